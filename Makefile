@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The whole build: one make, no recursion, everything it writes under build/.
+# The fragments bpf/bpf.mk, user/user.mk and tests/tests.mk say how each part is built;
+# `make help` lists what can be asked for.
+
+PREFIX ?= /usr/local
+DATADIR ?= $(PREFIX)/share
+MANDIR ?= $(DATADIR)/man
+FUZZ_SECONDS ?= 60
+
+ifeq ($(origin CC),default)
+CC := gcc
+endif
+ifeq ($(origin CXX),default)
+CXX := g++
+endif
+CLANG ?= clang
+BPFTOOL ?= bpftool
+CFLAGS ?= -O2 -g
+# A development tree refuses warnings; a release builds with compilers not yet written.
+WERROR ?= $(if $(wildcard .git),1)
+
+# Debian puts bpftool into /usr/sbin, which is not in a user's PATH.
+export PATH := $(PATH):/usr/sbin:/sbin
+
+comma := ,
+# Each set of sanitizers has its own tree, so that changing between them rebuilds nothing.
+BUILD := build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
+Q := $(if $(V),,@)
+msg = $(if $(V),,@printf '  %-8s %s\n' '$1' '$2')
+
+# A recipe fails with the first command of it that does, inside a pipe too.
+SHELL := bash
+.SHELLFLAGS := -eu -o pipefail -c
+.DEFAULT_GOAL := all
+.DELETE_ON_ERROR:
+.SECONDEXPANSION:
+.SUFFIXES:
+
+# Goals that only look or remove need nothing written while make reads its files.
+GOALS := $(or $(MAKECMDGOALS),all)
+dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))$(findstring q,$(firstword -$(MAKEFLAGS)))
+MAKEFLAGS += --no-builtin-rules
+building := $(filter-out help clean deps uninstall format,$(GOALS))
+
+# `make clean all`: removed now, for make has forgotten by then which files it took for built.
+ifneq ($(filter clean,$(GOALS)),)
+ifeq ($(dry_run),)
+$(shell rm -rf build)
+endif
+endif
+
+# $(call stamp,NAME,TEXT): a file whose time moves when TEXT does, so that changed flags or a changed
+# list of files rebuild what they must. Compared here and not in a rule: a finished build has nothing
+# to run, and `make -q` says so. A dry run writes none, but takes the changed one for new.
+stamp = $(call stamp_check,$(BUILD)/stamp/$1,$1: $(strip $2))$(BUILD)/stamp/$1
+stamp_check = $(if $(call differs,$(file <$1),$2),$(if $(dry_run),$(eval .PHONY: $1),$(if \
+	$(building),$(shell mkdir -p $(dir $1))$(file >$1,$2))))
+differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
+
+# Directories are order-only prerequisites, by $$(@D)/. On the goals that install what is missing,
+# each waits for that, so that no compiler starts before it is there.
+DEPS_FIRST := $(if $(filter check check-% demo bench fuzz,$(GOALS)),deps)
+.PRECIOUS: $(BUILD)/%/
+$(BUILD)/%/: | $(DEPS_FIRST)
+	$(Q)mkdir -p $@
+$(BUILD)/: | $(DEPS_FIRST)
+	$(Q)mkdir -p $@
+
+all: ## Build build/bpfprofil (the default)
+
+include bpf/bpf.mk
+include user/user.mk
+include tests/tests.mk
+
+all: $(BIN)
+
+# --- what a machine needs -------------------------------------------------------------------------
+
+PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
+	zlib1g-dev
+PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf mandoc python3 python3-jsonschema xz-utils
+PKGS_LINT := git clang-format codespell shellcheck mandoc
+PKGS_ANALYZE := cppcheck
+PKGS_DEMO := perl-base
+PKGS := $(PKGS_BUILD) \
+	$(if $(filter check check-% fuzz deps,$(GOALS)),$(PKGS_CHECK)) \
+	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
+	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
+	$(if $(filter demo deps,$(GOALS)),$(PKGS_DEMO))
+
+deps: ## Install what is missing to build and test (apt-get; quiet when nothing is)
+	$(Q).make/deps $(PKGS)
+
+# --- a first look ---------------------------------------------------------------------------------
+
+demo: $(BIN) | deps ## Profile a real program and show where its time went
+	$(Q).make/demo $(BUILD)
+
+# --- install --------------------------------------------------------------------------------------
+
+MAN_PAGES := $(wildcard user/man/*.[1-9])
+COMPLETIONS := $(wildcard user/completions/*)
+installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
+	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \
+	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$(notdir $p))
+
+install: all ## Install into $(DESTDIR)$(PREFIX)
+	$(call msg,INSTALL,$(DESTDIR)$(PREFIX))
+	$(Q)install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/bpfprofil
+	$(Q)install -D -m 644 -t $(DESTDIR)$(DATADIR)/bpfprofil $(SCHEMA)
+	$(Q)for page in $(MAN_PAGES); do \
+		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page; \
+	done
+
+uninstall: ## Remove what install put there
+	$(call msg,REMOVE,$(DESTDIR)$(PREFIX))
+	$(Q)rm -f $(installed)
+	$(Q)if [ -d $(DESTDIR)$(DATADIR)/bpfprofil ]; then rmdir $(DESTDIR)$(DATADIR)/bpfprofil; fi
+
+# --- quality --------------------------------------------------------------------------------------
+
+lint: $(SKELS) | deps ## Format, size budget, layering, spelling, shellcheck, man pages
+	$(Q).lint/run
+
+format: | deps ## Format the C sources in place
+	$(Q)clang-format -i $(shell find bpf user include tests vmlinux -name '*.[ch]' -o -name '*.cc')
+
+analyze: $(SKELS) | deps ## gcc -fanalyzer, clang --analyze and cppcheck over user/
+	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 -- $(LIB_SRC) $(CLI_SRC)
+
+# --- housekeeping ---------------------------------------------------------------------------------
+
+clean: ## Remove build/
+	$(Q)rm -rf build
+
+help: ## This list
+	@awk -F ':.*## ' '/^[a-z][a-z-]*:.*## / { printf "  %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@printf '%s\n' '' \
+		'  V=1                          show the commands' \
+		'  SANITIZE=address,undefined   build and test with sanitizers, in a tree of their own' \
+		'  PREFIX=/usr/local DESTDIR=   where install goes' \
+		'  FUZZ_SECONDS=60              how long fuzz gives each target' \
+		'  WERROR=                      let warnings pass (they fail in a git tree)'
+
+.PHONY: all deps demo install uninstall lint format analyze clean help
+
+-include $(wildcard $(DEP_FILES))

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_VERSION_H
+#define BPFPROFIL_VERSION_H
+
+/* The only place the version is written: the Makefile, --version and profiles derive from it. */
+#define BPFPROFIL_VERSION "0.1.0"
+
+#endif

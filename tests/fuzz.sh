@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# fuzz.sh BUILD SECONDS NAME...: fuzzes each target; new inputs gather in BUILD/fuzz/corpus/NAME,
+# what crashes is left in BUILD/fuzz/NAME-crash-*. Seeds come from tests/fuzz/seeds/NAME.
+set -euo pipefail
+
+build=$1 seconds=$2
+shift 2
+[ $# -gt 0 ] || { echo "fuzz: no targets in tests/fuzz" >&2; exit 1; }
+for name in "$@"; do
+	corpus=$build/fuzz/corpus/$name
+	mkdir -p "$corpus"
+	dirs=("$corpus")
+	[ -d "tests/fuzz/seeds/$name" ] && dirs+=("tests/fuzz/seeds/$name")
+	echo "== $name"
+	"$build/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
+		-print_final_stats=0 -verbosity=0 -artifact_prefix="$build/fuzz/$name-" "${dirs[@]}" 2>&1 |
+		sed '/Recommended dictionary/,/End of recommended/d'
+done

@@ -1,0 +1,130 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# build.sh BUILD: a finished build has nothing to do, a touched header rebuilds exactly what the
+# compiler says includes it, and changed flags or a removed file reach what they must. In a copy.
+set -uo pipefail
+. tests/lib/make.bash
+
+build=$1
+copy=$(mktemp -d)
+trap 'rm -rf "$copy"' EXIT
+status=0
+
+verdict() {
+	if [ "$1" -eq 0 ]; then
+		echo "PASS build::$2"
+	else
+		echo "FAIL build::$2: ${3:-}"
+		status=1
+	fi
+}
+
+quiet_make() {
+	inner_make "$@" >/dev/null 2>"$copy/stderr" || { tail -n 5 "$copy/stderr"; return 1; }
+}
+
+copy_tree() {
+	local part
+
+	for part in Makefile bpf user include vmlinux; do
+		cp -a "$part" "$copy" || return 1
+	done
+	mkdir -p "$copy/tests" "$copy/$build"
+	cp -a tests/tests.mk "$copy/tests"
+	# What `all` made, with its times; the tests' part of build/ is large and not needed.
+	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,lib*.a} "$copy/$build" || return 1
+	rm -rf "$copy/$build/obj/tests"
+	[ ! -e .git ] || mkdir "$copy/.git"
+}
+
+# "OBJECT HEADER" for each header that the compilers say an object's source reads.
+read_by_compilers() {
+	local source flags=(-D_GNU_SOURCE= -Iuser -Iinclude "-I$build/gen")
+
+	for source in user/*/*.c; do
+		gcc "${flags[@]}" -MM "$source" | tr -s '[:space:]' '\n' | sed "s|^|$build/obj/${source%.c}.o |"
+	done
+	for source in bpf/*.bpf.c; do
+		[ "$source" != bpf/selftest.bpf.c ] || continue
+		clang -target bpf -Ivmlinux -Iinclude -Ibpf -D__TARGET_ARCH_x86 -MM "$source" |
+			tr -s '[:space:]' '\n' | sed "s|^|$build/${source%.c}.o |"
+	done
+}
+
+objects_of() {
+	awk -v header="$1" '$2 == header { print $1 }' "$copy/includes"
+}
+
+# What make would compile now. A new BPF object makes a new skeleton: its users are left out, for
+# they follow from that and not from the header.
+planned() {
+	inner_make -n V=1 all | sed -n 's/.* -c -o \([^ ]*\) .*/\1/p' |
+		if [ "$1" = kernel ]; then grep -v '/obj/user/'; else cat; fi
+}
+
+headers_rebuild() {
+	local header bad=0 side old=$copy/old
+
+	read_by_compilers > "$copy/includes"
+	for header in user/*/*.h include/*/*.h bpf/*.h vmlinux/*.h; do
+		touch -r "$header" "$old"
+		touch "$header"
+		side=user
+		planned user | grep -q "^$build/bpf/" && side=kernel
+		if ! diff <(planned $side | sort) \
+			<(objects_of "$header" | if [ $side = kernel ]; then grep -v /obj/user/; else cat; fi |
+				sort) >"$copy/diff"; then
+			echo "$header:"
+			cat "$copy/diff"
+			bad=1
+		fi
+		touch -r "$old" "$header"
+	done
+	return $bad
+}
+
+flags_rebuild() {
+	local object=$build/obj/user/base/error.o before
+
+	before=$(stat -c %y "$object")
+	quiet_make "$object" CPPFLAGS=-DNEW_FLAG || return 1
+	[ "$(stat -c %y "$object")" != "$before" ] || return 1
+	before=$(stat -c %y "$object")
+	quiet_make "$object" CPPFLAGS=-DNEW_FLAG && [ "$(stat -c %y "$object")" = "$before" ]
+}
+
+removed_source_leaves_archive() {
+	echo 'extern int one_more; int one_more;' > user/base/one_more.c
+	quiet_make "$build/libbpfprofil.a" && ar t "$build/libbpfprofil.a" | grep -q one_more || return 1
+	rm user/base/one_more.c
+	quiet_make "$build/libbpfprofil.a" && ! ar t "$build/libbpfprofil.a" | grep -q one_more
+}
+
+failed_target_is_deleted() {
+	local out=$build/gen/profile_schema.c
+
+	quiet_make "$out" || return 1
+	touch user/profile/profile.schema.json
+	mkdir -p bin
+	printf '#!/bin/sh\necho half\nexit 1\n' > bin/sed
+	chmod +x bin/sed
+	PATH=$PWD/bin:$PATH inner_make "$out" >/dev/null 2>&1 && return 1
+	[ ! -e "$out" ]
+}
+
+copy_tree || { echo "FAIL build::copy: cannot copy the tree"; exit 1; }
+cd "$copy" || exit 1
+inner_make -q all
+verdict $? nothing_to_do "make -q would build again"
+headers_rebuild
+verdict $? headers "not the objects that include it"
+flags_rebuild
+verdict $? flags "changed flags did not rebuild once, and once only"
+removed_source_leaves_archive
+verdict $? removed_source "the archive keeps it"
+failed_target_is_deleted
+verdict $? half_written "a target whose recipe failed was left"
+quiet_make clean && [ ! -e build ]
+verdict $? clean "build/ is left"
+exit $status

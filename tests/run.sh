@@ -1,0 +1,131 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# run.sh BUILD LAYER...: runs layers of tests and closes with "N passed, N failed, N skipped".
+#
+# BUILD/tests/test_LAYER is a criterion program; each of its tests counts. So does each line that
+# tests/LAYER/*.sh prints as "PASS name", "FAIL name: why" or "SKIP name: reason"; a script that
+# prints none of them is one test, by its exit status (77: skipped). A criterion test skips by
+# cr_skip_test(), or by printing "SKIP name: reason" and returning.
+#
+# All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
+# sample or load BPF run as root, by sudo when we are not. V=1 shows the tests that pass too.
+set -uo pipefail
+
+export LC_ALL=C UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
+cd "$(dirname "$0")/.." || exit 1
+build=$1
+shift
+export BUILD_DIR="$PWD/$build"
+logs=$build/tests/log
+limit=900 # seconds for a layer's program or script: a hang is a failure, not a lost evening
+passed=0 failed=0 skipped=0
+
+# Sets the array "as": what stands before a command of a layer.
+privilege() {
+	as=()
+	case $1 in
+	bpf | fault | cli | live)
+		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,LC_ALL,UBSAN_OPTIONS,V")
+		;;
+	esac
+}
+
+show() {
+	if [ -n "${V:-}" ]; then
+		cat
+	else
+		grep -Ev '^\[RUN  ?\]|^\[PASS\]|^PASS |^\[----\] Criterion|^\[====\] Running' || true
+	fi
+}
+
+# run_logged LOG COMMAND...: output to LOG and, less the noise, to the terminal.
+run_logged() {
+	local log=$1
+
+	shift
+	timeout --foreground -k 10 "$limit" "${as[@]}" "$@" </dev/null 2>&1 | tee "$log" | show
+	return "${PIPESTATUS[0]}"
+}
+
+# A count from criterion's closing line; empty when there is none.
+synthesis() {
+	sed -n "s/.*Synthesis:.* $1: \([0-9]*\).*/\1/p" "$2" | tail -n 1
+}
+
+count() {
+	grep -c "$1" "$2" || true
+}
+
+# Criterion does not see what a sanitizer finds when a test's process ends: a leak fails that test
+# here. A program that ended without the closing line, or with a bad status for no test that
+# failed, has one failure that no test owns.
+criterion_counts() {
+	local log=$1 status=$2 good bad own left leaks
+
+	good=$(synthesis Passing "$log")
+	bad=$(synthesis Failing "$log")
+	own=$(count '^\[SKIP\]' "$log")
+	left=$(count '^SKIP ' "$log")
+	leaks=$(count '^SUMMARY: AddressSanitizer: .* leaked' "$log")
+	if [ "$leaks" -gt 0 ]; then
+		echo "FAIL $log: tests that leak: $leaks"
+		good=$((good - leaks))
+		bad=$((bad + leaks))
+	fi
+	if [ -z "$good" ] || { [ "$status" -ne 0 ] && [ "${bad:-0}" -eq 0 ]; }; then
+		echo "FAIL $log: the test program ended with status $status"
+		bad=$((${bad:-0} + 1))
+	fi
+	passed=$((passed + ${good:-0} - left))
+	failed=$((failed + bad))
+	skipped=$((skipped + own + left))
+}
+
+script_counts() {
+	local log=$1 status=$2 good bad left
+
+	good=$(count '^PASS ' "$log")
+	bad=$(count '^FAIL ' "$log")
+	left=$(count '^SKIP ' "$log")
+	if [ "$status" -eq 77 ] && [ "$left" -eq 0 ]; then
+		left=1
+	elif [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ "$bad" -eq 0 ]; then
+		echo "FAIL $log: the script ended with status $status"
+		bad=1
+	elif [ "$status" -eq 0 ] && [ $((good + bad + left)) -eq 0 ]; then
+		good=1
+	fi
+	passed=$((passed + good))
+	failed=$((failed + bad))
+	skipped=$((skipped + left))
+}
+
+run_layer() {
+	local layer=$1 program=$build/tests/test_$1 script log status
+
+	privilege "$layer"
+	if [ -x "$program" ] && [ -f "$program" ]; then
+		log=$logs/$layer.log
+		echo "== $layer"
+		# One job: tests that sample would count each other's load.
+		status=0
+		run_logged "$log" "$program" -j1 --verbose --color=never || status=$?
+		criterion_counts "$log" "$status"
+	fi
+	for script in tests/"$layer"/*.sh; do
+		[ -x "$script" ] || continue
+		log=$logs/$layer-$(basename "$script" .sh).log
+		echo "== $layer: $(basename "$script" .sh)"
+		status=0
+		run_logged "$log" "$script" "$build" || status=$?
+		script_counts "$log" "$status"
+	done
+}
+
+mkdir -p "$logs"
+for layer in "$@"; do
+	run_layer "$layer"
+done
+echo "$passed passed, $failed failed, $skipped skipped"
+[ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

@@ -1,0 +1,100 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# A layer of tests is a folder: tests/LAYER/*.c make one criterion program, build/tests/test_LAYER,
+# and each tests/LAYER/*.sh is a test of its own (tests/run.sh says how they report). Helpers in
+# tests/lib are linked into every layer. A folder may hold a *.mk of its own, which may set
+#
+#   LAYER_CPPFLAGS_fault, LAYER_LDFLAGS_fault, LAYER_LIBS_fault   for build/tests/test_fault
+#   LAYER_NEEDS_fault                                             what must be built to run it
+#
+# tests/live/workloads.mk: the programs that are profiled, for every layer that profiles some.
+
+LAYERS := unit bpf fuzz install fault cli live
+PROGRAM_LAYERS := $(foreach l,unit bpf fault cli live,$(if $(wildcard tests/$l/*.c),$l))
+TEST_LIB_SRC := $(wildcard tests/lib/*.c)
+TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
+TEST_SRC := $(foreach l,$(PROGRAM_LAYERS),$(wildcard tests/$l/*.c)) $(TEST_LIB_SRC)
+TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
+TEST_BIN := $(PROGRAM_LAYERS:%=$(BUILD)/tests/test_%)
+
+include $(wildcard tests/*/*.mk)
+
+layer_of = $(word 2,$(subst /, ,$(patsubst $(BUILD)/obj/%,%,$@)))
+$(BUILD)/obj/tests/%.o: private HOST_CPPFLAGS += -Itests/lib $(LIVE_DEFINES) \
+	$(LAYER_CPPFLAGS_$(layer_of))
+# Criterion's macros define what they do not declare.
+$(BUILD)/obj/tests/%.o: private HOST_CFLAGS += -Wno-missing-prototypes
+TEST_STAMP := $(call stamp,tests,$(LIVE_DEFINES) \
+	$(foreach l,$(PROGRAM_LAYERS),$(LAYER_CPPFLAGS_$l) $(LAYER_LDFLAGS_$l) $(LAYER_LIBS_$l)))
+TEST_LIST_STAMP := $(call stamp,test_list,$(TEST_SRC))
+$(TEST_OBJ): $(TEST_STAMP) | $(SKELS) $(TEST_SKELS)
+
+define layer_program
+$(BUILD)/tests/test_$1: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/$1/*.c))
+endef
+$(foreach l,$(PROGRAM_LAYERS),$(eval $(call layer_program,$l)))
+
+$(TEST_BIN): $(TEST_LIB_OBJ) $(LIB_CLI) $(LIB) $(LD_STAMP) $(TEST_STAMP) $(TEST_LIST_STAMP) | $$(@D)/
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) $(LAYER_LDFLAGS_$(@F:test_%=%)) -o $@ \
+		$(filter %.o,$^) $(filter %.a,$^) $(LAYER_LIBS_$(@F:test_%=%)) $(LIBS) -lcriterion -lm
+
+# --- fuzzing: clang's libFuzzer over the same sources, with its own objects -----------------------
+
+FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
+FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
+FUZZ_BIN := $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
+FUZZ_CFLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+	-fno-sanitize-recover=all -fno-omit-frame-pointer
+FUZZ_LIB_SRC := $(LIB_SRC) $(filter-out %/main.c,$(CLI_SRC))
+FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/fuzz/obj/%.o)
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o)
+FUZZ_STAMP := $(call stamp,fuzz,$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_LIB_SRC))
+
+$(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS)
+	$(call msg,FUZZCC,$@)
+	$(Q)$(CLANG) $(HOST_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/obj/gen/%.o: $(BUILD)/gen/%.c $(FUZZ_STAMP) | $$(@D)/
+	$(call msg,FUZZCC,$@)
+	$(Q)$(CLANG) $(HOST_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/fuzz/libfuzzed.a: $(FUZZ_LIB_OBJ) $(FUZZ_STAMP) | $$(@D)/
+	$(call msg,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
+
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/fuzz_%.o $(BUILD)/fuzz/libfuzzed.a
+	$(call msg,LINK,$@)
+	$(Q)$(CLANG) -fsanitize=fuzzer,address,undefined -Wl,--as-needed -o $@ $^ $(LIBS)
+
+.SECONDARY: $(FUZZ_OBJ) $(FUZZ_LIB_OBJ)
+
+fuzz: $(FUZZ_BIN) | deps ## Fuzz each parser for FUZZ_SECONDS
+	$(Q)tests/fuzz.sh $(BUILD) $(FUZZ_SECONDS) $(FUZZ_NAMES)
+
+# --- running --------------------------------------------------------------------------------------
+
+tests: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(FUZZ_BIN) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
+
+check: tests | deps ## Install what is missing, build, run every test (as root)
+	$(Q)tests/run.sh $(BUILD) $(LAYERS)
+
+check-unit: $(filter %_unit,$(TEST_BIN)) | deps ## Only the unit tests: no privilege, no kernel
+check-bpf: $(filter %_bpf,$(TEST_BIN)) | deps ## Only the BPF logic, by prog run
+check-live: $(BIN) $(filter %_live,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the tests that sample
+check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
+check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
+check-fuzz: $(FUZZ_BIN) | deps ## Only the seeds of the fuzzers
+check-install: $(BIN) | deps ## Only the build and the installation themselves
+$(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))
+$(LAYERS:%=check-%):
+	$(Q)tests/run.sh $(BUILD) $(@:check-%=%)
+
+# BENCH_ARGS='-r 1 -s 1' for a quick look; its programs and peers: tests/bench/bench.mk.
+bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
+	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
+
+.PHONY: tests check $(LAYERS:%=check-%) bench fuzz
+
+DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ERROR_H
+#define BPFPROFIL_ERROR_H
+
+/*
+ * Why a call failed, in words for the user. Library code fills one in and returns a negative
+ * errno; only the command line prints it:
+ *
+ *     bpfprofil: TEXT
+ *     try: HINT            (when there is one)
+ */
+struct error {
+	char text[512]; /* "what: why", one line, no newline */
+	char hint[256]; /* a command or change that helps, or "" */
+};
+
+/* Sets text from a printf format and clears hint; err may be NULL. Returns code, which is < 0. */
+int error_set(struct error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Sets text to "what: strerror(-code)". Returns code. */
+int error_errno(struct error *err, int code, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* Adds the second line. Call it after error_set. */
+void error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+#endif

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#define BUFFER_SIZE (256 * 1024)
+
+struct input {
+	char *name;
+	gzFile gz; /* passes through what is not compressed */
+};
+
+static int open_gz(struct input *in, int fd)
+{
+	struct stat st;
+
+	int code = 0;
+
+	if (fstat(fd, &st))
+		code = -errno;
+	else if (S_ISDIR(st.st_mode))
+		code = -EISDIR;
+	if (!code) {
+		in->gz = gzdopen(fd, "rb");
+		code = in->gz ? 0 : -ENOMEM;
+	}
+	if (code) {
+		close(fd);
+		return code;
+	}
+	return gzbuffer(in->gz, BUFFER_SIZE) ? -ENOMEM : 0;
+}
+
+int input_open_fd(int fd, const char *name, struct input **ret, struct error *err)
+{
+	struct input *in;
+	int code = -ENOMEM;
+
+	in = calloc(1, sizeof(*in));
+	if (in)
+		in->name = strdup(name);
+	if (in && in->name)
+		code = open_gz(in, fd);
+	else
+		close(fd);
+	if (code) {
+		input_close(in);
+		return error_errno(err, code, "%s", name);
+	}
+	*ret = in;
+	return 0;
+}
+
+int input_open(const char *path, struct input **ret, struct error *err)
+{
+	const char *name = path;
+	int fd;
+
+	if (!strcmp(path, "-")) {
+		name = "standard input";
+		fd = fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
+	} else {
+		fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+	}
+	if (fd < 0)
+		return error_errno(err, -errno, "%s", name);
+	return input_open_fd(fd, name, ret, err);
+}
+
+static int read_failed(const struct input *in, int zlib_error, int saved, struct error *err)
+{
+	switch (zlib_error) {
+	case Z_BUF_ERROR:
+		return error_set(err, -ENODATA, "%s: truncated", in->name);
+	case Z_DATA_ERROR:
+		return error_set(err, -EIO, "%s: damaged gzip data", in->name);
+	case Z_MEM_ERROR:
+		return error_errno(err, -ENOMEM, "%s", in->name);
+	default:
+		return error_errno(err, saved ? -saved : -EIO, "%s", in->name);
+	}
+}
+
+ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *err)
+{
+	int zlib_error = Z_OK;
+	int saved;
+	int done;
+
+	errno = 0;
+	done = gzread(in->gz, buffer, size > INT_MAX ? INT_MAX : (unsigned int)size);
+	saved = errno;
+	if (done > 0)
+		return done;
+	/* At an early end gzread() hands out what it has, and says so only afterwards. */
+	gzerror(in->gz, &zlib_error);
+	if (zlib_error == Z_OK || (!done && zlib_error == Z_STREAM_END))
+		return 0;
+	return read_failed(in, zlib_error, saved, err);
+}
+
+const char *input_name(const struct input *in)
+{
+	return in->name;
+}
+
+void input_close(struct input *in)
+{
+	if (!in)
+		return;
+	if (in->gz)
+		gzclose(in->gz);
+	free(in->name);
+	free(in);
+}

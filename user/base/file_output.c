@@ -1,0 +1,388 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <unistd.h>
+#include <zlib.h>
+
+#include "base/file_path.h"
+#include "base/util.h"
+
+#define BUFFER_SIZE (64 * 1024)
+#define TEMP_TRIES 100
+
+struct output {
+	char *path; /* as the user named it */
+	struct file_place place;
+	char *temp; /* in place.dir; NULL when direct */
+	int fd;
+	gzFile gz; /* NULL: not compressed. It has a descriptor of its own */
+	FILE *stream;
+	int error; /* the first failed write, as a negative errno */
+	char buffer[BUFFER_SIZE];
+};
+
+static bool ends_in_gz(const char *path)
+{
+	size_t len = strlen(path);
+
+	return len > 3 && !strcmp(path + len - 3, ".gz");
+}
+
+/* Not mkstemp(): its files are 0600, and to ask for the umask is to change it for all threads. */
+static int create_temp(struct output *out, mode_t mode)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
+	unsigned char random[6];
+	size_t len;
+	size_t i;
+	int tries;
+
+	if (asprintf(&out->temp, ".%s.XXXXXX", out->place.name) < 0) {
+		out->temp = NULL;
+		return -ENOMEM;
+	}
+	len = strlen(out->temp);
+	for (tries = 0; tries < TEMP_TRIES; tries++) {
+		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+			return -EIO;
+		for (i = 0; i < sizeof(random); i++)
+			out->temp[len - 6 + i] = letters[random[i] % (sizeof(letters) - 1)];
+		out->fd = openat(out->place.dir, out->temp,
+				 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+		if (out->fd >= 0)
+			return 0;
+		if (errno != EEXIST)
+			break;
+	}
+	return -errno;
+}
+
+/* A replaced file's mode is kept: what was private stays private. */
+static int open_beside(struct output *out)
+{
+	mode_t mode = out->place.stat.st_mode & 0777;
+	int err;
+
+	err = create_temp(out, out->place.exists ? mode & 0600 : 0666);
+	if (err) {
+		free(out->temp);
+		out->temp = NULL;
+		return err;
+	}
+	if (out->place.exists && fchmod(out->fd, mode))
+		return -errno;
+	return 0;
+}
+
+/* A pipe may take a part; a short write() is no error, and EINTR is none either. */
+static int write_all(int fd, const char *data, size_t size)
+{
+	ssize_t done;
+
+	while (size) {
+		done = write(fd, data, size);
+		if (done < 0 && errno == EINTR)
+			continue;
+		if (done < 0)
+			return -errno;
+		data += done;
+		size -= (size_t)done;
+	}
+	return 0;
+}
+
+static int gz_error_code(int zlib_error)
+{
+	if (zlib_error == Z_ERRNO)
+		return errno ? -errno : -EIO;
+	return zlib_error == Z_MEM_ERROR ? -ENOMEM : -EIO;
+}
+
+static int gz_write_all(gzFile gz, const char *data, size_t size)
+{
+	int zlib_error = Z_OK;
+
+	errno = 0;
+	if (gzfwrite(data, 1, size, gz) == size)
+		return 0;
+	gzerror(gz, &zlib_error);
+	return gz_error_code(zlib_error);
+}
+
+static ssize_t cookie_write(void *cookie, const char *data, size_t size)
+{
+	struct output *out = cookie;
+	int err;
+
+	/* One hole spoils the file, and a full disk may have room again by the next write. */
+	if (!out->error) {
+		err = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
+		out->error = err;
+	}
+	if (!out->error)
+		return (ssize_t)size;
+	errno = -out->error;
+	return 0;
+}
+
+static int open_gz(struct output *out)
+{
+	int fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return -errno;
+	errno = 0;
+	out->gz = gzdopen(fd, "wb");
+	if (!out->gz) {
+		close(fd);
+		return -ENOMEM;
+	}
+	return gzbuffer(out->gz, BUFFER_SIZE) ? -ENOMEM : 0;
+}
+
+static int open_stream(struct output *out)
+{
+	static const cookie_io_functions_t functions = { .write = cookie_write };
+
+	if (ends_in_gz(out->path)) {
+		int err = open_gz(out);
+
+		if (err)
+			return err;
+	}
+	out->stream = fopencookie(out, "w", functions);
+	if (!out->stream)
+		return errno ? -errno : -ENOMEM;
+	if (setvbuf(out->stream, out->buffer, _IOFBF, sizeof(out->buffer)))
+		return -ENOMEM;
+	return 0;
+}
+
+static int open_place(struct output *out, const char *path, struct error *err)
+{
+	int code;
+
+	if (!strcmp(path, "-")) {
+		out->place.direct = true;
+		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+		return out->fd < 0 ? error_errno(err, -errno, "%s", out->path) : 0;
+	}
+	code = file_place_find(path, &out->place, err);
+	if (code)
+		return code;
+	if (out->place.direct) {
+		out->fd = open(out->place.name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+		code = out->fd < 0 ? -errno : 0;
+	} else {
+		code = open_beside(out);
+	}
+	return code ? error_errno(err, code, "%s", out->path) : 0;
+}
+
+int output_open(const char *path, struct output **ret, struct error *err)
+{
+	struct output *out;
+	int code;
+
+	out = calloc(1, sizeof(*out));
+	if (!out)
+		return error_errno(err, -ENOMEM, "%s", path);
+	out->fd = -1;
+	out->place.dir = -1;
+	out->path = strdup(strcmp(path, "-") ? path : "standard output");
+	if (!out->path) {
+		code = error_errno(err, -ENOMEM, "%s", path);
+		goto fail;
+	}
+	code = open_place(out, path, err);
+	if (code)
+		goto fail;
+	code = open_stream(out);
+	if (code) {
+		error_errno(err, code, "%s", out->path);
+		goto fail;
+	}
+	*ret = out;
+	return 0;
+fail:
+	output_abort(out);
+	return code;
+}
+
+FILE *output_stream(struct output *out)
+{
+	return out->stream;
+}
+
+/* Everything that is buffered reaches the descriptor. */
+static int drain(struct output *out)
+{
+	int failed = fclose(out->stream);
+	int code = out->error ? out->error : failed ? -errno : 0;
+	int zlib_error;
+
+	out->stream = NULL;
+	if (!out->gz)
+		return code;
+	errno = 0;
+	zlib_error = gzclose(out->gz);
+	out->gz = NULL;
+	if (!code && zlib_error != Z_OK)
+		code = gz_error_code(zlib_error);
+	return code;
+}
+
+static bool sudo_id(const char *name, uint32_t *ret)
+{
+	const char *text = getenv(name);
+	uint64_t value;
+
+	/* -1 would mean "leave as it is" to fchown(). */
+	if (!text || parse_u64(text, &value) || value >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)value;
+	return true;
+}
+
+/*
+ * Only root can give a file away. Where that cannot be done (vfat, a user namespace without that
+ * user) the profile is worth more than its owner, so it is no error.
+ */
+static void give_to_user(const struct output *out)
+{
+	uint32_t uid = out->place.stat.st_uid;
+	uint32_t gid = out->place.stat.st_gid;
+
+	if (geteuid())
+		return;
+	if (!(sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid)) && !out->place.exists)
+		return;
+	if (fchown(out->fd, uid, gid))
+		return;
+}
+
+static int publish(struct output *out)
+{
+	if (renameat(out->place.dir, out->temp, out->place.dir, out->place.name))
+		return -errno;
+	free(out->temp);
+	out->temp = NULL;
+	return 0;
+}
+
+/* Delayed allocation and network file systems tell of a full disk as late as fsync and close. */
+static int settle(struct output *out)
+{
+	int fd = out->fd;
+
+	if (!out->place.direct) {
+		give_to_user(out);
+		if (fsync(fd))
+			return -errno;
+	}
+	out->fd = -1;
+	if (close(fd))
+		return -errno;
+	return out->place.direct ? 0 : publish(out);
+}
+
+int output_commit(struct output *out, struct error *err)
+{
+	int code;
+
+	code = drain(out);
+	if (!code)
+		code = settle(out);
+	if (code)
+		error_errno(err, code, "%s", out->path);
+	output_abort(out);
+	return code;
+}
+
+void output_abort(struct output *out)
+{
+	if (!out)
+		return;
+	/* What is still buffered has nowhere to go. */
+	if (!out->error)
+		out->error = -ECANCELED;
+	if (out->stream)
+		fclose(out->stream);
+	if (out->gz)
+		gzclose(out->gz);
+	if (out->fd >= 0)
+		close(out->fd);
+	if (out->temp)
+		unlinkat(out->place.dir, out->temp, 0);
+	free(out->temp);
+	file_place_free(&out->place);
+	free(out->path);
+	free(out);
+}
+
+int output_finish(struct output *out, int result, struct error *err)
+{
+	if (!result)
+		return output_commit(out, err);
+	if (out->error)
+		result = error_errno(err, out->error, "%s", out->path);
+	output_abort(out);
+	return result;
+}
+
+/*
+ * In a sticky folder the new file could be made but not put in the place of another user's.
+ * Root may; so may CAP_FOWNER, but who has only that has not been seen.
+ */
+static bool is_stuck(const struct file_place *place)
+{
+	struct stat dir;
+
+	if (!geteuid() || !place->exists || fstat(place->dir, &dir))
+		return false;
+	return (dir.st_mode & S_ISVTX) && dir.st_uid != geteuid() &&
+	       place->stat.st_uid != geteuid();
+}
+
+/* Not access(): to root it says yes for /proc, an immutable folder, or a full quota. */
+static int try_to_create(const char *path, const struct file_place *place, struct error *err)
+{
+	struct output *out = NULL;
+	int code;
+
+	if (is_stuck(place))
+		return error_errno(err, -EPERM, "%s", path);
+	code = output_open(path, &out, err);
+	output_abort(out);
+	return code;
+}
+
+int output_check(const char *path, struct error *err)
+{
+	struct file_place place;
+	int code;
+
+	if (!strcmp(path, "-"))
+		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ?
+			       error_errno(err, -errno, "standard output") :
+			       0;
+	code = file_place_find(path, &place, err);
+	if (code)
+		return code;
+	/* To open a fifo is to wait for its reader. */
+	if (place.direct)
+		code = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
+			       error_errno(err, -errno, "%s", path) :
+			       0;
+	else
+		code = try_to_create(path, &place, err);
+	file_place_free(&place);
+	return code;
+}

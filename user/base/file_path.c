@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/file_path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/util.h"
+
+#define MAX_LINKS 40 /* as many as the kernel follows */
+
+/* "dir/name" for a name that is not absolute, else name itself. Takes nothing over. */
+static char *join_link(const char *path, const char *target)
+{
+	const char *slash = strrchr(path, '/');
+	char *joined;
+
+	if (target[0] == '/' || !slash)
+		return strdup(target);
+	if (asprintf(&joined, "%.*s/%s", (int)(slash - path), path, target) < 0)
+		return NULL;
+	return joined;
+}
+
+/* The folder a path's last part is in; "/" and "." included. */
+static char *parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	if (!slash)
+		return strdup(".");
+	if (slash == path)
+		return strdup("/");
+	return strndup(path, (size_t)(slash - path));
+}
+
+/*
+ * The rule of fs.protected_symlinks, which the kernel applies to open() but not to readlink():
+ * in a sticky folder all may write to, such as /tmp, a link counts only when it is ours or the
+ * folder's owner's. Otherwise anyone could point root's profile at a file of their choice.
+ */
+static int check_link(const char *path, const struct stat *link)
+{
+	cleanup_free char *parent = parent_of(path);
+	struct stat dir;
+
+	if (!parent)
+		return -ENOMEM;
+	if (stat(parent, &dir))
+		return -errno;
+	if (!(dir.st_mode & S_ISVTX) || !(dir.st_mode & S_IWOTH))
+		return 0;
+	return link->st_uid == geteuid() || link->st_uid == dir.st_uid ? 0 : -EACCES;
+}
+
+/*
+ * Reads the link at path; *ret is NULL when there is none. The descriptor pins the link, so that
+ * what is judged is what is read.
+ */
+static int read_link(const char *path, char **ret)
+{
+	cleanup_fd int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+	char target[PATH_MAX];
+	struct stat st;
+	ssize_t len;
+	int err;
+
+	*ret = NULL;
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISLNK(st.st_mode))
+		return 0;
+	err = check_link(path, &st);
+	if (err)
+		return err;
+	len = readlinkat(fd, "", target, sizeof(target) - 1);
+	if (len < 0)
+		return -errno;
+	target[len] = '\0';
+	*ret = join_link(path, target);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* By hand and not by realpath(), which has no answer for a link to a file yet to be made. */
+static int follow_links(const char *path, char **ret)
+{
+	char *current = strdup(path);
+	char *next;
+	int links;
+	int err;
+
+	if (!current)
+		return -ENOMEM;
+	for (links = 0; links < MAX_LINKS; links++) {
+		err = read_link(current, &next);
+		if (err || !next)
+			break;
+		free(current);
+		current = next;
+	}
+	if (links == MAX_LINKS)
+		err = -ELOOP;
+	if (err) {
+		free(current);
+		return err;
+	}
+	*ret = current;
+	return 0;
+}
+
+/* /dev/stdout, /dev/fd/3: whatever is behind them was opened by the caller, and stays that file. */
+static bool is_descriptor(const char *path)
+{
+	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
+	       !strncmp(path, "/proc/", 6);
+}
+
+static int place_direct(const char *path, struct file_place *place)
+{
+	place->direct = true;
+	place->name = strdup(path);
+	return place->name ? 0 : -ENOMEM;
+}
+
+/* The path holds no link any more; the folder is pinned so that a renamed one does no harm. */
+static int place_in_folder(const char *path, struct file_place *place)
+{
+	cleanup_free char *parent = parent_of(path);
+	const char *slash = strrchr(path, '/');
+	const char *name = slash ? slash + 1 : path;
+
+	if (!parent)
+		return -ENOMEM;
+	if (!*name)
+		return -EISDIR;
+	place->name = strdup(name);
+	if (!place->name)
+		return -ENOMEM;
+	place->dir = open(parent, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	return place->dir < 0 ? -errno : 0;
+}
+
+static int find_place(const char *path, struct file_place *place)
+{
+	cleanup_free char *target = NULL;
+	int err;
+
+	if (!*path)
+		return -ENOENT;
+	place->exists = !stat(path, &place->stat);
+	if (!place->exists && errno != ENOENT)
+		return -errno;
+	if (place->exists && S_ISDIR(place->stat.st_mode))
+		return -EISDIR;
+	if (place->exists && (!S_ISREG(place->stat.st_mode) || is_descriptor(path)))
+		return place_direct(path, place);
+	err = follow_links(path, &target);
+	return err ? err : place_in_folder(target, place);
+}
+
+int file_place_find(const char *path, struct file_place *ret, struct error *err)
+{
+	struct file_place place = { .dir = -1 };
+	int code;
+
+	code = find_place(path, &place);
+	if (code) {
+		file_place_free(&place);
+		return error_errno(err, code, "%s", path);
+	}
+	*ret = place;
+	return 0;
+}
+
+void file_place_free(struct file_place *place)
+{
+	if (place->dir >= 0)
+		close(place->dir);
+	free(place->name);
+	place->dir = -1;
+	place->name = NULL;
+}
+
+static int append(FILE *stream, char letter, pid_t pid, time_t started)
+{
+	char host[HOST_NAME_MAX + 1] = "";
+	char stamp[32];
+	struct tm tm;
+
+	switch (letter) {
+	case '%':
+		return fputc('%', stream) == EOF ? -ENOMEM : 0;
+	case 'p':
+		return fprintf(stream, "%d", pid) < 0 ? -ENOMEM : 0;
+	case 't':
+		if (!localtime_r(&started, &tm) ||
+		    !strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm))
+			return -EOVERFLOW;
+		return fputs(stamp, stream) < 0 ? -ENOMEM : 0;
+	case 'h':
+		if (gethostname(host, sizeof(host) - 1))
+			return -errno;
+		return fputs(host, stream) < 0 ? -ENOMEM : 0;
+	default:
+		return -EINVAL;
+	}
+}
+
+/* Stops at the first % it cannot fill in. */
+static int expand(const char *pattern, pid_t pid, time_t started, FILE *stream)
+{
+	int err;
+
+	for (; *pattern; pattern++) {
+		if (*pattern != '%') {
+			if (fputc(*pattern, stream) == EOF)
+				return -ENOMEM;
+			continue;
+		}
+		err = append(stream, *++pattern, pid, started);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err)
+{
+	char *text = NULL;
+	size_t size = 0;
+	FILE *stream;
+	int code;
+
+	stream = open_memstream(&text, &size);
+	if (!stream)
+		return error_errno(err, -ENOMEM, "%s", pattern);
+	code = expand(pattern, pid, started, stream);
+	if (fclose(stream) && !code)
+		code = -ENOMEM;
+	if (!code) {
+		*ret = text;
+		return 0;
+	}
+	free(text);
+	if (code == -EINVAL)
+		return error_set(err, code, "%s: a %% stands only in %%p, %%t, %%h and %%%%",
+				 pattern);
+	return error_errno(err, code, "%s", pattern);
+}

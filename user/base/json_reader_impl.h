@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_JSON_READER_IMPL_H
+#define BPFPROFIL_JSON_READER_IMPL_H
+
+/* What json_reader.c (structure) and json_scalar.c (strings, numbers, words) share. */
+
+#include "base/json_reader.h"
+
+#define JSON_READER_BUFFER (64 * 1024)
+
+struct json_reader {
+	struct input *in;
+	struct error *err;
+	uint64_t line;
+	size_t at;
+	size_t filled;
+	char *text; /* the string or number read last, with a NUL */
+	size_t length;
+	size_t capacity;
+	unsigned int depth;
+	bool first; /* no element of the innermost container has been read */
+	char buffer[JSON_READER_BUFFER];
+};
+
+/* The next byte, which stays the next: its value, or a negative errno, also at the end. */
+int json_reader_peek(struct json_reader *json);
+
+/* Skips white space, then peeks. */
+int json_reader_peek_token(struct json_reader *json);
+
+/* Describes that c (a byte, or a failure of peek) stands where something else should. */
+int json_reader_unexpected(struct json_reader *json, int c, const char *wanted);
+
+int json_reader_no_memory(struct json_reader *json);
+
+/* Read into json->text. The number keeps its spelling. */
+int json_reader_keep_string(struct json_reader *json);
+int json_reader_keep_number(struct json_reader *json);
+
+#endif

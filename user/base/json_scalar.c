@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/json_reader_impl.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static int keep(struct json_reader *json, const char *bytes, size_t size)
+{
+	size_t need = json->length + size + 1;
+
+	if (need > json->capacity &&
+	    grow((void **)&json->text, &json->capacity, need, sizeof(*json->text)))
+		return json_reader_no_memory(json);
+	memcpy(json->text + json->length, bytes, size);
+	json->length += size;
+	json->text[json->length] = '\0';
+	return 0;
+}
+
+static int hex4(struct json_reader *json, uint32_t *ret)
+{
+	uint32_t value = 0;
+	int i;
+	int c;
+
+	for (i = 0; i < 4; i++) {
+		c = json_reader_peek(json);
+		if (c >= '0' && c <= '9')
+			value = value * 16 + (uint32_t)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f' && c > 0)
+			value = value * 16 + (uint32_t)((c | 0x20) - 'a' + 10);
+		else
+			return json_reader_unexpected(json, c, "a hexadecimal digit");
+		json->at++;
+	}
+	*ret = value;
+	return 0;
+}
+
+/* Behind a high surrogate must stand \u and a low one. */
+static int low_surrogate(struct json_reader *json, uint32_t *point)
+{
+	static const char escape[] = "\\u";
+	uint32_t low = 0;
+	size_t i;
+	int err;
+	int c;
+
+	for (i = 0; i < 2; i++) {
+		c = json_reader_peek(json);
+		if (c != escape[i])
+			return json_reader_unexpected(json, c,
+						      "the second half of a surrogate pair");
+		json->at++;
+	}
+	err = hex4(json, &low);
+	if (err)
+		return err;
+	if (low < 0xdc00 || low > 0xdfff)
+		return json_reader_fail(json, "half a surrogate pair");
+	*point = 0x10000 + ((*point - 0xd800) << 10) + (low - 0xdc00);
+	return 0;
+}
+
+static int keep_code_point(struct json_reader *json, uint32_t point)
+{
+	char bytes[4];
+	size_t size;
+
+	if (point < 0x80) {
+		bytes[0] = (char)point;
+		return keep(json, bytes, 1);
+	}
+	size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+	bytes[0] = (char)((0xf00 >> size) | (point >> (6 * (size - 1))));
+	for (size_t i = 1; i < size; i++)
+		bytes[i] = (char)(0x80 | ((point >> (6 * (size - 1 - i))) & 0x3f));
+	return keep(json, bytes, size);
+}
+
+static int unicode_escape(struct json_reader *json)
+{
+	uint32_t point = 0;
+	int err;
+
+	err = hex4(json, &point);
+	if (err)
+		return err;
+	/* No name of ours can hold a NUL; taking one would cut the string short. */
+	if (!point)
+		return json_reader_fail(json, "a NUL in a string");
+	if (point >= 0xdc00 && point <= 0xdfff)
+		return json_reader_fail(json, "half a surrogate pair");
+	if (point >= 0xd800 && point <= 0xdbff) {
+		err = low_surrogate(json, &point);
+		if (err)
+			return err;
+	}
+	return keep_code_point(json, point);
+}
+
+/* What follows a backslash. */
+static int escape(struct json_reader *json)
+{
+	static const char from[] = "\"\\/bfnrt";
+	static const char to[] = "\"\\/\b\f\n\r\t";
+	int c = json_reader_peek(json);
+	const char *found = c > 0 ? strchr(from, c) : NULL;
+
+	if (c != 'u' && !found)
+		return json_reader_unexpected(json, c, "an escape");
+	json->at++;
+	return found ? keep(json, to + (found - from), 1) : unicode_escape(json);
+}
+
+/* Takes the run of bytes in the buffer that need no care. */
+static int plain_run(struct json_reader *json)
+{
+	const char *start = json->buffer + json->at;
+	size_t left = json->filled - json->at;
+	size_t size = 0;
+
+	while (size < left && (unsigned char)start[size] >= 0x20 && start[size] != '"' &&
+	       start[size] != '\\')
+		size++;
+	json->at += size;
+	return keep(json, start, size);
+}
+
+static bool is_utf8(const char *text, size_t length)
+{
+	size_t size;
+
+	while (length) {
+		size = utf8_sequence(text, length);
+		if (!size)
+			return false;
+		text += size;
+		length -= size;
+	}
+	return true;
+}
+
+int json_reader_keep_string(struct json_reader *json)
+{
+	int c = json_reader_peek_token(json);
+	int err;
+
+	if (c != '"')
+		return json_reader_unexpected(json, c, "a string");
+	json->at++;
+	json->length = 0;
+	for (;;) {
+		c = json_reader_peek(json);
+		if (c < 0x20)
+			return json_reader_unexpected(json, c, "the rest of a string");
+		if (c == '"')
+			break;
+		if (c == '\\')
+			json->at++;
+		err = c == '\\' ? escape(json) : plain_run(json);
+		if (err)
+			return err;
+	}
+	json->at++;
+	if (!is_utf8(json->text, json->length))
+		return json_reader_fail(json, "a string is not UTF-8");
+	return keep(json, "", 0);
+}
+
+int json_reader_string(struct json_reader *json, char **ret)
+{
+	int err = json_reader_keep_string(json);
+
+	if (err)
+		return err;
+	*ret = strdup(json->text);
+	return *ret ? 0 : json_reader_no_memory(json);
+}
+
+/* Digits only: a fraction or exponent is refused by whatever reads the next token. */
+int json_reader_u64(struct json_reader *json, uint64_t *ret)
+{
+	int c = json_reader_peek_token(json);
+	uint64_t value = 0;
+	unsigned int digits = 0;
+
+	if (c < '0' || c > '9')
+		return json_reader_unexpected(json, c, "a whole number that is not negative");
+	for (; c >= '0' && c <= '9'; digits++) {
+		if (digits && !value)
+			return json_reader_fail(json, "a number starts with 0");
+		if (__builtin_mul_overflow(value, 10U, &value) ||
+		    __builtin_add_overflow(value, (unsigned int)(c - '0'), &value))
+			return json_reader_fail(json, "a number is above 2^64 - 1");
+		json->at++;
+		if (json->at < json->filled)
+			c = (unsigned char)json->buffer[json->at];
+		else
+			c = json_reader_peek(json);
+	}
+	/* A number is never the last thing of a document: its container must end. */
+	if (c < 0)
+		return c;
+	*ret = value;
+	return 0;
+}
+
+/* Into json->text: one or more digits. */
+static int keep_digits(struct json_reader *json)
+{
+	size_t before = json->length;
+	char digit;
+	int err;
+	int c;
+
+	for (c = json_reader_peek(json); c >= '0' && c <= '9'; c = json_reader_peek(json)) {
+		digit = (char)c;
+		err = keep(json, &digit, 1);
+		if (err)
+			return err;
+		json->at++;
+	}
+	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
+}
+
+/* Takes c when it comes next; *taken says so. */
+static int keep_if(struct json_reader *json, const char *set, bool *taken)
+{
+	int c = json_reader_peek(json);
+	char byte = (char)c;
+
+	if (c < 0)
+		return c;
+	*taken = c && strchr(set, c);
+	if (!*taken)
+		return 0;
+	json->at++;
+	return keep(json, &byte, 1);
+}
+
+int json_reader_keep_number(struct json_reader *json)
+{
+	bool taken = false;
+	int err;
+
+	json->length = 0;
+	err = json_reader_peek_token(json);
+	if (err >= 0)
+		err = keep_if(json, "-", &taken);
+	if (!err)
+		err = keep_digits(json);
+	if (!err && json->text[taken] == '0' && json->length > 1U + taken)
+		return json_reader_fail(json, "a number starts with 0");
+	if (!err)
+		err = keep_if(json, ".", &taken);
+	if (!err && taken)
+		err = keep_digits(json);
+	if (!err)
+		err = keep_if(json, "eE", &taken);
+	if (!err && taken) {
+		err = keep_if(json, "+-", &taken);
+		if (!err)
+			err = keep_digits(json);
+	}
+	return err;
+}
+
+int json_reader_double(struct json_reader *json, double *ret)
+{
+	locale_t c_locale;
+	double value;
+	int err;
+
+	err = json_reader_keep_number(json);
+	if (err)
+		return err;
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		return json_reader_no_memory(json);
+	value = strtod_l(json->text, NULL, c_locale);
+	freelocale(c_locale);
+	if (!isfinite(value))
+		return json_reader_fail(json, "a number is too large");
+	*ret = value;
+	return 0;
+}
+
+static int read_word(struct json_reader *json, const char *word)
+{
+	int c;
+
+	for (; *word; word++) {
+		c = json_reader_peek(json);
+		if (c != *word)
+			return json_reader_unexpected(json, c, "true, false or null");
+		json->at++;
+	}
+	return 0;
+}
+
+int json_reader_bool(struct json_reader *json, bool *ret)
+{
+	int c = json_reader_peek_token(json);
+	int err;
+
+	if (c != 't' && c != 'f')
+		return json_reader_unexpected(json, c, "true or false");
+	err = read_word(json, c == 't' ? "true" : "false");
+	if (!err)
+		*ret = c == 't';
+	return err;
+}
+
+int json_reader_null(struct json_reader *json)
+{
+	int c = json_reader_peek_token(json);
+	int err;
+
+	if (c < 0)
+		return c;
+	if (c != 'n')
+		return 0;
+	err = read_word(json, "null");
+	return err ? err : 1;
+}

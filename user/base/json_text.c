@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/json_text.h"
+
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define REPLACEMENT "\xef\xbf\xbd"
+
+static void put_control(FILE *stream, unsigned char c)
+{
+	static const char short_form[] = "\bb\ff\nn\rr\tt";
+	const char *found = c ? strchr(short_form, c) : NULL;
+
+	if (found)
+		fprintf(stream, "\\%c", found[1]);
+	else
+		fprintf(stream, "\\u%04x", c);
+}
+
+/* Bytes of text that can be written as they are. */
+static size_t plain_length(const char *text)
+{
+	size_t len = 0;
+
+	while ((unsigned char)text[len] >= 0x20 && (unsigned char)text[len] < 0x7f &&
+	       text[len] != '"' && text[len] != '\\')
+		len++;
+	return len;
+}
+
+/* Writes the first character of text, which is not plain; returns its length. */
+static size_t put_special(FILE *stream, const char *text)
+{
+	size_t len = utf8_sequence(text, strnlen(text, 4));
+	unsigned char c = (unsigned char)*text;
+
+	if (!len) {
+		fputs(REPLACEMENT, stream);
+		return 1;
+	}
+	if (c == '"' || c == '\\')
+		fprintf(stream, "\\%c", c);
+	else if (c < 0x20 || c == 0x7f)
+		put_control(stream, c);
+	else
+		fwrite(text, 1, len, stream);
+	return len;
+}
+
+void json_text_string(FILE *stream, const char *text)
+{
+	size_t len;
+
+	fputc('"', stream);
+	while (text && *text) {
+		len = plain_length(text);
+		fwrite(text, 1, len, stream);
+		text += len;
+		if (*text)
+			text += put_special(stream, text);
+	}
+	fputc('"', stream);
+}
+
+void json_text_string_or_null(FILE *stream, const char *text)
+{
+	if (text)
+		json_text_string(stream, text);
+	else
+		fputs("null", stream);
+}
+
+/* Not fprintf(): a profile may have ten million of these, and this is five times as fast. */
+void json_text_u64(FILE *stream, uint64_t value)
+{
+	char digits[20];
+	size_t at = sizeof(digits);
+
+	do {
+		digits[--at] = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	fwrite_unlocked(digits + at, 1, sizeof(digits) - at, stream);
+}
+
+void json_text_double(FILE *stream, double value)
+{
+	locale_t c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	locale_t previous = uselocale(c_locale);
+	char text[32] = "0";
+	int digits;
+
+	for (digits = 15; isfinite(value) && digits <= 17; digits++) {
+		snprintf(text, sizeof(text), "%.*g", digits, value);
+		if (strtod(text, NULL) == value)
+			break;
+	}
+	fputs(text, stream);
+	uselocale(previous);
+	if (c_locale)
+		freelocale(c_locale);
+}

@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/util.h"
+
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_SECOND 1000000000ULL
+
+struct unit {
+	const char *name;
+	uint64_t factor;
+};
+
+static const struct unit size_units[] = {
+	{ "", 1 },	     { "K", 1ULL << 10 }, { "k", 1ULL << 10 }, { "M", 1ULL << 20 },
+	{ "m", 1ULL << 20 }, { "G", 1ULL << 30 }, { "g", 1ULL << 30 }, { "T", 1ULL << 40 },
+	{ "t", 1ULL << 40 }, { NULL, 0 },
+};
+
+static const struct unit duration_units[] = {
+	{ "", NS_PER_SECOND },
+	{ "ns", 1 },
+	{ "us", 1000 },
+	{ "ms", 1000000 },
+	{ "s", NS_PER_SECOND },
+	{ "m", 60 * NS_PER_SECOND },
+	{ "h", 3600 * NS_PER_SECOND },
+	{ NULL, 0 },
+};
+
+int grow(void **array, size_t *capacity, size_t need, size_t size)
+{
+	size_t wanted = *capacity < 8 ? 8 : *capacity;
+	size_t bytes;
+	void *old;
+	void *new;
+
+	if (need <= *capacity)
+		return 0;
+	while (wanted < need)
+		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
+	if (__builtin_mul_overflow(wanted, size, &bytes))
+		return -EOVERFLOW;
+	/* The caller's pointer is of another type than void *, so it is copied, not accessed. */
+	memcpy(&old, array, sizeof(old));
+	new = realloc(old, bytes);
+	if (!new)
+		return -ENOMEM;
+	memcpy(array, &new, sizeof(new));
+	*capacity = wanted;
+	return 0;
+}
+
+static int digit_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return 255;
+}
+
+/* Reads the digits at *text and moves it behind them. */
+static int scan_digits(const char **text, unsigned int base, uint64_t *ret)
+{
+	const char *p = *text;
+	uint64_t value = 0;
+
+	if ((unsigned int)digit_value(*p) >= base)
+		return -EINVAL;
+	for (; (unsigned int)digit_value(*p) < base; p++) {
+		if (__builtin_mul_overflow(value, base, &value) ||
+		    __builtin_add_overflow(value, (uint64_t)digit_value(*p), &value))
+			return -ERANGE;
+	}
+	*text = p;
+	*ret = value;
+	return 0;
+}
+
+int parse_u64(const char *text, uint64_t *ret)
+{
+	unsigned int base = 10;
+	uint64_t value;
+	int err;
+
+	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
+		base = 16;
+		text += 2;
+	}
+	err = scan_digits(&text, base, &value);
+	if (err)
+		return err;
+	if (*text)
+		return -EINVAL;
+	*ret = value;
+	return 0;
+}
+
+static size_t skip_digits(const char *text)
+{
+	return strspn(text, "0123456789");
+}
+
+/* strtod() also takes blanks, signs, hexadecimal, inf and nan; none of them is a rate. */
+static bool is_decimal(const char *text)
+{
+	size_t whole = skip_digits(text);
+	size_t fraction = 0;
+	size_t exponent;
+
+	text += whole;
+	if (*text == '.') {
+		fraction = skip_digits(++text);
+		text += fraction;
+	}
+	if (!whole && !fraction)
+		return false;
+	if (*text == 'e' || *text == 'E') {
+		text++;
+		if (*text == '+' || *text == '-')
+			text++;
+		exponent = skip_digits(text);
+		if (!exponent)
+			return false;
+		text += exponent;
+	}
+	return !*text;
+}
+
+int parse_double(const char *text, double *ret)
+{
+	locale_t c_locale;
+	double value;
+
+	if (!is_decimal(text))
+		return -EINVAL;
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		return -ENOMEM;
+	value = strtod_l(text, NULL, c_locale);
+	freelocale(c_locale);
+	if (!isfinite(value))
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+static uint64_t find_unit(const struct unit *units, const char *name)
+{
+	while (units->name && strcmp(units->name, name) != 0)
+		units++;
+	return units->factor;
+}
+
+int parse_size(const char *text, uint64_t *ret)
+{
+	uint64_t value;
+	uint64_t factor;
+	int err;
+
+	err = scan_digits(&text, 10, &value);
+	if (err)
+		return err;
+	factor = find_unit(size_units, text);
+	if (!factor)
+		return -EINVAL;
+	if (__builtin_mul_overflow(value, factor, &value))
+		return -ERANGE;
+	*ret = value;
+	return 0;
+}
+
+/* The digits behind a decimal point, as billionths; more than nine of them are below 1 ns. */
+static int scan_fraction(const char **text, uint64_t *ret)
+{
+	uint64_t billionths = 0;
+	size_t digits = skip_digits(*text);
+	size_t i;
+
+	if (!digits)
+		return -EINVAL;
+	for (i = 0; i < 9; i++)
+		billionths = billionths * 10 + (i < digits ? (uint64_t)((*text)[i] - '0') : 0);
+	*text += digits;
+	*ret = billionths;
+	return 0;
+}
+
+int parse_duration(const char *text, uint64_t *ret)
+{
+	uint64_t fraction = 0;
+	uint64_t whole;
+	uint64_t factor;
+	int err;
+
+	err = scan_digits(&text, 10, &whole);
+	if (!err && *text == '.') {
+		text++;
+		err = scan_fraction(&text, &fraction);
+	}
+	if (err)
+		return err;
+	factor = find_unit(duration_units, text);
+	if (!factor)
+		return -EINVAL;
+	fraction = (uint64_t)((unsigned __int128)fraction * factor / NS_PER_SECOND);
+	if (__builtin_mul_overflow(whole, factor, &whole) ||
+	    __builtin_add_overflow(whole, fraction, &whole))
+		return -ERANGE;
+	*ret = whole;
+	return 0;
+}
+
+/* The first byte fixes the length and the range of the second, as in Unicode's table 3-7. */
+size_t utf8_sequence(const char *text, size_t length)
+{
+	const unsigned char *p = (const unsigned char *)text;
+	unsigned char low = 0x80;
+	unsigned char high = 0xbf;
+	size_t need;
+	size_t i;
+
+	if (!length)
+		return 0;
+	if (p[0] < 0x80)
+		return 1;
+	if (p[0] < 0xc2 || p[0] > 0xf4)
+		return 0;
+	need = p[0] < 0xe0 ? 2 : p[0] < 0xf0 ? 3 : 4;
+	if (p[0] == 0xe0)
+		low = 0xa0;
+	else if (p[0] == 0xed)
+		high = 0x9f; /* surrogates */
+	else if (p[0] == 0xf0)
+		low = 0x90;
+	else if (p[0] == 0xf4)
+		high = 0x8f;
+	if (length < need || p[1] < low || p[1] > high)
+		return 0;
+	for (i = 2; i < need; i++)
+		if (p[i] < 0x80 || p[i] > 0xbf)
+			return 0;
+	return need;
+}
+
+void cleanup_fd_close(const int *fd)
+{
+	int saved = errno;
+
+	if (*fd >= 0)
+		close(*fd);
+	errno = saved;
+}
+
+void cleanup_file_close(FILE **file)
+{
+	int saved = errno;
+
+	if (*file)
+		fclose(*file);
+	errno = saved;
+}
+
+void cleanup_free_pointer(void *pointer)
+{
+	void *block;
+
+	memcpy(&block, pointer, sizeof(block));
+	free(block);
+}

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# user/*/*.c but user/cli -> build/libbpfprofil.a; user/cli but main.c -> build/libcli.a, which the
+# unit tests link too; main.c and both -> build/bpfprofil. Which folder may include which is checked
+# by .lint/layers.
+
+CLI_SRC := $(wildcard user/cli/*.c)
+LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard user/*/*.c))
+SCHEMA := user/profile/profile.schema.json
+SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
+
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
+CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
+CLI_MAIN := $(filter %/main.o,$(CLI_OBJ))
+LIB := $(BUILD)/libbpfprofil.a
+LIB_CLI := $(BUILD)/libcli.a
+BIN := $(if $(CLI_MAIN),$(BUILD)/bpfprofil)
+
+WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
+	-Wno-format-nonliteral
+WARNINGS_GCC := -Wformat-signedness
+SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
+
+# -D_GNU_SOURCE= and not =1: the same text as a #define _GNU_SOURCE in a file, so both may stand.
+HOST_CPPFLAGS = -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen $(CPPFLAGS)
+HOST_CFLAGS = -std=gnu11 -fPIE $(CFLAGS) $(WARNINGS) \
+	$(if $(findstring clang,$(CC)),,$(WARNINGS_GCC)) $(if $(WERROR),-Werror) $(SAN_FLAGS)
+HOST_LDFLAGS = -pie -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(SAN_FLAGS)
+LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty
+
+CC_STAMP := $(call stamp,cc,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS))
+LD_STAMP := $(call stamp,ld,$(CC) $(HOST_LDFLAGS) $(LIBS))
+LIST_STAMP := $(call stamp,list,$(LIB_SRC) $(CLI_SRC))
+
+$(BUILD)/obj/%.o: %.c $(CC_STAMP) | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
+
+$(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
+
+# Before the first build no .d file says that the engine needs the skeleton.
+$(filter $(BUILD)/obj/user/engine/%,$(LIB_OBJ)): | $(SKELS)
+
+$(BUILD)/gen/profile_schema.c: $(SCHEMA) | $$(@D)/
+	$(call msg,GEN,$@)
+	$(Q){ echo 'extern const char profile_schema[];'; \
+		echo 'const char profile_schema[] = {'; \
+		od -An -v -tu1 $< | sed 's/\([0-9][0-9]*\)/\1,/g'; \
+		echo '0 };'; } > $@
+
+# The list of sources is a prerequisite, and ar starts anew: the object of a removed file must go.
+$(LIB): $(LIB_OBJ) $(LIST_STAMP)
+$(LIB_CLI): $(filter-out $(CLI_MAIN),$(CLI_OBJ)) $(LIST_STAMP)
+$(LIB) $(LIB_CLI): | $$(@D)/
+	$(call msg,AR,$@)
+	$(Q)rm -f $@
+	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
+
+$(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
+	$(call msg,LINK,$@)
+	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
