@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Every fuzz target over its seeds and a few thousand mutations of them, always the same ones.
+set -uo pipefail
+
+build=$1
+status=0
+for source in tests/fuzz/fuzz_*.c; do
+	[ -e "$source" ] || exit 77
+	name=$(basename "$source" .c)
+	name=${name#fuzz_}
+	seeds=$(mktemp -d)
+	cp -r "tests/fuzz/seeds/$name/." "$seeds" 2>/dev/null
+	log=$build/fuzz/$name.log
+	if "$build/fuzz/$name" -runs=5000 -seed=1 -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
+		-artifact_prefix="$build/fuzz/$name-" "$seeds" >"$log" 2>&1; then
+		echo "PASS fuzz::$name"
+	else
+		tail -n 40 "$log"
+		echo "FAIL fuzz::$name: see $build/fuzz/$name-crash-*"
+		status=1
+	fi
+	rm -rf "$seeds"
+done
+exit $status

@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "sample.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A test without memory has nothing to show; it ends at once. */
+static void *need(void *pointer)
+{
+	if (!pointer)
+		abort();
+	return pointer;
+}
+
+static char *copy(const char *text)
+{
+	return text ? need(strdup(text)) : NULL;
+}
+
+static void *copy_array(const void *array, size_t nr, size_t size)
+{
+	void *new = need(calloc(nr, size));
+
+	memcpy(new, array, nr * size);
+	return new;
+}
+
+static void add_lost(struct profile_account *account, const char *cause, uint64_t ticks)
+{
+	account->lost = need(calloc(1, sizeof(*account->lost)));
+	account->lost[0].cause = copy(cause);
+	account->lost[0].ticks = ticks;
+	account->nr_lost = 1;
+}
+
+static void add_targets(struct profile *profile)
+{
+	struct profile_target *targets = need(calloc(2, sizeof(*targets)));
+
+	targets[0].kind = copy("command");
+	targets[0].name = copy("./work \"quoted\", twice");
+	targets[0].ticks = (struct profile_account){ .total = 1000,
+						     .binned = 940,
+						     .overflow = 10,
+						     .outside = 20,
+						     .filtered = 25 };
+	add_lost(&targets[0].ticks, "exit", 5);
+	targets[1].kind = copy("cgroup");
+	targets[1].name = copy("/sys/fs/cgroup/caf\xc3\xa9");
+	targets[1].ticks = (struct profile_account){ .total = 60, .binned = 60 };
+	profile->targets = targets;
+	profile->nr_targets = 2;
+	profile->ticks = (struct profile_account){ .total = 1060,
+						   .binned = 1000,
+						   .overflow = 10,
+						   .outside = 20,
+						   .filtered = 25 };
+	add_lost(&profile->ticks, "exit", 5);
+}
+
+static void add_object(struct profile *profile, enum profile_object_kind kind, const char *path,
+		       const char *build_id, struct profile_text text)
+{
+	struct profile_object *object = &profile->objects[profile->nr_objects++];
+
+	object->kind = kind;
+	object->path = copy(path);
+	object->build_id = copy(build_id);
+	if (!text.size)
+		return;
+	object->text = copy_array(&text, 1, sizeof(text));
+	object->nr_text = 1;
+}
+
+static void add_objects(struct profile *profile)
+{
+	profile->objects = need(calloc(4, sizeof(*profile->objects)));
+	add_object(profile, PROFILE_FILE, "/usr/bin/work", "00ff12ab",
+		   (struct profile_text){ 0x1000, 0x401000, 0x8000 });
+	add_object(profile, PROFILE_JIT, "[jit 77]\nsecond line", NULL, (struct profile_text){ 0 });
+	add_object(profile, PROFILE_KERNEL, "[kernel]", "8badf00d",
+		   (struct profile_text){ 0xffffffff81000000, 0xffffffff81000000, 0x1000000 });
+	add_object(profile, PROFILE_MEMORY, "not utf-8: \xff\xc3(", NULL,
+		   (struct profile_text){ 0 });
+}
+
+static struct profile_histogram *add_histogram(struct profile *profile, uint32_t target,
+					       uint32_t object, const struct profile_bin *bins,
+					       size_t nr_bins)
+{
+	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms++];
+
+	histogram->target = target;
+	histogram->object = object;
+	histogram->pid = -1;
+	histogram->width = 4;
+	histogram->bytes_per_bin = 1;
+	histogram->scale = 131072;
+	histogram->bins = copy_array(bins, nr_bins, sizeof(*bins));
+	histogram->nr_bins = nr_bins;
+	return histogram;
+}
+
+static void add_histograms(struct profile *profile)
+{
+	static const struct profile_bin first[] = { { 0, 1 }, { 16, 500 }, { 0x7fff, 99 } };
+	static const struct profile_bin second[] = { { 8, 20 }, { 17, 40 } };
+	static const struct profile_bin coarse[] = { { 3, 300 } };
+	static const struct profile_bin kernel[] = { { 1, 40 } };
+	static const struct profile_bin overflow[] = { { 0, 10 } };
+	struct profile_histogram *h;
+
+	profile->histograms = need(calloc(5, sizeof(*profile->histograms)));
+	h = add_histogram(profile, 0, 0, first, 3);
+	h->offset = 0x1000;
+	h->size = 0x8000;
+	h = add_histogram(profile, 1, 0, second, 2);
+	h->offset = 0x1000;
+	h->size = 0x8000;
+	h->cgroup = copy("/caf\xc3\xa9");
+	h = add_histogram(profile, 0, 1, coarse, 1);
+	h->pid = 77;
+	h->offset = 0x7f0000000000;
+	h->size = 0x3001; /* no multiple of its bins: the last one counts too */
+	h->bytes_per_bin = 4096;
+	h->scale = 32;
+	h->stopped = copy("no_memory");
+	h = add_histogram(profile, 0, 2, kernel, 1);
+	h->offset = 0xffffffff81000000;
+	h->size = 0x1000000;
+	h = add_histogram(profile, 0, 3, overflow, 1);
+	h->size = 4;
+	h->bytes_per_bin = 4;
+	h->scale = 2;
+	h->overflow = true;
+}
+
+static void add_functions(struct profile *profile)
+{
+	static const struct profile_function functions[] = {
+		{ 0, (char *)"operator,(A, B)", 0x1010, 0x20, 540 },
+		{ 1, (char *)"late", 0x7f0000003800, 0x100, 300 },
+		{ 0, (char *)"main", 0x1000, 0x10, 21 },
+	};
+	size_t i;
+
+	profile->functions = copy_array(functions, 3, sizeof(functions[0]));
+	profile->nr_functions = 3;
+	for (i = 0; i < 3; i++)
+		profile->functions[i].name = copy(functions[i].name);
+}
+
+static struct profile *sample_head(void)
+{
+	struct profile *profile = need(profile_new());
+
+	profile->tool = copy("0.1.0");
+	profile->started = copy("2026-01-31T23:59:59.000000001+01:00");
+	profile->duration_ns = 1060000001;
+	profile->complete = true;
+	profile->host.kernel = copy("6.1.0-13-amd64");
+	profile->host.arch = copy("x86_64");
+	profile->host.cpus = 2;
+	profile->host.name = copy("host");
+	profile->sampling.source = copy("clock");
+	profile->sampling.mode = copy("charged");
+	profile->sampling.period_ns = 1003009;
+	profile->sampling.requested_hz = 997;
+	profile->sampling.measured_hz = 996.1;
+	return profile;
+}
+
+struct profile *sample_profile(void)
+{
+	struct profile *profile = sample_head();
+
+	profile->command = need(calloc(3, sizeof(*profile->command)));
+	profile->command[0] = copy("./work");
+	profile->command[1] = copy("tab\there \"and\" \\ there \x7f");
+	add_targets(profile);
+	add_objects(profile);
+	add_histograms(profile);
+	add_functions(profile);
+	profile->notes = need(calloc(1, sizeof(*profile->notes)));
+	profile->notes[0] = copy("[jit 77] has bins of 4096 bytes: the memory limit was reached");
+	profile->nr_notes = 1;
+	return profile;
+}
+
+struct profile *sample_profile_of_bins(size_t nr)
+{
+	struct profile *profile = sample_head();
+	struct profile_bin *bins = need(calloc(nr + 1, sizeof(*bins)));
+	struct profile_histogram *histogram;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		bins[i] = (struct profile_bin){ i * 3, 1 + i * i % 1000 };
+		sum += bins[i].count;
+	}
+	profile->targets = need(calloc(1, sizeof(*profile->targets)));
+	profile->nr_targets = 1;
+	profile->targets[0].kind = copy("system");
+	profile->targets[0].name = copy("all");
+	profile->targets[0].ticks.total = profile->targets[0].ticks.binned = sum;
+	profile->ticks.total = profile->ticks.binned = sum;
+	profile->objects = need(calloc(1, sizeof(*profile->objects)));
+	add_object(profile, PROFILE_FILE, "/usr/bin/large", NULL, (struct profile_text){ 0 });
+	profile->histograms = need(calloc(1, sizeof(*profile->histograms)));
+	histogram = add_histogram(profile, 0, 0, bins, nr);
+	histogram->size = nr * 3;
+	free(bins);
+	return profile;
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/export.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+static char *export_text(const struct profile *profile, const char *format)
+{
+	char *text = NULL;
+	size_t size;
+	struct error err;
+	FILE *stream = open_memstream(&text, &size);
+
+	cr_assert_not_null(stream);
+	cr_assert_eq(export_find(format)->write(profile, stream, &err), 0, "%s", err.text);
+	fclose(stream);
+	return text;
+}
+
+static void assert_golden(const char *format, const char *path)
+{
+	static char golden[16384];
+	struct profile *profile = sample_profile();
+	char *text = export_text(profile, format);
+	FILE *file = fopen(path, "r");
+
+	cr_assert_not_null(file);
+	golden[fread(golden, 1, sizeof(golden) - 1, file)] = '\0';
+	fclose(file);
+	cr_assert_str_eq(text, golden);
+	free(text);
+	profile_free(profile);
+}
+
+Test(export, formats)
+{
+	const struct export_format *format;
+
+	for (format = export_formats; format->name; format++) {
+		cr_assert_eq(export_find(format->name), format);
+		cr_assert_not_null(format->write);
+		cr_assert_gt(strlen(format->description), 0);
+	}
+	cr_assert_null(export_find("xml"));
+	cr_assert_null(export_find(""));
+}
+
+Test(export, json)
+{
+	assert_golden("json", "tests/golden/profile.json");
+}
+
+Test(export, csv)
+{
+	assert_golden("csv", "tests/golden/profile.csv");
+}
+
+/* Another reader finds the cells we meant, and a row a line. */
+Test(export, csv_is_read_by_others)
+{
+	cr_assert_eq(system("/usr/bin/python3 -c '\n"
+			    "import csv\n"
+			    "lines = open(\"tests/golden/profile.csv\", newline=\"\").readlines()\n"
+			    "rows = list(csv.DictReader(lines, strict=True))\n"
+			    "assert len(rows) == len(lines) - 1 == 8\n"
+			    "assert all(None not in r and None not in r.values() for r in rows)\n"
+			    "assert rows[0][\"target_name\"] == \"./work \\\"quoted\\\", twice\"\n"
+			    "assert rows[2][\"function\"] == \"operator,(A, B)\"\n"
+			    "assert rows[4][\"function\"] == \"\"\n"
+			    "assert sum(int(r[\"ticks\"]) for r in rows) == 1010\n"
+			    "'"),
+		     0);
+}
+
+/* Many histograms of one object, given in the worst order. */
+Test(export, csv_merges_by_offset)
+{
+	struct profile *profile = sample_profile();
+	struct profile_histogram *h = calloc(50, sizeof(*h));
+	unsigned long previous = 0;
+	unsigned long offset;
+	size_t rows = 0;
+	char *text;
+	char *line;
+	size_t i;
+	size_t j;
+
+	for (i = 0; i < 50; i++) {
+		h[i] = (struct profile_histogram){ .pid = -1, .bytes_per_bin = 1, .width = 4 };
+		h[i].offset = 50 - i;
+		h[i].nr_bins = i % 7;
+		h[i].bins = calloc(7, sizeof(*h[i].bins));
+		for (j = 0; j < h[i].nr_bins; j++)
+			h[i].bins[j] = (struct profile_bin){ j * 13, 1 };
+		rows += h[i].nr_bins;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		free(profile->histograms[i].bins);
+		free(profile->histograms[i].cgroup);
+		free(profile->histograms[i].stopped);
+	}
+	free(profile->histograms);
+	profile->histograms = h;
+	profile->nr_histograms = 50;
+	text = export_text(profile, "csv");
+	for (line = strstr(text, ",0x"); line; line = strstr(line + 1, ",0x")) {
+		offset = strtoul(line + 1, NULL, 16);
+		cr_assert_geq(offset, previous);
+		previous = offset;
+		rows--;
+	}
+	cr_assert_eq(rows, 0);
+	free(text);
+	profile_free(profile);
+}
+
+Test(export, csv_of_nothing_is_a_header)
+{
+	struct profile *profile = profile_new();
+	char *text = export_text(profile, "csv");
+
+	cr_assert_eq(strncmp(text, "target,", 7), 0);
+	cr_assert_eq(strchr(text, '\n')[1], '\0');
+	free(text);
+	profile_free(profile);
+}
+
+Test(export, full_device)
+{
+	struct profile *profile = sample_profile_of_bins(10000);
+	const struct export_format *format;
+	struct error err;
+	FILE *full;
+
+	for (format = export_formats; format->name; format++) {
+		full = fopen("/dev/full", "w");
+		cr_assert_eq(format->write(profile, full, &err), -ENOSPC, "%s", format->name);
+		cr_assert_not_null(strstr(err.text, ": No space left on device"));
+		fclose(full);
+	}
+	profile_free(profile);
+}

@@ -1,0 +1,532 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/file.h"
+
+#include <criterion/criterion.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[] = "/tmp/bpfprofil-test-XXXXXX";
+
+/* Each test has a process and an empty folder of its own. */
+static void enter_folder(void)
+{
+	unsetenv("SUDO_UID");
+	unsetenv("SUDO_GID");
+	umask(022);
+	cr_assert_not_null(mkdtemp(folder));
+	cr_assert_eq(chdir(folder), 0);
+}
+
+static void remove_folder(void)
+{
+	char command[64];
+
+	cr_assert_eq(chdir("/"), 0);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(file, .init = enter_folder, .fini = remove_folder);
+
+static int entries(const char *path)
+{
+	DIR *dir = opendir(path);
+	int nr = 0;
+
+	cr_assert_not_null(dir);
+	while (readdir(dir))
+		nr++;
+	closedir(dir);
+	return nr - 2;
+}
+
+static void put(const char *path, const char *text)
+{
+	FILE *file = fopen(path, "w");
+
+	cr_assert_not_null(file);
+	fputs(text, file);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static void assert_holds(const char *path, const char *text)
+{
+	char buffer[256] = "";
+	FILE *file = fopen(path, "r");
+
+	cr_assert_not_null(file, "%s", path);
+	buffer[fread(buffer, 1, sizeof(buffer) - 1, file)] = '\0';
+	fclose(file);
+	cr_assert_str_eq(buffer, text);
+}
+
+static mode_t mode_of(const char *path)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(path, &st), 0);
+	return st.st_mode & 07777;
+}
+
+static int write_file(const char *path, const char *text, struct error *err)
+{
+	struct output *out;
+	int code = output_open(path, &out, err);
+
+	if (code)
+		return code;
+	fputs(text, output_stream(out));
+	return output_commit(out, err);
+}
+
+Test(file, new_file_follows_the_umask)
+{
+	struct error err;
+
+	cr_assert_eq(write_file("a", "text", &err), 0, "%s", err.text);
+	assert_holds("a", "text");
+	cr_assert_eq(mode_of("a"), 0644);
+	umask(077);
+	cr_assert_eq(write_file("./b", "text", &err), 0);
+	cr_assert_eq(mode_of("b"), 0600);
+	cr_assert_eq(entries("."), 2);
+}
+
+Test(file, old_file_stays_until_the_end)
+{
+	struct output *out;
+	struct error err;
+
+	put("a", "old");
+	cr_assert_eq(chmod("a", 0640), 0);
+	cr_assert_eq(output_open("a", &out, &err), 0);
+	fputs("new", output_stream(out));
+	fflush(output_stream(out));
+	assert_holds("a", "old");
+	cr_assert_eq(entries("."), 2);
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	assert_holds("a", "new");
+	cr_assert_eq(mode_of("a"), 0640);
+	cr_assert_eq(entries("."), 1);
+}
+
+Test(file, abort_leaves_nothing)
+{
+	struct output *out;
+	struct error err;
+
+	put("a", "old");
+	cr_assert_eq(output_open("a", &out, &err), 0);
+	fputs("new", output_stream(out));
+	output_abort(out);
+	cr_assert_eq(output_open("b.gz", &out, &err), 0);
+	fputs("new", output_stream(out));
+	output_abort(out);
+	output_abort(NULL);
+	assert_holds("a", "old");
+	cr_assert_eq(entries("."), 1);
+}
+
+Test(file, link_stays_and_its_target_is_replaced)
+{
+	struct error err;
+	char target[32] = "";
+
+	cr_assert_eq(mkdir("sub", 0755), 0);
+	put("sub/real", "old");
+	cr_assert_eq(symlink("real", "sub/second"), 0);
+	cr_assert_eq(symlink("sub/second", "first"), 0);
+	cr_assert_eq(write_file("first", "new", &err), 0, "%s", err.text);
+	assert_holds("sub/real", "new");
+	cr_assert_geq(readlink("first", target, sizeof(target) - 1), 0);
+	cr_assert_str_eq(target, "sub/second");
+	cr_assert_eq(entries("sub"), 2);
+}
+
+Test(file, link_to_a_file_not_yet_there)
+{
+	struct stat st;
+	struct error err;
+
+	cr_assert_eq(mkdir("sub", 0755), 0);
+	cr_assert_eq(symlink("sub/later", "a"), 0);
+	cr_assert_eq(write_file("a", "new", &err), 0, "%s", err.text);
+	assert_holds("sub/later", "new");
+	cr_assert_eq(lstat("a", &st), 0);
+	cr_assert(S_ISLNK(st.st_mode));
+}
+
+Test(file, link_that_leads_nowhere)
+{
+	struct error err;
+
+	cr_assert_eq(symlink("b", "a"), 0);
+	cr_assert_eq(symlink("a", "b"), 0);
+	cr_assert_eq(write_file("a", "new", &err), -ELOOP);
+	cr_assert_str_eq(err.text, "a: Too many levels of symbolic links");
+	cr_assert_eq(symlink("missing/file", "c"), 0);
+	cr_assert_eq(write_file("c", "new", &err), -ENOENT);
+	cr_assert_eq(entries("."), 3);
+}
+
+/* /tmp/bpfprofil.json -> /etc/passwd, made by somebody else, is not where root's profile goes. */
+Test(file, foreign_link_in_a_shared_folder_is_refused)
+{
+	struct error err;
+
+	if (geteuid()) {
+		cr_skip_test("needs root, to make a link that is somebody else's");
+		return;
+	}
+	put("victim", "old");
+	cr_assert_eq(mkdir("shared", 0777), 0);
+	cr_assert_eq(chmod("shared", 01777), 0);
+	cr_assert_eq(symlink("../victim", "shared/a"), 0);
+	cr_assert_eq(lchown("shared/a", 12345, 12345), 0);
+	cr_assert_eq(write_file("shared/a", "new", &err), -EACCES);
+	cr_assert_eq(symlink("../missing", "shared/b"), 0);
+	cr_assert_eq(lchown("shared/b", 12345, 12345), 0);
+	cr_assert_eq(write_file("shared/b", "new", &err), -EACCES);
+	assert_holds("victim", "old");
+	cr_assert_eq(lchown("shared/a", 0, 0), 0);
+	cr_assert_eq(write_file("shared/a", "new", &err), 0, "%s", err.text);
+	assert_holds("victim", "new");
+}
+
+Test(file, devices_are_written_directly)
+{
+	struct stat before;
+	struct stat after;
+	struct error err;
+
+	cr_assert_eq(stat("/dev/null", &before), 0);
+	cr_assert_eq(write_file("/dev/null", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(symlink("/dev/null", "a"), 0);
+	cr_assert_eq(write_file("a", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(stat("/dev/null", &after), 0);
+	cr_assert_eq(before.st_ino, after.st_ino);
+	cr_assert_eq(entries("."), 1);
+}
+
+Test(file, fifo_is_written_directly)
+{
+	struct error err;
+	int status;
+	pid_t pid;
+
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+	cr_assert_eq(output_check("fifo", &err), 0, "must not wait for a reader");
+	pid = fork();
+	if (!pid)
+		_exit(system("test \"$(cat fifo)\" = text") != 0);
+	cr_assert_eq(write_file("fifo", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(waitpid(pid, &status, 0), pid);
+	cr_assert_eq(status, 0);
+	cr_assert_eq(entries("."), 1);
+}
+
+Test(file, standard_output)
+{
+	struct error err;
+	int saved = dup(STDOUT_FILENO);
+	int fd = open("a", O_RDWR | O_CREAT, 0600);
+
+	cr_assert_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
+	cr_assert_eq(output_check("-", &err), 0);
+	cr_assert_eq(write_file("-", "text", &err), 0);
+	cr_assert_eq(write_file("-", " more", &err), 0);
+	assert_holds("a", "text more");
+	cr_assert_eq(write_file("/dev/stdout", "over", &err), 0, "%s", err.text);
+	assert_holds("a", "over more");
+	close(STDOUT_FILENO);
+	cr_assert_eq(write_file("-", "text", &err), -EBADF);
+	cr_assert_str_eq(err.text, "standard output: Bad file descriptor");
+	cr_assert_eq(output_check("-", &err), -EBADF);
+	dup2(saved, STDOUT_FILENO);
+}
+
+Test(file, full_device_fails_by_name)
+{
+	char *large = calloc(1, 1 << 20);
+	struct output *out;
+	struct error err;
+
+	memset(large, 'x', (1 << 20) - 1);
+	cr_assert_eq(write_file("/dev/full", "x", &err), -ENOSPC);
+	cr_assert_str_eq(err.text, "/dev/full: No space left on device");
+	cr_assert_eq(write_file("/dev/full", large, &err), -ENOSPC);
+	cr_assert_eq(symlink("/dev/full", "full.gz"), 0);
+	cr_assert_eq(write_file("full.gz", "x", &err), -ENOSPC);
+	cr_assert_str_eq(err.text, "full.gz: No space left on device");
+
+	cr_assert_eq(output_open("/dev/full", &out, &err), 0);
+	fputs(large, output_stream(out));
+	cr_assert(ferror(output_stream(out)));
+	error_set(&err, -EIO, "the writer's own words");
+	cr_assert_eq(output_finish(out, -EIO, &err), -ENOSPC);
+	cr_assert_str_eq(err.text, "/dev/full: No space left on device");
+	free(large);
+}
+
+Test(file, finish_keeps_the_writers_words)
+{
+	struct output *out;
+	struct error err;
+
+	cr_assert_eq(output_open("a", &out, &err), 0);
+	error_set(&err, -EINVAL, "the writer's own words");
+	cr_assert_eq(output_finish(out, -EINVAL, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "the writer's own words");
+	cr_assert_eq(entries("."), 0);
+	cr_assert_eq(output_open("a", &out, &err), 0);
+	cr_assert_eq(output_finish(out, 0, &err), 0);
+	assert_holds("a", "");
+}
+
+/* In a mount namespace of this test's own. */
+static bool mount_small(const char *path)
+{
+	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		return false;
+	return !mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) &&
+	       !mount("tmpfs", path, "tmpfs", 0, "size=64k");
+}
+
+static void fill_disk(const char *path)
+{
+	struct output *out;
+	struct error err;
+	uint32_t noise = 1;
+	int i;
+
+	cr_assert_eq(output_open(path, &out, &err), 0, "%s", err.text);
+	for (i = 0; i < 200000; i++) {
+		noise = noise * 1664525 + 1013904223;
+		fputc((int)(noise >> 24), output_stream(out));
+	}
+	cr_assert_eq(output_commit(out, &err), -ENOSPC);
+	cr_assert_str_eq(strstr(err.text, ": "), ": No space left on device");
+}
+
+Test(file, full_disk_leaves_the_old_file)
+{
+	cr_assert_eq(mkdir("small", 0755), 0);
+	if (!mount_small("small")) {
+		cr_skip_test("needs root or user namespaces, to mount a small disk");
+		return;
+	}
+	put("small/a", "old");
+	put("small/b.gz", "old");
+	fill_disk("small/a");
+	fill_disk("small/b.gz");
+	assert_holds("small/a", "old");
+	assert_holds("small/b.gz", "old");
+	cr_assert_eq(entries("small"), 2);
+	cr_assert_eq(umount2("small", MNT_DETACH), 0);
+}
+
+Test(file, size_limit_leaves_the_old_file)
+{
+	struct rlimit limit = { 3, RLIM_INFINITY };
+	struct error err;
+
+	put("a", "old");
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	cr_assert_eq(write_file("a", "longer", &err), -EFBIG);
+	cr_assert_str_eq(err.text, "a: File too large");
+	limit.rlim_cur = RLIM_INFINITY;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	assert_holds("a", "old");
+	cr_assert_eq(entries("."), 1);
+}
+
+static void assert_owner(const char *path, uid_t uid, gid_t gid)
+{
+	struct stat st;
+
+	cr_assert_eq(stat(path, &st), 0);
+	cr_assert_eq(st.st_uid, uid, "%s: uid %u", path, st.st_uid);
+	cr_assert_eq(st.st_gid, gid, "%s: gid %u", path, st.st_gid);
+}
+
+Test(file, owner)
+{
+	struct error err;
+
+	if (geteuid()) {
+		cr_skip_test("needs root, to give files away");
+		return;
+	}
+	put("old", "text");
+	cr_assert_eq(chown("old", 12345, 23456), 0);
+	cr_assert_eq(write_file("old", "new", &err), 0);
+	assert_owner("old", 12345, 23456);
+	setenv("SUDO_UID", "1111", 1);
+	setenv("SUDO_GID", "2222", 1);
+	cr_assert_eq(write_file("new", "text", &err), 0);
+	assert_owner("new", 1111, 2222);
+	setenv("SUDO_UID", "-1", 1);
+	cr_assert_eq(write_file("junk", "text", &err), 0);
+	assert_owner("junk", 0, getegid());
+	setenv("SUDO_UID", "4294967295", 1);
+	cr_assert_eq(write_file("none", "text", &err), 0);
+	assert_owner("none", 0, getegid());
+}
+
+Test(file, check_finds_what_would_fail)
+{
+	struct error err;
+
+	cr_assert_eq(output_check("a", &err), 0, "%s", err.text);
+	put("a", "old");
+	cr_assert_eq(output_check("a", &err), 0);
+	assert_holds("a", "old");
+	cr_assert_eq(entries("."), 1);
+	cr_assert_eq(output_check("/dev/null", &err), 0);
+	cr_assert_eq(output_check("missing/a", &err), -ENOENT);
+	cr_assert_str_eq(err.text, "missing/a: No such file or directory");
+	cr_assert_eq(output_check("a/b", &err), -ENOTDIR);
+	cr_assert_eq(output_check(".", &err), -EISDIR);
+	cr_assert_eq(output_check("/", &err), -EISDIR);
+	cr_assert_eq(output_check("b/", &err), -EISDIR);
+	cr_assert_eq(output_check("", &err), -ENOENT);
+	/* Not even root makes files there. */
+	cr_assert_neq(output_check("/proc/a", &err), 0);
+	cr_assert_eq(strncmp(err.text, "/proc/a: ", 9), 0);
+}
+
+Test(file, check_of_a_folder_that_is_not_ours)
+{
+	struct error err;
+
+	if (!geteuid())
+		cr_assert_eq(chown(".", 12345, 12345) | seteuid(23456), 0);
+	else
+		cr_assert_eq(chmod(".", 0555), 0);
+	cr_assert_eq(output_check("a", &err), -EACCES);
+	cr_assert_str_eq(err.text, "a: Permission denied");
+	if (seteuid(0))
+		cr_assert_eq(chmod(".", 0755), 0);
+}
+
+Test(file, check_of_a_file_stuck_in_a_shared_folder)
+{
+	struct error err;
+
+	if (geteuid()) {
+		cr_skip_test("needs root, to make a file that is somebody else's");
+		return;
+	}
+	put("a", "old");
+	cr_assert_eq(chmod(".", 01777) | chown("a", 12345, 12345) | seteuid(23456), 0);
+	cr_assert_eq(output_check("b", &err), 0);
+	cr_assert_eq(output_check("a", &err), -EPERM);
+	cr_assert_eq(seteuid(0), 0);
+}
+
+static void assert_expands(const char *pattern, const char *wanted)
+{
+	struct error err;
+	char *text = NULL;
+
+	cr_assert_eq(output_expand(pattern, 4711, 1000000000, &text, &err), 0, "%s", err.text);
+	cr_assert_str_eq(text, wanted);
+	free(text);
+}
+
+Test(file, expand)
+{
+	char host[256] = "";
+	char wanted[300];
+	char *text = NULL;
+	struct error err;
+
+	setenv("TZ", "UTC-1", 1);
+	tzset();
+	assert_expands("", "");
+	assert_expands("-", "-");
+	assert_expands("plain.json", "plain.json");
+	assert_expands("%p-%t.json.gz", "4711-20010909-024640.json.gz");
+	assert_expands("100%%p", "100%p");
+	cr_assert_eq(gethostname(host, sizeof(host) - 1), 0);
+	snprintf(wanted, sizeof(wanted), "a/%s", host);
+	assert_expands("a/%h", wanted);
+	cr_assert_eq(output_expand("a%x", 1, 0, &text, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "a%x: a % stands only in %p, %t, %h and %%");
+	cr_assert_eq(output_expand("a%", 1, 0, &text, &err), -EINVAL);
+	cr_assert_null(text);
+}
+
+/* All of a file, through input_read(). */
+static ssize_t read_file(const char *path, char *buffer, size_t size, struct error *err)
+{
+	struct input *in;
+	size_t filled = 0;
+	ssize_t done = input_open(path, &in, err);
+
+	if (done)
+		return done;
+	while ((done = input_read(in, buffer + filled, size - filled, err)) > 0)
+		filled += (size_t)done;
+	input_close(in);
+	return done < 0 ? done : (ssize_t)filled;
+}
+
+Test(file, compressed)
+{
+	static char buffer[200000];
+	struct output *out;
+	struct error err;
+	int i;
+
+	cr_assert_eq(output_open("a.gz", &out, &err), 0);
+	for (i = 0; i < 20000; i++)
+		fprintf(output_stream(out), "%08d\n", i);
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	cr_assert_eq(system("gzip -t a.gz"), 0);
+	cr_assert_eq(read_file("a.gz", buffer, sizeof(buffer), &err), 180000, "%s", err.text);
+	cr_assert_eq(memcmp(buffer + 9 * 12345, "00012345\n", 9), 0);
+
+	cr_assert_eq(system("head -c 20000 a.gz >cut.gz"), 0);
+	cr_assert_eq(read_file("cut.gz", buffer, sizeof(buffer), &err), -ENODATA);
+	cr_assert_str_eq(err.text, "cut.gz: truncated");
+	cr_assert_eq(system("head -c 9 a.gz >cut.gz"), 0);
+	cr_assert_eq(read_file("cut.gz", buffer, sizeof(buffer), &err), -ENODATA);
+	cr_assert_eq(system("{ head -c -8 a.gz; printf 12345678; } >bad.gz"), 0);
+	cr_assert_eq(read_file("bad.gz", buffer, sizeof(buffer), &err), -EIO);
+	cr_assert_str_eq(err.text, "bad.gz: damaged gzip data");
+}
+
+Test(file, input)
+{
+	char buffer[16] = "";
+	struct input *in;
+	struct error err;
+
+	put("a", "text");
+	put("empty", "");
+	cr_assert_eq(read_file("a", buffer, sizeof(buffer), &err), 4);
+	cr_assert_str_eq(buffer, "text");
+	cr_assert_eq(read_file("empty", buffer, sizeof(buffer), &err), 0);
+	cr_assert_eq(read_file("missing", buffer, sizeof(buffer), &err), -ENOENT);
+	cr_assert_str_eq(err.text, "missing: No such file or directory");
+	cr_assert_eq(read_file(".", buffer, sizeof(buffer), &err), -EISDIR);
+	cr_assert_str_eq(err.text, ".: Is a directory");
+	cr_assert_not_null(freopen("a", "r", stdin));
+	cr_assert_eq(read_file("-", buffer, sizeof(buffer), &err), 4);
+	cr_assert_eq(input_open("a", &in, &err), 0);
+	cr_assert_str_eq(input_name(in), "a");
+	input_close(in);
+	input_close(NULL);
+}

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/json_reader.h"
+#include "base/json_text.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <locale.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+static struct input *input_of(const char *text, size_t size)
+{
+	int fd = memfd_create("json", MFD_CLOEXEC);
+	struct input *in = NULL;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, text, size), (ssize_t)size);
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	cr_assert_eq(input_open_fd(fd, "text", &in, NULL), 0);
+	return in;
+}
+
+/* Skips one value and asks for the end. */
+static int judge(const char *text, struct error *err)
+{
+	struct input *in = input_of(text, strlen(text));
+	struct json_reader *json = json_reader_new(in, err);
+	int result;
+
+	cr_assert_not_null(json);
+	result = json_reader_skip(json);
+	if (!result)
+		result = json_reader_end(json);
+	json_reader_free(json);
+	input_close(in);
+	return result;
+}
+
+Test(json, takes_what_the_standard_takes)
+{
+	static const char *const texts[] = {
+		"{}",
+		"[]",
+		"\"\"",
+		" [ ] ",
+		"[[],{}]",
+		"[1,2 , 3]",
+		"{\"a\":{\"b\":[{}]},\"c\":0}",
+		"[-0, -1, 0.5, 1e5, 1E+5, 1.25e-10, 123456789012345678901234567890]",
+		"[true,false,null]",
+		"[\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\ud83d\\ude00\"]",
+		"\r\n\t[\"\xc3\xa9\x7f\"]\n",
+	};
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		cr_assert_eq(judge(texts[i], &err), 0, "%s: %s", texts[i], err.text);
+}
+
+Test(json, refuses_what_the_standard_refuses)
+{
+	static const char *const texts[] = {
+		"[1,]",		 "[,1]",	  "[1 2]",	   "{\"a\":1,}",
+		"{\"a\" 1}",	 "{a:1}",	  "{1:1}",	   "{\"a\":}",
+		"[01]",		 "[-]",		  "[+1]",	   "[1.]",
+		"[.5]",		 "[1e]",	  "[1e+]",	   "[0x1]",
+		"[NaN]",	 "[Infinity]",	  "[tru ]",	   "[True]",
+		"[nul]]",	 "['a']",	  "[\"\\x\"]",	   "[\"\\u12g4\"]",
+		"[\"a\nb\"]",	 "[\"\\u0000\"]", "[\"\\ud800\"]", "[\"\\ud800\\u0041\"]",
+		"[\"\\udc00\"]", "[\"\xff\"]",	  "[\"\xc3\"]",	   "[1]]",
+		"[1] x",	 "{\"a\":1]",	  "[1}",	   "// a\n[]",
+		"[-01]",
+	};
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
+		cr_assert_eq(judge(texts[i], &err), -EBADMSG, "%s", texts[i]);
+		cr_assert_eq(strncmp(err.text, "text: line ", 11), 0, "%s", err.text);
+		cr_assert_null(strchr(err.text, '\n'));
+	}
+}
+
+Test(json, every_prefix_is_truncated)
+{
+	static const char text[] = "{\"a\\u00e9\": [1, -2.5e+3, true, null, {\"b\": \"c\"}]}";
+	char prefix[sizeof(text)];
+	struct error err;
+	size_t size;
+
+	for (size = 0; size < sizeof(text) - 1; size++) {
+		memcpy(prefix, text, size);
+		prefix[size] = '\0';
+		cr_assert_eq(judge(prefix, &err), -ENODATA, "%s: %s", prefix, err.text);
+		cr_assert_str_eq(err.text, "text: truncated");
+	}
+	cr_assert_eq(judge(text, &err), 0);
+}
+
+Test(json, depth_is_limited)
+{
+	char text[200];
+	struct error err;
+
+	memset(text, '[', 64);
+	memset(text + 64, ']', 64);
+	text[128] = '\0';
+	cr_assert_eq(judge(text, &err), 0, "%s", err.text);
+	memset(text, '[', 65);
+	cr_assert_eq(judge(text, &err), -EBADMSG);
+	cr_assert_str_eq(err.text, "text: line 1: nested deeper than 64");
+}
+
+Test(json, names_the_line)
+{
+	struct error err;
+
+	cr_assert_eq(judge("[1,\n2,\n\nx]", &err), -EBADMSG);
+	cr_assert_str_eq(err.text, "text: line 4: 'x' where a value should be");
+	cr_assert_eq(judge("[\n\x01]", &err), -EBADMSG);
+	cr_assert_str_eq(err.text, "text: line 2: byte 0x01 where a value should be");
+}
+
+Test(json, numbers)
+{
+	static const char text[] =
+		"[18446744073709551615, 0, 18446744073709551616, 1.5, -1, 1.5e3, 1e999]";
+	struct input *in = input_of(text, strlen(text));
+	struct error err = { "", "" };
+	struct json_reader *json = json_reader_new(in, &err);
+	uint64_t number = 42;
+	double real = 42;
+
+	cr_assert_eq(json_reader_array(json), 0);
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_u64(json, &number), 0);
+	cr_assert_eq(number, UINT64_MAX);
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_u64(json, &number), 0);
+	cr_assert_eq(number, 0);
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_u64(json, &number), -EBADMSG);
+	cr_assert_str_eq(err.text, "text: line 1: a number is above 2^64 - 1");
+	cr_assert_eq(number, 0);
+	json_reader_free(json);
+	input_close(in);
+
+	in = input_of("[1.5e3, 1.5, -1]", 16);
+	json = json_reader_new(in, &err);
+	cr_assert_eq(json_reader_array(json), 0);
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_double(json, &real), 0);
+	cr_assert_eq(real, 1500);
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_u64(json, &number), 0);
+	cr_assert_eq(json_reader_element(json), -EBADMSG, "1 of 1.5 is no element");
+	json_reader_free(json);
+	input_close(in);
+}
+
+/* Strings and numbers that straddle the reader's buffer. */
+Test(json, long_texts)
+{
+	size_t size = 300000;
+	char *text = malloc(size + 64);
+	struct error err = { "", "" };
+	struct json_reader *json;
+	struct input *in;
+	char *string = NULL;
+	uint64_t number;
+	int len;
+	int pad;
+
+	for (pad = 0; pad < 24; pad++) {
+		memset(text, 'x', size);
+		memset(text, ' ', 65536 - 24 + (size_t)pad);
+		len = sprintf(text + 65536 - 24 + pad, "[12345678901234567890,\"\\u00e9");
+		text[65536 - 24 + pad + len] = 'y';
+		strcpy(text + size, "\"]");
+		in = input_of(text, strlen(text));
+		json = json_reader_new(in, &err);
+		cr_assert_eq(json_reader_array(json), 0);
+		cr_assert_eq(json_reader_element(json), 1);
+		cr_assert_eq(json_reader_u64(json, &number), 0, "%s", err.text);
+		cr_assert_eq(number, 12345678901234567890ULL);
+		cr_assert_eq(json_reader_element(json), 1);
+		cr_assert_eq(json_reader_string(json, &string), 0, "%s", err.text);
+		cr_assert_eq(strncmp(string, "\xc3\xa9yxx", 5), 0);
+		cr_assert_eq(strlen(string), size - 65536 + 24 - (size_t)pad - (size_t)len + 2);
+		cr_assert_eq(json_reader_element(json), 0);
+		cr_assert_eq(json_reader_end(json), 0);
+		free(string);
+		json_reader_free(json);
+		input_close(in);
+	}
+	free(text);
+}
+
+static char *text_of(const char *string)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	json_text_string(stream, string);
+	fclose(stream);
+	return text;
+}
+
+Test(json, text_of_strings)
+{
+	static const char *const cases[][2] = {
+		{ "", "\"\"" },
+		{ "a \"b\" \\ / c", "\"a \\\"b\\\" \\\\ / c\"" },
+		{ "\b\f\n\r\t\x01\x1f\x7f", "\"\\b\\f\\n\\r\\t\\u0001\\u001f\\u007f\"" },
+		{ "caf\xc3\xa9 \xf0\x9f\x98\x80", "\"caf\xc3\xa9 \xf0\x9f\x98\x80\"" },
+		{ "\xff"
+		  "a\xc3",
+		  "\"\xef\xbf\xbd"
+		  "a\xef\xbf\xbd\"" },
+		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ NULL, "\"\"" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *text = text_of(cases[i][0]);
+
+		cr_assert_str_eq(text, cases[i][1]);
+		free(text);
+	}
+}
+
+/* Every byte a string can hold comes back as it was, when it is UTF-8. */
+Test(json, strings_survive)
+{
+	char string[128];
+	struct error err = { "", "" };
+	struct json_reader *json;
+	struct input *in;
+	char *again = NULL;
+	char *text;
+	int c;
+
+	for (c = 1; c < 128; c++)
+		string[c - 1] = (char)c;
+	string[127] = '\0';
+	text = text_of(string);
+	in = input_of(text, strlen(text));
+	json = json_reader_new(in, &err);
+	cr_assert_eq(json_reader_string(json, &again), 0, "%s", err.text);
+	cr_assert_str_eq(again, string);
+	json_reader_free(json);
+	input_close(in);
+	free(again);
+	free(text);
+}
+
+static void check_double(double value, const char *wanted)
+{
+	char text[64] = "";
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+
+	json_text_double(stream, value);
+	fclose(stream);
+	cr_assert_str_eq(text, wanted);
+}
+
+Test(json, text_of_numbers)
+{
+	char text[64] = "";
+	FILE *stream = fmemopen(text, sizeof(text), "w");
+
+	json_text_u64(stream, 0);
+	fputc(' ', stream);
+	json_text_u64(stream, 1000);
+	fputc(' ', stream);
+	json_text_u64(stream, UINT64_MAX);
+	fclose(stream);
+	cr_assert_str_eq(text, "0 1000 18446744073709551615");
+	check_double(997, "997");
+	check_double(0.1, "0.1");
+	check_double(996.99999999999989, "996.9999999999999");
+	check_double(1e300, "1e+300");
+	check_double(NAN, "0");
+	check_double(INFINITY, "0");
+	setlocale(LC_ALL, "de_DE.UTF-8");
+	check_double(0.5, "0.5");
+}

@@ -1,0 +1,445 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_io.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "sample.h"
+
+#define GOLDEN "tests/golden/profile.json"
+
+static char *text_of(const struct profile *profile, size_t *size)
+{
+	char *text = NULL;
+	struct error err;
+	FILE *stream = open_memstream(&text, size);
+
+	cr_assert_not_null(stream);
+	cr_assert_eq(profile_write(profile, stream, &err), 0, "%s", err.text);
+	cr_assert_eq(fclose(stream), 0);
+	return text;
+}
+
+static int read_text(const char *text, size_t size, struct profile **ret, struct error *err)
+{
+	int fd = memfd_create("profile", MFD_CLOEXEC);
+	struct input *in;
+	int code;
+
+	cr_assert_geq(fd, 0);
+	cr_assert_eq(write(fd, text, size), (ssize_t)size);
+	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
+	cr_assert_eq(input_open_fd(fd, "p", &in, err), 0);
+	code = profile_read(in, ret, err);
+	input_close(in);
+	return code;
+}
+
+static char *file_text(const char *path, size_t *size)
+{
+	char *text = NULL;
+	FILE *file = fopen(path, "r");
+	FILE *stream = open_memstream(&text, size);
+	int c;
+
+	cr_assert_not_null(file, "%s", path);
+	while ((c = fgetc(file)) != EOF)
+		fputc(c, stream);
+	fclose(file);
+	fclose(stream);
+	return text;
+}
+
+Test(profile_io, sample_is_written_as_the_golden_file)
+{
+	struct profile *profile = sample_profile();
+	size_t size;
+	size_t golden_size;
+	char *text = text_of(profile, &size);
+	char *golden = file_text(GOLDEN, &golden_size);
+
+	cr_assert_str_eq(text, golden);
+	cr_assert_eq(size, golden_size);
+	profile_free(profile);
+	free(golden);
+	free(text);
+}
+
+static void assert_round_trip(const char *text, size_t size)
+{
+	struct profile *profile = NULL;
+	struct error err;
+	size_t again_size;
+	char *again;
+
+	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
+	again = text_of(profile, &again_size);
+	cr_assert_eq(again_size, size);
+	cr_assert_eq(memcmp(again, text, size), 0);
+	free(again);
+	profile_free(profile);
+}
+
+Test(profile_io, round_trip)
+{
+	struct profile *profile = sample_profile_of_bins(100000);
+	size_t size;
+	char *text = file_text(GOLDEN, &size);
+
+	assert_round_trip(text, size);
+	free(text);
+	text = text_of(profile, &size);
+	assert_round_trip(text, size);
+	free(text);
+	profile_free(profile);
+}
+
+Test(profile_io, everything_is_read)
+{
+	struct profile *p = NULL;
+	struct error err;
+
+	cr_assert_eq(profile_load(GOLDEN, &p, &err), 0, "%s", err.text);
+	cr_assert_str_eq(p->tool, "0.1.0");
+	cr_assert_eq(p->duration_ns, 1060000001);
+	cr_assert(p->complete);
+	cr_assert_eq(p->host.cpus, 2);
+	cr_assert_str_eq(p->host.name, "host");
+	cr_assert_str_eq(p->command[1], "tab\there \"and\" \\ there \x7f");
+	cr_assert_null(p->command[2]);
+	cr_assert_eq(p->sampling.measured_hz, 996.1);
+	cr_assert_eq(p->nr_targets, 2);
+	cr_assert_eq(p->targets[0].ticks.filtered, 25);
+	cr_assert_eq(profile_account_lost(&p->targets[0].ticks), 5);
+	cr_assert_eq(p->nr_objects, 4);
+	cr_assert_eq(p->objects[2].kind, PROFILE_KERNEL);
+	cr_assert_eq(p->objects[2].text[0].address, 0xffffffff81000000);
+	cr_assert_null(p->objects[1].build_id);
+	cr_assert_str_eq(p->objects[3].path, "not utf-8: \xef\xbf\xbd\xef\xbf\xbd(");
+	cr_assert_eq(p->nr_histograms, 5);
+	cr_assert_eq(p->histograms[0].pid, -1);
+	cr_assert_null(p->histograms[0].cgroup);
+	cr_assert_eq(p->histograms[0].bins[2].index, 0x7fff);
+	cr_assert_str_eq(p->histograms[1].cgroup, "/caf\xc3\xa9");
+	cr_assert_eq(p->histograms[2].pid, 77);
+	cr_assert_str_eq(p->histograms[2].stopped, "no_memory");
+	cr_assert(p->histograms[4].overflow);
+	cr_assert_eq(p->nr_functions, 3);
+	cr_assert_str_eq(p->functions[0].name, "operator,(A, B)");
+	cr_assert_eq(p->functions[0].ticks, 540);
+	cr_assert_eq(p->nr_notes, 1);
+	profile_free(p);
+}
+
+/* What a later writer of this version may add. */
+Test(profile_io, unknown_keys_are_skipped)
+{
+	static const char *const added[][2] = {
+		{ "{\"format\"", "{\"later\": {\"a\": [1, {}, [null]]}, \"format\"" },
+		{ "\"exit\": 5", "\"later\": 0, \"exit\": 5" },
+		{ "{\"kernel\"", "{\"later\": \"x\", \"kernel\"" },
+		{ "\"stopped\": \"no_memory\"", "\"stopped\": \"no_memory\", \"dialect\": \"v7\"" },
+		{ "[{\"offset\"", "[{\"later\": -1.5e3, \"offset\"" },
+	};
+	size_t size;
+	char *golden = file_text(GOLDEN, &size);
+	char text[8192];
+	size_t i;
+
+	for (i = 0; i < sizeof(added) / sizeof(added[0]); i++) {
+		const char *at = strstr(golden, added[i][0]);
+		struct profile *profile = NULL;
+		struct error err;
+
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - golden), golden, added[i][1],
+			 at + strlen(added[i][0]));
+		cr_assert_eq(read_text(text, strlen(text), &profile, &err), 0, "%s: %s",
+			     added[i][1], err.text);
+		profile_free(profile);
+	}
+	free(golden);
+}
+
+struct refusal {
+	const char *from; /* in the golden file, once replaced */
+	const char *to;
+	int code;
+	const char *message;
+};
+
+static const struct refusal refusals[] = {
+	{ "\"bpfprofil\"", "\"pprof\"", -EBADMSG, "p: not a bpfprofil profile" },
+	{ "\"bpfprofil\"", "7", -EBADMSG, "p: not a bpfprofil profile" },
+	{ "\"format\"", "\"Format\"", -EBADMSG, "p: not a bpfprofil profile" },
+	{ "\"version\": 1", "\"version\": 2", -EPROTONOSUPPORT,
+	  "p: version 2 is newer than this bpfprofil reads (1)" },
+	{ "\"version\": 1", "\"version\": 0", -EBADMSG, "p: line 1: version 0" },
+	{ "\"version\": 1", "\"version\": 1.5", -EBADMSG,
+	  "p: line 1: '.' where ',' or '}' should be" },
+	{ "\"version\": 1, ", "", -EBADMSG, "p: line 31: \"version\" is missing" },
+	{ "\"functions\"", "\"Functions\"", -EBADMSG, "p: line 31: \"functions\" is missing" },
+	{ "\"tool\": ", "\"version\": 1, \"tool\": ", -EBADMSG,
+	  "p: line 1: \"version\" stands there twice" },
+	{ "\"tool\": \"0.1.0\"", "\"tool\": null", -EBADMSG,
+	  "p: line 1: 'n' where a string should be" },
+	{ "2026-01", "26-01", -EBADMSG, "p: \"started\" is not a time as in RFC 3339" },
+	{ "\"complete\": true", "\"complete\": 1", -EBADMSG,
+	  "p: line 2: '1' where true or false should be" },
+	{ "\"cpus\": 2", "\"cpus\": 4294967296", -EBADMSG,
+	  "p: line 3: a number is above 2^32 - 1" },
+	{ "\"cpus\": 2", "\"cpus\": -2", -EBADMSG,
+	  "p: line 3: '-' where a whole number that is not negative should be" },
+	{ "\"host\": {", "\"host\": [", -EBADMSG, "p: line 3: '[' where an object should be" },
+	{ "[\"./work\"", "[7", -EBADMSG, "p: line 4: '7' where a string should be" },
+	{ "\"./work\",", "\"a\\u0000b\",", -EBADMSG, "p: line 4: a NUL in a string" },
+	{ "\"./work\",", "\"\xff\",", -EBADMSG, "p: line 4: a string is not UTF-8" },
+	{ "\"clock\"", "\"sundial\"", -EBADMSG, "p: unknown sampling source" },
+	{ "\"charged\"", "\"free\"", -EBADMSG, "p: unknown sampling mode" },
+	{ "996.1", "-996.1", -EBADMSG, "p: line 5: a rate is negative" },
+	{ "996.1", "1e999", -EBADMSG, "p: line 5: a number is too large" },
+	{ "\"total\": 1060", "\"total\": 1061", -EBADMSG,
+	  "p: the ticks do not add up to their total" },
+	{ "\"total\": 1000", "\"total\": 999", -EBADMSG,
+	  "p: target 0: its ticks do not add up to their total" },
+	{ "\"exec\": 0, \"exit\"", "\"exit\": 0, \"exit\"", -EBADMSG,
+	  "p: line 6: a cause stands there twice" },
+	{ "\"id\": 1, \"kind\": \"cgroup\"", "\"id\": 0, \"kind\": \"cgroup\"", -EBADMSG,
+	  "p: line 9: ids do not count up from 0" },
+	{ "\"id\": 3, \"kind\": \"memory\"", "\"id\": 7, \"kind\": \"memory\"", -EBADMSG,
+	  "p: line 15: ids do not count up from 0" },
+	{ "\"cgroup\", \"name\"", "\"clique\", \"name\"", -EBADMSG, "p: target 1: unknown kind" },
+	{ "\"kind\": \"jit\"", "\"kind\": \"jot\"", -EBADMSG,
+	  "p: line 13: an object of an unknown kind" },
+	{ "\"00ff12ab\"", "\"00FF12AB\"", -EBADMSG,
+	  "p: object 0: its build id is not lower-case hexadecimal" },
+	{ "\"size\": 16777216}]", "\"size\": 18446744073709551615}]", -EBADMSG,
+	  "p: object 2: its text ends above 2^64" },
+	{ "{\"target\": 1,", "{\"target\": 2,", -EBADMSG,
+	  "p: histogram 1: its target does not exist" },
+	{ "\"object\": 3, \"pid\"", "\"object\": 4, \"pid\"", -EBADMSG,
+	  "p: histogram 4: its object does not exist" },
+	{ "\"pid\": 77", "\"pid\": 2147483648", -EBADMSG, "p: line 20: a pid is above 2^31 - 1" },
+	{ "\"width\": 4", "\"width\": 5", -EBADMSG,
+	  "p: histogram 0: counters are 2, 4 or 8 bytes wide" },
+	{ "\"bytes_per_bin\": 1,", "\"bytes_per_bin\": 0,", -EBADMSG,
+	  "p: histogram 0: bins of no bytes" },
+	{ "[3,300]", "[4,300]", -EBADMSG, "p: histogram 2: a bin lies beyond its size" },
+	{ "[16,500]", "[0,500]", -EBADMSG, "p: line 18: bins do not ascend" },
+	{ "[16,500]", "[32768,500]", -EBADMSG, "p: line 18: bins do not ascend" },
+	{ "[1,40]", "[1,0]", -EBADMSG, "p: histogram 3: a bin without a tick" },
+	{ "[1,40]", "[1,41]", -EBADMSG, "p: target 0: its bins do not add up to its binned ticks" },
+	{ "[1,40]", "[1]", -EBADMSG, "p: line 21: a bin is [index, ticks]" },
+	{ "[1,40]", "[]", -EBADMSG, "p: line 21: a bin is [index, ticks]" },
+	{ "[1,40]", "[1,40,0]", -EBADMSG, "p: line 21: a bin is [index, ticks]" },
+	{ "[1,40]", "1,40", -EBADMSG, "p: line 21: '1' where an array should be" },
+	{ "[1,40]", "[1,40.0]", -EBADMSG, "p: line 21: '.' where ',' or ']' should be" },
+	{ "[1,40]", "[1,-40]", -EBADMSG,
+	  "p: line 21: '-' where a whole number that is not negative should be" },
+	{ "[1,40]", "[1,99999999999999999999]", -EBADMSG,
+	  "p: line 21: a number is above 2^64 - 1" },
+	{ "\"bins\": [[1,40]]", "\"bins\": null", -EBADMSG,
+	  "p: line 21: 'n' where an array should be" },
+	{ "[0,10]", "[0,11]", -EBADMSG, "p: target 0: more ticks in overflow bins than it has" },
+	{ "{\"object\": 1, \"name\"", "{\"object\": 9, \"name\"", -EBADMSG,
+	  "p: function 1: its object does not exist" },
+	{ "\"ticks\": 21}", "\"ticks\": 0}", -EBADMSG, "p: function 2: it has no tick" },
+	{ "]}\n", "]} x\n", -EBADMSG, "p: line 31: 'x' where the end should be" },
+};
+
+Test(profile_io, refusals)
+{
+	size_t size;
+	char *golden = file_text(GOLDEN, &size);
+	char text[8192];
+	size_t i;
+
+	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		const struct refusal *r = &refusals[i];
+		const char *at = strstr(golden, r->from);
+		struct profile *profile = NULL;
+		struct error err;
+
+		if (r->from[0] == ']')
+			at = golden + size - 3;
+		cr_assert_not_null(at, "%s", r->from);
+		snprintf(text, sizeof(text), "%.*s%s%s", (int)(at - golden), golden, r->to,
+			 at + strlen(r->from));
+		cr_expect_eq(read_text(text, strlen(text), &profile, &err), r->code, "%s", r->to);
+		cr_expect_str_eq(err.text, r->message);
+		cr_expect_null(profile);
+	}
+	free(golden);
+}
+
+Test(profile_io, foreign_and_empty)
+{
+	static const char *const foreign[] = { "hello",
+					       "[]",
+					       "7",
+					       "{}",
+					       "\x7f"
+					       "ELF",
+					       "{\"format\": \"x\"}",
+					       "{\"targets\": 7}",
+					       "<?xml version=\"1.0\"?>" };
+	static const char *const empty[] = { "", "\n", " \n\t " };
+	struct profile *profile = NULL;
+	struct error err;
+	size_t i;
+
+	for (i = 0; i < sizeof(foreign) / sizeof(foreign[0]); i++) {
+		cr_expect_eq(read_text(foreign[i], strlen(foreign[i]), &profile, &err), -EBADMSG);
+		cr_expect_str_eq(err.text, "p: not a bpfprofil profile", "%s: %s", foreign[i],
+				 err.text);
+	}
+	for (i = 0; i < sizeof(empty) / sizeof(empty[0]); i++) {
+		cr_expect_eq(read_text(empty[i], strlen(empty[i]), &profile, &err), -ENODATA);
+		cr_expect_str_eq(err.text, "p: empty");
+	}
+	cr_expect_eq(profile_load("/usr/bin/env", &profile, &err), -EBADMSG);
+	cr_expect_str_eq(err.text, "/usr/bin/env: not a bpfprofil profile");
+	cr_expect_eq(profile_load("/nonexistent", &profile, &err), -ENOENT);
+	cr_expect_eq(profile_load("/", &profile, &err), -EISDIR);
+}
+
+Test(profile_io, every_prefix_is_truncated)
+{
+	struct profile *profile = NULL;
+	struct error err;
+	size_t size;
+	char *golden = file_text(GOLDEN, &size);
+	size_t i;
+
+	/* The last byte is a newline: without it nothing is missing. */
+	for (i = 1; i < size - 1; i++) {
+		cr_assert_eq(read_text(golden, i, &profile, &err), -ENODATA, "%zu: %s", i,
+			     err.text);
+		cr_assert_str_eq(err.text, "p: truncated");
+	}
+	cr_assert_eq(read_text(golden, size - 1, &profile, &err), 0, "%s", err.text);
+	profile_free(profile);
+	free(golden);
+}
+
+Test(profile_io, compressed)
+{
+	char path[] = "/tmp/bpfprofil-test-XXXXXX";
+	struct profile *profile = NULL;
+	char command[256];
+	struct error err;
+	size_t size;
+	size_t i;
+	int fd = mkstemp(path);
+	char *text;
+
+	cr_assert_geq(fd, 0);
+	snprintf(command, sizeof(command), "gzip -c %s >%s", GOLDEN, path);
+	cr_assert_eq(system(command), 0);
+	cr_assert_eq(profile_load(path, &profile, &err), 0, "%s", err.text);
+	profile_free(profile);
+	profile = NULL;
+	text = file_text(path, &size);
+	unlink(path);
+	close(fd);
+	/* Shorter ones do not even say that they are gzip's. */
+	for (i = 2; i < size; i++) {
+		cr_assert_eq(read_text(text, i, &profile, &err), -ENODATA, "%zu: %s", i, err.text);
+		cr_assert_str_eq(err.text, "p: truncated");
+	}
+	text[size - 1] ^= 0x55;
+	cr_assert_eq(read_text(text, size, &profile, &err), -EIO, "%s", err.text);
+	cr_assert_str_eq(err.text, "p: damaged gzip data");
+	free(text);
+}
+
+Test(profile_io, writing_to_a_full_device_fails)
+{
+	struct profile *profile = sample_profile();
+	FILE *full = fopen("/dev/full", "w");
+	struct error err;
+
+	cr_assert_eq(profile_write(profile, full, &err), -ENOSPC);
+	cr_assert_str_eq(err.text, "writing the profile: No space left on device");
+	fclose(full);
+	profile_free(profile);
+	profile = sample_profile_of_bins(100000);
+	full = fopen("/dev/full", "w");
+	cr_assert_eq(profile_write(profile, full, &err), -ENOSPC);
+	fclose(full);
+	profile_free(profile);
+}
+
+/* What a profile without any strings is written as can still be read by others. */
+Test(profile_io, strings_that_are_null)
+{
+	struct profile *profile = profile_new();
+	size_t size;
+	char *text = text_of(profile, &size);
+
+	cr_assert_not_null(strstr(text, "\"tool\": \"\","));
+	cr_assert_not_null(strstr(text, "\"command\": [],"));
+	free(text);
+	profile_free(profile);
+}
+
+/* 0: taken, 3: refused. By Debian's own validator, with what the build put into the program. */
+static int validate(const char *document)
+{
+	static const char script[] =
+		"/usr/bin/python3 -c '\n"
+		"import json, sys, jsonschema\n"
+		"schema = json.load(open(sys.argv[1]))\n"
+		"jsonschema.Draft202012Validator.check_schema(schema)\n"
+		"validator = jsonschema.Draft202012Validator(schema)\n"
+		"sys.exit(0 if validator.is_valid(json.load(open(sys.argv[2]))) else 3)\n"
+		"' %s %s";
+	char schema[] = "/tmp/bpfprofil-schema-XXXXXX";
+	char command[1024];
+	FILE *file = fdopen(mkstemp(schema), "w");
+	int status;
+
+	cr_assert_not_null(file);
+	fputs(profile_schema, file);
+	cr_assert_eq(fclose(file), 0);
+	snprintf(command, sizeof(command), script, schema, document);
+	status = system(command);
+	unlink(schema);
+	cr_assert(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+Test(profile_io, schema_takes_what_is_written)
+{
+	cr_assert_eq(validate(GOLDEN), 0);
+}
+
+Test(profile_io, schema_refuses_what_is_broken)
+{
+	static const char *const edits[] = {
+		"s/\"version\": 1/\"version\": 2/",
+		"s/\"total\": 1060/\"total\": -1/",
+		"s/\"kind\": \"jit\"/\"kind\": \"jot\"/",
+		"s/\\[1,40\\]/[1,0]/",
+		"s/\\[1,40\\]/[1]/",
+		"s/00ff12ab/00FF12AB/",
+		"s/\"measured_hz\"/\"Measured_hz\"/",
+		"s/\"width\": 4/\"width\": 5/",
+	};
+	char path[] = "/tmp/bpfprofil-test-XXXXXX";
+	char command[256];
+	int fd = mkstemp(path);
+	size_t i;
+
+	for (i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
+		snprintf(command, sizeof(command), "sed '%s' %s >%s", edits[i], GOLDEN, path);
+		cr_assert_eq(system(command), 0);
+		cr_expect_eq(validate(path), 3, "%s", edits[i]);
+	}
+	unlink(path);
+	close(fd);
+}

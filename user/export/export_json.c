@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/export_impl.h"
+#include "profile/profile_io.h"
+
+int export_json(const struct profile *profile, FILE *stream, struct error *err)
+{
+	return profile_write(profile, stream, err);
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/fields.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/util.h"
+
+int read_no_memory(struct reader *r)
+{
+	return error_errno(r->err, -ENOMEM, "%s", input_name(r->in));
+}
+
+int read_copy(struct reader *r, const char *text, char **ret)
+{
+	*ret = strdup(text);
+	return *ret ? 0 : read_no_memory(r);
+}
+
+static size_t find_field(const struct field *fields, const char *key)
+{
+	size_t i = 0;
+
+	while (fields[i].key && strcmp(fields[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+int read_fields(struct reader *r, const struct field *fields, void *base)
+{
+	uint64_t seen = 0;
+	const char *key;
+	size_t i;
+	int err;
+
+	err = json_reader_object(r->json);
+	if (err)
+		return err;
+	while ((err = json_reader_member(r->json, &key)) > 0) {
+		i = find_field(fields, key);
+		if (!fields[i].key)
+			err = json_reader_skip(r->json);
+		else if (seen >> i & 1)
+			err = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
+		else
+			err = fields[i].read(r, (char *)base + fields[i].offset);
+		if (err)
+			return err;
+		if (fields[i].key)
+			seen |= 1ULL << i;
+	}
+	for (i = 0; !err && fields[i].key; i++)
+		if (!fields[i].optional && !(seen >> i & 1))
+			err = json_reader_fail(r->json, "\"%s\" is missing", fields[i].key);
+	return err;
+}
+
+int read_list(struct reader *r, void **list, size_t *nr, size_t size,
+	      int (*read)(struct reader *r, void *element))
+{
+	size_t capacity = 0;
+	char *elements;
+	int err;
+
+	err = json_reader_array(r->json);
+	if (err)
+		return err;
+	while ((err = json_reader_element(r->json)) > 0) {
+		if (grow(list, &capacity, *nr + 1, size))
+			return read_no_memory(r);
+		memcpy(&elements, list, sizeof(elements));
+		memset(elements + *nr * size, 0, size);
+		*nr += 1;
+		err = read(r, elements + (*nr - 1) * size);
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+int read_u64(struct reader *r, void *member)
+{
+	return json_reader_u64(r->json, member);
+}
+
+int read_u32(struct reader *r, void *member)
+{
+	uint32_t *ret = member;
+	uint64_t value;
+	int err;
+
+	err = json_reader_u64(r->json, &value);
+	if (err)
+		return err;
+	if (value > UINT32_MAX)
+		return json_reader_fail(r->json, "a number is above 2^32 - 1");
+	*ret = (uint32_t)value;
+	return 0;
+}
+
+int read_double(struct reader *r, void *member)
+{
+	double *ret = member;
+	int err;
+
+	err = json_reader_double(r->json, ret);
+	if (!err && *ret < 0)
+		err = json_reader_fail(r->json, "a rate is negative");
+	return err;
+}
+
+int read_bool(struct reader *r, void *member)
+{
+	return json_reader_bool(r->json, member);
+}
+
+int read_string(struct reader *r, void *member)
+{
+	return json_reader_string(r->json, member);
+}
+
+int read_string_or_null(struct reader *r, void *member)
+{
+	int err = json_reader_null(r->json);
+
+	return err ? (err < 0 ? err : 0) : json_reader_string(r->json, member);
+}
+
+int read_pid(struct reader *r, void *member)
+{
+	int64_t *ret = member;
+	uint64_t value;
+	int err;
+
+	*ret = -1;
+	err = json_reader_null(r->json);
+	if (err)
+		return err < 0 ? err : 0;
+	err = json_reader_u64(r->json, &value);
+	if (err)
+		return err;
+	if (value > INT32_MAX)
+		return json_reader_fail(r->json, "a pid is above 2^31 - 1");
+	*ret = (int64_t)value;
+	return 0;
+}

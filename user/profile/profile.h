@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_H
+#define BPFPROFIL_PROFILE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/*
+ * A finished profile: what the engine leaves, what the JSON document holds, what reports and
+ * exports read. It knows nothing of BPF. The engine or the reader fills it in, then it does not
+ * change. The profile owns every pointer in it; profile_free() releases all.
+ *
+ * total = binned + overflow + outside + filtered + every lost cause, in each account.
+ */
+struct profile_lost {
+	char *cause;
+	uint64_t ticks;
+};
+
+struct profile_account {
+	uint64_t total;
+	uint64_t binned;
+	uint64_t overflow;
+	uint64_t outside;
+	uint64_t filtered;
+	struct profile_lost *lost;
+	size_t nr_lost;
+};
+
+/* kind: "command", "pid", "cgroup", "system" or "call". A target's id is its index. */
+struct profile_target {
+	char *kind;
+	char *name;
+	struct profile_account ticks;
+};
+
+/* An executable segment: file offset, the address the file asks for, size in bytes. */
+struct profile_text {
+	uint64_t offset;
+	uint64_t address;
+	uint64_t size;
+};
+
+enum profile_object_kind {
+	PROFILE_FILE,
+	PROFILE_JIT, /* anonymous text of one process: offsets are addresses */
+	PROFILE_KERNEL, /* offsets are addresses */
+	PROFILE_MEMORY, /* a caller's own region: offsets are addresses */
+};
+
+/* An object's id is its index. build_id is lower-case hex or NULL. */
+struct profile_object {
+	enum profile_object_kind kind;
+	char *path;
+	char *build_id;
+	struct profile_text *text;
+	size_t nr_text;
+};
+
+struct profile_bin {
+	uint64_t index;
+	uint64_t count;
+};
+
+/* Bin i covers [offset + i * bytes_per_bin, offset + (i + 1) * bytes_per_bin). Bins ascend. */
+struct profile_histogram {
+	uint32_t target;
+	uint32_t object;
+	int64_t pid; /* -1: of no single process */
+	char *cgroup; /* NULL: of no single cgroup */
+	uint64_t offset; /* file offset; an address for jit, kernel and memory */
+	uint64_t size; /* bytes of text covered */
+	uint32_t width; /* bytes of a counter */
+	uint32_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin */
+	uint64_t bytes_per_bin;
+	bool overflow; /* the overflow bin of sprofil() */
+	char *stopped; /* NULL, or why counting ended early */
+	struct profile_bin *bins;
+	size_t nr_bins;
+};
+
+/* A function with at least one tick; offset in its object's offsets. Hottest first. */
+struct profile_function {
+	uint32_t object;
+	char *name;
+	uint64_t offset;
+	uint64_t size;
+	uint64_t ticks;
+};
+
+struct profile_host {
+	char *kernel;
+	char *arch;
+	uint32_t cpus;
+	char *name;
+};
+
+struct profile_sampling {
+	char *source; /* "clock" or "tick" */
+	char *mode; /* "charged", "user" or "split" */
+	uint64_t period_ns;
+	double requested_hz;
+	double measured_hz;
+};
+
+struct profile {
+	char *tool; /* version of the writer */
+	char *started; /* RFC 3339 */
+	uint64_t duration_ns;
+	bool complete;
+	struct profile_host host;
+	char **command; /* NULL-terminated, or NULL */
+	struct profile_sampling sampling;
+	struct profile_account ticks;
+	struct profile_target *targets;
+	size_t nr_targets;
+	struct profile_object *objects;
+	size_t nr_objects;
+	struct profile_histogram *histograms;
+	size_t nr_histograms;
+	struct profile_function *functions;
+	size_t nr_functions;
+	char **notes; /* sentences for the reader: coarser bins, throttling; JSON key "notes" */
+	size_t nr_notes;
+};
+
+struct profile *profile_new(void); /* NULL: out of memory */
+void profile_free(struct profile *profile); /* NULL is fine */
+
+/* Ticks in all lost causes of an account. */
+uint64_t profile_account_lost(const struct profile_account *account);
+
+/* True when the identity above holds and no sum overflows. */
+bool profile_account_exact(const struct profile_account *account);
+
+/* Sum of a histogram's bins. */
+uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
+
+/* The JSON word of a kind, and back (-1: no such word). */
+const char *profile_object_kind_name(enum profile_object_kind kind);
+int profile_object_kind_parse(const char *word);
+
+#endif

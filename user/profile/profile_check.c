@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_io.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+struct check {
+	const struct profile *profile;
+	const char *name;
+	struct error *err;
+	uint64_t *binned; /* ticks in the histograms of each target */
+	uint64_t *overflow; /* and in its overflow bins */
+};
+
+static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
+static const char *const sources[] = { "clock", "tick", NULL };
+static const char *const modes[] = { "charged", "user", "split", NULL };
+
+static bool is_word(const char *const *words, const char *word)
+{
+	if (!word)
+		return false;
+	while (*words && strcmp(*words, word) != 0)
+		words++;
+	return *words;
+}
+
+static bool matches(const char *text, const char *pattern)
+{
+	for (; *pattern; pattern++, text++) {
+		if (*pattern == '0' ? *text < '0' || *text > '9' : *text != *pattern)
+			return false;
+	}
+	return true;
+}
+
+/* RFC 3339, with a T and a Z in capitals as we write it. */
+static bool is_time(const char *text)
+{
+	size_t digits;
+
+	if (!matches(text, "0000-00-00T00:00:00"))
+		return false;
+	text += 19;
+	if (*text == '.') {
+		digits = strspn(text + 1, "0123456789");
+		if (!digits)
+			return false;
+		text += digits + 1;
+	}
+	if (!strcmp(text, "Z"))
+		return true;
+	return (matches(text, "+00:00") || matches(text, "-00:00")) && !text[6];
+}
+
+static bool is_build_id(const char *text)
+{
+	size_t len = strspn(text, "0123456789abcdef");
+
+	return len && len % 2 == 0 && !text[len];
+}
+
+static int broken(const struct check *c, const char *what, size_t i, const char *why)
+{
+	return error_set(c->err, -EBADMSG, "%s: %s %zu: %s", c->name, what, i, why);
+}
+
+static int check_head(const struct check *c)
+{
+	const struct profile *profile = c->profile;
+	const char *why = NULL;
+
+	if (!profile->started || !is_time(profile->started))
+		why = "\"started\" is not a time as in RFC 3339";
+	else if (!is_word(sources, profile->sampling.source))
+		why = "unknown sampling source";
+	else if (!is_word(modes, profile->sampling.mode))
+		why = "unknown sampling mode";
+	else if (!profile_account_exact(&profile->ticks))
+		why = "the ticks do not add up to their total";
+	return why ? error_set(c->err, -EBADMSG, "%s: %s", c->name, why) : 0;
+}
+
+static int check_target(const struct check *c, size_t i)
+{
+	const struct profile_target *target = &c->profile->targets[i];
+
+	if (!is_word(target_kinds, target->kind))
+		return broken(c, "target", i, "unknown kind");
+	if (!profile_account_exact(&target->ticks))
+		return broken(c, "target", i, "its ticks do not add up to their total");
+	return 0;
+}
+
+static int check_object(const struct check *c, size_t i)
+{
+	const struct profile_object *object = &c->profile->objects[i];
+	uint64_t end;
+	size_t j;
+
+	if (object->build_id && !is_build_id(object->build_id))
+		return broken(c, "object", i, "its build id is not lower-case hexadecimal");
+	for (j = 0; j < object->nr_text; j++)
+		if (__builtin_add_overflow(object->text[j].offset, object->text[j].size, &end) ||
+		    __builtin_add_overflow(object->text[j].address, object->text[j].size, &end))
+			return broken(c, "object", i, "its text ends above 2^64");
+	return 0;
+}
+
+static const char *judge_histogram(const struct check *c, const struct profile_histogram *h)
+{
+	uint64_t end;
+
+	if (h->target >= c->profile->nr_targets)
+		return "its target does not exist";
+	if (h->object >= c->profile->nr_objects)
+		return "its object does not exist";
+	if (!h->bytes_per_bin)
+		return "bins of no bytes";
+	if (h->width != 2 && h->width != 4 && h->width != 8)
+		return "counters are 2, 4 or 8 bytes wide";
+	if (__builtin_add_overflow(h->offset, h->size, &end))
+		return "it ends above 2^64";
+	return NULL;
+}
+
+/* The last bin may reach beyond the text when its size is no multiple of bytes_per_bin. */
+static const char *judge_bins(const struct profile_histogram *h, uint64_t *sum)
+{
+	uint64_t nr = h->size / h->bytes_per_bin + !!(h->size % h->bytes_per_bin);
+	size_t i;
+
+	for (i = 0; i < h->nr_bins; i++) {
+		if (h->bins[i].index >= nr)
+			return "a bin lies beyond its size";
+		if (i && h->bins[i].index <= h->bins[i - 1].index)
+			return "bins do not ascend";
+		if (!h->bins[i].count)
+			return "a bin without a tick";
+		if (__builtin_add_overflow(*sum, h->bins[i].count, sum))
+			return "its ticks do not fit 64 bits";
+	}
+	return NULL;
+}
+
+static int check_histogram(const struct check *c, size_t i)
+{
+	const struct profile_histogram *histogram = &c->profile->histograms[i];
+	const char *why = judge_histogram(c, histogram);
+
+	if (!why)
+		why = judge_bins(histogram, histogram->overflow ? &c->overflow[histogram->target] :
+								  &c->binned[histogram->target]);
+	return why ? broken(c, "histogram", i, why) : 0;
+}
+
+static int check_function(const struct check *c, size_t i)
+{
+	const struct profile_function *function = &c->profile->functions[i];
+	uint64_t end;
+
+	if (function->object >= c->profile->nr_objects)
+		return broken(c, "function", i, "its object does not exist");
+	if (!function->ticks)
+		return broken(c, "function", i, "it has no tick");
+	if (__builtin_add_overflow(function->offset, function->size, &end))
+		return broken(c, "function", i, "it ends above 2^64");
+	return 0;
+}
+
+/* After the histograms: what lies in bins is what the account says. */
+static int check_sum(const struct check *c, size_t i)
+{
+	const struct profile_account *ticks = &c->profile->targets[i].ticks;
+
+	if (c->binned[i] != ticks->binned)
+		return broken(c, "target", i, "its bins do not add up to its binned ticks");
+	if (c->overflow[i] > ticks->overflow)
+		return broken(c, "target", i, "more ticks in overflow bins than it has");
+	return 0;
+}
+
+static int check_all(const struct check *c, size_t nr,
+		     int (*check)(const struct check *c, size_t i))
+{
+	size_t i;
+	int err;
+
+	for (i = 0; i < nr; i++) {
+		err = check(c, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int check_parts(const struct check *c)
+{
+	const struct profile *profile = c->profile;
+	int err;
+
+	err = check_head(c);
+	if (!err)
+		err = check_all(c, profile->nr_targets, check_target);
+	if (!err)
+		err = check_all(c, profile->nr_objects, check_object);
+	if (!err)
+		err = check_all(c, profile->nr_histograms, check_histogram);
+	if (!err)
+		err = check_all(c, profile->nr_functions, check_function);
+	if (!err)
+		err = check_all(c, profile->nr_targets, check_sum);
+	return err;
+}
+
+int profile_check(const struct profile *profile, const char *name, struct error *err)
+{
+	struct check check = { .profile = profile, .name = name, .err = err };
+	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 2 * sizeof(*sums));
+
+	if (!sums)
+		return error_errno(err, -ENOMEM, "%s", name);
+	check.binned = sums;
+	check.overflow = sums + profile->nr_targets;
+	return check_parts(&check);
+}

@@ -1,0 +1,358 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_io.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/fields.h"
+
+static int read_object_kind(struct reader *r, void *member)
+{
+	enum profile_object_kind *ret = member;
+	cleanup_free char *word = NULL;
+	int kind;
+	int err;
+
+	err = json_reader_string(r->json, &word);
+	if (err)
+		return err;
+	kind = profile_object_kind_parse(word);
+	if (kind < 0)
+		return json_reader_fail(r->json, "an object of an unknown kind");
+	*ret = (enum profile_object_kind)kind;
+	return 0;
+}
+
+static int read_id(struct reader *r, void *member)
+{
+	(void)member;
+	return json_reader_u64(r->json, &r->id);
+}
+
+static int check_id(struct reader *r, size_t nr)
+{
+	return r->id == nr - 1 ? 0 : json_reader_fail(r->json, "ids do not count up from 0");
+}
+
+static int add_lost(struct reader *r, struct profile_account *account, size_t *capacity,
+		    const char *cause)
+{
+	struct profile_lost *lost;
+	size_t i;
+	int err;
+
+	for (i = 0; i < account->nr_lost; i++)
+		if (!strcmp(account->lost[i].cause, cause))
+			return json_reader_fail(r->json, "a cause stands there twice");
+	if (grow((void **)&account->lost, capacity, account->nr_lost + 1, sizeof(*account->lost)))
+		return read_no_memory(r);
+	lost = account->lost + account->nr_lost++;
+	lost->ticks = 0;
+	err = read_copy(r, cause, &lost->cause);
+	return err ? err : json_reader_u64(r->json, &lost->ticks);
+}
+
+/* Causes may be added by later writers: whatever they are, they count. */
+static int read_lost(struct reader *r, void *member)
+{
+	struct profile_account *account = member;
+	size_t capacity = 0;
+	const char *cause;
+	int err;
+
+	err = json_reader_object(r->json);
+	if (err)
+		return err;
+	while ((err = json_reader_member(r->json, &cause)) > 0) {
+		err = add_lost(r, account, &capacity, cause);
+		if (err)
+			return err;
+	}
+	return err;
+}
+
+static int read_account(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		{ "total", read_u64, offsetof(struct profile_account, total), false },
+		{ "binned", read_u64, offsetof(struct profile_account, binned), false },
+		{ "overflow", read_u64, offsetof(struct profile_account, overflow), false },
+		{ "outside", read_u64, offsetof(struct profile_account, outside), false },
+		{ "filtered", read_u64, offsetof(struct profile_account, filtered), false },
+		{ "lost", read_lost, 0, false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, member);
+}
+
+static int read_target(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "id", read_id, 0, false },
+		{ "kind", read_string, offsetof(struct profile_target, kind), false },
+		{ "name", read_string, offsetof(struct profile_target, name), false },
+		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
+		{ NULL, NULL, 0, false },
+	};
+	int err = read_fields(r, fields, element);
+
+	return err ? err : check_id(r, r->profile->nr_targets);
+}
+
+static int read_text(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "offset", read_u64, offsetof(struct profile_text, offset), false },
+		{ "address", read_u64, offsetof(struct profile_text, address), false },
+		{ "size", read_u64, offsetof(struct profile_text, size), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_texts(struct reader *r, void *member)
+{
+	struct profile_object *object = member;
+
+	return read_list(r, (void **)&object->text, &object->nr_text, sizeof(*object->text),
+			 read_text);
+}
+
+static int read_object(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "id", read_id, 0, false },
+		{ "kind", read_object_kind, offsetof(struct profile_object, kind), false },
+		{ "path", read_string, offsetof(struct profile_object, path), false },
+		{ "build_id", read_string_or_null, offsetof(struct profile_object, build_id),
+		  false },
+		{ "text", read_texts, 0, false },
+		{ NULL, NULL, 0, false },
+	};
+	int err = read_fields(r, fields, element);
+
+	return err ? err : check_id(r, r->profile->nr_objects);
+}
+
+static int read_function(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "object", read_u32, offsetof(struct profile_function, object), false },
+		{ "name", read_string, offsetof(struct profile_function, name), false },
+		{ "offset", read_u64, offsetof(struct profile_function, offset), false },
+		{ "size", read_u64, offsetof(struct profile_function, size), false },
+		{ "ticks", read_u64, offsetof(struct profile_function, ticks), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_targets(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->targets, &profile->nr_targets,
+			 sizeof(*profile->targets), read_target);
+}
+
+static int read_objects(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->objects, &profile->nr_objects,
+			 sizeof(*profile->objects), read_object);
+}
+
+static int read_histograms(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->histograms, &profile->nr_histograms,
+			 sizeof(*profile->histograms), read_histogram);
+}
+
+static int read_functions(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->functions, &profile->nr_functions,
+			 sizeof(*profile->functions), read_function);
+}
+
+static int read_notes(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->notes, &profile->nr_notes, sizeof(*profile->notes),
+			 read_string);
+}
+
+/* Ends in NULL; a failure in the middle leaves the NULL of read_list() there, which ends it too. */
+static int read_command(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+	size_t nr = 0;
+	char **longer;
+	int err;
+
+	err = read_list(r, (void **)&profile->command, &nr, sizeof(*profile->command), read_string);
+	if (!profile->command)
+		return err;
+	longer = realloc(profile->command, (nr + 1) * sizeof(*longer));
+	if (longer) {
+		longer[nr] = NULL;
+		profile->command = longer;
+		return err;
+	}
+	while (nr)
+		free(profile->command[--nr]);
+	free(profile->command);
+	profile->command = NULL;
+	return err ? err : read_no_memory(r);
+}
+
+static int read_host(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		{ "kernel", read_string, offsetof(struct profile_host, kernel), false },
+		{ "arch", read_string, offsetof(struct profile_host, arch), false },
+		{ "cpus", read_u32, offsetof(struct profile_host, cpus), false },
+		{ "name", read_string, offsetof(struct profile_host, name), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, member);
+}
+
+static int read_sampling(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		{ "source", read_string, offsetof(struct profile_sampling, source), false },
+		{ "mode", read_string, offsetof(struct profile_sampling, mode), false },
+		{ "period_ns", read_u64, offsetof(struct profile_sampling, period_ns), false },
+		{ "requested_hz", read_double, offsetof(struct profile_sampling, requested_hz),
+		  false },
+		{ "measured_hz", read_double, offsetof(struct profile_sampling, measured_hz),
+		  false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, member);
+}
+
+static int not_ours(struct reader *r)
+{
+	return error_set(r->err, -EBADMSG, "%s: not a bpfprofil profile", input_name(r->in));
+}
+
+static int read_format(struct reader *r, void *member)
+{
+	cleanup_free char *word = NULL;
+	int err;
+
+	(void)member;
+	err = json_reader_string(r->json, &word);
+	if (err)
+		return err;
+	if (strcmp(word, "bpfprofil") != 0)
+		return not_ours(r);
+	r->is_ours = true;
+	return 0;
+}
+
+static int read_version(struct reader *r, void *member)
+{
+	uint64_t version;
+	int err;
+
+	(void)member;
+	err = json_reader_u64(r->json, &version);
+	if (err)
+		return err;
+	if (!version)
+		return json_reader_fail(r->json, "version 0");
+	if (version > PROFILE_VERSION)
+		return error_set(r->err, -EPROTONOSUPPORT,
+				 "%s: version %llu is newer than this bpfprofil reads (%d)",
+				 input_name(r->in), (unsigned long long)version, PROFILE_VERSION);
+	return 0;
+}
+
+static const struct field document[] = {
+	{ "format", read_format, 0, false },
+	{ "version", read_version, 0, false },
+	{ "tool", read_string, offsetof(struct profile, tool), false },
+	{ "started", read_string, offsetof(struct profile, started), false },
+	{ "duration_ns", read_u64, offsetof(struct profile, duration_ns), false },
+	{ "complete", read_bool, offsetof(struct profile, complete), false },
+	{ "host", read_host, offsetof(struct profile, host), false },
+	{ "command", read_command, 0, false },
+	{ "sampling", read_sampling, offsetof(struct profile, sampling), false },
+	{ "ticks", read_account, offsetof(struct profile, ticks), false },
+	{ "targets", read_targets, 0, false },
+	{ "objects", read_objects, 0, false },
+	{ "histograms", read_histograms, 0, false },
+	{ "functions", read_functions, 0, false },
+	{ "notes", read_notes, 0, true },
+	{ NULL, NULL, 0, false },
+};
+
+static int read_document(struct reader *r)
+{
+	int err;
+
+	/* Finds the end of an empty file, or something else and then says so: that is no failure. */
+	err = json_reader_end(r->json);
+	if (!err)
+		return error_set(r->err, -ENODATA, "%s: empty", input_name(r->in));
+	if (err != -EBADMSG)
+		return err;
+	err = read_fields(r, document, r->profile);
+	if (!err)
+		err = json_reader_end(r->json);
+	/* What does not even say what it is, is foreign rather than damaged. */
+	if (err == -EBADMSG && !r->is_ours)
+		return not_ours(r);
+	return err ? err : profile_check(r->profile, input_name(r->in), r->err);
+}
+
+int profile_read(struct input *in, struct profile **ret, struct error *err)
+{
+	struct error ignored = { "", "" };
+	struct reader r = { .in = in, .err = err ? err : &ignored };
+	int code = -ENOMEM;
+
+	r.json = json_reader_new(in, r.err);
+	r.profile = profile_new();
+	if (r.json && r.profile)
+		code = read_document(&r);
+	else
+		read_no_memory(&r);
+	json_reader_free(r.json);
+	if (code) {
+		profile_free(r.profile);
+		return code;
+	}
+	error_set(r.err, 0, "%s", "");
+	*ret = r.profile;
+	return 0;
+}
+
+int profile_load(const char *path, struct profile **ret, struct error *err)
+{
+	struct input *in;
+	int code;
+
+	code = input_open(path, &in, err);
+	if (code)
+		return code;
+	code = profile_read(in, ret, err);
+	input_close(in);
+	return code;
+}

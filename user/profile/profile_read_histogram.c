@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/fields.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+
+/* An element of a bin: 1 and read, or 0 when the bin ends here. */
+static int read_number(struct reader *r, uint64_t *ret)
+{
+	int err = json_reader_element(r->json);
+
+	if (err <= 0)
+		return err;
+	err = json_reader_u64(r->json, ret);
+	return err ? err : 1;
+}
+
+/* [index, ticks] */
+static int read_bin(struct reader *r, struct profile_bin *bin)
+{
+	int err;
+
+	err = json_reader_array(r->json);
+	if (err)
+		return err;
+	err = read_number(r, &bin->index);
+	if (err > 0)
+		err = read_number(r, &bin->count);
+	if (err < 0)
+		return err;
+	if (err > 0)
+		err = json_reader_element(r->json);
+	else
+		err = 1;
+	return err > 0 ? json_reader_fail(r->json, "a bin is [index, ticks]") : err;
+}
+
+static int read_bins(struct reader *r, void *member)
+{
+	struct profile_histogram *histogram = member;
+	struct profile_bin bin = { 0, 0 };
+	struct profile_bin *exact;
+	size_t capacity = 0;
+	int err;
+
+	err = json_reader_array(r->json);
+	if (err)
+		return err;
+	while ((err = json_reader_element(r->json)) > 0) {
+		uint64_t previous = bin.index;
+
+		err = read_bin(r, &bin);
+		if (err)
+			return err;
+		if (histogram->nr_bins && bin.index <= previous)
+			return json_reader_fail(r->json, "bins do not ascend");
+		if (grow((void **)&histogram->bins, &capacity, histogram->nr_bins + 1, sizeof(bin)))
+			return read_no_memory(r);
+		histogram->bins[histogram->nr_bins++] = bin;
+	}
+	/* Doubling leaves up to half unused, and bins are most of a profile. */
+	if (!err && histogram->nr_bins) {
+		exact = realloc(histogram->bins, histogram->nr_bins * sizeof(*exact));
+		if (exact)
+			histogram->bins = exact;
+	}
+	return err;
+}
+
+int read_histogram(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "target", read_u32, offsetof(struct profile_histogram, target), false },
+		{ "object", read_u32, offsetof(struct profile_histogram, object), false },
+		{ "pid", read_pid, offsetof(struct profile_histogram, pid), false },
+		{ "cgroup", read_string_or_null, offsetof(struct profile_histogram, cgroup),
+		  false },
+		{ "offset", read_u64, offsetof(struct profile_histogram, offset), false },
+		{ "size", read_u64, offsetof(struct profile_histogram, size), false },
+		{ "width", read_u32, offsetof(struct profile_histogram, width), false },
+		{ "scale", read_u32, offsetof(struct profile_histogram, scale), false },
+		{ "bytes_per_bin", read_u64, offsetof(struct profile_histogram, bytes_per_bin),
+		  false },
+		{ "overflow", read_bool, offsetof(struct profile_histogram, overflow), false },
+		{ "stopped", read_string_or_null, offsetof(struct profile_histogram, stopped),
+		  false },
+		{ "bins", read_bins, 0, false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_io.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "shared/counters.h"
+
+#define LOST_KEY(id, key, text) [LOST_##id] = key,
+static const char *const lost_keys[] = { LOST_CAUSES(LOST_KEY) };
+#undef LOST_KEY
+
+/* before is the text up to the value: what separates it, and its key. */
+static void put_string(FILE *stream, const char *before, const char *value)
+{
+	fputs(before, stream);
+	json_text_string(stream, value);
+}
+
+static void put_string_or_null(FILE *stream, const char *before, const char *value)
+{
+	fputs(before, stream);
+	json_text_string_or_null(stream, value);
+}
+
+static void put_u64(FILE *stream, const char *before, uint64_t value)
+{
+	fputs(before, stream);
+	json_text_u64(stream, value);
+}
+
+static void put_double(FILE *stream, const char *before, double value)
+{
+	fputs(before, stream);
+	json_text_double(stream, value);
+}
+
+static void put_bool(FILE *stream, const char *before, bool value)
+{
+	fprintf(stream, "%s%s", before, value ? "true" : "false");
+}
+
+static uint64_t lost_ticks(const struct profile_account *account, const char *cause)
+{
+	size_t i;
+
+	for (i = 0; i < account->nr_lost; i++)
+		if (!strcmp(account->lost[i].cause, cause))
+			return account->lost[i].ticks;
+	return 0;
+}
+
+static bool is_known_cause(const char *cause)
+{
+	size_t i;
+
+	for (i = 0; i < LOST_CAUSE_COUNT; i++)
+		if (!strcmp(lost_keys[i], cause))
+			return true;
+	return false;
+}
+
+/* Every cause of ours, in their order and also when nothing was lost; then those of others. */
+static void put_lost(FILE *stream, const struct profile_account *account)
+{
+	const char *separator = "";
+	size_t i;
+
+	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
+		put_string(stream, separator, lost_keys[i]);
+		put_u64(stream, ": ", lost_ticks(account, lost_keys[i]));
+		separator = ", ";
+	}
+	for (i = 0; i < account->nr_lost; i++) {
+		if (is_known_cause(account->lost[i].cause))
+			continue;
+		put_string(stream, separator, account->lost[i].cause);
+		put_u64(stream, ": ", account->lost[i].ticks);
+	}
+}
+
+static void put_account(FILE *stream, const struct profile_account *account)
+{
+	put_u64(stream, "{\"total\": ", account->total);
+	put_u64(stream, ", \"binned\": ", account->binned);
+	put_u64(stream, ", \"overflow\": ", account->overflow);
+	put_u64(stream, ", \"outside\": ", account->outside);
+	put_u64(stream, ", \"filtered\": ", account->filtered);
+	fputs(", \"lost\": {", stream);
+	put_lost(stream, account);
+	fputs("}}", stream);
+}
+
+static void put_command(FILE *stream, char *const *command)
+{
+	const char *separator = "";
+
+	fputs(",\n\"command\": [", stream);
+	for (; command && *command; command++) {
+		put_string(stream, separator, *command);
+		separator = ", ";
+	}
+	fputs("]", stream);
+}
+
+static void put_head(FILE *stream, const struct profile *profile)
+{
+	const struct profile_sampling *sampling = &profile->sampling;
+
+	put_u64(stream, "{\"format\": \"bpfprofil\", \"version\": ", PROFILE_VERSION);
+	put_string(stream, ", \"tool\": ", profile->tool);
+	put_string(stream, ",\n\"started\": ", profile->started);
+	put_u64(stream, ", \"duration_ns\": ", profile->duration_ns);
+	put_bool(stream, ", \"complete\": ", profile->complete);
+	put_string(stream, ",\n\"host\": {\"kernel\": ", profile->host.kernel);
+	put_string(stream, ", \"arch\": ", profile->host.arch);
+	put_u64(stream, ", \"cpus\": ", profile->host.cpus);
+	put_string(stream, ", \"name\": ", profile->host.name);
+	fputs("}", stream);
+	put_command(stream, profile->command);
+	put_string(stream, ",\n\"sampling\": {\"source\": ", sampling->source);
+	put_string(stream, ", \"mode\": ", sampling->mode);
+	put_u64(stream, ", \"period_ns\": ", sampling->period_ns);
+	put_double(stream, ", \"requested_hz\": ", sampling->requested_hz);
+	put_double(stream, ", \"measured_hz\": ", sampling->measured_hz);
+	fputs("},\n\"ticks\": ", stream);
+	put_account(stream, &profile->ticks);
+}
+
+static void put_target(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_target *target = &profile->targets[i];
+
+	put_u64(stream, "{\"id\": ", i);
+	put_string(stream, ", \"kind\": ", target->kind);
+	put_string(stream, ", \"name\": ", target->name);
+	fputs(", \"ticks\": ", stream);
+	put_account(stream, &target->ticks);
+	fputs("}", stream);
+}
+
+static void put_object(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_object *object = &profile->objects[i];
+	size_t j;
+
+	put_u64(stream, "{\"id\": ", i);
+	put_string(stream, ", \"kind\": ", profile_object_kind_name(object->kind));
+	put_string(stream, ", \"path\": ", object->path);
+	put_string_or_null(stream, ", \"build_id\": ", object->build_id);
+	fputs(", \"text\": [", stream);
+	for (j = 0; j < object->nr_text; j++) {
+		put_u64(stream, j ? ", {\"offset\": " : "{\"offset\": ", object->text[j].offset);
+		put_u64(stream, ", \"address\": ", object->text[j].address);
+		put_u64(stream, ", \"size\": ", object->text[j].size);
+		fputs("}", stream);
+	}
+	fputs("]}", stream);
+}
+
+static void put_bins(FILE *stream, const struct profile_histogram *histogram)
+{
+	size_t i;
+
+	fputs(", \"bins\": [", stream);
+	for (i = 0; i < histogram->nr_bins && !ferror(stream); i++) {
+		put_u64(stream, i ? ",[" : "[", histogram->bins[i].index);
+		put_u64(stream, ",", histogram->bins[i].count);
+		fputs("]", stream);
+	}
+	fputs("]", stream);
+}
+
+static void put_histogram(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_histogram *histogram = &profile->histograms[i];
+
+	put_u64(stream, "{\"target\": ", histogram->target);
+	put_u64(stream, ", \"object\": ", histogram->object);
+	if (histogram->pid < 0)
+		fputs(", \"pid\": null", stream);
+	else
+		put_u64(stream, ", \"pid\": ", (uint64_t)histogram->pid);
+	put_string_or_null(stream, ", \"cgroup\": ", histogram->cgroup);
+	put_u64(stream, ", \"offset\": ", histogram->offset);
+	put_u64(stream, ", \"size\": ", histogram->size);
+	put_u64(stream, ", \"width\": ", histogram->width);
+	put_u64(stream, ", \"scale\": ", histogram->scale);
+	put_u64(stream, ", \"bytes_per_bin\": ", histogram->bytes_per_bin);
+	put_bool(stream, ", \"overflow\": ", histogram->overflow);
+	put_string_or_null(stream, ", \"stopped\": ", histogram->stopped);
+	put_bins(stream, histogram);
+	fputs("}", stream);
+}
+
+static void put_function(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_function *function = &profile->functions[i];
+
+	put_u64(stream, "{\"object\": ", function->object);
+	put_string(stream, ", \"name\": ", function->name);
+	put_u64(stream, ", \"offset\": ", function->offset);
+	put_u64(stream, ", \"size\": ", function->size);
+	put_u64(stream, ", \"ticks\": ", function->ticks);
+	fputs("}", stream);
+}
+
+static void put_note(FILE *stream, const struct profile *profile, size_t i)
+{
+	json_text_string(stream, profile->notes[i]);
+}
+
+static void put_records(FILE *stream, const struct profile *profile, const char *key, size_t nr,
+			void (*put)(FILE *, const struct profile *, size_t))
+{
+	size_t i;
+
+	fprintf(stream, ",\n\"%s\": [", key);
+	for (i = 0; i < nr && !ferror(stream); i++) {
+		fputs(i ? ",\n" : "\n", stream);
+		put(stream, profile, i);
+	}
+	fputs(nr ? "\n]" : "]", stream);
+}
+
+int profile_write(const struct profile *profile, FILE *stream, struct error *err)
+{
+	int code;
+
+	errno = 0;
+	put_head(stream, profile);
+	put_records(stream, profile, "targets", profile->nr_targets, put_target);
+	put_records(stream, profile, "objects", profile->nr_objects, put_object);
+	put_records(stream, profile, "histograms", profile->nr_histograms, put_histogram);
+	put_records(stream, profile, "functions", profile->nr_functions, put_function);
+	put_records(stream, profile, "notes", profile->nr_notes, put_note);
+	fputs("}\n", stream);
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	code = errno ? -errno : -EIO;
+	return error_errno(err, code, "writing the profile");
+}
