@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/functions.h"
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <link.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "need.h"
+#include "symbol/symbol.h"
+#include "test_symbol_fixture.h"
+
+/* An object's symbols are a perf map; files are the fixture's. */
+struct source {
+	const char *map;
+	const char *file;
+};
+
+static const struct source *sources;
+static unsigned int opened;
+
+static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	const struct source *source = &((const struct source *)ctx)[object];
+	int fd;
+
+	opened++;
+	snprintf(root, root_size, "%s", "");
+	if (source->file)
+		return fixture_open(source->file);
+	if (!source->map)
+		return -ENOENT;
+	fd = memfd_create("map", MFD_CLOEXEC);
+	cr_assert_eq(write(fd, source->map, strlen(source->map)), (ssize_t)strlen(source->map));
+	return fd;
+}
+
+static struct profile *profile;
+
+static uint32_t add_object(enum profile_object_kind kind, const char *path)
+{
+	struct profile_object *object;
+
+	profile->objects =
+		realloc(profile->objects, (profile->nr_objects + 1) * sizeof(*profile->objects));
+	object = &profile->objects[profile->nr_objects];
+	memset(object, 0, sizeof(*object));
+	object->kind = kind;
+	object->path = path ? strdup(path) : NULL;
+	return (uint32_t)profile->nr_objects++;
+}
+
+static struct profile_histogram *add_histogram(uint32_t object, uint64_t offset, uint64_t bytes)
+{
+	struct profile_histogram *histogram;
+
+	profile->histograms = realloc(profile->histograms,
+				      (profile->nr_histograms + 1) * sizeof(*profile->histograms));
+	histogram = &profile->histograms[profile->nr_histograms++];
+	memset(histogram, 0, sizeof(*histogram));
+	histogram->object = object;
+	histogram->pid = -1;
+	histogram->offset = offset;
+	histogram->bytes_per_bin = bytes;
+	return histogram;
+}
+
+static void add_bin(uint64_t index, uint64_t count)
+{
+	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms - 1];
+
+	histogram->bins =
+		realloc(histogram->bins, (histogram->nr_bins + 1) * sizeof(*histogram->bins));
+	histogram->bins[histogram->nr_bins++] = (struct profile_bin){ index, count };
+}
+
+static void check_sum(void)
+{
+	uint64_t binned = 0, named = 0;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++)
+		binned += profile_histogram_ticks(&profile->histograms[i]);
+	for (i = 0; i < profile->nr_functions; i++)
+		named += profile->functions[i].ticks;
+	cr_assert_eq(binned, named, "%" PRIu64 " in bins, %" PRIu64 " in functions", binned, named);
+}
+
+static void check_resolved(void)
+{
+	struct object_opener opener = { open_source, (void *)sources };
+	struct error err = { 0 };
+
+	cr_assert_eq(functions_resolve(profile, sources ? &opener : NULL, &err), 0, "%s", err.text);
+	check_sum();
+}
+
+static void check_first(const char *name, uint64_t offset)
+{
+	const struct profile_function *first;
+
+	check_resolved();
+	cr_assert_eq(profile->nr_functions, 1);
+	first = profile->functions;
+	cr_assert_str_eq(first->name, name);
+	cr_assert(offset >= first->offset && offset - first->offset < first->size);
+}
+
+static char *place_name(const char *object, uint64_t offset)
+{
+	static char name[128];
+
+	snprintf(name, sizeof(name), "%s+0x%" PRIx64, object, offset);
+	return name;
+}
+
+static void check(size_t nr, const struct profile_function *want)
+{
+	size_t i;
+
+	check_resolved();
+	for (i = 0; i < nr && i < profile->nr_functions; i++) {
+		const struct profile_function *got = &profile->functions[i];
+
+		cr_assert_str_eq(got->name, want[i].name);
+		cr_assert_eq(got->object, want[i].object, "%s", got->name);
+		cr_assert_eq(got->offset, want[i].offset, "%s", got->name);
+		cr_assert_eq(got->size, want[i].size, "%s", got->name);
+		cr_assert_eq(got->ticks, want[i].ticks, "%s: %" PRIu64, got->name, got->ticks);
+	}
+	cr_assert_eq(profile->nr_functions, nr);
+}
+
+#define CHECK(...)                                                                                 \
+	check(sizeof((const struct profile_function[]){ __VA_ARGS__ }) /                           \
+		      sizeof(struct profile_function),                                             \
+	      (const struct profile_function[]){ __VA_ARGS__ })
+
+static void setup(void)
+{
+	fixture_begin();
+	profile = profile_new();
+	cr_assert(profile);
+	sources = NULL;
+	opened = 0;
+}
+
+static void teardown(void)
+{
+	profile_free(profile);
+	fixture_end();
+}
+
+TestSuite(functions, .init = setup, .fini = teardown);
+
+static const struct source one_map[] = { { .map = "1000 20 a\n"
+						  "1020 10 b\n"
+						  "1030 4 tiny\n"
+						  "1040 1000 big\n"
+						  "2050 5 after\n" } };
+
+Test(functions, nothing)
+{
+	check(0, NULL);
+	add_object(PROFILE_FILE, "/bin/x");
+	add_histogram(0, 0, 1);
+	sources = one_map;
+	check(0, NULL);
+	cr_assert_eq(opened, 0);
+}
+
+Test(functions, single_bytes)
+{
+	sources = one_map;
+	add_object(PROFILE_JIT, "/run/jit");
+	add_histogram(0, 0x1000, 1);
+	add_bin(0, 1);
+	add_bin(0x1f, 2);
+	add_bin(0x20, 10);
+	add_bin(0x33, 5);
+	add_bin(0x34, 7);
+	add_bin(0x35, 7);
+	CHECK({ 0, "b", 0x1020, 0x10, 10 }, { 0, "jit+0x1034", 0x1034, 1, 7 },
+	      { 0, "jit+0x1035", 0x1035, 1, 7 }, { 0, "tiny", 0x1030, 4, 5 },
+	      { 0, "a", 0x1000, 0x20, 3 });
+}
+
+/* A wide bin is its function's only when it touches no other and little unknown text. */
+Test(functions, wide_bins)
+{
+	sources = one_map;
+	add_object(PROFILE_JIT, "jit");
+	add_histogram(0, 0x1000, 0x20);
+	add_bin(0, 1); /* exactly a */
+	add_bin(1, 2); /* b and tiny */
+	add_bin(2, 4); /* in big */
+	add_bin(0x81, 8); /* big's last 0x20 bytes */
+	add_bin(0x82, 16); /* 5 bytes of after in 0x20 */
+	add_bin(0x83, 32); /* nothing */
+	CHECK({ 0, "jit+0x2060", 0x2060, 0x20, 32 }, { 0, "jit+0x2040", 0x2040, 0x20, 16 },
+	      { 0, "big", 0x1040, 0x1000, 12 }, { 0, "jit+0x1020", 0x1020, 0x20, 2 },
+	      { 0, "a", 0x1000, 0x20, 1 });
+}
+
+Test(functions, padding)
+{
+	sources = one_map;
+	add_object(PROFILE_JIT, "jit");
+	add_histogram(0, 0x1030, 0x10);
+	add_bin(0, 3); /* 4 bytes of tiny, 12 of padding */
+	CHECK({ 0, "tiny", 0x1030, 4, 3 });
+}
+
+/* Other targets, other bins, other starts: one function. */
+Test(functions, several_histograms)
+{
+	static const struct source maps[] = { { .map = "1000 100 f\n" },
+					      { .map = "1000 100 f\n" } };
+
+	sources = maps;
+	add_object(PROFILE_JIT, "one");
+	add_object(PROFILE_JIT, "two");
+	add_histogram(0, 0x1000, 1);
+	add_bin(3, 1);
+	add_bin(0x200, 100);
+	add_histogram(1, 0x1000, 1);
+	add_bin(3, 1000);
+	add_histogram(0, 0, 0x40);
+	add_bin(0x40, 10);
+	add_histogram(0, 0x1100, 1);
+	add_bin(0x100, 10000);
+	CHECK({ 0, "one+0x1200", 0x1200, 1, 10100 }, { 1, "f", 0x1000, 0x100, 1000 },
+	      { 0, "f", 0x1000, 0x100, 11 });
+	cr_assert_eq(opened, 2);
+	/* Again, and what was there is gone. */
+	CHECK({ 0, "one+0x1200", 0x1200, 1, 10100 }, { 1, "f", 0x1000, 0x100, 1000 },
+	      { 0, "f", 0x1000, 0x100, 11 });
+}
+
+Test(functions, unreadable)
+{
+	static const struct source none[] = { { NULL, NULL },
+					      { .file = "mark.h" },
+					      { NULL, NULL } };
+
+	sources = none;
+	add_object(PROFILE_FILE, "/usr/lib/libgone.so");
+	add_object(PROFILE_FILE, "/usr/lib/no.elf");
+	add_object(PROFILE_MEMORY, NULL);
+	add_histogram(0, 0x100, 16);
+	add_bin(1, 3);
+	add_histogram(1, 0x100, 16);
+	add_bin(1, 2);
+	add_histogram(2, 0x7f0000, 16);
+	add_bin(1, 1);
+	CHECK({ 0, "libgone.so+0x110", 0x110, 16, 3 }, { 1, "no.elf+0x110", 0x110, 16, 2 },
+	      { 2, "memory+0x7f0010", 0x7f0010, 16, 1 });
+	cr_assert_eq(opened, 2);
+	sources = NULL;
+	CHECK({ 0, "libgone.so+0x110", 0x110, 16, 3 }, { 1, "no.elf+0x110", 0x110, 16, 2 },
+	      { 2, "memory+0x7f0010", 0x7f0010, 16, 1 });
+}
+
+/* Equal ticks: by object, then offset. */
+Test(functions, order)
+{
+	add_object(PROFILE_FILE, "/x");
+	add_object(PROFILE_FILE, "/y");
+	add_histogram(1, 0, 1);
+	add_bin(5, 1);
+	add_histogram(0, 0, 1);
+	add_bin(3, 1);
+	add_bin(9, 1);
+	CHECK({ 0, "x+0x3", 3, 1, 1 }, { 0, "x+0x9", 9, 1, 1 }, { 1, "y+0x5", 5, 1, 1 });
+}
+
+/* Numbers no sampler leaves, but a file may hold. */
+Test(functions, hostile_numbers)
+{
+	static const struct source maps[] = { { .map = "0 ffffffffffffffff all\n" } };
+
+	sources = maps;
+	add_object(PROFILE_JIT, "jit");
+	add_histogram(0, UINT64_MAX - 5, 65536);
+	add_bin(0, 1);
+	add_bin(UINT64_MAX, 2);
+	add_histogram(0, 4, 0);
+	add_bin(7, 4);
+	add_bin(8, 0);
+	CHECK({ 0, "jit+0x4", 4, 0, 4 }, { 0, "jit+0xffffffffffffffff", UINT64_MAX, 65536, 2 },
+	      { 0, "all", 0, UINT64_MAX, 1 });
+}
+
+/* Where an overflow bin stands says nothing of where its ticks were. */
+Test(functions, overflow_bin)
+{
+	static const struct source maps[] = { { .map = "0 1000 first\n" } };
+
+	sources = maps;
+	add_object(PROFILE_JIT, "jit");
+	add_histogram(0, 0, 2)->overflow = true;
+	add_bin(0, 9);
+	CHECK({ 0, "jit+0x0", 0, 2, 9 });
+}
+
+Test(functions, of_a_file)
+{
+	static const struct source files[] = { { .file = "program" } };
+	uint64_t offset;
+
+	fixture_write("program.c",
+		      "#include \"mark.h\"\n"
+		      "__attribute__((noinline)) int work(int x) { MARK(1); return x; }\n"
+		      "int main(int c, char **v) { return work(c) + !v; }\n");
+	fixture_shell("gcc -O1 -Wl,--build-id=0xabcdabcd -o program program.c");
+	offset = fixture_mark("program", 1);
+	sources = files;
+	add_object(PROFILE_FILE, "/opt/program");
+	profile->objects[0].build_id = strdup("abcdabcd");
+	add_histogram(0, 0, 1);
+	add_bin(offset, 5);
+	check_first("work", offset);
+
+	/* The file was replaced: its names would be another's. */
+	free(profile->objects[0].build_id);
+	profile->objects[0].build_id = strdup("abcdabce");
+	CHECK({ 0, place_name("program", offset), offset, 1, 5 });
+}
+
+Test(functions, vdso)
+{
+	static const struct source none[] = { { NULL, NULL } };
+	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	struct symbol_table *table;
+	const struct symbol *symbol;
+	uint64_t offset;
+
+	cr_assert_eq(symbol_table_load_memory(
+			     image, image->e_shoff + (size_t)image->e_shnum * image->e_shentsize,
+			     &table, NULL),
+		     0);
+	symbol = symbol_table_named(table, "__vdso_getcpu");
+	if (!symbol)
+		symbol = symbol_table_named(table, "__kernel_clock_gettime");
+	cr_assert(symbol);
+	offset = symbol->offset;
+	sources = none;
+	add_object(PROFILE_FILE, "[vdso]");
+	add_histogram(0, 0, 1);
+	add_bin(offset, 5);
+	check_first(symbol_table_find(table, offset)->name, offset);
+	cr_assert_eq(opened, 0);
+	symbol_table_free(table);
+
+	profile->objects[0].build_id = strdup("00");
+	CHECK({ 0, place_name("[vdso]", offset), offset, 1, 5 });
+}
+
+Test(functions, kernel)
+{
+	static const struct source none[] = { { NULL, NULL } };
+	struct symbol_table *table;
+	const struct symbol *symbol;
+	struct error err = { 0 };
+
+	NEED_ROOT();
+	NEED(symbol_table_load_kallsyms("/proc/kallsyms", &table, &err) == 0, err.text);
+	symbol = symbol_table_named(table, "schedule");
+	cr_assert(symbol);
+	sources = none;
+	add_object(PROFILE_KERNEL, "kernel");
+	add_histogram(0, symbol->offset, 1);
+	add_bin(1, 5);
+	check_first("schedule", symbol->offset + 1);
+	symbol_table_free(table);
+}
+
+/* Half a million places, a thousand functions: the sum is kept. */
+Test(functions, many)
+{
+	static struct source maps[1];
+	struct profile_histogram *histogram;
+	size_t size, i;
+	char *map;
+	FILE *stream = open_memstream(&map, &size);
+
+	for (i = 0; i < 1000; i++)
+		fprintf(stream, "%zx 40 f%zu\n", i * 0x100, i);
+	cr_assert_eq(fclose(stream), 0);
+	maps[0].map = map;
+	sources = maps;
+	add_object(PROFILE_JIT, "jit");
+	histogram = add_histogram(0, 0, 1);
+	histogram->bins = calloc(500000, sizeof(*histogram->bins));
+	for (i = 0; i < 500000; i++)
+		histogram->bins[histogram->nr_bins++] = (struct profile_bin){ i, i };
+	check_resolved();
+	cr_assert_eq(profile->nr_functions, 1000 + 500000 - 64 * 1000);
+	for (i = 1; i < profile->nr_functions; i++)
+		cr_assert_geq(profile->functions[i - 1].ticks, profile->functions[i].ticks);
+	free(map);
+}

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Symbols and lines that are not in the file itself. */
+#include "symbol/symbol.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "need.h"
+#include "test_symbol_fixture.h"
+
+static const char program[] =
+	"#include \"mark.h\"\n"
+	"__attribute__((noinline)) static int hidden(int x) { MARK(1); return x * 3; }\n"
+	"int main(int c, char **v) { return hidden(c) + !v; }\n";
+
+static void setup(void)
+{
+	fixture_begin();
+	fixture_write("program.c", program);
+}
+
+TestSuite(debug_file, .init = setup, .fini = fixture_end);
+
+/* program: stripped; full.debug: what was taken off. */
+static void build(const char *build_id)
+{
+	fixture_shell("gcc -g -O1 -Wl,--build-id=%s -o full program.c && "
+		      "objcopy --only-keep-debug full full.debug && "
+		      "cp full program && strip program",
+		      build_id);
+}
+
+static void add_link(void)
+{
+	fixture_shell("objcopy --add-gnu-debuglink=full.debug program");
+}
+
+static void check_at(const char *path, const char *root, const char *function)
+{
+	uint64_t offset = fixture_mark("program", 1);
+	int fd = fixture_open("program");
+	const struct symbol *symbol;
+	const struct source_line *line;
+	struct symbol_table *table;
+	struct source_lines *lines;
+	struct error err = { 0 };
+
+	cr_assert_eq(symbol_table_load_elf(fd, path, root, &table, &err), 0, "%s", err.text);
+	symbol = symbol_table_find(table, offset);
+	cr_assert_eq(symbol != NULL, function != NULL);
+	if (symbol)
+		cr_assert_str_eq(symbol->name, function);
+	symbol_table_free(table);
+
+	cr_assert_eq(source_lines_load(fd, path, root, &offset, 1, &lines, &err), 0, "%s",
+		     err.text);
+	line = source_lines_at(lines, 0);
+	cr_assert_eq(line->file != NULL, function != NULL);
+	if (line->file) {
+		cr_assert_str_eq(strrchr(line->file, '/'), "/program.c");
+		cr_assert_eq(line->line, 2);
+		cr_assert_str_eq(line->function, function);
+	}
+	source_lines_free(lines);
+	close(fd);
+}
+
+static void check(const char *root, const char *function)
+{
+	char *path = strdup(fixture_path("program"));
+
+	check_at(path, root, function);
+	free(path);
+}
+
+Test(debug_file, stripped)
+{
+	build("none");
+	check("", NULL);
+}
+
+Test(debug_file, link_beside)
+{
+	build("none");
+	add_link();
+	check("", "hidden");
+}
+
+Test(debug_file, link_in_debug_folder)
+{
+	build("none");
+	add_link();
+	fixture_shell("mkdir .debug && mv full.debug .debug");
+	check("", "hidden");
+}
+
+/* As in a container: the path is the container's. */
+Test(debug_file, link_below_root)
+{
+	char root[4096];
+
+	build("none");
+	add_link();
+	fixture_shell("mkdir -p root/usr/lib/debug/opt/bin && "
+		      "mv full.debug root/usr/lib/debug/opt/bin");
+	strcpy(root, fixture_path("root"));
+	check_at("/opt/bin/program", root, "hidden");
+	check_at("/opt/program", root, NULL);
+	check_at("/opt/bin/program", "", NULL);
+	check_at("program", root, NULL);
+	check_at("", root, NULL);
+}
+
+Test(debug_file, link_to_other_contents)
+{
+	build("none");
+	add_link();
+	fixture_shell("printf x >> full.debug");
+	check("", NULL);
+}
+
+Test(debug_file, link_to_itself)
+{
+	build("none");
+	add_link();
+	fixture_shell("rm full.debug && ln -s program full.debug");
+	check("", NULL);
+}
+
+#define BUILD_ID "0xabcdef0123456789"
+#define BY_ID "root/usr/lib/debug/.build-id/ab"
+
+Test(debug_file, build_id)
+{
+	char root[4096];
+
+	build(BUILD_ID);
+	fixture_shell("mkdir -p " BY_ID " && mv full.debug " BY_ID "/cdef0123456789.debug");
+	strcpy(root, fixture_path("root"));
+	check(root, "hidden");
+	check("", NULL);
+	check("/nonexistent", NULL);
+}
+
+Test(debug_file, build_id_of_another)
+{
+	char root[4096];
+
+	build(BUILD_ID);
+	fixture_shell("mkdir -p " BY_ID " && "
+		      "gcc -g -O1 -Wl,--build-id=0xabcdef0123456788 -o " BY_ID
+		      "/cdef0123456789.debug program.c");
+	strcpy(root, fixture_path("root"));
+	check(root, NULL);
+}
+
+/* An absolute link in a container stays in the container. */
+Test(debug_file, link_out_of_root)
+{
+	char root[4096];
+
+	build(BUILD_ID);
+	fixture_shell("mkdir -p " BY_ID " root/store && mv full.debug root/store && "
+		      "ln -s /store/full.debug " BY_ID "/cdef0123456789.debug");
+	strcpy(root, fixture_path("root"));
+	check(root, "hidden");
+}
+
+Test(debug_file, fifo)
+{
+	char root[4096];
+
+	build(BUILD_ID);
+	fixture_shell("mkdir -p " BY_ID " && mkfifo " BY_ID "/cdef0123456789.debug");
+	strcpy(root, fixture_path("root"));
+	check(root, NULL);
+}
+
+static void check_mini(const char *function)
+{
+	uint64_t offset = fixture_mark("program", 1);
+	int fd = fixture_open("program");
+	const struct symbol *symbol;
+	struct symbol_table *table;
+	struct error err = { 0 };
+
+	cr_assert_eq(symbol_table_load_elf(fd, "/program", "", &table, &err), 0, "%s", err.text);
+	symbol = symbol_table_find(table, offset);
+	cr_assert_eq(symbol != NULL, function != NULL);
+	if (symbol)
+		cr_assert_str_eq(symbol->name, function);
+	symbol_table_free(table);
+	close(fd);
+}
+
+Test(debug_file, mini)
+{
+	NEED_TOOL("xz");
+	build("none");
+	fixture_shell("cp full.debug mini && strip --strip-debug mini && xz mini && "
+		      "objcopy --add-section .gnu_debugdata=mini.xz program");
+	check_mini("hidden");
+}
+
+/* 64 MB and more of zeros in 10 kB, and rubbish. */
+Test(debug_file, mini_hostile)
+{
+	NEED_TOOL("xz");
+	build("none");
+	fixture_shell("cp program clean && head -c 100M /dev/zero | xz -1 > bomb.xz && "
+		      "objcopy --add-section .gnu_debugdata=bomb.xz program");
+	check_mini(NULL);
+	fixture_shell("cp clean program && head -c 500 bomb.xz > cut.xz && "
+		      "objcopy --add-section .gnu_debugdata=cut.xz program");
+	check_mini(NULL);
+	fixture_shell("cp clean program && objcopy --add-section .gnu_debugdata=program.c program");
+	check_mini(NULL);
+}

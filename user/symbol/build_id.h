@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_BUILD_ID_H
+#define BPFPROFIL_BUILD_ID_H
+
+#include <libelf.h>
+
+/* Lower-case hex, NULL when the file has none; the caller frees it. 0 or -ENOMEM. */
+int build_id_read(Elf *elf, char **ret);
+
+#endif

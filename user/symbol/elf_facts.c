@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <elfutils/libdwelf.h>
+
+#include "symbol/build_id.h"
+#include "symbol/elf_image.h"
+#include "symbol/symbol.h"
+
+/* The linker writes 20 bytes or fewer; more than this is no build id but a hostile note. */
+#define BUILD_ID_MAX 64
+
+int build_id_read(Elf *elf, char **ret)
+{
+	static const char digits[] = "0123456789abcdef";
+	const void *note;
+	const unsigned char *bytes;
+	ssize_t size, i;
+	char *hex;
+
+	*ret = NULL;
+	size = dwelf_elf_gnu_build_id(elf, &note);
+	if (size <= 0 || size > BUILD_ID_MAX)
+		return 0;
+	hex = malloc((size_t)size * 2 + 1);
+	if (!hex)
+		return -ENOMEM;
+	bytes = note;
+	for (i = 0; i < size; i++) {
+		hex[2 * i] = digits[bytes[i] >> 4];
+		hex[2 * i + 1] = digits[bytes[i] & 15];
+	}
+	hex[2 * size] = '\0';
+	*ret = hex;
+	return 0;
+}
+
+static int take_facts(struct elf_image *image, struct elf_facts *ret, struct error *err)
+{
+	char *build_id;
+
+	if (build_id_read(image->elf, &build_id)) {
+		elf_image_close(image);
+		return error_errno(err, -ENOMEM, "ELF file");
+	}
+	ret->build_id = build_id;
+	ret->text = image->text;
+	ret->nr_text = image->nr_text;
+	image->text = NULL;
+	elf_image_close(image);
+	return 0;
+}
+
+int elf_facts_read(int fd, struct elf_facts *ret, struct error *err)
+{
+	struct elf_image image;
+	int code;
+
+	code = elf_image_open(fd, ELF_COPY, &image, err);
+	return code ? code : take_facts(&image, ret, err);
+}
+
+int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts *ret,
+			  struct error *err)
+{
+	struct elf_image image;
+	int code;
+
+	code = elf_image_open_memory(image_start, size, &image, err);
+	return code ? code : take_facts(&image, ret, err);
+}
+
+void elf_facts_free(struct elf_facts *facts)
+{
+	if (!facts)
+		return;
+	free(facts->build_id);
+	free(facts->text);
+	memset(facts, 0, sizeof(*facts));
+}

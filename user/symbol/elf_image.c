@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/elf_image.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* libelf keeps its cause to itself; malloc leaves errno. */
+static int elf_failure(struct error *err)
+{
+	if (errno == ENOMEM)
+		return error_errno(err, -ENOMEM, "ELF file");
+	return error_set(err, -EIO, "ELF file: %s", elf_errmsg(-1));
+}
+
+static bool is_text(const GElf_Phdr *segment)
+{
+	return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_filesz;
+}
+
+static int read_text(struct elf_image *image, struct error *err)
+{
+	GElf_Phdr segment;
+	size_t nr, i;
+
+	if (elf_getphdrnum(image->elf, &nr) || !nr)
+		return 0;
+	image->text = calloc(nr, sizeof(*image->text));
+	if (!image->text)
+		return error_errno(err, -ENOMEM, "ELF file");
+	for (i = 0; i < nr; i++) {
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || !is_text(&segment))
+			continue;
+		image->text[image->nr_text].offset = segment.p_offset;
+		image->text[image->nr_text].address = segment.p_vaddr;
+		image->text[image->nr_text].size = segment.p_filesz;
+		image->nr_text++;
+	}
+	return 0;
+}
+
+static int finish_open(struct elf_image *image, struct elf_image *ret, struct error *err)
+{
+	int code;
+
+	if (!image->elf)
+		return elf_failure(err);
+	if (elf_kind(image->elf) != ELF_K_ELF)
+		code = error_set(err, -ENOEXEC, "ELF file: not an ELF file");
+	else
+		code = read_text(image, err);
+	if (code) {
+		elf_image_close(image);
+		return code;
+	}
+	*ret = *image;
+	return 0;
+}
+
+int elf_image_open(int fd, enum elf_access access, struct elf_image *ret, struct error *err)
+{
+	struct elf_image image = { 0 };
+
+	elf_version(EV_CURRENT);
+	errno = 0;
+	image.elf = elf_begin(fd, access == ELF_MAP ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
+	return finish_open(&image, ret, err);
+}
+
+int elf_image_open_memory(const void *memory, size_t size, struct elf_image *ret, struct error *err)
+{
+	struct elf_image image = { 0 };
+
+	elf_version(EV_CURRENT);
+	errno = 0;
+	/* libelf's prototype is not const, but it only reads: the vdso is mapped read-only. */
+	image.elf = elf_memory((char *)(uintptr_t)memory, size);
+	return finish_open(&image, ret, err);
+}
+
+void elf_image_close(struct elf_image *image)
+{
+	if (!image)
+		return;
+	elf_end(image->elf);
+	free(image->text);
+	memset(image, 0, sizeof(*image));
+}
+
+bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t *offset)
+{
+	size_t i;
+
+	for (i = 0; i < image->nr_text; i++) {
+		const struct profile_text *text = &image->text[i];
+
+		if (address >= text->address && address - text->address < text->size) {
+			*offset = address - text->address + text->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t *address)
+{
+	size_t i;
+
+	for (i = 0; i < image->nr_text; i++) {
+		const struct profile_text *text = &image->text[i];
+
+		if (offset >= text->offset && offset - text->offset < text->size) {
+			*address = offset - text->offset + text->address;
+			return true;
+		}
+	}
+	return false;
+}
+
+Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf_Shdr *header)
+{
+	Elf_Scn *section = NULL;
+	size_t names;
+
+	if (elf_getshdrstrndx(image->elf, &names))
+		return NULL;
+	while ((section = elf_nextscn(image->elf, section))) {
+		const char *found;
+
+		if (!gelf_getshdr(section, header))
+			continue;
+		found = elf_strptr(image->elf, names, header->sh_name);
+		if (found && !strcmp(found, name))
+			return section;
+	}
+	return NULL;
+}

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ELF_SYMBOLS_H
+#define BPFPROFIL_ELF_SYMBOLS_H
+
+#include "symbol/elf_image.h"
+#include "symbol/symbol_table.h"
+
+/*
+ * Sources of a table. Each adds what it finds, at the file offsets of image, the file that is
+ * mapped; a malformed source adds nothing. 0, or -ENOMEM and the like.
+ */
+
+/* .symtab and .dynsym of elf, which is image's own or its debug file's. */
+int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
+		    bool *has_symtab);
+
+/* NAME@plt for the jumps of .plt and .plt.sec. */
+int plt_symbols_add(struct symbol_table *table, const struct elf_image *image);
+
+/* The compressed symbol table in .gnu_debugdata. */
+int mini_symbols_add(struct symbol_table *table, const struct elf_image *image);
+
+#endif

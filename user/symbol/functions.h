@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_FUNCTIONS_H
+#define BPFPROFIL_FUNCTIONS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/*
+ * Where the names of an object come from. open returns a descriptor, which functions_resolve
+ * closes, or -errno when there is none: of the ELF file, or for a jit object of the process's perf
+ * map. It is asked at most once per object, and never for the kernel or "[vdso]". root receives
+ * what stands before "/usr/lib/debug": "" here, "/proc/PID/root" for a container.
+ */
+struct object_opener {
+	int (*open)(void *ctx, uint32_t object, char *root, size_t root_size);
+	void *ctx;
+};
+
+/*
+ * Fills profile->functions from its histograms, hottest first, and drops what stood there. Each bin
+ * goes to one function, so that their ticks add up to the bins'. A bin goes to the function that
+ * contains it; one that spans several, and text without a symbol, become a place of the bin's own
+ * size named OBJECT+0xOFFSET. An object that cannot be opened or read has only such places.
+ * The kernel's names are those of /proc/kallsyms, and "[vdso]" is our own. opener NULL: the profile
+ * is not of this host, and there are no names at all.
+ * Fails only for lack of memory; the profile is then as before.
+ */
+int functions_resolve(struct profile *profile, const struct object_opener *opener,
+		      struct error *err);
+
+#endif

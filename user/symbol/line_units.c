@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include <dwarf.h>
+
+#include "base/util.h"
+#include "symbol/lines.h"
+
+/*
+ * libdw keeps every row it decoded, at some 40 bytes each, until it is closed. Closing costs
+ * little: the sections stay with the Elf.
+ */
+#define ROWS_MAX (512 << 10)
+
+static size_t lower_bound(const struct line_job *job, uint64_t address)
+{
+	size_t low = 0, high = job->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (job->places[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+size_t unit_lower_bound(const struct unit *unit, uint64_t address)
+{
+	size_t low = 0, high = unit->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (unit->places[middle].address < address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+static int add_place(struct unit *unit, const struct place *place)
+{
+	struct unit_place *added;
+	int code;
+
+	code = grow((void **)&unit->places, &unit->room, unit->nr + 1, sizeof(*unit->places));
+	if (code)
+		return code;
+	added = &unit->places[unit->nr++];
+	added->address = place->address;
+	added->index = place->index;
+	added->has_function = false;
+	return 0;
+}
+
+static int compare_places(const void *left, const void *right)
+{
+	const struct unit_place *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/* Sorted, and each once: the ranges of a unit may come in any order and, wrongly, overlap. */
+static void order_places(struct unit *unit)
+{
+	size_t i, kept = 0;
+
+	if (!unit->nr)
+		return;
+	qsort(unit->places, unit->nr, sizeof(*unit->places), compare_places);
+	for (i = 1; i < unit->nr; i++) {
+		if (compare_places(&unit->places[kept], &unit->places[i]))
+			unit->places[++kept] = unit->places[i];
+	}
+	unit->nr = kept + 1;
+}
+
+/*
+ * Which places are in this unit, by the ranges of its top DIE. Every compiler writes those;
+ * .debug_aranges is missing from clang's output, and reading it costs no less.
+ */
+static int gather_places(struct line_job *job)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t at = 0;
+	int code = 0;
+	size_t i;
+
+	job->unit.nr = 0;
+	while (!code && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
+		/* The linker left 0 in place of a function it dropped. */
+		if (!begin)
+			continue;
+		for (i = lower_bound(job, begin); !code && i < job->nr; i++) {
+			if (job->places[i].address >= end)
+				break;
+			code = add_place(&job->unit, &job->places[i]);
+		}
+		/* Overlapping ranges of a hostile file must not make places without end. */
+		if (job->unit.nr > 2 * job->nr)
+			order_places(&job->unit);
+	}
+	order_places(&job->unit);
+	return code;
+}
+
+/* The row that holds at address: of several at one address, the last. */
+static Dwarf_Line *find_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
+{
+	size_t low = 0, high = nr;
+	Dwarf_Line *row;
+	Dwarf_Addr at;
+	bool ended;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (!dwarf_lineaddr(dwarf_onesrcline(rows, middle), &at) && at <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	row = low ? dwarf_onesrcline(rows, low - 1) : NULL;
+	if (!row || dwarf_lineendsequence(row, &ended) || ended)
+		return NULL;
+	return row;
+}
+
+static int set_line(struct source_lines *lines, size_t index, Dwarf_Line *row)
+{
+	const char *file = dwarf_linesrc(row, NULL, NULL);
+	struct source_line *line = &lines->lines[index];
+	int number;
+
+	if (!file)
+		return 0;
+	line->file = string_set_add(&lines->strings, file);
+	if (!line->file)
+		return -ENOMEM;
+	if (!dwarf_lineno(row, &number) && number > 0)
+		line->line = (uint32_t)number;
+	return 0;
+}
+
+static int resolve_rows(struct line_job *job)
+{
+	const struct unit *unit = &job->unit;
+	Dwarf_Lines *rows;
+	Dwarf_Line *row;
+	size_t nr, i;
+	int code = 0;
+
+	if (dwarf_getsrclines(&job->unit.die, &rows, &nr))
+		return 0;
+	job->rows += nr;
+	for (i = 0; !code && i < unit->nr; i++) {
+		row = find_row(rows, nr, unit->places[i].address);
+		if (row)
+			code = set_line(job->lines, unit->places[i].index, row);
+	}
+	return code;
+}
+
+static int resolve_unit(struct line_job *job)
+{
+	int code;
+
+	code = gather_places(job);
+	if (code || !job->unit.nr)
+		return code;
+	code = resolve_rows(job);
+	if (!code)
+		code = line_functions_resolve(job);
+	if (!code && job->rows > ROWS_MAX)
+		code = line_job_reopen(job);
+	return code;
+}
+
+static bool is_code_unit(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit ||
+	       tag == DW_TAG_partial_unit;
+}
+
+int line_units_resolve(struct line_job *job)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+	int code = 0;
+
+	while (!code && !dwarf_next_unit(job->dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
+					 NULL, NULL)) {
+		if (next <= at)
+			break;
+		if (dwarf_offdie(job->dwarf, at + header, &job->unit.die) &&
+		    is_code_unit(&job->unit.die))
+			code = resolve_unit(job);
+		at = next;
+	}
+	return code;
+}

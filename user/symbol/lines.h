@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_LINES_H
+#define BPFPROFIL_LINES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <elfutils/libdw.h>
+
+#include "symbol/string_set.h"
+#include "symbol/symbol.h"
+
+/* The steps of source_lines_load: places to units, a unit's rows to lines, its DIEs to functions. */
+
+struct source_lines {
+	struct source_line *lines;
+	size_t nr;
+	struct string_set strings;
+};
+
+/* An offset that was asked for, as the address the file calls it. */
+struct place {
+	uint64_t address;
+	size_t index; /* in source_lines */
+};
+
+/* A place in the unit at hand. Places of a unit ascend by address. */
+struct unit_place {
+	uint64_t address;
+	size_t index;
+	bool has_function;
+	Dwarf_Die function; /* the innermost seen yet */
+};
+
+struct unit {
+	Dwarf_Die die;
+	struct unit_place *places;
+	size_t nr;
+	size_t room;
+};
+
+struct line_job {
+	Elf *elf; /* that has the DWARF */
+	Dwarf *dwarf;
+	size_t rows; /* that libdw holds since dwarf was opened */
+	const struct place *places; /* ascending by address */
+	size_t nr;
+	struct unit unit;
+	struct source_lines *lines;
+};
+
+/* Running out of memory in this file ends source_lines_load, not the process. NULL is fine. */
+void line_job_guard(Dwarf *dwarf);
+
+/* Opens job->dwarf anew, so that libdw lets go of what it cached. */
+int line_job_reopen(struct line_job *job);
+
+int line_units_resolve(struct line_job *job);
+
+/* First place of the unit at or above the address; nr when there is none. */
+size_t unit_lower_bound(const struct unit *unit, uint64_t address);
+
+int line_functions_resolve(struct line_job *job);
+
+#endif

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_OBJECT_SYMBOLS_H
+#define BPFPROFIL_OBJECT_SYMBOLS_H
+
+#include "symbol/functions.h"
+#include "symbol/symbol.h"
+
+/*
+ * The symbols of one object of a profile, by its kind. 0 and *ret NULL: it has none that we could
+ * read, or the file is no longer the one that ran. -ENOMEM else.
+ */
+int object_symbols_load(const struct profile_object *object, uint32_t id,
+			const struct object_opener *opener, struct symbol_table **ret);
+
+#endif

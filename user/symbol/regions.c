@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/regions.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/symbol.h"
+
+/* Offsets of one object that are kept: [start, end). */
+struct kept {
+	uint32_t object;
+	uint64_t start;
+	uint64_t end;
+};
+
+static bool same_object(const struct profile_object *object, const char *name)
+{
+	const char *slash = strrchr(object->path, '/');
+
+	return !strcmp(object->path, name) || (slash && !strcmp(slash + 1, name));
+}
+
+/* The symbol's offsets in the object; false: it has no such symbol, or no table. */
+static bool find_symbol(const struct profile *profile, const struct object_opener *opener,
+			uint32_t object, const char *name, struct kept *ret)
+{
+	struct symbol_table *table = NULL;
+	const struct symbol *symbol;
+	char root[PATH_MAX] = "";
+	int fd;
+
+	if (profile->objects[object].kind == PROFILE_KERNEL) {
+		symbol_table_load_kallsyms("/proc/kallsyms", &table, NULL);
+	} else {
+		fd = opener->open(opener->ctx, object, root, sizeof(root));
+		if (fd < 0)
+			return false;
+		if (profile->objects[object].kind == PROFILE_JIT)
+			symbol_table_load_perf_map(fd, &table, NULL);
+		else
+			symbol_table_load_elf(fd, profile->objects[object].path, root, &table,
+					      NULL);
+		close(fd);
+	}
+	symbol = table ? symbol_table_named(table, name) : NULL;
+	if (symbol)
+		*ret = (struct kept){ object, symbol->offset, symbol->offset + symbol->size };
+	symbol_table_free(table);
+	return symbol != NULL;
+}
+
+static int note_missing(struct profile *profile, const struct region *region)
+{
+	char **notes = realloc(profile->notes, (profile->nr_notes + 1) * sizeof(*notes));
+
+	if (!notes)
+		return -ENOMEM;
+	profile->notes = notes;
+	if (asprintf(&notes[profile->nr_notes], "--region %s%s%s: nothing of that name was hit",
+		     region->object, region->symbol ? ":" : "",
+		     region->symbol ? region->symbol : "") < 0)
+		return -ENOMEM;
+	profile->nr_notes++;
+	return 0;
+}
+
+/* kept has room for every region in every object. */
+static int find_kept(struct profile *profile, const struct object_opener *opener,
+		     const struct region *region, struct kept *kept, size_t *nr_kept)
+{
+	size_t before = *nr_kept;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (!same_object(&profile->objects[i], region->object))
+			continue;
+		if (!region->symbol)
+			kept[(*nr_kept)++] = (struct kept){ i, 0, UINT64_MAX };
+		else if (find_symbol(profile, opener, i, region->symbol, &kept[*nr_kept]))
+			(*nr_kept)++;
+	}
+	return *nr_kept == before ? note_missing(profile, region) : 0;
+}
+
+static bool touches(const struct kept *kept, size_t nr, uint32_t object, uint64_t start,
+		    uint64_t bytes)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (kept[i].object == object && start < kept[i].end &&
+		    start + bytes > kept[i].start)
+			return true;
+	return false;
+}
+
+/* Returns the ticks that went. */
+static uint64_t filter_histogram(struct profile_histogram *histogram, const struct kept *kept,
+				 size_t nr)
+{
+	uint64_t gone = 0, start;
+	size_t i, stay = 0;
+
+	for (i = 0; i < histogram->nr_bins; i++) {
+		start = histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
+		if (touches(kept, nr, histogram->object, start, histogram->bytes_per_bin))
+			histogram->bins[stay++] = histogram->bins[i];
+		else
+			gone += histogram->bins[i].count;
+	}
+	histogram->nr_bins = stay;
+	return gone;
+}
+
+static void filter(struct profile *profile, const struct kept *kept, size_t nr)
+{
+	struct profile_account *account;
+	uint64_t gone;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		gone = filter_histogram(&profile->histograms[i], kept, nr);
+		account = &profile->targets[profile->histograms[i].target].ticks;
+		account->binned -= gone;
+		account->filtered += gone;
+		profile->ticks.binned -= gone;
+		profile->ticks.filtered += gone;
+	}
+}
+
+int regions_apply(struct profile *profile, const struct object_opener *opener,
+		  const struct region *regions, size_t nr, struct error *err)
+{
+	size_t i, nr_kept = 0;
+	struct kept *kept;
+	int ret = 0;
+
+	if (!nr)
+		return 0;
+	kept = calloc(nr * profile->nr_objects + 1, sizeof(*kept));
+	if (!kept)
+		return error_set(err, -ENOMEM, "--region: out of memory");
+	for (i = 0; i < nr && !ret; i++)
+		ret = find_kept(profile, opener, &regions[i], kept, &nr_kept);
+	if (ret)
+		error_set(err, ret, "--region: out of memory");
+	else
+		filter(profile, kept, nr_kept);
+	free(kept);
+	return ret;
+}

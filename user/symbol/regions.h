@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_REGIONS_H
+#define BPFPROFIL_REGIONS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "symbol/functions.h"
+
+/* --region OBJECT[:SYMBOL]: a path or its last component; symbol is NULL for all of it. */
+struct region {
+	char *object;
+	char *symbol;
+};
+
+/*
+ * Leaves in the profile only the bins that touch one of the regions; the ticks of the others are
+ * filtered from then on. A region that nothing hit becomes a note. No regions: nothing changes.
+ */
+int regions_apply(struct profile *profile, const struct object_opener *opener,
+		  const struct region *regions, size_t nr, struct error *err);
+
+#endif

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/string_set.h"
+
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static size_t hash(const char *string)
+{
+	uint64_t value = 0xcbf29ce484222325;
+
+	while (*string)
+		value = (value ^ (unsigned char)*string++) * 0x100000001b3;
+	return (size_t)(value ^ value >> 32);
+}
+
+static char **find_slot(char **slots, size_t room, const char *string)
+{
+	size_t i = hash(string) & (room - 1);
+
+	while (slots[i] && strcmp(slots[i], string))
+		i = (i + 1) & (room - 1);
+	return &slots[i];
+}
+
+static int rehash(struct string_set *set)
+{
+	size_t room = set->room ? set->room * 2 : 256, i;
+	char **slots;
+
+	slots = calloc(room, sizeof(*slots));
+	if (!slots)
+		return -1;
+	for (i = 0; i < set->room; i++) {
+		if (set->slots[i])
+			*find_slot(slots, room, set->slots[i]) = set->slots[i];
+	}
+	free(set->slots);
+	set->slots = slots;
+	set->room = room;
+	return 0;
+}
+
+const char *string_set_add(struct string_set *set, const char *string)
+{
+	char **slot;
+
+	if (set->nr >= set->room / 2 && rehash(set))
+		return NULL;
+	slot = find_slot(set->slots, set->room, string);
+	if (!*slot) {
+		*slot = strdup(string);
+		set->nr += *slot != NULL;
+	}
+	return *slot;
+}
+
+void string_set_free(struct string_set *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->room; i++)
+		free(set->slots[i]);
+	free(set->slots);
+	memset(set, 0, sizeof(*set));
+}

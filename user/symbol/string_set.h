@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_STRING_SET_H
+#define BPFPROFIL_STRING_SET_H
+
+#include <stddef.h>
+
+/* Each distinct string once, at an address that does not move. All zero is an empty set. */
+struct string_set {
+	char **slots;
+	size_t nr;
+	size_t room; /* a power of two */
+};
+
+/* The set's copy of the string, or NULL: out of memory. */
+const char *string_set_add(struct string_set *set, const char *string);
+void string_set_free(struct string_set *set);
+
+#endif

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SYMBOL_H
+#define BPFPROFIL_SYMBOL_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/*
+ * Names for places in text. Every offset here is in the object's own offsets: a file offset for
+ * ELF files, an address for the kernel and for JIT text.
+ */
+
+/* What an ELF file says of itself. The caller frees it with elf_facts_free(). */
+struct elf_facts {
+	char *build_id; /* lower-case hex, NULL when the file has none */
+	struct profile_text *text; /* its executable PT_LOAD segments */
+	size_t nr_text;
+};
+
+/* fd stays the caller's and its file position is not used. -ENOEXEC: not an ELF file. */
+int elf_facts_read(int fd, struct elf_facts *ret, struct error *err);
+void elf_facts_free(struct elf_facts *facts);
+
+/* The file of an ELF image that lives in this process's memory (the vdso). */
+int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *ret, struct error *err);
+
+/* A function: [offset, offset + size). name is demangled and belongs to the table. */
+struct symbol {
+	uint64_t offset;
+	uint64_t size;
+	const char *name;
+};
+
+struct symbol_table; /* sorted, immutable once loaded */
+
+/*
+ * From .symtab, .dynsym, a separate debug file (build id, .gnu_debuglink) found under root
+ * ("" for ours, "/proc/PID/root" for a container's), and .gnu_debugdata when liblzma is there.
+ * An ELF file without any symbol gives an empty table, not an error.
+ */
+int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **ret,
+			  struct error *err);
+int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **ret,
+			     struct error *err);
+int symbol_table_load_perf_map(int fd, struct symbol_table **ret, struct error *err);
+int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, struct error *err);
+void symbol_table_free(struct symbol_table *table);
+
+/* The function that contains offset, or NULL. */
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset);
+
+/* The functions by a name (plain or demangled), for --region OBJECT:SYMBOL. */
+const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name);
+
+/*
+ * Source lines of many offsets of one ELF file at once, offsets ascending. Strings belong to the
+ * result. file is NULL where DWARF says nothing. function is the innermost inlined function, or
+ * the function itself.
+ */
+struct source_line {
+	const char *file;
+	uint32_t line;
+	const char *function;
+};
+
+struct source_lines; /* owns the strings */
+int source_lines_load(int fd, const char *path, const char *root, const uint64_t *offsets,
+		      size_t nr, struct source_lines **ret, struct error *err);
+const struct source_line *source_lines_at(const struct source_lines *lines, size_t i);
+void source_lines_free(struct source_lines *lines);
+
+#endif

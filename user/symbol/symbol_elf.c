@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/debug_file.h"
+#include "symbol/elf_symbols.h"
+#include "symbol/symbol.h"
+
+struct symbol_section {
+	Elf *elf;
+	Elf_Data *symbols;
+	Elf_Data *extended; /* section indices above SHN_LORESERVE, or NULL */
+	size_t strings;
+	size_t nr;
+};
+
+static bool is_function(const GElf_Sym *symbol)
+{
+	int type = GELF_ST_TYPE(symbol->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+/* Untyped symbols count when they stand in code; $x and $d only mark where aarch64 code starts. */
+static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section, const char *name)
+{
+	if (is_function(symbol))
+		return true;
+	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) &&
+	       name[0] != '$';
+}
+
+static unsigned int symbol_rank(const GElf_Sym *symbol)
+{
+	unsigned int rank = SYMBOL_RANK_LOCAL;
+
+	if (GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
+		rank |= SYMBOL_RANK_EXPORTED;
+	if (is_function(symbol))
+		rank |= SYMBOL_RANK_FUNCTION;
+	return rank;
+}
+
+static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
+			GElf_Shdr *section, const char **name)
+{
+	Elf32_Word index = 0;
+
+	if (!gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
+		return false;
+	if (symbol->st_shndx != SHN_XINDEX)
+		index = symbol->st_shndx;
+	if (index == SHN_UNDEF ||
+	    (symbol->st_shndx >= SHN_LORESERVE && symbol->st_shndx != SHN_XINDEX))
+		return false;
+	if (!gelf_getshdr(elf_getscn(from->elf, index), section))
+		return false;
+	*name = elf_strptr(from->elf, from->strings, symbol->st_name);
+	return *name && **name;
+}
+
+static int add_symbol(struct symbol_table *table, const struct elf_image *image,
+		      const struct symbol_section *from, size_t i)
+{
+	struct symbol_spec spec = { 0 };
+	GElf_Shdr section;
+	GElf_Sym symbol;
+
+	if (!read_symbol(from, i, &symbol, &section, &spec.name) ||
+	    !names_text(&symbol, &section, spec.name) ||
+	    !elf_image_offset(image, symbol.st_value, &spec.offset))
+		return 0;
+	spec.size = symbol.st_size;
+	spec.limit = spec.offset + (section.sh_addr + section.sh_size - symbol.st_value);
+	spec.rank = symbol_rank(&symbol);
+	/* Old libraries have their symbol versions in the name. */
+	spec.name_length = strcspn(spec.name, "@");
+	return spec.name_length ? symbol_table_add(table, &spec) : 0;
+}
+
+static Elf_Data *extended_indices(Elf *elf, size_t symbols)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+
+	while ((section = elf_nextscn(elf, section))) {
+		if (gelf_getshdr(section, &header) && header.sh_type == SHT_SYMTAB_SHNDX &&
+		    header.sh_link == symbols)
+			return elf_getdata(section, NULL);
+	}
+	return NULL;
+}
+
+static int add_section(struct symbol_table *table, const struct elf_image *image, Elf *elf,
+		       Elf_Scn *section, const GElf_Shdr *header)
+{
+	struct symbol_section from = { .elf = elf, .strings = header->sh_link };
+	size_t i;
+	int code = 0;
+
+	from.symbols = elf_getdata(section, NULL);
+	if (!from.symbols || !header->sh_entsize)
+		return 0;
+	from.extended = extended_indices(elf, elf_ndxscn(section));
+	from.nr = from.symbols->d_size / header->sh_entsize;
+	for (i = 1; !code && i < from.nr; i++)
+		code = add_symbol(table, image, &from, i);
+	return code;
+}
+
+int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
+		    bool *has_symtab)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	int code = 0;
+
+	while (!code && (section = elf_nextscn(elf, section))) {
+		if (!gelf_getshdr(section, &header))
+			continue;
+		if (header.sh_type == SHT_SYMTAB)
+			*has_symtab = true;
+		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
+			code = add_section(table, image, elf, section, &header);
+	}
+	return code;
+}
+
+static int add_debug_file(struct symbol_table *table, const struct elf_image *image, int fd,
+			  const char *path, const char *root)
+{
+	struct elf_image debug;
+	bool has_symtab = false;
+	int debug_fd, code = 0;
+
+	debug_fd = debug_file_open(image->elf, fd, path, root);
+	if (debug_fd < 0)
+		return debug_fd == -ENOMEM ? debug_fd : 0;
+	if (!elf_image_open(debug_fd, ELF_COPY, &debug, NULL)) {
+		code = elf_symbols_add(table, image, debug.elf, &has_symtab);
+		elf_image_close(&debug);
+	}
+	close(debug_fd);
+	return code;
+}
+
+/* fd -1: an image in memory, which has no debug file. Takes over image. */
+static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
+		      struct symbol_table **ret, struct error *err)
+{
+	struct symbol_table *table;
+	bool has_symtab = false;
+	int code = -ENOMEM;
+
+	table = symbol_table_new(SYMBOL_INNERMOST);
+	if (!table)
+		goto out;
+	code = elf_symbols_add(table, image, image->elf, &has_symtab);
+	if (!code && !has_symtab && fd >= 0)
+		code = add_debug_file(table, image, fd, path, root);
+	if (!code && !has_symtab)
+		code = mini_symbols_add(table, image);
+	if (!code)
+		code = plt_symbols_add(table, image);
+	if (!code)
+		code = symbol_table_finish(table);
+out:
+	elf_image_close(image);
+	if (code) {
+		symbol_table_free(table);
+		return error_errno(err, code, "symbols of %s", path);
+	}
+	*ret = table;
+	return 0;
+}
+
+int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **ret,
+			  struct error *err)
+{
+	struct elf_image image;
+	int code;
+
+	code = elf_image_open(fd, ELF_COPY, &image, err);
+	return code ? code : load_image(&image, fd, path, root, ret, err);
+}
+
+int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **ret,
+			     struct error *err)
+{
+	struct elf_image image;
+	int code;
+
+	code = elf_image_open_memory(memory, size, &image, err);
+	return code ? code : load_image(&image, -1, "memory", "", ret, err);
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <dlfcn.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+
+#include <lzma.h>
+
+#include "symbol/elf_symbols.h"
+
+/*
+ * xz packs up to 7,000 to 1, and the file may be hostile: Fedora's largest tables unpack to a few
+ * megabytes.
+ */
+#define UNPACKED_MAX (64UL << 20)
+#define DECODER_MEMORY (64UL << 20)
+
+/*
+ * liblzma comes along with libdw, whose own unpacking knows no limit. Where libdw was built without
+ * it, such tables are not read.
+ */
+struct decoder {
+	lzma_ret (*open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
+	lzma_ret (*run)(lzma_stream *stream, lzma_action action);
+	void (*close)(lzma_stream *stream);
+};
+
+static bool find_decoder(struct decoder *ret)
+{
+	*(void **)&ret->open = dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
+	*(void **)&ret->run = dlsym(RTLD_DEFAULT, "lzma_code");
+	*(void **)&ret->close = dlsym(RTLD_DEFAULT, "lzma_end");
+	return ret->open && ret->run && ret->close;
+}
+
+/* 0 and *ret NULL: malformed or too large. */
+static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **ret, size_t *size)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t room = 256 << 10;
+	char *out = NULL, *grown;
+	lzma_ret status;
+
+	*ret = NULL;
+	status = lzma->open(&stream, DECODER_MEMORY, 0);
+	stream.next_in = packed->d_buf;
+	stream.avail_in = packed->d_size;
+	while (status == LZMA_OK && room < UNPACKED_MAX) {
+		room *= 2;
+		grown = realloc(out, room);
+		if (!grown) {
+			status = LZMA_MEM_ERROR;
+			break;
+		}
+		out = grown;
+		stream.next_out = (uint8_t *)out + stream.total_out;
+		stream.avail_out = room - stream.total_out;
+		status = lzma->run(&stream, LZMA_FINISH);
+	}
+	*size = stream.total_out;
+	lzma->close(&stream);
+	if (status == LZMA_STREAM_END) {
+		*ret = out;
+		return 0;
+	}
+	free(out);
+	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
+}
+
+int mini_symbols_add(struct symbol_table *table, const struct elf_image *image)
+{
+	struct decoder lzma;
+	struct elf_image mini;
+	GElf_Shdr header;
+	Elf_Scn *section;
+	Elf_Data *packed;
+	void *memory;
+	size_t size;
+	bool has_symtab = false;
+	int code;
+
+	section = elf_image_section(image, ".gnu_debugdata", &header);
+	packed = section ? elf_rawdata(section, NULL) : NULL;
+	if (!packed || !packed->d_size || !find_decoder(&lzma))
+		return 0;
+	code = unpack(&lzma, packed, &memory, &size);
+	if (code || !memory)
+		return code;
+	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
+		code = elf_symbols_add(table, image, mini.elf, &has_symtab);
+		elf_image_close(&mini);
+	}
+	free(memory);
+	return code;
+}

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "symbol/demangle.h"
+#include "symbol/elf_symbols.h"
+
+/* Size of a jump on x86-64 and aarch64; what .plt has beyond its jumps is a header in front. */
+#define PLT_JUMP 16
+
+struct plt {
+	const struct elf_image *image;
+	Elf_Data *relocations; /* .rela.plt: one per jump, in their order */
+	size_t nr;
+	Elf_Data *symbols;
+	size_t strings;
+};
+
+static bool find_symbols(struct plt *plt, size_t symbols_index)
+{
+	Elf_Scn *section = elf_getscn(plt->image->elf, symbols_index);
+	GElf_Shdr header;
+
+	if (!symbols_index || !section || !gelf_getshdr(section, &header))
+		return false;
+	plt->symbols = elf_getdata(section, NULL);
+	plt->strings = header.sh_link;
+	return plt->symbols != NULL;
+}
+
+static bool find_relocations(struct plt *plt)
+{
+	GElf_Ehdr file;
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (!gelf_getehdr(plt->image->elf, &file) ||
+	    (file.e_machine != EM_X86_64 && file.e_machine != EM_AARCH64))
+		return false;
+	section = elf_image_section(plt->image, ".rela.plt", &header);
+	if (!section || header.sh_type != SHT_RELA || !header.sh_entsize)
+		return false;
+	plt->relocations = elf_getdata(section, NULL);
+	if (!plt->relocations || !find_symbols(plt, header.sh_link))
+		return false;
+	plt->nr = plt->relocations->d_size / header.sh_entsize;
+	return true;
+}
+
+static const char *jump_target(const struct plt *plt, size_t i)
+{
+	GElf_Rela relocation;
+	GElf_Sym symbol;
+	const char *name;
+
+	if (!gelf_getrela(plt->relocations, (int)i, &relocation) ||
+	    !GELF_R_SYM(relocation.r_info) ||
+	    !gelf_getsym(plt->symbols, (int)GELF_R_SYM(relocation.r_info), &symbol))
+		return NULL;
+	name = elf_strptr(plt->image->elf, plt->strings, symbol.st_name);
+	return name && *name ? name : NULL;
+}
+
+static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i, uint64_t address)
+{
+	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
+	const char *target = jump_target(plt, i);
+	char *plain, *name;
+	int length, code;
+
+	if (!target || !elf_image_offset(plt->image, address, &spec.offset))
+		return 0;
+	plain = demangle(target);
+	length = asprintf(&name, "%s@plt", plain ? plain : target);
+	free(plain);
+	if (length < 0)
+		return -ENOMEM;
+	spec.name = name;
+	spec.name_length = (size_t)length;
+	code = symbol_table_add(table, &spec);
+	free(name);
+	return code;
+}
+
+static int add_jumps(struct symbol_table *table, const struct plt *plt, const char *section_name)
+{
+	GElf_Shdr header;
+	uint64_t address;
+	size_t i;
+	int code = 0;
+
+	if (!elf_image_section(plt->image, section_name, &header) ||
+	    header.sh_size / PLT_JUMP < plt->nr)
+		return 0;
+	address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
+	for (i = 0; !code && i < plt->nr; i++)
+		code = add_jump(table, plt, i, address + i * PLT_JUMP);
+	return code;
+}
+
+int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
+{
+	struct plt plt = { .image = image };
+	int code;
+
+	if (!find_relocations(&plt))
+		return 0;
+	code = add_jumps(table, &plt, ".plt");
+	return code ? code : add_jumps(table, &plt, ".plt.sec");
+}

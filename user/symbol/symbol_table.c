@@ -1,0 +1,319 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/symbol_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "symbol/demangle.h"
+#include "symbol/symbol_cover.h"
+
+struct entry {
+	struct symbol symbol; /* first: a struct symbol of ours is its entry */
+	uint64_t limit;
+	size_t raw; /* the name as the file has it, in strings */
+	uint32_t rank;
+	uint32_t order;
+	bool demangled; /* symbol.name is ours to free */
+	bool looked_at; /* demangling was tried */
+};
+
+/* raw of an entry that only ends the one before it: every name starts after the first byte. */
+#define NAMELESS 0
+
+struct symbol_table {
+	enum symbol_overlap overlap;
+	struct entry *entries;
+	size_t nr;
+	size_t room;
+	char *strings;
+	size_t used;
+	size_t strings_room;
+	struct cover cover;
+};
+
+struct symbol_table *symbol_table_new(enum symbol_overlap overlap)
+{
+	struct symbol_table *table = calloc(1, sizeof(*table));
+
+	if (!table)
+		return NULL;
+	table->overlap = overlap;
+	if (grow((void **)&table->strings, &table->strings_room, 1, 1)) {
+		free(table);
+		return NULL;
+	}
+	table->strings[table->used++] = '\0';
+	return table;
+}
+
+void symbol_table_free(struct symbol_table *table)
+{
+	size_t i;
+
+	if (!table)
+		return;
+	for (i = 0; i < table->nr; i++) {
+		if (table->entries[i].demangled)
+			free((char *)(uintptr_t)table->entries[i].symbol.name);
+	}
+	free(table->entries);
+	free(table->strings);
+	cover_free(&table->cover);
+	free(table);
+}
+
+static int copy_name(struct symbol_table *table, const struct symbol_spec *spec, size_t *ret)
+{
+	int code;
+
+	*ret = NAMELESS;
+	if (!spec->name || !spec->name_length)
+		return 0;
+	code = grow((void **)&table->strings, &table->strings_room,
+		    table->used + spec->name_length + 1, 1);
+	if (code)
+		return code;
+	*ret = table->used;
+	memcpy(table->strings + table->used, spec->name, spec->name_length);
+	table->used += spec->name_length;
+	table->strings[table->used++] = '\0';
+	return 0;
+}
+
+int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
+{
+	struct entry *entry;
+	size_t raw;
+	int code;
+
+	/* Pieces name entries in 32 bits, and one value means none. */
+	if (table->nr >= COVER_NONE)
+		return -E2BIG;
+	code = grow((void **)&table->entries, &table->room, table->nr + 1, sizeof(*table->entries));
+	if (!code)
+		code = copy_name(table, spec, &raw);
+	if (code)
+		return code;
+	entry = &table->entries[table->nr];
+	memset(entry, 0, sizeof(*entry));
+	entry->symbol.offset = spec->offset;
+	entry->symbol.size = spec->size;
+	if (entry->symbol.size > UINT64_MAX - spec->offset)
+		entry->symbol.size = UINT64_MAX - spec->offset;
+	entry->limit = spec->limit;
+	entry->raw = raw;
+	entry->rank = spec->rank;
+	entry->order = (uint32_t)table->nr++;
+	return 0;
+}
+
+static uint64_t entry_end(const struct entry *entry)
+{
+	return entry->symbol.offset + entry->symbol.size;
+}
+
+/* malloc is a better name than __libc_malloc, whatever the binding. */
+static int compare_names(const char *a, const char *b)
+{
+	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
+	size_t length_a, length_b;
+
+	if (under_a != under_b)
+		return under_a < under_b ? -1 : 1;
+	length_a = strlen(a);
+	length_b = strlen(b);
+	if (length_a != length_b)
+		return length_a < length_b ? -1 : 1;
+	return strcmp(a, b);
+}
+
+/* Ascending; the best alias of an address first. */
+static int compare_entries(const void *left, const void *right)
+{
+	const struct entry *a = left, *b = right;
+	int order;
+
+	if (a->symbol.offset != b->symbol.offset)
+		return a->symbol.offset < b->symbol.offset ? -1 : 1;
+	if (!a->symbol.size != !b->symbol.size)
+		return a->symbol.size ? -1 : 1;
+	if ((a->raw == NAMELESS) != (b->raw == NAMELESS))
+		return a->raw == NAMELESS ? 1 : -1;
+	if (a->rank != b->rank)
+		return a->rank > b->rank ? -1 : 1;
+	order = compare_names(a->symbol.name, b->symbol.name);
+	if (order)
+		return order;
+	if (a->symbol.size != b->symbol.size)
+		return a->symbol.size > b->symbol.size ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+static bool is_same(const struct entry *a, const struct entry *b)
+{
+	return a->symbol.offset == b->symbol.offset && a->symbol.size == b->symbol.size &&
+	       !strcmp(a->symbol.name, b->symbol.name);
+}
+
+/*
+ * Drops what .symtab and .dynsym both say, and labels: an unsized symbol strictly inside a sized
+ * one is a jump target of hand-written assembly, not a function.
+ */
+static void drop_redundant(struct symbol_table *table)
+{
+	uint64_t sized_end = 0;
+	size_t i, kept = 0;
+
+	for (i = 0; i < table->nr; i++) {
+		const struct entry *entry = &table->entries[i];
+		const struct entry *last = kept ? &table->entries[kept - 1] : NULL;
+
+		if (table->overlap == SYMBOL_INNERMOST) {
+			if (last && is_same(entry, last))
+				continue;
+			if (!entry->symbol.size && entry->symbol.offset < sized_end &&
+			    !(last && last->symbol.size &&
+			      last->symbol.offset == entry->symbol.offset))
+				continue;
+		}
+		if (entry->symbol.size && entry_end(entry) > sized_end)
+			sized_end = entry_end(entry);
+		table->entries[kept++] = *entry;
+	}
+	table->nr = kept;
+}
+
+/* Unsized symbols end where the next one starts; an alias of a sized one is as long as that. */
+static void extend_unsized(struct symbol_table *table)
+{
+	uint64_t next = UINT64_MAX, end;
+	size_t i;
+
+	for (i = 1; i < table->nr; i++) {
+		const struct entry *first = &table->entries[i - 1];
+		struct entry *alias = &table->entries[i];
+
+		if (!alias->symbol.size && alias->symbol.offset == first->symbol.offset)
+			alias->symbol.size = first->symbol.size;
+	}
+	for (i = table->nr; i--;) {
+		struct entry *entry = &table->entries[i];
+
+		end = entry->limit < next ? entry->limit : next;
+		if (!entry->symbol.size && end > entry->symbol.offset)
+			entry->symbol.size = end - entry->symbol.offset;
+		if (!i || table->entries[i - 1].symbol.offset != entry->symbol.offset)
+			next = entry->symbol.offset;
+	}
+}
+
+static int build_cover(struct symbol_table *table)
+{
+	struct cover_interval *intervals;
+	size_t i, nr = 0;
+	int code;
+
+	intervals = malloc((table->nr + 1) * sizeof(*intervals));
+	if (!intervals)
+		return -ENOMEM;
+	for (i = 0; i < table->nr; i++) {
+		const struct entry *entry = &table->entries[i];
+
+		if (!entry->symbol.size)
+			continue;
+		intervals[nr].start = entry->symbol.offset;
+		intervals[nr].end = entry_end(entry);
+		intervals[nr].order = entry->order;
+		intervals[nr].symbol = entry->raw == NAMELESS ? COVER_NONE : (uint32_t)i;
+		nr++;
+	}
+	code = cover_build(intervals, nr, table->overlap, &table->cover);
+	free(intervals);
+	return code;
+}
+
+int symbol_table_finish(struct symbol_table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr; i++)
+		table->entries[i].symbol.name = table->strings + table->entries[i].raw;
+	if (table->nr)
+		qsort(table->entries, table->nr, sizeof(*table->entries), compare_entries);
+	drop_redundant(table);
+	if (table->overlap == SYMBOL_INNERMOST)
+		extend_unsized(table);
+	return build_cover(table);
+}
+
+const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
+{
+	/* Demangling a million names nobody asks for would dwarf all else: each is done on demand. */
+	struct entry *entry = &table->entries[(const struct entry *)symbol - table->entries];
+	char *plain;
+
+	if (!entry->looked_at) {
+		plain = demangle(entry->symbol.name);
+		if (plain)
+			entry->symbol.name = plain;
+		entry->demangled = plain != NULL;
+		entry->looked_at = true;
+	}
+	return entry->symbol.name;
+}
+
+static const struct symbol *named(const struct symbol_table *table, size_t i)
+{
+	symbol_table_name(table, &table->entries[i].symbol);
+	return &table->entries[i].symbol;
+}
+
+void symbol_table_span(const struct symbol_table *table, uint64_t offset, struct symbol_span *ret)
+{
+	const struct cover *cover = &table->cover;
+	size_t i = cover_find(cover, offset);
+	uint32_t symbol = cover->pieces[i].symbol;
+
+	ret->start = cover->pieces[i].start;
+	ret->end = i + 1 < cover->nr ? cover->pieces[i + 1].start : UINT64_MAX;
+	ret->symbol = symbol == COVER_NONE ? NULL : &table->entries[symbol].symbol;
+}
+
+const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset)
+{
+	struct symbol_span span;
+
+	symbol_table_span(table, offset, &span);
+	if (span.symbol)
+		symbol_table_name(table, span.symbol);
+	return span.symbol;
+}
+
+/* "ns::f" finds "ns::f(int)" too; operator() keeps its own parentheses. */
+static bool matches_without_parameters(const char *plain, const char *name)
+{
+	size_t length = strlen(name);
+
+	return !strncmp(plain, name, length) && plain[length] == '(';
+}
+
+const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr; i++) {
+		if (*name && !strcmp(table->strings + table->entries[i].raw, name))
+			return named(table, i);
+	}
+	for (i = 0; i < table->nr; i++) {
+		if (*name && !strcmp(named(table, i)->name, name))
+			return named(table, i);
+	}
+	for (i = 0; i < table->nr; i++) {
+		if (*name && matches_without_parameters(named(table, i)->name, name))
+			return named(table, i);
+	}
+	return NULL;
+}

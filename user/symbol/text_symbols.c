@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/text_symbols.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+bool text_next_line(struct text_cursor *text, struct text_cursor *line)
+{
+	const char *newline;
+
+	if (text->at == text->end)
+		return false;
+	newline = memchr(text->at, '\n', (size_t)(text->end - text->at));
+	line->at = text->at;
+	line->end = newline ? newline : text->end;
+	text->at = newline ? newline + 1 : text->end;
+	return true;
+}
+
+static int hex_digit(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
+
+bool text_take_hex(struct text_cursor *line, uint64_t *ret)
+{
+	const char *at = line->at, *first;
+	uint64_t value = 0;
+
+	if (line->end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
+		at += 2;
+	for (first = at; at < line->end && hex_digit(*at) >= 0; at++) {
+		if (value >> 60)
+			return false;
+		value = value << 4 | (uint64_t)hex_digit(*at);
+	}
+	if (at == first || (at < line->end && *at != ' ' && *at != '\t'))
+		return false;
+	while (at < line->end && (*at == ' ' || *at == '\t'))
+		at++;
+	line->at = at;
+	*ret = value;
+	return true;
+}
+
+int text_read_file(int fd, size_t limit, char **ret, size_t *size)
+{
+	size_t room = 0, used = 0;
+	char *text = NULL;
+	ssize_t got;
+	int code;
+
+	do {
+		code = used < limit ? grow((void **)&text, &room, used + 65536, 1) : -EFBIG;
+		if (code)
+			break;
+		got = pread(fd, text + used, room - used, (off_t)used);
+		if (got < 0)
+			code = -errno;
+		else
+			used += (size_t)got;
+	} while (!code && got);
+	if (code) {
+		free(text);
+		return code;
+	}
+	*ret = text;
+	*size = used;
+	return 0;
+}

@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TEXT_SYMBOLS_H
+#define BPFPROFIL_TEXT_SYMBOLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "symbol/symbol.h"
+
+/* Symbol lists that are text: one symbol a line. The parsers take any bytes. */
+int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
+int kallsyms_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
+
+/* A line or what is left of it. */
+struct text_cursor {
+	const char *at;
+	const char *end;
+};
+
+bool text_next_line(struct text_cursor *text, struct text_cursor *line);
+bool text_take_hex(struct text_cursor *line, uint64_t *ret); /* and the blanks after it */
+
+/* All of a file from its start, at most limit bytes, whatever the position; the caller frees. */
+int text_read_file(int fd, size_t limit, char **ret, size_t *size);
+
+#endif
