@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ARCH_BPF_H
+#define BPFPROFIL_ARCH_BPF_H
+
+/* All that depends on the processor. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+#if defined(__TARGET_ARCH_x86)
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+typedef struct {
+	u64 ctx_id;
+	void *vdso;
+	const void *vdso_image;
+} mm_context_t;
+
+struct mm_struct___x86 {
+	mm_context_t context;
+};
+
+struct pt_regs___kernel {
+	unsigned long ip;
+};
+#pragma clang attribute pop
+
+/* The verifier wants each read of a context at a fixed offset: volatile keeps clang from sharing. */
+static __always_inline bool arch_user_mode(volatile struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.cs & 3;
+}
+
+static __always_inline u64 arch_pc(volatile struct bpf_perf_event_data *ctx)
+{
+	return ctx->regs.ip;
+}
+
+/* The user pc that a task goes back to. */
+static __always_inline u64 arch_return_pc(struct task_struct *task)
+{
+	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
+
+	return regs->ip;
+}
+
+/* Counts up for each address space the kernel makes and is never used again. */
+static __always_inline u64 arch_mm_id(struct mm_struct *mm)
+{
+	return ((struct mm_struct___x86 *)mm)->context.ctx_id;
+}
+
+static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
+{
+	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso);
+}
+
+/* 64-bit, 32-bit and x32 processes have images of their own. */
+static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
+{
+	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso_image);
+}
+
+#else
+#error "arch.bpf.h: add this processor"
+#endif
+
+#endif

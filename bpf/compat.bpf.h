@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_COMPAT_BPF_H
+#define BPFPROFIL_COMPAT_BPF_H
+
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+/*
+ * Members that kernels have in different shapes.
+ *
+ * mm_lock_seq changes whenever a writer leaves the mmap lock, so it stamps the state of all
+ * mappings. Commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4)
+ * added it as an int; commit eb449bd96954 ("mm: convert mm_lock_seq to a proper seqcount", 6.14)
+ * made it a seqcount that is odd while a writer is inside.
+ */
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+struct mm_struct___int {
+	int mm_lock_seq;
+};
+
+typedef struct seqcount___compat {
+	unsigned int sequence;
+} seqcount_t___compat;
+
+struct mm_struct___seqcount {
+	struct seqcount___compat mm_lock_seq;
+};
+
+struct vm_area_struct___detached {
+	bool detached;
+};
+
+struct refcount___compat {
+	atomic_t refs;
+};
+
+struct vm_area_struct___refcnt {
+	struct refcount___compat vm_refcnt;
+};
+#pragma clang attribute pop
+
+/* How long a translation may be trusted where the kernel has no stamp: 64 jiffies, 64-256 ms. */
+enum { STAMP_JIFFIES_SHIFT = 6 };
+
+static __always_inline u32 mm_stamp(struct mm_struct *mm)
+{
+	struct mm_struct___seqcount *seqcount = (void *)mm;
+	struct mm_struct___int *plain = (void *)mm;
+
+	/* eb449bd96954: a thread runs in text that was mapped before the writer came. */
+	if (bpf_core_field_exists(seqcount->mm_lock_seq.sequence))
+		return seqcount->mm_lock_seq.sequence & ~1U;
+	/* 5e31275cc997 */
+	if (bpf_core_field_exists(plain->mm_lock_seq))
+		return plain->mm_lock_seq;
+	return mm->exec_vm + ((u32)mm->map_count << 16) + (bpf_jiffies64() >> STAMP_JIFFIES_SHIFT);
+}
+
+/*
+ * Whether a mapping, perhaps freed, says of itself that it is out of its address space. Before
+ * 5e31275cc997 it says nothing, so it must be taken for gone.
+ */
+static __always_inline bool vma_detached(struct vm_area_struct *vma)
+{
+	struct vm_area_struct___detached *flag = (void *)vma;
+	struct vm_area_struct___refcnt *count = (void *)vma;
+
+	/* f35ab95ca0af ("mm: replace vm_lock and detached flag with a reference count"). */
+	if (bpf_core_field_exists(count->vm_refcnt.refs.counter))
+		return !BPF_CORE_READ(count, vm_refcnt.refs.counter);
+	if (bpf_core_field_exists(flag->detached))
+		return BPF_CORE_READ(flag, detached);
+	return true;
+}
+
+#endif

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CONFIG_BPF_H
+#define BPFPROFIL_CONFIG_BPF_H
+
+#include "shared/abi.h"
+
+/* Set between open and load; the verifier deletes what they rule out. */
+
+/* enum tick_mode. */
+const volatile __u32 mode = MODE_CHARGED;
+
+/* log2 of the bytes of text in a bin. */
+const volatile __u32 bin_shift = 0;
+
+/* Elements of the maps made at load: what follows comes from chunks. */
+const volatile __u32 base_pages = CHUNK_PAGES;
+const volatile __u32 base_windows = CHUNK_WINDOWS;
+
+#endif

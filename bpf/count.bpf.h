@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_COUNT_BPF_H
+#define BPFPROFIL_COUNT_BPF_H
+
+/* From a place in a window to its counter, and the memory for it. */
+#include "config.bpf.h"
+#include "maps.bpf.h"
+
+static __always_inline struct counter_page *page_at(u32 page)
+{
+	struct counter_page *found = bpf_map_lookup_elem(&pages, &page);
+	u32 chunk, slot;
+	void *inner;
+
+	if (found)
+		return found;
+	chunk = (page - base_pages) / CHUNK_PAGES;
+	slot = (page - base_pages) % CHUNK_PAGES;
+	inner = bpf_map_lookup_elem(&page_chunks, &chunk);
+	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+}
+
+static __always_inline struct window_dir *dir_at(u32 dir)
+{
+	struct window_dir *found = bpf_map_lookup_elem(&dirs, &dir);
+	u32 chunk, slot;
+	void *inner;
+
+	if (found)
+		return found;
+	chunk = (dir - base_windows) / CHUNK_WINDOWS;
+	slot = (dir - base_windows) % CHUNK_WINDOWS;
+	inner = bpf_map_lookup_elem(&dir_chunks, &chunk);
+	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+}
+
+/* One record until user space has answered it. */
+static __always_inline void ask_to_grow(void)
+{
+	struct record *record;
+
+	if (__sync_lock_test_and_set(&pool.asked, 1))
+		return;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		pool.asked = 0;
+		return;
+	}
+	record->type = RECORD_GROW;
+	bpf_ringbuf_submit(record, 0);
+}
+
+/*
+ * Takes a page of the pool for entry `page` of a directory. Looking before taking keeps numbers
+ * from running past memory that is not there yet. Of two CPUs at one entry the second loses the
+ * page it took: 4 KiB at most once per entry.
+ */
+__noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
+{
+	u32 number = pool.next_page, held;
+
+	if (number >= pool.page_low)
+		ask_to_grow();
+	if (number >= limit || !page_at(number) || !dir)
+		return 0;
+	number = __sync_fetch_and_add(&pool.next_page, 1);
+	if (number >= pool.page_limit || !page_at(number))
+		return 0;
+	barrier_var(page); /* the verifier must see the mask here */
+	page &= WINDOW_PAGES - 1;
+	held = __sync_val_compare_and_swap(&dir->pages[page], 0, number + 1);
+	return held ? held : number + 1;
+}
+
+__noinline u32 claim_dir(u32 limit)
+{
+	u32 number = pool.next_window;
+
+	if (number >= pool.window_low)
+		ask_to_grow();
+	if (number >= limit || !dir_at(number))
+		return NO_DIR;
+	number = __sync_fetch_and_add(&pool.next_window, 1);
+	return dir_at(number) ? number : NO_DIR;
+}
+
+/* A counter went past 32 bits: 18 hours of 64 CPUs in one place at 997 Hz. */
+static __noinline int carry(u32 page, u32 counter)
+{
+	u64 key = (u64)page << PAGE_SHIFT_COUNTERS | counter, one = 1, *times;
+
+	times = bpf_map_lookup_elem(&carries, &key);
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else
+		bpf_map_update_elem(&carries, &key, &one, BPF_ANY);
+	return 0;
+}
+
+/* Adds n ticks; false when there is no memory for bins of this width. */
+static __always_inline bool count(u32 dir_number, u32 shift, u64 in_window, u32 n)
+{
+	u32 entry = bin_page(in_window, shift), number, slot, before;
+	struct window_dir *dir = dir_at(dir_number);
+	struct counter_page *page;
+
+	if (!dir)
+		return false;
+	number = dir->pages[entry];
+	if (!number) {
+		number = claim_page(dir, entry,
+				    shift == bin_shift ? pool.fine_limit : pool.page_limit);
+		if (!number)
+			return false;
+	}
+	page = page_at(number - 1);
+	if (!page)
+		return false;
+	slot = bin_counter(in_window, shift);
+	before = __sync_fetch_and_add(&page->counters[slot], n);
+	if (before + n < before)
+		carry(number - 1, slot);
+	return true;
+}
+
+#endif

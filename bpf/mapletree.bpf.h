@@ -1,0 +1,73 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_MAPLETREE_BPF_H
+#define BPFPROFIL_MAPLETREE_BPF_H
+
+/*
+ * The mapping around a pc, without the mmap lock: bpf_find_vma is refused while a writer holds it,
+ * as the interrupted thread often does in mmap, brk and exec, and from an interrupt it costs 5 us
+ * where a self-interrupt must drop the lock again. Here every read may be of memory that is being
+ * changed or freed, so what is found counts only if the mapping itself says that it belongs to
+ * this address space and covers the pc. Where the tree is laid out otherwise nothing is found, and
+ * bpf_find_vma is asked.
+ */
+#include "compat.bpf.h"
+
+enum {
+	MAPLE_NODE_MASK = 255, /* nodes are 256 bytes; the low bits of a pointer say its type */
+	MAPLE_TYPE_SHIFT = 3,
+	MAPLE_TYPE_MASK = 15,
+	MAPLE_LEAF = 1,
+	MAPLE_ARANGE = 3,
+	MAPLE_DEPTH = 6, /* 10^5 leaves of 15 mappings: more than vm.max_map_count allows */
+	MAPLE_PIVOTS = 15,
+	MAPLE_ARANGE_PIVOTS = 9,
+};
+
+/* The slot of a node that leads to pc: the first whose pivot is not below it. */
+static __always_inline u64 maple_step(u64 node, u32 type, u64 pc)
+{
+	u32 nr = type == MAPLE_ARANGE ? MAPLE_ARANGE_PIVOTS : MAPLE_PIVOTS, i;
+	struct maple_arange_64 *arange = (void *)node;
+	struct maple_range_64 *range = (void *)node;
+	u64 pivots[MAPLE_PIVOTS], slot;
+	void *slots = range->slot;
+
+	if (type == MAPLE_ARANGE)
+		slots = arange->slot;
+	if (bpf_probe_read_kernel(pivots, sizeof(pivots), range->pivot))
+		return 0;
+	for (i = 0; i < MAPLE_PIVOTS; i++)
+		/* An unused pivot is 0: the slot before it ends with the node. */
+		if (i >= nr || pc <= pivots[i] || (i && !pivots[i]))
+			break;
+	if (bpf_probe_read_kernel(&slot, sizeof(slot), slots + i * sizeof(slot)))
+		return 0;
+	return slot;
+}
+
+static __always_inline bool vma_covers(struct vm_area_struct *vma, struct mm_struct *mm, u64 pc)
+{
+	return BPF_CORE_READ(vma, vm_start) <= pc && pc < BPF_CORE_READ(vma, vm_end) &&
+	       BPF_CORE_READ(vma, vm_mm) == mm;
+}
+
+/* NULL: not found this way. */
+static __always_inline struct vm_area_struct *maple_find_vma(struct mm_struct *mm, u64 pc)
+{
+	u64 entry = (u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	struct vm_area_struct *vma;
+	u32 type, i;
+
+	for (i = 0; i < MAPLE_DEPTH; i++) {
+		type = entry >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK;
+		if (type < MAPLE_LEAF || type > MAPLE_ARANGE)
+			return NULL;
+		entry = maple_step(entry & ~(u64)MAPLE_NODE_MASK, type, pc);
+		if (type == MAPLE_LEAF)
+			break;
+	}
+	vma = (void *)entry;
+	return vma && vma_covers(vma, mm, pc) ? vma : NULL;
+}
+
+#endif

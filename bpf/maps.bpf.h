@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_MAPS_BPF_H
+#define BPFPROFIL_MAPS_BPF_H
+
+#include "shared/abi.h"
+
+/*
+ * Maps that user space reads are mapped, not looked up: a mapped array starts on a page, so an
+ * element of 64 bytes is one cache line. max_entries of 1 are set before load.
+ */
+
+/* Counters. The first pages are here; more in chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__type(key, u32);
+	__type(value, struct counter_page);
+} pages SEC(".maps");
+
+struct page_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__type(key, u32);
+	__type(value, struct counter_page);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct page_chunk);
+} page_chunks SEC(".maps");
+
+/* How often a counter wrapped, by page and counter. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1024);
+	__type(key, u64);
+	__type(value, u64);
+} carries SEC(".maps");
+
+/* Directories of windows, likewise. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_WINDOWS);
+	__type(key, u32);
+	__type(value, struct window_dir);
+} dirs SEC(".maps");
+
+struct dir_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_WINDOWS);
+	__type(key, u32);
+	__type(value, struct window_dir);
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct dir_chunk);
+} dir_chunks SEC(".maps");
+
+/* What has been hit: read only when the translation cache misses, and by user space at the end. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct window_key);
+	__type(value, struct window);
+} windows SEC(".maps");
+
+/* Files and processes that user space was told of. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct space);
+	__type(value, u32);
+} spaces SEC(".maps");
+
+/* The translation cache, XLAT_SETS for each possible CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct xlat_set);
+} xlat SEC(".maps");
+
+/* Beside it, where its entries come from. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct xlat_origins);
+} xlat_origins SEC(".maps");
+
+/* One for each possible CPU. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct cpu_account);
+} cpu_accounts SEC(".maps");
+
+/* One for each target. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct target_account);
+} target_accounts SEC(".maps");
+
+/* Followed threads. Storage lives and dies with the task, so no pid is ever mistaken. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct follow);
+} follows SEC(".maps");
+
+/* First sights and requests for memory; nothing is sent for a tick. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 256 * 1024);
+} records SEC(".maps");
+
+struct pool_state pool = {};
+
+#endif

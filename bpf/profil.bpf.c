@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "follow.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+enum { TASK_KTHREAD = 0x00200000 /* PF_KTHREAD */ };
+
+/* The text around a kernel pc is one space, in windows like any other. The last page is no text. */
+static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
+{
+	__builtin_memset(mapping, 0, sizeof(*mapping));
+	mapping->pc = pc;
+	mapping->start = pc & ~(bin_window_size(BIN_SHIFT_MAX) - 1);
+	mapping->end = mapping->start + bin_window_size(BIN_SHIFT_MAX) - (1 << XLAT_PAGE_SHIFT);
+	mapping->offset = mapping->start;
+	mapping->space.kind = SPACE_KERNEL;
+	mapping->exec = MAPPING_EXEC;
+	mapping->stamp = STAMP_KERNEL;
+}
+
+/* A task whose address space is gone: its last user pc was translated when it began to exit. */
+static __always_inline void exiting_tick(struct follow *follow, struct target_account *account)
+{
+	struct xlat_entry entry = {};
+	struct mapping mapping = {};
+
+	if (!follow->exit.space.kind) {
+		__sync_fetch_and_add(&account->lost[LOST_EXIT], 1);
+		return;
+	}
+	mapping.space = follow->exit.space;
+	mapping.pc = follow->exit.offset;
+	mapping.start = mapping.pc & ~(u64)XLAT_TARGET_MASK;
+	mapping.end = mapping.start + (1 << XLAT_PAGE_SHIFT);
+	mapping.offset = mapping.start;
+	mapping.exec = MAPPING_EXEC;
+	file_ticks(&mapping, follow->target, 1, &entry);
+}
+
+/* The tick's text, found the slow way and remembered. */
+static __always_inline void translate_tick(struct tick *tick, struct follow *follow,
+					   struct target_account *account)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct xlat_entry entry = { .who = tick->who };
+	struct xlat_origin origin = {};
+	struct mapping mapping;
+
+	if (tick->kernel) {
+		kernel_mapping(tick->pc, &mapping);
+	} else if (find_mapping(task, tick->pc, &mapping) == -EBUSY) {
+		defer_busy(follow, account, tick->pc);
+		return;
+	}
+	file_ticks(&mapping, follow->target, 1, &entry);
+	entry.stamp = mapping.stamp;
+	origin.vma = mapping.vma;
+	if (mapping.space.kind == SPACE_FILE) {
+		origin.inode = mapping.space.a;
+		origin.delta = mapping.offset - mapping.start;
+	}
+	if (entry.span)
+		xlat_insert(xlat_slot(tick), &entry, &origin);
+	settle_within(&follow->pending[0], &mapping, follow->target);
+	settle_within(&follow->pending[1], &mapping, follow->target);
+}
+
+static __noinline int others_tick(bool idle)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_account *account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+
+	if (!account)
+		return 0;
+	if (idle)
+		account->idle++;
+	else
+		account->others++;
+	return 0;
+}
+
+/* A tick that the cache did not know: somebody else's, or one to translate, defer or leave out. */
+static __noinline int slow_tick(struct tick *tick, bool left_out)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct follow *follow = follow_of(task);
+	struct target_account *account;
+	struct cpu_account *cpu_account;
+	u32 target, cpu = bpf_get_smp_processor_id();
+
+	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
+		return others_tick(false);
+	target = follow->target;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+	if (!account || !cpu_account)
+		return 0;
+	cpu_account->misses++;
+	__sync_fetch_and_add(&account->ticks, 1);
+	if (left_out) {
+		__sync_fetch_and_add(&account->filtered, 1);
+	} else if (!task->mm && !tick->kernel) {
+		exiting_tick(follow, account);
+	} else if (!tick->kernel && arch_mm_id(task->mm) != follow->mm) {
+		defer(&follow->exec, 0);
+		__sync_fetch_and_add(&account->deferred, 1);
+	} else {
+		translate_tick(tick, follow, account);
+	}
+	return 0;
+}
+
+/* The user pc of a tick, whichever mode it fell in; the kernel's in split mode. */
+static __always_inline void read_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      struct mm_struct *mm, bool user, struct tick *tick)
+{
+	u64 pc = arch_pc(ctx);
+
+	/* In this order a user tick does not touch the knobs' cache line. */
+	tick->kernel = !user && mode == MODE_SPLIT;
+	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
+	tick->who = tick_who(mm ? arch_mm_id(mm) : 0, task->tgid);
+	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
+}
+
+SEC("perf_event")
+int profil_tick(struct bpf_perf_event_data *ctx)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	bool user = arch_user_mode(ctx);
+	struct xlat_set *set;
+	struct tick tick;
+	u32 slot, i;
+
+	if (!task->pid || task->flags & TASK_KTHREAD)
+		return others_tick(!task->pid);
+	read_tick(ctx, task, mm, user, &tick);
+	slot = xlat_slot(&tick);
+	set = bpf_map_lookup_elem(&xlat, &slot);
+	if (!set || (!user && mode == MODE_USER))
+		return slow_tick(&tick, true);
+	for (i = 0; i < XLAT_WAYS; i++) {
+		struct xlat_entry *entry = &set->way[i];
+
+		if (!xlat_covers(entry, &tick))
+			continue;
+		if (entry->stamp != tick.stamp && !xlat_renew(&tick, slot, i))
+			continue;
+		if (!count(entry->dir, xlat_shift(entry), xlat_in_window(entry, tick.pc), 1))
+			break;
+		if (!++entry->ticks)
+			xlat_carry(entry);
+		return 0;
+	}
+	return slow_tick(&tick, false);
+}
+
+/* A child is followed before its first instruction, thread or process, shared memory or not. */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct follow *from = follow_of(parent), *follow;
+	struct target_account *account;
+	u32 target;
+
+	if (!from)
+		return 0;
+	target = from->target;
+	follow = bpf_task_storage_get(&follows, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!follow) {
+		account = bpf_map_lookup_elem(&target_accounts, &target);
+		if (account)
+			__sync_fetch_and_add(&account->forks_missed, 1);
+		return 0;
+	}
+	follow->target = target;
+	follow->flags = from->flags & FOLLOW_FROM_EXEC;
+	follow->mm = child->mm ? arch_mm_id(child->mm) : 0;
+	return 0;
+}
+
+/* The new image is in place and its first pc known: ticks of the exec itself are billed to it. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(profil_exec, struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+
+	if (!follow)
+		return 0;
+	follow->flags = 0;
+	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
+	settle(&follow->exec, arch_return_pc(task), follow->target);
+	return 0;
+}
+
+/* Ticks of an exec that failed after the old image was gone. */
+static __always_inline void give_up_exec(struct follow *follow)
+{
+	u32 target = follow->target, n = __sync_lock_test_and_set(&follow->exec.count, 0);
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (!account || !n)
+		return;
+	__sync_fetch_and_add(&account->settled, n);
+	__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
+}
+
+/*
+ * The last chance to translate the user pc of an exiting thread: tearing down its address space
+ * takes ticks of its own, and by then the mapping is gone.
+ */
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(profil_exit, struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	struct mapping mapping;
+	u64 pc;
+
+	if (!follow)
+		return 0;
+	give_up_exec(follow);
+	if (!task->mm)
+		return 0;
+	settle_all(follow);
+	pc = arch_return_pc(task);
+	if (find_mapping(task, pc, &mapping) || !mapping.exec)
+		return 0;
+	follow->exit.offset = pc - mapping.start + mapping.offset;
+	follow->exit.space = mapping.space;
+	return 0;
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The sampling logic behind doors that `prog run` can open: perf_event programs have none. Tests
+ * load it with maps of their own; the product never does.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "follow.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Set by the test before a run, read after it. */
+__u64 in_pc = 0;
+__u64 in_start = 0;
+__u64 in_end = 0;
+__u64 in_offset = 0;
+__u64 in_inode = 0;
+__u32 in_exec = 1;
+__u32 in_target = 0;
+__u32 in_ticks = 1;
+__u32 in_who = 0;
+__u32 in_stamp = 0;
+struct xlat_entry out_entry = {};
+__u32 out_slot = 0;
+__u32 out_found = 0;
+__u64 out_in_window = 0;
+
+static __always_inline struct tick the_tick(void)
+{
+	return (struct tick){ .pc = in_pc, .who = in_who, .stamp = in_stamp };
+}
+
+/* A tick whose mapping is known: window, page, counter, or coarser, or lost. */
+SEC("raw_tp")
+int selftest_file(void *ctx)
+{
+	struct mapping mapping = {};
+	struct xlat_entry entry = {};
+
+	mapping.pc = in_pc;
+	mapping.start = in_start;
+	mapping.end = in_end;
+	mapping.offset = in_offset;
+	mapping.exec = in_exec;
+	mapping.space.kind = SPACE_FILE;
+	mapping.space.b = in_inode;
+	file_ticks(&mapping, in_target, in_ticks, &entry);
+	out_entry = entry;
+	return 0;
+}
+
+/* Puts the last entry into the cache as the tick's. */
+SEC("raw_tp")
+int selftest_insert(void *ctx)
+{
+	struct xlat_entry entry = out_entry;
+	struct xlat_origin origin = {};
+	struct tick tick = the_tick();
+
+	entry.who = tick.who;
+	entry.stamp = tick.stamp;
+	out_slot = xlat_slot(&tick);
+	xlat_insert(out_slot, &entry, &origin);
+	return 0;
+}
+
+/* Looks the tick up as the handler does, and counts a hit. */
+SEC("raw_tp")
+int selftest_find(void *ctx)
+{
+	struct tick tick = the_tick();
+	struct xlat_set *set;
+	u32 i;
+
+	out_slot = xlat_slot(&tick);
+	out_found = 0;
+	set = bpf_map_lookup_elem(&xlat, &out_slot);
+	if (!set)
+		return 0;
+	for (i = 0; i < XLAT_WAYS; i++) {
+		struct xlat_entry *entry = &set->way[i];
+
+		if (!xlat_covers(entry, &tick))
+			continue;
+		if (entry->stamp != tick.stamp && !xlat_renew(&tick, out_slot, i))
+			continue;
+		out_found = i + 1;
+		out_in_window = xlat_in_window(entry, tick.pc);
+		entry->ticks++;
+		return 0;
+	}
+	return 0;
+}

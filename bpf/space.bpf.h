@@ -1,0 +1,182 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPACE_BPF_H
+#define BPFPROFIL_SPACE_BPF_H
+
+/* Which text is at a pc: the mapping, what stands behind it, and its name for user space. */
+#include "arch.bpf.h"
+#include "compat.bpf.h"
+#include "mapletree.bpf.h"
+#include "maps.bpf.h"
+
+enum { ENOENT = 2, EBUSY = 16 };
+enum { MAPPING_EXEC = 4 /* VM_EXEC */ };
+
+/* The mapping around a pc. offset is start's offset in its space. */
+struct mapping {
+	u64 pc;
+	u64 start;
+	u64 end;
+	u64 offset;
+	u64 vma;
+	struct space space;
+	u32 stamp;
+	u32 exec;
+};
+
+/* The walk from a file up to the root, a name at a time. */
+struct path_walk {
+	struct dentry *dentry;
+	struct mount *mount;
+	struct record *record;
+	u32 len;
+};
+
+static long path_step(u32 i, void *data)
+{
+	struct path_walk *walk = data;
+	struct dentry *dentry = walk->dentry;
+	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
+	struct mount *mount = walk->mount, *above;
+	long got;
+
+	if (dentry == parent || dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		above = BPF_CORE_READ(mount, mnt_parent);
+		if (above == mount)
+			return 1;
+		walk->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		walk->mount = above;
+		return 0;
+	}
+	if (walk->len >= PATH_BYTES)
+		return 1;
+	got = bpf_probe_read_kernel_str(&walk->record->path[walk->len & (PATH_BYTES - 1)],
+					NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
+	if (got <= 0)
+		return 1;
+	walk->len += got;
+	walk->dentry = parent;
+	return 0;
+}
+
+/* The names of a file as its own mount tree has them. */
+static __always_inline void read_path(struct file *file, struct record *record)
+{
+	void *vfsmount = BPF_CORE_READ(file, f_path.mnt);
+	struct path_walk walk = {
+		.dentry = BPF_CORE_READ(file, f_path.dentry),
+		.mount = vfsmount - bpf_core_field_offset(struct mount, mnt),
+		.record = record,
+	};
+
+	bpf_loop(PATH_PARTS, path_step, &walk, 0);
+	record->path_len = walk.len;
+}
+
+/* Tells user space of a space, once; a full ring buffer leaves it to the next chance. */
+static __always_inline void announce(const struct mapping *mapping, struct task_struct *task,
+				     struct file *file)
+{
+	struct record *record;
+	u32 told = 1;
+
+	if (bpf_map_lookup_elem(&spaces, &mapping->space))
+		return;
+	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
+	if (!record) {
+		__sync_fetch_and_add(&pool.unannounced, 1);
+		return;
+	}
+	if (bpf_map_update_elem(&spaces, &mapping->space, &told, BPF_NOEXIST)) {
+		bpf_ringbuf_discard(record, 0);
+		return;
+	}
+	record->type = RECORD_SPACE;
+	record->tgid = task->tgid;
+	record->space = mapping->space;
+	record->start = mapping->start;
+	record->end = mapping->end;
+	record->size = 0;
+	record->path_len = 0;
+	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->group_leader->comm);
+	if (file) {
+		record->size = BPF_CORE_READ(file, f_inode, i_size);
+		read_path(file, record);
+	}
+	bpf_ringbuf_submit(record, 0);
+}
+
+static __always_inline void file_space(struct file *file, struct space *space)
+{
+	struct inode *inode = BPF_CORE_READ(file, f_inode);
+
+	space->kind = SPACE_FILE;
+	space->a = (u64)inode;
+	space->b = BPF_CORE_READ(inode, i_ino);
+	space->generation = BPF_CORE_READ(inode, i_generation);
+	space->dev = BPF_CORE_READ(inode, i_sb, s_dev);
+}
+
+static __always_inline void anon_space(struct task_struct *task, u64 start, struct space *space)
+{
+	struct mm_struct *mm = task->mm;
+
+	if (start && start == arch_vdso_start(mm)) {
+		space->kind = SPACE_VDSO;
+		space->a = arch_vdso_image(mm);
+		return;
+	}
+	space->kind = SPACE_ANON;
+	space->a = task->group_leader->start_time;
+	space->b = task->tgid;
+}
+
+static __always_inline void take_mapping(struct task_struct *task, struct vm_area_struct *vma,
+					 struct mapping *mapping)
+{
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	mapping->vma = (u64)vma;
+	mapping->start = BPF_CORE_READ(vma, vm_start);
+	mapping->end = BPF_CORE_READ(vma, vm_end);
+	mapping->exec = BPF_CORE_READ(vma, vm_flags) & MAPPING_EXEC;
+	if (!mapping->exec)
+		return;
+	if (file) {
+		mapping->offset = BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT;
+		file_space(file, &mapping->space);
+	} else {
+		anon_space(task, mapping->start, &mapping->space);
+		mapping->offset = mapping->space.kind == SPACE_VDSO ? 0 : mapping->start;
+	}
+	if (mapping->space.kind != SPACE_VDSO)
+		announce(mapping, task, file);
+}
+
+static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
+{
+	take_mapping(task, vma, data);
+	return 0;
+}
+
+/*
+ * 0, -ENOENT: no mapping, -EBUSY: it cannot be known now. The stamp is read first, so that a change
+ * under way makes what is found here old, not what it will be.
+ */
+static __always_inline long find_mapping(struct task_struct *task, u64 pc, struct mapping *mapping)
+{
+	struct mm_struct *mm = task->mm;
+	struct vm_area_struct *vma;
+
+	__builtin_memset(mapping, 0, sizeof(*mapping));
+	mapping->pc = pc;
+	if (!mm)
+		return -ENOENT;
+	mapping->stamp = mm_stamp(mm);
+	vma = maple_find_vma(mm, pc);
+	if (!vma)
+		return bpf_find_vma(task, pc, seen_mapping, mapping, 0);
+	take_mapping(task, vma, mapping);
+	return 0;
+}
+
+#endif

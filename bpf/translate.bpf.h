@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TRANSLATE_BPF_H
+#define BPFPROFIL_TRANSLATE_BPF_H
+
+/* From a mapping to a window, and from there to a counter that has room. */
+#include "count.bpf.h"
+#include "space.bpf.h"
+#include "xlat.bpf.h"
+
+/* The window's directory, made on first use; NO_DIR without memory. */
+__noinline u32 window_dir(const struct window_key *key)
+{
+	struct window *found, fresh = {};
+
+	if (!key)
+		return NO_DIR;
+	found = bpf_map_lookup_elem(&windows, key);
+	if (found)
+		return found->dir;
+	fresh.dir = claim_dir(key->shift == bin_shift ? pool.fine_windows : NO_DIR);
+	if (fresh.dir == NO_DIR)
+		return NO_DIR;
+	if (!bpf_map_update_elem(&windows, key, &fresh, BPF_NOEXIST))
+		return fresh.dir;
+	/* Another CPU was first: the directory just taken stays empty, 512 bytes. */
+	found = bpf_map_lookup_elem(&windows, key);
+	return found ? found->dir : NO_DIR;
+}
+
+/* The window around the mapping's pc, and the part of the mapping in it as a cache entry. */
+static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 target,
+				 struct window_key *key, struct xlat_entry *entry)
+{
+	u64 offset = mapping->pc - mapping->start + mapping->offset, first, last, from;
+
+	key->space = mapping->space;
+	key->window = bin_window(offset, shift);
+	key->target = target;
+	key->shift = shift;
+	from = key->window * bin_window_size(shift);
+	first = from > mapping->offset ? from : mapping->offset;
+	last = mapping->offset + (mapping->end - mapping->start);
+	if (last > from + bin_window_size(shift))
+		last = from + bin_window_size(shift);
+	entry->where = (mapping->start + (first - mapping->offset)) | target;
+	entry->span = (last - first) >> XLAT_PAGE_SHIFT;
+	entry->place = (u32)((first - from) >> XLAT_PAGE_SHIFT) | shift << XLAT_PLACE_BITS;
+}
+
+/* Narrows an entry to one page, so that wide bins spare the text around that has fine ones. */
+static __always_inline void narrow(struct xlat_entry *entry, u64 pc)
+{
+	u32 pages = xlat_offset(entry, pc) >> XLAT_PAGE_SHIFT;
+
+	entry->where += (u64)pages << XLAT_PAGE_SHIFT;
+	entry->place += pages;
+	entry->span = 1;
+}
+
+/* Counts n ticks at the mapping's pc in bins of 1 << shift bytes; false: no memory. */
+__noinline int count_shift(const struct mapping *mapping, u32 shift, u32 target, u32 n,
+			   struct xlat_entry *entry)
+{
+	struct window_key key = {};
+
+	if (!mapping || !entry)
+		return false;
+	clip(mapping, shift, target, &key, entry);
+	entry->dir = window_dir(&key);
+	return entry->dir != NO_DIR &&
+	       count(entry->dir, shift, xlat_in_window(entry, mapping->pc), n);
+}
+
+/* Files n ticks, in wider bins where memory has run out. Fills in the entry. */
+__noinline int file_ticks(const struct mapping *mapping, u32 target, u32 n,
+			  struct xlat_entry *entry)
+{
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (!mapping || !entry || !account)
+		return 0;
+	if (!mapping->exec) {
+		__sync_fetch_and_add(&account->outside, n);
+		return 0;
+	}
+	if (count_shift(mapping, bin_shift, target, n, entry))
+		return 0;
+	if (count_shift(mapping, bin_coarser(bin_shift), target, n, entry)) {
+		narrow(entry, mapping->pc);
+		__sync_fetch_and_add(&account->coarse, n);
+		return 0;
+	}
+	entry->span = 0;
+	__sync_fetch_and_add(&account->lost[LOST_NO_MEMORY], n);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_XLAT_BPF_H
+#define BPFPROFIL_XLAT_BPF_H
+
+/*
+ * The translation cache. bpf_find_vma from a timer interrupt costs 5.4 us where the mmap lock must
+ * be dropped through a self-interrupt; a hit here is one cache line that only this CPU writes.
+ */
+#include "arch.bpf.h"
+#include "compat.bpf.h"
+#include "config.bpf.h"
+#include "maps.bpf.h"
+
+/*
+ * Kernel text moves for nobody, and an even mm_lock_seq is never this. Small libraries lie some
+ * 20 KiB apart: with granules of 64 KiB three of them shared two ways, and 17 % of the ticks of a
+ * program with 64 such objects missed.
+ */
+enum { STAMP_KERNEL = 0xffffffff, TEXT_GRANULE_SHIFT = 14 };
+
+/* A tick, as far as it has been understood. */
+struct tick {
+	u64 pc;
+	u32 who;
+	u32 stamp;
+	bool kernel; /* pc is the kernel's own */
+};
+
+/* vfork children share the address space but may belong to another target. */
+static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
+{
+	return (u32)mm_id ^ tgid * 0x9e3779b1U;
+}
+
+static __always_inline u32 xlat_slot(const struct tick *tick)
+{
+	u32 hash = ((u32)(tick->pc >> TEXT_GRANULE_SHIFT) ^ tick->who) * 0x9e3779b1U;
+
+	return bpf_get_smp_processor_id() * XLAT_SETS + (hash >> (32 - XLAT_SETS_SHIFT));
+}
+
+static __always_inline u64 xlat_offset(const struct xlat_entry *entry, u64 pc)
+{
+	return pc - (entry->where & ~(u64)XLAT_TARGET_MASK);
+}
+
+static __always_inline bool xlat_covers(const struct xlat_entry *entry, const struct tick *tick)
+{
+	return entry->who == tick->who &&
+	       xlat_offset(entry, tick->pc) >> XLAT_PAGE_SHIFT < entry->span;
+}
+
+static __always_inline u32 xlat_shift(const struct xlat_entry *entry)
+{
+	return entry->place >> XLAT_PLACE_BITS;
+}
+
+static __always_inline u64 xlat_in_window(const struct xlat_entry *entry, u64 pc)
+{
+	u64 first = (u64)(entry->place & ((1U << XLAT_PLACE_BITS) - 1)) << XLAT_PAGE_SHIFT;
+
+	return first + xlat_offset(entry, pc);
+}
+
+/* Gives an entry's hits to its target and its CPU. */
+static __always_inline void xlat_flush(struct xlat_entry *entry)
+{
+	u32 target = entry->where & XLAT_TARGET_MASK, cpu = bpf_get_smp_processor_id();
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+	struct cpu_account *cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+
+	if (!account || !cpu_account)
+		return;
+	__sync_fetch_and_add(&account->ticks, entry->ticks);
+	cpu_account->evicted += entry->ticks;
+	entry->ticks = 0;
+}
+
+/* Hits wrapped past 32 bits: five days at 10 kHz in one place. */
+static __always_inline void xlat_carry(struct xlat_entry *entry)
+{
+	u32 target = entry->where & XLAT_TARGET_MASK;
+	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+
+	if (account)
+		__sync_fetch_and_add(&account->ticks, 1ULL << 32);
+}
+
+static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry,
+					const struct xlat_origin *origin)
+{
+	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
+	struct xlat_origins *origins = bpf_map_lookup_elem(&xlat_origins, &slot);
+
+	if (!set || !origins)
+		return;
+	/* An entry of the same text makes room first: its stamp is old or its bins were full. */
+	if (set->way[0].who != entry->who || set->way[0].where != entry->where) {
+		xlat_flush(&set->way[1]);
+		set->way[1] = set->way[0];
+		origins->way[1] = origins->way[0];
+	} else {
+		xlat_flush(&set->way[0]);
+	}
+	set->way[0] = *entry;
+	origins->way[0] = *origin;
+}
+
+/*
+ * Whether the mapping that an entry was made from is still there and the same. Nothing is locked,
+ * so any read may be of freed memory: a mapping that was taken out says so until its memory is
+ * used anew, and what uses it then has another address space, range or file.
+ */
+static __always_inline bool origin_holds(const struct xlat_entry *entry,
+					 const struct xlat_origin *origin, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma = (void *)origin->vma;
+	u64 first = entry->where & ~(u64)XLAT_TARGET_MASK;
+	u64 start = BPF_CORE_READ(vma, vm_start);
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+	u64 base = file ? BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT : start;
+
+	return BPF_CORE_READ(vma, vm_mm) == mm && start <= first &&
+	       BPF_CORE_READ(vma, vm_end) >= first + ((u64)entry->span << XLAT_PAGE_SHIFT) &&
+	       base - start == origin->delta && !vma_detached(vma) &&
+	       (u64)(file ? BPF_CORE_READ(file, f_inode) : NULL) == origin->inode;
+}
+
+/* Gives an entry whose stamp is old the new one when its text has not changed. */
+static __noinline bool xlat_renew(struct tick *tick, u32 slot, u32 way)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct xlat_origins *origins = bpf_map_lookup_elem(&xlat_origins, &slot);
+	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
+	u32 cpu = bpf_get_smp_processor_id();
+	struct cpu_account *account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
+
+	if (!set || !origins || !account || !task->mm || way >= XLAT_WAYS)
+		return false;
+	if (!origin_holds(&set->way[way], &origins->way[way], task->mm))
+		return false;
+	set->way[way].stamp = tick->stamp;
+	account->renewed++;
+	return true;
+}
+
+#endif

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/calibrate.h"
+
+#include <errno.h>
+#include <linux/perf_event.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/ioctl.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#define COST_LIMIT 0.20
+
+/* A tick of 50 us, four times the dearest seen, stays below the limit at this rate. */
+#define UNMEASURED_HZ 4000
+
+#define ROUNDS 5
+#define ROUND_NS 4000000
+#define PERIOD_NS 50000
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+/* How often a fixed piece of work fits into a round. */
+static uint64_t work(void)
+{
+	uint64_t end = now_ns() + ROUND_NS, done = 0;
+	volatile uint32_t sink = 0;
+	int i;
+
+	while (now_ns() < end) {
+		for (i = 0; i < 200; i++)
+			sink += i;
+		done++;
+	}
+	return done;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+double calibrate_tick_ns(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = PERIOD_NS,
+		.disabled = 1,
+	};
+	double costs[ROUNDS], with, without;
+	int fd, i;
+
+	/* Of this thread, on whichever CPU it runs. */
+	fd = syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
+	if (fd < 0)
+		return 0;
+	for (i = 0; i < ROUNDS; i++) {
+		without = work();
+		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
+		with = work();
+		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
+		costs[i] = without > 0 ? (1 - with / without) * PERIOD_NS : 0;
+	}
+	close(fd);
+	qsort(costs, ROUNDS, sizeof(*costs), compare);
+	return costs[ROUNDS / 2] > 0 ? costs[ROUNDS / 2] : 0;
+}
+
+int calibrate_check(double hz, struct error *err)
+{
+	double ns;
+
+	if (hz <= UNMEASURED_HZ)
+		return 0;
+	ns = calibrate_tick_ns();
+	if (ns * hz / 1e9 <= COST_LIMIT)
+		return 0;
+	error_set(
+		err, -EINVAL,
+		"-F %.0f: a tick costs %.1f us here, that rate %.0f %% of each CPU (limit %.0f %%)",
+		hz, ns / 1000, ns * hz / 1e7, COST_LIMIT * 100);
+	error_hint(err, "-F %.0f, or --force", COST_LIMIT * 1e9 / ns);
+	return -EINVAL;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALIBRATE_H
+#define BPFPROFIL_CALIBRATE_H
+
+#include "base/error.h"
+
+/*
+ * Refuses a rate that would cost more than a fifth of a CPU on this host, by measurement: a timer
+ * interrupt takes some 1 us on metal and 12 us in many a VM. Rates that no host could fail at are
+ * not measured. Fills err with a rate that fits as the hint.
+ */
+int calibrate_check(double hz, struct error *err);
+
+/* Nanoseconds one tick takes from the program it interrupts; 0: could not be measured. */
+double calibrate_tick_ns(void);
+
+#endif

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <pwd.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static void close_end(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+static int become(const struct passwd *user)
+{
+	if (!user)
+		return 0;
+	if (initgroups(user->pw_name, user->pw_gid) || setgid(user->pw_gid) || setuid(user->pw_uid))
+		return -errno;
+	if (setenv("HOME", user->pw_dir, 1) || setenv("USER", user->pw_name, 1) ||
+	    setenv("LOGNAME", user->pw_name, 1) || setenv("SHELL", user->pw_shell, 1))
+		return -errno;
+	return 0;
+}
+
+__attribute__((noreturn)) static void child_main(char *const *argv, const struct passwd *user,
+						 int go_fd, int failed_fd)
+{
+	int failure;
+	char go;
+
+	if (read(go_fd, &go, 1) != 1)
+		_exit(125); /* the parent gave up */
+	failure = become(user);
+	if (!failure) {
+		execvp(argv[0], argv);
+		failure = -errno;
+	}
+	while (write(failed_fd, &failure, sizeof(failure)) < 0 && errno == EINTR)
+		;
+	_exit(127);
+}
+
+static int find_user(const char *name, struct passwd **ret, struct error *err)
+{
+	*ret = NULL;
+	if (!name)
+		return 0;
+	errno = 0;
+	*ret = getpwnam(name);
+	return *ret ? 0 : error_set(err, -EINVAL, "--user '%s': no such user", name);
+}
+
+int child_fork(char *const *argv, const char *user, struct child *ret, struct error *err)
+{
+	int go[2] = { -1, -1 }, failed[2] = { -1, -1 }, result;
+	struct passwd *passwd;
+
+	*ret = (struct child){ .pid = -1, .pid_fd = -1, .go_fd = -1, .failed_fd = -1 };
+	result = find_user(user, &passwd, err);
+	if (result)
+		return result;
+	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+		goto failed;
+	ret->pid = fork();
+	if (ret->pid < 0)
+		goto failed;
+	if (!ret->pid) {
+		close(go[1]); /* or a dead parent would go unseen */
+		child_main(argv, passwd, go[0], failed[1]);
+	}
+	close_end(&go[0]);
+	close_end(&failed[1]);
+	ret->go_fd = go[1];
+	ret->failed_fd = failed[0];
+	ret->pid_fd = syscall(SYS_pidfd_open, ret->pid, 0);
+	if (ret->pid_fd >= 0)
+		return 0;
+	result = error_errno(err, -errno, "pidfd_open");
+	child_free(ret);
+	return result;
+failed:
+	result = error_errno(err, -errno, "fork");
+	close_end(&go[0]);
+	close_end(&go[1]);
+	close_end(&failed[0]);
+	close_end(&failed[1]);
+	return result;
+}
+
+int child_exec(struct child *child, const char *command, struct error *err)
+{
+	ssize_t got;
+	int failure;
+
+	/* EPIPE: a signal has ended it while it waited, as its status will say. */
+	if (write(child->go_fd, "", 1) != 1 && errno != EPIPE)
+		return error_set(err, -ECHILD, "%s: cannot be started: %s", command,
+				 strerror(errno));
+	close_end(&child->go_fd);
+	do
+		got = read(child->failed_fd, &failure, sizeof(failure));
+	while (got < 0 && errno == EINTR);
+	close_end(&child->failed_fd);
+	if (got != sizeof(failure))
+		return 0;
+	child_wait(child);
+	if (failure == -ENOENT)
+		return error_set(err, failure, "%s: command not found", command);
+	return error_errno(err, failure, "%s: cannot be executed", command);
+}
+
+int child_wait(struct child *child)
+{
+	int status;
+
+	while (waitpid(child->pid, &status, 0) < 0)
+		if (errno != EINTR)
+			return EXIT_FAILURE;
+	child->pid = -1;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+void child_free(struct child *child)
+{
+	bool waiting = child->go_fd >= 0;
+
+	/* End of file on the pipe ends one that still waits. */
+	close_end(&child->go_fd);
+	close_end(&child->failed_fd);
+	if (waiting && child->pid > 0)
+		child_wait(child);
+	close_end(&child->pid_fd);
+}

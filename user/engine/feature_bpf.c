@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the kernel's BPF can do, tried by loading programs of a few instructions. */
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "engine/feature_probes.h"
+
+/*
+ * What the tick handler needs, and the commits that brought it: 91c960b00566 ("bpf: Rename BPF_XADD
+ * and prepare to encode other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs()
+ * helper", 5.15), 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). Users are told of
+ * 6.1, the oldest kernel that is tested.
+ */
+#define NEWER_KERNEL "a newer kernel; 6.1 has it"
+
+/*
+ * libbpf tells a missing helper by the verifier's words. Without the right to load there are no
+ * words, and it would answer yes; so nothing is asked then.
+ */
+static bool may_load(struct feature_answer *answer)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	cleanup_fd int fd = -1;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns, 2, NULL);
+	if (fd >= 0)
+		return true;
+	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "needs the right to load programs");
+	return false;
+}
+
+/* The trial itself failed: no answer about the kernel. */
+static void not_tried(struct feature_answer *answer, int err)
+{
+	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "cannot be tried: %s", strerror(-err));
+}
+
+void probe_bpf(struct feature_answer *answer)
+{
+	cleanup_fd int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL);
+
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "maps can be created");
+	else if (fd == -ENOSYS)
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_SYSCALL=y",
+				   "the kernel has no bpf() system call");
+	else if (fd == -EPERM)
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "sudo; in a container its --privileged or seccomp profile",
+				   "the bpf() system call is refused");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "bpf(): %s", strerror(-fd));
+}
+
+void probe_perf_program(struct feature_answer *answer)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	cleanup_fd int fd = -1;
+
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns, 2, NULL);
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "a program loads");
+	else if (fd == -EPERM || fd == -EACCES)
+		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+				   "a perf event program is refused: CAP_BPF and CAP_PERFMON or "
+				   "CAP_SYS_ADMIN are needed");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_EVENTS=y",
+				   "a perf event program does not load: %s", strerror(-fd));
+}
+
+/* The type id of a tracepoint's prototype, or a negative errno: as libbpf finds it, less its ESRCH. */
+static int find_tracepoint(const char *type)
+{
+	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	int id;
+
+	if (!btf)
+		return -errno;
+	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
+	btf__free(btf);
+	return id;
+}
+
+void probe_tp_btf(struct feature_answer *answer)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	cleanup_fd int fd = -1;
+	int id;
+
+	if (!may_load(answer))
+		return;
+	id = find_tracepoint("btf_trace_sched_process_fork");
+	if (id > 0) {
+		opts.attach_btf_id = (__u32)id;
+		fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "Dual BSD/GPL", insns, 2, &opts);
+	}
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "a program on fork loads");
+	else if (id == -ENOMEM)
+		not_tried(answer, id);
+	else
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_EVENTS=y",
+				   "a program on fork does not load: %s",
+				   strerror(id > 0 ? -fd : -id));
+}
+
+/* cmpxchg on the stack */
+void probe_atomics(struct feature_answer *answer)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
+		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_10,
+		  .src_reg = BPF_REG_1,
+		  .off = -8,
+		  .imm = BPF_CMPXCHG },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	cleanup_fd int fd = -1;
+
+	if (!may_load(answer))
+		return;
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
+			   sizeof(insns) / sizeof(insns[0]), NULL);
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "compare-and-exchange loads");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel's BPF has no compare-and-exchange");
+}
+
+static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, const char *name)
+{
+	int there;
+
+	if (!may_load(answer))
+		return;
+	there = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
+	if (there < 0)
+		not_tried(answer, there);
+	else if (there)
+		feature_answer_set(answer, FEATURE_OK, NULL, "the helper is there");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel has no %s for perf event programs", name);
+}
+
+/* A map of the type beside its helper. */
+static void probe_map(struct feature_answer *answer, enum bpf_map_type type, const char *name)
+{
+	int there;
+
+	if (answer->state != FEATURE_OK)
+		return;
+	there = libbpf_probe_bpf_map_type(type, NULL);
+	if (there < 0)
+		not_tried(answer, there);
+	else if (!there)
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel has no %s maps", name);
+}
+
+void probe_find_vma(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_find_vma, "bpf_find_vma");
+}
+
+void probe_task_pt_regs(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_task_pt_regs, "bpf_task_pt_regs");
+}
+
+void probe_task_storage(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_task_storage_get, "bpf_task_storage_get");
+	probe_map(answer, BPF_MAP_TYPE_TASK_STORAGE, "task storage");
+}
+
+void probe_ringbuf(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_ringbuf_reserve, "bpf_ringbuf_reserve");
+	probe_map(answer, BPF_MAP_TYPE_RINGBUF, "ring buffer");
+}
+
+void probe_read_kernel(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_probe_read_kernel, "bpf_probe_read_kernel");
+	if (answer->state != FEATURE_MISSING)
+		return;
+	/* The helper is older than any other here; lockdown takes it away. */
+	feature_answer_set(answer, FEATURE_MISSING,
+			   "booting without lockdown=confidentiality (cat "
+			   "/sys/kernel/security/lockdown)",
+			   "the kernel refuses bpf_probe_read_kernel");
+}

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the process may do and how the host is set, found without BPF. */
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/capability.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/feature_probes.h"
+
+#define DEFAULT_HZ 997
+
+void feature_answer_set(struct feature_answer *answer, enum feature_state state, const char *mend,
+			const char *format, ...)
+{
+	va_list args;
+
+	answer->state = state;
+	va_start(args, format);
+	vsnprintf(answer->detail, sizeof(answer->detail), format, args);
+	va_end(args);
+	snprintf(answer->mend, sizeof(answer->mend), "%s", mend ? mend : "");
+}
+
+static bool capable(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/* A setting of the kernel; -errno when it cannot be read. */
+static int read_setting(const char *path, int64_t *ret)
+{
+	cleanup_file FILE *file = fopen(path, "re");
+
+	if (!file)
+		return -errno;
+	return fscanf(file, "%" SCNd64, ret) == 1 ? 0 : -EINVAL;
+}
+
+/* How this program gets the right without being root. */
+static void setcap_mend(char *mend, size_t size)
+{
+	char path[128];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+
+	if (length <= 0 || (size_t)length == sizeof(path))
+		length = snprintf(path, sizeof(path), "$(command -v bpfprofil)");
+	snprintf(mend, size, "sudo, or: sudo setcap cap_bpf,cap_perfmon+ep %.*s", (int)length,
+		 path);
+}
+
+void probe_privilege(struct feature_answer *answer)
+{
+	bool bpf = capable(CAP_BPF), perfmon = capable(CAP_PERFMON);
+	const char *why = geteuid() ? "not root, and without CAP_BPF and CAP_PERFMON" :
+				      "root, but without CAP_BPF and CAP_PERFMON";
+	char mend[192];
+
+	if (capable(CAP_SYS_ADMIN)) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_ADMIN");
+		return;
+	}
+	if (bpf && perfmon) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_BPF and CAP_PERFMON");
+		return;
+	}
+	if (bpf || perfmon)
+		why = bpf ? "CAP_BPF is there, CAP_PERFMON is missing" :
+			    "CAP_PERFMON is there, CAP_BPF is missing";
+	if (geteuid())
+		setcap_mend(mend, sizeof(mend));
+	else
+		snprintf(mend, sizeof(mend),
+			 "a container with --cap-add BPF --cap-add PERFMON, or --privileged");
+	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
+}
+
+/* The clock on this CPU, for any process: what a session opens on every one. */
+static int open_clock(void)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = 1000000000,
+		.disabled = 1,
+	};
+	int cpu = sched_getcpu(), fd;
+
+	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu < 0 ? 0 : cpu, -1,
+			  PERF_FLAG_FD_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+void probe_perf_event(struct feature_answer *answer)
+{
+	cleanup_fd int fd = open_clock();
+	int64_t paranoid = -1;
+
+	if (fd >= 0) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "the CPU clock opens");
+		return;
+	}
+	read_setting("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (fd == -ENOSYS || fd == -ENOENT)
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_PERF_EVENTS=y",
+				   "the kernel has no perf events");
+	else if (fd != -EACCES && fd != -EPERM)
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "perf_event_open: %s",
+				   strerror(-fd));
+	else if (paranoid > 2 && !capable(CAP_SYS_ADMIN))
+		/* Debian's and Ubuntu's kernels: at 3 not even CAP_PERFMON opens an event. */
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
+				   "kernel.perf_event_paranoid is %" PRId64
+				   ", which refuses perf events even with CAP_PERFMON",
+				   paranoid);
+	else if (!capable(CAP_PERFMON) && !capable(CAP_SYS_ADMIN))
+		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
+	else
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "the container's --privileged or its seccomp profile",
+				   "perf_event_open is refused although CAP_PERFMON is there");
+}
+
+void probe_btf(struct feature_answer *answer)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+
+	if (!access(path, R_OK))
+		feature_answer_set(answer, FEATURE_OK, NULL, "%s", path);
+	else if (errno == ENOENT)
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
+				   "%s: the kernel has no BTF", path);
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "%s: %s", path, strerror(errno));
+}
+
+void probe_jit(struct feature_answer *answer)
+{
+	int64_t on = 0;
+	int err;
+
+	err = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
+	if (err == -EACCES)
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
+				   "net.core.bpf_jit_enable is for root's eyes");
+	else if (err)
+		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_BPF_JIT=y",
+				   "no net.core.bpf_jit_enable: ticks cost several times more");
+	else if (!on)
+		feature_answer_set(answer, FEATURE_LIMITED, "sudo sysctl net.core.bpf_jit_enable=1",
+				   "off: ticks cost several times more");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "on");
+}
+
+void probe_max_rate(struct feature_answer *answer)
+{
+	int64_t rate = 0;
+
+	if (read_setting("/proc/sys/kernel/perf_event_max_sample_rate", &rate))
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
+				   "kernel.perf_event_max_sample_rate cannot be read");
+	else if (rate < DEFAULT_HZ)
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
+				   "at most %" PRId64 " ticks per second: below the default rate",
+				   rate);
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%" PRId64 " ticks per second", rate);
+}
+
+void probe_ptrace(struct feature_answer *answer)
+{
+	if (capable(CAP_SYS_PTRACE))
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_PTRACE");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED, "sudo",
+				   "without CAP_SYS_PTRACE files of other users' processes may "
+				   "stay without names");
+}
+
+void probe_kallsyms(struct feature_answer *answer)
+{
+	cleanup_file FILE *file = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0;
+	int line;
+
+	if (!file) {
+		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_KALLSYMS=y",
+				   "/proc/kallsyms: %s", strerror(errno));
+		return;
+	}
+	/* Hidden ones are all 0. Of the others only the first per-CPU variable is. */
+	for (line = 0; line < 16 && !address; line++) {
+		if (fscanf(file, "%" SCNx64 "%*[^\n]", &address) != 1)
+			break;
+	}
+	if (address)
+		feature_answer_set(answer, FEATURE_OK, NULL, "addresses are shown");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "sudo, or: sudo sysctl kernel.kptr_restrict=0",
+				   "addresses are hidden: kernel functions stay without names");
+}

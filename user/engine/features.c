@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/features.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "engine/feature_probes.h"
+
+/* A lack explains those below it, so the order is that of a reader's questions. */
+static const struct feature features[] = {
+	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
+	  probe_privilege },
+	{ "bpf", "the bpf() system call", true, probe_bpf },
+	{ "btf", "the kernel's type information, which programs are fitted to", true, probe_btf },
+	{ "perf_event", "the CPU clock of perf, one event per CPU", true, probe_perf_event },
+	{ "perf_program", "BPF programs on perf events: the tick handler", true,
+	  probe_perf_program },
+	{ "tp_btf", "BPF programs on fork, exec and exit: following children", true, probe_tp_btf },
+	{ "atomics", "fetching atomics: counters that several CPUs claim", true, probe_atomics },
+	{ "find_vma", "bpf_find_vma: which file a pc is in", true, probe_find_vma },
+	{ "task_pt_regs", "bpf_task_pt_regs: the user pc of a tick in the kernel", true,
+	  probe_task_pt_regs },
+	{ "task_storage", "task storage: which tasks are followed", true, probe_task_storage },
+	{ "ringbuf", "the ring buffer: news of files and processes", true, probe_ringbuf },
+	{ "read_kernel", "bpf_probe_read_kernel: names of files", true, probe_read_kernel },
+	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
+	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
+	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
+	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
+};
+
+#define NR_FEATURES (sizeof(features) / sizeof(features[0]))
+
+static struct feature_answer answers[NR_FEATURES];
+
+const struct feature *features_at(size_t i, const struct feature_answer **ret_answer)
+{
+	libbpf_print_fn_t print;
+
+	if (i >= NR_FEATURES)
+		return NULL;
+	if (answers[i].state == FEATURE_UNTRIED) {
+		print = libbpf_set_print(NULL);
+		features[i].probe(&answers[i]);
+		libbpf_set_print(print);
+	}
+	*ret_answer = &answers[i];
+	return &features[i];
+}
+
+int features_require(struct error *err)
+{
+	const struct feature_answer *answer;
+	const struct feature *feature;
+	size_t i;
+	int code;
+
+	for (i = 0; (feature = features_at(i, &answer)); i++) {
+		if (!feature->required || answer->state != FEATURE_MISSING)
+			continue;
+		code = feature->probe == probe_privilege ? -EPERM : -EOPNOTSUPP;
+		error_set(err, code, "cannot profile: %s", answer->detail);
+		if (answer->mend[0])
+			error_hint(err, "%s", answer->mend);
+		return code;
+	}
+	return 0;
+}
+
+const char *features_libbpf_version(void)
+{
+	return libbpf_version_string();
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_FEATURES_H
+#define BPFPROFIL_FEATURES_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+
+/*
+ * What this kernel and these privileges allow, found by trying, never by a version. Each probe
+ * runs once and its answer is kept: the only state of the engine that outlives a session.
+ */
+enum feature_state {
+	FEATURE_UNTRIED,
+	FEATURE_OK,
+	FEATURE_LIMITED, /* profiling runs, with the loss that detail names */
+	FEATURE_MISSING,
+	FEATURE_UNKNOWN, /* cannot be tried, for a lack named before it */
+};
+
+struct feature_answer {
+	enum feature_state state;
+	char detail[192]; /* what was found */
+	char mend[192]; /* the command or change that mends the lack, or "" */
+};
+
+struct feature {
+	const char *id; /* one word, stable: scripts look for it */
+	const char *description; /* what profiling needs it for */
+	bool required; /* profiling cannot run without it */
+	void (*probe)(struct feature_answer *answer);
+};
+
+/* The i-th feature and its answer, probing it now if need be; NULL past the end. */
+const struct feature *features_at(size_t i, const struct feature_answer **ret_answer);
+
+/*
+ * 0 when every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP with the first
+ * lack in err and its mend as the hint. It loads a dozen small programs and reads the kernel's
+ * BTF, some 10 ms: ask it why when something failed, not before all goes well.
+ */
+int features_require(struct error *err);
+
+/* libbpf's version at run time, as "v1.1". */
+const char *features_libbpf_version(void);
+
+#endif

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/objects.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include "symbol/symbol.h"
+
+/* The kernel's dev_t: 12 bits of major, 20 of minor. */
+#define KERNEL_MAJOR(dev) ((dev) >> 20)
+#define KERNEL_MINOR(dev) ((dev)&0xfffff)
+
+static char *unnamed_file(const struct space *space)
+{
+	char *name;
+
+	if (asprintf(&name, "[file %u:%u %llu]", KERNEL_MAJOR(space->dev), KERNEL_MINOR(space->dev),
+		     (unsigned long long)space->b) < 0)
+		return NULL;
+	return name;
+}
+
+static char *anon_name(const struct space *space, const struct space_info *info)
+{
+	char *name;
+
+	if (asprintf(&name, "[%s:%llu]", info ? info->comm : "anon", (unsigned long long)space->b) <
+	    0)
+		return NULL;
+	return name;
+}
+
+bool own_vdso(const void **ret_image, size_t *ret_size)
+{
+	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	if (!image)
+		return false;
+	/* Section headers stand last in the image, whatever the mapping is rounded up to. */
+	*ret_image = image;
+	*ret_size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	return true;
+}
+
+static void take_facts(struct elf_facts *facts, struct profile_object *object)
+{
+	object->build_id = facts->build_id;
+	object->text = facts->text;
+	object->nr_text = facts->nr_text;
+}
+
+static int describe_file(const struct space_info *info, struct profile_object *object,
+			 struct error *err)
+{
+	struct elf_facts facts;
+	int ret;
+
+	if (!info || info->fd < 0)
+		return 0;
+	ret = elf_facts_read(info->fd, &facts, err);
+	if (!ret)
+		take_facts(&facts, object);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int describe_vdso(struct profile_object *object, struct error *err)
+{
+	struct elf_facts facts;
+	const void *image;
+	size_t size;
+	int ret;
+
+	if (!own_vdso(&image, &size))
+		return 0;
+	ret = elf_facts_read_memory(image, size, &facts, err);
+	if (!ret)
+		take_facts(&facts, object);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+int object_describe(const struct space *space, const struct space_info *info,
+		    struct profile_object *ret, struct error *err)
+{
+	struct profile_object object = { .kind = PROFILE_FILE };
+	int failed = 0;
+
+	switch (space->kind) {
+	case SPACE_KERNEL:
+		object.kind = PROFILE_KERNEL;
+		object.path = strdup("[kernel]");
+		break;
+	case SPACE_ANON:
+		object.kind = PROFILE_JIT;
+		object.path = anon_name(space, info);
+		break;
+	case SPACE_VDSO:
+		object.path = strdup("[vdso]");
+		failed = describe_vdso(&object, err);
+		break;
+	default:
+		object.path = info ? strdup(info->path) : unnamed_file(space);
+		failed = describe_file(info, &object, err);
+	}
+	if (!object.path && !failed)
+		failed = error_set(err, -ENOMEM, "objects: out of memory");
+	*ret = object;
+	return failed;
+}

@@ -1,0 +1,249 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/sampler.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define ONLINE_CPUS "/sys/devices/system/cpu/online"
+#define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+/* CPU hotplug is told on the kernel's uevent socket; sysfs attributes cannot be waited for. */
+static int uevent_open(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err)
+{
+	uint32_t i;
+
+	memset(sampler, 0, sizeof(*sampler));
+	sampler->uevent_fd = -1;
+	sampler->prog_fd = -1;
+	sampler->period_ns = period_ns;
+	sampler->events = calloc(cpus, sizeof(*sampler->events));
+	if (!sampler->events)
+		return error_set(err, -ENOMEM, "events: out of memory");
+	sampler->nr_events = cpus;
+	for (i = 0; i < cpus; i++)
+		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };
+	sampler->uevent_fd = uevent_open();
+	return 0;
+}
+
+int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx)
+{
+	unsigned long first, last;
+	char *end;
+	int ret;
+
+	while (*list >= '0' && *list <= '9') {
+		first = last = strtoul(list, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last; first++) {
+			ret = each(ctx, first);
+			if (ret < 0)
+				return ret;
+		}
+		list = *end == ',' ? end + 1 : end;
+	}
+	return *list == '\0' || *list == '\n' ? 0 : -EINVAL;
+}
+
+static int event_open(uint64_t period_ns, uint32_t cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+struct start {
+	struct sampler *sampler;
+	struct error *err;
+};
+
+static void event_close(struct sampler_event *event)
+{
+	if (event->link_fd >= 0)
+		close(event->link_fd);
+	if (event->fd >= 0)
+		close(event->fd);
+	*event = (struct sampler_event){ .fd = -1, .link_fd = -1 };
+}
+
+/*
+ * Ticks the throttle withheld: the event's time went on while its count stood still, for the rest
+ * of a jiffy at least. Less than a millisecond is the two clocks being read one after the other.
+ */
+static uint64_t event_withheld(const struct sampler *sampler, const struct sampler_event *event)
+{
+	struct {
+		uint64_t count, enabled, running;
+	} values;
+
+	if (read(event->fd, &values, sizeof(values)) != sizeof(values))
+		return 0;
+	if (values.running < values.count + 1000000)
+		return 0;
+	return (values.running - values.count) / sampler->period_ns;
+}
+
+static int start_cpu(void *ctx, uint32_t cpu)
+{
+	struct start *start = ctx;
+	struct sampler *sampler = start->sampler;
+	struct sampler_event *event;
+	int fd;
+
+	if (cpu >= sampler->nr_events || sampler->events[cpu].fd >= 0)
+		return 0;
+	event = &sampler->events[cpu];
+	fd = event_open(sampler->period_ns, cpu);
+	if (fd == -ENODEV || fd == -ENXIO)
+		return 0; /* it went between the list and here */
+	if (fd < 0)
+		return error_errno(start->err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
+	event->fd = fd;
+	event->link_fd = bpf_link_create(sampler->prog_fd, fd, BPF_PERF_EVENT, NULL);
+	if (event->link_fd < 0)
+		return error_errno(start->err, event->link_fd,
+				   "attaching the program to the clock of CPU %u", cpu);
+	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
+		return error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
+	return 0;
+}
+
+static int read_text(const char *path, char *text, size_t size)
+{
+	cleanup_file FILE *file = fopen(path, "re");
+	size_t got;
+
+	if (!file)
+		return -errno;
+	got = fread(text, 1, size - 1, file);
+	text[got] = '\0';
+	return got ? 0 : -EIO;
+}
+
+static int start_online(struct sampler *sampler, struct error *err)
+{
+	struct start start = { .sampler = sampler, .err = err };
+	char list[8192];
+	int ret;
+
+	ret = read_text(ONLINE_CPUS, list, sizeof(list));
+	if (ret)
+		return error_errno(err, ret, ONLINE_CPUS);
+	return cpu_list_each(list, start_cpu, &start);
+}
+
+int sampler_start(struct sampler *sampler, int prog_fd, struct error *err)
+{
+	int ret;
+
+	sampler->prog_fd = prog_fd;
+	ret = start_online(sampler, err);
+	if (ret)
+		sampler_stop(sampler);
+	sampler->running = !ret;
+	return ret;
+}
+
+/* An event does not survive its CPU's absence: bpftrace stays blind on such CPUs (its #3125). */
+static void forget_cpu(struct sampler *sampler, const char *device)
+{
+	unsigned long cpu = strtoul(device, NULL, 10);
+
+	if (cpu >= sampler->nr_events || sampler->events[cpu].fd < 0)
+		return;
+	sampler->withheld += event_withheld(sampler, &sampler->events[cpu]);
+	event_close(&sampler->events[cpu]);
+}
+
+int sampler_follow_cpus(struct sampler *sampler, struct error *err)
+{
+	static const char offline[] = "offline@/devices/system/cpu/cpu";
+	char event[4096];
+	ssize_t got;
+
+	while ((got = recv(sampler->uevent_fd, event, sizeof(event) - 1, 0)) > 0) {
+		event[got] = '\0';
+		if (!strncmp(event, offline, strlen(offline)))
+			forget_cpu(sampler, event + strlen(offline));
+	}
+	return sampler->running ? start_online(sampler, err) : 0;
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	size_t i;
+
+	for (i = 0; i < sampler->nr_events; i++)
+		if (sampler->events[i].fd >= 0)
+			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	for (i = 0; i < sampler->nr_events; i++) {
+		if (sampler->events[i].fd < 0)
+			continue;
+		sampler->withheld += event_withheld(sampler, &sampler->events[i]);
+		event_close(&sampler->events[i]);
+	}
+	sampler->running = false;
+}
+
+void sampler_free(struct sampler *sampler)
+{
+	if (!sampler->events)
+		return;
+	sampler_stop(sampler);
+	if (sampler->uevent_fd >= 0)
+		close(sampler->uevent_fd);
+	free(sampler->events);
+	sampler->events = NULL;
+	sampler->nr_events = 0;
+}
+
+int sampler_check_rate(uint64_t period_ns, struct error *err)
+{
+	uint64_t hz = (1000000000ULL + period_ns - 1) / period_ns, limit;
+	char text[32];
+
+	if (read_text(MAX_SAMPLE_RATE, text, sizeof(text)))
+		return 0; /* no such limit here */
+	limit = strtoull(text, NULL, 10);
+	if (hz <= limit)
+		return 0;
+	error_set(err, -EINVAL,
+		  "-F %llu: above kernel.perf_event_max_sample_rate, which is %llu here",
+		  (unsigned long long)hz, (unsigned long long)limit);
+	error_hint(err, "-F %llu, or sysctl kernel.perf_event_max_sample_rate=%llu",
+		   (unsigned long long)limit, (unsigned long long)hz);
+	return -EINVAL;
+}

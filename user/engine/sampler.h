@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SAMPLER_H
+#define BPFPROFIL_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * The clock: one perf CPU-clock event of a fixed period for each online CPU, each with the
+ * program attached. Never the adaptive frequency mode, which counts idle hosts wrong by an order
+ * of magnitude, and never PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17.
+ */
+struct sampler_event {
+	int fd; /* -1: this CPU is not sampled */
+	int link_fd;
+};
+
+struct sampler {
+	uint64_t period_ns;
+	int prog_fd; /* the session's */
+	int uevent_fd; /* CPUs that come; -1: cannot be known here */
+	bool running;
+	struct sampler_event *events; /* by CPU number */
+	size_t nr_events;
+	uint64_t withheld; /* ticks the kernel's throttle took, of events that are closed */
+};
+
+/* cpus: possible CPUs. Opens nothing yet. */
+int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);
+
+int sampler_start(struct sampler *sampler, int prog_fd, struct error *err);
+
+/* After uevent_fd became readable: samples CPUs that came since. */
+int sampler_follow_cpus(struct sampler *sampler, struct error *err);
+
+/* After it no handler runs. */
+void sampler_stop(struct sampler *sampler);
+
+void sampler_free(struct sampler *sampler);
+
+/* The period against kernel.perf_event_max_sample_rate: above it the kernel throttles. */
+int sampler_check_rate(uint64_t period_ns, struct error *err);
+
+/* CPUs in a list as sysfs has it ("0-3,7"), told to each; a negative return ends and is returned. */
+int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx);
+
+#endif

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "engine/calibrate.h"
+#include "engine/objects.h"
+#include "engine/pool.h"
+#include "engine/sampler.h"
+#include "engine/session_impl.h"
+#include "engine/snapshot.h"
+#include "engine/spaces.h"
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
+
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+/* Every file that is hit stays open until the end. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* The sizes of maps and the programs' knobs, between open and load. */
+static int configure(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	struct profil_bpf *skel = session->skel;
+	uint32_t chunks = (session->pool.pages.limit - session->pool.pages.base) / CHUNK_PAGES;
+	uint32_t dir_chunks = (session->pool.dirs.limit - session->pool.dirs.base) / CHUNK_WINDOWS;
+	int ret = 0;
+
+	skel->rodata->mode = options->mode;
+	skel->rodata->bin_shift = options->bin_shift;
+	skel->rodata->base_pages = session->pool.pages.base;
+	skel->rodata->base_windows = session->pool.dirs.base;
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
+	/* Each window has a directory, and each space a window. */
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
+	ret = ret   ?:
+		      bpf_map__set_max_entries(skel->maps.xlat_origins,
+					       session->nr_cpus * XLAT_SETS);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.target_accounts, session->max_targets);
+	return ret ? error_errno(err, ret, "sizing the maps") : 0;
+}
+
+static int map_array(struct bpf_map *map, struct mapped *ret, struct error *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	ret->size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	ret->size = (ret->size + page - 1) / page * page;
+	ret->at = mmap(NULL, ret->size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	if (ret->at == MAP_FAILED) {
+		ret->at = NULL;
+		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
+	}
+	return 0;
+}
+
+static int bind_maps(struct session *session, struct error *err)
+{
+	struct profil_bpf *skel = session->skel;
+	int ret;
+
+	ret = pool_bind(&session->pool, bpf_map__fd(skel->maps.pages),
+			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
+			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
+	if (!ret)
+		ret = map_array(skel->maps.xlat, &session->xlat, err);
+	if (!ret)
+		ret = map_array(skel->maps.cpu_accounts, &session->cpu_accounts, err);
+	if (!ret)
+		ret = map_array(skel->maps.target_accounts, &session->target_accounts, err);
+	return ret;
+}
+
+static int take_record(void *ctx, void *data, size_t size)
+{
+	const struct record *record = data;
+	struct session *session = ctx;
+	int ret = 0;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (record->type == RECORD_GROW)
+		pool_grow(&session->pool, &session->failure);
+	else
+		ret = spaces_add(&session->spaces, record, &session->failure);
+	return ret;
+}
+
+static int watch(struct session *session, int fd, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd < 0)
+		return 0;
+	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return error_errno(err, -errno, "epoll");
+	return 0;
+}
+
+static int open_watches(struct session *session, struct error *err)
+{
+	int ret;
+
+	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records), take_record,
+					    session, NULL);
+	if (!session->records)
+		return error_errno(err, -errno, "ring buffer");
+	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (session->epoll_fd < 0)
+		return error_errno(err, -errno, "epoll");
+	ret = watch(session, ring_buffer__epoll_fd(session->records), err);
+	return ret ?: watch(session, session->sampler.uevent_fd, err);
+}
+
+static int load(struct session *session, struct error *err)
+{
+	int ret;
+
+	session->skel = profil_bpf__open();
+	if (!session->skel)
+		return error_errno(err, -errno, "opening the BPF programs");
+	ret = configure(session, err);
+	if (ret)
+		return ret;
+	ret = profil_bpf__load(session->skel);
+	if (ret)
+		return error_errno(err, ret, "loading the BPF programs");
+	/* libbpf goes on without it where its own try of such a map failed. */
+	if (!session->skel->bss)
+		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
+	ret = bind_maps(session, err);
+	if (ret)
+		return ret;
+	ret = profil_bpf__attach(session->skel);
+	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
+}
+
+int session_open(const struct session_options *options, struct session **ret, struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	double hz = 1e9 / options->period_ns;
+	int failed, cpus;
+
+	if (!session)
+		return error_errno(err, -ENOMEM, "session");
+	libbpf_set_print(silent);
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0) {
+		free(session);
+		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+	}
+	raise_file_limit();
+	session->options = *options;
+	session->nr_cpus = cpus;
+	session->max_targets = 1;
+	session->epoll_fd = -1;
+	failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
+	if (!failed)
+		failed = sampler_check_rate(options->period_ns, err);
+	if (!failed && !options->force)
+		failed = calibrate_check(hz, err);
+	if (!failed)
+		failed = pool_plan(&session->pool, options->memory, cpus, hz, err);
+	if (!failed)
+		failed = load(session, err);
+	if (!failed)
+		failed = open_watches(session, err);
+	if (failed) {
+		session_close(session);
+		return failed;
+	}
+	*ret = session;
+	return 0;
+}
+
+static int add_target(struct session *session, const char *kind, const char *name,
+		      struct error *err)
+{
+	struct session_target *target = &session->targets[session->nr_targets];
+
+	if (session->nr_targets == session->max_targets)
+		return error_set(err, -E2BIG, "%s: too many targets", name);
+	target->kind = strdup(kind);
+	target->name = strdup(name);
+	session->nr_targets++;
+	if (!target->kind || !target->name)
+		return error_set(err, -ENOMEM, "target: out of memory");
+	return 0;
+}
+
+int session_follow(struct session *session, pid_t pid, const char *kind, const char *name,
+		   struct error *err)
+{
+	struct follow follow = { .target = session->nr_targets, .flags = FOLLOW_FROM_EXEC };
+	int fd, ret;
+
+	ret = add_target(session, kind, name, err);
+	if (ret)
+		return ret;
+	fd = syscall(SYS_pidfd_open, pid, 0);
+	if (fd < 0)
+		return error_errno(err, -errno, "process %d", pid);
+	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow, BPF_ANY);
+	close(fd);
+	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	session->started = time(NULL);
+	session->start_ns = now_ns();
+	return sampler_start(&session->sampler, bpf_program__fd(session->skel->progs.profil_tick),
+			     err);
+}
+
+int session_fd(const struct session *session)
+{
+	return session->epoll_fd;
+}
+
+int session_poll(struct session *session, struct error *err)
+{
+	int ret = ring_buffer__consume(session->records);
+
+	if (ret < 0) {
+		*err = session->failure;
+		return ret;
+	}
+	if (session->sampler.uevent_fd < 0)
+		return 0;
+	return sampler_follow_cpus(&session->sampler, err);
+}
+
+int session_stop(struct session *session, struct error *err)
+{
+	if (!session->sampler.running)
+		return 0;
+	sampler_stop(&session->sampler);
+	session->stop_ns = now_ns();
+	return session_poll(session, err);
+}
+
+static void unmap(struct mapped *mapped)
+{
+	if (mapped->at)
+		munmap(mapped->at, mapped->size);
+}
+
+void session_close(struct session *session)
+{
+	uint32_t i;
+
+	if (!session)
+		return;
+	sampler_free(&session->sampler);
+	ring_buffer__free(session->records);
+	unmap(&session->xlat);
+	unmap(&session->cpu_accounts);
+	unmap(&session->target_accounts);
+	pool_free(&session->pool);
+	profil_bpf__destroy(session->skel);
+	spaces_free(&session->spaces);
+	for (i = 0; i < session->nr_targets; i++) {
+		free(session->targets[i].kind);
+		free(session->targets[i].name);
+	}
+	free(session->sources);
+	if (session->epoll_fd >= 0)
+		close(session->epoll_fd);
+	free(session);
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SESSION_H
+#define BPFPROFIL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "shared/abi.h"
+
+/*
+ * One run of the sampler, in this order:
+ *
+ *     open (maps and programs loaded) -> follow -> start (clock runs) -> poll... -> stop
+ *          -> profile -> close
+ *
+ * A session owns its programs, maps, events and the files it pinned; close releases all, at any
+ * point. Killed, the process leaves nothing behind: all of it hangs on descriptors.
+ */
+struct session_options {
+	uint64_t period_ns;
+	double requested_hz; /* as asked, for the profile */
+	enum tick_mode mode;
+	uint32_t bin_shift; /* log2 of the bytes in a bin */
+	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
+	bool force; /* allow a rate whose cost is above the limit */
+};
+
+struct session;
+
+int session_open(const struct session_options *options, struct session **ret, struct error *err);
+
+/*
+ * Follows a process that is about to exec, from that exec on, with all its descendants. pid is a
+ * child that waits. kind and name are the target's in the profile.
+ */
+int session_follow(struct session *session, pid_t pid, const char *kind, const char *name,
+		   struct error *err);
+
+int session_start(struct session *session, struct error *err);
+
+/* Readable when session_poll has something to do: a new file, less memory, a new CPU. */
+int session_fd(const struct session *session);
+int session_poll(struct session *session, struct error *err);
+
+/* After it no tick is counted. */
+int session_stop(struct session *session, struct error *err);
+
+/* What was counted so far; exact after stop. The caller frees *ret and fills in command. */
+int session_profile(struct session *session, struct profile **ret, struct error *err);
+
+/*
+ * An object's file by its id in the last profile, as it was when it was first seen: a new
+ * descriptor for the caller to close, or a negative errno. For jit objects it is the perf map.
+ * root gets the prefix under which its debug files are looked for.
+ */
+int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
+
+/* Cheap figures while it runs. */
+struct session_live {
+	uint64_t total;
+	uint64_t lost;
+	uint64_t hits;
+	uint64_t renewed; /* of the hits, those whose mapping had to be looked at */
+	uint64_t misses;
+	uint64_t memory; /* bytes of kernel memory in use for histograms */
+	uint64_t elapsed_ns;
+};
+void session_live(struct session *session, struct session_live *ret);
+
+void session_close(struct session *session); /* NULL is fine */
+
+#endif

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/spaces.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/*
+ * The names of a record stand from the file up to the root, each with its NUL: turned round they
+ * are the path. A walk that was cut short begins with "...".
+ */
+static char *record_path(const struct record *record)
+{
+	const char *name = record->path, *end = record->path + record->path_len;
+	char *path, *at;
+
+	if (record->path_len > sizeof(record->path))
+		return NULL;
+	path = malloc(record->path_len + 2);
+	if (!path)
+		return NULL;
+	at = path + record->path_len + 1;
+	*at = '\0';
+	while (name < end) {
+		size_t length = strnlen(name, end - name);
+
+		at -= length;
+		memcpy(at, name, length);
+		*--at = '/';
+		name += length + 1;
+	}
+	if (!*at)
+		*--at = '/';
+	memmove(path, at, strlen(at) + 1);
+	return path;
+}
+
+/* The kernel's dev_t against stat's. Overlay and btrfs show other devices, never other numbers. */
+static int check_same_file(int fd, const struct record *record)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return -errno;
+	if (!S_ISREG(st.st_mode) || st.st_ino != record->space.b)
+		return -ESTALE;
+	return (uint64_t)st.st_size == record->size ? 0 : -ESTALE;
+}
+
+/* By the mapping itself: any file, deleted or hidden. The size tells a reused pid. */
+static int open_mapped(const struct record *record)
+{
+	struct stat st;
+	char path[96];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
+		 (unsigned long long)record->start, (unsigned long long)record->end);
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || (!fstat(fd, &st) && (uint64_t)st.st_size == record->size))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The process is gone or its mapping changed: by name, through its root or ours. */
+static int open_named(const struct record *record, const char *path)
+{
+	char rooted[PATH_BYTES + 2 * NAME_BYTES];
+	int fd, i;
+
+	for (i = 0; i < 2; i++) {
+		if (i)
+			snprintf(rooted, sizeof(rooted), "%s", path);
+		else
+			snprintf(rooted, sizeof(rooted), "/proc/%u/root%s", record->tgid, path);
+		fd = open(rooted, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+		if (fd < 0)
+			continue;
+		if (!check_same_file(fd, record))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* Another root than ours: a container or a chroot. */
+static int open_root(uint32_t tgid)
+{
+	struct stat ours, theirs;
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
+	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0)
+		return -1;
+	if (!fstat(fd, &theirs) && !stat("/", &ours) &&
+	    (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
+		return fd;
+	close(fd);
+	return -1;
+}
+
+/* The last number of the NSpid line: what getpid() says inside. */
+static uint32_t read_ns_pid(uint32_t tgid)
+{
+	char path[32], line[256], *last;
+	cleanup_file FILE *file = NULL;
+	uint32_t pid = tgid;
+
+	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		if (strncmp(line, "NSpid:", 6))
+			continue;
+		last = strrchr(line, '\t');
+		if (last)
+			pid = strtoul(last, NULL, 10);
+	}
+	return pid;
+}
+
+int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
+{
+	struct space_info *info;
+	int ret;
+
+	ret = grow((void **)&spaces->list, &spaces->capacity, spaces->nr + 1,
+		   sizeof(*spaces->list));
+	if (ret)
+		return error_set(err, ret, "files: out of memory");
+	info = &spaces->list[spaces->nr];
+	*info = (struct space_info){ .space = record->space, .tgid = record->tgid, .fd = -1 };
+	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
+	info->root_fd = open_root(record->tgid);
+	spaces->nr++;
+	if (record->space.kind != SPACE_FILE) {
+		info->ns_pid = read_ns_pid(record->tgid);
+		return 0;
+	}
+	info->path = record_path(record);
+	if (!info->path)
+		return error_set(err, -ENOMEM, "files: out of memory");
+	info->fd = open_mapped(record);
+	if (info->fd < 0)
+		info->fd = open_named(record, info->path);
+	return 0;
+}
+
+const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space)
+{
+	size_t i;
+
+	for (i = 0; i < spaces->nr; i++)
+		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
+			return &spaces->list[i];
+	return NULL;
+}
+
+int space_open_perf_map(const struct space_info *info)
+{
+	int dir = info->root_fd, fd;
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "%stmp/perf-%u.map", dir < 0 ? "/" : "",
+		 dir < 0 ? info->tgid : info->ns_pid);
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (fd < 0)
+		return -errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return -EINVAL;
+	}
+	return fd;
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	size_t i;
+
+	for (i = 0; i < spaces->nr; i++) {
+		if (spaces->list[i].fd >= 0)
+			close(spaces->list[i].fd);
+		if (spaces->list[i].root_fd >= 0)
+			close(spaces->list[i].root_fd);
+		free(spaces->list[i].path);
+	}
+	free(spaces->list);
+	memset(spaces, 0, sizeof(*spaces));
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPACES_H
+#define BPFPROFIL_SPACES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "shared/abi.h"
+
+/*
+ * What stands behind the text that was hit: each file opened when it is first seen, so that one
+ * that is deleted, replaced or in another mount namespace still has its symbols at the end; of
+ * each process with anonymous text the root directory that its perf map lies under.
+ */
+struct space_info {
+	struct space space;
+	uint32_t tgid;
+	char comm[16];
+	char *path; /* as the process sees it */
+	int fd; /* the file; -1: gone before it could be opened */
+	int root_fd; /* the process's root where it is not ours; else -1 */
+	uint32_t ns_pid; /* the process's pid as it knows it */
+};
+
+struct spaces {
+	struct space_info *list;
+	size_t nr;
+	size_t capacity;
+};
+
+/* Takes in a record. Only -ENOMEM is a failure: a file that cannot be opened keeps its name. */
+int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
+
+/* NULL: never announced. */
+const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);
+
+/* The perf map of a process with anonymous text: a descriptor for the caller, or -errno. */
+int space_open_perf_map(const struct space_info *info);
+
+void spaces_free(struct spaces *spaces);
+
+#endif

@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_VMLINUX_H
+#define BPFPROFIL_VMLINUX_H
+
+/*
+ * The kernel types that bpf/ touches and only the members it reads, in place of the 135,000 lines
+ * bpftool prints: what the programs depend on in the kernel can be read in a minute, a build needs
+ * no BTF of its own host, and CO-RE moves every offset to the running kernel's at load. Members
+ * that differ between kernels have their flavours in bpf/compat.bpf.h. regen.sh prints the full
+ * header when this one must grow; SOURCE says what it was checked against.
+ */
+typedef unsigned char __u8;
+typedef signed char __s8;
+typedef unsigned short __u16;
+typedef short __s16;
+typedef unsigned int __u32;
+typedef int __s32;
+typedef unsigned long long __u64;
+typedef long long __s64;
+
+typedef __u8 u8;
+typedef __u16 u16;
+typedef __u32 u32;
+typedef __s32 s32;
+typedef __u64 u64;
+typedef __s64 s64;
+
+/* Network byte order, and the checksum: bpf_helper_defs.h names them in prototypes. */
+typedef __u16 __be16;
+typedef __u32 __be32;
+typedef __u32 __wsum;
+
+typedef _Bool bool;
+enum { false = 0, true = 1 };
+
+#define NULL ((void *)0)
+
+enum bpf_map_type {
+	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_RINGBUF = 27,
+	BPF_MAP_TYPE_TASK_STORAGE = 29,
+};
+
+enum {
+	BPF_ANY = 0,
+	BPF_NOEXIST = 1,
+	BPF_F_NO_PREALLOC = 1,
+	BPF_F_MMAPABLE = 1024,
+	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
+};
+
+/* The user ABI of a perf_event program's context: fixed, so never relocated. */
+#if defined(__TARGET_ARCH_x86)
+struct pt_regs {
+	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
+	unsigned long ip, cs, flags, sp, ss;
+};
+typedef struct pt_regs bpf_user_pt_regs_t;
+#else
+#error "vmlinux.h: add this processor's registers"
+#endif
+
+struct bpf_perf_event_data {
+	bpf_user_pt_regs_t regs;
+	__u64 sample_period;
+	__u64 addr;
+};
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct qstr {
+	u32 len;
+	const unsigned char *name;
+};
+
+struct super_block {
+	u32 s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	s64 i_size;
+	u32 i_generation;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct inode *f_inode;
+	struct path f_path;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start;
+	unsigned long vm_end;
+	struct mm_struct *vm_mm;
+	unsigned long vm_flags;
+	unsigned long vm_pgoff;
+	struct file *vm_file;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct maple_tree {
+	void *ma_root;
+};
+
+struct maple_range_64 {
+	unsigned long pivot[15];
+	void *slot[16];
+};
+
+struct maple_arange_64 {
+	unsigned long pivot[9];
+	void *slot[10];
+};
+
+struct mm_struct {
+	struct maple_tree mm_mt;
+	int map_count;
+	unsigned long exec_vm;
+};
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm;
+	s32 pid;
+	s32 tgid;
+	struct task_struct *group_leader;
+	u64 start_time;
+	u64 self_exec_id;
+	char comm[16];
+};
+
+struct linux_binprm;
+struct bpf_redir_neigh;
+
+#pragma clang attribute pop
+
+#endif
