@@ -1,0 +1,70 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# --help, --version and the manual: there, alike, and complete.
+set -uo pipefail
+. tests/lib/cli.bash
+
+commands() {
+	"$bin" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
+}
+
+# The options of a command as --help lists them: "-F, --frequency HZ" in a line each.
+help_options() {
+	"$bin" "$1" --help | grep -oE '^  (-[a-zA-Z], |    )--[a-z-]+( [^ ]+)?' | sed 's/^ *//' | sort
+}
+
+# The same as the manual has them, in the lists whose items begin with an option.
+man_options() {
+	sed -n '/^OPTIONS/,/^[A-Z]/p' "$work/page" | sed 's/^ *//' |
+		grep -oE '^(-[a-zA-Z], )?--[a-z-]+( [^ ]+)?$' | sort
+}
+
+help_to_full_disk() {
+	"$bin" "$1" --help >/dev/full
+}
+
+"$bin" --version >"$work/version" && {
+	version=$(sed -n 's/.*BPFPROFIL_VERSION "\(.*\)".*/\1/p' include/bpfprofil/version.h)
+	[ "$(sed -n 1p "$work/version")" = "bpfprofil $version" ] &&
+		sed -n 2p "$work/version" | grep -qE '^libbpf v[0-9]+\.[0-9]+' &&
+		[ "$(sed -n 3p "$work/version")" = "kernel $(uname -srm)" ]
+}
+verdict $? version
+
+[ "$(commands | tr '\n' ' ')" = 'run report export doctor ' ]
+verdict $? commands
+
+for command in $(commands); do
+	page=user/man/bpfprofil-$command.1
+	"$bin" "$command" --help >"$work/help" 2>"$work/err" && [ ! -s "$work/err" ] &&
+		[ "$(sed '/^Examples:/,$d' "$work/help" | wc -L)" -le 80 ] && grep -q '^Examples:$' "$work/help"
+	verdict $? "help_$command"
+	"$bin" help "$command" | cmp -s - "$work/help"
+	verdict $? "help_command_$command"
+	"$bin" "$command" --version | cmp -s - "$work/version"
+	verdict $? "version_$command"
+	expect "help_full_disk_$command" 1 \
+		'bpfprofil: standard output: No space left on device' \
+		help_to_full_disk "$command"
+	for heading in NAME SYNOPSIS DESCRIPTION OPTIONS PRIVILEGES 'EXIT STATUS' EXAMPLES; do
+		grep -qE "^\\.Sh $heading" "$page"
+		verdict $? "man_${command}_${heading// /_}"
+	done
+	[ "$command" != run ] || grep -q '^\.Sh OVERHEAD$' "$page"
+	verdict $? "man_${command}_overhead"
+	if ! command -v mandoc >/dev/null; then
+		echo "SKIP cli::man_$command: no mandoc in PATH"
+		continue
+	fi
+	mandoc -T ascii -O width=1000 "$page" | sed 's/.\x08//g' >"$work/page"
+	diff <(help_options "$command") <(man_options)
+	verdict $? "man_${command}_options"
+	# Every example of --help stands in the manual too.
+	while IFS= read -r line; do
+		grep -qxF -- "           $line" "$work/page"
+		verdict $? "man_${command}_example: $line"
+	done < <(sed -n '/^Examples:/,/^$/s/^  \([a-z].*\)/\1/p' "$work/help")
+done
+
+exit "$script_status"

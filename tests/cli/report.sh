@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# report and export of a profile whose binaries are not here, and of files that are none.
+set -uo pipefail
+. tests/lib/cli.bash
+
+profile=$golden/profile.json
+
+for by in functions objects lines bins; do
+	same "report_text_$by" "$golden/report-$by.txt" "$bin" report --by "$by" "$profile"
+	same "report_csv_$by" "$golden/report-$by.csv" "$bin" report --by "$by" --format csv "$profile"
+done
+same report_json "$golden/report-functions.json" "$bin" report --format json "$profile"
+from_stdin() {
+	"$bin" report - <"$profile"
+}
+same report_stdin "$golden/report-functions.txt" from_stdin
+same report_piped_plain "$golden/report-functions.txt" \
+	env -u NO_COLOR TERM=xterm "$bin" report "$profile"
+NO_COLOR=1 same report_no_color "$golden/report-functions.txt" \
+	"$bin" report --color always "$profile"
+"$bin" report --color always "$profile" | grep -q $'\e\\[1;31m'
+verdict $? report_color
+(cd "$work" && cp "$profile" bpfprofil.json && "$bin" report >default.txt)
+cmp -s "$work/default.txt" "$golden/report-functions.txt"
+verdict $? report_default_file
+
+same export_json "$profile" "$bin" export --format json "$profile"
+same export_csv "$golden/profile.csv" "$bin" export --format csv "$profile"
+"$bin" export --format json -o "$work/copy.json.gz" "$profile" && gzip -t "$work/copy.json.gz" &&
+	"$bin" export --format json "$work/copy.json.gz" | cmp -s - "$profile"
+verdict $? export_gz
+same export_schema user/profile/profile.schema.json "$bin" export --schema
+
+bad() {
+	local name=$1 text=$2
+
+	shift 2
+	expect "bad_$name" 1 "$text" "$@"
+}
+
+mkdir "$work/empty"
+bad no_file "bpfprofil: report: $work/no: No such file or directory" "$bin" report "$work/no"
+bad no_default 'bpfprofil: report: bpfprofil.json: No such file or directory
+try: sudo bpfprofil run COMMAND' env -C "$work/empty" "$bin" report
+bad object "bpfprofil: report: object 'x': not in the profile
+try: bpfprofil report --by objects" "$bin" report --object x "$profile"
+bad target 'bpfprofil: report: target 9: not in the profile, which has 2' \
+	"$bin" report --target 9 "$profile"
+bad folder "bpfprofil: export: $work/no/out: No such file or directory" \
+	"$bin" export --format csv -o "$work/no/out" "$profile"
+to_full_disk() {
+	"$bin" "$@" "$profile" >/dev/full
+}
+bad disk_full 'bpfprofil: report: standard output: No space left on device' to_full_disk report
+bad export_disk_full 'bpfprofil: export: standard output: No space left on device' \
+	to_full_disk export --format json
+
+# one_line NAME: whatever the file is, status 1, one line, and the name of the file in it.
+one_line() {
+	local got=0
+
+	"$bin" report "$work/bad" >"$work/out" 2>"$work/err" || got=$?
+	if [ "$got" -eq 1 ] && [ ! -s "$work/out" ] && [ "$(grep -vc '^try: ' "$work/err")" -eq 1 ] &&
+		grep -qF "bpfprofil: report: $work/bad: " "$work/err"; then
+		pass "bad_$1"
+	else
+		fail "bad_$1" "status $got: $(cat "$work/err")"
+	fi
+}
+
+head -c 1000 "$profile" >"$work/bad"
+one_line truncated
+: >"$work/bad"
+one_line empty
+echo '{"format": "gprof"}' >"$work/bad"
+one_line foreign
+sed 's/"version": *1/"version": 2/' "$profile" >"$work/bad"
+one_line newer
+head -c 4096 "$bin" >"$work/bad"
+one_line binary
+rm "$work/bad"
+mkdir "$work/bad"
+one_line folder
+
+# A reader that leaves is told nothing, and nothing is said about it.
+for arguments in 'report --by bins --format json' 'export --format json' 'export --schema' --help; do
+	file=
+	[[ $arguments != *--schema* && $arguments != --help ]] && file=$profile
+	# shellcheck disable=SC2086 # words on purpose
+	(
+		trap '' PIPE
+		"$bin" $arguments $file 2>"$work/err"
+		echo $? >"$work/status"
+	) | true
+	[ ! -s "$work/err" ] && [ "$(cat "$work/status")" -le 1 ]
+	verdict $? "reader_left: $arguments"
+done
+
+exit "$script_status"

@@ -1,0 +1,60 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What is typed wrongly gets one clear line, and a second where we know what helps; exit status 2.
+set -uo pipefail
+. tests/lib/cli.bash
+
+usage() {
+	local name=$1 text=$2
+
+	shift 2
+	expect "usage_$name" 2 "$text" "$bin" "$@"
+}
+
+usage nothing 'bpfprofil: no command given
+try: bpfprofil --help'
+usage unknown_command "bpfprofil: unknown command 'rport'
+try: bpfprofil report" rport
+usage abbreviated_command "bpfprofil: unknown command 'rep'
+try: bpfprofil report" rep
+usage far_command "bpfprofil: unknown command 'xyzzy'
+try: bpfprofil --help" xyzzy
+usage global_option "bpfprofil: unknown option '--foo'
+try: bpfprofil --help" --foo
+usage help_of_unknown "bpfprofil: unknown command 'doctr'
+try: bpfprofil doctor" help doctr
+usage control_characters "bpfprofil: unknown command 'a\\x0a\\x1b[31m'
+try: bpfprofil --help" $'a\n\e[31m'
+
+usage run_option "bpfprofil: run: unknown option '--foo'
+try: bpfprofil run --help" run --foo true
+usage run_nearest "bpfprofil: run: unknown option '--frequncy'
+try: --frequency" run --frequncy 99 true
+usage run_frequency_0 \
+	"bpfprofil: run: --frequency '0': must be a whole number from 1 to 100000" run -F 0 true
+usage run_frequency_1e9 \
+	"bpfprofil: run: --frequency '1e9': must be a whole number from 1 to 100000" run -F 1e9 true
+usage run_tick "bpfprofil: run: --source 'tick': not in this version
+try: --source clock" run --source tick true
+usage run_both "bpfprofil: run: --frequency and --period: both say the rate
+try: leaving one of them out" run -F 99 --period 1000000 true
+
+usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins
+try: --by lines" report --by line
+usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
+	report --format html
+usage report_two_files "bpfprofil: report: one FILE, not also 'b'
+try: bpfprofil report --help" report a b
+usage export_no_format 'bpfprofil: export: --format: not given
+try: --format json' export "$golden/profile.json"
+usage export_format "bpfprofil: export: --format 'cvs': no such format
+try: --format csv" export --format cvs
+usage export_far_format "bpfprofil: export: --format 'html': no such format
+try: bpfprofil export --help" export --format html
+usage export_schema_of_file 'bpfprofil: export: --schema: takes neither a FILE nor a --format
+try: bpfprofil export --schema' export --schema "$golden/profile.json"
+usage doctor_operand "bpfprofil: doctor: takes no operand, not 'x'
+try: bpfprofil doctor" doctor x
+
+exit "$script_status"

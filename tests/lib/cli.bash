@@ -1,0 +1,57 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# shellcheck disable=SC2034 # the variables are the scripts'
+#
+# For scripts that try the command line: what to run, and a verdict a line.
+
+bin=${BUILD_DIR:?}/bpfprofil
+golden=$PWD/tests/golden
+work=$(mktemp -d)
+chmod 755 "$work"
+trap 'rm -rf "$work"' EXIT
+script_status=0
+
+pass() {
+	echo "PASS cli::$1"
+}
+
+fail() {
+	echo "FAIL cli::$1: $2"
+	script_status=1
+}
+
+# verdict STATUS NAME
+verdict() {
+	if [ "$1" -eq 0 ]; then pass "$2"; else fail "$2" "status $1"; fi
+}
+
+# expect NAME STATUS STDERR COMMAND...: nothing on stdout, exactly this on stderr
+expect() {
+	local name=$1 status=$2 text=$3 got=0
+
+	shift 3
+	"$@" >"$work/out" 2>"$work/err" </dev/null || got=$?
+	if [ "$got" -ne "$status" ]; then
+		fail "$name" "status $got, not $status: $(cat "$work/err")"
+	elif [ "$(cat "$work/err")" != "$text" ]; then
+		fail "$name" "stderr is: $(cat "$work/err")"
+	elif [ -s "$work/out" ]; then
+		fail "$name" "stdout is: $(head -n 1 "$work/out")"
+	else
+		pass "$name"
+	fi
+}
+
+# same NAME FILE COMMAND...: its stdout is FILE, byte for byte
+same() {
+	local name=$1 file=$2
+
+	shift 2
+	if "$@" 2>"$work/err" </dev/null | cmp -s - "$file" && [ ! -s "$work/err" ]; then
+		pass "$name"
+	else
+		"$@" 2>&1 </dev/null | diff "$file" - | head -n 20
+		fail "$name" "not as in $file"
+	fi
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "doc.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+struct json_object *doc_parse(const char *text)
+{
+	enum json_tokener_error error;
+	struct json_object *doc = json_tokener_parse_verbose(text, &error);
+
+	cr_assert_not_null(doc, "not JSON: %s", json_tokener_error_desc(error));
+	return doc;
+}
+
+struct json_object *doc_load(const char *path)
+{
+	struct json_object *doc = json_object_from_file(path);
+
+	cr_assert_not_null(doc, "%s", json_util_get_last_err());
+	cr_assert_str_eq(json_object_get_string(doc_get(doc, "format")), "bpfprofil");
+	cr_assert_eq(doc_number(doc, "version"), 1);
+	return doc;
+}
+
+struct json_object *doc_get(struct json_object *doc, const char *path)
+{
+	char name[64];
+	const char *p = path;
+
+	while (*p) {
+		int len = (int)strcspn(p, ".");
+
+		snprintf(name, sizeof(name), "%.*s", len, p);
+		cr_assert(json_object_object_get_ex(doc, name, &doc), "no \"%s\" in the profile",
+			  path);
+		p += len + (p[len] == '.');
+	}
+	return doc;
+}
+
+uint64_t doc_number(struct json_object *doc, const char *path)
+{
+	struct json_object *number = doc_get(doc, path);
+
+	cr_assert(json_object_is_type(number, json_type_int), "\"%s\" is no integer", path);
+	cr_assert_geq(json_object_get_int64(number), 0, "\"%s\" is negative", path);
+	return json_object_get_uint64(number);
+}
+
+static struct json_object *doc_item(struct json_object *doc, const char *array, size_t i)
+{
+	return json_object_array_get_idx(doc_get(doc, array), i);
+}
+
+static size_t doc_length(struct json_object *doc, const char *array)
+{
+	struct json_object *list = doc_get(doc, array);
+
+	cr_assert(json_object_is_type(list, json_type_array), "\"%s\" is no array", array);
+	return json_object_array_length(list);
+}
+
+static uint64_t lost_in(struct json_object *account, const char *cause)
+{
+	uint64_t sum = 0;
+
+	json_object_object_foreach(doc_get(account, "lost"), name, ticks) {
+		if (!cause || !strcmp(cause, name))
+			sum += json_object_get_uint64(ticks);
+	}
+	return sum;
+}
+
+uint64_t doc_lost(struct json_object *doc, const char *cause)
+{
+	return lost_in(doc_get(doc, "ticks"), cause);
+}
+
+static struct json_object *object_of(struct json_object *doc, struct json_object *item)
+{
+	uint64_t id = doc_number(item, "object");
+
+	cr_assert_lt(id, doc_length(doc, "objects"), "object %" PRIu64 " does not exist", id);
+	return doc_item(doc, "objects", id);
+}
+
+static const char *text_of(struct json_object *item, const char *name)
+{
+	const char *text = json_object_get_string(doc_get(item, name));
+
+	return text ? text : "";
+}
+
+/* Sums the ticks of the functions that pass all filters that are not NULL. */
+static uint64_t sum_functions(struct json_object *doc, const char *name, const char *kind,
+			      const char *path)
+{
+	size_t i, n = doc_length(doc, "functions");
+	uint64_t sum = 0;
+
+	for (i = 0; i < n; i++) {
+		struct json_object *function = doc_item(doc, "functions", i);
+		struct json_object *object = object_of(doc, function);
+
+		if (name && strcmp(text_of(function, "name"), name))
+			continue;
+		if (kind && strcmp(text_of(object, "kind"), kind))
+			continue;
+		if (path && !strstr(text_of(object, "path"), path))
+			continue;
+		sum += doc_number(function, "ticks");
+	}
+	return sum;
+}
+
+uint64_t doc_function(struct json_object *doc, const char *name, const char *object)
+{
+	return sum_functions(doc, name, NULL, object);
+}
+
+uint64_t doc_object(struct json_object *doc, const char *kind, const char *path)
+{
+	return sum_functions(doc, NULL, kind, path);
+}
+
+static void assert_identity(struct json_object *account, const char *whose)
+{
+	uint64_t total = doc_number(account, "total");
+	uint64_t sum = doc_number(account, "binned") + doc_number(account, "overflow") +
+		       doc_number(account, "outside") + doc_number(account, "filtered") +
+		       lost_in(account, NULL);
+
+	cr_assert_eq(total, sum,
+		     "%s: total is %" PRIu64 ", but its parts add up to %" PRIu64 ": %s", whose,
+		     total, sum, json_object_to_json_string(account));
+}
+
+static void assert_targets(struct json_object *doc)
+{
+	static const char *const parts[] = { "total", "binned", "overflow", "outside", "filtered" };
+	size_t i, p, n = doc_length(doc, "targets");
+	struct json_object *whole = doc_get(doc, "ticks");
+
+	for (i = 0; i < n; i++)
+		assert_identity(doc_get(doc_item(doc, "targets", i), "ticks"), "a target");
+	for (p = 0; p < sizeof(parts) / sizeof(*parts); p++) {
+		uint64_t sum = 0;
+
+		for (i = 0; i < n; i++)
+			sum += doc_number(doc_get(doc_item(doc, "targets", i), "ticks"), parts[p]);
+		cr_assert_eq(sum, doc_number(whole, parts[p]),
+			     "the targets' \"%s\" add up to %" PRIu64 ", not %" PRIu64, parts[p],
+			     sum, doc_number(whole, parts[p]));
+	}
+}
+
+/* Checks one histogram and returns its ticks. */
+static uint64_t assert_histogram(struct json_object *doc, struct json_object *histogram)
+{
+	uint64_t bytes = doc_number(histogram, "bytes_per_bin"), sum = 0, next = 0;
+	uint64_t size = doc_number(histogram, "size");
+	size_t i, n = doc_length(histogram, "bins");
+
+	object_of(doc, histogram);
+	cr_assert_lt(doc_number(histogram, "target"), doc_length(doc, "targets"));
+	cr_assert(bytes > 0 && !(bytes & (bytes - 1)), "%" PRIu64 " bytes per bin", bytes);
+	for (i = 0; i < n; i++) {
+		struct json_object *bin = doc_item(histogram, "bins", i);
+		uint64_t index = json_object_get_uint64(json_object_array_get_idx(bin, 0));
+		uint64_t count = json_object_get_uint64(json_object_array_get_idx(bin, 1));
+
+		cr_assert_geq(index, next, "bins do not ascend");
+		cr_assert_lt(index * bytes, size, "bin %" PRIu64 " is beyond the text", index);
+		cr_assert_gt(count, 0, "an empty bin");
+		next = index + 1;
+		sum += count;
+	}
+	return sum;
+}
+
+void doc_assert_sound(struct json_object *doc)
+{
+	uint64_t binned = doc_number(doc, "ticks.binned"), overflow = 0, sum = 0;
+	size_t i;
+
+	assert_identity(doc_get(doc, "ticks"), "the whole");
+	assert_targets(doc);
+	for (i = 0; i < doc_length(doc, "histograms"); i++) {
+		struct json_object *histogram = doc_item(doc, "histograms", i);
+		uint64_t ticks = assert_histogram(doc, histogram);
+
+		if (json_object_get_boolean(doc_get(histogram, "overflow")))
+			overflow += ticks;
+		else
+			sum += ticks;
+	}
+	cr_assert_eq(sum, binned, "the bins hold %" PRIu64 " ticks, \"binned\" says %" PRIu64, sum,
+		     binned);
+	cr_assert_eq(overflow, doc_number(doc, "ticks.overflow"));
+	sum = sum_functions(doc, NULL, NULL, NULL);
+	cr_assert_eq(sum, binned, "the functions hold %" PRIu64 " ticks, \"binned\" says %" PRIu64,
+		     sum, binned);
+}
+
+void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks)
+{
+	double weights = 0, total = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++) {
+		weights += shares[i].weight;
+		total += (double)ticks[i];
+	}
+	cr_assert_gt(total, 100, "too few ticks in the functions that burn");
+	for (i = 0; i < n; i++) {
+		double p = shares[i].weight / weights;
+		double error = sqrt(total * p * (1 - p));
+
+		cr_expect_leq(fabs((double)ticks[i] - total * p), 3 * error,
+			      "%s: %" PRIu64
+			      " of %.0f ticks, expected %.0f +- %.0f (standard error)",
+			      shares[i].name, ticks[i], total, total * p, error);
+	}
+}
+
+void doc_assert_shares(struct json_object *doc, size_t n, const struct share *shares, double part)
+{
+	uint64_t ticks[16], sum = 0, total = doc_number(doc, "ticks.total");
+	size_t i;
+
+	cr_assert_leq(n, sizeof(ticks) / sizeof(*ticks));
+	for (i = 0; i < n; i++) {
+		ticks[i] = doc_function(doc, shares[i].name, NULL);
+		sum += ticks[i];
+	}
+	cr_expect_geq((double)sum, part * (double)total,
+		      "%" PRIu64 " of %" PRIu64 " ticks are in the functions that burn", sum,
+		      total);
+	assert_ratio(n, shares, ticks);
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TEST_DOC_H
+#define TEST_DOC_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include <json-c/json.h>
+
+/*
+ * A profile as anybody sees it: the JSON document, read with json-c and not with our own reader,
+ * so that a mistake common to writer and reader shows. What is missing fails the test.
+ */
+struct json_object *doc_parse(const char *text);
+struct json_object *doc_load(const char *path);
+
+/* A member by a dotted path ("sampling.period_ns"), which must be there. */
+struct json_object *doc_get(struct json_object *doc, const char *path);
+uint64_t doc_number(struct json_object *doc, const char *path);
+
+/* Ticks lost for a cause, 0 when it is not named; NULL: for all causes. */
+uint64_t doc_lost(struct json_object *doc, const char *cause);
+
+/* Ticks of all functions of a name; object: only those in objects whose path contains it. */
+uint64_t doc_function(struct json_object *doc, const char *name, const char *object);
+
+/* Ticks of all functions in objects of a kind, or whose path contains a text; NULL: any. */
+uint64_t doc_object(struct json_object *doc, const char *kind, const char *path);
+
+/*
+ * What holds for every profile: the identity, for the whole and each target; targets add up to
+ * the whole; bins ascend inside of their histogram; bins and functions add up to "binned".
+ */
+void doc_assert_sound(struct json_object *doc);
+
+struct share {
+	const char *name;
+	double weight;
+};
+
+/*
+ * The functions' ticks stand in the given ratio, each within three standard errors of a binomial
+ * draw, and together are at least a part (0..1) of all ticks. n is the number of shares.
+ */
+void doc_assert_shares(struct json_object *doc, size_t n, const struct share *shares, double part);
+
+/* The same for counts that come from elsewhere than "functions". */
+void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks);
+
+#define SHARES(...)                                                                                \
+	sizeof((struct share[]){ __VA_ARGS__ }) / sizeof(struct share), (const struct share[])     \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
+#endif

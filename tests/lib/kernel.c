@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "kernel.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <linux/bpf.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "child.h"
+
+/* The number behind "prog_id:" in one fdinfo file, or 0. A link's file has that line too. */
+static uint32_t fdinfo_program(const char *path)
+{
+	FILE *file = fopen(path, "re");
+	char line[256];
+	uint32_t id = 0;
+
+	if (!file)
+		return 0;
+	while (!id && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "prog_id: %u", &id) != 1)
+			id = 0;
+	}
+	fclose(file);
+	return id;
+}
+
+static bool known(const uint32_t *ids, size_t n, uint32_t id)
+{
+	while (n--) {
+		if (ids[n] == id)
+			return true;
+	}
+	return false;
+}
+
+size_t process_bpf_programs(pid_t pid, uint32_t *ids, size_t max)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fdinfo", pid);
+	dir = opendir(path);
+	while (dir && n < max && (entry = readdir(dir))) {
+		uint32_t id;
+
+		snprintf(path, sizeof(path), "/proc/%d/fdinfo/%s", pid, entry->d_name);
+		id = fdinfo_program(path);
+		if (id && !known(ids, n, id))
+			ids[n++] = id;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+size_t process_fds(pid_t pid, const char *text)
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	struct dirent *entry;
+	size_t n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", pid);
+	dir = opendir(path);
+	while (dir && (entry = readdir(dir))) {
+		ssize_t len;
+
+		snprintf(path, sizeof(path), "/proc/%d/fd/%s", pid, entry->d_name);
+		len = readlink(path, target, sizeof(target) - 1);
+		if (len < 0)
+			continue;
+		target[len] = '\0';
+		n += strstr(target, text) != NULL;
+	}
+	if (dir)
+		closedir(dir);
+	return n;
+}
+
+static bool program_is_gone(uint32_t id)
+{
+	union bpf_attr attr;
+	long fd;
+
+	memset(&attr, 0, sizeof(attr));
+	attr.prog_id = id;
+	fd = syscall(SYS_bpf, BPF_PROG_GET_FD_BY_ID, &attr, sizeof(attr));
+	if (fd >= 0)
+		close((int)fd);
+	return fd < 0;
+}
+
+struct programs {
+	const uint32_t *ids;
+	size_t n;
+};
+
+static bool all_gone(void *argument)
+{
+	struct programs *programs = argument;
+	size_t i;
+
+	for (i = 0; i < programs->n; i++) {
+		if (!program_is_gone(programs->ids[i]))
+			return false;
+	}
+	return true;
+}
+
+bool bpf_programs_gone(const uint32_t *ids, size_t n)
+{
+	struct programs programs = { .ids = ids, .n = n };
+
+	/* Some are freed by a worker after a grace period. */
+	return eventually(all_gone, &programs);
+}
+
+/* The parent of a process by its stat file, or 0. */
+static pid_t parent_of(const char *pid)
+{
+	char path[64], line[512], *paren;
+	FILE *file;
+	size_t len;
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return 0;
+	len = fread(line, 1, sizeof(line) - 1, file);
+	fclose(file);
+	line[len] = '\0';
+	paren = strrchr(line, ')');
+	if (!paren || sscanf(paren, ") %*c %d", &parent) != 1)
+		return 0;
+	return parent;
+}
+
+pid_t process_child(pid_t pid)
+{
+	DIR *dir = opendir("/proc");
+	struct dirent *entry;
+	pid_t child = 0;
+
+	while (dir && !child && (entry = readdir(dir))) {
+		if (isdigit((unsigned char)entry->d_name[0]) && parent_of(entry->d_name) == pid)
+			child = atoi(entry->d_name);
+	}
+	if (dir)
+		closedir(dir);
+	return child;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TEST_NEED_H
+#define TEST_NEED_H
+
+#include <stdbool.h>
+
+/*
+ * What a test needs of the machine. Without it the test says "SKIP name: reason", aloud and in
+ * one line, and returns. To be used in a test's body: the macros return from it.
+ */
+#define NEED(condition, reason)                                                                    \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			skip_say(reason);                                                          \
+			return;                                                                    \
+		}                                                                                  \
+	} while (0)
+
+#define NEED_ROOT() NEED(have_root(), "not root")
+#define NEED_TOOL(name) NEED(have_tool(name), "no " name " in PATH")
+
+/* Prints the line for the current test. */
+void skip_say(const char *reason);
+
+bool have_root(void);
+bool have_tool(const char *name);
+
+/* True when a private mount namespace with a tmpfs in it can be had. */
+bool have_mounts(void);
+
+#endif

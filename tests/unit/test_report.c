@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/report.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/rows.h"
+#include "sample.h"
+
+static struct report_options all(enum report_by by)
+{
+	return (struct report_options){ .by = by, .target = REPORT_ALL_TARGETS };
+}
+
+struct want {
+	uint64_t ticks;
+	uint32_t object;
+	uint64_t offset;
+	const char *name;
+};
+
+static void check_rows(struct report_options options, size_t nr, const struct want *want)
+{
+	struct profile *profile = sample_profile();
+	struct report_rows rows;
+	struct error err = { 0 };
+	size_t i;
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_assert_eq(rows.nr, nr, "%zu rows", rows.nr);
+	for (i = 0; i < nr; i++) {
+		cr_assert_eq(rows.rows[i].ticks, want[i].ticks, "row %zu", i);
+		cr_assert_eq(rows.rows[i].object, want[i].object, "row %zu", i);
+		cr_assert_eq(rows.rows[i].offset, want[i].offset, "row %zu", i);
+		cr_assert_eq(!rows.rows[i].name, !want[i].name, "row %zu", i);
+		if (want[i].name)
+			cr_assert_str_eq(rows.rows[i].name, want[i].name);
+	}
+	rows_free(&rows);
+	profile_free(profile);
+}
+
+#define ROWS(...)                                                                                  \
+	sizeof((struct want[]){ __VA_ARGS__ }) / sizeof(struct want), (const struct want[])        \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
+/* clang-format off */
+Test(report, functions)
+{
+	check_rows(all(REPORT_FUNCTIONS),
+		   ROWS({ 540, 0, 0x1010, "operator,(A, B)" },
+			{ 300, 1, 0x7f0000003800, "late" },
+			{ 99, 0, 0x8fff, NULL },
+			{ 40, 2, 0xffffffff81000001, NULL },
+			{ 21, 0, 0x1000, "main" }));
+}
+
+/* The overflow bin of the memory object is no place. */
+Test(report, objects)
+{
+	check_rows(all(REPORT_OBJECTS),
+		   ROWS({ 660, 0, 0, NULL }, { 300, 1, 0, NULL }, { 40, 2, 0, NULL }));
+}
+
+Test(report, bins)
+{
+	check_rows(all(REPORT_BINS),
+		   ROWS({ 500, 0, 0x1010, "operator,(A, B)" },
+			{ 300, 1, 0x7f0000003000, "late" },
+			{ 99, 0, 0x8fff, NULL },
+			{ 40, 0, 0x1011, "operator,(A, B)" },
+			{ 40, 2, 0xffffffff81000001, NULL },
+			{ 20, 0, 0x1008, "main" },
+			{ 1, 0, 0x1000, "main" }));
+}
+
+/* Without the binaries a line is as near as its function. */
+Test(report, lines_without_binaries)
+{
+	check_rows(all(REPORT_LINES),
+		   ROWS({ 540, 0, 0x1010, "operator,(A, B)" },
+			{ 300, 1, 0x7f0000003800, "late" },
+			{ 99, 0, 0x8fff, NULL },
+			{ 40, 2, 0xffffffff81000001, NULL },
+			{ 21, 0, 0x1000, "main" }));
+}
+
+Test(report, one_target)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+
+	options.target = 1;
+	check_rows(options, ROWS({ 40, 0, 0x1010, "operator,(A, B)" }, { 20, 0, 0x1000, "main" }));
+}
+
+Test(report, one_object)
+{
+	struct report_options options = all(REPORT_BINS);
+
+	options.object = "[kernel]";
+	check_rows(options, ROWS({ 40, 2, 0xffffffff81000001, NULL }));
+	options.object = "work";
+	options.by = REPORT_OBJECTS;
+	check_rows(options, ROWS({ 660, 0, 0, NULL }));
+	options.object = "/usr/bin/work";
+	check_rows(options, ROWS({ 660, 0, 0, NULL }));
+}
+/* clang-format on */
+
+static void check_refused(struct report_options options, const char *text)
+{
+	struct profile *profile = sample_profile();
+	struct error err = { 0 };
+
+	cr_assert_eq(report_write(profile, &options, stderr, &err), -EINVAL);
+	cr_assert_str_eq(err.text, text);
+	profile_free(profile);
+}
+
+Test(report, refused)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+
+	options.target = 2;
+	check_refused(options, "target 2: not in the profile, which has 2");
+	options = all(REPORT_FUNCTIONS);
+	options.object = "wor";
+	check_refused(options, "object 'wor': not in the profile");
+}
+
+static char *written(const struct profile *profile, struct report_options options)
+{
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(report_write(profile, &options, out, &err), 0, "%s", err.text);
+	fclose(out);
+	return text;
+}
+
+static char *sample_text(struct report_options options)
+{
+	struct profile *profile = sample_profile();
+	char *text = written(profile, options);
+
+	profile_free(profile);
+	return text;
+}
+
+static void check_contains(const char *text, const char *part)
+{
+	cr_assert(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+Test(report, identity)
+{
+	char *text = sample_text(all(REPORT_FUNCTIONS));
+
+	check_contains(text, "1060 = 1000 binned + 10 overflow + 20 outside + 25 filtered + 5 lost "
+			     "(exit 5)\n");
+	check_contains(text, "1060 ticks, 1.063 s of CPU time at 997 Hz, in 1.060 s");
+	free(text);
+}
+
+Test(report, limit)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+	char *text;
+
+	options.limit = 1;
+	text = sample_text(options);
+	check_contains(text, "\n1 of 5 functions; --limit 0 shows all.\n");
+	cr_assert_null(strstr(text, "late"));
+	free(text);
+	options.limit = 5;
+	text = sample_text(options);
+	cr_assert_null(strstr(text, "--limit"));
+	free(text);
+}
+
+/* No line is wider than the terminal, whatever the names. */
+Test(report, width)
+{
+	struct report_options options = all(REPORT_BINS);
+	char *text, *line, *rest;
+
+	options.width = 60;
+	text = sample_text(options);
+	rest = strstr(text, "  SHARE");
+	cr_assert(rest);
+	while ((line = strsep(&rest, "\n"))) {
+		size_t columns = 0;
+
+		for (; *line; line++)
+			columns += (*line & 0xc0) != 0x80;
+		cr_assert_leq(columns, 60);
+	}
+	free(text);
+}
+
+Test(report, color_only_when_asked)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+	char *text = sample_text(options);
+
+	cr_assert_null(strchr(text, '\033'));
+	free(text);
+	options.color = true;
+	text = sample_text(options);
+	check_contains(text, "\033[1;31m 50.94%\033[0m");
+	free(text);
+}
+
+Test(report, csv)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+	char *text;
+
+	options.format = REPORT_CSV;
+	options.limit = 2;
+	text = sample_text(options);
+	cr_assert_str_eq(text, "ticks,percent,object,offset,address,size,function\n"
+			       "540,50.9434,/usr/bin/work,0x1010,0x401010,32,\"operator,(A, B)\"\n"
+			       "300,28.3019,[jit 77]\\x0asecond line,0x7f0000003800,0x7f0000003800,"
+			       "256,late\n");
+	free(text);
+}
+
+Test(report, empty_profile)
+{
+	struct profile *profile = profile_new();
+	char *text;
+
+	cr_assert(profile);
+	profile->sampling.period_ns = 1003009;
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text,
+		       "No tick: less CPU time was used than one tick stands for, 1.00301 ms. "
+		       "Try a higher --frequency or more work.\n");
+	free(text);
+	profile_free(profile);
+}
+
+Test(report, summary)
+{
+	struct profile *profile = sample_profile();
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(report_summary(profile, false, 0, out, &err), 0, "%s", err.text);
+	fclose(out);
+	check_contains(text, "1060 ticks, 1.063 s of CPU time");
+	check_contains(text, "1060 = 1000 binned");
+	check_contains(text, "note: [jit 77] has bins of 4096 bytes");
+	check_contains(text, " 50.94%       540     0.542  work  ");
+	free(text);
+	profile_free(profile);
+}
+
+/* Bins of several histograms at one place are one row, and none is lost on the way. */
+Test(report, many_bins)
+{
+	struct profile *profile = sample_profile_of_bins(100000);
+	struct report_options options = all(REPORT_OBJECTS);
+	struct report_rows rows;
+	struct error err = { 0 };
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0);
+	cr_assert_eq(rows.nr, 1);
+	cr_assert_eq(rows.rows[0].ticks, profile->ticks.binned);
+	rows_free(&rows);
+	profile_free(profile);
+}

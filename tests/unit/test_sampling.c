@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/sampling.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <string.h>
+
+#include "cli/command.h"
+
+static const struct opt_group groups[] = { SAMPLING_GROUPS(0),
+					   { .title = "Command", .opts = sampling_command_opts },
+					   { 0 } };
+
+static const struct command command = {
+	.name = "run",
+	.description = "",
+	.groups = groups,
+	.operands_end_options = true,
+};
+
+#define MAX_WORDS 20
+
+struct sampled {
+	struct sampling_options options;
+	struct error err;
+	int result;
+};
+
+static struct sampled parse(char *line)
+{
+	struct sampled sampled = { 0 };
+	struct opts_parsed parsed;
+	char *argv[MAX_WORDS + 1] = { "run" }, *word;
+	int argc = 1;
+
+	for (word = strtok(line, " "); word && argc < MAX_WORDS; word = strtok(NULL, " "))
+		argv[argc++] = word;
+	sampling_options_init(&sampled.options);
+	sampled.result = opts_parse(&command, argc, argv, &sampled.options, &parsed, &sampled.err);
+	if (!sampled.result)
+		sampled.result = sampling_options_check(&sampled.options, "run", &sampled.err);
+	return sampled;
+}
+
+#define PARSE(line) parse((char[]){ line })
+
+static void check_refused(char *line, const char *text)
+{
+	struct sampled sampled = parse(line);
+
+	cr_assert_eq(sampled.result, -EINVAL, "%s", line);
+	cr_assert_str_eq(sampled.err.text, text);
+	sampling_options_free(&sampled.options);
+}
+
+#define REFUSED(line, text) check_refused((char[]){ line }, text)
+
+Test(sampling, defaults)
+{
+	struct sampled sampled = PARSE("");
+
+	cr_assert_eq(sampled.result, 0);
+	cr_assert_eq(sampled.options.period_ns, 1003009);
+	cr_assert_eq(sampled.options.requested_hz, 997);
+	cr_assert_eq(sampled.options.mode, MODE_CHARGED);
+	cr_assert_eq(sampled.options.bytes_per_bin, 1);
+	cr_assert_eq(sampled.options.memory, 64 << 20);
+	cr_assert_str_eq(sampled.options.output, "bpfprofil.json");
+	cr_assert_null(sampled.options.user);
+	cr_assert_eq(sampled.options.verbosity, 0);
+	cr_assert_not(sampled.options.force);
+}
+
+Test(sampling, everything)
+{
+	struct sampled sampled = PARSE("-F 100000 --mode split --scale 2 --memory 1M -o - -u me "
+				       "-v --force");
+	struct session_options session = sampling_session_options(&sampled.options);
+
+	cr_assert_eq(sampled.result, 0, "%s", sampled.err.text);
+	cr_assert_str_eq(sampled.options.output, "-");
+	cr_assert_str_eq(sampled.options.user, "me");
+	cr_assert_eq(sampled.options.verbosity, 1);
+	cr_assert_eq(session.period_ns, 10000);
+	cr_assert_eq(session.requested_hz, 100000);
+	cr_assert_eq(session.mode, MODE_SPLIT);
+	cr_assert_eq(session.bin_shift, 16);
+	cr_assert_eq(session.memory, 1 << 20);
+	cr_assert(session.force);
+}
+
+Test(sampling, rates)
+{
+	cr_assert_eq(PARSE("-F 1").options.period_ns, 1000000000);
+	cr_assert_eq(PARSE("-F 3").options.period_ns, 333333333);
+	cr_assert_eq(PARSE("--period 10000").options.requested_hz, 100000);
+	REFUSED("-F 0", "run: --frequency '0': must be a whole number from 1 to 100000");
+	REFUSED("-F 1e9", "run: --frequency '1e9': must be a whole number from 1 to 100000");
+	REFUSED("-F 100001", "run: --frequency '100001': must be a whole number from 1 to 100000");
+	REFUSED("-F -1", "run: --frequency '-1': must be a whole number from 1 to 100000");
+	REFUSED("--period 9999",
+		"run: --period '9999': must be a whole number from 10000 to 1000000000");
+	REFUSED("-F 9 --period 1000000", "run: --frequency and --period: both say the rate");
+}
+
+#define NO_BYTES "must be a power of two from 1 to 65536"
+#define NO_SCALE                                                                                   \
+	"must be a power of two from 2 to 131072, so that a bin is 131072 / scale bytes, a power " \
+	"of two from 1 to 65536"
+
+Test(sampling, bins)
+{
+	cr_assert_eq(PARSE("--bytes-per-bin 65536").options.bytes_per_bin, 65536);
+	cr_assert_eq(PARSE("--scale 131072").options.bytes_per_bin, 1);
+	cr_assert_eq(PARSE("--scale 65536").options.bytes_per_bin, 2);
+	REFUSED("--bytes-per-bin 3", "run: --bytes-per-bin '3': " NO_BYTES);
+	REFUSED("--bytes-per-bin 0", "run: --bytes-per-bin '0': " NO_BYTES);
+	REFUSED("--bytes-per-bin 131072", "run: --bytes-per-bin '131072': " NO_BYTES);
+	REFUSED("--scale 0", "run: --scale '0': " NO_SCALE);
+	REFUSED("--scale 1", "run: --scale '1': " NO_SCALE);
+	REFUSED("--scale 262144", "run: --scale '262144': " NO_SCALE);
+	REFUSED("--scale 2 --bytes-per-bin 65536",
+		"run: --bytes-per-bin and --scale: both say the bin size");
+}
+
+Test(sampling, modes_and_sources)
+{
+	cr_assert_eq(PARSE("--source clock --mode user").options.mode, MODE_USER);
+	REFUSED("--source tick", "run: --source 'tick': not in this version");
+	REFUSED("--source sun", "run: --source 'sun': must be one of clock, tick");
+	REFUSED("--mode kernel", "run: --mode 'kernel': must be one of charged, user, split");
+}
+
+Test(sampling, memory)
+{
+	cr_assert_eq(PARSE("--memory 262144").options.memory, 262144);
+	cr_assert_eq(PARSE("--memory 2G").options.memory, UINT64_C(2) << 30);
+	REFUSED("--memory 1",
+		"run: --memory '1': must be a size of at least 256K, like 512K or 64M");
+	REFUSED("--memory 16777216T", "run: --memory '16777216T': must be a size of at least 256K, "
+				      "like 512K or 64M");
+}
+
+Test(sampling, regions)
+{
+	struct sampled sampled = PARSE("--region libz.so.1 --region /bin/app:ns::f");
+
+	cr_assert_eq(sampled.options.nr_regions, 2);
+	cr_assert_str_eq(sampled.options.regions[0].object, "libz.so.1");
+	cr_assert_null(sampled.options.regions[0].symbol);
+	cr_assert_str_eq(sampled.options.regions[1].object, "/bin/app");
+	cr_assert_str_eq(sampled.options.regions[1].symbol, "ns::f");
+	sampling_options_free(&sampled.options);
+	sampling_options_free(&sampled.options);
+	REFUSED("--region :f", "run: --region ':f': must be OBJECT or OBJECT:SYMBOL");
+	REFUSED("--region f:", "run: --region 'f:': must be OBJECT or OBJECT:SYMBOL");
+}
+
+Test(sampling, verbosity)
+{
+	cr_assert_eq(PARSE("-q").options.verbosity, -1);
+	cr_assert_eq(PARSE("-vv -v").options.verbosity, 3);
+	cr_assert_eq(PARSE("-q -v").options.verbosity, 1);
+}

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/text.h"
+
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+
+typedef size_t (*writer)(FILE *out, const char *text, size_t width);
+
+static void check(writer write, const char *text, size_t width, const char *want, size_t columns)
+{
+	char *got = NULL;
+	size_t size, used;
+	FILE *out = open_memstream(&got, &size);
+
+	used = write(out, text, width);
+	fclose(out);
+	cr_assert_str_eq(got, want);
+	cr_assert_eq(used, columns, "%s: %zu", want, used);
+	free(got);
+}
+
+Test(text, plain)
+{
+	check(text_write, "", 0, "", 0);
+	check(text_write, "main", 0, "main", 4);
+	check(text_write, "n\xc3\xa4me", 0, "n\xc3\xa4me", 4);
+}
+
+/* What a terminal would obey must not reach it. */
+Test(text, control_characters)
+{
+	check(text_write, "a\x1b[31m\n\x7f", 0, "a\\x1b[31m\\x0a\\x7f", 17);
+	check(text_write, "\xc2\x9b", 0, "\\xc2\\x9b", 8); /* CSI as one character */
+	check(text_write, "\xff\xc3(", 0, "\\xff\\xc3(", 9);
+	check(text_write, "\xe2\x82", 0, "\\xe2\\x82", 8); /* cut off */
+}
+
+Test(text, cut)
+{
+	check(text_write, "abcdef", 6, "abcdef", 6);
+	check(text_write, "abcdef", 5, "abcd\u2026", 5);
+	check(text_write, "abcdef", 1, "\u2026", 1);
+	check(text_write, "a\xc3\xa4\xc3\xa4\xc3\xa4", 3, "a\xc3\xa4\u2026", 3);
+	/* An escape is left out as a whole. */
+	check(text_write, "ab\nc", 5, "ab\u2026", 3);
+}
+
+Test(text, cut_at_the_start)
+{
+	check(text_write_tail, "abcdef", 6, "abcdef", 6);
+	check(text_write_tail, "abcdef", 0, "abcdef", 6);
+	check(text_write_tail, "/long/way/file.c:12", 10, "\u2026file.c:12", 10);
+	check(text_write_tail, "\xc3\xa4\xc3\xa4\xc3\xa4z", 3, "\u2026\xc3\xa4z", 3);
+}
+
+Test(text, wide_characters)
+{
+	if (!setlocale(LC_CTYPE, "C.UTF-8"))
+		cr_skip_test("no C.UTF-8 locale");
+	check(text_write, "\u6f22\u5b57", 0, "\u6f22\u5b57", 4);
+	check(text_write, "\u6f22\u5b57\u6f22", 5, "\u6f22\u5b57\u2026", 5);
+	check(text_write, "\u6f22\u5b57\u6f22", 4, "\u6f22\u2026", 3);
+}
+
+Test(text, basename)
+{
+	cr_assert_str_eq(text_basename("/usr/lib/libz.so.1"), "libz.so.1");
+	cr_assert_str_eq(text_basename("[kernel]"), "[kernel]");
+	cr_assert_str_eq(text_basename("/"), "/");
+	cr_assert_str_eq(text_basename(""), "");
+}

@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/result.h"
+#include "cli/sampling.h"
+#include "engine/child.h"
+#include "engine/features.h"
+#include "engine/session.h"
+
+enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
+
+struct run_arguments {
+	struct sampling_options sampling;
+};
+
+/* One `run`, from arguments to exit status. */
+struct run {
+	const struct sampling_options *options;
+	char **argv; /* COMMAND */
+	char *output;
+	struct session *session;
+	struct child child;
+	int signal_fd;
+	int status; /* COMMAND's, once it has ended */
+};
+
+static int open_signals(struct error *err)
+{
+	sigset_t signals, ignored;
+	int fd;
+
+	/* A closed pipe is an error of write, with a message. COMMAND is forked by now. */
+	sigemptyset(&ignored);
+	sigaddset(&ignored, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &ignored, NULL);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
+}
+
+/* Asked only when it failed: a lack of this host, if there is one, says more than a step's errno. */
+static int explain(int failure, struct error *err)
+{
+	struct error lack;
+
+	if (failure != -EINVAL && features_require(&lack))
+		*err = lack;
+	return failure;
+}
+
+static int open_session(struct run *run, struct error *err)
+{
+	const struct sampling_options *sampling = run->options;
+	const struct session_options options = {
+		.period_ns = sampling->period_ns,
+		.requested_hz = sampling->requested_hz,
+		.mode = (enum tick_mode)sampling->mode,
+		.bin_shift = __builtin_ctz(sampling->bytes_per_bin),
+		.memory = sampling->memory,
+		.force = sampling->force,
+	};
+	int ret;
+
+	ret = session_open(&options, &run->session, err);
+	if (!ret)
+		ret = session_follow(run->session, run->child.pid, "command", run->argv[0], err);
+	if (!ret)
+		ret = session_start(run->session, err);
+	return ret ? explain(ret, err) : 0;
+}
+
+/* All that can fail before COMMAND runs, so that it does not run in vain. */
+static int prepare(struct run *run, struct error *err)
+{
+	int ret;
+
+	ret = child_fork(run->argv, run->options->user, &run->child, err);
+	if (!ret)
+		ret = output_expand(run->options->output, run->child.pid, time(NULL), &run->output,
+				    err);
+	if (!ret)
+		ret = output_check(run->output, err);
+	if (ret)
+		return ret;
+	run->signal_fd = open_signals(err);
+	if (run->signal_fd < 0)
+		return run->signal_fd;
+	return open_session(run, err);
+}
+
+/* A signal of the terminal has reached COMMAND too; one that somebody sent has not. */
+static void pass_on(struct run *run)
+{
+	struct signalfd_siginfo info;
+
+	if (read(run->signal_fd, &info, sizeof(info)) != sizeof(info))
+		return;
+	if (info.ssi_code != SI_KERNEL && run->child.pid > 0)
+		kill(run->child.pid, info.ssi_signo);
+}
+
+enum event { EVENT_NONE, EVENT_ENDED, EVENT_SIGNAL };
+
+/* Sleeps until something happens. Ticks wake nobody. */
+static enum event wait_event(struct run *run, int timeout, struct error *err)
+{
+	struct pollfd fds[] = {
+		{ .fd = run->child.pid_fd, .events = POLLIN },
+		{ .fd = run->signal_fd, .events = POLLIN },
+		{ .fd = session_fd(run->session), .events = POLLIN },
+	};
+
+	if (poll(fds, 3, timeout) <= 0)
+		return EVENT_NONE;
+	/* First, while the process that a new file belongs to may still be there. */
+	if (fds[2].revents && session_poll(run->session, err))
+		print_error(err);
+	if (fds[0].revents)
+		return EVENT_ENDED;
+	if (fds[1].revents) {
+		pass_on(run);
+		return EVENT_SIGNAL;
+	}
+	return EVENT_NONE;
+}
+
+/* Until COMMAND ends or the first signal. */
+static enum event sample(struct run *run, struct error *err)
+{
+	struct progress progress;
+	enum event event;
+
+	progress_begin(&progress, run->session, run->options->verbosity >= 0);
+	do {
+		event = wait_event(run, progress_timeout(&progress), err);
+		progress_update(&progress);
+	} while (event == EVENT_NONE);
+	progress_end(&progress);
+	return event;
+}
+
+/* COMMAND may go on after the first signal; the second leaves it alone. */
+static int await_command(struct run *run, enum event event, struct error *err)
+{
+	while (event != EVENT_ENDED) {
+		event = wait_event(run, -1, err);
+		if (event == EVENT_SIGNAL)
+			return 128 + SIGINT;
+	}
+	return child_wait(&run->child);
+}
+
+static int exec_status(int failure)
+{
+	if (failure == -ECHILD)
+		return EXIT_FAILURE;
+	return failure == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+}
+
+static int run_command(struct run *run, struct error *err)
+{
+	enum event event;
+	int ret, status;
+
+	result_begin();
+	ret = prepare(run, err);
+	if (ret)
+		goto failed;
+	ret = child_exec(&run->child, run->argv[0], err);
+	if (ret) {
+		print_error(err);
+		return exec_status(ret);
+	}
+	event = sample(run, err);
+	ret = session_stop(run->session, err);
+	if (!ret)
+		ret = result_write(run->session, run->options, run->argv, run->output, err);
+	if (ret)
+		print_error(err);
+	status = await_command(run, event, err);
+	return ret ? EXIT_FAILURE : status;
+failed:
+	print_error(err);
+	return EXIT_FAILURE;
+}
+
+static int cmd_run(int argc, char **argv)
+{
+	struct run_arguments arguments = { 0 };
+	struct run run = { .signal_fd = -1, .child = { .pid = -1, -1, -1, -1 } };
+	struct error err = { 0 };
+	int first, status;
+
+	sampling_options_init(&arguments.sampling);
+	if (!command_parse(&command_run, argc, argv, &arguments, &first, &status))
+		goto out;
+	status = EXIT_USAGE;
+	if (first == argc)
+		print_message("bpfprofil run -- COMMAND", "run: COMMAND is missing");
+	else if (sampling_options_check(&arguments.sampling, "run", &err))
+		print_error(&err);
+	else {
+		run.options = &arguments.sampling;
+		run.argv = argv + first;
+		status = run_command(&run, &err);
+	}
+out:
+	child_free(&run.child);
+	session_close(run.session);
+	if (run.signal_fd >= 0)
+		close(run.signal_fd);
+	free(run.output);
+	sampling_options_free(&arguments.sampling);
+	return status;
+}
+
+static const struct opt_group run_groups[] = { SAMPLING_GROUPS(
+						       offsetof(struct run_arguments, sampling)),
+					       { .title = "Command",
+						 .opts = sampling_command_opts,
+						 .base = offsetof(struct run_arguments, sampling) },
+					       { 0 } };
+
+static const struct command_example run_examples[] = {
+	{ "Where does it spend its time?", "sudo bpfprofil run -- gzip -9 -k big.tar" },
+	{ "User and kernel time apart, ten times a millisecond and CPU",
+	  "sudo bpfprofil run -F 10000 --mode split -- ./server --once" },
+	{ "One library only, into a compressed file, as another user",
+	  "sudo bpfprofil run --region libz.so.1 -o prof-%t.json.gz -u www-data -- ./serve" },
+	{ NULL, NULL }
+};
+
+const struct command command_run = {
+	.name = "run",
+	.summary = "run a command and profile it with all its descendants",
+	.operands = "[--] COMMAND [ARG...]",
+	.description =
+		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
+		"time, from the first instruction to the last. Leaves a profile that report and "
+		"export read, and exits as COMMAND did: 128+n for a signal, 127 when there is no such "
+		"command, 126 when it cannot be executed, 1 when the profile cannot be written.",
+	.groups = run_groups,
+	.examples = run_examples,
+	.operands_end_options = true,
+	.run = cmd_run,
+};

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/command.h"
+
+#include <stdio.h>
+#include <sys/utsname.h>
+
+#include "bpfprofil/version.h"
+#include "cli/output.h"
+#include "engine/features.h"
+
+const struct command *const commands[] = { &command_run, &command_report, &command_export,
+					   &command_doctor, NULL };
+
+#define HELP_WIDTH 80
+
+int command_print_version(void)
+{
+	struct utsname host = { 0 };
+
+	result_begin();
+	uname(&host);
+	printf("bpfprofil %s\nlibbpf %s\nkernel %s %s %s\n", BPFPROFIL_VERSION,
+	       features_libbpf_version(), host.sysname, host.release, host.machine);
+	return result_end(stdout, "standard output");
+}
+
+int command_print_help(const struct command *command)
+{
+	unsigned int width = terminal_width(stdout);
+
+	result_begin();
+	opts_help(command, stdout, width && width < 100 ? width : HELP_WIDTH);
+	return result_end(stdout, "standard output");
+}
+
+bool command_parse(const struct command *command, int argc, char **argv, void *options,
+		   int *ret_first, int *ret_status)
+{
+	struct opts_parsed parsed;
+	struct error err = { 0 };
+
+	if (opts_parse(command, argc, argv, options, &parsed, &err)) {
+		print_error(&err);
+		*ret_status = EXIT_USAGE;
+		return false;
+	}
+	if (parsed.help || parsed.version) {
+		*ret_status = parsed.help ? command_print_help(command) : command_print_version();
+		return false;
+	}
+	color_set(parsed.color);
+	*ret_first = parsed.first;
+	return true;
+}

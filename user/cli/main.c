@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <locale.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/nearest.h"
+
+#define COMMANDS_MAX 32
+
+static int print_overview(void)
+{
+	size_t i;
+
+	result_begin();
+	printf("Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
+	       "       bpfprofil help COMMAND\n"
+	       "       bpfprofil --version\n\n"
+	       "Shows where programs spend their processor time: every clock tick goes into a\n"
+	       "histogram of program counters, kept in the kernel by eBPF.\n\n"
+	       "Commands:\n");
+	for (i = 0; commands[i]; i++)
+		printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+	printf("\nExamples:\n"
+	       "  # profile a command, see the hottest functions\n"
+	       "  sudo bpfprofil run gzip -k big.log\n"
+	       "  # look again, by source line\n"
+	       "  bpfprofil report --by lines\n"
+	       "\nThe manual: man bpfprofil\n");
+	return result_end(stdout, "standard output");
+}
+
+static int usage_error(const char *kind, const char *word)
+{
+	const char *words[COMMANDS_MAX + 1] = { 0 }, *nearest;
+	char hint[64] = "bpfprofil --help";
+	size_t i;
+
+	for (i = 0; i < COMMANDS_MAX && commands[i]; i++)
+		words[i] = commands[i]->name;
+	nearest = *word == '-' ? NULL : nearest_word(word, words);
+	if (nearest)
+		snprintf(hint, sizeof(hint), "bpfprofil %s", nearest);
+	print_message(hint, "unknown %s '%.128s'", kind, word);
+	return EXIT_USAGE;
+}
+
+static const struct command *find_command(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
+
+static int help(const char *name)
+{
+	const struct command *command;
+
+	if (!name)
+		return print_overview();
+	command = find_command(name);
+	return command ? command_print_help(command) : usage_error("command", name);
+}
+
+int main(int argc, char **argv)
+{
+	const struct command *command;
+
+	/* Only how wide a character is and what a message is in; numbers stay as they are. */
+	setlocale(LC_CTYPE, "");
+	if (argc < 2) {
+		print_message("bpfprofil --help", "no command given");
+		return EXIT_USAGE;
+	}
+	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))
+		return help(NULL);
+	if (!strcmp(argv[1], "help"))
+		return help(argv[2]);
+	if (!strcmp(argv[1], "--version"))
+		return command_print_version();
+	command = find_command(argv[1]);
+	if (!command)
+		return usage_error(*argv[1] == '-' ? "option" : "command", argv[1]);
+	return command->run(argc - 1, argv + 1);
+}

@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_NEAREST_H
+#define BPFPROFIL_NEAREST_H
+
+#include <stddef.h>
+
+/*
+ * The word of a NULL-terminated list that a user most likely meant, or NULL when none is near:
+ * the word begins with what was typed, or at most a third of its letters differ.
+ */
+const char *nearest_word(const char *typed, const char *const *words);
+
+/* How many letters must be inserted, deleted, replaced or swapped; SIZE_MAX for long words. */
+size_t word_distance(const char *a, const char *b);
+
+#endif

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/output.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "report/text.h"
+
+static enum color_when color_when;
+
+void print_error(const struct error *err)
+{
+	/* Text may quote what the user typed or a file's name: escaped, it stays one line. */
+	fputs("bpfprofil: ", stderr);
+	text_write(stderr, err->text, 0);
+	fputc('\n', stderr);
+	if (!err->hint[0])
+		return;
+	fputs("try: ", stderr);
+	text_write(stderr, err->hint, 0);
+	fputc('\n', stderr);
+}
+
+void print_message(const char *hint, const char *format, ...)
+{
+	struct error err = { 0 };
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(err.text, sizeof(err.text), format, args);
+	va_end(args);
+	if (hint)
+		snprintf(err.hint, sizeof(err.hint), "%s", hint);
+	print_error(&err);
+}
+
+void color_set(enum color_when when)
+{
+	color_when = when;
+}
+
+bool terminal_attached(FILE *stream)
+{
+	return isatty(fileno(stream)) == 1;
+}
+
+bool color_enabled(FILE *stream)
+{
+	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	/* NO_COLOR counts when it is not empty: no-color.org. */
+	if (color_when == COLOR_NEVER || (no_color && *no_color))
+		return false;
+	if (color_when == COLOR_ALWAYS)
+		return true;
+	return terminal_attached(stream) && term && strcmp(term, "dumb");
+}
+
+unsigned int terminal_width(FILE *stream)
+{
+	struct winsize size;
+
+	if (!terminal_attached(stream))
+		return 0;
+	if (ioctl(fileno(stream), TIOCGWINSZ, &size) || !size.ws_col)
+		return 80;
+	return size.ws_col;
+}
+
+void result_begin(void)
+{
+	signal(SIGPIPE, SIG_IGN);
+}
+
+int result_end(FILE *stream, const char *name)
+{
+	int failed = ferror(stream);
+
+	errno = 0;
+	if (fflush(stream) || failed) {
+		/* Without errno an earlier write failed; stdio keeps no more than the fact. */
+		if (errno != EPIPE)
+			print_message(NULL, "%s: %s", name,
+				      errno ? strerror(errno) : "write error");
+		return EXIT_FAILURE;
+	}
+	return EXIT_SUCCESS;
+}

@@ -1,0 +1,308 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/sampling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define DEFAULT_HZ 997
+#define HZ_MAX 100000 /* the highest default of kernel.perf_event_max_sample_rate */
+#define PERIOD_MIN (1000000000 / HZ_MAX)
+#define PERIOD_MAX 1000000000
+#define BYTES_PER_BIN_MAX 65536
+#define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
+#define MEMORY_MIN (256 << 10)
+
+static const char *const source_words[] = { "clock", "tick", NULL };
+static const char *const mode_words[] = { [MODE_CHARGED] = "charged",
+					  [MODE_USER] = "user",
+					  [MODE_SPLIT] = "split",
+					  [MODE_SPLIT + 1] = NULL };
+
+static int set_frequency(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t hz;
+	int result;
+
+	result = opt_set_u64(opt, value, &hz, err);
+	if (result)
+		return result;
+	options->requested_hz = (double)hz;
+	options->period_ns = (1000000000 + hz / 2) / hz;
+	options->has_frequency = true;
+	return 0;
+}
+
+static int set_period(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	int result;
+
+	result = opt_set_u64(opt, value, &options->period_ns, err);
+	if (result)
+		return result;
+	options->requested_hz = 1e9 / (double)options->period_ns;
+	options->has_period = true;
+	return 0;
+}
+
+static int set_source(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	unsigned int source;
+	int result;
+
+	(void)field;
+	result = opt_set_word(opt, value, &source, err);
+	if (!result && source) {
+		result = opt_bad(opt, value, err, "not in this version");
+		error_hint(err, "--source clock");
+	}
+	return result;
+}
+
+static bool power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int set_bytes_per_bin(const struct opt *opt, const char *value, void *field,
+			     struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t bytes;
+
+	if (parse_u64(value, &bytes) || !power_of_two(bytes) || bytes > BYTES_PER_BIN_MAX)
+		return opt_bad(opt, value, err, "must be a power of two from 1 to %d",
+			       BYTES_PER_BIN_MAX);
+	options->bytes_per_bin = (uint32_t)bytes;
+	options->has_bytes_per_bin = true;
+	return 0;
+}
+
+static int set_scale(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t scale;
+
+	if (parse_u64(value, &scale) || !power_of_two(scale) || scale < 2 || scale > SCALE_BYTES)
+		return opt_bad(opt, value, err,
+			       "must be a power of two from 2 to %d, so that a bin is %d / scale "
+			       "bytes, a power of two from 1 to %d",
+			       SCALE_BYTES, SCALE_BYTES, BYTES_PER_BIN_MAX);
+	options->bytes_per_bin = (uint32_t)(SCALE_BYTES / scale);
+	options->has_scale = true;
+	return 0;
+}
+
+/* The first ':' ends OBJECT: symbols hold more of them (std::sort), paths hardly ever do. */
+static int set_region(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	const char *colon = strchr(value, ':');
+	struct region region = { 0 }, *grown;
+
+	if (!*value || colon == value || (colon && !colon[1]))
+		return opt_bad(opt, value, err, "must be OBJECT or OBJECT:SYMBOL");
+	grown = reallocarray(options->regions, options->nr_regions + 1, sizeof(*grown));
+	if (!grown)
+		goto out_of_memory;
+	options->regions = grown;
+	region.object = colon ? strndup(value, (size_t)(colon - value)) : strdup(value);
+	region.symbol = colon ? strdup(colon + 1) : NULL;
+	if (!region.object || (colon && !region.symbol))
+		goto free_region;
+	options->regions[options->nr_regions++] = region;
+	return 0;
+
+free_region:
+	free(region.object);
+	free(region.symbol);
+out_of_memory:
+	return error_errno(err, -ENOMEM, "--%s", opt->name);
+}
+
+static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *memory = field, bytes;
+
+	if (parse_size(value, &bytes) || bytes < MEMORY_MIN || bytes > INT64_MAX)
+		return opt_bad(opt, value, err, "must be a size of at least %dK, like 512K or 64M",
+			       MEMORY_MIN >> 10);
+	*memory = bytes;
+	return 0;
+}
+
+static int set_quiet(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	int *verbosity = field;
+
+	(void)opt;
+	(void)value;
+	(void)err;
+	*verbosity = -1;
+	return 0;
+}
+
+static int set_verbose(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	int *verbosity = field;
+
+	(void)opt;
+	(void)value;
+	(void)err;
+	*verbosity = *verbosity < 0 ? 1 : *verbosity + 1;
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct sampling_options, member)
+
+const struct opt sampling_rate_opts[] = {
+	{ .name = "frequency",
+	  .letter = 'F',
+	  .arg = "HZ",
+	  .help = "ticks per second and CPU; a fixed period, never the kernel's adaptive mode",
+	  .fallback = "997",
+	  .set = set_frequency,
+	  .min = 1,
+	  .max = HZ_MAX },
+	{ .name = "period",
+	  .arg = "NS",
+	  .help = "the same as a period in nanoseconds",
+	  .set = set_period,
+	  .min = PERIOD_MIN,
+	  .max = PERIOD_MAX },
+	{ .name = "source",
+	  .arg = "clock|tick",
+	  .help = "what ticks: perf's CPU clock, or the scheduler's own tick (not in this version)",
+	  .fallback = "clock",
+	  .set = set_source,
+	  .words = source_words },
+	{ .name = "mode",
+	  .arg = "charged|user|split",
+	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
+		  "kernel apart, with kernel text as an object",
+	  .fallback = "charged",
+	  .set = opt_set_word,
+	  .field = FIELD(mode),
+	  .words = mode_words },
+	{ .name = "force",
+	  .help = "sample even at a rate that costs more than 20 % of a CPU",
+	  .set = opt_set_flag,
+	  .field = FIELD(force) },
+	{ 0 }
+};
+
+const struct opt sampling_histogram_opts[] = {
+	{ .name = "bytes-per-bin",
+	  .arg = "N",
+	  .help = "text bytes per counter, a power of two from 1 to 65536",
+	  .fallback = "1",
+	  .set = set_bytes_per_bin },
+	{ .name = "scale",
+	  .arg = "S",
+	  .help = "the same as a profil scale for 16-bit counters: 131072 / bytes",
+	  .set = set_scale },
+	{ .name = "region",
+	  .arg = "OBJECT[:SYMBOL]",
+	  .help = "only this text; may repeat",
+	  .fallback = "all",
+	  .set = set_region },
+	{ .name = "memory",
+	  .arg = "SIZE",
+	  .help = "hard limit of kernel memory for histograms; beyond it new text gets coarser "
+		  "bins",
+	  .fallback = "64M",
+	  .set = set_memory,
+	  .field = FIELD(memory) },
+	{ 0 }
+};
+
+const struct opt sampling_output_opts[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .arg = "FILE",
+	  .help = "where the profile goes; - is stdout; %p %t %h are the pid, the time and the "
+		  "host; .gz compresses",
+	  .fallback = "bpfprofil.json",
+	  .set = opt_set_string,
+	  .field = FIELD(output) },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .help = "no progress and no summary",
+	  .set = set_quiet,
+	  .field = FIELD(verbosity) },
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .help = "say more; may repeat",
+	  .set = set_verbose,
+	  .field = FIELD(verbosity) },
+	{ 0 }
+};
+
+const struct opt sampling_command_opts[] = {
+	{ .name = "user",
+	  .letter = 'u',
+	  .arg = "NAME",
+	  .help = "run COMMAND as this user; the sampler keeps its own privileges",
+	  .set = opt_set_string,
+	  .field = FIELD(user) },
+	{ 0 }
+};
+
+void sampling_options_init(struct sampling_options *options)
+{
+	*options = (struct sampling_options){
+		.requested_hz = DEFAULT_HZ,
+		.period_ns = (1000000000 + DEFAULT_HZ / 2) / DEFAULT_HZ,
+		.mode = MODE_CHARGED,
+		.bytes_per_bin = 1,
+		.memory = 64 << 20,
+		.output = "bpfprofil.json",
+	};
+}
+
+void sampling_options_free(struct sampling_options *options)
+{
+	size_t i;
+
+	for (i = 0; i < options->nr_regions; i++) {
+		free(options->regions[i].object);
+		free(options->regions[i].symbol);
+	}
+	free(options->regions);
+	options->regions = NULL;
+	options->nr_regions = 0;
+}
+
+int sampling_options_check(const struct sampling_options *options, const char *command,
+			   struct error *err)
+{
+	if (options->has_frequency && options->has_period) {
+		error_set(err, -EINVAL, "%s: --frequency and --period: both say the rate", command);
+		error_hint(err, "leaving one of them out");
+		return -EINVAL;
+	}
+	if (options->has_bytes_per_bin && options->has_scale) {
+		error_set(err, -EINVAL, "%s: --bytes-per-bin and --scale: both say the bin size",
+			  command);
+		error_hint(err, "leaving one of them out");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+struct session_options sampling_session_options(const struct sampling_options *options)
+{
+	return (struct session_options){
+		.period_ns = options->period_ns,
+		.requested_hz = options->requested_hz,
+		.mode = (enum tick_mode)options->mode,
+		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
+		.memory = options->memory,
+		.force = options->force,
+	};
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SAMPLING_H
+#define BPFPROFIL_SAMPLING_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cli/opts.h"
+#include "engine/session.h"
+#include "symbol/regions.h"
+
+/* What run (and whatever else samples) lets the user choose. */
+struct sampling_options {
+	uint64_t period_ns;
+	double requested_hz;
+	unsigned int mode; /* enum tick_mode */
+	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
+	uint64_t memory; /* bytes of kernel memory for histograms */
+	const char *output; /* as typed: -, %p %t %h and .gz are not yet looked at */
+	struct region *regions;
+	size_t nr_regions;
+	const char *user; /* NULL: stay who we are */
+	int verbosity; /* -1: -q; 0; 1 and more: -v */
+	bool force;
+	/* What was typed, for the options that say the same thing in two ways. */
+	bool has_frequency, has_period, has_bytes_per_bin, has_scale;
+};
+
+/*
+ * The groups to put into a command's table; offset is where struct sampling_options sits. The
+ * command group is for those that start a COMMAND.
+ */
+extern const struct opt sampling_rate_opts[];
+extern const struct opt sampling_histogram_opts[];
+extern const struct opt sampling_output_opts[];
+extern const struct opt sampling_command_opts[];
+
+#define SAMPLING_GROUPS(offset)                                                                    \
+	{ .title = "Sampling", .opts = sampling_rate_opts, .base = (offset) },                     \
+		{ .title = "Histograms", .opts = sampling_histogram_opts, .base = (offset) },      \
+	{                                                                                          \
+		.title = "Output", .opts = sampling_output_opts, .base = (offset)                  \
+	}
+
+/* The defaults: 997 Hz, charged, one byte per bin, 64 MiB, bpfprofil.json. */
+void sampling_options_init(struct sampling_options *options);
+void sampling_options_free(struct sampling_options *options);
+
+/* After parsing: options that exclude each other. command is the command's name. */
+int sampling_options_check(const struct sampling_options *options, const char *command,
+			   struct error *err);
+
+/* The part of the options that the engine is to know. */
+struct session_options sampling_session_options(const struct sampling_options *options);
+
+#endif

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The figures above a table: what was sampled, and what became of every tick. */
+#include <inttypes.h>
+#include <math.h>
+
+#include "report/render.h"
+
+#define MEASURABLE 100
+
+static double seconds(uint64_t ticks, const struct profile *profile)
+{
+	return (double)ticks * (double)profile->sampling.period_ns / 1e9;
+}
+
+void render_ticks(const struct profile *profile, const struct profile_account *account, FILE *out)
+{
+	const struct profile_sampling *sampling = &profile->sampling;
+
+	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at %.6g Hz", account->total,
+		seconds(account->total, profile), sampling->requested_hz);
+	/* A few ticks measure nothing, and one in a hundred is what a busy host is off by. */
+	if (sampling->measured_hz > 0 && account->total >= MEASURABLE &&
+	    fabs(sampling->measured_hz - sampling->requested_hz) > sampling->requested_hz / 100)
+		fprintf(out, " (measured: %.6g Hz)", sampling->measured_hz);
+	fprintf(out, ", in %.3f s", (double)profile->duration_ns / 1e9);
+}
+
+void render_identity(const struct profile_account *account, FILE *out)
+{
+	const char *separator = " (";
+	size_t i;
+
+	fprintf(out,
+		"%" PRIu64 " = %" PRIu64 " binned + %" PRIu64 " overflow + %" PRIu64
+		" outside + %" PRIu64 " filtered + %" PRIu64 " lost",
+		account->total, account->binned, account->overflow, account->outside,
+		account->filtered, profile_account_lost(account));
+	for (i = 0; i < account->nr_lost; i++) {
+		if (!account->lost[i].ticks)
+			continue;
+		fprintf(out, "%s%s %" PRIu64, separator, account->lost[i].cause,
+			account->lost[i].ticks);
+		separator = ", ";
+	}
+	fputs(*separator == ',' ? ")\n" : "\n", out);
+}
+
+void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out)
+{
+	if (account->total)
+		fprintf(out, "No tick is in a bin that was chosen.\n");
+	else
+		fprintf(out,
+			"No tick: less CPU time was used than one tick stands for, %.6g ms. "
+			"Try a higher --frequency or more work.\n",
+			(double)profile->sampling.period_ns / 1e6);
+}

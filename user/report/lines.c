@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The view by source line, which needs the binaries beside the profile. */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/rows.h"
+
+/* A sentence that the view must carry. */
+static int add_note(struct report_rows *rows, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static int add_note(struct report_rows *rows, const char *format, ...)
+{
+	char **grown, *note;
+	va_list args;
+	int length;
+
+	grown = reallocarray(rows->notes, rows->nr_notes + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	rows->notes = grown;
+	va_start(args, format);
+	length = vasprintf(&note, format, args);
+	va_end(args);
+	if (length < 0)
+		return -ENOMEM;
+	rows->notes[rows->nr_notes++] = note;
+	return 0;
+}
+
+/* Without build ids the segments must do: another build hardly has the same. */
+static bool same_file(const struct elf_facts *facts, const struct profile_object *object)
+{
+	size_t i;
+
+	if (facts->build_id && object->build_id)
+		return !strcmp(facts->build_id, object->build_id);
+	if (facts->build_id || object->build_id || facts->nr_text != object->nr_text)
+		return false;
+	for (i = 0; i < facts->nr_text; i++) {
+		if (facts->text[i].offset != object->text[i].offset ||
+		    facts->text[i].address != object->text[i].address ||
+		    facts->text[i].size != object->text[i].size)
+			return false;
+	}
+	return true;
+}
+
+/* Opens the object's file if it still is the one that was profiled. */
+static int open_object(const struct profile_object *object, struct error *why)
+{
+	struct elf_facts facts = { 0 };
+	int fd, err;
+
+	fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	if (fd < 0)
+		return error_errno(why, -errno, "%.256s", object->path);
+	err = elf_facts_read(fd, &facts, why);
+	if (!err && !same_file(&facts, object))
+		err = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
+				object->path);
+	elf_facts_free(&facts);
+	if (err)
+		cleanup_fd_close(&fd);
+	return err ? err : fd;
+}
+
+static int load(const struct profile_object *object, const struct report_row *rows, size_t nr,
+		struct source_lines **ret, struct error *why)
+{
+	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
+	cleanup_fd int fd = -1;
+	size_t i;
+
+	if (!offsets)
+		return -ENOMEM;
+	fd = open_object(object, why);
+	if (fd < 0)
+		return fd;
+	for (i = 0; i < nr; i++)
+		offsets[i] = rows[i].offset;
+	return source_lines_load(fd, object->path, "", offsets, nr, ret, why);
+}
+
+/* Where DWARF is silent a function is the smallest place worth a row. */
+static void fall_back(struct report_row *row)
+{
+	if (!row->function)
+		return;
+	row->offset = row->function->offset;
+	row->size = row->function->size;
+}
+
+/* Returns how many rows have a line now. */
+static size_t name_lines(struct report_row *rows, size_t nr, const struct source_lines *lines)
+{
+	const struct source_line *line;
+	size_t named = 0, i;
+
+	for (i = 0; i < nr; i++) {
+		line = lines ? source_lines_at(lines, i) : NULL;
+		if (!line || !line->file) {
+			fall_back(&rows[i]);
+			continue;
+		}
+		rows[i].file = line->file;
+		rows[i].line = line->line;
+		if (line->function)
+			rows[i].name = line->function;
+		named++;
+	}
+	return named;
+}
+
+/* rows[0..nr) are the bins of one object. */
+static int object_lines(const struct profile *profile, struct report_rows *rows,
+			struct report_row *first, size_t nr)
+{
+	const struct profile_object *object = &profile->objects[first->object];
+	struct source_lines *lines = NULL, **grown;
+	struct error why = { 0 };
+	int err;
+
+	if (object->kind != PROFILE_FILE) {
+		name_lines(first, nr, NULL);
+		return 0;
+	}
+	grown = reallocarray(rows->lines, rows->nr_lines + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	rows->lines = grown;
+	err = load(object, first, nr, &lines, &why);
+	if (!err)
+		rows->lines[rows->nr_lines++] = lines;
+	else if (err == -ENOMEM)
+		return err;
+	else
+		err = add_note(rows, "no source lines of %s", why.text);
+	if (!name_lines(first, nr, lines) && lines)
+		err = add_note(rows, "no source lines of %s: no debug information for what ran",
+			       object->path);
+	return err;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+/* By object, then file, line and function; what has no file, by offset. */
+static int compare_line(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+	int order;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	order = compare_text(a->file, b->file);
+	if (order)
+		return order;
+	if (!a->file)
+		return (a->offset > b->offset) - (a->offset < b->offset);
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return compare_text(a->name, b->name);
+}
+
+int rows_by_lines(const struct profile *profile, struct report_rows *rows, struct error *err)
+{
+	size_t first, end;
+	int result;
+
+	for (first = 0; first < rows->nr; first = end) {
+		end = first + 1;
+		while (end < rows->nr && rows->rows[end].object == rows->rows[first].object)
+			end++;
+		result = object_lines(profile, rows, &rows->rows[first], end - first);
+		if (result)
+			return error_errno(err, result, "report");
+	}
+	rows_merge(rows, compare_line);
+	return 0;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/report.h"
+
+#include <errno.h>
+
+#include "report/render.h"
+
+#define SUMMARY_ROWS 10
+
+const char *const report_by_words[] = { "functions", "objects", "lines", "bins", NULL };
+
+static struct report make_report(const struct profile *profile,
+				 const struct report_options *options,
+				 const struct report_rows *rows)
+{
+	struct report report = {
+		.profile = profile,
+		.options = options,
+		.account = rows_account(profile, options),
+		.rows = rows,
+		.nr = rows->nr,
+	};
+
+	if (options->limit && options->limit < rows->nr)
+		report.nr = options->limit;
+	return report;
+}
+
+int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err)
+{
+	static void (*const render[])(const struct report *report, FILE *out) = {
+		[REPORT_TEXT] = render_text,
+		[REPORT_CSV] = render_csv,
+		[REPORT_JSON] = render_json,
+	};
+	struct report_rows rows;
+	struct report report;
+	int result;
+
+	result = rows_build(profile, options, &rows, err);
+	if (!result) {
+		report = make_report(profile, options, &rows);
+		render[options->format](&report, out);
+	}
+	rows_free(&rows);
+	return result;
+}
+
+int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,
+		   struct error *err)
+{
+	const struct report_options options = {
+		.limit = SUMMARY_ROWS,
+		.target = REPORT_ALL_TARGETS,
+		.color = color,
+		.width = width,
+	};
+	struct report_rows rows;
+	struct report report;
+	size_t i;
+	int result;
+
+	render_ticks(profile, &profile->ticks, out);
+	fputc('\n', out);
+	render_identity(&profile->ticks, out);
+	for (i = 0; i < profile->nr_notes; i++)
+		fprintf(out, "note: %s\n", profile->notes[i]);
+	result = rows_build(profile, &options, &rows, err);
+	if (!result) {
+		report = make_report(profile, &options, &rows);
+		if (rows.nr)
+			render_table(&report, out);
+		else
+			render_empty(profile, &profile->ticks, out);
+	}
+	rows_free(&rows);
+	return result;
+}

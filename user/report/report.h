@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_REPORT_H
+#define BPFPROFIL_REPORT_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+enum report_by { REPORT_FUNCTIONS, REPORT_OBJECTS, REPORT_LINES, REPORT_BINS };
+enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
+
+#define REPORT_ALL_TARGETS UINT64_MAX
+
+struct report_options {
+	enum report_by by;
+	enum report_format format;
+	uint64_t limit; /* rows at most; 0: all */
+	const char *object; /* only this one, by path or last component; NULL: all */
+	uint64_t target; /* id, or REPORT_ALL_TARGETS */
+	bool color;
+	unsigned int width; /* columns of the terminal; 0: no terminal, nothing is cut */
+};
+
+/*
+ * A table of the profile on out. Whether out took it all is the caller's to see (ferror). -EINVAL:
+ * no such object or target.
+ */
+int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
+		 struct error *err);
+
+/* What run says at its end: the account, the ten hottest functions. */
+int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,
+		   struct error *err);
+
+#endif

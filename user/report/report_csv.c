@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * RFC 4180, but for lines that end as Unix has it; a heading line, one set of columns per view.
+ * Offsets are hexadecimal, as in nm and objdump: a spreadsheet rounds kernel addresses as numbers.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/render.h"
+
+/* A row is a line, and on a terminal a name must not act: control characters become \xNN. */
+static void put_character(FILE *out, const char *text, size_t length)
+{
+	unsigned char c = (unsigned char)*text;
+
+	if (!length)
+		fputs("\xef\xbf\xbd", out);
+	else if (c < 0x20 || c == 0x7f)
+		fprintf(out, "\\x%02x", c);
+	else if (c == '"')
+		fputs("\"\"", out);
+	else
+		fwrite(text, 1, length, out);
+}
+
+static void field(FILE *out, const char *text)
+{
+	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
+	size_t length;
+
+	fprintf(out, ",%s", quote);
+	for (; text && *text; text += length ? length : 1) {
+		length = utf8_sequence(text, strnlen(text, 4));
+		put_character(out, text, length);
+	}
+	fputs(quote, out);
+}
+
+static void row_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	const struct profile_object *object = &report->profile->objects[row->object];
+
+	field(out, object->path);
+	if (report->options->by == REPORT_OBJECTS) {
+		field(out, profile_object_kind_name(object->kind));
+		field(out, object->build_id);
+		return;
+	}
+	/* A line is compiled to several places. */
+	if (row->file)
+		fputs(",,,", out);
+	else
+		fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset,
+			row_address(report->profile, row), row->size);
+	field(out, row->name);
+	if (report->options->by != REPORT_LINES)
+		return;
+	field(out, row->file);
+	if (row->file)
+		fprintf(out, ",%" PRIu32, row->line);
+	else
+		fputc(',', out);
+}
+
+void render_csv(const struct report *report, FILE *out)
+{
+	static const char *const columns[] = {
+		[REPORT_FUNCTIONS] = "object,offset,address,size,function",
+		[REPORT_OBJECTS] = "object,kind,build_id",
+		[REPORT_LINES] = "object,offset,address,size,function,file,line",
+		[REPORT_BINS] = "object,offset,address,size,function",
+	};
+	size_t i;
+
+	fprintf(out, "ticks,percent,%s\n", columns[report->options->by]);
+	for (i = 0; i < report->nr; i++) {
+		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
+			row_percent(report->account, &report->rows->rows[i]));
+		row_fields(report, &report->rows->rows[i], out);
+		fputs("\n", out);
+	}
+}

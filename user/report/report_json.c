@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The table as JSON: a row a line, so that line tools can read it too. */
+#include <inttypes.h>
+
+#include "base/json_text.h"
+#include "report/render.h"
+
+static void member_u64(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, ", \"%s\": %" PRIu64, name, value);
+}
+
+static void member_text(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, ", \"%s\": ", name);
+	json_text_string_or_null(out, text);
+}
+
+static void row_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	const struct profile_object *object = &report->profile->objects[row->object];
+
+	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
+	json_text_double(out, row_percent(report->account, row));
+	member_text(out, "object", object->path);
+	if (report->options->by == REPORT_OBJECTS) {
+		member_text(out, "kind", profile_object_kind_name(object->kind));
+		member_text(out, "build_id", object->build_id);
+		fputs(" }", out);
+		return;
+	}
+	member_text(out, "function", row->name);
+	if (report->options->by == REPORT_LINES)
+		member_text(out, "file", row->file);
+	/* A line is compiled to several places. */
+	if (row->file) {
+		member_u64(out, "line", row->line);
+	} else {
+		member_u64(out, "offset", row->offset);
+		member_u64(out, "address", row_address(report->profile, row));
+		member_u64(out, "size", row->size);
+	}
+	fputs(" }", out);
+}
+
+static void account_json(const struct profile_account *account, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "{ \"total\": %" PRIu64, account->total);
+	member_u64(out, "binned", account->binned);
+	member_u64(out, "overflow", account->overflow);
+	member_u64(out, "outside", account->outside);
+	member_u64(out, "filtered", account->filtered);
+	fputs(", \"lost\": {", out);
+	for (i = 0; i < account->nr_lost; i++) {
+		fputs(i ? ", " : " ", out);
+		json_text_string(out, account->lost[i].cause);
+		fprintf(out, ": %" PRIu64, account->lost[i].ticks);
+	}
+	fputs(i ? " } }" : "} }", out);
+}
+
+void render_json(const struct report *report, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
+	account_json(report->account, out);
+	member_u64(out, "period_ns", report->profile->sampling.period_ns);
+	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
+	for (i = 0; i < report->rows->nr_notes; i++) {
+		fputs(i ? ", " : "", out);
+		json_text_string(out, report->rows->notes[i]);
+	}
+	fputs("],\n  \"rows\": [", out);
+	for (i = 0; i < report->nr; i++) {
+		fputs(i ? ",\n    " : "\n    ", out);
+		row_json(report, &report->rows->rows[i], out);
+	}
+	fputs(i ? "\n  ] }\n" : "] }\n", out);
+}

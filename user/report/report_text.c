@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Tables for people. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/render.h"
+#include "report/text.h"
+#include "shared/counters.h"
+
+#define PLACE_MAX 1024
+#define PLACE_COLUMNS 48 /* a place is padded up to this; longer ones push what follows */
+
+#define COLOR_HOT "\033[1;31m"
+#define COLOR_WARM "\033[32m"
+#define COLOR_DIM "\033[2m"
+#define COLOR_END "\033[0m"
+
+#define LOST_TEXT(id, key, text) { key, text },
+static const struct {
+	const char *key, *text;
+} lost_texts[] = { LOST_CAUSES(LOST_TEXT) };
+#undef LOST_TEXT
+
+/* The share from which perf, too, marks a row. */
+static const char *heat(double percent)
+{
+	return percent >= 5 ? COLOR_HOT : percent >= 0.5 ? COLOR_WARM : "";
+}
+
+static const char *object_name(const struct report *report, const struct report_row *row)
+{
+	return text_basename(report->profile->objects[row->object].path);
+}
+
+/* object+0xoffset, for a coarse bin with its last byte: object+0x1000..0x103f */
+static void place_offset(const struct report *report, const struct report_row *row, char *text)
+{
+	int length;
+
+	length = snprintf(text, PLACE_MAX, "%.960s+0x%" PRIx64, object_name(report, row),
+			  row->offset);
+	if (row->size > 1 && (!row->function || report->options->by == REPORT_BINS))
+		snprintf(text + length, PLACE_MAX - (size_t)length, "..0x%" PRIx64,
+			 row->offset + row->size - 1);
+}
+
+/* The first of a row's two columns of names. */
+static void place(const struct report *report, const struct report_row *row, char *text)
+{
+	switch (report->options->by) {
+	case REPORT_OBJECTS:
+		snprintf(text, PLACE_MAX, "%s",
+			 profile_object_kind_name(report->profile->objects[row->object].kind));
+		break;
+	case REPORT_FUNCTIONS:
+		snprintf(text, PLACE_MAX, "%.960s", object_name(report, row));
+		break;
+	case REPORT_LINES:
+		if (row->file)
+			snprintf(text, PLACE_MAX, "%.960s:%" PRIu32, row->file, row->line);
+		else
+			place_offset(report, row, text);
+		break;
+	case REPORT_BINS:
+		place_offset(report, row, text);
+		break;
+	}
+}
+
+/* The last column: a name, and for a bin how far behind the function's start. */
+static void detail(const struct report *report, const struct report_row *row, size_t width,
+		   FILE *out)
+{
+	char suffix[32] = "", text[PLACE_MAX];
+	const char *name = row->name;
+	size_t length;
+
+	if (report->options->by == REPORT_OBJECTS) {
+		name = report->profile->objects[row->object].path;
+	} else if (!name) {
+		*text = '\0';
+		if (report->options->by == REPORT_FUNCTIONS)
+			place_offset(report, row, text);
+		name = text;
+	} else if (report->options->by == REPORT_BINS && row->offset > row->function->offset) {
+		snprintf(suffix, sizeof(suffix), "+0x%" PRIx64,
+			 row->offset - row->function->offset);
+	}
+	length = strlen(suffix);
+	text_write(out, name, width > length ? width - length : width);
+	fputs(suffix, out);
+}
+
+static size_t place_columns(const struct report *report, const char *heading)
+{
+	size_t columns = strlen(heading), limit = PLACE_COLUMNS, length, i;
+	unsigned int width = report->options->width;
+	char text[PLACE_MAX];
+
+	if (width && width / 3 < limit)
+		limit = width / 3 < 16 ? 16 : width / 3;
+	for (i = 0; i < report->nr; i++) {
+		place(report, &report->rows->rows[i], text);
+		length = text_columns(text);
+		if (length > columns)
+			columns = length;
+	}
+	return columns > limit ? limit : columns;
+}
+
+/* Columns left for the last one. A terminal narrower than the figures gets them all the same. */
+static size_t room(const struct report *report, size_t used)
+{
+	unsigned int width = report->options->width;
+
+	if (!width)
+		return 0;
+	return width > used + 8 ? width - used : 8;
+}
+
+static void table_row(const struct report *report, const struct report_row *row, size_t columns,
+		      FILE *out)
+{
+	double percent = row_percent(report->account, row);
+	double seconds = (double)row->ticks * (double)report->profile->sampling.period_ns / 1e9;
+	const char *color = report->options->color ? heat(percent) : "";
+	char text[PLACE_MAX];
+	size_t used, place_used;
+
+	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
+	used = 7 + (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, seconds);
+	place(report, row, text);
+	place_used = text_write_tail(out, text, report->options->width ? columns : 0);
+	if (!row->name && report->options->by != REPORT_OBJECTS &&
+	    report->options->by != REPORT_FUNCTIONS) {
+		fputc('\n', out);
+		return;
+	}
+	if (place_used < columns)
+		place_used += (size_t)fprintf(out, "%*s", (int)(columns - place_used), "");
+	used += place_used + (size_t)fprintf(out, "  ");
+	detail(report, row, room(report, used), out);
+	fputc('\n', out);
+}
+
+void render_table(const struct report *report, FILE *out)
+{
+	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE" };
+	static const char *const details[] = { "FUNCTION", "OBJECT", "FUNCTION", "FUNCTION" };
+	const char *heading = places[report->options->by];
+	size_t columns = place_columns(report, heading), i;
+	bool dim = report->options->color;
+
+	fprintf(out, "%s%7s %9s %9s  %-*s  %s%s\n", dim ? COLOR_DIM : "", "SHARE", "TICKS",
+		"SECONDS", (int)columns, heading, details[report->options->by],
+		dim ? COLOR_END : "");
+	for (i = 0; i < report->nr; i++)
+		table_row(report, &report->rows->rows[i], columns, out);
+}
+
+static void labelled(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "%-10s", label);
+	text_write(out, text, 0);
+	fputc('\n', out);
+}
+
+static void heading_command(const struct report *report, FILE *out)
+{
+	char *const *word = report->profile->command;
+
+	if (!word || !*word)
+		return;
+	fprintf(out, "%-10s", "command");
+	for (; *word; word++) {
+		text_write(out, *word, 0);
+		fputc(word[1] ? ' ' : '\n', out);
+	}
+}
+
+static void heading_host(const struct profile *profile, FILE *out)
+{
+	fprintf(out, "%-10s", "host");
+	text_write(out, profile->host.name ? profile->host.name : "?", 0);
+	fprintf(out, ", %" PRIu32 " CPUs, Linux ", profile->host.cpus);
+	text_write(out, profile->host.kernel ? profile->host.kernel : "?", 0);
+	fputc(' ', out);
+	text_write(out, profile->host.arch ? profile->host.arch : "?", 0);
+	fputc('\n', out);
+}
+
+static void heading_targets(const struct report *report, FILE *out)
+{
+	const struct profile *profile = report->profile;
+	size_t i;
+
+	for (i = 0; profile->nr_targets > 1 && i < profile->nr_targets; i++) {
+		if (report->options->target != REPORT_ALL_TARGETS && report->options->target != i)
+			continue;
+		fprintf(out, "target %-3zu", i);
+		text_write(out, profile->targets[i].kind, 0);
+		fputc(' ', out);
+		text_write(out, profile->targets[i].name, 0);
+		fprintf(out, ": %" PRIu64 " ticks\n", profile->targets[i].ticks.total);
+	}
+}
+
+/* What the causes of the account mean. */
+static void heading_lost(const struct profile_account *account, FILE *out)
+{
+	size_t i, j;
+
+	for (i = 0; i < account->nr_lost; i++) {
+		if (!account->lost[i].ticks)
+			continue;
+		for (j = 0; j < sizeof(lost_texts) / sizeof(lost_texts[0]); j++) {
+			if (!strcmp(lost_texts[j].key, account->lost[i].cause))
+				fprintf(out, "  lost by %s: %s\n", lost_texts[j].key,
+					lost_texts[j].text);
+		}
+	}
+}
+
+static void heading(const struct report *report, FILE *out)
+{
+	const struct profile *profile = report->profile;
+	size_t i;
+
+	heading_command(report, out);
+	if (profile->started)
+		labelled(out, "started", profile->started);
+	heading_host(profile, out);
+	fprintf(out, "%-10s", "sampled");
+	render_ticks(profile, report->account, out);
+	fprintf(out, ", mode ");
+	text_write(out, profile->sampling.mode ? profile->sampling.mode : "?", 0);
+	fprintf(out, "\n%-10s", "ticks");
+	render_identity(report->account, out);
+	heading_lost(report->account, out);
+	heading_targets(report, out);
+	if (!profile->complete)
+		labelled(out, "note", "the profile is incomplete: its writer was stopped");
+	for (i = 0; i < profile->nr_notes; i++)
+		labelled(out, "note", profile->notes[i]);
+	for (i = 0; i < report->rows->nr_notes; i++)
+		labelled(out, "note", report->rows->notes[i]);
+	fputc('\n', out);
+}
+
+void render_text(const struct report *report, FILE *out)
+{
+	heading(report, out);
+	if (!report->rows->nr) {
+		render_empty(report->profile, report->account, out);
+		return;
+	}
+	render_table(report, out);
+	if (report->nr < report->rows->nr)
+		fprintf(out, "\n%zu of %zu %s; --limit 0 shows all.\n", report->nr,
+			report->rows->nr, report_by_words[report->options->by]);
+}

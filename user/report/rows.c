@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/rows.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/profile_index.h"
+#include "report/text.h"
+
+int rows_add(struct report_rows *rows, const struct report_row *row)
+{
+	void *array = rows->rows;
+	int err;
+
+	err = grow(&array, &rows->capacity, rows->nr + 1, sizeof(*row));
+	if (err)
+		return err;
+	rows->rows = array;
+	rows->rows[rows->nr++] = *row;
+	return 0;
+}
+
+void rows_free(struct report_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr_lines; i++)
+		source_lines_free(rows->lines[i]);
+	for (i = 0; i < rows->nr_notes; i++)
+		free(rows->notes[i]);
+	free(rows->lines);
+	free(rows->notes);
+	free(rows->rows);
+	*rows = (struct report_rows){ 0 };
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_place(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->object != b->object)
+		return compare_u64(a->object, b->object);
+	if (a->offset != b->offset)
+		return compare_u64(a->offset, b->offset);
+	return compare_u64(a->size, b->size);
+}
+
+static int compare_heat(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->ticks != b->ticks)
+		return compare_u64(b->ticks, a->ticks);
+	return compare_place(a, b);
+}
+
+void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right))
+{
+	size_t from, to = 0;
+
+	if (rows->nr)
+		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
+	for (from = 0; from < rows->nr; from++) {
+		if (to && !compare(&rows->rows[to - 1], &rows->rows[from]))
+			rows->rows[to - 1].ticks += rows->rows[from].ticks;
+		else
+			rows->rows[to++] = rows->rows[from];
+	}
+	rows->nr = to;
+}
+
+static bool object_chosen(const struct profile *profile, const struct report_options *options,
+			  uint32_t object)
+{
+	const char *path = profile->objects[object].path;
+
+	return !options->object || !strcmp(options->object, path) ||
+	       !strcmp(options->object, text_basename(path));
+}
+
+static int add_bins(const struct profile_histogram *histogram, struct report_rows *rows)
+{
+	struct report_row row = { .object = histogram->object, .size = histogram->bytes_per_bin };
+	size_t i;
+	int err;
+
+	for (i = 0; i < histogram->nr_bins; i++) {
+		row.offset = histogram->offset + histogram->bins[i].index * row.size;
+		row.ticks = histogram->bins[i].count;
+		err = row.ticks ? rows_add(rows, &row) : 0;
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+/* Every bin that the options choose, once per place, ascending by object and offset. */
+static int collect(const struct profile *profile, const struct report_options *options,
+		   struct report_rows *rows)
+{
+	const struct profile_histogram *histogram;
+	size_t i;
+	int err;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		histogram = &profile->histograms[i];
+		if (options->target != REPORT_ALL_TARGETS && options->target != histogram->target)
+			continue;
+		/* An overflow bin stands for text that no region took, not for a place. */
+		if (histogram->overflow || !object_chosen(profile, options, histogram->object))
+			continue;
+		err = add_bins(histogram, rows);
+		if (err)
+			return err;
+	}
+	rows_merge(rows, compare_place);
+	return 0;
+}
+
+/* 0 or -ENOMEM */
+static int name_bins(const struct profile *profile, struct report_rows *rows)
+{
+	struct profile_index *index = profile_index_new(profile);
+	struct report_row *row;
+	size_t i;
+
+	if (!index)
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++) {
+		row = &rows->rows[i];
+		row->function = profile_index_find(index, row->object, row->offset, row->size);
+		row->name = row->function ? row->function->name : NULL;
+	}
+	profile_index_free(index);
+	return 0;
+}
+
+/* Rows of bins become rows of their functions; a bin without one stays. */
+static void by_functions(struct report_rows *rows)
+{
+	const struct profile_function *function;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		function = rows->rows[i].function;
+		if (!function)
+			continue;
+		rows->rows[i].offset = function->offset;
+		rows->rows[i].size = function->size;
+	}
+	rows_merge(rows, compare_place);
+}
+
+static void by_objects(struct report_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
+						     .ticks = rows->rows[i].ticks };
+	rows_merge(rows, compare_place);
+}
+
+static int check_options(const struct profile *profile, const struct report_options *options,
+			 struct error *err)
+{
+	uint32_t i;
+
+	if (options->target != REPORT_ALL_TARGETS && options->target >= profile->nr_targets)
+		return error_set(err, -EINVAL,
+				 "target %" PRIu64 ": not in the profile, which has %zu",
+				 options->target, profile->nr_targets);
+	if (!options->object)
+		return 0;
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (object_chosen(profile, options, i))
+			return 0;
+	}
+	error_set(err, -EINVAL, "object '%.256s': not in the profile", options->object);
+	error_hint(err, "bpfprofil report --by objects");
+	return -EINVAL;
+}
+
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err)
+{
+	int result;
+
+	*rows = (struct report_rows){ 0 };
+	result = check_options(profile, options, err);
+	if (result)
+		return result;
+	result = collect(profile, options, rows);
+	if (!result)
+		result = name_bins(profile, rows);
+	if (result)
+		return error_errno(err, result, "report");
+	if (options->by == REPORT_FUNCTIONS)
+		by_functions(rows);
+	else if (options->by == REPORT_OBJECTS)
+		by_objects(rows);
+	else if (options->by == REPORT_LINES)
+		result = rows_by_lines(profile, rows, err);
+	if (!result && rows->nr)
+		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare_heat);
+	return result;
+}
+
+uint64_t row_address(const struct profile *profile, const struct report_row *row)
+{
+	const struct profile_object *object = &profile->objects[row->object];
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++) {
+		if (row->offset - object->text[i].offset < object->text[i].size)
+			return row->offset - object->text[i].offset + object->text[i].address;
+	}
+	return row->offset;
+}
+
+const struct profile_account *rows_account(const struct profile *profile,
+					   const struct report_options *options)
+{
+	if (options->target == REPORT_ALL_TARGETS)
+		return &profile->ticks;
+	return &profile->targets[options->target].ticks;
+}
+
+double row_percent(const struct profile_account *account, const struct report_row *row)
+{
+	return account->total ? 100 * (double)row->ticks / (double)account->total : 0;
+}

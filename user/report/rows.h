@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ROWS_H
+#define BPFPROFIL_ROWS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "report/report.h"
+#include "symbol/symbol.h"
+
+/* Some text and its ticks. What a row does not have is NULL or 0. */
+struct report_row {
+	uint64_t ticks;
+	uint32_t object;
+	uint64_t offset; /* first byte, in the object's offsets */
+	uint64_t size;
+	const struct profile_function *function;
+	const char *name; /* the function's, or that of an inlined one */
+	const char *file;
+	uint32_t line;
+};
+
+/* The rows of a view, hottest first, and what the view must say beside them. */
+struct report_rows {
+	struct report_row *rows;
+	size_t nr;
+	size_t capacity;
+	struct source_lines **lines; /* own the strings of rows */
+	size_t nr_lines;
+	char **notes;
+	size_t nr_notes;
+};
+
+/* 0 or a negative errno with err filled. rows_free() in either case. */
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err);
+void rows_free(struct report_rows *rows);
+
+/* Adds a row to the end; -ENOMEM. */
+int rows_add(struct report_rows *rows, const struct report_row *row);
+
+/* Sorts, and adds up what compares equal in the place of the first. */
+void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right));
+
+/* Turns rows of bins, ascending by object and offset, into rows of source lines. */
+int rows_by_lines(const struct profile *profile, struct report_rows *rows, struct error *err);
+
+/* The row's first byte as the address an object's own disassembly shows. */
+uint64_t row_address(const struct profile *profile, const struct report_row *row);
+
+/* The account the rows are shares of: the profile's or one target's. */
+const struct profile_account *rows_account(const struct profile *profile,
+					   const struct report_options *options);
+
+double row_percent(const struct profile_account *account, const struct report_row *row);
+
+#endif

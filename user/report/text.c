@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/util.h"
+
+static uint32_t code_point(const char *text, size_t length)
+{
+	static const unsigned char lead[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = (unsigned char)text[0] & lead[length];
+	size_t i;
+
+	for (i = 1; i < length; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3f);
+	return code;
+}
+
+/*
+ * One unit to print: a character as it is, or an escape. Sets its length in bytes, returns its
+ * columns. wcwidth knows a character only in a locale that has it; the guess then is 1.
+ */
+static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
+{
+	size_t length = utf8_sequence(text, strnlen(text, 4));
+	uint32_t code;
+	int columns;
+
+	*ret_escape = true;
+	*ret_length = length ? length : 1;
+	if (!length)
+		return 4;
+	code = code_point(text, length);
+	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+		return 4 * length;
+	*ret_escape = false;
+	columns = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+	return columns < 0 ? 1 : (size_t)columns;
+}
+
+size_t text_columns(const char *text)
+{
+	size_t columns = 0, length;
+	bool escape;
+
+	for (; *text; text += length)
+		columns += unit(text, &length, &escape);
+	return columns;
+}
+
+size_t text_write(FILE *out, const char *text, size_t width)
+{
+	bool cut = width && text_columns(text) > width;
+	size_t room = cut ? width - 1 : SIZE_MAX;
+	size_t columns = 0, length, next, i;
+	bool escape;
+
+	for (; *text; text += length) {
+		next = unit(text, &length, &escape);
+		if (next > room - columns)
+			break;
+		columns += next;
+		if (!escape) {
+			fwrite(text, 1, length, out);
+			continue;
+		}
+		for (i = 0; i < length; i++)
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+	}
+	if (cut) {
+		fputs("\u2026", out);
+		columns++;
+	}
+	return columns;
+}
+
+size_t text_write_tail(FILE *out, const char *text, size_t width)
+{
+	size_t columns = text_columns(text), length;
+	bool escape;
+
+	if (!width || columns <= width)
+		return text_write(out, text, 0);
+	for (; columns > width - 1; text += length)
+		columns -= unit(text, &length, &escape);
+	fputs("\u2026", out);
+	return 1 + text_write(out, text, 0);
+}
+
+const char *text_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
