@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Processes that come, go and change their image: fork, vfork, exec, clone, in great number. */
+#include <stdio.h>
+#include <sys/stat.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+#define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
+
+TestSuite(live_exec, .timeout = 120);
+
+Test(live_exec, vfork_then_exec)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("vforker"), "200", "20000"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	live_assert_time(&live, 400);
+	live_end(&live);
+}
+
+/*
+ * One process, three images of the same size at the same address, 200 times round: a translation
+ * that outlives its image puts ticks into the wrong file.
+ */
+Test(live_exec, chain_of_images_at_one_address)
+{
+	uint64_t alpha, beta, delta;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "200", "15"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.85);
+	live_assert_time(&live, 20);
+	alpha = doc_function(live.doc, "alpha", "ring_alpha");
+	beta = doc_function(live.doc, "beta", "ring_beta");
+	delta = doc_function(live.doc, "delta", "ring_delta");
+	cr_expect_eq(alpha, doc_function(live.doc, "alpha", NULL));
+	cr_expect_eq(beta, doc_function(live.doc, "beta", NULL));
+	cr_expect_eq(delta, doc_function(live.doc, "delta", NULL));
+	live_end(&live);
+}
+
+/*
+ * Sixty images, each gone half a millisecond after its first tick, three by three at one address
+ * and of one size, on busy CPUs: what is pinned for a name must be the file that the tick hit, and
+ * not the one that has taken its place meanwhile.
+ */
+Test(live_exec, images_that_pass_quickly)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS("sh", "-ec",
+		      "cd \"$1\"; all=$(seq 20);"
+		      "for i in $all; do mkdir $i; cp \"$0\"/ring_* $i; done;"
+		      "for i in 1 2 3 4; do \"$0\"/forever & burn=\"$burn $!\"; done;"
+		      "for i in $all; do $i/ring_alpha 10 1; done; kill $burn",
+		      WORKLOADS, live.dir));
+	cr_expect_eq(doc_function(live.doc, "alpha", "ring_alpha"),
+		     doc_function(live.doc, "alpha", NULL));
+	cr_expect_eq(doc_function(live.doc, "beta", "ring_beta"),
+		     doc_function(live.doc, "beta", NULL));
+	cr_expect_eq(doc_function(live.doc, "delta", "ring_delta"),
+		     doc_function(live.doc, "delta", NULL));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.05);
+	live_end(&live);
+}
+
+/* A second thread executes: the kernel ends the leader and gives its pid to the thread. */
+Test(live_exec, thread_that_execs)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("threadexec"), "200", "15"));
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.85);
+	live_assert_time(&live, 400);
+	live_end(&live);
+}
+
+Test(live_exec, child_on_the_same_memory)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("clonevm"), "200", "15"));
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.95);
+	live_assert_time(&live, 400);
+	live_end(&live);
+}
+
+Test(live_exec, two_thousand_short_processes)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("swarm"), "2000", "20"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.85);
+	live_assert_time(&live, 4000);
+	live_end(&live);
+}
+
+/* The same at the default rate, where a process of two milliseconds has two ticks. */
+Test(live_exec, two_thousand_short_images)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("swarm"), "2000", "0", WORKLOAD("three"), "20"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.7);
+	live_assert_time(&live, 6000);
+	live_end(&live);
+}
+
+/* Processes that do nothing but begin and end: nearly all ticks are in fork, exec and exit. */
+Test(live_exec, storm_of_empty_processes)
+{
+	uint64_t total;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
+	live_assert_time(&live, 12000);
+	total = doc_number(live.doc, "ticks.total");
+	cr_expect_lt((double)doc_lost(live.doc, "exec"), 0.01 * (double)total,
+		     "no exec failed, and yet: %s",
+		     json_object_to_json_string(doc_get(live.doc, "ticks")));
+	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
+	live_end(&live);
+}
+
+/* An exec that fails, for want of the file or of its format, leaves the old image going on. */
+Test(live_exec, failed_exec_goes_on)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS("sh", "-c",
+		      "for i in 1 2 3 4 5 6 7 8 9; do /nonexistent/program; /etc/passwd; done"
+		      " 2>/dev/null; exec \"$0\" 15000",
+		      WORKLOAD("three")));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	live_assert_time(&live, 60);
+	live_end(&live);
+}
+
+/* A script's image is its interpreter. */
+Test(live_exec, script)
+{
+	struct live live;
+	const char *script;
+	FILE *file;
+
+	NEED_ROOT();
+	live_begin(&live);
+	script = live_path(&live, "script");
+	file = fopen(script, "we");
+	cr_assert_not_null(file);
+	fprintf(file, "#!/bin/sh\n%s 15000\nexit 0\n", WORKLOAD("three"));
+	fclose(file);
+	cr_assert_eq(chmod(script, 0755), 0);
+	live_run(&live, ARGS(FAST), ARGS(script));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* Descendants that outlive COMMAND, and their own parents, stay in the tree while it is run. */
+Test(live_exec, orphans_are_descendants)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS("sh", "-c", "(\"$0\" 15000 &) ; exit 0", WORKLOAD("three")));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	live_assert_time(&live, 40);
+	live_end(&live);
+}

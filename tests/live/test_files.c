@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Text of every origin: libraries that come and go, files that do, other roots, no file at all. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+#define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
+
+TestSuite(live_files, .timeout = 120);
+
+/* True when the workload said, by exit 77, that the machine cannot do this. */
+static bool no_such_thing(struct live *live, const char *reason)
+{
+	if (live->end.status == 77) {
+		skip_say(reason);
+		live_end(live);
+		return true;
+	}
+	cr_assert_eq(live->end.status, 0, "exit %d: %s", live->end.status, live->end.err);
+	cr_assert_not_null(live->doc);
+	doc_assert_sound(live->doc);
+	return false;
+}
+
+/* Two libraries take turns at one address: a stale translation misfiles their ticks. */
+Test(live_files, libraries_that_take_turns)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS(WORKLOAD("plugins"), "300", "8", WORKLOAD("plugin_a.so"),
+		      WORKLOAD("plugin_b.so")));
+	cr_assert_gt(atoi(live.end.out), 150, "the libraries hardly ever shared an address: %s",
+		     live.end.out);
+	doc_assert_shares(live.doc, SHARES({ "plugin_a", 5 }, { "plugin_b", 3 }), 0.9);
+	cr_expect_eq(doc_function(live.doc, "plugin_a", "plugin_a.so"),
+		     doc_function(live.doc, "plugin_a", NULL));
+	cr_expect_eq(doc_function(live.doc, "plugin_b", "plugin_b.so"),
+		     doc_function(live.doc, "plugin_b", NULL));
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+Test(live_files, jit)
+{
+	struct live live;
+	char map[64];
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_try(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000"));
+	if (no_such_thing(&live, "no machine code for this architecture"))
+		return;
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	unlink(map);
+	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
+	cr_expect_geq((double)doc_object(live.doc, "jit", NULL),
+		      0.97 * (double)doc_number(live.doc, "ticks.total"));
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* Inside of a container the pid and /tmp are its own. */
+Test(live_files, jit_in_a_container)
+{
+	struct live live;
+
+	NEED_ROOT();
+	NEED(have_mounts(), "no mount namespaces");
+	live_begin(&live);
+	live_try(&live, ARGS(FAST),
+		 ARGS("unshare", "-m", "-p", "-f", "sh", "-c",
+		      "mount -t tmpfs tmpfs /tmp && exec \"$0\" 15000", WORKLOAD("jit")));
+	if (no_such_thing(&live, "no machine code for this architecture"))
+		return;
+	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.9);
+	live_end(&live);
+}
+
+Test(live_files, image_in_memory_only)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("memexec"), WORKLOAD("three"), "15000"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
+	cr_expect_gt(doc_object(live.doc, NULL, "memfd:hidden"), 0, "the memfd has another name");
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+Test(live_files, deleted_while_it_runs)
+{
+	const char *copy;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	copy = live_copy(&live, WORKLOAD("three"), "doomed");
+	live_run(&live, ARGS(FAST), ARGS(copy, "15000", "unlink"));
+	cr_assert_neq(access(copy, F_OK), 0);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
+	cr_expect_eq(doc_function(live.doc, "alpha", "doomed"),
+		     doc_function(live.doc, "alpha", NULL));
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* What takes the name has its functions elsewhere; the names must be of what ran. */
+Test(live_files, replaced_while_it_runs)
+{
+	const char *copy, *other;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	copy = live_copy(&live, WORKLOAD("three"), "doomed");
+	other = live_copy(&live, WORKLOAD("threads"), "other");
+	live_run(&live, ARGS(FAST), ARGS(copy, "15000", "replace", other));
+	cr_assert_neq(access(other, F_OK), 0);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* One name, and often one inode number, for two programs in turn, each gone within 20 ms. */
+Test(live_files, written_run_and_deleted_in_turn)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST),
+		 ARGS("sh", "-ec",
+		      "cd \"$2\"; i=0; while [ $i -lt 60 ]; do i=$((i + 1));"
+		      "cp \"$0\" x; ./x 1 20; rm x; cp \"$1\" x; ./x leaf 40; rm x; done",
+		      WORKLOAD("threadexec"), WORKLOAD("vforker"), live.dir));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.5);
+	live_assert_time(&live, 1000);
+	live_end(&live);
+}
+
+Test(live_files, in_a_chroot)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_copy(&live, WORKLOAD("three_static"), "inside");
+	live_run(&live, ARGS(FAST), ARGS("chroot", live.dir, "/inside", "15000"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* The file is on a tmpfs that only the command's mount namespace has, and that ends with it. */
+Test(live_files, in_a_mount_namespace)
+{
+	struct live live;
+
+	NEED_ROOT();
+	NEED(have_mounts(), "no mount namespaces");
+	live_begin(&live);
+	live_run(
+		&live, ARGS(FAST),
+		ARGS("unshare", "-m", "sh", "-c",
+		     "mount -t tmpfs tmpfs /mnt && cp \"$0\" /mnt/inside && exec /mnt/inside 15000",
+		     WORKLOAD("three")));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	cr_expect_gt(doc_function(live.doc, "alpha", "inside"), 0);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* A file of the lower layer, and one that a write has copied up. */
+Test(live_files, on_overlayfs)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_try(&live, ARGS(FAST),
+		 ARGS("unshare", "-m", "sh", "-ec",
+		      "mount -t tmpfs tmpfs /mnt; cd /mnt; mkdir low up work merged;"
+		      "cp \"$0\" low/lower; cp \"$0\" low/upper;"
+		      "mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work merged ||"
+		      " exit 77;"
+		      "touch merged/upper; merged/lower 10000; exec merged/upper 10000",
+		      WORKLOAD("three")));
+	if (no_such_thing(&live, "no overlayfs"))
+		return;
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	assert_ratio(SHARES({ "lower", 1 }, { "upper", 1 }),
+		     (uint64_t[]){ doc_function(live.doc, "alpha", "lower"),
+				   doc_function(live.doc, "alpha", "upper") });
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+Test(live_files, vdso)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("clock"), "60"));
+	live_assert_time(&live, 20);
+	cr_expect_geq((double)doc_object(live.doc, NULL, "vdso"),
+		      0.3 * (double)doc_number(live.doc, "ticks.total"),
+		      "the clock is read in the vdso: %s",
+		      json_object_to_json_string(doc_get(live.doc, "functions")));
+	live_end(&live);
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Time that a process spends in the kernel: whose it is in each mode, and that none is missing. */
+#include <stdio.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+/* The pcs around a system call skid a little, and the calls to the clock are not free. */
+#define NEARLY 0.03
+
+TestSuite(live_kernel, .timeout = 120);
+
+/* Runs the workload that tells how long it was in alpha, ask_parent and read_zeros. */
+static void run_syscalls(struct live *live, const char *mode, double part[3])
+{
+	double sum;
+
+	live_begin(live);
+	live_run(live, ARGS(FAST, "--mode", mode), ARGS(WORKLOAD("syscalls"), "5000"));
+	cr_assert_eq(sscanf(live->end.out, "%lf %lf %lf", &part[0], &part[1], &part[2]), 3);
+	sum = part[0] + part[1] + part[2];
+	part[0] /= sum;
+	part[1] /= sum;
+	part[2] /= sum;
+	cr_expect_str_eq(json_object_get_string(doc_get(live->doc, "sampling.mode")), mode);
+	live_assert_time(live, 20);
+}
+
+static double part_of(struct live *live, uint64_t ticks)
+{
+	return (double)ticks / (double)doc_number(live->doc, "ticks.total");
+}
+
+/* A tick in the kernel is billed to the function that called it. */
+Test(live_kernel, charged_mode)
+{
+	struct live live;
+	double part[3];
+
+	NEED_ROOT();
+	run_syscalls(&live, "charged", part);
+	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
+	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "ask_parent", NULL)), part[1],
+			   NEARLY);
+	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "read_zeros", NULL)), part[2],
+			   NEARLY);
+	cr_expect_eq(doc_object(live.doc, "kernel", NULL), 0);
+	cr_expect_eq(doc_number(live.doc, "ticks.filtered"), 0);
+	live_end(&live);
+}
+
+/* read_zeros is in the kernel's copy loop; its own few instructions take nothing beside it. */
+Test(live_kernel, split_mode)
+{
+	struct live live;
+	double part[3], kernel;
+
+	NEED_ROOT();
+	run_syscalls(&live, "split", part);
+	kernel = part_of(&live, doc_object(live.doc, "kernel", NULL));
+	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
+	cr_expect_leq(part_of(&live, doc_function(live.doc, "read_zeros", NULL)), 0.05);
+	cr_expect_geq(kernel, part[2] - NEARLY);
+	cr_expect_leq(kernel, part[1] + part[2] + NEARLY);
+	cr_expect_eq(doc_number(live.doc, "ticks.filtered"), 0);
+	live_end(&live);
+}
+
+/* Kernel text has the kernel's names. */
+Test(live_kernel, split_mode_names)
+{
+	struct json_object *functions;
+	uint64_t named = 0, all;
+	struct live live;
+	size_t i;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
+	live_assert_time(&live, 20);
+	all = doc_object(live.doc, "kernel", NULL);
+	functions = doc_get(live.doc, "functions");
+	for (i = 0; i < json_object_array_length(functions); i++) {
+		struct json_object *function = json_object_array_get_idx(functions, i);
+		const char *name = json_object_get_string(doc_get(function, "name"));
+
+		if (strstr(name, "page") || strstr(name, "fault"))
+			named += doc_number(function, "ticks");
+	}
+	cr_expect_geq((double)all, 0.5 * (double)doc_number(live.doc, "ticks.total"));
+	cr_expect_geq((double)named, 0.3 * (double)all, "few kernel ticks in page functions: %s",
+		      json_object_to_json_string(functions));
+	live_end(&live);
+}
+
+/* The kernel's ticks are left out, and counted as such. */
+Test(live_kernel, user_mode)
+{
+	struct live live;
+	double part[3], filtered;
+
+	NEED_ROOT();
+	run_syscalls(&live, "user", part);
+	filtered = part_of(&live, doc_number(live.doc, "ticks.filtered"));
+	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
+	cr_expect_geq(filtered, part[2] - NEARLY);
+	cr_expect_leq(filtered, part[1] + part[2] + NEARLY);
+	cr_expect_eq(doc_object(live.doc, "kernel", NULL), 0);
+	live_end(&live);
+}
+
+Test(live_kernel, page_faults)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
+	live_assert_time(&live, 20);
+	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL)), 0.5);
+	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL) +
+					     doc_function(live.doc, "drop_pages", NULL)),
+		      0.95);
+	live_end(&live);
+}
+
+/* Ticks that find the address space locked are filed later, not lost, and none of them twice. */
+static void map_and_burn(const char *pairs)
+{
+	struct live live;
+
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("mapper"), pairs, "10000"));
+	live_assert_time(&live, 40);
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.2);
+	cr_expect_lt(part_of(&live, doc_lost(live.doc, NULL)), 0.01, "lost: %s",
+		     json_object_to_json_string(doc_get(live.doc, "ticks")));
+	live_end(&live);
+}
+
+Test(live_kernel, address_space_locked_by_itself)
+{
+	NEED_ROOT();
+	map_and_burn("1");
+}
+
+Test(live_kernel, address_space_locked_by_others)
+{
+	NEED_ROOT();
+	map_and_burn("4");
+}
+
+/* Half of this workload's time is between exit() and the end of the task. */
+Test(live_kernel, exit_of_a_large_address_space)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
+	live_assert_time(&live, 40);
+	live_end(&live);
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Where the profile goes, whose it is, and what is there when it cannot be written. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+TestSuite(live_output, .timeout = 60);
+
+/* The old FILE stays as it was, nothing stays beside it, and the exit status tells. */
+Test(live_output, disk_full)
+{
+	struct child_end end;
+
+	NEED_ROOT();
+	NEED(have_mounts(), "no mount namespaces");
+	child_run(&end, NULL,
+		  ARGS("unshare", "-m", "sh", "-c",
+		       "mount -t tmpfs -o size=16k tmpfs /mnt || exit 77; cd /mnt;"
+		       "echo old > p.json; head -c 20000 /dev/zero > filler 2>/dev/null;"
+		       "\"$0\" run -q -o p.json -- \"$1\" 2000; echo exit $?; cat p.json; ls -A",
+		       BPFPROFIL_BIN, WORKLOAD("three")));
+	cr_expect_str_eq(end.out, "exit 1\nold\nfiller\np.json\n");
+	cr_expect_eq(strncmp(end.err, "bpfprofil: ", 11), 0, "%s", end.err);
+	cr_expect_not_null(strstr(end.err, "No space left"), "%s", end.err);
+	child_end_free(&end);
+}
+
+/* An old profile is replaced as a whole; a reader of the old one goes on with that. */
+Test(live_output, replaces_the_old_file)
+{
+	struct live live;
+	char line[16] = "";
+	FILE *old;
+
+	NEED_ROOT();
+	live_begin(&live);
+	old = fopen(live.profile, "w+e");
+	cr_assert_not_null(old);
+	fputs("old\n", old);
+	fflush(old);
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	rewind(old);
+	cr_assert_not_null(fgets(line, sizeof(line), old));
+	cr_expect_str_eq(line, "old\n");
+	fclose(old);
+	live_end(&live);
+}
+
+Test(live_output, to_stdout)
+{
+	struct json_object *doc;
+	struct child_end end;
+
+	NEED_ROOT();
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "run", FAST, "-o", "-", "--", WORKLOAD("three"), "3000"));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	doc = doc_parse(end.out);
+	doc_assert_sound(doc);
+	cr_expect_gt(doc_function(doc, "alpha", NULL), 0);
+	json_object_put(doc);
+	child_end_free(&end);
+}
+
+Test(live_output, default_name)
+{
+	struct child_end end;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	child_run(&end, NULL,
+		  ARGS("sh", "-c", "cd \"$0\" && \"$1\" run -q true && ls -A", live.dir,
+		       BPFPROFIL_BIN));
+	cr_expect_str_eq(end.out, "bpfprofil.json\n", "%s%s", end.out, end.err);
+	child_end_free(&end);
+	live_end(&live);
+}
+
+Test(live_output, compressed)
+{
+	struct child_end end;
+	struct json_object *doc;
+	const char *file;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	file = live_path(&live, "p.json.gz");
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", file, "--", WORKLOAD("three"), "1000"));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	child_run(&end, NULL, ARGS("gzip", "-dc", file));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	doc = doc_parse(end.out);
+	doc_assert_sound(doc);
+	json_object_put(doc);
+	child_end_free(&end);
+	live_end(&live);
+}
+
+/* %h is the host's name, %% a percent sign, %p a number; %t has no fixed form here. */
+Test(live_output, name_expands)
+{
+	char host[65] = "", wanted[128], got[128];
+	struct child_end end;
+	struct live live;
+	int pid = 0;
+
+	NEED_ROOT();
+	gethostname(host, sizeof(host) - 1);
+	live_begin(&live);
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", live_path(&live, "%h.%p.json"), "true"));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	child_run(&end, NULL, ARGS("ls", live.dir));
+	snprintf(wanted, sizeof(wanted), "%s.%%d.json", host);
+	cr_assert_eq(sscanf(end.out, wanted, &pid), 1, "%s", end.out);
+	snprintf(got, sizeof(got), "%s.%d.json\n", host, pid);
+	cr_expect_str_eq(end.out, got);
+	child_end_free(&end);
+	live_end(&live);
+}
+
+/* Under sudo the file is the invoking user's. */
+Test(live_output, belongs_to_the_invoking_user)
+{
+	struct child_end end;
+	struct live live;
+	struct stat st;
+
+	NEED_ROOT();
+	live_begin(&live);
+	child_run(&end, NULL,
+		  ARGS("env", "SUDO_UID=65534", "SUDO_GID=65533", BPFPROFIL_BIN, "run", "-q", "-o",
+		       live.profile, "true"));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	cr_assert_eq(stat(live.profile, &st), 0);
+	cr_expect_eq(st.st_uid, 65534);
+	cr_expect_eq(st.st_gid, 65533);
+	child_end_free(&end);
+	live_end(&live);
+}
+
+/* The text with thousands separators and spaces taken out, so that a figure can be looked up. */
+static void only_figures(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text != ',' && *text != '\'')
+			*to++ = *text;
+	}
+	*to = '\0';
+}
+
+/* The exit message and `report` have the figures of the file. */
+Test(live_output, figures_stand_everywhere)
+{
+	char total[32], alpha[32];
+	struct child_end report;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "5000"));
+	snprintf(total, sizeof(total), "%lu", doc_number(live.doc, "ticks.total"));
+	snprintf(alpha, sizeof(alpha), "%lu", doc_function(live.doc, "alpha", NULL));
+	only_figures(live.end.err);
+	cr_expect_not_null(strstr(live.end.err, total), "no %s in:\n%s", total, live.end.err);
+	cr_expect_not_null(strstr(live.end.err, "alpha"), "%s", live.end.err);
+	cr_expect_not_null(strstr(live.end.err, live.profile), "%s", live.end.err);
+	child_run(&report, NULL, ARGS(BPFPROFIL_BIN, "report", live.profile));
+	cr_expect_eq(report.status, 0, "%s", report.err);
+	only_figures(report.out);
+	cr_expect_not_null(strstr(report.out, total), "no %s in:\n%s", total, report.out);
+	cr_expect_not_null(strstr(report.out, alpha), "no %s in:\n%s", alpha, report.out);
+	child_end_free(&report);
+	live_end(&live);
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Signals to the profiler and to COMMAND, at any time: nothing of ours stays behind. */
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "kernel.h"
+#include "live.h"
+#include "need.h"
+
+#define MAX_PROGRAMS 64
+#define LET_IT_TICK_US 400000
+
+TestSuite(live_signals, .timeout = 120);
+
+struct running {
+	struct live live;
+	struct child child; /* the profiler */
+	pid_t command;
+	uint32_t programs[MAX_PROGRAMS];
+	size_t nr_programs;
+};
+
+/* Starts a profiler on a command that writes its pid into file and burns without end. */
+static void start(struct running *r, const char *file, const char *const command[])
+{
+	const char *argv[32];
+
+	live_begin(&r->live);
+	live_command(&r->live, argv, 32, ARGS(FAST), command, false);
+	child_start(&r->child, NULL, argv);
+	r->command = (pid_t)number_in_file(file);
+	usleep(LET_IT_TICK_US);
+	r->nr_programs = process_bpf_programs(r->child.pid, r->programs, MAX_PROGRAMS);
+	cr_assert_gt(r->nr_programs, 0, "the profiler holds no BPF program");
+}
+
+static const char *pid_file(void)
+{
+	static char path[64];
+
+	snprintf(path, sizeof(path), "/tmp/bpfprofil-live-pid.%d", getpid());
+	unlink(path);
+	return path;
+}
+
+static bool not_stopped(void *pid)
+{
+	char state = process_state(*(pid_t *)pid);
+
+	return state != 'T' && state != 't';
+}
+
+/* Nothing of ours is in the kernel, and COMMAND is not held. */
+static void assert_nothing_left(struct running *r)
+{
+	cr_expect(bpf_programs_gone(r->programs, r->nr_programs), "BPF programs stay loaded");
+	cr_expect(eventually(not_stopped, &r->command), "COMMAND is stopped");
+	cr_expect_eq(process_fds(r->command, "bpf"), 0, "COMMAND holds a BPF object");
+	cr_expect_eq(process_fds(r->command, "perf_event"), 0, "COMMAND holds a perf event");
+}
+
+static void assert_whole_profile(struct running *r)
+{
+	live_load(&r->live);
+	doc_assert_sound(r->live.doc);
+	cr_expect_gt(doc_function(r->live.doc, "neighbour_spin", NULL), 100);
+}
+
+static void finish(struct running *r)
+{
+	if (process_state(r->command))
+		kill(r->command, SIGKILL);
+	live_end(&r->live);
+}
+
+/* A signal to the profiler alone: it stops and writes. */
+static void stop_by(int signal)
+{
+	const char *file = pid_file();
+	struct running r;
+
+	start(&r, file, ARGS(WORKLOAD("forever"), file));
+	kill(r.child.pid, signal);
+	child_finish(&r.child, &r.live.end);
+	assert_whole_profile(&r);
+	assert_nothing_left(&r);
+	finish(&r);
+	unlink(file);
+}
+
+Test(live_signals, sigint_stops_and_writes)
+{
+	NEED_ROOT();
+	stop_by(SIGINT);
+}
+
+Test(live_signals, sigterm_stops_and_writes)
+{
+	NEED_ROOT();
+	stop_by(SIGTERM);
+}
+
+/* A terminal's ^C goes to the whole group; COMMAND dies of it, and that is the exit status. */
+Test(live_signals, interrupt_of_the_group)
+{
+	const char *file = pid_file(), *argv[32];
+	struct running r;
+
+	NEED_ROOT();
+	live_begin(&r.live);
+	live_command(&r.live, argv, 32, ARGS(FAST), ARGS(WORKLOAD("forever"), file), false);
+	child_start(&r.child, NULL, argv);
+	setpgid(r.child.pid, r.child.pid);
+	r.command = (pid_t)number_in_file(file);
+	cr_assert_eq(getpgid(r.command), r.child.pid, "COMMAND is in another process group");
+	usleep(LET_IT_TICK_US);
+	r.nr_programs = process_bpf_programs(r.child.pid, r.programs, MAX_PROGRAMS);
+	kill(-r.child.pid, SIGINT);
+	child_finish(&r.child, &r.live.end);
+	cr_expect_eq(r.live.end.status, 128 + SIGINT, "exit %d", r.live.end.status);
+	assert_whole_profile(&r);
+	assert_nothing_left(&r);
+	finish(&r);
+	unlink(file);
+}
+
+Test(live_signals, command_killed)
+{
+	const char *file = pid_file();
+	struct running r;
+
+	NEED_ROOT();
+	start(&r, file, ARGS(WORKLOAD("forever"), file));
+	kill(r.command, SIGKILL);
+	child_finish(&r.child, &r.live.end);
+	cr_expect_eq(r.live.end.status, 128 + SIGKILL, "exit %d", r.live.end.status);
+	assert_whole_profile(&r);
+	assert_nothing_left(&r);
+	finish(&r);
+	unlink(file);
+}
+
+Test(live_signals, profiler_killed)
+{
+	const char *file = pid_file();
+	struct running r;
+
+	NEED_ROOT();
+	start(&r, file, ARGS(WORKLOAD("forever"), file));
+	kill(r.child.pid, SIGKILL);
+	child_finish(&r.child, &r.live.end);
+	cr_expect_eq(r.live.end.status, 128 + SIGKILL);
+	cr_expect_neq(access(r.live.profile, F_OK), 0, "half a profile under FILE's name");
+	assert_nothing_left(&r);
+	finish(&r);
+	unlink(file);
+}
+
+/* COMMAND ends before its children do: the run ends with it, and they go on untouched. */
+Test(live_signals, children_outlive_the_command)
+{
+	const char *file = pid_file(), *argv[32];
+	struct live live;
+	pid_t left;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_command(&live, argv, 32, ARGS(FAST),
+		     ARGS("sh", "-c",
+			  "\"$0\" 1000000 >/dev/null 2>&1 & echo $! > \"$1\"; sleep 0.3; exit 3",
+			  WORKLOAD("three"), file),
+		     false);
+	child_run(&live.end, NULL, argv);
+	cr_expect_eq(live.end.status, 3, "exit %d: %s", live.end.status, live.end.err);
+	live_load(&live);
+	doc_assert_sound(live.doc);
+	cr_expect_gt(doc_function(live.doc, "alpha", NULL), 100);
+	left = (pid_t)number_in_file(file);
+	cr_expect(eventually(not_stopped, &left));
+	cr_expect_neq(process_state(left), 0, "the child of COMMAND was ended");
+	kill(left, SIGKILL);
+	unlink(file);
+	live_end(&live);
+}
+
+static bool is_stopped(void *pid)
+{
+	return !not_stopped(pid);
+}
+
+/* A stop is no end. */
+Test(live_signals, command_stops_and_continues)
+{
+	const char *file = pid_file(), *argv[32];
+	struct child child;
+	struct live live;
+	pid_t command;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_command(&live, argv, 32, ARGS(FAST),
+		     ARGS("sh", "-c", "echo $$ > \"$0\"; kill -STOP $$; exit 4", file), false);
+	child_start(&child, NULL, argv);
+	command = (pid_t)number_in_file(file);
+	cr_expect(eventually(is_stopped, &command), "COMMAND could not stop");
+	kill(command, SIGCONT);
+	child_finish(&child, &live.end);
+	cr_expect_eq(live.end.status, 4, "exit %d: %s", live.end.status, live.end.err);
+	unlink(file);
+	live_end(&live);
+}
+
+static bool profile_is_there(void *path)
+{
+	return !access(path, R_OK);
+}
+
+/* COMMAND ignores ^C: the first still writes the profile, the second leaves COMMAND alone. */
+Test(live_signals, second_interrupt_quits)
+{
+	const char *file = pid_file();
+	struct running r;
+
+	NEED_ROOT();
+	start(&r, file,
+	      ARGS("sh", "-c", "trap '' INT; echo $$ > \"$0\"; exec \"$1\" 1000000 >/dev/null 2>&1",
+		   file, WORKLOAD("three")));
+	kill(r.child.pid, SIGINT);
+	cr_assert(eventually(profile_is_there, r.live.profile), "nothing was written");
+	cr_expect_neq(process_state(r.child.pid), 0, "it did not wait for COMMAND");
+	kill(r.child.pid, SIGINT);
+	child_finish(&r.child, &r.live.end);
+	cr_expect_eq(r.live.end.status, 128 + SIGINT, "exit %d", r.live.end.status);
+	cr_expect_neq(process_state(r.command), 0, "COMMAND was ended");
+	assert_nothing_left(&r);
+	live_load(&r.live);
+	doc_assert_sound(r.live.doc);
+	finish(&r);
+	unlink(file);
+}
+
+/* Collects every child of ours, orphans too, until there is none. */
+static bool all_collected(void *unused)
+{
+	pid_t pid;
+
+	(void)unused;
+	while ((pid = waitpid(-1, NULL, WNOHANG)) > 0)
+		;
+	return pid < 0 && errno == ECHILD;
+}
+
+/*
+ * Killed at some time while it starts: a child that waits to be let go must not wait forever.
+ * Orphans become ours, and all must end.
+ */
+Test(live_signals, profiler_killed_while_it_starts)
+{
+	const char *argv[32];
+	struct live live;
+	int i;
+
+	NEED_ROOT();
+	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	live_begin(&live);
+	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);
+	for (i = 0; i < 24; i++) {
+		uint32_t programs[MAX_PROGRAMS];
+		struct child child;
+		size_t n;
+
+		child_start(&child, NULL, argv);
+		usleep((useconds_t)i * i * 500);
+		n = process_bpf_programs(child.pid, programs, MAX_PROGRAMS);
+		kill(child.pid, SIGKILL);
+		child_finish(&child, &live.end);
+		child_end_free(&live.end);
+		cr_expect(bpf_programs_gone(programs, n), "killed after %d us: programs stay",
+			  i * i * 500);
+		cr_assert(eventually(all_collected, NULL), "killed after %d us: a child stays",
+			  i * i * 500);
+	}
+	live_end(&live);
+}
+
+/* The same for a polite end: none of these leaves a half-written or temporary file either. */
+Test(live_signals, profiler_interrupted_while_it_starts)
+{
+	const char *argv[32];
+	struct live live;
+	int i;
+
+	NEED_ROOT();
+	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
+	live_begin(&live);
+	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);
+	for (i = 0; i < 24; i++) {
+		struct child child;
+
+		child_start(&child, NULL, argv);
+		usleep((useconds_t)i * i * 500);
+		kill(child.pid, i % 2 ? SIGTERM : SIGINT);
+		child_finish(&child, &live.end);
+		child_end_free(&live.end);
+		cr_assert(eventually(all_collected, NULL), "after %d us: a child stays",
+			  i * i * 500);
+		if (!access(live.profile, R_OK)) {
+			live_load(&live);
+			doc_assert_sound(live.doc);
+			unlink(live.profile);
+		}
+		cr_assert_eq(rmdir(live.dir), 0, "after %d us: a file stays in %s", i * i * 500,
+			     live.dir);
+		cr_assert_eq(mkdir(live.dir, 0700), 0);
+	}
+	live_end(&live);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Programs whose time per function is known: each way to link and to run in parallel. */
+#include <signal.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+#define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
+#define NEARLY_ALL 0.97
+
+TestSuite(live_truth, .timeout = 120);
+
+/* The workload burns 5 : 3 : 2 in one process or a few, and nearly all its time there. */
+static void burn(const char *const command[])
+{
+	struct live live;
+
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), command);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+Test(live_truth, pie)
+{
+	NEED_ROOT();
+	burn(ARGS(WORKLOAD("three"), "15000"));
+}
+
+Test(live_truth, not_position_independent)
+{
+	NEED_ROOT();
+	burn(ARGS(WORKLOAD("three_nopie"), "15000"));
+}
+
+Test(live_truth, static_program)
+{
+	NEED_ROOT();
+	burn(ARGS(WORKLOAD("three_static"), "15000"));
+}
+
+Test(live_truth, static_pie)
+{
+	NEED_ROOT();
+	burn(ARGS(WORKLOAD("three_static_pie"), "15000"));
+}
+
+Test(live_truth, eight_threads)
+{
+	NEED_ROOT();
+	burn(ARGS(WORKLOAD("threads"), "8", "20000"));
+}
+
+Test(live_truth, default_frequency)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("threads"), "2", "30000"));
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
+	live_assert_time(&live, 20);
+	cr_expect_float_eq(json_object_get_double(doc_get(live.doc, "sampling.requested_hz")), 997,
+			   0.5);
+	cr_expect_float_eq(1e9 / (double)doc_number(live.doc, "sampling.period_ns"), 997, 0.5);
+	live_end(&live);
+}
+
+Test(live_truth, fork_tree)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("forktree"), "2000"));
+	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }),
+			  NEARLY_ALL);
+	live_assert_time(&live, 40);
+	live_end(&live);
+}
+
+/*
+ * Ticks in the two halves of bigtext, near_N before and remote_N after the 64 MiB. By offset: a
+ * bin wider than a function may have no name.
+ */
+static void halves(struct json_object *doc, uint64_t ticks[2])
+{
+	struct json_object *functions = doc_get(doc, "functions");
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(functions); i++) {
+		struct json_object *function = json_object_array_get_idx(functions, i);
+		struct json_object *object = json_object_array_get_idx(
+			doc_get(doc, "objects"), doc_number(function, "object"));
+
+		if (!strstr(json_object_get_string(doc_get(object, "path")), "bigtext"))
+			continue;
+		ticks[doc_number(function, "offset") > 32UL << 20] += doc_number(function, "ticks");
+	}
+}
+
+/* 4,096 hot pages of text, 64 MiB apart in two groups. */
+Test(live_truth, big_text)
+{
+	uint64_t ticks[2] = { 0 };
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("bigtext"), "16", "10"));
+	halves(live.doc, ticks);
+	assert_ratio(SHARES({ "near", 5 }, { "remote", 3 }), ticks);
+	cr_expect_geq((double)(ticks[0] + ticks[1]),
+		      0.9 * (double)doc_number(live.doc, "ticks.total"));
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/*
+ * At the limit new text gets coarser bins, which is said, and no tick is lost for it. Here a
+ * quarter of the hot pages have room.
+ */
+Test(live_truth, memory_limit_makes_bins_coarser)
+{
+	struct json_object *histograms;
+	uint64_t ticks[2] = { 0 }, coarsest = 1;
+	struct live live;
+	size_t i;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "--memory", "4M"), ARGS(WORKLOAD("bigtext"), "16", "10"));
+	live_assert_time(&live, 20);
+	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0, "ticks were lost for want of memory");
+	histograms = doc_get(live.doc, "histograms");
+	for (i = 0; i < json_object_array_length(histograms); i++) {
+		struct json_object *histogram = json_object_array_get_idx(histograms, i);
+		uint64_t bytes = doc_number(histogram, "bytes_per_bin");
+
+		coarsest = bytes > coarsest ? bytes : coarsest;
+	}
+	cr_expect_gt(coarsest, 1, "all bins are of one byte in spite of the limit");
+	cr_expect_not_null(strstr(live.end.err, "--memory"), "not said: %s", live.end.err);
+	cr_expect_gt(json_object_array_length(doc_get(live.doc, "notes")), 0, "no note of it");
+	halves(live.doc, ticks);
+	assert_ratio(SHARES({ "near", 5 }, { "remote", 3 }), ticks);
+	live_end(&live);
+}
+
+/* A neighbour that burns as much CPU, outside of the tree, is in no account. */
+Test(live_truth, neighbour_is_not_counted)
+{
+	struct child neighbour;
+	struct child_end end;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	child_start(&neighbour, NULL, ARGS(WORKLOAD("forever"), live_path(&live, "pid")));
+	number_in_file(live_path(&live, "pid"));
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("threads"), "2", "15000"));
+	kill(neighbour.pid, SIGKILL);
+	child_finish(&neighbour, &end);
+	child_end_free(&end);
+	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
+	cr_expect_eq(doc_object(live.doc, NULL, "forever"), 0);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}
+
+/* Nor one that runs the very same file. */
+Test(live_truth, neighbour_of_the_same_file_is_not_counted)
+{
+	struct child neighbour;
+	struct child_end end;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	child_start(&neighbour, NULL, ARGS(WORKLOAD("three"), "10000000"));
+	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "15000"));
+	kill(neighbour.pid, SIGKILL);
+	child_finish(&neighbour, &end);
+	child_end_free(&end);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
+	live_assert_time(&live, 20);
+	live_end(&live);
+}

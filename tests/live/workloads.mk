@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The programs that are profiled, whose time per function is known beforehand.
+#
+# Gives LIVE_WORKLOADS, the files to build, and LIVE_DEFINES, where tests find them and the
+# profiler: absolute, so that a test may run in any directory. Sanitizers are for the profiler, so
+# the workloads are the same for every $(BUILD).
+
+WL_SRC := tests/live/workloads
+WL_OUT := build/tests/live/workloads
+WL_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes \
+	     -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
+define WL_CC
+$(call msg,WORKLOAD,$@)
+$(Q)mkdir -p $(@D) && $(CC) $(WL_CFLAGS) -MMD -MP -MF $@.d -MT $@
+endef
+
+LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$(CURDIR)/$(WL_OUT)"'
+
+# Position-independent programs, one source file each.
+WL_PIE := three one forever threads forktree vforker swarm nothing treetime plugins jit memexec \
+	  clock syscalls mapper faults bigexit bigtext threadexec clonevm
+
+# The same source linked in the other ways there are, and the ring of images that exec each other.
+WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
+	    plugin_a.so plugin_b.so nothing_static
+
+LIVE_WORKLOADS := $(addprefix $(WL_OUT)/,$(WL_PIE) $(WL_OTHER))
+
+$(addprefix $(WL_OUT)/,$(WL_PIE)): $(WL_OUT)/%: $(WL_SRC)/%.c | $(DEPS_FIRST)
+	$(WL_CC) -fPIE -pie -pthread -o $@ $< -ldl
+
+# Eighty MiB of text whose lines nobody reads, in the order of the source.
+$(WL_OUT)/bigtext: WL_CFLAGS += -g0 -fno-toplevel-reorder
+
+$(WL_OUT)/three_nopie: $(WL_SRC)/three.c | $(DEPS_FIRST)
+	$(WL_CC) -fno-pie -no-pie -o $@ $<
+
+$(WL_OUT)/three_static: $(WL_SRC)/three.c | $(DEPS_FIRST)
+	$(WL_CC) -fno-pie -no-pie -static -o $@ $<
+
+$(WL_OUT)/three_static_pie: $(WL_SRC)/three.c | $(DEPS_FIRST)
+	$(WL_CC) -fPIE -static-pie -o $@ $<
+
+$(WL_OUT)/nothing_static: $(WL_SRC)/nothing.c | $(DEPS_FIRST)
+	$(WL_CC) -fno-pie -no-pie -static -o $@ $<
+
+# Not position-independent, so that all three stand at the same addresses.
+$(WL_OUT)/ring_alpha: WL_RING := -DFUNCTION=alpha -DWEIGHT=5 -DNEXT='"ring_beta"'
+$(WL_OUT)/ring_beta: WL_RING := -DFUNCTION=beta -DWEIGHT=3 -DNEXT='"ring_delta"'
+$(WL_OUT)/ring_delta: WL_RING := -DFUNCTION=delta -DWEIGHT=2 -DNEXT='"ring_alpha"' -DLAST=1
+$(addprefix $(WL_OUT)/ring_,alpha beta delta): $(WL_SRC)/chain.c | $(DEPS_FIRST)
+	$(WL_CC) $(WL_RING) -fno-pie -no-pie -o $@ $<
+
+$(WL_OUT)/plugin_%.so: $(WL_SRC)/plugin.c | $(DEPS_FIRST)
+	$(WL_CC) -DFUNCTION=plugin_$* -fPIC -shared -o $@ $<
+
+DEP_FILES += $(LIVE_WORKLOADS:%=%.d)

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* clock N: N million readings of the clock, in the vdso where the kernel offers that. */
+#include <time.h>
+
+#include "spin.h"
+
+int main(int argc, char **argv)
+{
+	unsigned long n = spin_argument(argc, argv, 1, 1) * 1000000;
+	struct timespec now;
+
+	while (n--)
+		clock_gettime(CLOCK_MONOTONIC, &now);
+	return 0;
+}

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * jit UNITS: writes two functions of machine code into anonymous memory, describes them in
+ * /tmp/perf-PID.map, and burns in them 3 : 1. Prints its pid. Exit 77: no code for this machine.
+ */
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "spin.h"
+
+#define FUNCTION_BYTES 256UL
+#define REGION_BYTES 65536
+
+/* n in the first argument: n times x = x * 3, then return. */
+#if defined(__x86_64__)
+static const unsigned char code[] = {
+	0x48, 0x6b, 0xc0, 0x03, /* 1: imul $3, %rax, %rax */
+	0x48, 0x83, 0xc0, 0x01, /* add $1, %rax */
+	0x48, 0xff, 0xcf, /* dec %rdi */
+	0x75, 0xf3, /* jnz 1b */
+	0xc3, /* ret */
+};
+#elif defined(__aarch64__)
+static const unsigned int code[] = {
+	0x9b027c21, /* 1: mul x1, x1, x2 */
+	0x91000421, /* add x1, x1, #1 */
+	0xf1000400, /* subs x0, x0, #1 */
+	0x54ffffa1, /* b.ne 1b */
+	0xd65f03c0, /* ret */
+};
+#else
+static const unsigned char code[1];
+#define NO_CODE 1
+#endif
+
+static int describe(const char *text)
+{
+	char path[64];
+	FILE *map;
+
+	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
+	map = fopen(path, "w");
+	if (!map)
+		return -1;
+	fprintf(map, "%lx %lx jit_hot\n", (unsigned long)text, FUNCTION_BYTES);
+	fprintf(map, "%lx %lx jit_warm\n", (unsigned long)text + FUNCTION_BYTES, FUNCTION_BYTES);
+	return fclose(map);
+}
+
+static void call(char *text, unsigned long units)
+{
+	union {
+		void *object;
+		void (*call)(unsigned long n);
+	} function = { .object = text };
+
+	function.call(units * SPIN_UNIT);
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long units = spin_argument(argc, argv, 1, 1000), done;
+	char *text;
+
+#ifdef NO_CODE
+	return 77;
+#endif
+	text = mmap(NULL, REGION_BYTES, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED)
+		return 1;
+	memcpy(text, code, sizeof(code));
+	memcpy(text + FUNCTION_BYTES, code, sizeof(code));
+	__builtin___clear_cache(text, text + REGION_BYTES);
+	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) || describe(text)) {
+		perror("jit");
+		return 1;
+	}
+	printf("%d\n", getpid());
+	for (done = 0; done < units; done += SPIN_ROUND) {
+		call(text, SPIN_ROUND / 4 * 3);
+		call(text + FUNCTION_BYTES, SPIN_ROUND / 4);
+	}
+	return 0;
+}

@@ -1,0 +1,7 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* nothing: ends at once. */
+int main(void)
+{
+	return 0;
+}

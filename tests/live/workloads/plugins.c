@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it, closes it, and the same
+ * with B and 3 * UNITS. Prints how often B stood where A had been.
+ */
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "spin.h"
+
+/* Where plugin_run was, or NULL. */
+static const void *use(const char *path, unsigned long units)
+{
+	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+	union {
+		void *object;
+		void (*call)(unsigned long units);
+	} run;
+
+	if (!library) {
+		fprintf(stderr, "%s\n", dlerror());
+		return NULL;
+	}
+	run.object = dlsym(library, "plugin_run");
+	if (run.object)
+		run.call(units);
+	dlclose(library);
+	return run.object;
+}
+
+int main(int argc, char **argv)
+{
+	unsigned long rounds = spin_argument(argc, argv, 1, 100), i, same = 0;
+	unsigned long units = spin_argument(argc, argv, 2, 10);
+
+	if (argc < 5)
+		return 2;
+	for (i = 0; i < rounds; i++) {
+		const void *a = use(argv[3], 5 * units);
+		const void *b = use(argv[4], 3 * units);
+
+		if (!a || !b)
+			return 1;
+		same += a == b;
+	}
+	printf("%lu\n", same);
+	return 0;
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef SPIN_H
+#define SPIN_H
+
+#include <stdlib.h>
+
+/*
+ * Work whose CPU time is known beforehand: a chain of dependent multiplications that neither the
+ * compiler nor an out-of-order core can shorten, so equal counts take equal time wherever the
+ * code stands. A unit is about a tenth of a millisecond.
+ */
+#define SPIN_UNIT 100000UL
+
+/* A round is long beside a tick, and short beside drifts of the clock: both even out. */
+#define SPIN_ROUND 100UL
+
+static inline __attribute__((always_inline)) void spin(unsigned long units)
+{
+	unsigned long x = 1, n;
+
+	for (n = units * SPIN_UNIT; n; n--) {
+		x = x * 0x5851f42dUL + n;
+		__asm__ volatile("" : "+r"(x));
+	}
+}
+
+/* The name inside keeps gcc from folding functions of equal code into one. */
+#define SPIN_FUNCTION(name)                                                                        \
+	void name(unsigned long units);                                                            \
+	__attribute__((noinline, aligned(64))) void name(unsigned long units)                      \
+	{                                                                                          \
+		__asm__ volatile("/* " #name " */");                                               \
+		spin(units);                                                                       \
+	}
+
+/* The work a program is asked for: argument number i, or otherwise. */
+static inline unsigned long spin_argument(int argc, char **argv, int i, unsigned long otherwise)
+{
+	return i < argc ? strtoul(argv[i], NULL, 10) : otherwise;
+}
+
+#endif
