@@ -1,0 +1,26 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The programs of `make bench`. BENCH_ARGS goes to tests/bench/run: BENCH_ARGS='-r 1 -s 1'.
+
+BENCH_NR_OBJECTS := 64
+BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
+BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload
+BENCH_OBJECTS := $(BENCH_NUMBERS:%=$(BUILD)/bench/objects/object%.so)
+BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wstrict-prototypes \
+	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
+
+$(BUILD)/bench/measure: tests/bench/measure.c tests/bench/account.c
+$(BUILD)/bench/empty: tests/bench/empty.c
+$(BUILD)/bench/workload: tests/bench/workload.c
+$(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) $(filter %.c,$^) -o $@ -lbpf -pthread -ldl
+
+# Built one by one from the same source. The 1 before the number: 08 is no octal number.
+$(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/bench/bench.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) -shared -fPIC -DOBJECT=1$* $< -o $@
+
+bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS)
+
+DEP_FILES += $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)

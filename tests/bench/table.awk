@@ -1,0 +1,225 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The windows that run recorded, as a Markdown table whose columns line up as plain text too.
+# A cell is the median over the rounds and, in brackets, the least and the greatest.
+
+{
+	delete field
+	for (i = 2; i <= NF; i++) {
+		eq = index($i, "=")
+		value = substr($i, eq + 1)
+		# a string would compare as a string
+		field[substr($i, 1, eq - 1)] = value ~ /^[0-9]+$/ ? value + 0 : value
+	}
+}
+
+$1 == "window" {
+	windows++
+	retried += field["retries"] > 0
+	disturbed += field["held_ns"] <= 0.95 * field["elapsed_ns"]
+}
+
+field["status"] != 0 { failed[field["tool"]]++ }
+
+$1 == "true" && field["status"] == 0 { add("true", field["tool"], field["time_ns"] / 1e6) }
+
+$1 == "compile" && field["status"] == 0 {
+	add("compile", field["tool"], field["time_ns"] / 1e6)
+	if (field["runs"] > 0)
+		add("churn", field["tool"], field["run_ns"] / field["runs"])
+	add_misses("churn_miss", field["tool"])
+}
+
+$1 == "window" && field["tool"] == "none" {
+	bare[field["round"], field["group"]] = field["calls"] / field["held_ns"]
+	groups[field["round"]] = field["group"]
+}
+
+$1 == "window" && field["tool"] != "none" && field["status"] == 0 {
+	id = field["round"] SUBSEP field["group"] SUBSEP field["tool"]
+	kind[id] = field["tool"] SUBSEP field["hz"]
+	speed[id] = field["calls"] / field["held_ns"]
+	if (field["runs"] > 0)
+		gross[id] = field["run_ns"] / field["runs"]
+	keep_costs(kind[id])
+}
+
+function keep_costs(key) {
+	if (field["tool"] == "empty")
+		return
+	add("cpu", key, field["cpu_window_ns"] / (window_ns() / 100))
+	add("total", key, field["cpu_total_ns"] / 1e6)
+	add("peak", key, field["peak_kib"] / 1024)
+	add("maps", key, field["maps_kib"] / 1024)
+	add("bytes", key, field["bytes"] / 1024)
+	add_misses("miss", key)
+}
+
+function add_misses(metric, key) {
+	if (field["hits"] + field["misses"] > 0)
+		add(metric, key, 100 * field["misses"] / (field["hits"] + field["misses"]))
+}
+
+# Every thread's window is as long as the others'.
+function window_ns() {
+	return field["elapsed_ns"] / threads()
+}
+
+function threads() {
+	return field["threads"] > 0 ? field["threads"] : 1
+}
+
+function add(metric, key, value) {
+	values[metric, key, ++count[metric, key]] = value
+}
+
+# The figures that need a partner of the same round: the empty program at the same rate, and the
+# bare workload before and after.
+function pair_up(   id, part, floor, idle) {
+	for (id in kind) {
+		split(id, part, SUBSEP)
+		floor = part[1] SUBSEP part[2] SUBSEP "empty"
+		if (id in gross) {
+			add("gross", kind[id], gross[id])
+			if (floor in gross && part[3] != "empty")
+				add("net", kind[id], gross[id] - gross[floor])
+		}
+		idle = (bare[part[1], part[2]] + bare[part[1], part[2] + 1]) / 2
+		if (idle > 0)
+			add("slow", kind[id], 100 * (1 - speed[id] / idle))
+	}
+}
+
+# What the slowdown column reads when nothing is there to slow down.
+function noise(   round, g, mean) {
+	for (round in groups)
+		for (g = 0; g < groups[round]; g++) {
+			mean = (bare[round, g] + bare[round, g + 1]) / 2
+			add("slow", "none", 100 * (1 - bare[round, g] / mean))
+		}
+}
+
+function sort_values(metric, key,   n, i, j, v) {
+	n = count[metric, key]
+	for (i = 2; i <= n; i++) {
+		v = values[metric, key, i]
+		for (j = i - 1; j >= 1 && values[metric, key, j] > v; j--)
+			values[metric, key, j + 1] = values[metric, key, j]
+		values[metric, key, j + 1] = v
+	}
+	return n
+}
+
+function number(v) {
+	if (v < 0)
+		return "-" number(-v)
+	return sprintf(v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
+}
+
+function cell(metric, key,   n, median) {
+	n = sort_values(metric, key)
+	if (!n)
+		return "-"
+	median = (values[metric, key, int((n + 1) / 2)] + values[metric, key, int(n / 2) + 1]) / 2
+	return number(median) " (" number(values[metric, key, 1]) " to " \
+		number(values[metric, key, n]) ")"
+}
+
+function row(text,   n, i, part) {
+	rows++
+	n = split(text, part, "|")
+	for (i = 1; i <= n; i++) {
+		grid[rows, i] = part[i]
+		if (length(part[i]) > width[i])
+			width[i] = length(part[i])
+	}
+	columns = n
+}
+
+function flush_grid(   r, i, line) {
+	for (r = 1; r <= rows; r++) {
+		line = "|"
+		for (i = 1; i <= columns; i++)
+			line = line sprintf(" %-" width[i] "s |", grid[r, i])
+		print line
+		if (r > 1)
+			continue
+		line = "|"
+		for (i = 1; i <= columns; i++)
+			line = line " " rule(width[i]) " |"
+		print line
+	}
+	rows = 0
+	delete width
+	print ""
+}
+
+function rule(n,   s) {
+	while (length(s) < n)
+		s = s "-"
+	return s
+}
+
+function cost_row(hz, tool,   key) {
+	key = tool SUBSEP hz
+	if (count["slow", key])
+		row(hz "|" name[tool] "|" cell("net", key) "|" cell("gross", key) "|" \
+		    cell("slow", key) "|" cell("cpu", key) "|" cell("total", key) "|" \
+		    cell("peak", key) "|" cell("maps", key) "|" cell("bytes", key))
+}
+
+function cost_table(   n, m, i, j, hz, tool) {
+	row("Hz|profiler|handler, ns net|ns gross|workload slower, %|CPU sampling, % of a core|" \
+	    "CPU in all, ms|peak RSS, MiB|maps, MiB|written, KiB")
+	row("-|none (noise)|-|-|" cell("slow", "none") "|-|-|-|-|-")
+	n = split(rates, hz, " ")
+	m = split(tools, tool, " ")
+	for (i = 1; i <= n; i++)
+		for (j = 1; j <= m; j++)
+			cost_row(hz[i], tool[j])
+	flush_grid()
+}
+
+function command_table(   m, j, tool) {
+	row("command|ms for true|ms for 20 gcc -c, 1 kHz")
+	m = split("none " tools " perf-no-bpf", tool, " ")
+	for (j = 1; j <= m; j++)
+		if (count["true", tool[j]])
+			row(runs_it[tool[j]] "|" cell("true", tool[j]) "|" cell("compile", tool[j]))
+	flush_grid()
+}
+
+function remarks(   n, i, hz, key, tool) {
+	n = split(rates, hz, " ")
+	for (i = 1; i <= n; i++) {
+		key = "bpfprofil" SUBSEP hz[i]
+		if (count["miss", key])
+			print "- translation misses at " hz[i] " Hz, start included: " cell("miss", key) " %"
+	}
+	if (count["churn", "bpfprofil"])
+		print "- 20 gcc -c: handler " cell("churn", "bpfprofil") " ns gross, translation misses " \
+			cell("churn_miss", "bpfprofil") " %"
+	if (retried + disturbed > 0)
+		print "- the host was busy: " retried " of " windows " windows repeated, in " \
+			disturbed + 0 " the workload still had less than 95 % of its CPUs"
+	for (tool in failed)
+		print "- " tool " ended with an error in " failed[tool] " runs, left out"
+}
+
+END {
+	name["empty"] = "empty BPF program"
+	name["bpfprofil"] = "bpfprofil run"
+	name["bpftrace"] = "bpftrace, by pc"
+	name["bcc"] = "BCC profile"
+	name["perf"] = "perf record"
+	runs_it["none"] = "the command alone"
+	runs_it["bpfprofil"] = "bpfprofil run -- command"
+	runs_it["perf"] = "perf record -- command"
+	runs_it["perf-no-bpf"] = "perf record --no-bpf-event -- command"
+	runs_it["bpftrace"] = "bpftrace -c command"
+	pair_up()
+	noise()
+	cost_table()
+	command_table()
+	remarks()
+}
