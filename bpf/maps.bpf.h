@@ -18,12 +18,13 @@ struct {
 	__type(value, struct counter_page);
 } pages SEC(".maps");
 
+/* By sizes and not by types: 6.1 takes a map with BTF and one without for different. */
 struct page_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, CHUNK_PAGES);
-	__type(key, u32);
-	__type(value, struct counter_page);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct counter_page));
 };
 
 struct {
@@ -55,8 +56,8 @@ struct dir_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, CHUNK_WINDOWS);
-	__type(key, u32);
-	__type(value, struct window_dir);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct window_dir));
 };
 
 struct {

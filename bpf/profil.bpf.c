@@ -71,20 +71,6 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 	settle_within(&follow->pending[1], &mapping, follow->target);
 }
 
-static __noinline int others_tick(bool idle)
-{
-	u32 cpu = bpf_get_smp_processor_id();
-	struct cpu_account *account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
-
-	if (!account)
-		return 0;
-	if (idle)
-		account->idle++;
-	else
-		account->others++;
-	return 0;
-}
-
 /* A tick that the cache did not know: somebody else's, or one to translate, defer or leave out. */
 static __noinline int slow_tick(struct tick *tick, bool left_out)
 {
@@ -95,7 +81,7 @@ static __noinline int slow_tick(struct tick *tick, bool left_out)
 	u32 target, cpu = bpf_get_smp_processor_id();
 
 	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
-		return others_tick(false);
+		return 0;
 	target = follow->target;
 	account = bpf_map_lookup_elem(&target_accounts, &target);
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
@@ -139,8 +125,8 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 	struct tick tick;
 	u32 slot, i;
 
-	if (!task->pid || task->flags & TASK_KTHREAD)
-		return others_tick(!task->pid);
+	if (task->flags & TASK_KTHREAD)
+		return 0;
 	read_tick(ctx, task, mm, user, &tick);
 	slot = xlat_slot(&tick);
 	set = bpf_map_lookup_elem(&xlat, &slot);
@@ -212,16 +198,27 @@ static __always_inline void give_up_exec(struct follow *follow)
 	__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 }
 
+/* A function of its own, for its stack is not to add to that of settle. */
+static __noinline int remember_exit_place(struct follow *follow)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 pc = arch_return_pc(task);
+	struct mapping mapping;
+
+	if (find_mapping(task, pc, &mapping) || !mapping.exec)
+		return 0;
+	follow->exit.offset = pc - mapping.start + mapping.offset;
+	follow->exit.space = mapping.space;
+	return 0;
+}
+
 /*
  * The last chance to translate the user pc of an exiting thread: tearing down its address space
  * takes ticks of its own, and by then the mapping is gone.
  */
-SEC("tp_btf/sched_process_exit")
-int BPF_PROG(profil_exit, struct task_struct *task)
+static __always_inline int begin_exit(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
-	struct mapping mapping;
-	u64 pc;
 
 	if (!follow)
 		return 0;
@@ -229,10 +226,21 @@ int BPF_PROG(profil_exit, struct task_struct *task)
 	if (!task->mm)
 		return 0;
 	settle_all(follow);
-	pc = arch_return_pc(task);
-	if (find_mapping(task, pc, &mapping) || !mapping.exec)
-		return 0;
-	follow->exit.offset = pc - mapping.start + mapping.offset;
-	follow->exit.space = mapping.space;
-	return 0;
+	return remember_exit_place(follow);
+}
+
+SEC("?tp_btf/sched_process_exit")
+int BPF_PROG(profil_exit, struct task_struct *task)
+{
+	return begin_exit(task);
+}
+
+/*
+ * The same for kernels whose tracepoint comes after exit_mm: all before 6.16. This is the first
+ * that exit_mm calls, for a task with an address space or without. See engine/exit_hook.h.
+ */
+SEC("?fentry/exit_mm_release")
+int BPF_PROG(profil_exit_mm, struct task_struct *task)
+{
+	return begin_exit(task);
 }

@@ -39,7 +39,7 @@ static long path_step(u32 i, void *data)
 	struct mount *mount = walk->mount, *above;
 	long got;
 
-	if (dentry == parent || dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
 		above = BPF_CORE_READ(mount, mnt_parent);
 		if (above == mount)
 			return 1;
@@ -55,7 +55,7 @@ static long path_step(u32 i, void *data)
 		return 1;
 	walk->len += got;
 	walk->dentry = parent;
-	return 0;
+	return dentry == parent; /* a memfd has a name and no folder */
 }
 
 /* The names of a file as its own mount tree has them. */

@@ -62,17 +62,15 @@ static __always_inline u64 xlat_in_window(const struct xlat_entry *entry, u64 pc
 	return first + xlat_offset(entry, pc);
 }
 
-/* Gives an entry's hits to its target and its CPU. */
+/* Gives an entry's hits to its target. */
 static __always_inline void xlat_flush(struct xlat_entry *entry)
 {
-	u32 target = entry->where & XLAT_TARGET_MASK, cpu = bpf_get_smp_processor_id();
+	u32 target = entry->where & XLAT_TARGET_MASK;
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
-	struct cpu_account *cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 
-	if (!account || !cpu_account)
+	if (!account)
 		return;
 	__sync_fetch_and_add(&account->ticks, entry->ticks);
-	cpu_account->evicted += entry->ticks;
 	entry->ticks = 0;
 }
 

@@ -70,14 +70,11 @@ struct xlat_origins {
 	struct xlat_origin way[XLAT_WAYS];
 };
 
-/* One CPU's ticks that were nobody's, and what the cache could not answer. */
+/* How one CPU's cache did. */
 struct cpu_account {
-	__u64 idle;
-	__u64 others;
 	__u64 misses;
-	__u64 evicted; /* hits of entries that made room for others */
 	__u64 renewed; /* old entries that still held */
-	__u64 pad[3];
+	__u64 pad[6];
 };
 
 /*

@@ -20,14 +20,13 @@ static void run_syscalls(struct live *live, const char *mode, double part[3])
 	double sum;
 
 	live_begin(live);
-	live_run(live, ARGS(FAST, "--mode", mode), ARGS(WORKLOAD("syscalls"), "5000"));
+	live_run_timed(live, ARGS(FAST, "--mode", mode), ARGS(WORKLOAD("syscalls"), "5000"));
 	cr_assert_eq(sscanf(live->end.out, "%lf %lf %lf", &part[0], &part[1], &part[2]), 3);
 	sum = part[0] + part[1] + part[2];
 	part[0] /= sum;
 	part[1] /= sum;
 	part[2] /= sum;
 	cr_expect_str_eq(json_object_get_string(doc_get(live->doc, "sampling.mode")), mode);
-	live_assert_time(live, 20);
 }
 
 static double part_of(struct live *live, uint64_t ticks)
@@ -80,8 +79,7 @@ Test(live_kernel, split_mode_names)
 
 	NEED_ROOT();
 	live_begin(&live);
-	live_run(&live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
-	live_assert_time(&live, 20);
+	live_run_timed(&live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
 	all = doc_object(live.doc, "kernel", NULL);
 	functions = doc_get(live.doc, "functions");
 	for (i = 0; i < json_object_array_length(functions); i++) {
@@ -119,8 +117,7 @@ Test(live_kernel, page_faults)
 
 	NEED_ROOT();
 	live_begin(&live);
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
-	live_assert_time(&live, 20);
+	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
 	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL)), 0.5);
 	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL) +
 					     doc_function(live.doc, "drop_pages", NULL)),
@@ -134,8 +131,7 @@ static void map_and_burn(const char *pairs)
 	struct live live;
 
 	live_begin(&live);
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("mapper"), pairs, "10000"));
-	live_assert_time(&live, 40);
+	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("mapper"), pairs, "10000"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.2);
 	cr_expect_lt(part_of(&live, doc_lost(live.doc, NULL)), 0.01, "lost: %s",
 		     json_object_to_json_string(doc_get(live.doc, "ticks")));
@@ -161,7 +157,6 @@ Test(live_kernel, exit_of_a_large_address_space)
 
 	NEED_ROOT();
 	live_begin(&live);
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
-	live_assert_time(&live, 40);
+	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
 	live_end(&live);
 }

@@ -224,7 +224,7 @@ Test(demangle, names)
 			"<alloc::string::String as core::fmt::Debug>::fmt");
 	/* Rust, v0 */
 	check_demangled("_RNvCs1234_7mycrate3foo", "mycrate::foo");
-	check_demangled("_RNvC0f0", "::f");
+	check_demangled("_RNvC0f0", NULL);
 	check_demangled("_RNvMs_NtCs1234_7mycrate3barNtB4_3Baz4work", "<mycrate::bar::Baz>::work");
 }
 

@@ -242,7 +242,8 @@ int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, st
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", pattern);
 	code = expand(pattern, pid, started, stream);
-	if (fclose(stream) && !code)
+	/* glibc's fclose() says nothing when the last growth of the text failed. */
+	if ((fclose(stream) || !text) && !code)
 		code = -ENOMEM;
 	if (!code) {
 		*ret = text;

@@ -155,14 +155,14 @@ static enum event sample(struct run *run, struct error *err)
 }
 
 /* COMMAND may go on after the first signal; the second leaves it alone. */
-static int await_command(struct run *run, enum event event, struct error *err)
+static int await_command(struct run *run, struct error *err)
 {
-	while (event != EVENT_ENDED) {
+	enum event event;
+
+	do
 		event = wait_event(run, -1, err);
-		if (event == EVENT_SIGNAL)
-			return 128 + SIGINT;
-	}
-	return child_wait(&run->child);
+	while (event == EVENT_NONE);
+	return event == EVENT_SIGNAL ? 128 + SIGINT : child_wait(&run->child);
 }
 
 static int exec_status(int failure)
@@ -188,11 +188,14 @@ static int run_command(struct run *run, struct error *err)
 	}
 	event = sample(run, err);
 	ret = session_stop(run->session, err);
+	status = event == EVENT_ENDED ? child_wait(&run->child) : 0;
 	if (!ret)
-		ret = result_write(run->session, run->options, run->argv, run->output, err);
+		ret = result_write(run->session, run->options, run->argv, run->child.cpu_ns,
+				   run->output, err);
 	if (ret)
 		print_error(err);
-	status = await_command(run, event, err);
+	if (event != EVENT_ENDED)
+		status = await_command(run, err);
 	return ret ? EXIT_FAILURE : status;
 failed:
 	print_error(err);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "cli/command.h"
 
+#include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/utsname.h>
 
 #include "bpfprofil/version.h"
@@ -38,10 +40,12 @@ bool command_parse(const struct command *command, int argc, char **argv, void *o
 {
 	struct opts_parsed parsed;
 	struct error err = { 0 };
+	int code;
 
-	if (opts_parse(command, argc, argv, options, &parsed, &err)) {
+	code = opts_parse(command, argc, argv, options, &parsed, &err);
+	if (code) {
 		print_error(&err);
-		*ret_status = EXIT_USAGE;
+		*ret_status = code == -ENOMEM ? EXIT_FAILURE : EXIT_USAGE;
 		return false;
 	}
 	if (parsed.help || parsed.version) {

@@ -84,7 +84,7 @@ static int print_summary(struct session *session, const struct sampling_options 
 }
 
 int result_write(struct session *session, const struct sampling_options *options, char **argv,
-		 const char *output, struct error *err)
+		 uint64_t cpu_ns, const char *output, struct error *err)
 {
 	struct profile *profile;
 	int ret;
@@ -92,6 +92,8 @@ int result_write(struct session *session, const struct sampling_options *options
 	ret = session_profile(session, &profile, err);
 	if (ret)
 		return ret;
+	if (cpu_ns)
+		profile->sampling.measured_hz = profile->ticks.total * 1e9 / cpu_ns;
 	ret = set_command(profile, argv, err);
 	if (!ret)
 		ret = name_places(session, options, profile, err);

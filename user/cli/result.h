@@ -7,9 +7,10 @@
 
 /*
  * From a stopped session to a file and a summary on stderr: names, regions, FILE, the account and
- * the hottest functions. argv: COMMAND, NULL without one.
+ * the hottest functions. argv: COMMAND, NULL without one; cpu_ns: the CPU time it is known to have
+ * used, 0 when it is not.
  */
 int result_write(struct session *session, const struct sampling_options *options, char **argv,
-		 const char *output, struct error *err);
+		 uint64_t cpu_ns, const char *output, struct error *err);
 
 #endif

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -56,7 +57,12 @@ static int find_user(const char *name, struct passwd **ret, struct error *err)
 		return 0;
 	errno = 0;
 	*ret = getpwnam(name);
-	return *ret ? 0 : error_set(err, -EINVAL, "--user '%s': no such user", name);
+	if (*ret)
+		return 0;
+	/* Other values of errno may stand for "not found", too: getpwnam(3). */
+	if (errno == ENOMEM || errno == EIO || errno == EMFILE || errno == ENFILE)
+		return error_errno(err, -errno, "--user '%s'", name);
+	return error_set(err, -EINVAL, "--user '%s': no such user", name);
 }
 
 int child_fork(char *const *argv, const char *user, struct child *ret, struct error *err)
@@ -118,14 +124,24 @@ int child_exec(struct child *child, const char *command, struct error *err)
 	return error_errno(err, failure, "%s: cannot be executed", command);
 }
 
+static uint64_t cpu_ns(const struct rusage *usage)
+{
+	uint64_t seconds = usage->ru_utime.tv_sec + usage->ru_stime.tv_sec;
+	uint64_t us = usage->ru_utime.tv_usec + usage->ru_stime.tv_usec;
+
+	return seconds * 1000000000 + us * 1000;
+}
+
 int child_wait(struct child *child)
 {
+	struct rusage usage;
 	int status;
 
-	while (waitpid(child->pid, &status, 0) < 0)
+	while (wait4(child->pid, &status, 0, &usage) < 0)
 		if (errno != EINTR)
 			return EXIT_FAILURE;
 	child->pid = -1;
+	child->cpu_ns = cpu_ns(&usage);
 	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 

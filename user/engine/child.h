@@ -3,6 +3,7 @@
 #define BPFPROFIL_CHILD_H
 
 #include <stdbool.h>
+#include <stdint.h>
 #include <sys/types.h>
 
 #include "base/error.h"
@@ -16,6 +17,7 @@ struct child {
 	int pid_fd; /* readable when it has ended */
 	int go_fd;
 	int failed_fd;
+	uint64_t cpu_ns; /* after child_wait: its CPU time, and that of children it waited for */
 };
 
 /* user: NULL to stay who we are. argv ends with NULL. */

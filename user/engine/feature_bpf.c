@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "engine/exit_hook.h"
 #include "engine/feature_probes.h"
 
 /*
@@ -212,4 +213,23 @@ void probe_read_kernel(struct feature_answer *answer)
 			   "booting without lockdown=confidentiality (cat "
 			   "/sys/kernel/security/lockdown)",
 			   "the kernel refuses bpf_probe_read_kernel");
+}
+
+void probe_exit(struct feature_answer *answer)
+{
+	int hook;
+
+	if (!may_load(answer))
+		return;
+	hook = exit_hook_find();
+	if (hook < 0)
+		not_tried(answer, hook);
+	else if (hook == EXIT_HOOK_LATE)
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y, or 6.16",
+				   "none: ticks of giving memory back at exit are lost");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%s",
+				   hook == EXIT_HOOK_FUNCTION ? "fentry on exit_mm_release" :
+								"sched_process_exit");
 }

@@ -17,6 +17,7 @@ void probe_task_pt_regs(struct feature_answer *answer);
 void probe_task_storage(struct feature_answer *answer);
 void probe_ringbuf(struct feature_answer *answer);
 void probe_read_kernel(struct feature_answer *answer);
+void probe_exit(struct feature_answer *answer);
 void probe_jit(struct feature_answer *answer);
 void probe_max_rate(struct feature_answer *answer);
 void probe_ptrace(struct feature_answer *answer);

@@ -23,6 +23,7 @@ static const struct feature features[] = {
 	{ "task_storage", "task storage: which tasks are followed", true, probe_task_storage },
 	{ "ringbuf", "the ring buffer: news of files and processes", true, probe_ringbuf },
 	{ "read_kernel", "bpf_probe_read_kernel: names of files", true, probe_read_kernel },
+	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
 	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },

@@ -104,7 +104,7 @@ int object_describe(const struct space *space, const struct space_info *info,
 		failed = describe_vdso(&object, err);
 		break;
 	default:
-		object.path = info ? strdup(info->path) : unnamed_file(space);
+		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);
 		failed = describe_file(info, &object, err);
 	}
 	if (!object.path && !failed)

@@ -79,6 +79,12 @@ static int event_open(uint64_t period_ns, uint32_t cpu)
 		.sample_period = period_ns,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
+		/*
+		 * Ticks of an idle CPU are nobody's. Without this they would count against the
+		 * throttle, which is reset by the scheduler's tick that idle CPUs stop: after some
+		 * 400 of them the clock stood still until a jiffy after the next wake-up.
+		 */
+		.exclude_idle = 1,
 	};
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
@@ -230,9 +236,9 @@ void sampler_free(struct sampler *sampler)
 	sampler->nr_events = 0;
 }
 
-int sampler_check_rate(uint64_t period_ns, struct error *err)
+int sampler_check_rate(double hz, struct error *err)
 {
-	uint64_t hz = (1000000000ULL + period_ns - 1) / period_ns, limit;
+	unsigned long long limit;
 	char text[32];
 
 	if (read_text(MAX_SAMPLE_RATE, text, sizeof(text)))
@@ -241,9 +247,8 @@ int sampler_check_rate(uint64_t period_ns, struct error *err)
 	if (hz <= limit)
 		return 0;
 	error_set(err, -EINVAL,
-		  "-F %llu: above kernel.perf_event_max_sample_rate, which is %llu here",
-		  (unsigned long long)hz, (unsigned long long)limit);
-	error_hint(err, "-F %llu, or sysctl kernel.perf_event_max_sample_rate=%llu",
-		   (unsigned long long)limit, (unsigned long long)hz);
+		  "-F %.6g: above kernel.perf_event_max_sample_rate, which is %llu here", hz,
+		  limit);
+	error_hint(err, "-F %llu, or sysctl kernel.perf_event_max_sample_rate=%.0f", limit, hz);
 	return -EINVAL;
 }

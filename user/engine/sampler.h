@@ -41,8 +41,8 @@ void sampler_stop(struct sampler *sampler);
 
 void sampler_free(struct sampler *sampler);
 
-/* The period against kernel.perf_event_max_sample_rate: above it the kernel throttles. */
-int sampler_check_rate(uint64_t period_ns, struct error *err);
+/* The rate against kernel.perf_event_max_sample_rate: above it the kernel throttles. */
+int sampler_check_rate(double hz, struct error *err);
 
 /* CPUs in a list as sysfs has it ("0-3,7"), told to each; a negative return ends and is returned. */
 int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx);

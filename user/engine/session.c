@@ -16,6 +16,7 @@
 #include <unistd.h>
 
 #include "engine/calibrate.h"
+#include "engine/exit_hook.h"
 #include "engine/objects.h"
 #include "engine/pool.h"
 #include "engine/sampler.h"
@@ -151,6 +152,19 @@ static int open_watches(struct session *session, struct error *err)
 	return ret ?: watch(session, session->sampler.uevent_fd, err);
 }
 
+/* One of the two programs on exit. */
+static int choose_exit_hook(struct session *session, struct error *err)
+{
+	struct profil_bpf *skel = session->skel;
+	int hook = exit_hook_find();
+
+	if (hook < 0)
+		return error_errno(err, hook, "reading the kernel's BTF");
+	bpf_program__set_autoload(skel->progs.profil_exit, hook != EXIT_HOOK_FUNCTION);
+	bpf_program__set_autoload(skel->progs.profil_exit_mm, hook == EXIT_HOOK_FUNCTION);
+	return 0;
+}
+
 static int load(struct session *session, struct error *err)
 {
 	int ret;
@@ -159,11 +173,16 @@ static int load(struct session *session, struct error *err)
 	if (!session->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
 	ret = configure(session, err);
+	if (!ret)
+		ret = choose_exit_hook(session, err);
 	if (ret)
 		return ret;
 	ret = profil_bpf__load(session->skel);
-	if (ret)
-		return error_errno(err, ret, "loading the BPF programs");
+	if (ret) {
+		error_errno(err, ret, "loading the BPF programs");
+		/* What an old kernel answers; -EINVAL would say that the options are at fault. */
+		return ret == -EINVAL ? -EOPNOTSUPP : ret;
+	}
 	/* libbpf goes on without it where its own try of such a map failed. */
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
@@ -195,9 +214,9 @@ int session_open(const struct session_options *options, struct session **ret, st
 	session->epoll_fd = -1;
 	failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
 	if (!failed)
-		failed = sampler_check_rate(options->period_ns, err);
+		failed = sampler_check_rate(options->requested_hz, err);
 	if (!failed && !options->force)
-		failed = calibrate_check(hz, err);
+		failed = calibrate_check(options->requested_hz, err);
 	if (!failed)
 		failed = pool_plan(&session->pool, options->memory, cpus, hz, err);
 	if (!failed)

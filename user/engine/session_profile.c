@@ -55,26 +55,6 @@ static char *rfc3339(time_t when)
 	return strdup(text);
 }
 
-/*
- * What was delivered, on the CPU that got most: an idle CPU may stop its clock, and a CPU that
- * came late has had less time.
- */
-static double measured_hz(const struct counted *counted, uint64_t elapsed)
-{
-	uint64_t ticks, best = 0;
-	size_t cpu, set, way;
-
-	for (cpu = 0; cpu < counted->nr_cpus; cpu++) {
-		ticks = counted->cpus[cpu].idle + counted->cpus[cpu].others +
-			counted->cpus[cpu].misses + counted->cpus[cpu].evicted;
-		for (set = cpu * XLAT_SETS; set < (cpu + 1) * XLAT_SETS; set++)
-			for (way = 0; way < XLAT_WAYS; way++)
-				ticks += counted->xlat[set].way[way].ticks;
-		best = ticks > best ? ticks : best;
-	}
-	return elapsed ? best * 1e9 / elapsed : 0;
-}
-
 static int fill_host(struct profile *profile)
 {
 	struct utsname uts;
@@ -88,8 +68,7 @@ static int fill_host(struct profile *profile)
 	return profile->host.kernel && profile->host.arch && profile->host.name ? 0 : -ENOMEM;
 }
 
-static int fill_head(const struct session *session, const struct counted *counted,
-		     struct profile *profile, struct error *err)
+static int fill_head(const struct session *session, struct profile *profile, struct error *err)
 {
 	static const char *const modes[] = { "charged", "user", "split" };
 	struct profile_sampling *sampling = &profile->sampling;
@@ -102,7 +81,6 @@ static int fill_head(const struct session *session, const struct counted *counte
 	sampling->mode = strdup(modes[session->options.mode]);
 	sampling->period_ns = session->options.period_ns;
 	sampling->requested_hz = session->options.requested_hz;
-	sampling->measured_hz = measured_hz(counted, profile->duration_ns);
 	if (!profile->tool || !profile->started || !sampling->source || !sampling->mode ||
 	    fill_host(profile))
 		return out_of_memory(err);
@@ -232,7 +210,7 @@ int session_profile(struct session *session, struct profile **ret, struct error 
 	free(session->sources);
 	session->sources = NULL;
 	session->nr_sources = 0;
-	failed = fill_head(session, &counted, profile, err);
+	failed = fill_head(session, profile, err);
 	if (!failed)
 		failed = snapshot_histograms(&counted, &session->spaces, profile, &session->sources,
 					     err);

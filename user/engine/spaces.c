@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,22 +91,38 @@ static int open_named(const struct record *record, const char *path)
 	return -1;
 }
 
-/* Another root than ours: a container or a chroot. */
-static int open_root(uint32_t tgid)
+static void close_own(int *fd)
 {
-	struct stat ours, theirs;
-	char path[32];
-	int fd;
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
 
-	snprintf(path, sizeof(path), "/proc/%u/root", tgid);
-	fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (fd < 0)
-		return -1;
-	if (!fstat(fd, &theirs) && !stat("/", &ours) &&
-	    (ours.st_dev != theirs.st_dev || ours.st_ino != theirs.st_ino))
-		return fd;
-	close(fd);
-	return -1;
+static bool differs(int fd, const char *ours)
+{
+	struct stat here, there;
+
+	if (fstat(fd, &there) || stat(ours, &here))
+		return false;
+	return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
+/*
+ * Another root or other mounts than ours: a container or a chroot. The mounts go with the last
+ * process of their namespace, unless somebody holds it.
+ */
+static void open_root(uint32_t tgid, struct space_info *info)
+{
+	char root[32], ns[32];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
+	snprintf(ns, sizeof(ns), "/proc/%u/ns/mnt", tgid);
+	info->ns_fd = open(ns, O_RDONLY | O_CLOEXEC);
+	info->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (differs(info->root_fd, "/") || differs(info->ns_fd, "/proc/self/ns/mnt"))
+		return;
+	close_own(&info->ns_fd);
+	close_own(&info->root_fd);
 }
 
 /* The last number of the NSpid line: what getpid() says inside. */
@@ -138,8 +155,9 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 		return error_set(err, ret, "files: out of memory");
 	info = &spaces->list[spaces->nr];
 	*info = (struct space_info){ .space = record->space, .tgid = record->tgid, .fd = -1 };
+
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
-	info->root_fd = open_root(record->tgid);
+	open_root(record->tgid, info);
 	spaces->nr++;
 	if (record->space.kind != SPACE_FILE) {
 		info->ns_pid = read_ns_pid(record->tgid);
@@ -187,10 +205,9 @@ void spaces_free(struct spaces *spaces)
 	size_t i;
 
 	for (i = 0; i < spaces->nr; i++) {
-		if (spaces->list[i].fd >= 0)
-			close(spaces->list[i].fd);
-		if (spaces->list[i].root_fd >= 0)
-			close(spaces->list[i].root_fd);
+		close_own(&spaces->list[i].fd);
+		close_own(&spaces->list[i].root_fd);
+		close_own(&spaces->list[i].ns_fd);
 		free(spaces->list[i].path);
 	}
 	free(spaces->list);

@@ -20,6 +20,7 @@ struct space_info {
 	char *path; /* as the process sees it */
 	int fd; /* the file; -1: gone before it could be opened */
 	int root_fd; /* the process's root where it is not ours; else -1 */
+	int ns_fd; /* its mount namespace, where it is not ours; else -1 */
 	uint32_t ns_pid; /* the process's pid as it knows it */
 };
 

@@ -183,7 +183,7 @@ int rows_by_lines(const struct profile *profile, struct report_rows *rows, struc
 			end++;
 		result = object_lines(profile, rows, &rows->rows[first], end - first);
 		if (result)
-			return error_errno(err, result, "report");
+			return error_errno(err, result, "source lines");
 	}
 	rows_merge(rows, compare_line);
 	return 0;

@@ -162,32 +162,36 @@ static char *place_name(const struct profile_object *object, uint64_t offset)
 	return name;
 }
 
+static int add_function(struct resolver *resolver, uint32_t object, const struct hit *hit)
+{
+	struct profile_function *function;
+	char *name;
+
+	if (hit->symbol)
+		name = strdup(symbol_table_name(resolver->table, hit->symbol));
+	else
+		name = place_name(&resolver->profile->objects[object], hit->offset);
+	if (!name)
+		return -ENOMEM;
+	function = &resolver->functions[resolver->nr++];
+	function->object = object;
+	function->name = name;
+	function->offset = hit->offset;
+	function->size = hit->size;
+	function->ticks = hit->ticks;
+	return 0;
+}
+
 static int add_functions(struct resolver *resolver, uint32_t object)
 {
-	const struct profile_object *of = &resolver->profile->objects[object];
 	size_t i;
 	int code;
 
 	code = grow((void **)&resolver->functions, &resolver->room,
 		    resolver->nr + resolver->hits.nr, sizeof(*resolver->functions));
-	if (code)
-		return code;
-	for (i = 0; i < resolver->hits.nr; i++) {
-		const struct hit *hit = &resolver->hits.all[i];
-		struct profile_function *function = &resolver->functions[resolver->nr];
-
-		function->object = object;
-		function->offset = hit->offset;
-		function->size = hit->size;
-		function->ticks = hit->ticks;
-		function->name = hit->symbol ?
-					 strdup(symbol_table_name(resolver->table, hit->symbol)) :
-					 place_name(of, hit->offset);
-		if (!function->name)
-			return -ENOMEM;
-		resolver->nr++;
-	}
-	return 0;
+	for (i = 0; !code && i < resolver->hits.nr; i++)
+		code = add_function(resolver, object, &resolver->hits.all[i]);
+	return code;
 }
 
 static int add_histogram(struct resolver *resolver, const struct profile_histogram *histogram)

@@ -64,14 +64,15 @@ static struct place *make_places(const struct elf_image *image, const uint64_t *
 	struct place *places = malloc((nr + 1) * sizeof(*places));
 	size_t i, used = 0;
 
-	for (i = 0; places && i < nr; i++) {
+	if (!places)
+		return NULL;
+	for (i = 0; i < nr; i++) {
 		places[used].index = i;
 		if (elf_image_address(image, offsets[i], &places[used].address))
 			used++;
 	}
 	*nr_places = used;
-	if (places)
-		qsort(places, used, sizeof(*places), compare_places);
+	qsort(places, used, sizeof(*places), compare_places);
 	return places;
 }
 

@@ -43,16 +43,20 @@ static int rehash(struct string_set *set)
 
 const char *string_set_add(struct string_set *set, const char *string)
 {
-	char **slot;
+	char **slot, *copy;
 
 	if (set->nr >= set->room / 2 && rehash(set))
 		return NULL;
 	slot = find_slot(set->slots, set->room, string);
-	if (!*slot) {
-		*slot = strdup(string);
-		set->nr += *slot != NULL;
-	}
-	return *slot;
+	copy = *slot;
+	if (copy)
+		return copy;
+	copy = strdup(string);
+	if (!copy)
+		return NULL;
+	*slot = copy;
+	set->nr++;
+	return copy;
 }
 
 void string_set_free(struct string_set *set)

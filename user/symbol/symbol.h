@@ -27,14 +27,17 @@ void elf_facts_free(struct elf_facts *facts);
 /* The file of an ELF image that lives in this process's memory (the vdso). */
 int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *ret, struct error *err);
 
-/* A function: [offset, offset + size). name is demangled and belongs to the table. */
+/*
+ * A function: [offset, offset + size). name is demangled, when it is first asked for, and belongs
+ * to the table.
+ */
 struct symbol {
 	uint64_t offset;
 	uint64_t size;
 	const char *name;
 };
 
-struct symbol_table; /* sorted, immutable once loaded */
+struct symbol_table; /* sorted; not for two threads at once */
 
 /*
  * From .symtab, .dynsym, a separate debug file (build id, .gnu_debuglink) found under root
@@ -49,16 +52,23 @@ int symbol_table_load_perf_map(int fd, struct symbol_table **ret, struct error *
 int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, struct error *err);
 void symbol_table_free(struct symbol_table *table);
 
-/* The function that contains offset, or NULL. */
+/*
+ * The function that contains offset, or NULL. Of several the innermost, in a perf map the latest;
+ * of aliases an exported one with few leading underscores.
+ */
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset);
 
-/* The functions by a name (plain or demangled), for --region OBJECT:SYMBOL. */
+/*
+ * The function of a name, for --region OBJECT:SYMBOL: as the file has it, demangled, or demangled
+ * without its parameters. Aliases are found too. The first in the text, when several match.
+ */
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name);
 
 /*
  * Source lines of many offsets of one ELF file at once, offsets ascending. Strings belong to the
- * result. file is NULL where DWARF says nothing. function is the innermost inlined function, or
- * the function itself.
+ * result. file and function are NULL where DWARF says nothing, each by itself. function is the
+ * innermost inlined function, or the function itself. A file without DWARF has only such lines and
+ * is no error. Ask for all at once: each call decodes the units it needs anew.
  */
 struct source_line {
 	const char *file;

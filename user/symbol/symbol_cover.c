@@ -92,7 +92,7 @@ int cover_build(const struct cover_interval *intervals, size_t nr, enum symbol_o
 
 	/* A piece starts where an interval starts or ends, at 0, or at the very end. */
 	sweep.cover.pieces = malloc((2 * nr + 2) * sizeof(*sweep.cover.pieces));
-	sweep.heap = malloc((nr + 1) * sizeof(*sweep.heap));
+	sweep.heap = calloc(nr + 1, sizeof(*sweep.heap));
 	if (!sweep.cover.pieces || !sweep.heap) {
 		free(sweep.heap);
 		free(sweep.cover.pieces);

@@ -19,17 +19,21 @@
  * liblzma comes along with libdw, whose own unpacking knows no limit. Where libdw was built without
  * it, such tables are not read.
  */
+typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
+typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
+typedef void (*lzma_close)(lzma_stream *stream);
+
 struct decoder {
-	lzma_ret (*open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
-	lzma_ret (*run)(lzma_stream *stream, lzma_action action);
-	void (*close)(lzma_stream *stream);
+	lzma_open open;
+	lzma_run run;
+	lzma_close close;
 };
 
 static bool find_decoder(struct decoder *ret)
 {
-	*(void **)&ret->open = dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
-	*(void **)&ret->run = dlsym(RTLD_DEFAULT, "lzma_code");
-	*(void **)&ret->close = dlsym(RTLD_DEFAULT, "lzma_end");
+	ret->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
+	ret->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
+	ret->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
 	return ret->open && ret->run && ret->close;
 }
 

@@ -57,8 +57,8 @@ int text_read_file(int fd, size_t limit, char **ret, size_t *size)
 {
 	size_t room = 0, used = 0;
 	char *text = NULL;
-	ssize_t got;
-	int code;
+	ssize_t got = 0;
+	int code = 0;
 
 	do {
 		code = used < limit ? grow((void **)&text, &room, used + 65536, 1) : -EFBIG;

@@ -2,7 +2,8 @@
 
 /*
  * swarm N UNITS [COMMAND...]: N processes, two at a time; each burns UNITS in alpha, beta and
- * delta, 5 : 3 : 2, or executes COMMAND.
+ * delta, 5 : 3 : 2, or executes COMMAND. Unless UNITS is 0, each first burns up to 1 ms in gap:
+ * processes that take equally long may keep step with the sampler's clock, and are then no sample.
  */
 #include <stdio.h>
 #include <sys/wait.h>
@@ -13,9 +14,12 @@
 SPIN_FUNCTION(alpha)
 SPIN_FUNCTION(beta)
 SPIN_FUNCTION(delta)
+SPIN_FUNCTION(gap)
 
 static void child(unsigned long units, char **command)
 {
+	if (units)
+		gap((unsigned long)random() % 10);
 	if (*command) {
 		execv(*command, command);
 		_exit(127);
@@ -35,6 +39,7 @@ int main(int argc, char **argv)
 	for (i = 0; i < n; i++) {
 		pid_t pid = fork();
 
+		random();
 		if (pid < 0) {
 			perror("fork");
 			return 1;

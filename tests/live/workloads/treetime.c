@@ -2,8 +2,8 @@
 
 /*
  * treetime FILE COMMAND...: runs COMMAND, waits for all its descendants, orphans too, and writes
- * to FILE the CPU time of all of them and its own, user + system, in nanoseconds. Ends as
- * COMMAND did. It is a part of the tree it measures, so that a profile of it is comparable.
+ * to FILE the CPU time of all of them and its own, user + system, in nanoseconds, and how many
+ * times they were given a CPU. Ends as COMMAND did. It is a part of the tree it measures, so that a profile of it is comparable.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -12,14 +12,20 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static unsigned long long cpu_ns(int who)
+struct account {
+	unsigned long long cpu_ns;
+	long turns;
+};
+
+static void add_usage(struct account *account, int who)
 {
 	struct rusage usage;
 
 	if (getrusage(who, &usage))
-		return 0;
-	return (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ULL +
-	       (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ULL;
+		return;
+	account->cpu_ns += (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ULL +
+			   (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ULL;
+	account->turns += usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
 static int shell_status(int status)
@@ -29,6 +35,7 @@ static int shell_status(int status)
 
 int main(int argc, char **argv)
 {
+	struct account account = { 0, 1 };
 	int status, result = 1;
 	FILE *out;
 	pid_t first, pid;
@@ -48,6 +55,8 @@ int main(int argc, char **argv)
 		if (pid == first)
 			result = shell_status(status);
 	}
-	fprintf(out, "%llu\n", cpu_ns(RUSAGE_SELF) + cpu_ns(RUSAGE_CHILDREN));
+	add_usage(&account, RUSAGE_SELF);
+	add_usage(&account, RUSAGE_CHILDREN);
+	fprintf(out, "%llu %ld\n", account.cpu_ns, account.turns);
 	return fclose(out) ? 1 : result;
 }
