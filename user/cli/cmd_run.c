@@ -177,7 +177,6 @@ static int run_command(struct run *run, struct error *err)
 	enum event event;
 	int ret, status;
 
-	result_begin();
 	ret = prepare(run, err);
 	if (ret)
 		goto failed;

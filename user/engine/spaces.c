@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -42,53 +44,51 @@ static char *record_path(const struct record *record)
 	return path;
 }
 
-/* The kernel's dev_t against stat's. Overlay and btrfs show other devices, never other numbers. */
-static int check_same_file(int fd, const struct record *record)
+/*
+ * Whether the file opened is the one that was hit: meanwhile the process may have passed on to
+ * another image at the same addresses. Numbers tell, but overlayfs shows others than its files
+ * have; there the size must do.
+ */
+static bool same_file(int fd, const struct record *record)
 {
+	struct statfs fs;
 	struct stat st;
 
-	if (fstat(fd, &st))
-		return -errno;
-	if (!S_ISREG(st.st_mode) || st.st_ino != record->space.b)
-		return -ESTALE;
-	return (uint64_t)st.st_size == record->size ? 0 : -ESTALE;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != record->size)
+		return false;
+	return st.st_ino == record->space.b ||
+	       (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
-/* By the mapping itself: any file, deleted or hidden. The size tells a reused pid. */
-static int open_mapped(const struct record *record)
+static int open_if_same(const char *path, const struct record *record)
 {
-	struct stat st;
-	char path[96];
-	int fd;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 
-	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
-		 (unsigned long long)record->start, (unsigned long long)record->end);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-	if (fd < 0 || (!fstat(fd, &st) && (uint64_t)st.st_size == record->size))
+	if (fd < 0 || same_file(fd, record))
 		return fd;
 	close(fd);
 	return -1;
+}
+
+/* By the mapping itself: any file, deleted or hidden. */
+static int open_mapped(const struct record *record)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
+		 (unsigned long long)record->start, (unsigned long long)record->end);
+	return open_if_same(path, record);
 }
 
 /* The process is gone or its mapping changed: by name, through its root or ours. */
 static int open_named(const struct record *record, const char *path)
 {
 	char rooted[PATH_BYTES + 2 * NAME_BYTES];
-	int fd, i;
+	int fd;
 
-	for (i = 0; i < 2; i++) {
-		if (i)
-			snprintf(rooted, sizeof(rooted), "%s", path);
-		else
-			snprintf(rooted, sizeof(rooted), "/proc/%u/root%s", record->tgid, path);
-		fd = open(rooted, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		if (fd < 0)
-			continue;
-		if (!check_same_file(fd, record))
-			return fd;
-		close(fd);
-	}
-	return -1;
+	snprintf(rooted, sizeof(rooted), "/proc/%u/root%s", record->tgid, path);
+	fd = open_if_same(rooted, record);
+	return fd < 0 ? open_if_same(path, record) : fd;
 }
 
 static void close_own(int *fd)
