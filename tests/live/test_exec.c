@@ -20,7 +20,7 @@ Test(live_exec, vfork_then_exec)
 	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("vforker"), "200", "20000"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
 	live_end(&live);
 }
 
@@ -36,7 +36,7 @@ Test(live_exec, chain_of_images_at_one_address)
 	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "200", "15"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.85);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.75);
 	alpha = doc_function(live.doc, "alpha", "ring_alpha");
 	beta = doc_function(live.doc, "beta", "ring_beta");
 	delta = doc_function(live.doc, "delta", "ring_delta");
@@ -82,7 +82,7 @@ Test(live_exec, thread_that_execs)
 	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("threadexec"), "200", "15"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.85);
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
 	live_end(&live);
 }
 
@@ -151,7 +151,7 @@ Test(live_exec, failed_exec_goes_on)
 			    "for i in 1 2 3 4 5 6 7 8 9; do /nonexistent/program; /etc/passwd; done"
 			    " 2>/dev/null; exec \"$0\" 15000",
 			    WORKLOAD("three")));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
 	live_end(&live);
 }
 
@@ -171,7 +171,7 @@ Test(live_exec, script)
 	fclose(file);
 	cr_assert_eq(chmod(script, 0755), 0);
 	live_run_timed(&live, ARGS(FAST), ARGS(script));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
 	live_end(&live);
 }
 
@@ -184,6 +184,6 @@ Test(live_exec, orphans_are_descendants)
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST),
 		       ARGS("sh", "-c", "(\"$0\" 15000 &) ; exit 0", WORKLOAD("three")));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
 	live_end(&live);
 }

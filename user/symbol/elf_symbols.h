@@ -18,6 +18,9 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, E
 int plt_symbols_add(struct symbol_table *table, const struct elf_image *image);
 
 /* The compressed symbol table in .gnu_debugdata. */
-int mini_symbols_add(struct symbol_table *table, const struct elf_image *image);
+int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, bool *has_symtab);
+
+/* OBJECT+0xOFFSET for each function that unwinding knows: for files with nothing better. */
+int frame_symbols_add(struct symbol_table *table, const struct elf_image *image, const char *path);
 
 #endif

@@ -128,17 +128,16 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, E
 }
 
 static int add_debug_file(struct symbol_table *table, const struct elf_image *image, int fd,
-			  const char *path, const char *root)
+			  const char *path, const char *root, bool *has_symtab)
 {
 	struct elf_image debug;
-	bool has_symtab = false;
 	int debug_fd, code = 0;
 
 	debug_fd = debug_file_open(image->elf, fd, path, root);
 	if (debug_fd < 0)
 		return debug_fd == -ENOMEM ? debug_fd : 0;
 	if (!elf_image_open(debug_fd, ELF_COPY, &debug, NULL)) {
-		code = elf_symbols_add(table, image, debug.elf, &has_symtab);
+		code = elf_symbols_add(table, image, debug.elf, has_symtab);
 		elf_image_close(&debug);
 	}
 	close(debug_fd);
@@ -158,9 +157,11 @@ static int load_image(struct elf_image *image, int fd, const char *path, const c
 		goto out;
 	code = elf_symbols_add(table, image, image->elf, &has_symtab);
 	if (!code && !has_symtab && fd >= 0)
-		code = add_debug_file(table, image, fd, path, root);
+		code = add_debug_file(table, image, fd, path, root, &has_symtab);
 	if (!code && !has_symtab)
-		code = mini_symbols_add(table, image);
+		code = mini_symbols_add(table, image, &has_symtab);
+	if (!code && !has_symtab)
+		code = frame_symbols_add(table, image, path);
 	if (!code)
 		code = plt_symbols_add(table, image);
 	if (!code)

@@ -71,7 +71,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **ret
 	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
 }
 
-int mini_symbols_add(struct symbol_table *table, const struct elf_image *image)
+int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, bool *has_symtab)
 {
 	struct decoder lzma;
 	struct elf_image mini;
@@ -80,7 +80,6 @@ int mini_symbols_add(struct symbol_table *table, const struct elf_image *image)
 	Elf_Data *packed;
 	void *memory;
 	size_t size;
-	bool has_symtab = false;
 	int code;
 
 	section = elf_image_section(image, ".gnu_debugdata", &header);
@@ -91,7 +90,7 @@ int mini_symbols_add(struct symbol_table *table, const struct elf_image *image)
 	if (code || !memory)
 		return code;
 	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
-		code = elf_symbols_add(table, image, mini.elf, &has_symtab);
+		code = elf_symbols_add(table, image, mini.elf, has_symtab);
 		elf_image_close(&mini);
 	}
 	free(memory);
