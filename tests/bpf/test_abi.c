@@ -39,10 +39,9 @@ static const struct member members[] = {
 	M(xlat_origin, vma),
 	M(xlat_origin, inode),
 	M(xlat_origin, delta),
-	
-	
+
 	M(cpu_account, misses),
-	
+
 	M(cpu_account, renewed),
 	M(target_account, ticks),
 	M(target_account, outside),
