@@ -80,7 +80,7 @@ all: $(BIN)
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	zlib1g-dev
-PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf mandoc python3 python3-jsonschema xz-utils
+PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf valgrind python3 python3-jsonschema
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base

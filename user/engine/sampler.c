@@ -197,15 +197,17 @@ static void forget_cpu(struct sampler *sampler, const char *device)
 int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 {
 	static const char offline[] = "offline@/devices/system/cpu/cpu";
+	bool changed = false;
 	char event[4096];
 	ssize_t got;
 
 	while ((got = recv(sampler->uevent_fd, event, sizeof(event) - 1, 0)) > 0) {
 		event[got] = '\0';
+		changed = true;
 		if (!strncmp(event, offline, strlen(offline)))
 			forget_cpu(sampler, event + strlen(offline));
 	}
-	return sampler->running ? start_online(sampler, err) : 0;
+	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
 void sampler_stop(struct sampler *sampler)

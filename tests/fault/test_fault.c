@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * Every allocation, open, perf_event_open, bpf call and other system call fails once, in each
+ * command: as it is built, and with sanitizers, which see what leaks.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+#include "profile/profile_io.h"
+#include "trials.h"
+
+TestSuite(fault, .timeout = 600);
+
+#define CLASSES(...) ((const char *const[]){ __VA_ARGS__, NULL })
+#define MEMORY ((struct trial_kind){ .classes = CLASSES("memory"), .every = 1 })
+#define CALLS                                                                                      \
+	((struct trial_kind){ .classes = CLASSES("open", "perf", "bpf", "file", "call"),           \
+			      .every = 1 })
+
+/* Memory that is gone stays gone. */
+#define MEMORY_GONE                                                                                \
+	((struct trial_kind){ .classes = CLASSES("memory"), .from_then_on = true, .every = 8 })
+
+/* Before Linux 5.11 bpf() charged what may be locked, and refused by EPERM; seccomp still does. */
+#define BPF_REFUSED ((struct trial_kind){ .classes = CLASSES("bpf"), .error = EPERM, .every = 1 })
+
+#define COMMAND_STATUS 7
+
+/* --- what a command that succeeded must have written ------------------------------------------ */
+
+static const char *judge_profile(const struct outcome *outcome)
+{
+	struct profile *profile;
+	struct error err;
+	bool complete;
+
+	if (profile_load(outcome->file, &profile, &err))
+		return "success, but FILE is no profile";
+	complete = profile->complete && profile->command && profile->nr_targets == 1;
+	profile_free(profile);
+	return complete ? NULL : "success, but the profile is not complete";
+}
+
+static bool same_out(const struct outcome *outcome)
+{
+	return outcome->out_len == outcome->good_out_len &&
+	       !memcmp(outcome->out, outcome->good_out, outcome->out_len);
+}
+
+static const char *judge_same_out(const struct outcome *outcome)
+{
+	return same_out(outcome) ? NULL : "success, but standard output is not what it was";
+}
+
+/* Lines come from files that may not open: then rows have other names, but there are some. */
+static const char *judge_rows(const struct outcome *outcome)
+{
+	size_t head = strcspn(outcome->good_out, "\n") + 1;
+
+	return outcome->out_len > head && !memcmp(outcome->out, outcome->good_out, head) &&
+			       outcome->out[outcome->out_len - 1] == '\n' ?
+		       NULL :
+		       "success, but no table";
+}
+
+static bool says(const struct outcome *outcome, const char *text, const char *json)
+{
+	return strstr(outcome->out, text) || strstr(outcome->out, json);
+}
+
+static const char *judge_can_run(const struct outcome *outcome)
+{
+	return says(outcome, "\nProfiling can run.\n", "\"can_run\": true") ?
+		       NULL :
+		       "success, but not the finding that profiling can run";
+}
+
+/* A lack is a finding: on stdout, named, with exit status 1. */
+static const char *judge_cannot_run(const struct outcome *outcome)
+{
+	return says(outcome, "\nProfiling cannot run.\n", "\"can_run\": false") &&
+			       says(outcome, "missing ", "\"state\": \"missing\"") ?
+		       NULL :
+		       "failure, but no lack is named";
+}
+
+/* --- the commands ------------------------------------------------------------------------------ */
+
+/* With sanitizers each trial, as it is built a part of them. */
+static void both(struct subject subject, struct trial_kind kind)
+{
+	subject.program = FAULT_BIN;
+	trials_run(&subject, &kind);
+	if (!strcmp(BPFPROFIL_BIN, FAULT_BIN))
+		return;
+	subject.program = BPFPROFIL_BIN;
+	kind.every *= 8;
+	trials_run(&subject, &kind);
+}
+
+static struct subject run_subject(void)
+{
+	static const char *const arguments[] = { "run", "-q", "-o", "profile.json",
+						 "--",	"sh", "-c", WORKLOAD("three") " 50; exit 7",
+						 NULL };
+
+	return (struct subject){ .name = "run",
+				 .arguments = arguments,
+				 .file = "profile.json",
+				 .good = COMMAND_STATUS,
+				 .judge = judge_profile };
+}
+
+/* Kernel symbols, a perf map, another user, a compressed file. */
+static struct subject split_subject(void)
+{
+	static const char *const arguments[] = { "run",	   "-q",
+						 "-F",	   "3989",
+						 "--mode", "split",
+						 "-u",	   "root",
+						 "-o",	   "profile.json.gz",
+						 "--",	   "sh",
+						 "-c",	   WORKLOAD("jit") " 50 >/dev/null; exit 7",
+						 NULL };
+	struct subject subject = run_subject();
+
+	subject.name = "run --mode split";
+	subject.arguments = arguments;
+	subject.file = "profile.json.gz";
+	return subject;
+}
+
+static struct subject region_subject(void)
+{
+	static const char *const arguments[] = { "run",	     "-q",
+						 "--region", "three:alpha",
+						 "-o",	     "profile.json",
+						 "--",	     "sh",
+						 "-c",	     WORKLOAD("three") " 50; exit 7",
+						 NULL };
+	struct subject subject = run_subject();
+
+	subject.name = "run --region";
+	subject.arguments = arguments;
+	return subject;
+}
+
+Test(fault, run_memory)
+{
+	NEED_ROOT();
+	both(run_subject(), MEMORY);
+	both(split_subject(), MEMORY);
+	both(region_subject(), MEMORY);
+}
+
+Test(fault, run_memory_gone)
+{
+	NEED_ROOT();
+	both(run_subject(), MEMORY_GONE);
+}
+
+Test(fault, run_calls)
+{
+	NEED_ROOT();
+	both(run_subject(), CALLS);
+	both(split_subject(), CALLS);
+}
+
+Test(fault, run_bpf_refused)
+{
+	NEED_ROOT();
+	both(run_subject(), BPF_REFUSED);
+}
+
+/* A profile with names, lines and several objects; the text lives until the program's end. */
+static const char *make_profile(struct live *live)
+{
+	live_begin(live);
+	live_run(live, ARGS(FAST, "-q"), ARGS("sh", "-c", WORKLOAD("three") " 300"));
+	return live->profile;
+}
+
+static void try_all(struct subject subject)
+{
+	both(subject, MEMORY);
+	both(subject, MEMORY_GONE);
+	both(subject, CALLS);
+}
+
+static void try_reader(const char *name, const char *const arguments[], const char *file,
+		       const char *(*judge)(const struct outcome *outcome))
+{
+	try_all((struct subject){ .name = name,
+				  .arguments = arguments,
+				  .file = file,
+				  .judge = judge });
+}
+
+Test(fault, report)
+{
+	struct live live;
+	const char *profile;
+
+	NEED_ROOT();
+	profile = make_profile(&live);
+	try_reader("report", ARGS("report", profile), NULL, judge_same_out);
+	try_reader("report bins", ARGS("report", "--by", "bins", "--format", "json", profile), NULL,
+		   judge_same_out);
+	try_reader("report lines", ARGS("report", "--by", "lines", "--format", "csv", profile),
+		   NULL, judge_rows);
+	live_end(&live);
+}
+
+Test(fault, export)
+{
+	struct live live;
+	const char *profile;
+
+	NEED_ROOT();
+	profile = make_profile(&live);
+	try_reader("export json", ARGS("export", "--format", "json", "-o", "copy.json.gz", profile),
+		   "copy.json.gz", judge_profile);
+	try_reader("export csv", ARGS("export", "--format", "csv", profile), NULL, judge_same_out);
+	try_reader("export schema", ARGS("export", "--schema"), NULL, judge_same_out);
+	live_end(&live);
+}
+
+Test(fault, doctor)
+{
+	struct subject subject = { .name = "doctor",
+				   .arguments = ARGS("doctor"),
+				   .judge = judge_can_run,
+				   .judge_failure = judge_cannot_run };
+
+	NEED_ROOT();
+	try_all(subject);
+	subject.name = "doctor json";
+	subject.arguments = ARGS("doctor", "--format", "json");
+	try_all(subject);
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Each command under valgrind: no memory is read before it is written, none stays behind. */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+#define MAX_ARGS 32
+
+TestSuite(fault_valgrind, .timeout = 600);
+
+static bool have_valgrind(void)
+{
+	if (!have_tool("valgrind"))
+		skip_say("no valgrind in PATH");
+	else if (!strcmp(BPFPROFIL_BIN, FAULT_BIN))
+		skip_say("a build with sanitizers does not run in valgrind");
+	else
+		return true;
+	return false;
+}
+
+static void send_fd(int socket, int fd)
+{
+	union {
+		struct cmsghdr align;
+		char bytes[CMSG_SPACE(sizeof(int))];
+	} control = { .bytes = { 0 } };
+	char text = 0;
+	struct iovec part = { .iov_base = &text, .iov_len = 1 };
+	struct msghdr message = { .msg_iov = &part, .msg_iovlen = 1 };
+
+	if (fd >= 0) {
+		message.msg_control = &control;
+		message.msg_controllen = sizeof(control);
+		control.align = (struct cmsghdr){ .cmsg_level = SOL_SOCKET,
+						  .cmsg_type = SCM_RIGHTS,
+						  .cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(&control.align), &fd, sizeof(fd));
+	}
+	sendmsg(socket, &message, 0);
+}
+
+/* Opens processes for pidfd/pidfd.c, until the last of its users has ended. */
+static int start_pidfd_server(void)
+{
+	int sockets[2], pid, fd;
+
+	cr_assert(!socketpair(AF_UNIX, SOCK_SEQPACKET, 0, sockets), "%s", strerror(errno));
+	if (fork()) {
+		close(sockets[0]);
+		return sockets[1];
+	}
+	close(sockets[1]);
+	while (recv(sockets[0], &pid, sizeof(pid), 0) == sizeof(pid)) {
+		fd = (int)syscall(SYS_pidfd_open, pid, 0);
+		send_fd(sockets[0], fd);
+		if (fd >= 0)
+			close(fd);
+	}
+	_exit(0);
+}
+
+static void check(struct live *live, int status, const char *const arguments[])
+{
+	const char *argv[MAX_ARGS] = { "env",
+				       "LD_PRELOAD=" FAULT_PIDFD,
+				       NULL,
+				       "valgrind",
+				       "--quiet",
+				       "--error-exitcode=99",
+				       "--leak-check=full",
+				       "--child-silent-after-fork=yes",
+				       "--suppressions=" FAULT_VALGRIND_SUPP,
+				       NULL,
+				       BPFPROFIL_BIN };
+	char server[32], log[128];
+	int server_fd = start_pidfd_server(), n = 11;
+	struct child_end end, found;
+
+	snprintf(server, sizeof(server), "PIDFD_SERVER=%d", server_fd);
+	snprintf(log, sizeof(log), "--log-file=%s", live_path(live, "valgrind"));
+	argv[2] = server;
+	argv[9] = log;
+	while (*arguments && n + 1 < MAX_ARGS)
+		argv[n++] = *arguments++;
+	child_run(&end, NULL, argv);
+	close(server_fd);
+	child_run(&found, NULL, ARGS("cat", live_path(live, "valgrind")));
+	cr_expect_eq(end.status, status, "%s %s: exit %d, not %d: %s%s", argv[11], argv[12],
+		     end.status, status, end.err, found.out);
+	child_end_free(&found);
+	child_end_free(&end);
+}
+
+Test(fault_valgrind, run)
+{
+	struct live live;
+
+	NEED_ROOT();
+	if (!have_valgrind())
+		return;
+	live_begin(&live);
+	check(&live, 7,
+	      ARGS("run", "-v", "-o", live.profile, "--", "sh", "-c",
+		   WORKLOAD("three") " 100; exit 7"));
+	check(&live, 0,
+	      ARGS("run", "-v", "-F", "3989", "--mode", "split", "--memory", "256K", "--region",
+		   "jit:main", "-u", "root", "-o", live_path(&live, "other.json.gz"), "--",
+		   WORKLOAD("jit"), "100"));
+	check(&live, 2, ARGS("run", "-F", "0", "--", "true"));
+	check(&live, 1, ARGS("run", "-o", "/proc/none", "--", "true"));
+	live_end(&live);
+}
+
+Test(fault_valgrind, readers)
+{
+	struct live live;
+
+	NEED_ROOT();
+	if (!have_valgrind())
+		return;
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "-q", "--mode", "split"),
+		 ARGS("sh", "-c", WORKLOAD("three") " 300"));
+	check(&live, 0, ARGS("report", live.profile));
+	check(&live, 0, ARGS("report", "--by", "objects", "--format", "json", live.profile));
+	check(&live, 0, ARGS("report", "--by", "lines", live.profile));
+	check(&live, 0, ARGS("report", "--by", "bins", "--format", "csv", live.profile));
+	check(&live, 0, ARGS("export", "--format", "csv", live.profile));
+	check(&live, 0,
+	      ARGS("export", "--format", "json", "-o", live_path(&live, "copy.json.gz"),
+		   live.profile));
+	check(&live, 0, ARGS("export", "--schema"));
+	check(&live, 1, ARGS("report", BPFPROFIL_BIN));
+	check(&live, 1, ARGS("report", "--object", "none", live.profile));
+	check(&live, 0, ARGS("report", "--help"));
+	live_end(&live);
+}
+
+Test(fault_valgrind, doctor)
+{
+	struct live live;
+
+	NEED_ROOT();
+	if (!have_valgrind())
+		return;
+	live_begin(&live);
+	check(&live, 0, ARGS("doctor"));
+	live_end(&live);
+}

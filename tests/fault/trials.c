@@ -1,0 +1,538 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "trials.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "child.h"
+#include "kernel.h"
+
+#define MAX_JOBS 4 /* a run mostly waits for the kernel's grace periods */
+#define MAX_PLANS 2048
+#define MAX_PROGRAMS 65536
+#define MAX_TRIED 8192
+#define MAX_WRONG 10 /* what is wrong everywhere need not be said a thousand times */
+#define HANG_S 240
+#define OLD "old\n"
+
+struct plan {
+	char text[64]; /* FAULT; "": nothing fails */
+	int error;
+};
+
+/* What this test has tried already. */
+static struct {
+	const char *program;
+	struct plan plan;
+} tried[MAX_TRIED];
+static size_t nr_tried;
+
+struct job {
+	const struct plan *plan; /* NULL: none runs here */
+	pid_t pid;
+	time_t started;
+	char dir[PATH_MAX / 4]; /* dir/work is where it runs; out, err and report stand beside */
+};
+
+struct trials {
+	const struct subject *subject;
+	char dir[64];
+	struct plan plans[MAX_PLANS];
+	size_t nr_plans;
+	size_t missed; /* plans whose call never came */
+	size_t wrong;
+	struct job jobs[MAX_JOBS];
+	size_t running;
+	char *good_out;
+	size_t good_out_len;
+	uint32_t programs[MAX_PROGRAMS];
+	size_t nr_programs;
+};
+
+/* Does not fail: what is not there is empty. */
+static char *slurp(const char *path, size_t *ret_len)
+{
+	FILE *file = fopen(path, "re");
+	char *text = NULL;
+	size_t room;
+
+	*ret_len = 0;
+	if (!file || getdelim(&text, &room, EOF, file) < 0) {
+		free(text);
+		text = calloc(1, 1);
+	} else {
+		*ret_len = (size_t)ftell(file);
+	}
+	if (file)
+		fclose(file);
+	cr_assert_not_null(text);
+	return text;
+}
+
+static void write_old(const char *path)
+{
+	FILE *file = fopen(path, "we");
+
+	cr_assert(file && fputs(OLD, file) >= 0 && !fclose(file), "%s", path);
+}
+
+static const char *in_job(const struct job *job, const char *name)
+{
+	static char paths[4][PATH_MAX];
+	static unsigned int next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, PATH_MAX, "%s/%s", job->dir, name);
+	return path;
+}
+
+static const char *work_file(const struct trials *trials, const struct job *job)
+{
+	char name[NAME_MAX];
+
+	snprintf(name, sizeof(name), "work/%s", trials->subject->file ?: "");
+	return in_job(job, name);
+}
+
+static void redirect(const char *path, int fd)
+{
+	int file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	if (file < 0 || dup2(file, fd) < 0)
+		_exit(125);
+}
+
+static void set_fault(const struct job *job)
+{
+	char number[16];
+
+	setenv("LD_PRELOAD", FAULT_SHIM, 1);
+	/* The shim comes before the sanitizer, whose functions are the next ones for it. */
+	setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=1", 1);
+	/* In another locale glibc leaks a name when setlocale() runs out of memory. */
+	setenv("LC_ALL", "C", 1);
+	setenv("FAULT_REPORT", in_job(job, "report"), 1);
+	setenv("FAULT", job->plan->text, 1);
+	snprintf(number, sizeof(number), "%d", job->plan->error);
+	setenv("FAULT_ERRNO", number, 1);
+}
+
+static void execute(const struct trials *trials, const struct job *job)
+{
+	const char *argv[32] = { trials->subject->program };
+	size_t i;
+
+	for (i = 0; trials->subject->arguments[i] && i < 30; i++)
+		argv[i + 1] = trials->subject->arguments[i];
+	setpgid(0, 0);
+	redirect(in_job(job, "out"), 1);
+	redirect(in_job(job, "err"), 2);
+	if (chdir(in_job(job, "work")))
+		_exit(125);
+	set_fault(job);
+	execv(argv[0], (char *const *)argv);
+	_exit(125);
+}
+
+static void start(struct trials *trials, struct job *job, const struct plan *plan)
+{
+	unlink(in_job(job, "report"));
+	if (trials->subject->file)
+		write_old(work_file(trials, job));
+	job->plan = plan;
+	job->started = time(NULL);
+	fflush(NULL);
+	job->pid = fork();
+	cr_assert_geq(job->pid, 0);
+	if (!job->pid)
+		execute(trials, job);
+	trials->running++;
+}
+
+/* --- judging one run ------------------------------------------------------------------------- */
+
+static void wrong(struct trials *trials, const struct job *job, int status, const char *why)
+{
+	size_t length;
+	char *err = slurp(in_job(job, "err"), &length), *report, *stack, *fds;
+
+	report = slurp(in_job(job, "report"), &length);
+	stack = strstr(report, "\nat ");
+	fds = strstr(report, "\nfd ");
+	if (stack && strstr(stack, "\nprogram "))
+		*strstr(stack, "\nprogram ") = '\0';
+	trials->wrong++;
+	cr_expect(false, "%s, %s, FAULT=%s FAULT_ERRNO=%d, exit %d after %ld s: %s\n%s%.2000s%s",
+		  trials->subject->name, trials->subject->program, job->plan->text,
+		  job->plan->error, status, (long)(time(NULL) - job->started), why, err,
+		  stack ?: "", fds ?: "");
+	free(err);
+	free(report);
+}
+
+/* "bpfprofil: what: why", alone or with one "try: " behind it; returns what follows, or NULL. */
+static const char *clear_line(const char *text)
+{
+	static const char start[] = "bpfprofil: ", hint[] = "try: ";
+	const char *end = strchr(text, '\n'), *why;
+
+	if (strncmp(text, start, strlen(start)) || !end)
+		return NULL;
+	why = strstr(text + strlen(start), ": ");
+	if (!why || why > end || why[2] == '\n')
+		return NULL;
+	if (!strncmp(++end, hint, strlen(hint)))
+		end = strchr(end, '\n') + 1;
+	return end;
+}
+
+/* A sanitizer's words are none of these. What fails again and again may be said each time. */
+static bool clear_lines(const struct job *job, const char *text)
+{
+	bool again = strchr(job->plan->text, '+');
+
+	do
+		text = clear_line(text);
+	while (again && text && *text);
+	return text && !*text;
+}
+
+/* Whether the folder holds nothing but FILE. */
+static bool folder_clean(const struct trials *trials, const struct job *job)
+{
+	DIR *dir = opendir(in_job(job, "work"));
+	struct dirent *entry;
+	bool clean = dir;
+
+	while (dir && (entry = readdir(dir))) {
+		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
+		    (!trials->subject->file || strcmp(entry->d_name, trials->subject->file))) {
+			unlinkat(dirfd(dir), entry->d_name, 0);
+			clean = false;
+		}
+	}
+	if (dir)
+		closedir(dir);
+	return clean;
+}
+
+static bool group_is_gone(void *argument)
+{
+	return kill(-*(pid_t *)argument, 0) && errno == ESRCH;
+}
+
+static bool still_old(const struct outcome *outcome)
+{
+	size_t length;
+	char *text = slurp(outcome->file, &length);
+	bool old = !strcmp(text, OLD);
+
+	free(text);
+	return old;
+}
+
+static const char *judge_failure(const struct trials *trials, const struct job *job,
+				 const struct outcome *outcome)
+{
+	if (outcome->status != 1)
+		return "the exit status is neither that of success nor 1";
+	if (trials->subject->judge_failure && !outcome->err_len)
+		return trials->subject->judge_failure(outcome);
+	if (!clear_lines(job, outcome->err))
+		return "there is not one clear line";
+	if (trials->subject->file && !still_old(outcome))
+		return "FILE has changed although it failed";
+	if (outcome->out_len > outcome->good_out_len ||
+	    memcmp(outcome->out, outcome->good_out, outcome->out_len))
+		return "standard output is not a part of what it should be";
+	return NULL;
+}
+
+static bool ended(const char *report)
+{
+	return !strncmp(report, "fired ", 6);
+}
+
+/*
+ * Libraries that end the process when memory is out, by an assertion or a NULL pointer: not for
+ * us to mend, but nothing of ours may be left behind all the same.
+ */
+static bool library_gave_up(const char *report)
+{
+	/* The tables of concurrent hashes, tsearch() and the units in libdw 0.188. */
+	if (strstr(report, "/libdw"))
+		return true;
+	/* nss_database.c of glibc 2.36. */
+	return strstr(report, " getpwnam\n");
+}
+
+/* It leaks, too; whatever it did not allocate itself is ours. */
+static bool only_libdw_leaks(const char *report, const char *err)
+{
+	const char *leak = strstr(err, "ERROR: LeakSanitizer: "), *end;
+
+	if (!strstr(report, "/libdw") || !leak)
+		return false;
+	while ((leak = strstr(leak, "\n    #1 "))) {
+		end = strchr(++leak, '\n');
+		if (!end || !memmem(leak, (size_t)(end - leak), "/libdw", 6))
+			return false;
+	}
+	return true;
+}
+
+static const char *judge_traces(const struct trials *trials, struct job *job, const char *report)
+{
+	if (!folder_clean(trials, job))
+		return "a temporary file is left";
+	if (strstr(report, "\nfd "))
+		return "a descriptor is left open";
+	if (!eventually(group_is_gone, &job->pid))
+		return "a child is left";
+	return ended(report) || library_gave_up(report) ? NULL : "it did not end by itself";
+}
+
+static const char *judge_success(const struct trials *trials, const struct job *job,
+				 const struct outcome *outcome)
+{
+	if (outcome->err_len && !clear_lines(job, outcome->err))
+		return "what it says on stderr is not one clear line";
+	return trials->subject->judge(outcome);
+}
+
+static const char *judge_end(const struct trials *trials, const struct job *job,
+			     const struct outcome *outcome, const char *report)
+{
+	if (!ended(report))
+		return trials->subject->file && !still_old(outcome) ? "FILE has changed" : NULL;
+	if (only_libdw_leaks(report, outcome->err))
+		return NULL;
+	if (outcome->status == trials->subject->good)
+		return judge_success(trials, job, outcome);
+	return judge_failure(trials, job, outcome);
+}
+
+static void judge(struct trials *trials, struct job *job, int status, const char *report)
+{
+	struct outcome outcome = { .status = status,
+				   .file = work_file(trials, job),
+				   .good_out = trials->good_out,
+				   .good_out_len = trials->good_out_len };
+	const char *why;
+
+	outcome.out = slurp(in_job(job, "out"), &outcome.out_len);
+	outcome.err = slurp(in_job(job, "err"), &outcome.err_len);
+	why = judge_traces(trials, job, report);
+	if (!why)
+		why = judge_end(trials, job, &outcome, report);
+	if (why)
+		wrong(trials, job, status, why);
+	free(outcome.out);
+	free(outcome.err);
+}
+
+/* Remembers the BPF programs there were, and whether the fault came at all. */
+static void take_report(struct trials *trials, const char *report)
+{
+	const char *line;
+
+	for (line = report; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (!strncmp(line, "program ", 8) && trials->nr_programs < MAX_PROGRAMS)
+			trials->programs[trials->nr_programs++] = (uint32_t)atoi(line + 8);
+		else if (!strncmp(line, "fired 0\n", 8))
+			trials->missed++;
+	}
+}
+
+static void end_job(struct trials *trials, struct job *job, int status)
+{
+	size_t length;
+	char *report = slurp(in_job(job, "report"), &length);
+
+	take_report(trials, report);
+	judge(trials, job, status, report);
+	free(report);
+	job->plan = NULL;
+	trials->running--;
+}
+
+/* --- running them ---------------------------------------------------------------------------- */
+
+/* Ends what hangs: its group gets a signal, and the trial is judged by that. */
+static void end_hanging(struct trials *trials)
+{
+	time_t now = time(NULL);
+	size_t i;
+
+	for (i = 0; i < MAX_JOBS; i++) {
+		if (trials->jobs[i].plan && now - trials->jobs[i].started > HANG_S)
+			kill(-trials->jobs[i].pid, SIGKILL);
+	}
+}
+
+static void wait_one(struct trials *trials)
+{
+	pid_t pid;
+	int status;
+	size_t i;
+
+	while (!(pid = waitpid(-1, &status, WNOHANG))) {
+		end_hanging(trials);
+		usleep(2000);
+	}
+	for (i = 0; i < MAX_JOBS; i++) {
+		if (trials->jobs[i].plan && trials->jobs[i].pid == pid)
+			end_job(trials, &trials->jobs[i], child_shell_status(status));
+	}
+}
+
+static void start_next(struct trials *trials, const struct plan *plan)
+{
+	size_t i;
+
+	while (trials->running == MAX_JOBS)
+		wait_one(trials);
+	for (i = 0; i < MAX_JOBS; i++) {
+		if (!trials->jobs[i].plan) {
+			start(trials, &trials->jobs[i], plan);
+			return;
+		}
+	}
+}
+
+static bool wanted(const char *const classes[], const char *class)
+{
+	while (*classes && strcmp(*classes, class) != 0)
+		classes++;
+	return *classes;
+}
+
+static bool try_first_time(const char *program, const struct plan *plan)
+{
+	size_t i;
+
+	for (i = 0; i < nr_tried; i++) {
+		if (!strcmp(tried[i].plan.text, plan->text) && tried[i].plan.error == plan->error &&
+		    !strcmp(tried[i].program, program))
+			return false;
+	}
+	cr_assert_lt(nr_tried, MAX_TRIED);
+	tried[nr_tried].program = program;
+	tried[nr_tried++].plan = *plan;
+	return true;
+}
+
+static void add_plan(struct trials *trials, const struct trial_kind *kind, const char *class,
+		     const char *hash, int nth)
+{
+	struct plan *plan = &trials->plans[trials->nr_plans];
+
+	cr_assert_lt(trials->nr_plans, MAX_PLANS);
+	snprintf(plan->text, sizeof(plan->text), "%s:%s:%d%s", class, hash, nth,
+		 kind->from_then_on ? "+" : "");
+	plan->error = kind->error;
+	trials->nr_plans += try_first_time(trials->subject->program, plan);
+}
+
+/* The second call of a stack is another CPU, another map, another file. */
+static bool second_differs(const char *class)
+{
+	return wanted((const char *const[]){ "open", "perf", "bpf", NULL }, class);
+}
+
+static void make_plans(struct trials *trials, const char *report, const struct trial_kind *kind)
+{
+	char class[16], hash[24];
+	const char *line;
+	int calls, sites = 0;
+
+	for (line = report; line && *line; line = strchr(line, '\n')) {
+		line += *line == '\n';
+		if (sscanf(line, "site %15s %23s %d", class, hash, &calls) != 3 ||
+		    !wanted(kind->classes, class) || sites++ % kind->every)
+			continue;
+		add_plan(trials, kind, class, hash, 1);
+		if (calls > 1 && second_differs(class) && !kind->from_then_on)
+			add_plan(trials, kind, class, hash, 2);
+	}
+}
+
+/* The undisturbed run: what it should write, and the calls there are. */
+static void learn(struct trials *trials, const struct trial_kind *kind)
+{
+	static const struct plan nothing;
+	struct job *job = &trials->jobs[0];
+	int status;
+	size_t length;
+	char *report;
+
+	start(trials, job, &nothing);
+	cr_assert_eq(waitpid(job->pid, &status, 0), job->pid);
+	trials->good_out = slurp(in_job(job, "out"), &trials->good_out_len);
+	report = slurp(in_job(job, "report"), &length);
+	if (child_shell_status(status) != trials->subject->good)
+		wrong(trials, job, child_shell_status(status), "it does not work undisturbed");
+	end_job(trials, job, child_shell_status(status));
+	if (!trials->wrong)
+		make_plans(trials, report, kind);
+	trials->missed = 0;
+	free(report);
+}
+
+static void make_folders(struct trials *trials)
+{
+	size_t i;
+
+	snprintf(trials->dir, sizeof(trials->dir), "/tmp/bpfprofil-fault-XXXXXX");
+	cr_assert_not_null(mkdtemp(trials->dir));
+	for (i = 0; i < MAX_JOBS; i++) {
+		struct job *job = &trials->jobs[i];
+
+		snprintf(job->dir, sizeof(job->dir), "%s/%zu", trials->dir, i);
+		cr_assert(!mkdir(job->dir, 0700) && !mkdir(in_job(job, "work"), 0700));
+	}
+}
+
+static void remove_folders(const struct trials *trials)
+{
+	struct child_end end;
+
+	child_run(&end, NULL, ARGS("rm", "-rf", trials->dir));
+	child_end_free(&end);
+}
+
+void trials_run(const struct subject *subject, const struct trial_kind *kind)
+{
+	struct trials *trials = calloc(1, sizeof(*trials));
+	size_t i;
+
+	cr_assert_not_null(trials);
+	trials->subject = subject;
+	make_folders(trials);
+	learn(trials, kind);
+	for (i = 0; i < trials->nr_plans && trials->wrong < MAX_WRONG; i++)
+		start_next(trials, &trials->plans[i]);
+	while (trials->running)
+		wait_one(trials);
+	/* Which files are hit is up to the clock, so some calls come in one run only. */
+	cr_expect_leq(trials->missed, trials->nr_plans / 2, "%s: %zu of %zu faults never came",
+		      subject->name, trials->missed, trials->nr_plans);
+	cr_expect(bpf_programs_gone(trials->programs, trials->nr_programs),
+		  "%s: BPF programs stay loaded", subject->name);
+	remove_folders(trials);
+	free(trials->good_out);
+	free(trials);
+}
