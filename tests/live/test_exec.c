@@ -121,7 +121,11 @@ Test(live_exec, two_thousand_short_images)
 	live_end(&live);
 }
 
-/* Processes that do nothing but begin and end: nearly all ticks are in fork, exec and exit. */
+/*
+ * Processes that do nothing but begin and end: nearly all ticks are in fork, exec and exit. In VMs
+ * the clock itself falls behind then, while the hypervisor works on page tables with the CPU held:
+ * perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, we 0.96 to 0.99.
+ */
 Test(live_exec, storm_of_empty_processes)
 {
 	uint64_t total;
@@ -129,8 +133,10 @@ Test(live_exec, storm_of_empty_processes)
 
 	NEED_ROOT();
 	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST),
-		       ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
+	live_run(&live, ARGS(FAST),
+		 ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
+	cr_expect_geq(live_time_ratio(&live), 0.94, "%f", live_time_ratio(&live));
+	cr_expect_leq(live_time_ratio(&live), 1.02, "%f", live_time_ratio(&live));
 	total = doc_number(live.doc, "ticks.total");
 	cr_expect_lt((double)doc_lost(live.doc, "exec"), 0.01 * (double)total,
 		     "no exec failed, and yet: %s",
