@@ -189,13 +189,11 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 /* Ticks of an exec that failed after the old image was gone. */
 static __always_inline void give_up_exec(struct follow *follow)
 {
-	u32 target = follow->target, n = __sync_lock_test_and_set(&follow->exec.count, 0);
+	u32 target = follow->target, n = take(&follow->exec, target);
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
-	if (!account || !n)
-		return;
-	__sync_fetch_and_add(&account->settled, n);
-	__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
+	if (account && n)
+		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 }
 
 /* A function of its own, for its stack is not to add to that of settle. */

@@ -30,7 +30,6 @@ static struct counted counted_of(const struct session *session)
 		.nr_targets = session->nr_targets,
 		.windows_fd = bpf_map__fd(session->skel->maps.windows),
 		.carries_fd = bpf_map__fd(session->skel->maps.carries),
-		.bin_shift = session->options.bin_shift,
 	};
 }
 

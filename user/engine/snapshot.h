@@ -23,7 +23,6 @@ struct counted {
 	int windows_fd;
 	int carries_fd;
 	bool any_carry; /* found out by snapshot_histograms */
-	uint32_t bin_shift;
 };
 
 /* A window with the object it lies in. */

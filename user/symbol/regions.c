@@ -2,14 +2,12 @@
 #include "symbol/regions.h"
 
 #include <errno.h>
-#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
-#include "symbol/symbol.h"
+#include "symbol/object_symbols.h"
 
 /* Offsets of one object that are kept: [start, end). */
 struct kept {
@@ -31,22 +29,9 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 {
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
-	char root[PATH_MAX] = "";
-	int fd;
 
-	if (profile->objects[object].kind == PROFILE_KERNEL) {
-		symbol_table_load_kallsyms("/proc/kallsyms", &table, NULL);
-	} else {
-		fd = opener->open(opener->ctx, object, root, sizeof(root));
-		if (fd < 0)
-			return false;
-		if (profile->objects[object].kind == PROFILE_JIT)
-			symbol_table_load_perf_map(fd, &table, NULL);
-		else
-			symbol_table_load_elf(fd, profile->objects[object].path, root, &table,
-					      NULL);
-		close(fd);
-	}
+	if (object_symbols_load(&profile->objects[object], object, opener, &table))
+		return false;
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
 		*ret = (struct kept){ object, symbol->offset, symbol->offset + symbol->size };
