@@ -1,18 +1,20 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# user/*/*.c but user/cli -> build/libbpfprofil.a; user/cli but main.c -> build/libcli.a, which the
+# user/*/*.c but user/cli -> build/libengine.a; user/cli but main.c -> build/libcli.a, which the
 # unit tests link too; main.c and both -> build/bpfprofil. Which folder may include which is checked
-# by .lint/layers.
+# by .lint/layers. user/client has rules of its own, in client.mk: it is for programs that know
+# nothing of the engine.
 
 CLI_SRC := $(wildcard user/cli/*.c)
-LIB_SRC := $(filter-out $(CLI_SRC),$(wildcard user/*/*.c))
+CLIENT_SRC := $(wildcard user/client/*.c)
+LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_MAIN := $(filter %/main.o,$(CLI_OBJ))
-LIB := $(BUILD)/libbpfprofil.a
+LIB := $(BUILD)/libengine.a
 LIB_CLI := $(BUILD)/libcli.a
 BIN := $(if $(CLI_MAIN),$(BUILD)/bpfprofil)
 
@@ -40,8 +42,8 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Before the first build no .d file says that the engine needs the skeleton.
-$(filter $(BUILD)/obj/user/engine/%,$(LIB_OBJ)): | $(SKELS)
+# Before the first build no .d file says who needs a skeleton.
+$(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/%,$(LIB_OBJ)): | $(SKELS)
 
 $(BUILD)/gen/profile_schema.c: $(SCHEMA) | $$(@D)/
 	$(call msg,GEN,$@)
@@ -63,3 +65,5 @@ $(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
 DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
+
+-include $(wildcard user/client/client.mk)

@@ -96,9 +96,9 @@ flags_rebuild() {
 
 removed_source_leaves_archive() {
 	echo 'extern int one_more; int one_more;' > user/base/one_more.c
-	quiet_make "$build/libbpfprofil.a" && ar t "$build/libbpfprofil.a" | grep -q one_more || return 1
+	quiet_make "$build/libengine.a" && ar t "$build/libengine.a" | grep -q one_more || return 1
 	rm user/base/one_more.c
-	quiet_make "$build/libbpfprofil.a" && ! ar t "$build/libbpfprofil.a" | grep -q one_more
+	quiet_make "$build/libengine.a" && ! ar t "$build/libengine.a" | grep -q one_more
 }
 
 failed_target_is_deleted() {

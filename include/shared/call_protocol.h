@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_PROTOCOL_H
+#define BPFPROFIL_CALL_PROTOCOL_H
+
+#include <stdint.h>
+
+/*
+ * What a program that calls profil(), sprofil() or pcsample() and the server say to each other.
+ *
+ * A Unix socket of SOCK_SEQPACKET, a connection for each call: connect, send a request, receive a
+ * reply, close. So a program keeps no descriptor that it might close, inherit or hand on by
+ * mistake, and a server that is started anew is found by the next call.
+ *
+ * Who is asking is what the kernel says (SCM_CREDENTIALS), and what a call is about is the
+ * sender's own address space. As a pid may have executed another program since it asked, a request
+ * carries the 16 random bytes that the kernel gave the image (AT_RANDOM): the server believes it
+ * only when it finds the same bytes in the address space that it has opened.
+ *
+ * Both sides are little-endian or both big: they are on one host. Sizes are asserted.
+ */
+#define CALL_SOCKET "/run/bpfprofil/socket"
+#define CALL_SOCKET_ENV "BPFPROFIL_SOCKET"
+
+enum {
+	CALL_MAGIC = 0x70667062, /* "bpfp" */
+	CALL_VERSION = 1,
+	CALL_ENTRIES_MAX = 4096, /* PROFIL_MAX */
+	CALL_PROOF_BYTES = 16,
+};
+
+enum call_op { CALL_PROFIL = 1, CALL_SPROFIL, CALL_PCSAMPLE, CALL_SYNC, CALL_STATUS };
+
+/* Beside sprofil()'s own flags. */
+enum {
+	CALL_USER_ONLY = 1U << 0, /* leave out ticks that fall in the kernel */
+};
+
+/* profil: one entry. sprofil: one for each region. pcsample: base, and nsamples as size. */
+struct call_entry {
+	uint64_t base;
+	uint64_t size;
+	uint64_t offset;
+	uint64_t scale;
+};
+
+struct call_request {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t op; /* enum call_op */
+	uint32_t dialect; /* enum dialect of shared/dialect.h, whose numbers are fixed */
+	uint32_t profil_flags; /* sprofil()'s: PROF_UINT, PROF_FAST */
+	uint32_t flags;
+	uint32_t pointer; /* bytes in the caller's pointers: 4 or 8 */
+	int64_t count; /* profcnt or nsamples as the caller had it */
+	uint32_t nr_entries; /* that follow */
+	uint32_t pad;
+	uint8_t proof[CALL_PROOF_BYTES];
+	struct call_entry entries[];
+};
+
+/* Why counting ended; the numbers are those of bpfprofil_status(). */
+enum call_stop {
+	CALL_STOP_NONE,
+	CALL_STOP_ASKED, /* by a call */
+	CALL_STOP_LIMIT, /* a counter reached the dialect's limit */
+	CALL_STOP_FULL, /* pcsample: no room left */
+	CALL_STOP_FAULT, /* the buffer cannot be written */
+};
+
+struct call_state {
+	uint32_t on; /* 0 or CALL_PROFIL, CALL_SPROFIL, CALL_PCSAMPLE */
+	uint32_t stopped; /* enum call_stop, of the last call */
+	uint32_t region; /* which counter stopped it, or which region faulted */
+	uint32_t dialect;
+	uint64_t counter;
+	uint64_t period_ns; /* between ticks, as set and delivered; 0 when off */
+	uint64_t total;
+	uint64_t binned;
+	uint64_t overflow;
+	uint64_t outside;
+	uint64_t filtered;
+	uint64_t lost;
+};
+
+struct call_reply {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t pad;
+	int32_t error; /* 0 or an errno */
+	uint32_t pad2;
+	int64_t value; /* what the call returns */
+	struct call_state state;
+};
+
+#define CALL_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+CALL_SIZE(struct call_entry, 32);
+CALL_SIZE(struct call_request, 56);
+CALL_SIZE(struct call_state, 80);
+CALL_SIZE(struct call_reply, 104);
+
+#endif
