@@ -4,6 +4,8 @@
 
 #include <stdint.h>
 
+#include "shared/dialect_names.h"
+
 /*
  * What a program that calls profil(), sprofil() or pcsample() and the server say to each other.
  *
@@ -47,7 +49,7 @@ struct call_request {
 	uint32_t magic;
 	uint16_t version;
 	uint16_t op; /* enum call_op */
-	uint32_t dialect; /* enum dialect of shared/dialect.h, whose numbers are fixed */
+	uint32_t dialect; /* enum dialect */
 	uint32_t profil_flags; /* sprofil()'s: PROF_UINT, PROF_FAST */
 	uint32_t flags;
 	uint32_t pointer; /* bytes in the caller's pointers: 4 or 8 */
