@@ -12,8 +12,7 @@ const volatile __u32 mode = MODE_CHARGED;
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 
-/* Elements of the maps made at load: what follows comes from chunks. */
-const volatile __u32 base_pages = CHUNK_PAGES;
+/* Directories in the map made at load: what follows comes from chunks. */
 const volatile __u32 base_windows = CHUNK_WINDOWS;
 
 #endif

@@ -6,20 +6,6 @@
 #include "config.bpf.h"
 #include "maps.bpf.h"
 
-static __always_inline struct counter_page *page_at(u32 page)
-{
-	struct counter_page *found = bpf_map_lookup_elem(&pages, &page);
-	u32 chunk, slot;
-	void *inner;
-
-	if (found)
-		return found;
-	chunk = (page - base_pages) / CHUNK_PAGES;
-	slot = (page - base_pages) % CHUNK_PAGES;
-	inner = bpf_map_lookup_elem(&page_chunks, &chunk);
-	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
-}
-
 static __always_inline struct window_dir *dir_at(u32 dir)
 {
 	struct window_dir *found = bpf_map_lookup_elem(&dirs, &dir);

@@ -2,37 +2,13 @@
 #ifndef BPFPROFIL_MAPS_BPF_H
 #define BPFPROFIL_MAPS_BPF_H
 
+#include "pages.bpf.h"
 #include "shared/abi.h"
 
 /*
  * Maps that user space reads are mapped, not looked up: a mapped array starts on a page, so an
  * element of 64 bytes is one cache line. max_entries of 1 are set before load.
  */
-
-/* Counters. The first pages are here; more in chunks. */
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_PAGES);
-	__type(key, u32);
-	__type(value, struct counter_page);
-} pages SEC(".maps");
-
-/* By sizes and not by types: 6.1 takes a map with BTF and one without for different. */
-struct page_chunk {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__uint(max_entries, CHUNK_PAGES);
-	__uint(key_size, sizeof(u32));
-	__uint(value_size, sizeof(struct counter_page));
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
-	__uint(max_entries, 1);
-	__type(key, u32);
-	__array(values, struct page_chunk);
-} page_chunks SEC(".maps");
 
 /* How often a counter wrapped, by page and counter. */
 struct {

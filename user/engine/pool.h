@@ -7,26 +7,13 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/shelf.h"
 #include "shared/abi.h"
 
 /*
- * User space's side of the counter memory: how much there may be, adding chunks before they are
- * needed, and reading it in place. `elements` of `element_size` bytes; the first `base` of them
- * in one map that is made at load, the rest in chunks that are added to an array of maps.
+ * User space's side of the counter memory: how much there may be, adding to it before it is
+ * needed, and reading it in place.
  */
-struct shelf {
-	uint32_t element_size;
-	uint32_t base;
-	uint32_t chunk; /* elements in a chunk */
-	uint32_t limit; /* hard limit of elements; base + a whole number of chunks */
-	uint32_t present; /* elements there are */
-	uint32_t ahead; /* ask for more when fewer than these are left */
-	int outer_fd; /* array of maps; the session's */
-	void **maps; /* [0] the base, then each chunk */
-	int *fds; /* of chunks; [0] unused */
-	size_t nr_maps;
-};
-
 struct pool {
 	struct shelf pages;
 	struct shelf dirs;
@@ -44,7 +31,7 @@ int pool_bind(struct pool *pool, int pages_fd, int page_chunks_fd, int dirs_fd, 
 int pool_grow(struct pool *pool, struct error *err);
 
 /* An element in place; NULL when there is none. */
-const struct counter_page *pool_page(const struct pool *pool, uint32_t number);
+struct counter_page *pool_page(const struct pool *pool, uint32_t number);
 const struct window_dir *pool_dir(const struct pool *pool, uint32_t number);
 
 /* Bytes of kernel memory there are now. */

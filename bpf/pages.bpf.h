@@ -1,0 +1,54 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PAGES_BPF_H
+#define BPFPROFIL_PAGES_BPF_H
+
+/* The memory of counters, a page of them an element. */
+#include "vmlinux.h"
+
+#include <bpf/bpf_helpers.h>
+
+#include "shared/abi.h"
+
+/* Pages in the map made at load: what follows comes from chunks. Set before load. */
+const volatile __u32 base_pages = CHUNK_PAGES;
+
+/* The first pages are here; more in chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__type(key, u32);
+	__type(value, struct counter_page);
+} pages SEC(".maps");
+
+/* By sizes and not by types: 6.1 takes a map with BTF and one without for different. */
+struct page_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_PAGES);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct counter_page));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct page_chunk);
+} page_chunks SEC(".maps");
+
+static __always_inline struct counter_page *page_at(u32 page)
+{
+	struct counter_page *found = bpf_map_lookup_elem(&pages, &page);
+	u32 chunk, slot;
+	void *inner;
+
+	if (found)
+		return found;
+	chunk = (page - base_pages) / CHUNK_PAGES;
+	slot = (page - base_pages) % CHUNK_PAGES;
+	inner = bpf_map_lookup_elem(&page_chunks, &chunk);
+	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+}
+
+#endif

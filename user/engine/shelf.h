@@ -1,0 +1,46 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SHELF_H
+#define BPFPROFIL_SHELF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * An array that BPF programs and user space share and that grows: `elements` of `element_size`
+ * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
+ * added to an array of maps. Mapped for reading and writing, so that counters can be taken out.
+ */
+struct shelf {
+	uint32_t element_size;
+	uint32_t base;
+	uint32_t chunk; /* elements in a chunk */
+	uint32_t limit; /* hard limit of elements; base + a whole number of chunks */
+	uint32_t present; /* elements there are */
+	uint32_t ahead; /* ask for more when fewer than these are left */
+	int outer_fd; /* array of maps; the session's */
+	void **maps; /* [0] the base, then each chunk */
+	int *fds; /* of chunks; [0] unused */
+	size_t nr_maps;
+};
+
+/* Divides bytes, before load. per_second is how fast elements may be taken. */
+void shelf_plan(struct shelf *shelf, uint64_t bytes, uint32_t size, uint32_t base, uint32_t chunk,
+		double per_second);
+
+/* Takes in a map of elements; fd stays the caller's for the base. */
+int shelf_map(struct shelf *shelf, int fd, uint32_t elements, struct error *err);
+
+/* Adds chunks until `next` is below the mark, or the limit is reached. */
+int shelf_grow(struct shelf *shelf, uint32_t next, struct error *err);
+
+/* The number from which on the programs are to ask for more; UINT32_MAX at the limit. */
+uint32_t shelf_low(const struct shelf *shelf);
+
+/* An element in place; NULL when there is none. */
+void *shelf_at(const struct shelf *shelf, uint32_t number);
+
+void shelf_free(struct shelf *shelf);
+
+#endif
