@@ -39,6 +39,14 @@ struct refcount___compat {
 struct vm_area_struct___refcnt {
 	struct refcount___compat vm_refcnt;
 };
+
+struct kernfs_node___plain {
+	struct kernfs_node *parent;
+};
+
+struct kernfs_node___rcu {
+	struct kernfs_node *__parent;
+};
 #pragma clang attribute pop
 
 /* How long a translation may be trusted where the kernel has no stamp: 64 jiffies, 64-256 ms. */
@@ -73,6 +81,17 @@ static __always_inline bool vma_detached(struct vm_area_struct *vma)
 	if (bpf_core_field_exists(flag->detached))
 		return BPF_CORE_READ(flag, detached);
 	return true;
+}
+
+static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *node)
+{
+	struct kernfs_node___rcu *rcu = (void *)node;
+	struct kernfs_node___plain *plain = (void *)node;
+
+	/* 633488947ef6 ("kernfs: Use RCU to access kernfs_node::parent.", 6.15) renamed it. */
+	if (bpf_core_field_exists(rcu->__parent))
+		return BPF_CORE_READ(rcu, __parent);
+	return BPF_CORE_READ(plain, parent);
 }
 
 #endif

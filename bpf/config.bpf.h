@@ -9,6 +9,9 @@
 /* enum tick_mode. */
 const volatile __u32 mode = MODE_CHARGED;
 
+/* enum split. Without it windows are of a target, and nothing is asked of the task. */
+const volatile __u32 split = SPLIT_NONE;
+
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 

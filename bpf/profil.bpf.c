@@ -43,6 +43,16 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 	file_ticks(&mapping, follow->target, 1, &entry);
 }
 
+/* Whether the task still is in the cgroup of the tick: another CPU may move it at any moment. */
+static __always_inline bool split_holds(const struct tick *tick, struct task_struct *task)
+{
+	struct mm_struct *mm = task->mm;
+
+	if (split != SPLIT_CGROUP)
+		return true;
+	return tick->who == cgroup_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
+}
+
 /* The tick's text, found the slow way and remembered. */
 static __always_inline void translate_tick(struct tick *tick, struct follow *follow,
 					   struct target_account *account)
@@ -65,7 +75,7 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 		origin.inode = mapping.space.a;
 		origin.delta = mapping.offset - mapping.start;
 	}
-	if (entry.span)
+	if (entry.span && split_holds(tick, task))
 		xlat_insert(xlat_slot(tick), &entry, &origin);
 	settle_within(&follow->pending[0], &mapping, follow->target);
 	settle_within(&follow->pending[1], &mapping, follow->target);
@@ -104,7 +114,8 @@ static __noinline int slow_tick(struct tick *tick, bool left_out)
 
 /* The user pc of a tick, whichever mode it fell in; the kernel's in split mode. */
 static __always_inline void read_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct mm_struct *mm, bool user, struct tick *tick)
+				      struct mm_struct *mm, bool user, bool by_cgroup,
+				      struct tick *tick)
 {
 	u64 pc = arch_pc(ctx);
 
@@ -112,11 +123,12 @@ static __always_inline void read_tick(struct bpf_perf_event_data *ctx, struct ta
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
 	tick->who = tick_who(mm ? arch_mm_id(mm) : 0, task->tgid);
+	if (by_cgroup)
+		tick->who = cgroup_who(tick->who);
 	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
 }
 
-SEC("perf_event")
-int profil_tick(struct bpf_perf_event_data *ctx)
+static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgroup)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
@@ -127,7 +139,7 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 
 	if (task->flags & TASK_KTHREAD)
 		return 0;
-	read_tick(ctx, task, mm, user, &tick);
+	read_tick(ctx, task, mm, user, by_cgroup, &tick);
 	slot = xlat_slot(&tick);
 	set = bpf_map_lookup_elem(&xlat, &slot);
 	if (!set || (!user && mode == MODE_USER))
@@ -146,6 +158,19 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 		return 0;
 	}
 	return slow_tick(&tick, false);
+}
+
+SEC("?perf_event")
+int profil_tick(struct bpf_perf_event_data *ctx)
+{
+	return on_tick(ctx, false);
+}
+
+/* For --split cgroup. Two programs, as a knob would cost every hit the cache line it is in. */
+SEC("?perf_event")
+int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
+{
+	return on_tick(ctx, true);
 }
 
 /* A child is followed before its first instruction, thread or process, shared memory or not. */
@@ -182,6 +207,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 		return 0;
 	follow->flags = 0;
 	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
+	forget_process();
 	settle(&follow->exec, arch_return_pc(task), follow->target);
 	return 0;
 }

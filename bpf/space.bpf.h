@@ -18,6 +18,7 @@ struct mapping {
 	u64 end;
 	u64 offset;
 	u64 vma;
+	u64 split; /* set where its ticks are filed */
 	struct space space;
 	u32 stamp;
 	u32 exec;
@@ -72,32 +73,45 @@ static __always_inline void read_path(struct file *file, struct record *record)
 	record->path_len = walk.len;
 }
 
-/* Tells user space of a space, once; a full ring buffer leaves it to the next chance. */
-static __always_inline void announce(const struct mapping *mapping, struct task_struct *task,
-				     struct file *file)
+/*
+ * A record of a space, once; a full ring buffer leaves it to the next chance. NULL: user space
+ * knows, or cannot be told now.
+ */
+static __always_inline struct record *new_record(const struct space *space,
+						 struct task_struct *task)
 {
 	struct record *record;
 	u32 told = 1;
 
-	if (bpf_map_lookup_elem(&spaces, &mapping->space))
-		return;
+	if (bpf_map_lookup_elem(&spaces, space))
+		return NULL;
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
-	if (!record) {
-		__sync_fetch_and_add(&pool.unannounced, 1);
-		return;
-	}
-	if (bpf_map_update_elem(&spaces, &mapping->space, &told, BPF_NOEXIST)) {
+	if (!record)
+		return NULL;
+	if (bpf_map_update_elem(&spaces, space, &told, BPF_NOEXIST)) {
 		bpf_ringbuf_discard(record, 0);
-		return;
+		return NULL;
 	}
 	record->type = RECORD_SPACE;
 	record->tgid = task->tgid;
-	record->space = mapping->space;
-	record->start = mapping->start;
-	record->end = mapping->end;
+	record->space = *space;
+	record->start = 0;
+	record->end = 0;
 	record->size = 0;
 	record->path_len = 0;
 	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->group_leader->comm);
+	return record;
+}
+
+static __always_inline void announce(const struct mapping *mapping, struct task_struct *task,
+				     struct file *file)
+{
+	struct record *record = new_record(&mapping->space, task);
+
+	if (!record)
+		return;
+	record->start = mapping->start;
+	record->end = mapping->end;
 	if (file) {
 		record->size = BPF_CORE_READ(file, f_inode, i_size);
 		read_path(file, record);

@@ -5,6 +5,7 @@
 /* From a mapping to a window, and from there to a counter that has room. */
 #include "count.bpf.h"
 #include "space.bpf.h"
+#include "split.bpf.h"
 #include "xlat.bpf.h"
 
 /*
@@ -35,6 +36,7 @@ static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 t
 	u64 offset = mapping->pc - mapping->start + mapping->offset, first, last, from;
 
 	key->space = mapping->space;
+	key->split = mapping->split;
 	key->window = bin_window(offset, shift);
 	key->target = target;
 	key->shift = shift;
@@ -73,8 +75,7 @@ __noinline int count_shift(const struct mapping *mapping, u32 shift, u32 target,
 }
 
 /* Files n ticks, in wider bins where memory has run out. Fills in the entry. */
-__noinline int file_ticks(const struct mapping *mapping, u32 target, u32 n,
-			  struct xlat_entry *entry)
+__noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xlat_entry *entry)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
@@ -84,6 +85,9 @@ __noinline int file_ticks(const struct mapping *mapping, u32 target, u32 n,
 		__sync_fetch_and_add(&account->outside, n);
 		return 0;
 	}
+	mapping->split = split_id();
+	if (mapping->split)
+		announce_split(mapping->split);
 	if (count_shift(mapping, bin_shift, target, n, entry))
 		return 0;
 	if (count_shift(mapping, bin_coarser(bin_shift), target, n, entry)) {

@@ -32,6 +32,12 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 	return (u32)mm_id ^ tgid * 0x9e3779b1U;
 }
 
+/* A process may go from one cgroup to another, and its threads be in several. */
+static __always_inline u32 cgroup_who(u32 who)
+{
+	return who ^ (u32)bpf_get_current_cgroup_id() * 0x85ebca6bU;
+}
+
 static __always_inline u32 xlat_slot(const struct tick *tick)
 {
 	u32 hash = ((u32)(tick->pc >> TEXT_GRANULE_SHIFT) ^ tick->who) * 0x9e3779b1U;

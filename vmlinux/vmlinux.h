@@ -39,6 +39,8 @@ enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
+	BPF_MAP_TYPE_QUEUE = 22,
+	BPF_MAP_TYPE_STACK = 23,
 	BPF_MAP_TYPE_RINGBUF = 27,
 	BPF_MAP_TYPE_TASK_STORAGE = 29,
 };
@@ -144,14 +146,33 @@ struct mm_struct {
 	unsigned long exec_vm;
 };
 
+struct signal_struct {
+	atomic_t live;
+};
+
+struct kernfs_node {
+	const char *name;
+	u64 id;
+};
+
+struct cgroup {
+	struct kernfs_node *kn;
+};
+
+struct css_set {
+	struct cgroup *dfl_cgrp;
+};
+
 struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	s32 pid;
 	s32 tgid;
 	struct task_struct *group_leader;
+	struct signal_struct *signal;
 	u64 start_time;
 	u64 self_exec_id;
+	struct css_set *cgroups;
 	char comm[16];
 };
 

@@ -14,6 +14,9 @@
 /* Whose pc a tick in kernel mode is billed to: the user's, nobody's, the kernel's own. */
 enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 
+/* How finely a target is told apart: not at all, by process, by cgroup. */
+enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP };
+
 /* Pages and windows come from maps of 1 MiB each that user space adds as they fill. */
 enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048, NO_DIR = 0xffffffff };
 
@@ -93,13 +96,24 @@ struct target_account {
 	__u64 pad[4];
 };
 
-/* What a window belongs to. */
-enum space_kind { SPACE_FILE = 1, SPACE_ANON, SPACE_KERNEL, SPACE_VDSO };
+/*
+ * What a window belongs to. The last two stand for a process and a cgroup themselves, where user
+ * space is told of them.
+ */
+enum space_kind {
+	SPACE_FILE = 1,
+	SPACE_ANON,
+	SPACE_KERNEL,
+	SPACE_VDSO,
+	SPACE_PROCESS,
+	SPACE_CGROUP,
+};
 
 /*
  * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the
  * address is unique on the host, also where device and number are not (btrfs subvolumes).
  * SPACE_ANON: a = start time of the process, b = its pid. SPACE_VDSO: a = the image's address.
+ * SPACE_PROCESS, SPACE_CGROUP: a = the split's id.
  */
 struct space {
 	__u64 a;
@@ -110,9 +124,16 @@ struct space {
 	__u32 pad;
 };
 
+/*
+ * A process by its start in us and its pid, which together no two have in a host's life, bar one
+ * chance in 50 days to the microsecond.
+ */
+enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
+
 struct window_key {
 	struct space space;
 	__u64 window;
+	__u64 split; /* id of the process or cgroup; 0: not told apart */
 	__u32 target;
 	__u32 shift;
 };
@@ -122,7 +143,10 @@ struct window {
 	__u32 pad;
 };
 
-/* The first sight of a file or of a process with anonymous text, told to user space. */
+/*
+ * The first sight of a file, of a process with anonymous text, or of the process or cgroup of a
+ * split, told to user space.
+ */
 enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
 struct record {
@@ -148,8 +172,6 @@ struct pool_state {
 	__u32 page_low; /* ask for more pages from here on */
 	__u32 window_low;
 	__u32 asked; /* a request is under way */
-	__u32 unannounced; /* records that did not fit the ring buffer */
-	__u32 pad;
 };
 
 /* Ticks of one thread that could not be filed when they fell, by pc. */
@@ -188,10 +210,10 @@ ABI_SIZE(struct xlat_origins, 64);
 ABI_SIZE(struct cpu_account, 64);
 ABI_SIZE(struct target_account, 128);
 ABI_SIZE(struct space, 32);
-ABI_SIZE(struct window_key, 48);
+ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
-ABI_SIZE(struct pool_state, 40);
+ABI_SIZE(struct pool_state, 32);
 ABI_SIZE(struct follow, 104);
 
 #endif

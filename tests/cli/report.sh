@@ -7,11 +7,13 @@ set -uo pipefail
 
 profile=$golden/profile.json
 
-for by in functions objects lines bins; do
+for by in functions objects lines bins cgroup; do
 	same "report_text_$by" "$golden/report-$by.txt" "$bin" report --by "$by" "$profile"
 	same "report_csv_$by" "$golden/report-$by.csv" "$bin" report --by "$by" --format csv "$profile"
 done
 same report_json "$golden/report-functions.json" "$bin" report --format json "$profile"
+same report_json_cgroup "$golden/report-cgroup.json" \
+	"$bin" report --by cgroup --format json "$profile"
 from_stdin() {
 	"$bin" report - <"$profile"
 }
@@ -48,6 +50,8 @@ bad object "bpfprofil: report: object 'x': not in the profile
 try: bpfprofil report --by objects" "$bin" report --object x "$profile"
 bad target 'bpfprofil: report: target 9: not in the profile, which has 2' \
 	"$bin" report --target 9 "$profile"
+bad by_process 'bpfprofil: report: --by process: the profile was not split by it
+try: sudo bpfprofil run --split process COMMAND' "$bin" report --by process "$profile"
 bad folder "bpfprofil: export: $work/no/out: No such file or directory" \
 	"$bin" export --format csv -o "$work/no/out" "$profile"
 to_full_disk() {

@@ -40,7 +40,17 @@ try: --source clock" run --source tick true
 usage run_both "bpfprofil: run: --frequency and --period: both say the rate
 try: leaving one of them out" run -F 99 --period 1000000 true
 
-usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins
+usage run_interval_0 \
+	"bpfprofil: run: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
+	run --interval 0 true
+usage run_interval_name "bpfprofil: run: --interval: FILEs of one name would replace each other
+try: -o 'bpfprofil-%t.json'" run --interval 1 true
+usage run_keep "bpfprofil: run: --keep: there is one FILE only without --interval
+try: --interval 60" run --keep 2 true
+usage run_split "bpfprofil: run: --split 'processes': must be one of none, process, cgroup
+try: --split process" run --split processes true
+
+usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins, process, cgroup
 try: --by lines" report --by line
 usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
 	report --format html

@@ -140,12 +140,12 @@ static struct subject split_subject(void)
 
 static struct subject region_subject(void)
 {
-	static const char *const arguments[] = { "run",	     "-q",
-						 "--region", "three:alpha",
-						 "-o",	     "profile.json",
-						 "--",	     "sh",
-						 "-c",	     WORKLOAD("three") " 50; exit 7",
-						 NULL };
+	static const char *const arguments[] = {
+		"run",	   "-q",      "--region", "three:alpha",
+		"--split", "process", "-o",	  "profile.json",
+		"--",	   "sh",      "-c",	  WORKLOAD("three") " 50; exit 7",
+		NULL
+	};
 	struct subject subject = run_subject();
 
 	subject.name = "run --region";

@@ -116,6 +116,9 @@ Test(fault_valgrind, run)
 	      ARGS("run", "-v", "-F", "3989", "--mode", "split", "--memory", "256K", "--region",
 		   "jit:main", "-u", "root", "-o", live_path(&live, "other.json.gz"), "--",
 		   WORKLOAD("jit"), "100"));
+	check(&live, 0,
+	      ARGS("run", "-v", "--interval", "1", "--keep", "1", "--split", "process", "-o",
+		   live_path(&live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
 	check(&live, 2, ARGS("run", "-F", "0", "--", "true"));
 	check(&live, 1, ARGS("run", "-o", "/proc/none", "--", "true"));
 	live_end(&live);

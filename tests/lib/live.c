@@ -82,7 +82,7 @@ void live_load(struct live *live)
 	live->doc = doc_load(live->profile);
 }
 
-static void read_usage(struct live *live)
+void live_read_usage(struct live *live)
 {
 	FILE *file = fopen(live_path(live, "usage"), "re");
 
@@ -102,7 +102,7 @@ void live_try(struct live *live, const char *const options[], const char *const 
 	live_command(live, argv, MAX_ARGS, options, command, true);
 	child_end_free(&live->end);
 	child_run(&live->end, NULL, argv);
-	read_usage(live);
+	live_read_usage(live);
 	if (!access(live->profile, R_OK))
 		live_load(live);
 }

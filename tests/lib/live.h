@@ -62,6 +62,9 @@ bool live_run(struct live *live, const char *const options[], const char *const 
  */
 bool live_run_timed(struct live *live, const char *const options[], const char *const command[]);
 
+/* Reads what `treetime` wrote into live->cpu_ns and live->turns; both 0 when it did not. */
+void live_read_usage(struct live *live);
+
 /* The ticks by what the CPU time says they should be: 1 when they agree. */
 double live_time_ratio(struct live *live);
 

@@ -120,6 +120,7 @@ static void add_histograms(struct profile *profile)
 	h->cgroup = copy("/caf\xc3\xa9");
 	h = add_histogram(profile, 0, 1, coarse, 1);
 	h->pid = 77;
+	h->process = copy("jit, \"one\"");
 	h->offset = 0x7f0000000000;
 	h->size = 0x3001; /* no multiple of its bins: the last one counts too */
 	h->bytes_per_bin = 4096;

@@ -2,6 +2,7 @@
 
 /* Options that change what is counted, and how finely. */
 #include <glob.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -14,18 +15,6 @@
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 
 TestSuite(live_options, .timeout = 60);
-
-/* Options that the manual names and a version may not have yet. */
-static bool have_option(const char *option)
-{
-	struct child_end end;
-	bool have;
-
-	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "run", "--help"));
-	have = strstr(end.out, option) != NULL;
-	child_end_free(&end);
-	return have;
-}
 
 /* Only the region's ticks are binned, the others are filtered; none is missing. */
 Test(live_options, region_of_a_function)
@@ -121,7 +110,6 @@ Test(live_options, split_by_process)
 	struct live live;
 
 	NEED_ROOT();
-	NEED(have_option("--split"), "this version has no --split");
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--split", "process"), ARGS(WORKLOAD("forktree"), "1000"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }), 0.95);
@@ -139,38 +127,251 @@ Test(live_options, split_by_process)
 	live_end(&live);
 }
 
-/* A new file for each interval; all ticks are in one of them. */
-Test(live_options, interval)
+/* Ticks of all histograms of the program whose cgroup ends so. */
+static uint64_t cgroup_ticks(struct json_object *doc, const char *name)
 {
-	const char *argv[32];
+	struct json_object *histograms = doc_get(doc, "histograms");
+	size_t i, b, length = strlen(name);
+	uint64_t sum = 0;
+
+	for (i = 0; i < json_object_array_length(histograms); i++) {
+		struct json_object *histogram = json_object_array_get_idx(histograms, i);
+		struct json_object *bins = doc_get(histogram, "bins");
+		const char *path = json_object_get_string(doc_get(histogram, "cgroup"));
+
+		cr_assert(path && path[0] == '/', "no cgroup: %s",
+			  json_object_to_json_string(histogram));
+		if (strlen(path) < length || strcmp(path + strlen(path) - length, name))
+			continue;
+		for (b = 0; b < json_object_array_length(bins); b++)
+			sum += json_object_get_uint64(
+				json_object_array_get_idx(json_object_array_get_idx(bins, b), 1));
+	}
+	return sum;
+}
+
+/* Where cgroups of version 2 are mounted; false: nowhere. */
+static bool find_cgroups(char *path, size_t size)
+{
+	FILE *mounts = fopen("/proc/self/mounts", "re");
+	char where[256], type[64];
+	bool found = false;
+
+	while (mounts && !found && fscanf(mounts, "%*s %255s %63s %*[^\n]", where, type) == 2)
+		found = !strcmp(type, "cgroup2");
+	if (mounts)
+		fclose(mounts);
+	snprintf(path, size, "%s", where);
+	return found;
+}
+
+/* The ticks of a cgroup are the CPU time of what ran in it, by the kernel's own account. */
+static void expect_cgroup(struct live *live, const char *cgroup, const char *usage)
+{
+	uint64_t ticks = cgroup_ticks(live->doc, cgroup);
+	FILE *file = fopen(live_path(live, usage), "re");
+	double cpu_ns = 0, turns = 0, expected;
+
+	cr_assert(file && fscanf(file, "%lf %lf", &cpu_ns, &turns) == 2, "%s", live->end.err);
+	fclose(file);
+	expected = cpu_ns / (double)doc_number(live->doc, "sampling.period_ns");
+	/* As in live_run_timed(). */
+	cr_expect_leq(fabs((double)ticks - expected), fmax(0.03 * expected, 3 * sqrt(turns / 6)),
+		      "%s: %lu ticks, by CPU time %.0f", cgroup, ticks, expected);
+}
+
+/*
+ * Two cgroups, one inside of another. The command makes them and removes them at its end: their
+ * names are of when there still were such.
+ */
+Test(live_options, split_by_cgroup)
+{
+	static const char script[] =
+		"cd \"$0\" && mkdir $1 $1/in $2 || exit 1;"
+		"(sh -c 'echo $PPID' >$1/in/cgroup.procs; exec \"$3\" \"$5/one\" \"$4\" 5000) & "
+		"(sh -c 'echo $PPID' >$2/cgroup.procs; exec \"$3\" \"$5/two\" \"$4\" 15000) & "
+		"wait; rmdir $1/in $1 $2";
+	char mount[256], one[32], two[32], name[48];
+	struct child_end end;
 	struct live live;
-	double ticks = 0, cpu_ns = 0;
-	FILE *file;
+
+	NEED_ROOT();
+	if (!find_cgroups(mount, sizeof(mount))) {
+		child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "run", "--split", "cgroup", "true"));
+		cr_expect_eq(end.status, 1);
+		cr_expect_not_null(strstr(end.err, "--split cgroup: no cgroup hierarchy"));
+		child_end_free(&end);
+		return;
+	}
+	snprintf(one, sizeof(one), "bpfprofil-one-%d", getpid());
+	snprintf(two, sizeof(two), "bpfprofil-two-%d", getpid());
+	snprintf(name, sizeof(name), "/%s/in", one);
+	live_begin(&live);
+	live_run_timed(&live, ARGS(FAST, "--split", "cgroup"),
+		       ARGS("sh", "-c", script, mount, one, two, WORKLOAD("treetime"),
+			    WORKLOAD("three"), live.dir));
+	expect_cgroup(&live, name, "one");
+	expect_cgroup(&live, two, "two");
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
+	live_end(&live);
+}
+
+/* An exec gives a process another name, and only that process. */
+Test(live_options, split_names_processes_after_exec)
+{
+	struct json_object *histograms;
+	struct live live;
+	size_t i, ours = 0;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "--split", "process"),
+		 ARGS("sh", "-c",
+		      "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exec \"$0\" 2000",
+		      WORKLOAD("three")));
+	histograms = doc_get(live.doc, "histograms");
+	for (i = 0; i < json_object_array_length(histograms); i++) {
+		struct json_object *histogram = json_object_array_get_idx(histograms, i);
+		const char *process = json_object_get_string(doc_get(histogram, "process"));
+
+		ours += !strcmp(process, "three");
+		cr_expect_neq(strcmp(process, "sh"), 0, "before the exec: %s", process);
+	}
+	/* The shell's text, the program's, the C library's: of one process. */
+	cr_expect_gt(ours, 1);
+	live_end(&live);
+}
+
+/* What the files that match have in all; each is sound by itself. */
+struct files {
+	size_t nr;
+	uint64_t ticks;
+	uint64_t alpha;
+	uint64_t duration_ns;
+	double period_ns;
+};
+
+static void read_files(struct live *live, const char *pattern, struct files *files)
+{
 	glob_t found;
 	size_t i;
 
-	NEED_ROOT();
-	NEED(have_option("--interval"), "this version has no --interval");
-	live_begin(&live);
-	snprintf(live.profile, sizeof(live.profile), "%s/p-%%t.json", live.dir);
-	live_command(&live, argv, 32, ARGS(FAST, "--interval", "1s"),
-		     ARGS(WORKLOAD("three"), "30000"), true);
-	child_run(&live.end, NULL, argv);
-	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
-	cr_assert_eq(glob(live_path(&live, "p-*.json"), 0, NULL, &found), 0);
-	cr_expect_gt(found.gl_pathc, 2, "%zu files", found.gl_pathc);
+	memset(files, 0, sizeof(*files));
+	if (glob(live_path(live, pattern), 0, NULL, &found))
+		return;
 	for (i = 0; i < found.gl_pathc; i++) {
 		struct json_object *doc = doc_load(found.gl_pathv[i]);
 
 		doc_assert_sound(doc);
-		ticks += (double)doc_number(doc, "ticks.total") *
-			 (double)doc_number(doc, "sampling.period_ns");
+		cr_expect(json_object_get_boolean(doc_get(doc, "complete")));
+		files->ticks += doc_number(doc, "ticks.total");
+		files->alpha += doc_function(doc, "alpha", NULL);
+		files->duration_ns += doc_number(doc, "duration_ns");
+		files->period_ns = (double)doc_number(doc, "sampling.period_ns");
 		json_object_put(doc);
 	}
+	files->nr = found.gl_pathc;
 	globfree(&found);
-	file = fopen(live_path(&live, "usage"), "re");
-	cr_assert(file && fscanf(file, "%lf", &cpu_ns) == 1);
-	fclose(file);
-	cr_expect_float_eq(ticks / cpu_ns, 1, 0.02, "%f", ticks / cpu_ns);
+}
+
+/* Runs into files named by the time; live->end and live->cpu_ns are of it. */
+static void run_interval(struct live *live, const char *const options[],
+			 const char *const command[])
+{
+	const char *argv[32];
+
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	live_command(live, argv, 32, options, command, true);
+	child_run(&live->end, NULL, argv);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	live_read_usage(live);
+}
+
+/* A new file for each interval; all ticks are in one of them. */
+Test(live_options, interval)
+{
+	struct files files;
+	unsigned long total;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	run_interval(&live, ARGS(FAST, "--interval", "1s"), ARGS(WORKLOAD("three"), "30000"));
+	read_files(&live, "p-*.json", &files);
+	cr_expect_gt(files.nr, 2, "%zu files", files.nr);
+	cr_expect_float_eq((double)files.ticks * files.period_ns / live.cpu_ns, 1, 0.02,
+			   "%lu ticks", files.ticks);
+	cr_expect_float_eq((double)files.alpha / (double)files.ticks, 0.5, 0.05);
+	cr_assert_eq(sscanf(live.end.err, "%lu ticks", &total), 1, "%s", live.end.err);
+	cr_expect_eq(total, files.ticks, "the summary is of all files");
+	cr_expect_not_null(strstr(live.end.err, "\nprofiles: "), "%s", live.end.err);
+	live_end(&live);
+}
+
+/* Only the newest stay, and what lay there before. */
+Test(live_options, keep)
+{
+	struct files files;
+	struct live live;
+	FILE *other;
+
+	NEED_ROOT();
+	live_begin(&live);
+	other = fopen(live_path(&live, "p-20010101-000000.json.old"), "we");
+	cr_assert_not_null(other);
+	fclose(other);
+	run_interval(&live, ARGS("--interval", "1", "--keep", "2"),
+		     ARGS(WORKLOAD("three"), "40000"));
+	read_files(&live, "p-*.json", &files);
+	cr_expect_eq(files.nr, 2);
+	cr_expect_lt((double)files.ticks * files.period_ns, live.cpu_ns, "the older are gone");
+	cr_expect_not_null(strstr(live.end.err, "profiles: the last 2 of "), "%s", live.end.err);
+	cr_expect_eq(access(live_path(&live, "p-20010101-000000.json.old"), F_OK), 0);
+	live_end(&live);
+}
+
+/*
+ * A disk that is full for a while costs the files of that while, a line for each, and the exit
+ * status: those before and after are there, and sound.
+ */
+Test(live_options, interval_and_disk_full)
+{
+	static const char script[] =
+		"mount -t tmpfs -o size=256k tmpfs /mnt || exit 77;"
+		"\"$0\" run -F 997 --interval 1 -o '/mnt/p-%t.json' -- sh -c '"
+		"\"$0\" 15000; cat /dev/zero >/mnt/filler 2>/dev/null; \"$0\" 20000;"
+		"rm /mnt/filler; \"$0\" 15000' \"$1\" 2>\"$2/err\"; status=$?;"
+		"cp /mnt/p-*.json \"$2\"; ls -A /mnt | grep -v \"^p-[0-9]*-[0-9]*.json$\"; exit $status";
+	unsigned long total = 0;
+	size_t errors = 0, all = 0;
+	struct files files;
+	char line[512], *at;
+	struct live live;
+	FILE *err;
+
+	NEED_ROOT();
+	NEED(have_mounts(), "no mount namespaces");
+	live_begin(&live);
+	child_run(&live.end, NULL,
+		  ARGS("unshare", "-m", "sh", "-c", script, BPFPROFIL_BIN, WORKLOAD("three"),
+		       live.dir));
+	cr_expect_eq(live.end.status, 1);
+	cr_expect_str_eq(live.end.out, "", "left behind: %s", live.end.out);
+	err = fopen(live_path(&live, "err"), "re");
+	cr_assert_not_null(err);
+	while (fgets(line, sizeof(line), err)) {
+		errors += !strncmp(line, "bpfprofil: /mnt/p-", 18) &&
+			  strstr(line, "No space left on device");
+		sscanf(line, "%lu ticks", &total);
+		at = strstr(line, "profiles: ");
+		if (at)
+			sscanf(at, "profiles: %zu", &all);
+	}
+	fclose(err);
+	read_files(&live, "p-*.json", &files);
+	cr_expect_geq(errors, 1);
+	cr_expect_geq(files.nr, 2);
+	cr_expect_eq(files.nr, all);
+	cr_expect_lt(files.ticks, total, "the summary is of all ticks, written or not");
 	live_end(&live);
 }

@@ -62,18 +62,20 @@ Test(export, csv)
 /* Another reader finds the cells we meant, and a row a line. */
 Test(export, csv_is_read_by_others)
 {
-	cr_assert_eq(system("/usr/bin/python3 -c '\n"
-			    "import csv\n"
-			    "lines = open(\"tests/golden/profile.csv\", newline=\"\").readlines()\n"
-			    "rows = list(csv.DictReader(lines, strict=True))\n"
-			    "assert len(rows) == len(lines) - 1 == 8\n"
-			    "assert all(None not in r and None not in r.values() for r in rows)\n"
-			    "assert rows[0][\"target_name\"] == \"./work \\\"quoted\\\", twice\"\n"
-			    "assert rows[2][\"function\"] == \"operator,(A, B)\"\n"
-			    "assert rows[4][\"function\"] == \"\"\n"
-			    "assert sum(int(r[\"ticks\"]) for r in rows) == 1010\n"
-			    "'"),
-		     0);
+	cr_assert_eq(
+		system("/usr/bin/python3 -c '\n"
+		       "import csv\n"
+		       "lines = open(\"tests/golden/profile.csv\", newline=\"\").readlines()\n"
+		       "rows = list(csv.DictReader(lines, strict=True))\n"
+		       "assert len(rows) == len(lines) - 1 == 8\n"
+		       "assert all(None not in r and None not in r.values() for r in rows)\n"
+		       "assert rows[0][\"target_name\"] == \"./work \\\"quoted\\\", twice\"\n"
+		       "assert rows[2][\"function\"] == \"operator,(A, B)\"\n"
+		       "assert rows[4][\"function\"] == \"\"\n"
+		       "assert [r[\"process\"] for r in rows if r[\"pid\"]] == [\"jit, \\\"one\\\"\"]\n"
+		       "assert sum(int(r[\"ticks\"]) for r in rows) == 1010\n"
+		       "'"),
+		0);
 }
 
 /* Many histograms of one object, given in the worst order. */
@@ -100,6 +102,7 @@ Test(export, csv_merges_by_offset)
 	}
 	for (i = 0; i < profile->nr_histograms; i++) {
 		free(profile->histograms[i].bins);
+		free(profile->histograms[i].process);
 		free(profile->histograms[i].cgroup);
 		free(profile->histograms[i].stopped);
 	}

@@ -38,6 +38,30 @@ Test(profile, account)
 }
 
 /* 2^64 more than the total is the total in 64 bits; it is not exact. */
+/* Causes are matched by name, and one that the sum has not is added. */
+Test(profile, accounts_add_up)
+{
+	struct profile_lost of_a[] = { { "exit", 2 } }, of_b[] = { { "exec", 3 }, { "exit", 5 } };
+	const struct profile_account a = { .total = 13,
+					   .binned = 4,
+					   .overflow = 1,
+					   .outside = 1,
+					   .filtered = 5,
+					   .lost = of_a,
+					   .nr_lost = 1 };
+	const struct profile_account b = { .total = 9, .binned = 1, .lost = of_b, .nr_lost = 2 };
+	struct profile_account sum = { 0 };
+
+	cr_assert_eq(profile_account_add(&sum, &a), 0);
+	cr_assert_eq(profile_account_add(&sum, &b), 0);
+	cr_expect_eq(sum.total, 22);
+	cr_expect_eq(sum.nr_lost, 2);
+	cr_expect_eq(sum.lost[0].ticks, 7);
+	cr_expect_eq(sum.lost[1].ticks, 3);
+	cr_expect(profile_account_exact(&sum));
+	profile_account_free(&sum);
+}
+
 Test(profile, account_that_overflows)
 {
 	struct profile_lost lost[] = { { NULL, UINT64_MAX }, { NULL, 1 } };

@@ -224,6 +224,9 @@ static const struct refusal refusals[] = {
 	{ "\"object\": 3, \"pid\"", "\"object\": 4, \"pid\"", -EBADMSG,
 	  "p: histogram 4: its object does not exist" },
 	{ "\"pid\": 77", "\"pid\": 2147483648", -EBADMSG, "p: line 20: a pid is above 2^31 - 1" },
+	{ "\"pid\": 77", "\"pid\": null", -EBADMSG,
+	  "p: histogram 2: the name of a process, and no pid" },
+	{ "\"jit, ", "7, \"", -EBADMSG, "p: line 20: '7' where a string should be" },
 	{ "\"width\": 4", "\"width\": 5", -EBADMSG,
 	  "p: histogram 0: counters are 2, 4 or 8 bytes wide" },
 	{ "\"bytes_per_bin\": 1,", "\"bytes_per_bin\": 0,", -EBADMSG,
@@ -429,6 +432,7 @@ Test(profile_io, schema_refuses_what_is_broken)
 		"s/00ff12ab/00FF12AB/",
 		"s/\"measured_hz\"/\"Measured_hz\"/",
 		"s/\"width\": 4/\"width\": 5/",
+		"s/\"process\": .*, \"cgroup/\"process\": 7, \"cgroup/",
 	};
 	char path[] = "/tmp/bpfprofil-test-XXXXXX";
 	char command[256];

@@ -232,6 +232,79 @@ Test(report, csv)
 	free(text);
 }
 
+/* The sample as if it had been split: two lives of pid 5, one of them in two texts, and 77's JIT. */
+static struct profile *split_profile(void)
+{
+	static const char *const names[] = { "one", "two", NULL, "one", "over" };
+	struct profile *profile = sample_profile();
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		if (profile->histograms[i].process)
+			continue;
+		profile->histograms[i].pid = 5;
+		profile->histograms[i].process = strdup(names[i]);
+	}
+	return profile;
+}
+
+static char *split_text(enum report_format format)
+{
+	struct profile *profile = split_profile();
+	struct report_options options = all(REPORT_PROCESSES);
+	char *text;
+
+	options.format = format;
+	text = written(profile, options);
+	profile_free(profile);
+	return text;
+}
+
+/* Processes of one pid are told apart by their names; an overflow bin is no place. */
+Test(report, processes)
+{
+	char *text = split_text(REPORT_CSV);
+
+	cr_expect_str_eq(text, "ticks,percent,pid,process\n"
+			       "640,60.3774,5,one\n"
+			       "300,28.3019,77,\"jit, \"\"one\"\"\"\n"
+			       "60,5.6604,5,two\n");
+	free(text);
+	text = split_text(REPORT_TEXT);
+	check_contains(text, "  SHARE     TICKS   SECONDS  PID  PROCESS\n"
+			     " 60.38%       640     0.642  5    one\n");
+	free(text);
+	text = split_text(REPORT_JSON);
+	check_contains(text, "\"by\": \"process\"");
+	check_contains(text, "{ \"ticks\": 60, \"percent\": 5.660377358490566, \"pid\": 5, "
+			     "\"process\": \"two\" }");
+	free(text);
+}
+
+Test(report, processes_of_one_object)
+{
+	struct profile *profile = split_profile();
+	struct report_options options = all(REPORT_PROCESSES);
+	char *text;
+
+	options.format = REPORT_CSV;
+	options.object = "[kernel]";
+	text = written(profile, options);
+	cr_expect_str_eq(text, "ticks,percent,pid,process\n40,3.7736,5,one\n");
+	free(text);
+	profile_free(profile);
+}
+
+/* The sample has one histogram with a pid, of a JIT, and one of a cgroup. */
+Test(report, processes_need_a_split)
+{
+	struct profile *profile = sample_profile();
+
+	check_refused(all(REPORT_PROCESSES), "--by process: the profile was not split by it");
+	check_rows(all(REPORT_CGROUPS), ROWS({ 940, 0, 0, NULL }, { 60, 0, 0, NULL }));
+	profile_free(profile);
+}
+
 Test(report, empty_profile)
 {
 	struct profile *profile = profile_new();

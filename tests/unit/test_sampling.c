@@ -131,6 +131,58 @@ Test(sampling, modes_and_sources)
 	REFUSED("--mode kernel", "run: --mode 'kernel': must be one of charged, user, split");
 }
 
+#define NO_INTERVAL "must be a time of at least 1s, like 10, 90s or 5m"
+
+Test(sampling, intervals)
+{
+	struct sampled sampled = PARSE("-o p-%t --interval 2m --keep 3");
+
+	cr_assert_eq(sampled.result, 0, "%s", sampled.err.text);
+	cr_assert_eq(sampled.options.interval_ns, UINT64_C(120000000000));
+	cr_assert_eq(sampled.options.keep, 3);
+	cr_assert_eq(PARSE("-o %t --interval 1").options.interval_ns, 1000000000);
+	cr_assert_eq(PARSE("-o %t --interval 1000ms").options.interval_ns, 1000000000);
+	cr_assert_eq(PARSE("-o %t --interval 1.5s").options.interval_ns, 1500000000);
+	REFUSED("-o %t --interval 999ms", "run: --interval '999ms': " NO_INTERVAL);
+	REFUSED("-o %t --interval 0", "run: --interval '0': " NO_INTERVAL);
+	REFUSED("-o %t --interval -5", "run: --interval '-5': " NO_INTERVAL);
+	REFUSED("-o %t --interval 5x", "run: --interval '5x': " NO_INTERVAL);
+	REFUSED("-o %t --interval 1e30", "run: --interval '1e30': " NO_INTERVAL);
+	REFUSED("-o %t --interval 5 --keep 0",
+		"run: --keep '0': must be a whole number from 1 to 4294967295");
+	REFUSED("--keep 2", "run: --keep: there is one FILE only without --interval");
+}
+
+/* A file for each needs a name for each: %t, and not the %%t that is a percent sign and a t. */
+Test(sampling, interval_needs_time_in_the_name)
+{
+	static char lines[][40] = { "--interval 5", "-o a%%t --interval 5", "-o a%p --interval 5",
+				    "-o - --interval 5", "-o a% --interval 5" };
+	size_t i;
+
+	for (i = 0; i < sizeof(lines) / sizeof(*lines); i++) {
+		struct sampled sampled = parse(lines[i]);
+
+		cr_expect_eq(sampled.result, -EINVAL, "%s", lines[i]);
+		cr_expect_str_eq(sampled.err.text,
+				 "run: --interval: FILEs of one name would replace each other");
+		cr_expect_str_eq(sampled.err.hint, "-o 'bpfprofil-%t.json'");
+	}
+	cr_assert_eq(PARSE("-o %%%t --interval 5").result, 0);
+	cr_assert_eq(PARSE("--interval 5 -o %p%t").result, 0);
+}
+
+Test(sampling, splits)
+{
+	struct sampled sampled = PARSE("--split process");
+
+	cr_assert_eq(PARSE("").options.split, SPLIT_NONE);
+	cr_assert_eq(sampling_session_options(&sampled.options).split, SPLIT_PROCESS);
+	cr_assert_eq(PARSE("--split cgroup").options.split, SPLIT_CGROUP);
+	cr_assert_eq(PARSE("--split none").options.split, SPLIT_NONE);
+	REFUSED("--split thread", "run: --split 'thread': must be one of none, process, cgroup");
+}
+
 Test(sampling, memory)
 {
 	cr_assert_eq(PARSE("--memory 262144").options.memory, 262144);

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_FILE_H
 #define BPFPROFIL_FILE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 #include <sys/types.h>
 #include <time.h>
@@ -42,6 +43,13 @@ int output_check(const char *path, struct error *err);
  * of this host, %% a percent sign. The caller frees *ret.
  */
 int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err);
+
+/* The same for a time that is broken down already; started NULL: not known. */
+int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **ret,
+		     struct error *err);
+
+/* Whether a FILE as typed has a %t, so that each time gives it another name. */
+bool output_has_time(const char *pattern);
 
 /* A file to read, compressed by gzip or not; "-" is standard input. */
 struct input;

@@ -188,11 +188,10 @@ void file_place_free(struct file_place *place)
 	place->name = NULL;
 }
 
-static int append(FILE *stream, char letter, pid_t pid, time_t started)
+static int append(FILE *stream, char letter, pid_t pid, const struct tm *started)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	char stamp[32];
-	struct tm tm;
 
 	switch (letter) {
 	case '%':
@@ -200,8 +199,7 @@ static int append(FILE *stream, char letter, pid_t pid, time_t started)
 	case 'p':
 		return fprintf(stream, "%d", pid) < 0 ? -ENOMEM : 0;
 	case 't':
-		if (!localtime_r(&started, &tm) ||
-		    !strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", &tm))
+		if (!started || !strftime(stamp, sizeof(stamp), "%Y%m%d-%H%M%S", started))
 			return -EOVERFLOW;
 		return fputs(stamp, stream) < 0 ? -ENOMEM : 0;
 	case 'h':
@@ -214,7 +212,7 @@ static int append(FILE *stream, char letter, pid_t pid, time_t started)
 }
 
 /* Stops at the first % it cannot fill in. */
-static int expand(const char *pattern, pid_t pid, time_t started, FILE *stream)
+static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
 {
 	int err;
 
@@ -231,7 +229,24 @@ static int expand(const char *pattern, pid_t pid, time_t started, FILE *stream)
 	return 0;
 }
 
+bool output_has_time(const char *pattern)
+{
+	/* What follows a % is never the % of the next one. */
+	for (; (pattern = strchr(pattern, '%')) && pattern[1]; pattern += 2)
+		if (pattern[1] == 't')
+			return true;
+	return false;
+}
+
 int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err)
+{
+	struct tm tm;
+
+	return output_expand_tm(pattern, pid, localtime_r(&started, &tm), ret, err);
+}
+
+int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **ret,
+		     struct error *err)
 {
 	char *text = NULL;
 	size_t size = 0;

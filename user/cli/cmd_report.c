@@ -16,18 +16,18 @@ struct report_arguments {
 	uint64_t target;
 };
 
-static const char *const by_words[] = { "functions", "objects", "lines", "bins", NULL };
 static const char *const format_words[] = { "text", "csv", "json", NULL };
 
 #define FIELD(member) offsetof(struct report_arguments, member)
 
 static const struct opt report_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines|bins",
-	  .help = "a row for each of these; lines need the binaries with their debug information",
+	  .arg = "functions|objects|lines|bins|process|cgroup",
+	  .help = "a row for each of these; lines need the binaries with their debug information, "
+		  "process and cgroup a profile that was split",
 	  .fallback = "functions",
 	  .set = opt_set_word,
-	  .words = by_words,
+	  .words = report_by_words,
 	  .field = FIELD(by) },
 	{ .name = "format",
 	  .arg = "text|csv|json",

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -28,10 +29,11 @@ struct run_arguments {
 struct run {
 	const struct sampling_options *options;
 	char **argv; /* COMMAND */
-	char *output;
+	struct result result;
 	struct session *session;
 	struct child child;
 	int signal_fd;
+	uint64_t cut_ns; /* when the next file of a series is due; 0: there is no series */
 	int status; /* COMMAND's, once it has ended */
 };
 
@@ -65,15 +67,7 @@ static int explain(int failure, struct error *err)
 
 static int open_session(struct run *run, struct error *err)
 {
-	const struct sampling_options *sampling = run->options;
-	const struct session_options options = {
-		.period_ns = sampling->period_ns,
-		.requested_hz = sampling->requested_hz,
-		.mode = (enum tick_mode)sampling->mode,
-		.bin_shift = __builtin_ctz(sampling->bytes_per_bin),
-		.memory = sampling->memory,
-		.force = sampling->force,
-	};
+	const struct session_options options = sampling_session_options(run->options);
 	int ret;
 
 	ret = session_open(&options, &run->session, err);
@@ -81,6 +75,8 @@ static int open_session(struct run *run, struct error *err)
 		ret = session_follow(run->session, run->child.pid, "command", run->argv[0], err);
 	if (!ret)
 		ret = session_start(run->session, err);
+	if (!ret)
+		ret = result_started(&run->result, run->session, err);
 	return ret ? explain(ret, err) : 0;
 }
 
@@ -91,10 +87,8 @@ static int prepare(struct run *run, struct error *err)
 
 	ret = child_fork(run->argv, run->options->user, &run->child, err);
 	if (!ret)
-		ret = output_expand(run->options->output, run->child.pid, time(NULL), &run->output,
-				    err);
-	if (!ret)
-		ret = output_check(run->output, err);
+		ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid,
+					 err);
 	if (ret)
 		return ret;
 	run->signal_fd = open_signals(err);
@@ -139,15 +133,55 @@ static enum event wait_event(struct run *run, int timeout, struct error *err)
 	return EVENT_NONE;
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+/* poll's timeout until the next file or the next line of progress. */
+static int sample_timeout(const struct run *run, const struct progress *progress)
+{
+	int timeout = progress_timeout(progress);
+	uint64_t now, ms;
+
+	if (!run->cut_ns)
+		return timeout;
+	now = now_ns();
+	ms = run->cut_ns > now ? (run->cut_ns - now) / 1000000 + 1 : 0;
+	if (timeout >= 0 && (uint64_t)timeout <= ms)
+		return timeout;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* Files are due at multiples of the interval; one that took longer leaves some out. */
+static void cut_when_due(struct run *run)
+{
+	uint64_t interval = run->options->interval_ns, now = now_ns();
+
+	if (!run->cut_ns || now < run->cut_ns)
+		return;
+	result_cut(&run->result, run->session);
+	now = now_ns();
+	if (now >= run->cut_ns)
+		run->cut_ns += ((now - run->cut_ns) / interval + 1) * interval;
+}
+
 /* Until COMMAND ends or the first signal. */
 static enum event sample(struct run *run, struct error *err)
 {
 	struct progress progress;
 	enum event event;
 
+	if (run->options->interval_ns)
+		run->cut_ns = now_ns() + run->options->interval_ns;
 	progress_begin(&progress, run->session, run->options->verbosity >= 0);
 	do {
-		event = wait_event(run, progress_timeout(&progress), err);
+		event = wait_event(run, sample_timeout(run, &progress), err);
+		if (event == EVENT_NONE)
+			cut_when_due(run);
 		progress_update(&progress);
 	} while (event == EVENT_NONE);
 	progress_end(&progress);
@@ -188,14 +222,13 @@ static int run_command(struct run *run, struct error *err)
 	event = sample(run, err);
 	ret = session_stop(run->session, err);
 	status = event == EVENT_ENDED ? child_wait(&run->child) : 0;
-	if (!ret)
-		ret = result_write(run->session, run->options, run->argv, run->child.cpu_ns,
-				   run->output, err);
 	if (ret)
 		print_error(err);
+	else
+		result_finish(&run->result, run->session, run->child.cpu_ns);
 	if (event != EVENT_ENDED)
 		status = await_command(run, err);
-	return ret ? EXIT_FAILURE : status;
+	return ret || run->result.failed ? EXIT_FAILURE : status;
 failed:
 	print_error(err);
 	return EXIT_FAILURE;
@@ -226,7 +259,7 @@ out:
 	session_close(run.session);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
-	free(run.output);
+	result_free(&run.result);
 	sampling_options_free(&arguments.sampling);
 	return status;
 }
@@ -244,6 +277,8 @@ static const struct command_example run_examples[] = {
 	  "sudo bpfprofil run -F 10000 --mode split -- ./server --once" },
 	{ "One library only, into a compressed file, as another user",
 	  "sudo bpfprofil run --region libz.so.1 -o prof-%t.json.gz -u www-data -- ./serve" },
+	{ "A profile a minute, the last day of them",
+	  "sudo bpfprofil run --interval 60 --keep 1440 -o 'prof-%t.json.gz' -- ./server" },
 	{ NULL, NULL }
 };
 

@@ -23,7 +23,7 @@ static void find_hottest(struct progress *progress)
 	struct profile *profile;
 	struct error err;
 
-	if (session_profile(progress->session, &profile, &err))
+	if (session_peek(progress->session, &profile, &err))
 		return;
 	if (!functions_resolve(profile, &opener, &err) && profile->nr_functions)
 		snprintf(progress->hottest, sizeof(progress->hottest), "%s",

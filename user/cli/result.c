@@ -55,52 +55,158 @@ static int name_places(struct session *session, const struct sampling_options *o
 	return ret ?: functions_resolve(profile, &opener, err);
 }
 
-static void print_live(struct session *session)
+static void print_live(const struct session_live *live)
 {
-	struct session_live live;
-
-	session_live(session, &live);
 	fprintf(stderr,
 		"translations: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " renewed; %" PRIu64
 		" KiB of counters\n",
-		live.hits, live.misses, live.renewed, live.memory / 1024);
+		live->hits, live->misses, live->renewed, live->memory / 1024);
 }
 
-static int print_summary(struct session *session, const struct sampling_options *options,
-			 const struct profile *profile, const char *output, struct error *err)
+/* Fewer ticks say too little of a rate. */
+#define RATE_TICKS 1000
+#define RATE_PART 0.98
+
+int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 {
+	struct profile_sampling *sampling = &profile->sampling;
+
+	if (!cpu_ns)
+		return 0;
+	sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
+	if (profile->ticks.total < RATE_TICKS ||
+	    sampling->measured_hz >= RATE_PART * sampling->requested_hz)
+		return 0;
+	return profile_note(profile,
+			    "%.1f %% fewer ticks than the CPU time used should have: the kernel "
+			    "took them late, as it does on busy hosts and in virtual machines",
+			    100 - 100 * sampling->measured_hz / sampling->requested_hz);
+}
+
+/* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
+static int make_file(struct result *result, struct session *session, uint64_t cpu_ns,
+		     struct profile **ret, struct error *err)
+{
+	struct profile *profile;
+	int code = 0;
+
+	/* First, as long as what it cannot name is still there to take. */
+	if (!result->series.path)
+		code = series_next(&result->series, session_since(session), err);
+	if (!code)
+		code = session_take(session, &profile, err);
+	if (code)
+		return code;
+	*ret = profile;
+	if (result_measure_rate(profile, cpu_ns))
+		code = error_set(err, -ENOMEM, "profile: out of memory");
+	if (!code)
+		code = set_command(profile, result->argv, err);
+	if (!code)
+		code = name_places(session, result->options, profile, err);
+	if (profile_account_add(&result->sum, &profile->ticks) && !code)
+		code = error_set(err, -ENOMEM, "profile: out of memory");
+	if (!code)
+		code = write_file(profile, result->series.path, err);
+	if (!code)
+		return series_written(&result->series, err);
+	series_skip(&result->series);
+	return code;
+}
+
+static void complain(struct result *result, const struct error *err)
+{
+	print_error(err);
+	result->failed = true;
+}
+
+void result_cut(struct result *result, struct session *session)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	if (make_file(result, session, 0, &profile, &err))
+		complain(result, &err);
+	profile_free(profile);
+}
+
+/* The account of all profiles of a series. */
+static int print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns,
+		     uint64_t cpu_ns, struct error *err)
+{
+	struct profile whole = { .sampling = last->sampling,
+				 .duration_ns = duration_ns,
+				 .ticks = result->sum };
+	int ret = result_measure_rate(&whole, cpu_ns);
+
+	if (ret)
+		error_set(err, ret, "profile: out of memory");
+	else
+		report_account(&whole, stderr);
+	while (whole.nr_notes)
+		free(whole.notes[--whole.nr_notes]);
+	free(whole.notes);
+	return ret;
+}
+
+static int print_summary(const struct result *result, struct session *session,
+			 const struct profile *profile, uint64_t cpu_ns, struct error *err)
+{
+	struct session_live live;
 	int ret;
 
-	if (options->verbosity < 0)
+	if (result->options->verbosity < 0)
 		return 0;
-	ret = report_summary(profile, color_enabled(stderr), terminal_width(stderr), stderr, err);
+	session_live(session, &live);
+	if (result->options->interval_ns)
+		ret = print_sum(result, profile, live.elapsed_ns, cpu_ns, err);
+	else
+		ret = report_summary(profile, color_enabled(stderr), terminal_width(stderr), stderr,
+				     err);
 	if (ret)
 		return ret;
-	if (options->verbosity > 0)
-		print_live(session);
-	if (strcmp(output, "-"))
-		fprintf(stderr, "profile: %s\n", output);
+	if (result->options->verbosity > 0)
+		print_live(&live);
+	if (strcmp(result->options->output, "-"))
+		series_print(&result->series, stderr);
 	return 0;
 }
 
-int result_write(struct session *session, const struct sampling_options *options, char **argv,
-		 uint64_t cpu_ns, const char *output, struct error *err)
+void result_finish(struct result *result, struct session *session, uint64_t cpu_ns)
 {
-	struct profile *profile;
+	bool single = !result->options->interval_ns;
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+	int failed;
+
+	failed = make_file(result, session, single ? cpu_ns : 0, &profile, &err);
+	if (failed)
+		complain(result, &err);
+	/* A series has more to tell than of its last file. */
+	if (profile && (!failed || !single) &&
+	    print_summary(result, session, profile, cpu_ns, &err))
+		complain(result, &err);
+	profile_free(profile);
+}
+
+int result_begin_files(struct result *result, const struct sampling_options *options, char **argv,
+		       pid_t pid, struct error *err)
+{
 	int ret;
 
-	ret = session_profile(session, &profile, err);
-	if (ret)
-		return ret;
-	if (cpu_ns)
-		profile->sampling.measured_hz = profile->ticks.total * 1e9 / cpu_ns;
-	ret = set_command(profile, argv, err);
-	if (!ret)
-		ret = name_places(session, options, profile, err);
-	if (!ret)
-		ret = write_file(profile, output, err);
-	if (!ret)
-		ret = print_summary(session, options, profile, output, err);
-	profile_free(profile);
-	return ret;
+	result->options = options;
+	result->argv = argv;
+	ret = series_begin(&result->series, options->output, pid, time(NULL), options->keep, err);
+	return ret ?: output_check(result->series.path, err);
+}
+
+int result_started(struct result *result, const struct session *session, struct error *err)
+{
+	return series_start(&result->series, session_since(session), err);
+}
+
+void result_free(struct result *result)
+{
+	series_free(&result->series);
+	profile_account_free(&result->sum);
 }

@@ -2,15 +2,48 @@
 #ifndef BPFPROFIL_RESULT_H
 #define BPFPROFIL_RESULT_H
 
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "cli/sampling.h"
+#include "cli/series.h"
 #include "engine/session.h"
 
 /*
- * From a stopped session to a file and a summary on stderr: names, regions, FILE, the account and
- * the hottest functions. argv: COMMAND, NULL without one; cpu_ns: the CPU time it is known to have
- * used, 0 when it is not.
+ * From a session to files and a summary on stderr: names, regions, FILE, the account and the
+ * hottest functions. One file at the end, or with --interval one after the other.
  */
-int result_write(struct session *session, const struct sampling_options *options, char **argv,
-		 uint64_t cpu_ns, const char *output, struct error *err);
+struct result {
+	const struct sampling_options *options;
+	char **argv; /* COMMAND; NULL without one */
+	struct series series; /* the files' names */
+	struct profile_account sum; /* of all profiles so far, those that could not be written too */
+	bool failed; /* at least once; it was said */
+};
+
+/* Names the first file and makes sure that it could be written. */
+int result_begin_files(struct result *result, const struct sampling_options *options, char **argv,
+		       pid_t pid, struct error *err);
+
+/* Once the session has started, which may take long: the first file is named by that. */
+int result_started(struct result *result, const struct session *session, struct error *err);
+
+/* Writes what was counted since the last time. A failure is one line, and result->failed. */
+void result_cut(struct result *result, struct session *session);
+
+/*
+ * The last file, after stop, and the summary. cpu_ns: the CPU time COMMAND is known to have used,
+ * 0 when it is not.
+ */
+void result_finish(struct result *result, struct session *session, uint64_t cpu_ns);
+
+void result_free(struct result *result);
+
+/*
+ * Sets measured_hz by the CPU time that the kernel accounted, and notes when ticks are missing by
+ * it. cpu_ns 0: not known. -ENOMEM.
+ */
+int result_measure_rate(struct profile *profile, uint64_t cpu_ns);
 
 #endif

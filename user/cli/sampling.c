@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/file.h"
 #include "base/util.h"
 
 #define DEFAULT_HZ 997
@@ -15,8 +16,13 @@
 #define BYTES_PER_BIN_MAX 65536
 #define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
 #define MEMORY_MIN (256 << 10)
+#define INTERVAL_MIN UINT64_C(1000000000) /* FILEs are named by the second */
 
 static const char *const source_words[] = { "clock", "tick", NULL };
+static const char *const split_words[] = { [SPLIT_NONE] = "none",
+					   [SPLIT_PROCESS] = "process",
+					   [SPLIT_CGROUP] = "cgroup",
+					   [SPLIT_CGROUP + 1] = NULL };
 static const char *const mode_words[] = { [MODE_CHARGED] = "charged",
 					  [MODE_USER] = "user",
 					  [MODE_SPLIT] = "split",
@@ -136,6 +142,17 @@ static int set_memory(const struct opt *opt, const char *value, void *field, str
 	return 0;
 }
 
+static int set_interval(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *interval_ns = field, ns;
+
+	if (parse_duration(value, &ns) || ns < INTERVAL_MIN || ns > INT64_MAX)
+		return opt_bad(opt, value, err,
+			       "must be a time of at least 1s, like 10, 90s or 5m");
+	*interval_ns = ns;
+	return 0;
+}
+
 static int set_quiet(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	int *verbosity = field;
@@ -206,6 +223,13 @@ const struct opt sampling_histogram_opts[] = {
 	  .arg = "S",
 	  .help = "the same as a profil scale for 16-bit counters: 131072 / bytes",
 	  .set = set_scale },
+	{ .name = "split",
+	  .arg = "process|cgroup|none",
+	  .help = "a histogram for each process or each cgroup; memory is then needed for each",
+	  .fallback = "none",
+	  .set = opt_set_word,
+	  .field = FIELD(split),
+	  .words = split_words },
 	{ .name = "region",
 	  .arg = "OBJECT[:SYMBOL]",
 	  .help = "only this text; may repeat",
@@ -230,6 +254,19 @@ const struct opt sampling_output_opts[] = {
 	  .fallback = "bpfprofil.json",
 	  .set = opt_set_string,
 	  .field = FIELD(output) },
+	{ .name = "interval",
+	  .arg = "T",
+	  .help = "a new FILE every T, at least 1s; its name must have a %t",
+	  .set = set_interval,
+	  .field = FIELD(interval_ns) },
+	{ .name = "keep",
+	  .arg = "N",
+	  .help = "of these only the newest N; older ones are deleted",
+	  .fallback = "all",
+	  .set = opt_set_u64,
+	  .min = 1,
+	  .max = UINT32_MAX,
+	  .field = FIELD(keep) },
 	{ .name = "quiet",
 	  .letter = 'q',
 	  .help = "no progress and no summary",
@@ -278,6 +315,24 @@ void sampling_options_free(struct sampling_options *options)
 	options->nr_regions = 0;
 }
 
+static int check_interval(const struct sampling_options *options, const char *command,
+			  struct error *err)
+{
+	if (options->keep && !options->interval_ns) {
+		error_set(err, -EINVAL, "%s: --keep: there is one FILE only without --interval",
+			  command);
+		error_hint(err, "--interval 60");
+		return -EINVAL;
+	}
+	if (options->interval_ns && !output_has_time(options->output)) {
+		error_set(err, -EINVAL,
+			  "%s: --interval: FILEs of one name would replace each other", command);
+		error_hint(err, "-o 'bpfprofil-%%t.json'");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 int sampling_options_check(const struct sampling_options *options, const char *command,
 			   struct error *err)
 {
@@ -292,7 +347,7 @@ int sampling_options_check(const struct sampling_options *options, const char *c
 		error_hint(err, "leaving one of them out");
 		return -EINVAL;
 	}
-	return 0;
+	return check_interval(options, command, err);
 }
 
 struct session_options sampling_session_options(const struct sampling_options *options)
@@ -301,6 +356,7 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.period_ns = options->period_ns,
 		.requested_hz = options->requested_hz,
 		.mode = (enum tick_mode)options->mode,
+		.split = (enum split)options->split,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
 		.force = options->force,

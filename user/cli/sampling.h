@@ -16,9 +16,12 @@ struct sampling_options {
 	uint64_t period_ns;
 	double requested_hz;
 	unsigned int mode; /* enum tick_mode */
+	unsigned int split; /* enum split */
 	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
 	uint64_t memory; /* bytes of kernel memory for histograms */
 	const char *output; /* as typed: -, %p %t %h and .gz are not yet looked at */
+	uint64_t interval_ns; /* a new FILE this often; 0: one at the end */
+	uint64_t keep; /* the newest of these that stay; 0: all */
 	struct region *regions;
 	size_t nr_regions;
 	const char *user; /* NULL: stay who we are */

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "engine/objects.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include "symbol/symbol.h"
+#include "symbol/vdso.h"
 
 /* The kernel's dev_t: 12 bits of major, 20 of minor. */
 #define KERNEL_MAJOR(dev) ((dev) >> 20)
@@ -34,18 +33,6 @@ static char *anon_name(const struct space *space, const struct space_info *info)
 	    0)
 		return NULL;
 	return name;
-}
-
-bool own_vdso(const void **ret_image, size_t *ret_size)
-{
-	const Elf64_Ehdr *image = (const void *)getauxval(AT_SYSINFO_EHDR);
-
-	if (!image)
-		return false;
-	/* Section headers stand last in the image, whatever the mapping is rounded up to. */
-	*ret_image = image;
-	*ret_size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
-	return true;
 }
 
 static void take_facts(struct elf_facts *facts, struct profile_object *object)
@@ -72,11 +59,11 @@ static int describe_file(const struct space_info *info, struct profile_object *o
 static int describe_vdso(struct profile_object *object, struct error *err)
 {
 	struct elf_facts facts;
-	const void *image;
 	size_t size;
+	const void *image = vdso_image(&size);
 	int ret;
 
-	if (!own_vdso(&image, &size))
+	if (!image)
 		return 0;
 	ret = elf_facts_read_memory(image, size, &facts, err);
 	if (!ret)

@@ -2,9 +2,6 @@
 #ifndef BPFPROFIL_OBJECTS_H
 #define BPFPROFIL_OBJECTS_H
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "base/error.h"
 #include "engine/spaces.h"
 #include "profile/profile.h"
@@ -12,8 +9,5 @@
 /* A space's profile_object: path, build id, text. info is NULL when it was never announced. */
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *ret, struct error *err);
-
-/* The vdso of this process, which all 64-bit ones share. False: there is none. */
-bool own_vdso(const void **ret_image, size_t *ret_size);
 
 #endif

@@ -24,7 +24,7 @@
 #include "engine/snapshot.h"
 #include "engine/spaces.h"
 
-static uint64_t now_ns(void)
+uint64_t now_ns(void)
 {
 	struct timespec now;
 
@@ -61,6 +61,7 @@ static int configure(struct session *session, struct error *err)
 	int ret = 0;
 
 	skel->rodata->mode = options->mode;
+	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
@@ -68,9 +69,9 @@ static int configure(struct session *session, struct error *err)
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
-	/* Each window has a directory, and each space a window. */
+	/* Each window has a directory; each space, process and cgroup told has a window. */
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.xlat_origins,
@@ -80,13 +81,13 @@ static int configure(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }
 
-static int map_array(struct bpf_map *map, struct mapped *ret, struct error *err)
+static int map_array(struct bpf_map *map, int protection, struct mapped *ret, struct error *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
 	ret->size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
 	ret->size = (ret->size + page - 1) / page * page;
-	ret->at = mmap(NULL, ret->size, PROT_READ, MAP_SHARED, bpf_map__fd(map), 0);
+	ret->at = mmap(NULL, ret->size, protection, MAP_SHARED, bpf_map__fd(map), 0);
 	if (ret->at == MAP_FAILED) {
 		ret->at = NULL;
 		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
@@ -103,11 +104,12 @@ static int bind_maps(struct session *session, struct error *err)
 			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
 			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
 	if (!ret)
-		ret = map_array(skel->maps.xlat, &session->xlat, err);
+		ret = map_array(skel->maps.xlat, PROT_READ, &session->xlat, err);
 	if (!ret)
-		ret = map_array(skel->maps.cpu_accounts, &session->cpu_accounts, err);
+		ret = map_array(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts, err);
 	if (!ret)
-		ret = map_array(skel->maps.target_accounts, &session->target_accounts, err);
+		ret = map_array(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
+				&session->target_accounts, err);
 	return ret;
 }
 
@@ -121,6 +123,8 @@ static int take_record(void *ctx, void *data, size_t size)
 		return 0;
 	if (record->type == RECORD_GROW)
 		pool_grow(&session->pool, &session->failure);
+	else if (record->space.kind == SPACE_PROCESS || record->space.kind == SPACE_CGROUP)
+		ret = split_names_add(&session->splits, record, &session->failure);
 	else
 		ret = spaces_add(&session->spaces, record, &session->failure);
 	return ret;
@@ -165,6 +169,15 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	return 0;
 }
 
+/* One of the two programs of the clock. */
+static struct bpf_program *tick_program(const struct session *session)
+{
+	struct profil_bpf *skel = session->skel;
+
+	return session->options.split == SPLIT_CGROUP ? skel->progs.profil_tick_cgroup :
+							skel->progs.profil_tick;
+}
+
 static int load(struct session *session, struct error *err)
 {
 	int ret;
@@ -177,6 +190,7 @@ static int load(struct session *session, struct error *err)
 		ret = choose_exit_hook(session, err);
 	if (ret)
 		return ret;
+	bpf_program__set_autoload(tick_program(session), true);
 	ret = profil_bpf__load(session->skel);
 	if (ret) {
 		error_errno(err, ret, "loading the BPF programs");
@@ -212,7 +226,9 @@ int session_open(const struct session_options *options, struct session **ret, st
 	session->nr_cpus = cpus;
 	session->max_targets = 1;
 	session->epoll_fd = -1;
-	failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
+	failed = options->split == SPLIT_CGROUP ? split_check_cgroups(err) : 0;
+	if (!failed)
+		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
 	if (!failed)
 		failed = sampler_check_rate(options->requested_hz, err);
 	if (!failed && !options->force)
@@ -265,10 +281,9 @@ int session_follow(struct session *session, pid_t pid, const char *kind, const c
 
 int session_start(struct session *session, struct error *err)
 {
-	session->started = time(NULL);
-	session->start_ns = now_ns();
-	return sampler_start(&session->sampler, bpf_program__fd(session->skel->progs.profil_tick),
-			     err);
+	clock_gettime(CLOCK_REALTIME, &session->started);
+	session->start_ns = session->since_ns = now_ns();
+	return sampler_start(&session->sampler, bpf_program__fd(tick_program(session)), err);
 }
 
 int session_fd(const struct session *session)
@@ -295,6 +310,8 @@ int session_stop(struct session *session, struct error *err)
 		return 0;
 	sampler_stop(&session->sampler);
 	session->stop_ns = now_ns();
+	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
+	profil_bpf__detach(session->skel);
 	return session_poll(session, err);
 }
 
@@ -318,6 +335,8 @@ void session_close(struct session *session)
 	pool_free(&session->pool);
 	profil_bpf__destroy(session->skel);
 	spaces_free(&session->spaces);
+	split_names_free(&session->splits);
+	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {
 		free(session->targets[i].kind);
 		free(session->targets[i].name);

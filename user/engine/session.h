@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
+#include <time.h>
 
 #include "base/error.h"
 #include "profile/profile.h"
@@ -14,7 +15,7 @@
  * One run of the sampler, in this order:
  *
  *     open (maps and programs loaded) -> follow -> start (clock runs) -> poll... -> stop
- *          -> profile -> close
+ *          -> take -> close
  *
  * A session owns its programs, maps, events and the files it pinned; close releases all, at any
  * point. Killed, the process leaves nothing behind: all of it hangs on descriptors.
@@ -23,6 +24,7 @@ struct session_options {
 	uint64_t period_ns;
 	double requested_hz; /* as asked, for the profile */
 	enum tick_mode mode;
+	enum split split;
 	uint32_t bin_shift; /* log2 of the bytes in a bin */
 	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
 	bool force; /* allow a rate whose cost is above the limit */
@@ -48,8 +50,20 @@ int session_poll(struct session *session, struct error *err);
 /* After it no tick is counted. */
 int session_stop(struct session *session, struct error *err);
 
-/* What was counted so far; exact after stop. The caller frees *ret and fills in command. */
-int session_profile(struct session *session, struct profile **ret, struct error *err);
+/*
+ * What was counted since the session was started or last taken from, and takes it out: each tick
+ * is in one profile, also when it falls while this goes on. A tick whose text is not known yet is
+ * in the one in which that is found out. The last one, after stop, has as its total what is left
+ * of a count of its own, so that its identity checks all of them. The caller frees *ret and fills
+ * in command. Ticks of a failed call are in no profile.
+ */
+int session_take(struct session *session, struct profile **ret, struct error *err);
+
+/* A look at the same: what it shows is still there to take. Not exact while it runs. */
+int session_peek(struct session *session, struct profile **ret, struct error *err);
+
+/* When what a take would give began, by the first start and a clock that nobody sets. */
+time_t session_since(const struct session *session);
 
 /*
  * An object's file by its id in the last profile, as it was when it was first seen: a new

@@ -9,7 +9,9 @@
 #include "engine/pool.h"
 #include "engine/sampler.h"
 #include "engine/session.h"
+#include "engine/snapshot.h"
 #include "engine/spaces.h"
+#include "engine/split_names.h"
 #include "shared/abi.h"
 
 #include "profil.skel.h"
@@ -23,6 +25,7 @@ struct mapped {
 struct session_target {
 	char *kind;
 	char *name;
+	struct tally taken; /* out of its counters, by all takes so far */
 };
 
 struct session {
@@ -32,6 +35,8 @@ struct session {
 	struct sampler sampler;
 	struct ring_buffer *records;
 	struct spaces spaces;
+	struct split_names splits;
+	struct carries carries;
 	struct mapped xlat;
 	struct mapped cpu_accounts;
 	struct mapped target_accounts;
@@ -39,13 +44,16 @@ struct session {
 	uint32_t max_targets;
 	struct session_target targets[1];
 	uint32_t nr_targets;
-	const struct space_info **sources; /* by object id of the last profile */
+	uint32_t *sources; /* by object id of the last profile its place in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
-	time_t started;
+	struct timespec started; /* wall clock; all else here is monotonic */
 	uint64_t start_ns;
+	uint64_t since_ns; /* of the last take, else of the start */
 	uint64_t stop_ns; /* 0 while it runs */
 	struct error failure; /* of the last record */
 };
+
+uint64_t now_ns(void); /* monotonic */
 
 #endif

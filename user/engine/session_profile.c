@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <bpf/libbpf.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/utsname.h>
-#include <time.h>
 #include <unistd.h>
 
-#include "bpfprofil/version.h"
 #include "engine/session_impl.h"
 #include "engine/snapshot.h"
+#include "profile/profile_head.h"
 
 static int out_of_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "profile: out of memory");
 }
 
-static struct counted counted_of(const struct session *session)
+static struct counted counted_of(struct session *session)
 {
 	return (struct counted){
 		.pool = &session->pool,
@@ -30,100 +27,47 @@ static struct counted counted_of(const struct session *session)
 		.nr_targets = session->nr_targets,
 		.windows_fd = bpf_map__fd(session->skel->maps.windows),
 		.carries_fd = bpf_map__fd(session->skel->maps.carries),
+		.carries = &session->carries,
 	};
 }
 
-static uint64_t elapsed_ns(const struct session *session)
+static uint64_t until_ns(const struct session *session)
 {
-	struct timespec now;
-
-	if (session->stop_ns)
-		return session->stop_ns - session->start_ns;
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec - session->start_ns;
+	return session->stop_ns ?: now_ns();
 }
 
-/* "2026-11-21T07:30:00Z" */
-static char *rfc3339(time_t when)
+time_t session_since(const struct session *session)
 {
-	struct tm tm;
-	char text[32];
+	uint64_t ns = session->started.tv_nsec + (session->since_ns - session->start_ns);
 
-	if (!gmtime_r(&when, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
-		return NULL;
-	return strdup(text);
+	return session->started.tv_sec + ns / 1000000000;
 }
 
-static int fill_host(struct profile *profile)
-{
-	struct utsname uts;
-
-	if (uname(&uts))
-		memset(&uts, 0, sizeof(uts));
-	profile->host.kernel = strdup(uts.release);
-	profile->host.arch = strdup(uts.machine);
-	profile->host.name = strdup(uts.nodename);
-	profile->host.cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	return profile->host.kernel && profile->host.arch && profile->host.name ? 0 : -ENOMEM;
-}
-
-static int fill_head(const struct session *session, struct profile *profile, struct error *err)
+static int fill_head(const struct session *session, uint64_t until, struct profile *profile,
+		     struct error *err)
 {
 	static const char *const modes[] = { "charged", "user", "split" };
-	struct profile_sampling *sampling = &profile->sampling;
+	const struct session_options *options = &session->options;
 
-	profile->tool = strdup(BPFPROFIL_VERSION);
-	profile->started = rfc3339(session->started);
-	profile->duration_ns = elapsed_ns(session);
-	profile->complete = session->stop_ns != 0;
-	sampling->source = strdup("clock");
-	sampling->mode = strdup(modes[session->options.mode]);
-	sampling->period_ns = session->options.period_ns;
-	sampling->requested_hz = session->options.requested_hz;
-	if (!profile->tool || !profile->started || !sampling->source || !sampling->mode ||
-	    fill_host(profile))
+	profile->duration_ns = until - session->since_ns;
+	if (profile_fill_head(profile, session_since(session)) ||
+	    profile_fill_sampling(profile, "clock", modes[options->mode], options->period_ns,
+				  options->requested_hz))
 		return out_of_memory(err);
 	return 0;
 }
 
-/* The sum of one target's bins. */
-static uint64_t binned(const struct profile *profile, uint32_t target)
+/*
+ * The total of a target. At the end it is a count on paths of its own less all that was taken
+ * before; while ticks fall no two counts can be read at once, and it is the sum.
+ */
+static uint64_t total_ticks(const struct session *session, const struct counted *counted,
+			    uint32_t target)
 {
-	uint64_t ticks = 0;
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms; i++)
-		if (profile->histograms[i].target == target)
-			ticks += profile_histogram_ticks(&profile->histograms[i]);
-	return ticks;
-}
-
-/* A tick belongs to one target, so the whole account is the sum of theirs. */
-static int sum_targets(struct profile *profile, struct error *err)
-{
-	struct profile_account *sum = &profile->ticks;
-	size_t i, cause;
-
-	sum->lost = calloc(LOST_CAUSE_COUNT, sizeof(*sum->lost));
-	if (!sum->lost)
-		return out_of_memory(err);
-	sum->nr_lost = LOST_CAUSE_COUNT;
-	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++) {
-		sum->lost[cause].cause = strdup(lost_cause_name(cause));
-		if (!sum->lost[cause].cause)
-			return out_of_memory(err);
-	}
-	for (i = 0; i < profile->nr_targets; i++) {
-		const struct profile_account *ticks = &profile->targets[i].ticks;
-
-		sum->total += ticks->total;
-		sum->binned += ticks->binned;
-		sum->outside += ticks->outside;
-		sum->filtered += ticks->filtered;
-		for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
-			sum->lost[cause].ticks += ticks->lost[cause].ticks;
-	}
-	return 0;
+	if (!session->stop_ns)
+		return tally_ticks(&counted->tallies[target]);
+	return counted_ticks(counted, target) + session->sampler.withheld -
+	       tally_ticks(&session->targets[target].taken);
 }
 
 static int fill_targets(const struct session *session, const struct counted *counted,
@@ -142,66 +86,88 @@ static int fill_targets(const struct session *session, const struct counted *cou
 		target->name = strdup(session->targets[i].name);
 		if (!target->kind || !target->name)
 			return out_of_memory(err);
-		ret = snapshot_account(counted, i, session->sampler.withheld, &target->ticks, err);
+		ret = snapshot_account(&counted->tallies[i], total_ticks(session, counted, i),
+				       &target->ticks, err);
 		if (ret)
 			return ret;
-		target->ticks.binned = binned(profile, i);
 	}
-	return sum_targets(profile, err);
-}
-
-__attribute__((format(printf, 2, 3))) static int add_note(struct profile *profile,
-							  const char *format, ...)
-{
-	char **notes = realloc(profile->notes, (profile->nr_notes + 1) * sizeof(*notes));
-	va_list args;
-	int ret;
-
-	if (!notes)
-		return -ENOMEM;
-	profile->notes = notes;
-	va_start(args, format);
-	ret = vasprintf(&notes[profile->nr_notes], format, args);
-	va_end(args);
-	if (ret < 0)
-		return -ENOMEM;
-	profile->nr_notes++;
-	return 0;
+	return profile_sum_targets(profile) ? out_of_memory(err) : 0;
 }
 
 static int fill_notes(const struct session *session, const struct counted *counted,
-		      struct profile *profile, struct error *err)
+		      const struct seen_names *names, struct profile *profile, struct error *err)
 {
-	uint64_t coarse = 0, missed = 0;
+	struct tally sum = {};
 	uint32_t i;
 	int ret = 0;
 
-	for (i = 0; i < session->nr_targets; i++) {
-		coarse += counted->targets[i].coarse;
-		missed += counted->targets[i].forks_missed;
-	}
-	if (coarse)
-		ret = add_note(profile,
-			       "%llu ticks are in bins of %u bytes: the %llu KiB of --memory were "
-			       "in use",
-			       (unsigned long long)coarse,
-			       1U << bin_coarser(session->options.bin_shift),
-			       (unsigned long long)session->options.memory / 1024);
-	if (missed && !ret)
-		ret = add_note(profile, "%llu children could not be followed: out of memory",
-			       (unsigned long long)missed);
-	if (session->sampler.withheld && !ret)
-		ret = add_note(profile,
-			       "the kernel withheld %llu ticks, of whichever process: "
-			       "see kernel.perf_event_max_sample_rate",
-			       (unsigned long long)session->sampler.withheld);
+	for (i = 0; i < session->nr_targets; i++)
+		tally_add(&sum, &counted->tallies[i]);
+	if (sum.coarse)
+		ret = profile_note(
+			profile,
+			"%llu ticks are in bins of %u bytes: the %llu KiB of --memory were "
+			"in use",
+			(unsigned long long)sum.coarse,
+			1U << bin_coarser(session->options.bin_shift),
+			(unsigned long long)session->options.memory / 1024);
+	if (sum.forks_missed && !ret)
+		ret = profile_note(profile, "%llu children could not be followed: out of memory",
+				   (unsigned long long)sum.forks_missed);
+	if (names->nr_nameless && !ret)
+		ret = profile_note(
+			profile,
+			"%zu names are missing: new text or processes came faster than they "
+			"could be looked at",
+			names->nr_nameless);
+	if (sum.withheld && !ret)
+		ret = profile_note(profile,
+				   "the kernel withheld %llu ticks, of whichever process: "
+				   "see kernel.perf_event_max_sample_rate",
+				   (unsigned long long)sum.withheld);
 	return ret ? out_of_memory(err) : 0;
 }
 
-int session_profile(struct session *session, struct profile **ret, struct error *err)
+/* What was counted beside bins. The ticks still put off are nobody's loss before the end. */
+static void read_accounts(const struct session *session, const struct counted *counted)
 {
-	struct counted counted = counted_of(session);
+	uint32_t i;
+
+	for (i = 0; i < session->nr_targets; i++) {
+		counted_account(counted, i);
+		if (session->stop_ns)
+			counted_pending(counted, i);
+		counted->tallies[i].withheld =
+			session->sampler.withheld - session->targets[i].taken.withheld;
+	}
+}
+
+static int fill(struct session *session, const struct counted *counted, struct seen *seen,
+		struct profile *profile, struct error *err)
+{
+	struct seen_names names = {
+		.spaces = &session->spaces,
+		.splits = &session->splits,
+		.by_cgroup = session->options.split == SPLIT_CGROUP,
+	};
+	int ret;
+
+	split_names_sort(&session->splits);
+	ret = snapshot_histograms(counted, seen, &names, profile, err);
+	session->sources = names.sources;
+	session->nr_sources = profile->nr_objects;
+	read_accounts(session, counted);
+	if (!ret)
+		ret = fill_targets(session, counted, profile, err);
+	return ret ?: fill_notes(session, counted, &names, profile, err);
+}
+
+/* What can fail comes first, as far as it can: what is taken is in this profile or in none. */
+static int read_profile(struct session *session, struct counted *counted, uint64_t until,
+			struct profile **ret, struct error *err)
+{
 	struct profile *profile = profile_new();
+	struct seen seen = {};
 	int failed;
 
 	if (!profile)
@@ -209,34 +175,75 @@ int session_profile(struct session *session, struct profile **ret, struct error 
 	free(session->sources);
 	session->sources = NULL;
 	session->nr_sources = 0;
-	failed = fill_head(session, profile, err);
+	failed = fill_head(session, until, profile, err);
 	if (!failed)
-		failed = snapshot_histograms(&counted, &session->spaces, profile, &session->sources,
-					     err);
+		failed = snapshot_windows(counted, &seen, err);
+	if (!failed && !session->stop_ns)
+		failed = session_poll(session, err);
 	if (!failed)
-		failed = fill_targets(session, &counted, profile, err);
+		failed = counted_read_carries(counted, err);
 	if (!failed)
-		failed = fill_notes(session, &counted, profile, err);
+		failed = fill(session, counted, &seen, profile, err);
+	free(seen.list);
 	if (failed) {
 		profile_free(profile);
 		return failed;
 	}
-	session->nr_sources = profile->nr_objects;
 	*ret = profile;
 	return 0;
 }
 
+static int profile_since(struct session *session, bool take, struct profile **ret,
+			 struct error *err)
+{
+	struct counted counted = counted_of(session);
+	uint64_t until = until_ns(session);
+	uint32_t i;
+	int failed;
+
+	counted.take = take;
+	counted.tallies = calloc(session->nr_targets + 1, sizeof(*counted.tallies));
+	if (!counted.tallies)
+		return out_of_memory(err);
+	failed = read_profile(session, &counted, until, ret, err);
+	if (take) {
+		/* After a failure too: what was taken then is in no other profile either. */
+		for (i = 0; i < session->nr_targets; i++)
+			tally_add(&session->targets[i].taken, &counted.tallies[i]);
+	}
+	if (!failed && take)
+		session->since_ns = until;
+	if (!failed)
+		(*ret)->complete = take;
+	free(counted.tallies);
+	return failed;
+}
+
+int session_take(struct session *session, struct profile **ret, struct error *err)
+{
+	return profile_since(session, true, ret, err);
+}
+
+int session_peek(struct session *session, struct profile **ret, struct error *err)
+{
+	return profile_since(session, false, ret, err);
+}
+
 int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)
 {
-	const struct session *session = ctx;
+	struct session *session = ctx;
 	const struct space_info *info;
+	struct error ignored;
 	int fd;
 
 	if (root_size)
 		root[0] = '\0';
-	info = object < session->nr_sources ? session->sources[object] : NULL;
-	if (!info)
+	/* Naming may take long: the programs' requests for memory are heard between objects. */
+	if (!session->stop_ns)
+		session_poll(session, &ignored);
+	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
 		return -ENOENT;
+	info = &session->spaces.list[session->sources[object]];
 	if (info->space.kind != SPACE_FILE)
 		return space_open_perf_map(info);
 	if (info->fd < 0)
@@ -254,9 +261,10 @@ void session_live(struct session *session, struct session_live *ret)
 
 	memset(ret, 0, sizeof(*ret));
 	for (i = 0; i < counted.nr_targets; i++) {
-		ret->total += snapshot_ticks(&counted, i);
+		ret->total += counted_ticks(&counted, i);
 		for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
-			ret->lost += counted.targets[i].lost[cause];
+			ret->lost += session->targets[i].taken.lost[cause] +
+				     counted.targets[i].lost[cause];
 	}
 	for (i = 0; i < counted.nr_cpus; i++) {
 		ret->misses += counted.cpus[i].misses;
@@ -264,5 +272,5 @@ void session_live(struct session *session, struct session_live *ret)
 	}
 	ret->hits = ret->total > ret->misses ? ret->total - ret->misses : 0;
 	ret->memory = pool_bytes(&session->pool);
-	ret->elapsed_ns = elapsed_ns(session);
+	ret->elapsed_ns = until_ns(session) - session->start_ns;
 }

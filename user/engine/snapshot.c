@@ -3,25 +3,21 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "engine/objects.h"
 
-struct seen {
-	struct seen_window *list;
-	size_t nr;
-	size_t capacity;
-};
-
 static int out_of_memory(struct error *err)
 {
 	return error_set(err, -ENOMEM, "profile: out of memory");
 }
 
-static int read_windows(int fd, struct seen *seen, struct error *err)
+int snapshot_windows(const struct counted *counted, struct seen *ret, struct error *err)
 {
+	int fd = counted->windows_fd;
 	struct window_key key, *last = NULL;
 	struct seen_window *slot;
 	struct window window;
@@ -29,9 +25,9 @@ static int read_windows(int fd, struct seen *seen, struct error *err)
 	while (!bpf_map_get_next_key(fd, last, &key)) {
 		if (bpf_map_lookup_elem(fd, &key, &window))
 			return error_errno(err, -errno, "reading the table of windows");
-		if (grow((void **)&seen->list, &seen->capacity, seen->nr + 1, sizeof(*seen->list)))
+		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
 			return out_of_memory(err);
-		slot = &seen->list[seen->nr++];
+		slot = &ret->list[ret->nr++];
 		slot->key = key;
 		slot->dir = window.dir;
 		last = &slot->key;
@@ -60,87 +56,46 @@ static int by_space(const void *a, const void *b)
 	return compare_spaces(&x->key.space, &y->key.space);
 }
 
-/* By histogram, then by place. */
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+/* By histogram: target, process or cgroup, text, width of bins. */
+static int compare_histograms(const struct seen_window *a, const struct seen_window *b)
+{
+	if (a->key.target != b->key.target)
+		return compare_u64(a->key.target, b->key.target);
+	if (a->key.split != b->key.split)
+		return compare_u64(a->key.split, b->key.split);
+	if (a->space != b->space)
+		return compare_u64(a->space, b->space);
+	return compare_u64(a->key.shift, b->key.shift);
+}
+
+/* Then by place. */
 static int by_place(const void *a, const void *b)
 {
 	const struct seen_window *x = a, *y = b;
+	int order = compare_histograms(x, y);
 
-	if (x->key.target != y->key.target)
-		return x->key.target < y->key.target ? -1 : 1;
-	if (x->object != y->object)
-		return x->object < y->object ? -1 : 1;
-	if (x->key.shift != y->key.shift)
-		return x->key.shift < y->key.shift ? -1 : 1;
-	return (x->key.window > y->key.window) - (x->key.window < y->key.window);
+	return order ? order : compare_u64(x->key.window, y->key.window);
 }
 
-static bool same_histogram(const struct seen_window *a, const struct seen_window *b)
+/* Windows end up sorted by place. Returns the number of spaces. */
+static size_t number_spaces(struct seen *seen)
 {
-	return a->key.target == b->key.target && a->object == b->object &&
-	       a->key.shift == b->key.shift;
-}
+	size_t i, nr = 0;
 
-/* Gives each window its object; windows are sorted by space. */
-static int make_objects(struct seen *seen, const struct spaces *spaces, struct profile *profile,
-			const struct space_info **sources, struct error *err)
-{
-	size_t i;
-	int ret;
-
-	profile->objects = calloc(seen->nr + 1, sizeof(*profile->objects));
-	if (!profile->objects)
-		return out_of_memory(err);
+	if (!seen->nr)
+		return 0;
+	qsort(seen->list, seen->nr, sizeof(*seen->list), by_space);
 	for (i = 0; i < seen->nr; i++) {
-		struct seen_window *window = &seen->list[i];
-
-		if (!i || by_space(window, window - 1)) {
-			sources[profile->nr_objects] = spaces_find(spaces, &window->key.space);
-			ret = object_describe(&window->key.space, sources[profile->nr_objects],
-					      &profile->objects[profile->nr_objects], err);
-			profile->nr_objects++;
-			if (ret)
-				return ret;
-		}
-		window->object = profile->nr_objects - 1;
+		nr += !i || by_space(&seen->list[i], &seen->list[i - 1]);
+		seen->list[i].space = nr - 1;
 	}
-	return 0;
-}
-
-/* What a counter lost by wrapping. Asked only for counters that may have: most pages never did. */
-static uint64_t carried(const struct counted *counted, uint32_t page, uint32_t counter)
-{
-	uint64_t key = (uint64_t)page << PAGE_SHIFT_COUNTERS | counter, times;
-
-	if (!counted->any_carry || bpf_map_lookup_elem(counted->carries_fd, &key, &times))
-		return 0;
-	return times << 32;
-}
-
-static uint64_t counter_at(const struct counted *counted, uint32_t dir, uint32_t page,
-			   uint32_t counter)
-{
-	const struct window_dir *entries = pool_dir(counted->pool, dir);
-	uint32_t number = entries ? entries->pages[page] : 0;
-	const struct counter_page *counters = number ? pool_page(counted->pool, number - 1) : NULL;
-
-	if (!counters)
-		return 0;
-	return __atomic_load_n(&counters->counters[counter], __ATOMIC_RELAXED) +
-	       carried(counted, number - 1, counter);
-}
-
-static bool page_used(const struct counted *counted, const struct seen_window *windows, size_t nr,
-		      uint32_t page)
-{
-	size_t i;
-
-	for (i = 0; i < nr; i++) {
-		const struct window_dir *entries = pool_dir(counted->pool, windows[i].dir);
-
-		if (entries && entries->pages[page])
-			return true;
-	}
-	return false;
+	qsort(seen->list, seen->nr, sizeof(*seen->list), by_place);
+	return nr;
 }
 
 struct bins {
@@ -153,19 +108,29 @@ struct bins {
 static int add_page(const struct counted *counted, const struct seen_window *windows, size_t nr,
 		    uint32_t page, struct bins *bins)
 {
-	uint32_t shift = windows->key.shift, counter;
-	uint64_t sum, first;
+	uint64_t first = bin_offset(windows->key.window, page, 0, windows->key.shift) >>
+			 windows->key.shift;
+	uint64_t sums[PAGE_COUNTERS];
+	struct counter_page *counters;
+	bool used = false;
+	uint32_t number;
 	size_t i;
 
-	first = bin_offset(windows->key.window, page, 0, shift) >> shift;
-	for (counter = 0; counter < PAGE_COUNTERS; counter++) {
-		for (sum = 0, i = 0; i < nr; i++)
-			sum += counter_at(counted, windows[i].dir, page, counter);
-		if (!sum)
+	for (i = 0; i < nr; i++) {
+		counters = counted_page(counted, windows[i].dir, page, &number);
+		if (!counters)
+			continue;
+		if (!used)
+			memset(sums, 0, sizeof(sums));
+		used = true;
+		counted_add(counted, windows[i].key.target, counters, number, sums);
+	}
+	for (i = 0; used && i < PAGE_COUNTERS; i++) {
+		if (!sums[i])
 			continue;
 		if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
 			return -ENOMEM;
-		bins->list[bins->nr++] = (struct profile_bin){ first + counter, sum };
+		bins->list[bins->nr++] = (struct profile_bin){ first + i, sums[i] };
 	}
 	return 0;
 }
@@ -182,19 +147,56 @@ static int add_windows(const struct counted *counted, const struct seen_window *
 			if (windows[i + same].key.window != windows[i].key.window)
 				break;
 		for (page = 0; page < WINDOW_PAGES; page++)
-			if (page_used(counted, windows + i, same, page) &&
-			    add_page(counted, windows + i, same, page, bins))
+			if (add_page(counted, windows + i, same, page, bins))
 				return -ENOMEM;
 	}
 	return 0;
 }
 
+/* The ticks of windows[0..nr), all of one histogram; its bins count from the start of the space. */
+static int draw_histogram(const struct counted *counted, const struct seen_window *windows,
+			  size_t nr, struct profile *profile)
+{
+	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
+	struct bins bins = {};
+
+	if (add_windows(counted, windows, nr, &bins)) {
+		free(bins.list);
+		return -ENOMEM;
+	}
+	if (!bins.nr)
+		return 0;
+	histogram->target = windows->key.target;
+	histogram->bins = bins.list;
+	histogram->nr_bins = bins.nr;
+	profile->nr_histograms++;
+	return 0;
+}
+
+/* firsts[i] gets a window of histogram i. */
+static int draw_histograms(const struct counted *counted, const struct seen *seen,
+			   const struct seen_window **firsts, struct profile *profile)
+{
+	size_t i, nr;
+	int ret = 0;
+
+	for (i = 0; i < seen->nr && !ret; i += nr) {
+		for (nr = 1; i + nr < seen->nr; nr++)
+			if (compare_histograms(&seen->list[i], &seen->list[i + nr]))
+				break;
+		firsts[profile->nr_histograms] = &seen->list[i];
+		ret = draw_histogram(counted, seen->list + i, nr, profile);
+	}
+	return ret;
+}
+
 /* From bins numbered from the start of the space to a histogram that covers text and bins. */
-static void place_histogram(const struct profile_object *object, uint32_t shift, struct bins *bins,
+static void place_histogram(const struct profile_object *object, uint32_t shift,
 			    struct profile_histogram *histogram)
 {
-	uint64_t first = bins->list[0].index << shift;
-	uint64_t end = (bins->list[bins->nr - 1].index + 1) << shift;
+	struct profile_bin *bins = histogram->bins;
+	uint64_t first = bins[0].index << shift;
+	uint64_t end = (bins[histogram->nr_bins - 1].index + 1) << shift;
 	size_t i;
 
 	for (i = 0; i < object->nr_text; i++) {
@@ -204,110 +206,103 @@ static void place_histogram(const struct profile_object *object, uint32_t shift,
 		end = text->offset + text->size > end ? text->offset + text->size : end;
 	}
 	first = first >> shift << shift;
-	for (i = 0; i < bins->nr; i++)
-		bins->list[i].index -= first >> shift;
+	for (i = 0; i < histogram->nr_bins; i++)
+		bins[i].index -= first >> shift;
 	histogram->offset = first;
 	histogram->size = end - first;
 	histogram->width = sizeof(uint32_t);
 	histogram->bytes_per_bin = 1ULL << shift;
 	histogram->scale = 131072 >> shift;
-	histogram->bins = bins->list;
-	histogram->nr_bins = bins->nr;
 }
 
-static int add_histogram(const struct counted *counted, const struct seen_window *windows,
-			 size_t nr, struct profile *profile, struct error *err)
+/* The object of a space that has a histogram. */
+static int make_object(const struct space *space, struct seen_names *names, struct profile *profile,
+		       struct error *err)
 {
-	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct bins bins = {};
+	const struct space_info *info = spaces_find(names->spaces, space);
+	bool told = space->kind == SPACE_FILE || space->kind == SPACE_ANON;
+	uint32_t id = profile->nr_objects++;
 
-	if (add_windows(counted, windows, nr, &bins)) {
-		free(bins.list);
-		return out_of_memory(err);
+	names->sources[id] = info ? info - names->spaces->list : NO_SOURCE;
+	names->nr_nameless += told && !info;
+	return object_describe(space, info, &profile->objects[id], err);
+}
+
+static char *unnamed_cgroup(uint64_t id)
+{
+	char *name;
+
+	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
+}
+
+/* Whose ticks a histogram has. */
+static int name_split(const struct window_key *key, struct seen_names *names,
+		      struct profile_histogram *histogram)
+{
+	const char *name = key->split ? split_names_find(names->splits, key->split) : NULL;
+	uint32_t source = names->sources[histogram->object];
+
+	histogram->pid = -1;
+	names->nr_nameless += key->split && !name;
+	if (key->split && names->by_cgroup) {
+		histogram->cgroup = name ? strdup(name) : unnamed_cgroup(key->split);
+		if (!histogram->cgroup)
+			return -ENOMEM;
+		name = NULL;
+	} else if (key->split) {
+		histogram->pid = split_pid(key->split);
 	}
-	if (!bins.nr)
-		return 0;
-	histogram->target = windows->key.target;
-	histogram->object = windows->object;
-	histogram->pid = windows->key.space.kind == SPACE_ANON ? (int64_t)windows->key.space.b : -1;
-	place_histogram(&profile->objects[windows->object], windows->key.shift, &bins, histogram);
-	profile->nr_histograms++;
+	if (key->space.kind == SPACE_ANON) {
+		histogram->pid = (int64_t)key->space.b;
+		if (!name && source != NO_SOURCE)
+			name = names->spaces->list[source].comm;
+	}
+	histogram->process = name ? strdup(name) : NULL;
+	return name && !histogram->process ? -ENOMEM : 0;
+}
+
+/* Gives histograms their objects, places and names; ids is by space. */
+static int finish_histograms(const struct seen_window **firsts, uint32_t *ids,
+			     struct seen_names *names, struct profile *profile, struct error *err)
+{
+	size_t i;
+	int ret;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		struct profile_histogram *histogram = &profile->histograms[i];
+		const struct window_key *key = &firsts[i]->key;
+		uint32_t *id = &ids[firsts[i]->space];
+
+		if (*id == NO_SOURCE) {
+			*id = profile->nr_objects;
+			ret = make_object(&key->space, names, profile, err);
+			if (ret)
+				return ret;
+		}
+		histogram->object = *id;
+		place_histogram(&profile->objects[*id], key->shift, histogram);
+		if (name_split(key, names, histogram))
+			return out_of_memory(err);
+	}
 	return 0;
 }
 
-static int make_histograms(const struct counted *counted, const struct seen *seen,
-			   struct profile *profile, struct error *err)
+int snapshot_histograms(const struct counted *counted, struct seen *seen, struct seen_names *names,
+			struct profile *profile, struct error *err)
 {
-	size_t i, nr;
-	int ret;
+	size_t nr_spaces = number_spaces(seen);
+	cleanup_free const struct seen_window **firsts = calloc(seen->nr + 1, sizeof(*firsts));
+	cleanup_free uint32_t *ids = malloc((nr_spaces + 1) * sizeof(*ids));
 
 	profile->histograms = calloc(seen->nr + 1, sizeof(*profile->histograms));
-	if (!profile->histograms)
+	profile->objects = calloc(nr_spaces + 1, sizeof(*profile->objects));
+	names->sources = calloc(nr_spaces + 1, sizeof(*names->sources));
+	if (!firsts || !ids || !profile->histograms || !profile->objects || !names->sources)
 		return out_of_memory(err);
-	for (i = 0; i < seen->nr; i += nr) {
-		for (nr = 1; i + nr < seen->nr; nr++)
-			if (!same_histogram(&seen->list[i], &seen->list[i + nr]))
-				break;
-		ret = add_histogram(counted, seen->list + i, nr, profile, err);
-		if (ret)
-			return ret;
-	}
-	return 0;
-}
-
-static bool any_carry(int carries_fd)
-{
-	uint64_t key;
-
-	return !bpf_map_get_next_key(carries_fd, NULL, &key);
-}
-
-int snapshot_histograms(struct counted *counted, const struct spaces *spaces,
-			struct profile *profile, const struct space_info ***ret_sources,
-			struct error *err)
-{
-	const struct space_info **sources;
-	struct seen seen = {};
-	int ret;
-
-	counted->any_carry = any_carry(counted->carries_fd);
-	ret = read_windows(counted->windows_fd, &seen, err);
-	if (ret)
-		goto out;
-	sources = calloc(seen.nr + 1, sizeof(*sources));
-	if (!sources) {
-		ret = out_of_memory(err);
-		goto out;
-	}
-	if (seen.nr)
-		qsort(seen.list, seen.nr, sizeof(*seen.list), by_space);
-	ret = make_objects(&seen, spaces, profile, sources, err);
-	if (!ret && seen.nr)
-		qsort(seen.list, seen.nr, sizeof(*seen.list), by_place);
-	if (!ret)
-		ret = make_histograms(counted, &seen, profile, err);
-	if (ret)
-		free(sources);
-	else
-		*ret_sources = sources;
-out:
-	free(seen.list);
-	return ret;
-}
-
-uint64_t snapshot_ticks(const struct counted *counted, uint32_t target)
-{
-	uint64_t ticks = counted->targets[target].ticks;
-	size_t set, way;
-
-	for (set = 0; set < counted->nr_sets; set++)
-		for (way = 0; way < XLAT_WAYS; way++) {
-			const struct xlat_entry *entry = &counted->xlat[set].way[way];
-
-			if ((entry->where & XLAT_TARGET_MASK) == target)
-				ticks += entry->ticks;
-		}
-	return ticks;
+	memset(ids, 0xff, (nr_spaces + 1) * sizeof(*ids));
+	if (draw_histograms(counted, seen, firsts, profile))
+		return out_of_memory(err);
+	return finish_histograms(firsts, ids, names, profile, err);
 }
 
 const char *lost_cause_name(enum lost_cause cause)
@@ -321,10 +316,9 @@ const char *lost_cause_name(enum lost_cause cause)
 	return names[cause];
 }
 
-int snapshot_account(const struct counted *counted, uint32_t target, uint64_t withheld,
-		     struct profile_account *ret, struct error *err)
+int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *ret,
+		     struct error *err)
 {
-	const struct target_account *account = &counted->targets[target];
 	size_t i;
 
 	ret->lost = calloc(LOST_CAUSE_COUNT, sizeof(*ret->lost));
@@ -332,15 +326,15 @@ int snapshot_account(const struct counted *counted, uint32_t target, uint64_t wi
 		return out_of_memory(err);
 	ret->nr_lost = LOST_CAUSE_COUNT;
 	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
-		ret->lost[i].ticks = account->lost[i];
+		ret->lost[i].ticks = tally->lost[i];
 		ret->lost[i].cause = strdup(lost_cause_name(i));
 		if (!ret->lost[i].cause)
 			return out_of_memory(err);
 	}
-	ret->lost[LOST_MAPPING_BUSY].ticks += account->deferred - account->settled;
-	ret->lost[LOST_THROTTLED].ticks += withheld;
-	ret->total = snapshot_ticks(counted, target) + withheld;
-	ret->outside = account->outside;
-	ret->filtered = account->filtered;
+	ret->lost[LOST_THROTTLED].ticks += tally->withheld;
+	ret->total = total;
+	ret->binned = tally->binned;
+	ret->outside = tally->outside;
+	ret->filtered = tally->filtered;
 	return 0;
 }

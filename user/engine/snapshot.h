@@ -7,47 +7,50 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/pool.h"
+#include "engine/counted.h"
 #include "engine/spaces.h"
+#include "engine/split_names.h"
 #include "profile/profile.h"
 
-/* What the programs have counted, in place. All belongs to the session. */
-struct counted {
-	const struct pool *pool;
-	const struct xlat_set *xlat;
-	size_t nr_sets;
-	const struct cpu_account *cpus;
-	size_t nr_cpus;
-	const struct target_account *targets;
-	size_t nr_targets;
-	int windows_fd;
-	int carries_fd;
-	bool any_carry; /* found out by snapshot_histograms */
-};
-
-/* A window with the object it lies in. */
+/* A window with the number of its space among those seen. */
 struct seen_window {
 	struct window_key key;
 	uint32_t dir;
-	uint32_t object;
+	uint32_t space;
 };
 
-/*
- * Fills in the profile's objects and histograms. (*ret_sources)[id] is what stands behind object
- * id, NULL where user space was never told of it; the caller frees the array.
- */
-int snapshot_histograms(struct counted *counted, const struct spaces *spaces,
-			struct profile *profile, const struct space_info ***ret_sources,
-			struct error *err);
+struct seen {
+	struct seen_window *list;
+	size_t nr;
+	size_t capacity;
+};
 
-/* Fills in one target's account but binned, and withheld ticks as the throttled ones. */
-int snapshot_account(const struct counted *counted, uint32_t target, uint64_t withheld,
-		     struct profile_account *ret, struct error *err);
+/* What stands behind windows, and what is found out of it on the way. */
+struct seen_names {
+	const struct spaces *spaces;
+	const struct split_names *splits;
+	bool by_cgroup; /* what splits are: cgroups, not processes */
+	uint32_t *sources; /* by object id its place in spaces, or NO_SOURCE; the caller frees it */
+	size_t nr_nameless; /* objects, processes and cgroups that user space was never told of */
+};
+
+enum { NO_SOURCE = 0xffffffff };
+
+/*
+ * All windows there are. Their spaces were told before their first tick was counted, so who takes
+ * in the records after this knows them all.
+ */
+int snapshot_windows(const struct counted *counted, struct seen *ret, struct error *err);
+
+/* Fills in the profile's histograms, and as objects what these are of. */
+int snapshot_histograms(const struct counted *counted, struct seen *seen, struct seen_names *names,
+			struct profile *profile, struct error *err);
+
+/* A target's account from its tally; total is its independent count. */
+int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *ret,
+		     struct error *err);
 
 /* The JSON key of a cause. */
 const char *lost_cause_name(enum lost_cause cause);
-
-/* Ticks of a target so far: what entries still hold and what they gave up. */
-uint64_t snapshot_ticks(const struct counted *counted, uint32_t target);
 
 #endif

@@ -14,11 +14,7 @@
 
 #include "base/util.h"
 
-/*
- * The names of a record stand from the file up to the root, each with its NUL: turned round they
- * are the path. A walk that was cut short begins with "...".
- */
-static char *record_path(const struct record *record)
+char *record_path(const struct record *record)
 {
 	const char *name = record->path, *end = record->path + record->path_len;
 	char *path, *at;

@@ -30,6 +30,12 @@ struct spaces {
 	size_t capacity;
 };
 
+/*
+ * The names of a record stand from the file up to the root, each with its NUL: turned round they
+ * are the path, which the caller frees. NULL: out of memory.
+ */
+char *record_path(const struct record *record);
+
 /* Takes in a record. Only -ENOMEM is a failure: a file that cannot be opened keeps its name. */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
 

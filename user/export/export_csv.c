@@ -13,8 +13,8 @@
  * A row for each bin, by object, then offset. offset is hexadecimal, as nm, objdump and addr2line
  * have it: a spreadsheet would round kernel addresses as numbers. share is of the target's ticks.
  */
-static const char header[] = "target,target_name,kind,object,build_id,pid,cgroup,offset,bytes,"
-			     "function,ticks,share\n";
+static const char header[] = "target,target_name,kind,object,build_id,pid,process,cgroup,offset,"
+			     "bytes,function,ticks,share\n";
 
 /* The next row of a histogram. */
 struct cursor {
@@ -118,6 +118,7 @@ static void put_row(const struct csv *csv, const struct cursor *cursor)
 	if (histogram->pid >= 0)
 		fprintf(csv->stream, "%" PRId64, histogram->pid);
 	fputc(',', csv->stream);
+	put_text(csv->stream, histogram->process);
 	put_text(csv->stream, histogram->cgroup);
 	fprintf(csv->stream, "0x%" PRIx64 ",%" PRIu64 ",", offset, histogram->bytes_per_bin);
 	put_text(csv->stream, function ? function->name : NULL);

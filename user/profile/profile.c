@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "profile/profile.h"
 
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -18,7 +21,7 @@ struct profile *profile_new(void)
 	return calloc(1, sizeof(struct profile));
 }
 
-static void free_account(struct profile_account *account)
+void profile_account_free(struct profile_account *account)
 {
 	size_t i;
 
@@ -34,7 +37,7 @@ static void free_targets(struct profile *profile)
 	for (i = 0; i < profile->nr_targets; i++) {
 		free(profile->targets[i].kind);
 		free(profile->targets[i].name);
-		free_account(&profile->targets[i].ticks);
+		profile_account_free(&profile->targets[i].ticks);
 	}
 	free(profile->targets);
 }
@@ -56,6 +59,7 @@ static void free_histograms(struct profile *profile)
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms; i++) {
+		free(profile->histograms[i].process);
 		free(profile->histograms[i].cgroup);
 		free(profile->histograms[i].stopped);
 		free(profile->histograms[i].bins);
@@ -86,7 +90,7 @@ void profile_free(struct profile *profile)
 	free_objects(profile);
 	free_histograms(profile);
 	free_texts(profile);
-	free_account(&profile->ticks);
+	profile_account_free(&profile->ticks);
 	free(profile->tool);
 	free(profile->started);
 	free(profile->host.kernel);
@@ -115,6 +119,50 @@ uint64_t profile_account_lost(const struct profile_account *account)
 	return sum;
 }
 
+static struct profile_lost *find_lost(const struct profile_account *account, const char *cause)
+{
+	size_t i;
+
+	for (i = 0; i < account->nr_lost; i++)
+		if (!strcmp(account->lost[i].cause, cause))
+			return &account->lost[i];
+	return NULL;
+}
+
+static int add_lost(struct profile_account *sum, const struct profile_lost *lost)
+{
+	struct profile_lost *found = find_lost(sum, lost->cause), *grown;
+
+	if (!found) {
+		grown = reallocarray(sum->lost, sum->nr_lost + 1, sizeof(*grown));
+		if (!grown)
+			return -ENOMEM;
+		sum->lost = grown;
+		found = &sum->lost[sum->nr_lost];
+		*found = (struct profile_lost){ .cause = strdup(lost->cause) };
+		if (!found->cause)
+			return -ENOMEM;
+		sum->nr_lost++;
+	}
+	found->ticks = add(found->ticks, lost->ticks);
+	return 0;
+}
+
+int profile_account_add(struct profile_account *sum, const struct profile_account *part)
+{
+	size_t i;
+	int err = 0;
+
+	sum->total = add(sum->total, part->total);
+	sum->binned = add(sum->binned, part->binned);
+	sum->overflow = add(sum->overflow, part->overflow);
+	sum->outside = add(sum->outside, part->outside);
+	sum->filtered = add(sum->filtered, part->filtered);
+	for (i = 0; i < part->nr_lost && !err; i++)
+		err = add_lost(sum, &part->lost[i]);
+	return err;
+}
+
 bool profile_account_exact(const struct profile_account *account)
 {
 	unsigned __int128 sum = account->binned;
@@ -136,6 +184,24 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 	for (i = 0; i < histogram->nr_bins; i++)
 		sum = add(sum, histogram->bins[i].count);
 	return sum;
+}
+
+int profile_note(struct profile *profile, const char *format, ...)
+{
+	char **notes = reallocarray(profile->notes, profile->nr_notes + 1, sizeof(*notes));
+	va_list args;
+	int length;
+
+	if (!notes)
+		return -ENOMEM;
+	profile->notes = notes;
+	va_start(args, format);
+	length = vasprintf(&notes[profile->nr_notes], format, args);
+	va_end(args);
+	if (length < 0)
+		return -ENOMEM;
+	profile->nr_notes++;
+	return 0;
 }
 
 const char *profile_object_kind_name(enum profile_object_kind kind)

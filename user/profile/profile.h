@@ -68,6 +68,7 @@ struct profile_histogram {
 	uint32_t target;
 	uint32_t object;
 	int64_t pid; /* -1: of no single process */
+	char *process; /* its name when it was last seen; NULL: not known */
 	char *cgroup; /* NULL: of no single cgroup */
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */
 	uint64_t size; /* bytes of text covered */
@@ -134,8 +135,18 @@ uint64_t profile_account_lost(const struct profile_account *account);
 /* True when the identity above holds and no sum overflows. */
 bool profile_account_exact(const struct profile_account *account);
 
+/* What an account holds, not itself. */
+void profile_account_free(struct profile_account *account);
+
+/* Adds part to sum, each figure and each cause; -ENOMEM. */
+int profile_account_add(struct profile_account *sum, const struct profile_account *part);
+
 /* Sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
+
+/* A sentence for the reader; -ENOMEM. */
+int profile_note(struct profile *profile, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
 
 /* The JSON word of a kind, and back (-1: no such word). */
 const char *profile_object_kind_name(enum profile_object_kind kind);

@@ -124,6 +124,8 @@ static const char *judge_histogram(const struct check *c, const struct profile_h
 		return "counters are 2, 4 or 8 bytes wide";
 	if (__builtin_add_overflow(h->offset, h->size, &end))
 		return "it ends above 2^64";
+	if (h->process && h->pid < 0)
+		return "the name of a process, and no pid";
 	return NULL;
 }
 

@@ -74,6 +74,8 @@ int read_histogram(struct reader *r, void *element)
 		{ "target", read_u32, offsetof(struct profile_histogram, target), false },
 		{ "object", read_u32, offsetof(struct profile_histogram, object), false },
 		{ "pid", read_pid, offsetof(struct profile_histogram, pid), false },
+		{ "process", read_string_or_null, offsetof(struct profile_histogram, process),
+		  true },
 		{ "cgroup", read_string_or_null, offsetof(struct profile_histogram, cgroup),
 		  false },
 		{ "offset", read_u64, offsetof(struct profile_histogram, offset), false },

@@ -182,6 +182,8 @@ static void put_histogram(FILE *stream, const struct profile *profile, size_t i)
 		fputs(", \"pid\": null", stream);
 	else
 		put_u64(stream, ", \"pid\": ", (uint64_t)histogram->pid);
+	if (histogram->process)
+		put_string(stream, ", \"process\": ", histogram->process);
 	put_string_or_null(stream, ", \"cgroup\": ", histogram->cgroup);
 	put_u64(stream, ", \"offset\": ", histogram->offset);
 	put_u64(stream, ", \"size\": ", histogram->size);

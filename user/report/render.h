@@ -6,9 +6,6 @@
 
 #include "report/rows.h"
 
-/* The words of enum report_by, ended by NULL: --by, and "by" in JSON. */
-extern const char *const report_by_words[];
-
 /* Everything a writer of one format needs; nr is how many of the rows to show. */
 struct report {
 	const struct profile *profile;
@@ -17,6 +14,12 @@ struct report {
 	const struct report_rows *rows;
 	size_t nr;
 };
+
+/* Rows of processes or cgroups: of no object. */
+static inline bool is_of_split(const struct report *report)
+{
+	return report->options->by == REPORT_PROCESSES || report->options->by == REPORT_CGROUPS;
+}
 
 void render_text(const struct report *report, FILE *out);
 void render_csv(const struct report *report, FILE *out);

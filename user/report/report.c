@@ -7,7 +7,8 @@
 
 #define SUMMARY_ROWS 10
 
-const char *const report_by_words[] = { "functions", "objects", "lines", "bins", NULL };
+const char *const report_by_words[] = { "functions", "objects", "lines", "bins",
+					"process",   "cgroup",	NULL };
 
 static struct report make_report(const struct profile *profile,
 				 const struct report_options *options,
@@ -47,6 +48,17 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	return result;
 }
 
+void report_account(const struct profile *profile, FILE *out)
+{
+	size_t i;
+
+	render_ticks(profile, &profile->ticks, out);
+	fputc('\n', out);
+	render_identity(&profile->ticks, out);
+	for (i = 0; i < profile->nr_notes; i++)
+		fprintf(out, "note: %s\n", profile->notes[i]);
+}
+
 int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,
 		   struct error *err)
 {
@@ -58,14 +70,9 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	};
 	struct report_rows rows;
 	struct report report;
-	size_t i;
 	int result;
 
-	render_ticks(profile, &profile->ticks, out);
-	fputc('\n', out);
-	render_identity(&profile->ticks, out);
-	for (i = 0; i < profile->nr_notes; i++)
-		fprintf(out, "note: %s\n", profile->notes[i]);
+	report_account(profile, out);
 	result = rows_build(profile, &options, &rows, err);
 	if (!result) {
 		report = make_report(profile, &options, &rows);

@@ -9,8 +9,18 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-enum report_by { REPORT_FUNCTIONS, REPORT_OBJECTS, REPORT_LINES, REPORT_BINS };
+enum report_by {
+	REPORT_FUNCTIONS,
+	REPORT_OBJECTS,
+	REPORT_LINES,
+	REPORT_BINS,
+	REPORT_PROCESSES,
+	REPORT_CGROUPS
+};
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
+
+/* The words of enum report_by, ended by NULL: --by, and "by" in JSON. */
+extern const char *const report_by_words[];
 
 #define REPORT_ALL_TARGETS UINT64_MAX
 
@@ -26,10 +36,13 @@ struct report_options {
 
 /*
  * A table of the profile on out. Whether out took it all is the caller's to see (ferror). -EINVAL:
- * no such object or target.
+ * no such object or target, or the profile does not tell processes or cgroups apart.
  */
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err);
+
+/* The account of a run alone: what was sampled, the identity, the notes. */
+void report_account(const struct profile *profile, FILE *out);
 
 /* What run says at its end: the account, the ten hottest functions. */
 int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,

@@ -37,10 +37,26 @@ static void field(FILE *out, const char *text)
 	fputs(quote, out);
 }
 
+static void split_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (report->options->by == REPORT_CGROUPS) {
+		field(out, row->cgroup);
+		return;
+	}
+	fputc(',', out);
+	if (row->pid >= 0)
+		fprintf(out, "%" PRId64, row->pid);
+	field(out, row->name);
+}
+
 static void row_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
 
+	if (is_of_split(report)) {
+		split_fields(report, row, out);
+		return;
+	}
 	field(out, object->path);
 	if (report->options->by == REPORT_OBJECTS) {
 		field(out, profile_object_kind_name(object->kind));
@@ -70,6 +86,8 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_OBJECTS] = "object,kind,build_id",
 		[REPORT_LINES] = "object,offset,address,size,function,file,line",
 		[REPORT_BINS] = "object,offset,address,size,function",
+		[REPORT_PROCESSES] = "pid,process",
+		[REPORT_CGROUPS] = "cgroup",
 	};
 	size_t i;
 

@@ -16,12 +16,30 @@ static void member_text(FILE *out, const char *name, const char *text)
 	json_text_string_or_null(out, text);
 }
 
+static void split_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (report->options->by == REPORT_CGROUPS) {
+		member_text(out, "cgroup", row->cgroup);
+	} else {
+		if (row->pid >= 0)
+			member_u64(out, "pid", (uint64_t)row->pid);
+		else
+			fputs(", \"pid\": null", out);
+		member_text(out, "process", row->name);
+	}
+	fputs(" }", out);
+}
+
 static void row_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
 
 	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
 	json_text_double(out, row_percent(report->account, row));
+	if (is_of_split(report)) {
+		split_json(report, row, out);
+		return;
+	}
 	member_text(out, "object", object->path);
 	if (report->options->by == REPORT_OBJECTS) {
 		member_text(out, "kind", profile_object_kind_name(object->kind));

@@ -21,6 +21,9 @@ static const struct {
 } lost_texts[] = { LOST_CAUSES(LOST_TEXT) };
 #undef LOST_TEXT
 
+static const char *const row_nouns[] = { "functions", "objects",   "lines",
+					 "bins",      "processes", "cgroups" };
+
 /* The share from which perf, too, marks a row. */
 static const char *heat(double percent)
 {
@@ -64,12 +67,18 @@ static void place(const struct report *report, const struct report_row *row, cha
 	case REPORT_BINS:
 		place_offset(report, row, text);
 		break;
+	case REPORT_PROCESSES:
+		snprintf(text, PLACE_MAX, row->pid < 0 ? "-" : "%" PRId64, row->pid);
+		break;
+	case REPORT_CGROUPS:
+		snprintf(text, PLACE_MAX, "%.960s", row->cgroup ? row->cgroup : "-");
+		break;
 	}
 }
 
 /* The last column: a name, and for a bin how far behind the function's start. */
-static void detail(const struct report *report, const struct report_row *row, size_t width,
-		   FILE *out)
+static void put_detail(const struct report *report, const struct report_row *row, size_t width,
+		       FILE *out)
 {
 	char suffix[32] = "", text[PLACE_MAX];
 	const char *name = row->name;
@@ -139,21 +148,25 @@ static void table_row(const struct report *report, const struct report_row *row,
 	if (place_used < columns)
 		place_used += (size_t)fprintf(out, "%*s", (int)(columns - place_used), "");
 	used += place_used + (size_t)fprintf(out, "  ");
-	detail(report, row, room(report, used), out);
+	put_detail(report, row, room(report, used), out);
 	fputc('\n', out);
 }
 
 void render_table(const struct report *report, FILE *out)
 {
-	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE" };
-	static const char *const details[] = { "FUNCTION", "OBJECT", "FUNCTION", "FUNCTION" };
-	const char *heading = places[report->options->by];
+	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE", "PID", "CGROUP" };
+	static const char *const details[] = { "FUNCTION", "OBJECT",  "FUNCTION",
+					       "FUNCTION", "PROCESS", NULL };
+	const char *heading = places[report->options->by], *detail = details[report->options->by];
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
 
-	fprintf(out, "%s%7s %9s %9s  %-*s  %s%s\n", dim ? COLOR_DIM : "", "SHARE", "TICKS",
-		"SECONDS", (int)columns, heading, details[report->options->by],
-		dim ? COLOR_END : "");
+	fprintf(out, "%s%7s %9s %9s  ", dim ? COLOR_DIM : "", "SHARE", "TICKS", "SECONDS");
+	if (detail)
+		fprintf(out, "%-*s  %s", (int)columns, heading, detail);
+	else
+		fputs(heading, out);
+	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < report->nr; i++)
 		table_row(report, &report->rows->rows[i], columns, out);
 }
@@ -257,5 +270,5 @@ void render_text(const struct report *report, FILE *out)
 	render_table(report, out);
 	if (report->nr < report->rows->nr)
 		fprintf(out, "\n%zu of %zu %s; --limit 0 shows all.\n", report->nr,
-			report->rows->nr, report_by_words[report->options->by]);
+			report->rows->nr, row_nouns[report->options->by]);
 }

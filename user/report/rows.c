@@ -59,6 +59,10 @@ static int compare_heat(const void *left, const void *right)
 
 	if (a->ticks != b->ticks)
 		return compare_u64(b->ticks, a->ticks);
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->cgroup && b->cgroup)
+		return strcmp(a->cgroup, b->cgroup);
 	return compare_place(a, b);
 }
 
@@ -84,6 +88,15 @@ static bool object_chosen(const struct profile *profile, const struct report_opt
 
 	return !options->object || !strcmp(options->object, path) ||
 	       !strcmp(options->object, text_basename(path));
+}
+
+bool histogram_chosen(const struct profile *profile, const struct report_options *options,
+		      const struct profile_histogram *histogram)
+{
+	if (options->target != REPORT_ALL_TARGETS && options->target != histogram->target)
+		return false;
+	/* An overflow bin stands for text that no region took, not for a place. */
+	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
 static int add_bins(const struct profile_histogram *histogram, struct report_rows *rows)
@@ -112,10 +125,7 @@ static int collect(const struct profile *profile, const struct report_options *o
 
 	for (i = 0; i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
-		if (options->target != REPORT_ALL_TARGETS && options->target != histogram->target)
-			continue;
-		/* An overflow bin stands for text that no region took, not for a place. */
-		if (histogram->overflow || !object_chosen(profile, options, histogram->object))
+		if (!histogram_chosen(profile, options, histogram))
 			continue;
 		err = add_bins(histogram, rows);
 		if (err)
@@ -189,16 +199,12 @@ static int check_options(const struct profile *profile, const struct report_opti
 	return -EINVAL;
 }
 
-int rows_build(const struct profile *profile, const struct report_options *options,
-	       struct report_rows *rows, struct error *err)
+/* Rows of text: bins, and what they are put together to. */
+static int rows_by_place(const struct profile *profile, const struct report_options *options,
+			 struct report_rows *rows, struct error *err)
 {
-	int result;
+	int result = collect(profile, options, rows);
 
-	*rows = (struct report_rows){ 0 };
-	result = check_options(profile, options, err);
-	if (result)
-		return result;
-	result = collect(profile, options, rows);
 	if (!result)
 		result = name_bins(profile, rows);
 	if (result)
@@ -209,6 +215,22 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 		by_objects(rows);
 	else if (options->by == REPORT_LINES)
 		result = rows_by_lines(profile, rows, err);
+	return result;
+}
+
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err)
+{
+	int result;
+
+	*rows = (struct report_rows){ 0 };
+	result = check_options(profile, options, err);
+	if (result)
+		return result;
+	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS)
+		result = rows_by_split(profile, options, rows, err);
+	else
+		result = rows_by_place(profile, options, rows, err);
 	if (!result && rows->nr)
 		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare_heat);
 	return result;

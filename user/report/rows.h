@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_ROWS_H
 #define BPFPROFIL_ROWS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -20,6 +21,8 @@ struct report_row {
 	const char *name; /* the function's, or that of an inlined one */
 	const char *file;
 	uint32_t line;
+	int64_t pid; /* by process: -1 for text of no single one */
+	const char *cgroup;
 };
 
 /* The rows of a view, hottest first, and what the view must say beside them. */
@@ -46,6 +49,14 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 
 /* Turns rows of bins, ascending by object and offset, into rows of source lines. */
 int rows_by_lines(const struct profile *profile, struct report_rows *rows, struct error *err);
+
+/* Rows of processes or cgroups, in place of those of bins; object_chosen() has its say. */
+int rows_by_split(const struct profile *profile, const struct report_options *options,
+		  struct report_rows *rows, struct error *err);
+
+/* Whether the options let a histogram's ticks into the table. */
+bool histogram_chosen(const struct profile *profile, const struct report_options *options,
+		      const struct profile_histogram *histogram);
 
 /* The row's first byte as the address an object's own disassembly shows. */
 uint64_t row_address(const struct profile *profile, const struct report_row *row);

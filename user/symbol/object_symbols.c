@@ -1,41 +1,35 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "symbol/object_symbols.h"
 
-#include <elf.h>
 #include <errno.h>
 #include <limits.h>
-#include <link.h>
 #include <stdbool.h>
 #include <string.h>
-#include <sys/auxv.h>
 #include <unistd.h>
+
+#include "symbol/vdso.h"
 
 static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)
 {
 	return object->build_id && facts->build_id && strcmp(object->build_id, facts->build_id);
 }
 
-/* The kernel maps the whole image, and its section headers come last. */
-static size_t vdso_size(const ElfW(Ehdr) * header)
-{
-	return header->e_shoff + (size_t)header->e_shnum * header->e_shentsize;
-}
-
 static int load_vdso(const struct profile_object *object, struct symbol_table **ret)
 {
-	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+	const void *image = vdso_image(&size);
 	struct elf_facts facts;
 	bool other;
 	int code;
 
 	if (!image)
 		return -ENOENT;
-	code = elf_facts_read_memory(image, vdso_size(image), &facts, NULL);
+	code = elf_facts_read_memory(image, size, &facts, NULL);
 	if (code)
 		return code;
 	other = is_other_build(object, &facts);
 	elf_facts_free(&facts);
-	return other ? -ESTALE : symbol_table_load_memory(image, vdso_size(image), ret, NULL);
+	return other ? -ESTALE : symbol_table_load_memory(image, size, ret, NULL);
 }
 
 static int load_file(const struct profile_object *object, int fd, const char *root,

@@ -2,7 +2,6 @@
 #include "symbol/regions.h"
 
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +15,7 @@ struct kept {
 	uint64_t end;
 };
 
-static bool same_object(const struct profile_object *object, const char *name)
+bool object_has_name(const struct profile_object *object, const char *name)
 {
 	const char *slash = strrchr(object->path, '/');
 
@@ -41,17 +40,9 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 
 static int note_missing(struct profile *profile, const struct region *region)
 {
-	char **notes = realloc(profile->notes, (profile->nr_notes + 1) * sizeof(*notes));
-
-	if (!notes)
-		return -ENOMEM;
-	profile->notes = notes;
-	if (asprintf(&notes[profile->nr_notes], "--region %s%s%s: nothing of that name was hit",
-		     region->object, region->symbol ? ":" : "",
-		     region->symbol ? region->symbol : "") < 0)
-		return -ENOMEM;
-	profile->nr_notes++;
-	return 0;
+	return profile_note(profile, "--region %s%s%s: nothing of that name was hit",
+			    region->object, region->symbol ? ":" : "",
+			    region->symbol ? region->symbol : "");
 }
 
 /* kept has room for every region in every object. */
@@ -62,7 +53,7 @@ static int find_kept(struct profile *profile, const struct object_opener *opener
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_objects; i++) {
-		if (!same_object(&profile->objects[i], region->object))
+		if (!object_has_name(&profile->objects[i], region->object))
 			continue;
 		if (!region->symbol)
 			kept[(*nr_kept)++] = (struct kept){ i, 0, UINT64_MAX };

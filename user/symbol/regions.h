@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_REGIONS_H
 #define BPFPROFIL_REGIONS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -13,6 +14,9 @@ struct region {
 	char *object;
 	char *symbol;
 };
+
+/* True when name is the object's path or the last component of it. */
+bool object_has_name(const struct profile_object *object, const char *name);
 
 /*
  * Leaves in the profile only the bins that touch one of the regions; the ticks of the others are

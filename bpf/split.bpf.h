@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPLIT_BPF_H
+#define BPFPROFIL_SPLIT_BPF_H
+
+/* Which process or cgroup a tick is told apart by, and its name for user space. */
+#include "config.bpf.h"
+#include "space.bpf.h"
+
+enum { NSEC_PER_USEC = 1000 };
+
+/* Of the current task: all that files ticks runs in the task they fell in. */
+static __always_inline u64 split_id(void)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+
+	if (split == SPLIT_PROCESS)
+		return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS |
+		       task->tgid;
+	return split == SPLIT_CGROUP ? bpf_get_current_cgroup_id() : 0;
+}
+
+static __always_inline void split_space(u64 id, struct space *space)
+{
+	__builtin_memset(space, 0, sizeof(*space));
+	space->kind = split == SPLIT_PROCESS ? SPACE_PROCESS : SPACE_CGROUP;
+	space->a = id;
+}
+
+/* The walk from a cgroup up to the root of its hierarchy, a name at a time. */
+struct cgroup_walk {
+	struct kernfs_node *node;
+	struct record *record;
+	u32 len;
+};
+
+static long cgroup_step(u32 i, void *data)
+{
+	struct cgroup_walk *walk = data;
+	struct kernfs_node *node = walk->node;
+	struct kernfs_node *parent = kernfs_parent(node);
+	long got;
+
+	if (!parent || walk->len >= PATH_BYTES)
+		return 1;
+	got = bpf_probe_read_kernel_str(&walk->record->path[walk->len & (PATH_BYTES - 1)],
+					NAME_BYTES, BPF_CORE_READ(node, name));
+	if (got <= 0)
+		return 1;
+	walk->len += got;
+	walk->node = parent;
+	return 0;
+}
+
+/* False: another CPU has moved the task meanwhile, and it is not the cgroup of the id. */
+static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct record *record)
+{
+	struct kernfs_node *node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+	struct cgroup_walk walk = { .node = node, .record = record };
+
+	if (BPF_CORE_READ(node, id) != id)
+		return false;
+	bpf_loop(PATH_PARTS, cgroup_step, &walk, 0);
+	record->path_len = walk.len;
+	return true;
+}
+
+/* Tells user space of the current task's split, once, so that it has a name when it is gone. */
+__noinline int announce_split(u64 id)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct record *record;
+	struct space space;
+
+	split_space(id, &space);
+	record = new_record(&space, task);
+	if (!record)
+		return 0;
+	if (split == SPLIT_CGROUP && !read_cgroup(task, id, record)) {
+		bpf_map_delete_elem(&spaces, &space);
+		bpf_ringbuf_discard(record, 0);
+		return 0;
+	}
+	bpf_ringbuf_submit(record, 0);
+	return 0;
+}
+
+/* A process has a new name after exec: it is told again, at its next tick. */
+static __always_inline void forget_process(void)
+{
+	struct space space;
+
+	if (split != SPLIT_PROCESS)
+		return;
+	split_space(split_id(), &space);
+	bpf_map_delete_elem(&spaces, &space);
+}
+
+#endif

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* The engine itself, cut into pieces while ticks fall: each tick is in one of them. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "engine/child.h"
+#include "engine/session.h"
+#include "need.h"
+#include "profile/profile_io.h"
+
+#define CUTS 200
+#define PAUSE_US 25000
+#define HZ 4595
+/* Two threads for longer than all cuts take. */
+#define BUSY                                                                                       \
+	{                                                                                          \
+		WORKLOADS "/threads", "2", "10000000", NULL                                        \
+	}
+
+TestSuite(live_session, .timeout = 120);
+
+struct sampled {
+	struct session *session;
+	struct child child;
+	uint64_t total; /* of all pieces */
+	uint64_t throttled; /* which is no count of ticks that fell */
+	uint64_t binned;
+	size_t pieces;
+	size_t empty;
+};
+
+static void begin(struct sampled *sampled, enum split split, char **argv)
+{
+	const struct session_options options = {
+		.period_ns = 1000000000 / HZ,
+		.requested_hz = HZ,
+		.split = split,
+		.memory = 64 << 20,
+		.force = true,
+	};
+	struct error err = { 0 };
+
+	memset(sampled, 0, sizeof(*sampled));
+	cr_assert_eq(session_open(&options, &sampled->session, &err), 0, "%s", err.text);
+	cr_assert_eq(child_fork(argv, NULL, &sampled->child, &err), 0, "%s", err.text);
+	cr_assert_eq(session_follow(sampled->session, sampled->child.pid, "command", argv[0], &err),
+		     0, "%s", err.text);
+	cr_assert_eq(session_start(sampled->session, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&sampled->child, argv[0], &err), 0, "%s", err.text);
+}
+
+static uint64_t throttled_of(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->ticks.nr_lost; i++)
+		if (!strcmp(profile->ticks.lost[i].cause, "throttled"))
+			return profile->ticks.lost[i].ticks;
+	return 0;
+}
+
+/* A piece must hold what every profile does, its identity first of all. */
+static void take(struct sampled *sampled)
+{
+	struct profile *profile;
+	struct error err = { 0 };
+
+	cr_assert_eq(session_take(sampled->session, &profile, &err), 0, "%s", err.text);
+	cr_assert_eq(profile_check(profile, "piece", &err), 0, "piece %zu: %s", sampled->pieces,
+		     err.text);
+	cr_assert(profile->complete);
+	sampled->total += profile->ticks.total;
+	sampled->binned += profile->ticks.binned;
+	sampled->throttled += throttled_of(profile);
+	sampled->pieces++;
+	sampled->empty += !profile->ticks.total;
+	profile_free(profile);
+}
+
+/* A look takes nothing, and sees no more than there is. */
+static void peek(struct sampled *sampled)
+{
+	struct profile *profile;
+	struct error err = { 0 };
+
+	cr_assert_eq(session_peek(sampled->session, &profile, &err), 0, "%s", err.text);
+	cr_assert_not(profile->complete);
+	profile_free(profile);
+}
+
+static void cut(struct sampled *sampled, size_t times)
+{
+	struct error err = { 0 };
+	size_t i;
+
+	for (i = 0; i < times; i++) {
+		usleep(PAUSE_US);
+		cr_assert_eq(session_poll(sampled->session, &err), 0, "%s", err.text);
+		if (i % 10 == 0)
+			peek(sampled);
+		take(sampled);
+	}
+}
+
+/* Ends the command; the last piece's total is the independent count less all others. */
+static void finish(struct sampled *sampled)
+{
+	struct session_live live;
+	struct error err = { 0 };
+
+	kill(sampled->child.pid, SIGKILL);
+	child_wait(&sampled->child);
+	cr_assert_eq(session_stop(sampled->session, &err), 0, "%s", err.text);
+	take(sampled);
+	session_live(sampled->session, &live);
+	cr_assert_eq(sampled->total - sampled->throttled, live.total,
+		     "%zu pieces have %lu ticks, %lu fell", sampled->pieces,
+		     sampled->total - sampled->throttled, live.total);
+	/* There is nothing left. */
+	take(sampled);
+	cr_assert_eq(sampled->total - sampled->throttled, live.total);
+}
+
+static void end(struct sampled *sampled)
+{
+	child_free(&sampled->child);
+	session_close(sampled->session);
+}
+
+Test(live_session, cuts_lose_nothing)
+{
+	char *argv[] = BUSY;
+	struct sampled sampled;
+	double expected;
+
+	NEED_ROOT();
+	begin(&sampled, SPLIT_NONE, argv);
+	cut(&sampled, CUTS);
+	finish(&sampled);
+	expected = (double)sampled.child.cpu_ns * HZ / 1e9;
+	cr_expect_float_eq(sampled.total / expected, 1, 0.02, "%lu ticks, by CPU time %.0f",
+			   sampled.total, expected);
+	cr_expect_leq(sampled.empty, 2, "%zu pieces without a tick", sampled.empty);
+	end(&sampled);
+}
+
+/* Processes that come and go without pause: forks, execs, exits and ticks put off at every cut. */
+static void check_storm(enum split split)
+{
+	char *argv[] = { "/bin/sh", "-c",
+			 "while :; do " WORKLOADS "/one 1 & " WORKLOADS "/nothing; wait; done",
+			 NULL };
+	struct sampled sampled;
+
+	NEED_ROOT();
+	begin(&sampled, split, argv);
+	cut(&sampled, 80);
+	finish(&sampled);
+	cr_expect_gt(sampled.binned, 500);
+	end(&sampled);
+}
+
+Test(live_session, cuts_in_a_storm)
+{
+	check_storm(SPLIT_NONE);
+}
+
+Test(live_session, cuts_in_a_storm_split)
+{
+	check_storm(SPLIT_PROCESS);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/util.h"
+#include "report/text.h"
+
+static int expand(struct series *series, struct error *err)
+{
+	time_t local = series->second + series->zone;
+	char *path;
+	struct tm tm;
+	int ret;
+
+	/* Once a file is written nothing may fail that would call it a failure. */
+	ret = grow((void **)&series->kept, &series->capacity, series->nr_kept + 1,
+		   sizeof(*series->kept));
+	if (ret)
+		return error_errno(err, ret, "%s", series->pattern);
+	ret = output_expand_tm(series->pattern, series->pid, gmtime_r(&local, &tm), &path, err);
+	if (ret)
+		return ret;
+	free(series->path);
+	series->path = path;
+	return 0;
+}
+
+int series_begin(struct series *series, const char *pattern, pid_t pid, time_t now, uint64_t keep,
+		 struct error *err)
+{
+	struct tm tm = { 0 };
+
+	localtime_r(&now, &tm);
+	*series = (struct series){ .pattern = pattern,
+				   .pid = pid,
+				   .keep = keep,
+				   .second = now,
+				   .zone = tm.tm_gmtoff };
+	return expand(series, err);
+}
+
+int series_start(struct series *series, time_t now, struct error *err)
+{
+	series->second = now;
+	return expand(series, err);
+}
+
+int series_next(struct series *series, time_t now, struct error *err)
+{
+	series->second = now > series->second ? now : series->second + 1;
+	return expand(series, err);
+}
+
+static void forget(struct series *series, size_t at)
+{
+	free(series->kept[at]);
+	series->nr_kept--;
+	memmove(&series->kept[at], &series->kept[at + 1],
+		(series->nr_kept - at) * sizeof(*series->kept));
+}
+
+static int drop_oldest(struct series *series, struct error *err)
+{
+	const char *path = series->kept[0];
+	int ret = 0;
+
+	if (unlink(path) && errno != ENOENT)
+		ret = error_errno(err, -errno, "--keep: %s", path);
+	forget(series, 0);
+	return ret;
+}
+
+int series_written(struct series *series, struct error *err)
+{
+	series->written++;
+	series->kept[series->nr_kept++] = series->path;
+	series->path = NULL;
+	if (series->keep)
+		return series->nr_kept > series->keep ? drop_oldest(series, err) : 0;
+	if (series->nr_kept > 2)
+		forget(series, 1);
+	return 0;
+}
+
+void series_skip(struct series *series)
+{
+	free(series->path);
+	series->path = NULL;
+}
+
+void series_print(const struct series *series, FILE *out)
+{
+	if (!series->nr_kept)
+		return;
+	if (series->written == 1)
+		fputs("profile: ", out);
+	else if (series->nr_kept < series->written && series->keep)
+		fprintf(out, "profiles: the last %zu of %" PRIu64 ", ", series->nr_kept,
+			series->written);
+	else
+		fprintf(out, "profiles: %" PRIu64 ", ", series->written);
+	if (series->nr_kept > 1) {
+		text_write(out, series->kept[0], 0);
+		fputs(" to ", out);
+	}
+	text_write(out, series->kept[series->nr_kept - 1], 0);
+	fputc('\n', out);
+}
+
+void series_free(struct series *series)
+{
+	while (series->nr_kept)
+		forget(series, series->nr_kept - 1);
+	free(series->kept);
+	free(series->path);
+	*series = (struct series){ 0 };
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/split_names.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "engine/spaces.h"
+
+int split_names_add(struct split_names *names, const struct record *record, struct error *err)
+{
+	struct split_name *slot;
+	char *name;
+
+	if (record->space.kind == SPACE_CGROUP)
+		name = record_path(record);
+	else
+		name = strndup(record->comm, sizeof(record->comm));
+	if (!name || grow((void **)&names->list, &names->capacity, names->nr + 1, sizeof(*slot))) {
+		free(name);
+		return error_set(err, -ENOMEM, "names: out of memory");
+	}
+	slot = &names->list[names->nr++];
+	*slot = (struct split_name){ record->space.a, names->arrived++, name };
+	return 0;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct split_name *a = left, *b = right;
+
+	if (a->id != b->id)
+		return a->id < b->id ? -1 : 1;
+	return a->order < b->order ? -1 : 1;
+}
+
+void split_names_sort(struct split_names *names)
+{
+	size_t from, to = 0;
+
+	if (names->sorted == names->nr)
+		return;
+	qsort(names->list, names->nr, sizeof(*names->list), compare);
+	for (from = 0; from < names->nr; from++) {
+		if (to && names->list[to - 1].id == names->list[from].id)
+			free(names->list[--to].name);
+		names->list[to++] = names->list[from];
+	}
+	names->nr = names->sorted = to;
+}
+
+const char *split_names_find(const struct split_names *names, uint64_t id)
+{
+	size_t low = 0, high = names->sorted, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (names->list[middle].id == id)
+			return names->list[middle].name;
+		if (names->list[middle].id < id)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return NULL;
+}
+
+int64_t split_pid(uint64_t id)
+{
+	return (int64_t)(id & ((1U << SPLIT_PID_BITS) - 1));
+}
+
+int split_check_cgroups(struct error *err)
+{
+	cleanup_file FILE *file = fopen("/proc/self/mountinfo", "re");
+	cleanup_free char *line = NULL;
+	size_t room = 0;
+
+	if (!file)
+		return error_errno(err, -errno, "/proc/self/mountinfo");
+	/* " - TYPE SOURCE OPTIONS" ends a line; in what stands before, a blank is \040. */
+	while (getline(&line, &room, file) > 0)
+		if (strstr(line, " - cgroup2 "))
+			return 0;
+	error_set(err, -EOPNOTSUPP,
+		  "--split cgroup: no cgroup hierarchy of version 2 is mounted here, and those of "
+		  "version 1 are not told apart");
+	error_hint(err, "--split process");
+	return -EOPNOTSUPP;
+}
+
+void split_names_free(struct split_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr; i++)
+		free(names->list[i].name);
+	free(names->list);
+	memset(names, 0, sizeof(*names));
+}

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPLIT_NAMES_H
+#define BPFPROFIL_SPLIT_NAMES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "shared/abi.h"
+
+/*
+ * The processes and cgroups that ticks were told apart by: their names as of when they were last
+ * told, so that one that is gone has its own.
+ */
+struct split_name {
+	uint64_t id;
+	size_t order; /* of arrival */
+	char *name; /* what a process is called; a cgroup's path under its mount */
+};
+
+struct split_names {
+	struct split_name *list; /* the first `sorted` of them by id, each id once */
+	size_t nr;
+	size_t capacity;
+	size_t sorted;
+	size_t arrived;
+};
+
+/* Takes in a record of a process or a cgroup. */
+int split_names_add(struct split_names *names, const struct record *record, struct error *err);
+
+/* Before names are looked up: of a process that was told twice the later name stays. */
+void split_names_sort(struct split_names *names);
+
+/* NULL: never told. */
+const char *split_names_find(const struct split_names *names, uint64_t id);
+
+/* The pid in a process's id. */
+int64_t split_pid(uint64_t id);
+
+/*
+ * Whether processes here are in cgroups of version 2: under version 1 alone they are all in one,
+ * its root, and nothing would be told apart. -EOPNOTSUPP.
+ */
+int split_check_cgroups(struct error *err);
+
+void split_names_free(struct split_names *names);
+
+#endif

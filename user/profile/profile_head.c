@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_head.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include "bpfprofil/version.h"
+
+/* "2026-11-21T07:30:00Z" */
+static char *rfc3339(time_t when)
+{
+	struct tm tm;
+	char text[32];
+
+	if (!gmtime_r(&when, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+		return NULL;
+	return strdup(text);
+}
+
+int profile_fill_head(struct profile *profile, time_t started)
+{
+	struct utsname uts;
+
+	if (uname(&uts))
+		memset(&uts, 0, sizeof(uts));
+	profile->tool = strdup(BPFPROFIL_VERSION);
+	profile->started = rfc3339(started);
+	profile->host.kernel = strdup(uts.release);
+	profile->host.arch = strdup(uts.machine);
+	profile->host.name = strdup(uts.nodename);
+	profile->host.cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	return profile->tool && profile->started && profile->host.kernel && profile->host.arch &&
+			       profile->host.name ?
+		       0 :
+		       -ENOMEM;
+}
+
+int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,
+			  uint64_t period_ns, double requested_hz)
+{
+	struct profile_sampling *sampling = &profile->sampling;
+
+	sampling->source = strdup(source);
+	sampling->mode = strdup(mode);
+	sampling->period_ns = period_ns;
+	sampling->requested_hz = requested_hz;
+	return sampling->source && sampling->mode ? 0 : -ENOMEM;
+}
+
+int profile_sum_targets(struct profile *profile)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < profile->nr_targets; i++)
+		ret = profile_account_add(&profile->ticks, &profile->targets[i].ticks);
+	return ret;
+}

@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_HEAD_H
+#define BPFPROFIL_PROFILE_HEAD_H
+
+#include <time.h>
+
+#include "profile/profile.h"
+
+/* Who wrote a profile, when and on which host. 0 or -ENOMEM. */
+int profile_fill_head(struct profile *profile, time_t started);
+
+/* How ticks came about: the profile keeps copies of the words. 0 or -ENOMEM. */
+int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,
+			  uint64_t period_ns, double requested_hz);
+
+/* The whole account, which is the sum of the targets': a tick belongs to one of them. */
+int profile_sum_targets(struct profile *profile);
+
+#endif

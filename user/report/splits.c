@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The views by process and by cgroup, of profiles that were split. */
+#include <errno.h>
+#include <string.h>
+
+#include "report/rows.h"
+
+/* Text of a JIT compiler is told apart by process in every profile. */
+static bool is_split(const struct profile *profile, enum report_by by)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (by == REPORT_CGROUPS && histogram->cgroup)
+			return true;
+		if (by == REPORT_PROCESSES && histogram->pid >= 0 &&
+		    profile->objects[histogram->object].kind != PROFILE_JIT)
+			return true;
+	}
+	return !profile->nr_histograms;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	return strcmp(a, b);
+}
+
+/* One pid may have been several processes, one after the other. */
+static int compare_splits(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->cgroup || b->cgroup)
+		return compare_text(a->cgroup, b->cgroup);
+	return compare_text(a->name, b->name);
+}
+
+static struct report_row split_row(const struct profile_histogram *histogram, enum report_by by)
+{
+	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
+
+	if (by == REPORT_CGROUPS) {
+		row.cgroup = histogram->cgroup;
+		return row;
+	}
+	row.pid = histogram->pid;
+	row.name = histogram->process;
+	return row;
+}
+
+int rows_by_split(const struct profile *profile, const struct report_options *options,
+		  struct report_rows *rows, struct error *err)
+{
+	const char *word = options->by == REPORT_CGROUPS ? "cgroup" : "process";
+	size_t i;
+
+	if (!is_split(profile, options->by)) {
+		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
+		error_hint(err, "sudo bpfprofil run --split %s COMMAND", word);
+		return -EINVAL;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct report_row row = split_row(&profile->histograms[i], options->by);
+
+		if (!row.ticks || !histogram_chosen(profile, options, &profile->histograms[i]))
+			continue;
+		if (rows_add(rows, &row))
+			return error_errno(err, -ENOMEM, "report");
+	}
+	rows_merge(rows, compare_splits);
+	return 0;
+}
