@@ -8,9 +8,9 @@ BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(BPF_SRC))
 BPF_OBJ := $(BPF_NAMES:%=$(BUILD)/bpf/%.bpf.o)
 BPF_LINKED := $(BPF_NAMES:%=$(BUILD)/bpf/%.o)
-# selftest holds the wrappers that the tests drive by prog run; the product never loads it.
-SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter-out selftest,$(BPF_NAMES)))
-TEST_SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter selftest,$(BPF_NAMES)))
+# selftest* hold the wrappers that the tests drive by prog run; the product never loads them.
+SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter-out selftest selftest_calls,$(BPF_NAMES)))
+TEST_SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter selftest selftest_calls,$(BPF_NAMES)))
 
 BPF_ARCH := $(patsubst aarch64,arm64,$(patsubst x86_64,x86,$(shell uname -m)))
 BPF_CFLAGS := -std=gnu11 -O2 -g -target bpf -mcpu=v3 -D__TARGET_ARCH_$(BPF_ARCH) \

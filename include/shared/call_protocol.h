@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "shared/call_stop.h"
 #include "shared/dialect_names.h"
 
 /*
@@ -58,15 +59,6 @@ struct call_request {
 	uint32_t pad;
 	uint8_t proof[CALL_PROOF_BYTES];
 	struct call_entry entries[];
-};
-
-/* Why counting ended; the numbers are those of bpfprofil_status(). */
-enum call_stop {
-	CALL_STOP_NONE,
-	CALL_STOP_ASKED, /* by a call */
-	CALL_STOP_LIMIT, /* a counter reached the dialect's limit */
-	CALL_STOP_FULL, /* pcsample: no room left */
-	CALL_STOP_FAULT, /* the buffer cannot be written */
 };
 
 struct call_state {

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/file.h"
+#include "cli/call_options.h"
 #include "cli/command.h"
 #include "cli/nearest.h"
 #include "cli/output.h"
@@ -16,6 +18,8 @@ struct export_arguments {
 	const struct export_format *format;
 	const char *output;
 	bool schema;
+	const char *object;
+	struct call_options call;
 };
 
 static int set_format(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -60,8 +64,31 @@ static const struct opt export_opts[] = {
 	{ 0 }
 };
 
+/* Of call_widths; eight bytes no caller ever had. */
+static const char *const raw_widths[] = { "2", "4", NULL };
+
+static const struct opt buffer_opts[] = {
+	{ .name = "width",
+	  .arg = "2|4",
+	  .help = "bytes of a counter",
+	  .fallback = "2",
+	  .set = opt_set_word,
+	  .words = raw_widths,
+	  .field = FIELD(call.width_word) },
+	{ .name = "object",
+	  .arg = "NAME",
+	  .help = "whose offsets the pcs of the call are: a program or library, by its path or the "
+		  "last component of it",
+	  .fallback = "the one with ticks there",
+	  .set = opt_set_string,
+	  .field = FIELD(object) },
+	{ 0 }
+};
+
 static const struct opt_group export_groups[] = {
 	{ .title = "Conversion", .opts = export_opts },
+	{ .title = "Call (raw)", .opts = call_opts, .base = FIELD(call) },
+	{ .title = "Buffer (raw)", .opts = buffer_opts },
 	{ 0 },
 };
 
@@ -75,7 +102,8 @@ static void list_formats(FILE *out)
 }
 
 /* Writes a profile, or without one the schema. */
-static int write_output(const struct export_arguments *arguments, const struct profile *profile)
+static int write_output(const struct export_arguments *arguments, const struct profile *profile,
+			const struct export_options *options)
 {
 	struct error err = { 0 };
 	struct output *out;
@@ -85,43 +113,128 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	result = output_open(arguments->output, &out, &err);
 	if (!result) {
 		if (profile)
-			result = arguments->format->write(profile, output_stream(out), &err);
+			result = arguments->format->write(profile, options, output_stream(out),
+							  &err);
 		else
 			fputs(profile_schema, output_stream(out));
 		result = output_finish(out, result, &err);
 	}
-	if (!result)
+	if (!result) {
+		if (options && options->note[0])
+			print_message(NULL, "export: %s", options->note);
 		return EXIT_SUCCESS;
+	}
 	/* The reader of a pipe has left: it knows. */
 	if (result != -EPIPE)
 		print_command_error("export", &err);
 	return EXIT_FAILURE;
 }
 
-static int run(int argc, char **argv)
+static int export_profile(const struct export_arguments *arguments,
+			  const struct export_options *options, int nr, char **operands)
 {
-	struct export_arguments arguments = { .output = "-" };
 	struct profile *profile;
-	int first, status;
+	int status;
 
-	if (!command_parse(&command_export, argc, argv, &arguments, &first, &status))
+	profile = profile_of_operand(&command_export, nr, operands, &status);
+	if (!profile)
 		return status;
-	if (arguments.schema && (arguments.format || first < argc)) {
+	status = write_output(arguments, profile, options);
+	profile_free(profile);
+	return status;
+}
+
+/* sizes has room for each region of the call. */
+static void describe_call(const struct region_call *call, const struct region_table *table,
+			  uint64_t *sizes, struct export_call *ret)
+{
+	size_t i;
+
+	for (i = 0; i < call->nr; i++)
+		sizes[i] = call->entries[i].size;
+	*ret = (struct export_call){
+		.table = table->table,
+		.lines = table->lines,
+		.sizes = sizes,
+		.nr = call->nr,
+		.overflow = table->overflow,
+		.width = call->width,
+		.full = dialect_full(call->dialect, call->sprofil),
+	};
+}
+
+/* A format that wants a call. */
+static int export_call(const struct export_arguments *arguments, int nr, char **operands)
+{
+	char note[EXPORT_NOTE_BYTES] = "";
+	struct export_call described;
+	struct export_options options = { .object = arguments->object,
+					  .call = &described,
+					  .note = note };
+	struct region_table table;
+	struct region_call call;
+	struct call_entry entry;
+	struct error err = { 0 };
+	uint64_t *sizes;
+	int status;
+
+	if (call_options_call(&arguments->call, &entry, &call, &err)) {
+		print_command_error("export", &err);
+		return EXIT_USAGE;
+	}
+	sizes = calloc(call.nr, sizeof(*sizes));
+	if (!sizes || region_table_compile(&call, &table)) {
+		print_message(NULL, "export: regions: %s", strerror(ENOMEM));
+		free(sizes);
+		return EXIT_FAILURE;
+	}
+	describe_call(&call, &table, sizes, &described);
+	status = export_profile(arguments, &options, nr, operands);
+	region_table_free(&table);
+	free(sizes);
+	return status;
+}
+
+static bool has_call(const struct export_arguments *arguments)
+{
+	return call_options_given(&arguments->call) || arguments->call.width_word ||
+	       arguments->object;
+}
+
+static int run_parsed(const struct export_arguments *arguments, int nr, char **operands)
+{
+	const struct export_format *format = arguments->format;
+
+	if (arguments->schema && (format || nr)) {
 		print_message("bpfprofil export --schema",
 			      "export: --schema: takes neither a FILE nor a --format");
 		return EXIT_USAGE;
 	}
-	if (arguments.schema)
-		return write_output(&arguments, NULL);
-	if (!arguments.format) {
+	if (arguments->schema)
+		return write_output(arguments, NULL, NULL);
+	if (!format) {
 		print_message("--format json", "export: --format: not given");
 		return EXIT_USAGE;
 	}
-	profile = profile_of_operand(&command_export, argc - first, argv + first, &status);
-	if (!profile)
-		return status;
-	status = write_output(&arguments, profile);
-	profile_free(profile);
+	if (format->has_options)
+		return export_call(arguments, nr, operands);
+	if (has_call(arguments)) {
+		print_message("--format raw", "export: --format %s: takes no call and no --object",
+			      format->name);
+		return EXIT_USAGE;
+	}
+	return export_profile(arguments, NULL, nr, operands);
+}
+
+static int run(int argc, char **argv)
+{
+	struct export_arguments arguments = { .output = "-" };
+	int first, status;
+
+	call_options_init(&arguments.call);
+	if (command_parse(&command_export, argc, argv, &arguments, &first, &status))
+		status = run_parsed(&arguments, argc - first, argv + first);
+	call_options_free(&arguments.call);
 	return status;
 }
 
@@ -129,6 +242,8 @@ static const struct command_example export_examples[] = {
 	{ "every bin as a line of a table", "bpfprofil export --format csv -o profile.csv" },
 	{ "a compressed copy of a profile",
 	  "bpfprofil export --format json -o gzip.json.gz gzip.json" },
+	{ "what profil() would have left in a buffer",
+	  "bpfprofil export --format raw --dialect bsd44 --offset 0x1000 --scale 16384 --size 8192" },
 	{ "what a profile looks like to a program", "bpfprofil export --schema" },
 	{ 0 },
 };

@@ -10,8 +10,13 @@
 #include "cli/output.h"
 #include "engine/features.h"
 
-const struct command *const commands[] = { &command_run, &command_report, &command_export,
-					   &command_doctor, NULL };
+const struct command *const commands[] = { &command_run,
+					   &command_report,
+					   &command_export,
+					   &command_serve,
+					   &command_bin,
+					   &command_doctor,
+					   NULL };
 
 #define HELP_WIDTH 80
 

@@ -4,9 +4,10 @@
 #include <string.h>
 
 const struct export_format export_formats[] = {
-	{ "json", "the profile itself, as its JSON Schema has it", export_json },
-	{ "csv", "a row for each bin, with a header", export_csv },
-	{ NULL, NULL, NULL },
+	{ "json", "the profile itself, as its JSON Schema has it", false, export_json },
+	{ "csv", "a row for each bin, with a header", false, export_csv },
+	{ "raw", "the buffer that a call of profil() would have left", true, export_raw },
+	{ NULL, NULL, false, NULL },
 };
 
 const struct export_format *export_find(const char *name)

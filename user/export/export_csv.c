@@ -165,7 +165,8 @@ static void put_rows(struct csv *csv, const struct profile_histogram **sorted)
 	}
 }
 
-int export_csv(const struct profile *profile, FILE *stream, struct error *err)
+int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
+	       struct error *err)
 {
 	struct csv csv = { .profile = profile, .stream = stream };
 	const struct profile_histogram **sorted;
@@ -173,6 +174,7 @@ int export_csv(const struct profile *profile, FILE *stream, struct error *err)
 	int code = -ENOMEM;
 	size_t i;
 
+	(void)options;
 	errno = 0;
 	index = profile_index_new(profile);
 	sorted = calloc(profile->nr_histograms + 1, sizeof(*sorted));

@@ -5,7 +5,11 @@
 #include "export/export.h"
 
 /* One file per format; export.c lists them. */
-int export_csv(const struct profile *profile, FILE *stream, struct error *err);
-int export_json(const struct profile *profile, FILE *stream, struct error *err);
+int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
+	       struct error *err);
+int export_json(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err);
+int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
+	       struct error *err);
 
 #endif

@@ -90,10 +90,29 @@ static bool object_chosen(const struct profile *profile, const struct report_opt
 	       !strcmp(options->object, text_basename(path));
 }
 
+/*
+ * A program's own calls have a clock of their own: beside what we have sampled, their ticks would be
+ * the same time once more.
+ */
+static bool target_chosen(const struct profile *profile, const struct report_options *options,
+			  uint32_t target)
+{
+	size_t i;
+
+	if (options->target != REPORT_ALL_TARGETS)
+		return options->target == target;
+	if (strcmp(profile->targets[target].kind, "call") != 0)
+		return true;
+	for (i = 0; i < profile->nr_targets; i++)
+		if (strcmp(profile->targets[i].kind, "call") != 0)
+			return false;
+	return true;
+}
+
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,
 		      const struct profile_histogram *histogram)
 {
-	if (options->target != REPORT_ALL_TARGETS && options->target != histogram->target)
+	if (!target_chosen(profile, options, histogram->target))
 		return false;
 	/* An overflow bin stands for text that no region took, not for a place. */
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);

@@ -1,0 +1,121 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_COUNT_BPF_H
+#define BPFPROFIL_CALL_COUNT_BPF_H
+
+/* What a tick does to a call: which counter, one more, and whether that was the last. */
+#include "call_pages.bpf.h"
+#include "shared/call_stop.h"
+#include "shared/dialect.h"
+
+/* Once per copy: user space is told of the first tick after it, and copies some time later. */
+static __always_inline void mark_dirty(struct call *call, u32 slot)
+{
+	if (call->dirty || __sync_lock_test_and_set(&call->dirty, 1))
+		return;
+	if (!tell(CALL_DIRTY, slot, call->serial))
+		call->dirty = 0;
+}
+
+/* Takes a call out of force; true for whoever did it. */
+static __always_inline bool switch_off(struct call *call)
+{
+	if (__sync_val_compare_and_swap(&call->phase, CALL_ON, CALL_OFF) != CALL_ON)
+		return false;
+	__sync_fetch_and_sub(&globals.running[call->flags & CALL_IS_FAST], 1);
+	return true;
+}
+
+/* The rules of a dialect end a call at this very tick. */
+static __always_inline void stop(struct call *call, u32 why, u32 region, u64 counter)
+{
+	if (!switch_off(call))
+		return;
+	call->stop_region = region;
+	call->stop_counter = counter;
+	call->stop = why;
+}
+
+/*
+ * solaris: a counter that gets to the limit keeps that count and ends the call. One that stands
+ * above it, because the program wrote it, ends the call too and keeps its value.
+ */
+static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin)
+{
+	u32 before = __sync_fetch_and_add(counter, 1);
+
+	if (before + 1 < DIALECT_LIMIT)
+		return;
+	if (before >= DIALECT_LIMIT) {
+		__sync_fetch_and_sub(counter, 1);
+		__sync_fetch_and_add(&call->over_limit, 1);
+	}
+	stop(call, CALL_STOP_LIMIT, region, bin);
+}
+
+/*
+ * The region that takes a pc. Most ticks fall where the last one did, and one line says whether.
+ */
+static __always_inline const struct call_region *find_region(struct call *call, u64 pc)
+{
+	u32 number = call->hint;
+	struct call_line *line = bpf_map_lookup_elem(&call_lines, &number);
+
+	if (line && number && call_region_covers(&line->region, pc))
+		return &line->region;
+	number = call_table_search(&call->table, &call_lines, pc);
+	line = bpf_map_lookup_elem(&call_lines, &number);
+	if (!line)
+		return NULL;
+	call->hint = number;
+	return &line->region;
+}
+
+static __always_inline void count_pc(struct call *call, u32 slot, u64 pc)
+{
+	const struct call_region *region = find_region(call, pc);
+	u64 bin = region ? call_region_bin(region, pc) : 0, flat;
+	struct counter_page *page;
+
+	if (!region || bin >= region->counters) {
+		__sync_fetch_and_add(&call->outside, 1);
+		return;
+	}
+	flat = region->first + bin;
+	page = call_page(call, slot, flat >> PAGE_SHIFT_COUNTERS);
+	if (!page) {
+		__sync_fetch_and_add(&call->no_memory, 1);
+		return;
+	}
+	flat &= PAGE_COUNTERS - 1;
+	if (call->flags & CALL_HAS_LIMIT)
+		count_to_limit(call, &page->counters[flat], region->number, bin);
+	else
+		__sync_fetch_and_add(&page->counters[flat], 1);
+}
+
+/* pcsample(): the pc goes behind the others, and the last one that fits ends the call. */
+static __always_inline void store_pc(struct call *call, u32 slot, u64 pc)
+{
+	u64 index = __sync_fetch_and_add(&call->next, 1), *samples;
+	struct counter_page *page;
+
+	if (index >= call->capacity) {
+		/* Another CPU took the last place; this tick came after the end. */
+		__sync_fetch_and_sub(&call->next, 1);
+		__sync_fetch_and_sub(&call->ticks, 1);
+		return;
+	}
+	page = call_page(call, slot, index / CALL_PAGE_PCS);
+	if (!page) {
+		/* A gap would shift what follows: without memory it ends here. */
+		__sync_fetch_and_add(&call->no_memory, 1);
+		stop(call, CALL_STOP_FULL, 0, index);
+		return;
+	}
+	samples = (u64 *)page->counters;
+	samples[index & (CALL_PAGE_PCS - 1)] = pc | CALL_PC_WRITTEN;
+	if (index + 1 == call->capacity)
+		stop(call, CALL_STOP_FULL, 0, index);
+}
+
+#endif

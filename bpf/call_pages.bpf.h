@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_PAGES_BPF_H
+#define BPFPROFIL_CALL_PAGES_BPF_H
+
+/* The pages of a call: memory follows the counters that were hit. */
+#include "call_maps.bpf.h"
+
+/* False: the ring buffer is full, and user space is told to look at all calls. */
+static __always_inline bool tell(u32 type, u32 slot, u32 serial)
+{
+	struct call_record *record = bpf_ringbuf_reserve(&call_records, sizeof(*record), 0);
+
+	if (!record) {
+		__sync_fetch_and_add(&globals.missed, 1);
+		return false;
+	}
+	record->type = type;
+	record->call.slot = slot;
+	record->call.serial = serial;
+	bpf_ringbuf_submit(record, 0);
+	return true;
+}
+
+static __always_inline u32 *inline_page(struct call *call, u64 index)
+{
+	barrier_var(index); /* the verifier must see the mask here */
+	return &call->pages[index & (CALL_INLINE_PAGES - 1)];
+}
+
+static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
+{
+	struct call_page_key key = {};
+	u32 *number;
+
+	if (index < CALL_INLINE_PAGES)
+		return *inline_page(call, index);
+	key.call.slot = slot;
+	key.call.serial = call->serial;
+	key.index = index;
+	number = bpf_map_lookup_elem(&call_pages, &key);
+	return number ? *number : 0;
+}
+
+/* Number + 1 of a page that is nobody's and all zero; 0 without memory. */
+static __always_inline u32 fresh_page(void)
+{
+	u32 number = globals.next_page;
+
+	if (!bpf_map_pop_elem(&free_pages, &number))
+		return number + 1;
+	if (number >= globals.page_low && !__sync_lock_test_and_set(&globals.asked, 1) &&
+	    !tell(CALL_GROW, 0, 0))
+		globals.asked = 0;
+	if (number >= globals.page_limit || !page_at(number))
+		return 0;
+	number = __sync_fetch_and_add(&globals.next_page, 1);
+	return number < globals.page_limit && page_at(number) ? number + 1 : 0;
+}
+
+/* Makes page `number` the call's at index; another CPU may be first, then its page is returned. */
+static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u32 number)
+{
+	struct call_page_key key = {};
+	u32 *held;
+
+	if (index < CALL_INLINE_PAGES) {
+		u32 before = __sync_val_compare_and_swap(inline_page(call, index), 0, number);
+
+		return before ? before : number;
+	}
+	key.call.slot = slot;
+	key.call.serial = call->serial;
+	key.index = index;
+	if (!bpf_map_update_elem(&call_pages, &key, &number, BPF_NOEXIST))
+		return number;
+	held = bpf_map_lookup_elem(&call_pages, &key);
+	return held ? *held : 0;
+}
+
+/* Number + 1 of the call's page at index, a new one; 0 without memory. */
+__noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
+{
+	struct call_page_info *info;
+	struct call_owner *owner;
+	u32 number, held, at;
+
+	if (!call)
+		return 0;
+	at = call->owner;
+	owner = bpf_map_lookup_elem(&call_owners, &at);
+	if (!owner)
+		return 0;
+	if (__sync_fetch_and_add(&owner->pages, 1) >= owner->page_limit)
+		goto give_back;
+	number = fresh_page();
+	at = number - 1;
+	info = number ? bpf_map_lookup_elem(&call_page_infos, &at) : NULL;
+	if (!info)
+		goto give_back;
+	held = index & CALL_PAGE_INHERITED ? number : enter_page(call, slot, index, number);
+	if (held != number) {
+		bpf_map_push_elem(&free_pages, &at, 0);
+		__sync_fetch_and_sub(&owner->pages, 1);
+		return held;
+	}
+	info->call.slot = slot;
+	info->call.serial = call->serial;
+	info->index = index;
+	info->next = __sync_lock_test_and_set(&call->first_page, number);
+	return number;
+
+give_back:
+	__sync_fetch_and_sub(&owner->pages, 1);
+	return 0;
+}
+
+static __always_inline struct counter_page *call_page(struct call *call, u32 slot, u64 index)
+{
+	u32 number = held_page(call, slot, index);
+
+	if (!number)
+		number = claim_call_page(call, slot, index);
+	return number ? page_at(number - 1) : NULL;
+}
+
+#endif

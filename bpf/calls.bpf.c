@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * profil(), sprofil() and pcsample(): ticks of processes that asked for them, each by its own table
+ * of regions, and the calls of their children.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "arch.bpf.h"
+#include "call_count.bpf.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+static __always_inline struct call *call_of(const struct call_ref *ref)
+{
+	u32 slot = ref->slot;
+	struct call *call = bpf_map_lookup_elem(&calls, &slot);
+
+	return call && call->serial == ref->serial ? call : NULL;
+}
+
+/* Always the user's pc: a tick in the kernel is billed to the one it returns to. */
+static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
+				      const struct call_ref *ref, u32 clock)
+{
+	struct call *call = call_of(ref);
+	bool user = arch_user_mode(ctx);
+	u64 pc;
+
+	if (!call || call->phase != CALL_ON || (call->flags & CALL_IS_FAST) != clock)
+		return;
+	__sync_fetch_and_add(&call->ticks, 1);
+	if (!user && call->flags & CALL_SKIPS_KERNEL) {
+		__sync_fetch_and_add(&call->filtered, 1);
+		return;
+	}
+	pc = user ? arch_pc(ctx) : arch_return_pc(task);
+	if (call->flags & CALL_TAKES_PCS)
+		store_pc(call, ref->slot, pc);
+	else
+		count_pc(call, ref->slot, pc);
+	mark_dirty(call, ref->slot);
+}
+
+/*
+ * User space that has taken a call out of force waits until no handler that may have seen it
+ * before is inside. The add is a full barrier: entering shows before the call is looked up.
+ */
+static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u32 cpu = bpf_get_smp_processor_id();
+	struct call_ref *ref;
+	struct call_cpu *inside;
+
+	/* Without an address space it is a kernel thread, or past its last instruction. */
+	if (!task->mm)
+		return 0;
+	inside = bpf_map_lookup_elem(&call_cpus, &cpu);
+	if (!inside)
+		return 0;
+	__sync_fetch_and_add(&inside->entered, 1);
+	ref = bpf_task_storage_get(&call_refs, task->group_leader, NULL, 0);
+	if (ref)
+		call_tick(ctx, task, ref, clock);
+	__sync_fetch_and_add(&inside->left, 1);
+	return 0;
+}
+
+SEC("perf_event")
+int call_tick_normal(struct bpf_perf_event_data *ctx)
+{
+	return tick(ctx, 0);
+}
+
+SEC("perf_event")
+int call_tick_fast(struct bpf_perf_event_data *ctx)
+{
+	return tick(ctx, CALL_IS_FAST);
+}
+
+/* What user space never held anything of is free at once. */
+static __always_inline void release(struct call *call, u32 slot)
+{
+	struct call_shape *shape;
+	struct call_owner *owner;
+	u32 number = call->shape;
+
+	if (call->known || call->first_page) {
+		tell(CALL_GONE, slot, call->serial);
+		return;
+	}
+	shape = bpf_map_lookup_elem(&call_shapes, &number);
+	number = call->owner;
+	owner = bpf_map_lookup_elem(&call_owners, &number);
+	if (!shape || !owner)
+		return;
+	__sync_fetch_and_sub(&shape->calls, 1);
+	__sync_fetch_and_sub(&owner->calls, 1);
+	call->phase = CALL_FREE;
+	bpf_map_push_elem(&free_calls, &slot, 0);
+}
+
+static __always_inline void leave_call(const struct call_ref *ref)
+{
+	struct call *call = call_of(ref);
+
+	if (!call || __sync_fetch_and_sub(&call->users, 1) != 1)
+		return;
+	switch_off(call);
+	release(call, ref->slot);
+}
+
+/* Who takes the reference out is who leaves. */
+static __always_inline void leave(struct task_struct *leader)
+{
+	struct call_ref *ref = bpf_task_storage_get(&call_refs, leader, NULL, 0), held;
+
+	if (!ref)
+		return;
+	held = *ref;
+	if (!bpf_task_storage_delete(&call_refs, leader))
+		leave_call(&held);
+}
+
+/* Counts of the parent that its buffer did not have yet when it was copied for the child. */
+struct page_copy {
+	struct call *child;
+	u32 slot;
+	u32 next; /* page of the parent, number + 1 */
+};
+
+enum { FORK_PAGES = 4096 };
+
+static long copy_page(u32 i, void *data)
+{
+	struct page_copy *copy = data;
+	struct call_page_info *info;
+	struct counter_page *from, *to;
+	u32 number = copy->next - 1;
+	u64 index;
+
+	info = bpf_map_lookup_elem(&call_page_infos, &number);
+	from = page_at(number);
+	if (!info || !from)
+		return 1;
+	/* Where counters stay in the kernel, the child's go on from the parent's. */
+	index = info->index;
+	if (!(copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
+		index |= CALL_PAGE_INHERITED;
+	number = claim_call_page(copy->child, copy->slot, index);
+	to = number ? page_at(number - 1) : NULL;
+	if (to)
+		bpf_probe_read_kernel(to, sizeof(*to), from);
+	copy->next = info->next;
+	return !copy->next;
+}
+
+/* A call like the parent's for the child, with an account that begins anew. */
+static __always_inline void inherit(struct call *call, const struct call *parent)
+{
+	__builtin_memset(call, 0, sizeof(*call));
+	call->flags = parent->flags;
+	call->users = 1;
+	call->table = parent->table;
+	call->capacity = parent->capacity;
+	call->next = parent->next;
+	call->copied = parent->copied;
+	call->inherited = parent->next;
+	call->shape = parent->shape;
+	call->owner = parent->owner;
+}
+
+/* A slot and a place in its user's limit; false leaves the child without a call. */
+static __always_inline bool admit(const struct call *parent, u32 *slot)
+{
+	u32 at = parent->owner;
+	struct call_owner *owner = bpf_map_lookup_elem(&call_owners, &at);
+
+	if (!owner)
+		return false;
+	if (__sync_fetch_and_add(&owner->calls, 1) < owner->call_limit &&
+	    !bpf_map_pop_elem(&free_calls, slot))
+		return true;
+	__sync_fetch_and_sub(&owner->calls, 1);
+	return false;
+}
+
+static __always_inline void fork_call(struct call *parent, struct task_struct *child)
+{
+	struct page_copy copy = { .next = parent->first_page };
+	struct call_shape *shape;
+	struct call_ref ref = {};
+	struct call *call;
+	u32 number = parent->shape;
+
+	shape = bpf_map_lookup_elem(&call_shapes, &number);
+	if (!shape || !admit(parent, &ref.slot)) {
+		__sync_fetch_and_add(&globals.unfollowed, 1);
+		return;
+	}
+	number = ref.slot;
+	call = bpf_map_lookup_elem(&calls, &number);
+	if (!call)
+		return;
+	ref.serial = __sync_fetch_and_add(&globals.serial, 1) + 1;
+	inherit(call, parent);
+	call->tgid = child->tgid;
+	call->serial = ref.serial;
+	__sync_fetch_and_add(&shape->calls, 1);
+	copy.child = call;
+	copy.slot = ref.slot;
+	if (copy.next)
+		bpf_loop(FORK_PAGES, copy_page, &copy, 0);
+	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);
+	call->phase = CALL_ON;
+	if (!bpf_task_storage_get(&call_refs, child, &ref, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		leave_call(&ref);
+}
+
+/*
+ * The child of a fork counts into its own copy of the buffer; vfork's and others that share the
+ * address space count into the shared one, until they execute another program. Threads are found
+ * through the first one.
+ */
+SEC("tp_btf/sched_process_fork")
+int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
+{
+	struct call_ref *ref = bpf_task_storage_get(&call_refs, parent->group_leader, NULL, 0);
+	struct call_ref shared;
+	struct call *call;
+
+	if (!ref || child->tgid == parent->tgid)
+		return 0;
+	call = call_of(ref);
+	if (!call || call->phase != CALL_ON)
+		return 0;
+	if (child->mm != parent->mm) {
+		fork_call(call, child);
+		return 0;
+	}
+	shared = *ref;
+	__sync_fetch_and_add(&call->users, 1);
+	if (!bpf_task_storage_get(&call_refs, child, &shared, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		leave_call(&shared);
+	return 0;
+}
+
+/* exec turns profiling off. By now the executing thread is its process's first. */
+SEC("tp_btf/sched_process_exec")
+int BPF_PROG(call_exec, struct task_struct *task)
+{
+	leave(task);
+	return 0;
+}
+
+SEC("tp_btf/sched_process_exit")
+int BPF_PROG(call_exit, struct task_struct *task)
+{
+	if (!BPF_CORE_READ(task, signal, live.counter))
+		leave(task->group_leader);
+	return 0;
+}
+
+/* A first thread whose place another one took in an exec. */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(call_free, struct task_struct *task)
+{
+	leave(task);
+	return 0;
+}

@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_TABLE_H
+#define BPFPROFIL_CALL_TABLE_H
+
+#include "shared/dialect.h"
+#include "shared/types.h"
+
+/*
+ * Which region of a call takes a pc, decided when the call is made and not at each tick. Overlaps,
+ * equal offsets and what lies beyond a region's last counter are gone by then: the pcs from 0 to
+ * 2^64 - 1 are cut into segments, and each belongs to one region, to the overflow bin or to nobody.
+ *
+ * The last pcs of the segments are searched as a tree whose nodes are cache lines of eight; what a
+ * tick pays for is lines that are in no cache. At its bottom a segment has a line of its own, which
+ * says all that counting needs.
+ *
+ *     regions   segments at most   lines that a tick reads
+ *           1                  3   2
+ *          64                129   4
+ *       4,096              8,193   6
+ *
+ * The lines of all tables lie in one array, each table's in a run from its base.
+ */
+enum {
+	CALL_NODE_SHIFT = 3,
+	CALL_NODE_KEYS = 1 << CALL_NODE_SHIFT,
+	CALL_LEVELS = 5, /* 8^5 segments; 2 * DIALECT_REGIONS_MAX + 1 are needed */
+	CALL_SEGMENTS_MAX = 2 * DIALECT_REGIONS_MAX + 1,
+};
+
+#define CALL_NO_LINE 0xffffffffU
+
+/* Of CALL_NOBODY counters is 0, so that no pc has a bin there. */
+enum call_region_kind { CALL_NOBODY, CALL_REGION, CALL_OVERFLOW };
+
+/* A segment's line: the region that takes its pcs, and which pcs they are. */
+struct call_region {
+	__u64 offset;
+	__u64 counters; /* of the region; a bin from here on is not in it */
+	__u64 first; /* number of the region's first counter among all of the call */
+	struct dialect_factor factor;
+	__u32 number; /* of the region, as the caller listed it */
+	__u32 kind; /* enum call_region_kind */
+	__u64 start; /* the segment's first and last pc */
+	__u64 last;
+};
+
+struct call_line {
+	union {
+		__u64 last[CALL_NODE_KEYS]; /* last pcs of the children; 2^64 - 1 after them */
+		struct call_region region;
+	};
+};
+
+struct call_table {
+	__u32 base; /* its first line */
+	__u32 depth; /* levels of nodes above the segments; 0: there is one segment */
+	__u32 level[CALL_LEVELS + 1]; /* first line of each from base; of depth: the segments */
+};
+
+#define CALL_TABLE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
+CALL_TABLE_SIZE(struct dialect_factor, 16);
+CALL_TABLE_SIZE(struct call_line, 64);
+CALL_TABLE_SIZE(struct call_table, 32);
+
+/*
+ * CALL_LINE(lines, number): a pointer to a line, or NULL. `lines` is whatever holds them, as it was
+ * given to call_table_find(), `number` a variable. Whoever has them in a map defines it before
+ * this header.
+ */
+#ifndef CALL_LINE
+#define CALL_LINE(lines, number) (&(lines)[number])
+#define CALL_LINES const struct call_line *
+#else
+#define CALL_LINES void *
+#endif
+
+/* 1 when a < b, by a borrow: a compare would be a branch, and the verifier follows both ways. */
+static inline __u64 call_less(__u64 a, __u64 b)
+{
+	return ((a >> 1) - (b >> 1) - (~a & b & 1)) >> 63;
+}
+
+/* The first key that is not below pc. There is one: the node above has chosen this node by it. */
+static inline __attribute__((always_inline)) __u32 call_node_find(const __u64 *last, __u64 pc)
+{
+	__u64 at = call_less(last[3], pc) << 2;
+
+	/* Else the masks go, and 6.1's verifier does not know the bounds without them. */
+	__asm__("" : "+r"(at));
+	at = (at & 4) + (call_less(last[(at & 4) + 1], pc) << 1);
+	__asm__("" : "+r"(at));
+	return at + call_less(last[at & 6], pc);
+}
+
+/* The line of the segment that pc is in; CALL_NO_LINE: one that the table refers to is not there. */
+static inline __attribute__((always_inline)) __u32 call_table_search(const struct call_table *table,
+								     CALL_LINES lines, __u64 pc)
+{
+	const struct call_line *line;
+	__u32 level, number, index = 0;
+
+	for (level = 0; level < CALL_LEVELS; level++) {
+		if (level >= table->depth)
+			break;
+		number = table->base + table->level[level] + index;
+		line = CALL_LINE(lines, number);
+		if (!line)
+			return CALL_NO_LINE;
+		index = (index << CALL_NODE_SHIFT) + call_node_find(line->last, pc);
+	}
+	return table->base + table->level[level] + index;
+}
+
+/* The region that takes pc, which may be CALL_NOBODY; NULL as above. */
+static inline __attribute__((always_inline)) const struct call_region *
+call_table_find(const struct call_table *table, CALL_LINES lines, __u64 pc)
+{
+	__u32 number = call_table_search(table, lines, pc);
+	const struct call_line *line = (const struct call_line *)0;
+
+	if (number != CALL_NO_LINE)
+		line = CALL_LINE(lines, number);
+	return line ? &line->region : (const struct call_region *)0;
+}
+
+/* Whether a pc is in a segment that was found for another one. */
+static inline __u32 call_region_covers(const struct call_region *region, __u64 pc)
+{
+	return pc - region->start <= region->last - region->start;
+}
+
+/* The bin of a pc that call_table_find() gave the region for; no bin when it is >= counters. */
+static inline __u64 call_region_bin(const struct call_region *region, __u64 pc)
+{
+	return dialect_bin(&region->factor, pc - region->offset);
+}
+
+#endif

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALLS_H
+#define BPFPROFIL_CALLS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "shared/call_protocol.h"
+
+/*
+ * profil(), sprofil() and pcsample() for other processes: programs in the kernel count, and what
+ * they counted is added to the callers' buffers some 50 ms later, or at once when a call ends or a
+ * caller asks. Nothing runs and nobody wakes up while nobody profiles.
+ */
+struct calls_options {
+	uint64_t memory; /* bytes of kernel memory, a hard limit */
+	uint32_t max_calls; /* at the same time, of all users */
+	/* Of one user; root's are those of all. */
+	uint32_t user_calls;
+	uint32_t user_regions;
+	uint64_t user_memory;
+	bool restrict_fast; /* PROF_FAST is for root alone */
+	bool record; /* keep what was counted, for calls_finish */
+};
+
+struct calls;
+
+/* Defaults for a host. */
+void calls_options_init(struct calls_options *options);
+
+int calls_open(const struct calls_options *options, struct calls **ret, struct error *err);
+
+/* Readable when calls_poll has something to do. */
+int calls_fd(const struct calls *calls);
+int calls_poll(struct calls *calls, struct error *err);
+
+/*
+ * Carries out a request that pid, of user uid by what the kernel says, sent: size bytes of anything.
+ * Fills in the reply, whatever happens.
+ */
+void calls_request(struct calls *calls, pid_t pid, uid_t uid, const struct call_request *request,
+		   size_t size, struct call_reply *reply);
+
+/* Ends the call of a process that has not waited for the answer to its request. */
+void calls_withdraw(struct calls *calls, pid_t pid);
+
+/* How many processes have a call in force. */
+size_t calls_active(const struct calls *calls);
+
+/* Ends all calls: a profile with a target for each so far. Needs the option record. */
+int calls_finish(struct calls *calls, struct profile **ret, struct error *err);
+
+void calls_close(struct calls *calls); /* NULL is fine */
+
+#endif

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALLS_IMPL_H
+#define BPFPROFIL_CALLS_IMPL_H
+
+#include <time.h>
+
+#include "calls/calls.h"
+#include "calls/kernel.h"
+#include "calls/member.h"
+#include "calls/journal.h"
+#include "calls/shape.h"
+
+/* The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers. */
+struct calls_user {
+	uid_t uid;
+	bool used;
+	uint32_t regions; /* of its shapes */
+};
+
+struct calls {
+	struct calls_options options;
+	struct kernel kernel;
+	struct member **members; /* by slot */
+	struct shape **shapes; /* by number */
+	struct calls_user *users; /* by number of owner */
+	struct journal journal;
+	uint32_t missed; /* records that had not fitted when all calls were last looked at */
+	bool any_dirty;
+	int epoll_fd;
+	int timer_fd;
+	time_t started;
+	uint64_t start_ns;
+};
+
+/* --- registry.c --- */
+
+/* The user's number; -ENOSPC: too many users at the same time. */
+int calls_owner(struct calls *calls, uid_t uid);
+
+/* A shape that the request asks for, within its user's limits: -EDQUOT, or as shape_make(). */
+int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
+		    uint32_t nr_entries, struct shape **ret);
+
+/* Frees the shapes that no call has any more. */
+void calls_sweep_shapes(struct calls *calls);
+
+/* Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. */
+struct member *calls_member(struct calls *calls, const struct call_ref *ref);
+
+/* A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. */
+int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
+		     struct member **ret);
+
+/* Copies what there is, and does what a buffer that cannot be written asks for. */
+void calls_copy(struct calls *calls, struct member *member);
+
+/* Turns a call off and copies all it has counted. */
+void calls_end(struct calls *calls, struct member *member);
+
+/* The same and gives everything back. */
+void calls_release(struct calls *calls, struct member *member);
+
+/* --- calls.c --- */
+
+/* Sets the timer for what is there to do. */
+void calls_set_timer(struct calls *calls);
+
+#endif

@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From the kernel's counters into the callers' buffers. */
+#include <errno.h>
+#include <string.h>
+
+#include "calls/member.h"
+
+/* Counters; reading the 8 MiB takes some ms, in which nobody else is served. */
+#define PRELOAD_MAX (4ULL << 20)
+
+/* What has come to counters that stand one after the other in one region. */
+struct batch {
+	uint32_t entry;
+	uint64_t bin; /* of the first */
+	const uint32_t *more;
+	size_t nr;
+};
+
+static uint64_t get_counter(const uint8_t *at, uint32_t width)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, at, width);
+	return value;
+}
+
+static void put_counter(uint8_t *at, uint32_t width, uint64_t value)
+{
+	memcpy(at, &value, width);
+}
+
+static uint32_t full_rule(const struct shape *shape)
+{
+	return dialect_full(shape->dialect, shape_is_sprofil(shape));
+}
+
+/* Adds to what the buffer holds now, by the dialect's rule for a full counter. */
+static int add_batch(struct member *member, const struct batch *batch)
+{
+	const struct shape *shape = member->shape;
+	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
+	uint8_t buffer[PAGE_COUNTERS * sizeof(uint64_t)];
+	size_t size = batch->nr * shape->width, i;
+	int ret;
+
+	ret = process_check(&member->process, address, size);
+	if (!ret)
+		ret = process_read(&member->process, address, buffer, size);
+	if (ret)
+		return ret;
+	for (i = 0; i < batch->nr; i++) {
+		uint8_t *at = buffer + i * shape->width;
+
+		put_counter(at, shape->width,
+			    dialect_count(full_rule(shape), shape->width,
+					  get_counter(at, shape->width), batch->more[i]));
+	}
+	return process_write(&member->process, address, buffer, size);
+}
+
+static void record_batch(struct member *member, const struct batch *batch)
+{
+	struct sparse_page *page = NULL;
+	uint64_t at;
+	size_t i;
+
+	for (i = 0; i < batch->nr; i++) {
+		at = member_taken_index(batch->entry, batch->bin + i);
+		if (!page || page->index != at / PAGE_COUNTERS)
+			page = sparse_page(&member->taken, at / PAGE_COUNTERS);
+		if (!page) {
+			member->unrecorded = true;
+			return;
+		}
+		page->values[at % PAGE_COUNTERS] += batch->more[i];
+	}
+}
+
+static void account_batch(struct member *member, const struct batch *batch, int failure)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < batch->nr; i++)
+		ticks += batch->more[i];
+	/* Nobody can look at the buffer of an address space that is gone, but it was counted. */
+	if (failure == -EFAULT)
+		member->unwritten += ticks;
+	else if (batch->entry == member->shape->table.overflow)
+		member->overflow += ticks;
+	else
+		member->binned += ticks;
+}
+
+static void note_failure(struct member *member, const struct batch *batch, int failure)
+{
+	if (failure == -EFAULT)
+		member->faulted = batch->entry;
+	else if (failure == -ESRCH)
+		member->gone = true;
+}
+
+/* Writes what has come to a page's counters, a run of neighbours at a time. */
+static void write_page(struct member *member, uint64_t index, const uint32_t *more, bool inherited)
+{
+	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left;
+	uint32_t i, end;
+	int ret;
+
+	for (i = 0; i < PAGE_COUNTERS; i = end) {
+		struct batch batch;
+
+		end = i + 1;
+		if (!more[i])
+			continue;
+		batch.entry = shape_locate(member->shape, flat + i, &batch.bin, &left);
+		batch.more = more + i;
+		while (end < PAGE_COUNTERS && more[end] && end - i < left)
+			end++;
+		batch.nr = end - i;
+		ret = member->gone ? -ESRCH : add_batch(member, &batch);
+		note_failure(member, &batch, ret);
+		if (inherited)
+			continue;
+		account_batch(member, &batch, ret);
+		if (member->record && ret != -EFAULT)
+			record_batch(member, &batch);
+	}
+}
+
+/* Takes what a page has; false when it has nothing. */
+static bool take_counters(struct counter_page *page, uint32_t *more)
+{
+	uint32_t any = 0, i;
+
+	for (i = 0; i < PAGE_COUNTERS; i++) {
+		more[i] = __atomic_load_n(&page->counters[i], __ATOMIC_RELAXED);
+		if (more[i])
+			more[i] = __atomic_exchange_n(&page->counters[i], 0, __ATOMIC_RELAXED);
+		any |= more[i];
+	}
+	return any;
+}
+
+/* The caller's counter as its buffer has it; what it was last time when it cannot be read. */
+static uint32_t read_counter(const struct member *member, uint64_t flat, uint32_t held)
+{
+	const struct shape *shape = member->shape;
+	uint64_t bin, left, value = 0;
+	uint32_t entry = shape_locate(shape, flat, &bin, &left);
+
+	if (process_read(&member->process, shape->entries[entry].base + bin * shape->width, &value,
+			 shape->width))
+		return held;
+	return (uint32_t)value;
+}
+
+/*
+ * With a limit the kernel's counters stay, for they are compared with it: what is new is what they
+ * are above the last time. Where the program has written its buffer meanwhile, the kernel's counter
+ * follows it.
+ */
+static bool take_above(const struct member *member, struct counter_page *page,
+		       struct sparse_page *known, uint32_t *more)
+{
+	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
+	uint32_t any = 0, i, now, change;
+
+	for (i = 0; i < PAGE_COUNTERS; i++) {
+		more[i] = 0;
+		now = __atomic_load_n(&page->counters[i], __ATOMIC_RELAXED);
+		if (!now && !known->values[i])
+			continue;
+		change = read_counter(member, flat + i, known->values[i]) - known->values[i];
+		now = __atomic_add_fetch(&page->counters[i], change, __ATOMIC_RELAXED);
+		more[i] = now - change - known->values[i];
+		known->values[i] = now;
+		any |= more[i];
+	}
+	return any;
+}
+
+/* What the parent had counted: into the buffer, but into no account. */
+static void copy_inherited(struct member *member, uint64_t index, struct counter_page *page)
+{
+	uint32_t more[PAGE_COUNTERS];
+
+	if (take_counters(page, more))
+		write_page(member, index & ~CALL_PAGE_INHERITED, more, true);
+}
+
+/* A forked child's buffer holds what its counters held when they were last copied. */
+static void hold_forked(const struct member *member, struct sparse_page *known)
+{
+	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
+	uint32_t i;
+
+	for (i = 0; i < PAGE_COUNTERS && flat + i < member->shape->table.counters; i++)
+		known->values[i] = read_counter(member, flat + i, 0);
+}
+
+static void copy_page(struct member *member, uint64_t index, struct counter_page *page)
+{
+	bool limited = member->shape->flags & CALL_HAS_LIMIT, any;
+	size_t nr_known = member->held.nr;
+	struct sparse_page *known = limited ? sparse_page(&member->held, index) : NULL;
+	uint32_t more[PAGE_COUNTERS];
+
+	/* Out of memory: what is in the kernel stays there until the next time. */
+	if (limited && !known)
+		return;
+	if (limited && member->forked && member->held.nr != nr_known)
+		hold_forked(member, known);
+	any = limited ? take_above(member, page, known, more) : take_counters(page, more);
+	if (!any)
+		return;
+	write_page(member, index, more, false);
+}
+
+static void copy_counters(struct member *member, struct kernel *kernel)
+{
+	uint32_t number =
+		__atomic_load_n(&member_call(member, kernel)->first_page, __ATOMIC_ACQUIRE);
+
+	for (; number; number = kernel->infos[number - 1].next) {
+		uint64_t index = kernel->infos[number - 1].index;
+
+		if (index & CALL_PAGE_INHERITED)
+			copy_inherited(member, index, kernel_page(kernel, number));
+		else
+			copy_page(member, index, kernel_page(kernel, number));
+	}
+}
+
+/* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
+static size_t take_samples(const struct member *member, const struct kernel *kernel, uint64_t next,
+			   uint8_t *buffer)
+{
+	uint32_t number = kernel_held_page(kernel, &member->ref, member->copied / CALL_PAGE_PCS);
+	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
+	size_t nr = 0;
+
+	while (samples && member->copied + nr < next) {
+		size_t at = (member->copied + nr) % CALL_PAGE_PCS;
+		uint64_t sample = __atomic_load_n(&samples[at], __ATOMIC_RELAXED);
+
+		/* Its place was taken by a handler that is about to write it. */
+		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
+			break;
+		put_counter(buffer + nr * member->shape->width, member->shape->width,
+			    sample & ~CALL_PC_WRITTEN);
+		nr++;
+	}
+	return nr;
+}
+
+/* Those before `inherited` are the parent's. */
+static void account_samples(struct member *member, uint64_t inherited, const uint8_t *buffer,
+			    size_t nr)
+{
+	uint32_t width = member->shape->width;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		if (member->copied + i < inherited)
+			continue;
+		member->binned++;
+		if (member->record && pcs_add(&member->pcs, get_counter(buffer + i * width, width)))
+			member->unrecorded = true;
+	}
+}
+
+/* A page whose samples are all in the buffer; the newest stays, for handlers link behind it. */
+static void drop_copied_page(struct member *member, struct kernel *kernel, uint64_t index)
+{
+	uint32_t before = member_call(member, kernel)->first_page, number;
+
+	for (; before; before = number) {
+		number = kernel->infos[before - 1].next;
+		if (!number || kernel->infos[number - 1].index != index)
+			continue;
+		kernel->infos[before - 1].next = kernel->infos[number - 1].next;
+		if (index < CALL_INLINE_PAGES)
+			member_call(member, kernel)->pages[index] = 0;
+		kernel_drop_page(kernel, member_call(member, kernel), number);
+		return;
+	}
+}
+
+static void copy_samples(struct member *member, struct kernel *kernel)
+{
+	uint64_t next = __atomic_load_n(&member_call(member, kernel)->next, __ATOMIC_ACQUIRE);
+	const struct call_entry *entry = &member->shape->entries[0];
+	uint32_t width = member->shape->width;
+	uint8_t buffer[CALL_PAGE_PCS * sizeof(uint64_t)];
+	uint64_t index;
+	size_t nr;
+	int ret;
+
+	while (member->copied < next && member->faulted == UINT32_MAX && !member->broken_off) {
+		nr = take_samples(member, kernel, next, buffer);
+		if (!nr)
+			return;
+		ret = member->gone ?
+			      -ESRCH :
+			      process_write(&member->process, entry->base + member->copied * width,
+					    buffer, nr * width);
+		if (ret == -EFAULT) {
+			member->faulted = 0;
+			return;
+		}
+		member->gone |= ret == -ESRCH;
+		account_samples(member, member_call(member, kernel)->inherited, buffer, nr);
+		index = member->copied / CALL_PAGE_PCS;
+		member->copied += nr;
+		member_call(member, kernel)->copied = member->copied;
+		if (member->copied / CALL_PAGE_PCS != index)
+			drop_copied_page(member, kernel, index);
+	}
+}
+
+void member_copy(struct member *member, struct kernel *kernel)
+{
+	struct call *call = member_call(member, kernel);
+
+	/* From here on a tick says so again. */
+	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
+	member->faulted = UINT32_MAX;
+	process_look_anew(&member->process);
+	if (member->shape->flags & CALL_TAKES_PCS)
+		copy_samples(member, kernel);
+	else
+		copy_counters(member, kernel);
+}
+
+/* The counters of one page of a region, as the buffer has them. */
+static int preload_page(struct member *member, struct kernel *kernel, const struct batch *batch,
+			uint64_t flat)
+{
+	uint32_t width = member->shape->width, number, i;
+	uint64_t address = member->shape->entries[batch->entry].base + batch->bin * width, any = 0;
+	uint64_t index = flat >> PAGE_SHIFT_COUNTERS;
+	uint8_t buffer[PAGE_COUNTERS * sizeof(uint64_t)];
+	struct sparse_page *known;
+
+	if (process_read(&member->process, address, buffer, batch->nr * width))
+		return -EFAULT;
+	for (i = 0; i < batch->nr; i++)
+		any |= get_counter(buffer + i * width, width);
+	if (!any)
+		return 0;
+	number = kernel_held_page(kernel, &member->ref, index);
+	number = number ? number : kernel_add_page(kernel, &member->ref, index);
+	known = sparse_page(&member->held, index);
+	if (!number || !known)
+		return number ? -ENOMEM : -ENOSPC;
+	for (i = 0; i < batch->nr; i++) {
+		uint32_t at = (flat + i) & (PAGE_COUNTERS - 1);
+
+		known->values[at] = get_counter(buffer + i * width, width);
+		kernel_page(kernel, number)->counters[at] = known->values[at];
+	}
+	return 0;
+}
+
+static int preload_entry(struct member *member, struct kernel *kernel, uint32_t entry)
+{
+	const uint64_t *firsts = member->shape->table.firsts;
+	struct batch batch = { .entry = entry };
+	uint64_t flat, room;
+	int ret;
+
+	for (flat = firsts[entry]; flat < firsts[entry + 1] && flat < PRELOAD_MAX;
+	     flat += batch.nr) {
+		room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
+		batch.bin = flat - firsts[entry];
+		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
+		ret = preload_page(member, kernel, &batch, flat);
+		/* Beyond what is mapped there is nothing to start from. */
+		if (ret)
+			return ret == -EFAULT ? 0 : ret;
+	}
+	return 0;
+}
+
+int member_preload(struct member *member, struct kernel *kernel)
+{
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < member->shape->nr_entries; i++)
+		ret = preload_entry(member, kernel, i);
+	return ret;
+}

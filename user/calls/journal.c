@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/journal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static const char *const call_names[] = {
+	[CALL_PROFIL] = "profil",
+	[CALL_SPROFIL] = "sprofil",
+	[CALL_PCSAMPLE] = "pcsample",
+};
+
+static const char *const stop_names[] = {
+	[CALL_STOP_ASKED] = "call",
+	[CALL_STOP_LIMIT] = "limit",
+	[CALL_STOP_FULL] = "full",
+	[CALL_STOP_FAULT] = "fault",
+};
+
+/* Room for one more of each; the arrays are not longer than their capacities say. */
+static int make_room(struct journal *journal, size_t histograms)
+{
+	struct profile *profile = journal->profile;
+
+	if (!profile)
+		profile = journal->profile = profile_new();
+	if (!profile)
+		return -ENOMEM;
+	if (grow((void **)&profile->targets, &journal->targets_capacity, profile->nr_targets + 1,
+		 sizeof(*profile->targets)) ||
+	    grow((void **)&profile->objects, &journal->objects_capacity, profile->nr_objects + 1,
+		 sizeof(*profile->objects)) ||
+	    grow((void **)&profile->histograms, &journal->histograms_capacity,
+		 profile->nr_histograms + histograms, sizeof(*profile->histograms)))
+		return -ENOMEM;
+	return 0;
+}
+
+static int add_lost(struct profile_account *account, const char *cause, uint64_t ticks)
+{
+	struct profile_lost *lost = &account->lost[account->nr_lost];
+
+	lost->cause = strdup(cause);
+	if (!lost->cause)
+		return -ENOMEM;
+	lost->ticks = ticks;
+	account->nr_lost++;
+	return 0;
+}
+
+static int fill_account(struct profile_account *account, const struct member *member,
+			const struct call *call)
+{
+	int ret;
+
+	account->total = call->ticks;
+	account->binned = member->binned;
+	account->overflow = member->overflow;
+	account->outside = call->outside;
+	account->filtered = call->filtered;
+	/* With a limit a child's counters went on from its parent's: those last ones are its too. */
+	if (member->forked && member->shape->flags & CALL_HAS_LIMIT)
+		account->total = member->binned + member->overflow + call->outside +
+				 call->filtered + call->no_memory + call->over_limit +
+				 member->unwritten;
+	account->lost = calloc(3, sizeof(*account->lost));
+	if (!account->lost)
+		return -ENOMEM;
+	ret = add_lost(account, "no_memory", call->no_memory);
+	if (!ret)
+		ret = add_lost(account, "over_limit", call->over_limit);
+	return ret ? ret : add_lost(account, "unwritten", member->unwritten);
+}
+
+static int add_target(struct profile *profile, const struct member *member, const struct call *call)
+{
+	struct profile_target *target = &profile->targets[profile->nr_targets];
+
+	memset(target, 0, sizeof(*target));
+	profile->nr_targets++;
+	target->kind = strdup("call");
+	if (asprintf(&target->name, "%s of %s[%u]", call_names[member->shape->op], member->comm,
+		     call->tgid) < 0)
+		target->name = NULL;
+	if (!target->kind || !target->name)
+		return -ENOMEM;
+	return fill_account(&target->ticks, member, call);
+}
+
+static int add_object(struct profile *profile, const struct member *member, const struct call *call)
+{
+	struct profile_object *object = &profile->objects[profile->nr_objects];
+
+	memset(object, 0, sizeof(*object));
+	profile->nr_objects++;
+	object->kind = PROFILE_MEMORY;
+	if (asprintf(&object->path, "[%s:%u]", member->comm, call->tgid) < 0)
+		object->path = NULL;
+	return object->path ? 0 : -ENOMEM;
+}
+
+struct bins {
+	struct profile_bin *list;
+	size_t nr;
+	size_t capacity;
+};
+
+static int add_bin(struct bins *bins, uint64_t index, uint64_t count)
+{
+	if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
+		return -ENOMEM;
+	bins->list[bins->nr++] = (struct profile_bin){ index, count };
+	return 0;
+}
+
+/*
+ * A counter's number, where each counter covers the same bytes from the first on; else the first
+ * byte that it covers, in bins of one byte. Either way the formula of the call leads back from it.
+ */
+struct layout {
+	struct dialect_factor factor;
+	uint64_t bytes; /* 1 where counters do not cover the same */
+};
+
+static struct layout layout_of(const struct shape *shape, uint64_t scale)
+{
+	struct layout layout = {
+		.factor = dialect_factor(shape->dialect, shape->width, scale),
+		.bytes = 1,
+	};
+	uint64_t whole = 65536ULL * shape->width;
+
+	scale = dialect_scale(shape->dialect, scale);
+	if (scale && whole % scale == 0 && dialect_first(&layout.factor, 1) == whole / scale)
+		layout.bytes = whole / scale;
+	return layout;
+}
+
+static uint64_t index_of(const struct layout *layout, uint64_t bin)
+{
+	return layout->bytes > 1 ? bin : (uint64_t)dialect_first(&layout->factor, bin);
+}
+
+/* The bins of one entry, whose counters stand together. */
+static int collect(const struct member *member, uint32_t entry, const struct layout *layout,
+		   struct bins *bins)
+{
+	uint64_t first = member_taken_index(entry, 0), end = member_taken_index(entry + 1, 0), at;
+	size_t page;
+	uint32_t i;
+
+	for (page = 0; page < member->taken.nr; page++) {
+		const struct sparse_page *taken = member->taken.pages[page];
+
+		at = taken->index * PAGE_COUNTERS;
+		if (at < first || at >= end)
+			continue;
+		for (i = 0; i < PAGE_COUNTERS; i++)
+			if (taken->values[i] &&
+			    add_bin(bins, index_of(layout, at - first + i), taken->values[i]))
+				return -ENOMEM;
+	}
+	return 0;
+}
+
+static int collect_pcs(struct member *member, struct bins *bins)
+{
+	size_t i;
+
+	pcs_sort(&member->pcs);
+	for (i = 0; i < member->pcs.nr; i++)
+		if (add_bin(bins, member->pcs.list[i].pc, member->pcs.list[i].count))
+			return -ENOMEM;
+	return 0;
+}
+
+static void place(const struct shape *shape, uint32_t entry, const struct layout *layout,
+		  const struct bins *bins, struct profile_histogram *histogram)
+{
+	const struct call_entry *asked = &shape->entries[entry];
+	uint64_t end = (bins->list[bins->nr - 1].index + 1) * layout->bytes;
+
+	histogram->overflow = shape->op != CALL_PCSAMPLE && entry == shape->table.overflow;
+	histogram->offset = shape->op == CALL_PCSAMPLE ? 0 : asked->offset;
+	histogram->size = end;
+	histogram->width = shape->width;
+	histogram->scale = (uint32_t)asked->scale;
+	histogram->bytes_per_bin = histogram->overflow ? 1 : layout->bytes;
+	histogram->bins = bins->list;
+	histogram->nr_bins = bins->nr;
+}
+
+static int add_histogram(struct profile *profile, struct member *member, uint32_t entry,
+			 const struct call *call)
+{
+	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
+	struct layout layout = layout_of(member->shape, member->shape->entries[entry].scale);
+	uint32_t stop = call->stop ? call->stop : member->stop;
+	struct bins bins = { 0 };
+	int ret;
+
+	ret = member->shape->op == CALL_PCSAMPLE ? collect_pcs(member, &bins) :
+						   collect(member, entry, &layout, &bins);
+	if (ret || !bins.nr) {
+		free(bins.list);
+		return ret;
+	}
+	memset(histogram, 0, sizeof(*histogram));
+	histogram->target = (uint32_t)profile->nr_targets - 1;
+	histogram->object = (uint32_t)profile->nr_objects - 1;
+	histogram->pid = call->tgid;
+	place(member->shape, entry, &layout, &bins, histogram);
+	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
+	profile->nr_histograms++;
+	return stop && !histogram->stopped ? -ENOMEM : 0;
+}
+
+void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel)
+{
+	const struct call *call = member_call(member, kernel);
+	const struct shape *shape = member->shape;
+	uint32_t i;
+	int ret;
+
+	if (!call->ticks)
+		return;
+	ret = make_room(journal, shape->nr_entries);
+	if (!ret)
+		ret = add_target(journal->profile, member, call);
+	if (!ret)
+		ret = add_object(journal->profile, member, call);
+	for (i = 0; !ret && i < shape->nr_entries; i++)
+		ret = add_histogram(journal->profile, member, i, call);
+	if (ret || member->unrecorded)
+		journal->incomplete = true;
+}
+
+void journal_free(struct journal *journal)
+{
+	profile_free(journal->profile);
+	memset(journal, 0, sizeof(*journal));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_JOURNAL_H
+#define BPFPROFIL_JOURNAL_H
+
+#include "base/error.h"
+#include "calls/kernel.h"
+#include "calls/member.h"
+#include "profile/profile.h"
+
+/* What calls counted, as targets of a profile: kept when they end, for those who want to read it. */
+struct journal {
+	struct profile *profile; /* NULL: nothing yet */
+	size_t targets_capacity;
+	size_t objects_capacity;
+	size_t histograms_capacity;
+	bool incomplete; /* memory ran out */
+};
+
+/* Adds a call whose counters are all copied. */
+void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel);
+
+void journal_free(struct journal *journal);
+
+#endif

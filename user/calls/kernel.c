@@ -1,0 +1,422 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/kernel.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "calls.skel.h"
+
+enum {
+	OWNERS = 1024, /* users with a call at the same time */
+	BASE_PAGES = 2 * CHUNK_PAGES, /* what comes later takes some 30 ms */
+	LINES_SHARE = 8, /* of the memory: tables of regions are small beside their counters */
+};
+
+static int silent(enum libbpf_print_level level, const char *format, va_list args)
+{
+	(void)level;
+	(void)format;
+	(void)args;
+	return 0;
+}
+
+static int configure(struct kernel *kernel, const struct kernel_options *options)
+{
+	struct calls_bpf *skel = kernel->skel;
+	uint32_t lines = options->memory / LINES_SHARE / sizeof(struct call_line);
+	uint32_t chunks = (kernel->pages.limit - kernel->pages.base) / CHUNK_PAGES;
+	const struct {
+		struct bpf_map *map;
+		uint32_t entries;
+	} sizes[] = {
+		{ skel->maps.pages, kernel->pages.base },
+		{ skel->maps.page_chunks, chunks ? chunks : 1 },
+		{ skel->maps.calls, options->calls },
+		{ skel->maps.free_calls, options->calls },
+		{ skel->maps.call_lines, lines },
+		{ skel->maps.call_shapes, options->calls },
+		{ skel->maps.call_owners, OWNERS },
+		{ skel->maps.call_pages, kernel->pages.limit },
+		{ skel->maps.call_page_infos, kernel->pages.limit },
+		{ skel->maps.free_pages, kernel->pages.limit },
+		{ skel->maps.call_cpus, kernel->nr_cpus },
+	};
+	size_t i;
+	int ret = 0;
+
+	skel->rodata->base_pages = kernel->pages.base;
+	for (i = 0; !ret && i < sizeof(sizes) / sizeof(*sizes); i++)
+		ret = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
+	return ret;
+}
+
+static int map_array(struct bpf_map *map, struct kernel_map *ret, struct error *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	ret->size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7U);
+	ret->size = (ret->size + page - 1) / page * page;
+	ret->at = mmap(NULL, ret->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (ret->at == MAP_FAILED) {
+		ret->at = NULL;
+		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
+	}
+	return 0;
+}
+
+static int map_arrays(struct kernel *kernel, struct error *err)
+{
+	struct calls_bpf *skel = kernel->skel;
+	struct bpf_map *const maps[MAP_COUNT] = {
+		[MAP_CALLS] = skel->maps.calls,		  [MAP_LINES] = skel->maps.call_lines,
+		[MAP_SHAPES] = skel->maps.call_shapes,	  [MAP_OWNERS] = skel->maps.call_owners,
+		[MAP_INFOS] = skel->maps.call_page_infos, [MAP_CPUS] = skel->maps.call_cpus,
+	};
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < MAP_COUNT; i++)
+		ret = map_array(maps[i], &kernel->maps[i], err);
+	kernel->calls = kernel->maps[MAP_CALLS].at;
+	kernel->lines = kernel->maps[MAP_LINES].at;
+	kernel->shapes = kernel->maps[MAP_SHAPES].at;
+	kernel->owners = kernel->maps[MAP_OWNERS].at;
+	kernel->infos = kernel->maps[MAP_INFOS].at;
+	kernel->cpus = kernel->maps[MAP_CPUS].at;
+	return ret;
+}
+
+static int fill_free_calls(struct kernel *kernel, struct error *err)
+{
+	int fd = bpf_map__fd(kernel->skel->maps.free_calls), ret;
+	uint32_t slot;
+
+	for (slot = 0; slot < kernel->nr_calls; slot++) {
+		ret = bpf_map_update_elem(fd, NULL, &slot, BPF_ANY);
+		if (ret)
+			return error_errno(err, ret, "filling the list of calls");
+	}
+	return 0;
+}
+
+static int grow_pages(struct kernel *kernel, struct error *err)
+{
+	struct call_globals *globals = kernel->globals;
+	int ret;
+
+	ret = shelf_grow(&kernel->pages, __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED),
+			 err);
+	if (ret)
+		kernel->pages.limit = kernel->pages.present;
+	globals->page_limit = kernel->pages.limit;
+	globals->page_low = shelf_low(&kernel->pages);
+	__atomic_store_n(&globals->asked, 0, __ATOMIC_RELEASE);
+	return ret;
+}
+
+static int load(struct kernel *kernel, const struct kernel_options *options, struct error *err)
+{
+	int ret;
+
+	kernel->skel = calls_bpf__open();
+	if (!kernel->skel)
+		return error_errno(err, -errno, "opening the BPF programs");
+	ret = configure(kernel, options);
+	if (ret)
+		return error_errno(err, ret, "sizing the maps");
+	ret = calls_bpf__load(kernel->skel);
+	if (ret) {
+		error_errno(err, ret, "loading the BPF programs");
+		/* What an old kernel answers; -EINVAL would say that the options are at fault. */
+		return ret == -EINVAL ? -EOPNOTSUPP : ret;
+	}
+	/* libbpf goes on without it where its own try of such a map failed. */
+	if (!kernel->skel->bss)
+		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
+	kernel->globals = &kernel->skel->bss->globals;
+	ret = map_arrays(kernel, err);
+	kernel->pages.outer_fd = bpf_map__fd(kernel->skel->maps.page_chunks);
+	if (!ret)
+		ret = shelf_map(&kernel->pages, bpf_map__fd(kernel->skel->maps.pages),
+				kernel->pages.base, err);
+	if (!ret)
+		ret = grow_pages(kernel, err);
+	if (!ret)
+		ret = fill_free_calls(kernel, err);
+	if (ret)
+		return ret;
+	ret = calls_bpf__attach(kernel->skel);
+	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
+}
+
+struct listener {
+	struct kernel *kernel;
+	void (*event)(void *ctx, const struct call_record *record);
+	void *ctx;
+};
+
+static int take_record(void *ctx, void *data, size_t size)
+{
+	const struct call_record *record = data;
+	const struct listener *listener = ctx;
+	struct error err;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (record->type == CALL_GROW)
+		grow_pages(listener->kernel, &err);
+	else
+		listener->event(listener->ctx, record);
+	return 0;
+}
+
+int kernel_open(const struct kernel_options *options,
+		void (*event)(void *ctx, const struct call_record *record), void *ctx,
+		struct kernel *kernel, struct error *err)
+{
+	uint64_t pages = options->memory - options->memory / LINES_SHARE;
+	struct listener *listener;
+	int ret = 0, cpus, i;
+
+	memset(kernel, 0, sizeof(*kernel));
+	libbpf_set_print(silent);
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0)
+		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+	kernel->nr_cpus = cpus;
+	kernel->nr_calls = options->calls;
+	kernel->nr_owners = OWNERS;
+	shelf_plan(&kernel->pages, pages, sizeof(struct counter_page), BASE_PAGES, CHUNK_PAGES, 0);
+	for (i = 0; !ret && i < CALL_CLOCKS; i++)
+		ret = sampler_init(&kernel->clocks[i], options->period_ns[i], cpus, err);
+	if (!ret && runs_init(&kernel->free_lines,
+			      options->memory / LINES_SHARE / sizeof(struct call_line)))
+		ret = error_set(err, -ENOMEM, "calls: out of memory");
+	if (!ret)
+		ret = load(kernel, options, err);
+	listener = ret ? NULL : malloc(sizeof(*listener));
+	if (listener) {
+		*listener = (struct listener){ kernel, event, ctx };
+		kernel->records = ring_buffer__new(bpf_map__fd(kernel->skel->maps.call_records),
+						   take_record, listener, NULL);
+		kernel->listener = listener;
+	}
+	if (!ret && !kernel->records)
+		ret = error_errno(err, -ENOMEM, "ring buffer");
+	if (ret)
+		kernel_close(kernel);
+	return ret;
+}
+
+void kernel_close(struct kernel *kernel)
+{
+	size_t i;
+
+	for (i = 0; i < CALL_CLOCKS; i++)
+		sampler_free(&kernel->clocks[i]);
+	ring_buffer__free(kernel->records);
+	free(kernel->listener);
+	for (i = 0; i < MAP_COUNT; i++)
+		if (kernel->maps[i].at)
+			munmap(kernel->maps[i].at, kernel->maps[i].size);
+	shelf_free(&kernel->pages);
+	calls_bpf__destroy(kernel->skel);
+	runs_free(&kernel->free_lines);
+	memset(kernel, 0, sizeof(*kernel));
+}
+
+int kernel_records_fd(const struct kernel *kernel)
+{
+	return ring_buffer__epoll_fd(kernel->records);
+}
+
+void kernel_poll(struct kernel *kernel)
+{
+	ring_buffer__consume(kernel->records);
+}
+
+static bool wanted(const struct kernel *kernel, uint32_t clock)
+{
+	return __atomic_load_n(&kernel->globals->running[clock], __ATOMIC_RELAXED) != 0;
+}
+
+int kernel_run_clocks(struct kernel *kernel, struct error *err)
+{
+	const struct bpf_program *programs[CALL_CLOCKS] = {
+		kernel->skel->progs.call_tick_normal,
+		kernel->skel->progs.call_tick_fast,
+	};
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < CALL_CLOCKS; i++) {
+		struct sampler *clock = &kernel->clocks[i];
+
+		if (clock->running && !wanted(kernel, i))
+			sampler_stop(clock);
+		else if (!clock->running && wanted(kernel, i))
+			ret = sampler_start(clock, bpf_program__fd(programs[i]), err);
+	}
+	return ret;
+}
+
+bool kernel_clocks_idle(const struct kernel *kernel)
+{
+	return !kernel->clocks[0].running && !kernel->clocks[1].running;
+}
+
+void kernel_quiesce(const struct kernel *kernel)
+{
+	uint64_t entered, left;
+	uint32_t i;
+
+	__atomic_thread_fence(__ATOMIC_SEQ_CST);
+	for (i = 0; i < kernel->nr_cpus; i++) {
+		left = kernel->cpus[i].left;
+		entered = kernel->cpus[i].entered;
+		while (entered != left && kernel->cpus[i].left == left)
+			sched_yield();
+	}
+}
+
+int kernel_take_call(struct kernel *kernel, struct call_ref *ret)
+{
+	struct call *call;
+
+	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(kernel->skel->maps.free_calls), NULL,
+					   &ret->slot))
+		return -ENOSPC;
+	call = &kernel->calls[ret->slot];
+	ret->serial = __atomic_add_fetch(&kernel->globals->serial, 1, __ATOMIC_RELAXED);
+	memset(call, 0, sizeof(*call));
+	call->serial = ret->serial;
+	return 0;
+}
+
+void kernel_release_call(struct kernel *kernel, uint32_t slot)
+{
+	struct call *call = &kernel->calls[slot];
+
+	__atomic_sub_fetch(&kernel->shapes[call->shape].calls, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&kernel->owners[call->owner].calls, 1, __ATOMIC_SEQ_CST);
+	call->phase = CALL_FREE;
+	call->serial = 0;
+	bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.free_calls), NULL, &slot, BPF_ANY);
+}
+
+int kernel_ref_of(const struct kernel *kernel, int pid_fd, struct call_ref *ret)
+{
+	return bpf_map_lookup_elem(bpf_map__fd(kernel->skel->maps.call_refs), &pid_fd, ret);
+}
+
+int kernel_set_ref(struct kernel *kernel, int pid_fd, const struct call_ref *ref)
+{
+	return bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.call_refs), &pid_fd, ref,
+				   BPF_ANY);
+}
+
+int kernel_drop_ref(struct kernel *kernel, int pid_fd)
+{
+	return bpf_map_delete_elem(bpf_map__fd(kernel->skel->maps.call_refs), &pid_fd);
+}
+
+bool kernel_switch_off(struct kernel *kernel, struct call *call)
+{
+	uint32_t on = CALL_ON;
+
+	if (!__atomic_compare_exchange_n(&call->phase, &on, CALL_OFF, false, __ATOMIC_SEQ_CST,
+					 __ATOMIC_SEQ_CST))
+		return false;
+	__atomic_sub_fetch(&kernel->globals->running[call->flags & CALL_IS_FAST], 1,
+			   __ATOMIC_SEQ_CST);
+	return true;
+}
+
+void kernel_switch_on(struct kernel *kernel, struct call *call)
+{
+	__atomic_add_fetch(&kernel->globals->running[call->flags & CALL_IS_FAST], 1,
+			   __ATOMIC_SEQ_CST);
+	__atomic_store_n(&call->phase, CALL_ON, __ATOMIC_SEQ_CST);
+}
+
+static struct call_page_key key_of(const struct call_ref *ref, uint64_t index)
+{
+	return (struct call_page_key){ .call = *ref, .index = index };
+}
+
+uint32_t kernel_held_page(const struct kernel *kernel, const struct call_ref *ref, uint64_t index)
+{
+	struct call_page_key key = key_of(ref, index);
+	uint32_t number;
+
+	if (index < CALL_INLINE_PAGES)
+		return kernel->calls[ref->slot].pages[index];
+	if (bpf_map_lookup_elem(bpf_map__fd(kernel->skel->maps.call_pages), &key, &number))
+		return 0;
+	return number;
+}
+
+/* Number + 1 of a page that is nobody's; 0 without memory. */
+static uint32_t fresh_page(struct kernel *kernel)
+{
+	int fd = bpf_map__fd(kernel->skel->maps.free_pages);
+	struct error err;
+	uint32_t number;
+
+	if (!bpf_map_lookup_and_delete_elem(fd, NULL, &number))
+		return number + 1;
+	number = __atomic_fetch_add(&kernel->globals->next_page, 1, __ATOMIC_RELAXED);
+	if (number >= kernel->globals->page_low)
+		grow_pages(kernel, &err);
+	return number < kernel->globals->page_limit && shelf_at(&kernel->pages, number) ?
+		       number + 1 :
+		       0;
+}
+
+uint32_t kernel_add_page(struct kernel *kernel, const struct call_ref *ref, uint64_t index)
+{
+	struct call *call = &kernel->calls[ref->slot];
+	struct call_owner *owner = &kernel->owners[call->owner];
+	struct call_page_key key = key_of(ref, index);
+	uint32_t number = 0;
+
+	if (__atomic_fetch_add(&owner->pages, 1, __ATOMIC_RELAXED) < owner->page_limit)
+		number = fresh_page(kernel);
+	if (number && index >= CALL_INLINE_PAGES &&
+	    bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.call_pages), &key, &number,
+				BPF_NOEXIST)) {
+		kernel_drop_page(kernel, call, number);
+		return 0;
+	}
+	if (!number) {
+		__atomic_sub_fetch(&owner->pages, 1, __ATOMIC_RELAXED);
+		return 0;
+	}
+	if (index < CALL_INLINE_PAGES)
+		call->pages[index] = number;
+	kernel->infos[number - 1] = (struct call_page_info){ .call = *ref, .index = index };
+	kernel->infos[number - 1].next =
+		__atomic_exchange_n(&call->first_page, number, __ATOMIC_SEQ_CST);
+	return number;
+}
+
+void kernel_drop_page(struct kernel *kernel, const struct call *call, uint32_t number)
+{
+	struct call_page_info *info = &kernel->infos[number - 1];
+	struct call_page_key key = key_of(&info->call, info->index);
+	uint32_t slot = number - 1;
+
+	if (info->index >= CALL_INLINE_PAGES)
+		bpf_map_delete_elem(bpf_map__fd(kernel->skel->maps.call_pages), &key);
+	memset(kernel_page(kernel, number), 0, sizeof(struct counter_page));
+	memset(info, 0, sizeof(*info));
+	__atomic_sub_fetch(&kernel->owners[call->owner].pages, 1, __ATOMIC_RELAXED);
+	bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.free_pages), NULL, &slot, BPF_ANY);
+}

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/process.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* linux/fs.h of 6.11; Debian 12's headers are older. */
+struct mapping_query {
+	uint64_t size;
+	uint64_t flags;
+	uint64_t address;
+	uint64_t start;
+	uint64_t end;
+	uint64_t mapping_flags;
+	uint64_t page_size;
+	uint64_t offset;
+	uint64_t inode;
+	uint32_t major;
+	uint32_t minor;
+	uint32_t name_size;
+	uint32_t build_id_size;
+	uint64_t name;
+	uint64_t build_id;
+};
+#define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
+#define MAPPING_WRITABLE 2
+
+enum { AUXV_MAX = 64 };
+
+static int open_file(pid_t pid, const char *name, int flags)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, flags | O_CLOEXEC);
+	if (fd >= 0)
+		return fd;
+	return errno == ENOENT ? -ESRCH : -errno;
+}
+
+/* Both before anything is believed: they are bound to the image that is there now. */
+static int open_space(struct process *process, pid_t pid)
+{
+	*process = (struct process){ .pid = pid, .mem_fd = -1, .maps_fd = -1 };
+	process->mem_fd = open_file(pid, "mem", O_RDWR);
+	if (process->mem_fd < 0)
+		return process->mem_fd;
+	process->maps_fd = open_file(pid, "maps", O_RDONLY);
+	return process->maps_fd < 0 ? process->maps_fd : 0;
+}
+
+static int find_random(pid_t pid, uint32_t pointer, uint64_t *ret)
+{
+	union {
+		uint64_t wide[AUXV_MAX * 2];
+		uint32_t narrow[AUXV_MAX * 4];
+	} auxv;
+	size_t i, n;
+	ssize_t got;
+	cleanup_fd int fd = open_file(pid, "auxv", O_RDONLY);
+
+	if (fd < 0)
+		return fd;
+	got = read(fd, &auxv, sizeof(auxv));
+	if (got <= 0)
+		return got < 0 ? -errno : -ESRCH;
+	n = (size_t)got / (2 * (size_t)pointer);
+	for (i = 0; i < n; i++) {
+		uint64_t type = pointer == 8 ? auxv.wide[2 * i] : auxv.narrow[2 * i];
+
+		*ret = pointer == 8 ? auxv.wide[2 * i + 1] : auxv.narrow[2 * i + 1];
+		if (type == AT_RANDOM)
+			return 0;
+	}
+	return -EPERM;
+}
+
+static int check_proof(const struct process *process, const uint8_t proof[PROCESS_PROOF])
+{
+	uint8_t found[PROCESS_PROOF];
+	int ret = process_read(process, process->random_at, found, sizeof(found));
+
+	if (ret)
+		return ret == -ESRCH ? ret : -EPERM;
+	return memcmp(found, proof, sizeof(found)) ? -EPERM : 0;
+}
+
+int process_open(struct process *process, pid_t pid, uint32_t pointer,
+		 const uint8_t proof[PROCESS_PROOF])
+{
+	int ret;
+
+	ret = open_space(process, pid);
+	if (!ret)
+		ret = find_random(pid, pointer, &process->random_at);
+	if (!ret)
+		ret = check_proof(process, proof);
+	if (ret)
+		process_close(process);
+	return ret;
+}
+
+int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
+			const uint8_t proof[PROCESS_PROOF])
+{
+	int ret;
+
+	ret = open_space(process, pid);
+	process->random_at = random_at;
+	if (!ret)
+		ret = check_proof(process, proof);
+	if (ret)
+		process_close(process);
+	return ret;
+}
+
+void process_close(struct process *process)
+{
+	if (process->mem_fd >= 0)
+		close(process->mem_fd);
+	if (process->maps_fd >= 0)
+		close(process->maps_fd);
+	process->mem_fd = process->maps_fd = -1;
+}
+
+void process_look_anew(struct process *process)
+{
+	process->start = process->end = 0;
+}
+
+static int query_mapping(struct process *process, uint64_t address)
+{
+	struct mapping_query query = { .size = sizeof(query), .address = address };
+
+	if (ioctl(process->maps_fd, MAPPING_QUERY, &query)) {
+		if (errno == ENOENT)
+			return -EFAULT;
+		return errno == ESRCH ? -ESRCH : -ENOTTY;
+	}
+	process->start = query.start;
+	process->end = query.end;
+	process->writable = query.mapping_flags & MAPPING_WRITABLE;
+	return 0;
+}
+
+static int search_maps(struct process *process, uint64_t address)
+{
+	char line[512], write;
+	uint64_t start, end;
+	bool any = false;
+	int fd = dup(process->maps_fd);
+	cleanup_file FILE *maps = NULL;
+
+	if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || !(maps = fdopen(fd, "re"))) {
+		if (fd >= 0)
+			close(fd);
+		return -ENOMEM;
+	}
+	while (fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%c", &start, &end, &write) != 3)
+			continue; /* the rest of a long path */
+		any = true;
+		if (address < start || address >= end)
+			continue;
+		process->start = start;
+		process->end = end;
+		process->writable = write == 'w';
+		return 0;
+	}
+	return any ? -EFAULT : -ESRCH;
+}
+
+static int find_mapping(struct process *process, uint64_t address)
+{
+	int ret = -ENOTTY;
+
+	if (address >= process->start && address < process->end)
+		return 0;
+	if (!process->no_query)
+		ret = query_mapping(process, address);
+	if (ret == -ENOTTY) {
+		process->no_query = true;
+		ret = search_maps(process, address);
+	}
+	return ret;
+}
+
+int process_check(struct process *process, uint64_t address, uint64_t size)
+{
+	uint64_t end = address + size;
+	int ret;
+
+	if (end < address)
+		return -EFAULT;
+	while (address < end) {
+		ret = find_mapping(process, address);
+		if (ret)
+			return ret;
+		if (!process->writable)
+			return -EFAULT;
+		address = process->end;
+	}
+	return 0;
+}
+
+int process_read(const struct process *process, uint64_t address, void *to, size_t size)
+{
+	ssize_t got;
+
+	if (address > INT64_MAX)
+		return -EFAULT;
+	got = pread(process->mem_fd, to, size, (off_t)address);
+	if (got == (ssize_t)size)
+		return 0;
+	/* 0: the address space is gone. */
+	return got ? -EFAULT : -ESRCH;
+}
+
+int process_write(struct process *process, uint64_t address, const void *from, size_t size)
+{
+	ssize_t put;
+	int ret;
+
+	ret = process_check(process, address, size);
+	if (ret)
+		return ret;
+	if (address > INT64_MAX)
+		return -EFAULT;
+	put = pwrite(process->mem_fd, from, size, (off_t)address);
+	if (put == (ssize_t)size)
+		return 0;
+	return put ? -EFAULT : -ESRCH;
+}

@@ -1,0 +1,357 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/region_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* sprofil()'s flags, as in <sys/profil.h>. */
+enum { FLAG_UINT = 1, FLAG_FAST = 2 };
+
+/* An entry that is on and has an offset that no earlier one has. */
+struct region {
+	uint64_t offset;
+	uint64_t last; /* pc of its last counter; before offset where it has none */
+	uint64_t counters;
+	uint64_t reach; /* counters that a pc can hit */
+	struct dialect_factor factor;
+	uint32_t number;
+};
+
+/* A run of pcs, to the start of the next one. */
+struct segment {
+	uint64_t start;
+	const struct region *region; /* NULL: no region's */
+};
+
+struct compiler {
+	const struct region_call *call;
+	const struct call_entry *overflow; /* NULL: none */
+	struct region *regions; /* by offset */
+	size_t nr_regions;
+	struct segment *segments;
+	size_t nr_segments;
+	struct region **open; /* regions around the pc that the sweep is at; the last one takes it */
+	size_t nr_open;
+};
+
+int region_call_width(uint32_t dialect, int64_t count, uint32_t profil_flags)
+{
+	if (count < 0 || count > DIALECT_REGIONS_MAX || (count == 0 && dialect == DIALECT_IRIX))
+		return -E2BIG;
+	if (profil_flags & ~(uint32_t)(FLAG_UINT | FLAG_FAST))
+		return -EINVAL;
+	return profil_flags & FLAG_UINT ? 4 : 2;
+}
+
+static uint32_t class_of(const struct region_call *call, const struct call_entry *entry)
+{
+	return dialect_class(call->dialect, call->sprofil, entry->offset, entry->scale);
+}
+
+int region_call_check(const struct region_call *call, size_t *ret_entry)
+{
+	bool last_only = dialect_rule(call->dialect)->beyond == BEYOND_OVERFLOW;
+	uint32_t class;
+	size_t i;
+
+	for (i = 0; i < call->nr; i++) {
+		class = class_of(call, &call->entries[i]);
+		if (class == CLASS_INVALID ||
+		    (class == CLASS_OVERFLOW && last_only && i + 1 < call->nr)) {
+			*ret_entry = i;
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+static void add_region(struct compiler *c, const struct call_entry *entry)
+{
+	struct region *region = &c->regions[c->nr_regions++];
+	const struct region_call *call = c->call;
+	uint64_t span;
+
+	*region = (struct region){
+		.offset = entry->offset,
+		.counters = dialect_counters(entry->size, call->width),
+		.factor = dialect_factor(call->dialect, call->width, entry->scale),
+		.number = (uint32_t)(entry - call->entries),
+	};
+	if (!region->counters)
+		return;
+	span = dialect_last(&region->factor, region->counters - 1);
+	if (__builtin_add_overflow(region->offset, span, &region->last))
+		region->last = UINT64_MAX;
+}
+
+static void add_regions(struct compiler *c, struct region_table *table)
+{
+	const struct call_entry *entry = c->call->entries;
+	size_t i;
+
+	table->stops = true;
+	for (i = 0; i < c->call->nr; i++, entry++) {
+		uint32_t class = class_of(c->call, entry);
+
+		if (class == CLASS_OFF)
+			continue;
+		table->stops = false;
+		if (!entry->size)
+			continue;
+		if (class == CLASS_REGION)
+			add_region(c, entry);
+		else if (!c->overflow && dialect_counters(entry->size, c->call->width))
+			c->overflow = entry;
+	}
+}
+
+static int compare_regions(const void *left, const void *right)
+{
+	const struct region *a = left, *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	return a->number < b->number ? -1 : a->number > b->number;
+}
+
+/* Of equal offsets the first listed is chosen, always; the others might as well not be there. */
+static void sort_regions(struct compiler *c)
+{
+	size_t i, stay = 0;
+
+	qsort(c->regions, c->nr_regions, sizeof(*c->regions), compare_regions);
+	for (i = 0; i < c->nr_regions; i++)
+		if (!stay || c->regions[stay - 1].offset != c->regions[i].offset)
+			c->regions[stay++] = c->regions[i];
+	c->nr_regions = stay;
+}
+
+/* From start on, pcs are region's. A later word about the same start counts. */
+static void cut(struct compiler *c, uint64_t start, const struct region *region)
+{
+	if (c->nr_segments && c->segments[c->nr_segments - 1].start == start)
+		c->nr_segments--;
+	if (c->nr_segments && c->segments[c->nr_segments - 1].region == region)
+		return;
+	c->segments[c->nr_segments++] = (struct segment){ start, region };
+}
+
+static const struct region *innermost(const struct compiler *c)
+{
+	return c->nr_open ? c->open[c->nr_open - 1] : NULL;
+}
+
+/* Ends the regions whose last pc is below start. */
+static void close_regions(struct compiler *c, uint64_t start)
+{
+	uint64_t end;
+
+	while (c->nr_open && c->open[c->nr_open - 1]->last < start) {
+		end = c->open[--c->nr_open]->last + 1;
+		while (c->nr_open && c->open[c->nr_open - 1]->last < end)
+			c->nr_open--;
+		cut(c, end, innermost(c));
+	}
+}
+
+/*
+ * Goes up the offsets. A region covers those around it that began before; where it ends, glibc is
+ * back in the innermost of them that goes on, and irix, which looks at the largest offset alone, in
+ * none.
+ */
+static void sweep(struct compiler *c)
+{
+	bool looks_on = dialect_rule(c->call->dialect)->beyond == BEYOND_LOOKS_ON;
+	struct region *region;
+	size_t i;
+
+	cut(c, 0, NULL);
+	for (i = 0; i < c->nr_regions; i++) {
+		region = &c->regions[i];
+		close_regions(c, region->offset);
+		if (!looks_on)
+			c->nr_open = 0;
+		if (region->counters)
+			c->open[c->nr_open++] = region;
+		cut(c, region->offset, innermost(c));
+	}
+	close_regions(c, UINT64_MAX);
+}
+
+static uint64_t segment_last(const struct compiler *c, size_t i)
+{
+	return i + 1 < c->nr_segments ? c->segments[i + 1].start - 1 : UINT64_MAX;
+}
+
+/* Numbers the counters: of an overflow bin one, of a region as many as its segments reach. */
+static int number_counters(const struct compiler *c, struct region_table *table)
+{
+	const struct region *region;
+	uint64_t *firsts, *count;
+	size_t i;
+
+	firsts = calloc(c->call->nr + 1, sizeof(*firsts));
+	if (!firsts)
+		return -ENOMEM;
+	for (i = 0; i < c->nr_segments; i++) {
+		region = c->segments[i].region;
+		if (!region)
+			continue;
+		count = &firsts[region->number + 1];
+		*count = dialect_bin(&region->factor, segment_last(c, i) - region->offset) + 1;
+	}
+	if (c->overflow)
+		firsts[c->overflow - c->call->entries + 1] = 1;
+	for (i = 0; i < c->call->nr; i++)
+		if (__builtin_add_overflow(firsts[i], firsts[i + 1], &firsts[i + 1]))
+			firsts[i + 1] = UINT64_MAX;
+	table->firsts = firsts;
+	table->counters = firsts[c->call->nr];
+	table->nr = c->call->nr;
+	table->overflow = c->overflow ? (size_t)(c->overflow - c->call->entries) : table->nr;
+	return 0;
+}
+
+static void fill_segment(const struct compiler *c, const uint64_t *firsts, size_t i,
+			 struct call_region *line)
+{
+	const struct region *region = c->segments[i].region;
+
+	line->start = c->segments[i].start;
+	line->last = segment_last(c, i);
+	line->factor.after = 16;
+	if (region) {
+		line->kind = CALL_REGION;
+		line->number = region->number;
+		line->offset = region->offset;
+		line->counters = region->counters;
+		line->factor = region->factor;
+	} else if (c->overflow) {
+		line->kind = CALL_OVERFLOW;
+		line->number = (uint32_t)(c->overflow - c->call->entries);
+		line->counters = 1;
+	}
+	line->first = firsts[line->number];
+}
+
+/* Lines in a level above nr of them. */
+static uint32_t nodes_above(uint32_t nr)
+{
+	return (nr + CALL_NODE_KEYS - 1) / CALL_NODE_KEYS;
+}
+
+/* Where each level begins: the root first, the segments last. Returns the lines in all. */
+static uint32_t plan_levels(struct call_table *table, uint32_t nr_segments)
+{
+	uint32_t nodes[CALL_LEVELS + 1], line = 0, i;
+
+	nodes[0] = nr_segments;
+	for (i = 0; nodes[i] > 1; i++)
+		nodes[i + 1] = nodes_above(nodes[i]);
+	table->depth = i;
+	for (i = 0; i <= table->depth; i++) {
+		table->level[i] = line;
+		line += nodes[table->depth - i];
+	}
+	return line;
+}
+
+/* Last pc that is below a line of a level: of a node, that of its last child. */
+static uint64_t last_below(const struct region_table *table, uint32_t level, uint32_t line)
+{
+	return level == table->table.depth ? table->lines[line].region.last :
+					     table->lines[line].last[CALL_NODE_KEYS - 1];
+}
+
+/* The keys of a level, from the lines of the one below it. */
+static void fill_level(struct region_table *table, uint32_t level)
+{
+	uint32_t from = table->table.level[level + 1], to = table->table.level[level], i;
+	uint32_t below = level + 1 == table->table.depth ? table->nr_lines :
+							   table->table.level[level + 2];
+
+	memset(&table->lines[to], 0xff, (from - to) * sizeof(*table->lines));
+	for (i = 0; i < below - from; i++)
+		table->lines[to + i / CALL_NODE_KEYS].last[i % CALL_NODE_KEYS] =
+			last_below(table, level + 1, from + i);
+}
+
+static int fill_lines(const struct compiler *c, struct region_table *table)
+{
+	struct call_line *lines;
+	uint32_t level;
+	size_t i;
+
+	table->nr_lines = plan_levels(&table->table, (uint32_t)c->nr_segments);
+	lines = aligned_alloc(sizeof(*lines), table->nr_lines * sizeof(*lines));
+	if (!lines)
+		return -ENOMEM;
+	memset(lines, 0, table->nr_lines * sizeof(*lines));
+	table->lines = lines;
+	lines += table->table.level[table->table.depth];
+	for (i = 0; i < c->nr_segments; i++)
+		fill_segment(c, table->firsts, i, &lines[i].region);
+	for (level = table->table.depth; level-- > 0;)
+		fill_level(table, level);
+	return 0;
+}
+
+static int compile(struct compiler *c, struct region_table *table)
+{
+	int err;
+
+	add_regions(c, table);
+	sort_regions(c);
+	sweep(c);
+	err = number_counters(c, table);
+	return err ?: fill_lines(c, table);
+}
+
+int region_table_compile(const struct region_call *call, struct region_table *ret)
+{
+	struct compiler c = { .call = call };
+	struct region_table table = { 0 };
+	size_t nr = call->nr, refused;
+	int err;
+
+	if (nr > DIALECT_REGIONS_MAX)
+		return -E2BIG;
+	err = region_call_check(call, &refused);
+	if (err)
+		return err;
+	c.regions = calloc(nr + 1, sizeof(*c.regions));
+	c.segments = calloc(2 * nr + 2, sizeof(*c.segments));
+	c.open = calloc(nr + 1, sizeof(*c.open));
+	err = c.regions && c.segments && c.open ? compile(&c, &table) : -ENOMEM;
+	if (err)
+		region_table_free(&table);
+	else
+		*ret = table;
+	free(c.regions);
+	free(c.segments);
+	free(c.open);
+	return err;
+}
+
+void region_table_free(struct region_table *table)
+{
+	free(table->lines);
+	free(table->firsts);
+	*table = (struct region_table){ 0 };
+}
+
+size_t region_table_locate(const struct region_table *table, uint64_t number, uint64_t *ret_bin)
+{
+	size_t low = 0, high = table->nr, middle;
+
+	while (high - low > 1) {
+		middle = low + (high - low) / 2;
+		if (table->firsts[middle] <= number)
+			low = middle;
+		else
+			high = middle;
+	}
+	*ret_bin = number - table->firsts[low];
+	return low;
+}

@@ -1,0 +1,376 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From a request, which may be any bytes, to what a manual says of the call. */
+#include <errno.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "calls/calls_impl.h"
+
+/* sprofil()'s flags, as in <sys/profil.h>. */
+enum { FLAG_FAST = 2 };
+
+#define SAMPLES_MAX (1ULL << 31)
+
+/* A request that is being answered. */
+struct asking {
+	struct calls *calls;
+	const struct call_request *request;
+	pid_t pid;
+	uid_t uid;
+	int pid_fd;
+	struct process process;
+	struct member *member; /* with the call in force or the last one; NULL: none */
+	struct call_reply *reply;
+};
+
+static int check_form(const struct call_request *request, size_t size)
+{
+	if (size < sizeof(*request) || request->magic != CALL_MAGIC)
+		return -EPROTO;
+	if (request->version != CALL_VERSION)
+		return -EPROTONOSUPPORT;
+	if (request->pointer != 4 && request->pointer != 8)
+		return -EPROTO;
+	if (request->nr_entries > CALL_ENTRIES_MAX ||
+	    size != sizeof(*request) + request->nr_entries * sizeof(struct call_entry))
+		return -EPROTO;
+	if (request->dialect >= DIALECT_COUNT || request->flags & ~(uint32_t)CALL_USER_ONLY)
+		return -EINVAL;
+	switch (request->op) {
+	case CALL_PROFIL:
+	case CALL_PCSAMPLE:
+		return request->nr_entries == 1 ? 0 : -EPROTO;
+	case CALL_SPROFIL:
+	case CALL_SYNC:
+	case CALL_STATUS:
+		return 0;
+	}
+	return -EPROTO;
+}
+
+/* Who asks, by descriptors that no later process of the same pid can slip under. */
+static int identify(struct asking *asking)
+{
+	const struct call_request *request = asking->request;
+	struct call_ref ref;
+	int ret;
+
+	asking->pid_fd = (int)syscall(SYS_pidfd_open, asking->pid, 0);
+	if (asking->pid_fd < 0)
+		return -errno;
+	ret = process_open(&asking->process, asking->pid, request->pointer, request->proof);
+	if (ret)
+		return ret;
+	if (!kernel_ref_of(&asking->calls->kernel, asking->pid_fd, &ref))
+		asking->member = calls_member(asking->calls, &ref);
+	return 0;
+}
+
+/*
+ * Leaves the call, which others that share the address space may go on with. A stopped one is kept,
+ * for its status; one that another call replaces is not.
+ */
+static void leave(struct asking *asking, bool keep)
+{
+	struct member *member = asking->member;
+	struct call *call;
+
+	if (!member)
+		return;
+	call = member_call(member, &asking->calls->kernel);
+	if (__atomic_load_n(&call->users, __ATOMIC_SEQ_CST) > 1) {
+		calls_copy(asking->calls, member);
+		if (keep)
+			kernel_drop_ref(&asking->calls->kernel, asking->pid_fd);
+		__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST);
+	} else if (keep) {
+		if (call->phase == CALL_ON)
+			member->stop = CALL_STOP_ASKED;
+		calls_end(asking->calls, member);
+	} else {
+		calls_release(asking->calls, member);
+		asking->member = NULL;
+	}
+}
+
+/* What pcsample() returns: how many pcs the call before it has stored. */
+static int64_t stored(const struct asking *asking)
+{
+	const struct member *member = asking->member;
+
+	return member && member->shape->op == CALL_PCSAMPLE ? (int64_t)member->copied : 0;
+}
+
+/*
+ * Puts the new call in force, in place of the old one. If the process has executed another program
+ * since it asked, the kernel's hook came too early to take the new call out: then it is here.
+ */
+static int replace(struct asking *asking, struct member *member)
+{
+	struct kernel *kernel = &asking->calls->kernel;
+	struct call *call = member_call(member, kernel);
+	struct process again;
+	struct error err;
+	int ret;
+
+	kernel_switch_on(kernel, call);
+	ret = kernel_set_ref(kernel, asking->pid_fd, &member->ref);
+	if (!ret) {
+		leave(asking, false);
+		ret = process_open(&again, asking->pid, asking->request->pointer,
+				   asking->request->proof);
+		if (ret)
+			kernel_drop_ref(kernel, asking->pid_fd);
+		else
+			process_close(&again);
+	}
+	if (!ret)
+		ret = kernel_run_clocks(kernel, &err);
+	if (ret)
+		calls_release(asking->calls, member);
+	else
+		asking->member = member;
+	return ret;
+}
+
+static uint32_t call_flags(const struct call_request *request)
+{
+	uint32_t flags = request->flags & CALL_USER_ONLY ? CALL_SKIPS_KERNEL : 0;
+
+	if (request->op == CALL_PCSAMPLE)
+		return flags | CALL_TAKES_PCS;
+	if (request->op == CALL_SPROFIL && request->profil_flags & FLAG_FAST)
+		flags |= CALL_IS_FAST;
+	if (dialect_full(request->dialect, request->op == CALL_SPROFIL) == FULL_STOPS)
+		flags |= CALL_HAS_LIMIT;
+	return flags;
+}
+
+static int start(struct asking *asking, uint32_t width)
+{
+	const struct call_request *request = asking->request;
+	struct shape like = {
+		.op = (enum call_op)request->op,
+		.dialect = request->dialect,
+		.profil_flags = request->profil_flags,
+		.flags = call_flags(request),
+		.width = width,
+		.uid = asking->uid,
+		.pointer = request->pointer,
+		.random_at = asking->process.random_at,
+	};
+	struct member *member;
+	struct shape *shape;
+	int ret;
+
+	ret = calls_owner(asking->calls, asking->uid);
+	if (ret < 0)
+		return -EDQUOT;
+	like.owner = (uint32_t)ret;
+	memcpy(like.proof, request->proof, sizeof(like.proof));
+	ret = calls_add_shape(asking->calls, &like, request->entries, request->nr_entries, &shape);
+	if (!ret)
+		ret = calls_add_member(asking->calls, shape, &asking->process, &member);
+	if (ret) {
+		calls_sweep_shapes(asking->calls);
+		return ret == -ENOSPC ? -ENOMEM : ret;
+	}
+	if (shape->flags & CALL_HAS_LIMIT)
+		ret = member_preload(member, &asking->calls->kernel);
+	if (ret)
+		calls_release(asking->calls, member);
+	else
+		ret = replace(asking, member);
+	return ret == -ENOSPC ? -EDQUOT : ret;
+}
+
+/* 4.4BSD alone looks at the buffer when it is called. */
+static int check_buffer(struct asking *asking, const struct call_entry *entry)
+{
+	if (asking->request->dialect != DIALECT_BSD44 &&
+	    asking->request->dialect != DIALECT_BSD44DOC)
+		return 0;
+	return entry->size ? process_check(&asking->process, entry->base, entry->size) : 0;
+}
+
+static int do_profil(struct asking *asking)
+{
+	const struct call_request *request = asking->request;
+	const struct call_entry *entry = &request->entries[0];
+	uint32_t class = dialect_class(request->dialect, false, entry->offset, entry->scale);
+	int ret;
+
+	if (class == CLASS_INVALID)
+		return -EINVAL;
+	if (!entry->base || class == CLASS_OFF) {
+		leave(asking, true);
+		return 0;
+	}
+	ret = check_buffer(asking, entry);
+	return ret ? ret : start(asking, sizeof(uint16_t));
+}
+
+static int do_sprofil(struct asking *asking)
+{
+	const struct call_request *request = asking->request;
+	struct region_call call = { .dialect = request->dialect,
+				    .sprofil = true,
+				    .entries = request->entries,
+				    .nr = request->nr_entries };
+	size_t refused, i;
+	bool any = false;
+	int ret;
+
+	ret = region_call_width(request->dialect, request->count, request->profil_flags);
+	if (ret < 0)
+		return ret;
+	call.width = (uint32_t)ret;
+	if (request->count != (int64_t)request->nr_entries)
+		return -EPROTO;
+	ret = region_call_check(&call, &refused);
+	if (ret)
+		return ret;
+	if (request->profil_flags & FLAG_FAST && asking->calls->options.restrict_fast &&
+	    asking->uid)
+		return -EACCES;
+	for (i = 0; i < call.nr; i++)
+		any |= dialect_class(call.dialect, true, call.entries[i].offset,
+				     call.entries[i].scale) != CLASS_OFF;
+	if (!any) {
+		leave(asking, true);
+		return 0;
+	}
+	return start(asking, call.width);
+}
+
+static int do_pcsample(struct asking *asking)
+{
+	const struct call_request *request = asking->request;
+	int64_t before;
+	int ret = 0;
+
+	if (request->count < 0 || (uint64_t)request->count > SAMPLES_MAX ||
+	    (request->pointer == 4 && request->count > INT32_MAX) ||
+	    request->entries[0].size != (uint64_t)request->count)
+		return -EINVAL;
+	/* The old call ends first, for its count is what is returned. */
+	if (asking->member && asking->member->shape->op == CALL_PCSAMPLE)
+		calls_end(asking->calls, asking->member);
+	before = stored(asking);
+	if (request->count)
+		ret = start(asking, request->pointer);
+	else
+		leave(asking, true);
+	asking->reply->value = before;
+	return ret;
+}
+
+static void fill_stop(const struct member *member, const struct call *call,
+		      struct call_state *state)
+{
+	if (call->stop) {
+		state->stopped = call->stop;
+		state->region = call->stop_region;
+		state->counter = call->stop_counter;
+	} else {
+		state->stopped = member->stop;
+		state->region = member->stop_region;
+		state->counter = member->stop_counter;
+	}
+}
+
+/*
+ * While it is on, ticks come between reading one figure and the next: then the total is their sum.
+ * Once it is off the total is the kernel's own, and the sum a check.
+ */
+static void fill_state(const struct asking *asking)
+{
+	struct call_state *state = &asking->reply->state;
+	const struct member *member = asking->member;
+	const struct kernel *kernel = &asking->calls->kernel;
+	const struct call *call;
+
+	if (!member)
+		return;
+	call = member_call(member, kernel);
+	state->dialect = member->shape->dialect;
+	if (call->phase == CALL_ON) {
+		state->on = member->shape->op;
+		state->period_ns = kernel->clocks[member->shape->flags & CALL_IS_FAST].period_ns;
+	}
+	fill_stop(member, call, state);
+	state->binned = member->binned;
+	state->overflow = member->overflow;
+	state->outside = call->outside;
+	state->filtered = call->filtered;
+	state->lost = call->no_memory + call->over_limit + member->unwritten;
+	state->total = call->phase == CALL_ON ? state->binned + state->overflow + state->outside +
+							state->filtered + state->lost :
+						call->ticks;
+}
+
+static int carry_out(struct asking *asking)
+{
+	switch (asking->request->op) {
+	case CALL_PROFIL:
+		return do_profil(asking);
+	case CALL_SPROFIL:
+		return do_sprofil(asking);
+	case CALL_PCSAMPLE:
+		return do_pcsample(asking);
+	default:
+		/* Exact up to the instant in which it is asked. */
+		if (asking->member) {
+			kernel_quiesce(&asking->calls->kernel);
+			calls_copy(asking->calls, asking->member);
+		}
+		return 0;
+	}
+}
+
+void calls_request(struct calls *calls, pid_t pid, uid_t uid, const struct call_request *request,
+		   size_t size, struct call_reply *reply)
+{
+	struct asking asking = {
+		.calls = calls,
+		.request = request,
+		.pid = pid,
+		.uid = uid,
+		.pid_fd = -1,
+		.process = { .mem_fd = -1, .maps_fd = -1 },
+		.reply = reply,
+	};
+	int ret;
+
+	memset(reply, 0, sizeof(*reply));
+	reply->magic = CALL_MAGIC;
+	reply->version = CALL_VERSION;
+	/* Records of this process that are still to be read come first. */
+	kernel_poll(&calls->kernel);
+	ret = check_form(request, size);
+	if (!ret)
+		ret = identify(&asking);
+	if (!ret)
+		ret = carry_out(&asking);
+	reply->error = -ret;
+	fill_state(&asking);
+	process_close(&asking.process);
+	if (asking.pid_fd >= 0)
+		close(asking.pid_fd);
+	calls_set_timer(calls);
+}
+
+void calls_withdraw(struct calls *calls, pid_t pid)
+{
+	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct member *member;
+	struct call_ref ref;
+
+	if (pid_fd < 0 || kernel_ref_of(&calls->kernel, pid_fd, &ref))
+		return;
+	member = calls_member(calls, &ref);
+	if (member)
+		calls_end(calls, member);
+}

@@ -1,0 +1,384 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/timerfd.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+enum {
+	CONNECTIONS_MAX = 512,
+	CONNECTIONS_PER_USER = 64,
+	SILENCE_SECONDS = 2,
+	EVENTS = 32,
+	REQUEST_MAX = sizeof(struct call_request) + CALL_ENTRIES_MAX * sizeof(struct call_entry),
+};
+
+struct connection {
+	int fd; /* -1: free */
+	uid_t uid; /* who connected */
+	unsigned int seconds; /* since */
+};
+
+struct server {
+	struct calls *calls;
+	char *path; /* to be removed; NULL: not ours */
+	uid_t only;
+	int listen_fd;
+	int epoll_fd;
+	int timer_fd; /* runs while somebody is connected */
+	size_t nr_connections;
+	struct connection connections[CONNECTIONS_MAX];
+	char request[REQUEST_MAX + 1] __attribute__((aligned(8)));
+};
+
+static int watch(struct server *server, int fd, uint64_t tag)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
+
+	return epoll_ctl(server->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+enum { TAG_LISTEN = CONNECTIONS_MAX, TAG_TIMER };
+
+/* A socket that nobody listens on was left by a server that was killed. */
+static bool abandoned(const struct sockaddr_un *address)
+{
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	struct stat status;
+	bool refused;
+
+	if (fd < 0 || lstat(address->sun_path, &status) || !S_ISSOCK(status.st_mode)) {
+		if (fd >= 0)
+			close(fd);
+		return false;
+	}
+	refused = connect(fd, (const struct sockaddr *)address, sizeof(*address)) &&
+		  errno == ECONNREFUSED;
+	close(fd);
+	return refused;
+}
+
+/* The part that is a name, with its NUL for a path and without one for an abstract name. */
+static socklen_t fill_address(const char *path, struct sockaddr_un *address)
+{
+	size_t length = strlen(path);
+
+	memset(address, 0, sizeof(*address));
+	address->sun_family = AF_UNIX;
+	if (length >= sizeof(address->sun_path))
+		return 0;
+	memcpy(address->sun_path, path, length);
+	if (*path != '@')
+		return sizeof(*address);
+	address->sun_path[0] = '\0';
+	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length);
+}
+
+static int set_rights(struct server *server, const struct server_options *options,
+		      struct error *err)
+{
+	server->path = strdup(options->path);
+	if (!server->path)
+		return error_set(err, -ENOMEM, "server: out of memory");
+	if (chown(server->path, options->owner, options->group))
+		return error_errno(err, -errno, "%s: chown", options->path);
+	if (chmod(server->path, options->mode))
+		return error_errno(err, -errno, "%s: chmod", options->path);
+	return 0;
+}
+
+static int bind_path(struct server *server, const struct server_options *options, struct error *err)
+{
+	struct sockaddr_un address;
+	socklen_t length = fill_address(options->path, &address);
+	bool is_file = *options->path != '@';
+	mode_t mask;
+	int ret;
+
+	if (!length)
+		return error_set(err, -ENAMETOOLONG, "%s: too long for a socket", options->path);
+	if (is_file && abandoned(&address))
+		unlink(options->path);
+	/* Nobody may connect before it has its owner and rights. */
+	mask = umask(0777);
+	ret = bind(server->listen_fd, (struct sockaddr *)&address, length) ? -errno : 0;
+	umask(mask);
+	if (ret) {
+		error_errno(err, ret, "%s", options->path);
+		if (ret == -EADDRINUSE)
+			error_hint(err, "a server may be running; --socket PATH for another");
+		return ret;
+	}
+	return is_file ? set_rights(server, options, err) : 0;
+}
+
+static int start_listening(struct server *server, const struct server_options *options,
+			   struct error *err)
+{
+	int on = 1, ret;
+
+	if (options->path) {
+		server->listen_fd =
+			socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (server->listen_fd < 0)
+			return error_errno(err, -errno, "socket");
+		ret = bind_path(server, options, err);
+		if (ret)
+			return ret;
+	} else {
+		server->listen_fd = options->listen_fd;
+	}
+	/* Each message says who sent it: not who connected, who may be another by now. */
+	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+		return error_errno(err, -errno, "socket: SO_PASSCRED");
+	if (listen(server->listen_fd, SOMAXCONN))
+		return error_errno(err, -errno, "socket: listen");
+	return 0;
+}
+
+int server_open(const struct server_options *options, struct calls *calls, struct server **ret,
+		struct error *err)
+{
+	struct server *server = calloc(1, sizeof(*server));
+	int failed;
+	size_t i;
+
+	if (!server)
+		return error_set(err, -ENOMEM, "server: out of memory");
+	server->calls = calls;
+	server->listen_fd = -1;
+	server->only = options->only;
+	for (i = 0; i < CONNECTIONS_MAX; i++)
+		server->connections[i].fd = -1;
+	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	failed = start_listening(server, options, err);
+	if (!failed)
+		failed = watch(server, server->listen_fd, TAG_LISTEN);
+	if (!failed)
+		failed = watch(server, server->timer_fd, TAG_TIMER);
+	if (failed) {
+		if (!err->text[0])
+			error_errno(err, failed, "server: epoll");
+		server_close(server);
+		return failed;
+	}
+	*ret = server;
+	return 0;
+}
+
+int server_fd(const struct server *server)
+{
+	return server->epoll_fd;
+}
+
+static void run_timer(struct server *server)
+{
+	struct itimerspec every = { 0 };
+
+	if (server->nr_connections)
+		every.it_value.tv_sec = every.it_interval.tv_sec = 1;
+	timerfd_settime(server->timer_fd, 0, &every, NULL);
+}
+
+static void hang_up(struct server *server, struct connection *connection)
+{
+	close(connection->fd);
+	connection->fd = -1;
+	if (!--server->nr_connections)
+		run_timer(server);
+}
+
+static void reap_silent(struct server *server)
+{
+	uint64_t seconds;
+	size_t i;
+
+	if (read(server->timer_fd, &seconds, sizeof(seconds)) != sizeof(seconds))
+		return;
+	for (i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->fd < 0)
+			continue;
+		connection->seconds += seconds;
+		if (connection->seconds > SILENCE_SECONDS)
+			hang_up(server, connection);
+	}
+}
+
+/* A free place, unless the user has had all of theirs. */
+static struct connection *find_place(struct server *server, uid_t uid)
+{
+	struct connection *place = NULL;
+	size_t i, held = 0;
+
+	for (i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->fd < 0)
+			place = connection;
+		else
+			held += connection->uid == uid;
+	}
+	return held < CONNECTIONS_PER_USER ? place : NULL;
+}
+
+static void accept_all(struct server *server)
+{
+	struct connection *place;
+	struct ucred peer;
+	socklen_t size;
+	int fd;
+
+	while ((fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
+		size = sizeof(peer);
+		place = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ?
+				NULL :
+				find_place(server, peer.uid);
+		if (!place || watch(server, fd, place - server->connections)) {
+			close(fd);
+			continue;
+		}
+		*place = (struct connection){ .fd = fd, .uid = peer.uid };
+		if (!server->nr_connections++)
+			run_timer(server);
+	}
+}
+
+/* Descriptors that a client sends are closed: nothing is done with them. */
+static void close_passed(struct msghdr *message)
+{
+	struct cmsghdr *part;
+	size_t i, n;
+	int fd;
+
+	for (part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_RIGHTS)
+			continue;
+		n = (part->cmsg_len - CMSG_LEN(0)) / sizeof(fd);
+		for (i = 0; i < n; i++) {
+			memcpy(&fd, CMSG_DATA(part) + i * sizeof(fd), sizeof(fd));
+			close(fd);
+		}
+	}
+}
+
+static bool sender_of(struct msghdr *message, struct ucred *ret)
+{
+	struct cmsghdr *part;
+
+	for (part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
+		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
+			continue;
+		memcpy(ret, CMSG_DATA(part), sizeof(*ret));
+		return ret->pid > 0;
+	}
+	return false;
+}
+
+static bool may_ask(const struct server *server, uid_t uid)
+{
+	return server->only == (uid_t)-1 || !uid || uid == server->only;
+}
+
+static void refuse(struct call_reply *reply)
+{
+	reply->magic = CALL_MAGIC;
+	reply->version = CALL_VERSION;
+	reply->error = EACCES;
+}
+
+/* Who has not waited for the answer may have freed the buffer by now. */
+static bool has_hung_up(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR);
+}
+
+static void answer(struct server *server, int fd, const struct ucred *sender, size_t size)
+{
+	struct call_reply reply = { 0 };
+
+	if (has_hung_up(fd))
+		return;
+	if (may_ask(server, sender->uid))
+		calls_request(server->calls, sender->pid, sender->uid,
+			      (const struct call_request *)server->request, size, &reply);
+	else
+		refuse(&reply);
+	if (send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(reply))
+		calls_withdraw(server->calls, sender->pid);
+}
+
+static void serve(struct server *server, struct connection *connection)
+{
+	struct iovec space = { server->request, sizeof(server->request) };
+	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(16 * sizeof(int))];
+	struct msghdr message = { .msg_iov = &space,
+				  .msg_iovlen = 1,
+				  .msg_control = control,
+				  .msg_controllen = sizeof(control) };
+	struct ucred sender;
+	ssize_t got;
+
+	got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got < 0 && (errno == EAGAIN || errno == EINTR))
+		return;
+	if (got > 0) {
+		close_passed(&message);
+		if (sender_of(&message, &sender))
+			answer(server, connection->fd, &sender, (size_t)got);
+	}
+	hang_up(server, connection);
+}
+
+int server_poll(struct server *server, struct error *err)
+{
+	struct epoll_event events[EVENTS];
+	int i, nr;
+
+	nr = epoll_wait(server->epoll_fd, events, EVENTS, 0);
+	if (nr < 0)
+		return errno == EINTR ? 0 : error_errno(err, -errno, "server: epoll");
+	for (i = 0; i < nr; i++) {
+		uint64_t tag = events[i].data.u64;
+
+		if (tag == TAG_LISTEN)
+			accept_all(server);
+		else if (tag == TAG_TIMER)
+			reap_silent(server);
+		else if (server->connections[tag].fd >= 0)
+			serve(server, &server->connections[tag]);
+	}
+	return 0;
+}
+
+void server_close(struct server *server)
+{
+	size_t i;
+
+	if (!server)
+		return;
+	for (i = 0; i < CONNECTIONS_MAX; i++)
+		if (server->connections[i].fd >= 0)
+			close(server->connections[i].fd);
+	if (server->listen_fd >= 0)
+		close(server->listen_fd);
+	if (server->path)
+		unlink(server->path);
+	free(server->path);
+	close(server->epoll_fd);
+	close(server->timer_fd);
+	free(server);
+}

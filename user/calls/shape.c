@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/shape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * No buffer is larger, and the counters of 4,096 regions of this size still have a number each. One
+ * region alone needs no such bound.
+ */
+#define SIZE_MAX_EACH (1ULL << 50)
+
+static int copy_entries(struct shape *shape, const struct call_entry *entries, uint32_t nr)
+{
+	uint32_t i;
+
+	shape->entries = malloc((nr + 1) * sizeof(*entries));
+	if (!shape->entries)
+		return -ENOMEM;
+	memcpy(shape->entries, entries, nr * sizeof(*entries));
+	shape->nr_entries = nr;
+	for (i = 0; nr > 1 && i < nr; i++)
+		if (shape->entries[i].size > SIZE_MAX_EACH)
+			shape->entries[i].size = SIZE_MAX_EACH;
+	return 0;
+}
+
+static int make_table(struct kernel *kernel, struct shape *shape)
+{
+	const struct region_call call = {
+		.dialect = shape->dialect,
+		.width = shape->width,
+		.sprofil = shape_is_sprofil(shape),
+		.entries = shape->entries,
+		.nr = shape->nr_entries,
+	};
+	int64_t base;
+	int ret;
+
+	ret = region_table_compile(&call, &shape->table);
+	if (ret)
+		return ret;
+	base = runs_take(&kernel->free_lines, shape->table.nr_lines);
+	if (base < 0) {
+		region_table_free(&shape->table);
+		return (int)base;
+	}
+	shape->table.table.base = (uint32_t)base;
+	memcpy(kernel->lines + base, shape->table.lines,
+	       shape->table.nr_lines * sizeof(*shape->table.lines));
+	free(shape->table.lines);
+	shape->table.lines = NULL;
+	return 0;
+}
+
+/* A shape without calls has a free number. */
+static int take_number(struct kernel *kernel, struct shape *shape)
+{
+	uint32_t i;
+
+	for (i = 0; i < kernel->nr_calls; i++)
+		if (!__atomic_load_n(&kernel->shapes[i].calls, __ATOMIC_RELAXED) &&
+		    !kernel->shapes[i].held) {
+			kernel->shapes[i].held = 1;
+			shape->number = i;
+			return 0;
+		}
+	return -ENOSPC;
+}
+
+int shape_make(struct kernel *kernel, const struct shape *like, const struct call_entry *entries,
+	       uint32_t nr_entries, struct shape **ret)
+{
+	struct shape *shape = malloc(sizeof(*shape));
+	int failed;
+
+	if (!shape)
+		return -ENOMEM;
+	*shape = *like;
+	shape->entries = NULL;
+	shape->table = (struct region_table){ 0 };
+	shape->number = UINT32_MAX;
+	failed = copy_entries(shape, entries, nr_entries);
+	if (!failed && shape->op != CALL_PCSAMPLE)
+		failed = make_table(kernel, shape);
+	if (!failed)
+		failed = take_number(kernel, shape);
+	if (failed)
+		shape_free(kernel, shape);
+	else
+		*ret = shape;
+	return failed;
+}
+
+void shape_free(struct kernel *kernel, struct shape *shape)
+{
+	if (!shape)
+		return;
+	if (shape->table.nr_lines)
+		runs_give(&kernel->free_lines, shape->table.table.base, shape->table.nr_lines);
+	if (shape->number != UINT32_MAX)
+		kernel->shapes[shape->number].held = 0;
+	region_table_free(&shape->table);
+	free(shape->entries);
+	free(shape);
+}
+
+uint32_t shape_locate(const struct shape *shape, uint64_t flat, uint64_t *ret_bin,
+		      uint64_t *ret_left)
+{
+	size_t entry = region_table_locate(&shape->table, flat, ret_bin);
+
+	*ret_left = shape->table.firsts[entry + 1] - flat;
+	return (uint32_t)entry;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SHAPE_H
+#define BPFPROFIL_SHAPE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "calls/kernel.h"
+#include "calls/process.h"
+#include "calls/region_table.h"
+#include "shared/call_protocol.h"
+
+/*
+ * What a call was made with: one for a process and the children that it forked, until one of their
+ * regions turns out not to be writable.
+ */
+struct shape {
+	uint32_t number; /* in the kernel's table of shapes */
+	enum call_op op;
+	uint32_t dialect;
+	uint32_t profil_flags;
+	uint32_t flags; /* of struct call */
+	uint32_t width; /* of a counter; of a pc for pcsample */
+	uid_t uid;
+	uint32_t owner; /* in the kernel's table of owners */
+	uint32_t pointer;
+	uint64_t random_at;
+	uint8_t proof[PROCESS_PROOF];
+	struct call_entry *entries;
+	uint32_t nr_entries;
+	struct region_table table; /* its lines are in the kernel, from table.base; pcsample: none */
+};
+
+/*
+ * Makes a shape of a request that was checked, and its table in the kernel: what and whose it is
+ * from like, and entries. -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (of the
+ * regions).
+ */
+int shape_make(struct kernel *kernel, const struct shape *like, const struct call_entry *entries,
+	       uint32_t nr_entries, struct shape **ret);
+
+/* Gives its lines back. NULL is fine. */
+void shape_free(struct kernel *kernel, struct shape *shape);
+
+/* The entry that a counter is of, its number there, and how many follow it, itself included. */
+uint32_t shape_locate(const struct shape *shape, uint64_t flat, uint64_t *ret_bin,
+		      uint64_t *ret_left);
+
+static inline bool shape_is_sprofil(const struct shape *shape)
+{
+	return shape->op == CALL_SPROFIL;
+}
+
+#endif

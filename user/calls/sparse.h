@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPARSE_H
+#define BPFPROFIL_SPARSE_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "shared/binning.h"
+
+/* An array of numbers that are nearly all 0, in pages that are made when they are first asked for. */
+struct sparse_page {
+	uint64_t index;
+	uint64_t values[PAGE_COUNTERS];
+};
+
+struct sparse {
+	struct sparse_page **pages; /* ascending */
+	size_t nr;
+	size_t capacity;
+};
+
+/* The page of values from index * PAGE_COUNTERS on; NULL: out of memory. */
+struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index);
+
+void sparse_free(struct sparse *sparse);
+
+#endif

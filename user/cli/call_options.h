@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALL_OPTIONS_H
+#define BPFPROFIL_CALL_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "calls/region_table.h"
+#include "cli/opts.h"
+
+/* A number as the manuals write them: decimal, hexadecimal after 0x, octal after 0. */
+struct call_number {
+	uint64_t value;
+	bool given;
+};
+
+/* A call of profil() or, with regions, of sprofil(), as typed. */
+struct call_options {
+	unsigned int dialect; /* enum dialect, or DIALECT_COUNT: not given */
+	unsigned int width_word; /* of call_widths */
+	struct call_number offset, scale, size;
+	struct call_entry *regions;
+	size_t nr_regions;
+	size_t regions_capacity;
+};
+
+/* A group for a command's table, with struct call_options at its base. */
+extern const struct opt call_opts[];
+
+/* For --width, which commands take differently. */
+extern const char *const call_widths[];
+
+void call_options_init(struct call_options *options);
+void call_options_free(struct call_options *options);
+
+/* True when any of them was typed, --width aside. */
+bool call_options_given(const struct call_options *options);
+
+/*
+ * After parsing: the call that the options describe, in *entry when it is profil()'s. Both must
+ * outlive *ret. -EINVAL: they describe none, or one that the dialect refuses.
+ */
+int call_options_call(const struct call_options *options, struct call_entry *entry,
+		      struct region_call *ret, struct error *err);
+
+/* 0, -EINVAL or -ERANGE; the whole text must be the number. */
+int call_number_parse(const char *text, uint64_t *ret);
+
+const char *dialect_name(unsigned int dialect);
+
+#endif

@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/export_impl.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "symbol/regions.h"
+
+/*
+ * The buffers of a call, one behind the other, as the call would have left them had they been all
+ * zero. The pcs of the call are the offsets of one object; the ticks of all others are pcs that no
+ * region took. Nothing as large as a buffer is held: its counters that are not 0 are.
+ */
+struct hit {
+	uint64_t at; /* byte in the output */
+	uint64_t ticks;
+};
+
+struct raw {
+	const struct profile *profile;
+	const struct export_call *call;
+	uint64_t *starts; /* of the buffers in the output; the last is its size */
+	uint32_t object; /* nr_objects: none */
+	struct hit *hits;
+	size_t nr;
+	size_t capacity;
+	uint64_t untaken; /* ticks that no region took */
+	struct error *err;
+};
+
+static uint64_t add(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+static int add_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
+{
+	void *array = raw->hits;
+	int err;
+
+	err = grow(&array, &raw->capacity, raw->nr + 1, sizeof(*raw->hits));
+	if (err)
+		return error_errno(raw->err, err, "raw");
+	raw->hits = array;
+	raw->hits[raw->nr++] = (struct hit){ raw->starts[region] + bin * raw->call->width, ticks };
+	return 0;
+}
+
+static const struct call_region *find(const struct raw *raw, uint64_t pc)
+{
+	return call_table_find(&raw->call->table, raw->call->lines, pc);
+}
+
+static uint64_t bin_start(const struct profile_histogram *histogram, size_t i)
+{
+	return histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
+}
+
+static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
+{
+	return add(bin_start(histogram, i), histogram->bytes_per_bin - 1);
+}
+
+/* A bin of text that is wider than a counter of the call says not which of them had the ticks. */
+static int straddles(const struct raw *raw, const struct profile_histogram *histogram, size_t i)
+{
+	error_set(raw->err, -EINVAL,
+		  "raw: %.200s: its bin of %" PRIu64 " bytes at 0x%" PRIx64
+		  " falls into more than one counter",
+		  raw->profile->objects[histogram->object].path, histogram->bytes_per_bin,
+		  bin_start(histogram, i));
+	error_hint(raw->err, "a smaller --scale, or bpfprofil run --bytes-per-bin 1");
+	return -EINVAL;
+}
+
+static int file_bin(struct raw *raw, const struct profile_histogram *histogram, size_t i)
+{
+	uint64_t first = bin_start(histogram, i), last = bin_last(histogram, i);
+	const struct call_region *region = find(raw, first);
+	uint64_t bin = call_region_bin(region, first);
+
+	if (region != find(raw, last) || bin != call_region_bin(region, last))
+		return straddles(raw, histogram, i);
+	if (region->kind == CALL_REGION)
+		return add_hit(raw, region->number, bin, histogram->bins[i].count);
+	raw->untaken = add(raw->untaken, histogram->bins[i].count);
+	return 0;
+}
+
+/* Ticks of an overflow bin and of other objects fell elsewhere; those in the kernel at no pc. */
+static int file_histogram(struct raw *raw, const struct profile_histogram *histogram)
+{
+	bool chosen = histogram->object == raw->object && !histogram->overflow;
+	size_t i;
+	int err;
+
+	if (!chosen) {
+		if (raw->profile->objects[histogram->object].kind != PROFILE_KERNEL)
+			raw->untaken = add(raw->untaken, profile_histogram_ticks(histogram));
+		return 0;
+	}
+	for (i = 0; i < histogram->nr_bins; i++) {
+		err = file_bin(raw, histogram, i);
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static int file_ticks(struct raw *raw)
+{
+	const struct profile *profile = raw->profile;
+	const struct export_call *call = raw->call;
+	size_t i;
+	int err;
+
+	raw->untaken = profile->ticks.outside;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		err = file_histogram(raw, &profile->histograms[i]);
+		if (err)
+			return err;
+	}
+	if (call->overflow < call->nr && raw->untaken)
+		return add_hit(raw, call->overflow, 0, raw->untaken);
+	return 0;
+}
+
+static bool fits(const struct raw *raw, const struct profile_histogram *histogram)
+{
+	const struct call_region *region;
+	size_t i;
+
+	for (i = 0; i < histogram->nr_bins && !histogram->overflow; i++) {
+		region = find(raw, bin_start(histogram, i));
+		if (region->kind == CALL_REGION || region != find(raw, bin_last(histogram, i)))
+			return true;
+	}
+	return false;
+}
+
+/* The only object with ticks in the regions, or none. */
+static int guess_object(struct raw *raw)
+{
+	const struct profile *profile = raw->profile;
+	const struct profile_histogram *histogram;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		histogram = &profile->histograms[i];
+		if (histogram->object == raw->object || !fits(raw, histogram))
+			continue;
+		if (raw->object != profile->nr_objects) {
+			error_set(raw->err, -EINVAL,
+				  "raw: --object: not given, and both %.160s and %.160s have ticks "
+				  "at these offsets",
+				  profile->objects[raw->object].path,
+				  profile->objects[histogram->object].path);
+			error_hint(raw->err, "--object %.200s", profile->objects[raw->object].path);
+			return -EINVAL;
+		}
+		raw->object = histogram->object;
+	}
+	return 0;
+}
+
+static int named_object(struct raw *raw, const char *name)
+{
+	const struct profile *profile = raw->profile;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (!object_has_name(&profile->objects[i], name))
+			continue;
+		if (raw->object != profile->nr_objects) {
+			error_set(raw->err, -EINVAL, "raw: --object '%.200s': more than one object",
+				  name);
+			error_hint(raw->err, "the whole path of one of them");
+			return -EINVAL;
+		}
+		raw->object = i;
+	}
+	if (raw->object != profile->nr_objects)
+		return 0;
+	error_set(raw->err, -EINVAL, "raw: --object '%.200s': not in the profile", name);
+	error_hint(raw->err, "bpfprofil report --by objects");
+	return -EINVAL;
+}
+
+static int compare_hits(const void *left, const void *right)
+{
+	const struct hit *a = left, *b = right;
+
+	return a->at < b->at ? -1 : a->at > b->at;
+}
+
+/* One for each counter, as the output has them. */
+static void merge_hits(struct raw *raw)
+{
+	size_t i, stay = 0;
+
+	if (raw->nr)
+		qsort(raw->hits, raw->nr, sizeof(*raw->hits), compare_hits);
+	for (i = 0; i < raw->nr; i++) {
+		if (stay && raw->hits[stay - 1].at == raw->hits[i].at)
+			raw->hits[stay - 1].ticks =
+				add(raw->hits[stay - 1].ticks, raw->hits[i].ticks);
+		else
+			raw->hits[stay++] = raw->hits[i];
+	}
+	raw->nr = stay;
+}
+
+static void say_stopped(const struct hit *hottest, size_t others, char *note)
+{
+	int length;
+
+	if (!note)
+		return;
+	length = snprintf(note, EXPORT_NOTE_BYTES,
+			  "the counter at byte %" PRIu64 " of the buffer reached %d and ended it",
+			  hottest->at, DIALECT_LIMIT);
+	if (others && length > 0 && length < EXPORT_NOTE_BYTES)
+		snprintf(note + length, (size_t)(EXPORT_NOTE_BYTES - length),
+			 "; %zu more would have: a profile knows no order of ticks", others);
+}
+
+/*
+ * A profile has lost the order of its ticks, and on it depends what the others hold when a counter
+ * reaches the limit. We take the order that counts most: the fullest counter, of equal ones the
+ * first, gets there last, and what would have got there too has one tick less.
+ */
+static void stop_at_limit(struct raw *raw, char *note)
+{
+	struct hit *hottest = NULL;
+	size_t i, over = 0;
+
+	for (i = 0; i < raw->nr; i++) {
+		if (raw->hits[i].ticks < DIALECT_LIMIT)
+			continue;
+		if (!hottest || raw->hits[i].ticks > hottest->ticks)
+			hottest = &raw->hits[i];
+		over++;
+	}
+	if (!hottest)
+		return;
+	for (i = 0; i < raw->nr; i++)
+		if (&raw->hits[i] != hottest && raw->hits[i].ticks >= DIALECT_LIMIT)
+			raw->hits[i].ticks = DIALECT_LIMIT - 1;
+	say_stopped(hottest, over - 1, note);
+}
+
+static void put_zeros(FILE *stream, uint64_t bytes)
+{
+	static const char zeros[4096];
+	size_t part;
+
+	for (; bytes && !ferror(stream); bytes -= part) {
+		part = bytes < sizeof(zeros) ? (size_t)bytes : sizeof(zeros);
+		fwrite(zeros, 1, part, stream);
+	}
+}
+
+static int put_buffers(const struct raw *raw, FILE *stream)
+{
+	const struct export_call *call = raw->call;
+	uint64_t at = 0, value;
+	uint16_t narrow;
+	uint32_t wide;
+	size_t i;
+
+	errno = 0;
+	for (i = 0; i < raw->nr; i++) {
+		value = dialect_count(call->full, call->width, 0, raw->hits[i].ticks);
+		narrow = (uint16_t)value;
+		wide = (uint32_t)value;
+		put_zeros(stream, raw->hits[i].at - at);
+		fwrite(call->width == 2 ? (void *)&narrow : (void *)&wide, call->width, 1, stream);
+		at = raw->hits[i].at + call->width;
+	}
+	put_zeros(stream, raw->starts[call->nr] - at);
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	return error_errno(raw->err, errno ? -errno : -EIO, "writing the buffer");
+}
+
+/* Where each buffer is in the output. */
+static int lay_out(struct raw *raw)
+{
+	uint64_t *starts = raw->starts;
+	size_t i;
+
+	for (i = 0; i < raw->call->nr; i++)
+		if (__builtin_add_overflow(starts[i], raw->call->sizes[i], &starts[i + 1]) ||
+		    starts[i + 1] > INT64_MAX)
+			return error_set(raw->err, -EFBIG,
+					 "raw: the buffer is larger than a file can be");
+	return 0;
+}
+
+static int write_raw(struct raw *raw, const struct export_options *options, FILE *stream)
+{
+	int err;
+
+	err = lay_out(raw);
+	if (!err)
+		err = options->object ? named_object(raw, options->object) : guess_object(raw);
+	if (!err)
+		err = file_ticks(raw);
+	if (err)
+		return err;
+	merge_hits(raw);
+	if (raw->call->full == FULL_STOPS)
+		stop_at_limit(raw, options->note);
+	return put_buffers(raw, stream);
+}
+
+int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
+	       struct error *err)
+{
+	struct raw raw = { .profile = profile,
+			   .err = err,
+			   .object = (uint32_t)profile->nr_objects };
+	int code;
+
+	if (!options || !options->call)
+		return error_set(err, -EINVAL, "raw: no call was described");
+	raw.call = options->call;
+	raw.starts = calloc(raw.call->nr + 1, sizeof(*raw.starts));
+	if (!raw.starts)
+		return error_errno(err, -ENOMEM, "raw");
+	code = write_raw(&raw, options, stream);
+	free(raw.starts);
+	free(raw.hits);
+	return code;
+}
