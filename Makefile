@@ -5,6 +5,8 @@
 # `make help` lists what can be asked for.
 
 PREFIX ?= /usr/local
+LIBDIR ?= $(PREFIX)/lib
+INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 FUZZ_SECONDS ?= 60
@@ -80,7 +82,8 @@ all: $(BIN)
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	zlib1g-dev
-PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf valgrind python3 python3-jsonschema
+PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
+	python3-jsonschema
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base
@@ -100,24 +103,29 @@ demo: $(BIN) | deps ## Profile a real program and show where its time went
 
 # --- install --------------------------------------------------------------------------------------
 
-MAN_PAGES := $(wildcard user/man/*.[1-9])
+# Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
+MAN_PAGES := $(wildcard user/man/*.[1-9] user/man/*.3bpfprofil)
 COMPLETIONS := $(wildcard user/completions/*)
 installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
 	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \
-	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst .,,$(suffix $p))/$(notdir $p))
+	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst bpfprofil,,$(subst .,,$(suffix $p)))/$(notdir $p)) \
+	$(CLIENT_INSTALLED:%=$(DESTDIR)%)
 
-install: all ## Install into $(DESTDIR)$(PREFIX)
+install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 	$(call msg,INSTALL,$(DESTDIR)$(PREFIX))
 	$(Q)install -D -m 755 $(BIN) $(DESTDIR)$(PREFIX)/bin/bpfprofil
 	$(Q)install -D -m 644 -t $(DESTDIR)$(DATADIR)/bpfprofil $(SCHEMA)
 	$(Q)for page in $(MAN_PAGES); do \
-		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${page##*.} $$page; \
+		section=$${page##*.}; \
+		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${section%bpfprofil} $$page; \
 	done
 
 uninstall: ## Remove what install put there
 	$(call msg,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(installed)
-	$(Q)if [ -d $(DESTDIR)$(DATADIR)/bpfprofil ]; then rmdir $(DESTDIR)$(DATADIR)/bpfprofil; fi
+	$(Q)for dir in $(DATADIR) $(INCLUDEDIR) $(LIBDIR); do \
+		if [ -d $(DESTDIR)$$dir/bpfprofil ]; then rmdir $(DESTDIR)$$dir/bpfprofil; fi; \
+	done
 
 # --- quality --------------------------------------------------------------------------------------
 
@@ -128,7 +136,7 @@ format: | deps ## Format the C sources in place
 	$(Q)clang-format -i $(shell find bpf user include tests vmlinux -name '*.[ch]' -o -name '*.cc')
 
 analyze: $(SKELS) | deps ## gcc -fanalyzer, clang --analyze and cppcheck over user/
-	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 -- $(LIB_SRC) $(CLI_SRC)
+	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 $(CLIENT_PATH) -- $(LIB_SRC) $(CLI_SRC) $(CLIENT_SRC)
 
 # --- housekeeping ---------------------------------------------------------------------------------
 

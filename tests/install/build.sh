@@ -33,7 +33,7 @@ copy_tree() {
 	mkdir -p "$copy/tests" "$copy/$build"
 	cp -a tests/tests.mk "$copy/tests"
 	# What `all` made, with its times; the tests' part of build/ is large and not needed.
-	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,lib*.a} "$copy/$build" || return 1
+	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,lib*.a,lib*.so*} "$copy/$build" || return 1
 	rm -rf "$copy/$build/obj/tests"
 	[ ! -e .git ] || mkdir "$copy/.git"
 }
@@ -46,7 +46,7 @@ read_by_compilers() {
 		gcc "${flags[@]}" -MM "$source" | tr -s '[:space:]' '\n' | sed "s|^|$build/obj/${source%.c}.o |"
 	done
 	for source in bpf/*.bpf.c; do
-		[ "$source" != bpf/selftest.bpf.c ] || continue
+		[[ $source != bpf/selftest*.bpf.c ]] || continue
 		clang -target bpf -Ivmlinux -Iinclude -Ibpf -D__TARGET_ARCH_x86 -MM "$source" |
 			tr -s '[:space:]' '\n' | sed "s|^|$build/${source%.c}.o |"
 	done

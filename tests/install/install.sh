@@ -19,16 +19,25 @@ verdict() {
 }
 
 installed() {
-	(cd "$root" && find . -type f -printf '%m %P\n' | sort -k 2)
+	(cd "$root" && find . ! -type d -printf '%m %P\n' | sort -k 2)
 }
 
 expected() {
-	local page
+	local page section header
 
 	echo 755 usr/bin/bpfprofil
 	echo 644 usr/share/bpfprofil/profile.schema.json
-	for page in user/man/*.[1-9]; do
-		[ ! -e "$page" ] || echo "644 usr/share/man/man${page##*.}/$(basename "$page")"
+	for header in profil.h version.h; do
+		echo "644 usr/include/bpfprofil/$header"
+	done
+	echo 644 usr/lib/libbpfprofil.so.0
+	echo 777 usr/lib/libbpfprofil.so
+	echo 644 usr/lib/libbpfprofil.a
+	echo 644 usr/lib/bpfprofil/libbpfprofil-preload.so
+	echo 644 usr/lib/pkgconfig/libbpfprofil.pc
+	for page in user/man/*.[1-9] user/man/*.3bpfprofil; do
+		section=${page##*.}
+		[ ! -e "$page" ] || echo "644 usr/share/man/man${section%bpfprofil}/$(basename "$page")"
 	done
 }
 
@@ -44,6 +53,47 @@ schema_same() {
 		cmp - "$root/usr/share/bpfprofil/profile.schema.json"
 }
 
+version_here() {
+	sed -n 's/.*BPFPROFIL_VERSION "\(.*\)".*/\1/p' include/bpfprofil/version.h
+}
+
+pkg_config() {
+	PKG_CONFIG_LIBDIR=$root/usr/lib/pkgconfig PKG_CONFIG_SYSROOT_DIR=$root \
+		PKG_CONFIG_ALLOW_SYSTEM_CFLAGS=1 PKG_CONFIG_ALLOW_SYSTEM_LIBS=1 pkg-config "$@" libbpfprofil
+}
+
+pkg_config_version() {
+	[ "$(pkg_config --modversion)" = "$(version_here)" ]
+}
+
+# consumer NAME COMPILER...: builds a user's program in this language and runs it.
+consumer() {
+	local name=$1 flags
+
+	shift
+	read -ra flags < <(pkg_config --cflags --libs)
+	cat >"$root/consumer" <<-'END'
+		#include <bpfprofil/profil.h>
+		#include <bpfprofil/version.h>
+		#include <stdio.h>
+		int main(void)
+		{
+			if (profil(NULL, 0, 0, 0) || bpfprofil_dialect("v7"))
+				return 1;
+			return puts(BPFPROFIL_VERSION) < 0;
+		}
+	END
+	"$@" -o "$root/consumer.$name" "$root/consumer" -x none "${flags[@]}" &&
+		[ "$(BPFPROFIL_SOCKET=/nonexistent LD_LIBRARY_PATH=$root/usr/lib "$root/consumer.$name")" = "$(version_here)" ]
+	verdict $? "consumer_$name"
+	rm -f "$root/consumer" "$root/consumer.$name"
+}
+
+preload_loads() {
+	BPFPROFIL_SOCKET=/nonexistent LD_PRELOAD=$root/usr/lib/bpfprofil/libbpfprofil-preload.so \
+		/bin/true 2>&1 | (! grep .)
+}
+
 umask 027
 inner_make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
 verdict $? install
@@ -53,6 +103,13 @@ runs
 verdict $? runs
 schema_same
 verdict $? schema
+pkg_config_version
+verdict $? pkg_config_version
+consumer c "${CC:-gcc}" -Wall -Werror -Wno-nonnull -x c
+consumer cxx "${CXX:-g++}" -Wall -Werror -Wno-nonnull -x c++
+consumer c_static "${CC:-gcc}" -static -Wno-nonnull -x c
+preload_loads
+verdict $? preload
 inner_make -s uninstall DESTDIR="$root" PREFIX=/usr >/dev/null &&
 	[ -z "$(find "$root" ! -type d -o -name '*bpfprofil*')" ]
 verdict $? uninstall

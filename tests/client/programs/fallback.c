@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * Knows libc's profil() and sprofil() alone: turns them on, each in place of the other, and off, and
+ * says what ran meanwhile: libc's timer, or nothing that it could see.
+ */
+#include <stdio.h>
+#include <sys/profil.h>
+#include <sys/time.h>
+#include <unistd.h>
+
+static unsigned short counters[256];
+
+static void tell(const char *when)
+{
+	struct itimerval timer;
+
+	getitimer(ITIMER_PROF, &timer);
+	printf("%s %s\n", when, timer.it_interval.tv_usec ? "timer" : "quiet");
+}
+
+int main(void)
+{
+	struct prof region = { counters, sizeof(counters), (size_t)main, 0x10000 };
+	int bad = 0, i;
+
+	for (i = 0; i < 2; i++) {
+		bad |= profil(counters, sizeof(counters), (size_t)main, 0x10000);
+		tell("profil");
+		/* glibc's frees its table twice when it is turned on a second time. */
+		if (!i) {
+			bad |= sprofil(&region, 1, NULL, PROF_USHORT);
+			tell("sprofil");
+			bad |= profil(counters, sizeof(counters), (size_t)main, 0x10000);
+			tell("profil");
+		}
+		bad |= profil(NULL, 0, 0, 0);
+		tell("off");
+		bad |= profil(NULL, 0, 0, 0);
+	}
+	return bad != 0;
+}

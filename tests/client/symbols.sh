@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# symbols.sh BUILD: what the libraries export, need and keep. The same names stand in the map, in the
+# header and over the manual pages.
+set -uo pipefail
+
+build=$1
+so=$build/libbpfprofil.so.0
+status=0
+
+# same NAME EXPECTED GOT
+same() {
+	if [ "$2" = "$3" ]; then
+		echo "PASS client::$1"
+	else
+		diff <(echo "$2") <(echo "$3")
+		echo "FAIL client::$1"
+		status=1
+	fi
+}
+
+exported() {
+	nm -D --defined-only --format=posix "$1" | awk '$2 != "A" { sub(/@.*/, "", $1); print $1 }' | sort
+}
+
+# The names between global: and local:.
+mapped() {
+	sed -n '/global:/,/local:/s/^[[:space:]]*\([a-z_]*\);$/\1/p' "$1" | sort
+}
+
+needed() {
+	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
+}
+
+# Declared with a C function's parenthesis in the first column's line.
+declared() {
+	sed -n 's/^\(int\|long\) \([a-z_]*\)(.*/\2/p' include/bpfprofil/profil.h | sort
+}
+
+names=$(mapped user/client/libbpfprofil.map)
+same exported "$names" "$(exported "$so")"
+same declared "$names" "$(declared)"
+same man_pages "$names" "$(basename -a -s .3bpfprofil user/man/*.3bpfprofil | sort)"
+same preload_exported "$(mapped user/client/preload.map)" "$(exported "$build/libbpfprofil-preload.so")"
+same needed libc.so.6 "$(needed "$so")"
+same preload_needed libc.so.6 "$(needed "$build/libbpfprofil-preload.so")"
+same soname libbpfprofil.so.0 "$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
+
+# Neither stdio nor memory nor anything else that a signal handler must not call.
+same calls_of_libc "__errno_location getauxval getenv memcpy memset strcmp strlen syscall" \
+	"$(nm -D -u --format=posix "$so" | awk '$2 == "U" { sub(/@.*/, "", $1); print $1 }' | sort |
+		grep -vx __stack_chk_fail | tr '\n' ' ' | sed 's/ $//')"
+# What is written: the dialect, the environment as it was, and which private server there is.
+same writable "chosen_dialect current settings starting" \
+	"$(nm --format=posix "$so" | awk '$2 ~ /^[bBdD]$/ { print $1 }' |
+		grep -v '^_\|^completed' | sort | tr '\n' ' ' | sed 's/ $//')"
+# A program that is linked statically gets no other global names of ours.
+same archive "__wrap___profil $(echo "$names" | tr '\n' ' ' | sed 's/ $//')" \
+	"$(nm --defined-only --format=posix "$build/libbpfprofil.a" | awk '$2 ~ /^[TDBR]$/ { print $1 }' |
+		grep -v '^client_\|^private_server\|^sys_' | sort | tr '\n' ' ' | sed 's/ $//')"
+exit $status

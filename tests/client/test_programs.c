@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The libraries as they are installed, in programs of other languages, linkers and C libraries. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "child.h"
+#include "client.h"
+#include "need.h"
+
+static void assert_caller(struct fixture *fixture, const char *name)
+{
+	char path[256];
+	struct child_end end;
+
+	snprintf(path, sizeof(path), CLIENT_PROGRAMS "/%s", name);
+	fixture->shared->requests = 0;
+	child_run(&end, NULL, ARGS(path));
+	cr_expect_str_eq(end.out, "good\n", "%s: %s%s", name, end.out, end.err);
+	cr_expect_eq(fixture->shared->requests, 5, "%s asked %u times", name,
+		     fixture->shared->requests);
+	cr_expect_eq(fake_request(&fixture->server)->dialect, (uint32_t)DIALECT_IRIX);
+	child_end_free(&end);
+}
+
+static void begin(struct fixture *fixture)
+{
+	fixture_begin(fixture);
+	fixture->shared->reply.state.on = CALL_PROFIL;
+	fixture->shared->reply.state.period_ns = 10000000;
+	setenv("LD_LIBRARY_PATH", CLIENT_LIBDIR, 1);
+}
+
+Test(client_programs, c_and_cxx)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	assert_caller(&fixture, "caller_c99");
+	assert_caller(&fixture, "caller_c11");
+	assert_caller(&fixture, "caller_cxx98");
+	assert_caller(&fixture, "caller_cxx17");
+	fixture_end(&fixture);
+}
+
+Test(client_programs, static_glibc)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	assert_caller(&fixture, "caller_static");
+	fixture_end(&fixture);
+}
+
+Test(client_programs, musl)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	assert_caller(&fixture, "caller_musl");
+	assert_caller(&fixture, "caller_musl_static");
+	setenv("LD_LIBRARY_PATH", CLIENT_PROGRAMS, 1);
+	assert_caller(&fixture, "caller_musl_so");
+	fixture_end(&fixture);
+}
+
+/* A program that was linked to libbpfprofil may be run with the drop-in too; there is one dialect. */
+Test(client_programs, preloaded)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
+	assert_caller(&fixture, "caller_c99");
+	unsetenv("LD_PRELOAD");
+	fixture_end(&fixture);
+}
+
+static void assert_says(const char *expected)
+{
+	struct child_end end;
+
+	child_run(&end, NULL, ARGS(CLIENT_PROGRAMS "/fallback"));
+	cr_expect_eq(end.status, 0);
+	cr_expect_str_eq(end.out, expected, "%s%s", end.out, end.err);
+	cr_expect_str_empty(end.err);
+	child_end_free(&end);
+}
+
+/* libc's timer runs where nobody serves, and only there. */
+Test(client_programs, drop_in_and_libc)
+{
+	struct fixture fixture;
+
+	begin(&fixture);
+	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
+	assert_says("profil quiet\nsprofil quiet\nprofil quiet\noff quiet\n"
+		    "profil quiet\noff quiet\n");
+	cr_assert_eq(fixture.shared->requests, 8);
+	fake_kill(&fixture.server);
+	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
+		    "profil timer\noff quiet\n");
+	unsetenv("LD_PRELOAD");
+	fixture_end(&fixture);
+}
+
+/* The environment of a set-user-ID program is its caller's, who is not to choose its server. */
+Test(client_programs, secure)
+{
+	struct fixture fixture;
+	struct child_end end;
+
+	NEED_ROOT();
+	begin(&fixture);
+	child_run(&end, NULL,
+		  ARGS("sh", "-c",
+		       "d=$(mktemp -d) && chmod 755 $d && cp " CLIENT_PROGRAMS
+		       "/caller_static $d/suid "
+		       "&& chown 65534 $d/suid && chmod 4755 $d/suid && $d/suid; rm -r $d"));
+	cr_assert_eq(fixture.shared->requests, 0, "%s%s", end.out, end.err);
+	cr_assert_not_null(strstr(end.out, "bad"), "%s%s", end.out, end.err);
+	child_end_free(&end);
+	fixture_end(&fixture);
+}

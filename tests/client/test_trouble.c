@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Servers that are not there, or bad; and what a call may not do to its program. */
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/time.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "child.h"
+#include "client.h"
+#include "need.h"
+
+static double now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+static int call(void)
+{
+	return profil(test_counters, sizeof(test_counters), 0x1000, 0x10000);
+}
+
+Test(client_trouble, no_server)
+{
+	struct fixture fixture;
+	char path[200];
+
+	fixture_begin(&fixture);
+	snprintf(path, sizeof(path), "%s.none", fixture.server.path);
+	fixture_environment("BPFPROFIL_SOCKET", path);
+	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(sprofil(&test_region, 1, NULL, 0), ENOENT);
+	cr_assert_fails(sprofil(&test_region, 4097, NULL, 0), ENOENT);
+	cr_assert_fails(pcsample(NULL, 1), ENOENT);
+	cr_assert_fails(bpfprofil_sync(), ENOENT);
+	cr_assert_fails(bpfprofil_status(&(struct bpfprofil_status){ 0 }, 8), ENOENT);
+	memset(path, 'x', sizeof(path) - 1);
+	path[sizeof(path) - 1] = '\0';
+	fixture_environment("BPFPROFIL_SOCKET", path);
+	cr_assert_fails(call(), ENAMETOOLONG);
+	fixture_environment("BPFPROFIL_SOCKET", "@bpfprofil-nobody-listens-here");
+	cr_assert_fails(call(), ECONNREFUSED);
+	fixture_end(&fixture);
+}
+
+/* Where no server is, nothing is on, and that can be ended any time. */
+Test(client_trouble, stop_without_server)
+{
+	struct timeval tick = { 7, 7 };
+	struct fixture fixture;
+
+	fixture_begin(&fixture);
+	fake_kill(&fixture.server);
+	errno = ENOTTY;
+	cr_assert_eq(stop_profiling(), 0);
+	cr_assert_eq(profil(test_counters, 2, 0, 0), 0);
+	cr_assert_eq(sprofil(NULL, 0, &tick, 0), 0);
+	cr_assert_eq(pcsample(NULL, 0), 0);
+	cr_assert_eq(errno, ENOTTY);
+	cr_assert(tick.tv_sec == 0 && tick.tv_usec == 10000);
+	cr_assert_fails(call(), ECONNREFUSED);
+	fixture_end(&fixture);
+}
+
+Test(client_trouble, no_right_to_the_socket)
+{
+	struct fixture fixture;
+	int status;
+	pid_t child;
+
+	NEED_ROOT();
+	fixture_begin(&fixture);
+	cr_assert_eq(chmod(fixture.server.path, 0600), 0);
+	child = fork();
+	if (!child)
+		_exit(setgid(65534) || setuid(65534) || call() != -1 || errno != EACCES);
+	waitpid(child, &status, 0);
+	cr_assert_eq(status, 0);
+	fixture_end(&fixture);
+}
+
+Test(client_trouble, bad_replies)
+{
+	static const struct {
+		enum fake_how how;
+		int error;
+	} cases[] = { { FAKE_GARBAGE, EPROTO },
+		      { FAKE_SHORT, EPROTO },
+		      { FAKE_LONG, EPROTO },
+		      { FAKE_HANGS_UP, ECONNRESET } };
+	struct fixture fixture;
+	size_t i;
+
+	fixture_begin(&fixture);
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fixture.shared->how = cases[i].how;
+		cr_assert_fails(call(), cases[i].error);
+		cr_assert_fails(sprofil(&test_region, 1, NULL, 0), cases[i].error);
+		/* One that may have gone through is no stop without a server. */
+		cr_assert_fails(stop_profiling(), cases[i].error);
+	}
+	fixture.shared->how = FAKE_REPLIES;
+	fixture.shared->reply.error = -5;
+	cr_assert_fails(call(), EPROTO);
+	fixture.shared->reply.error = 4096;
+	cr_assert_fails(call(), EPROTO);
+	fixture.shared->reply.error = 0;
+	fixture.shared->reply.version = CALL_VERSION + 1;
+	cr_assert_fails(call(), EPROTO);
+	fixture_end(&fixture);
+}
+
+static bool has_left(void *argument)
+{
+	return ((struct fixture *)argument)->shared->left == 1;
+}
+
+/* It must learn that its answer is not wanted, or it would count into memory that has been freed. */
+Test(client_trouble, silent_server)
+{
+	struct fixture fixture;
+	double start;
+
+	fixture_begin(&fixture);
+	fixture.shared->how = FAKE_SILENT;
+	start = now();
+	cr_assert_fails(call(), ETIMEDOUT);
+	cr_assert(now() - start > 0.5 && now() - start < 5);
+	cr_assert(eventually(has_left, &fixture));
+	fixture_end(&fixture);
+}
+
+Test(client_trouble, stopped_server)
+{
+	struct fixture fixture;
+
+	fixture_begin(&fixture);
+	kill(fixture.server.pid, SIGSTOP);
+	cr_assert_fails(call(), ETIMEDOUT);
+	kill(fixture.server.pid, SIGCONT);
+	fixture_end(&fixture);
+}
+
+static bool is_asked(void *argument)
+{
+	return ((struct fixture *)argument)->shared->in_hand == 1;
+}
+
+Test(client_trouble, server_killed_in_a_call)
+{
+	struct fixture fixture;
+	double start = now();
+	int status;
+	pid_t child;
+
+	fixture_begin(&fixture);
+	fixture.shared->how = FAKE_SILENT;
+	child = fork();
+	if (!child)
+		_exit(call() != -1 || errno != ECONNRESET);
+	cr_assert(eventually(is_asked, &fixture));
+	fake_kill(&fixture.server);
+	waitpid(child, &status, 0);
+	cr_assert_eq(status, 0);
+	cr_assert_lt(now() - start, 10);
+	fixture_end(&fixture);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void count_alarm(int signal)
+{
+	(void)signal;
+	alarms++;
+}
+
+/* Neither is the call cut short nor the handler run within it, and the mask is as it was. */
+Test(client_trouble, signals_wait)
+{
+	struct sigaction action = { .sa_handler = count_alarm };
+	struct itimerval timer = { { 0, 0 }, { 0, FAKE_SLOW_MS * 1000 / 3 } };
+	struct fixture fixture;
+	sigset_t mask, after;
+
+	fixture_begin(&fixture);
+	fixture.shared->how = FAKE_SLOW;
+	sigaction(SIGALRM, &action, NULL);
+	sigemptyset(&mask);
+	sigaddset(&mask, SIGUSR1);
+	sigprocmask(SIG_SETMASK, &mask, NULL);
+	setitimer(ITIMER_REAL, &timer, NULL);
+	cr_assert_eq(call(), 0);
+	cr_assert_eq(alarms, 1);
+	sigprocmask(SIG_SETMASK, NULL, &after);
+	cr_assert(sigismember(&after, SIGUSR1) == 1 && sigismember(&after, SIGALRM) == 0 &&
+		  sigismember(&after, SIGTERM) == 0);
+	fixture_end(&fixture);
+}
+
+static volatile sig_atomic_t handler_result = -2;
+
+static void call_in_handler(int signal)
+{
+	(void)signal;
+	handler_result = call();
+}
+
+/* On a small stack, in a program that is within a call itself. */
+Test(client_trouble, call_in_a_handler)
+{
+	static char stack[8192];
+	struct sigaction action = { .sa_handler = call_in_handler, .sa_flags = SA_ONSTACK };
+	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	struct itimerval timer = { { 0, 0 }, { 0, 50000 } };
+	struct fixture fixture;
+
+	fixture_begin(&fixture);
+	cr_assert_eq(sigaltstack(&alternate, NULL), 0);
+	sigaction(SIGALRM, &action, NULL);
+	fixture.shared->how = FAKE_SLOW;
+	setitimer(ITIMER_REAL, &timer, NULL);
+	cr_assert_eq(call(), 0);
+	cr_assert_eq(handler_result, 0);
+	fixture_end(&fixture);
+}
+
+/* Blocked signals do not keep a stop and continue from ending a wait with EINTR. */
+Test(client_trouble, stopped_and_continued)
+{
+	struct fixture fixture;
+	int status, i;
+	pid_t child;
+
+	fixture_begin(&fixture);
+	fixture.shared->how = FAKE_SLOW;
+	child = fork();
+	if (!child)
+		_exit(call() != 0);
+	cr_assert(eventually(is_asked, &fixture));
+	for (i = 0; i < 5; i++) {
+		kill(child, SIGSTOP);
+		usleep(10000);
+		kill(child, SIGCONT);
+		usleep(10000);
+	}
+	waitpid(child, &status, 0);
+	cr_assert_eq(status, 0);
+	fixture_end(&fixture);
+}
+
+static void *call_while_cancelled(void *result)
+{
+	pthread_cancel(pthread_self());
+	*(int *)result = call();
+	pthread_testcancel();
+	*(int *)result = -3;
+	return NULL;
+}
+
+Test(client_trouble, no_cancellation_point)
+{
+	struct fixture fixture;
+	pthread_t thread;
+	void *end;
+	int result = -2;
+
+	fixture_begin(&fixture);
+	pthread_create(&thread, NULL, call_while_cancelled, &result);
+	pthread_join(thread, &end);
+	cr_assert_eq(result, 0);
+	cr_assert_eq(end, PTHREAD_CANCELED);
+	fixture_end(&fixture);
+}
+
+enum { THREADS = 8, CALLS = 100 };
+
+static void *call_often(void *failed)
+{
+	int i;
+
+	for (i = 0; i < CALLS; i++)
+		*(int *)failed += call() != 0;
+	return NULL;
+}
+
+Test(client_trouble, threads)
+{
+	int failed[THREADS] = { 0 }, i;
+	pthread_t threads[THREADS];
+	struct fixture fixture;
+
+	fixture_begin(&fixture);
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, call_often, &failed[i]);
+	for (i = 0; i < THREADS; i++) {
+		pthread_join(threads[i], NULL);
+		cr_assert_eq(failed[i], 0);
+	}
+	cr_assert_eq(fixture.shared->requests, THREADS * CALLS);
+	fixture_end(&fixture);
+}
+
+/* The socket then is descriptor 0, 1 or 2, and again nobody's after. */
+Test(client_trouble, standard_descriptors_closed)
+{
+	struct fixture fixture;
+	int status, fd;
+	pid_t child;
+
+	fixture_begin(&fixture);
+	child = fork();
+	if (!child) {
+		for (fd = 0; fd < 3; fd++)
+			close(fd);
+		if (call())
+			_exit(1);
+		for (fd = 0; fd < 3; fd++)
+			if (fcntl(fd, F_GETFD) >= 0)
+				_exit(2);
+		_exit(0);
+	}
+	waitpid(child, &status, 0);
+	cr_assert_eq(status, 0);
+	fixture_end(&fixture);
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "client/calls.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/auxv.h>
+
+#include "client/exchange.h"
+#include "client/private_server.h"
+#include "client/settings.h"
+#include "client/sys.h"
+
+/* So the caller's array goes out as it is, however long, and only the kernel reads it. */
+#define SAME_PLACE(a, b)                                                                           \
+	_Static_assert(offsetof(struct prof, a) == offsetof(struct call_entry, b) &&               \
+			       sizeof(((struct prof *)0)->a) == sizeof(uint64_t),                  \
+		       #a)
+SAME_PLACE(pr_base, base);
+SAME_PLACE(pr_size, size);
+SAME_PLACE(pr_off, offset);
+SAME_PLACE(pr_scale, scale);
+_Static_assert(sizeof(struct prof) == sizeof(struct call_entry), "struct prof");
+
+static int nobody_listens(int ret)
+{
+	return ret == -ENOENT || ret == -ECONNREFUSED || ret == -EACCES;
+}
+
+static int exchange_private(uint64_t id, const struct call_request *request,
+			    const struct call_entry *entries, struct call_reply *reply)
+{
+	char name[PRIVATE_NAME];
+
+	private_server_name(id, name);
+	return client_exchange(name, request, entries, reply);
+}
+
+/* The server that was named, or the own one, or the host's, or else one that is started now. */
+static int find_server(const struct call_request *request, const struct call_entry *entries,
+		       int starts, struct call_reply *reply)
+{
+	const struct settings *settings = client_settings();
+	uint64_t id = private_server();
+	int ret;
+
+	if (settings->socket)
+		return client_exchange(settings->socket, request, entries, reply);
+	if (id) {
+		ret = exchange_private(id, request, entries, reply);
+		if (!nobody_listens(ret))
+			return ret;
+		private_server_forget(id);
+	}
+	ret = client_exchange(CALL_SOCKET, request, entries, reply);
+	if (!starts || !nobody_listens(ret) || settings->secure || !private_server_allowed())
+		return ret;
+	id = private_server_start(settings->server);
+	return id ? exchange_private(id, request, entries, reply) : ret;
+}
+
+static void prepare(struct call_request *request, uint16_t op, int dialect)
+{
+	const void *proof = (const void *)getauxval(AT_RANDOM);
+
+	memset(request, 0, sizeof(*request));
+	request->magic = CALL_MAGIC;
+	request->version = CALL_VERSION;
+	request->op = op;
+	request->dialect = (uint32_t)dialect;
+	request->flags = client_settings()->flags;
+	request->pointer = sizeof(void *);
+	if (proof)
+		memcpy(request->proof, proof, sizeof(request->proof));
+}
+
+/*
+ * starts: the call turns something on. One that does not, and finds nobody, has nothing to do:
+ * where no server is, nothing is on.
+ */
+static struct outcome ask(struct call_request *request, const struct call_entry *entries,
+			  int starts)
+{
+	struct outcome outcome = { 0 };
+	struct call_reply reply;
+	int before = errno, ret;
+	sys_signals signals;
+
+	if ((int)request->dialect < 0) {
+		outcome.error = EINVAL;
+		return outcome;
+	}
+	signals = sys_block_signals();
+	ret = find_server(request, entries, starts, &reply);
+	sys_restore_signals(signals);
+	errno = before;
+	if (ret < 0) {
+		outcome.error = -ret;
+		outcome.served = ret == -EFAULT;
+		return outcome;
+	}
+	outcome.served = 1;
+	outcome.error = reply.error;
+	outcome.value = (long)reply.value;
+	outcome.state = reply.state;
+	return outcome;
+}
+
+static struct outcome forgive_stop(struct outcome outcome, int starts)
+{
+	if (!starts && !outcome.served && nobody_listens(-outcome.error))
+		outcome.error = 0;
+	return outcome;
+}
+
+static int dialect_or_current(int dialect)
+{
+	return dialect == DIALECT_CURRENT ? client_dialect() : dialect;
+}
+
+struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offset,
+			     unsigned long scale)
+{
+	const struct call_entry entry = { (uintptr_t)buf, bufsiz, offset, scale };
+	int starts = entry.base && scale;
+	struct call_request request;
+
+	prepare(&request, CALL_PROFIL, dialect_or_current(dialect));
+	request.count = request.nr_entries = 1;
+	return forgive_stop(ask(&request, &entry, starts), starts);
+}
+
+/* A call that ends counting has no tick; then what one would have had. */
+static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags)
+{
+	if (!period_ns)
+		period_ns = flags & PROF_FAST ? 1000000 : 10000000;
+	tvp->tv_sec = (time_t)(period_ns / 1000000000);
+	tvp->tv_usec = (suseconds_t)(period_ns % 1000000000 / 1000);
+}
+
+struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, struct timeval *tvp,
+			      unsigned int flags)
+{
+	int starts = profcnt > 0 && profcnt <= CALL_ENTRIES_MAX, before = errno;
+	struct outcome outcome = { .error = EFAULT, .served = 1 };
+	struct call_request request;
+	int bad = tvp && sys_writable(tvp, sizeof(*tvp));
+
+	errno = before;
+	if (bad)
+		return outcome;
+	prepare(&request, CALL_SPROFIL, dialect_or_current(dialect));
+	request.profil_flags = flags;
+	request.count = profcnt;
+	/* The server says what is wrong with a count out of range. */
+	request.nr_entries = starts ? (uint32_t)profcnt : 0;
+	outcome =
+		forgive_stop(ask(&request, (const struct call_entry *)profp, starts), profcnt != 0);
+	if (tvp && !outcome.error)
+		put_tick(tvp, outcome.state.period_ns, flags);
+	return outcome;
+}
+
+struct outcome client_pcsample(void *samples, long nsamples)
+{
+	const struct call_entry entry = { .base = (uintptr_t)samples, .size = (uint64_t)nsamples };
+	struct call_request request;
+	int starts = nsamples > 0;
+
+	prepare(&request, CALL_PCSAMPLE, client_dialect());
+	request.count = nsamples;
+	request.nr_entries = 1;
+	return forgive_stop(ask(&request, &entry, starts), nsamples != 0);
+}
+
+struct outcome client_ask(uint16_t op)
+{
+	struct call_request request;
+	/* What was asked of the calls before does not change with a bad name for the next. */
+	int dialect = client_dialect();
+
+	prepare(&request, op, dialect < 0 ? 0 : dialect);
+	return ask(&request, NULL, 0);
+}
+
+long client_return(const struct outcome *outcome)
+{
+	if (!outcome->error)
+		return outcome->value;
+	errno = outcome->error;
+	return -1;
+}

@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CLIENT_EXPORT_H
+#define BPFPROFIL_CLIENT_EXPORT_H
+
+/* The rest is built with -fvisibility=hidden. Also to be listed in a map. */
+#define EXPORT __attribute__((visibility("default")))
+
+#endif

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "client/preload.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <gnu/lib-names.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "client/export.h"
+#include "client/settings.h"
+
+static struct real_calls real;
+
+/* Which of libc's two counts; each must be ended once only, and by itself. */
+static enum { LIBC_OFF, LIBC_PROFIL, LIBC_SPROFIL } libc_counts;
+
+/* libc's, and not the next there are: those of a program that is linked with libbpfprofil are ours. */
+__attribute__((constructor)) static void find_real(void)
+{
+	void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
+
+	if (!libc)
+		return;
+	real.profil = dlsym(libc, "profil");
+	real.sprofil = dlsym(libc, "sprofil");
+	real.monstartup = dlsym(libc, "__monstartup");
+	real.moncontrol = dlsym(libc, "moncontrol");
+	real.mcleanup = dlsym(libc, "_mcleanup");
+	dlclose(libc);
+}
+
+/* The constructor is late for a call of a library's that is set up before us. */
+const struct real_calls *preload_real(void)
+{
+	if (!real.profil)
+		find_real();
+	return &real;
+}
+
+void preload_tell_fallback(const char *call, int error)
+{
+	int before = errno;
+
+	if (client_settings()->verbose)
+		dprintf(2, "bpfprofil: %s: no server: %s; libc counts\n", call, strerror(error));
+	errno = before;
+}
+
+static int not_served(const struct outcome *outcome)
+{
+	return !outcome->served && outcome->error;
+}
+
+static void end_libc_counting(void)
+{
+	const struct real_calls *libc = preload_real();
+
+	if (libc_counts == LIBC_PROFIL && libc->profil)
+		libc->profil(NULL, 0, 0, 0);
+	else if (libc_counts == LIBC_SPROFIL && libc->sprofil)
+		libc->sprofil(NULL, 0, NULL, 0);
+	libc_counts = LIBC_OFF;
+}
+
+EXPORT int profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale)
+{
+	struct outcome outcome = client_profil(DIALECT_CURRENT, buf, bufsiz, offset, scale);
+
+	if (not_served(&outcome) && preload_real()->profil) {
+		preload_tell_fallback("profil", outcome.error);
+		end_libc_counting();
+		libc_counts = LIBC_PROFIL;
+		return preload_real()->profil(buf, bufsiz, offset, scale);
+	}
+	end_libc_counting();
+	return (int)client_return(&outcome);
+}
+
+EXPORT int sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigned int flags)
+{
+	struct outcome outcome = client_sprofil(DIALECT_CURRENT, profp, profcnt, tvp, flags);
+
+	if (not_served(&outcome) && preload_real()->sprofil) {
+		preload_tell_fallback("sprofil", outcome.error);
+		end_libc_counting();
+		libc_counts = profcnt > 0 ? LIBC_SPROFIL : LIBC_OFF;
+		return preload_real()->sprofil(profp, profcnt, tvp, flags);
+	}
+	end_libc_counting();
+	return (int)client_return(&outcome);
+}
+
+/* libc has none to fall back to. */
+EXPORT long pcsample(uintptr_t samples[], long nsamples)
+{
+	struct outcome outcome = client_pcsample(samples, nsamples);
+
+	if (outcome.served || !outcome.error)
+		end_libc_counting();
+	return client_return(&outcome);
+}

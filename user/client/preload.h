@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CLIENT_PRELOAD_H
+#define BPFPROFIL_CLIENT_PRELOAD_H
+
+#include <stddef.h>
+#include <sys/time.h>
+
+#include "client/calls.h"
+
+/*
+ * The drop-in, by LD_PRELOAD: a program that knows nothing of us gets our counts from its own
+ * calls. Where no server can be asked it gets libc's, as if we were not there.
+ */
+
+/* libc's own, found when the library is loaded; NULL: it has none. */
+struct real_calls {
+	int (*profil)(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
+	int (*sprofil)(struct prof *profp, int profcnt, struct timeval *tvp, unsigned int flags);
+	void (*monstartup)(unsigned long low, unsigned long high);
+	void (*moncontrol)(int mode);
+	void (*mcleanup)(void);
+};
+
+const struct real_calls *preload_real(void);
+
+/* With BPFPROFIL_VERBOSE, one line: libc counts, for this errno. */
+void preload_tell_fallback(const char *call, int error);
+
+#endif

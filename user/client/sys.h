@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CLIENT_SYS_H
+#define BPFPROFIL_CLIENT_SYS_H
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/*
+ * System calls as the kernel has them: -errno for a failure. Not libc's functions, for those are
+ * cancellation points, run hooks (fork), or hold back some signals from being blocked.
+ */
+static inline long sys_result(long ret)
+{
+	return ret == -1 ? -errno : ret;
+}
+
+#define SYS(name, ...) sys_result(syscall(SYS_##name, __VA_ARGS__))
+
+/*
+ * Blocked signals do not interrupt, but with a timeout set on a socket, being stopped and
+ * continued does.
+ */
+#define SYS_RETRY(name, ...)                                                                       \
+	({                                                                                         \
+		long sys_ret_;                                                                     \
+		do {                                                                               \
+			sys_ret_ = SYS(name, __VA_ARGS__);                                         \
+		} while (sys_ret_ == -EINTR);                                                      \
+		sys_ret_;                                                                          \
+	})
+
+/* The kernel's signal set, not libc's, which is larger and spares libc's own signals. */
+typedef unsigned long sys_signals;
+
+static inline sys_signals sys_block_signals(void)
+{
+	sys_signals all = ~0UL, before = 0;
+
+	SYS(rt_sigprocmask, 2 /* SIG_SETMASK */, &all, &before, sizeof(all));
+	return before;
+}
+
+static inline void sys_restore_signals(sys_signals before)
+{
+	SYS(rt_sigprocmask, 2, &before, NULL, sizeof(before));
+}
+
+/*
+ * 0 when [at, at + size) of at most a page can be written to, else -EFAULT. The kernel tries, with
+ * an atomic "or 0" that a futex call can be told to make: what stands there stays.
+ */
+int sys_writable(const void *at, unsigned long size);
+
+#endif

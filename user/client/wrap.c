@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "client/calls.h"
+
+/*
+ * A static program built with -pg calls libc's __profil() from within libc, where no library can
+ * step in, but the linker can: -Wl,--wrap=__profil. In the archive only, and linked only then.
+ */
+int __real___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
+int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
+
+static int libc_counts;
+
+int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale)
+{
+	struct outcome outcome = client_profil(DIALECT_GLIBC, buf, bufsiz, offset, scale);
+
+	if (!outcome.served && outcome.error) {
+		libc_counts = 1;
+		return __real___profil(buf, bufsiz, offset, scale);
+	}
+	if (libc_counts) {
+		libc_counts = 0;
+		__real___profil(NULL, 0, 0, 0);
+	}
+	return (int)client_return(&outcome);
+}
