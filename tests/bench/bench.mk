@@ -4,7 +4,8 @@
 
 BENCH_NR_OBJECTS := 64
 BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
-BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload
+BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload \
+	$(BUILD)/bench/calls $(BUILD)/bench/copy_back
 BENCH_OBJECTS := $(BENCH_NUMBERS:%=$(BUILD)/bench/objects/object%.so)
 BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
@@ -12,9 +13,14 @@ BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wst
 $(BUILD)/bench/measure: tests/bench/measure.c tests/bench/account.c
 $(BUILD)/bench/empty: tests/bench/empty.c
 $(BUILD)/bench/workload: tests/bench/workload.c
+$(BUILD)/bench/calls: tests/bench/calls.c tests/bench/libc_profil.c tests/bench/account.c $(CLIENT_A)
+$(BUILD)/bench/calls: private CPPFLAGS += -Iinclude
+$(BUILD)/bench/copy_back: tests/bench/copy_back.c $(LIB)
+$(BUILD)/bench/copy_back: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude
+$(BUILD)/bench/copy_back: private BENCH_LIBS := $(LIBS)
 $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
-	$(Q)$(BENCH_CC) $(filter %.c,$^) -o $@ -lbpf -pthread -ldl
+	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
 
 # Built one by one from the same source. The 1 before the number: 08 is no octal number.
 $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/bench/bench.mk | $$(@D)/

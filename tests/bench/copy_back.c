@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * copy_back [ROUNDS]
+ *
+ * What it costs to bring a page of counters to its caller's buffer, by how many of its 1,024 were
+ * hit, beside memcpy of the 2 KiB that they are there. The counters are set by hand; all else is
+ * what the server does.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "calls/calls_impl.h"
+
+enum { PAGES = 256, ROUNDS_MAX = 256 };
+
+static const int densities[] = { 1, 16, 256, PAGE_COUNTERS };
+#define NR_DENSITIES (sizeof(densities) / sizeof(*densities))
+
+static uint16_t buffer[PAGES * PAGE_COUNTERS], copy[PAGES * PAGE_COUNTERS];
+
+static void give_up(const char *what)
+{
+	fprintf(stderr, "copy_back: %s\n", what);
+	exit(1);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static pid_t start_caller(void)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	memset(buffer, 0, sizeof(buffer));
+	for (;;)
+		pause();
+}
+
+static struct member *register_caller(struct calls *calls, pid_t pid)
+{
+	struct {
+		struct call_request request;
+		struct call_entry entry;
+	} asked = { .request = { .magic = CALL_MAGIC,
+				 .version = CALL_VERSION,
+				 .op = CALL_PROFIL,
+				 .pointer = sizeof(void *),
+				 .nr_entries = 1 },
+		    .entry = { (uintptr_t)buffer, sizeof(buffer), 0, 0x10000 } };
+	struct call_reply reply;
+	uint32_t slot;
+
+	/* A fork has its parent's. */
+	memcpy(asked.request.proof, (const void *)getauxval(AT_RANDOM), CALL_PROOF_BYTES);
+	calls_request(calls, pid, 0, &asked.request, sizeof(asked), &reply);
+	if (reply.error)
+		give_up(strerror(reply.error));
+	for (slot = 0; slot < calls->kernel.nr_calls; slot++)
+		if (calls->members[slot])
+			return calls->members[slot];
+	give_up("no call");
+	return NULL;
+}
+
+static void hit(struct kernel *kernel, const struct member *member, int density)
+{
+	int page, i;
+
+	for (page = 0; page < PAGES; page++) {
+		uint32_t number = kernel_held_page(kernel, &member->ref, (uint64_t)page);
+
+		if (!number)
+			number = kernel_add_page(kernel, &member->ref, (uint64_t)page);
+		if (!number)
+			give_up("no page");
+		for (i = 0; i < density; i++)
+			kernel_page(kernel, number)->counters[i * (PAGE_COUNTERS / density)] = 1;
+	}
+}
+
+static void print_row(const char *name, double *ns, int rounds)
+{
+	qsort(ns, (size_t)rounds, sizeof(*ns), compare);
+	printf("| %s | %.2f (%.2f to %.2f) |\n", name, ns[rounds / 2] / 1000, ns[0] / 1000,
+	       ns[rounds - 1] / 1000);
+}
+
+int main(int argc, char **argv)
+{
+	static double ns[NR_DENSITIES][ROUNDS_MAX], plain[ROUNDS_MAX];
+	int rounds = argc > 1 ? atoi(argv[1]) : 21, round;
+	pid_t pid = start_caller();
+	struct calls_options options;
+	struct member *member;
+	struct calls *calls;
+	struct error err;
+	uint64_t before;
+	char name[64];
+	size_t i;
+
+	if (rounds < 1 || rounds > ROUNDS_MAX)
+		give_up("ROUNDS");
+	calls_options_init(&options);
+	if (calls_open(&options, &calls, &err))
+		give_up(err.text);
+	member = register_caller(calls, pid);
+	for (round = -1; round < rounds; round++) {
+		for (i = 0; i < NR_DENSITIES; i++) {
+			hit(&calls->kernel, member, densities[i]);
+			before = now_ns();
+			calls_copy(calls, member);
+			if (round >= 0)
+				ns[i][round] = (double)(now_ns() - before) / PAGES;
+		}
+		before = now_ns();
+		memcpy(copy, buffer, sizeof(copy));
+		__asm__ volatile("" ::"r"(copy) : "memory");
+		if (round >= 0)
+			plain[round] = (double)(now_ns() - before) / PAGES;
+	}
+	printf("| a page to its buffer | µs |\n|---|---|\n");
+	for (i = 0; i < NR_DENSITIES; i++) {
+		snprintf(name, sizeof(name), "%d of 1,024 counters hit", densities[i]);
+		print_row(name, ns[i], rounds);
+	}
+	print_row("memcpy of its 2 KiB", plain, rounds);
+	calls_close(calls);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+	return 0;
+}
