@@ -12,6 +12,7 @@
 #include "base/file.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/preload.h"
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/sampling.h"
@@ -23,12 +24,15 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 struct run_arguments {
 	struct sampling_options sampling;
+	bool preload;
 };
 
 /* One `run`, from arguments to exit status. */
 struct run {
 	const struct sampling_options *options;
+	bool wants_preload;
 	char **argv; /* COMMAND */
+	struct preload preload;
 	struct result result;
 	struct session *session;
 	struct child child;
@@ -85,7 +89,11 @@ static int prepare(struct run *run, struct error *err)
 {
 	int ret;
 
+	ret = run->wants_preload ? preload_open(&run->preload, run->options->user, err) : 0;
+	if (ret)
+		return explain(ret, err);
 	ret = child_fork(run->argv, run->options->user, &run->child, err);
+	preload_started(&run->preload);
 	if (!ret)
 		ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid,
 					 err);
@@ -113,14 +121,17 @@ enum event { EVENT_NONE, EVENT_ENDED, EVENT_SIGNAL };
 /* Sleeps until something happens. Ticks wake nobody. */
 static enum event wait_event(struct run *run, int timeout, struct error *err)
 {
-	struct pollfd fds[] = {
+	struct pollfd fds[3 + PRELOAD_FDS] = {
 		{ .fd = run->child.pid_fd, .events = POLLIN },
 		{ .fd = run->signal_fd, .events = POLLIN },
 		{ .fd = session_fd(run->session), .events = POLLIN },
 	};
 
-	if (poll(fds, 3, timeout) <= 0)
+	preload_watch(&run->preload, fds + 3);
+	if (poll(fds, 3 + PRELOAD_FDS, timeout) <= 0)
 		return EVENT_NONE;
+	if (preload_poll(&run->preload, fds + 3, err))
+		print_error(err);
 	/* First, while the process that a new file belongs to may still be there. */
 	if (fds[2].revents && session_poll(run->session, err))
 		print_error(err);
@@ -221,6 +232,8 @@ static int run_command(struct run *run, struct error *err)
 	}
 	event = sample(run, err);
 	ret = session_stop(run->session, err);
+	if (!ret)
+		ret = preload_finish(&run->preload, &run->result.calls, err);
 	status = event == EVENT_ENDED ? child_wait(&run->child) : 0;
 	if (ret)
 		print_error(err);
@@ -251,12 +264,14 @@ static int cmd_run(int argc, char **argv)
 		print_error(&err);
 	else {
 		run.options = &arguments.sampling;
+		run.wants_preload = arguments.preload;
 		run.argv = argv + first;
 		status = run_command(&run, &err);
 	}
 out:
 	child_free(&run.child);
 	session_close(run.session);
+	preload_close(&run.preload);
 	if (run.signal_fd >= 0)
 		close(run.signal_fd);
 	result_free(&run.result);
@@ -264,11 +279,20 @@ out:
 	return status;
 }
 
+static const struct opt preload_opts[] = {
+	{ .name = "preload",
+	  .help = "serve COMMAND's own profil(), sprofil(), pcsample() and -pg start-up",
+	  .set = opt_set_flag,
+	  .field = offsetof(struct run_arguments, preload) },
+	{ 0 }
+};
+
 static const struct opt_group run_groups[] = { SAMPLING_GROUPS(
 						       offsetof(struct run_arguments, sampling)),
 					       { .title = "Command",
 						 .opts = sampling_command_opts,
 						 .base = offsetof(struct run_arguments, sampling) },
+					       { .title = "Calls", .opts = preload_opts },
 					       { 0 } };
 
 static const struct command_example run_examples[] = {
@@ -279,6 +303,8 @@ static const struct command_example run_examples[] = {
 	  "sudo bpfprofil run --region libz.so.1 -o prof-%t.json.gz -u www-data -- ./serve" },
 	{ "A profile a minute, the last day of them",
 	  "sudo bpfprofil run --interval 60 --keep 1440 -o 'prof-%t.json.gz' -- ./server" },
+	{ "A program built with gcc -pg, with our ticks in its gmon.out",
+	  "sudo bpfprofil run --preload -- ./prog" },
 	{ NULL, NULL }
 };
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "cli/output.h"
+#include "profile/profile_append.h"
 #include "profile/profile_io.h"
 #include "report/report.h"
 #include "symbol/functions.h"
@@ -104,6 +105,8 @@ static int make_file(struct result *result, struct session *session, uint64_t cp
 		code = set_command(profile, result->argv, err);
 	if (!code)
 		code = name_places(session, result->options, profile, err);
+	if (!code && result->calls && profile_append(profile, result->calls))
+		code = error_set(err, -ENOMEM, "profile: out of memory");
 	if (profile_account_add(&result->sum, &profile->ticks) && !code)
 		code = error_set(err, -ENOMEM, "profile: out of memory");
 	if (!code)
@@ -208,5 +211,6 @@ int result_started(struct result *result, const struct session *session, struct 
 void result_free(struct result *result)
 {
 	series_free(&result->series);
+	profile_free(result->calls);
 	profile_account_free(&result->sum);
 }

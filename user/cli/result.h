@@ -19,6 +19,7 @@ struct result {
 	char **argv; /* COMMAND; NULL without one */
 	struct series series; /* the files' names */
 	struct profile_account sum; /* of all profiles so far, those that could not be written too */
+	struct profile *calls; /* for the last file: what run --preload served; or NULL */
 	bool failed; /* at least once; it was said */
 };
 

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/preload.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define LIBRARY "libbpfprofil-preload.so"
+#define VARIABLE "LD_PRELOAD"
+
+/* Beside the program in a build tree, under lib/ where it is installed. */
+static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/bpfprofil/" LIBRARY };
+
+static int find_library(char **ret, struct error *err)
+{
+	char program[4096], *slash;
+	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
+	size_t i;
+
+	if (length < 0)
+		return error_errno(err, -errno, "/proc/self/exe");
+	program[length] = '\0';
+	slash = strrchr(program, '/');
+	if (slash)
+		*slash = '\0';
+	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
+		if (asprintf(ret, places[i], program) < 0)
+			return error_set(err, -ENOMEM, "--preload: out of memory");
+		if (!access(*ret, R_OK))
+			return 0;
+		free(*ret);
+		*ret = NULL;
+	}
+	error_set(err, -ENOENT, "--preload: " LIBRARY ": neither beside the program nor installed");
+	error_hint(err, "make install, as a whole");
+	return -ENOENT;
+}
+
+static int find_user(const char *user, struct server_options *options, struct error *err)
+{
+	struct passwd *entry = user ? getpwnam(user) : NULL;
+
+	if (user && !entry)
+		return error_set(err, -EINVAL, "-u %s: no such user", user);
+	options->owner = entry ? entry->pw_uid : geteuid();
+	options->group = entry ? entry->pw_gid : getegid();
+	return 0;
+}
+
+/* COMMAND may run as others too; the folder's name is what they would have to know. */
+static int make_folder(struct preload *preload, const struct server_options *options,
+		       struct error *err)
+{
+	preload->folder = strdup("/tmp/bpfprofil-XXXXXX");
+	if (!preload->folder || !mkdtemp(preload->folder)) {
+		free(preload->folder);
+		preload->folder = NULL;
+		return error_errno(err, -errno, "--preload: folder for the socket");
+	}
+	if (chown(preload->folder, options->owner, options->group))
+		return error_errno(err, -errno, "%s", preload->folder);
+	if (asprintf(&preload->socket, "%s/socket", preload->folder) < 0) {
+		preload->socket = NULL;
+		return error_set(err, -ENOMEM, "--preload: out of memory");
+	}
+	return 0;
+}
+
+/* Before what is preloaded already: ours is the first that a program finds. */
+static int set_environment(const struct preload *preload, const char *library, struct error *err)
+{
+	const char *before = getenv(VARIABLE);
+	cleanup_free char *all = NULL;
+
+	if (asprintf(&all, "%s%s%s", library, before && *before ? ":" : "", before ? before : "") <
+	    0)
+		all = NULL;
+	if (!all || setenv(VARIABLE, all, 1) || setenv(CALL_SOCKET_ENV, preload->socket, 1))
+		return error_set(err, -ENOMEM, "--preload: out of memory");
+	return 0;
+}
+
+int preload_open(struct preload *preload, const char *user, struct error *err)
+{
+	struct server_options options = { .listen_fd = -1, .mode = 0600, .only = (uid_t)-1 };
+	struct calls_options calls;
+	cleanup_free char *library = NULL;
+	int ret;
+
+	calls_options_init(&calls);
+	calls.record = true;
+	ret = find_library(&library, err);
+	if (!ret)
+		ret = find_user(user, &options, err);
+	if (!ret)
+		ret = calls_open(&calls, &preload->calls, err);
+	if (!ret)
+		ret = make_folder(preload, &options, err);
+	if (ret)
+		return ret;
+	options.path = preload->socket;
+	ret = server_open(&options, preload->calls, &preload->server, err);
+	return ret ? ret : set_environment(preload, library, err);
+}
+
+void preload_started(const struct preload *preload)
+{
+	const char *mine = getenv(VARIABLE), *rest;
+
+	if (!preload->calls || !mine)
+		return;
+	rest = strchr(mine, ':');
+	if (rest)
+		setenv(VARIABLE, rest + 1, 1);
+	else
+		unsetenv(VARIABLE);
+	unsetenv(CALL_SOCKET_ENV);
+}
+
+void preload_watch(const struct preload *preload, struct pollfd fds[PRELOAD_FDS])
+{
+	fds[0] = (struct pollfd){ .fd = preload->calls ? calls_fd(preload->calls) : -1,
+				  .events = POLLIN };
+	fds[1] = (struct pollfd){ .fd = preload->server ? server_fd(preload->server) : -1,
+				  .events = POLLIN };
+}
+
+int preload_poll(struct preload *preload, const struct pollfd fds[PRELOAD_FDS], struct error *err)
+{
+	int ret = 0;
+
+	if (fds[0].revents)
+		ret = calls_poll(preload->calls, err);
+	if (!ret && fds[1].revents)
+		ret = server_poll(preload->server, err);
+	return ret;
+}
+
+int preload_finish(struct preload *preload, struct profile **ret, struct error *err)
+{
+	*ret = NULL;
+	if (!preload->calls)
+		return 0;
+	server_close(preload->server);
+	preload->server = NULL;
+	return calls_finish(preload->calls, ret, err);
+}
+
+void preload_close(struct preload *preload)
+{
+	server_close(preload->server);
+	calls_close(preload->calls);
+	if (preload->folder)
+		rmdir(preload->folder);
+	free(preload->folder);
+	free(preload->socket);
+}
