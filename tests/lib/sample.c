@@ -134,6 +134,9 @@ static void add_histograms(struct profile *profile)
 	h->bytes_per_bin = 4;
 	h->scale = 2;
 	h->overflow = true;
+	h->dialect = copy("irix");
+	h->buffer = 0x7ffc00000001;
+	h->region = 4095;
 }
 
 static void add_functions(struct profile *profile)

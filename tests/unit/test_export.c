@@ -103,6 +103,7 @@ Test(export, csv_merges_by_offset)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		free(profile->histograms[i].bins);
 		free(profile->histograms[i].process);
+		free(profile->histograms[i].dialect);
 		free(profile->histograms[i].cgroup);
 		free(profile->histograms[i].stopped);
 	}

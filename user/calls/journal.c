@@ -76,13 +76,26 @@ static int fill_account(struct profile_account *account, const struct member *me
 	return ret ? ret : add_lost(account, "unwritten", member->unwritten);
 }
 
-static int add_target(struct profile *profile, const struct member *member, const struct call *call)
+static const char *dialect_name(uint32_t dialect)
+{
+	static const char *const names[] = {
+#define DIALECT_NAME(id, name) name,
+		DIALECT_NAMES(DIALECT_NAME)
+#undef DIALECT_NAME
+	};
+
+	return names[dialect];
+}
+
+static int add_target(struct profile *profile, const struct member *member, const struct call *call,
+		      const struct kernel *kernel)
 {
 	struct profile_target *target = &profile->targets[profile->nr_targets];
 
 	memset(target, 0, sizeof(*target));
 	profile->nr_targets++;
 	target->kind = strdup("call");
+	target->period_ns = kernel->clocks[call->flags & CALL_IS_FAST].period_ns;
 	if (asprintf(&target->name, "%s of %s[%u]", call_names[member->shape->op], member->comm,
 		     call->tgid) < 0)
 		target->name = NULL;
@@ -188,7 +201,9 @@ static void place(const struct shape *shape, uint32_t entry, const struct layout
 	histogram->offset = shape->op == CALL_PCSAMPLE ? 0 : asked->offset;
 	histogram->size = end;
 	histogram->width = shape->width;
-	histogram->scale = (uint32_t)asked->scale;
+	histogram->scale = asked->scale;
+	histogram->buffer = asked->base;
+	histogram->region = entry;
 	histogram->bytes_per_bin = histogram->overflow ? 1 : layout->bytes;
 	histogram->bins = bins->list;
 	histogram->nr_bins = bins->nr;
@@ -215,8 +230,12 @@ static int add_histogram(struct profile *profile, struct member *member, uint32_
 	histogram->pid = call->tgid;
 	place(member->shape, entry, &layout, &bins, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
+	histogram->dialect = strdup(dialect_name(member->shape->dialect));
+	histogram->process = strdup(member->comm);
 	profile->nr_histograms++;
-	return stop && !histogram->stopped ? -ENOMEM : 0;
+	return (stop && !histogram->stopped) || !histogram->dialect || !histogram->process ?
+		       -ENOMEM :
+		       0;
 }
 
 void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel)
@@ -230,7 +249,7 @@ void journal_add(struct journal *journal, struct member *member, const struct ke
 		return;
 	ret = make_room(journal, shape->nr_entries);
 	if (!ret)
-		ret = add_target(journal->profile, member, call);
+		ret = add_target(journal->profile, member, call, kernel);
 	if (!ret)
 		ret = add_object(journal->profile, member, call);
 	for (i = 0; !ret && i < shape->nr_entries; i++)

@@ -60,6 +60,7 @@ static void free_histograms(struct profile *profile)
 
 	for (i = 0; i < profile->nr_histograms; i++) {
 		free(profile->histograms[i].process);
+		free(profile->histograms[i].dialect);
 		free(profile->histograms[i].cgroup);
 		free(profile->histograms[i].stopped);
 		free(profile->histograms[i].bins);

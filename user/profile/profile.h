@@ -32,6 +32,7 @@ struct profile_account {
 struct profile_target {
 	char *kind;
 	char *name;
+	uint64_t period_ns; /* of a call's own clock; 0: what was sampled with */
 	struct profile_account ticks;
 };
 
@@ -73,10 +74,14 @@ struct profile_histogram {
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */
 	uint64_t size; /* bytes of text covered */
 	uint32_t width; /* bytes of a counter */
-	uint32_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin */
+	uint64_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin; of a call,
+			   what it was called with */
 	uint64_t bytes_per_bin;
 	bool overflow; /* the overflow bin of sprofil() */
 	char *stopped; /* NULL, or why counting ended early */
+	char *dialect; /* of a program's own call; NULL: of none */
+	uint64_t buffer; /* its address there; only with a dialect */
+	uint32_t region; /* its number in that call; likewise */
 	struct profile_bin *bins;
 	size_t nr_bins;
 };

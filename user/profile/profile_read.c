@@ -95,6 +95,7 @@ static int read_target(struct reader *r, void *element)
 		{ "id", read_id, 0, false },
 		{ "kind", read_string, offsetof(struct profile_target, kind), false },
 		{ "name", read_string, offsetof(struct profile_target, name), false },
+		{ "period_ns", read_u64, offsetof(struct profile_target, period_ns), true },
 		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
 		{ NULL, NULL, 0, false },
 	};

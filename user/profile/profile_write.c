@@ -135,6 +135,8 @@ static void put_target(FILE *stream, const struct profile *profile, size_t i)
 	put_u64(stream, "{\"id\": ", i);
 	put_string(stream, ", \"kind\": ", target->kind);
 	put_string(stream, ", \"name\": ", target->name);
+	if (target->period_ns)
+		put_u64(stream, ", \"period_ns\": ", target->period_ns);
 	fputs(", \"ticks\": ", stream);
 	put_account(stream, &target->ticks);
 	fputs("}", stream);
@@ -192,6 +194,11 @@ static void put_histogram(FILE *stream, const struct profile *profile, size_t i)
 	put_u64(stream, ", \"bytes_per_bin\": ", histogram->bytes_per_bin);
 	put_bool(stream, ", \"overflow\": ", histogram->overflow);
 	put_string_or_null(stream, ", \"stopped\": ", histogram->stopped);
+	if (histogram->dialect) {
+		put_string(stream, ", \"dialect\": ", histogram->dialect);
+		put_u64(stream, ", \"buffer\": ", histogram->buffer);
+		put_u64(stream, ", \"region\": ", histogram->region);
+	}
 	put_bins(stream, histogram);
 	fputs("}", stream);
 }

@@ -27,6 +27,23 @@ static struct report make_report(const struct profile *profile,
 	return report;
 }
 
+/* A call's own clock is that of its report. */
+static struct profile by_its_clock(const struct profile *profile,
+				   const struct report_options *options)
+{
+	struct profile view = *profile;
+	uint64_t period = options->target < profile->nr_targets ?
+				  profile->targets[options->target].period_ns :
+				  0;
+
+	if (period) {
+		view.sampling.period_ns = period;
+		view.sampling.requested_hz = 1e9 / (double)period;
+		view.sampling.measured_hz = 0;
+	}
+	return view;
+}
+
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
@@ -35,13 +52,14 @@ int report_write(const struct profile *profile, const struct report_options *opt
 		[REPORT_CSV] = render_csv,
 		[REPORT_JSON] = render_json,
 	};
+	struct profile view = by_its_clock(profile, options);
 	struct report_rows rows;
 	struct report report;
 	int result;
 
-	result = rows_build(profile, options, &rows, err);
+	result = rows_build(&view, options, &rows, err);
 	if (!result) {
-		report = make_report(profile, options, &rows);
+		report = make_report(&view, options, &rows);
 		render[options->format](&report, out);
 	}
 	rows_free(&rows);
