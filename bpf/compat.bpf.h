@@ -75,7 +75,7 @@ static __always_inline bool vma_detached(struct vm_area_struct *vma)
 	struct vm_area_struct___detached *flag = (void *)vma;
 	struct vm_area_struct___refcnt *count = (void *)vma;
 
-	/* f35ab95ca0af ("mm: replace vm_lock and detached flag with a reference count"). */
+	/* "mm: replace vm_lock and detached flag with a reference count", 6.15. */
 	if (bpf_core_field_exists(count->vm_refcnt.refs.counter))
 		return !BPF_CORE_READ(count, vm_refcnt.refs.counter);
 	if (bpf_core_field_exists(flag->detached))
@@ -88,7 +88,7 @@ static __always_inline struct kernfs_node *kernfs_parent(struct kernfs_node *nod
 	struct kernfs_node___rcu *rcu = (void *)node;
 	struct kernfs_node___plain *plain = (void *)node;
 
-	/* 633488947ef6 ("kernfs: Use RCU to access kernfs_node::parent.", 6.15) renamed it. */
+	/* "kernfs: Use RCU to access kernfs_node::parent.", 6.15, renamed it. */
 	if (bpf_core_field_exists(rcu->__parent))
 		return BPF_CORE_READ(rcu, __parent);
 	return BPF_CORE_READ(plain, parent);
