@@ -9,6 +9,7 @@ LIBDIR ?= $(PREFIX)/lib
 INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
+UNITDIR ?= $(PREFIX)/lib/systemd/system
 FUZZ_SECONDS ?= 60
 
 ifeq ($(origin CC),default)
@@ -106,9 +107,11 @@ demo: $(BIN) | deps ## Profile a real program and show where its time went
 # Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
 MAN_PAGES := $(wildcard user/man/*.[1-9] user/man/*.3bpfprofil)
 COMPLETIONS := $(wildcard user/completions/*)
+UNITS := bpfprofil.socket bpfprofil.service
 installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
 	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \
 	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst bpfprofil,,$(subst .,,$(suffix $p)))/$(notdir $p)) \
+	$(UNITS:%=$(DESTDIR)$(UNITDIR)/%) \
 	$(CLIENT_INSTALLED:%=$(DESTDIR)%)
 
 install: all install-client ## Install into $(DESTDIR)$(PREFIX)
@@ -119,6 +122,9 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 		section=$${page##*.}; \
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${section%bpfprofil} $$page; \
 	done
+	$(Q)install -D -m 644 -t $(DESTDIR)$(UNITDIR) user/systemd/bpfprofil.socket
+	$(Q)sed 's|@PREFIX@|$(PREFIX)|' user/systemd/bpfprofil.service.in | \
+		install -D -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/bpfprofil.service
 
 uninstall: ## Remove what install put there
 	$(call msg,REMOVE,$(DESTDIR)$(PREFIX))

@@ -35,6 +35,8 @@ expected() {
 	echo 644 usr/lib/libbpfprofil.a
 	echo 644 usr/lib/bpfprofil/libbpfprofil-preload.so
 	echo 644 usr/lib/pkgconfig/libbpfprofil.pc
+	echo 644 usr/lib/systemd/system/bpfprofil.socket
+	echo 644 usr/lib/systemd/system/bpfprofil.service
 	for page in user/man/*.[1-9] user/man/*.3bpfprofil; do
 		section=${page##*.}
 		[ ! -e "$page" ] || echo "644 usr/share/man/man${section%bpfprofil}/$(basename "$page")"
@@ -89,6 +91,20 @@ consumer() {
 	rm -f "$root/consumer" "$root/consumer.$name"
 }
 
+# systemd knows every line of the units. The program is not where they say, but under our root.
+units() {
+	local dir=$root/units bad=0
+
+	mkdir "$dir"
+	cp "$root"/usr/lib/systemd/system/bpfprofil.* "$dir"
+	sed -i "s|^ExecStart=/usr/bin/bpfprofil |ExecStart=$root/usr/bin/bpfprofil |" "$dir"/*.service
+	systemd-analyze verify --man=no "$dir"/bpfprofil.* >"$root/complaints" 2>&1 || bad=1
+	[ ! -s "$root/complaints" ] || bad=1
+	cat "$root/complaints"
+	rm -r "$dir" "$root/complaints"
+	return "$bad"
+}
+
 preload_loads() {
 	BPFPROFIL_SOCKET=/nonexistent LD_PRELOAD=$root/usr/lib/bpfprofil/libbpfprofil-preload.so \
 		/bin/true 2>&1 | (! grep .)
@@ -110,6 +126,12 @@ consumer cxx "${CXX:-g++}" -Wall -Werror -Wno-nonnull -x c++
 consumer c_static "${CC:-gcc}" -static -Wno-nonnull -x c
 preload_loads
 verdict $? preload
+if command -v systemd-analyze >/dev/null; then
+	units
+	verdict $? units
+else
+	echo "SKIP install::units: no systemd-analyze in PATH"
+fi
 inner_make -s uninstall DESTDIR="$root" PREFIX=/usr >/dev/null &&
 	[ -z "$(find "$root" ! -type d -o -name '*bpfprofil*')" ]
 verdict $? uninstall
