@@ -89,7 +89,8 @@ static __always_inline void release(struct call *call, u32 slot)
 	struct call_owner *owner;
 	u32 number = call->shape;
 
-	if (call->known || call->first_page) {
+	if (call->first_page || __sync_val_compare_and_swap(&call->known, CALL_UNKNOWN,
+							    CALL_RELEASED) != CALL_UNKNOWN) {
 		tell(CALL_GONE, slot, call->serial);
 		return;
 	}
@@ -133,28 +134,35 @@ struct page_copy {
 	u32 next; /* page of the parent, number + 1 */
 };
 
-enum { FORK_PAGES = 4096 };
+enum { FORK_PAGES = 4096, PID_LEVELS = 32 };
+
+static __always_inline void copy_to(const struct page_copy *copy, u64 index,
+				    const struct counter_page *from)
+{
+	u32 number = claim_call_page(copy->child, copy->slot, index);
+	struct counter_page *to = number ? page_at(number - 1) : NULL;
+
+	if (to)
+		bpf_probe_read_kernel(to, sizeof(*to), from);
+}
 
 static long copy_page(u32 i, void *data)
 {
 	struct page_copy *copy = data;
 	struct call_page_info *info;
-	struct counter_page *from, *to;
+	struct counter_page *from;
 	u32 number = copy->next - 1;
-	u64 index;
 
 	info = bpf_map_lookup_elem(&call_page_infos, &number);
 	from = page_at(number);
 	if (!info || !from)
 		return 1;
 	/* Where counters stay in the kernel, the child's go on from the parent's. */
-	index = info->index;
-	if (!(copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
-		index |= CALL_PAGE_INHERITED;
-	number = claim_call_page(copy->child, copy->slot, index);
-	to = number ? page_at(number - 1) : NULL;
-	if (to)
-		bpf_probe_read_kernel(to, sizeof(*to), from);
+	if (!(info->index & CALL_PAGE_INHERITED) &&
+	    copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS))
+		copy_to(copy, info->index, from);
+	if (!(copy->child->flags & CALL_TAKES_PCS))
+		copy_to(copy, info->index | CALL_PAGE_INHERITED, from);
 	copy->next = info->next;
 	return !copy->next;
 }
@@ -174,6 +182,27 @@ static __always_inline void inherit(struct call *call, const struct call *parent
 	call->owner = parent->owner;
 }
 
+/* The namespace of the server's pids by its inode; 0: the host's own. Set before load. */
+const volatile __u32 pid_namespace = 0;
+
+/* The pid by which the server can look at a process; 0 when it cannot. */
+static __always_inline u32 seen_pid(struct task_struct *task)
+{
+	struct pid *pid = task->thread_pid;
+	struct upid number;
+	u32 level;
+
+	if (!pid_namespace)
+		return task->tgid;
+	for (level = 0; level < PID_LEVELS && level <= pid->level; level++) {
+		if (bpf_core_read(&number, sizeof(number), &pid->numbers[level]))
+			return 0;
+		if (BPF_CORE_READ(number.ns, ns.inum) == pid_namespace)
+			return number.nr;
+	}
+	return 0;
+}
+
 /* A slot and a place in its user's limit; false leaves the child without a call. */
 static __always_inline bool admit(const struct call *parent, u32 *slot)
 {
@@ -189,9 +218,19 @@ static __always_inline bool admit(const struct call *parent, u32 *slot)
 	return false;
 }
 
-static __always_inline void fork_call(struct call *parent, struct task_struct *child)
+/* Whether something is or was on its way to the parent's buffer when the child's was made of it. */
+static __always_inline bool is_behind(const volatile struct call *parent, u64 now)
+{
+	/* In this order: user space sets the next one before it clears the one before. */
+	return parent->dirty || parent->copying || now - parent->copied_ns < CALL_FORK_NS;
+}
+
+static __always_inline void fork_call(struct call *parent, const struct call_ref *parent_ref,
+				      struct task_struct *child)
 {
 	struct page_copy copy = { .next = parent->first_page };
+	u64 now = bpf_ktime_get_ns();
+	bool behind = is_behind(parent, now);
 	struct call_shape *shape;
 	struct call_ref ref = {};
 	struct call *call;
@@ -208,17 +247,31 @@ static __always_inline void fork_call(struct call *parent, struct task_struct *c
 		return;
 	ref.serial = __sync_fetch_and_add(&globals.serial, 1) + 1;
 	inherit(call, parent);
-	call->tgid = child->tgid;
+	call->parent = *parent_ref;
+	call->born_ns = now;
+	call->tgid = seen_pid(child);
 	call->serial = ref.serial;
 	__sync_fetch_and_add(&shape->calls, 1);
 	copy.child = call;
 	copy.slot = ref.slot;
-	if (copy.next)
+	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
 		bpf_loop(FORK_PAGES, copy_page, &copy, 0);
 	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);
 	call->phase = CALL_ON;
 	if (!bpf_task_storage_get(&call_refs, child, &ref, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		leave_call(&ref);
+	else if (behind)
+		mark_dirty(call, ref.slot);
+}
+
+static __always_inline void share_call(struct call *call, const struct call_ref *ref,
+				       struct task_struct *child)
+{
+	struct call_ref shared = *ref;
+
+	__sync_fetch_and_add(&call->users, 1);
+	if (!bpf_task_storage_get(&call_refs, child, &shared, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		leave_call(&shared);
 }
 
 /*
@@ -230,22 +283,21 @@ SEC("tp_btf/sched_process_fork")
 int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct call_ref *ref = bpf_task_storage_get(&call_refs, parent->group_leader, NULL, 0);
-	struct call_ref shared;
+	u32 cpu = bpf_get_smp_processor_id();
+	struct call_cpu *inside = bpf_map_lookup_elem(&call_cpus, &cpu);
 	struct call *call;
 
-	if (!ref || child->tgid == parent->tgid)
+	if (!ref || !inside || child->tgid == parent->tgid)
 		return 0;
+	__sync_fetch_and_add(&inside->fork_entered, 1);
 	call = call_of(ref);
-	if (!call || call->phase != CALL_ON)
-		return 0;
-	if (child->mm != parent->mm) {
-		fork_call(call, child);
-		return 0;
+	if (call && call->phase == CALL_ON) {
+		if (child->mm != parent->mm)
+			fork_call(call, ref, child);
+		else
+			share_call(call, ref, child);
 	}
-	shared = *ref;
-	__sync_fetch_and_add(&call->users, 1);
-	if (!bpf_task_storage_get(&call_refs, child, &shared, BPF_LOCAL_STORAGE_GET_F_CREATE))
-		leave_call(&shared);
+	__sync_fetch_and_add(&inside->fork_left, 1);
 	return 0;
 }
 

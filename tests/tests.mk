@@ -9,8 +9,8 @@
 #
 # tests/live/workloads.mk: the programs that are profiled, for every layer that profiles some.
 
-LAYERS := unit bpf fuzz install fault cli client live
-PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client live,$(if $(wildcard tests/$l/*.c),$l))
+LAYERS := unit bpf fuzz install fault cli client calls live
+PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live,$(if $(wildcard tests/$l/*.c),$l))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_SRC := $(foreach l,$(PROGRAM_LAYERS),$(wildcard tests/$l/*.c)) $(TEST_LIB_SRC)
@@ -84,6 +84,7 @@ check-unit: $(filter %_unit,$(TEST_BIN)) | deps ## Only the unit tests: no privi
 check-bpf: $(filter %_bpf,$(TEST_BIN)) | deps ## Only the BPF logic, by prog run
 check-live: $(BIN) $(filter %_live,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the tests that sample
 check-client: $(BIN) $(filter %_client,$(TEST_BIN)) | deps ## Only the library that programs link or preload
+check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() and pcsample() against a server
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
 check-fuzz: $(FUZZ_BIN) | deps ## Only the seeds of the fuzzers

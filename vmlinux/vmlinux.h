@@ -163,12 +163,31 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 };
 
+struct ns_common {
+	unsigned int inum;
+};
+
+struct pid_namespace {
+	struct ns_common ns;
+};
+
+struct upid {
+	int nr;
+	struct pid_namespace *ns;
+};
+
+struct pid {
+	unsigned int level;
+	struct upid numbers[1];
+};
+
 struct task_struct {
 	unsigned int flags;
 	struct mm_struct *mm;
 	s32 pid;
 	s32 tgid;
 	struct task_struct *group_leader;
+	struct pid *thread_pid;
 	struct signal_struct *signal;
 	u64 start_time;
 	u64 self_exec_id;

@@ -12,6 +12,9 @@
  * counted since the last copy to the callers' buffers.
  */
 
+/* CALL_RELEASED: the kernel has freed it itself, as user space held nothing of it. */
+enum call_known { CALL_UNKNOWN, CALL_KNOWN, CALL_RELEASED };
+
 /* CALL_OFF: ended, by whatever; its counters are still to be copied. */
 enum call_phase { CALL_FREE, CALL_ON, CALL_OFF };
 
@@ -30,12 +33,25 @@ enum {
 
 /*
  * Set in the index of a page that holds what a forked child's parent had counted and its buffer did
- * not have yet: for the child's buffer, but not the child's ticks.
+ * not have yet: for the child's buffer, but not the child's ticks. With a limit it holds all that
+ * the parent had, as its counters do.
  */
 #define CALL_PAGE_INHERITED (1ULL << 63)
 
+/*
+ * The child of a fork has its image of the buffer some time before its call: what is copied to the
+ * parent's buffer meanwhile the child would lack. So user space looks at those that were born no
+ * later than this after a copy.
+ */
+#define CALL_FORK_NS 100000000ULL
+
 /* Set in a sample, so that one that is still to be written is told from a pc. */
 #define CALL_PC_WRITTEN (1ULL << 63)
+
+struct call_ref {
+	__u32 slot;
+	__u32 serial;
+};
 
 /*
  * One call in force, or the last one of a process. The child of a fork has one of its own, with
@@ -61,10 +77,14 @@ struct call {
 	__u32 stop; /* enum call_stop, where the kernel ended it */
 	__u32 stop_region;
 	__u32 dirty; /* user space knows that there is something to copy */
-	__u32 known; /* user space holds something of it, so it must be told of the end */
+	__u32 known; /* enum call_known: whether user space must be told of the end */
 	__u32 shape; /* what it was called with, by number in call_shapes */
 	__u32 owner; /* in call_owners */
-	__u32 tgid;
+	__u32 tgid; /* as the server sees it; 0: it does not */
+	__u32 copying; /* user space is at it */
+	__u64 copied_ns; /* when it last found something to copy */
+	__u64 born_ns; /* of a fork's child: when its counters were made */
+	struct call_ref parent; /* and whose they were */
 	__u32 hint; /* the line of the last pc's segment; 0: none */
 	__u32 first_page; /* of the list through call_page_infos: number + 1, 0 at the end */
 	__u32 pages[CALL_INLINE_PAGES]; /* number + 1, or 0 where nothing was hit */
@@ -84,11 +104,6 @@ struct call_owner {
 	__u32 page_limit;
 };
 
-struct call_ref {
-	__u32 slot;
-	__u32 serial;
-};
-
 /* Pages beyond those whose numbers stand in the call. */
 struct call_page_key {
 	struct call_ref call;
@@ -103,11 +118,13 @@ struct call_page_info {
 	__u32 pad;
 };
 
-/* Whether a handler is inside: it is while the two differ. */
+/* Whether a handler is inside: it is while the two differ. A tick may come amid a fork's. */
 struct call_cpu {
 	__u64 entered;
 	__u64 left;
-	__u64 pad[6];
+	__u64 fork_entered;
+	__u64 fork_left;
+	__u64 pad[4];
 };
 
 /* Something for user space to do. CALL_DIRTY: to copy. CALL_GONE: to release. */

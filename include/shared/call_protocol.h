@@ -21,7 +21,8 @@
  *
  * Both sides are little-endian or both big: they are on one host. Sizes are asserted.
  */
-#define CALL_SOCKET "/run/bpfprofil/socket"
+#define CALL_SOCKET_FOLDER "/run/bpfprofil"
+#define CALL_SOCKET CALL_SOCKET_FOLDER "/socket"
 #define CALL_SOCKET_ENV "BPFPROFIL_SOCKET"
 
 enum {

@@ -22,6 +22,7 @@
 #include "child.h"
 #include "client.h"
 #include "need.h"
+#include "serve.h"
 
 /* Ticks that a machine with other things to do may swallow come back in another try. */
 enum { TRIES = 3 };
@@ -54,40 +55,12 @@ static double turns(void)
 	return (double)(usage.ru_nvcsw + usage.ru_nivcsw);
 }
 
-struct serve {
-	char dir[64];
-	char path[96];
-	struct child child;
-};
-
-static bool listens(void *path)
+static void serve_this(struct serve *serve)
 {
-	return access(path, F_OK) == 0;
-}
-
-static void serve_begin(struct serve *serve)
-{
-	strcpy(serve->dir, "/tmp/bpfprofil-serve-XXXXXX");
-	cr_assert_not_null(mkdtemp(serve->dir));
-	chmod(serve->dir, 0755);
-	snprintf(serve->path, sizeof(serve->path), "%s/socket", serve->dir);
-	child_start(&serve->child, NULL, ARGS(BPFPROFIL_BIN, "serve", "--socket", serve->path));
-	cr_assert(eventually(listens, serve->path));
+	serve_begin(serve, ARGS(NULL));
 	/* Criterion sets it. */
 	unsetenv("GMON_OUT_PREFIX");
 	fixture_environment("BPFPROFIL_SOCKET", serve->path);
-}
-
-static void serve_end(struct serve *serve)
-{
-	struct child_end end;
-
-	kill(serve->child.pid, SIGTERM);
-	child_finish(&serve->child, &end);
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
-	child_run(&end, NULL, ARGS("rm", "-r", serve->dir));
-	child_end_free(&end);
 }
 
 static double cpu_seconds(void)
@@ -160,7 +133,7 @@ Test(client_serve, counts)
 	int i;
 
 	NEED_ROOT();
-	serve_begin(&serve);
+	serve_this(&serve);
 	for (i = 0; i < TRIES && !is_good(&ratio); i++)
 		ratio = ticks_by_time();
 	cr_assert(is_good(&ratio), "%.3f ticks for each that should be, allowed are +- %.3f",
@@ -175,7 +148,7 @@ Test(client_serve, an_unprivileged_user)
 	pid_t child;
 
 	NEED_ROOT();
-	serve_begin(&serve);
+	serve_this(&serve);
 	child = fork();
 	if (!child) {
 		if (setgid(65534) || setuid(65534))
@@ -241,7 +214,7 @@ Test(client_serve, disturbs_nothing)
 	pthread_t thread;
 
 	NEED_ROOT();
-	serve_begin(&serve);
+	serve_this(&serve);
 	pthread_create(&thread, NULL, spin_until_told, NULL);
 	threads = threads_here();
 	descriptors = open_descriptors();
@@ -263,7 +236,7 @@ Test(client_serve, itimer_prof_is_free)
 	struct serve serve;
 
 	NEED_ROOT();
-	serve_begin(&serve);
+	serve_this(&serve);
 	cr_assert_eq(profil(test_counters, sizeof(test_counters), 0x1000, 0x10000), 0);
 	cr_assert_eq(getitimer(ITIMER_PROF, &now), 0);
 	cr_assert(!now.it_value.tv_sec && !now.it_value.tv_usec);
@@ -322,7 +295,7 @@ static void assert_pg(const char *program, const char *how)
 	struct ratio ratio = { 0 };
 	int i;
 
-	serve_begin(&serve);
+	serve_this(&serve);
 	for (i = 0; i < TRIES && !is_good(&ratio); i++)
 		ratio = pg_ratio(&serve, program, how);
 	cr_assert(is_good(&ratio), "%s: gprof has %.3f of the CPU time, allowed are +- %.3f", how,

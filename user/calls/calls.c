@@ -82,12 +82,16 @@ static int open_watches(struct calls *calls, struct error *err)
 	return ret;
 }
 
-/* Each caller is two descriptors. */
-static void raise_file_limit(void)
+/* Each caller is two descriptors. Who may not have so many has what is allowed. */
+static void raise_file_limit(uint32_t max_calls)
 {
-	struct rlimit limit;
+	rlim_t wanted = 2 * (rlim_t)max_calls + 1024;
+	struct rlimit limit, more;
 
 	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	more.rlim_cur = more.rlim_max = wanted > limit.rlim_max ? wanted : limit.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &more))
 		return;
 	limit.rlim_cur = limit.rlim_max;
 	setrlimit(RLIMIT_NOFILE, &limit);
@@ -105,7 +109,7 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 
 	if (!calls)
 		return error_set(err, -ENOMEM, "calls: out of memory");
-	raise_file_limit();
+	raise_file_limit(options->max_calls);
 	calls->options = *options;
 	calls->started = time(NULL);
 	calls->start_ns = now_ns();
@@ -197,6 +201,10 @@ int calls_poll(struct calls *calls, struct error *err)
 		calls->any_dirty = true;
 	}
 	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times)) {
+		if (calls->look_again) {
+			calls->look_again = false;
+			look_at_all(calls);
+		}
 		copy_dirty(calls);
 		calls_sweep_shapes(calls);
 		ret = kernel_run_clocks(&calls->kernel, err);

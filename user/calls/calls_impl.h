@@ -26,6 +26,7 @@ struct calls {
 	struct journal journal;
 	uint32_t missed; /* records that had not fitted when all calls were last looked at */
 	bool any_dirty;
+	bool look_again; /* at all calls, when the timer says so: some could not be taken in */
 	int epoll_fd;
 	int timer_fd;
 	time_t started;
@@ -37,9 +38,12 @@ struct calls {
 /* The user's number; -ENOSPC: too many users at the same time. */
 int calls_owner(struct calls *calls, uid_t uid);
 
-/* A shape that the request asks for, within its user's limits: -EDQUOT, or as shape_make(). */
+/*
+ * A shape that the request asks for, within its user's limits, in which the regions do not count
+ * that will go for it: -EDQUOT, or as shape_make().
+ */
 int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, struct shape **ret);
+		    uint32_t nr_entries, uint32_t replaced, struct shape **ret);
 
 /* Frees the shapes that no call has any more. */
 void calls_sweep_shapes(struct calls *calls);
@@ -47,9 +51,12 @@ void calls_sweep_shapes(struct calls *calls);
 /* Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. */
 struct member *calls_member(struct calls *calls, const struct call_ref *ref);
 
-/* A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. */
+/*
+ * A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. replaces:
+ * another of the user's will go for it, so that a user at the limit can still call anew. -EDQUOT.
+ */
 int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
-		     struct member **ret);
+		     bool replaces, struct member **ret);
 
 /* Copies what there is, and does what a buffer that cannot be written asks for. */
 void calls_copy(struct calls *calls, struct member *member);

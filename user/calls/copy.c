@@ -2,6 +2,7 @@
 /* From the kernel's counters into the callers' buffers. */
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 #include "calls/member.h"
 
@@ -14,7 +15,16 @@ struct batch {
 	uint64_t bin; /* of the first */
 	const uint32_t *more;
 	size_t nr;
+	uint64_t taken_ns; /* when they were in the kernel no more */
 };
+
+static uint64_t now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1000000000ULL + now.tv_nsec;
+}
 
 static uint64_t get_counter(const uint8_t *at, uint32_t width)
 {
@@ -34,28 +44,47 @@ static uint32_t full_rule(const struct shape *shape)
 	return dialect_full(shape->dialect, shape_is_sprofil(shape));
 }
 
+/* before and after: what nr counters, or pcs, at an address were and are. */
+static void remember(struct member *member, uint64_t address,
+		     uint8_t (*values)[PAGE_COUNTERS * sizeof(uint64_t)], size_t nr,
+		     uint64_t taken_ns)
+{
+	struct written written = { .taken_ns = taken_ns, .width = member->shape->width };
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		written.address = address + i * written.width;
+		written.before = get_counter(values[0] + i * written.width, written.width);
+		written.after = get_counter(values[1] + i * written.width, written.width);
+		written_add(&member->written, &written);
+	}
+}
+
 /* Adds to what the buffer holds now, by the dialect's rule for a full counter. */
 static int add_batch(struct member *member, const struct batch *batch)
 {
 	const struct shape *shape = member->shape;
 	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
-	uint8_t buffer[PAGE_COUNTERS * sizeof(uint64_t)];
+	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
 	size_t size = batch->nr * shape->width, i;
 	int ret;
 
 	ret = process_check(&member->process, address, size);
 	if (!ret)
-		ret = process_read(&member->process, address, buffer, size);
+		ret = process_read(&member->process, address, buffer[0], size);
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {
-		uint8_t *at = buffer + i * shape->width;
+		uint64_t before = get_counter(buffer[0] + i * shape->width, shape->width);
 
-		put_counter(at, shape->width,
-			    dialect_count(full_rule(shape), shape->width,
-					  get_counter(at, shape->width), batch->more[i]));
+		put_counter(buffer[1] + i * shape->width, shape->width,
+			    dialect_count(full_rule(shape), shape->width, before, batch->more[i]));
 	}
-	return process_write(&member->process, address, buffer, size);
+	ret = process_write(&member->process, address, buffer[1], size);
+	/* With a limit the kernel's counters stay, and a child's are told from them. */
+	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
+		remember(member, address, buffer, batch->nr, batch->taken_ns);
+	return ret;
 }
 
 static void record_batch(struct member *member, const struct batch *batch)
@@ -103,7 +132,7 @@ static void note_failure(struct member *member, const struct batch *batch, int f
 /* Writes what has come to a page's counters, a run of neighbours at a time. */
 static void write_page(struct member *member, uint64_t index, const uint32_t *more, bool inherited)
 {
-	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left;
+	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = now_ns();
 	uint32_t i, end;
 	int ret;
 
@@ -115,6 +144,7 @@ static void write_page(struct member *member, uint64_t index, const uint32_t *mo
 			continue;
 		batch.entry = shape_locate(member->shape, flat + i, &batch.bin, &left);
 		batch.more = more + i;
+		batch.taken_ns = taken_ns;
 		while (end < PAGE_COUNTERS && more[end] && end - i < left)
 			end++;
 		batch.nr = end - i;
@@ -189,28 +219,55 @@ static void copy_inherited(struct member *member, uint64_t index, struct counter
 		write_page(member, index & ~CALL_PAGE_INHERITED, more, true);
 }
 
-/* A forked child's buffer holds what its counters held when they were last copied. */
-static void hold_forked(const struct member *member, struct sparse_page *known)
+/*
+ * With a limit a forked child's counters began with what its parent's were then, and its buffer with
+ * what they were when they were last copied: the rest is its parent's, and copied here.
+ */
+static void hold_inherited(struct member *member, uint64_t index, struct counter_page *at_fork)
 {
-	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
-	uint32_t i;
+	size_t nr_known = member->held.nr;
+	struct sparse_page *known = sparse_page(&member->held, index);
+	uint64_t flat = index << PAGE_SHIFT_COUNTERS;
+	uint32_t more[PAGE_COUNTERS] = { 0 }, i, held;
 
-	for (i = 0; i < PAGE_COUNTERS && flat + i < member->shape->table.counters; i++)
-		known->values[i] = read_counter(member, flat + i, 0);
+	if (!known || member->held.nr == nr_known)
+		return;
+	for (i = 0; i < PAGE_COUNTERS; i++) {
+		known->values[i] = at_fork->counters[i];
+		held = known->values[i] ? read_counter(member, flat + i, known->values[i]) : 0;
+		if (known->values[i] > held)
+			more[i] = known->values[i] - held;
+	}
+	write_page(member, index, more, true);
+}
+
+/* What the parent had counted goes first: in the list a page of it is as new as the child's own. */
+static void copy_all_inherited(struct member *member, struct kernel *kernel)
+{
+	uint32_t number = member_call(member, kernel)->first_page;
+
+	for (; number; number = kernel->infos[number - 1].next) {
+		uint64_t index = kernel->infos[number - 1].index;
+
+		if (!(index & CALL_PAGE_INHERITED))
+			continue;
+		if (member->shape->flags & CALL_HAS_LIMIT)
+			hold_inherited(member, index & ~CALL_PAGE_INHERITED,
+				       kernel_page(kernel, number));
+		else
+			copy_inherited(member, index, kernel_page(kernel, number));
+	}
 }
 
 static void copy_page(struct member *member, uint64_t index, struct counter_page *page)
 {
 	bool limited = member->shape->flags & CALL_HAS_LIMIT, any;
-	size_t nr_known = member->held.nr;
 	struct sparse_page *known = limited ? sparse_page(&member->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
 
 	/* Out of memory: what is in the kernel stays there until the next time. */
 	if (limited && !known)
 		return;
-	if (limited && member->forked && member->held.nr != nr_known)
-		hold_forked(member, known);
 	any = limited ? take_above(member, page, known, more) : take_counters(page, more);
 	if (!any)
 		return;
@@ -222,12 +279,12 @@ static void copy_counters(struct member *member, struct kernel *kernel)
 	uint32_t number =
 		__atomic_load_n(&member_call(member, kernel)->first_page, __ATOMIC_ACQUIRE);
 
+	if (member->forked)
+		copy_all_inherited(member, kernel);
 	for (; number; number = kernel->infos[number - 1].next) {
 		uint64_t index = kernel->infos[number - 1].index;
 
-		if (index & CALL_PAGE_INHERITED)
-			copy_inherited(member, index, kernel_page(kernel, number));
-		else
+		if (!(index & CALL_PAGE_INHERITED))
 			copy_page(member, index, kernel_page(kernel, number));
 	}
 }
@@ -282,9 +339,25 @@ static void drop_copied_page(struct member *member, struct kernel *kernel, uint6
 		kernel->infos[before - 1].next = kernel->infos[number - 1].next;
 		if (index < CALL_INLINE_PAGES)
 			member_call(member, kernel)->pages[index] = 0;
+		/* A fork may be on its way through the list. */
+		kernel_quiesce(kernel);
 		kernel_drop_page(kernel, member_call(member, kernel), number);
 		return;
 	}
+}
+
+static int store_samples(struct member *member, uint64_t address,
+			 uint8_t (*buffer)[PAGE_COUNTERS * sizeof(uint64_t)], size_t nr)
+{
+	size_t size = nr * member->shape->width;
+	int ret;
+
+	ret = process_read(&member->process, address, buffer[0], size);
+	if (!ret)
+		ret = process_write(&member->process, address, buffer[1], size);
+	if (!ret)
+		remember(member, address, buffer, nr, now_ns());
+	return ret;
 }
 
 static void copy_samples(struct member *member, struct kernel *kernel)
@@ -292,25 +365,24 @@ static void copy_samples(struct member *member, struct kernel *kernel)
 	uint64_t next = __atomic_load_n(&member_call(member, kernel)->next, __ATOMIC_ACQUIRE);
 	const struct call_entry *entry = &member->shape->entries[0];
 	uint32_t width = member->shape->width;
-	uint8_t buffer[CALL_PAGE_PCS * sizeof(uint64_t)];
+	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
 	uint64_t index;
 	size_t nr;
 	int ret;
 
 	while (member->copied < next && member->faulted == UINT32_MAX && !member->broken_off) {
-		nr = take_samples(member, kernel, next, buffer);
+		nr = take_samples(member, kernel, next, buffer[1]);
 		if (!nr)
 			return;
-		ret = member->gone ?
-			      -ESRCH :
-			      process_write(&member->process, entry->base + member->copied * width,
-					    buffer, nr * width);
+		ret = member->gone ? -ESRCH :
+				     store_samples(member, entry->base + member->copied * width,
+						   buffer, nr);
 		if (ret == -EFAULT) {
 			member->faulted = 0;
 			return;
 		}
 		member->gone |= ret == -ESRCH;
-		account_samples(member, member_call(member, kernel)->inherited, buffer, nr);
+		account_samples(member, member_call(member, kernel)->inherited, buffer[1], nr);
 		index = member->copied / CALL_PAGE_PCS;
 		member->copied += nr;
 		member_call(member, kernel)->copied = member->copied;
@@ -323,6 +395,12 @@ void member_copy(struct member *member, struct kernel *kernel)
 {
 	struct call *call = member_call(member, kernel);
 
+	uint64_t start = now_ns();
+	size_t nr_written;
+
+	written_forget(&member->written, start - CALL_FORK_NS);
+	nr_written = member->written.nr;
+	__atomic_store_n(&call->copying, 1, __ATOMIC_SEQ_CST);
 	/* From here on a tick says so again. */
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
 	member->faulted = UINT32_MAX;
@@ -331,6 +409,9 @@ void member_copy(struct member *member, struct kernel *kernel)
 		copy_samples(member, kernel);
 	else
 		copy_counters(member, kernel);
+	if (member->written.nr != nr_written)
+		__atomic_store_n(&call->copied_ns, now_ns(), __ATOMIC_SEQ_CST);
+	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 
 /* The counters of one page of a region, as the buffer has them. */

@@ -62,11 +62,6 @@ static int fill_account(struct profile_account *account, const struct member *me
 	account->overflow = member->overflow;
 	account->outside = call->outside;
 	account->filtered = call->filtered;
-	/* With a limit a child's counters went on from its parent's: those last ones are its too. */
-	if (member->forked && member->shape->flags & CALL_HAS_LIMIT)
-		account->total = member->binned + member->overflow + call->outside +
-				 call->filtered + call->no_memory + call->over_limit +
-				 member->unwritten;
 	account->lost = calloc(3, sizeof(*account->lost));
 	if (!account->lost)
 		return -ENOMEM;

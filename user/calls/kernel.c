@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "calls.skel.h"
@@ -25,6 +26,17 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 	(void)format;
 	(void)args;
 	return 0;
+}
+
+/* As BPF programs know pids: the host's namespace has a fixed inode. */
+static uint32_t pid_namespace(void)
+{
+	enum { HOST = 0xeffffffc };
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
+		return 0;
+	return (uint32_t)status.st_ino;
 }
 
 static int configure(struct kernel *kernel, const struct kernel_options *options)
@@ -52,6 +64,7 @@ static int configure(struct kernel *kernel, const struct kernel_options *options
 	int ret = 0;
 
 	skel->rodata->base_pages = kernel->pages.base;
+	skel->rodata->pid_namespace = pid_namespace();
 	for (i = 0; !ret && i < sizeof(sizes) / sizeof(*sizes); i++)
 		ret = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
 	return ret;
@@ -156,6 +169,16 @@ static int load(struct kernel *kernel, const struct kernel_options *options, str
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
+/* What cannot be sampled is to be known before anybody calls: perf_event_paranoid may forbid it. */
+static int try_clock(struct kernel *kernel, struct error *err)
+{
+	int ret = sampler_start(&kernel->clocks[0],
+				bpf_program__fd(kernel->skel->progs.call_tick_normal), err);
+
+	sampler_stop(&kernel->clocks[0]);
+	return ret;
+}
+
 struct listener {
 	struct kernel *kernel;
 	void (*event)(void *ctx, const struct call_record *record);
@@ -210,6 +233,8 @@ int kernel_open(const struct kernel_options *options,
 	}
 	if (!ret && !kernel->records)
 		ret = error_errno(err, -ENOMEM, "ring buffer");
+	if (!ret)
+		ret = try_clock(kernel, err);
 	if (ret)
 		kernel_close(kernel);
 	return ret;
@@ -272,17 +297,24 @@ bool kernel_clocks_idle(const struct kernel *kernel)
 	return !kernel->clocks[0].running && !kernel->clocks[1].running;
 }
 
+static void await_handler(const volatile __u64 *entered, const volatile __u64 *left)
+{
+	uint64_t left_before = *left, entered_before = *entered;
+
+	while (entered_before != left_before && *left == left_before)
+		sched_yield();
+}
+
 void kernel_quiesce(const struct kernel *kernel)
 {
-	uint64_t entered, left;
 	uint32_t i;
 
 	__atomic_thread_fence(__ATOMIC_SEQ_CST);
 	for (i = 0; i < kernel->nr_cpus; i++) {
-		left = kernel->cpus[i].left;
-		entered = kernel->cpus[i].entered;
-		while (entered != left && kernel->cpus[i].left == left)
-			sched_yield();
+		const volatile struct call_cpu *cpu = &kernel->cpus[i];
+
+		await_handler(&cpu->entered, &cpu->left);
+		await_handler(&cpu->fork_entered, &cpu->fork_left);
 	}
 }
 

@@ -76,7 +76,7 @@ void kernel_poll(struct kernel *kernel);
 int kernel_run_clocks(struct kernel *kernel, struct error *err);
 bool kernel_clocks_idle(const struct kernel *kernel); /* nobody profiles */
 
-/* Returns when no handler is inside that was when it was called: some microseconds. */
+/* Returns when no handler of a tick or a fork is inside that was when it was called: microseconds. */
 void kernel_quiesce(const struct kernel *kernel);
 
 /* A slot with a call that is all zero but for its serial; -ENOSPC. */

@@ -25,6 +25,7 @@ void member_free(struct member *member)
 	process_close(&member->process);
 	sparse_free(&member->held);
 	sparse_free(&member->taken);
+	written_free(&member->written);
 	pcs_free(&member->pcs);
 	free(member);
 }

@@ -11,6 +11,7 @@
 #include "calls/process.h"
 #include "calls/shape.h"
 #include "calls/sparse.h"
+#include "calls/written.h"
 
 /* A call and the process it belongs to. */
 struct member {
@@ -30,6 +31,7 @@ struct member {
 	uint32_t stop_region;
 	uint64_t stop_counter;
 	uint32_t faulted; /* region found not writable in this pass; UINT32_MAX: none */
+	struct written_list written; /* for children that are forked amid a copy */
 	struct sparse held; /* with a limit: what kernel and buffer had last time, by counter */
 	struct sparse taken; /* for the record: by member_taken_index */
 	struct pcs pcs; /* for the record of pcsample */

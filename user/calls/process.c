@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "calls/process.h"
 
+#include <dirent.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -35,12 +37,12 @@ struct mapping_query {
 
 enum { AUXV_MAX = 64 };
 
-static int open_file(pid_t pid, const char *name, int flags)
+static int open_file(pid_t pid, pid_t thread, const char *name, int flags)
 {
 	char path[64];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/%s", pid, thread, name);
 	fd = open(path, flags | O_CLOEXEC);
 	if (fd >= 0)
 		return fd;
@@ -48,17 +50,17 @@ static int open_file(pid_t pid, const char *name, int flags)
 }
 
 /* Both before anything is believed: they are bound to the image that is there now. */
-static int open_space(struct process *process, pid_t pid)
+static int open_space(struct process *process, pid_t pid, pid_t thread)
 {
 	*process = (struct process){ .pid = pid, .mem_fd = -1, .maps_fd = -1 };
-	process->mem_fd = open_file(pid, "mem", O_RDWR);
+	process->mem_fd = open_file(pid, thread, "mem", O_RDWR);
 	if (process->mem_fd < 0)
 		return process->mem_fd;
-	process->maps_fd = open_file(pid, "maps", O_RDONLY);
+	process->maps_fd = open_file(pid, thread, "maps", O_RDONLY);
 	return process->maps_fd < 0 ? process->maps_fd : 0;
 }
 
-static int find_random(pid_t pid, uint32_t pointer, uint64_t *ret)
+static int find_random(pid_t pid, pid_t thread, uint32_t pointer, uint64_t *ret)
 {
 	union {
 		uint64_t wide[AUXV_MAX * 2];
@@ -66,7 +68,7 @@ static int find_random(pid_t pid, uint32_t pointer, uint64_t *ret)
 	} auxv;
 	size_t i, n;
 	ssize_t got;
-	cleanup_fd int fd = open_file(pid, "auxv", O_RDONLY);
+	cleanup_fd int fd = open_file(pid, thread, "auxv", O_RDONLY);
 
 	if (fd < 0)
 		return fd;
@@ -94,18 +96,42 @@ static int check_proof(const struct process *process, const uint8_t proof[PROCES
 	return memcmp(found, proof, sizeof(found)) ? -EPERM : 0;
 }
 
-int process_open(struct process *process, pid_t pid, uint32_t pointer,
-		 const uint8_t proof[PROCESS_PROOF])
+static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t pointer,
+		   const uint8_t proof[PROCESS_PROOF])
 {
 	int ret;
 
-	ret = open_space(process, pid);
+	ret = open_space(process, pid, thread);
 	if (!ret)
-		ret = find_random(pid, pointer, &process->random_at);
+		ret = find_random(pid, thread, pointer, &process->random_at);
 	if (!ret)
 		ret = check_proof(process, proof);
 	if (ret)
 		process_close(process);
+	return ret;
+}
+
+/* The first thread may have ended, and its files lead nowhere: those of any other do. */
+int process_open(struct process *process, pid_t pid, uint32_t pointer,
+		 const uint8_t proof[PROCESS_PROOF])
+{
+	int ret = open_by(process, pid, pid, pointer, proof);
+	struct dirent *entry;
+	char path[64];
+	DIR *threads;
+
+	if (ret != -ESRCH)
+		return ret;
+	snprintf(path, sizeof(path), "/proc/%d/task", pid);
+	threads = opendir(path);
+	while (threads && ret == -ESRCH && (entry = readdir(threads))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread > 0 && thread != pid)
+			ret = open_by(process, pid, thread, pointer, proof);
+	}
+	if (threads)
+		closedir(threads);
 	return ret;
 }
 
@@ -114,7 +140,7 @@ int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 {
 	int ret;
 
-	ret = open_space(process, pid);
+	ret = open_space(process, pid, pid);
 	process->random_at = random_at;
 	if (!ret)
 		ret = check_proof(process, proof);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -43,14 +44,15 @@ int calls_owner(struct calls *calls, uid_t uid)
 }
 
 int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, struct shape **ret)
+		    uint32_t nr_entries, uint32_t replaced, struct shape **ret)
 {
 	struct calls_user *user = &calls->users[like->owner];
+	uint32_t limit = calls->options.user_regions + replaced;
 	int failed;
 
-	if (user->uid && user->regions + nr_entries > calls->options.user_regions) {
+	if (user->uid && user->regions + nr_entries > limit) {
 		calls_sweep_shapes(calls);
-		if (user->regions + nr_entries > calls->options.user_regions)
+		if (user->regions + nr_entries > limit)
 			return -EDQUOT;
 	}
 	failed = shape_make(&calls->kernel, like, entries, nr_entries, ret);
@@ -109,33 +111,89 @@ static struct member *new_member(struct calls *calls, const struct call_ref *ref
 	return member;
 }
 
+/*
+ * By its pid, which may be another's by now, even that of a relative with the same random bytes: but
+ * no other process has its call.
+ */
+static int open_child(struct calls *calls, struct member *member)
+{
+	const struct call *call = member_call(member, &calls->kernel);
+	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)call->tgid, 0);
+	struct call_ref ref;
+	int ret;
+
+	if (pid_fd < 0)
+		return -errno;
+	ret = process_open_forked(&member->process, (pid_t)call->tgid, member->shape->random_at,
+				  member->shape->proof);
+	if (ret)
+		return ret;
+	ret = kernel_ref_of(&calls->kernel, pid_fd, &ref);
+	if (ret || ref.slot != member->ref.slot || ref.serial != member->ref.serial) {
+		process_close(&member->process);
+		return -ESRCH;
+	}
+	read_comm((pid_t)call->tgid, member->comm, sizeof(member->comm));
+	return 0;
+}
+
+/* What was copied to its parent's buffer while the child's was made of it. */
+static void make_up(struct calls *calls, struct member *member)
+{
+	const struct call *call = member_call(member, &calls->kernel);
+	const struct member *parent = calls->members[call->parent.slot];
+
+	if (parent && parent->ref.serial == call->parent.serial)
+		written_make_up(&parent->written, &parent->process, &member->process,
+				call->born_ns);
+}
+
+static void forget(struct calls *calls, struct member *member)
+{
+	calls->members[member->ref.slot] = NULL;
+	member_free(member);
+}
+
+/* No descriptor or memory is left for it now: the kernel counts on meanwhile. */
+static struct member *leave_for_later(struct calls *calls, struct call *call)
+{
+	__atomic_store_n(&call->known, CALL_UNKNOWN, __ATOMIC_SEQ_CST);
+	calls->any_dirty = calls->look_again = true;
+	return NULL;
+}
+
+static bool lacks(int ret)
+{
+	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM;
+}
+
 /* A child that the kernel took in. Whether it is still there shows when its buffer is opened. */
 static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->kernel.calls[ref->slot];
 	struct shape *shape = calls->shapes[call->shape];
+	uint32_t unknown = CALL_UNKNOWN;
 	struct member *member;
+	int ret;
 
-	if (!shape)
+	/* Its process may end meanwhile, and the kernel free the call that nobody holds. */
+	if (!shape || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
+						   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return NULL;
 	member = new_member(calls, ref, shape);
 	if (!member)
-		return NULL;
+		return leave_for_later(calls, call);
 	member->forked = true;
 	member->copied = shape->op == CALL_PCSAMPLE ? call->copied : 0;
-	if (process_open_forked(&member->process, (pid_t)call->tgid, shape->random_at,
-				shape->proof))
-		member->gone = true;
-	read_comm((pid_t)call->tgid, member->comm, sizeof(member->comm));
-	__atomic_store_n(&call->known, 1, __ATOMIC_SEQ_CST);
+	ret = open_child(calls, member);
+	if (lacks(ret)) {
+		forget(calls, member);
+		return leave_for_later(calls, call);
+	}
+	member->gone = ret != 0;
+	if (!ret)
+		make_up(calls, member);
 	return member;
-}
-
-/* A member whose slot the kernel has given to another call: there is nothing left of its own. */
-static void forget(struct calls *calls, struct member *member)
-{
-	calls->members[member->ref.slot] = NULL;
-	member_free(member);
 }
 
 struct member *calls_member(struct calls *calls, const struct call_ref *ref)
@@ -147,6 +205,7 @@ struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 		return NULL;
 	member = calls->members[ref->slot];
 	call = &calls->kernel.calls[ref->slot];
+	/* The kernel has given its slot to another call: there is nothing left of its own. */
 	if (member && member->ref.serial != call->serial) {
 		forget(calls, member);
 		member = NULL;
@@ -157,7 +216,7 @@ struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 }
 
 int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
-		     struct member **ret)
+		     bool replaces, struct member **ret)
 {
 	struct kernel *kernel = &calls->kernel;
 	struct call_owner *owner = &kernel->owners[shape->owner];
@@ -165,13 +224,13 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 	struct call_ref ref;
 	struct call *call;
 
-	if (__atomic_add_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST) > owner->call_limit) {
+	if (__atomic_add_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST) > owner->call_limit + replaces) {
 		__atomic_sub_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST);
 		return -EDQUOT;
 	}
 	if (kernel_take_call(kernel, &ref)) {
 		__atomic_sub_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST);
-		return -ENOSPC;
+		return -EDQUOT;
 	}
 	call = &kernel->calls[ref.slot];
 	call->phase = CALL_OFF;
@@ -179,7 +238,7 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 	call->users = 1;
 	call->table = shape->table.table;
 	call->capacity = shape->op == CALL_PCSAMPLE ? shape->entries[0].size : 0;
-	call->known = 1;
+	call->known = CALL_KNOWN;
 	call->shape = shape->number;
 	call->owner = shape->owner;
 	call->tgid = (uint32_t)process->pid;
@@ -208,7 +267,7 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 		return -ENOMEM;
 	memcpy(entries, old->entries, old->nr_entries * sizeof(*entries));
 	entries[region].size = 0;
-	ret = calls_add_shape(calls, old, entries, old->nr_entries, &shape);
+	ret = calls_add_shape(calls, old, entries, old->nr_entries, old->nr_entries, &shape);
 	if (ret)
 		return ret;
 	if (!shape->table.counters) {

@@ -148,6 +148,15 @@ static uint32_t call_flags(const struct call_request *request)
 	return flags;
 }
 
+/* A call that others share the address space with stays when this one leaves it. */
+static bool replaces_own(const struct asking *asking, uint32_t owner)
+{
+	const struct member *member = asking->member;
+
+	return member && member->shape->owner == owner &&
+	       member_call(member, &asking->calls->kernel)->users == 1;
+}
+
 static int start(struct asking *asking, uint32_t width)
 {
 	const struct call_request *request = asking->request;
@@ -163,6 +172,7 @@ static int start(struct asking *asking, uint32_t width)
 	};
 	struct member *member;
 	struct shape *shape;
+	bool replaces;
 	int ret;
 
 	ret = calls_owner(asking->calls, asking->uid);
@@ -170,9 +180,11 @@ static int start(struct asking *asking, uint32_t width)
 		return -EDQUOT;
 	like.owner = (uint32_t)ret;
 	memcpy(like.proof, request->proof, sizeof(like.proof));
-	ret = calls_add_shape(asking->calls, &like, request->entries, request->nr_entries, &shape);
+	replaces = replaces_own(asking, like.owner);
+	ret = calls_add_shape(asking->calls, &like, request->entries, request->nr_entries,
+			      replaces ? asking->member->shape->nr_entries : 0, &shape);
 	if (!ret)
-		ret = calls_add_member(asking->calls, shape, &asking->process, &member);
+		ret = calls_add_member(asking->calls, shape, &asking->process, replaces, &member);
 	if (ret) {
 		calls_sweep_shapes(asking->calls);
 		return ret == -ENOSPC ? -ENOMEM : ret;

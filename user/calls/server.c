@@ -2,6 +2,7 @@
 #include "calls/server.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -19,6 +20,7 @@ enum {
 	CONNECTIONS_PER_USER = 64,
 	SILENCE_SECONDS = 2,
 	EVENTS = 32,
+	ACCEPTS = 64,
 	REQUEST_MAX = sizeof(struct call_request) + CALL_ENTRIES_MAX * sizeof(struct call_entry),
 };
 
@@ -35,6 +37,7 @@ struct server {
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd; /* runs while somebody is connected */
+	bool paused; /* no descriptor was left for who wants to be let in */
 	size_t nr_connections;
 	struct connection connections[CONNECTIONS_MAX];
 	char request[REQUEST_MAX + 1] __attribute__((aligned(8)));
@@ -106,6 +109,10 @@ static int bind_path(struct server *server, const struct server_options *options
 
 	if (!length)
 		return error_set(err, -ENAMETOOLONG, "%s: too long for a socket", options->path);
+	/* /run is empty after each start of the host. */
+	if (!strcmp(options->path, CALL_SOCKET) && mkdir(CALL_SOCKET_FOLDER, 0755) &&
+	    errno != EEXIST)
+		return error_errno(err, -errno, CALL_SOCKET_FOLDER);
 	if (is_file && abandoned(&address))
 		unlink(options->path);
 	/* Nobody may connect before it has its owner and rights. */
@@ -136,6 +143,10 @@ static int start_listening(struct server *server, const struct server_options *o
 			return ret;
 	} else {
 		server->listen_fd = options->listen_fd;
+		/* As systemd passes it, waiting in accept would wait for everything else. */
+		if (fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) ||
+		    fcntl(server->listen_fd, F_SETFD, FD_CLOEXEC))
+			return error_errno(err, -errno, "the socket that was passed");
 	}
 	/* Each message says who sent it: not who connected, who may be another by now. */
 	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
@@ -185,9 +196,19 @@ static void run_timer(struct server *server)
 {
 	struct itimerspec every = { 0 };
 
-	if (server->nr_connections)
+	if (server->nr_connections || server->paused)
 		every.it_value.tv_sec = every.it_interval.tv_sec = 1;
 	timerfd_settime(server->timer_fd, 0, &every, NULL);
+}
+
+/* Who waits to be let in would wake the server all the time. */
+static void pause_listening(struct server *server, bool paused)
+{
+	struct epoll_event event = { .events = paused ? 0 : EPOLLIN, .data.u64 = TAG_LISTEN };
+
+	server->paused = paused;
+	epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->listen_fd, &event);
+	run_timer(server);
 }
 
 static void hang_up(struct server *server, struct connection *connection)
@@ -205,6 +226,8 @@ static void reap_silent(struct server *server)
 
 	if (read(server->timer_fd, &seconds, sizeof(seconds)) != sizeof(seconds))
 		return;
+	if (server->paused)
+		pause_listening(server, false);
 	for (i = 0; i < CONNECTIONS_MAX; i++) {
 		struct connection *connection = &server->connections[i];
 
@@ -231,28 +254,6 @@ static struct connection *find_place(struct server *server, uid_t uid)
 			held += connection->uid == uid;
 	}
 	return held < CONNECTIONS_PER_USER ? place : NULL;
-}
-
-static void accept_all(struct server *server)
-{
-	struct connection *place;
-	struct ucred peer;
-	socklen_t size;
-	int fd;
-
-	while ((fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK)) >= 0) {
-		size = sizeof(peer);
-		place = getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) ?
-				NULL :
-				find_place(server, peer.uid);
-		if (!place || watch(server, fd, place - server->connections)) {
-			close(fd);
-			continue;
-		}
-		*place = (struct connection){ .fd = fd, .uid = peer.uid };
-		if (!server->nr_connections++)
-			run_timer(server);
-	}
 }
 
 /* Descriptors that a client sends are closed: nothing is done with them. */
@@ -321,7 +322,8 @@ static void answer(struct server *server, int fd, const struct ucred *sender, si
 		calls_withdraw(server->calls, sender->pid);
 }
 
-static void serve(struct server *server, struct connection *connection)
+/* False: the request has not come yet. */
+static bool serve(struct server *server, int fd)
 {
 	struct iovec space = { server->request, sizeof(server->request) };
 	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(16 * sizeof(int))];
@@ -332,15 +334,51 @@ static void serve(struct server *server, struct connection *connection)
 	struct ucred sender;
 	ssize_t got;
 
-	got = recvmsg(connection->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got < 0 && (errno == EAGAIN || errno == EINTR))
-		return;
+		return false;
 	if (got > 0) {
 		close_passed(&message);
 		if (sender_of(&message, &sender))
-			answer(server, connection->fd, &sender, (size_t)got);
+			answer(server, fd, &sender, (size_t)got);
 	}
-	hang_up(server, connection);
+	return true;
+}
+
+/* Only who is silent needs a place to wait in. */
+static void take_in(struct server *server, int fd)
+{
+	struct connection *place;
+	struct ucred peer;
+	socklen_t size = sizeof(peer);
+
+	if (serve(server, fd) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+		close(fd);
+		return;
+	}
+	place = find_place(server, peer.uid);
+	if (!place || watch(server, fd, place - server->connections)) {
+		close(fd);
+		return;
+	}
+	*place = (struct connection){ .fd = fd, .uid = peer.uid };
+	if (!server->nr_connections++)
+		run_timer(server);
+}
+
+/* Some at a time, for counts wait to be copied too. */
+static void accept_some(struct server *server)
+{
+	int i, fd;
+
+	for (i = 0; i < ACCEPTS; i++) {
+		fd = accept4(server->listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
+		if (fd < 0 && errno != EAGAIN && errno != EINTR && errno != ECONNABORTED)
+			pause_listening(server, true);
+		if (fd < 0)
+			return;
+		take_in(server, fd);
+	}
 }
 
 int server_poll(struct server *server, struct error *err)
@@ -355,11 +393,12 @@ int server_poll(struct server *server, struct error *err)
 		uint64_t tag = events[i].data.u64;
 
 		if (tag == TAG_LISTEN)
-			accept_all(server);
+			accept_some(server);
 		else if (tag == TAG_TIMER)
 			reap_silent(server);
-		else if (server->connections[tag].fd >= 0)
-			serve(server, &server->connections[tag]);
+		else if (server->connections[tag].fd >= 0 &&
+			 serve(server, server->connections[tag].fd))
+			hang_up(server, &server->connections[tag]);
 	}
 	return 0;
 }

@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "caller.h"
+
+#include <errno.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "client/settings.h"
+
+void caller_fail(const char *file, int line, const char *text)
+{
+	fprintf(stderr, "%s:%d: not so: %s (errno: %s)\n", file, line, text, strerror(errno));
+	_exit(1);
+}
+
+void caller_fail_number(const char *file, int line, const char *text, long long a, long long b)
+{
+	fprintf(stderr, "%s:%d: not so: %s: %lld and %lld\n", file, line, text, a, b);
+	_exit(1);
+}
+
+void caller_use(const char *path)
+{
+	if (path)
+		setenv("BPFPROFIL_SOCKET", path, 1);
+	else
+		unsetenv("BPFPROFIL_SOCKET");
+	unsetenv("BPFPROFIL_DIALECT");
+	unsetenv("BPFPROFIL_USER_ONLY");
+	client_settings_read();
+}
+
+void caller_begin(struct serve *serve, const char *const options[])
+{
+	serve_begin(serve, options);
+	caller_use(serve->path);
+}
+
+/* What a test that fails leaves behind must not burn on; another user's process is told anew. */
+static void die_with_parent(void)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+}
+
+void caller_become(unsigned int user)
+{
+	if (user)
+		ENSURE(!setgid(user) && !setuid(user));
+	die_with_parent();
+}
+
+int caller_fork(void (*body)(void *argument), void *argument)
+{
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	if (child)
+		return child;
+	die_with_parent();
+	body(argument);
+	_exit(0);
+}
+
+void caller_join(int pid)
+{
+	int status = -1;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	ENSURE_NUMBER(status, ==, 0);
+}
+
+void caller_run_as(unsigned int user, void (*body)(void *argument), void *argument)
+{
+	int status = -1;
+	pid_t child;
+
+	fflush(NULL);
+	child = fork();
+	cr_assert_geq(child, 0);
+	if (!child) {
+		caller_become(user);
+		body(argument);
+		_exit(0);
+	}
+	while (waitpid(child, &status, 0) < 0 && errno == EINTR)
+		;
+	cr_assert_eq(status, 0, "wait status 0x%x", (unsigned int)status);
+}
+
+void caller_run(void (*body)(void *argument), void *argument)
+{
+	caller_run_as(0, body, argument);
+}
+
+static double thread_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double cpu_seconds(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+double seconds_now(void)
+{
+	struct timespec time;
+
+	clock_gettime(CLOCK_MONOTONIC, &time);
+	return (double)time.tv_sec + (double)time.tv_nsec / 1e9;
+}
+
+void rest(double seconds)
+{
+	struct timespec time = { .tv_sec = (time_t)seconds };
+
+	time.tv_nsec = (long)((seconds - (double)time.tv_sec) * 1e9);
+	while (nanosleep(&time, &time) && errno == EINTR)
+		;
+}
+
+static volatile unsigned long sink;
+
+#define BURNER(name)                                                                               \
+	__attribute__((noinline, aligned(PAGE))) void name(double seconds)                         \
+	{                                                                                          \
+		double end = thread_seconds() + seconds;                                           \
+		int i;                                                                             \
+                                                                                                   \
+		do {                                                                               \
+			for (i = 0; i < 100000; i++)                                               \
+				sink += (unsigned long)i;                                          \
+		} while (thread_seconds() < end);                                                  \
+	}
+
+BURNER(burn_low)
+BURNER(burn_high)
+
+size_t text_start(void)
+{
+	return (size_t)burn_low;
+}
+
+size_t high_at(void)
+{
+	size_t at = (size_t)burn_high - (size_t)burn_low;
+
+	ENSURE(at >= PAGE && at <= TEXT_SPAN - PAGE);
+	return at;
+}
+
+int on(void *buffer, size_t size)
+{
+	return profil(buffer, size, text_start(), 0x10000);
+}
+
+int on_fast(void *buffer, size_t size)
+{
+	struct prof region = { buffer, size, text_start(), 0x10000 };
+
+	return sprofil(&region, 1, NULL, PROF_FAST | PROF_USHORT);
+}
+
+/* glibc's declaration does not allow NULL. */
+int off(void)
+{
+	int (*any)(unsigned short *, size_t, size_t, unsigned int) = profil;
+
+	return any(NULL, 0, 0, 0);
+}
+
+struct bpfprofil_status told(void)
+{
+	struct bpfprofil_status status;
+
+	ENSURE(bpfprofil_status(&status, sizeof(status)) == 0);
+	return status;
+}
+
+uint64_t sum_of(const void *buffer, size_t size)
+{
+	uint16_t counter;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i + sizeof(counter) <= size; i += sizeof(counter)) {
+		memcpy(&counter, (const char *)buffer + i, sizeof(counter));
+		sum += counter;
+	}
+	return sum;
+}
+
+struct bpfprofil_status account(const void *buffer, size_t size)
+{
+	struct bpfprofil_status status = told();
+
+	ENSURE(status.on == BPFPROFIL_OFF);
+	ENSURE_NUMBER(status.total, ==,
+		      status.binned + status.overflow + status.outside + status.filtered +
+			      status.lost);
+	ENSURE_NUMBER(sum_of(buffer, size), ==, status.binned);
+	return status;
+}
+
+struct bpfprofil_status off_and_account(const void *buffer, size_t size)
+{
+	ENSURE(off() == 0);
+	return account(buffer, size);
+}
+
+void *fresh_pages(size_t size)
+{
+	void *at = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	ENSURE(at != MAP_FAILED);
+	return at;
+}
+
+struct ratio ratio_of(double ticks, double expected, double turns, double part)
+{
+	return (struct ratio){ ticks / expected, fmax(part, 3 * sqrt(turns / 6) / expected) };
+}
+
+int ratio_is_good(const struct ratio *ratio)
+{
+	return fabs(ratio->value - 1) <= ratio->allowed;
+}
+
+double turns(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_SELF, &usage);
+	return (double)(usage.ru_nvcsw + usage.ru_nivcsw);
+}

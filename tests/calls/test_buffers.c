@@ -1,0 +1,541 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Buffers that are not what one would wish for, and when counts can be seen in them. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_buffers, .init = begin, .fini = end);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_buffers, body)                                                                  \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+/* All of a stopped call's ticks: the account holds, and the rest of it is lost in the buffer. */
+static struct bpfprofil_status assert_fault(void)
+{
+	struct bpfprofil_status status;
+
+	ENSURE(bpfprofil_sync() == 0);
+	status = told();
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FAULT);
+	ENSURE_NUMBER(status.region, ==, 0);
+	ENSURE_NUMBER(status.total, ==,
+		      status.binned + status.overflow + status.outside + status.filtered +
+			      status.lost);
+	ENSURE_NUMBER(status.lost, >, 0);
+	return status;
+}
+
+enum { FRAME = 32768 };
+
+static __attribute__((noinline)) void profile_in_a_frame(void)
+{
+	unsigned short frame[FRAME / 2] = { 0 };
+
+	ENSURE(on_fast(frame, sizeof(frame)) == 0);
+	burn_low(0.1);
+	/* What is still on its way when it ends stands in it when the call returns. */
+	off_and_account(frame, sizeof(frame));
+	ENSURE_NUMBER(sum_of(frame, sizeof(frame)), >, 50);
+}
+
+static __attribute__((noinline)) void use_the_stack(void)
+{
+	volatile unsigned char again[2 * FRAME];
+	size_t i;
+
+	for (i = 0; i < sizeof(again); i++)
+		again[i] = 0x5a;
+	burn_low(0.2);
+	for (i = 0; i < sizeof(again); i++)
+		ENSURE_NUMBER(again[i], ==, 0x5a);
+}
+
+static void dead_frame_body(void *argument)
+{
+	(void)argument;
+	profile_in_a_frame();
+	use_the_stack();
+}
+
+LIVE(dead_frame)
+
+static void *start_and_leave(void *stack)
+{
+	ENSURE(on_fast(stack, FRAME) == 0);
+	return NULL;
+}
+
+/* A thread's stack, unmapped after its end while all is still on. */
+static void stack_of_a_thread_body(void *argument)
+{
+	char *stack = fresh_pages(4 * FRAME);
+	pthread_attr_t attributes;
+	pthread_t thread;
+
+	(void)argument;
+	pthread_attr_init(&attributes);
+	ENSURE(pthread_attr_setstack(&attributes, stack, 4 * FRAME) == 0);
+	ENSURE(pthread_create(&thread, &attributes, start_and_leave, stack) == 0);
+	pthread_join(thread, NULL);
+	burn_low(0.1);
+	ENSURE(told().binned == sum_of(stack, FRAME));
+	munmap(stack, 4 * FRAME);
+	burn_low(0.15);
+	assert_fault();
+}
+
+LIVE(stack_of_a_thread)
+
+static int is_mapped(uintptr_t at)
+{
+	return msync((void *)(at & ~(uintptr_t)(PAGE - 1)), PAGE, MS_ASYNC) == 0;
+}
+
+/* So large that free() gives it back to the kernel, unless a sanitizer keeps it for a while. */
+static void freed_body(void *argument)
+{
+	char *buffer = calloc(1, 1 << 20);
+	uintptr_t at = (uintptr_t)buffer;
+
+	(void)argument;
+	ENSURE(buffer && on(buffer, 1 << 20) == 0);
+	free(buffer);
+	burn_low(0.3);
+	if (is_mapped(at)) {
+		ENSURE_NUMBER(told().lost, ==, 0);
+		return;
+	}
+	assert_fault();
+	ENSURE(off() == 0);
+	ENSURE(told().stopped == BPFPROFIL_STOPPED_FAULT);
+}
+
+LIVE(freed)
+
+/* What is still mapped keeps its counts, and gets no more. */
+static void unmap_while(int (*start)(void *, size_t), double seconds)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	struct bpfprofil_status status;
+	uint64_t low;
+
+	ENSURE(start(buffer, TEXT_SPAN) == 0);
+	burn_low(seconds);
+	ENSURE(bpfprofil_sync() == 0);
+	low = sum_of(buffer, PAGE);
+	ENSURE_NUMBER(low, >, 0);
+	munmap(buffer + high_at(), PAGE);
+	burn_high(seconds);
+	status = assert_fault();
+	ENSURE_NUMBER(sum_of(buffer, PAGE), >=, low);
+	low = sum_of(buffer, PAGE);
+	ENSURE_NUMBER(low, ==, status.binned);
+	burn_low(seconds);
+	ENSURE_NUMBER(sum_of(buffer, PAGE), ==, low);
+	ENSURE_NUMBER(told().total, ==, status.total);
+}
+
+static void unmapped_profil_body(void *argument)
+{
+	(void)argument;
+	unmap_while(on, 0.3);
+}
+
+LIVE(unmapped_profil)
+
+static void unmapped_sprofil_body(void *argument)
+{
+	(void)argument;
+	unmap_while(on_fast, 0.15);
+}
+
+LIVE(unmapped_sprofil)
+
+/* What stands there afterwards is somebody else's. */
+static void mapped_anew_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	munmap(buffer, TEXT_SPAN);
+	burn_low(0.15);
+	assert_fault();
+	ENSURE(mmap(buffer, TEXT_SPAN, PROT_READ | PROT_WRITE,
+		    MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0) == buffer);
+	burn_low(0.15);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, 0);
+	/* A new call counts there. */
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+}
+
+LIVE(mapped_anew)
+
+static void read_only_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	uint64_t before;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE(mprotect(buffer, TEXT_SPAN, PROT_READ) == 0);
+	before = sum_of(buffer, TEXT_SPAN);
+	burn_low(0.15);
+	ENSURE_NUMBER(assert_fault().binned, ==, before);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
+}
+
+LIVE(read_only)
+
+/* Shared and read-only from the start: of a file that may not be written. */
+static void read_only_file_body(void *argument)
+{
+	int fd = memfd_create("buffer", 0);
+	char *buffer;
+
+	(void)argument;
+	ENSURE(fd >= 0 && ftruncate(fd, TEXT_SPAN) == 0);
+	buffer = mmap(NULL, TEXT_SPAN, PROT_READ, MAP_SHARED, fd, 0);
+	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.15);
+	assert_fault();
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, 0);
+}
+
+LIVE(read_only_file)
+
+/* A file that has become shorter: reading it would be SIGBUS. */
+static void file_cut_off_body(void *argument)
+{
+	int fd = memfd_create("buffer", 0);
+	char *buffer;
+
+	(void)argument;
+	ENSURE(fd >= 0 && ftruncate(fd, TEXT_SPAN) == 0);
+	buffer = mmap(NULL, TEXT_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0 && sum_of(buffer, TEXT_SPAN) > 0);
+	ENSURE(ftruncate(fd, 0) == 0);
+	burn_low(0.15);
+	assert_fault();
+}
+
+LIVE(file_cut_off)
+
+/* Pages that nobody has touched are no fault, and those without counts stay untouched. */
+static void never_touched_body(void *argument)
+{
+	enum { SIZE = 1 << 20 };
+	unsigned char there[SIZE / PAGE];
+	char *buffer = fresh_pages(SIZE);
+	size_t i, touched = 0;
+
+	(void)argument;
+	madvise(buffer, SIZE, MADV_NOHUGEPAGE);
+	ENSURE(on_fast(buffer, SIZE) == 0);
+	burn_low(0.1);
+	burn_high(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE(mincore(buffer, SIZE, there) == 0);
+	for (i = 0; i < sizeof(there); i++)
+		touched += there[i] & 1;
+	/* Its two, and those of a few lines of the helpers. */
+	ENSURE_NUMBER(touched, >=, 2);
+	ENSURE_NUMBER(touched, <, 32);
+	ENSURE_NUMBER(off_and_account(buffer, SIZE).binned, >, 100);
+}
+
+LIVE(never_touched)
+
+/* Pages given back with MADV_DONTNEED start from zero, and are no fault. */
+static void given_back_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	uint64_t before;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	before = told().binned;
+	ENSURE(madvise(buffer, TEXT_SPAN, MADV_DONTNEED) == 0);
+	burn_low(0.1);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_ASKED);
+	ENSURE_NUMBER(told().binned - before - sum_of(buffer, TEXT_SPAN), <=, 2);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 50);
+}
+
+LIVE(given_back)
+
+/* The first of two pages is there: what belongs into it is counted until the other is hit. */
+static void half_there_body(void *argument)
+{
+	char *buffer = fresh_pages(2 * TEXT_SPAN), *start;
+	struct bpfprofil_status status;
+
+	(void)argument;
+	/* burn_high()'s counters begin with the page that is missing. */
+	start = buffer + TEXT_SPAN - high_at();
+	munmap(buffer + TEXT_SPAN, TEXT_SPAN);
+	ENSURE(on(start, TEXT_SPAN) == 0);
+	burn_low(0.2);
+	ENSURE(bpfprofil_sync() == 0);
+	status = told();
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_PROFIL);
+	ENSURE_NUMBER(sum_of(start, high_at()), ==, status.binned);
+	ENSURE_NUMBER(status.binned, >, 10);
+	burn_high(0.2);
+	status = assert_fault();
+	ENSURE_NUMBER(sum_of(start, high_at()), ==, status.binned);
+}
+
+LIVE(half_there)
+
+/* Bytes of the two functions' counters, at an odd address, with no byte before or behind written. */
+static void odd_size(size_t size)
+{
+	unsigned char *around = fresh_pages(TEXT_SPAN + 2 * PAGE), *buffer = around + PAGE + 1;
+	struct bpfprofil_status status;
+	size_t i;
+
+	memset(around, 0xa5, TEXT_SPAN + 2 * PAGE);
+	memset(buffer, 0, size & ~1UL);
+	ENSURE(on_fast(buffer, size) == 0);
+	burn_low(0.1);
+	status = off_and_account(buffer, size & ~1UL);
+	ENSURE_NUMBER(status.total, >, 50);
+	ENSURE(size >= 2 || !status.binned);
+	for (i = 0; i < PAGE + 1; i++)
+		ENSURE_NUMBER(around[i], ==, 0xa5);
+	for (i = size & ~1UL; i < TEXT_SPAN; i++)
+		ENSURE_NUMBER(buffer[i], ==, 0xa5);
+	munmap(around, TEXT_SPAN + 2 * PAGE);
+}
+
+static void odd_body(void *argument)
+{
+	size_t size;
+
+	(void)argument;
+	/* All sizes around the few lines that are hot, and the smallest. */
+	for (size = 1; size < 128; size += size < 4 ? 1 : 12)
+		odd_size(size);
+	odd_size(PAGE - 1);
+}
+
+LIVE(odd)
+
+static void burn_into(void *buffer)
+{
+	burn_low(0.2);
+	ENSURE(off() == 0);
+	*(uint64_t *)((char *)buffer + TEXT_SPAN) = told().binned;
+}
+
+/* Parent and child have counters of their own in the kernel, and one buffer. */
+static void shared_body(void *argument)
+{
+	char *buffer = mmap(NULL, TEXT_SPAN + PAGE, PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t *of_child = (uint64_t *)(buffer + TEXT_SPAN);
+	int child;
+
+	(void)argument;
+	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
+	/* Nothing may be on its way when it forks: it would be counted for both. */
+	ENSURE(bpfprofil_sync() == 0);
+	child = caller_fork(burn_into, buffer);
+	burn_low(0.2);
+	caller_join(child);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(*of_child, >, 100);
+	ENSURE_NUMBER(told().binned, >, 100);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, told().binned + *of_child);
+}
+
+LIVE(shared)
+
+/* What the program writes into the buffer is what the next tick is added to. */
+static void written_by_the_program_body(void *argument)
+{
+	uint16_t *buffer = fresh_pages(TEXT_SPAN);
+	size_t i, n = TEXT_SPAN / sizeof(*buffer);
+	uint64_t before, sum;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	before = told().binned;
+	memset(buffer, 0, TEXT_SPAN);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	sum = sum_of(buffer, TEXT_SPAN);
+	ENSURE_NUMBER(sum, >, 50);
+	ENSURE_NUMBER(sum, <=, told().binned - before + 2);
+	for (i = 0; i < n; i++)
+		buffer[i] = 100;
+	before = told().binned;
+	burn_low(0.1);
+	ENSURE(off() == 0);
+	sum = sum_of(buffer, TEXT_SPAN) - 100 * n;
+	ENSURE_NUMBER(sum, >, 50);
+	ENSURE_NUMBER(told().binned - before - sum, <=, 2);
+	for (i = 0; i < n; i++)
+		ENSURE_NUMBER(buffer[i], >=, 100);
+}
+
+LIVE(written_by_the_program)
+
+/* A second call in force at once, into another buffer: nothing goes to the first any more. */
+static void replaced_body(void *argument)
+{
+	char *first = fresh_pages(TEXT_SPAN), *second = fresh_pages(TEXT_SPAN);
+	uint64_t sum;
+
+	(void)argument;
+	ENSURE(on_fast(first, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(on_fast(second, TEXT_SPAN) == 0);
+	sum = sum_of(first, TEXT_SPAN);
+	ENSURE_NUMBER(sum, >, 50);
+	burn_low(0.1);
+	ENSURE_NUMBER(off_and_account(second, TEXT_SPAN).binned, >, 50);
+	ENSURE_NUMBER(sum_of(first, TEXT_SPAN), ==, sum);
+	burn_low(0.1);
+	ENSURE_NUMBER(told().total, <, 200);
+}
+
+LIVE(replaced)
+
+static void nothing_to_count_into_body(void *argument)
+{
+	char buffer[8] = "canary!";
+
+	(void)argument;
+	ENSURE(on(buffer, 0) == 0);
+	burn_low(0.1);
+	ENSURE(told().on == BPFPROFIL_PROFIL);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(told().outside, ==, told().total);
+	ENSURE_NUMBER(told().total, >, 3);
+	ENSURE(!memcmp(buffer, "canary!", 8));
+}
+
+LIVE(nothing_to_count_into)
+
+static void *burn_in_thread(void *seconds)
+{
+	burn_low(*(double *)seconds);
+	return NULL;
+}
+
+/* Seconds from when a thread begins to run to its first count in the buffer, seen by another. */
+static double first_count_after(void)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	double start, seen, seconds = 0.5;
+	pthread_t thread;
+
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	start = seconds_now();
+	pthread_create(&thread, NULL, burn_in_thread, &seconds);
+	while (!sum_of(buffer, PAGE) && seconds_now() < start + 5)
+		rest(0.001);
+	seen = seconds_now();
+	pthread_join(thread, NULL);
+	off_and_account(buffer, TEXT_SPAN);
+	return seen - start;
+}
+
+/* And 100 ms after the last tick all are there. */
+static int all_there_after(double seconds)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	uint64_t sum;
+
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.13);
+	rest(seconds);
+	sum = sum_of(buffer, PAGE);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+	return sum_of(buffer, PAGE) - sum <= 1;
+}
+
+/* A machine with other things to do may keep the server waiting; then it is tried again. */
+static void seen_in_time_body(void *argument)
+{
+	double best = 9;
+	int i, all = 0;
+
+	(void)argument;
+	for (i = 0; i < 5 && best > 0.1; i++) {
+		double now = first_count_after();
+
+		best = now < best ? now : best;
+	}
+	ENSURE_NUMBER(best * 1000, <=, 100);
+	for (i = 0; i < 5 && !all; i++)
+		all = all_there_after(0.1);
+	ENSURE(all);
+}
+
+LIVE(seen_in_time)
+
+/* A sync, and a status, return with every count in place. */
+static void exact_when_asked_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	int i, exact = 0;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	for (i = 0; i < 50; i++) {
+		uint64_t binned;
+
+		burn_low(0.004);
+		ENSURE(bpfprofil_sync() == 0);
+		/* At most the ticks between the two calls; the copies in between bring the same. */
+		binned = told().binned;
+		exact += binned == sum_of(buffer, TEXT_SPAN);
+	}
+	ENSURE_NUMBER(exact, >=, 40);
+	off_and_account(buffer, TEXT_SPAN);
+}
+
+LIVE(exact_when_asked)

@@ -1,0 +1,314 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What a full counter does in each dialect, and what each says of bad arguments, live. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_dialects, .init = begin, .fini = end);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_dialects, body)                                                                 \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+enum { COUNTERS = 64 };
+
+static uint16_t counters[COUNTERS];
+
+/*
+ * 64 KiB of text for each counter: that of burn_low() and the helpers', and others' around them. In
+ * the first half of a counter's text, for v7 rounds what is in the second one up.
+ */
+static size_t first_pc(void)
+{
+	return (text_start() & ~0x7fffUL) - 32 * 0x10000UL;
+}
+
+static size_t burners_counter(void)
+{
+	return (text_start() - first_pc()) >> 16;
+}
+
+static int on_coarse(void)
+{
+	return profil(counters, sizeof(counters), first_pc(), 2);
+}
+
+static void assert_identity(const struct bpfprofil_status *status)
+{
+	ENSURE_NUMBER(status->total, ==,
+		      status->binned + status->overflow + status->outside + status->filtered +
+			      status->lost);
+}
+
+static void *burn_a_second(void *argument)
+{
+	burn_low(1);
+	return argument;
+}
+
+/* Four threads in one counter, until it is full in the midst of them. */
+static void burn_in_threads(void)
+{
+	pthread_t threads[4];
+	int i;
+
+	for (i = 0; i < 4; i++)
+		pthread_create(&threads[i], NULL, burn_a_second, NULL);
+	for (i = 0; i < 4; i++)
+		pthread_join(threads[i], NULL);
+}
+
+static void assert_stopped_by_limit(uint16_t value)
+{
+	size_t at = burners_counter();
+	struct bpfprofil_status status;
+	uint16_t left[COUNTERS];
+
+	ENSURE(bpfprofil_sync() == 0);
+	status = told();
+	memcpy(left, counters, sizeof(left));
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_LIMIT);
+	ENSURE_NUMBER(status.counter, ==, at);
+	ENSURE_NUMBER(status.region, ==, 0);
+	ENSURE_NUMBER(counters[at], ==, value);
+	assert_identity(&status);
+	burn_low(0.15);
+	ENSURE(!memcmp(left, counters, sizeof(left)));
+	ENSURE_NUMBER(told().total, ==, status.total);
+}
+
+/* 4 CPU seconds are 400 ticks, and 300 are too many. */
+static void solaris_stops_body(void *argument)
+{
+	size_t at = burners_counter(), i;
+	uint64_t others = 0;
+
+	(void)argument;
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	counters[at] = 32767 - 300;
+	ENSURE(on_coarse() == 0);
+	burn_in_threads();
+	assert_stopped_by_limit(32767);
+	for (i = 0; i < COUNTERS; i++)
+		others += i == at ? 0 : counters[i];
+	ENSURE_NUMBER(told().binned, ==, 300 + others);
+	ENSURE_NUMBER(told().lost, <=, 3);
+	/* And a new call with the same buffer ends with its first tick there. */
+	ENSURE(on_coarse() == 0);
+	burn_low(0.2);
+	assert_stopped_by_limit(32767);
+}
+
+LIVE(solaris_stops)
+
+static void solaris_preset_above_body(void *argument)
+{
+	(void)argument;
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	counters[burners_counter()] = 40000;
+	ENSURE(on_coarse() == 0);
+	burn_low(0.2);
+	assert_stopped_by_limit(40000);
+	ENSURE_NUMBER(told().lost, ==, 1);
+}
+
+LIVE(solaris_preset_above)
+
+/* What the program writes while it is on counts for the limit too, from the next copy on. */
+static void solaris_preset_while_on_body(void *argument)
+{
+	(void)argument;
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	ENSURE(on_coarse() == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE(told().on == BPFPROFIL_PROFIL && counters[burners_counter()] > 3);
+	counters[burners_counter()] = 32767 - 10;
+	ENSURE(bpfprofil_sync() == 0);
+	burn_low(0.3);
+	assert_stopped_by_limit(32767);
+}
+
+LIVE(solaris_preset_while_on)
+
+static void stop_in_child(void *argument)
+{
+	(void)argument;
+	burn_low(0.3);
+	assert_stopped_by_limit(32767);
+}
+
+/* The child's counters go on from the parent's, and its end is not the parent's. */
+static void solaris_fork_body(void *argument)
+{
+	int child;
+
+	(void)argument;
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	counters[burners_counter()] = 32767 - 25;
+	ENSURE(on_coarse() == 0);
+	burn_low(0.1);
+	child = caller_fork(stop_in_child, NULL);
+	caller_join(child);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_ASKED);
+	ENSURE_NUMBER(counters[burners_counter()], <, 32767 - 5);
+}
+
+LIVE(solaris_fork)
+
+/* Ticks onto a counter that has room for few; how much came to it, modulo 65536. */
+static uint16_t beyond(const char *dialect, uint16_t preset)
+{
+	struct bpfprofil_status status;
+	size_t at = burners_counter(), i;
+	uint64_t others = 0;
+
+	memset(counters, 0, sizeof(counters));
+	counters[at] = preset;
+	ENSURE(bpfprofil_dialect(dialect) == 0);
+	ENSURE(on_coarse() == 0);
+	burn_low(0.2);
+	ENSURE(off() == 0);
+	status = told();
+	assert_identity(&status);
+	for (i = 0; i < COUNTERS; i++)
+		others += i == at ? 0 : counters[i];
+	ENSURE_NUMBER(status.binned - others, >, 10);
+	return (uint16_t)(preset + status.binned - others);
+}
+
+static void full_counters_body(void *argument)
+{
+	static const char *const wrap[] = { "v7", "bsd43", "bsd44", "bsd44doc", "glibc" };
+	static const char *const saturate[] = { "svr4", "irix" };
+	size_t i;
+
+	(void)argument;
+	for (i = 0; i < sizeof(wrap) / sizeof(wrap[0]); i++) {
+		uint16_t expected = beyond(wrap[i], 65530);
+
+		ENSURE_NUMBER(counters[burners_counter()], ==, expected);
+		ENSURE_NUMBER(expected, <, 1000);
+	}
+	for (i = 0; i < sizeof(saturate) / sizeof(saturate[0]); i++) {
+		beyond(saturate[i], 65530);
+		ENSURE_NUMBER(counters[burners_counter()], ==, 65535);
+	}
+}
+
+LIVE(full_counters)
+
+static void saturate(const char *dialect, int wide)
+{
+	static uint32_t words[COUNTERS];
+	struct prof region = { wide ? (void *)words : (void *)counters,
+			       wide ? sizeof(words) : sizeof(counters), first_pc(), wide ? 4 : 2 };
+	size_t at = burners_counter();
+
+	words[at] = UINT32_MAX - 5;
+	counters[at] = UINT16_MAX - 5;
+	ENSURE(bpfprofil_dialect(dialect) == 0);
+	ENSURE(sprofil(&region, 1, NULL, PROF_FAST | (wide ? PROF_UINT : PROF_USHORT)) == 0);
+	burn_low(0.1);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(told().binned, >, 50);
+	if (wide)
+		ENSURE_NUMBER(words[at], ==, UINT32_MAX);
+	else
+		ENSURE_NUMBER(counters[at], ==, UINT16_MAX);
+}
+
+static void sprofil_saturates_body(void *argument)
+{
+	(void)argument;
+	saturate("glibc", 0);
+	saturate("glibc", 1);
+	saturate("irix", 0);
+	saturate("irix", 1);
+}
+
+LIVE(sprofil_saturates)
+
+static int refused(int result, int error)
+{
+	return result == -1 && errno == error;
+}
+
+/* The others find out at the first tick; 4.4BSD alone looks at once. */
+static void bsd44_refuses_body(void *argument)
+{
+	char *buffer = fresh_pages(2 * PAGE);
+
+	(void)argument;
+	ENSURE(bpfprofil_dialect("bsd44") == 0);
+	ENSURE(refused(profil((unsigned short *)buffer, PAGE, text_start(), 0x10001), EINVAL));
+	ENSURE(on(buffer, 2 * PAGE) == 0 && off() == 0);
+	mprotect(buffer + PAGE, PAGE, PROT_READ);
+	ENSURE(refused(on(buffer, 2 * PAGE), EFAULT));
+	munmap(buffer + PAGE, PAGE);
+	ENSURE(refused(on(buffer, 2 * PAGE), EFAULT));
+	ENSURE(refused(on(buffer, SIZE_MAX), EFAULT));
+	ENSURE(refused(on((void *)16, 32), EFAULT));
+	ENSURE(on(buffer, PAGE) == 0);
+	/* A refused call changes nothing. */
+	ENSURE(refused(on((void *)16, 32), EFAULT));
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	ENSURE(on((void *)16, TEXT_SPAN) == 0);
+	burn_low(0.2);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_FAULT);
+}
+
+LIVE(bsd44_refuses)
+
+/* Not one of these counts, and all are taken for a stop, also of nothing. */
+static void off_by_scale_body(void *argument)
+{
+	static const struct {
+		const char *dialect;
+		unsigned int scale;
+	} cases[] = { { "v7", 0 },	   { "v7", 1 },	     { "v7", 0x10000 }, { "svr4", 1 },
+		      { "svr4", 0x10001 }, { "solaris", 1 }, { "bsd43", 1 },	{ "bsd43", 0 },
+		      { "bsd44", 0 },	   { "irix", 1 },    { "irix", 0 },	{ "glibc", 0 } };
+	size_t i;
+
+	(void)argument;
+	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		ENSURE(bpfprofil_dialect(cases[i].dialect) == 0);
+		ENSURE(on_coarse() == 0 && told().on == BPFPROFIL_PROFIL);
+		ENSURE(profil(counters, sizeof(counters), 0, cases[i].scale) == 0);
+		ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+		ENSURE(profil(counters, sizeof(counters), 0, cases[i].scale) == 0);
+		ENSURE(off() == 0);
+	}
+}
+
+LIVE(off_by_scale)

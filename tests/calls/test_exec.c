@@ -1,0 +1,416 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Who shares a buffer, threads and children on the same memory, and that exec is the end of it. */
+#include <errno.h>
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_exec, .init = begin, .fini = end);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_exec, body)                                                                     \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+static char *buffer;
+
+static void start(void)
+{
+	buffer = fresh_pages(TEXT_SPAN);
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+}
+
+static void vfork_body(void *argument)
+{
+	volatile uint64_t before, in_child;
+	int status = -1;
+	pid_t child;
+
+	(void)argument;
+	start();
+	burn_low(0.05);
+	ENSURE(bpfprofil_sync() == 0);
+	before = told().binned;
+	child = vfork();
+	if (!child) {
+		burn_low(0.1);
+		_exit(0);
+	}
+	ENSURE(child > 0 && waitpid(child, &status, 0) == child && !status);
+	in_child = off_and_account(buffer, TEXT_SPAN).binned - before;
+	ENSURE_NUMBER(in_child, >, 60);
+	ENSURE_NUMBER(in_child, <, 140);
+}
+
+LIVE(vfork)
+
+static char child_stack[65536] __attribute__((aligned(64)));
+
+static int clone_on_memory(int (*life)(void *), void *argument)
+{
+	return clone(life, child_stack + sizeof(child_stack), CLONE_VM | SIGCHLD, argument);
+}
+
+static int burn_high_in_child(void *argument)
+{
+	(void)argument;
+	burn_high(0.2);
+	return 0;
+}
+
+/* Both at a time, into one buffer. */
+static void clone_vm_body(void *argument)
+{
+	int child, i;
+
+	(void)argument;
+	start();
+	for (i = 0; i < 3; i++) {
+		child = clone_on_memory(burn_high_in_child, NULL);
+		ENSURE(child > 0);
+		burn_low(0.2);
+		caller_join(child);
+	}
+	off_and_account(buffer, TEXT_SPAN);
+	ENSURE_NUMBER(sum_of(buffer, PAGE), >, 450);
+	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), >, 450);
+}
+
+LIVE(clone_vm)
+
+static int stop_and_burn(void *argument)
+{
+	(void)argument;
+	if (off())
+		return 1;
+	burn_high(0.1);
+	return 0;
+}
+
+/* It stops its own counting; the other one's goes on. */
+static void clone_vm_stops_body(void *argument)
+{
+	int child;
+
+	(void)argument;
+	start();
+	child = clone_on_memory(stop_and_burn, NULL);
+	ENSURE(child > 0);
+	caller_join(child);
+	burn_low(0.1);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), <=, 3);
+}
+
+LIVE(clone_vm_stops)
+
+static uint64_t *outlived;
+
+static int outlive(void *parent)
+{
+	while (getppid() == *(pid_t *)parent)
+		sched_yield();
+	burn_high(0.2);
+	if (off())
+		return 1;
+	*outlived = sum_of(buffer + high_at(), PAGE);
+	return 0;
+}
+
+/* The process that made the call is gone, its memory and who shares it are not. */
+static void make_call_and_leave(void *argument)
+{
+	static pid_t self;
+
+	(void)argument;
+	self = getpid();
+	start();
+	ENSURE(clone_on_memory(outlive, &self) > 0);
+	_exit(0);
+}
+
+static void clone_vm_outlives_body(void *argument)
+{
+	int status = -1;
+
+	(void)argument;
+	outlived = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	caller_join(caller_fork(make_call_and_leave, NULL));
+	ENSURE(waitpid(-1, &status, __WALL) > 0);
+	ENSURE_NUMBER(status, ==, 0);
+	ENSURE_NUMBER(*outlived, >, 120);
+}
+
+LIVE(clone_vm_outlives)
+
+/* Where the canary puts its own memory; sanitizers have theirs below. */
+#define AT ((char *)0x200000000000)
+
+static void exec_canary(const char *program, const char *user)
+{
+	char at[32], size[32];
+
+	snprintf(at, sizeof(at), "%p", (void *)AT);
+	snprintf(size, sizeof(size), "%d", TEXT_SPAN);
+	execl(program, "canary", at, size, "150", user, NULL);
+	ENSURE(!"exec");
+}
+
+static void start_at_fixed(void)
+{
+	buffer = mmap(AT, TEXT_SPAN, PROT_READ | PROT_WRITE,
+		      MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0);
+	ENSURE(buffer == AT && on_fast(buffer, TEXT_SPAN) == 0);
+}
+
+/* With ticks on their way at all distances to the next copy. */
+static void burn_and_exec(void *microseconds)
+{
+	start_at_fixed();
+	burn_low(*(int *)microseconds / 1e6);
+	exec_canary(CALLS_PROGRAMS "/canary", NULL);
+}
+
+static void exec_body(void *argument)
+{
+	int i;
+
+	(void)argument;
+	for (i = 1000; i < 120000; i += 13000)
+		caller_join(caller_fork(burn_and_exec, &i));
+}
+
+LIVE(exec)
+
+static void *exec_in_thread(void *argument)
+{
+	burn_low(0.03);
+	exec_canary(CALLS_PROGRAMS "/canary", NULL);
+	return argument;
+}
+
+/* The thread becomes the first one of its process. */
+static void exec_by_a_thread_body(void *argument)
+{
+	pthread_t thread;
+
+	(void)argument;
+	start_at_fixed();
+	pthread_create(&thread, NULL, exec_in_thread, NULL);
+	burn_low(9);
+}
+
+LIVE(exec_by_a_thread)
+
+static const char *set_uid_copy;
+
+static void burn_and_exec_set_uid(void *microseconds)
+{
+	start_at_fixed();
+	burn_low(*(int *)microseconds / 1e6);
+	exec_canary(set_uid_copy, "1");
+}
+
+static void exec_set_uid_body(void *argument)
+{
+	int i;
+
+	(void)argument;
+	for (i = 1000; i < 120000; i += 7000)
+		caller_join(caller_fork(burn_and_exec_set_uid, &i));
+}
+
+/* A nobody's buffer stands where a program that runs as another user has its memory. */
+Test(calls_exec, exec_set_uid)
+{
+	struct child_end copied;
+	struct statvfs where;
+
+	NEED_ROOT();
+	cr_assert_eq(statvfs(serve.dir, &where), 0);
+	NEED(!(where.f_flag & ST_NOSUID), "/tmp is mounted nosuid");
+	set_uid_copy = serve_file(&serve, "canary");
+	child_run(&copied, NULL, ARGS("cp", CALLS_PROGRAMS "/canary", set_uid_copy));
+	cr_assert_eq(copied.status, 0, "%s", copied.err);
+	child_end_free(&copied);
+	cr_assert(!chown(set_uid_copy, 1, 1) && !chmod(set_uid_copy, 04755));
+	caller_run_as(65534, exec_set_uid_body, NULL);
+}
+
+static void burn_and_exec_sh(void *argument)
+{
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.03);
+	execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done", NULL);
+	ENSURE(!"exec");
+}
+
+/* The buffer outlives the image, for it is shared with the parent, and gets no more. */
+static void exec_leaves_the_buffer_body(void *argument)
+{
+	uint64_t before;
+	int child;
+
+	(void)argument;
+	buffer = mmap(NULL, TEXT_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	child = caller_fork(burn_and_exec_sh, NULL);
+	rest(0.15);
+	before = sum_of(buffer, TEXT_SPAN);
+	caller_join(child);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
+	ENSURE_NUMBER(before, <, 40);
+}
+
+LIVE(exec_leaves_the_buffer)
+
+/* What vfork's child executes is not the parent's to count. */
+static void vfork_and_exec_body(void *argument)
+{
+	uint64_t before;
+	pid_t child;
+
+	(void)argument;
+	start();
+	ENSURE(bpfprofil_sync() == 0);
+	before = told().total;
+	child = vfork();
+	if (!child) {
+		execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done",
+		      NULL);
+		_exit(127);
+	}
+	caller_join(child);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).total - before, <, 8);
+}
+
+LIVE(vfork_and_exec)
+
+enum { THREADS = 4 };
+
+static volatile int stop_threads;
+
+static void *burn_until_told(void *seconds)
+{
+	while (!stop_threads)
+		burn_low(0.002);
+	*(double *)seconds = 1;
+	return NULL;
+}
+
+/* Those that ran before the call too, and all together. */
+static void threads_body(void *argument)
+{
+	struct ratio ratio = { 0 };
+	pthread_t threads[THREADS];
+	double ends[THREADS] = { 0 }, used, switches;
+	int i, try;
+
+	(void)argument;
+	for (i = 0; i < THREADS; i++)
+		pthread_create(&threads[i], NULL, burn_until_told, &ends[i]);
+	rest(0.05);
+	/* A machine that keeps a CPU for longer than a period swallows ticks. */
+	for (try = 0; try < 3 && !ratio_is_good(&ratio); try++) {
+		start();
+		used = cpu_seconds();
+		switches = turns();
+		rest(0.5);
+		used = cpu_seconds() - used;
+		switches = turns() - switches;
+		ratio = ratio_of((double)off_and_account(buffer, TEXT_SPAN).total, used * 1000,
+				 switches + THREADS, 0.03);
+	}
+	stop_threads = 1;
+	for (i = 0; i < THREADS; i++)
+		pthread_join(threads[i], NULL);
+	ENSURE_NUMBER(ratio.allowed * 1000, <, 300);
+	if (!ratio_is_good(&ratio))
+		fprintf(stderr, "%.3f of the ticks, +- %.3f\n", ratio.value, ratio.allowed);
+	ENSURE(ratio_is_good(&ratio));
+}
+
+LIVE(threads)
+
+static void *call_without_main(void *argument)
+{
+	rest(0.05);
+	start();
+	burn_low(0.1);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+	_exit(0);
+	return argument;
+}
+
+/* The first thread is gone; the process is not. */
+static void first_thread_gone_body(void *argument)
+{
+	pthread_t thread;
+
+	pthread_create(&thread, NULL, call_without_main, argument);
+	pthread_exit(NULL);
+}
+
+LIVE(first_thread_gone)
+
+static void burn_in_child(void *argument)
+{
+	(void)argument;
+	burn_high(0.05);
+	ENSURE(off() == 0 && told().binned > 25);
+}
+
+static void *count_without_main(void *argument)
+{
+	rest(0.05);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 50);
+	caller_join(caller_fork(burn_in_child, NULL));
+	off_and_account(buffer, TEXT_SPAN);
+	_exit(0);
+	return argument;
+}
+
+/* It leaves after it has made the call. */
+static void first_thread_leaves_body(void *argument)
+{
+	pthread_t thread;
+
+	start();
+	pthread_create(&thread, NULL, count_without_main, argument);
+	pthread_exit(NULL);
+}
+
+LIVE(first_thread_leaves)

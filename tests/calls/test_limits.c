@@ -1,0 +1,295 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What a user may have, and that another one has no less for it. */
+#include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+enum { NOBODY = 65534, DAEMON = 1 };
+
+static struct serve serve;
+
+/* As a user of its own, from a process that is root. */
+static void profile_as_daemon(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	(void)argument;
+	caller_become(DAEMON);
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.05);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 25);
+}
+
+static void call_and_wait(void *told_to)
+{
+	static unsigned short counters[64];
+	const int *pipes = told_to;
+	char answer;
+
+	caller_become(NOBODY);
+	answer = profil(counters, sizeof(counters), 0x1000, 0x10000) ? (char)errno : 0;
+	ENSURE(write(pipes[1], &answer, 1) == 1);
+	pause();
+}
+
+/* Of eight that call, four may; when one of these ends, another can. */
+static void user_calls_body(void *argument)
+{
+	int pipes[2], children[8], i, good = 0;
+	char answer[8];
+
+	(void)argument;
+	ENSURE(!pipe(pipes));
+	for (i = 0; i < 8; i++) {
+		children[i] = caller_fork(call_and_wait, pipes);
+		ENSURE(read(pipes[0], &answer[i], 1) == 1);
+		good += !answer[i];
+		ENSURE(!answer[i] || answer[i] == EDQUOT);
+	}
+	ENSURE_NUMBER(good, ==, 4);
+	caller_join(caller_fork(profile_as_daemon, NULL));
+	kill(children[0], SIGKILL);
+	waitpid(children[0], NULL, 0);
+	/* Its call is given back when the server has heard of it. */
+	rest(0.2);
+	children[0] = caller_fork(call_and_wait, pipes);
+	ENSURE(read(pipes[0], &answer[0], 1) == 1);
+	ENSURE_NUMBER(answer[0], ==, 0);
+	for (i = 0; i < 8; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+}
+
+Test(calls_limits, user_calls)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS("--user-calls", "4"));
+	caller_run(user_calls_body, NULL);
+	serve_end(&serve);
+}
+
+static void burn_unfollowed(void *argument)
+{
+	(void)argument;
+	burn_low(0.02);
+	/* One of the five has its parent's call, as all that are at the same time may not. */
+	rest(0.3);
+}
+
+/* Children that are more than the limit are not profiled, and live all the same. */
+static void forks_beyond_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	int children[8], i;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	for (i = 0; i < 8; i++)
+		children[i] = caller_fork(burn_unfollowed, NULL);
+	for (i = 0; i < 8; i++)
+		caller_join(children[i]);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	off_and_account(buffer, TEXT_SPAN);
+}
+
+Test(calls_limits, forks_beyond)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS("--user-calls", "4"));
+	caller_run_as(NOBODY, forks_beyond_body, NULL);
+	caller_run_as(NOBODY, forks_beyond_body, NULL);
+	serve_end(&serve);
+}
+
+static struct prof regions[4096];
+
+static void make_regions(char *buffers)
+{
+	int i;
+
+	for (i = 0; i < 4096; i++)
+		regions[i] =
+			(struct prof){ buffers + i * 16, 16, 0x1000000 + (size_t)i * 64, 0x10000 };
+}
+
+static int call_with(int n)
+{
+	return sprofil(regions, n, NULL, PROF_USHORT);
+}
+
+static void hold_regions(void *told_to)
+{
+	const int *pipes = told_to;
+	char answer;
+
+	caller_become(NOBODY);
+	answer = call_with(600) ? (char)errno : 0;
+	ENSURE(write(pipes[1], &answer, 1) == 1);
+	pause();
+}
+
+static void user_regions_body(void *argument)
+{
+	int pipes[2], child, i;
+	char answer;
+
+	(void)argument;
+	make_regions(fresh_pages(4096 * 16));
+	ENSURE(!pipe(pipes));
+	child = caller_fork(hold_regions, pipes);
+	ENSURE(read(pipes[0], &answer, 1) == 1 && !answer);
+	caller_join(caller_fork(profile_as_daemon, NULL));
+	caller_become(NOBODY);
+	ENSURE(call_with(401) == -1 && errno == EDQUOT);
+	/* A call that takes the place of another one has its room. */
+	for (i = 0; i < 50; i++)
+		ENSURE(call_with(400 - i % 2) == 0);
+	ENSURE(call_with(401) == -1 && errno == EDQUOT);
+	ENSURE(call_with(0) == 0 && call_with(400) == 0);
+	ENSURE(call_with(1001) == -1 && errno == EDQUOT);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	kill(child, SIGKILL);
+}
+
+Test(calls_limits, user_regions)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS("--user-regions", "1000"));
+	caller_run(user_regions_body, NULL);
+	serve_end(&serve);
+}
+
+/* Text of which each page takes a page of counters for itself. */
+enum { WIDE = 4096, WIDE_STEP = 4096 };
+
+static char *make_wide_text(void)
+{
+	/* Each burns for a while and returns: mov $500000,%ecx; 1: dec %ecx; jnz 1b; ret */
+	static const unsigned char code[] = { 0xb9, 0x20, 0xa1, 0x07, 0x00,
+					      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+	char *text = mmap(NULL, (size_t)WIDE * WIDE_STEP, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	ENSURE(text != MAP_FAILED);
+	for (i = 0; i < WIDE; i++)
+		memcpy(text + (size_t)i * WIDE_STEP, code, sizeof(code));
+	return text;
+}
+
+static void burn_wide(char *text, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		((void (*)(void))(void *)(text + (size_t)(i % WIDE) * WIDE_STEP))();
+}
+
+/* 1 MiB is 256 pages; ticks in the text of a 257th are lost, and said to be. */
+static void user_memory_body(void *argument)
+{
+	size_t size = (size_t)WIDE * WIDE_STEP * 2;
+	char *text = make_wide_text(), *buffer = fresh_pages(size);
+	struct prof region = { buffer, size, (size_t)text, 0x20000 };
+	struct bpfprofil_status status;
+
+	caller_become(NOBODY);
+	ENSURE(sprofil(&region, 1, NULL, PROF_FAST) == 0);
+	burn_wide(text, WIDE * 2);
+	caller_join(caller_fork(argument ? argument : (void *)burn_unfollowed, NULL));
+	ENSURE(off() == 0);
+	status = told();
+	ENSURE_NUMBER(status.total, ==, status.binned + status.outside + status.lost);
+	ENSURE_NUMBER(status.binned, ==, sum_of(buffer, size));
+	ENSURE_NUMBER(status.binned, >, 100);
+	ENSURE_NUMBER(status.lost, >, 10);
+	/* All comes back with the end of the call. */
+	memset(buffer, 0, size);
+	ENSURE(sprofil(&region, 1, NULL, PROF_FAST) == 0);
+	burn_wide(text, 100);
+	ENSURE(off() == 0);
+	status = told();
+	ENSURE_NUMBER(status.lost, ==, 0);
+	ENSURE_NUMBER(status.binned, ==, sum_of(buffer, size));
+}
+
+Test(calls_limits, user_memory)
+{
+	NEED_ROOT();
+#ifndef __x86_64__
+	NEED(0, "machine code is for x86-64");
+#endif
+	caller_begin(&serve, ARGS("--user-memory", "1M"));
+	caller_run(user_memory_body, NULL);
+	caller_run(profile_as_daemon, NULL);
+	serve_end(&serve);
+}
+
+/* The same, of all. */
+Test(calls_limits, memory)
+{
+	NEED_ROOT();
+#ifndef __x86_64__
+	NEED(0, "machine code is for x86-64");
+#endif
+	caller_begin(&serve, ARGS("--memory", "1M"));
+	caller_run(user_memory_body, NULL);
+	caller_run(profile_as_daemon, NULL);
+	serve_end(&serve);
+}
+
+static void profile_long(void *result)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.5);
+	*(uint64_t *)result = off_and_account(buffer, TEXT_SPAN).binned;
+}
+
+static void profile_long_as_daemon(void *result)
+{
+	caller_become(DAEMON);
+	profile_long(result);
+}
+
+static void profile_long_as_nobody(void *result)
+{
+	caller_become(NOBODY);
+	profile_long(result);
+}
+
+/* Side by side each has its own. */
+static void two_users_body(void *argument)
+{
+	uint64_t *results =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int first = caller_fork(profile_long_as_daemon, &results[0]);
+	int second = caller_fork(profile_long_as_nobody, &results[1]);
+
+	(void)argument;
+	caller_join(first);
+	caller_join(second);
+	ENSURE_NUMBER(results[0], >, 350);
+	ENSURE_NUMBER(results[0], <, 650);
+	ENSURE_NUMBER(results[1], >, 350);
+	ENSURE_NUMBER(results[1], <, 650);
+}
+
+Test(calls_limits, two_users)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS(NULL));
+	caller_run(two_users_body, NULL);
+	serve_end(&serve);
+}

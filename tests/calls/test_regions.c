@@ -1,0 +1,302 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* sprofil(): which region takes a tick, and the two rates side by side. */
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "doc.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_regions, .init = begin, .fini = end);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_regions, body)                                                                  \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+enum { STEPS = 8, STEP_TEXT = 256, ROUNDS = 60000 };
+
+static volatile unsigned long sink;
+
+/* Each of a work that is known, in text that nothing else is in. */
+#define STEP(n)                                                                                    \
+	static __attribute__((noinline, aligned(STEP_TEXT))) void step##n(void)                    \
+	{                                                                                          \
+		int i;                                                                             \
+                                                                                                   \
+		for (i = 0; i < ((n) + 1) * 300; i++)                                              \
+			sink += (unsigned long)i;                                                  \
+	}
+
+STEP(0)
+STEP(1)
+STEP(2)
+STEP(3)
+STEP(4)
+STEP(5)
+STEP(6)
+STEP(7)
+
+static void (*const steps[STEPS])(void) = { step0, step1, step2, step3, step4, step5, step6, step7 };
+
+/* From one to the next within microseconds: a tick is hardly ever where the last one was. */
+static void take_turns(double seconds)
+{
+	double end = cpu_seconds() + seconds;
+	int i, j;
+
+	do {
+		for (j = 0; j < 100; j++)
+			for (i = 0; i < STEPS; i++)
+				steps[i]();
+	} while (cpu_seconds() < end);
+}
+
+static uint64_t sum_of_words(const uint32_t *words, size_t n)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sum += words[i];
+	return sum;
+}
+
+enum { STEP_COUNTERS = STEP_TEXT / 4 };
+
+/* In the order of the dice, as sprofil() does not ask for any. */
+static const int listed[STEPS] = { 5, 2, 7, 0, 3, 6, 1, 4 };
+
+static void alternating_body(void *argument)
+{
+	static uint32_t words[STEPS][STEP_COUNTERS], rest_of_them;
+	struct prof regions[STEPS + 1];
+	struct share shares[STEPS];
+	uint64_t ticks[STEPS], sum = 0;
+	struct bpfprofil_status status;
+	int i;
+
+	(void)argument;
+	for (i = 0; i < STEPS; i++)
+		regions[i] = (struct prof){ words[listed[i]], sizeof(words[0]),
+					    (size_t)steps[listed[i]], 0x10000 };
+	regions[STEPS] = (struct prof){ &rest_of_them, sizeof(rest_of_them), 0, 2 };
+	ENSURE(sprofil(regions, STEPS + 1, NULL, PROF_UINT | PROF_FAST) == 0);
+	take_turns(2);
+	ENSURE(off() == 0);
+	for (i = 0; i < STEPS; i++) {
+		shares[i] = (struct share){ "step", i + 1 };
+		ticks[i] = sum_of_words(words[i], STEP_COUNTERS);
+		sum += ticks[i];
+	}
+	status = told();
+	ENSURE_NUMBER(status.total, ==, status.binned + status.overflow + status.lost);
+	ENSURE_NUMBER(status.binned, ==, sum);
+	ENSURE_NUMBER(status.overflow, ==, rest_of_them);
+	ENSURE_NUMBER(sum, >, 1500);
+	/* The loops around them and the clock. */
+	ENSURE_NUMBER(status.overflow, <, sum / 20);
+	assert_ratio(STEPS, shares, ticks);
+}
+
+LIVE(alternating)
+
+struct rates {
+	struct ratio ratio;
+	int fast;
+};
+
+/* CPU time while it was on, by the ticks of its own period. */
+static void measure_rate(void *argument)
+{
+	struct rates *rates = argument;
+	char *buffer = fresh_pages(TEXT_SPAN);
+	double hz = rates->fast ? 1000 : 100, used, switches;
+	struct bpfprofil_status status;
+
+	used = cpu_seconds();
+	switches = turns();
+	ENSURE((rates->fast ? on_fast(buffer, TEXT_SPAN) : on(buffer, TEXT_SPAN)) == 0);
+	burn_low(2.5);
+	ENSURE_NUMBER(told().period_ns, ==, rates->fast ? 1000000 : 10000000);
+	status = off_and_account(buffer, TEXT_SPAN);
+	used = cpu_seconds() - used;
+	rates->ratio = ratio_of((double)status.total, used * hz, turns() - switches + 1, 0.03);
+}
+
+/* Both clocks at a time; each caller has the ticks of its own alone. */
+static void rates_body(void *argument)
+{
+	struct rates *rates =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int children[2], try, i, good = 0;
+
+	(void)argument;
+	rates[1].fast = 1;
+	/* A machine that keeps a CPU for longer than a period swallows ticks. */
+	for (try = 0; try < 3 && !good; try++) {
+		for (i = 0; i < 2; i++)
+			children[i] = caller_fork(measure_rate, &rates[i]);
+		for (i = 0; i < 2; i++)
+			caller_join(children[i]);
+		good = ratio_is_good(&rates[0].ratio) && ratio_is_good(&rates[1].ratio);
+		fprintf(stderr, "of 100 Hz %.4f +- %.3f, of 1,000 Hz %.4f +- %.3f\n",
+			rates[0].ratio.value, rates[0].ratio.allowed, rates[1].ratio.value,
+			rates[1].ratio.allowed);
+	}
+	ENSURE(good);
+}
+
+LIVE(rates)
+
+static void tick_is_told_body(void *argument)
+{
+	static unsigned short counters[64];
+	struct prof region = { counters, sizeof(counters), 0x1000, 0x10000 };
+	struct timeval tick = { 7, 7 };
+
+	(void)argument;
+	errno = ENOTTY;
+	ENSURE(sprofil(&region, 1, &tick, PROF_USHORT) == 0);
+	ENSURE(tick.tv_sec == 0 && tick.tv_usec == 10000);
+	ENSURE(sprofil(&region, 1, &tick, PROF_FAST) == 0);
+	ENSURE(tick.tv_sec == 0 && tick.tv_usec == 1000);
+	ENSURE(errno == ENOTTY);
+	ENSURE(sprofil(&region, 1, (struct timeval *)16, PROF_FAST) == -1 && errno == EFAULT);
+	ENSURE(sprofil((struct prof *)16, 1, NULL, PROF_FAST) == -1 && errno == EFAULT);
+	ENSURE(sprofil(&region, 1, NULL, 4) == -1 && errno == EINVAL);
+	ENSURE(sprofil(&region, 4097, NULL, 0) == -1 && errno == E2BIG);
+	ENSURE(bpfprofil_dialect("irix") == 0);
+	ENSURE(sprofil(&region, 0, NULL, 0) == -1 && errno == E2BIG);
+	/* All of this changed nothing. */
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	ENSURE_NUMBER(told().period_ns, ==, 1000000);
+	ENSURE(bpfprofil_dialect("glibc") == 0);
+	ENSURE(sprofil(NULL, 0, NULL, 0) == 0);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+}
+
+LIVE(tick_is_told)
+
+/* A region whose buffer goes is out; the others go on. */
+static void one_bad_region_body(void *argument)
+{
+	char *low = fresh_pages(PAGE), *high = fresh_pages(PAGE);
+	struct prof regions[] = {
+		{ low, PAGE, text_start(), 0x10000 },
+		{ high, PAGE, text_start() + high_at(), 0x10000 },
+	};
+	struct bpfprofil_status status;
+	uint64_t before;
+
+	(void)argument;
+	ENSURE(sprofil(regions, 2, NULL, PROF_FAST) == 0);
+	burn_low(0.1);
+	burn_high(0.1);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE(sum_of(low, PAGE) > 50 && sum_of(high, PAGE) > 50);
+	mprotect(low, PAGE, PROT_READ);
+	before = sum_of(low, PAGE);
+	burn_low(0.15);
+	status = told();
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_SPROFIL);
+	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FAULT);
+	ENSURE_NUMBER(status.region, ==, 0);
+	ENSURE_NUMBER(status.lost, >, 0);
+	burn_high(0.1);
+	burn_low(0.1);
+	ENSURE(off() == 0);
+	ENSURE_NUMBER(sum_of(low, PAGE), ==, before);
+	ENSURE_NUMBER(sum_of(high, PAGE), >, 130);
+	status = told();
+	ENSURE_NUMBER(status.total, ==,
+		      status.binned + status.overflow + status.outside + status.lost);
+	ENSURE_NUMBER(status.binned, ==, sum_of(low, PAGE) + sum_of(high, PAGE));
+	/* What would have been the region's is nobody's now. */
+	ENSURE_NUMBER(status.outside, >, 70);
+}
+
+LIVE(one_bad_region)
+
+/* 4,096 regions, most of them of other text, overlapping, of equal offsets, without size. */
+static void many_regions_body(void *argument)
+{
+	static struct prof regions[4096];
+	static uint32_t rest_of_them[2];
+	char *buffers = fresh_pages(4096 * 64), *low = fresh_pages(PAGE);
+	uint64_t sum;
+	int i;
+
+	(void)argument;
+	for (i = 0; i < 4096; i++)
+		regions[i] = (struct prof){ buffers + i * 64, i % 5 ? 64 : 0,
+					    text_start() + 0x100000 + (size_t)(i / 2) * 32,
+					    0x10000 };
+	regions[0] = (struct prof){ rest_of_them, sizeof(rest_of_them), 0, 2 };
+	regions[1] = (struct prof){ (void *)16, SIZE_MAX, SIZE_MAX - 8, SIZE_MAX };
+	regions[2] = (struct prof){ (void *)16, SIZE_MAX, 0, UINT32_MAX };
+	regions[2000] = (struct prof){ low, PAGE, text_start(), 0x10000 };
+	regions[2001] = (struct prof){ (void *)16, PAGE, text_start(), 0x10000 };
+	ENSURE(sprofil(regions, 4096, NULL, PROF_UINT | PROF_FAST) == 0);
+	burn_low(0.2);
+	ENSURE(off() == 0);
+	sum = sum_of_words((const uint32_t *)low, PAGE / 4);
+	ENSURE_NUMBER(sum, >, 150);
+	ENSURE_NUMBER(told().overflow, ==, rest_of_them[0]);
+	ENSURE_NUMBER(rest_of_them[1], ==, 0);
+	ENSURE_NUMBER(told().binned, ==, sum + sum_of_words((const uint32_t *)buffers, 4096 * 16));
+}
+
+LIVE(many_regions)
+
+static void fast_is_refused_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == -1 && errno == EACCES);
+	ENSURE(on(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 3);
+}
+
+static void fast_is_root_s_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.05);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 25);
+}
+
+Test(calls_regions, restrict_fast, .init = NULL, .fini = NULL)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS("--restrict-fast"));
+	caller_run_as(65534, fast_is_refused_body, NULL);
+	caller_run(fast_is_root_s_body, NULL);
+	serve_end(&serve);
+}

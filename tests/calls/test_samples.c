@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* pcsample(): each tick's pc, in their order. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_samples, .init = begin, .fini = end);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_samples, body)                                                                  \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+enum { SAMPLES = 1024 };
+
+static uintptr_t samples[SAMPLES];
+
+static int is_low(uintptr_t pc)
+{
+	return pc >= text_start() && pc < text_start() + PAGE / 2;
+}
+
+static int is_high(uintptr_t pc)
+{
+	return pc >= text_start() + high_at() && pc < text_start() + high_at() + PAGE / 2;
+}
+
+static long samples_so_far(void)
+{
+	long n = 0;
+
+	while (n < SAMPLES && samples[n])
+		n++;
+	return n;
+}
+
+/* Low, high, low: as it was spent. How often it changes tells whether one is out of place. */
+static void order_body(void *argument)
+{
+	long n, i, changes = 0, lows = 0, highs = 0;
+	int last = 0;
+
+	(void)argument;
+	ENSURE(pcsample(samples, SAMPLES) == 0);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PCSAMPLE);
+	burn_low(0.2);
+	burn_high(0.2);
+	burn_low(0.2);
+	n = pcsample(NULL, 0);
+	ENSURE_NUMBER(n, >, 45);
+	ENSURE_NUMBER(n, ==, samples_so_far());
+	for (i = 0; i < n; i++) {
+		int now = is_low(samples[i]) ? 1 : is_high(samples[i]) ? 2 : 0;
+
+		lows += now == 1;
+		highs += now == 2;
+		changes += now && last && now != last;
+		last = now ? now : last;
+	}
+	ENSURE_NUMBER(changes, ==, 2);
+	ENSURE_NUMBER(lows, >, 18);
+	ENSURE_NUMBER(highs, >, 9);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(told().binned, ==, n);
+	ENSURE_NUMBER(told().total, ==, n);
+}
+
+LIVE(order)
+
+/* It stops with the last one that has room, and writes nothing behind it. */
+static void full_body(void *argument)
+{
+	struct bpfprofil_status status;
+
+	(void)argument;
+	samples[20] = 42;
+	ENSURE(pcsample(samples, 20) == 0);
+	burn_low(0.35);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE(samples[19] && samples[20] == 42);
+	status = told();
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FULL);
+	ENSURE_NUMBER(status.binned, ==, 20);
+	ENSURE_NUMBER(status.total, ==, 20);
+	/* Each later one says how many the one before has stored, and begins at index 0. */
+	ENSURE_NUMBER(pcsample(samples, 5), ==, 20);
+	burn_low(0.1);
+	ENSURE_NUMBER(pcsample(samples, 0), ==, 5);
+}
+
+LIVE(full)
+
+static void refuses_body(void *argument)
+{
+	(void)argument;
+	ENSURE(pcsample(samples, -1) == -1 && errno == EINVAL);
+	ENSURE(pcsample(samples, (1L << 31) + 1) == -1 && errno == EINVAL);
+	ENSURE(pcsample(samples, INT64_MIN) == -1 && errno == EINVAL);
+	ENSURE(pcsample(samples, 0) == 0);
+	ENSURE(pcsample(samples, SAMPLES) == 0);
+	burn_low(0.1);
+	ENSURE(pcsample(samples, -1) == -1 && errno == EINVAL);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PCSAMPLE);
+	ENSURE_NUMBER(pcsample(samples, 0), >, 5);
+}
+
+LIVE(refuses)
+
+/* Each replaces the other, and profil() resets the count. */
+static void beside_profil_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	long n;
+
+	(void)argument;
+	ENSURE(pcsample(samples, SAMPLES) == 0);
+	burn_low(0.1);
+	ENSURE(on(buffer, TEXT_SPAN) == 0);
+	n = samples_so_far();
+	ENSURE_NUMBER(n, >, 5);
+	burn_low(0.1);
+	ENSURE_NUMBER(samples_so_far(), ==, n);
+	ENSURE(told().on == BPFPROFIL_PROFIL);
+	ENSURE_NUMBER(pcsample(samples + 512, SAMPLES - 512), ==, 0);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 5);
+	burn_low(0.1);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), <, 15);
+	ENSURE(off() == 0);
+	ENSURE(samples[512] && !samples[SAMPLES - 1]);
+}
+
+LIVE(beside_profil)
+
+static void go_on_in_child(void *before)
+{
+	long at = *(long *)before;
+	struct bpfprofil_status status;
+
+	burn_high(0.15);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(samples_so_far(), >, at + 10);
+	ENSURE(is_low(samples[at / 2]));
+	ENSURE(is_high(samples[samples_so_far() - 2]));
+	status = told();
+	ENSURE_NUMBER(status.binned, <, 25);
+	ENSURE_NUMBER(status.binned, >=, samples_so_far() - 30);
+	/* It has all of them, those of its parent too. */
+	ENSURE_NUMBER(pcsample(samples, 0), ==, samples_so_far());
+}
+
+/* The child goes on behind its parent's, in its own copy. */
+static void fork_body(void *argument)
+{
+	long n;
+	int child;
+
+	(void)argument;
+	ENSURE(pcsample(samples, SAMPLES) == 0);
+	burn_low(0.27);
+	/* At least, with those on their way. */
+	n = 20;
+	child = caller_fork(go_on_in_child, &n);
+	burn_low(0.1);
+	caller_join(child);
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(samples_so_far(), <, 45);
+	ENSURE(is_low(samples[samples_so_far() - 2]));
+	ENSURE_NUMBER(pcsample(NULL, 0), ==, samples_so_far());
+}
+
+LIVE(fork)
+
+static void fault_body(void *argument)
+{
+	uintptr_t *pages = fresh_pages(2 * PAGE), *at = pages + PAGE / sizeof(*pages) - 10;
+	struct bpfprofil_status status;
+
+	(void)argument;
+	munmap((char *)pages + PAGE, PAGE);
+	ENSURE(pcsample(at, 100) == 0);
+	burn_low(0.35);
+	ENSURE(bpfprofil_sync() == 0);
+	status = told();
+	ENSURE_NUMBER(status.on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FAULT);
+	ENSURE_NUMBER(status.total, ==, status.binned + status.lost);
+	/* What was copied together goes in whole or not at all. */
+	ENSURE_NUMBER(status.binned, <=, 10);
+	ENSURE_NUMBER(pcsample(NULL, 0), ==, status.binned);
+}
+
+LIVE(fault)

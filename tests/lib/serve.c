@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "serve.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+enum { OPTIONS_MAX = 16 };
+
+/* There, and with its rights: a killed one's may be there too, but nobody listens. */
+static bool listens(void *path)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	bool there;
+
+	strncpy(address.sun_path, path, sizeof(address.sun_path) - 1);
+	there = !connect(fd, (const struct sockaddr *)&address, sizeof(address));
+	close(fd);
+	return there;
+}
+
+void serve_again(struct serve *serve, const char *const options[])
+{
+	const char *argv[OPTIONS_MAX + 5] = { BPFPROFIL_BIN, "serve", "--socket", serve->path };
+	int i;
+
+	for (i = 0; options[i]; i++) {
+		cr_assert_lt(i, OPTIONS_MAX);
+		argv[4 + i] = options[i];
+	}
+	child_start(&serve->child, NULL, argv);
+	cr_assert(eventually(listens, serve->path), "nobody listens");
+}
+
+void serve_begin(struct serve *serve, const char *const options[])
+{
+	strcpy(serve->dir, "/tmp/bpfprofil-serve-XXXXXX");
+	cr_assert_not_null(mkdtemp(serve->dir));
+	chmod(serve->dir, 0755);
+	snprintf(serve->path, sizeof(serve->path), "%s/socket", serve->dir);
+	serve_again(serve, options);
+}
+
+void serve_stop(struct serve *serve)
+{
+	struct child_end end;
+
+	kill(serve->child.pid, SIGTERM);
+	child_finish(&serve->child, &end);
+	cr_assert_eq(end.status, 0, "status %d: %s", end.status, end.err);
+	cr_assert_str_empty(end.err);
+	child_end_free(&end);
+}
+
+void serve_kill(struct serve *serve)
+{
+	struct child_end end;
+
+	kill(serve->child.pid, SIGKILL);
+	child_finish(&serve->child, &end);
+	cr_assert_eq(end.status, 128 + SIGKILL);
+	cr_assert_str_empty(end.err);
+	child_end_free(&end);
+}
+
+void serve_clean(struct serve *serve)
+{
+	struct child_end end;
+
+	child_run(&end, NULL, ARGS("rm", "-r", serve->dir));
+	child_end_free(&end);
+}
+
+void serve_end(struct serve *serve)
+{
+	serve_stop(serve);
+	serve_clean(serve);
+}
+
+const char *serve_file(const struct serve *serve, const char *name)
+{
+	static char paths[4][160];
+	static int next;
+	char *path = paths[next++ % 4];
+
+	snprintf(path, sizeof(paths[0]), "%s/%s", serve->dir, name);
+	return path;
+}
