@@ -201,7 +201,7 @@ Test(calls_record, preload_pg)
 	live_begin(&live);
 	snprintf(
 		script, sizeof(script),
-		"cd %s && unset GMON_OUT_PREFIX && %s run -q --preload -o profile.json -- %s 1000 && "
+		"cd %s && unset GMON_OUT_PREFIX && %s run -q --preload -o profile.json -- %s 3000 && "
 		"gprof -b -p %s gmon.out | awk '$3 + 0 == $3 { s += $3 } $NF == \"leaf\" { n = $4 } "
 		"END { print s + 0, n + 0 }'",
 		live.dir, BPFPROFIL_BIN, CALLS_PG, CALLS_PG);
@@ -211,13 +211,15 @@ Test(calls_record, preload_pg)
 	line = strchr(end.out, '\n');
 	cr_assert_not_null(line);
 	cr_assert_eq(sscanf(line, "%lf %lf", &gprof, &calls), 2, "%s", line);
-	cr_assert(gprof > 0.85 * used && gprof < 1.15 * used, "%.2f s of %.2f s", gprof, used);
-	cr_assert_geq(calls, 1000, "%.0f calls of leaf()", calls);
+	/* How well is for client_serve to say: here it is that they are the same seconds. */
+	cr_assert(gprof > 0.75 * used && gprof < 1.25 * used, "%.2f s of %.2f s", gprof, used);
+	cr_assert_geq(calls, 3000, "%.0f calls of leaf()", calls);
 	child_end_free(&end);
 	snprintf(live.profile, sizeof(live.profile), "%s/profile.json", live.dir);
 	live_load(&live);
 	doc_assert_sound(live.doc);
 	cr_assert_eq(targets_of(live.doc, "call", &total), 1);
-	cr_assert(total > 35 && total < 65, "%lu ticks", (unsigned long)total);
+	cr_assert_float_eq((double)total / 100, used, 0.25 * used, "%lu ticks of %.2f s",
+			   (unsigned long)total, used);
 	live_end(&live);
 }
