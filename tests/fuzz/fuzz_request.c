@@ -78,17 +78,11 @@ static void start_victim(void)
 	read_proof();
 }
 
-int LLVMFuzzerInitialize(int *argc, char ***argv)
+static void open_calls(void)
 {
 	struct calls_options options;
 	struct error err;
 
-	(void)argc;
-	(void)argv;
-	if (geteuid()) {
-		fprintf(stderr, "needs root\n");
-		exit(SKIPPED);
-	}
 	calls_options_init(&options);
 	options.memory = 4 << 20;
 	options.max_calls = 64;
@@ -98,6 +92,17 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 		fprintf(stderr, "%s\n", err.text);
 		exit(1);
 	}
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	(void)argc;
+	(void)argv;
+	if (geteuid()) {
+		fprintf(stderr, "needs root\n");
+		exit(SKIPPED);
+	}
+	open_calls();
 	start_victim();
 	return 0;
 }
@@ -169,11 +174,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		struct call_request request;
 		uint8_t bytes[REQUEST_MAX];
 	} space;
+	static unsigned int runs;
 	struct call_reply reply;
 	struct error err;
 
 	if (!size || size > sizeof(space))
 		return 0;
+	/* What is recorded grows for ever. */
+	if (++runs % 20000 == 0) {
+		calls_close(calls);
+		open_calls();
+	}
 	keep_victim();
 	size = shape_request(data, size, &space.request);
 	calls_request(calls, victim, *data & 64 ? 0 : 65534, &space.request, size, &reply);
