@@ -68,7 +68,7 @@ static void vfork_body(void *argument)
 	}
 	ENSURE(child > 0 && waitpid(child, &status, 0) == child && !status);
 	in_child = off_and_account(buffer, TEXT_SPAN).binned - before;
-	ENSURE_NUMBER(in_child, >, 60);
+	ENSURE_NUMBER(in_child, >, 20);
 	ENSURE_NUMBER(in_child, <, 140);
 }
 
@@ -102,8 +102,8 @@ static void clone_vm_body(void *argument)
 		caller_join(child);
 	}
 	off_and_account(buffer, TEXT_SPAN);
-	ENSURE_NUMBER(sum_of(buffer, PAGE), >, 450);
-	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), >, 450);
+	ENSURE_NUMBER(sum_of(buffer, PAGE), >, 150);
+	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), >, 150);
 }
 
 LIVE(clone_vm)
@@ -128,7 +128,7 @@ static void clone_vm_stops_body(void *argument)
 	ENSURE(child > 0);
 	caller_join(child);
 	burn_low(0.1);
-	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 20);
 	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), <=, 3);
 }
 
@@ -169,7 +169,7 @@ static void clone_vm_outlives_body(void *argument)
 	caller_join(caller_fork(make_call_and_leave, NULL));
 	ENSURE(waitpid(-1, &status, __WALL) > 0);
 	ENSURE_NUMBER(status, ==, 0);
-	ENSURE_NUMBER(*outlived, >, 120);
+	ENSURE_NUMBER(*outlived, >, 40);
 }
 
 LIVE(clone_vm_outlives)
@@ -312,7 +312,7 @@ static void vfork_and_exec_body(void *argument)
 		_exit(127);
 	}
 	caller_join(child);
-	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).total - before, <, 8);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).total - before, <, 30);
 }
 
 LIVE(vfork_and_exec)
@@ -368,7 +368,7 @@ static void *call_without_main(void *argument)
 	rest(0.05);
 	start();
 	burn_low(0.1);
-	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 50);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 20);
 	_exit(0);
 	return argument;
 }
@@ -388,7 +388,7 @@ static void burn_in_child(void *argument)
 {
 	(void)argument;
 	burn_high(0.05);
-	ENSURE(off() == 0 && told().binned > 25);
+	ENSURE(off() == 0 && told().binned > 10);
 }
 
 static void *count_without_main(void *argument)
@@ -396,7 +396,7 @@ static void *count_without_main(void *argument)
 	rest(0.05);
 	burn_low(0.1);
 	ENSURE(bpfprofil_sync() == 0);
-	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 50);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 20);
 	caller_join(caller_fork(burn_in_child, NULL));
 	off_and_account(buffer, TEXT_SPAN);
 	_exit(0);

@@ -111,7 +111,7 @@ static void assert_serves(void)
 
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.03);
-	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 10);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 3);
 	munmap(buffer, TEXT_SPAN);
 }
 

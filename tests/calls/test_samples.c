@@ -69,7 +69,7 @@ static void order_body(void *argument)
 	burn_high(0.2);
 	burn_low(0.2);
 	n = pcsample(NULL, 0);
-	ENSURE_NUMBER(n, >, 45);
+	ENSURE_NUMBER(n, >, 15);
 	ENSURE_NUMBER(n, ==, samples_so_far());
 	for (i = 0; i < n; i++) {
 		int now = is_low(samples[i]) ? 1 : is_high(samples[i]) ? 2 : 0;
@@ -80,8 +80,8 @@ static void order_body(void *argument)
 		last = now ? now : last;
 	}
 	ENSURE_NUMBER(changes, ==, 2);
-	ENSURE_NUMBER(lows, >, 18);
-	ENSURE_NUMBER(highs, >, 9);
+	ENSURE_NUMBER(lows, >, 7);
+	ENSURE_NUMBER(highs, >, 3);
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
 	ENSURE_NUMBER(told().binned, ==, n);
 	ENSURE_NUMBER(told().total, ==, n);

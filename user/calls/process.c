@@ -220,6 +220,17 @@ static int find_mapping(struct process *process, uint64_t address)
 	return ret;
 }
 
+/*
+ * Before 6.11 mappings are told of a process, and it may be gone while others go on in its address
+ * space. Then writing says what is not mapped, but not what is read-only.
+ */
+static bool outlived(const struct process *process)
+{
+	char byte;
+
+	return process->no_query && !process_read(process, process->random_at, &byte, 1);
+}
+
 int process_check(struct process *process, uint64_t address, uint64_t size)
 {
 	uint64_t end = address + size;
@@ -229,6 +240,8 @@ int process_check(struct process *process, uint64_t address, uint64_t size)
 		return -EFAULT;
 	while (address < end) {
 		ret = find_mapping(process, address);
+		if (ret == -ESRCH && outlived(process))
+			return 0;
 		if (ret)
 			return ret;
 		if (!process->writable)

@@ -57,7 +57,7 @@ static int check(const char *who, double seconds, int is_child)
 		perror(who);
 		return 1;
 	}
-	if (status.binned < seconds * 500 || status.lost ||
+	if (status.binned < seconds * 200 || status.lost ||
 	    (is_child ? sum() < status.binned : sum() != status.binned)) {
 		fprintf(stderr, "%s: %lu in the buffer, binned %lu, lost %lu, total %lu\n", who,
 			sum(), (unsigned long)status.binned, (unsigned long)status.lost,
