@@ -82,9 +82,9 @@ all: $(BIN)
 # --- what a machine needs -------------------------------------------------------------------------
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
-	zlib1g-dev
+	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
-	python3-jsonschema
+	python3-jsonschema golang-go runc tmux
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base
@@ -141,7 +141,7 @@ lint: $(SKELS) | deps ## Format, size budget, layering, spelling, shellcheck, ma
 format: | deps ## Format the C sources in place
 	$(Q)clang-format -i $(shell find bpf user include tests vmlinux -name '*.[ch]' -o -name '*.cc')
 
-analyze: $(SKELS) | deps ## gcc -fanalyzer, clang --analyze and cppcheck over user/
+analyze: $(SKELS) $(PPROF_H) | deps ## gcc -fanalyzer, clang --analyze and cppcheck over user/
 	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 $(CLIENT_PATH) -- $(LIB_SRC) $(CLI_SRC) $(CLIENT_SRC)
 
 # --- housekeeping ---------------------------------------------------------------------------------

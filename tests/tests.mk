@@ -27,7 +27,7 @@ $(BUILD)/obj/tests/%.o: private HOST_CFLAGS += -Wno-missing-prototypes
 TEST_STAMP := $(call stamp,tests,$(LIVE_DEFINES) \
 	$(foreach l,$(PROGRAM_LAYERS),$(LAYER_CPPFLAGS_$l) $(LAYER_LDFLAGS_$l) $(LAYER_LIBS_$l)))
 TEST_LIST_STAMP := $(call stamp,test_list,$(TEST_SRC))
-$(TEST_OBJ): $(TEST_STAMP) | $(SKELS) $(TEST_SKELS)
+$(TEST_OBJ): $(TEST_STAMP) | $(SKELS) $(TEST_SKELS) $(PPROF_H)
 
 define layer_program
 $(BUILD)/tests/test_$1: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/$1/*.c))
@@ -47,11 +47,11 @@ FUZZ_BIN := $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
 FUZZ_CFLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_LIB_SRC := $(LIB_SRC) $(filter-out %/main.c,$(CLI_SRC))
-FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/fuzz/obj/%.o)
+FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/fuzz/obj/%.o)
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o)
 FUZZ_STAMP := $(call stamp,fuzz,$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_LIB_SRC))
 
-$(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS)
+$(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS) $(PPROF_H)
 	$(call msg,FUZZCC,$@)
 	$(Q)$(CLANG) $(HOST_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 

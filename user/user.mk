@@ -10,8 +10,10 @@ CLIENT_SRC := $(wildcard user/client/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
+PPROF_H := $(BUILD)/gen/pprof.pb-c.h
+GEN_C := $(SCHEMA_C) $(PPROF_H:.h=.c)
 
-LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
+LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
 CLI_MAIN := $(filter %/main.o,$(CLI_OBJ))
 LIB := $(BUILD)/libengine.a
@@ -28,7 +30,7 @@ HOST_CPPFLAGS = -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen $(CPPFLAGS)
 HOST_CFLAGS = -std=gnu11 -fPIE $(CFLAGS) $(WARNINGS) \
 	$(if $(findstring clang,$(CC)),,$(WARNINGS_GCC)) $(if $(WERROR),-Werror) $(SAN_FLAGS)
 HOST_LDFLAGS = -pie -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(SAN_FLAGS)
-LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty
+LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty -lcapstone -lprotobuf-c -lncursesw -ltinfo -lm
 
 CC_STAMP := $(call stamp,cc,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS))
 LD_STAMP := $(call stamp,ld,$(CC) $(HOST_LDFLAGS) $(LIBS))
@@ -44,6 +46,12 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 
 # Before the first build no .d file says who needs a skeleton.
 $(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/%,$(LIB_OBJ)): | $(SKELS)
+
+$(BUILD)/obj/user/export/export_pprof.o: | $(PPROF_H)
+
+$(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/
+	$(call msg,PROTOC,$@)
+	$(Q)protoc-c --c_out=$(@D) --proto_path=$(<D) $(<F)
 
 $(BUILD)/gen/profile_schema.c: $(SCHEMA) | $$(@D)/
 	$(call msg,GEN,$@)

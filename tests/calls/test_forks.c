@@ -196,19 +196,6 @@ static void do_nothing(void *argument)
 	(void)argument;
 }
 
-static size_t server_descriptors(void)
-{
-	struct child_end listing;
-	char path[64];
-	size_t n;
-
-	snprintf(path, sizeof(path), "ls /proc/%d/fd | wc -l", serve.child.pid);
-	child_run(&listing, NULL, ARGS("sh", "-c", path));
-	n = strtoul(listing.out, NULL, 10);
-	child_end_free(&listing);
-	return n;
-}
-
 static void assert_followed(void *argument)
 {
 	(void)argument;
@@ -220,13 +207,14 @@ static void assert_followed(void *argument)
 /* Many times as many as there are slots, and of pages: all come back. */
 static void many_forks(void (*life)(void *), int n)
 {
-	size_t descriptors;
+	int descriptors;
 	int i;
 
 	start();
 	burn_low(0.02);
 	ENSURE(bpfprofil_sync() == 0);
-	descriptors = server_descriptors();
+	descriptors = serve_descriptors(&serve, "");
+	ENSURE(descriptors > 0);
 	for (i = 0; i < n; i++)
 		caller_join(caller_fork(life, NULL));
 	/* What has ended is released when the server gets to it. */
@@ -234,7 +222,7 @@ static void many_forks(void (*life)(void *), int n)
 	caller_join(caller_fork(assert_followed, NULL));
 	ENSURE(bpfprofil_sync() == 0);
 	rest(0.2);
-	ENSURE_NUMBER(server_descriptors(), <=, descriptors);
+	ENSURE_NUMBER(serve_descriptors(&serve, ""), <=, descriptors);
 	off_and_account(buffer, TEXT_SPAN);
 }
 

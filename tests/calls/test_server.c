@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Ends of clients and of servers, at any instant, and what a server costs that has nothing to do. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -38,12 +37,12 @@ static long server_number(const char *file, const char *name)
 
 	snprintf(path, sizeof(path), "/proc/%d/%s", serve.child.pid, file);
 	stream = fopen(path, "re");
-	cr_assert_not_null(stream);
+	ENSURE(stream);
 	while (fgets(line, sizeof(line), stream))
 		if (!strncmp(line, name, strlen(name)))
 			value = strtol(line + strlen(name), NULL, 10);
 	fclose(stream);
-	cr_assert_geq(value, 0);
+	ENSURE(value >= 0);
 	return value;
 }
 
@@ -52,30 +51,9 @@ static long wakeups(void)
 	return server_number("status", "voluntary_ctxt_switches:");
 }
 
-/* How many of its descriptors there are, or those of them that a name is in. */
-static int descriptors_of(const char *name)
-{
-	char path[64], target[128];
-	struct dirent *entry;
-	int n = 0;
-	DIR *dir;
-
-	snprintf(path, sizeof(path), "/proc/%d/fd", serve.child.pid);
-	dir = opendir(path);
-	cr_assert_not_null(dir);
-	while ((entry = readdir(dir))) {
-		ssize_t got = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
-
-		target[got > 0 ? got : 0] = '\0';
-		n += got > 0 && strstr(target, name);
-	}
-	closedir(dir);
-	return n;
-}
-
 static int clocks(void)
 {
-	return descriptors_of("[perf_event]");
+	return serve_descriptors(&serve, "[perf_event]");
 }
 
 static bool no_clock_runs(void *argument)
@@ -185,11 +163,11 @@ Test(calls_server, clients_killed)
 	caller_run(leave_it_on, NULL);
 	cr_assert(eventually(no_clock_runs, NULL));
 	rest(0.1);
-	descriptors = descriptors_of("");
+	descriptors = serve_descriptors(&serve, "");
 	caller_run(kill_at_random, NULL);
 	cr_assert(eventually(no_clock_runs, NULL), "a clock runs on");
 	rest(0.1);
-	cr_assert_leq(descriptors_of(""), descriptors);
+	cr_assert_leq(serve_descriptors(&serve, ""), descriptors);
 	caller_run(burn_and_see_clocks, NULL);
 	serve_end(&serve);
 }
@@ -321,8 +299,7 @@ static double server_seconds(void)
 
 	snprintf(path, sizeof(path), "/proc/%d/stat", serve.child.pid);
 	stream = fopen(path, "re");
-	cr_assert_not_null(stream);
-	cr_assert_not_null(fgets(line, sizeof(line), stream));
+	ENSURE(stream && fgets(line, sizeof(line), stream));
 	fclose(stream);
 	sscanf(strrchr(line, ')'), ") %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %lu %lu", &user,
 	       &kernel);

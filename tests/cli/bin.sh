@@ -136,8 +136,8 @@ gzipped
 verdict $? raw_gz
 expect raw_no_call 2 'bpfprofil: export: --offset: not given
 try: --offset 0x401000 --scale 65536 --size 4096' raw
-expect raw_other_format 2 'bpfprofil: export: --format csv: takes no call and no --object
-try: --format raw' "$bin" export --format csv --scale 2 "$golden/profile.json"
+expect raw_other_format 2 'bpfprofil: export: --format csv: takes no call
+try: another --format' "$bin" export --format csv --scale 2 "$golden/profile.json"
 expect raw_width_8 2 "bpfprofil: export: --width '8': must be one of 2, 4" raw --width 8
 expect raw_object 1 "bpfprofil: export: raw: --object 'gone': not in the profile
 try: bpfprofil report --by objects" raw --offset 0 --scale 2 --size 2 --object gone

@@ -32,7 +32,8 @@ grep -q '^missing' "$work/doctor"
 [ $((got == 1)) -eq $(($(grep -c '^missing' "$work/doctor") > 0)) ] &&
 	tail -n 1 "$work/doctor" | grep -qE '^Profiling can(not)? run\.$'
 verdict $? doctor_root
-"$bin" doctor --format json | python3 -m json.tool >/dev/null
+"$bin" doctor --format json >"$work/json"
+python3 -m json.tool <"$work/json" >/dev/null
 verdict $? doctor_json
 
 as_nobody -all "$work/bpfprofil" doctor >"$work/doctor"

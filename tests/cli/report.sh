@@ -14,6 +14,12 @@ done
 same report_json "$golden/report-functions.json" "$bin" report --format json "$profile"
 same report_json_cgroup "$golden/report-cgroup.json" \
 	"$bin" report --by cgroup --format json "$profile"
+same annotate_text "$golden/report-annotate.txt" \
+	"$bin" report --annotate 'operator,(A, B)' "$profile"
+same annotate_csv "$golden/report-annotate.csv" \
+	"$bin" report --annotate 'operator,' --format csv "$profile"
+same annotate_json "$golden/report-annotate.json" \
+	"$bin" report --annotate main --format json "$profile"
 from_stdin() {
 	"$bin" report - <"$profile"
 }
@@ -30,6 +36,7 @@ verdict $? report_default_file
 
 same export_json "$profile" "$bin" export --format json "$profile"
 same export_csv "$golden/profile.csv" "$bin" export --format csv "$profile"
+same export_folded "$golden/profile.folded" "$bin" export --format folded "$profile"
 "$bin" export --format json -o "$work/copy.json.gz" "$profile" && gzip -t "$work/copy.json.gz" &&
 	"$bin" export --format json "$work/copy.json.gz" | cmp -s - "$profile"
 verdict $? export_gz
@@ -42,7 +49,14 @@ bad() {
 	expect "bad_$name" 1 "$text" "$@"
 }
 
-mkdir "$work/empty"
+# The program that --symfs finds is another one.
+mkdir -p "$work/root/usr/bin" "$work/empty"
+cp "$bin" "$work/root/usr/bin/work"
+bad annotate_another_build "bpfprofil: report: /usr/bin/work: not the file that was profiled, \
+whose build id is 00ff12ab
+try: --symfs DIR, where the file that ran is below DIR, or profile again" \
+	"$bin" report --symfs "$work/root" --annotate main "$profile"
+
 bad no_file "bpfprofil: report: $work/no: No such file or directory" "$bin" report "$work/no"
 bad no_default 'bpfprofil: report: bpfprofil.json: No such file or directory
 try: sudo bpfprofil run COMMAND' env -C "$work/empty" "$bin" report
@@ -50,8 +64,22 @@ bad object "bpfprofil: report: object 'x': not in the profile
 try: bpfprofil report --by objects" "$bin" report --object x "$profile"
 bad target 'bpfprofil: report: target 9: not in the profile, which has 2' \
 	"$bin" report --target 9 "$profile"
+bad export_target 'bpfprofil: export: folded: target 2: not in the profile, which has 2' \
+	"$bin" export --format folded --target 2 "$profile"
+bad export_object "bpfprofil: export: folded: object 'x': not in the profile
+try: bpfprofil report --by objects" "$bin" export --format folded --object x "$profile"
 bad by_process 'bpfprofil: report: --by process: the profile was not split by it
 try: sudo bpfprofil run --split process COMMAND' "$bin" report --by process "$profile"
+bad annotate "bpfprofil: report: 'none': no function of that name has a tick
+try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
+	"$bin" report --annotate none "$profile"
+bad annotate_in_object "bpfprofil: report: work: no function 'late' with a tick
+try: bpfprofil report --object work" "$bin" report --annotate work:late "$profile"
+bad annotate_line 'bpfprofil: report: work.c:1: no tick is known to be of that line
+try: bpfprofil report --by lines' "$bin" report --annotate work.c:1 "$profile"
+bad annotate_other_object "bpfprofil: report: 'late': no function of that name has a tick
+try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
+	"$bin" report --annotate late --object work "$profile"
 bad folder "bpfprofil: export: $work/no/out: No such file or directory" \
 	"$bin" export --format csv -o "$work/no/out" "$profile"
 to_full_disk() {

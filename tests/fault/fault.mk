@@ -25,10 +25,10 @@ $(FAULT_SHIM) $(FAULT_PIDFD): tests/fault/fault.mk | $$(@D)/
 FAULT_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FAULT_SRC := $(LIB_SRC) $(CLI_SRC)
 FAULT_OBJ := $(FAULT_SRC:%.c=$(BUILD)/tests/fault/obj/%.o) \
-	$(SCHEMA_C:$(BUILD)/%.c=$(BUILD)/tests/fault/obj/%.o)
+	$(GEN_C:$(BUILD)/%.c=$(BUILD)/tests/fault/obj/%.o)
 FAULT_STAMP := $(call stamp,fault,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(FAULT_FLAGS) $(FAULT_SRC))
 
-$(BUILD)/tests/fault/obj/%.o: %.c $(FAULT_STAMP) | $$(@D)/ $(SKELS)
+$(BUILD)/tests/fault/obj/%.o: %.c $(FAULT_STAMP) | $$(@D)/ $(SKELS) $(PPROF_H)
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(FAULT_FLAGS) -MMD -MP -c -o $@ $<
 

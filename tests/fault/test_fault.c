@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
+#include <zlib.h>
 
 #include <criterion/criterion.h>
 
@@ -69,6 +71,55 @@ static const char *judge_rows(const struct outcome *outcome)
 			       outcome->out[outcome->out_len - 1] == '\n' ?
 		       NULL :
 		       "success, but no table";
+}
+
+/* Notes and rows vary with what could be read, the function and its ticks do not. */
+static const char *judge_annotation(const struct outcome *outcome)
+{
+	const char *head = strstr(outcome->good_out, "\nticks "), *end;
+
+	end = head ? strchr(head + 1, '\n') : NULL;
+	return end && memmem(outcome->out, outcome->out_len, head, (size_t)(end - head)) ?
+		       NULL :
+		       "success, but not the ticks of the function";
+}
+
+/* The same of an export with lines. */
+static const char *judge_totals(const struct outcome *outcome)
+{
+	const char *totals = strstr(outcome->out, "\ntotals: ");
+
+	return totals && !strcmp(totals, strstr(outcome->good_out, "\ntotals: ")) ?
+		       NULL :
+		       "success, but not all ticks";
+}
+
+/* To its end, which has a check sum. */
+static const char *judge_pprof(const struct outcome *outcome)
+{
+	unsigned char block[4096];
+	z_stream gz = { .next_in = (unsigned char *)outcome->out,
+			.avail_in = (unsigned int)outcome->out_len };
+	int code = inflateInit2(&gz, 16 + MAX_WBITS);
+
+	while (code == Z_OK) {
+		gz.next_out = block;
+		gz.avail_out = sizeof(block);
+		code = inflate(&gz, Z_NO_FLUSH);
+	}
+	inflateEnd(&gz);
+	return code == Z_STREAM_END ? NULL : "success, but a part is missing";
+}
+
+/* A header, and whole records. */
+static const char *judge_gmon(const struct outcome *outcome)
+{
+	struct stat stat = { 0 };
+
+	lstat(outcome->file, &stat);
+	return stat.st_size > 20 && (stat.st_size - 20) % (41 + 4096) == 0 ?
+		       NULL :
+		       "success, but a part is missing";
 }
 
 static bool says(const struct outcome *outcome, const char *text, const char *json)
@@ -216,6 +267,11 @@ Test(fault, report)
 		   judge_same_out);
 	try_reader("report lines", ARGS("report", "--by", "lines", "--format", "csv", profile),
 		   NULL, judge_rows);
+	try_reader("report annotate",
+		   ARGS("report", "--annotate", "alpha", "--format", "csv", profile), NULL,
+		   judge_rows);
+	try_reader("report annotate text", ARGS("report", "--annotate", "three:beta", profile),
+		   NULL, judge_annotation);
 	live_end(&live);
 }
 
@@ -229,6 +285,16 @@ Test(fault, export)
 	try_reader("export json", ARGS("export", "--format", "json", "-o", "copy.json.gz", profile),
 		   "copy.json.gz", judge_profile);
 	try_reader("export csv", ARGS("export", "--format", "csv", profile), NULL, judge_same_out);
+	try_reader("export folded", ARGS("export", "--format", "folded", profile), NULL,
+		   judge_same_out);
+	try_reader("export callgrind", ARGS("export", "--format", "callgrind", profile), NULL,
+		   judge_totals);
+	/* To stdout: when libdw aborts for lack of memory, nobody removes a temporary file. */
+	try_reader("export pprof", ARGS("export", "--format", "pprof", profile), NULL, judge_pprof);
+	try_reader("export speedscope", ARGS("export", "--format", "speedscope", profile), NULL,
+		   judge_same_out);
+	try_reader("export gmon", ARGS("export", "--format", "gmon", "--object", "three", profile),
+		   "gmon.three.out", judge_gmon);
 	try_reader("export schema", ARGS("export", "--schema"), NULL, judge_same_out);
 	live_end(&live);
 }

@@ -138,7 +138,17 @@ Test(fault_valgrind, readers)
 	check(&live, 0, ARGS("report", "--by", "objects", "--format", "json", live.profile));
 	check(&live, 0, ARGS("report", "--by", "lines", live.profile));
 	check(&live, 0, ARGS("report", "--by", "bins", "--format", "csv", live.profile));
+	check(&live, 0, ARGS("report", "--annotate", "alpha", live.profile));
+	check(&live, 0, ARGS("report", "--annotate", "three:beta", "--hot", live.profile));
+	check(&live, 0,
+	      ARGS("report", "--annotate", "spin.h:33", "--format", "json", live.profile));
+	check(&live, 1, ARGS("report", "--annotate", "none", live.profile));
 	check(&live, 0, ARGS("export", "--format", "csv", live.profile));
+	check(&live, 0, ARGS("export", "--format", "folded", live.profile));
+	check(&live, 0, ARGS("export", "--format", "callgrind", live.profile));
+	check(&live, 0, ARGS("export", "--format", "pprof", "-o", "/dev/null", live.profile));
+	check(&live, 0, ARGS("export", "--format", "speedscope", live.profile));
+	check(&live, 0, ARGS("export", "--format", "gmon", "-o", live.dir, live.profile));
 	check(&live, 0,
 	      ARGS("export", "--format", "json", "-o", live_path(&live, "copy.json.gz"),
 		   live.profile));

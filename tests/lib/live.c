@@ -131,14 +131,19 @@ double live_time_ratio(struct live *live)
 	return (double)doc_number(live->doc, "ticks.total") / expected_ticks(live);
 }
 
-/* The part of the CPU time by which the ticks may differ. */
-static double allowed_part(struct live *live)
+double live_allowed_part(double expected, double turns)
 {
 	/*
 	 * A clock of fixed period and random phase hits what a turn has beyond whole periods, f of
 	 * one, once or not: variance f(1 - f), which is 1/6 on the average.
 	 */
-	return fmax(0.02, 3 * sqrt(live->turns / 6) / expected_ticks(live));
+	return fmax(0.02, 3 * sqrt(turns / 6) / expected);
+}
+
+/* Of the whole run. */
+static double allowed_part(struct live *live)
+{
+	return live_allowed_part(expected_ticks(live), live->turns);
 }
 
 bool live_run_timed(struct live *live, const char *const options[], const char *const command[])

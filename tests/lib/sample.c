@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 /* A test without memory has nothing to show; it ends at once. */
 static void *need(void *pointer)
 {
@@ -47,6 +49,7 @@ static void add_targets(struct profile *profile)
 	add_lost(&targets[0].ticks, "exit", 5);
 	targets[1].kind = copy("cgroup");
 	targets[1].name = copy("/sys/fs/cgroup/caf\xc3\xa9");
+	targets[1].cgroup = copy("/caf\xc3\xa9");
 	targets[1].ticks = (struct profile_account){ .total = 60, .binned = 60 };
 	profile->targets = targets;
 	profile->nr_targets = 2;
@@ -168,6 +171,7 @@ static struct profile *sample_head(void)
 	profile->host.name = copy("host");
 	profile->sampling.source = copy("clock");
 	profile->sampling.mode = copy("charged");
+	profile->sampling.hierarchy = copy("v2");
 	profile->sampling.period_ns = 1003009;
 	profile->sampling.requested_hz = 997;
 	profile->sampling.measured_hz = 996.1;
@@ -216,4 +220,62 @@ struct profile *sample_profile_of_bins(size_t nr)
 	histogram->size = nr * 3;
 	free(bins);
 	return profile;
+}
+
+static void rename_to(char **text, const char *name)
+{
+	free(*text);
+	*text = copy(name);
+}
+
+struct profile *sample_profile_of_names(const char *name)
+{
+	struct profile *profile = sample_profile();
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		rename_to(&profile->targets[i].name, name);
+	for (i = 0; i < profile->nr_objects; i++)
+		rename_to(&profile->objects[i].path, name);
+	for (i = 0; i < profile->nr_functions; i++)
+		rename_to(&profile->functions[i].name, name);
+	for (i = 0; i < profile->nr_histograms; i++) {
+		profile->histograms[i].pid = 7;
+		rename_to(&profile->histograms[i].process, name);
+		rename_to(&profile->histograms[i].cgroup, name);
+	}
+	for (i = 0; profile->command[i]; i++)
+		rename_to(&profile->command[i], name);
+	return profile;
+}
+
+#define SIXTEEN(text)                                                                              \
+	text text text text text text text text text text text text text text text text
+#define KIBIBYTE SIXTEEN(SIXTEEN("a;\n\x9b"))
+
+const char *const sample_names[] = {
+	"line\nbreak\r\n",
+	"\033]0;title\a\033[31m",
+	"c1 \xc2\x9b and \x9b",
+	"\xff\xc3(\xed\xa0\x80",
+	"a;b;c 12 34",
+	"\"quoted\", 'twice'",
+	"fn=(1) x\n+3 4 5",
+	"(2)",
+	"\\u0000\\x00\\",
+	"",
+	SIXTEEN(KIBIBYTE KIBIBYTE KIBIBYTE KIBIBYTE),
+	NULL,
+};
+
+bool sample_is_harmless(const char *text)
+{
+	size_t length;
+
+	for (; *text; text += length) {
+		length = utf8_sequence(text, strnlen(text, 4));
+		if (!length || utf8_is_control(text, length))
+			return false;
+	}
+	return true;
 }

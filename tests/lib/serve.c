@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "serve.h"
 
+#include <dirent.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -83,6 +84,27 @@ void serve_end(struct serve *serve)
 {
 	serve_stop(serve);
 	serve_clean(serve);
+}
+
+int serve_descriptors(const struct serve *serve, const char *name)
+{
+	char path[64], target[128];
+	struct dirent *entry;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/fd", serve->child.pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir))) {
+		ssize_t got = readlinkat(dirfd(dir), entry->d_name, target, sizeof(target) - 1);
+
+		target[got > 0 ? got : 0] = '\0';
+		n += got > 0 && strstr(target, name);
+	}
+	closedir(dir);
+	return n;
 }
 
 const char *serve_file(const struct serve *serve, const char *name)

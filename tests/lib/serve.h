@@ -29,6 +29,9 @@ void serve_clean(struct serve *serve);
 /* Both. */
 void serve_end(struct serve *serve);
 
+/* How many of the server's descriptors there are, or of those that a name is in; -1: no such server. */
+int serve_descriptors(const struct serve *serve, const char *name);
+
 /* A file in the folder; the text lives until the next but three calls. */
 const char *serve_file(const struct serve *serve, const char *name);
 

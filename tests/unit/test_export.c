@@ -8,7 +8,7 @@
 
 #include "sample.h"
 
-static char *export_text(const struct profile *profile, const char *format)
+static char *text_of(const struct profile *profile, const char *format)
 {
 	char *text = NULL;
 	size_t size;
@@ -25,7 +25,7 @@ static void assert_golden(const char *format, const char *path)
 {
 	static char golden[16384];
 	struct profile *profile = sample_profile();
-	char *text = export_text(profile, format);
+	char *text = text_of(profile, format);
 	FILE *file = fopen(path, "r");
 
 	cr_assert_not_null(file);
@@ -59,6 +59,21 @@ Test(export, csv)
 	assert_golden("csv", "tests/golden/profile.csv");
 }
 
+Test(export, callgrind)
+{
+	assert_golden("callgrind", "tests/golden/profile.callgrind");
+}
+
+Test(export, folded)
+{
+	assert_golden("folded", "tests/golden/profile.folded");
+}
+
+Test(export, speedscope)
+{
+	assert_golden("speedscope", "tests/golden/profile.speedscope.json");
+}
+
 /* Another reader finds the cells we meant, and a row a line. */
 Test(export, csv_is_read_by_others)
 {
@@ -76,6 +91,51 @@ Test(export, csv_is_read_by_others)
 		       "assert sum(int(r[\"ticks\"]) for r in rows) == 1010\n"
 		       "'"),
 		0);
+}
+
+static size_t count_lines(const char *text)
+{
+	size_t lines = 0;
+
+	for (; *text; text++)
+		lines += *text == '\n';
+	return lines;
+}
+
+static void assert_harmless(const char *format, const char *name)
+{
+	struct profile *plain = sample_profile_of_names("x");
+	struct profile *profile = sample_profile_of_names(name);
+	char *expected = text_of(plain, format);
+	char *text = text_of(profile, format);
+	size_t i;
+
+	cr_assert_eq(count_lines(text), count_lines(expected), "%s: '%s'", format, name);
+	for (i = 0; text[i]; i++) {
+		if (text[i] == '\n')
+			text[i] = ' ';
+	}
+	cr_assert(sample_is_harmless(text), "%s: '%s'", format, name);
+	free(text);
+	free(expected);
+	profile_free(profile);
+	profile_free(plain);
+}
+
+static bool is_text(const struct export_format *format)
+{
+	return !(format->takes & EXPORT_TAKES_CALL) && !format->compressed && !format->has_file;
+}
+
+Test(export, hostile_names)
+{
+	const struct export_format *format;
+	size_t i;
+
+	for (format = export_formats; format->name; format++) {
+		for (i = 0; is_text(format) && sample_names[i]; i++)
+			assert_harmless(format->name, sample_names[i]);
+	}
 }
 
 /* Many histograms of one object, given in the worst order. */
@@ -110,7 +170,7 @@ Test(export, csv_merges_by_offset)
 	free(profile->histograms);
 	profile->histograms = h;
 	profile->nr_histograms = 50;
-	text = export_text(profile, "csv");
+	text = text_of(profile, "csv");
 	for (line = strstr(text, ",0x"); line; line = strstr(line + 1, ",0x")) {
 		offset = strtoul(line + 1, NULL, 16);
 		cr_assert_geq(offset, previous);
@@ -125,7 +185,7 @@ Test(export, csv_merges_by_offset)
 Test(export, csv_of_nothing_is_a_header)
 {
 	struct profile *profile = profile_new();
-	char *text = export_text(profile, "csv");
+	char *text = text_of(profile, "csv");
 
 	cr_assert_eq(strncmp(text, "target,", 7), 0);
 	cr_assert_eq(strchr(text, '\n')[1], '\0');
@@ -141,7 +201,7 @@ Test(export, full_device)
 	FILE *full;
 
 	for (format = export_formats; format->name; format++) {
-		if (format->has_options)
+		if (format->takes & EXPORT_TAKES_CALL)
 			continue;
 		full = fopen("/dev/full", "w");
 		cr_assert_eq(format->write(profile, NULL, full, &err), -ENOSPC, "%s", format->name);

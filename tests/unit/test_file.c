@@ -508,6 +508,40 @@ Test(file, compressed)
 	cr_assert_str_eq(err.text, "bad.gz: damaged gzip data");
 }
 
+Test(file, compressed_whatever_its_name)
+{
+	struct output *out;
+	struct error err;
+
+	cr_assert_eq(output_open_gz("file.pb", &out, &err), 0, "%s", err.text);
+	fputs("text", output_stream(out));
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	cr_assert_eq(system("test \"$(gzip -dc <file.pb)\" = text"), 0);
+	cr_assert_eq(output_open_gz("file.gz", &out, &err), 0, "%s", err.text);
+	fputs("text", output_stream(out));
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	cr_assert_eq(system("test \"$(gzip -dc file.gz)\" = text"), 0);
+}
+
+/* A reader that gets half of a text is not told that this was all. */
+Test(file, abort_does_not_end_what_is_compressed)
+{
+	struct output *out;
+	struct error err;
+	char path[32], byte;
+	int ends[2];
+
+	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
+	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
+	cr_assert_eq(output_open_gz(path, &out, &err), 0, "%s", err.text);
+	fputs("text", output_stream(out));
+	fflush(output_stream(out));
+	output_abort(out);
+	close(ends[1]);
+	cr_assert_eq(read(ends[0], &byte, 1), 0);
+	close(ends[0]);
+}
+
 Test(file, input)
 {
 	char buffer[16] = "";

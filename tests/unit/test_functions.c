@@ -95,7 +95,7 @@ static void check_sum(void)
 
 static void check_resolved(void)
 {
-	struct object_opener opener = { open_source, (void *)sources };
+	struct object_opener opener = { .open = open_source, .ctx = (void *)sources };
 	struct error err = { 0 };
 
 	cr_assert_eq(functions_resolve(profile, sources ? &opener : NULL, &err), 0, "%s", err.text);

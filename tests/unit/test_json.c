@@ -222,6 +222,7 @@ Test(json, text_of_strings)
 		  "a\xc3",
 		  "\"\xef\xbf\xbd"
 		  "a\xef\xbf\xbd\"" },
+		{ "c1 \xc2\x80\xc2\x9f\xc2\xa0", "\"c1 \\u0080\\u009f\xc2\xa0\"" },
 		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
 		{ NULL, "\"\"" },
 	};

@@ -6,8 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 
 struct settings {
 	bool loud;

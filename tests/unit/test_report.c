@@ -352,3 +352,25 @@ Test(report, many_bins)
 	rows_free(&rows);
 	profile_free(profile);
 }
+
+/* A target's own period weighs its ticks: ten of these are a hundred of the profile's. */
+Test(report, periods_weigh)
+{
+	struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_OBJECTS);
+	char *text;
+
+	profile->targets[1].period_ns = 10 * profile->sampling.period_ns;
+	options.format = REPORT_CSV;
+	options.limit = 1;
+	text = written(profile, options);
+	/* (600 + 60 * 10) / (1000 + 60 * 10) */
+	cr_expect_str_eq(text, "ticks,percent,object,kind,build_id\n"
+			       "660,75.0000,/usr/bin/work,file,00ff12ab\n");
+	free(text);
+	options.format = REPORT_TEXT;
+	text = written(profile, options);
+	check_contains(text, "1060 ticks, 1.605 s of CPU time at several rates, in 1.060 s");
+	free(text);
+	profile_free(profile);
+}

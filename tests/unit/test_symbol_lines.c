@@ -2,6 +2,7 @@
 #include "symbol/symbol.h"
 
 #include <criterion/criterion.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -38,7 +39,22 @@ struct want {
 	uint32_t mark;
 	uint32_t line; /* 0: nothing is known */
 	const char *function;
+	const char *callers; /* "FUNCTION:LINE" of each, from the inside out */
 };
+
+static void check_callers(const struct source_line *line, const struct want *want,
+			  const char *source)
+{
+	char found[256] = "";
+	size_t length = 0;
+
+	for (line = line->caller; line; line = line->caller) {
+		cr_assert(line->file && strstr(line->file, source));
+		length += (size_t)snprintf(found + length, sizeof(found) - length, "%s%s:%u",
+					   length ? " " : "", line->function, line->line);
+	}
+	cr_assert_str_eq(found, want->callers, "MARK(%u)", want->mark);
+}
 
 static void check_line(const struct source_line *line, const struct want *want, const char *source)
 {
@@ -56,6 +72,7 @@ static void check_line(const struct source_line *line, const struct want *want, 
 	cr_assert_eq(!line->function, !want->function, "MARK(%u)", want->mark);
 	if (want->function)
 		cr_assert_str_eq(line->function, want->function);
+	check_callers(line, want, source);
 }
 
 static int compare(const void *left, const void *right)
@@ -102,7 +119,8 @@ static void check_program(const char *compiler, const char *flags)
 {
 	fixture_write("program.c", program);
 	fixture_shell("%s -O2 %s -o program program.c", compiler, flags);
-	CHECK("program", "program.c", { 1, 4, "deep" }, { 2, 9, "middle" }, { 3, 16, "outer" });
+	CHECK("program", "program.c", { 1, 4, "deep", "middle:10 outer:15" },
+	      { 2, 9, "middle", "outer:15" }, { 3, 16, "outer", "" });
 }
 
 Test(lines, dwarf5)
@@ -142,7 +160,7 @@ Test(lines, none)
 {
 	fixture_write("program.c", program);
 	fixture_shell("gcc -O2 -o program program.c");
-	CHECK("program", NULL, { 1, 0, NULL }, { 3, 0, NULL });
+	CHECK("program", NULL, { 1, 0, NULL, "" }, { 3, 0, NULL, "" });
 }
 
 Test(lines, no_offsets)
@@ -164,7 +182,7 @@ Test(lines, split)
 {
 	check_program("gcc", "-g -gsplit-dwarf");
 	fixture_shell("rm *.dwo");
-	CHECK("program", "program.c", { 1, 4, NULL }, { 2, 9, NULL }, { 3, 16, NULL });
+	CHECK("program", "program.c", { 1, 4, NULL, "" }, { 2, 9, NULL, "" }, { 3, 16, NULL, "" });
 }
 
 /* A function inside a function is not inside its text. */
@@ -181,7 +199,7 @@ Test(lines, nested)
 				  "	return inside(1) + !v;\n"
 				  "}\n");
 	fixture_shell("gcc -g -O1 -o nested nested.c");
-	CHECK("nested", "nested.c", { 1, 6, "inside" });
+	CHECK("nested", "nested.c", { 1, 6, "inside", "" });
 }
 
 Test(lines, several_units)
@@ -193,8 +211,8 @@ Test(lines, several_units)
 		      "void b(void) { MARK(2); }\n"
 		      "__attribute__((section(\".text.startup\"))) void c(void) { MARK(3); }\n");
 	fixture_shell("gcc -g -O1 -c a.c b.c && gcc -o program a.o b.o");
-	CHECK("program", "a.c", { 1, 2, "main" });
-	CHECK("program", "b.c", { 2, 3, "b" }, { 3, 4, "c" });
+	CHECK("program", "a.c", { 1, 2, "main", "" });
+	CHECK("program", "b.c", { 2, 3, "b", "" }, { 3, 4, "c", "" });
 }
 
 Test(lines, assembly)
@@ -208,7 +226,7 @@ Test(lines, assembly)
 				".size f, . - f\n");
 	fixture_shell("gcc -g -shared -nostdlib -o bare bare.s");
 	/* The assembler gives lines to instructions only. */
-	CHECK("bare", "bare.s", { 1, 4, "f" });
+	CHECK("bare", "bare.s", { 1, 4, "f", "" });
 }
 
 Test(lines, cplusplus)
@@ -231,6 +249,6 @@ Test(lines, cplusplus)
 				    "}\n"
 				    "int main(int c, char **) { return ns::work(c); }\n");
 	fixture_shell("g++ -g -O2 -o program program.cc");
-	CHECK("program", "program.cc", { 1, 7, "ns::box<int>::get() const" },
-	      { 2, 13, "ns::work(int)" });
+	CHECK("program", "program.cc", { 1, 7, "ns::box<int>::get() const", "ns::work(int):14" },
+	      { 2, 13, "ns::work(int)", "" });
 }

@@ -20,6 +20,9 @@ struct output;
 
 int output_open(const char *path, struct output **ret, struct error *err);
 
+/* The same for a format that is always compressed, whatever its file is called. */
+int output_open_gz(const char *path, struct output **ret, struct error *err);
+
 /* Where to write; it stays the output's. A failed write shows in ferror() and in output_finish. */
 FILE *output_stream(struct output *out);
 

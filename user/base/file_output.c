@@ -22,7 +22,8 @@ struct output {
 	struct file_place place;
 	char *temp; /* in place.dir; NULL when direct */
 	int fd;
-	gzFile gz; /* NULL: not compressed. It has a descriptor of its own */
+	gzFile gz; /* NULL: not compressed */
+	int gz_fd; /* its own descriptor */
 	FILE *stream;
 	int error; /* the first failed write, as a negative errno */
 	char buffer[BUFFER_SIZE];
@@ -134,24 +135,23 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 
 static int open_gz(struct output *out)
 {
-	int fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
-
-	if (fd < 0)
+	out->gz_fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
+	if (out->gz_fd < 0)
 		return -errno;
 	errno = 0;
-	out->gz = gzdopen(fd, "wb");
+	out->gz = gzdopen(out->gz_fd, "wb");
 	if (!out->gz) {
-		close(fd);
+		close(out->gz_fd);
 		return -ENOMEM;
 	}
 	return gzbuffer(out->gz, BUFFER_SIZE) ? -ENOMEM : 0;
 }
 
-static int open_stream(struct output *out)
+static int open_stream(struct output *out, bool gz)
 {
 	static const cookie_io_functions_t functions = { .write = cookie_write };
 
-	if (ends_in_gz(out->path)) {
+	if (gz) {
 		int err = open_gz(out);
 
 		if (err)
@@ -186,7 +186,7 @@ static int open_place(struct output *out, const char *path, struct error *err)
 	return code ? error_errno(err, code, "%s", out->path) : 0;
 }
 
-int output_open(const char *path, struct output **ret, struct error *err)
+static int open_output(const char *path, bool gz, struct output **ret, struct error *err)
 {
 	struct output *out;
 	int code;
@@ -204,7 +204,7 @@ int output_open(const char *path, struct output **ret, struct error *err)
 	code = open_place(out, path, err);
 	if (code)
 		goto fail;
-	code = open_stream(out);
+	code = open_stream(out, gz);
 	if (code) {
 		error_errno(err, code, "%s", out->path);
 		goto fail;
@@ -214,6 +214,16 @@ int output_open(const char *path, struct output **ret, struct error *err)
 fail:
 	output_abort(out);
 	return code;
+}
+
+int output_open(const char *path, struct output **ret, struct error *err)
+{
+	return open_output(path, ends_in_gz(path), ret, err);
+}
+
+int output_open_gz(const char *path, struct output **ret, struct error *err)
+{
+	return open_output(path, true, ret, err);
 }
 
 FILE *output_stream(struct output *out)
@@ -306,6 +316,21 @@ int output_commit(struct output *out, struct error *err)
 	return code;
 }
 
+/*
+ * gzclose() would write an end, and make half of a text look whole to the reader of a pipe. zlib has
+ * no other way to close, so the end goes elsewhere.
+ */
+static void abort_gz(const struct output *out)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null >= 0) {
+		dup3(null, out->gz_fd, O_CLOEXEC);
+		close(null);
+	}
+	gzclose(out->gz);
+}
+
 void output_abort(struct output *out)
 {
 	if (!out)
@@ -316,7 +341,7 @@ void output_abort(struct output *out)
 	if (out->stream)
 		fclose(out->stream);
 	if (out->gz)
-		gzclose(out->gz);
+		abort_gz(out);
 	if (out->fd >= 0)
 		close(out->fd);
 	if (out->temp)

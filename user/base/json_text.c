@@ -44,8 +44,8 @@ static size_t put_special(FILE *stream, const char *text)
 	}
 	if (c == '"' || c == '\\')
 		fprintf(stream, "\\%c", c);
-	else if (c < 0x20 || c == 0x7f)
-		put_control(stream, c);
+	else if (utf8_is_control(text, len))
+		put_control(stream, (unsigned char)text[len - 1]);
 	else
 		fwrite(text, 1, len, stream);
 	return len;

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NS_PER_SECOND 1000000000ULL
@@ -251,6 +252,15 @@ size_t utf8_sequence(const char *text, size_t length)
 	return need;
 }
 
+bool utf8_is_control(const char *text, size_t length)
+{
+	unsigned char c = (unsigned char)*text;
+
+	if (length == 2)
+		return c == 0xc2 && (unsigned char)text[1] < 0xa0;
+	return length == 1 && (c < 0x20 || c == 0x7f);
+}
+
 void cleanup_fd_close(const int *fd)
 {
 	int saved = errno;
@@ -275,4 +285,12 @@ void cleanup_free_pointer(void *pointer)
 
 	memcpy(&block, pointer, sizeof(block));
 	free(block);
+}
+
+uint64_t monotonic_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }

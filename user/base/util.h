@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_UTIL_H
 #define BPFPROFIL_UTIL_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -23,8 +24,14 @@ int parse_double(const char *text, double *ret); /* decimal, may have an exponen
 int parse_size(const char *text, uint64_t *ret); /* bytes; K, M, G, T are powers of 1024 */
 int parse_duration(const char *text, uint64_t *ret); /* ns; ns us ms s m h, seconds without */
 
+/* By the clock that nobody sets. */
+uint64_t monotonic_ns(void);
+
 /* Bytes of the UTF-8 sequence text starts with, 0 when it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
+
+/* Whether that sequence is a control character, which a terminal may obey: C0, DEL or C1. */
+bool utf8_is_control(const char *text, size_t length);
 
 void cleanup_fd_close(const int *fd);
 void cleanup_file_close(FILE **file);

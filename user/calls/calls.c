@@ -9,6 +9,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "calls/calls_impl.h"
 #include "profile/profile_head.h"
 
@@ -20,14 +21,6 @@ enum {
 };
 
 #define MS 1000000L
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 void calls_options_init(struct calls_options *options)
 {
@@ -112,7 +105,7 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	raise_file_limit(options->max_calls);
 	calls->options = *options;
 	calls->started = time(NULL);
-	calls->start_ns = now_ns();
+	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	failed = kernel_open(&kernel_options, take_event, calls, &calls->kernel, err);
 	if (failed) {
@@ -256,7 +249,7 @@ int calls_finish(struct calls *calls, struct profile **ret, struct error *err)
 		profile_free(profile);
 		return error_set(err, failed, "calls: out of memory");
 	}
-	profile->duration_ns = now_ns() - calls->start_ns;
+	profile->duration_ns = monotonic_ns() - calls->start_ns;
 	profile->complete = true;
 	*ret = profile;
 	return 0;

@@ -2,8 +2,8 @@
 /* From the kernel's counters into the callers' buffers. */
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
+#include "base/util.h"
 #include "calls/member.h"
 
 /* Counters; reading the 8 MiB takes some ms, in which nobody else is served. */
@@ -17,14 +17,6 @@ struct batch {
 	size_t nr;
 	uint64_t taken_ns; /* when they were in the kernel no more */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static uint64_t get_counter(const uint8_t *at, uint32_t width)
 {
@@ -132,7 +124,7 @@ static void note_failure(struct member *member, const struct batch *batch, int f
 /* Writes what has come to a page's counters, a run of neighbours at a time. */
 static void write_page(struct member *member, uint64_t index, const uint32_t *more, bool inherited)
 {
-	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = now_ns();
+	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
 	uint32_t i, end;
 	int ret;
 
@@ -356,7 +348,7 @@ static int store_samples(struct member *member, uint64_t address,
 	if (!ret)
 		ret = process_write(&member->process, address, buffer[1], size);
 	if (!ret)
-		remember(member, address, buffer, nr, now_ns());
+		remember(member, address, buffer, nr, monotonic_ns());
 	return ret;
 }
 
@@ -395,7 +387,7 @@ void member_copy(struct member *member, struct kernel *kernel)
 {
 	struct call *call = member_call(member, kernel);
 
-	uint64_t start = now_ns();
+	uint64_t start = monotonic_ns();
 	size_t nr_written;
 
 	written_forget(&member->written, start - CALL_FORK_NS);
@@ -410,7 +402,7 @@ void member_copy(struct member *member, struct kernel *kernel)
 	else
 		copy_counters(member, kernel);
 	if (member->written.nr != nr_written)
-		__atomic_store_n(&call->copied_ns, now_ns(), __ATOMIC_SEQ_CST);
+		__atomic_store_n(&call->copied_ns, monotonic_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 

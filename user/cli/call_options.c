@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/util.h"
-#include "cli/nearest.h"
 
 #define DIALECT_ENV "BPFPROFIL_DIALECT"
 

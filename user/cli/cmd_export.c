@@ -4,9 +4,10 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/nearest.h"
 #include "cli/call_options.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
+#include "cli/export_files.h"
 #include "cli/output.h"
 #include "cli/profile_file.h"
 #include "export/export.h"
@@ -18,7 +19,7 @@ struct export_arguments {
 	const struct export_format *format;
 	const char *output;
 	bool schema;
-	const char *object;
+	struct export_options options; /* but the call */
 	struct call_options call;
 };
 
@@ -53,8 +54,8 @@ static const struct opt export_opts[] = {
 	{ .name = "output",
 	  .letter = 'o',
 	  .arg = "FILE",
-	  .help = "where to write it; - is stdout, .gz compresses",
-	  .fallback = "-",
+	  .help = "where to write it; - is stdout, .gz compresses; gmon: the folder for its files",
+	  .fallback = "-; gmon: .",
 	  .set = opt_set_string,
 	  .field = FIELD(output) },
 	{ .name = "schema",
@@ -64,29 +65,39 @@ static const struct opt export_opts[] = {
 	{ 0 }
 };
 
-/* Of call_widths; eight bytes no caller ever had. */
-static const char *const raw_widths[] = { "2", "4", NULL };
-
-static const struct opt buffer_opts[] = {
-	{ .name = "width",
-	  .arg = "2|4",
-	  .help = "bytes of a counter",
-	  .fallback = "2",
-	  .set = opt_set_word,
-	  .words = raw_widths,
-	  .field = FIELD(call.width_word) },
+static const struct opt selection_opts[] = {
 	{ .name = "object",
 	  .arg = "NAME",
-	  .help = "whose offsets the pcs of the call are: a program or library, by its path or the "
-		  "last component of it",
-	  .fallback = "the one with ticks there",
+	  .help = "only this program or library, by its path or the last component of it; raw: "
+		  "whose offsets the pcs of the call are",
+	  .fallback = "all; raw: the one with ticks there",
 	  .set = opt_set_string,
-	  .field = FIELD(object) },
+	  .field = FIELD(options.object) },
+	{ .name = "target",
+	  .arg = "ID",
+	  .help = "only this target",
+	  .fallback = "all",
+	  .set = opt_set_u64,
+	  .max = UINT32_MAX,
+	  .field = FIELD(options.target) },
 	{ 0 }
 };
 
+/* Of call_widths; eight bytes no caller ever had. */
+static const char *const raw_widths[] = { "2", "4", NULL };
+
+static const struct opt buffer_opts[] = { { .name = "width",
+					    .arg = "2|4",
+					    .help = "bytes of a counter",
+					    .fallback = "2",
+					    .set = opt_set_word,
+					    .words = raw_widths,
+					    .field = FIELD(call.width_word) },
+					  { 0 } };
+
 static const struct opt_group export_groups[] = {
 	{ .title = "Conversion", .opts = export_opts },
+	{ .title = "Selection", .opts = selection_opts },
 	{ .title = "Call (raw)", .opts = call_opts, .base = FIELD(call) },
 	{ .title = "Buffer (raw)", .opts = buffer_opts },
 	{ 0 },
@@ -105,12 +116,16 @@ static void list_formats(FILE *out)
 static int write_output(const struct export_arguments *arguments, const struct profile *profile,
 			const struct export_options *options)
 {
+	const char *path = arguments->output ? arguments->output : "-";
 	struct error err = { 0 };
 	struct output *out;
 	int result;
 
 	result_begin();
-	result = output_open(arguments->output, &out, &err);
+	if (profile && arguments->format->compressed)
+		result = output_open_gz(path, &out, &err);
+	else
+		result = output_open(path, &out, &err);
 	if (!result) {
 		if (profile)
 			result = arguments->format->write(profile, options, output_stream(out),
@@ -130,16 +145,23 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	return EXIT_FAILURE;
 }
 
-static int export_profile(const struct export_arguments *arguments,
-			  const struct export_options *options, int nr, char **operands)
+static int export_profile(const struct export_arguments *arguments, const struct export_call *call,
+			  int nr, char **operands)
 {
+	char note[EXPORT_NOTE_BYTES] = "";
+	struct export_options options = arguments->options;
 	struct profile *profile;
 	int status;
 
+	options.call = call;
+	options.note = note;
 	profile = profile_of_operand(&command_export, nr, operands, &status);
 	if (!profile)
 		return status;
-	status = write_output(arguments, profile, options);
+	if (arguments->format->has_file)
+		status = export_files(arguments->format, profile, &options, arguments->output);
+	else
+		status = write_output(arguments, profile, &options);
 	profile_free(profile);
 	return status;
 }
@@ -166,11 +188,7 @@ static void describe_call(const struct region_call *call, const struct region_ta
 /* A format that wants a call. */
 static int export_call(const struct export_arguments *arguments, int nr, char **operands)
 {
-	char note[EXPORT_NOTE_BYTES] = "";
 	struct export_call described;
-	struct export_options options = { .object = arguments->object,
-					  .call = &described,
-					  .note = note };
 	struct region_table table;
 	struct region_call call;
 	struct call_entry entry;
@@ -189,21 +207,31 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 		return EXIT_FAILURE;
 	}
 	describe_call(&call, &table, sizes, &described);
-	status = export_profile(arguments, &options, nr, operands);
+	status = export_profile(arguments, &described, nr, operands);
 	region_table_free(&table);
 	free(sizes);
 	return status;
 }
 
-static bool has_call(const struct export_arguments *arguments)
+/* The first option that was given and that the format does not take, or NULL. */
+static const char *stray_option(const struct export_arguments *arguments)
 {
-	return call_options_given(&arguments->call) || arguments->call.width_word ||
-	       arguments->object;
+	unsigned int takes = arguments->format->takes;
+
+	if (!(takes & EXPORT_TAKES_CALL) &&
+	    (call_options_given(&arguments->call) || arguments->call.width_word))
+		return "call";
+	if (!(takes & EXPORT_TAKES_OBJECT) && arguments->options.object)
+		return "--object";
+	if (!(takes & EXPORT_TAKES_TARGET) && arguments->options.target != EXPORT_ALL_TARGETS)
+		return "--target";
+	return NULL;
 }
 
 static int run_parsed(const struct export_arguments *arguments, int nr, char **operands)
 {
 	const struct export_format *format = arguments->format;
+	const char *stray;
 
 	if (arguments->schema && (format || nr)) {
 		print_message("bpfprofil export --schema",
@@ -216,19 +244,20 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 		print_message("--format json", "export: --format: not given");
 		return EXIT_USAGE;
 	}
-	if (format->has_options)
-		return export_call(arguments, nr, operands);
-	if (has_call(arguments)) {
-		print_message("--format raw", "export: --format %s: takes no call and no --object",
-			      format->name);
+	stray = stray_option(arguments);
+	if (stray) {
+		print_message("another --format", "export: --format %s: takes no %s", format->name,
+			      stray);
 		return EXIT_USAGE;
 	}
+	if (format->takes & EXPORT_TAKES_CALL)
+		return export_call(arguments, nr, operands);
 	return export_profile(arguments, NULL, nr, operands);
 }
 
 static int run(int argc, char **argv)
 {
-	struct export_arguments arguments = { .output = "-" };
+	struct export_arguments arguments = { .options.target = EXPORT_ALL_TARGETS };
 	int first, status;
 
 	call_options_init(&arguments.call);
@@ -240,10 +269,18 @@ static int run(int argc, char **argv)
 
 static const struct command_example export_examples[] = {
 	{ "every bin as a line of a table", "bpfprofil export --format csv -o profile.csv" },
+	{ "instructions and lines, for kcachegrind",
+	  "bpfprofil export --format callgrind -o callgrind.out.gzip gzip.json" },
+	{ "a flame graph of what is on top",
+	  "bpfprofil export --format folded | flamegraph.pl >profile.svg" },
 	{ "a compressed copy of a profile",
 	  "bpfprofil export --format json -o gzip.json.gz gzip.json" },
 	{ "what profil() would have left in a buffer",
 	  "bpfprofil export --format raw --dialect bsd44 --offset 0x1000 --scale 16384 --size 8192" },
+	{ "a gmon.out for gprof, of a program that was built without -pg",
+	  "bpfprofil export --format gmon --object gzip gzip.json" },
+	{ "a profile for go tool pprof, with inlined functions",
+	  "bpfprofil export --format pprof -o gzip.pb.gz gzip.json" },
 	{ "what a profile looks like to a program", "bpfprofil export --schema" },
 	{ 0 },
 };

@@ -4,7 +4,9 @@
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/profile_file.h"
+#include "report/annotate.h"
 #include "report/report.h"
+#include "symbol/object_file.h"
 
 #define TEXT_ROWS 40
 
@@ -14,9 +16,15 @@ struct report_arguments {
 	uint64_t limit;
 	const char *object;
 	uint64_t target;
+	const char *symfs;
+	const char *annotate;
+	bool hot;
+	unsigned int syntax; /* enum disasm_syntax */
+	const char *source;
 };
 
 static const char *const format_words[] = { "text", "csv", "json", NULL };
+static const char *const syntax_words[] = { "att", "intel", NULL };
 
 #define FIELD(member) offsetof(struct report_arguments, member)
 
@@ -60,16 +68,50 @@ static const struct opt filter_opts[] = {
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(target) },
+	{ .name = "symfs",
+	  .arg = "DIR",
+	  .help = "look for the programs and libraries below DIR: /proc/PID/root is a container's",
+	  .fallback = "where they were",
+	  .set = opt_set_string,
+	  .field = FIELD(symfs) },
+	{ 0 }
+};
+
+static const struct opt annotate_opts[] = {
+	{ .name = "annotate",
+	  .arg = "PLACE",
+	  .help = "show one function by instruction, with its source, instead of a table; PLACE "
+		  "is SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE",
+	  .set = opt_set_string,
+	  .field = FIELD(annotate) },
+	{ .name = "hot",
+	  .help = "hottest instruction first, not as they stand in the text",
+	  .set = opt_set_flag,
+	  .field = FIELD(hot) },
+	{ .name = "syntax",
+	  .arg = "att|intel",
+	  .help = "how to write x86 instructions",
+	  .fallback = "att",
+	  .set = opt_set_word,
+	  .words = syntax_words,
+	  .field = FIELD(syntax) },
+	{ .name = "source",
+	  .arg = "DIR",
+	  .help = "look for source files below DIR, too, by the ends of their paths",
+	  .set = opt_set_string,
+	  .field = FIELD(source) },
 	{ 0 }
 };
 
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
-	{ .title = "Filters", .opts = filter_opts },
+	{ .title = "One function", .opts = annotate_opts },
+	{ .title = "Filters and files", .opts = filter_opts },
 	{ 0 },
 };
 
-static int write_report(const struct profile *profile, const struct report_arguments *arguments)
+static int write_table(const struct profile *profile, const struct report_arguments *arguments,
+		       struct error *err)
 {
 	const struct report_options options = {
 		.by = arguments->by,
@@ -77,17 +119,71 @@ static int write_report(const struct profile *profile, const struct report_argum
 		.limit = arguments->limit,
 		.object = arguments->object,
 		.target = arguments->target,
+		.symfs = arguments->symfs,
 		.color = color_enabled(stdout),
 		.width = terminal_width(stdout),
 	};
+
+	return report_write(profile, &options, stdout, err);
+}
+
+static int write_annotation(const struct profile *profile, const struct report_arguments *arguments,
+			    struct error *err)
+{
+	struct path_opener paths = { profile, arguments->symfs ? arguments->symfs : "" };
+	const struct object_opener opener = path_opener(&paths);
+	const struct annotation_view view = {
+		.format = arguments->format,
+		.hot = arguments->hot,
+		.limit = arguments->limit,
+		.color = color_enabled(stdout),
+		.width = terminal_width(stdout),
+	};
+	const struct annotation_request request = {
+		.place = arguments->annotate,
+		.object = arguments->object,
+		.target = arguments->target,
+		.opener = &opener,
+		.source = arguments->source,
+		.syntax = arguments->syntax,
+		.lanes = view.width && view.width < 100 ? ANNOTATION_LANES / 2 : ANNOTATION_LANES,
+	};
+	struct annotation *annotation;
+	int result;
+
+	result = annotation_build(profile, &request, &annotation, err);
+	if (result)
+		return result;
+	result = annotation_write(annotation, &view, stdout);
+	annotation_free(annotation);
+	return result ? error_errno(err, result, "annotate") : 0;
+}
+
+static int write_report(const struct profile *profile, const struct report_arguments *arguments)
+{
 	struct error err = { 0 };
 
 	result_begin();
-	if (report_write(profile, &options, stdout, &err)) {
+	if ((arguments->annotate ? write_annotation : write_table)(profile, arguments, &err)) {
 		print_command_error("report", &err);
 		return EXIT_FAILURE;
 	}
 	return result_end(stdout, "report: standard output");
+}
+
+/* A word that would have no effect was meant to have one. */
+static bool check_arguments(const struct report_arguments *arguments)
+{
+	const char *option = arguments->hot    ? "--hot" :
+			     arguments->source ? "--source" :
+			     arguments->syntax ? "--syntax" :
+						 NULL;
+
+	if (arguments->annotate || !option)
+		return true;
+	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate",
+		      option);
+	return false;
 }
 
 static int run(int argc, char **argv)
@@ -98,6 +194,8 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_report, argc, argv, &arguments, &first, &status))
 		return status;
+	if (!check_arguments(&arguments))
+		return EXIT_USAGE;
 	if (arguments.limit == UINT64_MAX)
 		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
 	profile = profile_of_operand(&command_report, argc - first, argv + first, &status);
@@ -114,12 +212,16 @@ static const struct command_example report_examples[] = {
 	  "bpfprofil report --by lines --object libz.so.1" },
 	{ "every bin of another profile, for a spreadsheet",
 	  "bpfprofil report --by bins --format csv gzip.json >gzip.csv" },
+	{ "one function by instruction, with its source",
+	  "bpfprofil report --annotate longest_match gzip.json" },
+	{ "the hottest instructions of a source line's function",
+	  "bpfprofil report --annotate deflate.c:402 --hot gzip.json" },
 	{ 0 },
 };
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "show a profile as a table",
+	.summary = "show a profile as a table, or one function by instruction",
 	.operands = "[FILE]",
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and shows "
 		       "what became of its ticks and where they fell.",

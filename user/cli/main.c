@@ -4,9 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "cli/nearest.h"
 
 #define COMMANDS_MAX 32
 

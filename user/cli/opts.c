@@ -5,8 +5,8 @@
 #include <getopt.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "cli/command.h"
-#include "cli/nearest.h"
 
 /* A command's options, common ones included, and getopt's value for the first of them. */
 #define OPTS_MAX 48

@@ -5,8 +5,8 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "base/util.h"
-#include "cli/nearest.h"
 #include "cli/opts.h"
 
 int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)

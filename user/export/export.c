@@ -3,11 +3,41 @@
 
 #include <string.h>
 
+#define TAKES_PLACES (EXPORT_TAKES_OBJECT | EXPORT_TAKES_TARGET)
+
 const struct export_format export_formats[] = {
-	{ "json", "the profile itself, as its JSON Schema has it", false, export_json },
-	{ "csv", "a row for each bin, with a header", false, export_csv },
-	{ "raw", "the buffer that a call of profil() would have left", true, export_raw },
-	{ NULL, NULL, false, NULL },
+	{ .name = "json",
+	  .description = "the profile itself, as its JSON Schema has it",
+	  .write = export_json },
+	{ .name = "csv", .description = "a row for each bin, with a header", .write = export_csv },
+	{ .name = "callgrind",
+	  .description = "ticks by instruction and line, for kcachegrind",
+	  .takes = TAKES_PLACES,
+	  .write = export_callgrind },
+	{ .name = "folded",
+	  .description = "a line for each function, for flame graphs",
+	  .takes = TAKES_PLACES,
+	  .write = export_folded },
+	{ .name = "gmon",
+	  .description = "for gprof: a file gmon.NAME.out for each object",
+	  .takes = TAKES_PLACES,
+	  .has_file = export_gmon_has_file,
+	  .file_name = "gmon.%s.out",
+	  .write = export_gmon },
+	{ .name = "pprof",
+	  .description = "for go tool pprof, Pyroscope and Parca",
+	  .takes = TAKES_PLACES,
+	  .compressed = true,
+	  .write = export_pprof },
+	{ .name = "speedscope",
+	  .description = "for speedscope.app, by function",
+	  .takes = TAKES_PLACES,
+	  .write = export_speedscope },
+	{ .name = "raw",
+	  .description = "the buffer that a call of profil() would have left",
+	  .takes = EXPORT_TAKES_OBJECT | EXPORT_TAKES_CALL,
+	  .write = export_raw },
+	{ 0 }
 };
 
 const struct export_format *export_find(const char *name)

@@ -22,23 +22,39 @@ struct export_call {
 	uint32_t full; /* enum dialect_full */
 };
 
+#define EXPORT_ALL_TARGETS UINT64_MAX
+
 /* What some formats want to know. */
 struct export_options {
-	const char *object; /* a path or its last component; NULL: the one that fits */
+	const char *object; /* a path or its last component; NULL: all, or the one that fits */
+	uint64_t target; /* id, or EXPORT_ALL_TARGETS */
+	uint32_t file_object; /* the one a format with a file for each is asked for */
 	const struct export_call *call; /* NULL: none was described */
 	char *note; /* for the user, or ""; of EXPORT_NOTE_BYTES; NULL: unwanted */
 };
 
 enum { EXPORT_NOTE_BYTES = 256 };
 
+/* Which of them a format takes; the others it does not look at. */
+enum export_takes {
+	EXPORT_TAKES_OBJECT = 1,
+	EXPORT_TAKES_TARGET = 2,
+	EXPORT_TAKES_CALL = 4, /* and needs */
+};
+
 /*
  * A form a profile can be written in. write returns 0 or a negative errno and fills in err;
- * options may be NULL where the format has none.
+ * options may be NULL where the format needs none.
  */
 struct export_format {
 	const char *name; /* as in --format */
 	const char *description;
-	bool has_options; /* struct export_options is for it, and must hold a call */
+	unsigned int takes; /* enum export_takes */
+	bool compressed; /* by gzip, on its way to the file */
+	/* A file for each object that this says true of, named by file_name; NULL: one for all. */
+	bool (*has_file)(const struct profile *profile, const struct export_options *options,
+			 uint32_t object);
+	const char *file_name; /* as "gmon.%s.out" */
 	int (*write)(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 };
@@ -47,5 +63,13 @@ struct export_format {
 extern const struct export_format export_formats[];
 
 const struct export_format *export_find(const char *name); /* NULL: no such format */
+
+/* -EINVAL: no such object or target. format is what the message starts with. */
+int export_check(const struct profile *profile, const struct export_options *options,
+		 const char *format, struct error *err);
+
+/* Ticks of an object that the options choose. */
+uint64_t export_ticks(const struct profile *profile, const struct export_options *options,
+		      uint32_t object);
 
 #endif

@@ -5,11 +5,54 @@
 #include "export/export.h"
 
 /* One file per format; export.c lists them. */
+int export_callgrind(const struct profile *profile, const struct export_options *options,
+		     FILE *stream, struct error *err);
 int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
 	       struct error *err);
+int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
+		  struct error *err);
+int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err);
+bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
+			  uint32_t object);
 int export_json(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
+int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
+		 struct error *err);
 int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
 	       struct error *err);
+
+int export_speedscope(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err);
+
+/*
+ * What the formats share. format is the name a message starts with.
+ */
+
+/* What is meant when nothing was said: every object, every target. */
+extern const struct export_options export_defaults;
+
+/* Whether the options let a histogram's ticks into the export. */
+bool export_chosen(const struct profile *profile, const struct export_options *options,
+		   const struct profile_histogram *histogram);
+
+/* Nanoseconds that a tick of a target stands for. */
+uint64_t export_period(const struct profile *profile, uint32_t target);
+
+/*
+ * The one period of all targets that were chosen, for formats that can say only one. -EINVAL: there
+ * are several.
+ */
+int export_one_period(const struct profile *profile, const struct export_options *options,
+		      const char *format, uint64_t *ret, struct error *err);
+
+/*
+ * Names come from other people's files and may hold anything. Control characters (C0, DEL, C1) show
+ * as \xNN, what is not UTF-8 as U+FFFD, and special, unless it is 0, as instead.
+ */
+void export_text(FILE *stream, const char *text, char special, const char *instead);
+
+/* 0, or what the stream has failed with, described. Call it with errno 0 before the first byte. */
+int export_end(FILE *stream, const char *format, struct error *err);
 
 #endif

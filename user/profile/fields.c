@@ -17,10 +17,13 @@ int read_copy(struct reader *r, const char *text, char **ret)
 	return *ret ? 0 : read_no_memory(r);
 }
 
-static size_t find_field(const struct field *fields, const char *key)
+/* Our own writer has the keys in the order of the table: the next one first. */
+static size_t find_field(const struct field *fields, const char *key, size_t next)
 {
 	size_t i = 0;
 
+	if (fields[next].key && !strcmp(fields[next].key, key))
+		return next;
 	while (fields[i].key && strcmp(fields[i].key, key) != 0)
 		i++;
 	return i;
@@ -30,14 +33,14 @@ int read_fields(struct reader *r, const struct field *fields, void *base)
 {
 	uint64_t seen = 0;
 	const char *key;
-	size_t i;
+	size_t i, next = 0;
 	int err;
 
 	err = json_reader_object(r->json);
 	if (err)
 		return err;
 	while ((err = json_reader_member(r->json, &key)) > 0) {
-		i = find_field(fields, key);
+		i = find_field(fields, key, next);
 		if (!fields[i].key)
 			err = json_reader_skip(r->json);
 		else if (seen >> i & 1)
@@ -48,6 +51,7 @@ int read_fields(struct reader *r, const struct field *fields, void *base)
 			return err;
 		if (fields[i].key)
 			seen |= 1ULL << i;
+		next = fields[i].key ? i + 1 : next;
 	}
 	for (i = 0; !err && fields[i].key; i++)
 		if (!fields[i].optional && !(seen >> i & 1))

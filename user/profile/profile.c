@@ -30,75 +30,84 @@ void profile_account_free(struct profile_account *account)
 	free(account->lost);
 }
 
-static void free_targets(struct profile *profile)
+void profile_host_free(struct profile_host *host)
 {
-	size_t i;
-
-	for (i = 0; i < profile->nr_targets; i++) {
-		free(profile->targets[i].kind);
-		free(profile->targets[i].name);
-		profile_account_free(&profile->targets[i].ticks);
-	}
-	free(profile->targets);
+	free(host->kernel);
+	free(host->arch);
+	free(host->name);
 }
 
-static void free_objects(struct profile *profile)
+void profile_target_free(struct profile_target *target)
 {
-	size_t i;
-
-	for (i = 0; i < profile->nr_objects; i++) {
-		free(profile->objects[i].path);
-		free(profile->objects[i].build_id);
-		free(profile->objects[i].text);
-	}
-	free(profile->objects);
+	free(target->kind);
+	free(target->name);
+	free(target->cgroup);
+	free(target->host);
+	profile_account_free(&target->ticks);
 }
 
-static void free_histograms(struct profile *profile)
+void profile_object_free(struct profile_object *object)
 {
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms; i++) {
-		free(profile->histograms[i].process);
-		free(profile->histograms[i].dialect);
-		free(profile->histograms[i].cgroup);
-		free(profile->histograms[i].stopped);
-		free(profile->histograms[i].bins);
-	}
-	free(profile->histograms);
+	free(object->path);
+	free(object->build_id);
+	free(object->text);
 }
 
-static void free_texts(struct profile *profile)
+void profile_histogram_free(struct profile_histogram *histogram)
+{
+	free(histogram->process);
+	free(histogram->dialect);
+	free(histogram->cgroup);
+	free(histogram->stopped);
+	free(histogram->bins);
+}
+
+void profile_command_free(char **command)
 {
 	size_t i;
 
+	for (i = 0; command && command[i]; i++)
+		free(command[i]);
+	free(command);
+}
+
+static void free_lists(struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_hosts; i++)
+		profile_host_free(&profile->hosts[i]);
+	for (i = 0; i < profile->nr_targets; i++)
+		profile_target_free(&profile->targets[i]);
+	for (i = 0; i < profile->nr_objects; i++)
+		profile_object_free(&profile->objects[i]);
+	for (i = 0; i < profile->nr_histograms; i++)
+		profile_histogram_free(&profile->histograms[i]);
 	for (i = 0; i < profile->nr_functions; i++)
 		free(profile->functions[i].name);
-	free(profile->functions);
 	for (i = 0; i < profile->nr_notes; i++)
 		free(profile->notes[i]);
+	free(profile->hosts);
+	free(profile->targets);
+	free(profile->objects);
+	free(profile->histograms);
+	free(profile->functions);
 	free(profile->notes);
-	for (i = 0; profile->command && profile->command[i]; i++)
-		free(profile->command[i]);
-	free(profile->command);
 }
 
 void profile_free(struct profile *profile)
 {
 	if (!profile)
 		return;
-	free_targets(profile);
-	free_objects(profile);
-	free_histograms(profile);
-	free_texts(profile);
+	free_lists(profile);
+	profile_command_free(profile->command);
 	profile_account_free(&profile->ticks);
+	profile_host_free(&profile->host);
 	free(profile->tool);
 	free(profile->started);
-	free(profile->host.kernel);
-	free(profile->host.arch);
-	free(profile->host.name);
 	free(profile->sampling.source);
 	free(profile->sampling.mode);
+	free(profile->sampling.hierarchy);
 	free(profile);
 }
 
@@ -177,6 +186,23 @@ bool profile_account_exact(const struct profile_account *account)
 	return sum == account->total;
 }
 
+static bool is_call(const struct profile_target *target)
+{
+	return !strcmp(target->kind, "call");
+}
+
+bool profile_target_counts(const struct profile *profile, uint32_t target)
+{
+	size_t i;
+
+	if (!is_call(&profile->targets[target]))
+		return true;
+	for (i = 0; i < profile->nr_targets; i++)
+		if (!is_call(&profile->targets[i]))
+			return false;
+	return true;
+}
+
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 {
 	uint64_t sum = 0;
@@ -203,6 +229,27 @@ int profile_note(struct profile *profile, const char *format, ...)
 		return -ENOMEM;
 	profile->nr_notes++;
 	return 0;
+}
+
+const char *profile_object_base(const struct profile_object *object)
+{
+	const char *slash;
+
+	if (!object->path || !*object->path)
+		return profile_object_kind_name(object->kind);
+	slash = strrchr(object->path, '/');
+	return slash && slash[1] ? slash + 1 : object->path;
+}
+
+uint64_t profile_object_address(const struct profile_object *object, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++) {
+		if (offset - object->text[i].offset < object->text[i].size)
+			return offset - object->text[i].offset + object->text[i].address;
+	}
+	return offset;
 }
 
 const char *profile_object_kind_name(enum profile_object_kind kind)

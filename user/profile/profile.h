@@ -32,7 +32,10 @@ struct profile_account {
 struct profile_target {
 	char *kind;
 	char *name;
-	uint64_t period_ns; /* of a call's own clock; 0: what was sampled with */
+	char *cgroup; /* of a cgroup: its path in the hierarchy; else NULL */
+	char *host; /* where it ran; NULL: on the profile's one host */
+	uint64_t period_ns; /* of a call's own clock, or of a part of a merged profile that was
+			       sampled with another period; 0: what was sampled with */
 	struct profile_account ticks;
 };
 
@@ -105,6 +108,7 @@ struct profile_host {
 struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
+	char *hierarchy; /* that cgroups were told by: "v2" or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
@@ -115,7 +119,9 @@ struct profile {
 	char *started; /* RFC 3339 */
 	uint64_t duration_ns;
 	bool complete;
-	struct profile_host host;
+	struct profile_host host; /* of several: what they have in common, else "" and 0 */
+	struct profile_host *hosts; /* of a merged profile, when there are several */
+	size_t nr_hosts;
 	char **command; /* NULL-terminated, or NULL */
 	struct profile_sampling sampling;
 	struct profile_account ticks;
@@ -140,11 +146,22 @@ uint64_t profile_account_lost(const struct profile_account *account);
 /* True when the identity above holds and no sum overflows. */
 bool profile_account_exact(const struct profile_account *account);
 
-/* What an account holds, not itself. */
+/* What these hold, not themselves. */
 void profile_account_free(struct profile_account *account);
+void profile_host_free(struct profile_host *host);
+void profile_target_free(struct profile_target *target);
+void profile_object_free(struct profile_object *object);
+void profile_histogram_free(struct profile_histogram *histogram);
+void profile_command_free(char **command); /* itself too; NULL is fine */
 
 /* Adds part to sum, each figure and each cause; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
+
+/*
+ * Whether a target's ticks are shown with those of the others. A program's own calls have a clock of
+ * their own: beside what we have sampled, their ticks would be the same time once more.
+ */
+bool profile_target_counts(const struct profile *profile, uint32_t target);
 
 /* Sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
@@ -152,6 +169,12 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 /* A sentence for the reader; -ENOMEM. */
 int profile_note(struct profile *profile, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The last component of its path; the word for its kind when it has none. */
+const char *profile_object_base(const struct profile_object *object);
+
+/* What an object's own disassembly calls an offset: an address of its segments, or the offset. */
+uint64_t profile_object_address(const struct profile_object *object, uint64_t offset);
 
 /* The JSON word of a kind, and back (-1: no such word). */
 const char *profile_object_kind_name(enum profile_object_kind kind);

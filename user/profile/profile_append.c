@@ -5,48 +5,76 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Room for nr more; the array's own length is *length. */
-static int extend(void **array, size_t length, size_t nr, size_t size)
+/* An array of one profile that goes behind the other's. */
+struct list {
+	void *to; /* where the pointer to it is, of whatever type */
+	size_t *to_nr;
+	void *from;
+	size_t *from_nr;
+	size_t size;
+};
+
+#define LIST(member)                                                                               \
+	{                                                                                          \
+		&profile->member, &profile->nr_##member, &other->member, &other->nr_##member,      \
+			sizeof(*profile->member)                                                   \
+	}
+
+static void *pointer_at(const void *place)
 {
-	void *grown = reallocarray(*array, length + nr + 1, size);
+	void *pointer;
+
+	memcpy(&pointer, place, sizeof(pointer));
+	return pointer;
+}
+
+static int extend(const struct list *list)
+{
+	void *grown =
+		reallocarray(pointer_at(list->to), *list->to_nr + *list->from_nr + 1, list->size);
 
 	if (!grown)
 		return -ENOMEM;
-	*array = grown;
+	memcpy(list->to, &grown, sizeof(grown));
 	return 0;
 }
 
-static void move(void *to, size_t *to_nr, void **from, size_t *from_nr, size_t size)
+static void move(const struct list *list)
 {
-	if (*from_nr)
-		memcpy((char *)to + *to_nr * size, *from, *from_nr * size);
-	*to_nr += *from_nr;
-	free(*from);
-	*from = NULL;
-	*from_nr = 0;
+	void *from = pointer_at(list->from), *none = NULL;
+
+	if (*list->from_nr)
+		memcpy((char *)pointer_at(list->to) + *list->to_nr * list->size, from,
+		       *list->from_nr * list->size);
+	*list->to_nr += *list->from_nr;
+	free(from);
+	memcpy(list->from, &none, sizeof(none));
+	*list->from_nr = 0;
+}
+
+static void renumber(struct profile *profile, uint32_t targets, uint32_t objects)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		profile->histograms[i].target += targets;
+		profile->histograms[i].object += objects;
+	}
+	for (i = 0; i < profile->nr_functions; i++)
+		profile->functions[i].object += objects;
 }
 
 int profile_append(struct profile *profile, struct profile *other)
 {
-	uint32_t targets = (uint32_t)profile->nr_targets, objects = (uint32_t)profile->nr_objects;
+	const struct list lists[] = { LIST(targets),   LIST(objects), LIST(histograms),
+				      LIST(functions), LIST(notes),   LIST(hosts) };
 	size_t i;
 
-	if (extend((void **)&profile->targets, profile->nr_targets, other->nr_targets,
-		   sizeof(*profile->targets)) ||
-	    extend((void **)&profile->objects, profile->nr_objects, other->nr_objects,
-		   sizeof(*profile->objects)) ||
-	    extend((void **)&profile->histograms, profile->nr_histograms, other->nr_histograms,
-		   sizeof(*profile->histograms)))
-		return -ENOMEM;
-	for (i = 0; i < other->nr_histograms; i++) {
-		other->histograms[i].target += targets;
-		other->histograms[i].object += objects;
-	}
-	move(profile->targets, &profile->nr_targets, (void **)&other->targets, &other->nr_targets,
-	     sizeof(*other->targets));
-	move(profile->objects, &profile->nr_objects, (void **)&other->objects, &other->nr_objects,
-	     sizeof(*other->objects));
-	move(profile->histograms, &profile->nr_histograms, (void **)&other->histograms,
-	     &other->nr_histograms, sizeof(*other->histograms));
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (extend(&lists[i]))
+			return -ENOMEM;
+	renumber(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
+	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		move(&lists[i]);
 	return 0;
 }

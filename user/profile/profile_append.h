@@ -5,9 +5,9 @@
 #include "profile/profile.h"
 
 /*
- * Moves the targets of another profile behind those of this one, with their objects and histograms.
- * The whole account stays what it was: the others' ticks are those of another clock. -ENOMEM: both
- * are as they were.
+ * Moves the lists of another profile behind those of this one: its targets, objects, histograms,
+ * functions, notes and hosts. The head and the whole account stay what they were. -ENOMEM: both
+ * profiles are as they were.
  */
 int profile_append(struct profile *profile, struct profile *other);
 

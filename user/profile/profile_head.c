@@ -2,6 +2,7 @@
 #include "profile/profile_head.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
@@ -48,6 +49,17 @@ int profile_fill_sampling(struct profile *profile, const char *source, const cha
 	sampling->period_ns = period_ns;
 	sampling->requested_hz = requested_hz;
 	return sampling->source && sampling->mode ? 0 : -ENOMEM;
+}
+
+int profile_fill_hierarchy(struct profile *profile, const char *controller)
+{
+	char **ret = &profile->sampling.hierarchy;
+
+	if (controller && asprintf(ret, "v1:%s", controller) < 0)
+		*ret = NULL;
+	else if (!controller)
+		*ret = strdup("v2");
+	return *ret ? 0 : -ENOMEM;
 }
 
 int profile_sum_targets(struct profile *profile)

@@ -13,6 +13,9 @@ int profile_fill_head(struct profile *profile, time_t started);
 int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,
 			  uint64_t period_ns, double requested_hz);
 
+/* By which cgroups: controller is of version 1, NULL for version 2. 0 or -ENOMEM. */
+int profile_fill_hierarchy(struct profile *profile, const char *controller);
+
 /* The whole account, which is the sum of the targets': a tick belongs to one of them. */
 int profile_sum_targets(struct profile *profile);
 

@@ -95,6 +95,8 @@ static int read_target(struct reader *r, void *element)
 		{ "id", read_id, 0, false },
 		{ "kind", read_string, offsetof(struct profile_target, kind), false },
 		{ "name", read_string, offsetof(struct profile_target, name), false },
+		{ "cgroup", read_string, offsetof(struct profile_target, cgroup), true },
+		{ "host", read_string, offsetof(struct profile_target, host), true },
 		{ "period_ns", read_u64, offsetof(struct profile_target, period_ns), true },
 		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
 		{ NULL, NULL, 0, false },
@@ -231,11 +233,20 @@ static int read_host(struct reader *r, void *member)
 	return read_fields(r, fields, member);
 }
 
+static int read_hosts(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->hosts, &profile->nr_hosts, sizeof(*profile->hosts),
+			 read_host);
+}
+
 static int read_sampling(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
 		{ "source", read_string, offsetof(struct profile_sampling, source), false },
 		{ "mode", read_string, offsetof(struct profile_sampling, mode), false },
+		{ "hierarchy", read_string, offsetof(struct profile_sampling, hierarchy), true },
 		{ "period_ns", read_u64, offsetof(struct profile_sampling, period_ns), false },
 		{ "requested_hz", read_double, offsetof(struct profile_sampling, requested_hz),
 		  false },
@@ -293,6 +304,7 @@ static const struct field document[] = {
 	{ "duration_ns", read_u64, offsetof(struct profile, duration_ns), false },
 	{ "complete", read_bool, offsetof(struct profile, complete), false },
 	{ "host", read_host, offsetof(struct profile, host), false },
+	{ "hosts", read_hosts, 0, true },
 	{ "command", read_command, 0, false },
 	{ "sampling", read_sampling, offsetof(struct profile, sampling), false },
 	{ "ticks", read_account, offsetof(struct profile, ticks), false },

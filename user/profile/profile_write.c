@@ -104,6 +104,28 @@ static void put_command(FILE *stream, char *const *command)
 	fputs("]", stream);
 }
 
+static void put_host(FILE *stream, const struct profile_host *host)
+{
+	put_string(stream, "{\"kernel\": ", host->kernel);
+	put_string(stream, ", \"arch\": ", host->arch);
+	put_u64(stream, ", \"cpus\": ", host->cpus);
+	put_string(stream, ", \"name\": ", host->name);
+	fputs("}", stream);
+}
+
+static void put_hosts(FILE *stream, const struct profile *profile)
+{
+	size_t i;
+
+	fputs(",\n\"host\": ", stream);
+	put_host(stream, &profile->host);
+	for (i = 0; i < profile->nr_hosts; i++) {
+		fputs(i ? ",\n" : ",\n\"hosts\": [\n", stream);
+		put_host(stream, &profile->hosts[i]);
+	}
+	fputs(i ? "\n]" : "", stream);
+}
+
 static void put_head(FILE *stream, const struct profile *profile)
 {
 	const struct profile_sampling *sampling = &profile->sampling;
@@ -113,14 +135,12 @@ static void put_head(FILE *stream, const struct profile *profile)
 	put_string(stream, ",\n\"started\": ", profile->started);
 	put_u64(stream, ", \"duration_ns\": ", profile->duration_ns);
 	put_bool(stream, ", \"complete\": ", profile->complete);
-	put_string(stream, ",\n\"host\": {\"kernel\": ", profile->host.kernel);
-	put_string(stream, ", \"arch\": ", profile->host.arch);
-	put_u64(stream, ", \"cpus\": ", profile->host.cpus);
-	put_string(stream, ", \"name\": ", profile->host.name);
-	fputs("}", stream);
+	put_hosts(stream, profile);
 	put_command(stream, profile->command);
 	put_string(stream, ",\n\"sampling\": {\"source\": ", sampling->source);
 	put_string(stream, ", \"mode\": ", sampling->mode);
+	if (sampling->hierarchy)
+		put_string(stream, ", \"hierarchy\": ", sampling->hierarchy);
 	put_u64(stream, ", \"period_ns\": ", sampling->period_ns);
 	put_double(stream, ", \"requested_hz\": ", sampling->requested_hz);
 	put_double(stream, ", \"measured_hz\": ", sampling->measured_hz);
@@ -135,6 +155,10 @@ static void put_target(FILE *stream, const struct profile *profile, size_t i)
 	put_u64(stream, "{\"id\": ", i);
 	put_string(stream, ", \"kind\": ", target->kind);
 	put_string(stream, ", \"name\": ", target->name);
+	if (target->cgroup)
+		put_string(stream, ", \"cgroup\": ", target->cgroup);
+	if (target->host)
+		put_string(stream, ", \"host\": ", target->host);
 	if (target->period_ns)
 		put_u64(stream, ", \"period_ns\": ", target->period_ns);
 	fputs(", \"ticks\": ", stream);

@@ -4,20 +4,21 @@
 #include <math.h>
 
 #include "report/render.h"
+#include "report/text.h"
 
 #define MEASURABLE 100
 
-static double seconds(uint64_t ticks, const struct profile *profile)
-{
-	return (double)ticks * (double)profile->sampling.period_ns / 1e9;
-}
-
-void render_ticks(const struct profile *profile, const struct profile_account *account, FILE *out)
+void render_ticks(const struct profile *profile, const struct profile_account *account, double time,
+		  FILE *out)
 {
 	const struct profile_sampling *sampling = &profile->sampling;
 
-	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at %.6g Hz", account->total,
-		seconds(account->total, profile), sampling->requested_hz);
+	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at ", account->total,
+		time * (double)sampling->period_ns / 1e9);
+	if (time != (double)account->total)
+		fputs("several rates", out);
+	else
+		fprintf(out, "%.6g Hz", sampling->requested_hz);
 	/* A few ticks measure nothing, and one in a hundred is what a busy host is off by. */
 	if (sampling->measured_hz > 0 && account->total >= MEASURABLE &&
 	    fabs(sampling->measured_hz - sampling->requested_hz) > sampling->requested_hz / 100)
@@ -43,6 +44,25 @@ void render_identity(const struct profile_account *account, FILE *out)
 		separator = ", ";
 	}
 	fputs(*separator == ',' ? ")\n" : "\n", out);
+}
+
+void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; profile->nr_targets > 1 && i < profile->nr_targets; i++) {
+		if (chosen != REPORT_ALL_TARGETS && chosen != i)
+			continue;
+		fprintf(out, "target %-3zu", i);
+		text_write(out, profile->targets[i].kind, 0);
+		fputc(' ', out);
+		text_write(out, profile->targets[i].name, 0);
+		if (profile->targets[i].host) {
+			fputs(" on ", out);
+			text_write(out, profile->targets[i].host, 0);
+		}
+		fprintf(out, ": %" PRIu64 " ticks\n", profile->targets[i].ticks.total);
+	}
 }
 
 void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out)

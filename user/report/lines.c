@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The view by source line, which needs the binaries beside the profile. */
 #include <errno.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/rows.h"
+#include "symbol/object_file.h"
 
 /* A sentence that the view must carry. */
 static int add_note(struct report_rows *rows, const char *format, ...)
@@ -33,58 +34,24 @@ static int add_note(struct report_rows *rows, const char *format, ...)
 	return 0;
 }
 
-/* Without build ids the segments must do: another build hardly has the same. */
-static bool same_file(const struct elf_facts *facts, const struct profile_object *object)
+static int load(const struct profile *profile, const struct object_opener *opener,
+		const struct report_row *rows, size_t nr, struct source_lines **ret,
+		struct error *why)
 {
-	size_t i;
-
-	if (facts->build_id && object->build_id)
-		return !strcmp(facts->build_id, object->build_id);
-	if (facts->build_id || object->build_id || facts->nr_text != object->nr_text)
-		return false;
-	for (i = 0; i < facts->nr_text; i++) {
-		if (facts->text[i].offset != object->text[i].offset ||
-		    facts->text[i].address != object->text[i].address ||
-		    facts->text[i].size != object->text[i].size)
-			return false;
-	}
-	return true;
-}
-
-/* Opens the object's file if it still is the one that was profiled. */
-static int open_object(const struct profile_object *object, struct error *why)
-{
-	struct elf_facts facts = { 0 };
-	int fd, err;
-
-	fd = open(object->path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	if (fd < 0)
-		return error_errno(why, -errno, "%.256s", object->path);
-	err = elf_facts_read(fd, &facts, why);
-	if (!err && !same_file(&facts, object))
-		err = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
-				object->path);
-	elf_facts_free(&facts);
-	if (err)
-		cleanup_fd_close(&fd);
-	return err ? err : fd;
-}
-
-static int load(const struct profile_object *object, const struct report_row *rows, size_t nr,
-		struct source_lines **ret, struct error *why)
-{
+	const struct profile_object *object = &profile->objects[rows->object];
+	char root[PATH_MAX];
 	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
 	cleanup_fd int fd = -1;
 	size_t i;
 
 	if (!offsets)
 		return -ENOMEM;
-	fd = open_object(object, why);
+	fd = object_file_open(opener, object, rows->object, root, sizeof(root), why);
 	if (fd < 0)
 		return fd;
 	for (i = 0; i < nr; i++)
 		offsets[i] = rows[i].offset;
-	return source_lines_load(fd, object->path, "", offsets, nr, ret, why);
+	return source_lines_load(fd, object->path, root, offsets, nr, ret, why);
 }
 
 /* Where DWARF is silent a function is the smallest place worth a row. */
@@ -118,8 +85,8 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 }
 
 /* rows[0..nr) are the bins of one object. */
-static int object_lines(const struct profile *profile, struct report_rows *rows,
-			struct report_row *first, size_t nr)
+static int object_lines(const struct profile *profile, const struct object_opener *opener,
+			struct report_rows *rows, struct report_row *first, size_t nr)
 {
 	const struct profile_object *object = &profile->objects[first->object];
 	struct source_lines *lines = NULL, **grown;
@@ -134,7 +101,7 @@ static int object_lines(const struct profile *profile, struct report_rows *rows,
 	if (!grown)
 		return -ENOMEM;
 	rows->lines = grown;
-	err = load(object, first, nr, &lines, &why);
+	err = load(profile, opener, first, nr, &lines, &why);
 	if (!err)
 		rows->lines[rows->nr_lines++] = lines;
 	else if (err == -ENOMEM)
@@ -172,7 +139,8 @@ static int compare_line(const void *left, const void *right)
 	return compare_text(a->name, b->name);
 }
 
-int rows_by_lines(const struct profile *profile, struct report_rows *rows, struct error *err)
+int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
+		    struct report_rows *rows, struct error *err)
 {
 	size_t first, end;
 	int result;
@@ -181,10 +149,19 @@ int rows_by_lines(const struct profile *profile, struct report_rows *rows, struc
 		end = first + 1;
 		while (end < rows->nr && rows->rows[end].object == rows->rows[first].object)
 			end++;
-		result = object_lines(profile, rows, &rows->rows[first], end - first);
+		result = object_lines(profile, opener, rows, &rows->rows[first], end - first);
 		if (result)
 			return error_errno(err, result, "source lines");
 	}
-	rows_merge(rows, compare_line);
 	return 0;
+}
+
+int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
+		  struct report_rows *rows, struct error *err)
+{
+	int result = rows_find_lines(profile, opener, rows, err);
+
+	if (!result)
+		rows_merge(rows, compare_line);
+	return result;
 }

@@ -6,11 +6,23 @@
 
 #include "report/rows.h"
 
+#define COLOR_HOT "\033[1;31m"
+#define COLOR_WARM "\033[32m"
+#define COLOR_DIM "\033[2m"
+#define COLOR_END "\033[0m"
+
+/* The share from which perf, too, marks a row. */
+static inline const char *heat_color(double percent)
+{
+	return percent >= 5 ? COLOR_HOT : percent >= 0.5 ? COLOR_WARM : "";
+}
+
 /* Everything a writer of one format needs; nr is how many of the rows to show. */
 struct report {
 	const struct profile *profile;
 	const struct report_options *options;
 	const struct profile_account *account;
+	double time; /* of all its ticks: see struct report_row */
 	const struct report_rows *rows;
 	size_t nr;
 };
@@ -25,6 +37,11 @@ void render_text(const struct report *report, FILE *out);
 void render_csv(const struct report *report, FILE *out);
 void render_json(const struct report *report, FILE *out);
 
+/* ",text" and ", "name": value", as all tables have them. */
+void render_csv_field(FILE *out, const char *text);
+void render_json_u64(FILE *out, const char *name, uint64_t value);
+void render_json_text(FILE *out, const char *name, const char *text);
+
 /* Only the table of render_text(), with its headings. */
 void render_table(const struct report *report, FILE *out);
 
@@ -32,7 +49,11 @@ void render_table(const struct report *report, FILE *out);
 void render_identity(const struct profile_account *account, FILE *out);
 
 /* "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
-void render_ticks(const struct profile *profile, const struct profile_account *account, FILE *out);
+void render_ticks(const struct profile *profile, const struct profile_account *account, double time,
+		  FILE *out);
+
+/* A line for each target, or for the chosen one, where there are several. */
+void render_targets(const struct profile *profile, uint64_t chosen, FILE *out);
 
 /* Why there is nothing to show, in a sentence. */
 void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out);

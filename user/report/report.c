@@ -18,6 +18,7 @@ static struct report make_report(const struct profile *profile,
 		.profile = profile,
 		.options = options,
 		.account = rows_account(profile, options),
+		.time = rows_time(profile, options),
 		.rows = rows,
 		.nr = rows->nr,
 	};
@@ -68,9 +69,10 @@ int report_write(const struct profile *profile, const struct report_options *opt
 
 void report_account(const struct profile *profile, FILE *out)
 {
+	const struct report_options options = { .target = REPORT_ALL_TARGETS };
 	size_t i;
 
-	render_ticks(profile, &profile->ticks, out);
+	render_ticks(profile, &profile->ticks, rows_time(profile, &options), out);
 	fputc('\n', out);
 	render_identity(&profile->ticks, out);
 	for (i = 0; i < profile->nr_notes; i++)
@@ -91,6 +93,9 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	int result;
 
 	report_account(profile, out);
+	/* Calls may be many, and are of another clock. */
+	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
+		render_targets(profile, REPORT_ALL_TARGETS, out);
 	result = rows_build(profile, &options, &rows, err);
 	if (!result) {
 		report = make_report(profile, &options, &rows);

@@ -30,6 +30,7 @@ struct report_options {
 	uint64_t limit; /* rows at most; 0: all */
 	const char *object; /* only this one, by path or last component; NULL: all */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
+	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
 	bool color;
 	unsigned int width; /* columns of the terminal; 0: no terminal, nothing is cut */
 };

@@ -24,7 +24,7 @@ static void put_character(FILE *out, const char *text, size_t length)
 		fwrite(text, 1, length, out);
 }
 
-static void field(FILE *out, const char *text)
+void render_csv_field(FILE *out, const char *text)
 {
 	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
 	size_t length;
@@ -40,13 +40,13 @@ static void field(FILE *out, const char *text)
 static void split_fields(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (report->options->by == REPORT_CGROUPS) {
-		field(out, row->cgroup);
+		render_csv_field(out, row->cgroup);
 		return;
 	}
 	fputc(',', out);
 	if (row->pid >= 0)
 		fprintf(out, "%" PRId64, row->pid);
-	field(out, row->name);
+	render_csv_field(out, row->name);
 }
 
 static void row_fields(const struct report *report, const struct report_row *row, FILE *out)
@@ -57,10 +57,10 @@ static void row_fields(const struct report *report, const struct report_row *row
 		split_fields(report, row, out);
 		return;
 	}
-	field(out, object->path);
+	render_csv_field(out, object->path);
 	if (report->options->by == REPORT_OBJECTS) {
-		field(out, profile_object_kind_name(object->kind));
-		field(out, object->build_id);
+		render_csv_field(out, profile_object_kind_name(object->kind));
+		render_csv_field(out, object->build_id);
 		return;
 	}
 	/* A line is compiled to several places. */
@@ -69,10 +69,10 @@ static void row_fields(const struct report *report, const struct report_row *row
 	else
 		fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset,
 			row_address(report->profile, row), row->size);
-	field(out, row->name);
+	render_csv_field(out, row->name);
 	if (report->options->by != REPORT_LINES)
 		return;
-	field(out, row->file);
+	render_csv_field(out, row->file);
 	if (row->file)
 		fprintf(out, ",%" PRIu32, row->line);
 	else
@@ -94,7 +94,7 @@ void render_csv(const struct report *report, FILE *out)
 	fprintf(out, "ticks,percent,%s\n", columns[report->options->by]);
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
-			row_percent(report->account, &report->rows->rows[i]));
+			row_percent(report->time, &report->rows->rows[i]));
 		row_fields(report, &report->rows->rows[i], out);
 		fputs("\n", out);
 	}

@@ -5,12 +5,12 @@
 #include "base/json_text.h"
 #include "report/render.h"
 
-static void member_u64(FILE *out, const char *name, uint64_t value)
+void render_json_u64(FILE *out, const char *name, uint64_t value)
 {
 	fprintf(out, ", \"%s\": %" PRIu64, name, value);
 }
 
-static void member_text(FILE *out, const char *name, const char *text)
+void render_json_text(FILE *out, const char *name, const char *text)
 {
 	fprintf(out, ", \"%s\": ", name);
 	json_text_string_or_null(out, text);
@@ -19,13 +19,13 @@ static void member_text(FILE *out, const char *name, const char *text)
 static void split_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	if (report->options->by == REPORT_CGROUPS) {
-		member_text(out, "cgroup", row->cgroup);
+		render_json_text(out, "cgroup", row->cgroup);
 	} else {
 		if (row->pid >= 0)
-			member_u64(out, "pid", (uint64_t)row->pid);
+			render_json_u64(out, "pid", (uint64_t)row->pid);
 		else
 			fputs(", \"pid\": null", out);
-		member_text(out, "process", row->name);
+		render_json_text(out, "process", row->name);
 	}
 	fputs(" }", out);
 }
@@ -35,28 +35,28 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	const struct profile_object *object = &report->profile->objects[row->object];
 
 	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
-	json_text_double(out, row_percent(report->account, row));
+	json_text_double(out, row_percent(report->time, row));
 	if (is_of_split(report)) {
 		split_json(report, row, out);
 		return;
 	}
-	member_text(out, "object", object->path);
+	render_json_text(out, "object", object->path);
 	if (report->options->by == REPORT_OBJECTS) {
-		member_text(out, "kind", profile_object_kind_name(object->kind));
-		member_text(out, "build_id", object->build_id);
+		render_json_text(out, "kind", profile_object_kind_name(object->kind));
+		render_json_text(out, "build_id", object->build_id);
 		fputs(" }", out);
 		return;
 	}
-	member_text(out, "function", row->name);
+	render_json_text(out, "function", row->name);
 	if (report->options->by == REPORT_LINES)
-		member_text(out, "file", row->file);
+		render_json_text(out, "file", row->file);
 	/* A line is compiled to several places. */
 	if (row->file) {
-		member_u64(out, "line", row->line);
+		render_json_u64(out, "line", row->line);
 	} else {
-		member_u64(out, "offset", row->offset);
-		member_u64(out, "address", row_address(report->profile, row));
-		member_u64(out, "size", row->size);
+		render_json_u64(out, "offset", row->offset);
+		render_json_u64(out, "address", row_address(report->profile, row));
+		render_json_u64(out, "size", row->size);
 	}
 	fputs(" }", out);
 }
@@ -66,10 +66,10 @@ static void account_json(const struct profile_account *account, FILE *out)
 	size_t i;
 
 	fprintf(out, "{ \"total\": %" PRIu64, account->total);
-	member_u64(out, "binned", account->binned);
-	member_u64(out, "overflow", account->overflow);
-	member_u64(out, "outside", account->outside);
-	member_u64(out, "filtered", account->filtered);
+	render_json_u64(out, "binned", account->binned);
+	render_json_u64(out, "overflow", account->overflow);
+	render_json_u64(out, "outside", account->outside);
+	render_json_u64(out, "filtered", account->filtered);
 	fputs(", \"lost\": {", out);
 	for (i = 0; i < account->nr_lost; i++) {
 		fputs(i ? ", " : " ", out);
@@ -85,7 +85,7 @@ void render_json(const struct report *report, FILE *out)
 
 	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
 	account_json(report->account, out);
-	member_u64(out, "period_ns", report->profile->sampling.period_ns);
+	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
 	for (i = 0; i < report->rows->nr_notes; i++) {
 		fputs(i ? ", " : "", out);

@@ -10,11 +10,6 @@
 #define PLACE_MAX 1024
 #define PLACE_COLUMNS 48 /* a place is padded up to this; longer ones push what follows */
 
-#define COLOR_HOT "\033[1;31m"
-#define COLOR_WARM "\033[32m"
-#define COLOR_DIM "\033[2m"
-#define COLOR_END "\033[0m"
-
 #define LOST_TEXT(id, key, text) { key, text },
 static const struct {
 	const char *key, *text;
@@ -23,12 +18,6 @@ static const struct {
 
 static const char *const row_nouns[] = { "functions", "objects",   "lines",
 					 "bins",      "processes", "cgroups" };
-
-/* The share from which perf, too, marks a row. */
-static const char *heat(double percent)
-{
-	return percent >= 5 ? COLOR_HOT : percent >= 0.5 ? COLOR_WARM : "";
-}
 
 static const char *object_name(const struct report *report, const struct report_row *row)
 {
@@ -130,9 +119,9 @@ static size_t room(const struct report *report, size_t used)
 static void table_row(const struct report *report, const struct report_row *row, size_t columns,
 		      FILE *out)
 {
-	double percent = row_percent(report->account, row);
-	double seconds = (double)row->ticks * (double)report->profile->sampling.period_ns / 1e9;
-	const char *color = report->options->color ? heat(percent) : "";
+	double percent = row_percent(report->time, row);
+	double seconds = row->time * (double)report->profile->sampling.period_ns / 1e9;
+	const char *color = report->options->color ? heat_color(percent) : "";
 	char text[PLACE_MAX];
 	size_t used, place_used;
 
@@ -194,28 +183,16 @@ static void heading_command(const struct report *report, FILE *out)
 static void heading_host(const struct profile *profile, FILE *out)
 {
 	fprintf(out, "%-10s", "host");
+	if (profile->nr_hosts) {
+		fprintf(out, "%zu hosts\n", profile->nr_hosts);
+		return;
+	}
 	text_write(out, profile->host.name ? profile->host.name : "?", 0);
 	fprintf(out, ", %" PRIu32 " CPUs, Linux ", profile->host.cpus);
 	text_write(out, profile->host.kernel ? profile->host.kernel : "?", 0);
 	fputc(' ', out);
 	text_write(out, profile->host.arch ? profile->host.arch : "?", 0);
 	fputc('\n', out);
-}
-
-static void heading_targets(const struct report *report, FILE *out)
-{
-	const struct profile *profile = report->profile;
-	size_t i;
-
-	for (i = 0; profile->nr_targets > 1 && i < profile->nr_targets; i++) {
-		if (report->options->target != REPORT_ALL_TARGETS && report->options->target != i)
-			continue;
-		fprintf(out, "target %-3zu", i);
-		text_write(out, profile->targets[i].kind, 0);
-		fputc(' ', out);
-		text_write(out, profile->targets[i].name, 0);
-		fprintf(out, ": %" PRIu64 " ticks\n", profile->targets[i].ticks.total);
-	}
 }
 
 /* What the causes of the account mean. */
@@ -244,13 +221,13 @@ static void heading(const struct report *report, FILE *out)
 		labelled(out, "started", profile->started);
 	heading_host(profile, out);
 	fprintf(out, "%-10s", "sampled");
-	render_ticks(profile, report->account, out);
+	render_ticks(profile, report->account, report->time, out);
 	fprintf(out, ", mode ");
 	text_write(out, profile->sampling.mode ? profile->sampling.mode : "?", 0);
 	fprintf(out, "\n%-10s", "ticks");
 	render_identity(report->account, out);
 	heading_lost(report->account, out);
-	heading_targets(report, out);
+	render_targets(report->profile, report->options->target, out);
 	if (!profile->complete)
 		labelled(out, "note", "the profile is incomplete: its writer was stopped");
 	for (i = 0; i < profile->nr_notes; i++)

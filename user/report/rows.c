@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "profile/profile_index.h"
 #include "report/text.h"
+#include "symbol/object_file.h"
 
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
@@ -57,6 +58,8 @@ static int compare_heat(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
+	if (a->time != b->time)
+		return a->time > b->time ? -1 : 1;
 	if (a->ticks != b->ticks)
 		return compare_u64(b->ticks, a->ticks);
 	if (a->pid != b->pid)
@@ -64,6 +67,12 @@ static int compare_heat(const void *left, const void *right)
 	if (a->cgroup && b->cgroup)
 		return strcmp(a->cgroup, b->cgroup);
 	return compare_place(a, b);
+}
+
+static void add_row(struct report_row *sum, const struct report_row *row)
+{
+	sum->ticks += row->ticks;
+	sum->time += row->time;
 }
 
 void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right))
@@ -74,7 +83,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
 	for (from = 0; from < rows->nr; from++) {
 		if (to && !compare(&rows->rows[to - 1], &rows->rows[from]))
-			rows->rows[to - 1].ticks += rows->rows[from].ticks;
+			add_row(&rows->rows[to - 1], &rows->rows[from]);
 		else
 			rows->rows[to++] = rows->rows[from];
 	}
@@ -90,23 +99,12 @@ static bool object_chosen(const struct profile *profile, const struct report_opt
 	       !strcmp(options->object, text_basename(path));
 }
 
-/*
- * A program's own calls have a clock of their own: beside what we have sampled, their ticks would be
- * the same time once more.
- */
 static bool target_chosen(const struct profile *profile, const struct report_options *options,
 			  uint32_t target)
 {
-	size_t i;
-
 	if (options->target != REPORT_ALL_TARGETS)
 		return options->target == target;
-	if (strcmp(profile->targets[target].kind, "call") != 0)
-		return true;
-	for (i = 0; i < profile->nr_targets; i++)
-		if (strcmp(profile->targets[i].kind, "call") != 0)
-			return false;
-	return true;
+	return profile_target_counts(profile, target);
 }
 
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,
@@ -118,15 +116,18 @@ bool histogram_chosen(const struct profile *profile, const struct report_options
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
-static int add_bins(const struct profile_histogram *histogram, struct report_rows *rows)
+static int add_bins(const struct profile *profile, const struct profile_histogram *histogram,
+		    struct report_rows *rows)
 {
 	struct report_row row = { .object = histogram->object, .size = histogram->bytes_per_bin };
+	double weight = target_weight(profile, histogram->target);
 	size_t i;
 	int err;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
 		row.offset = histogram->offset + histogram->bins[i].index * row.size;
 		row.ticks = histogram->bins[i].count;
+		row.time = (double)row.ticks * weight;
 		err = row.ticks ? rows_add(rows, &row) : 0;
 		if (err)
 			return err;
@@ -146,7 +147,7 @@ static int collect(const struct profile *profile, const struct report_options *o
 		histogram = &profile->histograms[i];
 		if (!histogram_chosen(profile, options, histogram))
 			continue;
-		err = add_bins(histogram, rows);
+		err = add_bins(profile, histogram, rows);
 		if (err)
 			return err;
 	}
@@ -194,7 +195,8 @@ static void by_objects(struct report_rows *rows)
 
 	for (i = 0; i < rows->nr; i++)
 		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
-						     .ticks = rows->rows[i].ticks };
+						     .ticks = rows->rows[i].ticks,
+						     .time = rows->rows[i].time };
 	rows_merge(rows, compare_place);
 }
 
@@ -218,22 +220,42 @@ static int check_options(const struct profile *profile, const struct report_opti
 	return -EINVAL;
 }
 
-/* Rows of text: bins, and what they are put together to. */
-static int rows_by_place(const struct profile *profile, const struct report_options *options,
-			 struct report_rows *rows, struct error *err)
+static int named_bins(const struct profile *profile, const struct report_options *options,
+		      struct report_rows *rows, struct error *err)
 {
 	int result = collect(profile, options, rows);
 
 	if (!result)
 		result = name_bins(profile, rows);
+	return result ? error_errno(err, result, "report") : 0;
+}
+
+int rows_of_bins(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err)
+{
+	int result;
+
+	*rows = (struct report_rows){ 0 };
+	result = check_options(profile, options, err);
+	return result ? result : named_bins(profile, options, rows, err);
+}
+
+/* Rows of text: bins, and what they are put together to. */
+static int rows_by_place(const struct profile *profile, const struct report_options *options,
+			 struct report_rows *rows, struct error *err)
+{
+	int result = named_bins(profile, options, rows, err);
+	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
+	const struct object_opener opener = path_opener(&paths);
+
 	if (result)
-		return error_errno(err, result, "report");
+		return result;
 	if (options->by == REPORT_FUNCTIONS)
 		by_functions(rows);
 	else if (options->by == REPORT_OBJECTS)
 		by_objects(rows);
 	else if (options->by == REPORT_LINES)
-		result = rows_by_lines(profile, rows, err);
+		result = rows_by_lines(profile, &opener, rows, err);
 	return result;
 }
 
@@ -257,14 +279,7 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 
 uint64_t row_address(const struct profile *profile, const struct report_row *row)
 {
-	const struct profile_object *object = &profile->objects[row->object];
-	size_t i;
-
-	for (i = 0; i < object->nr_text; i++) {
-		if (row->offset - object->text[i].offset < object->text[i].size)
-			return row->offset - object->text[i].offset + object->text[i].address;
-	}
-	return row->offset;
+	return profile_object_address(&profile->objects[row->object], row->offset);
 }
 
 const struct profile_account *rows_account(const struct profile *profile,
@@ -275,7 +290,28 @@ const struct profile_account *rows_account(const struct profile *profile,
 	return &profile->targets[options->target].ticks;
 }
 
-double row_percent(const struct profile_account *account, const struct report_row *row)
+double target_weight(const struct profile *profile, uint32_t target)
 {
-	return account->total ? 100 * (double)row->ticks / (double)account->total : 0;
+	uint64_t own = profile->targets[target].period_ns, period = profile->sampling.period_ns;
+
+	return own && period ? (double)own / (double)period : 1;
+}
+
+double rows_time(const struct profile *profile, const struct report_options *options)
+{
+	double time = (double)rows_account(profile, options)->total;
+	uint32_t i;
+
+	if (options->target != REPORT_ALL_TARGETS)
+		return time * target_weight(profile, (uint32_t)options->target);
+	for (i = 0; i < profile->nr_targets; i++)
+		if (target_chosen(profile, options, i))
+			time += (target_weight(profile, i) - 1) *
+				(double)profile->targets[i].ticks.total;
+	return time;
+}
+
+double row_percent(double time, const struct report_row *row)
+{
+	return time > 0 ? 100 * row->time / time : 0;
 }

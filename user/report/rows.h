@@ -9,11 +9,13 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "report/report.h"
+#include "symbol/functions.h"
 #include "symbol/symbol.h"
 
 /* Some text and its ticks. What a row does not have is NULL or 0. */
 struct report_row {
 	uint64_t ticks;
+	double time; /* in periods of the profile: the ticks, but those of targets with another */
 	uint32_t object;
 	uint64_t offset; /* first byte, in the object's offsets */
 	uint64_t size;
@@ -47,8 +49,20 @@ int rows_add(struct report_rows *rows, const struct report_row *row);
 /* Sorts, and adds up what compares equal in the place of the first. */
 void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right));
 
-/* Turns rows of bins, ascending by object and offset, into rows of source lines. */
-int rows_by_lines(const struct profile *profile, struct report_rows *rows, struct error *err);
+/* A row for each bin that options choose, ascending by object and offset, with its function. */
+int rows_of_bins(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err);
+
+/*
+ * Gives such rows their source lines, from the objects' files. A row
+ * without one is its function's from then on.
+ */
+int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
+		    struct report_rows *rows, struct error *err);
+
+/* The same, and a row for each line. */
+int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
+		  struct report_rows *rows, struct error *err);
 
 /* Rows of processes or cgroups, in place of those of bins; object_chosen() has its say. */
 int rows_by_split(const struct profile *profile, const struct report_options *options,
@@ -65,6 +79,13 @@ uint64_t row_address(const struct profile *profile, const struct report_row *row
 const struct profile_account *rows_account(const struct profile *profile,
 					   const struct report_options *options);
 
-double row_percent(const struct profile_account *account, const struct report_row *row);
+/* What a tick of a target stands for, in periods of the profile. */
+double target_weight(const struct profile *profile, uint32_t target);
+
+/* The time of all ticks in that account, likewise. */
+double rows_time(const struct profile *profile, const struct report_options *options);
+
+/* The share of that time. */
+double row_percent(double time, const struct report_row *row);
 
 #endif

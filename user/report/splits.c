@@ -41,9 +41,12 @@ static int compare_splits(const void *left, const void *right)
 	return compare_text(a->name, b->name);
 }
 
-static struct report_row split_row(const struct profile_histogram *histogram, enum report_by by)
+static struct report_row split_row(const struct profile *profile,
+				   const struct profile_histogram *histogram, enum report_by by)
 {
 	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
+
+	row.time = (double)row.ticks * target_weight(profile, histogram->target);
 
 	if (by == REPORT_CGROUPS) {
 		row.cgroup = histogram->cgroup;
@@ -66,7 +69,8 @@ int rows_by_split(const struct profile *profile, const struct report_options *op
 		return -EINVAL;
 	}
 	for (i = 0; i < profile->nr_histograms; i++) {
-		const struct report_row row = split_row(&profile->histograms[i], options->by);
+		const struct report_row row =
+			split_row(profile, &profile->histograms[i], options->by);
 
 		if (!row.ticks || !histogram_chosen(profile, options, &profile->histograms[i]))
 			continue;

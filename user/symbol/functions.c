@@ -140,19 +140,9 @@ static void merge_hits(struct hits *hits)
 	hits->nr = kept + 1;
 }
 
-static const char *base_name(const struct profile_object *object)
-{
-	const char *slash;
-
-	if (!object->path || !*object->path)
-		return profile_object_kind_name(object->kind);
-	slash = strrchr(object->path, '/');
-	return slash && slash[1] ? slash + 1 : object->path;
-}
-
 static char *place_name(const struct profile_object *object, uint64_t offset)
 {
-	const char *base = base_name(object);
+	const char *base = profile_object_base(object);
 	size_t room = strlen(base) + sizeof("+0x0123456789abcdef");
 	char *name = malloc(room);
 
@@ -221,7 +211,7 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 	merge_hits(&resolver->hits);
 	if (!code)
 		code = add_functions(resolver, object);
-	symbol_table_free(resolver->table);
+	object_symbols_release(resolver->opener, resolver->table);
 	return code;
 }
 

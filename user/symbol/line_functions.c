@@ -4,6 +4,7 @@
 
 #include <dwarf.h>
 
+#include "base/util.h"
 #include "symbol/demangle.h"
 #include "symbol/lines.h"
 
@@ -13,13 +14,14 @@
 struct walk {
 	struct unit *unit;
 	bool everywhere; /* into types and foreign functions too */
+	int code; /* -ENOMEM */
 };
 
 /*
- * Does the DIE cover any place? With claim, it becomes their function: the walk goes from outer to
- * inner, so that the last to claim is the innermost.
+ * Does the DIE cover any place? A frame that is not 0 becomes their function: the walk goes from
+ * outer to inner, so that the last to claim is the innermost.
  */
-static bool covers(const struct walk *walk, Dwarf_Die *die, bool claim, bool *has_ranges)
+static bool covers(const struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
 	struct unit *unit = walk->unit;
 	Dwarf_Addr base, begin, end;
@@ -34,17 +36,37 @@ static bool covers(const struct walk *walk, Dwarf_Die *die, bool claim, bool *ha
 			if (unit->places[i].address >= end)
 				break;
 			found = true;
-			if (!claim)
+			if (!frame)
 				break;
-			unit->places[i].function = *die;
-			unit->places[i].has_function = true;
+			unit->places[i].frame = frame;
 		}
 	}
 	return found;
 }
 
-/* Is there anything for us among the DIE's children? */
-static bool leads_on(const struct walk *walk, Dwarf_Die *die)
+/* A function whose DIE covers a place becomes the frame of what is inside of it. */
+static bool enter_function(struct walk *walk, Dwarf_Die *die, size_t *frame)
+{
+	struct unit *unit = walk->unit;
+	bool has_ranges;
+
+	if (grow((void **)&unit->frames, &unit->frames_room, unit->nr_frames + 1,
+		 sizeof(*unit->frames))) {
+		walk->code = -ENOMEM;
+		return false;
+	}
+	if (!covers(walk, die, unit->nr_frames + 1, &has_ranges))
+		return false;
+	unit->frames[unit->nr_frames++] = (struct unit_frame){
+		.die = *die,
+		.caller = dwarf_tag(die) == DW_TAG_inlined_subroutine ? *frame : 0,
+	};
+	*frame = unit->nr_frames;
+	return true;
+}
+
+/* Is there anything for us among the DIE's children? *frame: of what the DIE is inside of. */
+static bool leads_on(struct walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	bool has_ranges, found;
 
@@ -52,12 +74,12 @@ static bool leads_on(const struct walk *walk, Dwarf_Die *die)
 	case DW_TAG_subprogram:
 	case DW_TAG_inlined_subroutine:
 	case DW_TAG_entry_point:
-		found = covers(walk, die, true, &has_ranges);
+		found = enter_function(walk, die, frame);
 		return found || walk->everywhere;
 	case DW_TAG_lexical_block:
 	case DW_TAG_try_block:
 	case DW_TAG_catch_block:
-		found = covers(walk, die, false, &has_ranges);
+		found = covers(walk, die, 0, &has_ranges);
 		return found || !has_ranges || walk->everywhere;
 	case DW_TAG_namespace:
 	case DW_TAG_module:
@@ -67,10 +89,11 @@ static bool leads_on(const struct walk *walk, Dwarf_Die *die)
 	}
 }
 
-static void walk_children(const struct walk *walk, Dwarf_Die *parent, int depth)
+static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t frame, int depth)
 {
-	Dwarf_Die child;
 	Dwarf_Off at, last = 0;
+	Dwarf_Die child;
+	size_t inner;
 
 	if (depth == DEPTH_MAX || dwarf_child(parent, &child))
 		return;
@@ -80,9 +103,10 @@ static void walk_children(const struct walk *walk, Dwarf_Die *parent, int depth)
 		if (at <= last)
 			return;
 		last = at;
-		if (leads_on(walk, &child))
-			walk_children(walk, &child, depth + 1);
-	} while (!dwarf_siblingof(&child, &child));
+		inner = frame;
+		if (leads_on(walk, &child, &inner))
+			walk_children(walk, &child, inner, depth + 1);
+	} while (!walk->code && !dwarf_siblingof(&child, &child));
 }
 
 static bool all_found(const struct unit *unit)
@@ -90,7 +114,7 @@ static bool all_found(const struct unit *unit)
 	size_t i;
 
 	for (i = 0; i < unit->nr; i++) {
-		if (!unit->places[i].has_function)
+		if (!unit->places[i].frame)
 			return false;
 	}
 	return true;
@@ -127,24 +151,85 @@ static int name_function(struct source_lines *lines, Dwarf_Die *die, const char 
 	return *ret ? 0 : -ENOMEM;
 }
 
-static int name_places(struct line_job *job)
+/* The file a DIE says it was called in, of the unit that has it. */
+static const char *call_file(Dwarf_Die *die)
 {
-	const struct unit *unit = &job->unit;
-	const void *last = NULL;
-	const char *name = NULL;
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word number;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) ||
+	    !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &nr) ||
+	    number >= nr)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+static uint32_t call_line(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) ||
+	    number > INT32_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
+static int add_site(struct source_lines *lines, struct unit_frame *frame,
+		    const struct unit_frame *caller)
+{
+	struct call_site *site = calloc(1, sizeof(*site));
+	const char *file = call_file(&frame->die);
+
+	if (!site)
+		return -ENOMEM;
+	site->next = lines->sites;
+	lines->sites = site;
+	site->line.file = file ? string_set_add(&lines->strings, file) : NULL;
+	site->line.line = file ? call_line(&frame->die) : 0;
+	site->line.function = caller->name;
+	site->line.caller = caller->site;
+	frame->site = &site->line;
+	return file && !site->line.file ? -ENOMEM : 0;
+}
+
+/* A caller has a lower number, so it is resolved before; that also ends any chain. */
+static int resolve_frames(struct line_job *job)
+{
+	struct unit *unit = &job->unit;
+	struct unit_frame *frame;
 	int code = 0;
 	size_t i;
 
-	for (i = 0; !code && i < unit->nr; i++) {
-		struct unit_place *place = &unit->places[i];
+	for (i = 0; !code && i < unit->nr_frames; i++) {
+		frame = &unit->frames[i];
+		code = name_function(job->lines, &frame->die, &frame->name);
+		if (!code && frame->caller)
+			code = add_site(job->lines, frame, &unit->frames[frame->caller - 1]);
+	}
+	return code;
+}
 
-		if (!place->has_function)
+static int name_places(struct line_job *job)
+{
+	const struct unit *unit = &job->unit;
+	const struct unit_frame *frame;
+	struct source_line *line;
+	size_t i;
+	int code;
+
+	code = resolve_frames(job);
+	for (i = 0; !code && i < unit->nr; i++) {
+		if (!unit->places[i].frame)
 			continue;
-		if (place->function.addr != last)
-			code = name_function(job->lines, &place->function, &name);
-		last = place->function.addr;
-		if (name)
-			job->lines->lines[place->index].function = name;
+		frame = &unit->frames[unit->places[i].frame - 1];
+		line = &job->lines->lines[unit->places[i].index];
+		if (frame->name)
+			line->function = frame->name;
+		line->caller = frame->site;
 	}
 	return code;
 }
@@ -155,17 +240,18 @@ int line_functions_resolve(struct line_job *job)
 	Dwarf_Die die = job->unit.die, split;
 	uint8_t type;
 
+	job->unit.nr_frames = 0;
 	/* A skeleton's functions are in its .dwo; without that there are only lines. */
 	if (!dwarf_cu_info(die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
 	    type == DW_UT_skeleton && split.addr) {
 		line_job_guard(dwarf_cu_getdwarf(split.cu));
 		die = split;
 	}
-	walk_children(&walk, &die, 0);
-	if (!all_found(&job->unit)) {
+	walk_children(&walk, &die, 0, 0);
+	if (!walk.code && !all_found(&job->unit)) {
 		/* Rust has functions inside types, GNU C inside functions. */
 		walk.everywhere = true;
-		walk_children(&walk, &die, 0);
+		walk_children(&walk, &die, 0, 0);
 	}
-	return name_places(job);
+	return walk.code ? walk.code : name_places(job);
 }

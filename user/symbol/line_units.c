@@ -54,7 +54,7 @@ static int add_place(struct unit *unit, const struct place *place)
 	added = &unit->places[unit->nr++];
 	added->address = place->address;
 	added->index = place->index;
-	added->has_function = false;
+	added->frame = 0;
 	return 0;
 }
 

@@ -98,6 +98,7 @@ static int resolve(const struct elf_image *image, Elf *elf, const uint64_t *offs
 	code = job.nr ? run_job(&job) : 0;
 	dwarf_end(job.dwarf);
 	free(job.unit.places);
+	free(job.unit.frames);
 	free(places);
 	/* DWARF that cannot be read is as good as none. */
 	return code == -ENOMEM ? code : 0;
@@ -158,8 +159,14 @@ const struct source_line *source_lines_at(const struct source_lines *lines, size
 
 void source_lines_free(struct source_lines *lines)
 {
+	struct call_site *site, *next;
+
 	if (!lines)
 		return;
+	for (site = lines->sites; site; site = next) {
+		next = site->next;
+		free(site);
+	}
 	string_set_free(&lines->strings);
 	free(lines->lines);
 	free(lines);

@@ -17,6 +17,13 @@ struct source_lines {
 	struct source_line *lines;
 	size_t nr;
 	struct string_set strings;
+	struct call_site *sites;
+};
+
+/* A place that a function was inlined at; many lines share it. */
+struct call_site {
+	struct source_line line;
+	struct call_site *next;
 };
 
 /* An offset that was asked for, as the address the file calls it. */
@@ -29,8 +36,15 @@ struct place {
 struct unit_place {
 	uint64_t address;
 	size_t index;
-	bool has_function;
-	Dwarf_Die function; /* the innermost seen yet */
+	size_t frame; /* the innermost function seen yet; 0: none */
+};
+
+/* A function, or one that was inlined into another. */
+struct unit_frame {
+	Dwarf_Die die;
+	size_t caller; /* frame; 0: not inlined */
+	const char *name;
+	const struct source_line *site; /* where the caller has it; NULL: not inlined */
 };
 
 struct unit {
@@ -38,6 +52,9 @@ struct unit {
 	struct unit_place *places;
 	size_t nr;
 	size_t room;
+	struct unit_frame *frames; /* numbered from 1 */
+	size_t nr_frames;
+	size_t frames_room;
 };
 
 struct line_job {

@@ -5,8 +5,9 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
-#include <unistd.h>
 
+#include "base/util.h"
+#include "symbol/symbol_cache.h"
 #include "symbol/vdso.h"
 
 static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)
@@ -54,20 +55,43 @@ static bool is_vdso(const struct profile_object *object)
 	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
 }
 
-static int load_by_opener(const struct profile_object *object, uint32_t id,
-			  const struct object_opener *opener, struct symbol_table **ret)
+/* Where its symbols are read from: -1 when that is no file the opener has. */
+static int open_source(const struct profile_object *object, uint32_t id,
+		       const struct object_opener *opener, char root[PATH_MAX], int *ret)
 {
-	char root[PATH_MAX] = "";
-	int fd, code;
+	root[0] = '\0';
+	*ret = -1;
+	if (object->kind == PROFILE_KERNEL || is_vdso(object))
+		return 0;
+	*ret = opener->open(opener->ctx, id, root, PATH_MAX);
+	return *ret < 0 ? *ret : 0;
+}
 
-	fd = opener->open(opener->ctx, id, root, sizeof(root));
-	if (fd < 0)
-		return fd;
+static int load(const struct profile_object *object, int fd, const char *root,
+		struct symbol_table **ret)
+{
+	if (object->kind == PROFILE_KERNEL)
+		return symbol_table_load_kallsyms("/proc/kallsyms", ret, NULL);
 	if (object->kind == PROFILE_JIT)
-		code = symbol_table_load_perf_map(fd, ret, NULL);
-	else
-		code = load_file(object, fd, root, ret);
-	close(fd);
+		return symbol_table_load_perf_map(fd, ret, NULL);
+	return fd < 0 ? load_vdso(object, ret) : load_file(object, fd, root, ret);
+}
+
+static int load_cached(const struct profile_object *object, int fd, const char *root,
+		       struct symbol_cache *cache, struct symbol_table **ret)
+{
+	int code;
+
+	if (cache && symbol_cache_find(cache, object, fd, ret))
+		return 0;
+	code = load(object, fd, root, ret);
+	if (code == -ENOMEM || !cache)
+		return code;
+	if (code)
+		*ret = NULL;
+	code = symbol_cache_add(cache, object, fd, *ret);
+	if (code)
+		symbol_table_free(*ret);
 	return code;
 }
 
@@ -75,18 +99,24 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 			const struct object_opener *opener, struct symbol_table **ret)
 {
 	struct symbol_table *table = NULL;
+	cleanup_fd int fd = -1;
+	char root[PATH_MAX];
 	int code;
 
 	if (!opener || object->kind == PROFILE_MEMORY)
 		code = -ENOENT;
-	else if (is_vdso(object))
-		code = load_vdso(object, &table);
-	else if (object->kind == PROFILE_KERNEL)
-		code = symbol_table_load_kallsyms("/proc/kallsyms", &table, NULL);
 	else
-		code = load_by_opener(object, id, opener, &table);
+		code = open_source(object, id, opener, root, &fd);
+	if (!code)
+		code = load_cached(object, fd, root, opener->cache, &table);
 	if (code == -ENOMEM)
 		return code;
 	*ret = code ? NULL : table;
 	return 0;
+}
+
+void object_symbols_release(const struct object_opener *opener, struct symbol_table *table)
+{
+	if (!opener || !opener->cache)
+		symbol_table_free(table);
 }

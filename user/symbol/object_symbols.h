@@ -7,9 +7,11 @@
 
 /*
  * The symbols of one object of a profile, by its kind. 0 and *ret NULL: it has none that we could
- * read, or the file is no longer the one that ran. -ENOMEM else.
+ * read, or the file is no longer the one that ran. -ENOMEM else. The caller gives the table back,
+ * which the opener's cache may keep.
  */
 int object_symbols_load(const struct profile_object *object, uint32_t id,
 			const struct object_opener *opener, struct symbol_table **ret);
+void object_symbols_release(const struct object_opener *opener, struct symbol_table *table);
 
 #endif

@@ -34,7 +34,7 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
 		*ret = (struct kept){ object, symbol->offset, symbol->offset + symbol->size };
-	symbol_table_free(table);
+	object_symbols_release(opener, table);
 	return symbol != NULL;
 }
 

@@ -74,6 +74,7 @@ struct source_line {
 	const char *file;
 	uint32_t line;
 	const char *function;
+	const struct source_line *caller; /* where it was inlined, and into what; NULL: it was not */
 };
 
 struct source_lines; /* owns the strings */

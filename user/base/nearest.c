@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/nearest.h"
+#include "base/nearest.h"
 
 #include <stdint.h>
 #include <string.h>

@@ -1,0 +1,238 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Exports of real runs, read by the programs they are for: what those say is what report says.
+set -uo pipefail
+. tests/lib/cli.bash
+
+workloads=$PWD/build/tests/live/workloads
+
+# need TOOL NAME: without TOOL, NAME is skipped.
+need() {
+	command -v "$1" >/dev/null && return
+	echo "SKIP cli::$2: no $1 in PATH"
+	return 1
+}
+
+# profile NAME COMMAND...: into $work/NAME.json
+profile() {
+	"$bin" run -q -F 4595 --force -o "$work/$1.json" "${@:2}" \
+		>/dev/null 2>"$work/err" && return
+	fail "profile_$1" "$(cat "$work/err")"
+	exit 1
+}
+
+# export FORMAT NAME: into $work/NAME.FORMAT
+export_to() {
+	"$bin" export --format "$1" -o "$work/$2.$1" "${@:3}" "$work/$2.json" 2>"$work/err"
+}
+
+# "OBJECT FUNCTION TICKS" of each function, as report has them; two of one name are one.
+functions() {
+	"$bin" report --format json "${@:2}" "$work/$1.json" | python3 -c '
+import collections, json, os, sys
+sums = collections.Counter()
+for row in json.load(sys.stdin)["rows"]:
+    sums[os.path.basename(row["object"]), row["function"]] += row["ticks"]
+for (where, name), ticks in sums.items():
+    print(where, name.replace(" ", "_"), ticks)' | sort
+}
+
+# "FUNCTION TICKS" from these.
+by_name() {
+	awk '{ sums[$2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
+}
+
+# "FUNCTION TICKS" by the innermost function, which may have been inlined.
+innermost() {
+	"$bin" report --by lines --format json "${@:2}" "$work/$1.json" | python3 -c '
+import collections, json, sys
+sums = collections.Counter()
+for row in json.load(sys.stdin)["rows"]:
+    sums[row["function"].replace(" ", "_")] += row["ticks"]
+for name, ticks in sums.items():
+    print(name, ticks)' | sort
+}
+
+# The same lines from "OBJECT FUNCTION TICKS" where a function may stand more than once.
+added_up() {
+	awk '{ sums[$1 " " $2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
+}
+
+agree() {
+	local name=$1 expected=$2 found=$3
+
+	if [ ! -s "$expected" ]; then
+		fail "$name" 'nothing to compare'
+	elif cmp -s "$expected" "$found"; then
+		pass "$name"
+	else
+		diff "$expected" "$found" | head -n 20
+		fail "$name" 'not as report has it'
+	fi
+}
+
+profile three "$workloads/three" 3000
+functions three >"$work/functions"
+period=$(sed -n 's/.*"period_ns": \([0-9]*\),.*/\1/p' "$work/three.json" | head -n 1)
+
+export_to folded three
+sed 's/ \([0-9]*\)$/;\1/; s/ /_/g; s/;/ /g' "$work/three.folded" | sort >"$work/found"
+agree folded "$work/functions" "$work/found"
+
+export_to speedscope three
+python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+frames = doc["shared"]["frames"]
+for profile in doc["profiles"]:
+    assert sum(profile["weights"]) == profile["endValue"]
+    for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
+        names = [frames[i]["name"].replace(" ", "_") for i in stack]
+        print(*names, weight // int(sys.argv[1]))' "$period" <"$work/three.speedscope" |
+	sort >"$work/found"
+agree speedscope "$work/functions" "$work/found"
+
+annotated() {
+	callgrind_annotate --threshold=100 --auto="$1" --context=0 "$work/three.callgrind"
+}
+
+# callgrind_annotate does not say of which object code is that was inlined from another file.
+if need callgrind_annotate callgrind; then
+	export_to callgrind three --object three
+	functions three --object three >"$work/expected"
+	annotated no | sed -nE 's/,//g; s/ \[.*\]$//; s/^ *([0-9]+) \([^)]*\)  .*:(.*)$/three \2 \1/p' |
+		added_up >"$work/found"
+	agree callgrind_functions "$work/expected" "$work/found"
+	# A source line that was hit, as "TICKS TEXT".
+	"$bin" report --by lines --format json --object three "$work/three.json" | python3 -c '
+import collections, json, sys
+sums = collections.Counter()
+for row in json.load(sys.stdin)["rows"]:
+    if row["file"]:
+        sums[row["file"], row["line"]] += row["ticks"]
+for (file, line), ticks in sums.items():
+    print(ticks, open(file).read().split("\n")[line - 1].strip())' | sort >"$work/lines"
+	annotated yes | sed -n '/^-- Auto-annotated/,$p' |
+		sed -nE 's/^ *([0-9,]+) \([^)]*\)\s+(.*)$/\1 \2/p' | sed -E ':a; s/^([0-9]*),/\1/; ta' |
+		grep -v ' events annotated$' | sort >"$work/found"
+	agree callgrind_lines "$work/lines" "$work/found"
+fi
+
+pprof() {
+	HOME=$work PPROF_TMPDIR=$work go tool pprof -sample_index=samples -nodefraction=0 -nodecount=0 \
+		"$@" 2>"$work/err"
+}
+
+# "FUNCTION TICKS" from pprof -top, which says "(inline)" behind some.
+top() {
+	pprof -top "$@" | sed '1,/^ *flat /d; s/ (inline)$//; s/^ *//' | sed -E 's/ +/ /; s/ +/ /' |
+		awk '$1 { name = $6; for (i = 7; i <= NF; i++) name = name "_" $i; print name, $1 }' | sort
+}
+
+if need go pprof; then
+	export_to pprof three
+	by_name <"$work/functions" >"$work/expected"
+	top -noinlines "$work/three.pprof" >"$work/found"
+	agree pprof_functions "$work/expected" "$work/found"
+	ticks=$(sed -n 's/^three alpha //p' "$work/functions")
+	pprof -list '^alpha$' "$work/three.pprof" | grep -qE " $ticks +[0-9]+:SPIN_FUNCTION\(alpha\)$"
+	verdict $? pprof_list
+	pprof -proto -output "$work/twice.pprof" "$work/three.pprof" "$work/three.pprof" >"$work/out"
+	by_name <"$work/functions" | awk '{ print $1, 2 * $2 }' >"$work/expected"
+	top -noinlines "$work/twice.pprof" >"$work/found"
+	agree pprof_merge "$work/expected" "$work/found"
+	# Elsewhere symbols and debug information may have two names for a function.
+	innermost three --object three >"$work/expected"
+	export_to pprof three --object three
+	top "$work/three.pprof" >"$work/found"
+	agree pprof_inlined "$work/expected" "$work/found"
+	profile split --split process sh -c "$workloads/three 500; $workloads/one 500"
+	export_to pprof split
+	"$bin" report --by process --format json "$work/split.json" | python3 -c '
+import collections, json, sys
+sums = collections.Counter()
+for row in json.load(sys.stdin)["rows"]:
+    sums[row["process"]] += row["ticks"]
+print(sums["three"], sums["one"])' >"$work/expected"
+	for process in three one; do
+		top -noinlines -tagfocus="process=^$process\$" "$work/split.pprof" |
+			awk '{ sum += $2 } END { print sum }'
+	done | paste -sd ' ' >"$work/found"
+	agree pprof_labels "$work/expected" "$work/found"
+fi
+
+# "FUNCTION SECONDS" as gprof has them, of an object and its gmon.out.
+gprof_seconds() {
+	gprof -b -p "$1" "$2" 2>"$work/err" | awk '$4 && $3 + 0 > 0 { print $4, $3 }' | sort
+}
+
+# A profile whose tick is a second, so that gprof's hundredths tell each, and which has 1,000 times
+# as many: more than 16 bits hold.
+thousandfold() {
+	python3 -c '
+import json, sys
+def grow(ticks):
+    return {key: grow(n) if key == "lost" else n * 1000 for key, n in ticks.items()}
+doc = json.load(sys.stdin)
+doc["sampling"]["period_ns"] = 10**9
+for account in [doc] + doc["targets"]:
+    account["ticks"] = grow(account["ticks"])
+for histogram in doc["histograms"]:
+    histogram["bins"] = [[at, n * 1000] for at, n in histogram["bins"]]
+for function in doc["functions"]:
+    function["ticks"] *= 1000
+json.dump(doc, sys.stdout)' <"$work/$1.json" >"$work/$2.json"
+}
+
+# gprof_agrees NAME PROFILE OBJECT: no symbol table has the names of a .plt.
+gprof_agrees() {
+	functions "$2" --object "${3##*/}" | grep -v @plt | awk '{ print $2, $3 ".00" }' | sort >"$work/expected"
+	gprof_seconds "$3" "$work/gmon.${3##*/}.out" >"$work/found"
+	agree "gmon_$1" "$work/expected" "$work/found"
+}
+
+gmon() {
+	"$bin" export --format gmon -o "$work" "$work/$1.json" 2>"$work/err"
+}
+
+if need gprof gmon; then
+	gmon three
+	functions three --object three | awk '/ (alpha|beta|delta) / { print $2, $3 }' | sort |
+		join - <(gprof_seconds "$workloads/three" "$work/gmon.three.out") |
+		awk -v period="$period" '{
+			off = $3 - $2 * period / 1e9
+			bad = bad || off > 0.006 || off < -0.006
+			n++
+		} END { exit bad || n != 3 }'
+	verdict $? gmon_seconds
+	thousandfold three wide
+	gmon wide
+	grep -q "^try: gprof -b .*/three $work/gmon.three.out$" "$work/err"
+	verdict $? gmon_hint
+	gprof_agrees pie wide "$workloads/three"
+	profile plugins "$workloads/plugins" 20 20 "$workloads/plugin_a.so" "$workloads/plugin_b.so"
+	thousandfold plugins wide
+	gmon wide
+	gprof_agrees shared_object wide "$workloads/plugin_a.so"
+	profile nopie "$workloads/three_nopie" 500
+	thousandfold nopie wide
+	gmon wide
+	gprof_agrees no_pie wide "$workloads/three_nopie"
+	# gprof adds up two runs of one program.
+	gprof_seconds "$workloads/three_nopie" "$work/gmon.three_nopie.out" |
+		awk '{ printf "%s %.2f\n", $1, 2 * $2 }' >"$work/expected"
+	gprof -b -p "$workloads/three_nopie" "$work/gmon.three_nopie.out" "$work/gmon.three_nopie.out" \
+		2>"$work/err" | awk '$4 && $3 + 0 > 0 { print $4, $3 }' | sort >"$work/found"
+	agree gmon_sum "$work/expected" "$work/found"
+fi
+expect gmon_stdout 2 "bpfprofil: export: --output '-': gmon has a file for each object
+try: -o FOLDER" "$bin" export --format gmon -o - "$golden/profile.json"
+expect gmon_nothing 1 "bpfprofil: export: gmon: no tick is in an object that has a file" \
+	"$bin" export --format gmon --object '[kernel]' "$golden/profile.json"
+"$bin" export --format gmon -o "$work" "$golden/profile.json" 2>"$work/err"
+[ "$(cat "$work/err")" = "bpfprofil: export: 1 file in $work; 340 ticks are in no file of text
+try: gprof -b /usr/bin/work $work/gmon.work.out" ]
+verdict $? gmon_ticks_left_out
+
+exit "$script_status"

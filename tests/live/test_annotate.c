@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* A function by instruction: of programs whose hot instruction is known. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "live.h"
+#include "need.h"
+
+TestSuite(live_annotate, .timeout = 120);
+
+/* What report --annotate writes as CSV; the caller frees it. */
+static char *annotate(const struct live *live, const char *place)
+{
+	struct child_end end;
+	char *rows;
+
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "report", "--annotate", place, "--format", "csv",
+		       live->profile));
+	cr_assert_eq(end.status, 0, "%s: %s", place, end.err);
+	rows = strdup(end.out);
+	child_end_free(&end);
+	return rows;
+}
+
+/* The ticks of all rows, and the one with the most; the line ends there. */
+static uint64_t sum_rows(char *csv, uint64_t *most, char **hottest)
+{
+	uint64_t ticks, sum = 0;
+	char *line, *rest = strchr(csv, '\n') + 1;
+
+	*most = 0;
+	while ((line = strsep(&rest, "\n")) && *line) {
+		ticks = strtoull(line, NULL, 10);
+		sum += ticks;
+		if (ticks > *most) {
+			*most = ticks;
+			*hottest = line;
+		}
+	}
+	return sum;
+}
+
+static void check_function(const struct live *live, const char *name)
+{
+	uint64_t want = doc_function(live->doc, name, NULL), most, sum;
+	char *csv = annotate(live, name), *hottest = NULL;
+
+	sum = sum_rows(csv, &most, &hottest);
+	cr_assert_gt(want, 50, "%s: %lu ticks", name, want);
+	cr_expect_eq(sum, want, "%s: %lu ticks in rows, %lu in the function", name, sum, want);
+	/* All that it does is inlined from there. */
+	cr_expect(strstr(hottest, "spin.h,"), "%s: %s", name, hottest);
+	free(csv);
+}
+
+/* Tick for tick, in bins of one byte and of what spans instructions. */
+Test(live_annotate, sums)
+{
+	static const char *const bytes[] = { "1", "4", "16" };
+	struct live live;
+	size_t i;
+
+	NEED_ROOT();
+	for (i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
+		live_begin(&live);
+		live_run(&live, ARGS(FAST, "-q", "--bytes-per-bin", bytes[i]),
+			 ARGS(WORKLOAD("three"), "2000"));
+		check_function(&live, "alpha");
+		check_function(&live, "beta");
+		check_function(&live, "delta");
+		live_end(&live);
+	}
+}
+
+/* The program was replaced while it ran: its name is now another's. */
+Test(live_annotate, replaced)
+{
+	struct child_end end;
+	struct live live;
+	const char *path;
+
+	NEED_ROOT();
+	live_begin(&live);
+	path = live_copy(&live, WORKLOAD("three"), "program");
+	live_run(&live, ARGS(FAST, "-q"), ARGS(path, "500"));
+	child_run(&end, NULL, ARGS("cp", WORKLOAD("one"), path));
+	child_end_free(&end);
+	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live.profile));
+	cr_expect_eq(end.status, 1);
+	cr_expect(strstr(end.err, "not the file that was profiled, whose build id is "), "%s",
+		  end.err);
+	cr_expect(strstr(end.err, "\ntry: --symfs DIR"), "%s", end.err);
+	cr_expect_eq(end.out_len, 0);
+	child_end_free(&end);
+	live_end(&live);
+}
+
+/* Text that a program wrote itself is gone: its ticks are not. */
+Test(live_annotate, jit)
+{
+	struct live live;
+	uint64_t most, sum;
+	char *csv, *hottest = NULL, map[64];
+
+	NEED_ROOT();
+	live_begin(&live);
+	if (!live_run(&live, ARGS(FAST, "-q"), ARGS(WORKLOAD("jit"), "500"))) {
+		skip_say("no machine code for this architecture");
+		live_end(&live);
+		return;
+	}
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	unlink(map);
+	csv = annotate(&live, "jit_hot");
+	sum = sum_rows(csv, &most, &hottest);
+	cr_expect_gt(sum, 50);
+	cr_expect_eq(sum, doc_function(live.doc, "jit_hot", NULL));
+	free(csv);
+	live_end(&live);
+}
+
+/* The hottest function of the kernel. */
+static const char *kernel_function(struct live *live)
+{
+	struct json_object *functions = doc_get(live->doc, "functions"), *function, *object;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(functions); i++) {
+		function = json_object_array_get_idx(functions, i);
+		object = json_object_array_get_idx(doc_get(live->doc, "objects"),
+						   (size_t)doc_number(function, "object"));
+		if (!strcmp(json_object_get_string(doc_get(object, "kind")), "kernel"))
+			return json_object_get_string(doc_get(function, "name"));
+	}
+	cr_assert_fail("no function of the kernel");
+	return NULL;
+}
+
+/* Its code is shown where /proc/kcore has it; its ticks everywhere. */
+Test(live_annotate, kernel)
+{
+	struct live live;
+	uint64_t most, sum;
+	char *csv, *hottest = NULL;
+	const char *name;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "-q", "--mode", "split"), ARGS(WORKLOAD("syscalls"), "3000"));
+	name = kernel_function(&live);
+	csv = annotate(&live, name);
+	sum = sum_rows(csv, &most, &hottest);
+	cr_expect_gt(sum, 50);
+	cr_expect_eq(sum, doc_function(live.doc, name, "[kernel]"));
+	/* Bytes and instruction are the columns behind the size, and empty without code. */
+	cr_expect_eq(strstr(hottest, ",,,,,") == NULL, access("/proc/kcore", R_OK) == 0, "%s",
+		     hottest);
+	free(csv);
+	live_end(&live);
+}

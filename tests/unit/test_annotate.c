@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Rows, places, and what is missing; tests/unit/test_annotate_text.c: how it is written. */
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/text.h"
+#include "sample.h"
+#include "test_annotate_fixture.h"
+#include "test_symbol_fixture.h"
+
+static const uint64_t starts[] = { 0, 2, 3, 6, 8, 10, 15 };
+#define NR_STARTS (sizeof(starts) / sizeof(starts[0]))
+
+static void check_refused(const struct profile *profile, const char *place, int code,
+			  const char *text)
+{
+	struct annotation *annotation;
+	struct error err = { 0 };
+
+	cr_assert_eq(annotate_try(profile, place, NULL, &annotation, &err), code);
+	cr_assert(strstr(err.text, text), "%s", err.text);
+	cr_assert(*err.hint);
+}
+
+static uint64_t sum(const struct annotation *annotation)
+{
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++)
+		ticks += annotation->rows[i].ticks;
+	return ticks;
+}
+
+static bool has_note(const struct annotation *annotation, const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < annotation->nr_notes; i++)
+		if (strstr(annotation->notes[i], text))
+			return true;
+	return false;
+}
+
+TestSuite(annotate, .init = fixture_begin, .fini = fixture_end);
+
+/* --- rows ------------------------------------------------------------------------------------------ */
+
+static void check_rows(const struct annotation *annotation, const uint64_t *ticks,
+		       const size_t *first)
+{
+	size_t i;
+
+	cr_assert_eq(annotation->nr_rows, NR_STARTS);
+	for (i = 0; i < NR_STARTS; i++) {
+		const struct annotation_row *row = &annotation->rows[i];
+
+		cr_expect_eq(row->offset, TEXT + starts[i], "row %zu", i);
+		cr_expect_eq(row->address, TEXT + starts[i], "row %zu", i);
+		cr_expect_eq(row->size, (i + 1 < NR_STARTS ? starts[i + 1] : 16) - starts[i]);
+		cr_expect_eq(row->ticks, ticks[i], "row %zu: %lu ticks", i, row->ticks);
+		cr_expect_eq(row->first, first[i], "row %zu: first is %zu", i, row->first);
+	}
+	cr_expect_eq(annotation->ticks, sum(annotation));
+}
+
+#define EACH_ITS_OWN ((const size_t[]){ 0, 1, 2, 3, 4, 5, 6 })
+
+Test(annotate, rows)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	size_t i;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 0, 1 }, { 3, 20 }, { 8, 300 }, { 16, 5 });
+	annotation = annotate(profile, "f");
+	check_rows(annotation, (const uint64_t[]){ 1, 0, 20, 0, 300, 0, 0 }, EACH_ITS_OWN);
+	cr_expect_eq(annotation->ticks, 321);
+	cr_expect_eq(annotation->total, 326);
+	cr_expect_eq(annotation->nr_notes, 0, "%s", *annotation->notes);
+	cr_expect_str_eq(annotation->rows[2].text, "addl $1, %eax");
+	cr_expect_eq(annotation->rows[4].jump, 2);
+	cr_expect_null(annotation->rows[4].target);
+	cr_expect_eq(annotation->rows[5].jump, ANNOTATION_NONE);
+	cr_expect_str_eq(annotation->rows[5].target, "g");
+	cr_assert_eq(annotation->nr_lines, NR_STARTS);
+	for (i = 0; i < NR_STARTS; i++) {
+		cr_expect_eq(annotation->rows[i].line, i);
+		cr_expect_eq(annotation->lines[i].line, 5 + i);
+		cr_expect_eq(annotation->lines[i].ticks, annotation->rows[i].ticks);
+		cr_expect_str_eq(text_basename(annotation->lines[i].file), "f.s");
+	}
+	cr_expect_str_eq(annotation->lines[1].text, "\tnop");
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* Of a pc within an instruction, which no processor reports, the ticks stay in the sum. */
+Test(annotate, odd_pcs)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 4, 7 }, { 5, 2 }, { 15, 1 });
+	annotation = annotate(profile, "f");
+	check_rows(annotation, (const uint64_t[]){ 0, 0, 9, 0, 0, 0, 1 }, EACH_ITS_OWN);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* [0, 4) has three beginnings, [4, 8) one, [8, 12) two, [12, 16) one. */
+Test(annotate, bins_of_4)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	char *text;
+
+	annotate_program("-g");
+	profile = PROFILE(4, { 0, 10 }, { 4, 200 }, { 8, 3000 }, { 12, 40000 });
+	annotation = annotate(profile, "f");
+	check_rows(annotation, (const uint64_t[]){ 10, 0, 0, 200, 3000, 0, 40000 },
+		   (const size_t[]){ 0, 0, 0, 3, 4, 4, 6 });
+	cr_expect_eq(annotation->rows[1].shared, 3);
+	cr_expect_eq(annotation->rows[3].shared, 1);
+	cr_expect_eq(annotation->bytes_per_bin, 4);
+	/* What two lines share is of neither. */
+	cr_expect_eq(annotation->lines[0].ticks, 0);
+	cr_expect_eq(annotation->lines[3].ticks, 200);
+	cr_expect_eq(annotation->lines[4].ticks, 0);
+	cr_expect_eq(annotation->lines[6].ticks, 40000);
+	cr_expect(has_note(annotation, "bins of 4 bytes: "));
+	text = annotate_write(annotation, &(struct annotation_view){ .format = REPORT_CSV });
+	cr_expect(strstr(text, "\n3000,6.9428,6.9428,2,"), "%s", text);
+	cr_expect(strstr(text, "\n,,,2,"), "%s", text);
+	free(text);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* A bin of 64 bytes holds both functions: no table says it is f's, but it is all there is. */
+Test(annotate, bins_of_64)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("-g");
+	profile = PROFILE(64, { 0, 77 });
+	check_refused(profile, "f", -EINVAL, "'f': no function of that name has a tick");
+	annotation = annotate(profile, "program:0x1000");
+	cr_expect_str_eq(annotation->name, "f");
+	check_rows(annotation, (const uint64_t[]){ 77, 0, 0, 0, 0, 0, 0 },
+		   (const size_t[NR_STARTS]){ 0 });
+	cr_expect_eq(annotation->rows[6].shared, NR_STARTS);
+	annotation_free(annotation);
+	annotation = annotate(profile, "program+0x1000");
+	cr_expect_eq(annotation->ticks, 77);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* --- places ----------------------------------------------------------------------------------------- */
+
+Test(annotate, places)
+{
+	static const char *const of_f[] = { "f",     "program:f", "program:0x1003", "program:4099",
+					    "f.s:7", NULL };
+	struct annotation *annotation;
+	struct profile *profile;
+	char place[256];
+	size_t i;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 }, { 16, 5 });
+	for (i = 0; of_f[i]; i++) {
+		annotation = annotate(profile, of_f[i]);
+		cr_expect_str_eq(annotation->name, "f");
+		cr_expect_eq(annotation->ticks, 20, "%s", of_f[i]);
+		annotation_free(annotation);
+	}
+	snprintf(place, sizeof(place), "%s:g", fixture_path("program"));
+	annotation = annotate(profile, place);
+	cr_expect_eq(annotation->ticks, 5);
+	annotation_free(annotation);
+	check_refused(profile, "none", -EINVAL, "'none': no function of that name has a tick");
+	check_refused(profile, "", -EINVAL, "'': no function of that name has a tick");
+	check_refused(profile, "program:none", -EINVAL, "program: no function 'none' with a tick");
+	check_refused(profile, "program:0x9000", -EINVAL, "no tick fell there");
+	check_refused(profile, "f.s:5", -EINVAL, "f.s:5: no tick is known to be of that line");
+	check_refused(profile, ".s:7", -EINVAL, ".s:7: no tick");
+	profile_free(profile);
+}
+
+/* The hottest of a name, and how to ask for the others. */
+Test(annotate, ambiguous)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	size_t i;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 }, { 16, 500 });
+	for (i = 0; i < profile->nr_functions; i++) {
+		free(profile->functions[i].name);
+		profile->functions[i].name = strdup(i ? "twin(int)" : "twin(char)");
+	}
+	annotation = annotate(profile, "twin");
+	cr_expect_str_eq(annotation->name, "twin(char)");
+	cr_expect_eq(annotation->ticks, 500);
+	cr_expect(has_note(annotation, "the hottest of 2 functions of this name; the other: "
+				       "program:0x1000 (20 ticks)"),
+		  "%s", *annotation->notes);
+	annotation_free(annotation);
+	annotation = annotate(profile, "twin(int)");
+	cr_expect_eq(annotation->ticks, 20);
+	cr_expect_eq(annotation->nr_notes, 0);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* --- what is missing -------------------------------------------------------------------------------- */
+
+Test(annotate, another_build)
+{
+	struct profile *profile;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 });
+	profile->objects->build_id[0] ^= 1;
+	check_refused(profile, "f", -ESTALE, "not the file that was profiled, whose build id is ");
+	/* It has one now, and had none. */
+	free(profile->objects->build_id);
+	profile->objects->build_id = NULL;
+	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
+	/* Neither has one: the segments tell. */
+	fixture_shell(
+		"objcopy --remove-section .note.gnu.build-id program bare && mv bare program");
+	profile->objects->text[0].size++;
+	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
+	profile_free(profile);
+}
+
+Test(annotate, no_source)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	struct error err = { 0 };
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 });
+	fixture_shell("mkdir -p a%s && mv f.s a%s", fixture_path(""), fixture_path(""));
+	annotation = annotate(profile, "f");
+	cr_expect(has_note(annotation, "no source file "));
+	cr_expect_eq(annotation->lines[2].line, 7);
+	cr_expect_null(annotation->lines[2].text);
+	annotation_free(annotation);
+	cr_assert_eq(annotate_try(profile, "f", fixture_path("a"), &annotation, &err), 0);
+	cr_expect_eq(annotation->nr_notes, 0);
+	cr_expect_str_eq(annotation->lines[2].text, "1:\taddl $1, %eax");
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+Test(annotate, newer_source)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 });
+	fixture_shell("touch -r program -d '+1 minute' f.s");
+	annotation = annotate(profile, "f");
+	cr_expect(has_note(annotation, "f.s was changed after the program was built"));
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+Test(annotate, no_debug_information)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("");
+	profile = PROFILE(1, { 3, 20 });
+	annotation = annotate(profile, "f");
+	check_rows(annotation, (const uint64_t[]){ 0, 0, 20, 0, 0, 0, 0 }, EACH_ITS_OWN);
+	cr_expect_eq(annotation->nr_lines, 0);
+	cr_expect_eq(annotation->rows[0].line, ANNOTATION_NONE);
+	cr_expect(has_note(annotation, "no debug information"));
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* An instruction begins where a pc was: from there on the code can be read. */
+Test(annotate, no_symbols)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("");
+	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
+	profile = PROFILE(1, { 3, 20 }, { 8, 4 });
+	annotation = annotate(profile, "program+0x1008");
+	cr_expect(has_note(annotation, "no symbol is known here"));
+	cr_expect_str_eq(annotation->name, "0x1003..0x1008");
+	cr_assert_gt(annotation->nr_rows, 3);
+	cr_expect_str_eq(annotation->rows[0].text, "addl $1, %eax");
+	cr_expect_eq(annotation->rows[0].ticks, 20);
+	cr_expect_str_eq(annotation->rows[2].text, "jne 0x1003");
+	cr_expect_eq(annotation->rows[2].ticks, 4);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+Test(annotate, no_file)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 }, { 8, 4 }, { 16, 1 });
+	fixture_shell("rm program");
+	annotation = annotate(profile, "f");
+	cr_expect(has_note(annotation, "no instructions, a row is a bin: "));
+	cr_expect(has_note(annotation, "program: No such file or directory"));
+	cr_assert_eq(annotation->nr_rows, 2);
+	cr_expect_eq(annotation->rows[0].offset, TEXT + 3);
+	cr_expect_null(annotation->rows[0].text);
+	cr_expect_null(annotation->rows[0].bytes);
+	cr_expect_eq(sum(annotation), 24);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+Test(annotate, other_machine)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	const Elf64_Half machine = EM_S390;
+	FILE *file;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 });
+	file = fopen(fixture_path("program"), "r+");
+	cr_assert(file);
+	cr_assert_eq(fseek(file, offsetof(Elf64_Ehdr, e_machine), SEEK_SET), 0);
+	cr_assert_eq(fwrite(&machine, sizeof(machine), 1, file), 1);
+	fclose(file);
+	annotation = annotate(profile, "f");
+	cr_expect(has_note(annotation, "machine 22 of the ELF header"));
+	cr_expect_eq(sum(annotation), 20);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+Test(annotate, jit)
+{
+	struct profile *profile = sample_profile();
+	struct annotation *annotation = annotate(profile, "late");
+
+	cr_expect_eq(annotation->ticks, 300);
+	cr_expect_eq(sum(annotation), 300);
+	cr_expect(has_note(annotation, "whose code is gone"));
+	annotation_free(annotation);
+	profile_free(profile);
+}

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "sample.h"
+
+static char *folded(const struct profile *profile, const struct export_options *options)
+{
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&text, &size);
+
+	cr_assert_not_null(stream);
+	cr_assert_eq(export_find("folded")->write(profile, options, stream, &err), 0, "%s",
+		     err.text);
+	fclose(stream);
+	return text;
+}
+
+static void assert_folded(const struct profile *profile, const struct export_options *options,
+			  const char *expected)
+{
+	char *text = folded(profile, options);
+
+	cr_assert_str_eq(text, expected);
+	free(text);
+}
+
+static void rename_to(char **text, const char *name)
+{
+	free(*text);
+	*text = strdup(name);
+}
+
+Test(export_folded, one_target)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options second = { .target = 1 };
+	const struct export_options kernel = { .target = 0, .object = "[kernel]" };
+
+	assert_folded(profile, &second,
+		      "/caf\xc3\xa9;work;operator,(A, B) 40\n/caf\xc3\xa9;work;main 20\n");
+	assert_folded(profile, &kernel, "[kernel];[unknown] 40\n");
+	profile_free(profile);
+}
+
+Test(export_folded, processes)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options only = { .target = 0, .object = "work" };
+
+	profile->histograms[0].pid = 12;
+	assert_folded(profile, &only,
+		      "12;work;[unknown] 99\n12;work;operator,(A, B) 500\n12;work;main 1\n");
+	profile->histograms[0].process = strdup("a;b");
+	assert_folded(profile, &only,
+		      "a:b-12;work;[unknown] 99\na:b-12;work;operator,(A, B) 500\n"
+		      "a:b-12;work;main 1\n");
+	profile_free(profile);
+}
+
+/* A function of two histograms of one process is one line. */
+Test(export_folded, adds_up)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options only = { .target = 0, .object = "work" };
+
+	profile->histograms[1].target = 0;
+	rename_to(&profile->histograms[1].cgroup, "/c");
+	profile->histograms[0].cgroup = strdup("/c");
+	assert_folded(profile, &only,
+		      "/c;work;[unknown] 99\n/c;work;operator,(A, B) 540\n/c;work;main 21\n");
+	profile_free(profile);
+}
+
+/* flamegraph.pl would take the first of two numbers for the ticks. */
+Test(export_folded, number_at_the_end_of_a_name)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options second = { .target = 1 };
+
+	rename_to(&profile->functions[0].name, "operator 12");
+	rename_to(&profile->functions[2].name, "log2 .5");
+	assert_folded(profile, &second,
+		      "/caf\xc3\xa9;work;operator 12_ 40\n/caf\xc3\xa9;work;log2 .5_ 20\n");
+	rename_to(&profile->functions[0].name, "log10");
+	rename_to(&profile->functions[2].name, "12");
+	assert_folded(profile, &second, "/caf\xc3\xa9;work;log10 40\n/caf\xc3\xa9;work;12 20\n");
+	profile_free(profile);
+}
+
+/* The ticks of calls are not those of the sampler. */
+Test(export_folded, calls)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options call = { .target = 1 };
+	struct error err;
+	FILE *null = fopen("/dev/null", "w");
+	char *text;
+
+	profile->targets[1].period_ns = 10000000;
+	cr_assert_eq(export_find("folded")->write(profile, &every, null, &err), -EINVAL);
+	cr_assert_str_eq(err.text,
+			 "folded: target 1 has a tick of 10000000 ns, others one of 1003009");
+	cr_assert_str_eq(err.hint, "--target 1");
+	rename_to(&profile->targets[1].kind, "call");
+	text = folded(profile, &every);
+	cr_assert_null(strstr(text, "caf"));
+	cr_assert_not_null(strstr(text, "work;main 1\n"));
+	free(text);
+	assert_folded(profile, &call,
+		      "/caf\xc3\xa9;work;operator,(A, B) 40\n/caf\xc3\xa9;work;main 20\n");
+	fclose(null);
+	profile_free(profile);
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "sample.h"
+
+enum { HEADER = 20, RECORD = 41, COUNTERS = 2048 };
+
+struct file {
+	unsigned char *bytes;
+	size_t size;
+};
+
+static int try_gmon(const struct profile *profile, const struct export_options *options,
+		    struct file *ret, struct error *err)
+{
+	FILE *stream = open_memstream((char **)&ret->bytes, &ret->size);
+	int code;
+
+	cr_assert_not_null(stream);
+	code = export_find("gmon")->write(profile, options, stream, err);
+	fclose(stream);
+	return code;
+}
+
+static struct file gmon(const struct profile *profile, const struct export_options *options)
+{
+	struct error err = { 0 };
+	struct file file;
+
+	cr_assert_eq(try_gmon(profile, options, &file, &err), 0, "%s", err.text);
+	cr_assert_eq(memcmp(file.bytes, "gmon\1\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0", HEADER), 0);
+	cr_assert_eq((file.size - HEADER) % (RECORD + 2 * COUNTERS), 0);
+	return file;
+}
+
+static uint64_t number(const unsigned char *bytes, size_t size)
+{
+	uint64_t value = 0;
+
+	memcpy(&value, bytes, size);
+	return value;
+}
+
+/* Ticks at an address, in all records; those add up whose bounds are equal. */
+static uint64_t ticks_at(const struct file *file, uint64_t address)
+{
+	const unsigned char *record = file->bytes + HEADER;
+	uint64_t low, sum = 0;
+
+	for (; record < file->bytes + file->size; record += RECORD + 2 * COUNTERS) {
+		low = number(record + 1, 8);
+		cr_assert_eq(record[0], 0);
+		cr_assert_eq(number(record + 9, 8), low + 2 * COUNTERS);
+		cr_assert_eq(number(record + 17, 4), COUNTERS);
+		cr_assert_eq(number(record + 21, 4), 997);
+		cr_assert_str_eq((const char *)record + 25, "seconds");
+		cr_assert_eq(record[40], 's');
+		if (address - low < 2 * COUNTERS)
+			sum += number(record + RECORD + (address - low) / 2 * 2, 2);
+	}
+	return sum;
+}
+
+static uint64_t all_ticks(const struct file *file)
+{
+	size_t at, i;
+	uint64_t sum = 0;
+
+	for (at = HEADER; at < file->size; at += RECORD + 2 * COUNTERS)
+		for (i = 0; i < COUNTERS; i++)
+			sum += number(file->bytes + at + RECORD + 2 * i, 2);
+	return sum;
+}
+
+Test(export_gmon, adds_up_an_object)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options second = { .target = 1 };
+	struct file file = gmon(profile, &every);
+
+	cr_assert_eq(file.size, HEADER + 2 * (RECORD + 2 * COUNTERS));
+	cr_assert_eq(ticks_at(&file, 0x401000), 1);
+	cr_assert_eq(ticks_at(&file, 0x401008), 20);
+	cr_assert_eq(ticks_at(&file, 0x401010), 540);
+	cr_assert_eq(ticks_at(&file, 0x408fff), 99);
+	cr_assert_eq(all_ticks(&file), 660);
+	free(file.bytes);
+	file = gmon(profile, &second);
+	cr_assert_eq(all_ticks(&file), 60);
+	free(file.bytes);
+	profile_free(profile);
+}
+
+Test(export_gmon, counts_beyond_16_bits)
+{
+	static const uint64_t counts[] = { 65534, 65535, 65536, 131070, 180000, INT32_MAX };
+	struct profile *profile = sample_profile();
+	struct error err;
+	struct file file;
+	size_t i;
+
+	for (i = 0; i < sizeof(counts) / sizeof(counts[0]); i++) {
+		profile->histograms[0].bins[0].count = counts[i];
+		file = gmon(profile, NULL);
+		cr_assert_eq(ticks_at(&file, 0x401000), counts[i]);
+		cr_assert_eq(all_ticks(&file), counts[i] + 659);
+		free(file.bytes);
+	}
+	profile->histograms[0].bins[0].count++;
+	cr_assert_eq(try_gmon(profile, NULL, &file, &err), -EOVERFLOW);
+	cr_assert_str_eq(err.text, "gmon: /usr/bin/work: more than 2147483647 ticks at 0x401000, "
+				   "and gprof counts no further");
+	free(file.bytes);
+	profile_free(profile);
+}
+
+/* gprof rounds the start of a function down to two bytes, so it would take its neighbour's tick. */
+Test(export_gmon, odd_bounds)
+{
+	struct profile *profile = sample_profile();
+	struct file file;
+
+	profile->functions[2].size = 0xd;
+	profile->histograms[0].bins[0].index = 0xc;
+	profile->histograms[1].bins[0].index = 0xb;
+	file = gmon(profile, NULL);
+	cr_assert_eq(ticks_at(&file, 0x40100a), 21);
+	cr_assert_eq(ticks_at(&file, 0x40100c), 0);
+	free(file.bytes);
+	profile_free(profile);
+}
+
+/* A bin that begins before its function is counted where that begins. */
+Test(export_gmon, wide_bins)
+{
+	struct profile *profile = sample_profile();
+	struct file file;
+
+	profile->histograms[0].bytes_per_bin = 64;
+	profile->histograms[0].bins[1].index = 1;
+	profile->functions[0].offset = 0x1050;
+	file = gmon(profile, NULL);
+	cr_assert_eq(ticks_at(&file, 0x401050), 500);
+	free(file.bytes);
+	profile_free(profile);
+}
+
+/* One that is in several functions, which report lists as a place, is spread evenly. */
+Test(export_gmon, bins_of_several_functions)
+{
+	struct profile *profile = sample_profile();
+	struct file file;
+	uint64_t at;
+
+	profile->histograms[0].bytes_per_bin = 4096;
+	profile->histograms[0].bins[0] = (struct profile_bin){ 1, 2 * COUNTERS + 1 };
+	profile->histograms[0].nr_bins = 1;
+	profile->functions[2].offset = 0x2000;
+	profile->functions[2].size = 4096;
+	file = gmon(profile, NULL);
+	for (at = 0x402000; at < 0x403000 - 2; at += 2)
+		cr_assert_eq(ticks_at(&file, at), 2);
+	cr_assert_eq(ticks_at(&file, at), 3);
+	cr_assert_eq(all_ticks(&file), 2 * COUNTERS + 1 + 60);
+	free(file.bytes);
+	profile_free(profile);
+}
+
+Test(export_gmon, rates)
+{
+	struct profile *profile = sample_profile();
+	char note[EXPORT_NOTE_BYTES] = "";
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .note = note };
+	static const struct {
+		uint64_t period;
+		uint64_t rate;
+		const char *note;
+	} rates[] = {
+		{ 1000000000, 1, "" },
+		{ 1003009, 997, "" },
+		{ 10000, 100000, "" },
+		{ 3000000, 333, "gprof knows whole rates only: its seconds are off by +0.1 %" },
+		{ 800000000, 1, "gprof knows whole rates only: its seconds are off by +25.0 %" },
+		{ 4000000000, 1, "gprof knows whole rates only: its seconds are off by -75.0 %" },
+	};
+	struct error err;
+	struct file file;
+	size_t i;
+
+	for (i = 0; i < sizeof(rates) / sizeof(rates[0]); i++) {
+		profile->sampling.period_ns = rates[i].period;
+		note[0] = '\0';
+		cr_assert_eq(try_gmon(profile, &options, &file, &err), 0);
+		cr_assert_eq(number(file.bytes + HEADER + 21, 4), rates[i].rate);
+		cr_assert_str_eq(note, rates[i].note);
+		free(file.bytes);
+	}
+	profile_free(profile);
+}
+
+/* gprof reads what it can name: the text of files. */
+Test(export_gmon, objects)
+{
+	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
+	const struct export_options other = { .target = EXPORT_ALL_TARGETS, .object = "[kernel]" };
+	const struct export_format *format = export_find("gmon");
+	struct profile *profile = sample_profile();
+
+	cr_assert(format->has_file(profile, &every, 0));
+	cr_assert(!format->has_file(profile, &every, 1));
+	cr_assert(!format->has_file(profile, &every, 2));
+	cr_assert(!format->has_file(profile, &every, 3));
+	cr_assert(!format->has_file(profile, &other, 0));
+	profile_free(profile);
+}
+
+/* A program of 32 bits has pointers of four. */
+Test(export_gmon, pointers_of_four_bytes)
+{
+	struct profile *profile = sample_profile();
+	struct error err;
+	struct file file;
+
+	free(profile->host.arch);
+	profile->host.arch = strdup("i686");
+	cr_assert_eq(try_gmon(profile, NULL, &file, &err), 0);
+	cr_assert_eq(number(file.bytes + HEADER + 1, 4), 0x401000);
+	cr_assert_eq(number(file.bytes + HEADER + 5, 4), 0x402000);
+	cr_assert_eq(number(file.bytes + HEADER + 9, 4), COUNTERS);
+	free(file.bytes);
+	profile_free(profile);
+}

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "pprof.pb-c.h"
+#include "sample.h"
+
+static Pprof__Profile *pprof(const struct profile *profile, const struct export_options *options)
+{
+	struct error err = { 0 };
+	char *bytes = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&bytes, &size);
+	Pprof__Profile *read;
+
+	cr_assert_not_null(stream);
+	cr_assert_eq(export_find("pprof")->write(profile, options, stream, &err), 0, "%s",
+		     err.text);
+	fclose(stream);
+	read = pprof__profile__unpack(NULL, size, (uint8_t *)bytes);
+	cr_assert_not_null(read);
+	free(bytes);
+	return read;
+}
+
+static const char *text(const Pprof__Profile *read, int64_t number)
+{
+	cr_assert(number >= 0 && (size_t)number < read->n_string_table);
+	return read->string_table[number];
+}
+
+/* What is referred to is there, once, by numbers from 1. */
+static void assert_sound(const Pprof__Profile *read)
+{
+	size_t i, j;
+
+	cr_assert_str_eq(text(read, 0), "");
+	for (i = 0; i < read->n_string_table; i++)
+		cr_assert(sample_is_harmless(read->string_table[i]));
+	for (i = 0; i < read->n_mapping; i++)
+		cr_assert_eq(read->mapping[i]->memory_limit > read->mapping[i]->memory_start, true);
+	for (i = 0; i < read->n_function; i++) {
+		cr_assert_eq(read->function[i]->id, i + 1);
+		cr_assert_gt(strlen(text(read, read->function[i]->name)), 0);
+	}
+	for (i = 0; i < read->n_location; i++) {
+		cr_assert_eq(read->location[i]->id, i + 1);
+		cr_assert(read->location[i]->mapping_id - 1 < read->n_mapping);
+		for (j = 0; j < read->location[i]->n_line; j++)
+			cr_assert(read->location[i]->line[j]->function_id - 1 < read->n_function);
+	}
+	for (i = 0; i < read->n_sample; i++) {
+		cr_assert_eq(read->sample[i]->n_location_id, 1);
+		cr_assert(read->sample[i]->location_id[0] - 1 < read->n_location);
+		cr_assert_eq(read->sample[i]->n_value, read->n_sample_type);
+	}
+}
+
+static const char *label(const Pprof__Profile *read, const Pprof__Sample *sample, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < sample->n_label; i++)
+		if (!strcmp(text(read, sample->label[i]->key), key))
+			return text(read, sample->label[i]->str);
+	return "";
+}
+
+static void assert_sample(const Pprof__Profile *read, size_t i, uint64_t address, int64_t ticks,
+			  const char *function)
+{
+	const Pprof__Sample *sample = read->sample[i];
+	const Pprof__Location *location = read->location[sample->location_id[0] - 1];
+	const char *name = "";
+
+	cr_assert_eq(location->address, address, "%zu: %lx", i, location->address);
+	cr_assert_eq(sample->value[0], ticks);
+	cr_assert_eq(sample->value[1], ticks * 1003009);
+	if (location->n_line)
+		name = text(read, read->function[location->line[0]->function_id - 1]->name);
+	cr_assert_str_eq(name, function);
+}
+
+Test(export_pprof, samples)
+{
+	struct profile *profile = sample_profile();
+	Pprof__Profile *read = pprof(profile, NULL);
+
+	assert_sound(read);
+	cr_assert_eq(read->n_sample, 7);
+	assert_sample(read, 0, 0x401000, 1, "main");
+	assert_sample(read, 1, 0x401008, 20, "main");
+	assert_sample(read, 2, 0x401010, 500, "operator,(A, B)");
+	assert_sample(read, 3, 0x401011, 40, "operator,(A, B)");
+	assert_sample(read, 4, 0x408fff, 99, "");
+	assert_sample(read, 5, 0x7f0000003000, 300, "late");
+	assert_sample(read, 6, 0xffffffff81000001, 40, "");
+	cr_assert_str_eq(label(read, read->sample[0], "target"), "./work \"quoted\", twice");
+	cr_assert_str_eq(label(read, read->sample[0], "pid"), "");
+	cr_assert_str_eq(label(read, read->sample[1], "cgroup"), "/caf\xc3\xa9");
+	cr_assert_str_eq(label(read, read->sample[5], "pid"), "77");
+	cr_assert_str_eq(label(read, read->sample[5], "process"), "jit, \"one\"");
+	pprof__profile__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+Test(export_pprof, head_and_mappings)
+{
+	struct profile *profile = sample_profile();
+	Pprof__Profile *read = pprof(profile, NULL);
+
+	cr_assert_eq(read->n_sample_type, 2);
+	cr_assert_str_eq(text(read, read->sample_type[0]->type), "samples");
+	cr_assert_str_eq(text(read, read->sample_type[1]->unit), "nanoseconds");
+	cr_assert_str_eq(text(read, read->default_sample_type), "cpu");
+	cr_assert_str_eq(text(read, read->period_type->type), "cpu");
+	cr_assert_eq(read->period, 1003009);
+	/* 2026-01-31T23:59:59.000000001+01:00 */
+	cr_assert_eq(read->time_nanos, 1769900399000000001);
+	cr_assert_eq(read->duration_nanos, 1060000001);
+	cr_assert_eq(read->n_comment, 2);
+	cr_assert_eq(read->n_mapping, 3);
+	cr_assert_str_eq(text(read, read->mapping[0]->filename), "/usr/bin/work");
+	cr_assert_str_eq(text(read, read->mapping[0]->build_id), "00ff12ab");
+	cr_assert_eq(read->mapping[0]->memory_start, 0x401000);
+	cr_assert_eq(read->mapping[0]->memory_limit, 0x409000);
+	cr_assert_eq(read->mapping[0]->file_offset, 0x1000);
+	/* There is no such file here, so the reader may look for it. */
+	cr_assert(!read->mapping[0]->has_line_numbers);
+	cr_assert_eq(read->mapping[1]->memory_start, 0x7f0000000000);
+	cr_assert_eq(read->mapping[2]->memory_start, 0xffffffff81000000);
+	pprof__profile__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+Test(export_pprof, times)
+{
+	static const struct {
+		const char *started;
+		int64_t ns;
+	} times[] = {
+		{ "1970-01-01T00:00:01Z", 1000000000 },
+		{ "1970-01-01T00:00:01.25Z", 1250000000 },
+		{ "1970-01-01T00:00:00.1234567891+00:00", 123456789 },
+		{ "1970-01-01T00:00:00-01:30", 5400000000000 },
+		{ "1969-12-31T23:59:59Z", 0 },
+		{ "9999-12-31T23:59:59Z", 0 },
+	};
+	struct profile *profile = sample_profile();
+	Pprof__Profile *read;
+	size_t i;
+
+	for (i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+		free(profile->started);
+		profile->started = strdup(times[i].started);
+		read = pprof(profile, NULL);
+		cr_assert_eq(read->time_nanos, times[i].ns, "%s", times[i].started);
+		pprof__profile__free_unpacked(read, NULL);
+	}
+	profile_free(profile);
+}
+
+/* Two histograms of one place are two samples of one location. */
+Test(export_pprof, one_location_for_a_place)
+{
+	struct profile *profile = sample_profile();
+	Pprof__Profile *read;
+
+	profile->histograms[1].bins[0].index = 0;
+	profile->targets[1].period_ns = 7;
+	read = pprof(profile, NULL);
+	assert_sound(read);
+	cr_assert_eq(read->n_sample, 7);
+	cr_assert_eq(read->n_location, 6);
+	cr_assert_eq(read->sample[0]->location_id[0], read->sample[1]->location_id[0]);
+	cr_assert_eq(read->sample[0]->value[1], 1003009);
+	/* Each by the clock of its target. */
+	cr_assert_eq(read->sample[1]->value[1], 20 * 7);
+	pprof__profile__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+Test(export_pprof, hostile_names)
+{
+	struct profile *profile;
+	Pprof__Profile *read;
+	size_t i;
+
+	for (i = 0; sample_names[i]; i++) {
+		profile = sample_profile_of_names(sample_names[i]);
+		read = pprof(profile, NULL);
+		assert_sound(read);
+		cr_assert_eq(read->n_sample, 7);
+		pprof__profile__free_unpacked(read, NULL);
+		profile_free(profile);
+	}
+}
+
+Test(export_pprof, options)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options second = { .target = 1 };
+	const struct export_options none = { .target = 2 };
+	struct error err;
+	FILE *null = fopen("/dev/null", "w");
+	Pprof__Profile *read = pprof(profile, &second);
+
+	assert_sound(read);
+	cr_assert_eq(read->n_sample, 2);
+	cr_assert_eq(read->n_mapping, 1);
+	pprof__profile__free_unpacked(read, NULL);
+	cr_assert_eq(export_find("pprof")->write(profile, &none, null, &err), -EINVAL);
+	fclose(null);
+	profile_free(profile);
+}

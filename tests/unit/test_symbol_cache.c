@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/symbol_cache.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "symbol/functions.h"
+
+/* One jit object with a tick at 0x1000; its perf map is a file of the test's. */
+static char map_path[] = "/tmp/bpfprofil-map-XXXXXX";
+static struct symbol_cache *cache;
+
+static void write_map(const char *text, time_t when)
+{
+	const struct timespec times[2] = { { .tv_sec = when }, { .tv_sec = when } };
+	int fd = open(map_path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+
+	cr_assert(fd >= 0);
+	cr_assert_eq(write(fd, text, strlen(text)), (ssize_t)strlen(text));
+	cr_assert_eq(futimens(fd, times), 0);
+	close(fd);
+}
+
+static int open_map(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	int fd = open(map_path, O_RDONLY | O_CLOEXEC);
+
+	(void)ctx;
+	(void)object;
+	(void)root_size;
+	root[0] = '\0';
+	return fd < 0 ? -errno : fd;
+}
+
+static void check_name(const char *build_id, const char *want)
+{
+	struct profile_object object = { .kind = PROFILE_JIT,
+					 .path = (char *)"[jit:1]",
+					 .build_id = (char *)build_id };
+	struct profile_bin bin = { .count = 7 };
+	struct profile_histogram histogram = { .offset = 0x1000,
+					       .size = 1,
+					       .bytes_per_bin = 1,
+					       .bins = &bin,
+					       .nr_bins = 1 };
+	struct profile profile = { .objects = &object,
+				   .nr_objects = 1,
+				   .histograms = &histogram,
+				   .nr_histograms = 1 };
+	const struct object_opener opener = { open_map, NULL, cache };
+
+	cr_assert_eq(functions_resolve(&profile, &opener, NULL), 0);
+	cr_assert_eq(profile.nr_functions, 1);
+	cr_assert_str_eq(profile.functions[0].name, want);
+	free(profile.functions[0].name);
+	free(profile.functions);
+}
+
+static void setup(void)
+{
+	int fd = mkstemp(map_path);
+
+	cr_assert(fd >= 0);
+	close(fd);
+	cache = symbol_cache_new();
+	cr_assert(cache);
+}
+
+static void teardown(void)
+{
+	symbol_cache_free(cache);
+	unlink(map_path);
+}
+
+TestSuite(symbol_cache, .init = setup, .fini = teardown);
+
+/* What nobody can tell from the file that was read is not read again. */
+Test(symbol_cache, read_once)
+{
+	write_map("1000 10 before\n", 1000);
+	check_name(NULL, "before");
+	write_map("1000 10 behind\n", 1000);
+	check_name(NULL, "before");
+}
+
+Test(symbol_cache, grown_file)
+{
+	write_map("1000 10 before\n", 1000);
+	check_name(NULL, "before");
+	write_map("1000 10 before\n1000 10 later\n", 1000);
+	check_name(NULL, "later");
+	write_map("1000 10 before\n1000 10 newer\n", 1001);
+	check_name(NULL, "newer");
+}
+
+Test(symbol_cache, other_build)
+{
+	write_map("1000 10 before\n", 1000);
+	check_name("aa", "before");
+	write_map("1000 10 behind\n", 1000);
+	check_name("bb", "behind");
+	check_name("aa", "before");
+	check_name(NULL, "behind");
+}
+
+/* That a file has no symbols is known too. */
+Test(symbol_cache, no_symbols)
+{
+	write_map("nothing\n", 1000);
+	check_name(NULL, "[jit:1]+0x1000");
+	write_map("1000 1 a", 1000);
+	check_name(NULL, "[jit:1]+0x1000");
+	write_map("1000 1 a", 1001);
+	check_name(NULL, "a");
+}
+
+Test(symbol_cache, ages)
+{
+	int i;
+
+	write_map("1000 10 before\n", 1000);
+	check_name(NULL, "before");
+	write_map("1000 10 behind\n", 1000);
+	for (i = 0; i < SYMBOL_CACHE_AGE; i++)
+		symbol_cache_age(cache);
+	check_name(NULL, "before");
+	for (i = 0; i <= SYMBOL_CACHE_AGE; i++)
+		symbol_cache_age(cache);
+	check_name(NULL, "behind");
+}

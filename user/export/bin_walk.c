@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/bin_walk.h"
+
+#include <stdlib.h>
+
+#include "export/export_impl.h"
+
+/* The next bin of a histogram. */
+struct cursor {
+	const struct profile_histogram *histogram;
+	size_t bin;
+};
+
+struct bin_walk {
+	const struct profile_histogram **sorted; /* by object */
+	size_t nr;
+	size_t first; /* of the object at hand: [first, end) */
+	size_t end;
+	struct cursor *heap; /* the smallest offset on top */
+	size_t nr_heap;
+	uint64_t last; /* offset that was given out */
+	bool any; /* was given out */
+};
+
+static uint64_t cursor_offset(const struct cursor *cursor)
+{
+	const struct profile_histogram *histogram = cursor->histogram;
+
+	return histogram->offset + histogram->bins[cursor->bin].index * histogram->bytes_per_bin;
+}
+
+static bool comes_before(const struct cursor *a, const struct cursor *b)
+{
+	uint64_t offset_a = cursor_offset(a);
+	uint64_t offset_b = cursor_offset(b);
+
+	return offset_a != offset_b ? offset_a < offset_b : a->histogram < b->histogram;
+}
+
+static void sift_down(struct bin_walk *walk, size_t at)
+{
+	struct cursor moved = walk->heap[at];
+	size_t child;
+
+	for (; (child = 2 * at + 1) < walk->nr_heap; at = child) {
+		if (child + 1 < walk->nr_heap &&
+		    comes_before(&walk->heap[child + 1], &walk->heap[child]))
+			child++;
+		if (!comes_before(&walk->heap[child], &moved))
+			break;
+		walk->heap[at] = walk->heap[child];
+	}
+	walk->heap[at] = moved;
+}
+
+static int compare_objects(const void *a, const void *b)
+{
+	const struct profile_histogram *x = *(const struct profile_histogram *const *)a;
+	const struct profile_histogram *y = *(const struct profile_histogram *const *)b;
+
+	return x->object < y->object ? -1 : x->object > y->object;
+}
+
+struct bin_walk *bin_walk_new(const struct profile *profile, const struct export_options *options)
+{
+	struct bin_walk *walk = calloc(1, sizeof(*walk));
+	size_t i;
+
+	if (!walk)
+		return NULL;
+	walk->sorted = calloc(profile->nr_histograms + 1, sizeof(*walk->sorted));
+	walk->heap = calloc(profile->nr_histograms + 1, sizeof(*walk->heap));
+	if (!walk->sorted || !walk->heap) {
+		bin_walk_free(walk);
+		return NULL;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (histogram->nr_bins && (!options || export_chosen(profile, options, histogram)))
+			walk->sorted[walk->nr++] = histogram;
+	}
+	qsort(walk->sorted, walk->nr, sizeof(*walk->sorted), compare_objects);
+	return walk;
+}
+
+void bin_walk_free(struct bin_walk *walk)
+{
+	if (!walk)
+		return;
+	free(walk->sorted);
+	free(walk->heap);
+	free(walk);
+}
+
+bool bin_walk_object(struct bin_walk *walk, uint32_t *ret)
+{
+	walk->first = walk->end;
+	if (walk->first == walk->nr)
+		return false;
+	while (walk->end < walk->nr &&
+	       walk->sorted[walk->end]->object == walk->sorted[walk->first]->object)
+		walk->end++;
+	bin_walk_restart(walk);
+	*ret = walk->sorted[walk->first]->object;
+	return true;
+}
+
+void bin_walk_restart(struct bin_walk *walk)
+{
+	size_t i;
+
+	walk->any = false;
+	walk->nr_heap = walk->end - walk->first;
+	for (i = 0; i < walk->nr_heap; i++)
+		walk->heap[i] = (struct cursor){ walk->sorted[walk->first + i], 0 };
+	for (i = walk->nr_heap / 2; i-- > 0;)
+		sift_down(walk, i);
+}
+
+bool bin_walk_next(struct bin_walk *walk, struct bin_place *ret)
+{
+	struct cursor *top = &walk->heap[0];
+
+	if (!walk->nr_heap)
+		return false;
+	ret->histogram = top->histogram;
+	ret->offset = cursor_offset(top);
+	ret->again = walk->any && walk->last == ret->offset;
+	walk->any = true;
+	walk->last = ret->offset;
+	ret->ticks = top->histogram->bins[top->bin].count;
+	if (++top->bin == top->histogram->nr_bins)
+		*top = walk->heap[--walk->nr_heap];
+	sift_down(walk, 0);
+	return true;
+}

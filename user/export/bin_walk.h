@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_BIN_WALK_H
+#define BPFPROFIL_BIN_WALK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "export/export.h"
+
+/*
+ * The bins of a profile, object by object and ascending by offset, whichever of the object's
+ * histograms they are in. Of bins at one offset the earlier histogram's comes first. Nothing as
+ * large as the bins is held.
+ *
+ *	while (bin_walk_object(walk, &object))
+ *		while (bin_walk_next(walk, &place))
+ */
+struct bin_walk;
+
+struct bin_place {
+	const struct profile_histogram *histogram;
+	uint64_t offset;
+	uint64_t ticks;
+	bool again; /* the bin before it was at this offset too */
+};
+
+/* The bins that options choose; NULL: all there are. NULL is returned when memory is out. */
+struct bin_walk *bin_walk_new(const struct profile *profile, const struct export_options *options);
+void bin_walk_free(struct bin_walk *walk); /* NULL is fine */
+
+/* Goes to the next object that has bins; false: there is none. */
+bool bin_walk_object(struct bin_walk *walk, uint32_t *ret);
+
+/* The next bin of that object; false: that was the last. */
+bool bin_walk_next(struct bin_walk *walk, struct bin_place *ret);
+
+/* Back to the first bin of that object. */
+void bin_walk_restart(struct bin_walk *walk);
+
+#endif

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Callgrind's profile format, version 1: a cost for each instruction, with its line. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "export/bin_walk.h"
+#include "export/export_impl.h"
+#include "export/place_lines.h"
+#include "export/pointer_map.h"
+#include "profile/profile_index.h"
+
+/* What valgrind writes for a file or function that it does not know. */
+static const char unknown[] = "???";
+
+struct callgrind {
+	const struct profile *profile;
+	const struct profile_index *index;
+	const struct profile_object *object;
+	FILE *stream;
+	struct place_lines lines;
+	struct pointer_map files; /* of the object: their numbers */
+	uint64_t nr_files;
+	uint64_t nr_functions;
+	const struct profile_function *function; /* at hand */
+	bool any_function; /* is */
+	const char *own; /* file of that function */
+	const char *file; /* at hand */
+	uint64_t total;
+};
+
+/* An instruction, and the sum of its ticks in all histograms. */
+struct cost {
+	const struct profile_function *function;
+	const struct source_line *line;
+	uint64_t offset;
+	uint64_t ticks;
+};
+
+static const char *file_of(const struct source_line *line)
+{
+	return line && line->file ? line->file : unknown;
+}
+
+/* A number stands before each name: a name cannot be taken for a number then. */
+static void put_name(FILE *stream, const char *key, uint64_t number, const char *name)
+{
+	fprintf(stream, "%s=(%" PRIu64 ") ", key, number);
+	export_text(stream, *name ? name : unknown, 0, NULL);
+	fputc('\n', stream);
+}
+
+static int put_file(struct callgrind *callgrind, const char *key, const char *file)
+{
+	uint64_t *number = pointer_map_at(&callgrind->files, file, NULL);
+
+	if (!number)
+		return -ENOMEM;
+	callgrind->file = file;
+	if (*number) {
+		fprintf(callgrind->stream, "%s=(%" PRIu64 ")\n", key, *number);
+		return 0;
+	}
+	*number = ++callgrind->nr_files;
+	put_name(callgrind->stream, key, *number, file);
+	return 0;
+}
+
+static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_t line,
+		     uint64_t ticks)
+{
+	FILE *stream = callgrind->stream;
+
+	fprintf(stream, "0x%" PRIx64 " ", profile_object_address(callgrind->object, offset));
+	json_text_u64(stream, line);
+	fputc(' ', stream);
+	json_text_u64(stream, ticks);
+	fputc('\n', stream);
+}
+
+/* A function is of the file that its code was written in, whatever was inlined there. */
+static int put_function(struct callgrind *callgrind, const struct cost *cost)
+{
+	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
+	int code;
+
+	callgrind->function = cost->function;
+	callgrind->any_function = true;
+	callgrind->own = file_of(line);
+	code = put_file(callgrind, "fl", callgrind->own);
+	put_name(callgrind->stream, "fn", ++callgrind->nr_functions,
+		 cost->function ? cost->function->name : unknown);
+	/* callgrind_annotate stumbles over a file without a line. */
+	if (line && line != cost->line)
+		put_line(callgrind, cost->offset, line->line, 0);
+	return code;
+}
+
+static int put_cost(struct callgrind *callgrind, const struct cost *cost)
+{
+	const char *file = file_of(cost->line);
+	int code = 0;
+
+	if (!callgrind->any_function || callgrind->function != cost->function)
+		code = put_function(callgrind, cost);
+	if (!code && file != callgrind->file)
+		code = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
+	put_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks);
+	callgrind->total += cost->ticks;
+	return code;
+}
+
+static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
+{
+	struct cost cost = { 0 };
+	struct bin_place place;
+	int code;
+
+	callgrind->object = &callgrind->profile->objects[object];
+	callgrind->any_function = false;
+	pointer_map_clear(&callgrind->files);
+	put_name(callgrind->stream, "ob", object + 1, callgrind->object->path);
+	code = place_lines_load(&callgrind->lines, callgrind->object, walk);
+	while (!code && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
+		if (place.again) {
+			cost.ticks += place.ticks;
+			continue;
+		}
+		if (cost.ticks)
+			code = put_cost(callgrind, &cost);
+		cost.line = place_lines_next(&callgrind->lines, &place);
+		cost.function = profile_index_find(callgrind->index, object, place.offset,
+						   place.histogram->bytes_per_bin);
+		cost.offset = place.offset;
+		cost.ticks = place.ticks;
+	}
+	return code || !cost.ticks ? code : put_cost(callgrind, &cost);
+}
+
+static void put_head(const struct callgrind *callgrind, uint64_t period)
+{
+	char *const *word = callgrind->profile->command;
+	FILE *stream = callgrind->stream;
+
+	fputs("# callgrind format\nversion: 1\ncreator: bpfprofil ", stream);
+	export_text(stream, callgrind->profile->tool ? callgrind->profile->tool : "", 0, NULL);
+	fputs("\ncmd:", stream);
+	for (; word && *word; word++) {
+		fputc(' ', stream);
+		export_text(stream, *word, 0, NULL);
+	}
+	fprintf(stream,
+		"\npositions: instr line\nevent: Ticks : Ticks of %" PRIu64
+		" ns of CPU time\nevents: Ticks\n",
+		period);
+}
+
+static int put_all(struct callgrind *callgrind, struct bin_walk *walk, uint64_t period,
+		   struct error *err)
+{
+	uint32_t object;
+	int code = 0;
+
+	errno = 0;
+	put_head(callgrind, period);
+	while (!code && bin_walk_object(walk, &object))
+		code = put_object(callgrind, walk, object);
+	fprintf(callgrind->stream, "totals: %" PRIu64 "\n", callgrind->total);
+	return code ? error_errno(err, code, "callgrind") :
+		      export_end(callgrind->stream, "callgrind", err);
+}
+
+int export_callgrind(const struct profile *profile, const struct export_options *options,
+		     FILE *stream, struct error *err)
+{
+	struct callgrind callgrind = { .profile = profile, .stream = stream };
+	struct profile_index *index;
+	struct bin_walk *walk;
+	uint64_t period;
+	int code;
+
+	options = options ? options : &export_defaults;
+	code = export_check(profile, options, "callgrind", err);
+	if (!code)
+		code = export_one_period(profile, options, "callgrind", &period, err);
+	if (code)
+		return code;
+	index = profile_index_new(profile);
+	walk = bin_walk_new(profile, options);
+	callgrind.index = index;
+	if (index && walk)
+		code = put_all(&callgrind, walk, period, err);
+	else
+		code = error_errno(err, -ENOMEM, "callgrind");
+	place_lines_end(&callgrind.lines, options);
+	pointer_map_clear(&callgrind.files);
+	bin_walk_free(walk);
+	profile_index_free(index);
+	return code;
+}

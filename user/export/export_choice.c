@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Which ticks go into an export by place, and what each of them stands for. */
+#include <errno.h>
+#include <inttypes.h>
+
+#include "export/export_impl.h"
+#include "symbol/regions.h"
+
+const struct export_options export_defaults = { .target = EXPORT_ALL_TARGETS };
+
+static bool target_chosen(const struct profile *profile, const struct export_options *options,
+			  uint32_t target)
+{
+	if (options->target != EXPORT_ALL_TARGETS)
+		return options->target == target;
+	return profile_target_counts(profile, target);
+}
+
+bool export_chosen(const struct profile *profile, const struct export_options *options,
+		   const struct profile_histogram *histogram)
+{
+	const struct profile_object *object = &profile->objects[histogram->object];
+
+	/* An overflow bin stands for text that no region took, not for a place. */
+	if (histogram->overflow || !target_chosen(profile, options, histogram->target))
+		return false;
+	return !options->object || object_has_name(object, options->object);
+}
+
+uint64_t export_ticks(const struct profile *profile, const struct export_options *options,
+		      uint32_t object)
+{
+	const struct profile_histogram *histogram;
+	uint64_t ticks = 0;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		histogram = &profile->histograms[i];
+		if (histogram->object == object && export_chosen(profile, options, histogram))
+			ticks += profile_histogram_ticks(histogram);
+	}
+	return ticks;
+}
+
+int export_check(const struct profile *profile, const struct export_options *options,
+		 const char *format, struct error *err)
+{
+	size_t i;
+
+	if (options->target != EXPORT_ALL_TARGETS && options->target >= profile->nr_targets)
+		return error_set(err, -EINVAL,
+				 "%s: target %" PRIu64 ": not in the profile, which has %zu",
+				 format, options->target, profile->nr_targets);
+	if (!options->object)
+		return 0;
+	for (i = 0; i < profile->nr_objects; i++)
+		if (object_has_name(&profile->objects[i], options->object))
+			return 0;
+	error_set(err, -EINVAL, "%s: object '%.200s': not in the profile", format, options->object);
+	error_hint(err, "bpfprofil report --by objects");
+	return -EINVAL;
+}
+
+uint64_t export_period(const struct profile *profile, uint32_t target)
+{
+	uint64_t own = profile->targets[target].period_ns;
+
+	return own ? own : profile->sampling.period_ns;
+}
+
+int export_one_period(const struct profile *profile, const struct export_options *options,
+		      const char *format, uint64_t *ret, struct error *err)
+{
+	uint64_t period = profile->sampling.period_ns;
+	bool any = false;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		if (!target_chosen(profile, options, i))
+			continue;
+		if (any && export_period(profile, i) != period) {
+			error_set(err, -EINVAL,
+				  "%s: target %" PRIu32 " has a tick of %" PRIu64
+				  " ns, others one of %" PRIu64,
+				  format, i, export_period(profile, i), period);
+			error_hint(err, "--target %" PRIu32, i);
+			return -EINVAL;
+		}
+		period = export_period(profile, i);
+		any = true;
+	}
+	*ret = period;
+	return 0;
+}

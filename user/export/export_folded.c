@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* FlameGraph's collapsed stacks: frames with semicolons between them, a blank, the ticks. */
+#include <ctype.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "export/export_impl.h"
+#include "export/stacks.h"
+
+struct folded {
+	const struct profile *profile;
+	const struct stacks *stacks;
+	bool by_target; /* there are several */
+	FILE *stream;
+};
+
+/* Other collapsers have a colon for the semicolon, too. */
+static void put_frame(FILE *stream, const char *name)
+{
+	export_text(stream, name, ';', ":");
+	fputc(';', stream);
+}
+
+/* Two numbers at the end of a line are, to flamegraph.pl, the two sides of a comparison. */
+static bool ends_in_number(const char *name)
+{
+	size_t at = strlen(name), end = at;
+
+	while (at && (isdigit((unsigned char)name[at - 1]) || name[at - 1] == '.'))
+		at--;
+	return at < end && at && name[at - 1] == ' ';
+}
+
+static void put_last_frame(FILE *stream, const char *name)
+{
+	export_text(stream, name, ';', ":");
+	fputs(ends_in_number(name) ? "_ " : " ", stream);
+}
+
+static void put_groups(const struct folded *folded, const struct profile_histogram *histogram)
+{
+	const struct profile_target *target = &folded->profile->targets[histogram->target];
+
+	if (folded->by_target)
+		put_frame(folded->stream, *target->name ? target->name : target->kind);
+	if (folded->stacks->by_process && histogram->pid >= 0) {
+		if (histogram->process)
+			export_text(folded->stream, histogram->process, ';', ":");
+		fprintf(folded->stream, "%s%" PRId64 ";", histogram->process ? "-" : "",
+			histogram->pid);
+	}
+	if (histogram->cgroup)
+		put_frame(folded->stream, histogram->cgroup);
+}
+
+static void put_stack(const struct folded *folded, const struct stack *stack)
+{
+	const struct profile_histogram *histogram = stack->histogram;
+
+	put_groups(folded, histogram);
+	put_frame(folded->stream,
+		  profile_object_base(&folded->profile->objects[histogram->object]));
+	put_last_frame(folded->stream, stack_function(stack));
+	json_text_u64(folded->stream, stack->ticks);
+	fputc('\n', folded->stream);
+}
+
+/* Stacks are sorted by target. */
+static int put_stacks(struct folded *folded, struct error *err)
+{
+	const struct stacks *stacks = folded->stacks;
+	size_t i;
+
+	folded->by_target = stacks->nr && stacks->all[0].histogram->target !=
+						  stacks->all[stacks->nr - 1].histogram->target;
+	errno = 0;
+	for (i = 0; i < stacks->nr && !ferror(folded->stream); i++)
+		put_stack(folded, &stacks->all[i]);
+	return export_end(folded->stream, "folded", err);
+}
+
+int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
+		  struct error *err)
+{
+	struct stacks stacks;
+	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
+	uint64_t period;
+	int code;
+
+	options = options ? options : &export_defaults;
+	code = export_check(profile, options, "folded", err);
+	if (!code)
+		code = export_one_period(profile, options, "folded", &period, err);
+	if (code)
+		return code;
+	if (stacks_build(profile, options, &stacks))
+		code = error_errno(err, -ENOMEM, "folded");
+	else
+		code = put_stacks(&folded, err);
+	stacks_free(&stacks);
+	return code;
+}

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * gmon.out, GNU version 1, of one object: histogram records and nothing else, at the addresses of
+ * its symbol table. gprof 2.40 has limits that shape it:
+ *
+ *  - A counter has 16 bits, but records of equal bounds are added up; so the rest of a larger count
+ *    stands in another record. The sum has 31 bits.
+ *  - Its unit is two bytes of text; with less to a counter, it loses every other one. It rounds the
+ *    start of a function down to the unit.
+ *  - Records may not overlap but as a whole. So they are cut at multiples of a fixed size, and those
+ *    without a tick are left out, which also keeps them small where the text is large. Those of two
+ *    runs can be added up, too.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "export/bin_walk.h"
+#include "export/export_impl.h"
+#include "profile/profile_index.h"
+#include "symbol/object_file.h"
+
+#define UNIT 2
+#define RECORD_BYTES 4096 /* of text */
+#define COUNTERS (RECORD_BYTES / UNIT)
+#define COUNT_MAX INT32_MAX
+#define SPREAD_MAX 65536 /* bytes of a bin: what profil() has at most */
+
+struct gmon {
+	const struct profile *profile;
+	const struct profile_index *index;
+	uint32_t object;
+	FILE *stream;
+	struct error *err;
+	size_t pointer; /* bytes of one, in the object */
+	uint32_t rate;
+	uint64_t record; /* the number of the one at hand */
+	uint32_t counts[COUNTERS];
+};
+
+bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
+			  uint32_t object)
+{
+	const struct profile_object *o = &profile->objects[object];
+
+	return o->kind == PROFILE_FILE && o->path[0] == '/' &&
+	       export_ticks(profile, options, object);
+}
+
+/* gprof takes the size of pointers from the program it is given. */
+static size_t pointer_size(const struct profile *profile, const struct profile_object *object)
+{
+	const char *arch = profile->host.arch ? profile->host.arch : "";
+	unsigned char ident[5] = "";
+	int fd = object_file_here(object, NULL);
+
+	if (fd >= 0) {
+		if (pread(fd, ident, sizeof(ident), 0) != (ssize_t)sizeof(ident))
+			ident[4] = 0;
+		close(fd);
+	}
+	if (ident[4])
+		return ident[4] == 1 ? 4 : 8; /* ELFCLASS32 */
+	return strstr(arch, "64") || !strcmp(arch, "s390x") ? 8 : 4;
+}
+
+static void put(FILE *stream, const void *value, size_t size)
+{
+	fwrite_unlocked(value, 1, size, stream);
+}
+
+static void put_pointer(const struct gmon *gmon, uint64_t value)
+{
+	uint32_t narrow = (uint32_t)value;
+
+	put(gmon->stream, gmon->pointer == 4 ? (void *)&narrow : (void *)&value, gmon->pointer);
+}
+
+static void put_header(FILE *stream)
+{
+	static const char spare[12];
+	const uint32_t version = 1;
+
+	put(stream, "gmon", 4);
+	put(stream, &version, sizeof(version));
+	put(stream, spare, sizeof(spare));
+}
+
+/* As much of the counts as one record can have; true: some is left. */
+static bool put_part(struct gmon *gmon)
+{
+	static const char tag, dimension[15] = "seconds";
+	const uint32_t nr = COUNTERS;
+	bool left = false;
+	uint16_t part;
+	size_t i;
+
+	put(gmon->stream, &tag, 1);
+	put_pointer(gmon, gmon->record * RECORD_BYTES);
+	put_pointer(gmon, (gmon->record + 1) * RECORD_BYTES);
+	put(gmon->stream, &nr, sizeof(nr));
+	put(gmon->stream, &gmon->rate, sizeof(gmon->rate));
+	put(gmon->stream, dimension, sizeof(dimension));
+	put(gmon->stream, "s", 1);
+	for (i = 0; i < COUNTERS; i++) {
+		part = gmon->counts[i] < UINT16_MAX ? (uint16_t)gmon->counts[i] : UINT16_MAX;
+		gmon->counts[i] -= part;
+		left = left || gmon->counts[i];
+		put(gmon->stream, &part, sizeof(part));
+	}
+	return left;
+}
+
+static void put_record(struct gmon *gmon)
+{
+	bool left = gmon->record != UINT64_MAX;
+
+	while (left && !ferror(gmon->stream))
+		left = put_part(gmon);
+}
+
+/*
+ * Where gprof will find the function that we give a bin to: in its first unit, if it begins in the
+ * bin, or in the last that is its own, if another may begin at the odd byte after it.
+ */
+static uint64_t filed_at(const struct gmon *gmon, const struct profile_function *function,
+			 uint64_t offset)
+{
+	const struct profile_object *object = &gmon->profile->objects[gmon->object];
+	uint64_t address, end;
+
+	if (!function)
+		return profile_object_address(object, offset);
+	if (function->offset > offset)
+		offset = function->offset;
+	address = profile_object_address(object, offset);
+	end = address - (offset - function->offset) + function->size;
+	if (end % UNIT && address == end - 1 && function->size > UNIT)
+		address -= UNIT;
+	return address;
+}
+
+static int add_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
+{
+	uint32_t *count;
+
+	if (address / RECORD_BYTES != gmon->record) {
+		put_record(gmon);
+		memset(gmon->counts, 0, sizeof(gmon->counts));
+		gmon->record = address / RECORD_BYTES;
+	}
+	count = &gmon->counts[address % RECORD_BYTES / UNIT];
+	if (ticks > COUNT_MAX - *count)
+		return error_set(gmon->err, -EOVERFLOW,
+				 "gmon: %.200s: more than %d ticks at 0x%" PRIx64
+				 ", and gprof counts no further",
+				 gmon->profile->objects[gmon->object].path, COUNT_MAX, address);
+	*count += (uint32_t)ticks;
+	return 0;
+}
+
+/* As gprof does with a bin that lies in several functions: a share for each of its bytes. */
+static int spread(struct gmon *gmon, const struct bin_place *place, uint64_t bytes)
+{
+	const struct profile_object *object = &gmon->profile->objects[gmon->object];
+	unsigned __int128 ticks = place->ticks;
+	uint64_t nr = bytes / UNIT, share, i;
+	int code = 0;
+
+	for (i = 0; !code && i < nr; i++) {
+		share = (uint64_t)(ticks * (i + 1) / nr - ticks * i / nr);
+		if (share)
+			code = add_ticks(gmon,
+					 profile_object_address(object, place->offset + i * UNIT),
+					 share);
+	}
+	return code;
+}
+
+static int add(struct gmon *gmon, const struct bin_place *place)
+{
+	uint64_t bytes = place->histogram->bytes_per_bin;
+	const struct profile_function *function;
+
+	function = profile_index_find(gmon->index, gmon->object, place->offset, bytes);
+	/* What is no function but a place of a bin's own was in several. */
+	if (bytes > UNIT && bytes <= SPREAD_MAX &&
+	    (!function || (function->offset == place->offset && function->size == bytes)))
+		return spread(gmon, place, bytes);
+	return add_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
+}
+
+/* Bins of one place are one, so that wide ones do not go back and forth between records. */
+static int put_object(struct gmon *gmon, struct bin_walk *walk)
+{
+	struct bin_place place, sum = { 0 };
+	int code = 0;
+
+	gmon->record = UINT64_MAX;
+	while (!code && !ferror(gmon->stream) && bin_walk_next(walk, &place)) {
+		if (place.again && place.histogram->bytes_per_bin == sum.histogram->bytes_per_bin) {
+			sum.ticks += place.ticks;
+			continue;
+		}
+		if (sum.histogram)
+			code = add(gmon, &sum);
+		sum = place;
+	}
+	if (!code && sum.histogram)
+		code = add(gmon, &sum);
+	if (!code)
+		put_record(gmon);
+	return code;
+}
+
+static int put_all(struct gmon *gmon, struct bin_walk *walk)
+{
+	uint32_t object;
+	int code = 0;
+
+	errno = 0;
+	put_header(gmon->stream);
+	while (!code && bin_walk_object(walk, &object)) {
+		if (object == gmon->object)
+			code = put_object(gmon, walk);
+	}
+	return code ? code : export_end(gmon->stream, "gmon", gmon->err);
+}
+
+/* gprof counts in whole ticks a second; 0 would be no time at all. */
+static uint32_t rate_of(uint64_t period, char *note)
+{
+	uint64_t rate = period ? (1000000000 + period / 2) / period : 0;
+	double off;
+
+	rate = rate ? rate : 1;
+	off = 100e9 / ((double)rate * (double)period) - 100;
+	if (note && (off > 0.1 || off < -0.1))
+		snprintf(note, EXPORT_NOTE_BYTES,
+			 "gprof knows whole rates only: its seconds are off by %+.1f %%", off);
+	return (uint32_t)rate;
+}
+
+int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err)
+{
+	struct gmon *gmon = calloc(1, sizeof(*gmon));
+	struct profile_index *index = profile_index_new(profile);
+	struct bin_walk *walk;
+	uint64_t period;
+	int code;
+
+	options = options ? options : &export_defaults;
+	walk = bin_walk_new(profile, options);
+	code = export_check(profile, options, "gmon", err);
+	if (!code)
+		code = export_one_period(profile, options, "gmon", &period, err);
+	if (!code && (!gmon || !index || !walk))
+		code = error_errno(err, -ENOMEM, "gmon");
+	if (!code) {
+		*gmon = (struct gmon){ .profile = profile,
+				       .index = index,
+				       .object = options->file_object,
+				       .stream = stream,
+				       .err = err,
+				       .rate = rate_of(period, options->note) };
+		gmon->pointer = pointer_size(profile, &profile->objects[gmon->object]);
+		code = put_all(gmon, walk);
+	}
+	bin_walk_free(walk);
+	profile_index_free(index);
+	free(gmon);
+	return code;
+}

@@ -1,0 +1,455 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * pprof: a location for each place, with the functions that were inlined there, and a sample for
+ * each bin. Addresses are those of the objects' own disassembly, as if each were loaded there.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "export/bin_walk.h"
+#include "export/export_impl.h"
+#include "export/place_lines.h"
+#include "export/pprof_stream.h"
+#include "profile/profile_index.h"
+#include "symbol/object_file.h"
+
+/* Of a location; deeper inlining loses its middle. */
+#define FRAMES_MAX 64
+#define LABELS_MAX 4
+
+/* What is said of every sample of a histogram. */
+struct labels {
+	Pprof__Label labels[LABELS_MAX];
+	Pprof__Label *all[LABELS_MAX];
+	size_t nr;
+};
+
+/* The text of an object that was hit. */
+struct extent {
+	uint64_t ticks;
+	uint64_t start;
+	uint64_t end;
+	uint64_t mapping; /* the first of its numbers; 0: no ticks */
+};
+
+struct pprof {
+	struct pprof_stream out;
+	const struct profile *profile;
+	const struct export_options *options;
+	const struct profile_index *index;
+	struct extent *extents; /* of each object */
+	struct labels *labels; /* of each histogram */
+	uint32_t object; /* at hand */
+	struct place_lines lines;
+	struct pointer_map inlined; /* functions of the object at hand, by name and file */
+	const struct profile_function *function; /* at hand */
+	const char *file; /* and its file */
+	uint64_t function_id; /* 0: none at hand */
+	uint64_t nr_mappings;
+	uint64_t nr_functions;
+	uint64_t nr_locations;
+};
+
+static int64_t clamp(unsigned __int128 value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* "2026-01-31T23:59:59.5+01:00", which was checked when it was read, in ns since 1970. */
+static int64_t parse_time(const char *text)
+{
+	struct tm tm = { 0 };
+	const char *at = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
+	uint64_t ns = 0, unit = 100000000;
+	int hours = 0, minutes = 0;
+	int64_t seconds;
+
+	if (!at)
+		return 0;
+	seconds = timegm(&tm);
+	if (*at == '.') {
+		for (at++; *at >= '0' && *at <= '9'; at++, unit /= 10)
+			ns += (uint64_t)(*at - '0') * unit;
+	}
+	if ((*at == '+' || *at == '-') && sscanf(at + 1, "%2d:%2d", &hours, &minutes) == 2)
+		seconds -= (*at == '-' ? -60 : 60) * (hours * 60 + minutes);
+	return seconds < 0 || seconds > INT64_MAX / 1000000000 - 1 ?
+		       0 :
+		       seconds * 1000000000 + (int64_t)ns;
+}
+
+static void put_comment(struct pprof *pprof, const char *text)
+{
+	int64_t number = pprof_text(&pprof->out, text);
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	part.n_comment = 1;
+	part.comment = &number;
+	pprof_put(&pprof->out, &part);
+}
+
+/* What has no place, and so no sample. */
+static void put_comments(struct pprof *pprof)
+{
+	const struct profile_account *ticks = &pprof->profile->ticks;
+	char account[256];
+	size_t i;
+
+	snprintf(account, sizeof(account),
+		 "%" PRIu64 " ticks = %" PRIu64 " binned + %" PRIu64 " overflow + %" PRIu64
+		 " outside + %" PRIu64 " filtered + %" PRIu64 " lost",
+		 ticks->total, ticks->binned, ticks->overflow, ticks->outside, ticks->filtered,
+		 profile_account_lost(ticks));
+	put_comment(pprof, account);
+	for (i = 0; i < pprof->profile->nr_notes; i++)
+		put_comment(pprof, pprof->profile->notes[i]);
+}
+
+static void put_head(struct pprof *pprof)
+{
+	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
+	Pprof__ValueType *types[] = { &samples, &cpu };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	samples.type = pprof_shared_text(&pprof->out, "samples");
+	samples.unit = pprof_shared_text(&pprof->out, "count");
+	cpu.type = pprof_shared_text(&pprof->out, "cpu");
+	cpu.unit = pprof_shared_text(&pprof->out, "nanoseconds");
+	part.n_sample_type = 2;
+	part.sample_type = types;
+	part.default_sample_type = cpu.type;
+	part.period_type = &cpu;
+	part.period = clamp(pprof->profile->sampling.period_ns);
+	part.time_nanos = parse_time(pprof->profile->started);
+	part.duration_nanos = clamp(pprof->profile->duration_ns);
+	pprof_put(&pprof->out, &part);
+	put_comments(pprof);
+}
+
+static void add_label(struct pprof *pprof, struct labels *labels, const char *key,
+		      const char *value)
+{
+	Pprof__Label *label = &labels->labels[labels->nr];
+
+	if (!value || !*value)
+		return;
+	pprof__label__init(label);
+	label->key = pprof_shared_text(&pprof->out, key);
+	label->str = pprof_shared_text(&pprof->out, value);
+	labels->all[labels->nr++] = label;
+}
+
+static void make_labels(struct pprof *pprof, size_t i)
+{
+	const struct profile_histogram *histogram = &pprof->profile->histograms[i];
+	const struct profile_target *target = &pprof->profile->targets[histogram->target];
+	struct labels *labels = &pprof->labels[i];
+	char pid[24] = "";
+
+	if (histogram->pid >= 0)
+		snprintf(pid, sizeof(pid), "%" PRId64, histogram->pid);
+	add_label(pprof, labels, "target", *target->name ? target->name : target->kind);
+	add_label(pprof, labels, "pid", pid);
+	add_label(pprof, labels, "process", histogram->process);
+	add_label(pprof, labels, "cgroup", histogram->cgroup);
+}
+
+static void survey(struct pprof *pprof)
+{
+	const struct profile_histogram *histogram;
+	struct extent *extent;
+	size_t i;
+
+	for (i = 0; i < pprof->profile->nr_histograms; i++) {
+		histogram = &pprof->profile->histograms[i];
+		if (!histogram->nr_bins ||
+		    !export_chosen(pprof->profile, pprof->options, histogram))
+			continue;
+		make_labels(pprof, i);
+		extent = &pprof->extents[histogram->object];
+		if (!extent->ticks || histogram->offset < extent->start)
+			extent->start = histogram->offset;
+		if (histogram->offset + histogram->size > extent->end)
+			extent->end = histogram->offset + histogram->size;
+		extent->ticks += profile_histogram_ticks(histogram);
+	}
+}
+
+static void put_mapping(struct pprof *pprof, const struct profile_object *object,
+			const struct profile_text *text, bool looked_up)
+{
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT;
+	Pprof__Mapping *mappings[] = { &mapping };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	mapping.id = ++pprof->nr_mappings;
+	mapping.memory_start = text->address;
+	mapping.memory_limit = text->address + text->size;
+	mapping.file_offset = object->kind == PROFILE_FILE ? text->offset : 0;
+	mapping.filename = pprof_shared_text(&pprof->out, object->path);
+	mapping.build_id = pprof_shared_text(&pprof->out, object->build_id);
+	mapping.has_functions = true;
+	mapping.has_filenames = looked_up;
+	mapping.has_line_numbers = looked_up;
+	mapping.has_inline_frames = looked_up;
+	part.n_mapping = 1;
+	part.mapping = mappings;
+	pprof_put(&pprof->out, &part);
+}
+
+/* pprof looks up itself what is said to be missing: the lines of a file that is not here. */
+static bool is_here(const struct profile_object *object)
+{
+	int fd;
+
+	if (object->kind != PROFILE_FILE || object->path[0] != '/')
+		return true;
+	fd = object_file_here(object, NULL);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+static void put_mappings(struct pprof *pprof, uint32_t i)
+{
+	const struct profile_object *object = &pprof->profile->objects[i];
+	struct extent *extent = &pprof->extents[i];
+	const struct profile_text whole = { extent->start, extent->start,
+					    extent->end - extent->start };
+	bool looked_up;
+	size_t j;
+
+	if (!extent->ticks || extent->mapping)
+		return;
+	looked_up = is_here(object);
+	extent->mapping = pprof->nr_mappings + 1;
+	for (j = 0; j < object->nr_text; j++)
+		put_mapping(pprof, object, &object->text[j], looked_up);
+	if (!object->nr_text)
+		put_mapping(pprof, object, &whole, looked_up);
+}
+
+/* The first mapping is what pprof calls the profile's main binary. */
+static uint32_t hottest_file(const struct pprof *pprof)
+{
+	const struct profile *profile = pprof->profile;
+	uint64_t most = 0;
+	uint32_t i, found = 0;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (profile->objects[i].kind != PROFILE_FILE || pprof->extents[i].ticks <= most)
+			continue;
+		most = pprof->extents[i].ticks;
+		found = i;
+	}
+	return found;
+}
+
+static void put_objects(struct pprof *pprof)
+{
+	uint32_t i;
+
+	if (pprof->profile->nr_objects)
+		put_mappings(pprof, hottest_file(pprof));
+	for (i = 0; i < pprof->profile->nr_objects; i++)
+		put_mappings(pprof, i);
+}
+
+static uint64_t add_function(struct pprof *pprof, const char *name, const char *file)
+{
+	Pprof__Function function = PPROF__FUNCTION__INIT;
+	Pprof__Function *functions[] = { &function };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	function.id = ++pprof->nr_functions;
+	function.name = pprof_text(&pprof->out, name);
+	function.system_name = function.name;
+	function.filename = pprof_shared_text(&pprof->out, file);
+	part.n_function = 1;
+	part.function = functions;
+	pprof_put(&pprof->out, &part);
+	return function.id;
+}
+
+/* A function that was inlined; its name and file stand at one address each. */
+static uint64_t inlined_function(struct pprof *pprof, const struct source_line *line)
+{
+	const char *name = line->function ? line->function : "[inlined]";
+	uint64_t *id = pointer_map_at(&pprof->inlined, name, line->file);
+
+	if (!id) {
+		pprof->out.error = -ENOMEM;
+		return 0;
+	}
+	if (!*id)
+		*id = add_function(pprof, name, line->file);
+	return *id;
+}
+
+/* The function that has the code. Places ascend, so those of a function follow one another. */
+static uint64_t outer_function(struct pprof *pprof, const struct profile_function *function,
+			       const struct source_line *line)
+{
+	const char *file = line ? line->file : NULL;
+	const char *name = function ? function->name : line ? line->function : NULL;
+
+	if (pprof->function_id && function && pprof->function == function && pprof->file == file)
+		return pprof->function_id;
+	pprof->function = function;
+	pprof->file = file;
+	pprof->function_id = add_function(pprof, name && *name ? name : "[unknown]", file);
+	return pprof->function_id;
+}
+
+static void put_location(struct pprof *pprof, uint64_t address, uint64_t mapping,
+			 Pprof__Line **lines, size_t nr)
+{
+	Pprof__Location location = PPROF__LOCATION__INIT;
+	Pprof__Location *locations[] = { &location };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	location.id = ++pprof->nr_locations;
+	location.mapping_id = mapping;
+	location.address = address;
+	location.n_line = nr;
+	location.line = lines;
+	part.n_location = 1;
+	part.location = locations;
+	pprof_put(&pprof->out, &part);
+}
+
+static uint64_t mapping_of(const struct pprof *pprof, const struct profile_object *object,
+			   uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++)
+		if (offset - object->text[i].offset < object->text[i].size)
+			return pprof->extents[pprof->object].mapping + i;
+	return pprof->extents[pprof->object].mapping;
+}
+
+static void add_line(Pprof__Line *line, uint64_t function, const struct source_line *source)
+{
+	pprof__line__init(line);
+	line->function_id = function;
+	line->line = source ? source->line : 0;
+}
+
+static void add_location(struct pprof *pprof, const struct bin_place *place,
+			 const struct source_line *source)
+{
+	const struct profile_object *object = &pprof->profile->objects[pprof->object];
+	const struct profile_function *function;
+	Pprof__Line lines[FRAMES_MAX], *all[FRAMES_MAX];
+	size_t nr = 0;
+
+	function = profile_index_find(pprof->index, pprof->object, place->offset,
+				      place->histogram->bytes_per_bin);
+	for (; source && source->caller; source = source->caller) {
+		if (nr == FRAMES_MAX - 1)
+			continue;
+		add_line(&lines[nr], inlined_function(pprof, source), source);
+		all[nr] = &lines[nr];
+		nr++;
+	}
+	if (function || source) {
+		add_line(&lines[nr], outer_function(pprof, function, source), source);
+		all[nr] = &lines[nr];
+		nr++;
+	}
+	put_location(pprof, profile_object_address(object, place->offset),
+		     mapping_of(pprof, object, place->offset), all, nr);
+}
+
+/* Of the location that was added last. */
+static void put_sample(struct pprof *pprof, const struct bin_place *place)
+{
+	const struct profile_histogram *histogram = place->histogram;
+	struct labels *labels = &pprof->labels[histogram - pprof->profile->histograms];
+	uint64_t period = export_period(pprof->profile, histogram->target);
+	int64_t values[2] = { clamp(place->ticks),
+			      clamp((unsigned __int128)place->ticks * period) };
+	Pprof__Sample sample = PPROF__SAMPLE__INIT;
+	Pprof__Sample *samples[] = { &sample };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	sample.n_location_id = 1;
+	sample.location_id = &pprof->nr_locations;
+	sample.n_value = 2;
+	sample.value = values;
+	sample.n_label = labels->nr;
+	sample.label = labels->all;
+	part.n_sample = 1;
+	part.sample = samples;
+	pprof_put(&pprof->out, &part);
+}
+
+static int put_object(struct pprof *pprof, struct bin_walk *walk)
+{
+	const struct source_line *line;
+	struct bin_place place;
+	int code;
+
+	pprof->function_id = 0;
+	pointer_map_clear(&pprof->inlined);
+	code = place_lines_load(&pprof->lines, &pprof->profile->objects[pprof->object], walk);
+	while (!code && !ferror(pprof->out.stream) && bin_walk_next(walk, &place)) {
+		line = place_lines_next(&pprof->lines, &place);
+		if (!place.again)
+			add_location(pprof, &place, line);
+		put_sample(pprof, &place);
+		code = pprof->out.error;
+	}
+	return code;
+}
+
+static int put_all(struct pprof *pprof, struct bin_walk *walk, struct error *err)
+{
+	int code;
+
+	put_head(pprof);
+	survey(pprof);
+	put_objects(pprof);
+	code = pprof->out.error;
+	while (!code && bin_walk_object(walk, &pprof->object))
+		code = put_object(pprof, walk);
+	return code ? error_errno(err, code, "pprof") : export_end(pprof->out.stream, "pprof", err);
+}
+
+int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
+		 struct error *err)
+{
+	struct pprof pprof = { .profile = profile };
+	struct profile_index *index;
+	struct bin_walk *walk;
+	int code;
+
+	pprof.options = options ? options : &export_defaults;
+	code = export_check(profile, pprof.options, "pprof", err);
+	if (code)
+		return code;
+	errno = 0;
+	code = pprof_stream_begin(&pprof.out, stream);
+	index = profile_index_new(profile);
+	walk = bin_walk_new(profile, pprof.options);
+	pprof.index = index;
+	pprof.extents = calloc(profile->nr_objects + 1, sizeof(*pprof.extents));
+	pprof.labels = calloc(profile->nr_histograms + 1, sizeof(*pprof.labels));
+	if (!code && index && walk && pprof.extents && pprof.labels)
+		code = put_all(&pprof, walk, err);
+	else
+		code = error_errno(err, -ENOMEM, "pprof");
+	place_lines_end(&pprof.lines, pprof.options);
+	pointer_map_clear(&pprof.inlined);
+	pprof_stream_end(&pprof.out);
+	free(pprof.labels);
+	free(pprof.extents);
+	bin_walk_free(walk);
+	profile_index_free(index);
+	return code;
+}

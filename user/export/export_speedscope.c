@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * speedscope's own format: a "sampled" profile for each target, process and cgroup that is told
+ * apart, where a function stands above its object. Weights are nanoseconds.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/json_text.h"
+#include "export/export_impl.h"
+#include "export/stacks.h"
+
+struct speedscope {
+	const struct profile *profile;
+	const struct stacks *stacks;
+	FILE *stream;
+};
+
+/* Frames are numbered: the objects, the functions, then what has no name. */
+static uint64_t function_frame(const struct speedscope *speedscope, const struct stack *stack)
+{
+	const struct profile *profile = speedscope->profile;
+	size_t i = profile->nr_functions;
+
+	if (stack->function)
+		i = (size_t)(stack->function - profile->functions);
+	return profile->nr_objects + i;
+}
+
+static void put_frame(const struct speedscope *speedscope, const char *name, const char *file,
+		      bool last)
+{
+	fputs("{\"name\": ", speedscope->stream);
+	json_text_string(speedscope->stream, name);
+	if (file) {
+		fputs(", \"file\": ", speedscope->stream);
+		json_text_string(speedscope->stream, file);
+	}
+	fputs(last ? "}\n" : "},\n", speedscope->stream);
+}
+
+static void put_frames(const struct speedscope *speedscope)
+{
+	const struct profile *profile = speedscope->profile;
+	const struct profile_function *function;
+	struct stack nameless = { 0 };
+	size_t i;
+
+	fputs("\"shared\": {\"frames\": [\n", speedscope->stream);
+	for (i = 0; i < profile->nr_objects; i++)
+		put_frame(speedscope, profile_object_base(&profile->objects[i]),
+			  profile->objects[i].path, false);
+	for (i = 0; i < profile->nr_functions; i++) {
+		function = &profile->functions[i];
+		nameless.function = function;
+		put_frame(speedscope, stack_function(&nameless),
+			  profile->objects[function->object].path, false);
+	}
+	nameless.function = NULL;
+	put_frame(speedscope, stack_function(&nameless), NULL, true);
+	fputs("]},\n", speedscope->stream);
+}
+
+/* What a group is told apart by, or NULL: out of memory. The caller frees it. */
+static char *name_group(const struct speedscope *speedscope,
+			const struct profile_histogram *histogram)
+{
+	const struct profile_target *target = &speedscope->profile->targets[histogram->target];
+	const char *process = histogram->process ? histogram->process : "process";
+	char pid[24] = "", *name;
+	bool by_process = speedscope->stacks->by_process && histogram->pid >= 0;
+
+	if (by_process)
+		snprintf(pid, sizeof(pid), " %" PRId64, histogram->pid);
+	if (asprintf(&name, "%s%s%s%s%s%s", *target->name ? target->name : target->kind,
+		     histogram->cgroup ? ", " : "", histogram->cgroup ? histogram->cgroup : "",
+		     by_process ? ", " : "", by_process ? process : "", pid) < 0)
+		return NULL;
+	return name;
+}
+
+static uint64_t nanoseconds(const struct speedscope *speedscope, const struct stack *stack)
+{
+	unsigned __int128 ns = export_period(speedscope->profile, stack->histogram->target);
+
+	ns *= stack->ticks;
+	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
+}
+
+/* Returns the sum of the weights. */
+static uint64_t put_samples(const struct speedscope *speedscope, size_t first, size_t end)
+{
+	FILE *stream = speedscope->stream;
+	const struct stack *stack;
+	uint64_t total = 0;
+	size_t i;
+
+	fputs("\"samples\": [", stream);
+	for (i = first; i < end; i++) {
+		stack = &speedscope->stacks->all[i];
+		fprintf(stream, "%s[%" PRIu32 ",%" PRIu64 "]", i == first ? "" : ",",
+			stack->histogram->object, function_frame(speedscope, stack));
+	}
+	fputs("],\n\"weights\": [", stream);
+	for (i = first; i < end; i++) {
+		fputs(i == first ? "" : ",", stream);
+		json_text_u64(stream, nanoseconds(speedscope, &speedscope->stacks->all[i]));
+		total += nanoseconds(speedscope, &speedscope->stacks->all[i]);
+	}
+	fprintf(stream, "],\n\"startValue\": 0, \"endValue\": %" PRIu64 "}", total);
+	return total;
+}
+
+static int put_group(const struct speedscope *speedscope, size_t first, size_t end, uint64_t *total)
+{
+	FILE *stream = speedscope->stream;
+	char *name = name_group(speedscope, speedscope->stacks->all[first].histogram);
+
+	if (!name)
+		return -ENOMEM;
+	fprintf(stream, "%s{\"type\": \"sampled\", \"unit\": \"nanoseconds\", \"name\": ",
+		first ? ",\n" : "\n");
+	json_text_string(stream, name);
+	fputs(",\n", stream);
+	*total = put_samples(speedscope, first, end);
+	free(name);
+	return 0;
+}
+
+/* Stacks are sorted by group. The one with most time is shown first. */
+static int put_groups(const struct speedscope *speedscope)
+{
+	const struct stacks *stacks = speedscope->stacks;
+	size_t first, end, nr = 0, active = 0;
+	uint64_t total = 0, most = 0;
+	int code = 0;
+
+	fputs("\"profiles\": [", speedscope->stream);
+	for (first = 0; !code && first < stacks->nr; first = end) {
+		end = first + 1;
+		while (end < stacks->nr &&
+		       !stack_compare_groups(stacks, &stacks->all[first], &stacks->all[end]))
+			end++;
+		code = put_group(speedscope, first, end, &total);
+		if (total > most) {
+			most = total;
+			active = nr;
+		}
+		nr++;
+	}
+	fprintf(speedscope->stream, "\n],\n\"activeProfileIndex\": %zu}\n", active);
+	return code;
+}
+
+static int put_all(const struct speedscope *speedscope, struct error *err)
+{
+	const struct stacks *stacks = speedscope->stacks;
+	FILE *stream = speedscope->stream;
+	const char *name = "";
+	int code;
+
+	if (stacks->nr)
+		name = speedscope->profile->targets[stacks->all[0].histogram->target].name;
+	errno = 0;
+	fputs("{\"$schema\": \"https://www.speedscope.app/file-format-schema.json\",\n"
+	      "\"exporter\": \"bpfprofil\", \"name\": ",
+	      stream);
+	json_text_string(stream, name);
+	fputs(",\n", stream);
+	put_frames(speedscope);
+	code = put_groups(speedscope);
+	return code ? error_errno(err, code, "speedscope") : export_end(stream, "speedscope", err);
+}
+
+int export_speedscope(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err)
+{
+	struct stacks stacks;
+	const struct speedscope speedscope = { .profile = profile,
+					       .stacks = &stacks,
+					       .stream = stream };
+	int code;
+
+	options = options ? options : &export_defaults;
+	code = export_check(profile, options, "speedscope", err);
+	if (code)
+		return code;
+	if (stacks_build(profile, options, &stacks))
+		code = error_errno(err, -ENOMEM, "speedscope");
+	else
+		code = put_all(&speedscope, err);
+	stacks_free(&stacks);
+	return code;
+}

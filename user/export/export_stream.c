@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+
+static size_t put_character(FILE *stream, const char *text)
+{
+	size_t length = utf8_sequence(text, strnlen(text, 4)), i;
+
+	if (!length) {
+		fputs("\xef\xbf\xbd", stream);
+		return 1;
+	}
+	if (!utf8_is_control(text, length)) {
+		fwrite(text, 1, length, stream);
+		return length;
+	}
+	for (i = 0; i < length; i++)
+		fprintf(stream, "\\x%02x", (unsigned char)text[i]);
+	return length;
+}
+
+/* Bytes of text that can be written as they are. */
+static size_t plain_length(const char *text, char special)
+{
+	size_t length = 0;
+
+	while (text[length] >= ' ' && text[length] < 0x7f && text[length] != special)
+		length++;
+	return length;
+}
+
+void export_text(FILE *stream, const char *text, char special, const char *instead)
+{
+	size_t plain;
+
+	for (;;) {
+		plain = plain_length(text, special);
+		fwrite_unlocked(text, 1, plain, stream);
+		text += plain;
+		if (!*text)
+			break;
+		if (*text == special) {
+			fputs(instead, stream);
+			text++;
+		} else {
+			text += put_character(stream, text);
+		}
+	}
+}
+
+int export_end(FILE *stream, const char *format, struct error *err)
+{
+	if (!fflush(stream) && !ferror(stream))
+		return 0;
+	return error_errno(err, errno ? -errno : -EIO, "writing %s", format);
+}

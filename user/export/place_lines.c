@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/place_lines.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "symbol/object_file.h"
+
+/* Each offset of the object once, ascending. */
+static uint64_t *gather_offsets(struct bin_walk *walk, size_t *nr)
+{
+	struct bin_place place;
+	uint64_t *offsets;
+	size_t i = 0;
+
+	*nr = 0;
+	while (bin_walk_next(walk, &place))
+		*nr += !place.again;
+	bin_walk_restart(walk);
+	offsets = malloc((*nr + 1) * sizeof(*offsets));
+	while (offsets && bin_walk_next(walk, &place)) {
+		if (!place.again)
+			offsets[i++] = place.offset;
+	}
+	bin_walk_restart(walk);
+	return offsets;
+}
+
+static int load_file(struct place_lines *lines, const struct profile_object *object,
+		     struct bin_walk *walk, struct error *why)
+{
+	cleanup_fd int fd = object_file_here(object, why);
+	uint64_t *offsets;
+	size_t nr;
+	int code;
+
+	if (fd < 0)
+		return fd;
+	offsets = gather_offsets(walk, &nr);
+	if (!offsets)
+		return -ENOMEM;
+	code = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
+	free(offsets);
+	return code;
+}
+
+static void forget(struct place_lines *lines)
+{
+	source_lines_free(lines->lines);
+	lines->lines = NULL;
+	lines->line = NULL;
+	lines->next = 0;
+}
+
+int place_lines_load(struct place_lines *lines, const struct profile_object *object,
+		     struct bin_walk *walk)
+{
+	struct error why = { 0 };
+	int code;
+
+	forget(lines);
+	/* The vdso has a name, but no file. */
+	if (object->kind != PROFILE_FILE || object->path[0] != '/')
+		return 0;
+	code = load_file(lines, object, walk, &why);
+	if (!code || code == -ENOMEM)
+		return code;
+	if (lines->why[0])
+		lines->others++;
+	else
+		snprintf(lines->why, sizeof(lines->why), "no source lines of %.200s", why.text);
+	return 0;
+}
+
+const struct source_line *place_lines_next(struct place_lines *lines, const struct bin_place *place)
+{
+	if (lines->lines && !place->again) {
+		lines->line = source_lines_at(lines->lines, lines->next++);
+		if (!lines->line->file)
+			lines->line = NULL;
+	}
+	return lines->line;
+}
+
+void place_lines_end(struct place_lines *lines, const struct export_options *options)
+{
+	forget(lines);
+	if (!options->note || !lines->why[0])
+		return;
+	if (lines->others)
+		snprintf(options->note, EXPORT_NOTE_BYTES, "%.220s; nor of %zu more", lines->why,
+			 lines->others);
+	else
+		snprintf(options->note, EXPORT_NOTE_BYTES, "%s", lines->why);
+}
+
+const struct source_line *source_line_outermost(const struct source_line *line)
+{
+	while (line->caller)
+		line = line->caller;
+	return line;
+}

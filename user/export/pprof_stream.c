@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/pprof_stream.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "export/export_impl.h"
+
+struct sink {
+	ProtobufCBuffer base;
+	FILE *stream;
+};
+
+static void append(ProtobufCBuffer *base, size_t size, const uint8_t *data)
+{
+	fwrite_unlocked(data, 1, size, ((struct sink *)base)->stream);
+}
+
+void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part)
+{
+	struct sink sink = { .base.append = append, .stream = pprof->stream };
+
+	pprof__profile__pack_to_buffer(part, &sink.base);
+}
+
+static int64_t put_text(struct pprof_stream *pprof, char *text)
+{
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	part.n_string_table = 1;
+	part.string_table = &text;
+	pprof_put(pprof, &part);
+	return pprof->nr_texts++;
+}
+
+int pprof_stream_begin(struct pprof_stream *pprof, FILE *stream)
+{
+	*pprof = (struct pprof_stream){ .stream = stream };
+	pprof->escaped = open_memstream(&pprof->text, &pprof->size);
+	if (!pprof->escaped)
+		return pprof->error = -ENOMEM;
+	put_text(pprof, (char[]){ "" });
+	return 0;
+}
+
+void pprof_stream_end(struct pprof_stream *pprof)
+{
+	if (pprof->escaped)
+		fclose(pprof->escaped);
+	free(pprof->text);
+	string_set_free(&pprof->shared);
+	pointer_map_clear(&pprof->numbers);
+}
+
+/* A text of a message is UTF-8 by protobuf's rules, and the user's terminal has its own. */
+static int escape(struct pprof_stream *pprof, const char *text)
+{
+	rewind(pprof->escaped);
+	export_text(pprof->escaped, text, 0, NULL);
+	fputc('\0', pprof->escaped);
+	if (fflush(pprof->escaped) || ferror(pprof->escaped))
+		pprof->error = -ENOMEM;
+	return pprof->error;
+}
+
+int64_t pprof_text(struct pprof_stream *pprof, const char *text)
+{
+	if (!text || !*text || escape(pprof, text))
+		return 0;
+	return put_text(pprof, pprof->text);
+}
+
+int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
+{
+	const char *kept;
+	uint64_t *number;
+
+	if (!text || !*text)
+		return 0;
+	kept = string_set_add(&pprof->shared, text);
+	number = kept ? pointer_map_at(&pprof->numbers, kept, NULL) : NULL;
+	if (!number) {
+		pprof->error = -ENOMEM;
+		return 0;
+	}
+	if (!*number)
+		*number = (uint64_t)pprof_text(pprof, kept);
+	return (int64_t)*number;
+}

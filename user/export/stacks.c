@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/stacks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+#include "profile/profile_index.h"
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !!a - !!b;
+	return strcmp(a, b);
+}
+
+static int compare_processes(const struct profile_histogram *x, const struct profile_histogram *y)
+{
+	if (x->pid != y->pid)
+		return x->pid < y->pid ? -1 : 1;
+	/* One pid may have been several processes, one after the other. */
+	return compare_text(x->process, y->process);
+}
+
+int stack_compare_groups(const struct stacks *stacks, const struct stack *a, const struct stack *b)
+{
+	const struct profile_histogram *x = a->histogram, *y = b->histogram;
+	int order = 0;
+
+	if (x->target != y->target)
+		return x->target < y->target ? -1 : 1;
+	if (stacks->by_process)
+		order = compare_processes(x, y);
+	return order ? order : compare_text(x->cgroup, y->cgroup);
+}
+
+const char *stack_function(const struct stack *stack)
+{
+	return stack->function && *stack->function->name ? stack->function->name : "[unknown]";
+}
+
+/* The profile has the hottest functions first. */
+static int compare_stacks(const void *left, const void *right, void *stacks)
+{
+	const struct stack *a = left, *b = right;
+	int order = stack_compare_groups(stacks, a, b);
+
+	if (order)
+		return order;
+	if (a->histogram->object != b->histogram->object)
+		return a->histogram->object < b->histogram->object ? -1 : 1;
+	return (a->function > b->function) - (a->function < b->function);
+}
+
+static int add_histogram(struct stacks *stacks, const struct profile_index *index,
+			 const struct profile_histogram *histogram)
+{
+	const struct profile_function *function;
+	size_t first = stacks->nr, i;
+	int err;
+
+	for (i = 0; i < histogram->nr_bins; i++) {
+		const struct profile_bin *bin = &histogram->bins[i];
+
+		function = profile_index_find(index, histogram->object,
+					      histogram->offset +
+						      bin->index * histogram->bytes_per_bin,
+					      histogram->bytes_per_bin);
+		/* Bins ascend, so those of a function come one after the other. */
+		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == function) {
+			stacks->all[stacks->nr - 1].ticks += bin->count;
+			continue;
+		}
+		err = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
+			   sizeof(*stacks->all));
+		if (err)
+			return err;
+		stacks->all[stacks->nr++] = (struct stack){ histogram, function, bin->count };
+	}
+	return 0;
+}
+
+static void merge(struct stacks *stacks)
+{
+	size_t i, kept = 0;
+
+	if (!stacks->nr)
+		return;
+	qsort_r(stacks->all, stacks->nr, sizeof(*stacks->all), compare_stacks, stacks);
+	for (i = 1; i < stacks->nr; i++) {
+		if (compare_stacks(&stacks->all[kept], &stacks->all[i], stacks))
+			stacks->all[++kept] = stacks->all[i];
+		else
+			stacks->all[kept].ticks += stacks->all[i].ticks;
+	}
+	stacks->nr = kept + 1;
+}
+
+int stacks_build(const struct profile *profile, const struct export_options *options,
+		 struct stacks *stacks)
+{
+	struct profile_index *index = profile_index_new(profile);
+	int err = index ? 0 : -ENOMEM;
+	size_t i;
+
+	*stacks = (struct stacks){ 0 };
+	for (i = 0; !err && i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (!export_chosen(profile, options, histogram))
+			continue;
+		/* Text of a JIT compiler is told apart by process in every profile. */
+		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
+			stacks->by_process = true;
+		err = add_histogram(stacks, index, histogram);
+	}
+	profile_index_free(index);
+	merge(stacks);
+	return err;
+}
+
+void stacks_free(struct stacks *stacks)
+{
+	free(stacks->all);
+}

@@ -1,0 +1,331 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "report/annotate_impl.h"
+#include "symbol/object_file.h"
+#include "symbol/object_symbols.h"
+
+/* Around a place that no symbol covers. */
+#define WINDOW 256
+#define INSTRUCTION_MAX 16 /* bytes; the last pc's is to be seen whole */
+
+int annotation_note(struct annotation *annotation, const char *format, ...)
+{
+	char **grown, *note;
+	va_list args;
+	int length;
+
+	grown = reallocarray(annotation->notes, annotation->nr_notes + 1, sizeof(*grown));
+	if (!grown)
+		return -ENOMEM;
+	annotation->notes = grown;
+	va_start(args, format);
+	length = vasprintf(&note, format, args);
+	va_end(args);
+	if (length < 0)
+		return -ENOMEM;
+	annotation->notes[annotation->nr_notes++] = note;
+	return 0;
+}
+
+void annotation_free(struct annotation *annotation)
+{
+	if (!annotation)
+		return;
+	if (annotation->memory) {
+		string_set_free(&annotation->memory->strings);
+		free(annotation->memory->code);
+		free(annotation->memory->cells);
+		free(annotation->memory);
+	}
+	while (annotation->nr_notes)
+		free(annotation->notes[--annotation->nr_notes]);
+	free(annotation->notes);
+	free(annotation->rows);
+	free(annotation->lines);
+	free(annotation->jumps);
+	free(annotation);
+}
+
+double annotation_percent(const struct annotation *annotation, uint64_t ticks)
+{
+	return annotation->ticks ? 100 * (double)ticks / (double)annotation->ticks : 0;
+}
+
+static bool is_vdso(const struct profile_object *object)
+{
+	return object->kind == PROFILE_FILE && !strcmp(object->path, "[vdso]");
+}
+
+static int refuse(const struct annotating *work, struct error *err)
+{
+	const struct profile_object *object = annotated_object(work);
+
+	if (object->build_id)
+		error_set(err, -ESTALE,
+			  "%.256s: not the file that was profiled, whose build id is %.64s",
+			  object->path, object->build_id);
+	error_hint(err, "--symfs DIR, where the file that ran is below DIR, or profile again");
+	return -ESTALE;
+}
+
+static int open_file(struct annotating *work, struct error *err)
+{
+	const struct object_opener *opener = work->request->opener;
+	const struct profile_object *object = annotated_object(work);
+
+	if (!opener)
+		return error_set(&work->no_code, 0, "%.256s: not looked for", object->path);
+	work->fd = object_file_open(opener, object, work->annotation->object, work->root,
+				    sizeof(work->root), &work->no_code);
+	if (work->fd == -ESTALE) {
+		*err = work->no_code;
+		return refuse(work, err);
+	}
+	if (work->fd == -ENOMEM)
+		return error_errno(err, -ENOMEM, "annotate");
+	return 0;
+}
+
+/* Kernel text is elsewhere after each boot: its symbols tell whether it is still this one. */
+static int check_kernel(struct annotating *work, struct error *err)
+{
+	const struct profile_function *function = work->place.function;
+	const struct symbol *symbol;
+
+	if (!work->symbols || !function)
+		return error_set(
+			&work->no_code, 0,
+			"the kernel's code is not read: /proc/kallsyms hides its addresses "
+			"from all but root, or has no function here");
+	symbol = symbol_table_find(work->symbols, function->offset);
+	if (symbol && symbol->offset == function->offset && !strcmp(symbol->name, function->name))
+		return 0;
+	error_set(err, -ESTALE, "[kernel]: %.256s is no longer at 0x%" PRIx64, function->name,
+		  function->offset);
+	error_hint(err, "annotate before the host starts anew, or profile again");
+	return -ESTALE;
+}
+
+int annotate_open(struct annotating *work, struct error *err)
+{
+	const struct profile_object *object = annotated_object(work);
+	int code = 0;
+
+	if (object->kind == PROFILE_FILE && !is_vdso(object))
+		code = open_file(work, err);
+	else if (object->kind == PROFILE_JIT)
+		error_set(&work->no_code, 0, "%.256s: text of no file, whose code is gone",
+			  object->path);
+	else if (object->kind == PROFILE_MEMORY)
+		error_set(&work->no_code, 0, "%.256s: a program's own region, whose code is gone",
+			  object->path);
+	if (code)
+		return code;
+	if (object->kind != PROFILE_FILE || work->fd >= 0 || is_vdso(object)) {
+		if (object_symbols_load(object, work->annotation->object, work->request->opener,
+					&work->symbols))
+			return error_errno(err, -ENOMEM, "annotate");
+	}
+	return object->kind == PROFILE_KERNEL ? check_kernel(work, err) : 0;
+}
+
+/* --- where it begins and ends ------------------------------------------------------------------ */
+
+/* True when the profile knows no symbol there: its function is no more than a bin. */
+static bool is_nameless(const struct annotating *work)
+{
+	const struct profile_function *function = work->place.function;
+	char suffix[32];
+	size_t length, i;
+
+	if (!function)
+		return true;
+	length = strlen(function->name);
+	i = (size_t)snprintf(suffix, sizeof(suffix), "+0x%" PRIx64, function->offset);
+	if (length < i || strcmp(function->name + length - i, suffix) != 0)
+		return false;
+	for (i = 0; i < work->bins.nr; i++)
+		if (work->bins.rows[i].function == function &&
+		    work->bins.rows[i].size == function->size)
+			return true;
+	return false;
+}
+
+/* What no symbol covers is shown from a pc that was hit: there, an instruction begins. */
+static void find_window(struct annotating *work)
+{
+	uint64_t at = work->place.offset, start = at, end = at + 1;
+	const struct report_row *bin;
+	size_t i;
+
+	for (i = 0; i < work->bins.nr; i++) {
+		bin = &work->bins.rows[i];
+		if (bin->object != work->place.object)
+			continue;
+		if (bin->offset < start && at - bin->offset <= WINDOW)
+			start = bin->offset;
+		if (bin->offset >= at && bin->offset - at <= WINDOW &&
+		    bin->offset + bin->size > end)
+			end = bin->offset + bin->size;
+	}
+	work->annotation->offset = start;
+	work->annotation->size = end - start + INSTRUCTION_MAX;
+}
+
+static int find_unnamed(struct annotating *work)
+{
+	struct annotation *annotation = work->annotation;
+	const struct symbol *symbol = NULL;
+	char name[32];
+
+	if (work->symbols)
+		symbol = symbol_table_find(work->symbols, work->place.offset);
+	if (symbol) {
+		annotation->offset = symbol->offset;
+		annotation->size = symbol->size;
+		annotation->name = string_set_add(&annotation->memory->strings, symbol->name);
+		return annotation->name ? 0 : -ENOMEM;
+	}
+	find_window(work);
+	snprintf(name, sizeof(name), "0x%" PRIx64 "..0x%" PRIx64, annotation->offset,
+		 annotation->offset + annotation->size - INSTRUCTION_MAX - 1);
+	annotation->name = string_set_add(&annotation->memory->strings, name);
+	if (!annotation->name)
+		return -ENOMEM;
+	return annotation_note(annotation,
+			       "no symbol is known here: shown is what was hit within %d bytes",
+			       WINDOW);
+}
+
+static bool overlaps(const struct annotation *annotation, const struct report_row *bin)
+{
+	return bin->object == annotation->object &&
+	       bin->offset < annotation->offset + annotation->size &&
+	       bin->offset + bin->size > annotation->offset;
+}
+
+/* Keeps the bins that report counts for the function, so that the sums are the same. */
+static int keep_bins(struct annotating *work, bool by_extent)
+{
+	struct annotation *annotation = work->annotation;
+	uint64_t elsewhere = 0;
+	size_t i, kept = 0;
+
+	for (i = 0; i < work->bins.nr; i++) {
+		const struct report_row *bin = &work->bins.rows[i];
+
+		if (by_extent ? bin->object == annotation->object &&
+					bin->offset - annotation->offset < annotation->size :
+				bin->function == work->place.function) {
+			annotation->ticks += bin->ticks;
+			if (bin->size > annotation->bytes_per_bin)
+				annotation->bytes_per_bin = bin->size;
+			work->bins.rows[kept++] = *bin;
+		} else if (overlaps(annotation, bin)) {
+			elsewhere += bin->ticks;
+		}
+	}
+	work->bins.nr = kept;
+	if (!elsewhere)
+		return 0;
+	return annotation_note(annotation,
+			       "%" PRIu64 " ticks more are in bins that reach into other functions",
+			       elsewhere);
+}
+
+int annotate_find_extent(struct annotating *work, struct error *err)
+{
+	struct annotation *annotation = work->annotation;
+	bool nameless = is_nameless(work);
+	int code = 0;
+
+	if (nameless) {
+		code = find_unnamed(work);
+	} else {
+		annotation->name = work->place.function->name;
+		annotation->offset = work->place.function->offset;
+		annotation->size = work->place.function->size;
+	}
+	if (!code)
+		code = keep_bins(work, nameless);
+	if (code)
+		return error_errno(err, code, "annotate");
+	if (annotation->ticks)
+		return 0;
+	error_set(err, -EINVAL, "'%.256s': no tick fell there", work->request->place);
+	error_hint(err, "bpfprofil report");
+	return -EINVAL;
+}
+
+/* --- all of it ---------------------------------------------------------------------------------- */
+
+static int find_function(struct annotating *work, struct error *err)
+{
+	const struct annotation_request *request = work->request;
+	const struct report_options options = { .object = request->object,
+						.target = request->target };
+	int code;
+
+	code = rows_of_bins(work->profile, &options, &work->bins, err);
+	if (code)
+		return code;
+	work->annotation->total = rows_account(work->profile, &options)->total;
+	code = annotate_find_place(work, err);
+	if (code)
+		return code;
+	work->annotation->object = work->place.object;
+	code = annotate_open(work, err);
+	return code ? code : annotate_find_extent(work, err);
+}
+
+static int take_apart(struct annotating *work, struct error *err)
+{
+	int code;
+
+	code = annotate_read_code(work, err);
+	if (!code)
+		code = annotate_count(work, err);
+	if (!code)
+		code = annotate_find_lines(work, err);
+	if (!code)
+		code = annotate_find_jumps(work->annotation, work->request->lanes, err);
+	return code;
+}
+
+int annotation_build(const struct profile *profile, const struct annotation_request *request,
+		     struct annotation **ret, struct error *err)
+{
+	struct annotating work = { .profile = profile, .request = request, .fd = -1 };
+	int code = -ENOMEM;
+
+	work.annotation = calloc(1, sizeof(*work.annotation));
+	if (work.annotation)
+		work.annotation->memory = calloc(1, sizeof(*work.annotation->memory));
+	if (!work.annotation || !work.annotation->memory) {
+		error_errno(err, code, "annotate");
+		goto out;
+	}
+	work.annotation->profile = profile;
+	code = find_function(&work, err);
+	if (!code)
+		code = take_apart(&work, err);
+out:
+	if (work.fd >= 0)
+		close(work.fd);
+	object_symbols_release(request->opener, work.symbols);
+	rows_free(&work.bins);
+	if (code)
+		annotation_free(work.annotation);
+	else
+		*ret = work.annotation;
+	return code;
+}

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Rows: instructions, and whose ticks are whose. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/annotate_impl.h"
+#include "symbol/vdso.h"
+
+static int add_row(struct annotation *annotation, const struct annotation_row *row)
+{
+	void *array = annotation->rows;
+	int code;
+
+	code = grow(&array, &annotation->memory->rows_room, annotation->nr_rows + 1, sizeof(*row));
+	if (code)
+		return code;
+	annotation->rows = array;
+	annotation->rows[annotation->nr_rows] = *row;
+	annotation->rows[annotation->nr_rows].first = annotation->nr_rows;
+	annotation->rows[annotation->nr_rows].shared = 1;
+	annotation->rows[annotation->nr_rows].line = ANNOTATION_NONE;
+	annotation->rows[annotation->nr_rows].function = annotation->name;
+	annotation->nr_rows++;
+	return 0;
+}
+
+static int read_bytes(struct annotating *work, struct code *ret)
+{
+	const struct annotation *annotation = work->annotation;
+	struct error *why = &work->no_code;
+	const void *vdso;
+	size_t size;
+
+	if (annotation->size > CODE_MAX)
+		return error_set(why, -E2BIG, "%" PRIu64 " bytes: too large for a function",
+				 annotation->size);
+	if (annotated_object(work)->kind == PROFILE_KERNEL)
+		return code_read_kcore(work->request->kcore ? work->request->kcore : "/proc/kcore",
+				       annotation->offset, annotation->size, ret, why);
+	if (work->fd >= 0)
+		return code_read_file(work->fd, annotation->offset, annotation->size, ret, why);
+	vdso = vdso_image(&size);
+	if (!vdso)
+		return error_set(why, -ENOENT, "[vdso]: this process has none");
+	return code_read_memory(vdso, size, annotation->offset, annotation->size, ret, why);
+}
+
+/* The offset that an address of the object is at; the kernel's are the same. */
+static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *ret)
+{
+	size_t i;
+
+	*ret = address;
+	if (object->kind != PROFILE_FILE)
+		return true;
+	for (i = 0; i < object->nr_text; i++) {
+		if (address - object->text[i].address < object->text[i].size) {
+			*ret = address - object->text[i].address + object->text[i].offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* "name", "name+0x10": where a jump or call out of the function leads. */
+static int name_target(struct annotating *work, uint64_t offset, const char **ret)
+{
+	const struct symbol *symbol;
+	char *text;
+	int length;
+
+	symbol = work->symbols ? symbol_table_find(work->symbols, offset) : NULL;
+	if (!symbol)
+		return 0;
+	if (symbol->offset == offset)
+		length = asprintf(&text, "%s", symbol->name);
+	else
+		length = asprintf(&text, "%s+0x%" PRIx64, symbol->name, offset - symbol->offset);
+	if (length < 0)
+		return -ENOMEM;
+	*ret = string_set_add(&work->annotation->memory->strings, text);
+	free(text);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* jump holds the offset of the target until all rows are there. */
+static int find_target(struct annotating *work, const struct instruction *instruction,
+		       struct annotation_row *row)
+{
+	const struct annotation *annotation = work->annotation;
+	uint64_t offset;
+
+	row->jump = ANNOTATION_NONE;
+	if (!instruction->has_target ||
+	    !offset_of(annotated_object(work), instruction->target, &offset))
+		return 0;
+	if (instruction->is_jump && offset - annotation->offset < annotation->size) {
+		row->jump = offset - annotation->offset;
+		return 0;
+	}
+	return name_target(work, offset, &row->target);
+}
+
+static uint64_t address_of(const struct annotating *work, uint64_t offset)
+{
+	const struct report_row row = { .object = work->annotation->object, .offset = offset };
+
+	return row_address(work->profile, &row);
+}
+
+static int add_instruction(struct annotating *work, struct disasm *disasm, const struct code *code,
+			   size_t *at)
+{
+	struct annotation *annotation = work->annotation;
+	struct annotation_row row = { .offset = annotation->offset + *at,
+				      .bytes = code->bytes + *at };
+	struct instruction instruction;
+	int result;
+
+	row.address = address_of(work, row.offset);
+	result = disasm_next(disasm, row.bytes, code->size - *at, row.address, &instruction);
+	if (result)
+		return result;
+	row.size = instruction.size;
+	row.text = string_set_add(&annotation->memory->strings, instruction.text);
+	if (!row.text)
+		return -ENOMEM;
+	result = find_target(work, &instruction, &row);
+	*at += row.size;
+	return result ? result : add_row(annotation, &row);
+}
+
+static int compare_offset(const void *key, const void *element)
+{
+	uint64_t offset = *(const uint64_t *)key;
+	const struct annotation_row *row = element;
+
+	return offset < row->offset ? -1 : offset > row->offset;
+}
+
+/* Targets become rows; one into the middle of an instruction is none. */
+static void find_rows_of_jumps(struct annotation *annotation)
+{
+	const struct annotation_row *found;
+	uint64_t offset;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		if (annotation->rows[i].jump == ANNOTATION_NONE)
+			continue;
+		offset = annotation->offset + annotation->rows[i].jump;
+		found = bsearch(&offset, annotation->rows, annotation->nr_rows, sizeof(*found),
+				compare_offset);
+		annotation->rows[i].jump = found ? (size_t)(found - annotation->rows) :
+						   ANNOTATION_NONE;
+	}
+}
+
+static int disassemble(struct annotating *work, const struct code *code)
+{
+	struct disasm *disasm;
+	size_t at = 0;
+	int result;
+
+	result = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
+	if (result)
+		return result;
+	while (!result && at < code->size)
+		result = add_instruction(work, disasm, code, &at);
+	disasm_close(disasm);
+	find_rows_of_jumps(work->annotation);
+	return result;
+}
+
+int annotate_read_code(struct annotating *work, struct error *err)
+{
+	struct code code = { 0 };
+	int result = 0;
+
+	if (!*work->no_code.text)
+		result = read_bytes(work, &code);
+	work->annotation->memory->code = code.bytes;
+	if (!result && code.bytes)
+		result = disassemble(work, &code);
+	if (!result && *work->no_code.text)
+		result = -ENOENT;
+	if (!result)
+		return 0;
+	if (result != -ENOMEM)
+		result = annotation_note(work->annotation, "no instructions, a row is a bin: %s",
+					 work->no_code.text);
+	return result ? error_errno(err, result, "annotate") : 0;
+}
+
+/* --- ticks --------------------------------------------------------------------------------------- */
+
+/* The first row that begins at or behind the offset. */
+static size_t row_from(const struct annotation *annotation, uint64_t offset)
+{
+	size_t low = 0, high = annotation->nr_rows, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (annotation->rows[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/*
+ * The rows [*first, *end) whose ticks a bin may hold: those that begin in it. None does when the
+ * bytes are no code after all, or when a file says so; then the one that it begins in.
+ */
+static void rows_of_bin(const struct annotation *annotation, const struct report_row *bin,
+			size_t *first, size_t *end)
+{
+	*first = row_from(annotation, bin->offset);
+	*end = row_from(annotation, bin->offset + bin->size);
+	if (*end > *first)
+		return;
+	if (*first)
+		--*first;
+	*end = *first + 1;
+}
+
+/* first leads from each row that shares to the one before it, until all bins are known. */
+static void count_bins(struct annotating *work)
+{
+	struct annotation_row *rows = work->annotation->rows;
+	const struct report_row *bin;
+	size_t first, end, i;
+
+	for (i = 0; i < work->bins.nr; i++) {
+		bin = &work->bins.rows[i];
+		rows_of_bin(work->annotation, bin, &first, &end);
+		rows[first].ticks += bin->ticks;
+		while (--end > first)
+			rows[end].first = end - 1;
+	}
+}
+
+static void gather_shared(struct annotation *annotation)
+{
+	struct annotation_row *row, *head;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		row = &annotation->rows[i];
+		if (row->first == i)
+			continue;
+		row->first = annotation->rows[i - 1].first;
+		head = &annotation->rows[row->first];
+		head->ticks += row->ticks;
+		head->shared++;
+		row->ticks = 0;
+	}
+	for (i = 0; i < annotation->nr_rows; i++)
+		annotation->rows[i].shared = annotation->rows[annotation->rows[i].first].shared;
+}
+
+static int rows_from_bins(struct annotating *work)
+{
+	const struct report_row *bin;
+	size_t i;
+	int code = 0;
+
+	for (i = 0; !code && i < work->bins.nr; i++) {
+		bin = &work->bins.rows[i];
+		code = add_row(work->annotation,
+			       &(struct annotation_row){ .offset = bin->offset,
+							 .address = row_address(work->profile, bin),
+							 .size = bin->size,
+							 .ticks = bin->ticks,
+							 .jump = ANNOTATION_NONE });
+	}
+	return code;
+}
+
+static int note_coarse(struct annotation *annotation)
+{
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++)
+		if (annotation->rows[i].shared > 1)
+			return annotation_note(annotation,
+					       "bins of %" PRIu64
+					       " bytes: of instructions in one bracket it is "
+					       "not known which had the ticks",
+					       annotation->bytes_per_bin);
+	return 0;
+}
+
+int annotate_count(struct annotating *work, struct error *err)
+{
+	int code;
+
+	if (!work->annotation->nr_rows) {
+		code = rows_from_bins(work);
+	} else {
+		count_bins(work);
+		gather_shared(work->annotation);
+		code = note_coarse(work->annotation);
+	}
+	return code ? error_errno(err, code, "annotate") : 0;
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The source beside the instructions. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+#include "report/annotate_impl.h"
+#include "report/source_file.h"
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct annotation_line *a = left, *b = right;
+	int order = strcmp(a->file, b->file);
+
+	if (order)
+		return order;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Each line once. */
+static void order_lines(struct annotation *annotation)
+{
+	struct annotation_line *lines = annotation->lines;
+	size_t i, kept = 0;
+
+	if (!annotation->nr_lines)
+		return;
+	qsort(lines, annotation->nr_lines, sizeof(*lines), compare_lines);
+	for (i = 1; i < annotation->nr_lines; i++)
+		if (compare_lines(&lines[kept], &lines[i]))
+			lines[++kept] = lines[i];
+	annotation->nr_lines = kept + 1;
+}
+
+/* Takes over the file and function of each row, and returns a line for each that has one. */
+static int take_lines(struct annotation *annotation, const struct source_lines *lines)
+{
+	struct string_set *strings = &annotation->memory->strings;
+	const struct source_line *line;
+	struct annotation_row *row;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		line = source_lines_at(lines, i);
+		row = &annotation->rows[i];
+		if (line->function) {
+			row->function = string_set_add(strings, line->function);
+			if (!row->function)
+				return -ENOMEM;
+		}
+		if (!line->file)
+			continue;
+		annotation->lines[annotation->nr_lines].file = string_set_add(strings, line->file);
+		if (!annotation->lines[annotation->nr_lines].file)
+			return -ENOMEM;
+		annotation->lines[annotation->nr_lines++].line = line->line;
+	}
+	return 0;
+}
+
+static void find_rows_lines(struct annotation *annotation, const struct source_lines *lines)
+{
+	const struct annotation_line *found;
+	const struct source_line *line;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		line = source_lines_at(lines, i);
+		if (!line->file)
+			continue;
+		found = bsearch(&(struct annotation_line){ .file = line->file, .line = line->line },
+				annotation->lines, annotation->nr_lines, sizeof(*found),
+				compare_lines);
+		annotation->rows[i].line = (size_t)(found - annotation->lines);
+	}
+}
+
+/* What several lines share is of none: it is not known how much of it is whose. */
+static void count_lines(struct annotation *annotation)
+{
+	const struct annotation_row *rows = annotation->rows;
+	size_t i, next;
+	bool same;
+
+	for (i = 0; i < annotation->nr_rows; i = next) {
+		same = true;
+		for (next = i + 1; next < annotation->nr_rows && rows[next].first == i; next++)
+			same = same && rows[next].line == rows[i].line;
+		if (same && rows[i].line != ANNOTATION_NONE)
+			annotation->lines[rows[i].line].ticks += rows[i].ticks;
+	}
+}
+
+/* --- their text ---------------------------------------------------------------------------------- */
+
+struct missing {
+	const char *first;
+	size_t nr;
+	const char *newer; /* than the object's file */
+};
+
+/* lines[*at ...] of one file. */
+static int read_file(struct annotating *work, time_t built, size_t *at, struct missing *missing)
+{
+	struct annotation *annotation = work->annotation;
+	const char *path = annotation->lines[*at].file, *text;
+	struct source_file file;
+	struct annotation_line *line;
+	int code;
+
+	code = source_file_read(path, work->request->source, &file);
+	if (code && code != -ENOMEM && !missing->nr++)
+		missing->first = path;
+	if (!code && file.changed > built)
+		missing->newer = path;
+	for (; code != -ENOMEM && *at < annotation->nr_lines; ++*at) {
+		line = &annotation->lines[*at];
+		if (strcmp(line->file, path) != 0)
+			break;
+		text = code ? NULL : source_file_line(&file, line->line);
+		if (!text)
+			continue;
+		line->text = string_set_add(&annotation->memory->strings, text);
+		if (!line->text)
+			code = -ENOMEM;
+	}
+	source_file_free(&file);
+	return code == -ENOMEM ? code : 0;
+}
+
+static int note_missing(struct annotation *annotation, const struct missing *missing)
+{
+	int code = 0;
+
+	if (missing->nr == 1)
+		code = annotation_note(annotation, "no source file %s; --source DIR looks there",
+				       missing->first);
+	else if (missing->nr)
+		code = annotation_note(
+			annotation, "no source file %s, nor %zu others; --source DIR looks there",
+			missing->first, missing->nr - 1);
+	if (!code && missing->newer)
+		code = annotation_note(annotation,
+				       "%s was changed after the program was built: its lines may "
+				       "be others",
+				       missing->newer);
+	return code;
+}
+
+static int read_sources(struct annotating *work)
+{
+	struct missing missing = { 0 };
+	struct stat stat;
+	size_t at = 0;
+	int code = 0;
+
+	if (fstat(work->fd, &stat))
+		return -errno;
+	while (!code && at < work->annotation->nr_lines)
+		code = read_file(work, stat.st_mtime, &at, &missing);
+	return code ? code : note_missing(work->annotation, &missing);
+}
+
+static int use_lines(struct annotating *work, const struct source_lines *lines)
+{
+	struct annotation *annotation = work->annotation;
+	int code;
+
+	annotation->lines = calloc(annotation->nr_rows + 1, sizeof(*annotation->lines));
+	if (!annotation->lines)
+		return -ENOMEM;
+	code = take_lines(annotation, lines);
+	if (code)
+		return code;
+	order_lines(annotation);
+	find_rows_lines(annotation, lines);
+	count_lines(annotation);
+	if (annotation->nr_lines)
+		return read_sources(work);
+	return annotation_note(annotation,
+			       "no source lines of %s: no debug information for this function",
+			       annotated_object(work)->path);
+}
+
+static int load_lines(struct annotating *work, struct source_lines **ret, struct error *why)
+{
+	const struct annotation *annotation = work->annotation;
+	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
+	size_t i;
+
+	if (!offsets)
+		return -ENOMEM;
+	for (i = 0; i < annotation->nr_rows; i++)
+		offsets[i] = annotation->rows[i].offset;
+	return source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
+				 annotation->nr_rows, ret, why);
+}
+
+int annotate_find_lines(struct annotating *work, struct error *err)
+{
+	struct source_lines *lines = NULL;
+	struct error why = { 0 };
+	int code;
+
+	/* Of the kernel there is code but no file, and so no lines. */
+	if (work->fd < 0) {
+		code = *work->no_code.text ?
+			       0 :
+			       annotation_note(work->annotation, "no source lines of %s",
+					       annotated_object(work)->path);
+		return code ? error_errno(err, code, "annotate") : 0;
+	}
+	code = load_lines(work, &lines, &why);
+	if (!code)
+		code = use_lines(work, lines);
+	else if (code != -ENOMEM)
+		code = annotation_note(work->annotation, "no source lines: %s", why.text);
+	source_lines_free(lines);
+	return code ? error_errno(err, code, "annotate") : 0;
+}

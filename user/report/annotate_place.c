@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/annotate_impl.h"
+#include "report/text.h"
+#include "symbol/regions.h"
+
+#define OTHERS_NAMED 3
+
+/* How well a name fits a function; better is more. */
+enum fit { FIT_NONE, FIT_WITHOUT_PARAMETERS, FIT_EXACT };
+
+static enum fit fit_of(const char *function, const char *name)
+{
+	size_t length = strlen(name);
+
+	if (!strcmp(function, name))
+		return FIT_EXACT;
+	/* "ns::f" finds "ns::f(int)" too. */
+	if (length && !strncmp(function, name, length) && function[length] == '(')
+		return FIT_WITHOUT_PARAMETERS;
+	return FIT_NONE;
+}
+
+/* The ticks of each function that the request lets in, by index; NULL: out of memory. */
+static uint64_t *count_functions(const struct annotating *work)
+{
+	const struct profile *profile = work->profile;
+	uint64_t *ticks = calloc(profile->nr_functions + 1, sizeof(*ticks));
+	const struct profile_function *function;
+	size_t i;
+
+	for (i = 0; ticks && i < work->bins.nr; i++) {
+		function = work->bins.rows[i].function;
+		if (function)
+			ticks[function - profile->functions] += work->bins.rows[i].ticks;
+	}
+	return ticks;
+}
+
+/* A symbol that is looked for; object NULL: in any. */
+struct search {
+	const char *object;
+	const char *name;
+	const uint64_t *ticks;
+	enum fit fit; /* of the best */
+	size_t best;
+};
+
+static enum fit candidate(const struct annotating *work, const struct search *search, size_t i)
+{
+	const struct profile_function *function = &work->profile->functions[i];
+
+	if (!search->ticks[i] ||
+	    (search->object &&
+	     !object_has_name(&work->profile->objects[function->object], search->object)))
+		return FIT_NONE;
+	return fit_of(function->name, search->name);
+}
+
+/* "; also in libx.so (12 ticks, libx.so:0x40)": the others of the name, the hottest few. */
+static int note_others(struct annotating *work, const struct search *search)
+{
+	const struct profile *profile = work->profile;
+	const struct profile_function *function;
+	char text[512] = "";
+	size_t i, nr = 0, used = 0;
+
+	for (i = 0; i < profile->nr_functions; i++) {
+		if (i == search->best || candidate(work, search, i) != search->fit)
+			continue;
+		function = &profile->functions[i];
+		if (nr++ < OTHERS_NAMED && used < sizeof(text))
+			used += (size_t)snprintf(
+				text + used, sizeof(text) - used,
+				"%s%.96s:0x%" PRIx64 " (%" PRIu64 " ticks)", used ? ", " : "",
+				text_basename(profile->objects[function->object].path),
+				function->offset, search->ticks[i]);
+	}
+	if (!nr)
+		return 0;
+	return annotation_note(work->annotation,
+			       "the hottest of %zu functions of this name; %s %s%s", nr + 1,
+			       nr > 1 ? "others:" : "the other:", text,
+			       nr > OTHERS_NAMED ? ", ..." : "");
+}
+
+/* -ENOENT: there is none. */
+static int find_symbol(struct annotating *work, const char *object, const char *name,
+		       const uint64_t *ticks)
+{
+	struct search search = { .object = object, .name = name, .ticks = ticks };
+	const struct profile_function *function;
+	enum fit fit;
+	size_t i;
+
+	for (i = 0; i < work->profile->nr_functions; i++) {
+		fit = candidate(work, &search, i);
+		if (fit &&
+		    (fit > search.fit || (fit == search.fit && ticks[i] > ticks[search.best]))) {
+			search.fit = fit;
+			search.best = i;
+		}
+	}
+	if (!search.fit)
+		return -ENOENT;
+	function = &work->profile->functions[search.best];
+	work->place = (struct annotated_place){ function->object, function->offset, function };
+	return note_others(work, &search);
+}
+
+/* Of several objects of the name the one that has the most ticks around the offset. */
+static int find_offset(struct annotating *work, const char *object, uint64_t offset,
+		       const uint64_t *ticks)
+{
+	const struct report_row *bin;
+	uint64_t most = 0, here;
+	bool found = false;
+	size_t i;
+
+	for (i = 0; i < work->profile->nr_objects; i++)
+		if (!found && object_has_name(&work->profile->objects[i], object)) {
+			work->place = (struct annotated_place){ (uint32_t)i, offset, NULL };
+			found = true;
+		}
+	for (i = 0; i < work->bins.nr; i++) {
+		bin = &work->bins.rows[i];
+		if (!bin->function || offset - bin->function->offset >= bin->function->size ||
+		    !object_has_name(&work->profile->objects[bin->object], object))
+			continue;
+		here = ticks[bin->function - work->profile->functions];
+		if (here > most)
+			work->place =
+				(struct annotated_place){ bin->object, offset, bin->function };
+		most = here > most ? here : most;
+	}
+	return 0;
+}
+
+static bool names_object(const struct profile *profile, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (object_has_name(&profile->objects[i], name))
+			return true;
+	return false;
+}
+
+/* The object may hold a colon, as [python3:4711] does, and the symbol two. */
+static int find_in_object(struct annotating *work, const uint64_t *ticks, struct error *err)
+{
+	const char *place = work->request->place, *colon;
+	cleanup_free char *object = NULL;
+	uint64_t offset;
+	int code;
+
+	for (colon = strchr(place, ':'); colon; colon = strchr(colon + 1, ':')) {
+		free(object);
+		object = strndup(place, (size_t)(colon - place));
+		if (!object)
+			return error_errno(err, -ENOMEM, "annotate");
+		if (!names_object(work->profile, object))
+			continue;
+		if (!parse_u64(colon + 1, &offset))
+			return find_offset(work, object, offset, ticks);
+		code = find_symbol(work, object, colon + 1, ticks);
+		if (code != -ENOENT)
+			return code;
+		error_set(err, -EINVAL, "%.128s: no function '%.256s' with a tick", object,
+			  colon + 1);
+		error_hint(err, "bpfprofil report --object %.128s", object);
+		return -EINVAL;
+	}
+	return -ENOENT;
+}
+
+/* True when name is the whole path or its last components. */
+static bool ends_with_path(const char *path, const char *name)
+{
+	size_t length = strlen(path), part = strlen(name);
+
+	return part && part <= length && !strcmp(path + length - part, name) &&
+	       (part == length || path[length - part - 1] == '/');
+}
+
+/* The function with the most ticks on a line; what is inlined belongs to the one it is inlined in. */
+static int hottest_on_line(struct annotating *work, const struct report_rows *rows,
+			   const char *file, uint64_t line)
+{
+	const struct report_row *row;
+	uint64_t *ticks = calloc(work->profile->nr_functions + 1, sizeof(*ticks));
+	uint64_t most = 0, *sum;
+	size_t i;
+
+	if (!ticks)
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++) {
+		row = &rows->rows[i];
+		if (!row->file || row->line != line || !ends_with_path(row->file, file))
+			continue;
+		/* The last is for all that have no function. */
+		sum = &ticks[row->function ? (size_t)(row->function - work->profile->functions) :
+					     work->profile->nr_functions];
+		*sum += row->ticks;
+		if (*sum > most) {
+			most = *sum;
+			work->place =
+				(struct annotated_place){ row->object, row->offset, row->function };
+		}
+	}
+	free(ticks);
+	return most ? 0 : -ENOENT;
+}
+
+static int find_line(struct annotating *work, struct error *err)
+{
+	const struct report_options options = { .object = work->request->object,
+						.target = work->request->target };
+	const char *place = work->request->place, *colon = strrchr(place, ':');
+	cleanup_free char *file = NULL;
+	struct report_rows rows;
+	uint64_t line;
+	int code;
+
+	if (!colon || !work->request->opener || parse_u64(colon + 1, &line))
+		return -ENOENT;
+	file = strndup(place, (size_t)(colon - place));
+	if (!file)
+		return error_errno(err, -ENOMEM, "annotate");
+	code = rows_of_bins(work->profile, &options, &rows, err);
+	if (!code)
+		code = rows_find_lines(work->profile, work->request->opener, &rows, err);
+	if (!code)
+		code = hottest_on_line(work, &rows, file, line);
+	if (code == -ENOENT) {
+		code = error_set(err, -EINVAL, "%.256s: no tick is known to be of that line",
+				 place);
+		error_hint(err, "bpfprofil report --by lines");
+	}
+	rows_free(&rows);
+	return code;
+}
+
+int annotate_find_place(struct annotating *work, struct error *err)
+{
+	cleanup_free uint64_t *ticks = count_functions(work);
+	const char *place = work->request->place;
+	int code;
+
+	if (!ticks)
+		return error_errno(err, -ENOMEM, "annotate");
+	code = find_symbol(work, NULL, place, ticks);
+	if (code == -ENOENT)
+		code = find_in_object(work, ticks, err);
+	if (code == -ENOENT)
+		code = find_line(work, err);
+	if (code == -ENOMEM)
+		return error_errno(err, code, "annotate");
+	if (code != -ENOENT)
+		return code;
+	error_set(err, -EINVAL, "'%.256s': no function of that name has a tick", place);
+	error_hint(err, "bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE");
+	return -EINVAL;
+}

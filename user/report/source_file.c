@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/source_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* A generated parser has some megabytes. */
+#define FILE_MAX (64 << 20)
+
+static int open_source(const char *path, const char *folder)
+{
+	char below[PATH_MAX];
+	const char *end;
+	int fd;
+
+	/* O_NONBLOCK: a FIFO of that name must not hang us. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	for (end = path; fd < 0 && folder && end; end = strchr(end + 1, '/')) {
+		snprintf(below, sizeof(below), "%s/%s", folder, end);
+		fd = open(below, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+static int read_text(int fd, size_t size, struct source_file *ret)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	ret->text = malloc(size + 1);
+	if (!ret->text)
+		return -ENOMEM;
+	while (done < size && (got = read(fd, ret->text + done, size - done))) {
+		if (got < 0)
+			return -errno;
+		done += (size_t)got;
+	}
+	ret->text[done] = '\0';
+	return 0;
+}
+
+static int split_lines(struct source_file *file)
+{
+	size_t room = 0, at;
+	char *newline;
+	int code;
+
+	for (at = 0; file->text[at]; at = (size_t)(newline + 1 - file->text)) {
+		code = grow((void **)&file->lines, &room, file->nr_lines + 1, sizeof(*file->lines));
+		if (code)
+			return code;
+		file->lines[file->nr_lines++] = at;
+		newline = strchr(file->text + at, '\n');
+		if (!newline)
+			break;
+		*newline = '\0';
+		if (newline > file->text + at && newline[-1] == '\r')
+			newline[-1] = '\0';
+	}
+	return 0;
+}
+
+int source_file_read(const char *path, const char *folder, struct source_file *ret)
+{
+	cleanup_fd int fd = open_source(path, folder);
+	struct stat stat;
+	int code;
+
+	*ret = (struct source_file){ 0 };
+	if (fd < 0)
+		return fd;
+	if (fstat(fd, &stat))
+		return -errno;
+	if (!S_ISREG(stat.st_mode) || stat.st_size > FILE_MAX)
+		return -EINVAL;
+	ret->changed = stat.st_mtime;
+	code = read_text(fd, (size_t)stat.st_size, ret);
+	if (!code)
+		code = split_lines(ret);
+	if (code)
+		source_file_free(ret);
+	return code;
+}
+
+const char *source_file_line(const struct source_file *file, uint32_t line)
+{
+	return line && line <= file->nr_lines ? file->text + file->lines[line - 1] : NULL;
+}
+
+void source_file_free(struct source_file *file)
+{
+	free(file->text);
+	free(file->lines);
+	*file = (struct source_file){ 0 };
+}

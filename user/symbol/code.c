@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/code.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "symbol/elf_image.h"
+
+/* Where the bytes are: in a file, or an image of it. */
+struct source {
+	int fd;
+	const uint8_t *memory; /* NULL: fd */
+	size_t memory_size;
+};
+
+static uint16_t machine_of(const struct elf_image *image)
+{
+	static const unsigned char native =
+		__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB : ELFDATA2MSB;
+	GElf_Ehdr header;
+
+	if (!gelf_getehdr(image->elf, &header) || header.e_ident[EI_DATA] != native)
+		return EM_NONE;
+	return header.e_machine;
+}
+
+/* Bytes from offset to the end of its segment; 0: not text. */
+static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < image->nr_text; i++)
+		if (offset - image->text[i].offset < image->text[i].size)
+			return image->text[i].size - (offset - image->text[i].offset);
+	return 0;
+}
+
+static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *bytes, size_t size)
+{
+	size_t done = 0;
+	ssize_t got;
+
+	if (source->memory) {
+		if (offset > source->memory_size || size > source->memory_size - offset)
+			return -EIO;
+		memcpy(bytes, source->memory + offset, size);
+		return 0;
+	}
+	while (done < size) {
+		got = pread(source->fd, bytes + done, size - done, (off_t)(offset + done));
+		if (got < 0 && errno == EINTR)
+			continue;
+		if (got <= 0)
+			return got ? -errno : -EIO;
+		done += (size_t)got;
+	}
+	return 0;
+}
+
+static int read_code(const struct elf_image *image, const struct source *source, uint64_t offset,
+		     size_t size, struct code *ret, struct error *err)
+{
+	uint64_t rest = segment_rest(image, offset);
+	struct code code = { .machine = machine_of(image) };
+	int result;
+
+	if (!rest)
+		return error_set(err, -ENOENT, "no text at offset %#llx",
+				 (unsigned long long)offset);
+	code.size = rest < size ? (size_t)rest : size;
+	code.bytes = malloc(code.size + 1);
+	if (!code.bytes)
+		return error_errno(err, -ENOMEM, "code");
+	result = copy_bytes(source, offset, code.bytes, code.size);
+	if (result) {
+		free(code.bytes);
+		return error_errno(err, result, "code");
+	}
+	*ret = code;
+	return 0;
+}
+
+int code_read_file(int fd, uint64_t offset, size_t size, struct code *ret, struct error *err)
+{
+	const struct source source = { .fd = fd };
+	struct elf_image image;
+	int result;
+
+	result = elf_image_open(fd, ELF_COPY, &image, err);
+	if (result)
+		return result;
+	result = read_code(&image, &source, offset, size, ret, err);
+	elf_image_close(&image);
+	return result;
+}
+
+int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, size_t size,
+		     struct code *ret, struct error *err)
+{
+	const struct source source = { .memory = memory, .memory_size = memory_size };
+	struct elf_image image;
+	int result;
+
+	result = elf_image_open_memory(memory, memory_size, &image, err);
+	if (result)
+		return result;
+	result = read_code(&image, &source, offset, size, ret, err);
+	elf_image_close(&image);
+	return result;
+}
+
+/* Its segments are all the kernel's memory, at their addresses. */
+int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *ret,
+		    struct error *err)
+{
+	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	struct source source = { .fd = fd };
+	struct elf_image image;
+	uint64_t offset;
+	int result;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "%s", path);
+	result = elf_image_open(fd, ELF_COPY, &image, err);
+	if (result)
+		return result;
+	if (elf_image_offset(&image, address, &offset))
+		result = read_code(&image, &source, offset, size, ret, err);
+	else
+		result = error_set(err, -ENOENT, "%s: nothing at %#llx", path,
+				   (unsigned long long)address);
+	elf_image_close(&image);
+	return result;
+}

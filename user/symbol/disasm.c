@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/disasm.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <capstone/capstone.h>
+
+#define ALLOCATIONS_MAX 16
+
+/* A processor: how capstone calls it, and what follows from an instruction. */
+struct processor {
+	uint16_t machine;
+	cs_arch arch;
+	cs_mode mode;
+	uint32_t step; /* bytes to go on by after what is no instruction */
+	void (*branch)(const cs_insn *insn, struct instruction *ret);
+};
+
+struct disasm {
+	const struct processor *processor;
+	csh handle;
+	cs_insn *insn;
+};
+
+/*
+ * Capstone 4 uses what it allocates without a look whether it got it. The only way out of it is a
+ * jump; what it has allocated to open itself is then ours to free.
+ */
+static _Thread_local struct {
+	jmp_buf environment;
+	void *all[ALLOCATIONS_MAX];
+	size_t nr;
+} memory;
+
+static void *got(void *pointer)
+{
+	if (!pointer)
+		longjmp(memory.environment, 1);
+	if (memory.nr < ALLOCATIONS_MAX)
+		memory.all[memory.nr++] = pointer;
+	return pointer;
+}
+
+static void *allocate(size_t size)
+{
+	return got(malloc(size));
+}
+
+static void *allocate_zeroed(size_t nr, size_t size)
+{
+	return got(calloc(nr, size));
+}
+
+static void *reallocate(void *pointer, size_t size)
+{
+	void *moved = realloc(pointer, size);
+
+	if (!moved)
+		longjmp(memory.environment, 1);
+	return moved;
+}
+
+static void free_allocations(void)
+{
+	while (memory.nr)
+		free(memory.all[--memory.nr]);
+}
+
+static bool in_group(const cs_insn *insn, unsigned int group)
+{
+	uint8_t i;
+
+	for (i = 0; i < insn->detail->groups_count; i++)
+		if (insn->detail->groups[i] == group)
+			return true;
+	return false;
+}
+
+static void x86_branch(const cs_insn *insn, struct instruction *ret)
+{
+	const cs_x86 *x86 = &insn->detail->x86;
+
+	/* LOOP is a relative branch to capstone, but no jump. */
+	ret->is_jump = !in_group(insn, CS_GRP_CALL) &&
+		       (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
+	ret->has_target = (ret->is_jump || in_group(insn, CS_GRP_CALL)) && x86->op_count == 1 &&
+			  x86->operands[0].type == X86_OP_IMM;
+	if (ret->has_target)
+		ret->target = (uint64_t)x86->operands[0].imm;
+}
+
+static void arm64_branch(const cs_insn *insn, struct instruction *ret)
+{
+	const cs_arm64 *arm64 = &insn->detail->arm64;
+	const cs_arm64_op *last;
+
+	/* BL and BLR are jumps to capstone; the target is the last operand, behind CBZ's register. */
+	if (!in_group(insn, CS_GRP_JUMP) || !arm64->op_count)
+		return;
+	last = &arm64->operands[arm64->op_count - 1];
+	ret->is_jump = insn->id != ARM64_INS_BL && insn->id != ARM64_INS_BLR;
+	ret->has_target = last->type == ARM64_OP_IMM;
+	if (ret->has_target)
+		ret->target = (uint64_t)last->imm;
+}
+
+static const struct processor processors[] = {
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, x86_branch },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, x86_branch },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, arm64_branch },
+};
+
+static const struct processor *find_processor(uint16_t machine)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(processors) / sizeof(processors[0]); i++)
+		if (processors[i].machine == machine)
+			return &processors[i];
+	return NULL;
+}
+
+static int open_capstone(struct disasm *disasm, enum disasm_syntax syntax)
+{
+	const cs_opt_mem functions = { allocate, allocate_zeroed, reallocate, free, vsnprintf };
+
+	memory.nr = 0;
+	if (setjmp(memory.environment)) {
+		free_allocations();
+		return -ENOMEM;
+	}
+	cs_option(0, CS_OPT_MEM, (size_t)(uintptr_t)&functions);
+	if (cs_open(disasm->processor->arch, disasm->processor->mode, &disasm->handle))
+		return -ENOTSUP;
+	cs_option(disasm->handle, CS_OPT_DETAIL, CS_OPT_ON);
+	if (disasm->processor->arch == CS_ARCH_X86 && syntax == DISASM_ATT)
+		cs_option(disasm->handle, CS_OPT_SYNTAX, CS_OPT_SYNTAX_ATT);
+	disasm->insn = cs_malloc(disasm->handle);
+	return 0;
+}
+
+int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret, struct error *err)
+{
+	struct disasm *disasm;
+	int code;
+
+	if (!find_processor(machine))
+		return error_set(err, -ENOTSUP,
+				 "machine %u of the ELF header is none that we disassemble",
+				 machine);
+	disasm = calloc(1, sizeof(*disasm));
+	if (!disasm)
+		return error_errno(err, -ENOMEM, "disassembly");
+	disasm->processor = find_processor(machine);
+	code = open_capstone(disasm, syntax);
+	if (code) {
+		free(disasm);
+		return error_errno(err, code, "disassembly");
+	}
+	*ret = disasm;
+	return 0;
+}
+
+static void no_instruction(const struct disasm *disasm, const uint8_t *bytes, size_t size,
+			   struct instruction *ret)
+{
+	size_t length = (size_t)snprintf(ret->text, sizeof(ret->text), ".byte"), i;
+
+	ret->size = size < disasm->processor->step ? (uint32_t)size : disasm->processor->step;
+	for (i = 0; i < ret->size; i++)
+		length += (size_t)snprintf(ret->text + length, sizeof(ret->text) - length,
+					   "%s0x%02x", i ? ", " : " ", bytes[i]);
+}
+
+int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
+		struct instruction *ret)
+{
+	const uint8_t *at = bytes;
+	const cs_insn *insn = disasm->insn;
+
+	*ret = (struct instruction){ 0 };
+	if (setjmp(memory.environment))
+		return -ENOMEM;
+	if (!cs_disasm_iter(disasm->handle, &at, &size, &address, disasm->insn)) {
+		no_instruction(disasm, bytes, size, ret);
+		return 0;
+	}
+	ret->size = insn->size;
+	snprintf(ret->text, sizeof(ret->text), "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "",
+		 insn->op_str);
+	disasm->processor->branch(insn, ret);
+	return 0;
+}
+
+void disasm_close(struct disasm *disasm)
+{
+	if (!disasm)
+		return;
+	cs_free(disasm->insn, 1);
+	cs_close(&disasm->handle);
+	free(disasm);
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_DISASM_H
+#define BPFPROFIL_DISASM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/* Machine code as text. What depends on the processor is in disasm.c. */
+
+enum disasm_syntax { DISASM_ATT, DISASM_INTEL }; /* of x86; others have one */
+
+struct disasm;
+
+struct instruction {
+	uint32_t size; /* at least 1 */
+	bool is_jump; /* not a call: it may stay in the function */
+	bool has_target; /* of a direct jump or call */
+	uint64_t target;
+	char text[192]; /* ".byte 0x06" for what is no instruction */
+};
+
+/* machine: e_machine of the ELF header. -ENOTSUP: not one that we read. */
+int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret,
+		struct error *err);
+
+/* The instruction that begins at bytes, of which there are size > 0. 0 or -ENOMEM. */
+int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
+		struct instruction *ret);
+
+void disasm_close(struct disasm *disasm); /* NULL is fine */
+
+#endif

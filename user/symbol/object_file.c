@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/object_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "symbol/symbol.h"
+
+static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	const struct path_opener *paths = ctx;
+	char path[PATH_MAX];
+	int fd;
+
+	if ((size_t)snprintf(path, sizeof(path), "%s%s", paths->root,
+			     paths->profile->objects[object].path) >= sizeof(path) ||
+	    (size_t)snprintf(root, root_size, "%s", paths->root) >= root_size)
+		return -ENAMETOOLONG;
+	/* O_NONBLOCK: a FIFO of that name must not hang us. */
+	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	return fd < 0 ? -errno : fd;
+}
+
+struct object_opener path_opener(struct path_opener *paths)
+{
+	return (struct object_opener){ .open = open_path, .ctx = paths };
+}
+
+/* Without build ids the segments must do: another build hardly has the same. */
+static bool same_file(const struct elf_facts *facts, const struct profile_object *object)
+{
+	size_t i;
+
+	if (facts->build_id && object->build_id)
+		return !strcmp(facts->build_id, object->build_id);
+	if (facts->build_id || object->build_id || facts->nr_text != object->nr_text)
+		return false;
+	for (i = 0; i < facts->nr_text; i++) {
+		if (facts->text[i].offset != object->text[i].offset ||
+		    facts->text[i].address != object->text[i].address ||
+		    facts->text[i].size != object->text[i].size)
+			return false;
+	}
+	return true;
+}
+
+static int check_file(int fd, const struct profile_object *object, struct error *why)
+{
+	struct elf_facts facts = { 0 };
+	int code;
+
+	code = elf_facts_read(fd, &facts, why);
+	if (!code && !same_file(&facts, object))
+		code = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
+				 object->path);
+	elf_facts_free(&facts);
+	return code;
+}
+
+int object_file_open(const struct object_opener *opener, const struct profile_object *object,
+		     uint32_t id, char *root, size_t root_size, struct error *why)
+{
+	int fd, code;
+
+	*root = '\0';
+	fd = opener->open(opener->ctx, id, root, root_size);
+	if (fd < 0)
+		return error_errno(why, fd, "%.256s", object->path);
+	code = check_file(fd, object, why);
+	if (!code)
+		return fd;
+	close(fd);
+	return code;
+}
+
+int object_file_here(const struct profile_object *object, struct error *why)
+{
+	const struct profile alone = { .objects = (struct profile_object *)object,
+				       .nr_objects = 1 };
+	struct path_opener here = { .profile = &alone, .root = "" };
+	struct object_opener opener = path_opener(&here);
+	char root[1];
+
+	return object_file_open(&opener, object, 0, root, sizeof(root), why);
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/symbol_cache.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+
+struct entry {
+	enum profile_object_kind kind;
+	char *build_id; /* NULL: none */
+	struct stat file; /* all zero: of no file */
+	struct symbol_table *table;
+	uint64_t used; /* in which profile it was last asked for */
+};
+
+struct symbol_cache {
+	struct entry *entries;
+	size_t nr;
+	size_t capacity;
+	uint64_t profiles;
+};
+
+struct symbol_cache *symbol_cache_new(void)
+{
+	return calloc(1, sizeof(struct symbol_cache));
+}
+
+static void free_entry(struct entry *entry)
+{
+	free(entry->build_id);
+	symbol_table_free(entry->table);
+}
+
+void symbol_cache_free(struct symbol_cache *cache)
+{
+	if (!cache)
+		return;
+	while (cache->nr)
+		free_entry(&cache->entries[--cache->nr]);
+	free(cache->entries);
+	free(cache);
+}
+
+void symbol_cache_age(struct symbol_cache *cache)
+{
+	size_t i, kept = 0;
+
+	cache->profiles++;
+	for (i = 0; i < cache->nr; i++) {
+		if (cache->profiles - cache->entries[i].used > SYMBOL_CACHE_AGE)
+			free_entry(&cache->entries[i]);
+		else
+			cache->entries[kept++] = cache->entries[i];
+	}
+	cache->nr = kept;
+}
+
+static bool file_facts(int fd, struct stat *ret)
+{
+	memset(ret, 0, sizeof(*ret));
+	return fd < 0 || !fstat(fd, ret);
+}
+
+static bool is_of(const struct entry *entry, const struct profile_object *object,
+		  const struct stat *file)
+{
+	if (entry->kind != object->kind || entry->file.st_dev != file->st_dev ||
+	    entry->file.st_ino != file->st_ino)
+		return false;
+	if (!entry->build_id || !object->build_id)
+		return entry->build_id == object->build_id;
+	return !strcmp(entry->build_id, object->build_id);
+}
+
+static bool is_fresh(const struct entry *entry, const struct stat *file)
+{
+	return entry->file.st_size == file->st_size &&
+	       entry->file.st_mtim.tv_sec == file->st_mtim.tv_sec &&
+	       entry->file.st_mtim.tv_nsec == file->st_mtim.tv_nsec;
+}
+
+bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		       struct symbol_table **ret)
+{
+	struct entry *entry;
+	struct stat file;
+	size_t i;
+
+	if (!file_facts(fd, &file))
+		return false;
+	for (i = 0; i < cache->nr; i++) {
+		entry = &cache->entries[i];
+		if (!is_of(entry, object, &file))
+			continue;
+		if (is_fresh(entry, &file)) {
+			entry->used = cache->profiles;
+			*ret = entry->table;
+			return true;
+		}
+		free_entry(entry);
+		*entry = cache->entries[--cache->nr];
+		return false;
+	}
+	return false;
+}
+
+int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		     struct symbol_table *table)
+{
+	struct entry *entry;
+	struct stat file;
+
+	/* Of a file that cannot be known again: its table is asked for, and read, anew. */
+	if (!file_facts(fd, &file))
+		memset(&file, 0xff, sizeof(file));
+	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(*entry)))
+		return -ENOMEM;
+	entry = &cache->entries[cache->nr];
+	*entry = (struct entry){ .kind = object->kind,
+				 .file = file,
+				 .table = table,
+				 .used = cache->profiles };
+	if (object->build_id) {
+		entry->build_id = strdup(object->build_id);
+		if (!entry->build_id)
+			return -ENOMEM;
+	}
+	cache->nr++;
+	return 0;
+}

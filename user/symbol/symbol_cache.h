@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SYMBOL_CACHE_H
+#define BPFPROFIL_SYMBOL_CACHE_H
+
+#include <stdbool.h>
+
+#include "profile/profile.h"
+#include "symbol/symbol.h"
+
+/*
+ * Symbol tables kept from one profile to the next, for who names one every second. A file is known
+ * again by its device, inode and build id, and read anew when its size or time differ: a perf map
+ * grows while its process runs.
+ */
+struct symbol_cache;
+
+struct symbol_cache *symbol_cache_new(void); /* NULL: out of memory */
+void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
+
+/* Once per profile: a table that was not asked for in SYMBOL_CACHE_AGE of them goes. */
+enum { SYMBOL_CACHE_AGE = 64 };
+void symbol_cache_age(struct symbol_cache *cache);
+
+/*
+ * The object's table, read from fd before (-1: of no file, the kernel's or the vdso). True also for
+ * one that is known to have none: *ret is then NULL. The table is the cache's.
+ */
+bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		       struct symbol_table **ret);
+
+/* Takes a table, which may be NULL, in. -ENOMEM: it stays the caller's. */
+int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
+		     struct symbol_table *table);
+
+#endif
