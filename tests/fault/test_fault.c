@@ -255,6 +255,28 @@ static void try_reader(const char *name, const char *const arguments[], const ch
 				  .judge = judge });
 }
 
+Test(fault, merge)
+{
+	struct live live;
+	const char *profile;
+
+	NEED_ROOT();
+	profile = make_profile(&live);
+	try_reader("merge", ARGS("merge", "-o", "-", profile, profile), NULL, judge_same_out);
+	live_end(&live);
+}
+
+Test(fault, diff)
+{
+	struct live live;
+	const char *profile;
+
+	NEED_ROOT();
+	profile = make_profile(&live);
+	try_reader("diff", ARGS("diff", profile, profile), NULL, judge_same_out);
+	live_end(&live);
+}
+
 Test(fault, report)
 {
 	struct live live;

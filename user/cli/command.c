@@ -13,6 +13,8 @@
 const struct command *const commands[] = { &command_run,
 					   &command_report,
 					   &command_export,
+					   &command_diff,
+					   &command_merge,
 					   &command_serve,
 					   &command_bin,
 					   &command_doctor,

@@ -38,6 +38,8 @@ extern const struct command *const commands[];
 extern const struct command command_run;
 extern const struct command command_report;
 extern const struct command command_export;
+extern const struct command command_diff;
+extern const struct command command_merge;
 extern const struct command command_bin;
 extern const struct command command_serve;
 extern const struct command command_doctor;

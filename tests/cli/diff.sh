@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# diff: its formats, and the exit status that stops a build.
+set -uo pipefail
+. tests/lib/cli.bash
+
+a=$golden/profile.json
+# The two targets change places in the first object's bins: main grows, the operator shrinks.
+sed 's/\[\[0,1\],\[16,500\],/[[0,500],[16,1],/' "$a" >"$work/moved"
+b=$work/moved
+
+for by in functions objects lines; do
+	"$bin" diff --by "$by" "$a" "$a" >"$work/out" && grep -q '^changed   0 of ' "$work/out"
+	verdict $? "diff_same_$by"
+done
+"$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +work  main'
+verdict $? diff_text
+"$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,$'
+verdict $? diff_csv
+"$bin" diff --format json "$a" "$b" | python3 -c '
+import json, sys
+table = json.load(sys.stdin)
+assert table["significant"] == 2 and table["of"] == len(table["rows"])
+assert {row["function"] for row in table["rows"] if row["significant"]} == {"main", "operator,(A, B)"}'
+verdict $? diff_json
+"$bin" diff --fail-above 50 "$a" "$b" >"$work/out"
+verdict $? diff_below
+"$bin" diff --fail-above 0 "$a" "$a" >"$work/out"
+verdict $? diff_same_below
+above() {
+	"$bin" diff --fail-above 40 "$a" "$b" >"$work/table"
+}
+expect diff_above 1 'bpfprofil: diff: 1 of 5 rows grew by more than 40 % of the time' above
+expect diff_usage 2 'bpfprofil: diff: two profiles, not 1
+try: bpfprofil diff --help' "$bin" diff "$a"
+expect diff_no_file 1 "bpfprofil: diff: $work/no: No such file or directory" "$bin" diff "$a" "$work/no"
+
+exit "$script_status"

@@ -1,0 +1,53 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# merge: the same sum by any way there, and what it refuses.
+set -uo pipefail
+. tests/lib/cli.bash
+
+a=$golden/profile.json
+sed 's/"period_ns": 1003009, "requested_hz": 997/"period_ns": 10000000, "requested_hz": 100/' "$a" >"$work/slow"
+sed 's/"name": "host"}/"name": "other"}/; s/00ff12ab/00ff12ac/' "$a" >"$work/other"
+b=$work/slow c=$work/other
+
+"$bin" merge -o "$work/abc" "$a" "$b" "$c"
+verdict $? merge
+"$bin" merge -o "$work/cba" "$c" "$b" "$a" && cmp "$work/abc" "$work/cba"
+verdict $? merge_commutes
+"$bin" merge -o "$work/ab" "$a" "$b" && "$bin" merge -o "$work/ab_c" "$work/ab" "$c" &&
+	"$bin" merge -o "$work/bc" "$b" "$c" && "$bin" merge -o "$work/a_bc" "$a" "$work/bc" &&
+	cmp "$work/ab_c" "$work/abc" && cmp "$work/a_bc" "$work/abc"
+verdict $? merge_associates
+"$bin" merge -o - - "$b" <"$a" | cmp - "$work/ab"
+verdict $? merge_streams
+cp "$a" "$work/own" && "$bin" merge -o "$work/own" "$work/own" "$b" && cmp "$work/own" "$work/ab"
+verdict $? merge_onto_itself
+if python3 -c 'import jsonschema' 2>"$work/err"; then
+	python3 - "$work/abc" user/profile/profile.schema.json <<-'EOF'
+		import json, sys, jsonschema
+		sums, schema = (json.load(open(name)) for name in sys.argv[1:])
+		jsonschema.Draft202012Validator(schema).validate(sums)
+		assert sums["ticks"]["total"] == 3 * 1060
+		assert [host["name"] for host in sums["hosts"]] == ["host", "other"]
+		assert sorted({target.get("period_ns", 0) for target in sums["targets"]}) == [0, 10000000]
+	EOF
+	verdict $? merge_schema
+else
+	fail merge_schema "$(tail -n 1 "$work/err")"
+fi
+
+expect merge_usage_files 2 'bpfprofil: merge: no FILE given
+try: bpfprofil merge --help' "$bin" merge -o "$work/x"
+expect merge_usage_output 2 'bpfprofil: merge: --output: not given
+try: -o sum.json' "$bin" merge "$a"
+sed 's/"mode": "charged"/"mode": "user"/' "$a" >"$work/user"
+expect merge_mode 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
+	"$bin" merge -o "$work/x" "$a" "$work/user"
+expect merge_no_file 1 "bpfprofil: merge: $work/no: No such file or directory" \
+	"$bin" merge -o "$work/x" "$a" "$work/no"
+expect merge_no_folder 1 "bpfprofil: merge: $work/no/x: No such file or directory" \
+	"$bin" merge -o "$work/no/x" "$a"
+[ ! -e "$work/x" ]
+verdict $? merge_leaves_nothing
+
+exit "$script_status"

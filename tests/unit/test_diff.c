@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/diff.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/noise.h"
+#include "sample.h"
+
+#define FUNCTIONS 40
+#define RUNS 100
+
+/* A fixed sequence: Knuth's MMIX generator, of which the upper bits are good. */
+static uint64_t state = 1;
+
+static double uniform(void)
+{
+	state = state * 6364136223846793005ULL + 1442695040888963407ULL;
+	return (double)(state >> 11) / 9007199254740992.0;
+}
+
+/* Ticks thrown at functions, of which number i takes time[i]; as many as the time is long. */
+static struct profile *simulate(const double *time, double hz)
+{
+	struct profile *profile = sample_profile_of_bins(FUNCTIONS);
+	struct profile_histogram *histogram = &profile->histograms[0];
+	double sum = 0, at;
+	uint64_t ticks, i, f;
+
+	for (f = 0; f < FUNCTIONS; f++) {
+		sum += time[f];
+		histogram->bins[f].count = 0;
+	}
+	ticks = (uint64_t)(sum * hz);
+	for (i = 0; i < ticks; i++) {
+		at = uniform() * sum;
+		for (f = 0; f < FUNCTIONS - 1 && at >= time[f]; f++)
+			at -= time[f];
+		histogram->bins[f].count++;
+	}
+	profile->functions = calloc(FUNCTIONS, sizeof(*profile->functions));
+	profile->nr_functions = FUNCTIONS;
+	for (f = 0; f < FUNCTIONS; f++) {
+		profile->functions[f] = (struct profile_function){ .offset = f * 3, .size = 3 };
+		cr_assert(asprintf(&profile->functions[f].name, "f%d", (int)f) > 0);
+	}
+	profile->targets[0].ticks.total = profile->targets[0].ticks.binned = ticks;
+	profile->ticks.total = profile->ticks.binned = ticks;
+	return profile;
+}
+
+/* From a quarter of the time down to next to nothing. */
+static void usual_times(double *time)
+{
+	int i;
+
+	for (i = 0; i < FUNCTIONS; i++)
+		time[i] = 2.5 * pow(0.75, i);
+}
+
+/* How many rows change beyond noise; *grew: whether f0 is one that grew. */
+static size_t changes(const double *before, const double *after, double hz, bool *grew)
+{
+	struct profile *old = simulate(before, hz), *new = simulate(after, 3 * hz);
+	struct diff diff;
+	struct error err = { 0 };
+	size_t i, nr;
+
+	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	nr = diff.significant;
+	*grew = false;
+	for (i = 0; i < nr; i++)
+		*grew |= !strcmp(diff.rows[i].name, "f0") && diff.rows[i].change > 0;
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+	return nr;
+}
+
+Test(diff, equal_runs_show_nothing)
+{
+	double time[FUNCTIONS];
+	int i, flagged = 0;
+	bool grew;
+
+	usual_times(time);
+	for (i = 0; i < RUNS; i++)
+		flagged += changes(time, time, 100 + 20 * i, &grew) > 0;
+	cr_expect_leq(flagged, RUNS / 20, "%d of %d", flagged, RUNS);
+}
+
+/* 25 % of the time become 28.6 %: with 10,000 ticks that is found each time. */
+Test(diff, a_function_made_20_percent_slower_is_found)
+{
+	double before[FUNCTIONS], after[FUNCTIONS];
+	int i, found = 0;
+	bool grew;
+
+	usual_times(before);
+	usual_times(after);
+	after[0] *= 1.2;
+	for (i = 0; i < RUNS; i++) {
+		changes(before, after, 1000, &grew);
+		found += grew;
+	}
+	cr_expect_geq(found, RUNS * 95 / 100, "%d of %d", found, RUNS);
+}
+
+static double probability(double old, double old_total, double new, double new_total)
+{
+	const struct noise_counts counts = { old, old_total, new, new_total };
+
+	return noise_probability(&counts);
+}
+
+static void expect_near(double value, double want)
+{
+	cr_expect(fabs(value - want) <= 5e-3 * want, "%g, not %g", value, want);
+}
+
+/* By hand: 10 heads of 10 twice over; the one tick of a short run beside a thousand times more. */
+Test(diff, few_ticks_by_the_binomial)
+{
+	expect_near(probability(0, 1000, 10, 1000), 2 / 1024.0);
+	expect_near(probability(10, 1000, 0, 1000), 2 / 1024.0);
+	expect_near(probability(1, 1, 0, 999), 2 / 1000.0);
+	expect_near(probability(1, 1000, 9, 1000), 2 * 11 / 1024.0);
+	cr_expect_eq(probability(5, 1000, 5, 1000), 1);
+	cr_expect_eq(probability(0, 1000, 0, 1000), 1);
+	cr_expect_eq(probability(0, 0, 5, 1000), 1);
+}
+
+/* 1.96 standard errors; and nothing strange at the end of the numbers. */
+Test(diff, many_ticks_by_z)
+{
+	double error = sqrt(0.5 * 0.5 * 2 / 1e6);
+
+	expect_near(probability(5e5 - 0.98 * error * 1e6, 1e6, 5e5 + 0.98 * error * 1e6, 1e6),
+		    0.05);
+	cr_expect_eq(probability(1e6, 1e6, 1e6, 1e6), 1);
+	cr_expect_eq(probability(1e19, 1.8e19, 1e6, 1.8e19), 0);
+}
+
+Test(diff, holm)
+{
+	double p[] = { 0.001, 0.004, 0.003999 * 1.5, 0.9 };
+
+	noise_correct(p, 4);
+	expect_near(p[0], 0.004);
+	expect_near(p[1], 0.012);
+	expect_near(p[2], 0.012);
+	expect_near(p[3], 0.9);
+}
+
+/* Renamed and loaded elsewhere, rebuilt, and in another process: the same text all the same. */
+Test(diff, text_is_found_again)
+{
+	struct profile *old = sample_profile(), *new = sample_profile();
+	struct diff diff;
+	struct error err = { 0 };
+	size_t i;
+
+	free(new->objects[0].path);
+	new->objects[0].path = strdup("/opt/renamed");
+	free(new->objects[1].path);
+	new->objects[1].path = strdup("[jit 78]");
+	free(new->objects[2].build_id);
+	new->objects[2].build_id = strdup("8badf00e");
+	new->histograms[3].offset += 0x200000;
+	new->histograms[2].offset += 0x1000000;
+	new->functions[1].offset += 0x1000000;
+	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	cr_expect_eq(diff.nr, 5);
+	for (i = 0; i < diff.nr; i++) {
+		cr_expect_eq(diff.rows[i].change, 0, "%s", diff.rows[i].name);
+		cr_expect_gt(diff.rows[i].old.ticks, 0);
+		cr_expect_not(diff.rows[i].significant);
+	}
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+}

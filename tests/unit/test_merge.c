@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_merge.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "profile/profile_io.h"
+#include "sample.h"
+
+#define PARTS 4
+
+static void replace(char **text, const char *with)
+{
+	free(*text);
+	*text = strdup(with);
+	cr_assert(*text);
+}
+
+/* The sample, each time with something else about it. */
+static struct profile *unwritten_part(int i)
+{
+	static const char *const started[PARTS] = { "2026-01-31T23:59:59.5+01:00",
+						    "2026-01-31T22:59:59.50Z",
+						    "2026-01-31T22:59:59.499999999Z",
+						    "2026-02-01T00:00:00+01:00" };
+	struct profile *profile = sample_profile();
+
+	replace(&profile->started, started[i]);
+	if (i == 1) {
+		profile->sampling.period_ns = 250000;
+		profile->sampling.requested_hz = 4000;
+		profile->targets[0].period_ns = 500000;
+		replace(&profile->objects[0].path, "/usr/local/bin/work");
+		replace(&profile->ticks.lost[0].cause, "a later cause");
+	} else if (i == 2) {
+		replace(&profile->host.name, "other");
+		replace(&profile->objects[2].build_id, "8badf00e");
+		profile->command[1][0] = 'x';
+		profile->histograms[1].bins[0].index = 7;
+		profile->complete = false;
+	} else if (i == 3) {
+		replace(&profile->notes[0], "another note");
+		profile->objects[2].text[0].offset += 4096;
+		profile->histograms[2].bytes_per_bin = 8192;
+		profile->histograms[2].bins[0].index = 1;
+		profile->sampling.measured_hz = 0;
+	}
+	return profile;
+}
+
+static struct profile *sum_of(struct profile *a, struct profile *b)
+{
+	struct profile_merger merger = { 0 };
+	struct error err = { 0 };
+	struct profile *sum = NULL;
+
+	cr_assert_eq(profile_merger_add(&merger, a, "a", &err), 0, "%s", err.text);
+	if (b)
+		cr_assert_eq(profile_merger_add(&merger, b, "b", &err), 0, "%s", err.text);
+	cr_assert_eq(profile_merger_finish(&merger, &sum, &err), 0, "%s", err.text);
+	cr_assert_eq(profile_check(sum, "sum", &err), 0, "%s", err.text);
+	return sum;
+}
+
+/* Also releases it. */
+static char *text_of(struct profile *profile)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(profile_write(profile, out, NULL), 0);
+	fclose(out);
+	profile_free(profile);
+	return text;
+}
+
+/* What is written is all that a sum of sums has to go by. */
+static struct profile *read_back(struct profile *profile)
+{
+	char *text = text_of(profile);
+	struct profile *read = NULL;
+	struct error err = { 0 };
+	FILE *file = tmpfile();
+	struct input *in;
+
+	fputs(text, file);
+	rewind(file);
+	cr_assert_eq(input_open_fd(dup(fileno(file)), "sum", &in, &err), 0, "%s", err.text);
+	cr_assert_eq(profile_read(in, &read, &err), 0, "%s", err.text);
+	input_close(in);
+	fclose(file);
+	free(text);
+	return read;
+}
+
+/* From a file as all parts are: in it, bytes that are no UTF-8 are something else. */
+static struct profile *part(int i)
+{
+	return read_back(unwritten_part(i));
+}
+
+static char *left_to_right(const int *order)
+{
+	struct profile *sum = part(order[0]);
+	int i;
+
+	for (i = 1; i < PARTS; i++)
+		sum = read_back(sum_of(sum, part(order[i])));
+	return text_of(sum);
+}
+
+Test(merge, order_and_grouping_do_not_matter)
+{
+	static const int orders[][PARTS] = { { 0, 1, 2, 3 },
+					     { 3, 2, 1, 0 },
+					     { 2, 0, 3, 1 },
+					     { 1, 3, 0, 2 } };
+	char *want = left_to_right(orders[0]), *text;
+	size_t i;
+
+	for (i = 1; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		text = left_to_right(orders[i]);
+		cr_expect_str_eq(text, want);
+		free(text);
+	}
+	text = text_of(
+		sum_of(read_back(sum_of(part(3), part(0))), read_back(sum_of(part(1), part(2)))));
+	cr_expect_str_eq(text, want);
+	free(text);
+	free(want);
+}
+
+Test(merge, a_sum_of_one_part_is_its_own_sum)
+{
+	char *once = text_of(sum_of(part(1), NULL));
+	char *twice = text_of(sum_of(read_back(sum_of(part(1), NULL)), NULL));
+
+	cr_expect_str_eq(once, twice);
+	free(once);
+	free(twice);
+}
+
+Test(merge, counts_add)
+{
+	struct profile *sum = sum_of(part(0), part(0));
+
+	cr_expect_eq(sum->nr_targets, 2);
+	cr_expect_eq(sum->nr_objects, 4);
+	cr_expect_eq(sum->nr_histograms, 5);
+	cr_expect_eq(sum->nr_functions, 3);
+	cr_expect_eq(sum->ticks.total, 2120);
+	cr_expect_eq(profile_account_lost(&sum->ticks), 10);
+	cr_expect_eq(sum->functions[0].ticks, 1080);
+	cr_expect_eq(sum->duration_ns, 2120000002);
+	profile_free(sum);
+}
+
+/* Half a second before midnight there is before midnight here; 1 and 2 begin later and earlier. */
+Test(merge, heads)
+{
+	struct profile *sum = sum_of(part(0), part(2));
+
+	cr_expect_str_eq(sum->started, "2026-01-31T22:59:59.499999999Z");
+	cr_expect_not(sum->complete);
+	cr_expect_null(sum->command);
+	cr_expect_eq(sum->nr_hosts, 2);
+	cr_expect_str_eq(sum->host.name, "");
+	cr_expect_str_eq(sum->host.arch, "x86_64");
+	cr_expect_eq(sum->nr_targets, 4);
+	cr_expect_str_eq(sum->targets[0].host, "host");
+	profile_free(sum);
+}
+
+/* A file is known by its build id; the sum has the finest period and the others say theirs. */
+Test(merge, periods_and_paths)
+{
+	struct profile *sum = sum_of(part(0), part(1));
+
+	cr_expect_eq(sum->sampling.period_ns, 250000);
+	cr_expect_eq(sum->nr_targets, 4);
+	cr_expect_eq(sum->targets[0].period_ns, 0);
+	cr_expect_eq(sum->targets[1].period_ns, 1003009);
+	cr_expect_eq(sum->targets[2].period_ns, 500000);
+	cr_expect_eq(sum->nr_objects, 4);
+	cr_expect_str_eq(sum->objects[0].path, "/usr/bin/work");
+	profile_free(sum);
+}
+
+Test(merge, ticks_that_mean_something_else_are_refused)
+{
+	struct profile_merger merger = { 0 };
+	struct profile *other = part(1);
+	struct error err = { 0 };
+
+	replace(&other->sampling.source, "tick");
+	cr_assert_eq(profile_merger_add(&merger, part(0), "a", &err), 0);
+	cr_expect_eq(profile_merger_add(&merger, other, "b", &err), -EINVAL);
+	cr_expect_str_eq(err.text, "b: source tick, where the files before it have clock");
+	profile_merger_free(&merger);
+}
+
+Test(merge, too_many_ticks)
+{
+	struct profile_merger merger = { 0 };
+	struct profile *parts[2] = { part(0), part(0) }, *sum;
+	struct error err = { 0 };
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		parts[i]->ticks.total += UINT64_MAX / 2;
+		parts[i]->ticks.outside += UINT64_MAX / 2;
+		cr_assert_eq(profile_merger_add(&merger, parts[i], "a", &err), 0);
+	}
+	cr_expect_eq(profile_merger_finish(&merger, &sum, &err), -EOVERFLOW);
+	profile_merger_free(&merger);
+}

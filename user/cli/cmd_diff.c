@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/profile_file.h"
+#include "profile/profile_io.h"
+#include "report/diff.h"
+
+#define TEXT_ROWS 40
+
+struct diff_arguments {
+	unsigned int by; /* enum report_by: its first three */
+	unsigned int format; /* enum report_format */
+	uint64_t limit;
+	double fail_above; /* NAN: not asked for */
+};
+
+static const char *const by_words[] = { "functions", "objects", "lines", NULL };
+static const char *const format_words[] = { "text", "csv", "json", NULL };
+
+static int set_percent(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *percent = field;
+
+	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
+		return opt_bad(opt, value, err, "not a number from 0 to 100");
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct diff_arguments, member)
+
+static const struct opt diff_opts[] = {
+	{ .name = "by",
+	  .arg = "functions|objects|lines",
+	  .help = "a row for each of these; lines need the binaries of both profiles",
+	  .fallback = "functions",
+	  .set = opt_set_word,
+	  .words = by_words,
+	  .field = FIELD(by) },
+	{ .name = "format",
+	  .arg = "text|csv|json",
+	  .help = "how to write the rows",
+	  .fallback = "text",
+	  .set = opt_set_word,
+	  .words = format_words,
+	  .field = FIELD(format) },
+	{ .name = "limit",
+	  .arg = "N",
+	  .help = "the N first rows; 0 is all of them",
+	  .fallback = "40 as text, else all",
+	  .set = opt_set_u64,
+	  .max = UINT32_MAX,
+	  .field = FIELD(limit) },
+	{ .name = "fail-above",
+	  .arg = "PERCENT",
+	  .help = "exit with status 1 when a row takes more than PERCENT of the time more than it "
+		  "did, and that is not noise",
+	  .set = set_percent,
+	  .field = FIELD(fail_above) },
+	{ 0 }
+};
+
+static const struct opt_group diff_groups[] = {
+	{ .title = "Table", .opts = diff_opts },
+	{ 0 },
+};
+
+static int write_diff(const struct diff *diff, const struct diff_arguments *arguments)
+{
+	const struct report_options options = {
+		.format = arguments->format,
+		.limit = arguments->limit,
+		.color = color_enabled(stdout),
+	};
+	size_t above = isnan(arguments->fail_above) ? 0 : diff_above(diff, arguments->fail_above);
+	int status;
+
+	result_begin();
+	diff_write(diff, &options, stdout);
+	status = result_end(stdout, "diff: standard output");
+	if (status || !above)
+		return status;
+	print_message(NULL, "diff: %zu of %zu rows grew by more than %g %% of the time", above,
+		      diff->nr, arguments->fail_above);
+	return EXIT_FAILURE;
+}
+
+static int compare(const struct profile *old, const struct profile *new,
+		   const struct diff_arguments *arguments)
+{
+	struct error err = { 0 };
+	struct diff diff;
+	int status = EXIT_FAILURE;
+
+	if (diff_build(old, new, arguments->by, &diff, &err))
+		print_command_error("diff", &err);
+	else
+		status = write_diff(&diff, arguments);
+	diff_free(&diff);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct diff_arguments arguments = { .limit = UINT64_MAX, .fail_above = NAN };
+	struct profile *old = NULL, *new = NULL;
+	int first, status = EXIT_FAILURE;
+	struct error err = { 0 };
+
+	if (!command_parse(&command_diff, argc, argv, &arguments, &first, &status))
+		return status;
+	if (argc - first != 2) {
+		print_message("bpfprofil diff --help", "diff: two profiles, not %d", argc - first);
+		return EXIT_USAGE;
+	}
+	if (arguments.limit == UINT64_MAX)
+		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
+	status = EXIT_FAILURE;
+	if (profile_load(argv[first], &old, &err) || profile_load(argv[first + 1], &new, &err))
+		print_command_error("diff", &err);
+	else
+		status = compare(old, new, &arguments);
+	profile_free(old);
+	profile_free(new);
+	return status;
+}
+
+static const struct command_example diff_examples[] = {
+	{ "what a change made slower", "bpfprofil diff before.json after.json" },
+	{ "fail a build when a function takes 2 % of the time more",
+	  "bpfprofil diff --fail-above 2 main.json branch.json" },
+	{ 0 },
+};
+
+const struct command command_diff = {
+	.name = "diff",
+	.summary = "compare two profiles",
+	.operands = "OLD NEW",
+	.description = "Reads the profiles OLD and NEW (- is standard input) and shows which text "
+		       "takes another share of the time, and which of these changes are noise.",
+	.groups = diff_groups,
+	.examples = diff_examples,
+	.run = run,
+};

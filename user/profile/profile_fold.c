@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_fold.h"
+
+#include <errno.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* A list whose equal elements become one. */
+struct folding {
+	void *list; /* where the pointer to it is, of whatever type */
+	size_t *nr;
+	size_t size;
+	int (*compare)(const void *left, const void *right);
+	/* Adds all others to the first and zeroes what it has released. -ENOMEM: none is broken. */
+	int (*combine)(void *first, size_t nr);
+};
+
+#define FOLDING(member, order, sum)                                                                \
+	{                                                                                          \
+		&profile->member, &profile->nr_##member, sizeof(*profile->member), order, sum      \
+	}
+
+static char *list_of(const struct folding *folding)
+{
+	char *list;
+
+	memcpy(&list, folding->list, sizeof(list));
+	return list;
+}
+
+static int compare_u64(uint64_t a, uint64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+struct element {
+	const char *at;
+	int (*compare)(const void *left, const void *right);
+};
+
+static int compare_elements(const void *left, const void *right)
+{
+	const struct element *a = left, *b = right;
+	int order = a->compare(a->at, b->at);
+
+	return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* The list sorted; was[i] is where element i stood. */
+static int sort(const struct folding *folding, uint32_t *was)
+{
+	size_t nr = *folding->nr, size = folding->size, i;
+	cleanup_free struct element *elements = calloc(nr + 1, sizeof(*elements));
+	char *sorted = malloc((nr + 1) * size), *list = list_of(folding);
+
+	if (!elements || !sorted) {
+		free(sorted);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr; i++)
+		elements[i] = (struct element){ list + i * size, folding->compare };
+	qsort(elements, nr, sizeof(*elements), compare_elements);
+	for (i = 0; i < nr; i++) {
+		was[i] = (uint32_t)((size_t)(elements[i].at - list) / size);
+		memcpy(sorted + i * size, elements[i].at, size);
+	}
+	free(list);
+	memcpy(folding->list, &sorted, sizeof(sorted));
+	return 0;
+}
+
+/* first[i]: whether element i differs from the one before it. */
+static int combine(const struct folding *folding, bool *first)
+{
+	size_t nr = *folding->nr, size = folding->size, i, end;
+	char *list = list_of(folding);
+	int err = 0;
+
+	for (i = 0; i < nr; i++)
+		first[i] = !i || folding->compare(list + (i - 1) * size, list + i * size);
+	for (i = 0; i < nr && !err; i = end) {
+		end = i + 1;
+		while (end < nr && !first[end])
+			end++;
+		if (end - i > 1)
+			err = folding->combine(list + i * size, end - i);
+	}
+	return err;
+}
+
+/* ids, when not NULL, receives the new index of each old one. */
+static void compact(const struct folding *folding, const bool *first, const uint32_t *was,
+		    uint32_t *ids)
+{
+	size_t nr = *folding->nr, size = folding->size, to = 0, i;
+	char *list = list_of(folding);
+
+	for (i = 0; i < nr; i++) {
+		if (first[i])
+			memmove(list + to++ * size, list + i * size, size);
+		if (ids)
+			ids[was[i]] = (uint32_t)to - 1;
+	}
+	*folding->nr = to;
+}
+
+static int fold(struct folding folding, uint32_t *ids)
+{
+	cleanup_free uint32_t *was = calloc(*folding.nr + 1, sizeof(*was));
+	cleanup_free bool *first = calloc(*folding.nr + 1, sizeof(*first));
+	int err = was && first ? 0 : -ENOMEM;
+
+	if (!err)
+		err = sort(&folding, was);
+	if (!err)
+		err = combine(&folding, first);
+	if (!err)
+		compact(&folding, first, was, ids);
+	return err;
+}
+
+/* --- targets ------------------------------------------------------------------------------------ */
+
+static int compare_targets(const void *left, const void *right)
+{
+	const struct profile_target *a = left, *b = right;
+	int order = !strcmp(a->kind, "call") - !strcmp(b->kind, "call");
+
+	if (!order)
+		order = strcmp(a->kind, b->kind);
+	if (!order)
+		order = strcmp(a->name, b->name);
+	if (!order)
+		order = compare_text(a->cgroup, b->cgroup);
+	if (!order)
+		order = compare_text(a->host, b->host);
+	return order ? order : compare_u64(a->period_ns, b->period_ns);
+}
+
+static int combine_targets(void *first, size_t nr)
+{
+	struct profile_target *targets = first;
+	struct profile_account sum = { 0 };
+	size_t i;
+	int err = 0;
+
+	for (i = 0; i < nr && !err; i++)
+		err = profile_account_add(&sum, &targets[i].ticks);
+	if (err) {
+		profile_account_free(&sum);
+		return err;
+	}
+	profile_account_free(&targets->ticks);
+	targets->ticks = sum;
+	for (i = 1; i < nr; i++) {
+		profile_target_free(&targets[i]);
+		targets[i] = (struct profile_target){ 0 };
+	}
+	return 0;
+}
+
+/* --- objects ------------------------------------------------------------------------------------ */
+
+/* Text of one host alone, at addresses that mean nothing on another, says whose it is. */
+struct placed_object {
+	struct profile_object object;
+	const char *host;
+};
+
+static int compare_texts(const struct profile_object *a, const struct profile_object *b)
+{
+	size_t i;
+	int order;
+
+	if (a->nr_text != b->nr_text)
+		return compare_u64(a->nr_text, b->nr_text);
+	for (i = 0; i < a->nr_text; i++) {
+		order = compare_u64(a->text[i].offset, b->text[i].offset);
+		if (!order)
+			order = compare_u64(a->text[i].address, b->text[i].address);
+		if (!order)
+			order = compare_u64(a->text[i].size, b->text[i].size);
+		if (order)
+			return order;
+	}
+	return 0;
+}
+
+/*
+ * A file is the same by its build id, wherever it lies. The kernel's offsets are addresses, which
+ * another boot has moved: its text must agree too.
+ */
+static int compare_objects(const void *left, const void *right)
+{
+	const struct placed_object *x = left, *y = right;
+	const struct profile_object *a = &x->object, *b = &y->object;
+	int order = compare_u64(a->kind, b->kind);
+
+	if (!order)
+		order = compare_text(a->build_id, b->build_id);
+	if (order || (a->build_id && a->kind == PROFILE_FILE))
+		return order;
+	order = compare_text(a->path, b->path);
+	if (!order)
+		order = compare_texts(a, b);
+	return order ? order : compare_text(x->host, y->host);
+}
+
+/* Of several paths of a file the first in the alphabet stays, with the text that goes with it. */
+static int combine_objects(void *first, size_t nr)
+{
+	struct placed_object *objects = first;
+	size_t best = 0, i;
+	int order;
+
+	for (i = 1; i < nr; i++) {
+		order = compare_text(objects[i].object.path, objects[best].object.path);
+		if (!order)
+			order = compare_texts(&objects[i].object, &objects[best].object);
+		if (order < 0)
+			best = i;
+	}
+	for (i = 0; i < nr; i++) {
+		if (i == best)
+			continue;
+		profile_object_free(&objects[i].object);
+		objects[i].object = (struct profile_object){ 0 };
+	}
+	if (best) {
+		objects[0] = objects[best];
+		objects[best].object = (struct profile_object){ 0 };
+	}
+	return 0;
+}
+
+static void place_objects(const struct profile *profile, struct placed_object *placed)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		placed[i].object = profile->objects[i];
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+		struct placed_object *at = &placed[histogram->object];
+		const char *host = profile->targets[histogram->target].host;
+
+		if (at->object.kind != PROFILE_JIT && at->object.kind != PROFILE_MEMORY)
+			continue;
+		if (!at->host || strcmp(host, at->host) < 0)
+			at->host = host;
+	}
+}
+
+static int fold_objects(struct profile *profile, uint32_t *ids)
+{
+	struct placed_object *placed = calloc(profile->nr_objects + 1, sizeof(*placed));
+	struct folding folding = { &placed, &profile->nr_objects, sizeof(*placed), compare_objects,
+				   combine_objects };
+	size_t i;
+	int err;
+
+	if (!placed)
+		return -ENOMEM;
+	place_objects(profile, placed);
+	err = fold(folding, ids);
+	for (i = 0; i < profile->nr_objects; i++)
+		profile->objects[i] = placed[i].object;
+	free(placed);
+	return err;
+}
+
+/* --- histograms --------------------------------------------------------------------------------- */
+
+static int compare_shapes(const struct profile_histogram *a, const struct profile_histogram *b)
+{
+	const uint64_t pairs[][2] = {
+		{ a->offset, b->offset }, { a->size, b->size },
+		{ a->width, b->width },	  { a->scale, b->scale },
+		{ a->buffer, b->buffer }, { a->bytes_per_bin, b->bytes_per_bin },
+		{ a->region, b->region }, { a->overflow, b->overflow },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(pairs) / sizeof(pairs[0]); i++)
+		if (pairs[i][0] != pairs[i][1])
+			return compare_u64(pairs[i][0], pairs[i][1]);
+	return 0;
+}
+
+static int compare_histograms(const void *left, const void *right)
+{
+	const struct profile_histogram *a = left, *b = right;
+	int order = compare_u64(a->target, b->target);
+
+	if (!order)
+		order = compare_u64(a->object, b->object);
+	if (!order)
+		order = (a->pid > b->pid) - (a->pid < b->pid);
+	if (!order)
+		order = compare_text(a->process, b->process);
+	if (!order)
+		order = compare_text(a->cgroup, b->cgroup);
+	if (!order)
+		order = compare_shapes(a, b);
+	if (!order)
+		order = compare_text(a->stopped, b->stopped);
+	return order ? order : compare_text(a->dialect, b->dialect);
+}
+
+static size_t merge_bins(const struct profile_histogram *a, const struct profile_histogram *b,
+			 struct profile_bin *to)
+{
+	const struct profile_bin *x = a->bins, *x_end = x + a->nr_bins;
+	const struct profile_bin *y = b->bins, *y_end = y + b->nr_bins;
+	size_t nr = 0;
+
+	while (x < x_end && y < y_end) {
+		if (x->index == y->index) {
+			to[nr] = *x++;
+			to[nr++].count += y++->count;
+		} else {
+			to[nr++] = x->index < y->index ? *x++ : *y++;
+		}
+	}
+	while (x < x_end)
+		to[nr++] = *x++;
+	while (y < y_end)
+		to[nr++] = *y++;
+	return nr;
+}
+
+/* Counts add without overflow as long as the accounts do, which profile_merger_finish() sees to. */
+static int absorb_histogram(struct profile_histogram *a, struct profile_histogram *b)
+{
+	struct profile_bin *bins = malloc((a->nr_bins + b->nr_bins + 1) * sizeof(*bins)), *exact;
+
+	if (!bins)
+		return -ENOMEM;
+	a->nr_bins = merge_bins(a, b, bins);
+	exact = realloc(bins, (a->nr_bins + 1) * sizeof(*bins));
+	free(a->bins);
+	a->bins = exact ? exact : bins;
+	profile_histogram_free(b);
+	*b = (struct profile_histogram){ 0 };
+	return 0;
+}
+
+/* Half and half: one after the other would copy the sum of the first ones once for each of them. */
+static int combine_histograms(void *first, size_t nr)
+{
+	struct profile_histogram *histograms = first;
+	size_t half = nr / 2;
+	int err;
+
+	if (nr < 2)
+		return 0;
+	err = combine_histograms(histograms, half);
+	if (!err)
+		err = combine_histograms(histograms + half, nr - half);
+	return err ? err : absorb_histogram(histograms, histograms + half);
+}
+
+/* --- functions, notes, hosts -------------------------------------------------------------------- */
+
+static int compare_functions(const void *left, const void *right)
+{
+	const struct profile_function *a = left, *b = right;
+
+	if (a->object != b->object)
+		return compare_u64(a->object, b->object);
+	if (a->offset != b->offset)
+		return compare_u64(a->offset, b->offset);
+	if (a->size != b->size)
+		return compare_u64(a->size, b->size);
+	return strcmp(a->name, b->name);
+}
+
+static int combine_functions(void *first, size_t nr)
+{
+	struct profile_function *functions = first;
+	size_t i;
+
+	for (i = 1; i < nr; i++) {
+		if (__builtin_add_overflow(functions->ticks, functions[i].ticks, &functions->ticks))
+			functions->ticks = UINT64_MAX;
+		free(functions[i].name);
+		functions[i] = (struct profile_function){ 0 };
+	}
+	return 0;
+}
+
+static int compare_notes(const void *left, const void *right)
+{
+	return strcmp(*(char *const *)left, *(char *const *)right);
+}
+
+static int combine_notes(void *first, size_t nr)
+{
+	char **notes = first;
+
+	while (--nr) {
+		free(notes[nr]);
+		notes[nr] = NULL;
+	}
+	return 0;
+}
+
+static int compare_hosts(const void *left, const void *right)
+{
+	const struct profile_host *a = left, *b = right;
+	int order = compare_text(a->name, b->name);
+
+	if (!order)
+		order = compare_text(a->kernel, b->kernel);
+	if (!order)
+		order = compare_text(a->arch, b->arch);
+	return order ? order : compare_u64(a->cpus, b->cpus);
+}
+
+static int combine_hosts(void *first, size_t nr)
+{
+	struct profile_host *hosts = first;
+
+	while (--nr) {
+		profile_host_free(&hosts[nr]);
+		hosts[nr] = (struct profile_host){ 0 };
+	}
+	return 0;
+}
+
+/* --- the whole ---------------------------------------------------------------------------------- */
+
+static void renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		profile->histograms[i].target = targets[profile->histograms[i].target];
+		profile->histograms[i].object = objects[profile->histograms[i].object];
+	}
+	for (i = 0; i < profile->nr_functions; i++)
+		profile->functions[i].object = objects[profile->functions[i].object];
+}
+
+int profile_fold(struct profile *profile)
+{
+	const struct folding targets = FOLDING(targets, compare_targets, combine_targets);
+	const struct folding rest[] = {
+		FOLDING(histograms, compare_histograms, combine_histograms),
+		FOLDING(functions, compare_functions, combine_functions),
+		FOLDING(notes, compare_notes, combine_notes),
+		FOLDING(hosts, compare_hosts, combine_hosts),
+	};
+	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
+	cleanup_free uint32_t *object_ids = calloc(profile->nr_objects + 1, sizeof(*object_ids));
+	size_t i;
+	int err = target_ids && object_ids ? 0 : -ENOMEM;
+
+	/* The objects first: their hosts are still named by the targets' old ids. */
+	if (!err)
+		err = fold_objects(profile, object_ids);
+	if (!err)
+		err = fold(targets, target_ids);
+	if (err)
+		return err;
+	renumber(profile, target_ids, object_ids);
+	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !err; i++)
+		err = fold(rest[i], NULL);
+	return err;
+}

@@ -1,0 +1,356 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_merge.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "bpfprofil/version.h"
+#include "profile/profile_append.h"
+#include "profile/profile_fold.h"
+
+/* In bins, of 16 bytes each. Below this folding costs more time than its memory is worth. */
+#define FOLD_MIN (4 << 20)
+
+static int no_memory(struct error *err)
+{
+	return error_errno(err, -ENOMEM, "merge");
+}
+
+/* --- one part ----------------------------------------------------------------------------------- */
+
+/* Says of each target what the head says of all: in a sum they differ. */
+static int label(struct profile *profile)
+{
+	const char *host = profile->host.name ? profile->host.name : "";
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		struct profile_target *target = &profile->targets[i];
+
+		if (!target->period_ns)
+			target->period_ns = profile->sampling.period_ns;
+		if (!target->host)
+			target->host = strdup(host);
+		if (!target->host)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+/* The host of a part becomes a list too, that of a sum already is one. */
+static int list_hosts(struct profile *profile)
+{
+	if (profile->nr_hosts)
+		return 0;
+	free(profile->hosts);
+	profile->hosts = calloc(1, sizeof(*profile->hosts));
+	if (!profile->hosts)
+		return -ENOMEM;
+	profile->hosts[0] = profile->host;
+	profile->nr_hosts = 1;
+	profile->host = (struct profile_host){ 0 };
+	return 0;
+}
+
+/* --- the heads ---------------------------------------------------------------------------------- */
+
+static int two_digits(const char *text)
+{
+	return (text[0] - '0') * 10 + text[1] - '0';
+}
+
+/* Seconds since 1970 of a time as profile_check() lets it pass; *fraction is at its digits. */
+static int64_t instant(const char *text, const char **fraction)
+{
+	struct tm tm = {
+		.tm_year = two_digits(text) * 100 + two_digits(text + 2) - 1900,
+		.tm_mon = two_digits(text + 5) - 1,
+		.tm_mday = two_digits(text + 8),
+		.tm_hour = two_digits(text + 11),
+		.tm_min = two_digits(text + 14),
+		.tm_sec = two_digits(text + 17),
+	};
+	int64_t seconds = timegm(&tm);
+	const char *zone = text + 19;
+	int64_t ahead;
+
+	*fraction = *zone == '.' ? zone + 1 : zone;
+	zone = *fraction + strspn(*fraction, "0123456789");
+	if (*zone == 'Z')
+		return seconds;
+	ahead = two_digits(zone + 1) * 3600 + two_digits(zone + 4) * 60;
+	return *zone == '+' ? seconds - ahead : seconds + ahead;
+}
+
+/* Digits behind the point: 5 is above 49, and 50 the same. */
+static int compare_fractions(const char *a, const char *b)
+{
+	size_t i, nr_a = strspn(a, "0123456789"), nr_b = strspn(b, "0123456789");
+	char x, y;
+
+	for (i = 0; i < nr_a || i < nr_b; i++) {
+		x = i < nr_a ? a[i] : '0';
+		y = i < nr_b ? b[i] : '0';
+		if (x != y)
+			return x < y ? -1 : 1;
+	}
+	return 0;
+}
+
+static int compare_times(const char *a, const char *b)
+{
+	const char *fraction_a, *fraction_b;
+	int64_t x = instant(a, &fraction_a), y = instant(b, &fraction_b);
+	int order = (x > y) - (x < y);
+
+	if (!order)
+		order = compare_fractions(fraction_a, fraction_b);
+	return order ? order : strcmp(a, b);
+}
+
+static void swap(char **a, char **b)
+{
+	char *kept = *a;
+
+	*a = *b;
+	*b = kept;
+}
+
+static bool same_command(char *const *a, char *const *b)
+{
+	size_t i;
+
+	if (!a || !b)
+		return (!a || !*a) && (!b || !*b);
+	for (i = 0; a[i] && b[i]; i++)
+		if (strcmp(a[i], b[i]) != 0)
+			return false;
+	return !a[i] && !b[i];
+}
+
+static int check_sampling(const struct profile_sampling *sum, const struct profile_sampling *part,
+			  const char *name, struct error *err)
+{
+	if (strcmp(sum->mode, part->mode) != 0)
+		return error_set(err, -EINVAL, "%s: mode %s, where the files before it have %s",
+				 name, part->mode, sum->mode);
+	if (strcmp(sum->source, part->source) != 0)
+		return error_set(err, -EINVAL, "%s: source %s, where the files before it have %s",
+				 name, part->source, sum->source);
+	if (sum->hierarchy && part->hierarchy && strcmp(sum->hierarchy, part->hierarchy) != 0)
+		return error_set(err, -EINVAL,
+				 "%s: cgroups by %.64s, where the files before it have %.64s", name,
+				 part->hierarchy, sum->hierarchy);
+	return 0;
+}
+
+/* The finest period is the sum's, for its ticks are told apart best. */
+static void join_sampling(struct profile_sampling *sum, struct profile_sampling *part)
+{
+	if (part->period_ns < sum->period_ns ||
+	    (part->period_ns == sum->period_ns && part->requested_hz > sum->requested_hz)) {
+		sum->period_ns = part->period_ns;
+		sum->requested_hz = part->requested_hz;
+	}
+	/* Rates do not add up, and their mean would depend on the order. 0: not known. */
+	if (sum->measured_hz != part->measured_hz)
+		sum->measured_hz = 0;
+	if (!sum->hierarchy)
+		swap(&sum->hierarchy, &part->hierarchy);
+}
+
+static int join_heads(struct profile *sum, struct profile *part)
+{
+	if (compare_times(part->started, sum->started) < 0)
+		swap(&sum->started, &part->started);
+	if (__builtin_add_overflow(sum->duration_ns, part->duration_ns, &sum->duration_ns))
+		sum->duration_ns = UINT64_MAX;
+	sum->complete = sum->complete && part->complete;
+	join_sampling(&sum->sampling, &part->sampling);
+	if (!same_command(sum->command, part->command)) {
+		profile_command_free(sum->command);
+		sum->command = NULL;
+	}
+	return profile_account_add(&sum->ticks, &part->ticks);
+}
+
+/* --- the sum ------------------------------------------------------------------------------------ */
+
+static size_t weight(const struct profile *profile)
+{
+	size_t i, nr = profile->nr_targets + profile->nr_objects + profile->nr_histograms +
+		       profile->nr_functions + profile->nr_notes;
+
+	nr *= 8;
+	for (i = 0; i < profile->nr_histograms; i++)
+		nr += profile->histograms[i].nr_bins;
+	return nr;
+}
+
+/*
+ * Folded when it has doubled: each bin is then moved a few times, however many parts there are, and
+ * the memory is that of the sum and not that of its parts.
+ */
+static int fold_when_large(struct profile_merger *merger, struct error *err)
+{
+	if (weight(merger->sum) < 2 * merger->folded + FOLD_MIN)
+		return 0;
+	if (profile_fold(merger->sum))
+		return no_memory(err);
+	merger->folded = weight(merger->sum);
+	return 0;
+}
+
+static int join(struct profile_merger *merger, struct profile *part, const char *name,
+		struct error *err)
+{
+	int code = check_sampling(&merger->sum->sampling, &part->sampling, name, err);
+
+	if (code)
+		return code;
+	if (join_heads(merger->sum, part) || profile_append(merger->sum, part))
+		return no_memory(err);
+	return fold_when_large(merger, err);
+}
+
+int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
+		       struct error *err)
+{
+	int code = label(part) || list_hosts(part) ? no_memory(err) : 0;
+
+	if (!code && !merger->sum) {
+		merger->sum = part;
+		return 0;
+	}
+	if (!code)
+		code = join(merger, part, name, err);
+	profile_free(part);
+	return code;
+}
+
+static int compare_causes(const void *left, const void *right)
+{
+	const struct profile_lost *a = left, *b = right;
+
+	return strcmp(a->cause, b->cause);
+}
+
+static int compare_heat(const void *left, const void *right)
+{
+	const struct profile_function *a = left, *b = right;
+
+	if (a->ticks != b->ticks)
+		return a->ticks > b->ticks ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+static void sort_account(struct profile_account *account)
+{
+	if (account->nr_lost)
+		qsort(account->lost, account->nr_lost, sizeof(*account->lost), compare_causes);
+}
+
+static char *common(const char *a, const char *b)
+{
+	return strdup(a && b && !strcmp(a, b) ? a : "");
+}
+
+/* The head has what the hosts have in common. A single one needs no list. */
+static int name_hosts(struct profile *profile)
+{
+	const struct profile_host *first = &profile->hosts[0];
+	const struct profile_host *last = &profile->hosts[profile->nr_hosts - 1];
+	struct profile_host *host = &profile->host;
+	const struct profile_host *other;
+
+	if (profile->nr_hosts == 1) {
+		profile_host_free(host);
+		*host = profile->hosts[0];
+		profile->nr_hosts = 0;
+		return 0;
+	}
+	profile_host_free(host);
+	*host = (struct profile_host){ .kernel = strdup(first->kernel),
+				       .arch = strdup(first->arch),
+				       .name = common(first->name, last->name),
+				       .cpus = first->cpus };
+	for (other = first; other <= last && host->kernel && host->arch; other++) {
+		if (strcmp(host->kernel, other->kernel) != 0)
+			*host->kernel = '\0';
+		if (strcmp(host->arch, other->arch) != 0)
+			*host->arch = '\0';
+		if (host->cpus != other->cpus)
+			host->cpus = 0;
+	}
+	return host->kernel && host->arch && host->name ? 0 : -ENOMEM;
+}
+
+/* Targets need not say what the head does. */
+static void unlabel(struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		struct profile_target *target = &profile->targets[i];
+
+		sort_account(&target->ticks);
+		if (!strcmp(target->host, profile->host.name)) {
+			free(target->host);
+			target->host = NULL;
+		}
+		if (target->period_ns == profile->sampling.period_ns &&
+		    strcmp(target->kind, "call") != 0)
+			target->period_ns = 0;
+	}
+}
+
+static bool exact(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (!profile_account_exact(&profile->targets[i].ticks))
+			return false;
+	return profile_account_exact(&profile->ticks);
+}
+
+static int finish(struct profile *profile, struct error *err)
+{
+	free(profile->tool);
+	profile->tool = strdup(BPFPROFIL_VERSION);
+	if (!profile->tool || profile_fold(profile) || name_hosts(profile))
+		return no_memory(err);
+	if (!exact(profile))
+		return error_set(err, -EOVERFLOW, "merge: more than 2^64 ticks");
+	unlabel(profile);
+	sort_account(&profile->ticks);
+	if (profile->nr_functions)
+		qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
+		      compare_heat);
+	return 0;
+}
+
+int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err)
+{
+	int code = finish(merger->sum, err);
+
+	if (code)
+		return code;
+	*ret = merger->sum;
+	merger->sum = NULL;
+	return 0;
+}
+
+void profile_merger_free(struct profile_merger *merger)
+{
+	profile_free(merger->sum);
+	merger->sum = NULL;
+}

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_MERGE_H
+#define BPFPROFIL_PROFILE_MERGE_H
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/*
+ * Profiles added up. The sum is the same to the byte in whatever order its parts come, and when some
+ * of them are sums already: every figure in it is an integer sum, a least one, a set, or what all
+ * parts have in common. Nothing is rescaled, so every account stays exact: a target that was sampled
+ * with another period stays one of its own and says so, and reports weigh its ticks by time.
+ */
+struct profile_merger {
+	struct profile *sum; /* NULL: of nothing yet */
+	size_t folded; /* its weight when it was last folded */
+};
+
+/*
+ * Adds a part, which is the merger's from then on, also when this fails. name is for the message.
+ * -EINVAL: its ticks are of another kind than those before.
+ */
+int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
+		       struct error *err);
+
+/* The sum of one part at least; the caller frees it. */
+int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err);
+
+void profile_merger_free(struct profile_merger *merger);
+
+#endif

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/diff.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/noise.h"
+#include "report/rows.h"
+#include "report/text.h"
+
+/* One profile and where its objects stand in the comparison. */
+struct side {
+	const struct profile *profile;
+	struct report_rows rows;
+	const struct profile_object **as; /* for each object the one it is compared as */
+	double time;
+	double coarsest; /* the longest period among its targets, in the profile's own */
+};
+
+struct diff_text {
+	struct side old, new;
+};
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+/* --- objects ------------------------------------------------------------------------------------ */
+
+static bool same_build(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && a->build_id && b->build_id &&
+	       !strcmp(a->build_id, b->build_id);
+}
+
+/* Of one kind there is one, whatever process or boot it is of. */
+static bool same_path(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
+}
+
+static bool same_name(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && !strcmp(text_basename(a->path), text_basename(b->path));
+}
+
+static const struct profile_object *
+find(const struct profile *profile, const struct profile_object *object,
+     bool (*same)(const struct profile_object *a, const struct profile_object *b))
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (same(&profile->objects[i], object))
+			return &profile->objects[i];
+	return NULL;
+}
+
+/* The object that stands for this one: in the new profile, or else in the old one. */
+static const struct profile_object *stand_in(const struct diff_text *text,
+					     const struct profile_object *object)
+{
+	const struct profile *profiles[] = { text->new.profile, text->old.profile };
+	const struct profile_object *found = NULL;
+	size_t i;
+
+	for (i = 0; i < 2 && !found; i++) {
+		found = find(profiles[i], object, same_build);
+		if (!found)
+			found = find(profiles[i], object, same_path);
+		if (!found)
+			found = find(profiles[i], object, same_name);
+	}
+	return found;
+}
+
+static int map_objects(const struct diff_text *text, struct side *side)
+{
+	size_t i;
+
+	side->as = calloc(side->profile->nr_objects + 1, sizeof(*side->as));
+	if (!side->as)
+		return -ENOMEM;
+	for (i = 0; i < side->profile->nr_objects; i++)
+		side->as[i] = stand_in(text, &side->profile->objects[i]);
+	return 0;
+}
+
+/* --- rows --------------------------------------------------------------------------------------- */
+
+static double coarsest(const struct profile *profile)
+{
+	double longest = 1;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		longest = fmax(longest, target_weight(profile, i));
+	return longest;
+}
+
+static int load(struct diff_text *text, struct side *side, enum report_by by, struct error *err)
+{
+	const struct report_options options = { .by = by, .target = REPORT_ALL_TARGETS };
+	int code = rows_build(side->profile, &options, &side->rows, err);
+
+	if (code)
+		return code;
+	side->time = rows_time(side->profile, &options);
+	side->coarsest = coarsest(side->profile);
+	return map_objects(text, side) ? error_errno(err, -ENOMEM, "diff") : 0;
+}
+
+/* OBJECT+0xOFFSET is no name: another build has other text there. All such text is one row. */
+static const char *comparable_name(const struct side *side, const struct report_row *row)
+{
+	const struct profile_object *object = &side->profile->objects[row->object];
+	const char *base = text_basename(object->path);
+	size_t length = strlen(base);
+
+	if (!row->name || strncmp(row->name, base, length) != 0 ||
+	    strncmp(row->name + length, "+0x", 3) != 0)
+		return row->name;
+	return NULL;
+}
+
+static struct diff_row make_row(const struct side *side, const struct report_row *row,
+				enum report_by by)
+{
+	struct diff_row made = { .object = side->as[row->object]->path };
+
+	if (by != REPORT_OBJECTS)
+		made.name = comparable_name(side, row);
+	made.file = row->file;
+	made.line = row->line;
+	return made;
+}
+
+static void add_rows(struct diff *diff, const struct side *side, bool is_new)
+{
+	size_t i;
+
+	for (i = 0; i < side->rows.nr; i++) {
+		const struct report_row *row = &side->rows.rows[i];
+		struct diff_row made = make_row(side, row, diff->by);
+		struct diff_side *figures = is_new ? &made.new : &made.old;
+
+		figures->ticks = row->ticks;
+		figures->percent = row_percent(side->time, row);
+		diff->rows[diff->nr++] = made;
+	}
+}
+
+static int compare_place(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+	int order = compare_text(a->object, b->object);
+
+	if (!order)
+		order = compare_text(a->file, b->file);
+	if (!order)
+		order = (a->line > b->line) - (a->line < b->line);
+	return order ? order : compare_text(a->name, b->name);
+}
+
+static void add_up(struct diff *diff)
+{
+	size_t from, to = 0;
+
+	if (diff->nr)
+		qsort(diff->rows, diff->nr, sizeof(*diff->rows), compare_place);
+	for (from = 0; from < diff->nr; from++) {
+		struct diff_row *row = &diff->rows[from], *sum = to ? &diff->rows[to - 1] : NULL;
+
+		if (!sum || compare_place(sum, row)) {
+			diff->rows[to++] = *row;
+			continue;
+		}
+		sum->old.ticks += row->old.ticks;
+		sum->old.percent += row->old.percent;
+		sum->new.ticks += row->new.ticks;
+		sum->new.percent += row->new.percent;
+	}
+	diff->nr = to;
+}
+
+/* --- noise -------------------------------------------------------------------------------------- */
+
+/*
+ * In ticks of the longest period: those of shorter ones vary less than that, so the test errs on the
+ * side of noise.
+ */
+static double count(const struct side *side, double percent)
+{
+	return round(percent / 100 * side->time / side->coarsest);
+}
+
+static int compare_probability(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+
+	return (a->probability > b->probability) - (a->probability < b->probability);
+}
+
+static int judge(struct diff *diff)
+{
+	const struct side *old = &diff->text->old, *new = &diff->text->new;
+	cleanup_free double *probabilities = calloc(diff->nr + 1, sizeof(*probabilities));
+	size_t i;
+
+	if (!probabilities)
+		return -ENOMEM;
+	for (i = 0; i < diff->nr; i++) {
+		struct diff_row *row = &diff->rows[i];
+		const struct noise_counts counts = { count(old, row->old.percent),
+						     old->time / old->coarsest,
+						     count(new, row->new.percent),
+						     new->time / new->coarsest };
+
+		row->change = row->new.percent - row->old.percent;
+		row->probability = noise_probability(&counts);
+	}
+	if (diff->nr)
+		qsort(diff->rows, diff->nr, sizeof(*diff->rows), compare_probability);
+	for (i = 0; i < diff->nr; i++)
+		probabilities[i] = diff->rows[i].probability;
+	noise_correct(probabilities, diff->nr);
+	for (i = 0; i < diff->nr; i++) {
+		diff->rows[i].probability = probabilities[i];
+		diff->rows[i].significant = probabilities[i] < DIFF_LEVEL;
+		diff->significant += diff->rows[i].significant;
+	}
+	return 0;
+}
+
+static int compare_change(const void *left, const void *right)
+{
+	const struct diff_row *a = left, *b = right;
+	double x = fabs(a->change), y = fabs(b->change);
+
+	if (a->significant != b->significant)
+		return a->significant ? -1 : 1;
+	if (x != y)
+		return x > y ? -1 : 1;
+	return compare_place(left, right);
+}
+
+int diff_build(const struct profile *old, const struct profile *new, enum report_by by,
+	       struct diff *ret, struct error *err)
+{
+	struct diff_text *text = calloc(1, sizeof(*text));
+	int code;
+
+	*ret = (struct diff){ .old = old, .new = new, .by = by, .text = text };
+	if (!text)
+		return error_errno(err, -ENOMEM, "diff");
+	text->old.profile = old;
+	text->new.profile = new;
+	code = load(text, &text->old, by, err);
+	if (!code)
+		code = load(text, &text->new, by, err);
+	if (code)
+		return code;
+	ret->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*ret->rows));
+	if (!ret->rows)
+		return error_errno(err, -ENOMEM, "diff");
+	add_rows(ret, &text->old, false);
+	add_rows(ret, &text->new, true);
+	add_up(ret);
+	if (judge(ret))
+		return error_errno(err, -ENOMEM, "diff");
+	if (ret->nr)
+		qsort(ret->rows, ret->nr, sizeof(*ret->rows), compare_change);
+	return 0;
+}
+
+void diff_free(struct diff *diff)
+{
+	if (diff->text) {
+		rows_free(&diff->text->old.rows);
+		rows_free(&diff->text->new.rows);
+		free(diff->text->old.as);
+		free(diff->text->new.as);
+	}
+	free(diff->text);
+	free(diff->rows);
+}
+
+size_t diff_above(const struct diff *diff, double percent)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < diff->nr; i++)
+		nr += diff->rows[i].significant && diff->rows[i].change > percent;
+	return nr;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_DIFF_H
+#define BPFPROFIL_DIFF_H
+
+#include "report/report.h"
+
+/*
+ * Two profiles side by side. What is compared is the share of the time, so that runs of other lengths
+ * and periods compare too; text is found again by build id or path and the functions' names,
+ * wherever it was loaded.
+ */
+struct diff_side {
+	uint64_t ticks;
+	double percent; /* of the time of its profile */
+};
+
+struct diff_row {
+	const char *object; /* path, as the newer profile has it if it has it */
+	const char *name; /* function; NULL: text without a symbol, or by objects */
+	const char *file; /* by lines */
+	uint32_t line;
+	struct diff_side old, new;
+	double change; /* new.percent - old.percent */
+	double probability; /* that it is noise, corrected for the number of rows */
+	bool significant;
+};
+
+/* The corrected probability below which a change counts as one. */
+#define DIFF_LEVEL 0.01
+
+struct diff {
+	const struct profile *old, *new;
+	enum report_by by;
+	struct diff_row *rows; /* changes that are none of noise first, the largest first */
+	size_t nr;
+	size_t significant;
+	struct diff_text *text; /* owns what rows point to */
+};
+
+/* By functions, objects or lines. 0 or a negative errno; diff_free() in either case. */
+int diff_build(const struct profile *old, const struct profile *new, enum report_by by,
+	       struct diff *ret, struct error *err);
+void diff_free(struct diff *diff);
+
+/* How many rows have a share that grew by more than percent of the time, and not by noise. */
+size_t diff_above(const struct diff *diff, double percent);
+
+/* Of options format, limit, color and width count. */
+void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);
+
+#endif
