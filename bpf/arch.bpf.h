@@ -13,6 +13,7 @@
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 typedef struct {
 	u64 ctx_id;
+	atomic64_t tlb_gen;
 	void *vdso;
 	const void *vdso_image;
 } mm_context_t;
@@ -49,6 +50,12 @@ static __always_inline u64 arch_return_pc(struct task_struct *task)
 static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 {
 	return ((struct mm_struct___x86 *)mm)->context.ctx_id;
+}
+
+/* Counts up whenever pages that a CPU may have run or read are taken away or change. */
+static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
+{
+	return ((struct mm_struct___x86 *)mm)->context.tlb_gen.counter;
 }
 
 static __always_inline u64 arch_vdso_start(struct mm_struct *mm)

@@ -2,10 +2,7 @@
 #ifndef BPFPROFIL_COMPAT_BPF_H
 #define BPFPROFIL_COMPAT_BPF_H
 
-#include "vmlinux.h"
-
-#include <bpf/bpf_core_read.h>
-#include <bpf/bpf_helpers.h>
+#include "arch.bpf.h"
 
 /*
  * Members that kernels have in different shapes.
@@ -49,9 +46,6 @@ struct kernfs_node___rcu {
 };
 #pragma clang attribute pop
 
-/* How long a translation may be trusted where the kernel has no stamp: 64 jiffies, 64-256 ms. */
-enum { STAMP_JIFFIES_SHIFT = 6 };
-
 static __always_inline u32 mm_stamp(struct mm_struct *mm)
 {
 	struct mm_struct___seqcount *seqcount = (void *)mm;
@@ -63,7 +57,8 @@ static __always_inline u32 mm_stamp(struct mm_struct *mm)
 	/* 5e31275cc997 */
 	if (bpf_core_field_exists(plain->mm_lock_seq))
 		return plain->mm_lock_seq;
-	return mm->exec_vm + ((u32)mm->map_count << 16) + (bpf_jiffies64() >> STAMP_JIFFIES_SHIFT);
+	/* Text that had a tick had a page that a CPU ran: no other comes in its place unflushed. */
+	return arch_mm_flushes(mm);
 }
 
 /*

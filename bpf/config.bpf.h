@@ -12,6 +12,16 @@ const volatile __u32 mode = MODE_CHARGED;
 /* enum split. Without it windows are of a target, and nothing is asked of the task. */
 const volatile __u32 split = SPLIT_NONE;
 
+/*
+ * Whose ticks, of processes that nobody follows: those in the cgroups of cgroup_targets, and of the
+ * rest the system's, if it is a target.
+ */
+const volatile bool cgroup_wanted = false;
+const volatile __u32 system_target = NO_TARGET;
+
+/* The version 1 hierarchy that cgroups are looked up in, by a controller; less than 0: version 2. */
+const volatile __s32 cgroup_controller = -1;
+
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 

@@ -37,31 +37,57 @@ static __always_inline void ask_to_grow(void)
 }
 
 /*
- * Takes a page of the pool for entry `page` of a directory. Looking before taking keeps numbers
- * from running past memory that is not there yet. Of two CPUs at one entry the second loses the
- * page it took: 4 KiB at most once per entry.
+ * A page that nobody has: one that was freed, else the next. Looking before taking keeps numbers
+ * from running past memory that is not there yet. NO_PAGE: none below the limit.
  */
-__noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
+static __always_inline u32 free_page(u32 limit)
 {
-	u32 number = pool.next_page, held;
+	u32 number;
 
+	if (!bpf_map_pop_elem(&free_pages, &number)) {
+		if (number < limit && page_at(number))
+			return number;
+		bpf_map_push_elem(&free_pages, &number, BPF_ANY);
+	}
+	number = pool.next_page;
 	if (number >= pool.page_low)
 		ask_to_grow();
-	if (number >= limit || !page_at(number) || !dir)
-		return 0;
+	if (number >= limit || !page_at(number))
+		return NO_PAGE;
 	number = __sync_fetch_and_add(&pool.next_page, 1);
-	if (number >= pool.page_limit || !page_at(number))
+	return number < pool.page_limit && page_at(number) ? number : NO_PAGE;
+}
+
+/* Takes a page for entry `page` of a directory; its number + 1, or 0. */
+__noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
+{
+	u32 number, held;
+
+	if (!dir)
+		return 0;
+	number = free_page(limit);
+	if (number == NO_PAGE)
 		return 0;
 	barrier_var(page); /* the verifier must see the mask here */
 	page &= WINDOW_PAGES - 1;
 	held = __sync_val_compare_and_swap(&dir->pages[page], 0, number + 1);
-	return held ? held : number + 1;
+	if (!held)
+		return number + 1;
+	/* Another CPU was first. */
+	bpf_map_push_elem(&free_pages, &number, BPF_ANY);
+	return held;
 }
 
 __noinline u32 claim_dir(u32 limit)
 {
-	u32 number = pool.next_window;
+	u32 number;
 
+	if (!bpf_map_pop_elem(&free_dirs, &number)) {
+		if (number < limit && dir_at(number))
+			return number;
+		bpf_map_push_elem(&free_dirs, &number, BPF_ANY);
+	}
+	number = pool.next_window;
 	if (number >= pool.window_low)
 		ask_to_grow();
 	if (number >= limit || !dir_at(number))

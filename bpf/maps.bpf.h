@@ -61,6 +61,19 @@ struct {
 	__type(value, u32);
 } spaces SEC(".maps");
 
+/* Numbers of pages and directories that were in use and may be claimed anew. */
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} free_pages SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} free_dirs SEC(".maps");
+
 /* The translation cache, XLAT_SETS for each possible CPU. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -104,6 +117,35 @@ struct {
 	__type(key, int);
 	__type(value, struct follow);
 } follows SEC(".maps");
+
+/* Running processes to follow, by pid; read once, when the session begins. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct attached);
+} attached SEC(".maps");
+
+/* The targets of cgroups, by their ids. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, u64);
+	__type(value, u32);
+} cgroup_targets SEC(".maps");
+
+/*
+ * What the walk up from a cgroup found. No cgroup ever moves under another parent and no id comes
+ * again, so that this holds for good.
+ */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u64);
+	__type(value, u32);
+} cgroup_known SEC(".maps");
 
 /* First sights and requests for memory; nothing is sent for a tick. */
 struct {

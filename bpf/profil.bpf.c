@@ -9,8 +9,6 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-enum { TASK_KTHREAD = 0x00200000 /* PF_KTHREAD */ };
-
 /* The text around a kernel pc is one space, in windows like any other. The last page is no text. */
 static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 {
@@ -44,11 +42,11 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 }
 
 /* Whether the task still is in the cgroup of the tick: another CPU may move it at any moment. */
-static __always_inline bool split_holds(const struct tick *tick, struct task_struct *task)
+static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 
-	if (split != SPLIT_CGROUP)
+	if (split != SPLIT_CGROUP && !cgroup_wanted)
 		return true;
 	return tick->who == cgroup_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
 }
@@ -75,17 +73,29 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 		origin.inode = mapping.space.a;
 		origin.delta = mapping.offset - mapping.start;
 	}
-	if (entry.span && split_holds(tick, task))
+	if (entry.span && cgroup_holds(tick, task))
 		xlat_insert(xlat_slot(tick), &entry, &origin);
-	settle_within(&follow->pending[0], &mapping, follow->target);
-	settle_within(&follow->pending[1], &mapping, follow->target);
+	settle_within(&follow->pending[0], &mapping);
+	settle_within(&follow->pending[1], &mapping);
+}
+
+/*
+ * Whether the pc is the one that an image just replaced went into its exec with. A record that was
+ * made during an exec does not know its address space: it has it once the exec is over.
+ */
+static __always_inline bool between_images(struct follow *follow, struct task_struct *task)
+{
+	u64 mm = arch_mm_id(task->mm);
+
+	if (!follow->mm && settled_mm(task))
+		follow->mm = mm;
+	return follow->mm != mm;
 }
 
 /* A tick that the cache did not know: somebody else's, or one to translate, defer or leave out. */
-static __noinline int slow_tick(struct tick *tick, bool left_out)
+static __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct follow *follow = follow_of(task);
 	struct target_account *account;
 	struct cpu_account *cpu_account;
 	u32 target, cpu = bpf_get_smp_processor_id();
@@ -103,9 +113,8 @@ static __noinline int slow_tick(struct tick *tick, bool left_out)
 		__sync_fetch_and_add(&account->filtered, 1);
 	} else if (!task->mm && !tick->kernel) {
 		exiting_tick(follow, account);
-	} else if (!tick->kernel && arch_mm_id(task->mm) != follow->mm) {
-		defer(&follow->exec, 0);
-		__sync_fetch_and_add(&account->deferred, 1);
+	} else if (!tick->kernel && between_images(follow, task)) {
+		defer_exec(follow, account);
 	} else {
 		translate_tick(tick, follow, account);
 	}
@@ -137,13 +146,14 @@ static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgro
 	struct tick tick;
 	u32 slot, i;
 
-	if (task->flags & TASK_KTHREAD)
+	/* Threads of the kernel have no text but the kernel's, and are of no process. */
+	if (task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET))
 		return 0;
 	read_tick(ctx, task, mm, user, by_cgroup, &tick);
 	slot = xlat_slot(&tick);
 	set = bpf_map_lookup_elem(&xlat, &slot);
 	if (!set || (!user && mode == MODE_USER))
-		return slow_tick(&tick, true);
+		return slow_tick(&tick, follow_at_tick(task), true);
 	for (i = 0; i < XLAT_WAYS; i++) {
 		struct xlat_entry *entry = &set->way[i];
 
@@ -157,7 +167,7 @@ static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgro
 			xlat_carry(entry);
 		return 0;
 	}
-	return slow_tick(&tick, false);
+	return slow_tick(&tick, follow_at_tick(task), false);
 }
 
 SEC("?perf_event")
@@ -166,34 +176,76 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 	return on_tick(ctx, false);
 }
 
-/* For --split cgroup. Two programs, as a knob would cost every hit the cache line it is in. */
+/* For cgroups, as targets or told apart. Two programs, as a knob would cost every hit the cache line it is in. */
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 {
 	return on_tick(ctx, true);
 }
 
+/* What a child begins as: false, as nothing. */
+static __always_inline bool inherit(struct task_struct *parent, struct task_struct *child,
+				    struct follow *ret)
+{
+	struct follow *from = follow_of(parent);
+	bool thread = child->tgid == parent->tgid;
+
+	if (from && from->flags & FOLLOW_NO_CHILDREN && !thread)
+		from = NULL;
+	if (found_by_place(from)) {
+		/* A thread gets its record at its first tick: most live without one. */
+		ret->target = thread ? NO_TARGET : place_target(child);
+		ret->flags = FOLLOW_BY_PLACE;
+		return ret->target != NO_TARGET;
+	}
+	if (!from)
+		return false;
+	ret->target = from->target;
+	ret->flags = from->flags & (FOLLOW_FROM_EXEC | FOLLOW_NO_CHILDREN);
+	return true;
+}
+
 /* A child is followed before its first instruction, thread or process, shared memory or not. */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct follow *from = follow_of(parent), *follow;
 	struct target_account *account;
+	struct follow fresh = {};
 	u32 target;
 
-	if (!from)
+	if (!inherit(parent, child, &fresh))
 		return 0;
-	target = from->target;
-	follow = bpf_task_storage_get(&follows, child, NULL, BPF_LOCAL_STORAGE_GET_F_CREATE);
-	if (!follow) {
-		account = bpf_map_lookup_elem(&target_accounts, &target);
-		if (account)
-			__sync_fetch_and_add(&account->forks_missed, 1);
+	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
+	if (bpf_task_storage_get(&follows, child, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return 0;
-	}
-	follow->target = target;
-	follow->flags = from->flags & FOLLOW_FROM_EXEC;
-	follow->mm = child->mm ? arch_mm_id(child->mm) : 0;
+	target = fresh.target;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	if (account)
+		__sync_fetch_and_add(&account->forks_missed, 1);
+	return 0;
+}
+
+/* A running process that is a target: all its threads, each as if it had just begun. */
+SEC("?iter/task")
+int profil_attach(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct follow fresh = {}, *follow;
+	struct attached *as;
+	u32 pid;
+
+	if (!task)
+		return 0;
+	pid = task->tgid;
+	as = bpf_map_lookup_elem(&attached, &pid);
+	if (!as)
+		return 0;
+	fresh.mm = settled_mm(task);
+	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+	if (!follow)
+		return 0; /* user space looks whether it is there */
+	follow->target = as->target;
+	follow->flags = as->flags;
 	return 0;
 }
 
@@ -205,17 +257,17 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 
 	if (!follow)
 		return 0;
-	follow->flags = 0;
+	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
 	forget_process();
-	settle(&follow->exec, arch_return_pc(task), follow->target);
+	settle(&follow->exec, arch_return_pc(task));
 	return 0;
 }
 
 /* Ticks of an exec that failed after the old image was gone. */
 static __always_inline void give_up_exec(struct follow *follow)
 {
-	u32 target = follow->target, n = take(&follow->exec, target);
+	u32 target = follow->exec.target, n = take(&follow->exec);
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
 	if (account && n)

@@ -28,6 +28,7 @@ struct xlat_entry out_entry = {};
 __u32 out_slot = 0;
 __u32 out_found = 0;
 __u64 out_in_window = 0;
+__u32 out_target = 0;
 
 static __always_inline struct tick the_tick(void)
 {
@@ -93,5 +94,15 @@ int selftest_find(void *ctx)
 		entry->ticks++;
 		return 0;
 	}
+	return 0;
+}
+
+/* Whose a tick of the task that runs this would be. */
+SEC("raw_tp")
+int selftest_target(void *ctx)
+{
+	struct follow *follow = follow_at_tick(bpf_get_current_task_btf());
+
+	out_target = follow ? follow->target : NO_TARGET;
 	return 0;
 }

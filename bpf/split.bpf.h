@@ -3,7 +3,7 @@
 #define BPFPROFIL_SPLIT_BPF_H
 
 /* Which process or cgroup a tick is told apart by, and its name for user space. */
-#include "config.bpf.h"
+#include "cgroup.bpf.h"
 #include "space.bpf.h"
 
 enum { NSEC_PER_USEC = 1000 };
@@ -16,7 +16,7 @@ static __always_inline u64 split_id(void)
 	if (split == SPLIT_PROCESS)
 		return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS |
 		       task->tgid;
-	return split == SPLIT_CGROUP ? bpf_get_current_cgroup_id() : 0;
+	return split == SPLIT_CGROUP ? current_cgroup_id() : 0;
 }
 
 static __always_inline void split_space(u64 id, struct space *space)
@@ -54,7 +54,7 @@ static long cgroup_step(u32 i, void *data)
 /* False: another CPU has moved the task meanwhile, and it is not the cgroup of the id. */
 static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct record *record)
 {
-	struct kernfs_node *node = BPF_CORE_READ(task, cgroups, dfl_cgrp, kn);
+	struct kernfs_node *node = BPF_CORE_READ(task_cgroup(task), kn);
 	struct cgroup_walk walk = { .node = node, .record = record };
 
 	if (BPF_CORE_READ(node, id) != id)

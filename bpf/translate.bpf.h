@@ -24,7 +24,8 @@ static __always_inline u32 window_dir(const struct window_key *key)
 		return NO_DIR;
 	if (!bpf_map_update_elem(&windows, key, &fresh, BPF_NOEXIST))
 		return fresh.dir;
-	/* Another CPU was first: the directory just taken stays empty, 512 bytes. */
+	/* Another CPU was first. */
+	bpf_map_push_elem(&free_dirs, &fresh.dir, BPF_ANY);
 	found = bpf_map_lookup_elem(&windows, key);
 	return found ? found->dir : NO_DIR;
 }

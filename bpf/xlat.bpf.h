@@ -7,6 +7,7 @@
  * be dropped through a self-interrupt; a hit here is one cache line that only this CPU writes.
  */
 #include "arch.bpf.h"
+#include "cgroup.bpf.h"
 #include "compat.bpf.h"
 #include "config.bpf.h"
 #include "maps.bpf.h"
@@ -35,7 +36,7 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 /* A process may go from one cgroup to another, and its threads be in several. */
 static __always_inline u32 cgroup_who(u32 who)
 {
-	return who ^ (u32)bpf_get_current_cgroup_id() * 0x85ebca6bU;
+	return who ^ (u32)current_cgroup_id() * 0x85ebca6bU;
 }
 
 static __always_inline u32 xlat_slot(const struct tick *tick)

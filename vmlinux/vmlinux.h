@@ -38,6 +38,7 @@ enum { false = 0, true = 1 };
 enum bpf_map_type {
 	BPF_MAP_TYPE_HASH = 1,
 	BPF_MAP_TYPE_ARRAY = 2,
+	BPF_MAP_TYPE_LRU_HASH = 9,
 	BPF_MAP_TYPE_ARRAY_OF_MAPS = 12,
 	BPF_MAP_TYPE_QUEUE = 22,
 	BPF_MAP_TYPE_STACK = 23,
@@ -126,6 +127,10 @@ typedef struct {
 	int counter;
 } atomic_t;
 
+typedef struct {
+	s64 counter;
+} atomic64_t;
+
 struct maple_tree {
 	void *ma_root;
 };
@@ -142,8 +147,6 @@ struct maple_arange_64 {
 
 struct mm_struct {
 	struct maple_tree mm_mt;
-	int map_count;
-	unsigned long exec_vm;
 };
 
 struct signal_struct {
@@ -155,11 +158,20 @@ struct kernfs_node {
 	u64 id;
 };
 
+struct cgroup;
+
+struct cgroup_subsys_state {
+	struct cgroup *cgroup;
+	struct cgroup_subsys_state *parent;
+};
+
 struct cgroup {
+	struct cgroup_subsys_state self;
 	struct kernfs_node *kn;
 };
 
 struct css_set {
+	struct cgroup_subsys_state *subsys[1]; /* as many as the kernel has controllers */
 	struct cgroup *dfl_cgrp;
 };
 
@@ -191,8 +203,13 @@ struct task_struct {
 	struct signal_struct *signal;
 	u64 start_time;
 	u64 self_exec_id;
+	unsigned int in_execve : 1;
 	struct css_set *cgroups;
 	char comm[16];
+};
+
+struct bpf_iter__task {
+	struct task_struct *task; /* NULL after the last */
 };
 
 struct linux_binprm;

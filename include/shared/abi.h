@@ -20,6 +20,8 @@ enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP };
 /* Pages and windows come from maps of 1 MiB each that user space adds as they fill. */
 enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048, NO_DIR = 0xffffffff };
 
+#define NO_PAGE 0xffffffff
+
 struct counter_page {
 	__u32 counters[PAGE_COUNTERS];
 };
@@ -53,6 +55,8 @@ enum {
 	XLAT_PLACE_BITS = 27,
 	TARGETS_MAX = 1 << XLAT_PAGE_SHIFT,
 };
+
+#define NO_TARGET 0xffffffff
 
 struct xlat_set {
 	struct xlat_entry way[XLAT_WAYS];
@@ -180,7 +184,7 @@ enum { PENDING_SLOTS = 2 };
 struct pending {
 	__u64 pc;
 	__u32 count;
-	__u32 pad;
+	__u32 target;
 };
 
 /* A place in text, once translated. */
@@ -189,16 +193,27 @@ struct place {
 	__u64 offset;
 };
 
-enum { FOLLOW_FROM_EXEC = 1 };
+enum {
+	FOLLOW_FROM_EXEC = 1, /* not before its next exec */
+	FOLLOW_NO_CHILDREN = 2,
+	FOLLOW_BY_PLACE = 4, /* its target is that of the place it is in, and may change */
+};
 
 /* A followed thread. */
 struct follow {
 	__u32 target;
 	__u32 flags;
-	__u64 mm; /* id of its address space; another at a tick: it is in an exec */
+	__u64 mm; /* id of its address space; another at a tick: it is in an exec. 0: it was in one
+		     when it was first seen */
 	struct pending pending[PENDING_SLOTS];
 	struct pending exec; /* ticks between the new address space and its first instruction */
 	struct place exit; /* where to file ticks once the address space is gone */
+};
+
+/* What a running process is to be followed as. */
+struct attached {
+	__u32 target;
+	__u32 flags;
 };
 
 #define ABI_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
@@ -215,5 +230,6 @@ ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 32);
 ABI_SIZE(struct follow, 104);
+ABI_SIZE(struct attached, 8);
 
 #endif

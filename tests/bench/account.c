@@ -11,8 +11,10 @@
 #include <unistd.h>
 
 #include "account.h"
+#include "shared/abi.h"
 
 #define MAX_MAPS 1024
+#define MAX_PROG_MAPS 64
 
 static bool prog_info(int fd, struct bpf_prog_info *info)
 {
@@ -76,6 +78,47 @@ struct prog_cost prog_cost(uint32_t id)
 	if (fd >= 0)
 		close(fd);
 	return cost;
+}
+
+/* A map of the program by its name; -1: none. */
+static int prog_map(int prog, const char *name)
+{
+	struct bpf_prog_info info = { 0 };
+	struct bpf_map_info map;
+	uint32_t ids[MAX_PROG_MAPS], len = sizeof(info);
+
+	info.map_ids = (uintptr_t)ids;
+	info.nr_map_ids = MAX_PROG_MAPS;
+	if (bpf_obj_get_info_by_fd(prog, &info, &len))
+		return -1;
+	for (uint32_t i = 0; i < info.nr_map_ids && i < MAX_PROG_MAPS; i++) {
+		int fd = bpf_map_get_fd_by_id(ids[i]);
+
+		len = sizeof(map);
+		memset(&map, 0, sizeof(map));
+		if (fd >= 0 && !bpf_obj_get_info_by_fd(fd, &map, &len) && !strcmp(map.name, name))
+			return fd;
+		if (fd >= 0)
+			close(fd);
+	}
+	return -1;
+}
+
+struct prog_misses prog_misses(uint32_t id)
+{
+	struct prog_misses sum = { 0 };
+	struct cpu_account account;
+	int prog = prog_open(id), map = prog < 0 ? -1 : prog_map(prog, "cpu_accounts");
+
+	for (uint32_t cpu = 0; map >= 0 && !bpf_map_lookup_elem(map, &cpu, &account); cpu++) {
+		sum.misses += account.misses;
+		sum.renewed += account.renewed;
+	}
+	if (map >= 0)
+		close(map);
+	if (prog >= 0)
+		close(prog);
+	return sum;
 }
 
 uint64_t process_cpu_ns(pid_t pid)

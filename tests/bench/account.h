@@ -24,6 +24,15 @@ struct prog_cost prog_cost(uint32_t id);
 int prog_open(uint32_t id);
 struct prog_cost prog_fd_cost(int fd);
 
+/* How often bpfprofil's cache of translations missed, or held after a second look; by program. */
+struct prog_misses {
+	uint64_t misses;
+	uint64_t renewed;
+};
+
+/* Zeros for a program that has no such account. */
+struct prog_misses prog_misses(uint32_t id);
+
 /* CPU time of a process and all its threads, also the ended ones, not of its children. */
 uint64_t process_cpu_ns(pid_t pid);
 

@@ -35,6 +35,7 @@ static struct {
 	const char *prog;
 	const char *pages;
 	const char *kib;
+	const char *load;
 	double warm;
 	double window;
 } opt = {
@@ -50,6 +51,7 @@ static struct {
 /* What one window showed; the profiler is 0 where there is none. */
 struct result {
 	struct prog_cost handler;
+	struct prog_misses misses;
 	uint64_t cpu_window_ns;
 	uint64_t cpu_total_ns;
 	uint64_t maps_kib;
@@ -68,7 +70,7 @@ static void usage(void)
 	      "  -b DIR    the built programs          -o FILE  PROFILER's stdout; stderr is FILE.err\n"
 	      "  -n NAME   its BPF program's name      -p N     hot pages per object\n"
 	      "  -w SEC    warm-up                     -k KIB   memory touched per call\n"
-	      "  -s SEC    window\n",
+	      "  -s SEC    window                      -l LOAD  run by sh instead of the workload\n",
 	      stderr);
 	exit(2);
 }
@@ -78,7 +80,7 @@ static void give_up(const char *what)
 {
 	fprintf(stderr, "measure: %s\n", what);
 	if (workload > 0)
-		kill(workload, SIGKILL);
+		kill(opt.load ? -workload : workload, SIGKILL);
 	if (profiler > 0)
 		kill(profiler, SIGINT);
 	exit(1);
@@ -159,12 +161,12 @@ static struct window *make_window(const char *path)
 	return window;
 }
 
-/* A profiler that runs beside: wait until its program has been seen running. */
+/* A profiler that runs beside: wait until its program has been seen running, if it has any. */
 static void await_prog(uint32_t after)
 {
 	uint64_t limit = now_ns() + START_SECONDS * 1000000000ULL;
 
-	while (!prog_cost(find_prog(after, opt.prog)).runs) {
+	while (*opt.prog && !prog_cost(find_prog(after, opt.prog)).runs) {
 		if (ended(profiler) || now_ns() > limit)
 			give_up("the profiler did not start");
 		sleep_for(POLL_NS / 1e9);
@@ -198,6 +200,35 @@ static char **with_workload(char **argv, int argc, char **workload_argv)
 	return all;
 }
 
+/* In a session of its own, to end as one, and as the scheduler shares CPUs out by sessions first. */
+static pid_t spawn_load(void)
+{
+	pid_t pid = fork();
+
+	if (pid < 0)
+		give_up("cannot fork");
+	if (pid)
+		return pid;
+	setsid();
+	execl("/bin/sh", "sh", "-c", opt.load, NULL);
+	_exit(127);
+}
+
+static void end_workload(void)
+{
+	uint64_t limit = now_ns() + STOP_SECONDS * 1000000000ULL;
+
+	if (workload > 0 && opt.load) {
+		kill(-workload, SIGTERM);
+		while (!ended(workload) && now_ns() < limit)
+			sleep_for(POLL_NS / 1e9);
+		kill(-workload, SIGKILL);
+	}
+	if (workload > 0)
+		waitpid(workload, NULL, 0);
+	workload = 0;
+}
+
 static void start(char **argv, int argc, const char *state)
 {
 	char program[4096], objects[4096];
@@ -215,29 +246,36 @@ static void start(char **argv, int argc, const char *state)
 		profiler = spawn(argv, opt.output);
 		await_prog(after);
 	}
-	workload = spawn(workload_argv, "-");
+	workload = opt.load ? spawn_load() : spawn(workload_argv, "-");
 }
 
 static void watch(struct window *window, uint32_t after, struct result *result)
 {
 	struct prog_cost before, end;
+	struct prog_misses misses;
 	uint32_t id;
 	uint64_t cpu;
 
-	await_threads(&window->ready, window->nr_threads);
+	if (!opt.load)
+		await_threads(&window->ready, window->nr_threads);
 	sleep_for(opt.warm);
 	id = find_prog(after, opt.prog);
 	cpu = profiler ? process_cpu_ns(profiler) : 0;
 	before = prog_cost(id);
+	misses = prog_misses(id);
 	atomic_store(&window->phase, WINDOW_OPEN);
 	sleep_for(opt.window);
 	end = prog_cost(id);
+	result->misses = prog_misses(id);
 	if (profiler) {
 		result->cpu_window_ns = process_cpu_ns(profiler) - cpu;
 		result->maps_kib = process_maps_kib(profiler);
 	}
 	atomic_store(&window->phase, WINDOW_DONE);
-	await_threads(&window->left, window->nr_threads);
+	if (!opt.load)
+		await_threads(&window->left, window->nr_threads);
+	result->misses.misses -= misses.misses;
+	result->misses.renewed -= misses.renewed;
 	result->handler.runs = end.runs - before.runs;
 	result->handler.ns = end.ns - before.ns;
 }
@@ -248,9 +286,7 @@ static void stop(struct result *result)
 	uint64_t limit = now_ns() + STOP_SECONDS * 1000000000ULL;
 	struct rusage usage;
 
-	if (workload > 0)
-		waitpid(workload, NULL, 0);
-	workload = 0;
+	end_workload();
 	if (!profiler)
 		return;
 	if (!strcmp(opt.mode, "beside"))
@@ -277,6 +313,8 @@ static void print_window(const struct window *window, const struct result *r)
 	printf("status=%d threads=%u calls=%llu held_ns=%llu elapsed_ns=%llu ", r->status,
 	       window->nr_threads, (unsigned long long)calls, (unsigned long long)held,
 	       (unsigned long long)elapsed);
+	printf("missed=%llu renewed=%llu ", (unsigned long long)r->misses.misses,
+	       (unsigned long long)r->misses.renewed);
 	printf("runs=%llu run_ns=%llu cpu_window_ns=%llu cpu_total_ns=%llu peak_kib=%ld "
 	       "maps_kib=%llu\n",
 	       (unsigned long long)r->handler.runs, (unsigned long long)r->handler.ns,
@@ -358,6 +396,9 @@ static void set_option(int c)
 	case 'k':
 		opt.kib = optarg;
 		break;
+	case 'l':
+		opt.load = optarg;
+		break;
 	case 'w':
 		opt.warm = atof(optarg);
 		break;
@@ -374,7 +415,7 @@ int main(int argc, char **argv)
 	bool needs_command;
 	int c;
 
-	while ((c = getopt(argc, argv, "+m:b:o:n:p:k:w:s:")) != -1)
+	while ((c = getopt(argc, argv, "+m:b:o:n:p:k:l:w:s:")) != -1)
 		set_option(c);
 	if (!opt.mode)
 		usage();

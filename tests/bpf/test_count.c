@@ -31,7 +31,7 @@ static void bench_open(struct bench *bench, uint64_t memory, uint32_t shift)
 	memset(bench, 0, sizeof(*bench));
 	bench->skel = skel;
 	bench->shift = shift;
-	cr_assert_eq(pool_plan(&bench->pool, memory, 1, 100, NULL), 0);
+	cr_assert_eq(pool_plan(&bench->pool, memory, 100, false, NULL), 0);
 	skel->rodata->bin_shift = shift;
 	skel->rodata->base_pages = bench->pool.pages.base;
 	skel->rodata->base_windows = bench->pool.dirs.base;

@@ -32,7 +32,7 @@ help_to_full_disk() {
 }
 verdict $? version
 
-[ "$(commands | tr '\n' ' ')" = 'run report export diff merge serve bin doctor ' ]
+[ "$(commands | tr '\n' ' ')" = 'run attach report export diff merge serve bin doctor ' ]
 verdict $? commands
 
 for command in $(commands); do
@@ -51,7 +51,7 @@ for command in $(commands); do
 		grep -qE "^\\.Sh $heading" "$page"
 		verdict $? "man_${command}_${heading// /_}"
 	done
-	[ "$command" != run ] || grep -q '^\.Sh OVERHEAD$' "$page"
+	[[ $command != @(run|attach) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
 	verdict $? "man_${command}_overhead"
 	if ! command -v mandoc >/dev/null; then
 		echo "SKIP cli::man_$command: no mandoc in PATH"

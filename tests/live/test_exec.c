@@ -25,7 +25,7 @@ Test(live_exec, vfork_then_exec)
 }
 
 /*
- * One process, three images of the same size at the same address, 200 times round: a translation
+ * One process, three images of the same size at the same address, 100 times round: a translation
  * that outlives its image puts ticks into the wrong file.
  */
 Test(live_exec, chain_of_images_at_one_address)
@@ -35,7 +35,7 @@ Test(live_exec, chain_of_images_at_one_address)
 
 	NEED_ROOT();
 	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "200", "15"));
+	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "100", "30"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.75);
 	alpha = doc_function(live.doc, "alpha", "ring_alpha");
 	beta = doc_function(live.doc, "beta", "ring_beta");

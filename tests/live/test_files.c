@@ -98,8 +98,9 @@ Test(live_files, jit_in_a_container)
 	live_begin(&live);
 	RUN_OR_SKIP(live_run(&live, ARGS(FAST),
 			     ARGS("unshare", "-m", "-p", "-f", "sh", "-c",
-				  "mount -t tmpfs tmpfs /tmp && exec \"$0\" 15000",
-				  WORKLOAD("jit"))),
+				  "mount --bind \"$0\" /mnt && mount -t tmpfs tmpfs /tmp &&"
+				  "exec /mnt/jit 15000",
+				  WORKLOADS)),
 		    NO_CODE);
 	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.9);
 	live_end(&live);

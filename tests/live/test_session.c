@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* The engine itself, cut into pieces while ticks fall: each tick is in one of them. */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -35,26 +37,36 @@ struct sampled {
 	uint64_t binned;
 	size_t pieces;
 	size_t empty;
+	size_t objects;
+	size_t notes;
+	char note[200]; /* the last */
 };
 
-static void begin(struct sampled *sampled, enum split split, char **argv)
+static void begin_within(struct sampled *sampled, enum split split, uint64_t memory, char **argv)
 {
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
 	const struct session_options options = {
+		.targets = &target,
+		.nr_targets = 1,
 		.period_ns = 1000000000 / HZ,
 		.requested_hz = HZ,
 		.split = split,
-		.memory = 64 << 20,
+		.memory = memory,
 		.force = true,
 	};
 	struct error err = { 0 };
 
 	memset(sampled, 0, sizeof(*sampled));
-	cr_assert_eq(session_open(&options, &sampled->session, &err), 0, "%s", err.text);
 	cr_assert_eq(child_fork(argv, NULL, &sampled->child, &err), 0, "%s", err.text);
-	cr_assert_eq(session_follow(sampled->session, sampled->child.pid, "command", argv[0], &err),
-		     0, "%s", err.text);
+	target.pid = sampled->child.pid;
+	cr_assert_eq(session_open(&options, &sampled->session, &err), 0, "%s", err.text);
 	cr_assert_eq(session_start(sampled->session, &err), 0, "%s", err.text);
 	cr_assert_eq(child_exec(&sampled->child, argv[0], &err), 0, "%s", err.text);
+}
+
+static void begin(struct sampled *sampled, enum split split, char **argv)
+{
+	begin_within(sampled, split, 64 << 20, argv);
 }
 
 static uint64_t throttled_of(const struct profile *profile)
@@ -82,6 +94,10 @@ static void take(struct sampled *sampled)
 	sampled->throttled += throttled_of(profile);
 	sampled->pieces++;
 	sampled->empty += !profile->ticks.total;
+	sampled->objects += profile->nr_objects;
+	sampled->notes += profile->nr_notes;
+	if (profile->nr_notes)
+		snprintf(sampled->note, sizeof(sampled->note), "%s", profile->notes[0]);
 	profile_free(profile);
 }
 
@@ -176,4 +192,77 @@ Test(live_session, cuts_in_a_storm)
 Test(live_session, cuts_in_a_storm_split)
 {
 	check_storm(SPLIT_PROCESS);
+}
+
+/* Descriptors of this process. */
+static size_t descriptors(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	size_t n = 0;
+
+	cr_assert(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+static void remove_folder(const char *folder)
+{
+	char path[300];
+	struct dirent *entry;
+	DIR *dir = opendir(folder);
+
+	cr_assert(dir);
+	while ((entry = readdir(dir))) {
+		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+		unlink(path);
+	}
+	closedir(dir);
+	rmdir(folder);
+}
+
+/*
+ * Programs that were never there before, without end: with 4 MiB for counters, some 800 pages, they
+ * would get wide bins after the first few hundred, if the memory of those that are gone were not
+ * given to others. Nothing else may grow either.
+ */
+static void check_new_text(enum split split, uint64_t memory)
+{
+	char folder[] = "/tmp/bpfprofil-test-XXXXXX";
+	char *argv[] = { "/bin/sh", "-c",
+			 "i=0; while :; do cp " WORKLOADS
+			 "/one \"$0/$i\" 2>/dev/null; \"$0/$i\" 1; "
+			 "rm \"$0/$i\"; i=$((i+1)); done",
+			 folder, NULL };
+	struct sampled sampled;
+	size_t before, i;
+
+	NEED_ROOT();
+	cr_assert(mkdtemp(folder));
+	begin_within(&sampled, split, memory, argv);
+	cut(&sampled, 40);
+	before = descriptors();
+	for (i = 0; i < 8; i++) {
+		cut(&sampled, 40);
+		cr_expect_leq(descriptors(), before + 40, "%zu descriptors, %zu before",
+			      descriptors(), before);
+	}
+	finish(&sampled);
+	cr_expect_gt(sampled.binned, 500);
+	cr_expect_gt(sampled.objects, 200, "%zu objects", sampled.objects);
+	cr_expect_eq(sampled.notes, 0, "%s", sampled.note);
+	end(&sampled);
+	remove_folder(folder);
+}
+
+Test(live_session, new_text_for_ever)
+{
+	check_new_text(SPLIT_NONE, 4 << 20);
+}
+
+Test(live_session, new_text_and_processes_for_ever)
+{
+	/* Each process has pages of its own, for the text they share too. */
+	check_new_text(SPLIT_PROCESS, 8 << 20);
 }

@@ -11,6 +11,7 @@
 #include "engine/features.h"
 
 const struct command *const commands[] = { &command_run,
+					   &command_attach,
 					   &command_report,
 					   &command_export,
 					   &command_diff,

@@ -20,7 +20,7 @@
 #define PERIOD_NS 50000
 
 /* Of our own CPU time: what others take is not what a tick costs. */
-static uint64_t now_ns(void)
+static uint64_t thread_ns(void)
 {
 	struct timespec now;
 
@@ -31,11 +31,11 @@ static uint64_t now_ns(void)
 /* How often a fixed piece of work fits into a round. */
 static uint64_t work(void)
 {
-	uint64_t end = now_ns() + ROUND_NS, done = 0;
+	uint64_t end = thread_ns() + ROUND_NS, done = 0;
 	volatile uint32_t sink = 0;
 	int i;
 
-	while (now_ns() < end) {
+	while (thread_ns() < end) {
 		for (i = 0; i < 200; i++)
 			sink += i;
 		done++;

@@ -86,10 +86,10 @@ struct counter_page *counted_page(const struct counted *counted, uint32_t dir, u
 	return number ? pool_page(counted->pool, number - 1) : NULL;
 }
 
-void counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
-		 uint32_t number, uint64_t sums[PAGE_COUNTERS])
+uint64_t counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
+		     uint32_t number, uint64_t sums[PAGE_COUNTERS])
 {
-	uint64_t ticks;
+	uint64_t ticks, all = 0;
 	uint32_t i;
 
 	for (i = 0; i < PAGE_COUNTERS; i++) {
@@ -97,8 +97,10 @@ void counted_add(const struct counted *counted, uint32_t target, struct counter_
 		if (counted->carries->nr)
 			ticks += carried(counted, number, i);
 		sums[i] += ticks;
-		counted->tallies[target].binned += ticks;
+		all += ticks;
 	}
+	counted->tallies[target].binned += all;
+	return all;
 }
 
 void counted_account(const struct counted *counted, uint32_t target)

@@ -63,9 +63,9 @@ int counted_read_carries(const struct counted *counted, struct error *err);
 struct counter_page *counted_page(const struct counted *counted, uint32_t dir, uint32_t entry,
 				  uint32_t *ret_number);
 
-/* Adds a page's counters to sums and to the target's tally. */
-void counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
-		 uint32_t number, uint64_t sums[PAGE_COUNTERS]);
+/* Adds a page's counters to sums and to the target's tally. Returns how many ticks these were. */
+uint64_t counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
+		     uint32_t number, uint64_t sums[PAGE_COUNTERS]);
 
 /* What was counted beside the bins. */
 void counted_account(const struct counted *counted, uint32_t target);

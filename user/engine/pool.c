@@ -13,7 +13,14 @@
 #define COARSE_SHARE 4 /* of pages and directories is kept for wide bins ... */
 #define COARSE_MAX 1024 /* ... but no more: a page of wide bins does for 1 MiB of text */
 
-int pool_plan(struct pool *pool, uint64_t memory, uint32_t cpus, double hz, struct error *err)
+/*
+ * A chunk takes some 30 ms to add: a map, then a grace period of RCU. On a host that is all busy,
+ * which who looks at all of it may be on, it was half a second until one was there.
+ */
+#define AHEAD_SECONDS 0.05
+#define AHEAD_SECONDS_WIDE 0.5
+
+int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, struct error *err)
 {
 	uint64_t dirs = memory / DIRS_SHARE;
 
@@ -24,7 +31,7 @@ int pool_plan(struct pool *pool, uint64_t memory, uint32_t cpus, double hz, stru
 				 (unsigned long long)memory);
 	shelf_plan(&pool->dirs, dirs, sizeof(struct window_dir), BASE_WINDOWS, CHUNK_WINDOWS, 0);
 	shelf_plan(&pool->pages, memory - dirs, sizeof(struct counter_page), CHUNK_PAGES,
-		   CHUNK_PAGES, cpus * hz);
+		   CHUNK_PAGES, per_second * (wide ? AHEAD_SECONDS_WIDE : AHEAD_SECONDS));
 	return 0;
 }
 
@@ -78,7 +85,7 @@ struct counter_page *pool_page(const struct pool *pool, uint32_t number)
 	return shelf_at(&pool->pages, number);
 }
 
-const struct window_dir *pool_dir(const struct pool *pool, uint32_t number)
+struct window_dir *pool_dir(const struct pool *pool, uint32_t number)
 {
 	return shelf_at(&pool->dirs, number);
 }

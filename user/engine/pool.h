@@ -20,8 +20,11 @@ struct pool {
 	struct pool_state *state; /* shared with the programs */
 };
 
-/* Divides memory, before load. cpus * hz is how fast new text can come. */
-int pool_plan(struct pool *pool, uint64_t memory, uint32_t cpus, double hz, struct error *err);
+/*
+ * Divides memory, before load. per_second is how many ticks there may be, each of which may need a
+ * page; wide: of text that nobody has seen begin, as of a whole host.
+ */
+int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, struct error *err);
 
 /* Maps what load has made, and sets the marks in state. fds stay the caller's. */
 int pool_bind(struct pool *pool, int pages_fd, int page_chunks_fd, int dirs_fd, int dir_chunks_fd,
@@ -32,7 +35,7 @@ int pool_grow(struct pool *pool, struct error *err);
 
 /* An element in place; NULL when there is none. */
 struct counter_page *pool_page(const struct pool *pool, uint32_t number);
-const struct window_dir *pool_dir(const struct pool *pool, uint32_t number);
+struct window_dir *pool_dir(const struct pool *pool, uint32_t number);
 
 /* Bytes of kernel memory there are now. */
 uint64_t pool_bytes(const struct pool *pool);

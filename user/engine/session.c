@@ -11,10 +11,10 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "engine/calibrate.h"
 #include "engine/exit_hook.h"
 #include "engine/objects.h"
@@ -23,14 +23,6 @@
 #include "engine/session_impl.h"
 #include "engine/snapshot.h"
 #include "engine/spaces.h"
-
-uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * 1000000000ULL + now.tv_nsec;
-}
 
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
 {
@@ -58,13 +50,16 @@ static int configure(struct session *session, struct error *err)
 	struct profil_bpf *skel = session->skel;
 	uint32_t chunks = (session->pool.pages.limit - session->pool.pages.base) / CHUNK_PAGES;
 	uint32_t dir_chunks = (session->pool.dirs.limit - session->pool.dirs.base) / CHUNK_WINDOWS;
-	int ret = 0;
+	int ret;
 
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
+	ret = session_configure_targets(session, err);
+	if (ret)
+		return ret;
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
@@ -72,12 +67,13 @@ static int configure(struct session *session, struct error *err)
 	/* Each window has a directory; each space, process and cgroup told has a window. */
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
 	ret = ret   ?:
 		      bpf_map__set_max_entries(skel->maps.xlat_origins,
 					       session->nr_cpus * XLAT_SETS);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
-	ret = ret ?: bpf_map__set_max_entries(skel->maps.target_accounts, session->max_targets);
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }
 
@@ -104,7 +100,7 @@ static int bind_maps(struct session *session, struct error *err)
 			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
 			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
 	if (!ret)
-		ret = map_array(skel->maps.xlat, PROT_READ, &session->xlat, err);
+		ret = map_array(skel->maps.xlat, PROT_READ | PROT_WRITE, &session->xlat, err);
 	if (!ret)
 		ret = map_array(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts, err);
 	if (!ret)
@@ -174,8 +170,7 @@ static struct bpf_program *tick_program(const struct session *session)
 {
 	struct profil_bpf *skel = session->skel;
 
-	return session->options.split == SPLIT_CGROUP ? skel->progs.profil_tick_cgroup :
-							skel->progs.profil_tick;
+	return session->by_cgroup ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
 }
 
 static int load(struct session *session, struct error *err)
@@ -201,6 +196,8 @@ static int load(struct session *session, struct error *err)
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	ret = bind_maps(session, err);
+	if (!ret)
+		ret = session_want_cgroups(session, err);
 	if (ret)
 		return ret;
 	ret = profil_bpf__attach(session->skel);
@@ -224,9 +221,9 @@ int session_open(const struct session_options *options, struct session **ret, st
 	raise_file_limit();
 	session->options = *options;
 	session->nr_cpus = cpus;
-	session->max_targets = 1;
 	session->epoll_fd = -1;
-	failed = options->split == SPLIT_CGROUP ? split_check_cgroups(err) : 0;
+	recycler_init(&session->recycler);
+	failed = session_add_targets(session, err);
 	if (!failed)
 		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
 	if (!failed)
@@ -234,11 +231,15 @@ int session_open(const struct session_options *options, struct session **ret, st
 	if (!failed && !options->force)
 		failed = calibrate_check(options->requested_hz, err);
 	if (!failed)
-		failed = pool_plan(&session->pool, options->memory, cpus, hz, err);
+		failed = pool_plan(&session->pool, options->memory, cpus * hz,
+				   options->targets->kind != TARGET_COMMAND, err);
 	if (!failed)
 		failed = load(session, err);
 	if (!failed)
 		failed = open_watches(session, err);
+	if (!failed)
+		failed = session_follow_targets(session, err);
+	session->options.targets = NULL;
 	if (failed) {
 		session_close(session);
 		return failed;
@@ -247,42 +248,10 @@ int session_open(const struct session_options *options, struct session **ret, st
 	return 0;
 }
 
-static int add_target(struct session *session, const char *kind, const char *name,
-		      struct error *err)
-{
-	struct session_target *target = &session->targets[session->nr_targets];
-
-	if (session->nr_targets == session->max_targets)
-		return error_set(err, -E2BIG, "%s: too many targets", name);
-	target->kind = strdup(kind);
-	target->name = strdup(name);
-	session->nr_targets++;
-	if (!target->kind || !target->name)
-		return error_set(err, -ENOMEM, "target: out of memory");
-	return 0;
-}
-
-int session_follow(struct session *session, pid_t pid, const char *kind, const char *name,
-		   struct error *err)
-{
-	struct follow follow = { .target = session->nr_targets, .flags = FOLLOW_FROM_EXEC };
-	int fd, ret;
-
-	ret = add_target(session, kind, name, err);
-	if (ret)
-		return ret;
-	fd = syscall(SYS_pidfd_open, pid, 0);
-	if (fd < 0)
-		return error_errno(err, -errno, "process %d", pid);
-	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow, BPF_ANY);
-	close(fd);
-	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
-}
-
 int session_start(struct session *session, struct error *err)
 {
 	clock_gettime(CLOCK_REALTIME, &session->started);
-	session->start_ns = session->since_ns = now_ns();
+	session->start_ns = session->since_ns = monotonic_ns();
 	return sampler_start(&session->sampler, bpf_program__fd(tick_program(session)), err);
 }
 
@@ -309,7 +278,7 @@ int session_stop(struct session *session, struct error *err)
 	if (!session->sampler.running)
 		return 0;
 	sampler_stop(&session->sampler);
-	session->stop_ns = now_ns();
+	session->stop_ns = monotonic_ns();
 	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
 	profil_bpf__detach(session->skel);
 	return session_poll(session, err);
@@ -336,11 +305,14 @@ void session_close(struct session *session)
 	profil_bpf__destroy(session->skel);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
+	recycler_free(&session->recycler);
 	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {
-		free(session->targets[i].kind);
 		free(session->targets[i].name);
+		free(session->targets[i].cgroup);
 	}
+	free(session->targets);
+	free(session->controller);
 	free(session->sources);
 	if (session->epoll_fd >= 0)
 		close(session->epoll_fd);

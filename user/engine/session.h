@@ -8,13 +8,14 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "engine/target.h"
 #include "profile/profile.h"
 #include "shared/abi.h"
 
 /*
  * One run of the sampler, in this order:
  *
- *     open (maps and programs loaded) -> follow -> start (clock runs) -> poll... -> stop
+ *     open (maps and programs loaded, targets followed) -> start (clock runs) -> poll... -> stop
  *          -> take -> close
  *
  * A session owns its programs, maps, events and the files it pinned; close releases all, at any
@@ -28,18 +29,18 @@ struct session_options {
 	uint32_t bin_shift; /* log2 of the bytes in a bin */
 	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
 	bool force; /* allow a rate whose cost is above the limit */
+	const struct target *targets; /* at least one; copied */
+	size_t nr_targets;
+	/*
+	 * The hierarchy of version 1 that cgroup targets and SPLIT_CGROUP go by, as one of its
+	 * controllers ("memory"); NULL: version 2.
+	 */
+	const char *cgroup_controller;
 };
 
 struct session;
 
 int session_open(const struct session_options *options, struct session **ret, struct error *err);
-
-/*
- * Follows a process that is about to exec, from that exec on, with all its descendants. pid is a
- * child that waits. kind and name are the target's in the profile.
- */
-int session_follow(struct session *session, pid_t pid, const char *kind, const char *name,
-		   struct error *err);
 
 int session_start(struct session *session, struct error *err);
 

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "engine/pool.h"
+#include "engine/recycle.h"
 #include "engine/sampler.h"
 #include "engine/session.h"
 #include "engine/snapshot.h"
@@ -16,15 +17,19 @@
 
 #include "profil.skel.h"
 
-/* The inside of a session: session.c runs it, session_profile.c reads it. Nobody else looks. */
+/*
+ * The inside of a session: session.c runs it, session_targets.c tells it whom to look for,
+ * session_profile.c reads it. Nobody else looks.
+ */
 struct mapped {
 	void *at;
 	size_t size;
 };
 
 struct session_target {
-	char *kind;
+	const char *kind; /* its word in the profile */
 	char *name;
+	char *cgroup; /* its path, of a cgroup */
 	struct tally taken; /* out of its counters, by all takes so far */
 };
 
@@ -37,13 +42,15 @@ struct session {
 	struct spaces spaces;
 	struct split_names splits;
 	struct carries carries;
+	struct recycler recycler;
 	struct mapped xlat;
 	struct mapped cpu_accounts;
 	struct mapped target_accounts;
 	uint32_t nr_cpus; /* possible */
-	uint32_t max_targets;
-	struct session_target targets[1];
+	struct session_target *targets;
 	uint32_t nr_targets;
+	bool by_cgroup; /* cgroups are targets or told apart */
+	char *controller; /* of the hierarchy then; NULL: version 2 */
 	uint32_t *sources; /* by object id of the last profile its place in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
@@ -54,6 +61,23 @@ struct session {
 	struct error failure; /* of the last record */
 };
 
-uint64_t now_ns(void); /* monotonic */
+/*
+ * session_targets.c, in this order: takes in the targets of the options; between open and load
+ * gives the programs' knobs and maps what they need for them; before the programs are attached,
+ * shows them the cgroups, for what they find out of one they remember; afterwards the processes.
+ */
+int session_add_targets(struct session *session, struct error *err);
+int session_configure_targets(struct session *session, struct error *err);
+int session_want_cgroups(struct session *session, struct error *err);
+int session_follow_targets(struct session *session, struct error *err);
+
+/*
+ * session_recycle.c: before it reads counters, a take settles what the last one retired; once it
+ * has all windows and has heard all records, it forgets whom nobody needs; once it is done, it turns
+ * the recycler. A take that only looks does the first alone.
+ */
+void session_settle(struct session *session);
+int session_forget(struct session *session, const struct seen *seen, struct error *err);
+void session_turn(struct session *session, const struct seen *seen);
 
 #endif

@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
+#include "engine/kernel_modules.h"
 #include "engine/session_impl.h"
 #include "engine/snapshot.h"
 #include "profile/profile_head.h"
@@ -33,7 +35,7 @@ static struct counted counted_of(struct session *session)
 
 static uint64_t until_ns(const struct session *session)
 {
-	return session->stop_ns ?: now_ns();
+	return session->stop_ns ?: monotonic_ns();
 }
 
 time_t session_since(const struct session *session)
@@ -53,6 +55,8 @@ static int fill_head(const struct session *session, uint64_t until, struct profi
 	if (profile_fill_head(profile, session_since(session)) ||
 	    profile_fill_sampling(profile, "clock", modes[options->mode], options->period_ns,
 				  options->requested_hz))
+		return out_of_memory(err);
+	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
 		return out_of_memory(err);
 	return 0;
 }
@@ -84,7 +88,10 @@ static int fill_targets(const struct session *session, const struct counted *cou
 
 		target->kind = strdup(session->targets[i].kind);
 		target->name = strdup(session->targets[i].name);
-		if (!target->kind || !target->name)
+		target->cgroup = session->targets[i].cgroup ? strdup(session->targets[i].cgroup) :
+							      NULL;
+		if (!target->kind || !target->name ||
+		    (session->targets[i].cgroup && !target->cgroup))
 			return out_of_memory(err);
 		ret = snapshot_account(&counted->tallies[i], total_ticks(session, counted, i),
 				       &target->ticks, err);
@@ -142,6 +149,22 @@ static void read_accounts(const struct session *session, const struct counted *c
 	}
 }
 
+/* A kernel without modules, or one that hides them, has none to tell apart. */
+static int split_modules(struct profile *profile, uint32_t **sources, struct error *err)
+{
+	cleanup_file FILE *file = fopen("/proc/modules", "re");
+	struct kernel_modules modules = {};
+	int ret;
+
+	if (!file)
+		return 0;
+	ret = kernel_modules_parse(file, &modules, err);
+	if (!ret)
+		ret = kernel_modules_split(&modules, profile, sources, NO_SOURCE, err);
+	kernel_modules_free(&modules);
+	return ret;
+}
+
 static int fill(struct session *session, const struct counted *counted, struct seen *seen,
 		struct profile *profile, struct error *err)
 {
@@ -152,8 +175,11 @@ static int fill(struct session *session, const struct counted *counted, struct s
 	};
 	int ret;
 
+	spaces_sort(&session->spaces);
 	split_names_sort(&session->splits);
 	ret = snapshot_histograms(counted, seen, &names, profile, err);
+	if (!ret && session->options.mode == MODE_SPLIT)
+		ret = split_modules(profile, &names.sources, err);
 	session->sources = names.sources;
 	session->nr_sources = profile->nr_objects;
 	read_accounts(session, counted);
@@ -177,13 +203,23 @@ static int read_profile(struct session *session, struct counted *counted, uint64
 	session->nr_sources = 0;
 	failed = fill_head(session, until, profile, err);
 	if (!failed)
+		failed = recycler_wait(&session->recycler, err);
+	if (!failed)
+		session_settle(session);
+	if (!failed)
 		failed = snapshot_windows(counted, &seen, err);
+	if (!failed)
+		failed = recycler_add(&session->recycler, &seen, err);
 	if (!failed && !session->stop_ns)
 		failed = session_poll(session, err);
+	if (!failed && counted->take)
+		failed = session_forget(session, &seen, err);
 	if (!failed)
 		failed = counted_read_carries(counted, err);
 	if (!failed)
 		failed = fill(session, counted, &seen, profile, err);
+	if (!failed && counted->take)
+		session_turn(session, &seen);
 	free(seen.list);
 	if (failed) {
 		profile_free(profile);

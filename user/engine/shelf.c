@@ -7,24 +7,26 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* A chunk takes some 30 ms to add: a map, then a grace period of RCU. */
-#define AHEAD_SECONDS 0.05
+/* No more than this part of all there may be is kept ready. */
+#define AHEAD_SHARE 4
 
 void shelf_plan(struct shelf *shelf, uint64_t bytes, uint32_t size, uint32_t base, uint32_t chunk,
-		double per_second)
+		double ahead)
 {
 	uint64_t elements = bytes / size, whole;
 
+	if (ahead > (double)elements / AHEAD_SHARE)
+		ahead = (double)elements / AHEAD_SHARE;
 	shelf->element_size = size;
 	shelf->chunk = chunk;
-	shelf->base = elements < base ? elements : base;
+	shelf->base = base < ahead ? ahead : base;
+	if (elements < shelf->base)
+		shelf->base = elements;
 	whole = (elements - shelf->base) / chunk * chunk;
 	if (whole > UINT32_MAX - 2 * chunk - shelf->base)
 		whole = (UINT32_MAX - 2 * chunk - shelf->base) / chunk * chunk;
 	shelf->limit = shelf->base + whole;
-	shelf->ahead = chunk / 2;
-	if (shelf->ahead < per_second * AHEAD_SECONDS)
-		shelf->ahead = per_second * AHEAD_SECONDS;
+	shelf->ahead = ahead > chunk / 2 ? ahead : chunk / 2;
 }
 
 static size_t shelf_bytes(const struct shelf *shelf, uint32_t elements)

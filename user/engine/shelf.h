@@ -25,9 +25,9 @@ struct shelf {
 	size_t nr_maps;
 };
 
-/* Divides bytes, before load. per_second is how fast elements may be taken. */
+/* Divides bytes, before load. So many elements are to be there before they are needed. */
 void shelf_plan(struct shelf *shelf, uint64_t bytes, uint32_t size, uint32_t base, uint32_t chunk,
-		double per_second);
+		double ahead);
 
 /* Takes in a map of elements; fd stays the caller's for the base. */
 int shelf_map(struct shelf *shelf, int fd, uint32_t elements, struct error *err);

@@ -28,8 +28,7 @@ int snapshot_windows(const struct counted *counted, struct seen *ret, struct err
 		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
 			return out_of_memory(err);
 		slot = &ret->list[ret->nr++];
-		slot->key = key;
-		slot->dir = window.dir;
+		*slot = (struct seen_window){ .key = key, .dir = window.dir };
 		last = &slot->key;
 	}
 	return errno == ENOENT ? 0 : error_errno(err, -errno, "reading the table of windows");
@@ -105,12 +104,12 @@ struct bins {
 };
 
 /* Adds one page's bins; index is the bin's number from the start of the space. */
-static int add_page(const struct counted *counted, const struct seen_window *windows, size_t nr,
+static int add_page(const struct counted *counted, struct seen_window *windows, size_t nr,
 		    uint32_t page, struct bins *bins)
 {
 	uint64_t first = bin_offset(windows->key.window, page, 0, windows->key.shift) >>
 			 windows->key.shift;
-	uint64_t sums[PAGE_COUNTERS];
+	uint64_t sums[PAGE_COUNTERS], ticks;
 	struct counter_page *counters;
 	bool used = false;
 	uint32_t number;
@@ -123,7 +122,10 @@ static int add_page(const struct counted *counted, const struct seen_window *win
 		if (!used)
 			memset(sums, 0, sizeof(sums));
 		used = true;
-		counted_add(counted, windows[i].key.target, counters, number, sums);
+		ticks = counted_add(counted, windows[i].key.target, counters, number, sums);
+		windows[i].ticks += ticks;
+		if (!ticks)
+			windows[i].idle[page / 64] |= 1ULL << page % 64;
 	}
 	for (i = 0; used && i < PAGE_COUNTERS; i++) {
 		if (!sums[i])
@@ -135,8 +137,11 @@ static int add_page(const struct counted *counted, const struct seen_window *win
 	return 0;
 }
 
-/* Windows of the same number are of one file with two inodes: their counters add up. */
-static int add_windows(const struct counted *counted, const struct seen_window *windows, size_t nr,
+/*
+ * Windows of the same number are of one file with two inodes, or of one that was retired and came
+ * back: their counters add up.
+ */
+static int add_windows(const struct counted *counted, struct seen_window *windows, size_t nr,
 		       struct bins *bins)
 {
 	size_t i, same;
@@ -154,8 +159,8 @@ static int add_windows(const struct counted *counted, const struct seen_window *
 }
 
 /* The ticks of windows[0..nr), all of one histogram; its bins count from the start of the space. */
-static int draw_histogram(const struct counted *counted, const struct seen_window *windows,
-			  size_t nr, struct profile *profile)
+static int draw_histogram(const struct counted *counted, struct seen_window *windows, size_t nr,
+			  struct profile *profile)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	struct bins bins = {};

@@ -17,6 +17,10 @@ struct seen_window {
 	struct window_key key;
 	uint32_t dir;
 	uint32_t space;
+	uint64_t ticks; /* found in it */
+	uint64_t idle[WINDOW_PAGES / 64]; /* by page, in bits: it is there and none were in it */
+	bool retired; /* see engine/recycle.h */
+	bool unreachable; /* of a retired one: no program comes to it any more */
 };
 
 struct seen {

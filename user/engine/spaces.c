@@ -168,14 +168,36 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	return 0;
 }
 
+static int compare(const void *a, const void *b)
+{
+	const struct space_info *left = a, *right = b;
+
+	return memcmp(&left->space, &right->space, sizeof(left->space));
+}
+
+void spaces_sort(struct spaces *spaces)
+{
+	if (spaces->sorted < spaces->nr)
+		qsort(spaces->list, spaces->nr, sizeof(*spaces->list), compare);
+	spaces->sorted = spaces->nr;
+}
+
 const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space)
 {
-	size_t i;
+	const struct space_info key = { .space = *space };
 
-	for (i = 0; i < spaces->nr; i++)
-		if (!memcmp(&spaces->list[i].space, space, sizeof(*space)))
-			return &spaces->list[i];
-	return NULL;
+	/* bsearch() must not be given the list of none, not even for nothing. */
+	if (!spaces->sorted)
+		return NULL;
+	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare);
+}
+
+void space_info_free(struct space_info *info)
+{
+	close_own(&info->fd);
+	close_own(&info->root_fd);
+	close_own(&info->ns_fd);
+	free(info->path);
 }
 
 int space_open_perf_map(const struct space_info *info)
@@ -200,12 +222,8 @@ void spaces_free(struct spaces *spaces)
 {
 	size_t i;
 
-	for (i = 0; i < spaces->nr; i++) {
-		close_own(&spaces->list[i].fd);
-		close_own(&spaces->list[i].root_fd);
-		close_own(&spaces->list[i].ns_fd);
-		free(spaces->list[i].path);
-	}
+	for (i = 0; i < spaces->nr; i++)
+		space_info_free(&spaces->list[i]);
 	free(spaces->list);
 	memset(spaces, 0, sizeof(*spaces));
 }

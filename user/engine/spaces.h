@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_SPACES_H
 #define BPFPROFIL_SPACES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -22,12 +23,14 @@ struct space_info {
 	int root_fd; /* the process's root where it is not ours; else -1 */
 	int ns_fd; /* its mount namespace, where it is not ours; else -1 */
 	uint32_t ns_pid; /* the process's pid as it knows it */
+	bool struck; /* see engine/recycle.h */
 };
 
 struct spaces {
-	struct space_info *list;
+	struct space_info *list; /* the first `sorted` of them by their spaces */
 	size_t nr;
 	size_t capacity;
+	size_t sorted;
 };
 
 /*
@@ -38,6 +41,12 @@ char *record_path(const struct record *record);
 
 /* Takes in a record. Only -ENOMEM is a failure: a file that cannot be opened keeps its name. */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
+
+/* Before spaces are looked up. Places in the list are others afterwards. */
+void spaces_sort(struct spaces *spaces);
+
+/* Closes and frees what belongs to one of them. */
+void space_info_free(struct space_info *info);
 
 /* NULL: never announced. */
 const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);

@@ -23,7 +23,9 @@ int split_names_add(struct split_names *names, const struct record *record, stru
 		return error_set(err, -ENOMEM, "names: out of memory");
 	}
 	slot = &names->list[names->nr++];
-	*slot = (struct split_name){ record->space.a, names->arrived++, name };
+	*slot = (struct split_name){ .id = record->space.a,
+				     .order = names->arrived++,
+				     .name = name };
 	return 0;
 }
 
@@ -67,28 +69,15 @@ const char *split_names_find(const struct split_names *names, uint64_t id)
 	return NULL;
 }
 
+struct space split_space(enum split split, uint64_t id)
+{
+	return (struct space){ .kind = split == SPLIT_PROCESS ? SPACE_PROCESS : SPACE_CGROUP,
+			       .a = id };
+}
+
 int64_t split_pid(uint64_t id)
 {
 	return (int64_t)(id & ((1U << SPLIT_PID_BITS) - 1));
-}
-
-int split_check_cgroups(struct error *err)
-{
-	cleanup_file FILE *file = fopen("/proc/self/mountinfo", "re");
-	cleanup_free char *line = NULL;
-	size_t room = 0;
-
-	if (!file)
-		return error_errno(err, -errno, "/proc/self/mountinfo");
-	/* " - TYPE SOURCE OPTIONS" ends a line; in what stands before, a blank is \040. */
-	while (getline(&line, &room, file) > 0)
-		if (strstr(line, " - cgroup2 "))
-			return 0;
-	error_set(err, -EOPNOTSUPP,
-		  "--split cgroup: no cgroup hierarchy of version 2 is mounted here, and those of "
-		  "version 1 are not told apart");
-	error_hint(err, "--split process");
-	return -EOPNOTSUPP;
 }
 
 void split_names_free(struct split_names *names)

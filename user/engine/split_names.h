@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_SPLIT_NAMES_H
 #define BPFPROFIL_SPLIT_NAMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -16,6 +17,7 @@ struct split_name {
 	uint64_t id;
 	size_t order; /* of arrival */
 	char *name; /* what a process is called; a cgroup's path under its mount */
+	bool struck; /* see engine/recycle.h */
 };
 
 struct split_names {
@@ -35,14 +37,11 @@ void split_names_sort(struct split_names *names);
 /* NULL: never told. */
 const char *split_names_find(const struct split_names *names, uint64_t id);
 
+/* What the programs note a process or a cgroup as. */
+struct space split_space(enum split split, uint64_t id);
+
 /* The pid in a process's id. */
 int64_t split_pid(uint64_t id);
-
-/*
- * Whether processes here are in cgroups of version 2: under version 1 alone they are all in one,
- * its root, and nothing would be told apart. -EOPNOTSUPP.
- */
-int split_check_cgroups(struct error *err);
 
 void split_names_free(struct split_names *names);
 

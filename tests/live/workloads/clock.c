@@ -7,7 +7,7 @@
 
 int main(int argc, char **argv)
 {
-	unsigned long n = spin_argument(argc, argv, 1, 1) * 1000000;
+	unsigned long n = spin_argument(argc, argv, 1, 1) * 1000000 / spin_slowness;
 	struct timespec now;
 
 	while (n--)

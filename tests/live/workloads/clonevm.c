@@ -2,7 +2,7 @@
 
 /*
  * clonevm N UNITS: N times a child on the same memory, by clone(CLONE_VM), burns beta while the
- * parent burns alpha: 5 * UNITS and 3 * UNITS.
+ * parent burns alpha: 3 * UNITS and 5 * UNITS. All on one CPU.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -10,6 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "onecpu.h"
 #include "spin.h"
 
 static char stack[65536] __attribute__((aligned(64)));
@@ -28,6 +29,8 @@ int main(int argc, char **argv)
 	unsigned long n = spin_argument(argc, argv, 1, 1), i;
 	unsigned long units = spin_argument(argc, argv, 2, 10);
 
+	if (stay_on_one_cpu())
+		return 1;
 	for (i = 0; i < n; i++) {
 		int status = 1;
 		pid_t pid = clone(child, stack + sizeof(stack), CLONE_VM | SIGCHLD, &units);

@@ -2,12 +2,14 @@
 
 /*
  * forktree UNITS: every process forks three children, two levels deep, and burns UNITS itself:
- * alpha in the root, beta in its children, delta in theirs, so 1 : 3 : 9.
+ * alpha in the root, beta in its children, delta in theirs, so 1 : 3 : 9. All on one CPU.
  */
+#define _GNU_SOURCE
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "onecpu.h"
 #include "spin.h"
 
 #define FAN_OUT 3
@@ -39,5 +41,7 @@ static int grow(int level, unsigned long units)
 
 int main(int argc, char **argv)
 {
+	if (stay_on_one_cpu())
+		return 1;
 	return grow(0, spin_argument(argc, argv, 1, 2000));
 }

@@ -7,9 +7,20 @@
 /*
  * Work whose CPU time is known beforehand: a chain of dependent multiplications that neither the
  * compiler nor an out-of-order core can shorten, so equal counts take equal time wherever the
- * code stands. A unit is about a tenth of a millisecond.
+ * code stands. A unit is about a tenth of a millisecond, if need be by $SPIN_SLOWNESS: how many
+ * times slower than today's the CPU is.
  */
-#define SPIN_UNIT 100000UL
+static unsigned long spin_slowness = 1;
+
+__attribute__((constructor)) static void spin_read_slowness(void)
+{
+	const char *text = getenv("SPIN_SLOWNESS");
+
+	if (text)
+		spin_slowness = strtoul(text, NULL, 10);
+}
+
+#define SPIN_UNIT (100000UL / spin_slowness)
 
 /* A round is long beside a tick, and short beside drifts of the clock: both even out. */
 #define SPIN_ROUND 100UL

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Targets that are none: each is named, in one line, with the way out in a second where there is
+# one. 2 when it is the command line that is wrong, 1 when this host has no such thing.
+set -uo pipefail
+. tests/lib/cli.bash
+
+place=$work/place
+mkdir "$place"
+chmod 777 "$place"
+
+refused() {
+	local name=$1 status=$2 text=$3
+
+	shift 3
+	expect "attach_$name" "$status" "$text" \
+		"$bin" attach --duration 1 -o "$place/profile.json" "$@"
+	[ -z "$(ls -A "$place")" ]
+	verdict $? "attach_${name}_leaves_no_file"
+}
+
+refused nothing 2 'bpfprofil: attach: no target given
+try: --pid PID, --container NAME, --unit NAME, --cgroup PATH or --all'
+refused operand 2 "bpfprofil: attach: 'web': a target is named by an option
+try: --pid web, --container web or --unit web" web
+refused operand_too 2 "bpfprofil: attach: 'web': a target is named by an option
+try: --pid web, --container web or --unit web" --all web
+for pid in abc 0 -1 '1,' 1x 4194304000; do
+	refused "pid_$pid" 2 "bpfprofil: attach: --pid '$pid': must be a process's number, or \
+several like 12,345" "--pid=$pid"
+done
+refused no_children 2 "bpfprofil: attach: --no-children: says how --pid counts, and none is given
+try: leaving it out" --all --no-children
+refused duration_0 2 "bpfprofil: attach: --duration '0': must be a time like 10, 90s or 5m" \
+	--all --duration 0
+refused user 2 "bpfprofil: attach: unknown option '-u'
+try: bpfprofil attach --help" --all -u root
+refused preload 2 "bpfprofil: attach: unknown option '--preload'
+try: bpfprofil attach --help" --all --preload
+refused interval_name 2 "bpfprofil: attach: --interval: FILEs of one name would replace each other
+try: -o 'bpfprofil-%t.json'" --all --interval 1
+
+sleep 0 &
+gone=$!
+wait "$gone"
+refused no_pid 1 "bpfprofil: --pid $gone: no such process" --pid "$gone"
+refused no_pid_beside_one 1 "bpfprofil: --pid $gone: no such process" --pid "$$,$gone"
+refused no_cgroup 1 "bpfprofil: --cgroup '/bpfprofil-none': no such cgroup" \
+	--cgroup /bpfprofil-none
+refused no_unit 1 "bpfprofil: --unit 'bpfprofil-none.service': no such unit has a cgroup, \
+so none that runs" --unit bpfprofil-none
+
+# What a container's runtime says for itself differs from host to host.
+"$bin" attach --container bpfprofil-none -o "$place/profile.json" 2>"$work/err" >/dev/null
+[ $? -eq 1 ] && grep -q "^bpfprofil: --container 'bpfprofil-none': no running container" "$work/err"
+verdict $? attach_no_container
+
+if [ -d /proc/2 ] && [ -z "$(tr -d '\0' </proc/2/cmdline)" ]; then
+	refused kernel_thread 1 "bpfprofil: --pid 2 (kthreadd): a kernel thread, which has no \
+text of its own" --pid 2
+else
+	echo 'SKIP cli::attach_kernel_thread: process 2 is no kernel thread here'
+fi
+
+# The number of the second thread, once there is one.
+second_thread() {
+	local threads
+
+	cd "/proc/$burner/task" && threads=(*) && cd "$OLDPWD" && echo "${threads[1]-}"
+}
+
+build/tests/live/workloads/threads 2 10000000 &
+burner=$!
+thread=
+until [ -n "$thread" ]; do
+	sleep 0.05
+	thread=$(second_thread)
+done
+refused thread 1 "bpfprofil: --pid $thread: a thread of process $burner (threads), not a process
+try: --pid $burner" --pid "$thread"
+kill "$burner"
+wait "$burner" 2>/dev/null
+
+if [ "$(id -u)" -eq 0 ]; then
+	mine=$work/bpfprofil
+	install -m 755 "$bin" "$mine"
+	for target in --all --pid=1; do
+		expect "attach_not_root_${target//[^a-z]/}" 1 "bpfprofil: cannot profile: not root, \
+and without CAP_BPF and CAP_PERFMON
+try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $mine" \
+			setpriv --reuid=65534 --regid=65534 --clear-groups \
+			"$mine" attach "$target" --duration 1 -o "$place/profile.json"
+	done
+else
+	echo 'SKIP cli::attach_not_root: not root'
+fi
+
+exit "$script_status"

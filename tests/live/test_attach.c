@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Processes that already run, and how an attach ends. */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "kernel.h"
+#include "need.h"
+
+#define TRIES 3
+#define PID_TEXT 16
+#define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
+
+TestSuite(live_attach, .timeout = 180);
+
+/* See live_run_timed() for why a machine may need more than one try, and an error of ours none. */
+static void thrice(bool (*agrees)(struct live *live))
+{
+	struct live live;
+	bool good = false;
+	int i;
+
+	for (i = 0; i < TRIES && !good; i++) {
+		live_begin(&live);
+		good = agrees(&live);
+		live_end(&live);
+	}
+	cr_expect(good, "three times not the ticks that the CPU time should have");
+}
+
+static const char *pid_text(pid_t pid, char text[PID_TEXT])
+{
+	snprintf(text, PID_TEXT, "%d", pid);
+	return text;
+}
+
+static uint64_t total_of(struct json_object *target)
+{
+	return doc_number(target, "ticks.total");
+}
+
+static bool count_threads(struct live *live)
+{
+	char pid[PID_TEXT];
+	struct burner threads;
+	struct child child;
+	bool good;
+
+	burner_start(&threads, live, "my_threads", WORKLOAD("threads"), 9, ARGS("8", "1000000"));
+	attach_start(live, &child, ARGS("--pid", pid_text(threads.child.pid, pid)));
+	burner_run(&threads, 2);
+	attach_end(live, &child, SIGINT);
+	burner_end(&threads);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
+	good = ticks_agree(live->doc, doc_number(live->doc, "ticks.total"), threads.cpu_ns,
+			   threads.turns);
+	return good;
+}
+
+/* All threads of the process are there before it is a target. */
+Test(live_attach, threads_that_already_run)
+{
+	NEED_ROOT();
+	thrice(count_threads);
+}
+
+/* Two of three processes are targets: each has its own account, the third none. */
+static bool count_two(struct live *live)
+{
+	char list[2 * PID_TEXT], pid[PID_TEXT];
+	struct burner burners[3];
+	struct json_object *target;
+	struct child child;
+	bool good = true;
+	int i;
+
+	burner_start(&burners[0], live, "one_of_two", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[1], live, "two_of_two", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[2], live, "no_target", WORKLOAD("forever"), 1, ARGS(NULL));
+	snprintf(list, sizeof(list), "%d,%d", burners[0].child.pid, burners[1].child.pid);
+	attach_start(live, &child, ARGS("--pid", list));
+	for (i = 0; i < 3; i++)
+		burner_let(&burners[i]);
+	for (i = 0; i < 3; i++)
+		burner_wait(&burners[i], 1);
+	for (i = 0; i < 3; i++)
+		burner_hold(&burners[i]);
+	attach_end(live, &child, SIGTERM);
+	cr_expect_eq(json_object_array_length(doc_get(live->doc, "targets")), 2);
+	for (i = 0; i < 3; i++)
+		burner_end(&burners[i]);
+	for (i = 0; i < 2; i++) {
+		size_t other = !i;
+
+		target = json_object_array_get_idx(doc_get(live->doc, "targets"), (size_t)i);
+		cr_expect_str_eq(json_object_get_string(doc_get(target, "kind")), "pid");
+		cr_expect(strstr(json_object_get_string(doc_get(target, "name")),
+				 pid_text(burners[i].child.pid, pid)));
+		cr_expect_eq(doc_target_file(live->doc, target, burners[other].name), 0);
+		cr_expect_eq(doc_target_file(live->doc, target, "no_target"), 0);
+		good = ticks_agree(live->doc, total_of(target), burners[i].cpu_ns,
+				   burners[i].turns) &&
+		       good;
+	}
+	return good;
+}
+
+Test(live_attach, several_processes)
+{
+	NEED_ROOT();
+	thrice(count_two);
+}
+
+/* A shell that waits for a line, then has children that burn. */
+static void attach_to_parent(struct live *live, const char *option)
+{
+	const char *fifo = live_path(live, "go"), *ready = live_path(live, "ready");
+	struct child shell, child;
+	struct child_end end;
+	char pid[PID_TEXT];
+	FILE *go;
+
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	child_start(&shell, NULL,
+		    ARGS("sh", "-c", "echo $$ > \"$1\"; read x < \"$2\"; \"$0\" 8000; \"$0\" 8000",
+			 WORKLOAD("three"), ready, fifo));
+	pid_text((pid_t)number_in_file(ready), pid);
+	attach_start(live, &child, ARGS("--pid", pid, option));
+	go = fopen(fifo, "we");
+	cr_assert_not_null(go);
+	fputs("go\n", go);
+	fclose(go);
+	child_finish(&shell, &end);
+	cr_expect_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(live, &child, 0);
+}
+
+Test(live_attach, children_count)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	attach_to_parent(&live, NULL);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	live_end(&live);
+}
+
+Test(live_attach, no_children)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	attach_to_parent(&live, "--no-children");
+	cr_expect_eq(doc_object(live.doc, NULL, "three"), 0);
+	cr_expect_lt(doc_number(live.doc, "ticks.total"), 1000);
+	live_end(&live);
+}
+
+/* The kernel gives its pid to the thread that executes, a hundred times; that is no end of it. */
+Test(live_attach, thread_that_execs)
+{
+	struct burner burner;
+	struct child child;
+	char pid[PID_TEXT];
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&burner, &live, "threadexec", WORKLOAD("threadexec"), 1, ARGS("100", "30"));
+	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid)));
+	burner_let(&burner);
+	attach_end(&live, &child, 0);
+	cr_expect_eq(process_state(burner.child.pid), 'Z', "it was left before its end");
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
+	burner_end(&burner);
+	live_end(&live);
+}
+
+Test(live_attach, duration)
+{
+	struct burner burner;
+	struct child child;
+	char pid[PID_TEXT];
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(&live, &child,
+		     ARGS("--pid", pid_text(burner.child.pid, pid), "--duration", "1"));
+	burner_let(&burner);
+	attach_end(&live, &child, 0);
+	cr_expect_geq(doc_number(live.doc, "duration_ns"), 1000000000);
+	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
+	cr_expect_eq(process_state(burner.child.pid), 'R');
+	burner_end(&burner);
+	live_end(&live);
+}
+
+/* The end of one of two is not the end; that of the last is. */
+Test(live_attach, ends_with_the_last_target)
+{
+	struct burner first, second;
+	char list[2 * PID_TEXT];
+	struct child child;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&first, &live, "first", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&second, &live, "second", WORKLOAD("forever"), 1, ARGS(NULL));
+	snprintf(list, sizeof(list), "%d,%d", first.child.pid, second.child.pid);
+	attach_start(&live, &child, ARGS("--pid", list));
+	burner_run(&first, 0.2);
+	burner_end(&first);
+	burner_run(&second, 0.5);
+	cr_expect_neq(process_state(child.pid), 'Z', "it ended with the first");
+	cr_expect_neq(access(live.profile, F_OK), 0);
+	burner_end(&second);
+	attach_end(&live, &child, 0);
+	cr_expect_gt(doc_object(live.doc, "file", "/first"), 100);
+	cr_expect_gt(doc_object(live.doc, "file", "/second"), 100);
+	live_end(&live);
+}
+
+Test(live_attach, profile_on_standard_output)
+{
+	struct burner burner;
+	struct child child;
+	char pid[PID_TEXT];
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid), "-o", "-"));
+	burner_run(&burner, 0.5);
+	burner_end(&burner);
+	child_finish(&child, &live.end);
+	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
+	cr_expect_neq(access(live.profile, F_OK), 0);
+	live.doc = doc_parse(live.end.out);
+	doc_assert_sound(live.doc);
+	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
+	live_end(&live);
+}
+
+static bool is_blocked(void *argument)
+{
+	struct child *child = argument;
+
+	return process_fds(child->pid, "perf_event") == 0;
+}
+
+/*
+ * The first signal stops the clocks and the profile goes into a pipe that nobody reads; the second
+ * ends it there and then.
+ */
+Test(live_attach, second_interrupt_quits)
+{
+	struct child child;
+	struct live live;
+	const char *fifo;
+
+	NEED_ROOT();
+	live_begin(&live);
+	fifo = live_path(&live, "fifo");
+	cr_assert_eq(mkfifo(fifo, 0600), 0);
+	attach_start(&live, &child, ARGS("--all", "-o", fifo));
+	kill(child.pid, SIGINT);
+	cr_assert(eventually(is_blocked, &child));
+	cr_expect_neq(process_state(child.pid), 'Z');
+	kill(child.pid, SIGINT);
+	child_finish(&child, &live.end);
+	cr_expect_eq(live.end.status, 128 + SIGINT, "exit %d: %s", live.end.status, live.end.err);
+	unlink(fifo);
+	cr_expect_eq(rmdir(live.dir), 0, "a file stays in %s", live.dir);
+	cr_assert_eq(mkdir(live.dir, 0700), 0);
+	live_end(&live);
+}

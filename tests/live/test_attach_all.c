@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* The whole host while processes come and go faster than anyone could look at them. */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "need.h"
+
+/* BPFPROFIL_STORM: how many processes; for `make check` some, a storm that counts has 10,000. */
+#define STORM "1000"
+
+TestSuite(live_attach_all, .timeout = 600);
+
+/* CPU time of all but idle, and steal, which nobody used here. */
+static double host_seconds(void)
+{
+	double user, nice, system, idle, iowait, irq, softirq;
+	FILE *file = fopen("/proc/stat", "re");
+
+	cr_assert(file && fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system,
+				 &idle, &iowait, &irq, &softirq) == 7);
+	fclose(file);
+	return (user + nice + system + irq + softirq) / (double)sysconf(_SC_CLK_TCK);
+}
+
+/* Both CPUs: shells that fork, programs of a few ms and of none, files that are new each time. */
+static const char storm[] =
+	"half() { i=0; while [ $i -lt $(($1 / 4)) ]; do"
+	" \"$2/one\" 1; \"$2/nothing\"; cp \"$2/nothing\" \"$3/$4.$i\" && \"$3/$4.$i\";"
+	" rm \"$3/$4.$i\"; i=$((i + 1)); done; }; "
+	"half $1 $2 $3 left & half $1 $2 $3 right & wait";
+
+Test(live_attach_all, storm)
+{
+	const char *processes = getenv("BPFPROFIL_STORM");
+	struct child_end end;
+	struct child child;
+	struct live live;
+	double before, seconds;
+	uint64_t total, unfiled;
+
+	NEED_ROOT();
+	live_begin(&live);
+	attach_start(&live, &child, ARGS("--all", "--mode", "split"));
+	before = host_seconds();
+	child_run(&end, NULL,
+		  ARGS("sh", "-c", storm, "sh", processes ?: STORM, WORKLOADS, live.dir));
+	cr_expect_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	seconds = host_seconds() - before;
+	attach_end(&live, &child, SIGINT);
+
+	total = doc_number(live.doc, "ticks.total");
+	unfiled = total - doc_number(live.doc, "ticks.binned");
+	cr_log_info("%lu ticks, %lu of them in no bin (%lu lost); by /proc/stat %.3f of them",
+		    total, unfiled, doc_lost(live.doc, NULL),
+		    (double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9 /
+			    seconds);
+	cr_expect_gt(total, 1000);
+	cr_expect_leq(unfiled * 1000, total * 5, "%lu of %lu ticks are in no bin", unfiled, total);
+	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
+	cr_expect_gt(doc_object(live.doc, "file", "/one"), 0);
+	/* A tick that the kernel takes late stands for one: a virtual CPU may be away meanwhile. */
+	cr_expect_geq((double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9,
+		      0.95 * seconds);
+	live_end(&live);
+}

@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Cgroups, in the hierarchy of version 2 and in one of version 1, beside processes and the host. */
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "cgroup.h"
+#include "container.h"
+#include "need.h"
+
+#define TRIES 3
+#define MOVES 100
+#define HELD_MOVES 20
+
+TestSuite(live_attach_cgroup, .timeout = 240);
+
+struct path {
+	char text[256];
+};
+
+static struct path below(const char *directory, const char *name)
+{
+	struct path path;
+
+	cr_assert_lt((size_t)snprintf(path.text, sizeof(path.text), "%s/%s", directory, name),
+		     sizeof(path.text));
+	return path;
+}
+
+static void remove_cgroups(void *path)
+{
+	container_remove_cgroups(path);
+}
+
+/*
+ * Calls agrees() with a cgroup of its own in that hierarchy, up to three times: see
+ * live_run_timed() for why.
+ */
+static void thrice(const char *controller, bool (*agrees)(struct live *live, const char *directory))
+{
+	char path[64], mount[128];
+	struct guard guard;
+	struct live live;
+	bool good = false;
+	int i;
+
+	NEED(cgroup_mount(controller, mount, sizeof(mount)), "no such hierarchy of cgroups");
+	snprintf(path, sizeof(path), "/bpfprofil-%d", getpid());
+	guard_begin(&guard, remove_cgroups, path);
+	for (i = 0; i < TRIES && !good; i++) {
+		struct path directory = below(mount, path + 1);
+
+		live_begin(&live);
+		cgroup_make(directory.text);
+		good = agrees(&live, directory.text);
+		cgroup_remove(directory.text);
+		live_end(&live);
+	}
+	guard_end(&guard);
+	cr_expect(good, "three times not the ticks that the CPU time should have");
+}
+
+static void check_hierarchy(struct json_object *doc, const char *directory)
+{
+	const char *hierarchy = json_object_get_string(doc_get(doc, "sampling.hierarchy"));
+
+	if (strstr(directory, "/memory/"))
+		cr_expect_str_eq(hierarchy, "v1:memory");
+	else if (strstr(directory, "/cpuacct/"))
+		cr_expect_str_eq(hierarchy, "v1:cpuacct");
+	else
+		cr_expect_str_eq(hierarchy, "v2");
+}
+
+enum { OUTER, INNER, LATER, PID_TARGET, ELSEWHERE, NR_PLACES };
+
+/* Who each target's account must have, and nobody else. */
+static bool check_partition(struct live *live, struct burner burners[NR_PLACES],
+			    const char *const targets[NR_PLACES])
+{
+	bool good = true;
+	int i, j;
+
+	for (i = 0; i < NR_PLACES; i++) {
+		struct json_object *target = doc_target(live->doc, targets[i]);
+
+		for (j = 0; j < NR_PLACES; j++)
+			if (strcmp(targets[i], targets[j]) != 0)
+				cr_expect_eq(doc_target_file(live->doc, target, burners[j].name), 0,
+					     "%s counts for %s", burners[j].name, targets[i]);
+		good = ticks_agree(live->doc, doc_target_file(live->doc, target, burners[i].name),
+				   burners[i].cpu_ns, burners[i].turns) &&
+		       good;
+	}
+	return good;
+}
+
+/*
+ * One cgroup in another, a third made in it after the start, a process in the inner one that is a
+ * target by itself, another outside of all, and the host: a tick is one target's.
+ */
+static bool partition(struct live *live, const char *directory)
+{
+	static const char *const names[] = { "in_outer", "in_inner", "in_later", "by_pid",
+					     "elsewhere" };
+	struct path inner = below(directory, "inner"), later = below(directory, "later");
+	struct burner burners[NR_PLACES];
+	struct child child;
+	char pid[16], pid_name[64];
+	bool good;
+	int i;
+
+	cgroup_make(inner.text);
+	for (i = 0; i < NR_PLACES; i++)
+		burner_start(&burners[i], live, names[i], WORKLOAD("forever"), 1, ARGS(NULL));
+	cgroup_enter(directory, burners[OUTER].child.pid);
+	cgroup_enter(inner.text, burners[INNER].child.pid);
+	cgroup_enter(inner.text, burners[PID_TARGET].child.pid);
+	snprintf(pid, sizeof(pid), "%d", burners[PID_TARGET].child.pid);
+	attach_start(live, &child,
+		     ARGS("--all", "--cgroup", directory, "--cgroup", inner.text, "--pid", pid));
+	cgroup_make(later.text);
+	cgroup_enter(later.text, burners[LATER].child.pid);
+	for (i = 0; i < NR_PLACES; i++)
+		burner_let(&burners[i]);
+	for (i = 0; i < NR_PLACES; i++)
+		burner_wait(&burners[i], 1);
+	for (i = 0; i < NR_PLACES; i++)
+		burner_hold(&burners[i]);
+	attach_end(live, &child, SIGINT);
+	check_hierarchy(live->doc, directory);
+	snprintf(pid_name, sizeof(pid_name), "%s",
+		 json_object_get_string(doc_get(
+			 json_object_array_get_idx(doc_get(live->doc, "targets"), 3), "name")));
+	good = check_partition(live, burners,
+			       ARGS(directory, inner.text, directory, pid_name, "all processes"));
+	for (i = 0; i < NR_PLACES; i++)
+		burner_end(&burners[i]);
+	return good;
+}
+
+Test(live_attach_cgroup, partition)
+{
+	NEED_ROOT();
+	thrice(NULL, partition);
+}
+
+Test(live_attach_cgroup, partition_in_version_1)
+{
+	NEED_ROOT();
+	thrice("memory", partition);
+}
+
+/* CPU time of a cgroup by the kernel's own account; of both versions, what there is. */
+static double used_ns(const char *directory)
+{
+	double used = 0;
+	FILE *file = fopen(below(directory, "cpuacct.usage").text, "re");
+
+	if (file) {
+		cr_assert_eq(fscanf(file, "%lf", &used), 1);
+	} else {
+		file = fopen(below(directory, "cpu.stat").text, "re");
+		cr_assert_not_null(file, "%s has no account", directory);
+		cr_assert_eq(fscanf(file, "usage_usec %lf", &used), 1);
+		used *= 1000;
+	}
+	fclose(file);
+	return used;
+}
+
+/* Two places, what a process that goes back and forth used in each, and while it was on its way. */
+struct tour {
+	struct path places[2];
+	double used_ns[2];
+	double moving_ns;
+	double turns;
+};
+
+static void wander(struct burner *burner, struct tour *tour)
+{
+	double from = 0;
+	int i;
+
+	for (i = 0; i < MOVES; i++) {
+		int here = i % 2;
+
+		usleep((useconds_t)(here ? 5000 + random() % 10000 : 20000 + random() % 20000));
+		burner_look(burner);
+		tour->used_ns[here] += burner->cpu_ns - from;
+		from = burner->cpu_ns;
+		cgroup_enter(tour->places[!here].text, burner->child.pid);
+		burner_look(burner);
+		tour->moving_ns += burner->cpu_ns - from;
+		from = burner->cpu_ns;
+	}
+	burner_hold(burner);
+	tour->used_ns[MOVES % 2] += burner->cpu_ns - from;
+	tour->turns = burner->turns + MOVES;
+}
+
+/* Time on the way is of one place or the other. */
+static bool agrees_at(struct live *live, struct tour *tour, int place)
+{
+	struct json_object *target = doc_target(live->doc, tour->places[place].text);
+	double ns = (double)doc_number(target, "ticks.total") *
+		    (double)doc_number(live->doc, "sampling.period_ns");
+	double least = tour->used_ns[place], most = least + tour->moving_ns;
+	double period = (double)doc_number(live->doc, "sampling.period_ns");
+	double allowed = least * live_allowed_part(least / period, tour->turns);
+
+	cr_log_info("%.0f us, of %.0f to %.0f +- %.0f; the kernel: %.0f", ns / 1000, least / 1000,
+		    most / 1000, allowed / 1000, used_ns(tour->places[place].text) / 1000);
+	return ns >= least - allowed && ns <= most + allowed;
+}
+
+/* Each move is made while the process is held, so that the kernel's own account is exact. */
+static bool move_held(struct live *live, const char *directory)
+{
+	struct path first = below(directory, "first"), second = below(directory, "second");
+	struct burner burner;
+	struct child child;
+	bool good;
+	int i;
+
+	cgroup_make(first.text);
+	cgroup_make(second.text);
+	burner_start(&burner, live, "mover", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(live, &child, ARGS("--cgroup", first.text, "--cgroup", second.text));
+	for (i = 0; i < HELD_MOVES; i++) {
+		cgroup_enter(i % 2 ? second.text : first.text, burner.child.pid);
+		burner_run(&burner, burner.cpu_ns / 1e9 + (i % 2 ? 0.05 : 0.15));
+	}
+	attach_end(live, &child, SIGINT);
+	good = ticks_agree(live->doc, doc_number(doc_target(live->doc, first.text), "ticks.total"),
+			   used_ns(first.text), burner.turns);
+	good = ticks_agree(live->doc, doc_number(doc_target(live->doc, second.text), "ticks.total"),
+			   used_ns(second.text), burner.turns) &&
+	       good;
+	burner_end(&burner);
+	return good;
+}
+
+Test(live_attach_cgroup, process_that_is_moved)
+{
+	NEED_ROOT();
+	thrice(NULL, move_held);
+}
+
+Test(live_attach_cgroup, process_that_is_moved_in_version_1)
+{
+	NEED_ROOT();
+	thrice("cpuacct", move_held);
+}
+
+/*
+ * One process goes back and forth while it runs: three quarters of its time in the first, the rest in
+ * the second. The kernel's own account of the two is no measure: that of version 1 is brought up to
+ * date at ticks of the scheduler, and gave the second 4 to 11 % less than we. The process's own
+ * clock is, but a move takes milliseconds that may be either's, so that it is a coarse one.
+ */
+static bool move_about(struct live *live, const char *directory)
+{
+	struct tour tour = { .places = { below(directory, "first"), below(directory, "second") } };
+	struct burner burner;
+	struct child child;
+	bool good;
+	int i;
+
+	for (i = 0; i < 2; i++)
+		cgroup_make(tour.places[i].text);
+	burner_start(&burner, live, "wanderer", WORKLOAD("forever"), 1, ARGS(NULL));
+	cgroup_enter(tour.places[0].text, burner.child.pid);
+	attach_start(live, &child,
+		     ARGS("--cgroup", tour.places[0].text, "--cgroup", tour.places[1].text));
+	burner_let(&burner);
+	wander(&burner, &tour);
+	attach_end(live, &child, SIGINT);
+	check_hierarchy(live->doc, directory);
+	good = ticks_agree(live->doc, doc_number(live->doc, "ticks.total"), burner.cpu_ns,
+			   tour.turns);
+	good = agrees_at(live, &tour, 0) && good;
+	good = agrees_at(live, &tour, 1) && good;
+	burner_end(&burner);
+	return good;
+}
+
+Test(live_attach_cgroup, process_that_moves)
+{
+	NEED_ROOT();
+	thrice(NULL, move_about);
+}
+
+Test(live_attach_cgroup, process_that_moves_in_version_1)
+{
+	NEED_ROOT();
+	thrice("cpuacct", move_about);
+}
+
+static void container_touch(const struct container *container, const char *name)
+{
+	FILE *file = fopen(below(container->dir, name).text, "we");
+
+	cr_assert_not_null(file, "%s", name);
+	fclose(file);
+}
+
+/* A program that only the container has, and machine code that its own /tmp describes. */
+Test(live_attach_cgroup, container_with_code_of_its_own)
+{
+	struct container container = { 0 };
+	struct child beside, child;
+	struct child_end end;
+	struct live live;
+	const char *only;
+
+	NEED_ROOT();
+	NEED_TOOL("runc");
+	live_begin(&live);
+	only = live_copy(&live, WORKLOAD("three"), "only_inside");
+	child_start(&beside, NULL, ARGS(WORKLOAD("forever")));
+	container_start(&container, ARGS(only, WORKLOAD("jit")),
+			ARGS("/bin/sh", "-c",
+			     "sleep 1000 & while [ ! -e /tmp/go ]; do sleep 0.1; done;"
+			     "kill $!; /test/only_inside 15000; /test/jit 15000 >/dev/null"));
+	cr_assert_eq(remove(only), 0);
+	attach_start(&live, &child, ARGS("--container", container.name));
+	container_touch(&container, "rootfs/tmp/go");
+	attach_end(&live, &child, 0);
+	kill(beside.pid, SIGKILL);
+	child_finish(&beside, &end);
+	child_end_free(&end);
+	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
+	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.4);
+	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.4);
+	cr_expect_gt(doc_function(live.doc, "alpha", "/test/only_inside"), 100);
+	container_end(&container);
+	live_end(&live);
+}

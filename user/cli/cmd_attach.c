@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/command.h"
+#include "cli/output.h"
+#include "cli/result.h"
+#include "cli/sample_loop.h"
+#include "cli/sampling.h"
+#include "cli/target_options.h"
+#include "target/targets.h"
+
+struct attach_arguments {
+	struct sampling_options sampling;
+	struct target_options targets;
+	uint64_t duration_ns; /* 0: until a signal or the targets' end */
+};
+
+/* One `attach`, from arguments to exit status. */
+struct attach {
+	struct attach_arguments arguments;
+	struct targets targets;
+	struct result result;
+	struct sample_loop loop;
+};
+
+/* The watch comes last: what ended before it is found by the first look. */
+static int prepare(struct attach *attach, struct error *err)
+{
+	struct sample_loop *loop = &attach->loop;
+	int ret;
+
+	ret = result_begin_files(&attach->result, loop->options, NULL, getpid(), err);
+	if (!ret)
+		ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
+	if (ret)
+		return ret;
+	loop->signal_fd = sample_open_signals(err);
+	if (loop->signal_fd < 0)
+		return loop->signal_fd;
+	ret = sample_start(loop, attach->targets.list, attach->targets.nr,
+			   attach->targets.controller, err);
+	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
+}
+
+/* Until the duration is over, the last target has ended, or the first signal. */
+static void sample(struct attach *attach)
+{
+	enum sample_event event = SAMPLE_NONE;
+
+	while (event != SAMPLE_SIGNAL && event != SAMPLE_OVER && targets_left(&attach->targets))
+		event = sample_run(&attach->loop);
+}
+
+static int attach_to(struct attach *attach, struct error *err)
+{
+	int ret = prepare(attach, err);
+
+	if (ret)
+		goto failed;
+	sample(attach);
+	sample_let_signals_through();
+	ret = session_stop(attach->loop.session, err);
+	if (ret)
+		goto failed;
+	result_finish(&attach->result, attach->loop.session, 0);
+	return attach->result.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+failed:
+	print_error(err);
+	return EXIT_FAILURE;
+}
+
+static int check_and_attach(struct attach *attach, int argc, char **argv, int first)
+{
+	struct attach_arguments *arguments = &attach->arguments;
+	struct error err = { 0 };
+	int ret = 0;
+
+	if (first < argc)
+		ret = target_options_refuse("attach", argv[first], &err);
+	if (!ret)
+		ret = sampling_options_check(&arguments->sampling, "attach", &err);
+	if (!ret)
+		ret = target_options_resolve(&arguments->targets, "attach", &attach->targets, &err);
+	if (!ret)
+		return attach_to(attach, &err);
+	print_error(&err);
+	return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+static int cmd_attach(int argc, char **argv)
+{
+	struct attach attach = { 0 };
+	int first, status;
+
+	attach.loop = (struct sample_loop){ .options = &attach.arguments.sampling,
+					    .result = &attach.result,
+					    .signal_fd = -1,
+					    .ended_fd = -1 };
+	sampling_options_init(&attach.arguments.sampling);
+	target_options_init(&attach.arguments.targets);
+	if (command_parse(&command_attach, argc, argv, &attach.arguments, &first, &status)) {
+		attach.loop.duration_ns = attach.arguments.duration_ns;
+		status = check_and_attach(&attach, argc, argv, first);
+	}
+	session_close(attach.loop.session);
+	if (attach.loop.signal_fd >= 0)
+		close(attach.loop.signal_fd);
+	result_free(&attach.result);
+	targets_free(&attach.targets);
+	target_options_free(&attach.arguments.targets);
+	sampling_options_free(&attach.arguments.sampling);
+	return status;
+}
+
+static int set_duration(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *duration_ns = field, ns;
+
+	if (parse_duration(value, &ns) || !ns || ns > INT64_MAX)
+		return opt_bad(opt, value, err, "must be a time like 10, 90s or 5m");
+	*duration_ns = ns;
+	return 0;
+}
+
+static const struct opt attach_opts[] = {
+	{ .name = "duration",
+	  .arg = "T",
+	  .help = "stop after this time",
+	  .fallback = "until ^C, SIGTERM or the end of all targets",
+	  .set = set_duration,
+	  .field = offsetof(struct attach_arguments, duration_ns) },
+	{ 0 }
+};
+
+static const struct opt_group attach_groups[] = {
+	TARGET_GROUP(offsetof(struct attach_arguments, targets)),
+	{ .title = "Duration", .opts = attach_opts },
+	SAMPLING_GROUPS(offsetof(struct attach_arguments, sampling)),
+	{ 0 }
+};
+
+static const struct command_example attach_examples[] = {
+	{ "A running process and what it starts, for ten seconds",
+	  "sudo bpfprofil attach --pid 1234 --duration 10" },
+	{ "A container, until ^C or its end", "sudo bpfprofil attach --container web" },
+	{ "Two services, each with its own histograms",
+	  "sudo bpfprofil attach --unit nginx --unit postgresql --duration 1m" },
+	{ "The whole host and its kernel, a profile a minute, the last day of them",
+	  "sudo bpfprofil attach --all --mode split --interval 60 --keep 1440 -o "
+	  "'prof-%t.json.gz'" },
+	{ NULL, NULL }
+};
+
+const struct command command_attach = {
+	.name = "attach",
+	.summary = "profile what already runs: processes, containers, the whole host",
+	.operands = "TARGET...",
+	.description =
+		"Counts, in the kernel, where processes that already run spend their time, from the "
+		"next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
+		"target. A tick belongs to one target: to that of its process, else to the "
+		"innermost cgroup's, else to --all. Leaves a profile that report and export read. "
+		"A second ^C quits at once and leaves none.",
+	.groups = attach_groups,
+	.examples = attach_examples,
+	.run = cmd_attach,
+};

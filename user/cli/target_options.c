@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/target_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "engine/session.h"
+
+enum target_word_kind { WORD_PID, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
+
+struct target_word {
+	enum target_word_kind kind;
+	const char *text;
+};
+
+static int add(const struct opt *opt, struct target_options *options, enum target_word_kind kind,
+	       const char *text, struct error *err)
+{
+	int ret;
+
+	ret = grow((void **)&options->list, &options->capacity, options->nr + 1,
+		   sizeof(*options->list));
+	if (ret)
+		return error_errno(err, ret, "--%s", opt->name);
+	options->list[options->nr++] = (struct target_word){ kind, text };
+	return 0;
+}
+
+static int set_pid(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_PID, value, err);
+}
+
+static int set_cgroup(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_CGROUP, value, err);
+}
+
+static int set_container(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_CONTAINER, value, err);
+}
+
+static int set_unit(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_UNIT, value, err);
+}
+
+static int set_all(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_ALL, value, err);
+}
+
+/* All may repeat: several targets are counted apart. */
+const struct opt target_opts[] = {
+	{ .name = "pid",
+	  .arg = "PID[,PID...]",
+	  .help = "these processes, with all threads and what they fork from now on; may repeat, "
+		  "as may the others",
+	  .set = set_pid },
+	{ .name = "no-children",
+	  .help = "of these processes not what they fork",
+	  .set = opt_set_flag,
+	  .field = offsetof(struct target_options, no_children) },
+	{ .name = "cgroup",
+	  .arg = "PATH",
+	  .help = "whoever is in this cgroup or below; a directory, or a path under the mount",
+	  .set = set_cgroup },
+	{ .name = "container",
+	  .arg = "NAME|ID",
+	  .help = "a container of docker, podman, containerd, CRI-O, runc or crun; the beginning "
+		  "of its id will do",
+	  .set = set_container },
+	{ .name = "unit",
+	  .arg = "NAME",
+	  .help = "a unit of systemd, like nginx or user.slice",
+	  .set = set_unit },
+	{ .name = "all", .help = "every process of this host", .set = set_all },
+	{ 0 }
+};
+
+void target_options_init(struct target_options *options)
+{
+	*options = (struct target_options){ 0 };
+}
+
+void target_options_free(struct target_options *options)
+{
+	free(options->list);
+	target_options_init(options);
+}
+
+static int check(const struct target_options *options, const char *command, struct error *err)
+{
+	size_t i;
+
+	if (!options->nr) {
+		error_set(err, -EINVAL, "%s: no target given", command);
+		error_hint(err, "--pid PID, --container NAME, --unit NAME, --cgroup PATH or --all");
+		return -EINVAL;
+	}
+	for (i = 0; i < options->nr && options->list[i].kind != WORD_PID;)
+		i++;
+	if (!options->no_children || i < options->nr)
+		return 0;
+	error_set(err, -EINVAL, "%s: --no-children: says how --pid counts, and none is given",
+		  command);
+	error_hint(err, "leaving it out");
+	return -EINVAL;
+}
+
+static int resolve(const struct target_options *options, const struct target_word *word,
+		   struct targets *targets, struct error *err)
+{
+	switch (word->kind) {
+	case WORD_PID:
+		return targets_add_pids(targets, word->text, options->no_children, err);
+	case WORD_CGROUP:
+		return targets_add_cgroup(targets, word->text, err);
+	case WORD_CONTAINER:
+		return targets_add_container(targets, word->text, err);
+	case WORD_UNIT:
+		return targets_add_unit(targets, word->text, err);
+	case WORD_ALL:
+		return targets_add_all(targets, err);
+	}
+	return -EINVAL;
+}
+
+int target_options_resolve(const struct target_options *options, const char *command,
+			   struct targets *ret, struct error *err)
+{
+	int failed = check(options, command, err);
+	struct error why = { 0 };
+	size_t i;
+
+	*ret = (struct targets){ 0 };
+	if (failed)
+		return failed;
+	for (i = 0; !failed && i < options->nr; i++)
+		failed = resolve(options, &options->list[i], ret, &why);
+	if (!failed)
+		failed = targets_finish(ret, &why);
+	if (failed != -EINVAL) {
+		*err = why;
+		return failed;
+	}
+	error_set(err, failed, "%s: %.480s", command, why.text);
+	return failed;
+}
+
+int target_options_choose_hierarchy(struct targets *targets, unsigned int split, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++)
+		if (targets->list[i].kind == TARGET_CGROUP)
+			return 0;
+	return split == SPLIT_CGROUP ? targets_split_hierarchy(&targets->controller, err) : 0;
+}
+
+int target_options_refuse(const char *command, const char *operand, struct error *err)
+{
+	error_set(err, -EINVAL, "%s: '%.128s': a target is named by an option", command, operand);
+	error_hint(err, "--pid %.64s, --container %.64s or --unit %.64s", operand, operand,
+		   operand);
+	return -EINVAL;
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_KERNEL_MODULES_H
+#define BPFPROFIL_KERNEL_MODULES_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+
+/* The kernel's modules, so that what ran in one has its name. */
+struct kernel_module {
+	char *name;
+	uint64_t start;
+	uint64_t size; /* of all its parts: its text is at the start, and others' may lie between */
+};
+
+struct kernel_modules {
+	struct kernel_module *list; /* by start */
+	size_t nr;
+	size_t capacity;
+};
+
+/* Of lines as /proc/modules has them; what is none, or hides its address, is left out. -ENOMEM. */
+int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *err);
+
+/*
+ * Gives the ticks of each module a histogram and an object "[MODULE]" of their own. *ids is by
+ * object and grows by the new ones, each of which gets fresh; it is the caller's. -ENOMEM.
+ */
+int kernel_modules_split(const struct kernel_modules *modules, struct profile *profile,
+			 uint32_t **ids, uint32_t fresh, struct error *err);
+
+void kernel_modules_free(struct kernel_modules *modules);
+
+#endif

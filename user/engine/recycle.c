@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/recycle.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/*
+ * Of the pages there may be. Short-lived processes told apart fill pages that nobody hits again;
+ * to wait a take until they are idle is to hold three takes' worth of them and not two.
+ */
+#define SHORT_SHARE 3
+
+void recycler_init(struct recycler *recycler)
+{
+	*recycler = (struct recycler){ .grace_fd = -1, .grace_inner_fd = -1 };
+}
+
+static int make_grace(struct recycler *recycler)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	recycler->grace_inner_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY, "bpfprofil_turn", 4, 4, 1, NULL);
+	if (recycler->grace_inner_fd < 0)
+		return recycler->grace_inner_fd;
+	opts.inner_map_fd = recycler->grace_inner_fd;
+	recycler->grace_fd =
+		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "bpfprofil_grace", 4, 4, 1, &opts);
+	return recycler->grace_fd < 0 ? recycler->grace_fd : 0;
+}
+
+/*
+ * The kernel waits for the programs that run before it lets go of an inner map, and so before an
+ * update of its outer map returns (commit 1ae80cf31938, "bpf: wait for running BPF programs when
+ * updating map-in-map", 4.20). membarrier() would do as well, but not beside nohz_full CPUs.
+ */
+int recycler_wait(struct recycler *recycler, struct error *err)
+{
+	uint32_t key = 0;
+	int ret = 0;
+
+	if (!recycler->nr && !recycler->nr_pages && !recycler->struck)
+		return 0;
+	if (recycler->grace_fd < 0)
+		ret = make_grace(recycler);
+	if (!ret)
+		ret = bpf_map_update_elem(recycler->grace_fd, &key, &recycler->grace_inner_fd,
+					  BPF_ANY);
+	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
+}
+
+/* By number of directory whether it is retired. */
+static uint8_t *mark_retired(const struct recycler *recycler, const struct recycled *recycled)
+{
+	uint8_t *marks = calloc(recycled->pool->dirs.limit, 1);
+	size_t i;
+
+	for (i = 0; marks && i < recycler->nr; i++)
+		marks[recycler->retired[i].dir] = 1;
+	return marks;
+}
+
+/*
+ * Empties the entries of caches that lead to retired windows, and unmarks those that had any. A
+ * program may be replacing the entry meanwhile: a new one that is emptied is only a miss, and its
+ * hits are in it still. One that is copied before it is emptied is found the next time.
+ */
+static void empty_caches(const struct recycled *recycled, uint8_t *marks)
+{
+	uint32_t limit = recycled->pool->dirs.limit, dir;
+	size_t set, way;
+
+	for (set = 0; set < recycled->nr_sets; set++)
+		for (way = 0; way < XLAT_WAYS; way++) {
+			struct xlat_entry *entry = &recycled->xlat[set].way[way];
+
+			dir = __atomic_load_n(&entry->dir, __ATOMIC_RELAXED);
+			if (!entry->span || dir >= limit || !marks[dir])
+				continue;
+			__atomic_store_n(&entry->span, 0, __ATOMIC_RELAXED);
+			marks[dir] = 2;
+		}
+}
+
+/* Whether nothing is left in it. What cannot be added without a wrap waits for the next take. */
+static bool move_ticks(struct counter_page *from, struct counter_page *to)
+{
+	bool all = true;
+	size_t i;
+
+	for (i = 0; i < PAGE_COUNTERS; i++) {
+		if (!from->counters[i])
+			continue;
+		if (__atomic_load_n(&to->counters[i], __ATOMIC_RELAXED) > UINT32_MAX / 2) {
+			all = false;
+			continue;
+		}
+		__atomic_fetch_add(&to->counters[i], from->counters[i], __ATOMIC_RELAXED);
+		from->counters[i] = 0;
+	}
+	return all;
+}
+
+static bool is_empty(const struct counter_page *page)
+{
+	size_t i;
+
+	for (i = 0; i < PAGE_COUNTERS; i++)
+		if (page->counters[i])
+			return false;
+	return true;
+}
+
+/* Whether a page that no program can reach any more is done with. */
+static bool settle_page(const struct recycled *recycled, const struct retired_page *retired)
+{
+	uint32_t *entry = &pool_dir(recycled->pool, retired->dir)->pages[retired->entry];
+	struct counter_page *page = pool_page(recycled->pool, retired->number), *now;
+	uint32_t number = 0;
+
+	if (!is_empty(page)) {
+		/* Into its old place, or into the page that is there now. */
+		if (__atomic_compare_exchange_n(entry, &number, retired->number + 1, false,
+						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
+			return true;
+		now = pool_page(recycled->pool, number - 1);
+		if (!now || !move_ticks(page, now))
+			return false;
+	}
+	bpf_map_update_elem(recycled->free_pages_fd, NULL, &retired->number, BPF_ANY);
+	return true;
+}
+
+/*
+ * Before this take reads them: a window that no cache leads to now has its last ticks, for entries
+ * are only made by the table or from one another.
+ */
+static void check_caches(struct recycler *recycler, const struct recycled *recycled)
+{
+	cleanup_free uint8_t *marks = mark_retired(recycler, recycled);
+	size_t i;
+
+	if (marks)
+		empty_caches(recycled, marks);
+	for (i = 0; i < recycler->nr; i++)
+		recycler->retired[i].unreachable = marks && marks[recycler->retired[i].dir] == 1;
+}
+
+/*
+ * Their directories are still those of the same windows: these had ticks when the pages were
+ * retired, or have so many now that a page had to wait.
+ */
+void recycler_settle(struct recycler *recycler, const struct recycled *recycled)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < recycler->nr_pages; i++)
+		if (!settle_page(recycled, &recycler->pages[i]))
+			recycler->pages[left++] = recycler->pages[i];
+	recycler->nr_pages = left;
+	check_caches(recycler, recycled);
+}
+
+int recycler_add(const struct recycler *recycler, struct seen *seen, struct error *err)
+{
+	if (grow((void **)&seen->list, &seen->capacity, seen->nr + recycler->nr,
+		 sizeof(*seen->list)))
+		return error_set(err, -ENOMEM, "profile: out of memory");
+	if (recycler->nr)
+		memcpy(seen->list + seen->nr, recycler->retired,
+		       recycler->nr * sizeof(*seen->list));
+	seen->nr += recycler->nr;
+	return 0;
+}
+
+static int compare_spaces(const void *a, const void *b)
+{
+	return memcmp(a, b, sizeof(struct space));
+}
+
+int uses_find(const struct seen *seen, enum split split, struct uses *ret, struct error *err)
+{
+	size_t i;
+
+	ret->nr = 0;
+	ret->list = calloc(2 * seen->nr + 1, sizeof(*ret->list));
+	if (!ret->list)
+		return error_set(err, -ENOMEM, "profile: out of memory");
+	for (i = 0; i < seen->nr; i++) {
+		const struct window_key *key = &seen->list[i].key;
+
+		ret->list[ret->nr++] = key->space;
+		if (key->split)
+			ret->list[ret->nr++] = split_space(split, key->split);
+	}
+	qsort(ret->list, ret->nr, sizeof(*ret->list), compare_spaces);
+	return 0;
+}
+
+void uses_free(struct uses *uses)
+{
+	free(uses->list);
+}
+
+bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled,
+		      const struct uses *uses, const struct space *space, bool *struck)
+{
+	uint32_t told = 1;
+	bool used = bsearch(space, uses->list, uses->nr, sizeof(*space), compare_spaces);
+
+	if (!*struck) {
+		if (!used)
+			bpf_map_delete_elem(recycled->told_fd, space);
+		*struck = !used;
+		recycler->struck = recycler->struck || !used;
+		return false;
+	}
+	if (!used)
+		return true;
+	bpf_map_update_elem(recycled->told_fd, space, &told, BPF_ANY);
+	*struck = false;
+	return false;
+}
+
+/* Its counters are 0: what they held was taken, and no program can reach them. */
+static void free_window(const struct recycled *recycled, uint32_t number)
+{
+	struct window_dir *dir = pool_dir(recycled->pool, number);
+	uint32_t i, page;
+
+	for (i = 0; i < WINDOW_PAGES; i++) {
+		if (!dir->pages[i])
+			continue;
+		page = dir->pages[i] - 1;
+		dir->pages[i] = 0;
+		bpf_map_update_elem(recycled->free_pages_fd, NULL, &page, BPF_ANY);
+	}
+	bpf_map_update_elem(recycled->free_dirs_fd, NULL, &number, BPF_ANY);
+}
+
+/* A window that a cache still led to has until the next take. */
+static void free_retired(struct recycler *recycler, const struct recycled *recycled)
+{
+	size_t i, left = 0;
+
+	for (i = 0; i < recycler->nr; i++) {
+		if (recycler->retired[i].unreachable)
+			free_window(recycled, recycler->retired[i].dir);
+		else
+			recycler->retired[left++] = recycler->retired[i];
+	}
+	recycler->nr = left;
+}
+
+/* Those of a window that goes on. */
+static void retire_pages(struct recycler *recycler, const struct recycled *recycled,
+			 const struct seen_window *window)
+{
+	struct window_dir *dir = pool_dir(recycled->pool, window->dir);
+	uint32_t entry, number;
+
+	for (entry = 0; entry < WINDOW_PAGES; entry++) {
+		if (!(window->idle[entry / 64] >> entry % 64 & 1))
+			continue;
+		if (grow((void **)&recycler->pages, &recycler->page_capacity,
+			 recycler->nr_pages + 1, sizeof(*recycler->pages)))
+			return;
+		number = __atomic_exchange_n(&dir->pages[entry], 0, __ATOMIC_RELAXED);
+		recycler->pages[recycler->nr_pages++] =
+			(struct retired_page){ window->dir, entry, number - 1 };
+	}
+}
+
+/* Whether so many pages are in use that it will not do to wait for windows to be idle. */
+static bool is_short(const struct recycled *recycled, const struct seen *seen)
+{
+	const struct window_dir *dir;
+	size_t i, entry, nr = 0;
+
+	for (i = 0; i < seen->nr; i++) {
+		dir = pool_dir(recycled->pool, seen->list[i].dir);
+		for (entry = 0; entry < WINDOW_PAGES; entry++)
+			nr += dir->pages[entry] != 0;
+	}
+	return nr > recycled->pool->pages.limit / SHORT_SHARE;
+}
+
+static void retire_idle(struct recycler *recycler, const struct recycled *recycled,
+			const struct seen *seen)
+{
+	bool all = is_short(recycled, seen);
+	size_t i;
+
+	for (i = 0; i < seen->nr; i++) {
+		const struct seen_window *window = &seen->list[i];
+
+		if (window->retired)
+			continue;
+		if (window->ticks && !all) {
+			retire_pages(recycler, recycled, window);
+			continue;
+		}
+		if (grow((void **)&recycler->retired, &recycler->capacity, recycler->nr + 1,
+			 sizeof(*recycler->retired)))
+			return;
+		if (bpf_map_delete_elem(recycled->windows_fd, &window->key))
+			continue;
+		recycler->retired[recycler->nr] = *window;
+		recycler->retired[recycler->nr].unreachable = false;
+		recycler->retired[recycler->nr++].retired = true;
+	}
+}
+
+void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
+		   const struct seen *seen)
+{
+	cleanup_free uint8_t *marks = NULL;
+
+	free_retired(recycler, recycled);
+	retire_idle(recycler, recycled, seen);
+	marks = mark_retired(recycler, recycled);
+	if (marks)
+		empty_caches(recycled, marks);
+}
+
+void recycler_free(struct recycler *recycler)
+{
+	if (recycler->grace_fd >= 0)
+		close(recycler->grace_fd);
+	if (recycler->grace_inner_fd >= 0)
+		close(recycler->grace_inner_fd);
+	free(recycler->retired);
+	free(recycler->pages);
+	recycler_init(recycler);
+}

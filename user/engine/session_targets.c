@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/session_impl.h"
+
+static const char *const kind_words[] = {
+	[TARGET_COMMAND] = "command",
+	[TARGET_PID] = "pid",
+	[TARGET_CGROUP] = "cgroup",
+	[TARGET_SYSTEM] = "system",
+};
+
+static int out_of_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "targets: out of memory");
+}
+
+static size_t count_kind(const struct session_options *options, enum target_kind kind)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < options->nr_targets; i++)
+		n += options->targets[i].kind == kind;
+	return n;
+}
+
+int session_add_targets(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	const char *controller = options->cgroup_controller;
+	uint32_t i;
+
+	if (options->nr_targets > TARGETS_MAX)
+		return error_set(err, -E2BIG, "%zu targets: no more than %d at once",
+				 options->nr_targets, TARGETS_MAX);
+	session->by_cgroup = options->split == SPLIT_CGROUP || count_kind(options, TARGET_CGROUP);
+	session->controller = controller ? strdup(controller) : NULL;
+	session->targets = calloc(options->nr_targets, sizeof(*session->targets));
+	if (!session->targets || (controller && !session->controller))
+		return out_of_memory(err);
+	for (i = 0; i < options->nr_targets; i++) {
+		const struct target *from = &options->targets[i];
+		struct session_target *to = &session->targets[i];
+
+		session->nr_targets++;
+		to->kind = kind_words[from->kind];
+		to->name = strdup(from->name);
+		to->cgroup = from->path ? strdup(from->path) : NULL;
+		if (!to->name || (from->path && !to->cgroup))
+			return out_of_memory(err);
+	}
+	return 0;
+}
+
+/*
+ * A controller's place in the kernel's sets of cgroups. Kernels are built with different ones, so
+ * that the numbers are this kernel's own.
+ */
+static int controller_number(const char *controller, struct error *err)
+{
+	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	const struct btf_enum *values;
+	const struct btf_type *type;
+	int id, i, found = -1;
+	char name[64];
+
+	if (!btf)
+		return error_errno(err, -errno, "reading the kernel's BTF");
+	snprintf(name, sizeof(name), "%s_cgrp_id", strcmp(controller, "blkio") ? controller : "io");
+	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
+	values = type ? btf_enum(type) : NULL;
+	for (i = 0; type && i < btf_vlen(type) && found < 0; i++)
+		if (!strcmp(btf__name_by_offset(btf, values[i].name_off), name))
+			found = values[i].val;
+	btf__free(btf);
+	if (found < 0)
+		return error_set(err, -EOPNOTSUPP, "cgroup controller %s: not in this kernel",
+				 controller);
+	return found;
+}
+
+/* The sizes of maps: one where nothing will be, for a map of none is refused. */
+static int size_maps(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	struct profil_bpf *skel = session->skel;
+	size_t pids = count_kind(options, TARGET_PID), cgroups = count_kind(options, TARGET_CGROUP);
+	int ret;
+
+	ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.attached, pids ?: 1);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.cgroup_targets, cgroups ?: 1);
+	return ret ? error_errno(err, ret, "sizing the maps of targets") : 0;
+}
+
+int session_configure_targets(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	struct profil_bpf *skel = session->skel;
+	uint32_t i;
+	int number;
+
+	skel->rodata->cgroup_wanted = count_kind(options, TARGET_CGROUP) > 0;
+	for (i = 0; i < options->nr_targets; i++)
+		if (options->targets[i].kind == TARGET_SYSTEM)
+			skel->rodata->system_target = i;
+	if (session->controller) {
+		number = controller_number(session->controller, err);
+		if (number < 0)
+			return number;
+		skel->rodata->cgroup_controller = number;
+	}
+	bpf_program__set_autoload(skel->progs.profil_attach, count_kind(options, TARGET_PID) > 0);
+	return size_maps(session, err);
+}
+
+static int pid_open(pid_t pid, struct error *err)
+{
+	int fd = syscall(SYS_pidfd_open, pid, 0);
+
+	return fd < 0 ? error_errno(err, -errno, "process %d", pid) : fd;
+}
+
+static int follow_command(struct session *session, uint32_t number, pid_t pid, struct error *err)
+{
+	struct follow follow = { .target = number, .flags = FOLLOW_FROM_EXEC };
+	cleanup_fd int fd = pid_open(pid, err);
+	int ret;
+
+	if (fd < 0)
+		return fd;
+	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow, BPF_ANY);
+	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
+}
+
+static int want_pid(struct session *session, uint32_t number, const struct target *target,
+		    struct error *err)
+{
+	struct attached attached = { .target = number };
+	uint32_t pid = target->pid;
+	int ret;
+
+	if (target->no_children)
+		attached.flags = FOLLOW_NO_CHILDREN;
+	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.attached), &pid, &attached,
+				  BPF_ANY);
+	return ret ? error_errno(err, ret, "following process %d", target->pid) : 0;
+}
+
+int session_want_cgroups(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	int fd = bpf_map__fd(session->skel->maps.cgroup_targets), ret = 0;
+	uint32_t i;
+
+	for (i = 0; i < options->nr_targets && !ret; i++) {
+		const struct target *target = &options->targets[i];
+
+		if (target->kind != TARGET_CGROUP)
+			continue;
+		ret = bpf_map_update_elem(fd, &target->cgroup, &i, BPF_NOEXIST);
+		if (ret)
+			error_errno(err, ret, "cgroup %s", target->name);
+	}
+	return ret;
+}
+
+/*
+ * One walk over all threads of the host finds those of all pids: a process's own list, in /proc, may
+ * change under the reader. A thread born meanwhile gets its record from its parent or its process.
+ */
+static int attach_pids(struct session *session, struct error *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(session->skel->progs.profil_attach, NULL);
+	cleanup_fd int fd = -1;
+	char nothing[64];
+	int ret;
+
+	if (!link)
+		return error_errno(err, -errno, "attaching to processes: the walk over all");
+	fd = bpf_iter_create(bpf_link__fd(link));
+	ret = fd < 0 ? -errno : 0;
+	while (!ret && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+	bpf_link__destroy(link);
+	return ret ? error_errno(err, ret, "attaching to processes: the walk over all") : 0;
+}
+
+/* After the walk each process must have a record, or it has ended or there was no memory. */
+static int check_pid(struct session *session, const struct target *target, struct error *err)
+{
+	cleanup_fd int fd = pid_open(target->pid, err);
+	struct follow follow;
+
+	if (fd < 0)
+		return fd;
+	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow))
+		return error_errno(err, -errno, "following process %d", target->pid);
+	return 0;
+}
+
+int session_follow_targets(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	bool pids = false;
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < options->nr_targets && !ret; i++) {
+		const struct target *target = &options->targets[i];
+
+		if (target->kind == TARGET_COMMAND)
+			ret = follow_command(session, i, target->pid, err);
+		else if (target->kind == TARGET_PID)
+			ret = want_pid(session, i, target, err);
+		pids = pids || target->kind == TARGET_PID;
+	}
+	if (!ret && pids)
+		ret = attach_pids(session, err);
+	for (i = 0; i < options->nr_targets && !ret; i++)
+		if (options->targets[i].kind == TARGET_PID)
+			ret = check_pid(session, &options->targets[i], err);
+	return ret;
+}

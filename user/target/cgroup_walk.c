@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "target/cgroups.h"
+
+/* Kubernetes in a container of a container: some ten. Each takes a descriptor meanwhile. */
+#define DEPTH_MAX 32
+
+struct walk {
+	/* Other than 0 ends the walk. dir is the directory of path; its name is the last of path. */
+	int (*visit)(struct walk *walk, int dir);
+	char path[PATH_MAX]; /* of the hierarchy */
+	size_t length;
+
+	/* For finding */
+	struct cgroup_places *places;
+	const struct cgroup_mount *mount;
+	cgroup_match match;
+	const void *wanted;
+	/* For processes */
+	int (*each)(pid_t pid, void *argument);
+	void *argument;
+};
+
+static int walk_below(struct walk *walk, int dir, unsigned int depth);
+
+/* Removed or kept from us: left out. A lack of ours is none of its. */
+static int trouble(void)
+{
+	return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
+}
+
+static int walk_into(struct walk *walk, int dir, const char *name, unsigned int depth)
+{
+	size_t before = walk->length, length = strlen(name);
+	int fd, ret;
+
+	if (before + length + 2 > sizeof(walk->path))
+		return 0;
+	fd = openat(dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd < 0)
+		return trouble();
+	if (before > 1)
+		walk->path[walk->length++] = '/';
+	memcpy(walk->path + walk->length, name, length + 1);
+	walk->length += length;
+	ret = walk->visit(walk, fd);
+	if (!ret && depth < DEPTH_MAX)
+		ret = walk_below(walk, fd, depth + 1);
+	walk->length = before;
+	walk->path[before] = '\0';
+	close(fd);
+	return ret;
+}
+
+static int walk_below(struct walk *walk, int dir, unsigned int depth)
+{
+	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
+	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!entries) {
+		ret = trouble();
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && (entry = readdir(entries)))
+		if (entry->d_type == DT_DIR && strcmp(entry->d_name, ".") != 0 &&
+		    strcmp(entry->d_name, "..") != 0)
+			ret = walk_into(walk, dir, entry->d_name, depth);
+	closedir(entries);
+	return ret;
+}
+
+/* Begins with what is at path, which is not visited. */
+static int walk_from(struct walk *walk, const struct cgroup_mount *mount, const char *path)
+{
+	cleanup_free char *directory = cgroup_directory(mount, path);
+	cleanup_fd int dir = -1;
+
+	if (!directory)
+		return 0;
+	dir = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (dir < 0)
+		return trouble();
+	walk->mount = mount;
+	walk->length = strlen(path);
+	if (walk->length >= sizeof(walk->path))
+		return 0;
+	memcpy(walk->path, path, walk->length + 1);
+	return walk_below(walk, dir, 0);
+}
+
+static int visit_match(struct walk *walk, int dir)
+{
+	const char *name = strrchr(walk->path, '/') + 1;
+	int ret;
+
+	(void)dir;
+	if (!walk->match(name, walk->wanted))
+		return 0;
+	ret = cgroup_places_add(walk->places, walk->mount, walk->path);
+	return ret == -ENOENT || ret == -EACCES ? 0 : ret;
+}
+
+static int compare(const void *left, const void *right)
+{
+	const struct cgroup_place *a = left, *b = right;
+
+	if (a->mount != b->mount)
+		return a->mount < b->mount ? -1 : 1;
+	return strcmp(a->path, b->path);
+}
+
+int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,
+		       cgroup_match match, const void *wanted, struct error *err)
+{
+	struct walk walk = { .visit = visit_match,
+			     .places = places,
+			     .match = match,
+			     .wanted = wanted };
+	size_t i;
+	int ret;
+
+	for (i = 0; i < cgroups->nr; i++) {
+		if (cgroups->list[i].hierarchy != i)
+			continue;
+		ret = walk_from(&walk, &cgroups->list[i], cgroups->list[i].root);
+		if (ret)
+			return error_errno(err, ret, "%s", cgroups->list[i].where);
+	}
+	/* Directories are read in no order, and what is said of them should have one. */
+	if (places->nr)
+		qsort(places->list, places->nr, sizeof(*places->list), compare);
+	return 0;
+}
+
+static int visit_processes(struct walk *walk, int dir)
+{
+	int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC), ret = 0;
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
+	int pid;
+
+	if (!file) {
+		ret = trouble();
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	while (!ret && fscanf(file, "%d", &pid) == 1)
+		ret = walk->each(pid, walk->argument);
+	fclose(file);
+	return ret;
+}
+
+int cgroup_place_each_process(const struct cgroup_place *place,
+			      int (*visit)(pid_t pid, void *argument), void *argument)
+{
+	struct walk walk = { .visit = visit_processes, .each = visit, .argument = argument };
+	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
+	cleanup_fd int dir = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	int ret;
+
+	if (dir < 0)
+		return directory ? trouble() : -ENOMEM;
+	ret = visit_processes(&walk, dir);
+	return ret ? ret : walk_from(&walk, place->mount, place->path);
+}
+
+bool cgroup_place_is_there(const struct cgroup_place *place)
+{
+	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
+	struct stat status;
+
+	/* Without memory nothing is known, and then nothing has changed. */
+	return !directory || (!stat(directory, &status) && status.st_ino == place->id);
+}
+
+static int stop(pid_t pid, void *argument)
+{
+	(void)pid;
+	(void)argument;
+	return 1;
+}
+
+bool cgroup_place_is_populated(const struct cgroup_place *place)
+{
+	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
+	cleanup_file FILE *file = NULL;
+	char path[PATH_MAX], line[64];
+
+	if (!directory)
+		return true;
+	snprintf(path, sizeof(path), "%s/cgroup.events", directory);
+	file = fopen(path, "re");
+	/* Neither version 1 has that file nor a root, which is never empty. */
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, "populated ", 10))
+			return line[10] == '1';
+	return cgroup_place_each_process(place, stop, NULL) != 0;
+}

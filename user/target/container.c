@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "target/container_id.h"
+#include "target/names.h"
+#include "target/runtimes.h"
+#include "target/targets_impl.h"
+
+#define LISTED_MAX 5
+
+static const char *place_name(const struct cgroup_place *place)
+{
+	return strrchr(place->path, '/') + 1;
+}
+
+static bool has_prefix(const char *directory, const void *wanted)
+{
+	const char *id = container_id_in(directory);
+
+	return id && !strncmp(id, wanted, strlen(wanted));
+}
+
+static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return !strncmp(container_id_in(place_name(a)), container_id_in(place_name(b)),
+			CONTAINER_ID_LENGTH);
+}
+
+/* One beginning, several containers: each is named once, whatever hierarchies it is in. */
+static int refuse_prefix(const struct cgroup_places *places, const char *typed, struct error *err)
+{
+	char list[LISTED_MAX * (CONTAINER_ID_SHORT + 8) + 8];
+	size_t i, j, nr = 0, length = 0;
+
+	for (i = 0; i < places->nr; i++) {
+		const char *id = container_id_in(place_name(&places->list[i]));
+
+		for (j = 0; j < i && !is_same_id(&places->list[i], &places->list[j]);)
+			j++;
+		if (j < i || nr++ >= LISTED_MAX)
+			continue;
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s",
+					   nr > 1 ? ", " : "", CONTAINER_ID_SHORT + 4, id);
+	}
+	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers' ids begin so: %s%s", typed, nr,
+		  list, nr > LISTED_MAX ? ", ..." : "");
+	error_hint(err, "--container with more of the id");
+	return -ENOTUNIQ;
+}
+
+/* The directories of the one container whose id begins so; -ENOENT: there is none. */
+static int find_prefix(const struct cgroups *cgroups, const char *prefix, struct cgroup_places *ret,
+		       struct error *err)
+{
+	size_t i;
+	int failed;
+
+	failed = cgroup_places_find(ret, cgroups, has_prefix, prefix, err);
+	if (failed)
+		return failed;
+	for (i = 1; i < ret->nr; i++)
+		if (!is_same_id(&ret->list[0], &ret->list[i]))
+			return refuse_prefix(ret, prefix, err);
+	return ret->nr ? 0 : -ENOENT;
+}
+
+/* Its path up to the directory that was made for the container, which may have put itself lower. */
+static void cut_below(struct cgroup_place *place, const char *id)
+{
+	char *name = place->path, *end;
+
+	while (*name) {
+		end = strchrnul(++name, '/');
+		if (*end) {
+			*end = '\0';
+			if (container_id_names(id, name))
+				return;
+			*end = '/';
+		}
+		name = end;
+	}
+}
+
+static bool is_own(const struct cgroup_place *place, const void *argument)
+{
+	const struct cgroup_place *theirs = cgroup_places_in(argument, place->mount->hierarchy);
+
+	return strcmp(place->path, "/") != 0 && (!theirs || strcmp(theirs->path, place->path) != 0);
+}
+
+static pid_t parent_of(const struct cgroups *cgroups, pid_t pid)
+{
+	cleanup_file FILE *file = NULL;
+	char path[128], line[128];
+	int parent = 0;
+
+	snprintf(path, sizeof(path), "%s/%d/status", cgroups->proc, pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "PPid: %d", &parent) == 1)
+			break;
+	return parent;
+}
+
+/*
+ * By its first process. Where a runtime made no cgroup for it, as some do not in version 2 on a
+ * hybrid host, it is in the one of whoever started it, and that is not the container.
+ */
+static int find_process(const struct cgroups *cgroups, const struct runtime_container *container,
+			struct cgroup_places *ret)
+{
+	struct cgroup_places theirs = { 0 }, cut = { 0 };
+	int failed;
+	size_t i;
+
+	failed = cgroup_places_add_process(ret, cgroups, container->pid);
+	if (failed)
+		return failed;
+	cgroup_places_add_process(&theirs, cgroups, parent_of(cgroups, container->pid));
+	cgroup_places_filter(ret, is_own, &theirs);
+	cgroup_places_free(&theirs);
+	for (i = 0; !failed && i < ret->nr; i++) {
+		cut_below(&ret->list[i], container->id);
+		failed = cgroup_places_add(&cut, ret->list[i].mount, ret->list[i].path);
+	}
+	cgroup_places_free(ret);
+	*ret = cut;
+	return failed;
+}
+
+static int refuse_shared(const char *typed, const struct runtime_container *container,
+			 struct error *err)
+{
+	error_set(err, -ENOENT,
+		  "--container '%s': %s gave it no cgroup of its own, by which its processes could "
+		  "be told from others",
+		  typed, container->runtime);
+	error_hint(err, "--pid %d", container->pid);
+	return -ENOENT;
+}
+
+/* From what a runtime said. */
+static int find_told(const struct cgroups *cgroups, const char *typed,
+		     const struct runtime_container *container, struct cgroup_places *ret,
+		     struct error *err)
+{
+	int failed = -ENOENT;
+
+	if (container->stopped)
+		return error_set(err, -ESRCH, "--container '%s': not running, says %s", typed,
+				 container->runtime);
+	if (container_id_is_full(container->id))
+		failed = find_prefix(cgroups, container->id, ret, err);
+	if (failed != -ENOENT)
+		return failed;
+	if (container->pid <= 0)
+		return error_set(err, -ENOENT, "--container '%s': %s knows it, but no cgroup is it",
+				 typed, container->runtime);
+	failed = find_process(cgroups, container, ret);
+	if (failed == -ESRCH)
+		return error_set(err, failed, "--container '%s': has ended", typed);
+	if (failed)
+		return error_errno(err, failed, "--container '%s'", typed);
+	return ret->nr ? 0 : refuse_shared(typed, container, err);
+}
+
+static int refuse_several(const struct runtime_containers *told, const char *typed,
+			  struct error *err)
+{
+	char list[320] = "";
+	size_t i, length = 0;
+
+	for (i = 0; i < told->nr && i < LISTED_MAX && length < sizeof(list) - 1; i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s (%s%s%s)",
+					   i ? ", " : "", CONTAINER_ID_SHORT, told->list[i].id,
+					   told->list[i].runtime, told->list[i].where ? " " : "",
+					   told->list[i].where ?: "");
+	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers: %s%s", typed, told->nr, list,
+		  told->nr > LISTED_MAX ? ", ..." : "");
+	error_hint(err, "--container %.*s", CONTAINER_ID_SHORT, told->list[0].id);
+	return -ENOTUNIQ;
+}
+
+/* Two runtimes may tell of one container: docker's is a wrapper of podman's at times. */
+static bool are_one(const struct runtime_containers *told)
+{
+	size_t i;
+
+	for (i = 1; i < told->nr; i++)
+		if (strcmp(told->list[0].id, told->list[i].id) != 0)
+			return false;
+	return told->nr;
+}
+
+static bool has_id(const char *directory, const void *wanted)
+{
+	(void)wanted;
+	return container_id_in(directory);
+}
+
+/* The names that runtimes tell, and ids as long as the typed one. */
+static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
+{
+	struct cgroup_places places = { 0 };
+	size_t i;
+	int ret;
+
+	ret = runtimes_names(names, NULL);
+	if (!ret && container_id_is_prefix(typed))
+		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
+	for (i = 0; !ret && i < places.nr; i++)
+		ret = names_add(names, container_id_in(place_name(&places.list[i])),
+				CONTAINER_ID_SHORT);
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int no_container(const struct cgroups *cgroups, const char *typed,
+			const struct runtime_containers *told, struct error *err)
+{
+	struct names names = { 0 };
+	const char *near = NULL;
+
+	error_set(err, -ENOENT, "--container '%s': no running container of that name or id%s%s%s",
+		  typed, told->trouble[0] ? " (" : "", told->trouble, told->trouble[0] ? ")" : "");
+	if (!collect_names(cgroups, typed, &names))
+		near = names_nearest(&names, typed);
+	if (near)
+		error_hint(err, "--container %s", near);
+	else if (geteuid() && told->trouble[0])
+		error_hint(err, "sudo: the runtime may answer to root only");
+	names_free(&names);
+	return -ENOENT;
+}
+
+/* A long beginning of an id is hardly a name; a short one is asked for as a name first. */
+static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_places *ret,
+		struct error *err)
+{
+	bool is_prefix = container_id_is_prefix(typed);
+	struct runtime_containers told = { 0 };
+	int failed = -ENOENT;
+
+	if (is_prefix && strlen(typed) >= CONTAINER_ID_SHORT)
+		failed = find_prefix(cgroups, typed, ret, err);
+	if (failed != -ENOENT)
+		return failed;
+	failed = runtimes_ask(typed, &told, err);
+	if (failed)
+		return failed;
+	if (are_one(&told))
+		failed = find_told(cgroups, typed, &told.list[0], ret, err);
+	else if (told.nr)
+		failed = refuse_several(&told, typed, err);
+	else
+		failed = is_prefix ? find_prefix(cgroups, typed, ret, err) : -ENOENT;
+	if (failed == -ENOENT && !told.nr)
+		no_container(cgroups, typed, &told, err);
+	runtime_containers_free(&told);
+	return failed;
+}
+
+int targets_add_container(struct targets *targets, const char *name, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	const struct cgroups *cgroups;
+	int ret;
+
+	if (!container_name_is_valid(name))
+		return error_set(err, -EINVAL,
+				 "--container '%s': must be a name, or an id or its beginning",
+				 name);
+	ret = targets_cgroups(targets, &cgroups, err);
+	if (!ret)
+		ret = find(cgroups, name, &places, err);
+	if (!ret && !cgroup_places_keep_populated(&places))
+		ret = error_set(err, -ESRCH, "--container '%s': nobody is in its cgroup", name);
+	if (ret) {
+		cgroup_places_free(&places);
+		return ret;
+	}
+	return targets_add_places(targets, "--container", name, &places, true, err);
+}

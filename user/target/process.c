@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "target/targets_impl.h"
+
+/* include/linux/sched.h: PF_KTHREAD */
+#define KERNEL_THREAD 0x00200000
+
+/* As of /proc/PID/stat and status. */
+struct process {
+	char name[64]; /* a kernel worker's is longer than the 15 bytes of others */
+	pid_t leader;
+	pid_t parent;
+	unsigned int flags;
+};
+
+static int read_stat(pid_t pid, struct process *process)
+{
+	char path[64], line[512], *name, *end;
+	cleanup_file FILE *file = NULL;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	length = fread(line, 1, sizeof(line) - 1, file);
+	line[length] = '\0';
+	name = strchr(line, '(');
+	/* The name may hold anything, so the last parenthesis ends it. */
+	end = strrchr(line, ')');
+	/* Also when it ended after the file was opened. */
+	if (!name || !end)
+		return -ESRCH;
+	*end = '\0';
+	snprintf(process->name, sizeof(process->name), "%s", name + 1);
+	if (sscanf(end + 1, " %*c %d %*d %*d %*d %*d %u", &process->parent, &process->flags) != 2)
+		return -ESRCH;
+	return 0;
+}
+
+static pid_t read_leader(pid_t pid)
+{
+	cleanup_file FILE *file = NULL;
+	char path[64], line[128];
+	int leader = 0;
+
+	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "Tgid: %d", &leader) == 1)
+			break;
+	return leader;
+}
+
+/* A process of which all threads have ended waits for its parent to ask. */
+static bool has_ended(int pid_fd)
+{
+	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
+
+	return poll(&fd, 1, 0) > 0;
+}
+
+static int no_process(pid_t pid, struct error *err)
+{
+	struct process process;
+	pid_t leader = read_leader(pid);
+
+	if (!leader || leader == pid)
+		return error_set(err, -ESRCH, "--pid %d: no such process", pid);
+	if (read_stat(leader, &process))
+		snprintf(process.name, sizeof(process.name), "?");
+	error_set(err, -ESRCH, "--pid %d: a thread of process %d (%s), not a process", pid, leader,
+		  process.name);
+	error_hint(err, "--pid %d", leader);
+	return -ESRCH;
+}
+
+static int ended(pid_t pid, const struct process *process, struct error *err)
+{
+	struct process parent;
+
+	if (read_stat(process->parent, &parent))
+		return error_set(err, -ESRCH, "--pid %d (%s): has ended", pid, process->name);
+	return error_set(err, -ESRCH,
+			 "--pid %d (%s): has ended; its parent %d (%s) has not yet waited for it",
+			 pid, process->name, process->parent, parent.name);
+}
+
+static int cannot_open(pid_t pid, int why, struct error *err)
+{
+	error_errno(err, why, "--pid %d", pid);
+	if (why == -EMFILE)
+		error_hint(err, "ulimit -n 8192");
+	return why;
+}
+
+/* What its files say; its descriptor has pinned the pid, so that they are its own. */
+static int check_process(pid_t pid, int fd, struct process *process, struct error *err)
+{
+	int failed = read_stat(pid, process);
+
+	if (failed && failed != -ENOENT && failed != -ESRCH)
+		return cannot_open(pid, failed, err);
+	if (failed && has_ended(fd))
+		return no_process(pid, err);
+	if (failed)
+		return error_set(err, -EACCES,
+				 "--pid %d: hidden from us in /proc (hidepid); root can see it",
+				 pid);
+	if (process->flags & KERNEL_THREAD)
+		return error_set(err, -EOPNOTSUPP,
+				 "--pid %d (%s): a kernel thread, which has no text of its own",
+				 pid, process->name);
+	return has_ended(fd) ? ended(pid, process, err) : 0;
+}
+
+/* A descriptor of it, or why there is none. */
+static int open_process(pid_t pid, struct process *process, struct error *err)
+{
+	int fd = (int)syscall(SYS_pidfd_open, pid, 0), failed;
+
+	/* A thread that is no process: EINVAL, ENOENT in newer kernels. */
+	if (fd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
+		return cannot_open(pid, -errno, err);
+	if (fd < 0)
+		return no_process(pid, err);
+	failed = check_process(pid, fd, process, err);
+	if (failed)
+		close(fd);
+	return failed ? failed : fd;
+}
+
+static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct error *err)
+{
+	struct target target = { .kind = TARGET_PID, .pid = pid, .no_children = no_children };
+	struct target_origin origin = { .member_fd = -1 };
+	struct process process;
+	char *name;
+
+	origin.pid_fd = open_process(pid, &process, err);
+	if (origin.pid_fd < 0)
+		return origin.pid_fd;
+	target.name = asprintf(&name, "%s (%d)", process.name, pid) < 0 ? NULL : name;
+	if (asprintf(&origin.typed, "--pid %d", pid) < 0)
+		origin.typed = NULL;
+	return targets_add(targets, &target, &origin, err);
+}
+
+/* Ticks are known by the pids of the host's namespace, which cannot be had from within another. */
+static int check_namespace(struct error *err)
+{
+	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same everywhere */
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
+		return 0;
+	error_set(err, -EOPNOTSUPP,
+		  "--pid: pids here are not the host's, which the kernel counts "
+		  "by: this is a pid namespace of its own");
+	error_hint(err, "starting bpfprofil on the host, or its container with --pid=host");
+	return -EOPNOTSUPP;
+}
+
+int targets_add_pids(struct targets *targets, const char *list, bool no_children, struct error *err)
+{
+	cleanup_free char *copy = strdup(list);
+	char *rest = copy, *word;
+	uint64_t pid;
+	int ret;
+
+	if (!copy)
+		return error_errno(err, -ENOMEM, "--pid");
+	ret = check_namespace(err);
+	while (!ret && (word = strsep(&rest, ","))) {
+		if (parse_u64(word, &pid) || !pid || pid > INT_MAX)
+			return error_set(err, -EINVAL,
+					 "--pid '%s': must be a process's number, or several like "
+					 "12,345",
+					 list);
+		ret = add_pid(targets, (pid_t)pid, no_children, err);
+	}
+	return ret;
+}

@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "target/runtimes.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/json_reader.h"
+#include "base/util.h"
+#include "target/names.h"
+#include "target/runtimes_impl.h"
+#include "target/tool.h"
+
+#define MAX_WORDS 8
+
+struct runtime {
+	const char *inspect[MAX_WORDS]; /* the name follows, unless it lists them all */
+	const char *list[MAX_WORDS]; /* prints a name on each line; empty: as JSON, by inspect */
+	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
+	bool lists_all;
+};
+
+/* "--" ends the options of each: cobra's, urfave/cli's and argp's. */
+static const struct runtime runtimes[] = {
+	{ .inspect = { "docker", "inspect", "--type", "container", "--" },
+	  .list = { "docker", "ps", "--format", "{{.Names}}" },
+	  .parse = runtime_parse_docker },
+	{ .inspect = { "podman", "inspect", "--type", "container", "--" },
+	  .list = { "podman", "ps", "--format", "{{.Names}}" },
+	  .parse = runtime_parse_docker },
+	{ .inspect = { "nerdctl", "inspect", "--type", "container", "--" },
+	  .list = { "nerdctl", "ps", "--format", "{{.Names}}" },
+	  .parse = runtime_parse_docker },
+	/* Its filter by name is a regular expression, and the list is needed for near names. */
+	{ .inspect = { "crictl", "ps", "-o", "json" },
+	  .parse = runtime_parse_cri,
+	  .lists_all = true },
+	{ .inspect = { "runc", "state", "--" },
+	  .list = { "runc", "list", "--quiet" },
+	  .parse = runtime_parse_oci },
+	{ .inspect = { "crun", "state", "--" },
+	  .list = { "crun", "list", "--quiet" },
+	  .parse = runtime_parse_oci },
+};
+
+#define NR_RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
+
+/* What each says of a container that it does not have. */
+static bool says_there_is_none(const char *said)
+{
+	return strcasestr(said, "no such") || strcasestr(said, "does not exist") ||
+	       strcasestr(said, "not found");
+}
+
+__attribute__((format(printf, 2, 3))) static void
+note_trouble(struct runtime_containers *containers, const char *format, ...)
+{
+	va_list args;
+
+	if (containers->trouble[0])
+		return;
+	va_start(args, format);
+	vsnprintf(containers->trouble, sizeof(containers->trouble), format, args);
+	va_end(args);
+}
+
+/* True: there is output to parse. */
+static bool answered(const struct tool_answer *answer, const char *program,
+		     struct runtime_containers *containers)
+{
+	if (answer->out < 0)
+		return false;
+	if (answer->late)
+		note_trouble(containers, "%s: no answer within %d s", program,
+			     TOOL_PATIENCE_MS / 1000);
+	else if (answer->status && !says_there_is_none(answer->said))
+		note_trouble(containers, "%s: %s", program,
+			     answer->said[0] ? answer->said : "failed without a word");
+	return !answer->late && !answer->status;
+}
+
+/* An answer that is no such JSON is the runtime's trouble, not ours; only a lack is ours. */
+static int parse(const struct runtime *runtime, struct tool_answer *answer,
+		 struct runtime_parse *parsed, struct error *err)
+{
+	const char *program = runtime->inspect[0];
+	struct error wrong = { 0 };
+	struct json_reader *json;
+	struct input *in;
+	int ret;
+
+	ret = input_open_fd(answer->out, program, &in, err);
+	answer->out = -1;
+	if (ret)
+		return ret;
+	json = json_reader_new(in, &wrong);
+	parsed->runtime = program;
+	ret = json ? runtime->parse(json, parsed) : -ENOMEM;
+	if (!ret)
+		ret = json_reader_end(json);
+	json_reader_free(json);
+	input_close(in);
+	if (ret == -ENOMEM)
+		return error_errno(err, ret, "%s", program);
+	if (ret < 0)
+		note_trouble(parsed->containers, "%s", wrong.text);
+	return 0;
+}
+
+static int ask(const struct runtime *runtime, struct runtime_parse *parsed, struct error *err)
+{
+	const char *words[MAX_WORDS + 2];
+	struct tool_answer answer;
+	size_t nr = 0;
+	int ret = 0;
+
+	for (; runtime->inspect[nr]; nr++)
+		words[nr] = runtime->inspect[nr];
+	if (!runtime->lists_all)
+		words[nr++] = parsed->name;
+	words[nr] = NULL;
+	ret = tool_ask(words, &answer, err);
+	if (!ret && answered(&answer, words[0], parsed->containers))
+		ret = parse(runtime, &answer, parsed, err);
+	tool_answer_free(&answer);
+	return ret;
+}
+
+int runtimes_ask(const char *name, struct runtime_containers *ret, struct error *err)
+{
+	struct runtime_parse parsed = { .name = name, .containers = ret };
+	int failed = 0;
+	size_t i;
+
+	*ret = (struct runtime_containers){ 0 };
+	for (i = 0; !failed && i < NR_RUNTIMES; i++)
+		failed = ask(&runtimes[i], &parsed, err);
+	if (failed)
+		runtime_containers_free(ret);
+	return failed;
+}
+
+void runtime_containers_free(struct runtime_containers *containers)
+{
+	size_t i;
+
+	for (i = 0; i < containers->nr; i++) {
+		free(containers->list[i].id);
+		free(containers->list[i].where);
+	}
+	free(containers->list);
+	*containers = (struct runtime_containers){ 0 };
+}
+
+static int add_lines(struct names *names, int *fd)
+{
+	cleanup_file FILE *file = fdopen(*fd, "r");
+	cleanup_free char *line = NULL;
+	size_t room = 0;
+	int ret = 0;
+
+	if (!file)
+		return -errno;
+	*fd = -1;
+	while (!ret && getline(&line, &room, file) > 0)
+		ret = names_add(names, line, strcspn(line, "\n"));
+	return ret;
+}
+
+static int list(const struct runtime *runtime, struct names *names, struct error *err)
+{
+	struct runtime_containers ignored = { .trouble = "not of interest" };
+	struct runtime_parse parsed = { .names = names, .containers = &ignored };
+	struct tool_answer answer;
+	int ret;
+
+	if (runtime->lists_all)
+		return ask(runtime, &parsed, err);
+	ret = tool_ask(runtime->list, &answer, err);
+	if (!ret && answered(&answer, runtime->list[0], &ignored)) {
+		ret = add_lines(names, &answer.out);
+		if (ret)
+			error_errno(err, ret, "%s", runtime->list[0]);
+	}
+	tool_answer_free(&answer);
+	return ret;
+}
+
+int runtimes_names(struct names *ret, struct error *err)
+{
+	int failed = 0;
+	size_t i;
+
+	for (i = 0; !failed && i < NR_RUNTIMES; i++)
+		failed = list(&runtimes[i], ret, err);
+	return failed;
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/targets_impl.h"
+
+static bool any(const char *name, const void *wanted)
+{
+	(void)name;
+	(void)wanted;
+	return true;
+}
+
+/* Those with somebody in them, below the root. */
+static size_t count(const struct cgroup_places *places, size_t hierarchy)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < places->nr; i++)
+		if (places->list[i].mount->hierarchy == hierarchy)
+			nr += cgroup_place_is_populated(&places->list[i]);
+	return nr;
+}
+
+/*
+ * That of version 2, where processes are in cgroups of it: a hybrid host may have it and not use
+ * it. Then the one that has the most cgroups with processes in them.
+ */
+static const struct cgroup_mount *choose(const struct cgroups *cgroups,
+					 const struct cgroup_places *places)
+{
+	const struct cgroup_mount *best = NULL;
+	size_t i, nr, most = 0;
+
+	for (i = 0; i < cgroups->nr; i++) {
+		const struct cgroup_mount *mount = &cgroups->list[i];
+
+		if (mount->hierarchy != i || (!cgroup_mount_is_v2(mount) && !mount->controller))
+			continue;
+		nr = count(places, i);
+		if (nr && cgroup_mount_is_v2(mount))
+			return mount;
+		if (nr > most || (cgroup_mount_is_v2(mount) && !best)) {
+			best = mount;
+			most = nr;
+		}
+	}
+	return best;
+}
+
+int targets_split_hierarchy(char **ret, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	const struct cgroup_mount *mount;
+	struct cgroups cgroups;
+	int failed;
+
+	*ret = NULL;
+	failed = cgroups_read(&cgroups, "/proc", err);
+	if (failed)
+		return failed;
+	failed = cgroup_places_find(&places, &cgroups, any, NULL, err);
+	mount = failed ? NULL : choose(&cgroups, &places);
+	if (!failed && !mount) {
+		failed = error_set(err, -EOPNOTSUPP,
+				   "--split cgroup: processes here are all in one cgroup");
+		error_hint(err, "--split process");
+	} else if (mount && mount->controller) {
+		*ret = strdup(mount->controller);
+		if (!*ret)
+			failed = error_errno(err, -ENOMEM, "--split cgroup");
+	}
+	cgroup_places_free(&places);
+	cgroups_free(&cgroups);
+	return failed;
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "target/targets.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "target/targets_impl.h"
+
+void target_origin_free(struct target_origin *origin)
+{
+	free(origin->typed);
+	cgroup_places_free(&origin->places);
+	if (origin->pid_fd >= 0)
+		close(origin->pid_fd);
+	if (origin->member_fd >= 0)
+		close(origin->member_fd);
+}
+
+/* The strings of a target are the targets' own, whatever const says to those who read them. */
+static void free_target(struct target *target)
+{
+	free((char *)target->name);
+}
+
+static int make_room(struct targets *targets)
+{
+	int ret;
+
+	ret = grow((void **)&targets->list, &targets->capacity, targets->nr + 1,
+		   sizeof(*targets->list));
+	return ret ? ret :
+		     grow((void **)&targets->origins, &targets->origins_capacity, targets->nr + 1,
+			  sizeof(*targets->origins));
+}
+
+int targets_add(struct targets *targets, const struct target *target, struct target_origin *origin,
+		struct error *err)
+{
+	int ret = target->name && origin->typed ? make_room(targets) : -ENOMEM;
+
+	if (ret) {
+		free((char *)target->name);
+		target_origin_free(origin);
+		return error_errno(err, ret, "targets");
+	}
+	targets->list[targets->nr] = *target;
+	targets->origins[targets->nr++] = *origin;
+	return 0;
+}
+
+int targets_add_places(struct targets *targets, const char *option, const char *name,
+		       struct cgroup_places *places, bool ends_empty, struct error *err)
+{
+	struct target target = { .kind = TARGET_CGROUP, .name = strdup(name) };
+	struct target_origin origin = { .places = *places,
+					.ends_empty = ends_empty,
+					.pid_fd = -1,
+					.member_fd = -1 };
+
+	*places = (struct cgroup_places){ 0 };
+	if (asprintf(&origin.typed, "%s '%s'", option, name) < 0)
+		origin.typed = NULL;
+	return targets_add(targets, &target, &origin, err);
+}
+
+int targets_add_all(struct targets *targets, struct error *err)
+{
+	struct target target = { .kind = TARGET_SYSTEM, .name = strdup("all processes") };
+	struct target_origin origin = { .typed = strdup("--all"), .pid_fd = -1, .member_fd = -1 };
+
+	return targets_add(targets, &target, &origin, err);
+}
+
+int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct error *err)
+{
+	int failed;
+
+	if (!targets->cgroups) {
+		targets->cgroups = calloc(1, sizeof(*targets->cgroups));
+		if (!targets->cgroups)
+			return error_errno(err, -ENOMEM, "cgroups");
+		failed = cgroups_read(targets->cgroups, "/proc", err);
+		if (failed) {
+			free(targets->cgroups);
+			targets->cgroups = NULL;
+			return failed;
+		}
+	}
+	*ret = targets->cgroups;
+	if (targets->cgroups->nr)
+		return 0;
+	error_set(err, -EOPNOTSUPP, "cgroups: no hierarchy of them is mounted here");
+	error_hint(err, "mount -t cgroup2 none /sys/fs/cgroup");
+	return -EOPNOTSUPP;
+}
+
+void targets_free(struct targets *targets)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++) {
+		free_target(&targets->list[i]);
+		target_origin_free(&targets->origins[i]);
+	}
+	free(targets->list);
+	free(targets->origins);
+	free(targets->controller);
+	if (targets->cgroups)
+		cgroups_free(targets->cgroups);
+	free(targets->cgroups);
+	target_watch_free(targets->watch);
+	*targets = (struct targets){ 0 };
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TARGETS_IMPL_H
+#define BPFPROFIL_TARGETS_IMPL_H
+
+#include "target/cgroups.h"
+#include "target/targets.h"
+
+/* What a target was made from. */
+struct target_origin {
+	char *typed; /* as in "--container 'web'", for messages */
+	bool ends_empty; /* when nobody is left in it */
+	struct cgroup_places places; /* where it is, of which targets_finish() chooses */
+	const struct cgroup_place *place;
+	int pid_fd; /* of a process from when it was found on: its pid may be given away; or -1 */
+	int member_fd; /* of a process in a cgroup that cannot say when it is empty; or -1 */
+	bool ended;
+};
+
+/* Takes over what target->name and *origin hold, also when it fails. */
+int targets_add(struct targets *targets, const struct target *target, struct target_origin *origin,
+		struct error *err);
+
+/* Adds a cgroup target that is in these places, which it takes over; there is at least one. */
+int targets_add_places(struct targets *targets, const char *option, const char *name,
+		       struct cgroup_places *places, bool ends_empty, struct error *err);
+
+/* This host's cgroups, read once. */
+int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct error *err);
+
+void target_origin_free(struct target_origin *origin);
+void target_watch_free(struct target_watch *watch); /* NULL is fine */
+
+#endif

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "target/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
+
+#define ERRORS_MAX (64 << 10) /* a write that would go beyond it writes nothing */
+
+/*
+ * A file in memory instead of a pipe: nobody has to drain it while the program runs, and what the
+ * program leaves running cannot hold it open. Sealed at its size, so that a program gone wild
+ * gets an error from write() and we do not run out of memory.
+ */
+static int open_capture(size_t size)
+{
+	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW))
+		return fd;
+	failed = -errno;
+	if (fd >= 0)
+		close(fd);
+	return failed;
+}
+
+/* The program wrote as far as the position it shares with us. */
+static int close_capture(int fd)
+{
+	off_t end = lseek(fd, 0, SEEK_CUR);
+
+	if (end < 0 || ftruncate(fd, end) || lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return 0;
+}
+
+static void execute(const char *const *argv, int out, int said)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(said, 2) < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
+	execvp(argv[0], (char *const *)argv);
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+/* Milliseconds are enough: a signal that interrupts the wait begins it anew. */
+static bool ended_in_time(int pid_fd)
+{
+	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
+	int ret;
+
+	do {
+		ret = poll(&fd, 1, TOOL_PATIENCE_MS);
+	} while (ret < 0 && errno == EINTR);
+	return ret > 0;
+}
+
+static int wait_for(pid_t pid, struct tool_answer *answer)
+{
+	int status = 0;
+	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int failed = pid_fd < 0 ? -errno : 0;
+
+	answer->late = !failed && !ended_in_time(pid_fd);
+	if (failed || answer->late) {
+		/* The first for what it has started, the second in case it had not come so far. */
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	answer->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return failed;
+}
+
+/* The last line that is not empty; warnings may come before. */
+static void read_said(int fd, char *ret, size_t size)
+{
+	cleanup_free char *line = NULL;
+	cleanup_file FILE *file = NULL;
+	size_t room = 0;
+
+	*ret = '\0';
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file && fd >= 0)
+		close(fd);
+	while (file && getline(&line, &room, file) > 0)
+		if (*line != '\n')
+			snprintf(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static int run(const char *const *argv, int out, int said, struct tool_answer *answer)
+{
+	pid_t pid = fork();
+	int ret;
+
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		execute(argv, out, said);
+	ret = wait_for(pid, answer);
+	ret = ret ? ret : close_capture(out);
+	ret = ret ? ret : close_capture(said);
+	if (!ret)
+		read_said(said, answer->said, sizeof(answer->said));
+	return ret;
+}
+
+int tool_ask(const char *const *argv, struct tool_answer *ret, struct error *err)
+{
+	cleanup_fd int said = open_capture(ERRORS_MAX);
+	int out = open_capture(TOOL_OUTPUT_MAX), failed;
+
+	*ret = (struct tool_answer){ .out = -1 };
+	failed = said < 0 ? said : out < 0 ? out : run(argv, out, said, ret);
+	if (!failed && ret->status != STATUS_NOT_FOUND) {
+		ret->out = out;
+		return 0;
+	}
+	if (out >= 0)
+		close(out);
+	return failed ? error_errno(err, failed, "%s", argv[0]) : 0;
+}
+
+void tool_answer_free(struct tool_answer *answer)
+{
+	if (answer->out >= 0)
+		close(answer->out);
+	answer->out = -1;
+}

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "target/targets_impl.h"
+
+struct target_watch {
+	int epoll_fd; /* has the others, and a descriptor of each process that is watched */
+	int inotify_fd;
+	int again_fd; /* an eventfd: look again at once */
+};
+
+void target_watch_free(struct target_watch *watch)
+{
+	if (!watch)
+		return;
+	cleanup_fd_close(&watch->epoll_fd);
+	cleanup_fd_close(&watch->inotify_fd);
+	cleanup_fd_close(&watch->again_fd);
+	free(watch);
+}
+
+static int add_fd(const struct target_watch *watch, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
+}
+
+/* Whoever we forked may still hold it, so that to close it does not take it out. */
+static void remove_fd(const struct target_watch *watch, int *fd)
+{
+	if (*fd < 0)
+		return;
+	epoll_ctl(watch->epoll_fd, EPOLL_CTL_DEL, *fd, NULL);
+	close(*fd);
+	*fd = -1;
+}
+
+static void look_again(const struct target_watch *watch)
+{
+	eventfd_write(watch->again_fd, 1);
+}
+
+static bool is_readable(int fd)
+{
+	struct pollfd one = { .fd = fd, .events = POLLIN };
+
+	return poll(&one, 1, 0) > 0;
+}
+
+static int add_inotify(const struct target_watch *watch, const char *path, uint32_t mask,
+		       struct error *err)
+{
+	int failed;
+
+	/* Siblings share a parent's watch. */
+	if (inotify_add_watch(watch->inotify_fd, path, mask | IN_MASK_ADD) >= 0)
+		return 0;
+	failed = -errno;
+	/* Gone in the meantime, as targets_left() will find. */
+	if (failed == -ENOENT)
+		return 0;
+	error_errno(err, failed, "inotify: %s", path);
+	if (failed == -ENOSPC)
+		error_hint(err, "sysctl fs.inotify.max_user_watches=65536");
+	return failed;
+}
+
+/*
+ * By trying: kernfs reports a removal to who watches the parent, and not (IN_DELETE_SELF) to who
+ * watches the directory; and each change of cgroup.events, which only version 2 has.
+ */
+static int watch_cgroup(const struct target_watch *watch, const struct target_origin *origin,
+			struct error *err)
+{
+	cleanup_free char *directory = cgroup_directory(origin->place->mount, origin->place->path);
+	char path[PATH_MAX];
+	int ret = 0;
+
+	if (!directory)
+		return error_errno(err, -ENOMEM, "%s", origin->typed);
+	/* A root has no parent that could lose it. */
+	if (strcmp(directory, origin->place->mount->where) != 0) {
+		snprintf(path, sizeof(path), "%s/..", directory);
+		ret = add_inotify(watch, path, IN_DELETE | IN_ONLYDIR, err);
+	}
+	if (!ret && origin->ends_empty && cgroup_mount_is_v2(origin->place->mount)) {
+		snprintf(path, sizeof(path), "%s/cgroup.events", directory);
+		ret = add_inotify(watch, path, IN_MODIFY, err);
+	}
+	return ret;
+}
+
+/* 0: it ended before it could be watched; 1: it is, or it cannot be. */
+static int open_member(pid_t pid, void *argument)
+{
+	struct target_origin *origin = argument;
+
+	/* Of another pid namespace: only the removal of the cgroup will tell. */
+	if (!pid)
+		return 1;
+	origin->member_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return origin->member_fd >= 0 || errno != ESRCH;
+}
+
+/*
+ * Version 1 tells nobody when a cgroup is empty, but it is not while somebody is in it: the end of
+ * any one that is there, the oldest as a rule, is the time to look for another.
+ */
+static void watch_member(const struct target_watch *watch, struct target_origin *origin)
+{
+	int found;
+
+	remove_fd(watch, &origin->member_fd);
+	found = cgroup_place_each_process(origin->place, open_member, origin);
+	if (!found)
+		look_again(watch);
+	else if (origin->member_fd >= 0)
+		add_fd(watch, origin->member_fd);
+}
+
+static bool has_ended(const struct target_watch *watch, struct target_origin *origin)
+{
+	if (origin->pid_fd >= 0)
+		return is_readable(origin->pid_fd);
+	if (!origin->place)
+		return false;
+	if (!cgroup_place_is_there(origin->place))
+		return true;
+	if (!origin->ends_empty)
+		return false;
+	if (cgroup_mount_is_v2(origin->place->mount))
+		return !cgroup_place_is_populated(origin->place);
+	if (origin->member_fd >= 0 && !is_readable(origin->member_fd))
+		return false;
+	if (!cgroup_place_is_populated(origin->place))
+		return true;
+	watch_member(watch, origin);
+	return false;
+}
+
+/* What has ended would keep the descriptor readable. */
+static void retire(const struct target_watch *watch, struct target_origin *origin)
+{
+	remove_fd(watch, &origin->pid_fd);
+	remove_fd(watch, &origin->member_fd);
+	origin->ended = true;
+}
+
+static int watch_all(struct targets *targets, struct error *err)
+{
+	struct target_watch *watch = targets->watch;
+	size_t i;
+	int ret;
+
+	ret = add_fd(watch, watch->inotify_fd);
+	ret = ret ? ret : add_fd(watch, watch->again_fd);
+	if (ret)
+		return error_errno(err, ret, "epoll");
+	for (i = 0; !ret && i < targets->nr; i++) {
+		struct target_origin *origin = &targets->origins[i];
+
+		if (origin->pid_fd >= 0) {
+			ret = add_fd(watch, origin->pid_fd);
+			if (ret)
+				error_errno(err, ret, "%s", origin->typed);
+		} else if (origin->place) {
+			ret = watch_cgroup(watch, origin, err);
+		}
+	}
+	/* What ended before it was watched. */
+	look_again(watch);
+	return ret;
+}
+
+static bool ever_ends(const struct target_origin *origin)
+{
+	return origin->pid_fd >= 0 || origin->place;
+}
+
+int targets_watch(struct targets *targets, int *ret_fd, struct error *err)
+{
+	struct target_watch *watch;
+	size_t i;
+
+	*ret_fd = -1;
+	for (i = 0; i < targets->nr && !ever_ends(&targets->origins[i]);)
+		i++;
+	if (i == targets->nr)
+		return 0;
+	watch = malloc(sizeof(*watch));
+	if (!watch)
+		return error_errno(err, -ENOMEM, "targets");
+	targets->watch = watch;
+	watch->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	watch->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+	watch->again_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (watch->epoll_fd < 0 || watch->inotify_fd < 0 || watch->again_fd < 0)
+		return error_errno(err, -errno, "inotify");
+	*ret_fd = watch->epoll_fd;
+	return watch_all(targets, err);
+}
+
+static void drain(const struct target_watch *watch)
+{
+	char events[4096] __attribute__((aligned(8)));
+	eventfd_t ignored;
+
+	while (read(watch->inotify_fd, events, sizeof(events)) > 0)
+		;
+	eventfd_read(watch->again_fd, &ignored);
+}
+
+size_t targets_left(struct targets *targets)
+{
+	size_t i, left = 0;
+
+	/* First, so that what happens while we look makes the descriptor readable again. */
+	if (targets->watch)
+		drain(targets->watch);
+	for (i = 0; i < targets->nr; i++) {
+		struct target_origin *origin = &targets->origins[i];
+
+		if (targets->watch && !origin->ended && has_ended(targets->watch, origin))
+			retire(targets->watch, origin);
+		left += !origin->ended;
+	}
+	return left;
+}
+
+bool targets_ended(const struct targets *targets, size_t i)
+{
+	return targets->origins[i].ended;
+}
