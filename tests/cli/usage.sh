@@ -50,6 +50,19 @@ try: --interval 60" run --keep 2 true
 usage run_split "bpfprofil: run: --split 'processes': must be one of none, process, cgroup
 try: --split process" run --split processes true
 
+usage report_hot "bpfprofil: report: --hot: only with --annotate
+try: bpfprofil report --annotate PLACE" report --hot
+usage top_nothing "bpfprofil: top: no target given
+try: --pid PID, --container NAME, --unit NAME, --cgroup PATH or --all" top
+usage top_operand "bpfprofil: top: '77': a target is named by an option
+try: --pid 77, --container 77 or --unit 77" top 77
+usage top_delay "bpfprofil: top: --delay '0.01': must be a time of at least 100ms, like 1, 0.5s or 1m" \
+	top --all -d 0.01
+usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups" \
+	top --all --by lines
+usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
+try: leaving --split out" top --all --by cgroups --split process
+
 usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins, process, cgroup
 try: --by lines" report --by line
 usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
@@ -62,6 +75,10 @@ usage export_format "bpfprofil: export: --format 'cvs': no such format
 try: --format csv" export --format cvs
 usage export_far_format "bpfprofil: export: --format 'html': no such format
 try: bpfprofil export --help" export --format html
+usage export_object_of_csv 'bpfprofil: export: --format csv: takes no --object
+try: another --format' export --format csv --object work "$golden/profile.json"
+usage export_target_of_raw 'bpfprofil: export: --format raw: takes no --target
+try: another --format' export --format raw --target 0 "$golden/profile.json"
 usage export_schema_of_file 'bpfprofil: export: --schema: takes neither a FILE nor a --format
 try: bpfprofil export --schema' export --schema "$golden/profile.json"
 usage doctor_operand "bpfprofil: doctor: takes no operand, not 'x'

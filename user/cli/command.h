@@ -37,6 +37,7 @@ extern const struct command *const commands[];
 
 extern const struct command command_run;
 extern const struct command command_attach;
+extern const struct command command_top;
 extern const struct command command_report;
 extern const struct command command_export;
 extern const struct command command_diff;

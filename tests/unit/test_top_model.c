@@ -1,0 +1,323 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/model.h"
+
+#include <criterion/criterion.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interval.h"
+#include "top/annotate.h"
+#include "top/list.h"
+
+static struct top_model model;
+static struct top_list list;
+
+static void setup(void)
+{
+	top_model_init(&model);
+}
+
+static void teardown(void)
+{
+	top_list_free(&list);
+	top_model_free(&model);
+}
+
+TestSuite(top_model, .init = setup, .fini = teardown);
+
+/* Of each function every tick is in a bin, while there is room for all. */
+static void check_bins(void)
+{
+	const struct top_table *table = &model.tables[TOP_FUNCTIONS];
+	size_t nr = 0, i, j;
+	uint64_t sum;
+
+	for (i = 0; i < table->nr; i++) {
+		sum = 0;
+		for (j = 0; j < table->rows[i]->nr_bins; j++)
+			sum += table->rows[i]->bins[j].ticks;
+		nr += table->rows[i]->nr_bins;
+		if (model.nr_bins < model.bins_max)
+			cr_assert_eq(sum, table->rows[i]->total, "%s", table->rows[i]->name);
+	}
+	cr_assert_eq(nr, model.nr_bins);
+	cr_assert_leq(nr, model.bins_max);
+}
+
+/* No row, nor what was folded, may lose a tick: each table adds up to the ticks in bins. */
+static void check_sums(void)
+{
+	const struct top_table *table;
+	uint64_t ticks, total;
+	size_t by, i;
+
+	for (by = 0; by < TOP_BYS; by++) {
+		table = &model.tables[by];
+		ticks = table->others.ticks;
+		total = table->others.total;
+		for (i = 0; i < table->nr; i++) {
+			ticks += table->rows[i]->ticks;
+			total += table->rows[i]->total;
+		}
+		cr_assert_eq(ticks, model.interval.binned, "%s", top_by_words[by]);
+		cr_assert_eq(total, model.overall.binned, "%s", top_by_words[by]);
+		cr_assert(table->nr <= model.rows_max);
+	}
+	cr_assert(profile_account_exact(&model.interval));
+	cr_assert(profile_account_exact(&model.overall));
+}
+
+static void add(struct profile *profile)
+{
+	cr_assert_eq(top_model_add(&model, profile), 0);
+	profile_free(profile);
+	check_sums();
+	check_bins();
+}
+
+/* The list is what names say, in this order, with these ticks of the interval and of all. */
+struct want {
+	const char *name;
+	uint64_t ticks, total;
+};
+
+static void check_list(struct top_choice choice, size_t nr, const struct want *want)
+{
+	size_t i;
+
+	cr_assert_eq(top_list_choose(&list, &model, &choice), 0);
+	for (i = 0; i < list.nr && i < nr; i++) {
+		cr_assert_str_eq(list.rows[i]->name, want[i].name, "row %zu: %s", i,
+				 list.rows[i]->name);
+		cr_assert_eq(list.rows[i]->ticks, want[i].ticks, "%s", want[i].name);
+		cr_assert_eq(list.rows[i]->total, want[i].total, "%s", want[i].name);
+	}
+	cr_assert_eq(list.nr, nr, "%zu rows", list.nr);
+}
+
+#define LIST(choice, ...)                                                                          \
+	check_list(choice, sizeof((struct want[]){ __VA_ARGS__ }) / sizeof(struct want),           \
+		   (const struct want[]){ __VA_ARGS__ })
+
+static struct top_choice by(enum top_by by)
+{
+	return (struct top_choice){ .by = by, .idle = true };
+}
+
+/* clang-format off */
+static void two_intervals(void)
+{
+	add(INTERVAL(1, { "/bin/a", "main", 0x10, 7, "a", "/x", 60 },
+			{ "/bin/a", "Other", 0x20, 7, "a", "/x", 30 },
+			{ "/lib/b", "main", 0x10, 7, "a", "/x", 10 }));
+	add(INTERVAL(2, { "/bin/a", "main", 0x10, 7, "a", "/x", 5 },
+			{ "/lib/b", "main", 0x10, 8, "b", "/y", 50 },
+			{ "/lib/b", "main", 0x10, 7, "a", "/x", 20 }));
+}
+
+Test(top_model, adds_up)
+{
+	two_intervals();
+	LIST(by(TOP_FUNCTIONS), { "main", 70, 80 }, { "main", 5, 65 }, { "Other", 0, 30 });
+	cr_assert_str_eq(list.rows[0]->object, "/lib/b");
+	LIST(by(TOP_OBJECTS), { "/lib/b", 70, 80 }, { "/bin/a", 5, 95 });
+	LIST(by(TOP_PROCESSES), { "b", 50, 50 }, { "a", 25, 125 });
+	cr_assert_eq(list.rows[1]->pid, 7);
+	LIST(by(TOP_CGROUPS), { "/y", 50, 50 }, { "/x", 25, 125 });
+	cr_assert_eq(model.interval.total, 77);
+	cr_assert_eq(model.overall.total, 178);
+	cr_assert_eq(model.overall_ns, 2000000000);
+	cr_assert_eq(profile_account_lost(&model.overall), 3);
+	cr_assert_float_eq(top_busy_cpus(&model, &model.overall, model.overall_ns), 0.089, 1e-9);
+}
+
+Test(top_model, nothing_runs)
+{
+	two_intervals();
+	add(interval_profile(NULL, 0, 0));
+	LIST(by(TOP_PROCESSES), { "a", 0, 125 }, { "b", 0, 50 });
+	check_list((struct top_choice){ .by = TOP_PROCESSES }, 0, NULL);
+}
+
+/* What is the same by name only is not the same. */
+Test(top_model, identities)
+{
+	add(INTERVAL(0, { "/bin/a", "f", 0x10, 1, "a", "/x", 4 },
+			{ "/bin/a", "f", 0x20, 1, "b", "/x", 3 },
+			{ "/bin/a2", "f", 0x10, 2, "a", "/x", 2 },
+			{ "/bin/a", "g", 0x10, 1, "a", "/x", 1 }));
+	LIST(by(TOP_FUNCTIONS), { "f", 4, 4 }, { "f", 3, 3 }, { "f", 2, 2 }, { "g", 1, 1 });
+	LIST(by(TOP_PROCESSES), { "a", 5, 5 }, { "b", 3, 3 }, { "a", 2, 2 });
+}
+
+/* A path may be another file by now. */
+Test(top_model, rebuilt_file)
+{
+	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 0x10, 1, "a", NULL, 4 },
+					      { "/bin/a", "f", 0x10, 1, "a", NULL, 3 });
+
+	profile->objects[1].build_id = strdup("ab12");
+	add(profile);
+	LIST(by(TOP_FUNCTIONS), { "f", 4, 4 }, { "f", 3, 3 });
+	LIST(by(TOP_OBJECTS), { "/bin/a", 4, 4 }, { "/bin/a", 3, 3 });
+}
+
+Test(top_model, not_told_apart)
+{
+	add(INTERVAL(0, { "/bin/a", "f", 0x10, 1, NULL, NULL, 4 },
+			{ "/bin/b", "f", 0x10, 2, NULL, NULL, 3 }));
+	LIST(by(TOP_PROCESSES), { "-", 7, 7 });
+	cr_assert_eq(list.rows[0]->pid, -1);
+	LIST(by(TOP_CGROUPS), { "-", 7, 7 });
+}
+
+Test(top_model, sorts)
+{
+	struct top_choice choice = by(TOP_FUNCTIONS);
+
+	two_intervals();
+	choice.sort = TOP_SORT_ALL;
+	LIST(choice, { "main", 70, 80 }, { "main", 5, 65 }, { "Other", 0, 30 });
+	choice.sort = TOP_SORT_NAME;
+	LIST(choice, { "main", 70, 80 }, { "main", 5, 65 }, { "Other", 0, 30 });
+	choice.sort = TOP_SORT_PLACE;
+	LIST(choice, { "main", 5, 65 }, { "Other", 0, 30 }, { "main", 70, 80 });
+	choice.by = TOP_PROCESSES;
+	LIST(choice, { "a", 25, 125 }, { "b", 50, 50 });
+	choice.sort = TOP_SORT_ALL;
+	LIST(choice, { "a", 25, 125 }, { "b", 50, 50 });
+}
+
+Test(top_model, filters)
+{
+	struct top_choice choice = by(TOP_FUNCTIONS);
+
+	two_intervals();
+	choice.filter = "MAI";
+	LIST(choice, { "main", 70, 80 }, { "main", 5, 65 });
+	choice.filter = "bin/";
+	LIST(choice, { "main", 5, 65 }, { "Other", 0, 30 });
+	choice.filter = "nobody";
+	check_list(choice, 0, NULL);
+	choice.by = TOP_PROCESSES;
+	choice.filter = "8";
+	LIST(choice, { "b", 50, 50 });
+	choice.filter = "";
+	LIST(choice, { "b", 50, 50 }, { "a", 25, 125 });
+}
+/* clang-format on */
+
+static void add_numbered(uint64_t first, size_t nr, uint64_t ticks)
+{
+	struct interval_count *counted = calloc(nr, sizeof(*counted));
+	char name[32];
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		snprintf(name, sizeof(name), "f%05" PRIu64, first + i);
+		counted[i] = (struct interval_count){ .object = strdup(name),
+						      .function = strdup(name),
+						      .pid = (int64_t)(first + i),
+						      .process = strdup(name),
+						      .cgroup = strdup(name),
+						      .ticks = ticks + i };
+	}
+	add(interval_profile(counted, nr, 0));
+	for (i = 0; i < nr; i++) {
+		free((char *)counted[i].object);
+		free((char *)counted[i].function);
+		free((char *)counted[i].process);
+		free((char *)counted[i].cgroup);
+	}
+	free(counted);
+}
+
+/* Of those that are gone the smallest are given up, and all ticks stay. */
+Test(top_model, folds)
+{
+	model.rows_max = 8;
+	add_numbered(0, 8, 100);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].nr, 8);
+	add_numbered(100, 2, 1);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].nr, 6);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].nr_others, 4);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].others.total, 100 + 101 + 102 + 103);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].others.ticks, 0);
+	check_list(by(TOP_CGROUPS), 6,
+		   (const struct want[]){ { "f00101", 2, 2 },
+					  { "f00100", 1, 1 },
+					  { "f00007", 0, 107 },
+					  { "f00006", 0, 106 },
+					  { "f00005", 0, 105 },
+					  { "f00004", 0, 104 } });
+}
+
+/* More at once than there may be rows: the smallest of them. */
+Test(top_model, folds_the_living)
+{
+	model.rows_max = 8;
+	add_numbered(0, 20, 100);
+	cr_assert_eq(model.tables[TOP_PROCESSES].nr, 6);
+	cr_assert_eq(model.tables[TOP_PROCESSES].nr_others, 14);
+	cr_assert_gt(model.tables[TOP_PROCESSES].others.ticks, 0);
+	add_numbered(0, 20, 100);
+}
+
+Test(top_model, folds_for_long)
+{
+	uint64_t i;
+
+	model.rows_max = 64;
+	for (i = 0; i < 100; i++)
+		add_numbered(i * 7, 10, i);
+}
+
+/* Bins beyond the limit are left out; rows are not. */
+Test(top_model, limits_bins)
+{
+	model.bins_max = 15;
+	add_numbered(0, 10, 5);
+	add_numbered(5, 20, 5);
+	cr_assert_eq(model.nr_bins, 15);
+	cr_assert_eq(model.tables[TOP_FUNCTIONS].nr, 25);
+}
+
+static char *annotate(const char *function, const struct profile *last)
+{
+	const struct top_annotate_options options = { .last = last, .width = 80 };
+	const struct top_table *table = &model.tables[TOP_FUNCTIONS];
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size, i = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	while (strcmp(table->rows[i]->name, function) != 0)
+		i++;
+	if (top_annotate(&model, table->rows[i], &options, out, &err))
+		fputs(err.text, out);
+	fclose(out);
+	return text;
+}
+
+/* All ticks so far, of the function of that object; its file is that of the last interval. */
+Test(top_model, annotates)
+{
+	struct profile *last = INTERVAL(0, { "/bin/a", "Other", 0x20, 7, "a", "/x", 4 },
+					{ "/bin/a", "main", 0x10, 7, "a", "/x", 1 });
+	char *text;
+
+	two_intervals();
+	cr_assert_eq(top_model_add(&model, last), 0);
+	text = annotate("Other", last);
+	cr_assert(strstr(text, "function  Other\nobject    /bin/a\n"), "%s", text);
+	cr_assert(strstr(text, "ticks     34, 18.58% of 183;"), "%s", text);
+	free(text);
+	profile_free(last);
+	last = INTERVAL(0, { "/lib/b", "main", 0x10, 7, "a", "/x", 4 });
+	text = annotate("Other", last);
+	cr_assert_str_eq(text, "a: had no tick in the last interval, wait until it has");
+	free(text);
+	profile_free(last);
+}

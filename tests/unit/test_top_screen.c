@@ -1,0 +1,423 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/screen.h"
+
+#include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "interval.h"
+#include "report/text.h"
+#include "top/line.h"
+#include "top/plain.h"
+
+static struct top_model model;
+static struct top_ui ui;
+static struct top_screen screen;
+static char *picture;
+static size_t picture_size;
+
+static void add(struct profile *profile)
+{
+	cr_assert_eq(top_model_add(&model, profile), 0);
+	profile_free(profile);
+}
+
+static void setup(void)
+{
+	setlocale(LC_CTYPE, "C.UTF-8");
+	top_model_init(&model);
+	top_ui_init(&ui, TOP_FUNCTIONS);
+	screen = (struct top_screen){ .title = "pid 7", .processes = true };
+}
+
+static void teardown(void)
+{
+	free(picture);
+	top_ui_free(&ui);
+	top_model_free(&model);
+}
+
+TestSuite(top_screen, .init = setup, .fini = teardown);
+
+static void draw(size_t rows, size_t columns)
+{
+	FILE *out;
+
+	free(picture);
+	out = open_memstream(&picture, &picture_size);
+	screen.rows = rows;
+	screen.columns = columns;
+	cr_assert_eq(top_ui_update(&ui, &model, top_screen_rows(&screen)), 0);
+	top_screen_draw(&screen, &model, &ui, out);
+	cr_assert_eq(fclose(out), 0);
+}
+
+/* A line of the picture without its styles. */
+static const char *line(size_t nr)
+{
+	static char text[4096];
+	const char *at = picture;
+	size_t length = 0;
+
+	for (; nr; nr--)
+		at = strchr(at, '\n') + 1;
+	for (; *at != '\n'; at++)
+		if ((unsigned char)*at >= TOP_STYLES)
+			text[length++] = *at;
+	while (length && text[length - 1] == ' ')
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+static size_t lines(void)
+{
+	size_t nr = 0;
+	char *at;
+
+	for (at = picture; (at = strchr(at, '\n')); at++)
+		nr++;
+	return nr;
+}
+
+static void press(const char *keys)
+{
+	for (; *keys; keys++)
+		cr_assert_not(top_ui_key(&ui, (unsigned char)*keys));
+}
+
+/* clang-format off */
+static void sample(void)
+{
+	add(INTERVAL(0, { "/bin/gzip", "deflate", 0x10, 7, "gzip", NULL, 300 },
+			{ "/bin/gzip", "longest_match", 0x20, 7, "gzip", NULL, 600 },
+			{ "/lib/libc.so.6", "memcpy", 0x30, 8, "cat", NULL, 100 }));
+	add(INTERVAL(10, { "/bin/gzip", "deflate", 0x10, 7, "gzip", NULL, 390 },
+			 { "/bin/gzip", "longest_match", 0x20, 7, "gzip", NULL, 600 }));
+}
+/* clang-format on */
+
+Test(top_screen, functions)
+{
+	sample();
+	draw(24, 80);
+	cr_assert_eq(lines(), 24);
+	cr_assert_str_eq(line(0), "bpfprofil top  pid 7");
+	cr_assert_str_eq(line(1), "now  1000 ticks in 1.000 s, 1.00 of 2 CPUs (50.0 %), 10 lost");
+	cr_assert_str_eq(line(2), "all  2000 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 10 lost");
+	cr_assert_str_eq(line(3), "     = 1990 binned + 10 lost (exit 10)");
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  OBJECT     FUNCTION");
+	cr_assert_str_eq(line(6), " 60.00%  60.00%       600  gzip       longest_match");
+	cr_assert_str_eq(line(7), " 39.00%  34.50%       390  gzip       deflate");
+	cr_assert_str_eq(line(8), "  0.00%   5.00%         0  libc.so.6  memcpy");
+	cr_assert_str_eq(line(9), "");
+}
+
+Test(top_screen, views)
+{
+	sample();
+	press("o");
+	draw(24, 80);
+	cr_assert_str_eq(line(6), " 99.00%  94.50%       990  file     /bin/gzip");
+	press("\t");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  PID      PROCESS");
+	cr_assert_str_eq(line(6), " 99.00%  94.50%       990  7        gzip");
+	press("4");
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "Control groups are not told apart: begin with --by cgroups.");
+	screen.cgroups = true;
+	screen.processes = false;
+	draw(24, 80);
+	cr_assert_str_eq(line(6), " 99.00%  99.50%       990  -");
+	cr_assert_not(top_ui_key(&ui, TOP_KEY_BACK_TAB));
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "Processes are not told apart: begin with --split process.");
+}
+
+Test(top_screen, before_the_first_interval)
+{
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "The first interval is not over yet.");
+	add(interval_profile(NULL, 0, 0));
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "No tick yet.");
+}
+
+Test(top_screen, sorts)
+{
+	sample();
+	press("s");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "    NOW    ALL\u25bc     TICKS  OBJECT     FUNCTION");
+	press("s");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "    NOW     ALL     TICKS  OBJECT\u25bc    FUNCTION");
+	press("s");
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "    NOW     ALL     TICKS  OBJECT     FUNCTION\u25bc");
+	cr_assert_str_eq(line(6), " 39.00%  34.50%       390  gzip       deflate");
+	press("s");
+	draw(24, 80);
+	cr_assert_str_eq(line(6), " 60.00%  60.00%       600  gzip       longest_match");
+}
+
+Test(top_screen, filters)
+{
+	sample();
+	press("/MEM");
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "  0.00%   5.00%         0  libc.so.6  memcpy");
+	cr_assert_str_eq(line(7), "");
+	cr_assert_str_eq(line(23), "filter: MEM");
+	press("\n");
+	draw(24, 80);
+	cr_assert(strstr(line(4), "filter: MEM"));
+	press("/x\x7f\x7f\x7fx");
+	draw(24, 80);
+	cr_assert_str_eq(line(23), "filter: Mx");
+	cr_assert_str_eq(line(6), "Nothing has this name. Esc clears the filter.");
+	press("\x1b");
+	draw(24, 80);
+	cr_assert_str_eq(line(7), " 39.00%  34.50%       390  gzip       deflate");
+	cr_assert_not(strstr(line(4), "filter"));
+}
+
+/* What is typed into the filter is no command; characters go as they came. */
+Test(top_screen, filter_takes_all_keys)
+{
+	int i;
+
+	press("/q\t?");
+	cr_assert_not(top_ui_key(&ui, 0xe9));
+	cr_assert_not(top_ui_key(&ui, 0x4e2d));
+	cr_assert_not(top_ui_key(&ui, 0x1f600));
+	cr_assert_not(top_ui_key(&ui, TOP_KEY_UP));
+	cr_assert_str_eq(ui.filter, "q?\u00e9\u4e2d\U0001f600");
+	press("\x7f");
+	cr_assert_str_eq(ui.filter, "q?\u00e9\u4e2d");
+	press("\x7f\x7f");
+	cr_assert_str_eq(ui.filter, "q?");
+	for (i = 0; i < 1000; i++)
+		top_ui_key(&ui, 0x4e2d);
+	cr_assert_lt(strlen(ui.filter), sizeof(ui.filter));
+	cr_assert_eq((strlen(ui.filter) - 2) % 3, 0);
+	press("\x15");
+	cr_assert_str_eq(ui.filter, "");
+}
+
+Test(top_screen, freezes_and_helps)
+{
+	sample();
+	press(" ");
+	draw(24, 80);
+	cr_assert(ui.frozen);
+	cr_assert_str_eq(line(0), "bpfprofil top  pid 7  FROZEN, Space goes on");
+	press(" h");
+	cr_assert_not(ui.frozen);
+	draw(24, 80);
+	cr_assert_leq(lines(), 24);
+	cr_assert(strstr(picture, "quit"));
+	press("q");
+	draw(24, 80);
+	cr_assert_str_eq(line(0), "bpfprofil top  pid 7");
+	cr_assert(top_ui_key(&ui, 'q'));
+	cr_assert(top_ui_key(&ui, TOP_KEY_QUIT));
+}
+
+/* clang-format off */
+Test(top_screen, stays_with_the_row)
+{
+	sample();
+	draw(24, 80);
+	cr_assert_not(top_ui_key(&ui, TOP_KEY_DOWN));
+	draw(24, 80);
+	cr_assert_str_eq(ui.list.rows[ui.selected]->name, "deflate");
+	add(INTERVAL(0, { "/bin/gzip", "deflate", 0x10, 7, "gzip", NULL, 1 },
+			{ "/lib/libc.so.6", "memcpy", 0x30, 8, "cat", NULL, 9 }));
+	draw(24, 80);
+	cr_assert_str_eq(ui.list.rows[ui.selected]->name, "deflate");
+	add(INTERVAL(0, { "/bin/gzip", "deflate", 0x10, 7, "gzip", NULL, 9 }));
+	draw(24, 80);
+	cr_assert_str_eq(ui.list.rows[ui.selected]->name, "deflate");
+	/* It is the first now, and who is at the first row sees whatever is hottest. */
+	cr_assert_eq(ui.selected, 0);
+	add(INTERVAL(0, { "/lib/libc.so.6", "memcpy", 0x30, 8, "cat", NULL, 9 }));
+	draw(24, 80);
+	cr_assert_str_eq(ui.list.rows[ui.selected]->name, "memcpy");
+}
+/* clang-format on */
+
+static void add_many(size_t nr)
+{
+	struct interval_count *counted = calloc(nr, sizeof(*counted));
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		counted[i] = (struct interval_count){ .object = "o",
+						      .function = "f",
+						      .offset = i,
+						      .ticks = nr - i };
+	add(interval_profile(counted, nr, 0));
+	free(counted);
+}
+
+Test(top_screen, scrolls)
+{
+	add_many(100);
+	draw(24, 80);
+	cr_assert_eq(ui.rows, 17);
+	top_ui_key(&ui, TOP_KEY_PAGE_DOWN);
+	draw(24, 80);
+	cr_assert_eq(ui.selected, 17);
+	cr_assert_eq(ui.first, 1);
+	top_ui_key(&ui, TOP_KEY_END);
+	draw(24, 80);
+	cr_assert_eq(ui.selected, 99);
+	cr_assert_eq(ui.first, 83);
+	top_ui_key(&ui, TOP_KEY_DOWN);
+	top_ui_key(&ui, TOP_KEY_PAGE_UP);
+	draw(24, 80);
+	cr_assert_eq(ui.selected, 82);
+	cr_assert_eq(ui.first, 82);
+	/* A larger screen shows no blank rows while there are others. */
+	top_ui_key(&ui, TOP_KEY_END);
+	draw(60, 80);
+	cr_assert_eq(ui.first, 100 - 53);
+	top_ui_key(&ui, TOP_KEY_HOME);
+	top_ui_key(&ui, TOP_KEY_UP);
+	draw(60, 80);
+	cr_assert_eq(ui.selected + ui.first, 0);
+}
+
+/* clang-format off */
+static void hostile(void)
+{
+	add(INTERVAL(0, { "/bin/\x1b[2J", "\x1b]0;owned\a\r\n\x01\x08name", 1, 1, "a\nb", "/c\x1b", 9 },
+			{ "/bin/\xff\xfe\x80", "bad\xc3(\xe4\xb8 utf-8 \xf0\x9f", 2, 2, "\x80", "\xff", 8 },
+			{ "/bin/\u4e2d\u6587\u4e2d\u6587", "\u5bbd\u5b57\u7b26\u5bbd\u5b57\u7b26", 3, 3, "\u5bbd", "/\u5bbd", 7 },
+			{ "/bin/e\u0301", "e\u0301a\u0308o\u0302\u0301\u0302\u0301", 4, 4, "e\u0301", NULL, 6 },
+			{ "/bin/\xc2\x9b" "31m", "\xc2\x85\u202e\U0001f600", 5, 5, "", "", 5 },
+			{ "", "", 6, 6, NULL, NULL, 4 }));
+	add_many(40);
+	model.note = strdup("a \x1b[31mnote\n");
+}
+/* clang-format on */
+
+/* No line too wide, none too many, and no control character but our styles, at any size. */
+static void check_picture(size_t rows, size_t columns)
+{
+	char *at, *end;
+
+	draw(rows, columns);
+	cr_assert_leq(lines(), rows, "%zux%zu", columns, rows);
+	for (at = picture; *at; at = end + 1) {
+		char text[8192], *to = text;
+
+		end = strchr(at, '\n');
+		for (; at < end; at++) {
+			cr_assert((unsigned char)*at >= ' ' || *at < TOP_STYLES, "%02x", *at);
+			cr_assert_neq(*at, 0x7f);
+			if ((unsigned char)*at >= ' ')
+				*to++ = *at;
+		}
+		*to = '\0';
+		cr_assert_leq(text_columns(text), columns, "%zux%zu: '%s'", columns, rows, text);
+		cr_assert_neq(mbstowcs(NULL, text, 0), (size_t)-1, "'%s'", text);
+	}
+}
+
+Test(top_screen, any_size_and_any_name)
+{
+	size_t rows, columns, by;
+
+	hostile();
+	press("/\x15\n");
+	screen.title = "\x1b[31m\xff title \u5bbd\u5bbd\u5bbd";
+	screen.cgroups = true;
+	for (by = 0; by < TOP_BYS; by++) {
+		ui.choice.by = by;
+		for (rows = 0; rows < 30; rows++)
+			for (columns = 0; columns < 134; columns++)
+				check_picture(rows, columns);
+	}
+	press("h");
+	for (rows = 0; rows < 20; rows++)
+		check_picture(rows, rows * 4);
+}
+
+/* An annotated function covers the table, hottest first or not, and goes. */
+Test(top_screen, pages)
+{
+	char text[1000], *at = text;
+	int i;
+
+	sample();
+	draw(24, 80);
+	press("\n");
+	cr_assert(ui.wants_page);
+	for (i = 0; i < 100; i++)
+		at += sprintf(at, "%d\n", i);
+	top_page_open(&ui.page, strdup(text), strdup("\033[1;31m 9.00%\033[0m h\xff\033[2mot\n"));
+	ui.page.rows = 23;
+	draw(24, 80);
+	cr_assert_str_eq(line(0), "0");
+	cr_assert_str_eq(line(22), "22");
+	top_ui_key(&ui, TOP_KEY_PAGE_DOWN);
+	top_ui_key(&ui, TOP_KEY_DOWN);
+	draw(24, 80);
+	cr_assert_str_eq(line(0), "24");
+	top_ui_key(&ui, TOP_KEY_END);
+	draw(24, 80);
+	cr_assert_str_eq(line(22), "99");
+	press("H");
+	draw(24, 80);
+	cr_assert_str_eq(line(0), " 9.00% h\\xffot");
+	for (i = 0; i < 30; i++)
+		check_picture((size_t)i, (size_t)i);
+	press("q");
+	draw(24, 80);
+	cr_assert_str_eq(line(0), "bpfprofil top  pid 7");
+	press("o");
+	ui.wants_page = false;
+	press("\n");
+	cr_assert_not(ui.wants_page);
+}
+
+Test(top_screen, others)
+{
+	model.rows_max = 8;
+	add_many(20);
+	draw(24, 80);
+	cr_assert_str_eq(line(12), " 50.00%  50.00%       105  of 14 others, which are no longer "
+				   "kept apart");
+}
+
+/* The same without a screen. */
+Test(top_screen, plain)
+{
+	struct top_plain plain = { .choice = { .by = TOP_FUNCTIONS }, .limit = 1 };
+	FILE *out = open_memstream(&picture, &picture_size);
+
+	sample();
+	setenv("TZ", "UTC", 1);
+	cr_assert_eq(top_plain_interval(&plain, &model, 86399, out), 0);
+	plain.limit = 0;
+	cr_assert_eq(top_plain_overall(&plain, &model, out), 0);
+	cr_assert_eq(fclose(out), 0);
+	cr_assert_str_eq(picture,
+			 "1970-01-01T23:59:59+0000  1000 ticks in 1.000 s, 1.00 of 2 CPUs "
+			 "(50.0 %), 10 lost\n"
+			 "    NOW     ALL     TICKS  OBJECT   FUNCTION\n"
+			 " 60.00%  60.00%       600  gzip     longest_match\n"
+			 "\n"
+			 "overall  2000 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 10 lost\n"
+			 "2000 = 1990 binned + 0 overflow + 0 outside + 0 filtered + 10 lost "
+			 "(exit 10)\n"
+			 "     ALL     TICKS  OBJECT     FUNCTION\n"
+			 "  60.00%      1200  gzip       longest_match\n"
+			 "  34.50%       690  gzip       deflate\n"
+			 "   5.00%       100  libc.so.6  memcpy\n");
+	top_plain_free(&plain);
+}

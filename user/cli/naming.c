@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/naming.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "symbol/functions.h"
+#include "symbol/regions.h"
+#include "symbol/symbol_cache.h"
+
+/* An object's file, opened by the thread that owns the session. */
+struct naming_source {
+	int fd; /* or -errno */
+	char *root;
+};
+
+int naming_init(struct naming *naming, struct session *session,
+		const struct sampling_options *options, struct error *err)
+{
+	*naming = (struct naming){ .session = session, .options = options };
+	naming->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	if (naming->done_fd < 0)
+		return error_errno(err, -errno, "eventfd");
+	naming->symbols = symbol_cache_new();
+	return naming->symbols ? 0 : error_set(err, -ENOMEM, "names: out of memory");
+}
+
+static void drop(struct named *named)
+{
+	size_t i;
+
+	for (i = 0; named->sources && i < named->profile->nr_objects; i++) {
+		if (named->sources[i].fd >= 0)
+			close(named->sources[i].fd);
+		free(named->sources[i].root);
+	}
+	free(named->sources);
+	profile_free(named->profile);
+	*named = (struct named){ 0 };
+}
+
+void naming_free(struct naming *naming)
+{
+	if (naming->has_thread)
+		pthread_join(naming->thread, NULL);
+	drop(&naming->work);
+	drop(&naming->last);
+	symbol_cache_free(naming->symbols);
+	if (naming->done_fd > 0)
+		close(naming->done_fd);
+	*naming = (struct naming){ 0 };
+}
+
+static int open_sources(struct session *session, struct named *named)
+{
+	struct naming_source *source;
+	char root[PATH_MAX];
+	uint32_t i;
+
+	named->sources = calloc(named->profile->nr_objects + 1, sizeof(*named->sources));
+	if (!named->sources)
+		return -ENOMEM;
+	for (i = 0; i < named->profile->nr_objects; i++)
+		named->sources[i].fd = -ENOENT;
+	for (i = 0; i < named->profile->nr_objects; i++) {
+		source = &named->sources[i];
+		source->fd = session_open_object(session, i, root, sizeof(root));
+		if (source->fd < 0)
+			continue;
+		source->root = strdup(root);
+		if (!source->root)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	const struct named *named = ctx;
+	const struct naming_source *source = &named->sources[object];
+	int fd;
+
+	if (source->fd < 0)
+		return source->fd;
+	snprintf(root, root_size, "%s", source->root);
+	fd = dup(source->fd);
+	return fd < 0 ? -errno : fd;
+}
+
+struct object_opener naming_opener(struct naming *naming)
+{
+	/* The thread has the tables while it is at work. */
+	return (struct object_opener){ .open = open_source,
+				       .ctx = &naming->last,
+				       .cache = naming->work.profile ? NULL : naming->symbols };
+}
+
+static void *name(void *ctx)
+{
+	struct naming *naming = ctx;
+	struct object_opener opener = { open_source, &naming->work, naming->symbols };
+
+	naming->result = regions_apply(naming->work.profile, &opener, naming->options->regions,
+				       naming->options->nr_regions, &naming->why);
+	if (!naming->result)
+		naming->result = functions_resolve(naming->work.profile, &opener, &naming->why);
+	symbol_cache_age(naming->symbols);
+	eventfd_write(naming->done_fd, 1);
+	return NULL;
+}
+
+int naming_begin(struct naming *naming, struct profile *profile, struct error *err)
+{
+	naming->work.profile = profile;
+	if (open_sources(naming->session, &naming->work)) {
+		drop(&naming->work);
+		return error_set(err, -ENOMEM, "names: out of memory");
+	}
+	naming->has_thread = !pthread_create(&naming->thread, NULL, name, naming);
+	/* Where there may be no more threads it takes as long as it takes. */
+	if (!naming->has_thread)
+		name(naming);
+	return 0;
+}
+
+int naming_end(struct naming *naming, struct error *err)
+{
+	eventfd_t ignored;
+
+	if (naming->has_thread)
+		pthread_join(naming->thread, NULL);
+	naming->has_thread = false;
+	eventfd_read(naming->done_fd, &ignored);
+	if (naming->result) {
+		*err = naming->why;
+		drop(&naming->work);
+		return naming->result;
+	}
+	drop(&naming->last);
+	naming->last = naming->work;
+	naming->work = (struct named){ 0 };
+	return 0;
+}

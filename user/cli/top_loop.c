@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/top_loop.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "cli/output.h"
+#include "cli/sample_loop.h"
+#include "report/text.h"
+#include "top/annotate.h"
+
+#define LAST_ROWS 10 /* of the table that stays when the screen goes */
+
+static int out_of_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "top: out of memory");
+}
+
+/* ^Z is left to ncurses, which gives the terminal back while we are stopped. */
+static int open_resizes(struct error *err)
+{
+	sigset_t signals;
+	int fd;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGWINCH);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
+}
+
+int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
+		  struct error *err)
+{
+	loop->options = options;
+	loop->ended_fd = -1;
+	loop->plain.choice.by = by;
+	loop->screen.processes = options->split == SPLIT_PROCESS;
+	loop->screen.cgroups = options->split == SPLIT_CGROUP;
+	top_model_init(&loop->model);
+	top_ui_init(&loop->ui, by);
+	loop->signal_fd = sample_open_signals(err);
+	if (loop->signal_fd < 0)
+		return loop->signal_fd;
+	loop->resize_fd = open_resizes(err);
+	return loop->resize_fd < 0 ? loop->resize_fd : 0;
+}
+
+/* What was counted since the last time is taken out, and its names are looked for. */
+static int begin_interval(struct top_loop *loop, struct error *err)
+{
+	struct profile *profile;
+	int ret = session_take(loop->session, &profile, err);
+
+	loop->ended = time(NULL);
+	return ret ? ret : naming_begin(&loop->naming, profile, err);
+}
+
+/* With its names it goes into the model. */
+static int end_interval(struct top_loop *loop, struct error *err)
+{
+	int ret = naming_end(&loop->naming, err);
+
+	if (!ret && top_model_add(&loop->model, loop->naming.last.profile))
+		ret = out_of_memory(err);
+	return ret;
+}
+
+static int draw(struct top_loop *loop, struct error *err)
+{
+	cleanup_free char *picture = NULL;
+	size_t size;
+	FILE *memory;
+
+	terminal_size(loop->terminal, &loop->screen.rows, &loop->screen.columns);
+	if (top_ui_update(&loop->ui, &loop->model, top_screen_rows(&loop->screen)))
+		return out_of_memory(err);
+	loop->ui.page.rows = top_screen_page_rows(&loop->screen);
+	memory = open_memstream(&picture, &size);
+	if (!memory)
+		return out_of_memory(err);
+	top_screen_draw(&loop->screen, &loop->model, &loop->ui, memory);
+	if (fclose(memory))
+		return out_of_memory(err);
+	terminal_show(loop->terminal, picture);
+	return 0;
+}
+
+/* -EPIPE: who read the tables has left. */
+static int flush(struct error *err)
+{
+	if (!fflush(stdout) && !ferror(stdout))
+		return 0;
+	return error_errno(err, -errno, "top: standard output");
+}
+
+static int show_interval(struct top_loop *loop, struct error *err)
+{
+	if (loop->terminal)
+		return draw(loop, err);
+	if (top_plain_interval(&loop->plain, &loop->model, loop->ended, stdout))
+		return out_of_memory(err);
+	return flush(err);
+}
+
+/* While the picture is frozen an interval goes on, and while one is named the next has to wait. */
+static bool is_waiting(const struct top_loop *loop)
+{
+	return loop->ui.frozen || loop->naming.work.profile;
+}
+
+static int timeout_ms(const struct top_loop *loop)
+{
+	uint64_t now = monotonic_ns(), ms;
+
+	if (is_waiting(loop))
+		return -1;
+	ms = loop->due_ns > now ? (loop->due_ns - now) / 1000000 + 1 : 0;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+static int take_when_due(struct top_loop *loop, struct error *err)
+{
+	uint64_t now = monotonic_ns();
+
+	if (is_waiting(loop) || now < loop->due_ns)
+		return 0;
+	/* One that took longer than an interval leaves some out. */
+	loop->due_ns += ((now - loop->due_ns) / loop->delay_ns + 1) * loop->delay_ns;
+	return begin_interval(loop, err);
+}
+
+static int show_when_named(struct top_loop *loop, struct error *err)
+{
+	int ret;
+
+	if (loop->ui.frozen || !loop->naming.work.profile)
+		return 0;
+	ret = end_interval(loop, err);
+	return ret ? ret : show_interval(loop, err);
+}
+
+enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_NAMED, FD_KEYS, FD_NR };
+
+/* The text of the page of a function, or why there is none; NULL: out of memory. */
+static char *annotate(struct top_loop *loop, const struct top_row *function, bool hot)
+{
+	struct object_opener opener = naming_opener(&loop->naming);
+	const struct top_annotate_options options = { .last = loop->naming.last.profile,
+						      .opener = &opener,
+						      .hot = hot,
+						      .color = true,
+						      .width = (unsigned int)loop->screen.columns };
+	struct error why = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return NULL;
+	if (top_annotate(&loop->model, function, &options, out, &why))
+		text_write(out, why.text, 0);
+	if (!fclose(out))
+		return text;
+	free(text);
+	return NULL;
+}
+
+static int open_page(struct top_loop *loop, struct error *err)
+{
+	const struct top_row *row = top_ui_row(&loop->ui);
+	char *text, *hot_text;
+
+	loop->ui.wants_page = false;
+	if (!row || !loop->naming.last.profile)
+		return 0;
+	text = annotate(loop, row, false);
+	hot_text = text ? annotate(loop, row, true) : NULL;
+	top_page_open(&loop->ui.page, text, hot_text);
+	return hot_text ? 0 : out_of_memory(err);
+}
+
+/* 1: the user wants to leave. */
+static int read_keys(struct top_loop *loop, struct error *err)
+{
+	uint32_t key;
+
+	while (terminal_key(loop->terminal, &key)) {
+		if (top_ui_key(&loop->ui, key))
+			return 1;
+		if (loop->ui.wants_page && open_page(loop, err))
+			return -ENOMEM;
+	}
+	return draw(loop, err);
+}
+
+/* 1: it is the end. Read, for what is pending would end us once signals come through. */
+static int read_signal(struct top_loop *loop)
+{
+	struct signalfd_siginfo info;
+
+	return read(loop->signal_fd, &info, sizeof(info)) == sizeof(info);
+}
+
+static int resize(struct top_loop *loop, struct error *err)
+{
+	struct signalfd_siginfo info;
+
+	if (read(loop->resize_fd, &info, sizeof(info)) != sizeof(info) || !loop->terminal)
+		return 0;
+	terminal_resized(loop->terminal);
+	return draw(loop, err);
+}
+
+/* 1: it is the end. */
+static int handle(struct top_loop *loop, const struct pollfd *fds, struct error *err)
+{
+	int ret = 0;
+
+	/* First, while the process that a new file belongs to may still be there. */
+	if (fds[FD_SESSION].revents)
+		ret = session_poll(loop->session, err);
+	if (!ret && fds[FD_SIGNAL].revents)
+		ret = read_signal(loop);
+	if (!ret && fds[FD_RESIZE].revents)
+		ret = resize(loop, err);
+	if (!ret && fds[FD_ENDED].revents)
+		ret = loop->is_over(loop->targets);
+	if (!ret && fds[FD_NAMED].revents)
+		ret = show_when_named(loop, err);
+	if (!ret && fds[FD_KEYS].revents & POLLIN)
+		ret = read_keys(loop, err);
+	else if (!ret && fds[FD_KEYS].revents)
+		ret = 1;
+	return ret;
+}
+
+/* 0 at the end. */
+static int watch(struct top_loop *loop, struct error *err)
+{
+	struct pollfd fds[FD_NR] = {
+		[FD_SESSION] = { .fd = session_fd(loop->session), .events = POLLIN },
+		[FD_SIGNAL] = { .fd = loop->signal_fd, .events = POLLIN },
+		[FD_RESIZE] = { .fd = loop->resize_fd, .events = POLLIN },
+		[FD_ENDED] = { .fd = loop->ended_fd, .events = POLLIN },
+		[FD_NAMED] = { .events = POLLIN },
+		[FD_KEYS] = { .fd = loop->terminal ? STDIN_FILENO : -1, .events = POLLIN },
+	};
+	int ret = 0;
+
+	loop->due_ns = monotonic_ns() + loop->delay_ns;
+	/* What ended before it was watched is found by looking. */
+	if (loop->is_over(loop->targets))
+		return 0;
+	if (loop->terminal)
+		ret = draw(loop, err);
+	while (!ret && !(loop->iterations && loop->model.intervals >= loop->iterations)) {
+		fds[FD_NAMED].fd = loop->ui.frozen ? -1 : loop->naming.done_fd;
+		if (poll(fds, FD_NR, timeout_ms(loop)) > 0)
+			ret = handle(loop, fds, err);
+		if (!ret)
+			ret = take_when_due(loop, err);
+	}
+	return ret < 0 ? ret : 0;
+}
+
+/* What was not shown yet, too. */
+static int end_intervals(struct top_loop *loop, struct error *err)
+{
+	int ret = session_stop(loop->session, err);
+
+	if (!ret && loop->naming.work.profile)
+		ret = end_interval(loop, err);
+	if (!ret)
+		ret = begin_interval(loop, err);
+	return ret ? ret : end_interval(loop, err);
+}
+
+static int show_end(struct top_loop *loop, struct error *err)
+{
+	if (top_plain_overall(&loop->plain, &loop->model, stdout))
+		return out_of_memory(err);
+	return flush(err);
+}
+
+static void close_terminal(struct top_loop *loop)
+{
+	if (!loop->terminal)
+		return;
+	terminal_close(loop->terminal);
+	loop->terminal = NULL;
+	loop->plain.choice.by = loop->ui.choice.by;
+	loop->plain.limit = LAST_ROWS;
+}
+
+/* A terminal where there is one that can be drawn on, and keys to read. */
+static int open_terminal(struct top_loop *loop, struct error *err)
+{
+	const char *type = getenv("TERM");
+	int ret;
+
+	if (!type || !*type || !strcmp(type, "dumb") || !terminal_attached(stdout) ||
+	    !terminal_attached(stdin))
+		return 0;
+	ret = terminal_open(type, stdout, stdin, color_enabled(stdout), &loop->terminal, err);
+	return ret == -ENOTTY ? 0 : ret;
+}
+
+int top_loop_run(struct top_loop *loop, struct error *err)
+{
+	int ret;
+
+	result_begin();
+	ret = naming_init(&loop->naming, loop->session, loop->options, err);
+	if (!ret)
+		ret = open_terminal(loop, err);
+	if (!ret)
+		ret = watch(loop, err);
+	close_terminal(loop);
+	sample_let_signals_through();
+	if (!ret)
+		ret = end_intervals(loop, err);
+	return ret ? ret : show_end(loop, err);
+}
+
+void top_loop_free(struct top_loop *loop)
+{
+	close_terminal(loop);
+	naming_free(&loop->naming);
+	top_ui_free(&loop->ui);
+	top_plain_free(&loop->plain);
+	top_model_free(&loop->model);
+	if (loop->signal_fd > 0)
+		close(loop->signal_fd);
+	if (loop->resize_fd > 0)
+		close(loop->resize_fd);
+}

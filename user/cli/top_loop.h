@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TOP_LOOP_H
+#define BPFPROFIL_TOP_LOOP_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "cli/naming.h"
+#include "cli/sampling.h"
+#include "engine/session.h"
+#include "top/model.h"
+#include "top/plain.h"
+#include "top/screen.h"
+#include "top/terminal.h"
+#include "top/ui.h"
+
+/*
+ * A session that is watched while it runs: each interval's profile is taken out, named and added
+ * to the model, and shown on a terminal or as a table on stdout.
+ */
+struct top_loop {
+	const struct sampling_options *options;
+	struct session *session;
+	struct naming naming;
+	struct top_model model;
+	struct top_ui ui;
+	struct top_plain plain;
+	struct top_screen screen;
+	struct terminal *terminal; /* NULL: plain tables */
+	int signal_fd;
+	int resize_fd; /* of SIGWINCH */
+	int ended_fd; /* readable when a target may have ended; -1: never */
+	bool (*is_over)(void *targets); /* then: whether the last one has */
+	void *targets;
+	uint64_t delay_ns;
+	uint64_t iterations; /* intervals; 0: without end */
+	uint64_t due_ns; /* when the interval ends */
+	time_t ended; /* when the last one did */
+};
+
+/* by: the view to begin with. */
+int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
+		  struct error *err);
+
+/*
+ * With a session that has started: until the user leaves, a signal, the targets' end or the last
+ * interval.
+ */
+int top_loop_run(struct top_loop *loop, struct error *err);
+
+/* Gives the terminal back. session is the caller's. */
+void top_loop_free(struct top_loop *loop);
+
+#endif

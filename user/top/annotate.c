@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/annotate.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/annotate.h"
+#include "report/text.h"
+
+#define ROWS 40 /* as many of the hottest as report shows */
+
+/* The bins of an object's functions as a profile; names and objects are those of others. */
+struct view {
+	struct profile profile;
+	uint32_t object;
+	size_t histograms_room;
+	size_t functions_room;
+};
+
+static int find_object(const struct profile *last, const struct top_row *row, uint32_t *ret)
+{
+	uint32_t i;
+
+	for (i = 0; i < last->nr_objects; i++) {
+		if (strcmp(last->objects[i].path, row->object) != 0 ||
+		    top_build(&last->objects[i]) != row->build)
+			continue;
+		*ret = i;
+		return 0;
+	}
+	return -ENOENT;
+}
+
+static int add_function(struct view *view, const struct top_row *row)
+{
+	struct profile_function *function;
+	uint64_t end = row->offset + 1, bin_end;
+	size_t i;
+
+	if (grow((void **)&view->profile.functions, &view->functions_room,
+		 view->profile.nr_functions + 1, sizeof(*function)))
+		return -ENOMEM;
+	for (i = 0; i < row->nr_bins; i++) {
+		bin_end = row->bins[i].offset + row->bins[i].size;
+		end = bin_end > end ? bin_end : end;
+	}
+	function = &view->profile.functions[view->profile.nr_functions++];
+	*function = (struct profile_function){ .object = view->object,
+					       .name = row->name,
+					       .offset = row->offset,
+					       .size = row->size ? row->size : end - row->offset,
+					       .ticks = row->total };
+	return 0;
+}
+
+/* Bins of one width, ascending. */
+static int add_histogram(struct view *view, const struct top_bin *bins, size_t nr)
+{
+	struct profile_histogram *histogram;
+	size_t i;
+
+	if (grow((void **)&view->profile.histograms, &view->histograms_room,
+		 view->profile.nr_histograms + 1, sizeof(*histogram)))
+		return -ENOMEM;
+	histogram = &view->profile.histograms[view->profile.nr_histograms++];
+	*histogram = (struct profile_histogram){ .object = view->object,
+						 .pid = -1,
+						 .offset = bins[0].offset,
+						 .bytes_per_bin = bins[0].size,
+						 .bins = calloc(nr, sizeof(*histogram->bins)),
+						 .nr_bins = nr };
+	if (!histogram->bins)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		histogram->bins[i] = (struct profile_bin){
+			.index = (bins[i].offset - bins[0].offset) / bins[0].size,
+			.count = bins[i].ticks,
+		};
+	return 0;
+}
+
+static int add_row(struct view *view, const struct top_row *row)
+{
+	size_t i, nr;
+	int err = add_function(view, row);
+
+	for (i = 0; i < row->nr_bins && !err; i += nr) {
+		for (nr = 1; i + nr < row->nr_bins; nr++)
+			if (row->bins[i + nr].size != row->bins[i].size)
+				break;
+		err = add_histogram(view, &row->bins[i], nr);
+	}
+	return err;
+}
+
+/* All functions of the object: where there are no symbols, a function is more than one row. */
+static int make_view(struct view *view, const struct top_model *model, const struct top_row *of)
+{
+	const struct top_table *table = &model->tables[TOP_FUNCTIONS];
+	int err = 0;
+	size_t i;
+
+	for (i = 0; i < table->nr && !err; i++) {
+		if (table->rows[i]->build == of->build &&
+		    !strcmp(table->rows[i]->object, of->object))
+			err = add_row(view, table->rows[i]);
+	}
+	return err;
+}
+
+static void free_view(struct view *view)
+{
+	while (view->profile.nr_histograms)
+		free(view->profile.histograms[--view->profile.nr_histograms].bins);
+	free(view->profile.histograms);
+	free(view->profile.functions);
+}
+
+static int write_view(const struct view *view, const struct top_row *function,
+		      const struct top_annotate_options *options, FILE *out, struct error *err)
+{
+	const struct annotation_view look = { .format = REPORT_TEXT,
+					      .hot = options->hot,
+					      .limit = ROWS,
+					      .color = options->color,
+					      .width = options->width };
+	struct annotation_request request = { .object = function->object,
+					      .target = REPORT_ALL_TARGETS,
+					      .opener = options->opener,
+					      .lanes = options->width < 100 ? 3 : 6 };
+	struct annotation *annotation;
+	cleanup_free char *place = NULL;
+	int ret;
+
+	if (asprintf(&place, "%s:0x%" PRIx64, function->object, function->offset) < 0)
+		return error_set(err, -ENOMEM, "annotate: out of memory");
+	request.place = place;
+	ret = annotation_build(&view->profile, &request, &annotation, err);
+	if (ret)
+		return ret;
+	ret = annotation_write(annotation, &look, out);
+	annotation_free(annotation);
+	return ret ? error_set(err, ret, "annotate: out of memory") : 0;
+}
+
+int top_annotate(const struct top_model *model, const struct top_row *function,
+		 const struct top_annotate_options *options, FILE *out, struct error *err)
+{
+	const struct profile *last = options->last;
+	struct view view = { .profile = { .sampling = last->sampling,
+					  .ticks = model->overall,
+					  .targets = last->targets,
+					  .nr_targets = last->nr_targets,
+					  .objects = last->objects,
+					  .nr_objects = last->nr_objects } };
+	int ret;
+
+	if (find_object(last, function, &view.object))
+		return error_set(err, -ENOENT,
+				 "%.256s: had no tick in the last interval, wait until it has",
+				 text_basename(function->object));
+	ret = make_view(&view, model, function);
+	if (ret)
+		error_set(err, ret, "annotate: out of memory");
+	else
+		ret = write_view(&view, function, options, out, err);
+	free_view(&view);
+	return ret;
+}

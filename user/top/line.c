@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/line.h"
+
+#include <stdarg.h>
+
+#include "report/text.h"
+
+/* Columns that are left; false: none is. */
+static bool room(const struct top_line *line, size_t *ret)
+{
+	*ret = line->width ? line->width - line->used : 0;
+	return !line->width || *ret;
+}
+
+void line_style(struct top_line *line, enum top_style style)
+{
+	if (line->styled)
+		fputc((int)style, line->out);
+}
+
+void line_text(struct top_line *line, const char *text)
+{
+	size_t left;
+
+	if (room(line, &left))
+		line->used += text_write(line->out, text, left);
+}
+
+void line_column(struct top_line *line, const char *text, size_t columns)
+{
+	size_t left, end = line->used + columns;
+
+	if (!room(line, &left))
+		return;
+	if (left && columns > left)
+		columns = left;
+	line->used += text_write_tail(line->out, text, line->width ? columns : 0);
+	line_blank(line, end);
+}
+
+void line_print(struct top_line *line, const char *format, ...)
+{
+	char text[256];
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(text, sizeof(text), format, args);
+	va_end(args);
+	line_text(line, text);
+}
+
+void line_blank(struct top_line *line, size_t column)
+{
+	if (line->width && column > line->width)
+		column = line->width;
+	for (; line->used < column; line->used++)
+		fputc(' ', line->out);
+}
+
+void line_end(struct top_line *line)
+{
+	line_style(line, TOP_PLAIN);
+	fputc('\n', line->out);
+	line->used = 0;
+}

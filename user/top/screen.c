@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/screen.h"
+
+#include <inttypes.h>
+
+#include "top/line.h"
+#include "top/table.h"
+
+/* Title, two accounts, the identity, the views; headings; keys. Small screens do without. */
+enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7 };
+
+static bool has_header(const struct top_screen *screen)
+{
+	return screen->rows >= ROWS_FOR_HEADER;
+}
+
+size_t top_screen_rows(const struct top_screen *screen)
+{
+	if (has_header(screen))
+		return screen->rows - HEADER_LINES - 2;
+	return screen->rows > 1 ? screen->rows - 1 : 0;
+}
+
+size_t top_screen_page_rows(const struct top_screen *screen)
+{
+	return screen->rows > 1 ? screen->rows - 1 : screen->rows;
+}
+
+static void put_title(struct top_line *line, const struct top_screen *screen,
+		      const struct top_ui *ui)
+{
+	line_style(line, TOP_BOLD);
+	line_text(line, "bpfprofil top  ");
+	line_style(line, TOP_PLAIN);
+	line_text(line, screen->title);
+	if (ui->frozen) {
+		line_text(line, "  ");
+		line_style(line, TOP_NOTE);
+		line_text(line, "FROZEN, Space goes on");
+	}
+	line_end(line);
+}
+
+static void put_account(struct top_line *line, const char *label, const struct top_model *model,
+			const struct profile_account *account, uint64_t ns)
+{
+	line_style(line, TOP_DIM);
+	line_text(line, label);
+	line_style(line, TOP_PLAIN);
+	top_put_ticks(line, model, account, ns);
+	line_end(line);
+}
+
+static void put_term(struct top_line *line, uint64_t ticks, const char *what)
+{
+	if (ticks)
+		line_print(line, " + %" PRIu64 " %s", ticks, what);
+}
+
+/* What a report writes in full; here terms that are 0 would push the causes off the line. */
+static void put_identity(struct top_line *line, const struct profile_account *account)
+{
+	const char *separator = " (";
+	size_t i;
+
+	line_print(line, "     = %" PRIu64 " binned", account->binned);
+	put_term(line, account->overflow, "overflow");
+	put_term(line, account->outside, "outside");
+	put_term(line, account->filtered, "filtered");
+	put_term(line, profile_account_lost(account), "lost");
+	for (i = 0; i < account->nr_lost; i++) {
+		if (!account->lost[i].ticks)
+			continue;
+		line_print(line, "%s%s %" PRIu64, separator, account->lost[i].cause,
+			   account->lost[i].ticks);
+		separator = ", ";
+	}
+	line_text(line, *separator == ',' ? ")" : "");
+	line_end(line);
+}
+
+static void put_views(struct top_line *line, const struct top_ui *ui)
+{
+	static const char *const titles[] = { "Functions", "Objects", "Processes", "Cgroups" };
+	unsigned int i;
+
+	for (i = 0; i < TOP_BYS; i++) {
+		line_style(line, i == ui->choice.by ? TOP_SELECTED : TOP_DIM);
+		line_print(line, " %s ", titles[i]);
+		line_style(line, TOP_PLAIN);
+		line_text(line, " ");
+	}
+	if (*ui->filter && !ui->typing) {
+		line_style(line, TOP_NOTE);
+		line_text(line, " filter: ");
+		line_text(line, ui->filter);
+	}
+	line_end(line);
+}
+
+static void put_header(struct top_line *line, const struct top_screen *screen,
+		       const struct top_model *model, const struct top_ui *ui)
+{
+	put_title(line, screen, ui);
+	put_account(line, "now  ", model, &model->interval, model->interval_ns);
+	put_account(line, "all  ", model, &model->overall, model->overall_ns);
+	put_identity(line, &model->overall);
+	put_views(line, ui);
+}
+
+static void put_key(struct top_line *line, const char *key, const char *what)
+{
+	line_style(line, TOP_BOLD);
+	line_text(line, key);
+	line_style(line, TOP_PLAIN);
+	line_print(line, " %s  ", what);
+}
+
+/* The last line of a screen has no end: a newline would scroll. */
+static void put_footer(struct top_line *line, const struct top_model *model,
+		       const struct top_ui *ui)
+{
+	if (ui->typing) {
+		line_style(line, TOP_NOTE);
+		line_text(line, "filter: ");
+		line_text(line, ui->filter);
+		line_style(line, TOP_SELECTED);
+		line_text(line, " ");
+	} else if (model->note) {
+		line_style(line, TOP_NOTE);
+		line_text(line, model->note);
+	} else {
+		put_key(line, "h", "help");
+		put_key(line, "Tab", "view");
+		put_key(line, "s", "sort");
+		put_key(line, "/", "filter");
+		put_key(line, "Enter", "annotate");
+		put_key(line, "Space", ui->frozen ? "go on" : "freeze");
+		put_key(line, "q", "quit");
+	}
+	line_end(line);
+}
+
+/* Why a table has no row. */
+static const char *empty(const struct top_screen *screen, const struct top_model *model,
+			 const struct top_ui *ui)
+{
+	if (!model->intervals)
+		return "The first interval is not over yet.";
+	if (ui->choice.by == TOP_PROCESSES && !screen->processes)
+		return "Processes are not told apart: begin with --split process.";
+	if (ui->choice.by == TOP_CGROUPS && !screen->cgroups)
+		return "Control groups are not told apart: begin with --by cgroups.";
+	if (*ui->filter)
+		return "Nothing has this name. Esc clears the filter.";
+	return "No tick yet.";
+}
+
+static bool is_told_apart(const struct top_screen *screen, enum top_by by)
+{
+	return (by != TOP_PROCESSES || screen->processes) && (by != TOP_CGROUPS || screen->cgroups);
+}
+
+static void put_table(struct top_line *line, const struct top_screen *screen,
+		      const struct top_model *model, const struct top_ui *ui)
+{
+	const struct top_list *list = &ui->list;
+	size_t rows = top_screen_rows(screen), nr = list->nr - ui->first, i;
+	const struct top_row *const *shown = list->rows + ui->first;
+	struct top_columns columns;
+
+	nr = nr < rows ? nr : rows;
+	columns = top_columns_fit(&ui->choice, false, shown, nr, screen->columns);
+	top_put_headings(line, &columns, ui->choice.sort);
+	if (!list->nr || !is_told_apart(screen, ui->choice.by)) {
+		line_text(line, empty(screen, model, ui));
+		line_end(line);
+		nr = 1;
+	} else {
+		for (i = 0; i < nr; i++)
+			top_put_row(line, &columns, model, shown[i], ui->first + i == ui->selected);
+	}
+	if (nr < rows && model->tables[ui->choice.by].nr_others) {
+		top_put_others(line, &columns, model);
+		nr++;
+	}
+	for (; nr < rows; nr++)
+		line_end(line);
+}
+
+static const char *const help_lines[] = {
+	"f o p c, 1-4   functions, objects, processes, control groups",
+	"Tab            the next of these views",
+	"s              sort by the next column: NOW, ALL, the first name, the second",
+	"/              only rows with this in a name; Enter keeps it, Esc clears it",
+	"Space          freeze the picture; sampling goes on, and all of it comes with",
+	"               the interval that ends when you go on",
+	"Up Down k j    move the selection; PgUp, PgDn, Home and End too",
+	"Enter a        the instructions of the function selected; there H shows the",
+	"               hottest first, and Esc or q leads back",
+	"h ?            this help",
+	"q ^C           quit",
+	"",
+	"NOW   share of the ticks of the last interval",
+	"ALL   share of all ticks since the start",
+	"TICKS of the last interval; one stands for a period of CPU time",
+	"",
+	"In the identity, ticks outside hit no text, filtered ones were not asked for;",
+	"lost ones follow by cause. The manual: man bpfprofil-top",
+};
+
+static void put_help(struct top_line *line, const struct top_screen *screen)
+{
+	size_t nr = sizeof(help_lines) / sizeof(help_lines[0]), i;
+
+	for (i = 0; i < nr && i < screen->rows; i++) {
+		line_text(line, help_lines[i]);
+		line_end(line);
+	}
+}
+
+static void put_page(struct top_line *line, const struct top_screen *screen,
+		     const struct top_page *page)
+{
+	size_t rows = top_screen_page_rows(screen);
+
+	top_page_draw(page, line, rows);
+	if (rows == screen->rows)
+		return;
+	put_key(line, "Esc", "back");
+	put_key(line, "H", page->hot ? "as it stands" : "hottest first");
+	put_key(line, "PgUp PgDn", "scroll");
+	line_end(line);
+}
+
+void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
+		     const struct top_ui *ui, FILE *out)
+{
+	struct top_line line = { .out = out, .width = screen->columns, .styled = true };
+
+	if (!screen->rows || !screen->columns)
+		return;
+	if (ui->help) {
+		put_help(&line, screen);
+		return;
+	}
+	if (ui->page.text) {
+		put_page(&line, screen, &ui->page);
+		return;
+	}
+	if (has_header(screen))
+		put_header(&line, screen, model, ui);
+	put_table(&line, screen, model, ui);
+	if (has_header(screen))
+		put_footer(&line, model, ui);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TOP_SCREEN_H
+#define BPFPROFIL_TOP_SCREEN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "top/model.h"
+#include "top/ui.h"
+
+/* A picture of the model, as lines with styles (line.h). */
+struct top_screen {
+	const char *title; /* what is profiled */
+	bool processes, cgroups; /* are told apart */
+	size_t rows;
+	size_t columns;
+};
+
+/* How many rows of a table such a screen has. */
+size_t top_screen_rows(const struct top_screen *screen);
+
+/* And lines of a page. */
+size_t top_screen_page_rows(const struct top_screen *screen);
+
+/* No more lines than the screen has rows, none wider than its columns. */
+void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
+		     const struct top_ui *ui, FILE *out);
+
+#endif

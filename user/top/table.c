@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "top/table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "report/text.h"
+
+#define PLACE_MIN 7
+#define PLACE_MAX 40
+
+static const char *const places[] = { "OBJECT", "KIND", "PID", "" };
+static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP" };
+
+static double percent(uint64_t ticks, const struct profile_account *account)
+{
+	return account->total ? 100 * (double)ticks / (double)account->total : 0;
+}
+
+/* The shares from which a report, too, marks a row. */
+static enum top_style heat(double share)
+{
+	return share >= 5 ? TOP_HOT : share >= 0.5 ? TOP_WARM : TOP_PLAIN;
+}
+
+struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
+				   const struct top_row *const *rows, size_t nr, size_t width)
+{
+	struct top_columns columns = { .by = choice->by, .whole = whole, .place = PLACE_MIN };
+	size_t limit = PLACE_MAX, length, i;
+	char buffer[TOP_PLACE_BYTES];
+
+	if (width && width / 4 < limit)
+		limit = width / 4;
+	for (i = 0; i < nr; i++) {
+		length = text_columns(top_row_place(rows[i], choice->by, buffer));
+		if (length > columns.place)
+			columns.place = length;
+	}
+	if (columns.place > limit)
+		columns.place = limit < PLACE_MIN ? PLACE_MIN : limit;
+	return columns;
+}
+
+/* Above figures, so at the right end of its columns. */
+static void figure_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
+{
+	line_blank(line, line->used + columns - strlen(name) - sorted);
+	if (sorted)
+		line_style(line, TOP_SORTED);
+	line_text(line, name);
+	if (sorted)
+		line_text(line, "\u25bc");
+	line_style(line, TOP_HEADING);
+}
+
+static void name_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
+{
+	size_t end = line->used + columns;
+
+	if (sorted)
+		line_style(line, TOP_SORTED);
+	line_text(line, name);
+	if (sorted)
+		line_text(line, "\u25bc");
+	line_style(line, TOP_HEADING);
+	line_blank(line, end);
+}
+
+void top_put_headings(struct top_line *line, const struct top_columns *columns, enum top_sort sort)
+{
+	line_style(line, TOP_HEADING);
+	if (!columns->whole)
+		figure_heading(line, "NOW", 7, sort == TOP_SORT_NOW);
+	figure_heading(line, "ALL", 8, sort == TOP_SORT_ALL);
+	figure_heading(line, "TICKS", 10, false);
+	line_text(line, "  ");
+	if (columns->by != TOP_CGROUPS) {
+		name_heading(line, places[columns->by], columns->place, sort == TOP_SORT_PLACE);
+		line_text(line, "  ");
+	}
+	name_heading(line, names[columns->by], 0, sort == TOP_SORT_NAME);
+	if (line->styled)
+		line_blank(line, line->width);
+	line_end(line);
+}
+
+static void put_figures(struct top_line *line, const struct top_columns *columns,
+			const struct top_model *model, const struct top_row *row, bool selected)
+{
+	double now = percent(row->ticks, &model->interval);
+	double all = percent(row->total, &model->overall);
+
+	if (selected)
+		line_style(line, TOP_SELECTED);
+	if (!columns->whole) {
+		if (!selected)
+			line_style(line, heat(now));
+		line_print(line, "%6.2f%%", now);
+	}
+	if (!selected)
+		line_style(line, heat(all));
+	line_print(line, " %6.2f%%", all);
+	if (!selected)
+		line_style(line, TOP_PLAIN);
+	line_print(line, " %9" PRIu64 "  ", columns->whole ? row->total : row->ticks);
+}
+
+void top_put_row(struct top_line *line, const struct top_columns *columns,
+		 const struct top_model *model, const struct top_row *row, bool selected)
+{
+	char buffer[TOP_PLACE_BYTES];
+
+	put_figures(line, columns, model, row, selected);
+	if (columns->by != TOP_CGROUPS) {
+		line_column(line, top_row_place(row, columns->by, buffer), columns->place);
+		line_text(line, "  ");
+	}
+	/* Of a path the end tells most. */
+	if (columns->by == TOP_OBJECTS || columns->by == TOP_CGROUPS)
+		line_column(line, row->name, line->width);
+	else
+		line_text(line, row->name);
+	if (selected)
+		line_blank(line, line->width);
+	line_end(line);
+}
+
+void top_put_others(struct top_line *line, const struct top_columns *columns,
+		    const struct top_model *model)
+{
+	const struct top_table *table = &model->tables[columns->by];
+
+	if (!table->nr_others)
+		return;
+	put_figures(line, columns, model, &table->others, false);
+	line_print(line, "of %" PRIu64 " others, which are no longer kept apart", table->nr_others);
+	line_end(line);
+}
+
+void top_put_ticks(struct top_line *line, const struct top_model *model,
+		   const struct profile_account *account, uint64_t ns)
+{
+	double busy = top_busy_cpus(model, account, ns);
+
+	line_print(line, "%" PRIu64 " ticks in %.3f s, %.2f of %" PRIu32 " CPUs", account->total,
+		   (double)ns / 1e9, busy, model->cpus);
+	if (model->cpus)
+		line_print(line, " (%.1f %%)", 100 * busy / model->cpus);
+	line_print(line, ", %" PRIu64 " lost", profile_account_lost(account));
+}

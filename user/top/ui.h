@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TOP_UI_H
+#define BPFPROFIL_TOP_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "top/list.h"
+#include "top/model.h"
+#include "top/page.h"
+
+/* What a terminal says was pressed: a character, or one of these. */
+enum top_key {
+	TOP_KEY_ENTER = '\n',
+	TOP_KEY_ESCAPE = 0x1b,
+	TOP_KEY_BACKSPACE = 0x7f,
+	TOP_KEY_UP = 0x110000, /* above all characters */
+	TOP_KEY_DOWN,
+	TOP_KEY_PAGE_UP,
+	TOP_KEY_PAGE_DOWN,
+	TOP_KEY_HOME,
+	TOP_KEY_END,
+	TOP_KEY_BACK_TAB,
+	TOP_KEY_HELP,
+	TOP_KEY_QUIT,
+	TOP_KEY_OTHER
+};
+
+/* What the user of a live view has chosen and sees. It draws nothing and reads no keyboard. */
+struct top_ui {
+	struct top_choice choice;
+	char filter[128]; /* UTF-8; choice.filter */
+	bool typing; /* the filter */
+	bool frozen;
+	bool help;
+	size_t rows; /* of the table there is room for */
+	size_t first; /* of the list that is shown */
+	size_t selected; /* in the list */
+	struct top_list list;
+	struct top_page page;
+	bool wants_page; /* of the function selected; whoever reads keys opens it */
+};
+
+void top_ui_init(struct top_ui *ui, enum top_by by);
+void top_ui_free(struct top_ui *ui);
+
+/* Takes in a key. True: the user wants to leave. */
+bool top_ui_key(struct top_ui *ui, uint32_t key);
+
+/* The row that is selected, or NULL; the model's, until its next interval. */
+const struct top_row *top_ui_row(const struct top_ui *ui);
+
+/*
+ * After a key, an interval or another size: the list as it is now. Who moved away from the first
+ * row stays with the row chosen, wherever it goes. -ENOMEM
+ */
+int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows);
+
+#endif
