@@ -85,11 +85,13 @@ PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjso
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema golang-go runc tmux
+PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz deps,$(GOALS)),$(PKGS_CHECK)) \
+	$(if $(filter check-vm deps,$(GOALS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
 	$(if $(filter demo deps,$(GOALS)),$(PKGS_DEMO))
@@ -156,6 +158,7 @@ help: ## This list
 		'  SANITIZE=address,undefined   build and test with sanitizers, in a tree of their own' \
 		'  PREFIX=/usr/local DESTDIR=   where install goes' \
 		'  FUZZ_SECONDS=60              how long fuzz gives each target' \
+		"  VM_KERNELS='6.1 6.12:v1'     the kernels of check-vm, and their cgroups" \
 		'  WERROR=                      let warnings pass (they fail in a git tree)'
 
 .PHONY: all deps demo install uninstall lint format analyze clean help

@@ -93,10 +93,14 @@ $(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))
 $(LAYERS:%=check-%):
 	$(Q)tests/run.sh $(BUILD) $(@:check-%=%)
 
+# VM_KERNELS='6.1 6.12:v1' for some, with another layout of cgroups perhaps: tests/vm/kernels.
+check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
+	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
+
 # BENCH_ARGS='-r 1 -s 1' for a quick look; its programs and peers: tests/bench/bench.mk.
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) bench fuzz
+.PHONY: tests check $(LAYERS:%=check-%) check-vm bench fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))
