@@ -64,7 +64,7 @@ differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
 # Directories are order-only prerequisites, by $$(@D)/. On the goals that install what is missing,
 # each waits for that, so that no compiler starts before it is there.
-DEPS_FIRST := $(if $(filter check check-% demo bench fuzz,$(GOALS)),deps)
+DEPS_FIRST := $(if $(filter check check-% demo bench soak fuzz,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)
 	$(Q)mkdir -p $@
@@ -90,7 +90,7 @@ PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
-	$(if $(filter check check-% fuzz deps,$(GOALS)),$(PKGS_CHECK)) \
+	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
 	$(if $(filter check-vm deps,$(GOALS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
