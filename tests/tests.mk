@@ -97,7 +97,7 @@ $(LAYERS:%=check-%):
 check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
 	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
 
-# BENCH_ARGS='-r 1 -s 1' for a quick look; its programs and peers: tests/bench/bench.mk.
+# BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts alone; its programs and peers: tests/bench/bench.mk.
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 

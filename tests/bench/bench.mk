@@ -11,6 +11,7 @@ BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wst
 	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
 
 $(BUILD)/bench/measure: tests/bench/measure.c tests/bench/account.c
+$(BUILD)/bench/measure: private CPPFLAGS += -Iinclude
 $(BUILD)/bench/empty: tests/bench/empty.c
 $(BUILD)/bench/workload: tests/bench/workload.c
 $(BUILD)/bench/calls: tests/bench/calls.c tests/bench/libc_profil.c tests/bench/account.c $(CLIENT_A)
@@ -27,6 +28,6 @@ $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) -shared -fPIC -DOBJECT=1$* $< -o $@
 
-bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS)
+bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS) $(BUILD)/soak/brief
 
 DEP_FILES += $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)

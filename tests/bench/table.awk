@@ -1,17 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The windows that run recorded, as a Markdown table whose columns line up as plain text too.
-# A cell is the median over the rounds and, in brackets, the least and the greatest.
-
-{
-	delete field
-	for (i = 2; i <= NF; i++) {
-		eq = index($i, "=")
-		value = substr($i, eq + 1)
-		# a string would compare as a string
-		field[substr($i, 1, eq - 1)] = value ~ /^[0-9]+$/ ? value + 0 : value
-	}
-}
+# The windows that run recorded; see grid.awk.
 
 $1 == "window" {
 	windows++
@@ -69,10 +58,6 @@ function threads() {
 	return field["threads"] > 0 ? field["threads"] : 1
 }
 
-function add(metric, key, value) {
-	values[metric, key, ++count[metric, key]] = value
-}
-
 # The figures that need a partner of the same round: the empty program at the same rate, and the
 # bare workload before and after.
 function pair_up(   id, part, floor, idle) {
@@ -97,67 +82,6 @@ function noise(   round, g, mean) {
 			mean = (bare[round, g] + bare[round, g + 1]) / 2
 			add("slow", "none", 100 * (1 - bare[round, g] / mean))
 		}
-}
-
-function sort_values(metric, key,   n, i, j, v) {
-	n = count[metric, key]
-	for (i = 2; i <= n; i++) {
-		v = values[metric, key, i]
-		for (j = i - 1; j >= 1 && values[metric, key, j] > v; j--)
-			values[metric, key, j + 1] = values[metric, key, j]
-		values[metric, key, j + 1] = v
-	}
-	return n
-}
-
-function number(v) {
-	if (v < 0)
-		return "-" number(-v)
-	return sprintf(v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
-}
-
-function cell(metric, key,   n, median) {
-	n = sort_values(metric, key)
-	if (!n)
-		return "-"
-	median = (values[metric, key, int((n + 1) / 2)] + values[metric, key, int(n / 2) + 1]) / 2
-	return number(median) " (" number(values[metric, key, 1]) " to " \
-		number(values[metric, key, n]) ")"
-}
-
-function row(text,   n, i, part) {
-	rows++
-	n = split(text, part, "|")
-	for (i = 1; i <= n; i++) {
-		grid[rows, i] = part[i]
-		if (length(part[i]) > width[i])
-			width[i] = length(part[i])
-	}
-	columns = n
-}
-
-function flush_grid(   r, i, line) {
-	for (r = 1; r <= rows; r++) {
-		line = "|"
-		for (i = 1; i <= columns; i++)
-			line = line sprintf(" %-" width[i] "s |", grid[r, i])
-		print line
-		if (r > 1)
-			continue
-		line = "|"
-		for (i = 1; i <= columns; i++)
-			line = line " " rule(width[i]) " |"
-		print line
-	}
-	rows = 0
-	delete width
-	print ""
-}
-
-function rule(n,   s) {
-	while (length(s) < n)
-		s = s "-"
-	return s
 }
 
 function cost_row(hz, tool,   key) {
