@@ -35,11 +35,10 @@ struct sampled {
 	uint64_t total; /* of all pieces */
 	uint64_t throttled; /* which is no count of ticks that fell */
 	uint64_t binned;
+	uint64_t wide; /* of these, ticks in bins wider than a byte */
 	size_t pieces;
 	size_t empty;
 	size_t objects;
-	size_t notes;
-	char note[200]; /* the last */
 };
 
 static void begin_within(struct sampled *sampled, enum split split, uint64_t memory, char **argv)
@@ -79,6 +78,19 @@ static uint64_t throttled_of(const struct profile *profile)
 	return 0;
 }
 
+static uint64_t wide_of(const struct profile *profile)
+{
+	uint64_t sum = 0;
+	size_t i, b;
+
+	for (i = 0; i < profile->nr_histograms; i++)
+		for (b = 0;
+		     profile->histograms[i].bytes_per_bin > 1 && b < profile->histograms[i].nr_bins;
+		     b++)
+			sum += profile->histograms[i].bins[b].count;
+	return sum;
+}
+
 /* A piece must hold what every profile does, its identity first of all. */
 static void take(struct sampled *sampled)
 {
@@ -95,9 +107,7 @@ static void take(struct sampled *sampled)
 	sampled->pieces++;
 	sampled->empty += !profile->ticks.total;
 	sampled->objects += profile->nr_objects;
-	sampled->notes += profile->nr_notes;
-	if (profile->nr_notes)
-		snprintf(sampled->note, sizeof(sampled->note), "%s", profile->notes[0]);
+	sampled->wide += wide_of(profile);
 	profile_free(profile);
 }
 
@@ -223,9 +233,10 @@ static void remove_folder(const char *folder)
 }
 
 /*
- * Programs that were never there before, without end: with 4 MiB for counters, some 800 pages, they
+ * Programs that were never there before, without end: with 4 MiB for counters, some 800 pages, all
  * would get wide bins after the first few hundred, if the memory of those that are gone were not
- * given to others. Nothing else may grow either.
+ * given to others. How many come between two cuts is the host's affair, so a few may find it
+ * short. Nothing else may grow either.
  */
 static void check_new_text(enum split split, uint64_t memory)
 {
@@ -251,7 +262,8 @@ static void check_new_text(enum split split, uint64_t memory)
 	finish(&sampled);
 	cr_expect_gt(sampled.binned, 500);
 	cr_expect_gt(sampled.objects, 200, "%zu objects", sampled.objects);
-	cr_expect_eq(sampled.notes, 0, "%s", sampled.note);
+	cr_expect_leq(sampled.wide, sampled.binned / 50, "%lu of %lu ticks are in wide bins",
+		      sampled.wide, sampled.binned);
 	end(&sampled);
 	remove_folder(folder);
 }
