@@ -72,6 +72,7 @@ agree() {
 	fi
 }
 
+can_sample export || exit "$script_status"
 profile three "$workloads/three" 3000
 functions three >"$work/functions"
 period=$(sed -n 's/.*"period_ns": \([0-9]*\),.*/\1/p' "$work/three.json" | head -n 1)

@@ -41,6 +41,7 @@ account_is_exact() {
 		[ "$(last_ticks "$1")" -eq "$binned" ]
 }
 
+can_sample top || exit "$script_status"
 watched "$workloads/three" 100000000
 
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 3 --rows 0 >"$work/plain" 2>"$work/err"

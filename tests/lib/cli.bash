@@ -55,3 +55,12 @@ same() {
 		fail "$name" "not as in $file"
 	fi
 }
+
+# can_sample NAME: where the kernel is too old for it, NAME is skipped; any other failure is for the
+# tests to show
+can_sample() {
+	"$bin" run -q -o /dev/null -- true >/dev/null 2>"$work/err"
+	grep -q "^bpfprofil: cannot profile: the kernel" "$work/err" || return 0
+	echo "SKIP cli::$1: $(head -n 1 "$work/err")"
+	return 1
+}
