@@ -41,13 +41,18 @@ void attach_start(struct live *live, struct child *child, const char *const opti
 	cr_assert(eventually(is_sampling, child), "attach does not begin");
 }
 
-void attach_end(struct live *live, struct child *child, int signal)
+void attach_finish(struct live *live, struct child *child, int signal)
 {
 	if (signal)
 		kill(child->pid, signal);
 	child_end_free(&live->end);
 	child_finish(child, &live->end);
 	cr_assert_eq(live->end.status, 0, "exit %d: %s", live->end.status, live->end.err);
+}
+
+void attach_end(struct live *live, struct child *child, int signal)
+{
+	attach_finish(live, child, signal);
 	live_load(live);
 	doc_assert_sound(live->doc);
 	cr_assert(json_object_get_boolean(doc_get(live->doc, "complete")));

@@ -11,10 +11,10 @@
 /* Starts it, with its profile where live has it, and returns when it samples. */
 void attach_start(struct live *live, struct child *child, const char *const options[]);
 
-/*
- * Ends it by a signal, or lets it end by itself with 0, and reads its profile. Asserts that all
- * went well and that the profile is sound.
- */
+/* Ends it by a signal, or lets it end by itself with 0. Asserts that all went well. */
+void attach_finish(struct live *live, struct child *child, int signal);
+
+/* The same, and reads its profile, which is sound. */
 void attach_end(struct live *live, struct child *child, int signal);
 
 /*

@@ -160,6 +160,26 @@ void container_start(struct container *container, const char *const programs[],
 	cr_assert_fail("runc: %s", end.err);
 }
 
+void container_divide(const struct container *container, const char *name, pid_t pid)
+{
+	struct cgroups cgroups;
+	char path[PATH_MAX];
+	size_t i;
+
+	cr_assert(!cgroups_read(&cgroups, "/proc", NULL));
+	for (i = 0; i < cgroups.nr; i++) {
+		snprintf(path, sizeof(path), "%s%s", cgroups.list[i].where, container->cgroup);
+		/* One without CPUs of its own takes nobody. */
+		if (access(path, F_OK) || strstr(cgroups.list[i].where, "cpuset"))
+			continue;
+		snprintf(path, sizeof(path), "%s%s/%s", cgroups.list[i].where, container->cgroup,
+			 name);
+		cgroup_make(path);
+		cgroup_enter(path, pid);
+	}
+	cgroups_free(&cgroups);
+}
+
 void container_kill(struct container *container)
 {
 	struct child_end end;

@@ -28,6 +28,9 @@ struct container {
 void container_start(struct container *container, const char *const programs[],
 		     const char *const argv[]);
 
+/* Makes a cgroup in the container's, in each hierarchy that has one, and moves a process there. */
+void container_divide(const struct container *container, const char *name, pid_t pid);
+
 /* Kills all of it and waits until runc has removed it. Not needed before container_end(). */
 void container_kill(struct container *container);
 

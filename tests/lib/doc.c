@@ -248,6 +248,28 @@ void doc_assert_sound(struct json_object *doc)
 		     sum, binned);
 }
 
+uint64_t doc_cgroup(struct json_object *doc, const char *ending)
+{
+	struct json_object *histograms = doc_get(doc, "histograms");
+	size_t i, b, length = strlen(ending);
+	uint64_t sum = 0;
+
+	for (i = 0; i < json_object_array_length(histograms); i++) {
+		struct json_object *histogram = json_object_array_get_idx(histograms, i);
+		struct json_object *bins = doc_get(histogram, "bins");
+		const char *path = json_object_get_string(doc_get(histogram, "cgroup"));
+
+		cr_assert(path && path[0] == '/', "no cgroup: %s",
+			  json_object_to_json_string(histogram));
+		if (strlen(path) < length || strcmp(path + strlen(path) - length, ending))
+			continue;
+		for (b = 0; b < json_object_array_length(bins); b++)
+			sum += json_object_get_uint64(
+				json_object_array_get_idx(json_object_array_get_idx(bins, b), 1));
+	}
+	return sum;
+}
+
 void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks)
 {
 	double weights = 0, total = 0;

@@ -27,6 +27,9 @@ uint64_t doc_function(struct json_object *doc, const char *name, const char *obj
 /* Ticks of all functions in objects of a kind, or whose path contains a text; NULL: any. */
 uint64_t doc_object(struct json_object *doc, const char *kind, const char *path);
 
+/* Ticks of all histograms of cgroups whose path ends so; each must be of one. */
+uint64_t doc_cgroup(struct json_object *doc, const char *ending);
+
 /*
  * What holds for every profile: the identity, for the whole and each target; targets add up to
  * the whole; bins ascend inside of their histogram; bins and functions add up to "binned".

@@ -311,7 +311,65 @@ static void container_touch(const struct container *container, const char *name)
 	fclose(file);
 }
 
-/* A program that only the container has, and machine code that its own /tmp describes. */
+/* A new file a second for cgroups told apart: all ticks are in one of them, by the right name. */
+static bool cut_and_split(struct live *live, const char *directory)
+{
+	struct path inner = below(directory, "inner");
+	struct burner burners[2];
+	struct child child;
+	bool good;
+	int i;
+
+	cgroup_make(inner.text);
+	burner_start(&burners[0], live, "in_outer", WORKLOAD("three"), 1, ARGS("1000000"));
+	burner_start(&burners[1], live, "in_inner", WORKLOAD("forever"), 1, ARGS(NULL));
+	cgroup_enter(directory, burners[0].child.pid);
+	cgroup_enter(inner.text, burners[1].child.pid);
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	attach_start(live, &child,
+		     ARGS("--cgroup", directory, "--split", "cgroup", "--interval", "1"));
+	for (i = 0; i < 2; i++)
+		burner_let(&burners[i]);
+	for (i = 0; i < 2; i++)
+		burner_wait(&burners[i], 2);
+	for (i = 0; i < 2; i++)
+		burner_hold(&burners[i]);
+	attach_finish(live, &child, SIGINT);
+	child_end_free(&live->end);
+	child_run(&live->end, NULL,
+		  ARGS("sh", "-c", "cd \"$1\" && \"$0\" merge -o merged.json p-*.json",
+		       BPFPROFIL_BIN, live->dir));
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	snprintf(live->profile, sizeof(live->profile), "%s/merged.json", live->dir);
+	live_load(live);
+	doc_assert_sound(live->doc);
+	good = ticks_agree(live->doc, doc_cgroup(live->doc, strrchr(directory, '/')),
+			   burners[0].cpu_ns, burners[0].turns);
+	good = ticks_agree(live->doc, doc_cgroup(live->doc, "/inner"), burners[1].cpu_ns,
+			   burners[1].turns) &&
+	       good;
+	for (i = 0; i < 2; i++)
+		burner_end(&burners[i]);
+	return good;
+}
+
+Test(live_attach_cgroup, interval_and_split)
+{
+	NEED_ROOT();
+	thrice(NULL, cut_and_split);
+}
+
+static bool is_half_done(void *argument)
+{
+	const struct container *container = argument;
+
+	return !access(below(container->dir, "rootfs/tmp/half").text, F_OK);
+}
+
+/*
+ * A program that only the container has, and machine code that its own /tmp describes; the latter
+ * in a cgroup of the container's that was not there when sampling began.
+ */
 Test(live_attach_cgroup, container_with_code_of_its_own)
 {
 	struct container container = { 0 };
@@ -328,10 +386,15 @@ Test(live_attach_cgroup, container_with_code_of_its_own)
 	container_start(&container, ARGS(only, WORKLOAD("jit")),
 			ARGS("/bin/sh", "-c",
 			     "sleep 1000 & while [ ! -e /tmp/go ]; do sleep 0.1; done;"
-			     "kill $!; /test/only_inside 15000; /test/jit 15000 >/dev/null"));
+			     "kill $!; /test/only_inside 15000; echo >/tmp/half;"
+			     "while [ ! -e /tmp/more ]; do sleep 0.1; done;"
+			     "/test/jit 15000 >/dev/null"));
 	cr_assert_eq(remove(only), 0);
 	attach_start(&live, &child, ARGS("--container", container.name));
 	container_touch(&container, "rootfs/tmp/go");
+	cr_assert(eventually(is_half_done, &container));
+	container_divide(&container, "later", container.pid);
+	container_touch(&container, "rootfs/tmp/more");
 	attach_end(&live, &child, 0);
 	kill(beside.pid, SIGKILL);
 	child_finish(&beside, &end);

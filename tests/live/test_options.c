@@ -128,33 +128,10 @@ Test(live_options, split_by_process)
 	live_end(&live);
 }
 
-/* Ticks of all histograms of the program whose cgroup ends so. */
-static uint64_t cgroup_ticks(struct json_object *doc, const char *name)
-{
-	struct json_object *histograms = doc_get(doc, "histograms");
-	size_t i, b, length = strlen(name);
-	uint64_t sum = 0;
-
-	for (i = 0; i < json_object_array_length(histograms); i++) {
-		struct json_object *histogram = json_object_array_get_idx(histograms, i);
-		struct json_object *bins = doc_get(histogram, "bins");
-		const char *path = json_object_get_string(doc_get(histogram, "cgroup"));
-
-		cr_assert(path && path[0] == '/', "no cgroup: %s",
-			  json_object_to_json_string(histogram));
-		if (strlen(path) < length || strcmp(path + strlen(path) - length, name))
-			continue;
-		for (b = 0; b < json_object_array_length(bins); b++)
-			sum += json_object_get_uint64(
-				json_object_array_get_idx(json_object_array_get_idx(bins, b), 1));
-	}
-	return sum;
-}
-
 /* The ticks of a cgroup are the CPU time of what ran in it, by the kernel's own account. */
 static void expect_cgroup(struct live *live, const char *cgroup, const char *usage)
 {
-	uint64_t ticks = cgroup_ticks(live->doc, cgroup);
+	uint64_t ticks = doc_cgroup(live->doc, cgroup);
 	FILE *file = fopen(live_path(live, usage), "re");
 	double cpu_ns = 0, turns = 0, expected;
 
