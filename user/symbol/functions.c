@@ -36,6 +36,8 @@ struct resolver {
 	uint32_t *order; /* histograms, by object */
 	struct hits hits; /* of the object at hand */
 	struct symbol_table *table; /* of it, or NULL */
+	struct symbol_table *kernel; /* of the kernel and all modules, once one of them was met */
+	bool has_kernel;
 	struct symbol_span span; /* around the last bin */
 	struct profile_function *functions;
 	size_t nr;
@@ -194,6 +196,23 @@ static int add_histogram(struct resolver *resolver, const struct profile_histogr
 	return code;
 }
 
+static int load_symbols(struct resolver *resolver, uint32_t id)
+{
+	const struct profile_object *object = &resolver->profile->objects[id];
+	int code;
+
+	if (object->kind == PROFILE_KERNEL && resolver->has_kernel) {
+		resolver->table = resolver->kernel;
+		return 0;
+	}
+	code = object_symbols_load(object, id, resolver->opener, &resolver->table);
+	if (!code && object->kind == PROFILE_KERNEL) {
+		resolver->kernel = resolver->table;
+		resolver->has_kernel = true;
+	}
+	return code;
+}
+
 /* order[first .. end) are all histograms of one object. */
 static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 {
@@ -204,14 +223,14 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 	resolver->hits.nr = 0;
 	resolver->table = NULL;
 	memset(&resolver->span, 0, sizeof(resolver->span));
-	code = object_symbols_load(&profile->objects[object], object, resolver->opener,
-				   &resolver->table);
+	code = load_symbols(resolver, object);
 	for (; !code && first < end; first++)
 		code = add_histogram(resolver, &profile->histograms[resolver->order[first]]);
 	merge_hits(&resolver->hits);
 	if (!code)
 		code = add_functions(resolver, object);
-	object_symbols_release(resolver->opener, resolver->table);
+	if (resolver->table != resolver->kernel)
+		object_symbols_release(resolver->opener, resolver->table);
 	return code;
 }
 
@@ -277,6 +296,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	code = resolve_objects(&resolver);
 	free(resolver.order);
 	free(resolver.hits.all);
+	object_symbols_release(opener, resolver.kernel);
 	if (code) {
 		free_functions(resolver.functions, resolver.nr);
 		return error_errno(err, code, "functions");
