@@ -101,6 +101,8 @@ static int size_maps(struct session *session, struct error *err)
 	ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.attached, pids ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.cgroup_targets, cgroups ?: 1);
+	if (!ret && !cgroups)
+		ret = bpf_map__set_max_entries(skel->maps.cgroup_known, 1);
 	return ret ? error_errno(err, ret, "sizing the maps of targets") : 0;
 }
 
