@@ -9,8 +9,6 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
-#include "symbol/functions.h"
-#include "symbol/regions.h"
 #include "symbol/symbol_cache.h"
 
 /* An object's file, opened by the thread that owns the session. */
@@ -105,10 +103,8 @@ static void *name(void *ctx)
 	struct naming *naming = ctx;
 	struct object_opener opener = { open_source, &naming->work, naming->symbols };
 
-	naming->result = regions_apply(naming->work.profile, &opener, naming->options->regions,
-				       naming->options->nr_regions, &naming->why);
-	if (!naming->result)
-		naming->result = functions_resolve(naming->work.profile, &opener, &naming->why);
+	naming->result =
+		sampling_name_places(naming->options, &opener, naming->work.profile, &naming->why);
 	symbol_cache_age(naming->symbols);
 	eventfd_write(naming->done_fd, 1);
 	return NULL;

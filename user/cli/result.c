@@ -12,8 +12,6 @@
 #include "profile/profile_append.h"
 #include "profile/profile_io.h"
 #include "report/report.h"
-#include "symbol/functions.h"
-#include "symbol/regions.h"
 
 static int set_command(struct profile *profile, char **argv, struct error *err)
 {
@@ -50,10 +48,8 @@ static int name_places(struct session *session, const struct sampling_options *o
 		       struct profile *profile, struct error *err)
 {
 	struct object_opener opener = { .open = session_open_object, .ctx = session };
-	int ret;
 
-	ret = regions_apply(profile, &opener, options->regions, options->nr_regions, err);
-	return ret ?: functions_resolve(profile, &opener, err);
+	return sampling_name_places(options, &opener, profile, err);
 }
 
 static void print_live(const struct session_live *live)

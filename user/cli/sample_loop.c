@@ -11,24 +11,8 @@
 #include "cli/output.h"
 #include "engine/features.h"
 
-int sample_open_signals(struct error *err)
-{
-	sigset_t signals, ignored;
-	int fd;
-
-	sigemptyset(&ignored);
-	sigaddset(&ignored, SIGPIPE);
-	sigprocmask(SIG_BLOCK, &ignored, NULL);
-	sigemptyset(&signals);
-	sigaddset(&signals, SIGINT);
-	sigaddset(&signals, SIGTERM);
-	sigaddset(&signals, SIGHUP);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
-	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
-}
-
-void sample_let_signals_through(void)
+/* Those that end the sampling. */
+static sigset_t ending_signals(void)
 {
 	sigset_t signals;
 
@@ -36,6 +20,26 @@ void sample_let_signals_through(void)
 	sigaddset(&signals, SIGINT);
 	sigaddset(&signals, SIGTERM);
 	sigaddset(&signals, SIGHUP);
+	return signals;
+}
+
+int sample_open_signals(struct error *err)
+{
+	sigset_t signals = ending_signals(), ignored;
+	int fd;
+
+	sigemptyset(&ignored);
+	sigaddset(&ignored, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &ignored, NULL);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
+}
+
+void sample_let_signals_through(void)
+{
+	sigset_t signals = ending_signals();
+
 	sigprocmask(SIG_UNBLOCK, &signals, NULL);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/file.h"
 #include "base/util.h"
+#include "symbol/functions.h"
 
 #define DEFAULT_HZ 997
 #define HZ_MAX 100000 /* the highest default of kernel.perf_event_max_sample_rate */
@@ -361,4 +362,12 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.memory = options->memory,
 		.force = options->force,
 	};
+}
+
+int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
+			 struct profile *profile, struct error *err)
+{
+	int ret = regions_apply(profile, opener, options->regions, options->nr_regions, err);
+
+	return ret ?: functions_resolve(profile, opener, err);
 }

@@ -55,6 +55,13 @@ void sampling_options_free(struct sampling_options *options);
 int sampling_options_check(const struct sampling_options *options, const char *command,
 			   struct error *err);
 
+/*
+ * Cuts the regions asked for out of a profile, and finds its functions. Files are read while both
+ * last.
+ */
+int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
+			 struct profile *profile, struct error *err);
+
 /* The part of the options that the engine is to know. */
 struct session_options sampling_session_options(const struct sampling_options *options);
 

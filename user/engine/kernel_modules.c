@@ -183,9 +183,7 @@ static void drop_empty(struct profile *profile)
 			profile->histograms[to++] = *histogram;
 			continue;
 		}
-		free(histogram->process);
-		free(histogram->cgroup);
-		free(histogram->bins);
+		profile_histogram_free(histogram);
 	}
 	profile->nr_histograms = to;
 }

@@ -54,19 +54,22 @@ int recycler_wait(struct recycler *recycler, struct error *err)
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
-/* By number of directory whether it is retired. */
+/* Of a directory: not retired, retired, and so that a cache led to it when last looked at. */
+enum { MARK_NONE, MARK_RETIRED, MARK_REACHED };
+
+/* By number of directory; NULL without memory. */
 static uint8_t *mark_retired(const struct recycler *recycler, const struct recycled *recycled)
 {
 	uint8_t *marks = calloc(recycled->pool->dirs.limit, 1);
 	size_t i;
 
 	for (i = 0; marks && i < recycler->nr; i++)
-		marks[recycler->retired[i].dir] = 1;
+		marks[recycler->retired[i].dir] = MARK_RETIRED;
 	return marks;
 }
 
 /*
- * Empties the entries of caches that lead to retired windows, and unmarks those that had any. A
+ * Empties the entries of caches that lead to retired windows, and marks those that had any. A
  * program may be replacing the entry meanwhile: a new one that is emptied is only a miss, and its
  * hits are in it still. One that is copied before it is emptied is found the next time.
  */
@@ -83,7 +86,7 @@ static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 			if (!entry->span || dir >= limit || !marks[dir])
 				continue;
 			__atomic_store_n(&entry->span, 0, __ATOMIC_RELAXED);
-			marks[dir] = 2;
+			marks[dir] = MARK_REACHED;
 		}
 }
 
@@ -148,7 +151,8 @@ static void check_caches(struct recycler *recycler, const struct recycled *recyc
 	if (marks)
 		empty_caches(recycled, marks);
 	for (i = 0; i < recycler->nr; i++)
-		recycler->retired[i].unreachable = marks && marks[recycler->retired[i].dir] == 1;
+		recycler->retired[i].unreachable = marks &&
+						   marks[recycler->retired[i].dir] == MARK_RETIRED;
 }
 
 /*
