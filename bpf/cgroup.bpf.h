@@ -10,7 +10,10 @@
 
 #include "config.bpf.h"
 
-/* A task's set of cgroups does not change while it lives, so nothing needs a lock. */
+/*
+ * No lock: a set's cgroups stay the same, a task that moves gets another set, and one that it left
+ * is freed by RCU, in which we are.
+ */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
 	void *set = BPF_CORE_READ(task, cgroups);

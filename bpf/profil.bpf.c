@@ -176,7 +176,10 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 	return on_tick(ctx, false);
 }
 
-/* For cgroups, as targets or told apart. Two programs, as a knob would cost every hit the cache line it is in. */
+/*
+ * For cgroups, as targets or told apart. Two programs, as a knob would cost every hit the cache
+ * line it is in.
+ */
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 {

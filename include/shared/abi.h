@@ -18,8 +18,9 @@ enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP };
 
 /* Pages and windows come from maps of 1 MiB each that user space adds as they fill. */
-enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048, NO_DIR = 0xffffffff };
+enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048 };
 
+#define NO_DIR 0xffffffff
 #define NO_PAGE 0xffffffff
 
 struct counter_page {
