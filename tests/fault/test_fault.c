@@ -5,6 +5,7 @@
  * command: as it is built, and with sanitizers, which see what leaks.
  */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,6 +50,27 @@ static const char *judge_profile(const struct outcome *outcome)
 	complete = profile->complete && profile->command && profile->nr_targets == 1;
 	profile_free(profile);
 	return complete ? NULL : "success, but the profile is not complete";
+}
+
+static const char *judge_attached(const struct outcome *outcome)
+{
+	struct profile *profile;
+	struct error err;
+	bool complete;
+
+	if (profile_load(outcome->file, &profile, &err))
+		return "success, but FILE is no profile";
+	complete = profile->complete && profile->nr_targets == 1 && profile->ticks.total > 0;
+	profile_free(profile);
+	return complete ? NULL : "success, but the profile is not complete";
+}
+
+/* Two tables, the last one of all so far. */
+static const char *judge_tables(const struct outcome *outcome)
+{
+	const char *overall = strstr(outcome->out, "\noverall");
+
+	return overall && strstr(overall, "forever") ? NULL : "success, but no table of all";
 }
 
 static bool same_out(const struct outcome *outcome)
@@ -229,6 +251,60 @@ Test(fault, run_bpf_refused)
 {
 	NEED_ROOT();
 	both(run_subject(), BPF_REFUSED);
+}
+
+/* A program that is there before, and stays. */
+static const char *start_target(struct child *target)
+{
+	static char pid[16];
+
+	child_start(target, NULL, ARGS(WORKLOAD("forever")));
+	snprintf(pid, sizeof(pid), "%d", target->pid);
+	return pid;
+}
+
+static void end_target(struct child *target)
+{
+	struct child_end end;
+
+	kill(target->pid, SIGKILL);
+	child_finish(target, &end);
+	child_end_free(&end);
+}
+
+Test(fault, attach)
+{
+	struct child target;
+	struct subject subject = {
+		.name = "attach",
+		.file = "profile.json",
+		.judge = judge_attached,
+	};
+
+	NEED_ROOT();
+	subject.arguments = ARGS("attach", "-q", "--pid", start_target(&target), "--duration",
+				 "0.2", "-o", "profile.json");
+	both(subject, MEMORY);
+	both(subject, CALLS);
+	end_target(&target);
+}
+
+Test(fault, top)
+{
+	struct child target;
+	struct subject subject = {
+		.name = "top",
+		.program = BPFPROFIL_BIN,
+		.out_varies = true,
+		.judge = judge_tables,
+	};
+
+	NEED_ROOT();
+	subject.arguments = ARGS("top", "--pid", start_target(&target), "-d", "0.1", "-n", "2");
+	/* A sanitizer does not outlive a thread that it has no memory for. */
+	trials_run(&subject, &MEMORY);
+	both(subject, CALLS);
+	end_target(&target);
 }
 
 /* A profile with names, lines and several objects; the text lives until the program's end. */

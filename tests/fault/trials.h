@@ -29,6 +29,7 @@ struct subject {
 	const char *program;
 	const char *const *arguments; /* of bpfprofil */
 	const char *file; /* FILE's name in the folder where it runs; NULL: it writes none */
+	bool out_varies; /* from run to run */
 	int good; /* its exit status when nothing fails */
 	/* What is wrong with what a run has written whose exit status is good; NULL: nothing. */
 	const char *(*judge)(const struct outcome *outcome);

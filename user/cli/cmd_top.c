@@ -152,39 +152,38 @@ static int check(struct top_arguments *arguments, struct error *err)
 	return sampling_options_check(&arguments->sampling, "top", err);
 }
 
-static int top(struct top_arguments *arguments, struct error *err)
+static int top(struct top_arguments *arguments, const char *operand)
 {
 	struct targets targets = { 0 };
-	int ret = check(arguments, err);
+	struct error err = { 0 };
+	int ret, status;
 
+	ret = operand ? target_options_refuse("top", operand, &err) : check(arguments, &err);
 	if (!ret)
-		ret = target_options_resolve(&arguments->targets, "top", &targets, err);
-	if (!ret)
-		ret = watch(arguments, &targets, err);
+		ret = target_options_resolve(&arguments->targets, "top", &targets, &err);
+	if (ret) {
+		status = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+	} else {
+		ret = watch(arguments, &targets, &err);
+		status = ret ? EXIT_FAILURE : EXIT_SUCCESS;
+	}
+	/* Who read the tables and left need not be told. */
+	if (ret && ret != -EPIPE)
+		print_error(&err);
 	targets_free(&targets);
-	return ret;
+	return status;
 }
 
 static int cmd_top(int argc, char **argv)
 {
 	struct top_arguments arguments = { .delay_ns = DELAY_DEFAULT, .rows = TABLE_ROWS };
-	struct error err = { 0 };
-	int first, status, ret;
+	int first, status;
 
 	target_options_init(&arguments.targets);
 	sampling_options_init(&arguments.sampling);
 	arguments.sampling.split = SPLIT_UNTOLD;
-	if (!command_parse(&command_top, argc, argv, &arguments, &first, &status))
-		goto out;
-	if (first < argc)
-		ret = target_options_refuse("top", argv[first], &err);
-	else
-		ret = top(&arguments, &err);
-	status = ret == -EINVAL ? EXIT_USAGE : ret ? EXIT_FAILURE : EXIT_SUCCESS;
-	/* Who read the tables and left need not be told. */
-	if (ret && ret != -EPIPE)
-		print_error(&err);
-out:
+	if (command_parse(&command_top, argc, argv, &arguments, &first, &status))
+		status = top(&arguments, first < argc ? argv[first] : NULL);
 	target_options_free(&arguments.targets);
 	sampling_options_free(&arguments.sampling);
 	return status;
