@@ -261,7 +261,8 @@ int annotate_find_extent(struct annotating *work, struct error *err)
 		return error_errno(err, code, "annotate");
 	if (annotation->ticks)
 		return 0;
-	error_set(err, -EINVAL, "'%.256s': no tick fell there", work->request->place);
+	error_set(err, -EINVAL, "'%.256s': no tick fell there",
+		  work->request->place ? work->request->place : annotation->name);
 	error_hint(err, "bpfprofil report");
 	return -EINVAL;
 }

@@ -85,6 +85,7 @@ struct annotation {
 struct annotation_request {
 	/* SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET (as report shows it) or FILE:LINE */
 	const char *place;
+	const struct profile_function *function; /* of the profile, instead of place; or NULL */
 	const char *object; /* only this one, or NULL */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	/*

@@ -247,7 +247,7 @@ static int find_line(struct annotating *work, struct error *err)
 	return code;
 }
 
-int annotate_find_place(struct annotating *work, struct error *err)
+static int find_by_words(struct annotating *work, struct error *err)
 {
 	cleanup_free uint64_t *ticks = count_functions(work);
 	const char *place = work->request->place;
@@ -267,4 +267,14 @@ int annotate_find_place(struct annotating *work, struct error *err)
 	error_set(err, -EINVAL, "'%.256s': no function of that name has a tick", place);
 	error_hint(err, "bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE");
 	return -EINVAL;
+}
+
+int annotate_find_place(struct annotating *work, struct error *err)
+{
+	const struct profile_function *function = work->request->function;
+
+	if (!function)
+		return find_by_words(work, err);
+	work->place = (struct annotated_place){ function->object, function->offset, function };
+	return 0;
 }

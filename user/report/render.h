@@ -42,6 +42,9 @@ void render_csv_field(FILE *out, const char *text);
 void render_json_u64(FILE *out, const char *name, uint64_t value);
 void render_json_text(FILE *out, const char *name, const char *text);
 
+/* An account as an object, with its lost causes. */
+void render_json_account(const struct profile_account *account, FILE *out);
+
 /* Only the table of render_text(), with its headings. */
 void render_table(const struct report *report, FILE *out);
 

@@ -61,7 +61,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	fputs(" }", out);
 }
 
-static void account_json(const struct profile_account *account, FILE *out)
+void render_json_account(const struct profile_account *account, FILE *out)
 {
 	size_t i;
 
@@ -84,7 +84,7 @@ void render_json(const struct report *report, FILE *out)
 	size_t i;
 
 	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
-	account_json(report->account, out);
+	render_json_account(report->account, out);
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
 	for (i = 0; i < report->rows->nr_notes; i++) {
