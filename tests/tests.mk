@@ -9,7 +9,7 @@
 #
 # tests/live/workloads.mk: the programs that are profiled, for every layer that profiles some.
 
-LAYERS := unit bpf fuzz install fault cli client calls live
+LAYERS := unit bpf fuzz install fault cli html client calls live
 PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live,$(if $(wildcard tests/$l/*.c),$l))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
@@ -86,6 +86,7 @@ check-live: $(BIN) $(filter %_live,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only
 check-client: $(BIN) $(filter %_client,$(TEST_BIN)) | deps ## Only the library that programs link or preload
 check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() and pcsample() against a server
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
+check-html: | deps ## Only the pages, in a browser
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
 check-fuzz: $(FUZZ_BIN) | deps ## Only the seeds of the fuzzers
 check-install: $(BIN) | deps ## Only the build and the installation themselves

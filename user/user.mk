@@ -11,7 +11,12 @@ LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
 PPROF_H := $(BUILD)/gen/pprof.pb-c.h
-GEN_C := $(SCHEMA_C) $(PPROF_H:.h=.c)
+# The scripts of a page, in their order.
+PAGES := report diff
+PAGE_JS_report := text theme model table account filters map strip strip_draw code report
+PAGE_JS_diff := text theme table diff
+PAGE_C := $(PAGES:%=$(BUILD)/gen/html_%_page.c)
+GEN_C := $(SCHEMA_C) $(PPROF_H:.h=.c) $(PAGE_C)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
@@ -53,12 +58,27 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/
 	$(call msg,PROTOC,$@)
 	$(Q)protoc-c --c_out=$(@D) --proto_path=$(<D) $(<F)
 
+# $(call as_c,NAME): a text on standard input as the C string NAME
+as_c = { echo 'extern const char $1[];'; \
+	echo 'const char $1[] = {'; \
+	od -An -v -tu1 | sed 's/\([0-9][0-9]*\)/\1,/g'; \
+	echo '0 };'; }
+
 $(BUILD)/gen/profile_schema.c: $(SCHEMA) | $$(@D)/
 	$(call msg,GEN,$@)
-	$(Q){ echo 'extern const char profile_schema[];'; \
-		echo 'const char profile_schema[] = {'; \
-		od -An -v -tu1 $< | sed 's/\([0-9][0-9]*\)/\1,/g'; \
-		echo '0 };'; } > $@
+	$(Q)$(call as_c,profile_schema) <$< >$@
+
+page_parts = user/report/html/$1.html user/report/html/style.css $(PAGE_JS_$1:%=user/report/html/%.js)
+page_of = $(patsubst html_%_page.c,%,$(notdir $@))
+
+define page_needs
+$(BUILD)/gen/html_$1_page.c: $(call page_parts,$1)
+endef
+$(foreach p,$(PAGES),$(eval $(call page_needs,$p)))
+
+$(PAGE_C): .make/page user/user.mk | $$(@D)/
+	$(call msg,GEN,$@)
+	$(Q).make/page $(call page_parts,$(page_of)) | $(call as_c,html_$(page_of)_page) >$@
 
 # The list of sources is a prerequisite, and ar starts anew: the object of a removed file must go.
 $(LIB): $(LIB_OBJ) $(LIST_STAMP)

@@ -52,6 +52,10 @@ try: --split process" run --split processes true
 
 usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
+usage report_html_by "bpfprofil: report: --html: takes no --by, the page shows all
+try: leaving it out" report --html page.html --by objects
+usage diff_html_format "bpfprofil: diff: --html: takes no --format, the page shows all
+try: leaving it out" diff --html page.html --format json a b
 usage top_nothing "bpfprofil: top: no target given
 try: --pid PID, --container NAME, --unit NAME, --cgroup PATH or --all" top
 usage top_operand "bpfprofil: top: '77': a target is named by an option

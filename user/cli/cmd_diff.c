@@ -5,9 +5,11 @@
 #include "base/util.h"
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/profile_file.h"
 #include "profile/profile_io.h"
 #include "report/diff.h"
+#include "report/html.h"
 
 #define TEXT_ROWS 40
 
@@ -16,6 +18,7 @@ struct diff_arguments {
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	double fail_above; /* NAN: not asked for */
+	const char *html;
 };
 
 static const char *const by_words[] = { "functions", "objects", "lines", NULL };
@@ -63,24 +66,49 @@ static const struct opt diff_opts[] = {
 	{ 0 }
 };
 
+static const struct opt html_opts[] = {
+	{ .name = "html",
+	  .arg = "FILE",
+	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
+		  "stdout",
+	  .set = opt_set_string,
+	  .field = FIELD(html) },
+	{ 0 }
+};
+
 static const struct opt_group diff_groups[] = {
 	{ .title = "Table", .opts = diff_opts },
+	{ .title = "Page", .opts = html_opts },
 	{ 0 },
 };
 
-static int write_diff(const struct diff *diff, const struct diff_arguments *arguments)
+static int write_table(const struct diff *diff, const struct diff_arguments *arguments)
 {
 	const struct report_options options = {
 		.format = arguments->format,
 		.limit = arguments->limit,
 		.color = color_enabled(stdout),
 	};
-	size_t above = isnan(arguments->fail_above) ? 0 : diff_above(diff, arguments->fail_above);
-	int status;
 
 	result_begin();
 	diff_write(diff, &options, stdout);
-	status = result_end(stdout, "diff: standard output");
+	return result_end(stdout, "diff: standard output");
+}
+
+static int put_page(const void *diff, FILE *out, struct error *err)
+{
+	return html_diff(diff, out, err);
+}
+
+static int write_diff(const struct diff *diff, const struct diff_arguments *arguments)
+{
+	size_t above = isnan(arguments->fail_above) ? 0 : diff_above(diff, arguments->fail_above);
+	int status;
+
+	if (arguments->html)
+		status = write_page("diff", arguments->html, put_page, diff);
+	else
+		status = write_table(diff, arguments);
 	if (status || !above)
 		return status;
 	print_message(NULL, "diff: %zu of %zu rows grew by more than %g %% of the time", above,
@@ -116,6 +144,11 @@ static int run(int argc, char **argv)
 		print_message("bpfprofil diff --help", "diff: two profiles, not %d", argc - first);
 		return EXIT_USAGE;
 	}
+	if (arguments.html && (arguments.format || arguments.limit != UINT64_MAX)) {
+		print_message("leaving it out", "diff: --html: takes no --%s, the page shows all",
+			      arguments.format ? "format" : "limit");
+		return EXIT_USAGE;
+	}
 	if (arguments.limit == UINT64_MAX)
 		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
 	status = EXIT_FAILURE;
@@ -132,6 +165,8 @@ static const struct command_example diff_examples[] = {
 	{ "what a change made slower", "bpfprofil diff before.json after.json" },
 	{ "fail a build when a function takes 2 % of the time more",
 	  "bpfprofil diff --fail-above 2 main.json branch.json" },
+	{ "the same as a page to sort and search",
+	  "bpfprofil diff --html changes.html before.json after.json" },
 	{ 0 },
 };
 

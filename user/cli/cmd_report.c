@@ -3,8 +3,10 @@
 
 #include "cli/command.h"
 #include "cli/output.h"
+#include "cli/page.h"
 #include "cli/profile_file.h"
 #include "report/annotate.h"
+#include "report/html.h"
 #include "report/report.h"
 #include "symbol/object_file.h"
 
@@ -21,6 +23,7 @@ struct report_arguments {
 	bool hot;
 	unsigned int syntax; /* enum disasm_syntax */
 	const char *source;
+	const char *html;
 };
 
 static const char *const format_words[] = { "text", "csv", "json", NULL };
@@ -46,8 +49,9 @@ static const struct opt report_opts[] = {
 	  .field = FIELD(format) },
 	{ .name = "limit",
 	  .arg = "N",
-	  .help = "the N hottest rows; 0 is all of them",
-	  .fallback = "40 as text, else all",
+	  .help = "the N hottest rows, or in a page functions with their instructions; 0 is all "
+		  "of them",
+	  .fallback = "40 as text and in a page, else all",
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
@@ -103,9 +107,20 @@ static const struct opt annotate_opts[] = {
 	{ 0 }
 };
 
+static const struct opt html_opts[] = {
+	{ .name = "html",
+	  .arg = "FILE",
+	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
+		  "stdout",
+	  .set = opt_set_string,
+	  .field = FIELD(html) },
+	{ 0 }
+};
+
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
 	{ .title = "One function", .opts = annotate_opts },
+	{ .title = "Page", .opts = html_opts },
 	{ .title = "Filters and files", .opts = filter_opts },
 	{ 0 },
 };
@@ -159,6 +174,32 @@ static int write_annotation(const struct profile *profile, const struct report_a
 	return result ? error_errno(err, result, "annotate") : 0;
 }
 
+/* What a page is made of. */
+struct page {
+	const struct profile *profile;
+	struct html_options options;
+};
+
+static int put_page(const void *of, FILE *out, struct error *err)
+{
+	const struct page *page = of;
+
+	return html_report(page->profile, &page->options, out, err);
+}
+
+static int write_html(const struct profile *profile, const struct report_arguments *arguments)
+{
+	const struct page page = {
+		.profile = profile,
+		.options = { .functions = arguments->limit ? arguments->limit : UINT64_MAX,
+			     .symfs = arguments->symfs,
+			     .source = arguments->source,
+			     .syntax = arguments->syntax },
+	};
+
+	return write_page("report", arguments->html, put_page, &page);
+}
+
 static int write_report(const struct profile *profile, const struct report_arguments *arguments)
 {
 	struct error err = { 0 };
@@ -186,6 +227,23 @@ static bool check_arguments(const struct report_arguments *arguments)
 	return false;
 }
 
+/* A page has all rows, and filters of its own. */
+static bool check_page(const struct report_arguments *arguments)
+{
+	const char *option = arguments->annotate		     ? "--annotate" :
+			     arguments->hot			     ? "--hot" :
+			     arguments->by			     ? "--by" :
+			     arguments->format			     ? "--format" :
+			     arguments->object			     ? "--object" :
+			     arguments->target != REPORT_ALL_TARGETS ? "--target" :
+								       NULL;
+
+	if (!option)
+		return true;
+	print_message("leaving it out", "report: --html: takes no %s, the page shows all", option);
+	return false;
+}
+
 static int run(int argc, char **argv)
 {
 	struct report_arguments arguments = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS };
@@ -194,14 +252,14 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_report, argc, argv, &arguments, &first, &status))
 		return status;
-	if (!check_arguments(&arguments))
+	if (!(arguments.html ? check_page : check_arguments)(&arguments))
 		return EXIT_USAGE;
 	if (arguments.limit == UINT64_MAX)
 		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
 	profile = profile_of_operand(&command_report, argc - first, argv + first, &status);
 	if (!profile)
 		return status;
-	status = write_report(profile, &arguments);
+	status = (arguments.html ? write_html : write_report)(profile, &arguments);
 	profile_free(profile);
 	return status;
 }
@@ -216,12 +274,14 @@ static const struct command_example report_examples[] = {
 	  "bpfprofil report --annotate longest_match gzip.json" },
 	{ "the hottest instructions of a source line's function",
 	  "bpfprofil report --annotate deflate.c:402 --hot gzip.json" },
+	{ "a page to look around in, with a map and the text by address",
+	  "bpfprofil report --html gzip.html gzip.json" },
 	{ 0 },
 };
 
 const struct command command_report = {
 	.name = "report",
-	.summary = "show a profile as a table, or one function by instruction",
+	.summary = "show a profile as a table, one function by instruction, or a page",
 	.operands = "[FILE]",
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and shows "
 		       "what became of its ticks and where they fell.",

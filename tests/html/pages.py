@@ -1,0 +1,430 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""pages.py BUILD: clicks through the pages; a verdict a line."""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import traceback
+
+import samples
+from browser import Browser, Failed
+
+GOLDEN = "tests/golden/profile.json"
+WINDOW = 1440, 3200 # high enough for all rows of a small profile
+
+
+def same(got, wanted, what):
+    if got != wanted:
+        raise Failed(f"{what}: {str(got)[:300]}, not {str(wanted)[:300]}")
+
+
+def true(fact, what):
+    if not fact:
+        raise Failed(what)
+
+
+class Site:
+    """The profiler, a folder for its files, and a browser."""
+
+    def __init__(self, build, folder, browser):
+        self.program = build + "/bpfprofil"
+        self.workloads = "build/tests/live/workloads"
+        self.folder = folder
+        self.browser = browser
+
+    def path(self, name):
+        return os.path.join(self.folder, name)
+
+    def call(self, *argv):
+        done = subprocess.run([self.program, *argv], stdin=subprocess.DEVNULL, capture_output=True,
+                              check=False)
+        if done.returncode:
+            raise Failed(f"{' '.join(argv)}: {done.stderr.decode(errors='replace')}")
+        return done.stdout
+
+    def report(self, *argv):
+        return json.loads(self.call("report", "--format", "json", *argv))
+
+    def open(self, profile, *argv):
+        page = self.path("page.html")
+        self.call("report", "--html", page, *argv, profile)
+        self.browser.open(page)
+        return page
+
+    def write(self, name, profile):
+        samples.write(self.path(name), profile)
+        return self.path(name)
+
+    # What the page shows.
+
+    def all(self, selector, what="textContent"):
+        return self.browser.run(
+            f"[...document.querySelectorAll({json.dumps(selector)})].map((e) => e.{what})")
+
+    def text(self, selector):
+        return self.browser.run(f"document.querySelector({json.dumps(selector)}).textContent")
+
+    def rows(self):
+        cells = self.browser.run("""[...document.querySelectorAll('#table tr[data-row]')].map((row) =>
+            [...row.cells].map((cell) => cell.textContent))""")
+        return [(number(row[1]), *row[3:]) for row in cells]
+
+    def choose(self, kind, index):
+        self.browser.run(f"""(() => {{
+            const select = document.querySelector('#filter-{kind} select');
+            select.value = {json.dumps(str(index))};
+            select.dispatchEvent(new Event('change', {{ bubbles: true }}));
+        }})()""")
+        self.browser.settle()
+
+    def account(self):
+        parts = self.browser.run("""[...document.querySelectorAll('#account-sum .part')].map((e) =>
+            [e.dataset.part, Number(e.dataset.ticks)])""")
+        return number(self.text("#account-sum b")), dict(parts)
+
+
+def number(text):
+    return int(re.sub(r"\D", "", text))
+
+
+def quiet(site):
+    """Nothing was fetched but the page, and nothing complained of."""
+    others = [url for url in site.browser.requests if not url.startswith(("file:", "data:"))]
+    same(others, [], "requests")
+    same(len([url for url in site.browser.requests if url.startswith("file:")]), 1, "files read")
+    same(site.browser.complaints, [], "complaints")
+
+
+def rows_of(report):
+    """As the table has them: ticks, function, object."""
+    return sorted((row["ticks"], row["function"], os.path.basename(row["object"]))
+                  for row in report["rows"])
+
+
+# --- tests: each gets a site with nothing open -------------------------------------------------------
+
+
+def account_adds_up(site):
+    site.open(GOLDEN)
+    total, parts = site.account()
+    with open(GOLDEN, encoding="utf-8") as file:
+        ticks = json.load(file)["ticks"]
+    lost = {cause: n for cause, n in ticks.pop("lost").items() if n}
+    same(total, sum(parts.values()), "total")
+    same((total, parts), (ticks.pop("total"), dict(ticks, lost=sum(lost.values()))), "account")
+    causes = site.browser.run("""[...document.querySelectorAll('#notes .lost')].map((e) =>
+        [e.dataset.cause, Number(e.dataset.ticks)])""")
+    same(dict(causes), lost, "causes")
+    quiet(site)
+
+
+def table_is_the_report(site):
+    site.open(site.profile)
+    same(sorted(site.rows()), rows_of(site.report(site.profile)), "functions")
+    site.browser.click("#by [data-key=objects]")
+    wanted = sorted((row["ticks"], row["kind"], row["object"])
+                    for row in site.report("--by", "objects", site.profile)["rows"])
+    same(sorted(site.rows()), wanted, "objects")
+    site.browser.click("#by [data-key=process]")
+    wanted = sorted((row["ticks"], f"{row['process']} {row['pid']}")
+                    for row in site.report("--by", "process", site.profile)["rows"])
+    same(sorted(site.rows()), wanted, "processes")
+    quiet(site)
+
+
+def table_sorts(site):
+    site.open(site.profile)
+    for column, place in (("name", 1), ("object", 2), ("ticks", 0)):
+        orders = []
+        for _ in range(2):
+            site.browser.click(f"#table th.{column} button")
+            rows = [row[place] for row in site.rows()]
+            order = site.browser.run(f"document.querySelector('#table th.{column}').ariaSort")
+            same(rows, sorted(rows, reverse=order == "descending"), column)
+            orders.append(order)
+        same(sorted(orders), ["ascending", "descending"], "both ways")
+    quiet(site)
+
+
+def search_narrows(site):
+    site.open(site.profile)
+    everything = site.rows()
+    site.browser.key("/")
+    same(site.browser.run("document.activeElement.id"), "search", "the focus")
+    site.browser.type("ALPH")
+    found = site.rows()
+    same(found, [row for row in everything if "alph" in row[1] + row[2]], "what is found")
+    true(0 < len(found) < len(everything), "some are found, not all")
+    true(site.all("#map-cells .faded"), "the map fades the others")
+    site.browser.key("Escape")
+    same(site.rows(), everything, "after Escape")
+    site.browser.key("Escape")
+    same(site.browser.run("document.activeElement.id"), "table", "the focus")
+    quiet(site)
+
+
+def map_zooms(site):
+    site.open(site.profile)
+    whole = site.all("#map-cells button", "dataset.key")
+    objects = [key for key in whole if key[0] == "o"]
+    true(objects, "objects have labels")
+    site.browser.click(f"#map-cells [data-key={objects[0]}]")
+    inside = site.all("#map-cells button", "dataset.key")
+    true(inside and not [key for key in inside if key[0] == "o"], "only functions of one object")
+    true("›" in site.text("#map-path"), "the path tells")
+    site.browser.key("Escape")
+    same(site.all("#map-cells button", "dataset.key"), whole, "after Escape")
+    share = site.browser.run("""[...document.querySelectorAll('#map-cells button:not(.object)')]
+        .reduce((sum, e) => sum + e.offsetWidth * e.offsetHeight, 0) /
+        (document.querySelector('#map-cells').clientWidth * document.querySelector('#map-cells').clientHeight)""")
+    true(0.7 < share < 1.1, f"the cells fill the map: {share}")
+    quiet(site)
+
+
+def keys_walk(site):
+    site.open(site.profile)
+    browser = site.browser
+    names = [row[1] for row in site.rows()]
+    browser.run("document.querySelector('#table').focus()")
+    browser.key("ArrowDown")
+    same(site.text("#text-path b"), names[1], "the text follows")
+    same(browser.run("document.querySelector('#table:focus-visible') !== null"), True, "the ring")
+    browser.key("End")
+    same(site.text("#text-path b"), names[-1], "End")
+    browser.key("Home")
+    same(site.text("#text-path b"), names[0], "Home")
+    browser.run("document.querySelector('#map-cells button[tabindex=\"0\"]').focus()")
+    seen = set()
+    for key in ("ArrowDown", "ArrowRight", "ArrowRight", "ArrowLeft", "ArrowUp"):
+        browser.key(key)
+        seen.add(browser.run("document.activeElement.dataset.key"))
+    true(len(seen) > 1 and None not in seen, f"arrow keys move through the map: {seen}")
+    browser.key("?")
+    true(browser.run("document.querySelector('#keys').open"), "? opens the list of keys")
+    browser.key("Escape")
+    true(not browser.run("document.querySelector('#keys').open"), "Escape closes it")
+    quiet(site)
+
+
+def code_is_the_annotation(site):
+    site.open(site.profile)
+    browser = site.browser
+    for name in ("alpha", "beta"):
+        browser.click("#search")
+        browser.run("document.querySelector('#search').select()")
+        browser.type(name)
+        browser.click("#table tr[data-row='0']")
+        same(site.text("#text-path b"), name, "the text")
+        for fold in range(len(site.all("#code [data-fold]"))):
+            browser.run("document.querySelector('#code [data-fold]').click()")
+            true(fold < 50, "folds end")
+        rows = browser.run("""[...document.querySelectorAll('#code tr[data-offset]')].map((row) =>
+            [Number(row.dataset.offset), Number(row.dataset.ticks), row.querySelector('.words, .jump').textContent.trim()])""")
+        wanted = site.report("--annotate", name, site.profile)["rows"]
+        same([row[:2] for row in rows], [[row["offset"], row["ticks"] or 0] for row in wanted],
+             "ticks of the instructions of " + name)
+        true(all(got[2].startswith(row["instruction"]) for got, row in zip(rows, wanted)), "their text")
+        true(any("spin.h:" in text or "three.c:" in text for text in site.all("#code .source")), "source beside")
+    browser.run("document.activeElement.blur()")
+    browser.key("n")
+    ticks = [row["ticks"] or 0 for row in wanted]
+    same(browser.run("Number(document.querySelector('#code tr.at').dataset.ticks)"), max(ticks),
+         "n goes to the hottest")
+    quiet(site)
+
+
+def strip_zooms(site):
+    site.open(site.profile)
+    browser = site.browser
+
+    def span():
+        return int(browser.run("document.querySelector('#strip-range').dataset.bytes"))
+
+    browser.click("#strip [data-strip=whole]")
+    whole = span()
+    browser.click("#strip [data-strip=in]")
+    true(span() < whole, "a button zooms in")
+    x, y, w, h = browser.box("#strip-window")
+    before = span()
+    browser.drag((x + w * 0.25, y + h / 2), (x + w * 0.5, y + h / 2))
+    true(span() < before * 0.5, f"a drag chooses the window: {span()} of {before}")
+    browser.run("document.querySelector('#strip-window').focus()")
+    browser.key("Escape")
+    same(span(), whole, "Escape shows all")
+    browser.key("+")
+    true(span() < whole, "+ zooms in")
+    browser.key("0")
+    same(span(), whole, "0 shows all")
+    browser.key("Enter")
+    true(site.text("#text-path b") and span() < whole, "Enter opens the hottest function")
+    colored = browser.run("""(() => {
+        const c = document.querySelector('#strip-window');
+        const d = c.getContext('2d').getImageData(0, 0, c.width, c.height).data;
+        return new Set(Array.from({ length: d.length / 4 }, (_, i) => d.slice(4 * i, 4 * i + 3).join())).size;
+    })()""")
+    true(colored > 4, f"the strip is painted: {colored} colours")
+    quiet(site)
+
+
+def filters_choose(site):
+    site.open(site.profile)
+    everything = site.rows()
+    processes = site.report("--by", "process", site.profile)["rows"]
+    options = site.all("#filter-process option")
+    same(len(options), len(processes) + 1, "a word for each process")
+    for i, row in enumerate(processes[:3]):
+        site.choose("process", options.index(next(
+            o for o in options if o.startswith(f"{row['process']} {row['pid']} "))) - 1)
+        same(sum(r[0] for r in site.rows()), row["ticks"], f"ticks of process {i}")
+    true(not site.browser.run("document.querySelector('#filter-clear').hidden"), "there is a way back")
+    site.browser.click("#filter-clear")
+    same(site.rows(), everything, "after Clear")
+    site.open(GOLDEN)
+    for target in (0, 1):
+        report = site.report("--target", str(target), GOLDEN)
+        site.choose("target", target)
+        same(site.account()[0], report["ticks"]["total"], "the target's account")
+        same([row[0] for row in site.rows()], [row["ticks"] for row in report["rows"]], "its rows")
+        shares = site.browser.run("[...document.querySelectorAll('#table td.share')].map((e) => e.textContent)")
+        same(shares, [f"{row['percent']:.2f}%" for row in report["rows"]], "its shares")
+    site.choose("target", "")
+    options = site.all("#filter-cgroup option")
+    site.choose("cgroup", next(i for i, o in enumerate(options) if o.startswith("/café")) - 1)
+    wanted = {row["cgroup"]: row["ticks"] for row in site.report("--by", "cgroup", GOLDEN)["rows"]}
+    same(sum(row[0] for row in site.rows()), wanted["/café"], "ticks of the cgroup")
+    quiet(site)
+
+
+def themes_differ(site):
+    browser = site.browser
+
+    def ground():
+        return browser.run("getComputedStyle(document.body).backgroundColor")
+
+    browser.prefer("light")
+    site.open(site.profile)
+    light = ground()
+    browser.prefer("dark")
+    browser.settle()
+    dark = ground()
+    true(light != dark, f"the system's theme: {light}, {dark}")
+    browser.click("#theme")
+    same(ground(), light, "the switch")
+    browser.key("t")
+    same(ground(), dark, "t")
+    browser.prefer("light")
+    browser.settle()
+    same(ground(), dark, "the switch outlives the system's change")
+    quiet(site)
+
+
+def phone_fits(site):
+    site.browser.size(390, 844, phone=True)
+    try:
+        site.open(site.profile)
+        same(site.browser.run("document.documentElement.scrollWidth"), 390, "the page's width")
+        name = site.rows()[1][1]
+        site.browser.click("#table tr[data-row='1'] td.name")
+        same(site.text("#text-path b"), name, "a tap opens a function")
+        true(-1 < site.browser.run("document.querySelector('#text').getBoundingClientRect().top") < 400,
+             "and goes there")
+        same(site.browser.run("document.documentElement.scrollWidth"), 390, "the width then")
+        quiet(site)
+    finally:
+        site.browser.size(*WINDOW)
+
+
+def large_opens(site):
+    profile = samples.large()
+    site.open(site.write("large.json", profile))
+    rows = site.browser.run("document.querySelector('#table table').ariaRowCount")
+    same(int(rows), len(profile["functions"]) + 1, "rows")
+    true(len(site.rows()) < 200, "only those in view are in the document")
+    same(site.account()[0], profile["ticks"]["total"], "ticks")
+    site.browser.run("document.querySelector('#table').focus()")
+    site.browser.key("End")
+    last = min(function["ticks"] for function in profile["functions"])
+    same(site.rows()[-1][0], last, "the last row")
+    site.choose("process", 0)
+    true(0 < number(site.text("#chosen").split(" of ")[0]) < profile["ticks"]["total"], "a filter")
+    quiet(site)
+
+
+def names_are_harmless(site):
+    with open(GOLDEN, encoding="utf-8") as file:
+        profile = json.load(file)
+    for name in samples.NAMES:
+        page = site.open(site.write("names.json", samples.renamed(profile, name)))
+        what = repr(name[:40])
+        with open(page, "rb") as file:
+            text = file.read()
+        text.decode()  # is UTF-8, all of it
+        same(len(re.findall(rb"[\0-\x08\x0b-\x1f\x7f]", text)), 0, what + ": control characters")
+        true(site.rows(), what + ": rows")
+        site.browser.click("#table tr[data-row='0']")
+        site.browser.click("#by [data-key=process]")
+        same(site.browser.run("typeof window.pwned"), "undefined", what + ": ran")
+        same(site.browser.run("document.querySelectorAll('img, iframe, [onmouseover], [onfocus], body script[src]').length"),
+             0, what + ": markup")
+        unseen = site.browser.run(r"/[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/.test(document.body.innerText)")
+        true(not unseen, what + ": shown as it is")
+        same(site.browser.run("document.documentElement.scrollWidth <= innerWidth"), True, what + ": too wide")
+        quiet(site)
+
+
+def diff_sorts(site):
+    page = site.path("diff.html")
+    site.call("diff", "--html", page, GOLDEN, site.profile)
+    site.browser.open(page)
+    report = json.loads(site.call("diff", "--format", "json", GOLDEN, site.profile))
+    rows = site.browser.run("""[...document.querySelectorAll('#table tr[data-row]')].map((row) =>
+        row.querySelector('.name').textContent)""")
+    same(rows, [row["function"] or "(no symbol)" for row in report["rows"]], "rows")
+    site.browser.click("#table th.new button")
+    shares = [float(text.strip("%")) for text in site.all("#table td.new")]
+    same(shares, sorted(shares, reverse=True), "sorted by the new share")
+    site.browser.click("#beyond")
+    same(len(site.all("#table td.new")), report["significant"], "beyond noise")
+    quiet(site)
+
+
+TESTS = [account_adds_up, table_is_the_report, table_sorts, search_narrows, map_zooms, keys_walk,
+         code_is_the_annotation, strip_zooms, filters_choose, themes_differ, phone_fits, large_opens,
+         names_are_harmless, diff_sorts]
+
+
+def sample(site):
+    """Two programs whose time is known, told apart by process."""
+    site.profile = site.path("profile.json")
+    three = f"{site.workloads}/three"
+    site.call("run", "-q", "-F", "4595", "--force", "--split", "process", "-o", site.profile, "--",
+              "sh", "-c", f"{three} 300 >&2; {three} 200 >&2; gzip -c {site.program} | wc -c >&2")
+
+
+def verdict(test, site):
+    try:
+        test(site)
+    except Failed as why:
+        print(f"FAIL html::{test.__name__}: {why}", flush=True)
+        return False
+    except Exception:
+        traceback.print_exc()
+        print(f"FAIL html::{test.__name__}: raised", flush=True)
+        return False
+    print(f"PASS html::{test.__name__}", flush=True)
+    return True
+
+
+def main():
+    build, only = sys.argv[1], sys.argv[2:]
+    with tempfile.TemporaryDirectory() as folder, Browser() as browser:
+        site = Site(build, folder, browser)
+        browser.size(*WINDOW)
+        sample(site)
+        good = [verdict(test, site) for test in TESTS if not only or test.__name__ in only]
+    return 0 if all(good) else 1
+
+
+sys.exit(main())

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/page.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/file.h"
+#include "cli/output.h"
+#include "cli/profile_file.h"
+
+int write_page(const char *command, const char *file,
+	       int (*put)(const void *of, FILE *out, struct error *err), const void *of)
+{
+	struct error err = { 0 };
+	struct output *out;
+	int result;
+
+	result_begin();
+	result = output_open(file, &out, &err);
+	if (!result)
+		result = output_finish(out, put(of, output_stream(out), &err), &err);
+	/* The reader of a pipe has left: it knows. */
+	if (result && result != -EPIPE)
+		print_command_error(command, &err);
+	return result ? EXIT_FAILURE : EXIT_SUCCESS;
+}

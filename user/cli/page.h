@@ -1,0 +1,16 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CLI_PAGE_H
+#define BPFPROFIL_CLI_PAGE_H
+
+#include <stdio.h>
+
+#include "base/error.h"
+
+/*
+ * --html FILE of a command: what put() writes becomes FILE, whole or not at all. Returns the exit
+ * status, with the message printed.
+ */
+int write_page(const char *command, const char *file,
+	       int (*put)(const void *of, FILE *out, struct error *err), const void *of);
+
+#endif

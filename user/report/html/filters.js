@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// Which targets, processes and cgroups are let in.
+'use strict';
+
+class Filters {
+	constructor(model, changed) {
+		this.model = model;
+		this.changed = changed;
+		this.selects = {
+			target: this.fill('target', model.profile.targets.length > 1 ? this.targets() : []),
+			process: this.fill('process', this.splits('process')),
+			cgroup: this.fill('cgroup', this.splits('cgroup')),
+		};
+		byId('filter-clear').addEventListener('click', () => this.clear());
+		this.show();
+	}
+
+	targets() {
+		return this.model.profile.targets.map((of, i) => ({ key: i, ticks: of.ticks.total,
+			name: [of.kind, of.name, of.host && `on ${of.host}`].filter(Boolean).join(' ') }));
+	}
+
+	// By all their ticks; filters narrow each other, but what there is to choose stays.
+	splits(kind) {
+		const sums = new Map();
+
+		if (!this.model.isSplit[kind])
+			return [];
+		for (const h of this.model.histograms)
+			for (let i = h.from; i < h.to; i++)
+				sums.set(h[kind], (sums.get(h[kind]) || 0) + this.model.counts[i]);
+		return [...sums].map(([name, ticks]) => ({ key: name, name, ticks }))
+			.sort((a, b) => b.ticks - a.ticks);
+	}
+
+	fill(kind, entries) {
+		const label = byId(`filter-${kind}`), select = label.querySelector('select');
+
+		label.hidden = !entries.length;
+		select.replaceChildren(new Option('all', ''), ...entries.map((entry, i) =>
+			new Option(`${short(entry.name, 60) || '""'} · ${count(entry.ticks)}`, i)));
+		select.addEventListener('change', () => {
+			const entry = entries[select.value];
+
+			this.choose({ [kind]: entry ? entry.key : null });
+		});
+		return { select, entries };
+	}
+
+	choose(change) {
+		this.model.choose(change);
+		this.show();
+		this.changed();
+	}
+
+	clear() {
+		this.choose({ target: null, process: null, cgroup: null });
+	}
+
+	show() {
+		const { filter, binned, account } = this.model;
+		const any = Object.values(filter).some((key) => key !== null);
+
+		for (const [kind, { select, entries }] of Object.entries(this.selects)) {
+			const at = entries.findIndex((entry) => entry.key === filter[kind]);
+
+			select.value = at < 0 ? '' : String(at);
+		}
+		byId('filter-clear').hidden = !any;
+		byId('chosen').textContent = any ?
+			`${count(binned.ticks)} of ${count(account.total)} ticks; shares are of ${filter.process === null && filter.cgroup === null ? 'the target’s' : 'these'}` : '';
+	}
+}

@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The profile, and the sums of what its filters let in.
+'use strict';
+
+function splitName(histogram) {
+	if (histogram.pid === undefined)
+		return histogram.process || '(no single process)';
+	return `${histogram.process || ''} ${histogram.pid}`.trim();
+}
+
+class Model {
+	constructor(profile) {
+		this.profile = profile;
+		this.objects = profile.objects;
+		this.functions = profile.functions.map(([object, offset, size, name]) =>
+			({ object, offset, size, name }));
+		this.functions.forEach((of, id) => {
+			of.id = id;
+		});
+		this.nrNamed = this.functions.length;
+		this.readBins();
+		this.filter = { target: null, process: null, cgroup: null };
+		this.choose({});
+	}
+
+	readBins() {
+		const nr = this.profile.histograms.reduce((sum, h) => sum + h.bins.length / 2, 0);
+		let at = 0;
+
+		this.offsets = new Float64Array(nr);
+		this.counts = new Float64Array(nr);
+		this.owners = new Int32Array(nr);
+		this.histograms = this.profile.histograms.map((h) => {
+			const from = at;
+
+			at = this.readHistogram(h, at);
+			return {
+				from, to: at, object: h.object, target: h.target, size: h.bytes_per_bin,
+				process: splitName(h), cgroup: h.cgroup === undefined ? '(no single cgroup)' : h.cgroup,
+				weight: this.profile.targets[h.target].weight,
+				counts: this.profile.targets[h.target].counts,
+				stopped: h.stopped,
+			};
+		});
+		this.isSplit = {
+			process: this.profile.histograms.some((h) => h.pid !== undefined &&
+				this.objects[h.object].kind !== 'jit'),
+			cgroup: this.profile.histograms.some((h) => h.cgroup !== undefined),
+		};
+	}
+
+	readHistogram(h, at) {
+		const size = h.bytes_per_bin;
+		let place = h.offset, run = 0, owner = 0, next = 0;
+
+		for (let i = 0; i < h.bins.length; i += 2, at++) {
+			if (!run) {
+				owner = h.owners[next] - 1;
+				run = h.owners[next + 1];
+				next += 2;
+			}
+			run--;
+			place += h.bins[i] * size;
+			this.offsets[at] = place;
+			this.counts[at] = h.bins[i + 1];
+			this.owners[at] = owner >= 0 ? owner : this.place(h.object, place, size);
+		}
+		return at;
+	}
+
+	// Text of no function is a place of its own, as it is in report.
+	place(object, offset, size) {
+		const key = `${object} ${offset} ${size}`;
+		let id;
+
+		this.places = this.places || new Map();
+		id = this.places.get(key);
+		if (id === undefined) {
+			const of = this.objects[object];
+
+			id = this.functions.length;
+			this.functions.push({ id, object, offset, size,
+				name: `${basename(of.path)}+${hex(of.base, offset)}` });
+			this.places.set(key, id);
+		}
+		return id;
+	}
+
+	// change: those of target, process and cgroup that are to be others; null lets in all.
+	choose(change) {
+		const { target, process, cgroup } = Object.assign(this.filter, change);
+
+		this.chosen = this.histograms.filter((h) => (target === null ? h.counts : h.target === target) &&
+			(process === null || h.process === process) &&
+			(cgroup === null || h.cgroup === cgroup));
+		this.sum();
+		this.account = target === null ? this.profile.ticks : this.profile.targets[target].ticks;
+		this.time = process === null && cgroup === null ? this.timeOf(target) : this.binned.time;
+	}
+
+	// Of all ticks in the account, in periods of the profile.
+	timeOf(target) {
+		const targets = this.profile.targets;
+
+		if (target !== null)
+			return targets[target].ticks.total * targets[target].weight;
+		return targets.reduce((time, of) => (of.counts ? time + (of.weight - 1) * of.ticks.total : time),
+			this.profile.ticks.total);
+	}
+
+	sum() {
+		const make = (nr) => ({ ticks: new Float64Array(nr), time: new Float64Array(nr) });
+		const functions = make(this.functions.length), objects = make(this.objects.length);
+		const process = new Map(), cgroup = new Map();
+
+		this.binned = { ticks: 0, time: 0 };
+		for (const h of this.chosen) {
+			let ticks = 0;
+
+			for (let i = h.from; i < h.to; i++) {
+				functions.ticks[this.owners[i]] += this.counts[i];
+				functions.time[this.owners[i]] += this.counts[i] * h.weight;
+				ticks += this.counts[i];
+			}
+			objects.ticks[h.object] += ticks;
+			objects.time[h.object] += ticks * h.weight;
+			this.binned.ticks += ticks;
+			this.binned.time += ticks * h.weight;
+			for (const [map, key] of [[process, h.process], [cgroup, h.cgroup]]) {
+				const sum = map.get(key) || { ticks: 0, time: 0 };
+
+				sum.ticks += ticks;
+				sum.time += ticks * h.weight;
+				map.set(key, sum);
+			}
+		}
+		this.rows = {
+			functions: Model.rowsOf(functions, this.functions),
+			objects: Model.rowsOf(objects, this.objects),
+			process: Model.splitsOf(process),
+			cgroup: Model.splitsOf(cgroup),
+		};
+	}
+
+	static rowsOf(sums, of) {
+		const rows = [];
+
+		for (let id = 0; id < of.length; id++)
+			if (sums.ticks[id])
+				rows.push({ id, ticks: sums.ticks[id], time: sums.time[id], of: of[id] });
+		return rows.sort((a, b) => b.time - a.time);
+	}
+
+	static splitsOf(sums) {
+		return [...sums].map(([name, { ticks, time }]) => ({ id: name, name, ticks, time }))
+			.sort((a, b) => b.time - a.time);
+	}
+
+	share(row) {
+		return this.time > 0 ? row.time / this.time : 0;
+	}
+
+	seconds(row) {
+		return row.time * this.profile.sampling.period_ns / 1e9;
+	}
+
+	// What an object's own disassembly calls an offset.
+	address(object, offset) {
+		const of = this.objects[object];
+		const text = of.text.find(([start, , size]) => offset >= start && offset - start < size);
+
+		return hex(of.base, text ? offset - text[0] + text[1] : offset);
+	}
+
+	// The chosen bins of an object, ascending: [{ offset, size, ticks, owner }]
+	binsOf(object) {
+		const bins = [];
+
+		for (const h of this.chosen)
+			if (h.object === object)
+				for (let i = h.from; i < h.to; i++)
+					bins.push({ offset: this.offsets[i], size: h.size,
+						ticks: this.counts[i], owner: this.owners[i] });
+		bins.sort((a, b) => a.offset - b.offset || a.size - b.size);
+		return bins.filter((bin, i) => {
+			const last = i && bins[i - 1];
+
+			if (!last || last.offset !== bin.offset || last.size !== bin.size)
+				return true;
+			bin.ticks += last.ticks;
+			last.ticks = 0;
+			return true;
+		}).filter((bin) => bin.ticks);
+	}
+}

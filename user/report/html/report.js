@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+// The page of a profile: what is chosen, and who is told.
+'use strict';
+
+const NAMES_OF_ROWS = { functions: 'functions', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
+
+class Page {
+	constructor(profile) {
+		this.model = new Model(profile);
+		this.by = 'functions';
+		this.object = null; // in the map
+		this.of = null; // the function in the text
+		this.textObject = null;
+		this.query = '';
+		this.codeView = 'rows';
+		this.map = new TreeMap(this.model, { open: (id) => this.openFunction(id, false, true), zoom: (id) => this.zoom(id) });
+		this.table = new Table(byId('table'), { label: 'Ticks', columns: this.columns(),
+			open: (row, go) => this.openRow(row, go) });
+		this.strip = new Strip(this.model, { open: (id, stay) => this.openFunction(id, stay) });
+		this.code = new Code(this.model);
+		showHead(profile);
+		this.filters = new Filters(this.model, () => this.changed());
+		this.open(this.model.rows.functions[0]);
+		this.changed();
+		byId('search').addEventListener('input', (event) => this.search(event.target.value));
+		byId('filters').addEventListener('submit', (event) => event.preventDefault());
+		document.addEventListener('keydown', (event) => this.key(event));
+		byId('help').addEventListener('click', () => byId('keys').showModal());
+		themeSwitch(() => this.strip.draw());
+	}
+
+	open(row) {
+		if (row) {
+			this.of = row.of;
+			this.textObject = row.of.object;
+		}
+	}
+
+	// --- the table ----------------------------------------------------------------------------------
+
+	columns() {
+		const { model } = this, figures = [
+			{ title: 'Share', name: 'share', down: true, value: (row) => row.time,
+			  fill: (cell, row) => fillShare(cell, model.share(row)) },
+			{ title: 'Ticks', name: 'ticks', down: true, value: (row) => row.ticks,
+			  fill: (cell, row) => cell.append(count(row.ticks)) },
+			{ title: 'Seconds', name: 'seconds', down: true, value: (row) => row.time,
+			  fill: (cell, row) => cell.append(model.seconds(row).toFixed(3)) },
+		];
+		const path = (row) => model.objects[this.by === 'objects' ? row.id : row.of.object].path;
+		const named = (title, name, full, value = full) => ({ title, name, value,
+			fill: (cell, row) => fillName(cell, value(row), full(row)) });
+
+		if (this.by === 'functions')
+			return [...figures, named('Function', 'name', (row) => row.of.name),
+				named('Object', 'object', path, (row) => basename(path(row)))];
+		if (this.by === 'objects')
+			return [...figures, named('Kind', 'kind', (row) => row.of.kind), named('Object', 'name', path)];
+		return [...figures, named(this.by === 'process' ? 'Process' : 'Cgroup', 'name', (row) => row.name)];
+	}
+
+	matches(row) {
+		if (!this.query)
+			return true;
+		const path = row.of ? row.of.path || this.model.objects[row.of.object].path : '';
+
+		return `${row.name || row.of.name || ''}\n${path}`.toLowerCase().includes(this.query);
+	}
+
+	showTable() {
+		const rows = this.model.rows[this.by];
+		const found = rows.filter((row) => this.matches(row) &&
+			(this.object === null || this.by !== 'functions' || row.of.object === this.object));
+		const words = ['functions', 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
+
+		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word]]), this.by, (word) => this.showBy(word));
+		this.table.setRows(found);
+		const sum = found.reduce((all, row) => all + row.time, 0);
+
+		byId('list-count').textContent = found.length < rows.length ?
+			`${count(found.length)} of ${count(rows.length)}, ${percent(this.model.share({ time: sum }))}` :
+			`${count(rows.length)}, ${percent(this.model.share({ time: sum }))}`;
+		this.table.markRow(this.by === 'functions' ? this.of?.id : this.by === 'objects' ? this.textObject : this.model.filter[this.by]);
+	}
+
+	showBy(word) {
+		this.by = word;
+		this.table.setColumns(this.columns());
+		this.showTable();
+	}
+
+	openRow(row, go) {
+		if (this.by === 'functions')
+			this.openFunction(row.id, false, go);
+		else if (this.by === 'objects')
+			this.openObject(row.id, go);
+		else if (go)
+			this.filters.choose({ [this.by]: this.model.filter[this.by] === row.id ? null : row.id });
+	}
+
+	// --- what is shown ------------------------------------------------------------------------------
+
+	changed() {
+		showAccount(this.model);
+		this.showMap();
+		this.showTable();
+		this.showText();
+	}
+
+	showMap() {
+		this.map.show({ object: this.object, matches: (row) => this.matches(row), chosen: this.of?.id });
+	}
+
+	search(text) {
+		this.query = text.trim().toLowerCase();
+		this.showMap();
+		this.showTable();
+	}
+
+	zoom(object) {
+		this.object = object;
+		if (object !== null && (!this.of || this.of.object !== object))
+			this.openObject(object);
+		this.showMap();
+		this.showTable();
+	}
+
+	// stay: the strip keeps its window, for it was there that the function was pointed at.
+	openFunction(id, stay, go) {
+		this.open({ of: this.model.functions[id] });
+		this.showMap();
+		if (this.by === 'functions')
+			this.table.markRow(id);
+		this.showText(stay);
+		if (go)
+			this.goToText();
+	}
+
+	openObject(id, go) {
+		this.of = null;
+		this.textObject = id;
+		this.showMap();
+		this.showText();
+		if (go)
+			this.goToText();
+	}
+
+	// On a phone it is below the table.
+	goToText() {
+		byId('text').scrollIntoView();
+	}
+
+	showText(stay) {
+		const { of, model } = this, nav = byId('text-path');
+
+		this.strip.show(this.textObject, of, stay);
+		if (this.textObject === null) {
+			nav.replaceChildren();
+			this.code.clear();
+			return;
+		}
+		const object = model.objects[this.textObject], whole = make('button', '', short(basename(object.path), 100) || '""');
+
+		whole.type = 'button';
+		whole.title = short(object.path, 1000);
+		whole.addEventListener('click', () => this.openObject(this.textObject));
+		nav.replaceChildren(...(of ? [whole, ' › ', make('b', '', short(of.name, 300) || '""')] :
+			[make('b', '', short(object.path))]));
+		this.showFacts();
+		if (of)
+			this.code.show(of, this.codeView);
+		else
+			this.code.clear();
+	}
+
+	showFacts() {
+		const { of, model } = this, object = model.objects[this.textObject];
+		const row = model.rows[of ? 'functions' : 'objects'].find((r) => r.id === (of ? of.id : this.textObject));
+		const facts = byId('text-facts'), words = [];
+
+		words.push(row ? `${ticksOf(row.ticks)} · ${percent(model.share(row))} · ${model.seconds(row).toFixed(3)} s` : 'no tick that the filters let in');
+		if (of)
+			words.push(`${model.address(of.object, of.offset)}, ${bytes(of.size)}`);
+		words.push(object.kind, object.build_id ? `build id ${short(object.build_id, 12)}` : '');
+		facts.replaceChildren(words.filter(Boolean).join(' · '));
+		const code = of && this.code.read(of.id);
+
+		if (code && code.rows.length && code.lines.length) {
+			const views = make('span', 'choice');
+
+			choice(views, [['rows', 'instructions'], ['lines', 'lines']], this.codeView, (view) => {
+				this.codeView = view;
+				this.showFacts();
+				this.code.show(of, view);
+			});
+			facts.append(views);
+		}
+	}
+
+	// --- keys ---------------------------------------------------------------------------------------
+
+	escape(target) {
+		const search = byId('search');
+
+		if (search.value) {
+			search.value = '';
+			this.search('');
+		} else if (target === search || target.tagName === 'SELECT') {
+			byId('table').focus();
+		} else if (!this.strip.isWhole() && target === this.strip.canvas) {
+			this.strip.act('whole');
+		} else if (this.object !== null) {
+			this.zoom(null);
+		}
+	}
+
+	key(event) {
+		const { target, key } = event, typing = target.matches('input, select');
+
+		if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey || byId('keys').open)
+			return;
+		if (key === 'Escape')
+			this.escape(target);
+		else if (typing && !(key === 'ArrowDown' && target.id === 'search'))
+			return;
+		else if (key === 'ArrowDown' && target.id === 'search')
+			byId('table').focus();
+		else if (key === '/')
+			byId('search').focus();
+		else if (key === '?')
+			byId('keys').showModal();
+		else if (key === 't')
+			byId('theme').click();
+		else if (key === 'n' || key === 'p')
+			this.code.step(key === 'n' ? 1 : -1);
+		else if (key === '+' || key === '-' || key === '0')
+			this.strip.act({ '+': 'in', '-': 'out', 0: 'whole' }[key]);
+		else
+			return;
+		event.preventDefault();
+	}
+}
+
+new Page(readJson('profile'));

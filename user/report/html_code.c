@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The instructions of the hottest functions, with their source. Ticks are not among them: the page
+ * has the bins, and counts those that its filters let in.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "base/util.h"
+#include "report/annotate_view.h"
+#include "report/html_impl.h"
+#include "report/render.h"
+#include "symbol/object_file.h"
+#include "symbol/symbol_cache.h"
+
+/* What a page holds at most: some 70 bytes a row. */
+#define ROWS_MAX 4096 /* of a function; of a longer one, those around its ticks */
+#define ROWS_ALL 65536 /* of all of them */
+#define CONTEXT 24 /* rows around a tick, in a longer one */
+#define SOURCE_MAX 512 /* bytes of a source line */
+#define LANES 6
+
+/* A function and where it goes. */
+struct page_code {
+	const struct annotation *annotation;
+	const char *name;
+	uint64_t base; /* of its object's offsets */
+	bool *chosen; /* rows */
+	FILE *data;
+};
+
+static const char *next(bool *first)
+{
+	const char *separator = *first ? "\n" : ",\n";
+
+	*first = false;
+	return separator;
+}
+
+/* 0 stands for what a row does not have. */
+static void put_text(const struct page_code *code, const char *text)
+{
+	putc(',', code->data);
+	if (text)
+		json_text_string(code->data, text);
+	else
+		putc('0', code->data);
+}
+
+/* Numbers of other rows are these + 1, and count those that are left out. */
+static void put_row(const struct page_code *code, size_t i)
+{
+	const struct annotation *annotation = code->annotation;
+	const struct annotation_row *row = &annotation->rows[i];
+	char arrows[ANNOTATION_ARROWS_MAX];
+
+	fprintf(code->data, "[%zu,%" PRIu64 ",%" PRIu64 ",%zu,%zu,%zu", i,
+		row->offset - annotation->offset, row->size, i - row->first,
+		row->line == ANNOTATION_NONE ? 0 : row->line + 1,
+		row->jump == ANNOTATION_NONE ? 0 : row->jump + 1);
+	annotation_arrows(annotation, i, false, arrows);
+	put_text(code, row->text);
+	put_text(code, row->target);
+	put_text(code, *arrows ? arrows : NULL);
+	put_text(code, annotation_inlined(annotation, row));
+	putc(']', code->data);
+}
+
+static void put_rows(const struct page_code *code)
+{
+	bool first = true;
+	size_t i;
+
+	fputs(",\n\"rows\": [", code->data);
+	for (i = 0; i < code->annotation->nr_rows; i++) {
+		if (!code->chosen[i])
+			continue;
+		fputs(next(&first), code->data);
+		put_row(code, i);
+	}
+	putc(']', code->data);
+}
+
+/* [line, text, file]; without a file it is that of the line before. */
+static void put_lines(const struct page_code *code)
+{
+	const struct annotation *annotation = code->annotation;
+	const struct annotation_line *line;
+	const char *file = NULL;
+	char text[SOURCE_MAX];
+	size_t i;
+
+	fputs(",\n\"lines\": [", code->data);
+	for (i = 0; i < annotation->nr_lines; i++) {
+		line = &annotation->lines[i];
+		snprintf(text, sizeof(text), "%s", line->text ? line->text : "");
+		fprintf(code->data, "%s[%" PRIu32, i ? ",\n" : "\n", line->line);
+		put_text(code, line->text ? text : NULL);
+		if (!file || strcmp(file, line->file) != 0)
+			put_text(code, line->file);
+		putc(']', code->data);
+		file = line->file;
+	}
+	putc(']', code->data);
+}
+
+static void put_notes(char *const *notes, size_t nr, FILE *data)
+{
+	size_t i;
+
+	fputs("\"notes\": [", data);
+	for (i = 0; i < nr; i++) {
+		fputs(i ? ", " : "", data);
+		json_text_string(data, notes[i]);
+	}
+	putc(']', data);
+}
+
+/* Returns how many rows are in the page; 0: there is no code, and its bins say as much. */
+static size_t put_annotation(struct page_code *code)
+{
+	const struct annotation *annotation = code->annotation;
+	bool has_code = annotation->nr_rows && annotation->rows[0].text;
+	size_t nr = 0, i;
+
+	fputs("{ ", code->data);
+	put_notes(annotation->notes, annotation->nr_notes, code->data);
+	if (has_code) {
+		render_json_u64(code->data, "offset", annotation->offset - code->base);
+		render_json_u64(code->data, "size", annotation->size);
+		render_json_u64(code->data, "of", annotation->nr_rows);
+		/* What has no name is shown with what is around it. */
+		fprintf(code->data, ", \"window\": %s",
+			annotation->name == code->name ? "false" : "true");
+		put_lines(code);
+		put_rows(code);
+	}
+	fputs(" }", code->data);
+	for (i = 0; has_code && i < annotation->nr_rows; i++)
+		nr += code->chosen[i];
+	return nr;
+}
+
+/* The reason that there is no code. */
+static void put_refusal(const struct error *why, FILE *data)
+{
+	char *note = (char *)why->text;
+
+	fputs("{ ", data);
+	put_notes(&note, 1, data);
+	fputs(" }", data);
+}
+
+static int choose(const struct annotation *annotation, bool **ret)
+{
+	bool large = annotation->nr_rows > ROWS_MAX;
+
+	*ret = annotation_choose(annotation, large ? annotation->nr_rows : 0, CONTEXT);
+	return *ret ? 0 : -ENOMEM;
+}
+
+/* One function. Why its code is not there is something to show, and no failure. */
+static int put_function(const struct profile *profile, const struct annotation_request *request,
+			uint64_t base, size_t *rows, FILE *out)
+{
+	struct annotation *annotation = NULL;
+	struct page_code code = { .name = request->function->name, .base = base };
+	struct error why = { 0 };
+	int result;
+
+	result = annotation_build(profile, request, &annotation, &why);
+	if (!result)
+		result = choose(annotation, &code.chosen);
+	if (result != -ENOMEM) {
+		code.annotation = annotation;
+		code.data = html_data_begin(
+			"code", (uint64_t)(request->function - profile->functions), out);
+		if (!code.data)
+			result = -ENOMEM;
+		else if (result)
+			put_refusal(&why, code.data);
+		else
+			*rows += put_annotation(&code);
+		if (code.data && html_data_end(code.data, out))
+			result = -ENOMEM;
+	}
+	free(code.chosen);
+	annotation_free(annotation);
+	return result == -ENOMEM ? result : 0;
+}
+
+int html_code(const struct profile *profile, const struct html_options *options,
+	      const uint64_t *bases, FILE *out, struct error *err)
+{
+	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
+	struct object_opener opener = path_opener(&paths);
+	struct annotation_request request = { .target = REPORT_ALL_TARGETS,
+					      .opener = &opener,
+					      .source = options->source,
+					      .syntax = options->syntax,
+					      .lanes = LANES };
+	size_t rows = 0, i;
+	int result = 0;
+
+	opener.cache = symbol_cache_new();
+	if (!opener.cache)
+		return error_errno(err, -ENOMEM, "html");
+	for (i = 0; !result && i < profile->nr_functions && i < options->functions; i++) {
+		request.function = &profile->functions[i];
+		request.object = profile->objects[request.function->object].path;
+		result = put_function(profile, &request, bases[request.function->object], &rows,
+				      out);
+		if (rows > ROWS_ALL)
+			break;
+	}
+	symbol_cache_free(opener.cache);
+	return result ? error_errno(err, result, "html") : 0;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_HTML_IMPL_H
+#define BPFPROFIL_HTML_IMPL_H
+
+#include "report/html.h"
+
+/* The pages around the data, made of report/html by the build. */
+extern const char html_report_page[];
+extern const char html_diff_page[];
+
+/* A page up to its data; *ret_rest is what comes behind them. */
+void html_page_begin(const char *page, FILE *out, const char **ret_rest);
+
+/*
+ * <script type="application/json" id="NAME">, or "NAME-NUMBER", and the stream for its JSON: what
+ * is written there cannot end the element. NULL: out of memory.
+ */
+#define HTML_NO_NUMBER UINT64_MAX
+FILE *html_data_begin(const char *name, uint64_t number, FILE *out);
+/* 0 or -ENOMEM. */
+int html_data_end(FILE *data, FILE *out);
+
+/*
+ * Where each object's offsets are counted from in the page: its numbers hold 53 bits, and the kernel's
+ * addresses differ in the lowest of 64. The caller frees; NULL: out of memory.
+ */
+uint64_t *html_object_bases(const struct profile *profile);
+
+/* The profile itself. -ENOMEM */
+int html_profile(const struct profile *profile, const uint64_t *bases, FILE *data);
+
+/* The hottest functions' instructions, each as data of its own. */
+int html_code(const struct profile *profile, const struct html_options *options,
+	      const uint64_t *bases, FILE *out, struct error *err);
+
+#endif

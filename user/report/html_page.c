@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* How data get into a page. */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/html_impl.h"
+
+/* Where the data stand in a page. */
+#define DATA "@DATA@"
+
+void html_page_begin(const char *page, FILE *out, const char **ret_rest)
+{
+	const char *data = strstr(page, DATA);
+
+	fwrite(page, 1, (size_t)(data - page), out);
+	*ret_rest = data + strlen(DATA);
+}
+
+/* JSON has a '<' only within strings, and there the escape means the same. */
+static ssize_t write_script(void *cookie, const char *text, size_t size)
+{
+	const char *end = text + size, *mark;
+	FILE *out = cookie;
+
+	while (text < end) {
+		mark = memchr(text, '<', (size_t)(end - text));
+		fwrite(text, 1, (size_t)((mark ? mark : end) - text), out);
+		if (mark)
+			fputs("\\u003c", out);
+		text = mark ? mark + 1 : end;
+	}
+	return ferror(out) ? 0 : (ssize_t)size;
+}
+
+FILE *html_data_begin(const char *name, uint64_t number, FILE *out)
+{
+	static const cookie_io_functions_t functions = { .write = write_script };
+	FILE *data = fopencookie(out, "w", functions);
+
+	if (!data)
+		return NULL;
+	fprintf(out, "<script type=\"application/json\" id=\"%s", name);
+	if (number != HTML_NO_NUMBER)
+		fprintf(out, "-%" PRIu64, number);
+	fputs("\">", out);
+	return data;
+}
+
+int html_data_end(FILE *data, FILE *out)
+{
+	int result = fclose(data) && !ferror(out) ? -ENOMEM : 0;
+
+	fputs("</script>\n", out);
+	return result;
+}
+
+static int put_profile(const struct profile *profile, const uint64_t *bases, FILE *out)
+{
+	FILE *data = html_data_begin("profile", HTML_NO_NUMBER, out);
+	int result, end;
+
+	if (!data)
+		return -ENOMEM;
+	result = html_profile(profile, bases, data);
+	end = html_data_end(data, out);
+	return result ? result : end;
+}
+
+int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
+		struct error *err)
+{
+	cleanup_free uint64_t *bases = html_object_bases(profile);
+	const char *rest;
+	int result;
+
+	if (!bases)
+		return error_errno(err, -ENOMEM, "html");
+	html_page_begin(html_report_page, out, &rest);
+	result = put_profile(profile, bases, out);
+	if (result)
+		return error_errno(err, result, "html");
+	result = html_code(profile, options, bases, out, err);
+	fputs(rest, out);
+	return result;
+}
