@@ -85,6 +85,7 @@ static void x86_branch(const cs_insn *insn, struct instruction *ret)
 	const cs_x86 *x86 = &insn->detail->x86;
 
 	/* LOOP is a relative branch to capstone, but no jump. */
+	ret->is_return = in_group(insn, CS_GRP_RET);
 	ret->is_jump = !in_group(insn, CS_GRP_CALL) &&
 		       (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
 	ret->has_target = (ret->is_jump || in_group(insn, CS_GRP_CALL)) && x86->op_count == 1 &&
@@ -98,6 +99,7 @@ static void arm64_branch(const cs_insn *insn, struct instruction *ret)
 	const cs_arm64 *arm64 = &insn->detail->arm64;
 	const cs_arm64_op *last;
 
+	ret->is_return = insn->id == ARM64_INS_RET;
 	/* BL and BLR are jumps to capstone; the target is the last operand, behind CBZ's register. */
 	if (!in_group(insn, CS_GRP_JUMP) || !arm64->op_count)
 		return;

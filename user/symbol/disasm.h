@@ -17,6 +17,7 @@ struct disasm;
 struct instruction {
 	uint32_t size; /* at least 1 */
 	bool is_jump; /* not a call: it may stay in the function */
+	bool is_return;
 	bool has_target; /* of a direct jump or call */
 	uint64_t target;
 	char text[192]; /* ".byte 0x06" for what is no instruction */

@@ -11,6 +11,9 @@
 /* Deeper than compilers nest blocks and inlining, and shallow enough for our stack. */
 #define DEPTH_MAX 512
 
+/* clang's, of a call that was inlined; not in every <dwarf.h>. */
+#define ATTRIBUTE_DISCRIMINATOR 0x2136
+
 struct walk {
 	struct unit *unit;
 	bool everywhere; /* into types and foreign functions too */
@@ -167,13 +170,13 @@ static const char *call_file(Dwarf_Die *die)
 	return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-static uint32_t call_line(Dwarf_Die *die)
+/* A number of a call; 0 when there is none. */
+static uint32_t call_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
 	Dwarf_Word number;
 
-	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_line, &attribute), &number) ||
-	    number > INT32_MAX)
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &number) || number > INT32_MAX)
 		return 0;
 	return (uint32_t)number;
 }
@@ -189,11 +192,32 @@ static int add_site(struct source_lines *lines, struct unit_frame *frame,
 	site->next = lines->sites;
 	lines->sites = site;
 	site->line.file = file ? string_set_add(&lines->strings, file) : NULL;
-	site->line.line = file ? call_line(&frame->die) : 0;
+	site->line.line = file ? call_number(&frame->die, DW_AT_call_line) : 0;
+	site->line.discriminator = call_number(&frame->die, ATTRIBUTE_DISCRIMINATOR);
 	site->line.function = caller->name;
+	site->line.scope = caller->scope;
 	site->line.caller = caller->site;
 	frame->site = &site->line;
 	return file && !site->line.file ? -ENOMEM : 0;
+}
+
+static int add_scope(struct source_lines *lines, struct unit_frame *frame)
+{
+	struct scope *scope = calloc(1, sizeof(*scope));
+	const char *name = linkage_name(&frame->die);
+	int line;
+
+	if (!scope)
+		return -ENOMEM;
+	scope->next = lines->scopes;
+	lines->scopes = scope;
+	frame->scope = &scope->scope;
+	if (!dwarf_decl_line(&frame->die, &line) && line > 0)
+		scope->scope.line = (uint32_t)line;
+	name = name ? name : dwarf_diename(&frame->die);
+	if (name)
+		scope->scope.name = string_set_add(&lines->strings, name);
+	return name && !scope->scope.name ? -ENOMEM : 0;
 }
 
 /* A caller has a lower number, so it is resolved before; that also ends any chain. */
@@ -207,6 +231,8 @@ static int resolve_frames(struct line_job *job)
 	for (i = 0; !code && i < unit->nr_frames; i++) {
 		frame = &unit->frames[i];
 		code = name_function(job->lines, &frame->die, &frame->name);
+		if (!code)
+			code = add_scope(job->lines, frame);
 		if (!code && frame->caller)
 			code = add_site(job->lines, frame, &unit->frames[frame->caller - 1]);
 	}
@@ -229,6 +255,7 @@ static int name_places(struct line_job *job)
 		line = &job->lines->lines[unit->places[i].index];
 		if (frame->name)
 			line->function = frame->name;
+		line->scope = frame->scope;
 		line->caller = frame->site;
 	}
 	return code;

@@ -146,6 +146,7 @@ static int set_line(struct source_lines *lines, size_t index, Dwarf_Line *row)
 		return -ENOMEM;
 	if (!dwarf_lineno(row, &number) && number > 0)
 		line->line = (uint32_t)number;
+	dwarf_linediscriminator(row, &line->discriminator);
 	return 0;
 }
 

@@ -160,9 +160,14 @@ const struct source_line *source_lines_at(const struct source_lines *lines, size
 void source_lines_free(struct source_lines *lines)
 {
 	struct call_site *site, *next;
+	struct scope *scope, *next_scope;
 
 	if (!lines)
 		return;
+	for (scope = lines->scopes; scope; scope = next_scope) {
+		next_scope = scope->next;
+		free(scope);
+	}
 	for (site = lines->sites; site; site = next) {
 		next = site->next;
 		free(site);

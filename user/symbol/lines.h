@@ -18,12 +18,18 @@ struct source_lines {
 	size_t nr;
 	struct string_set strings;
 	struct call_site *sites;
+	struct scope *scopes;
 };
 
 /* A place that a function was inlined at; many lines share it. */
 struct call_site {
 	struct source_line line;
 	struct call_site *next;
+};
+
+struct scope {
+	struct source_scope scope;
+	struct scope *next;
 };
 
 /* An offset that was asked for, as the address the file calls it. */
@@ -44,6 +50,7 @@ struct unit_frame {
 	Dwarf_Die die;
 	size_t caller; /* frame; 0: not inlined */
 	const char *name;
+	const struct source_scope *scope;
 	const struct source_line *site; /* where the caller has it; NULL: not inlined */
 };
 

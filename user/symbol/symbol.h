@@ -64,6 +64,12 @@ const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_
  */
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name);
 
+/* A function as its compiler knows it. */
+struct source_scope {
+	const char *name; /* as the linker has it, before anything was appended; NULL: none */
+	uint32_t line; /* where its source begins; 0: not known */
+};
+
 /*
  * Source lines of many offsets of one ELF file at once, offsets ascending. Strings belong to the
  * result. file and function are NULL where DWARF says nothing, each by itself. function is the
@@ -73,7 +79,9 @@ const struct symbol *symbol_table_named(const struct symbol_table *table, const 
 struct source_line {
 	const char *file;
 	uint32_t line;
+	uint32_t discriminator; /* of several places in the line, as the compiler numbers them */
 	const char *function;
+	const struct source_scope *scope; /* that function; NULL: DWARF has none */
 	const struct source_line *caller; /* where it was inlined, and into what; NULL: it was not */
 };
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/blocks.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "symbol/disasm.h"
+
+struct finding {
+	const struct code *code;
+	uint64_t address;
+	struct block_instruction *all;
+	size_t nr;
+	size_t room;
+	bool *leaders; /* of each byte: a block begins there, if an instruction does */
+};
+
+static int disassemble(struct finding *finding, struct disasm *disasm)
+{
+	const struct code *code = finding->code;
+	struct instruction instruction;
+	size_t at;
+	int err;
+
+	for (at = 0; at < code->size; at += instruction.size) {
+		err = grow((void **)&finding->all, &finding->room, finding->nr + 1,
+			   sizeof(*finding->all));
+		if (!err)
+			err = disasm_next(disasm, code->bytes + at, code->size - at,
+					  finding->address + at, &instruction);
+		if (err)
+			return err;
+		finding->all[finding->nr++] = (struct block_instruction){ .at = (uint32_t)at };
+		if (!instruction.is_jump && !instruction.is_return)
+			continue;
+		/* Room for the end of the code is there: size + 1. */
+		finding->leaders[at + instruction.size] = true;
+		if (instruction.has_target && instruction.target - finding->address < code->size)
+			finding->leaders[instruction.target - finding->address] = true;
+	}
+	return 0;
+}
+
+int blocks_find(const struct code *code, uint64_t address, struct block_instruction **ret,
+		size_t *nr, struct error *err)
+{
+	struct finding finding = { .code = code, .address = address };
+	struct disasm *disasm;
+	size_t i;
+	int result;
+
+	result = disasm_open(code->machine, DISASM_ATT, &disasm, err);
+	if (result)
+		return result;
+	finding.leaders = calloc(code->size + 1, sizeof(*finding.leaders));
+	result = finding.leaders ? disassemble(&finding, disasm) : -ENOMEM;
+	disasm_close(disasm);
+	for (i = 0; !result && i < finding.nr; i++)
+		finding.all[i].first = !i || finding.leaders[finding.all[i].at];
+	free(finding.leaders);
+	if (result) {
+		free(finding.all);
+		return error_errno(err, result, "instructions");
+	}
+	*ret = finding.all;
+	*nr = finding.nr;
+	return 0;
+}
