@@ -51,6 +51,7 @@ struct export_format {
 	const char *description;
 	unsigned int takes; /* enum export_takes */
 	bool compressed; /* by gzip, on its way to the file */
+	bool reads_programs; /* that were profiled, and fails without them */
 	/* A file for each object that this says true of, named by file_name; NULL: one for all. */
 	bool (*has_file)(const struct profile *profile, const struct export_options *options,
 			 uint32_t object);

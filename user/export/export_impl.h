@@ -5,6 +5,8 @@
 #include "export/export.h"
 
 /* One file per format; export.c lists them. */
+int export_bolt(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err);
 int export_callgrind(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -16,6 +18,8 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
 			  uint32_t object);
 int export_json(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err);
+int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
 int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
 		 struct error *err);

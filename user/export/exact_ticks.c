@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/exact_ticks.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+
+int exact_ticks_gather(struct exact_ticks *ticks, const struct profile *profile,
+		       struct bin_walk *walk)
+{
+	struct exact_tick *last;
+	struct bin_place place;
+	int err;
+
+	ticks->nr = 0;
+	ticks->wide = 0;
+	while (bin_walk_next(walk, &place)) {
+		if (place.histogram->bytes_per_bin != 1) {
+			ticks->wide += place.ticks;
+			continue;
+		}
+		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != place.offset) {
+			err = grow((void **)&ticks->all, &ticks->room, ticks->nr + 1,
+				   sizeof(*ticks->all));
+			if (err)
+				return err;
+			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = place.offset };
+		}
+		last = &ticks->all[ticks->nr - 1];
+		last->ticks += place.ticks;
+		last->ns += place.ticks * export_period(profile, place.histogram->target);
+	}
+	return 0;
+}
+
+size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset)
+{
+	size_t low = 0, high = ticks->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (ticks->all[middle].offset < offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+void exact_ticks_free(struct exact_ticks *ticks)
+{
+	free(ticks->all);
+}

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_EXACT_TICKS_H
+#define BPFPROFIL_EXACT_TICKS_H
+
+#include "export/bin_walk.h"
+
+/*
+ * Ticks of the instructions of one object, for compilers: they ask which instruction it was, and
+ * that only a bin of one byte says. The ticks of wider ones are left out.
+ */
+struct exact_tick {
+	uint64_t offset;
+	uint64_t ticks;
+	uint64_t ns; /* the same as time, each target's ticks by their own period */
+};
+
+struct exact_ticks {
+	struct exact_tick *all; /* ascending by offset, each once */
+	size_t nr;
+	size_t room;
+	uint64_t wide; /* that were left out */
+};
+
+/* Of the walk's object, which is then at its end. Replaces what stood there; 0 or -ENOMEM. */
+int exact_ticks_gather(struct exact_ticks *ticks, const struct profile *profile,
+		       struct bin_walk *walk);
+
+/* The first at or above offset; nr when there is none. */
+size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset);
+
+void exact_ticks_free(struct exact_ticks *ticks);
+
+#endif

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What perf2bolt -nl leaves, of one program: ticks by function and offset. The event's name decides
+ * what BOLT does with them: of cycles, and of nothing else that is time, it shares a block's among the
+ * instructions of the block, so that a long block does not pass for one that runs often.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "export/exact_ticks.h"
+#include "export/export_impl.h"
+#include "symbol/bolt_names.h"
+#include "symbol/object_file.h"
+
+#define NAME "bolt"
+#define NO_OBJECT UINT32_MAX
+
+struct bolt {
+	const struct profile *profile;
+	const struct profile_object *object;
+	struct exact_ticks ticks;
+	struct bolt_names names;
+	uint64_t named; /* ticks in functions */
+	uint64_t unnamed;
+};
+
+/* The file that has most of the ticks. */
+static uint32_t choose_object(const struct profile *profile, const struct export_options *options)
+{
+	uint32_t i, chosen = NO_OBJECT;
+	uint64_t ticks, most = 0;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		ticks = export_ticks(profile, options, i);
+		if (profile->objects[i].kind == PROFILE_FILE &&
+		    profile->objects[i].path[0] == '/' && ticks > most) {
+			most = ticks;
+			chosen = i;
+		}
+	}
+	return chosen;
+}
+
+/* A blank ends a name, unless a backslash stands before it. */
+static void put_name(FILE *stream, const char *name)
+{
+	for (; *name; name++) {
+		if (*name == ' ' || *name == '\\')
+			fputc('\\', stream);
+		fputc(*name, stream);
+	}
+}
+
+static bool is_writable(const char *name)
+{
+	for (; *name; name++)
+		if ((unsigned char)*name < ' ' || *name == 0x7f)
+			return false;
+	return true;
+}
+
+static void put_ticks(struct bolt *bolt, FILE *stream)
+{
+	const struct exact_tick *tick;
+	const struct bolt_name *name;
+	size_t i;
+
+	fputs("no_lbr cycles\n", stream);
+	for (i = 0; i < bolt->ticks.nr && !ferror(stream); i++) {
+		tick = &bolt->ticks.all[i];
+		name = bolt_names_find(&bolt->names, tick->offset);
+		if (!name || !is_writable(name->name)) {
+			bolt->unnamed += tick->ticks;
+			continue;
+		}
+		bolt->named += tick->ticks;
+		fputs("1 ", stream);
+		put_name(stream, name->name);
+		fprintf(stream, " %" PRIx64 " %" PRIu64 "\n", tick->offset - name->offset,
+			tick->ticks);
+	}
+}
+
+static int nothing(const struct bolt *bolt, struct error *err)
+{
+	if (!bolt->ticks.wide)
+		return error_set(err, -ENODATA, NAME ": %.200s: no tick is in a function",
+				 bolt->object->path);
+	error_set(err, -ENODATA, NAME ": %.200s: %" PRIu64 " ticks in bins wider than a byte",
+		  bolt->object->path, bolt->ticks.wide);
+	error_hint(err, "sample with --bytes-per-bin 1, or more --memory");
+	return -ENODATA;
+}
+
+static void say(const struct bolt *bolt, char *note)
+{
+	size_t used = (size_t)snprintf(note, EXPORT_NOTE_BYTES, "%" PRIu64 " ticks of %.120s",
+				       bolt->named, bolt->object->path);
+
+	if (bolt->unnamed + bolt->ticks.wide)
+		used += (size_t)snprintf(note + used, EXPORT_NOTE_BYTES - used,
+					 "; %" PRIu64 " in no function or too wide a bin",
+					 bolt->unnamed + bolt->ticks.wide);
+	if (!bolt->names.relocations)
+		snprintf(note + used, EXPORT_NOTE_BYTES - used,
+			 "; linked without --emit-relocs, so its functions stay where they are");
+}
+
+static int load(struct bolt *bolt, struct error *err)
+{
+	struct error why = { 0 };
+	cleanup_fd int fd = object_file_here(bolt->object, &why);
+	int result;
+
+	if (fd < 0)
+		return error_set(err, fd, NAME ": %.400s", why.text);
+	result = bolt_names_load(fd, bolt->object->path, &bolt->names, &why);
+	if (!result)
+		return 0;
+	error_set(err, result, NAME ": %.400s", why.text);
+	if (result == -ENODATA)
+		error_hint(err, "a build that was not stripped");
+	return result;
+}
+
+static int put_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE *stream,
+		      struct error *err)
+{
+	uint32_t object = 0;
+	int result = load(bolt, err);
+
+	if (result)
+		return result;
+	while (bin_walk_object(walk, &object))
+		if (bolt->object == &bolt->profile->objects[object])
+			break;
+	if (exact_ticks_gather(&bolt->ticks, bolt->profile, walk))
+		return error_errno(err, -ENOMEM, NAME);
+	errno = 0;
+	put_ticks(bolt, stream);
+	if (!bolt->named && !ferror(stream))
+		return nothing(bolt, err);
+	if (note)
+		say(bolt, note);
+	return export_end(stream, NAME, err);
+}
+
+int export_bolt(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err)
+{
+	struct bolt bolt = { .profile = profile };
+	struct bin_walk *walk;
+	uint32_t object;
+	uint64_t period;
+	int result;
+
+	options = options ? options : &export_defaults;
+	result = export_check(profile, options, NAME, err);
+	if (!result)
+		result = export_one_period(profile, options, NAME, &period, err);
+	if (result)
+		return result;
+	object = choose_object(profile, options);
+	if (object == NO_OBJECT)
+		return error_set(err, -ENODATA, NAME ": no tick is in an object that has a file");
+	bolt.object = &profile->objects[object];
+	walk = bin_walk_new(profile, options);
+	if (walk)
+		result = put_object(&bolt, walk, options->note, stream, err);
+	else
+		result = error_errno(err, -ENOMEM, NAME);
+	bin_walk_free(walk);
+	bolt_names_free(&bolt.names);
+	exact_ticks_free(&bolt.ticks);
+	return result;
+}

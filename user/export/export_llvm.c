@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * LLVM's sample profile as text, for clang -fprofile-sample-use: how often each line of a function
+ * runs, told apart by discriminator and by what it was inlined into.
+ *
+ * LLVM's own converters take what a branch recorder saw, where each instruction of a basic block has
+ * the same count, and give a line the most that any of its instructions has. A tick is time: the one
+ * instruction of a block that waits for memory has nearly all of its ticks, and the sum over a line
+ * would count a line of many instructions for more. So the time of a basic block is shared by its
+ * instructions first, which makes it a measure of how often the block runs, and then the same rule
+ * holds for the line.
+ *
+ * A count is the nanoseconds that an instruction of the block took. LLVM compares counts with each
+ * other and has no use for their unit.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "export/exact_ticks.h"
+#include "export/export_impl.h"
+#include "export/sample_tree.h"
+#include "symbol/blocks.h"
+#include "symbol/object_file.h"
+
+#define NAME "llvm-sample"
+
+struct counted {
+	uint64_t offset;
+	uint64_t count;
+	bool entry; /* the function begins with it */
+};
+
+struct llvm {
+	const struct profile *profile;
+	struct sample_tree *tree;
+	struct exact_ticks ticks;
+	struct counted *all; /* instructions of the object */
+	size_t nr;
+	size_t room;
+	uint64_t wide; /* ticks of bins that are too wide */
+	char why[EXPORT_NOTE_BYTES]; /* the first object has no lines, or "" */
+	bool discriminators; /* were seen */
+};
+
+/* The rest of a function that was split stands elsewhere and is not entered by a call. */
+static bool is_entered(const struct profile_function *function)
+{
+	return !strstr(function->name, ".cold");
+}
+
+/* Instructions [first, end), a basic block, and the time that is spent there. */
+static int add_block(struct llvm *llvm, const struct profile_function *function,
+		     const struct block_instruction *first, size_t nr, uint64_t size)
+{
+	uint64_t begin = function->offset + first->at, ns = 0;
+	struct counted *counted;
+	size_t i;
+
+	for (i = exact_ticks_from(&llvm->ticks, begin);
+	     i < llvm->ticks.nr && llvm->ticks.all[i].offset < begin + size; i++)
+		ns += llvm->ticks.all[i].ns;
+	if (grow((void **)&llvm->all, &llvm->room, llvm->nr + nr, sizeof(*llvm->all)))
+		return -ENOMEM;
+	for (i = 0; i < nr; i++) {
+		counted = &llvm->all[llvm->nr++];
+		counted->offset = function->offset + first[i].at;
+		counted->count = (ns + nr - 1) / nr;
+		counted->entry = !first[i].at && is_entered(function);
+	}
+	return 0;
+}
+
+static int add_blocks(struct llvm *llvm, const struct profile_function *function,
+		      const struct code *code, struct error *err)
+{
+	struct block_instruction *all;
+	size_t nr, i, end;
+	int result;
+
+	result = blocks_find(code,
+			     profile_object_address(&llvm->profile->objects[function->object],
+						    function->offset),
+			     &all, &nr, err);
+	if (result)
+		return result;
+	for (i = 0; !result && i < nr; i = end) {
+		for (end = i + 1; end < nr && !all[end].first; end++)
+			;
+		result = add_block(llvm, function, &all[i], end - i,
+				   (end < nr ? all[end].at : code->size) - all[i].at);
+	}
+	free(all);
+	return result ? error_errno(err, result, NAME) : 0;
+}
+
+static int add_function(struct llvm *llvm, const struct profile_function *function, int fd,
+			struct error *err)
+{
+	uint64_t size = function->size < CODE_MAX ? function->size : CODE_MAX;
+	size_t first = exact_ticks_from(&llvm->ticks, function->offset);
+	struct code code;
+	int result;
+
+	/* Not one tick that says where: not a word of it is better than that it never ran. */
+	if (first == llvm->ticks.nr || llvm->ticks.all[first].offset - function->offset >= size)
+		return 0;
+	result = code_read_file(fd, function->offset, (size_t)size, &code, err);
+	if (result)
+		return result;
+	result = add_blocks(llvm, function, &code, err);
+	free(code.bytes);
+	return result;
+}
+
+static int compare_counted(const void *left, const void *right)
+{
+	const struct counted *a = left, *b = right;
+
+	return a->offset < b->offset ? -1 : a->offset > b->offset;
+}
+
+static int add_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)
+{
+	const struct source_line *line;
+	int result = 0;
+	size_t i;
+
+	for (i = 0; !result && i < llvm->nr; i++) {
+		line = source_lines_at(lines, i);
+		if (sample_tree_add(llvm->tree, line, llvm->all[i].count, llvm->all[i].entry,
+				    &result))
+			*any = true;
+		llvm->discriminators = llvm->discriminators || line->discriminator;
+	}
+	sample_tree_forget(llvm->tree);
+	return result;
+}
+
+static int resolve(struct llvm *llvm, const struct profile_object *object, int fd,
+		   struct error *err)
+{
+	struct source_lines *lines;
+	uint64_t *offsets;
+	bool any = false;
+	int result;
+	size_t i;
+
+	if (llvm->nr)
+		qsort(llvm->all, llvm->nr, sizeof(*llvm->all), compare_counted);
+	offsets = calloc(llvm->nr + 1, sizeof(*offsets));
+	if (!offsets)
+		return error_errno(err, -ENOMEM, NAME);
+	for (i = 0; i < llvm->nr; i++)
+		offsets[i] = llvm->all[i].offset;
+	result = source_lines_load(fd, object->path, "", offsets, llvm->nr, &lines, err);
+	free(offsets);
+	if (result)
+		return result;
+	result = add_lines(llvm, lines, &any);
+	source_lines_free(lines);
+	if (result)
+		return error_errno(err, result, NAME);
+	if (llvm->nr && !any)
+		return error_set(err, -ENODATA, "%.200s: no debug information", object->path);
+	return 0;
+}
+
+static int add_object(struct llvm *llvm, uint32_t id, struct error *err)
+{
+	const struct profile *profile = llvm->profile;
+	const struct profile_object *object = &profile->objects[id];
+	cleanup_fd int fd = -1;
+	int result = 0;
+	size_t i;
+
+	if (object->kind != PROFILE_FILE || object->path[0] != '/')
+		return error_set(err, -ENODATA, "%.200s: not a file", profile_object_base(object));
+	fd = object_file_here(object, err);
+	if (fd < 0)
+		return fd;
+	llvm->nr = 0;
+	for (i = 0; !result && i < profile->nr_functions; i++)
+		if (profile->functions[i].object == id)
+			result = add_function(llvm, &profile->functions[i], fd, err);
+	return result ? result : resolve(llvm, object, fd, err);
+}
+
+static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *err)
+{
+	struct error why;
+	uint32_t id;
+	int result;
+
+	while (bin_walk_object(walk, &id)) {
+		result = exact_ticks_gather(&llvm->ticks, llvm->profile, walk);
+		if (result)
+			return error_errno(err, result, NAME);
+		llvm->wide += llvm->ticks.wide;
+		why = (struct error){ 0 };
+		result = llvm->ticks.nr ? add_object(llvm, id, &why) : 0;
+		if (result == -ENOMEM)
+			return error_errno(err, result, NAME);
+		if (result && !llvm->why[0])
+			snprintf(llvm->why, sizeof(llvm->why), "nothing of %.200s", why.text);
+	}
+	return 0;
+}
+
+static int nothing(const struct llvm *llvm, struct error *err)
+{
+	if (llvm->why[0]) {
+		error_set(err, -ENODATA, NAME ": %s", llvm->why);
+		error_hint(err, "build it with clang -g -fdebug-info-for-profiling");
+	} else if (llvm->wide) {
+		error_set(err, -ENODATA, NAME ": %" PRIu64 " ticks in bins wider than a byte",
+			  llvm->wide);
+		error_hint(err, "sample with --bytes-per-bin 1, or more --memory");
+	} else {
+		error_set(err, -ENODATA, NAME ": no tick is in a function with source lines");
+	}
+	return -ENODATA;
+}
+
+static void __attribute__((format(printf, 2, 3))) add_note(char *note, const char *format, ...)
+{
+	size_t used = strlen(note);
+	va_list arguments;
+
+	if (used)
+		used += (size_t)snprintf(note + used, EXPORT_NOTE_BYTES - used, "; ");
+	if (used >= EXPORT_NOTE_BYTES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(note + used, EXPORT_NOTE_BYTES - used, format, arguments);
+	va_end(arguments);
+}
+
+static void say(const struct llvm *llvm, char *note)
+{
+	if (!llvm->discriminators)
+		add_note(note, "no discriminators: build with -fdebug-info-for-profiling");
+	if (llvm->wide)
+		add_note(note, "%" PRIu64 " ticks in bins wider than a byte are left out",
+			 llvm->wide);
+	if (llvm->why[0])
+		add_note(note, "%s", llvm->why);
+}
+
+static int put_all(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,
+		   struct error *err)
+{
+	int result = add_objects(llvm, walk, err);
+
+	if (result)
+		return result;
+	errno = 0;
+	if (!sample_tree_write(llvm->tree, stream) && !ferror(stream))
+		return nothing(llvm, err);
+	if (note)
+		say(llvm, note);
+	return export_end(stream, NAME, err);
+}
+
+int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err)
+{
+	struct llvm llvm = { .profile = profile };
+	struct bin_walk *walk;
+	int result;
+
+	options = options ? options : &export_defaults;
+	result = export_check(profile, options, NAME, err);
+	if (result)
+		return result;
+	walk = bin_walk_new(profile, options);
+	llvm.tree = sample_tree_new();
+	if (walk && llvm.tree)
+		result = put_all(&llvm, walk, options->note, stream, err);
+	else
+		result = error_errno(err, -ENOMEM, NAME);
+	sample_tree_free(llvm.tree);
+	exact_ticks_free(&llvm.ticks);
+	bin_walk_free(walk);
+	free(llvm.all);
+	return result;
+}

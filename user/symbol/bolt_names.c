@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * BOLT knows a global function by its name and a local one as NAME/NUMBER: of the local symbols of
+ * that name, functions or data, the first by address is 1. A function that begins inside of another
+ * is an entry of that.
+ */
+#include "symbol/bolt_names.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "symbol/elf_image.h"
+#include "symbol/string_set.h"
+
+struct raw_symbol {
+	GElf_Sym symbol;
+	const char *name; /* each once, of the set */
+	bool text;
+	uint64_t rest; /* of its section */
+	size_t order; /* in the symbol table */
+	size_t number; /* among local ones of the name */
+};
+
+struct reading {
+	struct elf_image image;
+	struct raw_symbol *all;
+	size_t nr;
+	size_t room;
+	struct string_set names;
+};
+
+static bool is_function(const struct raw_symbol *raw)
+{
+	int type = GELF_ST_TYPE(raw->symbol.st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC;
+}
+
+static bool is_local(const struct raw_symbol *raw)
+{
+	return GELF_ST_BIND(raw->symbol.st_info) == STB_LOCAL;
+}
+
+/* What BOLT looks at: what lies in memory, in its own section. */
+static bool in_section(Elf *elf, struct raw_symbol *raw)
+{
+	const GElf_Sym *symbol = &raw->symbol;
+	GElf_Shdr header;
+
+	if (symbol->st_shndx == SHN_ABS)
+		return true;
+	if (symbol->st_shndx == SHN_UNDEF ||
+	    !gelf_getshdr(elf_getscn(elf, symbol->st_shndx), &header))
+		return false;
+	if (!(header.sh_flags & SHF_ALLOC) || symbol->st_value < header.sh_addr ||
+	    symbol->st_value - header.sh_addr > header.sh_size)
+		return false;
+	raw->text = header.sh_flags & SHF_EXECINSTR;
+	raw->rest = header.sh_size - (symbol->st_value - header.sh_addr);
+	return symbol->st_size <= raw->rest;
+}
+
+static int read_symbol(struct reading *reading, Elf_Data *data, size_t i, size_t strings)
+{
+	struct raw_symbol raw = { .order = i };
+	const char *name;
+	int type;
+
+	if (!gelf_getsym(data, (int)i, &raw.symbol) || !raw.symbol.st_value)
+		return 0;
+	type = GELF_ST_TYPE(raw.symbol.st_info);
+	name = elf_strptr(reading->image.elf, strings, raw.symbol.st_name);
+	if (type == STT_FILE || type == STT_SECTION || type == STT_TLS || !name || !*name ||
+	    !in_section(reading->image.elf, &raw))
+		return 0;
+	raw.name = string_set_add(&reading->names, name);
+	if (!raw.name ||
+	    grow((void **)&reading->all, &reading->room, reading->nr + 1, sizeof(*reading->all)))
+		return -ENOMEM;
+	reading->all[reading->nr++] = raw;
+	return 0;
+}
+
+static int read_symbols(struct reading *reading, bool *any)
+{
+	Elf_Scn *section = NULL;
+	GElf_Shdr header;
+	Elf_Data *data;
+	size_t i;
+	int code = 0;
+
+	while (!code && (section = elf_nextscn(reading->image.elf, section))) {
+		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB ||
+		    !header.sh_entsize)
+			continue;
+		*any = true;
+		data = elf_getdata(section, NULL);
+		for (i = 1; data && !code && i < data->d_size / header.sh_entsize; i++)
+			code = read_symbol(reading, data, i, header.sh_link);
+	}
+	return code;
+}
+
+static int compare_addresses(const void *left, const void *right)
+{
+	const struct raw_symbol *a = left, *b = right;
+
+	if (a->symbol.st_value != b->symbol.st_value)
+		return a->symbol.st_value < b->symbol.st_value ? -1 : 1;
+	if (is_function(a) != is_function(b))
+		return is_function(a) ? -1 : 1;
+	return a->order < b->order ? -1 : a->order > b->order;
+}
+
+static int compare_names(const void *left, const void *right)
+{
+	const struct raw_symbol *a = left, *b = right;
+
+	if (is_local(a) != is_local(b))
+		return is_local(a) ? -1 : 1;
+	if (a->name != b->name)
+		return a->name < b->name ? -1 : 1;
+	return compare_addresses(left, right);
+}
+
+static void number_locals(struct reading *reading)
+{
+	struct raw_symbol *all = reading->all;
+	size_t i;
+
+	qsort(all, reading->nr, sizeof(*all), compare_names);
+	for (i = 0; i < reading->nr && is_local(&all[i]); i++)
+		all[i].number = i && all[i].name == all[i - 1].name ? all[i - 1].number + 1 : 1;
+	qsort(all, reading->nr, sizeof(*all), compare_addresses);
+}
+
+static char *bolt_name(const struct raw_symbol *raw)
+{
+	char *name;
+
+	if (!is_local(raw))
+		return strdup(raw->name);
+	return asprintf(&name, "%s/%zu", raw->name, raw->number) < 0 ? NULL : name;
+}
+
+/* Assembly has symbols without a type, or without a size: they last until the next. */
+static uint64_t size_of(const struct reading *reading, size_t i)
+{
+	const struct raw_symbol *raw = &reading->all[i];
+	uint64_t size = raw->symbol.st_size ? raw->symbol.st_size : raw->rest;
+
+	for (i++; !raw->symbol.st_size && i < reading->nr; i++)
+		if (reading->all[i].symbol.st_value > raw->symbol.st_value)
+			break;
+	if (!raw->symbol.st_size && i < reading->nr &&
+	    reading->all[i].symbol.st_value - raw->symbol.st_value < size)
+		size = reading->all[i].symbol.st_value - raw->symbol.st_value;
+	return size;
+}
+
+static int add_name(struct bolt_names *names, const struct reading *reading, size_t i)
+{
+	const struct bolt_name *last = names->nr ? &names->all[names->nr - 1] : NULL;
+	const struct raw_symbol *raw = &reading->all[i];
+	struct bolt_name added = { .size = size_of(reading, i) };
+
+	if (!raw->text || !elf_image_offset(&reading->image, raw->symbol.st_value, &added.offset))
+		return 0;
+	if (!is_function(raw) && GELF_ST_TYPE(raw->symbol.st_info) != STT_NOTYPE)
+		return 0;
+	if (last && added.offset - last->offset < last->size)
+		return 0;
+	if (grow((void **)&names->all, &names->room, names->nr + 1, sizeof(*names->all)))
+		return -ENOMEM;
+	added.name = bolt_name(raw);
+	if (!added.name)
+		return -ENOMEM;
+	names->all[names->nr++] = added;
+	return 0;
+}
+
+static bool has_relocations(const struct elf_image *image)
+{
+	GElf_Shdr header;
+
+	return elf_image_section(image, ".rela.text", &header) ||
+	       elf_image_section(image, ".rel.text", &header);
+}
+
+static int load(struct reading *reading, const char *path, struct bolt_names *ret,
+		struct error *err)
+{
+	bool any = false;
+	int code = read_symbols(reading, &any);
+	size_t i;
+
+	if (!code && !any)
+		return error_set(err, -ENODATA, "%.200s: no symbol table", path);
+	if (!code && reading->nr)
+		number_locals(reading);
+	for (i = 0; !code && i < reading->nr; i++)
+		code = add_name(ret, reading, i);
+	ret->relocations = has_relocations(&reading->image);
+	return code ? error_errno(err, code, "symbols of %.200s", path) : 0;
+}
+
+int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct error *err)
+{
+	struct reading reading = { 0 };
+	int code;
+
+	*ret = (struct bolt_names){ 0 };
+	code = elf_image_open(fd, ELF_COPY, &reading.image, err);
+	if (code)
+		return code;
+	code = load(&reading, path, ret, err);
+	if (code)
+		bolt_names_free(ret);
+	free(reading.all);
+	string_set_free(&reading.names);
+	elf_image_close(&reading.image);
+	return code;
+}
+
+const struct bolt_name *bolt_names_find(const struct bolt_names *names, uint64_t offset)
+{
+	const struct bolt_name *name;
+	size_t low = 0, high = names->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (names->all[middle].offset <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	name = low ? &names->all[low - 1] : NULL;
+	return name && offset - name->offset < name->size ? name : NULL;
+}
+
+void bolt_names_free(struct bolt_names *names)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr; i++)
+		free(names->all[i].name);
+	free(names->all);
+	*names = (struct bolt_names){ 0 };
+}
