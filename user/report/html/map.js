@@ -2,7 +2,7 @@
 // A squarified treemap (Bruls, Huizing, van Wijk 2000): objects, and in them their functions.
 'use strict';
 
-const MAP_CELLS = 400; // what is smaller than the hottest ones is put together
+const MAP_CELLS = 500; // the hottest functions; of each object the others are put together
 const MAP_LABEL = 17; // px
 const MAP_LEAST = 26; // px², of a cell of its own
 
@@ -77,15 +77,22 @@ class TreeMap {
 			nav.replaceChildren(all, ' › ', make('span', '', short(this.model.objects[this.object].path)));
 	}
 
-	// [{ object, ticks, time, rows }], the hottest first
+	// [{ id, ticks, time, rows, rest }], the hottest first; rest: how many functions are not in rows
 	groups() {
 		const { rows } = this.model, groups = new Map();
+		let cells = 0;
 
 		for (const row of rows.objects)
 			if (this.object === null || row.id === this.object)
-				groups.set(row.id, { ...row, rows: [] });
-		for (const row of rows.functions)
-			groups.get(row.of.object)?.rows.push(row);
+				groups.set(row.id, { ...row, rows: [], rest: 0 });
+		for (const row of rows.functions) {
+			const group = groups.get(row.of.object);
+
+			if (group && cells++ < MAP_CELLS)
+				group.rows.push(row);
+			else if (group)
+				group.rest++;
+		}
 		return [...groups.values()];
 	}
 
@@ -131,15 +138,13 @@ class TreeMap {
 		const labelled = this.object === null && cell.w > 40 && cell.h > 2 * MAP_LABEL;
 		const inner = labelled ? { x: cell.x, y: cell.y + MAP_LABEL, w: cell.w, h: cell.h - MAP_LABEL } : cell;
 		const perTick = inner.w * inner.h / group.time;
-		let rows = group.rows.filter((row, i) => i < MAP_CELLS && row.time * perTick >= MAP_LEAST);
-
-		// A rest that is larger than what stands before it would end the order.
+		let rows = group.rows.filter((row) => row.time * perTick >= MAP_LEAST);
 		const rest = group.time - rows.reduce((sum, row) => sum + row.time, 0);
 
 		if (labelled)
 			this.label(group, cell);
 		if (rest > 0)
-			rows = [...rows, { rest: group.rows.length - rows.length, time: rest, group }];
+			rows = [...rows, { rest: group.rest + group.rows.length - rows.length, time: rest, group }];
 		squarify(rows.map((row) => row.time), inner).forEach((place, i) =>
 			this.cell(rows[i], place));
 	}
