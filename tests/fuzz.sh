@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # fuzz.sh BUILD SECONDS NAME...: fuzzes each target; new inputs gather in BUILD/fuzz/corpus/NAME,
-# what crashes is left in BUILD/fuzz/NAME-crash-*. Seeds come from tests/fuzz/seeds/NAME.
+# what crashes is left in BUILD/fuzz/NAME-crash-*. Seeds come from tests/fuzz/seeds/NAME, and from
+# BUILD/fuzz/seeds/NAME those that are built.
 set -euo pipefail
 
 build=$1 seconds=$2
@@ -12,7 +13,9 @@ for name in "$@"; do
 	corpus=$build/fuzz/corpus/$name
 	mkdir -p "$corpus"
 	dirs=("$corpus")
-	[ -d "tests/fuzz/seeds/$name" ] && dirs+=("tests/fuzz/seeds/$name")
+	for seeds in {tests,"$build"}/fuzz/seeds/"$name"; do
+		[ ! -d "$seeds" ] || dirs+=("$seeds")
+	done
 	echo "== $name"
 	"$build/fuzz/$name" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=1024 \
 		-print_final_stats=0 -verbosity=0 -artifact_prefix="$build/fuzz/$name-" "${dirs[@]}" 2>&1 |

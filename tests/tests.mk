@@ -48,7 +48,7 @@ FUZZ_CFLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_LIB_SRC := $(LIB_SRC) $(filter-out %/main.c,$(CLI_SRC))
 FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/fuzz/obj/%.o)
-FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o)
+FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(BUILD)/fuzz/obj/tests/fuzz/bytes.o
 FUZZ_STAMP := $(call stamp,fuzz,$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_LIB_SRC))
 
 $(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS) $(PPROF_H)
@@ -64,18 +64,19 @@ $(BUILD)/fuzz/libfuzzed.a: $(FUZZ_LIB_OBJ) $(FUZZ_STAMP) | $$(@D)/
 	$(Q)rm -f $@
 	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
 
-$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/fuzz_%.o $(BUILD)/fuzz/libfuzzed.a
+$(FUZZ_BIN): $(BUILD)/fuzz/%: $(BUILD)/fuzz/obj/tests/fuzz/fuzz_%.o \
+		$(BUILD)/fuzz/obj/tests/fuzz/bytes.o $(BUILD)/fuzz/libfuzzed.a
 	$(call msg,LINK,$@)
 	$(Q)$(CLANG) -fsanitize=fuzzer,address,undefined -Wl,--as-needed -o $@ $^ $(LIBS)
 
 .SECONDARY: $(FUZZ_OBJ) $(FUZZ_LIB_OBJ)
 
-fuzz: $(FUZZ_BIN) | deps ## Fuzz each parser for FUZZ_SECONDS
+fuzz: $(LAYER_NEEDS_fuzz) | deps ## Fuzz each parser for FUZZ_SECONDS
 	$(Q)tests/fuzz.sh $(BUILD) $(FUZZ_SECONDS) $(FUZZ_NAMES)
 
 # --- running --------------------------------------------------------------------------------------
 
-tests: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(FUZZ_BIN) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
+tests: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
 
 check: tests | deps ## Install what is missing, build, run every test (as root)
 	$(Q)tests/run.sh $(BUILD) $(LAYERS)
@@ -88,7 +89,7 @@ check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() an
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
 check-html: | deps ## Only the pages, in a browser
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
-check-fuzz: $(FUZZ_BIN) | deps ## Only the seeds of the fuzzers
+check-fuzz: | deps ## Only the seeds of the fuzzers
 check-install: $(BIN) | deps ## Only the build and the installation themselves
 $(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))
 $(LAYERS:%=check-%):

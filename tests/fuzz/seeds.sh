@@ -11,7 +11,9 @@ for source in tests/fuzz/fuzz_*.c; do
 	name=$(basename "$source" .c)
 	name=${name#fuzz_}
 	seeds=$(mktemp -d)
-	cp -r "tests/fuzz/seeds/$name/." "$seeds" 2>/dev/null
+	for dir in {tests,"$build"}/fuzz/seeds/"$name"; do
+		[ ! -d "$dir" ] || cp -r "$dir/." "$seeds"
+	done
 	log=$build/fuzz/$name.log
 	if "$build/fuzz/$name" -runs=5000 -seed=1 -timeout=10 -rss_limit_mb=1024 -verbosity=0 \
 		-artifact_prefix="$build/fuzz/$name-" "$seeds" >"$log" 2>&1; then

@@ -138,6 +138,11 @@ static int read_line(struct cgroups *cgroups, const char *line, const char *cont
 	}
 	unescape(mount.root);
 	unescape(mount.where);
+	/* All that follows relies on it. */
+	if (mount.root[0] != '/' || mount.where[0] != '/') {
+		free_mount(&mount);
+		return 0;
+	}
 	mount.dev = makedev(major, minor);
 	ret = name_hierarchy(&mount, version[0] == '2' ? options + strlen(options) : options,
 			     controllers);

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Any profile in every format and table, where its binaries are not: what comes out is harmless. */
+#include <string.h>
+
+#include "bytes.h"
+#include "export/export.h"
+#include "report/report.h"
+
+static void export_one(const struct profile *profile, const struct export_format *format,
+		       const struct export_options *options)
+{
+	struct error err = { "", "" };
+	struct fuzz_text text;
+	int failed = format->write(profile, options, fuzz_text_begin(&text), &err);
+
+	fuzz_text_end(&text);
+	if (failed)
+		fuzz_check_refusal(&err);
+	else if (!strcmp(format->name, "json") || !strcmp(format->name, "speedscope"))
+		fuzz_check_json(&text);
+	else if (!strcmp(format->name, "csv") || !strcmp(format->name, "folded"))
+		fuzz_check_plain(&text);
+	fuzz_text_free(&text);
+}
+
+static void export(const struct profile *profile, const struct export_format *format)
+{
+	struct export_options options = { .target = EXPORT_ALL_TARGETS };
+	uint32_t i;
+
+	if (format->takes & EXPORT_TAKES_CALL)
+		return;
+	if (!format->has_file) {
+		export_one(profile, format, &options);
+		return;
+	}
+	for (i = 0; i < profile->nr_objects; i++) {
+		options.file_object = i;
+		if (format->has_file(profile, &options, i))
+			export_one(profile, format, &options);
+	}
+}
+
+static void report(const struct profile *profile, enum report_by by, enum report_format format)
+{
+	const struct report_options options = { .by = by,
+						.format = format,
+						.target = REPORT_ALL_TARGETS,
+						.symfs = "/nonexistent" };
+	struct error err = { "", "" };
+	struct fuzz_text text;
+
+	if (report_write(profile, &options, fuzz_text_begin(&text), &err))
+		fuzz_check_refusal(&err);
+	else {
+		fuzz_text_end(&text);
+		if (format == REPORT_JSON)
+			fuzz_check_json(&text);
+		else
+			fuzz_check_plain(&text);
+		fuzz_text_free(&text);
+		return;
+	}
+	fuzz_text_end(&text);
+	fuzz_text_free(&text);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	struct profile *profile = fuzz_profile(data, size);
+	const struct export_format *format;
+	unsigned int by;
+
+	if (!profile)
+		return 0;
+	for (format = export_formats; format->name; format++)
+		export(profile, format);
+	for (by = REPORT_FUNCTIONS; by <= REPORT_CGROUPS; by++) {
+		report(profile, by, REPORT_TEXT);
+		report(profile, by, REPORT_CSV);
+		report(profile, by, REPORT_JSON);
+	}
+	profile_free(profile);
+	return 0;
+}
