@@ -10,6 +10,9 @@ INCLUDEDIR ?= $(PREFIX)/include
 DATADIR ?= $(PREFIX)/share
 MANDIR ?= $(DATADIR)/man
 UNITDIR ?= $(PREFIX)/lib/systemd/system
+BASHDIR ?= $(DATADIR)/bash-completion/completions
+ZSHDIR ?= $(DATADIR)/zsh/site-functions
+FISHDIR ?= $(DATADIR)/fish/vendor_completions.d
 FUZZ_SECONDS ?= 60
 
 ifeq ($(origin CC),default)
@@ -77,14 +80,15 @@ include bpf/bpf.mk
 include user/user.mk
 include tests/tests.mk
 
-all: $(BIN)
+all: $(BIN) $(COMPLETIONS)
 
 # --- what a machine needs -------------------------------------------------------------------------
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
-	python3-jsonschema golang-go runc tmux chromium
+	python3-jsonschema golang-go runc tmux chromium \
+	bash-completion zsh fish
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
@@ -108,12 +112,12 @@ demo: $(BIN) | deps ## Profile a real program and show where its time went
 
 # Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
 MAN_PAGES := $(wildcard user/man/*.[1-9] user/man/*.3bpfprofil)
-COMPLETIONS := $(wildcard user/completions/*)
 UNITS := bpfprofil.socket bpfprofil.service
 installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
 	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \
 	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst bpfprofil,,$(subst .,,$(suffix $p)))/$(notdir $p)) \
 	$(UNITS:%=$(DESTDIR)$(UNITDIR)/%) \
+	$(DESTDIR)$(BASHDIR)/bpfprofil $(DESTDIR)$(ZSHDIR)/_bpfprofil $(DESTDIR)$(FISHDIR)/bpfprofil.fish \
 	$(CLIENT_INSTALLED:%=$(DESTDIR)%)
 
 install: all install-client ## Install into $(DESTDIR)$(PREFIX)
@@ -124,6 +128,9 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 		section=$${page##*.}; \
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${section%bpfprofil} $$page; \
 	done
+	$(Q)install -D -m 644 -t $(DESTDIR)$(BASHDIR) $(BUILD)/completions/bpfprofil
+	$(Q)install -D -m 644 -t $(DESTDIR)$(ZSHDIR) $(BUILD)/completions/_bpfprofil
+	$(Q)install -D -m 644 -t $(DESTDIR)$(FISHDIR) $(BUILD)/completions/bpfprofil.fish
 	$(Q)install -D -m 644 -t $(DESTDIR)$(UNITDIR) user/systemd/bpfprofil.socket
 	$(Q)sed 's|@PREFIX@|$(PREFIX)|' user/systemd/bpfprofil.service.in | \
 		install -D -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/bpfprofil.service

@@ -16,7 +16,9 @@ PAGES := report diff
 PAGE_JS_report := text theme model table account filters map strip strip_draw code report
 PAGE_JS_diff := text theme table diff
 PAGE_C := $(PAGES:%=$(BUILD)/gen/html_%_page.c)
-GEN_C := $(SCHEMA_C) $(PPROF_H:.h=.c) $(PAGE_C)
+SHELLS := bash zsh fish
+COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%_functions.c)
+GEN_C := $(SCHEMA_C) $(COMPLETION_C) $(PPROF_H:.h=.c) $(PAGE_C)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
@@ -64,9 +66,12 @@ as_c = { echo 'extern const char $1[];'; \
 	od -An -v -tu1 | sed 's/\([0-9][0-9]*\)/\1,/g'; \
 	echo '0 };'; }
 
-$(BUILD)/gen/profile_schema.c: $(SCHEMA) | $$(@D)/
+# The text of a file as a string of the name that the source has.
+$(SCHEMA_C): $(SCHEMA)
+$(COMPLETION_C): $(BUILD)/gen/completion_%_functions.c: user/completions/bpfprofil.%
+$(SCHEMA_C) $(COMPLETION_C): | $$(@D)/
 	$(call msg,GEN,$@)
-	$(Q)$(call as_c,profile_schema) <$< >$@
+	$(Q)$(call as_c,$(basename $(@F))) <$< >$@
 
 page_parts = user/report/html/$1.html user/report/html/style.css $(PAGE_JS_$1:%=user/report/html/%.js)
 page_of = $(patsubst html_%_page.c,%,$(notdir $@))
@@ -91,6 +96,15 @@ $(LIB) $(LIB_CLI): | $$(@D)/
 $(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
+
+# What shells complete by, under the names that each of them looks for.
+COMPLETIONS := $(addprefix $(BUILD)/completions/,bpfprofil _bpfprofil bpfprofil.fish)
+$(BUILD)/completions/bpfprofil: private SHELL_NAME := bash
+$(BUILD)/completions/_bpfprofil: private SHELL_NAME := zsh
+$(BUILD)/completions/bpfprofil.fish: private SHELL_NAME := fish
+$(COMPLETIONS): $(BIN) | $$(@D)/
+	$(call msg,GEN,$@)
+	$(Q)$(BIN) completion $(SHELL_NAME) > $@
 
 DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
 

@@ -85,6 +85,12 @@ usage export_target_of_raw 'bpfprofil: export: --format raw: takes no --target
 try: another --format' export --format raw --target 0 "$golden/profile.json"
 usage export_schema_of_file 'bpfprofil: export: --schema: takes neither a FILE nor a --format
 try: bpfprofil export --schema' export --schema "$golden/profile.json"
+usage completion_nothing 'bpfprofil: completion: no shell given
+try: bpfprofil completion bash' completion
+usage completion_shell "bpfprofil: completion: 'tcsh': must be one of bash, zsh, fish
+try: bpfprofil completion bash" completion tcsh
+usage completion_both 'bpfprofil: completion: one shell, or --values and none
+try: bpfprofil completion bash' completion --values unit bash
 usage doctor_operand "bpfprofil: doctor: takes no operand, not 'x'
 try: bpfprofil doctor" doctor x
 

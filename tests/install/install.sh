@@ -27,6 +27,9 @@ expected() {
 
 	echo 755 usr/bin/bpfprofil
 	echo 644 usr/share/bpfprofil/profile.schema.json
+	echo 644 usr/share/bash-completion/completions/bpfprofil
+	echo 644 usr/share/zsh/site-functions/_bpfprofil
+	echo 644 usr/share/fish/vendor_completions.d/bpfprofil.fish
 	for header in profil.h version.h; do
 		echo "644 usr/include/bpfprofil/$header"
 	done

@@ -299,3 +299,27 @@ Test(nearest, distance)
 	longest[63] = '\0';
 	cr_assert_eq(word_distance(longest, longest), 0);
 }
+
+static bool is_word(const char *arg, const char *const *words)
+{
+	for (; *words; words++)
+		if (!strcmp(arg, *words))
+			return true;
+	return false;
+}
+
+/* Nothing of a kind that shells know is forgotten. */
+Test(opts, each_value_is_of_a_kind)
+{
+	static const char *const known[] = { "FILE", "DIR",    "PATH",	  "PID", "PID[,PID...]",
+					     "WHEN", "FORMAT", "NAME|ID", NULL };
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i, k;
+
+	for (i = 0; commands[i]; i++)
+		for (k = 0; (opt = opts_at(commands[i], k, &group)); k++)
+			if (opt->arg && (is_word(opt->arg, known) || strchr(opt->arg, '|')))
+				cr_expect(opt->value != VALUE_ANY || opt_word(opt, 0), "%s --%s",
+					  commands[i]->name, opt->name);
+}

@@ -174,6 +174,7 @@ const struct command command_diff = {
 	.name = "diff",
 	.summary = "compare two profiles",
 	.operands = "OLD NEW",
+	.operand = VALUE_FILE,
 	.description = "Reads the profiles OLD and NEW (- is standard input) and shows which text "
 		       "takes another share of the time, and which of these changes are noise.",
 	.groups = diff_groups,

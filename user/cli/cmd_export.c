@@ -43,6 +43,11 @@ static int set_format(const struct opt *opt, const char *value, void *field, str
 	return -EINVAL;
 }
 
+static const char *format_word(size_t i)
+{
+	return export_formats[i].name;
+}
+
 #define FIELD(member) offsetof(struct export_arguments, member)
 
 static const struct opt export_opts[] = {
@@ -50,10 +55,12 @@ static const struct opt export_opts[] = {
 	  .arg = "FORMAT",
 	  .help = "what to write; the formats are listed below",
 	  .set = set_format,
+	  .word = format_word,
 	  .field = FIELD(format) },
 	{ .name = "output",
 	  .letter = 'o',
 	  .arg = "FILE",
+	  .value = VALUE_FILE,
 	  .help = "where to write it; - is stdout, .gz compresses; gmon: the folder for its files",
 	  .fallback = "-; gmon: .",
 	  .set = opt_set_string,
@@ -289,6 +296,7 @@ const struct command command_export = {
 	.name = "export",
 	.summary = "convert a profile to another format",
 	.operands = "[FILE] --format FORMAT",
+	.operand = VALUE_FILE,
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and writes "
 		       "it in another format.",
 	.groups = export_groups,

@@ -16,6 +16,7 @@ struct merge_arguments {
 static const struct opt merge_opts[] = { { .name = "output",
 					   .letter = 'o',
 					   .arg = "FILE",
+					   .value = VALUE_FILE,
 					   .help = "where the sum goes; - is stdout, .gz compresses",
 					   .set = opt_set_string,
 					   .field = offsetof(struct merge_arguments, output) },
@@ -104,6 +105,7 @@ const struct command command_merge = {
 	.name = "merge",
 	.summary = "add profiles up",
 	.operands = "FILE... -o FILE",
+	.operand = VALUE_FILE,
 	.description = "Reads the profiles FILE (- is standard input) and writes their sum, which "
 		       "is the same in whatever order they come.",
 	.groups = merge_groups,

@@ -187,6 +187,7 @@ const struct command command_run = {
 	.name = "run",
 	.summary = "run a command and profile it with all its descendants",
 	.operands = "[--] COMMAND [ARG...]",
+	.operand = VALUE_COMMAND,
 	.description =
 		"Runs COMMAND and counts, in the kernel, where it and all its descendants spend their "
 		"time, from the first instruction to the last. Leaves a profile that report and "

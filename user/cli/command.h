@@ -26,6 +26,8 @@ struct command {
 	const struct opt_group *groups; /* ends with a NULL title; may be NULL */
 	const struct command_example *examples; /* ends with a NULL line */
 	void (*more_help)(FILE *out); /* more paragraphs for --help, or NULL */
+	enum opt_value operand; /* what they are */
+	const char *const *operand_words; /* instead of it: the only ones there are */
 	/* The first operand ends the options: what follows belongs to COMMAND. */
 	bool operands_end_options;
 	/* argv[0] is the command's name. Returns the exit status. */
@@ -45,6 +47,7 @@ extern const struct command command_merge;
 extern const struct command command_bin;
 extern const struct command command_serve;
 extern const struct command command_doctor;
+extern const struct command command_completion;
 
 /*
  * Parses a command's options into *options. True: go on, with the operands from argv[*ret_first].

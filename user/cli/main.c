@@ -22,7 +22,7 @@ static int print_overview(void)
 	       "histogram of program counters, kept in the kernel by eBPF.\n\n"
 	       "Commands:\n");
 	for (i = 0; commands[i]; i++)
-		printf("  %-8s  %s\n", commands[i]->name, commands[i]->summary);
+		printf("  %-10s  %s\n", commands[i]->name, commands[i]->summary);
 	printf("\nExamples:\n"
 	       "  # profile a command, see the hottest functions\n"
 	       "  sudo bpfprofil run gzip -k big.log\n"

@@ -56,6 +56,13 @@ const struct opt *opts_at(const struct command *command, size_t i,
 	return &common_opts[i];
 }
 
+const char *opt_word(const struct opt *opt, size_t i)
+{
+	if (opt->words)
+		return opt->words[i];
+	return opt->word ? opt->word(i) : NULL;
+}
+
 /* Fills getopt's two tables; a leading ':' makes it tell a missing value from a wrong option. */
 static size_t getopt_tables(const struct command *command, struct option *longs, char *shorts)
 {

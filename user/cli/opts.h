@@ -20,6 +20,22 @@ struct opt;
 /* Stores value (NULL for a flag) in *field. On failure fills err by opt_bad(). */
 typedef int (*opt_setter)(const struct opt *opt, const char *value, void *field, struct error *err);
 
+/* What shells propose for a value; where there are words, these. */
+enum opt_value {
+	VALUE_ANY, /* nothing: a number, a time, a word of the user's own */
+	VALUE_FILE,
+	VALUE_DIR,
+	VALUE_PID,
+	VALUE_PIDS, /* with commas between them */
+	VALUE_CGROUP,
+	VALUE_CONTAINER,
+	VALUE_UNIT,
+	VALUE_USER,
+	VALUE_GROUP,
+	VALUE_COMMAND, /* a program, and behind it what that proposes itself; operands only */
+	VALUE_KINDS
+};
+
 struct opt {
 	const char *name; /* long name, without dashes */
 	char letter; /* 0: none */
@@ -29,6 +45,8 @@ struct opt {
 	opt_setter set;
 	size_t field; /* offset of *field in the group's struct */
 	const char *const *words; /* opt_set_word: the words, ends with NULL */
+	const char *(*word)(size_t i); /* the same of a setter with a list of its own, or NULL */
+	enum opt_value value;
 	uint64_t min, max; /* opt_set_u64: inclusive */
 };
 
@@ -60,6 +78,9 @@ int opts_parse(const struct command *command, int argc, char **argv, void *optio
 /* The i-th option of a command, the common ones last; NULL past the end. */
 const struct opt *opts_at(const struct command *command, size_t i,
 			  const struct opt_group **ret_group);
+
+/* The i-th word that its value may be; NULL past the end, or when any may. */
+const char *opt_word(const struct opt *opt, size_t i);
 
 /* --help, wrapped to width columns. */
 void opts_help(const struct command *command, FILE *out, unsigned int width);

@@ -57,6 +57,7 @@ static int set_all(const struct opt *opt, const char *value, void *field, struct
 const struct opt target_opts[] = {
 	{ .name = "pid",
 	  .arg = "PID[,PID...]",
+	  .value = VALUE_PIDS,
 	  .help = "these processes, with all threads and what they fork from now on; may repeat, "
 		  "as may the others",
 	  .set = set_pid },
@@ -66,15 +67,18 @@ const struct opt target_opts[] = {
 	  .field = offsetof(struct target_options, no_children) },
 	{ .name = "cgroup",
 	  .arg = "PATH",
+	  .value = VALUE_CGROUP,
 	  .help = "whoever is in this cgroup or below; a directory, or a path under the mount",
 	  .set = set_cgroup },
 	{ .name = "container",
 	  .arg = "NAME|ID",
+	  .value = VALUE_CONTAINER,
 	  .help = "a container of docker, podman, containerd, CRI-O, runc or crun; the beginning "
 		  "of its id will do",
 	  .set = set_container },
 	{ .name = "unit",
 	  .arg = "NAME",
+	  .value = VALUE_UNIT,
 	  .help = "a unit of systemd, like nginx or user.slice",
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },

@@ -24,6 +24,10 @@ int targets_add(struct targets *targets, const struct target *target, struct tar
 int targets_add_places(struct targets *targets, const char *option, const char *name,
 		       struct cgroup_places *places, bool ends_empty, struct error *err);
 
+/* The units of systemd that have a cgroup, each as often as it is in a hierarchy. */
+struct names;
+int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err);
+
 /* This host's cgroups, read once. */
 int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct error *err);
 

@@ -92,27 +92,35 @@ static int refuse_several(const struct cgroup_places *places, const char *unit, 
 	return -ENOTUNIQ;
 }
 
-static int no_unit(const struct cgroups *cgroups, const char *unit, struct error *err)
+int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err)
 {
 	struct cgroup_places places = { 0 };
-	struct names names = { 0 };
-	const char *near = NULL;
-	int ret;
 	size_t i;
+	int ret;
 
-	error_set(err, -ENOENT, "--unit '%s': no such unit has a cgroup, so none that runs", unit);
-	ret = cgroup_places_find(&places, cgroups, any_unit, NULL, NULL);
+	ret = cgroup_places_find(&places, cgroups, any_unit, NULL, err);
 	for (i = 0; !ret && i < places.nr; i++) {
 		const char *name = strrchr(places.list[i].path, '/') + 1;
 
-		ret = names_add(&names, name, strlen(name));
+		ret = names_add(names, name, strlen(name));
+		if (ret)
+			error_errno(err, ret, "units");
 	}
-	if (!ret)
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int no_unit(const struct cgroups *cgroups, const char *unit, struct error *err)
+{
+	struct names names = { 0 };
+	const char *near = NULL;
+
+	error_set(err, -ENOENT, "--unit '%s': no such unit has a cgroup, so none that runs", unit);
+	if (!unit_names(cgroups, &names, NULL))
 		near = names_nearest(&names, unit);
 	if (near)
 		error_hint(err, "--unit %s", near);
 	names_free(&names);
-	cgroup_places_free(&places);
 	return -ENOENT;
 }
 

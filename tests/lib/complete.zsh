@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# complete.zsh: the start-up file of a zsh on a terminal. A TAB writes what is proposed to $PROPOSED,
+# a line each, and the line as it is then to $TYPED, and ends it.
+
+PROMPT=
+fpath=($COMPLETION:h $fpath)
+autoload -Uz compinit
+compinit -u -d $ZDOTDIR/dump
+bindkey '^I' complete-word
+bindkey '^G' typed
+
+compadd() {
+	local -a proposed
+
+	# These only ask.
+	if [[ ${@[1,(i)(-|--)]} != *-(O|A|D)\ * ]]; then
+		builtin compadd -A proposed "$@"
+		(( $#proposed )) && print -rl -- $proposed >>$PROPOSED
+	fi
+	builtin compadd "$@"
+}
+
+typed() {
+	print -r -- "$BUFFER" >$TYPED
+	kill -KILL $$
+}
+zle -N typed

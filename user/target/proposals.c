@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "target/proposals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "target/runtimes.h"
+#include "target/targets_impl.h"
+
+/* The path as it is under the mount. */
+static int add_path(struct names *names, const struct cgroup_place *place)
+{
+	const char *root = place->mount->root, *path = place->path;
+
+	path += strcmp(root, "/") ? strlen(root) + 1 : 1;
+	return names_add(names, path, strlen(path));
+}
+
+static bool any(const char *name, const void *wanted)
+{
+	(void)name;
+	(void)wanted;
+	return true;
+}
+
+static int cgroup_names(const struct cgroups *cgroups, struct names *names, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	size_t i;
+	int ret = cgroup_places_find(&places, cgroups, any, NULL, err);
+
+	for (i = 0; !ret && i < places.nr; i++) {
+		ret = add_path(names, &places.list[i]);
+		if (ret)
+			error_errno(err, ret, "cgroups");
+	}
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *names,
+				  struct error *err),
+		      struct names *names, struct error *err)
+{
+	struct targets targets = { 0 };
+	const struct cgroups *cgroups;
+	int ret = targets_cgroups(&targets, &cgroups, err);
+
+	if (!ret)
+		ret = find(cgroups, names, err);
+	targets_free(&targets);
+	return ret;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort(struct names *names)
+{
+	size_t from, to = 0;
+
+	if (names->nr)
+		qsort(names->list, names->nr, sizeof(*names->list), compare);
+	for (from = 0; from < names->nr; from++) {
+		if (to && !strcmp(names->list[to - 1], names->list[from]))
+			free(names->list[from]);
+		else
+			names->list[to++] = names->list[from];
+	}
+	names->nr = to;
+}
+
+int proposals_find(enum proposal kind, struct names *ret, struct error *err)
+{
+	int failed = -EINVAL;
+
+	*ret = (struct names){ 0 };
+	switch (kind) {
+	case PROPOSE_CGROUPS:
+		failed = of_cgroups(cgroup_names, ret, err);
+		break;
+	case PROPOSE_CONTAINERS:
+		failed = runtimes_names(ret, err);
+		break;
+	case PROPOSE_UNITS:
+		failed = of_cgroups(unit_names, ret, err);
+		break;
+	}
+	sort(ret);
+	if (failed)
+		names_free(ret);
+	return failed;
+}
