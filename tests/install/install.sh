@@ -68,15 +68,17 @@ pkg_config() {
 }
 
 pkg_config_version() {
-	[ "$(pkg_config --modversion)" = "$(version_here)" ]
+	pkg_config --validate && [ "$(pkg_config --modversion)" = "$(version_here)" ]
 }
 
-# consumer NAME COMPILER...: builds a user's program in this language and runs it.
+# consumer NAME COMPILER...: builds a user's program in this language and runs it. A NAME that ends
+# in _static is linked so, any other one with the library that the run-time linker looks for.
 consumer() {
-	local name=$1 flags
+	local name=$1 how=() needed=1 flags
 
+	[[ $name != *_static ]] || how=(--static) needed=0
 	shift
-	read -ra flags < <(pkg_config --cflags --libs)
+	read -ra flags < <(pkg_config "${how[@]}" --cflags --libs)
 	cat >"$root/consumer" <<-'END'
 		#include <bpfprofil/profil.h>
 		#include <bpfprofil/version.h>
@@ -89,6 +91,7 @@ consumer() {
 		}
 	END
 	"$@" -o "$root/consumer.$name" "$root/consumer" -x none "${flags[@]}" &&
+		[ "$(readelf -d "$root/consumer.$name" | grep -c 'NEEDED.*\[libbpfprofil\.so\.0\]')" -eq $needed ] &&
 		[ "$(BPFPROFIL_SOCKET=/nonexistent LD_LIBRARY_PATH=$root/usr/lib "$root/consumer.$name")" = "$(version_here)" ]
 	verdict $? "consumer_$name"
 	rm -f "$root/consumer" "$root/consumer.$name"
@@ -106,6 +109,18 @@ units() {
 	cat "$root/complaints"
 	rm -r "$dir" "$root/complaints"
 	return "$bad"
+}
+
+# Wherever libraries are put: run looks for the one that it preloads beside bin/.
+other_libdir() {
+	local other=$root/other
+
+	inner_make -s install DESTDIR="$other" PREFIX=/usr LIBDIR=/usr/lib/multi/arch >/dev/null || return 1
+	[ -e "$other/usr/lib/multi/arch/libbpfprofil.so.0" ] &&
+		[ -e "$other/usr/lib/multi/arch/pkgconfig/libbpfprofil.pc" ] &&
+		[ -e "$other/usr/bin/../lib/bpfprofil/libbpfprofil-preload.so" ] || return 1
+	inner_make -s uninstall DESTDIR="$other" PREFIX=/usr LIBDIR=/usr/lib/multi/arch >/dev/null &&
+		[ -z "$(find "$other" ! -type d -o -name '*bpfprofil*')" ] && rm -r "$other"
 }
 
 preload_loads() {
@@ -131,6 +146,8 @@ consumer cxx "${CXX:-g++}" -Wall -Werror -Wno-nonnull -x c++
 consumer c_static "${CC:-gcc}" -static -Wno-nonnull -x c
 preload_loads
 verdict $? preload
+other_libdir
+verdict $? other_libdir
 if command -v systemd-analyze >/dev/null; then
 	units
 	verdict $? units

@@ -50,14 +50,16 @@ all: $(CLIENT_LIBS)
 
 CLIENT_HEADERS := $(wildcard include/bpfprofil/*.h)
 CLIENT_PC := $(LIBDIR)/pkgconfig/libbpfprofil.pc
+# Not by LIBDIR: `run --preload` looks for it beside bin/.
+CLIENT_PRIVATE := $(PREFIX)/lib/bpfprofil
 CLIENT_INSTALLED = $(LIBDIR)/$(notdir $(CLIENT_SO)) $(LIBDIR)/libbpfprofil.so $(LIBDIR)/$(notdir $(CLIENT_A)) \
-	$(LIBDIR)/bpfprofil/$(notdir $(CLIENT_PRELOAD)) $(CLIENT_PC) \
+	$(CLIENT_PRIVATE)/$(notdir $(CLIENT_PRELOAD)) $(CLIENT_PC) \
 	$(CLIENT_HEADERS:include/%=$(INCLUDEDIR)/%)
 
 install-client: $(CLIENT_LIBS)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(CLIENT_SO) $(CLIENT_A)
 	$(Q)ln -sf $(notdir $(CLIENT_SO)) $(DESTDIR)$(LIBDIR)/libbpfprofil.so
-	$(Q)install -D -m 644 -t $(DESTDIR)$(LIBDIR)/bpfprofil $(CLIENT_PRELOAD)
+	$(Q)install -D -m 644 -t $(DESTDIR)$(CLIENT_PRIVATE) $(CLIENT_PRELOAD)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/bpfprofil $(CLIENT_HEADERS)
 	$(Q)install -D -m 644 user/client/libbpfprofil.pc.in $(DESTDIR)$(CLIENT_PC)
 	$(Q)version=$$(sed -n 's/.*BPFPROFIL_VERSION "\(.*\)".*/\1/p' include/bpfprofil/version.h); \
