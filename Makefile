@@ -67,7 +67,7 @@ differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
 # Directories are order-only prerequisites, by $$(@D)/. On the goals that install what is missing,
 # each waits for that, so that no compiler starts before it is there.
-DEPS_FIRST := $(if $(filter check check-% demo bench soak fuzz,$(GOALS)),deps)
+DEPS_FIRST := $(if $(filter check check-% demo bench soak fuzz deb,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)
 	$(Q)mkdir -p $@
@@ -89,12 +89,15 @@ PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjso
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema golang-go runc tmux chromium \
 	bash-completion zsh fish
+PKGS_DEB := debhelper dpkg-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
+	$(if $(filter deb check-deb deps,$(GOALS)),$(PKGS_DEB)) \
+	$(if $(filter check-deb deps,$(GOALS)),lintian) \
 	$(if $(filter check-vm deps,$(GOALS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
@@ -142,6 +145,10 @@ uninstall: ## Remove what install put there
 		if [ -d $(DESTDIR)$$dir ]; then rmdir $(DESTDIR)$$dir; fi; \
 	done
 
+deb: | deps ## Debian packages into build/deb, by debhelper
+	$(call msg,DEB,$(BUILD)/deb)
+	$(Q).make/deb $(BUILD) $(filter-out gcc libc6-dev,$(PKGS_BUILD))
+
 # --- quality --------------------------------------------------------------------------------------
 
 lint: $(SKELS) | deps ## Format, size budget, layering, spelling, shellcheck, man pages
@@ -168,6 +175,6 @@ help: ## This list
 		"  VM_KERNELS='6.1 6.12:v1'     the kernels of check-vm, and their cgroups" \
 		'  WERROR=                      let warnings pass (they fail in a git tree)'
 
-.PHONY: all deps demo install uninstall lint format analyze clean help
+.PHONY: all deps demo install uninstall deb lint format analyze clean help
 
 -include $(wildcard $(DEP_FILES))

@@ -95,6 +95,9 @@ $(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))
 $(LAYERS:%=check-%):
 	$(Q)tests/run.sh $(BUILD) $(@:check-%=%)
 
+check-deb: deb | deps ## The Debian packages: lintian, installed, run and purged again
+	$(Q)tests/run.sh $(BUILD) deb
+
 # VM_KERNELS='6.1 6.12:v1' for some, with another layout of cgroups perhaps: tests/vm/kernels.
 check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
 	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
@@ -103,6 +106,6 @@ check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## Th
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) check-vm bench fuzz
+.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))
