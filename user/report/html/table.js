@@ -92,11 +92,11 @@ class Table {
 			this.rowHeight = shown[0].offsetHeight;
 	}
 
+	// Of one cell: more than are shown, where the page is narrow, would make a column of nothing.
 	gap(rows) {
 		const row = make('tr', 'gap'), cell = make('td');
 
 		row.setAttribute('aria-hidden', 'true');
-		cell.colSpan = this.columns.length;
 		cell.style.height = `${rows * this.height()}px`;
 		row.hidden = !rows;
 		row.append(cell);
