@@ -60,8 +60,9 @@ endif
 # $(call stamp,NAME,TEXT): a file whose time moves when TEXT does, so that changed flags or a changed
 # list of files rebuild what they must. Compared here and not in a rule: a finished build has nothing
 # to run, and `make -q` says so. A dry run writes none, but takes the changed one for new.
+# make 4.3 leaves the newline at the end of some files that it reads: hence strip.
 stamp = $(call stamp_check,$(BUILD)/stamp/$1,$1: $(strip $2))$(BUILD)/stamp/$1
-stamp_check = $(if $(call differs,$(file <$1),$2),$(if $(dry_run),$(eval .PHONY: $1),$(if \
+stamp_check = $(if $(call differs,$(strip $(file <$1)),$2),$(if $(dry_run),$(eval .PHONY: $1),$(if \
 	$(building),$(shell mkdir -p $(dir $1))$(file >$1,$2))))
 differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
