@@ -88,12 +88,13 @@ all: $(BIN) $(COMPLETIONS)
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
-	python3-jsonschema golang-go runc tmux chromium \
+	python3-jsonschema golang-go runc tmux chromium llvm bolt-16 \
 	bash-completion zsh fish
 PKGS_DEB := debhelper dpkg-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
+PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
@@ -102,6 +103,7 @@ PKGS := $(PKGS_BUILD) \
 	$(if $(filter check-vm deps,$(GOALS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
+	$(if $(filter check-fdo deps,$(GOALS)),$(PKGS_FDO)) \
 	$(if $(filter demo deps,$(GOALS)),$(PKGS_DEMO))
 
 deps: ## Install what is missing to build and test (apt-get; quiet when nothing is)

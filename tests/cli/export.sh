@@ -236,4 +236,60 @@ expect gmon_nothing 1 "bpfprofil: export: gmon: no tick is in an object that has
 try: gprof -b /usr/bin/work $work/gmon.work.out" ]
 verdict $? gmon_ticks_left_out
 
+# A program of loops, inlining and branches that are nearly always taken, as clang builds it.
+cat >"$work/shape.c" <<'end'
+#include <stdio.h>
+#include <stdlib.h>
+static unsigned int state = 1;
+static inline unsigned int turn(unsigned int x) { return x * 1664525u + 1013904223u; }
+static __attribute__((noinline)) unsigned int rare(unsigned int x)
+{
+	for (int i = 0; i < 40; i++)
+		x = turn(x) ^ (x >> 3);
+	return x;
+}
+static __attribute__((noinline)) unsigned int step(unsigned int x)
+{
+	if (x % 1024 == 0)
+		return rare(x);
+	return x & 1 ? turn(x) : x / 3 + 7;
+}
+int main(int argc, char **argv)
+{
+	for (long i = atol(argv[argc - 1]); i > 0; i--)
+		state = step(turn(state));
+	return !printf("%u\n", state);
+}
+end
+
+# What a compiler says of a profile it cannot use is a warning; -Werror leaves none unseen.
+if need clang llvm_sample && need llvm-profdata llvm_sample; then
+	clang -O2 -g -fdebug-info-for-profiling -Wl,--build-id,--emit-relocs \
+		-o "$work/shape" "$work/shape.c"
+	profile shape -F 9973 --mode user "$work/shape" 150000000
+	export_to llvm-sample shape --object shape
+	verdict $? llvm_sample_written
+	llvm-profdata show --sample "$work/shape.llvm-sample" >"$work/out" 2>"$work/err" &&
+		grep -q '^Function: main: ' "$work/out" && grep -q '^Function: step: ' "$work/out" &&
+		grep -q 'inlined callee: turn' "$work/out"
+	verdict $? llvm_sample_shown
+	llvm-profdata merge --sample -o "$work/merged" "$work/shape.llvm-sample" "$work/shape.llvm-sample"
+	verdict $? llvm_sample_merged
+	clang -O2 -Werror -Wall -fprofile-sample-use="$work/shape.llvm-sample" -S -emit-llvm \
+		-o "$work/shape.ll" "$work/shape.c" 2>"$work/err" && [ ! -s "$work/err" ] &&
+		grep -q 'define .*@step.*!prof' "$work/shape.ll"
+	verdict $? llvm_sample_used
+fi
+if need clang bolt && need llvm-bolt-16 bolt; then
+	export_to bolt shape --object shape
+	verdict $? bolt_written
+	llvm-bolt-16 "$work/shape" -o "$work/bolted" -data "$work/shape.bolt" -nl -lite=0 \
+		-reorder-blocks=ext-tsp -dyno-stats >"$work/out" 2>&1
+	verdict $? bolt_accepted
+	# step, main and perhaps rare, with every sample in place.
+	grep -Eq 'BOLT-INFO: [23] out of .* have non-empty execution profile' "$work/out" &&
+		! grep -q 'BOLT-WARNING: .*profile' "$work/out"
+	verdict $? bolt_used
+fi
+
 exit "$script_status"

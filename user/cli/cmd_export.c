@@ -288,6 +288,9 @@ static const struct command_example export_examples[] = {
 	  "bpfprofil export --format gmon --object gzip gzip.json" },
 	{ "a profile for go tool pprof, with inlined functions",
 	  "bpfprofil export --format pprof -o gzip.pb.gz gzip.json" },
+	{ "a profile for clang -fprofile-sample-use",
+	  "bpfprofil export --format llvm-sample -o program.prof" },
+	{ "a profile for llvm-bolt -nl", "bpfprofil export --format bolt -o program.fdata" },
 	{ "what a profile looks like to a program", "bpfprofil export --schema" },
 	{ 0 },
 };
