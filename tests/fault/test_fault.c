@@ -133,6 +133,18 @@ static const char *judge_pprof(const struct outcome *outcome)
 	return code == Z_STREAM_END ? NULL : "success, but a part is missing";
 }
 
+/* To its last line; what of the code is in it varies with what could be read. */
+static const char *judge_page(const struct outcome *outcome)
+{
+	static const char last[] = "</html>\n";
+	size_t length = sizeof(last) - 1;
+
+	return outcome->out_len > length &&
+			       !memcmp(outcome->out + outcome->out_len - length, last, length) ?
+		       NULL :
+		       "success, but a part of the page is missing";
+}
+
 /* A header, and whole records. */
 static const char *judge_gmon(const struct outcome *outcome)
 {
@@ -368,6 +380,11 @@ Test(fault, report)
 	try_reader("report annotate",
 		   ARGS("report", "--annotate", "alpha", "--format", "csv", profile), NULL,
 		   judge_rows);
+	/* To stdout: when libdw aborts for lack of memory, nobody removes a temporary file. */
+	try_all((struct subject){ .name = "report html",
+				  .arguments = ARGS("report", "--html", "-", profile),
+				  .out_varies = true,
+				  .judge = judge_page });
 	try_reader("report annotate text", ARGS("report", "--annotate", "three:beta", profile),
 		   NULL, judge_annotation);
 	live_end(&live);
@@ -387,7 +404,6 @@ Test(fault, export)
 		   judge_same_out);
 	try_reader("export callgrind", ARGS("export", "--format", "callgrind", profile), NULL,
 		   judge_totals);
-	/* To stdout: when libdw aborts for lack of memory, nobody removes a temporary file. */
 	try_reader("export pprof", ARGS("export", "--format", "pprof", profile), NULL, judge_pprof);
 	try_reader("export speedscope", ARGS("export", "--format", "speedscope", profile), NULL,
 		   judge_same_out);
