@@ -27,7 +27,7 @@ quiet_make() {
 copy_tree() {
 	local part
 
-	for part in Makefile bpf user include vmlinux; do
+	for part in Makefile .make bpf user include vmlinux; do
 		cp -a "$part" "$copy" || return 1
 	done
 	mkdir -p "$copy/tests" "$copy/$build"
