@@ -36,6 +36,12 @@ uint64_t doc_cgroup(struct json_object *doc, const char *ending);
  */
 void doc_assert_sound(struct json_object *doc);
 
+/*
+ * What an emulated CPU may add to either side: it translates what it meets first, which takes time
+ * that is nobody's. 0 on a real one.
+ */
+double doc_emulated_part(void);
+
 struct share {
 	const char *name;
 	double weight;
@@ -43,7 +49,7 @@ struct share {
 
 /*
  * The functions' ticks stand in the given ratio, each within three standard errors of a binomial
- * draw, and together are at least a part (0..1) of all ticks. n is the number of shares.
+ * draw (and doc_emulated_part() of all), and together are at least a part (0..1) of all ticks. n is the number of shares.
  */
 void doc_assert_shares(struct json_object *doc, size_t n, const struct share *shares, double part);
 

@@ -137,7 +137,7 @@ double live_allowed_part(double expected, double turns)
 	 * A clock of fixed period and random phase hits what a turn has beyond whole periods, f of
 	 * one, once or not: variance f(1 - f), which is 1/6 on the average.
 	 */
-	return fmax(0.02, 3 * sqrt(turns / 6) / expected);
+	return fmax(0.02 + doc_emulated_part(), 3 * sqrt(turns / 6) / expected);
 }
 
 /* Of the whole run. */
