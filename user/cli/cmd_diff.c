@@ -71,6 +71,7 @@ static const struct opt html_opts[] = {
 	  .arg = "FILE",
 	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
 		  "stdout",
+	  .value = VALUE_FILE,
 	  .set = opt_set_string,
 	  .field = FIELD(html) },
 	{ 0 }

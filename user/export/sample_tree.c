@@ -266,7 +266,12 @@ static int compare_functions(const void *left, const void *right)
 	return strcmp(a->name, b->name);
 }
 
-/* Each location once, in order, and the totals. */
+/*
+ * Each location once, in order, and the totals. One without a tick is left out: LLVM takes a 0 for
+ * code that does not run, and infers the count of a line that is not there from its neighbours. At
+ * a tick for some hundred thousand instructions the latter is what we know: sqlite3 built with the
+ * zeros executed 0.8 % more instructions.
+ */
 static void settle(struct node *node)
 {
 	size_t i, kept = 0;
@@ -274,7 +279,8 @@ static void settle(struct node *node)
 	if (node->nr)
 		qsort(node->body, node->nr, sizeof(*node->body), compare_bodies);
 	for (i = 0; i < node->nr; i++)
-		if (!kept || compare_locations(&node->body[kept - 1].at, &node->body[i].at))
+		if (node->body[i].count &&
+		    (!kept || compare_locations(&node->body[kept - 1].at, &node->body[i].at)))
 			node->body[kept++] = node->body[i];
 	node->nr = kept;
 	node->total = 0;
