@@ -14,7 +14,7 @@ for by in functions objects lines; do
 	"$bin" diff --by "$by" "$a" "$a" >"$work/out" && grep -q '^changed   0 of ' "$work/out"
 	verdict $? "diff_same_$by"
 done
-"$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +work  main'
+"$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +work +main'
 verdict $? diff_text
 "$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,$'
 verdict $? diff_csv

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <inttypes.h>
+#include <string.h>
 
 #include "base/json_text.h"
 #include "report/diff.h"
@@ -7,6 +8,7 @@
 #include "report/text.h"
 
 #define NO_SYMBOL "(no symbol)"
+#define PLACE_COLUMNS 40
 
 static size_t shown(const struct diff *diff, const struct report_options *options)
 {
@@ -24,20 +26,66 @@ static void heading_side(const struct profile *profile, const char *label, FILE 
 	fputc('\n', out);
 }
 
-static void place(const struct diff *diff, const struct diff_row *row, FILE *out)
+static size_t put_line(const struct diff_row *row, FILE *out)
 {
-	text_write(out, diff->by == REPORT_OBJECTS ? row->object : text_basename(row->object), 0);
-	if (diff->by == REPORT_OBJECTS)
-		return;
-	fputs("  ", out);
-	if (row->file) {
-		text_write(out, row->file, 0);
-		fprintf(out, ":%" PRIu32 "  ", row->line);
+	return row->file ? text_write(out, row->file, 0) +
+				   (size_t)fprintf(out, ":%" PRIu32, row->line) :
+			   0;
+}
+
+static size_t line_columns(const struct diff_row *row)
+{
+	return row->file ?
+		       text_columns(row->file) + (size_t)snprintf(NULL, 0, ":%" PRIu32, row->line) :
+		       0;
+}
+
+/* Of the columns that names follow; a name that is longer pushes what is behind it. */
+struct place_columns {
+	size_t object;
+	size_t line;
+};
+
+static size_t widen(size_t columns, size_t needed)
+{
+	if (needed > PLACE_COLUMNS)
+		needed = PLACE_COLUMNS;
+	return needed > columns ? needed : columns;
+}
+
+static struct place_columns measure(const struct diff *diff, size_t nr)
+{
+	struct place_columns columns = { .object = strlen("OBJECT"), .line = strlen("LINE") };
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		columns.object =
+			widen(columns.object, text_columns(text_basename(diff->rows[i].object)));
+		columns.line = widen(columns.line, line_columns(&diff->rows[i]));
 	}
+	return columns;
+}
+
+static void pad(size_t used, size_t columns, FILE *out)
+{
+	fprintf(out, "%*s", used < columns ? (int)(columns - used) + 2 : 2, "");
+}
+
+static void place(const struct diff *diff, const struct diff_row *row,
+		  const struct place_columns *columns, FILE *out)
+{
+	if (diff->by == REPORT_OBJECTS) {
+		text_write(out, row->object, 0);
+		return;
+	}
+	pad(text_write(out, text_basename(row->object), 0), columns->object, out);
+	if (diff->by == REPORT_LINES)
+		pad(put_line(row, out), columns->line, out);
 	text_write(out, row->name ? row->name : NO_SYMBOL, 0);
 }
 
-static void text_row(const struct diff *diff, const struct diff_row *row, bool color, FILE *out)
+static void text_row(const struct diff *diff, const struct diff_row *row,
+		     const struct place_columns *columns, bool color, FILE *out)
 {
 	const char *mark = !color || !row->significant ? "" :
 			   row->change > 0	       ? COLOR_HOT :
@@ -51,25 +99,31 @@ static void text_row(const struct diff *diff, const struct diff_row *row, bool c
 		fprintf(out, "%8.4f  ", row->probability);
 	else
 		fputs("   noise  ", out);
-	place(diff, row, out);
+	place(diff, row, columns, out);
 	fputc('\n', out);
 }
 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
 {
-	const char *const headings[] = { [REPORT_FUNCTIONS] = "OBJECT  FUNCTION",
-					 [REPORT_OBJECTS] = "OBJECT",
-					 [REPORT_LINES] = "OBJECT  LINE  FUNCTION" };
 	size_t i, nr = shown(diff, options);
+	struct place_columns columns = measure(diff, nr);
 
 	heading_side(diff->old, "old", out);
 	heading_side(diff->new, "new", out);
 	fprintf(out, "%-10s%zu of %zu rows beyond noise, at %g %% for all together\n\n", "changed",
 		diff->significant, diff->nr, 100 * DIFF_LEVEL);
-	fprintf(out, "%s%7s %7s %7s %8s  %s%s\n", options->color ? COLOR_DIM : "", "OLD", "NEW",
-		"CHANGE", "P", headings[diff->by], options->color ? COLOR_END : "");
+	fprintf(out, "%s%7s %7s %7s %8s  ", options->color ? COLOR_DIM : "", "OLD", "NEW", "CHANGE",
+		"P");
+	if (diff->by == REPORT_FUNCTIONS)
+		fprintf(out, "%-*s  FUNCTION", (int)columns.object, "OBJECT");
+	else if (diff->by == REPORT_LINES)
+		fprintf(out, "%-*s  %-*s  FUNCTION", (int)columns.object, "OBJECT",
+			(int)columns.line, "LINE");
+	else
+		fputs("OBJECT", out);
+	fprintf(out, "%s\n", options->color ? COLOR_END : "");
 	for (i = 0; i < nr; i++)
-		text_row(diff, &diff->rows[i], options->color, out);
+		text_row(diff, &diff->rows[i], &columns, options->color, out);
 	if (nr < diff->nr)
 		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, diff->nr);
 }
