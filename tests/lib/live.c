@@ -10,12 +10,15 @@
 
 #include <criterion/criterion.h>
 
+#include "host.h"
+
 #define MAX_ARGS 64
 #define TRIES 3
 
 void live_begin(struct live *live)
 {
 	memset(live, 0, sizeof(*live));
+	host_clock_begin();
 	snprintf(live->dir, sizeof(live->dir), "/tmp/bpfprofil-live-XXXXXX");
 	cr_assert_not_null(mkdtemp(live->dir), "%s: %s", live->dir, strerror(errno));
 	snprintf(live->profile, sizeof(live->profile), "%s/profile.json", live->dir);
@@ -137,7 +140,8 @@ double live_allowed_part(double expected, double turns)
 	 * A clock of fixed period and random phase hits what a turn has beyond whole periods, f of
 	 * one, once or not: variance f(1 - f), which is 1/6 on the average.
 	 */
-	return fmax(0.02 + doc_emulated_part(), 3 * sqrt(turns / 6) / expected);
+	return fmax(0.02 + doc_emulated_part() + host_stolen_part(),
+		    3 * sqrt(turns / 6) / expected);
 }
 
 /* Of the whole run. */
@@ -151,6 +155,7 @@ bool live_run_timed(struct live *live, const char *const options[], const char *
 	int tries = 0;
 
 	do {
+		host_clock_begin();
 		if (!live_run(live, options, command))
 			return false;
 		if (fabs(live_time_ratio(live) - 1) <= allowed_part(live))

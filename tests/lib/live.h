@@ -68,7 +68,10 @@ void live_read_usage(struct live *live);
 /* The ticks by what the CPU time says they should be: 1 when they agree. */
 double live_time_ratio(struct live *live);
 
-/* The part by which ticks may differ from what CPU time, in so many turns, says. */
+/*
+ * The part by which ticks may differ from what CPU time, in so many turns, says: more where a
+ * hypervisor took CPUs away (host.h) since live_begin() or the last try.
+ */
 double live_allowed_part(double expected, double turns);
 
 /* Reads live->profile into live->doc, in place of what was there. */
