@@ -2,6 +2,7 @@
 #include "host.h"
 
 #include <stdio.h>
+#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -32,7 +33,8 @@ void host_clock_begin(void)
 double host_stolen_part(void)
 {
 	struct host_time now = host_time();
-	double busy = now.busy - since.busy, stolen = now.stolen - since.stolen;
+	double busy = (now.busy - since.busy) / (double)sysconf(_SC_NPROCESSORS_ONLN);
+	double stolen = now.stolen - since.stolen;
 
 	return stolen > 0 ? stolen / (busy + stolen) : 0;
 }

@@ -8,8 +8,8 @@
 void host_clock_begin(void);
 
 /*
- * The part that it took since then of what the CPUs had to do. It is in nobody's CPU time, but
- * clocks go on in it: with 4 % stolen there are 4 % more ticks.
+ * The part that it took since then of what a CPU had to do, at worst: all from one of them. It is in
+ * nobody's CPU time, but clocks go on in it: with 4 % stolen there are 4 % more ticks.
  */
 double host_stolen_part(void);
 

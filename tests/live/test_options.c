@@ -139,7 +139,8 @@ static void expect_cgroup(struct live *live, const char *cgroup, const char *usa
 	fclose(file);
 	expected = cpu_ns / (double)doc_number(live->doc, "sampling.period_ns");
 	/* As in live_run_timed(). */
-	cr_expect_leq(fabs((double)ticks - expected), fmax(0.03 * expected, 3 * sqrt(turns / 6)),
+	cr_expect_leq(fabs((double)ticks - expected),
+		      expected * (0.01 + live_allowed_part(expected, turns)),
 		      "%s: %lu ticks, by CPU time %.0f", cgroup, ticks, expected);
 }
 
