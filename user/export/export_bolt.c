@@ -98,16 +98,13 @@ static int nothing(const struct bolt *bolt, struct error *err)
 
 static void say(const struct bolt *bolt, char *note)
 {
-	size_t used = (size_t)snprintf(note, EXPORT_NOTE_BYTES, "%" PRIu64 " ticks of %.120s",
-				       bolt->named, bolt->object->path);
-
+	export_add_note(note, "%" PRIu64 " ticks of %.120s", bolt->named, bolt->object->path);
 	if (bolt->unnamed + bolt->ticks.wide)
-		used += (size_t)snprintf(note + used, EXPORT_NOTE_BYTES - used,
-					 "; %" PRIu64 " in no function or too wide a bin",
-					 bolt->unnamed + bolt->ticks.wide);
+		export_add_note(note, "%" PRIu64 " in no function or too wide a bin",
+				bolt->unnamed + bolt->ticks.wide);
 	if (!bolt->names.relocations)
-		snprintf(note + used, EXPORT_NOTE_BYTES - used,
-			 "; linked without --emit-relocs, so its functions stay where they are");
+		export_add_note(note, "linked without --emit-relocs, so its functions stay where "
+				      "they are");
 }
 
 static int load(struct bolt *bolt, struct error *err)

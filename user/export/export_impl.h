@@ -56,6 +56,9 @@ int export_one_period(const struct profile *profile, const struct export_options
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
 
+/* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon where it already says something. */
+void export_add_note(char *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
 /* 0, or what the stream has failed with, described. Call it with errno 0 before the first byte. */
 int export_end(FILE *stream, const char *format, struct error *err);
 

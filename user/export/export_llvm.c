@@ -15,7 +15,6 @@
  */
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -226,29 +225,15 @@ static int nothing(const struct llvm *llvm, struct error *err)
 	return -ENODATA;
 }
 
-static void __attribute__((format(printf, 2, 3))) add_note(char *note, const char *format, ...)
-{
-	size_t used = strlen(note);
-	va_list arguments;
-
-	if (used)
-		used += (size_t)snprintf(note + used, EXPORT_NOTE_BYTES - used, "; ");
-	if (used >= EXPORT_NOTE_BYTES)
-		return;
-	va_start(arguments, format);
-	vsnprintf(note + used, EXPORT_NOTE_BYTES - used, format, arguments);
-	va_end(arguments);
-}
-
 static void say(const struct llvm *llvm, char *note)
 {
 	if (!llvm->discriminators)
-		add_note(note, "no discriminators: build with -fdebug-info-for-profiling");
+		export_add_note(note, "no discriminators: build with -fdebug-info-for-profiling");
 	if (llvm->wide)
-		add_note(note, "%" PRIu64 " ticks in bins wider than a byte are left out",
-			 llvm->wide);
+		export_add_note(note, "%" PRIu64 " ticks in bins wider than a byte are left out",
+				llvm->wide);
 	if (llvm->why[0])
-		add_note(note, "%s", llvm->why);
+		export_add_note(note, "%s", llvm->why);
 }
 
 static int put_all(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,

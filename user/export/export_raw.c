@@ -217,16 +217,14 @@ static void merge_hits(struct raw *raw)
 
 static void say_stopped(const struct hit *hottest, size_t others, char *note)
 {
-	int length;
-
 	if (!note)
 		return;
-	length = snprintf(note, EXPORT_NOTE_BYTES,
-			  "the counter at byte %" PRIu64 " of the buffer reached %d and ended it",
-			  hottest->at, DIALECT_LIMIT);
-	if (others && length > 0 && length < EXPORT_NOTE_BYTES)
-		snprintf(note + length, (size_t)(EXPORT_NOTE_BYTES - length),
-			 "; %zu more would have: a profile knows no order of ticks", others);
+	export_add_note(note,
+			"the counter at byte %" PRIu64 " of the buffer reached %d and ended it",
+			hottest->at, DIALECT_LIMIT);
+	if (others)
+		export_add_note(note, "%zu more would have: a profile knows no order of ticks",
+				others);
 }
 
 /*

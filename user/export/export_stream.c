@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <stdarg.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -49,6 +50,20 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 			text += put_character(stream, text);
 		}
 	}
+}
+
+void export_add_note(char *note, const char *format, ...)
+{
+	size_t used = strlen(note);
+	va_list arguments;
+
+	if (used)
+		used += (size_t)snprintf(note + used, EXPORT_NOTE_BYTES - used, "; ");
+	if (used >= EXPORT_NOTE_BYTES)
+		return;
+	va_start(arguments, format);
+	vsnprintf(note + used, EXPORT_NOTE_BYTES - used, format, arguments);
+	va_end(arguments);
 }
 
 int export_end(FILE *stream, const char *format, struct error *err)
