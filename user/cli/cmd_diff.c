@@ -66,20 +66,9 @@ static const struct opt diff_opts[] = {
 	{ 0 }
 };
 
-static const struct opt html_opts[] = {
-	{ .name = "html",
-	  .arg = "FILE",
-	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
-		  "stdout",
-	  .value = VALUE_FILE,
-	  .set = opt_set_string,
-	  .field = FIELD(html) },
-	{ 0 }
-};
-
 static const struct opt_group diff_groups[] = {
 	{ .title = "Table", .opts = diff_opts },
-	{ .title = "Page", .opts = html_opts },
+	PAGE_GROUP(FIELD(html)),
 	{ 0 },
 };
 

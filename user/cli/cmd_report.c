@@ -109,21 +109,10 @@ static const struct opt annotate_opts[] = {
 	{ 0 }
 };
 
-static const struct opt html_opts[] = {
-	{ .name = "html",
-	  .arg = "FILE",
-	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
-		  "stdout",
-	  .value = VALUE_FILE,
-	  .set = opt_set_string,
-	  .field = FIELD(html) },
-	{ 0 }
-};
-
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
 	{ .title = "One function", .opts = annotate_opts },
-	{ .title = "Page", .opts = html_opts },
+	PAGE_GROUP(FIELD(html)),
 	{ .title = "Filters and files", .opts = filter_opts },
 	{ 0 },
 };

@@ -8,6 +8,16 @@
 #include "cli/output.h"
 #include "cli/profile_file.h"
 
+const struct opt page_opts[] = {
+	{ .name = "html",
+	  .arg = "FILE",
+	  .help = "write a page for a browser instead, in one file that needs nothing else; - is "
+		  "stdout",
+	  .value = VALUE_FILE,
+	  .set = opt_set_string },
+	{ 0 }
+};
+
 int write_page(const char *command, const char *file,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of)
 {

@@ -5,6 +5,15 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "cli/opts.h"
+
+/* The group to put into a command's table; offset is where the name, a const char *, sits. */
+extern const struct opt page_opts[];
+
+#define PAGE_GROUP(offset)                                                                         \
+	{                                                                                          \
+		.title = "Page", .opts = page_opts, .base = (offset)                               \
+	}
 
 /*
  * --html FILE of a command: what put() writes becomes FILE, whole or not at all. Returns the exit
