@@ -251,22 +251,17 @@ void doc_assert_sound(struct json_object *doc)
 
 uint64_t doc_cgroup(struct json_object *doc, const char *ending)
 {
-	struct json_object *histograms = doc_get(doc, "histograms");
-	size_t i, b, length = strlen(ending);
+	size_t i, length = strlen(ending);
 	uint64_t sum = 0;
 
-	for (i = 0; i < json_object_array_length(histograms); i++) {
-		struct json_object *histogram = json_object_array_get_idx(histograms, i);
-		struct json_object *bins = doc_get(histogram, "bins");
+	for (i = 0; i < doc_length(doc, "histograms"); i++) {
+		struct json_object *histogram = doc_item(doc, "histograms", i);
 		const char *path = json_object_get_string(doc_get(histogram, "cgroup"));
 
 		cr_assert(path && path[0] == '/', "no cgroup: %s",
 			  json_object_to_json_string(histogram));
-		if (strlen(path) < length || strcmp(path + strlen(path) - length, ending))
-			continue;
-		for (b = 0; b < json_object_array_length(bins); b++)
-			sum += json_object_get_uint64(
-				json_object_array_get_idx(json_object_array_get_idx(bins, b), 1));
+		if (strlen(path) >= length && !strcmp(path + strlen(path) - length, ending))
+			sum += assert_histogram(doc, histogram);
 	}
 	return sum;
 }

@@ -25,6 +25,11 @@ static struct host_time host_time(void)
 	return (struct host_time){ user + nice + system + irq + softirq, steal };
 }
 
+double host_busy_seconds(void)
+{
+	return host_time().busy / (double)sysconf(_SC_CLK_TCK);
+}
+
 void host_clock_begin(void)
 {
 	since = host_time();

@@ -4,6 +4,9 @@
 
 /* What a hypervisor does to the clocks of its guest. */
 
+/* CPU time of all but idle, and steal, which nobody used here. */
+double host_busy_seconds(void);
+
 /* From here on. */
 void host_clock_begin(void);
 

@@ -5,29 +5,17 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include <criterion/criterion.h>
 
 #include "attach.h"
+#include "host.h"
 #include "need.h"
 
 /* BPFPROFIL_STORM: how many processes; for `make check` some, a storm that counts has 10,000. */
 #define STORM "1000"
 
 TestSuite(live_attach_all, .timeout = 600);
-
-/* CPU time of all but idle, and steal, which nobody used here. */
-static double host_seconds(void)
-{
-	double user, nice, system, idle, iowait, irq, softirq;
-	FILE *file = fopen("/proc/stat", "re");
-
-	cr_assert(file && fscanf(file, "cpu %lf %lf %lf %lf %lf %lf %lf", &user, &nice, &system,
-				 &idle, &iowait, &irq, &softirq) == 7);
-	fclose(file);
-	return (user + nice + system + irq + softirq) / (double)sysconf(_SC_CLK_TCK);
-}
 
 /* Both CPUs: shells that fork, programs of a few ms and of none, files that are new each time. */
 static const char storm[] =
@@ -48,12 +36,12 @@ Test(live_attach_all, storm)
 	NEED_ROOT();
 	live_begin(&live);
 	attach_start(&live, &child, ARGS("--all", "--mode", "split"));
-	before = host_seconds();
+	before = host_busy_seconds();
 	child_run(&end, NULL,
 		  ARGS("sh", "-c", storm, "sh", processes ?: STORM, WORKLOADS, live.dir));
 	cr_expect_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
-	seconds = host_seconds() - before;
+	seconds = host_busy_seconds() - before;
 	attach_end(&live, &child, SIGINT);
 
 	total = doc_number(live.doc, "ticks.total");
