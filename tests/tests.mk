@@ -76,7 +76,7 @@ fuzz: $(LAYER_NEEDS_fuzz) | deps ## Fuzz each parser for FUZZ_SECONDS
 
 # --- running --------------------------------------------------------------------------------------
 
-tests: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
+tests: all $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
 
 check: tests | deps ## Install what is missing, build, run every test (as root)
 	$(Q)tests/run.sh $(BUILD) $(LAYERS)
@@ -90,7 +90,7 @@ check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only t
 check-html: | deps ## Only the pages, in a browser
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
 check-fuzz: | deps ## Only the seeds of the fuzzers
-check-install: $(BIN) | deps ## Only the build and the installation themselves
+check-install: all | deps ## Only the build and the installation themselves
 $(foreach l,$(LAYERS),$(eval check-$l: $(LAYER_NEEDS_$l)))
 $(LAYERS:%=check-%):
 	$(Q)tests/run.sh $(BUILD) $(@:check-%=%)
