@@ -67,7 +67,7 @@ static int fill(struct json_reader *json)
 	return 1;
 }
 
-int json_reader_peek(struct json_reader *json)
+int json_reader_peek_slow(struct json_reader *json)
 {
 	int more = fill(json);
 
@@ -76,7 +76,7 @@ int json_reader_peek(struct json_reader *json)
 	return (unsigned char)json->buffer[json->at];
 }
 
-int json_reader_peek_token(struct json_reader *json)
+int json_reader_peek_token_slow(struct json_reader *json)
 {
 	int c;
 

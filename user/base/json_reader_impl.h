@@ -22,11 +22,24 @@ struct json_reader {
 	char buffer[JSON_READER_BUFFER];
 };
 
+int json_reader_peek_slow(struct json_reader *json);
+int json_reader_peek_token_slow(struct json_reader *json);
+
 /* The next byte, which stays the next: its value, or a negative errno, also at the end. */
-int json_reader_peek(struct json_reader *json);
+static inline int json_reader_peek(struct json_reader *json)
+{
+	if (json->at < json->filled)
+		return (unsigned char)json->buffer[json->at];
+	return json_reader_peek_slow(json);
+}
 
 /* Skips white space, then peeks. */
-int json_reader_peek_token(struct json_reader *json);
+static inline int json_reader_peek_token(struct json_reader *json)
+{
+	int c = json_reader_peek(json);
+
+	return c > ' ' || c < 0 ? c : json_reader_peek_token_slow(json);
+}
 
 /* Describes that c (a byte, or a failure of peek) stands where something else should. */
 int json_reader_unexpected(struct json_reader *json, int c, const char *wanted);
