@@ -14,13 +14,16 @@ struct folding {
 	size_t *nr;
 	size_t size;
 	int (*compare)(const void *left, const void *right);
+	/* Where keys differ they order as compare does, which is then not called. May be NULL. */
+	void (*fill_key)(const void *element, uint64_t key[2]);
 	/* Adds all others to the first and zeroes what it has released. -ENOMEM: none is broken. */
 	int (*combine)(void *first, size_t nr);
 };
 
-#define FOLDING(member, order, sum)                                                                \
+#define FOLDING(member, order, prefix, sum)                                                        \
 	{                                                                                          \
-		&profile->member, &profile->nr_##member, sizeof(*profile->member), order, sum      \
+		&profile->member, &profile->nr_##member, sizeof(*profile->member), order, prefix,  \
+			sum                                                                        \
 	}
 
 static char *list_of(const struct folding *folding)
@@ -44,16 +47,50 @@ static int compare_text(const char *a, const char *b)
 }
 
 struct element {
+	uint64_t key[2];
 	const char *at;
-	int (*compare)(const void *left, const void *right);
 };
 
-static int compare_elements(const void *left, const void *right)
+static bool same_key(const struct element *a, const struct element *b)
+{
+	return a->key[0] == b->key[0] && a->key[1] == b->key[1];
+}
+
+static int compare_keys(const void *left, const void *right)
 {
 	const struct element *a = left, *b = right;
-	int order = a->compare(a->at, b->at);
+	int order = compare_u64(a->key[0], b->key[0]);
+
+	if (!order)
+		order = compare_u64(a->key[1], b->key[1]);
+	return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+static int compare_elements(const void *left, const void *right, void *context)
+{
+	const struct element *a = left, *b = right;
+	const struct folding *const *folding = context;
+	int order = (*folding)->compare(a->at, b->at);
 
 	return order ? order : (a->at > b->at) - (a->at < b->at);
+}
+
+/* Most elements with the same key are equal: one comparison each finds that nothing is to be done. */
+static void sort_equal_keys(const struct folding *folding, struct element *elements, size_t nr)
+{
+	size_t i, end;
+
+	for (i = 0; i < nr; i = end) {
+		bool ascending = true;
+
+		for (end = i + 1; end < nr && same_key(&elements[end], &elements[i]); end++)
+			if (ascending &&
+			    folding->compare(elements[end - 1].at, elements[end].at) > 0)
+				ascending = false;
+		if (!ascending)
+			qsort_r(elements + i, end - i, sizeof(*elements), compare_elements,
+				&folding);
+	}
 }
 
 /* The list sorted; was[i] is where element i stood. */
@@ -68,8 +105,13 @@ static int sort(const struct folding *folding, uint32_t *was)
 		return -ENOMEM;
 	}
 	for (i = 0; i < nr; i++)
-		elements[i] = (struct element){ list + i * size, folding->compare };
-	qsort(elements, nr, sizeof(*elements), compare_elements);
+		elements[i].at = list + i * size;
+	if (folding->fill_key) {
+		for (i = 0; i < nr; i++)
+			folding->fill_key(elements[i].at, elements[i].key);
+		qsort(elements, nr, sizeof(*elements), compare_keys);
+	}
+	sort_equal_keys(folding, elements, nr);
 	for (i = 0; i < nr; i++) {
 		was[i] = (uint32_t)((size_t)(elements[i].at - list) / size);
 		memcpy(sorted + i * size, elements[i].at, size);
@@ -265,7 +307,7 @@ static int fold_objects(struct profile *profile, uint32_t *ids)
 {
 	struct placed_object *placed = calloc(profile->nr_objects + 1, sizeof(*placed));
 	struct folding folding = { &placed, &profile->nr_objects, sizeof(*placed), compare_objects,
-				   combine_objects };
+				   NULL,    combine_objects };
 	size_t i;
 	int err;
 
@@ -315,6 +357,14 @@ static int compare_histograms(const void *left, const void *right)
 	if (!order)
 		order = compare_text(a->stopped, b->stopped);
 	return order ? order : compare_text(a->dialect, b->dialect);
+}
+
+static void key_histogram(const void *element, uint64_t key[2])
+{
+	const struct profile_histogram *histogram = element;
+
+	key[0] = histogram->target;
+	key[1] = histogram->object;
 }
 
 static size_t merge_bins(const struct profile_histogram *a, const struct profile_histogram *b,
@@ -383,6 +433,14 @@ static int compare_functions(const void *left, const void *right)
 	if (a->size != b->size)
 		return compare_u64(a->size, b->size);
 	return strcmp(a->name, b->name);
+}
+
+static void key_function(const void *element, uint64_t key[2])
+{
+	const struct profile_function *function = element;
+
+	key[0] = function->object;
+	key[1] = function->offset;
 }
 
 static int combine_functions(void *first, size_t nr)
@@ -454,12 +512,12 @@ static void renumber(struct profile *profile, const uint32_t *targets, const uin
 
 int profile_fold(struct profile *profile)
 {
-	const struct folding targets = FOLDING(targets, compare_targets, combine_targets);
+	const struct folding targets = FOLDING(targets, compare_targets, NULL, combine_targets);
 	const struct folding rest[] = {
-		FOLDING(histograms, compare_histograms, combine_histograms),
-		FOLDING(functions, compare_functions, combine_functions),
-		FOLDING(notes, compare_notes, combine_notes),
-		FOLDING(hosts, compare_hosts, combine_hosts),
+		FOLDING(histograms, compare_histograms, key_histogram, combine_histograms),
+		FOLDING(functions, compare_functions, key_function, combine_functions),
+		FOLDING(notes, compare_notes, NULL, combine_notes),
+		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
 	};
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
 	cleanup_free uint32_t *object_ids = calloc(profile->nr_objects + 1, sizeof(*object_ids));
