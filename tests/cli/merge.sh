@@ -22,6 +22,16 @@ verdict $? merge_associates
 verdict $? merge_streams
 cp "$a" "$work/own" && "$bin" merge -o "$work/own" "$work/own" "$b" && cmp "$work/own" "$work/ab"
 verdict $? merge_onto_itself
+# So many are read by several threads.
+many=() users=()
+for _ in {1..20}; do
+	many+=("$a" "$b" "$c")
+	users+=("$work/user")
+done
+"$bin" merge -o "$work/part" "${many[@]:0:15}" && "$bin" merge -o "$work/many" "${many[@]}" &&
+	"$bin" merge -o "$work/parts" "$work/part" "$work/part" "$work/part" "$work/part" &&
+	cmp "$work/many" "$work/parts"
+verdict $? merge_many
 if python3 -c 'import jsonschema' 2>"$work/err"; then
 	python3 - "$work/abc" user/profile/profile.schema.json <<-'EOF'
 		import json, sys, jsonschema
@@ -45,6 +55,12 @@ expect merge_mode 1 "bpfprofil: merge: $work/user: mode user, where the files be
 	"$bin" merge -o "$work/x" "$a" "$work/user"
 expect merge_no_file 1 "bpfprofil: merge: $work/no: No such file or directory" \
 	"$bin" merge -o "$work/x" "$a" "$work/no"
+expect merge_many_no_file 1 "bpfprofil: merge: $work/no: No such file or directory" \
+	"$bin" merge -o "$work/x" "${many[@]:0:25}" "$work/no" "${many[@]}" "$work/none"
+expect merge_many_mode 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
+	"$bin" merge -o "$work/x" "${many[@]}" "$work/user" "$work/no"
+expect merge_many_modes 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
+	"$bin" merge -o "$work/x" "${many[@]:0:20}" "${users[@]}"
 expect merge_no_folder 1 "bpfprofil: merge: $work/no/x: No such file or directory" \
 	"$bin" merge -o "$work/no/x" "$a"
 [ ! -e "$work/x" ]

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -27,16 +29,128 @@ static const struct opt_group merge_groups[] = {
 	{ 0 },
 };
 
-static int add_files(struct profile_merger *merger, int nr, char **files, struct error *err)
+/*
+ * Files next to each other, added up by a thread of their own: a sum of sums is the same to the byte,
+ * and reading is what takes the time.
+ */
+struct share {
+	char **files;
+	size_t nr;
+	pthread_t thread;
+	bool has_thread;
+	struct profile_merger merger;
+	struct error err;
+	int code;
+	struct share **failed; /* the first of all that has; NULL: none */
+};
+
+/* Each thread holds a sum: more of them would gain little beside what they take. */
+#define SHARES_MAX 4
+#define SHARE_FILES_MIN 16
+
+static bool has_failed_before(const struct share *share)
 {
+	struct share *failed = __atomic_load_n(share->failed, __ATOMIC_RELAXED);
+
+	return failed && failed < share;
+}
+
+static void say_failed(struct share *share)
+{
+	struct share *failed = __atomic_load_n(share->failed, __ATOMIC_RELAXED);
+
+	while ((!failed || share < failed) &&
+	       !__atomic_compare_exchange_n(share->failed, &failed, share, false, __ATOMIC_RELAXED,
+					    __ATOMIC_RELAXED))
+		;
+}
+
+static void *add_files(void *arg)
+{
+	struct share *share = arg;
 	struct profile *part;
-	int i, code = 0;
+	size_t i;
+
+	/* What fails before it ends the merge. */
+	for (i = 0; i < share->nr && !share->code && !has_failed_before(share); i++) {
+		share->code = profile_load(share->files[i], &part, &share->err);
+		if (!share->code)
+			share->code = profile_merger_add(&share->merger, part, share->files[i],
+							 &share->err);
+	}
+	if (share->code)
+		say_failed(share);
+	return NULL;
+}
+
+static size_t nr_shares(size_t nr_files)
+{
+	size_t nr = nr_files / SHARE_FILES_MIN;
+	cpu_set_t cpus;
+
+	if (nr > SHARES_MAX)
+		nr = SHARES_MAX;
+	/* Fails with more CPUs than a set has room for: enough of them. */
+	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && nr > (size_t)CPU_COUNT(&cpus))
+		nr = (size_t)CPU_COUNT(&cpus);
+	return nr ? nr : 1;
+}
+
+/* The first share is this thread's own, and so is one that gets no other. */
+static void add_shares(struct share *shares, size_t nr)
+{
+	size_t i;
+
+	for (i = 1; i < nr; i++)
+		shares[i].has_thread =
+			!pthread_create(&shares[i].thread, NULL, add_files, &shares[i]);
+	for (i = 0; i < nr; i++)
+		if (!shares[i].has_thread)
+			add_files(&shares[i]);
+	for (i = 0; i < nr; i++)
+		if (shares[i].has_thread)
+			pthread_join(shares[i].thread, NULL);
+}
+
+/* All into the first. The first file that fails is told, as if they had been read one by one. */
+static int join_shares(struct share *shares, size_t nr, struct error *err)
+{
+	struct profile_merger *merger = &shares->merger;
+	size_t i;
+	int code = 0;
 
 	for (i = 0; i < nr && !code; i++) {
-		code = profile_load(files[i], &part, err);
-		if (!code)
-			code = profile_merger_add(merger, part, files[i], err);
+		struct profile *sum = shares[i].merger.sum;
+
+		if (i && sum) {
+			shares[i].merger.sum = NULL;
+			code = profile_merger_add(merger, sum, shares[i].files[0], err);
+		}
+		if (!code && shares[i].code) {
+			code = shares[i].code;
+			*err = shares[i].err;
+		}
 	}
+	return code;
+}
+
+static int sum_up(size_t nr_files, char **files, struct profile **ret, struct error *err)
+{
+	struct share shares[SHARES_MAX] = { 0 }, *failed = NULL;
+	size_t nr = nr_shares(nr_files), i;
+	int code;
+
+	for (i = 0; i < nr; i++) {
+		shares[i].failed = &failed;
+		shares[i].files = files + nr_files * i / nr;
+		shares[i].nr = nr_files * (i + 1) / nr - nr_files * i / nr;
+	}
+	add_shares(shares, nr);
+	code = join_shares(shares, nr, err);
+	if (!code)
+		code = profile_merger_finish(&shares->merger, ret, err);
+	for (i = 0; i < nr; i++)
+		profile_merger_free(&shares[i].merger);
 	return code;
 }
 
@@ -51,21 +165,17 @@ static int write_sum(const struct profile *sum, const char *path, struct error *
 	return output_finish(out, code, err);
 }
 
-static int merge(const char *output, int nr, char **files, struct error *err)
+static int merge(const char *output, size_t nr, char **files, struct error *err)
 {
-	struct profile_merger merger = { 0 };
 	struct profile *sum = NULL;
 	/* First: a thousand files are not read to find that the sum has no place. */
 	int code = output_check(output, err);
 
 	if (!code)
-		code = add_files(&merger, nr, files, err);
-	if (!code)
-		code = profile_merger_finish(&merger, &sum, err);
+		code = sum_up(nr, files, &sum, err);
 	if (!code)
 		code = write_sum(sum, output, err);
 	profile_free(sum);
-	profile_merger_free(&merger);
 	return code;
 }
 
@@ -86,7 +196,7 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	result_begin();
-	code = merge(arguments.output, argc - first, argv + first, &err);
+	code = merge(arguments.output, (size_t)(argc - first), argv + first, &err);
 	/* The reader of a pipe has left: it knows. */
 	if (code && code != -EPIPE)
 		print_command_error("merge", &err);
