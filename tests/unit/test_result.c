@@ -25,9 +25,11 @@ Test(result, measured_rate)
 {
 	check_rate(5000, 0, 0, NULL);
 	check_rate(5000, 5000, 1000, NULL);
-	check_rate(5000, 4000, 1250, NULL);
+	check_rate(5000, 4000, 1250, "25.0 % more ticks than the CPU time used should have: ");
+	check_rate(10199, 10000, 1019.9, NULL);
 	check_rate(9801, 10000, 980.1, NULL);
 	check_rate(9700, 10000, 970, "3.0 % fewer ticks than the CPU time used should have: ");
 	/* Too few to say anything of the clock. */
 	check_rate(900, 1000, 900, NULL);
+	check_rate(990, 900, 1100, NULL);
 }

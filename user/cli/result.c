@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,22 +63,25 @@ static void print_live(const struct session_live *live)
 
 /* Fewer ticks say too little of a rate. */
 #define RATE_TICKS 1000
-#define RATE_PART 0.98
+#define RATE_ERROR 0.02
 
 int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 {
 	struct profile_sampling *sampling = &profile->sampling;
+	double excess;
 
 	if (!cpu_ns)
 		return 0;
 	sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
-	if (profile->ticks.total < RATE_TICKS ||
-	    sampling->measured_hz >= RATE_PART * sampling->requested_hz)
+	excess = sampling->measured_hz / sampling->requested_hz - 1;
+	if (profile->ticks.total < RATE_TICKS || fabs(excess) <= RATE_ERROR)
 		return 0;
-	return profile_note(profile,
-			    "%.1f %% fewer ticks than the CPU time used should have: the kernel "
-			    "took them late, as it does on busy hosts and in virtual machines",
-			    100 - 100 * sampling->measured_hz / sampling->requested_hz);
+	/* Stolen time is in no process's CPU time; the clock runs on in it. */
+	return profile_note(profile, "%.1f %% %s ticks than the CPU time used should have: %s",
+			    100 * fabs(excess), excess < 0 ? "fewer" : "more",
+			    excess < 0 ? "the kernel took them late, as it does on busy hosts and "
+					 "in virtual machines" :
+					 "as where a hypervisor took the CPU away, or emulates it");
 }
 
 /* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
