@@ -204,6 +204,33 @@ Test(report, width)
 	free(text);
 }
 
+/* The first row of the heading, on a terminal of so many columns. */
+static void check_command(unsigned int width, char *const *command, const char *row)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+	struct profile *profile = sample_profile();
+	char *text;
+
+	profile_command_free(profile->command);
+	profile->command = (char **)command;
+	options.width = width;
+	text = written(profile, options);
+	cr_expect_eq(strncmp(text, row, strlen(row)), 0, "%u: %.80s", width, text);
+	free(text);
+	profile->command = NULL;
+	profile_free(profile);
+}
+
+Test(report, command_has_one_row)
+{
+	char *const command[] = { "cc", "-O2", "a.c", NULL };
+
+	check_command(0, command, "command   cc -O2 a.c\n");
+	check_command(20, command, "command   cc -O2 a.c\n");
+	check_command(19, command, "command   cc -O2 a\u2026\n");
+	check_command(18, command, "command   cc -O2 \u2026\n");
+}
+
 Test(report, color_only_when_asked)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);

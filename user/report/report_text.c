@@ -167,17 +167,29 @@ static void labelled(FILE *out, const char *label, const char *text)
 	fputc('\n', out);
 }
 
+/* On a terminal as much of it as a row has room for: it may be a build's, with all its files. */
 static void heading_command(const struct report *report, FILE *out)
 {
 	char *const *word = report->profile->command;
+	size_t left = room(report, 10);
+	bool cut = left, full = false;
 
 	if (!word || !*word)
 		return;
 	fprintf(out, "%-10s", "command");
-	for (; *word; word++) {
-		text_write(out, *word, 0);
-		fputc(word[1] ? ' ' : '\n', out);
+	for (; *word && !full; word++) {
+		size_t columns = text_columns(*word), mark = word[1] ? 2 : 0; /* " ..." */
+
+		full = cut && columns + mark > left;
+		if (full && left <= mark)
+			fputs("\u2026", out);
+		else
+			text_write(out, *word, full ? left - mark : 0);
+		if (!full && word[1])
+			fputc(' ', out);
+		left -= columns + 1;
 	}
+	fputc('\n', out);
 }
 
 static void heading_host(const struct profile *profile, FILE *out)
