@@ -15,6 +15,7 @@
 
 #include <criterion/criterion.h>
 
+#include "container.h"
 #include "live.h"
 #include "need.h"
 #include "profile/profile_io.h"
@@ -306,6 +307,26 @@ Test(fault, attach)
 	both(subject, one_in(4, MEMORY));
 	both(subject, one_in(4, CALLS));
 	end_target(&target);
+}
+
+/* By its name, which its runtime is asked for; symbols come from its own files. */
+Test(fault, attach_container)
+{
+	struct container container = { 0 };
+	struct subject subject = {
+		.name = "attach --container",
+		.file = "profile.json",
+		.judge = judge_attached,
+	};
+
+	NEED_ROOT();
+	NEED_TOOL("runc");
+	container_start(&container, ARGS(WORKLOAD("forever")), ARGS("/test/forever"));
+	subject.arguments = ARGS("attach", "-q", "--container", container.name, "--duration", "0.2",
+				 "-o", "profile.json");
+	both(subject, one_in(4, MEMORY));
+	both(subject, one_in(4, CALLS));
+	container_end(&container);
 }
 
 Test(fault, top)
