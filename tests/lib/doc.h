@@ -49,7 +49,8 @@ struct share {
 
 /*
  * The functions' ticks stand in the given ratio, each within three standard errors of a binomial
- * draw (and doc_emulated_part() of all), and together are at least a part (0..1) of all ticks. n is the number of shares.
+ * draw (and doc_emulated_part() of all), and together are at least a part (0..1) of all ticks. n is
+ * the number of shares.
  */
 void doc_assert_shares(struct json_object *doc, size_t n, const struct share *shares, double part);
 

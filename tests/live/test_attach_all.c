@@ -54,8 +54,11 @@ Test(live_attach_all, storm)
 	cr_expect_leq(unfiled * 1000, total * 5, "%lu of %lu ticks are in no bin", unfiled, total);
 	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
 	cr_expect_gt(doc_object(live.doc, "file", "/one"), 0);
-	/* A tick that the kernel takes late stands for one: a virtual CPU may be away meanwhile. */
+	/*
+	 * A tick that the kernel takes late stands for one: a virtual CPU may be away meanwhile, and
+	 * of two emulated ones, which take turns, one always is (0.945 was seen, and 1.016).
+	 */
 	cr_expect_geq((double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9,
-		      0.95 * seconds);
+		      (0.95 - 4 * doc_emulated_part()) * seconds);
 	live_end(&live);
 }
