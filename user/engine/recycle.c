@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/util.h"
 
@@ -17,40 +16,17 @@
 
 void recycler_init(struct recycler *recycler)
 {
-	*recycler = (struct recycler){ .grace_fd = -1, .grace_inner_fd = -1 };
+	*recycler = (struct recycler){ 0 };
+	grace_init(&recycler->grace);
 }
 
-static int make_grace(struct recycler *recycler)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts);
-
-	recycler->grace_inner_fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY, "bpfprofil_turn", 4, 4, 1, NULL);
-	if (recycler->grace_inner_fd < 0)
-		return recycler->grace_inner_fd;
-	opts.inner_map_fd = recycler->grace_inner_fd;
-	recycler->grace_fd =
-		bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "bpfprofil_grace", 4, 4, 1, &opts);
-	return recycler->grace_fd < 0 ? recycler->grace_fd : 0;
-}
-
-/*
- * The kernel waits for the programs that run before it lets go of an inner map, and so before an
- * update of its outer map returns (commit 1ae80cf31938, "bpf: wait for running BPF programs when
- * updating map-in-map", 4.20). membarrier() would do as well, but not beside nohz_full CPUs.
- */
 int recycler_wait(struct recycler *recycler, struct error *err)
 {
-	uint32_t key = 0;
-	int ret = 0;
+	int ret;
 
 	if (!recycler->nr && !recycler->nr_pages && !recycler->struck)
 		return 0;
-	if (recycler->grace_fd < 0)
-		ret = make_grace(recycler);
-	if (!ret)
-		ret = bpf_map_update_elem(recycler->grace_fd, &key, &recycler->grace_inner_fd,
-					  BPF_ANY);
+	ret = grace_wait(&recycler->grace);
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
@@ -334,10 +310,7 @@ void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
 
 void recycler_free(struct recycler *recycler)
 {
-	if (recycler->grace_fd >= 0)
-		close(recycler->grace_fd);
-	if (recycler->grace_inner_fd >= 0)
-		close(recycler->grace_inner_fd);
+	grace_free(&recycler->grace);
 	free(recycler->retired);
 	free(recycler->pages);
 	recycler_init(recycler);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
+#include "engine/grace.h"
 #include "engine/pool.h"
 #include "engine/snapshot.h"
 #include "shared/abi.h"
@@ -41,8 +42,7 @@ struct recycler {
 	size_t nr_pages;
 	size_t page_capacity;
 	bool struck; /* something was, and may be forgotten */
-	int grace_fd; /* a map whose updates wait; -1: not yet made */
-	int grace_inner_fd;
+	struct grace grace;
 };
 
 /* The maps that it is about; the session's. */
