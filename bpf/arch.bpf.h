@@ -24,6 +24,7 @@ struct mm_struct___x86 {
 
 struct pt_regs___kernel {
 	unsigned long ip;
+	unsigned long cs;
 };
 #pragma clang attribute pop
 
@@ -36,6 +37,24 @@ static __always_inline bool arch_user_mode(volatile struct bpf_perf_event_data *
 static __always_inline u64 arch_pc(volatile struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.ip;
+}
+
+/* The same for registers that an interrupt has saved. */
+static __always_inline bool arch_saved_user_mode(const struct pt_regs___kernel *regs)
+{
+	u16 cs = 0;
+
+	/* 6.9 made it a union, for FRED, of which this is the first member. */
+	bpf_core_read(&cs, sizeof(cs), &regs->cs);
+	return cs & 3;
+}
+
+static __always_inline u64 arch_saved_pc(const struct pt_regs___kernel *regs)
+{
+	u64 pc = 0;
+
+	bpf_core_read(&pc, sizeof(pc), &regs->ip);
+	return pc;
 }
 
 /* The user pc that a task goes back to. */

@@ -25,6 +25,14 @@ const volatile __s32 cgroup_controller = -1;
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 
+/*
+ * The bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and from there to
+ * the pointer to the registers that an interrupt saved (__irq_regs). They are variables of each CPU, so
+ * BTF tells how far apart they are; where they are, only CONFIG_KALLSYMS_ALL would tell.
+ */
+const volatile __s64 tick_distance = 0;
+const volatile __s64 regs_distance = 0;
+
 /* Directories in the map made at load: what follows comes from chunks. */
 const volatile __u32 base_windows = CHUNK_WINDOWS;
 

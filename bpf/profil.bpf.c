@@ -6,6 +6,7 @@
 #include <bpf/bpf_tracing.h>
 
 #include "follow.bpf.h"
+#include "source.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -122,12 +123,9 @@ static __noinline int slow_tick(struct tick *tick, struct follow *follow, bool l
 }
 
 /* The user pc of a tick, whichever mode it fell in; the kernel's in split mode. */
-static __always_inline void read_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
-				      struct mm_struct *mm, bool user, bool by_cgroup,
-				      struct tick *tick)
+static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
+				      bool user, bool by_cgroup, struct tick *tick)
 {
-	u64 pc = arch_pc(ctx);
-
 	/* In this order a user tick does not touch the knobs' cache line. */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
@@ -137,11 +135,10 @@ static __always_inline void read_tick(struct bpf_perf_event_data *ctx, struct ta
 	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
 }
 
-static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgroup)
+static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
-	bool user = arch_user_mode(ctx);
 	struct xlat_set *set;
 	struct tick tick;
 	u32 slot, i;
@@ -149,7 +146,7 @@ static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgro
 	/* Threads of the kernel have no text but the kernel's, and are of no process. */
 	if (task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET))
 		return 0;
-	read_tick(ctx, task, mm, user, by_cgroup, &tick);
+	read_tick(task, mm, pc, user, by_cgroup, &tick);
 	slot = xlat_slot(&tick);
 	set = bpf_map_lookup_elem(&xlat, &slot);
 	if (!set || (!user && mode == MODE_USER))
@@ -173,7 +170,7 @@ static __always_inline int on_tick(struct bpf_perf_event_data *ctx, bool by_cgro
 SEC("?perf_event")
 int profil_tick(struct bpf_perf_event_data *ctx)
 {
-	return on_tick(ctx, false);
+	return on_tick(arch_pc(ctx), arch_user_mode(ctx), false);
 }
 
 /*
@@ -183,7 +180,30 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 {
-	return on_tick(ctx, true);
+	return on_tick(arch_pc(ctx), arch_user_mode(ctx), true);
+}
+
+/* Rides the interrupt that the scheduler takes anyway: at HZ, and never on a CPU that is idle. */
+static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_cgroup)
+{
+	struct pt_regs___kernel *regs;
+
+	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid)
+		return 0;
+	regs = interrupted(timer);
+	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_cgroup) : 0;
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(profil_sched_tick, struct hrtimer *timer)
+{
+	return on_sched_tick(timer, false);
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
+{
+	return on_sched_tick(timer, true);
 }
 
 /* What a child begins as: false, as nothing. */

@@ -208,6 +208,18 @@ struct task_struct {
 	char comm[16];
 };
 
+struct hrtimer_cpu_base {
+	unsigned int cpu;
+};
+
+struct hrtimer_clock_base {
+	struct hrtimer_cpu_base *cpu_base;
+};
+
+struct hrtimer {
+	struct hrtimer_clock_base *base;
+};
+
 struct bpf_iter__task {
 	struct task_struct *task; /* NULL after the last */
 };

@@ -35,8 +35,9 @@ usage run_frequency_0 \
 	"bpfprofil: run: --frequency '0': must be a whole number from 1 to 100000" run -F 0 true
 usage run_frequency_1e9 \
 	"bpfprofil: run: --frequency '1e9': must be a whole number from 1 to 100000" run -F 1e9 true
-usage run_tick "bpfprofil: run: --source 'tick': not in this version
-try: --source clock" run --source tick true
+hz=$(python3 -c 'import time; print("%g" % (1 / time.clock_getres(6)))') # CLOCK_MONOTONIC_COARSE
+usage run_tick "bpfprofil: run: --source tick: the scheduler's tick has a rate of its own, $hz Hz here
+try: leaving --frequency out" run --source tick -F 99 true
 usage run_both "bpfprofil: run: --frequency and --period: both say the rate
 try: leaving one of them out" run -F 99 --period 1000000 true
 

@@ -26,9 +26,17 @@ static bool is_sampling(void *argument)
 	return process_fds(child->pid, "perf_event") >= cpus || process_state(child->pid) == 'Z';
 }
 
-void attach_start(struct live *live, struct child *child, const char *const options[])
+/* The scheduler's tick comes last, behind fork, exec and exit. */
+static bool is_ticking(void *argument)
 {
-	const char *argv[MAX_ARGS] = { BPFPROFIL_BIN, "attach", FAST, "-o", live->profile };
+	struct child *child = argument;
+
+	return process_fds(child->pid, "bpf_link") > 3 || process_state(child->pid) == 'Z';
+}
+
+static void start(struct child *child, const char *argv[MAX_ARGS], const char *const options[],
+		  bool (*has_begun)(void *child))
+{
 	size_t n = 0;
 
 	while (argv[n])
@@ -38,7 +46,22 @@ void attach_start(struct live *live, struct child *child, const char *const opti
 		argv[n++] = *options;
 	}
 	child_start(child, NULL, argv);
-	cr_assert(eventually(is_sampling, child), "attach does not begin");
+	cr_assert(eventually(has_begun, child), "attach does not begin");
+}
+
+void attach_start(struct live *live, struct child *child, const char *const options[])
+{
+	const char *argv[MAX_ARGS] = { BPFPROFIL_BIN, "attach", FAST, "-o", live->profile };
+
+	start(child, argv, options, is_sampling);
+}
+
+void attach_start_tick(struct live *live, struct child *child, const char *const options[])
+{
+	const char *argv[MAX_ARGS] = { BPFPROFIL_BIN, "attach", "--source",
+				       "tick",	      "-o",	live->profile };
+
+	start(child, argv, options, is_ticking);
 }
 
 void attach_finish(struct live *live, struct child *child, int signal)

@@ -10,6 +10,7 @@
 
 /* Starts it, with its profile where live has it, and returns when it samples. */
 void attach_start(struct live *live, struct child *child, const char *const options[]);
+void attach_start_tick(struct live *live, struct child *child, const char *const options[]);
 
 /* Ends it by a signal, or lets it end by itself with 0. Asserts that all went well. */
 void attach_finish(struct live *live, struct child *child, int signal);

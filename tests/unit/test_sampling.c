@@ -3,9 +3,11 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "cli/command.h"
+#include "engine/sched_tick.h"
 
 static const struct opt_group groups[] = { SAMPLING_GROUPS(0),
 					   { .title = "Command", .opts = sampling_command_opts },
@@ -125,8 +127,18 @@ Test(sampling, bins)
 
 Test(sampling, modes_and_sources)
 {
+	char text[128];
+
 	cr_assert_eq(PARSE("--source clock --mode user").options.mode, MODE_USER);
-	REFUSED("--source tick", "run: --source 'tick': not in this version");
+	cr_assert_eq(PARSE("--source tick").options.source, SOURCE_TICK);
+	cr_assert_eq(PARSE("--source tick").options.period_ns, sched_tick_period_ns());
+	cr_assert_eq(PARSE("--source tick --source clock").options.requested_hz, 997);
+	cr_assert_eq(PARSE("-F 99 --source tick --source clock").options.requested_hz, 99);
+	snprintf(text, sizeof(text),
+		 "run: --source tick: the scheduler's tick has a rate of its own, %.6g Hz here",
+		 1e9 / (double)sched_tick_period_ns());
+	REFUSED("--source tick -F 99", text);
+	REFUSED("--period 4000000 --source tick", text);
 	REFUSED("--source sun", "run: --source 'sun': must be one of clock, tick");
 	REFUSED("--mode kernel", "run: --mode 'kernel': must be one of charged, user, split");
 }

@@ -169,11 +169,17 @@ static int load(struct kernel *kernel, const struct kernel_options *options, str
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
+static int start_clock(struct sampler *clock, const struct bpf_program *program, struct error *err)
+{
+	struct sampler_programs programs = { .clock_fd = bpf_program__fd(program), .tick_fd = -1 };
+
+	return sampler_start(clock, &programs, err);
+}
+
 /* What cannot be sampled is to be known before anybody calls: perf_event_paranoid may forbid it. */
 static int try_clock(struct kernel *kernel, struct error *err)
 {
-	int ret = sampler_start(&kernel->clocks[0],
-				bpf_program__fd(kernel->skel->progs.call_tick_normal), err);
+	int ret = start_clock(&kernel->clocks[0], kernel->skel->progs.call_tick_normal, err);
 
 	sampler_stop(&kernel->clocks[0]);
 	return ret;
@@ -287,7 +293,7 @@ int kernel_run_clocks(struct kernel *kernel, struct error *err)
 		if (clock->running && !wanted(kernel, i))
 			sampler_stop(clock);
 		else if (!clock->running && wanted(kernel, i))
-			ret = sampler_start(clock, bpf_program__fd(programs[i]), err);
+			ret = start_clock(clock, programs[i], err);
 	}
 	return ret;
 }

@@ -65,6 +65,17 @@ static void print_live(const struct session_live *live)
 #define RATE_TICKS 1000
 #define RATE_ERROR 0.02
 
+static const char *why_off(const struct profile_sampling *sampling, double excess)
+{
+	if (sampling->source && !strcmp(sampling->source, "tick"))
+		return "the tick ends the turns of those who use them up, not of those who sleep "
+		       "before";
+	/* Stolen time is in no process's CPU time; the clock runs on in it. */
+	return excess < 0 ? "the kernel took them late, as it does on busy hosts and in virtual "
+			    "machines" :
+			    "as where a hypervisor took the CPU away, or emulates it";
+}
+
 int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 {
 	struct profile_sampling *sampling = &profile->sampling;
@@ -76,12 +87,9 @@ int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 	excess = sampling->measured_hz / sampling->requested_hz - 1;
 	if (profile->ticks.total < RATE_TICKS || fabs(excess) <= RATE_ERROR)
 		return 0;
-	/* Stolen time is in no process's CPU time; the clock runs on in it. */
 	return profile_note(profile, "%.1f %% %s ticks than the CPU time used should have: %s",
 			    100 * fabs(excess), excess < 0 ? "fewer" : "more",
-			    excess < 0 ? "the kernel took them late, as it does on busy hosts and "
-					 "in virtual machines" :
-					 "as where a hypervisor took the CPU away, or emulates it");
+			    why_off(sampling, excess));
 }
 
 /* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */

@@ -3,11 +3,13 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/file.h"
 #include "base/util.h"
+#include "engine/sched_tick.h"
 #include "symbol/functions.h"
 
 #define DEFAULT_HZ 997
@@ -19,7 +21,8 @@
 #define MEMORY_MIN (256 << 10)
 #define INTERVAL_MIN UINT64_C(1000000000) /* FILEs are named by the second */
 
-static const char *const source_words[] = { "clock", "tick", NULL };
+static const char *const source_words
+	[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", [SOURCE_TICK + 1] = NULL };
 static const char *const split_words[] = { [SPLIT_NONE] = "none",
 					   [SPLIT_PROCESS] = "process",
 					   [SPLIT_CGROUP] = "cgroup",
@@ -55,20 +58,6 @@ static int set_period(const struct opt *opt, const char *value, void *field, str
 	options->requested_hz = 1e9 / (double)options->period_ns;
 	options->has_period = true;
 	return 0;
-}
-
-static int set_source(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	unsigned int source;
-	int result;
-
-	(void)field;
-	result = opt_set_word(opt, value, &source, err);
-	if (!result && source) {
-		result = opt_bad(opt, value, err, "not in this version");
-		error_hint(err, "--source clock");
-	}
-	return result;
 }
 
 static bool power_of_two(uint64_t n)
@@ -195,9 +184,11 @@ const struct opt sampling_rate_opts[] = {
 	  .max = PERIOD_MAX },
 	{ .name = "source",
 	  .arg = "clock|tick",
-	  .help = "what ticks: perf's CPU clock, or the scheduler's own tick (not in this version)",
+	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway, at a "
+		  "rate of its own and with no interrupt of ours",
 	  .fallback = "clock",
-	  .set = set_source,
+	  .set = opt_set_word,
+	  .field = FIELD(source),
 	  .words = source_words },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
@@ -337,8 +328,26 @@ static int check_interval(const struct sampling_options *options, const char *co
 	return 0;
 }
 
-int sampling_options_check(const struct sampling_options *options, const char *command,
-			   struct error *err)
+/* Of the scheduler's tick it is the kernel's. */
+static int settle_rate(struct sampling_options *options, const char *command, struct error *err)
+{
+	if (options->source != SOURCE_TICK)
+		return 0;
+	if (options->has_frequency || options->has_period) {
+		error_set(err, -EINVAL,
+			  "%s: --source tick: the scheduler's tick has a rate of its own, %.6g Hz "
+			  "here",
+			  command, 1e9 / (double)sched_tick_period_ns());
+		error_hint(err, "leaving --%s out",
+			   options->has_frequency ? "frequency" : "period");
+		return -EINVAL;
+	}
+	options->period_ns = sched_tick_period_ns();
+	options->requested_hz = round(1e9 / (double)options->period_ns);
+	return 0;
+}
+
+int sampling_options_check(struct sampling_options *options, const char *command, struct error *err)
 {
 	if (options->has_frequency && options->has_period) {
 		error_set(err, -EINVAL, "%s: --frequency and --period: both say the rate", command);
@@ -351,12 +360,15 @@ int sampling_options_check(const struct sampling_options *options, const char *c
 		error_hint(err, "leaving one of them out");
 		return -EINVAL;
 	}
+	if (settle_rate(options, command, err))
+		return -EINVAL;
 	return check_interval(options, command, err);
 }
 
 struct session_options sampling_session_options(const struct sampling_options *options)
 {
 	return (struct session_options){
+		.source = (enum tick_source)options->source,
 		.period_ns = options->period_ns,
 		.requested_hz = options->requested_hz,
 		.mode = (enum tick_mode)options->mode,

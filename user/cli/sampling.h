@@ -13,6 +13,7 @@
 
 /* What run (and whatever else samples) lets the user choose. */
 struct sampling_options {
+	unsigned int source; /* enum tick_source */
 	uint64_t period_ns;
 	double requested_hz;
 	unsigned int mode; /* enum tick_mode */
@@ -51,8 +52,8 @@ extern const struct opt sampling_command_opts[];
 void sampling_options_init(struct sampling_options *options);
 void sampling_options_free(struct sampling_options *options);
 
-/* After parsing: options that exclude each other. command is the command's name. */
-int sampling_options_check(const struct sampling_options *options, const char *command,
+/* After parsing: options that exclude each other, and the rate. command is the command's name. */
+int sampling_options_check(struct sampling_options *options, const char *command,
 			   struct error *err);
 
 /*

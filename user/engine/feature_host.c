@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "engine/feature_probes.h"
+#include "engine/sched_tick.h"
 
 #define DEFAULT_HZ 997
 
@@ -182,6 +183,18 @@ void probe_max_rate(struct feature_answer *answer)
 				   rate);
 	else
 		feature_answer_set(answer, FEATURE_OK, NULL, "%" PRId64 " ticks per second", rate);
+}
+
+void probe_sched_tick(struct feature_answer *answer)
+{
+	struct sched_tick tick;
+	struct error err;
+
+	if (sched_tick_find(&tick, &err))
+		feature_answer_set(answer, FEATURE_LIMITED, NULL, "none: %.160s", err.text);
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%.6g a second",
+				   1e9 / (double)sched_tick_period_ns());
 }
 
 void probe_ptrace(struct feature_answer *answer)

@@ -26,6 +26,7 @@ static const struct feature features[] = {
 	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
 	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
+	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
 	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
 };

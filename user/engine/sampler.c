@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/sched_tick.h"
 
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -38,7 +39,9 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 
 	memset(sampler, 0, sizeof(*sampler));
 	sampler->uevent_fd = -1;
-	sampler->prog_fd = -1;
+	sampler->programs = (struct sampler_programs){ -1, -1 };
+	sampler->tick_link_fd = -1;
+	grace_init(&sampler->grace);
 	sampler->period_ns = period_ns;
 	sampler->events = calloc(cpus, sizeof(*sampler->events));
 	if (!sampler->events)
@@ -102,7 +105,7 @@ static void event_close(struct sampler_event *event)
 		close(event->link_fd);
 	if (event->fd >= 0)
 		close(event->fd);
-	*event = (struct sampler_event){ .fd = -1, .link_fd = -1 };
+	event->fd = event->link_fd = -1;
 }
 
 /*
@@ -132,13 +135,15 @@ static int start_cpu(void *ctx, uint32_t cpu)
 	if (cpu >= sampler->nr_events || sampler->events[cpu].fd >= 0)
 		return 0;
 	event = &sampler->events[cpu];
+	if (sampler->programs.tick_fd >= 0 && !event->tickless)
+		return 0;
 	fd = event_open(sampler->period_ns, cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* it went between the list and here */
 	if (fd < 0)
 		return error_errno(start->err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
 	event->fd = fd;
-	event->link_fd = bpf_link_create(sampler->prog_fd, fd, BPF_PERF_EVENT, NULL);
+	event->link_fd = bpf_link_create(sampler->programs.clock_fd, fd, BPF_PERF_EVENT, NULL);
 	if (event->link_fd < 0)
 		return error_errno(start->err, event->link_fd,
 				   "attaching the program to the clock of CPU %u", cpu);
@@ -171,12 +176,38 @@ static int start_online(struct sampler *sampler, struct error *err)
 	return cpu_list_each(list, start_cpu, &start);
 }
 
-int sampler_start(struct sampler *sampler, int prog_fd, struct error *err)
+static int mark_tickless(void *ctx, uint32_t cpu)
 {
-	int ret;
+	struct sampler *sampler = ctx;
 
-	sampler->prog_fd = prog_fd;
-	ret = start_online(sampler, err);
+	if (cpu < sampler->nr_events)
+		sampler->events[cpu].tickless = true;
+	return 0;
+}
+
+static int start_tick(struct sampler *sampler, struct error *err)
+{
+	char list[8192];
+
+	sched_tick_without(list, sizeof(list));
+	cpu_list_each(list, mark_tickless, sampler);
+	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, sampler->programs.tick_fd);
+	if (sampler->tick_link_fd < 0)
+		return error_errno(err, sampler->tick_link_fd,
+				   "attaching the program to the scheduler's tick");
+	return 0;
+}
+
+int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
+		  struct error *err)
+{
+	int ret = 0;
+
+	sampler->programs = *programs;
+	if (programs->tick_fd >= 0)
+		ret = start_tick(sampler, err);
+	if (!ret)
+		ret = start_online(sampler, err);
 	if (ret)
 		sampler_stop(sampler);
 	sampler->running = !ret;
@@ -210,10 +241,22 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
+/* A program that has just begun on another CPU is waited for; a clock that is off has none. */
+static void stop_tick(struct sampler *sampler)
+{
+	if (sampler->tick_link_fd < 0)
+		return;
+	close(sampler->tick_link_fd);
+	sampler->tick_link_fd = -1;
+	if (grace_wait(&sampler->grace))
+		usleep(10000); /* it takes microseconds */
+}
+
 void sampler_stop(struct sampler *sampler)
 {
 	size_t i;
 
+	stop_tick(sampler);
 	for (i = 0; i < sampler->nr_events; i++)
 		if (sampler->events[i].fd >= 0)
 			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
@@ -231,6 +274,7 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler->events)
 		return;
 	sampler_stop(sampler);
+	grace_free(&sampler->grace);
 	if (sampler->uevent_fd >= 0)
 		close(sampler->uevent_fd);
 	free(sampler->events);

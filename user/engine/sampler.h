@@ -7,20 +7,31 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "engine/grace.h"
 
 /*
- * The clock: one perf CPU-clock event of a fixed period for each online CPU, each with the
- * program attached. Never the adaptive frequency mode, which counts idle hosts wrong by an order
- * of magnitude, and never PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17.
+ * What ticks. The clock is one perf CPU-clock event of a fixed period for each online CPU, each with
+ * the program attached. Never the adaptive frequency mode, which counts idle hosts wrong by an order
+ * of magnitude, and never PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's
+ * tick is one program for all CPUs; those that have no such tick get the clock.
  */
 struct sampler_event {
-	int fd; /* -1: this CPU is not sampled */
+	int fd; /* -1: this CPU is not sampled by the clock */
 	int link_fd;
+	bool tickless; /* see sched_tick_without() */
+};
+
+/* The session's. */
+struct sampler_programs {
+	int clock_fd;
+	int tick_fd; /* -1: the clock ticks on all CPUs */
 };
 
 struct sampler {
 	uint64_t period_ns;
-	int prog_fd; /* the session's */
+	struct sampler_programs programs;
+	int tick_link_fd; /* -1: none */
+	struct grace grace;
 	int uevent_fd; /* CPUs that come; -1: cannot be known here */
 	bool running;
 	struct sampler_event *events; /* by CPU number */
@@ -31,7 +42,8 @@ struct sampler {
 /* cpus: possible CPUs. Opens nothing yet. */
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);
 
-int sampler_start(struct sampler *sampler, int prog_fd, struct error *err);
+int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
+		  struct error *err);
 
 /* After uevent_fd became readable: samples CPUs that came since. */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);

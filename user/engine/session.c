@@ -20,6 +20,7 @@
 #include "engine/objects.h"
 #include "engine/pool.h"
 #include "engine/sampler.h"
+#include "engine/sched_tick.h"
 #include "engine/session_impl.h"
 #include "engine/snapshot.h"
 #include "engine/spaces.h"
@@ -165,12 +166,40 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	return 0;
 }
 
-/* One of the two programs of the clock. */
-static struct bpf_program *tick_program(const struct session *session)
+/* Two programs of each source. That of the clock is there in any case, for CPUs without a tick. */
+static struct bpf_program *clock_program(const struct session *session)
 {
 	struct profil_bpf *skel = session->skel;
 
 	return session->by_cgroup ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
+}
+
+static struct bpf_program *tick_program(const struct session *session)
+{
+	struct profil_bpf *skel = session->skel;
+
+	return session->by_cgroup ? skel->progs.profil_sched_tick_cgroup :
+				    skel->progs.profil_sched_tick;
+}
+
+static int choose_source(struct session *session, struct error *err)
+{
+	struct bpf_program *program = tick_program(session);
+	struct sched_tick tick;
+	int ret;
+
+	bpf_program__set_autoload(clock_program(session), true);
+	if (session->options.source == SOURCE_CLOCK)
+		return 0;
+	ret = sched_tick_find(&tick, err);
+	if (ret)
+		return ret;
+	session->skel->rodata->tick_distance = tick.tick_distance;
+	session->skel->rodata->regs_distance = tick.regs_distance;
+	bpf_program__set_autoload(program, true);
+	/* When the session starts, not with the rest. */
+	bpf_program__set_autoattach(program, false);
+	return 0;
 }
 
 static int load(struct session *session, struct error *err)
@@ -183,9 +212,10 @@ static int load(struct session *session, struct error *err)
 	ret = configure(session, err);
 	if (!ret)
 		ret = choose_exit_hook(session, err);
+	if (!ret)
+		ret = choose_source(session, err);
 	if (ret)
 		return ret;
-	bpf_program__set_autoload(tick_program(session), true);
 	ret = profil_bpf__load(session->skel);
 	if (ret) {
 		error_errno(err, ret, "loading the BPF programs");
@@ -226,9 +256,9 @@ int session_open(const struct session_options *options, struct session **ret, st
 	failed = session_add_targets(session, err);
 	if (!failed)
 		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
-	if (!failed)
+	if (!failed && options->source == SOURCE_CLOCK)
 		failed = sampler_check_rate(options->requested_hz, err);
-	if (!failed && !options->force)
+	if (!failed && options->source == SOURCE_CLOCK && !options->force)
 		failed = calibrate_check(options->requested_hz, err);
 	if (!failed)
 		failed = pool_plan(&session->pool, options->memory, cpus * hz,
@@ -250,9 +280,14 @@ int session_open(const struct session_options *options, struct session **ret, st
 
 int session_start(struct session *session, struct error *err)
 {
+	struct sampler_programs programs = { .clock_fd = bpf_program__fd(clock_program(session)),
+					     .tick_fd = -1 };
+
+	if (session->options.source == SOURCE_TICK)
+		programs.tick_fd = bpf_program__fd(tick_program(session));
 	clock_gettime(CLOCK_REALTIME, &session->started);
 	session->start_ns = session->since_ns = monotonic_ns();
-	return sampler_start(&session->sampler, bpf_program__fd(tick_program(session)), err);
+	return sampler_start(&session->sampler, &programs, err);
 }
 
 int session_fd(const struct session *session)

@@ -12,6 +12,9 @@
 #include "profile/profile.h"
 #include "shared/abi.h"
 
+/* perf's CPU clock, or the tick that the scheduler takes anyway. */
+enum tick_source { SOURCE_CLOCK, SOURCE_TICK };
+
 /*
  * One run of the sampler, in this order:
  *
@@ -22,7 +25,8 @@
  * point. Killed, the process leaves nothing behind: all of it hangs on descriptors.
  */
 struct session_options {
-	uint64_t period_ns;
+	enum tick_source source;
+	uint64_t period_ns; /* of the scheduler's tick: see sched_tick_period_ns() */
 	double requested_hz; /* as asked, for the profile */
 	enum tick_mode mode;
 	enum split split;

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "engine/kernel_modules.h"
+#include "engine/sched_tick.h"
 #include "engine/session_impl.h"
 #include "engine/snapshot.h"
 #include "profile/profile_head.h"
@@ -45,18 +46,35 @@ time_t session_since(const struct session *session)
 	return session->started.tv_sec + ns / 1000000000;
 }
 
+/* Of a sampler of the tick: the CPUs that it is not the source of. */
+static int note_tickless(struct profile *profile)
+{
+	char list[8192];
+
+	sched_tick_without(list, sizeof(list));
+	list[strcspn(list, "\n")] = '\0';
+	return *list ? profile_note(profile,
+				    "CPUs %s have no scheduler's tick (nohz_full) and were sampled "
+				    "by the clock",
+				    list) :
+		       0;
+}
+
 static int fill_head(const struct session *session, uint64_t until, struct profile *profile,
 		     struct error *err)
 {
 	static const char *const modes[] = { "charged", "user", "split" };
+	static const char *const sources[] = { "clock", "tick" };
 	const struct session_options *options = &session->options;
 
 	profile->duration_ns = until - session->since_ns;
 	if (profile_fill_head(profile, session_since(session)) ||
-	    profile_fill_sampling(profile, "clock", modes[options->mode], options->period_ns,
-				  options->requested_hz))
+	    profile_fill_sampling(profile, sources[options->source], modes[options->mode],
+				  options->period_ns, options->requested_hz))
 		return out_of_memory(err);
 	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
+		return out_of_memory(err);
+	if (options->source == SOURCE_TICK && note_tickless(profile))
 		return out_of_memory(err);
 	return 0;
 }

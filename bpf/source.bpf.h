@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SOURCE_BPF_H
+#define BPFPROFIL_SOURCE_BPF_H
+
+/*
+ * What a tick of the scheduler interrupted: perf's clock hands registers over, this one leaves them
+ * where every interrupt does (lib/irq_regs.c), for user and kernel mode alike.
+ */
+#include "arch.bpf.h"
+#include "config.bpf.h"
+
+/* Of all timers that expire, the one that is this CPU's scheduler tick. */
+static __always_inline bool is_sched_tick(struct hrtimer *timer)
+{
+	return (s64)((u64)timer - (u64)timer->base->cpu_base) == tick_distance;
+}
+
+/* NULL outside of interrupts. */
+static __always_inline struct pt_regs___kernel *interrupted(struct hrtimer *tick)
+{
+	struct pt_regs___kernel *regs = NULL;
+
+	bpf_probe_read_kernel(&regs, sizeof(regs), (char *)tick + regs_distance);
+	return regs;
+}
+
+#endif
