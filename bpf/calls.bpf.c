@@ -256,6 +256,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	copy.slot = ref.slot;
 	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
 		bpf_loop(FORK_PAGES, copy_page, &copy, 0);
+	call->born_until_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);
 	call->phase = CALL_ON;
 	if (!bpf_task_storage_get(&call_refs, child, &ref, BPF_LOCAL_STORAGE_GET_F_CREATE))

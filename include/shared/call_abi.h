@@ -83,7 +83,8 @@ struct call {
 	__u32 tgid; /* as the server sees it; 0: it does not */
 	__u32 copying; /* user space is at it */
 	__u64 copied_ns; /* when it last found something to copy */
-	__u64 born_ns; /* of a fork's child: when its counters were made */
+	__u64 born_ns; /* of a fork's child: when its counters began to be made, */
+	__u64 born_until_ns; /* and when they were */
 	struct call_ref parent; /* and whose they were */
 	__u32 hint; /* the line of the last pc's segment; 0: none */
 	__u32 first_page; /* of the list through call_page_infos: number + 1, 0 at the end */

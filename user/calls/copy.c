@@ -15,7 +15,9 @@ struct batch {
 	uint64_t bin; /* of the first */
 	const uint32_t *more;
 	size_t nr;
-	uint64_t taken_ns; /* when they were in the kernel no more */
+	uint64_t flat; /* the number of the first in the call */
+	uint64_t from_ns; /* they were taken from the kernel after this, */
+	uint64_t taken_ns; /* and before this */
 };
 
 static uint64_t get_counter(const uint8_t *at, uint32_t width)
@@ -36,16 +38,18 @@ static uint32_t full_rule(const struct shape *shape)
 	return dialect_full(shape->dialect, shape_is_sprofil(shape));
 }
 
-/* before and after: what nr counters, or pcs, at an address were and are. */
+/* before and after: what the counters, or pcs, of a batch at an address were and are. */
 static void remember(struct member *member, uint64_t address,
-		     uint8_t (*values)[PAGE_COUNTERS * sizeof(uint64_t)], size_t nr,
-		     uint64_t taken_ns)
+		     uint8_t (*values)[PAGE_COUNTERS * sizeof(uint64_t)], const struct batch *batch)
 {
-	struct written written = { .taken_ns = taken_ns, .width = member->shape->width };
+	struct written written = { .from_ns = batch->from_ns,
+				   .taken_ns = batch->taken_ns,
+				   .width = member->shape->width };
 	size_t i;
 
-	for (i = 0; i < nr; i++) {
+	for (i = 0; i < batch->nr; i++) {
 		written.address = address + i * written.width;
+		written.flat = batch->flat + i;
 		written.before = get_counter(values[0] + i * written.width, written.width);
 		written.after = get_counter(values[1] + i * written.width, written.width);
 		written_add(&member->written, &written);
@@ -75,7 +79,7 @@ static int add_batch(struct member *member, const struct batch *batch)
 	ret = process_write(&member->process, address, buffer[1], size);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
 	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
-		remember(member, address, buffer, batch->nr, batch->taken_ns);
+		remember(member, address, buffer, batch);
 	return ret;
 }
 
@@ -122,7 +126,8 @@ static void note_failure(struct member *member, const struct batch *batch, int f
 }
 
 /* Writes what has come to a page's counters, a run of neighbours at a time. */
-static void write_page(struct member *member, uint64_t index, const uint32_t *more, bool inherited)
+static void write_page(struct member *member, uint64_t index, const uint32_t *more,
+		       uint64_t from_ns, bool inherited)
 {
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
 	uint32_t i, end;
@@ -136,6 +141,8 @@ static void write_page(struct member *member, uint64_t index, const uint32_t *mo
 			continue;
 		batch.entry = shape_locate(member->shape, flat + i, &batch.bin, &left);
 		batch.more = more + i;
+		batch.flat = flat + i;
+		batch.from_ns = from_ns;
 		batch.taken_ns = taken_ns;
 		while (end < PAGE_COUNTERS && more[end] && end - i < left)
 			end++;
@@ -206,9 +213,10 @@ static bool take_above(const struct member *member, struct counter_page *page,
 static void copy_inherited(struct member *member, uint64_t index, struct counter_page *page)
 {
 	uint32_t more[PAGE_COUNTERS];
+	uint64_t from_ns = monotonic_ns();
 
 	if (take_counters(page, more))
-		write_page(member, index & ~CALL_PAGE_INHERITED, more, true);
+		write_page(member, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
 }
 
 /*
@@ -230,7 +238,7 @@ static void hold_inherited(struct member *member, uint64_t index, struct counter
 		if (known->values[i] > held)
 			more[i] = known->values[i] - held;
 	}
-	write_page(member, index, more, true);
+	write_page(member, index, more, monotonic_ns(), true);
 }
 
 /* What the parent had counted goes first: in the list a page of it is as new as the child's own. */
@@ -251,9 +259,24 @@ static void copy_all_inherited(struct member *member, struct kernel *kernel)
 	}
 }
 
+uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat)
+{
+	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
+	uint32_t number = member_call(member, kernel)->first_page;
+
+	uint32_t sum = 0;
+
+	/* One page of its parent's own, and one of what that had inherited itself. */
+	for (; number; number = kernel->infos[number - 1].next)
+		if (kernel->infos[number - 1].index == index)
+			sum += kernel_page(kernel, number)->counters[flat % PAGE_COUNTERS];
+	return sum;
+}
+
 static void copy_page(struct member *member, uint64_t index, struct counter_page *page)
 {
 	bool limited = member->shape->flags & CALL_HAS_LIMIT, any;
+	uint64_t from_ns = monotonic_ns();
 	struct sparse_page *known = limited ? sparse_page(&member->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
 
@@ -263,7 +286,7 @@ static void copy_page(struct member *member, uint64_t index, struct counter_page
 	any = limited ? take_above(member, page, known, more) : take_counters(page, more);
 	if (!any)
 		return;
-	write_page(member, index, more, false);
+	write_page(member, index, more, from_ns, false);
 }
 
 static void copy_counters(struct member *member, struct kernel *kernel)
@@ -341,6 +364,9 @@ static void drop_copied_page(struct member *member, struct kernel *kernel, uint6
 static int store_samples(struct member *member, uint64_t address,
 			 uint8_t (*buffer)[PAGE_COUNTERS * sizeof(uint64_t)], size_t nr)
 {
+	/* Samples are stored and not added: one that a child has already may be made up as well. */
+	uint64_t now = monotonic_ns();
+	struct batch batch = { .nr = nr, .from_ns = now, .taken_ns = now };
 	size_t size = nr * member->shape->width;
 	int ret;
 
@@ -348,7 +374,7 @@ static int store_samples(struct member *member, uint64_t address,
 	if (!ret)
 		ret = process_write(&member->process, address, buffer[1], size);
 	if (!ret)
-		remember(member, address, buffer, nr, monotonic_ns());
+		remember(member, address, buffer, &batch);
 	return ret;
 }
 

@@ -137,15 +137,30 @@ static int open_child(struct calls *calls, struct member *member)
 	return 0;
 }
 
+struct member_birth {
+	struct birth birth;
+	const struct member *member;
+	const struct kernel *kernel;
+};
+
+static uint32_t inherited(const struct birth *birth, uint64_t flat)
+{
+	const struct member_birth *of = (const struct member_birth *)birth;
+
+	return member_inherited(of->member, of->kernel, flat);
+}
+
 /* What was copied to its parent's buffer while the child's was made of it. */
 static void make_up(struct calls *calls, struct member *member)
 {
 	const struct call *call = member_call(member, &calls->kernel);
 	const struct member *parent = calls->members[call->parent.slot];
+	struct member_birth born = { .birth = { call->born_ns, call->born_until_ns, inherited },
+				     .member = member,
+				     .kernel = &calls->kernel };
 
 	if (parent && parent->ref.serial == call->parent.serial)
-		written_make_up(&parent->written, &parent->process, &member->process,
-				call->born_ns);
+		written_make_up(&parent->written, &parent->process, &member->process, &born.birth);
 }
 
 static void forget(struct calls *calls, struct member *member)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "shared/dialect.h"
 
 void written_add(struct written_list *list, const struct written *written)
 {
@@ -44,8 +45,15 @@ static bool is_changed(const struct written_list *list, size_t i, const struct p
 	       now != last_after(list, i);
 }
 
+static bool has_most(const struct birth *birth, const struct written *written)
+{
+	uint64_t added = (written->after - written->before) & dialect_counter_max(written->width);
+
+	return 2 * (uint64_t)birth->inherited(birth, written->flat) >= added;
+}
+
 void written_make_up(const struct written_list *list, const struct process *parent,
-		     struct process *child, uint64_t born_ns)
+		     struct process *child, const struct birth *birth)
 {
 	size_t i;
 
@@ -53,8 +61,10 @@ void written_make_up(const struct written_list *list, const struct process *pare
 		const struct written *written = &list->list[i];
 		uint64_t found = 0;
 
-		if (written->taken_ns > born_ns)
+		if (written->from_ns > birth->until_ns)
 			break;
+		if (written->taken_ns > birth->from_ns && has_most(birth, written))
+			continue;
 		if (process_read(child, written->address, &found, written->width))
 			break;
 		if (found == written->before && found != written->after &&

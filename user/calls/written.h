@@ -14,9 +14,11 @@
  */
 struct written {
 	uint64_t address;
+	uint64_t flat; /* the counter's number in the call */
 	uint64_t before; /* what stood there */
 	uint64_t after;
-	uint64_t taken_ns; /* since when the kernel's counter has no longer had it */
+	uint64_t from_ns; /* until when the kernel's counter had it, */
+	uint64_t taken_ns; /* and since when no longer */
 	uint32_t width;
 };
 
@@ -32,12 +34,21 @@ void written_add(struct written_list *list, const struct written *written);
 /* Those that no fork is too late for any more. */
 void written_forget(struct written_list *list, uint64_t before_ns);
 
+/* When a child's counters were made from its parent's, and what it got of one of them. */
+struct birth {
+	uint64_t from_ns;
+	uint64_t until_ns;
+	uint32_t (*inherited)(const struct birth *birth, uint64_t flat);
+};
+
 /*
- * To a child that was born at born_ns: what its parent's counters did not have then, its image does
- * not show, and the parent has not changed since.
+ * To a child: what its parent's counters did not have any more when it was born, its image does not
+ * show, and the parent has not changed since. Where the two overlap in time, as they do when either
+ * loses its CPU amid them, a counter was there still if the child got most of it: less is ticks that
+ * came after, and they are few.
  */
 void written_make_up(const struct written_list *list, const struct process *parent,
-		     struct process *child, uint64_t born_ns);
+		     struct process *child, const struct birth *birth);
 
 void written_free(struct written_list *list);
 
