@@ -133,6 +133,7 @@ function remarks(   n, i, hz, key, tool) {
 END {
 	name["empty"] = "empty BPF program"
 	name["bpfprofil"] = "bpfprofil run"
+	name["tick"] = "bpfprofil run --source tick"
 	name["bpftrace"] = "bpftrace, by pc"
 	name["bcc"] = "BCC profile"
 	name["perf"] = "perf record"
