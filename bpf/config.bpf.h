@@ -33,6 +33,13 @@ const volatile __u32 bin_shift = 0;
 const volatile __s64 tick_distance = 0;
 const volatile __s64 regs_distance = 0;
 
+/*
+ * The CPUs that stop their tick while one task runs (nohz_full): the clock samples them, whether they
+ * have stopped it just now or not.
+ */
+const volatile bool some_tickless = false;
+const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
+
 /* Directories in the map made at load: what follows comes from chunks. */
 const volatile __u32 base_windows = CHUNK_WINDOWS;
 

@@ -188,7 +188,8 @@ static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_cgroup)
 {
 	struct pt_regs___kernel *regs;
 
-	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid)
+	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
+	    is_clocked(bpf_get_smp_processor_id()))
 		return 0;
 	regs = interrupted(timer);
 	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_cgroup) : 0;

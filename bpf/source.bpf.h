@@ -15,6 +15,11 @@ static __always_inline bool is_sched_tick(struct hrtimer *timer)
 	return (s64)((u64)timer - (u64)timer->base->cpu_base) == tick_distance;
 }
 
+static __always_inline bool is_clocked(u32 cpu)
+{
+	return some_tickless && tickless[cpu / 64 % (TICKLESS_CPUS / 64)] >> cpu % 64 & 1;
+}
+
 /* NULL outside of interrupts. */
 static __always_inline struct pt_regs___kernel *interrupted(struct hrtimer *tick)
 {

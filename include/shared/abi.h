@@ -14,6 +14,9 @@
 /* Whose pc a tick in kernel mode is billed to: the user's, nobody's, the kernel's own. */
 enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 
+/* As many CPUs as may be told to have no scheduler's tick; Debian's kernels know of 8,192. */
+enum { TICKLESS_CPUS = 8192 };
+
 /* How finely a target is told apart: not at all, by process, by cgroup. */
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP };
 

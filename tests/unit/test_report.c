@@ -344,6 +344,10 @@ Test(report, empty_profile)
 		       "No tick: less CPU time was used than one tick stands for, 1.00301 ms. "
 		       "Try a higher --frequency or more work.\n");
 	free(text);
+	profile->sampling.source = strdup("tick");
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text, " Try --source clock or more work.\n");
+	free(text);
 	profile_free(profile);
 }
 

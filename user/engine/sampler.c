@@ -15,6 +15,7 @@
 
 #include "base/util.h"
 #include "engine/sched_tick.h"
+#include "shared/abi.h"
 
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -180,7 +181,7 @@ static int mark_tickless(void *ctx, uint32_t cpu)
 {
 	struct sampler *sampler = ctx;
 
-	if (cpu < sampler->nr_events)
+	if (cpu < sampler->nr_events && cpu < TICKLESS_CPUS)
 		sampler->events[cpu].tickless = true;
 	return 0;
 }

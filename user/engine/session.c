@@ -182,10 +182,22 @@ static struct bpf_program *tick_program(const struct session *session)
 				    skel->progs.profil_sched_tick;
 }
 
+static int set_tickless(void *ctx, uint32_t cpu)
+{
+	struct session *session = ctx;
+
+	if (cpu >= TICKLESS_CPUS)
+		return 0;
+	session->skel->rodata->tickless[cpu / 64] |= 1ULL << cpu % 64;
+	session->skel->rodata->some_tickless = true;
+	return 0;
+}
+
 static int choose_source(struct session *session, struct error *err)
 {
 	struct bpf_program *program = tick_program(session);
 	struct sched_tick tick;
+	char list[8192];
 	int ret;
 
 	bpf_program__set_autoload(clock_program(session), true);
@@ -196,6 +208,8 @@ static int choose_source(struct session *session, struct error *err)
 		return ret;
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
+	sched_tick_without(list, sizeof(list));
+	cpu_list_each(list, set_tickless, session);
 	bpf_program__set_autoload(program, true);
 	/* When the session starts, not with the rest. */
 	bpf_program__set_autoattach(program, false);

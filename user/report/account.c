@@ -2,6 +2,7 @@
 /* The figures above a table: what was sampled, and what became of every tick. */
 #include <inttypes.h>
 #include <math.h>
+#include <string.h>
 
 #include "report/render.h"
 #include "report/text.h"
@@ -67,11 +68,15 @@ void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
 
 void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out)
 {
+	const char *source = profile->sampling.source;
+
 	if (account->total)
 		fprintf(out, "No tick is in a bin that was chosen.\n");
 	else
 		fprintf(out,
 			"No tick: less CPU time was used than one tick stands for, %.6g ms. "
-			"Try a higher --frequency or more work.\n",
-			(double)profile->sampling.period_ns / 1e6);
+			"Try %s or more work.\n",
+			(double)profile->sampling.period_ns / 1e6,
+			source && !strcmp(source, "tick") ? "--source clock" :
+							    "a higher --frequency");
 }
