@@ -75,11 +75,23 @@ static void add_row(struct report_row *sum, const struct report_row *row)
 	sum->time += row->time;
 }
 
+static bool is_sorted(const struct report_rows *rows,
+		      int (*compare)(const void *left, const void *right))
+{
+	size_t i;
+
+	for (i = 1; i < rows->nr; i++)
+		if (compare(&rows->rows[i - 1], &rows->rows[i]) > 0)
+			return false;
+	return true;
+}
+
 void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right))
 {
 	size_t from, to = 0;
 
-	if (rows->nr)
+	/* Bins mostly are: sorting five million rows takes a second. */
+	if (!is_sorted(rows, compare))
 		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
 	for (from = 0; from < rows->nr; from++) {
 		if (to && !compare(&rows->rows[to - 1], &rows->rows[from]))
@@ -259,6 +271,30 @@ static int rows_by_place(const struct profile *profile, const struct report_opti
 	return result;
 }
 
+/* More than these are sorted with all the others. */
+#define FEW_ROWS 1000
+
+/* The hottest `nr` come first, in order, and the rest in any; 0: all of them. */
+static void sort_hottest(struct report_rows *rows, size_t nr)
+{
+	struct report_row *row = rows->rows, kept;
+	size_t i, at;
+
+	if (!nr || nr > FEW_ROWS || nr > rows->nr)
+		nr = rows->nr;
+	if (nr)
+		qsort(row, nr, sizeof(*row), compare_heat);
+	for (i = nr; i < rows->nr; i++) {
+		if (compare_heat(&row[i], &row[nr - 1]) >= 0)
+			continue;
+		kept = row[i];
+		row[i] = row[nr - 1];
+		for (at = nr - 1; at && compare_heat(&kept, &row[at - 1]) < 0; at--)
+			row[at] = row[at - 1];
+		row[at] = kept;
+	}
+}
+
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err)
 {
@@ -272,8 +308,8 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 		result = rows_by_split(profile, options, rows, err);
 	else
 		result = rows_by_place(profile, options, rows, err);
-	if (!result && rows->nr)
-		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare_heat);
+	if (!result)
+		sort_hottest(rows, options->limit);
 	return result;
 }
 
