@@ -14,8 +14,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/sched_tick.h"
-#include "shared/abi.h"
 
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
@@ -40,7 +38,7 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 
 	memset(sampler, 0, sizeof(*sampler));
 	sampler->uevent_fd = -1;
-	sampler->programs = (struct sampler_programs){ -1, -1 };
+	sampler->programs = (struct sampler_programs){ .clock_fd = -1, .tick_fd = -1 };
 	sampler->tick_link_fd = -1;
 	grace_init(&sampler->grace);
 	sampler->period_ns = period_ns;
@@ -126,6 +124,13 @@ static uint64_t event_withheld(const struct sampler *sampler, const struct sampl
 	return (values.running - values.count) / sampler->period_ns;
 }
 
+static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
+{
+	if (programs->tick_fd < 0)
+		return true;
+	return cpu < TICKLESS_CPUS && programs->tickless[cpu / 64] >> cpu % 64 & 1;
+}
+
 static int start_cpu(void *ctx, uint32_t cpu)
 {
 	struct start *start = ctx;
@@ -135,9 +140,9 @@ static int start_cpu(void *ctx, uint32_t cpu)
 
 	if (cpu >= sampler->nr_events || sampler->events[cpu].fd >= 0)
 		return 0;
-	event = &sampler->events[cpu];
-	if (sampler->programs.tick_fd >= 0 && !event->tickless)
+	if (!is_clocked(&sampler->programs, cpu))
 		return 0;
+	event = &sampler->events[cpu];
 	fd = event_open(sampler->period_ns, cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* it went between the list and here */
@@ -177,21 +182,8 @@ static int start_online(struct sampler *sampler, struct error *err)
 	return cpu_list_each(list, start_cpu, &start);
 }
 
-static int mark_tickless(void *ctx, uint32_t cpu)
-{
-	struct sampler *sampler = ctx;
-
-	if (cpu < sampler->nr_events && cpu < TICKLESS_CPUS)
-		sampler->events[cpu].tickless = true;
-	return 0;
-}
-
 static int start_tick(struct sampler *sampler, struct error *err)
 {
-	char list[8192];
-
-	sched_tick_without(list, sizeof(list));
-	cpu_list_each(list, mark_tickless, sampler);
 	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, sampler->programs.tick_fd);
 	if (sampler->tick_link_fd < 0)
 		return error_errno(err, sampler->tick_link_fd,

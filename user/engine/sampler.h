@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/grace.h"
+#include "shared/abi.h"
 
 /*
  * What ticks. The clock is one perf CPU-clock event of a fixed period for each online CPU, each with
@@ -18,13 +19,13 @@
 struct sampler_event {
 	int fd; /* -1: this CPU is not sampled by the clock */
 	int link_fd;
-	bool tickless; /* see sched_tick_without() */
 };
 
 /* The session's. */
 struct sampler_programs {
 	int clock_fd;
 	int tick_fd; /* -1: the clock ticks on all CPUs */
+	const __u64 *tickless; /* a bit for each of TICKLESS_CPUS: the clock ticks on these */
 };
 
 struct sampler {

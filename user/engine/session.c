@@ -295,7 +295,8 @@ int session_open(const struct session_options *options, struct session **ret, st
 int session_start(struct session *session, struct error *err)
 {
 	struct sampler_programs programs = { .clock_fd = bpf_program__fd(clock_program(session)),
-					     .tick_fd = -1 };
+					     .tick_fd = -1,
+					     .tickless = session->skel->rodata->tickless };
 
 	if (session->options.source == SOURCE_TICK)
 		programs.tick_fd = bpf_program__fd(tick_program(session));
