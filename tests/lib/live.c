@@ -79,6 +79,18 @@ void live_command(struct live *live, const char **argv, size_t max, const char *
 	append(argv, n, max, command);
 }
 
+void live_read_parts(const struct live *live, double ret[3])
+{
+	double sum = 0;
+	int i;
+
+	cr_assert_eq(sscanf(live->end.out, "%lf %lf %lf", &ret[0], &ret[1], &ret[2]), 3);
+	for (i = 0; i < 3; i++)
+		sum += ret[i];
+	for (i = 0; i < 3; i++)
+		ret[i] /= sum;
+}
+
 void live_load(struct live *live)
 {
 	json_object_put(live->doc);

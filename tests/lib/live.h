@@ -74,6 +74,9 @@ double live_time_ratio(struct live *live);
  */
 double live_allowed_part(double expected, double turns);
 
+/* What the workload `syscalls` said: the parts of its time in alpha, ask_parent and read_zeros. */
+void live_read_parts(const struct live *live, double ret[3]);
+
 /* Reads live->profile into live->doc, in place of what was there. */
 void live_load(struct live *live);
 

@@ -17,15 +17,9 @@ TestSuite(live_kernel, .timeout = 120);
 /* Runs the workload that tells how long it was in alpha, ask_parent and read_zeros. */
 static void run_syscalls(struct live *live, const char *mode, double part[3])
 {
-	double sum;
-
 	live_begin(live);
 	live_run_timed(live, ARGS(FAST, "--mode", mode), ARGS(WORKLOAD("syscalls"), "5000"));
-	cr_assert_eq(sscanf(live->end.out, "%lf %lf %lf", &part[0], &part[1], &part[2]), 3);
-	sum = part[0] + part[1] + part[2];
-	part[0] /= sum;
-	part[1] /= sum;
-	part[2] /= sum;
+	live_read_parts(live, part);
 	cr_expect_str_eq(json_object_get_string(doc_get(live->doc, "sampling.mode")), mode);
 }
 

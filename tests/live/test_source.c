@@ -75,16 +75,10 @@ static void expect_part(struct live *live, const char *what, uint64_t ticks, dou
 /* Runs the workload that tells how long it was in alpha, ask_parent and read_zeros. */
 static void run_syscalls(struct live *live, const char *mode, double part[3])
 {
-	double sum;
-
 	live_begin(live);
 	cr_assert(live_run(live, ARGS("-q", TICK, "--mode", mode),
 			   ARGS(WORKLOAD("syscalls"), "15000")));
-	cr_assert_eq(sscanf(live->end.out, "%lf %lf %lf", &part[0], &part[1], &part[2]), 3);
-	sum = part[0] + part[1] + part[2];
-	part[0] /= sum;
-	part[1] /= sum;
-	part[2] /= sum;
+	live_read_parts(live, part);
 }
 
 Test(live_source, charged_mode)
