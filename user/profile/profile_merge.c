@@ -191,7 +191,7 @@ static size_t weight(const struct profile *profile)
 
 /*
  * Folded when it has doubled: each bin is then moved a few times, however many parts there are, and
- * the memory is that of the sum and not that of its parts.
+ * the memory is that of the sum and not that of its parts. Each thread of a merge has a sum.
  */
 static int fold_when_large(struct profile_merger *merger, struct error *err)
 {
