@@ -109,22 +109,44 @@ static __noinline int carry(u32 page, u32 counter)
 	return 0;
 }
 
-/* Adds n ticks; false when there is no memory for bins of this width. */
-static __always_inline bool count(u32 dir_number, u32 shift, u64 in_window, u32 n)
+/* The number + 1 of the page for an entry of a directory; 0: no memory for bins of this width. */
+static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
 {
-	u32 entry = bin_page(in_window, shift), number, slot, before;
 	struct window_dir *dir = dir_at(dir_number);
-	struct counter_page *page;
+	u32 number;
 
 	if (!dir)
-		return false;
+		return 0;
 	number = dir->pages[entry];
-	if (!number) {
-		number = claim_page(dir, entry,
-				    shift == bin_shift ? pool.fine_limit : pool.page_limit);
-		if (!number)
-			return false;
-	}
+	if (number)
+		return number;
+	return claim_page(dir, entry, shift == bin_shift ? pool.fine_limit : pool.page_limit);
+}
+
+/*
+ * The same, but the directory is asked only for another page than the last: its line was one of the
+ * three of a hit that are cold at 1 kHz.
+ */
+static __always_inline u32 hot_page(struct xlat_entry *xlat, u32 entry, u32 shift)
+{
+	u32 number = xlat->hot & XLAT_HOT_MASK;
+
+	if (number && xlat->hot >> XLAT_HOT_BITS == entry)
+		return number;
+	number = page_in(xlat->dir, entry, shift);
+	if (number <= XLAT_HOT_MASK)
+		xlat->hot = entry << XLAT_HOT_BITS | number;
+	return number;
+}
+
+/* Adds n ticks; false when there is no memory for bins of this width. */
+static __always_inline bool count(struct xlat_entry *xlat, u32 shift, u64 in_window, u32 n)
+{
+	u32 number = hot_page(xlat, bin_page(in_window, shift), shift), slot, before;
+	struct counter_page *page;
+
+	if (!number)
+		return false;
 	page = page_at(number - 1);
 	if (!page)
 		return false;

@@ -158,7 +158,7 @@ static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
 			continue;
 		if (entry->stamp != tick.stamp && !xlat_renew(&tick, slot, i))
 			continue;
-		if (!count(entry->dir, xlat_shift(entry), xlat_in_window(entry, tick.pc), 1))
+		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick.pc), 1))
 			break;
 		if (!++entry->ticks)
 			xlat_carry(entry);

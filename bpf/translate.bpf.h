@@ -34,7 +34,7 @@ static __always_inline u32 window_dir(const struct window_key *key)
 static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 target,
 				 struct window_key *key, struct xlat_entry *entry)
 {
-	u64 offset = mapping->pc - mapping->start + mapping->offset, first, last, from;
+	u64 offset = mapping->pc - mapping->start + mapping->offset, first, last, from, most;
 
 	key->space = mapping->space;
 	key->split = mapping->split;
@@ -42,13 +42,20 @@ static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 t
 	key->target = target;
 	key->shift = shift;
 	from = key->window * bin_window_size(shift);
-	first = from > mapping->offset ? from : mapping->offset;
-	last = mapping->offset + (mapping->end - mapping->start);
+	/* Of a window of very wide bins, as much as an entry can span. */
+	most = (u64)XLAT_SPAN_MAX << XLAT_PAGE_SHIFT;
+	first = from + (offset - from) / most * most;
+	last = first + most;
 	if (last > from + bin_window_size(shift))
 		last = from + bin_window_size(shift);
+	if (first < mapping->offset)
+		first = mapping->offset;
+	if (last > mapping->offset + (mapping->end - mapping->start))
+		last = mapping->offset + (mapping->end - mapping->start);
 	entry->where = (mapping->start + (first - mapping->offset)) | target;
 	entry->span = (last - first) >> XLAT_PAGE_SHIFT;
 	entry->place = (u32)((first - from) >> XLAT_PAGE_SHIFT) | shift << XLAT_PLACE_BITS;
+	entry->hot = 0;
 }
 
 /* Narrows an entry to one page, so that wide bins spare the text around that has fine ones. */
@@ -71,8 +78,7 @@ __noinline int count_shift(const struct mapping *mapping, u32 shift, u32 target,
 		return false;
 	clip(mapping, shift, target, &key, entry);
 	entry->dir = window_dir(&key);
-	return entry->dir != NO_DIR &&
-	       count(entry->dir, shift, xlat_in_window(entry, mapping->pc), n);
+	return entry->dir != NO_DIR && count(entry, shift, xlat_in_window(entry, mapping->pc), n);
 }
 
 /* Files n ticks, in wider bins where memory has run out. Fills in the entry. */

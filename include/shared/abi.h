@@ -44,10 +44,11 @@ struct xlat_entry {
 	__u32 who; /* the address space and process, see xlat.bpf.h */
 	__u32 stamp; /* state of the address space */
 	__u64 where; /* start of the text, page aligned, with the target in the low bits */
-	__u32 span; /* pages of text; 0: empty */
+	__u16 span; /* pages of text; 0: empty */
+	__u16 ticks; /* hits not yet added to the target's */
 	__u32 dir; /* the window's directory */
 	__u32 place; /* start's page in the window (27 bits), bin shift (5 bits) */
-	__u32 ticks; /* hits not yet added to the target's */
+	__u32 hot; /* number + 1 of the page last counted in (25 bits), its directory entry (7) */
 };
 
 enum {
@@ -57,6 +58,9 @@ enum {
 	XLAT_PAGE_SHIFT = 12, /* granule of mappings, whatever the processor's page */
 	XLAT_TARGET_MASK = (1 << XLAT_PAGE_SHIFT) - 1,
 	XLAT_PLACE_BITS = 27,
+	XLAT_HOT_BITS = 32 - WINDOW_SHIFT_PAGES,
+	XLAT_HOT_MASK = (1 << XLAT_HOT_BITS) - 1, /* a page with a higher number is looked up */
+	XLAT_SPAN_MAX = 0xffff,
 	TARGETS_MAX = 1 << XLAT_PAGE_SHIFT,
 };
 
@@ -85,7 +89,8 @@ struct xlat_origins {
 struct cpu_account {
 	__u64 misses;
 	__u64 renewed; /* old entries that still held */
-	__u64 pad[6];
+	__u64 hits; /* beside those that entries still hold */
+	__u64 pad[5];
 };
 
 /*

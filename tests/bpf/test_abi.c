@@ -35,6 +35,7 @@ static const struct member members[] = {
 	M(xlat_entry, dir),
 	M(xlat_entry, place),
 	M(xlat_entry, ticks),
+	M(xlat_entry, hot),
 	M(xlat_set, way),
 	M(xlat_origin, vma),
 	M(xlat_origin, inode),
@@ -43,6 +44,7 @@ static const struct member members[] = {
 	M(cpu_account, misses),
 
 	M(cpu_account, renewed),
+	M(cpu_account, hits),
 	M(target_account, ticks),
 	M(target_account, outside),
 	M(target_account, filtered),

@@ -30,7 +30,7 @@ int recycler_wait(struct recycler *recycler, struct error *err)
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
-/* Of a directory: not retired, retired, and so that a cache led to it when last looked at. */
+/* Of a directory or page: not retired, retired, and so that a cache led to it when last looked at. */
 enum { MARK_NONE, MARK_RETIRED, MARK_REACHED };
 
 /* By number of directory; NULL without memory. */
@@ -42,6 +42,35 @@ static uint8_t *mark_retired(const struct recycler *recycler, const struct recyc
 	for (i = 0; marks && i < recycler->nr; i++)
 		marks[recycler->retired[i].dir] = MARK_RETIRED;
 	return marks;
+}
+
+/* By number of page; NULL without memory. */
+static uint8_t *mark_retired_pages(const struct recycler *recycler, const struct recycled *recycled)
+{
+	uint8_t *marks = calloc(recycled->pool->pages.limit, 1);
+	size_t i;
+
+	for (i = 0; marks && i < recycler->nr_pages; i++)
+		marks[recycler->pages[i].number] = MARK_RETIRED;
+	return marks;
+}
+
+/* The same as empty_caches() for the pages that entries remember beside their directory. */
+static void cool_caches(const struct recycled *recycled, uint8_t *marks)
+{
+	uint32_t limit = recycled->pool->pages.limit, number;
+	size_t set, way;
+
+	for (set = 0; set < recycled->nr_sets; set++)
+		for (way = 0; way < XLAT_WAYS; way++) {
+			uint32_t *hot = &recycled->xlat[set].way[way].hot;
+
+			number = __atomic_load_n(hot, __ATOMIC_RELAXED) & XLAT_HOT_MASK;
+			if (!number || number > limit || !marks[number - 1])
+				continue;
+			__atomic_store_n(hot, 0, __ATOMIC_RELAXED);
+			marks[number - 1] = MARK_REACHED;
+		}
 }
 
 /*
@@ -95,20 +124,24 @@ static bool is_empty(const struct counter_page *page)
 	return true;
 }
 
-/* Whether a page that no program can reach any more is done with. */
-static bool settle_page(const struct recycled *recycled, const struct retired_page *retired)
+/*
+ * Whether a page that left its directory a take ago is done with. One that a cache still led to just
+ * now goes back into its place, or, where another page is, waits for the next take.
+ */
+static bool settle_page(const struct recycled *recycled, const struct retired_page *retired,
+			bool reached)
 {
 	uint32_t *entry = &pool_dir(recycled->pool, retired->dir)->pages[retired->entry];
 	struct counter_page *page = pool_page(recycled->pool, retired->number), *now;
 	uint32_t number = 0;
 
-	if (!is_empty(page)) {
-		/* Into its old place, or into the page that is there now. */
+	if (reached || !is_empty(page)) {
+		/* Into its old place, or its ticks into the page that is there now. */
 		if (__atomic_compare_exchange_n(entry, &number, retired->number + 1, false,
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
 		now = pool_page(recycled->pool, number - 1);
-		if (!now || !move_ticks(page, now))
+		if (!now || !move_ticks(page, now) || reached)
 			return false;
 	}
 	bpf_map_update_elem(recycled->free_pages_fd, NULL, &retired->number, BPF_ANY);
@@ -117,7 +150,7 @@ static bool settle_page(const struct recycled *recycled, const struct retired_pa
 
 /*
  * Before this take reads them: a window that no cache leads to now has its last ticks, for entries
- * are only made by the table or from one another.
+ * are only made by the table or from one another. Pages that wait go back into its directory.
  */
 static void check_caches(struct recycler *recycler, const struct recycled *recycled)
 {
@@ -126,6 +159,8 @@ static void check_caches(struct recycler *recycler, const struct recycled *recyc
 
 	if (marks)
 		empty_caches(recycled, marks);
+	for (i = 0; marks && i < recycler->nr_pages; i++)
+		marks[recycler->pages[i].dir] = MARK_REACHED;
 	for (i = 0; i < recycler->nr; i++)
 		recycler->retired[i].unreachable = marks &&
 						   marks[recycler->retired[i].dir] == MARK_RETIRED;
@@ -137,11 +172,18 @@ static void check_caches(struct recycler *recycler, const struct recycled *recyc
  */
 void recycler_settle(struct recycler *recycler, const struct recycled *recycled)
 {
+	cleanup_free uint8_t *marks = mark_retired_pages(recycler, recycled);
 	size_t i, left = 0;
 
-	for (i = 0; i < recycler->nr_pages; i++)
-		if (!settle_page(recycled, &recycler->pages[i]))
-			recycler->pages[left++] = recycler->pages[i];
+	if (marks)
+		cool_caches(recycled, marks);
+	for (i = 0; i < recycler->nr_pages; i++) {
+		struct retired_page *page = &recycler->pages[i];
+		bool reached = !marks || marks[page->number] == MARK_REACHED;
+
+		if (!settle_page(recycled, page, reached))
+			recycler->pages[left++] = *page;
+	}
 	recycler->nr_pages = left;
 	check_caches(recycler, recycled);
 }
@@ -299,13 +341,16 @@ static void retire_idle(struct recycler *recycler, const struct recycled *recycl
 void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
 		   const struct seen *seen)
 {
-	cleanup_free uint8_t *marks = NULL;
+	cleanup_free uint8_t *marks = NULL, *page_marks = NULL;
 
 	free_retired(recycler, recycled);
 	retire_idle(recycler, recycled, seen);
 	marks = mark_retired(recycler, recycled);
 	if (marks)
 		empty_caches(recycled, marks);
+	page_marks = mark_retired_pages(recycler, recycled);
+	if (page_marks)
+		cool_caches(recycled, page_marks);
 }
 
 void recycler_free(struct recycler *recycler)

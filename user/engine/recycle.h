@@ -61,7 +61,7 @@ void recycler_init(struct recycler *recycler);
 /* First in a take: returns when every program that ran has ended, if that matters to anyone. */
 int recycler_wait(struct recycler *recycler, struct error *err);
 
-/* Then, before counters are read: frees the pages that were retired. */
+/* Then, before counters are read: frees the pages that were retired, or gives them back. */
 void recycler_settle(struct recycler *recycler, const struct recycled *recycled);
 
 /* Adds the windows that are out of the table to those in it. */
