@@ -134,6 +134,57 @@ Test(merge, order_and_grouping_do_not_matter)
 	free(want);
 }
 
+static struct profile *delivered_part(const char *host, size_t nr, uint64_t first)
+{
+	struct profile *profile = sample_profile();
+	size_t i;
+
+	replace(&profile->host.name, host);
+	if (!nr)
+		return profile;
+	profile->sampling.delivered = calloc(nr, sizeof(uint64_t));
+	cr_assert(profile->sampling.delivered);
+	profile->sampling.nr_delivered = nr;
+	for (i = 0; i < nr; i++)
+		profile->sampling.delivered[i] = first + i;
+	return profile;
+}
+
+/* CPUs are those of a host; of several, or where one part does not know, there are none. */
+Test(merge, what_cpus_delivered)
+{
+	struct profile *sum = sum_of(delivered_part("a", 1, 5), delivered_part("a", 3, 100));
+
+	sum = sum_of(sum, delivered_part("a", 2, 1000));
+	cr_assert_eq(sum->sampling.nr_delivered, 3);
+	cr_expect_eq(sum->sampling.delivered[0], 1105);
+	cr_expect_eq(sum->sampling.delivered[1], 1102);
+	cr_expect_eq(sum->sampling.delivered[2], 102);
+	sum = sum_of(delivered_part("b", 1, 5), sum);
+	cr_expect_eq(sum->sampling.nr_delivered, 0);
+	sum = sum_of(sum, delivered_part("b", 1, 5));
+	cr_expect_eq(sum->sampling.nr_delivered, 0);
+	profile_free(sum);
+	sum = sum_of(delivered_part("a", 2, 5), delivered_part("a", 0, 0));
+	cr_expect_eq(sum->sampling.nr_delivered, 0);
+	profile_free(sum);
+}
+
+/* They are of one run. */
+Test(merge, segments_and_cost_are_no_sums)
+{
+	struct profile *one = sample_profile(), *sum;
+
+	one->sampling.segments = calloc(1, sizeof(*one->sampling.segments));
+	cr_assert(one->sampling.segments);
+	one->sampling.nr_segments = 1;
+	one->sampling.cost.budget_percent = 1;
+	sum = sum_of(one, sample_profile());
+	cr_expect_eq(sum->sampling.nr_segments, 0);
+	cr_expect_eq(sum->sampling.cost.budget_percent, 0);
+	profile_free(sum);
+}
+
 Test(merge, a_sum_of_one_part_is_its_own_sum)
 {
 	char *once = text_of(sum_of(part(1), NULL));

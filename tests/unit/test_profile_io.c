@@ -85,6 +85,42 @@ static void assert_round_trip(const char *text, size_t size)
 	profile_free(profile);
 }
 
+/* What only some runs have. */
+Test(profile_io, rates_and_costs_round_trip)
+{
+	struct profile *profile = sample_profile(), *read = NULL;
+	struct profile_sampling *sampling = &profile->sampling;
+	struct profile_segment segments[] = { { 0, 1000000000, 1003009 },
+					      { 1000000007, 60000001, UINT64_MAX } };
+	uint64_t delivered[] = { 70, 0, UINT64_MAX };
+	struct error err;
+	size_t size;
+	char *text;
+
+	sampling->delivered = delivered;
+	sampling->nr_delivered = 3;
+	sampling->segments = segments;
+	sampling->nr_segments = 2;
+	sampling->cost = (struct profile_cost){ 1.5, 1.25, 12345.5, 250.75 };
+	text = text_of(profile, &size);
+	sampling->delivered = NULL;
+	sampling->segments = NULL;
+	profile_free(profile);
+	assert_round_trip(text, size);
+	cr_assert_eq(read_text(text, size, &read, &err), 0, "%s", err.text);
+	sampling = &read->sampling;
+	cr_assert_eq(sampling->nr_delivered, 3);
+	cr_assert_arr_eq(sampling->delivered, delivered, sizeof(delivered));
+	cr_assert_eq(sampling->nr_segments, 2);
+	cr_assert_arr_eq(sampling->segments, segments, sizeof(segments));
+	cr_assert_eq(sampling->cost.budget_percent, 1.5);
+	cr_assert_eq(sampling->cost.percent, 1.25);
+	cr_assert_eq(sampling->cost.interrupt_ns, 12345.5);
+	cr_assert_eq(sampling->cost.handler_ns, 250.75);
+	profile_free(read);
+	free(text);
+}
+
 Test(profile_io, round_trip)
 {
 	struct profile *profile = sample_profile_of_bins(100000);

@@ -108,6 +108,8 @@ void profile_free(struct profile *profile)
 	free(profile->sampling.source);
 	free(profile->sampling.mode);
 	free(profile->sampling.hierarchy);
+	free(profile->sampling.delivered);
+	free(profile->sampling.segments);
 	free(profile);
 }
 

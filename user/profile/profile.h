@@ -105,6 +105,21 @@ struct profile_host {
 	char *name;
 };
 
+/* A stretch of time with one period, from the profile's start. */
+struct profile_segment {
+	uint64_t since_ns;
+	uint64_t duration_ns;
+	uint64_t period_ns;
+};
+
+/* What --budget allowed, and what sampling took of it. budget_percent 0: there was none. */
+struct profile_cost {
+	double budget_percent; /* of a busy CPU's time */
+	double percent; /* what an interrupt and the programs took, by the last period */
+	double interrupt_ns; /* as measured at the start */
+	double handler_ns; /* all programs' time for each tick, by the kernel's statistics */
+};
+
 struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
@@ -112,6 +127,11 @@ struct profile_sampling {
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
+	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: not known */
+	size_t nr_delivered;
+	struct profile_segment *segments; /* where the period changed on the way; else NULL */
+	size_t nr_segments;
+	struct profile_cost cost;
 };
 
 struct profile {

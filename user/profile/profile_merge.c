@@ -146,6 +146,30 @@ static int check_sampling(const struct profile_sampling *sum, const struct profi
 	return 0;
 }
 
+/*
+ * CPUs of one host have the same numbers in all its profiles, of several they mean nothing. Once
+ * gone it stays gone, so that the order does not matter.
+ */
+static void join_delivered(struct profile *sum, struct profile *part)
+{
+	struct profile_sampling *into = &sum->sampling, *from = &part->sampling;
+	struct profile_sampling kept = *into;
+	size_t i;
+
+	if (!from->nr_delivered || strcmp(sum->hosts[0].name, part->hosts[0].name) != 0)
+		into->nr_delivered = 0;
+	if (!into->nr_delivered)
+		return;
+	if (into->nr_delivered < from->nr_delivered) {
+		into->delivered = from->delivered;
+		into->nr_delivered = from->nr_delivered;
+		from->delivered = kept.delivered;
+		from->nr_delivered = kept.nr_delivered;
+	}
+	for (i = 0; i < from->nr_delivered; i++)
+		into->delivered[i] += from->delivered[i];
+}
+
 /* The finest period is the sum's, for its ticks are told apart best. */
 static void join_sampling(struct profile_sampling *sum, struct profile_sampling *part)
 {
@@ -159,6 +183,9 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 		sum->measured_hz = 0;
 	if (!sum->hierarchy)
 		swap(&sum->hierarchy, &part->hierarchy);
+	/* Of one run only. What was sampled with which period, targets tell. */
+	sum->nr_segments = 0;
+	sum->cost = (struct profile_cost){ 0 };
 }
 
 static int join_heads(struct profile *sum, struct profile *part)
@@ -168,6 +195,7 @@ static int join_heads(struct profile *sum, struct profile *part)
 	if (__builtin_add_overflow(sum->duration_ns, part->duration_ns, &sum->duration_ns))
 		sum->duration_ns = UINT64_MAX;
 	sum->complete = sum->complete && part->complete;
+	join_delivered(sum, part);
 	join_sampling(&sum->sampling, &part->sampling);
 	if (!same_command(sum->command, part->command)) {
 		profile_command_free(sum->command);

@@ -241,6 +241,48 @@ static int read_hosts(struct reader *r, void *member)
 			 read_host);
 }
 
+static int read_delivered(struct reader *r, void *member)
+{
+	struct profile_sampling *sampling = member;
+
+	return read_list(r, (void **)&sampling->delivered, &sampling->nr_delivered,
+			 sizeof(*sampling->delivered), read_u64);
+}
+
+static int read_segment(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "since_ns", read_u64, offsetof(struct profile_segment, since_ns), false },
+		{ "duration_ns", read_u64, offsetof(struct profile_segment, duration_ns), false },
+		{ "period_ns", read_u64, offsetof(struct profile_segment, period_ns), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_segments(struct reader *r, void *member)
+{
+	struct profile_sampling *sampling = member;
+
+	return read_list(r, (void **)&sampling->segments, &sampling->nr_segments,
+			 sizeof(*sampling->segments), read_segment);
+}
+
+static int read_cost(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		{ "budget_percent", read_double, offsetof(struct profile_cost, budget_percent),
+		  false },
+		{ "percent", read_double, offsetof(struct profile_cost, percent), false },
+		{ "interrupt_ns", read_double, offsetof(struct profile_cost, interrupt_ns), false },
+		{ "handler_ns", read_double, offsetof(struct profile_cost, handler_ns), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, member);
+}
+
 static int read_sampling(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
@@ -252,6 +294,9 @@ static int read_sampling(struct reader *r, void *member)
 		  false },
 		{ "measured_hz", read_double, offsetof(struct profile_sampling, measured_hz),
 		  false },
+		{ "delivered", read_delivered, 0, true },
+		{ "segments", read_segments, 0, true },
+		{ "cost", read_cost, offsetof(struct profile_sampling, cost), true },
 		{ NULL, NULL, 0, false },
 	};
 

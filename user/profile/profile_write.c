@@ -126,17 +126,42 @@ static void put_hosts(FILE *stream, const struct profile *profile)
 	fputs(i ? "\n]" : "", stream);
 }
 
-static void put_head(FILE *stream, const struct profile *profile)
+static void put_delivered(FILE *stream, const struct profile_sampling *sampling)
 {
-	const struct profile_sampling *sampling = &profile->sampling;
+	size_t i;
 
-	put_u64(stream, "{\"format\": \"bpfprofil\", \"version\": ", PROFILE_VERSION);
-	put_string(stream, ", \"tool\": ", profile->tool);
-	put_string(stream, ",\n\"started\": ", profile->started);
-	put_u64(stream, ", \"duration_ns\": ", profile->duration_ns);
-	put_bool(stream, ", \"complete\": ", profile->complete);
-	put_hosts(stream, profile);
-	put_command(stream, profile->command);
+	for (i = 0; i < sampling->nr_delivered; i++)
+		put_u64(stream, i ? ", " : ",\n\"delivered\": [", sampling->delivered[i]);
+	fputs(i ? "]" : "", stream);
+}
+
+static void put_segments(FILE *stream, const struct profile_sampling *sampling)
+{
+	size_t i;
+
+	for (i = 0; i < sampling->nr_segments; i++) {
+		const struct profile_segment *segment = &sampling->segments[i];
+
+		fputs(i ? ",\n" : ",\n\"segments\": [\n", stream);
+		put_u64(stream, "{\"since_ns\": ", segment->since_ns);
+		put_u64(stream, ", \"duration_ns\": ", segment->duration_ns);
+		put_u64(stream, ", \"period_ns\": ", segment->period_ns);
+		fputs("}", stream);
+	}
+	fputs(i ? "\n]" : "", stream);
+}
+
+static void put_cost(FILE *stream, const struct profile_cost *cost)
+{
+	put_double(stream, ",\n\"cost\": {\"budget_percent\": ", cost->budget_percent);
+	put_double(stream, ", \"percent\": ", cost->percent);
+	put_double(stream, ", \"interrupt_ns\": ", cost->interrupt_ns);
+	put_double(stream, ", \"handler_ns\": ", cost->handler_ns);
+	fputs("}", stream);
+}
+
+static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
+{
 	put_string(stream, ",\n\"sampling\": {\"source\": ", sampling->source);
 	put_string(stream, ", \"mode\": ", sampling->mode);
 	if (sampling->hierarchy)
@@ -144,7 +169,24 @@ static void put_head(FILE *stream, const struct profile *profile)
 	put_u64(stream, ", \"period_ns\": ", sampling->period_ns);
 	put_double(stream, ", \"requested_hz\": ", sampling->requested_hz);
 	put_double(stream, ", \"measured_hz\": ", sampling->measured_hz);
-	fputs("},\n\"ticks\": ", stream);
+	put_delivered(stream, sampling);
+	put_segments(stream, sampling);
+	if (sampling->cost.budget_percent > 0)
+		put_cost(stream, &sampling->cost);
+	fputs("}", stream);
+}
+
+static void put_head(FILE *stream, const struct profile *profile)
+{
+	put_u64(stream, "{\"format\": \"bpfprofil\", \"version\": ", PROFILE_VERSION);
+	put_string(stream, ", \"tool\": ", profile->tool);
+	put_string(stream, ",\n\"started\": ", profile->started);
+	put_u64(stream, ", \"duration_ns\": ", profile->duration_ns);
+	put_bool(stream, ", \"complete\": ", profile->complete);
+	put_hosts(stream, profile);
+	put_command(stream, profile->command);
+	put_sampling(stream, &profile->sampling);
+	fputs(",\n\"ticks\": ", stream);
 	put_account(stream, &profile->ticks);
 }
 
