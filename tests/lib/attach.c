@@ -78,6 +78,7 @@ void attach_end(struct live *live, struct child *child, int signal)
 	attach_finish(live, child, signal);
 	live_load(live);
 	doc_assert_sound(live->doc);
+	doc_assert_delivered(live->doc);
 	cr_assert(json_object_get_boolean(doc_get(live->doc, "complete")));
 }
 

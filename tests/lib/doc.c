@@ -249,6 +249,16 @@ void doc_assert_sound(struct json_object *doc)
 		     sum, binned);
 }
 
+void doc_assert_delivered(struct json_object *doc)
+{
+	uint64_t sum = doc_lost(doc, "throttled"), total = doc_number(doc, "ticks.total");
+	size_t i, n = doc_length(doc, "sampling.delivered");
+
+	for (i = 0; i < n; i++)
+		sum += json_object_get_uint64(doc_item(doc, "sampling.delivered", i));
+	cr_assert_eq(sum, total, "CPUs delivered %" PRIu64 " of %" PRIu64 " ticks", sum, total);
+}
+
 uint64_t doc_cgroup(struct json_object *doc, const char *ending)
 {
 	size_t i, length = strlen(ending);

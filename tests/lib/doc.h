@@ -37,6 +37,12 @@ uint64_t doc_cgroup(struct json_object *doc, const char *ending);
 void doc_assert_sound(struct json_object *doc);
 
 /*
+ * What holds for the one profile of a session: what its CPUs delivered is the whole, but for what the
+ * throttle withheld.
+ */
+void doc_assert_delivered(struct json_object *doc);
+
+/*
  * What an emulated CPU may add to either side: it translates what it meets first, which takes time
  * that is nobody's. 0 on a real one.
  */

@@ -130,6 +130,7 @@ bool live_run(struct live *live, const char *const options[], const char *const 
 	cr_assert_eq(live->end.status, 0, "exit %d: %s", live->end.status, live->end.err);
 	cr_assert_not_null(live->doc, "no profile: %s", live->end.err);
 	doc_assert_sound(live->doc);
+	doc_assert_delivered(live->doc);
 	cr_assert(json_object_get_boolean(doc_get(live->doc, "complete")));
 	cr_assert_gt(live->cpu_ns, 0);
 	return true;

@@ -20,6 +20,7 @@
 #include "profile/profile_io.h"
 
 #define CUTS 200
+#define PAUSES 12
 #define PAUSE_US 25000
 #define HZ 4595
 /* Two threads for longer than all cuts take. */
@@ -40,6 +41,7 @@ struct sampled {
 	size_t pieces;
 	size_t empty;
 	size_t objects;
+	uint64_t delivered; /* of all CPUs */
 };
 
 static void begin_within(struct sampled *sampled, enum split split, uint64_t memory, char **argv)
@@ -93,6 +95,16 @@ static uint64_t wide_of(const struct profile *profile)
 	return sum;
 }
 
+static uint64_t delivered_of(const struct profile *profile)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < profile->sampling.nr_delivered; i++)
+		sum += profile->sampling.delivered[i];
+	return sum;
+}
+
 /* A piece must hold what every profile does, its identity first of all. */
 static void take(struct sampled *sampled)
 {
@@ -110,6 +122,7 @@ static void take(struct sampled *sampled)
 	sampled->empty += !profile->ticks.total;
 	sampled->objects += profile->nr_objects;
 	sampled->wide += wide_of(profile);
+	sampled->delivered += delivered_of(profile);
 	profile_free(profile);
 }
 
@@ -152,6 +165,8 @@ static void finish(struct sampled *sampled)
 	cr_assert_eq(sampled->total - sampled->throttled, live.total,
 		     "%zu pieces have %lu ticks, %lu fell", sampled->pieces,
 		     sampled->total - sampled->throttled, live.total);
+	cr_assert_eq(sampled->delivered, live.total, "CPUs delivered %lu ticks, %lu fell",
+		     sampled->delivered, live.total);
 	/* There is nothing left. */
 	take(sampled);
 	cr_assert_eq(sampled->total - sampled->throttled, live.total);
@@ -177,6 +192,42 @@ Test(live_session, cuts_lose_nothing)
 	cr_expect_float_eq(sampled.total / expected, 1, 0.02 + host_stolen_part(),
 			   "%lu ticks, by CPU time %.0f", sampled.total, expected);
 	cr_expect_leq(sampled.empty, 2, "%zu pieces without a tick", sampled.empty);
+	end(&sampled);
+}
+
+/* A pause has no ticks and no time, and what is taken between two is of one period. */
+Test(live_session, pauses_part_periods)
+{
+	static const uint64_t periods[] = { 1000000000 / HZ, 1189207, 420448 };
+	char *argv[] = BUSY;
+	struct sampled sampled;
+	struct profile *profile;
+	struct error err = { 0 };
+	double seconds = 0, used;
+	size_t i;
+
+	NEED_ROOT();
+	begin(&sampled, SPLIT_NONE, argv);
+	for (i = 0; i < PAUSES; i++) {
+		usleep(500000);
+		session_pause(sampled.session);
+		usleep(PAUSE_US);
+		cr_assert_eq(session_take(sampled.session, &profile, &err), 0, "%s", err.text);
+		cr_assert_eq(profile_check(profile, "piece", &err), 0, "%s", err.text);
+		cr_assert_eq(profile->sampling.period_ns, periods[i % 3]);
+		seconds += (double)profile->ticks.total * (double)periods[i % 3] / 1e9;
+		sampled.total += profile->ticks.total;
+		sampled.delivered += delivered_of(profile);
+		profile_free(profile);
+		cr_assert_eq(session_resume(sampled.session, periods[(i + 1) % 3], &err), 0, "%s",
+			     err.text);
+	}
+	finish(&sampled);
+	/* In the pauses two threads went on, for a little longer than asked. */
+	used = (double)sampled.child.cpu_ns / 1e9;
+	cr_expect_leq(seconds, used * (1.02 + host_stolen_part()), "%.3f s of %.3f", seconds, used);
+	cr_expect_geq(seconds, used * (0.97 - host_stolen_part()) - PAUSES * 2 * 2 * PAUSE_US / 1e6,
+		      "%.3f s of %.3f", seconds, used);
 	end(&sampled);
 }
 

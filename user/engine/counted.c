@@ -141,6 +141,18 @@ uint64_t counted_ticks(const struct counted *counted, uint32_t target)
 	return ticks;
 }
 
+uint64_t counted_delivered(const struct counted *counted, uint32_t cpu)
+{
+	/* First, for an entry that is flushed meanwhile is then missed and not counted twice. */
+	uint64_t ticks = __atomic_load_n(&counted->cpus[cpu].hits, __ATOMIC_ACQUIRE);
+	size_t set, way;
+
+	for (set = (size_t)cpu * XLAT_SETS; set < (size_t)(cpu + 1) * XLAT_SETS; set++)
+		for (way = 0; way < XLAT_WAYS; way++)
+			ticks += counted->xlat[set].way[way].ticks;
+	return ticks + counted->cpus[cpu].misses;
+}
+
 uint64_t tally_ticks(const struct tally *tally)
 {
 	uint64_t ticks = tally->binned + tally->outside + tally->filtered + tally->withheld;

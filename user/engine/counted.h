@@ -79,6 +79,9 @@ void counted_pending(const struct counted *counted, uint32_t target);
 /* Ticks of a target from the start: what entries still hold and what they gave up. */
 uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 
+/* All ticks that a CPU brought to targets; while they fall, perhaps some fewer than before. */
+uint64_t counted_delivered(const struct counted *counted, uint32_t cpu);
+
 /* All ticks of a tally. */
 uint64_t tally_ticks(const struct tally *tally);
 

@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -275,19 +276,24 @@ void sampler_free(struct sampler *sampler)
 	sampler->nr_events = 0;
 }
 
-int sampler_check_rate(double hz, struct error *err)
+double sampler_max_hz(void)
 {
-	unsigned long long limit;
 	char text[32];
 
 	if (read_text(MAX_SAMPLE_RATE, text, sizeof(text)))
-		return 0; /* no such limit here */
-	limit = strtoull(text, NULL, 10);
+		return INFINITY; /* no such limit here */
+	return (double)strtoull(text, NULL, 10);
+}
+
+int sampler_check_rate(double hz, struct error *err)
+{
+	double limit = sampler_max_hz();
+
 	if (hz <= limit)
 		return 0;
 	error_set(err, -EINVAL,
-		  "-F %.6g: above kernel.perf_event_max_sample_rate, which is %llu here", hz,
+		  "-F %.6g: above kernel.perf_event_max_sample_rate, which is %.0f here", hz,
 		  limit);
-	error_hint(err, "-F %llu, or sysctl kernel.perf_event_max_sample_rate=%.0f", limit, hz);
+	error_hint(err, "-F %.0f, or sysctl kernel.perf_event_max_sample_rate=%.0f", limit, hz);
 	return -EINVAL;
 }

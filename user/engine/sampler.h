@@ -54,7 +54,10 @@ void sampler_stop(struct sampler *sampler);
 
 void sampler_free(struct sampler *sampler);
 
-/* The rate against kernel.perf_event_max_sample_rate: above it the kernel throttles. */
+/* kernel.perf_event_max_sample_rate, or INFINITY: the kernel throttles above it. */
+double sampler_max_hz(void);
+
+/* The rate against it. */
 int sampler_check_rate(double hz, struct error *err);
 
 /* CPUs in a list as sysfs has it ("0-3,7"), told to each; a negative return ends and is returned. */

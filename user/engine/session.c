@@ -248,6 +248,15 @@ static int load(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
+/* Two readings of a clock for each run of each program on the host: only where it was asked for. */
+static int measure_programs(struct session *session, struct error *err)
+{
+	session->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+	if (session->stats_fd >= 0)
+		return 0;
+	return error_errno(err, session->stats_fd, "the kernel's statistics of BPF programs");
+}
+
 int session_open(const struct session_options *options, struct session **ret, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -265,9 +274,13 @@ int session_open(const struct session_options *options, struct session **ret, st
 	raise_file_limit();
 	session->options = *options;
 	session->nr_cpus = cpus;
+	session->delivered = calloc(cpus, sizeof(*session->delivered));
 	session->epoll_fd = -1;
+	session->stats_fd = -1;
 	recycler_init(&session->recycler);
-	failed = session_add_targets(session, err);
+	failed = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
+	if (!failed)
+		failed = session_add_targets(session, err);
 	if (!failed)
 		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
 	if (!failed && options->source == SOURCE_CLOCK)
@@ -279,6 +292,8 @@ int session_open(const struct session_options *options, struct session **ret, st
 				   options->targets->kind != TARGET_COMMAND, err);
 	if (!failed)
 		failed = load(session, err);
+	if (!failed && options->measure)
+		failed = measure_programs(session, err);
 	if (!failed)
 		failed = open_watches(session, err);
 	if (!failed)
@@ -292,7 +307,7 @@ int session_open(const struct session_options *options, struct session **ret, st
 	return 0;
 }
 
-int session_start(struct session *session, struct error *err)
+static int start_sampler(struct session *session, struct error *err)
 {
 	struct sampler_programs programs = { .clock_fd = bpf_program__fd(clock_program(session)),
 					     .tick_fd = -1,
@@ -300,9 +315,54 @@ int session_start(struct session *session, struct error *err)
 
 	if (session->options.source == SOURCE_TICK)
 		programs.tick_fd = bpf_program__fd(tick_program(session));
+	return sampler_start(&session->sampler, &programs, err);
+}
+
+int session_start(struct session *session, struct error *err)
+{
 	clock_gettime(CLOCK_REALTIME, &session->started);
 	session->start_ns = session->since_ns = monotonic_ns();
-	return sampler_start(&session->sampler, &programs, err);
+	return start_sampler(session, err);
+}
+
+void session_pause(struct session *session)
+{
+	sampler_stop(&session->sampler);
+	session->paused_ns = monotonic_ns();
+}
+
+int session_resume(struct session *session, uint64_t period_ns, struct error *err)
+{
+	if (session->options.source == SOURCE_CLOCK && period_ns != session->options.period_ns) {
+		session->options.period_ns = session->sampler.period_ns = period_ns;
+		session->options.requested_hz = 1e9 / (double)period_ns;
+	}
+	session->paused_ns = 0;
+	session->since_ns = monotonic_ns();
+	return start_sampler(session, err);
+}
+
+void session_cost(struct session *session, struct session_cost *ret)
+{
+	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
+						    tick_program(session) :
+						    clock_program(session);
+	struct bpf_program *program;
+
+	*ret = (struct session_cost){ .elapsed_ns = monotonic_ns() - session->start_ns };
+	if (session->stats_fd < 0)
+		return;
+	bpf_object__for_each_program(program, session->skel->obj) {
+		struct bpf_prog_info info = { 0 };
+		__u32 size = sizeof(info);
+
+		if (bpf_program__fd(program) < 0 ||
+		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+			continue;
+		ret->ns += info.run_time_ns;
+		if (program == ticking)
+			ret->runs = info.run_cnt;
+	}
 }
 
 int session_fd(const struct session *session)
@@ -325,10 +385,10 @@ int session_poll(struct session *session, struct error *err)
 
 int session_stop(struct session *session, struct error *err)
 {
-	if (!session->sampler.running)
+	if (!session->start_ns || session->stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
-	session->stop_ns = monotonic_ns();
+	session->stop_ns = session->paused_ns ?: monotonic_ns();
 	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
 	profil_bpf__detach(session->skel);
 	return session_poll(session, err);
@@ -363,8 +423,11 @@ void session_close(struct session *session)
 	}
 	free(session->targets);
 	free(session->controller);
+	free(session->delivered);
 	free(session->sources);
 	if (session->epoll_fd >= 0)
 		close(session->epoll_fd);
+	if (session->stats_fd >= 0)
+		close(session->stats_fd);
 	free(session);
 }

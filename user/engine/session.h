@@ -33,6 +33,7 @@ struct session_options {
 	uint32_t bin_shift; /* log2 of the bytes in a bin */
 	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
 	bool force; /* allow a rate whose cost is above the limit */
+	bool measure; /* let the kernel measure its programs, all of them: see session_cost() */
 	const struct target *targets; /* at least one; copied */
 	size_t nr_targets;
 	/*
@@ -51,6 +52,21 @@ int session_start(struct session *session, struct error *err);
 /* Readable when session_poll has something to do: a new file, less memory, a new CPU. */
 int session_fd(const struct session *session);
 int session_poll(struct session *session, struct error *err);
+
+/*
+ * Between these no tick falls and no time counts, and what is taken is of one period. After it the
+ * clock has another one; the scheduler's tick has but its own. Not to go on with is an end.
+ */
+void session_pause(struct session *session);
+int session_resume(struct session *session, uint64_t period_ns, struct error *err);
+
+/* What its programs took since it was opened, on all CPUs; zeros without options.measure. */
+struct session_cost {
+	uint64_t runs; /* of the program on the clock or tick */
+	uint64_t ns; /* of all its programs */
+	uint64_t elapsed_ns;
+};
+void session_cost(struct session *session, struct session_cost *ret);
 
 /* After it no tick is counted. */
 int session_stop(struct session *session, struct error *err);

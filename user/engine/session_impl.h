@@ -47,6 +47,7 @@ struct session {
 	struct mapped cpu_accounts;
 	struct mapped target_accounts;
 	uint32_t nr_cpus; /* possible */
+	uint64_t *delivered; /* ticks of each, in the profiles taken so far */
 	struct session_target *targets;
 	uint32_t nr_targets;
 	bool by_cgroup; /* cgroups are targets or told apart */
@@ -54,8 +55,10 @@ struct session {
 	uint32_t *sources; /* by object id of the last profile its place in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
+	int stats_fd; /* while it is open the kernel measures its programs; -1: not for us */
 	struct timespec started; /* wall clock; all else here is monotonic */
 	uint64_t start_ns;
+	uint64_t paused_ns; /* 0: it is not */
 	uint64_t since_ns; /* of the last take, else of the start */
 	uint64_t stop_ns; /* 0 while it runs */
 	struct error failure; /* of the last record */

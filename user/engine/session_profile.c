@@ -36,7 +36,7 @@ static struct counted counted_of(struct session *session)
 
 static uint64_t until_ns(const struct session *session)
 {
-	return session->stop_ns ?: monotonic_ns();
+	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
 }
 
 time_t session_since(const struct session *session)
@@ -117,6 +117,29 @@ static int fill_targets(const struct session *session, const struct counted *cou
 			return ret;
 	}
 	return profile_sum_targets(profile) ? out_of_memory(err) : 0;
+}
+
+/* By CPU, as far as there are some or CPUs are online. */
+static int fill_delivered(const struct session *session, const struct counted *counted,
+			  struct profile *profile, struct error *err)
+{
+	struct profile_sampling *sampling = &profile->sampling;
+	uint64_t ticks;
+	uint32_t cpu;
+
+	sampling->delivered = calloc(session->nr_cpus, sizeof(*sampling->delivered));
+	if (!sampling->delivered)
+		return out_of_memory(err);
+	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
+		ticks = counted_delivered(counted, cpu);
+		if (ticks > session->delivered[cpu])
+			sampling->delivered[cpu] = ticks - session->delivered[cpu];
+		if (counted->take)
+			session->delivered[cpu] += sampling->delivered[cpu];
+		if (sampling->delivered[cpu] || cpu < profile->host.cpus)
+			sampling->nr_delivered = cpu + 1;
+	}
+	return 0;
 }
 
 static int fill_notes(const struct session *session, const struct counted *counted,
@@ -203,6 +226,8 @@ static int fill(struct session *session, const struct counted *counted, struct s
 	read_accounts(session, counted);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
+	if (!ret)
+		ret = fill_delivered(session, counted, profile, err);
 	return ret ?: fill_notes(session, counted, &names, profile, err);
 }
 

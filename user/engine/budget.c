@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/budget.h"
+
+#include <math.h>
+
+#define STEPS_PER_OCTAVE 4
+
+/* What is planned with, of the budget: measured costs are means, and a host gets busier. */
+#define PLANNED 0.85
+
+/* From here on a longer period is due. */
+#define NEARLY_USED 0.95
+
+static uint64_t grid(int step)
+{
+	return (uint64_t)llround((double)BUDGET_PERIOD_MIN * exp2((double)step / STEPS_PER_OCTAVE));
+}
+
+double budget_share(double tick_ns, uint64_t period_ns)
+{
+	return 100 * tick_ns / (double)period_ns;
+}
+
+uint64_t budget_period(double percent, double tick_ns, double max_hz)
+{
+	uint64_t period;
+	int step;
+
+	for (step = 0; (period = grid(step)) <= BUDGET_PERIOD_MAX; step++)
+		if (budget_share(tick_ns, period) <= PLANNED * percent &&
+		    1e9 / (double)period <= max_hz)
+			return period;
+	return 0;
+}
+
+uint64_t budget_adapt(double percent, double tick_ns, double max_hz, uint64_t period_ns,
+		      bool settled)
+{
+	uint64_t wanted = budget_period(percent, tick_ns, max_hz);
+
+	if (!wanted)
+		wanted = grid((int)(STEPS_PER_OCTAVE *
+				    log2((double)BUDGET_PERIOD_MAX / (double)BUDGET_PERIOD_MIN)));
+	if (wanted > period_ns)
+		return budget_share(tick_ns, period_ns) > NEARLY_USED * percent ? wanted :
+										  period_ns;
+	if (settled && (double)wanted * exp2(1.9 / STEPS_PER_OCTAVE) < (double)period_ns)
+		return wanted;
+	return period_ns;
+}
