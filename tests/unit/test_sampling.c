@@ -110,6 +110,22 @@ Test(sampling, rates)
 	"must be a power of two from 2 to 131072, so that a bin is 131072 / scale bytes, a power " \
 	"of two from 1 to 65536"
 
+Test(sampling, budgets)
+{
+	cr_expect_eq(PARSE("--budget 0.5").options.budget_percent, 0.5);
+	cr_expect_eq(PARSE("--budget 1").options.source, SOURCE_UNTOLD);
+	cr_expect_eq(PARSE("--budget 1 --source clock").options.source, SOURCE_CLOCK);
+	cr_expect_eq(PARSE("--budget 1 --source tick").options.source, SOURCE_TICK);
+	REFUSED("--budget 1 -F 100", "run: --budget and --frequency: both say the rate");
+	REFUSED("--budget 1 --period 1000000", "run: --budget and --period: both say the rate");
+#define BUDGET_RULE ": must be a share of a CPU in per cent, above 0 and at most 50, like 1 or 0.5"
+	REFUSED("--budget 0", "run: --budget '0'" BUDGET_RULE);
+	REFUSED("--budget 51", "run: --budget '51'" BUDGET_RULE);
+	REFUSED("--budget -1", "run: --budget '-1'" BUDGET_RULE);
+	REFUSED("--budget nan", "run: --budget 'nan'" BUDGET_RULE);
+	REFUSED("--budget 1%", "run: --budget '1%'" BUDGET_RULE);
+}
+
 Test(sampling, bins)
 {
 	cr_assert_eq(PARSE("--bytes-per-bin 65536").options.bytes_per_bin, 65536);

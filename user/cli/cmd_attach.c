@@ -32,6 +32,9 @@ static int prepare(struct attach *attach, struct error *err)
 	struct sample_loop *loop = &attach->loop;
 	int ret;
 
+	ret = spending_choose(&attach->arguments.sampling, "attach", err);
+	if (ret)
+		return sample_explain(ret, err);
 	ret = result_begin_files(&attach->result, loop->options, NULL, getpid(), err);
 	if (!ret)
 		ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);

@@ -117,6 +117,17 @@ failed:
 	return EXIT_FAILURE;
 }
 
+static int choose_and_run(struct run *run, struct sampling_options *options, struct error *err)
+{
+	int ret = spending_choose(options, "run", err);
+
+	if (!ret)
+		return run_command(run, err);
+	sample_explain(ret, err);
+	print_error(err);
+	return EXIT_FAILURE;
+}
+
 static int cmd_run(int argc, char **argv)
 {
 	struct run_arguments arguments = { 0 };
@@ -140,7 +151,7 @@ static int cmd_run(int argc, char **argv)
 	else {
 		run.wants_preload = arguments.preload;
 		run.argv = argv + first;
-		status = run_command(&run, &err);
+		status = choose_and_run(&run, &arguments.sampling, &err);
 	}
 out:
 	child_free(&run.child);

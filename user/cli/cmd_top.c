@@ -9,6 +9,7 @@
 #include "cli/output.h"
 #include "cli/sample_loop.h"
 #include "cli/sampling.h"
+#include "cli/spending.h"
 #include "cli/target_options.h"
 #include "cli/top_loop.h"
 #include "engine/session.h"
@@ -105,6 +106,7 @@ static int open_session(const struct top_arguments *arguments, struct targets *t
 	options.targets = targets->list;
 	options.nr_targets = targets->nr;
 	options.cgroup_controller = targets->controller;
+	options.measure = false; /* the view keeps the rate that it began with */
 	ret = session_open(&options, &loop->session, err);
 	if (!ret)
 		ret = session_start(loop->session, err);
@@ -164,7 +166,8 @@ static int top(struct top_arguments *arguments, const char *operand)
 	if (ret) {
 		status = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	} else {
-		ret = watch(arguments, &targets, &err);
+		ret = spending_choose(&arguments->sampling, "top", &err);
+		ret = ret ? sample_explain(ret, &err) : watch(arguments, &targets, &err);
 		status = ret ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
 	/* Who read the tables and left need not be told. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/file.h"
+#include "base/util.h"
 #include "cli/output.h"
 #include "profile/profile_append.h"
 #include "profile/profile_io.h"
@@ -81,7 +82,8 @@ int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 	struct profile_sampling *sampling = &profile->sampling;
 	double excess;
 
-	if (!cpu_ns)
+	/* Of several periods no rate is the one. */
+	if (!cpu_ns || sampling->nr_segments)
 		return 0;
 	sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
 	excess = sampling->measured_hz / sampling->requested_hz - 1;
@@ -92,33 +94,52 @@ int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
 			    why_off(sampling, excess));
 }
 
+/* What the session counted, with names while it still has the objects. *ret also after a failure. */
+static int take_part(struct result *result, struct session *session, struct profile **ret,
+		     struct error *err)
+{
+	int code = session_take(session, ret, err);
+
+	if (!code && profile_account_add(&result->sum, &(*ret)->ticks))
+		code = error_set(err, -ENOMEM, "profile: out of memory");
+	return code ?: name_places(session, result->options, *ret, err);
+}
+
+/* What a part does not know: the rest of the whole. */
+static int complete(struct result *result, uint64_t cpu_ns, struct profile *profile,
+		    struct error *err)
+{
+	int code = result_measure_rate(profile, cpu_ns);
+
+	if (!code)
+		code = set_command(profile, result->argv, err);
+	if (!code && result->calls)
+		code = profile_append(profile, result->calls);
+	profile->sampling.cost = result->cost;
+	return code ? error_set(err, -ENOMEM, "profile: out of memory") : 0;
+}
+
 /* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
 static int make_file(struct result *result, struct session *session, uint64_t cpu_ns,
 		     struct profile **ret, struct error *err)
 {
-	struct profile *profile;
+	uint64_t until_ns = monotonic_ns();
 	int code = 0;
 
 	/* First, as long as what it cannot name is still there to take. */
 	if (!result->series.path)
 		code = series_next(&result->series, session_since(session), err);
-	if (!code)
-		code = session_take(session, &profile, err);
 	if (code)
 		return code;
-	*ret = profile;
-	if (result_measure_rate(profile, cpu_ns))
-		code = error_set(err, -ENOMEM, "profile: out of memory");
+	code = take_part(result, session, ret, err);
+	if (!*ret)
+		return code;
 	if (!code)
-		code = set_command(profile, result->argv, err);
+		code = segments_finish(&result->segments, ret, until_ns, err);
 	if (!code)
-		code = name_places(session, result->options, profile, err);
-	if (!code && result->calls && profile_append(profile, result->calls))
-		code = error_set(err, -ENOMEM, "profile: out of memory");
-	if (profile_account_add(&result->sum, &profile->ticks) && !code)
-		code = error_set(err, -ENOMEM, "profile: out of memory");
+		code = complete(result, cpu_ns, *ret, err);
 	if (!code)
-		code = write_file(profile, result->series.path, err);
+		code = write_file(*ret, result->series.path, err);
 	if (!code)
 		return series_written(&result->series, err);
 	series_skip(&result->series);
@@ -139,6 +160,19 @@ void result_cut(struct result *result, struct session *session)
 	if (make_file(result, session, 0, &profile, &err))
 		complain(result, &err);
 	profile_free(profile);
+}
+
+void result_put_aside(struct result *result, struct session *session)
+{
+	uint64_t until_ns = monotonic_ns();
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	if (take_part(result, session, &profile, &err))
+		profile_free(profile);
+	else if (!segments_add(&result->segments, profile, until_ns, &err))
+		return;
+	complain(result, &err);
 }
 
 /* The account of all profiles of a series. */
@@ -219,6 +253,7 @@ int result_started(struct result *result, const struct session *session, struct 
 void result_free(struct result *result)
 {
 	series_free(&result->series);
+	segments_free(&result->segments);
 	profile_free(result->calls);
 	profile_account_free(&result->sum);
 }

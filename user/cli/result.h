@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "cli/sampling.h"
+#include "cli/segments.h"
 #include "cli/series.h"
 #include "engine/session.h"
 
@@ -20,6 +21,8 @@ struct result {
 	struct series series; /* the files' names */
 	struct profile_account sum; /* of all profiles so far, those that could not be written too */
 	struct profile *calls; /* for the last file: what run --preload served; or NULL */
+	struct segments segments; /* of the next file, before the last one */
+	struct profile_cost cost; /* for the next file; all 0: not known */
 	bool failed; /* at least once; it was said */
 };
 
@@ -32,6 +35,12 @@ int result_started(struct result *result, const struct session *session, struct 
 
 /* Writes what was counted since the last time. A failure is one line, and result->failed. */
 void result_cut(struct result *result, struct session *session);
+
+/*
+ * Puts aside what was counted with one period, before the session goes on with another: the next
+ * file has it. A failure is as with a file.
+ */
+void result_put_aside(struct result *result, struct session *session);
 
 /*
  * The last file, after stop, and the summary. cpu_ns: the CPU time COMMAND is known to have used,

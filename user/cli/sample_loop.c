@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -125,6 +126,7 @@ static int timeout_of(const struct sample_loop *loop)
 	uint64_t now = monotonic_ns();
 	int timeout = progress_timeout(&loop->progress);
 
+	timeout = sooner(timeout, loop->spending.due_ns, now);
 	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
 }
 
@@ -139,6 +141,30 @@ static void cut_when_due(struct sample_loop *loop)
 	now = monotonic_ns();
 	if (now >= loop->cut_ns)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
+}
+
+/* Another period, if the budget is for it: what was counted with this one is put aside first. */
+static enum sample_event spend(struct sample_loop *loop)
+{
+	uint64_t before = loop->spending.period_ns;
+	uint64_t period = spending_look(&loop->spending, loop->session);
+	struct error err;
+
+	loop->result->cost = loop->spending.cost;
+	if (period == before)
+		return SAMPLE_NONE;
+	if (loop->options->verbosity > 0)
+		fprintf(stderr,
+			"%sbudget: %.4g Hz from here on: the programs take %.2f us a tick\n",
+			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
+			loop->spending.cost.handler_ns / 1000);
+	session_pause(loop->session);
+	result_put_aside(loop->result, loop->session);
+	if (!session_resume(loop->session, period, &err))
+		return SAMPLE_NONE;
+	print_error(&err);
+	loop->result->failed = true;
+	return SAMPLE_OVER;
 }
 
 static void set_dues(struct sample_loop *loop)
@@ -156,15 +182,21 @@ enum sample_event sample_run(struct sample_loop *loop)
 	enum sample_event event;
 
 	set_dues(loop);
+	if (!loop->spending.options)
+		spending_begin(&loop->spending, loop->options);
 	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
 	do {
 		event = wait_event(loop, timeout_of(loop));
 		if (event == SAMPLE_NONE && loop->end_ns && monotonic_ns() >= loop->end_ns)
 			event = SAMPLE_OVER;
 		if (event == SAMPLE_NONE)
+			event = spend(loop);
+		if (event == SAMPLE_NONE)
 			cut_when_due(loop);
 		progress_update(&loop->progress);
 	} while (event == SAMPLE_NONE);
 	progress_end(&loop->progress);
+	spending_finish(&loop->spending, loop->session);
+	loop->result->cost = loop->spending.cost;
 	return event;
 }

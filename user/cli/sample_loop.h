@@ -10,6 +10,7 @@
 #include "cli/progress.h"
 #include "cli/result.h"
 #include "cli/sampling.h"
+#include "cli/spending.h"
 #include "engine/session.h"
 
 /*
@@ -25,6 +26,7 @@ struct sample_loop {
 	int ended_fd; /* readable when there is nothing more to sample; -1: never */
 	uint64_t duration_ns; /* 0: without end */
 	struct progress progress;
+	struct spending spending;
 	struct signalfd_siginfo signal; /* the last */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: there is no series */
 	uint64_t end_ns; /* when the duration is over; 0: never */

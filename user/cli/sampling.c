@@ -19,6 +19,7 @@
 #define BYTES_PER_BIN_MAX 65536
 #define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
 #define MEMORY_MIN (256 << 10)
+#define BUDGET_MAX 50
 #define INTERVAL_MIN UINT64_C(1000000000) /* FILEs are named by the second */
 
 static const char *const source_words
@@ -57,6 +58,20 @@ static int set_period(const struct opt *opt, const char *value, void *field, str
 		return result;
 	options->requested_hz = 1e9 / (double)options->period_ns;
 	options->has_period = true;
+	return 0;
+}
+
+static int set_budget(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *budget = field;
+	char *end;
+
+	*budget = strtod(value, &end);
+	if (*value < '0' || *value > '9' || *end || !(*budget > 0) || *budget > BUDGET_MAX)
+		return opt_bad(opt, value, err,
+			       "must be a share of a CPU in per cent, above 0 and at most %d, "
+			       "like 1 or 0.5",
+			       BUDGET_MAX);
 	return 0;
 }
 
@@ -182,6 +197,12 @@ const struct opt sampling_rate_opts[] = {
 	  .set = set_period,
 	  .min = PERIOD_MIN,
 	  .max = PERIOD_MAX },
+	{ .name = "budget",
+	  .arg = "PERCENT",
+	  .help = "the highest rate at which sampling takes no more than this of a busy CPU: "
+		  "measured at the start and watched on the way",
+	  .set = set_budget,
+	  .field = FIELD(budget_percent) },
 	{ .name = "source",
 	  .arg = "clock|tick",
 	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway, at a "
@@ -288,6 +309,7 @@ const struct opt sampling_command_opts[] = {
 void sampling_options_init(struct sampling_options *options)
 {
 	*options = (struct sampling_options){
+		.source = SOURCE_UNTOLD,
 		.requested_hz = DEFAULT_HZ,
 		.period_ns = (1000000000 + DEFAULT_HZ / 2) / DEFAULT_HZ,
 		.mode = MODE_CHARGED,
@@ -328,9 +350,22 @@ static int check_interval(const struct sampling_options *options, const char *co
 	return 0;
 }
 
+static int check_budget(const struct sampling_options *options, const char *command,
+			struct error *err)
+{
+	if (!options->budget_percent || (!options->has_frequency && !options->has_period))
+		return 0;
+	error_set(err, -EINVAL, "%s: --budget and --%s: both say the rate", command,
+		  options->has_frequency ? "frequency" : "period");
+	error_hint(err, "leaving one of them out");
+	return -EINVAL;
+}
+
 /* Of the scheduler's tick it is the kernel's. */
 static int settle_rate(struct sampling_options *options, const char *command, struct error *err)
 {
+	if (options->source == SOURCE_UNTOLD && !options->budget_percent)
+		options->source = SOURCE_CLOCK;
 	if (options->source != SOURCE_TICK)
 		return 0;
 	if (options->has_frequency || options->has_period) {
@@ -360,7 +395,7 @@ int sampling_options_check(struct sampling_options *options, const char *command
 		error_hint(err, "leaving one of them out");
 		return -EINVAL;
 	}
-	if (settle_rate(options, command, err))
+	if (check_budget(options, command, err) || settle_rate(options, command, err))
 		return -EINVAL;
 	return check_interval(options, command, err);
 }
@@ -375,7 +410,9 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.split = (enum split)options->split,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
-		.force = options->force,
+		/* What a budget allows may be more than a fifth. */
+		.force = options->force || options->budget_percent > 0,
+		.measure = options->budget_percent > 0,
 	};
 }
 

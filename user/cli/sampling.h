@@ -11,9 +11,14 @@
 #include "engine/session.h"
 #include "symbol/regions.h"
 
+/* Not typed: the clock, unless a budget chooses. */
+#define SOURCE_UNTOLD (SOURCE_TICK + 1)
+
 /* What run (and whatever else samples) lets the user choose. */
 struct sampling_options {
-	unsigned int source; /* enum tick_source */
+	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
+	double budget_percent; /* of a busy CPU; 0: none */
+	double interrupt_ns; /* with a budget, once its rate is chosen: what an interrupt takes */
 	uint64_t period_ns;
 	double requested_hz;
 	unsigned int mode; /* enum tick_mode */

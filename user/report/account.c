@@ -27,6 +27,19 @@ void render_ticks(const struct profile *profile, const struct profile_account *a
 	fprintf(out, ", in %.3f s", (double)profile->duration_ns / 1e9);
 }
 
+void render_cost(const struct profile *profile, FILE *out)
+{
+	const struct profile_cost *cost = &profile->sampling.cost;
+
+	if (!(cost->budget_percent > 0))
+		return;
+	fprintf(out, "cost: %.3g %% of a busy CPU, of a budget of %.3g %%: ", cost->percent,
+		cost->budget_percent);
+	if (cost->interrupt_ns > 0)
+		fprintf(out, "%.1f us an interrupt, ", cost->interrupt_ns / 1000);
+	fprintf(out, "%.2f us in programs a tick\n", cost->handler_ns / 1000);
+}
+
 void render_identity(const struct profile_account *account, FILE *out)
 {
 	const char *separator = " (";

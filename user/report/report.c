@@ -75,6 +75,7 @@ void report_account(const struct profile *profile, FILE *out)
 	render_ticks(profile, &profile->ticks, rows_time(profile, &options), out);
 	fputc('\n', out);
 	render_identity(&profile->ticks, out);
+	render_cost(profile, out);
 	for (i = 0; i < profile->nr_notes; i++)
 		fprintf(out, "note: %s\n", profile->notes[i]);
 }

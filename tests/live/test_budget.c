@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* --budget: the rate that it buys. */
+#include <string.h>
+
+#include <criterion/criterion.h>
+
+#include "engine/sched_tick.h"
+#include "live.h"
+#include "need.h"
+
+TestSuite(live_budget, .timeout = 120);
+
+static double figure(const struct live *live, const char *path)
+{
+	return json_object_get_double(doc_get(live->doc, path));
+}
+
+static const char *word(const struct live *live, const char *path)
+{
+	return json_object_get_string(doc_get(live->doc, path));
+}
+
+/* The clock at the rate that its measured cost allows. */
+Test(live_budget, of_the_clock)
+{
+	const char *options[] = { "--budget", "5", "--source", "clock", NULL };
+	const char *command[] = { WORKLOAD("threads"), "2", "1000", NULL };
+	struct live live;
+	double share;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run_timed(&live, options, command);
+	cr_expect_str_eq(word(&live, "sampling.source"), "clock");
+	cr_expect_eq(figure(&live, "sampling.cost.budget_percent"), 5);
+	cr_expect_gt(figure(&live, "sampling.cost.interrupt_ns"), 0);
+	cr_expect_gt(figure(&live, "sampling.cost.handler_ns"), 0);
+	share = 100 *
+		(figure(&live, "sampling.cost.interrupt_ns") +
+		 figure(&live, "sampling.cost.handler_ns")) /
+		figure(&live, "sampling.period_ns");
+	cr_expect_float_eq(figure(&live, "sampling.cost.percent"), share, 1e-6 * share);
+	cr_expect_leq(share, 5);
+	cr_expect(strstr(live.end.err, "budget of 5 %: "), "%s", live.end.err);
+	cr_expect(strstr(live.end.err, "of a budget of 5 %: "), "%s", live.end.err);
+	live_end(&live);
+}
+
+/* Where the clock would be slower than the scheduler's tick, that is the better buy, if it works. */
+Test(live_budget, chooses_the_source)
+{
+	const char *options[] = { "--budget", "0.1", NULL };
+	const char *command[] = { WORKLOAD("one"), "300", NULL };
+	struct sched_tick found;
+	struct error ignored;
+	struct live live;
+	bool slower;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, options, command);
+	slower = figure(&live, "sampling.period_ns") > (double)sched_tick_period_ns();
+	if (!strcmp(word(&live, "sampling.source"), "tick"))
+		cr_expect_eq(figure(&live, "sampling.cost.interrupt_ns"), 0);
+	else
+		cr_expect(!slower || sched_tick_find(&found, &ignored));
+	live_end(&live);
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/segments.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+int segments_add(struct segments *segments, struct profile *part, uint64_t until_ns,
+		 struct error *err)
+{
+	uint64_t began_ns = until_ns - least(until_ns, part->duration_ns);
+
+	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
+		 sizeof(*segments->list))) {
+		profile_free(part);
+		return error_set(err, -ENOMEM, "profile: out of memory");
+	}
+	if (!segments->nr)
+		segments->since_ns = began_ns;
+	segments->list[segments->nr++] = (struct profile_segment){
+		.since_ns = began_ns - least(began_ns, segments->since_ns),
+		.duration_ns = part->duration_ns,
+		.period_ns = part->sampling.period_ns,
+	};
+	return profile_merger_add(&segments->merger, part, "profile", err);
+}
+
+int segments_finish(struct segments *segments, struct profile **profile, uint64_t until_ns,
+		    struct error *err)
+{
+	struct profile *last = *profile;
+	int ret;
+
+	if (!segments->nr)
+		return 0;
+	*profile = NULL;
+	ret = segments_add(segments, last, until_ns, err);
+	if (!ret)
+		ret = profile_merger_finish(&segments->merger, profile, err);
+	if (!ret) {
+		(*profile)->sampling.segments = segments->list;
+		(*profile)->sampling.nr_segments = segments->nr;
+		segments->list = NULL;
+	}
+	segments_free(segments);
+	return ret;
+}
+
+void segments_free(struct segments *segments)
+{
+	profile_merger_free(&segments->merger);
+	free(segments->list);
+	*segments = (struct segments){ 0 };
+}

@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/spending.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/budget.h"
+#include "engine/calibrate.h"
+#include "engine/sampler.h"
+#include "engine/sched_tick.h"
+
+#define LOOK_NS UINT64_C(1000000000)
+#define SETTLED_NS UINT64_C(10000000000)
+
+/* Fewer say too little of what one takes. */
+#define LOOK_RUNS 200
+
+static void choose_clock(struct sampling_options *options, uint64_t period_ns)
+{
+	options->source = SOURCE_CLOCK;
+	options->period_ns = period_ns;
+	options->requested_hz = 1e9 / (double)period_ns;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: %.4g Hz by the clock, whose interrupt takes %.1f us of a "
+			"busy CPU here\n",
+			options->budget_percent, options->requested_hz,
+			options->interrupt_ns / 1000);
+}
+
+static void choose_tick(struct sampling_options *options)
+{
+	options->source = SOURCE_TICK;
+	options->period_ns = sched_tick_period_ns();
+	options->requested_hz = round(1e9 / (double)options->period_ns);
+	options->interrupt_ns = 0;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: the scheduler's tick, %.6g Hz, which takes no interrupt "
+			"of ours\n",
+			options->budget_percent, options->requested_hz);
+}
+
+/* Whether the scheduler's tick is there and its programs fit, if each took as long as one may. */
+static bool tick_fits(const struct sampling_options *options)
+{
+	struct sched_tick found;
+	struct error ignored;
+
+	return budget_share(BUDGET_HANDLER_NS, sched_tick_period_ns()) <= options->budget_percent &&
+	       !sched_tick_find(&found, &ignored);
+}
+
+static int too_small(const struct sampling_options *options, const char *command, double tick_ns,
+		     struct error *err)
+{
+	error_set(err, -ERANGE,
+		  "%s: --budget %.6g: one tick a second takes more: it costs %.1f us here", command,
+		  options->budget_percent, tick_ns / 1000);
+	error_hint(err, "--budget %.2g", 2 * budget_share(tick_ns, BUDGET_PERIOD_MAX));
+	return -ERANGE;
+}
+
+int spending_choose(struct sampling_options *options, const char *command, struct error *err)
+{
+	double tick_ns;
+	uint64_t period;
+
+	if (!options->budget_percent)
+		return 0;
+	if (options->source == SOURCE_TICK) {
+		/* The user's choice. What it takes is watched, and said. */
+		choose_tick(options);
+		return 0;
+	}
+	options->interrupt_ns = calibrate_busy_tick_ns();
+	if (!options->interrupt_ns)
+		return error_set(err, -EOPNOTSUPP,
+				 "%s: --budget: what a tick takes cannot be measured here",
+				 command);
+	tick_ns = options->interrupt_ns + BUDGET_HANDLER_NS;
+	period = budget_period(options->budget_percent, tick_ns, sampler_max_hz());
+	if (options->source == SOURCE_UNTOLD && (!period || period > sched_tick_period_ns()) &&
+	    tick_fits(options)) {
+		choose_tick(options);
+		return 0;
+	}
+	if (!period)
+		return too_small(options, command, tick_ns, err);
+	choose_clock(options, period);
+	return 0;
+}
+
+void spending_begin(struct spending *spending, const struct sampling_options *options)
+{
+	*spending = (struct spending){
+		.options = options,
+		.period_ns = options->period_ns,
+		.cost = { .budget_percent = options->budget_percent,
+			  .interrupt_ns = options->interrupt_ns },
+	};
+	if (options->budget_percent)
+		spending->due_ns = spending->changed_ns = monotonic_ns();
+}
+
+/*
+ * What a tick's share of the programs is on a busy CPU. That of the scheduler's tick also runs for
+ * timers that are none, and not on CPUs that are idle.
+ */
+static double handler_ns(const struct spending *spending, const struct session_cost *since)
+{
+	double run_ns = (double)since->ns / (double)since->runs, runs = 1;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	if (spending->options->source == SOURCE_TICK && cpus > 0 && since->elapsed_ns)
+		runs = (double)since->runs * (double)spending->period_ns /
+		       ((double)since->elapsed_ns * (double)cpus);
+	return runs > 1 ? runs * run_ns : run_ns;
+}
+
+static void weigh(struct spending *spending, const struct session_cost *now)
+{
+	struct session_cost since = { now->runs - spending->last.runs, now->ns - spending->last.ns,
+				      now->elapsed_ns - spending->last.elapsed_ns };
+	struct profile_cost *cost = &spending->cost;
+
+	if (!since.runs || (since.runs < LOOK_RUNS && cost->handler_ns > 0))
+		return;
+	cost->handler_ns = handler_ns(spending, &since);
+	cost->percent = budget_share(cost->interrupt_ns + cost->handler_ns, spending->period_ns);
+	spending->last = *now;
+}
+
+uint64_t spending_look(struct spending *spending, struct session *session)
+{
+	uint64_t now_ns = monotonic_ns(), period;
+	struct session_cost now;
+
+	if (!spending->due_ns || now_ns < spending->due_ns)
+		return spending->period_ns;
+	spending->due_ns = now_ns + LOOK_NS;
+	session_cost(session, &now);
+	weigh(spending, &now);
+	if (spending->options->source == SOURCE_TICK || !(spending->cost.handler_ns > 0))
+		return spending->period_ns;
+	period = budget_adapt(spending->options->budget_percent,
+			      spending->cost.interrupt_ns + spending->cost.handler_ns,
+			      sampler_max_hz(), spending->period_ns,
+			      now_ns >= spending->changed_ns + SETTLED_NS);
+	if (period != spending->period_ns)
+		spending->changed_ns = now_ns;
+	spending->period_ns = period;
+	return period;
+}
+
+void spending_finish(struct spending *spending, struct session *session)
+{
+	struct session_cost now;
+
+	if (!spending->due_ns)
+		return;
+	session_cost(session, &now);
+	weigh(spending, &now);
+}

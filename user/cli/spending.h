@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPENDING_H
+#define BPFPROFIL_SPENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "cli/sampling.h"
+#include "engine/session.h"
+#include "profile/profile.h"
+
+/* --budget: what sampling takes of a CPU, and the rate that it buys. */
+
+/*
+ * Measures what a tick takes here, and fills in source and rate by it. Without a budget it does
+ * nothing. Says what it chose unless -q. Some 50 ms of two CPUs.
+ */
+int spending_choose(struct sampling_options *options, const char *command, struct error *err);
+
+/* How the session has done, as it is watched while it runs. */
+struct spending {
+	const struct sampling_options *options;
+	uint64_t period_ns;
+	uint64_t due_ns; /* when to look again; 0: there is no budget */
+	uint64_t changed_ns;
+	struct session_cost last;
+	struct profile_cost cost;
+};
+
+void spending_begin(struct spending *spending, const struct sampling_options *options);
+
+/*
+ * Looks at what the programs took since the last time, when that is due, and returns the period to
+ * go on with: the same, mostly.
+ */
+uint64_t spending_look(struct spending *spending, struct session *session);
+
+/* For the profile, at an end. */
+void spending_finish(struct spending *spending, struct session *session);
+
+#endif
