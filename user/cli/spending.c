@@ -102,8 +102,10 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 		.cost = { .budget_percent = options->budget_percent,
 			  .interrupt_ns = options->interrupt_ns },
 	};
-	if (options->budget_percent)
-		spending->due_ns = spending->changed_ns = monotonic_ns();
+	if (!options->budget_percent)
+		return;
+	spending->changed_ns = monotonic_ns();
+	spending->due_ns = spending->changed_ns + LOOK_NS;
 }
 
 /*
@@ -121,17 +123,19 @@ static double handler_ns(const struct spending *spending, const struct session_c
 	return runs > 1 ? runs * run_ns : run_ns;
 }
 
-static void weigh(struct spending *spending, const struct session_cost *now)
+/* Whether there was enough to weigh. */
+static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
 	struct session_cost since = { now->runs - spending->last.runs, now->ns - spending->last.ns,
 				      now->elapsed_ns - spending->last.elapsed_ns };
 	struct profile_cost *cost = &spending->cost;
 
-	if (!since.runs || (since.runs < LOOK_RUNS && cost->handler_ns > 0))
-		return;
+	if (since.runs < runs)
+		return false;
 	cost->handler_ns = handler_ns(spending, &since);
 	cost->percent = budget_share(cost->interrupt_ns + cost->handler_ns, spending->period_ns);
 	spending->last = *now;
+	return true;
 }
 
 uint64_t spending_look(struct spending *spending, struct session *session)
@@ -143,8 +147,7 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 		return spending->period_ns;
 	spending->due_ns = now_ns + LOOK_NS;
 	session_cost(session, &now);
-	weigh(spending, &now);
-	if (spending->options->source == SOURCE_TICK || !(spending->cost.handler_ns > 0))
+	if (!weigh(spending, &now, LOOK_RUNS) || spending->options->source == SOURCE_TICK)
 		return spending->period_ns;
 	period = budget_adapt(spending->options->budget_percent,
 			      spending->cost.interrupt_ns + spending->cost.handler_ns,
@@ -163,5 +166,6 @@ void spending_finish(struct spending *spending, struct session *session)
 	if (!spending->due_ns)
 		return;
 	session_cost(session, &now);
-	weigh(spending, &now);
+	/* Few ticks say little, unless there were no others. */
+	weigh(spending, &now, spending->last.runs ? LOOK_RUNS : 1);
 }
