@@ -16,6 +16,7 @@
 
 #include "base/util.h"
 #include "engine/calibrate.h"
+#include "engine/cost_program.h"
 #include "engine/exit_hook.h"
 #include "engine/objects.h"
 #include "engine/pool.h"
@@ -248,13 +249,10 @@ static int load(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
-/* Two readings of a clock for each run of each program on the host: only where it was asked for. */
-static int measure_programs(struct session *session, struct error *err)
+static int measure(struct session *session, struct error *err)
 {
-	session->stats_fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
-	if (session->stats_fd >= 0)
-		return 0;
-	return error_errno(err, session->stats_fd, "the kernel's statistics of BPF programs");
+	session->stats_fd = program_statistics(err);
+	return session->stats_fd < 0 ? session->stats_fd : 0;
 }
 
 int session_open(const struct session_options *options, struct session **ret, struct error *err)
@@ -293,7 +291,7 @@ int session_open(const struct session_options *options, struct session **ret, st
 	if (!failed)
 		failed = load(session, err);
 	if (!failed && options->measure)
-		failed = measure_programs(session, err);
+		failed = measure(session, err);
 	if (!failed)
 		failed = open_watches(session, err);
 	if (!failed)
@@ -342,26 +340,30 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	return start_sampler(session, err);
 }
 
+struct sampler_programs session_programs(const struct session *session)
+{
+	return session->sampler.programs;
+}
+
 void session_cost(struct session *session, struct session_cost *ret)
 {
 	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
 						    tick_program(session) :
 						    clock_program(session);
 	struct bpf_program *program;
+	struct error ignored;
 
 	*ret = (struct session_cost){ .elapsed_ns = monotonic_ns() - session->start_ns };
 	if (session->stats_fd < 0)
 		return;
 	bpf_object__for_each_program(program, session->skel->obj) {
-		struct bpf_prog_info info = { 0 };
-		__u32 size = sizeof(info);
+		struct program_cost cost = { 0 };
 
-		if (bpf_program__fd(program) < 0 ||
-		    bpf_obj_get_info_by_fd(bpf_program__fd(program), &info, &size))
+		if (program_add_cost(bpf_program__fd(program), &cost, &ignored))
 			continue;
-		ret->ns += info.run_time_ns;
+		ret->ns += cost.ns;
 		if (program == ticking)
-			ret->runs = info.run_cnt;
+			ret->runs = cost.runs;
 	}
 }
 

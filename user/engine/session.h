@@ -44,6 +44,7 @@ struct session_options {
 };
 
 struct session;
+struct sampler_programs;
 
 int session_open(const struct session_options *options, struct session **ret, struct error *err);
 
@@ -59,6 +60,9 @@ int session_poll(struct session *session, struct error *err);
  */
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
+
+/* The programs that tick, once it has started. The descriptors stay the session's. */
+struct sampler_programs session_programs(const struct session *session);
 
 /* What its programs took since it was opened, on all CPUs; zeros without options.measure. */
 struct session_cost {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/cost_program.h"
+
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
+#include <bpf/libbpf.h>
+#include <dirent.h>
+#include <errno.h>
+#include <linux/bpf.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define DESCRIPTORS "/proc/self/fdinfo"
+#define OBJECTS_MAX 256
+
+int program_statistics(struct error *err)
+{
+	int fd = bpf_enable_stats(BPF_STATS_RUN_TIME);
+
+	if (fd >= 0)
+		return fd;
+	error_errno(err, fd, "the kernel's BPF statistics");
+	if (fd == -EPERM)
+		error_hint(err, "sudo; they need CAP_SYS_ADMIN");
+	return fd;
+}
+
+int program_add_cost(int fd, struct program_cost *sum, struct error *err)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t size = sizeof(info);
+	int ret;
+
+	if (fd < 0)
+		return 0;
+	ret = bpf_obj_get_info_by_fd(fd, &info, &size);
+	if (ret)
+		return error_errno(err, ret, "the statistics of a BPF program");
+	sum->runs += info.run_cnt;
+	sum->ns += info.run_time_ns;
+	return 0;
+}
+
+int program_cost(const struct sampler_programs *programs, struct program_cost *ret,
+		 struct error *err)
+{
+	struct program_cost sum = { 0 };
+	int failed = program_add_cost(programs->clock_fd, &sum, err);
+
+	if (!failed)
+		failed = program_add_cost(programs->tick_fd, &sum, err);
+	if (!failed)
+		*ret = sum;
+	return failed;
+}
+
+static int load_nothing(enum bpf_prog_type type, const struct bpf_prog_load_opts *opts)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(type, "bench_empty", "Dual BSD/GPL", insns, 2, opts);
+}
+
+/* On the tracepoint that the tick's program is on. */
+static int load_on_tracepoint(void)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	int id = libbpf_find_vmlinux_btf_id("hrtimer_expire_entry", BPF_TRACE_RAW_TP);
+
+	if (id < 0)
+		return id;
+	opts.attach_btf_id = (__u32)id;
+	return load_nothing(BPF_PROG_TYPE_TRACING, &opts);
+}
+
+int empty_open(struct empty_programs *empty, const struct sampler_programs *like,
+	       uint64_t period_ns, struct error *err)
+{
+	int cpus = libbpf_num_possible_cpus();
+
+	empty->programs = (struct sampler_programs){ .tick_fd = -1, .tickless = like->tickless };
+	empty->programs.clock_fd = load_nothing(BPF_PROG_TYPE_PERF_EVENT, NULL);
+	if (empty->programs.clock_fd < 0)
+		return error_errno(err, empty->programs.clock_fd, "loading an empty BPF program");
+	if (like->tick_fd >= 0) {
+		empty->programs.tick_fd = load_on_tracepoint();
+		if (empty->programs.tick_fd < 0)
+			return error_errno(err, empty->programs.tick_fd,
+					   "loading an empty BPF program on the tick");
+	}
+	if (cpus < 0)
+		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+	return sampler_init(&empty->sampler, period_ns, (uint32_t)cpus, err);
+}
+
+void empty_close(struct empty_programs *empty)
+{
+	sampler_free(&empty->sampler);
+	if (empty->programs.clock_fd > 0)
+		close(empty->programs.clock_fd);
+	if (empty->programs.tick_fd > 0)
+		close(empty->programs.tick_fd);
+	*empty = (struct empty_programs){ 0 };
+}
+
+struct object_memory {
+	uint64_t bytes;
+	unsigned int id; /* programs and maps are numbered apart */
+	bool is_map;
+};
+
+static bool read_memory(const char *name, struct object_memory *ret)
+{
+	unsigned long long bytes;
+	char path[300], line[256];
+	cleanup_file FILE *file = NULL;
+	bool found = false;
+
+	snprintf(path, sizeof(path), DESCRIPTORS "/%s", name);
+	file = fopen(path, "re");
+	*ret = (struct object_memory){ 0 };
+	while (file && fgets(line, sizeof(line), file)) {
+		if (sscanf(line, "memlock: %llu", &bytes) == 1)
+			ret->bytes = bytes;
+		ret->is_map |= sscanf(line, "map_id: %u", &ret->id) == 1;
+		found |= ret->is_map || sscanf(line, "prog_id: %u", &ret->id) == 1;
+	}
+	return found;
+}
+
+/* A map may be open twice. What links have open is open by itself too. */
+uint64_t program_memory(void)
+{
+	struct object_memory objects[OBJECTS_MAX];
+	struct dirent *entry;
+	uint64_t bytes = 0;
+	size_t nr = 0, i;
+	DIR *dir = opendir(DESCRIPTORS);
+
+	if (!dir)
+		return 0;
+	while (nr < OBJECTS_MAX && (entry = readdir(dir))) {
+		if (!read_memory(entry->d_name, &objects[nr]) || !objects[nr].bytes)
+			continue;
+		for (i = 0;
+		     objects[i].id != objects[nr].id || objects[i].is_map != objects[nr].is_map;
+		     i++)
+			;
+		if (i == nr)
+			bytes += objects[nr++].bytes;
+	}
+	closedir(dir);
+	return bytes;
+}
