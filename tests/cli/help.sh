@@ -32,7 +32,7 @@ help_to_full_disk() {
 }
 verdict $? version
 
-[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge serve bin doctor completion ' ]
+[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge serve bin bench doctor completion ' ]
 verdict $? commands
 
 for command in $(commands); do
@@ -51,7 +51,7 @@ for command in $(commands); do
 		grep -qE "^\\.Sh $heading" "$page"
 		verdict $? "man_${command}_${heading// /_}"
 	done
-	[[ $command != @(run|attach) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
+	[[ $command != @(run|attach|bench) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
 	verdict $? "man_${command}_overhead"
 	if ! command -v mandoc >/dev/null; then
 		echo "SKIP cli::man_$command: no mandoc in PATH"

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/bench_host.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/sched_tick.h"
+
+/* The value of a line "NAME\t: VALUE" of /proc/cpuinfo; NULL: another name. */
+static const char *value_of(char *line, const char *name)
+{
+	size_t length = strlen(name);
+	char *colon = strchr(line, ':');
+
+	if (strncmp(line, name, length) || !colon || colon[1] != ' ')
+		return NULL;
+	line[strcspn(line, "\n")] = '\0';
+	return colon + 2;
+}
+
+/* Of the first CPU. Only x86 tells both; a guest's CPU has a flag for what it runs under. */
+static void read_cpu(struct bench_host *host)
+{
+	cleanup_file FILE *file = fopen("/proc/cpuinfo", "re");
+	cleanup_free char *line = NULL;
+	const char *value;
+	size_t size = 0;
+
+	while (file && host->machine == MACHINE_UNKNOWN && getline(&line, &size, file) > 0) {
+		value = value_of(line, "model name");
+		if (value)
+			snprintf(host->model, sizeof(host->model), "%s", value);
+		value = value_of(line, "flags");
+		if (value)
+			host->machine = strstr(value, " hypervisor") ? MACHINE_VIRTUAL :
+								       MACHINE_METAL;
+	}
+}
+
+void bench_host_read(struct bench_host *ret)
+{
+	uint64_t period_ns = sched_tick_period_ns();
+
+	memset(ret, 0, sizeof(*ret));
+	uname(&ret->system);
+	ret->started = time(NULL);
+	ret->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	ret->tick_hz = period_ns ? 1e9 / (double)period_ns : 0;
+	read_cpu(ret);
+}
