@@ -54,6 +54,8 @@ struct result {
 	struct prog_misses misses;
 	uint64_t cpu_window_ns;
 	uint64_t cpu_total_ns;
+	uint64_t start_ns; /* until its program ran */
+	uint64_t stop_ns; /* from its end's signal on */
 	uint64_t maps_kib;
 	long peak_kib;
 	int status;
@@ -229,12 +231,13 @@ static void end_workload(void)
 	workload = 0;
 }
 
-static void start(char **argv, int argc, const char *state)
+static void start(char **argv, int argc, const char *state, struct result *result)
 {
 	char program[4096], objects[4096];
 	char *workload_argv[] = { program,	     (char *)state,   objects,
 				  (char *)opt.pages, (char *)opt.kib, NULL };
 	uint32_t after = newest_prog();
+	uint64_t began_ns = now_ns();
 
 	snprintf(program, sizeof(program), "%s/workload", opt.build);
 	snprintf(objects, sizeof(objects), "%s/objects", opt.build);
@@ -245,6 +248,7 @@ static void start(char **argv, int argc, const char *state)
 	if (!strcmp(opt.mode, "beside")) {
 		profiler = spawn(argv, opt.output);
 		await_prog(after);
+		result->start_ns = now_ns() - began_ns;
 	}
 	workload = opt.load ? spawn_load() : spawn(workload_argv, "-");
 }
@@ -283,12 +287,14 @@ static void watch(struct window *window, uint32_t after, struct result *result)
 /* The profiler's own CPU time is read while it is a zombie: rusage would add the workload's. */
 static void stop(struct result *result)
 {
-	uint64_t limit = now_ns() + STOP_SECONDS * 1000000000ULL;
 	struct rusage usage;
+	uint64_t limit, began_ns;
 
 	end_workload();
 	if (!profiler)
 		return;
+	began_ns = now_ns();
+	limit = began_ns + STOP_SECONDS * 1000000000ULL;
 	if (!strcmp(opt.mode, "beside"))
 		kill(profiler, SIGINT);
 	while (!ended(profiler)) {
@@ -296,6 +302,7 @@ static void stop(struct result *result)
 			kill(profiler, SIGKILL);
 		sleep_for(POLL_NS / 1e9);
 	}
+	result->stop_ns = now_ns() - began_ns;
 	result->cpu_total_ns = process_cpu_ns(profiler);
 	wait4(profiler, &result->status, 0, &usage);
 	result->peak_kib = usage.ru_maxrss;
@@ -315,6 +322,8 @@ static void print_window(const struct window *window, const struct result *r)
 	       (unsigned long long)elapsed);
 	printf("missed=%llu renewed=%llu ", (unsigned long long)r->misses.misses,
 	       (unsigned long long)r->misses.renewed);
+	printf("start_ns=%llu stop_ns=%llu ", (unsigned long long)r->start_ns,
+	       (unsigned long long)r->stop_ns);
 	printf("runs=%llu run_ns=%llu cpu_window_ns=%llu cpu_total_ns=%llu peak_kib=%ld "
 	       "maps_kib=%llu\n",
 	       (unsigned long long)r->handler.runs, (unsigned long long)r->handler.ns,
@@ -333,7 +342,7 @@ static int run_window(char **argv, int argc)
 		give_up("cannot switch the kernel's BPF statistics on: run as root");
 	snprintf(state, sizeof(state), "%s/state", opt.build);
 	window = make_window(state);
-	start(argv, argc, state);
+	start(argv, argc, state, &result);
 	watch(window, after, &result);
 	stop(&result);
 	print_window(window, &result);
