@@ -68,7 +68,7 @@ differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
 # Directories are order-only prerequisites, by $$(@D)/. On the goals that install what is missing,
 # each waits for that, so that no compiler starts before it is there.
-DEPS_FIRST := $(if $(filter check check-% demo bench soak fuzz deb,$(GOALS)),deps)
+DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)
 	$(Q)mkdir -p $@
@@ -100,7 +100,7 @@ PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
 	$(if $(filter deb check-deb deps,$(GOALS)),$(PKGS_DEB)) \
 	$(if $(filter check-deb deps,$(GOALS)),lintian) \
-	$(if $(filter check-vm deps,$(GOALS)),$(PKGS_VM)) \
+	$(if $(filter check-vm deps,$(GOALS))$(filter -g,$(BENCH_ARGS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \
 	$(if $(filter check-fdo deps,$(GOALS)),$(PKGS_FDO)) \

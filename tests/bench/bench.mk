@@ -23,6 +23,16 @@ $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
 
+# What a host has too many of: a static program, and text that it copies.
+$(BUILD)/bench/many: tests/bench/many.c tests/bench/bench.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) $< -o $@ -static -pthread
+
+$(BUILD)/bench/stub: tests/bench/stub.c tests/bench/bench.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) -g0 -fno-asynchronous-unwind-tables -nostdlib -static \
+		-Wl,-e,stub,-Ttext-segment=0,-z,noseparate-code,--build-id=none $< -o $@
+
 # Built one by one from the same source. The 1 before the number: 08 is no octal number.
 $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
@@ -30,4 +40,6 @@ $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/
 
 bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS) $(BUILD)/soak/brief
 
-DEP_FILES += $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)
+bench-scale: $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/many $(BUILD)/bench/stub
+
+DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)
