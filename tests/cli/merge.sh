@@ -61,6 +61,17 @@ expect merge_many_mode 1 "bpfprofil: merge: $work/user: mode user, where the fil
 	"$bin" merge -o "$work/x" "${many[@]}" "$work/user" "$work/no"
 expect merge_many_modes 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
 	"$bin" merge -o "$work/x" "${many[@]:0:20}" "${users[@]}"
+# The second thread's first file has none, and goes with either.
+sed 's/"hierarchy": "v2", //' "$a" >"$work/none_said"
+sed 's/"hierarchy": "v2"/"hierarchy": "cpu"/' "$a" >"$work/v1"
+silent=()
+for _ in {1..9}; do
+	silent+=("$work/none_said")
+done
+expect merge_many_hierarchies 1 \
+	"bpfprofil: merge: $work/v1: cgroups by cpu, where the files before it have v2" \
+	"$bin" merge -o "$work/x" "${silent[@]}" "${silent[@]:1}" "$a" "${silent[@]}" "$work/v1" \
+	"${silent[@]:1}"
 expect merge_no_folder 1 "bpfprofil: merge: $work/no/x: No such file or directory" \
 	"$bin" merge -o "$work/no/x" "$a"
 [ ! -e "$work/x" ]

@@ -120,12 +120,8 @@ static int join_shares(struct share *shares, size_t nr, struct error *err)
 	int code = 0;
 
 	for (i = 0; i < nr && !code; i++) {
-		struct profile *sum = shares[i].merger.sum;
-
-		if (i && sum) {
-			shares[i].merger.sum = NULL;
-			code = profile_merger_add(merger, sum, shares[i].files[0], err);
-		}
+		if (i)
+			code = profile_merger_join(merger, &shares[i].merger, err);
 		if (!code && shares[i].code) {
 			code = shares[i].code;
 			*err = shares[i].err;

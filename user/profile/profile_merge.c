@@ -130,8 +130,9 @@ static bool same_command(char *const *a, char *const *b)
 	return !a[i] && !b[i];
 }
 
+/* A part that is a sum is spoken of by the names of its own parts; hierarchy_of: whose that is. */
 static int check_sampling(const struct profile_sampling *sum, const struct profile_sampling *part,
-			  const char *name, struct error *err)
+			  const char *name, const char *hierarchy_of, struct error *err)
 {
 	if (strcmp(sum->mode, part->mode) != 0)
 		return error_set(err, -EINVAL, "%s: mode %s, where the files before it have %s",
@@ -141,8 +142,8 @@ static int check_sampling(const struct profile_sampling *sum, const struct profi
 				 name, part->source, sum->source);
 	if (sum->hierarchy && part->hierarchy && strcmp(sum->hierarchy, part->hierarchy) != 0)
 		return error_set(err, -EINVAL,
-				 "%s: cgroups by %.64s, where the files before it have %.64s", name,
-				 part->hierarchy, sum->hierarchy);
+				 "%s: cgroups by %.64s, where the files before it have %.64s",
+				 hierarchy_of, part->hierarchy, sum->hierarchy);
 	return 0;
 }
 
@@ -232,12 +233,14 @@ static int fold_when_large(struct profile_merger *merger, struct error *err)
 }
 
 static int join(struct profile_merger *merger, struct profile *part, const char *name,
-		struct error *err)
+		const char *hierarchy_of, struct error *err)
 {
-	int code = check_sampling(&merger->sum->sampling, &part->sampling, name, err);
+	int code = check_sampling(&merger->sum->sampling, &part->sampling, name, hierarchy_of, err);
 
 	if (code)
 		return code;
+	if (!merger->hierarchy_of && part->sampling.hierarchy)
+		merger->hierarchy_of = hierarchy_of;
 	if (join_heads(merger->sum, part) || profile_append(merger->sum, part))
 		return no_memory(err);
 	return fold_when_large(merger, err);
@@ -250,11 +253,28 @@ int profile_merger_add(struct profile_merger *merger, struct profile *part, cons
 
 	if (!code && !merger->sum) {
 		merger->sum = part;
+		merger->first = name;
+		merger->hierarchy_of = part->sampling.hierarchy ? name : NULL;
 		return 0;
 	}
 	if (!code)
-		code = join(merger, part, name, err);
+		code = join(merger, part, name, name, err);
 	profile_free(part);
+	return code;
+}
+
+int profile_merger_join(struct profile_merger *merger, struct profile_merger *other,
+			struct error *err)
+{
+	int code = 0;
+
+	if (other->sum && !merger->sum) {
+		*merger = *other;
+		other->sum = NULL;
+	} else if (other->sum) {
+		code = join(merger, other->sum, other->first, other->hierarchy_of, err);
+	}
+	profile_merger_free(other);
 	return code;
 }
 

@@ -14,14 +14,20 @@
 struct profile_merger {
 	struct profile *sum; /* NULL: of nothing yet */
 	size_t folded; /* its weight when it was last folded */
+	const char *first; /* the name of its first part, */
+	const char *hierarchy_of; /* and of the first that has a hierarchy; NULL: none has */
 };
 
 /*
- * Adds a part, which is the merger's from then on, also when this fails. name is for the message.
- * -EINVAL: its ticks are of another kind than those before.
+ * Adds a part, which is the merger's from then on, also when this fails. name is for the message, and
+ * outlives the merger. -EINVAL: its ticks are of another kind than those before.
  */
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err);
+
+/* Adds what another one holds, which then holds nothing. The message names the part it is about. */
+int profile_merger_join(struct profile_merger *merger, struct profile_merger *other,
+			struct error *err);
 
 /* The sum of one part at least; the caller frees it. */
 int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err);
