@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * A fork while the server copies: what it has taken from the kernel's counters, and not yet written
+ * when the child's image was made, is in the child's buffer all the same. The server is held at a
+ * system call of that copy; counters of 32 bits, that wrap in it too.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/ptrace.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+static struct serve serve;
+
+static void begin(void)
+{
+	if (have_root())
+		caller_begin(&serve, ARGS(NULL));
+}
+
+static void end(void)
+{
+	if (have_root())
+		serve_end(&serve);
+}
+
+TestSuite(calls_amid, .init = begin, .fini = end);
+
+enum { COUNTERS = 64 };
+
+static uint32_t counters[COUNTERS];
+
+/* 64 KiB of text for each: nearly all ticks are in one. */
+static size_t first_pc(void)
+{
+	return (text_start() & ~0xffffUL) - 32 * 0x10000UL;
+}
+
+static void start(uint32_t preset)
+{
+	struct prof region = { counters, sizeof(counters), first_pc(), 4 };
+
+	memset(counters, 0, sizeof(counters));
+	counters[(text_start() - first_pc()) >> 16] = preset;
+	ENSURE(bpfprofil_dialect("bsd44") == 0);
+	ENSURE(sprofil(&region, 1, NULL, PROF_FAST | PROF_UINT) == 0);
+}
+
+/* All ticks in the buffer, modulo 2^32. */
+static uint32_t counted(uint32_t preset)
+{
+	uint32_t sum = -preset;
+	int i;
+
+	for (i = 0; i < COUNTERS; i++)
+		sum += counters[i];
+	return sum;
+}
+
+/* Where a copy is held: at the entry of a call that reads or writes the buffer, or behind it. */
+struct place {
+	uint64_t call;
+	bool done;
+};
+
+static void ask(enum __ptrace_request request, void *data)
+{
+	ENSURE(ptrace(request, serve.child.pid, NULL, data) == 0);
+}
+
+static void wait_for_stop(void)
+{
+	int status = 0;
+
+	while (waitpid(serve.child.pid, &status, __WALL) < 0)
+		ENSURE(errno == EINTR);
+	ENSURE(WIFSTOPPED(status));
+}
+
+static bool at_entry_of(uint64_t call)
+{
+	struct __ptrace_syscall_info info = { 0 };
+	uintptr_t start = (uintptr_t)counters;
+
+	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, serve.child.pid, sizeof(info), &info) > 0);
+	return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == call &&
+	       info.entry.args[3] - start < sizeof(counters);
+}
+
+static void hold_server(void)
+{
+	ask(PTRACE_SEIZE, (void *)PTRACE_O_TRACESYSGOOD);
+	ask(PTRACE_INTERRUPT, NULL);
+	wait_for_stop();
+}
+
+static void let_it_run_to(const struct place *place)
+{
+	do {
+		ask(PTRACE_SYSCALL, NULL);
+		wait_for_stop();
+	} while (!at_entry_of(place->call));
+	if (place->done) {
+		ask(PTRACE_SYSCALL, NULL);
+		wait_for_stop();
+	}
+}
+
+struct found {
+	uint32_t preset;
+	uint64_t inherited;
+};
+
+static void say_found(void *argument)
+{
+	struct found *found = argument;
+	struct bpfprofil_status status;
+
+	burn_low(0.02);
+	ENSURE(off() == 0);
+	status = told();
+	ENSURE_NUMBER(status.binned, >, 5);
+	found->inherited = (uint32_t)(counted(found->preset) - status.binned);
+}
+
+static void fork_at(const struct place *place, uint32_t preset)
+{
+	struct found *found =
+		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	uint64_t own;
+	int child;
+
+	ENSURE(found != MAP_FAILED);
+	found->preset = preset;
+	start(preset);
+	hold_server();
+	burn_low(0.03);
+	let_it_run_to(place);
+	child = caller_fork(say_found, found);
+	ask(PTRACE_DETACH, NULL);
+	ENSURE(off() == 0);
+	own = told().binned;
+	caller_join(child);
+	ENSURE_NUMBER(own, >, 20);
+	ENSURE_NUMBER(counted(preset), ==, own);
+	/* The parent has had a tick or two since. */
+	ENSURE_NUMBER(found->inherited, <=, own + 1);
+	ENSURE_NUMBER(found->inherited + 3, >=, own);
+	munmap(found, PAGE);
+}
+
+static void fork_amid_copy_body(void *argument)
+{
+	static const struct place places[] = {
+		{ SYS_pread64, false },
+		{ SYS_pread64, true },
+		{ SYS_pwrite64, false },
+		{ SYS_pwrite64, true },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
+		fork_at(&places[i], *(uint32_t *)argument);
+}
+
+Test(calls_amid, fork)
+{
+	uint32_t preset = 0;
+
+	NEED_ROOT();
+	caller_run(fork_amid_copy_body, &preset);
+}
+
+Test(calls_amid, fork_and_wrap)
+{
+	uint32_t preset = UINT32_MAX - 5;
+
+	NEED_ROOT();
+	caller_run(fork_amid_copy_body, &preset);
+}
