@@ -38,6 +38,9 @@ TestSuite(fault, .timeout = 600);
 
 #define COMMAND_STATUS 7
 
+/* For `merge`, so many that threads read them where there are two CPUs. */
+#define MANY_FILES 36
+
 /* --- what a command that succeeded must have written ------------------------------------------ */
 
 static const char *judge_profile(const struct outcome *outcome)
@@ -64,6 +67,20 @@ static const char *judge_attached(const struct outcome *outcome)
 	complete = profile->complete && profile->nr_targets == 1 && profile->ticks.total > 0;
 	profile_free(profile);
 	return complete ? NULL : "success, but the profile is not complete";
+}
+
+/* Each file's 1,060 ticks. */
+static const char *judge_sum(const struct outcome *outcome)
+{
+	struct profile *profile;
+	struct error err;
+	bool whole;
+
+	if (profile_load(outcome->file, &profile, &err))
+		return "success, but FILE is no profile";
+	whole = profile->ticks.total == MANY_FILES * 1060;
+	profile_free(profile);
+	return whole ? NULL : "success, but not the ticks of all files";
 }
 
 /* Two tables, the last one of all so far. */
@@ -382,6 +399,24 @@ Test(fault, merge)
 	profile = make_profile(&live);
 	try_reader("merge", ARGS("merge", "-o", "-", profile, profile), NULL, judge_same_out);
 	live_end(&live);
+}
+
+Test(fault, merge_by_threads)
+{
+	const char *arguments[3 + MANY_FILES + 1] = { "merge", "-o", "sum.json" };
+	struct subject subject = {
+		.name = "merge by threads",
+		.arguments = arguments,
+		.file = "sum.json",
+		.judge = judge_sum,
+	};
+	size_t i;
+
+	for (i = 3; i < 3 + MANY_FILES; i++)
+		arguments[i] = FAULT_PROFILE;
+	both(subject, MEMORY);
+	both(subject, MEMORY_GONE);
+	both(subject, CALLS);
 }
 
 Test(fault, diff)

@@ -34,7 +34,7 @@ enum fault_class {
 /* True when this call is to fail; errno is set then. error: the errno unless the plan has one. */
 bool fault_due(enum fault_class class, int error);
 
-/* What the library calls in between is not the program's. */
+/* What the library calls in between, in this thread, is not the program's. */
 void fault_pause(void);
 void fault_resume(void);
 

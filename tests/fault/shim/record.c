@@ -8,6 +8,7 @@
 #include <limits.h>
 #include <link.h>
 #include <linux/bpf.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -50,7 +51,10 @@ static struct {
 	int error; /* 0: the class's */
 } plan;
 
-static int paused = 1; /* until the constructor has run */
+static bool begun; /* the constructor has run, and it is not over yet */
+/* Beside the stack pointer: another way to it would allocate. */
+static __thread __attribute__((tls_model("initial-exec"))) int paused;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all below */
 static unsigned long fired;
 static struct stack fired_at;
 static struct site sites[MAX_SITES];
@@ -72,7 +76,7 @@ void fault_resume(void)
 
 void fault_end(void)
 {
-	paused = INT_MAX / 2;
+	__atomic_store_n(&begun, false, __ATOMIC_RELAXED);
 }
 
 static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *argument)
@@ -161,15 +165,17 @@ __attribute__((noinline)) bool fault_due(enum fault_class class, int error)
 	uint64_t hash;
 	bool due;
 
-	if (paused)
+	if (!__atomic_load_n(&begun, __ATOMIC_RELAXED) || paused)
 		return false;
 	fault_pause();
 	hash = walk(&stack);
+	pthread_mutex_lock(&lock);
 	due = planned(class, hash, take_site(class, hash));
 	if (due && !fired++) {
 		fired_at = stack;
 		report_fired();
 	}
+	pthread_mutex_unlock(&lock);
 	fault_resume();
 	if (due)
 		errno = plan.error ? plan.error : error;
@@ -184,9 +190,11 @@ void fault_program(int fd)
 					  .info = (uintptr_t)&info } };
 
 	fault_pause();
+	pthread_mutex_lock(&lock);
 	if (!syscall(SYS_bpf, BPF_OBJ_GET_INFO_BY_FD, &attr, sizeof(attr)) &&
 	    nr_programs < MAX_PROGRAMS)
 		programs[nr_programs++] = info.id;
+	pthread_mutex_unlock(&lock);
 	fault_resume();
 }
 
@@ -255,7 +263,7 @@ static __attribute__((constructor)) void begin(void)
 	unsetenv("FAULT_ERRNO");
 	unsetenv("FAULT_REPORT");
 	each_fd(mark_inherited, NULL);
-	paused = 0;
+	begun = true;
 }
 
 static __attribute__((destructor)) void end(void)
@@ -263,7 +271,7 @@ static __attribute__((destructor)) void end(void)
 	FILE *out;
 	size_t i;
 
-	if (paused || !report_path[0])
+	if (!begun || !report_path[0])
 		return;
 	fault_end();
 	out = fopen(report_path, "we");
