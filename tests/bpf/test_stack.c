@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * The stack of the programs as the verifier of 6.1 adds it up, whose answer to too much is no more
+ * than "combined stack size of 5 calls is 544. Too large". Later verifiers are more lenient, so that
+ * loading here does not tell.
+ */
+#include <bpf/libbpf.h>
+#include <criterion/criterion.h>
+#include <linux/bpf.h>
+
+#include "need.h"
+#include "shared/abi.h"
+
+#include "profil.skel.h"
+
+#define MAX_STACK 512
+#define ROUND 32
+#define MAX_FRAMES 8
+
+struct code {
+	const struct bpf_insn *insns;
+	size_t nr;
+};
+
+static bool calls(const struct bpf_insn *insn)
+{
+	return (insn->code == (BPF_JMP | BPF_CALL) && insn->src_reg == BPF_PSEUDO_CALL) ||
+	       (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC);
+}
+
+/* Whether another function begins here, as something calls it. */
+static bool begins(const struct code *code, size_t at)
+{
+	size_t i;
+
+	for (i = 0; i < code->nr; i++)
+		if (calls(&code->insns[i]) && i + 1 + (size_t)code->insns[i].imm == at)
+			return true;
+	return false;
+}
+
+/* How far below the frame pointer an instruction reaches, by itself or by an address it makes. */
+static int reach(const struct bpf_insn *insn, const struct bpf_insn *last)
+{
+	int class = BPF_CLASS(insn->code), below = 0;
+
+	if (class == BPF_LDX && insn->src_reg == BPF_REG_10)
+		below = -insn->off;
+	else if ((class == BPF_ST || class == BPF_STX) && insn->dst_reg == BPF_REG_10)
+		below = -insn->off;
+	else if (insn->code == (BPF_ALU64 | BPF_ADD | BPF_K) && last &&
+		 last->code == (BPF_ALU64 | BPF_MOV | BPF_X) && last->src_reg == BPF_REG_10 &&
+		 last->dst_reg == insn->dst_reg)
+		below = -insn->imm;
+	return below;
+}
+
+/* The deepest chain of calls from the function at `first` on. */
+static int depth(const struct code *code, size_t first, int frames)
+{
+	int own = 1, deepest = 0, below;
+	size_t i;
+
+	cr_assert_leq(frames, MAX_FRAMES);
+	for (i = first; i < code->nr && (i == first || !begins(code, i)); i++) {
+		below = reach(&code->insns[i], i > first ? &code->insns[i - 1] : NULL);
+		own = below > own ? below : own;
+		if (calls(&code->insns[i])) {
+			below = depth(code, i + 1 + (size_t)code->insns[i].imm, frames + 1);
+			deepest = below > deepest ? below : deepest;
+		}
+	}
+	return (own + ROUND - 1) / ROUND * ROUND + deepest;
+}
+
+Test(bpf_stack, fits_what_6_1_allows)
+{
+	struct bpf_program *program;
+	struct profil_bpf *skel;
+	size_t checked = 0;
+
+	NEED_ROOT();
+	skel = profil_bpf__open();
+	cr_assert(skel);
+	bpf_object__for_each_program(program, skel->obj)
+		bpf_program__set_autoload(program, program != skel->progs.profil_exit_mm);
+	cr_assert_eq(profil_bpf__load(skel), 0);
+	bpf_object__for_each_program(program, skel->obj) {
+		const struct code code = { bpf_program__insns(program),
+					   bpf_program__insn_cnt(program) };
+		int stack;
+
+		if (program == skel->progs.profil_exit_mm)
+			continue;
+		cr_assert(code.insns && code.nr);
+		stack = depth(&code, 0, 1);
+		cr_log_info("%s: %d bytes", bpf_program__name(program), stack);
+		cr_expect_leq(stack, MAX_STACK, "%s: %d bytes of stack", bpf_program__name(program),
+			      stack);
+		checked += stack > MAX_STACK / 2;
+	}
+	/* The ticks: that calls are seen at all. */
+	cr_expect_geq(checked, 4);
+	profil_bpf__destroy(skel);
+}
