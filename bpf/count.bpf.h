@@ -129,9 +129,10 @@ static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
  */
 static __always_inline u32 hot_page(struct xlat_entry *xlat, u32 entry, u32 shift)
 {
-	u32 number = xlat->hot & XLAT_HOT_MASK;
+	/* Once: user space may clear it. */
+	u32 hot = *(volatile u32 *)&xlat->hot, number = hot & XLAT_HOT_MASK;
 
-	if (number && xlat->hot >> XLAT_HOT_BITS == entry)
+	if (number && hot >> XLAT_HOT_BITS == entry)
 		return number;
 	number = page_in(xlat->dir, entry, shift);
 	if (number <= XLAT_HOT_MASK)

@@ -71,11 +71,11 @@ verdict $? bench_quiet
 	grep -qE '^clock +10000 +[0-9.]+ ' "$work/text" && [ "$(wc -L <"$work/text")" -le 100 ]
 verdict $? bench_text
 
-# Interrupted, nothing is left of it: no result, no program that spins.
+# Interrupted (TERM: bash has INT ignored by what runs beside it), nothing is left of it: no result, no program that spins.
 setsid "$bin" bench --rounds 100 >"$work/out" 2>"$work/err" </dev/null &
 bench=$!
 sleep 2
-[ "$(left_of $bench | wc -l)" -eq 2 ] && kill -INT $bench
+[ "$(left_of $bench | wc -l)" -eq 2 ] && kill -TERM $bench
 verdict $? bench_has_a_program
 wait $bench
 [ $? -eq 1 ] && [ ! -s "$work/out" ] && [ -z "$(left_of $bench)" ] &&

@@ -9,6 +9,7 @@
 
 #include <criterion/criterion.h>
 
+#include "base/util.h"
 #include "cli/sample_loop.h"
 #include "doc.h"
 #include "engine/child.h"
@@ -24,7 +25,7 @@ static void begin_cheap(struct sample_loop *loop, struct sampling_options *optio
 	options->budget_percent = 0.25;
 	options->period_ns = 1000003;
 	options->requested_hz = 1e9 / 1000003;
-	spending_begin(&loop->spending, options);
+	spending_begin(&loop->spending, options, NULL);
 	loop->spending.changed_ns = 0;
 }
 
@@ -46,7 +47,7 @@ static double seconds_of(struct json_object *doc)
 }
 
 /* Segments follow each other, of different periods, and say which targets have. */
-static void check_segments(struct json_object *doc)
+static void check_segments(struct json_object *doc, uint64_t wall_ns)
 {
 	struct json_object *segments = doc_get(doc, "sampling.segments");
 	uint64_t end = 0, duration = 0, last = 0;
@@ -63,6 +64,8 @@ static void check_segments(struct json_object *doc)
 		duration += doc_number(segment, "duration_ns");
 	}
 	cr_expect_eq(duration, doc_number(doc, "duration_ns"));
+	cr_expect_leq(end, wall_ns, "a segment ends %lu ns after the start, all after %lu", end,
+		      wall_ns);
 	cr_expect_geq(json_object_array_length(doc_get(doc, "targets")), 2);
 }
 
@@ -81,6 +84,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	struct error err = { 0 };
 	char profile[] = "/tmp/bpfprofil-test-XXXXXX";
 	struct json_object *doc;
+	uint64_t started_ns, stopped_ns;
 	double ratio;
 	int fd;
 
@@ -96,10 +100,12 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	cr_assert_eq(child_fork(argv, NULL, &child, &err), 0, "%s", err.text);
 	target.pid = child.pid;
 	cr_assert_eq(result_begin_files(&result, &options, argv, child.pid, &err), 0);
+	started_ns = monotonic_ns();
 	cr_assert_eq(sample_start(&loop, &target, 1, NULL, &err), 0, "%s", err.text);
 	cr_assert_eq(child_exec(&child, argv[0], &err), 0, "%s", err.text);
 	cr_assert_eq(sample_run(&loop), SAMPLE_OVER);
 	cr_assert_eq(session_stop(loop.session, &err), 0, "%s", err.text);
+	stopped_ns = monotonic_ns();
 	kill(child.pid, SIGKILL);
 	child_wait(&child);
 	result_finish(&result, loop.session, child.cpu_ns);
@@ -107,7 +113,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	doc = doc_load(profile);
 	doc_assert_sound(doc);
 	doc_assert_delivered(doc);
-	check_segments(doc);
+	check_segments(doc, stopped_ns - started_ns);
 	/* But for the pauses, of some 20 ms each. */
 	ratio = seconds_of(doc) * 1e9 / (double)child.cpu_ns;
 	cr_expect_float_eq(ratio, 1, 0.04 + host_stolen_part(), "%.3f", ratio);

@@ -287,6 +287,18 @@ void cleanup_free_pointer(void *pointer)
 	free(block);
 }
 
+int read_first_line(const char *path, char *line, size_t size)
+{
+	cleanup_file FILE *file = fopen(path, "re");
+
+	if (!file)
+		return -errno;
+	if (!fgets(line, (int)size, file))
+		return -EIO;
+	line[strcspn(line, "\n")] = '\0';
+	return 0;
+}
+
 uint64_t monotonic_ns(void)
 {
 	struct timespec now;

@@ -24,6 +24,9 @@ int parse_double(const char *text, double *ret); /* decimal, may have an exponen
 int parse_size(const char *text, uint64_t *ret); /* bytes; K, M, G, T are powers of 1024 */
 int parse_duration(const char *text, uint64_t *ret); /* ns; ns us ms s m h, seconds without */
 
+/* The first line of a small file, as sysfs has them, without its newline. A negative errno. */
+int read_first_line(const char *path, char *line, size_t size);
+
 /* By the clock that nobody sets. */
 uint64_t monotonic_ns(void);
 

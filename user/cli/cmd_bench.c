@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <sys/signalfd.h>
 #include <unistd.h>
 
 #include "cli/bench_report.h"
@@ -76,6 +77,7 @@ static int measure(const struct bench_arguments *arguments, struct cost_report *
 		.rounds = (uint32_t)arguments->rounds,
 		.progress = shown ? show_progress : NULL,
 	};
+	struct signalfd_siginfo signal;
 	int ret;
 
 	options.stop_fd = sample_open_signals(err);
@@ -85,6 +87,9 @@ static int measure(const struct bench_arguments *arguments, struct cost_report *
 		fprintf(stderr, "about %.0f s, with a program on each CPU\n",
 			(double)cost_estimate_ns(options.rounds) / 1e9);
 	ret = cost_measure(&options, report, err);
+	/* Taken, or it would end us when signals are let through. */
+	while (read(options.stop_fd, &signal, sizeof(signal)) > 0)
+		;
 	if (shown)
 		fputs("\r\033[K", stderr);
 	close(options.stop_fd);

@@ -102,6 +102,8 @@ static int take_part(struct result *result, struct session *session, struct prof
 
 	if (!code && profile_account_add(&result->sum, &(*ret)->ticks))
 		code = error_set(err, -ENOMEM, "profile: out of memory");
+	if (!code)
+		result->sum_ns += (double)(*ret)->ticks.total * (double)(*ret)->sampling.period_ns;
 	return code ?: name_places(session, result->options, *ret, err);
 }
 
@@ -123,7 +125,7 @@ static int complete(struct result *result, uint64_t cpu_ns, struct profile *prof
 static int make_file(struct result *result, struct session *session, uint64_t cpu_ns,
 		     struct profile **ret, struct error *err)
 {
-	uint64_t until_ns = monotonic_ns();
+	uint64_t since_ns = session_since_ns(session);
 	int code = 0;
 
 	/* First, as long as what it cannot name is still there to take. */
@@ -135,7 +137,7 @@ static int make_file(struct result *result, struct session *session, uint64_t cp
 	if (!*ret)
 		return code;
 	if (!code)
-		code = segments_finish(&result->segments, ret, until_ns, err);
+		code = segments_finish(&result->segments, ret, since_ns, err);
 	if (!code)
 		code = complete(result, cpu_ns, *ret, err);
 	if (!code)
@@ -162,28 +164,42 @@ void result_cut(struct result *result, struct session *session)
 	profile_free(profile);
 }
 
-void result_put_aside(struct result *result, struct session *session)
+int result_put_aside(struct result *result, struct session *session)
 {
-	uint64_t until_ns = monotonic_ns();
+	uint64_t since_ns = session_since_ns(session);
 	struct profile *profile = NULL;
 	struct error err = { 0 };
+	int code = 0;
 
-	if (take_part(result, session, &profile, &err))
+	/* By the first of its parts. */
+	if (!result->series.path)
+		code = series_next(&result->series, session_since(session), &err);
+	if (!code)
+		code = take_part(result, session, &profile, &err);
+	if (!code)
+		code = segments_add(&result->segments, profile, since_ns, &err);
+	else
 		profile_free(profile);
-	else if (!segments_add(&result->segments, profile, until_ns, &err))
-		return;
-	complain(result, &err);
+	if (code)
+		complain(result, &err);
+	return code;
 }
 
-/* The account of all profiles of a series. */
+/* The account of all profiles of a series. With a budget the period is that of the mean tick. */
 static int print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns,
 		     uint64_t cpu_ns, struct error *err)
 {
 	struct profile whole = { .sampling = last->sampling,
 				 .duration_ns = duration_ns,
 				 .ticks = result->sum };
-	int ret = result_measure_rate(&whole, cpu_ns);
+	int ret;
 
+	whole.sampling.nr_segments = 0;
+	if (result->options->budget_percent && result->sum.total) {
+		whole.sampling.period_ns = (uint64_t)(result->sum_ns / (double)result->sum.total);
+		whole.sampling.requested_hz = (double)result->sum.total * 1e9 / result->sum_ns;
+	}
+	ret = result_measure_rate(&whole, cpu_ns);
 	if (ret)
 		error_set(err, ret, "profile: out of memory");
 	else

@@ -20,6 +20,7 @@ struct result {
 	char **argv; /* COMMAND; NULL without one */
 	struct series series; /* the files' names */
 	struct profile_account sum; /* of all profiles so far, those that could not be written too */
+	double sum_ns; /* the same as time: each tick by its period */
 	struct profile *calls; /* for the last file: what run --preload served; or NULL */
 	struct segments segments; /* of the next file, before the last one */
 	struct profile_cost cost; /* for the next file; all 0: not known */
@@ -38,9 +39,9 @@ void result_cut(struct result *result, struct session *session);
 
 /*
  * Puts aside what was counted with one period, before the session goes on with another: the next
- * file has it. A failure is as with a file.
+ * file has it. A failure is as with a file, and returned.
  */
-void result_put_aside(struct result *result, struct session *session);
+int result_put_aside(struct result *result, struct session *session);
 
 /*
  * The last file, after stop, and the summary. cpu_ns: the CPU time COMMAND is known to have used,

@@ -143,6 +143,13 @@ static void cut_when_due(struct sample_loop *loop)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
 }
 
+/* As far as it is known. */
+static void tell_cost(struct sample_loop *loop)
+{
+	if (loop->spending.cost.handler_ns > 0)
+		loop->result->cost = loop->spending.cost;
+}
+
 /* Another period, if the budget is for it: what was counted with this one is put aside first. */
 static enum sample_event spend(struct sample_loop *loop)
 {
@@ -150,7 +157,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	uint64_t period = spending_look(&loop->spending, loop->session);
 	struct error err;
 
-	loop->result->cost = loop->spending.cost;
+	tell_cost(loop);
 	if (period == before)
 		return SAMPLE_NONE;
 	if (loop->options->verbosity > 0)
@@ -159,7 +166,11 @@ static enum sample_event spend(struct sample_loop *loop)
 			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
 			loop->spending.cost.handler_ns / 1000);
 	session_pause(loop->session);
-	result_put_aside(loop->result, loop->session);
+	/* What could not be put aside is still there, with the period that it had. */
+	if (result_put_aside(loop->result, loop->session))
+		period = before;
+	spending_change(&loop->spending, period);
+	tell_cost(loop);
 	if (!session_resume(loop->session, period, &err))
 		return SAMPLE_NONE;
 	print_error(&err);
@@ -183,7 +194,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 
 	set_dues(loop);
 	if (!loop->spending.options)
-		spending_begin(&loop->spending, loop->options);
+		spending_begin(&loop->spending, loop->options, loop->session);
 	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
 	do {
 		event = wait_event(loop, timeout_of(loop));
@@ -197,6 +208,6 @@ enum sample_event sample_run(struct sample_loop *loop)
 	} while (event == SAMPLE_NONE);
 	progress_end(&loop->progress);
 	spending_finish(&loop->spending, loop->session);
-	loop->result->cost = loop->spending.cost;
+	tell_cost(loop);
 	return event;
 }

@@ -64,10 +64,8 @@ static int set_period(const struct opt *opt, const char *value, void *field, str
 static int set_budget(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	double *budget = field;
-	char *end;
 
-	*budget = strtod(value, &end);
-	if (*value < '0' || *value > '9' || *end || !(*budget > 0) || *budget > BUDGET_MAX)
+	if (parse_double(value, budget) || !(*budget > 0) || *budget > BUDGET_MAX)
 		return opt_bad(opt, value, err,
 			       "must be a share of a CPU in per cent, above 0 and at most %d, "
 			       "like 1 or 0.5",

@@ -7,32 +7,25 @@
 
 #include "base/util.h"
 
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-int segments_add(struct segments *segments, struct profile *part, uint64_t until_ns,
+int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err)
 {
-	uint64_t began_ns = until_ns - least(until_ns, part->duration_ns);
-
 	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
 		 sizeof(*segments->list))) {
 		profile_free(part);
 		return error_set(err, -ENOMEM, "profile: out of memory");
 	}
 	if (!segments->nr)
-		segments->since_ns = began_ns;
+		segments->since_ns = since_ns;
 	segments->list[segments->nr++] = (struct profile_segment){
-		.since_ns = began_ns - least(began_ns, segments->since_ns),
+		.since_ns = since_ns - segments->since_ns,
 		.duration_ns = part->duration_ns,
 		.period_ns = part->sampling.period_ns,
 	};
 	return profile_merger_add(&segments->merger, part, "profile", err);
 }
 
-int segments_finish(struct segments *segments, struct profile **profile, uint64_t until_ns,
+int segments_finish(struct segments *segments, struct profile **profile, uint64_t since_ns,
 		    struct error *err)
 {
 	struct profile *last = *profile;
@@ -41,7 +34,7 @@ int segments_finish(struct segments *segments, struct profile **profile, uint64_
 	if (!segments->nr)
 		return 0;
 	*profile = NULL;
-	ret = segments_add(segments, last, until_ns, err);
+	ret = segments_add(segments, last, since_ns, err);
 	if (!ret)
 		ret = profile_merger_finish(&segments->merger, profile, err);
 	if (!ret) {

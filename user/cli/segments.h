@@ -17,20 +17,21 @@ struct segments {
 	struct profile_segment *list;
 	size_t nr;
 	size_t capacity;
-	uint64_t since_ns; /* when the first began, by the clock of monotonic_ns() */
+	uint64_t since_ns; /* when the first began */
 };
 
 /*
- * Adds one that ended at until_ns by that clock; it is this list's from then on, also when it fails.
+ * Adds one that began at since_ns, by the clock of monotonic_ns(); it is this list's from then on, also
+ * when it fails.
  */
-int segments_add(struct segments *segments, struct profile *part, uint64_t until_ns,
+int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err);
 
 /*
  * With the last one, *profile, it becomes the whole; and the list is empty again. Without any before
  * it nothing changes. After a failure *profile is NULL.
  */
-int segments_finish(struct segments *segments, struct profile **profile, uint64_t until_ns,
+int segments_finish(struct segments *segments, struct profile **profile, uint64_t since_ns,
 		    struct error *err);
 
 void segments_free(struct segments *segments);

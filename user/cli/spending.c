@@ -94,7 +94,8 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 	return 0;
 }
 
-void spending_begin(struct spending *spending, const struct sampling_options *options)
+void spending_begin(struct spending *spending, const struct sampling_options *options,
+		    struct session *session)
 {
 	*spending = (struct spending){
 		.options = options,
@@ -104,6 +105,8 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 	};
 	if (!options->budget_percent)
 		return;
+	if (session)
+		session_cost(session, &spending->last);
 	spending->changed_ns = monotonic_ns();
 	spending->due_ns = spending->changed_ns + LOOK_NS;
 }
@@ -140,7 +143,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 
 uint64_t spending_look(struct spending *spending, struct session *session)
 {
-	uint64_t now_ns = monotonic_ns(), period;
+	uint64_t now_ns = monotonic_ns();
 	struct session_cost now;
 
 	if (!spending->due_ns || now_ns < spending->due_ns)
@@ -149,14 +152,19 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 	session_cost(session, &now);
 	if (!weigh(spending, &now, LOOK_RUNS) || spending->options->source == SOURCE_TICK)
 		return spending->period_ns;
-	period = budget_adapt(spending->options->budget_percent,
-			      spending->cost.interrupt_ns + spending->cost.handler_ns,
-			      sampler_max_hz(), spending->period_ns,
-			      now_ns >= spending->changed_ns + SETTLED_NS);
-	if (period != spending->period_ns)
-		spending->changed_ns = now_ns;
-	spending->period_ns = period;
-	return period;
+	return budget_adapt(spending->options->budget_percent,
+			    spending->cost.interrupt_ns + spending->cost.handler_ns,
+			    sampler_max_hz(), spending->period_ns,
+			    now_ns >= spending->changed_ns + SETTLED_NS);
+}
+
+void spending_change(struct spending *spending, uint64_t period_ns)
+{
+	struct profile_cost *cost = &spending->cost;
+
+	spending->period_ns = period_ns;
+	spending->changed_ns = monotonic_ns();
+	cost->percent = budget_share(cost->interrupt_ns + cost->handler_ns, period_ns);
 }
 
 void spending_finish(struct spending *spending, struct session *session)
@@ -167,5 +175,5 @@ void spending_finish(struct spending *spending, struct session *session)
 		return;
 	session_cost(session, &now);
 	/* Few ticks say little, unless there were no others. */
-	weigh(spending, &now, spending->last.runs ? LOOK_RUNS : 1);
+	weigh(spending, &now, spending->cost.handler_ns > 0 ? LOOK_RUNS : 1);
 }

@@ -6,12 +6,15 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/sampler.h"
 
 #define COST_LIMIT 0.20
 
@@ -22,6 +25,8 @@
 #define ROUNDS 20
 #define ROUND_NS 1000000
 #define PERIOD_NS 50000
+
+#define SIBLINGS "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
 
 /*
  * How often a fixed piece of work fits into a round. Of the wall clock: with CONFIG_IRQ_TIME_ACCOUNTING
@@ -107,44 +112,80 @@ double calibrate_tick_ns(void)
 	return trial.best_ns;
 }
 
+/* As many as kernels know of. */
+#define CPUS_MAX 8192
+
+typedef struct {
+	cpu_set_t part[CPUS_MAX / CPU_SETSIZE];
+} cpu_mask;
+
 static void *try_on_cpu(void *arg)
 {
 	struct trial *trial = arg;
-	cpu_set_t cpus;
+	cpu_mask only;
 
-	CPU_ZERO(&cpus);
-	CPU_SET(trial->cpu, &cpus);
-	pthread_setaffinity_np(pthread_self(), sizeof(cpus), &cpus);
+	memset(&only, 0, sizeof(only));
+	CPU_SET_S(trial->cpu, sizeof(only), only.part);
+	pthread_setaffinity_np(pthread_self(), sizeof(only), only.part);
 	try_ticks(trial);
 	return NULL;
 }
 
-/* Two neighbours: what the hypervisor or the core lets them share, it lets these. */
-static int neighbours(struct trial trials[2])
-{
-	cpu_set_t cpus;
-	int cpu, nr = 0;
+struct neighbours {
+	cpu_mask allowed;
+	int first, second; /* -1: there is none */
+};
 
-	if (sched_getaffinity(0, sizeof(cpus), &cpus))
+static int take_neighbour(void *ctx, uint32_t cpu)
+{
+	struct neighbours *neighbours = ctx;
+
+	if (cpu >= CPUS_MAX || (int)cpu == neighbours->first ||
+	    !CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
 		return 0;
-	for (cpu = 0; cpu < CPU_SETSIZE && nr < 2; cpu++)
-		if (CPU_ISSET(cpu, &cpus))
-			trials[nr++].cpu = cpu;
-	return nr;
+	if (neighbours->second < 0)
+		neighbours->second = (int)cpu;
+	return 0;
+}
+
+/* Two that share a core, where the kernel knows of such; the hypervisor may know of others. */
+static void find_neighbours(struct neighbours *neighbours)
+{
+	char path[100], list[256];
+	int cpu;
+
+	memset(neighbours, 0, sizeof(*neighbours));
+	neighbours->first = neighbours->second = -1;
+	if (sched_getaffinity(0, sizeof(cpu_mask), neighbours->allowed.part))
+		return;
+	for (cpu = 0; cpu < CPUS_MAX && neighbours->first < 0; cpu++)
+		if (CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
+			neighbours->first = cpu;
+	snprintf(path, sizeof(path), SIBLINGS, neighbours->first);
+	if (!read_first_line(path, list, sizeof(list)))
+		cpu_list_each(list, take_neighbour, neighbours);
+	for (; cpu < CPUS_MAX; cpu++)
+		take_neighbour(neighbours, (uint32_t)cpu);
 }
 
 double calibrate_busy_tick_ns(void)
 {
+	struct neighbours neighbours;
 	struct trial trials[2] = { { 0 } };
-	int i, nr = neighbours(trials), begun = 0;
-	double most = 0;
+	double most = 0, tick;
+	int i, begun = 0;
 
-	while (begun < nr &&
+	find_neighbours(&neighbours);
+	trials[0].cpu = neighbours.first;
+	trials[1].cpu = neighbours.second;
+	while (begun < 2 && trials[begun].cpu >= 0 &&
 	       !pthread_create(&trials[begun].thread, NULL, try_on_cpu, &trials[begun]))
 		begun++;
 	for (i = 0; i < begun; i++) {
 		pthread_join(trials[i].thread, NULL);
-		most = trials[i].median_ns > most ? trials[i].median_ns : most;
+		/* On metal, half of the rounds of a busy host may show nothing. */
+		tick = trials[i].median_ns > 0 ? trials[i].median_ns : trials[i].best_ns;
+		most = tick > most ? tick : most;
 	}
 	return most;
 }

@@ -15,8 +15,8 @@ int calibrate_check(double hz, struct error *err);
 double calibrate_tick_ns(void);
 
 /*
- * The same while the CPU beside it takes ticks too, as a median: what a host pays when it is busy.
- * Where CPUs share a core that is more: 33 us in a VM that reads 23 for one alone. 40 ms of two CPUs.
+ * The same while a CPU that shares its core takes ticks too, or the next one, as a median: what a host
+ * pays when it is busy. 33 us in a VM that reads 23 for one alone. Takes 40 ms of two CPUs.
  */
 double calibrate_busy_tick_ns(void);
 

@@ -11,7 +11,7 @@
 
 /*
  * What sampling costs on this host, by sampling a program of our own (cost_load.h). A round is four
- * windows of it, some 50 ms each: nothing ticks, the session does, nothing, programs that do
+ * windows of it, 40 to 80 ms each: nothing ticks, the session does, nothing, programs that do
  * nothing. What the windows beside it show is what a window is set against, so that a host that
  * gets faster or slower meanwhile takes both along; the two with nothing are set against each other,
  * which is what this measure can tell apart.

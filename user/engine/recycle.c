@@ -99,17 +99,19 @@ static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 static bool move_ticks(struct counter_page *from, struct counter_page *to)
 {
 	bool all = true;
+	uint32_t ticks;
 	size_t i;
 
 	for (i = 0; i < PAGE_COUNTERS; i++) {
-		if (!from->counters[i])
+		if (!__atomic_load_n(&from->counters[i], __ATOMIC_RELAXED))
 			continue;
 		if (__atomic_load_n(&to->counters[i], __ATOMIC_RELAXED) > UINT32_MAX / 2) {
 			all = false;
 			continue;
 		}
-		__atomic_fetch_add(&to->counters[i], from->counters[i], __ATOMIC_RELAXED);
-		from->counters[i] = 0;
+		/* A program that a cache led here a moment ago may still count. */
+		ticks = __atomic_exchange_n(&from->counters[i], 0, __ATOMIC_RELAXED);
+		__atomic_fetch_add(&to->counters[i], ticks, __ATOMIC_RELAXED);
 	}
 	return all;
 }

@@ -159,25 +159,13 @@ static int start_cpu(void *ctx, uint32_t cpu)
 	return 0;
 }
 
-static int read_text(const char *path, char *text, size_t size)
-{
-	cleanup_file FILE *file = fopen(path, "re");
-	size_t got;
-
-	if (!file)
-		return -errno;
-	got = fread(text, 1, size - 1, file);
-	text[got] = '\0';
-	return got ? 0 : -EIO;
-}
-
 static int start_online(struct sampler *sampler, struct error *err)
 {
 	struct start start = { .sampler = sampler, .err = err };
 	char list[8192];
 	int ret;
 
-	ret = read_text(ONLINE_CPUS, list, sizeof(list));
+	ret = read_first_line(ONLINE_CPUS, list, sizeof(list));
 	if (ret)
 		return error_errno(err, ret, ONLINE_CPUS);
 	return cpu_list_each(list, start_cpu, &start);
@@ -280,7 +268,7 @@ double sampler_max_hz(void)
 {
 	char text[32];
 
-	if (read_text(MAX_SAMPLE_RATE, text, sizeof(text)))
+	if (read_first_line(MAX_SAMPLE_RATE, text, sizeof(text)))
 		return INFINITY; /* no such limit here */
 	return (double)strtoull(text, NULL, 10);
 }

@@ -90,9 +90,7 @@ int sched_tick_find(struct sched_tick *ret, struct error *err)
 
 void sched_tick_without(char *list, size_t size)
 {
-	cleanup_file FILE *file = fopen(NOHZ_FULL, "re");
-
 	/* "(null)" where the kernel could but was not told to. */
-	if (!file || !fgets(list, (int)size, file) || *list < '0' || *list > '9')
+	if (read_first_line(NOHZ_FULL, list, size) || *list < '0' || *list > '9')
 		*list = '\0';
 }

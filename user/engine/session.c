@@ -335,8 +335,8 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 		session->options.period_ns = session->sampler.period_ns = period_ns;
 		session->options.requested_hz = 1e9 / (double)period_ns;
 	}
+	session->since_ns += monotonic_ns() - session->paused_ns;
 	session->paused_ns = 0;
-	session->since_ns = monotonic_ns();
 	return start_sampler(session, err);
 }
 

@@ -90,6 +90,9 @@ int session_peek(struct session *session, struct profile **ret, struct error *er
 /* When what a take would give began, by the first start and a clock that nobody sets. */
 time_t session_since(const struct session *session);
 
+/* The same by the clock of monotonic_ns(). */
+uint64_t session_since_ns(const struct session *session);
+
 /*
  * An object's file by its id in the last profile, as it was when it was first seen: a new
  * descriptor for the caller to close, or a negative errno. For jit objects it is the perf map.

@@ -46,13 +46,17 @@ time_t session_since(const struct session *session)
 	return session->started.tv_sec + ns / 1000000000;
 }
 
+uint64_t session_since_ns(const struct session *session)
+{
+	return session->since_ns;
+}
+
 /* Of a sampler of the tick: the CPUs that it is not the source of. */
 static int note_tickless(struct profile *profile)
 {
 	char list[8192];
 
 	sched_tick_without(list, sizeof(list));
-	list[strcspn(list, "\n")] = '\0';
 	return *list ? profile_note(profile,
 				    "CPUs %s have no scheduler's tick (nohz_full) and were sampled "
 				    "by the clock",

@@ -49,8 +49,10 @@ void render_json_account(const struct profile_account *account, FILE *out);
 void render_table(const struct report *report, FILE *out);
 
 /* "N ticks = N binned + ...": the identity every account keeps, on one line. */
-void render_cost(const struct profile *profile, FILE *out);
 void render_identity(const struct profile_account *account, FILE *out);
+
+/* A line on what sampling took, where there was a budget. */
+void render_cost(const struct profile *profile, FILE *out);
 
 /* "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct profile_account *account, double time,
