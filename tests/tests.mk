@@ -106,10 +106,13 @@ check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## Th
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
+bench-readme: ## Put the table of the last `make bench` into the README
+	$(Q)tests/bench/readme $(BUILD)/bench/table.md README.md
+
 # BENCH_ARGS="-l 'processes-1 processes-100'" for some of it, "-g '1 2:64'" for guests with more CPUs.
 bench-scale: $(BIN) | deps ## Measure how cost and memory grow with processes, files, text, groups
 	$(Q)tests/bench/scale $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-scale fuzz
+.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))

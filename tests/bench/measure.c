@@ -70,7 +70,7 @@ static void usage(void)
 	      "       measure -m wrap [OPTIONS] -- PROFILER...    (the workload is appended)\n"
 	      "       measure -m time [OPTIONS] -- COMMAND...\n"
 	      "  -b DIR    the built programs          -o FILE  PROFILER's stdout; stderr is FILE.err\n"
-	      "  -n NAME   its BPF program's name      -p N     hot pages per object\n"
+	      "  -n NAME   its BPF program's name      -p N     hot pages per object; 0: the clock\n"
 	      "  -w SEC    warm-up                     -k KIB   memory touched per call\n"
 	      "  -s SEC    window                      -l LOAD  run by sh instead of the workload\n",
 	      stderr);
@@ -126,6 +126,8 @@ static pid_t spawn(char *const argv[], const char *output)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGINT);
+	/* What runs in the background has it ignored, and BCC's python then does not end by it. */
+	signal(SIGINT, SIG_DFL);
 	if (strcmp(output, "-")) {
 		redirect(STDOUT_FILENO, output);
 		redirect(STDERR_FILENO, strcmp(output, "/dev/null") ? errors : output);
@@ -310,16 +312,18 @@ static void stop(struct result *result)
 
 static void print_window(const struct window *window, const struct result *r)
 {
-	uint64_t calls = 0, held = 0, elapsed = 0;
+	uint64_t calls = 0, held = 0, elapsed = 0, taken = 0;
 
 	for (uint32_t i = 0; i < window->nr_threads; i++) {
 		calls += window->thread[i].calls;
 		held += window->thread[i].held_ns;
 		elapsed += window->thread[i].elapsed_ns;
+		taken += window->thread[i].taken_ns;
 	}
 	printf("status=%d threads=%u calls=%llu held_ns=%llu elapsed_ns=%llu ", r->status,
 	       window->nr_threads, (unsigned long long)calls, (unsigned long long)held,
 	       (unsigned long long)elapsed);
+	printf("taken_ns=%llu ", (unsigned long long)(taken / window->nr_threads));
 	printf("missed=%llu renewed=%llu ", (unsigned long long)r->misses.misses,
 	       (unsigned long long)r->misses.renewed);
 	printf("start_ns=%llu stop_ns=%llu ", (unsigned long long)r->start_ns,

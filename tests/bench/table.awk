@@ -49,6 +49,18 @@ function add_misses(metric, key) {
 		add(metric, key, 100 * field["misses"] / (field["hits"] + field["misses"]))
 }
 
+$1 == "taken" && field["status"] == 0 {
+	share = 100 * field["taken_ns"] * field["tick_hz"] / 1e9
+	if (field["tool"] == "none") {
+		untaken[field["round"]] += share
+		untaken_nr[field["round"]]++
+		add("noise", "none", share)
+	} else {
+		taken[field["round"], field["tool"]] = share
+		add("rate", field["tool"], field["hz"])
+	}
+}
+
 # Every thread's window is as long as the others'.
 function window_ns() {
 	return field["elapsed_ns"] / threads()
@@ -104,6 +116,22 @@ function cost_table(   n, m, i, j, hz, tool) {
 	flush_grid()
 }
 
+# Net of the mean of the windows without a profiler in the same round.
+function taken_table(   id, part, tool, n, j) {
+	for (id in taken) {
+		split(id, part, SUBSEP)
+		if (untaken_nr[part[1]])
+			add("taken", part[2], taken[id] - untaken[part[1]] / untaken_nr[part[1]])
+	}
+	row("taken from a program that reads the clock|Hz|% of each CPU")
+	row("without a profiler||" cell("noise", "none"))
+	n = split(tools " budget-0.5 budget-1 budget-5", tool, " ")
+	for (j = 1; j <= n; j++)
+		if (count["taken", tool[j]])
+			row(name[tool[j]] "|" cell("rate", tool[j]) "|+" cell("taken", tool[j]))
+	flush_grid()
+}
+
 function command_table(   m, j, tool) {
 	row("command|ms for true|ms for 20 gcc -c, 1 kHz")
 	m = split("none " tools " perf-no-bpf", tool, " ")
@@ -137,6 +165,9 @@ END {
 	name["bpftrace"] = "bpftrace, by pc"
 	name["bcc"] = "BCC profile"
 	name["perf"] = "perf record"
+	name["budget-0.5"] = "bpfprofil run --budget 0.5"
+	name["budget-1"] = "bpfprofil run --budget 1"
+	name["budget-5"] = "bpfprofil run --budget 5"
 	runs_it["none"] = "the command alone"
 	runs_it["bpfprofil"] = "bpfprofil run -- command"
 	runs_it["perf"] = "perf record -- command"
@@ -145,6 +176,7 @@ END {
 	pair_up()
 	noise()
 	cost_table()
+	taken_table()
 	command_table()
 	remarks()
 }

@@ -24,6 +24,7 @@ struct window_thread {
 	uint64_t calls;
 	uint64_t held_ns;
 	uint64_t elapsed_ns;
+	uint64_t taken_ns; /* with 0 PAGES: from the median stretch of a scheduler's tick */
 };
 
 struct window {
