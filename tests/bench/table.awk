@@ -123,12 +123,12 @@ function taken_table(   id, part, tool, n, j) {
 		if (untaken_nr[part[1]])
 			add("taken", part[2], taken[id] - untaken[part[1]] / untaken_nr[part[1]])
 	}
-	row("taken from a program that reads the clock|Hz|% of each CPU")
-	row("without a profiler||" cell("noise", "none"))
+	row("taken from a program that reads the clock|Hz|% of each CPU; below: more than that")
+	row("without a profiler|-|" cell("noise", "none"))
 	n = split(tools " budget-0.5 budget-1 budget-5", tool, " ")
 	for (j = 1; j <= n; j++)
 		if (count["taken", tool[j]])
-			row(name[tool[j]] "|" cell("rate", tool[j]) "|+" cell("taken", tool[j]))
+			row(name[tool[j]] "|" cell("rate", tool[j]) "|" cell("taken", tool[j]))
 	flush_grid()
 }
 
