@@ -57,8 +57,8 @@ static const struct opt_group bench_groups[] = {
 static void show_progress(void *ctx, const struct cost_row *row, double done)
 {
 	(void)ctx;
-	fprintf(stderr, "\r\033[K%3.0f %%  %s  %.0f Hz", 100 * done,
-		row->source == SOURCE_TICK ? "tick" : "clock", row->requested_hz);
+	fprintf(stderr, "\r\033[K%3.0f %%  %s  %.0f Hz", 100 * done, bench_source(row),
+		row->requested_hz);
 	fflush(stderr);
 }
 

@@ -7,13 +7,14 @@
 #include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/cost_spread.h"
+#include "engine/cpu_mask.h"
 #include "engine/sampler.h"
 
 #define COST_LIMIT 0.20
@@ -44,13 +45,6 @@ static uint64_t work(void)
 		done++;
 	}
 	return done;
-}
-
-static int compare_doubles(const void *left, const void *right)
-{
-	double a = *(const double *)left, b = *(const double *)right;
-
-	return (a > b) - (a < b);
 }
 
 /* What a tick takes from one thread. */
@@ -99,8 +93,7 @@ static void try_ticks(struct trial *trial)
 		most_with = with > most_with ? with : most_with;
 		most_without = without > most_without ? without : most_without;
 	}
-	qsort(rounds, ROUNDS, sizeof(rounds[0]), compare_doubles);
-	trial->median_ns = rounds[ROUNDS / 2];
+	trial->median_ns = spread_of(rounds, ROUNDS).median;
 	trial->best_ns = tick_ns(most_with, most_without);
 }
 
@@ -111,13 +104,6 @@ double calibrate_tick_ns(void)
 	try_ticks(&trial);
 	return trial.best_ns;
 }
-
-/* As many as kernels know of. */
-#define CPUS_MAX 8192
-
-typedef struct {
-	cpu_set_t part[CPUS_MAX / CPU_SETSIZE];
-} cpu_mask;
 
 static void *try_on_cpu(void *arg)
 {
@@ -140,7 +126,7 @@ static int take_neighbour(void *ctx, uint32_t cpu)
 {
 	struct neighbours *neighbours = ctx;
 
-	if (cpu >= CPUS_MAX || (int)cpu == neighbours->first ||
+	if (cpu >= CPU_MASK_CPUS || (int)cpu == neighbours->first ||
 	    !CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
 		return 0;
 	if (neighbours->second < 0)
@@ -158,13 +144,13 @@ static void find_neighbours(struct neighbours *neighbours)
 	neighbours->first = neighbours->second = -1;
 	if (sched_getaffinity(0, sizeof(cpu_mask), neighbours->allowed.part))
 		return;
-	for (cpu = 0; cpu < CPUS_MAX && neighbours->first < 0; cpu++)
+	for (cpu = 0; cpu < CPU_MASK_CPUS && neighbours->first < 0; cpu++)
 		if (CPU_ISSET_S(cpu, sizeof(cpu_mask), neighbours->allowed.part))
 			neighbours->first = cpu;
 	snprintf(path, sizeof(path), SIBLINGS, neighbours->first);
 	if (!read_first_line(path, list, sizeof(list)))
 		cpu_list_each(list, take_neighbour, neighbours);
-	for (; cpu < CPUS_MAX; cpu++)
+	for (; cpu < CPU_MASK_CPUS; cpu++)
 		take_neighbour(neighbours, (uint32_t)cpu);
 }
 

@@ -18,8 +18,8 @@
 
 #include "base/util.h"
 #include "engine/cost_work.h"
+#include "engine/cpu_mask.h"
 
-#define CPUS_MAX 8192
 #define STACK_SIZE (128 << 10)
 #define POLL_NS 200000
 
@@ -40,10 +40,6 @@ struct cost_shared {
 	_Atomic int failure; /* errno of who could not start them; 0: none */
 	struct cost_thread threads[];
 };
-
-typedef struct {
-	cpu_set_t part[CPUS_MAX / CPU_SETSIZE];
-} cpu_mask;
 
 struct spinner {
 	struct cost_shared *shared;
@@ -112,7 +108,7 @@ static int start_threads(struct cost_shared *shared, const cpu_mask *mask, uint3
 		return ENOMEM;
 	/* Untouched pages would all be the one of zeros. */
 	memset(memory, 1, size);
-	for (cpu = 0; cpu < CPUS_MAX && n < nr && !ret; cpu++) {
+	for (cpu = 0; cpu < CPU_MASK_CPUS && n < nr && !ret; cpu++) {
 		if (!CPU_ISSET_S(cpu, sizeof(*mask), mask->part))
 			continue;
 		spinners[n].shared = shared;

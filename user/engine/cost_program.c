@@ -13,9 +13,11 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/empty_program.h"
 
 #define DESCRIPTORS "/proc/self/fdinfo"
 #define OBJECTS_MAX 256
+#define EMPTY_NAME "bench_empty"
 
 int program_statistics(struct error *err)
 {
@@ -58,16 +60,6 @@ int program_cost(const struct sampler_programs *programs, struct program_cost *r
 	return failed;
 }
 
-static int load_nothing(enum bpf_prog_type type, const struct bpf_prog_load_opts *opts)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-
-	return bpf_prog_load(type, "bench_empty", "Dual BSD/GPL", insns, 2, opts);
-}
-
 /* On the tracepoint that the tick's program is on. */
 static int load_on_tracepoint(void)
 {
@@ -77,7 +69,7 @@ static int load_on_tracepoint(void)
 	if (id < 0)
 		return id;
 	opts.attach_btf_id = (__u32)id;
-	return load_nothing(BPF_PROG_TYPE_TRACING, &opts);
+	return empty_program_load(BPF_PROG_TYPE_TRACING, EMPTY_NAME, &opts);
 }
 
 int empty_open(struct empty_programs *empty, const struct sampler_programs *like,
@@ -86,7 +78,7 @@ int empty_open(struct empty_programs *empty, const struct sampler_programs *like
 	int cpus = libbpf_num_possible_cpus();
 
 	empty->programs = (struct sampler_programs){ .tick_fd = -1, .tickless = like->tickless };
-	empty->programs.clock_fd = load_nothing(BPF_PROG_TYPE_PERF_EVENT, NULL);
+	empty->programs.clock_fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, EMPTY_NAME, NULL);
 	if (empty->programs.clock_fd < 0)
 		return error_errno(err, empty->programs.clock_fd, "loading an empty BPF program");
 	if (like->tick_fd >= 0) {

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "engine/empty_program.h"
 #include "engine/exit_hook.h"
 #include "engine/feature_probes.h"
 
@@ -25,13 +26,9 @@
  */
 static bool may_load(struct feature_answer *answer)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	cleanup_fd int fd = -1;
 
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns, 2, NULL);
+	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 	if (fd >= 0)
 		return true;
 	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "needs the right to load programs");
@@ -63,13 +60,9 @@ void probe_bpf(struct feature_answer *answer)
 
 void probe_perf_program(struct feature_answer *answer)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	cleanup_fd int fd = -1;
 
-	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns, 2, NULL);
+	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
 	if (fd >= 0)
 		feature_answer_set(answer, FEATURE_OK, NULL, "a program loads");
 	else if (fd == -EPERM || fd == -EACCES)
@@ -96,10 +89,6 @@ static int find_tracepoint(const char *type)
 
 void probe_tp_btf(struct feature_answer *answer)
 {
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
 	cleanup_fd int fd = -1;
 	int id;
@@ -109,7 +98,7 @@ void probe_tp_btf(struct feature_answer *answer)
 	id = find_tracepoint("btf_trace_sched_process_fork");
 	if (id > 0) {
 		opts.attach_btf_id = (__u32)id;
-		fd = bpf_prog_load(BPF_PROG_TYPE_TRACING, NULL, "Dual BSD/GPL", insns, 2, &opts);
+		fd = empty_program_load(BPF_PROG_TYPE_TRACING, NULL, &opts);
 	}
 	if (fd >= 0)
 		feature_answer_set(answer, FEATURE_OK, NULL, "a program on fork loads");
