@@ -35,6 +35,24 @@ __attribute__((noreturn)) void caller_fail_number(const char *file, int line, co
 /* A server with options, and this process and its children are its clients from here on. */
 void caller_begin(struct serve *serve, const char *const options[]);
 
+/* A suite whose tests each have a server of their own with the default options: `serve`. */
+#define CALLER_SUITE(name)                                                                         \
+	static struct serve serve;                                                                 \
+                                                                                                   \
+	static void begin(void)                                                                    \
+	{                                                                                          \
+		if (have_root())                                                                   \
+			caller_begin(&serve, ARGS(NULL));                                          \
+	}                                                                                          \
+                                                                                                   \
+	static void end(void)                                                                      \
+	{                                                                                          \
+		if (have_root())                                                                   \
+			serve_end(&serve);                                                         \
+	}                                                                                          \
+                                                                                                   \
+	TestSuite(name, .init = begin, .fini = end)
+
 /* Which server the calls of this process ask; NULL: none in particular. */
 void caller_use(const char *path);
 

@@ -19,21 +19,7 @@
 #include "caller.h"
 #include "need.h"
 
-static struct serve serve;
-
-static void begin(void)
-{
-	if (have_root())
-		caller_begin(&serve, ARGS(NULL));
-}
-
-static void end(void)
-{
-	if (have_root())
-		serve_end(&serve);
-}
-
-TestSuite(calls_exec, .init = begin, .fini = end);
+CALLER_SUITE(calls_exec);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_exec, body)                                                                     \

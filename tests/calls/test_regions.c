@@ -13,21 +13,7 @@
 #include "caller.h"
 #include "need.h"
 
-static struct serve serve;
-
-static void begin(void)
-{
-	if (have_root())
-		caller_begin(&serve, ARGS(NULL));
-}
-
-static void end(void)
-{
-	if (have_root())
-		serve_end(&serve);
-}
-
-TestSuite(calls_regions, .init = begin, .fini = end);
+CALLER_SUITE(calls_regions);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_regions, body)                                                                  \

@@ -20,21 +20,7 @@
 #include "oracle.h"
 #include "shared/call_protocol.h"
 
-static struct serve serve;
-
-static void begin(void)
-{
-	if (have_root())
-		caller_begin(&serve, ARGS(NULL));
-}
-
-static void end(void)
-{
-	if (have_root())
-		serve_end(&serve);
-}
-
-TestSuite(calls_requests, .init = begin, .fini = end);
+CALLER_SUITE(calls_requests);
 
 enum { NOBODY = 65534 };
 

@@ -10,21 +10,7 @@
 #include "caller.h"
 #include "need.h"
 
-static struct serve serve;
-
-static void begin(void)
-{
-	if (have_root())
-		caller_begin(&serve, ARGS(NULL));
-}
-
-static void end(void)
-{
-	if (have_root())
-		serve_end(&serve);
-}
-
-TestSuite(calls_samples, .init = begin, .fini = end);
+CALLER_SUITE(calls_samples);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_samples, body)                                                                  \
