@@ -46,6 +46,12 @@ void profile_target_free(struct profile_target *target)
 	profile_account_free(&target->ticks);
 }
 
+void profile_split_free(struct profile_split *split)
+{
+	free(split->process);
+	free(split->cgroup);
+}
+
 void profile_object_free(struct profile_object *object)
 {
 	free(object->path);
@@ -79,6 +85,8 @@ static void free_lists(struct profile *profile)
 		profile_host_free(&profile->hosts[i]);
 	for (i = 0; i < profile->nr_targets; i++)
 		profile_target_free(&profile->targets[i]);
+	for (i = 0; i < profile->nr_splits; i++)
+		profile_split_free(&profile->splits[i]);
 	for (i = 0; i < profile->nr_objects; i++)
 		profile_object_free(&profile->objects[i]);
 	for (i = 0; i < profile->nr_histograms; i++)
@@ -89,6 +97,7 @@ static void free_lists(struct profile *profile)
 		free(profile->notes[i]);
 	free(profile->hosts);
 	free(profile->targets);
+	free(profile->splits);
 	free(profile->objects);
 	free(profile->histograms);
 	free(profile->functions);

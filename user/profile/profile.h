@@ -36,7 +36,22 @@ struct profile_target {
 	char *host; /* where it ran; NULL: on the profile's one host */
 	uint64_t period_ns; /* of a call's own clock, or of a part of a merged profile that was
 			       sampled with another period; 0: what was sampled with */
+	bool cpu_known; /* else cpu_ns is 0, as of calls and of files from before it was kept */
+	uint64_t cpu_ns; /* what the scheduler gave to its tasks while they were sampled */
 	struct profile_account ticks;
+};
+
+/*
+ * A process or cgroup that a target was split into: the CPU time that the scheduler gave it, and all
+ * its ticks, those in no bin too. With neither pid nor cgroup it is all that had no tick.
+ */
+struct profile_split {
+	uint32_t target;
+	int64_t pid; /* -1: of no single process */
+	char *process; /* its name when it was last seen; NULL: not known */
+	char *cgroup; /* NULL: of no single cgroup */
+	uint64_t ticks;
+	uint64_t cpu_ns;
 };
 
 /* An executable segment: file offset, the address the file asks for, size in bytes. */
@@ -147,6 +162,8 @@ struct profile {
 	struct profile_account ticks;
 	struct profile_target *targets;
 	size_t nr_targets;
+	struct profile_split *splits; /* by target, then as their histograms are */
+	size_t nr_splits;
 	struct profile_object *objects;
 	size_t nr_objects;
 	struct profile_histogram *histograms;
@@ -170,6 +187,7 @@ bool profile_account_exact(const struct profile_account *account);
 void profile_account_free(struct profile_account *account);
 void profile_host_free(struct profile_host *host);
 void profile_target_free(struct profile_target *target);
+void profile_split_free(struct profile_split *split);
 void profile_object_free(struct profile_object *object);
 void profile_histogram_free(struct profile_histogram *histogram);
 void profile_command_free(char **command); /* itself too; NULL is fine */
