@@ -35,7 +35,7 @@ static int uevent_open(void)
 
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err)
 {
-	uint32_t i;
+	size_t i;
 
 	memset(sampler, 0, sizeof(*sampler));
 	sampler->uevent_fd = -1;
@@ -43,11 +43,11 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	sampler->tick_link_fd = -1;
 	grace_init(&sampler->grace);
 	sampler->period_ns = period_ns;
-	sampler->events = calloc(cpus, sizeof(*sampler->events));
+	sampler->events = calloc((size_t)cpus * SAMPLER_CLOCKS, sizeof(*sampler->events));
 	if (!sampler->events)
 		return error_set(err, -ENOMEM, "events: out of memory");
-	sampler->nr_events = cpus;
-	for (i = 0; i < cpus; i++)
+	sampler->nr_events = (size_t)cpus * SAMPLER_CLOCKS;
+	for (i = 0; i < sampler->nr_events; i++)
 		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };
 	sampler->uevent_fd = uevent_open();
 	return 0;
@@ -71,6 +71,17 @@ int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *
 		list = *end == ',' ? end + 1 : end;
 	}
 	return *list == '\0' || *list == '\n' ? 0 : -EINVAL;
+}
+
+/*
+ * The rates of the clocks, in thirds of a millionth of the whole: no two are near a ratio of small
+ * numbers to each other, to the whole or to its third, which a program's own period may be.
+ */
+uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock)
+{
+	static const uint64_t rates[SAMPLER_CLOCKS] = { 921700, 1021400, 1056900 };
+
+	return (period_ns * 3000000 + rates[clock] / 2) / rates[clock];
 }
 
 static int event_open(uint64_t period_ns, uint32_t cpu)
@@ -112,7 +123,7 @@ static void event_close(struct sampler_event *event)
  * Ticks the throttle withheld: the event's time went on while its count stood still, for the rest
  * of a jiffy at least. Less than a millisecond is the two clocks being read one after the other.
  */
-static uint64_t event_withheld(const struct sampler *sampler, const struct sampler_event *event)
+static uint64_t event_withheld(const struct sampler_event *event)
 {
 	struct {
 		uint64_t count, enabled, running;
@@ -122,7 +133,7 @@ static uint64_t event_withheld(const struct sampler *sampler, const struct sampl
 		return 0;
 	if (values.running < values.count + 1000000)
 		return 0;
-	return (values.running - values.count) / sampler->period_ns;
+	return (values.running - values.count) / event->period_ns;
 }
 
 static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
@@ -132,19 +143,16 @@ static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
 	return cpu < TICKLESS_CPUS && programs->tickless[cpu / 64] >> cpu % 64 & 1;
 }
 
-static int start_cpu(void *ctx, uint32_t cpu)
+static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
 {
-	struct start *start = ctx;
 	struct sampler *sampler = start->sampler;
-	struct sampler_event *event;
+	struct sampler_event *event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
 	int fd;
 
-	if (cpu >= sampler->nr_events || sampler->events[cpu].fd >= 0)
+	if (event->fd >= 0)
 		return 0;
-	if (!is_clocked(&sampler->programs, cpu))
-		return 0;
-	event = &sampler->events[cpu];
-	fd = event_open(sampler->period_ns, cpu);
+	event->period_ns = sampler_clock_period(sampler->period_ns, clock);
+	fd = event_open(event->period_ns, cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* it went between the list and here */
 	if (fd < 0)
@@ -157,6 +165,20 @@ static int start_cpu(void *ctx, uint32_t cpu)
 	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
 		return error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
 	return 0;
+}
+
+static int start_cpu(void *ctx, uint32_t cpu)
+{
+	const struct start *start = ctx;
+	unsigned int clock;
+	int ret = 0;
+
+	if (cpu >= start->sampler->nr_events / SAMPLER_CLOCKS ||
+	    !is_clocked(&start->sampler->programs, cpu))
+		return 0;
+	for (clock = 0; !ret && clock < SAMPLER_CLOCKS; clock++)
+		ret = start_clock(start, cpu, clock);
+	return ret;
 }
 
 static int start_online(struct sampler *sampler, struct error *err)
@@ -200,11 +222,18 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 static void forget_cpu(struct sampler *sampler, const char *device)
 {
 	unsigned long cpu = strtoul(device, NULL, 10);
+	struct sampler_event *event;
+	unsigned int clock;
 
-	if (cpu >= sampler->nr_events || sampler->events[cpu].fd < 0)
+	if (cpu >= sampler->nr_events / SAMPLER_CLOCKS)
 		return;
-	sampler->withheld += event_withheld(sampler, &sampler->events[cpu]);
-	event_close(&sampler->events[cpu]);
+	for (clock = 0; clock < SAMPLER_CLOCKS; clock++) {
+		event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
+		if (event->fd < 0)
+			continue;
+		sampler->withheld += event_withheld(event);
+		event_close(event);
+	}
 }
 
 int sampler_follow_cpus(struct sampler *sampler, struct error *err)
@@ -245,7 +274,7 @@ void sampler_stop(struct sampler *sampler)
 	for (i = 0; i < sampler->nr_events; i++) {
 		if (sampler->events[i].fd < 0)
 			continue;
-		sampler->withheld += event_withheld(sampler, &sampler->events[i]);
+		sampler->withheld += event_withheld(&sampler->events[i]);
 		event_close(&sampler->events[i]);
 	}
 	sampler->running = false;

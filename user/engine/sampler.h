@@ -11,14 +11,19 @@
 #include "shared/abi.h"
 
 /*
- * What ticks. The clock is one perf CPU-clock event of a fixed period for each online CPU, each with
- * the program attached. Never the adaptive frequency mode, which counts idle hosts wrong by an order
+ * What ticks. The clock of an online CPU is a few perf CPU-clock events of fixed periods, each with
+ * the program attached: unlike periods, which have the rate asked for in sum. One alone locks with
+ * programs that come and go at its own pace: a sleeper's timer is served in our interrupt, and what
+ * it wakes begins just behind the tick. Never the adaptive frequency mode, which counts idle hosts wrong by an order
  * of magnitude, and never PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's
  * tick is one program for all CPUs; those that have no such tick get the clock.
  */
+enum { SAMPLER_CLOCKS = 3 };
+
 struct sampler_event {
 	int fd; /* -1: this CPU is not sampled by the clock */
 	int link_fd;
+	uint64_t period_ns;
 };
 
 /* The session's. */
@@ -35,7 +40,7 @@ struct sampler {
 	struct grace grace;
 	int uevent_fd; /* CPUs that come; -1: cannot be known here */
 	bool running;
-	struct sampler_event *events; /* by CPU number */
+	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by its number */
 	size_t nr_events;
 	uint64_t withheld; /* ticks the kernel's throttle took, of events that are closed */
 };
@@ -45,6 +50,9 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 
 int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
 		  struct error *err);
+
+/* The period of one of the clocks whose rates add up to that of period_ns. */
+uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock);
 
 /* After uevent_fd became readable: samples CPUs that came since. */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
