@@ -33,6 +33,9 @@ const volatile __u32 bin_shift = 0;
 const volatile __s64 tick_distance = 0;
 const volatile __s64 regs_distance = 0;
 
+/* How old the scheduler's account of a thread that runs may be: two of its ticks. */
+const volatile __u64 runtime_lag = 0;
+
 /*
  * The CPUs that stop their tick while one task runs (nohz_full): the clock samples them, whether they
  * have stopped it just now or not.

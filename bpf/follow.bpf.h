@@ -3,7 +3,7 @@
 #define BPFPROFIL_FOLLOW_BPF_H
 
 /* Whose tick it is, and the ticks that must wait for their translation. */
-#include "target.bpf.h"
+#include "spent.bpf.h"
 #include "translate.bpf.h"
 
 /*
@@ -37,62 +37,103 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 	return mm && !BPF_CORE_READ_BITFIELD(task, in_execve) ? arch_mm_id(mm) : 0;
 }
 
-/* The record of a task at its first tick, or with the target of where it has gone since. */
-static __always_inline struct follow *follow_by_place(struct task_struct *task)
+/* From here on a thread's samples are to add up to its runtime. */
+static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
 {
-	struct follow fresh = { .flags = FOLLOW_BY_PLACE }, *follow;
-	u32 target = place_target(task);
-
-	if (target == NO_TARGET)
-		return NULL;
-	follow = bpf_task_storage_get(&follows, task, NULL, 0);
-	if (!follow) {
-		fresh.mm = settled_mm(task);
-		follow = bpf_task_storage_get(&follows, task, &fresh,
-					      BPF_LOCAL_STORAGE_GET_F_CREATE);
-	}
-	if (follow)
-		follow->target = target;
-	return follow;
+	*weight = (struct weight){ .run = run_began(task), .base = base };
 }
 
-/* NULL: nobody's tick. A function of its own: the slow path's stack has no room for a record. */
+/*
+ * A record for a thread that has none: by its place, or, of a worker of a process that is followed,
+ * as its process. NULL: nobody's.
+ */
+static __noinline struct follow *adopt(struct task_struct *task)
+{
+	struct follow *leader = bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+	struct follow fresh = {};
+
+	if (found_by_place(leader)) {
+		fresh.target = place_target(task);
+		fresh.flags = FOLLOW_BY_PLACE;
+		if (fresh.target == NO_TARGET)
+			return NULL;
+	} else if (leader) {
+		fresh.target = leader->target;
+		fresh.flags = leader->flags & ~FOLLOW_EXITING;
+	} else {
+		return NULL;
+	}
+	fresh.mm = settled_mm(task);
+	fresh.split = task_split(task);
+	fresh.spent = runtime_before(task);
+	weigh_from(&fresh.weight, task, fresh.spent);
+	if (!fresh.spent)
+		fresh.weight.run = 0;
+	return bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
+/* A thread that has gone elsewhere: what it ran before was in the old place. */
+static __noinline int move_to(struct task_struct *task, struct follow *follow, u32 target)
+{
+	u64 split_now = task_split(task);
+
+	if (!follow || (follow->target == target && follow->split == split_now))
+		return 0;
+	settle_runtime(task, follow);
+	follow->spent = task->se.sum_exec_runtime;
+	follow->target = target;
+	follow->split = split_now;
+	return 0;
+}
+
+/*
+ * NULL: nobody's tick. A function of its own: the slow path's stack has no room for a record. With
+ * no memory for a thread's own, its process's record does.
+ */
 static __noinline struct follow *follow_at_tick(struct task_struct *task)
 {
-	struct follow *follow = follow_of(task);
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	u32 target;
 
-	return found_by_place(follow) ? follow_by_place(task) : follow;
+	if (!follow)
+		follow = bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+	if (!follow || !found_by_place(follow))
+		return follow;
+	target = place_target(task);
+	move_to(task, follow, target);
+	return target == NO_TARGET ? NULL : follow;
 }
 
 /* Puts a tick off: true when there was a slot. Only the thread itself and its interrupts come here. */
-static __always_inline bool defer(struct pending *slot, u64 pc, u32 target)
+static __always_inline bool defer(struct pending *slot, u64 pc, u32 target, u32 n)
 {
 	if (slot->count && (slot->pc != pc || slot->target != target))
 		return false;
 	slot->pc = pc;
 	slot->target = target;
-	__sync_fetch_and_add(&slot->count, 1);
+	__sync_fetch_and_add(&slot->count, n);
 	return true;
 }
 
 static __always_inline void defer_busy(struct follow *follow, struct target_account *account,
-				       u64 pc)
+				       u64 pc, u32 n)
 {
 	u32 target = follow->target;
 
-	if (!defer(&follow->pending[0], pc, target) && !defer(&follow->pending[1], pc, target))
-		__sync_fetch_and_add(&account->lost[LOST_MAPPING_BUSY], 1);
+	if (!defer(&follow->pending[0], pc, target, n) &&
+	    !defer(&follow->pending[1], pc, target, n))
+		__sync_fetch_and_add(&account->lost[LOST_MAPPING_BUSY], n);
 	else
-		__sync_fetch_and_add(&account->deferred, 1);
+		__sync_fetch_and_add(&account->deferred, n);
 }
 
-static __always_inline void defer_exec(struct follow *follow, struct target_account *account)
+static __always_inline void defer_exec(struct follow *follow, struct target_account *account, u32 n)
 {
 	/* The slot is another target's, if the task was moved in the midst of it. */
-	if (!defer(&follow->exec, 0, follow->target))
-		__sync_fetch_and_add(&account->lost[LOST_EXEC], 1);
+	if (!defer(&follow->exec, 0, follow->target, n))
+		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 	else
-		__sync_fetch_and_add(&account->deferred, 1);
+		__sync_fetch_and_add(&account->deferred, n);
 }
 
 /* Takes the ticks of a slot: from here on they are filed, or lost by name. */

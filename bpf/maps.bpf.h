@@ -118,6 +118,15 @@ struct {
 	__type(value, struct follow);
 } follows SEC(".maps");
 
+/* Runtime by process or cgroup; empty where a session does not tell them apart. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct spent_key);
+	__type(value, struct spent_cpu);
+} spent_cpus SEC(".maps");
+
 /* Running processes to follow, by pid; read once, when the session begins. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
@@ -154,5 +163,6 @@ struct {
 } records SEC(".maps");
 
 struct pool_state pool = {};
+struct cpu_time cpu_time = {};
 
 #endif

@@ -7,8 +7,15 @@
 
 #include "follow.bpf.h"
 #include "source.bpf.h"
+#include "weigh.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* Threads of the kernel have no text but the kernel's. */
+static __always_inline bool without_text(struct task_struct *task)
+{
+	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
+}
 
 /* The text around a kernel pc is one space, in windows like any other. The last page is no text. */
 static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
@@ -24,13 +31,15 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 }
 
 /* A task whose address space is gone: its last user pc was translated when it began to exit. */
-static __always_inline void exiting_tick(struct follow *follow, struct target_account *account)
+static __always_inline void exiting_tick(struct follow *follow, struct target_account *account,
+					 u32 n)
 {
 	struct xlat_entry entry = {};
 	struct mapping mapping = {};
 
 	if (!follow->exit.space.kind) {
-		__sync_fetch_and_add(&account->lost[LOST_EXIT], 1);
+		__sync_fetch_and_add(&account->lost[LOST_EXIT], n);
+		spend_unbinned(follow->target, n);
 		return;
 	}
 	mapping.space = follow->exit.space;
@@ -39,7 +48,7 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 	mapping.end = mapping.start + (1 << XLAT_PAGE_SHIFT);
 	mapping.offset = mapping.start;
 	mapping.exec = MAPPING_EXEC;
-	file_ticks(&mapping, follow->target, 1, &entry);
+	file_ticks(&mapping, follow->target, n, &entry);
 }
 
 /* Whether the task still is in the cgroup of the tick: another CPU may move it at any moment. */
@@ -64,10 +73,10 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 	if (tick->kernel) {
 		kernel_mapping(tick->pc, &mapping);
 	} else if (find_mapping(task, tick->pc, &mapping) == -EBUSY) {
-		defer_busy(follow, account, tick->pc);
+		defer_busy(follow, account, tick->pc, tick->n);
 		return;
 	}
-	file_ticks(&mapping, follow->target, 1, &entry);
+	file_ticks(&mapping, follow->target, tick->n, &entry);
 	entry.stamp = mapping.stamp;
 	origin.vma = mapping.vma;
 	if (mapping.space.kind == SPACE_FILE) {
@@ -108,14 +117,20 @@ static __noinline int slow_tick(struct tick *tick, struct follow *follow, bool l
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
 		return 0;
+	if (!tick->n)
+		tick->n = weigh(follow, task);
+	if (!tick->n)
+		return 0;
 	cpu_account->misses++;
-	__sync_fetch_and_add(&account->ticks, 1);
+	cpu_account->missed += tick->n;
+	__sync_fetch_and_add(&account->ticks, tick->n);
 	if (left_out) {
-		__sync_fetch_and_add(&account->filtered, 1);
+		__sync_fetch_and_add(&account->filtered, tick->n);
+		spend_unbinned(target, tick->n);
 	} else if (!task->mm && !tick->kernel) {
-		exiting_tick(follow, account);
+		exiting_tick(follow, account, tick->n);
 	} else if (!tick->kernel && between_images(follow, task)) {
-		defer_exec(follow, account);
+		defer_exec(follow, account, tick->n);
 	} else {
 		translate_tick(tick, follow, account);
 	}
@@ -126,6 +141,7 @@ static __noinline int slow_tick(struct tick *tick, struct follow *follow, bool l
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
 				      bool user, bool by_cgroup, struct tick *tick)
 {
+	tick->n = 0; /* not weighed yet */
 	/* In this order a user tick does not touch the knobs' cache line. */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
@@ -135,36 +151,50 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
 }
 
-static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
+/*
+ * A tick whose text the cache knows. A function of its own, for what it needs of the stack is then
+ * not slow_tick's as well.
+ */
+static __noinline bool count_hit(struct tick *tick, u32 slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-	struct xlat_set *set;
-	struct tick tick;
-	u32 slot, i;
+	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
+	struct follow *follow;
+	u32 i;
 
-	/* Threads of the kernel have no text but the kernel's, and are of no process. */
-	if (task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET))
-		return 0;
-	read_tick(task, mm, pc, user, by_cgroup, &tick);
-	slot = xlat_slot(&tick);
-	set = bpf_map_lookup_elem(&xlat, &slot);
-	if (!set || (!user && mode == MODE_USER))
-		return slow_tick(&tick, follow_at_tick(task), true);
+	if (!tick || !set)
+		return false;
 	for (i = 0; i < XLAT_WAYS; i++) {
 		struct xlat_entry *entry = &set->way[i];
 
-		if (!xlat_covers(entry, &tick))
+		if (!xlat_covers(entry, tick))
 			continue;
-		if (entry->stamp != tick.stamp && !xlat_renew(&tick, slot, i))
+		if (entry->stamp != tick->stamp && !xlat_renew(tick, slot, i))
 			continue;
-		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick.pc), 1))
+		follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+		tick->n = follow ? weigh(follow, task) : 1;
+		if (!tick->n)
+			return true;
+		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc), tick->n))
 			break;
-		if (!++entry->ticks)
-			xlat_carry(entry);
-		return 0;
+		xlat_hit(entry, tick->n);
+		return true;
 	}
-	return slow_tick(&tick, follow_at_tick(task), false);
+	return false;
+}
+
+static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	bool left_out = !user && mode == MODE_USER;
+	struct tick tick;
+
+	if (without_text(task))
+		return 0;
+	read_tick(task, task->mm, pc, user, by_cgroup, &tick);
+	if (!left_out && count_hit(&tick, xlat_slot(&tick)))
+		return 0;
+	return slow_tick(&tick, follow_at_tick(task), left_out);
 }
 
 SEC("?perf_event")
@@ -189,7 +219,7 @@ static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_cgroup)
 	struct pt_regs___kernel *regs;
 
 	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
-	    is_clocked(bpf_get_smp_processor_id()))
+	    is_tickless(bpf_get_smp_processor_id()))
 		return 0;
 	regs = interrupted(timer);
 	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_cgroup) : 0;
@@ -240,6 +270,7 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 	if (!inherit(parent, child, &fresh))
 		return 0;
 	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
+	fresh.split = task_split(child);
 	if (bpf_task_storage_get(&follows, child, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return 0;
 	target = fresh.target;
@@ -270,6 +301,51 @@ int profil_attach(struct bpf_iter__task *ctx)
 		return 0; /* user space looks whether it is there */
 	follow->target = as->target;
 	follow->flags = as->flags;
+	follow->split = task_split(task);
+	return 0;
+}
+
+/* All threads of the host, when their runtime begins to count and before a profile is made. */
+SEC("iter/task")
+int profil_walk(struct bpf_iter__task *ctx)
+{
+	struct task_struct *task = ctx->task;
+	struct follow *follow;
+
+	if (!task || without_text(task))
+		return 0;
+	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
+		return 0;
+	if (cpu_time.kind == WALK_BEGIN) {
+		follow->spent = task->se.sum_exec_runtime;
+		weigh_from(&follow->weight, task, follow->spent);
+		return 0;
+	}
+	if (follow->flags & FOLLOW_EXITING)
+		cpu_time.zombies++;
+	settle_runtime(task, follow);
+	if (found_by_place(follow))
+		move_to(task, follow, place_target(task));
+	return 0;
+}
+
+/* What a thread runs from here on is in the cgroup that it was moved to. */
+SEC("?tp_btf/cgroup_attach_task")
+int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+
+	if (follow) {
+		if (found_by_place(follow))
+			move_to(task, follow, place_target(task));
+		return 0;
+	}
+	follow = adopt(task);
+	if (!follow)
+		return 0;
+	follow->spent = task->se.sum_exec_runtime;
+	weigh_from(&follow->weight, task, follow->spent);
 	return 0;
 }
 
@@ -281,6 +357,10 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 
 	if (!follow)
 		return 0;
+	if (follow->flags & FOLLOW_FROM_EXEC) {
+		follow->spent = task->se.sum_exec_runtime;
+		weigh_from(&follow->weight, task, follow->spent);
+	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
 	forget_process();
@@ -318,15 +398,34 @@ static __noinline int remember_exit_place(struct follow *follow)
  */
 static __always_inline int begin_exit(struct task_struct *task)
 {
-	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
 
 	if (!follow)
 		return 0;
+	follow->flags |= FOLLOW_EXITING;
+	__sync_fetch_and_add(&cpu_time.exits, 1);
 	give_up_exec(follow);
 	if (!task->mm)
 		return 0;
 	settle_all(follow);
 	return remember_exit_place(follow);
+}
+
+/*
+ * The last that is heard of a thread, some time after it was reaped: its runtime up to here is what
+ * its parent was told, and that of tearing down its address space is in it.
+ */
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(profil_free, struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+
+	if (!follow)
+		return 0;
+	settle_runtime(task, follow);
+	if (follow->flags & FOLLOW_EXITING)
+		__sync_fetch_and_add(&cpu_time.freed, 1);
+	return 0;
 }
 
 SEC("?tp_btf/sched_process_exit")

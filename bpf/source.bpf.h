@@ -15,7 +15,7 @@ static __always_inline bool is_sched_tick(struct hrtimer *timer)
 	return (s64)((u64)timer - (u64)timer->base->cpu_base) == tick_distance;
 }
 
-static __always_inline bool is_clocked(u32 cpu)
+static __always_inline bool is_tickless(u32 cpu)
 {
 	return some_tickless && tickless[cpu / 64 % (TICKLESS_CPUS / 64)] >> cpu % 64 & 1;
 }

@@ -8,14 +8,24 @@
 
 enum { NSEC_PER_USEC = 1000 };
 
+static __always_inline u64 process_id(struct task_struct *task)
+{
+	return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS | task->tgid;
+}
+
+/* Of any task that is not freed. */
+static __always_inline u64 task_split(struct task_struct *task)
+{
+	if (split == SPLIT_PROCESS)
+		return process_id(task);
+	return split == SPLIT_CGROUP ? cgroup_id(task_cgroup(task)) : 0;
+}
+
 /* Of the current task: all that files ticks runs in the task they fell in. */
 static __always_inline u64 split_id(void)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-
 	if (split == SPLIT_PROCESS)
-		return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS |
-		       task->tgid;
+		return process_id(bpf_get_current_task_btf());
 	return split == SPLIT_CGROUP ? current_cgroup_id() : 0;
 }
 

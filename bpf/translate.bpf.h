@@ -5,7 +5,7 @@
 /* From a mapping to a window, and from there to a counter that has room. */
 #include "count.bpf.h"
 #include "space.bpf.h"
-#include "split.bpf.h"
+#include "spent.bpf.h"
 #include "xlat.bpf.h"
 
 /*
@@ -90,6 +90,7 @@ __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xla
 		return 0;
 	if (!mapping->exec) {
 		__sync_fetch_and_add(&account->outside, n);
+		spend_unbinned(target, n);
 		return 0;
 	}
 	mapping->split = split_id();
@@ -104,6 +105,7 @@ __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xla
 	}
 	entry->span = 0;
 	__sync_fetch_and_add(&account->lost[LOST_NO_MEMORY], n);
+	spend_unbinned(target, n);
 	return 0;
 }
 

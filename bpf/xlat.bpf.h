@@ -24,6 +24,7 @@ struct tick {
 	u64 pc;
 	u32 who;
 	u32 stamp;
+	u16 n; /* how many ticks it stands for */
 	bool kernel; /* pc is the kernel's own */
 };
 
@@ -92,10 +93,14 @@ static __always_inline void xlat_flush(struct xlat_entry *entry)
 	entry->ticks = 0;
 }
 
-/* Hits wrapped past 16 bits: a minute at 997 Hz in one place. */
-static __always_inline void xlat_carry(struct xlat_entry *entry)
+/* Counts n ticks as hits; they wrap past 16 bits in a minute at 997 Hz in one place. */
+static __always_inline void xlat_hit(struct xlat_entry *entry, u16 n)
 {
-	xlat_bill(entry, 1 << 16);
+	u16 before = entry->ticks;
+
+	entry->ticks = before + n;
+	if (entry->ticks < before)
+		xlat_bill(entry, 1 << 16);
 }
 
 static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry,

@@ -193,8 +193,14 @@ struct pid {
 	struct upid numbers[1];
 };
 
+struct sched_entity {
+	u64 sum_exec_runtime;
+	u64 prev_sum_exec_runtime;
+};
+
 struct task_struct {
 	unsigned int flags;
+	struct sched_entity se;
 	struct mm_struct *mm;
 	s32 pid;
 	s32 tgid;

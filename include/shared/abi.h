@@ -89,8 +89,9 @@ struct xlat_origins {
 struct cpu_account {
 	__u64 misses;
 	__u64 renewed; /* old entries that still held */
-	__u64 hits; /* beside those that entries still hold */
-	__u64 pad[5];
+	__u64 hits; /* ticks of hits, beside those that entries still hold */
+	__u64 missed; /* ticks of misses */
+	__u64 pad[4];
 };
 
 /*
@@ -106,7 +107,9 @@ struct target_account {
 	__u64 lost[LOST_CAUSE_COUNT];
 	__u64 coarse; /* filed in wider bins than asked, for want of memory */
 	__u64 forks_missed; /* children that could not be followed */
-	__u64 pad[4];
+	__u64 cpu_ns; /* runtime of its tasks that no spent_cpu has */
+	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
+	__u64 pad[2];
 };
 
 /*
@@ -206,17 +209,67 @@ enum {
 	FOLLOW_FROM_EXEC = 1, /* not before its next exec */
 	FOLLOW_NO_CHILDREN = 2,
 	FOLLOW_BY_PLACE = 4, /* its target is that of the place it is in, and may change */
+	FOLLOW_EXITING = 8, /* its last runtime is told when the task is freed */
 };
 
-/* A followed thread. */
+/* A sample never stands for more than this: the rest waits for the next. */
+enum { WEIGHT_MAX = 64 };
+
+/*
+ * What a thread's samples have stood for, so that they add up to its runtime: see weigh.bpf.h. A run
+ * is the time from when it gets a CPU to when it leaves it.
+ */
+struct weight {
+	__u64 run; /* its runtime when the run of the last sample began */
+	__u64 base; /* from where on this run counts */
+	__s64 due; /* runtime before, less what samples stood for */
+	__u64 ticked; /* ticks in this run */
+};
+
+/* A followed thread. A tick reads its first cache line. */
 struct follow {
 	__u32 target;
 	__u32 flags;
 	__u64 mm; /* id of its address space; another at a tick: it is in an exec. 0: it was in one
 		     when it was first seen */
+	struct weight weight;
+	__u64 split; /* the process or cgroup that its runtime is of; 0: not told apart */
+	__u64 spent; /* its runtime as far as it is in an account */
 	struct pending pending[PENDING_SLOTS];
 	struct pending exec; /* ticks between the new address space and its first instruction */
 	struct place exit; /* where to file ticks once the address space is gone */
+};
+
+/* The runtime of a process or cgroup of a split, and its ticks that are in no bin. */
+struct spent_key {
+	__u64 split;
+	__u32 target;
+	__u32 pad;
+};
+
+struct spent_cpu {
+	__u64 ns;
+	__u64 unbinned;
+	__u32 walk; /* the last one that found a thread of it */
+	__u32 pad;
+};
+
+/* What a walk over all threads is for. */
+enum walk_kind {
+	WALK_BEGIN, /* their runtime counts from here on */
+	WALK_SETTLE, /* it is brought to account */
+};
+
+/* Shared as global data, beside pool_state: between user space and the walks, and for weights. */
+struct cpu_time {
+	__u64 period_ns; /* what a tick stands for */
+	__u64 since_ns; /* threads that began before have runtime that is not ours */
+	__u32 walk; /* number of this walk */
+	__u32 kind; /* enum walk_kind */
+	__u32 zombies; /* exiting threads that it found */
+	__u32 pad;
+	__u64 exits; /* followed threads that began to exit, and that were freed since */
+	__u64 freed;
 };
 
 /* What a running process is to be followed as. */
@@ -238,7 +291,11 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 32);
-ABI_SIZE(struct follow, 104);
+ABI_SIZE(struct weight, 32);
+ABI_SIZE(struct follow, 152);
+ABI_SIZE(struct spent_key, 16);
+ABI_SIZE(struct spent_cpu, 24);
+ABI_SIZE(struct cpu_time, 48);
 ABI_SIZE(struct attached, 8);
 
 #endif

@@ -113,6 +113,8 @@ void counted_account(const struct counted *counted, uint32_t target)
 	tally->filtered += read64(counted, &account->filtered);
 	tally->coarse += read64(counted, &account->coarse);
 	tally->forks_missed += read64(counted, &account->forks_missed);
+	tally->cpu_ns += read64(counted, &account->cpu_ns);
+	tally->excess += read64(counted, &account->excess);
 	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
 		tally->lost[cause] += read64(counted, &account->lost[cause]);
 }
@@ -150,7 +152,7 @@ uint64_t counted_delivered(const struct counted *counted, uint32_t cpu)
 	for (set = (size_t)cpu * XLAT_SETS; set < (size_t)(cpu + 1) * XLAT_SETS; set++)
 		for (way = 0; way < XLAT_WAYS; way++)
 			ticks += counted->xlat[set].way[way].ticks;
-	return ticks + counted->cpus[cpu].misses;
+	return ticks + counted->cpus[cpu].missed;
 }
 
 uint64_t tally_ticks(const struct tally *tally)
@@ -173,6 +175,8 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->withheld += part->withheld;
 	sum->coarse += part->coarse;
 	sum->forks_missed += part->forks_missed;
+	sum->cpu_ns += part->cpu_ns;
+	sum->excess += part->excess;
 	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
 		sum->lost[cause] += part->lost[cause];
 }

@@ -57,6 +57,7 @@ static int configure(struct session *session, struct error *err)
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
+	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
 	ret = session_configure_targets(session, err);
@@ -69,6 +70,10 @@ static int configure(struct session *session, struct error *err)
 	/* Each window has a directory; each space, process and cgroup told has a window. */
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
+	if (options->split != SPLIT_NONE)
+		ret = ret   ?:
+			      bpf_map__set_max_entries(skel->maps.spent_cpus,
+						       session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
@@ -202,6 +207,8 @@ static int choose_source(struct session *session, struct error *err)
 	int ret;
 
 	bpf_program__set_autoload(clock_program(session), true);
+	sched_tick_without(list, sizeof(list));
+	cpu_list_each(list, set_tickless, session);
 	if (session->options.source == SOURCE_CLOCK)
 		return 0;
 	ret = sched_tick_find(&tick, err);
@@ -209,8 +216,6 @@ static int choose_source(struct session *session, struct error *err)
 		return ret;
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
-	sched_tick_without(list, sizeof(list));
-	cpu_list_each(list, set_tickless, session);
 	bpf_program__set_autoload(program, true);
 	/* When the session starts, not with the rest. */
 	bpf_program__set_autoattach(program, false);
@@ -318,9 +323,12 @@ static int start_sampler(struct session *session, struct error *err)
 
 int session_start(struct session *session, struct error *err)
 {
+	int ret;
+
 	clock_gettime(CLOCK_REALTIME, &session->started);
 	session->start_ns = session->since_ns = monotonic_ns();
-	return start_sampler(session, err);
+	ret = session_begin_runtime(session, err);
+	return ret ?: start_sampler(session, err);
 }
 
 void session_pause(struct session *session)
@@ -331,13 +339,16 @@ void session_pause(struct session *session)
 
 int session_resume(struct session *session, uint64_t period_ns, struct error *err)
 {
+	int ret;
+
 	if (session->options.source == SOURCE_CLOCK && period_ns != session->options.period_ns) {
 		session->options.period_ns = session->sampler.period_ns = period_ns;
 		session->options.requested_hz = 1e9 / (double)period_ns;
 	}
 	session->since_ns += monotonic_ns() - session->paused_ns;
 	session->paused_ns = 0;
-	return start_sampler(session, err);
+	ret = session_begin_runtime(session, err);
+	return ret ?: start_sampler(session, err);
 }
 
 struct sampler_programs session_programs(const struct session *session)
@@ -387,13 +398,16 @@ int session_poll(struct session *session, struct error *err)
 
 int session_stop(struct session *session, struct error *err)
 {
+	int ret;
+
 	if (!session->start_ns || session->stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
 	session->stop_ns = session->paused_ns ?: monotonic_ns();
+	ret = session_finish_runtime(session, err);
 	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
 	profil_bpf__detach(session->skel);
-	return session_poll(session, err);
+	return ret ?: session_poll(session, err);
 }
 
 static void unmap(struct mapped *mapped)
@@ -418,6 +432,7 @@ void session_close(struct session *session)
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	recycler_free(&session->recycler);
+	runtime_free(&session->runtime);
 	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {
 		free(session->targets[i].name);

@@ -8,6 +8,7 @@
 
 #include "engine/pool.h"
 #include "engine/recycle.h"
+#include "engine/runtime.h"
 #include "engine/sampler.h"
 #include "engine/session.h"
 #include "engine/snapshot.h"
@@ -43,6 +44,7 @@ struct session {
 	struct split_names splits;
 	struct carries carries;
 	struct recycler recycler;
+	struct runtime runtime;
 	struct mapped xlat;
 	struct mapped cpu_accounts;
 	struct mapped target_accounts;
@@ -73,6 +75,25 @@ int session_add_targets(struct session *session, struct error *err);
 int session_configure_targets(struct session *session, struct error *err);
 int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
+
+/*
+ * session_runtime.c: the CPU time of the targets. It counts from the first of these on, is brought
+ * to account before each take, and once sampling has ended threads that were reaped are waited for,
+ * whose last runtime is not known before they are freed.
+ */
+int session_begin_runtime(struct session *session, struct error *err);
+int session_settle_runtime(struct session *session, struct error *err);
+int session_finish_runtime(struct session *session, struct error *err);
+
+/* What was read of the splits: into the profile, whose histograms are of split_ids; -ENOMEM. */
+int session_fill_splits(struct session *session, const uint64_t *split_ids,
+			struct profile *profile);
+
+/* The same of all splits of a target. */
+uint64_t session_split_ns(const struct session *session, uint32_t target);
+
+/* Runs a program that is an iterator once over all threads of the host. */
+int session_walk(struct bpf_program *program, struct error *err);
 
 /*
  * session_recycle.c: before it reads counters, a take settles what the last one retired; once it

@@ -119,6 +119,8 @@ static int fill_targets(const struct session *session, const struct counted *cou
 				       &target->ticks, err);
 		if (ret)
 			return ret;
+		target->cpu_known = true;
+		target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
 	}
 	return profile_sum_targets(profile) ? out_of_memory(err) : 0;
 }
@@ -230,6 +232,9 @@ static int fill(struct session *session, const struct counted *counted, struct s
 	read_accounts(session, counted);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
+	if (!ret && session_fill_splits(session, names.split_ids, profile))
+		ret = out_of_memory(err);
+	free(names.split_ids);
 	if (!ret)
 		ret = fill_delivered(session, counted, profile, err);
 	return ret ?: fill_notes(session, counted, &names, profile, err);
@@ -239,9 +244,9 @@ static int fill(struct session *session, const struct counted *counted, struct s
 static int read_profile(struct session *session, struct counted *counted, uint64_t until,
 			struct profile **ret, struct error *err)
 {
+	int runtime_fd = bpf_map__fd(session->skel->maps.spent_cpus), failed;
 	struct profile *profile = profile_new();
 	struct seen seen = {};
-	int failed;
 
 	if (!profile)
 		return out_of_memory(err);
@@ -262,11 +267,17 @@ static int read_profile(struct session *session, struct counted *counted, uint64
 	if (!failed && counted->take)
 		failed = session_forget(session, &seen, err);
 	if (!failed)
+		failed = session_settle_runtime(session, err);
+	if (!failed)
+		failed = runtime_read(&session->runtime, runtime_fd, err);
+	if (!failed)
 		failed = counted_read_carries(counted, err);
 	if (!failed)
 		failed = fill(session, counted, &seen, profile, err);
-	if (!failed && counted->take)
+	if (!failed && counted->take) {
 		session_turn(session, &seen);
+		runtime_take(&session->runtime, runtime_fd, session->skel->bss->cpu_time.walk);
+	}
 	free(seen.list);
 	if (failed) {
 		profile_free(profile);

@@ -124,6 +124,7 @@ int session_configure_targets(struct session *session, struct error *err)
 		skel->rodata->cgroup_controller = number;
 	}
 	bpf_program__set_autoload(skel->progs.profil_attach, count_kind(options, TARGET_PID) > 0);
+	bpf_program__set_autoload(skel->progs.profil_move, session->by_cgroup);
 	return size_maps(session, err);
 }
 
@@ -184,19 +185,7 @@ int session_want_cgroups(struct session *session, struct error *err)
  */
 static int attach_pids(struct session *session, struct error *err)
 {
-	struct bpf_link *link = bpf_program__attach_iter(session->skel->progs.profil_attach, NULL);
-	cleanup_fd int fd = -1;
-	char nothing[64];
-	int ret;
-
-	if (!link)
-		return error_errno(err, -errno, "attaching to processes: the walk over all");
-	fd = bpf_iter_create(bpf_link__fd(link));
-	ret = fd < 0 ? -errno : 0;
-	while (!ret && read(fd, nothing, sizeof(nothing)) > 0)
-		;
-	bpf_link__destroy(link);
-	return ret ? error_errno(err, ret, "attaching to processes: the walk over all") : 0;
+	return session_walk(session->skel->progs.profil_attach, err);
 }
 
 /* After the walk each process must have a record, or it has ended or there was no memory. */

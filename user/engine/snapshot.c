@@ -233,13 +233,6 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 	return object_describe(space, info, &profile->objects[id], err);
 }
 
-static char *unnamed_cgroup(uint64_t id)
-{
-	char *name;
-
-	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
-}
-
 /* Whose ticks a histogram has. */
 static int name_split(const struct window_key *key, struct seen_names *names,
 		      struct profile_histogram *histogram)
@@ -250,7 +243,7 @@ static int name_split(const struct window_key *key, struct seen_names *names,
 	histogram->pid = -1;
 	names->nr_nameless += key->split && !name;
 	if (key->split && names->by_cgroup) {
-		histogram->cgroup = name ? strdup(name) : unnamed_cgroup(key->split);
+		histogram->cgroup = split_cgroup_name(names->splits, key->split);
 		if (!histogram->cgroup)
 			return -ENOMEM;
 		name = NULL;
@@ -285,6 +278,7 @@ static int finish_histograms(const struct seen_window **firsts, uint32_t *ids,
 				return ret;
 		}
 		histogram->object = *id;
+		names->split_ids[i] = key->split;
 		place_histogram(&profile->objects[*id], key->shift, histogram);
 		if (name_split(key, names, histogram))
 			return out_of_memory(err);
@@ -302,7 +296,9 @@ int snapshot_histograms(const struct counted *counted, struct seen *seen, struct
 	profile->histograms = calloc(seen->nr + 1, sizeof(*profile->histograms));
 	profile->objects = calloc(nr_spaces + 1, sizeof(*profile->objects));
 	names->sources = calloc(nr_spaces + 1, sizeof(*names->sources));
-	if (!firsts || !ids || !profile->histograms || !profile->objects || !names->sources)
+	names->split_ids = calloc(seen->nr + 1, sizeof(*names->split_ids));
+	if (!firsts || !ids || !profile->histograms || !profile->objects || !names->sources ||
+	    !names->split_ids)
 		return out_of_memory(err);
 	memset(ids, 0xff, (nr_spaces + 1) * sizeof(*ids));
 	if (draw_histograms(counted, seen, firsts, profile))

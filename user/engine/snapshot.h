@@ -35,6 +35,7 @@ struct seen_names {
 	const struct split_names *splits;
 	bool by_cgroup; /* what splits are: cgroups, not processes */
 	uint32_t *sources; /* by object id its place in spaces, or NO_SOURCE; the caller frees it */
+	uint64_t *split_ids; /* by histogram whose it is; 0: not told apart; likewise */
 	size_t nr_nameless; /* objects, processes and cgroups that user space was never told of */
 };
 

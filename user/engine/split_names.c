@@ -69,6 +69,16 @@ const char *split_names_find(const struct split_names *names, uint64_t id)
 	return NULL;
 }
 
+char *split_cgroup_name(const struct split_names *names, uint64_t id)
+{
+	const char *found = split_names_find(names, id);
+	char *name;
+
+	if (found)
+		return strdup(found);
+	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
+}
+
 struct space split_space(enum split split, uint64_t id)
 {
 	return (struct space){ .kind = split == SPLIT_PROCESS ? SPACE_PROCESS : SPACE_CGROUP,

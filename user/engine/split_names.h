@@ -37,6 +37,9 @@ void split_names_sort(struct split_names *names);
 /* NULL: never told. */
 const char *split_names_find(const struct split_names *names, uint64_t id);
 
+/* A cgroup's, or what stands for it when it was never told; NULL: out of memory. */
+char *split_cgroup_name(const struct split_names *names, uint64_t id);
+
 /* What the programs note a process or a cgroup as. */
 struct space split_space(enum split split, uint64_t id);
 

@@ -162,7 +162,7 @@ struct profile {
 	struct profile_account ticks;
 	struct profile_target *targets;
 	size_t nr_targets;
-	struct profile_split *splits; /* by target, then as their histograms are */
+	struct profile_split *splits; /* by target, pid, cgroup and process */
 	size_t nr_splits;
 	struct profile_object *objects;
 	size_t nr_objects;

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_RUNTIME_H
+#define BPFPROFIL_RUNTIME_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "shared/abi.h"
+
+/*
+ * The CPU time of the processes or cgroups that targets are split into. The programs add up in a
+ * map; what was taken of an entry is kept here, for no element of such a map can be read and
+ * emptied in one step. An entry of which no thread is left goes, once all of it was taken.
+ */
+struct runtime_split {
+	struct spent_key key;
+	uint64_t ns; /* since the last take */
+	uint64_t unbinned;
+	uint64_t taken_ns; /* by all takes before */
+	uint64_t taken_unbinned;
+	uint32_t walk; /* the last that found a thread of it */
+};
+
+struct runtime {
+	struct runtime_split *list; /* ascending by target and split */
+	size_t nr;
+	size_t capacity;
+};
+
+/* Reads the map anew. */
+int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
+
+/* What was read is taken, and entries that were idle in the walk of that number are forgotten. */
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk);
+
+void runtime_free(struct runtime *runtime);
+
+#endif

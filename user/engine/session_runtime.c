@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/session_impl.h"
+
+/* RCU's callbacks come some 10 to 50 ms after a thread was reaped; a stalled CPU ends the wait. */
+enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
+
+int session_walk(struct bpf_program *program, struct error *err)
+{
+	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
+	cleanup_fd int fd = -1;
+	char nothing[64];
+	int ret;
+
+	if (!link)
+		return error_errno(err, -errno, "walking over all threads");
+	fd = bpf_iter_create(bpf_link__fd(link));
+	ret = fd < 0 ? -errno : 0;
+	while (!ret && read(fd, nothing, sizeof(nothing)) > 0)
+		;
+	bpf_link__destroy(link);
+	return ret ? error_errno(err, ret, "walking over all threads") : 0;
+}
+
+static int walk(struct session *session, enum walk_kind kind, struct error *err)
+{
+	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
+
+	cpu_time->kind = kind;
+	cpu_time->walk++;
+	cpu_time->zombies = 0;
+	return session_walk(session->skel->progs.profil_walk, err);
+}
+
+/* What ran before is in no profile. */
+static int forget_before(struct session *session, struct error *err)
+{
+	struct target_account *accounts = session->target_accounts.at;
+	int fd = bpf_map__fd(session->skel->maps.spent_cpus);
+	uint32_t i;
+	int ret;
+
+	for (i = 0; i < session->nr_targets; i++)
+		__atomic_store_n(&accounts[i].cpu_ns, 0, __ATOMIC_RELAXED);
+	ret = runtime_read(&session->runtime, fd, err);
+	if (!ret)
+		runtime_take(&session->runtime, fd, 0);
+	return ret;
+}
+
+/* A command has no thread yet whose runtime would be before: it counts from its exec on. */
+static bool has_threads(const struct session *session)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->nr_targets; i++)
+		if (strcmp(session->targets[i].kind, "command") != 0)
+			return true;
+	return session->since_ns != session->start_ns;
+}
+
+int session_begin_runtime(struct session *session, struct error *err)
+{
+	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
+	int ret = 0;
+
+	cpu_time->period_ns = session->options.period_ns;
+	cpu_time->since_ns = monotonic_ns();
+	if (has_threads(session))
+		ret = walk(session, WALK_BEGIN, err);
+	return ret ?: forget_before(session, err);
+}
+
+int session_settle_runtime(struct session *session, struct error *err)
+{
+	/* After the end, what is to be had is there. */
+	return session->stop_ns ? 0 : walk(session, WALK_SETTLE, err);
+}
+
+static uint64_t still_to_come(const struct session *session)
+{
+	const struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
+	uint64_t freed = __atomic_load_n(&cpu_time->freed, __ATOMIC_ACQUIRE);
+	uint64_t exits = __atomic_load_n(&cpu_time->exits, __ATOMIC_ACQUIRE);
+
+	return exits - freed > cpu_time->zombies ? exits - freed - cpu_time->zombies : 0;
+}
+
+int session_finish_runtime(struct session *session, struct error *err)
+{
+	int ret = walk(session, WALK_SETTLE, err), waited;
+
+	for (waited = 0; !ret && waited < EXIT_WAIT_MS && still_to_come(session);
+	     waited += EXIT_STEP_MS) {
+		usleep(EXIT_STEP_MS * 1000);
+		ret = walk(session, WALK_SETTLE, err);
+	}
+	return ret;
+}
+
+/* A process or cgroup with what it had of both. */
+struct spender {
+	struct spent_key key;
+	uint64_t binned;
+	uint64_t unbinned;
+	uint64_t cpu_ns;
+};
+
+struct spenders {
+	struct spender *list;
+	size_t nr;
+};
+
+static int compare_spenders(const void *left, const void *right)
+{
+	const struct spender *a = left, *b = right;
+
+	if (a->key.target != b->key.target)
+		return a->key.target < b->key.target ? -1 : 1;
+	return (a->key.split > b->key.split) - (a->key.split < b->key.split);
+}
+
+static void add_up(struct spenders *spenders)
+{
+	size_t from, to = 0;
+
+	qsort(spenders->list, spenders->nr, sizeof(*spenders->list), compare_spenders);
+	for (from = 0; from < spenders->nr; from++) {
+		struct spender *next = &spenders->list[from];
+
+		if (!to || compare_spenders(&spenders->list[to - 1], next)) {
+			spenders->list[to++] = *next;
+			continue;
+		}
+		spenders->list[to - 1].binned += next->binned;
+		spenders->list[to - 1].unbinned += next->unbinned;
+		spenders->list[to - 1].cpu_ns += next->cpu_ns;
+	}
+	spenders->nr = to;
+}
+
+static int find_spenders(const struct session *session, const struct profile *profile,
+			 const uint64_t *split_ids, struct spenders *ret)
+{
+	size_t i;
+
+	ret->list = calloc(profile->nr_histograms + session->runtime.nr + 1, sizeof(*ret->list));
+	if (!ret->list)
+		return -ENOMEM;
+	for (i = 0; i < profile->nr_histograms; i++)
+		ret->list[ret->nr++] = (struct spender){
+			.key = { .split = split_ids[i], .target = profile->histograms[i].target },
+			.binned = profile_histogram_ticks(&profile->histograms[i]),
+		};
+	for (i = 0; i < session->runtime.nr; i++)
+		ret->list[ret->nr++] = (struct spender){
+			.key = session->runtime.list[i].key,
+			.unbinned = session->runtime.list[i].unbinned,
+			.cpu_ns = session->runtime.list[i].ns,
+		};
+	add_up(ret);
+	return 0;
+}
+
+static int name_split(const struct session *session, uint64_t id, struct profile_split *ret)
+{
+	const char *name = split_names_find(&session->splits, id);
+
+	if (session->options.split == SPLIT_CGROUP) {
+		ret->cgroup = split_cgroup_name(&session->splits, id);
+		return ret->cgroup ? 0 : -ENOMEM;
+	}
+	ret->pid = split_pid(id);
+	ret->process = name ? strdup(name) : NULL;
+	return name && !ret->process ? -ENOMEM : 0;
+}
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return !b - !a;
+	return strcmp(a, b);
+}
+
+/* Those without a name of any kind come last. */
+static int compare_splits(const void *left, const void *right)
+{
+	const struct profile_split *a = left, *b = right;
+	int order;
+
+	if (a->target != b->target)
+		return a->target < b->target ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	order = -compare_text(a->cgroup, b->cgroup);
+	return order ? order : compare_text(a->process, b->process);
+}
+
+/* One after the other, two processes may have had one pid and one name, and two cgroups one path. */
+static void fold_splits(struct profile *profile)
+{
+	struct profile_split *list = profile->splits;
+	size_t from, to = 0;
+
+	qsort(list, profile->nr_splits, sizeof(*list), compare_splits);
+	for (from = 0; from < profile->nr_splits; from++) {
+		if (!to || compare_splits(&list[to - 1], &list[from])) {
+			list[to++] = list[from];
+			continue;
+		}
+		list[to - 1].ticks += list[from].ticks;
+		list[to - 1].cpu_ns += list[from].cpu_ns;
+		profile_split_free(&list[from]);
+	}
+	profile->nr_splits = to;
+}
+
+/* Nobody was told the names of those without a tick. */
+static int put_split(const struct session *session, const struct spender *spender,
+		     struct profile *profile)
+{
+	struct profile_split *split = &profile->splits[profile->nr_splits];
+
+	*split = (struct profile_split){ .target = spender->key.target, .pid = -1 };
+	split->cpu_ns = spender->cpu_ns;
+	split->ticks = spender->binned + spender->unbinned;
+	if (!split->ticks && !split->cpu_ns)
+		return 0;
+	profile->nr_splits++;
+	return split->ticks ? name_split(session, spender->key.split, split) : 0;
+}
+
+int session_fill_splits(struct session *session, const uint64_t *split_ids, struct profile *profile)
+{
+	struct spenders spenders = {};
+	size_t i;
+	int ret;
+
+	if (session->options.split == SPLIT_NONE)
+		return 0;
+	ret = find_spenders(session, profile, split_ids, &spenders);
+	if (!ret) {
+		profile->splits = calloc(spenders.nr + 1, sizeof(*profile->splits));
+		ret = profile->splits ? 0 : -ENOMEM;
+	}
+	for (i = 0; !ret && i < spenders.nr; i++)
+		ret = put_split(session, &spenders.list[i], profile);
+	if (!ret)
+		fold_splits(profile);
+	free(spenders.list);
+	return ret;
+}
+
+uint64_t session_split_ns(const struct session *session, uint32_t target)
+{
+	uint64_t ns = 0;
+	size_t i;
+
+	for (i = 0; i < session->runtime.nr; i++)
+		if (session->runtime.list[i].key.target == target)
+			ns += session->runtime.list[i].ns;
+	return ns;
+}
