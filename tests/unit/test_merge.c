@@ -241,6 +241,92 @@ Test(merge, periods_and_paths)
 	profile_free(sum);
 }
 
+/* --- CPU time ----------------------------------------------------------------------------------- */
+
+static struct profile *split_part(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+/* The same run once more, but for whose time it was. */
+static struct profile *other_split_part(int i)
+{
+	struct profile *profile = split_part();
+
+	if (i == 1) {
+		replace(&profile->splits[2].process, "redis-cli");
+		replace(&profile->histograms[1].process, "redis-cli");
+		replace(&profile->histograms[3].process, "redis-cli");
+		profile->targets[0].cpu_ns += 5;
+	} else if (i == 2) {
+		profile->splits[4].pid = profile->histograms[5].pid = 7;
+		profile->splits[1].cpu_ns = UINT64_MAX - 9;
+	} else if (i == 3) {
+		replace(&profile->host.name, "other");
+	}
+	return read_back(profile);
+}
+
+Test(merge, cpu_time_adds_up)
+{
+	struct profile *sum = sum_of(split_part(), split_part());
+
+	cr_assert_eq(sum->nr_targets, 1);
+	cr_expect(sum->targets[0].cpu_known);
+	cr_expect_eq(sum->targets[0].cpu_ns, 2 * 1515000000UL);
+	cr_assert_eq(sum->nr_splits, 5);
+	cr_expect_eq(sum->splits[0].pid, -1);
+	cr_expect_eq(sum->splits[0].cpu_ns, 12000000);
+	cr_expect_str_eq(sum->splits[2].process, "redis-server");
+	cr_expect_eq(sum->splits[2].ticks, 820);
+	cr_expect_eq(sum->splits[2].cpu_ns, 2000000000);
+	profile_free(sum);
+}
+
+Test(merge, cpu_time_in_any_order)
+{
+	static const int orders[][PARTS] = { { 3, 2, 1, 0 }, { 2, 0, 3, 1 }, { 1, 3, 0, 2 } };
+	struct profile *sum = other_split_part(0);
+	char *want, *text;
+	size_t i;
+	int j;
+
+	for (j = 1; j < PARTS; j++)
+		sum = read_back(sum_of(sum, other_split_part(j)));
+	cr_expect_eq(sum->nr_targets, 2, "of two hosts");
+	cr_expect_eq(sum->nr_splits, 12);
+	want = text_of(sum);
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		sum = other_split_part(orders[i][0]);
+		for (j = 1; j < PARTS; j++)
+			sum = read_back(sum_of(sum, other_split_part(orders[i][j])));
+		text = text_of(sum);
+		cr_expect_str_eq(text, want);
+		free(text);
+	}
+	free(want);
+}
+
+/* A part from before it was kept. */
+Test(merge, cpu_time_that_one_part_does_not_know)
+{
+	struct profile *old = split_part(), *sum;
+	uint64_t cpu_ns;
+
+	old->targets[0].cpu_known = false;
+	old->targets[0].cpu_ns = 0;
+	sum = sum_of(old, split_part());
+	cr_assert_eq(sum->nr_targets, 1);
+	cr_expect_not(sum->targets[0].cpu_known);
+	cr_expect_eq(sum->targets[0].cpu_ns, 0);
+	cr_expect_not(profile_cpu_time(sum, &cpu_ns));
+	profile_free(sum);
+}
+
 Test(merge, ticks_that_mean_something_else_are_refused)
 {
 	struct profile_merger merger = { 0 };

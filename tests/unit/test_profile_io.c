@@ -12,6 +12,7 @@
 #include "sample.h"
 
 #define GOLDEN "tests/golden/profile.json"
+#define SPLIT "tests/golden/split.json"
 
 static char *text_of(const struct profile *profile, size_t *size)
 {
@@ -82,6 +83,55 @@ static void assert_round_trip(const char *text, size_t size)
 	cr_assert_eq(again_size, size);
 	cr_assert_eq(memcmp(again, text, size), 0);
 	free(again);
+	profile_free(profile);
+}
+
+Test(profile_io, cpu_time_round_trips)
+{
+	struct profile *profile = NULL;
+	struct error err;
+	uint64_t cpu_ns;
+	size_t size;
+	char *text = file_text(SPLIT, &size);
+
+	assert_round_trip(text, size);
+	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
+	cr_expect(profile->targets[0].cpu_known);
+	cr_expect_eq(profile->targets[0].cpu_ns, 1515000000);
+	cr_expect(profile_cpu_time(profile, &cpu_ns));
+	cr_expect_eq(cpu_ns, 1515000000);
+	cr_assert_eq(profile->nr_splits, 5);
+	cr_expect_eq(profile->splits[0].pid, -1);
+	cr_expect_null(profile->splits[0].process);
+	cr_expect_eq(profile->splits[2].pid, 200);
+	cr_expect_str_eq(profile->splits[2].process, "redis-server");
+	cr_expect_null(profile->splits[2].cgroup);
+	cr_expect_eq(profile->splits[2].ticks, 410);
+	cr_expect_eq(profile->splits[2].cpu_ns, 1000000000);
+	profile_free(profile);
+	free(text);
+}
+
+/* The sum is known when all that counts is. */
+Test(profile_io, cpu_time_of_all)
+{
+	struct profile *profile = sample_profile();
+	uint64_t cpu_ns;
+
+	cr_expect_not(profile_cpu_time(profile, &cpu_ns));
+	profile->targets[1].cpu_known = true;
+	profile->targets[1].cpu_ns = 7;
+	cr_expect_not(profile_cpu_time(profile, &cpu_ns));
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = UINT64_MAX;
+	cr_expect(profile_cpu_time(profile, &cpu_ns));
+	cr_expect_eq(cpu_ns, UINT64_MAX);
+	/* Of a call beside it nobody asks. */
+	profile->targets[0].cpu_known = false;
+	free(profile->targets[0].kind);
+	profile->targets[0].kind = strdup("call");
+	cr_expect(profile_cpu_time(profile, &cpu_ns));
+	cr_expect_eq(cpu_ns, 7);
 	profile_free(profile);
 }
 
@@ -290,15 +340,45 @@ static const struct refusal refusals[] = {
 	{ "]}\n", "]} x\n", -EBADMSG, "p: line 31: 'x' where the end should be" },
 };
 
-Test(profile_io, refusals)
+/* In the file that has splits. */
+static const struct refusal split_refusals[] = {
+	{ "\"cpu_ns\": 1515000000,\n", "\"cpu_ns\": 1515000001,\n", -EBADMSG,
+	  "p: \"cpu_ns\" is not the sum of the targets'" },
+	{ "}}, \"cpu_ns\": 1515000000}", "}}}", -EBADMSG,
+	  "p: \"cpu_ns\" is not the sum of the targets'" },
+	{ "\"cpu_ns\": 505000000", "\"cpu_ns\": -5", -EBADMSG,
+	  "p: line 13: '-' where a whole number that is not negative should be" },
+	{ ", \"ticks\": 505, \"cpu_ns\": 505000000", ", \"ticks\": 505", -EBADMSG,
+	  "p: line 13: \"cpu_ns\" is missing" },
+	{ "{\"target\": 0, \"pid\": 100", "{\"target\": 1, \"pid\": 100", -EBADMSG,
+	  "p: split 1: its target does not exist" },
+	{ "\"pid\": 100, \"process\": \"steady\", \"cgroup\": null, \"ticks\"",
+	  "\"pid\": null, \"process\": \"steady\", \"cgroup\": null, \"ticks\"", -EBADMSG,
+	  "p: split 1: the name of a process, and no pid" },
+	{ "\"cgroup\": null, \"ticks\": 0", "\"cgroup\": null, \"ticks\": 1", -EBADMSG,
+	  "p: split 0: ticks, and neither pid nor cgroup" },
+	{ "\"ticks\": 505,", "\"ticks\": 515,", 0, "" },
+	{ "\"ticks\": 505,", "\"ticks\": 516,", -EBADMSG,
+	  "p: split 4: more ticks than its target has" },
+	{ "\"ticks\": 505,", "\"ticks\": 18446744073709551615,", -EBADMSG,
+	  "p: split 1: more ticks than its target has" },
+	{ "\"cgroup\": null, \"ticks\": 505", "\"cgroup\": \"/a\", \"ticks\": 505", -EBADMSG,
+	  "p: split 1: both a pid and a cgroup" },
+	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"sh\"", -EBADMSG,
+	  "p: split 4: it stands there twice" },
+	/* Two of one pid. */
+	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"ls\"", 0, "" },
+};
+
+static void check_refusals(const char *path, const struct refusal *all, size_t nr)
 {
 	size_t size;
-	char *golden = file_text(GOLDEN, &size);
+	char *golden = file_text(path, &size);
 	char text[8192];
 	size_t i;
 
-	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
-		const struct refusal *r = &refusals[i];
+	for (i = 0; i < nr; i++) {
+		const struct refusal *r = &all[i];
 		const char *at = strstr(golden, r->from);
 		struct profile *profile = NULL;
 		struct error err;
@@ -310,9 +390,16 @@ Test(profile_io, refusals)
 			 at + strlen(r->from));
 		cr_expect_eq(read_text(text, strlen(text), &profile, &err), r->code, "%s", r->to);
 		cr_expect_str_eq(err.text, r->message);
-		cr_expect_null(profile);
+		cr_expect_eq(!profile, r->code != 0);
+		profile_free(profile);
 	}
 	free(golden);
+}
+
+Test(profile_io, refusals)
+{
+	check_refusals(GOLDEN, refusals, sizeof(refusals) / sizeof(refusals[0]));
+	check_refusals(SPLIT, split_refusals, sizeof(split_refusals) / sizeof(split_refusals[0]));
 }
 
 Test(profile_io, foreign_and_empty)

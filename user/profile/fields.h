@@ -23,6 +23,8 @@ struct reader {
 	struct profile *profile;
 	uint64_t id; /* of the target or object that is being read */
 	bool is_ours; /* "format" was read */
+	bool has_cpu_ns; /* the head's was, */
+	uint64_t cpu_ns; /* and is this */
 };
 
 /* A key of an object and where its value goes. */

@@ -214,6 +214,23 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 	return true;
 }
 
+bool profile_cpu_time(const struct profile *profile, uint64_t *ret)
+{
+	bool any = false;
+	uint32_t i;
+
+	*ret = 0;
+	for (i = 0; i < profile->nr_targets; i++) {
+		if (!profile_target_counts(profile, i))
+			continue;
+		if (!profile->targets[i].cpu_known)
+			return false;
+		*ret = add(*ret, profile->targets[i].cpu_ns);
+		any = true;
+	}
+	return any;
+}
+
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 {
 	uint64_t sum = 0;

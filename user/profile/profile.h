@@ -201,6 +201,12 @@ int profile_account_add(struct profile_account *sum, const struct profile_accoun
  */
 bool profile_target_counts(const struct profile *profile, uint32_t target);
 
+/*
+ * What the scheduler gave to all targets that count. False: one of them does not know it, or there
+ * is none.
+ */
+bool profile_cpu_time(const struct profile *profile, uint64_t *ret);
+
 /* Sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 

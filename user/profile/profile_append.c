@@ -60,14 +60,17 @@ static void renumber(struct profile *profile, uint32_t targets, uint32_t objects
 		profile->histograms[i].target += targets;
 		profile->histograms[i].object += objects;
 	}
+	for (i = 0; i < profile->nr_splits; i++)
+		profile->splits[i].target += targets;
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object += objects;
 }
 
 int profile_append(struct profile *profile, struct profile *other)
 {
-	const struct list lists[] = { LIST(targets),   LIST(objects), LIST(histograms),
-				      LIST(functions), LIST(notes),   LIST(hosts) };
+	const struct list lists[] = { LIST(targets),	LIST(splits),	 LIST(objects),
+				      LIST(histograms), LIST(functions), LIST(notes),
+				      LIST(hosts) };
 	size_t i;
 
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

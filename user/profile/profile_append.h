@@ -5,8 +5,8 @@
 #include "profile/profile.h"
 
 /*
- * Moves the lists of another profile behind those of this one: its targets, objects, histograms,
- * functions, notes and hosts. The head and the whole account stay what they were. -ENOMEM: both
+ * Moves the lists of another profile behind those of this one: its targets, splits, objects,
+ * histograms, functions, notes and hosts. The head and the whole account stay what they were. -ENOMEM: both
  * profiles are as they were.
  */
 int profile_append(struct profile *profile, struct profile *other);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_splits.h"
 
 struct check {
 	const struct profile *profile;
@@ -13,6 +14,7 @@ struct check {
 	struct error *err;
 	uint64_t *binned; /* ticks in the histograms of each target */
 	uint64_t *overflow; /* and in its overflow bins */
+	uint64_t *split; /* ticks in the splits of each target */
 };
 
 static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
@@ -185,6 +187,50 @@ static int check_sum(const struct check *c, size_t i)
 	return 0;
 }
 
+/*
+ * Its histograms may have more ticks than it has: in a sum, those of a part that was not split but
+ * told text of a JIT compiler apart by process.
+ */
+static const char *judge_split(const struct check *c, const struct profile_split *split)
+{
+	uint64_t *sum;
+
+	if (split->target >= c->profile->nr_targets)
+		return "its target does not exist";
+	if (split->process && split->pid < 0)
+		return "the name of a process, and no pid";
+	if (split->cgroup && split->pid >= 0)
+		return "both a pid and a cgroup";
+	if (profile_split_is_rest(split) && split->ticks)
+		return "ticks, and neither pid nor cgroup";
+	sum = &c->split[split->target];
+	if (__builtin_add_overflow(*sum, split->ticks, sum) ||
+	    *sum > c->profile->targets[split->target].ticks.total)
+		return "more ticks than its target has";
+	return NULL;
+}
+
+static int check_split(const struct check *c, size_t i)
+{
+	const char *why = judge_split(c, &c->profile->splits[i]);
+
+	return why ? broken(c, "split", i, why) : 0;
+}
+
+static int check_split_names(const struct check *c)
+{
+	cleanup_free const struct profile_split **sorted = profile_splits_sorted(c->profile);
+	size_t i;
+
+	if (!sorted)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 1; i < c->profile->nr_splits; i++)
+		if (!profile_split_compare(sorted[i - 1], sorted[i]))
+			return broken(c, "split", (size_t)(sorted[i] - c->profile->splits),
+				      "it stands there twice");
+	return 0;
+}
+
 static int check_all(const struct check *c, size_t nr,
 		     int (*check)(const struct check *c, size_t i))
 {
@@ -208,6 +254,10 @@ static int check_parts(const struct check *c)
 	if (!err)
 		err = check_all(c, profile->nr_targets, check_target);
 	if (!err)
+		err = check_all(c, profile->nr_splits, check_split);
+	if (!err)
+		err = check_split_names(c);
+	if (!err)
 		err = check_all(c, profile->nr_objects, check_object);
 	if (!err)
 		err = check_all(c, profile->nr_histograms, check_histogram);
@@ -221,11 +271,12 @@ static int check_parts(const struct check *c)
 int profile_check(const struct profile *profile, const char *name, struct error *err)
 {
 	struct check check = { .profile = profile, .name = name, .err = err };
-	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 2 * sizeof(*sums));
+	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 3 * sizeof(*sums));
 
 	if (!sums)
 		return error_errno(err, -ENOMEM, "%s", name);
 	check.binned = sums;
 	check.overflow = sums + profile->nr_targets;
+	check.split = sums + 2 * profile->nr_targets;
 	return check_parts(&check);
 }

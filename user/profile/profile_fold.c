@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_splits.h"
 
 /* A list whose equal elements become one. */
 struct folding {
@@ -189,6 +190,21 @@ static int compare_targets(const void *left, const void *right)
 	return order ? order : compare_u64(a->period_ns, b->period_ns);
 }
 
+/* Stays at the top, as accounts do: the same in whatever order it is added up. */
+static uint64_t add_ns(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
+/* Where one part does not know its CPU time, neither does the sum. */
+static void add_cpu_time(struct profile_target *sum, const struct profile_target *part)
+{
+	sum->cpu_known = sum->cpu_known && part->cpu_known;
+	sum->cpu_ns = sum->cpu_known ? add_ns(sum->cpu_ns, part->cpu_ns) : 0;
+}
+
 static int combine_targets(void *first, size_t nr)
 {
 	struct profile_target *targets = first;
@@ -205,8 +221,31 @@ static int combine_targets(void *first, size_t nr)
 	profile_account_free(&targets->ticks);
 	targets->ticks = sum;
 	for (i = 1; i < nr; i++) {
+		add_cpu_time(targets, &targets[i]);
 		profile_target_free(&targets[i]);
 		targets[i] = (struct profile_target){ 0 };
+	}
+	return 0;
+}
+
+/* --- splits ------------------------------------------------------------------------------------- */
+
+static int compare_splits(const void *left, const void *right)
+{
+	return profile_split_compare(left, right);
+}
+
+static int combine_splits(void *first, size_t nr)
+{
+	struct profile_split *splits = first;
+	size_t i;
+
+	for (i = 1; i < nr; i++) {
+		splits->cpu_ns = add_ns(splits->cpu_ns, splits[i].cpu_ns);
+		if (__builtin_add_overflow(splits->ticks, splits[i].ticks, &splits->ticks))
+			splits->ticks = UINT64_MAX;
+		profile_split_free(&splits[i]);
+		splits[i] = (struct profile_split){ 0 };
 	}
 	return 0;
 }
@@ -506,6 +545,8 @@ static void renumber(struct profile *profile, const uint32_t *targets, const uin
 		profile->histograms[i].target = targets[profile->histograms[i].target];
 		profile->histograms[i].object = objects[profile->histograms[i].object];
 	}
+	for (i = 0; i < profile->nr_splits; i++)
+		profile->splits[i].target = targets[profile->splits[i].target];
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object = objects[profile->functions[i].object];
 }
@@ -514,6 +555,7 @@ int profile_fold(struct profile *profile)
 {
 	const struct folding targets = FOLDING(targets, compare_targets, NULL, combine_targets);
 	const struct folding rest[] = {
+		FOLDING(splits, compare_splits, NULL, combine_splits),
 		FOLDING(histograms, compare_histograms, key_histogram, combine_histograms),
 		FOLDING(functions, compare_functions, key_function, combine_functions),
 		FOLDING(notes, compare_notes, NULL, combine_notes),

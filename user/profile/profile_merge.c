@@ -209,8 +209,8 @@ static int join_heads(struct profile *sum, struct profile *part)
 
 static size_t weight(const struct profile *profile)
 {
-	size_t i, nr = profile->nr_targets + profile->nr_objects + profile->nr_histograms +
-		       profile->nr_functions + profile->nr_notes;
+	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
+		       profile->nr_histograms + profile->nr_functions + profile->nr_notes;
 
 	nr *= 8;
 	for (i = 0; i < profile->nr_histograms; i++)

@@ -89,6 +89,14 @@ static int read_account(struct reader *r, void *member)
 	return read_fields(r, fields, member);
 }
 
+static int read_cpu_time(struct reader *r, void *member)
+{
+	struct profile_target *target = member;
+
+	target->cpu_known = true;
+	return json_reader_u64(r->json, &target->cpu_ns);
+}
+
 static int read_target(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
@@ -99,11 +107,27 @@ static int read_target(struct reader *r, void *element)
 		{ "host", read_string, offsetof(struct profile_target, host), true },
 		{ "period_ns", read_u64, offsetof(struct profile_target, period_ns), true },
 		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
+		{ "cpu_ns", read_cpu_time, 0, true },
 		{ NULL, NULL, 0, false },
 	};
 	int err = read_fields(r, fields, element);
 
 	return err ? err : check_id(r, r->profile->nr_targets);
+}
+
+static int read_split(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "target", read_u32, offsetof(struct profile_split, target), false },
+		{ "pid", read_pid, offsetof(struct profile_split, pid), false },
+		{ "process", read_string_or_null, offsetof(struct profile_split, process), true },
+		{ "cgroup", read_string_or_null, offsetof(struct profile_split, cgroup), false },
+		{ "ticks", read_u64, offsetof(struct profile_split, ticks), false },
+		{ "cpu_ns", read_u64, offsetof(struct profile_split, cpu_ns), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
 }
 
 static int read_text(struct reader *r, void *element)
@@ -162,6 +186,14 @@ static int read_targets(struct reader *r, void *member)
 
 	return read_list(r, (void **)&profile->targets, &profile->nr_targets,
 			 sizeof(*profile->targets), read_target);
+}
+
+static int read_splits(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->splits, &profile->nr_splits,
+			 sizeof(*profile->splits), read_split);
 }
 
 static int read_objects(struct reader *r, void *member)
@@ -341,6 +373,24 @@ static int read_version(struct reader *r, void *member)
 	return 0;
 }
 
+/* Kept in the targets; here only to be compared with them. */
+static int read_whole_cpu_time(struct reader *r, void *member)
+{
+	(void)member;
+	r->has_cpu_ns = true;
+	return json_reader_u64(r->json, &r->cpu_ns);
+}
+
+static int check_whole_cpu_time(struct reader *r)
+{
+	uint64_t sum;
+
+	if (!r->has_cpu_ns || (profile_cpu_time(r->profile, &sum) && sum == r->cpu_ns))
+		return 0;
+	return error_set(r->err, -EBADMSG, "%s: \"cpu_ns\" is not the sum of the targets'",
+			 input_name(r->in));
+}
+
 static const struct field document[] = {
 	{ "format", read_format, 0, false },
 	{ "version", read_version, 0, false },
@@ -353,7 +403,9 @@ static const struct field document[] = {
 	{ "command", read_command, 0, false },
 	{ "sampling", read_sampling, offsetof(struct profile, sampling), false },
 	{ "ticks", read_account, offsetof(struct profile, ticks), false },
+	{ "cpu_ns", read_whole_cpu_time, 0, true },
 	{ "targets", read_targets, 0, false },
+	{ "splits", read_splits, 0, true },
 	{ "objects", read_objects, 0, false },
 	{ "histograms", read_histograms, 0, false },
 	{ "functions", read_functions, 0, false },
@@ -377,7 +429,9 @@ static int read_document(struct reader *r)
 	/* What does not even say what it is, is foreign rather than damaged. */
 	if (err == -EBADMSG && !r->is_ours)
 		return not_ours(r);
-	return err ? err : profile_check(r->profile, input_name(r->in), r->err);
+	if (!err)
+		err = profile_check(r->profile, input_name(r->in), r->err);
+	return err ? err : check_whole_cpu_time(r);
 }
 
 int profile_read(struct input *in, struct profile **ret, struct error *err)

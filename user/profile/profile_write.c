@@ -176,8 +176,26 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 	fputs("}", stream);
 }
 
+/* In the head and in a target, behind the ticks of its account. */
+static void put_cpu_time(FILE *stream, const char *before, bool known, uint64_t ns)
+{
+	if (known)
+		put_u64(stream, before, ns);
+}
+
+static void put_pid(FILE *stream, int64_t pid)
+{
+	if (pid < 0)
+		fputs(", \"pid\": null", stream);
+	else
+		put_u64(stream, ", \"pid\": ", (uint64_t)pid);
+}
+
 static void put_head(FILE *stream, const struct profile *profile)
 {
+	uint64_t cpu_ns;
+	bool known = profile_cpu_time(profile, &cpu_ns);
+
 	put_u64(stream, "{\"format\": \"bpfprofil\", \"version\": ", PROFILE_VERSION);
 	put_string(stream, ", \"tool\": ", profile->tool);
 	put_string(stream, ",\n\"started\": ", profile->started);
@@ -188,6 +206,7 @@ static void put_head(FILE *stream, const struct profile *profile)
 	put_sampling(stream, &profile->sampling);
 	fputs(",\n\"ticks\": ", stream);
 	put_account(stream, &profile->ticks);
+	put_cpu_time(stream, ",\n\"cpu_ns\": ", known, cpu_ns);
 }
 
 static void put_target(FILE *stream, const struct profile *profile, size_t i)
@@ -205,6 +224,21 @@ static void put_target(FILE *stream, const struct profile *profile, size_t i)
 		put_u64(stream, ", \"period_ns\": ", target->period_ns);
 	fputs(", \"ticks\": ", stream);
 	put_account(stream, &target->ticks);
+	put_cpu_time(stream, ", \"cpu_ns\": ", target->cpu_known, target->cpu_ns);
+	fputs("}", stream);
+}
+
+static void put_split(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_split *split = &profile->splits[i];
+
+	put_u64(stream, "{\"target\": ", split->target);
+	put_pid(stream, split->pid);
+	if (split->process)
+		put_string(stream, ", \"process\": ", split->process);
+	put_string_or_null(stream, ", \"cgroup\": ", split->cgroup);
+	put_u64(stream, ", \"ticks\": ", split->ticks);
+	put_u64(stream, ", \"cpu_ns\": ", split->cpu_ns);
 	fputs("}", stream);
 }
 
@@ -246,10 +280,7 @@ static void put_histogram(FILE *stream, const struct profile *profile, size_t i)
 
 	put_u64(stream, "{\"target\": ", histogram->target);
 	put_u64(stream, ", \"object\": ", histogram->object);
-	if (histogram->pid < 0)
-		fputs(", \"pid\": null", stream);
-	else
-		put_u64(stream, ", \"pid\": ", (uint64_t)histogram->pid);
+	put_pid(stream, histogram->pid);
 	if (histogram->process)
 		put_string(stream, ", \"process\": ", histogram->process);
 	put_string_or_null(stream, ", \"cgroup\": ", histogram->cgroup);
@@ -306,6 +337,8 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 	errno = 0;
 	put_head(stream, profile);
 	put_records(stream, profile, "targets", profile->nr_targets, put_target);
+	if (profile->nr_splits)
+		put_records(stream, profile, "splits", profile->nr_splits, put_split);
 	put_records(stream, profile, "objects", profile->nr_objects, put_object);
 	put_records(stream, profile, "histograms", profile->nr_histograms, put_histogram);
 	put_records(stream, profile, "functions", profile->nr_functions, put_function);

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_splits.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+static int compare_text(const char *a, const char *b)
+{
+	if (!a || !b)
+		return (a != NULL) - (b != NULL);
+	return strcmp(a, b);
+}
+
+/* The name aside. */
+static int compare_owners(const struct profile_split *a, const struct profile_split *b)
+{
+	if (a->target != b->target)
+		return a->target < b->target ? -1 : 1;
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	return compare_text(a->cgroup, b->cgroup);
+}
+
+int profile_split_compare(const struct profile_split *a, const struct profile_split *b)
+{
+	int order = compare_owners(a, b);
+
+	return order ? order : compare_text(a->process, b->process);
+}
+
+bool profile_split_is_rest(const struct profile_split *split)
+{
+	return split->pid < 0 && !split->cgroup;
+}
+
+static int compare_pointers(const void *left, const void *right)
+{
+	return profile_split_compare(*(const struct profile_split *const *)left,
+				     *(const struct profile_split *const *)right);
+}
+
+const struct profile_split **profile_splits_sorted(const struct profile *profile)
+{
+	const struct profile_split **sorted = calloc(profile->nr_splits + 1, sizeof(*sorted));
+	size_t i;
+
+	if (!sorted)
+		return NULL;
+	for (i = 0; i < profile->nr_splits; i++)
+		sorted[i] = &profile->splits[i];
+	qsort(sorted, profile->nr_splits, sizeof(*sorted), compare_pointers);
+	return sorted;
+}
+
+/* The first that is not below the key; names count unless it is by the owner alone. */
+static size_t
+lower_bound(const struct profile_split *const *sorted, size_t nr, const struct profile_split *key,
+	    int (*compare)(const struct profile_split *a, const struct profile_split *b))
+{
+	size_t low = 0, high = nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (compare(sorted[middle], key) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Of those of one owner that with the same name; else the only one, or where a name is not known. */
+static const struct profile_split *find(const struct profile_split *const *sorted, size_t nr,
+					const struct profile_split *key)
+{
+	size_t first, named;
+
+	if (profile_split_is_rest(key))
+		return NULL;
+	first = lower_bound(sorted, nr, key, compare_owners);
+	if (first == nr || compare_owners(sorted[first], key) != 0)
+		return NULL;
+	named = lower_bound(sorted, nr, key, profile_split_compare);
+	if (named < nr && !profile_split_compare(sorted[named], key))
+		return sorted[named];
+	if (first + 1 == nr || compare_owners(sorted[first + 1], key) != 0)
+		return sorted[first];
+	return !sorted[first]->process || !key->process ? sorted[first] : NULL;
+}
+
+/* Of a JIT compiler's text the process is known though it was split by cgroup. */
+static struct profile_split key_of(const struct profile_histogram *histogram)
+{
+	struct profile_split key = { .target = histogram->target, .pid = -1 };
+
+	key.cgroup = histogram->cgroup;
+	if (!key.cgroup) {
+		key.pid = histogram->pid;
+		key.process = histogram->process;
+	}
+	return key;
+}
+
+size_t *profile_splits_match(const struct profile *profile)
+{
+	cleanup_free const struct profile_split **sorted = profile_splits_sorted(profile);
+	size_t *matches = calloc(profile->nr_histograms + 1, sizeof(*matches));
+	const struct profile_split *found;
+	struct profile_split key;
+	size_t i;
+
+	if (!sorted || !matches) {
+		free(matches);
+		return NULL;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		key = key_of(&profile->histograms[i]);
+		found = find(sorted, profile->nr_splits, &key);
+		matches[i] = found ? (size_t)(found - profile->splits) : PROFILE_NO_SPLIT;
+	}
+	return matches;
+}
