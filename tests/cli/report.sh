@@ -20,6 +20,16 @@ same annotate_csv "$golden/report-annotate.csv" \
 	"$bin" report --annotate 'operator,' --format csv "$profile"
 same annotate_json "$golden/report-annotate.json" \
 	"$bin" report --annotate main --format json "$profile"
+# Where the scheduler was asked, seconds are its own, stratum by stratum; and where they say otherwise
+# than ticks, a line says so.
+split=$golden/split.json
+same report_text_cpu_time "$golden/split-functions.txt" "$bin" report "$split"
+same report_text_cpu_time_process "$golden/split-process.txt" "$bin" report --by process "$split"
+same report_csv_cpu_time "$golden/split-process.csv" \
+	"$bin" report --by process --format csv "$split"
+same report_json_cpu_time "$golden/split-process.json" \
+	"$bin" report --by process --format json "$split"
+same export_json_cpu_time "$split" "$bin" export --format json "$split"
 from_stdin() {
 	"$bin" report - <"$profile"
 }

@@ -12,6 +12,7 @@ import samples
 from browser import Browser, Failed
 
 GOLDEN = "tests/golden/profile.json"
+SPLIT = "tests/golden/split.json" # with the CPU time of each process
 WINDOW = 1440, 3200 # high enough for all rows of a small profile
 
 
@@ -297,6 +298,32 @@ def filters_choose(site):
     quiet(site)
 
 
+def seconds_are_the_schedulers(site):
+    def seconds():
+        return site.all("#table td.seconds")
+
+    site.open(SPLIT)
+    report = site.report(SPLIT)
+    true("1.515 s of CPU time" in site.text("#account-sum .seconds"), "the account's time")
+    true(report["notes"][0] in site.all("#notes li"), "where ticks and time are apart")
+    same(seconds(), [f"{row['seconds']:.3f}" for row in report["rows"]], "of functions")
+    shares = site.all("#table td.share")
+    same(shares, [f"{row['percent']:.2f}%" for row in report["rows"]], "their shares")
+    site.browser.click("#by [data-key=process]")
+    wanted = site.report("--by", "process", SPLIT)["rows"]
+    same(seconds(), [f"{row['seconds']:.3f}" for row in wanted], "of processes")
+    # 410 ticks of 1 s, and 500 of half a second.
+    for name, process in (("redis-server 200", 0), ("steady 100", 1)):
+        options = site.all("#filter-process option")
+        site.choose("process", next(i for i, o in enumerate(options) if o.startswith(name)) - 1)
+        same(seconds(), [f"{wanted[process]['seconds']:.3f}"], name)
+        site.browser.click("#by [data-key=objects]")
+        of_objects = sum(float(text) for text in seconds())
+        true(abs(of_objects - wanted[process]["seconds"]) < 0.002, f"{name}: {of_objects} s in objects")
+        site.browser.click("#by [data-key=process]")
+    quiet(site)
+
+
 def themes_differ(site):
     browser = site.browser
 
@@ -391,7 +418,7 @@ def diff_sorts(site):
 
 
 TESTS = [account_adds_up, table_is_the_report, table_sorts, search_narrows, map_zooms, keys_walk,
-         code_is_the_annotation, strip_zooms, filters_choose, themes_differ, phone_fits, large_opens,
+         code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 
 

@@ -113,7 +113,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	stopped_ns = monotonic_ns();
 	kill(child.pid, SIGKILL);
 	child_wait(&child);
-	result_finish(&result, loop.session, child.cpu_ns);
+	result_finish(&result, loop.session);
 	cr_assert_not(result.failed);
 	doc = doc_load(profile);
 	doc_assert_sound(doc);

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_io.h"
 #include "report/noise.h"
 #include "sample.h"
 
@@ -107,6 +108,45 @@ Test(diff, a_function_made_20_percent_slower_is_found)
 		found += grew;
 	}
 	cr_expect_geq(found, RUNS * 95 / 100, "%d of %d", found, RUNS);
+}
+
+/* --- weights ------------------------------------------------------------------------------------ */
+
+/* Of the ticks of split.json some are taken from a bin, or put there. */
+static double p_of(const char *name, size_t histogram, int64_t more)
+{
+	struct profile *old = NULL, *new = NULL;
+	struct error err = { 0 };
+	struct diff diff;
+	double p = -1;
+	size_t i;
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &old, &err), 0, "%s", err.text);
+	cr_assert_eq(profile_load("tests/golden/split.json", &new, &err), 0, "%s", err.text);
+	new->histograms[histogram].bins[0].count += (uint64_t)more;
+	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	for (i = 0; i < diff.nr; i++)
+		if (!strcmp(diff.rows[i].name, name))
+			p = diff.rows[i].probability;
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+	return p;
+}
+
+/*
+ * A row is as sure as its ticks are many, whatever they stand for: 30 ticks more of 480 that stand
+ * for a millisecond, or 30 fewer of 250 that stand for two and a half, are noise, 150 are none.
+ */
+Test(diff, noise_is_a_matter_of_counts)
+{
+	cr_expect_eq(p_of("spin", 0, 0), 1);
+	cr_expect_gt(p_of("spin", 0, 20), 0.05);
+	cr_expect_lt(p_of("spin", 0, -200), DIFF_LEVEL);
+	cr_expect_gt(p_of("aeMain", 1, -20), 0.05);
+	cr_expect_lt(p_of("aeMain", 1, -150), DIFF_LEVEL);
+	/* Five ticks of 2 ms each are few, whatever share of the time they are. */
+	cr_expect_gt(p_of("main", 4, 3), 0.05);
 }
 
 static double probability(double old, double old_total, double new, double new_total)

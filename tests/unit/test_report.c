@@ -252,10 +252,11 @@ Test(report, csv)
 	options.format = REPORT_CSV;
 	options.limit = 2;
 	text = sample_text(options);
-	cr_assert_str_eq(text, "ticks,percent,object,offset,address,size,function\n"
-			       "540,50.9434,/usr/bin/work,0x1010,0x401010,32,\"operator,(A, B)\"\n"
+	cr_assert_str_eq(text, "ticks,percent,object,offset,address,size,function,seconds\n"
+			       "540,50.9434,/usr/bin/work,0x1010,0x401010,32,\"operator,(A, B)\","
+			       "0.541624860\n"
 			       "300,28.3019,[jit 77]\\x0asecond line,0x7f0000003800,0x7f0000003800,"
-			       "256,late\n");
+			       "256,late,0.300902700\n");
 	free(text);
 }
 
@@ -292,10 +293,10 @@ Test(report, processes)
 {
 	char *text = split_text(REPORT_CSV);
 
-	cr_expect_str_eq(text, "ticks,percent,pid,process\n"
-			       "640,60.3774,5,one\n"
-			       "300,28.3019,77,\"jit, \"\"one\"\"\"\n"
-			       "60,5.6604,5,two\n");
+	cr_expect_str_eq(text, "ticks,percent,pid,process,seconds\n"
+			       "640,60.3774,5,one,0.641925760\n"
+			       "300,28.3019,77,\"jit, \"\"one\"\"\",0.300902700\n"
+			       "60,5.6604,5,two,0.060180540\n");
 	free(text);
 	text = split_text(REPORT_TEXT);
 	check_contains(text, "  SHARE     TICKS   SECONDS  PID  PROCESS\n"
@@ -303,8 +304,8 @@ Test(report, processes)
 	free(text);
 	text = split_text(REPORT_JSON);
 	check_contains(text, "\"by\": \"process\"");
-	check_contains(text, "{ \"ticks\": 60, \"percent\": 5.660377358490566, \"pid\": 5, "
-			     "\"process\": \"two\" }");
+	check_contains(text, "{ \"ticks\": 60, \"percent\": 5.660377358490566, "
+			     "\"seconds\": 0.06018054, \"pid\": 5, \"process\": \"two\" }");
 	free(text);
 }
 
@@ -317,7 +318,7 @@ Test(report, processes_of_one_object)
 	options.format = REPORT_CSV;
 	options.object = "[kernel]";
 	text = written(profile, options);
-	cr_expect_str_eq(text, "ticks,percent,pid,process\n40,3.7736,5,one\n");
+	cr_expect_str_eq(text, "ticks,percent,pid,process,seconds\n40,3.7736,5,one,0.040120360\n");
 	free(text);
 	profile_free(profile);
 }
@@ -396,8 +397,8 @@ Test(report, periods_weigh)
 	options.limit = 1;
 	text = written(profile, options);
 	/* (600 + 60 * 10) / (1000 + 60 * 10) */
-	cr_expect_str_eq(text, "ticks,percent,object,kind,build_id\n"
-			       "660,75.0000,/usr/bin/work,file,00ff12ab\n");
+	cr_expect_str_eq(text, "ticks,percent,object,kind,build_id,seconds\n"
+			       "660,75.0000,/usr/bin/work,file,00ff12ab,1.203610800\n");
 	free(text);
 	options.format = REPORT_TEXT;
 	text = written(profile, options);

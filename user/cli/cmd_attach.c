@@ -68,7 +68,7 @@ static int attach_to(struct attach *attach, struct error *err)
 	ret = session_stop(attach->loop.session, err);
 	if (ret)
 		goto failed;
-	result_finish(&attach->result, attach->loop.session, 0);
+	result_finish(&attach->result, attach->loop.session);
 	return attach->result.failed ? EXIT_FAILURE : EXIT_SUCCESS;
 failed:
 	print_error(err);

@@ -108,7 +108,7 @@ static int run_command(struct run *run, struct error *err)
 	if (ret)
 		print_error(err);
 	else
-		result_finish(&run->result, run->loop.session, run->child.cpu_ns);
+		result_finish(&run->result, run->loop.session);
 	if (event != SAMPLE_ENDED)
 		status = await_command(run);
 	return ret || run->result.failed ? EXIT_FAILURE : status;

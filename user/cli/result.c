@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -62,36 +61,28 @@ static void print_live(const struct session_live *live)
 		live->hits, live->misses, live->renewed, live->memory / 1024);
 }
 
-/* Fewer ticks say too little of a rate. */
-#define RATE_TICKS 1000
-#define RATE_ERROR 0.02
-
-static const char *why_off(const struct profile_sampling *sampling, double excess)
-{
-	if (sampling->source && !strcmp(sampling->source, "tick"))
-		return "the tick ends the turns of those who use them up, not of those who sleep "
-		       "before";
-	/* Stolen time is in no process's CPU time; the clock runs on in it. */
-	return excess < 0 ? "the kernel took them late, as it does on busy hosts and in virtual "
-			    "machines" :
-			    "as where a hypervisor took the CPU away, or emulates it";
-}
-
-int result_measure_rate(struct profile *profile, uint64_t cpu_ns)
+void result_measure_rate(struct profile *profile)
 {
 	struct profile_sampling *sampling = &profile->sampling;
-	double excess;
+	uint64_t cpu_ns;
 
 	/* Of several periods no rate is the one. */
-	if (!cpu_ns || sampling->nr_segments)
-		return 0;
-	sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
-	excess = sampling->measured_hz / sampling->requested_hz - 1;
-	if (profile->ticks.total < RATE_TICKS || fabs(excess) <= RATE_ERROR)
-		return 0;
-	return profile_note(profile, "%.1f %% %s ticks than the CPU time used should have: %s",
-			    100 * fabs(excess), excess < 0 ? "fewer" : "more",
-			    why_off(sampling, excess));
+	if (!sampling->nr_segments && profile_cpu_time(profile, &cpu_ns) && cpu_ns)
+		sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
+}
+
+static int add_part(struct result *result, const struct profile *part)
+{
+	uint64_t cpu_ns;
+
+	if (profile_account_add(&result->sum, &part->ticks))
+		return -ENOMEM;
+	result->sum_ns += (double)part->ticks.total * (double)part->sampling.period_ns;
+	if (profile_cpu_time(part, &cpu_ns))
+		result->cpu_ns += cpu_ns;
+	else
+		result->cpu_unknown = true;
+	return 0;
 }
 
 /* What the session counted, with names while it still has the objects. *ret also after a failure. */
@@ -100,21 +91,17 @@ static int take_part(struct result *result, struct session *session, struct prof
 {
 	int code = session_take(session, ret, err);
 
-	if (!code && profile_account_add(&result->sum, &(*ret)->ticks))
+	if (!code && add_part(result, *ret))
 		code = error_set(err, -ENOMEM, "profile: out of memory");
-	if (!code)
-		result->sum_ns += (double)(*ret)->ticks.total * (double)(*ret)->sampling.period_ns;
 	return code ?: name_places(session, result->options, *ret, err);
 }
 
 /* What a part does not know: the rest of the whole. */
-static int complete(struct result *result, uint64_t cpu_ns, struct profile *profile,
-		    struct error *err)
+static int complete(struct result *result, struct profile *profile, struct error *err)
 {
-	int code = result_measure_rate(profile, cpu_ns);
+	int code = set_command(profile, result->argv, err);
 
-	if (!code)
-		code = set_command(profile, result->argv, err);
+	result_measure_rate(profile);
 	if (!code && result->calls)
 		code = profile_append(profile, result->calls);
 	profile->sampling.cost = result->cost;
@@ -122,8 +109,8 @@ static int complete(struct result *result, uint64_t cpu_ns, struct profile *prof
 }
 
 /* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
-static int make_file(struct result *result, struct session *session, uint64_t cpu_ns,
-		     struct profile **ret, struct error *err)
+static int make_file(struct result *result, struct session *session, struct profile **ret,
+		     struct error *err)
 {
 	uint64_t since_ns = session_since_ns(session);
 	int code = 0;
@@ -139,7 +126,7 @@ static int make_file(struct result *result, struct session *session, uint64_t cp
 	if (!code)
 		code = segments_finish(&result->segments, ret, since_ns, err);
 	if (!code)
-		code = complete(result, cpu_ns, *ret, err);
+		code = complete(result, *ret, err);
 	if (!code)
 		code = write_file(*ret, result->series.path, err);
 	if (!code)
@@ -159,7 +146,7 @@ void result_cut(struct result *result, struct session *session)
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 
-	if (make_file(result, session, 0, &profile, &err))
+	if (make_file(result, session, &profile, &err))
 		complain(result, &err);
 	profile_free(profile);
 }
@@ -186,41 +173,41 @@ int result_put_aside(struct result *result, struct session *session)
 }
 
 /* The account of all profiles of a series. With a budget the period is that of the mean tick. */
-static int print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns,
-		     uint64_t cpu_ns, struct error *err)
+static void print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns)
 {
+	struct profile_target all = { .kind = (char *)"all", .name = (char *)"targets" };
 	struct profile whole = { .sampling = last->sampling,
 				 .duration_ns = duration_ns,
-				 .ticks = result->sum };
-	int ret;
+				 .ticks = result->sum,
+				 .targets = &all,
+				 .nr_targets = 1 };
 
+	if (last->nr_targets == 1)
+		all = last->targets[0];
+	all.ticks = result->sum;
+	all.cpu_known = !result->cpu_unknown;
+	all.cpu_ns = result->cpu_unknown ? 0 : result->cpu_ns;
+	all.period_ns = 0;
 	whole.sampling.nr_segments = 0;
 	if (result->options->budget_percent && result->sum.total) {
 		whole.sampling.period_ns = (uint64_t)(result->sum_ns / (double)result->sum.total);
 		whole.sampling.requested_hz = (double)result->sum.total * 1e9 / result->sum_ns;
 	}
-	ret = result_measure_rate(&whole, cpu_ns);
-	if (ret)
-		error_set(err, ret, "profile: out of memory");
-	else
-		report_account(&whole, stderr);
-	while (whole.nr_notes)
-		free(whole.notes[--whole.nr_notes]);
-	free(whole.notes);
-	return ret;
+	result_measure_rate(&whole);
+	report_account(&whole, stderr);
 }
 
 static int print_summary(const struct result *result, struct session *session,
-			 const struct profile *profile, uint64_t cpu_ns, struct error *err)
+			 const struct profile *profile, struct error *err)
 {
 	struct session_live live;
-	int ret;
+	int ret = 0;
 
 	if (result->options->verbosity < 0)
 		return 0;
 	session_live(session, &live);
 	if (result->options->interval_ns)
-		ret = print_sum(result, profile, live.elapsed_ns, cpu_ns, err);
+		print_sum(result, profile, live.elapsed_ns);
 	else
 		ret = report_summary(profile, color_enabled(stderr), terminal_width(stderr), stderr,
 				     err);
@@ -233,19 +220,18 @@ static int print_summary(const struct result *result, struct session *session,
 	return 0;
 }
 
-void result_finish(struct result *result, struct session *session, uint64_t cpu_ns)
+void result_finish(struct result *result, struct session *session)
 {
 	bool single = !result->options->interval_ns;
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 	int failed;
 
-	failed = make_file(result, session, single ? cpu_ns : 0, &profile, &err);
+	failed = make_file(result, session, &profile, &err);
 	if (failed)
 		complain(result, &err);
 	/* A series has more to tell than of its last file. */
-	if (profile && (!failed || !single) &&
-	    print_summary(result, session, profile, cpu_ns, &err))
+	if (profile && (!failed || !single) && print_summary(result, session, profile, &err))
 		complain(result, &err);
 	profile_free(profile);
 }

@@ -21,6 +21,8 @@ struct result {
 	struct series series; /* the files' names */
 	struct profile_account sum; /* of all profiles so far, those that could not be written too */
 	double sum_ns; /* the same as time: each tick by its period */
+	uint64_t cpu_ns; /* what the scheduler gave meanwhile, */
+	bool cpu_unknown; /* unless one of them does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; or NULL */
 	struct segments segments; /* of the next file, before the last one */
 	struct profile_cost cost; /* for the next file; all 0: not known */
@@ -43,18 +45,12 @@ void result_cut(struct result *result, struct session *session);
  */
 int result_put_aside(struct result *result, struct session *session);
 
-/*
- * The last file, after stop, and the summary. cpu_ns: the CPU time COMMAND is known to have used,
- * 0 when it is not.
- */
-void result_finish(struct result *result, struct session *session, uint64_t cpu_ns);
+/* The last file, after stop, and the summary. */
+void result_finish(struct result *result, struct session *session);
 
 void result_free(struct result *result);
 
-/*
- * Sets measured_hz by the CPU time that the kernel accounted, and notes when ticks are missing by
- * it. cpu_ns 0: not known. -ENOMEM.
- */
-int result_measure_rate(struct profile *profile, uint64_t cpu_ns);
+/* Sets measured_hz by the CPU time that the scheduler gave, where that is known. */
+void result_measure_rate(struct profile *profile);
 
 #endif

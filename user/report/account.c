@@ -4,24 +4,37 @@
 #include <math.h>
 #include <string.h>
 
+#include "profile/profile_weights.h"
+#include "report/cpu_time.h"
 #include "report/render.h"
 #include "report/text.h"
 
 #define MEASURABLE 100
 
-void render_ticks(const struct profile *profile, const struct profile_account *account, double time,
-		  FILE *out)
+static bool has_several_rates(const struct profile *profile, const struct report_options *options)
+{
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (target_chosen(profile, options, i) && profile->targets[i].ticks.total &&
+		    profile_target_period(profile, i) != profile->sampling.period_ns)
+			return true;
+	return false;
+}
+
+void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out)
 {
 	const struct profile_sampling *sampling = &profile->sampling;
+	uint64_t total = rows_account(profile, options)->total;
 
-	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at ", account->total,
-		time * (double)sampling->period_ns / 1e9);
-	if (time != (double)account->total)
+	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at ", total,
+		rows_ns(profile, options) / 1e9);
+	if (has_several_rates(profile, options))
 		fputs("several rates", out);
 	else
 		fprintf(out, "%.6g Hz", sampling->requested_hz);
 	/* A few ticks measure nothing, and one in a hundred is what a busy host is off by. */
-	if (sampling->measured_hz > 0 && account->total >= MEASURABLE &&
+	if (sampling->measured_hz > 0 && total >= MEASURABLE &&
 	    fabs(sampling->measured_hz - sampling->requested_hz) > sampling->requested_hz / 100)
 		fprintf(out, " (measured: %.6g Hz)", sampling->measured_hz);
 	fprintf(out, ", in %.3f s", (double)profile->duration_ns / 1e9);
@@ -60,6 +73,21 @@ void render_identity(const struct profile_account *account, FILE *out)
 	fputs(*separator == ',' ? ")\n" : "\n", out);
 }
 
+void render_cpu_time(const struct profile *profile, uint64_t target, const char *label, FILE *out)
+{
+	struct cpu_time_notes notes;
+	size_t i;
+
+	/* Without memory the account is still worth having. */
+	if (cpu_time_judge(profile, target, &notes))
+		return;
+	for (i = 0; i < notes.nr; i++) {
+		fputs(label, out);
+		text_write(out, notes.text[i], 0);
+		fputc('\n', out);
+	}
+}
+
 void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
 {
 	size_t i;
@@ -75,21 +103,38 @@ void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
 			fputs(" on ", out);
 			text_write(out, profile->targets[i].host, 0);
 		}
-		fprintf(out, ": %" PRIu64 " ticks\n", profile->targets[i].ticks.total);
+		fprintf(out, ": %" PRIu64 " ticks", profile->targets[i].ticks.total);
+		if (profile->targets[i].cpu_known)
+			fprintf(out, ", %.3f s", (double)profile->targets[i].cpu_ns / 1e9);
+		fputc('\n', out);
 	}
 }
 
-void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out)
+void render_empty(const struct profile *profile, const struct report_options *options, FILE *out)
 {
 	const char *source = profile->sampling.source;
+	uint64_t period = profile->sampling.period_ns;
+	double ns = rows_ns(profile, options);
 
-	if (account->total)
+	if (rows_account(profile, options)->total) {
 		fprintf(out, "No tick is in a bin that was chosen.\n");
-	else
+		return;
+	}
+	/* More ticks would miss it as well. */
+	if (is_cpu_known(profile, options) && cpu_time_is_missed(ns, period)) {
 		fprintf(out,
-			"No tick: less CPU time was used than one tick stands for, %.6g ms. "
-			"Try %s or more work.\n",
-			(double)profile->sampling.period_ns / 1e6,
-			source && !strcmp(source, "tick") ? "--source clock" :
-							    "a higher --frequency");
+			"No tick, for %.3f s of CPU time: its bursts fall between ticks, of which "
+			"one stands for %.6g ms.\n",
+			ns / 1e9, (double)period / 1e6);
+		return;
+	}
+	if (is_cpu_known(profile, options))
+		fprintf(out,
+			"No tick: it hardly ran, for %.6f s, and one tick stands for %.6g ms. ",
+			ns / 1e9, (double)period / 1e6);
+	else
+		fprintf(out, "No tick: less CPU time was used than one tick stands for, %.6g ms. ",
+			(double)period / 1e6);
+	fprintf(out, "Try %s or more work.\n",
+		source && !strcmp(source, "tick") ? "--source clock" : "a higher --frequency");
 }

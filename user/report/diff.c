@@ -16,8 +16,8 @@ struct side {
 	const struct profile *profile;
 	struct report_rows rows;
 	const struct profile_object **as; /* for each object the one it is compared as */
-	double time;
-	double coarsest; /* the longest period among its targets, in the profile's own */
+	double ns; /* its time in all */
+	double unit; /* nanoseconds of a tick, in the mean over the time in rows */
 };
 
 struct diff_text {
@@ -94,14 +94,22 @@ static int map_objects(const struct diff_text *text, struct side *side)
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-static double coarsest(const struct profile *profile)
+/* Ticks of one weight vary as their number does; of several, as so many of this one. */
+static double unit_of(double ns, double squares)
 {
-	double longest = 1;
-	uint32_t i;
+	return ns > 0 ? squares / ns : 0;
+}
 
-	for (i = 0; i < profile->nr_targets; i++)
-		longest = fmax(longest, target_weight(profile, i));
-	return longest;
+static double mean_unit(const struct report_rows *rows)
+{
+	double ns = 0, squares = 0;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		ns += rows->rows[i].ns;
+		squares += rows->rows[i].squares;
+	}
+	return unit_of(ns, squares);
 }
 
 static int load(struct diff_text *text, struct side *side, enum report_by by, struct error *err)
@@ -111,8 +119,8 @@ static int load(struct diff_text *text, struct side *side, enum report_by by, st
 
 	if (code)
 		return code;
-	side->time = rows_time(side->profile, &options);
-	side->coarsest = coarsest(side->profile);
+	side->ns = rows_ns(side->profile, &options);
+	side->unit = mean_unit(&side->rows);
 	return map_objects(text, side) ? error_errno(err, -ENOMEM, "diff") : 0;
 }
 
@@ -151,7 +159,9 @@ static void add_rows(struct diff *diff, const struct side *side, bool is_new)
 		struct diff_side *figures = is_new ? &made.new : &made.old;
 
 		figures->ticks = row->ticks;
-		figures->percent = row_percent(side->time, row);
+		figures->percent = row_percent(side->ns, row);
+		figures->ns = row->ns;
+		figures->squares = row->squares;
 		diff->rows[diff->nr++] = made;
 	}
 }
@@ -168,6 +178,14 @@ static int compare_place(const void *left, const void *right)
 	return order ? order : compare_text(a->name, b->name);
 }
 
+static void add_side(struct diff_side *sum, const struct diff_side *side)
+{
+	sum->ticks += side->ticks;
+	sum->percent += side->percent;
+	sum->ns += side->ns;
+	sum->squares += side->squares;
+}
+
 static void add_up(struct diff *diff)
 {
 	size_t from, to = 0;
@@ -181,10 +199,8 @@ static void add_up(struct diff *diff)
 			diff->rows[to++] = *row;
 			continue;
 		}
-		sum->old.ticks += row->old.ticks;
-		sum->old.percent += row->old.percent;
-		sum->new.ticks += row->new.ticks;
-		sum->new.percent += row->new.percent;
+		add_side(&sum->old, &row->old);
+		add_side(&sum->new, &row->new);
 	}
 	diff->nr = to;
 }
@@ -192,12 +208,34 @@ static void add_up(struct diff *diff)
 /* --- noise -------------------------------------------------------------------------------------- */
 
 /*
- * In ticks of the longest period: those of shorter ones vary less than that, so the test errs on the
- * side of noise.
+ * A row has as many ticks as its time would have of one weight, if it varies as much. Where it has
+ * none on one side, they are as coarse there, beside the others', as on the side where it has some.
  */
-static double count(const struct side *side, double percent)
+static double row_unit(const struct side *side, const struct diff_side *row,
+		       const struct side *other, const struct diff_side *there)
 {
-	return round(percent / 100 * side->time / side->coarsest);
+	double unit = unit_of(row->ns, row->squares), coarse;
+
+	if (unit > 0)
+		return unit;
+	coarse = other->unit > 0 ? unit_of(there->ns, there->squares) / other->unit : 1;
+	return side->unit * fmax(1, coarse);
+}
+
+static double count(double ns, double unit)
+{
+	return unit > 0 ? ns / unit : 0;
+}
+
+static struct noise_counts count_row(const struct diff_text *text, const struct diff_row *row)
+{
+	double old = row_unit(&text->old, &row->old, &text->new, &row->new);
+	double new = row_unit(&text->new, &row->new, &text->old, &row->old);
+
+	return (struct noise_counts){ .old = round(count(row->old.ns, old)),
+				      .old_total = count(text->old.ns, old),
+				      .new = round(count(row->new.ns, new)),
+				      .new_total = count(text->new.ns, new) };
 }
 
 static int compare_probability(const void *left, const void *right)
@@ -209,7 +247,6 @@ static int compare_probability(const void *left, const void *right)
 
 static int judge(struct diff *diff)
 {
-	const struct side *old = &diff->text->old, *new = &diff->text->new;
 	cleanup_free double *probabilities = calloc(diff->nr + 1, sizeof(*probabilities));
 	size_t i;
 
@@ -217,10 +254,7 @@ static int judge(struct diff *diff)
 		return -ENOMEM;
 	for (i = 0; i < diff->nr; i++) {
 		struct diff_row *row = &diff->rows[i];
-		const struct noise_counts counts = { count(old, row->old.percent),
-						     old->time / old->coarsest,
-						     count(new, row->new.percent),
-						     new->time / new->coarsest };
+		const struct noise_counts counts = count_row(diff->text, row);
 
 		row->change = row->new.percent - row->old.percent;
 		row->probability = noise_probability(&counts);

@@ -12,6 +12,8 @@
 struct diff_side {
 	uint64_t ticks;
 	double percent; /* of the time of its profile */
+	double ns; /* that time, and by what it varies: as of a report's row */
+	double squares;
 };
 
 struct diff_row {

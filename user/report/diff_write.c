@@ -22,7 +22,7 @@ static void heading_side(const struct profile *profile, const char *label, FILE 
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };
 
 	fprintf(out, "%-10s", label);
-	render_ticks(profile, &profile->ticks, rows_time(profile, &options), out);
+	render_ticks(profile, &options, out);
 	fputc('\n', out);
 }
 

@@ -6,6 +6,8 @@
 
 #include "base/json_text.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
+#include "report/cpu_time.h"
 #include "report/html_impl.h"
 #include "report/render.h"
 #include "shared/counters.h"
@@ -24,16 +26,33 @@ static void put_double(FILE *data, const char *name, double value)
 	json_text_double(data, value);
 }
 
-static void put_strings(FILE *data, const char *name, char *const *texts, size_t nr)
+static void put_strings(FILE *data, const char *separator, char *const *texts, size_t nr)
 {
 	size_t i;
 
-	fprintf(data, ",\n\"%s\": [", name);
 	for (i = 0; i < nr; i++) {
-		fputs(i ? ", " : "", data);
+		fputs(separator, data);
 		json_text_string(data, texts[i]);
+		separator = ", ";
 	}
 	putc(']', data);
+}
+
+/* In front of the profile's own: where ticks and CPU time are apart. */
+static int put_notes(const struct profile *profile, FILE *data)
+{
+	struct cpu_time_notes notes;
+	size_t i;
+
+	if (cpu_time_judge(profile, REPORT_ALL_TARGETS, &notes))
+		return -ENOMEM;
+	fputs(",\n\"notes\": [", data);
+	for (i = 0; i < notes.nr; i++) {
+		fputs(i ? ", " : "", data);
+		json_text_string(data, notes.text[i]);
+	}
+	put_strings(data, notes.nr ? ", " : "", profile->notes, profile->nr_notes);
+	return 0;
 }
 
 static void put_host(const struct profile *profile, FILE *data)
@@ -67,7 +86,7 @@ static void put_causes(FILE *data)
 	fprintf(data, ",\n\"causes\": { %s }", causes + 2);
 }
 
-static void put_head(const struct profile *profile, FILE *data)
+static int put_head(const struct profile *profile, FILE *data)
 {
 	size_t words = 0;
 
@@ -77,13 +96,16 @@ static void put_head(const struct profile *profile, FILE *data)
 	render_json_u64(data, "duration_ns", profile->duration_ns);
 	while (profile->command && profile->command[words])
 		words++;
-	put_strings(data, "command", profile->command, words);
-	put_strings(data, "notes", profile->notes, profile->nr_notes);
+	fputs(",\n\"command\": [", data);
+	put_strings(data, "", profile->command, words);
+	if (put_notes(profile, data))
+		return -ENOMEM;
 	put_host(profile, data);
 	put_sampling(&profile->sampling, data);
 	put_causes(data);
 	fputs(",\n\"ticks\": ", data);
 	render_json_account(&profile->ticks, data);
+	return 0;
 }
 
 static void put_targets(const struct profile *profile, FILE *data)
@@ -99,7 +121,7 @@ static void put_targets(const struct profile *profile, FILE *data)
 		render_json_text(data, "kind", target->kind);
 		render_json_text(data, "name", target->name);
 		render_json_text(data, "host", target->host);
-		put_double(data, "weight", target_weight(profile, i));
+		put_double(data, "ns", profile_target_time(profile, i));
 		fputs(", \"ticks\": ", data);
 		render_json_account(&target->ticks, data);
 		fputs(" }", data);
@@ -225,10 +247,18 @@ static void put_owners(const struct profile *profile, const struct profile_index
 	putc(']', data);
 }
 
-static void put_histogram(const struct profile *profile, const struct profile_index *index,
-			  const struct profile_histogram *histogram, uint64_t base, FILE *data)
+/* What all histograms are written with. */
+struct view {
+	const struct profile *profile;
+	const struct profile_index *index;
+	const struct profile_weights *weights;
+};
+
+static void put_histogram(const struct view *view, const struct profile_histogram *histogram,
+			  uint64_t base, FILE *data)
 {
 	fprintf(data, "{ \"target\": %" PRIu32, histogram->target);
+	put_double(data, "weight", profile_weight(view->weights, histogram));
 	render_json_u64(data, "object", histogram->object);
 	if (histogram->pid >= 0)
 		render_json_u64(data, "pid", (uint64_t)histogram->pid);
@@ -241,14 +271,14 @@ static void put_histogram(const struct profile *profile, const struct profile_in
 	render_json_u64(data, "offset", histogram->offset - base);
 	render_json_u64(data, "bytes_per_bin", histogram->bytes_per_bin);
 	put_bins(histogram, data);
-	put_owners(profile, index, histogram, data);
+	put_owners(view->profile, view->index, histogram, data);
 	fputs(" }", data);
 }
 
 /* An overflow bin stands for no text; its ticks are in the account. */
-static void put_histograms(const struct profile *profile, const struct profile_index *index,
-			   const uint64_t *bases, FILE *data)
+static void put_histograms(const struct view *view, const uint64_t *bases, FILE *data)
 {
+	const struct profile *profile = view->profile;
 	const struct profile_histogram *histogram;
 	const char *separator = "\n";
 	size_t i;
@@ -259,7 +289,7 @@ static void put_histograms(const struct profile *profile, const struct profile_i
 		if (histogram->overflow || !profile_histogram_ticks(histogram))
 			continue;
 		fputs(separator, data);
-		put_histogram(profile, index, histogram, bases[histogram->object], data);
+		put_histogram(view, histogram, bases[histogram->object], data);
 		separator = ",\n";
 	}
 	fputs("] }", data);
@@ -268,14 +298,17 @@ static void put_histograms(const struct profile *profile, const struct profile_i
 int html_profile(const struct profile *profile, const uint64_t *bases, FILE *data)
 {
 	struct profile_index *index = profile_index_new(profile);
+	struct profile_weights *weights = profile_weights_new(profile);
+	const struct view view = { profile, index, weights };
+	int result = index && weights ? put_head(profile, data) : -ENOMEM;
 
-	if (!index)
-		return -ENOMEM;
-	put_head(profile, data);
-	put_targets(profile, data);
-	put_objects(profile, bases, data);
-	put_functions(profile, bases, data);
-	put_histograms(profile, index, bases, data);
+	if (!result) {
+		put_targets(profile, data);
+		put_objects(profile, bases, data);
+		put_functions(profile, bases, data);
+		put_histograms(&view, bases, data);
+	}
 	profile_index_free(index);
-	return 0;
+	profile_weights_free(weights);
+	return result;
 }

@@ -22,7 +22,7 @@ struct report {
 	const struct profile *profile;
 	const struct report_options *options;
 	const struct profile_account *account;
-	double time; /* of all its ticks: see struct report_row */
+	double ns; /* of CPU time, in all */
 	const struct report_rows *rows;
 	size_t nr;
 };
@@ -55,13 +55,15 @@ void render_identity(const struct profile_account *account, FILE *out);
 void render_cost(const struct profile *profile, FILE *out);
 
 /* "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
-void render_ticks(const struct profile *profile, const struct profile_account *account, double time,
-		  FILE *out);
+void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);
+
+/* Where ticks and CPU time are apart: lines that begin with the label; of all targets or one. */
+void render_cpu_time(const struct profile *profile, uint64_t target, const char *label, FILE *out);
 
 /* A line for each target, or for the chosen one, where there are several. */
 void render_targets(const struct profile *profile, uint64_t chosen, FILE *out);
 
 /* Why there is nothing to show, in a sentence. */
-void render_empty(const struct profile *profile, const struct profile_account *account, FILE *out);
+void render_empty(const struct profile *profile, const struct report_options *options, FILE *out);
 
 #endif

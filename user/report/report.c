@@ -18,7 +18,7 @@ static struct report make_report(const struct profile *profile,
 		.profile = profile,
 		.options = options,
 		.account = rows_account(profile, options),
-		.time = rows_time(profile, options),
+		.ns = rows_ns(profile, options),
 		.rows = rows,
 		.nr = rows->nr,
 	};
@@ -72,10 +72,11 @@ void report_account(const struct profile *profile, FILE *out)
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };
 	size_t i;
 
-	render_ticks(profile, &profile->ticks, rows_time(profile, &options), out);
+	render_ticks(profile, &options, out);
 	fputc('\n', out);
 	render_identity(&profile->ticks, out);
 	render_cost(profile, out);
+	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
 	for (i = 0; i < profile->nr_notes; i++)
 		fprintf(out, "note: %s\n", profile->notes[i]);
 }
@@ -103,7 +104,7 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 		if (rows.nr)
 			render_table(&report, out);
 		else
-			render_empty(profile, &profile->ticks, out);
+			render_empty(profile, &options, out);
 	}
 	rows_free(&rows);
 	return result;

@@ -91,11 +91,11 @@ void render_csv(const struct report *report, FILE *out)
 	};
 	size_t i;
 
-	fprintf(out, "ticks,percent,%s\n", columns[report->options->by]);
+	fprintf(out, "ticks,percent,%s,seconds\n", columns[report->options->by]);
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
-			row_percent(report->time, &report->rows->rows[i]));
+			row_percent(report->ns, &report->rows->rows[i]));
 		row_fields(report, &report->rows->rows[i], out);
-		fputs("\n", out);
+		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
 	}
 }

@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/json_text.h"
+#include "report/cpu_time.h"
 #include "report/render.h"
 
 void render_json_u64(FILE *out, const char *name, uint64_t value)
@@ -35,7 +36,9 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	const struct profile_object *object = &report->profile->objects[row->object];
 
 	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
-	json_text_double(out, row_percent(report->time, row));
+	json_text_double(out, row_percent(report->ns, row));
+	fputs(", \"seconds\": ", out);
+	json_text_double(out, row->ns / 1e9);
 	if (is_of_split(report)) {
 		split_json(report, row, out);
 		return;
@@ -79,18 +82,36 @@ void render_json_account(const struct profile_account *account, FILE *out)
 	fputs(i ? " } }" : "} }", out);
 }
 
+/* Where ticks and CPU time are apart, and what the rows have to say. */
+static void put_notes(const struct report *report, FILE *out)
+{
+	struct cpu_time_notes notes;
+	const char *separator = "";
+	size_t i;
+
+	if (cpu_time_judge(report->profile, report->options->target, &notes))
+		notes.nr = 0;
+	for (i = 0; i < notes.nr; i++, separator = ", ") {
+		fputs(separator, out);
+		json_text_string(out, notes.text[i]);
+	}
+	for (i = 0; i < report->rows->nr_notes; i++, separator = ", ") {
+		fputs(separator, out);
+		json_text_string(out, report->rows->notes[i]);
+	}
+}
+
 void render_json(const struct report *report, FILE *out)
 {
 	size_t i;
 
 	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
 	render_json_account(report->account, out);
+	if (is_cpu_known(report->profile, report->options))
+		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
-	for (i = 0; i < report->rows->nr_notes; i++) {
-		fputs(i ? ", " : "", out);
-		json_text_string(out, report->rows->notes[i]);
-	}
+	put_notes(report, out);
 	fputs("],\n  \"rows\": [", out);
 	for (i = 0; i < report->nr; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);

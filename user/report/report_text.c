@@ -119,14 +119,13 @@ static size_t room(const struct report *report, size_t used)
 static void table_row(const struct report *report, const struct report_row *row, size_t columns,
 		      FILE *out)
 {
-	double percent = row_percent(report->time, row);
-	double seconds = row->time * (double)report->profile->sampling.period_ns / 1e9;
+	double percent = row_percent(report->ns, row);
 	const char *color = report->options->color ? heat_color(percent) : "";
 	char text[PLACE_MAX];
 	size_t used, place_used;
 
 	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
-	used = 7 + (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, seconds);
+	used = 7 + (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	place(report, row, text);
 	place_used = text_write_tail(out, text, report->options->width ? columns : 0);
 	if (!row->name && report->options->by != REPORT_OBJECTS &&
@@ -233,7 +232,7 @@ static void heading(const struct report *report, FILE *out)
 		labelled(out, "started", profile->started);
 	heading_host(profile, out);
 	fprintf(out, "%-10s", "sampled");
-	render_ticks(profile, report->account, report->time, out);
+	render_ticks(profile, report->options, out);
 	fprintf(out, ", mode ");
 	text_write(out, profile->sampling.mode ? profile->sampling.mode : "?", 0);
 	fprintf(out, "\n%-10s", "ticks");
@@ -243,6 +242,7 @@ static void heading(const struct report *report, FILE *out)
 	render_targets(report->profile, report->options->target, out);
 	if (!profile->complete)
 		labelled(out, "note", "the profile is incomplete: its writer was stopped");
+	render_cpu_time(profile, report->options->target, "note      ", out);
 	for (i = 0; i < profile->nr_notes; i++)
 		labelled(out, "note", profile->notes[i]);
 	for (i = 0; i < report->rows->nr_notes; i++)
@@ -254,7 +254,7 @@ void render_text(const struct report *report, FILE *out)
 {
 	heading(report, out);
 	if (!report->rows->nr) {
-		render_empty(report->profile, report->account, out);
+		render_empty(report->profile, report->options, out);
 		return;
 	}
 	render_table(report, out);

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 #include "report/text.h"
 #include "symbol/object_file.h"
 
@@ -58,8 +59,8 @@ static int compare_heat(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
-	if (a->time != b->time)
-		return a->time > b->time ? -1 : 1;
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
 	if (a->ticks != b->ticks)
 		return compare_u64(b->ticks, a->ticks);
 	if (a->pid != b->pid)
@@ -72,7 +73,8 @@ static int compare_heat(const void *left, const void *right)
 static void add_row(struct report_row *sum, const struct report_row *row)
 {
 	sum->ticks += row->ticks;
-	sum->time += row->time;
+	sum->ns += row->ns;
+	sum->squares += row->squares;
 }
 
 static bool is_sorted(const struct report_rows *rows,
@@ -111,8 +113,8 @@ static bool object_chosen(const struct profile *profile, const struct report_opt
 	       !strcmp(options->object, text_basename(path));
 }
 
-static bool target_chosen(const struct profile *profile, const struct report_options *options,
-			  uint32_t target)
+bool target_chosen(const struct profile *profile, const struct report_options *options,
+		   uint32_t target)
 {
 	if (options->target != REPORT_ALL_TARGETS)
 		return options->target == target;
@@ -128,18 +130,23 @@ bool histogram_chosen(const struct profile *profile, const struct report_options
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
-static int add_bins(const struct profile *profile, const struct profile_histogram *histogram,
+void row_weigh(struct report_row *row, double weight)
+{
+	row->ns = (double)row->ticks * weight;
+	row->squares = row->ns * weight;
+}
+
+static int add_bins(const struct profile_histogram *histogram, double weight,
 		    struct report_rows *rows)
 {
 	struct report_row row = { .object = histogram->object, .size = histogram->bytes_per_bin };
-	double weight = target_weight(profile, histogram->target);
 	size_t i;
 	int err;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
 		row.offset = histogram->offset + histogram->bins[i].index * row.size;
 		row.ticks = histogram->bins[i].count;
-		row.time = (double)row.ticks * weight;
+		row_weigh(&row, weight);
 		err = row.ticks ? rows_add(rows, &row) : 0;
 		if (err)
 			return err;
@@ -151,20 +158,20 @@ static int add_bins(const struct profile *profile, const struct profile_histogra
 static int collect(const struct profile *profile, const struct report_options *options,
 		   struct report_rows *rows)
 {
+	struct profile_weights *weights = profile_weights_new(profile);
 	const struct profile_histogram *histogram;
+	int err = weights ? 0 : -ENOMEM;
 	size_t i;
-	int err;
 
-	for (i = 0; i < profile->nr_histograms; i++) {
+	for (i = 0; !err && i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
-		if (!histogram_chosen(profile, options, histogram))
-			continue;
-		err = add_bins(profile, histogram, rows);
-		if (err)
-			return err;
+		if (histogram_chosen(profile, options, histogram))
+			err = add_bins(histogram, profile_weight(weights, histogram), rows);
 	}
-	rows_merge(rows, compare_place);
-	return 0;
+	profile_weights_free(weights);
+	if (!err)
+		rows_merge(rows, compare_place);
+	return err;
 }
 
 /* 0 or -ENOMEM */
@@ -208,7 +215,8 @@ static void by_objects(struct report_rows *rows)
 	for (i = 0; i < rows->nr; i++)
 		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
 						     .ticks = rows->rows[i].ticks,
-						     .time = rows->rows[i].time };
+						     .ns = rows->rows[i].ns,
+						     .squares = rows->rows[i].squares };
 	rows_merge(rows, compare_place);
 }
 
@@ -326,28 +334,23 @@ const struct profile_account *rows_account(const struct profile *profile,
 	return &profile->targets[options->target].ticks;
 }
 
-double target_weight(const struct profile *profile, uint32_t target)
+double rows_ns(const struct profile *profile, const struct report_options *options)
 {
-	uint64_t own = profile->targets[target].period_ns, period = profile->sampling.period_ns;
-
-	return own && period ? (double)own / (double)period : 1;
+	if (options->target == REPORT_ALL_TARGETS)
+		return profile_time(profile);
+	return profile_target_time(profile, (uint32_t)options->target);
 }
 
-double rows_time(const struct profile *profile, const struct report_options *options)
+bool is_cpu_known(const struct profile *profile, const struct report_options *options)
 {
-	double time = (double)rows_account(profile, options)->total;
-	uint32_t i;
+	uint64_t ns;
 
-	if (options->target != REPORT_ALL_TARGETS)
-		return time * target_weight(profile, (uint32_t)options->target);
-	for (i = 0; i < profile->nr_targets; i++)
-		if (target_chosen(profile, options, i))
-			time += (target_weight(profile, i) - 1) *
-				(double)profile->targets[i].ticks.total;
-	return time;
+	if (options->target == REPORT_ALL_TARGETS)
+		return profile_cpu_time(profile, &ns);
+	return profile->targets[options->target].cpu_known;
 }
 
-double row_percent(double time, const struct report_row *row)
+double row_percent(double ns, const struct report_row *row)
 {
-	return time > 0 ? 100 * row->time / time : 0;
+	return ns > 0 ? 100 * row->ns / ns : 0;
 }

@@ -15,7 +15,8 @@
 /* Some text and its ticks. What a row does not have is NULL or 0. */
 struct report_row {
 	uint64_t ticks;
-	double time; /* in periods of the profile: the ticks, but those of targets with another */
+	double ns; /* of CPU time that they stand for */
+	double squares; /* sum of the same squared of each: by that the time varies */
 	uint32_t object;
 	uint64_t offset; /* first byte, in the object's offsets */
 	uint64_t size;
@@ -42,6 +43,9 @@ struct report_rows {
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err);
 void rows_free(struct report_rows *rows);
+
+/* Gives a row the time of its ticks, weight nanoseconds each. */
+void row_weigh(struct report_row *row, double weight);
 
 /* Adds a row to the end; -ENOMEM. */
 int rows_add(struct report_rows *rows, const struct report_row *row);
@@ -79,13 +83,17 @@ uint64_t row_address(const struct profile *profile, const struct report_row *row
 const struct profile_account *rows_account(const struct profile *profile,
 					   const struct report_options *options);
 
-/* What a tick of a target stands for, in periods of the profile. */
-double target_weight(const struct profile *profile, uint32_t target);
+/* The CPU time of that account in nanoseconds, what no tick stands for too. */
+double rows_ns(const struct profile *profile, const struct report_options *options);
 
-/* The time of all ticks in that account, likewise. */
-double rows_time(const struct profile *profile, const struct report_options *options);
+/* Whether it is what the scheduler gave, all of it. */
+bool is_cpu_known(const struct profile *profile, const struct report_options *options);
+
+/* Whether they let the ticks of a target in. */
+bool target_chosen(const struct profile *profile, const struct report_options *options,
+		   uint32_t target);
 
 /* The share of that time. */
-double row_percent(double time, const struct report_row *row);
+double row_percent(double ns, const struct report_row *row);
 
 #endif

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "profile/profile_weights.h"
 #include "report/rows.h"
 
 /* Text of a JIT compiler is told apart by process in every profile. */
@@ -41,13 +42,12 @@ static int compare_splits(const void *left, const void *right)
 	return compare_text(a->name, b->name);
 }
 
-static struct report_row split_row(const struct profile *profile,
+static struct report_row split_row(const struct profile_weights *weights,
 				   const struct profile_histogram *histogram, enum report_by by)
 {
 	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
 
-	row.time = (double)row.ticks * target_weight(profile, histogram->target);
-
+	row_weigh(&row, profile_weight(weights, histogram));
 	if (by == REPORT_CGROUPS) {
 		row.cgroup = histogram->cgroup;
 		return row;
@@ -57,26 +57,38 @@ static struct report_row split_row(const struct profile *profile,
 	return row;
 }
 
+static int add_rows(const struct profile *profile, const struct report_options *options,
+		    struct report_rows *rows)
+{
+	struct profile_weights *weights = profile_weights_new(profile);
+	int err = weights ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; !err && i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+		struct report_row row;
+
+		if (!histogram_chosen(profile, options, histogram))
+			continue;
+		row = split_row(weights, histogram, options->by);
+		err = row.ticks ? rows_add(rows, &row) : 0;
+	}
+	profile_weights_free(weights);
+	return err;
+}
+
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)
 {
 	const char *word = options->by == REPORT_CGROUPS ? "cgroup" : "process";
-	size_t i;
 
 	if (!is_split(profile, options->by)) {
 		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
 		error_hint(err, "sudo bpfprofil run --split %s COMMAND", word);
 		return -EINVAL;
 	}
-	for (i = 0; i < profile->nr_histograms; i++) {
-		const struct report_row row =
-			split_row(profile, &profile->histograms[i], options->by);
-
-		if (!row.ticks || !histogram_chosen(profile, options, &profile->histograms[i]))
-			continue;
-		if (rows_add(rows, &row))
-			return error_errno(err, -ENOMEM, "report");
-	}
+	if (add_rows(profile, options, rows))
+		return error_errno(err, -ENOMEM, "report");
 	rows_merge(rows, compare_splits);
 	return 0;
 }

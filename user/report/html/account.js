@@ -52,7 +52,7 @@ function showBar(account) {
 function showAccount(model) {
 	const { profile, account, time } = model;
 	const list = byId('notes');
-	const seconds = make('span', 'seconds', ` · ${(time * profile.sampling.period_ns / 1e9).toFixed(3)} s of CPU time`);
+	const seconds = make('span', 'seconds', ` · ${(time / 1e9).toFixed(3)} s of CPU time`);
 
 	showBar(account);
 	byId('account-sum').append(seconds);

@@ -37,7 +37,7 @@ class Model {
 			return {
 				from, to: at, object: h.object, target: h.target, size: h.bytes_per_bin,
 				process: splitName(h), cgroup: h.cgroup === undefined ? '(no single cgroup)' : h.cgroup,
-				weight: this.profile.targets[h.target].weight,
+				weight: h.weight,
 				counts: this.profile.targets[h.target].counts,
 				stopped: h.stopped,
 			};
@@ -98,14 +98,16 @@ class Model {
 		this.time = process === null && cgroup === null ? this.timeOf(target) : this.binned.time;
 	}
 
-	// Of all ticks in the account, in periods of the profile.
+	// CPU time of the account in nanoseconds, what no tick stands for too.
 	timeOf(target) {
-		const targets = this.profile.targets;
+		const { targets, ticks, sampling } = this.profile;
 
 		if (target !== null)
-			return targets[target].ticks.total * targets[target].weight;
-		return targets.reduce((time, of) => (of.counts ? time + (of.weight - 1) * of.ticks.total : time),
-			this.profile.ticks.total);
+			return targets[target].ns;
+		const counted = targets.filter((of) => of.counts);
+		const elsewhere = counted.reduce((left, of) => left - of.ticks.total, ticks.total);
+
+		return counted.reduce((time, of) => time + of.ns, Math.max(0, elsewhere) * sampling.period_ns);
 	}
 
 	sum() {
@@ -161,7 +163,7 @@ class Model {
 	}
 
 	seconds(row) {
-		return row.time * this.profile.sampling.period_ns / 1e9;
+		return row.time / 1e9;
 	}
 
 	// What an object's own disassembly calls an offset.

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/cpu_time.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/profile_io.h"
+#include "report/render.h"
+
+static struct profile *split_profile(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+static void check_notes(const struct profile *profile, uint64_t target, const char *first,
+			const char *second)
+{
+	const char *const want[] = { first, second };
+	struct cpu_time_notes notes;
+	size_t i;
+
+	cr_assert_eq(cpu_time_judge(profile, target, &notes), 0);
+	cr_expect_eq(notes.nr, (first ? 1 : 0) + (second ? 1 : 0));
+	for (i = 0; i < notes.nr && want[i]; i++)
+		cr_expect_str_eq(notes.text[i], want[i]);
+}
+
+#define BURSTS "its bursts fall between ticks"
+#define SCHEDULER "; SECONDS are the scheduler's"
+
+Test(cpu_time, the_worst_process)
+{
+	struct profile *profile = split_profile();
+
+	check_notes(profile, REPORT_ALL_TARGETS,
+		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
+		    NULL);
+	free(profile->splits[2].process);
+	profile->splits[2].process = NULL;
+	check_notes(profile, 0, "ticks saw 0.41 of the CPU time of pid 200: " BURSTS SCHEDULER,
+		    NULL);
+	profile->splits[2].pid = -1;
+	profile->splits[2].cgroup = strdup("/redis.service");
+	check_notes(profile, 0,
+		    "ticks saw 0.41 of the CPU time of cgroup /redis.service: " BURSTS SCHEDULER,
+		    NULL);
+	profile->splits[2].cpu_ns = 300000000;
+	check_notes(profile, 0,
+		    "ticks saw 1.37 times the CPU time of cgroup /redis.service: they fall on its "
+		    "bursts, or on time that a hypervisor took away" SCHEDULER,
+		    NULL);
+	/* The others are as they should be; the sum of them need not be. */
+	profile->splits[2].cpu_ns = 410000000;
+	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of system host: " BURSTS SCHEDULER,
+		    NULL);
+	profile->targets[0].cpu_ns = 930000000;
+	check_notes(profile, 0, NULL, NULL);
+	profile->targets[0].cpu_known = false;
+	profile->splits[2].cpu_ns = 1000000000;
+	check_notes(profile, 0, NULL, NULL);
+	profile_free(profile);
+}
+
+Test(cpu_time, without_a_tick)
+{
+	struct profile *profile = split_profile();
+
+	profile->splits[0].cpu_ns += 1000000000;
+	profile->targets[0].cpu_ns += 1000000000;
+	/* That the rest has no tick is what makes it the rest: it is not held against the clock. */
+	check_notes(profile, REPORT_ALL_TARGETS,
+		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
+		    "0.949 s were used by processes without a tick");
+	profile_free(profile);
+}
+
+/* One target with a clock of 1 kHz: what is said of so many ticks and so much time. */
+static void check_target(uint64_t ticks, double seconds, const char *note)
+{
+	struct profile_target target = { .kind = (char *)"pid",
+					 .name = (char *)"77",
+					 .cpu_known = true,
+					 .cpu_ns = (uint64_t)(seconds * 1e9),
+					 .ticks.total = ticks };
+	struct profile profile = { .sampling.period_ns = 1000000,
+				   .ticks.total = ticks,
+				   .targets = &target,
+				   .nr_targets = 1 };
+
+	check_notes(&profile, 0, note, NULL);
+}
+
+Test(cpu_time, chance)
+{
+	/* 3 roots of 10,000, 2 %, 4 ms: 0.3 + 0.2 + 0.004 s. */
+	check_target(10000, 10, NULL);
+	check_target(10000, 9.51, NULL);
+	check_target(10000, 10.5, NULL);
+	check_target(10000, 10.52,
+		     "ticks saw 0.95 of the CPU time of pid 77: its bursts fall between ticks, or "
+		     "these came late" SCHEDULER);
+	check_target(3, 0.0115, NULL);
+	check_target(3, 0.013, "ticks saw 0.23 of the CPU time of pid 77: " BURSTS SCHEDULER);
+	check_target(100, 0, "ticks saw 0.100 s of CPU time of pid 77, which had none");
+}
+
+/* Of two targets one has no tick at all. */
+Test(cpu_time, a_target_without_ticks)
+{
+	struct profile_target targets[] = { { .kind = (char *)"pid",
+					      .name = (char *)"77",
+					      .cpu_known = true,
+					      .cpu_ns = 1000000000,
+					      .ticks.total = 1000 },
+					    { .kind = (char *)"pid",
+					      .name = (char *)"78",
+					      .host = (char *)"other",
+					      .cpu_known = true,
+					      .cpu_ns = 250000000 } };
+	struct profile profile = { .sampling.period_ns = 1000000,
+				   .ticks.total = 1000,
+				   .targets = targets,
+				   .nr_targets = 2 };
+
+	check_notes(&profile, REPORT_ALL_TARGETS,
+		    "ticks saw nothing of the 0.250 s of CPU time of pid 78 on other: " BURSTS,
+		    "0.250 s were used by targets without a tick");
+	check_notes(&profile, 0, NULL, NULL);
+}
+
+static char *empty_text(double seconds, const char *source)
+{
+	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	struct profile_target target = { .kind = (char *)"pid",
+					 .name = (char *)"77",
+					 .cpu_known = true,
+					 .cpu_ns = (uint64_t)(seconds * 1e9) };
+	struct profile profile = { .sampling = { .source = (char *)source, .period_ns = 1000000 },
+				   .targets = &target,
+				   .nr_targets = 1 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	render_empty(&profile, &options, out);
+	fclose(out);
+	return text;
+}
+
+/* A higher frequency finds those that hardly ran, not those whose bursts fall between ticks. */
+Test(cpu_time, no_tick_at_all)
+{
+	char *text = empty_text(0.234, "clock");
+
+	cr_expect_str_eq(text,
+			 "No tick, for 0.234 s of CPU time: its bursts fall between ticks, of "
+			 "which one stands for 1 ms.\n");
+	free(text);
+	text = empty_text(0.0003, "clock");
+	cr_expect_str_eq(text,
+			 "No tick: it hardly ran, for 0.000300 s, and one tick stands for 1 ms. "
+			 "Try a higher --frequency or more work.\n");
+	free(text);
+	text = empty_text(0.0003, "tick");
+	cr_expect_str_eq(text,
+			 "No tick: it hardly ran, for 0.000300 s, and one tick stands for 1 ms. "
+			 "Try --source clock or more work.\n");
+	free(text);
+}
