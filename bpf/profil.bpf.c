@@ -359,6 +359,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 		return 0;
 	if (follow->flags & FOLLOW_FROM_EXEC) {
 		follow->spent = task->se.sum_exec_runtime;
+		follow->split = task_split(task);
 		weigh_from(&follow->weight, task, follow->spent);
 	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
