@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * Programs that come and go, which a CPU's clock sees less or more often than they run: the CPU time
+ * in the profile is the scheduler's, and the ticks add up to it. With one clock, each sample a tick,
+ * a sleeper of 50 us had 0.3 to 0.8 of its ticks here and one that a pipe woke 0.04 to 0.9.
+ */
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "cgroup.h"
+#include "host.h"
+#include "need.h"
+
+#define TICK "--source", "tick"
+
+/* The walk over all threads finds a running one's account as old as the scheduler's last tick. */
+#define WALK_NS 10e6
+
+TestSuite(live_bursts, .timeout = 180);
+
+static void expect_cpu(const char *what, double ns, double truth_ns)
+{
+	cr_expect_leq(fabs(ns - truth_ns), 0.02 * truth_ns + WALK_NS,
+		      "%s: %.4f s of CPU time, of %.4f s that it had", what, ns / 1e9,
+		      truth_ns / 1e9);
+}
+
+/* A thread's first sample and its last may be some ticks off, and the account a tick old. */
+static void expect_ticks(const char *what, double ticks, double period_ns, double cpu_ns)
+{
+	cr_expect_leq(fabs(ticks * period_ns - cpu_ns), 0.03 * cpu_ns + 8 * period_ns + WALK_NS,
+		      "%s: %.0f ticks of %.3f ms for %.4f s", what, ticks, period_ns / 1e6,
+		      cpu_ns / 1e9);
+}
+
+static void expect_run(struct live *live, const char *what)
+{
+	expect_cpu(what, (double)doc_number(live->doc, "cpu_ns"), live->cpu_ns);
+	expect_ticks(what, (double)doc_number(live->doc, "ticks.total"),
+		     (double)doc_number(live->doc, "sampling.period_ns"), live->cpu_ns);
+}
+
+static void run(const char *const options[], const char *const command[])
+{
+	struct live live;
+
+	live_begin(&live);
+	cr_assert(live_run(&live, options, command));
+	expect_run(&live, command[1]);
+	live_end(&live);
+}
+
+Test(live_bursts, sleeper_of_20_us)
+{
+	NEED_ROOT();
+	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "20", "50", "1.5"));
+}
+
+Test(live_bursts, sleeper_of_50_us)
+{
+	NEED_ROOT();
+	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "50", "100", "1.5"));
+}
+
+Test(live_bursts, sleeper_of_300_us)
+{
+	NEED_ROOT();
+	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "300", "300", "1.5"));
+}
+
+Test(live_bursts, woken_by_a_pipe)
+{
+	NEED_ROOT();
+	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "100", "100", "1.5", "pipe"));
+}
+
+/* It works after one tick and sleeps over the next: USENIX Security 2007 robbed schedulers so. */
+Test(live_bursts, dodger)
+{
+	NEED_ROOT();
+	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "900", "1003", "1.5", "dodge"));
+}
+
+Test(live_bursts, sleeper_by_the_schedulers_tick)
+{
+	NEED_ROOT();
+	run(ARGS("-q", TICK), ARGS(WORKLOAD("bursts"), "50", "100", "3"));
+}
+
+/* Rivals for one CPU: the tick that ends a turn is its owner's, the sleeper's are too few. */
+Test(live_bursts, rivals_by_the_schedulers_tick)
+{
+	NEED_ROOT();
+	run(ARGS("-q", TICK), ARGS(WORKLOAD("forktree"), "6000"));
+}
+
+/* Most have no tick, or one, and as many as they should between them. */
+Test(live_bursts, short_lived)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	cr_assert(live_run(&live, ARGS("-q", "--split", "process"),
+			   ARGS(WORKLOAD("swarm"), "400", "20")));
+	expect_cpu("swarm", (double)doc_number(live.doc, "cpu_ns"), live.cpu_ns);
+	live_end(&live);
+}
+
+/* By process: a sleeper is not paid out to a neighbour that is busy all the time. */
+static void expect_split(struct json_object *doc, const char *process, double truth_ns)
+{
+	struct json_object *splits = doc_get(doc, "splits"), *name;
+	double ns = 0;
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(splits); i++) {
+		struct json_object *split = json_object_array_get_idx(splits, i);
+
+		if (json_object_object_get_ex(split, "process", &name) &&
+		    !strcmp(json_object_get_string(name), process))
+			ns += (double)doc_number(split, "cpu_ns");
+	}
+	expect_cpu(process, ns, truth_ns);
+}
+
+Test(live_bursts, sleeper_beside_a_busy_neighbour)
+{
+	struct burner sleeper, busy;
+	struct child attach;
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&sleeper, &live, "sleeper", WORKLOAD("bursts"), 1, ARGS("50", "100", "1000"));
+	burner_start(&busy, &live, "busy", WORKLOAD("forever"), 1, ARGS(live_path(&live, "pid")));
+	attach_start(&live, &attach, ARGS("-q", "--all", "--split", "process"));
+	burner_let(&sleeper);
+	burner_let(&busy);
+	burner_wait(&busy, 1.5);
+	burner_hold(&sleeper);
+	burner_hold(&busy);
+	attach_end(&live, &attach, SIGINT);
+	expect_split(live.doc, "sleeper", sleeper.cpu_ns);
+	expect_split(live.doc, "busy", busy.cpu_ns);
+	burner_end(&sleeper);
+	burner_end(&busy);
+	live_end(&live);
+}
+
+/* usage_usec of cpu.stat, in ns; it holds what ran in the cgroup, whoever. */
+static double cgroup_ns(const char *path)
+{
+	unsigned long long usec = 0;
+	char file[300];
+	FILE *stat;
+
+	snprintf(file, sizeof(file), "%s/cpu.stat", path);
+	stat = fopen(file, "re");
+	cr_assert_not_null(stat, "%s", file);
+	cr_assert_eq(fscanf(stat, "usage_usec %llu", &usec), 1, "%s", file);
+	fclose(stat);
+	return (double)usec * 1000;
+}
+
+/* It had run before it came into the cgroup, and runs on after it left. */
+Test(live_bursts, moved_into_a_cgroup_and_out)
+{
+	struct burner burner;
+	struct child attach;
+	char path[256], parent[200];
+	struct live live;
+	double truth;
+
+	NEED_ROOT();
+	cr_assert(cgroup_mount(NULL, parent, sizeof(parent)));
+	snprintf(path, sizeof(path), "%s/bursts-%d", parent, getpid());
+	live_begin(&live);
+	cgroup_make(path);
+	burner_start(&burner, &live, "mover", WORKLOAD("bursts"), 1, ARGS("100", "100", "1000"));
+	burner_run(&burner, 0.3);
+	attach_start(&live, &attach, ARGS("-q", "--cgroup", path));
+	burner_run(&burner, 0.3);
+	cgroup_enter(path, burner.child.pid);
+	burner_run(&burner, 0.6);
+	truth = cgroup_ns(path);
+	cgroup_enter(parent, burner.child.pid);
+	burner_run(&burner, 0.3);
+	attach_end(&live, &attach, SIGINT);
+	expect_cpu("the cgroup", (double)doc_number(live.doc, "cpu_ns"), truth);
+	expect_ticks("the cgroup", (double)doc_number(live.doc, "ticks.total"),
+		     (double)doc_number(live.doc, "sampling.period_ns"), truth);
+	burner_end(&burner);
+	cgroup_remove(path);
+	live_end(&live);
+}
+
+/* Functions of bursts have their parts of its ticks, wherever in a burst they come. */
+static void shares(const char *on, const char *off)
+{
+	struct live live;
+
+	live_begin(&live);
+	cr_assert(live_run(&live, ARGS("-q", "-F", "2003", "--force"),
+			   ARGS(WORKLOAD("bursts"), on, off, "4")));
+	doc_assert_shares(live.doc, SHARES({ "sixty", 6 }, { "thirty", 3 }, { "ten", 1 }), 0.3);
+	live_end(&live);
+}
+
+Test(live_bursts, functions_of_1000_us)
+{
+	NEED_ROOT();
+	shares("1000", "500");
+}
+
+Test(live_bursts, functions_of_300_us)
+{
+	NEED_ROOT();
+	shares("300", "200");
+}
