@@ -37,10 +37,15 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 	return mm && !BPF_CORE_READ_BITFIELD(task, in_execve) ? arch_mm_id(mm) : 0;
 }
 
-/* From here on a thread's samples are to add up to its runtime. */
+/*
+ * From here on a thread's samples are to add up to its runtime. The account of one that runs is half
+ * a tick of the scheduler old, on the average.
+ */
 static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
 {
 	*weight = (struct weight){ .run = run_began(task), .base = base };
+	if (base && task->on_cpu)
+		weight->base += runtime_lag / 4;
 }
 
 /*

@@ -18,6 +18,9 @@
 #include "maps.bpf.h"
 #include "source.bpf.h"
 
+/* A step is of 32 bits, and what a run was found to have goes along with so many samples. */
+enum { STEP_MAX = 1 << 30, SPREAD_SAMPLES = 16 };
+
 /* For the variance of sums: samples that stand for more than one tick come together. */
 static __noinline int note_excess(u32 target, u32 n)
 {
@@ -28,41 +31,68 @@ static __noinline int note_excess(u32 target, u32 n)
 	return 0;
 }
 
-/* To the nearest, within what a sample may stand for. */
-static __always_inline u32 whole_periods(s64 ns, u64 period)
+/*
+ * What is due goes along with as many samples as the run had that it is of: taken at once, it would all
+ * fall on the text that follows when a thread gets its CPU back, which turns of 4 ms and a program's
+ * own pace may make the same again and again. Of a thread that is sampled more than once a run it is
+ * what the clock missed or had too much, in a hypervisor's hands perhaps for a second: no text's fault,
+ * and so no sample takes more than a part of a period.
+ */
+static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
 {
+	s64 due = weight->due;
+	u64 size = due < 0 ? -due : due, most = samples > 1 ? period / 4 : STEP_MAX;
+
+	size /= samples ?: 1;
+	if (size > most)
+		size = most;
+	weight->step = due < 0 ? -(s32)size : (s32)size;
+	weight->taken = 0;
+}
+
+static __always_inline void begin_run(struct weight *weight, u64 run, u64 period)
+{
+	weight->due += (s64)(run - weight->base) - (s64)(weight->ticked * period);
+	spread_due(weight, weight->ticked, period);
+	weight->run = weight->base = run;
+	weight->ticked = 0;
+}
+
+/* Within a run there is something due when what is known of it says that it was surely more, or less. */
+static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period)
+{
+	s64 more = (s64)(runtime - weight->base) - (s64)(weight->ticked * period);
+
+	if (more <= (s64)(period + period / 2)) {
+		more += runtime_lag;
+		if (more >= 0 || is_tickless(bpf_get_smp_processor_id()))
+			return;
+	}
+	weight->due += more;
+	weight->base += more;
+	spread_due(weight, SPREAD_SAMPLES, period);
+}
+
+/* The sample's own tick, with the whole periods, to the nearest, of what it takes along. */
+static __always_inline u32 take_along(struct weight *weight, u64 period)
+{
+	s64 taken = weight->taken + weight->step + (s64)(period / 2);
 	u64 n;
 
-	if (ns <= 0)
-		return 0;
-	n = ((u64)ns + period / 2) / period;
-	return n > WEIGHT_MAX ? WEIGHT_MAX : n;
-}
-
-/* The sample stands for the run itself, for a tick, and for what is due of the runs before. */
-static __always_inline u32 weigh_run(struct weight *weight, u64 run, u64 period)
-{
-	u32 n;
-
-	weight->due += (s64)(run - weight->base) - (s64)(weight->ticked * period);
-	n = whole_periods(weight->due + (s64)period, period);
+	if (!weight->step)
+		return 1;
+	taken += period;
+	n = taken > 0 ? (u64)taken / period : 0;
+	if (n > WEIGHT_MAX) {
+		n = WEIGHT_MAX;
+		taken = 0;
+	} else {
+		taken -= (s64)(n * period) + (s64)(period / 2);
+	}
+	weight->taken = taken;
 	weight->due += (s64)period - (s64)(n * period);
-	weight->run = weight->base = run;
-	weight->ticked = 1;
-	return n;
-}
-
-/* A period more, unless what is known of the run says that it was surely more, or none. */
-static __always_inline u32 weigh_within(struct weight *weight, u64 runtime, u64 period)
-{
-	s64 due = weight->due + (s64)(runtime - weight->base) - (s64)(weight->ticked * period);
-	u32 n = 1;
-
-	if (due > (s64)(period + period / 2))
-		n = whole_periods(due, period);
-	else if (due + (s64)runtime_lag <= 0 && !is_tickless(bpf_get_smp_processor_id()))
-		n = 0;
-	weight->ticked += n;
+	if ((weight->step < 0) == (weight->due >= 0))
+		weight->step = weight->taken = 0;
 	return n;
 }
 
@@ -75,9 +105,13 @@ static __noinline u32 weigh(struct follow *follow, struct task_struct *task)
 	if (!follow || !period)
 		return 1;
 	if (follow->weight.run == run)
-		n = weigh_within(&follow->weight, task->se.sum_exec_runtime, period);
+		check_run(&follow->weight, task->se.sum_exec_runtime, period);
 	else
-		n = weigh_run(&follow->weight, run, period);
+		begin_run(&follow->weight, run, period);
+	n = take_along(&follow->weight, period);
+	follow->weight.ticked++;
+	if (unweighted)
+		return 1;
 	if (n > 1)
 		note_excess(follow->target, n);
 	return n;

@@ -222,8 +222,11 @@ enum { WEIGHT_MAX = 64 };
 struct weight {
 	__u64 run; /* its runtime when the run of the last sample began */
 	__u64 base; /* from where on this run counts */
-	__s64 due; /* runtime before, less what samples stood for */
-	__u64 ticked; /* ticks in this run */
+	__s64 due; /* of runs before it, in ns, that no sample has stood for; less: too many did */
+	__u32 ticked; /* samples in this run */
+	__s32 step; /* what of due each sample is to take along */
+	__s32 taken; /* of it by samples since, less whole periods */
+	__u32 pad;
 };
 
 /* A followed thread. A tick reads its first cache line. */
@@ -291,8 +294,8 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 32);
-ABI_SIZE(struct weight, 32);
-ABI_SIZE(struct follow, 152);
+ABI_SIZE(struct weight, 40);
+ABI_SIZE(struct follow, 160);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 24);
 ABI_SIZE(struct cpu_time, 48);

@@ -83,6 +83,8 @@ static const struct member members[] = {
 	M(weight, base),
 	M(weight, due),
 	M(weight, ticked),
+	M(weight, step),
+	M(weight, taken),
 	M(pool_state, next_page),
 	M(pool_state, next_window),
 	M(pool_state, page_limit),
