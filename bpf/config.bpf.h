@@ -36,6 +36,9 @@ const volatile __s64 regs_distance = 0;
 /* How old the scheduler's account of a thread that runs may be: two of its ticks. */
 const volatile __u64 runtime_lag = 0;
 
+/* Each sample is a tick: to measure the clock itself. */
+const volatile bool unweighted = false;
+
 /*
  * The CPUs that stop their tick while one task runs (nohz_full): the clock samples them, whether they
  * have stopped it just now or not.

@@ -200,6 +200,7 @@ struct sched_entity {
 
 struct task_struct {
 	unsigned int flags;
+	int on_cpu;
 	struct sched_entity se;
 	struct mm_struct *mm;
 	s32 pid;
@@ -222,7 +223,13 @@ struct hrtimer_clock_base {
 	struct hrtimer_cpu_base *cpu_base;
 };
 
+struct timerqueue_node {
+	s64 expires;
+};
+
 struct hrtimer {
+	struct timerqueue_node node;
+	int (*function)(struct hrtimer *timer);
 	struct hrtimer_clock_base *base;
 };
 

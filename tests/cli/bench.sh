@@ -61,6 +61,11 @@ for rate in rates:
         # Of one round net is the difference of the two, but for the tick's, whose runs are more.
         assert rate["source"] == "tick" or abs(gross - empty - net) < 1e-6 * gross
 assert rates[1]["ticks"] < rates[2]["ticks"]
+lateness = bench["lateness"]
+assert lateness["ticks"] > 100 and 0 < lateness["median_ns"] <= lateness["p99_ns"]
+assert [(burst["on_us"], burst["off_us"]) for burst in lateness["bursts"]] == [
+    (20, 50), (50, 100), (100, 100)]
+assert all(0 < burst["seen_percent"] < 200 for burst in lateness["bursts"])
 PYTHON
 verdict $? bench_json
 

@@ -109,6 +109,26 @@ static void write_host(FILE *out, const struct bench_host *host, const struct co
 	fputs(" }", out);
 }
 
+/* How late the clock is served, where that can be told, and what samples see of bursts. */
+static void write_lateness(FILE *out, const struct lateness *lateness)
+{
+	size_t i;
+
+	fputs("{ \"ticks\": ", out);
+	json_text_u64(out, lateness->ticks);
+	if (lateness->ticks) {
+		number(out, "median_ns", lateness->median_ns);
+		number(out, "p99_ns", lateness->p99_ns);
+	}
+	for (i = 0; i < BURST_KINDS; i++) {
+		fprintf(out, "%s{ \"on_us\": %u, \"off_us\": %u", i ? ", " : ", \"bursts\": [",
+			lateness->bursts[i].on_us, lateness->bursts[i].off_us);
+		number(out, "seen_percent", 100 * lateness->bursts[i].seen);
+		fputs(" }", out);
+	}
+	fputs("] }", out);
+}
+
 void bench_report_json(FILE *out, const struct bench_host *host, const struct cost_report *report)
 {
 	char started[BENCH_TIME_SIZE];
@@ -126,5 +146,7 @@ void bench_report_json(FILE *out, const struct bench_host *host, const struct co
 		fputs(i ? ",\n" : "", out);
 		write_row(out, &report->rows[i]);
 	}
-	fputs("\n  ] }\n", out);
+	fputs("\n  ],\n  \"lateness\": ", out);
+	write_lateness(out, &report->lateness);
+	fputs(" }\n", out);
 }

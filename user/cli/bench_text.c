@@ -109,6 +109,23 @@ static void print_shares(FILE *out, const struct cost_report *report)
 	}
 }
 
+static void print_bursts(FILE *out, const struct lateness *lateness)
+{
+	size_t i;
+
+	fputs("\nThe clock at 997 Hz:\n\n", out);
+	if (lateness->ticks)
+		fprintf(out, "served late by %.0f us (median), %.0f us (1 in 100)\n",
+			lateness->median_ns / 1000, lateness->p99_ns / 1000);
+	fputs("bursts of", out);
+	for (i = 0; i < BURST_KINDS; i++)
+		fprintf(out, "%s %u us", i ? "," : "", lateness->bursts[i].on_us);
+	fputs(": samples fall into", out);
+	for (i = 0; i < BURST_KINDS; i++)
+		fprintf(out, "%s %.0f %%", i ? "," : "", 100 * lateness->bursts[i].seen);
+	fputs(" of their CPU time; profiles weigh them\n", out);
+}
+
 /* What the empty program reads at the highest rate that was measured: what is not in net. */
 static const struct cost_row *highest(const struct cost_report *report)
 {
@@ -169,5 +186,6 @@ void bench_report_text(FILE *out, const struct bench_host *host, const struct co
 	print_host(out, host, report);
 	print_ticks(out, report);
 	print_shares(out, report);
+	print_bursts(out, &report->lateness);
 	print_notes(out, report);
 }

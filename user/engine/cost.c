@@ -52,7 +52,7 @@ uint64_t cost_estimate_ns(uint32_t rounds)
 		plan = cost_plan(rows[i].period_ns);
 		sum += OPENING_NS + COST_KINDS * rounds * cost_plan_ns(&plan);
 	}
-	return sum;
+	return sum + LATENESS_NS;
 }
 
 static void tell(const struct cost *cost, const struct cost_row *row)
@@ -74,6 +74,7 @@ static int open_session(struct cost *cost, const struct cost_row *row, struct er
 		.mode = MODE_CHARGED,
 		.memory = MEMORY,
 		.force = true,
+		.unweighted = true,
 		.targets = &target,
 		.nr_targets = 1,
 	};
@@ -181,7 +182,7 @@ static int run_rows(struct cost *cost, struct error *err)
 	ret = cost_load_start(&cost->load, cost->options->stop_fd, err);
 	for (i = 0; i < COST_ROWS && !ret; i++)
 		ret = run_row(cost, &cost->report->rows[i], err);
-	return ret;
+	return ret ?: lateness_measure(&cost->report->lateness, err);
 }
 
 int cost_measure(const struct cost_options *options, struct cost_report *ret, struct error *err)

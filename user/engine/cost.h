@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "engine/cost_load.h"
 #include "engine/cost_spread.h"
+#include "engine/lateness.h"
 #include "engine/session.h"
 
 /*
@@ -54,6 +55,7 @@ struct cost_report {
 	uint64_t duration_ns;
 	uint64_t peak_bytes; /* our own resident memory, at most */
 	struct cost_row rows[COST_ROWS];
+	struct lateness lateness; /* at 997 Hz, with nothing else that we do */
 };
 
 struct cost_options {

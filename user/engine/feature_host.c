@@ -13,6 +13,7 @@
 
 #include "base/util.h"
 #include "engine/feature_probes.h"
+#include "engine/lateness.h"
 #include "engine/sched_tick.h"
 
 #define DEFAULT_HZ 997
@@ -183,6 +184,27 @@ void probe_max_rate(struct feature_answer *answer)
 				   rate);
 	else
 		feature_answer_set(answer, FEATURE_OK, NULL, "%" PRId64 " ticks per second", rate);
+}
+
+void probe_lateness(struct feature_answer *answer)
+{
+	struct lateness lateness;
+	char late[64] = "";
+	struct error err;
+
+	if (lateness_measure(&lateness, &err)) {
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+		return;
+	}
+	if (lateness.ticks)
+		snprintf(late, sizeof(late), "%.0f us late, 1 in 100 by %.0f; ",
+			 lateness.median_ns / 1000, lateness.p99_ns / 1000);
+	feature_answer_set(answer, FEATURE_OK, NULL,
+			   "%ssamples see %.0f, %.0f, %.0f %% of bursts of %u, %u, %u us, and are "
+			   "weighed",
+			   late, 100 * lateness.bursts[0].seen, 100 * lateness.bursts[1].seen,
+			   100 * lateness.bursts[2].seen, lateness.bursts[0].on_us,
+			   lateness.bursts[1].on_us, lateness.bursts[2].on_us);
 }
 
 void probe_sched_tick(struct feature_answer *answer)

@@ -20,6 +20,7 @@ void probe_read_kernel(struct feature_answer *answer);
 void probe_exit(struct feature_answer *answer);
 void probe_jit(struct feature_answer *answer);
 void probe_max_rate(struct feature_answer *answer);
+void probe_lateness(struct feature_answer *answer);
 void probe_sched_tick(struct feature_answer *answer);
 void probe_ptrace(struct feature_answer *answer);
 void probe_kallsyms(struct feature_answer *answer);

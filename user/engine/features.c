@@ -26,6 +26,8 @@ static const struct feature features[] = {
 	{ "exit", "a hook before exit gives the address space up: its ticks", false, probe_exit },
 	{ "jit", "the BPF compiler: a cheap tick", false, probe_jit },
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
+	{ "lateness", "a clock that comes when it is due, and what it sees of bursts", false,
+	  probe_lateness },
 	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
 	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
@@ -57,8 +59,12 @@ int features_require(struct error *err)
 	size_t i;
 	int code;
 
-	for (i = 0; (feature = features_at(i, &answer)); i++) {
-		if (!feature->required || answer->state != FEATURE_MISSING)
+	for (i = 0; i < NR_FEATURES; i++) {
+		/* Others take longer, and their lack is none here. */
+		if (!features[i].required)
+			continue;
+		feature = features_at(i, &answer);
+		if (answer->state != FEATURE_MISSING)
 			continue;
 		code = feature->probe == probe_privilege ? -EPERM : -EOPNOTSUPP;
 		error_set(err, code, "cannot profile: %s", answer->detail);

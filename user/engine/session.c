@@ -57,6 +57,7 @@ static int configure(struct session *session, struct error *err)
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
+	skel->rodata->unweighted = options->unweighted;
 	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;

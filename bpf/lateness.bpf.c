@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * How late perf's CPU clocks are served: from when a timer was due to when its interrupt came to it.
+ * Measured for a moment when it is asked for, never while profiling.
+ */
+#include "vmlinux.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+#include <bpf/bpf_tracing.h>
+
+#include "shared/lateness.h"
+
+char LICENSE[] SEC("license") = "Dual BSD/GPL";
+
+/* What the timers of perf's clocks call (perf_swevent_hrtimer). */
+const volatile __u64 clock_function = 0;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, LATENESS_BINS);
+	__type(key, u32);
+	__type(value, u64);
+} served SEC(".maps");
+
+SEC("tp_btf/hrtimer_expire_entry")
+int BPF_PROG(lateness_served, struct hrtimer *timer)
+{
+	u64 now = bpf_ktime_get_ns(), due = timer->node.expires, *count;
+	u32 bin;
+
+	if ((u64)BPF_CORE_READ(timer, function) != clock_function)
+		return 0;
+	bin = now > due ? (now - due) / LATENESS_BIN_NS : 0;
+	if (bin >= LATENESS_BINS)
+		bin = LATENESS_BINS - 1;
+	count = bpf_map_lookup_elem(&served, &bin);
+	if (count)
+		__sync_fetch_and_add(count, 1);
+	return 0;
+}

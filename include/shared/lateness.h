@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_LATENESS_SHARED_H
+#define BPFPROFIL_LATENESS_SHARED_H
+
+/* Half a microsecond each, up to two milliseconds; the last has all that came later. */
+enum { LATENESS_BIN_NS = 500, LATENESS_BINS = 4096 };
+
+#endif

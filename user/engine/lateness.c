@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "engine/lateness.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "engine/session.h"
+#include "shared/lateness.h"
+
+#include "lateness.skel.h"
+
+#define HZ 997
+#define PERIOD_NS (1000000000 / HZ)
+#define MEMORY (1 << 20)
+#define BURST_SECONDS 0.6
+
+static const struct burst_share kinds[BURST_KINDS] = {
+	{ .on_us = 20, .off_us = 50 },
+	{ .on_us = 50, .off_us = 100 },
+	{ .on_us = 100, .off_us = 100 },
+};
+
+/* 0: hidden from us, or not in this kernel. */
+static uint64_t kernel_function(const char *name)
+{
+	cleanup_file FILE *file = fopen("/proc/kallsyms", "re");
+	unsigned long long address;
+	char line[512], word[256];
+
+	while (file && fgets(line, sizeof(line), file))
+		if (sscanf(line, "%llx %*c %255s", &address, word) == 2 && !strcmp(word, name))
+			return address;
+	return 0;
+}
+
+struct watch {
+	struct lateness_bpf *skel;
+	uint64_t *served;
+};
+
+#define SERVED_BYTES (LATENESS_BINS * sizeof(uint64_t))
+
+static void watch_end(struct watch *watch)
+{
+	if (watch->served)
+		munmap(watch->served, SERVED_BYTES);
+	lateness_bpf__destroy(watch->skel);
+	*watch = (struct watch){ 0 };
+}
+
+/* Where it cannot be had, bursts can nevertheless. */
+static void watch_begin(struct watch *watch)
+{
+	uint64_t function = kernel_function("perf_swevent_hrtimer");
+	void *served;
+
+	*watch = (struct watch){ .skel = function ? lateness_bpf__open() : NULL };
+	if (!watch->skel)
+		return;
+	watch->skel->rodata->clock_function = function;
+	if (lateness_bpf__load(watch->skel) || lateness_bpf__attach(watch->skel)) {
+		watch_end(watch);
+		return;
+	}
+	served = mmap(NULL, SERVED_BYTES, PROT_READ, MAP_SHARED,
+		      bpf_map__fd(watch->skel->maps.served), 0);
+	if (served == MAP_FAILED)
+		watch_end(watch);
+	else
+		watch->served = served;
+}
+
+static double quantile_ns(const uint64_t *served, uint64_t ticks, double part)
+{
+	double wanted = part * (double)ticks, below = 0;
+	size_t bin;
+
+	for (bin = 0; bin + 1 < LATENESS_BINS && below + (double)served[bin] < wanted; bin++)
+		below += (double)served[bin];
+	return ((double)bin + 0.5) * LATENESS_BIN_NS;
+}
+
+static void watch_read(const struct watch *watch, struct lateness *ret)
+{
+	size_t bin;
+
+	for (bin = 0; watch->served && bin < LATENESS_BINS; bin++)
+		ret->ticks += watch->served[bin];
+	if (!ret->ticks)
+		return;
+	ret->median_ns = quantile_ns(watch->served, ret->ticks, 0.5);
+	ret->p99_ns = quantile_ns(watch->served, ret->ticks, 0.99);
+}
+
+static uint64_t thread_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static void spin(uint64_t ns)
+{
+	uint64_t end = monotonic_ns() + ns;
+
+	while (monotonic_ns() < end)
+		;
+}
+
+struct burster {
+	const struct burst_share *kind;
+	uint64_t cpu_ns;
+};
+
+static void *come_and_go(void *arg)
+{
+	struct burster *burster = arg;
+	struct timespec off = { .tv_nsec = (long)burster->kind->off_us * 1000 };
+	uint64_t end = monotonic_ns() + (uint64_t)(BURST_SECONDS * 1e9), from = thread_ns();
+
+	while (monotonic_ns() < end) {
+		spin(burster->kind->on_us * 1000ULL);
+		nanosleep(&off, NULL);
+	}
+	burster->cpu_ns = thread_ns() - from;
+	return NULL;
+}
+
+static int measure_kind(struct session *session, const struct burst_share *kind, double *ret,
+			struct error *err)
+{
+	struct burster burster = { .kind = kind };
+	struct session_live before, after;
+	pthread_t thread;
+	int failed;
+
+	failed = session_resume(session, PERIOD_NS, err);
+	if (failed)
+		return failed;
+	session_live(session, &before);
+	failed = pthread_create(&thread, NULL, come_and_go, &burster);
+	if (!failed)
+		pthread_join(thread, NULL);
+	session_pause(session);
+	session_live(session, &after);
+	if (failed)
+		return error_errno(err, -failed, "starting a thread");
+	*ret = (double)(after.total - before.total) * PERIOD_NS / (double)burster.cpu_ns;
+	return 0;
+}
+
+static int open_session(struct session **ret, struct error *err)
+{
+	const struct target target = { .kind = TARGET_PID, .name = "lateness", .pid = getpid() };
+	const struct session_options options = {
+		.source = SOURCE_CLOCK,
+		.period_ns = PERIOD_NS,
+		.requested_hz = HZ,
+		.mode = MODE_CHARGED,
+		.memory = MEMORY,
+		.force = true,
+		.unweighted = true,
+		.targets = &target,
+		.nr_targets = 1,
+	};
+	int failed = session_open(&options, ret, err);
+
+	if (!failed)
+		failed = session_start(*ret, err);
+	if (!failed)
+		session_pause(*ret);
+	return failed;
+}
+
+int lateness_measure(struct lateness *ret, struct error *err)
+{
+	struct session *session = NULL;
+	struct watch watch;
+	int failed, i;
+
+	*ret = (struct lateness){ 0 };
+	memcpy(ret->bursts, kinds, sizeof(kinds));
+	failed = open_session(&session, err);
+	watch_begin(&watch);
+	for (i = 0; !failed && i < BURST_KINDS; i++)
+		failed = measure_kind(session, &kinds[i], &ret->bursts[i].seen, err);
+	if (!failed)
+		watch_read(&watch, ret);
+	watch_end(&watch);
+	session_close(session);
+	return failed;
+}
