@@ -27,6 +27,15 @@ export_to() {
 	"$bin" export --format "$1" -o "$work/$2.$1" "${@:3}" "$work/$2.json" 2>"$work/err"
 }
 
+# tick_ns NAME: what a tick of its one target stands for.
+tick_ns() {
+	python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+print(doc["cpu_ns"] / doc["ticks"]["total"] if "cpu_ns" in doc else doc["sampling"]["period_ns"])' \
+		<"$work/$1.json"
+}
+
 # "OBJECT FUNCTION TICKS" of each function, as report has them; two of one name are one.
 functions() {
 	"$bin" report --format json "${@:2}" "$work/$1.json" | python3 -c '
@@ -75,7 +84,7 @@ agree() {
 can_sample export || exit "$script_status"
 profile three "$workloads/three" 3000
 functions three >"$work/functions"
-period=$(sed -n 's/.*"period_ns": \([0-9]*\),.*/\1/p' "$work/three.json" | head -n 1)
+tick=$(tick_ns three)
 
 export_to folded three
 sed 's/ \([0-9]*\)$/;\1/; s/ /_/g; s/;/ /g' "$work/three.folded" | sort >"$work/found"
@@ -90,7 +99,7 @@ for profile in doc["profiles"]:
     assert sum(profile["weights"]) == profile["endValue"]
     for stack, weight in zip(profile["samples"], profile["weights"], strict=True):
         names = [frames[i]["name"].replace(" ", "_") for i in stack]
-        print(*names, weight // int(sys.argv[1]))' "$period" <"$work/three.speedscope" |
+        print(*names, round(weight / float(sys.argv[1])))' "$tick" <"$work/three.speedscope" |
 	sort >"$work/found"
 agree speedscope "$work/functions" "$work/found"
 
@@ -102,7 +111,7 @@ annotated() {
 if need callgrind_annotate callgrind; then
 	export_to callgrind three --object three
 	functions three --object three >"$work/expected"
-	annotated no | sed -nE 's/,//g; s/ \[.*\]$//; s/^ *([0-9]+) \([^)]*\)  .*:(.*)$/three \2 \1/p' |
+	annotated no | sed -nE 's/,//g; s/ \[.*\]$//; s/^ *([0-9]+) \([^)]*\)( +[0-9]+ +\([^)]*\))?  .*:(.*)$/three \3 \1/p' |
 		added_up >"$work/found"
 	agree callgrind_functions "$work/expected" "$work/found"
 	# A source line that was hit, as "TICKS TEXT".
@@ -115,7 +124,7 @@ for row in json.load(sys.stdin)["rows"]:
 for (file, line), ticks in sums.items():
     print(ticks, open(file).read().split("\n")[line - 1].strip())' | sort >"$work/lines"
 	annotated yes | sed -n '/^-- Auto-annotated/,$p' |
-		sed -nE 's/^ *([0-9,]+) \([^)]*\)\s+(.*)$/\1 \2/p' | sed -E ':a; s/^([0-9]*),/\1/; ta' |
+		sed -nE 's/^ *([0-9,]+) \([^)]*\)( +[0-9,]+ +\([^)]*\))?\s+(.*)$/\1 \3/p' | sed -E ':a; s/^([0-9]*),/\1/; ta' |
 		grep -v ' events annotated$' | sort >"$work/found"
 	agree callgrind_lines "$work/lines" "$work/found"
 fi
@@ -177,8 +186,10 @@ def grow(ticks):
     return {key: grow(n) if key == "lost" else n * 1000 for key, n in ticks.items()}
 doc = json.load(sys.stdin)
 doc["sampling"]["period_ns"] = 10**9
+doc.pop("splits", None)
 for account in [doc] + doc["targets"]:
     account["ticks"] = grow(account["ticks"])
+    account.pop("cpu_ns", None)
 for histogram in doc["histograms"]:
     histogram["bins"] = [[at, n * 1000] for at, n in histogram["bins"]]
 for function in doc["functions"]:
@@ -201,8 +212,8 @@ if need gprof gmon; then
 	gmon three
 	functions three --object three | awk '/ (alpha|beta|delta) / { print $2, $3 }' | sort |
 		join - <(gprof_seconds "$workloads/three" "$work/gmon.three.out") |
-		awk -v period="$period" '{
-			off = $3 - $2 * period / 1e9
+		awk -v tick="$tick" '{
+			off = $3 - $2 * tick / 1e9
 			bad = bad || off > 0.006 || off < -0.006
 			n++
 		} END { exit bad || n != 3 }'
@@ -226,6 +237,52 @@ if need gprof gmon; then
 	gprof -b -p "$workloads/three_nopie" "$work/gmon.three_nopie.out" "$work/gmon.three_nopie.out" \
 		2>"$work/err" | awk '$4 && $3 + 0 > 0 { print $4, $3 }' | sort >"$work/found"
 	agree gmon_sum "$work/expected" "$work/found"
+fi
+# The same run as if its ticks had seen 0.4 of the time: seconds are 2.5 times theirs, everywhere.
+python3 -c '
+import json, sys
+doc = json.load(sys.stdin)
+doc.pop("splits", None)
+period = doc["sampling"]["period_ns"]
+doc["cpu_ns"] = doc["targets"][0]["cpu_ns"] = doc["ticks"]["total"] * period * 5 // 2
+json.dump(doc, sys.stdout)' <"$work/three.json" >"$work/bursts.json"
+# "FUNCTION SECONDS", or the sum.
+report_seconds() {
+	"$bin" report --format json "$@" "$work/bursts.json" | python3 -c '
+import json, sys
+for row in json.load(sys.stdin)["rows"]:
+    print(row["function"].replace(" ", "_"), row["seconds"])' | sort
+}
+# close NAME FILE: lines of a name and two figures that differ by less than a hundredth of a second
+close() {
+	awk '{ off = $2 - $3; bad = bad || off > 0.011 || off < -0.011 } END { exit bad || NR < 1 }' "$2"
+	verdict $? "$1"
+}
+sum_of_seconds() {
+	report_seconds | awk '{ sum += $2 } END { printf "%.9f\n", sum }'
+}
+if need go pprof_cpu_time; then
+	export_to pprof bursts
+	HOME=$work PPROF_TMPDIR=$work go tool pprof -raw "$work/bursts.pprof" 2>"$work/err" |
+		awk -v all="$(sum_of_seconds)" '/^Locations/ { exit } /^ +[0-9]+ +[0-9]+:/ { sum += $2 }
+			END { printf "sum %.9f %.9f\n", sum / 1e9, all }' >"$work/found"
+	close pprof_cpu_time "$work/found"
+fi
+if need callgrind_annotate callgrind_cpu_time; then
+	export_to callgrind bursts
+	sed -n 's/^totals: [0-9]* //p' "$work/bursts.callgrind" |
+		awk -v all="$(sum_of_seconds)" '{ print "sum", $1 / 1e9, all }' >"$work/found"
+	close callgrind_cpu_time "$work/found"
+	callgrind_annotate "$work/bursts.callgrind" | grep -q '^Events recorded: *Ticks ns$'
+	verdict $? callgrind_events
+fi
+if need gprof gmon_cpu_time; then
+	gmon bursts
+	grep -q ': a count is 21.76 us of CPU time, not a tick; seconds are exact to that$' "$work/err"
+	verdict $? gmon_note
+	report_seconds --object three | grep -E '^(alpha|beta|delta) ' |
+		join - <(gprof_seconds "$workloads/three" "$work/gmon.three.out") >"$work/found"
+	close gmon_cpu_time "$work/found"
 fi
 expect gmon_stdout 2 "bpfprofil: export: --output '-': gmon has a file for each object
 try: -o FOLDER" "$bin" export --format gmon -o - "$golden/profile.json"

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_io.h"
 #include "sample.h"
 
 static char *text_of(const struct profile *profile, const char *format)
@@ -21,10 +22,9 @@ static char *text_of(const struct profile *profile, const char *format)
 	return text;
 }
 
-static void assert_golden(const char *format, const char *path)
+static void assert_golden_of(struct profile *profile, const char *format, const char *path)
 {
 	static char golden[16384];
-	struct profile *profile = sample_profile();
 	char *text = text_of(profile, format);
 	FILE *file = fopen(path, "r");
 
@@ -34,6 +34,21 @@ static void assert_golden(const char *format, const char *path)
 	cr_assert_str_eq(text, golden);
 	free(text);
 	profile_free(profile);
+}
+
+static void assert_golden(const char *format, const char *path)
+{
+	assert_golden_of(sample_profile(), format, path);
+}
+
+/* Of the profile that knows the CPU time of each process. */
+static void assert_split_golden(const char *format, const char *path)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	assert_golden_of(profile, format, path);
 }
 
 Test(export, formats)
@@ -62,16 +77,19 @@ Test(export, csv)
 Test(export, callgrind)
 {
 	assert_golden("callgrind", "tests/golden/profile.callgrind");
+	assert_split_golden("callgrind", "tests/golden/split.callgrind");
 }
 
 Test(export, folded)
 {
 	assert_golden("folded", "tests/golden/profile.folded");
+	assert_split_golden("folded", "tests/golden/split.folded");
 }
 
 Test(export, speedscope)
 {
 	assert_golden("speedscope", "tests/golden/profile.speedscope.json");
+	assert_split_golden("speedscope", "tests/golden/split.speedscope.json");
 }
 
 /* Another reader finds the cells we meant, and a row a line. */

@@ -203,6 +203,44 @@ Test(export_gmon, rates)
 	profile_free(profile);
 }
 
+/* Counts by the rate are the CPU time, whatever ticks are. */
+Test(export_gmon, cpu_time)
+{
+	struct profile *profile = sample_profile();
+	char note[EXPORT_NOTE_BYTES] = "";
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .note = note };
+	struct error err;
+	struct file file;
+
+	/* 2.5 s for 1,000 ticks; the other target's 60 are of 10 ms each. */
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = 2500000000;
+	profile->targets[1].period_ns = 10000000;
+	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
+	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 10000);
+	cr_assert_eq(all_ticks(&file), 600 * 25 + 60 * 100);
+	cr_assert_str_eq(note,
+			 "a count is 100 us of CPU time, not a tick; seconds are exact to that");
+	free(file.bytes);
+	/* Fractions of a count are not lost: 1.00005 s, less 50 us. */
+	profile->targets[0].cpu_ns = 1666750000;
+	profile->targets[1].cpu_known = true;
+	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
+	cr_assert_eq(all_ticks(&file), 10000);
+	free(file.bytes);
+	/* Ticks of 10 us need finer ones. */
+	profile->sampling.period_ns = 10000;
+	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
+	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 1000000);
+	cr_assert_eq(all_ticks(&file), 1000050);
+	free(file.bytes);
+	profile->targets[0].cpu_ns = UINT64_MAX;
+	cr_assert_eq(try_gmon(profile, &options, &file, &err), -EOVERFLOW);
+	cr_assert(strstr(err.text, "more than 2147483647 counts at "), "%s", err.text);
+	free(file.bytes);
+	profile_free(profile);
+}
+
 /* gprof reads what it can name: the text of files. */
 Test(export_gmon, objects)
 {

@@ -6,6 +6,7 @@
 
 #include "export/export.h"
 #include "pprof.pb-c.h"
+#include "profile/profile_io.h"
 #include "sample.h"
 
 static Pprof__Profile *pprof(const struct profile *profile, const struct export_options *options)
@@ -180,6 +181,51 @@ Test(export_pprof, one_location_for_a_place)
 	/* Each by the clock of its target. */
 	cr_assert_eq(read->sample[1]->value[1], 20 * 7);
 	pprof__profile__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+static struct profile *split_profile(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+static int64_t sum_of(const Pprof__Profile *read, size_t value)
+{
+	int64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < read->n_sample; i++)
+		sum += read->sample[i]->value[value];
+	return sum;
+}
+
+/* What the scheduler gave, to the nanosecond, when each tick has a place; counts are ticks. */
+Test(export_pprof, cpu_time)
+{
+	struct profile *profile = split_profile();
+	Pprof__Profile *read = pprof(profile, NULL);
+
+	assert_sound(read);
+	cr_assert_eq(sum_of(read, 0), 915);
+	/* Less what 10 lost ticks and 5 outside have of it. */
+	cr_assert_eq(sum_of(read, 1), 1493763438);
+	pprof__profile__free_unpacked(read, NULL);
+	profile->splits[1].ticks = 500;
+	profile->targets[0].ticks.total = 915;
+	read = pprof(profile, NULL);
+	cr_assert_eq(sum_of(read, 1), 1515000000);
+	pprof__profile__free_unpacked(read, NULL);
+	profile->nr_splits = 0;
+	profile->targets[0].cpu_ns = 1515000001;
+	read = pprof(profile, NULL);
+	cr_assert_eq(sum_of(read, 0), 915);
+	cr_assert_eq(sum_of(read, 1), 1515000001);
+	pprof__profile__free_unpacked(read, NULL);
+	profile->nr_splits = 5;
 	profile_free(profile);
 }
 

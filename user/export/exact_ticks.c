@@ -4,9 +4,8 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "export/export_impl.h"
 
-int exact_ticks_gather(struct exact_ticks *ticks, const struct profile *profile,
+int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weights,
 		       struct bin_walk *walk)
 {
 	struct exact_tick *last;
@@ -29,7 +28,7 @@ int exact_ticks_gather(struct exact_ticks *ticks, const struct profile *profile,
 		}
 		last = &ticks->all[ticks->nr - 1];
 		last->ticks += place.ticks;
-		last->ns += place.ticks * export_period(profile, place.histogram->target);
+		last->ns += profile_weights_take(weights, place.histogram, place.ticks);
 	}
 	return 0;
 }

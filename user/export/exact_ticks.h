@@ -3,6 +3,7 @@
 #define BPFPROFIL_EXACT_TICKS_H
 
 #include "export/bin_walk.h"
+#include "profile/profile_weights.h"
 
 /*
  * Ticks of the instructions of one object, for compilers: they ask which instruction it was, and
@@ -11,7 +12,7 @@
 struct exact_tick {
 	uint64_t offset;
 	uint64_t ticks;
-	uint64_t ns; /* the same as time, each target's ticks by their own period */
+	uint64_t ns; /* of CPU time that they stand for */
 };
 
 struct exact_ticks {
@@ -22,7 +23,7 @@ struct exact_ticks {
 };
 
 /* Of the walk's object, which is then at its end. Replaces what stood there; 0 or -ENOMEM. */
-int exact_ticks_gather(struct exact_ticks *ticks, const struct profile *profile,
+int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weights,
 		       struct bin_walk *walk);
 
 /* The first at or above offset; nr when there is none. */

@@ -21,6 +21,7 @@
 
 struct bolt {
 	const struct profile *profile;
+	struct profile_weights *weights;
 	const struct profile_object *object;
 	struct exact_ticks ticks;
 	struct bolt_names names;
@@ -135,7 +136,7 @@ static int put_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE
 	while (bin_walk_object(walk, &object))
 		if (bolt->object == &bolt->profile->objects[object])
 			break;
-	if (exact_ticks_gather(&bolt->ticks, bolt->profile, walk))
+	if (exact_ticks_gather(&bolt->ticks, bolt->weights, walk))
 		return error_errno(err, -ENOMEM, NAME);
 	errno = 0;
 	put_ticks(bolt, stream);
@@ -165,12 +166,14 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 	if (object == NO_OBJECT)
 		return error_set(err, -ENODATA, NAME ": no tick is in an object that has a file");
 	bolt.object = &profile->objects[object];
+	bolt.weights = profile_weights_new(profile);
 	walk = bin_walk_new(profile, options);
-	if (walk)
+	if (walk && bolt.weights)
 		result = put_object(&bolt, walk, options->note, stream, err);
 	else
 		result = error_errno(err, -ENOMEM, NAME);
 	bin_walk_free(walk);
+	profile_weights_free(bolt.weights);
 	bolt_names_free(&bolt.names);
 	exact_ticks_free(&bolt.ticks);
 	return result;

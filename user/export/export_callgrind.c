@@ -10,6 +10,7 @@
 #include "export/place_lines.h"
 #include "export/pointer_map.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 
 /* What valgrind writes for a file or function that it does not know. */
 static const char unknown[] = "???";
@@ -27,7 +28,9 @@ struct callgrind {
 	bool any_function; /* is */
 	const char *own; /* file of that function */
 	const char *file; /* at hand */
+	struct profile_weights *weights; /* NULL: ticks alone are counted */
 	uint64_t total;
+	uint64_t total_ns;
 };
 
 /* An instruction, and the sum of its ticks in all histograms. */
@@ -36,6 +39,7 @@ struct cost {
 	const struct source_line *line;
 	uint64_t offset;
 	uint64_t ticks;
+	uint64_t ns;
 };
 
 static const char *file_of(const struct source_line *line)
@@ -68,7 +72,7 @@ static int put_file(struct callgrind *callgrind, const char *key, const char *fi
 }
 
 static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_t line,
-		     uint64_t ticks)
+		     uint64_t ticks, uint64_t ns)
 {
 	FILE *stream = callgrind->stream;
 
@@ -76,6 +80,10 @@ static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_
 	json_text_u64(stream, line);
 	fputc(' ', stream);
 	json_text_u64(stream, ticks);
+	if (callgrind->weights) {
+		fputc(' ', stream);
+		json_text_u64(stream, ns);
+	}
 	fputc('\n', stream);
 }
 
@@ -93,7 +101,7 @@ static int put_function(struct callgrind *callgrind, const struct cost *cost)
 		 cost->function ? cost->function->name : unknown);
 	/* callgrind_annotate stumbles over a file without a line. */
 	if (line && line != cost->line)
-		put_line(callgrind, cost->offset, line->line, 0);
+		put_line(callgrind, cost->offset, line->line, 0, 0);
 	return code;
 }
 
@@ -106,9 +114,19 @@ static int put_cost(struct callgrind *callgrind, const struct cost *cost)
 		code = put_function(callgrind, cost);
 	if (!code && file != callgrind->file)
 		code = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
-	put_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks);
+	put_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks, cost->ns);
 	callgrind->total += cost->ticks;
+	callgrind->total_ns += cost->ns;
 	return code;
+}
+
+static void add_place(const struct callgrind *callgrind, const struct bin_place *place,
+		      struct cost *cost)
+{
+	cost->ticks += place->ticks;
+	if (callgrind->weights)
+		cost->ns +=
+			profile_weights_take(callgrind->weights, place->histogram, place->ticks);
 }
 
 static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
@@ -124,7 +142,7 @@ static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32
 	code = place_lines_load(&callgrind->lines, callgrind->object, walk);
 	while (!code && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
 		if (place.again) {
-			cost.ticks += place.ticks;
+			add_place(callgrind, &place, &cost);
 			continue;
 		}
 		if (cost.ticks)
@@ -133,7 +151,8 @@ static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32
 		cost.function = profile_index_find(callgrind->index, object, place.offset,
 						   place.histogram->bytes_per_bin);
 		cost.offset = place.offset;
-		cost.ticks = place.ticks;
+		cost.ticks = cost.ns = 0;
+		add_place(callgrind, &place, &cost);
 	}
 	return code || !cost.ticks ? code : put_cost(callgrind, &cost);
 }
@@ -150,10 +169,15 @@ static void put_head(const struct callgrind *callgrind, uint64_t period)
 		fputc(' ', stream);
 		export_text(stream, *word, 0, NULL);
 	}
-	fprintf(stream,
-		"\npositions: instr line\nevent: Ticks : Ticks of %" PRIu64
-		" ns of CPU time\nevents: Ticks\n",
-		period);
+	fputs("\npositions: instr line\n", stream);
+	if (callgrind->weights)
+		fputs("event: Ticks : Ticks of the clock\n"
+		      "event: ns : Nanoseconds of CPU time\nevents: Ticks ns\n",
+		      stream);
+	else
+		fprintf(stream,
+			"event: Ticks : Ticks of %" PRIu64 " ns of CPU time\nevents: Ticks\n",
+			period);
 }
 
 static int put_all(struct callgrind *callgrind, struct bin_walk *walk, uint64_t period,
@@ -166,7 +190,10 @@ static int put_all(struct callgrind *callgrind, struct bin_walk *walk, uint64_t 
 	put_head(callgrind, period);
 	while (!code && bin_walk_object(walk, &object))
 		code = put_object(callgrind, walk, object);
-	fprintf(callgrind->stream, "totals: %" PRIu64 "\n", callgrind->total);
+	fprintf(callgrind->stream, "totals: %" PRIu64, callgrind->total);
+	if (callgrind->weights)
+		fprintf(callgrind->stream, " %" PRIu64, callgrind->total_ns);
+	fputc('\n', callgrind->stream);
 	return code ? error_errno(err, code, "callgrind") :
 		      export_end(callgrind->stream, "callgrind", err);
 }
@@ -177,25 +204,29 @@ int export_callgrind(const struct profile *profile, const struct export_options 
 	struct callgrind callgrind = { .profile = profile, .stream = stream };
 	struct profile_index *index;
 	struct bin_walk *walk;
-	uint64_t period;
+	bool known;
+	uint64_t period = 0;
 	int code;
 
 	options = options ? options : &export_defaults;
+	known = export_knows_cpu_time(profile, options);
 	code = export_check(profile, options, "callgrind", err);
-	if (!code)
+	if (!code && !known)
 		code = export_one_period(profile, options, "callgrind", &period, err);
 	if (code)
 		return code;
 	index = profile_index_new(profile);
 	walk = bin_walk_new(profile, options);
 	callgrind.index = index;
-	if (index && walk)
+	callgrind.weights = known ? profile_weights_new(profile) : NULL;
+	if (index && walk && (callgrind.weights || !known))
 		code = put_all(&callgrind, walk, period, err);
 	else
 		code = error_errno(err, -ENOMEM, "callgrind");
 	place_lines_end(&callgrind.lines, options);
 	pointer_map_clear(&callgrind.files);
 	bin_walk_free(walk);
+	profile_weights_free(callgrind.weights);
 	profile_index_free(index);
 	return code;
 }

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 
 #include "export/export_impl.h"
+#include "profile/profile_weights.h"
 #include "symbol/regions.h"
 
 const struct export_options export_defaults = { .target = EXPORT_ALL_TARGETS };
@@ -61,11 +62,14 @@ int export_check(const struct profile *profile, const struct export_options *opt
 	return -EINVAL;
 }
 
-uint64_t export_period(const struct profile *profile, uint32_t target)
+bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options)
 {
-	uint64_t own = profile->targets[target].period_ns;
+	uint32_t i;
 
-	return own ? own : profile->sampling.period_ns;
+	for (i = 0; i < profile->nr_targets; i++)
+		if (target_chosen(profile, options, i) && profile->targets[i].cpu_known)
+			return true;
+	return false;
 }
 
 int export_one_period(const struct profile *profile, const struct export_options *options,
@@ -78,15 +82,15 @@ int export_one_period(const struct profile *profile, const struct export_options
 	for (i = 0; i < profile->nr_targets; i++) {
 		if (!target_chosen(profile, options, i))
 			continue;
-		if (any && export_period(profile, i) != period) {
+		if (any && profile_target_period(profile, i) != period) {
 			error_set(err, -EINVAL,
 				  "%s: target %" PRIu32 " has a tick of %" PRIu64
 				  " ns, others one of %" PRIu64,
-				  format, i, export_period(profile, i), period);
+				  format, i, profile_target_period(profile, i), period);
 			error_hint(err, "--target %" PRIu32, i);
 			return -EINVAL;
 		}
-		period = export_period(profile, i);
+		period = profile_target_period(profile, i);
 		any = true;
 	}
 	*ret = period;

@@ -7,6 +7,8 @@
  *    stands in another record. The sum has 31 bits.
  *  - Its unit is two bytes of text; with less to a counter, it loses every other one. It rounds the
  *    start of a function down to the unit.
+ *  - Its seconds are counts by a whole number of them a second. Where the CPU time of targets is known
+ *    a tick stands for any time: it has several counts, of a small part of a second each.
  *  - Records may not overlap but as a whole. So they are cut at multiples of a fixed size, and those
  *    without a tick are left out, which also keeps them small where the text is large. Those of two
  *    runs can be added up, too.
@@ -20,6 +22,7 @@
 #include "export/bin_walk.h"
 #include "export/export_impl.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 #include "symbol/object_file.h"
 
 #define UNIT 2
@@ -27,6 +30,9 @@
 #define COUNTERS (RECORD_BYTES / UNIT)
 #define COUNT_MAX INT32_MAX
 #define SPREAD_MAX 65536 /* bytes of a bin: what profil() has at most */
+#define FINE_RATE 10000 /* counts a second of CPU time, at least, */
+#define FINE_TICK 10 /* and a period */
+#define SECOND_NS 1000000000
 
 struct gmon {
 	const struct profile *profile;
@@ -36,6 +42,9 @@ struct gmon {
 	struct error *err;
 	size_t pointer; /* bytes of one, in the object */
 	uint32_t rate;
+	struct profile_weights *weights; /* NULL: counts are ticks */
+	unsigned __int128 ns; /* of CPU time that was counted so far, */
+	uint64_t given; /* and counts for it */
 	uint64_t record; /* the number of the one at hand */
 	uint32_t counts[COUNTERS];
 };
@@ -154,9 +163,10 @@ static int add_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 	count = &gmon->counts[address % RECORD_BYTES / UNIT];
 	if (ticks > COUNT_MAX - *count)
 		return error_set(gmon->err, -EOVERFLOW,
-				 "gmon: %.200s: more than %d ticks at 0x%" PRIx64
+				 "gmon: %.200s: more than %d %s at 0x%" PRIx64
 				 ", and gprof counts no further",
-				 gmon->profile->objects[gmon->object].path, COUNT_MAX, address);
+				 gmon->profile->objects[gmon->object].path, COUNT_MAX,
+				 gmon->weights ? "counts" : "ticks", address);
 	*count += (uint32_t)ticks;
 	return 0;
 }
@@ -192,6 +202,20 @@ static int add(struct gmon *gmon, const struct bin_place *place)
 	return add_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
 }
 
+/* In place of ticks; what is less than a count goes to the next place. */
+static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
+{
+	uint64_t count, sum;
+
+	if (!gmon->weights)
+		return place->ticks;
+	gmon->ns += profile_weights_take(gmon->weights, place->histogram, place->ticks);
+	sum = (uint64_t)(gmon->ns * gmon->rate / SECOND_NS);
+	count = sum - gmon->given;
+	gmon->given = sum;
+	return count;
+}
+
 /* Bins of one place are one, so that wide ones do not go back and forth between records. */
 static int put_object(struct gmon *gmon, struct bin_walk *walk)
 {
@@ -200,6 +224,7 @@ static int put_object(struct gmon *gmon, struct bin_walk *walk)
 
 	gmon->record = UINT64_MAX;
 	while (!code && !ferror(gmon->stream) && bin_walk_next(walk, &place)) {
+		place.ticks = count_of(gmon, &place);
 		if (place.again && place.histogram->bytes_per_bin == sum.histogram->bytes_per_bin) {
 			sum.ticks += place.ticks;
 			continue;
@@ -232,7 +257,7 @@ static int put_all(struct gmon *gmon, struct bin_walk *walk)
 /* gprof counts in whole ticks a second; 0 would be no time at all. */
 static uint32_t rate_of(uint64_t period, char *note)
 {
-	uint64_t rate = period ? (1000000000 + period / 2) / period : 0;
+	uint64_t rate = period ? (SECOND_NS + period / 2) / period : 0;
 	double off;
 
 	rate = rate ? rate : 1;
@@ -243,20 +268,54 @@ static uint32_t rate_of(uint64_t period, char *note)
 	return (uint32_t)rate;
 }
 
+/* Fine enough for the finest ticks, which are 10 us apart. */
+static uint32_t fine_rate(const struct profile *profile, char *note)
+{
+	uint64_t rate = FINE_RATE, period, own;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		period = profile_target_period(profile, i);
+		own = period ? (uint64_t)FINE_TICK * SECOND_NS / period : 0;
+		rate = own > rate ? own : rate;
+	}
+	rate = rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000;
+	if (note)
+		snprintf(note, EXPORT_NOTE_BYTES,
+			 "a count is %.4g us of CPU time, not a tick; seconds are exact to that",
+			 1e6 / (double)rate);
+	return (uint32_t)rate;
+}
+
+/* CPU time of all targets, or ticks of one period. */
+static int choose_unit(struct gmon *gmon, const struct export_options *options)
+{
+	const struct profile *profile = gmon->profile;
+	uint64_t period;
+	int code;
+
+	if (export_knows_cpu_time(profile, options)) {
+		gmon->weights = profile_weights_new(profile);
+		gmon->rate = fine_rate(profile, options->note);
+		return gmon->weights ? 0 : error_errno(gmon->err, -ENOMEM, "gmon");
+	}
+	code = export_one_period(profile, options, "gmon", &period, gmon->err);
+	if (!code)
+		gmon->rate = rate_of(period, options->note);
+	return code;
+}
+
 int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err)
 {
 	struct gmon *gmon = calloc(1, sizeof(*gmon));
 	struct profile_index *index = profile_index_new(profile);
 	struct bin_walk *walk;
-	uint64_t period;
 	int code;
 
 	options = options ? options : &export_defaults;
 	walk = bin_walk_new(profile, options);
 	code = export_check(profile, options, "gmon", err);
-	if (!code)
-		code = export_one_period(profile, options, "gmon", &period, err);
 	if (!code && (!gmon || !index || !walk))
 		code = error_errno(err, -ENOMEM, "gmon");
 	if (!code) {
@@ -264,11 +323,15 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 				       .index = index,
 				       .object = options->file_object,
 				       .stream = stream,
-				       .err = err,
-				       .rate = rate_of(period, options->note) };
+				       .err = err };
+		code = choose_unit(gmon, options);
+	}
+	if (!code) {
 		gmon->pointer = pointer_size(profile, &profile->objects[gmon->object]);
 		code = put_all(gmon, walk);
 	}
+	if (gmon)
+		profile_weights_free(gmon->weights);
 	bin_walk_free(walk);
 	profile_index_free(index);
 	free(gmon);

@@ -40,12 +40,12 @@ extern const struct export_options export_defaults;
 bool export_chosen(const struct profile *profile, const struct export_options *options,
 		   const struct profile_histogram *histogram);
 
-/* Nanoseconds that a tick of a target stands for. */
-uint64_t export_period(const struct profile *profile, uint32_t target);
+/* Whether the scheduler was asked for the CPU time of some target that was chosen. */
+bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options);
 
 /*
- * The one period of all targets that were chosen, for formats that can say only one. -EINVAL: there
- * are several.
+ * The one period of all targets that were chosen, for formats that can say only counts. -EINVAL:
+ * there are several.
  */
 int export_one_period(const struct profile *profile, const struct export_options *options,
 		      const char *format, uint64_t *ret, struct error *err);

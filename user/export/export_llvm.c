@@ -36,6 +36,7 @@ struct counted {
 
 struct llvm {
 	const struct profile *profile;
+	struct profile_weights *weights;
 	struct sample_tree *tree;
 	struct exact_ticks ticks;
 	struct counted *all; /* instructions of the object */
@@ -196,7 +197,7 @@ static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *e
 	int result;
 
 	while (bin_walk_object(walk, &id)) {
-		result = exact_ticks_gather(&llvm->ticks, llvm->profile, walk);
+		result = exact_ticks_gather(&llvm->ticks, llvm->weights, walk);
 		if (result)
 			return error_errno(err, result, NAME);
 		llvm->wide += llvm->ticks.wide;
@@ -263,12 +264,14 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 	if (result)
 		return result;
 	walk = bin_walk_new(profile, options);
+	llvm.weights = profile_weights_new(profile);
 	llvm.tree = sample_tree_new();
-	if (walk && llvm.tree)
+	if (walk && llvm.weights && llvm.tree)
 		result = put_all(&llvm, walk, options->note, stream, err);
 	else
 		result = error_errno(err, -ENOMEM, NAME);
 	sample_tree_free(llvm.tree);
+	profile_weights_free(llvm.weights);
 	exact_ticks_free(&llvm.ticks);
 	bin_walk_free(walk);
 	free(llvm.all);

@@ -15,6 +15,7 @@
 #include "export/place_lines.h"
 #include "export/pprof_stream.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 #include "symbol/object_file.h"
 
 /* Of a location; deeper inlining loses its middle. */
@@ -41,6 +42,7 @@ struct pprof {
 	const struct profile *profile;
 	const struct export_options *options;
 	const struct profile_index *index;
+	struct profile_weights *weights;
 	struct extent *extents; /* of each object */
 	struct labels *labels; /* of each histogram */
 	uint32_t object; /* at hand */
@@ -371,9 +373,9 @@ static void put_sample(struct pprof *pprof, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;
 	struct labels *labels = &pprof->labels[histogram - pprof->profile->histograms];
-	uint64_t period = export_period(pprof->profile, histogram->target);
 	int64_t values[2] = { clamp(place->ticks),
-			      clamp((unsigned __int128)place->ticks * period) };
+			      clamp(profile_weights_take(pprof->weights, histogram,
+							 place->ticks)) };
 	Pprof__Sample sample = PPROF__SAMPLE__INIT;
 	Pprof__Sample *samples[] = { &sample };
 	Pprof__Profile part = PPROF__PROFILE__INIT;
@@ -438,9 +440,10 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 	index = profile_index_new(profile);
 	walk = bin_walk_new(profile, pprof.options);
 	pprof.index = index;
+	pprof.weights = profile_weights_new(profile);
 	pprof.extents = calloc(profile->nr_objects + 1, sizeof(*pprof.extents));
 	pprof.labels = calloc(profile->nr_histograms + 1, sizeof(*pprof.labels));
-	if (!code && index && walk && pprof.extents && pprof.labels)
+	if (!code && index && walk && pprof.weights && pprof.extents && pprof.labels)
 		code = put_all(&pprof, walk, err);
 	else
 		code = error_errno(err, -ENOMEM, "pprof");
@@ -450,6 +453,7 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 	free(pprof.labels);
 	free(pprof.extents);
 	bin_walk_free(walk);
+	profile_weights_free(pprof.weights);
 	profile_index_free(index);
 	return code;
 }

@@ -80,14 +80,6 @@ static char *name_group(const struct speedscope *speedscope,
 	return name;
 }
 
-static uint64_t nanoseconds(const struct speedscope *speedscope, const struct stack *stack)
-{
-	unsigned __int128 ns = export_period(speedscope->profile, stack->histogram->target);
-
-	ns *= stack->ticks;
-	return ns > UINT64_MAX ? UINT64_MAX : (uint64_t)ns;
-}
-
 /* Returns the sum of the weights. */
 static uint64_t put_samples(const struct speedscope *speedscope, size_t first, size_t end)
 {
@@ -105,8 +97,8 @@ static uint64_t put_samples(const struct speedscope *speedscope, size_t first, s
 	fputs("],\n\"weights\": [", stream);
 	for (i = first; i < end; i++) {
 		fputs(i == first ? "" : ",", stream);
-		json_text_u64(stream, nanoseconds(speedscope, &speedscope->stacks->all[i]));
-		total += nanoseconds(speedscope, &speedscope->stacks->all[i]);
+		json_text_u64(stream, speedscope->stacks->all[i].ns);
+		total += speedscope->stacks->all[i].ns;
 	}
 	fprintf(stream, "],\n\"startValue\": 0, \"endValue\": %" PRIu64 "}", total);
 	return total;

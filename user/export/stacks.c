@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 
 static int compare_text(const char *a, const char *b)
 {
@@ -54,30 +55,38 @@ static int compare_stacks(const void *left, const void *right, void *stacks)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-static int add_histogram(struct stacks *stacks, const struct profile_index *index,
-			 const struct profile_histogram *histogram)
+static void add_up(struct stack *sum, const struct stack *stack)
 {
-	const struct profile_function *function;
+	sum->ticks += stack->ticks;
+	if (__builtin_add_overflow(sum->ns, stack->ns, &sum->ns))
+		sum->ns = UINT64_MAX;
+}
+
+static int add_histogram(struct stacks *stacks, const struct profile_index *index,
+			 struct profile_weights *weights, const struct profile_histogram *histogram)
+{
 	size_t first = stacks->nr, i;
 	int err;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
 		const struct profile_bin *bin = &histogram->bins[i];
+		struct stack stack = { .histogram = histogram, .ticks = bin->count };
 
-		function = profile_index_find(index, histogram->object,
-					      histogram->offset +
-						      bin->index * histogram->bytes_per_bin,
-					      histogram->bytes_per_bin);
+		stack.function = profile_index_find(index, histogram->object,
+						    histogram->offset +
+							    bin->index * histogram->bytes_per_bin,
+						    histogram->bytes_per_bin);
+		stack.ns = profile_weights_take(weights, histogram, bin->count);
 		/* Bins ascend, so those of a function come one after the other. */
-		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == function) {
-			stacks->all[stacks->nr - 1].ticks += bin->count;
+		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == stack.function) {
+			add_up(&stacks->all[stacks->nr - 1], &stack);
 			continue;
 		}
 		err = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
 			   sizeof(*stacks->all));
 		if (err)
 			return err;
-		stacks->all[stacks->nr++] = (struct stack){ histogram, function, bin->count };
+		stacks->all[stacks->nr++] = stack;
 	}
 	return 0;
 }
@@ -93,7 +102,7 @@ static void merge(struct stacks *stacks)
 		if (compare_stacks(&stacks->all[kept], &stacks->all[i], stacks))
 			stacks->all[++kept] = stacks->all[i];
 		else
-			stacks->all[kept].ticks += stacks->all[i].ticks;
+			add_up(&stacks->all[kept], &stacks->all[i]);
 	}
 	stacks->nr = kept + 1;
 }
@@ -102,7 +111,8 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 		 struct stacks *stacks)
 {
 	struct profile_index *index = profile_index_new(profile);
-	int err = index ? 0 : -ENOMEM;
+	struct profile_weights *weights = profile_weights_new(profile);
+	int err = index && weights ? 0 : -ENOMEM;
 	size_t i;
 
 	*stacks = (struct stacks){ 0 };
@@ -114,9 +124,10 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 		/* Text of a JIT compiler is told apart by process in every profile. */
 		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
 			stacks->by_process = true;
-		err = add_histogram(stacks, index, histogram);
+		err = add_histogram(stacks, index, weights, histogram);
 	}
 	profile_index_free(index);
+	profile_weights_free(weights);
 	merge(stacks);
 	return err;
 }

@@ -16,6 +16,7 @@ struct stack {
 	const struct profile_histogram *histogram; /* whose target, process, cgroup and object */
 	const struct profile_function *function; /* NULL: none known */
 	uint64_t ticks;
+	uint64_t ns; /* of CPU time that they stand for */
 };
 
 struct stacks {
