@@ -130,7 +130,48 @@ Test(top_model, adds_up)
 	cr_assert_eq(model.overall.total, 178);
 	cr_assert_eq(model.overall_ns, 2000000000);
 	cr_assert_eq(profile_account_lost(&model.overall), 3);
-	cr_assert_float_eq(top_busy_cpus(&model, &model.overall, model.overall_ns), 0.089, 1e-9);
+	cr_assert_float_eq(top_busy_cpus(model.overall_cpu_ns, model.overall_ns), 0.089, 1e-9);
+}
+
+/* A process in bursts has a third of the ticks, and half of the time. */
+static struct profile *bursts(void)
+{
+	struct profile *profile = INTERVAL(0, { "/bin/a", "main", 0x10, 7, "steady", NULL, 400 },
+					      { "/bin/b", "serve", 0x10, 8, "bursts", NULL, 200 });
+
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = 900000000;
+	profile->targets[0].ticks.total = 600;
+	profile->nr_splits = 2;
+	profile->splits = calloc(2, sizeof(*profile->splits));
+	profile->splits[0] = (struct profile_split){ .pid = 7, .ticks = 400, .cpu_ns = 400000000 };
+	profile->splits[1] = (struct profile_split){ .pid = 8, .ticks = 200, .cpu_ns = 500000000 };
+	return profile;
+}
+
+Test(top_model, time_is_the_schedulers)
+{
+	struct top_choice now[] = { by(TOP_FUNCTIONS), by(TOP_OBJECTS), by(TOP_PROCESSES) };
+	size_t i;
+
+	add(bursts());
+	add(bursts());
+	LIST(now[0], { "serve", 200, 400 }, { "main", 400, 800 });
+	LIST(now[1], { "/bin/b", 200, 400 }, { "/bin/a", 400, 800 });
+	LIST(now[2], { "bursts", 200, 400 }, { "steady", 400, 800 });
+	for (i = 0; i < 3; i++) {
+		cr_assert_eq(top_list_choose(&list, &model, &now[i]), 0);
+		cr_expect_float_eq(list.rows[0]->ns, 500e6, 1);
+		cr_expect_float_eq(list.rows[0]->total_ns, 1000e6, 1);
+		cr_expect_float_eq(list.rows[1]->ns, 400e6, 1);
+	}
+	cr_expect_float_eq(model.interval_cpu_ns, 900e6, 1);
+	cr_expect_float_eq(model.overall_cpu_ns, 1800e6, 1);
+	cr_expect_float_eq(top_busy_cpus(model.overall_cpu_ns, model.overall_ns), 0.9, 1e-9);
+	add(interval_profile(NULL, 0, 0));
+	cr_assert_eq(top_list_choose(&list, &model, &now[0]), 0);
+	cr_expect_eq(list.rows[0]->ns, 0);
+	cr_expect_float_eq(list.rows[0]->total_ns, 1000e6, 1);
 }
 
 Test(top_model, nothing_runs)

@@ -47,6 +47,11 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
+static int compare_time(double a, double b)
+{
+	return (a > b) - (a < b);
+}
+
 static int compare_places(const struct top_row *a, const struct top_row *b, enum top_by by)
 {
 	char left[TOP_PLACE_BYTES], right[TOP_PLACE_BYTES];
@@ -69,11 +74,13 @@ static int compare(const void *left, const void *right, void *arg)
 	else if (choice->sort == TOP_SORT_NAME)
 		order = strcasecmp(a->name, b->name);
 	else if (choice->sort == TOP_SORT_ALL)
-		order = compare_u64(b->total, a->total);
+		order = compare_time(b->total_ns, a->total_ns);
+	if (!order)
+		order = compare_time(b->ns, a->ns);
+	if (!order)
+		order = compare_time(b->total_ns, a->total_ns);
 	if (!order)
 		order = compare_u64(b->ticks, a->ticks);
-	if (!order)
-		order = compare_u64(b->total, a->total);
 	if (!order)
 		order = strcmp(a->name, b->name);
 	if (!order)

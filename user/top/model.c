@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 
 const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups", NULL };
 
@@ -82,6 +83,7 @@ static struct top_row *new_row(const struct top_row *from)
 		return NULL;
 	*row = *from;
 	row->ticks = row->total = 0;
+	row->ns = row->total_ns = 0;
 	row->bins = NULL;
 	row->nr_bins = row->bins_capacity = 0;
 	row->name = strdup(from->name);
@@ -111,7 +113,13 @@ static struct top_row *find_row(struct top_table *table, const struct top_row *k
 	return row;
 }
 
-static int count(struct top_table *table, const struct top_row *key, uint64_t ticks)
+static void add_time(struct top_row *row, double ns)
+{
+	row->ns += ns;
+	row->total_ns += ns;
+}
+
+static int count(struct top_table *table, const struct top_row *key, uint64_t ticks, double ns)
 {
 	struct top_row *row;
 
@@ -122,6 +130,7 @@ static int count(struct top_table *table, const struct top_row *key, uint64_t ti
 		return -ENOMEM;
 	row->ticks += ticks;
 	row->total += ticks;
+	add_time(row, ns);
 	return 0;
 }
 
@@ -149,25 +158,29 @@ static struct top_row function_key(const struct profile *profile,
 				 .build = top_build(object) };
 }
 
+static struct top_row object_key(const struct profile_object *object)
+{
+	return (struct top_row){ .name = object->path,
+				 .kind = profile_object_kind_name(object->kind),
+				 .pid = -1,
+				 .build = top_build(object) };
+}
+
+/* Their time comes with the bins, for it depends on whose they are. */
 static int count_functions(struct top_model *model, const struct profile *profile)
 {
 	const struct profile_function *function;
-	const struct profile_object *object;
 	struct top_row key;
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < profile->nr_functions && !err; i++) {
 		function = &profile->functions[i];
-		object = &profile->objects[function->object];
 		key = function_key(profile, function);
-		err = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks);
-		key.name = object->path;
-		key.kind = profile_object_kind_name(object->kind);
-		key.object = NULL;
-		key.offset = key.size = 0;
+		err = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks, 0);
+		key = object_key(&profile->objects[function->object]);
 		if (!err)
-			err = count(&model->tables[TOP_OBJECTS], &key, function->ticks);
+			err = count(&model->tables[TOP_OBJECTS], &key, function->ticks, 0);
 	}
 	return err;
 }
@@ -209,13 +222,25 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	return 0;
 }
 
+/* Rows of a function and of its object; they may be new. -ENOMEM. */
+static int find_rows(struct top_model *model, const struct profile *profile,
+		     const struct profile_function *function, struct top_row *rows[2])
+{
+	struct top_row key = function_key(profile, function);
+
+	rows[0] = find_row(&model->tables[TOP_FUNCTIONS], &key);
+	key = object_key(&profile->objects[function->object]);
+	rows[1] = find_row(&model->tables[TOP_OBJECTS], &key);
+	return rows[0] && rows[1] ? 0 : -ENOMEM;
+}
+
 static int count_histogram(struct top_model *model, const struct profile *profile,
 			   const struct profile_histogram *histogram,
-			   const struct profile_index *index)
+			   const struct profile_index *index, double weight)
 {
 	const struct profile_function *function, *last = NULL;
 	struct top_bin bin = { .size = histogram->bytes_per_bin };
-	struct top_row key, *row = NULL;
+	struct top_row *rows[2] = { NULL };
 	int err = 0;
 	size_t i;
 
@@ -223,50 +248,54 @@ static int count_histogram(struct top_model *model, const struct profile *profil
 		bin.offset = histogram->offset + histogram->bins[i].index * bin.size;
 		bin.ticks = histogram->bins[i].count;
 		function = profile_index_find(index, histogram->object, bin.offset, bin.size);
-		if (function && function != last) {
-			key = function_key(profile, function);
-			row = find_row(&model->tables[TOP_FUNCTIONS], &key);
-			if (!row)
-				return -ENOMEM;
-		}
+		if (function && function != last && find_rows(model, profile, function, rows))
+			return -ENOMEM;
 		last = function;
-		if (function)
-			err = count_bin(model, row, &bin);
+		if (!function)
+			continue;
+		add_time(rows[0], weight * (double)bin.ticks);
+		add_time(rows[1], weight * (double)bin.ticks);
+		err = count_bin(model, rows[0], &bin);
 	}
 	return err;
 }
 
 /* Bins are kept beside the rows' sums, for the rows' instructions. */
-static int count_bins(struct top_model *model, const struct profile *profile)
+static int count_bins(struct top_model *model, const struct profile *profile,
+		      const struct profile_weights *weights)
 {
 	struct profile_index *index = profile_index_new(profile);
 	int err = index ? 0 : -ENOMEM;
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms && !err; i++)
-		err = count_histogram(model, profile, &profile->histograms[i], index);
+		err = count_histogram(model, profile, &profile->histograms[i], index,
+				      profile_weight(weights, &profile->histograms[i]));
 	profile_index_free(index);
 	return err;
 }
 
-static int count_splits(struct top_model *model, const struct profile *profile)
+static int count_splits(struct top_model *model, const struct profile *profile,
+			const struct profile_weights *weights)
 {
 	const struct profile_histogram *histogram;
 	struct top_row process, cgroup = { .pid = -1 };
 	uint64_t ticks;
+	double ns;
 	int err = 0;
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms && !err; i++) {
 		histogram = &profile->histograms[i];
 		ticks = profile_histogram_ticks(histogram);
+		ns = profile_weight(weights, histogram) * (double)ticks;
 		process = (struct top_row){ .pid = histogram->pid, .name = histogram->process };
 		if (!process.name)
 			process.name = (char *)"-";
 		cgroup.name = histogram->cgroup ? histogram->cgroup : (char *)"-";
-		err = count(&model->tables[TOP_PROCESSES], &process, ticks);
+		err = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
 		if (!err)
-			err = count(&model->tables[TOP_CGROUPS], &cgroup, ticks);
+			err = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
 	}
 	return err;
 }
@@ -295,6 +324,8 @@ static void fold(struct top_model *model, struct top_table *table)
 		row = table->rows[--table->nr];
 		table->others.ticks += row->ticks;
 		table->others.total += row->total;
+		table->others.ns += row->ns;
+		table->others.total_ns += row->total_ns;
 		table->nr_others++;
 		model->nr_bins -= row->nr_bins;
 		tdelete(row, &table->tree, compare_identity);
@@ -306,9 +337,12 @@ static void begin_interval(struct top_table *table)
 {
 	size_t i;
 
-	for (i = 0; i < table->nr; i++)
+	for (i = 0; i < table->nr; i++) {
 		table->rows[i]->ticks = 0;
+		table->rows[i]->ns = 0;
+	}
 	table->others.ticks = 0;
+	table->others.ns = 0;
 }
 
 static int add_account(struct top_model *model, const struct profile *profile)
@@ -327,7 +361,8 @@ static int add_account(struct top_model *model, const struct profile *profile)
 		return -ENOMEM;
 	model->interval_ns = profile->duration_ns;
 	model->overall_ns += profile->duration_ns;
-	model->period_ns = profile->sampling.period_ns;
+	model->interval_cpu_ns = profile_time(profile);
+	model->overall_cpu_ns += model->interval_cpu_ns;
 	model->cpus = profile->host.cpus;
 	model->intervals++;
 	return 0;
@@ -335,25 +370,28 @@ static int add_account(struct top_model *model, const struct profile *profile)
 
 int top_model_add(struct top_model *model, const struct profile *profile)
 {
+	struct profile_weights *weights = profile_weights_new(profile);
 	size_t i;
 	int err;
 
+	if (!weights)
+		return -ENOMEM;
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
 	err = add_account(model, profile);
 	if (!err)
 		err = count_functions(model, profile);
 	if (!err)
-		err = count_bins(model, profile);
+		err = count_bins(model, profile, weights);
 	if (!err)
-		err = count_splits(model, profile);
+		err = count_splits(model, profile, weights);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
+	profile_weights_free(weights);
 	return err;
 }
 
-double top_busy_cpus(const struct top_model *model, const struct profile_account *account,
-		     uint64_t ns)
+double top_busy_cpus(double cpu_ns, uint64_t ns)
 {
-	return ns ? (double)account->total * (double)model->period_ns / (double)ns : 0;
+	return ns ? cpu_ns / (double)ns : 0;
 }

@@ -34,6 +34,8 @@ struct top_row {
 	uint64_t build; /* tells files apart that had one path */
 	uint64_t ticks; /* in the last interval */
 	uint64_t total; /* in all */
+	double ns; /* of CPU time that they stand for, in the last interval */
+	double total_ns; /* in all */
 	struct top_bin *bins; /* a function's, in all: by size, then offset */
 	size_t nr_bins;
 	size_t bins_capacity;
@@ -61,9 +63,10 @@ struct top_model {
 	struct top_table tables[TOP_BYS];
 	struct profile_account interval;
 	struct profile_account overall;
-	uint64_t interval_ns;
+	uint64_t interval_ns; /* how long it was */
 	uint64_t overall_ns;
-	uint64_t period_ns;
+	double interval_cpu_ns; /* CPU time in it, as the scheduler gave it */
+	double overall_cpu_ns;
 	uint32_t cpus;
 	uint64_t intervals;
 	char *note; /* of the last interval: a sentence, or NULL */
@@ -84,8 +87,7 @@ int top_model_add(struct top_model *model, const struct profile *profile);
 /* What tells files of one path apart. */
 uint64_t top_build(const struct profile_object *object);
 
-/* CPUs that the account's ticks kept busy, as a number like 1.5. */
-double top_busy_cpus(const struct top_model *model, const struct profile_account *account,
-		     uint64_t ns);
+/* CPUs that so much CPU time within ns kept busy, as a number like 1.5. */
+double top_busy_cpus(double cpu_ns, uint64_t ns);
 
 #endif

@@ -42,7 +42,7 @@ int top_plain_interval(struct top_plain *plain, const struct top_model *model, t
 	if (localtime_r(&at, &parts))
 		strftime(stamp, sizeof(stamp), "%FT%T%z", &parts);
 	line_print(&line, "%s  ", stamp);
-	top_put_ticks(&line, model, &model->interval, model->interval_ns);
+	top_put_interval(&line, model);
 	line_end(&line);
 	if (model->note) {
 		line_text(&line, "note: ");
@@ -60,7 +60,7 @@ int top_plain_overall(struct top_plain *plain, const struct top_model *model, FI
 	struct top_line line = { .out = out };
 
 	line_print(&line, "overall  ");
-	top_put_ticks(&line, model, &model->overall, model->overall_ns);
+	top_put_overall(&line, model);
 	line_end(&line);
 	render_identity(&model->overall, out);
 	return model->overall.total ? put_table(plain, model, true, out) : 0;

@@ -42,12 +42,12 @@ static void put_title(struct top_line *line, const struct top_screen *screen,
 }
 
 static void put_account(struct top_line *line, const char *label, const struct top_model *model,
-			const struct profile_account *account, uint64_t ns)
+			void (*put)(struct top_line *line, const struct top_model *model))
 {
 	line_style(line, TOP_DIM);
 	line_text(line, label);
 	line_style(line, TOP_PLAIN);
-	top_put_ticks(line, model, account, ns);
+	put(line, model);
 	line_end(line);
 }
 
@@ -102,8 +102,8 @@ static void put_header(struct top_line *line, const struct top_screen *screen,
 		       const struct top_model *model, const struct top_ui *ui)
 {
 	put_title(line, screen, ui);
-	put_account(line, "now  ", model, &model->interval, model->interval_ns);
-	put_account(line, "all  ", model, &model->overall, model->overall_ns);
+	put_account(line, "now  ", model, top_put_interval);
+	put_account(line, "all  ", model, top_put_overall);
 	put_identity(line, &model->overall);
 	put_views(line, ui);
 }
@@ -201,9 +201,9 @@ static const char *const help_lines[] = {
 	"h ?            this help",
 	"q ^C           quit",
 	"",
-	"NOW   share of the ticks of the last interval",
-	"ALL   share of all ticks since the start",
-	"TICKS of the last interval; one stands for a period of CPU time",
+	"NOW   share of the CPU time in the last interval, as the scheduler gave it",
+	"ALL   share of all since the start",
+	"TICKS of the last interval, a sample of that time",
 	"",
 	"In the identity, ticks outside hit no text, filtered ones were not asked for;",
 	"lost ones follow by cause. The manual: man bpfprofil-top",

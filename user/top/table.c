@@ -12,9 +12,9 @@
 static const char *const places[] = { "OBJECT", "KIND", "PID", "" };
 static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP" };
 
-static double percent(uint64_t ticks, const struct profile_account *account)
+static double percent(double ns, double all)
 {
-	return account->total ? 100 * (double)ticks / (double)account->total : 0;
+	return all > 0 ? 100 * ns / all : 0;
 }
 
 /* The shares from which a report, too, marks a row. */
@@ -88,8 +88,8 @@ void top_put_headings(struct top_line *line, const struct top_columns *columns, 
 static void put_figures(struct top_line *line, const struct top_columns *columns,
 			const struct top_model *model, const struct top_row *row, bool selected)
 {
-	double now = percent(row->ticks, &model->interval);
-	double all = percent(row->total, &model->overall);
+	double now = percent(row->ns, model->interval_cpu_ns);
+	double all = percent(row->total_ns, model->overall_cpu_ns);
 
 	if (selected)
 		line_style(line, TOP_SELECTED);
@@ -138,14 +138,24 @@ void top_put_others(struct top_line *line, const struct top_columns *columns,
 	line_end(line);
 }
 
-void top_put_ticks(struct top_line *line, const struct top_model *model,
-		   const struct profile_account *account, uint64_t ns)
+static void put_ticks(struct top_line *line, const struct top_model *model,
+		      const struct profile_account *account, uint64_t ns, double cpu_ns)
 {
-	double busy = top_busy_cpus(model, account, ns);
+	double busy = top_busy_cpus(cpu_ns, ns);
 
 	line_print(line, "%" PRIu64 " ticks in %.3f s, %.2f of %" PRIu32 " CPUs", account->total,
 		   (double)ns / 1e9, busy, model->cpus);
 	if (model->cpus)
 		line_print(line, " (%.1f %%)", 100 * busy / model->cpus);
 	line_print(line, ", %" PRIu64 " lost", profile_account_lost(account));
+}
+
+void top_put_interval(struct top_line *line, const struct top_model *model)
+{
+	put_ticks(line, model, &model->interval, model->interval_ns, model->interval_cpu_ns);
+}
+
+void top_put_overall(struct top_line *line, const struct top_model *model)
+{
+	put_ticks(line, model, &model->overall, model->overall_ns, model->overall_cpu_ns);
 }

@@ -30,8 +30,8 @@ void top_put_row(struct top_line *line, const struct top_columns *columns,
 void top_put_others(struct top_line *line, const struct top_columns *columns,
 		    const struct top_model *model);
 
-/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost" */
-void top_put_ticks(struct top_line *line, const struct top_model *model,
-		   const struct profile_account *account, uint64_t ns);
+/* "1994 ticks in 2.000 s, 1.00 of 2 CPUs (50.0 %), 0 lost": of the last interval, and of all. */
+void top_put_interval(struct top_line *line, const struct top_model *model);
+void top_put_overall(struct top_line *line, const struct top_model *model);
 
 #endif
