@@ -24,6 +24,14 @@ table = json.load(sys.stdin)
 assert table["significant"] == 2 and table["of"] == len(table["rows"])
 assert {row["function"] for row in table["rows"] if row["significant"]} == {"main", "operator,(A, B)"}'
 verdict $? diff_json
+"$bin" diff --format json "$golden/split.json" "$a" | python3 -c '
+import json, sys
+table = json.load(sys.stdin)
+sides = [{"ticks": 930, "cpu_ns": 1515000000, "period_ns": 1000000}, {"ticks": 1060, "period_ns": 1003009}]
+assert [table["old"], table["new"]] == sides, table
+old = {row["function"]: row["old"]["percent"] for row in table["rows"]}
+assert abs(old["aeMain"] - 39.815) < 0.001 and abs(old["spin"] - 31.343) < 0.001, old'
+verdict $? diff_json_cpu_time
 "$bin" diff --fail-above 50 "$a" "$b" >"$work/out"
 verdict $? diff_below
 "$bin" diff --fail-above 0 "$a" "$a" >"$work/out"

@@ -133,6 +133,36 @@ Test(cpu_time, a_target_without_ticks)
 	check_notes(&profile, 0, NULL, NULL);
 }
 
+static bool is_measured(uint64_t ticks, double hz)
+{
+	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	struct profile profile = {
+		.sampling = { .period_ns = 1000000, .requested_hz = 1000, .measured_hz = hz },
+		.ticks.total = ticks
+	};
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+	bool found;
+
+	render_ticks(&profile, &options, out);
+	fclose(out);
+	found = strstr(text, "(measured: ");
+	free(text);
+	return found;
+}
+
+/* A rate is another when so many ticks would not have it by chance. */
+Test(cpu_time, measured_rate)
+{
+	cr_expect_not(is_measured(591, 1012));
+	cr_expect_not(is_measured(100000, 1009));
+	cr_expect(is_measured(100000, 1011));
+	cr_expect(is_measured(900, 870));
+	cr_expect_not(is_measured(0, 870));
+	cr_expect_not(is_measured(900, 0));
+}
+
 static char *empty_text(double seconds, const char *source)
 {
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };

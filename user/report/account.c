@@ -9,8 +9,6 @@
 #include "report/render.h"
 #include "report/text.h"
 
-#define MEASURABLE 100
-
 static bool has_several_rates(const struct profile *profile, const struct report_options *options)
 {
 	uint32_t i;
@@ -20,6 +18,15 @@ static bool has_several_rates(const struct profile *profile, const struct report
 		    profile_target_period(profile, i) != profile->sampling.period_ns)
 			return true;
 	return false;
+}
+
+/* By more than chance, and more than the one in a hundred that a busy host is off by. */
+static bool is_off(const struct profile_sampling *sampling, uint64_t total)
+{
+	double off = fabs(sampling->measured_hz / sampling->requested_hz - 1);
+
+	return sampling->measured_hz > 0 && sampling->requested_hz > 0 && total &&
+	       off > fmax(0.01, 3 / sqrt((double)total));
 }
 
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out)
@@ -33,9 +40,7 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 		fputs("several rates", out);
 	else
 		fprintf(out, "%.6g Hz", sampling->requested_hz);
-	/* A few ticks measure nothing, and one in a hundred is what a busy host is off by. */
-	if (sampling->measured_hz > 0 && total >= MEASURABLE &&
-	    fabs(sampling->measured_hz - sampling->requested_hz) > sampling->requested_hz / 100)
+	if (is_off(sampling, total))
 		fprintf(out, " (measured: %.6g Hz)", sampling->measured_hz);
 	fprintf(out, ", in %.3f s", (double)profile->duration_ns / 1e9);
 }

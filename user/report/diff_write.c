@@ -180,17 +180,27 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	fputs(" }", out);
 }
 
+static void json_profile(FILE *out, const char *name, const struct profile *profile)
+{
+	uint64_t cpu_ns;
+
+	fprintf(out, "\"%s\": { \"ticks\": %" PRIu64, name, profile->ticks.total);
+	if (profile_cpu_time(profile, &cpu_ns))
+		render_json_u64(out, "cpu_ns", cpu_ns);
+	render_json_u64(out, "period_ns", profile->sampling.period_ns);
+	fputs(" }", out);
+}
+
 static void write_json(const struct diff *diff, const struct report_options *options, FILE *out)
 {
 	size_t i, nr = shown(diff, options);
 
 	fprintf(out, "{ \"by\": \"%s\", \"level\": ", report_by_words[diff->by]);
 	json_text_double(out, DIFF_LEVEL);
-	fprintf(out,
-		",\n  \"old\": { \"ticks\": %" PRIu64 ", \"period_ns\": %" PRIu64
-		" }, \"new\": { \"ticks\": %" PRIu64 ", \"period_ns\": %" PRIu64 " }",
-		diff->old->ticks.total, diff->old->sampling.period_ns, diff->new->ticks.total,
-		diff->new->sampling.period_ns);
+	fputs(",\n  ", out);
+	json_profile(out, "old", diff->old);
+	fputs(", ", out);
+	json_profile(out, "new", diff->new);
 	fprintf(out, ",\n  \"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
 		diff->significant);
 	for (i = 0; i < nr; i++) {
