@@ -185,6 +185,27 @@ Test(lines, split)
 	CHECK("program", "program.c", { 1, 4, NULL, "" }, { 2, 9, NULL, "" }, { 3, 16, NULL, "" });
 }
 
+/* What dwz moved into one file for two programs, which they name by this path. */
+static void check_shared(const char *path)
+{
+	fixture_shell("gcc -gdwarf-4 -O2 -o program program.c && cp program other && "
+		      "dwz -m shared -M %s program other && "
+		      "readelf -S program | grep -q gnu_debugaltlink",
+		      path);
+	CHECK("program", "program.c", { 1, 4, "deep", "middle:10 outer:15" },
+	      { 2, 9, "middle", "outer:15" }, { 3, 16, "outer", "" });
+}
+
+Test(lines, shared)
+{
+	NEED_TOOL("dwz");
+	fixture_write("program.c", program);
+	check_shared("shared");
+	check_shared("$PWD/shared");
+	fixture_shell("rm shared");
+	CHECK("program", "program.c", { 3, 16, NULL, "" });
+}
+
 /* A function inside a function is not inside its text. */
 Test(lines, nested)
 {

@@ -42,40 +42,29 @@ static void take_facts(struct elf_facts *facts, struct profile_object *object)
 	object->nr_text = facts->nr_text;
 }
 
-static int describe_file(const struct space_info *info, struct profile_object *object,
-			 struct error *err)
+/* Anybody's file: one that cannot be read is no reason to have no profile. Who names it says why. */
+static void describe_file(const struct space_info *info, struct profile_object *object)
 {
 	struct elf_facts facts;
-	int ret;
 
-	if (!info || info->fd < 0)
-		return 0;
-	ret = elf_facts_read(info->fd, &facts, err);
-	if (!ret)
+	if (info && info->fd >= 0 && !elf_facts_read(info->fd, &facts, NULL))
 		take_facts(&facts, object);
-	return ret == -ENOMEM ? ret : 0;
 }
 
-static int describe_vdso(struct profile_object *object, struct error *err)
+static void describe_vdso(struct profile_object *object)
 {
 	struct elf_facts facts;
 	size_t size;
 	const void *image = vdso_image(&size);
-	int ret;
 
-	if (!image)
-		return 0;
-	ret = elf_facts_read_memory(image, size, &facts, err);
-	if (!ret)
+	if (image && !elf_facts_read_memory(image, size, &facts, NULL))
 		take_facts(&facts, object);
-	return ret == -ENOMEM ? ret : 0;
 }
 
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *ret, struct error *err)
 {
 	struct profile_object object = { .kind = PROFILE_FILE };
-	int failed = 0;
 
 	switch (space->kind) {
 	case SPACE_KERNEL:
@@ -88,14 +77,12 @@ int object_describe(const struct space *space, const struct space_info *info,
 		break;
 	case SPACE_VDSO:
 		object.path = strdup("[vdso]");
-		failed = describe_vdso(&object, err);
+		describe_vdso(&object);
 		break;
 	default:
 		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);
-		failed = describe_file(info, &object, err);
+		describe_file(info, &object);
 	}
-	if (!object.path && !failed)
-		failed = error_set(err, -ENOMEM, "objects: out of memory");
 	*ret = object;
-	return failed;
+	return object.path ? 0 : error_set(err, -ENOMEM, "objects: out of memory");
 }

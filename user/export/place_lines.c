@@ -40,7 +40,7 @@ static int load_file(struct place_lines *lines, const struct profile_object *obj
 		return fd;
 	offsets = gather_offsets(walk, &nr);
 	if (!offsets)
-		return -ENOMEM;
+		return error_errno(why, -ENOMEM, "%.256s", object->path);
 	code = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
 	free(offsets);
 	return code;
@@ -65,8 +65,8 @@ int place_lines_load(struct place_lines *lines, const struct profile_object *obj
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
 		return 0;
 	code = load_file(lines, object, walk, &why);
-	if (!code || code == -ENOMEM)
-		return code;
+	if (!code)
+		return 0;
 	if (lines->why[0])
 		lines->others++;
 	else

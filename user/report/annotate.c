@@ -131,9 +131,8 @@ int annotate_open(struct annotating *work, struct error *err)
 	if (code)
 		return code;
 	if (object->kind != PROFILE_FILE || work->fd >= 0 || is_vdso(object)) {
-		if (object_symbols_load(object, work->annotation->object, work->request->opener,
-					&work->symbols))
-			return error_errno(err, -ENOMEM, "annotate");
+		object_symbols_load(object, work->annotation->object, work->request->opener,
+				    &work->symbols, NULL);
 	}
 	return object->kind == PROFILE_KERNEL ? check_kernel(work, err) : 0;
 }

@@ -191,7 +191,7 @@ static int load_lines(struct annotating *work, struct source_lines **ret, struct
 	size_t i;
 
 	if (!offsets)
-		return -ENOMEM;
+		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
 	for (i = 0; i < annotation->nr_rows; i++)
 		offsets[i] = annotation->rows[i].offset;
 	return source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
@@ -215,7 +215,7 @@ int annotate_find_lines(struct annotating *work, struct error *err)
 	code = load_lines(work, &lines, &why);
 	if (!code)
 		code = use_lines(work, lines);
-	else if (code != -ENOMEM)
+	else
 		code = annotation_note(work->annotation, "no source lines: %s", why.text);
 	source_lines_free(lines);
 	return code ? error_errno(err, code, "annotate") : 0;

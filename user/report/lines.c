@@ -45,7 +45,7 @@ static int load(const struct profile *profile, const struct object_opener *opene
 	size_t i;
 
 	if (!offsets)
-		return -ENOMEM;
+		return error_errno(why, -ENOMEM, "%.256s", object->path);
 	fd = object_file_open(opener, object, rows->object, root, sizeof(root), why);
 	if (fd < 0)
 		return fd;
@@ -104,8 +104,6 @@ static int object_lines(const struct profile *profile, const struct object_opene
 	err = load(profile, opener, first, nr, &lines, &why);
 	if (!err)
 		rows->lines[rows->nr_lines++] = lines;
-	else if (err == -ENOMEM)
-		return err;
 	else
 		err = add_note(rows, "no source lines of %s", why.text);
 	if (!name_lines(first, nr, lines) && lines)

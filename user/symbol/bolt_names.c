@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "symbol/elf_check.h"
 #include "symbol/elf_image.h"
 #include "symbol/string_set.h"
 
@@ -68,16 +69,20 @@ static int read_symbol(struct reading *reading, Elf_Data *data, size_t i, size_t
 {
 	struct raw_symbol raw = { .order = i };
 	const char *name;
+	char plain[ELF_NAME_MAX + 1];
+	size_t length;
 	int type;
 
 	if (!gelf_getsym(data, (int)i, &raw.symbol) || !raw.symbol.st_value)
 		return 0;
 	type = GELF_ST_TYPE(raw.symbol.st_info);
-	name = elf_strptr(reading->image.elf, strings, raw.symbol.st_name);
-	if (type == STT_FILE || type == STT_SECTION || type == STT_TLS || !name || !*name ||
+	name = elf_image_string(reading->image.elf, strings, raw.symbol.st_name, &length);
+	if (type == STT_FILE || type == STT_SECTION || type == STT_TLS || !name || !length ||
 	    !in_section(reading->image.elf, &raw))
 		return 0;
-	raw.name = string_set_add(&reading->names, name);
+	memcpy(plain, name, length);
+	plain[length] = '\0';
+	raw.name = string_set_add(&reading->names, plain);
 	if (!raw.name ||
 	    grow((void **)&reading->all, &reading->room, reading->nr + 1, sizeof(*reading->all)))
 		return -ENOMEM;
@@ -214,7 +219,7 @@ int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct err
 	int code;
 
 	*ret = (struct bolt_names){ 0 };
-	code = elf_image_open(fd, ELF_COPY, &reading.image, err);
+	code = elf_image_open(fd, &reading.image, err);
 	if (code)
 		return code;
 	code = load(&reading, path, ret, err);

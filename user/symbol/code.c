@@ -90,7 +90,7 @@ int code_read_file(int fd, uint64_t offset, size_t size, struct code *ret, struc
 	struct elf_image image;
 	int result;
 
-	result = elf_image_open(fd, ELF_COPY, &image, err);
+	result = elf_image_open(fd, &image, err);
 	if (result)
 		return result;
 	result = read_code(&image, &source, offset, size, ret, err);
@@ -125,7 +125,7 @@ int code_read_kcore(const char *path, uint64_t address, size_t size, struct code
 
 	if (fd < 0)
 		return error_errno(err, -errno, "%s", path);
-	result = elf_image_open(fd, ELF_COPY, &image, err);
+	result = elf_image_open_trusted(fd, &image, err);
 	if (result)
 		return result;
 	if (elf_image_offset(&image, address, &offset))

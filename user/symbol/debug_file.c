@@ -2,9 +2,7 @@
 #include "symbol/debug_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
-#include <linux/openat2.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -12,14 +10,21 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <elfutils/libdwelf.h>
+#include <zlib.h>
 
+#include "base/regular_file.h"
 #include "symbol/build_id.h"
+#include "symbol/elf_image.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
+
+/* Of the few files that have no build id. */
+#define CHECKSUM_MAX (2ULL << 30)
+#define HOLES_MAX (16ULL << 20)
+#define PACKING_MAX 8
 
 /* What a candidate must match. */
 struct wanted {
@@ -28,77 +33,53 @@ struct wanted {
 	const char *link;
 	uint32_t checksum;
 	const char *root;
+	char *found; /* PATH_MAX bytes for its path below root, or NULL */
 };
 
 /*
- * An absolute symbolic link in a container points into the container, so ours must be resolved
- * below root. O_NONBLOCK: a FIFO there must not hang us.
+ * Whether the whole of a file is worth reading: a hole costs nobody anything but who reads it. Some
+ * file systems pack what they store, or say that a small file has no blocks.
  */
-static int open_below(const char *root, const char *path)
+static bool is_worth_reading(const struct stat *stat)
 {
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK,
-				.resolve = RESOLVE_IN_ROOT };
-	int directory, fd;
+	uint64_t size = (uint64_t)stat->st_size, stored = (uint64_t)stat->st_blocks * 512;
 
-	if (!*root) {
-		fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-		return fd < 0 ? -errno : fd;
-	}
-	directory = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (directory < 0)
-		return -errno;
-	fd = (int)syscall(SYS_openat2, directory, path, &how, sizeof(how));
-	if (fd < 0)
-		fd = -errno;
-	close(directory);
-	return fd;
-}
-
-static void make_checksums(uint32_t table[256])
-{
-	uint32_t i, bit, value;
-
-	for (i = 0; i < 256; i++) {
-		value = i;
-		for (bit = 0; bit < 8; bit++)
-			value = (value >> 1) ^ (value & 1 ? 0xedb88320 : 0);
-		table[i] = value;
-	}
+	return size <= CHECKSUM_MAX && size <= HOLES_MAX + stored * PACKING_MAX;
 }
 
 /* The CRC-32 that objcopy --add-gnu-debuglink stores, of the whole file. */
-static int file_checksum(int fd, uint32_t *ret)
+static int file_checksum(int fd, const struct stat *stat, uint32_t *ret)
 {
-	unsigned char buffer[16384];
-	uint32_t table[256], crc = UINT32_MAX;
+	unsigned char buffer[65536];
+	uLong crc = crc32(0, NULL, 0);
 	off_t at = 0;
-	ssize_t got, i;
+	ssize_t got;
 
-	make_checksums(table);
-	while ((got = pread(fd, buffer, sizeof(buffer), at)) > 0) {
-		for (i = 0; i < got; i++)
-			crc = (crc >> 8) ^ table[(crc ^ buffer[i]) & 255];
+	if (!is_worth_reading(stat))
+		return -EFBIG;
+	/* A file that grows meanwhile is another one anyway. */
+	while (at < stat->st_size && (got = pread(fd, buffer, sizeof(buffer), at)) > 0) {
+		crc = crc32(crc, buffer, (uInt)got);
 		at += got;
 	}
-	*ret = ~crc;
-	return got < 0 ? -errno : 0;
+	*ret = (uint32_t)crc;
+	return at < stat->st_size ? -EIO : 0;
 }
 
 static int check_build_id(int fd, const char *build_id)
 {
+	struct elf_image image;
 	char *found = NULL;
-	Elf *elf;
 	int code;
 
-	elf_version(EV_CURRENT);
-	elf = elf_begin(fd, ELF_C_READ, NULL);
-	if (!elf)
-		return -ENOEXEC;
-	code = build_id_read(elf, &found);
+	code = elf_image_open(fd, &image, NULL);
+	if (code)
+		return code;
+	code = build_id_read(image.elf, &found);
 	if (!code && (!found || strcmp(found, build_id)))
 		code = -ENOENT;
 	free(found);
-	elf_end(elf);
+	elf_image_close(&image);
 	return code;
 }
 
@@ -110,13 +91,11 @@ static int check_candidate(int fd, const struct wanted *wanted)
 
 	if (fstat(fd, &stat))
 		return -errno;
-	if (!S_ISREG(stat.st_mode))
-		return -ENOENT;
 	if (stat.st_dev == wanted->self.st_dev && stat.st_ino == wanted->self.st_ino)
 		return -ENOENT;
 	if (wanted->build_id)
 		return check_build_id(fd, wanted->build_id);
-	code = file_checksum(fd, &checksum);
+	code = file_checksum(fd, &stat, &checksum);
 	if (code)
 		return code;
 	return checksum == wanted->checksum ? 0 : -ENOENT;
@@ -134,7 +113,8 @@ try_path(const struct wanted *wanted, const char *format, ...)
 	va_end(args);
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return -ENAMETOOLONG;
-	fd = open_below(wanted->root, path);
+	/* An absolute symbolic link in a container points into the container. */
+	fd = regular_file_open(wanted->root, path);
 	if (fd < 0)
 		return fd;
 	code = check_candidate(fd, wanted);
@@ -142,6 +122,8 @@ try_path(const struct wanted *wanted, const char *format, ...)
 		close(fd);
 		return code;
 	}
+	if (wanted->found)
+		memcpy(wanted->found, path, (size_t)length + 1);
 	return fd;
 }
 
@@ -162,9 +144,17 @@ static int try_link(const struct wanted *wanted, const char *path)
 	return fd;
 }
 
-int debug_file_open(Elf *elf, int fd, const char *path, const char *root)
+static int try_build_id(const struct wanted *wanted)
 {
-	struct wanted wanted = { .root = root };
+	if (!wanted->build_id || strlen(wanted->build_id) <= 2)
+		return -ENOENT;
+	return try_path(wanted, DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", wanted->build_id,
+			wanted->build_id + 2);
+}
+
+int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *found)
+{
+	struct wanted wanted = { .root = root, .found = found };
 	GElf_Word checksum = 0;
 	int code;
 
@@ -174,13 +164,38 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root)
 	if (code)
 		return code;
 	wanted.link = dwelf_elf_gnu_debuglink(elf, &checksum);
+	if (wanted.link && strnlen(wanted.link, NAME_MAX + 1) > NAME_MAX)
+		wanted.link = NULL;
 	wanted.checksum = checksum;
-	code = -ENOENT;
-	if (wanted.build_id && strlen(wanted.build_id) > 2)
-		code = try_path(&wanted, DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug",
-				wanted.build_id, wanted.build_id + 2);
+	code = try_build_id(&wanted);
 	if (code < 0 && code != -ENOMEM)
 		code = try_link(&wanted, path);
+	free(wanted.build_id);
+	return code;
+}
+
+int shared_file_open(Dwarf *dwarf, const char *path, const char *root)
+{
+	struct wanted wanted = { .root = root };
+	const char *name, *slash = strrchr(path, '/');
+	const void *id;
+	ssize_t size;
+	int code;
+
+	size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
+	if (size <= 0)
+		return -ENOENT;
+	code = build_id_text(id, (size_t)size, &wanted.build_id);
+	if (code)
+		return code;
+	code = try_build_id(&wanted);
+	if (code < 0 && code != -ENOMEM && strnlen(name, PATH_MAX) < PATH_MAX) {
+		/* A path of its own, or one from the folder of the file that has it. */
+		if (name[0] == '/')
+			code = try_path(&wanted, "%s", name);
+		else if (slash)
+			code = try_path(&wanted, "%.*s/%s", (int)(slash - path), path, name);
+	}
 	free(wanted.build_id);
 	return code;
 }

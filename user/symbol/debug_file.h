@@ -2,12 +2,20 @@
 #ifndef BPFPROFIL_DEBUG_FILE_H
 #define BPFPROFIL_DEBUG_FILE_H
 
+#include <elfutils/libdw.h>
 #include <libelf.h>
 
 /*
  * The separate debug file of elf, which is open as fd and stands at path below root: by build id,
- * else by .gnu_debuglink. Returns a descriptor that the caller closes, or -errno.
+ * else by .gnu_debuglink. Returns a descriptor that the caller closes, or -errno. found receives its
+ * path below root, PATH_MAX bytes; NULL: is not asked for.
  */
-int debug_file_open(Elf *elf, int fd, const char *path, const char *root);
+int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *found);
+
+/*
+ * The file in which dwz put what several files share, by .gnu_debugaltlink of the one at path below
+ * root. Found as above; a descriptor that the caller closes, or -errno.
+ */
+int shared_file_open(Dwarf *dwarf, const char *path, const char *root);
 
 #endif

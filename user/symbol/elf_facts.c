@@ -13,22 +13,18 @@
 /* The linker writes 20 bytes or fewer; more than this is no build id but a hostile note. */
 #define BUILD_ID_MAX 64
 
-int build_id_read(Elf *elf, char **ret)
+int build_id_text(const void *note, size_t size, char **ret)
 {
 	static const char digits[] = "0123456789abcdef";
-	const void *note;
-	const unsigned char *bytes;
-	ssize_t size, i;
+	const unsigned char *bytes = note;
 	char *hex;
+	size_t i;
 
-	*ret = NULL;
-	size = dwelf_elf_gnu_build_id(elf, &note);
-	if (size <= 0 || size > BUILD_ID_MAX)
-		return 0;
-	hex = malloc((size_t)size * 2 + 1);
+	if (!size || size > BUILD_ID_MAX)
+		return -EINVAL;
+	hex = malloc(size * 2 + 1);
 	if (!hex)
 		return -ENOMEM;
-	bytes = note;
 	for (i = 0; i < size; i++) {
 		hex[2 * i] = digits[bytes[i] >> 4];
 		hex[2 * i + 1] = digits[bytes[i] & 15];
@@ -36,6 +32,18 @@ int build_id_read(Elf *elf, char **ret)
 	hex[2 * size] = '\0';
 	*ret = hex;
 	return 0;
+}
+
+int build_id_read(Elf *elf, char **ret)
+{
+	const void *note;
+	ssize_t size;
+
+	*ret = NULL;
+	size = dwelf_elf_gnu_build_id(elf, &note);
+	if (size <= 0 || size > BUILD_ID_MAX)
+		return 0;
+	return build_id_text(note, (size_t)size, ret);
 }
 
 static int take_facts(struct elf_image *image, struct elf_facts *ret, struct error *err)
@@ -59,7 +67,7 @@ int elf_facts_read(int fd, struct elf_facts *ret, struct error *err)
 	struct elf_image image;
 	int code;
 
-	code = elf_image_open(fd, ELF_COPY, &image, err);
+	code = elf_image_open(fd, &image, err);
 	return code ? code : take_facts(&image, ret, err);
 }
 

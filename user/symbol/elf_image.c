@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "symbol/elf_check.h"
+
 /* libelf keeps its cause to itself; malloc leaves errno. */
 static int elf_failure(struct error *err)
 {
@@ -44,8 +46,8 @@ static int finish_open(struct elf_image *image, struct elf_image *ret, struct er
 	int code;
 
 	if (!image->elf)
-		return elf_failure(err);
-	if (elf_kind(image->elf) != ELF_K_ELF)
+		code = elf_failure(err);
+	else if (elf_kind(image->elf) != ELF_K_ELF)
 		code = error_set(err, -ENOEXEC, "ELF file: not an ELF file");
 	else
 		code = read_text(image, err);
@@ -57,24 +59,50 @@ static int finish_open(struct elf_image *image, struct elf_image *ret, struct er
 	return 0;
 }
 
-int elf_image_open(int fd, enum elf_access access, struct elf_image *ret, struct error *err)
+/* libelf's prototype is not const, but it only reads. */
+static int open_bytes(const void *bytes, size_t size, struct elf_image *image,
+		      struct elf_image *ret, struct error *err)
 {
-	struct elf_image image = { 0 };
-
 	elf_version(EV_CURRENT);
 	errno = 0;
-	image.elf = elf_begin(fd, access == ELF_MAP ? ELF_C_READ_MMAP : ELF_C_READ, NULL);
-	return finish_open(&image, ret, err);
+	image->elf = elf_memory((char *)(uintptr_t)bytes, size);
+	return finish_open(image, ret, err);
+}
+
+int elf_image_open(int fd, struct elf_image *ret, struct error *err)
+{
+	struct elf_image image = { 0 };
+	int code;
+
+	code = mapped_file_open(fd, &image.file);
+	if (code == -ENOEXEC)
+		return error_set(err, code, "ELF file: not an ELF file");
+	if (code)
+		return error_errno(err, code, "ELF file");
+	code = elf_check_file(&image.file, err);
+	if (code) {
+		mapped_file_close(&image.file);
+		return code;
+	}
+	return open_bytes(image.file.bytes, image.file.size, &image, ret, err);
 }
 
 int elf_image_open_memory(const void *memory, size_t size, struct elf_image *ret, struct error *err)
 {
 	struct elf_image image = { 0 };
+	int code;
+
+	code = elf_check_memory(memory, size, err);
+	return code ? code : open_bytes(memory, size, &image, ret, err);
+}
+
+int elf_image_open_trusted(int fd, struct elf_image *ret, struct error *err)
+{
+	struct elf_image image = { 0 };
 
 	elf_version(EV_CURRENT);
 	errno = 0;
-	/* libelf's prototype is not const, but it only reads: the vdso is mapped read-only. */
-	image.elf = elf_memory((char *)(uintptr_t)memory, size);
+	image.elf = elf_begin(fd, ELF_C_READ, NULL);
 	return finish_open(&image, ret, err);
 }
 
@@ -83,6 +111,7 @@ void elf_image_close(struct elf_image *image)
 	if (!image)
 		return;
 	elf_end(image->elf);
+	mapped_file_close(&image->file);
 	free(image->text);
 	memset(image, 0, sizeof(*image));
 }
@@ -117,10 +146,24 @@ bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t 
 	return false;
 }
 
+const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length)
+{
+	Elf_Data *data = elf_rawdata(elf_getscn(elf, section), NULL);
+	const char *string;
+	size_t rest;
+
+	if (!data || !data->d_buf || at >= data->d_size)
+		return NULL;
+	string = (const char *)data->d_buf + at;
+	rest = data->d_size - at;
+	*length = strnlen(string, rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX);
+	return string;
+}
+
 Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf_Shdr *header)
 {
+	size_t names, length, wanted = strlen(name);
 	Elf_Scn *section = NULL;
-	size_t names;
 
 	if (elf_getshdrstrndx(image->elf, &names))
 		return NULL;
@@ -129,8 +172,8 @@ Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf
 
 		if (!gelf_getshdr(section, header))
 			continue;
-		found = elf_strptr(image->elf, names, header->sh_name);
-		if (found && !strcmp(found, name))
+		found = elf_image_string(image->elf, names, header->sh_name, &length);
+		if (found && length == wanted && !memcmp(found, name, wanted))
 			return section;
 	}
 	return NULL;

@@ -42,6 +42,9 @@ struct resolver {
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
+	size_t nr_broken; /* objects whose names could not be read */
+	uint32_t broken; /* the first of them */
+	struct error why; /* of that */
 };
 
 static int add_hit(struct hits *hits, const struct hit *hit)
@@ -196,21 +199,38 @@ static int add_histogram(struct resolver *resolver, const struct profile_histogr
 	return code;
 }
 
-static int load_symbols(struct resolver *resolver, uint32_t id)
+static void load_symbols(struct resolver *resolver, uint32_t id)
 {
 	const struct profile_object *object = &resolver->profile->objects[id];
-	int code;
+	struct error why = { 0 };
 
 	if (object->kind == PROFILE_KERNEL && resolver->has_kernel) {
 		resolver->table = resolver->kernel;
-		return 0;
+		return;
 	}
-	code = object_symbols_load(object, id, resolver->opener, &resolver->table);
-	if (!code && object->kind == PROFILE_KERNEL) {
+	if (object_symbols_load(object, id, resolver->opener, &resolver->table, &why) &&
+	    !resolver->nr_broken++) {
+		resolver->broken = id;
+		resolver->why = why;
+	}
+	if (object->kind == PROFILE_KERNEL) {
 		resolver->kernel = resolver->table;
 		resolver->has_kernel = true;
 	}
-	return code;
+}
+
+/* Once for all: who maps broken files may map many. */
+static int note_broken(const struct resolver *resolver)
+{
+	const char *path = resolver->profile->objects[resolver->broken].path;
+
+	if (!resolver->nr_broken)
+		return 0;
+	if (resolver->nr_broken == 1)
+		return profile_note(resolver->profile, "no names of %s: %s", path,
+				    resolver->why.text);
+	return profile_note(resolver->profile, "no names of %s: %s; nor of %zu more", path,
+			    resolver->why.text, resolver->nr_broken - 1);
 }
 
 /* order[first .. end) are all histograms of one object. */
@@ -218,12 +238,12 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 {
 	const struct profile *profile = resolver->profile;
 	uint32_t object = profile->histograms[resolver->order[first]].object;
-	int code;
+	int code = 0;
 
 	resolver->hits.nr = 0;
 	resolver->table = NULL;
 	memset(&resolver->span, 0, sizeof(resolver->span));
-	code = load_symbols(resolver, object);
+	load_symbols(resolver, object);
 	for (; !code && first < end; first++)
 		code = add_histogram(resolver, &profile->histograms[resolver->order[first]]);
 	merge_hits(&resolver->hits);
@@ -294,6 +314,8 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	int code;
 
 	code = resolve_objects(&resolver);
+	if (!code)
+		code = note_broken(&resolver);
 	free(resolver.order);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);

@@ -15,16 +15,17 @@
 #define ATTRIBUTE_DISCRIMINATOR 0x2136
 
 struct walk {
+	struct line_job *job;
 	struct unit *unit;
 	bool everywhere; /* into types and foreign functions too */
-	int code; /* -ENOMEM */
+	int code; /* -ENOMEM or -E2BIG */
 };
 
 /*
  * Does the DIE cover any place? A frame that is not 0 becomes their function: the walk goes from
  * outer to inner, so that the last to claim is the innermost.
  */
-static bool covers(const struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
+static bool covers(struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
 	struct unit *unit = walk->unit;
 	Dwarf_Addr base, begin, end;
@@ -33,7 +34,8 @@ static bool covers(const struct walk *walk, Dwarf_Die *die, size_t frame, bool *
 	size_t i;
 
 	*has_ranges = false;
-	while ((at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
+	while (!walk->code && (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
+		walk->code = line_job_step(walk->job);
 		*has_ranges = true;
 		for (i = unit_lower_bound(unit, begin); begin && i < unit->nr; i++) {
 			if (unit->places[i].address >= end)
@@ -60,6 +62,8 @@ static bool enter_function(struct walk *walk, Dwarf_Die *die, size_t *frame)
 	}
 	if (!covers(walk, die, unit->nr_frames + 1, &has_ranges))
 		return false;
+	if (++walk->job->nr_functions > LINE_FUNCTIONS_MAX)
+		walk->code = -E2BIG;
 	unit->frames[unit->nr_frames++] = (struct unit_frame){
 		.die = *die,
 		.caller = dwarf_tag(die) == DW_TAG_inlined_subroutine ? *frame : 0,
@@ -107,6 +111,8 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t frame, in
 			return;
 		last = at;
 		inner = frame;
+		if (!walk->code)
+			walk->code = line_job_step(walk->job);
 		if (leads_on(walk, &child, &inner))
 			walk_children(walk, &child, inner, depth + 1);
 	} while (!walk->code && !dwarf_siblingof(&child, &child));
@@ -263,17 +269,13 @@ static int name_places(struct line_job *job)
 
 int line_functions_resolve(struct line_job *job)
 {
-	struct walk walk = { .unit = &job->unit };
+	struct walk walk = { .job = job, .unit = &job->unit };
 	Dwarf_Die die = job->unit.die, split;
-	uint8_t type;
 
 	job->unit.nr_frames = 0;
 	/* A skeleton's functions are in its .dwo; without that there are only lines. */
-	if (!dwarf_cu_info(die.cu, NULL, &type, NULL, &split, NULL, NULL, NULL) &&
-	    type == DW_UT_skeleton && split.addr) {
-		line_job_guard(dwarf_cu_getdwarf(split.cu));
+	if (line_job_split_unit(job, &job->unit.die, &split))
 		die = split;
-	}
 	walk_children(&walk, &die, 0, 0);
 	if (!walk.code && !all_found(&job->unit)) {
 		/* Rust has functions inside types, GNU C inside functions. */

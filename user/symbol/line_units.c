@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <dwarf.h>
 
@@ -95,6 +96,7 @@ static int gather_places(struct line_job *job)
 
 	job->unit.nr = 0;
 	while (!code && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
+		code = line_job_step(job);
 		/* The linker left 0 in place of a function it dropped. */
 		if (!begin)
 			continue;
@@ -150,6 +152,44 @@ static int set_line(struct source_lines *lines, size_t index, Dwarf_Line *row)
 	return 0;
 }
 
+static bool is_swapped(Elf *elf)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	return ident && ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
+										       ELFDATA2MSB);
+}
+
+/* Bytes that the unit's line program says it has. */
+static uint64_t program_size(struct line_job *job)
+{
+	const Elf_Data *data = job->line_programs;
+	bool swapped = is_swapped(job->image->elf);
+	Dwarf_Attribute attribute;
+	Dwarf_Word at;
+	uint32_t size;
+	uint64_t wide;
+
+	if (!data || !data->d_buf ||
+	    dwarf_formudata(dwarf_attr(&job->unit.die, DW_AT_stmt_list, &attribute), &at) ||
+	    at > data->d_size || data->d_size - at < sizeof(size) + sizeof(wide))
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + at, sizeof(size));
+	memcpy(&wide, (const char *)data->d_buf + at + sizeof(size), sizeof(wide));
+	if (size == UINT32_MAX)
+		return swapped ? __builtin_bswap64(wide) : wide;
+	return swapped ? __builtin_bswap32(size) : size;
+}
+
+/* libdw keeps their names as it keeps rows. */
+static size_t count_files(struct line_job *job)
+{
+	Dwarf_Files *files;
+	size_t nr;
+
+	return dwarf_getsrcfiles(&job->unit.die, &files, &nr) ? 0 : nr;
+}
+
 static int resolve_rows(struct line_job *job)
 {
 	const struct unit *unit = &job->unit;
@@ -158,9 +198,11 @@ static int resolve_rows(struct line_job *job)
 	size_t nr, i;
 	int code = 0;
 
+	if (program_size(job) > LINE_PROGRAM_MAX)
+		return -E2BIG;
 	if (dwarf_getsrclines(&job->unit.die, &rows, &nr))
 		return 0;
-	job->rows += nr;
+	job->rows += nr + count_files(job);
 	for (i = 0; !code && i < unit->nr; i++) {
 		row = find_row(rows, nr, unit->places[i].address);
 		if (row)
@@ -198,10 +240,16 @@ int line_units_resolve(struct line_job *job)
 	size_t header;
 	int code = 0;
 
+	job->nr_units = 0;
 	while (!code && !dwarf_next_unit(job->dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
 					 NULL, NULL)) {
 		if (next <= at)
 			break;
+		if (++job->nr_units > LINE_UNITS_MAX)
+			return -E2BIG;
+		code = line_job_step(job);
+		if (code)
+			return code;
 		if (dwarf_offdie(job->dwarf, at + header, &job->unit.die) &&
 		    is_code_unit(&job->unit.die))
 			code = resolve_unit(job);

@@ -2,13 +2,20 @@
 #include "symbol/lines.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <setjmp.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "symbol/debug_file.h"
+#include "symbol/elf_check.h"
 #include "symbol/elf_image.h"
+
+/* To read the clock takes as long as a few steps. */
+#define STEPS_UNTIMED 256
 
 /* libdw ends the process when memory is out, unless its handler leaves by a jump. */
 static _Thread_local jmp_buf *out_of_memory;
@@ -24,17 +31,43 @@ void line_job_guard(Dwarf *dwarf)
 		dwarf_new_oom_handler(dwarf, leave_libdw);
 }
 
+/* libdw has unpacked it by now. */
+static void find_line_programs(struct line_job *job)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+
+	section = elf_image_section(job->image, ".debug_line", &header);
+	if (!section)
+		section = elf_image_section(job->image, ".zdebug_line", &header);
+	job->line_programs = section ? elf_rawdata(section, NULL) : NULL;
+}
+
 int line_job_reopen(struct line_job *job)
 {
 	dwarf_end(job->dwarf);
 	job->rows = 0;
-	job->dwarf = dwarf_begin_elf(job->elf, DWARF_C_READ, NULL);
+	job->dwarf = dwarf_begin_elf(job->image->elf, DWARF_C_READ, NULL);
 	if (!job->dwarf)
 		return errno == ENOMEM ? -ENOMEM : -EINVAL;
 	line_job_guard(job->dwarf);
-	/* dwz moves what several files share into one more, with a handler of its own. */
-	line_job_guard(dwarf_getalt(job->dwarf));
-	return 0;
+	find_line_programs(job);
+	return line_job_share(job);
+}
+
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+int line_job_step(struct line_job *job)
+{
+	if (++job->steps % STEPS_UNTIMED)
+		return 0;
+	return cpu_time_ns() > job->until_ns ? -E2BIG : 0;
 }
 
 static int run_job(struct line_job *job)
@@ -46,6 +79,7 @@ static int run_job(struct line_job *job)
 	if (setjmp(environment))
 		return -ENOMEM;
 	errno = 0;
+	job->until_ns = cpu_time_ns() + LINE_JOB_SECONDS * 1000000000ULL;
 	code = line_job_reopen(job);
 	return code ? code : line_units_resolve(job);
 }
@@ -84,44 +118,73 @@ static bool has_dwarf(const struct elf_image *image)
 	       elf_image_section(image, ".zdebug_info", &header);
 }
 
-static int resolve(const struct elf_image *image, Elf *elf, const uint64_t *offsets,
-		   struct source_lines *lines)
+static int resolve(const struct elf_image *image, struct line_job job, const uint64_t *offsets)
 {
-	struct line_job job = { .elf = elf, .lines = lines };
+	struct source_lines *lines = job.lines;
 	struct place *places;
 	int code;
 
+	code = elf_check_packed(&job.image->file, &lines->why);
+	if (code)
+		return code;
 	places = make_places(image, offsets, lines->nr, &job.nr);
 	if (!places)
 		return -ENOMEM;
 	job.places = places;
 	code = job.nr ? run_job(&job) : 0;
 	dwarf_end(job.dwarf);
+	line_job_unshare(&job);
 	free(job.unit.places);
 	free(job.unit.frames);
 	free(places);
 	/* DWARF that cannot be read is as good as none. */
-	return code == -ENOMEM ? code : 0;
+	return code == -ENOMEM || code == -E2BIG ? code : 0;
+}
+
+/* Ours or the system's: what it says of other files was not said by just anybody. */
+static bool is_trusted(int fd)
+{
+	struct stat stat;
+
+	return !fstat(fd, &stat) && (!stat.st_uid || stat.st_uid == geteuid());
 }
 
 static int resolve_with_debug_file(const struct elf_image *image, int fd, const char *path,
 				   const char *root, const uint64_t *offsets,
 				   struct source_lines *lines)
 {
+	struct line_job job = { .image = image, .path = path, .root = root, .lines = lines };
+	char debug_path[PATH_MAX];
 	struct elf_image debug;
 	int debug_fd, code = 0;
 
+	job.trusted = is_trusted(fd);
 	if (has_dwarf(image))
-		return resolve(image, image->elf, offsets, lines);
-	debug_fd = debug_file_open(image->elf, fd, path, root);
+		return resolve(image, job, offsets);
+	debug_fd = debug_file_open(image->elf, fd, path, root, debug_path);
 	if (debug_fd < 0)
 		return debug_fd == -ENOMEM ? debug_fd : 0;
-	if (!elf_image_open(debug_fd, ELF_MAP, &debug, NULL)) {
-		code = resolve(image, debug.elf, offsets, lines);
+	if (!elf_image_open(debug_fd, &debug, NULL)) {
+		job.image = &debug;
+		job.path = debug_path;
+		job.trusted = job.trusted && is_trusted(debug_fd);
+		code = resolve(image, job, offsets);
 		elf_image_close(&debug);
 	}
 	close(debug_fd);
 	return code;
+}
+
+static void fail(int code, const char *path, const struct source_lines *lines, struct error *err)
+{
+	if (lines && *lines->why.text)
+		error_set(err, code, "%.200s: %.256s", path, lines->why.text);
+	else if (code == -E2BIG)
+		error_set(err, code,
+			  "%.256s: more debug information than is read in %d seconds of CPU time",
+			  path, LINE_JOB_SECONDS);
+	else
+		error_errno(err, code, "source lines of %.256s", path);
 }
 
 int source_lines_load(int fd, const char *path, const char *root, const uint64_t *offsets,
@@ -131,7 +194,7 @@ int source_lines_load(int fd, const char *path, const char *root, const uint64_t
 	struct elf_image image;
 	int code;
 
-	code = elf_image_open(fd, ELF_MAP, &image, err);
+	code = elf_image_open(fd, &image, err);
 	if (code)
 		return code;
 	code = -ENOMEM;
@@ -145,8 +208,9 @@ int source_lines_load(int fd, const char *path, const char *root, const uint64_t
 out:
 	elf_image_close(&image);
 	if (code) {
+		fail(code, path, lines, err);
 		source_lines_free(lines);
-		return error_errno(err, code, "source lines of %s", path);
+		return code;
 	}
 	*ret = lines;
 	return 0;

@@ -8,6 +8,7 @@
 
 #include <elfutils/libdw.h>
 
+#include "symbol/elf_image.h"
 #include "symbol/string_set.h"
 #include "symbol/symbol.h"
 
@@ -19,6 +20,7 @@ struct source_lines {
 	struct string_set strings;
 	struct call_site *sites;
 	struct scope *scopes;
+	struct error why; /* of a file that is refused */
 };
 
 /* A place that a function was inlined at; many lines share it. */
@@ -65,14 +67,47 @@ struct unit {
 };
 
 struct line_job {
-	Elf *elf; /* that has the DWARF */
+	const struct elf_image *image; /* that has the DWARF */
+	const char *path; /* its own, below root */
+	const char *root;
+	bool trusted; /* whoever made the program may name other files to us */
 	Dwarf *dwarf;
+	struct elf_image shared; /* what dwz put into another file */
+	Dwarf *shared_dwarf;
+	Elf_Data *line_programs; /* .debug_line */
+	uint64_t until_ns; /* of this thread's CPU time */
+	size_t steps;
+	size_t nr_units;
+	size_t nr_functions;
 	size_t rows; /* that libdw holds since dwarf was opened */
 	const struct place *places; /* ascending by address */
 	size_t nr;
 	struct unit unit;
 	struct source_lines *lines;
 };
+
+/*
+ * DWARF comes from anybody, and may be as much as a disk holds: a step of the work, of which some
+ * thousands are taken in a millisecond. -E2BIG: it takes too long.
+ */
+int line_job_step(struct line_job *job);
+
+enum {
+	LINE_JOB_SECONDS = 30, /* of CPU time, for one object */
+	LINE_UNITS_MAX = 1 << 18, /* libdw holds about a kilobyte of each */
+	LINE_PROGRAM_MAX = 4 << 20, /* bytes of one unit: libdw makes a hundred of each */
+	LINE_FUNCTIONS_MAX = 1 << 20, /* that cover a place that was asked for */
+};
+
+/*
+ * The other files that DWARF names are looked for by us: libdw would open whatever is there, and
+ * wait for a fifo's writer.
+ */
+int line_job_share(struct line_job *job);
+void line_job_unshare(struct line_job *job);
+
+/* Where the functions of a skeleton are; false: nowhere that is safe to look. */
+bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *ret);
 
 /* Running out of memory in this file ends source_lines_load, not the process. NULL is fine. */
 void line_job_guard(Dwarf *dwarf);

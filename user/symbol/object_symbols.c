@@ -15,7 +15,8 @@ static bool is_other_build(const struct profile_object *object, const struct elf
 	return object->build_id && facts->build_id && strcmp(object->build_id, facts->build_id);
 }
 
-static int load_vdso(const struct profile_object *object, struct symbol_table **ret)
+static int load_vdso(const struct profile_object *object, struct symbol_table **ret,
+		     struct error *why)
 {
 	size_t size;
 	const void *image = vdso_image(&size);
@@ -25,29 +26,29 @@ static int load_vdso(const struct profile_object *object, struct symbol_table **
 
 	if (!image)
 		return -ENOENT;
-	code = elf_facts_read_memory(image, size, &facts, NULL);
+	code = elf_facts_read_memory(image, size, &facts, why);
 	if (code)
 		return code;
 	other = is_other_build(object, &facts);
 	elf_facts_free(&facts);
-	return other ? -ESTALE : symbol_table_load_memory(image, size, ret, NULL);
+	return other ? -ESTALE : symbol_table_load_memory(image, size, ret, why);
 }
 
 static int load_file(const struct profile_object *object, int fd, const char *root,
-		     struct symbol_table **ret)
+		     struct symbol_table **ret, struct error *why)
 {
 	struct elf_facts facts;
 	bool other;
 	int code;
 
-	code = elf_facts_read(fd, &facts, NULL);
+	code = elf_facts_read(fd, &facts, why);
 	if (code)
 		return code;
 	other = is_other_build(object, &facts);
 	elf_facts_free(&facts);
 	if (other)
 		return -ESTALE;
-	return symbol_table_load_elf(fd, object->path ? object->path : "", root, ret, NULL);
+	return symbol_table_load_elf(fd, object->path ? object->path : "", root, ret, why);
 }
 
 static bool is_vdso(const struct profile_object *object)
@@ -68,35 +69,44 @@ static int open_source(const struct profile_object *object, uint32_t id,
 }
 
 static int load(const struct profile_object *object, int fd, const char *root,
-		struct symbol_table **ret)
+		struct symbol_table **ret, struct error *why)
 {
 	if (object->kind == PROFILE_KERNEL)
-		return symbol_table_load_kallsyms("/proc/kallsyms", ret, NULL);
+		return symbol_table_load_kallsyms("/proc/kallsyms", ret, why);
 	if (object->kind == PROFILE_JIT)
-		return symbol_table_load_perf_map(fd, ret, NULL);
-	return fd < 0 ? load_vdso(object, ret) : load_file(object, fd, root, ret);
+		return symbol_table_load_perf_map(fd, ret, why);
+	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
 }
 
 static int load_cached(const struct profile_object *object, int fd, const char *root,
-		       struct symbol_cache *cache, struct symbol_table **ret)
+		       struct symbol_cache *cache, struct symbol_table **ret, struct error *why)
 {
 	int code;
 
 	if (cache && symbol_cache_find(cache, object, fd, ret))
 		return 0;
-	code = load(object, fd, root, ret);
-	if (code == -ENOMEM || !cache)
-		return code;
+	code = load(object, fd, root, ret, why);
 	if (code)
 		*ret = NULL;
-	code = symbol_cache_add(cache, object, fd, *ret);
-	if (code)
-		symbol_table_free(*ret);
-	return code;
+	/* There may be memory the next time. */
+	if (code == -ENOMEM || !cache)
+		return code;
+	if (!symbol_cache_add(cache, object, fd, *ret))
+		return code;
+	symbol_table_free(*ret);
+	*ret = NULL;
+	return error_errno(why, -ENOMEM, "symbols");
+}
+
+/* No file, another one, or none of a program: there is nothing wrong with that. */
+static bool is_worth_telling(int code)
+{
+	return code == -ENOMEM || code == -E2BIG || code == -EFBIG || code == -EIO;
 }
 
 int object_symbols_load(const struct profile_object *object, uint32_t id,
-			const struct object_opener *opener, struct symbol_table **ret)
+			const struct object_opener *opener, struct symbol_table **ret,
+			struct error *why)
 {
 	struct symbol_table *table = NULL;
 	cleanup_fd int fd = -1;
@@ -107,12 +117,12 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 		code = -ENOENT;
 	else
 		code = open_source(object, id, opener, root, &fd);
-	if (!code)
-		code = load_cached(object, fd, root, opener->cache, &table);
-	if (code == -ENOMEM)
-		return code;
-	*ret = code ? NULL : table;
-	return 0;
+	if (code)
+		error_errno(why, code, "%.256s", object->path);
+	else
+		code = load_cached(object, fd, root, opener->cache, &table, why);
+	*ret = table;
+	return is_worth_telling(code) ? code : 0;
 }
 
 void object_symbols_release(const struct object_opener *opener, struct symbol_table *table)

@@ -52,7 +52,7 @@ int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, str
 	return 0;
 fail:
 	symbol_table_free(table);
-	return error_errno(err, code, "perf map");
+	return symbol_table_failure(code, "a perf map", err);
 }
 
 int symbol_table_load_perf_map(int fd, struct symbol_table **ret, struct error *err)

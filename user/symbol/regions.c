@@ -29,8 +29,7 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
 
-	if (object_symbols_load(&profile->objects[object], object, opener, &table))
-		return false;
+	object_symbols_load(&profile->objects[object], object, opener, &table, NULL);
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
 		*ret = (struct kept){ object, symbol->offset, symbol->offset + symbol->size };

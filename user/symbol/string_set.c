@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Debug information of hostile files: as much as a table of symbols has names. */
+#define SET_MAX (256UL << 20)
+
 static size_t hash(const char *string)
 {
 	uint64_t value = 0xcbf29ce484222325;
@@ -41,21 +44,35 @@ static int rehash(struct string_set *set)
 	return 0;
 }
 
+/* A name of any length is of use to nobody. */
+static const char *cut(const char *string, char buffer[STRING_SET_LONGEST + 1])
+{
+	if (strnlen(string, STRING_SET_LONGEST + 1) <= STRING_SET_LONGEST)
+		return string;
+	memcpy(buffer, string, STRING_SET_LONGEST - 3);
+	memcpy(buffer + STRING_SET_LONGEST - 3, "...", 4);
+	return buffer;
+}
+
 const char *string_set_add(struct string_set *set, const char *string)
 {
-	char **slot, *copy;
+	char buffer[STRING_SET_LONGEST + 1], **slot, *copy;
 
+	string = cut(string, buffer);
 	if (set->nr >= set->room / 2 && rehash(set))
 		return NULL;
 	slot = find_slot(set->slots, set->room, string);
 	copy = *slot;
 	if (copy)
 		return copy;
+	if (set->bytes >= SET_MAX)
+		return NULL;
 	copy = strdup(string);
 	if (!copy)
 		return NULL;
 	*slot = copy;
 	set->nr++;
+	set->bytes += strlen(copy) + 1;
 	return copy;
 }
 

@@ -9,9 +9,13 @@ struct string_set {
 	char **slots;
 	size_t nr;
 	size_t room; /* a power of two */
+	size_t bytes; /* of all strings */
 };
 
-/* The set's copy of the string, or NULL: out of memory. */
+/* A longer string is cut there, and ends in "...". */
+enum { STRING_SET_LONGEST = 4095 };
+
+/* The set's copy of the string, or NULL: out of memory, or more than a set may hold. */
 const char *string_set_add(struct string_set *set, const char *string);
 void string_set_free(struct string_set *set);
 

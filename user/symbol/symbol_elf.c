@@ -23,12 +23,13 @@ static bool is_function(const GElf_Sym *symbol)
 }
 
 /* Untyped symbols count when they stand in code; $x and $d only mark where aarch64 code starts. */
-static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section, const char *name)
+static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section,
+		       const struct symbol_spec *spec)
 {
 	if (is_function(symbol))
 		return true;
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) &&
-	       name[0] != '$';
+	       spec->name[0] != '$';
 }
 
 static unsigned int symbol_rank(const GElf_Sym *symbol)
@@ -43,8 +44,9 @@ static unsigned int symbol_rank(const GElf_Sym *symbol)
 }
 
 static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
-			GElf_Shdr *section, const char **name)
+			GElf_Shdr *section, struct symbol_spec *spec)
 {
+	const char *version;
 	Elf32_Word index = 0;
 
 	if (!gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
@@ -56,8 +58,15 @@ static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *s
 		return false;
 	if (!gelf_getshdr(elf_getscn(from->elf, index), section))
 		return false;
-	*name = elf_strptr(from->elf, from->strings, symbol->st_name);
-	return *name && **name;
+	spec->name =
+		elf_image_string(from->elf, from->strings, symbol->st_name, &spec->name_length);
+	if (!spec->name || !spec->name_length)
+		return false;
+	/* Old libraries have their symbol versions in the name. */
+	version = memchr(spec->name, '@', spec->name_length);
+	if (version)
+		spec->name_length = (size_t)(version - spec->name);
+	return true;
 }
 
 static int add_symbol(struct symbol_table *table, const struct elf_image *image,
@@ -67,15 +76,13 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	GElf_Shdr section;
 	GElf_Sym symbol;
 
-	if (!read_symbol(from, i, &symbol, &section, &spec.name) ||
-	    !names_text(&symbol, &section, spec.name) ||
+	if (!read_symbol(from, i, &symbol, &section, &spec) ||
+	    !names_text(&symbol, &section, &spec) ||
 	    !elf_image_offset(image, symbol.st_value, &spec.offset))
 		return 0;
 	spec.size = symbol.st_size;
 	spec.limit = spec.offset + (section.sh_addr + section.sh_size - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
-	/* Old libraries have their symbol versions in the name. */
-	spec.name_length = strcspn(spec.name, "@");
 	return spec.name_length ? symbol_table_add(table, &spec) : 0;
 }
 
@@ -133,10 +140,10 @@ static int add_debug_file(struct symbol_table *table, const struct elf_image *im
 	struct elf_image debug;
 	int debug_fd, code = 0;
 
-	debug_fd = debug_file_open(image->elf, fd, path, root);
+	debug_fd = debug_file_open(image->elf, fd, path, root, NULL);
 	if (debug_fd < 0)
 		return debug_fd == -ENOMEM ? debug_fd : 0;
-	if (!elf_image_open(debug_fd, ELF_COPY, &debug, NULL)) {
+	if (!elf_image_open(debug_fd, &debug, NULL)) {
 		code = elf_symbols_add(table, image, debug.elf, has_symtab);
 		elf_image_close(&debug);
 	}
@@ -170,7 +177,7 @@ out:
 	elf_image_close(image);
 	if (code) {
 		symbol_table_free(table);
-		return error_errno(err, code, "symbols of %s", path);
+		return symbol_table_failure(code, path, err);
 	}
 	*ret = table;
 	return 0;
@@ -182,7 +189,7 @@ int symbol_table_load_elf(int fd, const char *path, const char *root, struct sym
 	struct elf_image image;
 	int code;
 
-	code = elf_image_open(fd, ELF_COPY, &image, err);
+	code = elf_image_open(fd, &image, err);
 	return code ? code : load_image(&image, fd, path, root, ret, err);
 }
 

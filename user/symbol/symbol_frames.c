@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "symbol/elf_check.h"
 #include "symbol/elf_symbols.h"
 
 /*
@@ -48,7 +49,7 @@ static bool find_frames(const struct elf_image *image, struct frames *ret)
 	ret->address = header.sh_addr;
 	ret->entries = (const unsigned char *)data->d_buf + HEADER_BYTES;
 	ret->nr = (uint32_t)read_int32(ret->entries - sizeof(uint32_t));
-	return ret->nr <= (data->d_size - HEADER_BYTES) / ENTRY_BYTES;
+	return ret->nr <= ELF_SYMBOLS_MAX && ret->nr <= (data->d_size - HEADER_BYTES) / ENTRY_BYTES;
 }
 
 /* The end of the segment that holds an offset. */

@@ -4,7 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "symbol/demangle.h"
+#include "symbol/elf_check.h"
 #include "symbol/elf_symbols.h"
 
 /* Size of a jump on x86-64 and aarch64; what .plt has beyond its jumps is a header in front. */
@@ -46,31 +48,36 @@ static bool find_relocations(struct plt *plt)
 	if (!plt->relocations || !find_symbols(plt, header.sh_link))
 		return false;
 	plt->nr = plt->relocations->d_size / header.sh_entsize;
-	return true;
+	return plt->nr <= ELF_SYMBOLS_MAX;
 }
 
-static const char *jump_target(const struct plt *plt, size_t i)
+/* A copy, NULL when there is none or no memory. */
+static char *jump_target(const struct plt *plt, size_t i)
 {
 	GElf_Rela relocation;
 	GElf_Sym symbol;
 	const char *name;
+	size_t length;
 
 	if (!gelf_getrela(plt->relocations, (int)i, &relocation) ||
 	    !GELF_R_SYM(relocation.r_info) ||
 	    !gelf_getsym(plt->symbols, (int)GELF_R_SYM(relocation.r_info), &symbol))
 		return NULL;
-	name = elf_strptr(plt->image->elf, plt->strings, symbol.st_name);
-	return name && *name ? name : NULL;
+	name = elf_image_string(plt->image->elf, plt->strings, symbol.st_name, &length);
+	return name && length ? strndup(name, length) : NULL;
 }
 
 static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i, uint64_t address)
 {
 	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
-	const char *target = jump_target(plt, i);
+	cleanup_free char *target = NULL;
 	char *plain, *name;
 	int length, code;
 
-	if (!target || !elf_image_offset(plt->image, address, &spec.offset))
+	if (!elf_image_offset(plt->image, address, &spec.offset))
+		return 0;
+	target = jump_target(plt, i);
+	if (!target)
 		return 0;
 	plain = demangle(target);
 	length = asprintf(&name, "%s@plt", plain ? plain : target);

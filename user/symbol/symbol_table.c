@@ -7,12 +7,22 @@
 
 #include "base/util.h"
 #include "symbol/demangle.h"
+#include "symbol/elf_check.h"
 #include "symbol/symbol_cover.h"
+
+/*
+ * What a table may take: of 4,194,304 symbols some 500 MiB, and their names. More than any program has,
+ * and less than who profiles it can spare.
+ */
+#define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
+#define TABLE_NAMES_MAX (256UL << 20)
+#define CUT "..."
 
 struct entry {
 	struct symbol symbol; /* first: a struct symbol of ours is its entry */
 	uint64_t limit;
 	size_t raw; /* the name as the file has it, in strings */
+	uint32_t length; /* of the name as the file has it */
 	uint32_t rank;
 	uint32_t order;
 	bool demangled; /* symbol.name is ours to free */
@@ -64,20 +74,27 @@ void symbol_table_free(struct symbol_table *table)
 	free(table);
 }
 
-static int copy_name(struct symbol_table *table, const struct symbol_spec *spec, size_t *ret)
+static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
+		     struct entry *entry)
 {
+	bool cut = spec->name_length >= ELF_NAME_MAX;
+	size_t length = cut ? ELF_NAME_MAX - 1 : spec->name_length;
 	int code;
 
-	*ret = NAMELESS;
-	if (!spec->name || !spec->name_length)
+	entry->raw = NAMELESS;
+	if (!spec->name || !length)
 		return 0;
-	code = grow((void **)&table->strings, &table->strings_room,
-		    table->used + spec->name_length + 1, 1);
+	if (table->used + length >= TABLE_NAMES_MAX)
+		return -E2BIG;
+	code = grow((void **)&table->strings, &table->strings_room, table->used + length + 1, 1);
 	if (code)
 		return code;
-	*ret = table->used;
-	memcpy(table->strings + table->used, spec->name, spec->name_length);
-	table->used += spec->name_length;
+	entry->raw = table->used;
+	entry->length = (uint32_t)length;
+	memcpy(table->strings + table->used, spec->name, length);
+	if (cut)
+		memcpy(table->strings + table->used + length - strlen(CUT), CUT, strlen(CUT));
+	table->used += length;
 	table->strings[table->used++] = '\0';
 	return 0;
 }
@@ -85,25 +102,23 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 {
 	struct entry *entry;
-	size_t raw;
 	int code;
 
-	/* Pieces name entries in 32 bits, and one value means none. */
-	if (table->nr >= COVER_NONE)
+	if (table->nr >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
 	code = grow((void **)&table->entries, &table->room, table->nr + 1, sizeof(*table->entries));
-	if (!code)
-		code = copy_name(table, spec, &raw);
 	if (code)
 		return code;
 	entry = &table->entries[table->nr];
 	memset(entry, 0, sizeof(*entry));
+	code = copy_name(table, spec, entry);
+	if (code)
+		return code;
 	entry->symbol.offset = spec->offset;
 	entry->symbol.size = spec->size;
 	if (entry->symbol.size > UINT64_MAX - spec->offset)
 		entry->symbol.size = UINT64_MAX - spec->offset;
 	entry->limit = spec->limit;
-	entry->raw = raw;
 	entry->rank = spec->rank;
 	entry->order = (uint32_t)table->nr++;
 	return 0;
@@ -115,18 +130,15 @@ static uint64_t entry_end(const struct entry *entry)
 }
 
 /* malloc is a better name than __libc_malloc, whatever the binding. */
-static int compare_names(const char *a, const char *b)
+static int compare_names(const struct entry *a, const struct entry *b)
 {
-	size_t under_a = strspn(a, "_"), under_b = strspn(b, "_");
-	size_t length_a, length_b;
+	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
 
 	if (under_a != under_b)
 		return under_a < under_b ? -1 : 1;
-	length_a = strlen(a);
-	length_b = strlen(b);
-	if (length_a != length_b)
-		return length_a < length_b ? -1 : 1;
-	return strcmp(a, b);
+	if (a->length != b->length)
+		return a->length < b->length ? -1 : 1;
+	return strcmp(a->symbol.name, b->symbol.name);
 }
 
 /* Ascending; the best alias of an address first. */
@@ -143,7 +155,7 @@ static int compare_entries(const void *left, const void *right)
 		return a->raw == NAMELESS ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	order = compare_names(a->symbol.name, b->symbol.name);
+	order = compare_names(a, b);
 	if (order)
 		return order;
 	if (a->symbol.size != b->symbol.size)
@@ -246,6 +258,14 @@ int symbol_table_finish(struct symbol_table *table)
 	if (table->overlap == SYMBOL_INNERMOST)
 		extend_unsized(table);
 	return build_cover(table);
+}
+
+int symbol_table_failure(int code, const char *of, struct error *err)
+{
+	if (code != -E2BIG)
+		return error_errno(err, code, "symbols of %.256s", of);
+	return error_set(err, code, "symbols of %.256s: more than %d, or %lu MiB of names", of,
+			 TABLE_SYMBOLS_MAX, TABLE_NAMES_MAX >> 20);
 }
 
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)

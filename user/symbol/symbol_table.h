@@ -39,6 +39,9 @@ struct symbol_table *symbol_table_new(enum symbol_overlap overlap); /* NULL: out
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec);
 int symbol_table_finish(struct symbol_table *table);
 
+/* Says why one of them failed, in the words of its user; -E2BIG is more than a table may have. */
+int symbol_table_failure(int code, const char *of, struct error *err);
+
 /* A stretch of text that one symbol names, or none (NULL). Its name may be mangled yet. */
 struct symbol_span {
 	uint64_t start;

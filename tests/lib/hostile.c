@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "hostile.h"
+
+#include <criterion/criterion.h>
+#include <elf.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+#define NR_TABLES 60000
+#define NR_NAMES 4096
+#define NAME_BYTES (16UL << 20)
+#define LINK "hole.debug"
+#define LINK_BYTES (15UL << 40)
+
+/* A file as it is built: the base, and behind it what is added. */
+struct building {
+	const char *folder;
+	int fd;
+	unsigned char *base;
+	size_t end; /* of what is in the file */
+	Elf64_Ehdr head;
+	Elf64_Shdr *sections; /* room for NR_TABLES more */
+	size_t nr;
+};
+
+static const char *const names[HOSTILE_KINDS] = { "segments", "tables",	 "symbols", "names", "link",
+						  "packed",   "endless", "notes",   "cut" };
+
+const char *hostile_name(enum hostile_kind kind)
+{
+	return names[kind];
+}
+
+static void put(const struct building *file, const void *bytes, size_t size, size_t at)
+{
+	cr_assert_eq(pwrite(file->fd, bytes, size, (off_t)at), (ssize_t)size);
+}
+
+/* Room of whole pages, which stays a hole where nothing is put. */
+static size_t add_room(struct building *file, size_t size)
+{
+	size_t at = (file->end + PAGE - 1) / PAGE * PAGE;
+
+	file->end = at + size;
+	cr_assert_eq(ftruncate(file->fd, (off_t)file->end), 0, "%zu bytes", file->end);
+	return at;
+}
+
+static void load(struct building *file, const char *base)
+{
+	int fd = open(base, O_RDONLY | O_CLOEXEC);
+	struct stat stat;
+
+	cr_assert(fd >= 0 && !fstat(fd, &stat), "%s", base);
+	file->end = (size_t)stat.st_size;
+	file->base = malloc(file->end);
+	cr_assert(file->base && read(fd, file->base, file->end) == stat.st_size);
+	close(fd);
+	memcpy(&file->head, file->base, sizeof(file->head));
+	file->nr = file->head.e_shnum;
+	file->sections = calloc(file->nr + NR_TABLES, sizeof(*file->sections));
+	cr_assert(file->sections);
+	memcpy(file->sections, file->base + file->head.e_shoff, file->nr * sizeof(Elf64_Shdr));
+	put(file, file->base, file->end, 0);
+}
+
+static void finish(struct building *file)
+{
+	size_t size = file->nr * sizeof(*file->sections);
+
+	file->head.e_shoff = add_room(file, size);
+	file->head.e_shnum = file->nr < SHN_LORESERVE ? (Elf64_Half)file->nr : 0;
+	put(file, file->sections, size, file->head.e_shoff);
+	put(file, &file->head, sizeof(file->head), 0);
+	free(file->sections);
+	free(file->base);
+	close(file->fd);
+}
+
+static Elf64_Shdr *find_type(const struct building *file, uint32_t type)
+{
+	size_t i;
+
+	for (i = 0; i < file->nr && file->sections[i].sh_type != type; i++)
+		;
+	cr_assert_lt(i, file->nr, "no section of type %u", type);
+	return &file->sections[i];
+}
+
+static Elf64_Shdr *find_name(const struct building *file, const char *name)
+{
+	const Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx];
+	size_t i;
+
+	for (i = 0; i < file->nr; i++)
+		if (!strcmp((char *)file->base + strings->sh_offset + file->sections[i].sh_name,
+			    name))
+			break;
+	cr_assert_lt(i, file->nr, "no section %s", name);
+	return &file->sections[i];
+}
+
+/* One section more, of a name that the others do not have. */
+static Elf64_Shdr *add_section(struct building *file, const char *name)
+{
+	Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx], *added;
+	size_t at = add_room(file, strings->sh_size + strlen(name) + 1);
+
+	put(file, file->base + strings->sh_offset, strings->sh_size, at);
+	put(file, name, strlen(name) + 1, at + strings->sh_size);
+	added = &file->sections[file->nr++];
+	added->sh_name = (Elf64_Word)strings->sh_size;
+	added->sh_type = SHT_PROGBITS;
+	added->sh_addralign = 1;
+	strings->sh_offset = at;
+	strings->sh_size += strlen(name) + 1;
+	return added;
+}
+
+static void make_segments(struct building *file)
+{
+	const size_t nr = 100000000;
+
+	file->head.e_phnum = PN_XNUM;
+	file->sections[0].sh_info = nr;
+	file->head.e_phoff = add_room(file, nr * sizeof(Elf64_Phdr));
+}
+
+static void make_tables(struct building *file)
+{
+	const Elf64_Shdr table = *find_type(file, SHT_SYMTAB);
+	size_t i;
+
+	for (i = 0; i < NR_TABLES; i++)
+		file->sections[file->nr++] = table;
+}
+
+static void make_symbols(struct building *file)
+{
+	Elf64_Shdr *table = find_type(file, SHT_SYMTAB);
+
+	table->sh_size = 200000000 * sizeof(Elf64_Sym);
+	table->sh_offset = add_room(file, table->sh_size);
+}
+
+/* All of the text is of each, and each name is the end of the one before. */
+static void make_names(struct building *file)
+{
+	const Elf64_Shdr *text = find_name(file, ".text");
+	Elf64_Shdr *table = find_type(file, SHT_SYMTAB);
+	Elf64_Shdr *strings = &file->sections[table->sh_link];
+	Elf64_Sym *symbols = calloc(NR_NAMES, sizeof(*symbols));
+	char *name = malloc(NAME_BYTES);
+	size_t i;
+
+	cr_assert(symbols && name);
+	for (i = 1; i < NR_NAMES; i++)
+		symbols[i] = (Elf64_Sym){ .st_name = (Elf64_Word)i,
+					  .st_info = ELF64_ST_INFO(STB_GLOBAL, STT_FUNC),
+					  .st_shndx = (Elf64_Half)(text - file->sections),
+					  .st_value = text->sh_addr,
+					  .st_size = text->sh_size };
+	memset(name, 'a', NAME_BYTES - 1);
+	name[NAME_BYTES - 1] = '\0';
+	table->sh_size = NR_NAMES * sizeof(*symbols);
+	table->sh_offset = add_room(file, table->sh_size);
+	put(file, symbols, table->sh_size, table->sh_offset);
+	strings->sh_size = NAME_BYTES;
+	strings->sh_offset = add_room(file, NAME_BYTES);
+	put(file, name, NAME_BYTES, strings->sh_offset);
+	free(symbols);
+	free(name);
+}
+
+static void make_link(struct building *file)
+{
+	static const struct {
+		char name[12];
+		uint32_t checksum;
+	} link = { LINK, 0x12345678 };
+	Elf64_Shdr *section;
+	char path[PATH_MAX];
+	off_t size = LINK_BYTES;
+	int hole;
+
+	/* A program that has its symbols does not look for them elsewhere. */
+	find_type(file, SHT_SYMTAB)->sh_type = SHT_PROGBITS;
+	section = add_section(file, ".gnu_debuglink");
+	section->sh_size = sizeof(link);
+	section->sh_offset = add_room(file, sizeof(link));
+	put(file, &link, sizeof(link), section->sh_offset);
+	snprintf(path, sizeof(path), "%s/" LINK, file->folder);
+	hole = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+	cr_assert_geq(hole, 0);
+	/* Not every file system has files of this size. */
+	while (ftruncate(hole, size))
+		size /= 2;
+	cr_assert_gt(size, 8L << 30);
+	close(hole);
+}
+
+static void make_packed(struct building *file)
+{
+	static const Elf64_Chdr packed = { .ch_type = ELFCOMPRESS_ZLIB,
+					   .ch_size = 1UL << 40,
+					   .ch_addralign = 1 };
+	Elf64_Shdr *info = find_name(file, ".debug_info");
+
+	info->sh_flags |= SHF_COMPRESSED;
+	info->sh_size = 1UL << 31;
+	info->sh_offset = add_room(file, info->sh_size);
+	put(file, &packed, sizeof(packed), info->sh_offset);
+}
+
+static void make_endless(struct building *file)
+{
+	Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx];
+
+	strings->sh_size--;
+}
+
+static void make_notes(struct building *file)
+{
+	const size_t nr = 1000, size = 1UL << 29;
+	Elf64_Phdr *segments = calloc(nr, sizeof(*segments)), *text = NULL;
+	size_t i, notes = add_room(file, size);
+
+	cr_assert(segments);
+	memcpy(segments, file->base + file->head.e_phoff, file->head.e_phnum * sizeof(*segments));
+	for (i = 0; i < file->head.e_phnum; i++)
+		if (segments[i].p_flags & PF_X && segments[i].p_type == PT_LOAD)
+			text = &segments[i];
+	cr_assert(text);
+	segments[0] = *text;
+	for (i = 1; i < nr; i++)
+		segments[i] = (Elf64_Phdr){ .p_type = PT_NOTE,
+					    .p_offset = notes,
+					    .p_filesz = size,
+					    .p_align = 1 };
+	file->head.e_phnum = (Elf64_Half)nr;
+	file->head.e_phoff = add_room(file, nr * sizeof(*segments));
+	put(file, segments, nr * sizeof(*segments), file->head.e_phoff);
+	free(segments);
+}
+
+void hostile_make(const char *base, const char *folder, enum hostile_kind kind)
+{
+	static void (*const make[HOSTILE_KINDS])(struct building * file) = {
+		[HOSTILE_SEGMENTS] = make_segments, [HOSTILE_TABLES] = make_tables,
+		[HOSTILE_SYMBOLS] = make_symbols,   [HOSTILE_NAMES] = make_names,
+		[HOSTILE_LINK] = make_link,	    [HOSTILE_PACKED] = make_packed,
+		[HOSTILE_ENDLESS] = make_endless,   [HOSTILE_NOTES] = make_notes,
+	};
+	struct building file = { .folder = folder };
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%s/%s", folder, names[kind]);
+	file.fd = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0755);
+	cr_assert_geq(file.fd, 0, "%s", path);
+	load(&file, base);
+	if (make[kind])
+		make[kind](&file);
+	finish(&file);
+	if (kind == HOSTILE_CUT)
+		cr_assert_eq(truncate(path, (off_t)file.head.e_shoff), 0);
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/elf_check.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define GNU_COMPRESSED "ZLIB" /* before the size, in sections called .zdebug */
+#define GNU_COMPRESSED_BYTES 12
+
+/* Sections of a linked file that no program has in its memory: some dozens. */
+#define PACKABLE_MAX 4096
+
+struct checking {
+	const unsigned char *bytes;
+	uint64_t size;
+	const struct mapped_file *file; /* NULL: memory of ours */
+	bool wide; /* ELFCLASS64 */
+	bool big; /* ELFDATA2MSB */
+	uint64_t nr_segments;
+	uint64_t nr_sections;
+	uint64_t names; /* section of the sections' names */
+	unsigned int symtabs;
+	unsigned int dynsyms;
+	uint64_t notes;
+	uint64_t unpacked;
+	uint64_t packable; /* sections that may be compressed */
+	struct error *err;
+};
+
+static bool is_inside(const struct checking *checking, uint64_t at, uint64_t size)
+{
+	return at <= checking->size && size <= checking->size - at;
+}
+
+/* A number in the file; behind its end there are zeros. */
+static uint64_t number(const struct checking *checking, uint64_t at, size_t size)
+{
+	uint64_t value = 0;
+	size_t i;
+
+	if (!is_inside(checking, at, size))
+		return 0;
+	for (i = 0; i < size; i++)
+		value = value << 8 | checking->bytes[at + (checking->big ? i : size - 1 - i)];
+	return value;
+}
+
+/* A member of a struct Elf32_TYPE or Elf64_TYPE at an offset of the file. */
+#define MEMBER(checking, at, type, member)                                                         \
+	((checking)->wide ? number(checking, (at) + offsetof(Elf64_##type, member),                \
+				   sizeof(((Elf64_##type *)0)->member)) :                          \
+			    number(checking, (at) + offsetof(Elf32_##type, member),                \
+				   sizeof(((Elf32_##type *)0)->member)))
+#define SIZE(checking, type) ((checking)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
+
+static int own(const struct checking *checking, uint64_t at, uint64_t size)
+{
+	int code = checking->file ? mapped_file_own(checking->file, at, size) : 0;
+
+	return code ? error_errno(checking->err, code, "ELF file") : 0;
+}
+
+static int too_many(const struct checking *checking, uint64_t nr, const char *what)
+{
+	return error_set(checking->err, -E2BIG, "ELF file: %llu %s, more than are read",
+			 (unsigned long long)nr, what);
+}
+
+static int read_head(struct checking *checking)
+{
+	unsigned char class, data;
+
+	class = checking->size > EI_CLASS ? checking->bytes[EI_CLASS] : ELFCLASSNONE;
+	data = checking->size > EI_DATA ? checking->bytes[EI_DATA] : ELFDATANONE;
+	if (checking->size < sizeof(Elf32_Ehdr) || memcmp(checking->bytes, ELFMAG, SELFMAG) ||
+	    (class != ELFCLASS32 && class != ELFCLASS64) ||
+	    (data != ELFDATA2LSB && data != ELFDATA2MSB))
+		return error_set(checking->err, -ENOEXEC, "ELF file: not an ELF file");
+	checking->wide = class == ELFCLASS64;
+	checking->big = data == ELFDATA2MSB;
+	return 0;
+}
+
+/* Where there are too many for their fields, the first section has them: only core files do. */
+static int count_headers(struct checking *checking, uint64_t sections)
+{
+	checking->nr_segments = MEMBER(checking, 0, Ehdr, e_phnum);
+	checking->nr_sections = MEMBER(checking, 0, Ehdr, e_shnum);
+	checking->names = MEMBER(checking, 0, Ehdr, e_shstrndx);
+	if (checking->nr_segments == PN_XNUM)
+		checking->nr_segments = MEMBER(checking, sections, Shdr, sh_info);
+	if (!checking->nr_sections && sections)
+		checking->nr_sections = MEMBER(checking, sections, Shdr, sh_size);
+	if (checking->names == SHN_XINDEX)
+		checking->names = MEMBER(checking, sections, Shdr, sh_link);
+	if (checking->nr_segments > ELF_SEGMENTS_MAX)
+		return too_many(checking, checking->nr_segments, "program headers");
+	if (checking->nr_sections > ELF_SECTIONS_MAX)
+		return too_many(checking, checking->nr_sections, "sections");
+	return 0;
+}
+
+static int check_segments(struct checking *checking)
+{
+	uint64_t at = MEMBER(checking, 0, Ehdr, e_phoff), i;
+	int code = own(checking, at, checking->nr_segments * SIZE(checking, Phdr));
+
+	for (i = 0; !code && i < checking->nr_segments; i++, at += SIZE(checking, Phdr)) {
+		uint64_t size = MEMBER(checking, at, Phdr, p_filesz);
+
+		if (MEMBER(checking, at, Phdr, p_type) == PT_NOTE &&
+		    is_inside(checking, MEMBER(checking, at, Phdr, p_offset), size))
+			checking->notes += size;
+	}
+	return code;
+}
+
+/* Each file has one of each kind; libelf would hand out any number. */
+static int check_symbols(const struct checking *checking, unsigned int *nr, uint64_t size)
+{
+	if (++*nr > 1)
+		return too_many(checking, *nr, "symbol tables of a kind");
+	if (size / SIZE(checking, Sym) > ELF_SYMBOLS_MAX)
+		return too_many(checking, size / SIZE(checking, Sym), "symbols");
+	return 0;
+}
+
+/* Names are looked up by strlen(): without an end each look-up would search all that is there. */
+static int check_names(const struct checking *checking, uint64_t at, uint64_t size)
+{
+	int code = size ? own(checking, at + size - 1, 1) : 0;
+
+	if (!code && (!size || checking->bytes[at + size - 1]))
+		code = error_set(checking->err, -EIO, "ELF file: names of sections without an end");
+	return code;
+}
+
+static int check_section(struct checking *checking, uint64_t index, uint64_t header)
+{
+	uint64_t type = MEMBER(checking, header, Shdr, sh_type);
+	uint64_t at = MEMBER(checking, header, Shdr, sh_offset);
+	uint64_t size = MEMBER(checking, header, Shdr, sh_size);
+	int code = 0;
+
+	/* libelf does not give out what is not in the file. */
+	if (type == SHT_NULL || type == SHT_NOBITS || !is_inside(checking, at, size))
+		return 0;
+	if (index == checking->names)
+		code = check_names(checking, at, size);
+	if (code)
+		return code;
+	if (type == SHT_SYMTAB)
+		return check_symbols(checking, &checking->symtabs, size);
+	if (type == SHT_DYNSYM)
+		return check_symbols(checking, &checking->dynsyms, size);
+	if (type == SHT_NOTE)
+		checking->notes += size;
+	return 0;
+}
+
+static int check_sections(struct checking *checking, uint64_t sections)
+{
+	int code = own(checking, sections, checking->nr_sections * SIZE(checking, Shdr));
+	uint64_t i;
+
+	for (i = 0; !code && i < checking->nr_sections; i++)
+		code = check_section(checking, i, sections + i * SIZE(checking, Shdr));
+	return code;
+}
+
+static int check(struct checking *checking)
+{
+	uint64_t sections;
+	int code = own(checking, 0, sizeof(Elf64_Ehdr));
+
+	if (!code)
+		code = read_head(checking);
+	if (code)
+		return code;
+	sections = MEMBER(checking, 0, Ehdr, e_shoff);
+	code = own(checking, sections, SIZE(checking, Shdr));
+	if (!code)
+		code = count_headers(checking, sections);
+	if (!code)
+		code = check_segments(checking);
+	if (!code)
+		code = check_sections(checking, sections);
+	if (!code && checking->notes > ELF_NOTES_MAX)
+		code = too_many(checking, checking->notes, "bytes of notes");
+	return code;
+}
+
+/* Bytes that a section unpacks to, by its first ones; 0: it is not compressed. */
+static uint64_t unpacked_size(const struct checking *checking, uint64_t at, uint64_t flags)
+{
+	uint64_t size = 0;
+	size_t i;
+
+	if (flags & SHF_COMPRESSED) {
+		size = MEMBER(checking, at, Chdr, ch_size);
+	} else if (is_inside(checking, at, GNU_COMPRESSED_BYTES) &&
+		   !memcmp(checking->bytes + at, GNU_COMPRESSED, strlen(GNU_COMPRESSED))) {
+		for (i = strlen(GNU_COMPRESSED); i < GNU_COMPRESSED_BYTES; i++)
+			size = size << 8 | checking->bytes[at + i];
+	}
+	return size > ELF_UNPACKED_MAX ? ELF_UNPACKED_MAX + 1ULL : size;
+}
+
+/* Compressed are debug information and the like, which no program has in its memory. */
+static int check_packed(struct checking *checking, uint64_t header)
+{
+	uint64_t type = MEMBER(checking, header, Shdr, sh_type);
+	uint64_t flags = MEMBER(checking, header, Shdr, sh_flags);
+	uint64_t at = MEMBER(checking, header, Shdr, sh_offset);
+	int code;
+
+	if (!(flags & SHF_COMPRESSED) && (type != SHT_PROGBITS || flags & SHF_ALLOC))
+		return 0;
+	if (++checking->packable > PACKABLE_MAX)
+		return too_many(checking, checking->packable, "sections of debug information");
+	code = own(checking, at, sizeof(Elf64_Chdr));
+	if (!code)
+		checking->unpacked += unpacked_size(checking, at, flags);
+	if (checking->unpacked > ELF_UNPACKED_MAX)
+		return error_set(checking->err, -E2BIG,
+				 "ELF file: compressed sections of more than %d MiB",
+				 ELF_UNPACKED_MAX >> 20);
+	return code;
+}
+
+int elf_check_packed(const struct mapped_file *file, struct error *err)
+{
+	struct checking checking = { .bytes = file->bytes,
+				     .size = file->size,
+				     .file = file,
+				     .err = err };
+	uint64_t sections, i;
+	int code = read_head(&checking);
+
+	sections = MEMBER(&checking, 0, Ehdr, e_shoff);
+	if (!code)
+		code = count_headers(&checking, sections);
+	for (i = 0; !code && i < checking.nr_sections; i++)
+		code = check_packed(&checking, sections + i * SIZE(&checking, Shdr));
+	return code;
+}
+
+int elf_check_file(const struct mapped_file *file, struct error *err)
+{
+	struct checking checking = { .bytes = file->bytes,
+				     .size = file->size,
+				     .file = file,
+				     .err = err };
+
+	return check(&checking);
+}
+
+int elf_check_memory(const void *memory, size_t size, struct error *err)
+{
+	struct checking checking = { .bytes = memory, .size = size, .err = err };
+
+	return check(&checking);
+}
