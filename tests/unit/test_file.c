@@ -341,7 +341,6 @@ Test(file, size_limit_leaves_the_old_file)
 	struct error err;
 
 	put("a", "old");
-	signal(SIGXFSZ, SIG_IGN);
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
 	cr_assert_eq(write_file("a", "longer", &err), -EFBIG);
 	cr_assert_str_eq(err.text, "a: File too large");
@@ -369,11 +368,15 @@ Test(file, owner)
 		return;
 	}
 	put("old", "text");
-	cr_assert_eq(chown("old", 12345, 23456), 0);
+	cr_assert_eq(chown("old", 0, 23456), 0);
 	cr_assert_eq(write_file("old", "new", &err), 0);
-	assert_owner("old", 12345, 23456);
+	assert_owner("old", 0, 23456);
 	setenv("SUDO_UID", "1111", 1);
 	setenv("SUDO_GID", "2222", 1);
+	cr_assert_eq(chown("old", 1111, 23456) | chmod("old", 0664), 0);
+	cr_assert_eq(write_file("old", "new", &err), 0);
+	assert_owner("old", 1111, 2222);
+	cr_assert_eq(mode_of("old"), 0664);
 	cr_assert_eq(write_file("new", "text", &err), 0);
 	assert_owner("new", 1111, 2222);
 	setenv("SUDO_UID", "-1", 1);
@@ -382,6 +385,74 @@ Test(file, owner)
 	setenv("SUDO_UID", "4294967295", 1);
 	cr_assert_eq(write_file("none", "text", &err), 0);
 	assert_owner("none", 0, getegid());
+}
+
+/* In /tmp a file may be there before us, open for those who made it. */
+Test(file, made_beforehand_by_another)
+{
+	struct error err;
+	char text[8] = "";
+	int fd;
+
+	if (geteuid()) {
+		cr_skip_test("needs root, to make files that are somebody else's");
+		return;
+	}
+	put("a", "bait");
+	cr_assert_eq(chown("a", 12345, 23456) | chmod("a", 0666), 0);
+	fd = open("a", O_RDONLY);
+	cr_assert_eq(write_file("a", "ours", &err), 0, "%s", err.text);
+	assert_owner("a", 0, getegid());
+	cr_assert_eq(mode_of("a"), 0644);
+	cr_assert_eq(read(fd, text, sizeof(text)), 4);
+	cr_assert_str_eq(text, "bait");
+	close(fd);
+	put("b", "bait");
+	cr_assert_eq(chown("b", 12345, 23456) | chmod("b", 0600), 0);
+	cr_assert_eq(write_file("b", "ours", &err), 0, "%s", err.text);
+	assert_owner("b", 0, getegid());
+	cr_assert_eq(mode_of("b"), 0600);
+	cr_assert_eq(mkfifo("fifo", 0666) | chown("fifo", 12345, 23456), 0);
+	cr_assert_eq(output_check("fifo", &err), -EPERM);
+	cr_assert_eq(write_file("fifo", "ours", &err), -EPERM);
+	cr_assert_str_eq(err.text, "fifo: a fifo that another user made");
+	cr_assert_eq(entries("."), 3);
+}
+
+/* The rule for links holds for what is written directly, too. */
+Test(file, foreign_link_to_a_device)
+{
+	struct error err;
+
+	if (geteuid()) {
+		cr_skip_test("needs root, to make a link that is somebody else's");
+		return;
+	}
+	cr_assert_eq(chmod(".", 01777), 0);
+	cr_assert_eq(symlink("/dev/null", "a"), 0);
+	cr_assert_eq(lchown("a", 12345, 12345), 0);
+	cr_assert_eq(write_file("a", "text", &err), -EACCES);
+	cr_assert_eq(output_check("a", &err), -EACCES);
+}
+
+static mode_t written_as(const char *path, unsigned int flags)
+{
+	struct output *out;
+	struct error err;
+
+	cr_assert_eq(output_open_as(path, flags, &out, &err), 0, "%s", err.text);
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	return mode_of(path);
+}
+
+Test(file, confidential)
+{
+	umask(0);
+	cr_assert_eq(written_as("plain", 0), 0644);
+	cr_assert_eq(written_as("secret", OUTPUT_CONFIDENTIAL), 0600);
+	/* What is ours is as we made it. */
+	cr_assert_eq(chmod("secret", 0640), 0);
+	cr_assert_eq(written_as("secret", OUTPUT_CONFIDENTIAL), 0640);
 }
 
 Test(file, check_finds_what_would_fail)

@@ -237,3 +237,24 @@ Test(profile, index_finds_functions)
 	profile_index_free(NULL);
 	profile_free(profile);
 }
+
+Test(profile, confidential)
+{
+	char mode[] = "split", kind[] = "system", command[] = "command";
+	struct profile_target target = { .kind = command };
+	struct profile_object object = { .kind = PROFILE_FILE };
+	struct profile profile = { .targets = &target,
+				   .nr_targets = 1,
+				   .objects = &object,
+				   .nr_objects = 1 };
+
+	cr_assert(!profile_is_confidential(&profile));
+	target.kind = kind;
+	cr_assert(profile_is_confidential(&profile));
+	target.kind = command;
+	object.kind = PROFILE_KERNEL;
+	cr_assert(profile_is_confidential(&profile));
+	object.kind = PROFILE_FILE;
+	profile.sampling.mode = mode;
+	cr_assert(profile_is_confidential(&profile));
+}

@@ -13,10 +13,18 @@
  * A file that appears under its name whole or not at all: it is written beside FILE and renamed.
  * "-" is standard output. A FILE that is there and not a regular file (/dev/null, a fifo) is
  * written directly. A symbolic link stays and its target is replaced. A name that ends in .gz is
- * compressed. Modes follow the umask, or the file that is replaced. Under sudo the file belongs
- * to the invoking user, else to whom the replaced file belonged.
+ * compressed. Modes follow the umask, or the file of ours that is replaced. Under sudo the file
+ * belongs to the invoking user, else to us: whoever made a file of that name beforehand, where others
+ * can write, has no part in what takes its place, and their fifo is not written to.
  */
 struct output;
+
+enum output_flags {
+	OUTPUT_GZ = 1, /* compressed, whatever the file is called */
+	OUTPUT_CONFIDENTIAL = 2, /* a new file is its owner's only */
+};
+
+int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err);
 
 int output_open(const char *path, struct output **ret, struct error *err);
 

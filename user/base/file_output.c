@@ -3,6 +3,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -65,13 +67,18 @@ static int create_temp(struct output *out, mode_t mode)
 	return -errno;
 }
 
-/* A replaced file's mode is kept: what was private stays private. */
-static int open_beside(struct output *out)
+/*
+ * The mode of a file of ours that is replaced is kept. One that somebody else made may be there for
+ * us to fill it: of that only what it forbids is.
+ */
+static int open_beside(struct output *out, bool confidential)
 {
-	mode_t mode = out->place.stat.st_mode & 0777;
+	mode_t fresh = confidential ? 0600 : 0644, mode = out->place.stat.st_mode & 0777;
 	int err;
 
-	err = create_temp(out, out->place.exists ? mode & 0600 : 0666);
+	if (out->place.exists && !out->place.ours)
+		mode &= fresh;
+	err = create_temp(out, out->place.exists ? mode & 0600 : fresh);
 	if (err) {
 		free(out->temp);
 		out->temp = NULL;
@@ -165,7 +172,7 @@ static int open_stream(struct output *out, bool gz)
 	return 0;
 }
 
-static int open_place(struct output *out, const char *path, struct error *err)
+static int open_place(struct output *out, const char *path, bool confidential, struct error *err)
 {
 	int code;
 
@@ -178,33 +185,55 @@ static int open_place(struct output *out, const char *path, struct error *err)
 	if (code)
 		return code;
 	if (out->place.direct) {
-		out->fd = open(out->place.name, O_WRONLY | O_NOCTTY | O_CLOEXEC);
-		code = out->fd < 0 ? -errno : 0;
+		code = file_place_open(&out->place);
+		out->fd = code < 0 ? -1 : code;
+		code = code < 0 ? code : 0;
 	} else {
-		code = open_beside(out);
+		code = open_beside(out, confidential);
 	}
 	return code ? error_errno(err, code, "%s", out->path) : 0;
 }
 
-static int open_output(const char *path, bool gz, struct output **ret, struct error *err)
+static void nothing(int number)
 {
+	(void)number;
+}
+
+/*
+ * At RLIMIT_FSIZE a write is to fail, and its file to be removed. Not SIG_IGN, which the programs that
+ * we start would inherit.
+ */
+static void survive_limit(void)
+{
+	struct sigaction old, ours = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+
+	if (!sigaction(SIGXFSZ, NULL, &old) && old.sa_handler == SIG_DFL)
+		sigaction(SIGXFSZ, &ours, NULL);
+}
+
+int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct output *out;
 	int code;
+
+	pthread_once(&once, survive_limit);
 
 	out = calloc(1, sizeof(*out));
 	if (!out)
 		return error_errno(err, -ENOMEM, "%s", path);
 	out->fd = -1;
 	out->place.dir = -1;
+	out->place.special = -1;
 	out->path = strdup(strcmp(path, "-") ? path : "standard output");
 	if (!out->path) {
 		code = error_errno(err, -ENOMEM, "%s", path);
 		goto fail;
 	}
-	code = open_place(out, path, err);
+	code = open_place(out, path, flags & OUTPUT_CONFIDENTIAL, err);
 	if (code)
 		goto fail;
-	code = open_stream(out, gz);
+	code = open_stream(out, flags & OUTPUT_GZ || ends_in_gz(path));
 	if (code) {
 		error_errno(err, code, "%s", out->path);
 		goto fail;
@@ -218,12 +247,12 @@ fail:
 
 int output_open(const char *path, struct output **ret, struct error *err)
 {
-	return open_output(path, ends_in_gz(path), ret, err);
+	return output_open_as(path, 0, ret, err);
 }
 
 int output_open_gz(const char *path, struct output **ret, struct error *err)
 {
-	return open_output(path, true, ret, err);
+	return output_open_as(path, OUTPUT_GZ, ret, err);
 }
 
 FILE *output_stream(struct output *out)
@@ -272,7 +301,9 @@ static void give_to_user(const struct output *out)
 
 	if (geteuid())
 		return;
-	if (!(sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid)) && !out->place.exists)
+	/* Not to whoever made a file of that name beforehand. */
+	if (!(sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid)) &&
+	    !(out->place.exists && out->place.ours))
 		return;
 	if (fchown(out->fd, uid, gid))
 		return;

@@ -129,6 +129,30 @@ static int place_direct(const char *path, struct file_place *place)
 	return place->name ? 0 : -ENOMEM;
 }
 
+/* Under sudo the files of who called it are ours too. */
+static bool is_ours(uid_t owner)
+{
+	const char *user = geteuid() ? NULL : getenv("SUDO_UID");
+	uint64_t uid;
+
+	return owner == geteuid() || (user && !parse_u64(user, &uid) && owner == uid);
+}
+
+/* Fills in what is at a path without links; nothing there is no error. */
+static int look_at(const char *path, struct file_place *place)
+{
+	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno == ENOENT ? 0 : -errno;
+	place->special = fd;
+	if (fstat(fd, &place->stat))
+		return -errno;
+	place->exists = true;
+	place->ours = is_ours(place->stat.st_uid);
+	return S_ISDIR(place->stat.st_mode) ? -EISDIR : 0;
+}
+
 /* The path holds no link any more; the folder is pinned so that a renamed one does no harm. */
 static int place_in_folder(const char *path, struct file_place *place)
 {
@@ -147,6 +171,13 @@ static int place_in_folder(const char *path, struct file_place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
+static void close_place(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 static int find_place(const char *path, struct file_place *place)
 {
 	cleanup_free char *target = NULL;
@@ -155,36 +186,56 @@ static int find_place(const char *path, struct file_place *place)
 	if (!*path)
 		return -ENOENT;
 	place->exists = !stat(path, &place->stat);
-	if (!place->exists && errno != ENOENT)
-		return -errno;
-	if (place->exists && S_ISDIR(place->stat.st_mode))
-		return -EISDIR;
-	if (place->exists && (!S_ISREG(place->stat.st_mode) || is_descriptor(path)))
+	if (place->exists && is_descriptor(path) && !S_ISDIR(place->stat.st_mode))
 		return place_direct(path, place);
 	err = follow_links(path, &target);
-	return err ? err : place_in_folder(target, place);
+	if (!err)
+		err = look_at(target, place);
+	if (err)
+		return err;
+	if (!place->exists || S_ISREG(place->stat.st_mode)) {
+		close_place(&place->special);
+		return place_in_folder(target, place);
+	}
+	/* Its maker may be waiting for what is not meant for them. */
+	if (S_ISFIFO(place->stat.st_mode) && !place->ours && place->stat.st_uid)
+		return -EPERM;
+	return place_direct(target, place);
 }
 
 int file_place_find(const char *path, struct file_place *ret, struct error *err)
 {
-	struct file_place place = { .dir = -1 };
+	struct file_place place = { .dir = -1, .special = -1 };
+	bool fifo;
 	int code;
 
 	code = find_place(path, &place);
-	if (code) {
-		file_place_free(&place);
-		return error_errno(err, code, "%s", path);
+	if (!code) {
+		*ret = place;
+		return 0;
 	}
-	*ret = place;
-	return 0;
+	fifo = place.exists && S_ISFIFO(place.stat.st_mode);
+	file_place_free(&place);
+	if (code == -EPERM && fifo)
+		return error_set(err, code, "%s: a fifo that another user made", path);
+	return error_errno(err, code, "%s", path);
+}
+
+int file_place_open(const struct file_place *place)
+{
+	char path[32];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", place->special);
+	fd = open(place->special < 0 ? place->name : path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
 }
 
 void file_place_free(struct file_place *place)
 {
-	if (place->dir >= 0)
-		close(place->dir);
+	close_place(&place->dir);
+	close_place(&place->special);
 	free(place->name);
-	place->dir = -1;
 	place->name = NULL;
 }
 

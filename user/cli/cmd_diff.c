@@ -96,7 +96,10 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	int status;
 
 	if (arguments->html)
-		status = write_page("diff", arguments->html, put_page, diff);
+		status = write_page("diff", arguments->html,
+				    profile_is_confidential(diff->old) ||
+					    profile_is_confidential(diff->new),
+				    put_page, diff);
 	else
 		status = write_table(diff, arguments);
 	if (status || !above)

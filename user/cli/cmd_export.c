@@ -125,14 +125,16 @@ static int write_output(const struct export_arguments *arguments, const struct p
 {
 	const char *path = arguments->output ? arguments->output : "-";
 	struct error err = { 0 };
+	unsigned int flags = 0;
 	struct output *out;
 	int result;
 
-	result_begin();
 	if (profile && arguments->format->compressed)
-		result = output_open_gz(path, &out, &err);
-	else
-		result = output_open(path, &out, &err);
+		flags |= OUTPUT_GZ;
+	if (profile && profile_is_confidential(profile))
+		flags |= OUTPUT_CONFIDENTIAL;
+	result_begin();
+	result = output_open_as(path, flags, &out, &err);
 	if (!result) {
 		if (profile)
 			result = arguments->format->write(profile, options, output_stream(out),

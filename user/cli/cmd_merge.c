@@ -153,7 +153,8 @@ static int sum_up(size_t nr_files, char **files, struct profile **ret, struct er
 static int write_sum(const struct profile *sum, const char *path, struct error *err)
 {
 	struct output *out;
-	int code = output_open(path, &out, err);
+	int code = output_open_as(path, profile_is_confidential(sum) ? OUTPUT_CONFIDENTIAL : 0,
+				  &out, err);
 
 	if (code)
 		return code;

@@ -189,7 +189,8 @@ static int write_html(const struct profile *profile, const struct report_argumen
 			     .syntax = arguments->syntax },
 	};
 
-	return write_page("report", arguments->html, put_page, &page);
+	return write_page("report", arguments->html, profile_is_confidential(profile), put_page,
+			  &page);
 }
 
 static int write_report(const struct profile *profile, const struct report_arguments *arguments)

@@ -317,7 +317,8 @@ static int write_record(struct serve *serve, struct error *err)
 	ret = calls_finish(serve->calls, &profile, err);
 	if (ret)
 		return ret;
-	ret = output_open(serve->arguments->record, &out, err);
+	/* What all users called. */
+	ret = output_open_as(serve->arguments->record, OUTPUT_CONFIDENTIAL, &out, err);
 	if (!ret) {
 		ret = profile_write(profile, output_stream(out), err);
 		ret = output_finish(out, ret, err);

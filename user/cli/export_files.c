@@ -67,7 +67,8 @@ static int write_file(struct export_files *files, uint32_t object, struct error 
 
 	files->options.file_object = object;
 	name_file(files, object, path, sizeof(path));
-	result = output_open(path, &out, err);
+	result = output_open_as(
+		path, profile_is_confidential(files->profile) ? OUTPUT_CONFIDENTIAL : 0, &out, err);
 	if (result)
 		return result;
 	result = files->format->write(files->profile, &files->options, output_stream(out), err);

@@ -18,7 +18,7 @@ const struct opt page_opts[] = {
 	{ 0 }
 };
 
-int write_page(const char *command, const char *file,
+int write_page(const char *command, const char *file, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of)
 {
 	struct error err = { 0 };
@@ -26,7 +26,7 @@ int write_page(const char *command, const char *file,
 	int result;
 
 	result_begin();
-	result = output_open(file, &out, &err);
+	result = output_open_as(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);
 	if (!result)
 		result = output_finish(out, put(of, output_stream(out), &err), &err);
 	/* The reader of a pipe has left: it knows. */

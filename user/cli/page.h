@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_CLI_PAGE_H
 #define BPFPROFIL_CLI_PAGE_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -16,10 +17,10 @@ extern const struct opt page_opts[];
 	}
 
 /*
- * --html FILE of a command: what put() writes becomes FILE, whole or not at all. Returns the exit
- * status, with the message printed.
+ * --html FILE of a command: what put() writes becomes FILE, whole or not at all, and when it is
+ * confidential its owner's only. Returns the exit status, with the message printed.
  */
-int write_page(const char *command, const char *file,
+int write_page(const char *command, const char *file, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of);
 
 #endif

@@ -38,7 +38,8 @@ static int write_file(const struct profile *profile, const char *path, struct er
 	struct output *out;
 	int ret;
 
-	ret = output_open(path, &out, err);
+	ret = output_open_as(path, profile_is_confidential(profile) ? OUTPUT_CONFIDENTIAL : 0, &out,
+			     err);
 	if (ret)
 		return ret;
 	ret = profile_write(profile, output_stream(out), err);

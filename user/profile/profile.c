@@ -241,6 +241,22 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 	return sum;
 }
 
+bool profile_is_confidential(const struct profile *profile)
+{
+	const char *mode = profile->sampling.mode;
+	size_t i;
+
+	if (mode && !strcmp(mode, "split"))
+		return true;
+	for (i = 0; i < profile->nr_targets; i++)
+		if (!strcmp(profile->targets[i].kind, "system"))
+			return true;
+	for (i = 0; i < profile->nr_objects; i++)
+		if (profile->objects[i].kind == PROFILE_KERNEL)
+			return true;
+	return false;
+}
+
 int profile_note(struct profile *profile, const char *format, ...)
 {
 	char **notes = reallocarray(profile->notes, profile->nr_notes + 1, sizeof(*notes));

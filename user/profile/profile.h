@@ -210,6 +210,12 @@ bool profile_cpu_time(const struct profile *profile, uint64_t *ret);
 /* Sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 
+/*
+ * Whether it says where the kernel lies in memory, or what processes did that were not asked for by
+ * name: a new file of it is its owner's only.
+ */
+bool profile_is_confidential(const struct profile *profile);
+
 /* A sentence for the reader; -ENOMEM. */
 int profile_note(struct profile *profile, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
