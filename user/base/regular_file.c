@@ -3,12 +3,21 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/openat2.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
+
+/* A group that owns nothing. */
+#define NOBODY 65534
+#ifndef GROUPS_MAX
+#define GROUPS_MAX 65536
+#endif
 
 /* place is open by O_PATH: what it is cannot change any more. */
 static int reopen(int place)
@@ -48,6 +57,54 @@ int regular_file_open(const char *root, const char *path)
 		return -errno;
 	place = place_below(dir, path, 0, RESOLVE_IN_ROOT);
 	return reopen(place);
+}
+
+/* Of this thread alone, by the kernel's own calls: those of libc are for all threads. */
+struct identity {
+	gid_t groups[GROUPS_MAX];
+	long nr_groups;
+	gid_t group;
+};
+
+static void take_back(const struct identity *own)
+{
+	setfsuid(geteuid());
+	setfsgid(own->group);
+	syscall(SYS_setgroups, own->nr_groups, own->groups);
+}
+
+/* No group at all: those of the user are not known, and ours are not theirs. */
+static bool become(uid_t user, struct identity *own)
+{
+	own->nr_groups = syscall(SYS_getgroups, GROUPS_MAX, own->groups);
+	if (own->nr_groups < 0 || syscall(SYS_setgroups, 0, NULL))
+		return false;
+	own->group = (gid_t)setfsgid(NOBODY);
+	setfsuid(user);
+	/* They tell what was there before, and not whether they failed. */
+	if (setfsgid(-1U) == NOBODY && (uid_t)setfsuid(-1U) == user)
+		return true;
+	take_back(own);
+	return false;
+}
+
+int regular_file_open_as(uid_t owner, const char *root, const char *path)
+{
+	struct identity *own;
+	int fd = -EPERM;
+
+	/* Who is not root has no more rights than theirs to lend. */
+	if (geteuid() || !owner)
+		return regular_file_open(root, path);
+	own = malloc(sizeof(*own));
+	if (!own)
+		return -ENOMEM;
+	if (become(owner, own)) {
+		fd = regular_file_open(root, path);
+		take_back(own);
+	}
+	free(own);
+	return fd;
 }
 
 int regular_file_open_at(int dir, const char *name)

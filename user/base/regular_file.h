@@ -13,7 +13,13 @@
  */
 int regular_file_open(const char *root, const char *path);
 
-/* The same of a name below the directory dir; no symbolic link at its end is followed. */
+/*
+ * As the user owner would: what only we may read, root for instance, is not opened for them. -EACCES
+ * then; -EPERM when we cannot take their place.
+ */
+int regular_file_open_as(uid_t owner, const char *root, const char *path);
+
+/* The same as regular_file_open() of a name below the directory dir; no symbolic link at its end is followed. */
 int regular_file_open_at(int dir, const char *name);
 
 #endif

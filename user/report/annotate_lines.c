@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "report/annotate_impl.h"
@@ -98,22 +99,33 @@ static void count_lines(struct annotation *annotation)
 struct missing {
 	const char *first;
 	size_t nr;
+	const char *refused; /* that the object's owner may not read */
 	const char *newer; /* than the object's file */
 };
 
 /* lines[*at ...] of one file. */
-static int read_file(struct annotating *work, time_t built, size_t *at, struct missing *missing)
+static int read_file(struct annotating *work, const struct stat *built, size_t *at,
+		     struct missing *missing)
 {
+	const struct source_search search = {
+		.root = work->root,
+		/* As an opener says it of another process's root directory. */
+		.contained = !strncmp(work->root, "/proc/", strlen("/proc/")),
+		.owner = built->st_uid,
+		.folder = work->request->source,
+	};
 	struct annotation *annotation = work->annotation;
 	const char *path = annotation->lines[*at].file, *text;
 	struct source_file file;
 	struct annotation_line *line;
 	int code;
 
-	code = source_file_read(path, work->request->source, &file);
-	if (code && code != -ENOMEM && !missing->nr++)
+	code = source_file_read(path, &search, &file);
+	if (code == -EACCES && !geteuid())
+		missing->refused = path;
+	else if (code && code != -ENOMEM && !missing->nr++)
 		missing->first = path;
-	if (!code && file.changed > built)
+	if (!code && file.changed > built->st_mtime)
 		missing->newer = path;
 	for (; code != -ENOMEM && *at < annotation->nr_lines; ++*at) {
 		line = &annotation->lines[*at];
@@ -141,6 +153,10 @@ static int note_missing(struct annotation *annotation, const struct missing *mis
 		code = annotation_note(
 			annotation, "no source file %s, nor %zu others; --source DIR looks there",
 			missing->first, missing->nr - 1);
+	if (!code && missing->refused)
+		code = annotation_note(annotation,
+				       "%s is not shown: who owns the program may not read it",
+				       missing->refused);
 	if (!code && missing->newer)
 		code = annotation_note(annotation,
 				       "%s was changed after the program was built: its lines may "
@@ -159,7 +175,7 @@ static int read_sources(struct annotating *work)
 	if (fstat(work->fd, &stat))
 		return -errno;
 	while (!code && at < work->annotation->nr_lines)
-		code = read_file(work, stat.st_mtime, &at, &missing);
+		code = read_file(work, &stat, &at, &missing);
 	return code ? code : note_missing(work->annotation, &missing);
 }
 

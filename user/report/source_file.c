@@ -2,7 +2,6 @@
 #include "report/source_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,24 +9,38 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
 
 /* A generated parser has some megabytes. */
 #define FILE_MAX (64 << 20)
 
-static int open_source(const char *path, const char *folder)
+/* The folder is the user's word, and what debug information says must not lead out of it. */
+static int open_below(const char *folder, const char *path)
 {
 	char below[PATH_MAX];
 	const char *end;
-	int fd;
+	int fd = -ENOENT;
 
-	/* O_NONBLOCK: a FIFO of that name must not hang us. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	for (end = path; fd < 0 && folder && end; end = strchr(end + 1, '/')) {
+	for (end = path; fd < 0 && end; end = strchr(end + 1, '/')) {
+		if (strstr(end, "/../") || !strncmp(end, "../", 3))
+			continue;
 		snprintf(below, sizeof(below), "%s/%s", folder, end);
-		fd = open(below, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+		fd = regular_file_open("", below);
 	}
-	return fd < 0 ? -errno : fd;
+	return fd;
+}
+
+static int open_source(const char *path, const struct source_search *search)
+{
+	int fd = regular_file_open_as(search->owner, search->root, path), below;
+
+	if (fd < 0 && *search->root && !search->contained)
+		fd = regular_file_open_as(search->owner, "", path);
+	if (fd >= 0 || !search->folder)
+		return fd;
+	below = open_below(search->folder, path);
+	return below < 0 ? fd : below;
 }
 
 static int read_text(int fd, size_t size, struct source_file *ret)
@@ -68,9 +81,9 @@ static int split_lines(struct source_file *file)
 	return 0;
 }
 
-int source_file_read(const char *path, const char *folder, struct source_file *ret)
+int source_file_read(const char *path, const struct source_search *search, struct source_file *ret)
 {
-	cleanup_fd int fd = open_source(path, folder);
+	cleanup_fd int fd = open_source(path, search);
 	struct stat stat;
 	int code;
 
@@ -79,7 +92,7 @@ int source_file_read(const char *path, const char *folder, struct source_file *r
 		return fd;
 	if (fstat(fd, &stat))
 		return -errno;
-	if (!S_ISREG(stat.st_mode) || stat.st_size > FILE_MAX)
+	if (stat.st_size > FILE_MAX)
 		return -EINVAL;
 	ret->changed = stat.st_mtime;
 	code = read_text(fd, (size_t)stat.st_size, ret);
