@@ -12,7 +12,10 @@
 #include <sys/vfs.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
+
+#define NO_UID UINT32_MAX
 
 char *record_path(const struct record *record)
 {
@@ -56,9 +59,9 @@ static bool same_file(int fd, const struct record *record)
 	       (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
-static int open_if_same(const char *path, const struct record *record)
+static int open_if_same(const char *root, const char *path, const struct record *record)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int fd = regular_file_open(root, path);
 
 	if (fd < 0 || same_file(fd, record))
 		return fd;
@@ -73,18 +76,18 @@ static int open_mapped(const struct record *record)
 
 	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
 		 (unsigned long long)record->start, (unsigned long long)record->end);
-	return open_if_same(path, record);
+	return open_if_same("", path, record);
 }
 
-/* The process is gone or its mapping changed: by name, through its root or ours. */
+/* The process is gone or its mapping changed: by name, below its root or ours. */
 static int open_named(const struct record *record, const char *path)
 {
-	char rooted[PATH_BYTES + 2 * NAME_BYTES];
+	char root[32];
 	int fd;
 
-	snprintf(rooted, sizeof(rooted), "/proc/%u/root%s", record->tgid, path);
-	fd = open_if_same(rooted, record);
-	return fd < 0 ? open_if_same(path, record) : fd;
+	snprintf(root, sizeof(root), "/proc/%u/root", record->tgid);
+	fd = open_if_same(root, path, record);
+	return fd < 0 ? open_if_same("", path, record) : fd;
 }
 
 static void close_own(int *fd)
@@ -121,23 +124,23 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	close_own(&info->root_fd);
 }
 
-/* The last number of the NSpid line: what getpid() says inside. */
-static uint32_t read_ns_pid(uint32_t tgid)
+/* What getpid() says inside, the last number of the NSpid line, and whose files it makes. */
+static void read_status(uint32_t tgid, struct space_info *info)
 {
 	char path[32], line[256], *last;
 	cleanup_file FILE *file = NULL;
-	uint32_t pid = tgid;
 
+	info->ns_pid = tgid;
+	info->uid = NO_UID;
 	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file)) {
-		if (strncmp(line, "NSpid:", 6))
-			continue;
 		last = strrchr(line, '\t');
-		if (last)
-			pid = strtoul(last, NULL, 10);
+		if (last && !strncmp(line, "NSpid:", 6))
+			info->ns_pid = strtoul(last, NULL, 10);
+		if (last && !strncmp(line, "Uid:", 4))
+			info->uid = strtoul(last, NULL, 10);
 	}
-	return pid;
 }
 
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
@@ -156,7 +159,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	open_root(record->tgid, info);
 	spaces->nr++;
 	if (record->space.kind != SPACE_FILE) {
-		info->ns_pid = read_ns_pid(record->tgid);
+		read_status(record->tgid, info);
 		return 0;
 	}
 	info->path = record_path(record);
@@ -200,20 +203,29 @@ void space_info_free(struct space_info *info)
 	free(info->path);
 }
 
+/* Anybody can make a file of that name in /tmp, and name another's text by it. */
+static bool is_from(const struct stat *map, const struct space_info *info)
+{
+	return !map->st_uid || map->st_uid == geteuid() || map->st_uid == info->uid;
+}
+
 int space_open_perf_map(const struct space_info *info)
 {
-	int dir = info->root_fd, fd;
+	cleanup_fd int ours = -1;
 	char path[64];
 	struct stat st;
+	int fd;
 
-	snprintf(path, sizeof(path), "%stmp/perf-%u.map", dir < 0 ? "/" : "",
-		 dir < 0 ? info->tgid : info->ns_pid);
-	fd = openat(dir, path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	if (info->root_fd < 0)
+		ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "tmp/perf-%u.map",
+		 info->root_fd < 0 ? info->tgid : info->ns_pid);
+	fd = regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path);
 	if (fd < 0)
-		return -errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		return fd;
+	if (fstat(fd, &st) || !is_from(&st, info)) {
 		close(fd);
-		return -EINVAL;
+		return -EPERM;
 	}
 	return fd;
 }

@@ -23,6 +23,7 @@ struct space_info {
 	int root_fd; /* the process's root where it is not ours; else -1 */
 	int ns_fd; /* its mount namespace, where it is not ours; else -1 */
 	uint32_t ns_pid; /* the process's pid as it knows it */
+	uint32_t uid; /* its user */
 	bool struck; /* see engine/recycle.h */
 };
 
@@ -51,7 +52,10 @@ void space_info_free(struct space_info *info);
 /* NULL: never announced. */
 const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space);
 
-/* The perf map of a process with anonymous text: a descriptor for the caller, or -errno. */
+/*
+ * The perf map of a process with anonymous text: a descriptor for the caller, or -errno. Only one that
+ * the process's user, root or we made.
+ */
 int space_open_perf_map(const struct space_info *info);
 
 void spaces_free(struct spaces *spaces);

@@ -2,28 +2,25 @@
 #include "symbol/object_file.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "symbol/symbol.h"
 
 static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	const struct path_opener *paths = ctx;
 	char path[PATH_MAX];
-	int fd;
 
 	if ((size_t)snprintf(path, sizeof(path), "%s%s", paths->root,
 			     paths->profile->objects[object].path) >= sizeof(path) ||
 	    (size_t)snprintf(root, root_size, "%s", paths->root) >= root_size)
 		return -ENAMETOOLONG;
-	/* O_NONBLOCK: a FIFO of that name must not hang us. */
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-	return fd < 0 ? -errno : fd;
+	return regular_file_open("", path);
 }
 
 struct object_opener path_opener(struct path_opener *paths)
