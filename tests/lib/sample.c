@@ -265,6 +265,15 @@ const char *const sample_names[] = {
 	"\\u0000\\x00\\",
 	"",
 	SIXTEEN(KIBIBYTE KIBIBYTE KIBIBYTE KIBIBYTE),
+	"\xc2\x9b"
+	"31m",
+	"right\xe2\x80\xae"
+	"left",
+	"isolated\xe2\x81\xa6",
+	"two\xe2\x80\xa8"
+	"lines",
+	"\xd8\x9c mark",
+	"tag\xf3\xa0\x81\x81",
 	NULL,
 };
 

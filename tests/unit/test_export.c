@@ -157,6 +157,26 @@ Test(export, hostile_names)
 	}
 }
 
+/* A spreadsheet computes what begins so; the rest of a name is its own. */
+Test(export, csv_of_formulas)
+{
+	static const char *const names[] = { "=1+1", "+1", "-1", "@sum", "1=1" };
+	struct profile *profile;
+	char *text, cell[16];
+	size_t i;
+
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		profile = sample_profile_of_names(names[i]);
+		text = text_of(profile, "csv");
+		snprintf(cell, sizeof(cell), ",%s%s,", i < 4 ? "'" : "", names[i]);
+		cr_assert(strstr(text, cell), "%s", text);
+		snprintf(cell, sizeof(cell), ",%s,", names[i]);
+		cr_assert_eq(!strstr(text, cell), i < 4);
+		free(text);
+		profile_free(profile);
+	}
+}
+
 /* Many histograms of one object, given in the worst order. */
 Test(export, csv_merges_by_offset)
 {

@@ -224,6 +224,8 @@ Test(json, text_of_strings)
 		  "a\xef\xbf\xbd\"" },
 		{ "c1 \xc2\x80\xc2\x9f\xc2\xa0", "\"c1 \\u0080\\u009f\xc2\xa0\"" },
 		{ "\xed\xa0\x80", "\"\xef\xbf\xbd\xef\xbf\xbd\xef\xbf\xbd\"" },
+		{ "a\xe2\x80\xae\xe2\x80\xa8", "\"a\\u202e\\u2028\"" },
+		{ "\xf3\xa0\x81\x81", "\"\\udb40\\udc41\"" },
 		{ NULL, "\"\"" },
 	};
 	size_t i;

@@ -260,6 +260,20 @@ Test(report, csv)
 	free(text);
 }
 
+/* A spreadsheet computes what begins so, and a terminal obeys a C1 control character. */
+Test(report, csv_of_hostile_names)
+{
+	struct report_options options = all(REPORT_OBJECTS);
+	struct profile *profile = sample_profile_of_names("=c\xc2\x9b\xe2\x80\xaep");
+	char *text;
+
+	options.format = REPORT_CSV;
+	text = written(profile, options);
+	cr_assert(strstr(text, ",'=c\\xc2\\x9b\\xe2\\x80\\xaep,"), "%s", text);
+	free(text);
+	profile_free(profile);
+}
+
 /* The sample as if it had been split: two lives of pid 5, one of them in two texts, and 77's JIT. */
 static struct profile *split_profile(void)
 {

@@ -33,6 +33,8 @@ Test(text, control_characters)
 	check(text_write, "a\x1b[31m\n\x7f", 0, "a\\x1b[31m\\x0a\\x7f", 17);
 	check(text_write, "\xc2\x9b", 0, "\\xc2\\x9b", 8); /* CSI as one character */
 	check(text_write, "\xff\xc3(", 0, "\\xff\\xc3(", 9);
+	check(text_write, "\xe2\x80\xae", 0, "\\xe2\\x80\\xae", 12); /* right to left */
+	check(text_write, "\xe2\x80\xa8", 0, "\\xe2\\x80\\xa8", 12); /* end of a line */
 	check(text_write, "\xe2\x82", 0, "\\xe2\\x82", 8); /* cut off */
 }
 

@@ -10,15 +10,17 @@
 
 #define REPLACEMENT "\xef\xbf\xbd"
 
-static void put_control(FILE *stream, unsigned char c)
+static void put_control(FILE *stream, uint32_t code)
 {
 	static const char short_form[] = "\bb\ff\nn\rr\tt";
-	const char *found = c ? strchr(short_form, c) : NULL;
+	const char *found = code && code < ' ' ? strchr(short_form, (int)code) : NULL;
 
 	if (found)
 		fprintf(stream, "\\%c", found[1]);
+	else if (code < 0x10000)
+		fprintf(stream, "\\u%04x", code);
 	else
-		fprintf(stream, "\\u%04x", c);
+		fprintf(stream, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
 }
 
 /* Bytes of text that can be written as they are. */
@@ -45,7 +47,7 @@ static size_t put_special(FILE *stream, const char *text)
 	if (c == '"' || c == '\\')
 		fprintf(stream, "\\%c", c);
 	else if (utf8_is_control(text, len))
-		put_control(stream, (unsigned char)text[len - 1]);
+		put_control(stream, utf8_code_point(text, len));
 	else
 		fwrite(text, 1, len, stream);
 	return len;

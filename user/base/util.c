@@ -252,13 +252,45 @@ size_t utf8_sequence(const char *text, size_t length)
 	return need;
 }
 
+uint32_t utf8_code_point(const char *text, size_t length)
+{
+	static const unsigned char lead[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
+	uint32_t code = (unsigned char)text[0] & lead[length];
+	size_t i;
+
+	for (i = 1; i < length; i++)
+		code = code << 6 | ((unsigned char)text[i] & 0x3f);
+	return code;
+}
+
 bool utf8_is_control(const char *text, size_t length)
 {
-	unsigned char c = (unsigned char)*text;
+	static const struct {
+		uint32_t first, last;
+	} ranges[] = {
+		{ 0, 0x1f },	      { 0x7f, 0x9f }, /* controls: C0, DEL, C1 */
+		{ 0xad, 0xad }, /* soft hyphen */
+		{ 0x61c, 0x61c },     { 0x200b, 0x200f }, /* marks of direction, of no width */
+		{ 0x2028, 0x202e }, /* ends of lines and paragraphs, embedding */
+		{ 0x2060, 0x206f }, /* joiners, isolates */
+		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* byte order, annotations */
+		{ 0xe0000, 0xe007f }, /* tags */
+	};
+	uint32_t code;
+	size_t i;
 
-	if (length == 2)
-		return c == 0xc2 && (unsigned char)text[1] < 0xa0;
-	return length == 1 && (c < 0x20 || c == 0x7f);
+	if (!length)
+		return false;
+	code = utf8_code_point(text, length);
+	for (i = 0; i < sizeof(ranges) / sizeof(ranges[0]) && code >= ranges[i].first; i++)
+		if (code <= ranges[i].last)
+			return true;
+	return false;
+}
+
+bool csv_is_formula(const char *text)
+{
+	return *text && strchr("=+-@", *text);
 }
 
 void cleanup_fd_close(const int *fd)

@@ -33,8 +33,17 @@ uint64_t monotonic_ns(void);
 /* Bytes of the UTF-8 sequence text starts with, 0 when it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
 
-/* Whether that sequence is a control character, which a terminal may obey: C0, DEL or C1. */
+/* The code point of a sequence of that length. */
+uint32_t utf8_code_point(const char *text, size_t length);
+
+/*
+ * Whether that sequence is what text of others must not bring about: C0, DEL and C1, which a terminal
+ * may obey, ends of lines, what turns text around, and what cannot be seen.
+ */
 bool utf8_is_control(const char *text, size_t length);
+
+/* Whether a spreadsheet takes a cell of this text for a formula. */
+bool csv_is_formula(const char *text);
 
 void cleanup_fd_close(const int *fd);
 void cleanup_file_close(FILE **file);

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/bin_walk.h"
 #include "profile/profile_index.h"
 
@@ -21,13 +22,18 @@ struct csv {
 	FILE *stream;
 };
 
-/* A row is a line. Quoted when it must be (RFC 4180); NULL is the empty cell. */
+/*
+ * A row is a line. Quoted when it must be (RFC 4180), and marked as text when a spreadsheet would compute
+ * it; NULL is the empty cell.
+ */
 static void put_text(FILE *stream, const char *text)
 {
 	bool quoted = text && text[strcspn(text, ",\"")];
 
 	if (quoted)
 		fputc('"', stream);
+	if (text && csv_is_formula(text))
+		fputc('\'', stream);
 	if (text)
 		export_text(stream, text, '"', "\"\"");
 	fputs(quoted ? "\"," : ",", stream);

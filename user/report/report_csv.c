@@ -12,16 +12,17 @@
 /* A row is a line, and on a terminal a name must not act: control characters become \xNN. */
 static void put_character(FILE *out, const char *text, size_t length)
 {
-	unsigned char c = (unsigned char)*text;
+	size_t i;
 
 	if (!length)
 		fputs("\xef\xbf\xbd", out);
-	else if (c < 0x20 || c == 0x7f)
-		fprintf(out, "\\x%02x", c);
-	else if (c == '"')
+	else if (*text == '"')
 		fputs("\"\"", out);
-	else
+	else if (!utf8_is_control(text, length))
 		fwrite(text, 1, length, out);
+	else
+		for (i = 0; i < length; i++)
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
 }
 
 void render_csv_field(FILE *out, const char *text)
@@ -29,7 +30,8 @@ void render_csv_field(FILE *out, const char *text)
 	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
 	size_t length;
 
-	fprintf(out, ",%s", quote);
+	/* A spreadsheet would take the name for a formula, and compute it. */
+	fprintf(out, ",%s%s", quote, text && csv_is_formula(text) ? "'" : "");
 	for (; text && *text; text += length ? length : 1) {
 		length = utf8_sequence(text, strnlen(text, 4));
 		put_character(out, text, length);

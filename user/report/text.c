@@ -8,17 +8,6 @@
 
 #include "base/util.h"
 
-static uint32_t code_point(const char *text, size_t length)
-{
-	static const unsigned char lead[] = { 0, 0x7f, 0x1f, 0x0f, 0x07 };
-	uint32_t code = (unsigned char)text[0] & lead[length];
-	size_t i;
-
-	for (i = 1; i < length; i++)
-		code = code << 6 | ((unsigned char)text[i] & 0x3f);
-	return code;
-}
-
 /*
  * One unit to print: a character as it is, or an escape. Sets its length in bytes, returns its
  * columns. wcwidth knows a character only in a locale that has it; the guess then is 1.
@@ -33,9 +22,9 @@ static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
 	*ret_length = length ? length : 1;
 	if (!length)
 		return 4;
-	code = code_point(text, length);
-	if (code < 0x20 || (code >= 0x7f && code < 0xa0))
+	if (utf8_is_control(text, length))
 		return 4 * length;
+	code = utf8_code_point(text, length);
 	*ret_escape = false;
 	columns = code < 0x80 ? 1 : wcwidth((wchar_t)code);
 	return columns < 0 ? 1 : (size_t)columns;

@@ -11,7 +11,7 @@
  */
 
 /*
- * Writes text with control characters (C0, DEL, C1) and bytes that are not UTF-8 as \xNN. What
+ * Writes text with control characters (see utf8_is_control) and bytes that are not UTF-8 as \xNN. What
  * would go beyond width columns is left out and marked by an ellipsis; width 0 means all of it.
  * Returns the columns written.
  */

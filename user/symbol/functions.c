@@ -222,10 +222,11 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 /* Once for all: who maps broken files may map many. */
 static int note_broken(const struct resolver *resolver)
 {
-	const char *path = resolver->profile->objects[resolver->broken].path;
+	const char *path;
 
 	if (!resolver->nr_broken)
 		return 0;
+	path = resolver->profile->objects[resolver->broken].path;
 	if (resolver->nr_broken == 1)
 		return profile_note(resolver->profile, "no names of %s: %s", path,
 				    resolver->why.text);
