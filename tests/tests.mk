@@ -44,7 +44,7 @@ $(TEST_BIN): $(TEST_LIB_OBJ) $(LIB_CLI) $(LIB) $(LD_STAMP) $(TEST_STAMP) $(TEST_
 FUZZ_SRC := $(wildcard tests/fuzz/fuzz_*.c)
 FUZZ_NAMES := $(patsubst tests/fuzz/fuzz_%.c,%,$(FUZZ_SRC))
 FUZZ_BIN := $(FUZZ_NAMES:%=$(BUILD)/fuzz/%)
-FUZZ_CFLAGS := -std=gnu11 -O1 -g -fsanitize=fuzzer-no-link,address,undefined \
+FUZZ_CFLAGS := -std=gnu11 -O1 -g -U_FORTIFY_SOURCE -fsanitize=fuzzer-no-link,address,undefined \
 	-fno-sanitize-recover=all -fno-omit-frame-pointer
 FUZZ_LIB_SRC := $(LIB_SRC) $(filter-out %/main.c,$(CLI_SRC))
 FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/fuzz/obj/%.o)

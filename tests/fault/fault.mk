@@ -23,7 +23,7 @@ $(FAULT_SHIM) $(FAULT_PIDFD): tests/fault/fault.mk | $$(@D)/
 	$(Q)$(CC) -D_GNU_SOURCE= -std=gnu11 -O2 -g $(WARNINGS) $(WARNINGS_GCC) $(if $(WERROR),-Werror) \
 		-fno-builtin -fPIC -shared -o $@ $(filter %.c,$^)
 
-FAULT_FLAGS := -O1 -g -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
+FAULT_FLAGS := -O1 -g -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
 FAULT_SRC := $(LIB_SRC) $(CLI_SRC)
 FAULT_OBJ := $(FAULT_SRC:%.c=$(BUILD)/tests/fault/obj/%.o) \
 	$(GEN_C:$(BUILD)/%.c=$(BUILD)/tests/fault/obj/%.o)
