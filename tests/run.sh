@@ -25,7 +25,7 @@ passed=0 failed=0 skipped=0
 privilege() {
 	as=()
 	case $1 in
-	bpf | fault | cli | html | client | calls | live | deb)
+	bpf | fault | cli | html | client | calls | live | hostile | deb)
 		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,LC_ALL,UBSAN_OPTIONS,V")
 		;;
 	esac

@@ -9,8 +9,8 @@
 #
 # tests/live/workloads.mk: the programs that are profiled, for every layer that profiles some.
 
-LAYERS := unit bpf fuzz install fault cli html client calls live
-PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live,$(if $(wildcard tests/$l/*.c),$l))
+LAYERS := unit bpf fuzz install fault cli html client calls live hostile
+PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live hostile,$(if $(wildcard tests/$l/*.c),$l))
 TEST_LIB_SRC := $(wildcard tests/lib/*.c)
 TEST_LIB_OBJ := $(TEST_LIB_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_SRC := $(foreach l,$(PROGRAM_LAYERS),$(wildcard tests/$l/*.c)) $(TEST_LIB_SRC)
@@ -87,6 +87,7 @@ check-live: $(BIN) $(filter %_live,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only
 check-client: $(BIN) $(filter %_client,$(TEST_BIN)) | deps ## Only the library that programs link or preload
 check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() and pcsample() against a server
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
+check-hostile: $(BIN) $(filter %_hostile,$(TEST_BIN)) | deps ## Only what any user can do to root's profile
 check-html: | deps ## Only the pages, in a browser
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
 check-fuzz: | deps ## Only the seeds of the fuzzers

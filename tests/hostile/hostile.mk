@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What any user can do to root's profile. tests/lib/hostile.c makes the files; `mapped` runs the text in
+# them, whatever their headers say.
+
+HOSTILE_OUT := $(BUILD)/tests/hostile
+HOSTILE_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror)
+HOSTILE_BIN := $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/burn.so
+
+LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(BIN)
+LAYER_CPPFLAGS_hostile := -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE_OUT)"'
+
+$(HOSTILE_OUT)/mapped: tests/hostile/programs/mapped.c tests/hostile/hostile.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -o $@ $<
+
+# Without a build id, which would stand for the file when its headers say nothing.
+$(HOSTILE_OUT)/burn.so: tests/hostile/programs/burn.c tests/hostile/hostile.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -shared -fPIC -Wl,--build-id=none -o $@ $<

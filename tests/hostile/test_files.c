@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Root profiles a host on which somebody runs files that are made to hurt who reads their names. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "hostile.h"
+#include "live.h"
+#include "need.h"
+#include "symbol/symbol.h"
+
+#define MAPPED HOSTILE_PROGRAMS "/mapped"
+#define BURN HOSTILE_PROGRAMS "/burn.so"
+
+/* Some 0.2 s of each file. */
+#define COUNT "150000000"
+
+/* More than this for names of files of a few pages is theft. */
+#define SPENT_KIB (256L << 10)
+
+TestSuite(hostile_files, .timeout = 170);
+
+static struct live live;
+static char offset[32];
+static char honest[128];
+static char files[HOSTILE_KINDS][128];
+
+static void find_burn(void)
+{
+	int fd = open(BURN, O_RDONLY | O_CLOEXEC);
+	struct symbol_table *table;
+	struct error err = { 0 };
+
+	cr_assert_eq(symbol_table_load_elf(fd, BURN, "", &table, &err), 0, "%s", err.text);
+	snprintf(offset, sizeof(offset), "%#lx",
+		 (unsigned long)symbol_table_named(table, "burn")->offset);
+	symbol_table_free(table);
+	close(fd);
+}
+
+static void setup(void)
+{
+	struct child_end end;
+	int kind;
+
+	NEED_ROOT();
+	live_begin(&live);
+	find_burn();
+	snprintf(honest, sizeof(honest), "%s", live_path(&live, "honest.so"));
+	child_run(&end, NULL, ARGS("cp", BURN, honest));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	for (kind = 0; kind < HOSTILE_KINDS; kind++) {
+		hostile_make(BURN, live.dir, (enum hostile_kind)kind);
+		snprintf(files[kind], sizeof(files[kind]), "%s/%s", live.dir,
+			 hostile_name((enum hostile_kind)kind));
+	}
+}
+
+static void teardown(void)
+{
+	live_end(&live);
+}
+
+/* What the children that are gone had at most. */
+static long peak_kib(void)
+{
+	struct rusage usage;
+
+	getrusage(RUSAGE_CHILDREN, &usage);
+	return usage.ru_maxrss;
+}
+
+/* Root's profile of the whole host while all of them, or the honest one alone, run. */
+static void profile(bool hostile)
+{
+	const char *command[4 + HOSTILE_KINDS + 1] = { MAPPED, offset, COUNT, honest };
+	struct child_end end;
+	struct child child;
+	int i;
+
+	for (i = 0; hostile && i < HOSTILE_KINDS; i++)
+		command[4 + i] = files[i];
+	attach_start(&live, &child, ARGS(FAST, "--all"));
+	child_run(&end, NULL, command);
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(&live, &child, SIGINT);
+}
+
+static void check_honest(void)
+{
+	uint64_t ticks = doc_object(live.doc, "file", "/honest.so");
+
+	cr_expect_gt(ticks, 100);
+	cr_expect_eq(doc_function(live.doc, "burn", "/honest.so"), ticks);
+}
+
+static int count_notes(const char *beginning)
+{
+	struct json_object *notes = doc_get(live.doc, "notes");
+	size_t i, nr = 0;
+
+	for (i = 0; i < json_object_array_length(notes); i++)
+		nr += !strncmp(json_object_get_string(json_object_array_get_idx(notes, i)),
+			       beginning, strlen(beginning));
+	return (int)nr;
+}
+
+/* The others have their names, and it cost no more than those. */
+Test(hostile_files, beside_others, .init = setup, .fini = teardown)
+{
+	long before;
+	int kind;
+
+	profile(false);
+	check_honest();
+	cr_expect_eq(count_notes("no names of "), 0);
+	before = peak_kib();
+	profile(true);
+	check_honest();
+	cr_expect_eq(count_notes("no names of "), 1);
+	for (kind = 0; kind < HOSTILE_KINDS; kind++)
+		cr_expect_gt(doc_object(live.doc, "file", files[kind]), 100, "%s", files[kind]);
+	cr_expect_lt(peak_kib() - before, SPENT_KIB);
+}
+
+static void check_command(const char *const command[], const char *wanted)
+{
+	struct child_end end;
+
+	child_run(&end, NULL, command);
+	cr_expect_eq(end.status, 0, "%s: %s", command[1], end.err);
+	if (wanted)
+		cr_expect(strstr(end.out, wanted), "%s: %s", command[1], end.out);
+	child_end_free(&end);
+}
+
+/* Who reads the profile reads the files once more, and their debug information. */
+Test(hostile_files, read_later, .init = setup, .fini = teardown)
+{
+	char place[256];
+	long before;
+	int kind;
+
+	profile(true);
+	before = peak_kib();
+	check_command(ARGS(BPFPROFIL_BIN, "report", "--by", "lines", live.profile), "burn.c:");
+	check_command(ARGS(BPFPROFIL_BIN, "report", "--annotate", "honest.so:burn", live.profile),
+		      "x * 0x5851f42d");
+	for (kind = 0; kind < HOSTILE_KINDS; kind++) {
+		snprintf(place, sizeof(place), "%.127s:%s", files[kind], offset);
+		check_command(ARGS(BPFPROFIL_BIN, "report", "--annotate", place, live.profile),
+			      NULL);
+	}
+	check_command(ARGS(BPFPROFIL_BIN, "export", "--format", "callgrind", live.profile),
+		      "burn.c");
+	check_command(ARGS(BPFPROFIL_BIN, "report", "--html", "-", live.profile), NULL);
+	cr_expect_lt(peak_kib() - before, SPENT_KIB);
+}
