@@ -205,6 +205,23 @@ Test(hostile, shared_fifo)
 	check_line("shared", 2, "spin");
 }
 
+/* A unit that says that its lines take gigabytes; libdw makes a hundred bytes of each. */
+Test(hostile, line_table)
+{
+	uint64_t offset = fixture_mark("base", 1);
+	struct source_lines *lines;
+	struct error err = { 0 };
+	int fd;
+
+	fixture_shell("{ printf '\\0\\0\\0\\100' && head -c 64 /dev/zero; } >lines && "
+		      "objcopy --update-section .debug_line=lines base table");
+	fd = fixture_open("table");
+	cr_assert_eq(source_lines_load(fd, "/table", "", &offset, 1, &lines, &err), -E2BIG);
+	cr_assert_str_eq(err.text,
+			 "/table: debug information with a line table of 1073741824 bytes");
+	close(fd);
+}
+
 /* Whoever has the file may cut it short, or write to it, at any time. */
 Test(hostile, changes)
 {

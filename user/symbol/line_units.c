@@ -199,7 +199,9 @@ static int resolve_rows(struct line_job *job)
 	int code = 0;
 
 	if (program_size(job) > LINE_PROGRAM_MAX)
-		return -E2BIG;
+		return error_set(&job->lines->why, -E2BIG,
+				 "debug information with a line table of %llu bytes",
+				 (unsigned long long)program_size(job));
 	if (dwarf_getsrclines(&job->unit.die, &rows, &nr))
 		return 0;
 	job->rows += nr + count_files(job);
@@ -246,7 +248,8 @@ int line_units_resolve(struct line_job *job)
 		if (next <= at)
 			break;
 		if (++job->nr_units > LINE_UNITS_MAX)
-			return -E2BIG;
+			return error_set(&job->lines->why, -E2BIG,
+					 "debug information of more than %d units", LINE_UNITS_MAX);
 		code = line_job_step(job);
 		if (code)
 			return code;
