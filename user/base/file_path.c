@@ -129,15 +129,6 @@ static int place_direct(const char *path, struct file_place *place)
 	return place->name ? 0 : -ENOMEM;
 }
 
-/* Under sudo the files of who called it are ours too. */
-static bool is_ours(uid_t owner)
-{
-	const char *user = geteuid() ? NULL : getenv("SUDO_UID");
-	uint64_t uid;
-
-	return owner == geteuid() || (user && !parse_u64(user, &uid) && owner == uid);
-}
-
 /* Fills in what is at a path without links; nothing there is no error. */
 static int look_at(const char *path, struct file_place *place)
 {
@@ -149,7 +140,7 @@ static int look_at(const char *path, struct file_place *place)
 	if (fstat(fd, &place->stat))
 		return -errno;
 	place->exists = true;
-	place->ours = is_ours(place->stat.st_uid);
+	place->ours = is_our_user(place->stat.st_uid);
 	return S_ISDIR(place->stat.st_mode) ? -EISDIR : 0;
 }
 

@@ -288,6 +288,14 @@ bool utf8_is_control(const char *text, size_t length)
 	return false;
 }
 
+bool is_our_user(uid_t user)
+{
+	const char *caller = geteuid() ? NULL : getenv("SUDO_UID");
+	uint64_t uid;
+
+	return user == geteuid() || (caller && !parse_u64(caller, &uid) && user == uid);
+}
+
 bool csv_is_formula(const char *text)
 {
 	return *text && strchr("=+-@", *text);

@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <sys/types.h>
 
 /*
  * Makes room for need elements of size bytes in *array, at least doubling *capacity (counted in
@@ -26,6 +27,9 @@ int parse_duration(const char *text, uint64_t *ret); /* ns; ns us ms s m h, seco
 
 /* The first line of a small file, as sysfs has them, without its newline. A negative errno. */
 int read_first_line(const char *path, char *line, size_t size);
+
+/* Whether what that user made is ours: we are they, or were called by them through sudo. */
+bool is_our_user(uid_t user);
 
 /* By the clock that nobody sets. */
 uint64_t monotonic_ns(void);

@@ -206,7 +206,7 @@ void space_info_free(struct space_info *info)
 /* Anybody can make a file of that name in /tmp, and name another's text by it. */
 static bool is_from(const struct stat *map, const struct space_info *info)
 {
-	return !map->st_uid || map->st_uid == geteuid() || map->st_uid == info->uid;
+	return !map->st_uid || map->st_uid == info->uid || is_our_user(map->st_uid);
 }
 
 int space_open_perf_map(const struct space_info *info)

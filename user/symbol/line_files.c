@@ -88,7 +88,7 @@ static bool is_firm(const char *path)
 {
 	struct stat stat;
 
-	if (lstat(path, &stat) || (stat.st_uid && stat.st_uid != geteuid()))
+	if (lstat(path, &stat) || (stat.st_uid && !is_our_user(stat.st_uid)))
 		return false;
 	if (S_ISDIR(stat.st_mode) && (stat.st_mode & S_ISVTX))
 		return true;

@@ -10,6 +10,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_check.h"
 #include "symbol/elf_image.h"
@@ -146,7 +147,7 @@ static bool is_trusted(int fd)
 {
 	struct stat stat;
 
-	return !fstat(fd, &stat) && (!stat.st_uid || stat.st_uid == geteuid());
+	return !fstat(fd, &stat) && (!stat.st_uid || is_our_user(stat.st_uid));
 }
 
 static int resolve_with_debug_file(const struct elf_image *image, int fd, const char *path,
