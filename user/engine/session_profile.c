@@ -120,6 +120,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 		if (ret)
 			return ret;
 		target->cpu_known = true;
+		target->excess = counted->tallies[i].excess;
 		target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
 	}
 	return profile_sum_targets(profile) ? out_of_memory(err) : 0;

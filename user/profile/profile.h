@@ -38,6 +38,7 @@ struct profile_target {
 			       sampled with another period; 0: what was sampled with */
 	bool cpu_known; /* else cpu_ns is 0, as of calls and of files from before it was kept */
 	uint64_t cpu_ns; /* what the scheduler gave to its tasks while they were sampled */
+	uint64_t excess; /* sum of n (n - 1) over samples that stand for n ticks: 0 where each is one */
 	struct profile_account ticks;
 };
 

@@ -203,6 +203,7 @@ static void add_cpu_time(struct profile_target *sum, const struct profile_target
 {
 	sum->cpu_known = sum->cpu_known && part->cpu_known;
 	sum->cpu_ns = sum->cpu_known ? add_ns(sum->cpu_ns, part->cpu_ns) : 0;
+	sum->excess = add_ns(sum->excess, part->excess);
 }
 
 static int combine_targets(void *first, size_t nr)

@@ -108,6 +108,7 @@ static int read_target(struct reader *r, void *element)
 		{ "period_ns", read_u64, offsetof(struct profile_target, period_ns), true },
 		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
 		{ "cpu_ns", read_cpu_time, 0, true },
+		{ "excess", read_u64, offsetof(struct profile_target, excess), true },
 		{ NULL, NULL, 0, false },
 	};
 	int err = read_fields(r, fields, element);

@@ -56,6 +56,15 @@ uint64_t profile_target_period(const struct profile *profile, uint32_t target)
 	return own ? own : profile->sampling.period_ns;
 }
 
+double profile_tick_variance(const struct profile *profile, uint32_t i)
+{
+	const struct profile_target *target = &profile->targets[i];
+
+	if (!target->ticks.total)
+		return 1;
+	return 1 + (double)target->excess / (double)target->ticks.total;
+}
+
 double profile_target_time(const struct profile *profile, uint32_t i)
 {
 	const struct profile_target *target = &profile->targets[i];

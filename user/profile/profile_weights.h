@@ -43,6 +43,12 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 /* Nanoseconds of a target's CPU time that no tick stands for. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);
 
+/*
+ * How much sums of a target's ticks vary, beside as many that are each a sample of its own: those of
+ * a sample that stands for several come together.
+ */
+double profile_tick_variance(const struct profile *profile, uint32_t target);
+
 /* CPU time between two ticks of a target. */
 uint64_t profile_target_period(const struct profile *profile, uint32_t target);
 

@@ -225,6 +225,8 @@ static void put_target(FILE *stream, const struct profile *profile, size_t i)
 	fputs(", \"ticks\": ", stream);
 	put_account(stream, &target->ticks);
 	put_cpu_time(stream, ", \"cpu_ns\": ", target->cpu_known, target->cpu_ns);
+	if (target->excess)
+		put_u64(stream, ", \"excess\": ", target->excess);
 	fputs("}", stream);
 }
 

@@ -136,7 +136,8 @@ void row_weigh(struct report_row *row, double weight)
 	row->squares = row->ns * weight;
 }
 
-static int add_bins(const struct profile_histogram *histogram, double weight,
+/* variance: of its ticks, in that of samples which are one each. */
+static int add_bins(const struct profile_histogram *histogram, double weight, double variance,
 		    struct report_rows *rows)
 {
 	struct report_row row = { .object = histogram->object, .size = histogram->bytes_per_bin };
@@ -147,6 +148,7 @@ static int add_bins(const struct profile_histogram *histogram, double weight,
 		row.offset = histogram->offset + histogram->bins[i].index * row.size;
 		row.ticks = histogram->bins[i].count;
 		row_weigh(&row, weight);
+		row.squares *= variance;
 		err = row.ticks ? rows_add(rows, &row) : 0;
 		if (err)
 			return err;
@@ -166,7 +168,8 @@ static int collect(const struct profile *profile, const struct report_options *o
 	for (i = 0; !err && i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
 		if (histogram_chosen(profile, options, histogram))
-			err = add_bins(histogram, profile_weight(weights, histogram), rows);
+			err = add_bins(histogram, profile_weight(weights, histogram),
+				       profile_tick_variance(profile, histogram->target), rows);
 	}
 	profile_weights_free(weights);
 	if (!err)
