@@ -278,8 +278,6 @@ if need callgrind_annotate callgrind_cpu_time; then
 fi
 if need gprof gmon_cpu_time; then
 	gmon bursts
-	grep -q ': a count is 21.76 us of CPU time, not a tick; seconds are exact to that$' "$work/err"
-	verdict $? gmon_note
 	report_seconds --object three | grep -E '^(alpha|beta|delta) ' |
 		join - <(gprof_seconds "$workloads/three" "$work/gmon.three.out") >"$work/found"
 	close gmon_cpu_time "$work/found"

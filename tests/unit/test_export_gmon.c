@@ -219,8 +219,7 @@ Test(export_gmon, cpu_time)
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
 	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 10000);
 	cr_assert_eq(all_ticks(&file), 600 * 25 + 60 * 100);
-	cr_assert_str_eq(note,
-			 "a count is 100 us of CPU time, not a tick; seconds are exact to that");
+	cr_assert_str_eq(note, "", "it is less than gprof shows");
 	free(file.bytes);
 	/* Fractions of a count are not lost: 1.00005 s, less 50 us. */
 	profile->targets[0].cpu_ns = 1666750000;

@@ -268,8 +268,8 @@ static uint32_t rate_of(uint64_t period, char *note)
 	return (uint32_t)rate;
 }
 
-/* Fine enough for the finest ticks, which are 10 us apart. */
-static uint32_t fine_rate(const struct profile *profile, char *note)
+/* Far below the hundredths that gprof shows, and fine enough for ticks that are 10 us apart. */
+static uint32_t fine_rate(const struct profile *profile)
 {
 	uint64_t rate = FINE_RATE, period, own;
 	uint32_t i;
@@ -279,12 +279,7 @@ static uint32_t fine_rate(const struct profile *profile, char *note)
 		own = period ? (uint64_t)FINE_TICK * SECOND_NS / period : 0;
 		rate = own > rate ? own : rate;
 	}
-	rate = rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000;
-	if (note)
-		snprintf(note, EXPORT_NOTE_BYTES,
-			 "a count is %.4g us of CPU time, not a tick; seconds are exact to that",
-			 1e6 / (double)rate);
-	return (uint32_t)rate;
+	return (uint32_t)(rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000);
 }
 
 /* CPU time of all targets, or ticks of one period. */
@@ -296,7 +291,7 @@ static int choose_unit(struct gmon *gmon, const struct export_options *options)
 
 	if (export_knows_cpu_time(profile, options)) {
 		gmon->weights = profile_weights_new(profile);
-		gmon->rate = fine_rate(profile, options->note);
+		gmon->rate = fine_rate(profile);
 		return gmon->weights ? 0 : error_errno(gmon->err, -ENOMEM, "gmon");
 	}
 	code = export_one_period(profile, options, "gmon", &period, gmon->err);
