@@ -11,6 +11,7 @@
 
 #include "arch.bpf.h"
 #include "call_count.bpf.h"
+#include "call_inherit.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -127,45 +128,7 @@ static __always_inline void leave(struct task_struct *leader)
 		leave_call(&held);
 }
 
-/* Counts of the parent that its buffer did not have yet when it was copied for the child. */
-struct page_copy {
-	struct call *child;
-	u32 slot;
-	u32 next; /* page of the parent, number + 1 */
-};
-
-enum { FORK_PAGES = 4096, PID_LEVELS = 32 };
-
-static __always_inline void copy_to(const struct page_copy *copy, u64 index,
-				    const struct counter_page *from)
-{
-	u32 number = claim_call_page(copy->child, copy->slot, index);
-	struct counter_page *to = number ? page_at(number - 1) : NULL;
-
-	if (to)
-		bpf_probe_read_kernel(to, sizeof(*to), from);
-}
-
-static long copy_page(u32 i, void *data)
-{
-	struct page_copy *copy = data;
-	struct call_page_info *info;
-	struct counter_page *from;
-	u32 number = copy->next - 1;
-
-	info = bpf_map_lookup_elem(&call_page_infos, &number);
-	from = page_at(number);
-	if (!info || !from)
-		return 1;
-	/* Where counters stay in the kernel, the child's go on from the parent's. */
-	if (!(info->index & CALL_PAGE_INHERITED) &&
-	    copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS))
-		copy_to(copy, info->index, from);
-	if (!(copy->child->flags & CALL_TAKES_PCS))
-		copy_to(copy, info->index | CALL_PAGE_INHERITED, from);
-	copy->next = info->next;
-	return !copy->next;
-}
+enum { PID_LEVELS = 32 };
 
 /* A call like the parent's for the child, with an account that begins anew. */
 static __always_inline void inherit(struct call *call, const struct call *parent)
@@ -228,7 +191,7 @@ static __always_inline bool is_behind(const volatile struct call *parent, u64 no
 static __always_inline void fork_call(struct call *parent, const struct call_ref *parent_ref,
 				      struct task_struct *child)
 {
-	struct page_copy copy = { .next = parent->first_page };
+	struct page_copy copy = { .next = parent->first_page, .task = child };
 	u64 now = bpf_ktime_get_ns();
 	bool behind = is_behind(parent, now);
 	struct call_shape *shape;
@@ -255,7 +218,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	copy.child = call;
 	copy.slot = ref.slot;
 	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))
-		bpf_loop(FORK_PAGES, copy_page, &copy, 0);
+		bpf_loop(CALL_FORK_PAGES, copy_page, &copy, 0);
 	call->born_until_ns = bpf_ktime_get_ns();
 	__sync_fetch_and_add(&globals.running[call->flags & CALL_IS_FAST], 1);
 	call->phase = CALL_ON;

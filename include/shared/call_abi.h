@@ -39,6 +39,12 @@ enum {
 #define CALL_PAGE_INHERITED (1ULL << 63)
 
 /*
+ * In such a page, instead of a count: the child has no copy of what its parent's buffer held there,
+ * as the buffer is shared, wiped by the fork or not mapped in the child.
+ */
+#define CALL_NOT_INHERITED 0xffffffffU
+
+/*
  * The child of a fork has its image of the buffer some time before its call: what is copied to the
  * parent's buffer meanwhile the child would lack. So user space looks at those that were born no
  * later than this after a copy.
@@ -47,6 +53,9 @@ enum {
 
 /* Set in a sample, so that one that is still to be written is told from a pc. */
 #define CALL_PC_WRITTEN (1ULL << 63)
+
+/* A sample of the parent's for which the same holds. No pc in user space has this bit. */
+#define CALL_PC_NOT_INHERITED (1ULL << 62)
 
 struct call_ref {
 	__u32 slot;

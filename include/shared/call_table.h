@@ -45,10 +45,19 @@ struct call_region {
 	__u64 last;
 };
 
+/* Where the counters of a region stand in the caller's memory, by the first one's number. */
+struct call_buffer {
+	__u64 first;
+	__u64 base;
+};
+
+enum { CALL_LINE_BUFFERS = 4 };
+
 struct call_line {
 	union {
 		__u64 last[CALL_NODE_KEYS]; /* last pcs of the children; 2^64 - 1 after them */
 		struct call_region region;
+		struct call_buffer buffers[CALL_LINE_BUFFERS];
 	};
 };
 
@@ -56,12 +65,16 @@ struct call_table {
 	__u32 base; /* its first line */
 	__u32 depth; /* levels of nodes above the segments; 0: there is one segment */
 	__u32 level[CALL_LEVELS + 1]; /* first line of each from base; of depth: the segments */
+	__u32 buffers; /* first line of the regions' buffers, from base */
+	__u16 nr_buffers;
+	__u16 width; /* of a counter */
 };
 
 #define CALL_TABLE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
 CALL_TABLE_SIZE(struct dialect_factor, 16);
 CALL_TABLE_SIZE(struct call_line, 64);
-CALL_TABLE_SIZE(struct call_table, 32);
+CALL_TABLE_SIZE(struct call_buffer, 16);
+CALL_TABLE_SIZE(struct call_table, 40);
 
 /*
  * CALL_LINE(lines, number): a pointer to a line, or NULL. `lines` is whatever holds them, as it was

@@ -10,8 +10,9 @@
 #include <linux/bpf.h>
 
 #include "need.h"
-#include "shared/abi.h"
+#include "shared/call_abi.h"
 
+#include "calls.skel.h"
 #include "profil.skel.h"
 
 #define MAX_STACK 512
@@ -74,11 +75,33 @@ static int depth(const struct code *code, size_t first, int frames)
 	return (own + ROUND - 1) / ROUND * ROUND + deepest;
 }
 
+/* How many of the programs that were loaded have more than half of it: that calls are seen at all. */
+static size_t check_programs(const struct bpf_object *object)
+{
+	struct bpf_program *program;
+	size_t deep = 0;
+
+	bpf_object__for_each_program(program, object) {
+		const struct code code = { bpf_program__insns(program),
+					   bpf_program__insn_cnt(program) };
+		int stack;
+
+		if (!bpf_program__autoload(program))
+			continue;
+		cr_assert(code.insns && code.nr);
+		stack = depth(&code, 0, 1);
+		cr_log_info("%s: %d bytes", bpf_program__name(program), stack);
+		cr_expect_leq(stack, MAX_STACK, "%s: %d bytes of stack", bpf_program__name(program),
+			      stack);
+		deep += stack > MAX_STACK / 2;
+	}
+	return deep;
+}
+
 Test(bpf_stack, fits_what_6_1_allows)
 {
 	struct bpf_program *program;
 	struct profil_bpf *skel;
-	size_t checked = 0;
 
 	NEED_ROOT();
 	skel = profil_bpf__open();
@@ -86,21 +109,18 @@ Test(bpf_stack, fits_what_6_1_allows)
 	bpf_object__for_each_program(program, skel->obj)
 		bpf_program__set_autoload(program, program != skel->progs.profil_exit_mm);
 	cr_assert_eq(profil_bpf__load(skel), 0);
-	bpf_object__for_each_program(program, skel->obj) {
-		const struct code code = { bpf_program__insns(program),
-					   bpf_program__insn_cnt(program) };
-		int stack;
-
-		if (program == skel->progs.profil_exit_mm)
-			continue;
-		cr_assert(code.insns && code.nr);
-		stack = depth(&code, 0, 1);
-		cr_log_info("%s: %d bytes", bpf_program__name(program), stack);
-		cr_expect_leq(stack, MAX_STACK, "%s: %d bytes of stack", bpf_program__name(program),
-			      stack);
-		checked += stack > MAX_STACK / 2;
-	}
-	/* The ticks: that calls are seen at all. */
-	cr_expect_geq(checked, 4);
+	cr_expect_geq(check_programs(skel->obj), 4, "the ticks");
 	profil_bpf__destroy(skel);
+}
+
+Test(bpf_stack, of_calls_too)
+{
+	struct calls_bpf *skel;
+
+	NEED_ROOT();
+	skel = calls_bpf__open();
+	cr_assert(skel);
+	cr_assert_eq(calls_bpf__load(skel), 0);
+	cr_expect_geq(check_programs(skel->obj), 1, "the fork");
+	calls_bpf__destroy(skel);
 }

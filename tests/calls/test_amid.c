@@ -7,7 +7,6 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -22,7 +21,20 @@ CALLER_SUITE(calls_amid);
 
 enum { COUNTERS = 64 };
 
-static uint32_t counters[COUNTERS];
+static uint32_t *counters;
+
+/* What a child has of the buffer: a copy, the same memory, or zeros. */
+enum kind { COPIED, SHARED, WIPED };
+
+static uint32_t *map_counters(enum kind kind)
+{
+	int flags = MAP_ANONYMOUS | (kind == SHARED ? MAP_SHARED : MAP_PRIVATE);
+	void *at = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, flags, -1, 0);
+
+	ENSURE(at != MAP_FAILED);
+	ENSURE(kind != WIPED || madvise(at, PAGE, MADV_WIPEONFORK) == 0);
+	return at;
+}
 
 /* 64 KiB of text for each: nearly all ticks are in one. */
 static size_t first_pc(void)
@@ -32,9 +44,8 @@ static size_t first_pc(void)
 
 static void start(uint32_t preset)
 {
-	struct prof region = { counters, sizeof(counters), first_pc(), 4 };
+	struct prof region = { counters, COUNTERS * sizeof(*counters), first_pc(), 4 };
 
-	memset(counters, 0, sizeof(counters));
 	counters[(text_start() - first_pc()) >> 16] = preset;
 	ENSURE(bpfprofil_dialect("bsd44") == 0);
 	ENSURE(sprofil(&region, 1, NULL, PROF_FAST | PROF_UINT) == 0);
@@ -78,7 +89,7 @@ static bool at_entry_of(uint64_t call)
 
 	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, serve.child.pid, sizeof(info), &info) > 0);
 	return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == call &&
-	       info.entry.args[3] - start < sizeof(counters);
+	       info.entry.args[3] - start < COUNTERS * sizeof(*counters);
 }
 
 static void hold_server(void)
@@ -103,6 +114,7 @@ static void let_it_run_to(const struct place *place)
 struct found {
 	uint32_t preset;
 	uint64_t inherited;
+	uint64_t own;
 };
 
 static void say_found(void *argument)
@@ -114,10 +126,26 @@ static void say_found(void *argument)
 	ENSURE(off() == 0);
 	status = told();
 	ENSURE_NUMBER(status.binned, >, 5);
+	found->own = status.binned;
 	found->inherited = (uint32_t)(counted(found->preset) - status.binned);
 }
 
-static void fork_at(const struct place *place, uint32_t preset)
+/* The parent has had a tick or two since. */
+static void check(enum kind kind, const struct found *found, uint64_t own)
+{
+	uint64_t there = counted(found->preset);
+
+	ENSURE_NUMBER(own, >, 20);
+	ENSURE_NUMBER(there, ==, own + (kind == SHARED ? found->own : 0));
+	if (kind == WIPED)
+		ENSURE_NUMBER(found->inherited, ==, 0);
+	if (kind != COPIED)
+		return;
+	ENSURE_NUMBER(found->inherited, <=, own + 1);
+	ENSURE_NUMBER(found->inherited + 3, >=, own);
+}
+
+static void fork_at(const struct place *place, enum kind kind, uint32_t preset)
 {
 	struct found *found =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -126,6 +154,7 @@ static void fork_at(const struct place *place, uint32_t preset)
 
 	ENSURE(found != MAP_FAILED);
 	found->preset = preset;
+	counters = map_counters(kind);
 	start(preset);
 	hold_server();
 	burn_low(0.03);
@@ -135,13 +164,15 @@ static void fork_at(const struct place *place, uint32_t preset)
 	ENSURE(off() == 0);
 	own = told().binned;
 	caller_join(child);
-	ENSURE_NUMBER(own, >, 20);
-	ENSURE_NUMBER(counted(preset), ==, own);
-	/* The parent has had a tick or two since. */
-	ENSURE_NUMBER(found->inherited, <=, own + 1);
-	ENSURE_NUMBER(found->inherited + 3, >=, own);
+	check(kind, found, own);
 	munmap(found, PAGE);
+	munmap(counters, PAGE);
 }
+
+struct amid {
+	enum kind kind;
+	uint32_t preset;
+};
 
 static void fork_amid_copy_body(void *argument)
 {
@@ -151,24 +182,23 @@ static void fork_amid_copy_body(void *argument)
 		{ SYS_pwrite64, false },
 		{ SYS_pwrite64, true },
 	};
+	const struct amid *amid = argument;
 	size_t i;
 
 	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++)
-		fork_at(&places[i], *(uint32_t *)argument);
+		fork_at(&places[i], amid->kind, amid->preset);
 }
 
-Test(calls_amid, fork)
-{
-	uint32_t preset = 0;
+#define AMID(name, ...)                                                                            \
+	Test(calls_amid, name)                                                                     \
+	{                                                                                          \
+		struct amid amid = { __VA_ARGS__ };                                                \
+                                                                                                   \
+		NEED_ROOT();                                                                       \
+		caller_run(fork_amid_copy_body, &amid);                                            \
+	}
 
-	NEED_ROOT();
-	caller_run(fork_amid_copy_body, &preset);
-}
-
-Test(calls_amid, fork_and_wrap)
-{
-	uint32_t preset = UINT32_MAX - 5;
-
-	NEED_ROOT();
-	caller_run(fork_amid_copy_body, &preset);
-}
+AMID(fork, COPIED, 0)
+AMID(fork_and_wrap, COPIED, UINT32_MAX - 5)
+AMID(fork_of_shared, SHARED, 0)
+AMID(fork_of_wiped, WIPED, 0)

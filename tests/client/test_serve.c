@@ -321,6 +321,22 @@ Test(client_serve, pg_fork)
 	assert_pg(CLIENT_PROGRAMS "/pg_pie", "fork");
 }
 
+/* Each file has its process's time alone: what was on its way at a fork is in none twice. */
+Test(client_serve, pg_forks)
+{
+	struct serve serve;
+	struct ratio ratio;
+	int i;
+
+	NEED_ROOT();
+	serve_this(&serve);
+	for (i = 0; i < TRIES; i++) {
+		ratio = pg_ratio(&serve, CLIENT_PROGRAMS "/pg_pie", "forks");
+		cr_assert_lt(ratio.value, 1.25, "gprof has %.3f of the CPU time", ratio.value);
+	}
+	serve_end(&serve);
+}
+
 static bool is_gone(void *pid)
 {
 	return kill(*(pid_t *)pid, 0) < 0;

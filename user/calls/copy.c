@@ -212,11 +212,15 @@ static bool take_above(const struct member *member, struct counter_page *page,
 /* What the parent had counted: into the buffer, but into no account. */
 static void copy_inherited(struct member *member, uint64_t index, struct counter_page *page)
 {
-	uint32_t more[PAGE_COUNTERS];
+	uint32_t more[PAGE_COUNTERS], i;
 	uint64_t from_ns = monotonic_ns();
 
-	if (take_counters(page, more))
-		write_page(member, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
+	if (!take_counters(page, more))
+		return;
+	for (i = 0; i < PAGE_COUNTERS; i++)
+		if (more[i] == CALL_NOT_INHERITED)
+			more[i] = 0;
+	write_page(member, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
 }
 
 /*
@@ -233,6 +237,9 @@ static void hold_inherited(struct member *member, uint64_t index, struct counter
 	if (!known || member->held.nr == nr_known)
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++) {
+		/* Its own began at 0 then, and follows what the buffer holds. */
+		if (at_fork->counters[i] == CALL_NOT_INHERITED)
+			continue;
 		known->values[i] = at_fork->counters[i];
 		held = known->values[i] ? read_counter(member, flat + i, known->values[i]) : 0;
 		if (known->values[i] > held)
@@ -259,17 +266,34 @@ static void copy_all_inherited(struct member *member, struct kernel *kernel)
 	}
 }
 
+/* A sample of the parent's is there or not; what it is does not matter. */
+static uint32_t inherited_sample(const struct member *member, const struct kernel *kernel,
+				 uint64_t index)
+{
+	uint32_t number = kernel_held_page(kernel, &member->ref, index / CALL_PAGE_PCS);
+	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
+
+	return samples && samples[index % CALL_PAGE_PCS] & CALL_PC_NOT_INHERITED ?
+		       CALL_NOT_INHERITED :
+		       0;
+}
+
 uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat)
 {
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
-	uint32_t number = member_call(member, kernel)->first_page;
+	uint32_t number = member_call(member, kernel)->first_page, sum = 0, counter;
 
-	uint32_t sum = 0;
-
+	if (member->shape->flags & CALL_TAKES_PCS)
+		return inherited_sample(member, kernel, flat);
 	/* One page of its parent's own, and one of what that had inherited itself. */
-	for (; number; number = kernel->infos[number - 1].next)
-		if (kernel->infos[number - 1].index == index)
-			sum += kernel_page(kernel, number)->counters[flat % PAGE_COUNTERS];
+	for (; number; number = kernel->infos[number - 1].next) {
+		if (kernel->infos[number - 1].index != index)
+			continue;
+		counter = kernel_page(kernel, number)->counters[flat % PAGE_COUNTERS];
+		if (counter == CALL_NOT_INHERITED)
+			return CALL_NOT_INHERITED;
+		sum += counter;
+	}
 	return sum;
 }
 
@@ -304,12 +328,23 @@ static void copy_counters(struct member *member, struct kernel *kernel)
 	}
 }
 
+/* A child's place in the buffer is behind its parent's samples, also where it has none of them. */
+static void pass_over_samples(struct member *member, const struct kernel *kernel)
+{
+	const struct call *call = member_call(member, kernel);
+
+	while (member->copied < call->inherited &&
+	       inherited_sample(member, kernel, member->copied) == CALL_NOT_INHERITED)
+		member->copied++;
+}
+
 /* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
 static size_t take_samples(const struct member *member, const struct kernel *kernel, uint64_t next,
 			   uint8_t *buffer)
 {
 	uint32_t number = kernel_held_page(kernel, &member->ref, member->copied / CALL_PAGE_PCS);
 	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
+	uint64_t inherited = member_call(member, kernel)->inherited;
 	size_t nr = 0;
 
 	while (samples && member->copied + nr < next) {
@@ -318,6 +353,8 @@ static size_t take_samples(const struct member *member, const struct kernel *ker
 
 		/* Its place was taken by a handler that is about to write it. */
 		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
+			break;
+		if (sample & CALL_PC_NOT_INHERITED && member->copied + nr < inherited)
 			break;
 		put_counter(buffer + nr * member->shape->width, member->shape->width,
 			    sample & ~CALL_PC_WRITTEN);
@@ -366,7 +403,7 @@ static int store_samples(struct member *member, uint64_t address,
 {
 	/* Samples are stored and not added: one that a child has already may be made up as well. */
 	uint64_t now = monotonic_ns();
-	struct batch batch = { .nr = nr, .from_ns = now, .taken_ns = now };
+	struct batch batch = { .nr = nr, .flat = member->copied, .from_ns = now, .taken_ns = now };
 	size_t size = nr * member->shape->width;
 	int ret;
 
@@ -389,6 +426,7 @@ static void copy_samples(struct member *member, struct kernel *kernel)
 	int ret;
 
 	while (member->copied < next && member->faulted == UINT32_MAX && !member->broken_off) {
+		pass_over_samples(member, kernel);
 		nr = take_samples(member, kernel, next, buffer[1]);
 		if (!nr)
 			return;

@@ -61,7 +61,10 @@ static inline uint64_t member_taken_index(uint32_t entry, uint64_t bin)
  */
 void member_copy(struct member *member, struct kernel *kernel);
 
-/* What a fork's child was given of this counter of its parent's, before it is copied. */
+/*
+ * What a fork's child was given of this counter of its parent's, before it is copied;
+ * CALL_NOT_INHERITED: its buffer has no copy of it.
+ */
 uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat);
 
 /* A dialect with a limit: the kernel's counters start from what the buffer holds. -ENOMEM, -ENOSPC. */

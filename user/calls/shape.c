@@ -26,7 +26,28 @@ static int copy_entries(struct shape *shape, const struct call_entry *entries, u
 	return 0;
 }
 
-static int make_table(struct kernel *kernel, struct shape *shape)
+static uint32_t buffer_lines(const struct shape *shape)
+{
+	return (shape->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
+}
+
+/* Where the counters stand, behind the segments: a fork looks what its child has there. */
+static void put_buffers(struct call_line *lines, struct shape *shape)
+{
+	uint32_t i;
+
+	shape->table.table.buffers = shape->table.nr_lines;
+	shape->table.table.nr_buffers = (uint16_t)shape->nr_entries;
+	shape->table.table.width = (uint16_t)shape->width;
+	for (i = 0; i < shape->nr_entries; i++)
+		lines[shape->table.nr_lines + i / CALL_LINE_BUFFERS].buffers[i % CALL_LINE_BUFFERS] =
+			(struct call_buffer){
+				.first = shape->table.firsts ? shape->table.firsts[i] : 0,
+				.base = shape->entries[i].base,
+			};
+}
+
+static int compile(struct shape *shape)
 {
 	const struct region_call call = {
 		.dialect = shape->dialect,
@@ -35,20 +56,30 @@ static int make_table(struct kernel *kernel, struct shape *shape)
 		.entries = shape->entries,
 		.nr = shape->nr_entries,
 	};
+
+	/* pcsample() has one buffer and no regions. */
+	return shape->op == CALL_PCSAMPLE ? 0 : region_table_compile(&call, &shape->table);
+}
+
+static int make_table(struct kernel *kernel, struct shape *shape)
+{
 	int64_t base;
 	int ret;
 
-	ret = region_table_compile(&call, &shape->table);
+	ret = compile(shape);
 	if (ret)
 		return ret;
-	base = runs_take(&kernel->free_lines, shape->table.nr_lines);
+	shape->nr_lines = shape->table.nr_lines + buffer_lines(shape);
+	base = runs_take(&kernel->free_lines, shape->nr_lines);
 	if (base < 0) {
-		region_table_free(&shape->table);
+		shape->nr_lines = 0;
 		return (int)base;
 	}
 	shape->table.table.base = (uint32_t)base;
-	memcpy(kernel->lines + base, shape->table.lines,
-	       shape->table.nr_lines * sizeof(*shape->table.lines));
+	if (shape->table.nr_lines)
+		memcpy(kernel->lines + base, shape->table.lines,
+		       shape->table.nr_lines * sizeof(*shape->table.lines));
+	put_buffers(kernel->lines + base, shape);
 	free(shape->table.lines);
 	shape->table.lines = NULL;
 	return 0;
@@ -80,9 +111,10 @@ int shape_make(struct kernel *kernel, const struct shape *like, const struct cal
 	*shape = *like;
 	shape->entries = NULL;
 	shape->table = (struct region_table){ 0 };
+	shape->nr_lines = 0;
 	shape->number = UINT32_MAX;
 	failed = copy_entries(shape, entries, nr_entries);
-	if (!failed && shape->op != CALL_PCSAMPLE)
+	if (!failed)
 		failed = make_table(kernel, shape);
 	if (!failed)
 		failed = take_number(kernel, shape);
@@ -97,8 +129,8 @@ void shape_free(struct kernel *kernel, struct shape *shape)
 {
 	if (!shape)
 		return;
-	if (shape->table.nr_lines)
-		runs_give(&kernel->free_lines, shape->table.table.base, shape->table.nr_lines);
+	if (shape->nr_lines)
+		runs_give(&kernel->free_lines, shape->table.table.base, shape->nr_lines);
 	if (shape->number != UINT32_MAX)
 		kernel->shapes[shape->number].held = 0;
 	region_table_free(&shape->table);

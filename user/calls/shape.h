@@ -31,6 +31,7 @@ struct shape {
 	struct call_entry *entries;
 	uint32_t nr_entries;
 	struct region_table table; /* its lines are in the kernel, from table.base; pcsample: none */
+	uint32_t nr_lines; /* in the kernel: those, and the buffers' */
 };
 
 /*

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "calls/written.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "shared/call_abi.h"
 #include "shared/dialect.h"
 
 void written_add(struct written_list *list, const struct written *written)
@@ -45,11 +47,11 @@ static bool is_changed(const struct written_list *list, size_t i, const struct p
 	       now != last_after(list, i);
 }
 
-static bool has_most(const struct birth *birth, const struct written *written)
+static bool has_most(const struct written *written, uint32_t inherited)
 {
 	uint64_t added = (written->after - written->before) & dialect_counter_max(written->width);
 
-	return 2 * (uint64_t)birth->inherited(birth, written->flat) >= added;
+	return 2 * (uint64_t)inherited >= added;
 }
 
 void written_make_up(const struct written_list *list, const struct process *parent,
@@ -60,14 +62,20 @@ void written_make_up(const struct written_list *list, const struct process *pare
 	for (i = 0; i < list->nr; i++) {
 		const struct written *written = &list->list[i];
 		uint64_t found = 0;
+		uint32_t inherited;
+		int ret;
 
 		if (written->from_ns > birth->until_ns)
 			break;
-		if (written->taken_ns > birth->from_ns && has_most(birth, written))
+		inherited = birth->inherited(birth, written->flat);
+		if (inherited == CALL_NOT_INHERITED)
 			continue;
-		if (process_read(child, written->address, &found, written->width))
+		if (written->taken_ns > birth->from_ns && has_most(written, inherited))
+			continue;
+		ret = process_read(child, written->address, &found, written->width);
+		if (ret == -ESRCH)
 			break;
-		if (found == written->before && found != written->after &&
+		if (!ret && found == written->before && found != written->after &&
 		    !is_changed(list, i, parent))
 			process_write(child, written->address, &written->after, written->width);
 	}

@@ -34,10 +34,11 @@ void written_add(struct written_list *list, const struct written *written);
 /* Those that no fork is too late for any more. */
 void written_forget(struct written_list *list, uint64_t before_ns);
 
-/* When a child's counters were made from its parent's, and what it got of one of them. */
+/* When a child's counters were made from its parent's. */
 struct birth {
 	uint64_t from_ns;
 	uint64_t until_ns;
+	/* What it got of one of them; CALL_NOT_INHERITED: it is not to have any of it. */
 	uint32_t (*inherited)(const struct birth *birth, uint64_t flat);
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Built with -pg: calls leaf() 1,000 times. `pg MS fork|thread|off`: does so for MS milliseconds of
- * CPU time in all, the second half in a child, in a thread, or with counting switched off. At the
- * end each process prints its pid, its CPU time in seconds, how often it was given a CPU, and whether
+ * Built with -pg: calls leaf() 1,000 times. `pg MS fork|forks|thread|off`: does so for MS
+ * milliseconds of CPU time in all, the second half in a child, in many children, one after the
+ * other and each for a little, in a thread, or with counting switched off. At the end each process prints its pid, its CPU time in seconds, how often it was given a CPU, and whether
  * SIGPROF is left alone.
  */
 #define _GNU_SOURCE
@@ -67,6 +67,23 @@ static void say_time(void)
 	fflush(stdout);
 }
 
+/* With ticks of the parent's on their way at each fork. A child is back here at once. */
+static void work_in_children(double seconds)
+{
+	enum { CHILDREN = 25 };
+	pid_t child = 1;
+	int i;
+
+	for (i = 0; child && i < CHILDREN; i++) {
+		work(seconds / CHILDREN * 0.8);
+		child = fork();
+		if (child)
+			waitpid(child, NULL, 0);
+		else
+			work(seconds / CHILDREN * 0.2);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	const char *how = argc > 2 ? argv[2] : "";
@@ -81,6 +98,8 @@ int main(int argc, char **argv)
 			waitpid(child, NULL, 0);
 		else
 			work(half);
+	} else if (!strcmp(how, "forks")) {
+		work_in_children(half);
 	} else if (!strcmp(how, "thread")) {
 		pthread_create(&thread, NULL, work_in_thread, &half);
 		pthread_join(thread, NULL);
