@@ -52,6 +52,7 @@ struct dialect_rule {
 	__u8 beyond; /* enum dialect_beyond */
 	__u8 scale_off; /* profil() is off up to this scale; sprofil()'s regions up to 1 */
 	__u8 one_region; /* profil() is sprofil() with one region, overflow bin and all */
+	__u8 one_is_most; /* a scale of 1.0 is the largest below it, not the 0 of its low bits */
 	__u64 scale_mask; /* the bits of scale that count */
 	__u64 scale_max; /* above it: EINVAL */
 };
@@ -61,21 +62,21 @@ struct dialect_rule {
  * its own for the rest.
  */
 static const struct dialect_rule dialect_rules[DIALECT_COUNT] = {
-	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_LOOKS_ON, 0, 0,
+	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_LOOKS_ON, 0, 0, 0,
 			    ~0ULL, ~0ULL },
-	[DIALECT_V7] = { FORMULA_ROUND_UP, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, 0xffff,
+	[DIALECT_V7] = { FORMULA_ROUND_UP, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, 0, 0xffff,
 			 ~0ULL },
 	[DIALECT_SVR4] = { FORMULA_MULTIPLY, FULL_SATURATES, FULL_SATURATES, BEYOND_LOOKS_ON, 1, 0,
-			   0xffff, ~0ULL },
-	[DIALECT_SOLARIS] = { FORMULA_MULTIPLY, FULL_STOPS, FULL_STOPS, BEYOND_LOOKS_ON, 1, 0,
+			   1, 0xffff, ~0ULL },
+	[DIALECT_SOLARIS] = { FORMULA_MULTIPLY, FULL_STOPS, FULL_STOPS, BEYOND_LOOKS_ON, 1, 0, 0,
 			      ~0ULL, ~0ULL },
-	[DIALECT_BSD43] = { FORMULA_HALVES, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, ~0ULL,
+	[DIALECT_BSD43] = { FORMULA_HALVES, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 1, 0, 0, ~0ULL,
 			    ~0ULL },
-	[DIALECT_BSD44] = { FORMULA_MULTIPLY, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, ~0ULL,
-			    DIALECT_SCALE_ONE },
-	[DIALECT_BSD44DOC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, ~0ULL,
-			       DIALECT_SCALE_ONE },
-	[DIALECT_IRIX] = { FORMULA_DIVIDE, FULL_SATURATES, FULL_SATURATES, BEYOND_OVERFLOW, 1, 1,
+	[DIALECT_BSD44] = { FORMULA_MULTIPLY, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, 0,
+			    ~0ULL, DIALECT_SCALE_ONE },
+	[DIALECT_BSD44DOC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_WRAPS, BEYOND_LOOKS_ON, 0, 0, 0,
+			       ~0ULL, DIALECT_SCALE_ONE },
+	[DIALECT_IRIX] = { FORMULA_DIVIDE, FULL_SATURATES, FULL_SATURATES, BEYOND_OVERFLOW, 1, 1, 0,
 			   ~0ULL, ~0ULL },
 };
 
@@ -87,7 +88,11 @@ static inline const struct dialect_rule *dialect_rule(__u32 dialect)
 /* The scale that a dialect makes of what it is given. */
 static inline __u64 dialect_scale(__u32 dialect, __u64 scale)
 {
-	return scale & dialect_rule(dialect)->scale_mask;
+	const struct dialect_rule *rule = dialect_rule(dialect);
+
+	if (rule->one_is_most && scale == DIALECT_SCALE_ONE)
+		return DIALECT_SCALE_ONE - 1;
+	return scale & rule->scale_mask;
 }
 
 /* What a scale, in a region at offset, asks for. */
@@ -97,7 +102,7 @@ static inline __u32 dialect_class(__u32 dialect, __u32 is_sprofil, __u64 offset,
 {
 	const struct dialect_rule *rule = dialect_rule(dialect);
 
-	scale &= rule->scale_mask;
+	scale = dialect_scale(dialect, scale);
 	if (scale <= (is_sprofil ? 1U : rule->scale_off))
 		return CLASS_OFF;
 	if (scale > rule->scale_max)

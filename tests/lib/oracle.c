@@ -10,9 +10,11 @@ typedef unsigned __int128 wide;
 static const char *const names[] = { "glibc", "v7",    "svr4",	   "solaris",
 				     "bsd43", "bsd44", "bsd44doc", "irix" };
 
-/* v7 and svr4 keep the scale in 16 bits. */
+/* v7 and svr4 keep the scale in 16 bits; svr4's "RATIO * 0200000L" is 0177777 for a ratio of 1. */
 static uint64_t true_scale(enum dialect dialect, uint64_t scale)
 {
+	if (dialect == DIALECT_SVR4 && scale == 0200000)
+		return 0177777;
 	return dialect == DIALECT_V7 || dialect == DIALECT_SVR4 ? scale % 65536 : scale;
 }
 

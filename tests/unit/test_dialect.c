@@ -176,6 +176,12 @@ Test(dialect, manuals)
 	/* System V: "0x4000, maps subdivisions 8 bytes long to each counter". */
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 0x4000, 8007), 1000);
 	cr_expect_eq(bin_of(DIALECT_SOLARIS, 2, 0x4000, 8008), 1001);
+	/* "scale can be computed as (RATIO * 0200000L)", RATIO "between 0 and 1": 1 is 1-1. */
+	cr_expect_eq(dialect_class(DIALECT_SVR4, 0, 4096, 0200000), CLASS_REGION);
+	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 0200000, 4003),
+		     bin_of(DIALECT_SVR4, 2, 0177777, 4003));
+	cr_expect_eq(dialect_class(DIALECT_SVR4, 0, 4096, 0200001), CLASS_OFF);
+	cr_expect_eq(dialect_class(DIALECT_V7, 0, 4096, 0200000), CLASS_OFF);
 	/* And "0x0002 (1/32,768), maps subdivision 65,536 bytes long". */
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 2, 65535), 0);
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 2, 65536), 1);
