@@ -238,6 +238,13 @@ static __always_inline void share_call(struct call *call, const struct call_ref 
 		leave_call(&shared);
 }
 
+static __always_inline void note_ended(struct task_struct *child)
+{
+	struct call_ref ended = { .slot = CALL_ENDED };
+
+	bpf_task_storage_get(&call_refs, child, &ended, BPF_LOCAL_STORAGE_GET_F_CREATE);
+}
+
 /*
  * The child of a fork counts into its own copy of the buffer; vfork's and others that share the
  * address space count into the shared one, until they execute another program. Threads are found
@@ -260,6 +267,8 @@ int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 			fork_call(call, ref, child);
 		else
 			share_call(call, ref, child);
+	} else {
+		note_ended(child);
 	}
 	__sync_fetch_and_add(&inside->fork_left, 1);
 	return 0;

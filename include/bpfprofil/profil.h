@@ -4,8 +4,8 @@
 
 /*
  * profil(), sprofil() and pcsample() as the systems that had them: a histogram of where a program
- * spends its CPU time, counted by the kernel into the program's own memory while it runs. For C99
- * and later and for C++; link with -lbpfprofil.
+ * spends its CPU time, counted by the kernel into the program's own memory while it runs. For C and
+ * C++ of any age; link with -lbpfprofil.
  *
  * All functions are async-signal-safe, are no cancellation points and keep errno when they
  * succeed. Buffers stay the caller's: they are written to until the call that ends it, a fault,
@@ -18,7 +18,8 @@
 
 /*
  * With glibc, struct prof and the flags are its own, so that both headers can be included, in any
- * order. Other C libraries have none.
+ * order. Other C libraries have none; for programs that ask for <sys/profil.h> by name there is one
+ * in the folder of this header.
  */
 #ifdef __GLIBC__
 #include <sys/profil.h>
@@ -36,8 +37,13 @@ struct prof {
 enum {
 	PROF_USHORT = 0, /* counters are unsigned short */
 	PROF_UINT = 1 << 0, /* counters are unsigned int */
-	PROF_FAST = 1 << 1, /* a tick each millisecond, not each ten */
+	PROF_FAST = 1 << 1 /* a tick each millisecond, not each ten */
 };
+#endif
+
+/* The most regions that sprofil() takes. */
+#ifndef PROFIL_MAX
+#define PROFIL_MAX 4096
 #endif
 
 #ifdef __cplusplus
@@ -71,16 +77,14 @@ long pcsample(uintptr_t samples[], long nsamples) BPFPROFIL_NOTHROW;
  */
 int bpfprofil_dialect(const char *name) BPFPROFIL_NOTHROW;
 
-/* Returns when every tick so far stands in the buffers. 0, or -1 and errno. */
+/*
+ * Returns when every tick so far stands in the buffers. 0, or -1 and errno; ECONNRESET: the server
+ * that counted is gone, and counting with it.
+ */
 int bpfprofil_sync(void) BPFPROFIL_NOTHROW;
 
 /* What is on: of struct bpfprofil_status. */
-enum {
-	BPFPROFIL_OFF,
-	BPFPROFIL_PROFIL,
-	BPFPROFIL_SPROFIL,
-	BPFPROFIL_PCSAMPLE,
-};
+enum { BPFPROFIL_OFF, BPFPROFIL_PROFIL, BPFPROFIL_SPROFIL, BPFPROFIL_PCSAMPLE };
 
 /* Why the last call's counting ended. */
 enum {
@@ -88,7 +92,7 @@ enum {
 	BPFPROFIL_STOPPED_ASKED, /* by a call */
 	BPFPROFIL_STOPPED_LIMIT, /* a counter reached the dialect's limit */
 	BPFPROFIL_STOPPED_FULL, /* pcsample(): no room left */
-	BPFPROFIL_STOPPED_FAULT, /* the buffer cannot be written to */
+	BPFPROFIL_STOPPED_FAULT /* the buffer cannot be written to */
 };
 
 /* Grows at the end only. Ticks: total = binned + overflow + outside + filtered + lost. */
@@ -107,6 +111,9 @@ struct bpfprofil_status {
 	uint64_t lost;
 	const char *dialect; /* of the last call; lives for ever */
 };
+
+/* The same, without a function of this name beside it. */
+typedef struct bpfprofil_status bpfprofil_status_t;
 
 /*
  * size: sizeof(*status) as the caller was compiled with. Bytes that the library does not know are

@@ -58,9 +58,15 @@ enum {
 #define CALL_PC_NOT_INHERITED (1ULL << 62)
 
 struct call_ref {
-	__u32 slot;
+	__u32 slot; /* CALL_ENDED: none, and rightly so */
 	__u32 serial;
 };
+
+/*
+ * Of a process that has no call because it left it, or because its parent's had ended when it was
+ * forked: one that thinks it has, and about which nothing is known, has lost its server.
+ */
+#define CALL_ENDED 0xffffffffU
 
 /*
  * One call in force, or the last one of a process. The child of a fork has one of its own, with

@@ -80,7 +80,7 @@ struct call_state {
 struct call_reply {
 	uint32_t magic;
 	uint16_t version;
-	uint16_t pad;
+	uint16_t known; /* the server has or had a call of the process, or knows that it has none */
 	int32_t error; /* 0 or an errno */
 	uint32_t pad2;
 	int64_t value; /* what the call returns */

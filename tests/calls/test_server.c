@@ -223,9 +223,12 @@ static void survive(void *argument)
 		ENSURE(poll(NULL, 0, 2) == 0);
 	burn_low(0.1);
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
-	ENSURE(bpfprofil_sync() == -1 && errno == ECONNREFUSED);
-	ENSURE(on_fast(buffer, TEXT_SPAN) == -1 && errno == ECONNREFUSED);
+	ENSURE(bpfprofil_sync() == -1 && errno == ECONNRESET);
+	ENSURE(on_fast(buffer, TEXT_SPAN) == -1 && errno == ENOSYS);
+	/* Which says that the counts are not all there; then nothing is on. */
+	ENSURE(off() == -1 && errno == ECONNRESET);
 	ENSURE(off() == 0);
+	ENSURE(bpfprofil_sync() == -1 && errno == ENOSYS);
 	tell(pipes->to_test);
 	await(pipes->to_caller); /* there is another one */
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
@@ -258,6 +261,80 @@ Test(calls_server, killed_and_again)
 	serve_end(&serve);
 }
 
+static void find_another(void *argument)
+{
+	const struct pipes *pipes = argument;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		start();
+		tell(pipes->to_test);
+		await(pipes->to_caller); /* there is another server */
+		ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+		ENSURE(bpfprofil_sync() == -1 && errno == ECONNRESET);
+		ENSURE(bpfprofil_sync() == -1 && errno == ECONNRESET);
+		if (i)
+			ENSURE(pcsample(NULL, 0) == -1 && errno == ECONNRESET);
+		else
+			ENSURE(off() == -1 && errno == ECONNRESET);
+		ENSURE(bpfprofil_sync() == 0 && off() == 0);
+	}
+}
+
+/* What the server knows nothing of is not what was asked for, and no call says that it is. */
+Test(calls_server, anew)
+{
+	struct pipes pipes;
+	int status = -1, i;
+	pid_t caller;
+
+	NEED_ROOT();
+	caller_begin(&serve, ARGS(NULL));
+	cr_assert(!pipe(pipes.to_caller) && !pipe(pipes.to_test));
+	caller = caller_fork(find_another, &pipes);
+	for (i = 0; i < 2; i++) {
+		await(pipes.to_test);
+		serve_kill(&serve);
+		serve_again(&serve, ARGS(NULL));
+		tell(pipes.to_caller);
+	}
+	waitpid(caller, &status, 0);
+	cr_assert_eq(status, 0);
+	serve_end(&serve);
+}
+
+static void find_nothing_on(void *error)
+{
+	int expected = *(int *)error;
+
+	ENSURE(bpfprofil_sync() == (expected ? -1 : 0) && (!expected || errno == expected));
+	ENSURE(off() == (expected ? -1 : 0) && (!expected || errno == expected));
+	ENSURE(off() == 0);
+}
+
+static void fork_without_room(void *argument)
+{
+	int lost = ECONNRESET, rightly = 0;
+
+	(void)argument;
+	start();
+	caller_join(caller_fork(find_nothing_on, &lost));
+	/* What had ended before the fork, here by a fault, is no loss of the child's. */
+	munmap(buffer, TEXT_SPAN);
+	burn_low(0.15);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_FAULT);
+	caller_join(caller_fork(find_nothing_on, &rightly));
+}
+
+/* A child that the server has no room for. */
+Test(calls_server, no_room_for_a_child)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS("--max-calls", "1"));
+	caller_run(fork_without_room, NULL);
+	serve_end(&serve);
+}
+
 static void survive_a_stop(void *argument)
 {
 	const struct pipes *pipes = argument;
@@ -269,7 +346,7 @@ static void survive_a_stop(void *argument)
 	/* The last copy was not due yet. */
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 3);
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), <, 40);
-	ENSURE(bpfprofil_sync() == -1 && errno == ENOENT);
+	ENSURE(bpfprofil_sync() == -1 && errno == ECONNRESET);
 }
 
 Test(calls_server, terminated)

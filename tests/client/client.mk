@@ -11,7 +11,7 @@ CT_TEST_OBJ := $(CT_TEST_SRC:%.c=$(CT_OUT)/obj/%.o)
 CT_CFLAGS := -O1 -g -Wall -Wextra -Iinclude $(if $(WERROR),-Werror)
 CT_STAMP := $(call stamp,client_tests,$(CC) $(CXX) $(CT_CFLAGS) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(CT_TEST_SRC))
 
-CT_PROGRAMS := caller_c99 caller_c11 caller_cxx98 caller_cxx17 caller_static caller_musl \
+CT_PROGRAMS := caller_c89 caller_c99 caller_c11 caller_cxx98 caller_cxx17 caller_static caller_musl \
 	caller_musl_static caller_musl_so fallback pg_both pg_pie pg_nopie pg_static private
 CT_BIN := $(CT_PROGRAMS:%=$(CT_OUT)/%)
 
@@ -33,6 +33,10 @@ endef
 $(CT_BIN): $(CT_STAMP) | $$(@D)/
 
 # Against the shared library, as the compilers of users might be told to build.
+# Its first line is a comment that C89 does not know.
+$(CT_OUT)/caller_c89: $(CT_SRC)/caller.c $(CLIENT_SO)
+	$(call CT_CC,sed 1d $< | $(CC) -x c - -std=c89 -pedantic -Iinclude/bpfprofil -DSYSTEM_HEADER_FIRST -D_DEFAULT_SOURCE) \
+		-o $@ -x none $(CLIENT_SO)
 $(CT_OUT)/caller_c99: $(CT_SRC)/caller.c $(CLIENT_SO)
 	$(call CT_CC,$(CC) -std=c99 -pedantic) -o $@ $< $(CLIENT_SO)
 $(CT_OUT)/caller_c11: $(CT_SRC)/caller.c $(CLIENT_SO)
@@ -48,7 +52,7 @@ $(CT_OUT)/caller_static: $(CT_SRC)/caller.c $(CLIENT_A)
 $(CT_OUT)/caller_musl: $(CT_SRC)/caller.c $(CLIENT_A)
 	$(call CT_CC,musl-gcc -DNO_SYSTEM_PROFIL) -o $@ $< $(CLIENT_A)
 $(CT_OUT)/caller_musl_static: $(CT_SRC)/caller.c $(CLIENT_A)
-	$(call CT_CC,musl-gcc -static -DNO_SYSTEM_PROFIL) -o $@ $< $(CLIENT_A)
+	$(call CT_CC,musl-gcc -static -Iinclude/bpfprofil -DSYSTEM_HEADER_FIRST -DNO_SYSTEM_PROFIL) -o $@ $< $(CLIENT_A)
 
 # And a musl distribution's own library, from the same sources.
 $(CT_OUT)/libbpfprofil-musl.so: $(filter-out user/client/preload%.c user/client/gmon_file.c user/client/wrap.c,$(CLIENT_SRC)) \

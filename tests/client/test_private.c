@@ -108,7 +108,7 @@ Test(client_private, another_when_it_died)
 	pid = (pid_t)status.total;
 	kill(pid, SIGKILL);
 	cr_assert(eventually(is_gone, &pid));
-	cr_assert_fails(bpfprofil_sync(), ENOENT);
+	cr_assert_fails(bpfprofil_sync(), ENOSYS);
 	cr_assert_eq(stop_profiling(), 0);
 	cr_assert_eq(call(), 0);
 	cr_assert_neq(told().total, (uint64_t)pid);
@@ -149,8 +149,8 @@ Test(client_private, not_for_what_starts_nothing)
 	begin(CLIENT_PROGRAMS "/private");
 	cr_assert_eq(stop_profiling(), 0);
 	cr_assert_eq(pcsample(NULL, 0), 0);
-	cr_assert_fails(bpfprofil_sync(), ENOENT);
-	cr_assert_fails(bpfprofil_status(&(struct bpfprofil_status){ 0 }, 8), ENOENT);
+	cr_assert_fails(bpfprofil_sync(), ENOSYS);
+	cr_assert_fails(bpfprofil_status(&(struct bpfprofil_status){ 0 }, 8), ENOSYS);
 }
 
 Test(client_private, not_where_a_server_was_named)
@@ -158,7 +158,7 @@ Test(client_private, not_where_a_server_was_named)
 	NEED_ROOT();
 	begin(CLIENT_PROGRAMS "/private");
 	fixture_environment("BPFPROFIL_SOCKET", "/nonexistent/socket");
-	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
 }
 
 Test(client_private, cannot_start)
@@ -166,9 +166,9 @@ Test(client_private, cannot_start)
 	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin("/nonexistent/bpfprofil");
-	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
 	begin("/bin/false");
-	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
 	cr_assert(waitpid(-1, NULL, WNOHANG | __WALL) < 0 && errno == ECHILD);
 }
 
@@ -197,9 +197,9 @@ Test(client_private, by_capabilities)
 	kill(pid, SIGKILL);
 	cr_assert(eventually(is_gone, &pid));
 	keep_capabilities(bpf);
-	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
 	keep_capabilities(0);
-	cr_assert_fails(call(), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
 }
 
 /* Its descriptors are then 0, 1 and 2 for a while, and those of the server something else. */

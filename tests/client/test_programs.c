@@ -38,6 +38,7 @@ Test(client_programs, c_and_cxx)
 	struct fixture fixture;
 
 	begin(&fixture);
+	assert_caller(&fixture, "caller_c89");
 	assert_caller(&fixture, "caller_c99");
 	assert_caller(&fixture, "caller_c11");
 	assert_caller(&fixture, "caller_cxx98");

@@ -337,6 +337,68 @@ Test(client_serve, pg_forks)
 	serve_end(&serve);
 }
 
+/* The line about what is missing, once: the seconds, and in how many. */
+static void assert_short(const char *err, double *missing, double *used)
+{
+	cr_assert_eq(sscanf(err,
+			    "bpfprofil: gmon.out: the server did not count to the end; up to %lf s "
+			    "of %lf s are missing\n",
+			    missing, used),
+		     2, "%s", err);
+	cr_assert_eq(strchr(err, '\n')[1], '\0', "%s", err);
+}
+
+/* The next server knows nothing of those that the one before has served. */
+Test(client_serve, pg_server_anew)
+{
+	double missing, used;
+	struct child_end end;
+	struct child child;
+	struct serve serve;
+	char command[512];
+
+	NEED_ROOT();
+	serve_this(&serve);
+	snprintf(command, sizeof(command), "cd %s && LD_PRELOAD=%s exec %s 2000", serve.dir,
+		 CLIENT_PRELOAD, CLIENT_PROGRAMS "/pg_pie");
+	child_start(&child, NULL, ARGS("sh", "-c", command));
+	usleep(500000);
+	serve_stop(&serve);
+	serve_again(&serve, ARGS(NULL));
+	child_finish(&child, &end);
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	assert_short(end.err, &missing, &used);
+	cr_assert_geq(used, 1);
+	cr_assert_float_eq(used - missing, gprof_seconds(&serve, CLIENT_PROGRAMS "/pg_pie", ""),
+			   0.02, "%s", end.err);
+	cr_assert_lt(missing, used, "%s", end.err);
+	child_end_free(&end);
+	serve_end(&serve);
+}
+
+/* A child for which the server has no room says so; its parent has lost nothing. */
+Test(client_serve, pg_child_refused)
+{
+	double missing, used;
+	struct child_end end;
+	struct serve serve;
+	char command[512];
+
+	NEED_ROOT();
+	serve_begin(&serve, ARGS("--max-calls", "1"));
+	fixture_environment("BPFPROFIL_SOCKET", serve.path);
+	snprintf(command, sizeof(command),
+		 "cd %s && LD_PRELOAD=%s GMON_OUT_PREFIX=mon exec %s 1000 fork", serve.dir,
+		 CLIENT_PRELOAD, CLIENT_PROGRAMS "/pg_pie");
+	child_run(&end, NULL, ARGS("sh", "-c", command));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	assert_short(end.err, &missing, &used);
+	cr_assert_float_eq(missing, used, 1e-9, "%s", end.err);
+	cr_assert(used > 0.4 && used < 0.6, "%s", end.err);
+	child_end_free(&end);
+	serve_end(&serve);
+}
+
 static bool is_gone(void *pid)
 {
 	return kill(*(pid_t *)pid, 0) < 0;

@@ -40,18 +40,18 @@ Test(client_trouble, no_server)
 	fixture_begin(&fixture);
 	snprintf(path, sizeof(path), "%s.none", fixture.server.path);
 	fixture_environment("BPFPROFIL_SOCKET", path);
-	cr_assert_fails(call(), ENOENT);
-	cr_assert_fails(sprofil(&test_region, 1, NULL, 0), ENOENT);
-	cr_assert_fails(sprofil(&test_region, 4097, NULL, 0), ENOENT);
-	cr_assert_fails(pcsample(NULL, 1), ENOENT);
-	cr_assert_fails(bpfprofil_sync(), ENOENT);
-	cr_assert_fails(bpfprofil_status(&(struct bpfprofil_status){ 0 }, 8), ENOENT);
+	cr_assert_fails(call(), ENOSYS);
+	cr_assert_fails(sprofil(&test_region, 1, NULL, 0), ENOSYS);
+	cr_assert_fails(sprofil(&test_region, 4097, NULL, 0), ENOSYS);
+	cr_assert_fails(pcsample(NULL, 1), ENOSYS);
+	cr_assert_fails(bpfprofil_sync(), ENOSYS);
+	cr_assert_fails(bpfprofil_status(&(struct bpfprofil_status){ 0 }, 8), ENOSYS);
 	memset(path, 'x', sizeof(path) - 1);
 	path[sizeof(path) - 1] = '\0';
 	fixture_environment("BPFPROFIL_SOCKET", path);
 	cr_assert_fails(call(), ENAMETOOLONG);
 	fixture_environment("BPFPROFIL_SOCKET", "@bpfprofil-nobody-listens-here");
-	cr_assert_fails(call(), ECONNREFUSED);
+	cr_assert_fails(call(), ENOSYS);
 	fixture_end(&fixture);
 }
 
@@ -70,7 +70,7 @@ Test(client_trouble, stop_without_server)
 	cr_assert_eq(pcsample(NULL, 0), 0);
 	cr_assert_eq(errno, ENOTTY);
 	cr_assert(tick.tv_sec == 0 && tick.tv_usec == 10000);
-	cr_assert_fails(call(), ECONNREFUSED);
+	cr_assert_fails(call(), ENOSYS);
 	fixture_end(&fixture);
 }
 

@@ -30,7 +30,7 @@ expected() {
 	echo 644 usr/share/bash-completion/completions/bpfprofil
 	echo 644 usr/share/zsh/site-functions/_bpfprofil
 	echo 644 usr/share/fish/vendor_completions.d/bpfprofil.fish
-	for header in profil.h version.h; do
+	for header in profil.h sys/profil.h version.h; do
 		echo "644 usr/include/bpfprofil/$header"
 	done
 	echo 644 usr/lib/libbpfprofil.so.0

@@ -63,9 +63,11 @@ static int identify(struct asking *asking)
 	ret = process_open(&asking->process, asking->pid, request->pointer, request->proof);
 	if (ret)
 		return ret;
-	if (!kernel_ref_of(&asking->calls->kernel, asking->pid_fd, &ref))
+	if (!kernel_ref_of(&asking->calls->kernel, asking->pid_fd, &ref)) {
 		asking->member = calls_member(asking->calls, &ref);
 	return 0;
+		asking->reply->known = 1;
+	}
 }
 
 /*
@@ -83,7 +85,8 @@ static void leave(struct asking *asking, bool keep)
 	if (__atomic_load_n(&call->users, __ATOMIC_SEQ_CST) > 1) {
 		calls_copy(asking->calls, member);
 		if (keep)
-			kernel_drop_ref(&asking->calls->kernel, asking->pid_fd);
+			kernel_set_ref(&asking->calls->kernel, asking->pid_fd,
+				       &(struct call_ref){ CALL_ENDED, 0 });
 		__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST);
 	} else if (keep) {
 		if (call->phase == CALL_ON)

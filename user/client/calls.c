@@ -21,6 +21,12 @@ SAME_PLACE(pr_off, offset);
 SAME_PLACE(pr_scale, scale);
 _Static_assert(sizeof(struct prof) == sizeof(struct call_entry), "struct prof");
 
+/*
+ * Whether this process has a call in force, as far as it knows. A server that has never heard of it
+ * was started anew, or had no room for this child of a fork: then nothing has counted.
+ */
+static int counting;
+
 static int nobody_listens(int ret)
 {
 	return ret == -ENOENT || ret == -ECONNREFUSED || ret == -EACCES;
@@ -73,10 +79,7 @@ static void prepare(struct call_request *request, uint16_t op, int dialect)
 		memcpy(request->proof, proof, sizeof(request->proof));
 }
 
-/*
- * starts: the call turns something on. One that does not, and finds nobody, has nothing to do:
- * where no server is, nothing is on.
- */
+/* starts: the call turns something on. */
 static struct outcome ask(struct call_request *request, const struct call_entry *entries,
 			  int starts)
 {
@@ -99,17 +102,42 @@ static struct outcome ask(struct call_request *request, const struct call_entry 
 		return outcome;
 	}
 	outcome.served = 1;
+	outcome.known = reply.known;
 	outcome.error = reply.error;
 	outcome.value = (long)reply.value;
 	outcome.state = reply.state;
+	if (outcome.state.on)
+		__atomic_store_n(&counting, 1, __ATOMIC_RELAXED);
 	return outcome;
 }
 
-static struct outcome forgive_stop(struct outcome outcome, int starts)
+/*
+ * Every count is in place when one that ends it, or a sync, returns: so it fails when the server
+ * that counted is gone. What never was on needs no server to be ended.
+ */
+static struct outcome confirm(struct outcome outcome, int ends)
 {
-	if (!starts && !outcome.served && nobody_listens(-outcome.error))
+	int absent = !outcome.served && nobody_listens(-outcome.error);
+	int lost = absent || (!outcome.error && !outcome.known && !outcome.state.on);
+
+	if (lost && __atomic_load_n(&counting, __ATOMIC_RELAXED)) {
+		outcome.error = ECONNRESET;
+		outcome.served = 1;
+	} else if (absent && ends) {
 		outcome.error = 0;
+	}
+	if (ends)
+		__atomic_store_n(&counting, 0, __ATOMIC_RELAXED);
 	return outcome;
+}
+
+/* One that shares the address space may go on: vfork's parent. */
+static struct outcome call(struct call_request *request, const struct call_entry *entries,
+			   int starts)
+{
+	struct outcome outcome = ask(request, entries, starts);
+
+	return starts ? outcome : confirm(outcome, !outcome.state.on);
 }
 
 static int dialect_or_current(int dialect)
@@ -121,12 +149,14 @@ struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offse
 			     unsigned long scale)
 {
 	const struct call_entry entry = { (uintptr_t)buf, bufsiz, offset, scale };
-	int starts = entry.base && scale;
 	struct call_request request;
 
-	prepare(&request, CALL_PROFIL, dialect_or_current(dialect));
+	dialect = dialect_or_current(dialect);
+	prepare(&request, CALL_PROFIL, dialect);
 	request.count = request.nr_entries = 1;
-	return forgive_stop(ask(&request, &entry, starts), starts);
+	/* 4.4BSD has NULL for a bad buffer. */
+	return call(&request, &entry,
+		    scale && (buf || dialect == DIALECT_BSD44 || dialect == DIALECT_BSD44DOC));
 }
 
 /* A call that ends counting has no tick; then what one would have had. */
@@ -138,24 +168,35 @@ static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags
 	tvp->tv_usec = (suseconds_t)(period_ns % 1000000000 / 1000);
 }
 
+/* An array or tvp that is not there: IRIX ends what was on, and the server has not heard of it. */
+static struct outcome refuse(int dialect, struct outcome refused)
+{
+	if (dialect == DIALECT_IRIX)
+		client_profil(dialect, NULL, 0, 0, 0);
+	return refused;
+}
+
 struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, struct timeval *tvp,
 			      unsigned int flags)
 {
-	int starts = profcnt > 0 && profcnt <= CALL_ENTRIES_MAX, before = errno;
+	int fits = profcnt > 0 && profcnt <= CALL_ENTRIES_MAX, before = errno;
 	struct outcome outcome = { .error = EFAULT, .served = 1 };
 	struct call_request request;
 	int bad = tvp && sys_writable(tvp, sizeof(*tvp));
 
 	errno = before;
+	dialect = dialect_or_current(dialect);
 	if (bad)
-		return outcome;
-	prepare(&request, CALL_SPROFIL, dialect_or_current(dialect));
+		return refuse(dialect, outcome);
+	prepare(&request, CALL_SPROFIL, dialect);
 	request.profil_flags = flags;
 	request.count = profcnt;
 	/* The server says what is wrong with a count out of range. */
-	request.nr_entries = starts ? (uint32_t)profcnt : 0;
-	outcome =
-		forgive_stop(ask(&request, (const struct call_entry *)profp, starts), profcnt != 0);
+	request.nr_entries = fits ? (uint32_t)profcnt : 0;
+	outcome = profcnt ? ask(&request, (const struct call_entry *)profp, fits) :
+			    call(&request, NULL, 0);
+	if (outcome.error == EFAULT)
+		return refuse(dialect, outcome);
 	if (tvp && !outcome.error)
 		put_tick(tvp, outcome.state.period_ns, flags);
 	return outcome;
@@ -165,28 +206,33 @@ struct outcome client_pcsample(void *samples, long nsamples)
 {
 	const struct call_entry entry = { .base = (uintptr_t)samples, .size = (uint64_t)nsamples };
 	struct call_request request;
-	int starts = nsamples > 0;
 
 	prepare(&request, CALL_PCSAMPLE, client_dialect());
 	request.count = nsamples;
 	request.nr_entries = 1;
-	return forgive_stop(ask(&request, &entry, starts), nsamples != 0);
+	return nsamples ? ask(&request, &entry, nsamples > 0) : call(&request, &entry, 0);
 }
 
 struct outcome client_ask(uint16_t op)
 {
 	struct call_request request;
+	struct outcome outcome;
 	/* What was asked of the calls before does not change with a bad name for the next. */
 	int dialect = client_dialect();
 
 	prepare(&request, op, dialect < 0 ? 0 : dialect);
-	return ask(&request, NULL, 0);
+	outcome = ask(&request, NULL, 0);
+	return op == CALL_SYNC ? confirm(outcome, 0) : outcome;
 }
 
+/* Without a server there is no such call, whatever a socket's path has to do with it. */
 long client_return(const struct outcome *outcome)
 {
+	int absent = !outcome->served &&
+		     (outcome->error == ENOENT || outcome->error == ECONNREFUSED);
+
 	if (!outcome->error)
 		return outcome->value;
-	errno = outcome->error;
+	errno = absent ? ENOSYS : outcome->error;
 	return -1;
 }

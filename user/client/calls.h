@@ -15,6 +15,7 @@ struct outcome {
 	long value; /* what the call returns; without an error only */
 	int error; /* 0 or an errno */
 	int served; /* 0: no server could be asked, and error says why */
+	int known; /* the server has heard of this process, or of whose child it is */
 	struct call_state state; /* the server's, when it was asked */
 };
 
@@ -30,7 +31,7 @@ struct outcome client_pcsample(void *samples, long nsamples);
 /* CALL_SYNC, CALL_STATUS. */
 struct outcome client_ask(uint16_t op);
 
-/* As a C library's function returns it: value, or -1 and errno. */
+/* As a C library's function returns it: value, or -1 and errno; ENOSYS: nobody listens. */
 long client_return(const struct outcome *outcome);
 
 #endif

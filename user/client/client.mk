@@ -48,7 +48,7 @@ all: $(CLIENT_LIBS)
 
 # --- install --------------------------------------------------------------------------------------
 
-CLIENT_HEADERS := $(wildcard include/bpfprofil/*.h)
+CLIENT_HEADERS := $(wildcard include/bpfprofil/*.h include/bpfprofil/*/*.h)
 CLIENT_PC := $(LIBDIR)/pkgconfig/libbpfprofil.pc
 # Not by LIBDIR: `run --preload` looks for it beside bin/.
 CLIENT_PRIVATE := $(PREFIX)/lib/bpfprofil
@@ -60,7 +60,9 @@ install-client: $(CLIENT_LIBS)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(LIBDIR) $(CLIENT_SO) $(CLIENT_A)
 	$(Q)ln -sf $(notdir $(CLIENT_SO)) $(DESTDIR)$(LIBDIR)/libbpfprofil.so
 	$(Q)install -D -m 644 -t $(DESTDIR)$(CLIENT_PRIVATE) $(CLIENT_PRELOAD)
-	$(Q)install -D -m 644 -t $(DESTDIR)$(INCLUDEDIR)/bpfprofil $(CLIENT_HEADERS)
+	$(Q)for header in $(CLIENT_HEADERS:include/%=%); do \
+		install -D -m 644 include/$$header $(DESTDIR)$(INCLUDEDIR)/$$header || exit; \
+	done
 	$(Q)install -D -m 644 user/client/libbpfprofil.pc.in $(DESTDIR)$(CLIENT_PC)
 	$(Q)version=$$(sed -n 's/.*BPFPROFIL_VERSION "\(.*\)".*/\1/p' include/bpfprofil/version.h); \
 		sed -i -e "s|@VERSION@|$$version|" -e 's|@PREFIX@|$(PREFIX)|' -e 's|@LIBDIR@|$(LIBDIR)|' \

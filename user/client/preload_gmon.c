@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/time.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "client/export.h"
@@ -28,7 +29,34 @@ static struct {
 	struct gmon_counts histogram; /* counts NULL: libc does it all */
 	unsigned long low;
 	uint64_t period_ns;
+	int on;
+	int lost; /* 0 or why the server did not count to the end */
+	pid_t pid; /* who these are of: a child of fork has begun anew */
+	double used; /* CPU time in which it was on, */
+	double since; /* and where that began which it is on for now */
 } pg;
+
+static double cpu_seconds(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec / ONE_SECOND_NS;
+}
+
+static void note_time(int on)
+{
+	double now = cpu_seconds();
+
+	if (pg.pid != getpid()) {
+		pg.pid = getpid();
+		pg.used = pg.since = 0;
+	}
+	if (pg.on)
+		pg.used += now - pg.since;
+	pg.since = now;
+	pg.on = on;
+}
 
 static size_t counts_size(void)
 {
@@ -45,9 +73,21 @@ static struct outcome start_counting(void)
 	};
 	struct outcome outcome = client_sprofil(DIALECT_GLIBC, &region, 1, NULL, PROF_UINT);
 
-	if (!outcome.error)
+	if (!outcome.error && outcome.served) {
 		pg.period_ns = outcome.state.period_ns;
+		note_time(1);
+	}
 	return outcome;
+}
+
+/* Silence would pass for a program that used no time. */
+static void stop_counting(void)
+{
+	struct outcome outcome = client_profil(DIALECT_GLIBC, NULL, 0, 0, 0);
+
+	if (pg.on && (!outcome.served || outcome.error))
+		pg.lost = outcome.error ? outcome.error : ECONNREFUSED;
+	note_time(0);
 }
 
 static void forget_counts(void)
@@ -62,6 +102,7 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 	struct outcome outcome;
 	void *counts;
 
+	pg.pid = getpid();
 	pg.low = low & ~(TEXT_PER_BIN - 1UL);
 	high = pg.low + (high - pg.low + TEXT_UNIT - 1) / TEXT_UNIT * TEXT_UNIT;
 	pg.histogram.bins = (uint32_t)((high - pg.low) / TEXT_PER_BIN);
@@ -126,7 +167,7 @@ EXPORT void moncontrol(int mode)
 	if (!pg.histogram.counts)
 		return;
 	if (!mode) {
-		client_profil(DIALECT_GLIBC, NULL, 0, 0, 0);
+		stop_counting();
 		return;
 	}
 	outcome = start_counting();
@@ -136,21 +177,36 @@ EXPORT void moncontrol(int mode)
 		preload_tell_fallback("moncontrol", outcome.error);
 }
 
-/* Silence would pass for a program that used no time. */
-static void tell_loss(const char *what, int error)
+static const char *reason(int error)
 {
-	dprintf(2, "bpfprofil: %s: %s; the time in it is short\n", what, strerror(error));
+	return error == ECONNRESET ? "the server did not count to the end" : strerror(error);
 }
 
-static void stop_counting(void)
+/* What is outside the program's own text is in no histogram: so it is not known better. */
+static void tell_short(void)
+{
+	double counted = 0;
+	uint32_t i;
+
+	for (i = 0; i < pg.histogram.bins; i++)
+		counted += pg.histogram.counts[i];
+	counted *= (double)pg.period_ns / ONE_SECOND_NS;
+	if (counted > pg.used)
+		counted = pg.used;
+	dprintf(2, "bpfprofil: gmon.out: %s; up to %.2f s of %.2f s are missing\n", reason(pg.lost),
+		pg.used - counted, pg.used);
+}
+
+/* The period as delivered, while it is still on. */
+static void end_counting(void)
 {
 	struct outcome outcome = client_ask(CALL_STATUS);
 
 	if (!outcome.error && outcome.state.period_ns)
 		pg.period_ns = outcome.state.period_ns;
-	outcome = client_profil(DIALECT_GLIBC, NULL, 0, 0, 0);
-	if (!outcome.served || outcome.error)
-		tell_loss("gmon.out", outcome.error ? outcome.error : ECONNREFUSED);
+	stop_counting();
+	if (pg.lost)
+		tell_short();
 }
 
 EXPORT void _mcleanup(void)
@@ -162,7 +218,7 @@ EXPORT void _mcleanup(void)
 		real->mcleanup();
 		return;
 	}
-	stop_counting();
+	end_counting();
 	real->mcleanup();
 	fd = gmon_open();
 	if (fd < 0)
@@ -175,6 +231,6 @@ EXPORT void _mcleanup(void)
 		close(fd);
 	}
 	if (ret)
-		tell_loss("gmon.out", -ret);
+		dprintf(2, "bpfprofil: gmon.out: %s; the time in it is short\n", strerror(-ret));
 	forget_counts();
 }

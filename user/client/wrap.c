@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+
 #include "client/calls.h"
 
 /*
@@ -18,6 +21,9 @@ int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned 
 		libc_counts = 1;
 		return __real___profil(buf, bufsiz, offset, scale);
 	}
+	if (outcome.error == ECONNRESET)
+		dprintf(2, "bpfprofil: gmon.out: the server did not count to the end; "
+			   "the time in it is short\n");
 	if (libc_counts) {
 		libc_counts = 0;
 		__real___profil(NULL, 0, 0, 0);

@@ -25,8 +25,8 @@ static int all_calls(void)
 {
 	struct prof region;
 	struct timeval tick;
-	struct bpfprofil_status status;
-	int bad = 0;
+	bpfprofil_status_t status;
+	int bad = PROFIL_MAX != 4096;
 
 	memset(&region, 0, sizeof(region));
 	region.pr_base = counters;
