@@ -263,9 +263,17 @@ static void bsd44_refuses_body(void *argument)
 	ENSURE(refused(on(buffer, SIZE_MAX), EFAULT));
 	ENSURE(refused(on((void *)16, 32), EFAULT));
 	ENSURE(on(buffer, PAGE) == 0);
-	/* A refused call changes nothing. */
-	ENSURE(refused(on((void *)16, 32), EFAULT));
+	/* A scale out of range changes nothing; a bad buffer ends what was on. */
+	ENSURE(refused(profil((unsigned short *)buffer, PAGE, text_start(), 0x10001), EINVAL));
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
+	ENSURE(refused(on((void *)16, 32), EFAULT));
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_ASKED);
+	/* NULL is one, but for a scale of 0. */
+	ENSURE(on(buffer, PAGE) == 0);
+	ENSURE(refused(on(NULL, 32), EFAULT));
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+	ENSURE(off() == 0);
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	ENSURE(on((void *)16, TEXT_SPAN) == 0);
 	burn_low(0.2);
@@ -274,6 +282,41 @@ static void bsd44_refuses_body(void *argument)
 }
 
 LIVE(bsd44_refuses)
+
+/* "Each call to sprofil() will disable any profiling enabled by previous sprofil() calls." */
+static void irix_failure_ends_body(void *argument)
+{
+	struct prof region = { counters, sizeof(counters), text_start(), 0x10000 };
+	struct prof overflow_first[] = { { counters, 2, 0, 2 }, region };
+	const char *const dialects[] = { "irix", "glibc" };
+	size_t i;
+
+	(void)argument;
+	for (i = 0; i < 2; i++) {
+		unsigned int after = i ? BPFPROFIL_SPROFIL : BPFPROFIL_OFF;
+
+		ENSURE(bpfprofil_dialect(dialects[i]) == 0);
+		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
+		ENSURE(refused(sprofil(&region, 5000, NULL, 0), E2BIG));
+		ENSURE_NUMBER(told().on, ==, after);
+		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
+		ENSURE(refused(sprofil(&region, 1, NULL, 64), EINVAL));
+		ENSURE_NUMBER(told().on, ==, after);
+		/* These two are found before the server is asked. */
+		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
+		ENSURE(refused(sprofil((struct prof *)16, 1, NULL, 0), EFAULT));
+		ENSURE_NUMBER(told().on, ==, after);
+		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
+		ENSURE(refused(sprofil(&region, 1, (struct timeval *)16, 0), EFAULT));
+		ENSURE_NUMBER(told().on, ==, after);
+	}
+	ENSURE(bpfprofil_dialect("irix") == 0);
+	ENSURE(sprofil(&region, 1, NULL, 0) == 0);
+	ENSURE(refused(sprofil(overflow_first, 2, NULL, 0), EINVAL));
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+}
+
+LIVE(irix_failure_ends)
 
 /* Not one of these counts, and all are taken for a stop, also of nothing. */
 static void off_by_scale_body(void *argument)
@@ -298,3 +341,23 @@ static void off_by_scale_body(void *argument)
 }
 
 LIVE(off_by_scale)
+
+/* "RATIO * 0200000L", with a ratio of 1: as 0177777, "the maximal value of scale". */
+static void svr4_ratio_1_body(void *argument)
+{
+	uint16_t *buffer = fresh_pages(TEXT_SPAN), *again = fresh_pages(TEXT_SPAN);
+	uint64_t sum;
+
+	(void)argument;
+	ENSURE(bpfprofil_dialect("svr4") == 0);
+	ENSURE(profil(buffer, TEXT_SPAN, text_start(), 0200000) == 0);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
+	burn_low(0.15);
+	ENSURE(off() == 0);
+	sum = sum_of(buffer, PAGE);
+	ENSURE_NUMBER(sum, >, 5);
+	ENSURE_NUMBER(told().binned, ==, sum_of(buffer, TEXT_SPAN));
+	ENSURE(profil(again, TEXT_SPAN, text_start(), 0177777) == 0 && off() == 0);
+}
+
+LIVE(svr4_ratio_1)

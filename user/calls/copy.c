@@ -56,18 +56,59 @@ static void remember(struct member *member, uint64_t address,
 	}
 }
 
-/* Adds to what the buffer holds now, by the dialect's rule for a full counter. */
-static int add_batch(struct member *member, const struct batch *batch)
+/*
+ * Only as many of a batch as whole ones are in so many bytes; where not even the first is, it is the
+ * fault of that one.
+ */
+static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
+{
+	if (bytes == -ESRCH)
+		return -ESRCH;
+	if (bytes < (int64_t)width) {
+		batch->nr = 1;
+		return -EFAULT;
+	}
+	if (batch->nr > (uint64_t)bytes / width)
+		batch->nr = (uint64_t)bytes / width;
+	return 0;
+}
+
+/* What stands there now into values[0], shortened to what can be read and written. */
+static int read_batch(struct member *member, uint64_t address, uint8_t *values, struct batch *batch)
+{
+	uint32_t width = member->shape->width;
+	int ret;
+
+	ret = shorten(batch, width, process_writable(&member->process, address, batch->nr * width));
+	if (!ret)
+		ret = shorten(batch, width,
+			      process_read_some(&member->process, address, values,
+						batch->nr * width));
+	return ret;
+}
+
+static int write_batch(struct member *member, uint64_t address, const uint8_t *values,
+		       struct batch *batch)
+{
+	uint32_t width = member->shape->width;
+
+	return shorten(batch, width,
+		       process_write_some(&member->process, address, values, batch->nr * width));
+}
+
+/*
+ * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch to
+ * those that it could do, or could not, together: what follows may fare otherwise.
+ */
+static int add_batch(struct member *member, struct batch *batch)
 {
 	const struct shape *shape = member->shape;
 	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
 	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
-	size_t size = batch->nr * shape->width, i;
+	size_t i;
 	int ret;
 
-	ret = process_check(&member->process, address, size);
-	if (!ret)
-		ret = process_read(&member->process, address, buffer[0], size);
+	ret = read_batch(member, address, buffer[0], batch);
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {
@@ -76,7 +117,7 @@ static int add_batch(struct member *member, const struct batch *batch)
 		put_counter(buffer[1] + i * shape->width, shape->width,
 			    dialect_count(full_rule(shape), shape->width, before, batch->more[i]));
 	}
-	ret = process_write(&member->process, address, buffer[1], size);
+	ret = write_batch(member, address, buffer[1], batch);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
 	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
 		remember(member, address, buffer, batch);
@@ -125,13 +166,32 @@ static void note_failure(struct member *member, const struct batch *batch, int f
 		member->gone = true;
 }
 
+/* A hole amid a batch takes no more than what belongs into it. */
+static void put_batch(struct member *member, struct batch *batch, bool inherited)
+{
+	size_t left;
+	int ret;
+
+	for (left = batch->nr; left; left -= batch->nr) {
+		batch->nr = left;
+		ret = member->gone ? -ESRCH : add_batch(member, batch);
+		note_failure(member, batch, ret);
+		if (!inherited)
+			account_batch(member, batch, ret);
+		if (!inherited && member->record && ret != -EFAULT)
+			record_batch(member, batch);
+		batch->bin += batch->nr;
+		batch->flat += batch->nr;
+		batch->more += batch->nr;
+	}
+}
+
 /* Writes what has come to a page's counters, a run of neighbours at a time. */
 static void write_page(struct member *member, uint64_t index, const uint32_t *more,
 		       uint64_t from_ns, bool inherited)
 {
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
 	uint32_t i, end;
-	int ret;
 
 	for (i = 0; i < PAGE_COUNTERS; i = end) {
 		struct batch batch;
@@ -147,13 +207,7 @@ static void write_page(struct member *member, uint64_t index, const uint32_t *mo
 		while (end < PAGE_COUNTERS && more[end] && end - i < left)
 			end++;
 		batch.nr = end - i;
-		ret = member->gone ? -ESRCH : add_batch(member, &batch);
-		note_failure(member, &batch, ret);
-		if (inherited)
-			continue;
-		account_batch(member, &batch, ret);
-		if (member->record && ret != -EFAULT)
-			record_batch(member, &batch);
+		put_batch(member, &batch, inherited);
 	}
 }
 
@@ -365,14 +419,20 @@ static size_t take_samples(const struct member *member, const struct kernel *ker
 
 /* Those before `inherited` are the parent's. */
 static void account_samples(struct member *member, uint64_t inherited, const uint8_t *buffer,
-			    size_t nr)
+			    size_t nr, int failure)
 {
 	uint32_t width = member->shape->width;
 	size_t i;
 
+	if (failure == -EFAULT)
+		member->not_stored += nr;
 	for (i = 0; i < nr; i++) {
 		if (member->copied + i < inherited)
 			continue;
+		if (failure == -EFAULT) {
+			member->unwritten++;
+			continue;
+		}
 		member->binned++;
 		if (member->record && pcs_add(&member->pcs, get_counter(buffer + i * width, width)))
 			member->unrecorded = true;
@@ -398,50 +458,46 @@ static void drop_copied_page(struct member *member, struct kernel *kernel, uint6
 	}
 }
 
-static int store_samples(struct member *member, uint64_t address,
-			 uint8_t (*buffer)[PAGE_COUNTERS * sizeof(uint64_t)], size_t nr)
+/* The first of nr samples that can, or cannot, be stored together: how many, in *nr. */
+static int store_samples(struct member *member, uint8_t (*buffer)[PAGE_COUNTERS * sizeof(uint64_t)],
+			 size_t *nr)
 {
+	uint64_t address = member->shape->entries[0].base + member->copied * member->shape->width;
 	/* Samples are stored and not added: one that a child has already may be made up as well. */
 	uint64_t now = monotonic_ns();
-	struct batch batch = { .nr = nr, .flat = member->copied, .from_ns = now, .taken_ns = now };
-	size_t size = nr * member->shape->width;
+	struct batch batch = { .nr = *nr, .flat = member->copied, .from_ns = now, .taken_ns = now };
 	int ret;
 
-	ret = process_read(&member->process, address, buffer[0], size);
+	if (member->gone)
+		return -ESRCH;
+	ret = read_batch(member, address, buffer[0], &batch);
 	if (!ret)
-		ret = process_write(&member->process, address, buffer[1], size);
+		ret = write_batch(member, address, buffer[1], &batch);
 	if (!ret)
 		remember(member, address, buffer, &batch);
+	note_failure(member, &batch, ret);
+	*nr = batch.nr;
 	return ret;
 }
 
 static void copy_samples(struct member *member, struct kernel *kernel)
 {
-	uint64_t next = __atomic_load_n(&member_call(member, kernel)->next, __ATOMIC_ACQUIRE);
-	const struct call_entry *entry = &member->shape->entries[0];
-	uint32_t width = member->shape->width;
+	struct call *call = member_call(member, kernel);
+	uint64_t next = __atomic_load_n(&call->next, __ATOMIC_ACQUIRE), index;
 	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
-	uint64_t index;
 	size_t nr;
 	int ret;
 
-	while (member->copied < next && member->faulted == UINT32_MAX && !member->broken_off) {
+	while (member->copied < next) {
 		pass_over_samples(member, kernel);
 		nr = take_samples(member, kernel, next, buffer[1]);
 		if (!nr)
 			return;
-		ret = member->gone ? -ESRCH :
-				     store_samples(member, entry->base + member->copied * width,
-						   buffer, nr);
-		if (ret == -EFAULT) {
-			member->faulted = 0;
-			return;
-		}
-		member->gone |= ret == -ESRCH;
-		account_samples(member, member_call(member, kernel)->inherited, buffer[1], nr);
+		ret = store_samples(member, buffer, &nr);
+		account_samples(member, call->inherited, buffer[1], nr, ret);
 		index = member->copied / CALL_PAGE_PCS;
 		member->copied += nr;
-		member_call(member, kernel)->copied = member->copied;
+		call->copied = member->copied;
 		if (member->copied / CALL_PAGE_PCS != index)
 			drop_copied_page(member, kernel, index);
 	}
@@ -513,9 +569,9 @@ static int preload_entry(struct member *member, struct kernel *kernel, uint32_t 
 		batch.bin = flat - firsts[entry];
 		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
 		ret = preload_page(member, kernel, &batch, flat);
-		/* Beyond what is mapped there is nothing to start from. */
-		if (ret)
-			return ret == -EFAULT ? 0 : ret;
+		/* Where nothing is mapped there is nothing to start from. */
+		if (ret && ret != -EFAULT)
+			return ret;
 	}
 	return 0;
 }

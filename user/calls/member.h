@@ -23,7 +23,9 @@ struct member {
 	bool forked; /* its counters came from its parent in the kernel */
 	bool gone; /* its address space is */
 	bool record; /* keep what was counted */
-	uint64_t copied; /* pcsample: into the buffer */
+	uint64_t copied; /* pcsample: into the buffer, */
+	uint64_t not_stored; /* but for these, which belonged where it has a hole */
+	bool told_stored; /* pcsample() has returned how many */
 	uint64_t binned;
 	uint64_t overflow;
 	uint64_t unwritten; /* counted, but the buffer could not be written */
@@ -35,7 +37,6 @@ struct member {
 	struct sparse held; /* with a limit: what kernel and buffer had last time, by counter */
 	struct sparse taken; /* for the record: by member_taken_index */
 	struct pcs pcs; /* for the record of pcsample */
-	bool broken_off; /* pcsample: the buffer faulted; what came behind is unwritten */
 	bool unrecorded; /* memory ran out for that */
 };
 

@@ -34,6 +34,7 @@ struct mapping_query {
 };
 #define MAPPING_QUERY _IOWR('f', 17, struct mapping_query)
 #define MAPPING_WRITABLE 2
+#define COVERING_OR_NEXT 16
 
 enum { AUXV_MAX = 64 };
 
@@ -163,18 +164,33 @@ void process_look_anew(struct process *process)
 	process->start = process->end = 0;
 }
 
+/* What lies around an address: a mapping, or a hole up to the next one. */
+static void note_mapping(struct process *process, uint64_t address, uint64_t start, uint64_t end,
+			 bool writable)
+{
+	bool hole = address < start;
+
+	process->start = hole ? address : start;
+	process->end = hole ? start : end;
+	process->writable = !hole && writable;
+}
+
 static int query_mapping(struct process *process, uint64_t address)
 {
-	struct mapping_query query = { .size = sizeof(query), .address = address };
+	struct mapping_query query = {
+		.size = sizeof(query),
+		.flags = COVERING_OR_NEXT,
+		.address = address,
+	};
 
-	if (ioctl(process->maps_fd, MAPPING_QUERY, &query)) {
-		if (errno == ENOENT)
-			return -EFAULT;
-		return errno == ESRCH ? -ESRCH : -ENOTTY;
+	if (!ioctl(process->maps_fd, MAPPING_QUERY, &query)) {
+		note_mapping(process, address, query.start, query.end,
+			     query.mapping_flags & MAPPING_WRITABLE);
+		return 0;
 	}
-	process->start = query.start;
-	process->end = query.end;
-	process->writable = query.mapping_flags & MAPPING_WRITABLE;
+	if (errno != ENOENT)
+		return errno == ESRCH ? -ESRCH : -ENOTTY;
+	note_mapping(process, address, UINT64_MAX, UINT64_MAX, false);
 	return 0;
 }
 
@@ -195,14 +211,13 @@ static int search_maps(struct process *process, uint64_t address)
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%c", &start, &end, &write) != 3)
 			continue; /* the rest of a long path */
 		any = true;
-		if (address < start || address >= end)
+		if (address >= end)
 			continue;
-		process->start = start;
-		process->end = end;
-		process->writable = write == 'w';
+		note_mapping(process, address, start, end, write == 'w');
 		return 0;
 	}
-	return any ? -EFAULT : -ESRCH;
+	note_mapping(process, address, UINT64_MAX, UINT64_MAX, false);
+	return any ? 0 : -ESRCH;
 }
 
 static int find_mapping(struct process *process, uint64_t address)
@@ -217,6 +232,8 @@ static int find_mapping(struct process *process, uint64_t address)
 		process->no_query = true;
 		ret = search_maps(process, address);
 	}
+	if (ret)
+		process_look_anew(process);
 	return ret;
 }
 
@@ -231,51 +248,70 @@ static bool outlived(const struct process *process)
 	return process->no_query && !process_read(process, process->random_at, &byte, 1);
 }
 
-int process_check(struct process *process, uint64_t address, uint64_t size)
+int64_t process_writable(struct process *process, uint64_t address, uint64_t size)
 {
-	uint64_t end = address + size;
+	uint64_t end = address + size, at = address;
 	int ret;
 
 	if (end < address)
 		return -EFAULT;
-	while (address < end) {
-		ret = find_mapping(process, address);
+	while (at < end) {
+		ret = find_mapping(process, at);
 		if (ret == -ESRCH && outlived(process))
-			return 0;
+			return (int64_t)size;
 		if (ret)
 			return ret;
 		if (!process->writable)
-			return -EFAULT;
-		address = process->end;
+			break;
+		at = process->end;
 	}
-	return 0;
+	if (at == address && size)
+		return -EFAULT;
+	return (int64_t)((at < end ? at : end) - address);
 }
 
-int process_read(const struct process *process, uint64_t address, void *to, size_t size)
+int process_check(struct process *process, uint64_t address, uint64_t size)
+{
+	int64_t writable = size > INT64_MAX ? -EFAULT : process_writable(process, address, size);
+
+	if (writable < 0)
+		return (int)writable;
+	return (uint64_t)writable == size ? 0 : -EFAULT;
+}
+
+int64_t process_read_some(const struct process *process, uint64_t address, void *to, size_t size)
 {
 	ssize_t got;
 
 	if (address > INT64_MAX)
 		return -EFAULT;
 	got = pread(process->mem_fd, to, size, (off_t)address);
-	if (got == (ssize_t)size)
-		return 0;
+	if (got > 0)
+		return got;
 	/* 0: the address space is gone. */
 	return got ? -EFAULT : -ESRCH;
 }
 
-int process_write(struct process *process, uint64_t address, const void *from, size_t size)
+int process_read(const struct process *process, uint64_t address, void *to, size_t size)
 {
-	ssize_t put;
-	int ret;
+	int64_t got = process_read_some(process, address, to, size);
 
-	ret = process_check(process, address, size);
-	if (ret)
-		return ret;
+	if (got < 0)
+		return (int)got;
+	return got == (int64_t)size ? 0 : -EFAULT;
+}
+
+int64_t process_write_some(struct process *process, uint64_t address, const void *from, size_t size)
+{
+	int64_t writable = process_writable(process, address, size);
+	ssize_t put;
+
+	if (writable < 0)
+		return writable;
 	if (address > INT64_MAX)
 		return -EFAULT;
-	put = pwrite(process->mem_fd, from, size, (off_t)address);
-	if (put == (ssize_t)size)
-		return 0;
+	put = pwrite(process->mem_fd, from, (size_t)writable, (off_t)address);
+	if (put > 0)
+		return put;
 	return put ? -EFAULT : -ESRCH;
 }

@@ -16,7 +16,7 @@ struct process {
 	int mem_fd; /* -1: not open */
 	int maps_fd;
 	uint64_t random_at; /* address of the image's random bytes */
-	/* The mapping looked at last; forgotten by process_look_anew. */
+	/* The mapping, or hole, looked at last; forgotten by process_look_anew. */
 	uint64_t start;
 	uint64_t end;
 	bool writable;
@@ -42,13 +42,21 @@ void process_close(struct process *process);
 void process_look_anew(struct process *process);
 
 /*
- * 0 when all of it is mapped for writing, -EFAULT when not, -ESRCH when the address space is gone.
- * Writing through mem forces its way into read-only pages, so this comes first.
+ * How many bytes from address on are mapped for writing, size at most; -EFAULT when none is, -ESRCH
+ * when the address space is gone. Writing through mem forces its way into read-only pages, so this
+ * comes first.
  */
+int64_t process_writable(struct process *process, uint64_t address, uint64_t size);
+
+/* 0 when all of it is, -EFAULT when not, -ESRCH. */
 int process_check(struct process *process, uint64_t address, uint64_t size);
 
-/* Whole or not at all: 0, -EFAULT, -ESRCH. */
+/* Whole: 0, -EFAULT, -ESRCH. */
 int process_read(const struct process *process, uint64_t address, void *to, size_t size);
-int process_write(struct process *process, uint64_t address, const void *from, size_t size);
+
+/* As far as it goes: how many bytes, at least 1, or -EFAULT, -ESRCH. */
+int64_t process_read_some(const struct process *process, uint64_t address, void *to, size_t size);
+int64_t process_write_some(struct process *process, uint64_t address, const void *from,
+			   size_t size);
 
 #endif

@@ -301,17 +301,6 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 	return ret;
 }
 
-/* Samples behind one that could not be stored would leave a gap. */
-static void break_off(struct member *member, const struct call *call)
-{
-	uint64_t own = member->copied > call->inherited ? member->copied : call->inherited;
-
-	if (member->broken_off)
-		return;
-	member->broken_off = true;
-	member->unwritten += call->next - own;
-}
-
 /* The ticks of the turn of hand in which a call is off for this are not its own. */
 static void handle_fault(struct calls *calls, struct member *member)
 {
@@ -324,8 +313,6 @@ static void handle_fault(struct calls *calls, struct member *member)
 	member->stop = CALL_STOP_FAULT;
 	member->stop_region = region;
 	member->stop_counter = 0;
-	if (call->flags & CALL_TAKES_PCS)
-		break_off(member, call);
 	if (on && shape_is_sprofil(member->shape) && !exclude_region(calls, member, region))
 		kernel_switch_on(&calls->kernel, call);
 }

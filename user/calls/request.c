@@ -22,6 +22,7 @@ struct asking {
 	int pid_fd;
 	struct process process;
 	struct member *member; /* with the call in force or the last one; NULL: none */
+	int64_t stored; /* what pcsample() returns */
 	struct call_reply *reply;
 };
 
@@ -65,9 +66,20 @@ static int identify(struct asking *asking)
 		return ret;
 	if (!kernel_ref_of(&asking->calls->kernel, asking->pid_fd, &ref)) {
 		asking->member = calls_member(asking->calls, &ref);
-	return 0;
 		asking->reply->known = 1;
 	}
+	return 0;
+}
+
+/* How many pcs the call in force, or one that has ended by itself, has stored: told once. */
+static int64_t take_stored(struct member *member)
+{
+	int64_t stored = (int64_t)(member->copied - member->not_stored);
+
+	if (member->shape->op != CALL_PCSAMPLE || member->told_stored)
+		return 0;
+	member->told_stored = true;
+	return stored;
 }
 
 /*
@@ -84,26 +96,21 @@ static void leave(struct asking *asking, bool keep)
 	call = member_call(member, &asking->calls->kernel);
 	if (__atomic_load_n(&call->users, __ATOMIC_SEQ_CST) > 1) {
 		calls_copy(asking->calls, member);
+		asking->stored = (int64_t)(member->copied - member->not_stored);
 		if (keep)
 			kernel_set_ref(&asking->calls->kernel, asking->pid_fd,
 				       &(struct call_ref){ CALL_ENDED, 0 });
 		__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST);
-	} else if (keep) {
-		if (call->phase == CALL_ON)
-			member->stop = CALL_STOP_ASKED;
-		calls_end(asking->calls, member);
-	} else {
+		return;
+	}
+	if (keep && call->phase == CALL_ON)
+		member->stop = CALL_STOP_ASKED;
+	calls_end(asking->calls, member);
+	asking->stored = take_stored(member);
+	if (!keep) {
 		calls_release(asking->calls, member);
 		asking->member = NULL;
 	}
-}
-
-/* What pcsample() returns: how many pcs the call before it has stored. */
-static int64_t stored(const struct asking *asking)
-{
-	const struct member *member = asking->member;
-
-	return member && member->shape->op == CALL_PCSAMPLE ? (int64_t)member->copied : 0;
 }
 
 /*
@@ -201,12 +208,16 @@ static int start(struct asking *asking, uint32_t width)
 	return ret == -ENOSPC ? -EDQUOT : ret;
 }
 
-/* 4.4BSD alone looks at the buffer when it is called. */
+/* 4.4BSD alone looks at the buffer when it is called, and has no other stop than a scale of 0. */
+static bool checks_buffer(uint32_t dialect)
+{
+	return dialect == DIALECT_BSD44 || dialect == DIALECT_BSD44DOC;
+}
+
 static int check_buffer(struct asking *asking, const struct call_entry *entry)
 {
-	if (asking->request->dialect != DIALECT_BSD44 &&
-	    asking->request->dialect != DIALECT_BSD44DOC)
-		return 0;
+	if (!entry->base)
+		return -EFAULT;
 	return entry->size ? process_check(&asking->process, entry->base, entry->size) : 0;
 }
 
@@ -215,15 +226,17 @@ static int do_profil(struct asking *asking)
 	const struct call_request *request = asking->request;
 	const struct call_entry *entry = &request->entries[0];
 	uint32_t class = dialect_class(request->dialect, false, entry->offset, entry->scale);
-	int ret;
+	bool checks = checks_buffer(request->dialect);
+	int ret = 0;
 
 	if (class == CLASS_INVALID)
 		return -EINVAL;
-	if (!entry->base || class == CLASS_OFF) {
+	if (class == CLASS_OFF || (!entry->base && !checks)) {
 		leave(asking, true);
 		return 0;
 	}
-	ret = check_buffer(asking, entry);
+	if (checks)
+		ret = check_buffer(asking, entry);
 	return ret ? ret : start(asking, sizeof(uint16_t));
 }
 
@@ -263,22 +276,18 @@ static int do_sprofil(struct asking *asking)
 static int do_pcsample(struct asking *asking)
 {
 	const struct call_request *request = asking->request;
-	int64_t before;
 	int ret = 0;
 
 	if (request->count < 0 || (uint64_t)request->count > SAMPLES_MAX ||
 	    (request->pointer == 4 && request->count > INT32_MAX) ||
 	    request->entries[0].size != (uint64_t)request->count)
 		return -EINVAL;
-	/* The old call ends first, for its count is what is returned. */
-	if (asking->member && asking->member->shape->op == CALL_PCSAMPLE)
-		calls_end(asking->calls, asking->member);
-	before = stored(asking);
 	if (request->count)
 		ret = start(asking, request->pointer);
 	else
 		leave(asking, true);
-	asking->reply->value = before;
+	if (!ret)
+		asking->reply->value = asking->stored;
 	return ret;
 }
 
@@ -326,15 +335,45 @@ static void fill_state(const struct asking *asking)
 						call->ticks;
 }
 
+/*
+ * Whether a call that fails ends the one before. 4.4BSD, of a bad buffer: "returns -1, profiling is
+ * terminated"; IRIX: "each call to sprofil() will disable any profiling enabled by previous" ones,
+ * and profil() is sprofil() there.
+ */
+static bool failure_ends(const struct call_request *request, int failure)
+{
+	if (request->op != CALL_PROFIL && request->op != CALL_SPROFIL)
+		return false;
+	return request->dialect == DIALECT_IRIX ||
+	       (checks_buffer(request->dialect) && failure == -EFAULT);
+}
+
+static int call_anew(struct asking *asking)
+{
+	int ret;
+
+	switch (asking->request->op) {
+	case CALL_PROFIL:
+		ret = do_profil(asking);
+		break;
+	case CALL_SPROFIL:
+		ret = do_sprofil(asking);
+		break;
+	default:
+		ret = do_pcsample(asking);
+	}
+	if (ret && failure_ends(asking->request, ret))
+		leave(asking, true);
+	return ret;
+}
+
 static int carry_out(struct asking *asking)
 {
 	switch (asking->request->op) {
 	case CALL_PROFIL:
-		return do_profil(asking);
 	case CALL_SPROFIL:
-		return do_sprofil(asking);
 	case CALL_PCSAMPLE:
-		return do_pcsample(asking);
+		return call_anew(asking);
 	default:
 		/* Exact up to the instant in which it is asked. */
 		if (asking->member) {

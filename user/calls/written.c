@@ -77,7 +77,8 @@ void written_make_up(const struct written_list *list, const struct process *pare
 			break;
 		if (!ret && found == written->before && found != written->after &&
 		    !is_changed(list, i, parent))
-			process_write(child, written->address, &written->after, written->width);
+			process_write_some(child, written->address, &written->after,
+					   written->width);
 	}
 }
 
