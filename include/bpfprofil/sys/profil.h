@@ -4,7 +4,7 @@
 
 /*
  * <sys/profil.h> where the C library has none, as musl: for programs that include it by the name it
- * has everywhere else, compiled with -I.../include/bpfprofil. With glibc it is glibc's own.
+ * has everywhere else, compiled with -I.../include/bpfprofil too. With glibc it is glibc's own.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
@@ -15,7 +15,7 @@
 #ifdef __GLIBC__
 #include_next <sys/profil.h>
 #else
-#include "../profil.h"
+#include <bpfprofil/profil.h>
 #endif
 
 #endif
