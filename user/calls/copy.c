@@ -4,96 +4,14 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "calls/member.h"
+#include "calls/batch.h"
 
 /* Counters; reading the 8 MiB takes some ms, in which nobody else is served. */
 #define PRELOAD_MAX (4ULL << 20)
 
-/* What has come to counters that stand one after the other in one region. */
-struct batch {
-	uint32_t entry;
-	uint64_t bin; /* of the first */
-	const uint32_t *more;
-	size_t nr;
-	uint64_t flat; /* the number of the first in the call */
-	uint64_t from_ns; /* they were taken from the kernel after this, */
-	uint64_t taken_ns; /* and before this */
-};
-
-static uint64_t get_counter(const uint8_t *at, uint32_t width)
-{
-	uint64_t value = 0;
-
-	memcpy(&value, at, width);
-	return value;
-}
-
-static void put_counter(uint8_t *at, uint32_t width, uint64_t value)
-{
-	memcpy(at, &value, width);
-}
-
 static uint32_t full_rule(const struct shape *shape)
 {
 	return dialect_full(shape->dialect, shape_is_sprofil(shape));
-}
-
-/* before and after: what the counters, or pcs, of a batch at an address were and are. */
-static void remember(struct member *member, uint64_t address,
-		     uint8_t (*values)[PAGE_COUNTERS * sizeof(uint64_t)], const struct batch *batch)
-{
-	struct written written = { .from_ns = batch->from_ns,
-				   .taken_ns = batch->taken_ns,
-				   .width = member->shape->width };
-	size_t i;
-
-	for (i = 0; i < batch->nr; i++) {
-		written.address = address + i * written.width;
-		written.flat = batch->flat + i;
-		written.before = get_counter(values[0] + i * written.width, written.width);
-		written.after = get_counter(values[1] + i * written.width, written.width);
-		written_add(&member->written, &written);
-	}
-}
-
-/*
- * Only as many of a batch as whole ones are in so many bytes; where not even the first is, it is the
- * fault of that one.
- */
-static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
-{
-	if (bytes == -ESRCH)
-		return -ESRCH;
-	if (bytes < (int64_t)width) {
-		batch->nr = 1;
-		return -EFAULT;
-	}
-	if (batch->nr > (uint64_t)bytes / width)
-		batch->nr = (uint64_t)bytes / width;
-	return 0;
-}
-
-/* What stands there now into values[0], shortened to what can be read and written. */
-static int read_batch(struct member *member, uint64_t address, uint8_t *values, struct batch *batch)
-{
-	uint32_t width = member->shape->width;
-	int ret;
-
-	ret = shorten(batch, width, process_writable(&member->process, address, batch->nr * width));
-	if (!ret)
-		ret = shorten(batch, width,
-			      process_read_some(&member->process, address, values,
-						batch->nr * width));
-	return ret;
-}
-
-static int write_batch(struct member *member, uint64_t address, const uint8_t *values,
-		       struct batch *batch)
-{
-	uint32_t width = member->shape->width;
-
-	return shorten(batch, width,
-		       process_write_some(&member->process, address, values, batch->nr * width));
 }
 
 /*
@@ -104,11 +22,11 @@ static int add_batch(struct member *member, struct batch *batch)
 {
 	const struct shape *shape = member->shape;
 	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
-	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
+	batch_values buffer[2];
 	size_t i;
 	int ret;
 
-	ret = read_batch(member, address, buffer[0], batch);
+	ret = batch_read(member, address, buffer[0], batch);
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {
@@ -117,10 +35,10 @@ static int add_batch(struct member *member, struct batch *batch)
 		put_counter(buffer[1] + i * shape->width, shape->width,
 			    dialect_count(full_rule(shape), shape->width, before, batch->more[i]));
 	}
-	ret = write_batch(member, address, buffer[1], batch);
+	ret = batch_write(member, address, buffer[1], batch);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
 	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
-		remember(member, address, buffer, batch);
+		batch_remember(member, address, buffer, batch);
 	return ret;
 }
 
@@ -158,14 +76,6 @@ static void account_batch(struct member *member, const struct batch *batch, int 
 		member->binned += ticks;
 }
 
-static void note_failure(struct member *member, const struct batch *batch, int failure)
-{
-	if (failure == -EFAULT)
-		member->faulted = batch->entry;
-	else if (failure == -ESRCH)
-		member->gone = true;
-}
-
 /* A hole amid a batch takes no more than what belongs into it. */
 static void put_batch(struct member *member, struct batch *batch, bool inherited)
 {
@@ -175,7 +85,7 @@ static void put_batch(struct member *member, struct batch *batch, bool inherited
 	for (left = batch->nr; left; left -= batch->nr) {
 		batch->nr = left;
 		ret = member->gone ? -ESRCH : add_batch(member, batch);
-		note_failure(member, batch, ret);
+		batch_note_failure(member, batch, ret);
 		if (!inherited)
 			account_batch(member, batch, ret);
 		if (!inherited && member->record && ret != -EFAULT)
@@ -320,25 +230,13 @@ static void copy_all_inherited(struct member *member, struct kernel *kernel)
 	}
 }
 
-/* A sample of the parent's is there or not; what it is does not matter. */
-static uint32_t inherited_sample(const struct member *member, const struct kernel *kernel,
-				 uint64_t index)
-{
-	uint32_t number = kernel_held_page(kernel, &member->ref, index / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
-
-	return samples && samples[index % CALL_PAGE_PCS] & CALL_PC_NOT_INHERITED ?
-		       CALL_NOT_INHERITED :
-		       0;
-}
-
 uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat)
 {
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
 	uint32_t number = member_call(member, kernel)->first_page, sum = 0, counter;
 
 	if (member->shape->flags & CALL_TAKES_PCS)
-		return inherited_sample(member, kernel, flat);
+		return member_inherited_sample(member, kernel, flat);
 	/* One page of its parent's own, and one of what that had inherited itself. */
 	for (; number; number = kernel->infos[number - 1].next) {
 		if (kernel->infos[number - 1].index != index)
@@ -382,127 +280,6 @@ static void copy_counters(struct member *member, struct kernel *kernel)
 	}
 }
 
-/* A child's place in the buffer is behind its parent's samples, also where it has none of them. */
-static void pass_over_samples(struct member *member, const struct kernel *kernel)
-{
-	const struct call *call = member_call(member, kernel);
-
-	while (member->copied < call->inherited &&
-	       inherited_sample(member, kernel, member->copied) == CALL_NOT_INHERITED)
-		member->copied++;
-}
-
-/* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
-static size_t take_samples(const struct member *member, const struct kernel *kernel, uint64_t next,
-			   uint8_t *buffer)
-{
-	uint32_t number = kernel_held_page(kernel, &member->ref, member->copied / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
-	uint64_t inherited = member_call(member, kernel)->inherited;
-	size_t nr = 0;
-
-	while (samples && member->copied + nr < next) {
-		size_t at = (member->copied + nr) % CALL_PAGE_PCS;
-		uint64_t sample = __atomic_load_n(&samples[at], __ATOMIC_RELAXED);
-
-		/* Its place was taken by a handler that is about to write it. */
-		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
-			break;
-		if (sample & CALL_PC_NOT_INHERITED && member->copied + nr < inherited)
-			break;
-		put_counter(buffer + nr * member->shape->width, member->shape->width,
-			    sample & ~CALL_PC_WRITTEN);
-		nr++;
-	}
-	return nr;
-}
-
-/* Those before `inherited` are the parent's. */
-static void account_samples(struct member *member, uint64_t inherited, const uint8_t *buffer,
-			    size_t nr, int failure)
-{
-	uint32_t width = member->shape->width;
-	size_t i;
-
-	if (failure == -EFAULT)
-		member->not_stored += nr;
-	for (i = 0; i < nr; i++) {
-		if (member->copied + i < inherited)
-			continue;
-		if (failure == -EFAULT) {
-			member->unwritten++;
-			continue;
-		}
-		member->binned++;
-		if (member->record && pcs_add(&member->pcs, get_counter(buffer + i * width, width)))
-			member->unrecorded = true;
-	}
-}
-
-/* A page whose samples are all in the buffer; the newest stays, for handlers link behind it. */
-static void drop_copied_page(struct member *member, struct kernel *kernel, uint64_t index)
-{
-	uint32_t before = member_call(member, kernel)->first_page, number;
-
-	for (; before; before = number) {
-		number = kernel->infos[before - 1].next;
-		if (!number || kernel->infos[number - 1].index != index)
-			continue;
-		kernel->infos[before - 1].next = kernel->infos[number - 1].next;
-		if (index < CALL_INLINE_PAGES)
-			member_call(member, kernel)->pages[index] = 0;
-		/* A fork may be on its way through the list. */
-		kernel_quiesce(kernel);
-		kernel_drop_page(kernel, member_call(member, kernel), number);
-		return;
-	}
-}
-
-/* The first of nr samples that can, or cannot, be stored together: how many, in *nr. */
-static int store_samples(struct member *member, uint8_t (*buffer)[PAGE_COUNTERS * sizeof(uint64_t)],
-			 size_t *nr)
-{
-	uint64_t address = member->shape->entries[0].base + member->copied * member->shape->width;
-	/* Samples are stored and not added: one that a child has already may be made up as well. */
-	uint64_t now = monotonic_ns();
-	struct batch batch = { .nr = *nr, .flat = member->copied, .from_ns = now, .taken_ns = now };
-	int ret;
-
-	if (member->gone)
-		return -ESRCH;
-	ret = read_batch(member, address, buffer[0], &batch);
-	if (!ret)
-		ret = write_batch(member, address, buffer[1], &batch);
-	if (!ret)
-		remember(member, address, buffer, &batch);
-	note_failure(member, &batch, ret);
-	*nr = batch.nr;
-	return ret;
-}
-
-static void copy_samples(struct member *member, struct kernel *kernel)
-{
-	struct call *call = member_call(member, kernel);
-	uint64_t next = __atomic_load_n(&call->next, __ATOMIC_ACQUIRE), index;
-	uint8_t buffer[2][PAGE_COUNTERS * sizeof(uint64_t)];
-	size_t nr;
-	int ret;
-
-	while (member->copied < next) {
-		pass_over_samples(member, kernel);
-		nr = take_samples(member, kernel, next, buffer[1]);
-		if (!nr)
-			return;
-		ret = store_samples(member, buffer, &nr);
-		account_samples(member, call->inherited, buffer[1], nr, ret);
-		index = member->copied / CALL_PAGE_PCS;
-		member->copied += nr;
-		call->copied = member->copied;
-		if (member->copied / CALL_PAGE_PCS != index)
-			drop_copied_page(member, kernel, index);
-	}
-}
-
 void member_copy(struct member *member, struct kernel *kernel)
 {
 	struct call *call = member_call(member, kernel);
@@ -518,7 +295,7 @@ void member_copy(struct member *member, struct kernel *kernel)
 	member->faulted = UINT32_MAX;
 	process_look_anew(&member->process);
 	if (member->shape->flags & CALL_TAKES_PCS)
-		copy_samples(member, kernel);
+		member_copy_samples(member, kernel);
 	else
 		copy_counters(member, kernel);
 	if (member->written.nr != nr_written)
@@ -533,7 +310,7 @@ static int preload_page(struct member *member, struct kernel *kernel, const stru
 	uint32_t width = member->shape->width, number, i;
 	uint64_t address = member->shape->entries[batch->entry].base + batch->bin * width, any = 0;
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS;
-	uint8_t buffer[PAGE_COUNTERS * sizeof(uint64_t)];
+	batch_values buffer;
 	struct sparse_page *known;
 
 	if (process_read(&member->process, address, buffer, batch->nr * width))

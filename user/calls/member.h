@@ -68,6 +68,13 @@ void member_copy(struct member *member, struct kernel *kernel);
  */
 uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat);
 
+/* The same for pcsample(): whether the child was given this sample; 0: it was, or is not known. */
+uint32_t member_inherited_sample(const struct member *member, const struct kernel *kernel,
+				 uint64_t index);
+
+/* member_copy() of a pcsample(). */
+void member_copy_samples(struct member *member, struct kernel *kernel);
+
 /* A dialect with a limit: the kernel's counters start from what the buffer holds. -ENOMEM, -ENOSPC. */
 int member_preload(struct member *member, struct kernel *kernel);
 

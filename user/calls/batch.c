@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/batch.h"
+
+#include <errno.h>
+
+/*
+ * Only as many of a batch as whole ones are in so many bytes; where not even the first is, it is the
+ * fault of that one.
+ */
+static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
+{
+	if (bytes == -ESRCH)
+		return -ESRCH;
+	if (bytes < (int64_t)width) {
+		batch->nr = 1;
+		return -EFAULT;
+	}
+	if (batch->nr > (uint64_t)bytes / width)
+		batch->nr = (uint64_t)bytes / width;
+	return 0;
+}
+
+int batch_read(struct member *member, uint64_t address, uint8_t *values, struct batch *batch)
+{
+	uint32_t width = member->shape->width;
+	int ret;
+
+	ret = shorten(batch, width, process_writable(&member->process, address, batch->nr * width));
+	if (!ret)
+		ret = shorten(batch, width,
+			      process_read_some(&member->process, address, values,
+						batch->nr * width));
+	return ret;
+}
+
+int batch_write(struct member *member, uint64_t address, const uint8_t *values, struct batch *batch)
+{
+	uint32_t width = member->shape->width;
+
+	return shorten(batch, width,
+		       process_write_some(&member->process, address, values, batch->nr * width));
+}
+
+void batch_remember(struct member *member, uint64_t address, batch_values *values,
+		    const struct batch *batch)
+{
+	struct written written = { .from_ns = batch->from_ns,
+				   .taken_ns = batch->taken_ns,
+				   .width = member->shape->width };
+	size_t i;
+
+	for (i = 0; i < batch->nr; i++) {
+		written.address = address + i * written.width;
+		written.flat = batch->flat + i;
+		written.before = get_counter(values[0] + i * written.width, written.width);
+		written.after = get_counter(values[1] + i * written.width, written.width);
+		written_add(&member->written, &written);
+	}
+}
+
+void batch_note_failure(struct member *member, const struct batch *batch, int failure)
+{
+	if (failure == -EFAULT)
+		member->faulted = batch->entry;
+	else if (failure == -ESRCH)
+		member->gone = true;
+}
