@@ -114,6 +114,10 @@ bench-readme: ## Put the table of the last `make bench` into the README
 bench-scale: $(BIN) | deps ## Measure how cost and memory grow with processes, files, text, groups
 	$(Q)tests/bench/scale $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale fuzz
+# BENCH_ARGS="-r 1 -l 'sleep-50-100 dodge-900-1003' -c 'run perf-a'" for some of it, -a to add to what there is.
+bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts, by the scheduler's accounts
+	$(Q)tests/bench/truth $(BENCH_ARGS) $(BUILD)
+
+.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale bench-truth fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))

@@ -42,4 +42,6 @@ bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS) $(BUILD)/soak/brief
 
 bench-scale: $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/many $(BUILD)/bench/stub
 
+bench-truth: $$(WL_OUT)/bursts | $(BUILD)/bench/
+
 DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)

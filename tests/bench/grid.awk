@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # Lines of key=value, and figures as Markdown tables whose columns line up as plain text too. A cell
-# is the median over the rounds and, in brackets, the least and the greatest.
+# is the median over the rounds and, in brackets, the least and the greatest. -v decimals=3 gives all
+# figures so many; without it large ones have fewer.
 
 {
 	delete field
@@ -31,6 +32,8 @@ function sort_values(metric, key,   n, i, j, v) {
 function number(v) {
 	if (v < 0)
 		return "-" number(-v)
+	if (decimals != "")
+		return sprintf("%." decimals "f", v)
 	return sprintf(v >= 100 ? "%.0f" : v >= 10 ? "%.1f" : v >= 1 ? "%.2f" : "%.3f", v)
 }
 

@@ -70,8 +70,8 @@ static void calibrate(void)
 
 	for (i = 0; i < 20; i++) {
 		from = now_ns();
-		sixty(1000000);
-		rate = 1e9 / (double)(now_ns() - from);
+		sixty(100000);
+		rate = 1e8 / (double)(now_ns() - from);
 		best = rate > best ? rate : best;
 	}
 	steps_per_us = best;
