@@ -118,6 +118,11 @@ bench-scale: $(BIN) | deps ## Measure how cost and memory grow with processes, f
 bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts, by the scheduler's accounts
 	$(Q)tests/bench/truth $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale bench-truth fuzz
+# BENCH_ARGS="-r 1 -s 5 -l 'redis-4 nginx-8' -t 'process perf'" for some of it, -a to add to what there is.
+bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
+	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
+
+.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale bench-truth \
+	bench-servers fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))

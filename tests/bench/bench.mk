@@ -5,7 +5,7 @@
 BENCH_NR_OBJECTS := 64
 BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
 BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload \
-	$(BUILD)/bench/calls $(BUILD)/bench/copy_back
+	$(BUILD)/bench/calls $(BUILD)/bench/copy_back $(BUILD)/bench/gets
 BENCH_OBJECTS := $(BENCH_NUMBERS:%=$(BUILD)/bench/objects/object%.so)
 BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
@@ -19,6 +19,7 @@ $(BUILD)/bench/calls: private CPPFLAGS += -Iinclude
 $(BUILD)/bench/copy_back: tests/bench/copy_back.c $(LIB)
 $(BUILD)/bench/copy_back: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude
 $(BUILD)/bench/copy_back: private BENCH_LIBS := $(LIBS)
+$(BUILD)/bench/gets: tests/bench/gets.c
 $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
@@ -43,5 +44,7 @@ bench: $(BENCH_PROGRAMS) $(BENCH_OBJECTS) $(BUILD)/soak/brief
 bench-scale: $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/many $(BUILD)/bench/stub
 
 bench-truth: $$(WL_OUT)/bursts | $(BUILD)/bench/
+
+bench-servers: $(BUILD)/bench/gets
 
 DEP_FILES += $(BUILD)/bench/many.d $(BUILD)/bench/stub.d $(BENCH_PROGRAMS:%=%.d) $(BENCH_OBJECTS:%=%.d)
