@@ -78,11 +78,12 @@ begin_profiler() {
 	! ended "$profiler"
 }
 
-# perf ends by the signal that it is stopped with.
+# perf ends by the signal that it is stopped with. One that does not end is no figure.
 end_profiler() {
 	local status=0
 
 	kill -INT "$profiler" 2>/dev/null || true
+	until_so 20 ended "$profiler" || kill -KILL "$profiler"
 	wait "$profiler" || status=$?
 	profiler=
 	[ $status -eq 0 ] || [ $status -eq 130 ]

@@ -1,7 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # The windows that servers recorded; see grid.awk. What each part of the host is said to have had, by
-# what it had.
+# what it had. Loads of its own come first, in their order, for windows may have been added in any.
+
+BEGIN {
+	loads = split(every, order, " ")
+	for (i = 1; i <= loads; i++)
+		seen[order[i]] = 1
+}
 
 function compare(part, given) {
 	key = load SUBSEP tool SUBSEP part
@@ -28,6 +34,7 @@ $1 == "window" {
 		seen[load] = 1
 		order[++loads] = load
 	}
+	tried[load] = 1
 	find_rest("cpu_ns")
 	find_rest("tick_ns")
 	compare("server", field["server"])
@@ -49,6 +56,8 @@ END {
 	row("server and clients|of|had, s|SECONDS, --split process|SECONDS, --split cgroup|" \
 	    "TICKS x period, process|TICKS x period, cgroup|perf record -a, samples x period")
 	for (i = 1; i <= loads; i++) {
+		if (!(order[i] in tried))
+			continue
 		part_row(order[i], "server")
 		part_row(order[i], "clients")
 		part_row(order[i], "rest")

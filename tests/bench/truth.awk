@@ -1,6 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # The tries that truth recorded; see grid.awk. What a program is said to have had, by what it had.
+# Its own rows come first, in their order, for tries may have been added in any.
+
+BEGIN {
+	rows_seen = split(every, order, " ")
+	for (i = 1; i <= rows_seen; i++)
+		seen[order[i]] = 1
+}
 
 $1 == "try" && field["own"] > 0 {
 	row_name = field["row"]
@@ -14,6 +21,7 @@ $1 == "try" && field["own"] > 0 {
 		add("seconds", key, (field["cpu_ns"] - less) / field["own"])
 	add("ticks", key, (field["tick_ns"] - less) / field["own"])
 	add("steal", "all", field["steal"] / 10)
+	tried[row_name] = 1
 	if (++tries[row_name, field["column"]] > most)
 		most = tries[row_name, field["column"]]
 }
@@ -33,6 +41,8 @@ function table(metric, title, list,   n, column, i, j, line) {
 		line = line "|" heading[column[j]]
 	row(line)
 	for (i = 1; i <= rows_seen; i++) {
+		if (!(order[i] in tried))
+			continue
 		line = told(order[i])
 		for (j = 1; j <= n; j++)
 			line = line "|" cell(metric, order[i] SUBSEP column[j])
