@@ -200,7 +200,7 @@ struct sched_entity {
 
 struct task_struct {
 	unsigned int flags;
-	int on_cpu;
+	unsigned int on_cpu; /* a byte since 7.x, which only an unsigned one is fitted to */
 	struct sched_entity se;
 	struct mm_struct *mm;
 	s32 pid;
