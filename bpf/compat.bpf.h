@@ -46,17 +46,6 @@ struct kernfs_node___rcu {
 };
 #pragma clang attribute pop
 
-/*
- * A thread's runtime when it last got a CPU. Only the fair class keeps it; for the others it stands
- * still, as if the thread had never left the CPU.
- */
-static __always_inline u64 run_began(struct task_struct *task)
-{
-	if (bpf_core_field_exists(task->se.prev_sum_exec_runtime))
-		return task->se.prev_sum_exec_runtime;
-	return 0;
-}
-
 static __always_inline u32 mm_stamp(struct mm_struct *mm)
 {
 	struct mm_struct___seqcount *seqcount = (void *)mm;

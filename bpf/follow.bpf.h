@@ -38,6 +38,15 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 }
 
 /*
+ * A thread's runtime when it last got a CPU. Only the fair class keeps it; for the others it stands
+ * still, as if the thread had never left the CPU.
+ */
+static __always_inline u64 run_began(struct task_struct *task)
+{
+	return task->se.prev_sum_exec_runtime;
+}
+
+/*
  * From here on a thread's samples are to add up to its runtime. The account of one that runs is half
  * a tick of the scheduler old, on the average.
  */

@@ -13,9 +13,8 @@
  * What it was when the thread last got a CPU is exact. Within a run it is as old as the last tick of
  * the scheduler: less is known for sure, more by one such tick or two.
  */
-#include "compat.bpf.h"
 #include "config.bpf.h"
-#include "maps.bpf.h"
+#include "follow.bpf.h"
 #include "source.bpf.h"
 
 /* A step is of 32 bits, and what a run was found to have goes along with so many samples. */
