@@ -403,8 +403,10 @@ static __always_inline int begin_exit(struct task_struct *task)
 
 	if (!follow)
 		return 0;
-	follow->flags |= FOLLOW_EXITING;
-	__sync_fetch_and_add(&cpu_time.exits, 1);
+	if (cpu_time.kind != WALK_AWAIT) {
+		follow->flags |= FOLLOW_EXITING;
+		__sync_fetch_and_add(&cpu_time.exits, 1);
+	}
 	give_up_exec(follow);
 	if (!task->mm)
 		return 0;

@@ -261,6 +261,7 @@ struct spent_cpu {
 enum walk_kind {
 	WALK_BEGIN, /* their runtime counts from here on */
 	WALK_SETTLE, /* it is brought to account */
+	WALK_AWAIT, /* the same, after the end, of those alone that were exiting then */
 };
 
 /* Shared as global data, beside pool_state: between user space and the walks, and for weights. */

@@ -1,5 +1,5 @@
-# shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+# shellcheck shell=bash
 #
 # Sourced by the scripts of this folder: what a host is and has, profilers that run beside, and the
 # CPU time that the scheduler gave.

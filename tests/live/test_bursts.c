@@ -113,6 +113,30 @@ Test(live_bursts, short_lived)
 	live_end(&live);
 }
 
+/*
+ * Processes that come and go all the time: those that are exiting at the end are waited for, and
+ * what the others run meanwhile is in no profile.
+ */
+Test(live_bursts, no_more_than_the_cpus_gave)
+{
+	struct child swarm, attach;
+	struct child_end end;
+	struct live live;
+	double given;
+
+	NEED_ROOT();
+	live_begin(&live);
+	child_start(&swarm, NULL, ARGS(WORKLOAD("swarm"), "1000000", "0"));
+	attach_start(&live, &attach, ARGS("-q", "--all", "--duration", "1"));
+	attach_end(&live, &attach, 0);
+	given = (double)doc_number(live.doc, "duration_ns") * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	cr_expect_leq((double)doc_number(live.doc, "cpu_ns"), 1.02 * given + WALK_NS);
+	kill(swarm.pid, SIGKILL);
+	child_finish(&swarm, &end);
+	child_end_free(&end);
+	live_end(&live);
+}
+
 /* By process: a sleeper is not paid out to a neighbour that is busy all the time. */
 static void expect_split(struct json_object *doc, const char *process, double truth_ns)
 {

@@ -93,14 +93,19 @@ static uint64_t still_to_come(const struct session *session)
 	return exits - freed > cpu_time->zombies ? exits - freed - cpu_time->zombies : 0;
 }
 
+/*
+ * The end of all but those that are exiting, which are waited for: what others run meanwhile is in
+ * no profile, nor is who begins to exit now.
+ */
 int session_finish_runtime(struct session *session, struct error *err)
 {
-	int ret = walk(session, WALK_SETTLE, err), waited;
+	int ret = walk(session, WALK_SETTLE, err);
+	uint64_t until = monotonic_ns() + EXIT_WAIT_MS * 1000000ULL;
 
-	for (waited = 0; !ret && waited < EXIT_WAIT_MS && still_to_come(session);
-	     waited += EXIT_STEP_MS) {
+	session->skel->bss->cpu_time.kind = WALK_AWAIT;
+	while (!ret && still_to_come(session) && monotonic_ns() < until) {
 		usleep(EXIT_STEP_MS * 1000);
-		ret = walk(session, WALK_SETTLE, err);
+		ret = walk(session, WALK_AWAIT, err);
 	}
 	return ret;
 }
