@@ -37,7 +37,7 @@ shows profil '0x401234 70 0x401230 0x401237
 shows off '0x401234 off' --dialect bsd43 --offset 0x401000 --scale 1 --size 512 0x401234
 shows one_is_a_scale '0x401234 0 0x401000 0x420fff' \
 	--dialect bsd44 --offset 0x401000 --scale 1 --size 512 0x401234
-shows low_16_bits '0x1000 off' --dialect svr4 --offset 0 --scale 0x10000 --size 64 0x1000
+shows low_16_bits '0x1000 off' --dialect svr4 --offset 0 --scale 0x20000 --size 64 0x1000
 shows octal '0x2 1 0x2 0x3' --dialect v7 --offset 0 --scale 0177777 --size 64 02
 shows empty_buffer '0x401234 beyond' --offset 0x401000 --scale 0x4000 --size 1 0x401234
 shows irix_overflow '0x401234 overflow' --dialect irix --offset 0 --scale 2 --size 2 0x401234
