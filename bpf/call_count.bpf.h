@@ -39,16 +39,17 @@ static __always_inline void stop(struct call *call, u32 why, u32 region, u64 cou
  * solaris: a counter that gets to the limit keeps that count and ends the call. One that stands
  * above it, because the program wrote it, ends the call too and keeps its value.
  */
-static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin)
+static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin,
+					   u32 n)
 {
-	u32 before = __sync_fetch_and_add(counter, 1);
+	u32 before = __sync_fetch_and_add(counter, n), over = n;
 
-	if (before + 1 < DIALECT_LIMIT)
+	if (before + n < DIALECT_LIMIT)
 		return;
-	if (before >= DIALECT_LIMIT) {
-		__sync_fetch_and_sub(counter, 1);
-		__sync_fetch_and_add(&call->over_limit, 1);
-	}
+	if (before < DIALECT_LIMIT)
+		over = before + n - DIALECT_LIMIT;
+	__sync_fetch_and_sub(counter, over);
+	__sync_fetch_and_add(&call->over_limit, over);
 	stop(call, CALL_STOP_LIMIT, region, bin);
 }
 
@@ -70,27 +71,27 @@ static __always_inline const struct call_region *find_region(struct call *call, 
 	return &line->region;
 }
 
-static __always_inline void count_pc(struct call *call, u32 slot, u64 pc)
+static __always_inline void count_pc(struct call *call, u32 slot, u64 pc, u32 n)
 {
 	const struct call_region *region = find_region(call, pc);
 	u64 bin = region ? call_region_bin(region, pc) : 0, flat;
 	struct counter_page *page;
 
 	if (!region || bin >= region->counters) {
-		__sync_fetch_and_add(&call->outside, 1);
+		__sync_fetch_and_add(&call->outside, n);
 		return;
 	}
 	flat = region->first + bin;
 	page = call_page(call, slot, flat >> PAGE_SHIFT_COUNTERS);
 	if (!page) {
-		__sync_fetch_and_add(&call->no_memory, 1);
+		__sync_fetch_and_add(&call->no_memory, n);
 		return;
 	}
 	flat &= PAGE_COUNTERS - 1;
 	if (call->flags & CALL_HAS_LIMIT)
-		count_to_limit(call, &page->counters[flat], region->number, bin);
+		count_to_limit(call, &page->counters[flat], region->number, bin, n);
 	else
-		__sync_fetch_and_add(&page->counters[flat], 1);
+		__sync_fetch_and_add(&page->counters[flat], n);
 }
 
 /* pcsample(): the pc goes behind the others, and the last one that fits ends the call. */
@@ -116,6 +117,29 @@ static __always_inline void store_pc(struct call *call, u32 slot, u64 pc)
 	samples[index & (CALL_PAGE_PCS - 1)] = pc | CALL_PC_WRITTEN;
 	if (index + 1 == call->capacity)
 		stop(call, CALL_STOP_FULL, 0, index);
+}
+
+struct same_pcs {
+	struct call *call;
+	u64 pc;
+	u32 slot;
+	u32 n;
+};
+
+static long store_another(u32 i, void *data)
+{
+	struct same_pcs *pcs = data;
+
+	store_pc(pcs->call, pcs->slot, pcs->pc);
+	return i + 1 >= pcs->n;
+}
+
+/* As many of a pc as its tick stands for. */
+static __always_inline void store_pcs(struct call *call, u32 slot, u64 pc, u32 n)
+{
+	struct same_pcs pcs = { .call = call, .pc = pc, .slot = slot, .n = n };
+
+	bpf_loop(CALL_WEIGHT_MAX, store_another, &pcs, 0);
 }
 
 #endif

@@ -35,6 +35,14 @@ struct {
 	__type(value, struct call_ref);
 } call_refs SEC(".maps");
 
+/* Of each thread that had a tick for a call. */
+struct {
+	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct call_weight);
+} call_weights SEC(".maps");
+
 /* The lines of all tables of regions. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

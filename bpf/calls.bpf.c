@@ -12,6 +12,7 @@
 #include "arch.bpf.h"
 #include "call_count.bpf.h"
 #include "call_inherit.bpf.h"
+#include "call_weigh.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -23,6 +24,9 @@ static __always_inline struct call *call_of(const struct call_ref *ref)
 	return call && call->serial == ref->serial ? call : NULL;
 }
 
+/* By clock: how long a tick is. Set before load. */
+const volatile __u64 clock_periods[CALL_CLOCKS] = {};
+
 /* Always the user's pc: a tick in the kernel is billed to the one it returns to. */
 static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
 				      const struct call_ref *ref, u32 clock)
@@ -30,19 +34,23 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 	struct call *call = call_of(ref);
 	bool user = arch_user_mode(ctx);
 	u64 pc;
+	u32 n;
 
 	if (!call || call->phase != CALL_ON || (call->flags & CALL_IS_FAST) != clock)
 		return;
-	__sync_fetch_and_add(&call->ticks, 1);
+	n = weigh_call_tick(ref, task, clock_periods[clock]);
+	if (!n)
+		return;
+	__sync_fetch_and_add(&call->ticks, n);
 	if (!user && call->flags & CALL_SKIPS_KERNEL) {
-		__sync_fetch_and_add(&call->filtered, 1);
+		__sync_fetch_and_add(&call->filtered, n);
 		return;
 	}
 	pc = user ? arch_pc(ctx) : arch_return_pc(task);
 	if (call->flags & CALL_TAKES_PCS)
-		store_pc(call, ref->slot, pc);
+		store_pcs(call, ref->slot, pc, n);
 	else
-		count_pc(call, ref->slot, pc);
+		count_pc(call, ref->slot, pc, n);
 	mark_dirty(call, ref->slot);
 }
 

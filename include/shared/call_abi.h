@@ -68,6 +68,18 @@ struct call_ref {
  */
 #define CALL_ENDED 0xffffffffU
 
+/* A tick never stands for more than this: the rest waits for the next. */
+enum { CALL_WEIGHT_MAX = 64 };
+
+/* What a thread's ticks have stood for, so that they add up to its runtime: call_weigh.bpf.h. */
+struct call_weight {
+	struct call_ref call; /* which they were for */
+	__u64 run; /* its runtime when the run of the last tick began */
+	__u64 base; /* from where on this run counts */
+	__s64 due; /* runtime before, less what ticks stood for */
+	__u64 ticked; /* in this run */
+};
+
 /*
  * One call in force, or the last one of a process. The child of a fork has one of its own, with
  * counters of its own, made in the kernel before its first instruction; threads and children that
@@ -167,6 +179,7 @@ struct call_globals {
 
 ABI_SIZE(struct call_owner, 16);
 ABI_SIZE(struct call_ref, 8);
+ABI_SIZE(struct call_weight, 40);
 ABI_SIZE(struct call_page_key, 16);
 ABI_SIZE(struct call_page_info, 24);
 ABI_SIZE(struct call_cpu, 64);

@@ -103,7 +103,8 @@ static void solaris_stops_body(void *argument)
 	for (i = 0; i < COUNTERS; i++)
 		others += i == at ? 0 : counters[i];
 	ENSURE_NUMBER(told().binned, ==, 300 + others);
-	ENSURE_NUMBER(told().lost, <=, 3);
+	/* A tick that filled it may have stood for more. */
+	ENSURE_NUMBER(told().lost, <=, 8);
 	/* And a new call with the same buffer ends with its first tick there. */
 	ENSURE(on_coarse() == 0);
 	burn_low(0.2);

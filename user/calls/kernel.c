@@ -64,6 +64,8 @@ static int configure(struct kernel *kernel, const struct kernel_options *options
 	int ret = 0;
 
 	skel->rodata->base_pages = kernel->pages.base;
+	for (i = 0; i < CALL_CLOCKS; i++)
+		skel->rodata->clock_periods[i] = options->period_ns[i];
 	skel->rodata->pid_namespace = pid_namespace();
 	for (i = 0; !ret && i < sizeof(sizes) / sizeof(*sizes); i++)
 		ret = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);

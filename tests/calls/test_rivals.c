@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Ticks beside a program that comes and goes at the pace of the clock: those of the CPU time used. */
+#include <math.h>
+#include <sched.h>
+#include <signal.h>
+#include <time.h>
+
+#include <criterion/criterion.h>
+
+#include "caller.h"
+#include "need.h"
+
+CALLER_SUITE(calls_rivals);
+
+#define LIVE(body)                                                                                 \
+	Test(calls_rivals, body, .timeout = 120)                                                   \
+	{                                                                                          \
+		NEED_ROOT();                                                                       \
+		caller_run(body##_body, NULL);                                                     \
+	}
+
+enum { TRIES = 3 };
+
+/* Takes two fifths of a CPU, from the beginning of each of its periods. */
+struct rival {
+	double period;
+	int cpu;
+};
+
+static void stay_on(int cpu)
+{
+	cpu_set_t set;
+
+	CPU_ZERO(&set);
+	CPU_SET(cpu, &set);
+	ENSURE(sched_setaffinity(0, sizeof(set), &set) == 0);
+}
+
+static void be_rival(void *argument)
+{
+	const struct rival *rival = argument;
+	double next = seconds_now();
+
+	stay_on(rival->cpu);
+	for (;;) {
+		struct timespec until;
+		double end = seconds_now() + 0.4 * rival->period;
+
+		while (seconds_now() < end)
+			;
+		next += rival->period;
+		until.tv_sec = (time_t)next;
+		until.tv_nsec = (long)((next - (double)until.tv_sec) * 1e9);
+		clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, NULL);
+	}
+}
+
+/* The ticks of two seconds, for each that there should be. */
+static double measure(int (*start)(void *, size_t), double hz)
+{
+	char *buffer = fresh_pages(TEXT_SPAN);
+	double used = cpu_seconds();
+
+	ENSURE(start(buffer, TEXT_SPAN) == 0);
+	burn_low(2);
+	used = cpu_seconds() - used;
+	return (double)off_and_account(buffer, TEXT_SPAN).total / used / hz;
+}
+
+static void beside(int (*start)(void *, size_t), double period, double allowed)
+{
+	struct rival rival = { .period = period, .cpu = sched_getcpu() };
+	double hz = start == on ? 100 : 1000;
+	int child = caller_fork(be_rival, &rival), i;
+
+	stay_on(rival.cpu);
+	for (i = 0; i < TRIES; i++)
+		ENSURE_NUMBER(1000 * fabs(measure(start, hz) - 1), <=, 1000 * allowed);
+	kill(child, SIGKILL);
+}
+
+static void of_10_ms_body(void *argument)
+{
+	(void)argument;
+	beside(on, 0.01, 0.03);
+}
+
+LIVE(of_10_ms)
+
+static void of_1_ms_body(void *argument)
+{
+	(void)argument;
+	beside(on_fast, 0.001, 0.01);
+}
+
+LIVE(of_1_ms)
