@@ -139,7 +139,7 @@ static __always_inline void store_pcs(struct call *call, u32 slot, u64 pc, u32 n
 {
 	struct same_pcs pcs = { .call = call, .pc = pc, .slot = slot, .n = n };
 
-	bpf_loop(CALL_WEIGHT_MAX, store_another, &pcs, 0);
+	bpf_loop(WEIGHT_MAX, store_another, &pcs, 0);
 }
 
 #endif

@@ -5,6 +5,7 @@
 /* Whose tick it is, and the ticks that must wait for their translation. */
 #include "spent.bpf.h"
 #include "translate.bpf.h"
+#include "weight.bpf.h"
 
 /*
  * The record of a task, or of its process for threads that the fork tracepoint does not show:
@@ -35,15 +36,6 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 	struct mm_struct *mm = task->mm;
 
 	return mm && !BPF_CORE_READ_BITFIELD(task, in_execve) ? arch_mm_id(mm) : 0;
-}
-
-/*
- * A thread's runtime when it last got a CPU. Only the fair class keeps it; for the others it stands
- * still, as if the thread had never left the CPU.
- */
-static __always_inline u64 run_began(struct task_struct *task)
-{
-	return task->se.prev_sum_exec_runtime;
 }
 
 /*

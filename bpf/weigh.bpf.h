@@ -2,23 +2,11 @@
 #ifndef BPFPROFIL_WEIGH_BPF_H
 #define BPFPROFIL_WEIGH_BPF_H
 
-/*
- * How many ticks a sample stands for, so that a thread's ticks add up to its runtime. One that keeps
- * its CPU is sampled once a period, and each sample is one tick. One that comes and goes is seen less
- * often than it runs: a sleeper's timer is served in our interrupt and wakes it just behind the
- * sample, and while the kernel programs a timer to put it to sleep, 15 to 20 us in a VM, no interrupt
- * comes that it would not have come in. And where a hypervisor holds the CPU, the clock runs on and
- * the thread does not. The scheduler's account of the thread (sum_exec_runtime) knows all that.
- *
- * What it was when the thread last got a CPU is exact. Within a run it is as old as the last tick of
- * the scheduler: less is known for sure, more by one such tick or two.
- */
+/* The weights of samples of threads that are followed. */
 #include "config.bpf.h"
-#include "follow.bpf.h"
+#include "maps.bpf.h"
 #include "source.bpf.h"
-
-/* A step is of 32 bits, and what a run was found to have goes along with so many samples. */
-enum { STEP_MAX = 1 << 30, SPREAD_SAMPLES = 16 };
+#include "weight.bpf.h"
 
 /* For the variance of sums: samples that stand for more than one tick come together. */
 static __noinline int note_excess(u32 target, u32 n)
@@ -30,85 +18,15 @@ static __noinline int note_excess(u32 target, u32 n)
 	return 0;
 }
 
-/*
- * What is due goes along with as many samples as the run had that it is of: taken at once, it would all
- * fall on the text that follows when a thread gets its CPU back, which turns of 4 ms and a program's
- * own pace may make the same again and again. Of a thread that is sampled more than once a run it is
- * what the clock missed or had too much, in a hypervisor's hands perhaps for a second: no text's fault,
- * and so no sample takes more than a part of a period.
- */
-static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
-{
-	s64 due = weight->due;
-	u64 size = due < 0 ? -due : due, most = samples > 1 ? period / 4 : STEP_MAX;
-
-	size /= samples ?: 1;
-	if (size > most)
-		size = most;
-	weight->step = due < 0 ? -(s32)size : (s32)size;
-	weight->taken = 0;
-}
-
-static __always_inline void begin_run(struct weight *weight, u64 run, u64 period)
-{
-	weight->due += (s64)(run - weight->base) - (s64)(weight->ticked * period);
-	spread_due(weight, weight->ticked, period);
-	weight->run = weight->base = run;
-	weight->ticked = 0;
-}
-
-/* Within a run there is something due when what is known of it says that it was surely more, or less. */
-static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period)
-{
-	s64 more = (s64)(runtime - weight->base) - (s64)(weight->ticked * period);
-
-	if (more <= (s64)(period + period / 2)) {
-		more += runtime_lag;
-		if (more >= 0 || is_tickless(bpf_get_smp_processor_id()))
-			return;
-	}
-	weight->due += more;
-	weight->base += more;
-	spread_due(weight, SPREAD_SAMPLES, period);
-}
-
-/* The sample's own tick, with the whole periods, to the nearest, of what it takes along. */
-static __always_inline u32 take_along(struct weight *weight, u64 period)
-{
-	s64 taken = weight->taken + weight->step + (s64)(period / 2);
-	u64 n;
-
-	if (!weight->step)
-		return 1;
-	taken += period;
-	n = taken > 0 ? (u64)taken / period : 0;
-	if (n > WEIGHT_MAX) {
-		n = WEIGHT_MAX;
-		taken = 0;
-	} else {
-		taken -= (s64)(n * period) + (s64)(period / 2);
-	}
-	weight->taken = taken;
-	weight->due += (s64)period - (s64)(n * period);
-	if ((weight->step < 0) == (weight->due >= 0))
-		weight->step = weight->taken = 0;
-	return n;
-}
-
-/* Of a sample in the thread that runs. */
 static __noinline u32 weigh(struct follow *follow, struct task_struct *task)
 {
-	u64 period = cpu_time.period_ns, run = run_began(task);
+	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
+	u64 period = cpu_time.period_ns;
 	u32 n;
 
 	if (!follow || !period)
 		return 1;
-	if (follow->weight.run == run)
-		check_run(&follow->weight, task->se.sum_exec_runtime, period);
-	else
-		begin_run(&follow->weight, run, period);
-	n = take_along(&follow->weight, period);
-	follow->weight.ticked++;
+	n = weigh_sample(&follow->weight, task, period, lag);
 	if (unweighted)
 		return 1;
 	if (n > 1)

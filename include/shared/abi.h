@@ -5,6 +5,7 @@
 #include "shared/binning.h"
 #include "shared/counters.h"
 #include "shared/types.h"
+#include "shared/weight.h"
 
 /*
  * What the BPF programs and the engine share in maps. Fixed widths, named padding, every layout
@@ -212,23 +213,6 @@ enum {
 	FOLLOW_EXITING = 8, /* its last runtime is told when the task is freed */
 };
 
-/* A sample never stands for more than this: the rest waits for the next. */
-enum { WEIGHT_MAX = 64 };
-
-/*
- * What a thread's samples have stood for, so that they add up to its runtime: see weigh.bpf.h. A run
- * is the time from when it gets a CPU to when it leaves it.
- */
-struct weight {
-	__u64 run; /* its runtime when the run of the last sample began */
-	__u64 base; /* from where on this run counts */
-	__s64 due; /* of runs before it, in ns, that no sample has stood for; less: too many did */
-	__u32 ticked; /* samples in this run */
-	__s32 step; /* what of due each sample is to take along */
-	__s32 taken; /* of it by samples since, less whole periods */
-	__u32 pad;
-};
-
 /* A followed thread. A tick reads its first cache line. */
 struct follow {
 	__u32 target;
@@ -295,7 +279,6 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 32);
-ABI_SIZE(struct weight, 40);
 ABI_SIZE(struct follow, 160);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 24);

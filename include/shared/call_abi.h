@@ -68,16 +68,10 @@ struct call_ref {
  */
 #define CALL_ENDED 0xffffffffU
 
-/* A tick never stands for more than this: the rest waits for the next. */
-enum { CALL_WEIGHT_MAX = 64 };
-
-/* What a thread's ticks have stood for, so that they add up to its runtime: call_weigh.bpf.h. */
+/* What a thread's ticks stand for, and which call it is about. */
 struct call_weight {
-	struct call_ref call; /* which they were for */
-	__u64 run; /* its runtime when the run of the last tick began */
-	__u64 base; /* from where on this run counts */
-	__s64 due; /* runtime before, less what ticks stood for */
-	__u64 ticked; /* in this run */
+	struct call_ref call;
+	struct weight weight;
 };
 
 /*
@@ -179,7 +173,7 @@ struct call_globals {
 
 ABI_SIZE(struct call_owner, 16);
 ABI_SIZE(struct call_ref, 8);
-ABI_SIZE(struct call_weight, 40);
+ABI_SIZE(struct call_weight, 48);
 ABI_SIZE(struct call_page_key, 16);
 ABI_SIZE(struct call_page_info, 24);
 ABI_SIZE(struct call_cpu, 64);
