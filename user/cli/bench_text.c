@@ -119,11 +119,11 @@ static void print_bursts(FILE *out, const struct lateness *lateness)
 			lateness->median_ns / 1000, lateness->p99_ns / 1000);
 	fputs("bursts of", out);
 	for (i = 0; i < BURST_KINDS; i++)
-		fprintf(out, "%s %u us", i ? "," : "", lateness->bursts[i].on_us);
-	fputs(": samples fall into", out);
+		fprintf(out, "%s %u", i ? "," : "", lateness->bursts[i].on_us);
+	fputs(" us: samples see", out);
 	for (i = 0; i < BURST_KINDS; i++)
-		fprintf(out, "%s %.0f %%", i ? "," : "", 100 * lateness->bursts[i].seen);
-	fputs(" of their CPU time; profiles weigh them\n", out);
+		fprintf(out, "%s %.0f", i ? "," : "", 100 * lateness->bursts[i].seen);
+	fputs(" % of their CPU time, and are weighed\n", out);
 }
 
 /* What the empty program reads at the highest rate that was measured: what is not in net. */
