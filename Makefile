@@ -89,7 +89,7 @@ PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjso
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema golang-go runc tmux chromium llvm bolt-16 \
-	bash-completion zsh fish
+	bash-completion zsh fish mandoc
 PKGS_DEB := debhelper dpkg-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
