@@ -18,8 +18,10 @@ static __noinline int note_excess(u32 target, u32 n)
 	return 0;
 }
 
-static __noinline u32 weigh(struct follow *follow, struct task_struct *task)
+/* Of a sample in the thread that runs. */
+__noinline u32 weigh(struct follow *follow)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
 	u64 period = cpu_time.period_ns;
 	u32 n;
