@@ -41,20 +41,11 @@ static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
 	return number ? *number : 0;
 }
 
-/* Number + 1 of a page that is nobody's and all zero; 0 without memory. */
-static __always_inline u32 fresh_page(void)
+/* One record until user space has answered it. */
+static __always_inline void ask_to_grow(void)
 {
-	u32 number = globals.next_page;
-
-	if (!bpf_map_pop_elem(&free_pages, &number))
-		return number + 1;
-	if (number >= globals.page_low && !__sync_lock_test_and_set(&globals.asked, 1) &&
-	    !tell(CALL_GROW, 0, 0))
+	if (!__sync_lock_test_and_set(&globals.asked, 1) && !tell(CALL_GROW, 0, 0))
 		globals.asked = 0;
-	if (number >= globals.page_limit || !page_at(number))
-		return 0;
-	number = __sync_fetch_and_add(&globals.next_page, 1);
-	return number < globals.page_limit && page_at(number) ? number + 1 : 0;
 }
 
 /* Makes page `number` the call's at index; another CPU may be first, then its page is returned. */
@@ -92,11 +83,12 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 		return 0;
 	if (__sync_fetch_and_add(&owner->pages, 1) >= owner->page_limit)
 		goto give_back;
-	number = fresh_page();
-	at = number - 1;
-	info = number ? bpf_map_lookup_elem(&call_page_infos, &at) : NULL;
+	at = unused_page(&free_pages, &globals.next_page, globals.page_limit, &globals.page_low,
+			 ask_to_grow);
+	info = bpf_map_lookup_elem(&call_page_infos, &at); /* of NO_PAGE there is none */
 	if (!info)
 		goto give_back;
+	number = at + 1;
 	held = index & CALL_PAGE_INHERITED ? number : enter_page(call, slot, index, number);
 	if (held != number) {
 		bpf_map_push_elem(&free_pages, &at, 0);

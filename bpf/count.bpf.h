@@ -36,28 +36,6 @@ static __always_inline void ask_to_grow(void)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/*
- * A page that nobody has: one that was freed, else the next. Looking before taking keeps numbers
- * from running past memory that is not there yet. NO_PAGE: none below the limit.
- */
-static __always_inline u32 free_page(u32 limit)
-{
-	u32 number;
-
-	if (!bpf_map_pop_elem(&free_pages, &number)) {
-		if (number < limit && page_at(number))
-			return number;
-		bpf_map_push_elem(&free_pages, &number, BPF_ANY);
-	}
-	number = pool.next_page;
-	if (number >= pool.page_low)
-		ask_to_grow();
-	if (number >= limit || !page_at(number))
-		return NO_PAGE;
-	number = __sync_fetch_and_add(&pool.next_page, 1);
-	return number < pool.page_limit && page_at(number) ? number : NO_PAGE;
-}
-
 /* Takes a page for entry `page` of a directory; its number + 1, or 0. */
 __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
 {
@@ -65,7 +43,7 @@ __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
 
 	if (!dir)
 		return 0;
-	number = free_page(limit);
+	number = unused_page(&free_pages, &pool.next_page, limit, &pool.page_low, ask_to_grow);
 	if (number == NO_PAGE)
 		return 0;
 	barrier_var(page); /* the verifier must see the mask here */

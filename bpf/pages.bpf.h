@@ -51,4 +51,29 @@ static __always_inline struct counter_page *page_at(u32 page)
 	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
 }
 
+/*
+ * A page that nobody has: one of those that were freed, else the next. Looking before taking keeps
+ * numbers from running past memory that is not there yet. NO_PAGE: none below the limit. From `low`
+ * on more are asked for.
+ */
+static __always_inline u32 unused_page(void *freed, u32 *next, u32 limit, const u32 *low,
+				       void (*ask)(void))
+{
+	u32 number;
+
+	if (!bpf_map_pop_elem(freed, &number)) {
+		if (number < limit && page_at(number))
+			return number;
+		bpf_map_push_elem(freed, &number, BPF_ANY);
+	}
+	/* Only now: a pop that fails has cleared it. */
+	number = *(volatile u32 *)next;
+	if (number >= *low)
+		ask();
+	if (number >= limit || !page_at(number))
+		return NO_PAGE;
+	number = __sync_fetch_and_add(next, 1);
+	return page_at(number) ? number : NO_PAGE;
+}
+
 #endif

@@ -248,6 +248,41 @@ Test(calls_limits, memory)
 	serve_end(&serve);
 }
 
+/* A page of counters for nearly each tick, and more than there are when the server starts. */
+static void pages_grow_body(void *argument)
+{
+	size_t size = (size_t)WIDE * WIDE_STEP * 2;
+	char *text = make_wide_text(), *buffer = fresh_pages(size);
+	struct prof region = { buffer, size, (size_t)text, 0x20000 };
+	struct bpfprofil_status status;
+	int i, pages = 0;
+
+	(void)argument;
+	ENSURE(sprofil(&region, 1, NULL, PROF_FAST) == 0);
+	for (i = 0; i < 40 && !told().lost && told().binned < 2000; i++)
+		burn_wide(text, WIDE / 2);
+	caller_join(caller_fork(profile_as_daemon, NULL));
+	ENSURE(off() == 0);
+	status = told();
+	for (i = 0; i < WIDE; i++)
+		pages += sum_of(buffer + (size_t)i * WIDE_STEP * 2, WIDE_STEP * 2) != 0;
+	ENSURE_NUMBER(status.lost, ==, 0);
+	ENSURE_NUMBER(status.binned, ==, sum_of(buffer, size));
+	ENSURE_NUMBER(pages, >, 520);
+}
+
+/* 2 MiB of counters are there at once, and the rest of the 64 when they are needed. */
+Test(calls_limits, pages_grow)
+{
+	NEED_ROOT();
+#ifndef __x86_64__
+	NEED(0, "machine code is for x86-64");
+#endif
+	caller_begin(&serve, ARGS(NULL));
+	caller_run(pages_grow_body, NULL);
+	serve_end(&serve);
+}
+
 static void profile_long(void *result)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);

@@ -403,21 +403,23 @@ uint32_t kernel_held_page(const struct kernel *kernel, const struct call_ref *re
 	return number;
 }
 
-/* Number + 1 of a page that is nobody's; 0 without memory. */
+/* Number + 1 of a page that is nobody's; 0 without memory. It looks before it takes, as they do. */
 static uint32_t fresh_page(struct kernel *kernel)
 {
 	int fd = bpf_map__fd(kernel->skel->maps.free_pages);
+	struct call_globals *globals = kernel->globals;
 	struct error err;
 	uint32_t number;
 
 	if (!bpf_map_lookup_and_delete_elem(fd, NULL, &number))
 		return number + 1;
-	number = __atomic_fetch_add(&kernel->globals->next_page, 1, __ATOMIC_RELAXED);
-	if (number >= kernel->globals->page_low)
+	number = __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED);
+	if (number >= globals->page_low)
 		grow_pages(kernel, &err);
-	return number < kernel->globals->page_limit && shelf_at(&kernel->pages, number) ?
-		       number + 1 :
-		       0;
+	if (number >= globals->page_limit || !shelf_at(&kernel->pages, number))
+		return 0;
+	number = __atomic_fetch_add(&globals->next_page, 1, __ATOMIC_RELAXED);
+	return shelf_at(&kernel->pages, number) ? number + 1 : 0;
 }
 
 uint32_t kernel_add_page(struct kernel *kernel, const struct call_ref *ref, uint64_t index)
