@@ -13,6 +13,7 @@
 #include "call_count.bpf.h"
 #include "call_inherit.bpf.h"
 #include "call_weigh.bpf.h"
+#include "compat.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
@@ -42,6 +43,11 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 	if (!n)
 		return;
 	__sync_fetch_and_add(&call->ticks, n);
+	/* The pc may be the new program's already, and the call goes when the kernel says so. */
+	if (amid_exec(task)) {
+		__sync_fetch_and_add(&call->in_exec, n);
+		return;
+	}
 	if (!user && call->flags & CALL_SKIPS_KERNEL) {
 		__sync_fetch_and_add(&call->filtered, n);
 		return;

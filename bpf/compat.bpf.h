@@ -46,6 +46,15 @@ struct kernfs_node___rcu {
 };
 #pragma clang attribute pop
 
+/*
+ * From before its old address space goes until after its first pc is known: whose that pc is cannot
+ * be told meanwhile.
+ */
+static __always_inline bool amid_exec(struct task_struct *task)
+{
+	return BPF_CORE_READ_BITFIELD(task, in_execve);
+}
+
 static __always_inline u32 mm_stamp(struct mm_struct *mm)
 {
 	struct mm_struct___seqcount *seqcount = (void *)mm;

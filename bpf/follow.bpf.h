@@ -27,15 +27,12 @@ static __always_inline bool found_by_place(const struct follow *follow)
 	       (!follow || follow->flags & FOLLOW_BY_PLACE);
 }
 
-/*
- * The address space that a task's pcs are of. While an exec is under way, which it is from before
- * the old one goes until its first pc is known, that cannot be told: 0.
- */
+/* The address space that a task's pcs are of. Amid an exec that cannot be told: 0. */
 static __always_inline u64 settled_mm(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
 
-	return mm && !BPF_CORE_READ_BITFIELD(task, in_execve) ? arch_mm_id(mm) : 0;
+	return mm && !amid_exec(task) ? arch_mm_id(mm) : 0;
 }
 
 /*

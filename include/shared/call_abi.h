@@ -94,6 +94,7 @@ struct call {
 	__u64 filtered;
 	__u64 no_memory;
 	__u64 over_limit; /* hit a counter that stood above the limit */
+	__u64 in_exec; /* hit a thread amid an exec */
 	__u64 stop_counter; /* which counter ended it */
 	__u32 stop; /* enum call_stop, where the kernel ended it */
 	__u32 stop_region;

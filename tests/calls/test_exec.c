@@ -254,6 +254,56 @@ Test(calls_exec, exec_set_uid)
 	caller_run_as(65534, exec_set_uid_body, NULL);
 }
 
+enum { LINKS = 39, LINK_SIZE = 3500 };
+
+/* A script whose interpreter is looked for at length, by links full of "./", and not found. */
+static const char *make_long_exec(void)
+{
+	const char *script;
+	char link[LINK_SIZE + 128], name[32];
+	FILE *stream;
+	int i, n;
+
+	for (i = 0; i < LINKS; i++) {
+		for (n = 0; n < LINK_SIZE; n += 2)
+			memcpy(link + n, "./", 2);
+		snprintf(link + n, sizeof(link) - (size_t)n, "l%d", i + 1);
+		snprintf(name, sizeof(name), "l%d", i);
+		cr_assert_eq(symlink(link, serve_file(&serve, name)), 0);
+	}
+	script = serve_file(&serve, "script");
+	stream = fopen(script, "we");
+	cr_assert_not_null(stream);
+	fprintf(stream, "#!%s\n", serve_file(&serve, "l0"));
+	cr_assert(!fclose(stream) && !chmod(script, 0755));
+	return script;
+}
+
+/* Where it is amid an exec nothing is counted, and the account says so. */
+static void exec_at_length_body(void *script)
+{
+	double until = cpu_seconds() + 0.6;
+	struct bpfprofil_status status;
+
+	start();
+	while (cpu_seconds() < until)
+		ENSURE(execl(script, "script", NULL) == -1 && errno == ENOENT);
+	status = off_and_account(buffer, TEXT_SPAN);
+	ENSURE_NUMBER(status.total, >, 100);
+	ENSURE_NUMBER(status.lost * 2, >, status.total);
+	/* And it goes on as before. */
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	burn_low(0.1);
+	ENSURE(bpfprofil_sync() == 0 && told().lost == 0);
+	ENSURE_NUMBER(told().binned, >, 20);
+}
+
+Test(calls_exec, exec_at_length)
+{
+	NEED_ROOT();
+	caller_run(exec_at_length_body, (void *)(uintptr_t)make_long_exec());
+}
+
 static void burn_and_exec_sh(void *argument)
 {
 	(void)argument;

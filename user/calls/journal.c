@@ -62,12 +62,14 @@ static int fill_account(struct profile_account *account, const struct member *me
 	account->overflow = member->overflow;
 	account->outside = call->outside;
 	account->filtered = call->filtered;
-	account->lost = calloc(3, sizeof(*account->lost));
+	account->lost = calloc(4, sizeof(*account->lost));
 	if (!account->lost)
 		return -ENOMEM;
 	ret = add_lost(account, "no_memory", call->no_memory);
 	if (!ret)
 		ret = add_lost(account, "over_limit", call->over_limit);
+	if (!ret)
+		ret = add_lost(account, "exec", call->in_exec);
 	return ret ? ret : add_lost(account, "unwritten", member->unwritten);
 }
 

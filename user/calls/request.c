@@ -329,7 +329,7 @@ static void fill_state(const struct asking *asking)
 	state->overflow = member->overflow;
 	state->outside = call->outside;
 	state->filtered = call->filtered;
-	state->lost = call->no_memory + call->over_limit + member->unwritten;
+	state->lost = call->no_memory + call->over_limit + call->in_exec + member->unwritten;
 	state->total = call->phase == CALL_ON ? state->binned + state->overflow + state->outside +
 							state->filtered + state->lost :
 						call->ticks;
