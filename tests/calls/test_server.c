@@ -74,6 +74,58 @@ static void burn_and_see_clocks(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 20);
 }
 
+static void ask_without_pause(void *argument)
+{
+	(void)argument;
+	caller_become(65534);
+	for (;;)
+		told();
+}
+
+/* How many times new counts came, looked at every 20 ms of its own CPU time. */
+static int counts_seen(double seconds)
+{
+	double until = seconds_now() + seconds;
+	uint64_t before = 0, now;
+	int seen = 0;
+
+	start();
+	while (seconds_now() < until) {
+		burn_low(0.02);
+		now = sum_of(buffer, TEXT_SPAN);
+		seen += now != before;
+		before = now;
+	}
+	off_and_account(buffer, TEXT_SPAN);
+	return seen;
+}
+
+enum { ASKERS = 4 };
+
+/* They have their share of the CPUs, which is most of them, but no more of the server. */
+static void asked_without_pause_body(void *argument)
+{
+	int askers[ASKERS], quiet = counts_seen(1), beside, i;
+
+	(void)argument;
+	for (i = 0; i < ASKERS; i++)
+		askers[i] = caller_fork(ask_without_pause, NULL);
+	beside = counts_seen(4);
+	for (i = 0; i < ASKERS; i++) {
+		kill(askers[i], SIGKILL);
+		waitpid(askers[i], NULL, 0);
+	}
+	ENSURE_NUMBER(beside, >=, quiet);
+}
+
+Test(calls_server, asked_without_pause)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS(NULL));
+	caller_run(asked_without_pause_body, NULL);
+	serve_end(&serve);
+}
+
 static void leave_it_on(void *argument)
 {
 	(void)argument;
