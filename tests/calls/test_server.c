@@ -126,6 +126,48 @@ Test(calls_server, asked_without_pause)
 	serve_end(&serve);
 }
 
+enum { SET_COUNTERS = 1 << 17, COUNTERS_OF_A_PAGE = 1024 };
+
+/*
+ * Where counters stay in the kernel each copy looks at all that the buffer has, some of it not there
+ * any more: by runs, for one read each would keep all others waiting.
+ */
+static void all_counters_set_body(void *argument)
+{
+	size_t size = SET_COUNTERS * sizeof(uint16_t), i;
+	uint16_t *counters = fresh_pages(size);
+	uint16_t *last = counters + (size - TEXT_SPAN) / sizeof(*counters);
+	long before, pages = SET_COUNTERS / COUNTERS_OF_A_PAGE;
+
+	(void)argument;
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	for (i = 0; i < SET_COUNTERS; i++)
+		counters[i] = 7;
+	/* The text is what the end of the buffer is for. */
+	ENSURE(profil(counters, size, text_start() - (size - TEXT_SPAN), 0x10000) == 0);
+	munmap((char *)counters + size / 2, size / 4);
+	burn_low(0.1);
+	before = server_number("io", "syscr:");
+	ENSURE(bpfprofil_sync() == 0);
+	ENSURE_NUMBER(server_number("io", "syscr:") - before, <, 3 * pages);
+	ENSURE_NUMBER(told().binned, >, 3);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
+	/* Behind the hole too the kernel follows what the program writes: one more is the limit. */
+	for (i = 0; i < TEXT_SPAN / sizeof(*last); i++)
+		last[i] = 32766;
+	ENSURE(bpfprofil_sync() == 0);
+	burn_low(0.1);
+	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_LIMIT);
+}
+
+Test(calls_server, all_counters_set)
+{
+	NEED_ROOT();
+	caller_begin(&serve, ARGS(NULL));
+	caller_run(all_counters_set_body, NULL);
+	serve_end(&serve);
+}
+
 static void leave_it_on(void *argument)
 {
 	(void)argument;

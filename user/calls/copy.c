@@ -9,6 +9,9 @@
 /* Counters; reading the 8 MiB takes some ms, in which nobody else is served. */
 #define PRELOAD_MAX (4ULL << 20)
 
+/* No page is smaller. */
+enum { OS_PAGE = 4096 };
+
 static uint32_t full_rule(const struct shape *shape)
 {
 	return dialect_full(shape->dialect, shape_is_sprofil(shape));
@@ -135,17 +138,68 @@ static bool take_counters(struct counter_page *page, uint32_t *more)
 	return any;
 }
 
-/* The caller's counter as its buffer has it; what it was last time when it cannot be read. */
-static uint32_t read_counter(const struct member *member, uint64_t flat, uint32_t held)
+/* The first counter from a missing byte on that has none in the page of that byte. */
+static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
+{
+	uint64_t end = (missing | (OS_PAGE - 1)) + 1;
+
+	return (uint32_t)((end - address + width - 1) / width);
+}
+
+/*
+ * The caller's counters as its buffer has them, nr of one region, with a read for all that stand
+ * together. Those that cannot be read keep the value that they have here.
+ */
+static void read_run(const struct member *member, uint64_t flat, uint32_t nr, uint32_t *values)
 {
 	const struct shape *shape = member->shape;
-	uint64_t bin, left, value = 0;
-	uint32_t entry = shape_locate(shape, flat, &bin, &left);
+	uint32_t width = shape->width, i = 0, j;
+	batch_values buffer;
+	uint64_t bin, left, address;
+	int64_t got;
 
-	if (process_read(&member->process, shape->entries[entry].base + bin * shape->width, &value,
-			 shape->width))
-		return held;
-	return (uint32_t)value;
+	address = shape->entries[shape_locate(shape, flat, &bin, &left)].base;
+	address += bin * width;
+	while (i < nr) {
+		uint64_t at = address + i * (uint64_t)width;
+
+		got = process_read_some(&member->process, at, buffer, (nr - i) * (size_t)width);
+		got = got < 0 ? 0 : got;
+		for (j = 0; j < got / width; j++)
+			values[i + j] = (uint32_t)get_counter(buffer + j * width, width);
+		i = behind_hole(address, width, at + (uint64_t)got);
+	}
+}
+
+/* How many counters are read with one: those behind it in its region and in its page. */
+static uint32_t run_length(const struct member *member, uint64_t flat)
+{
+	uint64_t bin, left, room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
+
+	shape_locate(member->shape, flat, &bin, &left);
+	return left < room ? (uint32_t)left : (uint32_t)room;
+}
+
+static bool take_run_above(const struct member *member, struct counter_page *page,
+			   struct sparse_page *known, uint32_t first, uint32_t end, uint32_t *more)
+{
+	uint32_t values[PAGE_COUNTERS], any = 0, i, now, change;
+
+	for (i = first; i < end; i++)
+		values[i] = (uint32_t)known->values[i];
+	read_run(member, (known->index << PAGE_SHIFT_COUNTERS) + first, end - first,
+		 values + first);
+	for (i = first; i < end; i++) {
+		now = __atomic_load_n(&page->counters[i], __ATOMIC_RELAXED);
+		if (!now && !known->values[i])
+			continue;
+		change = values[i] - (uint32_t)known->values[i];
+		now = __atomic_add_fetch(&page->counters[i], change, __ATOMIC_RELAXED);
+		more[i] = now - change - (uint32_t)known->values[i];
+		known->values[i] = now;
+		any |= more[i];
+	}
+	return any;
 }
 
 /*
@@ -157,18 +211,16 @@ static bool take_above(const struct member *member, struct counter_page *page,
 		       struct sparse_page *known, uint32_t *more)
 {
 	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
-	uint32_t any = 0, i, now, change;
+	bool any = false;
+	uint32_t i, end;
 
-	for (i = 0; i < PAGE_COUNTERS; i++) {
-		more[i] = 0;
-		now = __atomic_load_n(&page->counters[i], __ATOMIC_RELAXED);
-		if (!now && !known->values[i])
+	memset(more, 0, PAGE_COUNTERS * sizeof(*more));
+	for (i = 0; i < PAGE_COUNTERS; i = end) {
+		end = i + 1;
+		if (!__atomic_load_n(&page->counters[i], __ATOMIC_RELAXED) && !known->values[i])
 			continue;
-		change = read_counter(member, flat + i, known->values[i]) - known->values[i];
-		now = __atomic_add_fetch(&page->counters[i], change, __ATOMIC_RELAXED);
-		more[i] = now - change - known->values[i];
-		known->values[i] = now;
-		any |= more[i];
+		end = i + run_length(member, flat + i);
+		any |= take_run_above(member, page, known, i, end, more);
 	}
 	return any;
 }
@@ -196,19 +248,26 @@ static void hold_inherited(struct member *member, uint64_t index, struct counter
 	size_t nr_known = member->held.nr;
 	struct sparse_page *known = sparse_page(&member->held, index);
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS;
-	uint32_t more[PAGE_COUNTERS] = { 0 }, i, held;
+	uint32_t more[PAGE_COUNTERS] = { 0 }, values[PAGE_COUNTERS], i, end;
 
 	if (!known || member->held.nr == nr_known)
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++) {
 		/* Its own began at 0 then, and follows what the buffer holds. */
-		if (at_fork->counters[i] == CALL_NOT_INHERITED)
-			continue;
-		known->values[i] = at_fork->counters[i];
-		held = known->values[i] ? read_counter(member, flat + i, known->values[i]) : 0;
-		if (known->values[i] > held)
-			more[i] = known->values[i] - held;
+		if (at_fork->counters[i] != CALL_NOT_INHERITED)
+			known->values[i] = at_fork->counters[i];
+		values[i] = (uint32_t)known->values[i];
 	}
+	for (i = 0; i < PAGE_COUNTERS; i = end) {
+		end = i + 1;
+		if (!known->values[i])
+			continue;
+		end = i + run_length(member, flat + i);
+		read_run(member, flat + i, end - i, values + i);
+	}
+	for (i = 0; i < PAGE_COUNTERS; i++)
+		if (known->values[i] > values[i])
+			more[i] = (uint32_t)known->values[i] - values[i];
 	write_page(member, index, more, monotonic_ns(), true);
 }
 
