@@ -314,11 +314,51 @@ static void hold_connections(void *ready)
 		ENSURE_NUMBER(await_reply(fds[i]), ==, -1);
 }
 
+/* Sends what cannot be answered, and returns when the server has done with it. */
+static void ask_deaf(const struct large_request *request)
+{
+	int fd = dial();
+	char byte = 0;
+
+	ENSURE(!shutdown(fd, SHUT_RD));
+	ENSURE(send(fd, request, size_of(request), MSG_NOSIGNAL) == (ssize_t)size_of(request));
+	while (send(fd, &byte, 1, MSG_NOSIGNAL) == 1)
+		rest(0.001);
+	close(fd);
+}
+
+/* What a process asked for and did not wait for is not done, and all that was before stays. */
+static void deaf_body(void *argument)
+{
+	static struct large_request request;
+	char *buffer = fresh_pages(TEXT_SPAN);
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	fill(&request, CALL_STATUS, 0);
+	ask_deaf(&request);
+	fill(&request, CALL_SYNC, 0);
+	ask_deaf(&request);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	/* A call that is refused makes none. */
+	fill(&request, CALL_PROFIL, 1);
+	request.head.dialect = 8;
+	ask_deaf(&request);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	request.head.dialect = 0;
+	request.entries[0] = (struct call_entry){ (uintptr_t)&request, 2, 0x1000, 0x10000 };
+	ask_deaf(&request);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
+	assert_serves();
+}
+
+LIVE_AS(NOBODY, deaf)
+
 static void silent_connections_body(void *argument)
 {
 	double start = seconds_now();
 	int ready[2], holder;
-	char byte;
+	char byte = 0;
 
 	(void)argument;
 	ENSURE(!pipe(ready));
@@ -427,7 +467,7 @@ static void send_descriptors_body(void *argument)
 				  .msg_control = &control,
 				  .msg_controllen = sizeof(control) };
 	int pipes[2], i, j;
-	char byte;
+	char byte = 0;
 
 	(void)argument;
 	ENSURE(!pipe(pipes));

@@ -40,13 +40,13 @@ int calls_poll(struct calls *calls, struct error *err);
 
 /*
  * Carries out a request that pid, of user uid by what the kernel says, sent: size bytes of anything.
- * Fills in the reply, whatever happens.
+ * Fills in the reply, whatever happens. Returns the call that it put in force; 0: none.
  */
-void calls_request(struct calls *calls, pid_t pid, uid_t uid, const struct call_request *request,
-		   size_t size, struct call_reply *reply);
+uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
+		       const struct call_request *request, size_t size, struct call_reply *reply);
 
-/* Ends the call of a process that has not waited for the answer to its request. */
-void calls_withdraw(struct calls *calls, pid_t pid);
+/* Ends a call whose process has not waited for the answer. 0, or one that is no more, is fine. */
+void calls_withdraw(struct calls *calls, uint64_t made);
 
 /* How many processes have a call in force. */
 size_t calls_active(const struct calls *calls);

@@ -23,6 +23,7 @@ struct asking {
 	struct process process;
 	struct member *member; /* with the call in force or the last one; NULL: none */
 	int64_t stored; /* what pcsample() returns */
+	uint64_t made; /* the new call, as calls_request() returns it */
 	struct call_reply *reply;
 };
 
@@ -138,11 +139,14 @@ static int replace(struct asking *asking, struct member *member)
 	}
 	if (!ret)
 		ret = kernel_run_clocks(kernel, &err);
-	if (ret)
+	if (ret) {
 		calls_release(asking->calls, member);
-	else
-		asking->member = member;
-	return ret;
+		return ret;
+	}
+	asking->member = member;
+	/* No serial is 0. */
+	asking->made = (uint64_t)member->ref.serial << 32 | member->ref.slot;
+	return 0;
 }
 
 static uint32_t call_flags(const struct call_request *request)
@@ -384,8 +388,8 @@ static int carry_out(struct asking *asking)
 	}
 }
 
-void calls_request(struct calls *calls, pid_t pid, uid_t uid, const struct call_request *request,
-		   size_t size, struct call_reply *reply)
+uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
+		       const struct call_request *request, size_t size, struct call_reply *reply)
 {
 	struct asking asking = {
 		.calls = calls,
@@ -414,17 +418,14 @@ void calls_request(struct calls *calls, pid_t pid, uid_t uid, const struct call_
 	if (asking.pid_fd >= 0)
 		close(asking.pid_fd);
 	calls_set_timer(calls);
+	return asking.made;
 }
 
-void calls_withdraw(struct calls *calls, pid_t pid)
+void calls_withdraw(struct calls *calls, uint64_t made)
 {
-	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
-	struct member *member;
-	struct call_ref ref;
+	const struct call_ref ref = { .slot = (uint32_t)made, .serial = (uint32_t)(made >> 32) };
+	struct member *member = made ? calls_member(calls, &ref) : NULL;
 
-	if (pid_fd < 0 || kernel_ref_of(&calls->kernel, pid_fd, &ref))
-		return;
-	member = calls_member(calls, &ref);
 	if (member)
 		calls_end(calls, member);
 }

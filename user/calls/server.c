@@ -310,16 +310,17 @@ static bool has_hung_up(int fd)
 static void answer(struct server *server, int fd, const struct ucred *sender, size_t size)
 {
 	struct call_reply reply = { 0 };
+	uint64_t made = 0;
 
 	if (has_hung_up(fd))
 		return;
 	if (may_ask(server, sender->uid))
-		calls_request(server->calls, sender->pid, sender->uid,
-			      (const struct call_request *)server->request, size, &reply);
+		made = calls_request(server->calls, sender->pid, sender->uid,
+				     (const struct call_request *)server->request, size, &reply);
 	else
 		refuse(&reply);
 	if (send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(reply))
-		calls_withdraw(server->calls, sender->pid);
+		calls_withdraw(server->calls, made);
 }
 
 /* False: the request has not come yet. */
