@@ -4,11 +4,14 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -53,6 +56,37 @@ Test(client_trouble, no_server)
 	fixture_environment("BPFPROFIL_SOCKET", "@bpfprofil-nobody-listens-here");
 	cr_assert_fails(call(), ENOSYS);
 	fixture_end(&fixture);
+}
+
+/* Listens on one of our names, as the user; nobody else can have it meanwhile. */
+static int listen_as(unsigned int user, const char *name)
+{
+	struct sockaddr_un address = { .sun_family = AF_UNIX };
+	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+	memcpy(address.sun_path + 1, name + 1, strlen(name) - 1);
+	cr_assert_eq(bind(fd, (struct sockaddr *)&address,
+			  (socklen_t)(offsetof(struct sockaddr_un, sun_path) + strlen(name))),
+		     0);
+	cr_assert(!seteuid(user) && !listen(fd, 8) && !seteuid(0));
+	return fd;
+}
+
+/* Another user that has the name of a server which is gone is told nothing. */
+Test(client_trouble, squatter)
+{
+	char name[64], byte;
+	int squatter, fd;
+
+	NEED_ROOT();
+	snprintf(name, sizeof(name), "@bpfprofil-test-%d", getpid());
+	squatter = listen_as(65534, name);
+	fixture_environment("BPFPROFIL_SOCKET", name);
+	cr_assert_fails(call(), EACCES);
+	fd = accept(squatter, NULL, NULL);
+	cr_assert_eq(recv(fd, &byte, 1, 0), 0, "it was told something");
+	close(fd);
+	close(squatter);
 }
 
 /* Where no server is, nothing is on, and that can be ended any time. */

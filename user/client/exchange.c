@@ -48,6 +48,26 @@ static int or_timed_out(long ret)
 	return ret == -EAGAIN ? -ETIMEDOUT : (int)ret;
 }
 
+/*
+ * Anybody can listen on an abstract name that they have seen, once its server is gone, and a request
+ * tells what the kernel gave this image alone. Where a name is one of ours, @bpfprofil-..., root
+ * listens there, or this user.
+ */
+static int check_peer(int fd, const char *path)
+{
+	static const char ours[] = "@bpfprofil-";
+	socklen_t size = sizeof(struct ucred);
+	struct ucred peer;
+	long ret;
+
+	if (strncmp(path, ours, sizeof(ours) - 1) != 0)
+		return 0;
+	ret = SYS(getsockopt, fd, SOL_SOCKET, SO_PEERCRED, &peer, &size);
+	if (ret)
+		return (int)ret;
+	return peer.uid && peer.uid != (uid_t)SYS(geteuid, 0) ? -EACCES : 0;
+}
+
 /* The connection, or -errno. */
 static int dial(const char *path)
 {
@@ -62,6 +82,8 @@ static int dial(const char *path)
 	ret = limit_waiting(fd);
 	if (!ret)
 		ret = or_timed_out(SYS_RETRY(connect, fd, &address, size));
+	if (!ret)
+		ret = check_peer(fd, path);
 	if (!ret)
 		return fd;
 	SYS(close, fd);

@@ -6,7 +6,7 @@
 
 /*
  * A request to the server that listens on path, and its reply: a file, or with a leading '@' a name
- * that is none. entries: the request's nr_entries of them, read by the kernel alone.
+ * that is none; where that begins with "bpfprofil-", root or this user must listen. entries: the request's nr_entries of them, read by the kernel alone.
  *
  * 0 when there is a reply, whatever it says, else -errno: -EFAULT for the entries, -ETIMEDOUT for a
  * server that stays silent, -EPROTO for one that talks nonsense, and what connect() says.
