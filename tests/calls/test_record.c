@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What is left when all is over: `serve --record`, and `run --preload`. */
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -185,6 +186,41 @@ Test(calls_record, preload)
 	assert_preloaded(NULL, 0, 0);
 	assert_preloaded(NULL, 42, 0);
 	assert_preloaded(ARGS("-u", "nobody"), 7, 65534);
+}
+
+static bool is_there(void *path)
+{
+	return !access(path, F_OK);
+}
+
+/* Killed, it leaves no socket and no folder of one. */
+Test(calls_record, preload_killed)
+{
+	char script[512], told[128], name[256];
+	struct child_end end;
+	struct child child;
+	struct live live;
+	FILE *stream;
+
+	NEED_ROOT();
+	live_begin(&live);
+	snprintf(told, sizeof(told), "%s/told", live.dir);
+	snprintf(script, sizeof(script),
+		 "echo \"$BPFPROFIL_SOCKET\" >%s.new; mv %s.new %s; exec sleep 1 >/dev/null 2>&1",
+		 told, told, told);
+	child_start(&child, NULL,
+		    ARGS("env", "ASAN_OPTIONS=verify_asan_link_order=0", BPFPROFIL_BIN, "run", "-q",
+			 "--preload", "-o", live.profile, "--", "sh", "-c", script));
+	cr_assert(eventually(is_there, told));
+	stream = fopen(told, "re");
+	cr_assert(stream && fscanf(stream, "%255s", name) == 1);
+	fclose(stream);
+	kill(child.pid, SIGKILL);
+	child_finish(&child, &end);
+	cr_assert_eq(end.status, 128 + SIGKILL);
+	child_end_free(&end);
+	cr_assert(!is_there(name), "%s", name);
+	live_end(&live);
 }
 
 /* -pg: the call arcs are the C library's, the histogram ours. */

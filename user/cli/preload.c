@@ -2,10 +2,12 @@
 #include "cli/preload.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -41,30 +43,28 @@ static int find_library(char **ret, struct error *err)
 	return -ENOENT;
 }
 
-static int find_user(const char *user, struct server_options *options, struct error *err)
+static int find_user(const char *user, uid_t *ret, struct error *err)
 {
 	struct passwd *entry = user ? getpwnam(user) : NULL;
 
 	if (user && !entry)
 		return error_set(err, -EINVAL, "-u %s: no such user", user);
-	options->owner = entry ? entry->pw_uid : geteuid();
-	options->group = entry ? entry->pw_gid : getegid();
+	*ret = entry ? entry->pw_uid : geteuid();
 	return 0;
 }
 
-/* COMMAND may run as others too; the folder's name is what they would have to know. */
-static int make_folder(struct preload *preload, const struct server_options *options,
-		       struct error *err)
+/*
+ * An abstract name leaves nothing behind, however we end. It has no rights, so that the server looks
+ * at who asks, and clients at who listens: client/exchange.c knows the names that begin like this.
+ */
+static int make_name(struct preload *preload, struct error *err)
 {
-	preload->folder = strdup("/tmp/bpfprofil-XXXXXX");
-	if (!preload->folder || !mkdtemp(preload->folder)) {
-		free(preload->folder);
-		preload->folder = NULL;
-		return error_errno(err, -errno, "--preload: folder for the socket");
-	}
-	if (chown(preload->folder, options->owner, options->group))
-		return error_errno(err, -errno, "%s", preload->folder);
-	if (asprintf(&preload->socket, "%s/socket", preload->folder) < 0) {
+	uint64_t random[2];
+
+	if (getrandom(random, sizeof(random), 0) != sizeof(random))
+		return error_errno(err, -errno, "--preload: getrandom");
+	if (asprintf(&preload->socket, "@bpfprofil-run-%016" PRIx64 "%016" PRIx64, random[0],
+		     random[1]) < 0) {
 		preload->socket = NULL;
 		return error_set(err, -ENOMEM, "--preload: out of memory");
 	}
@@ -87,7 +87,7 @@ static int set_environment(const struct preload *preload, const char *library, s
 
 int preload_open(struct preload *preload, const char *user, struct error *err)
 {
-	struct server_options options = { .listen_fd = -1, .mode = 0600, .only = (uid_t)-1 };
+	struct server_options options = { .listen_fd = -1 };
 	struct calls_options calls;
 	cleanup_free char *library = NULL;
 	int ret;
@@ -96,11 +96,11 @@ int preload_open(struct preload *preload, const char *user, struct error *err)
 	calls.record = true;
 	ret = find_library(&library, err);
 	if (!ret)
-		ret = find_user(user, &options, err);
+		ret = find_user(user, &options.only, err);
 	if (!ret)
 		ret = calls_open(&calls, &preload->calls, err);
 	if (!ret)
-		ret = make_folder(preload, &options, err);
+		ret = make_name(preload, err);
 	if (ret)
 		return ret;
 	options.path = preload->socket;
@@ -155,8 +155,5 @@ void preload_close(struct preload *preload)
 {
 	server_close(preload->server);
 	calls_close(preload->calls);
-	if (preload->folder)
-		rmdir(preload->folder);
-	free(preload->folder);
 	free(preload->socket);
 }

@@ -15,8 +15,7 @@
 struct preload {
 	struct calls *calls; /* NULL: not asked for */
 	struct server *server;
-	char *folder; /* of the socket */
-	char *socket;
+	char *socket; /* its name: abstract */
 };
 
 enum { PRELOAD_FDS = 2 };
