@@ -194,6 +194,38 @@ static void assert_answered(int fd)
 	close(fd);
 }
 
+/* As systemd asks for with WatchdogSec, and only then. */
+Test(client_activation, watchdog)
+{
+	struct activation activation;
+	char news[64], value[512];
+	pid_t server;
+	int i;
+
+	NEED_ROOT();
+	unit_value(SERVICE_UNIT, "WatchdogSec", value, sizeof(value));
+	cr_assert_geq(strtol(value, NULL, 10), 10, "the unit has none, or one without patience");
+	begin(&activation);
+	setenv("WATCHDOG_USEC", "200000", 1);
+	server = start_server(&activation);
+	for (i = 0; i < 3; i++) {
+		cr_assert_eq(recv(activation.notify_fd, news, sizeof(news), 0), 10);
+		cr_assert_arr_eq(news, "WATCHDOG=1", 10);
+	}
+	stop_server(server);
+	while (recv(activation.notify_fd, news, sizeof(news), MSG_DONTWAIT) > 0)
+		;
+	/* Somebody else's. */
+	setenv("WATCHDOG_PID", "1", 1);
+	server = start_server(&activation);
+	usleep(300000);
+	cr_assert_lt(recv(activation.notify_fd, news, sizeof(news), MSG_DONTWAIT), 0);
+	stop_server(server);
+	unsetenv("WATCHDOG_USEC");
+	unsetenv("WATCHDOG_PID");
+	end(&activation);
+}
+
 /* That request is why systemd starts the server. */
 Test(client_activation, first_request_waits)
 {

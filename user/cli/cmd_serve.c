@@ -6,9 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/socket.h>
 #include <sys/syscall.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -16,10 +14,13 @@
 #include "calls/calls.h"
 #include "calls/server.h"
 #include "cli/command.h"
+#include "cli/notify.h"
 #include "cli/output.h"
 #include "cli/profile_file.h"
 #include "engine/features.h"
 #include "profile/profile_io.h"
+
+enum { LOOK_MS = 1000 }; /* whether those that still count are gone too */
 
 #define LISTEN_FD 3 /* the first that systemd passes: sd_listen_fds(3) */
 
@@ -194,32 +195,11 @@ static int open_server(struct serve *serve, struct error *err)
 	return server_open(&options, serve->calls, &serve->server, err);
 }
 
-/* sd_notify(3) in one message, where systemd asks for it. */
-static void notify_systemd(void)
-{
-	const char *path = getenv("NOTIFY_SOCKET");
-	struct sockaddr_un address = { .sun_family = AF_UNIX };
-	size_t length = path ? strlen(path) : 0;
-	int fd;
-
-	if (!length || length >= sizeof(address.sun_path))
-		return;
-	memcpy(address.sun_path, path, length);
-	if (*path == '@')
-		address.sun_path[0] = '\0';
-	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-	if (fd < 0)
-		return;
-	sendto(fd, "READY=1", 7, MSG_NOSIGNAL, (struct sockaddr *)&address,
-	       (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));
-	close(fd);
-}
-
 static void say_ready(const struct serve *serve)
 {
 	int fd = (int)serve->arguments->ready_fd;
 
-	notify_systemd();
+	notify_ready();
 	if (!fd)
 		return;
 	if (write(fd, "", 1) != 1)
@@ -287,11 +267,16 @@ static int serve_until_told(struct serve *serve, struct error *err)
 		{ .fd = server_fd(serve->server), .events = POLLIN },
 		{ .fd = serve->pid_fd, .events = POLLIN },
 	};
+	struct watchdog watchdog;
 	bool starter_gone = false;
-	int ret = 0;
+	int ret = 0, wait_ms;
 
+	watchdog_init(&watchdog);
 	while (!ret && !fds[0].revents && !is_over(serve, starter_gone)) {
-		if (poll(fds, 4, starter_gone ? 1000 : -1) < 0)
+		wait_ms = watchdog_feed(&watchdog);
+		if (starter_gone && (wait_ms < 0 || wait_ms > LOOK_MS))
+			wait_ms = LOOK_MS;
+		if (poll(fds, 4, wait_ms) < 0)
 			continue;
 		if (fds[1].revents)
 			ret = calls_poll(serve->calls, err);
