@@ -144,7 +144,7 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 uninstall: ## Remove what install put there
 	$(call msg,REMOVE,$(DESTDIR)$(PREFIX))
 	$(Q)rm -f $(installed)
-	$(Q)for dir in $(DATADIR)/bpfprofil $(INCLUDEDIR)/bpfprofil $(CLIENT_PRIVATE); do \
+	$(Q)for dir in $(DATADIR)/bpfprofil $(INCLUDEDIR)/bpfprofil/sys $(INCLUDEDIR)/bpfprofil $(CLIENT_PRIVATE); do \
 		if [ -d $(DESTDIR)$$dir ]; then rmdir $(DESTDIR)$$dir; fi; \
 	done
 
