@@ -107,6 +107,23 @@ int serve_descriptors(const struct serve *serve, const char *name)
 	return n;
 }
 
+long serve_number(const struct serve *serve, const char *file, const char *name)
+{
+	char path[64], line[256];
+	long value = -1;
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", serve->child.pid, file);
+	stream = fopen(path, "re");
+	if (!stream)
+		return -1;
+	while (fgets(line, sizeof(line), stream))
+		if (!strncmp(line, name, strlen(name)))
+			value = strtol(line + strlen(name), NULL, 10);
+	fclose(stream);
+	return value;
+}
+
 const char *serve_file(const struct serve *serve, const char *name)
 {
 	static char paths[4][160];

@@ -32,6 +32,9 @@ void serve_end(struct serve *serve);
 /* How many of the server's descriptors there are, or of those that a name is in; -1: no such server. */
 int serve_descriptors(const struct serve *serve, const char *name);
 
+/* A number from a file of the server's in /proc, behind a name; -1: there is none. */
+long serve_number(const struct serve *serve, const char *file, const char *name);
+
 /* A file in the folder; the text lives until the next but three calls. */
 const char *serve_file(const struct serve *serve, const char *name);
 
