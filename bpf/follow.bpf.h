@@ -68,7 +68,8 @@ static __noinline struct follow *adopt(struct task_struct *task)
 	}
 	fresh.mm = settled_mm(task);
 	fresh.split = task_split(task);
-	fresh.spent = runtime_before(task);
+	fresh.spent = leader && task->start_time < leader->moved_ns ? task->se.sum_exec_runtime :
+								      runtime_before(task);
 	weigh_from(&fresh.weight, task, fresh.spent);
 	if (!fresh.spent)
 		fresh.weight.run = 0;
@@ -84,9 +85,18 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 		return 0;
 	settle_runtime(task, follow);
 	follow->spent = task->se.sum_exec_runtime;
+	/* What it ran where nobody asks is not to be stood for. */
+	if (follow->target == NO_TARGET)
+		weigh_from(&follow->weight, task, follow->spent);
 	follow->target = target;
 	follow->split = split_now;
 	return 0;
+}
+
+/* Where a thread belongs now; one that is followed as such changes its cgroup, not its target. */
+static __always_inline void find_again(struct task_struct *task, struct follow *follow)
+{
+	move_to(task, follow, found_by_place(follow) ? place_target(task) : follow->target);
 }
 
 /*
@@ -96,15 +106,11 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 static __noinline struct follow *follow_at_tick(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
-	u32 target;
 
 	if (!follow)
-		follow = bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
-	if (!follow || !found_by_place(follow))
-		return follow;
-	target = place_target(task);
-	move_to(task, follow, target);
-	return target == NO_TARGET ? NULL : follow;
+		return bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
+	find_again(task, follow);
+	return follow->target == NO_TARGET ? NULL : follow;
 }
 
 /* Puts a tick off: true when there was a slot. Only the thread itself and its interrupts come here. */

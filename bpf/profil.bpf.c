@@ -121,8 +121,10 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
 		return 0;
+	/* Without memory for a record of its own the thread has its process's, of another runtime. */
 	if (!tick->n)
-		tick->n = weigh(follow);
+		tick->n = follow == bpf_task_storage_get(&follows, task, NULL, 0) ? weigh(follow) :
+										    1;
 	if (!tick->n)
 		return 0;
 	cpu_account->misses++;
@@ -271,7 +273,7 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 	struct follow fresh = {};
 	u32 target;
 
-	if (!inherit(parent, child, &fresh))
+	if (without_text(child) || !inherit(parent, child, &fresh))
 		return 0;
 	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
 	fresh.split = task_split(child);
@@ -319,35 +321,40 @@ int profil_walk(struct bpf_iter__task *ctx)
 	if (!task || without_text(task))
 		return 0;
 	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
-	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
+	if (!follow)
+		return 0;
+	if (follow->flags & FOLLOW_EXITING)
+		cpu_time.zombies++;
+	if (follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
 	if (cpu_time.kind == WALK_BEGIN) {
 		follow->spent = task->se.sum_exec_runtime;
 		weigh_from(&follow->weight, task, follow->spent);
 		return 0;
 	}
-	if (follow->flags & FOLLOW_EXITING)
-		cpu_time.zombies++;
 	settle_runtime(task, follow);
-	if (found_by_place(follow))
-		move_to(task, follow, place_target(task));
+	find_again(task, follow);
 	return 0;
 }
 
-/* What a thread runs from here on is in the cgroup that it was moved to. */
+/*
+ * What a thread runs from here on is in the cgroup that it was moved to. Of a process with several
+ * the kernel names the first alone: the others are told by the time of it, see adopt().
+ */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
 
 	if (follow) {
-		if (found_by_place(follow))
-			move_to(task, follow, place_target(task));
+		find_again(task, follow);
+		follow->moved_ns = bpf_ktime_get_ns();
 		return 0;
 	}
 	follow = adopt(task);
 	if (!follow)
 		return 0;
+	follow->moved_ns = bpf_ktime_get_ns();
 	follow->spent = task->se.sum_exec_runtime;
 	weigh_from(&follow->weight, task, follow->spent);
 	return 0;
@@ -403,10 +410,15 @@ static __noinline int remember_exit_place(struct follow *follow)
  */
 static __always_inline int begin_exit(struct task_struct *task)
 {
-	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	struct follow *follow;
 
+	if (without_text(task))
+		return 0;
+	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
 	if (!follow)
 		return 0;
+	/* What is left comes with profil_free, some time later. */
+	settle_runtime(task, follow);
 	if (cpu_time.kind != WALK_AWAIT) {
 		follow->flags |= FOLLOW_EXITING;
 		__sync_fetch_and_add(&cpu_time.exits, 1);

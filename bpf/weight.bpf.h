@@ -20,7 +20,7 @@
 #include "shared/weight.h"
 
 /* A step is of 32 bits, and what a run was found to have goes along with so many samples. */
-enum { STEP_MAX = 1 << 30, SPREAD_SAMPLES = 16 };
+enum { STEP_MAX = 1 << 28, SPREAD_SAMPLES = 16 };
 
 /*
  * A thread's runtime when it last got a CPU. Only the fair class keeps it; for the others it stands
@@ -89,7 +89,7 @@ static __always_inline u32 take_along(struct weight *weight, u64 period)
 	} else {
 		taken -= (s64)(n * period) + (s64)(period / 2);
 	}
-	weight->taken = taken;
+	weight->taken = taken < -STEP_MAX ? -STEP_MAX : taken;
 	weight->due += (s64)period - (s64)(n * period);
 	if ((weight->step < 0) == (weight->due >= 0))
 		weight->step = weight->taken = 0;

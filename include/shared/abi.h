@@ -222,6 +222,7 @@ struct follow {
 	struct weight weight;
 	__u64 split; /* the process or cgroup that its runtime is of; 0: not told apart */
 	__u64 spent; /* its runtime as far as it is in an account */
+	__u64 moved_ns; /* of a process: when it came into its cgroup; 0: it began there */
 	struct pending pending[PENDING_SLOTS];
 	struct pending exec; /* ticks between the new address space and its first instruction */
 	struct place exit; /* where to file ticks once the address space is gone */
@@ -279,7 +280,7 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 32);
-ABI_SIZE(struct follow, 160);
+ABI_SIZE(struct follow, 168);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 24);
 ABI_SIZE(struct cpu_time, 48);

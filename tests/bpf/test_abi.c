@@ -98,6 +98,7 @@ static const struct member members[] = {
 	M(follow, weight),
 	M(follow, split),
 	M(follow, spent),
+	M(follow, moved_ns),
 	M(follow, pending),
 	M(follow, exec),
 	M(follow, exit),

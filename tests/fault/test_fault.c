@@ -482,13 +482,13 @@ Test(fault, export)
 Test(fault, doctor)
 {
 	struct subject subject = { .name = "doctor",
-				   .arguments = ARGS("doctor"),
+				   .arguments = ARGS("doctor", "--quick"),
 				   .judge = judge_can_run,
 				   .judge_failure = judge_cannot_run };
 
 	NEED_ROOT();
 	try_all(subject);
 	subject.name = "doctor json";
-	subject.arguments = ARGS("doctor", "--format", "json");
+	subject.arguments = ARGS("doctor", "--quick", "--format", "json");
 	try_all(subject);
 }

@@ -167,6 +167,6 @@ Test(fault_valgrind, doctor)
 	if (!have_valgrind())
 		return;
 	live_begin(&live);
-	check(&live, 0, ARGS("doctor"));
+	check(&live, 0, ARGS("doctor", "--quick"));
 	live_end(&live);
 }

@@ -194,7 +194,7 @@ static double cgroup_ns(const char *path)
 }
 
 /* It had run before it came into the cgroup, and runs on after it left. */
-Test(live_bursts, moved_into_a_cgroup_and_out)
+static void move(const char *workload, int threads, const char *const arguments[])
 {
 	struct burner burner;
 	struct child attach;
@@ -202,12 +202,11 @@ Test(live_bursts, moved_into_a_cgroup_and_out)
 	struct live live;
 	double truth;
 
-	NEED_ROOT();
 	cr_assert(cgroup_mount(NULL, parent, sizeof(parent)));
 	snprintf(path, sizeof(path), "%s/bursts-%d", parent, getpid());
 	live_begin(&live);
 	cgroup_make(path);
-	burner_start(&burner, &live, "mover", WORKLOAD("bursts"), 1, ARGS("100", "100", "1000"));
+	burner_start(&burner, &live, "mover", workload, threads, arguments);
 	burner_run(&burner, 0.3);
 	attach_start(&live, &attach, ARGS("-q", "--cgroup", path));
 	burner_run(&burner, 0.3);
@@ -223,6 +222,19 @@ Test(live_bursts, moved_into_a_cgroup_and_out)
 	burner_end(&burner);
 	cgroup_remove(path);
 	live_end(&live);
+}
+
+Test(live_bursts, moved_into_a_cgroup_and_out)
+{
+	NEED_ROOT();
+	move(WORKLOAD("bursts"), 1, ARGS("100", "100", "1000"));
+}
+
+/* The kernel tells of one thread when it moves them all. */
+Test(live_bursts, threads_moved_into_a_cgroup_and_out)
+{
+	NEED_ROOT();
+	move(WORKLOAD("threads"), 5, ARGS("4", "1000000"));
 }
 
 /* Functions of bursts have their parts of its ticks, wherever in a burst they come. */

@@ -9,6 +9,7 @@
 
 struct doctor_arguments {
 	unsigned int format;
+	bool quick;
 };
 
 enum { DOCTOR_TEXT, DOCTOR_JSON };
@@ -22,6 +23,10 @@ static const struct opt doctor_opts[] = { { .name = "format",
 					    .set = opt_set_word,
 					    .words = format_words,
 					    .field = offsetof(struct doctor_arguments, format) },
+					  { .name = "quick",
+					    .help = "leave out what takes longer than a moment",
+					    .set = opt_set_flag,
+					    .field = offsetof(struct doctor_arguments, quick) },
 					  { 0 } };
 
 static const struct opt_group doctor_groups[] = {
@@ -105,6 +110,8 @@ static int run(int argc, char **argv)
 			      argv[first]);
 		return EXIT_USAGE;
 	}
+	if (arguments.quick)
+		features_hurry();
 	can_run = !features_require(NULL);
 	result_begin();
 	if (arguments.format == DOCTOR_JSON)

@@ -36,18 +36,30 @@ static const struct feature features[] = {
 #define NR_FEATURES (sizeof(features) / sizeof(features[0]))
 
 static struct feature_answer answers[NR_FEATURES];
+static bool in_hurry;
+
+void features_hurry(void)
+{
+	in_hurry = true;
+}
+
+static void probe(size_t i)
+{
+	libbpf_print_fn_t print = libbpf_set_print(NULL);
+
+	if (in_hurry && features[i].probe == probe_lateness)
+		feature_answer_set(&answers[i], FEATURE_UNKNOWN, NULL, "not tried");
+	else
+		features[i].probe(&answers[i]);
+	libbpf_set_print(print);
+}
 
 const struct feature *features_at(size_t i, const struct feature_answer **ret_answer)
 {
-	libbpf_print_fn_t print;
-
 	if (i >= NR_FEATURES)
 		return NULL;
-	if (answers[i].state == FEATURE_UNTRIED) {
-		print = libbpf_set_print(NULL);
-		features[i].probe(&answers[i]);
-		libbpf_set_print(print);
-	}
+	if (answers[i].state == FEATURE_UNTRIED)
+		probe(i);
 	*ret_answer = &answers[i];
 	return &features[i];
 }

@@ -35,6 +35,9 @@ struct feature {
 /* The i-th feature and its answer, probing it now if need be; NULL past the end. */
 const struct feature *features_at(size_t i, const struct feature_answer **ret_answer);
 
+/* From here on what takes longer than a moment is not tried: it is unknown. */
+void features_hurry(void);
+
 /*
  * 0 when every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP with the first
  * lack in err and its mend as the hint. It loads a dozen small programs and reads the kernel's

@@ -68,16 +68,24 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
+/* A thread that was reaped before the walk may have been freed since, and have added its last. */
+static bool is_idle(const struct runtime_split *split, int map_fd, uint32_t walk)
+{
+	struct spent_cpu spent;
+
+	return !split->ns && !split->unbinned && split->walk != walk &&
+	       !bpf_map_lookup_elem(map_fd, &split->key, &spent) && spent.ns == split->taken_ns &&
+	       spent.unbinned == split->taken_unbinned;
+}
+
 void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk)
 {
 	size_t from, to = 0;
 
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
-		bool idle = !split->ns && !split->unbinned && split->walk != walk;
 
-		/* A thread that is about to add to it has a grace period since it was reaped. */
-		if (idle && !bpf_map_delete_elem(map_fd, &split->key))
+		if (is_idle(split, map_fd, walk) && !bpf_map_delete_elem(map_fd, &split->key))
 			continue;
 		split->taken_ns += split->ns;
 		split->taken_unbinned += split->unbinned;

@@ -334,7 +334,11 @@ int session_start(struct session *session, struct error *err)
 
 void session_pause(struct session *session)
 {
+	struct error ignored;
+
 	sampler_stop(&session->sampler);
+	/* Failing, it is as old as the last look. */
+	session_pause_runtime(session, &ignored);
 	session->paused_ns = monotonic_ns();
 }
 

@@ -82,6 +82,7 @@ int session_follow_targets(struct session *session, struct error *err);
  * whose last runtime is not known before they are freed.
  */
 int session_begin_runtime(struct session *session, struct error *err);
+int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 

@@ -17,14 +17,18 @@ int session_walk(struct bpf_program *program, struct error *err)
 	struct bpf_link *link = bpf_program__attach_iter(program, NULL);
 	cleanup_fd int fd = -1;
 	char nothing[64];
+	ssize_t got;
 	int ret;
 
 	if (!link)
 		return error_errno(err, -errno, "walking over all threads");
 	fd = bpf_iter_create(bpf_link__fd(link));
 	ret = fd < 0 ? -errno : 0;
-	while (!ret && read(fd, nothing, sizeof(nothing)) > 0)
-		;
+	/* It prints nothing, and is asked to come again after a million threads. */
+	while (!ret && (got = read(fd, nothing, sizeof(nothing)))) {
+		if (got < 0 && errno != EAGAIN && errno != EINTR)
+			ret = -errno;
+	}
 	bpf_link__destroy(link);
 	return ret ? error_errno(err, ret, "walking over all threads") : 0;
 }
@@ -80,8 +84,13 @@ int session_begin_runtime(struct session *session, struct error *err)
 
 int session_settle_runtime(struct session *session, struct error *err)
 {
-	/* After the end, what is to be had is there. */
-	return session->stop_ns ? 0 : walk(session, WALK_SETTLE, err);
+	/* What ran up to the end or the pause is there. */
+	return session->stop_ns || session->paused_ns ? 0 : walk(session, WALK_SETTLE, err);
+}
+
+int session_pause_runtime(struct session *session, struct error *err)
+{
+	return walk(session, WALK_SETTLE, err);
 }
 
 static uint64_t still_to_come(const struct session *session)
