@@ -48,11 +48,12 @@ same preload_needed libc.so.6 "$(needed "$build/libbpfprofil-preload.so")"
 same soname libbpfprofil.so.0 "$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
 
 # Neither stdio nor memory nor anything else that a signal handler must not call.
-same calls_of_libc "__errno_location getauxval getenv memcpy memset strcmp strlen syscall" \
+same calls_of_libc "__errno_location getauxval getenv memcpy memset strcmp strlen strncmp syscall" \
 	"$(nm -D -u --format=posix "$so" | awk '$2 == "U" { sub(/@.*/, "", $1); print $1 }' | sort |
 		grep -vx __stack_chk_fail | tr '\n' ' ' | sed 's/ $//')"
-# What is written: the dialect, the environment as it was, and which private server there is.
-same writable "chosen_dialect current settings starting" \
+# What is written: the dialect, whether a call counts, the environment as it was, and which private
+# server there is.
+same writable "chosen_dialect counting current settings starting" \
 	"$(nm --format=posix "$so" | awk '$2 ~ /^[bBdD]$/ { print $1 }' |
 		grep -v '^_\|^completed' | sort | tr '\n' ' ' | sed 's/ $//')"
 # A program that is linked statically gets no other global names of ours.
