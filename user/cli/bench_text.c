@@ -49,7 +49,10 @@ static void print_change(FILE *out, const struct change *change, double unit, in
 		print_interval(out, &change->value, unit, 2, rest);
 		return;
 	}
-	snprintf(text, sizeof(text), "<%.2f", ceil(change->limit / unit * 100) / 100);
+	if (change->limit / unit < 1000)
+		snprintf(text, sizeof(text), "<%.2f", ceil(change->limit / unit * 100) / 100);
+	else
+		snprintf(text, sizeof(text), "<%.0f", ceil(change->limit / unit));
 	fprintf(out, " %*s %-*s", width, text, rest, "");
 }
 

@@ -143,8 +143,11 @@ class TreeMap {
 
 		if (labelled)
 			this.label(group, cell);
-		if (rest > 0)
-			rows = [...rows, { rest: group.rest + group.rows.length - rows.length, time: rest, group }];
+		const left = group.rest + group.rows.length - rows.length;
+
+		// By how many there are: the difference of sums is not quite 0 where there are none.
+		if (left && rest > 0)
+			rows = [...rows, { rest: left, time: rest, group }];
 		squarify(rows.map((row) => row.time), inner).forEach((place, i) =>
 			this.cell(rows[i], place));
 	}
