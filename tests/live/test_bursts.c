@@ -242,6 +242,42 @@ Test(live_bursts, threads_moved_into_a_cgroup_and_out)
 	move(WORKLOAD("threads"), 5, ARGS("4", "1000000"));
 }
 
+/*
+ * What the function that comes first has more than its part of a burst: a CPU that wakes is slow, and
+ * what was due of the burst before is stood for by a sample in this one.
+ */
+#define FIRST 0.025
+
+/* Several ticks of a sample come together: sums vary more than as many draws would. */
+static double variance(struct json_object *doc)
+{
+	struct json_object *target = json_object_array_get_idx(doc_get(doc, "targets"), 0), *excess;
+
+	if (!json_object_object_get_ex(target, "excess", &excess))
+		return 1;
+	return 1 +
+	       (double)json_object_get_uint64(excess) / (double)doc_number(target, "ticks.total");
+}
+
+static void expect_parts(struct json_object *doc)
+{
+	static const struct share parts[] = { { "sixty", 0.6 }, { "thirty", 0.3 }, { "ten", 0.1 } };
+	double ticks[3], sum = 0, error;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		ticks[i] = (double)doc_function(doc, parts[i].name, NULL);
+		sum += ticks[i];
+	}
+	cr_assert_gt(sum, 500);
+	for (i = 0; i < 3; i++) {
+		error = sqrt(parts[i].weight * (1 - parts[i].weight) * variance(doc) / sum);
+		cr_expect_leq(fabs(ticks[i] / sum - parts[i].weight), 3 * error + FIRST,
+			      "%s: %.0f of %.0f ticks, expected %.2f +- %.4f", parts[i].name,
+			      ticks[i], sum, parts[i].weight, error);
+	}
+}
+
 /* Functions of bursts have their parts of its ticks, wherever in a burst they come. */
 static void shares(const char *on, const char *off)
 {
@@ -250,7 +286,7 @@ static void shares(const char *on, const char *off)
 	live_begin(&live);
 	cr_assert(live_run(&live, ARGS("-q", "-F", "2003", "--force"),
 			   ARGS(WORKLOAD("bursts"), on, off, "4")));
-	doc_assert_shares(live.doc, SHARES({ "sixty", 6 }, { "thirty", 3 }, { "ten", 1 }), 0.3);
+	expect_parts(live.doc);
 	live_end(&live);
 }
 
