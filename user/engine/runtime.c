@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 
-static int compare_keys(const struct spent_key *a, const struct spent_key *b)
+int spent_key_compare(const struct spent_key *a, const struct spent_key *b)
 {
 	if (a->target != b->target)
 		return a->target < b->target ? -1 : 1;
@@ -19,7 +19,7 @@ static int compare(const void *left, const void *right)
 {
 	const struct runtime_split *a = left, *b = right;
 
-	return compare_keys(&a->key, &b->key);
+	return spent_key_compare(&a->key, &b->key);
 }
 
 static struct runtime_split *find(const struct runtime *runtime, size_t sorted,

@@ -28,6 +28,9 @@ struct runtime {
 	size_t capacity;
 };
 
+/* By target, then split: as for qsort(). */
+int spent_key_compare(const struct spent_key *a, const struct spent_key *b);
+
 /* Reads the map anew. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 

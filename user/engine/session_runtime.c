@@ -136,9 +136,7 @@ static int compare_spenders(const void *left, const void *right)
 {
 	const struct spender *a = left, *b = right;
 
-	if (a->key.target != b->key.target)
-		return a->key.target < b->key.target ? -1 : 1;
-	return (a->key.split > b->key.split) - (a->key.split < b->key.split);
+	return spent_key_compare(&a->key, &b->key);
 }
 
 static void add_up(struct spenders *spenders)
