@@ -20,6 +20,7 @@ export BUILD_DIR="$PWD/$build"
 logs=$build/tests/log
 limit=900 # seconds for a layer's program or script: a hang is a failure, not a lost evening
 passed=0 failed=0 skipped=0
+failures=$logs/failures
 
 # Sets the array "as": what stands before a command of a layer.
 privilege() {
@@ -57,6 +58,16 @@ count() {
 	grep -c "$1" "$2" || true
 }
 
+# Names each failed test of LOG for the closing list, with what criterion said of it: whoever has
+# only the end of a run's output, as of a CI's, reads there what failed.
+keep_failures() {
+	awk -v log_name="$(basename "$1" .log)" '
+		/^\[(RUN|PASS|SKIP)/ { why = "" }
+		/^\[----\] / && length(why) < 2000 { why = why "\n\t" substr($0, 8, 300) }
+		/^\[FAIL\] / { print log_name ": " substr($0, 8, 200) why; why = "" }
+		/^FAIL / { print log_name ": " substr($0, 6, 500) }' "$1" >>"$failures"
+}
+
 # Criterion does not see what a sanitizer finds when a test's process ends: a leak fails that test
 # here. A program that ended without the closing line, or with a bad status for no test that
 # failed, has one failure that no test owns.
@@ -69,12 +80,12 @@ criterion_counts() {
 	left=$(count '^SKIP ' "$log")
 	leaks=$(count '^SUMMARY: AddressSanitizer: .* leaked' "$log")
 	if [ "$leaks" -gt 0 ]; then
-		echo "FAIL $log: tests that leak: $leaks"
+		echo "FAIL $log: tests that leak: $leaks" | tee -a "$failures"
 		good=$((good - leaks))
 		bad=$((bad + leaks))
 	fi
 	if [ -z "$good" ] || { [ "$status" -ne 0 ] && [ "${bad:-0}" -eq 0 ]; }; then
-		echo "FAIL $log: the test program ended with status $status"
+		echo "FAIL $log: the test program ended with status $status" | tee -a "$failures"
 		bad=$((${bad:-0} + 1))
 	fi
 	passed=$((passed + ${good:-0} - left))
@@ -91,7 +102,7 @@ script_counts() {
 	if [ "$status" -eq 77 ] && [ "$left" -eq 0 ]; then
 		left=1
 	elif [ "$status" -ne 0 ] && [ "$status" -ne 77 ] && [ "$bad" -eq 0 ]; then
-		echo "FAIL $log: the script ended with status $status"
+		echo "FAIL $log: the script ended with status $status" | tee -a "$failures"
 		bad=1
 	elif [ "$status" -eq 0 ] && [ $((good + bad + left)) -eq 0 ]; then
 		good=1
@@ -113,6 +124,7 @@ run_layer() {
 		status=0
 		run_logged "$log" "$program" -j"$jobs" --verbose --color=never || status=$?
 		criterion_counts "$log" "$status"
+		keep_failures "$log"
 	fi
 	for script in tests/"$layer"/*.sh; do
 		[ -x "$script" ] || continue
@@ -121,12 +133,15 @@ run_layer() {
 		status=0
 		run_logged "$log" "$script" "$build" || status=$?
 		script_counts "$log" "$status"
+		keep_failures "$log"
 	done
 }
 
 mkdir -p "$logs"
+: >"$failures"
 for layer in "$@"; do
 	run_layer "$layer"
 done
+[ "$failed" -eq 0 ] || cat "$failures"
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]
