@@ -6,7 +6,7 @@
 set -uo pipefail
 
 if ! command -v chromium >/dev/null; then
-	echo "SKIP html::pages: no chromium"
+	echo "SKIP html::pages: no chromium in PATH"
 	exit 77
 fi
 exec python3 -B tests/html/pages.py "${BUILD_DIR:?}"
