@@ -308,25 +308,23 @@ static void burn_and_exec_sh(void *argument)
 {
 	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
-	burn_low(0.03);
-	execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 400000 ]; do i=$((i+1)); done", NULL);
+	burn_low(0.15);
+	execl("/bin/sh", "sh", "-c", "i=0; while [ $i -lt 800000 ]; do i=$((i+1)); done", NULL);
 	ENSURE(!"exec");
 }
 
-/* The buffer outlives the image, for it is shared with the parent, and gets no more. */
+/*
+ * The buffer outlives the image, for it is shared with the parent, and gets no more: the shell would
+ * add hundreds of ticks.
+ */
 static void exec_leaves_the_buffer_body(void *argument)
 {
-	uint64_t before;
-	int child;
-
 	(void)argument;
 	buffer = mmap(NULL, TEXT_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-	child = caller_fork(burn_and_exec_sh, NULL);
+	caller_join(caller_fork(burn_and_exec_sh, NULL));
 	rest(0.15);
-	before = sum_of(buffer, TEXT_SPAN);
-	caller_join(child);
-	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
-	ENSURE_NUMBER(before, <, 40);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 20);
+	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), <, 200);
 }
 
 LIVE(exec_leaves_the_buffer)
