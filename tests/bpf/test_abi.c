@@ -7,7 +7,7 @@
 
 #include "shared/abi.h"
 
-#include "profil.skel.h"
+#include "host.skel.h"
 
 /*
  * Both compilers' layouts, member by member: the BPF side's is in the object's own BTF. It has no
@@ -123,11 +123,11 @@ static void check_member(const struct btf *btf, const struct member *member)
 
 Test(abi, both_sides_lay_out_alike)
 {
-	struct profil_bpf *skel = profil_bpf__open();
+	struct host_bpf *skel = host_bpf__open();
 	size_t i;
 
 	cr_assert(skel);
 	for (i = 0; i < sizeof(members) / sizeof(*members); i++)
 		check_member(bpf_object__btf(skel->obj), &members[i]);
-	profil_bpf__destroy(skel);
+	host_bpf__destroy(skel);
 }

@@ -13,7 +13,7 @@
 #include "shared/call_abi.h"
 
 #include "calls.skel.h"
-#include "profil.skel.h"
+#include "host.skel.h"
 
 #define MAX_STACK 512
 #define ROUND 32
@@ -101,16 +101,16 @@ static size_t check_programs(const struct bpf_object *object)
 Test(bpf_stack, fits_what_6_1_allows)
 {
 	struct bpf_program *program;
-	struct profil_bpf *skel;
+	struct host_bpf *skel;
 
 	NEED_ROOT();
-	skel = profil_bpf__open();
+	skel = host_bpf__open();
 	cr_assert(skel);
 	bpf_object__for_each_program(program, skel->obj)
 		bpf_program__set_autoload(program, program != skel->progs.profil_exit_mm);
-	cr_assert_eq(profil_bpf__load(skel), 0);
+	cr_assert_eq(host_bpf__load(skel), 0);
 	cr_expect_geq(check_programs(skel->obj), 4, "the ticks");
-	profil_bpf__destroy(skel);
+	host_bpf__destroy(skel);
 }
 
 Test(bpf_stack, of_calls_too)

@@ -49,7 +49,7 @@ static void raise_file_limit(void)
 static int configure(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 	uint32_t chunks = (session->pool.pages.limit - session->pool.pages.base) / CHUNK_PAGES;
 	uint32_t dir_chunks = (session->pool.dirs.limit - session->pool.dirs.base) / CHUNK_WINDOWS;
 	int ret;
@@ -101,7 +101,7 @@ static int map_array(struct bpf_map *map, int protection, struct mapped *ret, st
 
 static int bind_maps(struct session *session, struct error *err)
 {
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 	int ret;
 
 	ret = pool_bind(&session->pool, bpf_map__fd(skel->maps.pages),
@@ -163,7 +163,7 @@ static int open_watches(struct session *session, struct error *err)
 /* One of the two programs on exit. */
 static int choose_exit_hook(struct session *session, struct error *err)
 {
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 	int hook = exit_hook_find();
 
 	if (hook < 0)
@@ -176,14 +176,14 @@ static int choose_exit_hook(struct session *session, struct error *err)
 /* Two programs of each source. That of the clock is there in any case, for CPUs without a tick. */
 static struct bpf_program *clock_program(const struct session *session)
 {
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 
 	return session->by_cgroup ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
 }
 
 static struct bpf_program *tick_program(const struct session *session)
 {
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 
 	return session->by_cgroup ? skel->progs.profil_sched_tick_cgroup :
 				    skel->progs.profil_sched_tick;
@@ -227,7 +227,7 @@ static int load(struct session *session, struct error *err)
 {
 	int ret;
 
-	session->skel = profil_bpf__open();
+	session->skel = host_bpf__open();
 	if (!session->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
 	ret = configure(session, err);
@@ -237,7 +237,7 @@ static int load(struct session *session, struct error *err)
 		ret = choose_source(session, err);
 	if (ret)
 		return ret;
-	ret = profil_bpf__load(session->skel);
+	ret = host_bpf__load(session->skel);
 	if (ret) {
 		error_errno(err, ret, "loading the BPF programs");
 		/* What an old kernel answers; -EINVAL would say that the options are at fault. */
@@ -251,7 +251,7 @@ static int load(struct session *session, struct error *err)
 		ret = session_want_cgroups(session, err);
 	if (ret)
 		return ret;
-	ret = profil_bpf__attach(session->skel);
+	ret = host_bpf__attach(session->skel);
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
@@ -411,7 +411,7 @@ int session_stop(struct session *session, struct error *err)
 	session->stop_ns = session->paused_ns ?: monotonic_ns();
 	ret = session_finish_runtime(session, err);
 	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
-	profil_bpf__detach(session->skel);
+	host_bpf__detach(session->skel);
 	return ret ?: session_poll(session, err);
 }
 
@@ -433,7 +433,7 @@ void session_close(struct session *session)
 	unmap(&session->cpu_accounts);
 	unmap(&session->target_accounts);
 	pool_free(&session->pool);
-	profil_bpf__destroy(session->skel);
+	host_bpf__destroy(session->skel);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	recycler_free(&session->recycler);

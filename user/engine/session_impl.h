@@ -16,7 +16,7 @@
 #include "engine/split_names.h"
 #include "shared/abi.h"
 
-#include "profil.skel.h"
+#include "host.skel.h"
 
 /*
  * The inside of a session: session.c runs it, session_targets.c tells it whom to look for,
@@ -36,7 +36,7 @@ struct session_target {
 
 struct session {
 	struct session_options options;
-	struct profil_bpf *skel;
+	struct host_bpf *skel;
 	struct pool pool;
 	struct sampler sampler;
 	struct ring_buffer *records;

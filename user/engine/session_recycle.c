@@ -6,7 +6,7 @@
 
 static struct recycled recycled_of(struct session *session)
 {
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 
 	return (struct recycled){
 		.pool = &session->pool,

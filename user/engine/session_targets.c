@@ -94,7 +94,7 @@ static int controller_number(const char *controller, struct error *err)
 static int size_maps(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 	size_t pids = count_kind(options, TARGET_PID), cgroups = count_kind(options, TARGET_CGROUP);
 	int ret;
 
@@ -109,7 +109,7 @@ static int size_maps(struct session *session, struct error *err)
 int session_configure_targets(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
-	struct profil_bpf *skel = session->skel;
+	struct host_bpf *skel = session->skel;
 	uint32_t i;
 	int number;
 
