@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "elf/elf_facts.h"
 #include "report/annotate.h"
 #include "symbol/symbol.h"
 

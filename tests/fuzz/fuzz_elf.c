@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
+#include "elf/elf_facts.h"
 #include "symbol/symbol.h"
 #include "symbol/symbol_table.h"
 

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "elf/elf_facts.h"
 #include "export/export.h"
 #include "sample.h"
 #include "symbol/bolt_names.h"

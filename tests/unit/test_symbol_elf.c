@@ -12,6 +12,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "elf/elf_facts.h"
+
 #include "test_symbol_fixture.h"
 
 static const char program[] =

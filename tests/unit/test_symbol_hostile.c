@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "hostile.h"
+#include "elf/mapped_file.h"
 #include "symbol/functions.h"
-#include "symbol/mapped_file.h"
 #include "test_symbol_fixture.h"
 
 /* What reading one may add to the memory of the test. */

@@ -8,8 +8,8 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "symbol/symbol.h"
-#include "symbol/vdso.h"
+#include "elf/elf_facts.h"
+#include "elf/vdso.h"
 
 /* The kernel's dev_t: 12 bits of major, 20 of minor. */
 #define KERNEL_MAJOR(dev) ((dev) >> 20)

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/vdso.h"
 #include "report/annotate_impl.h"
-#include "symbol/vdso.h"
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {

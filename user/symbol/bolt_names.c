@@ -13,8 +13,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "symbol/elf_check.h"
-#include "symbol/elf_image.h"
+#include "elf/elf_check.h"
+#include "elf/elf_image.h"
 #include "symbol/string_set.h"
 
 struct raw_symbol {

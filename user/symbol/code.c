@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 
 /* Where the bytes are: in a file, or an image of it. */
 struct source {

@@ -16,8 +16,8 @@
 #include <zlib.h>
 
 #include "base/regular_file.h"
-#include "symbol/build_id.h"
-#include "symbol/elf_image.h"
+#include "elf/build_id.h"
+#include "elf/elf_image.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_ELF_SYMBOLS_H
 #define BPFPROFIL_ELF_SYMBOLS_H
 
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 #include "symbol/symbol_table.h"
 
 /*

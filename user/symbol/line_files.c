@@ -11,8 +11,8 @@
 
 #include "base/regular_file.h"
 #include "base/util.h"
+#include "elf/elf_check.h"
 #include "symbol/debug_file.h"
-#include "symbol/elf_check.h"
 #include "symbol/lines.h"
 
 /*

@@ -11,9 +11,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "elf/elf_check.h"
+#include "elf/elf_image.h"
 #include "symbol/debug_file.h"
-#include "symbol/elf_check.h"
-#include "symbol/elf_image.h"
 
 /* To read the clock takes as long as a few steps. */
 #define STEPS_UNTIMED 256

@@ -8,7 +8,7 @@
 
 #include <elfutils/libdw.h>
 
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 #include "symbol/string_set.h"
 #include "symbol/symbol.h"
 

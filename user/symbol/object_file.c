@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/regular_file.h"
-#include "symbol/symbol.h"
+#include "elf/elf_facts.h"
 
 static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
 {

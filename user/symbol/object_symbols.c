@@ -7,8 +7,9 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/elf_facts.h"
+#include "elf/vdso.h"
 #include "symbol/symbol_cache.h"
-#include "symbol/vdso.h"
 
 static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)
 {

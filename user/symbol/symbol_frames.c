@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "symbol/elf_check.h"
+#include "elf/elf_check.h"
 #include "symbol/elf_symbols.h"
 
 /*

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/elf_check.h"
 #include "symbol/demangle.h"
-#include "symbol/elf_check.h"
 #include "symbol/elf_symbols.h"
 
 /* Size of a jump on x86-64 and aarch64; what .plt has beyond its jumps is a header in front. */

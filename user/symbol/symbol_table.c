@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "elf/elf_check.h"
 #include "symbol/demangle.h"
-#include "symbol/elf_check.h"
 #include "symbol/symbol_cover.h"
 
 /*

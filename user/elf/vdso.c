@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/vdso.h"
+#include "elf/vdso.h"
 
 #include <link.h>
 #include <sys/auxv.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/elf_check.h"
+#include "elf/elf_check.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "elf/elf_facts.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -6,9 +8,8 @@
 
 #include <elfutils/libdwelf.h>
 
-#include "symbol/build_id.h"
-#include "symbol/elf_image.h"
-#include "symbol/symbol.h"
+#include "elf/build_id.h"
+#include "elf/elf_image.h"
 
 /* The linker writes 20 bytes or fewer; more than this is no build id but a hostile note. */
 #define BUILD_ID_MAX 64

@@ -9,8 +9,8 @@
 #include <gelf.h>
 
 #include "base/error.h"
+#include "elf/mapped_file.h"
 #include "profile/profile.h"
-#include "symbol/mapped_file.h"
 
 /* An ELF file open for reading, and where its text lies. */
 struct elf_image {

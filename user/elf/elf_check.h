@@ -3,7 +3,7 @@
 #define BPFPROFIL_ELF_CHECK_H
 
 #include "base/error.h"
-#include "symbol/mapped_file.h"
+#include "elf/mapped_file.h"
 
 /*
  * Anybody can map a file as text, and root reads it. libelf and libdw take numbers and sizes from

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/mapped_file.h"
+#include "elf/mapped_file.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/elf_image.h"
+#include "elf/elf_image.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/elf_check.h"
+#include "elf/elf_check.h"
 
 /* libelf keeps its cause to itself; malloc leaves errno. */
 static int elf_failure(struct error *err)
