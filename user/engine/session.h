@@ -8,9 +8,9 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "engine/target.h"
 #include "profile/profile.h"
 #include "shared/abi.h"
+#include "target/target.h"
 
 /* perf's CPU clock, or the tick that the scheduler takes anyway. */
 enum tick_source { SOURCE_CLOCK, SOURCE_TICK };

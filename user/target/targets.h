@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "engine/target.h"
+#include "target/target.h"
 
 /*
  * From what a user types to whose ticks are counted. Begin with {0}; add; finish; open a session
