@@ -59,7 +59,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Before the first build no .d file says who needs a skeleton.
-$(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/%,$(LIB_OBJ)): | $(SKELS)
+$(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/cost/%,$(LIB_OBJ)): | $(SKELS)
 
 $(BUILD)/obj/user/export/export_pprof.o: | $(PPROF_H)
 

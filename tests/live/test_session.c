@@ -54,7 +54,6 @@ static void begin_within(struct sampled *sampled, enum split split, uint64_t mem
 		.requested_hz = HZ,
 		.split = split,
 		.memory = memory,
-		.force = true,
 	};
 	struct error err = { 0 };
 

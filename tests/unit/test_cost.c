@@ -3,8 +3,8 @@
 
 #include <criterion/criterion.h>
 
-#include "engine/cost_round.h"
-#include "engine/cost_spread.h"
+#include "cost/cost_round.h"
+#include "cost/cost_spread.h"
 
 static void near(double value, double expected)
 {

@@ -88,7 +88,7 @@ Test(sampling, everything)
 	cr_assert_eq(session.mode, MODE_SPLIT);
 	cr_assert_eq(session.bin_shift, 16);
 	cr_assert_eq(session.memory, 1 << 20);
-	cr_assert(session.force);
+	cr_assert(sampled.options.force);
 }
 
 Test(sampling, rates)

@@ -4,11 +4,11 @@
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include "cli/bench_report.h"
 #include "cli/command.h"
 #include "cli/output.h"
 #include "cli/sample_loop.h"
-#include "engine/cost.h"
+#include "cost/bench_report.h"
+#include "cost/cost.h"
 
 #define ROUNDS_DEFAULT 12
 #define ROUNDS_MAX 1000

@@ -5,7 +5,7 @@
 #include "base/json_text.h"
 #include "cli/command.h"
 #include "cli/output.h"
-#include "engine/features.h"
+#include "feature/features.h"
 
 struct doctor_arguments {
 	unsigned int format;

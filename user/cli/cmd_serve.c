@@ -17,7 +17,7 @@
 #include "cli/notify.h"
 #include "cli/output.h"
 #include "cli/profile_file.h"
-#include "engine/features.h"
+#include "feature/features.h"
 #include "profile/profile_io.h"
 
 enum { LOOK_MS = 1000 }; /* whether those that still count are gone too */

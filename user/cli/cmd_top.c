@@ -107,7 +107,9 @@ static int open_session(const struct top_arguments *arguments, struct targets *t
 	options.nr_targets = targets->nr;
 	options.cgroup_controller = targets->controller;
 	options.measure = false; /* the view keeps the rate that it began with */
-	ret = session_open(&options, &loop->session, err);
+	ret = sampling_check_cost(&arguments->sampling, err);
+	if (!ret)
+		ret = session_open(&options, &loop->session, err);
 	if (!ret)
 		ret = session_start(loop->session, err);
 	return ret ? sample_explain(ret, err) : targets_watch(targets, &loop->ended_fd, err);

@@ -8,7 +8,7 @@
 
 #include "bpfprofil/version.h"
 #include "cli/output.h"
-#include "engine/features.h"
+#include "feature/features.h"
 
 const struct command *const commands[] = { &command_run,
 					   &command_attach,

@@ -10,7 +10,7 @@
 
 #include "base/util.h"
 #include "cli/output.h"
-#include "engine/features.h"
+#include "feature/features.h"
 
 /* Those that end the sampling. */
 static sigset_t ending_signals(void)
@@ -62,7 +62,9 @@ int sample_start(struct sample_loop *loop, const struct target *targets, size_t 
 	options.targets = targets;
 	options.nr_targets = nr_targets;
 	options.cgroup_controller = controller;
-	ret = session_open(&options, &loop->session, err);
+	ret = sampling_check_cost(loop->options, err);
+	if (!ret)
+		ret = session_open(&options, &loop->session, err);
 	if (!ret)
 		ret = session_start(loop->session, err);
 	if (!ret)

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/util.h"
+#include "cost/calibrate.h"
 #include "engine/sched_tick.h"
 #include "symbol/functions.h"
 
@@ -398,6 +399,14 @@ int sampling_options_check(struct sampling_options *options, const char *command
 	return check_interval(options, command, err);
 }
 
+int sampling_check_cost(const struct sampling_options *options, struct error *err)
+{
+	/* What a budget allows may be more than a fifth. */
+	if (options->source != SOURCE_CLOCK || options->force || options->budget_percent > 0)
+		return 0;
+	return calibrate_check(options->requested_hz, err);
+}
+
 struct session_options sampling_session_options(const struct sampling_options *options)
 {
 	return (struct session_options){
@@ -408,8 +417,6 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.split = (enum split)options->split,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
-		/* What a budget allows may be more than a fifth. */
-		.force = options->force || options->budget_percent > 0,
 		.measure = options->budget_percent > 0,
 	};
 }

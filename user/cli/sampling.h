@@ -68,6 +68,9 @@ int sampling_options_check(struct sampling_options *options, const char *command
 int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
 			 struct profile *profile, struct error *err);
 
+/* Before a session is opened: refuses a rate that costs too much here, unless it is forced. */
+int sampling_check_cost(const struct sampling_options *options, struct error *err);
+
 /* The part of the options that the engine is to know. */
 struct session_options sampling_session_options(const struct sampling_options *options);
 

@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "cost/calibrate.h"
 #include "engine/budget.h"
-#include "engine/calibrate.h"
 #include "engine/sampler.h"
 #include "engine/sched_tick.h"
 

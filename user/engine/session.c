@@ -15,11 +15,10 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/calibrate.h"
-#include "engine/cost_program.h"
 #include "engine/exit_hook.h"
 #include "engine/objects.h"
 #include "engine/pool.h"
+#include "engine/program_cost.h"
 #include "engine/sampler.h"
 #include "engine/sched_tick.h"
 #include "engine/session_impl.h"
@@ -289,8 +288,6 @@ int session_open(const struct session_options *options, struct session **ret, st
 		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
 	if (!failed && options->source == SOURCE_CLOCK)
 		failed = sampler_check_rate(options->requested_hz, err);
-	if (!failed && options->source == SOURCE_CLOCK && !options->force)
-		failed = calibrate_check(options->requested_hz, err);
 	if (!failed)
 		failed = pool_plan(&session->pool, options->memory, cpus * hz,
 				   options->targets->kind != TARGET_COMMAND, err);

@@ -32,7 +32,6 @@ struct session_options {
 	enum split split;
 	uint32_t bin_shift; /* log2 of the bytes in a bin */
 	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
-	bool force; /* allow a rate whose cost is above the limit */
 	bool unweighted; /* each sample is a tick, whatever its thread has run: for the clock itself */
 	bool measure; /* let the kernel measure its programs, all of them: see session_cost() */
 	const struct target *targets; /* at least one; copied */

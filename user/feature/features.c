@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/features.h"
+#include "feature/features.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>
 
-#include "engine/feature_probes.h"
+#include "feature/feature_probes.h"
 
 /* A lack explains those below it, so the order is that of a reader's questions. */
 static const struct feature features[] = {

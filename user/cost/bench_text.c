@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "bpfprofil/version.h"
-#include "cli/bench_report.h"
+#include "cost/bench_report.h"
 #include "report/text.h"
 
 #define CELL 64

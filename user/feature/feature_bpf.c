@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "engine/empty_program.h"
+#include "cost/empty_program.h"
 #include "engine/exit_hook.h"
-#include "engine/feature_probes.h"
+#include "feature/feature_probes.h"
 
 /*
  * What the tick handler needs, and the commits that brought it: 91c960b00566 ("bpf: Rename BPF_XADD

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "engine/cost_load.h"
+#include "cost/cost_load.h"
 
 /* The loops that a thread of the sampled program runs in. */
 struct cost_work {

@@ -3,7 +3,7 @@
 
 #include "base/json_text.h"
 #include "bpfprofil/version.h"
-#include "cli/bench_report.h"
+#include "cost/bench_report.h"
 
 static void key(FILE *out, const char *name)
 {

@@ -5,9 +5,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/cost_load.h"
-#include "engine/cost_spread.h"
-#include "engine/lateness.h"
+#include "cost/cost_load.h"
+#include "cost/cost_spread.h"
+#include "cost/lateness.h"
 #include "engine/session.h"
 
 /*

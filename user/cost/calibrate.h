@@ -5,8 +5,8 @@
 #include "base/error.h"
 
 /*
- * Refuses a rate that would cost more than a fifth of a CPU on this host, by measurement: a timer
- * interrupt takes some 1 us on metal and 12 us in many a VM. Rates that no host could fail at are
+ * Refuses a rate above the kernel's limit, and one that would cost more than a fifth of a CPU on this
+ * host, by measurement: a timer interrupt takes some 1 us on metal and 12 us in many a VM. Rates that no host could fail at are
  * not measured. Fills err with a rate that fits as the hint.
  */
 int calibrate_check(double hz, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/calibrate.h"
+#include "cost/calibrate.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/cost_spread.h"
-#include "engine/cpu_mask.h"
+#include "cost/cost_spread.h"
+#include "cost/cpu_mask.h"
 #include "engine/sampler.h"
 
 #define BUSY_TRIES 5
@@ -192,6 +192,8 @@ int calibrate_check(double hz, struct error *err)
 {
 	double ns;
 
+	if (sampler_check_rate(hz, err))
+		return -EINVAL;
 	if (hz <= UNMEASURED_HZ)
 		return 0;
 	ns = calibrate_tick_ns();

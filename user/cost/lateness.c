@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/lateness.h"
+#include "cost/lateness.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -168,7 +168,6 @@ static int open_session(struct session **ret, struct error *err)
 		.requested_hz = HZ,
 		.mode = MODE_CHARGED,
 		.memory = MEMORY,
-		.force = true,
 		.unweighted = true,
 		.targets = &target,
 		.nr_targets = 1,

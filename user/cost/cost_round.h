@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "engine/cost.h"
-#include "engine/cost_program.h"
+#include "cost/cost.h"
+#include "cost/cost_program.h"
 
 /* How long a window is, and what is waited for before: nothing, or the sampler. */
 struct cost_plan {

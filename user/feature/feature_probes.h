@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_FEATURE_PROBES_H
 #define BPFPROFIL_FEATURE_PROBES_H
 
-#include "engine/features.h"
+#include "feature/features.h"
 
 /* Each tries one thing and says what it found; state is never FEATURE_UNTRIED afterwards. */
 void probe_privilege(struct feature_answer *answer);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/cost_load.h"
+#include "cost/cost_load.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -17,8 +17,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/cost_work.h"
-#include "engine/cpu_mask.h"
+#include "cost/cost_work.h"
+#include "cost/cpu_mask.h"
 
 #define STACK_SIZE (128 << 10)
 #define POLL_NS 200000

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/cost.h"
+#include "cost/cost.h"
 
 #include <errno.h>
 #include <math.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/cost_program.h"
-#include "engine/cost_round.h"
+#include "cost/cost_program.h"
+#include "cost/cost_round.h"
 #include "engine/sched_tick.h"
 
 #define MEMORY (64 << 20) /* what run has by default */
@@ -73,7 +73,6 @@ static int open_session(struct cost *cost, const struct cost_row *row, struct er
 		.requested_hz = row->requested_hz,
 		.mode = MODE_CHARGED,
 		.memory = MEMORY,
-		.force = true,
 		.unweighted = true,
 		.targets = &target,
 		.nr_targets = 1,

@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "cli/bench_host.h"
-#include "engine/cost.h"
+#include "cost/bench_host.h"
+#include "cost/cost.h"
 
 /* What `bench` measured, to paste into an issue, and for programs. */
 void bench_report_text(FILE *out, const struct bench_host *host, const struct cost_report *report);

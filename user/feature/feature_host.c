@@ -12,9 +12,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/feature_probes.h"
-#include "engine/lateness.h"
+#include "cost/lateness.h"
 #include "engine/sched_tick.h"
+#include "feature/feature_probes.h"
 
 #define DEFAULT_HZ 997
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "engine/cost_round.h"
+#include "cost/cost_round.h"
 
 /* What one round says of something; NAN: nothing. */
 typedef double round_value(const struct cost_round *round, double scale);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/empty_program.h"
+#include "cost/empty_program.h"
 
 #include <linux/bpf.h>
 

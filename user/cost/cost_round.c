@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/cost_round.h"
+#include "cost/cost_round.h"
 
 #include "engine/session.h"
 
