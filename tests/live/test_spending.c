@@ -10,7 +10,7 @@
 #include <criterion/criterion.h>
 
 #include "base/util.h"
-#include "cli/sample_loop.h"
+#include "record/sample_loop.h"
 #include "doc.h"
 #include "engine/child.h"
 #include "host.h"

@@ -5,11 +5,11 @@
 
 #include "base/util.h"
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/result.h"
-#include "cli/sample_loop.h"
 #include "cli/sampling.h"
 #include "cli/target_options.h"
+#include "record/output.h"
+#include "record/result.h"
+#include "record/sample_loop.h"
 #include "target/targets.h"
 
 struct attach_arguments {

@@ -5,10 +5,10 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/sample_loop.h"
 #include "cost/bench_report.h"
 #include "cost/cost.h"
+#include "record/output.h"
+#include "record/sample_loop.h"
 
 #define ROUNDS_DEFAULT 12
 #define ROUNDS_MAX 1000

@@ -6,8 +6,8 @@
 #include "cli/bin_text.h"
 #include "cli/call_options.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
+#include "record/output.h"
 
 static const struct opt counter_opts[] = { { .name = "width",
 					     .arg = "2|4|8",

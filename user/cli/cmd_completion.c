@@ -5,8 +5,8 @@
 
 #include "cli/command.h"
 #include "cli/completion.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
+#include "record/output.h"
 #include "target/proposals.h"
 
 struct completion_arguments {

@@ -4,10 +4,10 @@
 
 #include "base/util.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/page.h"
 #include "cli/profile_file.h"
 #include "profile/profile_io.h"
+#include "record/output.h"
 #include "report/diff.h"
 #include "report/html.h"
 

@@ -4,8 +4,8 @@
 
 #include "base/json_text.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "feature/features.h"
+#include "record/output.h"
 
 struct doctor_arguments {
 	unsigned int format;

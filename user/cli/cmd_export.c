@@ -8,10 +8,10 @@
 #include "cli/call_options.h"
 #include "cli/command.h"
 #include "cli/export_files.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
 #include "export/export.h"
 #include "profile/profile_io.h"
+#include "record/output.h"
 
 #define FORMATS_MAX 32
 

@@ -6,10 +6,10 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
+#include "record/output.h"
 
 struct merge_arguments {
 	const char *output;

@@ -2,9 +2,9 @@
 #include <stdlib.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/page.h"
 #include "cli/profile_file.h"
+#include "record/output.h"
 #include "report/annotate.h"
 #include "report/html.h"
 #include "report/report.h"

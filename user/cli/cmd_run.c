@@ -5,13 +5,13 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/preload.h"
-#include "cli/result.h"
-#include "cli/sample_loop.h"
 #include "cli/sampling.h"
 #include "engine/child.h"
 #include "engine/session.h"
+#include "record/output.h"
+#include "record/preload.h"
+#include "record/result.h"
+#include "record/sample_loop.h"
 #include "target/targets.h"
 
 enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };

@@ -15,10 +15,10 @@
 #include "calls/server.h"
 #include "cli/command.h"
 #include "cli/notify.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
 #include "feature/features.h"
 #include "profile/profile_io.h"
+#include "record/output.h"
 
 enum { LOOK_MS = 1000 }; /* whether those that still count are gone too */
 

@@ -6,13 +6,13 @@
 
 #include "base/util.h"
 #include "cli/command.h"
-#include "cli/output.h"
-#include "cli/sample_loop.h"
 #include "cli/sampling.h"
-#include "cli/spending.h"
 #include "cli/target_options.h"
-#include "cli/top_loop.h"
 #include "engine/session.h"
+#include "record/output.h"
+#include "record/sample_loop.h"
+#include "record/spending.h"
+#include "record/top_loop.h"
 
 #define DELAY_MIN UINT64_C(100000000)
 #define DELAY_DEFAULT UINT64_C(2000000000)

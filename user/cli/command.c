@@ -7,8 +7,8 @@
 #include <sys/utsname.h>
 
 #include "bpfprofil/version.h"
-#include "cli/output.h"
 #include "feature/features.h"
+#include "record/output.h"
 
 const struct command *const commands[] = { &command_run,
 					   &command_attach,

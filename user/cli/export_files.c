@@ -9,8 +9,8 @@
 
 #include "base/file.h"
 #include "cli/command.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
+#include "record/output.h"
 
 /* Of an object's name in a file's: leaves room for the rest, and for a temporary name. */
 #define BASE_MAX 200

@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
-#include "cli/output.h"
+#include "record/output.h"
 
 #define COMMANDS_MAX 32
 

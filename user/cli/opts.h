@@ -8,6 +8,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
+#include "record/output.h"
 
 /*
  * Options as data. argp was considered: its messages cannot take the fixed form
@@ -56,8 +57,6 @@ struct opt_group {
 	const struct opt *opts; /* ends with a NULL name */
 	size_t base; /* offset of that struct in the command's options */
 };
-
-enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* What every command understands. */
 struct opts_parsed {

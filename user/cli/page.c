@@ -5,8 +5,8 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "cli/output.h"
 #include "cli/profile_file.h"
+#include "record/output.h"
 
 const struct opt page_opts[] = {
 	{ .name = "html",

@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "cli/output.h"
 #include "profile/profile_io.h"
+#include "record/output.h"
 
 void print_command_error(const char *command, const struct error *err)
 {

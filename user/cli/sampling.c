@@ -9,11 +9,8 @@
 
 #include "base/file.h"
 #include "base/util.h"
-#include "cost/calibrate.h"
 #include "engine/sched_tick.h"
-#include "symbol/functions.h"
 
-#define DEFAULT_HZ 997
 #define HZ_MAX 100000 /* the highest default of kernel.perf_event_max_sample_rate */
 #define PERIOD_MIN (1000000000 / HZ_MAX)
 #define PERIOD_MAX 1000000000
@@ -305,32 +302,6 @@ const struct opt sampling_command_opts[] = {
 	{ 0 }
 };
 
-void sampling_options_init(struct sampling_options *options)
-{
-	*options = (struct sampling_options){
-		.source = SOURCE_UNTOLD,
-		.requested_hz = DEFAULT_HZ,
-		.period_ns = (1000000000 + DEFAULT_HZ / 2) / DEFAULT_HZ,
-		.mode = MODE_CHARGED,
-		.bytes_per_bin = 1,
-		.memory = 64 << 20,
-		.output = "bpfprofil.json",
-	};
-}
-
-void sampling_options_free(struct sampling_options *options)
-{
-	size_t i;
-
-	for (i = 0; i < options->nr_regions; i++) {
-		free(options->regions[i].object);
-		free(options->regions[i].symbol);
-	}
-	free(options->regions);
-	options->regions = NULL;
-	options->nr_regions = 0;
-}
-
 static int check_interval(const struct sampling_options *options, const char *command,
 			  struct error *err)
 {
@@ -397,34 +368,4 @@ int sampling_options_check(struct sampling_options *options, const char *command
 	if (check_budget(options, command, err) || settle_rate(options, command, err))
 		return -EINVAL;
 	return check_interval(options, command, err);
-}
-
-int sampling_check_cost(const struct sampling_options *options, struct error *err)
-{
-	/* What a budget allows may be more than a fifth. */
-	if (options->source != SOURCE_CLOCK || options->force || options->budget_percent > 0)
-		return 0;
-	return calibrate_check(options->requested_hz, err);
-}
-
-struct session_options sampling_session_options(const struct sampling_options *options)
-{
-	return (struct session_options){
-		.source = (enum tick_source)options->source,
-		.period_ns = options->period_ns,
-		.requested_hz = options->requested_hz,
-		.mode = (enum tick_mode)options->mode,
-		.split = (enum split)options->split,
-		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
-		.memory = options->memory,
-		.measure = options->budget_percent > 0,
-	};
-}
-
-int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
-			 struct profile *profile, struct error *err)
-{
-	int ret = regions_apply(profile, opener, options->regions, options->nr_regions, err);
-
-	return ret ?: functions_resolve(profile, opener, err);
 }

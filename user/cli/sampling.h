@@ -2,40 +2,9 @@
 #ifndef BPFPROFIL_SAMPLING_H
 #define BPFPROFIL_SAMPLING_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/error.h"
 #include "cli/opts.h"
-#include "engine/session.h"
-#include "symbol/regions.h"
-
-/* Not typed: the clock, unless a budget chooses. */
-#define SOURCE_UNTOLD (SOURCE_TICK + 1)
-
-/* What run (and whatever else samples) lets the user choose. */
-struct sampling_options {
-	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
-	double budget_percent; /* of a busy CPU; 0: none */
-	double interrupt_ns; /* with a budget, once its rate is chosen: what an interrupt takes */
-	uint64_t period_ns;
-	double requested_hz;
-	unsigned int mode; /* enum tick_mode */
-	unsigned int split; /* enum split */
-	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
-	uint64_t memory; /* bytes of kernel memory for histograms */
-	const char *output; /* as typed: -, %p %t %h and .gz are not yet looked at */
-	uint64_t interval_ns; /* a new FILE this often; 0: one at the end */
-	uint64_t keep; /* the newest of these that stay; 0: all */
-	struct region *regions;
-	size_t nr_regions;
-	const char *user; /* NULL: stay who we are */
-	int verbosity; /* -1: -q; 0; 1 and more: -v */
-	bool force;
-	/* What was typed, for the options that say the same thing in two ways. */
-	bool has_frequency, has_period, has_bytes_per_bin, has_scale;
-};
+#include "record/options.h"
 
 /*
  * The groups to put into a command's table; offset is where struct sampling_options sits. The
@@ -53,25 +22,8 @@ extern const struct opt sampling_command_opts[];
 		.title = "Output", .opts = sampling_output_opts, .base = (offset)                  \
 	}
 
-/* The defaults: 997 Hz, charged, one byte per bin, 64 MiB, bpfprofil.json. */
-void sampling_options_init(struct sampling_options *options);
-void sampling_options_free(struct sampling_options *options);
-
 /* After parsing: options that exclude each other, and the rate. command is the command's name. */
 int sampling_options_check(struct sampling_options *options, const char *command,
 			   struct error *err);
-
-/*
- * Cuts the regions asked for out of a profile, and finds its functions. Files are read while both
- * last.
- */
-int sampling_name_places(const struct sampling_options *options, const struct object_opener *opener,
-			 struct profile *profile, struct error *err);
-
-/* Before a session is opened: refuses a rate that costs too much here, unless it is forced. */
-int sampling_check_cost(const struct sampling_options *options, struct error *err);
-
-/* The part of the options that the engine is to know. */
-struct session_options sampling_session_options(const struct sampling_options *options);
 
 #endif

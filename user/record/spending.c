@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/spending.h"
+#include "record/spending.h"
 
 #include <errno.h>
 #include <math.h>

@@ -7,9 +7,9 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "cli/naming.h"
-#include "cli/sampling.h"
 #include "engine/session.h"
+#include "record/naming.h"
+#include "record/options.h"
 #include "top/model.h"
 #include "top/plain.h"
 #include "top/screen.h"

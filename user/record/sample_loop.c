@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/sample_loop.h"
+#include "record/sample_loop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cli/output.h"
 #include "feature/features.h"
+#include "record/output.h"
 
 /* Those that end the sampling. */
 static sigset_t ending_signals(void)

@@ -6,10 +6,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "cli/sampling.h"
-#include "cli/segments.h"
-#include "cli/series.h"
 #include "engine/session.h"
+#include "record/options.h"
+#include "record/segments.h"
+#include "record/series.h"
 
 /*
  * From a session to files and a summary on stderr: names, regions, FILE, the account and the

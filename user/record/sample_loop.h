@@ -6,12 +6,12 @@
 #include <sys/signalfd.h>
 
 #include "base/error.h"
-#include "cli/preload.h"
-#include "cli/progress.h"
-#include "cli/result.h"
-#include "cli/sampling.h"
-#include "cli/spending.h"
 #include "engine/session.h"
+#include "record/options.h"
+#include "record/preload.h"
+#include "record/progress.h"
+#include "record/result.h"
+#include "record/spending.h"
 
 /*
  * What run and attach do while ticks fall: sleep, look at new text while its process may still be

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/result.h"
+#include "record/result.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,9 +9,9 @@
 
 #include "base/file.h"
 #include "base/util.h"
-#include "cli/output.h"
 #include "profile/profile_append.h"
 #include "profile/profile_io.h"
+#include "record/output.h"
 #include "report/report.h"
 
 static int set_command(struct profile *profile, char **argv, struct error *err)

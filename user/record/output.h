@@ -6,7 +6,6 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/opts.h"
 
 /*
  * Everything the command line says goes through here, so that a message has one form:
@@ -18,6 +17,8 @@ void print_error(const struct error *err);
 
 /* The same from a format; hint may be NULL. */
 void print_message(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 
 /* --color; command_parse() sets it. */
 void color_set(enum color_when when);

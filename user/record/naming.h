@@ -7,9 +7,9 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "cli/sampling.h"
 #include "engine/session.h"
 #include "profile/profile.h"
+#include "record/options.h"
 #include "symbol/functions.h"
 
 struct symbol_cache;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/progress.h"
+#include "record/progress.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/output.h"
+#include "record/output.h"
 #include "report/text.h"
 #include "symbol/functions.h"
 

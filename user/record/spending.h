@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "cli/sampling.h"
 #include "engine/session.h"
 #include "profile/profile.h"
+#include "record/options.h"
 
 /* --budget: what sampling takes of a CPU, and the rate that it buys. */
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/top_loop.h"
+#include "record/top_loop.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cli/output.h"
-#include "cli/sample_loop.h"
+#include "record/output.h"
+#include "record/sample_loop.h"
 #include "report/text.h"
 #include "top/annotate.h"
 
