@@ -75,7 +75,7 @@ as_c = { echo 'extern const char $1[];'; \
 
 # The text of a file as a string of the name that the source has.
 $(SCHEMA_C): $(SCHEMA)
-$(COMPLETION_C): $(BUILD)/gen/completion_%_functions.c: user/completions/bpfprofil.%
+$(COMPLETION_C): $(BUILD)/gen/completion_%_functions.c: user/completion/bpfprofil.%
 $(SCHEMA_C) $(COMPLETION_C): | $$(@D)/
 	$(call msg,GEN,$@)
 	$(Q)$(call as_c,$(basename $(@F))) <$< >$@

@@ -14,7 +14,7 @@ void completion_bash(FILE *out);
 void completion_zsh(FILE *out);
 void completion_fish(FILE *out);
 
-/* What of them does not depend on the options: user/completions. */
+/* What of them does not depend on the options: user/completion. */
 extern const char completion_bash_functions[];
 extern const char completion_zsh_functions[];
 extern const char completion_fish_functions[];
