@@ -107,8 +107,8 @@ check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## Th
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
-bench-readme: ## Put the table of the last `make bench` into the README
-	$(Q)tests/bench/readme $(BUILD)/bench/table.md README.md
+bench-readme: ## Put the tables of the last `make bench` into bpfprofil-cost(7), the medians into the README
+	$(Q)tests/bench/publish $(BUILD)/bench/table.md user/man/bpfprofil-cost.7 README.md
 
 # BENCH_ARGS="-l 'processes-1 processes-100'" for some of it, "-g '1 2:64'" for guests with more CPUs.
 bench-scale: $(BIN) | deps ## Measure how cost and memory grow with processes, files, text, groups

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Markdown with tables to mdoc. A table too wide for a page is cut into several, each of which
+# begins with the columns that say what a row is: all before the first figure.
+
+BEGIN { FS = " *[|] *"; page = 96 }
+
+function escaped(text) {
+	gsub(/\\/, "\\e", text)
+	gsub(/-/, "\\-", text)
+	return text
+}
+
+# Columns from..to of a row, after the leading ones.
+function row(nr, from, to,   text, i) {
+	for (i = 1; i <= leading; i++)
+		text = text sprintf("%-*s  ", width[i], cell[nr, i])
+	for (i = from; i <= to; i++)
+		text = text sprintf("%-*s  ", width[i], cell[nr, i])
+	sub(/ +$/, "", text)
+	print escaped(text)
+}
+
+function says_nothing(nr, from, to,   i) {
+	for (i = from; i <= to && cell[nr, i] == "-"; i++)
+		;
+	return i > to
+}
+
+function part(from, to,   nr) {
+	print ".Bd -literal"
+	for (nr = 1; nr <= rows; nr++)
+		if (!says_nothing(nr, from, to))
+			row(nr, from, to)
+	print ".Ed"
+}
+
+# A page's source has lines of at most 80 bytes.
+function text(words,   word, nr, i, line) {
+	nr = split(words, word, " ")
+	for (i = 1; i <= nr; i++) {
+		if (line != "" && length(line " " word[i]) > 80) {
+			print line
+			line = ""
+		}
+		line = line == "" ? word[i] : line " " word[i]
+	}
+	print line
+}
+
+function flush_table(   from, to, used, left, i) {
+	if (!rows)
+		return
+	used = 0
+	for (i = 1; i <= leading; i++)
+		used += width[i] + 2
+	for (from = leading + 1; from <= columns; from = to + 1) {
+		left = page - used - width[from]
+		for (to = from; to < columns && left >= width[to + 1] + 2; to++)
+			left -= width[to + 1] + 2
+		part(from, to)
+	}
+	rows = columns = leading = 0
+	delete width
+}
+
+/^[|] *-/ { next }
+
+/^[|]/ {
+	rows++
+	columns = NF - 2
+	for (i = 1; i <= columns; i++) {
+		cell[rows, i] = $(i + 1)
+		if (length($(i + 1)) > width[i])
+			width[i] = length($(i + 1))
+		if ($(i + 1) ~ /[0-9] [(]/ && (!leading || i <= leading))
+			leading = i - 1
+	}
+	next
+}
+
+{ flush_table() }
+/^$/ { next }
+{
+	print ".Pp"
+	sub(/^- /, "")
+	text(escaped($0))
+}
+END { flush_table() }
