@@ -212,6 +212,54 @@ Test(elf, assembly)
 	symbol_table_free(table);
 }
 
+/* Without a size a function ends where unwinding says, or the next one begins. */
+Test(elf, unsized_by_unwinding)
+{
+	struct symbol_table *table;
+
+	fixture_write("bare.s", ".text\n"
+				".globl framed\n"
+				".cfi_startproc\n"
+				"framed: .quad 0x5ca1ab1e00000001\n"
+				".cfi_endproc\n"
+				".quad 0x5ca1ab1e00000002\n"
+				".globl bare\n"
+				"bare: .quad 0x5ca1ab1e00000003\n"
+				".cfi_startproc\n"
+				".quad 0x5ca1ab1e00000004\n"
+				".cfi_endproc\n");
+	fixture_shell("gcc -nostdlib -nostartfiles -shared -o bare bare.s");
+	table = load("bare");
+	check_mark(table, "bare", 1, "framed");
+	check_mark(table, "bare", 2, NULL);
+	check_mark(table, "bare", 3, "bare");
+	check_mark(table, "bare", 4, NULL);
+	symbol_table_free(table);
+}
+
+/* Where neither is near, as where the symbols of assembly were not kept, it is not all the rest. */
+Test(elf, unsized_before_much)
+{
+	struct symbol_table *table;
+
+	fixture_write("bare.s", ".text\n"
+				".globl near\n"
+				"near: .quad 0\n"
+				".fill 16000\n"
+				".quad 0x5ca1ab1e00000001\n"
+				".globl far\n"
+				"far: .quad 0x5ca1ab1e00000002\n"
+				".fill 225312\n"
+				".quad 0x5ca1ab1e00000003\n");
+	fixture_shell("gcc -nostdlib -nostartfiles -shared -o bare bare.s");
+	table = load("bare");
+	check_mark(table, "bare", 1, "near");
+	check_mark(table, "bare", 2, "far");
+	check_mark(table, "bare", 3, NULL);
+	cr_assert_eq(symbol_table_named(table, "far")->size, 4096);
+	symbol_table_free(table);
+}
+
 /* Names a C compiler lets an assembler have. */
 Test(elf, mangled)
 {

@@ -29,10 +29,14 @@ static struct symbol_table *make_table(enum symbol_overlap overlap, const struct
 
 	cr_assert(table);
 	for (i = 0; i < nr; i++) {
-		struct symbol_spec spec = {
-			given[i].offset, given[i].size, given[i].limit,
-			given[i].rank,	 given[i].name, given[i].name ? strlen(given[i].name) : 0
-		};
+		struct symbol_spec spec = { .offset = given[i].offset,
+					    .size = given[i].size,
+					    .limit = given[i].limit,
+					    .rank = given[i].rank,
+					    .name = given[i].name };
+
+		if (spec.name)
+			spec.name_length = strlen(spec.name);
 
 		cr_assert_eq(symbol_table_add(table, &spec), 0);
 	}

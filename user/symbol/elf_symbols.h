@@ -20,6 +20,24 @@ int plt_symbols_add(struct symbol_table *table, const struct elf_image *image);
 /* The compressed symbol table in .gnu_debugdata. */
 int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, bool *has_symtab);
 
+/* What .eh_frame_hdr and .eh_frame of an image say of its functions; nr 0: nothing. */
+struct elf_frames {
+	const unsigned char *entries; /* int32 start and int32 description, from address */
+	size_t nr;
+	uint64_t address;
+	const unsigned char *descriptions; /* or NULL */
+	size_t descriptions_size;
+	uint64_t descriptions_address;
+};
+
+void elf_frames_find(const struct elf_image *image, struct elf_frames *ret);
+
+/*
+ * How far a function that has this address may reach: known, to the end of the one that is described
+ * there; else to the next that is.
+ */
+uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known);
+
 /* OBJECT+0xOFFSET for each function that unwinding knows: for files with nothing better. */
 int frame_symbols_add(struct symbol_table *table, const struct elf_image *image, const char *path);
 

@@ -9,6 +9,7 @@
 
 struct symbol_section {
 	Elf *elf;
+	const struct elf_frames *frames;
 	Elf_Data *symbols;
 	Elf_Data *extended; /* section indices above SHN_LORESERVE, or NULL */
 	size_t strings;
@@ -69,6 +70,18 @@ static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *s
 	return true;
 }
 
+/* Hand-written assembly often says of no symbol how long it is, and of some functions nothing at all. */
+static void bound_unsized(const struct symbol_section *from, uint64_t address,
+			  struct symbol_spec *spec)
+{
+	bool known;
+	uint64_t room = elf_frames_room(from->frames, address, &known);
+
+	if (room < spec->limit - spec->offset)
+		spec->limit = spec->offset + room;
+	spec->loose = !known;
+}
+
 static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 		      const struct symbol_section *from, size_t i)
 {
@@ -83,6 +96,8 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.size = symbol.st_size;
 	spec.limit = spec.offset + (section.sh_addr + section.sh_size - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
+	if (!spec.size)
+		bound_unsized(from, symbol.st_value, &spec);
 	return spec.name_length ? symbol_table_add(table, &spec) : 0;
 }
 
@@ -99,10 +114,11 @@ static Elf_Data *extended_indices(Elf *elf, size_t symbols)
 	return NULL;
 }
 
-static int add_section(struct symbol_table *table, const struct elf_image *image, Elf *elf,
-		       Elf_Scn *section, const GElf_Shdr *header)
+static int add_section(struct symbol_table *table, const struct elf_image *image,
+		       const struct elf_frames *frames, Elf *elf, Elf_Scn *section,
+		       const GElf_Shdr *header)
 {
-	struct symbol_section from = { .elf = elf, .strings = header->sh_link };
+	struct symbol_section from = { .elf = elf, .frames = frames, .strings = header->sh_link };
 	size_t i;
 	int code = 0;
 
@@ -119,17 +135,19 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
 		    bool *has_symtab)
 {
+	struct elf_frames frames;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
 	int code = 0;
 
+	elf_frames_find(image, &frames);
 	while (!code && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
 			continue;
 		if (header.sh_type == SHT_SYMTAB)
 			*has_symtab = true;
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
-			code = add_section(table, image, elf, section, &header);
+			code = add_section(table, image, &frames, elf, section, &header);
 	}
 	return code;
 }

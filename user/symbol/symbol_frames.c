@@ -7,9 +7,10 @@
 #include "symbol/elf_symbols.h"
 
 /*
- * The functions of a stripped file: unwinding needs their starts, so .eh_frame_hdr has them, sorted
- * for a binary search. They have no names but their places, which still makes one row of what would
- * be a row for each pc.
+ * What unwinding knows of a file's functions: .eh_frame_hdr has their starts, sorted for a binary
+ * search, and .eh_frame how long they are. For a stripped file they stand in for symbols, with no
+ * names but their places, which still makes one row of what would be a row for each pc; and they say
+ * where a symbol without a size ends.
  *
  * The header (Linux Standard Base, "Exception Frame Header"): version, encodings of the pointer to
  * .eh_frame, of the count and of the table; then these. Every linker writes the encodings below.
@@ -21,35 +22,113 @@
 #define HEADER_BYTES 12
 #define ENTRY_BYTES 8
 
-struct frames {
-	const unsigned char *entries; /* int32 start and int32 description, from address */
-	size_t nr;
-	uint64_t address;
-};
+/* A description: its length, the way to what it has in common with others, where its function begins
+ * relative to that very field, and how long the function is. */
+#define DESCRIPTION_START 8
+#define DESCRIPTION_SIZE 12
+#define DESCRIPTION_BYTES 16
 
-static int32_t read_int32(const unsigned char *at)
+static uint32_t read_uint32(const unsigned char *at)
 {
-	int32_t value;
+	uint32_t value;
 
 	memcpy(&value, at, sizeof(value));
 	return value;
 }
 
-static bool find_frames(const struct elf_image *image, struct frames *ret)
+static const unsigned char *section_bytes(const struct elf_image *image, const char *name,
+					  uint64_t *address, size_t *size)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_image_section(image, name, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	*address = header.sh_addr;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+void elf_frames_find(const struct elf_image *image, struct elf_frames *ret)
 {
 	static const unsigned char known[] = { HEADER_VERSION, POINTER_PCREL_SDATA4, COUNT_UDATA4,
 					       TABLE_DATAREL_SDATA4 };
-	GElf_Shdr header;
-	Elf_Scn *section = elf_image_section(image, ".eh_frame_hdr", &header);
-	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+	const unsigned char *header;
+	size_t size, nr;
 
-	if (!data || !data->d_buf || data->d_size < HEADER_BYTES ||
-	    memcmp(data->d_buf, known, sizeof(known)))
-		return false;
-	ret->address = header.sh_addr;
-	ret->entries = (const unsigned char *)data->d_buf + HEADER_BYTES;
-	ret->nr = (uint32_t)read_int32(ret->entries - sizeof(uint32_t));
-	return ret->nr <= ELF_SYMBOLS_MAX && ret->nr <= (data->d_size - HEADER_BYTES) / ENTRY_BYTES;
+	*ret = (struct elf_frames){ 0 };
+	header = section_bytes(image, ".eh_frame_hdr", &ret->address, &size);
+	if (!header || size < HEADER_BYTES || memcmp(header, known, sizeof(known)))
+		return;
+	ret->entries = header + HEADER_BYTES;
+	nr = read_uint32(ret->entries - sizeof(uint32_t));
+	if (nr <= ELF_SYMBOLS_MAX && nr <= (size - HEADER_BYTES) / ENTRY_BYTES)
+		ret->nr = nr;
+	ret->descriptions = section_bytes(image, ".eh_frame", &ret->descriptions_address,
+					  &ret->descriptions_size);
+}
+
+/* An int32 from the header's own address. */
+static uint64_t datarel(const struct elf_frames *frames, const unsigned char *at)
+{
+	return frames->address + (uint64_t)(int64_t)(int32_t)read_uint32(at);
+}
+
+static uint64_t frame_start(const struct elf_frames *frames, size_t i)
+{
+	return datarel(frames, frames->entries + i * ENTRY_BYTES);
+}
+
+/*
+ * How long a function is, or 0. How a description encodes that is said elsewhere; one that begins as
+ * the header says it does, read in the encoding that compilers use, is encoded so.
+ */
+static uint64_t frame_size(const struct elf_frames *frames, size_t i)
+{
+	uint64_t address = datarel(frames, frames->entries + i * ENTRY_BYTES + sizeof(uint32_t));
+	uint64_t at = address - frames->descriptions_address, start;
+	const unsigned char *description;
+
+	if (!frames->descriptions || at >= frames->descriptions_size ||
+	    frames->descriptions_size - at < DESCRIPTION_BYTES)
+		return 0;
+	description = frames->descriptions + at;
+	start = address + DESCRIPTION_START +
+		(uint64_t)(int64_t)(int32_t)read_uint32(description + DESCRIPTION_START);
+	return start == frame_start(frames, i) ? read_uint32(description + DESCRIPTION_SIZE) : 0;
+}
+
+/* How many functions begin at or before an address. */
+static size_t frames_before(const struct elf_frames *frames, uint64_t address)
+{
+	size_t low = 0, high = frames->nr;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (frame_start(frames, middle) <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)
+{
+	size_t next = frames_before(frames, address);
+	uint64_t into, size;
+
+	*known = false;
+	if (next) {
+		into = address - frame_start(frames, next - 1);
+		size = frame_size(frames, next - 1);
+		*known = into < size;
+		if (*known)
+			return size - into;
+	}
+	return next < frames->nr ? frame_start(frames, next) - address : UINT64_MAX;
 }
 
 /* The end of the segment that holds an offset. */
@@ -64,17 +143,19 @@ static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 }
 
 static int add_frame(struct symbol_table *table, const struct elf_image *image,
-		     const struct frames *frames, size_t i, const char *base)
+		     const struct elf_frames *frames, size_t i, const char *base)
 {
 	struct symbol_spec spec = { .rank = SYMBOL_RANK_LOCAL };
+	uint64_t size = frame_size(frames, i);
 	char name[256];
 	int length;
 
-	if (!elf_image_offset(
-		    image, frames->address + (int64_t)read_int32(frames->entries + i * ENTRY_BYTES),
-		    &spec.offset))
+	if (!elf_image_offset(image, frame_start(frames, i), &spec.offset))
 		return 0;
+	/* Not its size: a symbol of the same place that has none is the better name. */
 	spec.limit = text_end(image, spec.offset);
+	if (size && size < spec.limit - spec.offset)
+		spec.limit = spec.offset + size;
 	length = snprintf(name, sizeof(name), "%s+0x%" PRIx64, base, spec.offset);
 	if (length < 0 || (size_t)length >= sizeof(name))
 		return 0;
@@ -86,12 +167,11 @@ static int add_frame(struct symbol_table *table, const struct elf_image *image,
 int frame_symbols_add(struct symbol_table *table, const struct elf_image *image, const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	struct frames frames;
+	struct elf_frames frames;
 	size_t i;
 	int code = 0;
 
-	if (!find_frames(image, &frames))
-		return 0;
+	elf_frames_find(image, &frames);
 	for (i = 0; !code && i < frames.nr; i++)
 		code = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
 	return code;

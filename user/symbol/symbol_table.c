@@ -18,6 +18,14 @@
 #define TABLE_NAMES_MAX (256UL << 20)
 #define CUT "..."
 
+/*
+ * What lies between an unsized symbol and the next is longer than functions of assembly get (the
+ * longest of OpenSSL have 11 KiB) where the symbols of others are missing. Then it is taken to be as
+ * long as most are not.
+ */
+#define LOOSE_MAX (16UL << 10)
+#define LOOSE_GUESS (4UL << 10)
+
 struct entry {
 	struct symbol symbol; /* first: a struct symbol of ours is its entry */
 	uint64_t limit;
@@ -25,6 +33,7 @@ struct entry {
 	uint32_t length; /* of the name as the file has it */
 	uint32_t rank;
 	uint32_t order;
+	bool loose; /* see symbol_spec */
 	bool demangled; /* symbol.name is ours to free */
 	bool looked_at; /* demangling was tried */
 };
@@ -119,6 +128,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 	if (entry->symbol.size > UINT64_MAX - spec->offset)
 		entry->symbol.size = UINT64_MAX - spec->offset;
 	entry->limit = spec->limit;
+	entry->loose = spec->loose;
 	entry->rank = spec->rank;
 	entry->order = (uint32_t)table->nr++;
 	return 0;
@@ -197,10 +207,21 @@ static void drop_redundant(struct symbol_table *table)
 	table->nr = kept;
 }
 
+static uint64_t unsized_size(const struct entry *entry, uint64_t next)
+{
+	uint64_t end = entry->limit < next ? entry->limit : next;
+
+	if (end <= entry->symbol.offset)
+		return 0;
+	if (entry->loose && end - entry->symbol.offset > LOOSE_MAX)
+		return LOOSE_GUESS;
+	return end - entry->symbol.offset;
+}
+
 /* Unsized symbols end where the next one starts; an alias of a sized one is as long as that. */
 static void extend_unsized(struct symbol_table *table)
 {
-	uint64_t next = UINT64_MAX, end;
+	uint64_t next = UINT64_MAX;
 	size_t i;
 
 	for (i = 1; i < table->nr; i++) {
@@ -213,9 +234,8 @@ static void extend_unsized(struct symbol_table *table)
 	for (i = table->nr; i--;) {
 		struct entry *entry = &table->entries[i];
 
-		end = entry->limit < next ? entry->limit : next;
-		if (!entry->symbol.size && end > entry->symbol.offset)
-			entry->symbol.size = end - entry->symbol.offset;
+		if (!entry->symbol.size)
+			entry->symbol.size = unsized_size(entry, next);
 		if (!i || table->entries[i - 1].symbol.offset != entry->symbol.offset)
 			next = entry->symbol.offset;
 	}

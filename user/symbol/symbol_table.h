@@ -29,7 +29,8 @@ enum {
 struct symbol_spec {
 	uint64_t offset;
 	uint64_t size; /* 0: up to the next symbol, or to limit */
-	uint64_t limit; /* end of the section, for size 0 */
+	uint64_t limit; /* for size 0: where it ends at the latest, as its section does */
+	bool loose; /* nothing says so of the symbol itself: one that seems too long is not */
 	unsigned int rank;
 	const char *name; /* copied; NULL ends the symbol before it and names nothing */
 	size_t name_length;
