@@ -220,6 +220,12 @@ Test(demangle, names)
 	check_demangled("_ZNKSt6vectorIiSaIiEE4sizeEv",
 			"std::vector<int, std::allocator<int> >::size() const");
 	check_demangled("_ZL4workv.cold", "work() [clone .cold]");
+	/* A template's return type is left out, those within its arguments are not. */
+	check_demangled("_ZN2ns4sortIiEEPKvT_S2_", "ns::sort<int>(int, void const*)");
+	check_demangled("_ZN2ns4sortIiEEPKvT_S2_.constprop.0",
+			"ns::sort<int>(int, void const*) [clone .constprop.0]");
+	check_demangled("_ZN2ns5applyIFivEEEbPT_", "ns::apply<int ()>(int (*)())");
+	check_demangled("_ZNK2ns4ListIiEcvbEv", "ns::List<int>::operator bool() const");
 	/* Rust, the old scheme: the hash goes. */
 	check_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 			"core::fmt::Formatter::pad");

@@ -46,7 +46,8 @@ static char *demangle_by(demangler by, const char *name, struct output *output)
 		memcpy(output->text + sizeof(output->text) - 3, "...", 3);
 		return strndup(output->text, sizeof(output->text));
 	}
-	if (!by(name, DMGL_PARAMS | DMGL_ANSI, collect, output) || !output->length)
+	/* Only templates' manglings have a return type, and in a column of names it comes first. */
+	if (!by(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, collect, output) || !output->length)
 		return NULL;
 	return strndup(output->text, output->length);
 }
