@@ -36,6 +36,24 @@ from_stdin() {
 same report_stdin "$golden/report-functions.txt" from_stdin
 same report_piped_plain "$golden/report-functions.txt" \
 	env -u NO_COLOR TERM=xterm "$bin" report "$profile"
+# A pipe has 200 columns, unless all of a name is asked for.
+python3 - "$profile" "$work/long" <<'EOF'
+import json, sys
+profile = json.load(open(sys.argv[1], encoding="utf-8"))
+for function in profile["functions"]:
+    function["name"] += "<" + "x" * 3000 + ">"
+json.dump(profile, open(sys.argv[2], "w", encoding="utf-8"))
+EOF
+widest() {
+	"$bin" "$@" "$work/long" | python3 -c 'import sys; print(max(len(line) for line in sys.stdin) - 1)'
+}
+for arguments in report 'report --by bins' 'report --by lines'; do
+	# shellcheck disable=SC2086 # words on purpose
+	[ "$(widest $arguments)" -le 200 ]
+	verdict $? "piped_width: $arguments"
+done
+[ "$(widest report --wide)" -gt 3000 ]
+verdict $? wide_cuts_nothing
 NO_COLOR=1 same report_no_color "$golden/report-functions.txt" \
 	"$bin" report --color always "$profile"
 "$bin" report --color always "$profile" | grep -q $'\e\\[1;31m'

@@ -204,6 +204,28 @@ Test(report, width)
 	free(text);
 }
 
+/* A column of names has what the other one does not need. */
+Test(report, nothing_is_cut_where_there_is_room)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+	struct profile *profile = sample_profile();
+	char *text;
+
+	free(profile->objects[0].path);
+	profile->objects[0].path = strdup("/usr/lib/libone-whose-name-is-of-fifty-columns-exactly.so");
+	options.width = 120;
+	options.limit = 1;
+	text = written(profile, options);
+	check_contains(text, "  libone-whose-name-is-of-fifty-columns-exactly.so  operator,(A, B)\n");
+	free(text);
+	options.by = REPORT_OBJECTS;
+	options.width = 70;
+	text = written(profile, options);
+	check_contains(text, "-is-of-fifty-columns-exactly.so\n");
+	free(text);
+	profile_free(profile);
+}
+
 /* The first row of the heading, on a terminal of so many columns. */
 static void check_command(unsigned int width, char *const *command, const char *row)
 {

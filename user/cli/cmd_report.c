@@ -16,6 +16,7 @@ struct report_arguments {
 	unsigned int by; /* enum report_by */
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
+	bool wide;
 	const char *object;
 	uint64_t target;
 	const char *symfs;
@@ -55,6 +56,11 @@ static const struct opt report_opts[] = {
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(limit) },
+	{ .name = "wide",
+	  .help = "cut no row",
+	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
+	  .set = opt_set_flag,
+	  .field = FIELD(wide) },
 	{ 0 }
 };
 
@@ -128,7 +134,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.target = arguments->target,
 		.symfs = arguments->symfs,
 		.color = color_enabled(stdout),
-		.width = terminal_width(stdout),
+		.width = table_width(stdout, arguments->wide),
 	};
 
 	return report_write(profile, &options, stdout, err);
@@ -144,7 +150,7 @@ static int write_annotation(const struct profile *profile, const struct report_a
 		.hot = arguments->hot,
 		.limit = arguments->limit,
 		.color = color_enabled(stdout),
-		.width = terminal_width(stdout),
+		.width = table_width(stdout, arguments->wide),
 	};
 	const struct annotation_request request = {
 		.place = arguments->annotate,

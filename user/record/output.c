@@ -11,6 +11,9 @@
 
 #include "report/text.h"
 
+/* Of a table in a file or a pipe: some names of C++ have thousands of characters. */
+#define PIPE_COLUMNS 200
+
 static enum color_when color_when;
 
 void print_error(const struct error *err)
@@ -70,6 +73,13 @@ unsigned int terminal_width(FILE *stream)
 	if (ioctl(fileno(stream), TIOCGWINSZ, &size) || !size.ws_col)
 		return 80;
 	return size.ws_col;
+}
+
+unsigned int table_width(FILE *stream, bool wide)
+{
+	if (wide)
+		return 0;
+	return terminal_attached(stream) ? terminal_width(stream) : PIPE_COLUMNS;
 }
 
 void result_begin(void)

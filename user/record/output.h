@@ -31,6 +31,9 @@ bool terminal_attached(FILE *stream);
 /* Columns of the stream's terminal, 0 when it is none. */
 unsigned int terminal_width(FILE *stream);
 
+/* Columns for the rows of a table; wide: 0, nothing is cut. */
+unsigned int table_width(FILE *stream, bool wide);
+
 /* Before the first byte of a result: a reader that leaves (head) must not kill us half-way. */
 void result_begin(void);
 

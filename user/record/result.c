@@ -210,7 +210,7 @@ static int print_summary(const struct result *result, struct session *session,
 	if (result->options->interval_ns)
 		print_sum(result, profile, live.elapsed_ns);
 	else
-		ret = report_summary(profile, color_enabled(stderr), terminal_width(stderr), stderr,
+		ret = report_summary(profile, color_enabled(stderr), table_width(stderr, false), stderr,
 				     err);
 	if (ret)
 		return ret;

@@ -124,7 +124,7 @@ struct annotation_view {
 	bool hot; /* hottest first, instead of as they stand in the text */
 	uint64_t limit; /* the N hottest, and as text what stands around them; 0: all */
 	bool color;
-	unsigned int width; /* columns of the terminal; 0: no terminal, nothing is cut */
+	unsigned int width; /* columns that rows may have; 0: nothing is cut */
 };
 
 /* 0 or -ENOMEM, before anything is written. */

@@ -14,8 +14,9 @@
 #define GAP_MIN 4 /* fewer are shown rather than counted */
 #define HOT_LINES 10
 #define NAME_COLUMNS 32 /* of a file or an inlined function */
-#define HOT_COLUMNS 40 /* of an instruction, before its line; fewer on 80 columns */
+#define HOT_COLUMNS 40 /* of an instruction, before its line; fewer on 80 columns, more on 160 */
 #define HOT_COLUMNS_NARROW 32
+#define HOT_COLUMNS_WIDE 72
 
 #define COLOR_SOURCE "\033[1m"
 
@@ -360,6 +361,8 @@ int annotation_text(const struct annotation *annotation, const struct annotation
 
 static size_t hot_columns(const struct annotation_view *view)
 {
+	if (view->width >= 160)
+		return HOT_COLUMNS_WIDE;
 	return view->width && view->width < 100 ? HOT_COLUMNS_NARROW : HOT_COLUMNS;
 }
 

@@ -32,7 +32,7 @@ struct report_options {
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
 	bool color;
-	unsigned int width; /* columns of the terminal; 0: no terminal, nothing is cut */
+	unsigned int width; /* columns that rows may have; 0: nothing is cut */
 };
 
 /*

@@ -8,7 +8,8 @@
 #include "shared/counters.h"
 
 #define PLACE_MAX 1024
-#define PLACE_COLUMNS 48 /* a place is padded up to this; longer ones push what follows */
+#define PLACE_COLUMNS 48 /* where nothing is cut: longer places push what follows */
+#define FIGURE_COLUMNS 29 /* share, ticks and seconds */
 
 #define LOST_TEXT(id, key, text) { key, text },
 static const struct {
@@ -66,44 +67,80 @@ static void place(const struct report *report, const struct report_row *row, cha
 }
 
 /* The last column: a name, and for a bin how far behind the function's start. */
-static void put_detail(const struct report *report, const struct report_row *row, size_t width,
-		       FILE *out)
+static const char *name_of(const struct report *report, const struct report_row *row,
+			  char text[PLACE_MAX], char suffix[32])
 {
-	char suffix[32] = "", text[PLACE_MAX];
-	const char *name = row->name;
-	size_t length;
-
-	if (report->options->by == REPORT_OBJECTS) {
-		name = report->profile->objects[row->object].path;
-	} else if (!name) {
+	*suffix = '\0';
+	if (report->options->by == REPORT_OBJECTS)
+		return report->profile->objects[row->object].path;
+	if (!row->name) {
 		*text = '\0';
 		if (report->options->by == REPORT_FUNCTIONS)
 			place_offset(report, row, text);
-		name = text;
-	} else if (report->options->by == REPORT_BINS && row->offset > row->function->offset) {
-		snprintf(suffix, sizeof(suffix), "+0x%" PRIx64,
-			 row->offset - row->function->offset);
+		return text;
 	}
-	length = strlen(suffix);
-	text_write(out, name, width > length ? width - length : width);
+	if (report->options->by == REPORT_BINS && row->offset > row->function->offset)
+		snprintf(suffix, 32, "+0x%" PRIx64, row->offset - row->function->offset);
+	return row->name;
+}
+
+static void put_detail(const struct report *report, const struct report_row *row, size_t width,
+		       FILE *out)
+{
+	char suffix[32], text[PLACE_MAX];
+	const char *name = name_of(report, row, text, suffix);
+	size_t length = strlen(suffix);
+
+	/* Of a path the end tells most, and of a name the beginning. */
+	(report->options->by == REPORT_OBJECTS ? text_write_tail :
+						 text_write)(out, name,
+							     width > length ? width - length : width);
 	fputs(suffix, out);
 }
 
+static size_t most(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* A place without a name behind it has the room of both. */
+static bool is_alone(const struct report *report, const struct report_row *row)
+{
+	return !row->name && report->options->by != REPORT_OBJECTS &&
+	       report->options->by != REPORT_FUNCTIONS;
+}
+
+/* What the longest of the rows need for the columns of names. */
+static void measure(const struct report *report, size_t *places, size_t *details)
+{
+	char text[PLACE_MAX], suffix[32];
+	size_t i;
+
+	*places = *details = 0;
+	for (i = 0; i < report->nr; i++) {
+		const struct report_row *row = &report->rows->rows[i];
+
+		if (is_alone(report, row))
+			continue;
+		place(report, row, text);
+		*places = most(*places, text_columns(text));
+		*details = most(*details, text_columns(name_of(report, row, text, suffix)) +
+						  strlen(suffix));
+	}
+}
+
+/* The first column of names has what the second one leaves, and a third of their room at least. */
 static size_t place_columns(const struct report *report, const char *heading)
 {
-	size_t columns = strlen(heading), limit = PLACE_COLUMNS, length, i;
-	unsigned int width = report->options->width;
-	char text[PLACE_MAX];
+	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
 
-	if (width && width / 3 < limit)
-		limit = width / 3 < 16 ? 16 : width / 3;
-	for (i = 0; i < report->nr; i++) {
-		place(report, &report->rows->rows[i], text);
-		length = text_columns(text);
-		if (length > columns)
-			columns = length;
+	measure(report, &places, &details);
+	places = most(places, strlen(heading));
+	if (width) {
+		names = most(width, FIGURE_COLUMNS + 2 + 24) - FIGURE_COLUMNS - 2;
+		limit = most(names / 3, names - (details < names ? details : names));
 	}
-	return columns > limit ? limit : columns;
+	return places < limit ? places : limit;
 }
 
 /* Columns left for the last one. A terminal narrower than the figures gets them all the same. */
@@ -127,12 +164,12 @@ static void table_row(const struct report *report, const struct report_row *row,
 	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
 	used = 7 + (size_t)fprintf(out, " %9" PRIu64 " %9.3f  ", row->ticks, row->ns / 1e9);
 	place(report, row, text);
-	place_used = text_write_tail(out, text, report->options->width ? columns : 0);
-	if (!row->name && report->options->by != REPORT_OBJECTS &&
-	    report->options->by != REPORT_FUNCTIONS) {
+	if (is_alone(report, row)) {
+		text_write_tail(out, text, room(report, used));
 		fputc('\n', out);
 		return;
 	}
+	place_used = text_write_tail(out, text, report->options->width ? columns : 0);
 	if (place_used < columns)
 		place_used += (size_t)fprintf(out, "%*s", (int)(columns - place_used), "");
 	used += place_used + (size_t)fprintf(out, "  ");
