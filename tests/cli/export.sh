@@ -52,17 +52,6 @@ by_name() {
 	awk '{ sums[$2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
 }
 
-# "FUNCTION TICKS" by the innermost function, which may have been inlined.
-innermost() {
-	"$bin" report --by lines --format json "${@:2}" "$work/$1.json" | python3 -c '
-import collections, json, sys
-sums = collections.Counter()
-for row in json.load(sys.stdin)["rows"]:
-    sums[row["function"].replace(" ", "_")] += row["ticks"]
-for name, ticks in sums.items():
-    print(name, ticks)' | sort
-}
-
 # The same lines from "OBJECT FUNCTION TICKS" where a function may stand more than once.
 added_up() {
 	awk '{ sums[$1 " " $2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
@@ -153,7 +142,7 @@ if need go pprof; then
 	top -noinlines "$work/twice.pprof" >"$work/found"
 	agree pprof_merge "$work/expected" "$work/found"
 	# Elsewhere symbols and debug information may have two names for a function.
-	innermost three --object three >"$work/expected"
+	functions three --object three --inline | by_name >"$work/expected"
 	export_to pprof three --object three
 	top "$work/three.pprof" >"$work/found"
 	agree pprof_inlined "$work/expected" "$work/found"

@@ -135,6 +135,21 @@ def table_is_the_report(site):
     quiet(site)
 
 
+def inlined_functions_have_rows(site):
+    site.open(site.profile, "--inline")
+    site.browser.click("#by [data-key=inlined]")
+    report = site.report("--inline", site.profile)
+    wanted = sorted((row["ticks"], row["function"] + " (inlined)" * (row["inlined"] == row["ticks"]),
+                     os.path.basename(row["object"])) for row in report["rows"])
+    same(sorted(site.rows()), wanted, "functions of the source")
+    inlined = next(i for i, row in enumerate(site.rows()) if row[1] == "spin (inlined)")
+    site.browser.click(f"#table tr[data-row='{inlined}']")
+    same(site.text("#text-path b"), "alpha", "the function that has the most of it")
+    site.choose("process", 0)
+    same(sum(row[0] for row in site.rows()), number(site.text("#chosen").split(" of ")[0]), "a filter")
+    quiet(site)
+
+
 def table_sorts(site):
     site.open(site.profile)
     for column, place in (("name", 1), ("object", 2), ("ticks", 0)):
@@ -417,7 +432,7 @@ def diff_sorts(site):
     quiet(site)
 
 
-TESTS = [account_adds_up, table_is_the_report, table_sorts, search_narrows, map_zooms, keys_walk,
+TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, map_zooms, keys_walk,
          code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 

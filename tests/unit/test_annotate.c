@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "report/rows.h"
 #include "report/text.h"
 #include "sample.h"
 #include "test_annotate_fixture.h"
@@ -366,5 +367,80 @@ Test(annotate, jit)
 	cr_expect_eq(sum(annotation), 300);
 	cr_expect(has_note(annotation, "whose code is gone"));
 	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* --- what was inlined ------------------------------------------------------------------------------ */
+
+static const char inlining[] = "#define INLINE static inline __attribute__((always_inline))\n"
+			       "INLINE int mix(int x)\n"
+			       "{\n"
+			       "	return x * 1664525 ^ x >> 3;\n"
+			       "}\n"
+			       "__attribute__((aligned(64))) int f(int x)\n"
+			       "{\n"
+			       "	return mix(x) + mix(x + 1);\n"
+			       "}\n"
+			       "__attribute__((aligned(64))) int g(int x)\n"
+			       "{\n"
+			       "	return mix(x) / 3;\n"
+			       "}\n";
+
+/* f and g, both of which mix() is inlined in; ticks are on each byte, ten times as many in g. */
+static struct profile *inlined_profile(void)
+{
+	struct tick ticks[128];
+	size_t i;
+
+	fixture_write("f.c", inlining);
+	fixture_shell("clang --target=x86_64-linux-gnu -O2 -g -ffreestanding -c f.c && "
+		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+	for (i = 0; i < 128; i++)
+		ticks[i] = (struct tick){ i, i < 64 ? 1 : 10 };
+	return annotate_profile(1, ticks, 128);
+}
+
+Test(annotate, inlined_name)
+{
+	struct profile *profile = inlined_profile();
+	struct annotation *annotation = annotate(profile, "mix");
+
+	cr_expect_str_eq(annotation->name, "g");
+	cr_expect(has_note(annotation, "mix was inlined here ("), "%s", annotation->notes[0]);
+	cr_expect(has_note(annotation, "), and in f ("), "%s", annotation->notes[0]);
+	annotation_free(annotation);
+	annotation = annotate(profile, "program:mix");
+	cr_expect_str_eq(annotation->name, "g");
+	annotation_free(annotation);
+	check_refused(profile, "mux", -EINVAL,
+		      "no function of that name has a tick; much like it: mix");
+	check_refused(profile, "program:I", -EINVAL,
+		      "no function 'I' with a tick; much like it: mix");
+	profile_free(profile);
+}
+
+Test(annotate, inlined_rows)
+{
+	const struct report_options options = { .inlined = true, .target = REPORT_ALL_TARGETS };
+	struct profile *profile = inlined_profile();
+	struct report_rows rows;
+	struct error err = { 0 };
+	uint64_t total = 0, mixed = 0;
+	size_t i;
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	for (i = 0; i < rows.nr; i++) {
+		total += rows.rows[i].ticks;
+		if (rows.rows[i].name && !strcmp(rows.rows[i].name, "mix")) {
+			cr_expect_eq(mixed, 0, "one row of all copies");
+			mixed = rows.rows[i].ticks;
+			cr_expect_eq(rows.rows[i].inlined, mixed);
+		} else {
+			cr_expect_eq(rows.rows[i].inlined, 0);
+		}
+	}
+	cr_expect_eq(total, profile->ticks.total);
+	cr_expect_gt(mixed, 0);
+	rows_free(&rows);
 	profile_free(profile);
 }

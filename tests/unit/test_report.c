@@ -212,11 +212,13 @@ Test(report, nothing_is_cut_where_there_is_room)
 	char *text;
 
 	free(profile->objects[0].path);
-	profile->objects[0].path = strdup("/usr/lib/libone-whose-name-is-of-fifty-columns-exactly.so");
+	profile->objects[0].path =
+		strdup("/usr/lib/libone-whose-name-is-of-fifty-columns-exactly.so");
 	options.width = 120;
 	options.limit = 1;
 	text = written(profile, options);
-	check_contains(text, "  libone-whose-name-is-of-fifty-columns-exactly.so  operator,(A, B)\n");
+	check_contains(text,
+		       "  libone-whose-name-is-of-fifty-columns-exactly.so  operator,(A, B)\n");
 	free(text);
 	options.by = REPORT_OBJECTS;
 	options.width = 70;

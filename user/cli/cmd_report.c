@@ -14,6 +14,7 @@
 
 struct report_arguments {
 	unsigned int by; /* enum report_by */
+	bool inlined;
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
@@ -41,6 +42,11 @@ static const struct opt report_opts[] = {
 	  .set = opt_set_word,
 	  .words = report_by_words,
 	  .field = FIELD(by) },
+	{ .name = "inline",
+	  .help = "functions as the source has them: what was inlined has rows of its own; needs "
+		  "the binaries with their debug information",
+	  .set = opt_set_flag,
+	  .field = FIELD(inlined) },
 	{ .name = "format",
 	  .arg = "text|csv|json",
 	  .help = "how to write the rows",
@@ -128,6 +134,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 {
 	const struct report_options options = {
 		.by = arguments->by,
+		.inlined = arguments->inlined,
 		.format = arguments->format,
 		.limit = arguments->limit,
 		.object = arguments->object,
@@ -190,6 +197,7 @@ static int write_html(const struct profile *profile, const struct report_argumen
 	const struct page page = {
 		.profile = profile,
 		.options = { .functions = arguments->limit ? arguments->limit : UINT64_MAX,
+			     .inlined = arguments->inlined,
 			     .symfs = arguments->symfs,
 			     .source = arguments->source,
 			     .syntax = arguments->syntax },
@@ -219,6 +227,11 @@ static bool check_arguments(const struct report_arguments *arguments)
 			     arguments->syntax ? "--syntax" :
 						 NULL;
 
+	if (arguments->inlined && (arguments->annotate || arguments->by != REPORT_FUNCTIONS)) {
+		print_message("--by lines, which has inlined functions too",
+			      "report: --inline: only with --by functions");
+		return false;
+	}
 	if (arguments->annotate || !option)
 		return true;
 	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate",
@@ -267,6 +280,7 @@ static const struct command_example report_examples[] = {
 	{ "the hottest functions of bpfprofil.json", "bpfprofil report" },
 	{ "the hottest source lines of one library",
 	  "bpfprofil report --by lines --object libz.so.1" },
+	{ "what inlined functions take, wherever they were inlined", "bpfprofil report --inline" },
 	{ "every bin of another profile, for a spreadsheet",
 	  "bpfprofil report --by bins --format csv gzip.json >gzip.csv" },
 	{ "one function by instruction, with its source",

@@ -210,8 +210,8 @@ static int print_summary(const struct result *result, struct session *session,
 	if (result->options->interval_ns)
 		print_sum(result, profile, live.elapsed_ns);
 	else
-		ret = report_summary(profile, color_enabled(stderr), table_width(stderr, false), stderr,
-				     err);
+		ret = report_summary(profile, color_enabled(stderr), table_width(stderr, false),
+				     stderr, err);
 	if (ret)
 		return ret;
 	if (result->options->verbosity > 0)

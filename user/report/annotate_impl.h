@@ -50,12 +50,27 @@ static inline const struct profile_object *annotated_object(const struct annotat
 	return &work->profile->objects[work->annotation->object];
 }
 
+/* The number of a bin's function; of those that have none, one more than there are. */
+static inline size_t annotated_function(const struct annotating *work, const struct report_row *bin)
+{
+	return bin->function ? (size_t)(bin->function - work->profile->functions) :
+			       work->profile->nr_functions;
+}
+
 /* -ENOMEM */
 int annotation_note(struct annotation *annotation, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);
+
+/*
+ * The function that another one of this name was inlined in, and has the most ticks of; object NULL:
+ * in any. -EINVAL: there is none, and err names those that are called much like it. ticks: of each
+ * function of the profile.
+ */
+int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
+			  const uint64_t *ticks, struct error *err);
 
 /* Opens the object and its symbols. Refuses one that has changed; without any, no_code says why. */
 int annotate_open(struct annotating *work, struct error *err);

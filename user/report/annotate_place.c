@@ -7,25 +7,11 @@
 
 #include "base/util.h"
 #include "report/annotate_impl.h"
+#include "report/name_fit.h"
 #include "report/text.h"
 #include "symbol/regions.h"
 
 #define OTHERS_NAMED 3
-
-/* How well a name fits a function; better is more. */
-enum fit { FIT_NONE, FIT_WITHOUT_PARAMETERS, FIT_EXACT };
-
-static enum fit fit_of(const char *function, const char *name)
-{
-	size_t length = strlen(name);
-
-	if (!strcmp(function, name))
-		return FIT_EXACT;
-	/* "ns::f" finds "ns::f(int)" too. */
-	if (length && !strncmp(function, name, length) && function[length] == '(')
-		return FIT_WITHOUT_PARAMETERS;
-	return FIT_NONE;
-}
 
 /* The ticks of each function that the request lets in, by index; NULL: out of memory. */
 static uint64_t *count_functions(const struct annotating *work)
@@ -48,19 +34,19 @@ struct search {
 	const char *object;
 	const char *name;
 	const uint64_t *ticks;
-	enum fit fit; /* of the best */
+	enum name_fit fit; /* of the best */
 	size_t best;
 };
 
-static enum fit candidate(const struct annotating *work, const struct search *search, size_t i)
+static enum name_fit candidate(const struct annotating *work, const struct search *search, size_t i)
 {
 	const struct profile_function *function = &work->profile->functions[i];
 
 	if (!search->ticks[i] ||
 	    (search->object &&
 	     !object_has_name(&work->profile->objects[function->object], search->object)))
-		return FIT_NONE;
-	return fit_of(function->name, search->name);
+		return NAME_OTHER;
+	return name_fit(function->name, search->name);
 }
 
 /* "; also in libx.so (12 ticks, libx.so:0x40)": the others of the name, the hottest few. */
@@ -96,7 +82,7 @@ static int find_symbol(struct annotating *work, const char *object, const char *
 {
 	struct search search = { .object = object, .name = name, .ticks = ticks };
 	const struct profile_function *function;
-	enum fit fit;
+	enum name_fit fit;
 	size_t i;
 
 	for (i = 0; i < work->profile->nr_functions; i++) {
@@ -170,12 +156,9 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 		if (!parse_u64(colon + 1, &offset))
 			return find_offset(work, object, offset, ticks);
 		code = find_symbol(work, object, colon + 1, ticks);
-		if (code != -ENOENT)
-			return code;
-		error_set(err, -EINVAL, "%.128s: no function '%.256s' with a tick", object,
-			  colon + 1);
-		error_hint(err, "bpfprofil report --object %.128s", object);
-		return -EINVAL;
+		if (code == -ENOENT)
+			code = annotate_find_inlined(work, object, colon + 1, ticks, err);
+		return code;
 	}
 	return -ENOENT;
 }
@@ -194,7 +177,7 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 			   const char *file, uint64_t line)
 {
 	const struct report_row *row;
-	uint64_t *ticks = calloc(work->profile->nr_functions + 1, sizeof(*ticks));
+	cleanup_free uint64_t *ticks = calloc(work->profile->nr_functions + 1, sizeof(*ticks));
 	uint64_t most = 0, *sum;
 	size_t i;
 
@@ -204,9 +187,7 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 		row = &rows->rows[i];
 		if (!row->file || row->line != line || !ends_with_path(row->file, file))
 			continue;
-		/* The last is for all that have no function. */
-		sum = &ticks[row->function ? (size_t)(row->function - work->profile->functions) :
-					     work->profile->nr_functions];
+		sum = &ticks[annotated_function(work, row)];
 		*sum += row->ticks;
 		if (*sum > most) {
 			most = *sum;
@@ -214,7 +195,6 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 				(struct annotated_place){ row->object, row->offset, row->function };
 		}
 	}
-	free(ticks);
 	return most ? 0 : -ENOENT;
 }
 
@@ -260,13 +240,9 @@ static int find_by_words(struct annotating *work, struct error *err)
 		code = find_in_object(work, ticks, err);
 	if (code == -ENOENT)
 		code = find_line(work, err);
-	if (code == -ENOMEM)
-		return error_errno(err, code, "annotate");
-	if (code != -ENOENT)
-		return code;
-	error_set(err, -EINVAL, "'%.256s': no function of that name has a tick", place);
-	error_hint(err, "bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE");
-	return -EINVAL;
+	if (code == -ENOENT)
+		code = annotate_find_inlined(work, NULL, place, ticks, err);
+	return code == -ENOMEM ? error_errno(err, code, "annotate") : code;
 }
 
 int annotate_find_place(struct annotating *work, struct error *err)

@@ -18,6 +18,7 @@
 
 struct html_options {
 	uint64_t functions; /* how many are there with their instructions: the hottest */
+	bool inlined; /* a table of functions as the source has them, too */
 	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
 	const char *source; /* folder to look for source files in, too; or NULL */
 	enum disasm_syntax syntax;

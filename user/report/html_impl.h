@@ -26,8 +26,24 @@ int html_data_end(FILE *data, FILE *out);
  */
 uint64_t *html_object_bases(const struct profile *profile);
 
+/* Functions of the source; see html_inlined.c. NULL: there are none in the page. */
+struct html_inlined;
+
+/* 0 with *ret, or a negative errno with err filled; the caller frees it. */
+int html_inlined_new(const struct profile *profile, const struct html_options *options,
+		     struct html_inlined **ret, struct error *err);
+void html_inlined_free(struct html_inlined *inlined);
+
+/* A member of the profile's: the names, and what is to be said of them. */
+void html_inlined_names(const struct html_inlined *inlined, FILE *data);
+
+/* A member of a histogram's: which of them its bins are of. */
+void html_inlined_owners(const struct html_inlined *inlined,
+			 const struct profile_histogram *histogram, FILE *data);
+
 /* The profile itself. -ENOMEM */
-int html_profile(const struct profile *profile, const uint64_t *bases, FILE *data);
+int html_profile(const struct profile *profile, const uint64_t *bases,
+		 const struct html_inlined *inlined, FILE *data);
 
 /* The hottest functions' instructions, each as data of its own. */
 int html_code(const struct profile *profile, const struct html_options *options,

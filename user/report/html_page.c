@@ -56,14 +56,15 @@ int html_data_end(FILE *data, FILE *out)
 	return result;
 }
 
-static int put_profile(const struct profile *profile, const uint64_t *bases, FILE *out)
+static int put_profile(const struct profile *profile, const uint64_t *bases,
+		       const struct html_inlined *inlined, FILE *out)
 {
 	FILE *data = html_data_begin("profile", HTML_NO_NUMBER, out);
 	int result, end;
 
 	if (!data)
 		return -ENOMEM;
-	result = html_profile(profile, bases, data);
+	result = html_profile(profile, bases, inlined, data);
 	end = html_data_end(data, out);
 	return result ? result : end;
 }
@@ -72,16 +73,19 @@ int html_report(const struct profile *profile, const struct html_options *option
 		struct error *err)
 {
 	cleanup_free uint64_t *bases = html_object_bases(profile);
+	struct html_inlined *inlined = NULL;
 	const char *rest;
-	int result;
+	int result = bases ? 0 : error_errno(err, -ENOMEM, "html");
 
-	if (!bases)
-		return error_errno(err, -ENOMEM, "html");
-	html_page_begin(html_report_page, out, &rest);
-	result = put_profile(profile, bases, out);
-	if (result)
-		return error_errno(err, result, "html");
-	result = html_code(profile, options, bases, out, err);
-	fputs(rest, out);
+	if (!result && options->inlined)
+		result = html_inlined_new(profile, options, &inlined, err);
+	if (!result) {
+		html_page_begin(html_report_page, out, &rest);
+		result = put_profile(profile, bases, inlined, out);
+		result = result ? error_errno(err, result, "html") :
+				  html_code(profile, options, bases, out, err);
+		fputs(rest, out);
+	}
+	html_inlined_free(inlined);
 	return result;
 }

@@ -252,6 +252,7 @@ struct view {
 	const struct profile *profile;
 	const struct profile_index *index;
 	const struct profile_weights *weights;
+	const struct html_inlined *inlined;
 };
 
 static void put_histogram(const struct view *view, const struct profile_histogram *histogram,
@@ -272,6 +273,8 @@ static void put_histogram(const struct view *view, const struct profile_histogra
 	render_json_u64(data, "bytes_per_bin", histogram->bytes_per_bin);
 	put_bins(histogram, data);
 	put_owners(view->profile, view->index, histogram, data);
+	if (view->inlined)
+		html_inlined_owners(view->inlined, histogram, data);
 	fputs(" }", data);
 }
 
@@ -295,17 +298,20 @@ static void put_histograms(const struct view *view, const uint64_t *bases, FILE 
 	fputs("] }", data);
 }
 
-int html_profile(const struct profile *profile, const uint64_t *bases, FILE *data)
+int html_profile(const struct profile *profile, const uint64_t *bases,
+		 const struct html_inlined *inlined, FILE *data)
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
-	const struct view view = { profile, index, weights };
+	const struct view view = { profile, index, weights, inlined };
 	int result = index && weights ? put_head(profile, data) : -ENOMEM;
 
 	if (!result) {
 		put_targets(profile, data);
 		put_objects(profile, bases, data);
 		put_functions(profile, bases, data);
+		if (inlined)
+			html_inlined_names(inlined, data);
 		put_histograms(&view, bases, data);
 	}
 	profile_index_free(index);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The view by source line, which needs the binaries beside the profile. */
+/* The views by source line and function, which need the binaries beside the profile. */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -54,15 +54,6 @@ static int load(const struct profile *profile, const struct object_opener *opene
 	return source_lines_load(fd, object->path, root, offsets, nr, ret, why);
 }
 
-/* Where DWARF is silent a function is the smallest place worth a row. */
-static void fall_back(struct report_row *row)
-{
-	if (!row->function)
-		return;
-	row->offset = row->function->offset;
-	row->size = row->function->size;
-}
-
 /* Returns how many rows have a line now. */
 static size_t name_lines(struct report_row *rows, size_t nr, const struct source_lines *lines)
 {
@@ -70,11 +61,10 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 	size_t named = 0, i;
 
 	for (i = 0; i < nr; i++) {
-		line = lines ? source_lines_at(lines, i) : NULL;
-		if (!line || !line->file) {
-			fall_back(&rows[i]);
+		line = source_lines_at(lines, i);
+		rows[i].source = line;
+		if (!line->file)
 			continue;
-		}
 		rows[i].file = line->file;
 		rows[i].line = line->line;
 		if (line->function)
@@ -93,23 +83,20 @@ static int object_lines(const struct profile *profile, const struct object_opene
 	struct error why = { 0 };
 	int err;
 
-	if (object->kind != PROFILE_FILE) {
-		name_lines(first, nr, NULL);
+	if (object->kind != PROFILE_FILE)
 		return 0;
-	}
 	grown = reallocarray(rows->lines, rows->nr_lines + 1, sizeof(*grown));
 	if (!grown)
 		return -ENOMEM;
 	rows->lines = grown;
 	err = load(profile, opener, first, nr, &lines, &why);
-	if (!err)
-		rows->lines[rows->nr_lines++] = lines;
-	else
-		err = add_note(rows, "no source lines of %s", why.text);
-	if (!name_lines(first, nr, lines) && lines)
-		err = add_note(rows, "no source lines of %s: no debug information for what ran",
-			       object->path);
-	return err;
+	if (err)
+		return add_note(rows, "no source lines of %s", why.text);
+	rows->lines[rows->nr_lines++] = lines;
+	if (name_lines(first, nr, lines))
+		return 0;
+	return add_note(rows, "no source lines of %s: no debug information for what ran",
+			object->path);
 }
 
 static int compare_text(const char *a, const char *b)
@@ -154,12 +141,73 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 	return 0;
 }
 
+/* Where DWARF is silent a function is the smallest place worth a row. */
+static void fall_back(struct report_row *row)
+{
+	if (!row->function)
+		return;
+	row->offset = row->function->offset;
+	row->size = row->function->size;
+}
+
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err)
 {
 	int result = rows_find_lines(profile, opener, rows, err);
+	size_t i;
 
-	if (!result)
-		rows_merge(rows, compare_line);
-	return result;
+	if (result)
+		return result;
+	for (i = 0; i < rows->nr; i++)
+		if (!rows->rows[i].file)
+			fall_back(&rows->rows[i]);
+	rows_merge(rows, compare_line);
+	return 0;
+}
+
+/* One name may be of several functions: where their source begins tells them apart. */
+int row_compare_source(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->scattered != b->scattered)
+		return a->scattered ? -1 : 1;
+	if (!a->scattered)
+		return (a->offset > b->offset) - (a->offset < b->offset);
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return strcmp(a->name, b->name);
+}
+
+void row_take_source(struct report_row *row)
+{
+	const struct source_line *source = row->source;
+
+	row->file = NULL;
+	if (!source || !source->function) {
+		fall_back(row);
+		return;
+	}
+	row->name = source->function;
+	row->line = source->scope ? source->scope->line : 0;
+	row->inlined = source->caller ? row->ticks : 0;
+	row->scattered = true;
+	row->function = NULL;
+	row->offset = row->size = 0;
+}
+
+int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
+		    struct report_rows *rows, struct error *err)
+{
+	int result = rows_find_lines(profile, opener, rows, err);
+	size_t i;
+
+	if (result)
+		return result;
+	for (i = 0; i < rows->nr; i++)
+		row_take_source(&rows->rows[i]);
+	rows_merge(rows, row_compare_source);
+	return 0;
 }

@@ -26,6 +26,7 @@ extern const char *const report_by_words[];
 
 struct report_options {
 	enum report_by by;
+	bool inlined; /* REPORT_FUNCTIONS of the source: what was inlined apart from where it is */
 	enum report_format format;
 	uint64_t limit; /* rows at most; 0: all */
 	const char *object; /* only this one, by path or last component; NULL: all */

@@ -66,12 +66,14 @@ static void row_fields(const struct report *report, const struct report_row *row
 		return;
 	}
 	/* A line is compiled to several places. */
-	if (row->file)
+	if (row->file || row->scattered)
 		fputs(",,,", out);
 	else
 		fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset,
 			row_address(report->profile, row), row->size);
 	render_csv_field(out, row->name);
+	if (report->options->inlined)
+		fprintf(out, ",%" PRIu64, row->inlined);
 	if (report->options->by != REPORT_LINES)
 		return;
 	render_csv_field(out, row->file);
@@ -93,7 +95,8 @@ void render_csv(const struct report *report, FILE *out)
 	};
 	size_t i;
 
-	fprintf(out, "ticks,percent,%s,seconds\n", columns[report->options->by]);
+	fprintf(out, "ticks,percent,%s%s,seconds\n", columns[report->options->by],
+		report->options->inlined ? ",inlined" : "");
 	for (i = 0; i < report->nr; i++) {
 		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
 			row_percent(report->ns, &report->rows->rows[i]));

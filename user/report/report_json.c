@@ -53,10 +53,12 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	render_json_text(out, "function", row->name);
 	if (report->options->by == REPORT_LINES)
 		render_json_text(out, "file", row->file);
+	if (report->options->inlined)
+		render_json_u64(out, "inlined", row->inlined);
 	/* A line is compiled to several places. */
 	if (row->file) {
 		render_json_u64(out, "line", row->line);
-	} else {
+	} else if (!row->scattered) {
 		render_json_u64(out, "offset", row->offset);
 		render_json_u64(out, "address", row_address(report->profile, row));
 		render_json_u64(out, "size", row->size);

@@ -66,9 +66,9 @@ static void place(const struct report *report, const struct report_row *row, cha
 	}
 }
 
-/* The last column: a name, and for a bin how far behind the function's start. */
+/* The last column: a name, and behind it for a bin how far it is from the function's start. */
 static const char *name_of(const struct report *report, const struct report_row *row,
-			  char text[PLACE_MAX], char suffix[32])
+			   char text[PLACE_MAX], char suffix[32])
 {
 	*suffix = '\0';
 	if (report->options->by == REPORT_OBJECTS)
@@ -79,7 +79,9 @@ static const char *name_of(const struct report *report, const struct report_row 
 			place_offset(report, row, text);
 		return text;
 	}
-	if (report->options->by == REPORT_BINS && row->offset > row->function->offset)
+	if (row->inlined && row->inlined == row->ticks)
+		snprintf(suffix, 32, " (inlined)");
+	else if (report->options->by == REPORT_BINS && row->offset > row->function->offset)
 		snprintf(suffix, 32, "+0x%" PRIx64, row->offset - row->function->offset);
 	return row->name;
 }
@@ -92,9 +94,8 @@ static void put_detail(const struct report *report, const struct report_row *row
 	size_t length = strlen(suffix);
 
 	/* Of a path the end tells most, and of a name the beginning. */
-	(report->options->by == REPORT_OBJECTS ? text_write_tail :
-						 text_write)(out, name,
-							     width > length ? width - length : width);
+	(report->options->by == REPORT_OBJECTS ? text_write_tail : text_write)(
+		out, name, width > length ? width - length : width);
 	fputs(suffix, out);
 }
 
@@ -124,8 +125,8 @@ static void measure(const struct report *report, size_t *places, size_t *details
 			continue;
 		place(report, row, text);
 		*places = most(*places, text_columns(text));
-		*details = most(*details, text_columns(name_of(report, row, text, suffix)) +
-						  strlen(suffix));
+		*details = most(*details,
+				text_columns(name_of(report, row, text, suffix)) + strlen(suffix));
 	}
 }
 

@@ -44,7 +44,7 @@ static int compare_u64(uint64_t a, uint64_t b)
 	return (a > b) - (a < b);
 }
 
-static int compare_place(const void *left, const void *right)
+int row_compare_place(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
 
@@ -67,7 +67,9 @@ static int compare_heat(const void *left, const void *right)
 		return a->pid < b->pid ? -1 : 1;
 	if (a->cgroup && b->cgroup)
 		return strcmp(a->cgroup, b->cgroup);
-	return compare_place(a, b);
+	if (a->scattered && b->scattered && a->object == b->object)
+		return strcmp(a->name, b->name);
+	return row_compare_place(a, b);
 }
 
 static void add_row(struct report_row *sum, const struct report_row *row)
@@ -75,6 +77,7 @@ static void add_row(struct report_row *sum, const struct report_row *row)
 	sum->ticks += row->ticks;
 	sum->ns += row->ns;
 	sum->squares += row->squares;
+	sum->inlined += row->inlined;
 }
 
 static bool is_sorted(const struct report_rows *rows,
@@ -173,7 +176,7 @@ static int collect(const struct profile *profile, const struct report_options *o
 	}
 	profile_weights_free(weights);
 	if (!err)
-		rows_merge(rows, compare_place);
+		rows_merge(rows, row_compare_place);
 	return err;
 }
 
@@ -208,7 +211,7 @@ static void by_functions(struct report_rows *rows)
 		rows->rows[i].offset = function->offset;
 		rows->rows[i].size = function->size;
 	}
-	rows_merge(rows, compare_place);
+	rows_merge(rows, row_compare_place);
 }
 
 static void by_objects(struct report_rows *rows)
@@ -220,7 +223,7 @@ static void by_objects(struct report_rows *rows)
 						     .ticks = rows->rows[i].ticks,
 						     .ns = rows->rows[i].ns,
 						     .squares = rows->rows[i].squares };
-	rows_merge(rows, compare_place);
+	rows_merge(rows, row_compare_place);
 }
 
 static int check_options(const struct profile *profile, const struct report_options *options,
@@ -273,7 +276,9 @@ static int rows_by_place(const struct profile *profile, const struct report_opti
 
 	if (result)
 		return result;
-	if (options->by == REPORT_FUNCTIONS)
+	if (options->inlined)
+		result = rows_by_inlined(profile, &opener, rows, err);
+	else if (options->by == REPORT_FUNCTIONS)
 		by_functions(rows);
 	else if (options->by == REPORT_OBJECTS)
 		by_objects(rows);

@@ -24,6 +24,9 @@ struct report_row {
 	const char *name; /* the function's, or that of an inlined one */
 	const char *file;
 	uint32_t line;
+	const struct source_line *source; /* what DWARF says of its place */
+	bool scattered; /* a function of the source, wherever its code is: of no one place */
+	uint64_t inlined; /* of its ticks, those where it was inlined */
 	int64_t pid; /* by process: -1 for text of no single one */
 	const char *cgroup;
 };
@@ -57,16 +60,24 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
-/*
- * Gives such rows their source lines, from the objects' files. A row
- * without one is its function's from then on.
- */
+/* Gives such rows their source lines, from the objects' files. */
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
 
-/* The same, and a row for each line. */
+/* The same, and a row for each line; what has none is its function's. */
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err);
+
+/* The same, and a row for each function of the source, inlined ones too; likewise. */
+int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
+		    struct report_rows *rows, struct error *err);
+
+/* Makes a row with a source the row of its function there; without one it is its function's. */
+void row_take_source(struct report_row *row);
+
+/* The orders of bins, by place, and of such rows. */
+int row_compare_place(const void *left, const void *right);
+int row_compare_source(const void *left, const void *right);
 
 /* Rows of processes or cgroups, in place of those of bins; object_chosen() has its say. */
 int rows_by_split(const struct profile *profile, const struct report_options *options,

@@ -67,6 +67,6 @@ function showAccount(model) {
 		}
 	if (!profile.complete)
 		list.append(make('li', '', 'The profile is incomplete: its writer was stopped.'));
-	for (const note of profile.notes)
+	for (const note of [...profile.notes, ...(profile.inlined_notes || [])])
 		list.append(make('li', '', short(note, 1000)));
 }

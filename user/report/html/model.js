@@ -30,6 +30,10 @@ class Model {
 		this.offsets = new Float64Array(nr);
 		this.counts = new Float64Array(nr);
 		this.owners = new Int32Array(nr);
+		// Functions of the source: those that have numbers, and behind them those of the profile.
+		this.named = (this.profile.inlined || []).map(([object, name, inlined]) =>
+			({ object, name: inlined ? `${name} (inlined)` : name }));
+		this.sources = new Int32Array(this.profile.inlined ? nr : 0);
 		this.histograms = this.profile.histograms.map((h) => {
 			const from = at;
 
@@ -49,10 +53,18 @@ class Model {
 		};
 	}
 
+	// Numbers and how often each stands: [number, times, ...]
+	static unrun(runs, numbers, at) {
+		for (let i = 0; i < runs.length; at += runs[i + 1], i += 2)
+			numbers.fill(runs[i], at, at + runs[i + 1]);
+	}
+
 	readHistogram(h, at) {
 		const size = h.bytes_per_bin;
 		let place = h.offset, run = 0, owner = 0, next = 0;
 
+		if (h.inlined)
+			Model.unrun(h.inlined, this.sources, at);
 		for (let i = 0; i < h.bins.length; i += 2, at++) {
 			if (!run) {
 				owner = h.owners[next] - 1;
@@ -113,6 +125,7 @@ class Model {
 	sum() {
 		const make = (nr) => ({ ticks: new Float64Array(nr), time: new Float64Array(nr) });
 		const functions = make(this.functions.length), objects = make(this.objects.length);
+		const sources = make(this.sources.length ? this.named.length + this.functions.length : 0);
 		const process = new Map(), cgroup = new Map();
 
 		this.binned = { ticks: 0, time: 0 };
@@ -122,6 +135,10 @@ class Model {
 			for (let i = h.from; i < h.to; i++) {
 				functions.ticks[this.owners[i]] += this.counts[i];
 				functions.time[this.owners[i]] += this.counts[i] * h.weight;
+				if (sources.ticks.length) {
+					sources.ticks[this.source(i)] += this.counts[i];
+					sources.time[this.source(i)] += this.counts[i] * h.weight;
+				}
 				ticks += this.counts[i];
 			}
 			objects.ticks[h.object] += ticks;
@@ -138,10 +155,33 @@ class Model {
 		}
 		this.rows = {
 			functions: Model.rowsOf(functions, this.functions),
+			inlined: Model.rowsOf(sources, sources.ticks.length ? [...this.named, ...this.functions] : []),
 			objects: Model.rowsOf(objects, this.objects),
 			process: Model.splitsOf(process),
 			cgroup: Model.splitsOf(cgroup),
 		};
+	}
+
+	// The function of the source that a bin is of.
+	source(bin) {
+		return this.sources[bin] ? this.sources[bin] - 1 : this.named.length + this.owners[bin];
+	}
+
+	// The function that has the most of a function of the source.
+	ownerOf(source) {
+		const sums = new Map();
+		let best = 0;
+
+		if (source >= this.named.length)
+			return source - this.named.length;
+		for (const h of this.chosen)
+			for (let i = h.from; i < h.to; i++)
+				if (this.source(i) === source)
+					sums.set(this.owners[i], (sums.get(this.owners[i]) || 0) + this.counts[i]);
+		for (const [owner, ticks] of sums)
+			if (ticks > (sums.get(best) || 0))
+				best = owner;
+		return best;
 	}
 
 	static rowsOf(sums, of) {

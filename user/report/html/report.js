@@ -2,7 +2,7 @@
 // The page of a profile: what is chosen, and who is told.
 'use strict';
 
-const NAMES_OF_ROWS = { functions: 'functions', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
+const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
 
 class Page {
 	constructor(profile) {
@@ -51,12 +51,16 @@ class Page {
 		const named = (title, name, full, value = full) => ({ title, name, value,
 			fill: (cell, row) => fillName(cell, value(row), full(row)) });
 
-		if (this.by === 'functions')
+		if (this.isOfFunctions())
 			return [...figures, named('Function', 'name', (row) => row.of.name),
 				named('Object', 'object', path, (row) => basename(path(row)))];
 		if (this.by === 'objects')
 			return [...figures, named('Kind', 'kind', (row) => row.of.kind), named('Object', 'name', path)];
 		return [...figures, named(this.by === 'process' ? 'Process' : 'Cgroup', 'name', (row) => row.name)];
+	}
+
+	isOfFunctions() {
+		return this.by === 'functions' || this.by === 'inlined';
 	}
 
 	matches(row) {
@@ -70,8 +74,8 @@ class Page {
 	showTable() {
 		const rows = this.model.rows[this.by];
 		const found = rows.filter((row) => this.matches(row) &&
-			(this.object === null || this.by !== 'functions' || row.of.object === this.object));
-		const words = ['functions', 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
+			(this.object === null || !this.isOfFunctions() || row.of.object === this.object));
+		const words = ['functions', ...(this.model.rows.inlined.length ? ['inlined'] : []), 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
 
 		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word]]), this.by, (word) => this.showBy(word));
 		this.table.setRows(found);
@@ -92,6 +96,8 @@ class Page {
 	openRow(row, go) {
 		if (this.by === 'functions')
 			this.openFunction(row.id, false, go);
+		else if (this.by === 'inlined')
+			this.openFunction(this.model.ownerOf(row.id), false, go);
 		else if (this.by === 'objects')
 			this.openObject(row.id, go);
 		else if (go)

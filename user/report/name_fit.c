@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/name_fit.h"
+
+#include <stdbool.h>
+#include <string.h>
+
+#define ANONYMOUS "(anonymous namespace)"
+
+/* What compilers append to the name of a copy or a part of a function. */
+static bool is_suffix(const char *rest)
+{
+	static const char *const suffixes[] = {
+		".constprop.", ".isra.", ".part.",	".cold",
+		".lto_priv.",  ".llvm.", ".localalias", " [clone ."
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++)
+		if (!strncmp(rest, suffixes[i], strlen(suffixes[i])))
+			return true;
+	return false;
+}
+
+static bool is_operator(const char *function, const char *at)
+{
+	static const char word[] = "operator";
+	size_t length = strlen(word);
+
+	return (size_t)(at - function) >= length && !strncmp(at - length, word, length);
+}
+
+/* Behind the bracket that closes the one at text; NULL: none does, as of operator<. */
+static const char *behind_bracket(const char *text)
+{
+	size_t depth = 0;
+
+	for (; *text; text++) {
+		if (strchr("<([{", *text))
+			depth++;
+		else if (strchr(">)]}", *text) && !--depth)
+			return text + 1;
+	}
+	return NULL;
+}
+
+static enum name_fit fit_from_start(const char *function, const char *name)
+{
+	size_t length = strlen(name);
+	const char *rest = function + length;
+
+	if (!length || strncmp(function, name, length) != 0)
+		return NAME_OTHER;
+	if (!*rest)
+		return NAME_EXACT;
+	if (*rest == '(')
+		return NAME_WITHOUT_PARAMETERS;
+	if (is_suffix(rest))
+		return NAME_WITHOUT_SUFFIX;
+	if (*rest != '<' || is_operator(function, rest))
+		return NAME_OTHER;
+	rest = behind_bracket(rest);
+	return rest && (!*rest || *rest == '(' || is_suffix(rest)) ? NAME_WITHOUT_ARGUMENTS :
+								     NAME_OTHER;
+}
+
+/* Behind the next "::" that is in no bracket, or NULL. */
+static const char *next_component(const char *text)
+{
+	while (text && *text) {
+		if (text[0] == ':' && text[1] == ':')
+			return text + 2;
+		if (!strncmp(text, ANONYMOUS, strlen(ANONYMOUS)))
+			text += strlen(ANONYMOUS);
+		else if (*text == '(')
+			return NULL;
+		else if (*text == '<')
+			text = behind_bracket(text);
+		else
+			text++;
+	}
+	return NULL;
+}
+
+enum name_fit name_fit(const char *function, const char *name)
+{
+	enum name_fit fit = fit_from_start(function, name);
+	const char *component = function;
+
+	while (!fit && (component = next_component(component)))
+		if (fit_from_start(component, name))
+			fit = NAME_UNQUALIFIED;
+	return fit;
+}
+
+size_t name_last_component(const char *function)
+{
+	const char *last = function, *next;
+
+	while ((next = next_component(last)))
+		last = next;
+	return (size_t)(last - function);
+}
+
+size_t name_length(const char *function)
+{
+	const char *last = function + name_last_component(function);
+	size_t length;
+
+	for (length = 0; last[length]; length++) {
+		bool bracket = strchr("<(", last[length]) && !is_operator(last, last + length);
+
+		if (length && (bracket || is_suffix(last + length)))
+			break;
+	}
+	return (size_t)(last - function) + length;
+}
