@@ -14,9 +14,9 @@ for by in functions objects lines; do
 	"$bin" diff --by "$by" "$a" "$a" >"$work/out" && grep -q '^changed   0 of ' "$work/out"
 	verdict $? "diff_same_$by"
 done
-"$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +work +main'
+"$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +0\.021 +0\.522 +work +main'
 verdict $? diff_text
-"$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,$'
+"$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,,0\.021063189,0\.521564680$'
 verdict $? diff_csv
 "$bin" diff --format json "$a" "$b" | python3 -c '
 import json, sys
@@ -28,7 +28,8 @@ verdict $? diff_json
 import json, sys
 table = json.load(sys.stdin)
 sides = [{"ticks": 930, "cpu_ns": 1515000000, "period_ns": 1000000}, {"ticks": 1060, "period_ns": 1003009}]
-assert [table["old"], table["new"]] == sides, table
+assert [{key: table[side][key] for key in sides[i]} for i, side in enumerate(("old", "new"))] == sides, table
+assert table["old"]["file"].endswith("/split.json") and table["new"]["title"].startswith("./work "), table
 old = {row["function"]: row["old"]["percent"] for row in table["rows"]}
 assert abs(old["aeMain"] - 39.815) < 0.001 and abs(old["spin"] - 31.343) < 0.001, old'
 verdict $? diff_json_cpu_time
@@ -42,6 +43,13 @@ above() {
 expect diff_above 1 'bpfprofil: diff: 1 of 5 rows grew by more than 40 % of the time' above
 expect diff_usage 2 'bpfprofil: diff: two profiles, not 1
 try: bpfprofil diff --help' "$bin" diff "$a"
+expect diff_bad_map 2 "bpfprofil: diff: --map 'work': must be OLD=NEW" "$bin" diff --map work "$a" "$b"
+expect diff_no_map 1 "bpfprofil: diff: --map: 'x': not in the new profile
+try: bpfprofil report --by objects" "$bin" diff --map work=x "$a" "$b"
+sed 's:/usr/bin/work:/usr/bin/play:; s:00ff12ab:11ff12ab:' "$a" >"$work/renamed"
+"$bin" diff "$a" "$work/renamed" | grep -q '^note      work is only in the old, play only in the new: --map work=play compares them$' &&
+	[ "$("$bin" diff --map work=play "$a" "$work/renamed" | grep -c '^changed   0 of ')" -eq 1 ]
+verdict $? diff_map
 expect diff_no_file 1 "bpfprofil: diff: $work/no: No such file or directory" "$bin" diff "$a" "$work/no"
 
 exit "$script_status"

@@ -75,10 +75,11 @@ static void check_written(const struct diff *diff, enum report_format format)
 
 static void check_diff(const struct profile *old, const struct profile *new, enum report_by by)
 {
+	const struct diff_options options = { .by = by, .old_name = "old", .new_name = "new" };
 	struct error err = { "", "" };
 	struct diff diff = { 0 };
 
-	if (diff_build(old, new, by, &diff, &err)) {
+	if (diff_build(old, new, &options, &diff, &err)) {
 		fuzz_check_refusal(&err);
 	} else {
 		fuzz_check(diff_above(&diff, 0) <= diff.nr, "of all rows");

@@ -11,6 +11,8 @@
 #include "report/noise.h"
 #include "sample.h"
 
+static const struct diff_options by_functions = { .by = REPORT_FUNCTIONS };
+
 #define FUNCTIONS 40
 #define RUNS 100
 
@@ -86,7 +88,7 @@ static size_t heavy_changes(const double *before, const double *after, double hz
 
 	make_heavy(old, n);
 	make_heavy(new, n);
-	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
 	nr = diff.significant;
 	*grew = false;
 	for (i = 0; i < nr; i++)
@@ -158,7 +160,7 @@ static double p_of(const char *name, size_t histogram, int64_t more)
 	cr_assert_eq(profile_load("tests/golden/split.json", &old, &err), 0, "%s", err.text);
 	cr_assert_eq(profile_load("tests/golden/split.json", &new, &err), 0, "%s", err.text);
 	new->histograms[histogram].bins[0].count += (uint64_t)more;
-	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
 	for (i = 0; i < diff.nr; i++)
 		if (!strcmp(diff.rows[i].name, name))
 			p = diff.rows[i].probability;
@@ -246,7 +248,7 @@ Test(diff, text_is_found_again)
 	new->histograms[3].offset += 0x200000;
 	new->histograms[2].offset += 0x1000000;
 	new->functions[1].offset += 0x1000000;
-	cr_assert_eq(diff_build(old, new, REPORT_FUNCTIONS, &diff, &err), 0, "%s", err.text);
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
 	cr_expect_eq(diff.nr, 5);
 	for (i = 0; i < diff.nr; i++) {
 		cr_expect_eq(diff.rows[i].change, 0, "%s", diff.rows[i].name);
@@ -256,4 +258,97 @@ Test(diff, text_is_found_again)
 	diff_free(&diff);
 	profile_free(old);
 	profile_free(new);
+}
+
+/* --- objects of other names ------------------------------------------------------------------------- */
+
+/* The first object's path in the old and the new profile, and another one's in the new. */
+struct names {
+	const char *old, *new, *other;
+};
+
+static void rename_object(struct profile *profile, size_t i, const char *path)
+{
+	free(profile->objects[i].path);
+	profile->objects[i].path = strdup(path);
+	free(profile->objects[i].build_id);
+	profile->objects[i].build_id = NULL;
+	profile->objects[i].kind = PROFILE_FILE;
+}
+
+/* Rows of the first object that have ticks on both sides. */
+static size_t paired(const struct names *names, const struct diff_options *options, char *note)
+{
+	struct profile *old = sample_profile(), *new = sample_profile();
+	struct error err = { 0 };
+	struct diff diff;
+	size_t i, nr = 0;
+
+	rename_object(old, 0, names->old);
+	rename_object(new, 0, names->new);
+	if (names->other)
+		rename_object(new, 2, names->other);
+	cr_assert_eq(diff_build(old, new, options, &diff, &err), 0, "%s", err.text);
+	for (i = 0; i < diff.nr; i++)
+		nr += !strcmp(diff.rows[i].object, names->new) && diff.rows[i].old.ticks &&
+		      diff.rows[i].new.ticks;
+	snprintf(note, 128, "%s", diff.nr_notes ? diff.notes[0] : "");
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+	return nr;
+}
+
+static void check_paired(const char *old, const char *new, bool wanted)
+{
+	char note[128], text[128];
+
+	cr_expect_eq(paired(&(struct names){ old, new, NULL }, &by_functions, note) > 0, wanted,
+		     "%s, %s", old, new);
+	snprintf(text, sizeof(text),
+		 wanted ? "%s of the old is compared as %s" :
+			  "%s is only in the old, %s only in the new: --map ",
+		 strrchr(old, '/') + 1, strrchr(new, '/') + 1);
+	cr_expect_eq(strncmp(note, text, strlen(text)), 0, "%s, not %s", note, text);
+}
+
+Test(diff, versions_are_not_names)
+{
+	check_paired("/usr/lib/libx.so.1.2.3", "/usr/lib/libx.so.1.3", true);
+	check_paired("/usr/lib/libx-2.36.so", "/usr/lib/libx-2.37.so", true);
+	check_paired("/usr/bin/python3.11", "/opt/bin/python3.12", true);
+	check_paired("/opt/app-1.0.2", "/opt/app-1.1", true);
+	check_paired("/opt/app", "/opt/app-2", true);
+	check_paired("/usr/lib/libx.so.1", "/usr/lib/liby.so.1", false);
+	check_paired("/usr/lib/libx.so.1", "/usr/bin/libx", false);
+	check_paired("/usr/lib/cc1", "/usr/lib/cc1plus", false);
+}
+
+/* libx.so.1 of both is the same, whatever else there is. */
+Test(diff, a_name_comes_before_a_version)
+{
+	char note[128];
+
+	cr_expect_gt(paired(&(struct names){ "/lib/libx.so.1", "/lib/libx.so.1", "/lib/libx.so.2" },
+			    &by_functions, note),
+		     0);
+	cr_expect_str_empty(note);
+}
+
+Test(diff, maps)
+{
+	const struct diff_map maps[] = { { "before", "/opt/after" } };
+	struct diff_options options = { .maps = maps, .nr_maps = 1 };
+	struct profile *profile = sample_profile();
+	struct error err = { 0 };
+	struct diff diff;
+	char note[128];
+
+	cr_expect_gt(paired(&(struct names){ "/bin/before", "/opt/after", NULL }, &options, note),
+		     0);
+	cr_expect_str_empty(note);
+	cr_assert_eq(diff_build(profile, profile, &options, &diff, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "--map: 'before': not in the old profile");
+	diff_free(&diff);
+	profile_free(profile);
 }

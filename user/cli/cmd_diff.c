@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "cli/command.h"
@@ -13,11 +14,20 @@
 
 #define TEXT_ROWS 40
 
+/* --map, each time it is given. */
+struct diff_maps {
+	struct diff_map *maps;
+	size_t nr;
+	size_t capacity;
+};
+
 struct diff_arguments {
 	unsigned int by; /* enum report_by: its first three */
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
+	bool wide;
 	double fail_above; /* NAN: not asked for */
+	struct diff_maps maps;
 	const char *html;
 };
 
@@ -30,6 +40,25 @@ static int set_percent(const struct opt *opt, const char *value, void *field, st
 
 	if (parse_double(value, percent) || *percent < 0 || *percent > 100)
 		return opt_bad(opt, value, err, "not a number from 0 to 100");
+	return 0;
+}
+
+/* The words' memory is that of the command line, whose '=' becomes an end. */
+static int set_map(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	char *equals = strchr(value, '=');
+	struct diff_maps *maps = field;
+	void *array = maps->maps;
+	int code;
+
+	if (!equals || equals == value || !equals[1])
+		return opt_bad(opt, value, err, "must be OLD=NEW");
+	code = grow(&array, &maps->capacity, maps->nr + 1, sizeof(*maps->maps));
+	if (code)
+		return error_errno(err, code, "--%s", opt->name);
+	*equals = '\0';
+	maps->maps = array;
+	maps->maps[maps->nr++] = (struct diff_map){ value, equals + 1 };
 	return 0;
 }
 
@@ -63,6 +92,17 @@ static const struct opt diff_opts[] = {
 		  "did, and that is not noise",
 	  .set = set_percent,
 	  .field = FIELD(fail_above) },
+	{ .name = "map",
+	  .arg = "OLD=NEW",
+	  .help = "compare the program or library OLD as NEW, each by its path or the last "
+		  "component of it; may repeat",
+	  .set = set_map,
+	  .field = FIELD(maps) },
+	{ .name = "wide",
+	  .help = "cut no row",
+	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
+	  .set = opt_set_flag,
+	  .field = FIELD(wide) },
 	{ 0 }
 };
 
@@ -78,6 +118,7 @@ static int write_table(const struct diff *diff, const struct diff_arguments *arg
 		.format = arguments->format,
 		.limit = arguments->limit,
 		.color = color_enabled(stdout),
+		.width = table_width(stdout, arguments->wide),
 	};
 
 	result_begin();
@@ -109,14 +150,19 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	return EXIT_FAILURE;
 }
 
-static int compare(const struct profile *old, const struct profile *new,
+static int compare(const struct profile *old, const struct profile *new, char *const *names,
 		   const struct diff_arguments *arguments)
 {
+	const struct diff_options options = { .by = arguments->by,
+					      .maps = arguments->maps.maps,
+					      .nr_maps = arguments->maps.nr,
+					      .old_name = names[0],
+					      .new_name = names[1] };
 	struct error err = { 0 };
 	struct diff diff;
 	int status = EXIT_FAILURE;
 
-	if (diff_build(old, new, arguments->by, &diff, &err))
+	if (diff_build(old, new, &options, &diff, &err))
 		print_command_error("diff", &err);
 	else
 		status = write_diff(&diff, arguments);
@@ -124,33 +170,55 @@ static int compare(const struct profile *old, const struct profile *new,
 	return status;
 }
 
+/* Whether the words make sense together. */
+static bool check_arguments(const struct diff_arguments *arguments, int files)
+{
+	const char *option = arguments->format		    ? "format" :
+			     arguments->limit != UINT64_MAX ? "limit" :
+			     arguments->wide		    ? "wide" :
+							      NULL;
+
+	if (files != 2) {
+		print_message("bpfprofil diff --help", "diff: two profiles, not %d", files);
+		return false;
+	}
+	if (!arguments->html || !option)
+		return true;
+	print_message("leaving it out", "diff: --html: takes no --%s, the page shows all", option);
+	return false;
+}
+
+static int read_and_compare(char *const *names, const struct diff_arguments *arguments)
+{
+	struct profile *old = NULL, *new = NULL;
+	struct error err = { 0 };
+	int status = EXIT_FAILURE;
+
+	if (profile_load(names[0], &old, &err) || profile_load(names[1], &new, &err))
+		print_command_error("diff", &err);
+	else
+		status = compare(old, new, names, arguments);
+	profile_free(old);
+	profile_free(new);
+	return status;
+}
+
 static int run(int argc, char **argv)
 {
 	struct diff_arguments arguments = { .limit = UINT64_MAX, .fail_above = NAN };
-	struct profile *old = NULL, *new = NULL;
-	int first, status = EXIT_FAILURE;
-	struct error err = { 0 };
+	int first, status;
 
 	if (!command_parse(&command_diff, argc, argv, &arguments, &first, &status))
-		return status;
-	if (argc - first != 2) {
-		print_message("bpfprofil diff --help", "diff: two profiles, not %d", argc - first);
-		return EXIT_USAGE;
-	}
-	if (arguments.html && (arguments.format || arguments.limit != UINT64_MAX)) {
-		print_message("leaving it out", "diff: --html: takes no --%s, the page shows all",
-			      arguments.format ? "format" : "limit");
-		return EXIT_USAGE;
+		goto out;
+	if (!check_arguments(&arguments, argc - first)) {
+		status = EXIT_USAGE;
+		goto out;
 	}
 	if (arguments.limit == UINT64_MAX)
 		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
-	status = EXIT_FAILURE;
-	if (profile_load(argv[first], &old, &err) || profile_load(argv[first + 1], &new, &err))
-		print_command_error("diff", &err);
-	else
-		status = compare(old, new, &arguments);
-	profile_free(old);
-	profile_free(new);
+	status = read_and_compare(argv + first, &arguments);
+out:
+	free(arguments.maps.maps);
 	return status;
 }
 
@@ -158,6 +226,8 @@ static const struct command_example diff_examples[] = {
 	{ "what a change made slower", "bpfprofil diff before.json after.json" },
 	{ "fail a build when a function takes 2 % of the time more",
 	  "bpfprofil diff --fail-above 2 main.json branch.json" },
+	{ "two programs, of which one is the other's successor",
+	  "bpfprofil diff --map app-old=app-new before.json after.json" },
 	{ "the same as a page to sort and search",
 	  "bpfprofil diff --html changes.html before.json after.json" },
 	{ 0 },

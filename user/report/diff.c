@@ -7,89 +7,15 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/diff_impl.h"
 #include "report/noise.h"
-#include "report/rows.h"
 #include "report/text.h"
-
-/* One profile and where its objects stand in the comparison. */
-struct side {
-	const struct profile *profile;
-	struct report_rows rows;
-	const struct profile_object **as; /* for each object the one it is compared as */
-	double ns; /* its time in all */
-	double unit; /* nanoseconds of a tick, in the mean over the time in rows */
-};
-
-struct diff_text {
-	struct side old, new;
-};
 
 static int compare_text(const char *a, const char *b)
 {
 	if (!a || !b)
 		return (a != NULL) - (b != NULL);
 	return strcmp(a, b);
-}
-
-/* --- objects ------------------------------------------------------------------------------------ */
-
-static bool same_build(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->kind == b->kind && a->build_id && b->build_id &&
-	       !strcmp(a->build_id, b->build_id);
-}
-
-/* Of one kind there is one, whatever process or boot it is of. */
-static bool same_path(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
-}
-
-static bool same_name(const struct profile_object *a, const struct profile_object *b)
-{
-	return a->kind == b->kind && !strcmp(text_basename(a->path), text_basename(b->path));
-}
-
-static const struct profile_object *
-find(const struct profile *profile, const struct profile_object *object,
-     bool (*same)(const struct profile_object *a, const struct profile_object *b))
-{
-	size_t i;
-
-	for (i = 0; i < profile->nr_objects; i++)
-		if (same(&profile->objects[i], object))
-			return &profile->objects[i];
-	return NULL;
-}
-
-/* The object that stands for this one: in the new profile, or else in the old one. */
-static const struct profile_object *stand_in(const struct diff_text *text,
-					     const struct profile_object *object)
-{
-	const struct profile *profiles[] = { text->new.profile, text->old.profile };
-	const struct profile_object *found = NULL;
-	size_t i;
-
-	for (i = 0; i < 2 && !found; i++) {
-		found = find(profiles[i], object, same_build);
-		if (!found)
-			found = find(profiles[i], object, same_path);
-		if (!found)
-			found = find(profiles[i], object, same_name);
-	}
-	return found;
-}
-
-static int map_objects(const struct diff_text *text, struct side *side)
-{
-	size_t i;
-
-	side->as = calloc(side->profile->nr_objects + 1, sizeof(*side->as));
-	if (!side->as)
-		return -ENOMEM;
-	for (i = 0; i < side->profile->nr_objects; i++)
-		side->as[i] = stand_in(text, &side->profile->objects[i]);
-	return 0;
 }
 
 /* --- rows --------------------------------------------------------------------------------------- */
@@ -112,7 +38,7 @@ static double mean_unit(const struct report_rows *rows)
 	return unit_of(ns, squares);
 }
 
-static int load(struct diff_text *text, struct side *side, enum report_by by, struct error *err)
+static int load(struct diff_profile *side, enum report_by by, struct error *err)
 {
 	const struct report_options options = { .by = by, .target = REPORT_ALL_TARGETS };
 	int code = rows_build(side->profile, &options, &side->rows, err);
@@ -121,11 +47,11 @@ static int load(struct diff_text *text, struct side *side, enum report_by by, st
 		return code;
 	side->ns = rows_ns(side->profile, &options);
 	side->unit = mean_unit(&side->rows);
-	return map_objects(text, side) ? error_errno(err, -ENOMEM, "diff") : 0;
+	return 0;
 }
 
 /* OBJECT+0xOFFSET is no name: another build has other text there. All such text is one row. */
-static const char *comparable_name(const struct side *side, const struct report_row *row)
+static const char *comparable_name(const struct diff_profile *side, const struct report_row *row)
 {
 	const struct profile_object *object = &side->profile->objects[row->object];
 	const char *base = text_basename(object->path);
@@ -137,7 +63,7 @@ static const char *comparable_name(const struct side *side, const struct report_
 	return NULL;
 }
 
-static struct diff_row make_row(const struct side *side, const struct report_row *row,
+static struct diff_row make_row(const struct diff_profile *side, const struct report_row *row,
 				enum report_by by)
 {
 	struct diff_row made = { .object = side->as[row->object]->path };
@@ -149,13 +75,13 @@ static struct diff_row make_row(const struct side *side, const struct report_row
 	return made;
 }
 
-static void add_rows(struct diff *diff, const struct side *side, bool is_new)
+static void add_rows(struct diff *diff, const struct diff_profile *side, bool is_new)
 {
 	size_t i;
 
 	for (i = 0; i < side->rows.nr; i++) {
 		const struct report_row *row = &side->rows.rows[i];
-		struct diff_row made = make_row(side, row, diff->by);
+		struct diff_row made = make_row(side, row, diff->options->by);
 		struct diff_side *figures = is_new ? &made.new : &made.old;
 
 		figures->ticks = row->ticks;
@@ -211,8 +137,8 @@ static void add_up(struct diff *diff)
  * A row has as many ticks as its time would have of one weight, if it varies as much. Where it has
  * none on one side, they are as coarse there, beside the others', as on the side where it has some.
  */
-static double row_unit(const struct side *side, const struct diff_side *row,
-		       const struct side *other, const struct diff_side *there)
+static double row_unit(const struct diff_profile *side, const struct diff_side *row,
+		       const struct diff_profile *other, const struct diff_side *there)
 {
 	double unit = unit_of(row->ns, row->squares), coarse;
 
@@ -284,20 +210,22 @@ static int compare_change(const void *left, const void *right)
 	return compare_place(left, right);
 }
 
-int diff_build(const struct profile *old, const struct profile *new, enum report_by by,
-	       struct diff *ret, struct error *err)
+int diff_build(const struct profile *old, const struct profile *new,
+	       const struct diff_options *options, struct diff *ret, struct error *err)
 {
 	struct diff_text *text = calloc(1, sizeof(*text));
 	int code;
 
-	*ret = (struct diff){ .old = old, .new = new, .by = by, .text = text };
+	*ret = (struct diff){ .old = old, .new = new, .options = options, .text = text };
 	if (!text)
 		return error_errno(err, -ENOMEM, "diff");
 	text->old.profile = old;
 	text->new.profile = new;
-	code = load(text, &text->old, by, err);
+	code = load(&text->old, options->by, err);
 	if (!code)
-		code = load(text, &text->new, by, err);
+		code = load(&text->new, options->by, err);
+	if (!code)
+		code = diff_pair_objects(ret, err);
 	if (code)
 		return code;
 	ret->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*ret->rows));
@@ -315,12 +243,17 @@ int diff_build(const struct profile *old, const struct profile *new, enum report
 
 void diff_free(struct diff *diff)
 {
+	size_t i;
+
 	if (diff->text) {
 		rows_free(&diff->text->old.rows);
 		rows_free(&diff->text->new.rows);
 		free(diff->text->old.as);
 		free(diff->text->new.as);
 	}
+	for (i = 0; i < diff->nr_notes; i++)
+		free(diff->notes[i]);
+	free(diff->notes);
 	free(diff->text);
 	free(diff->rows);
 }

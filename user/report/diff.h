@@ -30,18 +30,35 @@ struct diff_row {
 /* The corrected probability below which a change counts as one. */
 #define DIFF_LEVEL 0.01
 
+/* An object of the old profile and the one of the new that it is compared as: paths or their ends. */
+struct diff_map {
+	const char *old, *new;
+};
+
+struct diff_options {
+	enum report_by by; /* functions, objects or lines */
+	const struct diff_map *maps;
+	size_t nr_maps;
+	const char *old_name, *new_name; /* of the profiles' files, for the reader; or NULL */
+};
+
 struct diff {
 	const struct profile *old, *new;
-	enum report_by by;
+	const struct diff_options *options;
 	struct diff_row *rows; /* changes that are none of noise first, the largest first */
 	size_t nr;
 	size_t significant;
+	char **notes; /* sentences on which objects are compared as which */
+	size_t nr_notes;
 	struct diff_text *text; /* owns what rows point to */
 };
 
-/* By functions, objects or lines. 0 or a negative errno; diff_free() in either case. */
-int diff_build(const struct profile *old, const struct profile *new, enum report_by by,
-	       struct diff *ret, struct error *err);
+/*
+ * 0 or a negative errno; diff_free() in either case. -EINVAL: a map names what is not in a profile.
+ * The options outlive the diff.
+ */
+int diff_build(const struct profile *old, const struct profile *new,
+	       const struct diff_options *options, struct diff *ret, struct error *err);
 void diff_free(struct diff *diff);
 
 /* How many rows have a share that grew by more than percent of the time, and not by noise. */

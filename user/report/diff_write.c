@@ -17,20 +17,64 @@ static size_t shown(const struct diff *diff, const struct report_options *option
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-static void heading_side(const struct profile *profile, const char *label, FILE *out)
+/* Seconds take room from the names: there are some where there is this much. */
+#define SECONDS_WIDTH 100
+#define FIGURE_COLUMNS 34 /* shares, change and P */
+#define SECOND_COLUMNS 20
+
+struct layout {
+	bool seconds;
+	bool color;
+	size_t object, line, name; /* columns that these may have; 0: nothing is cut */
+	size_t object_pad, line_pad; /* that what is behind them begins at */
+};
+
+static void heading_side(const struct profile *profile, const char *label, const char *name,
+			 FILE *out)
 {
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };
 
 	fprintf(out, "%-10s", label);
+	if (name) {
+		text_write(out, name, 0);
+		fputs(": ", out);
+	}
 	render_ticks(profile, &options, out);
 	fputc('\n', out);
 }
 
-static size_t put_line(const struct diff_row *row, FILE *out)
+static void heading(const struct diff *diff, FILE *out)
 {
-	return row->file ? text_write(out, row->file, 0) +
-				   (size_t)fprintf(out, ":%" PRIu32, row->line) :
-			   0;
+	size_t i;
+
+	heading_side(diff->old, "old", diff->options->old_name, out);
+	heading_side(diff->new, "new", diff->options->new_name, out);
+	for (i = 0; i < diff->nr_notes; i++) {
+		fprintf(out, "%-10s", "note");
+		text_write(out, diff->notes[i], 0);
+		fputc('\n', out);
+	}
+	fprintf(out, "%-10s%zu of %zu rows beyond noise, at %g %% for all together\n\n", "changed",
+		diff->significant, diff->nr, 100 * DIFF_LEVEL);
+}
+
+static const char *name_of(const struct diff_row *row)
+{
+	return row->name ? row->name : NO_SYMBOL;
+}
+
+/* "FILE:LINE" in at most so many columns. */
+static size_t put_line(const struct diff_row *row, size_t width, FILE *out)
+{
+	char number[16];
+	size_t length;
+
+	if (!row->file)
+		return 0;
+	length = (size_t)snprintf(number, sizeof(number), ":%" PRIu32, row->line);
+	length += text_write_tail(out, row->file, width > length ? width - length : 0);
+	fputs(number, out);
+	return length;
 }
 
 static size_t line_columns(const struct diff_row *row)
@@ -40,30 +84,68 @@ static size_t line_columns(const struct diff_row *row)
 		       0;
 }
 
-/* Of the columns that names follow; a name that is longer pushes what is behind it. */
-struct place_columns {
-	size_t object;
-	size_t line;
-};
-
-static size_t widen(size_t columns, size_t needed)
+static size_t most(size_t a, size_t b)
 {
-	if (needed > PLACE_COLUMNS)
-		needed = PLACE_COLUMNS;
-	return needed > columns ? needed : columns;
+	return a > b ? a : b;
 }
 
-static struct place_columns measure(const struct diff *diff, size_t nr)
+static size_t least(size_t a, size_t b)
 {
-	struct place_columns columns = { .object = strlen("OBJECT"), .line = strlen("LINE") };
+	return a < b ? a : b;
+}
+
+/* What the longest of the rows need. */
+static struct layout measure(const struct diff *diff, size_t nr)
+{
+	struct layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		columns.object =
-			widen(columns.object, text_columns(text_basename(diff->rows[i].object)));
-		columns.line = widen(columns.line, line_columns(&diff->rows[i]));
+		const struct diff_row *row = &diff->rows[i];
+
+		layout.object = most(layout.object, text_columns(text_basename(row->object)));
+		layout.line = most(layout.line, line_columns(row));
+		layout.name = most(layout.name, text_columns(name_of(row)));
 	}
-	return columns;
+	if (diff->options->by != REPORT_LINES)
+		layout.line = 0;
+	return layout;
+}
+
+/* Names have the room that is there; where it is not enough, each at least its part of it. */
+static void fit(const struct diff *diff, size_t width, struct layout *layout)
+{
+	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;
+
+	width = most(width, FIGURE_COLUMNS + SECOND_COLUMNS + 30);
+	room = width - FIGURE_COLUMNS - (layout->seconds ? SECOND_COLUMNS : 0);
+	if (diff->options->by == REPORT_OBJECTS) {
+		layout->object = room;
+		return;
+	}
+	room -= gaps;
+	part = room / (diff->options->by == REPORT_LINES ? 4 : 3);
+	layout->object =
+		least(layout->object, most(part, room - least(room, layout->name + layout->line)));
+	layout->line =
+		least(layout->line, most(part, room - least(room, layout->object + layout->name)));
+	layout->name = room - layout->object - layout->line;
+}
+
+static struct layout lay_out(const struct diff *diff, const struct report_options *options,
+			     size_t nr)
+{
+	struct layout layout = measure(diff, nr);
+
+	layout.seconds = !options->width || options->width >= SECONDS_WIDTH;
+	layout.color = options->color;
+	if (options->width)
+		fit(diff, options->width, &layout);
+	layout.object_pad = least(layout.object, options->width ? SIZE_MAX : PLACE_COLUMNS);
+	layout.line_pad = least(layout.line, options->width ? SIZE_MAX : PLACE_COLUMNS);
+	if (!options->width)
+		layout.object = layout.line = layout.name = 0;
+	return layout;
 }
 
 static void pad(size_t used, size_t columns, FILE *out)
@@ -71,25 +153,26 @@ static void pad(size_t used, size_t columns, FILE *out)
 	fprintf(out, "%*s", used < columns ? (int)(columns - used) + 2 : 2, "");
 }
 
-static void place(const struct diff *diff, const struct diff_row *row,
-		  const struct place_columns *columns, FILE *out)
+static void place(const struct diff *diff, const struct diff_row *row, const struct layout *layout,
+		  FILE *out)
 {
-	if (diff->by == REPORT_OBJECTS) {
-		text_write(out, row->object, 0);
+	if (diff->options->by == REPORT_OBJECTS) {
+		text_write_tail(out, row->object, layout->object);
 		return;
 	}
-	pad(text_write(out, text_basename(row->object), 0), columns->object, out);
-	if (diff->by == REPORT_LINES)
-		pad(put_line(row, out), columns->line, out);
-	text_write(out, row->name ? row->name : NO_SYMBOL, 0);
+	pad(text_write_tail(out, text_basename(row->object), layout->object), layout->object_pad,
+	    out);
+	if (diff->options->by == REPORT_LINES)
+		pad(put_line(row, layout->line, out), layout->line_pad, out);
+	text_write(out, name_of(row), layout->name);
 }
 
 static void text_row(const struct diff *diff, const struct diff_row *row,
-		     const struct place_columns *columns, bool color, FILE *out)
+		     const struct layout *layout, FILE *out)
 {
-	const char *mark = !color || !row->significant ? "" :
-			   row->change > 0	       ? COLOR_HOT :
-							 COLOR_WARM;
+	const char *mark = !layout->color || !row->significant ? "" :
+			   row->change > 0		       ? COLOR_HOT :
+								 COLOR_WARM;
 
 	fprintf(out, "%6.2f%% %6.2f%% %s%+7.2f%s ", row->old.percent, row->new.percent, mark,
 		row->change, *mark ? COLOR_END : "");
@@ -99,31 +182,38 @@ static void text_row(const struct diff *diff, const struct diff_row *row,
 		fprintf(out, "%8.4f  ", row->probability);
 	else
 		fputs("   noise  ", out);
-	place(diff, row, columns, out);
+	if (layout->seconds)
+		fprintf(out, "%8.3f  %8.3f  ", row->old.ns / 1e9, row->new.ns / 1e9);
+	place(diff, row, layout, out);
 	fputc('\n', out);
+}
+
+static void headings(const struct diff *diff, const struct layout *layout, FILE *out)
+{
+	fprintf(out, "%s%7s %7s %7s %8s  ", layout->color ? COLOR_DIM : "", "OLD", "NEW", "CHANGE",
+		"P");
+	if (layout->seconds)
+		fprintf(out, "%8s  %8s  ", "OLD s", "NEW s");
+	if (diff->options->by == REPORT_OBJECTS)
+		fputs("OBJECT", out);
+	else
+		fprintf(out, "%-*s  ", (int)layout->object_pad, "OBJECT");
+	if (diff->options->by == REPORT_LINES)
+		fprintf(out, "%-*s  ", (int)layout->line_pad, "LINE");
+	if (diff->options->by != REPORT_OBJECTS)
+		fputs("FUNCTION", out);
+	fprintf(out, "%s\n", layout->color ? COLOR_END : "");
 }
 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
 {
 	size_t i, nr = shown(diff, options);
-	struct place_columns columns = measure(diff, nr);
+	const struct layout layout = lay_out(diff, options, nr);
 
-	heading_side(diff->old, "old", out);
-	heading_side(diff->new, "new", out);
-	fprintf(out, "%-10s%zu of %zu rows beyond noise, at %g %% for all together\n\n", "changed",
-		diff->significant, diff->nr, 100 * DIFF_LEVEL);
-	fprintf(out, "%s%7s %7s %7s %8s  ", options->color ? COLOR_DIM : "", "OLD", "NEW", "CHANGE",
-		"P");
-	if (diff->by == REPORT_FUNCTIONS)
-		fprintf(out, "%-*s  FUNCTION", (int)columns.object, "OBJECT");
-	else if (diff->by == REPORT_LINES)
-		fprintf(out, "%-*s  %-*s  FUNCTION", (int)columns.object, "OBJECT",
-			(int)columns.line, "LINE");
-	else
-		fputs("OBJECT", out);
-	fprintf(out, "%s\n", options->color ? COLOR_END : "");
+	heading(diff, out);
+	headings(diff, &layout, out);
 	for (i = 0; i < nr; i++)
-		text_row(diff, &diff->rows[i], &columns, options->color, out);
+		text_row(diff, &diff->rows[i], &layout, out);
 	if (nr < diff->nr)
 		fprintf(out, "\n%zu of %zu rows; --limit 0 shows all.\n", nr, diff->nr);
 }
@@ -135,7 +225,7 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 	size_t i, nr = shown(diff, options);
 
 	fputs("old_ticks,old_percent,new_ticks,new_percent,change,probability,significant,object,"
-	      "function,file,line\n",
+	      "function,file,line,old_seconds,new_seconds\n",
 	      out);
 	for (i = 0; i < nr; i++) {
 		const struct diff_row *row = &diff->rows[i];
@@ -147,9 +237,10 @@ static void write_csv(const struct diff *diff, const struct report_options *opti
 		render_csv_field(out, row->name);
 		render_csv_field(out, row->file);
 		if (row->file)
-			fprintf(out, ",%" PRIu32 "\n", row->line);
+			fprintf(out, ",%" PRIu32, row->line);
 		else
-			fputs(",\n", out);
+			fputc(',', out);
+		fprintf(out, ",%.9f,%.9f\n", row->old.ns / 1e9, row->new.ns / 1e9);
 	}
 }
 
@@ -157,6 +248,8 @@ static void json_side(FILE *out, const char *name, const struct diff_side *side)
 {
 	fprintf(out, "\"%s\": { \"ticks\": %" PRIu64 ", \"percent\": ", name, side->ticks);
 	json_text_double(out, side->percent);
+	fputs(", \"seconds\": ", out);
+	json_text_double(out, side->ns / 1e9);
 	fputs(" }, ", out);
 }
 
@@ -171,7 +264,7 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	json_text_double(out, row->probability);
 	fprintf(out, ", \"significant\": %s", row->significant ? "true" : "false");
 	render_json_text(out, "object", row->object);
-	if (diff->by != REPORT_OBJECTS)
+	if (diff->options->by != REPORT_OBJECTS)
 		render_json_text(out, "function", row->name);
 	if (row->file) {
 		render_json_text(out, "file", row->file);
@@ -180,7 +273,23 @@ static void json_row(const struct diff *diff, const struct diff_row *row, FILE *
 	fputs(" }", out);
 }
 
-static void json_profile(FILE *out, const char *name, const struct profile *profile)
+/* What was profiled, in a word: its command, or its targets' names. */
+static void json_title(FILE *out, const struct profile *profile)
+{
+	char title[256] = "";
+	size_t i, used = 0;
+
+	for (i = 0; profile->command && profile->command[i] && used < sizeof(title); i++)
+		used += (size_t)snprintf(title + used, sizeof(title) - used, "%s%s", i ? " " : "",
+					 profile->command[i]);
+	for (i = 0; !profile->command && i < profile->nr_targets && used < sizeof(title); i++)
+		used += (size_t)snprintf(title + used, sizeof(title) - used, "%s%s", i ? ", " : "",
+					 profile->targets[i].name);
+	render_json_text(out, "title", title);
+}
+
+static void json_profile(FILE *out, const char *name, const struct profile *profile,
+			 const char *file)
 {
 	uint64_t cpu_ns;
 
@@ -188,20 +297,37 @@ static void json_profile(FILE *out, const char *name, const struct profile *prof
 	if (profile_cpu_time(profile, &cpu_ns))
 		render_json_u64(out, "cpu_ns", cpu_ns);
 	render_json_u64(out, "period_ns", profile->sampling.period_ns);
+	render_json_text(out, "file", file);
+	render_json_text(out, "started", profile->started);
+	json_title(out, profile);
 	fputs(" }", out);
+}
+
+static void json_notes(const struct diff *diff, FILE *out)
+{
+	size_t i;
+
+	fputs("\"notes\": [", out);
+	for (i = 0; i < diff->nr_notes; i++) {
+		fputs(i ? ", " : "", out);
+		json_text_string(out, diff->notes[i]);
+	}
+	fputs("],\n  ", out);
 }
 
 static void write_json(const struct diff *diff, const struct report_options *options, FILE *out)
 {
 	size_t i, nr = shown(diff, options);
 
-	fprintf(out, "{ \"by\": \"%s\", \"level\": ", report_by_words[diff->by]);
+	fprintf(out, "{ \"by\": \"%s\", \"level\": ", report_by_words[diff->options->by]);
 	json_text_double(out, DIFF_LEVEL);
 	fputs(",\n  ", out);
-	json_profile(out, "old", diff->old);
-	fputs(", ", out);
-	json_profile(out, "new", diff->new);
-	fprintf(out, ",\n  \"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
+	json_profile(out, "old", diff->old, diff->options->old_name);
+	fputs(",\n  ", out);
+	json_profile(out, "new", diff->new, diff->options->new_name);
+	fputs(",\n  ", out);
+	json_notes(diff, out);
+	fprintf(out, "\"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
 		diff->significant);
 	for (i = 0; i < nr; i++) {
 		fputs(i ? ",\n    " : "\n    ", out);

@@ -1,0 +1,258 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Which object of one profile is which of the other. */
+#include <ctype.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "report/diff_impl.h"
+#include "report/text.h"
+#include "symbol/regions.h"
+
+/* From this share on an object without a counterpart is worth a word. */
+#define WORTH_A_WORD 5
+
+typedef bool (*same_object)(const struct profile_object *a, const struct profile_object *b);
+
+static bool same_build(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && a->build_id && b->build_id &&
+	       !strcmp(a->build_id, b->build_id);
+}
+
+/* Of one kind there is one, whatever process or boot it is of. */
+static bool same_path(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
+}
+
+static bool same_name(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && !strcmp(text_basename(a->path), text_basename(b->path));
+}
+
+/* A name without its version: libx.so of libx-1.2.so.3, app of app-1.2, python of python3.11. */
+struct stem {
+	const char *name;
+	size_t length;
+	bool library;
+};
+
+static struct stem stem_of(const struct profile_object *object)
+{
+	const char *base = text_basename(object->path), *so = strstr(base, ".so");
+	struct stem stem = { base, strlen(base), so && (!so[3] || so[3] == '.') };
+	size_t length;
+
+	if (stem.library)
+		stem.length = (size_t)(so - base);
+	length = stem.length;
+	while (length && (isdigit((unsigned char)base[length - 1]) || base[length - 1] == '.'))
+		length--;
+	if (length && length < stem.length && strchr("-_", base[length - 1]))
+		length--;
+	stem.length = length ? length : stem.length;
+	return stem;
+}
+
+static bool same_stem(const struct profile_object *a, const struct profile_object *b)
+{
+	struct stem x = stem_of(a), y = stem_of(b);
+
+	return a->kind == PROFILE_FILE && b->kind == PROFILE_FILE && x.library == y.library &&
+	       x.length == y.length && !strncmp(x.name, y.name, x.length);
+}
+
+static const struct profile_object *find(const struct profile *profile,
+					 const struct profile_object *object, same_object same)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (same(&profile->objects[i], object))
+			return &profile->objects[i];
+	return NULL;
+}
+
+/* The same object beyond doubt. */
+static const struct profile_object *counterpart(const struct profile *profile,
+						const struct profile_object *object)
+{
+	static const same_object ways[] = { same_build, same_path, same_name };
+	const struct profile_object *found = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]) && !found; i++)
+		found = find(profile, object, ways[i]);
+	return found;
+}
+
+/* --- what is said ---------------------------------------------------------------------------------- */
+
+static int note(struct diff *diff, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static int note(struct diff *diff, const char *format, ...)
+{
+	char **grown = reallocarray(diff->notes, diff->nr_notes + 1, sizeof(*grown));
+	va_list args;
+	int length;
+
+	if (!grown)
+		return -ENOMEM;
+	diff->notes = grown;
+	va_start(args, format);
+	length = vasprintf(&grown[diff->nr_notes], format, args);
+	va_end(args);
+	if (length < 0)
+		return -ENOMEM;
+	diff->nr_notes++;
+	return 0;
+}
+
+static double percent_of(const struct diff_profile *side, size_t object)
+{
+	double percent = 0;
+	size_t i;
+
+	for (i = 0; i < side->rows.nr; i++)
+		if (side->rows.rows[i].object == object)
+			percent += row_percent(side->ns, &side->rows.rows[i]);
+	return percent;
+}
+
+/* The hottest program or library that the other profile has not; NULL: none is hot. */
+static const struct profile_object *alone(const struct diff_profile *side,
+					  const struct diff_profile *other)
+{
+	const struct profile_object *hottest = NULL;
+	double most = WORTH_A_WORD, percent;
+	size_t i, j;
+
+	for (i = 0; i < side->profile->nr_objects; i++) {
+		const struct profile_object *object = &side->profile->objects[i];
+
+		for (j = 0; j < other->profile->nr_objects; j++)
+			if (other->as[j] == side->as[i])
+				break;
+		if (object->kind != PROFILE_FILE || j < other->profile->nr_objects)
+			continue;
+		percent = percent_of(side, i);
+		if (percent < most)
+			continue;
+		most = percent;
+		hottest = object;
+	}
+	return hottest;
+}
+
+/* A program that was renamed would be all of the change. */
+static int note_alone(struct diff *diff)
+{
+	const struct profile_object *old = alone(&diff->text->old, &diff->text->new);
+	const struct profile_object *new = alone(&diff->text->new, &diff->text->old);
+	const char *a, *b;
+
+	if (!old || !new)
+		return 0;
+	a = text_basename(old->path);
+	b = text_basename(new->path);
+	return note(diff, "%s is only in the old, %s only in the new: --map %s=%s compares them", a,
+		    b, a, b);
+}
+
+/* --- pairs ------------------------------------------------------------------------------------------ */
+
+static const struct profile_object *named(const struct profile *profile, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (object_has_name(&profile->objects[i], name))
+			return &profile->objects[i];
+	return NULL;
+}
+
+static int check_maps(const struct diff *diff, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < diff->options->nr_maps; i++) {
+		const struct diff_map *map = &diff->options->maps[i];
+		bool has_old = named(diff->old, map->old);
+
+		if (has_old && named(diff->new, map->new))
+			continue;
+		error_set(err, -EINVAL, "--map: '%.256s': not in the %s profile",
+			  has_old ? map->new : map->old, has_old ? "new" : "old");
+		error_hint(err, "bpfprofil report --by objects");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct profile_object *mapped(const struct diff *diff,
+					   const struct profile_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < diff->options->nr_maps; i++)
+		if (object_has_name(object, diff->options->maps[i].old))
+			return named(diff->new, diff->options->maps[i].new);
+	return NULL;
+}
+
+/* One of another version, that the old profile has not. */
+static const struct profile_object *of_other_version(const struct diff *diff,
+						     const struct profile_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < diff->new->nr_objects; i++) {
+		const struct profile_object *other = &diff->new->objects[i];
+
+		if (same_stem(object, other) && !counterpart(diff->old, other))
+			return other;
+	}
+	return NULL;
+}
+
+static int pair_old(struct diff *diff, size_t i)
+{
+	const struct profile_object *object = &diff->old->objects[i];
+	const struct profile_object **as = &diff->text->old.as[i];
+
+	*as = mapped(diff, object);
+	if (!*as)
+		*as = counterpart(diff->new, object);
+	if (*as)
+		return 0;
+	*as = of_other_version(diff, object);
+	if (*as)
+		return note(diff, "%s of the old is compared as %s", text_basename(object->path),
+			    text_basename((*as)->path));
+	*as = counterpart(diff->old, object);
+	return 0;
+}
+
+int diff_pair_objects(struct diff *diff, struct error *err)
+{
+	struct diff_text *text = diff->text;
+	int code = check_maps(diff, err);
+	size_t i;
+
+	if (code)
+		return code;
+	text->old.as = calloc(diff->old->nr_objects + 1, sizeof(*text->old.as));
+	text->new.as = calloc(diff->new->nr_objects + 1, sizeof(*text->new.as));
+	if (!text->old.as || !text->new.as)
+		return error_errno(err, -ENOMEM, "diff");
+	for (i = 0; !code && i < diff->old->nr_objects; i++)
+		code = pair_old(diff, i);
+	for (i = 0; i < diff->new->nr_objects; i++)
+		text->new.as[i] = counterpart(diff->new, &diff->new->objects[i]);
+	if (!code)
+		code = note_alone(diff);
+	return code ? error_errno(err, code, "diff") : 0;
+}
