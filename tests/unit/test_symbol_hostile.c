@@ -226,6 +226,28 @@ Test(hostile, line_table)
 	close(fd);
 }
 
+/* A folder of 2 MB and 380,000 files in it: libdw would join them to 760 GB. */
+Test(hostile, line_folders)
+{
+	uint64_t offset = fixture_mark("base", 1);
+	struct source_lines *lines;
+	struct error err = { 0 };
+	long before;
+	int fd;
+
+	fixture_shell("perl -e 'print pack(\"VvVC*\", 3900027, 4, 3900021, 1, 1, 1, 251, 14, 13, "
+		      "0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1), \"a\" x 2000000, \"\\0\\0\", "
+		      "\"b\\0\\1\\0\\0\" x 380000, \"\\0\"' >lines && "
+		      "objcopy --update-section .debug_line=lines base folders");
+	before = memory_peak_kib();
+	fd = fixture_open("folders");
+	cr_assert_eq(source_lines_load(fd, "/folders", "", &offset, 1, &lines, &err), -E2BIG);
+	cr_assert_str_eq(err.text, "/folders: debug information that takes more than 512 MiB of "
+				   "memory");
+	cr_assert_lt(memory_peak_kib() - before, 640L << 10);
+	close(fd);
+}
+
 /* Whoever has the file may cut it short, or write to it, at any time. */
 Test(hostile, changes)
 {

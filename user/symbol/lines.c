@@ -4,8 +4,10 @@
 #include <errno.h>
 #include <limits.h>
 #include <setjmp.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -71,6 +73,49 @@ int line_job_step(struct line_job *job)
 	return cpu_time_ns() > job->until_ns ? -E2BIG : 0;
 }
 
+/* Of this process, as RLIMIT_DATA counts them. */
+static uint64_t data_bytes(void)
+{
+	unsigned long pages = 0;
+	char line[128];
+
+	if (read_first_line("/proc/self/statm", line, sizeof(line)) ||
+	    sscanf(line, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * libdw joins each file of a line table with its folder's name: some megabytes of hostile ones make
+ * terabytes. It cannot be told to stop, but it stops when there is no memory.
+ */
+static void limit_memory(struct line_job *job)
+{
+	struct rlimit limit;
+
+	job->data_before = data_bytes();
+	if (!job->data_before || getrlimit(RLIMIT_DATA, &job->limit_before))
+		return;
+	limit = job->limit_before;
+	if (limit.rlim_cur > job->data_before + LINE_MEMORY_MAX)
+		limit.rlim_cur = job->data_before + LINE_MEMORY_MAX;
+	job->limited = !setrlimit(RLIMIT_DATA, &limit);
+}
+
+/* Whether a lack of memory is the limit's, before what took it is let go. */
+static int lift_limit(struct line_job *job, int code)
+{
+	if (!job->limited)
+		return code;
+	job->limited = false;
+	setrlimit(RLIMIT_DATA, &job->limit_before);
+	if (code != -ENOMEM || data_bytes() < job->data_before + LINE_MEMORY_MAX / 2)
+		return code;
+	return error_set(&job->lines->why, -E2BIG,
+			 "debug information that takes more than %d MiB of memory",
+			 LINE_MEMORY_MAX >> 20);
+}
+
 static int run_job(struct line_job *job)
 {
 	jmp_buf environment;
@@ -78,11 +123,15 @@ static int run_job(struct line_job *job)
 
 	out_of_memory = &environment;
 	if (setjmp(environment))
-		return -ENOMEM;
+		return lift_limit(job, -ENOMEM);
 	errno = 0;
 	job->until_ns = cpu_time_ns() + LINE_JOB_SECONDS * 1000000000ULL;
 	code = line_job_reopen(job);
-	return code ? code : line_units_resolve(job);
+	if (code)
+		return code;
+	/* After the sections are unpacked, which have a limit of their own. */
+	limit_memory(job);
+	return lift_limit(job, line_units_resolve(job));
 }
 
 static int compare_places(const void *left, const void *right)

@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/resource.h>
 
 #include <elfutils/libdw.h>
 
@@ -76,6 +77,9 @@ struct line_job {
 	Dwarf *shared_dwarf;
 	Elf_Data *line_programs; /* .debug_line */
 	uint64_t until_ns; /* of this thread's CPU time */
+	bool limited; /* memory is, until the job is done */
+	uint64_t data_before;
+	struct rlimit limit_before;
 	size_t steps;
 	size_t nr_units;
 	size_t nr_functions;
@@ -96,6 +100,7 @@ enum {
 	LINE_JOB_SECONDS = 30, /* of CPU time, for one object */
 	LINE_UNITS_MAX = 1 << 18, /* libdw holds about a kilobyte of each */
 	LINE_PROGRAM_MAX = 4 << 20, /* bytes of one unit: libdw makes a hundred of each */
+	LINE_MEMORY_MAX = 512 << 20, /* bytes that libdw makes of one object's sections */
 	LINE_FUNCTIONS_MAX = 1 << 20, /* that cover a place that was asked for */
 };
 
