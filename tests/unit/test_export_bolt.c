@@ -55,6 +55,20 @@ static const struct bolt_name *named(const struct bolt_names *names, const char 
 	return NULL;
 }
 
+/* Anybody's file may have any number of symbols without a size: to look at each is enough. */
+Test(export_bolt, many_at_one_address, .timeout = 60)
+{
+	struct bolt_names names;
+
+	fixture_shell("perl -e 'print \".text\\n\"; print \"a$_:\\n\" for 1 .. 500000; "
+		      "print \"nop\\nb: ret\\n\"' >many.s && gcc -shared -nostdlib -o program many.s");
+	names = load();
+	cr_assert_eq(names.nr, 2);
+	cr_assert_eq(names.all[0].size, 1);
+	cr_assert_str_eq(names.all[1].name, "b/1");
+	bolt_names_free(&names);
+}
+
 Test(export_bolt, names)
 {
 	const struct bolt_name *first, *second;

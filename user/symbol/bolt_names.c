@@ -152,26 +152,31 @@ static char *bolt_name(const struct raw_symbol *raw)
 	return asprintf(&name, "%s/%zu", raw->name, raw->number) < 0 ? NULL : name;
 }
 
-/* Assembly has symbols without a type, or without a size: they last until the next. */
-static uint64_t size_of(const struct reading *reading, size_t i)
+/*
+ * Assembly has symbols without a type, or without a size: they last until the next. Any number of
+ * them may be at one address.
+ */
+static void bound_unsized(struct reading *reading)
 {
-	const struct raw_symbol *raw = &reading->all[i];
-	uint64_t size = raw->symbol.st_size ? raw->symbol.st_size : raw->rest;
+	uint64_t next = UINT64_MAX, at;
+	size_t i;
 
-	for (i++; !raw->symbol.st_size && i < reading->nr; i++)
-		if (reading->all[i].symbol.st_value > raw->symbol.st_value)
-			break;
-	if (!raw->symbol.st_size && i < reading->nr &&
-	    reading->all[i].symbol.st_value - raw->symbol.st_value < size)
-		size = reading->all[i].symbol.st_value - raw->symbol.st_value;
-	return size;
+	for (i = reading->nr; i--;) {
+		struct raw_symbol *raw = &reading->all[i];
+
+		at = raw->symbol.st_value;
+		if (i + 1 < reading->nr && reading->all[i + 1].symbol.st_value > at)
+			next = reading->all[i + 1].symbol.st_value;
+		if (!raw->symbol.st_size)
+			raw->symbol.st_size = next - at < raw->rest ? next - at : raw->rest;
+	}
 }
 
 static int add_name(struct bolt_names *names, const struct reading *reading, size_t i)
 {
 	const struct bolt_name *last = names->nr ? &names->all[names->nr - 1] : NULL;
 	const struct raw_symbol *raw = &reading->all[i];
-	struct bolt_name added = { .size = size_of(reading, i) };
+	struct bolt_name added = { .size = raw->symbol.st_size };
 
 	if (!raw->text || !elf_image_offset(&reading->image, raw->symbol.st_value, &added.offset))
 		return 0;
@@ -207,6 +212,7 @@ static int load(struct reading *reading, const char *path, struct bolt_names *re
 		return error_set(err, -ENODATA, "%.200s: no symbol table", path);
 	if (!code && reading->nr)
 		number_locals(reading);
+	bound_unsized(reading);
 	for (i = 0; !code && i < reading->nr; i++)
 		code = add_name(ret, reading, i);
 	ret->relocations = has_relocations(&reading->image);
