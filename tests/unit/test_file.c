@@ -486,6 +486,49 @@ static ssize_t read_file(const char *path, char *buffer, size_t size, struct err
 	return done < 0 ? done : (ssize_t)filled;
 }
 
+/* Until it fails. */
+static uint64_t read_away(const char *command, int wanted)
+{
+	static char buffer[1 << 20];
+	FILE *pipe = popen(command, "r");
+	struct input *in;
+	struct error err;
+	uint64_t bytes = 0;
+	ssize_t done;
+
+	cr_assert_not_null(pipe);
+	cr_assert_eq(input_open_fd(dup(fileno(pipe)), "in", &in, &err), 0, "%s", err.text);
+	while ((done = input_read(in, buffer, sizeof(buffer), &err)) > 0)
+		bytes += (uint64_t)done;
+	cr_assert_eq(done, wanted, "%s", err.text);
+	input_close(in);
+	pclose(pipe);
+	return bytes;
+}
+
+Test(file, bombs)
+{
+	static char buffer[1 << 20];
+	struct input *in;
+	struct error err;
+	uint64_t bytes = 0;
+	ssize_t done;
+
+	cr_assert_eq(system("head -c 200000000 /dev/zero | gzip -1 >bomb.gz"), 0);
+	cr_assert_eq(input_open("bomb.gz", &in, &err), 0, "%s", err.text);
+	while ((done = input_read(in, buffer, sizeof(buffer), &err)) > 0)
+		bytes += (uint64_t)done;
+	cr_assert_eq(done, -EFBIG);
+	cr_assert_str_eq(err.text, "bomb.gz: unpacks to more than 100 times its size");
+	cr_assert_lt(bytes, 180000000);
+	input_close(in);
+	/* Of a pipe the size is not known; what is not packed is as large as it is. */
+	cr_assert_eq(read_away("cat bomb.gz", 0), 200000000);
+	cr_assert_eq(read_away("cat bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz", -EFBIG),
+		     1UL << 30);
+	cr_assert_eq(read_away("head -c 200000000 /dev/zero", 0), 200000000);
+}
+
 Test(file, compressed)
 {
 	static char buffer[200000];

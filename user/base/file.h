@@ -65,12 +65,25 @@ bool output_has_time(const char *pattern);
 /* A file to read, compressed by gzip or not; "-" is standard input. */
 struct input;
 
+/*
+ * What deflate makes of a profile is an eighth; of one byte over and over, a thousandth. Root may be
+ * reading what anybody packed.
+ */
+enum {
+	INPUT_UNPACKED_FREE = 64 << 20, /* bytes, however they were packed */
+	INPUT_PACKING_MAX = 100, /* times its size, beyond that */
+	INPUT_UNPACKED_PIPE = 1 << 30, /* bytes, where the size is not known */
+};
+
 int input_open(const char *path, struct input **ret, struct error *err);
 
 /* As input_open() of a descriptor, which is the input's from then on, also when this fails. */
 int input_open_fd(int fd, const char *name, struct input **ret, struct error *err);
 
-/* Bytes read, 0 at the end, or a negative errno: -ENODATA when gzip data end too early. */
+/*
+ * Bytes read, 0 at the end, or a negative errno: -ENODATA when gzip data end too early, -EFBIG when
+ * they unpack to too much.
+ */
 ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *err);
 
 /* What to call it in messages. */

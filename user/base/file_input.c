@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -15,6 +16,7 @@
 struct input {
 	char *name;
 	gzFile gz; /* passes through what is not compressed */
+	uint64_t read; /* bytes, unpacked */
 };
 
 static int open_gz(struct input *in, int fd)
@@ -88,6 +90,23 @@ static int read_failed(const struct input *in, int zlib_error, int saved, struct
 	}
 }
 
+/* Somebody else's file may be all the same byte. */
+static int check_unpacked(const struct input *in, struct error *err)
+{
+	z_off_t packed;
+
+	if (in->read <= INPUT_UNPACKED_FREE || gzdirect(in->gz))
+		return 0;
+	packed = gzoffset(in->gz);
+	if (packed < 0 && in->read > INPUT_UNPACKED_PIPE)
+		return error_set(err, -EFBIG, "%s: unpacks to more than %d MiB, which a file may",
+				 in->name, INPUT_UNPACKED_PIPE >> 20);
+	if (packed < 0 || in->read - INPUT_UNPACKED_FREE <= (uint64_t)packed * INPUT_PACKING_MAX)
+		return 0;
+	return error_set(err, -EFBIG, "%s: unpacks to more than %d times its size", in->name,
+			 INPUT_PACKING_MAX);
+}
+
 ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *err)
 {
 	int zlib_error = Z_OK;
@@ -97,8 +116,10 @@ ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *er
 	errno = 0;
 	done = gzread(in->gz, buffer, size > INT_MAX ? INT_MAX : (unsigned int)size);
 	saved = errno;
-	if (done > 0)
-		return done;
+	if (done > 0) {
+		in->read += (uint64_t)done;
+		return check_unpacked(in, err) ?: done;
+	}
 	/* At an early end gzread() hands out what it has, and says so only afterwards. */
 	gzerror(in->gz, &zlib_error);
 	if (zlib_error == Z_OK || (!done && zlib_error == Z_STREAM_END))
