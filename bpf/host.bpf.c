@@ -286,28 +286,51 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* A running process that is a target: all its threads, each as if it had just begun. */
+/* As whom a thread that runs is wanted: its process is a target, or a child of one that is followed. */
+static __always_inline bool wanted(struct task_struct *task, struct attached *ret)
+{
+	struct task_struct *parent = task->real_parent;
+	u32 pid = task->tgid;
+	struct attached *as = bpf_map_lookup_elem(&attached, &pid);
+	struct follow *from;
+
+	if (as) {
+		*ret = *as;
+		return true;
+	}
+	from = parent ? follow_of(parent) : NULL;
+	if (!from || from->flags & (FOLLOW_BY_PLACE | FOLLOW_NO_CHILDREN))
+		return false;
+	ret->target = from->target;
+	ret->flags = 0;
+	return true;
+}
+
+/*
+ * Running processes that are targets, and what they forked before: all their threads, each as if it
+ * had just begun. A child may come by before its parent, and what nobody follows yet forks on: so
+ * this goes over all threads until it finds nobody new.
+ */
 SEC("?iter/task")
 int profil_attach(struct bpf_iter__task *ctx)
 {
 	struct task_struct *task = ctx->task;
 	struct follow fresh = {}, *follow;
-	struct attached *as;
-	u32 pid;
+	struct attached as;
 
 	if (!task)
 		return 0;
-	pid = task->tgid;
-	as = bpf_map_lookup_elem(&attached, &pid);
-	if (!as)
+	follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	if ((follow && !(follow->flags & FOLLOW_BY_PLACE)) || !wanted(task, &as))
 		return 0;
 	fresh.mm = settled_mm(task);
 	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!follow)
 		return 0; /* user space looks whether it is there */
-	follow->target = as->target;
-	follow->flags = as->flags;
+	follow->target = as.target;
+	follow->flags = as.flags;
 	follow->split = task_split(task);
+	cpu_time.attached++;
 	return 0;
 }
 

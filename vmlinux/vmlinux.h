@@ -205,6 +205,7 @@ struct task_struct {
 	struct mm_struct *mm;
 	s32 pid;
 	s32 tgid;
+	struct task_struct *real_parent;
 	struct task_struct *group_leader;
 	struct pid *thread_pid;
 	struct signal_struct *signal;

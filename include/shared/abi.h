@@ -256,7 +256,7 @@ struct cpu_time {
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
 	__u32 zombies; /* exiting threads that it found */
-	__u32 pad;
+	__u32 attached; /* threads that are followed since it came by */
 	__u64 exits; /* followed threads that began to exit, and that were freed since */
 	__u64 freed;
 };

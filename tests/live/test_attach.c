@@ -167,6 +167,101 @@ Test(live_attach, no_children)
 	live_end(&live);
 }
 
+static bool has_pid(struct json_object *doc, long pid)
+{
+	struct json_object *histograms = doc_get(doc, "histograms");
+	size_t i;
+
+	for (i = 0; i < json_object_array_length(histograms); i++)
+		if (doc_number(json_object_array_get_idx(histograms, i), "pid") == (uint64_t)pid)
+			return true;
+	return false;
+}
+
+/* A shell that sleeps, its child that burns, and its grandchild that does. */
+static void attach_to_family(struct live *live, const char *option, long pids[3])
+{
+	const char *names[3] = { live_path(live, "shell"), live_path(live, "child"),
+				 live_path(live, "grandchild") };
+	struct child shell, child;
+	struct child_end end;
+	char pid[PID_TEXT];
+	int i;
+
+	child_start(&shell, NULL,
+		    ARGS("sh", "-c",
+			 "echo $$ > $1; \"$0\" $2 & sh -c '\"$0\" $1 & wait' \"$0\" $3 & wait",
+			 WORKLOAD("forever"), names[0], names[1], names[2]));
+	for (i = 0; i < 3; i++)
+		pids[i] = number_in_file(names[i]);
+	attach_start(live, &child,
+		     ARGS("--pid", pid_text((pid_t)pids[0], pid), "--split", "process",
+			  "--duration", "1.5", option));
+	attach_end(live, &child, 0);
+	kill(shell.pid, SIGKILL);
+	for (i = 1; i < 3; i++)
+		kill((pid_t)pids[i], SIGKILL);
+	child_finish(&shell, &end);
+	child_end_free(&end);
+}
+
+Test(live_attach, descendants_that_run)
+{
+	struct live live;
+	long pids[3];
+
+	NEED_ROOT();
+	live_begin(&live);
+	attach_to_family(&live, NULL, pids);
+	cr_expect(has_pid(live.doc, pids[1]), "the child has no tick");
+	cr_expect(has_pid(live.doc, pids[2]), "the grandchild has no tick");
+	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
+	live_end(&live);
+}
+
+Test(live_attach, no_descendants_that_run)
+{
+	struct live live;
+	long pids[3];
+
+	NEED_ROOT();
+	live_begin(&live);
+	attach_to_family(&live, "--no-children", pids);
+	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
+	cr_expect(strstr(live.end.err, "No tick: nothing of it ran."), "%s", live.end.err);
+	live_end(&live);
+}
+
+/* What is forked while it attaches, by one that it has not come to yet, is followed too. */
+Test(live_attach, descendants_that_are_born)
+{
+	const char *file;
+	struct child shell, child;
+	struct child_end end;
+	char pid[PID_TEXT];
+	struct live live;
+	int i;
+
+	NEED_ROOT();
+	live_begin(&live);
+	file = live_path(&live, "shell");
+	child_start(&shell, NULL,
+		    ARGS("sh", "-c",
+			 "echo $$ > $1; sh -c 'while [ -f $1 ]; do \"$0\" 20; done' \"$0\" $1 & "
+			 "wait",
+			 WORKLOAD("three"), file));
+	pid_text((pid_t)number_in_file(file), pid);
+	for (i = 0; i < 5; i++) {
+		attach_start(&live, &child, ARGS("--pid", pid, "--duration", "0.3"));
+		attach_end(&live, &child, 0);
+		cr_expect_gt(doc_object(live.doc, "file", "/three"), 0, "try %d", i);
+	}
+	unlink(file);
+	child_finish(&shell, &end);
+	child_end_free(&end);
+	live_end(&live);
+}
+
 /* The kernel gives its pid to the thread that executes, a hundred times; that is no end of it. */
 Test(live_attach, thread_that_execs)
 {

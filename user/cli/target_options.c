@@ -58,11 +58,11 @@ const struct opt target_opts[] = {
 	{ .name = "pid",
 	  .arg = "PID[,PID...]",
 	  .value = VALUE_PIDS,
-	  .help = "these processes, with all threads and what they fork from now on; may repeat, "
-		  "as may the others",
+	  .help = "these processes, with all threads and descendants, those that run and those "
+		  "to come; may repeat, as may the others",
 	  .set = set_pid },
 	{ .name = "no-children",
-	  .help = "of these processes not what they fork",
+	  .help = "of these processes no descendants",
 	  .set = opt_set_flag,
 	  .field = offsetof(struct target_options, no_children) },
 	{ .name = "cgroup",

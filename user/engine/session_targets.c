@@ -180,12 +180,20 @@ int session_want_cgroups(struct session *session, struct error *err)
 }
 
 /*
- * One walk over all threads of the host finds those of all pids: a process's own list, in /proc, may
- * change under the reader. A thread born meanwhile gets its record from its parent or its process.
+ * Walks over all threads of the host find those of all pids and of what these forked: lists in /proc
+ * may change under the reader. What is born of one that is followed gets its record from its parent
+ * or its process; of one that was not yet, the next walk finds it.
  */
 static int attach_pids(struct session *session, struct error *err)
 {
-	return session_walk(session->skel->progs.profil_attach, err);
+	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
+	int ret;
+
+	do {
+		cpu_time->attached = 0;
+		ret = session_walk(session->skel->progs.profil_attach, err);
+	} while (!ret && cpu_time->attached);
+	return ret;
 }
 
 /* After the walk each process must have a record, or it has ended or there was no memory. */

@@ -133,6 +133,10 @@ void render_empty(const struct profile *profile, const struct report_options *op
 			ns / 1e9, (double)period / 1e6);
 		return;
 	}
+	if (is_cpu_known(profile, options) && !(ns > 0)) {
+		fprintf(out, "No tick: nothing of it ran.\n");
+		return;
+	}
 	if (is_cpu_known(profile, options))
 		fprintf(out,
 			"No tick: it hardly ran, for %.6f s, and one tick stands for %.6g ms. ",

@@ -12,7 +12,7 @@
  */
 enum target_kind {
 	TARGET_COMMAND, /* a child that is about to exec, from that exec on, and all descendants */
-	TARGET_PID, /* a process with all its threads, and what it forks from now on */
+	TARGET_PID, /* a process with all its threads and descendants, those to come too */
 	TARGET_CGROUP, /* whoever is in it or below at the tick */
 	TARGET_SYSTEM, /* every process */
 };
@@ -22,7 +22,7 @@ struct target {
 	enum target_kind kind;
 	const char *name; /* in the profile: as the user knows it */
 	pid_t pid; /* of TARGET_COMMAND and TARGET_PID */
-	bool no_children; /* of TARGET_PID: not what it forks */
+	bool no_children; /* of TARGET_PID: without its descendants */
 	uint64_t cgroup; /* of TARGET_CGROUP: its id, which is its directory's inode number */
 	const char *path; /* of TARGET_CGROUP: under its hierarchy's mount, from '/' on */
 };

@@ -28,7 +28,7 @@ struct targets {
 	struct target_watch *watch;
 };
 
-/* PID[,PID...]; no_children: not what these fork. */
+/* PID[,PID...]; no_children: without their descendants. */
 int targets_add_pids(struct targets *targets, const char *list, bool no_children,
 		     struct error *err);
 
