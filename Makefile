@@ -88,7 +88,7 @@ all: $(BIN) $(COMPLETIONS)
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
-	python3-jsonschema golang-go runc tmux chromium llvm bolt-16 \
+	python3-jsonschema libdebuginfod1 golang-go runc tmux chromium llvm bolt-16 \
 	bash-completion zsh fish mandoc
 PKGS_DEB := debhelper dpkg-dev
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils

@@ -305,7 +305,11 @@ Test(annotate, no_symbols)
 	annotate_program("");
 	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
 	profile = PROFILE(1, { 3, 20 }, { 8, 4 });
-	annotation = annotate(profile, "program+0x1008");
+	/* Asked for as a table names it, all of it: where it is hottest. */
+	annotation = annotate(profile, "program+0x1000");
+	cr_expect_str_eq(annotation->name, "0x1003..0x1008");
+	annotation_free(annotation);
+	annotation = annotate(profile, "program:0x1008");
 	cr_expect(has_note(annotation, "no symbol is known here"));
 	cr_expect_str_eq(annotation->name, "0x1003..0x1008");
 	cr_assert_gt(annotation->nr_rows, 3);

@@ -3,11 +3,14 @@
 #include "symbol/symbol.h"
 
 #include <criterion/criterion.h>
+#include <dlfcn.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #include "need.h"
+#include "symbol/debug_server.h"
 #include "test_symbol_fixture.h"
 
 static const char program[] =
@@ -178,6 +181,58 @@ Test(debug_file, fifo)
 	fixture_shell("mkdir -p " BY_ID " && mkfifo " BY_ID "/cdef0123456789.debug");
 	strcpy(root, fixture_path("root"));
 	check(root, NULL);
+}
+
+/* A server's, by a URL of files. What it has of a build id must have it, too. */
+static void serve(const char *urls)
+{
+	setenv("DEBUGINFOD_CACHE_PATH", fixture_path("cache"), 1);
+	if (urls)
+		setenv("DEBUGINFOD_URLS", urls, 1);
+	else
+		unsetenv("DEBUGINFOD_URLS");
+	fixture_shell("rm -rf cache");
+}
+
+Test(debug_file, server)
+{
+	char url[4200];
+
+	NEED(dlopen("libdebuginfod.so.1", RTLD_NOW) != NULL, "libdebuginfod1");
+	build(BUILD_ID);
+	fixture_shell("mkdir -p buildid/abcdef0123456789 && "
+		      "mv full.debug buildid/abcdef0123456789/debuginfo");
+	snprintf(url, sizeof(url), "file://%s", fixture_path(""));
+	serve(NULL);
+	check("", NULL);
+	serve(url);
+	check("", "hidden");
+	check("/nonexistent", "hidden");
+	/* Of --all: nobody is asked, nor is told what others run. */
+	debug_server_forbid();
+	fixture_shell("rm -rf cache");
+	check("", NULL);
+	serve(url);
+	fixture_shell("gcc -g -O1 -Wl,--build-id=0xabcdef0123456788 -o "
+		      "buildid/abcdef0123456789/debuginfo program.c");
+	check("", NULL);
+}
+
+/* Of a file that is neither the system's nor who runs it. */
+Test(debug_file, server_of_others_file)
+{
+	char url[4200];
+
+	NEED_ROOT();
+	build(BUILD_ID);
+	fixture_shell("mkdir -p buildid/abcdef0123456789 && "
+		      "mv full.debug buildid/abcdef0123456789/debuginfo && chown 12345 program");
+	snprintf(url, sizeof(url), "file://%s", fixture_path(""));
+	unsetenv("SUDO_UID");
+	serve(url);
+	check("", NULL);
+	setenv("SUDO_UID", "12345", 1);
+	check("", "hidden");
 }
 
 static void check_mini(const char *function)

@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "engine/session.h"
+#include "symbol/debug_server.h"
 
 enum target_word_kind { WORD_PID, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
 
@@ -128,6 +129,8 @@ static int resolve(const struct target_options *options, const struct target_wor
 	case WORD_UNIT:
 		return targets_add_unit(targets, word->text, err);
 	case WORD_ALL:
+		/* Whose programs these are is not known. */
+		debug_server_forbid();
 		return targets_add_all(targets, err);
 	}
 	return -EINVAL;

@@ -139,7 +139,10 @@ int annotate_open(struct annotating *work, struct error *err)
 
 /* --- where it begins and ends ------------------------------------------------------------------ */
 
-/* True when the profile knows no symbol there: its function is no more than a bin. */
+/*
+ * True when the profile knows no symbol there: its function is all the text to the next one, or no more
+ * than a bin.
+ */
 static bool is_nameless(const struct annotating *work)
 {
 	const struct profile_function *function = work->place.function;
@@ -156,7 +159,25 @@ static bool is_nameless(const struct annotating *work)
 		if (work->bins.rows[i].function == function &&
 		    work->bins.rows[i].size == function->size)
 			return true;
-	return false;
+	/* What unwinding knows the extent of is named like that too. */
+	return !work->symbols || !symbol_table_find(work->symbols, function->offset);
+}
+
+/* Asked for by its name alone, such text is shown where it is hottest. */
+static void find_hottest(struct annotating *work)
+{
+	const struct profile_function *function = work->place.function;
+	uint64_t most = 0;
+	size_t i;
+
+	for (i = 0; i < work->bins.nr; i++) {
+		const struct report_row *bin = &work->bins.rows[i];
+
+		if (bin->function != function || bin->ticks <= most)
+			continue;
+		most = bin->ticks;
+		work->place.offset = bin->offset;
+	}
 }
 
 /* What no symbol covers is shown from a pc that was hit: there, an instruction begins. */
@@ -194,6 +215,8 @@ static int find_unnamed(struct annotating *work)
 		annotation->name = string_set_add(&annotation->memory->strings, symbol->name);
 		return annotation->name ? 0 : -ENOMEM;
 	}
+	if (work->place.function && work->place.offset == work->place.function->offset)
+		find_hottest(work);
 	find_window(work);
 	snprintf(name, sizeof(name), "0x%" PRIx64 "..0x%" PRIx64, annotation->offset,
 		 annotation->offset + annotation->size - INSTRUCTION_MAX - 1);

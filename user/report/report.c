@@ -4,6 +4,7 @@
 #include <errno.h>
 
 #include "report/render.h"
+#include "report/text.h"
 
 #define SUMMARY_ROWS 10
 
@@ -77,8 +78,11 @@ void report_account(const struct profile *profile, FILE *out)
 	render_identity(&profile->ticks, out);
 	render_cost(profile, out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
-	for (i = 0; i < profile->nr_notes; i++)
-		fprintf(out, "note: %s\n", profile->notes[i]);
+	for (i = 0; i < profile->nr_notes; i++) {
+		fputs("note: ", out);
+		text_write(out, profile->notes[i], 0);
+		fputc('\n', out);
+	}
 }
 
 int report_summary(const struct profile *profile, bool color, unsigned int width, FILE *out,

@@ -16,8 +16,10 @@
 #include <zlib.h>
 
 #include "base/regular_file.h"
+#include "base/util.h"
 #include "elf/build_id.h"
 #include "elf/elf_image.h"
+#include "symbol/debug_server.h"
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
@@ -34,6 +36,7 @@ struct wanted {
 	uint32_t checksum;
 	const char *root;
 	char *found; /* PATH_MAX bytes for its path below root, or NULL */
+	bool may_ask; /* a server */
 };
 
 /*
@@ -152,6 +155,22 @@ static int try_build_id(const struct wanted *wanted)
 			wanted->build_id + 2);
 }
 
+static int try_server(const struct wanted *wanted)
+{
+	int fd, code;
+
+	if (!wanted->build_id || !wanted->may_ask)
+		return -ENOENT;
+	fd = debug_server_open(wanted->build_id, wanted->found, PATH_MAX);
+	if (fd < 0)
+		return fd;
+	code = check_candidate(fd, wanted);
+	if (!code)
+		return fd;
+	close(fd);
+	return code;
+}
+
 int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *found)
 {
 	struct wanted wanted = { .root = root, .found = found };
@@ -160,6 +179,8 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 
 	if (fstat(fd, &wanted.self))
 		return -errno;
+	/* What belongs to another user is no server's business, also that there is such a program. */
+	wanted.may_ask = !wanted.self.st_uid || is_our_user(wanted.self.st_uid);
 	code = build_id_read(elf, &wanted.build_id);
 	if (code)
 		return code;
@@ -170,13 +191,15 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	code = try_build_id(&wanted);
 	if (code < 0 && code != -ENOMEM)
 		code = try_link(&wanted, path);
+	if (code < 0 && code != -ENOMEM)
+		code = try_server(&wanted);
 	free(wanted.build_id);
 	return code;
 }
 
-int shared_file_open(Dwarf *dwarf, const char *path, const char *root)
+int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_ask)
 {
-	struct wanted wanted = { .root = root };
+	struct wanted wanted = { .root = root, .may_ask = may_ask };
 	const char *name, *slash = strrchr(path, '/');
 	const void *id;
 	ssize_t size;
@@ -196,6 +219,8 @@ int shared_file_open(Dwarf *dwarf, const char *path, const char *root)
 		else if (slash)
 			code = try_path(&wanted, "%.*s/%s", (int)(slash - path), path, name);
 	}
+	if (code < 0 && code != -ENOMEM)
+		code = try_server(&wanted);
 	free(wanted.build_id);
 	return code;
 }

@@ -9,18 +9,25 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "symbol/nameless.h"
 #include "symbol/object_symbols.h"
 #include "symbol/symbol_table.h"
 
 /* What compilers leave between functions is shorter; more without a symbol is text of its own. */
 #define PADDING_MAX 16
 
-/* Ticks of a function, or of a place without one: then symbol is NULL. */
+/*
+ * Ticks of a function, of a stretch without names, or of a place that is neither: then symbol is NULL,
+ * as it is of a stretch.
+ */
 struct hit {
 	uint64_t offset;
 	uint64_t size;
 	uint64_t ticks;
 	const struct symbol *symbol;
+	bool stretch;
+	uint64_t first; /* of a stretch: where its ticks begin and end */
+	uint64_t end;
 };
 
 struct hits {
@@ -39,6 +46,7 @@ struct resolver {
 	struct symbol_table *kernel; /* of the kernel and all modules, once one of them was met */
 	bool has_kernel;
 	struct symbol_span span; /* around the last bin */
+	struct nameless nameless;
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
@@ -47,15 +55,32 @@ struct resolver {
 	struct error why; /* of that */
 };
 
+static int compare_hits(const void *left, const void *right)
+{
+	const struct hit *a = left, *b = right;
+
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+}
+
+static void combine_hits(struct hit *sum, const struct hit *hit)
+{
+	sum->ticks += hit->ticks;
+	sum->first = hit->first < sum->first ? hit->first : sum->first;
+	sum->end = hit->end > sum->end ? hit->end : sum->end;
+}
+
 static int add_hit(struct hits *hits, const struct hit *hit)
 {
 	struct hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int code;
 
 	/* Bins ascend, so those of a function come one after the other. */
-	if (last && last->symbol == hit->symbol && last->offset == hit->offset &&
-	    last->size == hit->size) {
-		last->ticks += hit->ticks;
+	if (last && !compare_hits(last, hit)) {
+		combine_hits(last, hit);
 		return 0;
 	}
 	code = grow((void **)&hits->all, &hits->room, hits->nr + 1, sizeof(*hits->all));
@@ -99,34 +124,56 @@ static uint64_t bin_start(const struct profile_histogram *histogram, uint64_t in
 	return start;
 }
 
+/*
+ * All the text around a bin that no symbol names, when the bin lies in it; one row for it says as
+ * much as one for each pc.
+ */
+static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
+			 struct hit *hit)
+{
+	struct symbol_span span = { .end = UINT64_MAX };
+	size_t i;
+
+	if (resolver->table)
+		span = resolver->span;
+	for (i = 0; i < object->nr_text; i++) {
+		const struct profile_text *text = &object->text[i];
+
+		if (hit->offset - text->offset >= text->size)
+			continue;
+		span.start = text->offset > span.start ? text->offset : span.start;
+		if (span.end - text->offset > text->size)
+			span.end = text->offset + text->size;
+	}
+	if (span.symbol || hit->first < span.start || hit->end > span.end || hit->first >= hit->end)
+		return;
+	hit->stretch = true;
+	hit->offset = span.start;
+	hit->size = span.end - span.start;
+}
+
 static int add_bin(struct resolver *resolver, const struct profile_histogram *histogram,
 		   const struct profile_bin *bin)
 {
 	struct hit hit = { .size = histogram->bytes_per_bin, .ticks = bin->count };
-	uint64_t end;
 
-	hit.offset = bin_start(histogram, bin->index);
-	if (__builtin_add_overflow(hit.offset, hit.size, &end))
-		end = UINT64_MAX;
+	hit.first = hit.offset = bin_start(histogram, bin->index);
+	if (__builtin_add_overflow(hit.offset, hit.size, &hit.end))
+		hit.end = UINT64_MAX;
+	if (!bin->count)
+		return 0;
 	/* An overflow bin stands for pcs anywhere else. */
-	if (resolver->table && !histogram->overflow)
-		hit.symbol = only_symbol(resolver, hit.offset, end);
+	if (histogram->overflow)
+		return add_hit(&resolver->hits, &hit);
+	if (resolver->table)
+		hit.symbol = only_symbol(resolver, hit.offset, hit.end);
 	if (hit.symbol) {
 		hit.offset = hit.symbol->offset;
 		hit.size = hit.symbol->size;
+	} else {
+		take_stretch(resolver, &resolver->profile->objects[histogram->object], &hit);
 	}
-	return bin->count ? add_hit(&resolver->hits, &hit) : 0;
-}
-
-static int compare_hits(const void *left, const void *right)
-{
-	const struct hit *a = left, *b = right;
-
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
+	return add_hit(&resolver->hits, &hit);
 }
 
 static void merge_hits(struct hits *hits)
@@ -140,7 +187,7 @@ static void merge_hits(struct hits *hits)
 		if (compare_hits(&hits->all[kept], &hits->all[i]))
 			hits->all[++kept] = hits->all[i];
 		else
-			hits->all[kept].ticks += hits->all[i].ticks;
+			combine_hits(&hits->all[kept], &hits->all[i]);
 	}
 	hits->nr = kept + 1;
 }
@@ -157,15 +204,33 @@ static char *place_name(const struct profile_object *object, uint64_t offset)
 	return name;
 }
 
-static int add_function(struct resolver *resolver, uint32_t object, const struct hit *hit)
+/* Addresses are all there is of text that is no file's: its stretches are as long as what was hit. */
+static void tighten(const struct profile_object *object, struct hit *hit)
 {
+	if (!hit->stretch || object->nr_text)
+		return;
+	hit->offset = hit->first;
+	hit->size = hit->end - hit->first;
+}
+
+static char *hit_name(const struct resolver *resolver, const struct profile_object *object,
+		      const struct hit *hit, bool whole)
+{
+	if (hit->symbol)
+		return strdup(symbol_table_name(resolver->table, hit->symbol));
+	/* Where that was hit first says nothing, and is elsewhere the next time. */
+	return whole ? strdup(profile_object_base(object)) : place_name(object, hit->offset);
+}
+
+static int add_function(struct resolver *resolver, uint32_t object, struct hit *hit)
+{
+	const struct profile_object *text = &resolver->profile->objects[object];
+	bool whole = hit->stretch && !hit->offset && hit->size == UINT64_MAX;
 	struct profile_function *function;
 	char *name;
 
-	if (hit->symbol)
-		name = strdup(symbol_table_name(resolver->table, hit->symbol));
-	else
-		name = place_name(&resolver->profile->objects[object], hit->offset);
+	tighten(text, hit);
+	name = hit_name(resolver, text, hit, whole);
 	if (!name)
 		return -ENOMEM;
 	function = &resolver->functions[resolver->nr++];
@@ -177,10 +242,27 @@ static int add_function(struct resolver *resolver, uint32_t object, const struct
 	return 0;
 }
 
+static void count_nameless(struct resolver *resolver, uint32_t object)
+{
+	uint64_t ticks = 0, unnamed = 0;
+	size_t i;
+
+	for (i = 0; i < resolver->hits.nr; i++) {
+		const struct hit *hit = &resolver->hits.all[i];
+
+		ticks += hit->ticks;
+		if (!hit->symbol || symbol_is_place(hit->symbol))
+			unnamed += hit->ticks;
+	}
+	nameless_add(&resolver->nameless, resolver->profile, object, ticks, unnamed);
+}
+
 static int add_functions(struct resolver *resolver, uint32_t object)
 {
 	size_t i;
 	int code;
+
+	count_nameless(resolver, object);
 
 	code = grow((void **)&resolver->functions, &resolver->room,
 		    resolver->nr + resolver->hits.nr, sizeof(*resolver->functions));
@@ -317,6 +399,8 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	code = resolve_objects(&resolver);
 	if (!code)
 		code = note_broken(&resolver);
+	if (!code && opener)
+		code = nameless_note(&resolver.nameless, profile);
 	free(resolver.order);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);

@@ -26,9 +26,10 @@ struct object_opener {
 /*
  * Fills profile->functions from its histograms, hottest first, and drops what stood there. Each bin
  * goes to one function, so that their ticks add up to the bins'. A bin goes to the function that
- * contains it; one that spans several, and text without a symbol, become a place of the bin's own
- * size named OBJECT+0xOFFSET. An object that cannot be opened or read has only such places; of a broken
- * one, or one that takes more memory than there is, a note tells.
+ * contains it; text that no symbol names is one function from the one before it to the next, named
+ * OBJECT+0xOFFSET, or OBJECT where nothing has names at all and it is no file's; a bin that spans
+ * several is a place of its own size. Of an object that is broken, takes more memory than there is, or
+ * has no names a note tells.
  * The kernel's names are those of /proc/kallsyms, and "[vdso]" is our own. opener NULL: the profile
  * is not of this host, and there are no names at all.
  * Fails only for lack of memory for the functions themselves; the profile is then as before.

@@ -53,7 +53,7 @@ static const struct empty_file empty = {
 
 static void open_shared(struct line_job *job)
 {
-	cleanup_fd int fd = shared_file_open(job->dwarf, job->path, job->root);
+	cleanup_fd int fd = shared_file_open(job->dwarf, job->path, job->root, job->trusted);
 
 	if (fd >= 0 && !elf_image_open(fd, &job->shared, NULL) &&
 	    !elf_check_packed(&job->shared.file, NULL))

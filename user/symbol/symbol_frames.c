@@ -145,7 +145,7 @@ static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 static int add_frame(struct symbol_table *table, const struct elf_image *image,
 		     const struct elf_frames *frames, size_t i, const char *base)
 {
-	struct symbol_spec spec = { .rank = SYMBOL_RANK_LOCAL };
+	struct symbol_spec spec = { .place = true, .rank = SYMBOL_RANK_LOCAL };
 	uint64_t size = frame_size(frames, i);
 	char name[256];
 	int length;

@@ -34,6 +34,7 @@ struct entry {
 	uint32_t rank;
 	uint32_t order;
 	bool loose; /* see symbol_spec */
+	bool place;
 	bool demangled; /* symbol.name is ours to free */
 	bool looked_at; /* demangling was tried */
 };
@@ -129,6 +130,7 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 		entry->symbol.size = UINT64_MAX - spec->offset;
 	entry->limit = spec->limit;
 	entry->loose = spec->loose;
+	entry->place = spec->place;
 	entry->rank = spec->rank;
 	entry->order = (uint32_t)table->nr++;
 	return 0;
@@ -286,6 +288,11 @@ int symbol_table_failure(int code, const char *of, struct error *err)
 		return error_errno(err, code, "symbols of %.256s", of);
 	return error_set(err, code, "symbols of %.256s: more than %d, or %lu MiB of names", of,
 			 TABLE_SYMBOLS_MAX, TABLE_NAMES_MAX >> 20);
+}
+
+bool symbol_is_place(const struct symbol *symbol)
+{
+	return ((const struct entry *)symbol)->place;
 }
 
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)

@@ -31,6 +31,7 @@ struct symbol_spec {
 	uint64_t size; /* 0: up to the next symbol, or to limit */
 	uint64_t limit; /* for size 0: where it ends at the latest, as its section does */
 	bool loose; /* nothing says so of the symbol itself: one that seems too long is not */
+	bool place; /* its name is no more than where it lies */
 	unsigned int rank;
 	const char *name; /* copied; NULL ends the symbol before it and names nothing */
 	size_t name_length;
@@ -51,6 +52,9 @@ struct symbol_span {
 };
 
 void symbol_table_span(const struct symbol_table *table, uint64_t offset, struct symbol_span *ret);
+
+/* Whether its name is only where it lies: the file has a better one elsewhere, or none. */
+bool symbol_is_place(const struct symbol *symbol);
 
 /* The demangled name of a symbol of the table; mangled when memory is out. */
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol);

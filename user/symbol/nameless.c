@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/nameless.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Of all ticks: what a table shows few of nobody needs to be told of. */
+#define WORTH_PERCENT 1
+
+void nameless_add(struct nameless *nameless, const struct profile *profile, uint32_t object,
+		  uint64_t ticks, uint64_t unnamed)
+{
+	enum profile_object_kind kind = profile->objects[object].kind;
+	struct nameless_kind *sum = kind == PROFILE_JIT ? &nameless->jit : &nameless->files;
+
+	nameless->named += ticks;
+	if (!unnamed || (kind != PROFILE_JIT && kind != PROFILE_FILE))
+		return;
+	sum->ticks += unnamed;
+	sum->nr_objects++;
+	if (unnamed <= sum->most)
+		return;
+	sum->most = unnamed;
+	sum->object = object;
+}
+
+static bool is_worth_telling(const struct nameless *nameless, const struct nameless_kind *kind)
+{
+	return kind->ticks > nameless->named / 100 * WORTH_PERCENT;
+}
+
+/* " and 3 others", or nothing. */
+static const char *others(const struct nameless_kind *kind, char *text, size_t room)
+{
+	*text = '\0';
+	if (kind->nr_objects > 1)
+		snprintf(text, room, " and %zu other%s", kind->nr_objects - 1,
+			 kind->nr_objects > 2 ? "s" : "");
+	return text;
+}
+
+/* No figures: the notes of a profile's parts are then one. */
+int nameless_note(const struct nameless *nameless, struct profile *profile)
+{
+	const struct profile_object *file = &profile->objects[nameless->files.object];
+	char more[48];
+	int code = 0;
+
+	if (is_worth_telling(nameless, &nameless->jit))
+		code = profile_note(
+			profile,
+			"no names of code that %s%s made as it ran: /tmp/perf-PID.map has them "
+			"when the program writes it, as node --perf-basic-prof, python3 -X perf "
+			"and java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (or with "
+			"an agent) do",
+			profile->objects[nameless->jit.object].path,
+			others(&nameless->jit, more, sizeof(more)));
+	if (!code && is_worth_telling(nameless, &nameless->files))
+		code = profile_note(profile,
+				    "no names of some functions of %s%s%s%s: a package of debug "
+				    "symbols (-dbgsym, -debuginfo) has them, or a server in "
+				    "DEBUGINFOD_URLS",
+				    file->path, others(&nameless->files, more, sizeof(more)),
+				    file->build_id ? ", build id " : "",
+				    file->build_id ? file->build_id : "");
+	return code;
+}
