@@ -21,16 +21,16 @@ refused() {
 }
 
 refused nothing 2 'bpfprofil: attach: no target given
-try: --pid PID, --container NAME, --unit NAME, --cgroup PATH or --all'
+try: --pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all'
 refused operand 2 "bpfprofil: attach: 'web': a target is named by an option
-try: --pid web, --container web or --unit web" web
+try: --pid web, --name web, --container web or --unit web" web
 refused operand_too 2 "bpfprofil: attach: 'web': a target is named by an option
-try: --pid web, --container web or --unit web" --all web
+try: --pid web, --name web, --container web or --unit web" --all web
 for pid in abc 0 -1 '1,' 1x 4194304000; do
 	refused "pid_$pid" 2 "bpfprofil: attach: --pid '$pid': must be a process's number, or \
 several like 12,345" "--pid=$pid"
 done
-refused no_children 2 "bpfprofil: attach: --no-children: says how --pid counts, and none is given
+refused no_children 2 "bpfprofil: attach: --no-children: says how --pid and --name count, and none is given
 try: leaving it out" --all --no-children
 refused duration_0 2 "bpfprofil: attach: --duration '0': must be a time like 10, 90s or 5m" \
 	--all --duration 0
@@ -46,6 +46,9 @@ gone=$!
 wait "$gone"
 refused no_pid 1 "bpfprofil: --pid $gone: no such process" --pid "$gone"
 refused no_pid_beside_one 1 "bpfprofil: --pid $gone: no such process" --pid "$$,$gone"
+refused empty_name 2 "bpfprofil: attach: --name '': must be a process's name or a pattern" --name ''
+refused no_name 1 "bpfprofil: --name 'sleeq%%': no process has this name
+try: a pattern like '*sleeq%%*'" --name 'sleeq%%'
 refused no_cgroup 1 "bpfprofil: --cgroup '/bpfprofil-none': no such cgroup" \
 	--cgroup /bpfprofil-none
 refused no_unit 1 "bpfprofil: --unit 'bpfprofil-none.service': no such unit has a cgroup, \

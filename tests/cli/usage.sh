@@ -58,9 +58,9 @@ try: leaving it out" report --html page.html --by objects
 usage diff_html_format "bpfprofil: diff: --html: takes no --format, the page shows all
 try: leaving it out" diff --html page.html --format json a b
 usage top_nothing "bpfprofil: top: no target given
-try: --pid PID, --container NAME, --unit NAME, --cgroup PATH or --all" top
+try: --pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all" top
 usage top_operand "bpfprofil: top: '77': a target is named by an option
-try: --pid 77, --container 77 or --unit 77" top 77
+try: --pid 77, --name 77, --container 77 or --unit 77" top 77
 usage top_delay "bpfprofil: top: --delay '0.01': must be a time of at least 100ms, like 1, 0.5s or 1m" \
 	top --all -d 0.01
 usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups" \

@@ -232,6 +232,33 @@ Test(live_attach, no_descendants_that_run)
 	live_end(&live);
 }
 
+/* Two by a pattern and no third: one target, and said before. */
+Test(live_attach, by_name)
+{
+	struct burner burners[3];
+	struct child child;
+	struct live live;
+	int i;
+
+	NEED_ROOT();
+	live_begin(&live);
+	burner_start(&burners[0], &live, "named_one", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[1], &live, "named_two", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[2], &live, "unnamed", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(&live, &child, ARGS("--name", "named_*"));
+	for (i = 2; i >= 0; i--)
+		burner_run(&burners[i], 0.3);
+	attach_end(&live, &child, SIGINT);
+	cr_expect(strstr(live.end.err, "--name 'named_*': named_"), "%s", live.end.err);
+	cr_expect_eq(json_object_array_length(doc_get(live.doc, "targets")), 1);
+	cr_expect_gt(doc_object(live.doc, "file", "/named_one"), 100);
+	cr_expect_gt(doc_object(live.doc, "file", "/named_two"), 100);
+	cr_expect_eq(doc_object(live.doc, "file", "/unnamed"), 0);
+	for (i = 0; i < 3; i++)
+		burner_end(&burners[i]);
+	live_end(&live);
+}
+
 /* What is forked while it attaches, by one that it has not come to yet, is followed too. */
 Test(live_attach, descendants_that_are_born)
 {

@@ -73,9 +73,9 @@ static void check_refused(char *line, int result, const char *text, const char *
 Test(target_options, refused)
 {
 	REFUSED("", -EINVAL, "attach: no target given",
-		"--pid PID, --container NAME, --unit NAME, --cgroup PATH or --all");
+		"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all");
 	REFUSED("--all --no-children", -EINVAL,
-		"attach: --no-children: says how --pid counts, and none is given",
+		"attach: --no-children: says how --pid and --name count, and none is given",
 		"leaving it out");
 	REFUSED("--all --pid 1x", -EINVAL,
 		"attach: --pid '1x': must be a process's number, or several like 12,345", "");

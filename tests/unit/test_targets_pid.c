@@ -47,6 +47,21 @@ static pid_t start(void)
 	return pid;
 }
 
+static bool is_named(void *argument)
+{
+	char path[64], name[32] = "";
+	const pid_t *pid = argument;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", *pid);
+	file = fopen(path, "re");
+	cr_assert_not_null(file);
+	if (!fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	fclose(file);
+	return !strcmp(name, "odd) (name\n");
+}
+
 static void stop(pid_t pid)
 {
 	kill(pid, SIGKILL);
@@ -93,6 +108,68 @@ Test(targets_pid, text)
 	check_text("1 2");
 	check_text("2147483648");
 	check_text("99999999999999999999");
+}
+
+Test(targets_pid, named)
+{
+	struct case_ c = { 0 };
+	pid_t child, other;
+	const char *text;
+	char wanted[64];
+
+	child = start();
+	other = start();
+	cr_assert(eventually(is_named, &child));
+	cr_assert(eventually(is_named, &other));
+	cr_assert_eq(targets_add_named(&c.targets, "odd) (na?e", true, &c.err), 0, "%s",
+		     c.err.text);
+	cr_assert_eq(targets_add_named(&c.targets, "odd*", true, &c.err), 0, "%s", c.err.text);
+	cr_assert_eq(targets_finish(&c.targets, &c.err), 0, "%s", c.err.text);
+	cr_assert_eq(c.targets.nr, 1, "the same processes are two targets");
+	cr_expect_eq(c.targets.list[0].kind, TARGET_PID);
+	cr_expect_eq(c.targets.list[0].nr_others, 1);
+	cr_expect_eq(c.targets.list[0].pid + c.targets.list[0].others[0], child + other);
+	cr_expect(c.targets.list[0].no_children);
+	text = targets_chosen(&c.targets, 0);
+	snprintf(wanted, sizeof(wanted), "odd) (name (%d)", child);
+	cr_expect(strstr(text, wanted), "%s", text);
+	stop(child);
+	stop(other);
+	targets_free(&c.targets);
+}
+
+Test(targets_pid, named_like_nobody)
+{
+	struct case_ c = { 0 };
+	pid_t child = start();
+
+	cr_assert(eventually(is_named, &child));
+	cr_expect_eq(targets_add_named(&c.targets, "odd) (nime", false, &c.err), -ESRCH);
+	cr_expect_str_eq(c.err.text, "--name 'odd) (nime': no process has this name");
+	cr_expect_str_eq(c.err.hint, "--name odd) (name");
+	cr_expect_eq(targets_add_named(&c.targets, "", false, &c.err), -EINVAL);
+	cr_expect_eq(c.targets.nr, 0);
+	stop(child);
+	targets_free(&c.targets);
+}
+
+/* A target of several ends with the last of them. */
+Test(targets_pid, named_end)
+{
+	struct case_ c = { 0 };
+	pid_t child = start(), other = start();
+	int fd;
+
+	cr_assert(eventually(is_named, &child));
+	cr_assert(eventually(is_named, &other));
+	cr_assert_eq(targets_add_named(&c.targets, "odd*", false, &c.err), 0, "%s", c.err.text);
+	cr_assert_eq(targets_watch(&c.targets, &fd, &c.err), 0, "%s", c.err.text);
+	cr_expect_eq(targets_left(&c.targets), 1);
+	stop(child);
+	cr_expect_eq(targets_left(&c.targets), 1);
+	stop(other);
+	cr_expect_eq(targets_left(&c.targets), 0);
+	targets_free(&c.targets);
 }
 
 /* It has ended; its parent has not asked; its number is nobody's. */

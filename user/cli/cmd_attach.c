@@ -32,6 +32,8 @@ static int prepare(struct attach *attach, struct error *err)
 	struct sample_loop *loop = &attach->loop;
 	int ret;
 
+	if (loop->options->verbosity >= 0)
+		target_options_say(&attach->targets, stderr);
 	ret = spending_choose(&attach->arguments.sampling, "attach", err);
 	if (ret)
 		return sample_explain(ret, err);

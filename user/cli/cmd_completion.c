@@ -18,11 +18,12 @@ enum { NO_VALUES = 0xffff };
 static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
 					   [PROPOSE_CONTAINERS] = "container",
 					   [PROPOSE_UNITS] = "unit",
-					   [PROPOSE_UNITS + 1] = NULL };
+					   [PROPOSE_NAMES] = "name",
+					   [PROPOSE_NAMES + 1] = NULL };
 
 static const struct opt completion_opts[] = {
 	{ .name = "values",
-	  .arg = "cgroup|container|unit",
+	  .arg = "cgroup|container|unit|name",
 	  .help = "instead of a script what the option of that name could be given now, a line each; "
 		  "the scripts ask for it",
 	  .set = opt_set_word,

@@ -168,6 +168,7 @@ static int top(struct top_arguments *arguments, const char *operand)
 	if (ret) {
 		status = ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
 	} else {
+		target_options_say(&targets, stderr);
 		ret = spending_choose(&arguments->sampling, "top", &err);
 		ret = ret ? sample_explain(ret, &err) : watch(arguments, &targets, &err);
 		status = ret ? EXIT_FAILURE : EXIT_SUCCESS;

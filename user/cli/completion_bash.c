@@ -3,17 +3,10 @@
 
 /* As the functions call them. */
 static const char *const kinds[VALUE_KINDS] = {
-	[VALUE_ANY] = "any",
-	[VALUE_FILE] = "file",
-	[VALUE_DIR] = "dir",
-	[VALUE_PID] = "pid",
-	[VALUE_PIDS] = "pids",
-	[VALUE_CGROUP] = "cgroup",
-	[VALUE_CONTAINER] = "container",
-	[VALUE_UNIT] = "unit",
-	[VALUE_USER] = "user",
-	[VALUE_GROUP] = "group",
-	[VALUE_COMMAND] = "command",
+	[VALUE_ANY] = "any",	   [VALUE_FILE] = "file",	    [VALUE_DIR] = "dir",
+	[VALUE_PID] = "pid",	   [VALUE_PIDS] = "pids",	    [VALUE_NAME] = "name",
+	[VALUE_CGROUP] = "cgroup", [VALUE_CONTAINER] = "container", [VALUE_UNIT] = "unit",
+	[VALUE_USER] = "user",	   [VALUE_GROUP] = "group",	    [VALUE_COMMAND] = "command",
 };
 
 static void command_names(FILE *out)

@@ -5,6 +5,7 @@ static const char *const proposals[VALUE_KINDS] = {
 	[VALUE_DIR] = "(__fish_complete_directories)",
 	[VALUE_PID] = "(__fish_complete_pids)",
 	[VALUE_PIDS] = "(__fish_complete_list , __fish_complete_pids)",
+	[VALUE_NAME] = "(__bpfprofil_values name)",
 	[VALUE_CGROUP] = "(__bpfprofil_values cgroup)",
 	[VALUE_CONTAINER] = "(__bpfprofil_values container)",
 	[VALUE_UNIT] = "(__bpfprofil_values unit)",

@@ -10,6 +10,7 @@ static const char *const actions[VALUE_KINDS] = {
 	[VALUE_DIR] = "_files -/",
 	[VALUE_PID] = "_pids",
 	[VALUE_PIDS] = "_sequence _pids",
+	[VALUE_NAME] = "_bpfprofil_values name",
 	[VALUE_CGROUP] = "_bpfprofil_values cgroup",
 	[VALUE_CONTAINER] = "_bpfprofil_values container",
 	[VALUE_UNIT] = "_bpfprofil_values unit",

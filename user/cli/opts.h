@@ -28,6 +28,7 @@ enum opt_value {
 	VALUE_DIR,
 	VALUE_PID,
 	VALUE_PIDS, /* with commas between them */
+	VALUE_NAME, /* of a process that runs */
 	VALUE_CGROUP,
 	VALUE_CONTAINER,
 	VALUE_UNIT,

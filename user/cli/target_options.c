@@ -7,9 +7,10 @@
 
 #include "base/util.h"
 #include "engine/session.h"
+#include "report/text.h"
 #include "symbol/debug_server.h"
 
-enum target_word_kind { WORD_PID, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
+enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
 
 struct target_word {
 	enum target_word_kind kind;
@@ -32,6 +33,11 @@ static int add(const struct opt *opt, struct target_options *options, enum targe
 static int set_pid(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	return add(opt, field, WORD_PID, value, err);
+}
+
+static int set_name(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_NAME, value, err);
 }
 
 static int set_cgroup(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -62,6 +68,12 @@ const struct opt target_opts[] = {
 	  .help = "these processes, with all threads and descendants, those that run and those "
 		  "to come; may repeat, as may the others",
 	  .set = set_pid },
+	{ .name = "name",
+	  .arg = "PATTERN",
+	  .value = VALUE_NAME,
+	  .help = "the processes that run now by this name, together, as by --pid; a pattern like "
+		  "'postgres*'",
+	  .set = set_name },
 	{ .name = "no-children",
 	  .help = "of these processes no descendants",
 	  .set = opt_set_flag,
@@ -103,15 +115,17 @@ static int check(const struct target_options *options, const char *command, stru
 
 	if (!options->nr) {
 		error_set(err, -EINVAL, "%s: no target given", command);
-		error_hint(err, "--pid PID, --container NAME, --unit NAME, --cgroup PATH or --all");
+		error_hint(
+			err,
+			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all");
 		return -EINVAL;
 	}
-	for (i = 0; i < options->nr && options->list[i].kind != WORD_PID;)
+	for (i = 0; i < options->nr && options->list[i].kind > WORD_NAME;)
 		i++;
 	if (!options->no_children || i < options->nr)
 		return 0;
-	error_set(err, -EINVAL, "%s: --no-children: says how --pid counts, and none is given",
-		  command);
+	error_set(err, -EINVAL,
+		  "%s: --no-children: says how --pid and --name count, and none is given", command);
 	error_hint(err, "leaving it out");
 	return -EINVAL;
 }
@@ -122,6 +136,8 @@ static int resolve(const struct target_options *options, const struct target_wor
 	switch (word->kind) {
 	case WORD_PID:
 		return targets_add_pids(targets, word->text, options->no_children, err);
+	case WORD_NAME:
+		return targets_add_named(targets, word->text, options->no_children, err);
 	case WORD_CGROUP:
 		return targets_add_cgroup(targets, word->text, err);
 	case WORD_CONTAINER:
@@ -158,6 +174,20 @@ int target_options_resolve(const struct target_options *options, const char *com
 	return failed;
 }
 
+void target_options_say(const struct targets *targets, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++) {
+		const char *chosen = targets_chosen(targets, i);
+
+		if (!chosen)
+			continue;
+		text_write(out, chosen, 0);
+		fputc('\n', out);
+	}
+}
+
 int target_options_choose_hierarchy(struct targets *targets, unsigned int split, struct error *err)
 {
 	size_t i;
@@ -171,7 +201,7 @@ int target_options_choose_hierarchy(struct targets *targets, unsigned int split,
 int target_options_refuse(const char *command, const char *operand, struct error *err)
 {
 	error_set(err, -EINVAL, "%s: '%.128s': a target is named by an option", command, operand);
-	error_hint(err, "--pid %.64s, --container %.64s or --unit %.64s", operand, operand,
-		   operand);
+	error_hint(err, "--pid %.64s, --name %.64s, --container %.64s or --unit %.64s", operand,
+		   operand, operand, operand);
 	return -EINVAL;
 }

@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "base/error.h"
 #include "cli/opts.h"
@@ -36,6 +37,9 @@ void target_options_free(struct target_options *options);
  */
 int target_options_resolve(const struct target_options *options, const char *command,
 			   struct targets *ret, struct error *err);
+
+/* Which processes patterns named, a line each. */
+void target_options_say(const struct targets *targets, FILE *out);
 
 /* For an operand, which may have been meant for a target. Returns -EINVAL. */
 int target_options_refuse(const char *command, const char *operand, struct error *err);

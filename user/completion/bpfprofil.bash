@@ -99,7 +99,7 @@ _bpfprofil_propose()
 	pid | pids) _bpfprofil_pids ;;
 	user) COMPREPLY=($(compgen -u -- "$cur")) ;;
 	group) COMPREPLY=($(compgen -g -- "$cur")) ;;
-	cgroup | container | unit) _bpfprofil_values "$1" ;;
+	cgroup | container | unit | name) _bpfprofil_values "$1" ;;
 	file)
 		compopt -o filenames
 		COMPREPLY=($(compgen -f -- "$cur"))

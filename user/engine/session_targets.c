@@ -90,12 +90,21 @@ static int controller_number(const char *controller, struct error *err)
 	return found;
 }
 
+static size_t count_processes(const struct session_options *options)
+{
+	size_t i, n = count_kind(options, TARGET_PID);
+
+	for (i = 0; i < options->nr_targets; i++)
+		n += options->targets[i].nr_others;
+	return n;
+}
+
 /* The sizes of maps: one where nothing will be, for a map of none is refused. */
 static int size_maps(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
 	struct host_bpf *skel = session->skel;
-	size_t pids = count_kind(options, TARGET_PID), cgroups = count_kind(options, TARGET_CGROUP);
+	size_t pids = count_processes(options), cgroups = count_kind(options, TARGET_CGROUP);
 	int ret;
 
 	ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);
@@ -147,18 +156,30 @@ static int follow_command(struct session *session, uint32_t number, pid_t pid, s
 	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
 }
 
-static int want_pid(struct session *session, uint32_t number, const struct target *target,
+static int want_pid(struct session *session, const struct attached *as, pid_t pid,
 		    struct error *err)
 {
-	struct attached attached = { .target = number };
-	uint32_t pid = target->pid;
+	uint32_t key = pid;
+	int ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.attached), &key, as,
+				      BPF_NOEXIST);
+
+	/* One that several targets name is the first one's. */
+	return ret && ret != -EEXIST ? error_errno(err, ret, "following process %d", pid) : 0;
+}
+
+static int want_pids(struct session *session, uint32_t number, const struct target *target,
+		     struct error *err)
+{
+	struct attached as = { .target = number };
+	size_t i;
 	int ret;
 
 	if (target->no_children)
-		attached.flags = FOLLOW_NO_CHILDREN;
-	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.attached), &pid, &attached,
-				  BPF_ANY);
-	return ret ? error_errno(err, ret, "following process %d", target->pid) : 0;
+		as.flags = FOLLOW_NO_CHILDREN;
+	ret = want_pid(session, &as, target->pid, err);
+	for (i = 0; i < target->nr_others && !ret; i++)
+		ret = want_pid(session, &as, target->others[i], err);
+	return ret;
 }
 
 int session_want_cgroups(struct session *session, struct error *err)
@@ -197,16 +218,28 @@ static int attach_pids(struct session *session, struct error *err)
 }
 
 /* After the walk each process must have a record, or it has ended or there was no memory. */
-static int check_pid(struct session *session, const struct target *target, struct error *err)
+static int check_pid(struct session *session, pid_t pid, struct error *err)
 {
-	cleanup_fd int fd = pid_open(target->pid, err);
+	cleanup_fd int fd = pid_open(pid, err);
 	struct follow follow;
 
 	if (fd < 0)
 		return fd;
 	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow))
-		return error_errno(err, -errno, "following process %d", target->pid);
+		return error_errno(err, -errno, "following process %d", pid);
 	return 0;
+}
+
+/* Of several processes some may have ended by now: one is enough. */
+static int check_pids(struct session *session, const struct target *target, struct error *err)
+{
+	int ret = check_pid(session, target->pid, err);
+	struct error ignored;
+	size_t i;
+
+	for (i = 0; ret && i < target->nr_others; i++)
+		ret = check_pid(session, target->others[i], &ignored);
+	return ret;
 }
 
 int session_follow_targets(struct session *session, struct error *err)
@@ -222,13 +255,13 @@ int session_follow_targets(struct session *session, struct error *err)
 		if (target->kind == TARGET_COMMAND)
 			ret = follow_command(session, i, target->pid, err);
 		else if (target->kind == TARGET_PID)
-			ret = want_pid(session, i, target, err);
+			ret = want_pids(session, i, target, err);
 		pids = pids || target->kind == TARGET_PID;
 	}
 	if (!ret && pids)
 		ret = attach_pids(session, err);
 	for (i = 0; i < options->nr_targets && !ret; i++)
 		if (options->targets[i].kind == TARGET_PID)
-			ret = check_pid(session, &options->targets[i], err);
+			ret = check_pids(session, &options->targets[i], err);
 	return ret;
 }

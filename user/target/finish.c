@@ -14,7 +14,10 @@ static bool is_same(const struct target *a, const struct target *b)
 		return false;
 	if (a->kind == TARGET_CGROUP)
 		return a->cgroup == b->cgroup;
-	return a->kind == TARGET_SYSTEM || a->pid == b->pid;
+	return a->kind == TARGET_SYSTEM ||
+	       (a->pid == b->pid && a->nr_others == b->nr_others &&
+		(!a->nr_others ||
+		 !memcmp(a->others, b->others, a->nr_others * sizeof(*a->others))));
 }
 
 static bool is_before(const struct targets *targets, size_t i)
@@ -36,7 +39,7 @@ static void remove_doubles(struct targets *targets)
 		targets->list[to] = targets->list[from];
 		targets->origins[to] = targets->origins[from];
 		if (is_before(targets, to)) {
-			free((char *)targets->list[to].name);
+			target_free(&targets->list[to]);
 			target_origin_free(&targets->origins[to]);
 		} else {
 			to++;

@@ -10,20 +10,10 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "target/proc_stat.h"
 #include "target/targets_impl.h"
 
-/* include/linux/sched.h: PF_KTHREAD */
-#define KERNEL_THREAD 0x00200000
-
-/* As of /proc/PID/stat and status. */
-struct process {
-	char name[64]; /* a kernel worker's is longer than the 15 bytes of others */
-	pid_t leader;
-	pid_t parent;
-	unsigned int flags;
-};
-
-static int read_stat(pid_t pid, struct process *process)
+int proc_stat_read(pid_t pid, struct proc_stat *process)
 {
 	char path[64], line[512], *name, *end;
 	cleanup_file FILE *file = NULL;
@@ -62,8 +52,7 @@ static pid_t read_leader(pid_t pid)
 	return leader;
 }
 
-/* A process of which all threads have ended waits for its parent to ask. */
-static bool has_ended(int pid_fd)
+bool pidfd_has_ended(int pid_fd)
 {
 	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
 
@@ -72,12 +61,12 @@ static bool has_ended(int pid_fd)
 
 static int no_process(pid_t pid, struct error *err)
 {
-	struct process process;
+	struct proc_stat process;
 	pid_t leader = read_leader(pid);
 
 	if (!leader || leader == pid)
 		return error_set(err, -ESRCH, "--pid %d: no such process", pid);
-	if (read_stat(leader, &process))
+	if (proc_stat_read(leader, &process))
 		snprintf(process.name, sizeof(process.name), "?");
 	error_set(err, -ESRCH, "--pid %d: a thread of process %d (%s), not a process", pid, leader,
 		  process.name);
@@ -85,11 +74,11 @@ static int no_process(pid_t pid, struct error *err)
 	return -ESRCH;
 }
 
-static int ended(pid_t pid, const struct process *process, struct error *err)
+static int ended(pid_t pid, const struct proc_stat *process, struct error *err)
 {
-	struct process parent;
+	struct proc_stat parent;
 
-	if (read_stat(process->parent, &parent))
+	if (proc_stat_read(process->parent, &parent))
 		return error_set(err, -ESRCH, "--pid %d (%s): has ended", pid, process->name);
 	return error_set(err, -ESRCH,
 			 "--pid %d (%s): has ended; its parent %d (%s) has not yet waited for it",
@@ -105,27 +94,27 @@ static int cannot_open(pid_t pid, int why, struct error *err)
 }
 
 /* What its files say; its descriptor has pinned the pid, so that they are its own. */
-static int check_process(pid_t pid, int fd, struct process *process, struct error *err)
+static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
 {
-	int failed = read_stat(pid, process);
+	int failed = proc_stat_read(pid, process);
 
 	if (failed && failed != -ENOENT && failed != -ESRCH)
 		return cannot_open(pid, failed, err);
-	if (failed && has_ended(fd))
+	if (failed && pidfd_has_ended(fd))
 		return no_process(pid, err);
 	if (failed)
 		return error_set(err, -EACCES,
 				 "--pid %d: hidden from us in /proc (hidepid); root can see it",
 				 pid);
-	if (process->flags & KERNEL_THREAD)
+	if (process->flags & PROCESS_OF_KERNEL)
 		return error_set(err, -EOPNOTSUPP,
 				 "--pid %d (%s): a kernel thread, which has no text of its own",
 				 pid, process->name);
-	return has_ended(fd) ? ended(pid, process, err) : 0;
+	return pidfd_has_ended(fd) ? ended(pid, process, err) : 0;
 }
 
 /* A descriptor of it, or why there is none. */
-static int open_process(pid_t pid, struct process *process, struct error *err)
+static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 {
 	int fd = (int)syscall(SYS_pidfd_open, pid, 0), failed;
 
@@ -140,24 +129,40 @@ static int open_process(pid_t pid, struct process *process, struct error *err)
 	return failed ? failed : fd;
 }
 
+int target_origin_add_process(struct target_origin *origin, int fd, struct error *err)
+{
+	int *grown = reallocarray(origin->pid_fds, origin->nr_pid_fds + 1, sizeof(*grown));
+
+	if (!grown) {
+		close(fd);
+		return error_errno(err, -ENOMEM, "targets");
+	}
+	origin->pid_fds = grown;
+	grown[origin->nr_pid_fds++] = fd;
+	return 0;
+}
+
 static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct error *err)
 {
 	struct target target = { .kind = TARGET_PID, .pid = pid, .no_children = no_children };
 	struct target_origin origin = { .member_fd = -1 };
-	struct process process;
+	struct proc_stat process;
+	int fd, ret;
 	char *name;
 
-	origin.pid_fd = open_process(pid, &process, err);
-	if (origin.pid_fd < 0)
-		return origin.pid_fd;
+	fd = open_process(pid, &process, err);
+	if (fd < 0)
+		return fd;
+	ret = target_origin_add_process(&origin, fd, err);
+	if (ret)
+		return ret;
 	target.name = asprintf(&name, "%s (%d)", process.name, pid) < 0 ? NULL : name;
 	if (asprintf(&origin.typed, "--pid %d", pid) < 0)
 		origin.typed = NULL;
 	return targets_add(targets, &target, &origin, err);
 }
 
-/* Ticks are known by the pids of the host's namespace, which cannot be had from within another. */
-static int check_namespace(struct error *err)
+int pids_check_namespace(const char *option, struct error *err)
 {
 	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same everywhere */
 	struct stat status;
@@ -165,8 +170,9 @@ static int check_namespace(struct error *err)
 	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
 		return 0;
 	error_set(err, -EOPNOTSUPP,
-		  "--pid: pids here are not the host's, which the kernel counts "
-		  "by: this is a pid namespace of its own");
+		  "%s: pids here are not the host's, which the kernel counts "
+		  "by: this is a pid namespace of its own",
+		  option);
 	error_hint(err, "starting bpfprofil on the host, or its container with --pid=host");
 	return -EOPNOTSUPP;
 }
@@ -180,7 +186,7 @@ int targets_add_pids(struct targets *targets, const char *list, bool no_children
 
 	if (!copy)
 		return error_errno(err, -ENOMEM, "--pid");
-	ret = check_namespace(err);
+	ret = pids_check_namespace("--pid", err);
 	while (!ret && (word = strsep(&rest, ","))) {
 		if (parse_u64(word, &pid) || !pid || pid > INT_MAX)
 			return error_set(err, -EINVAL,

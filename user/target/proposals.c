@@ -88,6 +88,9 @@ int proposals_find(enum proposal kind, struct names *ret, struct error *err)
 	case PROPOSE_UNITS:
 		failed = of_cgroups(unit_names, ret, err);
 		break;
+	case PROPOSE_NAMES:
+		failed = process_names(ret, err);
+		break;
 	}
 	sort(ret);
 	if (failed)

@@ -3,6 +3,7 @@
 #define BPFPROFIL_TARGET_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -22,6 +23,8 @@ struct target {
 	enum target_kind kind;
 	const char *name; /* in the profile: as the user knows it */
 	pid_t pid; /* of TARGET_COMMAND and TARGET_PID */
+	const pid_t *others; /* of TARGET_PID: more processes of the same target */
+	size_t nr_others;
 	bool no_children; /* of TARGET_PID: without its descendants */
 	uint64_t cgroup; /* of TARGET_CGROUP: its id, which is its directory's inode number */
 	const char *path; /* of TARGET_CGROUP: under its hierarchy's mount, from '/' on */

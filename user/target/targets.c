@@ -12,18 +12,24 @@
 
 void target_origin_free(struct target_origin *origin)
 {
+	size_t i;
+
 	free(origin->typed);
 	cgroup_places_free(&origin->places);
-	if (origin->pid_fd >= 0)
-		close(origin->pid_fd);
+	for (i = 0; i < origin->nr_pid_fds; i++)
+		if (origin->pid_fds[i] >= 0)
+			close(origin->pid_fds[i]);
+	free(origin->pid_fds);
+	free(origin->chosen);
 	if (origin->member_fd >= 0)
 		close(origin->member_fd);
 }
 
 /* The strings of a target are the targets' own, whatever const says to those who read them. */
-static void free_target(struct target *target)
+void target_free(struct target *target)
 {
 	free((char *)target->name);
+	free((pid_t *)target->others);
 }
 
 static int make_room(struct targets *targets)
@@ -37,13 +43,13 @@ static int make_room(struct targets *targets)
 			  sizeof(*targets->origins));
 }
 
-int targets_add(struct targets *targets, const struct target *target, struct target_origin *origin,
+int targets_add(struct targets *targets, struct target *target, struct target_origin *origin,
 		struct error *err)
 {
 	int ret = target->name && origin->typed ? make_room(targets) : -ENOMEM;
 
 	if (ret) {
-		free((char *)target->name);
+		target_free(target);
 		target_origin_free(origin);
 		return error_errno(err, ret, "targets");
 	}
@@ -58,7 +64,6 @@ int targets_add_places(struct targets *targets, const char *option, const char *
 	struct target target = { .kind = TARGET_CGROUP, .name = strdup(name) };
 	struct target_origin origin = { .places = *places,
 					.ends_empty = ends_empty,
-					.pid_fd = -1,
 					.member_fd = -1 };
 
 	*places = (struct cgroup_places){ 0 };
@@ -70,7 +75,7 @@ int targets_add_places(struct targets *targets, const char *option, const char *
 int targets_add_all(struct targets *targets, struct error *err)
 {
 	struct target target = { .kind = TARGET_SYSTEM, .name = strdup("all processes") };
-	struct target_origin origin = { .typed = strdup("--all"), .pid_fd = -1, .member_fd = -1 };
+	struct target_origin origin = { .typed = strdup("--all"), .member_fd = -1 };
 
 	return targets_add(targets, &target, &origin, err);
 }
@@ -98,12 +103,17 @@ int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct 
 	return -EOPNOTSUPP;
 }
 
+const char *targets_chosen(const struct targets *targets, size_t i)
+{
+	return targets->origins[i].chosen;
+}
+
 void targets_free(struct targets *targets)
 {
 	size_t i;
 
 	for (i = 0; i < targets->nr; i++) {
-		free_target(&targets->list[i]);
+		target_free(&targets->list[i]);
 		target_origin_free(&targets->origins[i]);
 	}
 	free(targets->list);

@@ -32,6 +32,16 @@ struct targets {
 int targets_add_pids(struct targets *targets, const char *list, bool no_children,
 		     struct error *err);
 
+/*
+ * One target of all processes that run now and are named so, by the kernel's name of them or by the
+ * last component of the first argument; a pattern as in glob(7). Not ourselves, nor the kernel's.
+ */
+int targets_add_named(struct targets *targets, const char *pattern, bool no_children,
+		      struct error *err);
+
+/* "--name 'web*': webserver (12), webfeed (13)"; NULL of targets that were named one by one. */
+const char *targets_chosen(const struct targets *targets, size_t i);
+
 /* An absolute path of a directory in a mounted hierarchy, or a path under the mount. */
 int targets_add_cgroup(struct targets *targets, const char *path, struct error *err);
 

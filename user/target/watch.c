@@ -130,10 +130,23 @@ static void watch_member(const struct target_watch *watch, struct target_origin 
 		add_fd(watch, origin->member_fd);
 }
 
+/* Those that have not ended. What has would keep the descriptor readable. */
+static size_t count_processes(const struct target_watch *watch, struct target_origin *origin)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < origin->nr_pid_fds; i++) {
+		if (origin->pid_fds[i] >= 0 && is_readable(origin->pid_fds[i]))
+			remove_fd(watch, &origin->pid_fds[i]);
+		nr += origin->pid_fds[i] >= 0;
+	}
+	return nr;
+}
+
 static bool has_ended(const struct target_watch *watch, struct target_origin *origin)
 {
-	if (origin->pid_fd >= 0)
-		return is_readable(origin->pid_fd);
+	if (origin->nr_pid_fds)
+		return !count_processes(watch, origin);
 	if (!origin->place)
 		return false;
 	if (!cgroup_place_is_there(origin->place))
@@ -150,12 +163,21 @@ static bool has_ended(const struct target_watch *watch, struct target_origin *or
 	return false;
 }
 
-/* What has ended would keep the descriptor readable. */
 static void retire(const struct target_watch *watch, struct target_origin *origin)
 {
-	remove_fd(watch, &origin->pid_fd);
 	remove_fd(watch, &origin->member_fd);
 	origin->ended = true;
+}
+
+static int watch_processes(const struct target_watch *watch, const struct target_origin *origin,
+			   struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < origin->nr_pid_fds; i++)
+		ret = add_fd(watch, origin->pid_fds[i]);
+	return ret ? error_errno(err, ret, "%s", origin->typed) : 0;
 }
 
 static int watch_all(struct targets *targets, struct error *err)
@@ -171,13 +193,10 @@ static int watch_all(struct targets *targets, struct error *err)
 	for (i = 0; !ret && i < targets->nr; i++) {
 		struct target_origin *origin = &targets->origins[i];
 
-		if (origin->pid_fd >= 0) {
-			ret = add_fd(watch, origin->pid_fd);
-			if (ret)
-				error_errno(err, ret, "%s", origin->typed);
-		} else if (origin->place) {
+		if (origin->place)
 			ret = watch_cgroup(watch, origin, err);
-		}
+		else
+			ret = watch_processes(watch, origin, err);
 	}
 	/* What ended before it was watched. */
 	look_again(watch);
@@ -186,7 +205,7 @@ static int watch_all(struct targets *targets, struct error *err)
 
 static bool ever_ends(const struct target_origin *origin)
 {
-	return origin->pid_fd >= 0 || origin->place;
+	return origin->nr_pid_fds || origin->place;
 }
 
 int targets_watch(struct targets *targets, int *ret_fd, struct error *err)
