@@ -27,7 +27,7 @@ $(BUILD)/obj/tests/%.o: private HOST_CFLAGS += -Wno-missing-prototypes
 TEST_STAMP := $(call stamp,tests,$(LIVE_DEFINES) \
 	$(foreach l,$(PROGRAM_LAYERS),$(LAYER_CPPFLAGS_$l) $(LAYER_LDFLAGS_$l) $(LAYER_LIBS_$l)))
 TEST_LIST_STAMP := $(call stamp,test_list,$(TEST_SRC))
-$(TEST_OBJ): $(TEST_STAMP) | $(SKELS) $(TEST_SKELS) $(PPROF_H)
+$(TEST_OBJ): $(TEST_STAMP) | $(SKELS) $(TEST_SKELS) $(PROTO_H)
 
 define layer_program
 $(BUILD)/tests/test_$1: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/$1/*.c))
@@ -51,7 +51,7 @@ FUZZ_LIB_OBJ := $(FUZZ_LIB_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(GEN_C:$(BUILD)/%.c=$
 FUZZ_OBJ := $(FUZZ_SRC:%.c=$(BUILD)/fuzz/obj/%.o) $(BUILD)/fuzz/obj/tests/fuzz/bytes.o
 FUZZ_STAMP := $(call stamp,fuzz,$(CLANG) $(FUZZ_CFLAGS) $(FUZZ_LIB_SRC))
 
-$(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS) $(PPROF_H)
+$(BUILD)/fuzz/obj/%.o: %.c $(FUZZ_STAMP) | $$(@D)/ $(SKELS) $(PROTO_H)
 	$(call msg,FUZZCC,$@)
 	$(Q)$(CLANG) $(HOST_CPPFLAGS) $(FUZZ_CFLAGS) -MMD -MP -c -o $@ $<
 

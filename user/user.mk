@@ -10,7 +10,7 @@ CLIENT_SRC := $(wildcard user/client/*.c)
 LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
-PPROF_H := $(BUILD)/gen/pprof.pb-c.h
+PROTO_H := $(BUILD)/gen/pprof.pb-c.h $(BUILD)/gen/otlp.pb-c.h
 # The scripts of a page, in their order.
 PAGES := report diff
 PAGE_JS_report := text theme model table account filters map strip strip_draw code report
@@ -18,7 +18,7 @@ PAGE_JS_diff := text theme table diff
 PAGE_C := $(PAGES:%=$(BUILD)/gen/html_%_page.c)
 SHELLS := bash zsh fish
 COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%_functions.c)
-GEN_C := $(SCHEMA_C) $(COMPLETION_C) $(PPROF_H:.h=.c) $(PAGE_C)
+GEN_C := $(SCHEMA_C) $(COMPLETION_C) $(PROTO_H:.h=.c) $(PAGE_C)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
 CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
@@ -61,7 +61,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 # Before the first build no .d file says who needs a skeleton.
 $(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/cost/%,$(LIB_OBJ)): | $(SKELS)
 
-$(BUILD)/obj/user/export/export_pprof.o: | $(PPROF_H)
+$(filter $(BUILD)/obj/user/export/%,$(LIB_OBJ)): | $(PROTO_H)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/
 	$(call msg,PROTOC,$@)

@@ -92,6 +92,40 @@ for profile in doc["profiles"]:
 	sort >"$work/found"
 agree speedscope "$work/functions" "$work/found"
 
+# "DETAIL": the rows' sums are report's, whatever a place is, and the account's; "ROW TICKS" by function.
+rows() {
+	export_to clickhouse three --detail "$1"
+	python3 -c '
+import collections, json, sys
+ticks = collections.Counter()
+ns = 0
+for line in sys.stdin:
+    row = json.loads(line)
+    assert len({len(row[key]) for key in ("Addresses", "FunctionNames", "FileNames", "LineNumbers",
+                                          "MappingFileNames")}) == 1
+    if row["SampleType"] == "samples":
+        ticks[row["FunctionNames"][-1].replace(" ", "_")] += row["Values"][0]
+    else:
+        ns += row["Values"][0]
+doc = json.load(open(sys.argv[1]))
+assert sum(ticks.values()) == doc["ticks"]["total"], ticks
+assert ns == doc["targets"][0].get("cpu_ns", 0), ns
+for name, n in ticks.items():
+    if name[0] != "[" or name == "[unknown]":
+        print(name, n)' "$work/three.json" <"$work/three.clickhouse" | sort
+}
+
+by_name <"$work/functions" >"$work/expected"
+for detail in address line function; do
+	rows "$detail" >"$work/found"
+	agree "clickhouse_$detail" "$work/expected" "$work/found"
+done
+"$bin" export --format clickhouse --ddl | sed -n 's/^    \([A-Za-z]*\) .*/\1/p' | sort >"$work/expected"
+python3 -c 'import json, sys
+print(*json.loads(sys.stdin.readline()), sep="\n")
+print("TraceId", "SpanId", "ProfileAttributes", sep="\n")' <"$work/three.clickhouse" | sort >"$work/found"
+agree clickhouse_ddl "$work/expected" "$work/found"
+
 annotated() {
 	callgrind_annotate --threshold=100 --auto="$1" --context=0 "$work/three.callgrind"
 }

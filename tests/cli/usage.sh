@@ -86,6 +86,12 @@ usage export_target_of_raw 'bpfprofil: export: --format raw: takes no --target
 try: another --format' export --format raw --target 0 "$golden/profile.json"
 usage export_schema_of_file 'bpfprofil: export: --schema: takes neither a FILE nor a --format
 try: bpfprofil export --schema' export --schema "$golden/profile.json"
+usage export_ddl_of_file 'bpfprofil: export: --ddl: takes no FILE
+try: bpfprofil export --format clickhouse --ddl' export --format clickhouse --ddl "$golden/profile.json"
+usage export_ddl_of_format 'bpfprofil: export: --format csv: takes no --ddl
+try: another --format' export --format csv --ddl
+usage export_detail_of_format 'bpfprofil: export: --format csv: takes no --detail
+try: another --format' export --format csv --detail function
 usage completion_nothing 'bpfprofil: completion: no shell given
 try: bpfprofil completion bash' completion
 usage completion_shell "bpfprofil: completion: 'tcsh': must be one of bash, zsh, fish

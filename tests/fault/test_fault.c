@@ -473,6 +473,12 @@ Test(fault, export)
 	try_reader("export pprof", ARGS("export", "--format", "pprof", profile), NULL, judge_pprof);
 	try_reader("export speedscope", ARGS("export", "--format", "speedscope", profile), NULL,
 		   judge_same_out);
+	try_reader("export otlp",
+		   ARGS("export", "--format", "otlp", "--detail", "function", profile), NULL,
+		   judge_same_out);
+	try_reader("export clickhouse",
+		   ARGS("export", "--format", "clickhouse", "--detail", "function", profile), NULL,
+		   judge_same_out);
 	try_reader("export gmon", ARGS("export", "--format", "gmon", "--object", "three", profile),
 		   "gmon.three.out", judge_gmon);
 	try_reader("export schema", ARGS("export", "--schema"), NULL, judge_same_out);

@@ -147,6 +147,8 @@ Test(fault_valgrind, readers)
 	check(&live, 0, ARGS("export", "--format", "folded", live.profile));
 	check(&live, 0, ARGS("export", "--format", "callgrind", live.profile));
 	check(&live, 0, ARGS("export", "--format", "pprof", "-o", "/dev/null", live.profile));
+	check(&live, 0, ARGS("export", "--format", "otlp", "-o", "/dev/null", live.profile));
+	check(&live, 0, ARGS("export", "--format", "clickhouse", live.profile));
 	check(&live, 0, ARGS("export", "--format", "speedscope", live.profile));
 	check(&live, 0, ARGS("export", "--format", "gmon", "-o", live.dir, live.profile));
 	check(&live, 0,

@@ -18,7 +18,8 @@ static void export_one(const struct profile *profile, const struct export_format
 		fuzz_check_refusal(&err);
 	else if (!strcmp(format->name, "json") || !strcmp(format->name, "speedscope"))
 		fuzz_check_json(&text);
-	else if (!strcmp(format->name, "csv") || !strcmp(format->name, "folded"))
+	else if (!strcmp(format->name, "csv") || !strcmp(format->name, "folded") ||
+		 !strcmp(format->name, "clickhouse"))
 		fuzz_check_plain(&text);
 	fuzz_text_free(&text);
 }
@@ -32,6 +33,9 @@ static void export(const struct profile *profile, const struct export_format *fo
 		return;
 	if (!format->has_file) {
 		export_one(profile, format, &options);
+		options.detail = EXPORT_FUNCTION;
+		if (format->takes & EXPORT_TAKES_DETAIL)
+			export_one(profile, format, &options);
 		return;
 	}
 	for (i = 0; i < profile->nr_objects; i++) {

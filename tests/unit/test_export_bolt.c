@@ -60,8 +60,9 @@ Test(export_bolt, many_at_one_address, .timeout = 60)
 {
 	struct bolt_names names;
 
-	fixture_shell("perl -e 'print \".text\\n\"; print \"a$_:\\n\" for 1 .. 500000; "
-		      "print \"nop\\nb: ret\\n\"' >many.s && gcc -shared -nostdlib -o program many.s");
+	fixture_shell(
+		"perl -e 'print \".text\\n\"; print \"a$_:\\n\" for 1 .. 500000; "
+		"print \"nop\\nb: ret\\n\"' >many.s && gcc -shared -nostdlib -o program many.s");
 	names = load();
 	cr_assert_eq(names.nr, 2);
 	cr_assert_eq(names.all[0].size, 1);

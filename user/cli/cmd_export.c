@@ -19,6 +19,7 @@ struct export_arguments {
 	const struct export_format *format;
 	const char *output;
 	bool schema;
+	bool ddl;
 	struct export_options options; /* but the call */
 	struct call_options call;
 };
@@ -50,6 +51,9 @@ static const char *format_word(size_t i)
 
 #define FIELD(member) offsetof(struct export_arguments, member)
 
+/* By enum export_detail. */
+static const char *const details[] = { "address", "line", "function", NULL };
+
 static const struct opt export_opts[] = {
 	{ .name = "format",
 	  .arg = "FORMAT",
@@ -69,6 +73,10 @@ static const struct opt export_opts[] = {
 	  .help = "write the JSON Schema of profiles instead; no profile is read",
 	  .set = opt_set_flag,
 	  .field = FIELD(schema) },
+	{ .name = "ddl",
+	  .help = "clickhouse: write the table that its rows are for; no profile is read",
+	  .set = opt_set_flag,
+	  .field = FIELD(ddl) },
 	{ 0 }
 };
 
@@ -87,6 +95,13 @@ static const struct opt selection_opts[] = {
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(options.target) },
+	{ .name = "detail",
+	  .arg = "WHAT",
+	  .help = "otlp, clickhouse: how fine a place is: address, line or function",
+	  .fallback = "address",
+	  .set = opt_set_word,
+	  .words = details,
+	  .field = FIELD(options.detail) },
 	{ 0 }
 };
 
@@ -119,9 +134,9 @@ static void list_formats(FILE *out)
 		fprintf(out, "  %-24s  %s\n", format->name, format->description);
 }
 
-/* Writes a profile, or without one the schema. */
+/* Writes a profile, or without one the text. */
 static int write_output(const struct export_arguments *arguments, const struct profile *profile,
-			const struct export_options *options)
+			const struct export_options *options, const char *text)
 {
 	const char *path = arguments->output ? arguments->output : "-";
 	struct error err = { 0 };
@@ -140,7 +155,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 			result = arguments->format->write(profile, options, output_stream(out),
 							  &err);
 		else
-			fputs(profile_schema, output_stream(out));
+			fputs(text, output_stream(out));
 		result = output_finish(out, result, &err);
 	}
 	if (!result) {
@@ -170,7 +185,7 @@ static int export_profile(const struct export_arguments *arguments, const struct
 	if (arguments->format->has_file)
 		status = export_files(arguments->format, profile, &options, arguments->output);
 	else
-		status = write_output(arguments, profile, &options);
+		status = write_output(arguments, profile, &options, NULL);
 	profile_free(profile);
 	return status;
 }
@@ -234,6 +249,10 @@ static const char *stray_option(const struct export_arguments *arguments)
 		return "--object";
 	if (!(takes & EXPORT_TAKES_TARGET) && arguments->options.target != EXPORT_ALL_TARGETS)
 		return "--target";
+	if (!(takes & EXPORT_TAKES_DETAIL) && arguments->options.detail != EXPORT_ADDRESS)
+		return "--detail";
+	if (!arguments->format->ddl && arguments->ddl)
+		return "--ddl";
 	return NULL;
 }
 
@@ -248,7 +267,7 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 		return EXIT_USAGE;
 	}
 	if (arguments->schema)
-		return write_output(arguments, NULL, NULL);
+		return write_output(arguments, NULL, NULL, profile_schema);
 	if (!format) {
 		print_message("--format json", "export: --format: not given");
 		return EXIT_USAGE;
@@ -259,6 +278,13 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 			      stray);
 		return EXIT_USAGE;
 	}
+	if (arguments->ddl && nr) {
+		print_message("bpfprofil export --format clickhouse --ddl",
+			      "export: --ddl: takes no FILE");
+		return EXIT_USAGE;
+	}
+	if (arguments->ddl)
+		return write_output(arguments, NULL, NULL, format->ddl);
 	if (format->takes & EXPORT_TAKES_CALL)
 		return export_call(arguments, nr, operands);
 	return export_profile(arguments, NULL, nr, operands);
@@ -290,6 +316,11 @@ static const struct command_example export_examples[] = {
 	  "bpfprofil export --format gmon --object gzip gzip.json" },
 	{ "a profile for go tool pprof, with inlined functions",
 	  "bpfprofil export --format pprof -o gzip.pb.gz gzip.json" },
+	{ "rows for ClickHouse, by function, and the table for them",
+	  "bpfprofil export --format clickhouse --detail function -o rows.jsonl gzip.json\n"
+	  "  bpfprofil export --format clickhouse --ddl" },
+	{ "a request for an OpenTelemetry collector",
+	  "bpfprofil export --format otlp -o profiles.pb gzip.json" },
 	{ "a profile for clang -fprofile-sample-use",
 	  "bpfprofil export --format llvm-sample -o program.prof" },
 	{ "a profile for llvm-bolt -nl", "bpfprofil export --format bolt -o program.fdata" },

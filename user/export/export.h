@@ -24,11 +24,19 @@ struct export_call {
 
 #define EXPORT_ALL_TARGETS UINT64_MAX
 
+/* How fine a place is, where a format leaves the choice. */
+enum export_detail {
+	EXPORT_ADDRESS,
+	EXPORT_LINE,
+	EXPORT_FUNCTION,
+};
+
 /* What some formats want to know. */
 struct export_options {
 	const char *object; /* a path or its last component; NULL: all, or the one that fits */
 	uint64_t target; /* id, or EXPORT_ALL_TARGETS */
 	uint32_t file_object; /* the one a format with a file for each is asked for */
+	enum export_detail detail;
 	const struct export_call *call; /* NULL: none was described */
 	char *note; /* for the user, or ""; of EXPORT_NOTE_BYTES; NULL: unwanted */
 };
@@ -40,6 +48,7 @@ enum export_takes {
 	EXPORT_TAKES_OBJECT = 1,
 	EXPORT_TAKES_TARGET = 2,
 	EXPORT_TAKES_CALL = 4, /* and needs */
+	EXPORT_TAKES_DETAIL = 8,
 };
 
 /*
@@ -52,6 +61,7 @@ struct export_format {
 	unsigned int takes; /* enum export_takes */
 	bool compressed; /* by gzip, on its way to the file */
 	bool reads_programs; /* that were profiled, and fails without them */
+	const char *ddl; /* the table that its rows are for; NULL: it has no rows */
 	/* A file for each object that this says true of, named by file_name; NULL: one for all. */
 	bool (*has_file)(const struct profile *profile, const struct export_options *options,
 			 uint32_t object);

@@ -9,7 +9,7 @@
 
 const struct export_options export_defaults = { .target = EXPORT_ALL_TARGETS };
 
-static bool target_chosen(const struct profile *profile, const struct export_options *options,
+bool export_target_chosen(const struct profile *profile, const struct export_options *options,
 			  uint32_t target)
 {
 	if (options->target != EXPORT_ALL_TARGETS)
@@ -23,7 +23,7 @@ bool export_chosen(const struct profile *profile, const struct export_options *o
 	const struct profile_object *object = &profile->objects[histogram->object];
 
 	/* An overflow bin stands for text that no region took, not for a place. */
-	if (histogram->overflow || !target_chosen(profile, options, histogram->target))
+	if (histogram->overflow || !export_target_chosen(profile, options, histogram->target))
 		return false;
 	return !options->object || object_has_name(object, options->object);
 }
@@ -67,7 +67,7 @@ bool export_knows_cpu_time(const struct profile *profile, const struct export_op
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++)
-		if (target_chosen(profile, options, i) && profile->targets[i].cpu_known)
+		if (export_target_chosen(profile, options, i) && profile->targets[i].cpu_known)
 			return true;
 	return false;
 }
@@ -80,7 +80,7 @@ int export_one_period(const struct profile *profile, const struct export_options
 	uint32_t i;
 
 	for (i = 0; i < profile->nr_targets; i++) {
-		if (!target_chosen(profile, options, i))
+		if (!export_target_chosen(profile, options, i))
 			continue;
 		if (any && profile_target_period(profile, i) != period) {
 			error_set(err, -EINVAL,

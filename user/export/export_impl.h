@@ -9,6 +9,8 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 		struct error *err);
 int export_callgrind(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
+int export_clickhouse(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err);
 int export_csv(const struct profile *profile, const struct export_options *options, FILE *stream,
 	       struct error *err);
 int export_folded(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -21,6 +23,8 @@ int export_json(const struct profile *profile, const struct export_options *opti
 		struct error *err);
 int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
+int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err);
 int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
 		 struct error *err);
 int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -29,12 +33,21 @@ int export_raw(const struct profile *profile, const struct export_options *optio
 int export_speedscope(const struct profile *profile, const struct export_options *options,
 		      FILE *stream, struct error *err);
 
+extern const char clickhouse_ddl[];
+
 /*
  * What the formats share. format is the name a message starts with.
  */
 
 /* What is meant when nothing was said: every object, every target. */
 extern const struct export_options export_defaults;
+
+/* When the profile was begun, in ns since 1970; 0 when that is not known. */
+int64_t export_start_ns(const struct profile *profile);
+
+/* Whether the options let a target's ticks into the export. */
+bool export_target_chosen(const struct profile *profile, const struct export_options *options,
+			  uint32_t target);
 
 /* Whether the options let a histogram's ticks into the export. */
 bool export_chosen(const struct profile *profile, const struct export_options *options,

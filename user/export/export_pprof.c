@@ -7,7 +7,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "export/bin_walk.h"
@@ -61,29 +60,6 @@ static int64_t clamp(unsigned __int128 value)
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-/* "2026-01-31T23:59:59.5+01:00", which was checked when it was read, in ns since 1970. */
-static int64_t parse_time(const char *text)
-{
-	struct tm tm = { 0 };
-	const char *at = text ? strptime(text, "%Y-%m-%dT%H:%M:%S", &tm) : NULL;
-	uint64_t ns = 0, unit = 100000000;
-	int hours = 0, minutes = 0;
-	int64_t seconds;
-
-	if (!at)
-		return 0;
-	seconds = timegm(&tm);
-	if (*at == '.') {
-		for (at++; *at >= '0' && *at <= '9'; at++, unit /= 10)
-			ns += (uint64_t)(*at - '0') * unit;
-	}
-	if ((*at == '+' || *at == '-') && sscanf(at + 1, "%2d:%2d", &hours, &minutes) == 2)
-		seconds -= (*at == '-' ? -60 : 60) * (hours * 60 + minutes);
-	return seconds < 0 || seconds > INT64_MAX / 1000000000 - 1 ?
-		       0 :
-		       seconds * 1000000000 + (int64_t)ns;
-}
-
 static void put_comment(struct pprof *pprof, const char *text)
 {
 	int64_t number = pprof_text(&pprof->out, text);
@@ -126,7 +102,7 @@ static void put_head(struct pprof *pprof)
 	part.default_sample_type = cpu.type;
 	part.period_type = &cpu;
 	part.period = clamp(pprof->profile->sampling.period_ns);
-	part.time_nanos = parse_time(pprof->profile->started);
+	part.time_nanos = export_start_ns(pprof->profile);
 	part.duration_nanos = clamp(pprof->profile->duration_ns);
 	pprof_put(&pprof->out, &part);
 	put_comments(pprof);

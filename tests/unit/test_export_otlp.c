@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "export/export.h"
+#include "otlp.pb-c.h"
+#include "profile/profile_io.h"
+#include "sample.h"
+
+static const struct export_options whole = { .target = EXPORT_ALL_TARGETS };
+
+static Otlp__Request *otlp(const struct profile *profile, const struct export_options *options)
+{
+	struct error err = { 0 };
+	char *bytes = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&bytes, &size);
+	Otlp__Request *read;
+
+	cr_assert_not_null(stream);
+	cr_assert_eq(export_find("otlp")->write(profile, options, stream, &err), 0, "%s", err.text);
+	fclose(stream);
+	read = otlp__request__unpack(NULL, size, (uint8_t *)bytes);
+	cr_assert_not_null(read);
+	free(bytes);
+	return read;
+}
+
+static struct profile *split_profile(void)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, &err), 0, "%s", err.text);
+	return profile;
+}
+
+/* What is referred to is there, and nothing else: an index is marked when something refers to it. */
+struct seen {
+	bool *texts, *attributes, *mappings, *functions, *places;
+};
+
+static void see(bool *seen, int64_t index, size_t nr)
+{
+	cr_assert(index >= 0 && (size_t)index < nr);
+	seen[index] = true;
+}
+
+static void assert_all_seen(bool *seen, size_t nr, const char *what)
+{
+	size_t i;
+
+	for (i = 1; i < nr; i++)
+		cr_assert(seen[i], "%s %zu of %zu", what, i, nr);
+	free(seen);
+}
+
+static void see_type(struct seen *seen, const Otlp__Dictionary *tables, const Otlp__ValueType *type)
+{
+	cr_assert_not_null(type);
+	see(seen->texts, type->type_strindex, tables->n_string_table);
+	see(seen->texts, type->unit_strindex, tables->n_string_table);
+}
+
+static void see_profile(struct seen *seen, const Otlp__Dictionary *tables,
+			const Otlp__Profile *profile)
+{
+	size_t i, j;
+
+	cr_assert_eq(profile->profile_id.len, 16);
+	cr_assert_gt(profile->n_samples, 0);
+	see_type(seen, tables, profile->sample_type);
+	see_type(seen, tables, profile->period_type);
+	for (i = 0; i < profile->n_samples; i++) {
+		const Otlp__Sample *sample = profile->samples[i];
+
+		see(seen->places, sample->stack_index, tables->n_stack_table);
+		cr_assert_eq(sample->n_values, 1);
+		cr_assert_gt(sample->values[0], 0);
+		cr_assert_eq(sample->n_timestamps_unix_nano, 1);
+		cr_assert(sample->timestamps_unix_nano[0] - profile->time_unix_nano <
+			  profile->duration_nano);
+		for (j = 0; j < sample->n_attribute_indices; j++)
+			see(seen->attributes, sample->attribute_indices[j],
+			    tables->n_attribute_table);
+	}
+}
+
+static void see_place(struct seen *seen, const Otlp__Dictionary *tables, size_t i)
+{
+	const Otlp__Location *location = tables->location_table[i];
+	size_t j;
+
+	cr_assert_eq(tables->stack_table[i]->n_location_indices, 1);
+	cr_assert_eq(tables->stack_table[i]->location_indices[0], (int32_t)i);
+	see(seen->mappings, location->mapping_index, tables->n_mapping_table);
+	cr_assert_gt(location->n_lines, 0);
+	for (j = 0; j < location->n_lines; j++)
+		see(seen->functions, location->lines[j]->function_index, tables->n_function_table);
+	for (j = 0; j < location->n_attribute_indices; j++)
+		see(seen->attributes, location->attribute_indices[j], tables->n_attribute_table);
+}
+
+static void see_tables(struct seen *seen, const Otlp__Dictionary *tables)
+{
+	size_t i;
+
+	for (i = 1; i < tables->n_location_table; i++)
+		see_place(seen, tables, i);
+	for (i = 1; i < tables->n_mapping_table; i++) {
+		const Otlp__Mapping *mapping = tables->mapping_table[i];
+
+		cr_assert_lt(mapping->memory_start, mapping->memory_limit);
+		see(seen->texts, mapping->filename_strindex, tables->n_string_table);
+		if (mapping->n_attribute_indices)
+			see(seen->attributes, mapping->attribute_indices[0],
+			    tables->n_attribute_table);
+	}
+	for (i = 1; i < tables->n_function_table; i++) {
+		see(seen->texts, tables->function_table[i]->name_strindex, tables->n_string_table);
+		see(seen->texts, tables->function_table[i]->filename_strindex,
+		    tables->n_string_table);
+	}
+	for (i = 1; i < tables->n_attribute_table; i++) {
+		see(seen->texts, tables->attribute_table[i]->key_strindex, tables->n_string_table);
+		cr_assert_gt(strlen(tables->attribute_table[i]->value->string_value), 0);
+	}
+}
+
+static void assert_zero(const ProtobufCMessage *message)
+{
+	cr_assert_eq(protobuf_c_message_get_packed_size(message), 0);
+}
+
+static void assert_zeroes(const Otlp__Dictionary *tables)
+{
+	cr_assert_str_eq(tables->string_table[0], "");
+	cr_assert_eq(tables->n_link_table, 1);
+	assert_zero(&tables->link_table[0]->base);
+	assert_zero(&tables->mapping_table[0]->base);
+	assert_zero(&tables->location_table[0]->base);
+	assert_zero(&tables->stack_table[0]->base);
+	assert_zero(&tables->function_table[0]->base);
+	assert_zero(&tables->attribute_table[0]->base);
+}
+
+static void assert_texts(const Otlp__Dictionary *tables)
+{
+	size_t i, j;
+
+	for (i = 0; i < tables->n_string_table; i++) {
+		cr_assert(sample_is_harmless(tables->string_table[i]));
+		for (j = 0; j < i; j++)
+			cr_assert_str_neq(tables->string_table[i], tables->string_table[j]);
+	}
+}
+
+static void assert_resource(const Otlp__ResourceProfiles *of)
+{
+	size_t i;
+
+	cr_assert_gt(of->resource->n_attributes, 0);
+	cr_assert_str_eq(of->resource->attributes[0]->key, "service.name");
+	for (i = 0; i < of->resource->n_attributes; i++) {
+		cr_assert_gt(strlen(of->resource->attributes[i]->value->string_value), 0);
+		cr_assert(sample_is_harmless(of->resource->attributes[i]->value->string_value));
+	}
+	cr_assert_eq(of->n_scope_profiles, 1);
+	cr_assert_str_eq(of->scope_profiles[0]->scope->name, "bpfprofil");
+}
+
+static void assert_sound(const Otlp__Request *read)
+{
+	const Otlp__Dictionary *tables = read->dictionary;
+	struct seen seen = { calloc(tables->n_string_table, 1),
+			     calloc(tables->n_attribute_table, 1),
+			     calloc(tables->n_mapping_table, 1),
+			     calloc(tables->n_function_table, 1),
+			     calloc(tables->n_location_table, 1) };
+	size_t i, j;
+
+	assert_zeroes(tables);
+	assert_texts(tables);
+	for (i = 0; i < read->n_resource_profiles; i++) {
+		assert_resource(read->resource_profiles[i]);
+		for (j = 0; j < read->resource_profiles[i]->scope_profiles[0]->n_profiles; j++)
+			see_profile(&seen, tables,
+				    read->resource_profiles[i]->scope_profiles[0]->profiles[j]);
+	}
+	see_tables(&seen, tables);
+	assert_all_seen(seen.texts, tables->n_string_table, "text");
+	assert_all_seen(seen.attributes, tables->n_attribute_table, "attribute");
+	assert_all_seen(seen.mappings, tables->n_mapping_table, "mapping");
+	assert_all_seen(seen.functions, tables->n_function_table, "function");
+	assert_all_seen(seen.places, tables->n_location_table, "place");
+}
+
+static const char *type_of(const Otlp__Request *read, const Otlp__Profile *profile)
+{
+	return read->dictionary->string_table[profile->sample_type->type_strindex];
+}
+
+static const char *function_of(const Otlp__Request *read, const Otlp__Sample *sample)
+{
+	const Otlp__Dictionary *tables = read->dictionary;
+	const Otlp__Location *location = tables->location_table[sample->stack_index];
+	int32_t function = location->lines[location->n_lines - 1]->function_index;
+
+	return tables->string_table[tables->function_table[function]->name_strindex];
+}
+
+/* Of a type, in all services, of a function; NULL: of all. */
+static int64_t sum_of(const Otlp__Request *read, const char *type, const char *function)
+{
+	int64_t sum = 0;
+	size_t i, j, k;
+
+	for (i = 0; i < read->n_resource_profiles; i++) {
+		const Otlp__ScopeProfiles *in = read->resource_profiles[i]->scope_profiles[0];
+
+		for (j = 0; j < in->n_profiles; j++) {
+			const Otlp__Profile *profile = in->profiles[j];
+
+			if (strcmp(type_of(read, profile), type) != 0)
+				continue;
+			for (k = 0; k < profile->n_samples; k++)
+				if (!function ||
+				    !strcmp(function_of(read, profile->samples[k]), function))
+					sum += profile->samples[k]->values[0];
+		}
+	}
+	return sum;
+}
+
+static const char *attribute_of(const Otlp__Request *read, size_t i, const char *key)
+{
+	const Otlp__Resource *resource = read->resource_profiles[i]->resource;
+	size_t j;
+
+	for (j = 0; j < resource->n_attributes; j++)
+		if (!strcmp(resource->attributes[j]->key, key))
+			return resource->attributes[j]->value->string_value;
+	return "";
+}
+
+Test(export_otlp, sum_is_the_total)
+{
+	struct profile *profile = sample_profile();
+	Otlp__Request *read = otlp(profile, NULL);
+
+	assert_sound(read);
+	cr_assert_eq(read->n_resource_profiles, 2);
+	cr_assert_eq(sum_of(read, "samples", NULL), (int64_t)profile->ticks.total);
+	cr_assert_eq(sum_of(read, "samples", "main"), 21);
+	cr_assert_eq(sum_of(read, "samples", "[overflow]"), 10);
+	cr_assert_eq(sum_of(read, "samples", "[outside]"), 20);
+	cr_assert_eq(sum_of(read, "samples", "[filtered]"), 25);
+	cr_assert_eq(sum_of(read, "samples", "[lost: exit]"), 5);
+	/* The scheduler was not asked: the period says it all. */
+	cr_assert_eq(sum_of(read, "cpu", NULL), 0);
+	cr_assert_str_eq(attribute_of(read, 0, "service.name"), "work");
+	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "/caf\xc3\xa9");
+	cr_assert_str_eq(attribute_of(read, 1, "host.arch"), "amd64");
+	otlp__request__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+Test(export_otlp, head)
+{
+	struct profile *profile = sample_profile();
+	Otlp__Request *read = otlp(profile, NULL), *again = otlp(profile, NULL);
+	const Otlp__Profile *first = read->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	const Otlp__Profile *same = again->resource_profiles[0]->scope_profiles[0]->profiles[0];
+	const Otlp__Profile *other = read->resource_profiles[1]->scope_profiles[0]->profiles[0];
+
+	cr_assert_eq(first->time_unix_nano, 1769900399000000001);
+	cr_assert_eq(first->duration_nano, 1060000001);
+	cr_assert_eq(first->period, 1003009);
+	cr_assert_eq(memcmp(first->profile_id.data, same->profile_id.data, 16), 0);
+	cr_assert_neq(memcmp(first->profile_id.data, other->profile_id.data, 16), 0);
+	otlp__request__free_unpacked(read, NULL);
+	otlp__request__free_unpacked(again, NULL);
+	profile_free(profile);
+}
+
+/* Each by the period of its target. */
+Test(export_otlp, periods)
+{
+	struct profile *profile = sample_profile();
+	Otlp__Request *read;
+
+	profile->targets[1].period_ns = 7;
+	read = otlp(profile, NULL);
+	cr_assert_eq(read->resource_profiles[0]->scope_profiles[0]->profiles[0]->period, 1003009);
+	cr_assert_eq(read->resource_profiles[1]->scope_profiles[0]->profiles[0]->period, 7);
+	otlp__request__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+/* What the scheduler gave, to the nanosecond; of several reasons a split's is not known. */
+Test(export_otlp, cpu_time)
+{
+	struct profile *profile = split_profile();
+	Otlp__Request *read = otlp(profile, NULL);
+
+	assert_sound(read);
+	cr_assert_eq(sum_of(read, "samples", NULL), 930);
+	cr_assert_eq(sum_of(read, "cpu", NULL), 1515000000);
+	cr_assert_eq(sum_of(read, "samples", "[in no bin]"), 15);
+	otlp__request__free_unpacked(read, NULL);
+	profile->targets[0].ticks.lost[3].ticks = 15;
+	profile->targets[0].ticks.outside = 0;
+	read = otlp(profile, NULL);
+	cr_assert_eq(sum_of(read, "samples", "[in no bin]"), 0);
+	cr_assert_eq(sum_of(read, "samples", "[lost: exit]"), 15);
+	otlp__request__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+static void rename_to(char **text, const char *name)
+{
+	free(*text);
+	*text = strdup(name);
+}
+
+Test(export_otlp, containers)
+{
+	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	struct profile *profile = sample_profile();
+	char cgroup[256];
+	Otlp__Request *read;
+
+	snprintf(cgroup, sizeof(cgroup),
+		 "/kubepods.slice/kubepods-pod01234567_89ab_cdef_0123_456789abcdef.slice/"
+		 "cri-containerd-%s.scope/nested",
+		 id);
+	rename_to(&profile->targets[1].cgroup, cgroup);
+	rename_to(&profile->histograms[1].cgroup, cgroup);
+	read = otlp(profile, NULL);
+	assert_sound(read);
+	cr_assert_str_eq(attribute_of(read, 1, "container.id"), id);
+	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "0123456789ab");
+	cr_assert_str_eq(attribute_of(read, 1, "k8s.pod.uid"),
+			 "01234567-89ab-cdef-0123-456789abcdef");
+	otlp__request__free_unpacked(read, NULL);
+	rename_to(&profile->targets[1].cgroup, "/system.slice/web.service/worker");
+	rename_to(&profile->histograms[1].cgroup, "/system.slice/web.service/worker");
+	read = otlp(profile, NULL);
+	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "web.service");
+	cr_assert_str_eq(attribute_of(read, 1, "container.id"), "");
+	otlp__request__free_unpacked(read, NULL);
+	profile_free(profile);
+}
+
+/* Coarser, never less. */
+Test(export_otlp, detail)
+{
+	const struct export_options coarse = { .target = EXPORT_ALL_TARGETS,
+					       .detail = EXPORT_FUNCTION };
+	struct profile *profile = sample_profile_of_bins(5000);
+	Otlp__Request *fine = otlp(profile, &whole), *folded = otlp(profile, &coarse);
+
+	assert_sound(fine);
+	assert_sound(folded);
+	cr_assert_eq(fine->dictionary->n_location_table, 5001);
+	cr_assert_eq(folded->dictionary->n_location_table, 2);
+	cr_assert_eq(sum_of(fine, "samples", NULL), (int64_t)profile->ticks.total);
+	cr_assert_eq(sum_of(folded, "samples", NULL), (int64_t)profile->ticks.total);
+	otlp__request__free_unpacked(fine, NULL);
+	otlp__request__free_unpacked(folded, NULL);
+	profile_free(profile);
+}
+
+Test(export_otlp, hostile_names)
+{
+	struct profile *profile;
+	Otlp__Request *read;
+	size_t i;
+
+	for (i = 0; sample_names[i]; i++) {
+		profile = sample_profile_of_names(sample_names[i]);
+		read = otlp(profile, NULL);
+		assert_sound(read);
+		cr_assert_eq(sum_of(read, "samples", NULL), (int64_t)profile->ticks.total);
+		otlp__request__free_unpacked(read, NULL);
+		profile_free(profile);
+	}
+}
+
+Test(export_otlp, options)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options second = { .target = 1 }, none = { .target = 2 };
+	const struct export_options object = { .target = EXPORT_ALL_TARGETS, .object = "work" };
+	struct error err;
+	FILE *null = fopen("/dev/null", "w");
+	Otlp__Request *read = otlp(profile, &second);
+
+	assert_sound(read);
+	cr_assert_eq(read->n_resource_profiles, 1);
+	cr_assert_eq(sum_of(read, "samples", NULL), 60);
+	otlp__request__free_unpacked(read, NULL);
+	/* What is in no bin is in no object. */
+	read = otlp(profile, &object);
+	assert_sound(read);
+	cr_assert_eq(sum_of(read, "samples", NULL), 660);
+	otlp__request__free_unpacked(read, NULL);
+	cr_assert_eq(export_find("otlp")->write(profile, &none, null, &err), -EINVAL);
+	fclose(null);
+	profile_free(profile);
+}
+
+/* A profile without a tick is a request of no resources, and its tables are sound. */
+Test(export_otlp, empty)
+{
+	struct profile *profile = sample_profile_of_bins(0);
+	Otlp__Request *read = otlp(profile, NULL);
+
+	cr_assert_eq(read->n_resource_profiles, 0);
+	assert_zeroes(read->dictionary);
+	otlp__request__free_unpacked(read, NULL);
+	profile_free(profile);
+}

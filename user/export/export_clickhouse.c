@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Rows for ClickHouse, in the columns that the OpenTelemetry Collector's exporter writes. It has a row
+ * for each sample and forgets which build of a file it was, so a row says that itself.
+ */
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "export/export_impl.h"
+#include "export/resource.h"
+#include "export/samples.h"
+#include "profile/profile_weights.h"
+
+const char clickhouse_ddl[] =
+	"CREATE TABLE IF NOT EXISTS otel_profiles (\n"
+	"    Timestamp DateTime64(9) CODEC(Delta, ZSTD),\n"
+	"    ProfileId String CODEC(ZSTD),\n"
+	"    SampleType LowCardinality(String),\n"
+	"    SampleUnit LowCardinality(String),\n"
+	"    ServiceName LowCardinality(String),\n"
+	"    ResourceAttributes Map(LowCardinality(String), String) CODEC(ZSTD),\n"
+	"    ScopeName String CODEC(ZSTD),\n"
+	"    ScopeVersion String CODEC(ZSTD),\n"
+	"    ProfileAttributes Map(LowCardinality(String), String) CODEC(ZSTD),\n"
+	"    SampleAttributes Map(LowCardinality(String), String) CODEC(ZSTD),\n"
+	"    StackHash UInt64 CODEC(ZSTD),\n"
+	"    Addresses Array(UInt64) CODEC(ZSTD),\n"
+	"    FunctionNames Array(LowCardinality(String)) CODEC(ZSTD),\n"
+	"    FileNames Array(LowCardinality(String)) CODEC(ZSTD),\n"
+	"    LineNumbers Array(Int32) CODEC(ZSTD),\n"
+	"    MappingFileNames Array(LowCardinality(String)) CODEC(ZSTD),\n"
+	"    Values Array(Int64) CODEC(ZSTD),\n"
+	"    TimestampsUnixNano Array(UInt64) CODEC(ZSTD),\n"
+	"    DurationNano UInt64 CODEC(ZSTD),\n"
+	"    Period Int64 CODEC(ZSTD),\n"
+	"    PeriodType LowCardinality(String),\n"
+	"    PeriodUnit LowCardinality(String),\n"
+	"    TraceId String CODEC(ZSTD),\n"
+	"    SpanId String CODEC(ZSTD)\n"
+	") ENGINE = MergeTree\n"
+	"PARTITION BY toDate(Timestamp)\n"
+	"ORDER BY (ServiceName, SampleType, toDateTime(Timestamp));\n";
+
+struct rows {
+	const struct samples *samples;
+	FILE *stream;
+	uint64_t start;
+	const struct sample_service *service; /* at hand */
+	struct resource resource; /* its */
+	char id[2 * PROFILE_ID_BYTES + 1]; /* of its profile at hand */
+	const char *type;
+	const char *unit;
+};
+
+static void put_key(struct rows *rows, const char *key)
+{
+	fprintf(rows->stream, ",\"%s\":", key);
+}
+
+static void put_string(struct rows *rows, const char *key, const char *text)
+{
+	put_key(rows, key);
+	json_text_string(rows->stream, text);
+}
+
+static void put_number(struct rows *rows, const char *key, uint64_t number)
+{
+	put_key(rows, key);
+	json_text_u64(rows->stream, number);
+}
+
+static int64_t clamp(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static void put_resource(struct rows *rows)
+{
+	const struct resource_attribute *attribute = rows->resource.all;
+	size_t i;
+
+	put_string(rows, "ServiceName", rows->resource.texts.all[attribute->value]);
+	put_key(rows, "ResourceAttributes");
+	for (i = 0; i < rows->resource.nr; i++, attribute++) {
+		fprintf(rows->stream, "%c\"%s\":", i ? ',' : '{', attribute->key);
+		json_text_string(rows->stream, rows->resource.texts.all[attribute->value]);
+	}
+	fputc('}', rows->stream);
+}
+
+static void put_attributes(struct rows *rows, const struct sample *sample)
+{
+	static const char *const kinds[] = { "", "native", "kernel" };
+	const struct samples *samples = rows->samples;
+	const struct sample_process *process = &samples->processes[sample->process];
+	const struct sample_place *place = &samples->places[sample->place];
+	const struct {
+		const char *key, *text;
+	} all[] = {
+		{ "profile.frame.type", kinds[place->kind] },
+		{ "process.executable.build_id.gnu",
+		  samples->values.all[samples->mappings[place->mapping].build_id] },
+		{ "process.pid", samples->values.all[process->pid] },
+		{ "process.executable.name", samples->values.all[process->name] },
+	};
+	char separator = '{';
+	size_t i;
+
+	put_key(rows, "SampleAttributes");
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (!*all[i].text)
+			continue;
+		fprintf(rows->stream, "%c\"%s\":", separator, all[i].key);
+		json_text_string(rows->stream, all[i].text);
+		separator = ',';
+	}
+	fputs(separator == '{' ? "{}" : "}", rows->stream);
+}
+
+/* One of the columns that have an entry for each frame. */
+enum column {
+	ADDRESSES,
+	FUNCTIONS,
+	FILES,
+	LINES,
+	MAPPINGS,
+	NR_COLUMNS,
+};
+
+static void put_cell(struct rows *rows, enum column column, const struct sample_place *place,
+		     const struct sample_line *line)
+{
+	const struct samples *samples = rows->samples;
+	const struct sample_function *function = &samples->functions[line->function];
+
+	if (column == ADDRESSES)
+		json_text_u64(rows->stream, place->address);
+	else if (column == LINES)
+		json_text_u64(rows->stream, line->line > INT32_MAX ? 0 : line->line);
+	else if (column == FUNCTIONS)
+		json_text_string(rows->stream, samples->texts.all[function->name]);
+	else if (column == FILES)
+		json_text_string(rows->stream, samples->texts.all[function->file]);
+	else
+		json_text_string(rows->stream,
+				 samples->texts.all[samples->mappings[place->mapping].file]);
+}
+
+static void put_frames(struct rows *rows, const struct sample_place *place)
+{
+	static const char *const names[NR_COLUMNS] = { "Addresses", "FunctionNames", "FileNames",
+						       "LineNumbers", "MappingFileNames" };
+	enum column column;
+	size_t i;
+
+	for (column = 0; column < NR_COLUMNS; column++) {
+		put_key(rows, names[column]);
+		fputc('[', rows->stream);
+		for (i = 0; i < place->nr; i++) {
+			if (i)
+				fputc(',', rows->stream);
+			put_cell(rows, column, place, &rows->samples->lines[place->first + i]);
+		}
+		fputc(']', rows->stream);
+	}
+}
+
+/* Of the names alone, so that builds can be compared. */
+static uint64_t hash_stack(const struct rows *rows, const struct sample_place *place)
+{
+	const struct samples *samples = rows->samples;
+	const struct sample_function *function;
+	uint64_t hash = 0;
+	size_t i;
+
+	for (i = 0; i < place->nr; i++) {
+		function = &samples->functions[samples->lines[place->first + i].function];
+		hash = resource_hash(hash, samples->texts.all[function->name]);
+		hash = resource_hash(hash, samples->texts.all[function->file]);
+	}
+	return hash;
+}
+
+static void put_time(struct rows *rows)
+{
+	fprintf(rows->stream, "{\"Timestamp\":\"%" PRIu64 ".%09" PRIu64 "\"",
+		rows->start / 1000000000, rows->start % 1000000000);
+}
+
+static void put_row(struct rows *rows, const struct sample *sample, uint64_t value)
+{
+	const struct profile *profile = rows->samples->profile;
+	const struct sample_place *place = &rows->samples->places[sample->place];
+
+	put_time(rows);
+	put_string(rows, "ProfileId", rows->id);
+	put_string(rows, "SampleType", rows->type);
+	put_string(rows, "SampleUnit", rows->unit);
+	put_resource(rows);
+	put_string(rows, "ScopeName", "bpfprofil");
+	put_string(rows, "ScopeVersion", profile->tool);
+	put_attributes(rows, sample);
+	put_number(rows, "StackHash", hash_stack(rows, place));
+	put_frames(rows, place);
+	fprintf(rows->stream, ",\"Values\":[%" PRId64 "],\"TimestampsUnixNano\":[%" PRIu64 "]",
+		clamp(value), rows->start);
+	put_number(rows, "DurationNano", profile->duration_ns);
+	put_number(rows, "Period",
+		   (uint64_t)clamp(profile_target_period(profile, rows->service->target)));
+	put_string(rows, "PeriodType", "cpu");
+	put_string(rows, "PeriodUnit", "nanoseconds");
+	fputs("}\n", rows->stream);
+}
+
+static void put_rows(struct rows *rows, bool time)
+{
+	const struct sample *sample = &rows->samples->all[rows->service->first];
+	uint8_t id[PROFILE_ID_BYTES];
+	uint64_t value;
+	size_t i;
+
+	rows->type = time ? "cpu" : "samples";
+	rows->unit = time ? "nanoseconds" : "count";
+	resource_profile_id(rows->samples, rows->service, rows->type, id);
+	for (i = 0; i < PROFILE_ID_BYTES; i++)
+		snprintf(rows->id + 2 * i, 3, "%02x", id[i]);
+	for (i = 0; i < rows->service->nr && !ferror(rows->stream); i++, sample++) {
+		value = time ? sample->ns : sample->ticks;
+		if (value)
+			put_row(rows, sample, value);
+	}
+}
+
+static int put_service(struct rows *rows)
+{
+	int code = resource_of(&rows->resource, rows->samples, rows->service);
+
+	if (!code) {
+		put_rows(rows, false);
+		if (rows->samples->profile->targets[rows->service->target].cpu_known)
+			put_rows(rows, true);
+	}
+	resource_free(&rows->resource);
+	return code;
+}
+
+int export_clickhouse(const struct profile *profile, const struct export_options *options,
+		      FILE *stream, struct error *err)
+{
+	struct samples samples;
+	struct rows rows = { .samples = &samples, .stream = stream };
+	size_t i;
+	int code;
+
+	options = options ? options : &export_defaults;
+	code = export_check(profile, options, "clickhouse", err);
+	if (code)
+		return code;
+	errno = 0;
+	rows.start = (uint64_t)export_start_ns(profile);
+	code = samples_build(&samples, profile, options, err);
+	for (i = 1; !code && i < samples.nr_services; i++) {
+		rows.service = &samples.services[i];
+		if (put_service(&rows))
+			code = error_errno(err, -ENOMEM, "clickhouse");
+	}
+	if (!code)
+		code = export_end(stream, "clickhouse", err);
+	samples_free(&samples);
+	return code;
+}

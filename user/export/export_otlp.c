@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * OpenTelemetry's profiles: a resource for each service, and in it a profile of counts, and one of CPU
+ * time where the scheduler was asked. What they refer to are tables of one dictionary.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+#include "export/otlp.h"
+#include "export/resource.h"
+#include "export/samples.h"
+#include "profile/profile_weights.h"
+
+/* What a profile's samples are. */
+enum value {
+	COUNT,
+	TIME,
+};
+
+/* Of a sample. */
+#define SAMPLE_ATTRIBUTES 2
+
+struct otlp {
+	struct samples *samples;
+	const struct profile *profile;
+	FILE *stream;
+	uint64_t start;
+	uint64_t duration;
+	Otlp__ValueType types[2]; /* by enum value */
+	struct otlp_attributes attributes;
+};
+
+static int64_t clamp(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+/* The samples of one profile, all of them in memory of their own. */
+struct messages {
+	Otlp__Sample *samples;
+	Otlp__Sample **all;
+	int64_t *values;
+	uint64_t *times;
+	int32_t *attributes; /* SAMPLE_ATTRIBUTES of each */
+	size_t nr;
+};
+
+static int messages_new(struct messages *messages, size_t nr)
+{
+	*messages = (struct messages){ .samples = calloc(nr, sizeof(*messages->samples)),
+				       .all = calloc(nr, sizeof(*messages->all)),
+				       .values = calloc(nr, sizeof(*messages->values)),
+				       .times = calloc(nr, sizeof(*messages->times)),
+				       .attributes = calloc(nr * SAMPLE_ATTRIBUTES,
+							    sizeof(*messages->attributes)) };
+	return messages->samples && messages->all && messages->values && messages->times &&
+			       messages->attributes ?
+		       0 :
+		       -ENOMEM;
+}
+
+static void messages_free(struct messages *messages)
+{
+	free(messages->samples);
+	free(messages->all);
+	free(messages->values);
+	free(messages->times);
+	free(messages->attributes);
+}
+
+/* A backend makes an event of each time, and none of a sample without: it stands for all of them. */
+static void add_message(struct otlp *otlp, struct messages *messages, const struct sample *sample,
+			int64_t value)
+{
+	const struct sample_process *process = &otlp->samples->processes[sample->process];
+	size_t i = messages->nr++;
+	int32_t *attributes = &messages->attributes[i * SAMPLE_ATTRIBUTES];
+	Otlp__Sample *message = messages->all[i] = &messages->samples[i];
+
+	otlp__sample__init(message);
+	message->stack_index = (int32_t)sample->place;
+	message->attribute_indices = attributes;
+	if (process->pid)
+		attributes[message->n_attribute_indices++] =
+			otlp_attribute(&otlp->attributes, OTLP_PID, process->pid);
+	if (process->name)
+		attributes[message->n_attribute_indices++] =
+			otlp_attribute(&otlp->attributes, OTLP_PROCESS_NAME, process->name);
+	messages->values[i] = value;
+	message->n_values = 1;
+	message->values = &messages->values[i];
+	messages->times[i] = otlp->start;
+	message->n_timestamps_unix_nano = 1;
+	message->timestamps_unix_nano = &messages->times[i];
+}
+
+static void fill_messages(struct otlp *otlp, const struct sample_service *service, enum value value,
+			  struct messages *messages)
+{
+	const struct sample *sample = &otlp->samples->all[service->first];
+	size_t i;
+
+	for (i = 0; i < service->nr; i++, sample++) {
+		uint64_t of = value == COUNT ? sample->ticks : sample->ns;
+
+		if (of)
+			add_message(otlp, messages, sample, clamp(of));
+	}
+}
+
+static void set_attributes(struct resource *resource, Otlp__Resource *message,
+			   Otlp__KeyValue pairs[], Otlp__KeyValue *all[], Otlp__AnyValue values[])
+{
+	size_t i;
+
+	for (i = 0; i < resource->nr; i++) {
+		otlp__key_value__init(&pairs[i]);
+		pairs[i].key = (char *)resource->all[i].key;
+		pairs[i].value = &values[i];
+		otlp_set_value(&values[i], resource->texts.all[resource->all[i].value]);
+		all[i] = &pairs[i];
+	}
+	message->n_attributes = resource->nr;
+	message->attributes = all;
+}
+
+static void put_profiles(struct otlp *otlp, struct resource *resource, Otlp__Profile **profiles,
+			 size_t nr)
+{
+	Otlp__KeyValue pairs[RESOURCE_ATTRIBUTES_MAX], *all[RESOURCE_ATTRIBUTES_MAX];
+	Otlp__AnyValue values[RESOURCE_ATTRIBUTES_MAX];
+	Otlp__Request part = OTLP__REQUEST__INIT;
+	Otlp__ResourceProfiles of = OTLP__RESOURCE_PROFILES__INIT, *resources = &of;
+	Otlp__ScopeProfiles in = OTLP__SCOPE_PROFILES__INIT, *scopes = &in;
+	Otlp__Resource message = OTLP__RESOURCE__INIT;
+	Otlp__Scope scope = OTLP__SCOPE__INIT;
+
+	set_attributes(resource, &message, pairs, all, values);
+	scope.name = (char *)"bpfprofil";
+	scope.version = otlp->profile->tool ? otlp->profile->tool : (char *)"";
+	in.scope = &scope;
+	in.n_profiles = nr;
+	in.profiles = profiles;
+	of.resource = &message;
+	of.n_scope_profiles = 1;
+	of.scope_profiles = &scopes;
+	part.n_resource_profiles = 1;
+	part.resource_profiles = &resources;
+	otlp_put(&part, otlp->stream);
+}
+
+static void set_profile(struct otlp *otlp, const struct sample_service *service, enum value value,
+			const struct messages *messages, uint8_t id[PROFILE_ID_BYTES],
+			Otlp__Profile *message)
+{
+	otlp__profile__init(message);
+	message->sample_type = &otlp->types[value];
+	message->n_samples = messages->nr;
+	message->samples = messages->all;
+	message->time_unix_nano = otlp->start;
+	message->duration_nano = otlp->duration;
+	message->period_type = &otlp->types[TIME];
+	message->period = clamp(profile_target_period(otlp->profile, service->target));
+	resource_profile_id(otlp->samples, service, value == COUNT ? "samples" : "cpu", id);
+	message->profile_id.len = PROFILE_ID_BYTES;
+	message->profile_id.data = id;
+}
+
+/* Without the scheduler's word the time is the counts' period, which stands beside them. */
+static void put_messages(struct otlp *otlp, const struct sample_service *service,
+			 struct resource *resource, struct messages messages[2])
+{
+	Otlp__Profile profiles[2], *all[2];
+	uint8_t ids[2][PROFILE_ID_BYTES];
+	enum value value;
+	size_t nr = 0;
+
+	for (value = COUNT; value <= TIME; value++) {
+		if (value == TIME && !otlp->profile->targets[service->target].cpu_known)
+			continue;
+		fill_messages(otlp, service, value, &messages[value]);
+		if (!messages[value].nr)
+			continue;
+		set_profile(otlp, service, value, &messages[value], ids[nr], &profiles[nr]);
+		all[nr] = &profiles[nr];
+		nr++;
+	}
+	if (nr)
+		put_profiles(otlp, resource, all, nr);
+}
+
+static int put_service(struct otlp *otlp, const struct sample_service *service)
+{
+	struct messages messages[2] = { 0 };
+	struct resource resource;
+	int code = resource_of(&resource, otlp->samples, service);
+
+	if (!code)
+		code = messages_new(&messages[COUNT], service->nr);
+	if (!code)
+		code = messages_new(&messages[TIME], service->nr);
+	if (!code)
+		put_messages(otlp, service, &resource, messages);
+	messages_free(&messages[COUNT]);
+	messages_free(&messages[TIME]);
+	resource_free(&resource);
+	return code;
+}
+
+static void name_types(struct otlp *otlp)
+{
+	struct texts *texts = &otlp->samples->texts;
+
+	otlp__value_type__init(&otlp->types[COUNT]);
+	otlp__value_type__init(&otlp->types[TIME]);
+	otlp->types[COUNT].type_strindex = (int32_t)texts_add(texts, "samples");
+	otlp->types[COUNT].unit_strindex = (int32_t)texts_add(texts, "count");
+	otlp->types[TIME].type_strindex = (int32_t)texts_add(texts, "cpu");
+	otlp->types[TIME].unit_strindex = (int32_t)texts_add(texts, "nanoseconds");
+}
+
+static int put_all(struct otlp *otlp)
+{
+	size_t i;
+	int code = otlp_attributes_begin(&otlp->attributes, otlp->samples);
+
+	name_types(otlp);
+	for (i = 1; !code && i < otlp->samples->nr_services; i++)
+		code = put_service(otlp, &otlp->samples->services[i]);
+	if (!code)
+		code = otlp_put_dictionary(otlp->samples, &otlp->attributes, otlp->stream);
+	otlp_attributes_end(&otlp->attributes);
+	return code;
+}
+
+int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
+		struct error *err)
+{
+	struct samples samples;
+	struct otlp otlp = { .samples = &samples, .profile = profile, .stream = stream };
+	int code;
+
+	options = options ? options : &export_defaults;
+	code = export_check(profile, options, "otlp", err);
+	if (code)
+		return code;
+	errno = 0;
+	otlp.start = (uint64_t)export_start_ns(profile);
+	/* A time is in an interval, and so this is not empty. */
+	otlp.duration = profile->duration_ns ? profile->duration_ns : 1;
+	code = samples_build(&samples, profile, options, err);
+	if (!code) {
+		code = put_all(&otlp);
+		code = code ? error_errno(err, code, "otlp") : export_end(stream, "otlp", err);
+	}
+	samples_free(&samples);
+	return code;
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SAMPLES_H
+#define BPFPROFIL_SAMPLES_H
+
+#include "export/export.h"
+#include "export/texts.h"
+
+/*
+ * A profile as backends of many hosts take it, as far as that is one thing for all of them: services,
+ * and samples of each that add up to all its ticks, for those that are in no bin are samples too,
+ * named "[lost: exit]" or whatever became of them. Index 0 of every table is the empty entry.
+ */
+
+enum place_kind {
+	PLACE_NONE, /* of ticks that are in no bin */
+	PLACE_USER,
+	PLACE_KERNEL,
+};
+
+struct sample_function {
+	uint32_t name; /* texts */
+	uint32_t file;
+};
+
+struct sample_line {
+	uint32_t function;
+	uint32_t line; /* 0: not known */
+};
+
+/* Text of an object, or all of it that was hit. */
+struct sample_mapping {
+	uint32_t file; /* texts */
+	uint32_t build_id; /* values */
+	struct profile_text text;
+};
+
+struct sample_place {
+	uint32_t mapping;
+	enum place_kind kind;
+	uint64_t address;
+	size_t first; /* of its lines, the innermost */
+	size_t nr;
+};
+
+/* The process of ticks that were told apart by it. */
+struct sample_process {
+	uint32_t pid; /* values */
+	uint32_t name;
+};
+
+struct sample {
+	uint32_t service;
+	uint32_t place;
+	uint32_t process;
+	uint64_t ticks;
+	uint64_t ns; /* of CPU time */
+};
+
+/* What a backend takes as one source: a target, or a cgroup of one. */
+struct sample_service {
+	uint32_t target;
+	const char *cgroup; /* of the profile; NULL: none */
+	size_t first; /* of its samples, which follow one another */
+	size_t nr;
+};
+
+struct samples {
+	const struct profile *profile;
+	struct texts texts; /* names of functions and files */
+	struct texts values; /* the others */
+	struct string_set keys; /* of what stands in a table already */
+	struct pointer_map numbers;
+	struct sample_function *functions;
+	size_t nr_functions, functions_room;
+	struct sample_line *lines;
+	size_t nr_lines, lines_room;
+	struct sample_mapping *mappings;
+	size_t nr_mappings, mappings_room;
+	struct sample_place *places;
+	size_t nr_places, places_room;
+	struct sample_process *processes;
+	size_t nr_processes, processes_room;
+	struct sample_service *services;
+	size_t nr_services, services_room;
+	struct sample *all; /* by service; each place and process once in it */
+	size_t nr, room;
+	int error; /* -ENOMEM */
+};
+
+/*
+ * Of what the options choose. With options->object it is the ticks of that object alone, and none
+ * that are in no bin. samples_free() in either case.
+ */
+int samples_build(struct samples *samples, const struct profile *profile,
+		  const struct export_options *options, struct error *err);
+void samples_free(struct samples *samples);
+
+#endif

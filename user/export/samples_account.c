@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * The samples of what is in no bin, by what became of it. Of a process or cgroup that a target was
+ * split into it is known how many such ticks there are, and not why: where a target has more than one
+ * reason, they are "[in no bin]".
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+#include "export/samples_impl.h"
+#include "profile/profile_splits.h"
+
+/* Ticks of a target or split that are in no bin. */
+struct outside {
+	uint64_t ticks;
+	const char *reason; /* of them all; NULL: none */
+	bool several; /* reasons */
+};
+
+struct accounts {
+	struct samples *samples;
+	const struct profile *profile;
+	uint64_t *missing; /* of each split, its ticks in no bin */
+	uint64_t *of_splits; /* of each target, the sum of these */
+};
+
+static uint32_t named_place(struct samples *samples, const char *format, const char *word)
+{
+	struct sample_place place = { .nr = 1 };
+	struct sample_line line = { 0 };
+	char name[256];
+
+	snprintf(name, sizeof(name), format, word);
+	line.function = samples_function(samples, name, NULL);
+	return samples_place(samples, &place, &line);
+}
+
+static void note_reason(struct outside *outside, const char *reason, uint64_t ticks)
+{
+	if (!ticks)
+		return;
+	outside->ticks += ticks;
+	outside->several = outside->several || outside->reason;
+	outside->reason = reason;
+}
+
+static void put_reason(struct accounts *accounts, uint32_t target, const char *format,
+		       const char *word, uint64_t ticks)
+{
+	struct sample sample = { .ticks = ticks };
+
+	if (!ticks)
+		return;
+	sample.service = samples_service(accounts->samples, target, NULL);
+	sample.place = named_place(accounts->samples, format, word);
+	samples_add(accounts->samples, &sample);
+}
+
+static void put_reasons(struct accounts *accounts, uint32_t target)
+{
+	const struct profile_account *ticks = &accounts->profile->targets[target].ticks;
+	size_t i;
+
+	put_reason(accounts, target, "[%s]", "overflow", ticks->overflow);
+	put_reason(accounts, target, "[%s]", "outside", ticks->outside);
+	put_reason(accounts, target, "[%s]", "filtered", ticks->filtered);
+	for (i = 0; i < ticks->nr_lost; i++)
+		put_reason(accounts, target, "[lost: %s]", ticks->lost[i].cause,
+			   ticks->lost[i].ticks);
+}
+
+static struct outside reasons_of(const struct profile_account *ticks, char name[256])
+{
+	struct outside outside = { 0 };
+	size_t i;
+
+	note_reason(&outside, "[overflow]", ticks->overflow);
+	note_reason(&outside, "[outside]", ticks->outside);
+	note_reason(&outside, "[filtered]", ticks->filtered);
+	for (i = 0; i < ticks->nr_lost; i++) {
+		if (!ticks->lost[i].ticks)
+			continue;
+		snprintf(name, 256, "[lost: %s]", ticks->lost[i].cause);
+		note_reason(&outside, name, ticks->lost[i].ticks);
+	}
+	if (outside.several)
+		outside.reason = "[in no bin]";
+	return outside;
+}
+
+static void put_split(struct accounts *accounts, size_t i, const char *reason)
+{
+	const struct profile_split *split = &accounts->profile->splits[i];
+	const struct profile_histogram of = { .pid = split->pid, .process = split->process };
+	struct sample sample = { .ticks = accounts->missing[i] };
+
+	if (!sample.ticks)
+		return;
+	sample.service = samples_service(accounts->samples, split->target, split->cgroup);
+	sample.process = samples_process(accounts->samples, &of);
+	sample.place = named_place(accounts->samples, "%s", reason);
+	samples_add(accounts->samples, &sample);
+}
+
+static void put_target(struct accounts *accounts, uint32_t target)
+{
+	char name[256];
+	struct outside outside = reasons_of(&accounts->profile->targets[target].ticks, name);
+	size_t i;
+
+	if (!accounts->of_splits[target] || accounts->of_splits[target] > outside.ticks) {
+		put_reasons(accounts, target);
+		return;
+	}
+	for (i = 0; i < accounts->profile->nr_splits; i++)
+		if (accounts->profile->splits[i].target == target)
+			put_split(accounts, i, outside.reason);
+	put_reason(accounts, target, "%s", outside.reason,
+		   outside.ticks - accounts->of_splits[target]);
+}
+
+static int find_missing(struct accounts *accounts)
+{
+	const struct profile *profile = accounts->profile;
+	cleanup_free size_t *matches = profile_splits_match(profile);
+	uint64_t *missing = accounts->missing, *sum;
+	uint64_t ticks;
+	size_t i;
+
+	if (!matches)
+		return -1;
+	for (i = 0; i < profile->nr_splits; i++)
+		missing[i] = profile->splits[i].ticks;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		if (matches[i] == PROFILE_NO_SPLIT || profile->histograms[i].overflow)
+			continue;
+		ticks = profile_histogram_ticks(&profile->histograms[i]);
+		missing[matches[i]] -= ticks < missing[matches[i]] ? ticks : missing[matches[i]];
+	}
+	for (i = 0; i < profile->nr_splits; i++) {
+		sum = &accounts->of_splits[profile->splits[i].target];
+		if (__builtin_add_overflow(*sum, missing[i], sum))
+			*sum = UINT64_MAX;
+	}
+	return 0;
+}
+
+/* What the scheduler gave to a target, less what its samples have of it. */
+static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t given)
+{
+	const struct profile_target *of = &accounts->profile->targets[target];
+	struct sample sample = { 0 };
+
+	if (!of->cpu_known || of->cpu_ns <= given)
+		return;
+	sample.ns = of->cpu_ns - given;
+	sample.service = samples_service(accounts->samples, target, NULL);
+	sample.place = named_place(accounts->samples, "%s", "[unseen]");
+	samples_add(accounts->samples, &sample);
+}
+
+/* Without the scheduler's word a tick is its period, wherever it is. */
+static void put_period(struct accounts *accounts, struct sample *sample)
+{
+	uint32_t target = accounts->samples->services[sample->service].target;
+
+	if (accounts->profile->targets[target].cpu_known)
+		return;
+	if (__builtin_mul_overflow(sample->ticks, profile_target_period(accounts->profile, target),
+				   &sample->ns))
+		sample->ns = UINT64_MAX;
+}
+
+static void put_accounts(struct accounts *accounts, const struct export_options *options,
+			 uint64_t *given)
+{
+	struct samples *samples = accounts->samples;
+	size_t i, nr = samples->nr;
+	uint64_t *sum;
+
+	for (i = 0; i < nr; i++) {
+		sum = &given[samples->services[samples->all[i].service].target];
+		if (__builtin_add_overflow(*sum, samples->all[i].ns, sum))
+			*sum = UINT64_MAX;
+	}
+	for (i = 0; i < accounts->profile->nr_targets; i++)
+		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
+			put_target(accounts, (uint32_t)i);
+	for (i = nr; i < samples->nr; i++)
+		put_period(accounts, &samples->all[i]);
+	for (i = 0; i < accounts->profile->nr_targets; i++)
+		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
+			put_unseen(accounts, (uint32_t)i, given[i]);
+}
+
+void samples_add_account(struct samples *samples, const struct export_options *options)
+{
+	const struct profile *profile = samples->profile;
+	cleanup_free uint64_t *missing = calloc(profile->nr_splits + 1, sizeof(*missing));
+	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 2 * sizeof(*sums));
+	struct accounts accounts = { samples, profile, missing, sums };
+
+	if (!missing || !sums || find_missing(&accounts))
+		samples_fail(samples);
+	else
+		put_accounts(&accounts, options, sums + profile->nr_targets + 1);
+}

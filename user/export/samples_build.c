@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* The samples of bins: their places, as fine as they were asked for. */
+#include <errno.h>
+#include <string.h>
+
+#include "export/bin_walk.h"
+#include "export/export_impl.h"
+#include "export/place_lines.h"
+#include "export/samples_impl.h"
+#include "profile/profile_index.h"
+
+struct build {
+	struct samples *samples;
+	const struct profile *profile;
+	const struct export_options *options;
+	struct profile_index *index;
+	struct profile_weights *weights;
+	struct bin_walk *walk;
+	struct place_lines lines;
+	uint32_t object; /* at hand */
+	uint32_t place; /* of the bin at hand */
+};
+
+/* The segment that the offset is in; of an object that has none, all of it that was hit is one. */
+static uint32_t mapping_of(const struct build *build, const struct bin_place *place)
+{
+	const struct profile_object *object = &build->profile->objects[build->object];
+	const struct profile_histogram *histogram = place->histogram;
+	struct profile_text whole = { histogram->offset, histogram->offset, histogram->size };
+	size_t i;
+
+	for (i = 0; i < object->nr_text; i++)
+		if (place->offset - object->text[i].offset < object->text[i].size)
+			break;
+	if (object->nr_text)
+		whole = object->text[i < object->nr_text ? i : 0];
+	else if (whole.address + whole.size < whole.address)
+		whole.size = UINT64_MAX - whole.address;
+	if (object->kind != PROFILE_FILE)
+		whole.offset = 0;
+	return samples_mapping(build->samples, build->object, &whole);
+}
+
+static const char *outer_name(const struct profile_function *function,
+			      const struct source_line *source)
+{
+	if (function && *function->name)
+		return function->name;
+	return source && source->function ? source->function : "[unknown]";
+}
+
+/* The innermost first; the last is the function that has the code. */
+static size_t make_lines(struct build *build, const struct profile_function *function,
+			 const struct source_line *source, struct sample_line lines[FRAMES_MAX])
+{
+	struct samples *samples = build->samples;
+	size_t nr = 0;
+
+	for (; source && source->caller; source = source->caller) {
+		if (nr == FRAMES_MAX - 1)
+			continue;
+		lines[nr].function = samples_function(
+			samples, source->function ? source->function : "[inlined]", source->file);
+		lines[nr++].line = source->line;
+	}
+	lines[nr].function = samples_function(samples, outer_name(function, source),
+					      source ? source->file : NULL);
+	lines[nr++].line = source ? source->line : 0;
+	return nr;
+}
+
+static uint64_t address_of(const struct build *build, const struct bin_place *place,
+			   const struct profile_function *function)
+{
+	bool whole = function && build->options->detail == EXPORT_FUNCTION;
+
+	return profile_object_address(&build->profile->objects[build->object],
+				      whole ? function->offset : place->offset);
+}
+
+static uint32_t make_place(struct build *build, const struct bin_place *place,
+			   const struct source_line *source)
+{
+	const struct profile_object *object = &build->profile->objects[build->object];
+	const struct profile_function *function;
+	struct sample_line lines[FRAMES_MAX];
+	struct sample_place made = { .mapping = mapping_of(build, place) };
+
+	function = profile_index_find(build->index, build->object, place->offset,
+				      place->histogram->bytes_per_bin);
+	made.kind = object->kind == PROFILE_KERNEL ? PLACE_KERNEL : PLACE_USER;
+	made.address = address_of(build, place, function);
+	made.nr = make_lines(build, function, source, lines);
+	if (build->options->detail == EXPORT_ADDRESS)
+		return samples_new_place(build->samples, &made, lines);
+	return samples_place(build->samples, &made, lines);
+}
+
+static void put_bin(struct build *build, const struct bin_place *place)
+{
+	const struct profile_histogram *histogram = place->histogram;
+	struct sample sample = { .place = build->place, .ticks = place->ticks };
+
+	sample.service = samples_service(build->samples, histogram->target, histogram->cgroup);
+	sample.process = samples_process(build->samples, histogram);
+	sample.ns = profile_weights_take(build->weights, histogram, place->ticks);
+	samples_add(build->samples, &sample);
+}
+
+static int put_object(struct build *build)
+{
+	const struct source_line *line = NULL;
+	bool with_lines = build->options->detail != EXPORT_FUNCTION;
+	struct bin_place place;
+	int code = 0;
+
+	if (with_lines)
+		code = place_lines_load(&build->lines, &build->profile->objects[build->object],
+					build->walk);
+	while (!code && bin_walk_next(build->walk, &place)) {
+		if (with_lines)
+			line = place_lines_next(&build->lines, &place);
+		if (!place.again)
+			build->place = make_place(build, &place, line);
+		put_bin(build, &place);
+		code = samples_error(build->samples);
+	}
+	return code;
+}
+
+static int put_bins(struct build *build)
+{
+	int code = 0;
+
+	while (!code && bin_walk_object(build->walk, &build->object))
+		code = put_object(build);
+	return code;
+}
+
+int samples_build(struct samples *samples, const struct profile *profile,
+		  const struct export_options *options, struct error *err)
+{
+	struct build build = { .samples = samples, .profile = profile, .options = options };
+	int code = samples_begin(samples, profile);
+
+	build.index = profile_index_new(profile);
+	build.weights = profile_weights_new(profile);
+	build.walk = bin_walk_new(profile, options);
+	if (!code && (!build.index || !build.weights || !build.walk))
+		code = -ENOMEM;
+	if (!code)
+		code = put_bins(&build);
+	if (!code && !options->object)
+		samples_add_account(samples, options);
+	if (!code)
+		code = samples_error(samples);
+	if (!code)
+		samples_settle(samples);
+	place_lines_end(&build.lines, options);
+	bin_walk_free(build.walk);
+	profile_weights_free(build.weights);
+	profile_index_free(build.index);
+	return code ? error_errno(err, code, "samples") : 0;
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/texts.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+
+/* Less than the set would cut, which knows nothing of UTF-8. */
+#define TEXT_MAX 4000
+
+static uint32_t fail(struct texts *texts)
+{
+	texts->error = -ENOMEM;
+	return 0;
+}
+
+static int append(struct texts *texts, const char *text)
+{
+	if (grow((void **)&texts->all, &texts->room, texts->nr + 1, sizeof(*texts->all)))
+		return texts->error = -ENOMEM;
+	texts->all[texts->nr++] = text;
+	return 0;
+}
+
+int texts_begin(struct texts *texts)
+{
+	*texts = (struct texts){ 0 };
+	texts->escaped = open_memstream(&texts->buffer, &texts->size);
+	if (!texts->escaped)
+		return texts->error = -ENOMEM;
+	return append(texts, "");
+}
+
+void texts_end(struct texts *texts)
+{
+	if (texts->escaped)
+		fclose(texts->escaped);
+	free(texts->buffer);
+	free(texts->all);
+	string_set_free(&texts->set);
+	pointer_map_clear(&texts->numbers);
+}
+
+/* Between two characters. */
+static void shorten(char *text)
+{
+	size_t length = strlen(text);
+
+	if (length <= TEXT_MAX)
+		return;
+	for (length = TEXT_MAX; ((unsigned char)text[length] & 0xc0) == 0x80; length--)
+		;
+	memcpy(text + length, "...", 4);
+}
+
+static int escape(struct texts *texts, const char *text)
+{
+	rewind(texts->escaped);
+	export_text(texts->escaped, text, 0, NULL);
+	fputc('\0', texts->escaped);
+	if (fflush(texts->escaped) || ferror(texts->escaped))
+		return texts->error = -ENOMEM;
+	shorten(texts->buffer);
+	return 0;
+}
+
+uint32_t texts_add(struct texts *texts, const char *text)
+{
+	const char *kept;
+	uint64_t *number;
+
+	if (!text || !*text || escape(texts, text))
+		return 0;
+	kept = string_set_add(&texts->set, texts->buffer);
+	number = kept ? pointer_map_at(&texts->numbers, kept, NULL) : NULL;
+	if (!number || (!*number && append(texts, kept)))
+		return fail(texts);
+	if (!*number)
+		*number = texts->nr - 1;
+	return (uint32_t)*number;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TEXTS_H
+#define BPFPROFIL_TEXTS_H
+
+#include <stdint.h>
+#include <stdio.h>
+
+#include "export/pointer_map.h"
+#include "symbol/string_set.h"
+
+/*
+ * Texts for a backend, each once and by number: UTF-8 without control characters, whatever the names
+ * that they were made of. Number 0 is "". The first failure of memory stays in error.
+ */
+struct texts {
+	FILE *escaped; /* one text at a time, into buffer */
+	char *buffer;
+	size_t size;
+	const char **all;
+	size_t nr;
+	size_t room;
+	struct string_set set;
+	struct pointer_map numbers;
+	int error; /* -ENOMEM */
+};
+
+/* texts_end() in either case. 0 or -ENOMEM. */
+int texts_begin(struct texts *texts);
+void texts_end(struct texts *texts);
+
+/* The number of a text; NULL is "". */
+uint32_t texts_add(struct texts *texts, const char *text);
+
+#endif
