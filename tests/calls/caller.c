@@ -16,6 +16,7 @@
 
 #include <criterion/criterion.h>
 
+#include "chance.h"
 #include "client/settings.h"
 
 void caller_fail(const char *file, int line, const char *text)
@@ -237,7 +238,8 @@ void *fresh_pages(size_t size)
 
 struct ratio ratio_of(double ticks, double expected, double turns, double part)
 {
-	return (struct ratio){ ticks / expected, fmax(part, 3 * sqrt(turns / 6) / expected) };
+	return (struct ratio){ ticks / expected,
+			       fmax(part, CHANCE_ERRORS * sqrt(turns / 6) / expected) };
 }
 
 int ratio_is_good(const struct ratio *ratio)

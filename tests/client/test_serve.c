@@ -19,6 +19,7 @@
 
 #include <criterion/criterion.h>
 
+#include "chance.h"
 #include "child.h"
 #include "client.h"
 #include "need.h"
@@ -39,7 +40,8 @@ struct ratio {
  */
 static struct ratio ratio_of(double ticks, double expected, double turns)
 {
-	return (struct ratio){ ticks / expected, fmax(0.05, 3 * sqrt(turns / 6) / expected) };
+	return (struct ratio){ ticks / expected,
+			       fmax(0.05, CHANCE_ERRORS * sqrt(turns / 6) / expected) };
 }
 
 static bool is_good(const struct ratio *ratio)

@@ -10,6 +10,8 @@
 
 #include <criterion/criterion.h>
 
+#include "chance.h"
+
 struct json_object *doc_parse(const char *text)
 {
 	enum json_tokener_error error;
@@ -296,7 +298,7 @@ void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks)
 		double error = sqrt(total * p * (1 - p));
 
 		cr_expect_leq(fabs((double)ticks[i] - total * p),
-			      3 * error + doc_emulated_part() * total,
+			      CHANCE_ERRORS * error + doc_emulated_part() * total,
 			      "%s: %" PRIu64
 			      " of %.0f ticks, expected %.0f +- %.0f (standard error)",
 			      shares[i].name, ticks[i], total, total * p, error);

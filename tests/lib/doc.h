@@ -54,7 +54,7 @@ struct share {
 };
 
 /*
- * The functions' ticks stand in the given ratio, each within three standard errors of a binomial
+ * The functions' ticks stand in the given ratio, each within CHANCE_ERRORS of a binomial
  * draw (and doc_emulated_part() of all), and together are at least a part (0..1) of all ticks. n is
  * the number of shares.
  */

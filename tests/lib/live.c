@@ -10,6 +10,7 @@
 
 #include <criterion/criterion.h>
 
+#include "chance.h"
 #include "host.h"
 
 #define MAX_ARGS 64
@@ -154,7 +155,7 @@ double live_allowed_part(double expected, double turns)
 	 * one, once or not: variance f(1 - f), which is 1/6 on the average.
 	 */
 	return fmax(0.02 + doc_emulated_part() + host_stolen_part(),
-		    3 * sqrt(turns / 6) / expected);
+		    CHANCE_ERRORS * sqrt(turns / 6) / expected);
 }
 
 /* Of the whole run. */

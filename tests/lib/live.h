@@ -52,8 +52,8 @@ void live_try(struct live *live, const char *const options[], const char *const 
 bool live_run(struct live *live, const char *const options[], const char *const command[]);
 
 /*
- * Also asserts that all ticks, times the period, are the tree's CPU time within 2 %, or three
- * standard errors where those are more.
+ * Also asserts that all ticks, times the period, are the tree's CPU time within 2 %, or
+ * CHANCE_ERRORS where those are more.
  *
  * It may take three runs. A shared machine has its own ways to part the two: a hypervisor that
  * keeps a CPU for longer than a period swallows ticks, and what else runs there and wakes on a

@@ -14,6 +14,7 @@
 
 #include "attach.h"
 #include "cgroup.h"
+#include "chance.h"
 #include "host.h"
 #include "need.h"
 
@@ -272,7 +273,7 @@ static void expect_parts(struct json_object *doc)
 	cr_assert_gt(sum, 500);
 	for (i = 0; i < 3; i++) {
 		error = sqrt(parts[i].weight * (1 - parts[i].weight) * variance(doc) / sum);
-		cr_expect_leq(fabs(ticks[i] / sum - parts[i].weight), 3 * error + FIRST,
+		cr_expect_leq(fabs(ticks[i] / sum - parts[i].weight), CHANCE_ERRORS * error + FIRST,
 			      "%s: %.0f of %.0f ticks, expected %.2f +- %.4f", parts[i].name,
 			      ticks[i], sum, parts[i].weight, error);
 	}

@@ -15,6 +15,7 @@
 
 #include "attach.h"
 #include "cgroup.h"
+#include "chance.h"
 #include "guard.h"
 #include "host.h"
 #include "need.h"
@@ -61,13 +62,13 @@ Test(live_source, eight_threads)
 	burn(ARGS(WORKLOAD("threads"), "8", "60000"));
 }
 
-/* A part of all ticks is what it should be within three standard errors and what else may differ. */
+/* A part of all ticks is what it should be within chance and what else may differ. */
 static void expect_part(struct live *live, const char *what, uint64_t ticks, double part)
 {
 	double total = (double)doc_number(live->doc, "ticks.total");
 	double error = sqrt(part * (1 - part) / total);
 
-	cr_expect_leq(fabs((double)ticks / total - part), 3 * error + NEARLY,
+	cr_expect_leq(fabs((double)ticks / total - part), CHANCE_ERRORS * error + NEARLY,
 		      "%s: %lu of %.0f ticks, expected %.3f +- %.3f", what, ticks, total, part,
 		      error);
 }

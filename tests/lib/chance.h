@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TEST_CHANCE_H
+#define TEST_CHANCE_H
+
+/*
+ * How many standard errors a count may be off before a test says that it is wrong. All tests
+ * together compare some two hundred counts: at 3 errors chance alone fails every third run of them,
+ * at 4.5 one of seven hundred.
+ */
+#define CHANCE_ERRORS 4.5
+
+#endif
