@@ -15,91 +15,21 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bpfprofil-test-XXXXXX";
+#include "test_file_fixture.h"
 
-/* Each test has a process and an empty folder of its own. */
-static void enter_folder(void)
-{
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
-	umask(022);
-	cr_assert_not_null(mkdtemp(folder));
-	cr_assert_eq(chdir(folder), 0);
-}
-
-static void remove_folder(void)
-{
-	char command[64];
-
-	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(file, .init = enter_folder, .fini = remove_folder);
-
-static int entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int nr = 0;
-
-	cr_assert_not_null(dir);
-	while (readdir(dir))
-		nr++;
-	closedir(dir);
-	return nr - 2;
-}
-
-static void put(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	cr_assert_not_null(file);
-	fputs(text, file);
-	cr_assert_eq(fclose(file), 0);
-}
-
-static void assert_holds(const char *path, const char *text)
-{
-	char buffer[256] = "";
-	FILE *file = fopen(path, "r");
-
-	cr_assert_not_null(file, "%s", path);
-	buffer[fread(buffer, 1, sizeof(buffer) - 1, file)] = '\0';
-	fclose(file);
-	cr_assert_str_eq(buffer, text);
-}
-
-static mode_t mode_of(const char *path)
-{
-	struct stat st;
-
-	cr_assert_eq(stat(path, &st), 0);
-	return st.st_mode & 07777;
-}
-
-static int write_file(const char *path, const char *text, struct error *err)
-{
-	struct output *out;
-	int code = output_open(path, &out, err);
-
-	if (code)
-		return code;
-	fputs(text, output_stream(out));
-	return output_commit(out, err);
-}
+TestSuite(file, .init = folder_enter, .fini = folder_remove);
 
 Test(file, new_file_follows_the_umask)
 {
 	struct error err;
 
-	cr_assert_eq(write_file("a", "text", &err), 0, "%s", err.text);
-	assert_holds("a", "text");
-	cr_assert_eq(mode_of("a"), 0644);
+	cr_assert_eq(folder_write("a", "text", &err), 0, "%s", err.text);
+	folder_assert_holds("a", "text");
+	cr_assert_eq(folder_mode_of("a"), 0644);
 	umask(077);
-	cr_assert_eq(write_file("./b", "text", &err), 0);
-	cr_assert_eq(mode_of("b"), 0600);
-	cr_assert_eq(entries("."), 2);
+	cr_assert_eq(folder_write("./b", "text", &err), 0);
+	cr_assert_eq(folder_mode_of("b"), 0600);
+	cr_assert_eq(folder_entries("."), 2);
 }
 
 Test(file, old_file_stays_until_the_end)
@@ -107,17 +37,17 @@ Test(file, old_file_stays_until_the_end)
 	struct output *out;
 	struct error err;
 
-	put("a", "old");
+	folder_put("a", "old");
 	cr_assert_eq(chmod("a", 0640), 0);
 	cr_assert_eq(output_open("a", &out, &err), 0);
 	fputs("new", output_stream(out));
 	fflush(output_stream(out));
-	assert_holds("a", "old");
-	cr_assert_eq(entries("."), 2);
+	folder_assert_holds("a", "old");
+	cr_assert_eq(folder_entries("."), 2);
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
-	assert_holds("a", "new");
-	cr_assert_eq(mode_of("a"), 0640);
-	cr_assert_eq(entries("."), 1);
+	folder_assert_holds("a", "new");
+	cr_assert_eq(folder_mode_of("a"), 0640);
+	cr_assert_eq(folder_entries("."), 1);
 }
 
 Test(file, abort_leaves_nothing)
@@ -125,7 +55,7 @@ Test(file, abort_leaves_nothing)
 	struct output *out;
 	struct error err;
 
-	put("a", "old");
+	folder_put("a", "old");
 	cr_assert_eq(output_open("a", &out, &err), 0);
 	fputs("new", output_stream(out));
 	output_abort(out);
@@ -133,8 +63,8 @@ Test(file, abort_leaves_nothing)
 	fputs("new", output_stream(out));
 	output_abort(out);
 	output_abort(NULL);
-	assert_holds("a", "old");
-	cr_assert_eq(entries("."), 1);
+	folder_assert_holds("a", "old");
+	cr_assert_eq(folder_entries("."), 1);
 }
 
 Test(file, link_stays_and_its_target_is_replaced)
@@ -143,14 +73,14 @@ Test(file, link_stays_and_its_target_is_replaced)
 	char target[32] = "";
 
 	cr_assert_eq(mkdir("sub", 0755), 0);
-	put("sub/real", "old");
+	folder_put("sub/real", "old");
 	cr_assert_eq(symlink("real", "sub/second"), 0);
 	cr_assert_eq(symlink("sub/second", "first"), 0);
-	cr_assert_eq(write_file("first", "new", &err), 0, "%s", err.text);
-	assert_holds("sub/real", "new");
+	cr_assert_eq(folder_write("first", "new", &err), 0, "%s", err.text);
+	folder_assert_holds("sub/real", "new");
 	cr_assert_geq(readlink("first", target, sizeof(target) - 1), 0);
 	cr_assert_str_eq(target, "sub/second");
-	cr_assert_eq(entries("sub"), 2);
+	cr_assert_eq(folder_entries("sub"), 2);
 }
 
 Test(file, link_to_a_file_not_yet_there)
@@ -160,8 +90,8 @@ Test(file, link_to_a_file_not_yet_there)
 
 	cr_assert_eq(mkdir("sub", 0755), 0);
 	cr_assert_eq(symlink("sub/later", "a"), 0);
-	cr_assert_eq(write_file("a", "new", &err), 0, "%s", err.text);
-	assert_holds("sub/later", "new");
+	cr_assert_eq(folder_write("a", "new", &err), 0, "%s", err.text);
+	folder_assert_holds("sub/later", "new");
 	cr_assert_eq(lstat("a", &st), 0);
 	cr_assert(S_ISLNK(st.st_mode));
 }
@@ -172,11 +102,11 @@ Test(file, link_that_leads_nowhere)
 
 	cr_assert_eq(symlink("b", "a"), 0);
 	cr_assert_eq(symlink("a", "b"), 0);
-	cr_assert_eq(write_file("a", "new", &err), -ELOOP);
+	cr_assert_eq(folder_write("a", "new", &err), -ELOOP);
 	cr_assert_str_eq(err.text, "a: Too many levels of symbolic links");
 	cr_assert_eq(symlink("missing/file", "c"), 0);
-	cr_assert_eq(write_file("c", "new", &err), -ENOENT);
-	cr_assert_eq(entries("."), 3);
+	cr_assert_eq(folder_write("c", "new", &err), -ENOENT);
+	cr_assert_eq(folder_entries("."), 3);
 }
 
 /* /tmp/bpfprofil.json -> /etc/passwd, made by somebody else, is not where root's profile goes. */
@@ -188,19 +118,19 @@ Test(file, foreign_link_in_a_shared_folder_is_refused)
 		cr_skip_test("needs root, to make a link that is somebody else's");
 		return;
 	}
-	put("victim", "old");
+	folder_put("victim", "old");
 	cr_assert_eq(mkdir("shared", 0777), 0);
 	cr_assert_eq(chmod("shared", 01777), 0);
 	cr_assert_eq(symlink("../victim", "shared/a"), 0);
 	cr_assert_eq(lchown("shared/a", 12345, 12345), 0);
-	cr_assert_eq(write_file("shared/a", "new", &err), -EACCES);
+	cr_assert_eq(folder_write("shared/a", "new", &err), -EACCES);
 	cr_assert_eq(symlink("../missing", "shared/b"), 0);
 	cr_assert_eq(lchown("shared/b", 12345, 12345), 0);
-	cr_assert_eq(write_file("shared/b", "new", &err), -EACCES);
-	assert_holds("victim", "old");
+	cr_assert_eq(folder_write("shared/b", "new", &err), -EACCES);
+	folder_assert_holds("victim", "old");
 	cr_assert_eq(lchown("shared/a", 0, 0), 0);
-	cr_assert_eq(write_file("shared/a", "new", &err), 0, "%s", err.text);
-	assert_holds("victim", "new");
+	cr_assert_eq(folder_write("shared/a", "new", &err), 0, "%s", err.text);
+	folder_assert_holds("victim", "new");
 }
 
 Test(file, devices_are_written_directly)
@@ -210,12 +140,12 @@ Test(file, devices_are_written_directly)
 	struct error err;
 
 	cr_assert_eq(stat("/dev/null", &before), 0);
-	cr_assert_eq(write_file("/dev/null", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(folder_write("/dev/null", "text", &err), 0, "%s", err.text);
 	cr_assert_eq(symlink("/dev/null", "a"), 0);
-	cr_assert_eq(write_file("a", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(folder_write("a", "text", &err), 0, "%s", err.text);
 	cr_assert_eq(stat("/dev/null", &after), 0);
 	cr_assert_eq(before.st_ino, after.st_ino);
-	cr_assert_eq(entries("."), 1);
+	cr_assert_eq(folder_entries("."), 1);
 }
 
 Test(file, fifo_is_written_directly)
@@ -229,10 +159,10 @@ Test(file, fifo_is_written_directly)
 	pid = fork();
 	if (!pid)
 		_exit(system("test \"$(cat fifo)\" = text") != 0);
-	cr_assert_eq(write_file("fifo", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(folder_write("fifo", "text", &err), 0, "%s", err.text);
 	cr_assert_eq(waitpid(pid, &status, 0), pid);
 	cr_assert_eq(status, 0);
-	cr_assert_eq(entries("."), 1);
+	cr_assert_eq(folder_entries("."), 1);
 }
 
 Test(file, standard_output)
@@ -243,13 +173,13 @@ Test(file, standard_output)
 
 	cr_assert_eq(dup2(fd, STDOUT_FILENO), STDOUT_FILENO);
 	cr_assert_eq(output_check("-", &err), 0);
-	cr_assert_eq(write_file("-", "text", &err), 0);
-	cr_assert_eq(write_file("-", " more", &err), 0);
-	assert_holds("a", "text more");
-	cr_assert_eq(write_file("/dev/stdout", "over", &err), 0, "%s", err.text);
-	assert_holds("a", "over more");
+	cr_assert_eq(folder_write("-", "text", &err), 0);
+	cr_assert_eq(folder_write("-", " more", &err), 0);
+	folder_assert_holds("a", "text more");
+	cr_assert_eq(folder_write("/dev/stdout", "over", &err), 0, "%s", err.text);
+	folder_assert_holds("a", "over more");
 	close(STDOUT_FILENO);
-	cr_assert_eq(write_file("-", "text", &err), -EBADF);
+	cr_assert_eq(folder_write("-", "text", &err), -EBADF);
 	cr_assert_str_eq(err.text, "standard output: Bad file descriptor");
 	cr_assert_eq(output_check("-", &err), -EBADF);
 	dup2(saved, STDOUT_FILENO);
@@ -262,11 +192,11 @@ Test(file, full_device_fails_by_name)
 	struct error err;
 
 	memset(large, 'x', (1 << 20) - 1);
-	cr_assert_eq(write_file("/dev/full", "x", &err), -ENOSPC);
+	cr_assert_eq(folder_write("/dev/full", "x", &err), -ENOSPC);
 	cr_assert_str_eq(err.text, "/dev/full: No space left on device");
-	cr_assert_eq(write_file("/dev/full", large, &err), -ENOSPC);
+	cr_assert_eq(folder_write("/dev/full", large, &err), -ENOSPC);
 	cr_assert_eq(symlink("/dev/full", "full.gz"), 0);
-	cr_assert_eq(write_file("full.gz", "x", &err), -ENOSPC);
+	cr_assert_eq(folder_write("full.gz", "x", &err), -ENOSPC);
 	cr_assert_str_eq(err.text, "full.gz: No space left on device");
 
 	cr_assert_eq(output_open("/dev/full", &out, &err), 0);
@@ -287,10 +217,10 @@ Test(file, finish_keeps_the_writers_words)
 	error_set(&err, -EINVAL, "the writer's own words");
 	cr_assert_eq(output_finish(out, -EINVAL, &err), -EINVAL);
 	cr_assert_str_eq(err.text, "the writer's own words");
-	cr_assert_eq(entries("."), 0);
+	cr_assert_eq(folder_entries("."), 0);
 	cr_assert_eq(output_open("a", &out, &err), 0);
 	cr_assert_eq(output_finish(out, 0, &err), 0);
-	assert_holds("a", "");
+	folder_assert_holds("a", "");
 }
 
 /* In a mount namespace of this test's own. */
@@ -325,13 +255,13 @@ Test(file, full_disk_leaves_the_old_file)
 		cr_skip_test("needs root or user namespaces, to mount a small disk");
 		return;
 	}
-	put("small/a", "old");
-	put("small/b.gz", "old");
+	folder_put("small/a", "old");
+	folder_put("small/b.gz", "old");
 	fill_disk("small/a");
 	fill_disk("small/b.gz");
-	assert_holds("small/a", "old");
-	assert_holds("small/b.gz", "old");
-	cr_assert_eq(entries("small"), 2);
+	folder_assert_holds("small/a", "old");
+	folder_assert_holds("small/b.gz", "old");
+	cr_assert_eq(folder_entries("small"), 2);
 	cr_assert_eq(umount2("small", MNT_DETACH), 0);
 }
 
@@ -340,23 +270,14 @@ Test(file, size_limit_leaves_the_old_file)
 	struct rlimit limit = { 3, RLIM_INFINITY };
 	struct error err;
 
-	put("a", "old");
+	folder_put("a", "old");
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	cr_assert_eq(write_file("a", "longer", &err), -EFBIG);
+	cr_assert_eq(folder_write("a", "longer", &err), -EFBIG);
 	cr_assert_str_eq(err.text, "a: File too large");
 	limit.rlim_cur = RLIM_INFINITY;
 	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &limit), 0);
-	assert_holds("a", "old");
-	cr_assert_eq(entries("."), 1);
-}
-
-static void assert_owner(const char *path, uid_t uid, gid_t gid)
-{
-	struct stat st;
-
-	cr_assert_eq(stat(path, &st), 0);
-	cr_assert_eq(st.st_uid, uid, "%s: uid %u", path, st.st_uid);
-	cr_assert_eq(st.st_gid, gid, "%s: gid %u", path, st.st_gid);
+	folder_assert_holds("a", "old");
+	cr_assert_eq(folder_entries("."), 1);
 }
 
 Test(file, owner)
@@ -367,24 +288,24 @@ Test(file, owner)
 		cr_skip_test("needs root, to give files away");
 		return;
 	}
-	put("old", "text");
+	folder_put("old", "text");
 	cr_assert_eq(chown("old", 0, 23456), 0);
-	cr_assert_eq(write_file("old", "new", &err), 0);
-	assert_owner("old", 0, 23456);
+	cr_assert_eq(folder_write("old", "new", &err), 0);
+	folder_assert_owner("old", 0, 23456);
 	setenv("SUDO_UID", "1111", 1);
 	setenv("SUDO_GID", "2222", 1);
 	cr_assert_eq(chown("old", 1111, 23456) | chmod("old", 0664), 0);
-	cr_assert_eq(write_file("old", "new", &err), 0);
-	assert_owner("old", 1111, 2222);
-	cr_assert_eq(mode_of("old"), 0664);
-	cr_assert_eq(write_file("new", "text", &err), 0);
-	assert_owner("new", 1111, 2222);
+	cr_assert_eq(folder_write("old", "new", &err), 0);
+	folder_assert_owner("old", 1111, 2222);
+	cr_assert_eq(folder_mode_of("old"), 0664);
+	cr_assert_eq(folder_write("new", "text", &err), 0);
+	folder_assert_owner("new", 1111, 2222);
 	setenv("SUDO_UID", "-1", 1);
-	cr_assert_eq(write_file("junk", "text", &err), 0);
-	assert_owner("junk", 0, getegid());
+	cr_assert_eq(folder_write("junk", "text", &err), 0);
+	folder_assert_owner("junk", 0, getegid());
 	setenv("SUDO_UID", "4294967295", 1);
-	cr_assert_eq(write_file("none", "text", &err), 0);
-	assert_owner("none", 0, getegid());
+	cr_assert_eq(folder_write("none", "text", &err), 0);
+	folder_assert_owner("none", 0, getegid());
 }
 
 Test(file, check_finds_what_would_fail)
@@ -392,10 +313,10 @@ Test(file, check_finds_what_would_fail)
 	struct error err;
 
 	cr_assert_eq(output_check("a", &err), 0, "%s", err.text);
-	put("a", "old");
+	folder_put("a", "old");
 	cr_assert_eq(output_check("a", &err), 0);
-	assert_holds("a", "old");
-	cr_assert_eq(entries("."), 1);
+	folder_assert_holds("a", "old");
+	cr_assert_eq(folder_entries("."), 1);
 	cr_assert_eq(output_check("/dev/null", &err), 0);
 	cr_assert_eq(output_check("missing/a", &err), -ENOENT);
 	cr_assert_str_eq(err.text, "missing/a: No such file or directory");
@@ -431,7 +352,7 @@ Test(file, check_of_a_file_stuck_in_a_shared_folder)
 		cr_skip_test("needs root, to make a file that is somebody else's");
 		return;
 	}
-	put("a", "old");
+	folder_put("a", "old");
 	cr_assert_eq(chmod(".", 01777) | chown("a", 12345, 12345) | seteuid(23456), 0);
 	cr_assert_eq(output_check("b", &err), 0);
 	cr_assert_eq(output_check("a", &err), -EPERM);
@@ -469,144 +390,4 @@ Test(file, expand)
 	cr_assert_str_eq(err.text, "a%x: a % stands only in %p, %t, %h and %%");
 	cr_assert_eq(output_expand("a%", 1, 0, &text, &err), -EINVAL);
 	cr_assert_null(text);
-}
-
-/* All of a file, through input_read(). */
-static ssize_t read_file(const char *path, char *buffer, size_t size, struct error *err)
-{
-	struct input *in;
-	size_t filled = 0;
-	ssize_t done = input_open(path, &in, err);
-
-	if (done)
-		return done;
-	while ((done = input_read(in, buffer + filled, size - filled, err)) > 0)
-		filled += (size_t)done;
-	input_close(in);
-	return done < 0 ? done : (ssize_t)filled;
-}
-
-/* Until it fails. */
-static uint64_t read_away(const char *command, int wanted)
-{
-	static char buffer[1 << 20];
-	FILE *pipe = popen(command, "r");
-	struct input *in;
-	struct error err;
-	uint64_t bytes = 0;
-	ssize_t done;
-
-	cr_assert_not_null(pipe);
-	cr_assert_eq(input_open_fd(dup(fileno(pipe)), "in", &in, &err), 0, "%s", err.text);
-	while ((done = input_read(in, buffer, sizeof(buffer), &err)) > 0)
-		bytes += (uint64_t)done;
-	cr_assert_eq(done, wanted, "%s", err.text);
-	input_close(in);
-	pclose(pipe);
-	return bytes;
-}
-
-Test(file, bombs)
-{
-	static char buffer[1 << 20];
-	struct input *in;
-	struct error err;
-	uint64_t bytes = 0;
-	ssize_t done;
-
-	cr_assert_eq(system("head -c 200000000 /dev/zero | gzip -1 >bomb.gz"), 0);
-	cr_assert_eq(input_open("bomb.gz", &in, &err), 0, "%s", err.text);
-	while ((done = input_read(in, buffer, sizeof(buffer), &err)) > 0)
-		bytes += (uint64_t)done;
-	cr_assert_eq(done, -EFBIG);
-	cr_assert_str_eq(err.text, "bomb.gz: unpacks to more than 100 times its size");
-	cr_assert_lt(bytes, 180000000);
-	input_close(in);
-	/* Of a pipe the size is not known; what is not packed is as large as it is. */
-	cr_assert_eq(read_away("cat bomb.gz", 0), 200000000);
-	cr_assert_eq(read_away("cat bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz", -EFBIG),
-		     1UL << 30);
-	cr_assert_eq(read_away("head -c 200000000 /dev/zero", 0), 200000000);
-}
-
-Test(file, compressed)
-{
-	static char buffer[200000];
-	struct output *out;
-	struct error err;
-	int i;
-
-	cr_assert_eq(output_open("a.gz", &out, &err), 0);
-	for (i = 0; i < 20000; i++)
-		fprintf(output_stream(out), "%08d\n", i);
-	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
-	cr_assert_eq(system("gzip -t a.gz"), 0);
-	cr_assert_eq(read_file("a.gz", buffer, sizeof(buffer), &err), 180000, "%s", err.text);
-	cr_assert_eq(memcmp(buffer + 9 * 12345, "00012345\n", 9), 0);
-
-	cr_assert_eq(system("head -c 20000 a.gz >cut.gz"), 0);
-	cr_assert_eq(read_file("cut.gz", buffer, sizeof(buffer), &err), -ENODATA);
-	cr_assert_str_eq(err.text, "cut.gz: truncated");
-	cr_assert_eq(system("head -c 9 a.gz >cut.gz"), 0);
-	cr_assert_eq(read_file("cut.gz", buffer, sizeof(buffer), &err), -ENODATA);
-	cr_assert_eq(system("{ head -c -8 a.gz; printf 12345678; } >bad.gz"), 0);
-	cr_assert_eq(read_file("bad.gz", buffer, sizeof(buffer), &err), -EIO);
-	cr_assert_str_eq(err.text, "bad.gz: damaged gzip data");
-}
-
-Test(file, compressed_whatever_its_name)
-{
-	struct output *out;
-	struct error err;
-
-	cr_assert_eq(output_open_gz("file.pb", &out, &err), 0, "%s", err.text);
-	fputs("text", output_stream(out));
-	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
-	cr_assert_eq(system("test \"$(gzip -dc <file.pb)\" = text"), 0);
-	cr_assert_eq(output_open_gz("file.gz", &out, &err), 0, "%s", err.text);
-	fputs("text", output_stream(out));
-	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
-	cr_assert_eq(system("test \"$(gzip -dc file.gz)\" = text"), 0);
-}
-
-/* A reader that gets half of a text is not told that this was all. */
-Test(file, abort_does_not_end_what_is_compressed)
-{
-	struct output *out;
-	struct error err;
-	char path[32], byte;
-	int ends[2];
-
-	cr_assert_eq(pipe2(ends, O_CLOEXEC), 0);
-	snprintf(path, sizeof(path), "/dev/fd/%d", ends[1]);
-	cr_assert_eq(output_open_gz(path, &out, &err), 0, "%s", err.text);
-	fputs("text", output_stream(out));
-	fflush(output_stream(out));
-	output_abort(out);
-	close(ends[1]);
-	cr_assert_eq(read(ends[0], &byte, 1), 0);
-	close(ends[0]);
-}
-
-Test(file, input)
-{
-	char buffer[16] = "";
-	struct input *in;
-	struct error err;
-
-	put("a", "text");
-	put("empty", "");
-	cr_assert_eq(read_file("a", buffer, sizeof(buffer), &err), 4);
-	cr_assert_str_eq(buffer, "text");
-	cr_assert_eq(read_file("empty", buffer, sizeof(buffer), &err), 0);
-	cr_assert_eq(read_file("missing", buffer, sizeof(buffer), &err), -ENOENT);
-	cr_assert_str_eq(err.text, "missing: No such file or directory");
-	cr_assert_eq(read_file(".", buffer, sizeof(buffer), &err), -EISDIR);
-	cr_assert_str_eq(err.text, ".: Is a directory");
-	cr_assert_not_null(freopen("a", "r", stdin));
-	cr_assert_eq(read_file("-", buffer, sizeof(buffer), &err), 4);
-	cr_assert_eq(input_open("a", &in, &err), 0);
-	cr_assert_str_eq(input_name(in), "a");
-	input_close(in);
-	input_close(NULL);
 }

@@ -12,77 +12,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static char folder[] = "/tmp/bpfprofil-test-XXXXXX";
+#include "test_file_fixture.h"
 
-/* Each test has a process and an empty folder of its own. */
-static void enter_folder(void)
-{
-	unsetenv("SUDO_UID");
-	unsetenv("SUDO_GID");
-	umask(022);
-	cr_assert_not_null(mkdtemp(folder));
-	cr_assert_eq(chdir(folder), 0);
-}
-
-static void remove_folder(void)
-{
-	char command[64];
-
-	cr_assert_eq(chdir("/"), 0);
-	snprintf(command, sizeof(command), "rm -rf %s", folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(file_of_others, .init = enter_folder, .fini = remove_folder);
-
-static int entries(const char *path)
-{
-	DIR *dir = opendir(path);
-	int nr = 0;
-
-	cr_assert_not_null(dir);
-	while (readdir(dir))
-		nr++;
-	closedir(dir);
-	return nr - 2;
-}
-
-static void put(const char *path, const char *text)
-{
-	FILE *file = fopen(path, "w");
-
-	cr_assert_not_null(file);
-	fputs(text, file);
-	cr_assert_eq(fclose(file), 0);
-}
-
-static mode_t mode_of(const char *path)
-{
-	struct stat st;
-
-	cr_assert_eq(stat(path, &st), 0);
-	return st.st_mode & 07777;
-}
-
-static int write_file(const char *path, const char *text, struct error *err)
-{
-	struct output *out;
-	int code = output_open(path, &out, err);
-
-	if (code)
-		return code;
-	fputs(text, output_stream(out));
-	return output_commit(out, err);
-}
-
-static void assert_owner(const char *path, uid_t uid, gid_t gid)
-{
-	struct stat st;
-
-	cr_assert_eq(stat(path, &st), 0);
-	cr_assert_eq(st.st_uid, uid, "%s: uid %u", path, st.st_uid);
-	cr_assert_eq(st.st_gid, gid, "%s: gid %u", path, st.st_gid);
-}
+TestSuite(file_of_others, .init = folder_enter, .fini = folder_remove);
 
 /* In /tmp a file may be there before us, open for those who made it. */
 Test(file_of_others, made_beforehand_by_another)
@@ -95,25 +27,25 @@ Test(file_of_others, made_beforehand_by_another)
 		cr_skip_test("needs root, to make files that are somebody else's");
 		return;
 	}
-	put("a", "bait");
+	folder_put("a", "bait");
 	cr_assert_eq(chown("a", 12345, 23456) | chmod("a", 0666), 0);
 	fd = open("a", O_RDONLY);
-	cr_assert_eq(write_file("a", "ours", &err), 0, "%s", err.text);
-	assert_owner("a", 0, getegid());
-	cr_assert_eq(mode_of("a"), 0644);
+	cr_assert_eq(folder_write("a", "ours", &err), 0, "%s", err.text);
+	folder_assert_owner("a", 0, getegid());
+	cr_assert_eq(folder_mode_of("a"), 0644);
 	cr_assert_eq(read(fd, text, sizeof(text)), 4);
 	cr_assert_str_eq(text, "bait");
 	close(fd);
-	put("b", "bait");
+	folder_put("b", "bait");
 	cr_assert_eq(chown("b", 12345, 23456) | chmod("b", 0600), 0);
-	cr_assert_eq(write_file("b", "ours", &err), 0, "%s", err.text);
-	assert_owner("b", 0, getegid());
-	cr_assert_eq(mode_of("b"), 0600);
+	cr_assert_eq(folder_write("b", "ours", &err), 0, "%s", err.text);
+	folder_assert_owner("b", 0, getegid());
+	cr_assert_eq(folder_mode_of("b"), 0600);
 	cr_assert_eq(mkfifo("fifo", 0666) | chown("fifo", 12345, 23456), 0);
 	cr_assert_eq(output_check("fifo", &err), -EPERM);
-	cr_assert_eq(write_file("fifo", "ours", &err), -EPERM);
+	cr_assert_eq(folder_write("fifo", "ours", &err), -EPERM);
 	cr_assert_str_eq(err.text, "fifo: a fifo that another user made");
-	cr_assert_eq(entries("."), 3);
+	cr_assert_eq(folder_entries("."), 3);
 }
 
 /* The rule for links holds for what is written directly, too. */
@@ -128,7 +60,7 @@ Test(file_of_others, foreign_link_to_a_device)
 	cr_assert_eq(chmod(".", 01777), 0);
 	cr_assert_eq(symlink("/dev/null", "a"), 0);
 	cr_assert_eq(lchown("a", 12345, 12345), 0);
-	cr_assert_eq(write_file("a", "text", &err), -EACCES);
+	cr_assert_eq(folder_write("a", "text", &err), -EACCES);
 	cr_assert_eq(output_check("a", &err), -EACCES);
 }
 
@@ -139,7 +71,7 @@ static mode_t written_as(const char *path, unsigned int flags)
 
 	cr_assert_eq(output_open_as(path, flags, &out, &err), 0, "%s", err.text);
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
-	return mode_of(path);
+	return folder_mode_of(path);
 }
 
 Test(file_of_others, confidential)
