@@ -81,8 +81,8 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	owner = bpf_map_lookup_elem(&call_owners, &at);
 	if (!owner)
 		return 0;
-	if (__sync_fetch_and_add(&owner->pages, 1) >= owner->page_limit)
-		goto give_back;
+	if (!call_share_take(&owner->pages, owner->page_limit, &globals.pages, globals.page_limit))
+		return 0;
 	at = unused_page(&free_pages, &globals.next_page, globals.page_limit, &globals.page_low,
 			 ask_to_grow);
 	info = bpf_map_lookup_elem(&call_page_infos, &at); /* of NO_PAGE there is none */
@@ -92,7 +92,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	held = index & CALL_PAGE_INHERITED ? number : enter_page(call, slot, index, number);
 	if (held != number) {
 		bpf_map_push_elem(&free_pages, &at, 0);
-		__sync_fetch_and_sub(&owner->pages, 1);
+		call_share_give(&owner->pages, &globals.pages);
 		return held;
 	}
 	info->call.slot = slot;
@@ -102,7 +102,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 	return number;
 
 give_back:
-	__sync_fetch_and_sub(&owner->pages, 1);
+	call_share_give(&owner->pages, &globals.pages);
 	return 0;
 }
 

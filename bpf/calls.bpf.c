@@ -115,7 +115,7 @@ static __always_inline void release(struct call *call, u32 slot)
 	if (!shape || !owner)
 		return;
 	__sync_fetch_and_sub(&shape->calls, 1);
-	__sync_fetch_and_sub(&owner->calls, 1);
+	call_share_give(&owner->calls, &globals.calls);
 	call->phase = CALL_FREE;
 	bpf_map_push_elem(&free_calls, &slot, 0);
 }
@@ -180,18 +180,20 @@ static __always_inline u32 seen_pid(struct task_struct *task)
 	return 0;
 }
 
-/* A slot and a place in its user's limit; false leaves the child without a call. */
+/* As many calls as there are slots for. Set before load. */
+const volatile __u32 max_calls = 0;
+
+/* A slot and a place in its user's share; false leaves the child without a call. */
 static __always_inline bool admit(const struct call *parent, u32 *slot)
 {
 	u32 at = parent->owner;
 	struct call_owner *owner = bpf_map_lookup_elem(&call_owners, &at);
 
-	if (!owner)
+	if (!owner || !call_share_take(&owner->calls, owner->call_limit, &globals.calls, max_calls))
 		return false;
-	if (__sync_fetch_and_add(&owner->calls, 1) < owner->call_limit &&
-	    !bpf_map_pop_elem(&free_calls, slot))
+	if (!bpf_map_pop_elem(&free_calls, slot))
 		return true;
-	__sync_fetch_and_sub(&owner->calls, 1);
+	call_share_give(&owner->calls, &globals.calls);
 	return false;
 }
 

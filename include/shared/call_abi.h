@@ -3,6 +3,7 @@
 #define BPFPROFIL_CALL_ABI_H
 
 #include "shared/abi.h"
+#include "shared/call_share.h"
 #include "shared/call_stop.h"
 #include "shared/call_table.h"
 #include "shared/types.h"
@@ -119,7 +120,7 @@ struct call_shape {
 	__u32 held; /* user space knows what it is */
 };
 
-/* What a user has, and may have. */
+/* What a user has, and may have; CALL_NO_LIMIT: all there is. */
 struct call_owner {
 	__u32 calls;
 	__u32 call_limit;
@@ -169,7 +170,8 @@ struct call_globals {
 	__u32 missed; /* records that did not fit: look at all calls */
 	__u32 unfollowed; /* children without a call, for want of room or by their user's limit */
 	__u32 running[CALL_CLOCKS]; /* calls that are on, by clock */
-	__u32 pad;
+	__u32 calls; /* of all users */
+	__u32 pages; /* likewise */
 };
 
 ABI_SIZE(struct call_owner, 16);
@@ -179,6 +181,6 @@ ABI_SIZE(struct call_page_key, 16);
 ABI_SIZE(struct call_page_info, 24);
 ABI_SIZE(struct call_cpu, 64);
 ABI_SIZE(struct call_record, 16);
-ABI_SIZE(struct call_globals, 40);
+ABI_SIZE(struct call_globals, 44);
 
 #endif

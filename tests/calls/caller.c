@@ -169,6 +169,29 @@ size_t high_at(void)
 	return at;
 }
 
+char *wide_text(void)
+{
+	/* Each burns for a while and returns: mov $500000,%ecx; 1: dec %ecx; jnz 1b; ret */
+	static const unsigned char code[] = { 0xb9, 0x20, 0xa1, 0x07, 0x00,
+					      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
+	char *text = mmap(NULL, WIDE_SPAN, PROT_READ | PROT_WRITE | PROT_EXEC,
+			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	int i;
+
+	ENSURE(text != MAP_FAILED);
+	for (i = 0; i < WIDE; i++)
+		memcpy(text + (size_t)i * WIDE_STEP, code, sizeof(code));
+	return text;
+}
+
+void burn_wide(char *text, int n)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		((void (*)(void))(void *)(text + (size_t)(i % WIDE) * WIDE_STEP))();
+}
+
 int on(void *buffer, size_t size)
 {
 	return profil(buffer, size, text_start(), 0x10000);

@@ -78,6 +78,15 @@ void burn_high(double seconds); /* at least a page after burn_low(), within TEXT
 /* Where burn_low() begins: a page. */
 size_t text_start(void);
 
+/*
+ * Text of which each page takes a page of counters for itself at 2 bytes of buffer for 1 of text:
+ * machine code for x86-64. burn_wide() is in n of its pages, one after another.
+ */
+enum { WIDE = 4096, WIDE_STEP = 4096 };
+#define WIDE_SPAN ((size_t)WIDE * WIDE_STEP)
+char *wide_text(void);
+void burn_wide(char *text, int n);
+
 /* With a byte of buffer for each byte of text, where burn_high()'s counters are. */
 size_t high_at(void);
 

@@ -169,37 +169,11 @@ Test(calls_limits, user_regions)
 	serve_end(&serve);
 }
 
-/* Text of which each page takes a page of counters for itself. */
-enum { WIDE = 4096, WIDE_STEP = 4096 };
-
-static char *make_wide_text(void)
-{
-	/* Each burns for a while and returns: mov $500000,%ecx; 1: dec %ecx; jnz 1b; ret */
-	static const unsigned char code[] = { 0xb9, 0x20, 0xa1, 0x07, 0x00,
-					      0xff, 0xc9, 0x75, 0xfc, 0xc3 };
-	char *text = mmap(NULL, (size_t)WIDE * WIDE_STEP, PROT_READ | PROT_WRITE | PROT_EXEC,
-			  MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	int i;
-
-	ENSURE(text != MAP_FAILED);
-	for (i = 0; i < WIDE; i++)
-		memcpy(text + (size_t)i * WIDE_STEP, code, sizeof(code));
-	return text;
-}
-
-static void burn_wide(char *text, int n)
-{
-	int i;
-
-	for (i = 0; i < n; i++)
-		((void (*)(void))(void *)(text + (size_t)(i % WIDE) * WIDE_STEP))();
-}
-
 /* 1 MiB is 256 pages; ticks in the text of a 257th are lost, and said to be. */
 static void user_memory_body(void *argument)
 {
-	size_t size = (size_t)WIDE * WIDE_STEP * 2;
-	char *text = make_wide_text(), *buffer = fresh_pages(size);
+	size_t size = WIDE_SPAN * 2;
+	char *text = wide_text(), *buffer = fresh_pages(size);
 	struct prof region = { buffer, size, (size_t)text, 0x20000 };
 	struct bpfprofil_status status;
 
@@ -251,8 +225,8 @@ Test(calls_limits, memory)
 /* A page of counters for nearly each tick, and more than there are when the server starts. */
 static void pages_grow_body(void *argument)
 {
-	size_t size = (size_t)WIDE * WIDE_STEP * 2;
-	char *text = make_wide_text(), *buffer = fresh_pages(size);
+	size_t size = WIDE_SPAN * 2;
+	char *text = wide_text(), *buffer = fresh_pages(size);
 	struct prof region = { buffer, size, (size_t)text, 0x20000 };
 	struct bpfprofil_status status;
 	int i, pages = 0;

@@ -12,9 +12,10 @@
 
 /* The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers. */
 struct calls_user {
-	uid_t uid;
+	uint64_t charge; /* who it is: charge_of() */
 	bool used;
 	uint32_t regions; /* of its shapes */
+	uint32_t lines; /* likewise, in the kernel's table */
 };
 
 struct calls {
@@ -23,6 +24,7 @@ struct calls {
 	struct member **members; /* by slot */
 	struct shape **shapes; /* by number */
 	struct calls_user *users; /* by number of owner */
+	uint32_t lines; /* of all shapes */
 	struct journal journal;
 	uint32_t missed; /* records that had not fitted when all calls were last looked at */
 	bool any_dirty;
@@ -35,15 +37,15 @@ struct calls {
 
 /* --- registry.c --- */
 
-/* The user's number; -ENOSPC: too many users at the same time. */
-int calls_owner(struct calls *calls, uid_t uid);
+/* The number of who is charged, as charge_of() says; -EDQUOT: too many users at the same time. */
+int calls_owner(struct calls *calls, uint64_t charge);
 
 /*
- * A shape that the request asks for, within its user's limits, in which the regions do not count
- * that will go for it: -EDQUOT, or as shape_make().
+ * A shape that the request asks for, within its user's limits and share, in which `replaced` does not
+ * count that will go for it (NULL: none): -EDQUOT, or as shape_make().
  */
 int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, uint32_t replaced, struct shape **ret);
+		    uint32_t nr_entries, const struct shape *replaced, struct shape **ret);
 
 /* Frees the shapes that no call has any more. */
 void calls_sweep_shapes(struct calls *calls);

@@ -42,7 +42,6 @@ static uint32_t pid_namespace(void)
 static int configure(struct kernel *kernel, const struct kernel_options *options)
 {
 	struct calls_bpf *skel = kernel->skel;
-	uint32_t lines = options->memory / LINES_SHARE / sizeof(struct call_line);
 	uint32_t chunks = (kernel->pages.limit - kernel->pages.base) / CHUNK_PAGES;
 	const struct {
 		struct bpf_map *map;
@@ -52,7 +51,7 @@ static int configure(struct kernel *kernel, const struct kernel_options *options
 		{ skel->maps.page_chunks, chunks ? chunks : 1 },
 		{ skel->maps.calls, options->calls },
 		{ skel->maps.free_calls, options->calls },
-		{ skel->maps.call_lines, lines },
+		{ skel->maps.call_lines, kernel->nr_lines },
 		{ skel->maps.call_shapes, options->calls },
 		{ skel->maps.call_owners, OWNERS },
 		{ skel->maps.call_pages, kernel->pages.limit },
@@ -64,6 +63,7 @@ static int configure(struct kernel *kernel, const struct kernel_options *options
 	int ret = 0;
 
 	skel->rodata->base_pages = kernel->pages.base;
+	skel->rodata->max_calls = options->calls;
 	for (i = 0; i < CALL_CLOCKS; i++)
 		skel->rodata->clock_periods[i] = options->period_ns[i];
 	skel->rodata->pid_namespace = pid_namespace();
@@ -224,11 +224,11 @@ int kernel_open(const struct kernel_options *options,
 	kernel->nr_cpus = cpus;
 	kernel->nr_calls = options->calls;
 	kernel->nr_owners = OWNERS;
+	kernel->nr_lines = options->memory / LINES_SHARE / sizeof(struct call_line);
 	shelf_plan(&kernel->pages, pages, sizeof(struct counter_page), BASE_PAGES, CHUNK_PAGES, 0);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		ret = sampler_init(&kernel->clocks[i], options->period_ns[i], cpus, err);
-	if (!ret && runs_init(&kernel->free_lines,
-			      options->memory / LINES_SHARE / sizeof(struct call_line)))
+	if (!ret && runs_init(&kernel->free_lines, kernel->nr_lines))
 		ret = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!ret)
 		ret = load(kernel, options, err);
@@ -326,17 +326,24 @@ void kernel_quiesce(const struct kernel *kernel)
 	}
 }
 
-int kernel_take_call(struct kernel *kernel, struct call_ref *ret)
+int kernel_take_call(struct kernel *kernel, uint32_t owner, bool replaces, struct call_ref *ret)
 {
+	struct call_owner *user = &kernel->owners[owner];
+	uint32_t limit = replaces ? CALL_NO_LIMIT : user->call_limit;
 	struct call *call;
 
+	if (!call_share_take(&user->calls, limit, &kernel->globals->calls, kernel->nr_calls))
+		return -EDQUOT;
 	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(kernel->skel->maps.free_calls), NULL,
-					   &ret->slot))
-		return -ENOSPC;
+					   &ret->slot)) {
+		call_share_give(&user->calls, &kernel->globals->calls);
+		return -EDQUOT;
+	}
 	call = &kernel->calls[ret->slot];
 	ret->serial = __atomic_add_fetch(&kernel->globals->serial, 1, __ATOMIC_RELAXED);
 	memset(call, 0, sizeof(*call));
 	call->serial = ret->serial;
+	call->owner = owner;
 	return 0;
 }
 
@@ -345,7 +352,7 @@ void kernel_release_call(struct kernel *kernel, uint32_t slot)
 	struct call *call = &kernel->calls[slot];
 
 	__atomic_sub_fetch(&kernel->shapes[call->shape].calls, 1, __ATOMIC_SEQ_CST);
-	__atomic_sub_fetch(&kernel->owners[call->owner].calls, 1, __ATOMIC_SEQ_CST);
+	call_share_give(&kernel->owners[call->owner].calls, &kernel->globals->calls);
 	call->phase = CALL_FREE;
 	call->serial = 0;
 	bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.free_calls), NULL, &slot, BPF_ANY);
@@ -427,10 +434,12 @@ uint32_t kernel_add_page(struct kernel *kernel, const struct call_ref *ref, uint
 	struct call *call = &kernel->calls[ref->slot];
 	struct call_owner *owner = &kernel->owners[call->owner];
 	struct call_page_key key = key_of(ref, index);
-	uint32_t number = 0;
+	uint32_t number;
 
-	if (__atomic_fetch_add(&owner->pages, 1, __ATOMIC_RELAXED) < owner->page_limit)
-		number = fresh_page(kernel);
+	if (!call_share_take(&owner->pages, owner->page_limit, &kernel->globals->pages,
+			     kernel->globals->page_limit))
+		return 0;
+	number = fresh_page(kernel);
 	if (number && index >= CALL_INLINE_PAGES &&
 	    bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.call_pages), &key, &number,
 				BPF_NOEXIST)) {
@@ -438,7 +447,7 @@ uint32_t kernel_add_page(struct kernel *kernel, const struct call_ref *ref, uint
 		return 0;
 	}
 	if (!number) {
-		__atomic_sub_fetch(&owner->pages, 1, __ATOMIC_RELAXED);
+		call_share_give(&owner->pages, &kernel->globals->pages);
 		return 0;
 	}
 	if (index < CALL_INLINE_PAGES)
@@ -459,6 +468,6 @@ void kernel_drop_page(struct kernel *kernel, const struct call *call, uint32_t n
 		bpf_map_delete_elem(bpf_map__fd(kernel->skel->maps.call_pages), &key);
 	memset(kernel_page(kernel, number), 0, sizeof(struct counter_page));
 	memset(info, 0, sizeof(*info));
-	__atomic_sub_fetch(&kernel->owners[call->owner].pages, 1, __ATOMIC_RELAXED);
+	call_share_give(&kernel->owners[call->owner].pages, &kernel->globals->pages);
 	bpf_map_update_elem(bpf_map__fd(kernel->skel->maps.free_pages), NULL, &slot, BPF_ANY);
 }

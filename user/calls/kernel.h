@@ -60,6 +60,7 @@ struct kernel {
 	uint32_t nr_cpus; /* possible */
 	uint32_t nr_calls;
 	uint32_t nr_owners;
+	uint32_t nr_lines;
 };
 
 /* event is told of each record of the programs. */
@@ -79,8 +80,11 @@ bool kernel_clocks_idle(const struct kernel *kernel); /* nobody profiles */
 /* Returns when no handler of a tick or a fork is inside that was when it was called: microseconds. */
 void kernel_quiesce(const struct kernel *kernel);
 
-/* A slot with a call that is all zero but for its serial; -ENOSPC. */
-int kernel_take_call(struct kernel *kernel, struct call_ref *ret);
+/*
+ * A slot with a call that is all zero but for its serial and owner, by the owner's limit and share;
+ * -EDQUOT. replaces: another of the owner's will go for it.
+ */
+int kernel_take_call(struct kernel *kernel, uint32_t owner, bool replaces, struct call_ref *ret);
 /* Gives it back, with its places in its shape and at its owner. */
 void kernel_release_call(struct kernel *kernel, uint32_t slot);
 

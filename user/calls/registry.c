@@ -10,61 +10,108 @@
 #include "base/util.h"
 #include "calls/calls_impl.h"
 
-/* Root is who limits the others. */
-static uint32_t limit_of(const struct calls *calls, uid_t uid, uint32_t limit)
-{
-	return uid ? limit : calls->options.max_calls;
-}
+/* Root's number: whoever else comes, it is never taken. */
+enum { ROOT = 0 };
 
 static bool user_idle(const struct calls *calls, uint32_t i)
 {
 	return !calls->kernel.owners[i].calls && !calls->users[i].regions;
 }
 
-int calls_owner(struct calls *calls, uid_t uid)
+static int find_owner(const struct calls *calls, uint64_t charge)
 {
-	int free_one = -ENOSPC;
+	int free_one = -EDQUOT;
 	uint32_t i;
 
-	for (i = 0; i < calls->kernel.nr_owners; i++) {
-		if (calls->users[i].used && calls->users[i].uid == uid)
+	if (!charge)
+		return ROOT;
+	for (i = ROOT + 1; i < calls->kernel.nr_owners; i++) {
+		if (calls->users[i].used && calls->users[i].charge == charge)
 			return (int)i;
 		if (free_one < 0 && (!calls->users[i].used || user_idle(calls, i)))
 			free_one = (int)i;
 	}
-	if (free_one < 0)
-		return free_one;
-	calls->users[free_one] = (struct calls_user){ .uid = uid, .used = true };
-	calls->kernel.owners[free_one] = (struct call_owner){
-		.call_limit = limit_of(calls, uid, calls->options.user_calls),
-		.page_limit = uid ? calls->options.user_memory / sizeof(struct counter_page) :
-				    UINT32_MAX,
-	};
 	return free_one;
 }
 
-int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, uint32_t replaced, struct shape **ret)
+int calls_owner(struct calls *calls, uint64_t charge)
 {
-	struct calls_user *user = &calls->users[like->owner];
-	uint32_t limit = calls->options.user_regions + replaced;
+	const struct calls_options *options = &calls->options;
+	int i = find_owner(calls, charge);
+	uint32_t page_limit = (uint32_t)(options->user_memory / sizeof(struct counter_page));
+
+	if (i < 0 || (calls->users[i].used && calls->users[i].charge == charge))
+		return i;
+	calls->users[i] = (struct calls_user){ .charge = charge, .used = true };
+	calls->kernel.owners[i] = (struct call_owner){
+		.call_limit = i == ROOT ? CALL_NO_LIMIT : options->user_calls,
+		.page_limit = i == ROOT ? CALL_NO_LIMIT : page_limit,
+	};
+	return i;
+}
+
+/* Whether a user may have so many regions more, and lines for them. */
+static bool has_room(const struct calls *calls, uint32_t owner, const struct shape *replaced,
+		     uint32_t regions, uint32_t lines)
+{
+	const struct calls_user *user = &calls->users[owner];
+	uint32_t less_regions = replaced ? replaced->nr_entries : 0;
+	uint32_t less = replaced ? replaced->nr_lines : 0;
+
+	if (owner == ROOT)
+		return true;
+	if (user->regions - less_regions + regions > calls->options.user_regions)
+		return false;
+	/* Its part may have got smaller since, but none has less for this. */
+	return (replaced && lines <= less) ||
+	       call_share_admits(calls->kernel.nr_lines, calls->lines - less, user->lines - less,
+				 lines);
+}
+
+static int make_shape(struct calls *calls, const struct shape *like,
+		      const struct call_entry *entries, uint32_t nr_entries,
+		      const struct shape *replaced, struct shape **ret)
+{
 	int failed;
 
-	if (user->uid && user->regions + nr_entries > limit) {
-		calls_sweep_shapes(calls);
-		if (user->regions + nr_entries > limit)
-			return -EDQUOT;
-	}
+	if (!has_room(calls, like->owner, replaced, nr_entries, 0))
+		return -EDQUOT;
 	failed = shape_make(&calls->kernel, like, entries, nr_entries, ret);
-	if (failed == -ENOSPC) {
+	if (failed || has_room(calls, like->owner, replaced, nr_entries, (*ret)->nr_lines))
+		return failed;
+	shape_free(&calls->kernel, *ret);
+	return -EDQUOT;
+}
+
+int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
+		    uint32_t nr_entries, const struct shape *replaced, struct shape **ret)
+{
+	struct calls_user *user = &calls->users[like->owner];
+	int failed;
+
+	failed = make_shape(calls, like, entries, nr_entries, replaced, ret);
+	if (failed == -ENOSPC || failed == -EDQUOT) {
 		calls_sweep_shapes(calls);
-		failed = shape_make(&calls->kernel, like, entries, nr_entries, ret);
+		failed = make_shape(calls, like, entries, nr_entries, replaced, ret);
 	}
 	if (failed)
 		return failed;
 	user->regions += nr_entries;
+	user->lines += (*ret)->nr_lines;
+	calls->lines += (*ret)->nr_lines;
 	calls->shapes[(*ret)->number] = *ret;
 	return 0;
+}
+
+static void remove_shape(struct calls *calls, struct shape *shape)
+{
+	struct calls_user *user = &calls->users[shape->owner];
+
+	user->regions -= shape->nr_entries;
+	user->lines -= shape->nr_lines;
+	calls->lines -= shape->nr_lines;
+	calls->shapes[shape->number] = NULL;
+	shape_free(&calls->kernel, shape);
 }
 
 void calls_sweep_shapes(struct calls *calls)
@@ -74,11 +121,8 @@ void calls_sweep_shapes(struct calls *calls)
 	for (i = 0; i < calls->kernel.nr_calls; i++) {
 		struct shape *shape = calls->shapes[i];
 
-		if (!shape || __atomic_load_n(&calls->kernel.shapes[i].calls, __ATOMIC_ACQUIRE))
-			continue;
-		calls->users[shape->owner].regions -= shape->nr_entries;
-		calls->shapes[i] = NULL;
-		shape_free(&calls->kernel, shape);
+		if (shape && !__atomic_load_n(&calls->kernel.shapes[i].calls, __ATOMIC_ACQUIRE))
+			remove_shape(calls, shape);
 	}
 }
 
@@ -234,19 +278,14 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 		     bool replaces, struct member **ret)
 {
 	struct kernel *kernel = &calls->kernel;
-	struct call_owner *owner = &kernel->owners[shape->owner];
 	struct member *member;
 	struct call_ref ref;
 	struct call *call;
+	int failed;
 
-	if (__atomic_add_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST) > owner->call_limit + replaces) {
-		__atomic_sub_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST);
-		return -EDQUOT;
-	}
-	if (kernel_take_call(kernel, &ref)) {
-		__atomic_sub_fetch(&owner->calls, 1, __ATOMIC_SEQ_CST);
-		return -EDQUOT;
-	}
+	failed = kernel_take_call(kernel, shape->owner, replaces, &ref);
+	if (failed)
+		return failed;
 	call = &kernel->calls[ref.slot];
 	call->phase = CALL_OFF;
 	call->flags = shape->flags;
@@ -255,7 +294,6 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 	call->capacity = shape->op == CALL_PCSAMPLE ? shape->entries[0].size : 0;
 	call->known = CALL_KNOWN;
 	call->shape = shape->number;
-	call->owner = shape->owner;
 	call->tgid = (uint32_t)process->pid;
 	__atomic_add_fetch(&kernel->shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
 	member = new_member(calls, &ref, shape);
@@ -282,7 +320,7 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 		return -ENOMEM;
 	memcpy(entries, old->entries, old->nr_entries * sizeof(*entries));
 	entries[region].size = 0;
-	ret = calls_add_shape(calls, old, entries, old->nr_entries, old->nr_entries, &shape);
+	ret = calls_add_shape(calls, old, entries, old->nr_entries, old, &shape);
 	if (ret)
 		return ret;
 	if (!shape->table.counters) {

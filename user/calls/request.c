@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "calls/calls_impl.h"
+#include "calls/charge.h"
 
 /* sprofil()'s flags, as in <sys/profil.h>. */
 enum { FLAG_FAST = 2 };
@@ -180,23 +181,25 @@ static int start(struct asking *asking, uint32_t width)
 		.profil_flags = request->profil_flags,
 		.flags = call_flags(request),
 		.width = width,
-		.uid = asking->uid,
 		.pointer = request->pointer,
 		.random_at = asking->process.random_at,
 	};
 	struct member *member;
 	struct shape *shape;
+	uint64_t charge;
 	bool replaces;
 	int ret;
 
-	ret = calls_owner(asking->calls, asking->uid);
+	ret = charge_of(asking->pid, asking->pid_fd, asking->uid, &charge);
+	if (!ret)
+		ret = calls_owner(asking->calls, charge);
 	if (ret < 0)
-		return -EDQUOT;
+		return ret;
 	like.owner = (uint32_t)ret;
 	memcpy(like.proof, request->proof, sizeof(like.proof));
 	replaces = replaces_own(asking, like.owner);
 	ret = calls_add_shape(asking->calls, &like, request->entries, request->nr_entries,
-			      replaces ? asking->member->shape->nr_entries : 0, &shape);
+			      replaces ? asking->member->shape : NULL, &shape);
 	if (!ret)
 		ret = calls_add_member(asking->calls, shape, &asking->process, replaces, &member);
 	if (ret) {

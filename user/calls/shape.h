@@ -23,7 +23,6 @@ struct shape {
 	uint32_t profil_flags;
 	uint32_t flags; /* of struct call */
 	uint32_t width; /* of a counter; of a pc for pcsample */
-	uid_t uid;
 	uint32_t owner; /* in the kernel's table of owners */
 	uint32_t pointer;
 	uint64_t random_at;

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/charge.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/nsfs.h>
+#include <poll.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+/* Nobody lends uids of 16 bits: the host's own users have them. */
+enum { SUBORDINATE_MIN = 1 << 16 };
+
+static bool is_gone(int pid_fd)
+{
+	struct pollfd end = { .fd = pid_fd, .events = POLLIN };
+
+	return poll(&end, 1, 0) != 0;
+}
+
+/* A file of the process that pid_fd is of, and of no later one with its pid. */
+static int open_of(pid_t pid, int pid_fd, const char *name)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/proc/%d/%s", pid, name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		fd = -errno;
+	if (!is_gone(pid_fd))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -ESRCH;
+}
+
+/*
+ * The outermost namespace around this one that the server is not in itself, and how many levels down
+ * this one is; 0: it is the server's own, and *ret is -1. It takes fd over. The kernel has 32 levels.
+ */
+static int find_outermost(int fd, int *ret, unsigned int *ret_levels)
+{
+	int outermost = -1, parent;
+
+	*ret_levels = 0;
+	while ((parent = ioctl(fd, NS_GET_PARENT)) >= 0) {
+		if (outermost >= 0)
+			close(outermost);
+		outermost = fd;
+		fd = parent;
+		++*ret_levels;
+	}
+	/* What is not below the server's own is not told. */
+	parent = errno == EPERM ? 0 : -errno;
+	close(fd);
+	*ret = outermost;
+	return parent;
+}
+
+/* The first of the uids that were given together with this one, by a line of a file; else itself. */
+static uid_t first_of_range(FILE *file, bool is_map, uid_t uid)
+{
+	unsigned int first, nr;
+	uid_t found = uid;
+	char line[256];
+	int got;
+
+	while (fgets(line, sizeof(line), file)) {
+		got = is_map ? sscanf(line, "%*u %u %u", &first, &nr) :
+			       sscanf(line, "%*[^:]:%u:%u", &first, &nr);
+		if (got == 2 && uid - first < nr && first)
+			found = first;
+	}
+	return found;
+}
+
+static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+{
+	cleanup_file FILE *map = NULL;
+	int fd = open_of(pid, pid_fd, "uid_map");
+
+	if (fd < 0)
+		return fd;
+	map = fdopen(fd, "re");
+	if (!map) {
+		close(fd);
+		return -ENOMEM;
+	}
+	*ret = first_of_range(map, true, uid);
+	return 0;
+}
+
+/* Deeper down a map does not lead to the uids that root gave: then it is the namespace itself. */
+static int charge_made_by_root(int outermost, unsigned int levels, pid_t pid, int pid_fd, uid_t uid,
+			       uint64_t *ret)
+{
+	struct stat status;
+
+	if (levels == 1)
+		return first_of_map(pid, pid_fd, uid, ret);
+	if (fstat(outermost, &status))
+		return -errno;
+	*ret = (uint64_t)status.st_ino << 32;
+	return 0;
+}
+
+static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+{
+	cleanup_fd int outermost = -1;
+	unsigned int levels;
+	int fd, failed;
+	uid_t owner;
+
+	*ret = uid;
+	fd = open_of(pid, pid_fd, "ns/user");
+	if (fd == -ENOENT) /* a kernel without them */
+		return 0;
+	failed = fd < 0 ? fd : find_outermost(fd, &outermost, &levels);
+	if (failed || outermost < 0)
+		return failed;
+	if (ioctl(outermost, NS_GET_OWNER_UID, &owner))
+		return -errno;
+	if (!owner)
+		return charge_made_by_root(outermost, levels, pid, pid_fd, uid, ret);
+	*ret = owner;
+	return 0;
+}
+
+/*
+ * A set-user-ID file that was made in a namespace makes processes of a subordinate uid outside it
+ * too. Those of one person are one user, whoever they are.
+ */
+static uid_t charge_subordinate(uid_t uid)
+{
+	cleanup_file FILE *file = NULL;
+
+	if (uid < SUBORDINATE_MIN)
+		return uid;
+	file = fopen("/etc/subuid", "re");
+	return file ? first_of_range(file, false, uid) : uid;
+}
+
+int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+{
+	int failed;
+
+	*ret = 0;
+	if (!uid)
+		return 0;
+	failed = charge_namespace(pid, pid_fd, uid, ret);
+	if (!failed && *ret <= UINT32_MAX)
+		*ret = charge_subordinate((uid_t)*ret);
+	return failed;
+}
