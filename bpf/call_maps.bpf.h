@@ -106,6 +106,9 @@ struct {
 	__uint(max_entries, 64 * 1024);
 } call_records SEC(".maps");
 
+/* BTF has the types of maps and variables alone, and a ring names none: for tests of the layout. */
+const struct call_record *call_records_hold;
+
 struct call_globals globals = {};
 
 #endif

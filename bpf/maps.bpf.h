@@ -162,6 +162,9 @@ struct {
 	__uint(max_entries, 256 * 1024);
 } records SEC(".maps");
 
+/* BTF has the types of maps and variables alone, and a ring names none: for tests of the layout. */
+const struct record *records_hold;
+
 struct pool_state pool = {};
 struct cpu_time cpu_time = {};
 

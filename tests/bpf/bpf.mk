@@ -1,0 +1,18 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The headers that both sides compile, as BTF of the compiler of user space: an object of theirs and
+# nothing else, so that no other type is in it. clang writes BTF for BPF alone.
+
+BPF_TEST_LAYOUT := $(BUILD)/tests/bpf/layout.o
+SHARED_HEADERS := $(wildcard include/shared/*.h)
+
+LAYER_NEEDS_bpf := $(BPF_TEST_LAYOUT)
+LAYER_CPPFLAGS_bpf := -DTEST_LAYOUT='"$(CURDIR)/$(BPF_TEST_LAYOUT)"'
+
+$(BPF_TEST_LAYOUT): $(SHARED_HEADERS) tests/bpf/bpf.mk | $$(@D)/
+	$(call msg,BTF,$@)
+	$(Q)$(if $(findstring clang,$(CC)),gcc,$(CC)) -std=gnu11 -Iinclude -gbtf \
+		-fno-eliminate-unused-debug-types $(SHARED_HEADERS:include/%=-include %) \
+		-x c -c -o $@ /dev/null
+
+$(BUILD)/tests/test_bpf: | $(BPF_TEST_LAYOUT)
