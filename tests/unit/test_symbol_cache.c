@@ -52,7 +52,7 @@ static void check_name(const char *build_id, const char *want)
 				   .nr_objects = 1,
 				   .histograms = &histogram,
 				   .nr_histograms = 1 };
-	const struct object_opener opener = { open_map, NULL, cache };
+	const struct object_opener opener = { .open = open_map, .cache = cache };
 
 	cr_assert_eq(functions_resolve(&profile, &opener, NULL), 0);
 	cr_assert_eq(profile.nr_functions, 1);
@@ -67,7 +67,7 @@ static void setup(void)
 
 	cr_assert(fd >= 0);
 	close(fd);
-	cache = symbol_cache_new();
+	cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	cr_assert(cache);
 }
 
@@ -131,5 +131,17 @@ Test(symbol_cache, ages)
 	check_name(NULL, "before");
 	for (i = 0; i <= SYMBOL_CACHE_AGE; i++)
 		symbol_cache_age(cache);
+	check_name(NULL, "behind");
+}
+
+/* Anybody may run any number of files: what there is no room for is read anew each time. */
+Test(symbol_cache, no_room)
+{
+	symbol_cache_free(cache);
+	cache = symbol_cache_new(1);
+	write_map("1000 10 before\n", 1000);
+	check_name(NULL, "before");
+	check_name("aa", "before");
+	write_map("1000 10 behind\n", 1000);
 	check_name(NULL, "behind");
 }

@@ -13,6 +13,7 @@
 
 #include "hostile.h"
 #include "elf/mapped_file.h"
+#include "symbol/allowance.h"
 #include "symbol/functions.h"
 #include "test_symbol_fixture.h"
 
@@ -327,4 +328,47 @@ Test(hostile, profile)
 	cr_assert_str_eq(profile.notes[0], note);
 	free(base);
 	free(folder);
+}
+
+/* Thousands of files of one user, each of which takes a second: the others' have their names. */
+Test(hostile, owner_had_theirs)
+{
+	struct profile_object objects[3] = { 0 };
+	struct profile_histogram histograms[3] = { 0 };
+	struct profile_bin bins[3];
+	struct profile profile = { .objects = objects, .histograms = histograms };
+	struct allowance allowance = { .seconds = 1 };
+	const struct object_opener opener = { .open = open_hostile,
+					      .ctx = &profile,
+					      .allowance = &allowance };
+	struct error err = { 0 };
+	char note[512];
+
+	if (geteuid()) {
+		cr_skip_test("root alone can give a file away");
+		return;
+	}
+	unsetenv("SUDO_UID");
+	fixture_shell(
+		"cp base theirs && chown 65534 theirs && cp base honest && chown 65533 honest");
+	add_object(&profile, &bins[0], "theirs");
+	add_object(&profile, &bins[1], "base");
+	add_object(&profile, &bins[2], "honest");
+	allowance_spend(&allowance, 65534, 1000000000);
+	cr_assert_eq(functions_resolve(&profile, &opener, &err), 0, "%s", err.text);
+	cr_assert(strstr(profile.functions[0].name, "theirs+0x"));
+	cr_assert_str_eq(profile.functions[1].name, "spin");
+	cr_assert_str_eq(profile.functions[2].name, "spin");
+	cr_assert_eq(profile.nr_notes, 1);
+	snprintf(note, sizeof(note),
+		 "no names of %s: files of user 65534 have had their 1 seconds of CPU time",
+		 objects[0].path);
+	cr_assert_str_eq(profile.notes[0], note);
+	cr_assert_gt(allowance.spent_ns, 1000000000);
+	/* Subordinate uids do not add up to more than some. */
+	allowance_spend(&allowance, 65532, ALLOWANCE_OWNERS * 1000000000ULL);
+	cr_assert_eq(functions_resolve(&profile, &opener, &err), 0, "%s", err.text);
+	cr_assert_str_eq(profile.functions[1].name, "spin");
+	cr_assert(strstr(profile.functions[2].name, "honest+0x"));
+	allowance_free(&allowance);
 }

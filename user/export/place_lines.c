@@ -32,16 +32,22 @@ static int load_file(struct place_lines *lines, const struct profile_object *obj
 		     struct bin_walk *walk, struct error *why)
 {
 	cleanup_fd int fd = object_file_here(object, why);
+	struct allowance_turn turn;
 	uint64_t *offsets;
 	size_t nr;
 	int code;
 
 	if (fd < 0)
 		return fd;
+	lines->allowance.seconds = ALLOWANCE_LINES;
+	code = allowance_begin(&lines->allowance, fd, &turn, why);
+	if (code)
+		return code;
 	offsets = gather_offsets(walk, &nr);
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
 	code = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
+	allowance_end(&lines->allowance, &turn);
 	free(offsets);
 	return code;
 }
@@ -87,6 +93,7 @@ const struct source_line *place_lines_next(struct place_lines *lines, const stru
 void place_lines_end(struct place_lines *lines, const struct export_options *options)
 {
 	forget(lines);
+	allowance_free(&lines->allowance);
 	if (!options->note || !lines->why[0])
 		return;
 	if (lines->others)

@@ -3,6 +3,7 @@
 #define BPFPROFIL_PLACE_LINES_H
 
 #include "export/bin_walk.h"
+#include "symbol/allowance.h"
 #include "symbol/symbol.h"
 
 /* Source lines of the bins of a walk's object, for which its file must be at hand. */
@@ -12,6 +13,7 @@ struct place_lines {
 	const struct source_line *line; /* of the bin given last */
 	char why[EXPORT_NOTE_BYTES]; /* the first object without, or "" */
 	size_t others; /* without, too */
+	struct allowance allowance;
 };
 
 /* Goes to another object; the walk is then at its first bin. 0 or -ENOMEM. */

@@ -24,7 +24,7 @@ int naming_init(struct naming *naming, struct session *session,
 	naming->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (naming->done_fd < 0)
 		return error_errno(err, -errno, "eventfd");
-	naming->symbols = symbol_cache_new();
+	naming->symbols = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	return naming->symbols ? 0 : error_set(err, -ENOMEM, "names: out of memory");
 }
 
@@ -101,7 +101,9 @@ struct object_opener naming_opener(struct naming *naming)
 static void *name(void *ctx)
 {
 	struct naming *naming = ctx;
-	struct object_opener opener = { open_source, &naming->work, naming->symbols };
+	struct object_opener opener = { .open = open_source,
+					.ctx = &naming->work,
+					.cache = naming->symbols };
 
 	naming->result =
 		sampling_name_places(naming->options, &opener, naming->work.profile, &naming->why);

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "report/annotate_impl.h"
 #include "report/source_file.h"
+#include "symbol/allowance.h"
 
 static int compare_lines(const void *left, const void *right)
 {
@@ -96,7 +97,12 @@ static void count_lines(struct annotation *annotation)
 
 /* --- their text ---------------------------------------------------------------------------------- */
 
+/* Debug information may name as many files as there are instructions, each of them large. */
+#define SOURCES_MAX (256UL << 20)
+
 struct missing {
+	size_t read; /* bytes, of those that are there */
+	const char *unread; /* for want of room for more */
 	const char *first;
 	size_t nr;
 	const char *refused; /* that the object's owner may not read */
@@ -116,12 +122,16 @@ static int read_file(struct annotating *work, const struct stat *built, size_t *
 	};
 	struct annotation *annotation = work->annotation;
 	const char *path = annotation->lines[*at].file, *text;
-	struct source_file file;
+	struct source_file file = { 0 };
 	struct annotation_line *line;
 	int code;
 
-	code = source_file_read(path, &search, &file);
-	if (code == -EACCES && !geteuid())
+	code = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
+	if (!code)
+		missing->read += file.bytes;
+	if (code == -E2BIG)
+		missing->unread = path;
+	else if (code == -EACCES && !geteuid())
 		missing->refused = path;
 	else if (code && code != -ENOMEM && !missing->nr++)
 		missing->first = path;
@@ -157,6 +167,9 @@ static int note_missing(struct annotation *annotation, const struct missing *mis
 		code = annotation_note(annotation,
 				       "%s is not shown: who owns the program may not read it",
 				       missing->refused);
+	if (!code && missing->unread)
+		code = annotation_note(annotation, "%s is not shown: more than %lu MiB of sources",
+				       missing->unread, SOURCES_MAX >> 20);
 	if (!code && missing->newer)
 		code = annotation_note(annotation,
 				       "%s was changed after the program was built: its lines may "
@@ -204,14 +217,22 @@ static int load_lines(struct annotating *work, struct source_lines **ret, struct
 {
 	const struct annotation *annotation = work->annotation;
 	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
+	struct allowance *allowance = work->request->opener->allowance;
+	struct allowance_turn turn;
 	size_t i;
+	int code;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
+	code = allowance_begin(allowance, work->fd, &turn, why);
+	if (code)
+		return code;
 	for (i = 0; i < annotation->nr_rows; i++)
 		offsets[i] = annotation->rows[i].offset;
-	return source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
+	code = source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
 				 annotation->nr_rows, ret, why);
+	allowance_end(allowance, &turn);
+	return code;
 }
 
 int annotate_find_lines(struct annotating *work, struct error *err)

@@ -13,6 +13,7 @@
 #include "report/annotate_view.h"
 #include "report/html_impl.h"
 #include "report/render.h"
+#include "symbol/allowance.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol_cache.h"
 
@@ -197,6 +198,7 @@ int html_code(const struct profile *profile, const struct html_options *options,
 {
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	struct object_opener opener = path_opener(&paths);
+	struct allowance allowance = { .seconds = ALLOWANCE_LINES };
 	struct annotation_request request = { .target = REPORT_ALL_TARGETS,
 					      .opener = &opener,
 					      .source = options->source,
@@ -205,9 +207,10 @@ int html_code(const struct profile *profile, const struct html_options *options,
 	size_t rows = 0, i;
 	int result = 0;
 
-	opener.cache = symbol_cache_new();
+	opener.cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	if (!opener.cache)
 		return error_errno(err, -ENOMEM, "html");
+	opener.allowance = &allowance;
 	for (i = 0; !result && i < profile->nr_functions && i < options->functions; i++) {
 		request.function = &profile->functions[i];
 		request.object = profile->objects[request.function->object].path;
@@ -217,5 +220,6 @@ int html_code(const struct profile *profile, const struct html_options *options,
 			break;
 	}
 	symbol_cache_free(opener.cache);
+	allowance_free(&allowance);
 	return result ? error_errno(err, result, "html") : 0;
 }

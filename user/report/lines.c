@@ -9,6 +9,7 @@
 
 #include "base/util.h"
 #include "report/rows.h"
+#include "symbol/allowance.h"
 #include "symbol/object_file.h"
 
 /* A sentence that the view must carry. */
@@ -38,11 +39,13 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		const struct report_row *rows, size_t nr, struct source_lines **ret,
 		struct error *why)
 {
+	struct allowance_turn turn;
 	const struct profile_object *object = &profile->objects[rows->object];
 	char root[PATH_MAX];
 	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
 	cleanup_fd int fd = -1;
 	size_t i;
+	int code;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
@@ -51,7 +54,12 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		return fd;
 	for (i = 0; i < nr; i++)
 		offsets[i] = rows[i].offset;
-	return source_lines_load(fd, object->path, root, offsets, nr, ret, why);
+	code = allowance_begin(opener->allowance, fd, &turn, why);
+	if (code)
+		return code;
+	code = source_lines_load(fd, object->path, root, offsets, nr, ret, why);
+	allowance_end(opener->allowance, &turn);
+	return code;
 }
 
 /* Returns how many rows have a line now. */
@@ -124,21 +132,32 @@ static int compare_line(const void *left, const void *right)
 	return compare_text(a->name, b->name);
 }
 
-int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
-		    struct report_rows *rows, struct error *err)
+static int find_lines(const struct profile *profile, const struct object_opener *opener,
+		      struct report_rows *rows)
 {
 	size_t first, end;
-	int result;
+	int result = 0;
 
-	for (first = 0; first < rows->nr; first = end) {
+	for (first = 0; !result && first < rows->nr; first = end) {
 		end = first + 1;
 		while (end < rows->nr && rows->rows[end].object == rows->rows[first].object)
 			end++;
 		result = object_lines(profile, opener, rows, &rows->rows[first], end - first);
-		if (result)
-			return error_errno(err, result, "source lines");
 	}
-	return 0;
+	return result;
+}
+
+int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
+		    struct report_rows *rows, struct error *err)
+{
+	struct allowance allowance = { .seconds = ALLOWANCE_LINES };
+	struct object_opener limited = *opener;
+	int result;
+
+	limited.allowance = &allowance;
+	result = find_lines(profile, &limited, rows);
+	allowance_free(&allowance);
+	return result ? error_errno(err, result, "source lines") : 0;
 }
 
 /* Where DWARF is silent a function is the smallest place worth a row. */

@@ -95,6 +95,7 @@ int source_file_read(const char *path, const struct source_search *search, struc
 	if (stat.st_size > FILE_MAX)
 		return -EINVAL;
 	ret->changed = stat.st_mtime;
+	ret->bytes = (size_t)stat.st_size;
 	code = read_text(fd, (size_t)stat.st_size, ret);
 	if (!code)
 		code = split_lines(ret);

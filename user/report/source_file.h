@@ -13,6 +13,7 @@ struct source_file {
 	char *text; /* a string for each line, one behind the other */
 	size_t *lines; /* where they begin */
 	size_t nr_lines;
+	size_t bytes;
 	time_t changed;
 };
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "symbol/allowance.h"
 #include "symbol/nameless.h"
 #include "symbol/object_symbols.h"
 #include "symbol/symbol_table.h"
@@ -40,6 +41,8 @@ struct hits {
 struct resolver {
 	struct profile *profile;
 	const struct object_opener *opener;
+	struct object_opener limited; /* the same, where it had no allowance */
+	struct allowance allowance;
 	uint32_t *order; /* histograms, by object */
 	struct hits hits; /* of the object at hand */
 	struct symbol_table *table; /* of it, or NULL */
@@ -390,12 +393,23 @@ static void free_functions(struct profile_function *functions, size_t nr)
 	free(functions);
 }
 
+static void limit(struct resolver *resolver)
+{
+	if (!resolver->opener || resolver->opener->allowance)
+		return;
+	resolver->allowance.seconds = ALLOWANCE_NAMES;
+	resolver->limited = *resolver->opener;
+	resolver->limited.allowance = &resolver->allowance;
+	resolver->opener = &resolver->limited;
+}
+
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err)
 {
 	struct resolver resolver = { .profile = profile, .opener = opener };
 	int code;
 
+	limit(&resolver);
 	code = resolve_objects(&resolver);
 	if (!code)
 		code = note_broken(&resolver);
@@ -404,6 +418,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	free(resolver.order);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
+	allowance_free(&resolver.allowance);
 	if (code) {
 		free_functions(resolver.functions, resolver.nr);
 		return error_errno(err, code, "functions");

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
+struct allowance;
 struct symbol_cache;
 
 /*
@@ -21,6 +22,7 @@ struct object_opener {
 	int (*open)(void *ctx, uint32_t object, char *root, size_t root_size);
 	void *ctx;
 	struct symbol_cache *cache; /* the caller's, or NULL */
+	struct allowance *allowance; /* the same; NULL: a fresh one for each profile's names */
 };
 
 /*

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "symbol/allowance.h"
 #include "elf/elf_facts.h"
 #include "elf/vdso.h"
 #include "symbol/symbol_cache.h"
@@ -79,17 +80,10 @@ static int load(const struct profile_object *object, int fd, const char *root,
 	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
 }
 
-static int load_cached(const struct profile_object *object, int fd, const char *root,
-		       struct symbol_cache *cache, struct symbol_table **ret, struct error *why)
+/* There may be memory the next time. */
+static int keep(const struct profile_object *object, int fd, struct symbol_cache *cache, int code,
+		struct symbol_table **ret, struct error *why)
 {
-	int code;
-
-	if (cache && symbol_cache_find(cache, object, fd, ret))
-		return 0;
-	code = load(object, fd, root, ret, why);
-	if (code)
-		*ret = NULL;
-	/* There may be memory the next time. */
 	if (code == -ENOMEM || !cache)
 		return code;
 	if (!symbol_cache_add(cache, object, fd, *ret))
@@ -97,6 +91,25 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	symbol_table_free(*ret);
 	*ret = NULL;
 	return error_errno(why, -ENOMEM, "symbols");
+}
+
+static int load_cached(const struct profile_object *object, int fd, const char *root,
+		       const struct object_opener *opener, struct symbol_table **ret,
+		       struct error *why)
+{
+	struct allowance_turn turn;
+	int code;
+
+	if (opener->cache && symbol_cache_find(opener->cache, object, fd, ret))
+		return 0;
+	code = allowance_begin(opener->allowance, fd, &turn, why);
+	if (code)
+		return code;
+	code = load(object, fd, root, ret, why);
+	allowance_end(opener->allowance, &turn);
+	if (code)
+		*ret = NULL;
+	return keep(object, fd, opener->cache, code, ret, why);
 }
 
 /* No file, another one, or none of a program: there is nothing wrong with that. */
@@ -121,7 +134,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 	if (code)
 		error_errno(why, code, "%.256s", object->path);
 	else
-		code = load_cached(object, fd, root, opener->cache, &table, why);
+		code = load_cached(object, fd, root, opener, &table, why);
 	*ret = table;
 	return is_worth_telling(code) ? code : 0;
 }

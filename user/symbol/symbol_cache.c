@@ -7,12 +7,14 @@
 #include <sys/stat.h>
 
 #include "base/util.h"
+#include "symbol/symbol_table.h"
 
 struct entry {
 	enum profile_object_kind kind;
 	char *build_id; /* NULL: none */
 	struct stat file; /* all zero: of no file */
 	struct symbol_table *table;
+	size_t bytes; /* of the table */
 	uint64_t used; /* in which profile it was last asked for */
 };
 
@@ -21,11 +23,18 @@ struct symbol_cache {
 	size_t nr;
 	size_t capacity;
 	uint64_t profiles;
+	size_t limit; /* bytes of the tables of files */
+	size_t bytes; /* that there are, without the last one's that is not kept */
+	struct entry passing; /* the last one that is not kept */
 };
 
-struct symbol_cache *symbol_cache_new(void)
+struct symbol_cache *symbol_cache_new(size_t bytes)
 {
-	return calloc(1, sizeof(struct symbol_cache));
+	struct symbol_cache *cache = calloc(1, sizeof(*cache));
+
+	if (cache)
+		cache->limit = bytes;
+	return cache;
 }
 
 static void free_entry(struct entry *entry)
@@ -34,12 +43,19 @@ static void free_entry(struct entry *entry)
 	symbol_table_free(entry->table);
 }
 
+static void drop(struct symbol_cache *cache, struct entry *entry)
+{
+	cache->bytes -= entry->bytes;
+	free_entry(entry);
+}
+
 void symbol_cache_free(struct symbol_cache *cache)
 {
 	if (!cache)
 		return;
 	while (cache->nr)
 		free_entry(&cache->entries[--cache->nr]);
+	free_entry(&cache->passing);
 	free(cache->entries);
 	free(cache);
 }
@@ -51,7 +67,7 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->profiles++;
 	for (i = 0; i < cache->nr; i++) {
 		if (cache->profiles - cache->entries[i].used > SYMBOL_CACHE_AGE)
-			free_entry(&cache->entries[i]);
+			drop(cache, &cache->entries[i]);
 		else
 			cache->entries[kept++] = cache->entries[i];
 	}
@@ -100,34 +116,42 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 			*ret = entry->table;
 			return true;
 		}
-		free_entry(entry);
+		drop(cache, entry);
 		*entry = cache->entries[--cache->nr];
 		return false;
 	}
 	return false;
 }
 
+static int make_entry(const struct symbol_cache *cache, const struct profile_object *object, int fd,
+		      struct symbol_table *table, struct entry *ret)
+{
+	*ret = (struct entry){ .kind = object->kind, .table = table, .used = cache->profiles };
+	/* Of a file that cannot be known again: its table is asked for, and read, anew. */
+	if (!file_facts(fd, &ret->file))
+		memset(&ret->file, 0xff, sizeof(ret->file));
+	if (object->kind != PROFILE_KERNEL && table)
+		ret->bytes = symbol_table_bytes(table);
+	if (!object->build_id)
+		return 0;
+	ret->build_id = strdup(object->build_id);
+	return ret->build_id ? 0 : -ENOMEM;
+}
+
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table)
 {
-	struct entry *entry;
-	struct stat file;
+	struct entry entry;
 
-	/* Of a file that cannot be known again: its table is asked for, and read, anew. */
-	if (!file_facts(fd, &file))
-		memset(&file, 0xff, sizeof(file));
-	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(*entry)))
+	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(entry)) ||
+	    make_entry(cache, object, fd, table, &entry))
 		return -ENOMEM;
-	entry = &cache->entries[cache->nr];
-	*entry = (struct entry){ .kind = object->kind,
-				 .file = file,
-				 .table = table,
-				 .used = cache->profiles };
-	if (object->build_id) {
-		entry->build_id = strdup(object->build_id);
-		if (!entry->build_id)
-			return -ENOMEM;
+	if (entry.bytes > cache->limit - cache->bytes) {
+		free_entry(&cache->passing);
+		cache->passing = entry;
+		return 0;
 	}
-	cache->nr++;
+	cache->entries[cache->nr++] = entry;
+	cache->bytes += entry.bytes;
 	return 0;
 }

@@ -3,6 +3,7 @@
 #define BPFPROFIL_SYMBOL_CACHE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
 #include "profile/profile.h"
 #include "symbol/symbol.h"
@@ -14,7 +15,12 @@
  */
 struct symbol_cache;
 
-struct symbol_cache *symbol_cache_new(void); /* NULL: out of memory */
+/*
+ * Keeps no more than so many bytes of files' tables, as anybody may run any number of files; one that
+ * is beyond them is read anew for each profile. NULL: out of memory.
+ */
+enum { SYMBOL_CACHE_BYTES = 512 << 20 };
+struct symbol_cache *symbol_cache_new(size_t bytes);
 void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
 /* Once per profile: a table that was not asked for in SYMBOL_CACHE_AGE of them goes. */
@@ -28,7 +34,10 @@ void symbol_cache_age(struct symbol_cache *cache);
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		       struct symbol_table **ret);
 
-/* Takes a table, which may be NULL, in. -ENOMEM: it stays the caller's. */
+/*
+ * Takes a table, which may be NULL, in. One that there is no room to keep is there until the next
+ * comes; the kernel's always stays. -ENOMEM: it is the caller's still.
+ */
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
 

@@ -282,6 +282,12 @@ int symbol_table_finish(struct symbol_table *table)
 	return build_cover(table);
 }
 
+size_t symbol_table_bytes(const struct symbol_table *table)
+{
+	return sizeof(*table) + table->room * sizeof(*table->entries) + table->strings_room +
+	       table->cover.nr * sizeof(*table->cover.pieces);
+}
+
 int symbol_table_failure(int code, const char *of, struct error *err)
 {
 	if (code != -E2BIG)

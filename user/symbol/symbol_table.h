@@ -44,6 +44,9 @@ int symbol_table_finish(struct symbol_table *table);
 /* Says why one of them failed, in the words of its user; -E2BIG is more than a table may have. */
 int symbol_table_failure(int code, const char *of, struct error *err);
 
+/* What a finished table takes, but for the demangled names. */
+size_t symbol_table_bytes(const struct symbol_table *table);
+
 /* A stretch of text that one symbol names, or none (NULL). Its name may be mangled yet. */
 struct symbol_span {
 	uint64_t start;

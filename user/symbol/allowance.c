@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/allowance.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <time.h>
+
+#include "base/util.h"
+
+static uint64_t cpu_time_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
+	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+static struct allowance_owner *find(const struct allowance *allowance, uid_t uid)
+{
+	size_t i;
+
+	for (i = 0; i < allowance->nr; i++)
+		if (allowance->owners[i].uid == uid)
+			return &allowance->owners[i];
+	return NULL;
+}
+
+int allowance_begin(const struct allowance *allowance, int fd, struct allowance_turn *turn,
+		    struct error *why)
+{
+	const struct allowance_owner *owner;
+	struct stat stat;
+	uint64_t most;
+
+	*turn = (struct allowance_turn){ 0 };
+	if (!allowance || fd < 0 || fstat(fd, &stat) || !stat.st_uid || is_our_user(stat.st_uid))
+		return 0;
+	most = allowance->seconds * 1000000000ULL;
+	owner = find(allowance, stat.st_uid);
+	if ((owner && owner->spent_ns >= most) || allowance->spent_ns >= most * ALLOWANCE_OWNERS)
+		return error_set(why, -E2BIG,
+				 "files of user %u have had their %u seconds of CPU time",
+				 stat.st_uid, allowance->seconds);
+	*turn = (struct allowance_turn){ stat.st_uid, true, cpu_time_ns() };
+	return 0;
+}
+
+void allowance_end(struct allowance *allowance, const struct allowance_turn *turn)
+{
+	if (turn->counts)
+		allowance_spend(allowance, turn->owner, cpu_time_ns() - turn->since_ns);
+}
+
+void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)
+{
+	struct allowance_owner *owner = find(allowance, uid);
+
+	allowance->spent_ns += ns;
+	if (!owner) {
+		/* Without memory for another owner it is the whole that ends. */
+		if (grow((void **)&allowance->owners, &allowance->room, allowance->nr + 1,
+			 sizeof(*allowance->owners)))
+			return;
+		owner = &allowance->owners[allowance->nr++];
+		*owner = (struct allowance_owner){ .uid = uid };
+	}
+	owner->spent_ns += ns;
+}
+
+void allowance_free(struct allowance *allowance)
+{
+	free(allowance->owners);
+	allowance->owners = NULL;
+	allowance->nr = allowance->room = 0;
+}
