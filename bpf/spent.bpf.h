@@ -49,6 +49,10 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
+	if (cpu_time.kind == WALK_BEGIN) {
+		follow->spent = now; /* nothing is sampled yet, or just now */
+		return 0;
+	}
 	if (cpu_time.kind == WALK_AWAIT && !(follow->flags & FOLLOW_EXITING))
 		return 0; /* it goes on, and the profile does not */
 	target = follow->target;

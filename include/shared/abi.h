@@ -244,7 +244,7 @@ struct spent_cpu {
 
 /* What a walk over all threads is for. */
 enum walk_kind {
-	WALK_BEGIN, /* their runtime counts from here on */
+	WALK_BEGIN, /* their runtime is to count from here on; until the walk is over none does */
 	WALK_SETTLE, /* it is brought to account */
 	WALK_AWAIT, /* the same, after the end, of those alone that were exiting then */
 };

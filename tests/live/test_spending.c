@@ -79,12 +79,14 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
 	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
 	struct sampling_options options;
+	struct phase_options phases = { .duration_ns = 4000000000 };
 	struct result result = { 0 };
 	struct sample_loop loop = { .options = &options,
+				    .phases = &phases,
 				    .result = &result,
 				    .signal_fd = -1,
 				    .ended_fd = -1,
-				    .duration_ns = 4000000000 };
+				    .control = CONTROL_CLOSED };
 	struct child child;
 	struct error err = { 0 };
 	char profile[] = "/tmp/bpfprofil-test-XXXXXX";
@@ -127,7 +129,7 @@ Test(live_spending, changes_the_period_and_keeps_the_account)
 	cr_expect_leq(seconds, used * (1.03 + host_stolen_part()), "%.3f s of %.3f, %.3f", seconds,
 		      used, pauses);
 	result_free(&result);
-	session_close(loop.session);
+	sample_close(&loop);
 	child_free(&child);
 	json_object_put(doc);
 	unlink(profile);

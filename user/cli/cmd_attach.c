@@ -5,6 +5,7 @@
 
 #include "base/util.h"
 #include "cli/command.h"
+#include "cli/phase_options.h"
 #include "cli/sampling.h"
 #include "cli/target_options.h"
 #include "record/output.h"
@@ -15,7 +16,7 @@
 struct attach_arguments {
 	struct sampling_options sampling;
 	struct target_options targets;
-	uint64_t duration_ns; /* 0: until a signal or the targets' end */
+	struct phase_options phases;
 };
 
 /* One `attach`, from arguments to exit status. */
@@ -42,7 +43,7 @@ static int prepare(struct attach *attach, struct error *err)
 		ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
 	if (ret)
 		return ret;
-	loop->signal_fd = sample_open_signals(err);
+	loop->signal_fd = sample_open_phase_signals(err);
 	if (loop->signal_fd < 0)
 		return loop->signal_fd;
 	ret = sample_start(loop, attach->targets.list, attach->targets.nr,
@@ -88,6 +89,8 @@ static int check_and_attach(struct attach *attach, int argc, char **argv, int fi
 	if (!ret)
 		ret = sampling_options_check(&arguments->sampling, "attach", &err);
 	if (!ret)
+		ret = phase_options_check(&arguments->phases, "attach", &err);
+	if (!ret)
 		ret = target_options_resolve(&arguments->targets, "attach", &attach->targets, &err);
 	if (!ret)
 		return attach_to(attach, &err);
@@ -102,17 +105,15 @@ static int cmd_attach(int argc, char **argv)
 
 	attach.loop = (struct sample_loop){ .options = &attach.arguments.sampling,
 					    .result = &attach.result,
+					    .phases = &attach.arguments.phases,
 					    .signal_fd = -1,
+					    .control = CONTROL_CLOSED,
 					    .ended_fd = -1 };
 	sampling_options_init(&attach.arguments.sampling);
 	target_options_init(&attach.arguments.targets);
-	if (command_parse(&command_attach, argc, argv, &attach.arguments, &first, &status)) {
-		attach.loop.duration_ns = attach.arguments.duration_ns;
+	if (command_parse(&command_attach, argc, argv, &attach.arguments, &first, &status))
 		status = check_and_attach(&attach, argc, argv, first);
-	}
-	session_close(attach.loop.session);
-	if (attach.loop.signal_fd >= 0)
-		close(attach.loop.signal_fd);
+	sample_close(&attach.loop);
 	result_free(&attach.result);
 	targets_free(&attach.targets);
 	target_options_free(&attach.arguments.targets);
@@ -120,29 +121,9 @@ static int cmd_attach(int argc, char **argv)
 	return status;
 }
 
-static int set_duration(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *duration_ns = field, ns;
-
-	if (parse_duration(value, &ns) || !ns || ns > INT64_MAX)
-		return opt_bad(opt, value, err, "must be a time like 10, 90s or 5m");
-	*duration_ns = ns;
-	return 0;
-}
-
-static const struct opt attach_opts[] = {
-	{ .name = "duration",
-	  .arg = "T",
-	  .help = "stop after this time",
-	  .fallback = "until ^C, SIGTERM or the end of all targets",
-	  .set = set_duration,
-	  .field = offsetof(struct attach_arguments, duration_ns) },
-	{ 0 }
-};
-
 static const struct opt_group attach_groups[] = {
 	TARGET_GROUP(offsetof(struct attach_arguments, targets)),
-	{ .title = "Duration", .opts = attach_opts },
+	PHASE_GROUP(offsetof(struct attach_arguments, phases)),
 	SAMPLING_GROUPS(offsetof(struct attach_arguments, sampling)),
 	{ 0 }
 };

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "cli/command.h"
+#include "cli/phase_options.h"
 #include "cli/sampling.h"
 #include "engine/child.h"
 #include "engine/session.h"
@@ -18,6 +19,7 @@ enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 struct run_arguments {
 	struct sampling_options sampling;
+	struct phase_options phases;
 	bool preload;
 };
 
@@ -54,7 +56,7 @@ static int prepare(struct run *run, struct error *err)
 		if (ret)
 			return ret;
 	}
-	run->loop.signal_fd = sample_open_signals(err);
+	run->loop.signal_fd = sample_open_phase_signals(err);
 	if (run->loop.signal_fd < 0)
 		return run->loop.signal_fd;
 	run->loop.ended_fd = run->child.pid_fd;
@@ -69,9 +71,14 @@ static void pass_on(const struct run *run)
 		kill(run->child.pid, (int)run->loop.signal.ssi_signo);
 }
 
-/* COMMAND may go on after the first signal; the second leaves it alone. */
-static int await_command(struct run *run)
+/* COMMAND may go on after --duration or the first signal; the second leaves it alone. */
+static int await_command(struct run *run, enum sample_event event)
 {
+	if (event == SAMPLE_OVER) {
+		if (sample_wait(&run->loop) == SAMPLE_ENDED)
+			return child_wait(&run->child);
+		pass_on(run);
+	}
 	if (sample_wait(&run->loop) == SAMPLE_ENDED)
 		return child_wait(&run->child);
 	pass_on(run);
@@ -110,7 +117,7 @@ static int run_command(struct run *run, struct error *err)
 	else
 		result_finish(&run->result, run->loop.session);
 	if (event != SAMPLE_ENDED)
-		status = await_command(run);
+		status = await_command(run, event);
 	return ret || run->result.failed ? EXIT_FAILURE : status;
 failed:
 	print_error(err);
@@ -138,15 +145,18 @@ static int cmd_run(int argc, char **argv)
 	run.options = &arguments.sampling;
 	run.loop = (struct sample_loop){ .options = run.options,
 					 .result = &run.result,
+					 .phases = &arguments.phases,
 					 .preload = &run.preload,
-					 .signal_fd = -1 };
+					 .signal_fd = -1,
+					 .control = CONTROL_CLOSED };
 	sampling_options_init(&arguments.sampling);
 	if (!command_parse(&command_run, argc, argv, &arguments, &first, &status))
 		goto out;
 	status = EXIT_USAGE;
 	if (first == argc)
 		print_message("bpfprofil run -- COMMAND", "run: COMMAND is missing");
-	else if (sampling_options_check(&arguments.sampling, "run", &err))
+	else if (sampling_options_check(&arguments.sampling, "run", &err) ||
+		 phase_options_check(&arguments.phases, "run", &err))
 		print_error(&err);
 	else {
 		run.wants_preload = arguments.preload;
@@ -155,10 +165,8 @@ static int cmd_run(int argc, char **argv)
 	}
 out:
 	child_free(&run.child);
-	session_close(run.loop.session);
+	sample_close(&run.loop);
 	preload_close(&run.preload);
-	if (run.loop.signal_fd >= 0)
-		close(run.loop.signal_fd);
 	result_free(&run.result);
 	free(run.controller);
 	sampling_options_free(&arguments.sampling);
@@ -178,6 +186,7 @@ static const struct opt_group run_groups[] = { SAMPLING_GROUPS(
 					       { .title = "Command",
 						 .opts = sampling_command_opts,
 						 .base = offsetof(struct run_arguments, sampling) },
+					       PHASE_GROUP(offsetof(struct run_arguments, phases)),
 					       { .title = "Calls", .opts = preload_opts },
 					       { 0 } };
 
@@ -189,6 +198,8 @@ static const struct command_example run_examples[] = {
 	  "sudo bpfprofil run --region libz.so.1 -o prof-%t.json.gz -u www-data -- ./serve" },
 	{ "A profile a minute, the last day of them",
 	  "sudo bpfprofil run --interval 60 --keep 1440 -o 'prof-%t.json.gz' -- ./server" },
+	{ "Ten seconds of a server, once it has started",
+	  "sudo bpfprofil run --delay 30 --duration 10 -- ./server" },
 	{ "A program built with gcc -pg, with our ticks in its gmon.out",
 	  "sudo bpfprofil run --preload -- ./prog" },
 	{ NULL, NULL }

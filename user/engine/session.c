@@ -319,12 +319,23 @@ static int start_sampler(struct session *session, struct error *err)
 	return sampler_start(&session->sampler, &programs, err);
 }
 
+static void begin(struct session *session)
+{
+	clock_gettime(CLOCK_REALTIME, &session->started);
+	session->start_ns = session->since_ns = monotonic_ns();
+}
+
+void session_start_paused(struct session *session)
+{
+	begin(session);
+	session->paused_ns = session->start_ns;
+}
+
 int session_start(struct session *session, struct error *err)
 {
 	int ret;
 
-	clock_gettime(CLOCK_REALTIME, &session->started);
-	session->start_ns = session->since_ns = monotonic_ns();
+	begin(session);
 	ret = session_begin_runtime(session, err);
 	return ret ?: start_sampler(session, err);
 }
@@ -339,6 +350,19 @@ void session_pause(struct session *session)
 	session->paused_ns = monotonic_ns();
 }
 
+/* A profile that has nothing of before the pause begins with its end. */
+static void end_pause(struct session *session)
+{
+	uint64_t now = monotonic_ns(), idle = now - session->paused_ns;
+
+	if (session->since_ns == session->paused_ns)
+		session->since_ns = now;
+	else
+		session->since_idle_ns += idle;
+	session->idle_ns += idle;
+	session->paused_ns = 0;
+}
+
 int session_resume(struct session *session, uint64_t period_ns, struct error *err)
 {
 	int ret;
@@ -347,8 +371,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 		session->options.period_ns = session->sampler.period_ns = period_ns;
 		session->options.requested_hz = 1e9 / (double)period_ns;
 	}
-	session->since_ns += monotonic_ns() - session->paused_ns;
-	session->paused_ns = 0;
+	end_pause(session);
 	ret = session_begin_runtime(session, err);
 	return ret ?: start_sampler(session, err);
 }
@@ -406,7 +429,7 @@ int session_stop(struct session *session, struct error *err)
 		return 0;
 	sampler_stop(&session->sampler);
 	session->stop_ns = session->paused_ns ?: monotonic_ns();
-	ret = session_finish_runtime(session, err);
+	ret = session->paused_ns ? 0 : session_finish_runtime(session, err);
 	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
 	host_bpf__detach(session->skel);
 	return ret ?: session_poll(session, err);

@@ -50,13 +50,17 @@ int session_open(const struct session_options *options, struct session **ret, st
 
 int session_start(struct session *session, struct error *err);
 
+/* The same up to a pause: session_resume() ends it. */
+void session_start_paused(struct session *session);
+
 /* Readable when session_poll has something to do: a new file, less memory, a new CPU. */
 int session_fd(const struct session *session);
 int session_poll(struct session *session, struct error *err);
 
 /*
- * Between these no tick falls and no time counts, and what is taken is of one period. After it the
- * clock has another one; the scheduler's tick has but its own. Not to go on with is an end.
+ * Between these no tick falls and no time counts, neither of the session nor of CPUs. After it the
+ * clock may have another period, if all was taken that was counted with the one before; the
+ * scheduler's tick has but its own. Not to go on with is an end.
  */
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
@@ -108,7 +112,7 @@ struct session_live {
 	uint64_t renewed; /* of the hits, those whose mapping had to be looked at */
 	uint64_t misses;
 	uint64_t memory; /* bytes of kernel memory in use for histograms */
-	uint64_t elapsed_ns;
+	uint64_t elapsed_ns; /* without pauses */
 };
 void session_live(struct session *session, struct session_live *ret);
 

@@ -62,6 +62,8 @@ struct session {
 	uint64_t start_ns;
 	uint64_t paused_ns; /* 0: it is not */
 	uint64_t since_ns; /* of the last take, else of the start */
+	uint64_t since_idle_ns; /* of the time since then that was paused */
+	uint64_t idle_ns; /* of all time since the start */
 	uint64_t stop_ns; /* 0 while it runs */
 	struct error failure; /* of the last record */
 };

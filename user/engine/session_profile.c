@@ -71,7 +71,7 @@ static int fill_head(const struct session *session, uint64_t until, struct profi
 	static const char *const sources[] = { "clock", "tick" };
 	const struct session_options *options = &session->options;
 
-	profile->duration_ns = until - session->since_ns;
+	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
 	if (profile_fill_head(profile, session_since(session)) ||
 	    profile_fill_sampling(profile, sources[options->source], modes[options->mode],
 				  options->period_ns, options->requested_hz))
@@ -306,8 +306,10 @@ static int profile_since(struct session *session, bool take, struct profile **re
 		for (i = 0; i < session->nr_targets; i++)
 			tally_add(&session->targets[i].taken, &counted.tallies[i]);
 	}
-	if (!failed && take)
+	if (!failed && take) {
 		session->since_ns = until;
+		session->since_idle_ns = 0;
+	}
 	if (!failed)
 		(*ret)->complete = take;
 	free(counted.tallies);
@@ -367,5 +369,5 @@ void session_live(struct session *session, struct session_live *ret)
 	}
 	ret->hits = ret->total > ret->misses ? ret->total - ret->misses : 0;
 	ret->memory = pool_bytes(&session->pool);
-	ret->elapsed_ns = until_ns(session) - session->start_ns;
+	ret->elapsed_ns = until_ns(session) - session->start_ns - session->idle_ns;
 }

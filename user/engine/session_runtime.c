@@ -43,22 +43,6 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	return session_walk(session->skel->progs.profil_walk, err);
 }
 
-/* What ran before is in no profile. */
-static int forget_before(struct session *session, struct error *err)
-{
-	struct target_account *accounts = session->target_accounts.at;
-	int fd = bpf_map__fd(session->skel->maps.spent_cpus);
-	uint32_t i;
-	int ret;
-
-	for (i = 0; i < session->nr_targets; i++)
-		__atomic_store_n(&accounts[i].cpu_ns, 0, __ATOMIC_RELAXED);
-	ret = runtime_read(&session->runtime, fd, err);
-	if (!ret)
-		runtime_take(&session->runtime, fd, 0);
-	return ret;
-}
-
 /* A command has no thread yet whose runtime would be before: it counts from its exec on. */
 static bool has_threads(const struct session *session)
 {
@@ -67,7 +51,7 @@ static bool has_threads(const struct session *session)
 	for (i = 0; i < session->nr_targets; i++)
 		if (strcmp(session->targets[i].kind, "command") != 0)
 			return true;
-	return session->since_ns != session->start_ns;
+	return session->idle_ns > 0;
 }
 
 int session_begin_runtime(struct session *session, struct error *err)
@@ -79,7 +63,8 @@ int session_begin_runtime(struct session *session, struct error *err)
 	cpu_time->since_ns = monotonic_ns();
 	if (has_threads(session))
 		ret = walk(session, WALK_BEGIN, err);
-	return ret ?: forget_before(session, err);
+	cpu_time->kind = WALK_SETTLE;
+	return ret;
 }
 
 int session_settle_runtime(struct session *session, struct error *err)
@@ -90,7 +75,10 @@ int session_settle_runtime(struct session *session, struct error *err)
 
 int session_pause_runtime(struct session *session, struct error *err)
 {
-	return walk(session, WALK_SETTLE, err);
+	int ret = walk(session, WALK_SETTLE, err);
+
+	session->skel->bss->cpu_time.kind = WALK_BEGIN;
+	return ret;
 }
 
 static uint64_t still_to_come(const struct session *session)

@@ -36,6 +36,14 @@ struct sampling_options {
 	bool has_frequency, has_period, has_bytes_per_bin, has_scale;
 };
 
+/* When run and attach sample. */
+struct phase_options {
+	uint64_t delay_ns; /* before it begins */
+	uint64_t duration_ns; /* of it, without pauses; 0: until the end */
+	bool paused; /* it begins when it is told to */
+	const char *control; /* FIFO[,ANSWERS], by which it is told; NULL: by signals alone */
+};
+
 /* The defaults: 997 Hz, charged, one byte per bin, 64 MiB, bpfprofil.json. */
 void sampling_options_init(struct sampling_options *options);
 void sampling_options_free(struct sampling_options *options);

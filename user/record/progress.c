@@ -43,7 +43,7 @@ int progress_timeout(const struct progress *progress)
 	return progress->shown ? INTERVAL_MS : -1;
 }
 
-void progress_update(struct progress *progress)
+void progress_update(struct progress *progress, bool paused)
 {
 	struct session_live live;
 	double seconds;
@@ -54,8 +54,9 @@ void progress_update(struct progress *progress)
 		find_hottest(progress);
 	session_live(progress->session, &live);
 	seconds = live.elapsed_ns / 1e9;
-	fprintf(stderr, "\r\033[K%.0f s  %" PRIu64 " ticks  %.0f/s  %" PRIu64 " lost  ", seconds,
-		live.total, seconds > 0 ? live.total / seconds : 0, live.lost);
+	fprintf(stderr, "\r\033[K%s%.0f s  %" PRIu64 " ticks  %.0f/s  %" PRIu64 " lost  ",
+		paused ? "paused  " : "", seconds, live.total,
+		seconds > 0 ? live.total / seconds : 0, live.lost);
 	text_write(stderr, progress->hottest, 40);
 	fflush(stderr);
 }

@@ -19,7 +19,7 @@ void progress_begin(struct progress *progress, struct session *session, bool wan
 /* Milliseconds to the next update, -1 for none: poll's timeout. */
 int progress_timeout(const struct progress *progress);
 
-void progress_update(struct progress *progress);
+void progress_update(struct progress *progress, bool paused);
 
 /* Clears the line. */
 void progress_end(struct progress *progress);

@@ -24,17 +24,33 @@ static sigset_t ending_signals(void)
 	return signals;
 }
 
-int sample_open_signals(struct error *err)
+static int open_signals(const sigset_t *signals, struct error *err)
 {
-	sigset_t signals = ending_signals(), ignored;
+	sigset_t ignored;
 	int fd;
 
 	sigemptyset(&ignored);
 	sigaddset(&ignored, SIGPIPE);
 	sigprocmask(SIG_BLOCK, &ignored, NULL);
-	sigprocmask(SIG_BLOCK, &signals, NULL);
-	fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
 	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
+}
+
+int sample_open_signals(struct error *err)
+{
+	sigset_t signals = ending_signals();
+
+	return open_signals(&signals, err);
+}
+
+int sample_open_phase_signals(struct error *err)
+{
+	sigset_t signals = ending_signals();
+
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	return open_signals(&signals, err);
 }
 
 void sample_let_signals_through(void)
@@ -57,53 +73,130 @@ int sample_start(struct sample_loop *loop, const struct target *targets, size_t 
 		 const char *controller, struct error *err)
 {
 	struct session_options options = sampling_session_options(loop->options);
-	int ret;
+	int ret = control_open(&loop->control, loop->phases->control, err);
 
+	if (ret)
+		return ret;
 	options.targets = targets;
 	options.nr_targets = nr_targets;
 	options.cgroup_controller = controller;
 	ret = sampling_check_cost(loop->options, err);
 	if (!ret)
 		ret = session_open(&options, &loop->session, err);
-	if (!ret)
+	loop->paused = loop->phases->paused || loop->phases->delay_ns;
+	if (!ret && loop->paused)
+		session_start_paused(loop->session);
+	else if (!ret)
 		ret = session_start(loop->session, err);
 	if (!ret)
 		ret = result_started(loop->result, loop->session, err);
 	return ret ? sample_explain(ret, err) : 0;
 }
 
+static int go_on(struct sample_loop *loop)
+{
+	struct error err;
+	int ret = session_resume(loop->session, loop->spending.period_ns, &err);
+
+	/* The first file is named by when its ticks begin. */
+	if (!ret && !loop->result->sum.total && !loop->result->series.written)
+		ret = result_started(loop->result, loop->session, &err);
+	if (ret) {
+		print_error(&err);
+		loop->result->failed = true;
+		return ret;
+	}
+	spending_skip(&loop->spending, loop->session);
+	if (loop->left_ns)
+		loop->end_ns = monotonic_ns() + loop->left_ns;
+	return 0;
+}
+
+static void hold(struct sample_loop *loop)
+{
+	uint64_t now = monotonic_ns();
+
+	session_pause(loop->session);
+	if (!loop->end_ns)
+		return;
+	loop->left_ns = loop->end_ns > now ? loop->end_ns - now : 1;
+	loop->end_ns = 0;
+}
+
+/* A phase begins or ends, unless it has. */
+static int change_phase(struct sample_loop *loop, bool sample)
+{
+	int ret = 0;
+
+	if (loop->over)
+		return -ESRCH;
+	loop->begin_ns = 0;
+	if (loop->paused != sample)
+		return 0;
+	if (sample)
+		ret = go_on(loop);
+	else
+		hold(loop);
+	if (!ret)
+		loop->paused = !sample;
+	return ret;
+}
+
+static void obey(struct sample_loop *loop)
+{
+	enum control_command command;
+
+	while ((command = control_read(&loop->control)))
+		control_answer(&loop->control, change_phase(loop, command == CONTROL_START));
+}
+
+static enum sample_event read_signal(struct sample_loop *loop)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(loop->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
+		return SAMPLE_NONE;
+	if (signal.ssi_signo == SIGUSR1 || signal.ssi_signo == SIGUSR2) {
+		change_phase(loop, signal.ssi_signo == SIGUSR1);
+		return SAMPLE_NONE;
+	}
+	loop->signal = signal;
+	return SAMPLE_SIGNAL;
+}
+
 /* Sleeps until something happens. Ticks wake nobody. */
 static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 {
-	struct pollfd fds[3 + PRELOAD_FDS] = {
+	struct pollfd fds[4 + PRELOAD_FDS] = {
 		{ .fd = loop->ended_fd, .events = POLLIN },
 		{ .fd = loop->signal_fd, .events = POLLIN },
 		{ .fd = session_fd(loop->session), .events = POLLIN },
+		{ .fd = loop->control.fd, .events = POLLIN },
 	};
-	nfds_t nr = loop->preload ? 3 + PRELOAD_FDS : 3;
+	nfds_t nr = loop->preload ? 4 + PRELOAD_FDS : 4;
 	struct error err;
 
 	if (loop->preload)
-		preload_watch(loop->preload, fds + 3);
+		preload_watch(loop->preload, fds + 4);
 	if (poll(fds, nr, timeout) <= 0)
 		return SAMPLE_NONE;
-	if (loop->preload && preload_poll(loop->preload, fds + 3, &err))
+	if (loop->preload && preload_poll(loop->preload, fds + 4, &err))
 		print_error(&err);
 	/* First, while the process that a new file belongs to may still be there. */
 	if (fds[2].revents && session_poll(loop->session, &err))
 		print_error(&err);
+	if (fds[3].revents)
+		obey(loop);
 	if (fds[0].revents)
 		return SAMPLE_ENDED;
-	if (fds[1].revents &&
-	    read(loop->signal_fd, &loop->signal, sizeof(loop->signal)) == sizeof(loop->signal))
-		return SAMPLE_SIGNAL;
-	return SAMPLE_NONE;
+	return fds[1].revents ? read_signal(loop) : SAMPLE_NONE;
 }
 
 enum sample_event sample_wait(struct sample_loop *loop)
 {
 	enum sample_event event;
 
+	loop->over = true;
 	do
 		event = wait_event(loop, -1);
 	while (event == SAMPLE_NONE);
@@ -128,7 +221,9 @@ static int timeout_of(const struct sample_loop *loop)
 	uint64_t now = monotonic_ns();
 	int timeout = progress_timeout(&loop->progress);
 
-	timeout = sooner(timeout, loop->spending.due_ns, now);
+	timeout = sooner(timeout, loop->begin_ns, now);
+	if (!loop->paused)
+		timeout = sooner(timeout, loop->spending.due_ns, now);
 	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
 }
 
@@ -139,7 +234,9 @@ static void cut_when_due(struct sample_loop *loop)
 
 	if (!loop->cut_ns || now < loop->cut_ns)
 		return;
-	result_cut(loop->result, loop->session);
+	/* What there was before a pause is in the file that has what comes behind it. */
+	if (!loop->paused)
+		result_cut(loop->result, loop->session);
 	now = monotonic_ns();
 	if (now >= loop->cut_ns)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
@@ -155,10 +252,12 @@ static void tell_cost(struct sample_loop *loop)
 /* Another period, if the budget is for it: what was counted with this one is put aside first. */
 static enum sample_event spend(struct sample_loop *loop)
 {
-	uint64_t before = loop->spending.period_ns;
-	uint64_t period = spending_look(&loop->spending, loop->session);
+	uint64_t before = loop->spending.period_ns, period;
 	struct error err;
 
+	if (loop->paused)
+		return SAMPLE_NONE;
+	period = spending_look(&loop->spending, loop->session);
 	tell_cost(loop);
 	if (period == before)
 		return SAMPLE_NONE;
@@ -180,36 +279,62 @@ static enum sample_event spend(struct sample_loop *loop)
 	return SAMPLE_OVER;
 }
 
-static void set_dues(struct sample_loop *loop)
+static void begin(struct sample_loop *loop)
+{
+	const struct phase_options *phases = loop->phases;
+	uint64_t now = monotonic_ns();
+
+	loop->begun = true;
+	if (loop->options->interval_ns)
+		loop->cut_ns = now + loop->options->interval_ns;
+	loop->left_ns = phases->duration_ns;
+	if (!loop->paused && phases->duration_ns)
+		loop->end_ns = now + phases->duration_ns;
+	if (phases->delay_ns && !phases->paused)
+		loop->begin_ns = now + phases->delay_ns;
+	if (!loop->spending.options)
+		spending_begin(&loop->spending, loop->options, loop->session);
+	if (phases->paused && loop->options->verbosity >= 0)
+		fprintf(stderr, "paused until kill -USR1 %d%s\n", getpid(),
+			phases->control ? ", or start in --control" : "");
+}
+
+/* What is due by the clock. */
+static enum sample_event look_at_clock(struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();
 
-	if (loop->options->interval_ns && !loop->cut_ns)
-		loop->cut_ns = now + loop->options->interval_ns;
-	if (loop->duration_ns && !loop->end_ns)
-		loop->end_ns = now + loop->duration_ns;
+	if (loop->end_ns && now >= loop->end_ns)
+		return SAMPLE_OVER;
+	if (loop->begin_ns && now >= loop->begin_ns && change_phase(loop, true))
+		return SAMPLE_OVER;
+	cut_when_due(loop);
+	return spend(loop);
 }
 
 enum sample_event sample_run(struct sample_loop *loop)
 {
 	enum sample_event event;
 
-	set_dues(loop);
-	if (!loop->spending.options)
-		spending_begin(&loop->spending, loop->options, loop->session);
+	if (!loop->begun)
+		begin(loop);
 	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
 	do {
 		event = wait_event(loop, timeout_of(loop));
-		if (event == SAMPLE_NONE && loop->end_ns && monotonic_ns() >= loop->end_ns)
-			event = SAMPLE_OVER;
 		if (event == SAMPLE_NONE)
-			event = spend(loop);
-		if (event == SAMPLE_NONE)
-			cut_when_due(loop);
-		progress_update(&loop->progress);
+			event = look_at_clock(loop);
+		progress_update(&loop->progress, loop->paused);
 	} while (event == SAMPLE_NONE);
 	progress_end(&loop->progress);
 	spending_finish(&loop->spending, loop->session);
 	tell_cost(loop);
 	return event;
+}
+
+void sample_close(struct sample_loop *loop)
+{
+	session_close(loop->session);
+	if (loop->signal_fd >= 0)
+		close(loop->signal_fd);
+	control_close(&loop->control);
 }

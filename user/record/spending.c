@@ -158,6 +158,12 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 			    now_ns >= spending->changed_ns + SETTLED_NS);
 }
 
+void spending_skip(struct spending *spending, struct session *session)
+{
+	if (spending->due_ns)
+		session_cost(session, &spending->last);
+}
+
 void spending_change(struct spending *spending, uint64_t period_ns)
 {
 	struct profile_cost *cost = &spending->cost;

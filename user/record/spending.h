@@ -38,6 +38,9 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
  */
 uint64_t spending_look(struct spending *spending, struct session *session);
 
+/* What the programs took in a pause is no tick's. */
+void spending_skip(struct spending *spending, struct session *session);
+
 /* From here on there is that period. */
 void spending_change(struct spending *spending, uint64_t period_ns);
 
