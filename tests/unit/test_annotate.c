@@ -266,6 +266,30 @@ Test(annotate, no_source)
 	profile_free(profile);
 }
 
+/* A function of six files, all of which are there and large: 256 MiB of them are read. */
+Test(annotate, large_sources)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	size_t i, shown = 0;
+
+	fixture_shell("for i in 1 2 3 4 5 6; do echo \"v = $i;\" >s$i && "
+		      "truncate -s 60M s$i && touch -d yesterday s$i && "
+		      "printf '#line 1 \"%%s\"\\nv = %%d;\\n' $PWD/s$i $i; done >body");
+	fixture_shell("{ echo 'volatile int v; __attribute__((aligned(64))) void f(void) {' && "
+		      "cat body && echo '}'; } >f.c && "
+		      "clang --target=x86_64-linux-gnu -O2 -g -ffreestanding -fPIC -c f.c && "
+		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+	profile = PROFILE(1, { 0, 20 });
+	annotation = annotate(profile, "f");
+	for (i = 0; i < annotation->nr_lines; i++)
+		shown += annotation->lines[i].text != NULL;
+	cr_expect_eq(shown, 5);
+	cr_expect(has_note(annotation, " is not shown: more than 256 MiB of sources"));
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
 Test(annotate, newer_source)
 {
 	struct annotation *annotation;
