@@ -108,6 +108,42 @@ try: bpfprofil report --by lines' "$bin" report --annotate work.c:1 "$profile"
 bad annotate_other_object "bpfprofil: report: 'late': no function of that name has a tick
 try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate late --object work "$profile"
+# A browser is the user's, and needs a desktop; what stands in for it tells what it was given.
+mkdir "$work/programs"
+printf '#!/bin/sh\necho "$1" >"$2%s/opened"\n' "$work" >"$work/programs/xdg-open"
+chmod 755 "$work/programs/xdg-open"
+as_user() {
+	env -u DISPLAY -u WAYLAND_DISPLAY PATH="$work/programs:$PATH" "$@"
+}
+[ "$(id -u)" -eq 0 ] && as_user() {
+	env -u DISPLAY -u WAYLAND_DISPLAY PATH="$work/programs:$PATH" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
+}
+mkdir -m 777 "$work/pages"
+cp "$profile" "$work/pages/profile.json" && chmod 644 "$work/pages/profile.json"
+cp "$bin" "$work/programs/"
+chmod 777 "$work"
+bad open_headless "bpfprofil: report: --open: no desktop here: neither DISPLAY nor WAYLAND_DISPLAY is set
+try: leaving it out, and xdg-open $work/pages/page.html where there is one" \
+	as_user "$work/programs/bpfprofil" report --html "$work/pages/page.html" --open "$work/pages/profile.json"
+[ ! -e "$work/pages/page.html" ]
+verdict $? open_refused_writes_nothing
+as_user env DISPLAY=:9 "$work/programs/bpfprofil" report --html "$work/pages/page.html" --open "$work/pages/profile.json"
+for _ in {1..100}; do
+	[ -s "$work/opened" ] && break
+	sleep 0.1
+done
+[ "$(cat "$work/opened")" = "$work/pages/page.html" ]
+verdict $? open_runs_the_opener
+if [ "$(id -u)" -eq 0 ]; then
+	bad open_root "bpfprofil: report: --open: no browser is run as root
+try: leaving it out, and xdg-open $work/page.html where there is one" \
+		env DISPLAY=:9 "$bin" report --html "$work/page.html" --open "$profile"
+fi
+rm "$work/programs/xdg-open"
+bad open_no_opener "bpfprofil: report: --open: xdg-open: No such file or directory
+try: opening $work/pages/page.html in a browser" as_user env DISPLAY=:9 PATH="$work/programs" \
+	"$work/programs/bpfprofil" report --html "$work/pages/page.html" --open "$work/pages/profile.json"
 bad folder "bpfprofil: export: $work/no/out: No such file or directory" \
 	"$bin" export --format csv -o "$work/no/out" "$profile"
 to_full_disk() {

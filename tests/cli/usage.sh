@@ -55,6 +55,10 @@ usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
 usage report_html_by "bpfprofil: report: --html: takes no --by, the page shows all
 try: leaving it out" report --html page.html --by objects
+usage open_alone "bpfprofil: report: --open: only with --html
+try: --html FILE" report --open
+usage open_pipe "bpfprofil: diff: --open: a browser does not show '-'
+try: --html page.html" diff --html - --open a b
 usage diff_html_format "bpfprofil: diff: --html: takes no --format, the page shows all
 try: leaving it out" diff --html page.html --format json a b
 usage top_nothing "bpfprofil: top: no target given

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -178,6 +179,94 @@ def search_narrows(site):
     same(site.rows(), everything, "after Escape")
     site.browser.key("Escape")
     same(site.browser.run("document.activeElement.id"), "table", "the focus")
+    quiet(site)
+
+
+def enter_opens_what_was_found(site):
+    site.open(site.profile)
+    site.browser.key("/")
+    site.browser.type("BETA")
+    site.browser.key("Enter")
+    same(site.text("#text-path b"), "beta", "the text")
+    same(site.browser.run("document.activeElement.id"), "table", "the focus")
+    quiet(site)
+
+
+def links_name_what_is_shown(site):
+    page = site.open(site.profile)
+    site.browser.click("#search")
+    site.browser.type("beta")
+    site.browser.key("Enter")
+    same(site.browser.run("location.hash"), "#beta", "the address line")
+    opened = [page]
+
+    def follow(link):
+        # Another file: of the same one a browser only tells that its link has changed.
+        opened.append(site.path(f"page{len(opened)}.html"))
+        shutil.copy(page, opened[-1])
+        site.browser.open(f"{opened[-1]}#{link}")
+
+    follow("three:alpha")
+    same(site.text("#text-path b"), "alpha", "an object's function")
+    site.browser.run("location.hash = '#beta'")
+    site.browser.settle()
+    same(site.text("#text-path b"), "beta", "a link within the page")
+    follow("three")
+    true(site.text("#text-path b").endswith("/three"), "an object")
+    follow("%ff</b>")
+    true(site.text("#text-path b"), "no such function")
+    same(site.browser.complaints, [], "complaints")
+
+
+def names_have_the_room(site):
+    with open(GOLDEN, encoding="utf-8") as file:
+        profile = json.load(file)
+    name, folder = "n" * 31, "/usr/lib/" + "long/" * 30
+    profile["functions"][0]["name"] = name
+    profile["objects"][0]["path"] = folder + "cc1plus"
+    profile["objects"][2].update(kind="file", path=folder + "cc1")
+    site.browser.size(1400, 900)
+    try:
+        site.open(site.write("room.json", profile))
+        cut = "(() => { const e = document.querySelector('#table tr[data-row=\"0\"] %s'); return e.scrollWidth > e.clientWidth; })()"
+        true(not site.browser.run(cut % "td.name"), "31 characters of a function are shown")
+        site.browser.click("#by [data-key=objects]")
+        true(site.browser.run(cut % ".folder"), "the folders are cut")
+        same(site.all("#table .base")[:1], ["cc1plus"], "the name")
+        true(not site.browser.run(cut % ".base"), "is not cut")
+    finally:
+        site.browser.size(*WINDOW)
+    quiet(site)
+
+
+def addresses_are_one_unit(site):
+    site.open(GOLDEN)
+    site.browser.click("#search")
+    site.browser.type("work+0x")
+    site.browser.key("Enter")
+    same(site.text("#text-path b"), "work+0x408fff", "the label")
+    true("0x408fff" in site.text("#text-facts"), "the place")
+    same(site.all("#code td.address")[:1], ["0x408fff"], "the bin")
+    quiet(site)
+
+
+def rest_of_the_map_opens(site):
+    site.open(site.write("large.json", samples.large(objects=4)))
+    rest = "#map-cells .rest"
+    seen, skipped = set(), []
+    for _ in range(3):
+        skipped.append(int(site.browser.run(f"document.querySelector('{rest}').dataset.skip")))
+        site.browser.click(rest)
+        cells = set(site.all("#map-cells button", "dataset.key"))
+        functions = {key for key in cells if key[0] == "f"}
+        true(functions and not functions & seen, "functions that were not shown")
+        seen |= functions
+    same(skipped, sorted(skipped), "further and further")
+    true("hottest" in site.text("#map-path"), "the path tells")
+    site.browser.key("Escape")
+    true("hottest" not in site.text("#map-path") and "›" in site.text("#map-path"), "Escape: the object")
+    site.browser.key("Escape")
+    same(site.text("#map-path"), "all objects", "and again: all")
     quiet(site)
 
 
@@ -425,14 +514,25 @@ def diff_sorts(site):
         row.querySelector('.name').textContent)""")
     same(rows, [row["function"] or "(no symbol)" for row in report["rows"]], "rows")
     site.browser.click("#table th.new button")
-    shares = [float(text.strip("%")) for text in site.all("#table td.new")]
+    shares = [float(text.strip("%")) for text in site.all("#table td.side.new")]
     same(shares, sorted(shares, reverse=True), "sorted by the new share")
+    seconds = [[f"{row[side]['seconds']:.3f}" for row in report["rows"]] for side in ("old", "new")]
+    site.browser.click("#table th.change button")
+    same([site.all(f"#table td.seconds.{side}") for side in ("old", "new")], seconds, "seconds")
+    sides = site.all("#sides dd")
+    true("profile.json ./work" in sides[0] and site.profile in sides[1], f"the profiles' names: {sides}")
+    site.browser.size(390, 844, phone=True)
+    for column in ("change", "side.old", "side.new", "seconds.old", "seconds.new", "p", "name", "object"):
+        true(site.browser.box(f"#table tr[data-row='0'] .{column}")[2] > 30, f"a phone shows {column}")
+    same(site.browser.run("document.documentElement.scrollWidth"), 390, "its width")
+    site.browser.size(*WINDOW)
     site.browser.click("#beyond")
-    same(len(site.all("#table td.new")), report["significant"], "beyond noise")
+    same(len(site.all("#table td.side.new")), report["significant"], "beyond noise")
     quiet(site)
 
 
-TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, map_zooms, keys_walk,
+TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
+         links_name_what_is_shown, names_have_the_room, addresses_are_one_unit, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 

@@ -28,7 +28,7 @@ struct diff_arguments {
 	bool wide;
 	double fail_above; /* NAN: not asked for */
 	struct diff_maps maps;
-	const char *html;
+	struct page_arguments page;
 };
 
 static const char *const by_words[] = { "functions", "objects", "lines", NULL };
@@ -108,7 +108,7 @@ static const struct opt diff_opts[] = {
 
 static const struct opt_group diff_groups[] = {
 	{ .title = "Table", .opts = diff_opts },
-	PAGE_GROUP(FIELD(html)),
+	PAGE_GROUP(FIELD(page)),
 	{ 0 },
 };
 
@@ -136,8 +136,8 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	size_t above = isnan(arguments->fail_above) ? 0 : diff_above(diff, arguments->fail_above);
 	int status;
 
-	if (arguments->html)
-		status = write_page("diff", arguments->html,
+	if (arguments->page.file)
+		status = write_page("diff", &arguments->page,
 				    profile_is_confidential(diff->old) ||
 					    profile_is_confidential(diff->new),
 				    put_page, diff);
@@ -182,7 +182,7 @@ static bool check_arguments(const struct diff_arguments *arguments, int files)
 		print_message("bpfprofil diff --help", "diff: two profiles, not %d", files);
 		return false;
 	}
-	if (!arguments->html || !option)
+	if (!arguments->page.file || !option)
 		return true;
 	print_message("leaving it out", "diff: --html: takes no --%s, the page shows all", option);
 	return false;
@@ -210,7 +210,7 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_diff, argc, argv, &arguments, &first, &status))
 		goto out;
-	if (!check_arguments(&arguments, argc - first)) {
+	if (!check_arguments(&arguments, argc - first) || !page_check("diff", &arguments.page)) {
 		status = EXIT_USAGE;
 		goto out;
 	}

@@ -25,7 +25,7 @@ struct report_arguments {
 	bool hot;
 	unsigned int syntax; /* enum disasm_syntax */
 	const char *source;
-	const char *html;
+	struct page_arguments page;
 };
 
 static const char *const format_words[] = { "text", "csv", "json", NULL };
@@ -124,7 +124,7 @@ static const struct opt annotate_opts[] = {
 static const struct opt_group report_groups[] = {
 	{ .title = "Table", .opts = report_opts },
 	{ .title = "One function", .opts = annotate_opts },
-	PAGE_GROUP(FIELD(html)),
+	PAGE_GROUP(FIELD(page)),
 	{ .title = "Filters and files", .opts = filter_opts },
 	{ 0 },
 };
@@ -203,7 +203,7 @@ static int write_html(const struct profile *profile, const struct report_argumen
 			     .syntax = arguments->syntax },
 	};
 
-	return write_page("report", arguments->html, profile_is_confidential(profile), put_page,
+	return write_page("report", &arguments->page, profile_is_confidential(profile), put_page,
 			  &page);
 }
 
@@ -264,14 +264,15 @@ static int run(int argc, char **argv)
 
 	if (!command_parse(&command_report, argc, argv, &arguments, &first, &status))
 		return status;
-	if (!(arguments.html ? check_page : check_arguments)(&arguments))
+	if (!page_check("report", &arguments.page) ||
+	    !(arguments.page.file ? check_page : check_arguments)(&arguments))
 		return EXIT_USAGE;
 	if (arguments.limit == UINT64_MAX)
 		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
 	profile = profile_of_operand(&command_report, argc - first, argv + first, &status);
 	if (!profile)
 		return status;
-	status = (arguments.html ? write_html : write_report)(profile, &arguments);
+	status = (arguments.page.file ? write_html : write_report)(profile, &arguments);
 	profile_free(profile);
 	return status;
 }

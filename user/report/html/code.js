@@ -207,6 +207,7 @@ class Code {
 		if (of.arrows)
 			instruction.append(make('span', 'arrows', of.arrows));
 		instruction.append(this.instruction(of));
+		instruction.title = `${visible(of.text)}${of.target ? ` ${short(of.target, 1000)}` : ''}`;
 		row.append(instruction);
 		if (lines.length)
 			row.append(this.source(of, i && rows[i - 1]));

@@ -44,7 +44,7 @@ function squarify(values, box) {
 }
 
 class TreeMap {
-	// open(functionId), zoom(objectId or null)
+	// open(functionId), zoom(objectId or null, how many of its hottest functions to leave out)
 	constructor(model, { open, zoom }) {
 		this.model = model;
 		this.open = open;
@@ -58,8 +58,9 @@ class TreeMap {
 		new ResizeObserver(() => this.draw()).observe(this.box);
 	}
 
-	show({ object, matches, chosen }) {
+	show({ object, skip, matches, chosen }) {
 		this.object = object;
+		this.skip = skip;
 		this.matches = matches;
 		this.chosen = chosen;
 		this.path();
@@ -73,14 +74,24 @@ class TreeMap {
 		all.addEventListener('click', () => this.zoomTo(null));
 		if (this.object === null)
 			nav.replaceChildren(make('span', '', 'all objects'));
-		else
+		else if (!this.skip)
 			nav.replaceChildren(all, ' › ', make('span', '', short(this.model.objects[this.object].path)));
+		else
+			nav.replaceChildren(all, ' › ', this.whole(), ` › all but the ${count(this.skip)} hottest`);
+	}
+
+	whole() {
+		const whole = make('button', '', short(basename(this.model.objects[this.object].path)));
+
+		whole.type = 'button';
+		whole.addEventListener('click', () => this.zoomTo(this.object));
+		return whole;
 	}
 
 	// [{ id, ticks, time, rows, rest }], the hottest first; rest: how many functions are not in rows
 	groups() {
 		const { rows } = this.model, groups = new Map();
-		let cells = 0;
+		let cells = 0, { skip } = this;
 
 		for (const row of rows.objects)
 			if (this.object === null || row.id === this.object)
@@ -88,7 +99,9 @@ class TreeMap {
 		for (const row of rows.functions) {
 			const group = groups.get(row.of.object);
 
-			if (group && cells++ < MAP_CELLS)
+			if (group && skip-- > 0)
+				group.time -= row.time;
+			else if (group && cells++ < MAP_CELLS)
 				group.rows.push(row);
 			else if (group)
 				group.rest++;
@@ -147,7 +160,7 @@ class TreeMap {
 
 		// By how many there are: the difference of sums is not quite 0 where there are none.
 		if (left && rest > 0)
-			rows = [...rows, { rest: left, time: rest, group }];
+			rows = [...rows, { rest: left, time: rest, group, shown: rows.length }];
 		squarify(rows.map((row) => row.time), inner).forEach((place, i) =>
 			this.cell(rows[i], place));
 	}
@@ -177,7 +190,8 @@ class TreeMap {
 		if (row.rest) {
 			const more = this.button('rest', `r${row.group.id}`, place);
 
-			more.title = `${count(row.rest)} more functions of ${short(basename(row.group.of.path))}, ${percent(this.model.share(row))}`;
+			more.title = `${count(row.rest)} more functions of ${short(basename(row.group.of.path))}, ${percent(this.model.share(row))}: open`;
+			more.dataset.skip = this.skip + row.shown;
 			if (place.w > 60 && place.h > 14)
 				more.textContent = `${count(row.rest)} more`;
 			more.setAttribute('aria-label', more.title);
@@ -204,7 +218,7 @@ class TreeMap {
 		if (button.dataset.key[0] === 'f')
 			this.open(id);
 		else
-			this.zoomTo(id);
+			this.zoomTo(id, Number(button.dataset.skip || 0));
 	}
 
 	focused(button) {

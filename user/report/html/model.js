@@ -16,6 +16,8 @@ class Model {
 			({ object, offset, size, name }));
 		this.functions.forEach((of, id) => {
 			of.id = id;
+			if (of.name === this.nameOf(of.object, of.offset, (object, offset) => hex(this.objects[object].base, offset)))
+				of.name = this.nameOf(of.object, of.offset);
 		});
 		this.nrNamed = this.functions.length;
 		this.readBins();
@@ -80,6 +82,11 @@ class Model {
 		return at;
 	}
 
+	// What has no name is called by its address, as everything else in the page is; report has offsets.
+	nameOf(object, offset, unit = (of, at) => this.address(of, at)) {
+		return `${basename(this.objects[object].path)}+${unit(object, offset)}`;
+	}
+
 	// Text of no function is a place of its own, as it is in report.
 	place(object, offset, size) {
 		const key = `${object} ${offset} ${size}`;
@@ -88,11 +95,8 @@ class Model {
 		this.places = this.places || new Map();
 		id = this.places.get(key);
 		if (id === undefined) {
-			const of = this.objects[object];
-
 			id = this.functions.length;
-			this.functions.push({ id, object, offset, size,
-				name: `${basename(of.path)}+${hex(of.base, offset)}` });
+			this.functions.push({ id, object, offset, size, name: this.nameOf(object, offset) });
 			this.places.set(key, id);
 		}
 		return id;

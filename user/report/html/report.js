@@ -4,16 +4,25 @@
 
 const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
 
+function linkedName() {
+	try {
+		return decodeURIComponent(location.hash.slice(1));
+	} catch {
+		return '';
+	}
+}
+
 class Page {
 	constructor(profile) {
 		this.model = new Model(profile);
 		this.by = 'functions';
 		this.object = null; // in the map
+		this.skip = 0; // the hottest functions of it that the map leaves out
 		this.of = null; // the function in the text
 		this.textObject = null;
 		this.query = '';
 		this.codeView = 'rows';
-		this.map = new TreeMap(this.model, { open: (id) => this.openFunction(id, false, true), zoom: (id) => this.zoom(id) });
+		this.map = new TreeMap(this.model, { open: (id) => this.openFunction(id, false, true), zoom: (id, skip) => this.zoom(id, skip) });
 		this.table = new Table(byId('table'), { label: 'Ticks', columns: this.columns(),
 			open: (row, go) => this.openRow(row, go) });
 		this.strip = new Strip(this.model, { open: (id, stay) => this.openFunction(id, stay) });
@@ -21,7 +30,9 @@ class Page {
 		showHead(profile);
 		this.filters = new Filters(this.model, () => this.changed());
 		this.open(this.model.rows.functions[0]);
+		this.openLink();
 		this.changed();
+		window.addEventListener('hashchange', () => this.followLink());
 		byId('search').addEventListener('input', (event) => this.search(event.target.value));
 		byId('filters').addEventListener('submit', (event) => event.preventDefault());
 		document.addEventListener('keydown', (event) => this.key(event));
@@ -29,8 +40,41 @@ class Page {
 		themeSwitch(() => this.strip.draw());
 	}
 
+	// #FUNCTION or #OBJECT:FUNCTION, and #OBJECT, name what is shown.
+	openLink() {
+		const name = linkedName(), { functions, objects } = this.model.rows;
+		const object = (row) => basename(this.model.objects[row.of.object].path);
+		const row = name && (functions.find((of) => of.of.name === name) ||
+			functions.find((of) => `${object(of)}:${of.of.name}` === name));
+		const whole = name && !row && objects.find((of) => basename(of.of.path) === name);
+
+		if (row)
+			this.open(row);
+		else if (whole)
+			this.open({ of: null, object: whole.id });
+		return Boolean(row || whole);
+	}
+
+	followLink() {
+		if (this.openLink()) {
+			this.changed();
+			this.goToText();
+		}
+	}
+
+	// The address line names what is shown, to be kept or sent.
+	link() {
+		const { of, model } = this, object = basename(model.objects[this.textObject].path);
+		const alone = of && model.rows.functions.find((row) => row.of.name === of.name)?.id === of.id;
+
+		history.replaceState(null, '', `#${encodeURIComponent(!of ? object : alone ? of.name : `${object}:${of.name}`)}`);
+	}
+
 	open(row) {
-		if (row) {
+		if (row && !row.of) {
+			this.of = null;
+			this.textObject = row.object;
+		} else if (row) {
 			this.of = row.of;
 			this.textObject = row.of.object;
 		}
@@ -48,14 +92,15 @@ class Page {
 			  fill: (cell, row) => cell.append(model.seconds(row).toFixed(3)) },
 		];
 		const path = (row) => model.objects[this.by === 'objects' ? row.id : row.of.object].path;
-		const named = (title, name, full, value = full) => ({ title, name, value,
+		const named = (title, name, full, value = full) => ({ title, name, value, text: value,
 			fill: (cell, row) => fillName(cell, value(row), full(row)) });
 
 		if (this.isOfFunctions())
 			return [...figures, named('Function', 'name', (row) => row.of.name),
 				named('Object', 'object', path, (row) => basename(path(row)))];
 		if (this.by === 'objects')
-			return [...figures, named('Kind', 'kind', (row) => row.of.kind), named('Object', 'name', path)];
+			return [...figures, { title: 'Kind', name: 'kind', value: (row) => row.of.kind, fill: (cell, row) => cell.append(row.of.kind) },
+				{ title: 'Object', name: 'name', value: path, fill: (cell, row) => fillPath(cell, path(row)) }];
 		return [...figures, named(this.by === 'process' ? 'Process' : 'Cgroup', 'name', (row) => row.name)];
 	}
 
@@ -107,6 +152,7 @@ class Page {
 	// --- what is shown ------------------------------------------------------------------------------
 
 	changed() {
+		this.skip = 0;
 		showAccount(this.model);
 		this.showMap();
 		this.showTable();
@@ -114,7 +160,7 @@ class Page {
 	}
 
 	showMap() {
-		this.map.show({ object: this.object, matches: (row) => this.matches(row), chosen: this.of?.id });
+		this.map.show({ object: this.object, skip: this.skip, matches: (row) => this.matches(row), chosen: this.of?.id });
 	}
 
 	search(text) {
@@ -123,8 +169,21 @@ class Page {
 		this.showTable();
 	}
 
-	zoom(object) {
+	// What was typed as it is called, else what begins so, else the first row that has it.
+	openFound() {
+		const rows = this.table.rows, name = (row) => (row.name || row.of.name || basename(row.of.path)).toLowerCase();
+		const found = rows.find((row) => name(row) === this.query) || rows.find((row) => name(row).startsWith(this.query)) || rows[0];
+
+		if (!found || !this.query)
+			return;
+		this.table.markRow(found.id);
+		byId('table').focus();
+		this.openRow(found, true);
+	}
+
+	zoom(object, skip = 0) {
 		this.object = object;
+		this.skip = skip;
 		if (object !== null && (!this.of || this.of.object !== object))
 			this.openObject(object);
 		this.showMap();
@@ -138,6 +197,7 @@ class Page {
 		if (this.by === 'functions')
 			this.table.markRow(id);
 		this.showText(stay);
+		this.link();
 		if (go)
 			this.goToText();
 	}
@@ -147,6 +207,7 @@ class Page {
 		this.textObject = id;
 		this.showMap();
 		this.showText();
+		this.link();
 		if (go)
 			this.goToText();
 	}
@@ -170,6 +231,7 @@ class Page {
 		whole.type = 'button';
 		whole.title = short(object.path, 1000);
 		whole.addEventListener('click', () => this.openObject(this.textObject));
+		nav.title = of ? short(of.name, 1000) : '';
 		nav.replaceChildren(...(of ? [whole, ' › ', make('b', '', short(of.name, 300) || '""')] :
 			[make('b', '', short(object.path))]));
 		this.showFacts();
@@ -216,7 +278,7 @@ class Page {
 		} else if (!this.strip.isWhole() && target === this.strip.canvas) {
 			this.strip.act('whole');
 		} else if (this.object !== null) {
-			this.zoom(null);
+			this.zoom(this.skip ? this.object : null);
 		}
 	}
 
@@ -227,6 +289,8 @@ class Page {
 			return;
 		if (key === 'Escape')
 			this.escape(target);
+		else if (key === 'Enter' && target.id === 'search')
+			this.openFound();
 		else if (typing && !(key === 'ArrowDown' && target.id === 'search'))
 			return;
 		else if (key === 'ArrowDown' && target.id === 'search')

@@ -4,9 +4,11 @@
 'use strict';
 
 const ROWS_BEYOND = 12; // above and below what is in view
+const FIT_ROWS = 60; // that columns of names are made to fit
+const CHARACTER = 7.3, TABLE_GAP = 18; // px
 
-// columns: [{ title, name, value(row), fill(cell, row), down }]; down: large ones first. open(row, go):
-// go is false where a key only passes by.
+// columns: [{ title, name, value(row), fill(cell, row), down, text(row) }]; down: large ones first. text:
+// what a column of names shows. open(row, go): go is false where a key only passes by.
 class Table {
 	constructor(box, { label, columns, open }) {
 		this.box = box;
@@ -28,7 +30,10 @@ class Table {
 			if (row)
 				this.mark(Number(row.dataset.row), true, true);
 		});
-		new ResizeObserver(() => this.draw()).observe(box);
+		new ResizeObserver(() => {
+			this.fit();
+			this.draw();
+		}).observe(box);
 		this.setColumns(columns);
 	}
 
@@ -47,6 +52,21 @@ class Table {
 			row.append(cell);
 		});
 		this.head.replaceChildren(row);
+	}
+
+	// Of two columns of names the second has what the first leaves, and a third of their room at least.
+	fit() {
+		const cells = [...this.head.rows[0].cells], names = this.columns.filter((column) => column.text);
+
+		if (names.length < 2 || !this.box.clientWidth)
+			return;
+		const shown = (cell) => (cell.offsetParent ? cell.offsetWidth : 0);
+		const figures = this.columns.reduce((sum, column, i) => sum + (column.text ? 0 : shown(cells[i])), 0);
+		const [first, last] = [names[0], names[names.length - 1]].map((column) => TABLE_GAP + CHARACTER *
+			this.rows.slice(0, FIT_ROWS).reduce((most, row) => Math.max(most, column.text(row).length), column.title.length + 2));
+		const room = this.box.clientWidth - figures;
+
+		cells[this.columns.indexOf(names[names.length - 1])].style.width = `${Math.max(Math.min(last, room / 3), Math.min(last, room - first))}px`;
 	}
 
 	sortBy(column) {
@@ -68,6 +88,7 @@ class Table {
 		[...this.head.rows[0].cells].forEach((cell, i) => {
 			cell.setAttribute('aria-sort', i !== column ? 'none' : down ? 'descending' : 'ascending');
 		});
+		this.fit();
 		this.draw(true);
 	}
 
@@ -173,4 +194,13 @@ function fillShare(cell, share) {
 function fillName(cell, name, full) {
 	cell.textContent = short(name) || '""';
 	cell.title = short(full, 1000);
+}
+
+// Of a path the end tells most: only the folders are cut.
+function fillPath(cell, path) {
+	const base = basename(path), box = make('div', 'path');
+
+	box.append(make('span', 'folder', short(path.slice(0, path.length - base.length))), make('span', 'base', short(base) || '""'));
+	cell.append(box);
+	cell.title = short(path, 1000);
 }
