@@ -110,7 +110,10 @@ try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate late --object work "$profile"
 # A browser is the user's, and needs a desktop; what stands in for it tells what it was given.
 mkdir "$work/programs"
-printf '#!/bin/sh\necho "$1" >"$2%s/opened"\n' "$work" >"$work/programs/xdg-open"
+cat >"$work/programs/xdg-open" <<EOF
+#!/bin/sh
+echo "\$1" >"$work/opened"
+EOF
 chmod 755 "$work/programs/xdg-open"
 as_user() {
 	env -u DISPLAY -u WAYLAND_DISPLAY PATH="$work/programs:$PATH" "$@"

@@ -88,6 +88,22 @@ Test(live_files, jit)
 	live_end(&live);
 }
 
+/* Where code lies that other code lay at before, each has what was counted of it. */
+Test(live_files, jit_that_is_reused)
+{
+	struct live live;
+	char map[64];
+
+	NEED_ROOT();
+	live_begin(&live);
+	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "reuse")),
+		    NO_CODE);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	unlink(map);
+	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
+	live_end(&live);
+}
+
 /* Inside of a container the pid and /tmp are its own. */
 Test(live_files, jit_in_a_container)
 {

@@ -116,6 +116,15 @@ static int bind_maps(struct session *session, struct error *err)
 	return ret;
 }
 
+static int add_space(struct session *session, const struct record *record)
+{
+	int ret = spaces_add(&session->spaces, record, &session->failure);
+
+	if (!ret && record->space.kind == SPACE_ANON)
+		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
+	return ret;
+}
+
 static int take_record(void *ctx, void *data, size_t size)
 {
 	const struct record *record = data;
@@ -129,7 +138,7 @@ static int take_record(void *ctx, void *data, size_t size)
 	else if (record->space.kind == SPACE_PROCESS || record->space.kind == SPACE_CGROUP)
 		ret = split_names_add(&session->splits, record, &session->failure);
 	else
-		ret = spaces_add(&session->spaces, record, &session->failure);
+		ret = add_space(session, record);
 	return ret;
 }
 
@@ -156,6 +165,7 @@ static int open_watches(struct session *session, struct error *err)
 	if (session->epoll_fd < 0)
 		return error_errno(err, -errno, "epoll");
 	ret = watch(session, ring_buffer__epoll_fd(session->records), err);
+	ret = ret ?: session_open_jit(session, err);
 	return ret ?: watch(session, session->sampler.uevent_fd, err);
 }
 
@@ -416,6 +426,7 @@ int session_poll(struct session *session, struct error *err)
 		*err = session->failure;
 		return ret;
 	}
+	session_poll_jit(session);
 	if (session->sampler.uevent_fd < 0)
 		return 0;
 	return sampler_follow_cpus(&session->sampler, err);
@@ -454,6 +465,9 @@ void session_close(struct session *session)
 	unmap(&session->target_accounts);
 	pool_free(&session->pool);
 	host_bpf__destroy(session->skel);
+	for (i = 0; i < session->spaces.nr; i++)
+		session_free_text(session, &session->spaces.list[i]);
+	session_close_jit(session);
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	recycler_free(&session->recycler);

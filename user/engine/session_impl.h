@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "engine/jit_text.h"
 #include "engine/pool.h"
 #include "engine/recycle.h"
 #include "engine/runtime.h"
@@ -34,6 +35,16 @@ struct session_target {
 	struct tally taken; /* out of its counters, by all takes so far */
 };
 
+/* Perf maps are read when they grow, but for a rest after each reading. */
+struct session_jit {
+	int inotify_fd; /* -1: nobody tells that they do */
+	int timer_fd;
+	bool resting;
+	uint64_t rest_until;
+	size_t room; /* for functions remembered */
+	size_t nr_texts; /* that there ever were */
+};
+
 struct session {
 	struct session_options options;
 	struct host_bpf *skel;
@@ -41,6 +52,7 @@ struct session {
 	struct sampler sampler;
 	struct ring_buffer *records;
 	struct spaces spaces;
+	struct session_jit jit;
 	struct split_names splits;
 	struct carries carries;
 	struct recycler recycler;
@@ -97,6 +109,24 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 
 /* Runs a program that is an iterator once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
+
+/* session_profile.c: the counters as they are, to look at. */
+struct counted session_counted(struct session *session);
+
+/*
+ * session_jit.c: of a process with anonymous text its perf map is followed from the first sight on,
+ * read when it grows and before a profile is made; in that, what was counted of code whose place
+ * other code took is moved (-ENOMEM); and once it is taken, that begins anew.
+ */
+int session_open_jit(struct session *session, struct error *err);
+void session_close_jit(struct session *session);
+void session_new_text(struct session *session, struct space_info *info);
+void session_free_text(struct session *session, struct space_info *info);
+void session_poll_jit(struct session *session);
+void session_read_jit(struct session *session);
+int session_move_jit(const struct session *session, struct seen_names *names,
+		     struct profile *profile);
+void session_turn_jit(struct session *session);
 
 /*
  * session_recycle.c: before it reads counters, a take settles what the last one retired; once it

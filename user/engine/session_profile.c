@@ -18,7 +18,7 @@ static int out_of_memory(struct error *err)
 	return error_set(err, -ENOMEM, "profile: out of memory");
 }
 
-static struct counted counted_of(struct session *session)
+struct counted session_counted(struct session *session)
 {
 	return (struct counted){
 		.pool = &session->pool,
@@ -226,6 +226,8 @@ static int fill(struct session *session, const struct counted *counted, struct s
 	spaces_sort(&session->spaces);
 	split_names_sort(&session->splits);
 	ret = snapshot_histograms(counted, seen, &names, profile, err);
+	if (!ret && session_move_jit(session, &names, profile))
+		ret = out_of_memory(err);
 	if (!ret && session->options.mode == MODE_SPLIT)
 		ret = split_modules(profile, &names.sources, err);
 	session->sources = names.sources;
@@ -260,6 +262,8 @@ static int read_profile(struct session *session, struct counted *counted, uint64
 	if (!failed)
 		session_settle(session);
 	if (!failed)
+		session_read_jit(session);
+	if (!failed)
 		failed = snapshot_windows(counted, &seen, err);
 	if (!failed)
 		failed = recycler_add(&session->recycler, &seen, err);
@@ -291,7 +295,7 @@ static int read_profile(struct session *session, struct counted *counted, uint64
 static int profile_since(struct session *session, bool take, struct profile **ret,
 			 struct error *err)
 {
-	struct counted counted = counted_of(session);
+	struct counted counted = session_counted(session);
 	uint64_t until = until_ns(session);
 	uint32_t i;
 	int failed;
@@ -302,6 +306,7 @@ static int profile_since(struct session *session, bool take, struct profile **re
 		return out_of_memory(err);
 	failed = read_profile(session, &counted, until, ret, err);
 	if (take) {
+		session_turn_jit(session);
 		/* After a failure too: what was taken then is in no other profile either. */
 		for (i = 0; i < session->nr_targets; i++)
 			tally_add(&session->targets[i].taken, &counted.tallies[i]);
@@ -326,6 +331,28 @@ int session_peek(struct session *session, struct profile **ret, struct error *er
 	return profile_since(session, false, ret, err);
 }
 
+/* The one that was followed, which may have been removed since. */
+static int open_perf_map(const struct space_info *info)
+{
+	int fd;
+
+	if (!info->jit || !info->jit->map)
+		return space_open_perf_map(info);
+	fd = dup(jit_map_fd(info->jit->map));
+	return fd < 0 ? -errno : fd;
+}
+
+int session_open_places(void *ctx, uint32_t object)
+{
+	struct session *session = ctx;
+	const struct space_info *info;
+
+	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+		return -ENOENT;
+	info = &session->spaces.list[session->sources[object]];
+	return info->jit ? jit_text_open_places(info->jit) : -ENOENT;
+}
+
 int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	struct session *session = ctx;
@@ -342,7 +369,7 @@ int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size
 		return -ENOENT;
 	info = &session->spaces.list[session->sources[object]];
 	if (info->space.kind != SPACE_FILE)
-		return space_open_perf_map(info);
+		return open_perf_map(info);
 	if (info->fd < 0)
 		return -ENOENT;
 	if (info->root_fd >= 0)
@@ -353,7 +380,7 @@ int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size
 
 void session_live(struct session *session, struct session_live *ret)
 {
-	struct counted counted = counted_of(session);
+	struct counted counted = session_counted(session);
 	size_t i, cause;
 
 	memset(ret, 0, sizeof(*ret));

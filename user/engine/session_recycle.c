@@ -29,10 +29,12 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 		struct space_info *info = &spaces->list[from];
 
 		if (recycler_forgets(&session->recycler, recycled, uses, &info->space,
-				     &info->struck))
+				     &info->struck)) {
+			session_free_text(session, info);
 			space_info_free(info);
-		else
+		} else {
 			spaces->list[to++] = *info;
+		}
 	}
 	spaces->nr = to;
 	spaces->sorted = 0;

@@ -9,6 +9,8 @@
 #include "base/error.h"
 #include "shared/abi.h"
 
+struct jit_text;
+
 /*
  * What stands behind the text that was hit: each file opened when it is first seen, so that one
  * that is deleted, replaced or in another mount namespace still has its symbols at the end; of
@@ -24,6 +26,7 @@ struct space_info {
 	int ns_fd; /* its mount namespace, where it is not ours; else -1 */
 	uint32_t ns_pid; /* the process's pid as it knows it */
 	uint32_t uid; /* its user */
+	struct jit_text *jit; /* of anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
 };
 

@@ -14,6 +14,7 @@
 /* An object's file, opened by the thread that owns the session. */
 struct naming_source {
 	int fd; /* or -errno */
+	int places_fd; /* likewise */
 	char *root;
 };
 
@@ -35,6 +36,8 @@ static void drop(struct named *named)
 	for (i = 0; named->sources && i < named->profile->nr_objects; i++) {
 		if (named->sources[i].fd >= 0)
 			close(named->sources[i].fd);
+		if (named->sources[i].places_fd >= 0)
+			close(named->sources[i].places_fd);
 		free(named->sources[i].root);
 	}
 	free(named->sources);
@@ -64,9 +67,11 @@ static int open_sources(struct session *session, struct named *named)
 	if (!named->sources)
 		return -ENOMEM;
 	for (i = 0; i < named->profile->nr_objects; i++)
-		named->sources[i].fd = -ENOENT;
+		named->sources[i].fd = named->sources[i].places_fd = -ENOENT;
 	for (i = 0; i < named->profile->nr_objects; i++) {
 		source = &named->sources[i];
+		if (named->profile->objects[i].kind == PROFILE_JIT)
+			source->places_fd = session_open_places(session, i);
 		source->fd = session_open_object(session, i, root, sizeof(root));
 		if (source->fd < 0)
 			continue;
@@ -90,10 +95,22 @@ static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
 	return fd < 0 ? -errno : fd;
 }
 
+static int open_places(void *ctx, uint32_t object)
+{
+	const struct named *named = ctx;
+	int fd = named->sources[object].places_fd;
+
+	if (fd < 0)
+		return fd;
+	fd = dup(fd);
+	return fd < 0 ? -errno : fd;
+}
+
 struct object_opener naming_opener(struct naming *naming)
 {
 	/* The thread has the tables while it is at work. */
 	return (struct object_opener){ .open = open_source,
+				       .open_places = open_places,
 				       .ctx = &naming->last,
 				       .cache = naming->work.profile ? NULL : naming->symbols };
 }
@@ -102,6 +119,7 @@ static void *name(void *ctx)
 {
 	struct naming *naming = ctx;
 	struct object_opener opener = { .open = open_source,
+					.open_places = open_places,
 					.ctx = &naming->work,
 					.cache = naming->symbols };
 

@@ -19,7 +19,9 @@ static bool name_now(unsigned int updates)
 
 static void find_hottest(struct progress *progress)
 {
-	struct object_opener opener = { .open = session_open_object, .ctx = progress->session };
+	struct object_opener opener = { .open = session_open_object,
+					.open_places = session_open_places,
+					.ctx = progress->session };
 	struct profile *profile;
 	struct error err;
 

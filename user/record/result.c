@@ -49,7 +49,9 @@ static int write_file(const struct profile *profile, const char *path, struct er
 static int name_places(struct session *session, const struct sampling_options *options,
 		       struct profile *profile, struct error *err)
 {
-	struct object_opener opener = { .open = session_open_object, .ctx = session };
+	struct object_opener opener = { .open = session_open_object,
+					.open_places = session_open_places,
+					.ctx = session };
 
 	return sampling_name_places(options, &opener, profile, err);
 }

@@ -76,7 +76,7 @@ static int load(const struct profile_object *object, int fd, const char *root,
 	if (object->kind == PROFILE_KERNEL)
 		return symbol_table_load_kallsyms("/proc/kallsyms", ret, why);
 	if (object->kind == PROFILE_JIT)
-		return symbol_table_load_perf_map(fd, ret, why);
+		return symbol_table_load_perf_map(fd, -1, ret, why);
 	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
 }
 
@@ -112,6 +112,20 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	return keep(object, fd, opener->cache, code, ret, why);
 }
 
+/* A perf map, and where the code had been that it no longer tells of. */
+static int load_moved(int fd, int places, const struct object_opener *opener,
+		      struct symbol_table **ret, struct error *why)
+{
+	struct allowance_turn turn;
+	int code = allowance_begin(opener->allowance, fd, &turn, why);
+
+	if (code)
+		return code;
+	code = symbol_table_load_perf_map(fd, places, ret, why);
+	allowance_end(opener->allowance, &turn);
+	return code;
+}
+
 /* No file, another one, or none of a program: there is nothing wrong with that. */
 static bool is_worth_telling(int code)
 {
@@ -123,7 +137,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 			struct error *why)
 {
 	struct symbol_table *table = NULL;
-	cleanup_fd int fd = -1;
+	cleanup_fd int fd = -1, places = -1;
 	char root[PATH_MAX];
 	int code;
 
@@ -131,16 +145,20 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 		code = -ENOENT;
 	else
 		code = open_source(object, id, opener, root, &fd);
+	if (object->kind == PROFILE_JIT && !code && opener->open_places)
+		places = opener->open_places(opener->ctx, id);
 	if (code)
 		error_errno(why, code, "%.256s", object->path);
+	else if (places >= 0)
+		code = load_moved(fd, places, opener, &table, why);
 	else
 		code = load_cached(object, fd, root, opener, &table, why);
-	*ret = table;
+	*ret = code ? NULL : table;
 	return is_worth_telling(code) ? code : 0;
 }
 
 void object_symbols_release(const struct object_opener *opener, struct symbol_table *table)
 {
-	if (!opener || !opener->cache)
+	if (!opener || !opener->cache || !symbol_cache_has(opener->cache, table))
 		symbol_table_free(table);
 }

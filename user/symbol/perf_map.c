@@ -9,8 +9,7 @@
 /* A map is written by the profiled program: it may be anything, and of any length. */
 #define PERF_MAP_MAX (512UL << 20)
 
-/* START SIZE NAME, hexadecimal; NAME is the rest of the line. False: not such a line. */
-static bool parse_line(struct text_cursor *line, struct symbol_spec *spec)
+bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
 {
 	const char *nul;
 
@@ -26,36 +25,42 @@ static bool parse_line(struct text_cursor *line, struct symbol_spec *spec)
 	return spec->size && spec->name_length;
 }
 
-int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err)
+static int add_map(struct symbol_table *table, const char *text, size_t size)
 {
 	struct text_cursor rest = { text, text + size }, line;
-	struct symbol_table *table;
-	int code = -ENOMEM;
+	int code = 0;
 
-	table = symbol_table_new(SYMBOL_LATEST);
-	if (!table)
-		goto fail;
-	while (text_next_line(&rest, &line)) {
+	while (!code && text_next_line(&rest, &line)) {
 		struct symbol_spec spec = { 0 };
 
 		/* The program may be writing: what is not yet a whole entry is left out. */
-		if (!parse_line(&line, &spec))
-			continue;
-		code = symbol_table_add(table, &spec);
-		if (code)
-			goto fail;
+		if (perf_map_line(&line, &spec))
+			code = symbol_table_add(table, &spec);
 	}
-	code = symbol_table_finish(table);
-	if (code)
-		goto fail;
-	*ret = table;
-	return 0;
-fail:
-	symbol_table_free(table);
-	return symbol_table_failure(code, "a perf map", err);
+	return code;
 }
 
-int symbol_table_load_perf_map(int fd, struct symbol_table **ret, struct error *err)
+static int finish_map(int code, struct symbol_table *table, struct symbol_table **ret,
+		      struct error *err)
+{
+	if (!code)
+		code = symbol_table_finish(table);
+	if (code) {
+		symbol_table_free(table);
+		return symbol_table_failure(code, "a perf map", err);
+	}
+	*ret = table;
+	return 0;
+}
+
+int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err)
+{
+	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
+
+	return finish_map(table ? add_map(table, text, size) : -ENOMEM, table, ret, err);
+}
+
+static int add_file(struct symbol_table *table, int fd, struct error *err)
 {
 	char *text;
 	size_t size;
@@ -64,7 +69,23 @@ int symbol_table_load_perf_map(int fd, struct symbol_table **ret, struct error *
 	code = text_read_file(fd, PERF_MAP_MAX, &text, &size);
 	if (code)
 		return error_errno(err, code, "perf map");
-	code = perf_map_parse(text, size, ret, err);
+	code = add_map(table, text, size);
 	free(text);
+	return code ? symbol_table_failure(code, "a perf map", err) : 0;
+}
+
+int symbol_table_load_perf_map(int fd, int places, struct symbol_table **ret, struct error *err)
+{
+	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
+	int code;
+
+	if (!table)
+		return symbol_table_failure(-ENOMEM, "a perf map", err);
+	code = add_file(table, fd, err);
+	if (!code && places >= 0)
+		code = add_file(table, places, err);
+	if (!code)
+		return finish_map(0, table, ret, err);
+	symbol_table_free(table);
 	return code;
 }

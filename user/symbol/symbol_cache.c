@@ -155,3 +155,13 @@ int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *ob
 	cache->bytes += entry.bytes;
 	return 0;
 }
+
+bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_table *table)
+{
+	size_t i;
+
+	for (i = 0; i < cache->nr; i++)
+		if (cache->entries[i].table == table)
+			return true;
+	return table && cache->passing.table == table;
+}

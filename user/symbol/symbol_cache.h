@@ -41,4 +41,7 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
 
+/* Whether a table is the cache's. */
+bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_table *table);
+
 #endif

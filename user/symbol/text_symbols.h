@@ -22,6 +22,10 @@ struct text_cursor {
 bool text_next_line(struct text_cursor *text, struct text_cursor *line);
 bool text_take_hex(struct text_cursor *line, uint64_t *ret); /* and the blanks after it */
 
+/* START SIZE NAME, hexadecimal; NAME is the rest of the line. False: not such a line. */
+struct symbol_spec;
+bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
+
 /* All of a file from its start, at most limit bytes, whatever the position; the caller frees. */
 int text_read_file(int fd, size_t limit, char **ret, size_t *size);
 

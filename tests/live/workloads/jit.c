@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS: writes two functions of machine code into anonymous memory, describes them in
- * /tmp/perf-PID.map, and burns in them 3 : 1. Prints its pid. Exit 77: no code for this machine.
+ * jit UNITS [reuse]: writes two functions of machine code into anonymous memory, describes them in
+ * /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second is where the first was until then.
+ * Prints its pid. Exit 77: no code for this machine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -36,17 +37,16 @@ static const unsigned char code[1];
 #define NO_CODE 1
 #endif
 
-static int describe(const char *text)
+static int describe(const char *text, const char *name)
 {
 	char path[64];
 	FILE *map;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	map = fopen(path, "w");
+	map = fopen(path, "a");
 	if (!map)
 		return -1;
-	fprintf(map, "%lx %lx jit_hot\n", (unsigned long)text, FUNCTION_BYTES);
-	fprintf(map, "%lx %lx jit_warm\n", (unsigned long)text + FUNCTION_BYTES, FUNCTION_BYTES);
+	fprintf(map, "%lx %lx %s\n", (unsigned long)text, FUNCTION_BYTES, name);
 	return fclose(map);
 }
 
@@ -60,9 +60,32 @@ static void call(char *text, unsigned long units)
 	function.call(units * SPIN_UNIT);
 }
 
+static void take_turns(char *text, unsigned long units)
+{
+	unsigned long done;
+
+	for (done = 0; done < units; done += SPIN_ROUND) {
+		call(text, SPIN_ROUND / 4 * 3);
+		call(text + FUNCTION_BYTES, SPIN_ROUND / 4);
+	}
+}
+
+static int reuse(char *text, unsigned long units)
+{
+	unsigned long done;
+
+	for (done = 0; done < units / 4 * 3; done += SPIN_ROUND)
+		call(text, SPIN_ROUND);
+	if (describe(text, "jit_warm"))
+		return 1;
+	for (; done < units; done += SPIN_ROUND)
+		call(text, SPIN_ROUND);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
-	unsigned long units = spin_argument(argc, argv, 1, 1000), done;
+	unsigned long units = spin_argument(argc, argv, 1, 1000);
 	char *text;
 
 #ifdef NO_CODE
@@ -74,14 +97,15 @@ int main(int argc, char **argv)
 	memcpy(text, code, sizeof(code));
 	memcpy(text + FUNCTION_BYTES, code, sizeof(code));
 	__builtin___clear_cache(text, text + REGION_BYTES);
-	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) || describe(text)) {
+	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) || describe(text, "jit_hot")) {
 		perror("jit");
 		return 1;
 	}
 	printf("%d\n", getpid());
-	for (done = 0; done < units; done += SPIN_ROUND) {
-		call(text, SPIN_ROUND / 4 * 3);
-		call(text + FUNCTION_BYTES, SPIN_ROUND / 4);
-	}
+	if (argc > 2)
+		return reuse(text, units);
+	if (describe(text + FUNCTION_BYTES, "jit_warm"))
+		return 1;
+	take_turns(text, units);
 	return 0;
 }

@@ -1,0 +1,276 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Perf maps that grow, and counts of code whose place other code took. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "engine/jit_map.h"
+#include "engine/jit_moves.h"
+#include "engine/jit_text.h"
+
+#define ROOM 1000
+
+static struct jit_map *map;
+static size_t room;
+static int file;
+static char seen[4096]; /* of what was replaced, the names */
+
+static int note_replaced(void *ctx, const struct jit_code *code)
+{
+	char *name = jit_map_name(map, code);
+
+	(void)ctx;
+	strcat(strcat(seen, name ? name : "?"), " ");
+	free(name);
+	return 0;
+}
+
+static void setup(void)
+{
+	file = memfd_create("map", MFD_CLOEXEC);
+	room = ROOM;
+	map = jit_map_new(dup(file));
+	cr_assert(map);
+}
+
+static void teardown(void)
+{
+	jit_map_free(map, &room);
+	cr_expect_eq(room, ROOM, "all room is given back");
+	close(file);
+}
+
+TestSuite(jit, .init = setup, .fini = teardown);
+
+static void append(const char *text)
+{
+	cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
+}
+
+/* Reads on; what was replaced is as told, each by a letter, in whatever order. */
+static void check_read(int code, const char *replaced)
+{
+	const char *at;
+
+	*seen = '\0';
+	cr_assert_eq(jit_map_read(map, &room, note_replaced, NULL), code);
+	cr_assert_eq(strlen(seen), strlen(replaced), "%s", seen);
+	for (at = replaced; *at; at++)
+		cr_assert(strchr(seen, *at), "%s, not %s", seen, replaced);
+}
+
+Test(jit, nothing_is_replaced)
+{
+	append("1000 100 a\n1100 100 b\n900 700 c\n");
+	check_read(0, "");
+	/* Again, and beside them. */
+	append("1000 100 a\n1200 1 d\n8ff 1 e\n");
+	check_read(0, "");
+	check_read(0, "");
+	cr_assert_eq(room, ROOM - 5);
+}
+
+Test(jit, replaced)
+{
+	append("1000 100 a\n1100 100 b\n1200 100 c\n");
+	check_read(0, "");
+	append("10ff 2 d\n");
+	check_read(0, "a b ");
+	/* What it left of them is nobody's. */
+	append("1000 10 e\n1000 10 f\n1000 10 f\n");
+	check_read(0, "e ");
+	append("0 10000 all\n");
+	check_read(0, "f d c ");
+	cr_assert_eq(room, ROOM - 1);
+}
+
+/* Half a line is read when it is whole; one of the wrong form, never. */
+Test(jit, lines)
+{
+	append("1000 100 a\n1000 10");
+	check_read(0, "");
+	append("0 b\n");
+	check_read(0, "a ");
+	append("\n1000\n1000 0 none\n1000 10 \nzz 10 x\nffffffffffffffff 10 wraps\n"
+	       "1000 1000001 larger than code is\n");
+	check_read(0, "");
+	append("1000 10 c\n");
+	check_read(0, "b ");
+}
+
+Test(jit, begun_anew)
+{
+	append("1000 100 a\n2000 100 b\n");
+	check_read(0, "");
+	cr_assert_eq(ftruncate(file, 0), 0);
+	cr_assert_eq(lseek(file, 0, SEEK_SET), 0);
+	append("1000 100 c\n");
+	check_read(0, "");
+	cr_assert_eq(room, ROOM - 1);
+}
+
+/* A name is read again where it stood: what stands there now may be anything. */
+Test(jit, name_that_changed)
+{
+	append("1000 100 first\n");
+	check_read(0, "");
+	cr_assert_eq(pwrite(file, "evil\x1b", 5, 9), 5);
+	append("1000 100 next\n");
+	check_read(0, "? ");
+}
+
+Test(jit, no_more_room)
+{
+	room = 2;
+	append("1000 10 a\n2000 10 b\n3000 10 c\n");
+	check_read(-E2BIG, "");
+	cr_assert_eq(room, 2);
+	append("1000 10 d\n");
+	check_read(0, "");
+	room = ROOM;
+}
+
+/* A line of megabytes, and more lines than one reading takes. */
+Test(jit, much)
+{
+	const size_t size = JIT_READ_MAX / 2 * 3;
+	char *much = malloc(size);
+	size_t i;
+
+	memset(much, 'x', size);
+	cr_assert_eq(write(file, much, size), (ssize_t)size);
+	append("\n1000 10 a\n");
+	check_read(1, "");
+	check_read(0, "");
+	cr_assert_eq(room, ROOM - 1);
+	for (i = 0; i + 10 < size; i += 10)
+		memcpy(much + i, "2000 10 b\n", 10);
+	cr_assert_eq(write(file, much, i), (ssize_t)i);
+	append("1000 10 c\n");
+	check_read(1, "");
+	check_read(0, "a ");
+	free(much);
+}
+
+/* --- moves ----------------------------------------------------------------------------------- */
+
+static struct profile *counted(void)
+{
+	static const struct profile_bin bins[] = { { 0, 10 }, { 2, 5 }, { 3, 7 } };
+	struct profile *profile = profile_new();
+	struct profile_histogram *histogram = calloc(1, sizeof(*histogram));
+
+	histogram->pid = 7;
+	histogram->process = strdup("node");
+	histogram->offset = 0x1000;
+	histogram->size = 16;
+	histogram->width = 4;
+	histogram->bytes_per_bin = 4;
+	histogram->bins = memcpy(malloc(sizeof(bins)), bins, sizeof(bins));
+	histogram->nr_bins = 3;
+	profile->histograms = histogram;
+	profile->nr_histograms = 1;
+	return profile;
+}
+
+static void check_bins(const struct profile_histogram *histogram, uint64_t offset,
+		       const struct profile_bin *bins, size_t nr)
+{
+	cr_assert_eq(histogram->offset, offset);
+	cr_assert_eq(histogram->nr_bins, nr);
+	cr_assert(!memcmp(histogram->bins, bins, nr * sizeof(*bins)));
+}
+
+#define BINS(...)                                                                                  \
+	(const struct profile_bin[]){ __VA_ARGS__ },                                               \
+		sizeof((const struct profile_bin[]){ __VA_ARGS__ }) / sizeof(struct profile_bin)
+
+static void add(struct jit_moves *moves, uint64_t number, uint64_t to, uint64_t ticks)
+{
+	struct jit_move move = { { 0, number, 0, 2 }, to, ticks };
+
+	cr_assert_eq(jit_moves_add(moves, &move), 0);
+}
+
+Test(jit, moves)
+{
+	struct profile *profile = counted();
+	struct jit_moves moves = { 0 };
+	struct jit_bin bin = { 0, 0x400, 0, 2 };
+
+	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 0);
+	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 10);
+	add(&moves, 0x400, 0x9000, 4);
+	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 6);
+	add(&moves, 0x400, 0x9001, 6);
+	cr_assert_eq(jit_moves_left(&moves, &bin, 10), 0);
+	add(&moves, 0x402, 0x9000, 1);
+	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 1);
+	cr_assert_eq(profile->nr_histograms, 2);
+	check_bins(&profile->histograms[0], 0x1000, BINS({ 2, 4 }, { 3, 7 }));
+	check_bins(&profile->histograms[1], 0x24000, BINS({ 0, 5 }, { 1, 6 }));
+	cr_assert_eq(profile->histograms[1].size, 8);
+	cr_assert_str_eq(profile->histograms[1].process, "node");
+	jit_moves_clear(&moves);
+	profile_free(profile);
+}
+
+/* No tick is lost or made, not by moves of more than there is, elsewhere, or of others. */
+Test(jit, moves_that_do_not_fit)
+{
+	struct profile *profile = counted();
+	struct jit_moves moves = { 0 };
+	struct jit_move other = { { 1, 0x402, 0, 2 }, 0x9000, 1 };
+
+	cr_assert_eq(jit_moves_add(&moves, &other), 0);
+	other.from = (struct jit_bin){ 0, 0x402, 1, 2 };
+	cr_assert_eq(jit_moves_add(&moves, &other), 0);
+	other.from = (struct jit_bin){ 0, 0x402, 0, 0 };
+	cr_assert_eq(jit_moves_add(&moves, &other), 0);
+	add(&moves, 0x401, 0x9000, 1);
+	add(&moves, 1, 0x9000, 1);
+	add(&moves, 0x500, 0x9000, 1);
+	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 0);
+	cr_assert_eq(profile->nr_histograms, 1);
+	add(&moves, 0x403, 0x9000, 100);
+	cr_assert_eq(jit_moves_apply(&moves, 0, profile, 0), 1);
+	check_bins(&profile->histograms[0], 0x1000, BINS({ 0, 10 }, { 2, 5 }));
+	check_bins(&profile->histograms[1], 0x24000, BINS({ 0, 7 }));
+	jit_moves_clear(&moves);
+	profile_free(profile);
+}
+
+/* --- places ---------------------------------------------------------------------------------- */
+
+/* Apart from each other, as in a page as the code was, and told until the take after the next. */
+Test(jit, places)
+{
+	struct jit_text *text = jit_text_new();
+	const struct jit_code code = { .start = 0x7f0000012340, .size = 0x20000 };
+	uint64_t first, next;
+	char got[256] = "", want[256];
+	int fd;
+
+	cr_assert_eq(jit_text_open_places(text), -ENOENT);
+	cr_assert_eq(jit_text_place(text, &code, "f", &first), 0);
+	cr_assert_eq(jit_text_place(text, &code, "g", &next), 0);
+	cr_assert_geq(first, JIT_PLACES);
+	cr_assert_geq(next, first + code.size);
+	cr_assert_eq(first % 65536, code.start % 65536);
+	cr_assert_eq(next % 65536, code.start % 65536);
+	jit_text_turn(text);
+	fd = jit_text_open_places(text);
+	cr_assert_geq(fd, 0);
+	cr_assert_gt(pread(fd, got, sizeof(got) - 1, 0), 0);
+	snprintf(want, sizeof(want), "%" PRIx64 " 20000 f\n%" PRIx64 " 20000 g\n", first, next);
+	cr_assert_str_eq(got, want);
+	close(fd);
+	jit_text_turn(text);
+	cr_assert_eq(jit_text_open_places(text), -ENOENT);
+	jit_text_free(text, &room);
+}
