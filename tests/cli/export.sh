@@ -370,4 +370,14 @@ if need clang bolt && need llvm-bolt-16 bolt; then
 	verdict $? bolt_used
 fi
 
+# On a terminal bytes that are no text are refused; what is text, and a file, are not.
+on_terminal() {
+	script -qec "$bin export $* $golden/profile.json" /dev/null </dev/null | tr -d '\r'
+}
+[ "$(on_terminal --format pprof)" = "bpfprofil: export: --format pprof: is binary, and not for a terminal
+try: -o FILE, or a pipe" ] || false
+verdict $? export_binary_on_terminal
+on_terminal --format csv | grep -q '^target,' && [ -z "$(on_terminal --format pprof -o /dev/null)" ]
+verdict $? export_text_on_terminal
+
 exit "$script_status"

@@ -13,7 +13,10 @@
 
 TestSuite(live_output, .timeout = 60);
 
-/* The old FILE stays as it was, nothing stays beside it, and the exit status tells. */
+/*
+ * The old FILE stays as it was, nothing stays beside it, and the exit status tells; what was counted
+ * is kept where there is room.
+ */
 Test(live_output, disk_full)
 {
 	struct child_end end;
@@ -24,9 +27,12 @@ Test(live_output, disk_full)
 		  ARGS("unshare", "-m", "sh", "-c",
 		       "mount -t tmpfs -o size=16k tmpfs /mnt || exit 77; cd /mnt;"
 		       "echo old > p.json; head -c 20000 /dev/zero > filler 2>/dev/null;"
-		       "\"$0\" run -q -o p.json -- \"$1\" 2000; echo exit $?; cat p.json; ls -A",
+		       "mkdir /tmp/bpfprofil-full-$$; export TMPDIR=/tmp/bpfprofil-full-$$;"
+		       "\"$0\" run -q -o p.json -- \"$1\" 2000; echo exit $?; cat p.json; ls -A;"
+		       "\"$0\" report $TMPDIR/bpfprofil-*.json | grep -c alpha; rm -r $TMPDIR",
 		       BPFPROFIL_BIN, WORKLOAD("three")));
-	cr_expect_str_eq(end.out, "exit 1\nold\nfiller\np.json\n");
+	cr_expect_str_eq(end.out, "exit 1\nold\nfiller\np.json\n1\n");
+	cr_expect(strstr(end.err, "; the profile is kept as /tmp/bpfprofil-full-"), "%s", end.err);
 	cr_expect_eq(strncmp(end.err, "bpfprofil: ", 11), 0, "%s", end.err);
 	cr_expect_not_null(strstr(end.err, "No space left"), "%s", end.err);
 	child_end_free(&end);
@@ -51,6 +57,47 @@ Test(live_output, replaces_the_old_file)
 	cr_expect_str_eq(line, "old\n");
 	fclose(old);
 	live_end(&live);
+}
+
+/* The profile before the last one, too, and no more of them. */
+Test(live_output, keeps_the_old_file)
+{
+	struct live live;
+	struct stat first, second, old;
+	char name[sizeof(live.profile) + 4];
+
+	NEED_ROOT();
+	live_begin(&live);
+	snprintf(name, sizeof(name), "%s.old", live.profile);
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	cr_assert_eq(stat(live.profile, &first), 0);
+	cr_expect_neq(access(name, F_OK), 0, "an old file of the first run");
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	cr_assert_eq(stat(live.profile, &second), 0);
+	cr_assert_eq(stat(name, &old), 0);
+	cr_expect_eq(old.st_ino, first.st_ino);
+	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	cr_assert_eq(stat(name, &old), 0);
+	cr_expect_eq(old.st_ino, second.st_ino);
+	live_end(&live);
+}
+
+/* What COMMAND writes is not amid the profile. */
+Test(live_output, to_stdout_beside_command)
+{
+	struct json_object *doc;
+	struct child_end end;
+
+	NEED_ROOT();
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "run", FAST, "-q", "-o", "-", "--", "sh", "-c",
+		       "echo hello; \"$0\" 2000", WORKLOAD("three")));
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	cr_expect_str_eq(end.err, "hello\n");
+	doc = doc_parse(end.out);
+	doc_assert_sound(doc);
+	json_object_put(doc);
+	child_end_free(&end);
 }
 
 Test(live_output, to_stdout)

@@ -22,6 +22,7 @@ struct output;
 enum output_flags {
 	OUTPUT_GZ = 1, /* compressed, whatever the file is called */
 	OUTPUT_CONFIDENTIAL = 2, /* a new file is its owner's only */
+	OUTPUT_KEEP_OLD = 4, /* a file of ours that is replaced stays as FILE.old */
 };
 
 int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err);

@@ -7,6 +7,7 @@
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
@@ -23,6 +24,7 @@ struct output {
 	char *path; /* as the user named it */
 	struct file_place place;
 	char *temp; /* in place.dir; NULL when direct */
+	bool keep_old;
 	int fd;
 	gzFile gz; /* NULL: not compressed */
 	int gz_fd; /* its own descriptor */
@@ -230,6 +232,7 @@ int output_open_as(const char *path, unsigned int flags, struct output **ret, st
 		code = error_errno(err, -ENOMEM, "%s", path);
 		goto fail;
 	}
+	out->keep_old = flags & OUTPUT_KEEP_OLD;
 	code = open_place(out, path, flags & OUTPUT_CONFIDENTIAL, err);
 	if (code)
 		goto fail;
@@ -309,9 +312,28 @@ static void give_to_user(const struct output *out)
 		return;
 }
 
+/*
+ * FILE is there at every moment, the old or the new. Where a file system cannot swap two, or FILE.old
+ * cannot be replaced, what is written is worth more than what was.
+ */
+static bool swap_with_old(const struct output *out)
+{
+	cleanup_free char *old = NULL;
+	int dir = out->place.dir;
+
+	if (!out->keep_old || !out->place.exists || !out->place.ours ||
+	    asprintf(&old, "%s.old", out->place.name) < 0 ||
+	    renameat2(dir, out->temp, dir, out->place.name, RENAME_EXCHANGE))
+		return false;
+	if (renameat(dir, out->temp, dir, old))
+		unlinkat(dir, out->temp, 0);
+	return true;
+}
+
 static int publish(struct output *out)
 {
-	if (renameat(out->place.dir, out->temp, out->place.dir, out->place.name))
+	if (!swap_with_old(out) &&
+	    renameat(out->place.dir, out->temp, out->place.dir, out->place.name))
 		return -errno;
 	free(out->temp);
 	out->temp = NULL;

@@ -169,6 +169,18 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	return EXIT_FAILURE;
 }
 
+static bool is_for_terminal(const struct export_arguments *arguments)
+{
+	const char *path = arguments->output;
+
+	if (!arguments->format->binary || !terminal_attached(stdout) || (path && strcmp(path, "-")))
+		return true;
+	print_message("-o FILE, or a pipe",
+		      "export: --format %s: is binary, and not for a terminal",
+		      arguments->format->name);
+	return false;
+}
+
 static int export_profile(const struct export_arguments *arguments, const struct export_call *call,
 			  int nr, char **operands)
 {
@@ -177,6 +189,8 @@ static int export_profile(const struct export_arguments *arguments, const struct
 	struct profile *profile;
 	int status;
 
+	if (!is_for_terminal(arguments))
+		return EXIT_USAGE;
 	options.call = call;
 	options.note = note;
 	profile = profile_of_operand(&command_export, nr, operands, &status);

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "cli/command.h"
@@ -35,6 +37,23 @@ struct run {
 	char *controller; /* of the hierarchy for --split cgroup; NULL: version 2 */
 };
 
+/* With the profile on standard output, what COMMAND writes there goes where our messages go. */
+static int fork_command(struct run *run, struct error *err)
+{
+	int out = -1, ret;
+
+	if (!strcmp(run->options->output, "-"))
+		out = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
+	if (out >= 0)
+		dup2(STDERR_FILENO, STDOUT_FILENO);
+	ret = child_fork(run->argv, run->options->user, &run->child, err);
+	if (out >= 0) {
+		dup2(out, STDOUT_FILENO);
+		close(out);
+	}
+	return ret;
+}
+
 /* All that can fail before COMMAND runs, so that it does not run in vain. */
 static int prepare(struct run *run, struct error *err)
 {
@@ -44,7 +63,7 @@ static int prepare(struct run *run, struct error *err)
 	ret = run->wants_preload ? preload_open(&run->preload, run->options->user, err) : 0;
 	if (ret)
 		return sample_explain(ret, err);
-	ret = child_fork(run->argv, run->options->user, &run->child, err);
+	ret = fork_command(run, err);
 	preload_started(&run->preload);
 	if (!ret)
 		ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid,

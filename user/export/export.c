@@ -42,10 +42,12 @@ const struct export_format export_formats[] = {
 	{ .name = "otlp",
 	  .description = "OpenTelemetry's profiles, as a request carries them",
 	  .takes = TAKES_PLACES | EXPORT_TAKES_DETAIL,
+	  .binary = true,
 	  .write = export_otlp },
 	{ .name = "pprof",
 	  .description = "for go tool pprof, Pyroscope and Parca",
 	  .takes = TAKES_PLACES,
+	  .binary = true,
 	  .compressed = true,
 	  .write = export_pprof },
 	{ .name = "speedscope",
@@ -55,6 +57,7 @@ const struct export_format export_formats[] = {
 	{ .name = "raw",
 	  .description = "the buffer that a call of profil() would have left",
 	  .takes = EXPORT_TAKES_OBJECT | EXPORT_TAKES_CALL,
+	  .binary = true,
 	  .write = export_raw },
 	{ 0 }
 };

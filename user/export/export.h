@@ -59,6 +59,7 @@ struct export_format {
 	const char *name; /* as in --format */
 	const char *description;
 	unsigned int takes; /* enum export_takes */
+	bool binary; /* not for a terminal */
 	bool compressed; /* by gzip, on its way to the file */
 	bool reads_programs; /* that were profiled, and fails without them */
 	const char *ddl; /* the table that its rows are for; NULL: it has no rows */
