@@ -156,6 +156,36 @@ bad disk_full 'bpfprofil: report: standard output: No space left on device' to_f
 bad export_disk_full 'bpfprofil: export: standard output: No space left on device' \
 	to_full_disk export --format json
 
+# Several files are added up as merge does; a folder stands for those in it, in the order of time.
+mkdir "$work/series" "$work/none"
+for at in 20:00:00.5Z 21:59:59+02:00 20:00:01Z; do
+	sed "s/\"started\": \"[^\"]*\"/\"started\": \"2026-01-31T$at\"/" "$profile" >"$work/series/$at.json"
+done
+sed -i 's/"late"/"soon"/; s/\[\[0,1\],/[[0,2001],/; s/"binned": *1000,/"binned": 3000,/g; s/"total": *1060/"total": 3060/; s/"total": *1000,/"total": 3000,/; s/"binned": *940,/"binned": 2940,/' "$work/series/20:00:01Z.json"
+"$bin" merge -o "$work/sum.json" "$work/series/"*.json
+"$bin" report --format csv "$work/sum.json" >"$work/expected"
+same report_adds_up "$work/expected" "$bin" report --format csv "$work/series/"*.json
+same report_folder "$work/expected" "$bin" report --format csv "$work/series"
+"$bin" report "$work/series" | grep -qx 'files     3, added up; --by time has a row for each'
+verdict $? report_folder_text
+"$bin" report --by time --format json "$work/series" | python3 -c '
+import json, os, sys
+table = json.load(sys.stdin)
+rows = table["rows"]
+assert [os.path.basename(row["file"]) for row in rows] == ["21:59:59+02:00.json", "20:00:00.5Z.json", "20:00:01Z.json"]
+assert sum(row["ticks"] for row in rows) == table["ticks"]["total"]
+assert abs(sum(row["percent"] for row in rows) - 100) < 1e-6
+assert [row["function"] for row in rows[:2]] == ["operator,(A, B)"] * 2 and rows[2]["function"] == "main", rows
+assert all(row["duration_ns"] for row in rows)'
+verdict $? report_by_time
+[ "$("$bin" report --by time --limit 1 --format csv "$work/series" | sed -n '2s/,.*//p')" -gt 1060 ] &&
+	[ "$("$bin" report --by time "$work/series" | grep -cE ' 2026-01-31T.* \([0-9.]+% of it\)$')" -eq 3 ]
+verdict $? report_by_time_text
+bad by_time_target 'bpfprofil: report: --by time: not of one target alone' \
+	"$bin" report --by time --target 0 "$work/series"
+bad empty_folder "bpfprofil: report: $work/none: no *.json or *.json.gz in this folder" \
+	"$bin" report "$work/none"
+
 # one_line NAME: whatever the file is, status 1, one line, and the name of the file in it.
 one_line() {
 	local got=0

@@ -59,6 +59,8 @@ usage open_alone "bpfprofil: report: --open: only with --html
 try: --html FILE" report --open
 usage open_pipe "bpfprofil: diff: --open: a browser does not show '-'
 try: --html page.html" diff --html - --open a b
+usage inline_by "bpfprofil: report: --inline: only with --by functions
+try: --by lines, which has inlined functions too" report --inline --by objects
 usage diff_html_format "bpfprofil: diff: --html: takes no --format, the page shows all
 try: leaving it out" diff --html page.html --format json a b
 usage top_nothing "bpfprofil: top: no target given
@@ -72,12 +74,12 @@ usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, p
 usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
 try: leaving --split out" top --all --by cgroups --split process
 
-usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins, process, cgroup
+usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins, process, cgroup, time
 try: --by lines" report --by line
 usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
 	report --format html
-usage report_two_files "bpfprofil: report: one FILE, not also 'b'
-try: bpfprofil report --help" report a b
+usage export_two_files "bpfprofil: export: one FILE, not also 'b'
+try: bpfprofil merge -o sum.json FILE..." export --format csv a b
 usage export_no_format 'bpfprofil: export: --format: not given
 try: --format json' export "$golden/profile.json"
 usage export_format "bpfprofil: export: --format 'cvs': no such format

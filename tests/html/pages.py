@@ -428,6 +428,43 @@ def seconds_are_the_schedulers(site):
     quiet(site)
 
 
+def series_is_over_time(site):
+    with open(GOLDEN, encoding="utf-8") as file:
+        profile = json.load(file)
+    folder = site.path("series")
+    os.mkdir(folder)
+    for minute in range(30):
+        profile["started"] = f"2026-01-31T20:{minute:02}:00Z"
+        site.write(f"series/{minute}.json", profile)
+    page = site.path("page.html")
+    site.call("report", "--html", page, folder)
+    site.browser.open(page)
+    browser = site.browser
+    same(site.account()[0], 30 * profile["ticks"]["total"], "all of them")
+    wanted = [f["name"] for f in profile["functions"]]
+    same(site.all("#time-rows .name"), ["all", *wanted], "a row for each function")
+    same(site.all("#time .bar span")[::2], ["2026-01-31 20:00:00Z", "2026-01-31 20:29:00Z"], "the axis")
+    colors = browser.run("""(() => {
+        const c = document.querySelector('#time-rows button:nth-child(2) canvas');
+        const d = c.getContext('2d').getImageData(0, c.height / 2, c.width, 1).data;
+        const color = (x) => d.slice(4 * x, 4 * x + 3).join(), hot = color(Math.round(c.width / 60));
+        return Array.from({ length: c.width }, (_, x) => color(x) === hot && (!x || color(x - 1) !== hot)).filter(Boolean).length;
+    })()""")
+    same(colors, 30, "a cell for each file")
+    x, y, w, h = browser.box("#time-rows button:nth-child(2) canvas")
+    browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + w * 10.5 / 30, y=y + h / 2)
+    browser.settle()
+    true("20:10:00Z" in site.text("#time-status") and wanted[0] in site.text("#time-status"),
+         site.text("#time-status"))
+    browser.click("#time-rows button:nth-child(3) .name")
+    same(site.text("#text-path b"), wanted[1].replace("\n", "\\x0a"), "a click opens")
+    browser.click("#map-view [data-key=functions]")
+    true(site.all("#map-cells button") and not browser.run("document.querySelector('#time').offsetHeight"), "and there is the other map")
+    quiet(site)
+    site.open(GOLDEN)
+    true(browser.run("document.querySelector('#map-view').hidden"), "one file has no time")
+
+
 def themes_differ(site):
     browser = site.browser
 
@@ -533,7 +570,7 @@ def diff_sorts(site):
 
 TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
          links_name_what_is_shown, names_have_the_room, addresses_are_one_unit, rest_of_the_map_opens, map_zooms, keys_walk,
-         code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, themes_differ, phone_fits, large_opens,
+         code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 
 

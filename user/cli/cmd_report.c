@@ -25,6 +25,7 @@ struct report_arguments {
 	bool hot;
 	unsigned int syntax; /* enum disasm_syntax */
 	const char *source;
+	struct timeline *timeline; /* NULL: of one file */
 	struct page_arguments page;
 };
 
@@ -35,9 +36,9 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 
 static const struct opt report_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines|bins|process|cgroup",
+	  .arg = "functions|objects|lines|bins|process|cgroup|time",
 	  .help = "a row for each of these; lines need the binaries with their debug information, "
-		  "process and cgroup a profile that was split",
+		  "process and cgroup a profile that was split; time has a row for each FILE",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = report_by_words,
@@ -140,6 +141,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.object = arguments->object,
 		.target = arguments->target,
 		.symfs = arguments->symfs,
+		.timeline = arguments->timeline,
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
@@ -198,6 +200,7 @@ static int write_html(const struct profile *profile, const struct report_argumen
 		.profile = profile,
 		.options = { .functions = arguments->limit ? arguments->limit : UINT64_MAX,
 			     .inlined = arguments->inlined,
+			     .timeline = arguments->timeline,
 			     .symfs = arguments->symfs,
 			     .source = arguments->source,
 			     .syntax = arguments->syntax },
@@ -259,6 +262,7 @@ static bool check_page(const struct report_arguments *arguments)
 static int run(int argc, char **argv)
 {
 	struct report_arguments arguments = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS };
+	struct timeline timeline;
 	struct profile *profile;
 	int first, status;
 
@@ -268,12 +272,17 @@ static int run(int argc, char **argv)
 	    !(arguments.page.file ? check_page : check_arguments)(&arguments))
 		return EXIT_USAGE;
 	if (arguments.limit == UINT64_MAX)
-		arguments.limit = arguments.format == REPORT_TEXT ? TEXT_ROWS : 0;
-	profile = profile_of_operand(&command_report, argc - first, argv + first, &status);
-	if (!profile)
-		return status;
-	status = (arguments.page.file ? write_html : write_report)(profile, &arguments);
+		arguments.limit = arguments.format == REPORT_TEXT && arguments.by != REPORT_TIME ?
+					  TEXT_ROWS :
+					  0;
+	profile = profile_of_operands(&command_report, argc - first, argv + first,
+				      arguments.by == REPORT_TIME, &timeline, &status);
+	if (profile) {
+		arguments.timeline = timeline.nr ? &timeline : NULL;
+		status = (arguments.page.file ? write_html : write_report)(profile, &arguments);
+	}
 	profile_free(profile);
+	timeline_free(&timeline);
 	return status;
 }
 
@@ -288,6 +297,7 @@ static const struct command_example report_examples[] = {
 	  "bpfprofil report --annotate longest_match gzip.json" },
 	{ "the hottest instructions of a source line's function",
 	  "bpfprofil report --annotate deflate.c:402 --hot gzip.json" },
+	{ "when it was: a row for each file of a day", "bpfprofil report --by time profiles/" },
 	{ "a page to look around in, with a map and the text by address",
 	  "bpfprofil report --html gzip.html gzip.json" },
 	{ 0 },
@@ -296,10 +306,11 @@ static const struct command_example report_examples[] = {
 const struct command command_report = {
 	.name = "report",
 	.summary = "show a profile as a table, one function by instruction, or a page",
-	.operands = "[FILE]",
+	.operands = "[FILE...]",
 	.operand = VALUE_FILE,
 	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and shows "
-		       "what became of its ticks and where they fell.",
+		       "what became of its ticks and where they fell. Several are added up; a "
+		       "folder stands for those in it.",
 	.groups = report_groups,
 	.examples = report_examples,
 	.run = run,

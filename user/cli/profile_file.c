@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "cli/profile_file.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
+#include "base/util.h"
 #include "profile/profile_io.h"
+#include "profile/profile_merge.h"
 #include "record/output.h"
 
 void print_command_error(const char *command, const struct error *err)
@@ -18,12 +23,11 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 {
 	struct profile *profile;
 	struct error err = { 0 };
-	char hint[64];
 	int result;
 
 	if (nr > 1) {
-		snprintf(hint, sizeof(hint), "bpfprofil %s --help", command->name);
-		print_message(hint, "%s: one FILE, not also '%.128s'", command->name, operands[1]);
+		print_message("bpfprofil merge -o sum.json FILE...",
+			      "%s: one FILE, not also '%.128s'", command->name, operands[1]);
 		*ret_status = EXIT_USAGE;
 		return NULL;
 	}
@@ -35,4 +39,125 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 	print_command_error(command->name, &err);
 	*ret_status = EXIT_FAILURE;
 	return NULL;
+}
+
+/* --- several -------------------------------------------------------------------------------------- */
+
+struct names {
+	char **names;
+	size_t nr;
+	size_t capacity;
+};
+
+static void free_names(struct names *names)
+{
+	while (names->nr)
+		free(names->names[--names->nr]);
+	free(names->names);
+}
+
+static int add_name(struct names *names, const char *folder, const char *name, struct error *err)
+{
+	void *array = names->names;
+	char *path;
+	int code = grow(&array, &names->capacity, names->nr + 1, sizeof(*names->names));
+
+	if (code)
+		return error_errno(err, code, "%s", name);
+	names->names = array;
+	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
+		return error_errno(err, -ENOMEM, "%s", name);
+	names->names[names->nr++] = path;
+	return 0;
+}
+
+/* As run and attach name what they write; what begins with a dot is not whole yet. */
+static int is_profile(const struct dirent *entry)
+{
+	static const char *const ends[] = { ".json", ".json.gz" };
+	size_t length = strlen(entry->d_name), i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (*entry->d_name != '.' && length > strlen(ends[i]) &&
+		    !strcmp(entry->d_name + length - strlen(ends[i]), ends[i]))
+			return 1;
+	return 0;
+}
+
+static int add_folder(struct names *names, const char *folder, struct error *err)
+{
+	struct dirent **entries;
+	int nr = scandir(folder, &entries, is_profile, alphasort), i, code = 0;
+
+	if (nr < 0)
+		return error_errno(err, -errno, "%s", folder);
+	for (i = 0; i < nr; i++) {
+		if (!code)
+			code = add_name(names, folder, entries[i]->d_name, err);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!nr)
+		code = error_set(err, -ENOENT, "%s: no *.json or *.json.gz in this folder", folder);
+	return code;
+}
+
+static int name_files(int nr, char **operands, struct names *names, struct error *err)
+{
+	struct stat stat_buffer;
+	int code = 0, i;
+
+	for (i = 0; i < nr && !code; i++) {
+		if (!stat(operands[i], &stat_buffer) && S_ISDIR(stat_buffer.st_mode))
+			code = add_folder(names, operands[i], err);
+		else
+			code = add_name(names, NULL, operands[i], err);
+	}
+	return code;
+}
+
+/* Each is read, taken down, and gone before the next one. */
+static int add_up(const struct names *names, struct timeline *timeline, struct profile **ret,
+		  struct error *err)
+{
+	struct profile_merger merger = { 0 };
+	struct profile *part;
+	int code = 0;
+	size_t i;
+
+	for (i = 0; i < names->nr && !code; i++) {
+		code = profile_load(names->names[i], &part, err);
+		if (code)
+			break;
+		code = timeline_add(timeline, part, names->names[i], err);
+		if (code)
+			profile_free(part);
+		else
+			code = profile_merger_add(&merger, part, names->names[i], err);
+	}
+	if (!code)
+		code = profile_merger_finish(&merger, ret, err);
+	profile_merger_free(&merger);
+	timeline_sort(timeline);
+	return code;
+}
+
+struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
+				    bool apart, struct timeline *timeline, int *ret_status)
+{
+	static char *const by_default[] = { PROFILE_FILE_DEFAULT };
+	struct profile *profile = NULL;
+	struct names names = { 0 };
+	struct error err = { 0 };
+
+	*timeline = (struct timeline){ 0 };
+	*ret_status = EXIT_FAILURE;
+	if (name_files(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
+		print_command_error(command->name, &err);
+	else if (names.nr == 1 && !apart)
+		profile = profile_of_operand(command, nr ? 1 : 0, names.names, ret_status);
+	else if (add_up(&names, timeline, &profile, &err))
+		print_command_error(command->name, &err);
+	free_names(&names);
+	return profile;
 }

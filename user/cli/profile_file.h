@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "cli/command.h"
 #include "profile/profile.h"
+#include "report/timeline.h"
 
 #define PROFILE_FILE_DEFAULT "bpfprofil.json"
 
@@ -14,6 +15,13 @@
  */
 struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
 				   int *ret_status);
+
+/*
+ * The profiles that [FILE...] name, added up; a folder names those in it. When they are several, or
+ * apart is true, timeline has each of them, and is the caller's to free in either case.
+ */
+struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
+				    bool apart, struct timeline *timeline, int *ret_status);
 
 /* print_error() with "COMMAND: " before the text. */
 void print_command_error(const char *command, const struct error *err);

@@ -99,7 +99,7 @@ static int compare_fractions(const char *a, const char *b)
 	return 0;
 }
 
-static int compare_times(const char *a, const char *b)
+int profile_compare_times(const char *a, const char *b)
 {
 	const char *fraction_a, *fraction_b;
 	int64_t x = instant(a, &fraction_a), y = instant(b, &fraction_b);
@@ -191,7 +191,7 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 
 static int join_heads(struct profile *sum, struct profile *part)
 {
-	if (compare_times(part->started, sum->started) < 0)
+	if (profile_compare_times(part->started, sum->started) < 0)
 		swap(&sum->started, &part->started);
 	if (__builtin_add_overflow(sum->duration_ns, part->duration_ns, &sum->duration_ns))
 		sum->duration_ns = UINT64_MAX;

@@ -34,4 +34,7 @@ int profile_merger_finish(struct profile_merger *merger, struct profile **ret, s
 
 void profile_merger_free(struct profile_merger *merger);
 
+/* Which of two times of RFC 3339 is the earlier one: below, above or 0, as strcmp() has it. */
+int profile_compare_times(const char *a, const char *b);
+
 #endif

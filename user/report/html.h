@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "report/diff.h"
+#include "report/timeline.h"
 #include "symbol/disasm.h"
 
 /*
@@ -18,6 +19,7 @@
 
 struct html_options {
 	uint64_t functions; /* how many are there with their instructions: the hottest */
+	struct timeline *timeline; /* the files that the profile is the sum of, for a map; or NULL */
 	bool inlined; /* a table of functions as the source has them, too */
 	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
 	const char *source; /* folder to look for source files in, too; or NULL */

@@ -41,8 +41,11 @@ void html_inlined_names(const struct html_inlined *inlined, FILE *data);
 void html_inlined_owners(const struct html_inlined *inlined,
 			 const struct profile_histogram *histogram, FILE *data);
 
-/* The profile itself. -ENOMEM */
-int html_profile(const struct profile *profile, const uint64_t *bases,
+/* A member of the profile's: its hottest functions over the time of its parts. */
+void html_timeline(struct timeline *timeline, const struct profile *profile, FILE *data);
+
+/* The profile itself. timeline, inlined: or NULL. -ENOMEM */
+int html_profile(const struct profile *profile, const uint64_t *bases, struct timeline *timeline,
 		 const struct html_inlined *inlined, FILE *data);
 
 /* The hottest functions' instructions, each as data of its own. */

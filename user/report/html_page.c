@@ -57,14 +57,14 @@ int html_data_end(FILE *data, FILE *out)
 }
 
 static int put_profile(const struct profile *profile, const uint64_t *bases,
-		       const struct html_inlined *inlined, FILE *out)
+		       struct timeline *timeline, const struct html_inlined *inlined, FILE *out)
 {
 	FILE *data = html_data_begin("profile", HTML_NO_NUMBER, out);
 	int result, end;
 
 	if (!data)
 		return -ENOMEM;
-	result = html_profile(profile, bases, inlined, data);
+	result = html_profile(profile, bases, timeline, inlined, data);
 	end = html_data_end(data, out);
 	return result ? result : end;
 }
@@ -81,7 +81,7 @@ int html_report(const struct profile *profile, const struct html_options *option
 		result = html_inlined_new(profile, options, &inlined, err);
 	if (!result) {
 		html_page_begin(html_report_page, out, &rest);
-		result = put_profile(profile, bases, inlined, out);
+		result = put_profile(profile, bases, options->timeline, inlined, out);
 		result = result ? error_errno(err, result, "html") :
 				  html_code(profile, options, bases, out, err);
 		fputs(rest, out);

@@ -298,7 +298,7 @@ static void put_histograms(const struct view *view, const uint64_t *bases, FILE 
 	fputs("] }", data);
 }
 
-int html_profile(const struct profile *profile, const uint64_t *bases,
+int html_profile(const struct profile *profile, const uint64_t *bases, struct timeline *timeline,
 		 const struct html_inlined *inlined, FILE *data)
 {
 	struct profile_index *index = profile_index_new(profile);
@@ -310,6 +310,8 @@ int html_profile(const struct profile *profile, const uint64_t *bases,
 		put_targets(profile, data);
 		put_objects(profile, bases, data);
 		put_functions(profile, bases, data);
+		if (timeline)
+			html_timeline(timeline, profile, data);
 		if (inlined)
 			html_inlined_names(inlined, data);
 		put_histograms(&view, bases, data);

@@ -15,7 +15,8 @@ enum report_by {
 	REPORT_LINES,
 	REPORT_BINS,
 	REPORT_PROCESSES,
-	REPORT_CGROUPS
+	REPORT_CGROUPS,
+	REPORT_TIME
 };
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 
@@ -23,6 +24,8 @@ enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
 extern const char *const report_by_words[];
 
 #define REPORT_ALL_TARGETS UINT64_MAX
+
+struct timeline;
 
 struct report_options {
 	enum report_by by;
@@ -32,6 +35,7 @@ struct report_options {
 	const char *object; /* only this one, by path or last component; NULL: all */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
+	const struct timeline *timeline; /* the files that the profile is the sum of; NULL: one */
 	bool color;
 	unsigned int width; /* columns that rows may have; 0: nothing is cut */
 };

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/render.h"
+#include "report/timeline.h"
 
 /* A row is a line, and on a terminal a name must not act: control characters become \xNN. */
 static void put_character(FILE *out, const char *text, size_t length)
@@ -55,6 +56,13 @@ static void row_fields(const struct report *report, const struct report_row *row
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
 
+	if (row->part) {
+		fprintf(out, ",%s,%.9f", row->part->started, (double)row->part->duration_ns / 1e9);
+		render_csv_field(out, row->part->file);
+		render_csv_field(out, row->name);
+		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+		return;
+	}
 	if (is_of_split(report)) {
 		split_fields(report, row, out);
 		return;
@@ -92,6 +100,7 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_BINS] = "object,offset,address,size,function",
 		[REPORT_PROCESSES] = "pid,process",
 		[REPORT_CGROUPS] = "cgroup",
+		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
 	};
 	size_t i;
 

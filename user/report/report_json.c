@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "report/cpu_time.h"
 #include "report/render.h"
+#include "report/timeline.h"
 
 void render_json_u64(FILE *out, const char *name, uint64_t value)
 {
@@ -31,6 +32,17 @@ static void split_json(const struct report *report, const struct report_row *row
 	fputs(" }", out);
 }
 
+static void part_json(const struct report_row *row, FILE *out)
+{
+	render_json_text(out, "started", row->part->started);
+	render_json_u64(out, "duration_ns", row->part->duration_ns);
+	render_json_text(out, "file", row->part->file);
+	render_json_text(out, "function", row->name);
+	fputs(", \"function_percent\": ", out);
+	json_text_double(out, row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+	fputs(" }", out);
+}
+
 static void row_json(const struct report *report, const struct report_row *row, FILE *out)
 {
 	const struct profile_object *object = &report->profile->objects[row->object];
@@ -39,6 +51,10 @@ static void row_json(const struct report *report, const struct report_row *row, 
 	json_text_double(out, row_percent(report->ns, row));
 	fputs(", \"seconds\": ", out);
 	json_text_double(out, row->ns / 1e9);
+	if (row->part) {
+		part_json(row, out);
+		return;
+	}
 	if (is_of_split(report)) {
 		split_json(report, row, out);
 		return;

@@ -5,6 +5,7 @@
 
 #include "report/render.h"
 #include "report/text.h"
+#include "report/timeline.h"
 #include "shared/counters.h"
 
 #define PLACE_MAX 1024
@@ -17,8 +18,8 @@ static const struct {
 } lost_texts[] = { LOST_CAUSES(LOST_TEXT) };
 #undef LOST_TEXT
 
-static const char *const row_nouns[] = { "functions", "objects",   "lines",
-					 "bins",      "processes", "cgroups" };
+static const char *const row_nouns[] = { "functions", "objects", "lines", "bins",
+					 "processes", "cgroups", "files" };
 
 static const char *object_name(const struct report *report, const struct report_row *row)
 {
@@ -63,6 +64,10 @@ static void place(const struct report *report, const struct report_row *row, cha
 	case REPORT_CGROUPS:
 		snprintf(text, PLACE_MAX, "%.960s", row->cgroup ? row->cgroup : "-");
 		break;
+	case REPORT_TIME:
+		snprintf(text, PLACE_MAX, "%.64s +%.3f s", row->part->started,
+			 (double)row->part->duration_ns / 1e9);
+		break;
 	}
 }
 
@@ -79,7 +84,10 @@ static const char *name_of(const struct report *report, const struct report_row 
 			place_offset(report, row, text);
 		return text;
 	}
-	if (row->inlined && row->inlined == row->ticks)
+	if (row->part)
+		snprintf(suffix, 32, " (%.2f%% of it)",
+			 row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+	else if (row->inlined && row->inlined == row->ticks)
 		snprintf(suffix, 32, " (inlined)");
 	else if (report->options->by == REPORT_BINS && row->offset > row->function->offset)
 		snprintf(suffix, 32, "+0x%" PRIx64, row->offset - row->function->offset);
@@ -180,9 +188,10 @@ static void table_row(const struct report *report, const struct report_row *row,
 
 void render_table(const struct report *report, FILE *out)
 {
-	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE", "PID", "CGROUP" };
-	static const char *const details[] = { "FUNCTION", "OBJECT",  "FUNCTION",
-					       "FUNCTION", "PROCESS", NULL };
+	static const char *const places[] = { "OBJECT", "KIND",	  "LINE", "PLACE",
+					      "PID",	"CGROUP", "TIME" };
+	static const char *const details[] = { "FUNCTION", "OBJECT", "FUNCTION",	"FUNCTION",
+					       "PROCESS",  NULL,     "HOTTEST FUNCTION" };
 	const char *heading = places[report->options->by], *detail = details[report->options->by];
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
@@ -269,6 +278,9 @@ static void heading(const struct report *report, FILE *out)
 	if (profile->started)
 		labelled(out, "started", profile->started);
 	heading_host(profile, out);
+	if (report->options->timeline && report->options->by != REPORT_TIME)
+		fprintf(out, "%-10s%zu, added up; --by time has a row for each\n", "files",
+			report->options->timeline->nr);
 	fprintf(out, "%-10s", "sampled");
 	render_ticks(profile, report->options, out);
 	fprintf(out, ", mode ");

@@ -311,6 +311,19 @@ static void sort_hottest(struct report_rows *rows, size_t nr)
 	}
 }
 
+/* Parts stand in their timeline as they came. */
+static int compare_time(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	return (a->part > b->part) - (a->part < b->part);
+}
+
+static size_t shown_rows(const struct report_rows *rows, const struct report_options *options)
+{
+	return options->limit && options->limit < rows->nr ? options->limit : rows->nr;
+}
+
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err)
 {
@@ -322,11 +335,16 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 		return result;
 	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS)
 		result = rows_by_split(profile, options, rows, err);
+	else if (options->by == REPORT_TIME)
+		result = rows_by_time(options, rows, err);
 	else
 		result = rows_by_place(profile, options, rows, err);
-	if (!result)
-		sort_hottest(rows, options->limit);
-	return result;
+	if (result)
+		return result;
+	sort_hottest(rows, options->limit);
+	if (options->by == REPORT_TIME && rows->nr)
+		qsort(rows->rows, shown_rows(rows, options), sizeof(*rows->rows), compare_time);
+	return 0;
 }
 
 uint64_t row_address(const struct profile *profile, const struct report_row *row)

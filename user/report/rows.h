@@ -29,6 +29,8 @@ struct report_row {
 	uint64_t inlined; /* of its ticks, those where it was inlined */
 	int64_t pid; /* by process: -1 for text of no single one */
 	const char *cgroup;
+	const struct timeline_part *part; /* by time: its name is that of the hottest function */
+	double hottest_ns; /* and this its time */
 };
 
 /* The rows of a view, hottest first, and what the view must say beside them. */
@@ -82,6 +84,9 @@ int row_compare_source(const void *left, const void *right);
 /* Rows of processes or cgroups, in place of those of bins; object_chosen() has its say. */
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err);
+
+/* A row for each file of the options' timeline. */
+int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err);
 
 /* Whether the options let a histogram's ticks into the table. */
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,

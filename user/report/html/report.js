@@ -23,6 +23,8 @@ class Page {
 		this.query = '';
 		this.codeView = 'rows';
 		this.map = new TreeMap(this.model, { open: (id) => this.openFunction(id, false, true), zoom: (id, skip) => this.zoom(id, skip) });
+		this.time = new TimeMap(this.model, { open: (id) => this.openFunction(id, false, true) });
+		this.mapView = this.time.parts.length ? 'time' : 'functions';
 		this.table = new Table(byId('table'), { label: 'Ticks', columns: this.columns(),
 			open: (row, go) => this.openRow(row, go) });
 		this.strip = new Strip(this.model, { open: (id, stay) => this.openFunction(id, stay) });
@@ -37,7 +39,10 @@ class Page {
 		byId('filters').addEventListener('submit', (event) => event.preventDefault());
 		document.addEventListener('keydown', (event) => this.key(event));
 		byId('help').addEventListener('click', () => byId('keys').showModal());
-		themeSwitch(() => this.strip.draw());
+		themeSwitch(() => {
+			this.strip.draw();
+			this.time.draw();
+		});
 	}
 
 	// #FUNCTION or #OBJECT:FUNCTION, and #OBJECT, name what is shown.
@@ -160,6 +165,17 @@ class Page {
 	}
 
 	showMap() {
+		const overTime = this.mapView === 'time', view = byId('map-view');
+
+		view.hidden = !this.time.parts.length;
+		choice(view, [['functions', 'functions'], ['time', 'over time']], this.mapView, (word) => {
+			this.mapView = word;
+			this.showMap();
+		});
+		byId('map-cells').hidden = overTime;
+		byId('map-path').hidden = overTime;
+		byId('legend-unit').textContent = overTime ? 'more CPU time' : 'more ticks per byte';
+		this.time.show({ shown: overTime, matches: (row) => this.matches(row), chosen: this.of?.id });
 		this.map.show({ object: this.object, skip: this.skip, matches: (row) => this.matches(row), chosen: this.of?.id });
 	}
 
