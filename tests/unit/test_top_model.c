@@ -362,3 +362,33 @@ Test(top_model, annotates)
 	free(text);
 	profile_free(last);
 }
+
+/* An interval with 0.1 s in ticks, of a target that used so much. */
+static struct profile *used(uint64_t cpu_ns)
+{
+	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 1, 1, "a", NULL, 100 });
+
+	profile->targets[0].ticks.total = profile->targets[0].ticks.binned = 100;
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = cpu_ns;
+	return profile;
+}
+
+/* Of each interval for itself; what its profile says comes first. */
+Test(top_model, note)
+{
+	static const char text[] = "ticks saw 0.20 of the CPU time of ";
+	struct profile *profile = used(500000000);
+
+	cr_assert_eq(top_model_add(&model, profile), 0);
+	cr_assert_not_null(model.note);
+	cr_expect_eq(strncmp(model.note, text, strlen(text)), 0, "%s", model.note);
+	cr_assert_eq(profile_note(profile, "coarser bins"), 0);
+	cr_assert_eq(top_model_add(&model, profile), 0);
+	cr_expect_str_eq(model.note, "coarser bins");
+	profile_free(profile);
+	profile = used(100000000);
+	cr_assert_eq(top_model_add(&model, profile), 0);
+	cr_expect_null(model.note);
+	profile_free(profile);
+}

@@ -8,17 +8,20 @@
 #include "base/util.h"
 #include "export/bin_walk.h"
 #include "profile/profile_index.h"
+#include "profile/profile_weights.h"
 
 /*
  * A row for each bin, by object, then offset. offset is hexadecimal, as nm, objdump and addr2line
- * have it: a spreadsheet would round kernel addresses as numbers. share is of the target's ticks.
+ * have it: a spreadsheet would round kernel addresses as numbers. share is of the target's ticks, ns the
+ * CPU time that these ticks stand for.
  */
 static const char header[] = "target,target_name,kind,object,build_id,pid,process,cgroup,offset,"
-			     "bytes,function,ticks,share\n";
+			     "bytes,function,ticks,share,ns\n";
 
 struct csv {
 	const struct profile *profile;
 	const struct profile_index *index;
+	struct profile_weights *weights;
 	FILE *stream;
 };
 
@@ -70,7 +73,8 @@ static void put_row(const struct csv *csv, const struct bin_place *place)
 	put_text(csv->stream, function ? function->name : NULL);
 	fprintf(csv->stream, "%" PRIu64 ",", place->ticks);
 	put_share(csv->stream, place->ticks, target->ticks.total);
-	fputc('\n', csv->stream);
+	fprintf(csv->stream, ",%" PRIu64 "\n",
+		profile_weights_take(csv->weights, histogram, place->ticks));
 }
 
 static int put_rows(const struct csv *csv, struct bin_walk *walk, struct error *err)
@@ -90,16 +94,18 @@ int export_csv(const struct profile *profile, const struct export_options *optio
 	       struct error *err)
 {
 	struct profile_index *index = profile_index_new(profile);
+	struct profile_weights *weights = profile_weights_new(profile);
 	struct bin_walk *walk = bin_walk_new(profile, NULL);
-	struct csv csv = { .profile = profile, .index = index, .stream = stream };
+	struct csv csv = { profile, index, weights, stream };
 	int code;
 
 	(void)options;
-	if (index && walk)
+	if (index && weights && walk)
 		code = put_rows(&csv, walk, err);
 	else
 		code = error_errno(err, -ENOMEM, "writing CSV");
 	profile_index_free(index);
+	profile_weights_free(weights);
 	bin_walk_free(walk);
 	return code;
 }

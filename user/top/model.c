@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
+#include "report/cpu_time.h"
 
 const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups", NULL };
 
@@ -345,17 +346,32 @@ static void begin_interval(struct top_table *table)
 	table->others.ns = 0;
 }
 
+/* What the profile says last, else where ticks and CPU time are apart most. */
+static int take_note(struct top_model *model, const struct profile *profile)
+{
+	struct cpu_time_notes notes;
+	const char *note = NULL;
+
+	free(model->note);
+	model->note = NULL;
+	if (cpu_time_judge(profile, REPORT_ALL_TARGETS, &notes))
+		return -ENOMEM;
+	if (notes.nr)
+		note = notes.text[0];
+	if (profile->nr_notes)
+		note = profile->notes[profile->nr_notes - 1];
+	if (!note)
+		return 0;
+	model->note = strdup(note);
+	return model->note ? 0 : -ENOMEM;
+}
+
 static int add_account(struct top_model *model, const struct profile *profile)
 {
 	profile_account_free(&model->interval);
 	model->interval = (struct profile_account){ 0 };
-	free(model->note);
-	model->note = NULL;
-	if (profile->nr_notes) {
-		model->note = strdup(profile->notes[profile->nr_notes - 1]);
-		if (!model->note)
-			return -ENOMEM;
-	}
+	if (take_note(model, profile))
+		return -ENOMEM;
 	if (profile_account_add(&model->interval, &profile->ticks) ||
 	    profile_account_add(&model->overall, &profile->ticks))
 		return -ENOMEM;

@@ -127,6 +127,8 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 		line_style(line, TOP_SELECTED);
 		line_text(line, " ");
 	} else if (model->note) {
+		/* One that stays is not to hide that there are keys. */
+		put_key(line, "h", "help");
 		line_style(line, TOP_NOTE);
 		line_text(line, model->note);
 	} else {
