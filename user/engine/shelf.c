@@ -36,26 +36,30 @@ static size_t shelf_bytes(const struct shelf *shelf, uint32_t elements)
 	return ((size_t)elements * shelf->element_size + page - 1) / page * page;
 }
 
+/* Of all maps there may be: who looks up an element does not wait for who adds some. */
+static int make_slots(struct shelf *shelf, struct error *err)
+{
+	size_t slots = 1 + (shelf->limit - shelf->base) / shelf->chunk;
+
+	if (shelf->maps)
+		return 0;
+	shelf->maps = calloc(slots, sizeof(*shelf->maps));
+	shelf->fds = calloc(slots, sizeof(*shelf->fds));
+	return shelf->maps && shelf->fds ? 0 : error_set(err, -ENOMEM, "counters: out of memory");
+}
+
 int shelf_map(struct shelf *shelf, int fd, uint32_t elements, struct error *err)
 {
-	size_t slots = shelf->nr_maps + 1;
-	void *map, **maps;
-	int *fds;
+	void *map;
 
-	maps = realloc(shelf->maps, slots * sizeof(*maps));
-	if (!maps)
-		return error_set(err, -ENOMEM, "counters: out of memory");
-	shelf->maps = maps;
-	fds = realloc(shelf->fds, slots * sizeof(*fds));
-	if (!fds)
-		return error_set(err, -ENOMEM, "counters: out of memory");
-	shelf->fds = fds;
+	if (make_slots(shelf, err))
+		return -ENOMEM;
 	map = mmap(NULL, shelf_bytes(shelf, elements), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	if (map == MAP_FAILED)
 		return error_errno(err, -errno, "counters: mmap");
 	shelf->maps[shelf->nr_maps] = map;
 	shelf->fds[shelf->nr_maps++] = fd;
-	shelf->present += elements;
+	__atomic_store_n(&shelf->present, shelf->present + elements, __ATOMIC_RELEASE);
 	return 0;
 }
 
@@ -100,7 +104,7 @@ void *shelf_at(const struct shelf *shelf, uint32_t number)
 {
 	size_t map = 0;
 
-	if (number >= shelf->present)
+	if (number >= __atomic_load_n(&shelf->present, __ATOMIC_ACQUIRE))
 		return NULL;
 	if (number >= shelf->base) {
 		map = 1 + (number - shelf->base) / shelf->chunk;

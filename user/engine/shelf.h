@@ -38,7 +38,7 @@ int shelf_grow(struct shelf *shelf, uint32_t next, struct error *err);
 /* The number from which on the programs are to ask for more; UINT32_MAX at the limit. */
 uint32_t shelf_low(const struct shelf *shelf);
 
-/* An element in place; NULL when there is none. */
+/* An element in place; NULL when there is none. Also while another thread adds some. */
 void *shelf_at(const struct shelf *shelf, uint32_t number);
 
 void shelf_free(struct shelf *shelf);
