@@ -70,14 +70,14 @@ struct place {
 
 static void ask(enum __ptrace_request request, void *data)
 {
-	ENSURE(ptrace(request, serve.child.pid, NULL, data) == 0);
+	ENSURE(ptrace(request, serve.pid, NULL, data) == 0);
 }
 
 static void wait_for_stop(void)
 {
 	int status = 0;
 
-	while (waitpid(serve.child.pid, &status, __WALL) < 0)
+	while (waitpid(serve.pid, &status, __WALL) < 0)
 		ENSURE(errno == EINTR);
 	ENSURE(WIFSTOPPED(status));
 }
@@ -87,7 +87,7 @@ static bool at_entry_of(uint64_t call)
 	struct __ptrace_syscall_info info = { 0 };
 	uintptr_t start = (uintptr_t)counters;
 
-	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, serve.child.pid, sizeof(info), &info) > 0);
+	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, serve.pid, sizeof(info), &info) > 0);
 	return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == call &&
 	       info.entry.args[3] - start < COUNTERS * sizeof(*counters);
 }

@@ -322,11 +322,11 @@ static void neighbour_of_a_hole(int low_stays)
 
 	region.pr_scale = (0x20000 + high_at() - 1) / high_at();
 	ENSURE(sprofil(&region, 1, NULL, PROF_FAST | PROF_USHORT) == 0);
-	kill(serve.child.pid, SIGSTOP);
+	kill(serve.pid, SIGSTOP);
 	burn_low(0.02);
 	burn_high(0.02);
 	munmap(pages + (low_stays ? PAGE : 0), PAGE);
-	kill(serve.child.pid, SIGCONT);
+	kill(serve.pid, SIGCONT);
 	ENSURE(bpfprofil_sync() == 0);
 	status = told();
 	there = sum_of(pages + (low_stays ? PAGE - 2 : PAGE), 2);

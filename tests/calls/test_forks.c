@@ -300,13 +300,13 @@ static void pid_reused_body(void *argument)
 	start();
 	ENSURE(bpfprofil_sync() == 0);
 	memset(buffer, 0, TEXT_SPAN);
-	kill(serve.child.pid, SIGSTOP);
+	kill(serve.pid, SIGSTOP);
 	first = caller_fork(burn_much, NULL);
 	caller_join(first);
 	second = fork_as(first);
 	if (!second)
 		wait_and_compare();
-	kill(serve.child.pid, SIGCONT);
+	kill(serve.pid, SIGCONT);
 	ENSURE_NUMBER(second, ==, first);
 	caller_join(second);
 }

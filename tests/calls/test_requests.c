@@ -436,7 +436,7 @@ static void burst_body(void *argument)
 	int children[N], i;
 
 	(void)argument;
-	kill(serve.child.pid, SIGSTOP);
+	kill(serve.pid, SIGSTOP);
 	for (i = 0; i < N; i++) {
 		children[i] = fork();
 		if (!children[i]) {
@@ -446,7 +446,7 @@ static void burst_body(void *argument)
 		}
 	}
 	rest(0.3);
-	kill(serve.child.pid, SIGCONT);
+	kill(serve.pid, SIGCONT);
 	for (i = 0; i < N; i++)
 		caller_join(children[i]);
 }

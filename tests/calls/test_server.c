@@ -359,7 +359,7 @@ static double server_seconds(void)
 	unsigned long user = 0, kernel = 0;
 	FILE *stream;
 
-	snprintf(path, sizeof(path), "/proc/%d/stat", serve.child.pid);
+	snprintf(path, sizeof(path), "/proc/%d/stat", serve.pid);
 	stream = fopen(path, "re");
 	ENSURE(stream && fgets(line, sizeof(line), stream));
 	fclose(stream);
@@ -429,6 +429,7 @@ Test(calls_server, no_descriptors)
 	child_start(&serve.child, NULL,
 		    ARGS("capsh", "--drop=cap_sys_resource", "--", "-c", script));
 	rest(1);
+	serve_find(&serve);
 	caller_run(use_up_descriptors, NULL);
 	serve_end(&serve);
 }

@@ -28,6 +28,19 @@ static bool listens(void *path)
 	return there;
 }
 
+void serve_find(struct serve *serve)
+{
+	char path[64];
+	FILE *children;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%d/children", serve->child.pid,
+		 serve->child.pid);
+	children = fopen(path, "re");
+	cr_assert_not_null(children, "%s", path);
+	cr_assert_eq(fscanf(children, "%d", &serve->pid), 1);
+	fclose(children);
+}
+
 void serve_again(struct serve *serve, const char *const options[])
 {
 	const char *argv[OPTIONS_MAX + 5] = { BPFPROFIL_BIN, "serve", "--socket", serve->path };
@@ -39,6 +52,7 @@ void serve_again(struct serve *serve, const char *const options[])
 	}
 	child_start(&serve->child, NULL, argv);
 	cr_assert(eventually(listens, serve->path), "nobody listens");
+	serve_find(serve);
 }
 
 void serve_begin(struct serve *serve, const char *const options[])
@@ -93,7 +107,7 @@ int serve_descriptors(const struct serve *serve, const char *name)
 	int n = 0;
 	DIR *dir;
 
-	snprintf(path, sizeof(path), "/proc/%d/fd", serve->child.pid);
+	snprintf(path, sizeof(path), "/proc/%d/fd", serve->pid);
 	dir = opendir(path);
 	if (!dir)
 		return -1;
@@ -113,7 +127,7 @@ long serve_number(const struct serve *serve, const char *file, const char *name)
 	long value = -1;
 	FILE *stream;
 
-	snprintf(path, sizeof(path), "/proc/%d/%s", serve->child.pid, file);
+	snprintf(path, sizeof(path), "/proc/%d/%s", serve->pid, file);
 	stream = fopen(path, "re");
 	if (!stream)
 		return -1;

@@ -9,10 +9,14 @@ struct serve {
 	char dir[64]; /* everybody may look into it */
 	char path[96]; /* of the socket */
 	struct child child;
+	pid_t pid; /* of its process that serves; that of child waits for it */
 };
 
 /* options: ARGS(...) beside --socket. Returns when programs can connect. */
 void serve_begin(struct serve *serve, const char *const options[]);
+
+/* The process of one that was started otherwise. */
+void serve_find(struct serve *serve);
 
 /* By SIGTERM. Asserts that it had nothing to say. */
 void serve_stop(struct serve *serve);

@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "calls/calls.h"
 #include "calls/server.h"
+#include "cli/apart.h"
 #include "cli/command.h"
 #include "cli/notify.h"
 #include "cli/profile_file.h"
@@ -39,6 +40,9 @@ struct serve {
 	const struct serve_arguments *arguments;
 	struct calls *calls;
 	struct server *server;
+	struct apart *apart;
+	struct watchdog watchdog;
+	bool activated; /* systemd has passed the socket */
 	int signal_fd;
 	int pid_fd; /* of whom it is for; -1: the host */
 };
@@ -188,7 +192,7 @@ static int open_server(struct serve *serve, struct error *err)
 	options.mode = serve->arguments->group ? 0660 : 0666;
 	if (serve->arguments->is_private)
 		options.mode = 0600;
-	if (is_activated()) {
+	if (serve->activated) {
 		options.path = NULL;
 		options.listen_fd = LISTEN_FD;
 	}
@@ -199,7 +203,7 @@ static void say_ready(const struct serve *serve)
 {
 	int fd = (int)serve->arguments->ready_fd;
 
-	notify_ready();
+	apart_tell(serve->apart, NOTIFY_READY);
 	if (!fd)
 		return;
 	if (write(fd, "", 1) != 1)
@@ -267,13 +271,13 @@ static int serve_until_told(struct serve *serve, struct error *err)
 		{ .fd = server_fd(serve->server), .events = POLLIN },
 		{ .fd = serve->pid_fd, .events = POLLIN },
 	};
-	struct watchdog watchdog;
-	bool starter_gone = false;
+	bool starter_gone = false, due;
 	int ret = 0, wait_ms;
 
-	watchdog_init(&watchdog);
 	while (!ret && !fds[0].revents && !is_over(serve, starter_gone)) {
-		wait_ms = watchdog_feed(&watchdog);
+		wait_ms = watchdog_feed(&serve->watchdog, &due);
+		if (due)
+			apart_tell(serve->apart, NOTIFY_WATCHDOG);
 		if (starter_gone && (wait_ms < 0 || wait_ms > LOOK_MS))
 			wait_ms = LOOK_MS;
 		if (poll(fds, 4, wait_ms) < 0)
@@ -312,11 +316,23 @@ static int write_record(struct serve *serve, struct error *err)
 	return ret;
 }
 
-static int serve_calls(struct serve *serve)
+static void close_all(struct serve *serve)
 {
+	server_close(serve->server);
+	calls_close(serve->calls);
+	if (serve->signal_fd >= 0)
+		close(serve->signal_fd);
+	if (serve->pid_fd >= 0)
+		close(serve->pid_fd);
+}
+
+static int serve_calls(void *argument, struct apart *apart)
+{
+	struct serve *serve = argument;
 	struct error err = { 0 };
 	int ret, written;
 
+	serve->apart = apart;
 	ret = prepare(serve, &err);
 	if (!ret) {
 		say_ready(serve);
@@ -329,6 +345,7 @@ static int serve_calls(struct serve *serve)
 	}
 	if (ret)
 		print_command_error("serve", &err);
+	close_all(serve);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 
@@ -353,14 +370,10 @@ static int run(int argc, char **argv)
 	arguments.calls.user_calls = (uint32_t)arguments.user_calls;
 	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
 	arguments.calls.record = arguments.record != NULL;
-	status = serve_calls(&serve);
-	server_close(serve.server);
-	calls_close(serve.calls);
-	if (serve.signal_fd >= 0)
-		close(serve.signal_fd);
-	if (serve.pid_fd >= 0)
-		close(serve.pid_fd);
-	return status;
+	/* These are about the process that systemd knows: this one. */
+	serve.activated = is_activated();
+	watchdog_init(&serve.watchdog);
+	return apart_run(serve_calls, &serve);
 }
 
 static const struct opt_group serve_groups[] = {

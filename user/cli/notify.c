@@ -12,7 +12,7 @@
 
 #define MS 1000000ULL
 
-static void say(const char *state)
+void notify(const char *state)
 {
 	const char *path = getenv("NOTIFY_SOCKET");
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -32,11 +32,6 @@ static void say(const char *state)
 	close(fd);
 }
 
-void notify_ready(void)
-{
-	say("READY=1");
-}
-
 void watchdog_init(struct watchdog *watchdog)
 {
 	const char *pid = getenv("WATCHDOG_PID"), *period = getenv("WATCHDOG_USEC");
@@ -48,14 +43,15 @@ void watchdog_init(struct watchdog *watchdog)
 	watchdog->period_ms = (int)(us / 2000);
 }
 
-int watchdog_feed(struct watchdog *watchdog)
+int watchdog_feed(struct watchdog *watchdog, bool *due)
 {
 	uint64_t now = monotonic_ns(), period = (uint64_t)watchdog->period_ms * MS;
 
+	*due = false;
 	if (watchdog->period_ms < 0)
 		return -1;
 	if (now - watchdog->last_ns >= period) {
-		say("WATCHDOG=1");
+		*due = true;
 		watchdog->last_ns = now;
 	}
 	return (int)((watchdog->last_ns + period - now) / MS) + 1;
