@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "cli/notify.h"
-#include "cli/output.h"
+#include "record/output.h"
 
 enum { STATE_MAX = 64 };
 
