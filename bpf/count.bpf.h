@@ -87,6 +87,21 @@ static __noinline int carry(u32 page, u32 counter)
 	return 0;
 }
 
+/* Some of the memory is kept for wide bins, and some of that for the widest. */
+static __always_inline u32 page_limit(u32 shift)
+{
+	if (shift == bin_shift)
+		return pool.fine_limit;
+	return shift == BIN_SHIFT_MAX ? pool.page_limit : pool.wide_limit;
+}
+
+static __always_inline u32 window_limit(u32 shift)
+{
+	if (shift == bin_shift)
+		return pool.fine_windows;
+	return shift == BIN_SHIFT_MAX ? NO_DIR : pool.wide_windows;
+}
+
 /* The number + 1 of the page for an entry of a directory; 0: no memory for bins of this width. */
 static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
 {
@@ -98,7 +113,7 @@ static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
 	number = dir->pages[entry];
 	if (number)
 		return number;
-	return claim_page(dir, entry, shift == bin_shift ? pool.fine_limit : pool.page_limit);
+	return claim_page(dir, entry, page_limit(shift));
 }
 
 /*

@@ -19,6 +19,7 @@ __u64 in_start = 0;
 __u64 in_end = 0;
 __u64 in_offset = 0;
 __u64 in_inode = 0;
+__u32 in_kind = SPACE_FILE;
 __u32 in_exec = 1;
 __u32 in_target = 0;
 __u32 in_ticks = 1;
@@ -47,7 +48,7 @@ int selftest_file(void *ctx)
 	mapping.end = in_end;
 	mapping.offset = in_offset;
 	mapping.exec = in_exec;
-	mapping.space.kind = SPACE_FILE;
+	mapping.space.kind = in_kind;
 	mapping.space.b = in_inode;
 	file_ticks(&mapping, in_target, in_ticks, &entry);
 	out_entry = entry;

@@ -19,7 +19,7 @@ static __always_inline u32 window_dir(const struct window_key *key)
 	found = bpf_map_lookup_elem(&windows, key);
 	if (found)
 		return found->dir;
-	fresh.dir = claim_dir(key->shift == bin_shift ? pool.fine_windows : NO_DIR);
+	fresh.dir = claim_dir(window_limit(key->shift));
 	if (fresh.dir == NO_DIR)
 		return NO_DIR;
 	if (!bpf_map_update_elem(&windows, key, &fresh, BPF_NOEXIST))
@@ -30,14 +30,29 @@ static __always_inline u32 window_dir(const struct window_key *key)
 	return found ? found->dir : NO_DIR;
 }
 
+/*
+ * What is short of memory is not told apart by process or cgroup, and anonymous text of all
+ * processes goes together, by its place in its mapping.
+ */
+static __always_inline u64 name_window(const struct mapping *mapping, bool merged,
+				       struct window_key *key)
+{
+	key->space = mapping->space;
+	key->split = merged ? 0 : mapping->split;
+	if (!merged || mapping->space.kind != SPACE_ANON)
+		return mapping->offset;
+	key->space.a = 0;
+	key->space.b = 0;
+	return 0;
+}
+
 /* The window around the mapping's pc, and the part of the mapping in it as a cache entry. */
-static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 target,
+static __always_inline void clip(const struct mapping *mapping, u32 shift, bool merged, u32 target,
 				 struct window_key *key, struct xlat_entry *entry)
 {
-	u64 offset = mapping->pc - mapping->start + mapping->offset, first, last, from, most;
+	u64 base = name_window(mapping, merged, key);
+	u64 offset = mapping->pc - mapping->start + base, first, last, from, most;
 
-	key->space = mapping->space;
-	key->split = mapping->split;
 	key->window = bin_window(offset, shift);
 	key->target = target;
 	key->shift = shift;
@@ -48,11 +63,11 @@ static __always_inline void clip(const struct mapping *mapping, u32 shift, u32 t
 	last = first + most;
 	if (last > from + bin_window_size(shift))
 		last = from + bin_window_size(shift);
-	if (first < mapping->offset)
-		first = mapping->offset;
-	if (last > mapping->offset + (mapping->end - mapping->start))
-		last = mapping->offset + (mapping->end - mapping->start);
-	entry->where = (mapping->start + (first - mapping->offset)) | target;
+	if (first < base)
+		first = base;
+	if (last > base + (mapping->end - mapping->start))
+		last = base + (mapping->end - mapping->start);
+	entry->where = (mapping->start + (first - base)) | target;
 	entry->span = (last - first) >> XLAT_PAGE_SHIFT;
 	entry->place = (u32)((first - from) >> XLAT_PAGE_SHIFT) | shift << XLAT_PLACE_BITS;
 	entry->hot = 0;
@@ -68,15 +83,19 @@ static __always_inline void narrow(struct xlat_entry *entry, u64 pc)
 	entry->span = 1;
 }
 
-/* Counts n ticks at the mapping's pc in bins of 1 << shift bytes; false: no memory. */
-__noinline int count_shift(const struct mapping *mapping, u32 shift, u32 target, u32 n,
+/* Beside a shift. */
+enum { COUNT_MERGED = 1 << 8 };
+
+/* Counts n ticks at the mapping's pc in bins of 1 << how bytes; false: no memory. */
+__noinline int count_shift(const struct mapping *mapping, u32 how, u32 target, u32 n,
 			   struct xlat_entry *entry)
 {
 	struct window_key key = {};
+	u32 shift = how & (COUNT_MERGED - 1);
 
 	if (!mapping || !entry)
 		return false;
-	clip(mapping, shift, target, &key, entry);
+	clip(mapping, shift, how & COUNT_MERGED, target, &key, entry);
 	entry->dir = window_dir(&key);
 	return entry->dir != NO_DIR && count(entry, shift, xlat_in_window(entry, mapping->pc), n);
 }
@@ -101,6 +120,12 @@ __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xla
 	if (count_shift(mapping, bin_coarser(bin_shift), target, n, entry)) {
 		narrow(entry, mapping->pc);
 		__sync_fetch_and_add(&account->coarse, n);
+		return 0;
+	}
+	if (count_shift(mapping, BIN_SHIFT_MAX | COUNT_MERGED, target, n, entry)) {
+		narrow(entry, mapping->pc);
+		__sync_fetch_and_add(&account->coarse, n);
+		__sync_fetch_and_add(&account->merged, n);
 		return 0;
 	}
 	entry->span = 0;

@@ -107,10 +107,11 @@ struct target_account {
 	__u64 settled; /* of these, filed later */
 	__u64 lost[LOST_CAUSE_COUNT];
 	__u64 coarse; /* filed in wider bins than asked, for want of memory */
+	__u64 merged; /* of these, in the widest, and with those of others: see count_shift() */
 	__u64 forks_missed; /* children that could not be followed */
 	__u64 cpu_ns; /* runtime of its tasks that no spent_cpu has */
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
-	__u64 pad[2];
+	__u64 pad;
 };
 
 /*
@@ -129,7 +130,8 @@ enum space_kind {
 /*
  * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the
  * address is unique on the host, also where device and number are not (btrfs subvolumes).
- * SPACE_ANON: a = start time of the process, b = its pid. SPACE_VDSO: a = the image's address.
+ * SPACE_ANON: a = start time of the process, b = its pid; both 0: of processes for which there was no
+ * room, by the place in their mappings. SPACE_VDSO: a = the image's address.
  * SPACE_PROCESS, SPACE_CGROUP: a = the split's id.
  */
 struct space {
@@ -185,7 +187,9 @@ struct pool_state {
 	__u32 next_window;
 	__u32 page_limit; /* --memory: no page from here on */
 	__u32 fine_limit; /* nor, from here on, one for bins as fine as asked */
-	__u32 fine_windows; /* nor a window for them; the rest is for wide bins */
+	__u32 fine_windows; /* nor a window for them; the others are for wide bins */
+	__u32 wide_limit; /* nor, from here on, a page for bins but the widest */
+	__u32 wide_windows; /* nor a window for them */
 	__u32 page_low; /* ask for more pages from here on */
 	__u32 window_low;
 	__u32 asked; /* a request is under way */
@@ -279,7 +283,7 @@ ABI_SIZE(struct space, 32);
 ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
-ABI_SIZE(struct pool_state, 32);
+ABI_SIZE(struct pool_state, 40);
 ABI_SIZE(struct follow, 168);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 24);

@@ -200,10 +200,34 @@ Test(count, full_pool_gets_coarser_then_says_so)
 	cr_assert_gt(account->coarse, 20, "coarse %llu", account->coarse);
 	cr_assert_eq(account->lost[LOST_NO_MEMORY], 0);
 	cr_assert_eq(sum(&bench), 64, "nothing was dropped");
+	cr_assert_eq(account->merged, 0);
 	for (i = 0; i < 64; i++)
 		file_tick(&bench, 1, 0, ticks << 12, 0, i << 20);
+	cr_assert_gt(account->merged, 20, "merged %llu", account->merged);
+	cr_assert_eq(account->lost[LOST_NO_MEMORY], 0);
+	cr_assert_eq(sum(&bench), 128);
+	for (i = 0; i < 64; i++)
+		file_tick(&bench, 1, 0, ticks << 20, 0, i << 26);
 	cr_assert_gt(account->lost[LOST_NO_MEMORY], 0);
-	cr_assert_eq(sum(&bench) + account->lost[LOST_NO_MEMORY], 128);
+	cr_assert_eq(sum(&bench) + account->lost[LOST_NO_MEMORY], 192);
+	bench_close(&bench);
+}
+
+/* Text of JIT compilers in any number of processes: what finds no room of its own goes together. */
+Test(count, anonymous_text_never_runs_out)
+{
+	const uint64_t start = 0x7f0000000000, end = start + (64 << 20);
+	struct bench bench;
+	uint64_t pid;
+
+	NEED_ROOT();
+	bench_open(&bench, 256 << 10, 0);
+	bench.skel->data->in_kind = SPACE_ANON;
+	for (pid = 1; pid <= 4000; pid++)
+		file_tick(&bench, pid, start, end, start, start + pid % 1024 * 65536);
+	cr_assert_eq(bench.account->lost[LOST_NO_MEMORY], 0);
+	cr_assert_gt(bench.account->merged, 3900);
+	cr_assert_eq(sum(&bench), 4000);
 	bench_close(&bench);
 }
 

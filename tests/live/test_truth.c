@@ -147,6 +147,33 @@ Test(live_truth, memory_limit_makes_bins_coarser)
 	live_end(&live);
 }
 
+/*
+ * Short processes that are told apart, each with text of its own that was made as it ran: they have
+ * memory for a dozen, and what comes then goes together.
+ */
+Test(live_truth, memory_limit_loses_nobody)
+{
+	static const char loop[] = "i=0; while [ $i -lt 120 ]; do \"$1\" 5; i=$((i + 1)); done";
+	struct json_object *histograms;
+	struct live live;
+	size_t i, together = 0;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "--split", "process", "--memory", "1M"),
+		 ARGS("sh", "-c", loop, "sh", WORKLOAD("jit")));
+	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0, "ticks were lost for want of memory");
+	histograms = doc_get(live.doc, "histograms");
+	for (i = 0; i < json_object_array_length(histograms); i++)
+		together +=
+			!json_object_object_get(json_object_array_get_idx(histograms, i), "pid");
+	cr_expect_gt(together, 0);
+	cr_expect_not_null(strstr(live.end.err, "of which process is not known"), "not said: %s",
+			   live.end.err);
+	cr_expect_gt(doc_object(live.doc, "jit", "[anon]"), 0);
+	live_end(&live);
+}
+
 /* A neighbour that burns as much CPU, outside of the tree, is in no account. */
 Test(live_truth, neighbour_is_not_counted)
 {

@@ -37,6 +37,7 @@ struct tally {
 	uint64_t lost[LOST_CAUSE_COUNT];
 	uint64_t withheld; /* by the kernel's throttle */
 	uint64_t coarse; /* of the binned */
+	uint64_t merged; /* of these */
 	uint64_t forks_missed; /* no ticks: children */
 	uint64_t cpu_ns; /* nor these: runtime of its tasks that is in no split */
 	uint64_t excess; /* of samples that stand for several ticks: see struct target_account */

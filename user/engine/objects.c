@@ -29,6 +29,8 @@ static char *anon_name(const struct space *space, const struct space_info *info)
 {
 	char *name;
 
+	if (!space->b)
+		return strdup("[anon]");
 	if (asprintf(&name, "[%s:%llu]", info ? info->comm : "anon", (unsigned long long)space->b) <
 	    0)
 		return NULL;

@@ -12,6 +12,7 @@
 #define BASE_WINDOWS 512 /* 64 MiB of text at one byte a bin */
 #define COARSE_SHARE 4 /* of pages and directories is kept for wide bins ... */
 #define COARSE_MAX 1024 /* ... but no more: a page of wide bins does for 1 MiB of text */
+#define WIDEST_SHARE 2 /* of these for the widest: one does for 64 MiB, or for all that have none */
 
 /*
  * A chunk takes some 30 ms to add: a map, then a grace period of RCU. On a host that is all busy,
@@ -35,12 +36,23 @@ int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, 
 	return 0;
 }
 
-/* Where elements for bins as fine as asked end. */
-static uint32_t shelf_fine(const struct shelf *shelf)
+static uint32_t coarse_elements(const struct shelf *shelf)
 {
 	uint32_t coarse = shelf->limit / COARSE_SHARE;
 
-	return shelf->limit - (coarse < COARSE_MAX ? coarse : COARSE_MAX);
+	return coarse < COARSE_MAX ? coarse : COARSE_MAX;
+}
+
+/* Where elements for bins as fine as asked end. */
+static uint32_t shelf_fine(const struct shelf *shelf)
+{
+	return shelf->limit - coarse_elements(shelf);
+}
+
+/* Where those for all but the widest do. */
+static uint32_t shelf_wide(const struct shelf *shelf)
+{
+	return shelf->limit - coarse_elements(shelf) / WIDEST_SHARE;
 }
 
 int pool_grow(struct pool *pool, struct error *err)
@@ -60,6 +72,8 @@ int pool_grow(struct pool *pool, struct error *err)
 	state->page_limit = pool->pages.limit;
 	state->fine_limit = shelf_fine(&pool->pages);
 	state->fine_windows = shelf_fine(&pool->dirs);
+	state->wide_limit = shelf_wide(&pool->pages);
+	state->wide_windows = shelf_wide(&pool->dirs);
 	state->page_low = shelf_low(&pool->pages);
 	state->window_low = shelf_low(&pool->dirs);
 	__atomic_store_n(&state->asked, 0, __ATOMIC_RELEASE);

@@ -166,6 +166,11 @@ static int fill_notes(const struct session *session, const struct counted *count
 			(unsigned long long)sum.coarse,
 			1U << bin_coarser(session->options.bin_shift),
 			(unsigned long long)session->options.memory / 1024);
+	if (sum.merged && !ret)
+		ret = profile_note(profile,
+				   "%llu of these are in bins of %u bytes, and of which process is "
+				   "not known; --interval gives memory back",
+				   (unsigned long long)sum.merged, 1U << BIN_SHIFT_MAX);
 	if (sum.forks_missed && !ret)
 		ret = profile_note(profile, "%llu children could not be followed: out of memory",
 				   (unsigned long long)sum.forks_missed);

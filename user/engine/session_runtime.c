@@ -154,11 +154,15 @@ static int find_spenders(const struct session *session, const struct profile *pr
 	ret->list = calloc(profile->nr_histograms + session->runtime.nr + 1, sizeof(*ret->list));
 	if (!ret->list)
 		return -ENOMEM;
-	for (i = 0; i < profile->nr_histograms; i++)
+	for (i = 0; i < profile->nr_histograms; i++) {
+		/* Where memory was short it is not known whose they are. */
+		if (!split_ids[i])
+			continue;
 		ret->list[ret->nr++] = (struct spender){
 			.key = { .split = split_ids[i], .target = profile->histograms[i].target },
 			.binned = profile_histogram_ticks(&profile->histograms[i]),
 		};
+	}
 	for (i = 0; i < session->runtime.nr; i++)
 		ret->list[ret->nr++] = (struct spender){
 			.key = session->runtime.list[i].key,

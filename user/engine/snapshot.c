@@ -225,7 +225,7 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 		       struct error *err)
 {
 	const struct space_info *info = spaces_find(names->spaces, space);
-	bool told = space->kind == SPACE_FILE || space->kind == SPACE_ANON;
+	bool told = space->kind == SPACE_FILE || (space->kind == SPACE_ANON && space->b);
 	uint32_t id = profile->nr_objects++;
 
 	names->sources[id] = info ? info - names->spaces->list : NO_SOURCE;
@@ -250,7 +250,7 @@ static int name_split(const struct window_key *key, struct seen_names *names,
 	} else if (key->split) {
 		histogram->pid = split_pid(key->split);
 	}
-	if (key->space.kind == SPACE_ANON) {
+	if (key->space.kind == SPACE_ANON && key->space.b) {
 		histogram->pid = (int64_t)key->space.b;
 		if (!name && source != NO_SOURCE)
 			name = names->spaces->list[source].comm;
