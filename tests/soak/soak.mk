@@ -5,12 +5,18 @@
 SOAK_SECONDS ?= 1200
 SOAK_ARGS ?=
 
-$(BUILD)/soak/brief: tests/soak/brief.c tests/soak/soak.mk | $$(@D)/
-	$(call msg,CC,$@)
-	$(Q)$(BENCH_CC) $< -o $@
+SOAK_BIN := $(BUILD)/soak/brief $(BUILD)/soak/crowd $(BUILD)/soak/hostile
 
-soak: $(BIN) $(BUILD)/soak/brief | deps ## SOAK_SECONDS (1200) of attach --all under a storm: what grows?
+$(BUILD)/soak/brief $(BUILD)/soak/crowd: $(BUILD)/soak/%: tests/soak/%.c tests/soak/soak.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(BENCH_CC) -pthread $< -o $@
+
+$(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c tests/soak/soak.mk | $$(@D)/
+	$(call msg,CC,$@)
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -D_GNU_SOURCE -Itests/lib $(filter %.c,$^) -o $@ -lcriterion
+
+soak: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## SOAK_SECONDS (1200) of attach --all under a storm: what grows?
 	$(Q)tests/soak/run -s $(SOAK_SECONDS) $(BUILD) -- $(SOAK_ARGS)
 
 .PHONY: soak
-DEP_FILES += $(BUILD)/soak/brief.d
+DEP_FILES += $(BUILD)/soak/brief.d $(BUILD)/soak/crowd.d
