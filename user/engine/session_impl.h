@@ -21,7 +21,8 @@
 
 /*
  * The inside of a session: session.c runs it, session_targets.c tells it whom to look for,
- * session_profile.c reads it. Nobody else looks.
+ * session_take.c takes a profile from it, step by step, which session_profile.c fills. Nobody else
+ * looks.
  */
 struct mapped {
 	void *at;
@@ -110,9 +111,6 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 /* Runs a program that is an iterator once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
 
-/* session_profile.c: the counters as they are, to look at. */
-struct counted session_counted(struct session *session);
-
 /*
  * session_jit.c: of a process with anonymous text its perf map is followed from the first sight on,
  * read when it grows and before a profile is made; in that, what was counted of code whose place
@@ -129,12 +127,14 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 void session_turn_jit(struct session *session);
 
 /*
- * session_recycle.c: before it reads counters, a take settles what the last one retired; once it
- * has all windows and has heard all records, it forgets whom nobody needs; once it is done, it turns
- * the recycler. A take that only looks does the first alone.
+ * session_profile.c: what a take reads by, and what it fills the profile with once all is read. The
+ * counters of bins and accounts are taken by the second.
  */
-void session_settle(struct session *session);
-int session_forget(struct session *session, const struct seen *seen, struct error *err);
-void session_turn(struct session *session, const struct seen *seen);
+struct counted session_counted(struct session *session);
+uint64_t session_until_ns(const struct session *session);
+int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
+		      struct error *err);
+int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
+		 struct profile *profile, struct error *err);
 
 #endif

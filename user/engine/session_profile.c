@@ -34,7 +34,7 @@ struct counted session_counted(struct session *session)
 	};
 }
 
-static uint64_t until_ns(const struct session *session)
+uint64_t session_until_ns(const struct session *session)
 {
 	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
 }
@@ -64,8 +64,8 @@ static int note_tickless(struct profile *profile)
 		       0;
 }
 
-static int fill_head(const struct session *session, uint64_t until, struct profile *profile,
-		     struct error *err)
+int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
+		      struct error *err)
 {
 	static const char *const modes[] = { "charged", "user", "split" };
 	static const char *const sources[] = { "clock", "tick" };
@@ -218,8 +218,8 @@ static int split_modules(struct profile *profile, uint32_t **sources, struct err
 	return ret;
 }
 
-static int fill(struct session *session, const struct counted *counted, struct seen *seen,
-		struct profile *profile, struct error *err)
+int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
+		 struct profile *profile, struct error *err)
 {
 	struct seen_names names = {
 		.spaces = &session->spaces,
@@ -237,6 +237,7 @@ static int fill(struct session *session, const struct counted *counted, struct s
 		ret = split_modules(profile, &names.sources, err);
 	session->sources = names.sources;
 	session->nr_sources = profile->nr_objects;
+	/* After a failure too, for what is taken of bins must be taken of the accounts. */
 	read_accounts(session, counted);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
@@ -246,94 +247,6 @@ static int fill(struct session *session, const struct counted *counted, struct s
 	if (!ret)
 		ret = fill_delivered(session, counted, profile, err);
 	return ret ?: fill_notes(session, counted, &names, profile, err);
-}
-
-/* What can fail comes first, as far as it can: what is taken is in this profile or in none. */
-static int read_profile(struct session *session, struct counted *counted, uint64_t until,
-			struct profile **ret, struct error *err)
-{
-	int runtime_fd = bpf_map__fd(session->skel->maps.spent_cpus), failed;
-	struct profile *profile = profile_new();
-	struct seen seen = {};
-
-	if (!profile)
-		return out_of_memory(err);
-	free(session->sources);
-	session->sources = NULL;
-	session->nr_sources = 0;
-	failed = fill_head(session, until, profile, err);
-	if (!failed)
-		failed = recycler_wait(&session->recycler, err);
-	if (!failed)
-		session_settle(session);
-	if (!failed)
-		session_read_jit(session);
-	if (!failed)
-		failed = snapshot_windows(counted, &seen, err);
-	if (!failed)
-		failed = recycler_add(&session->recycler, &seen, err);
-	if (!failed && !session->stop_ns)
-		failed = session_poll(session, err);
-	if (!failed && counted->take)
-		failed = session_forget(session, &seen, err);
-	if (!failed)
-		failed = session_settle_runtime(session, err);
-	if (!failed)
-		failed = runtime_read(&session->runtime, runtime_fd, err);
-	if (!failed)
-		failed = counted_read_carries(counted, err);
-	if (!failed)
-		failed = fill(session, counted, &seen, profile, err);
-	if (!failed && counted->take) {
-		session_turn(session, &seen);
-		runtime_take(&session->runtime, runtime_fd, session->skel->bss->cpu_time.walk);
-	}
-	free(seen.list);
-	if (failed) {
-		profile_free(profile);
-		return failed;
-	}
-	*ret = profile;
-	return 0;
-}
-
-static int profile_since(struct session *session, bool take, struct profile **ret,
-			 struct error *err)
-{
-	struct counted counted = session_counted(session);
-	uint64_t until = until_ns(session);
-	uint32_t i;
-	int failed;
-
-	counted.take = take;
-	counted.tallies = calloc(session->nr_targets + 1, sizeof(*counted.tallies));
-	if (!counted.tallies)
-		return out_of_memory(err);
-	failed = read_profile(session, &counted, until, ret, err);
-	if (take) {
-		session_turn_jit(session);
-		/* After a failure too: what was taken then is in no other profile either. */
-		for (i = 0; i < session->nr_targets; i++)
-			tally_add(&session->targets[i].taken, &counted.tallies[i]);
-	}
-	if (!failed && take) {
-		session->since_ns = until;
-		session->since_idle_ns = 0;
-	}
-	if (!failed)
-		(*ret)->complete = take;
-	free(counted.tallies);
-	return failed;
-}
-
-int session_take(struct session *session, struct profile **ret, struct error *err)
-{
-	return profile_since(session, true, ret, err);
-}
-
-int session_peek(struct session *session, struct profile **ret, struct error *err)
-{
-	return profile_since(session, false, ret, err);
 }
 
 /* The one that was followed, which may have been removed since. */
@@ -362,14 +275,10 @@ int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size
 {
 	struct session *session = ctx;
 	const struct space_info *info;
-	struct error ignored;
 	int fd;
 
 	if (root_size)
 		root[0] = '\0';
-	/* Naming may take long: the programs' requests for memory are heard between objects. */
-	if (!session->stop_ns)
-		session_poll(session, &ignored);
 	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
 		return -ENOENT;
 	info = &session->spaces.list[session->sources[object]];
@@ -401,5 +310,5 @@ void session_live(struct session *session, struct session_live *ret)
 	}
 	ret->hits = ret->total > ret->misses ? ret->total - ret->misses : 0;
 	ret->memory = pool_bytes(&session->pool);
-	ret->elapsed_ns = until_ns(session) - session->start_ns - session->idle_ns;
+	ret->elapsed_ns = session_until_ns(session) - session->start_ns - session->idle_ns;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <limits.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,18 +19,26 @@ struct naming_source {
 	char *root;
 };
 
-int naming_init(struct naming *naming, struct session *session,
-		const struct sampling_options *options, struct error *err)
+static int begin(struct naming *naming, struct session *session,
+		 const struct sampling_options *options, struct error *err)
 {
 	*naming = (struct naming){ .session = session, .options = options };
 	naming->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (naming->done_fd < 0)
-		return error_errno(err, -errno, "eventfd");
+	return naming->done_fd < 0 ? error_errno(err, -errno, "eventfd") : 0;
+}
+
+int naming_init(struct naming *naming, struct session *session,
+		const struct sampling_options *options, struct error *err)
+{
+	int ret = begin(naming, session, options, err);
+
+	if (ret)
+		return ret;
 	naming->symbols = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	return naming->symbols ? 0 : error_set(err, -ENOMEM, "names: out of memory");
 }
 
-static void drop(struct named *named)
+static void close_sources(struct named *named)
 {
 	size_t i;
 
@@ -41,6 +50,12 @@ static void drop(struct named *named)
 		free(named->sources[i].root);
 	}
 	free(named->sources);
+	named->sources = NULL;
+}
+
+static void drop(struct named *named)
+{
+	close_sources(named);
 	profile_free(named->profile);
 	*named = (struct named){ 0 };
 }
@@ -125,18 +140,17 @@ static void *name(void *ctx)
 
 	naming->result =
 		sampling_name_places(naming->options, &opener, naming->work.profile, &naming->why);
-	symbol_cache_age(naming->symbols);
+	if (naming->symbols)
+		symbol_cache_age(naming->symbols);
 	eventfd_write(naming->done_fd, 1);
 	return NULL;
 }
 
-int naming_begin(struct naming *naming, struct profile *profile, struct error *err)
+static int start(struct naming *naming, struct profile *profile, struct error *err)
 {
 	naming->work.profile = profile;
-	if (open_sources(naming->session, &naming->work)) {
-		drop(&naming->work);
+	if (open_sources(naming->session, &naming->work))
 		return error_set(err, -ENOMEM, "names: out of memory");
-	}
 	naming->has_thread = !pthread_create(&naming->thread, NULL, name, naming);
 	/* Where there may be no more threads it takes as long as it takes. */
 	if (!naming->has_thread)
@@ -144,7 +158,16 @@ int naming_begin(struct naming *naming, struct profile *profile, struct error *e
 	return 0;
 }
 
-int naming_end(struct naming *naming, struct error *err)
+int naming_begin(struct naming *naming, struct profile *profile, struct error *err)
+{
+	int ret = start(naming, profile, err);
+
+	if (ret)
+		drop(&naming->work);
+	return ret;
+}
+
+static int finish(struct naming *naming, struct error *err)
 {
 	eventfd_t ignored;
 
@@ -152,13 +175,54 @@ int naming_end(struct naming *naming, struct error *err)
 		pthread_join(naming->thread, NULL);
 	naming->has_thread = false;
 	eventfd_read(naming->done_fd, &ignored);
-	if (naming->result) {
+	if (naming->result)
 		*err = naming->why;
+	return naming->result;
+}
+
+int naming_end(struct naming *naming, struct error *err)
+{
+	int ret = finish(naming, err);
+
+	if (ret) {
 		drop(&naming->work);
-		return naming->result;
+		return ret;
 	}
 	drop(&naming->last);
 	naming->last = naming->work;
 	naming->work = (struct named){ 0 };
 	return 0;
+}
+
+/* Until names are found. A session that cannot be heard now says so at the next look. */
+static void hear_session(struct naming *naming)
+{
+	struct pollfd fds[] = { { .fd = session_fd(naming->session), .events = POLLIN },
+				{ .fd = naming->done_fd, .events = POLLIN } };
+	struct error ignored;
+
+	while (!fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[0].revents && session_poll(naming->session, &ignored))
+			fds[0].fd = -1;
+	}
+}
+
+int naming_once(struct session *session, const struct sampling_options *options,
+		struct profile *profile, struct error *err)
+{
+	struct naming naming;
+	int ret = begin(&naming, session, options, err);
+
+	if (ret)
+		return ret;
+	ret = start(&naming, profile, err);
+	if (!ret) {
+		hear_session(&naming);
+		ret = finish(&naming, err);
+	}
+	close_sources(&naming.work);
+	close(naming.done_fd);
+	return ret;
 }

@@ -50,4 +50,11 @@ struct object_opener naming_opener(struct naming *naming);
 
 void naming_free(struct naming *naming);
 
+/*
+ * All of that for one profile, which stays the caller's: returns when it has its names, and hears the
+ * session meanwhile.
+ */
+int naming_once(struct session *session, const struct sampling_options *options,
+		struct profile *profile, struct error *err);
+
 #endif

@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "record/naming.h"
 #include "record/output.h"
 #include "report/text.h"
-#include "symbol/functions.h"
 
 #define INTERVAL_MS 1000
 
@@ -19,15 +19,13 @@ static bool name_now(unsigned int updates)
 
 static void find_hottest(struct progress *progress)
 {
-	struct object_opener opener = { .open = session_open_object,
-					.open_places = session_open_places,
-					.ctx = progress->session };
+	static const struct sampling_options all_text;
 	struct profile *profile;
 	struct error err;
 
 	if (session_peek(progress->session, &profile, &err))
 		return;
-	if (!functions_resolve(profile, &opener, &err) && profile->nr_functions)
+	if (!naming_once(progress->session, &all_text, profile, &err) && profile->nr_functions)
 		snprintf(progress->hottest, sizeof(progress->hottest), "%s",
 			 profile->functions[0].name);
 	profile_free(profile);

@@ -13,6 +13,7 @@
 #include "base/util.h"
 #include "profile/profile_append.h"
 #include "profile/profile_io.h"
+#include "record/naming.h"
 #include "record/output.h"
 #include "report/report.h"
 
@@ -93,16 +94,6 @@ static int write_single(struct result *result, const struct profile *profile, st
 	return ret;
 }
 
-static int name_places(struct session *session, const struct sampling_options *options,
-		       struct profile *profile, struct error *err)
-{
-	struct object_opener opener = { .open = session_open_object,
-					.open_places = session_open_places,
-					.ctx = session };
-
-	return sampling_name_places(options, &opener, profile, err);
-}
-
 static void print_live(const struct session_live *live)
 {
 	fprintf(stderr,
@@ -143,7 +134,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 
 	if (!code && add_part(result, *ret))
 		code = error_set(err, -ENOMEM, "profile: out of memory");
-	return code ?: name_places(session, result->options, *ret, err);
+	return code ?: naming_once(session, result->options, *ret, err);
 }
 
 /* What a part does not know: the rest of the whole. */

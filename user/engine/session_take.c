@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+
+#include "engine/session_impl.h"
+
+/*
+ * From counters to a profile. Each step of the pipeline below stands here, in its order; what can
+ * fail comes first, as far as it can, for what is taken is in this profile or in none.
+ */
+struct take {
+	struct session *session;
+	struct counted counted;
+	struct recycled recycled;
+	struct seen seen;
+	uint64_t until_ns;
+	struct profile *profile;
+};
+
+static int out_of_memory(struct error *err)
+{
+	return error_set(err, -ENOMEM, "profile: out of memory");
+}
+
+static struct recycled recycled_of(struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return (struct recycled){
+		.pool = &session->pool,
+		.xlat = session->xlat.at,
+		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.windows_fd = bpf_map__fd(skel->maps.windows),
+		.told_fd = bpf_map__fd(skel->maps.spaces),
+		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
+		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
+	};
+}
+
+static void forget_spaces(struct session *session, const struct recycled *recycled,
+			  const struct uses *uses)
+{
+	struct spaces *spaces = &session->spaces;
+	size_t from, to = 0;
+
+	for (from = 0; from < spaces->nr; from++) {
+		struct space_info *info = &spaces->list[from];
+
+		if (recycler_forgets(&session->recycler, recycled, uses, &info->space,
+				     &info->struck)) {
+			session_free_text(session, info);
+			space_info_free(info);
+		} else {
+			spaces->list[to++] = *info;
+		}
+	}
+	spaces->nr = to;
+	spaces->sorted = 0;
+}
+
+static void forget_splits(struct session *session, const struct recycled *recycled,
+			  const struct uses *uses)
+{
+	struct split_names *names = &session->splits;
+	size_t from, to = 0;
+
+	for (from = 0; from < names->nr; from++) {
+		struct split_name *name = &names->list[from];
+		struct space space = split_space(session->options.split, name->id);
+
+		if (recycler_forgets(&session->recycler, recycled, uses, &space, &name->struck))
+			free(name->name);
+		else
+			names->list[to++] = *name;
+	}
+	names->nr = to;
+	names->sorted = 0;
+}
+
+/* Wait: the programs that found a retired page on their way have ended, and it is free now. */
+static int wait_for_programs(struct take *take, struct error *err)
+{
+	struct recycler *recycler = &take->session->recycler;
+	int ret = recycler_wait(recycler, err);
+
+	if (!ret)
+		recycler_settle(recycler, &take->recycled);
+	return ret;
+}
+
+/* Read: the perf maps as far as they are written, so that they know of all code that is counted. */
+static int read_jit(struct take *take, struct error *err)
+{
+	(void)err;
+	session_read_jit(take->session);
+	return 0;
+}
+
+/* Read: which windows there are, and then who is behind them, which was told before their ticks. */
+static int read_windows(struct take *take, struct error *err)
+{
+	struct session *session = take->session;
+	int ret = snapshot_windows(&take->counted, &take->seen, err);
+
+	if (!ret)
+		ret = recycler_add(&session->recycler, &take->seen, err);
+	return ret || session->stop_ns ? ret : session_poll(session, err);
+}
+
+/* Forget: files, processes and cgroups that no window is of. */
+static int forget_unused(struct take *take, struct error *err)
+{
+	struct session *session = take->session;
+	struct uses uses;
+	int ret;
+
+	if (!take->counted.take)
+		return 0;
+	ret = uses_find(&take->seen, session->options.split, &uses, err);
+	if (ret)
+		return ret;
+	session->recycler.struck = false;
+	forget_spaces(session, &take->recycled, &uses);
+	forget_splits(session, &take->recycled, &uses);
+	uses_free(&uses);
+	return 0;
+}
+
+static int runtime_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.spent_cpus);
+}
+
+/* Read: the CPU time that the scheduler gave, and which counters have wrapped. */
+static int read_runtime(struct take *take, struct error *err)
+{
+	struct session *session = take->session;
+	int ret = session_settle_runtime(session, err);
+
+	if (!ret)
+		ret = runtime_read(&session->runtime, runtime_fd(session), err);
+	return ret ? ret : counted_read_carries(&take->counted, err);
+}
+
+/* Fill: the counters are taken here. */
+static int fill(struct take *take, struct error *err)
+{
+	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
+}
+
+/* Retire: what was idle goes, and what this read of the CPU time is taken. */
+static int retire(struct take *take, struct error *err)
+{
+	struct session *session = take->session;
+
+	(void)err;
+	if (!take->counted.take)
+		return 0;
+	recycler_turn(&session->recycler, &take->recycled, &take->seen);
+	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk);
+	return 0;
+}
+
+/* The profile before has no objects to open any more. */
+static int begin(struct take *take, struct error *err)
+{
+	struct session *session = take->session;
+
+	free(session->sources);
+	session->sources = NULL;
+	session->nr_sources = 0;
+	take->profile = profile_new();
+	take->counted.tallies = calloc(session->nr_targets + 1, sizeof(*take->counted.tallies));
+	if (!take->profile || !take->counted.tallies)
+		return out_of_memory(err);
+	return session_fill_head(session, take->until_ns, take->profile, err);
+}
+
+static int (*const pipeline[])(struct take *take, struct error *err) = {
+	begin, wait_for_programs, read_jit, read_windows, forget_unused, read_runtime, fill, retire,
+};
+
+static int run(struct take *take, struct error *err)
+{
+	size_t i;
+	int ret = 0;
+
+	for (i = 0; !ret && i < sizeof(pipeline) / sizeof(*pipeline); i++)
+		ret = pipeline[i](take, err);
+	return ret;
+}
+
+/* After a failure too: what was taken then is in no other profile either. */
+static void keep_tallies(struct session *session, const struct counted *counted)
+{
+	uint32_t i;
+
+	for (i = 0; counted->tallies && i < session->nr_targets; i++)
+		tally_add(&session->targets[i].taken, &counted->tallies[i]);
+}
+
+static int profile_since(struct session *session, bool taken, struct profile **ret,
+			 struct error *err)
+{
+	struct take take = { .session = session,
+			     .counted = session_counted(session),
+			     .recycled = recycled_of(session),
+			     .until_ns = session_until_ns(session) };
+	int failed;
+
+	take.counted.take = taken;
+	failed = run(&take, err);
+	if (taken) {
+		session_turn_jit(session);
+		keep_tallies(session, &take.counted);
+	}
+	free(take.counted.tallies);
+	free(take.seen.list);
+	if (failed) {
+		profile_free(take.profile);
+		return failed;
+	}
+	if (taken) {
+		session->since_ns = take.until_ns;
+		session->since_idle_ns = 0;
+	}
+	take.profile->complete = taken;
+	*ret = take.profile;
+	return 0;
+}
+
+int session_take(struct session *session, struct profile **ret, struct error *err)
+{
+	return profile_since(session, true, ret, err);
+}
+
+int session_peek(struct session *session, struct profile **ret, struct error *err)
+{
+	return profile_since(session, false, ret, err);
+}
