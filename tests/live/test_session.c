@@ -216,6 +216,7 @@ Test(live_session, pauses_part_periods)
 		cr_assert_eq(profile->sampling.period_ns, periods[i % 3]);
 		seconds += (double)profile->ticks.total * (double)periods[i % 3] / 1e9;
 		sampled.total += profile->ticks.total;
+		sampled.throttled += throttled_of(profile);
 		sampled.delivered += delivered_of(profile);
 		profile_free(profile);
 		cr_assert_eq(session_resume(sampled.session, periods[(i + 1) % 3], &err), 0, "%s",
