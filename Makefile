@@ -86,7 +86,7 @@ all: $(BIN) $(COMPLETIONS)
 # --- what a machine needs -------------------------------------------------------------------------
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
-	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev
+	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux chromium llvm bolt-16 \
 	bash-completion zsh fish mandoc
@@ -118,7 +118,7 @@ demo: $(BIN) | deps ## Profile a real program and show where its time went
 
 # Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
 MAN_PAGES := $(wildcard user/man/*.[1-9] user/man/*.3bpfprofil)
-UNITS := bpfprofil.socket bpfprofil.service
+UNITS := bpfprofil.socket bpfprofil.service bpfprofil-agent.service
 installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
 	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \
 	$(foreach p,$(MAN_PAGES),$(DESTDIR)$(MANDIR)/man$(subst bpfprofil,,$(subst .,,$(suffix $p)))/$(notdir $p)) \
@@ -138,8 +138,10 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 	$(Q)install -D -m 644 -t $(DESTDIR)$(ZSHDIR) $(BUILD)/completions/_bpfprofil
 	$(Q)install -D -m 644 -t $(DESTDIR)$(FISHDIR) $(BUILD)/completions/bpfprofil.fish
 	$(Q)install -D -m 644 -t $(DESTDIR)$(UNITDIR) user/systemd/bpfprofil.socket
-	$(Q)sed 's|@PREFIX@|$(PREFIX)|' user/systemd/bpfprofil.service.in | \
-		install -D -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/bpfprofil.service
+	$(Q)for unit in $(filter %.service,$(UNITS)); do \
+		sed 's|@PREFIX@|$(PREFIX)|' user/systemd/$$unit.in | \
+			install -D -m 644 /dev/stdin $(DESTDIR)$(UNITDIR)/$$unit; \
+	done
 
 uninstall: ## Remove what install put there
 	$(call msg,REMOVE,$(DESTDIR)$(PREFIX))

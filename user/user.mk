@@ -44,7 +44,7 @@ HOST_CPPFLAGS = -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen $(FORTIFY) $(CPPF
 HOST_CFLAGS = -std=gnu11 -fPIE $(HARDENING) $(CFLAGS) $(WARNINGS) \
 	$(if $(findstring clang,$(CC)),,$(WARNINGS_GCC)) $(if $(WERROR),-Werror) $(SAN_FLAGS)
 HOST_LDFLAGS = -pie -Wl,--as-needed -Wl,-z,relro,-z,now $(LDFLAGS) $(SAN_FLAGS)
-LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty -lcapstone -lprotobuf-c -lncursesw -ltinfo -lm
+LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty -lcapstone -lprotobuf-c -lncursesw -ltinfo -lcurl -lm
 
 CC_STAMP := $(call stamp,cc,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS))
 LD_STAMP := $(call stamp,ld,$(CC) $(HOST_LDFLAGS) $(LIBS))
@@ -61,7 +61,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 # Before the first build no .d file says who needs a skeleton.
 $(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/cost/%,$(LIB_OBJ)): | $(SKELS)
 
-$(filter $(BUILD)/obj/user/export/%,$(LIB_OBJ)): | $(PROTO_H)
+$(filter $(BUILD)/obj/user/export/% $(BUILD)/obj/user/agent/%,$(LIB_OBJ)): | $(PROTO_H)
 
 $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/
 	$(call msg,PROTOC,$@)

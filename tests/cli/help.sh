@@ -32,7 +32,7 @@ help_to_full_disk() {
 }
 verdict $? version
 
-[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge serve bin bench doctor completion ' ]
+[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge agent serve bin bench doctor completion ' ]
 verdict $? commands
 
 for command in $(commands); do

@@ -40,6 +40,7 @@ expected() {
 	echo 644 usr/lib/pkgconfig/libbpfprofil.pc
 	echo 644 usr/lib/systemd/system/bpfprofil.socket
 	echo 644 usr/lib/systemd/system/bpfprofil.service
+	echo 644 usr/lib/systemd/system/bpfprofil-agent.service
 	for page in user/man/*.[1-9] user/man/*.3bpfprofil; do
 		section=${page##*.}
 		[ ! -e "$page" ] || echo "644 usr/share/man/man${section%bpfprofil}/$(basename "$page")"

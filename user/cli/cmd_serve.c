@@ -15,7 +15,7 @@
 #include "calls/server.h"
 #include "cli/apart.h"
 #include "cli/command.h"
-#include "cli/notify.h"
+#include "record/notify.h"
 #include "cli/profile_file.h"
 #include "feature/features.h"
 #include "profile/profile_io.h"

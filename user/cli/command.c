@@ -10,19 +10,13 @@
 #include "feature/features.h"
 #include "record/output.h"
 
-const struct command *const commands[] = { &command_run,
-					   &command_attach,
-					   &command_top,
-					   &command_report,
-					   &command_export,
-					   &command_diff,
-					   &command_merge,
-					   &command_serve,
-					   &command_bin,
-					   &command_bench,
-					   &command_doctor,
-					   &command_completion,
-					   NULL };
+const struct command *const commands[] = { &command_run,	&command_attach,
+					   &command_top,	&command_report,
+					   &command_export,	&command_diff,
+					   &command_merge,	&command_agent,
+					   &command_serve,	&command_bin,
+					   &command_bench,	&command_doctor,
+					   &command_completion, NULL };
 
 #define HELP_WIDTH 80
 

@@ -45,6 +45,7 @@ extern const struct command command_export;
 extern const struct command command_diff;
 extern const struct command command_merge;
 extern const struct command command_bin;
+extern const struct command command_agent;
 extern const struct command command_serve;
 extern const struct command command_bench;
 extern const struct command command_doctor;

@@ -352,6 +352,55 @@ static int settle_rate(struct sampling_options *options, const char *command, st
 	return 0;
 }
 
+const struct opt sampling_agent_opts[] = {
+	{ .name = "interval",
+	  .arg = "T",
+	  .help = "a profile this often; the first comes at a random time in it",
+	  .fallback = "60",
+	  .set = set_interval,
+	  .field = FIELD(interval_ns) },
+	{ .name = "source",
+	  .arg = "clock|tick",
+	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway",
+	  .fallback = "tick",
+	  .set = opt_set_word,
+	  .field = FIELD(source),
+	  .words = source_words },
+	{ .name = "budget",
+	  .arg = "PERCENT",
+	  .help = "what sampling may take of a busy CPU: the rate of the clock",
+	  .fallback = "0.1",
+	  .set = set_budget,
+	  .field = FIELD(budget_percent) },
+	{ .name = "mode",
+	  .arg = "charged|user|split",
+	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
+		  "kernel apart",
+	  .fallback = "split",
+	  .set = opt_set_word,
+	  .field = FIELD(mode),
+	  .words = mode_words },
+	{ .name = "split",
+	  .arg = "process|cgroup|none",
+	  .help = "a service for each cgroup, or one for the host",
+	  .fallback = "cgroup",
+	  .set = opt_set_word,
+	  .field = FIELD(split),
+	  .words = split_words },
+	{ .name = "memory",
+	  .arg = "SIZE",
+	  .help = "hard limit of kernel memory for histograms",
+	  .fallback = "64M",
+	  .set = set_memory,
+	  .field = FIELD(memory) },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .help = "say only what went wrong",
+	  .set = set_quiet,
+	  .field = FIELD(verbosity) },
+	{ 0 }
+};
+
 int sampling_options_check(struct sampling_options *options, const char *command, struct error *err)
 {
 	if (options->has_frequency && options->has_period) {

@@ -15,6 +15,9 @@ extern const struct opt sampling_histogram_opts[];
 extern const struct opt sampling_output_opts[];
 extern const struct opt sampling_command_opts[];
 
+/* Those of them that `agent` has, with defaults of its own. */
+extern const struct opt sampling_agent_opts[];
+
 #define SAMPLING_GROUPS(offset)                                                                    \
 	{ .title = "Sampling", .opts = sampling_rate_opts, .base = (offset) },                     \
 		{ .title = "Histograms", .opts = sampling_histogram_opts, .base = (offset) },      \

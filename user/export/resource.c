@@ -171,11 +171,13 @@ void resource_profile_id(const struct samples *samples, const struct sample_serv
 {
 	const struct profile *profile = samples->profile;
 	const struct profile_target *target = &profile->targets[service->target];
-	char number[24];
+	char number[64];
 	uint64_t part = 0;
 	size_t i;
 
-	snprintf(number, sizeof(number), "%u", service->target);
+	/* A sum that begins as one of its parts is another profile. */
+	snprintf(number, sizeof(number), "%u %llu", service->target,
+		 (unsigned long long)profile->duration_ns);
 	for (i = 0; i < PROFILE_ID_BYTES; i += sizeof(part)) {
 		part = resource_hash(part, target->host ? target->host : profile->host.name);
 		part = resource_hash(part, profile->started);

@@ -149,16 +149,23 @@ static int complete(struct result *result, struct profile *profile, struct error
 	return code ? error_set(err, -ENOMEM, "profile: out of memory") : 0;
 }
 
+/* Unless it has its name already, or needs none. */
+static int name_next(struct result *result, const struct session *session, struct error *err)
+{
+	if (result->deliver || result->series.path)
+		return 0;
+	return series_next(&result->series, session_since(session), err);
+}
+
 /* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
 static int make_file(struct result *result, struct session *session, struct profile **ret,
 		     struct error *err)
 {
 	uint64_t since_ns = session_since_ns(session);
-	int code = 0;
+	int code;
 
 	/* First, as long as what it cannot name is still there to take. */
-	if (!result->series.path)
-		code = series_next(&result->series, session_since(session), err);
+	code = name_next(result, session, err);
 	if (code)
 		return code;
 	code = take_part(result, session, ret, err);
@@ -168,6 +175,10 @@ static int make_file(struct result *result, struct session *session, struct prof
 		code = segments_finish(&result->segments, ret, since_ns, err);
 	if (!code)
 		code = complete(result, *ret, err);
+	if (!code && result->deliver) {
+		result->deliver(result->context, *ret);
+		return 0;
+	}
 	if (!code)
 		code = result->options->interval_ns ?
 			       write_file(*ret, result->series.path, 0, err) :
@@ -199,11 +210,10 @@ int result_put_aside(struct result *result, struct session *session)
 	uint64_t since_ns = session_since_ns(session);
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int code = 0;
+	int code;
 
 	/* By the first of its parts. */
-	if (!result->series.path)
-		code = series_next(&result->series, session_since(session), &err);
+	code = name_next(result, session, &err);
 	if (!code)
 		code = take_part(result, session, &profile, &err);
 	if (!code)
@@ -292,7 +302,7 @@ int result_begin_files(struct result *result, const struct sampling_options *opt
 
 int result_started(struct result *result, const struct session *session, struct error *err)
 {
-	return series_start(&result->series, session_since(session), err);
+	return result->deliver ? 0 : series_start(&result->series, session_since(session), err);
 }
 
 void result_free(struct result *result)

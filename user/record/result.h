@@ -17,6 +17,9 @@
  */
 struct result {
 	const struct sampling_options *options;
+	/* Takes each profile instead of a file; NULL: there are files. */
+	void (*deliver)(void *context, const struct profile *profile);
+	void *context;
 	char **argv; /* COMMAND; NULL without one */
 	struct series series; /* the files' names */
 	struct profile_account sum; /* of all profiles so far, those that could not be written too */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/notify.h"
+#include "record/notify.h"
 
 #include <stddef.h>
 #include <stdlib.h>

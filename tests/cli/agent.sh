@@ -1,0 +1,142 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The agent as a service runs it: what its sinks got is what it counted, also when one was away.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent || exit "$script_status"
+
+# A backend for OTLP and pushes: each body is a file, uncompressed, named by its path.
+cat >"$work/backend.py" <<'end'
+import gzip, http.server, sys, time
+class Backend(http.server.BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    def do_POST(self):
+        body = gzip.decompress(self.rfile.read(int(self.headers["Content-Length"])))
+        name = self.path.strip("/").replace("/", "_")
+        with open(f"{sys.argv[2]}/{name}.{time.monotonic_ns()}", "xb") as file:
+            file.write(body)
+        self.send_response(200)
+        self.send_header("Content-Length", "0")
+        self.end_headers()
+    def log_message(self, *_):
+        pass
+http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Backend).serve_forever()
+end
+
+# The ticks in requests for OTLP, by nothing but the numbers of their fields.
+cat >"$work/otlp.py" <<'end'
+import sys
+def varint(data, at):
+    value = shift = 0
+    while True:
+        byte = data[at]
+        at += 1
+        value |= (byte & 127) << shift
+        shift += 7
+        if byte < 128:
+            return value, at
+def fields(data):
+    at = 0
+    while at < len(data):
+        key, at = varint(data, at)
+        if key & 7 == 0:
+            value, at = varint(data, at)
+        elif key & 7 == 1:
+            value, at = data[at:at + 8], at + 8
+        else:
+            size, at = varint(data, at)
+            value, at = data[at:at + size], at + size
+        yield key >> 3, value
+def inner(data, *path):
+    for number, value in fields(data):
+        if number == path[0]:
+            if len(path) > 1:
+                yield from inner(value, *path[1:])
+            else:
+                yield value
+ticks = 0
+for path in sys.argv[1:]:
+    data = open(path, "rb").read()
+    texts = list(inner(data, 2, 5))
+    for profile in inner(data, 1, 2, 2):
+        if texts[next(inner(profile, 1, 1))] == b"samples":
+            ticks += sum(varint(values, 0)[0] for values in inner(profile, 2, 4))
+print(ticks)
+end
+
+ticks_of_files() {
+	python3 -c 'import gzip, json, sys
+print(sum(json.load(gzip.open(path))["ticks"]["total"] for path in sys.argv[1:]))' "$@"
+}
+
+# wait_for N PATTERN: until the agent has said it so often; the tests after it say if it never does.
+wait_for() {
+	local i
+
+	for ((i = 0; i < 300; i++)); do
+		[ "$(grep -c "$2" "$work/err")" -lt "$1" ] || return
+		sleep 0.2
+	done
+}
+
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+mkdir "$work/files" "$work/got"
+printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
+"$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &
+agent=$!
+trap 'kill -9 "$agent" "${backend:-$agent}" 2>/dev/null; rm -rf "$work"' EXIT
+wait_for 2 'trying again'
+python3 "$work/backend.py" "$port" "$work/got" &
+backend=$!
+wait_for 2 'delivered again'
+kill -HUP "$agent"
+wait_for 2 'otlp .* every 2 s'
+sleep 5
+kill -TERM "$agent"
+wait "$agent"
+verdict $? agent_ends
+kill "$backend"
+if grep -q 'not delivered' "$work/err" || [ "$(grep -c 'trying again' "$work/err")" -ne 2 ] ||
+	[ "$(grep -c 'delivered again' "$work/err")" -ne 2 ]; then
+	fail agent_says "$(cat "$work/err")"
+else
+	pass agent_says
+fi
+total=$(ticks_of_files "$work"/files/*.gz)
+counted=$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err" | awk '{ sum += $1 } END { print sum }')
+[ "$total" -gt 0 ] && [ "$total" = "$counted" ]
+verdict $? "agent_files"
+[ "$(python3 "$work/otlp.py" "$work"/got/v1development_profiles.*)" = "$total" ]
+verdict $? agent_otlp
+python3 -c 'import base64, gzip, json, sys
+for path in sys.argv[1:]:
+    series = json.load(open(path))["series"]
+    assert series
+    for one in series:
+        labels = {label["name"]: label["value"] for label in one["labels"]["labels"]}
+        assert labels["service_name"] and labels["__name__"] == "process_cpu"
+        (sample,) = one["samples"]
+        assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
+verdict $? agent_parca
+
+expect agent_no_sink 2 'bpfprofil: agent: no sink: nowhere for the profiles to go
+try: --otlp http://localhost:4318, or --dir /var/lib/bpfprofil' "$bin" agent
+expect agent_argument 2 "bpfprofil: agent: 'x': takes no argument
+try: bpfprofil agent --help" "$bin" agent x
+expect agent_no_config 1 "bpfprofil: agent: --config: /nonexistent: No such file or directory" \
+	"$bin" agent --config /nonexistent
+printf 'dir = /tmp\nintervall = 3\n' >"$work/conf"
+expect agent_config_key 2 "bpfprofil: $work/conf:2: agent: unknown option '--intervall'" \
+	"$bin" agent --config "$work/conf"
+printf 'interval = 0\n' >"$work/conf"
+expect agent_config_value 2 \
+	"bpfprofil: $work/conf:1: agent: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
+	"$bin" agent --config "$work/conf"
+expect agent_scheme 1 "bpfprofil: URL 'ftp...': neither http, https, grpc nor grpcs" \
+	"$bin" agent -q --otlp ftp://x
+expect agent_folder 1 "bpfprofil: /nonexistent/bpfprofil.json.gz: No such file or directory" \
+	"$bin" agent -q --dir /nonexistent
+
+exit "$script_status"

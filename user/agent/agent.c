@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/agent.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "agent/chance.h"
+#include "base/util.h"
+#include "engine/sched_tick.h"
+#include "record/notify.h"
+#include "record/output.h"
+#include "record/sample_loop.h"
+
+#define PATIENCE_NS UINT64_C(5000000000)
+
+/* One stretch of sampling, between two readings of the options. */
+struct run {
+	struct agent *agent;
+	struct agent_options *options;
+	struct targets targets;
+	struct result result;
+	struct sample_loop loop;
+	struct watchdog watchdog;
+	int timer_fd; /* for the watchdog */
+};
+
+static void deliver(void *context, const struct profile *profile)
+{
+	struct run *run = context;
+	size_t i;
+
+	if (!profile->ticks.total)
+		return;
+	for (i = 0; i < run->agent->nr_sinks; i++)
+		sink_put(run->agent->sinks[i], profile);
+}
+
+static void close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
+{
+	uint64_t until = monotonic_ns() + patience_ns, now;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		now = monotonic_ns();
+		sink_close(sinks[i], until > now ? until - now : 0);
+	}
+	free(sinks);
+}
+
+static void inherit(struct agent *agent, struct sink **before, size_t nr)
+{
+	size_t i, j;
+
+	for (i = 0; i < nr; i++)
+		for (j = 0; j < agent->nr_sinks; j++)
+			if (sink_inherit(agent->sinks[j], before[i]))
+				break;
+}
+
+/* All or, after a failure, those that were there. */
+static int open_sinks(struct agent *agent, const struct agent_options *options, struct error *err)
+{
+	struct sink **before = agent->sinks;
+	size_t nr_before = agent->nr_sinks, i;
+	int code = 0;
+
+	agent->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
+	agent->nr_sinks = 0;
+	if (!agent->sinks)
+		code = error_errno(err, -ENOMEM, "agent");
+	for (i = 0; !code && i < options->nr_sinks; i++) {
+		code = sink_open(&options->sinks[i], &agent->sinks[i], err);
+		agent->nr_sinks += agent->sinks[i] != NULL;
+	}
+	if (code) {
+		close_sinks(agent->sinks, agent->nr_sinks, 0);
+		agent->sinks = before;
+		agent->nr_sinks = nr_before;
+		return code;
+	}
+	inherit(agent, before, nr_before);
+	close_sinks(before, nr_before, 0);
+	return 0;
+}
+
+/* The scheduler's tick where there is one; else what the budget buys. */
+static void choose_source(struct sampling_options *options)
+{
+	struct sched_tick found;
+	struct error ignored;
+
+	if (options->source == SOURCE_UNTOLD && !sched_tick_find(&found, &ignored))
+		options->source = SOURCE_TICK;
+}
+
+/* Readable as often as the watchdog wants a sign of life. */
+static int open_timer(struct run *run, struct error *err)
+{
+	struct itimerspec every = { 0 };
+
+	watchdog_init(&run->watchdog);
+	run->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (run->timer_fd < 0)
+		return error_errno(err, -errno, "agent: timer");
+	if (run->watchdog.period_ms > 0) {
+		every.it_interval.tv_sec = run->watchdog.period_ms / 2 / 1000;
+		every.it_interval.tv_nsec = run->watchdog.period_ms / 2 % 1000 * 1000000L + 1;
+		every.it_value = every.it_interval;
+	}
+	timerfd_settime(run->timer_fd, 0, &every, NULL);
+	run->loop.ended_fd = run->timer_fd;
+	return 0;
+}
+
+static int find_targets(struct run *run, struct error *err)
+{
+	int code = targets_add_all(&run->targets, err);
+
+	if (!code)
+		code = targets_finish(&run->targets, err);
+	if (!code && run->options->sampling.split == SPLIT_CGROUP)
+		code = targets_split_hierarchy(&run->targets.controller, err);
+	return code;
+}
+
+static int prepare(struct run *run, struct error *err)
+{
+	struct sampling_options *sampling = &run->options->sampling;
+	int code;
+
+	choose_source(sampling);
+	code = spending_choose(sampling, "agent", err);
+	if (code)
+		return sample_explain(code, err);
+	run->result.options = sampling;
+	run->result.deliver = deliver;
+	run->result.context = run;
+	code = find_targets(run, err);
+	if (!code)
+		code = open_timer(run, err);
+	if (!code)
+		code = open_sinks(run->agent, run->options, err);
+	if (code)
+		return code;
+	code = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
+			    err);
+	/* Hosts that were started together do not deliver together. */
+	run->loop.cut_ns = monotonic_ns() + chance_below(sampling->interval_ns) + 1;
+	return code;
+}
+
+static void say_ready(struct run *run)
+{
+	size_t i;
+
+	for (i = 0; run->options->sampling.verbosity >= 0 && i < run->agent->nr_sinks; i++)
+		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),
+			      (double)run->options->sampling.interval_ns / 1e9);
+	if (!run->agent->ready)
+		notify_ready();
+	run->agent->ready = true;
+}
+
+static enum agent_end sample(struct run *run)
+{
+	enum sample_event event;
+	uint64_t expired;
+
+	do {
+		event = sample_run(&run->loop);
+		if (event == SAMPLE_ENDED &&
+		    read(run->timer_fd, &expired, sizeof(expired)) == sizeof(expired))
+			watchdog_feed(&run->watchdog);
+	} while (event == SAMPLE_ENDED);
+	if (event != SAMPLE_SIGNAL)
+		return AGENT_FAILED;
+	return run->loop.signal.ssi_signo == SIGHUP ? AGENT_RELOAD : AGENT_STOPPED;
+}
+
+static void finish(struct run *run)
+{
+	session_close(run->loop.session);
+	if (run->loop.signal_fd >= 0)
+		close(run->loop.signal_fd);
+	if (run->timer_fd >= 0)
+		close(run->timer_fd);
+	result_free(&run->result);
+	targets_free(&run->targets);
+}
+
+/* A second signal ends it at once. */
+static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
+{
+	if (end == AGENT_STOPPED)
+		sample_let_signals_through();
+	if (session_stop(run->loop.session, err)) {
+		print_error(err);
+		return AGENT_FAILED;
+	}
+	result_finish(&run->result, run->loop.session);
+	return end;
+}
+
+enum agent_end agent_run(struct agent *agent, struct agent_options *options, struct error *err)
+{
+	struct run run = { .agent = agent, .options = options, .timer_fd = -1 };
+	enum agent_end end = AGENT_FAILED;
+	int code;
+
+	run.loop = (struct sample_loop){ .options = &options->sampling,
+					 .result = &run.result,
+					 .signal_fd = -1,
+					 .ended_fd = -1 };
+	run.loop.signal_fd = sample_open_signals(err);
+	code = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
+	if (code) {
+		print_error(err);
+	} else {
+		say_ready(&run);
+		end = sample(&run);
+		end = stop(&run, end, err);
+	}
+	finish(&run);
+	return end;
+}
+
+void agent_close(struct agent *agent)
+{
+	close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
+	*agent = (struct agent){ 0 };
+}

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * Requests: OTLP's is a file of `export`; Pyroscope's and Parca's are JSON with a series for each
+ * service, whose samples are a pprof profile in base64.
+ */
+#include "agent/body.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/json_text.h"
+#include "export/resource.h"
+#include "export/samples.h"
+#include "export/service_pprof.h"
+
+const char *body_content_type(enum sink_kind kind)
+{
+	return kind == SINK_OTLP ? "application/x-protobuf" : "application/json";
+}
+
+const char *body_path(enum sink_kind kind, bool grpc)
+{
+	static const char *const paths[NR_SINKS] = {
+		[SINK_OTLP] = "/v1development/profiles",
+		[SINK_PYROSCOPE] = "/push.v1.PusherService/Push",
+		[SINK_PARCA] = "/api/profiles/writeraw",
+	};
+
+	if (grpc && kind == SINK_OTLP)
+		return "/opentelemetry.proto.collector.profiles.v1development.ProfilesService/Export";
+	return paths[kind];
+}
+
+static void put_base64(FILE *stream, const struct bytes *bytes)
+{
+	static const char digits[] =
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+	const unsigned char *data = (const unsigned char *)bytes->data;
+	uint32_t group;
+	size_t i, j, left;
+
+	for (i = 0; i < bytes->size; i += 3) {
+		left = bytes->size - i;
+		group = (uint32_t)data[i] << 16 | (left > 1 ? (uint32_t)data[i + 1] << 8 : 0) |
+			(left > 2 ? data[i + 2] : 0);
+		for (j = 0; j < 4; j++)
+			fputc(j > left ? '=' : digits[group >> (18 - 6 * j) & 63], stream);
+	}
+}
+
+/* One service as compressed pprof. */
+static int make_pprof(const struct samples *samples, const struct sample_service *service,
+		      struct bytes *ret)
+{
+	struct bytes plain = { 0 };
+	FILE *stream = open_memstream(&plain.data, &plain.size);
+	int code;
+
+	*ret = (struct bytes){ 0 };
+	if (!stream)
+		return -ENOMEM;
+	code = service_pprof_write(samples, service, stream);
+	if (fclose(stream))
+		code = -ENOMEM;
+	if (!code)
+		code = gzip_bytes(&plain, ret);
+	bytes_free(&plain);
+	return code;
+}
+
+static void put_label(FILE *stream, const char *key, const char *value, bool first)
+{
+	const char *at;
+
+	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
+	/* A label's name has no dots. */
+	for (at = key; *at; at++)
+		fputc(*at == '.' ? '_' : *at, stream);
+	fputs("\",\"value\":", stream);
+	json_text_string(stream, value);
+	fputc('}', stream);
+}
+
+static void put_labels(FILE *stream, const struct resource *resource)
+{
+	size_t i;
+
+	put_label(stream, "__name__", "process_cpu", true);
+	for (i = 0; i < resource->nr; i++)
+		put_label(stream, resource->all[i].key, resource->texts.all[resource->all[i].value],
+			  false);
+}
+
+static int put_series(FILE *stream, enum sink_kind kind, const struct samples *samples,
+		      const struct sample_service *service)
+{
+	struct resource resource;
+	struct bytes pprof = { 0 };
+	int code = resource_of(&resource, samples, service);
+
+	if (!code)
+		code = make_pprof(samples, service, &pprof);
+	if (!code) {
+		fputs(kind == SINK_PARCA ? "{\"labels\":{\"labels\":[" : "{\"labels\":[", stream);
+		put_labels(stream, &resource);
+		fputs(kind == SINK_PARCA ? "]},\"samples\":[{\"raw_profile\":\"" :
+					   "],\"samples\":[{\"rawProfile\":\"",
+		      stream);
+		put_base64(stream, &pprof);
+		fputs("\"}]}", stream);
+	}
+	bytes_free(&pprof);
+	resource_free(&resource);
+	return code;
+}
+
+static int put_push(FILE *stream, enum sink_kind kind, const struct profile *profile,
+		    const struct export_options *options, struct error *err)
+{
+	struct samples samples;
+	int code = samples_build(&samples, profile, options, err);
+	const char *separator = "";
+	size_t i;
+
+	fputs("{\"series\":[", stream);
+	for (i = 1; !code && i < samples.nr_services; i++) {
+		if (!samples.services[i].nr)
+			continue;
+		fputs(separator, stream);
+		separator = ",";
+		code = put_series(stream, kind, &samples, &samples.services[i]);
+		if (code)
+			error_errno(err, code, "%s", sink_words[kind]);
+	}
+	fputs("]}", stream);
+	samples_free(&samples);
+	return code;
+}
+
+int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
+	      struct bytes *ret, struct error *err)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
+	struct bytes plain = { 0 };
+	FILE *stream = open_memstream(&plain.data, &plain.size);
+	int code;
+
+	*ret = (struct bytes){ 0 };
+	if (!stream)
+		return error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (kind == SINK_OTLP)
+		code = export_find("otlp")->write(profile, &options, stream, err);
+	else
+		code = put_push(stream, kind, profile, &options, err);
+	if (fclose(stream) && !code)
+		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (!code && gzip_bytes(&plain, ret))
+		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	bytes_free(&plain);
+	return code;
+}

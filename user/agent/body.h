@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_BODY_H
+#define BPFPROFIL_BODY_H
+
+#include "agent/gzip.h"
+#include "agent/sink.h"
+
+/* A profile as the request that a backend of that kind takes, compressed. The caller frees *ret. */
+int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
+	      struct bytes *ret, struct error *err);
+
+const char *body_content_type(enum sink_kind kind);
+
+/* The path that a URL without one means. */
+const char *body_path(enum sink_kind kind, bool grpc);
+
+#endif

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_GZIP_H
+#define BPFPROFIL_GZIP_H
+
+#include <stddef.h>
+
+/* Bytes on the heap. */
+struct bytes {
+	char *data;
+	size_t size;
+};
+
+void bytes_free(struct bytes *bytes);
+
+/* By gzip. The caller frees *ret in either case. 0 or -ENOMEM. */
+int gzip_bytes(const struct bytes *from, struct bytes *ret);
+
+#endif

@@ -1,0 +1,463 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/http.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define CONNECT_MS 5000L
+#define REPLY_MAX (64 << 10) /* bytes: a backend has little to say */
+#define HEADERS_MAX 64
+#define GRPC_FRAME 5 /* bytes before a message: whether it is compressed, and its length */
+
+struct http {
+	struct http_options options;
+	CURL *curl;
+	char *url; /* as curl knows it */
+	char *name;
+	bool grpc;
+	atomic_bool stopped;
+	char trouble[CURL_ERROR_SIZE];
+	struct http_reply *reply; /* of the request under way */
+};
+
+static bool scheme_is(const char *url, const char *scheme)
+{
+	size_t length = strlen(scheme);
+
+	return !strncasecmp(url, scheme, length) && !strncmp(url + length, "://", 3);
+}
+
+static int parse_url(struct http *http, const char *url, struct error *err)
+{
+	static const char *const schemes[][2] = { { "grpc", "http" },
+						  { "grpcs", "https" },
+						  { "http", "http" },
+						  { "https", "https" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+		if (!scheme_is(url, schemes[i][0]))
+			continue;
+		http->grpc = i < 2;
+		if (asprintf(&http->url, "%s%s", schemes[i][1], strstr(url, "://")) < 0)
+			return error_errno(err, -ENOMEM, "URL");
+		return 0;
+	}
+	/* The path may be one that was not typed. */
+	return error_set(err, -EINVAL, "URL '%.*s...': neither http, https, grpc nor grpcs",
+			 (int)(strcspn(url, ":/") + 3 < 200 ? strcspn(url, ":/") : 200), url);
+}
+
+/* For messages: no user and no password. */
+static int name_url(struct http *http, struct error *err)
+{
+	CURLU *parts = curl_url();
+	char *text = NULL;
+	int code = -EINVAL;
+
+	if (parts && !curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
+	    !curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
+	    !curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
+	    !curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
+	    !curl_url_get(parts, CURLUPART_URL, &text, 0)) {
+		http->name = strdup(text);
+		code = http->name ? 0 : -ENOMEM;
+	}
+	curl_free(text);
+	curl_url_cleanup(parts);
+	return code ? error_set(err, code, "URL: it names no host") : 0;
+}
+
+static size_t take_body(char *data, size_t size, size_t nr, void *context)
+{
+	struct http *http = context;
+	struct bytes *body = &http->reply->body;
+	size_t room = REPLY_MAX - body->size, more = size * nr < room ? size * nr : room;
+
+	if (!body->data)
+		body->data = malloc(REPLY_MAX);
+	if (!body->data)
+		return 0;
+	memcpy(body->data + body->size, data, more);
+	body->size += more;
+	/* What is more than it may say ends the transfer. */
+	return more;
+}
+
+static bool header_is(const char *line, size_t length, const char *name, const char **ret_value)
+{
+	size_t of = strlen(name);
+
+	if (length <= of || strncasecmp(line, name, of) != 0 || line[of] != ':')
+		return false;
+	*ret_value = line + of + 1;
+	return true;
+}
+
+/* gRPC's message is percent-encoded. */
+static void take_message(const char *value, char why[256])
+{
+	unsigned int byte;
+	size_t used = 0;
+
+	for (value += strspn(value, " "); *value && used < 200; value++) {
+		if (*value == '%' && sscanf(value + 1, "%2x", &byte) == 1 && byte >= ' ' &&
+		    byte < 0x7f) {
+			why[used++] = (char)byte;
+			value += 2;
+		} else {
+			why[used++] = *value;
+		}
+	}
+	why[used] = '\0';
+}
+
+static size_t take_header(char *data, size_t size, size_t nr, void *context)
+{
+	struct http *http = context;
+	char line[256];
+	const char *value;
+
+	snprintf(line, sizeof(line), "%.*s", (int)(size * nr < 255 ? size * nr : 255), data);
+	line[strcspn(line, "\r\n")] = '\0';
+	if (header_is(line, strlen(line), "retry-after", &value))
+		http->reply->retry_after_s = (uint64_t)strtoul(value, NULL, 10);
+	else if (header_is(line, strlen(line), "grpc-status", &value))
+		http->reply->grpc = strtol(value, NULL, 10);
+	else if (header_is(line, strlen(line), "grpc-message", &value))
+		take_message(value, http->reply->why);
+	return size * nr;
+}
+
+static int look(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_off_t d)
+{
+	const struct http *http = context;
+
+	(void)a, (void)b, (void)c, (void)d;
+	return atomic_load(&http->stopped);
+}
+
+static void set_options(struct http *http)
+{
+	const struct http_options *options = &http->options;
+	CURL *curl = http->curl;
+
+	curl_easy_setopt(curl, CURLOPT_URL, http->url);
+	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
+	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->trouble);
+	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
+	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
+	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
+	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+	if (options->ca)
+		curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca);
+	if (options->certificate)
+		curl_easy_setopt(curl, CURLOPT_SSLCERT, options->certificate);
+	if (options->key)
+		curl_easy_setopt(curl, CURLOPT_SSLKEY, options->key);
+	if (!http->grpc)
+		return;
+	/* curl 7.88 breaks the framing of the second request over one such connection. */
+	curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
+			 scheme_is(http->url, "https") ? CURL_HTTP_VERSION_2TLS :
+							 CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+}
+
+static int copy(const char **text)
+{
+	if (*text)
+		*text = strdup(*text);
+	return *text ? 0 : -ENOMEM;
+}
+
+static int copy_headers(struct http_options *options)
+{
+	char *const *from = options->headers;
+	char **to = NULL;
+	size_t nr = 0, i;
+	int code = 0;
+
+	if (!from)
+		return 0;
+	while (from[nr])
+		nr++;
+	to = calloc(nr + 1, sizeof(*to));
+	options->headers = to;
+	for (i = 0; to && i < nr; i++) {
+		to[i] = strdup(from[i]);
+		if (!to[i])
+			code = -ENOMEM;
+	}
+	return to ? code : -ENOMEM;
+}
+
+/* All of them also after a failure, so that none is freed that is not ours. */
+static int copy_options(struct http_options *options)
+{
+	const char **texts[] = { &options->ca, &options->certificate, &options->key,
+				 &options->headers_file, &options->token_file };
+	int code = copy_headers(options);
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i] && copy(texts[i]))
+			code = -ENOMEM;
+	return code;
+}
+
+static void free_options(struct http_options *options)
+{
+	const char *texts[] = { options->ca, options->certificate, options->key,
+				options->headers_file, options->token_file };
+	size_t i;
+
+	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		free((char *)texts[i]);
+	for (i = 0; options->headers && options->headers[i]; i++)
+		free(options->headers[i]);
+	free((char **)options->headers);
+}
+
+int http_open(const struct http_options *options, const char *url, struct http **ret,
+	      struct error *err)
+{
+	struct http *http = calloc(1, sizeof(*http));
+	int code;
+
+	*ret = http;
+	if (!http)
+		return error_errno(err, -ENOMEM, "URL");
+	http->options = *options;
+	if (copy_options(&http->options))
+		return error_errno(err, -ENOMEM, "URL");
+	code = parse_url(http, url, err);
+	if (!code)
+		code = name_url(http, err);
+	if (code)
+		return code;
+	http->curl = curl_easy_init();
+	if (!http->curl)
+		return error_errno(err, -ENOMEM, "URL");
+	set_options(http);
+	return 0;
+}
+
+void http_close(struct http *http)
+{
+	if (!http)
+		return;
+	curl_easy_cleanup(http->curl);
+	free_options(&http->options);
+	free(http->url);
+	free(http->name);
+	free(http);
+}
+
+const char *http_name(const struct http *http)
+{
+	return http->name;
+}
+
+void http_stop(struct http *http)
+{
+	atomic_store(&http->stopped, true);
+}
+
+/* -ENOMEM: the list is as it was. */
+static int add_header(struct curl_slist **list, const char *text)
+{
+	struct curl_slist *longer = curl_slist_append(*list, text);
+
+	if (!longer)
+		return -ENOMEM;
+	*list = longer;
+	return 0;
+}
+
+/* Each line of a file as a header, after a prefix. A file that is not there is why. */
+static int add_file(struct curl_slist **list, const char *path, const char *prefix, char why[256])
+{
+	cleanup_file FILE *file = fopen(path, "re");
+	char line[8192], header[8300];
+	size_t nr = 0;
+
+	if (!file) {
+		snprintf(why, 256, "%.180s: %s", path, strerror(errno));
+		return -ENOENT;
+	}
+	while (fgets(line, sizeof(line), file) && nr++ < HEADERS_MAX) {
+		line[strcspn(line, "\r\n")] = '\0';
+		if (!*line || *line == '#')
+			continue;
+		snprintf(header, sizeof(header), "%s%s", prefix, line);
+		if (add_header(list, header))
+			return -ENOMEM;
+	}
+	explicit_bzero(line, sizeof(line));
+	explicit_bzero(header, sizeof(header));
+	return 0;
+}
+
+static int make_headers(const struct http *http, const char *content_type, struct curl_slist **list,
+			char why[256])
+{
+	const struct http_options *options = &http->options;
+	char type[128];
+	size_t i;
+	int code;
+
+	snprintf(type, sizeof(type), "Content-Type: %s", content_type);
+	code = add_header(list, type);
+	if (!code && http->grpc)
+		code = add_header(list, "te: trailers") | add_header(list, "grpc-encoding: gzip") |
+		       add_header(list, "grpc-accept-encoding: identity");
+	else if (!code)
+		code = add_header(list, "Content-Encoding: gzip");
+	/* Not to wait a second for the leave to send. */
+	if (!code)
+		code = add_header(list, "Expect:");
+	for (i = 0; !code && options->headers && options->headers[i]; i++)
+		code = add_header(list, options->headers[i]);
+	if (!code && options->headers_file)
+		code = add_file(list, options->headers_file, "", why);
+	if (!code && options->token_file)
+		code = add_file(list, options->token_file, "Authorization: Bearer ", why);
+	return code;
+}
+
+/* gRPC's codes that its book calls transient. */
+static bool is_transient(long status)
+{
+	return status == 1 || status == 4 || status == 8 || status == 10 || status == 11 ||
+	       status == 14 || status == 15;
+}
+
+static void judge_grpc(struct http_reply *reply)
+{
+	char said[160];
+
+	if (reply->grpc == 0) {
+		reply->outcome = HTTP_DONE;
+		reply->why[0] = '\0';
+		return;
+	}
+	snprintf(said, sizeof(said), "%.150s", reply->why);
+	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
+		 *said ? ": " : "", said);
+	reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
+}
+
+static void judge(const struct http *http, struct http_reply *reply)
+{
+	if (http->grpc && reply->code == 200) {
+		judge_grpc(reply);
+		return;
+	}
+	snprintf(reply->why, sizeof(reply->why), "HTTP %ld", reply->code);
+	if (reply->code >= 200 && reply->code < 300 && !http->grpc) {
+		reply->outcome = HTTP_DONE;
+		reply->why[0] = '\0';
+	} else if (reply->code == 413) {
+		reply->outcome = HTTP_TOO_LARGE;
+	} else if (reply->code == 429 || (reply->code >= 502 && reply->code <= 504)) {
+		reply->outcome = HTTP_RETRY;
+	} else {
+		reply->outcome = HTTP_REFUSED;
+		if (reply->code >= 300 && reply->code < 400)
+			snprintf(reply->why, sizeof(reply->why),
+				 "HTTP %ld: redirects are not followed", reply->code);
+	}
+}
+
+/* What a certificate or the address says is as it is until someone mends it, and someone may. */
+static void fail(const struct http *http, CURLcode code, struct http_reply *reply)
+{
+	reply->outcome = HTTP_RETRY;
+	reply->code = 0;
+	snprintf(reply->why, sizeof(reply->why), "%.240s",
+		 http->trouble[0] ? http->trouble : curl_easy_strerror(code));
+}
+
+static int frame(const struct bytes *body, struct bytes *ret)
+{
+	uint32_t length = (uint32_t)body->size;
+	unsigned char head[GRPC_FRAME] = { 1, (unsigned char)(length >> 24),
+					   (unsigned char)(length >> 16),
+					   (unsigned char)(length >> 8), (unsigned char)length };
+
+	ret->size = body->size + GRPC_FRAME;
+	ret->data = malloc(ret->size);
+	if (!ret->data)
+		return -ENOMEM;
+	memcpy(ret->data, head, GRPC_FRAME);
+	memcpy(ret->data + GRPC_FRAME, body->data, body->size);
+	return 0;
+}
+
+/* The reply's message, which we asked not to be compressed. */
+static void unframe(struct bytes *body)
+{
+	if (body->size < GRPC_FRAME || body->data[0]) {
+		body->size = 0;
+		return;
+	}
+	body->size -= GRPC_FRAME;
+	memmove(body->data, body->data + GRPC_FRAME, body->size);
+}
+
+static void perform(struct http *http, const struct bytes *body, struct curl_slist *headers,
+		    struct http_reply *reply)
+{
+	CURLcode code;
+
+	http->reply = reply;
+	http->trouble[0] = '\0';
+	curl_easy_setopt(http->curl, CURLOPT_POST, 1L);
+	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body->data);
+	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
+	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+	code = curl_easy_perform(http->curl);
+	curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply->code);
+	/* It may have closed the connection after it said all there is to say. */
+	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
+		fail(http, code, reply);
+	else
+		judge(http, reply);
+	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
+	if (http->grpc)
+		unframe(&reply->body);
+}
+
+void http_post(struct http *http, const char *content_type, const struct bytes *body,
+	       struct http_reply *reply)
+{
+	struct curl_slist *headers = NULL;
+	struct bytes framed = { 0 };
+	int code;
+
+	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? 2 : 0 };
+	code = make_headers(http, http->grpc ? "application/grpc" : content_type, &headers,
+			    reply->why);
+	if (!code && http->grpc)
+		code = frame(body, &framed);
+	if (!code)
+		perform(http, http->grpc ? &framed : body, headers, reply);
+	else if (!reply->why[0])
+		snprintf(reply->why, sizeof(reply->why), "%s", strerror(-code));
+	bytes_free(&framed);
+	curl_slist_free_all(headers);
+}

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/pending.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "profile/profile_io.h"
+#include "profile/profile_merge.h"
+
+#define MINUTE_NS UINT64_C(60000000000)
+
+static int write_all(int fd, const struct bytes *bytes)
+{
+	size_t done = 0;
+	ssize_t wrote;
+
+	for (; done < bytes->size; done += (size_t)wrote) {
+		wrote = write(fd, bytes->data + done, bytes->size - done);
+		if (wrote <= 0)
+			return -ENOSPC;
+	}
+	return lseek(fd, 0, SEEK_SET) ? -EIO : 0;
+}
+
+int pending_read(const struct pending_part *part, struct profile **ret, struct error *err)
+{
+	int fd = memfd_create("pending", MFD_CLOEXEC), code;
+	struct input *in;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "pending");
+	code = write_all(fd, &part->bytes);
+	if (code) {
+		close(fd);
+		return error_errno(err, code, "pending");
+	}
+	code = input_open_fd(fd, "pending", &in, err);
+	if (code)
+		return code;
+	code = profile_read(in, ret, err);
+	input_close(in);
+	return code;
+}
+
+static int make_part(const struct profile *profile, struct pending_part *part, struct error *err)
+{
+	struct bytes plain = { 0 };
+	FILE *stream = open_memstream(&plain.data, &plain.size);
+	int code;
+
+	*part = (struct pending_part){ .ticks = profile->ticks.total,
+				       .duration_ns = profile->duration_ns };
+	if (!stream)
+		return error_errno(err, -ENOMEM, "pending");
+	code = profile_write(profile, stream, err);
+	if (fclose(stream) && !code)
+		code = error_errno(err, -ENOMEM, "pending");
+	if (!code && gzip_bytes(&plain, &part->bytes))
+		code = error_errno(err, -ENOMEM, "pending");
+	bytes_free(&plain);
+	return code;
+}
+
+static int insert(struct pending *pending, size_t at, struct pending_part *part)
+{
+	if (grow((void **)&pending->parts, &pending->room, pending->nr + 1,
+		 sizeof(*pending->parts)))
+		return -ENOMEM;
+	memmove(&pending->parts[at + 1], &pending->parts[at],
+		(pending->nr - at) * sizeof(*pending->parts));
+	pending->parts[at] = *part;
+	pending->nr++;
+	pending->bytes += part->bytes.size;
+	pending->ticks += part->ticks;
+	*part = (struct pending_part){ 0 };
+	return 0;
+}
+
+static struct pending_part take(struct pending *pending, size_t at)
+{
+	struct pending_part part = pending->parts[at];
+
+	pending->nr--;
+	memmove(&pending->parts[at], &pending->parts[at + 1],
+		(pending->nr - at) * sizeof(*pending->parts));
+	pending->bytes -= part.bytes.size;
+	pending->ticks -= part.ticks;
+	return part;
+}
+
+/* The oldest two neighbours that are within the time together, but the youngest; nr: there are none. */
+static size_t find_pair(const struct pending *pending, uint64_t most_ns)
+{
+	size_t i;
+
+	for (i = 0; i + 2 < pending->nr; i++)
+		if (pending->parts[i].duration_ns + pending->parts[i + 1].duration_ns <= most_ns)
+			return i;
+	return pending->nr;
+}
+
+static size_t choose_pair(const struct pending *pending)
+{
+	size_t at = find_pair(pending, 10 * MINUTE_NS);
+
+	if (at == pending->nr)
+		at = find_pair(pending, 60 * MINUTE_NS);
+	return at == pending->nr ? 0 : at;
+}
+
+static int add_up(const struct pending_part *a, const struct pending_part *b,
+		  struct pending_part *sum, struct error *err)
+{
+	const struct pending_part *parts[] = { a, b };
+	struct profile_merger merger = { 0 };
+	struct profile *profile = NULL;
+	size_t i;
+	int code = 0;
+
+	for (i = 0; !code && i < 2; i++) {
+		code = pending_read(parts[i], &profile, err);
+		if (!code)
+			code = profile_merger_add(&merger, profile, "pending", err);
+	}
+	profile = NULL;
+	if (!code)
+		code = profile_merger_finish(&merger, &profile, err);
+	profile_merger_free(&merger);
+	if (!code)
+		code = make_part(profile, sum, err);
+	profile_free(profile);
+	return code;
+}
+
+/* Neither is gone before their sum is there. */
+static int merge(struct pending *pending, size_t at, struct error *err)
+{
+	struct pending_part sum = { 0 }, old;
+	int code = add_up(&pending->parts[at], &pending->parts[at + 1], &sum, err);
+
+	if (code) {
+		bytes_free(&sum.bytes);
+		return code;
+	}
+	old = take(pending, at);
+	bytes_free(&old.bytes);
+	old = take(pending, at);
+	bytes_free(&old.bytes);
+	pending->merged++;
+	return insert(pending, at, &sum);
+}
+
+/* What cannot be added up, such as ticks of another mode, must not outgrow the cap either. */
+static void drop_oldest(struct pending *pending)
+{
+	struct pending_part part = take(pending, 0);
+
+	pending->lost += part.ticks;
+	bytes_free(&part.bytes);
+}
+
+int pending_add(struct pending *pending, const struct profile *profile, struct error *err)
+{
+	struct pending_part part;
+	int code = make_part(profile, &part, err);
+
+	if (!code && insert(pending, pending->nr, &part))
+		code = error_errno(err, -ENOMEM, "pending");
+	bytes_free(&part.bytes);
+	if (code)
+		pending->lost += profile->ticks.total;
+	while (!code && pending->bytes > pending->cap && pending->nr > 1) {
+		code = merge(pending, choose_pair(pending), err);
+		if (code)
+			drop_oldest(pending);
+	}
+	return code;
+}
+
+struct pending_part pending_take(struct pending *pending)
+{
+	return take(pending, 0);
+}
+
+struct pending_part pending_take_newest(struct pending *pending)
+{
+	return take(pending, pending->nr - 1);
+}
+
+int pending_put_back(struct pending *pending, struct pending_part *part)
+{
+	return insert(pending, 0, part);
+}
+
+void pending_free(struct pending *pending)
+{
+	size_t i;
+
+	for (i = 0; i < pending->nr; i++)
+		bytes_free(&pending->parts[i].bytes);
+	free(pending->parts);
+	*pending = (struct pending){ 0 };
+}

@@ -1,0 +1,429 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/sink.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "agent/body.h"
+#include "agent/chance.h"
+#include "agent/pending.h"
+#include "base/file.h"
+#include "base/util.h"
+#include "otlp.pb-c.h"
+#include "profile/profile_io.h"
+#include "record/output.h"
+
+const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
+					   [SINK_OTLP] = "otlp",
+					   [SINK_PYROSCOPE] = "pyroscope",
+					   [SINK_PARCA] = "parca" };
+
+#define MS_NS UINT64_C(1000000)
+#define SECOND_NS (1000 * MS_NS)
+#define CLOSING_WAIT_NS (SECOND_NS / 2)
+
+struct sink {
+	struct sink_options options;
+	char *name;
+	struct http *http; /* NULL: a folder */
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* of what stands below */
+	pthread_cond_t more; /* to do, or closing */
+	struct pending pending;
+	struct sink_counts counts;
+	size_t under_way; /* 1: a profile that is not among the pending */
+	uint64_t under_way_ticks;
+	bool closing;
+	uint64_t until_ns; /* closing: the last moment for another try */
+};
+
+/* What a delivery came to. */
+struct delivery {
+	enum http_outcome outcome;
+	uint64_t retry_after_s;
+	uint64_t rejected; /* of its profiles, by a backend that took the others */
+	size_t bytes;
+	char why[256];
+};
+
+/* --- one delivery, without the lock --- */
+
+static void refuse(struct delivery *delivery, const struct error *err)
+{
+	delivery->outcome = HTTP_REFUSED;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err->text);
+}
+
+/* Named by when its ticks began; of two of one second the later one has a number. */
+static void write_file(struct sink *sink, const struct profile *profile, struct delivery *delivery)
+{
+	char path[PATH_MAX], time[32] = "";
+	struct error err = { 0 };
+	struct output *out;
+	unsigned int i;
+	int code = -EEXIST;
+
+	snprintf(time, sizeof(time), "%.20s", profile->started ? profile->started : "");
+	for (i = 0; i < 100; i++) {
+		snprintf(path, sizeof(path), "%s/bpfprofil-%s%s%.0u.json.gz", sink->options.where,
+			 time, i ? "-" : "", i);
+		if (access(path, F_OK))
+			break;
+	}
+	code = output_open_as(path, OUTPUT_CONFIDENTIAL, &out, &err);
+	if (!code) {
+		code = profile_write(profile, output_stream(out), &err);
+		code = output_finish(out, code, &err);
+	}
+	delivery->outcome = code ? HTTP_RETRY : HTTP_DONE;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
+}
+
+/* A backend may have taken a part: it is never sent again, and the rest is lost. */
+static void judge_answer(const struct sink *sink, const struct http_reply *reply,
+			 struct delivery *delivery)
+{
+	Otlp__Response *answer;
+
+	if (sink->options.kind != SINK_OTLP || delivery->outcome != HTTP_DONE || !reply->body.size)
+		return;
+	answer = otlp__response__unpack(NULL, reply->body.size, (uint8_t *)reply->body.data);
+	if (!answer)
+		return;
+	if (answer->partial_success && answer->partial_success->rejected_profiles > 0) {
+		delivery->rejected = (uint64_t)answer->partial_success->rejected_profiles;
+		snprintf(delivery->why, sizeof(delivery->why), "%.250s",
+			 answer->partial_success->error_message);
+	}
+	otlp__response__free_unpacked(answer, NULL);
+}
+
+static void post(struct sink *sink, const struct profile *profile, enum export_detail detail,
+		 struct delivery *delivery)
+{
+	struct http_reply reply = { 0 };
+	struct error err = { 0 };
+	struct bytes body;
+
+	if (body_make(sink->options.kind, profile, detail, &body, &err)) {
+		refuse(delivery, &err);
+	} else {
+		http_post(sink->http, body_content_type(sink->options.kind), &body, &reply);
+		delivery->outcome = reply.outcome;
+		delivery->retry_after_s = reply.retry_after_s;
+		delivery->bytes += body.size;
+		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
+		judge_answer(sink, &reply, delivery);
+	}
+	bytes_free(&reply.body);
+	bytes_free(&body);
+}
+
+static void deliver(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+
+	*delivery = (struct delivery){ 0 };
+	if (pending_read(part, &profile, &err)) {
+		refuse(delivery, &err);
+		return;
+	}
+	if (!sink->http)
+		write_file(sink, profile, delivery);
+	else
+		post(sink, profile, sink->options.detail, delivery);
+	/* Coarser places take less; a function is the coarsest. */
+	if (delivery->outcome == HTTP_TOO_LARGE && sink->options.detail != EXPORT_FUNCTION)
+		post(sink, profile, EXPORT_FUNCTION, delivery);
+	profile_free(profile);
+}
+
+/* --- the thread; with the lock --- */
+
+static void wait_until(struct sink *sink, uint64_t due_ns)
+{
+	struct timespec due = { .tv_sec = (time_t)(due_ns / SECOND_NS),
+				.tv_nsec = (long)(due_ns % SECOND_NS) };
+
+	bool closing = sink->closing;
+
+	while (monotonic_ns() < due_ns && sink->closing == closing)
+		if (pthread_cond_timedwait(&sink->more, &sink->lock, &due))
+			break;
+}
+
+/* The delay before the next try, and by chance up to half more; the one after that is half as long again. */
+static void wait_for_retry(struct sink *sink, const struct delivery *delivery, uint64_t *delay_ns)
+{
+	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2), asked = delivery->retry_after_s;
+
+	if (asked && asked < 3600 && asked * SECOND_NS > wait_ns)
+		wait_ns = asked * SECOND_NS;
+	/* At the end there is little time for several. */
+	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
+		wait_ns = CLOSING_WAIT_NS;
+	*delay_ns = *delay_ns / 2 * 3;
+	if (*delay_ns > sink->options.retry_most_ns)
+		*delay_ns = sink->options.retry_most_ns;
+	wait_until(sink, monotonic_ns() + wait_ns);
+}
+
+static void say_trouble(struct sink *sink, const struct delivery *delivery, uint64_t ticks)
+{
+	if (delivery->outcome == HTTP_DONE && sink->counts.failing)
+		print_message(NULL, "agent: %s: delivered again", sink->name);
+	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
+		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
+	else if (delivery->outcome > HTTP_RETRY)
+		print_message(NULL, "agent: %s: %s; %" PRIu64 " ticks are not delivered",
+			      sink->name, delivery->why, ticks);
+	if (delivery->rejected)
+		print_message(NULL, "agent: %s: %" PRIu64 " profiles were rejected: %s", sink->name,
+			      delivery->rejected, delivery->why);
+	sink->counts.failing = delivery->outcome != HTTP_DONE;
+}
+
+static void count(struct sink *sink, const struct delivery *delivery, uint64_t ticks)
+{
+	sink->counts.requests++;
+	sink->counts.bytes += delivery->bytes;
+	sink->counts.retries += delivery->outcome == HTTP_RETRY;
+	if (delivery->outcome > HTTP_RETRY)
+		sink->counts.lost += ticks;
+	sink->counts.rejected += delivery->rejected;
+	if (delivery->outcome != HTTP_DONE)
+		return;
+	sink->counts.profiles++;
+	sink->counts.ticks += ticks;
+	sink->counts.last_success = time(NULL);
+}
+
+static bool is_over(const struct sink *sink)
+{
+	return sink->closing && (!sink->pending.nr || monotonic_ns() >= sink->until_ns);
+}
+
+static void work(struct sink *sink, uint64_t *delay_ns)
+{
+	struct pending_part part = pending_take(&sink->pending);
+	struct delivery delivery;
+
+	sink->under_way = 1;
+	sink->under_way_ticks = part.ticks;
+	pthread_mutex_unlock(&sink->lock);
+	deliver(sink, &part, &delivery);
+	pthread_mutex_lock(&sink->lock);
+	sink->under_way = 0;
+	sink->under_way_ticks = 0;
+	say_trouble(sink, &delivery, part.ticks);
+	count(sink, &delivery, part.ticks);
+	if (delivery.outcome != HTTP_RETRY) {
+		*delay_ns = sink->options.retry_ns;
+	} else {
+		if (pending_put_back(&sink->pending, &part))
+			sink->counts.lost += part.ticks;
+		wait_for_retry(sink, &delivery, delay_ns);
+	}
+	bytes_free(&part.bytes);
+}
+
+static void *run(void *context)
+{
+	struct sink *sink = context;
+	uint64_t delay_ns = sink->options.retry_ns;
+
+	pthread_mutex_lock(&sink->lock);
+	while (!is_over(sink)) {
+		if (sink->pending.nr)
+			work(sink, &delay_ns);
+		else
+			pthread_cond_wait(&sink->more, &sink->lock);
+	}
+	pthread_mutex_unlock(&sink->lock);
+	return NULL;
+}
+
+/* --- what others call --- */
+
+static bool has_path(const char *url)
+{
+	const char *host = strstr(url, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
+
+	return slash && slash[1];
+}
+
+/* A URL with a path is respected as it is. */
+static int open_url(struct sink *sink, struct error *err)
+{
+	const char *where = sink->options.where;
+	bool grpc = !strncasecmp(where, "grpc", 4);
+	cleanup_free char *url = NULL;
+	size_t length = strlen(where);
+	int code;
+
+	if (grpc && sink->options.kind != SINK_OTLP)
+		return error_set(err, -EINVAL, "--%s '%.200s': grpc is for --otlp",
+				 sink_words[sink->options.kind], where);
+	while (length && where[length - 1] == '/')
+		length--;
+	if (asprintf(&url, "%.*s%s", (int)length, where,
+		     has_path(where) ? "" : body_path(sink->options.kind, grpc)) < 0) {
+		url = NULL;
+		return error_errno(err, -ENOMEM, "agent");
+	}
+	code = http_open(&sink->options.http, url, &sink->http, err);
+	if (!code && asprintf(&sink->name, "%s %s", sink_words[sink->options.kind],
+			      http_name(sink->http)) < 0) {
+		sink->name = NULL;
+		code = error_errno(err, -ENOMEM, "agent");
+	}
+	return code;
+}
+
+static int open_folder(struct sink *sink, struct error *err)
+{
+	char path[PATH_MAX];
+	int code;
+
+	snprintf(path, sizeof(path), "%s/bpfprofil.json.gz", sink->options.where);
+	code = output_check(path, err);
+	if (code)
+		return code;
+	if (asprintf(&sink->name, "dir %s", sink->options.where) >= 0)
+		return 0;
+	sink->name = NULL;
+	return error_errno(err, -ENOMEM, "agent");
+}
+
+static int start(struct sink *sink, struct error *err)
+{
+	pthread_condattr_t attributes;
+	int code;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&sink->more, &attributes);
+	pthread_condattr_destroy(&attributes);
+	pthread_mutex_init(&sink->lock, NULL);
+	code = pthread_create(&sink->thread, NULL, run, sink);
+	sink->has_thread = !code;
+	return code ? error_errno(err, -code, "agent: thread") : 0;
+}
+
+int sink_open(const struct sink_options *options, struct sink **ret, struct error *err)
+{
+	struct sink *sink = calloc(1, sizeof(*sink));
+	int code;
+
+	*ret = sink;
+	if (!sink)
+		return error_errno(err, -ENOMEM, "agent");
+	sink->options = *options;
+	sink->options.where = strdup(options->where);
+	if (!sink->options.where)
+		return error_errno(err, -ENOMEM, "agent");
+	sink->pending.cap = options->cap;
+	code = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
+	return code ? code : start(sink, err);
+}
+
+void sink_put(struct sink *sink, const struct profile *profile)
+{
+	struct error err = { 0 };
+
+	pthread_mutex_lock(&sink->lock);
+	if (pending_add(&sink->pending, profile, &err))
+		print_message(NULL, "agent: %s: %s", sink->name, err.text);
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+}
+
+void sink_count(struct sink *sink, struct sink_counts *ret)
+{
+	pthread_mutex_lock(&sink->lock);
+	*ret = sink->counts;
+	ret->lost += sink->pending.lost;
+	ret->pending = sink->pending.nr + sink->under_way;
+	ret->pending_bytes = sink->pending.bytes;
+	ret->pending_ticks = sink->pending.ticks + sink->under_way_ticks;
+	ret->merged = sink->pending.merged;
+	pthread_mutex_unlock(&sink->lock);
+}
+
+const char *sink_name(const struct sink *sink)
+{
+	return sink->name;
+}
+
+/* No request begins after patience; one that is under way gets another time to end. */
+static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
+{
+	struct timespec due;
+	uint64_t until = monotonic_ns() + patience_ns;
+
+	pthread_mutex_lock(&sink->lock);
+	sink->closing = true;
+	sink->until_ns = until;
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	until += end_ns;
+	due.tv_sec = (time_t)(until / SECOND_NS);
+	due.tv_nsec = (long)(until % SECOND_NS);
+	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
+		return;
+	if (sink->http)
+		http_stop(sink->http);
+	pthread_mutex_lock(&sink->lock);
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	pthread_join(sink->thread, NULL);
+}
+
+bool sink_inherit(struct sink *sink, struct sink *before)
+{
+	struct pending_part part;
+
+	if (strcmp(sink->name, before->name) != 0)
+		return false;
+	/* What it has just sent would be sent twice. */
+	stop(before, 0, before->options.http.timeout_ms * MS_NS);
+	before->has_thread = false;
+	pthread_mutex_lock(&sink->lock);
+	sink->counts = before->counts;
+	sink->pending.lost += before->pending.lost;
+	while (before->pending.nr) {
+		part = pending_take_newest(&before->pending);
+		if (pending_put_back(&sink->pending, &part))
+			sink->counts.lost += part.ticks;
+		bytes_free(&part.bytes);
+	}
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	return true;
+}
+
+void sink_close(struct sink *sink, uint64_t patience_ns)
+{
+	if (!sink)
+		return;
+	if (sink->has_thread)
+		stop(sink, patience_ns, 0);
+	if (sink->pending.nr)
+		print_message(NULL,
+			      "agent: %s: %" PRIu64 " ticks in %zu profiles are not delivered",
+			      sink->name, sink->pending.ticks, sink->pending.nr);
+	http_close(sink->http);
+	pending_free(&sink->pending);
+	free((char *)sink->options.where);
+	free(sink->name);
+	free(sink);
+}

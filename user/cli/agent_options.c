@@ -1,0 +1,406 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "cli/agent_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define INTERVAL_NS UINT64_C(60000000000)
+#define RETRY_NS UINT64_C(5000000000)
+#define RETRY_MOST_NS UINT64_C(30000000000)
+#define TIMEOUT_MS 10000
+#define PENDING (UINT64_C(8) << 20)
+#define PENDING_MIN (64 << 10)
+
+static int set_sink(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	struct sink_word word = { .where = value };
+
+	while (strcmp(sink_words[word.kind], opt->name) != 0)
+		word.kind++;
+	if (!*value)
+		return opt_bad(opt, value, err, "must not be empty");
+	if (grow((void **)&arguments->words, &arguments->room_words, arguments->nr_words + 1,
+		 sizeof(*arguments->words)))
+		return error_errno(err, -ENOMEM, "agent");
+	arguments->words[arguments->nr_words++] = word;
+	return 0;
+}
+
+static int set_timeout(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *timeout_ms = field, ns;
+
+	if (parse_duration(value, &ns) || ns < 1000000 || ns / 1000000 > INT_MAX)
+		return opt_bad(opt, value, err, "must be a time like 10, 500ms or 1m");
+	*timeout_ms = ns / 1000000;
+	return 0;
+}
+
+static int set_pending(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *bytes = field, typed;
+
+	if (parse_size(value, &typed) || typed < PENDING_MIN || typed > UINT64_C(1) << 40)
+		return opt_bad(opt, value, err, "must be a size of at least 64K, like 8M");
+	*bytes = typed;
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct agent_arguments, member)
+#define URL_SINK(kind, meaning)                                                                    \
+	{                                                                                          \
+		.name = kind, .arg = "URL", .help = meaning, .set = set_sink                       \
+	}
+
+static const char *const details[] = { "address", "line", "function", NULL };
+
+const struct opt agent_sink_opts[] = {
+	{ .name = "dir",
+	  .arg = "DIR",
+	  .value = VALUE_DIR,
+	  .help = "a profile as `attach` writes it, compressed, in this folder; all sinks may repeat",
+	  .set = set_sink },
+	URL_SINK("otlp", "OpenTelemetry's profiles: http, https, grpc or grpcs"),
+	URL_SINK("pyroscope", "Pyroscope: http or https"),
+	URL_SINK("parca", "Parca: http or https"),
+	{ 0 }
+};
+
+const struct opt agent_delivery_opts[] = {
+	{ .name = "detail",
+	  .arg = "WHAT",
+	  .help = "how fine a place is: address, line or function",
+	  .fallback = "function",
+	  .set = opt_set_word,
+	  .words = details,
+	  .field = FIELD(detail) },
+	{ .name = "pending",
+	  .arg = "SIZE",
+	  .help = "what may wait for each sink; beyond it the oldest profiles are added up",
+	  .fallback = "8M",
+	  .set = set_pending,
+	  .field = FIELD(pending) },
+	{ .name = "timeout",
+	  .arg = "T",
+	  .help = "the longest that a request may take",
+	  .fallback = "10",
+	  .set = set_timeout,
+	  .field = FIELD(http.timeout_ms) },
+	{ .name = "headers-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "more headers of requests, as \"Name: value\" in each line; read for each",
+	  .set = opt_set_string,
+	  .field = FIELD(http.headers_file) },
+	{ .name = "token-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "a bearer token, likewise",
+	  .set = opt_set_string,
+	  .field = FIELD(http.token_file) },
+	{ .name = "ca",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "who may vouch for a backend",
+	  .fallback = "those that this host trusts",
+	  .set = opt_set_string,
+	  .field = FIELD(http.ca) },
+	{ .name = "cert",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "our own certificate",
+	  .set = opt_set_string,
+	  .field = FIELD(http.certificate) },
+	{ .name = "key",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "and its key",
+	  .set = opt_set_string,
+	  .field = FIELD(http.key) },
+	{ 0 }
+};
+
+const struct opt agent_config_opts[] = { { .name = "config",
+					   .arg = "FILE",
+					   .value = VALUE_FILE,
+					   .help = "options as \"name = value\" in each line; read "
+						   "again after SIGHUP",
+					   .set = opt_set_string,
+					   .field = FIELD(config) },
+					 { 0 } };
+
+void agent_arguments_init(struct agent_arguments *arguments)
+{
+	struct sampling_options *sampling = &arguments->agent.sampling;
+
+	*arguments = (struct agent_arguments){ .pending = PENDING, .detail = EXPORT_FUNCTION };
+	sampling_options_init(sampling);
+	sampling->interval_ns = INTERVAL_NS;
+	sampling->mode = MODE_SPLIT;
+	sampling->split = SPLIT_CGROUP;
+	sampling->budget_percent = 0.1;
+	arguments->http.timeout_ms = TIMEOUT_MS;
+}
+
+void agent_arguments_free(struct agent_arguments *arguments)
+{
+	size_t i;
+
+	for (i = 0; i < arguments->nr_kept; i++)
+		free(arguments->kept[i]);
+	free(arguments->kept);
+	free(arguments->headers);
+	free(arguments->words);
+	free(arguments->agent.sinks);
+	sampling_options_free(&arguments->agent.sampling);
+}
+
+char *agent_keep(struct agent_arguments *arguments, const char *text)
+{
+	char *copy;
+
+	if (grow((void **)&arguments->kept, &arguments->room_kept, arguments->nr_kept + 1,
+		 sizeof(*arguments->kept)))
+		return NULL;
+	copy = strdup(text);
+	if (copy)
+		arguments->kept[arguments->nr_kept++] = copy;
+	return copy;
+}
+
+/* --- a file --- */
+
+static char *trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+/* "name = value" or "name", as an option that was typed. */
+static int read_line(const struct command *command, struct agent_arguments *arguments, char *line,
+		     struct error *err)
+{
+	char *equals = strchr(line, '='), *typed = NULL, *kept;
+	char *argv[] = { (char *)command->name, NULL, NULL };
+	struct opts_parsed parsed;
+	int code;
+
+	if (equals)
+		*equals = '\0';
+	code = equals ? asprintf(&typed, "--%s=%s", trim(line), trim(equals + 1)) :
+			asprintf(&typed, "--%s", trim(line));
+	kept = code < 0 ? NULL : agent_keep(arguments, typed);
+	if (code >= 0)
+		free(typed);
+	if (!kept)
+		return error_errno(err, -ENOMEM, "agent");
+	argv[1] = kept;
+	code = opts_parse(command, 2, argv, arguments, &parsed, err);
+	if (!code && (parsed.help || parsed.version || parsed.first != 2))
+		code = error_set(err, -EINVAL, "'%.200s': no option", line);
+	return code;
+}
+
+int agent_config_read(const struct command *command, struct agent_arguments *arguments,
+		      struct error *err)
+{
+	const char *path = agent_keep(arguments, arguments->config);
+	cleanup_file FILE *file = path ? fopen(path, "re") : NULL;
+	struct error why = { 0 };
+	char line[4096], *text;
+	unsigned int number = 0;
+	int code = 0;
+
+	if (!file)
+		return error_errno(err, path ? -errno : -ENOMEM, "agent: --config: %.256s",
+				   arguments->config);
+	while (!code && fgets(line, sizeof(line), file)) {
+		number++;
+		text = trim(line);
+		if (!*text || *text == '#')
+			continue;
+		code = read_line(command, arguments, text, &why);
+		if (!code && arguments->config != path && strcmp(arguments->config, path) != 0)
+			code = error_set(&why, -EINVAL, "--config: not in a file that is one");
+	}
+	if (code)
+		error_set(err, code, "%.200s:%u: %.280s", path, number, why.text);
+	return code;
+}
+
+/* --- the environment --- */
+
+/* OTEL_EXPORTER_OTLP_PROFILES_NAME, else OTEL_EXPORTER_OTLP_NAME; "" counts as unset. */
+static const char *variable(const char *name, bool *ret_general)
+{
+	char full[64];
+	const char *value;
+
+	snprintf(full, sizeof(full), "OTEL_EXPORTER_OTLP_PROFILES_%s", name);
+	value = getenv(full);
+	if (ret_general)
+		*ret_general = !value || !*value;
+	if (value && *value)
+		return value;
+	snprintf(full, sizeof(full), "OTEL_EXPORTER_OTLP_%s", name);
+	value = getenv(full);
+	return value && *value ? value : NULL;
+}
+
+static void fill_in(const char **field, const char *name)
+{
+	if (!*field)
+		*field = variable(name, NULL);
+}
+
+static int hex_digit(char c)
+{
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Values may be percent-encoded. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0) {
+			*to++ = (char)(hex_digit(text[1]) << 4 | hex_digit(text[2]));
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+static int add_header(struct agent_arguments *arguments, char *pair, struct error *err)
+{
+	char *equals = strchr(pair, '='), *header = NULL;
+	int code;
+
+	if (!equals)
+		return error_set(err, -EINVAL,
+				 "OTEL_EXPORTER_OTLP_HEADERS: must be name=value,name=value");
+	*equals = '\0';
+	decode(equals + 1);
+	/* A line of its own would be another header. */
+	if (strpbrk(equals + 1, "\r\n"))
+		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
+	if (asprintf(&header, "%s: %s", trim(pair), trim(equals + 1)) < 0)
+		return error_errno(err, -ENOMEM, "agent");
+	code = grow((void **)&arguments->headers, &arguments->room_headers,
+		    arguments->nr_headers + 2, sizeof(*arguments->headers));
+	if (!code) {
+		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
+		code = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
+	}
+	free(header);
+	if (code)
+		return error_errno(err, code, "agent");
+	arguments->headers[++arguments->nr_headers] = NULL;
+	return 0;
+}
+
+static int read_headers(struct agent_arguments *arguments, struct error *err)
+{
+	const char *text = variable("HEADERS", NULL);
+	char *list = text ? agent_keep(arguments, text) : NULL, *pair, *rest = NULL;
+	int code = 0;
+
+	if (text && !list)
+		return error_errno(err, -ENOMEM, "agent");
+	for (pair = list ? strtok_r(list, ",", &rest) : NULL; pair && !code;
+	     pair = strtok_r(NULL, ",", &rest))
+		code = add_header(arguments, pair, err);
+	return code;
+}
+
+/* A general endpoint is a base to which the signal's path is added; gRPC's have none. */
+static int read_endpoint(struct agent_arguments *arguments, struct error *err)
+{
+	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";
+	bool general, grpc = protocol && !strcmp(protocol, "grpc");
+	size_t length;
+	char *url = NULL, *kept;
+	struct opt opt = { .name = "otlp" };
+
+	endpoint = variable("ENDPOINT", &general);
+	if (!endpoint)
+		return 0;
+	length = strlen(endpoint);
+	while (length && endpoint[length - 1] == '/')
+		length--;
+	if (general && !grpc)
+		path = "/v1development/profiles";
+	if (grpc && !strncmp(endpoint, "http", 4)) {
+		endpoint += 4;
+		length -= 4;
+	} else {
+		grpc = false;
+	}
+	if (asprintf(&url, "%s%.*s%s", grpc ? "grpc" : "", (int)length, endpoint, path) < 0)
+		return error_errno(err, -ENOMEM, "agent");
+	kept = agent_keep(arguments, url);
+	free(url);
+	return kept ? set_sink(&opt, kept, arguments, err) : error_errno(err, -ENOMEM, "agent");
+}
+
+int agent_environment_read(struct agent_arguments *arguments, struct error *err)
+{
+	size_t i;
+	int code;
+
+	fill_in(&arguments->http.ca, "CERTIFICATE");
+	fill_in(&arguments->http.certificate, "CLIENT_CERTIFICATE");
+	fill_in(&arguments->http.key, "CLIENT_KEY");
+	code = read_headers(arguments, err);
+	for (i = 0; i < arguments->nr_words; i++)
+		if (arguments->words[i].kind == SINK_OTLP)
+			return code;
+	return code ? code : read_endpoint(arguments, err);
+}
+
+/* --- all together --- */
+
+int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
+{
+	struct agent_options *agent = &arguments->agent;
+	struct sink_options *sink;
+	size_t i;
+
+	if (!arguments->nr_words) {
+		error_set(err, -EINVAL, "agent: no sink: nowhere for the profiles to go");
+		error_hint(err, "--otlp http://localhost:4318, or --dir /var/lib/bpfprofil");
+		return -EINVAL;
+	}
+	agent->sinks = calloc(arguments->nr_words, sizeof(*agent->sinks));
+	if (!agent->sinks)
+		return error_errno(err, -ENOMEM, "agent");
+	for (i = 0; i < arguments->nr_words; i++) {
+		sink = &agent->sinks[agent->nr_sinks++];
+		*sink = (struct sink_options){ .kind = arguments->words[i].kind,
+					       .where = arguments->words[i].where,
+					       .http = arguments->http,
+					       .detail = (enum export_detail)arguments->detail,
+					       .cap = arguments->pending,
+					       .retry_ns = RETRY_NS,
+					       .retry_most_ns = RETRY_MOST_NS };
+		if (sink->kind == SINK_OTLP)
+			sink->http.headers = arguments->headers;
+	}
+	return 0;
+}

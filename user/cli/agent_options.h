@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_AGENT_OPTIONS_H
+#define BPFPROFIL_AGENT_OPTIONS_H
+
+#include "agent/agent.h"
+#include "cli/command.h"
+
+/* A sink as typed. */
+struct sink_word {
+	enum sink_kind kind;
+	const char *where;
+};
+
+/* What `agent` was asked for by a file, the environment and the command line. */
+struct agent_arguments {
+	struct agent_options agent;
+	const char *config;
+	struct sink_word *words;
+	size_t nr_words;
+	size_t room_words;
+	struct http_options http; /* of all sinks */
+	uint64_t pending; /* bytes that wait for each sink */
+	unsigned int detail; /* enum export_detail */
+	char **kept; /* strings that no one else owns: lines of the file, headers of the environment */
+	size_t nr_kept;
+	size_t room_kept;
+	char **headers; /* of the environment, for OTLP; ends with NULL */
+	size_t nr_headers;
+	size_t room_headers;
+};
+
+extern const struct opt agent_sink_opts[];
+extern const struct opt agent_delivery_opts[];
+extern const struct opt agent_config_opts[];
+
+void agent_arguments_init(struct agent_arguments *arguments);
+void agent_arguments_free(struct agent_arguments *arguments);
+
+/*
+ * Reads the lines of arguments->config, "name = value" with the names of options, as if they had been
+ * typed. -EINVAL: one is wrong; the message names the line.
+ */
+int agent_config_read(const struct command *command, struct agent_arguments *arguments,
+		      struct error *err);
+
+/* The variables of OpenTelemetry, for what was not typed. */
+int agent_environment_read(struct agent_arguments *arguments, struct error *err);
+
+/* After all are read: fills in arguments->agent. -EINVAL: they do not fit together. */
+int agent_arguments_settle(struct agent_arguments *arguments, struct error *err);
+
+/* A copy that lives as long as the arguments; NULL: out of memory. */
+char *agent_keep(struct agent_arguments *arguments, const char *text);
+
+#endif

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+
+#include "cli/agent_options.h"
+#include "cli/sampling.h"
+
+/* From the file, what was typed, which is stronger, and the environment. False: *ret_status. */
+static bool read_all(int argc, char **argv, struct agent_arguments *arguments, int *ret_status)
+{
+	struct error err = { 0 };
+	const char *config;
+	int first, code = 0;
+
+	agent_arguments_init(arguments);
+	if (!command_parse(&command_agent, argc, argv, arguments, &first, ret_status))
+		return false;
+	*ret_status = EXIT_USAGE;
+	if (first < argc) {
+		print_message("bpfprofil agent --help", "agent: '%s': takes no argument",
+			      argv[first]);
+		return false;
+	}
+	config = arguments->config;
+	if (config) {
+		agent_arguments_free(arguments);
+		agent_arguments_init(arguments);
+		arguments->config = config;
+		code = agent_config_read(&command_agent, arguments, &err);
+		if (!code &&
+		    !command_parse(&command_agent, argc, argv, arguments, &first, ret_status))
+			return false;
+	}
+	if (!code)
+		code = agent_environment_read(arguments, &err);
+	if (!code)
+		code = agent_arguments_settle(arguments, &err);
+	if (code)
+		print_error(&err);
+	*ret_status = code == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+	return !code;
+}
+
+/* What is wrong is said, and what there was stays. */
+static void reload(int argc, char **argv, struct agent_arguments **arguments)
+{
+	struct agent_arguments *read = calloc(1, sizeof(*read));
+	int status;
+
+	if (!read)
+		return;
+	if (!read_all(argc, argv, read, &status)) {
+		print_message(NULL, "agent: the options stay as they were");
+		agent_arguments_free(read);
+		free(read);
+		return;
+	}
+	agent_arguments_free(*arguments);
+	free(*arguments);
+	*arguments = read;
+}
+
+static int run(int argc, char **argv)
+{
+	struct agent_arguments *arguments = calloc(1, sizeof(*arguments));
+	struct agent agent = { 0 };
+	struct error err = { 0 };
+	enum agent_end end;
+	int status = EXIT_FAILURE;
+
+	if (!arguments) {
+		print_message(NULL, "agent: out of memory");
+		return EXIT_FAILURE;
+	}
+	if (read_all(argc, argv, arguments, &status)) {
+		while ((end = agent_run(&agent, &arguments->agent, &err)) == AGENT_RELOAD)
+			reload(argc, argv, &arguments);
+		agent_close(&agent);
+		status = end == AGENT_STOPPED ? EXIT_SUCCESS : EXIT_FAILURE;
+	}
+	agent_arguments_free(arguments);
+	free(arguments);
+	return status;
+}
+
+static const struct opt_group agent_groups[] = {
+	{ .title = "Sinks", .opts = agent_sink_opts },
+	{ .title = "Delivery", .opts = agent_delivery_opts },
+	{ .title = "Sampling",
+	  .opts = sampling_agent_opts,
+	  .base = offsetof(struct agent_arguments, agent.sampling) },
+	{ .title = "Configuration", .opts = agent_config_opts },
+	{ 0 }
+};
+
+static const struct command_example agent_examples[] = {
+	{ "to an OpenTelemetry collector, a profile a minute for each cgroup",
+	  "sudo bpfprofil agent --otlp http://localhost:4318" },
+	{ "to Pyroscope, and as files", "sudo bpfprofil agent --pyroscope http://localhost:4040 "
+					"--dir /var/lib/bpfprofil" },
+	{ 0 },
+};
+
+const struct command command_agent = {
+	.name = "agent",
+	.summary = "profile this host for good, into the backends of a fleet",
+	.operands = "",
+	.description =
+		"Counts where all processes of this host spend their time, until SIGTERM or ^C, and "
+		"gives a profile every minute to each sink. A backend that is away costs no tick: "
+		"profiles wait, and at a limit the oldest are added up.",
+	.groups = agent_groups,
+	.examples = agent_examples,
+	.run = run,
+};

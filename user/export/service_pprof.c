@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "export/service_pprof.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+#include "base/util.h"
+#include "export/export_impl.h"
+#include "export/pprof_stream.h"
+#include "profile/profile_weights.h"
+
+/* pprof's numbers are ours, but it has no entry 0 and only those that were used. */
+struct service_pprof {
+	struct pprof_stream out;
+	const struct samples *samples;
+	bool *functions;
+	bool *mappings;
+	bool *places;
+};
+
+static int64_t clamp(uint64_t value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
+static int64_t text(struct service_pprof *pprof, uint32_t number)
+{
+	return pprof_shared_text(&pprof->out, pprof->samples->texts.all[number]);
+}
+
+static void put_head(struct service_pprof *pprof, const struct sample_service *service)
+{
+	const struct profile *profile = pprof->samples->profile;
+	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
+	Pprof__ValueType *types[] = { &samples, &cpu };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	samples.type = pprof_shared_text(&pprof->out, "samples");
+	samples.unit = pprof_shared_text(&pprof->out, "count");
+	cpu.type = pprof_shared_text(&pprof->out, "cpu");
+	cpu.unit = pprof_shared_text(&pprof->out, "nanoseconds");
+	part.n_sample_type = 2;
+	part.sample_type = types;
+	part.default_sample_type = cpu.type;
+	part.period_type = &cpu;
+	part.period = clamp(profile_target_period(profile, service->target));
+	part.time_nanos = export_start_ns(profile);
+	part.duration_nanos = clamp(profile->duration_ns);
+	pprof_put(&pprof->out, &part);
+}
+
+static void need_mapping(struct service_pprof *pprof, uint32_t number)
+{
+	const struct sample_mapping *of = &pprof->samples->mappings[number];
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	if (!number || pprof->mappings[number])
+		return;
+	pprof->mappings[number] = true;
+	mapping.id = number;
+	mapping.memory_start = of->text.address;
+	mapping.memory_limit = of->text.address + of->text.size;
+	mapping.file_offset = of->text.offset;
+	mapping.filename = text(pprof, of->file);
+	mapping.build_id = pprof_shared_text(&pprof->out, pprof->samples->values.all[of->build_id]);
+	mapping.has_functions = true;
+	mapping.has_filenames = true;
+	mapping.has_line_numbers = true;
+	mapping.has_inline_frames = true;
+	part.n_mapping = 1;
+	part.mapping = &mappings;
+	pprof_put(&pprof->out, &part);
+}
+
+static void need_function(struct service_pprof *pprof, uint32_t number)
+{
+	const struct sample_function *of = &pprof->samples->functions[number];
+	Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	if (pprof->functions[number])
+		return;
+	pprof->functions[number] = true;
+	function.id = number;
+	function.name = text(pprof, of->name);
+	function.system_name = function.name;
+	function.filename = text(pprof, of->file);
+	part.n_function = 1;
+	part.function = &functions;
+	pprof_put(&pprof->out, &part);
+}
+
+static int need_place(struct service_pprof *pprof, uint32_t number)
+{
+	const struct sample_place *of = &pprof->samples->places[number];
+	cleanup_free Pprof__Line *lines = calloc(of->nr, sizeof(*lines));
+	cleanup_free Pprof__Line **all = calloc(of->nr, sizeof(*all));
+	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	size_t i;
+
+	if (pprof->places[number])
+		return 0;
+	if (!lines || !all)
+		return -ENOMEM;
+	pprof->places[number] = true;
+	need_mapping(pprof, of->mapping);
+	for (i = 0; i < of->nr; i++) {
+		const struct sample_line *line = &pprof->samples->lines[of->first + i];
+
+		need_function(pprof, line->function);
+		pprof__line__init(&lines[i]);
+		lines[i].function_id = line->function;
+		lines[i].line = line->line;
+		all[i] = &lines[i];
+	}
+	location.id = number;
+	location.mapping_id = of->mapping;
+	location.address = of->address;
+	location.n_line = of->nr;
+	location.line = all;
+	part.n_location = 1;
+	part.location = &locations;
+	pprof_put(&pprof->out, &part);
+	return 0;
+}
+
+static void put_sample(struct service_pprof *pprof, const struct sample *of)
+{
+	const struct sample_process *process = &pprof->samples->processes[of->process];
+	Pprof__Label pid = PPROF__LABEL__INIT, name = PPROF__LABEL__INIT,
+		     *labels[] = { &pid, &name };
+	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	int64_t values[2] = { clamp(of->ticks), clamp(of->ns) };
+	uint64_t place = of->place;
+
+	if (of->process) {
+		pid.key = pprof_shared_text(&pprof->out, "pid");
+		pid.str = pprof_shared_text(&pprof->out, pprof->samples->values.all[process->pid]);
+		name.key = pprof_shared_text(&pprof->out, "process");
+		name.str =
+			pprof_shared_text(&pprof->out, pprof->samples->values.all[process->name]);
+		sample.n_label = 2;
+		sample.label = labels;
+	}
+	sample.n_location_id = 1;
+	sample.location_id = &place;
+	sample.n_value = 2;
+	sample.value = values;
+	part.n_sample = 1;
+	part.sample = &samples;
+	pprof_put(&pprof->out, &part);
+}
+
+static int put_all(struct service_pprof *pprof, const struct sample_service *service)
+{
+	const struct sample *sample = &pprof->samples->all[service->first];
+	size_t i;
+	int code = 0;
+
+	put_head(pprof, service);
+	for (i = 0; !code && i < service->nr; i++, sample++) {
+		code = need_place(pprof, sample->place);
+		put_sample(pprof, sample);
+	}
+	return code ? code : pprof->out.error;
+}
+
+int service_pprof_write(const struct samples *samples, const struct sample_service *service,
+			FILE *stream)
+{
+	struct service_pprof pprof = { .samples = samples };
+	int code = pprof_stream_begin(&pprof.out, stream);
+
+	pprof.functions = calloc(samples->nr_functions, sizeof(bool));
+	pprof.mappings = calloc(samples->nr_mappings, sizeof(bool));
+	pprof.places = calloc(samples->nr_places, sizeof(bool));
+	if (!code && pprof.functions && pprof.mappings && pprof.places)
+		code = put_all(&pprof, service);
+	else
+		code = -ENOMEM;
+	free(pprof.functions);
+	free(pprof.mappings);
+	free(pprof.places);
+	pprof_stream_end(&pprof.out);
+	return code;
+}
