@@ -174,3 +174,17 @@ Test(annotate_text, colour)
 	annotation_free(annotation);
 	profile_free(profile);
 }
+
+/* Where there is no room for both, shares are worth more than ticks. */
+Test(annotate_text, narrow)
+{
+	struct profile *profile;
+	struct annotation *annotation = build_example(&profile);
+	char *text = annotate_write(annotation, &(struct annotation_view){ .width = 44 });
+
+	cr_expect(strstr(text, "  SHARE  LINE\n 93.46%  f.s:9"), "%s", text);
+	cr_expect(strstr(text, "jne 0x1003\n"), "%s", text);
+	free(text);
+	annotation_free(annotation);
+	profile_free(profile);
+}

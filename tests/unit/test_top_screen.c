@@ -114,6 +114,16 @@ Test(top_screen, functions)
 	cr_assert_str_eq(line(9), "");
 }
 
+/* Names are what a narrow screen is for. */
+Test(top_screen, narrow)
+{
+	sample();
+	draw(20, 44);
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL  OBJECT     FUNCTION");
+	cr_assert_str_eq(line(6), " 60.00%  60.00%  gzip       longest_match");
+	cr_assert_str_eq(line(8), "  0.00%   5.00%  libc.so.6  memcpy");
+}
+
 Test(top_screen, views)
 {
 	sample();

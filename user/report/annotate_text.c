@@ -124,14 +124,19 @@ static void line_row(const struct listing *listing, const struct annotation_line
 	fputc('\n', listing->out);
 }
 
+static const char *share_heading(const struct annotation_view *view)
+{
+	return annotation_share_columns(view) > 7 ? "  SHARE     TICKS" : "  SHARE";
+}
+
 /* lines: those with ticks, hottest first. */
 static void line_rows(const struct listing *listing, const struct annotation_line **lines,
 		      size_t nr)
 {
 	size_t columns = 0, i, length;
 
-	fprintf(listing->out, "%s%7s %9s  LINE%s\n", listing->view->color ? COLOR_DIM : "", "SHARE",
-		"TICKS", listing->view->color ? COLOR_END : "");
+	fprintf(listing->out, "%s%s  LINE%s\n", listing->view->color ? COLOR_DIM : "",
+		share_heading(listing->view), listing->view->color ? COLOR_END : "");
 	for (i = 0; i < nr && i < HOT_LINES; i++) {
 		length = line_number_columns(lines[i]);
 		columns = length > columns ? length : columns;
@@ -139,7 +144,8 @@ static void line_rows(const struct listing *listing, const struct annotation_lin
 	for (i = 0; i < nr && i < HOT_LINES; i++)
 		line_row(listing, lines[i], columns);
 	if (nr > HOT_LINES)
-		fprintf(listing->out, "%17s  %zu of %zu lines\n", "", i, nr);
+		fprintf(listing->out, "%*s  %zu of %zu lines\n",
+			(int)annotation_share_columns(listing->view), "", i, nr);
 	fputc('\n', listing->out);
 }
 
@@ -270,7 +276,8 @@ static size_t gap_row(const struct listing *listing, size_t i)
 	for (; i < annotation->nr_rows && !listing->shown[i]; i++)
 		ticks += annotation->rows[i].ticks;
 	/* A gap is no place, and so not hot. */
-	annotation_put_share(annotation, &(struct annotation_view){ 0 }, ticks, listing->out);
+	annotation_put_share(annotation, &(struct annotation_view){ .width = listing->view->width },
+			     ticks, listing->out);
 	fprintf(listing->out, "%s  ⋮ %zu %s\n", listing->brackets ? " " : "", i - from,
 		row_noun(annotation, i - from));
 	return i;
@@ -303,8 +310,8 @@ static void table_heading(const struct listing *listing)
 
 	if (annotation->nr_jumps)
 		columns += annotation->lanes + 1;
-	fprintf(listing->out, "%s%7s %9s%s %*s  %*s%s%s\n", listing->view->color ? COLOR_DIM : "",
-		"SHARE", "TICKS", listing->brackets ? " " : "", (int)columns, "",
+	fprintf(listing->out, "%s%s%s %*s  %*s%s%s\n", listing->view->color ? COLOR_DIM : "",
+		share_heading(listing->view), listing->brackets ? " " : "", (int)columns, "",
 		listing->address_columns, "ADDRESS",
 		annotation->rows[0].text ? "  INSTRUCTION" : "",
 		listing->view->color ? COLOR_END : "");

@@ -95,16 +95,26 @@ int annotation_write(const struct annotation *annotation, const struct annotatio
 
 /* --- pieces -------------------------------------------------------------------------------------- */
 
+#define TICKS_WIDTH 60 /* a narrower terminal has no column for them */
+
+size_t annotation_share_columns(const struct annotation_view *view)
+{
+	return view->width && view->width < TICKS_WIDTH ? 7 : 17;
+}
+
 size_t annotation_put_share(const struct annotation *annotation, const struct annotation_view *view,
 			    uint64_t ticks, FILE *out)
 {
 	double percent = annotation_percent(annotation, ticks);
 	const char *color = view->color ? heat_color(percent) : "";
+	size_t columns = annotation_share_columns(view);
 
 	if (!ticks)
-		return (size_t)fprintf(out, "%17s", "");
+		return (size_t)fprintf(out, "%*s", (int)columns, "");
 	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
-	return 7 + (size_t)fprintf(out, " %9" PRIu64, ticks);
+	if (columns > 7)
+		fprintf(out, " %9" PRIu64, ticks);
+	return columns;
 }
 
 size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks, uint64_t hottest,

@@ -31,6 +31,9 @@ int annotation_json(const struct annotation *annotation, const struct annotation
 
 /* Pieces of both texts. */
 
+/* Of the shares, and of the ticks behind them where there is room for these. */
+size_t annotation_share_columns(const struct annotation_view *view);
+
 /* "SHARE TICKS" of so many ticks, or as many blanks for none. Returns the columns. */
 size_t annotation_put_share(const struct annotation *annotation, const struct annotation_view *view,
 			    uint64_t ticks, FILE *out);

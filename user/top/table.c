@@ -8,6 +8,9 @@
 
 #define PLACE_MIN 7
 #define PLACE_MAX 40
+#define TICKS_WIDTH 60 /* a narrower screen has no column for them */
+#define SHARE_COLUMNS 17 /* of both, and the gap behind them */
+#define TICK_COLUMNS 10
 
 static const char *const places[] = { "OBJECT", "KIND", "PID", "" };
 static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP" };
@@ -23,22 +26,39 @@ static enum top_style heat(double share)
 	return share >= 5 ? TOP_HOT : share >= 0.5 ? TOP_WARM : TOP_PLAIN;
 }
 
+static size_t most(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
+/* The first column of names has what the second one leaves, and two fifths of their room at least. */
+static size_t fit_place(const struct top_columns *columns, size_t name, size_t width)
+{
+	size_t figures = SHARE_COLUMNS + 2 + (columns->ticks ? TICK_COLUMNS : 0), room;
+
+	if (!width)
+		return PLACE_MAX;
+	room = width > figures ? width - figures : 0;
+	return most(PLACE_MIN, most(room * 2 / 5, room - (name < room ? name : room)));
+}
+
 struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 				   const struct top_row *const *rows, size_t nr, size_t width)
 {
 	struct top_columns columns = { .by = choice->by, .whole = whole, .place = PLACE_MIN };
-	size_t limit = PLACE_MAX, length, i;
 	char buffer[TOP_PLACE_BYTES];
+	size_t limit, name = 0, i;
 
-	if (width && width / 4 < limit)
-		limit = width / 4;
+	columns.ticks = !width || width >= TICKS_WIDTH;
 	for (i = 0; i < nr; i++) {
-		length = text_columns(top_row_place(rows[i], choice->by, buffer));
-		if (length > columns.place)
-			columns.place = length;
+		const char *place = top_row_place(rows[i], choice->by, buffer);
+
+		columns.place = most(columns.place, text_columns(place));
+		name = most(name, text_columns(rows[i]->name));
 	}
+	limit = fit_place(&columns, name, width);
 	if (columns.place > limit)
-		columns.place = limit < PLACE_MIN ? PLACE_MIN : limit;
+		columns.place = limit;
 	return columns;
 }
 
@@ -73,7 +93,8 @@ void top_put_headings(struct top_line *line, const struct top_columns *columns, 
 	if (!columns->whole)
 		figure_heading(line, "NOW", 7, sort == TOP_SORT_NOW);
 	figure_heading(line, "ALL", 8, sort == TOP_SORT_ALL);
-	figure_heading(line, "TICKS", 10, false);
+	if (columns->ticks)
+		figure_heading(line, "TICKS", TICK_COLUMNS, false);
 	line_text(line, "  ");
 	if (columns->by != TOP_CGROUPS) {
 		name_heading(line, places[columns->by], columns->place, sort == TOP_SORT_PLACE);
@@ -103,7 +124,9 @@ static void put_figures(struct top_line *line, const struct top_columns *columns
 	line_print(line, " %6.2f%%", all);
 	if (!selected)
 		line_style(line, TOP_PLAIN);
-	line_print(line, " %9" PRIu64 "  ", columns->whole ? row->total : row->ticks);
+	if (columns->ticks)
+		line_print(line, " %9" PRIu64, columns->whole ? row->total : row->ticks);
+	line_text(line, "  ");
 }
 
 void top_put_row(struct top_line *line, const struct top_columns *columns,

@@ -14,6 +14,7 @@ struct top_columns {
 	enum top_by by;
 	bool whole; /* of all intervals, not of the last */
 	size_t place; /* columns of the first of the names */
+	bool ticks; /* where there is room beside names */
 };
 
 /* Wide enough for rows[0..nr), in lines of width columns (0: any). */
