@@ -108,6 +108,12 @@ try: bpfprofil report --by lines' "$bin" report --annotate work.c:1 "$profile"
 bad annotate_other_object "bpfprofil: report: 'late': no function of that name has a tick
 try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate late --object work "$profile"
+# One note for all objects without lines, by the one with the most ticks.
+sed 's/"kind": "kernel", "path": "\[kernel\]"/"kind": "file", "path": "\/usr\/bin\/rest"/' "$profile" >"$work/two"
+[ "$("$bin" report --by lines "$work/two" | grep '^note      no source')" = \
+	'note      no source lines of /usr/bin/work: No such file or directory; nor of 1 more' ]
+verdict $? lines_of_several
+
 # A browser is the user's, and needs a desktop; what stands in for it tells what it was given.
 mkdir "$work/programs"
 cat >"$work/programs/xdg-open" <<EOF

@@ -82,10 +82,63 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 	return named;
 }
 
-/* rows[0..nr) are the bins of one object. */
-static int object_lines(const struct profile *profile, const struct object_opener *opener,
-			struct report_rows *rows, struct report_row *first, size_t nr)
+/* Objects without lines, for one reason: the one with the most ticks speaks for all. */
+struct silent {
+	const char *path;
+	uint64_t ticks;
+	size_t nr;
+	struct error why;
+};
+
+struct finder {
+	const struct profile *profile;
+	const struct object_opener *opener;
+	struct report_rows *rows;
+	struct silent unread; /* whose file cannot be read */
+	struct silent bare; /* without debug information */
+};
+
+static void count_silent(struct silent *silent, const char *path, const struct report_row *rows,
+			 size_t nr, const struct error *why)
 {
+	uint64_t ticks = 0;
+
+	while (nr)
+		ticks += rows[--nr].ticks;
+	if (!silent->nr++ || ticks > silent->ticks) {
+		silent->path = path;
+		silent->ticks = ticks;
+		silent->why = *why;
+	}
+}
+
+/* "; nor of 3 others": what is said of the first is true of them. */
+static int note_silent(const struct finder *finder)
+{
+	const struct silent *bare = &finder->bare, *unread = &finder->unread;
+	char others[64] = "";
+	int err = 0;
+
+	if (unread->nr > 1)
+		snprintf(others, sizeof(others), "; nor of %zu more", unread->nr - 1);
+	if (unread->nr)
+		err = add_note(finder->rows, "no source lines of %s%s", unread->why.text, others);
+	if (err || !bare->nr)
+		return err;
+	if (bare->nr == 1)
+		return add_note(finder->rows,
+				"no source lines of %s: no debug information for what ran",
+				bare->path);
+	return add_note(finder->rows,
+			"no source lines of %s and %zu more: no debug information for what ran",
+			bare->path, bare->nr - 1);
+}
+
+/* first[0..nr) are the bins of one object. */
+static int object_lines(struct finder *finder, struct report_row *first, size_t nr)
+{
+	const struct profile *profile = finder->profile;
+	struct report_rows *rows = finder->rows;
 	const struct profile_object *object = &profile->objects[first->object];
 	struct source_lines *lines = NULL, **grown;
 	struct error why = { 0 };
@@ -97,14 +150,14 @@ static int object_lines(const struct profile *profile, const struct object_opene
 	if (!grown)
 		return -ENOMEM;
 	rows->lines = grown;
-	err = load(profile, opener, first, nr, &lines, &why);
+	err = load(profile, finder->opener, first, nr, &lines, &why);
+	if (!err)
+		rows->lines[rows->nr_lines++] = lines;
 	if (err)
-		return add_note(rows, "no source lines of %s", why.text);
-	rows->lines[rows->nr_lines++] = lines;
-	if (name_lines(first, nr, lines))
-		return 0;
-	return add_note(rows, "no source lines of %s: no debug information for what ran",
-			object->path);
+		count_silent(&finder->unread, object->path, first, nr, &why);
+	else if (!name_lines(first, nr, lines))
+		count_silent(&finder->bare, object->path, first, nr, &why);
+	return 0;
 }
 
 static int compare_text(const char *a, const char *b)
@@ -135,6 +188,7 @@ static int compare_line(const void *left, const void *right)
 static int find_lines(const struct profile *profile, const struct object_opener *opener,
 		      struct report_rows *rows)
 {
+	struct finder finder = { .profile = profile, .opener = opener, .rows = rows };
 	size_t first, end;
 	int result = 0;
 
@@ -142,9 +196,9 @@ static int find_lines(const struct profile *profile, const struct object_opener 
 		end = first + 1;
 		while (end < rows->nr && rows->rows[end].object == rows->rows[first].object)
 			end++;
-		result = object_lines(profile, opener, rows, &rows->rows[first], end - first);
+		result = object_lines(&finder, &rows->rows[first], end - first);
 	}
-	return result;
+	return result ? result : note_silent(&finder);
 }
 
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
