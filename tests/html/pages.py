@@ -263,6 +263,8 @@ def rest_of_the_map_opens(site):
         seen |= functions
     same(skipped, sorted(skipped), "further and further")
     true("hottest" in site.text("#map-path"), "the path tells")
+    of_object = int(site.browser.run("document.querySelector('#table table').ariaRowCount")) - 1
+    same(of_object, 2000 - skipped[-1], "the table has the same")
     site.browser.key("Escape")
     true("hottest" not in site.text("#map-path") and "›" in site.text("#map-path"), "Escape: the object")
     site.browser.key("Escape")

@@ -73,8 +73,9 @@ static int note_place(const struct hunt *hunt, const uint64_t *sums, size_t best
 					 length < 64 ? length : 64, name, sums[i]);
 	}
 	return annotation_note(hunt->work->annotation,
-			       "%s was inlined here (%" PRIu64 " ticks)%s%s", hunt->name,
-			       sums[best], others, nr > OTHERS_NAMED ? ", ..." : "");
+			       "%s was inlined here (%" PRIu64 " tick%s)%s%s", hunt->name,
+			       sums[best], sums[best] == 1 ? "" : "s", others,
+			       nr > OTHERS_NAMED ? ", ..." : "");
 }
 
 static int find_place(const struct hunt *hunt, enum name_fit fit)

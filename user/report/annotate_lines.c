@@ -160,9 +160,9 @@ static int note_missing(struct annotation *annotation, const struct missing *mis
 		code = annotation_note(annotation, "no source file %s; --source DIR looks there",
 				       missing->first);
 	else if (missing->nr)
-		code = annotation_note(
-			annotation, "no source file %s, nor %zu others; --source DIR looks there",
-			missing->first, missing->nr - 1);
+		code = annotation_note(annotation,
+				       "no source file %s, nor %zu more; --source DIR looks there",
+				       missing->first, missing->nr - 1);
 	if (!code && missing->refused)
 		code = annotation_note(annotation,
 				       "%s is not shown: who owns the program may not read it",

@@ -123,8 +123,10 @@ class Page {
 
 	showTable() {
 		const rows = this.model.rows[this.by];
-		const found = rows.filter((row) => this.matches(row) &&
-			(this.object === null || !this.isOfFunctions() || row.of.object === this.object));
+		// Where the map leaves out the hottest of its object, so does the table.
+		const inMap = this.object === null || !this.isOfFunctions() ? rows :
+			rows.filter((row) => row.of.object === this.object).slice(this.by === 'functions' ? this.skip : 0);
+		const found = inMap.filter((row) => this.matches(row));
 		const words = ['functions', ...(this.model.rows.inlined.length ? ['inlined'] : []), 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
 
 		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word]]), this.by, (word) => this.showBy(word));
