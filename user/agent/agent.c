@@ -162,7 +162,7 @@ static void say_ready(struct run *run)
 		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),
 			      (double)run->options->sampling.interval_ns / 1e9);
 	if (!run->agent->ready)
-		notify_ready();
+		notify(NOTIFY_READY);
 	run->agent->ready = true;
 }
 
@@ -170,12 +170,16 @@ static enum agent_end sample(struct run *run)
 {
 	enum sample_event event;
 	uint64_t expired;
+	bool due;
 
 	do {
 		event = sample_run(&run->loop);
 		if (event == SAMPLE_ENDED &&
-		    read(run->timer_fd, &expired, sizeof(expired)) == sizeof(expired))
-			watchdog_feed(&run->watchdog);
+		    read(run->timer_fd, &expired, sizeof(expired)) == sizeof(expired)) {
+			watchdog_feed(&run->watchdog, &due);
+			if (due)
+				notify(NOTIFY_WATCHDOG);
+		}
 	} while (event == SAMPLE_ENDED);
 	if (event != SAMPLE_SIGNAL)
 		return AGENT_FAILED;

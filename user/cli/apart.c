@@ -14,7 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "cli/notify.h"
+#include "record/notify.h"
 #include "record/output.h"
 
 enum { STATE_MAX = 64 };
