@@ -5,12 +5,12 @@
 
 HOSTILE_OUT := $(BUILD)/tests/hostile
 HOSTILE_CFLAGS := -std=gnu11 -O2 -g -Wall -Wextra $(if $(WERROR),-Werror)
-HOSTILE_BIN := $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/burn.so
+HOSTILE_BIN := $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps $(HOSTILE_OUT)/burn.so
 
 LAYER_NEEDS_hostile := $(HOSTILE_BIN) $(BIN)
 LAYER_CPPFLAGS_hostile := -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE_OUT)"'
 
-$(HOSTILE_OUT)/mapped: tests/hostile/programs/mapped.c tests/hostile/hostile.mk | $$(@D)/
+$(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -o $@ $<
 

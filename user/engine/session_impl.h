@@ -42,6 +42,8 @@ struct session_jit {
 	int timer_fd;
 	bool resting;
 	uint64_t rest_until;
+	bool unread; /* some map waits to be read, whether or not it grows */
+	size_t next; /* before which space's map comes next */
 	size_t room; /* for functions remembered */
 	size_t nr_texts; /* that there ever were */
 };

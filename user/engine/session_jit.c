@@ -30,6 +30,9 @@
 /* How long a take reads on; what is not read by then counts as late. */
 #define TAKE_MAX (1000 * MS)
 
+/* And what is done between two rests: meanwhile nothing else is. */
+#define WORK_MAX (20 * MS)
+
 /* Looks at windows and pages in one reading: more is done by nobody who compiles code. */
 #define LOOKS_MAX 50000000ULL
 
@@ -308,12 +311,18 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	free(reading.windows.list);
 }
 
-static void read_maps(struct session *session, uint64_t until)
+/* There may be thousands: each time from where the last left off. False: some are left. */
+static bool read_maps(struct session *session, uint64_t until)
 {
-	size_t i;
+	size_t i, nr = session->spaces.nr;
 
-	for (i = 0; i < session->spaces.nr; i++)
-		read_map(session, &session->spaces.list[i], until);
+	for (i = 0; i < nr; i++) {
+		if (monotonic_ns() >= until)
+			return false;
+		session->jit.next = (session->jit.next + 1) % nr;
+		read_map(session, &session->spaces.list[session->jit.next], until);
+	}
+	return true;
 }
 
 static void drain(int fd)
@@ -355,8 +364,8 @@ void session_poll_jit(struct session *session)
 	if (!session->jit.nr_texts || began < session->jit.rest_until)
 		return;
 	drain(session->jit.timer_fd);
-	if (has_news(session->jit.inotify_fd)) {
-		read_maps(session, 0);
+	if (has_news(session->jit.inotify_fd) || session->jit.unread) {
+		session->jit.unread = !read_maps(session, began + WORK_MAX);
 		rest(session, monotonic_ns() - began);
 	} else if (session->jit.resting) {
 		session->jit.resting = false;
@@ -364,14 +373,25 @@ void session_poll_jit(struct session *session)
 	}
 }
 
+/* Its map is opened while the process is there, and read when it is time for that. */
 void session_new_text(struct session *session, struct space_info *info)
 {
+	uint64_t began = monotonic_ns();
+
 	info->jit = jit_text_new();
 	if (!info->jit)
 		return;
 	session->jit.nr_texts++;
 	open_map(session, info);
-	read_map(session, info, monotonic_ns() + TAKE_MAX);
+	if (!info->jit->map)
+		return;
+	if (began < session->jit.rest_until) {
+		session->jit.unread = true;
+		return;
+	}
+	read_map(session, info, began + WORK_MAX);
+	session->jit.unread = session->jit.unread || !info->jit->is_read;
+	rest(session, monotonic_ns() - began);
 }
 
 void session_read_jit(struct session *session)
@@ -383,7 +403,7 @@ void session_read_jit(struct session *session)
 	for (i = 0; i < session->spaces.nr; i++)
 		if (session->spaces.list[i].jit)
 			open_map(session, &session->spaces.list[i]);
-	read_maps(session, monotonic_ns() + TAKE_MAX);
+	session->jit.unread = !read_maps(session, monotonic_ns() + TAKE_MAX);
 }
 
 void session_turn_jit(struct session *session)

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * maps FILE COUNT: so many processes, one after the other, with anonymous text that runs for some ticks
+ * and with FILE, under another name, as their perf map.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define PAGE 4096UL
+#define CPU_NS 20000000L
+
+typedef unsigned long work(unsigned long n);
+
+/* Between two marks, so that its bytes can be copied; it refers to nothing outside of them. */
+__attribute__((noinline, section("moved"), used)) static unsigned long spin(unsigned long n)
+{
+	unsigned long x = n;
+
+	while (n--)
+		x = x * 0x5851f42dUL + 1;
+	return x;
+}
+
+extern const char __start_moved[], __stop_moved[];
+
+static int run(const char *file)
+{
+	struct timespec now = { 0 };
+	volatile unsigned long x;
+	char map[64];
+	void *text;
+
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
+	text = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (text == MAP_FAILED || link(file, map)) {
+		perror(map);
+		return 1;
+	}
+	memcpy(text, __start_moved, (size_t)(__stop_moved - __start_moved));
+	mprotect(text, PAGE, PROT_READ | PROT_EXEC);
+	while (!now.tv_sec && now.tv_nsec < CPU_NS) {
+		x = ((work *)text)(10000);
+		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+	}
+	(void)x;
+	return unlink(map);
+}
+
+int main(int argc, char **argv)
+{
+	int status = 0, i;
+
+	for (i = 0; argc == 3 && !status && i < atoi(argv[2]); i++) {
+		if (!fork())
+			_exit(run(argv[1]));
+		wait(&status);
+	}
+	return argc != 3 || status;
+}

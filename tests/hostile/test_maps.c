@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Root profiles a host on which processes come and go, each with a perf map that takes long to read. */
+#include <inttypes.h>
+#include <signal.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "attach.h"
+#include "live.h"
+#include "need.h"
+
+#define MAPS HOSTILE_PROGRAMS "/maps"
+
+#define LINES 1000000
+#define LINE "1 1 a\n"
+#define PROCESSES 100
+
+/* /tmp is where perf maps are, and a name in another file system could not be a link. */
+static char map[] = "/tmp/bpfprofil-map-XXXXXX";
+
+TestSuite(hostile_maps, .timeout = 170);
+
+static void write_map(void)
+{
+	int fd = mkstemp(map), i;
+	FILE *file = fdopen(fd, "w");
+
+	cr_assert(file);
+	for (i = 0; i < LINES; i++)
+		fputs(LINE, file);
+	cr_assert_eq(fclose(file), 0);
+}
+
+static uint64_t bytes_read(pid_t pid)
+{
+	char path[64];
+	uint64_t bytes = 0;
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/io", pid);
+	file = fopen(path, "r");
+	cr_assert(file && fscanf(file, "rchar: %" SCNu64, &bytes) == 1);
+	fclose(file);
+	return bytes;
+}
+
+/* Whoever comes: one part in twenty of a processor's time is for all their maps together. */
+Test(hostile_maps, one_after_the_other)
+{
+	const uint64_t all = (uint64_t)PROCESSES * LINES * (sizeof(LINE) - 1);
+	struct child_end end;
+	struct child child;
+	struct live live;
+	uint64_t bytes;
+
+	NEED_ROOT();
+	live_begin(&live);
+	write_map();
+	attach_start(&live, &child, ARGS(FAST, "--all"));
+	child_run(&end, NULL, ARGS(MAPS, map, "100"));
+	bytes = bytes_read(child.pid);
+	unlink(map);
+	cr_assert_eq(end.status, 0, "%s", end.err);
+	child_end_free(&end);
+	attach_end(&live, &child, SIGINT);
+	cr_expect_lt(bytes, all / 3, "%" PRIu64 " of %" PRIu64, bytes, all);
+	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
+	live_end(&live);
+}
