@@ -25,8 +25,12 @@ static int open_fifo(const char *path, struct error *err)
 			error_hint(err, "mkfifo %s", path);
 		return failed;
 	}
-	if (!fstat(fd, &status) && S_ISFIFO(status.st_mode))
-		return fd;
+	if (!fstat(fd, &status) && S_ISFIFO(status.st_mode)) {
+		if (!status.st_uid || is_our_user(status.st_uid))
+			return fd;
+		close(fd);
+		return error_set(err, -EPERM, "--control: %s: a fifo that another user made", path);
+	}
 	close(fd);
 	error_set(err, -EINVAL, "--control: %s: is no FIFO", path);
 	error_hint(err, "mkfifo, and a name that is not taken");
@@ -54,7 +58,7 @@ int control_open(struct control *control, const char *names, struct error *err)
 }
 
 /* True: a line is there, without its end. One that is too long is none. */
-static bool next_line(struct control *control, char *ret)
+static bool next_line(struct control *control, unsigned int *reads, char *ret)
 {
 	char *end;
 
@@ -66,6 +70,9 @@ static bool next_line(struct control *control, char *ret)
 			break;
 		if (control->length == sizeof(control->line))
 			control->length = 0;
+		if (!*reads)
+			return false;
+		--*reads;
 		got = read(control->fd, control->line + control->length,
 			   sizeof(control->line) - control->length);
 		if (got <= 0)
@@ -89,11 +96,11 @@ void control_answer(const struct control *control, int failed)
 		return;
 }
 
-enum control_command control_read(struct control *control)
+enum control_command control_read(struct control *control, unsigned int *reads)
 {
 	char line[sizeof(control->line)];
 
-	while (control->fd >= 0 && next_line(control, line)) {
+	while (control->fd >= 0 && next_line(control, reads, line)) {
 		if (!strcmp(line, "start"))
 			return CONTROL_START;
 		if (!strcmp(line, "stop"))

@@ -24,8 +24,12 @@ enum control_command { CONTROL_NONE, CONTROL_START, CONTROL_STOP };
 /* FIFO[,ANSWERS]; NULL: none. control_close() it, also after a failure. */
 int control_open(struct control *control, const char *names, struct error *err);
 
-/* The next command that has come. CONTROL_NONE: there is none now; one that is not known was told. */
-enum control_command control_read(struct control *control);
+/*
+ * The next command that has come. CONTROL_NONE: there is none now, or *reads, which is CONTROL_READS
+ * at first, are done: who writes without pause is not to keep us. One that is not known was told.
+ */
+enum { CONTROL_READS = 16 };
+enum control_command control_read(struct control *control, unsigned int *reads);
 
 /* The last one is done, or could not be. */
 void control_answer(const struct control *control, int failed);

@@ -144,9 +144,10 @@ static int change_phase(struct sample_loop *loop, bool sample)
 
 static void obey(struct sample_loop *loop)
 {
+	unsigned int reads = CONTROL_READS;
 	enum control_command command;
 
-	while ((command = control_read(&loop->control)))
+	while ((command = control_read(&loop->control, &reads)))
 		control_answer(&loop->control, change_phase(loop, command == CONTROL_START));
 }
 

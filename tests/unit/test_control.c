@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "record/control.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define STRANGER 65534
+#define COMMANDS (64 << 10)
+
+static char folder[] = "/tmp/bpfprofil-control-XXXXXX";
+static struct control control;
+static struct error err;
+
+static void setup(void)
+{
+	unsetenv("SUDO_UID");
+	cr_assert(mkdtemp(folder));
+	cr_assert_eq(chdir(folder), 0);
+	cr_assert_eq(mkfifo("fifo", 0600), 0);
+}
+
+static void teardown(void)
+{
+	control_close(&control);
+	unlink("fifo");
+	rmdir(folder);
+}
+
+TestSuite(control, .init = setup, .fini = teardown);
+
+/* Who writes without pause: what they say is done in turns. */
+Test(control, without_pause)
+{
+	unsigned int reads = CONTROL_READS, nr = 0;
+	int left = 0;
+
+	cr_assert_eq(control_open(&control, "fifo", &err), 0, "%s", err.text);
+	while (write(control.fd, "start\n", 6) == 6)
+		;
+	while (control_read(&control, &reads) == CONTROL_START)
+		nr++;
+	cr_assert_eq(ioctl(control.fd, FIONREAD, &left), 0);
+	cr_assert_gt(left, COMMANDS / 2);
+	cr_assert_gt(nr, CONTROL_READS);
+	/* Of what was read none is left over. */
+	cr_assert_lt(control.length, strlen("start\n"));
+	for (reads = CONTROL_READS; control_read(&control, &reads); reads = CONTROL_READS)
+		nr++;
+	cr_assert_gt(nr, COMMANDS / 8);
+}
+
+Test(control, of_another_user)
+{
+	if (geteuid()) {
+		cr_skip_test("root alone can give a file away");
+		return;
+	}
+	cr_assert_eq(chown("fifo", STRANGER, STRANGER), 0);
+	cr_assert_eq(control_open(&control, "fifo", &err), -EPERM);
+	cr_assert_str_eq(err.text, "--control: fifo: a fifo that another user made");
+	/* Who called us through sudo is no other. */
+	setenv("SUDO_UID", "65534", 1);
+	cr_assert_eq(control_open(&control, "fifo", &err), 0, "%s", err.text);
+}
