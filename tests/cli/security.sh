@@ -11,8 +11,8 @@ page=$(sed 's/^\.[A-Z][a-z] //' user/man/bpfprofil-security.7 | tr '\n' ' ')
 value() {
 	local text
 
-	text=$(sed -nE "s/^#define $2[[:space:]]+//p; s/^(enum \{)?[[:space:]]*$2 = ([^,]*[^, }]),?.*/\2/p" \
-		"user/$1" | sed 's:/\*.*::; s/ }.*//' | head -n 1)
+	text=$(sed -nE "s/^#define $2[[:space:]]+//p; s/.*\<$2 = ([^,}]+).*/\1/p" "user/$1" |
+		sed 's:/\*.*::' | head -n 1)
 	echo $((${text//[UL]/}))
 }
 
@@ -53,6 +53,11 @@ limit report/source_file.c FILE_MAX $mib 'A file has at most % MiB'
 limit report/annotate_lines.c SOURCES_MAX $mib 'those of one function % MiB'
 limit symbol/code.h CODE_MAX 1 '% bytes of code'
 limit symbol/perf_map.c PERF_MAP_MAX $mib 'It has at most % MiB'
+limit engine/session_jit.c CODES_MAX 1 '% functions are remembered'
+limit engine/session_jit.c REST_SHARE 1 'rests for % times as long'
+limit record/control.h CONTROL_READS 1 'and % reads are done'
+limit symbol/debug_server.h DEBUG_SERVER_SECONDS 1 'have % seconds in'
+limit symbol/debug_server.h DEBUG_SERVER_SPAN 1 'seconds in %.'
 limit target/cgroup_walk.c DEPTH_MAX 1 '% levels deep'
 limit target/tool.h TOOL_PATIENCE_MS 1000 'it has % seconds'
 limit target/tool.h TOOL_OUTPUT_MAX $mib '% MiB of output'
