@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "base/error.h"
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,6 +33,11 @@ int error_errno(struct error *err, int code, const char *format, ...)
 		snprintf(err->text + len, sizeof(err->text) - len, ": %s", strerror(-code));
 	err->hint[0] = '\0';
 	return code;
+}
+
+int error_no_memory(struct error *err, const char *what)
+{
+	return error_set(err, -ENOMEM, "%s: out of memory", what);
 }
 
 void error_hint(struct error *err, const char *format, ...)

@@ -22,6 +22,9 @@ int error_set(struct error *err, int code, const char *format, ...)
 int error_errno(struct error *err, int code, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
+/* "what: out of memory". Returns -ENOMEM. */
+int error_no_memory(struct error *err, const char *what);
+
 /* Adds the second line. Call it after error_set. */
 void error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

@@ -25,6 +25,13 @@ int parse_double(const char *text, double *ret); /* decimal, may have an exponen
 int parse_size(const char *text, uint64_t *ret); /* bytes; K, M, G, T are powers of 1024 */
 int parse_duration(const char *text, uint64_t *ret); /* ns; ns us ms s m h, seconds without */
 
+/* For qsort(): which of two comes first. Of texts, NULL does. */
+int compare_u64(uint64_t a, uint64_t b);
+int compare_text(const char *a, const char *b);
+
+/* A descriptor of a process, for its pid may be another's later. -1, and errno says why. */
+int process_fd(pid_t pid);
+
 /* The first line of a small file, as sysfs has them, without its newline. A negative errno. */
 int read_first_line(const char *path, char *line, size_t size);
 

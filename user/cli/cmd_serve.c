@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/signalfd.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/file.h"
@@ -231,7 +230,7 @@ static int open_pid(struct serve *serve, struct error *err)
 
 	if (!pid)
 		return 0;
-	serve->pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)pid, 0);
+	serve->pid_fd = process_fd((pid_t)pid);
 	return serve->pid_fd < 0 ? error_errno(err, -errno, "--for %llu", (unsigned long long)pid) :
 				   0;
 }

@@ -123,7 +123,7 @@ static int watch(const struct top_arguments *arguments, struct targets *targets,
 
 	ret = top_loop_init(&loop, &arguments->sampling, arguments->by, err);
 	if (!ret && !title)
-		ret = error_set(err, -ENOMEM, "top: out of memory");
+		ret = error_no_memory(err, "top");
 	loop.screen.title = title;
 	loop.delay_ns = arguments->delay_ns;
 	loop.iterations = arguments->iterations;

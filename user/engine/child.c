@@ -8,10 +8,11 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "base/util.h"
 
 static void close_end(int *fd)
 {
@@ -87,7 +88,7 @@ int child_fork(char *const *argv, const char *user, struct child *ret, struct er
 	close_end(&failed[1]);
 	ret->go_fd = go[1];
 	ret->failed_fd = failed[0];
-	ret->pid_fd = syscall(SYS_pidfd_open, ret->pid, 0);
+	ret->pid_fd = process_fd(ret->pid);
 	if (ret->pid_fd >= 0)
 		return 0;
 	result = error_errno(err, -errno, "pidfd_open");

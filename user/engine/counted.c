@@ -2,7 +2,6 @@
 #include "engine/counted.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 
 #include "base/util.h"
 
@@ -34,7 +33,7 @@ int counted_read_carries(const struct counted *counted, struct error *err)
 		if (!carry) {
 			if (grow((void **)&carries->list, &carries->capacity, carries->nr + 1,
 				 sizeof(*carry)))
-				return error_set(err, -ENOMEM, "counters: out of memory");
+				return error_no_memory(err, "counters");
 			carry = &carries->list[carries->nr++];
 			*carry = (struct carry){ .key = key };
 		}

@@ -13,11 +13,6 @@ struct noted {
 	uint64_t ticks;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_noted(const void *left, const void *right)
 {
 	const struct jit_bin *a = left, *b = right;

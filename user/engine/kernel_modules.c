@@ -9,11 +9,6 @@
 
 #include "base/util.h"
 
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "kernel modules: out of memory");
-}
-
 static int compare_starts(const void *a, const void *b)
 {
 	const struct kernel_module *x = a, *y = b;
@@ -35,9 +30,9 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *e
 		    !module.start)
 			continue;
 		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
-			return out_of_memory(err);
+			return error_no_memory(err, "kernel modules");
 		if (asprintf(&module.name, "[%s]", name) < 0)
-			return out_of_memory(err);
+			return error_no_memory(err, "kernel modules");
 		ret->list[ret->nr++] = module;
 	}
 	if (ret->nr)
@@ -198,7 +193,7 @@ int kernel_modules_split(const struct kernel_modules *modules, struct profile *p
 		if (profile->objects[profile->histograms[i].object].kind == PROFILE_KERNEL)
 			ret = split_histogram(modules, i, profile, ids, fresh);
 	drop_empty(profile);
-	return ret ? out_of_memory(err) : 0;
+	return ret ? error_no_memory(err, "kernel modules") : 0;
 }
 
 void kernel_modules_free(struct kernel_modules *modules)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "engine/objects.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,5 +85,5 @@ int object_describe(const struct space *space, const struct space_info *info,
 		describe_file(info, &object);
 	}
 	*ret = object;
-	return object.path ? 0 : error_set(err, -ENOMEM, "objects: out of memory");
+	return object.path ? 0 : error_no_memory(err, "objects");
 }

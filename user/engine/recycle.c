@@ -2,7 +2,6 @@
 #include "engine/recycle.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,7 +193,7 @@ int recycler_add(const struct recycler *recycler, struct seen *seen, struct erro
 {
 	if (grow((void **)&seen->list, &seen->capacity, seen->nr + recycler->nr,
 		 sizeof(*seen->list)))
-		return error_set(err, -ENOMEM, "profile: out of memory");
+		return error_no_memory(err, "profile");
 	if (recycler->nr)
 		memcpy(seen->list + seen->nr, recycler->retired,
 		       recycler->nr * sizeof(*seen->list));
@@ -214,7 +213,7 @@ int uses_find(const struct seen *seen, enum split split, struct uses *ret, struc
 	ret->nr = 0;
 	ret->list = calloc(2 * seen->nr + 1, sizeof(*ret->list));
 	if (!ret->list)
-		return error_set(err, -ENOMEM, "profile: out of memory");
+		return error_no_memory(err, "profile");
 	for (i = 0; i < seen->nr; i++) {
 		const struct window_key *key = &seen->list[i].key;
 

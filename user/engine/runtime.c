@@ -2,7 +2,6 @@
 #include "engine/runtime.h"
 
 #include <bpf/bpf.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -40,7 +39,7 @@ static int read_entry(struct runtime *runtime, size_t sorted, const struct spent
 	if (!split) {
 		if (grow((void **)&runtime->list, &runtime->capacity, runtime->nr + 1,
 			 sizeof(*split)))
-			return error_set(err, -ENOMEM, "profile: out of memory");
+			return error_no_memory(err, "profile");
 		split = &runtime->list[runtime->nr++];
 		*split = (struct runtime_split){ .key = *key };
 	}

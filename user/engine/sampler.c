@@ -45,7 +45,7 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	sampler->period_ns = period_ns;
 	sampler->events = calloc((size_t)cpus * SAMPLER_CLOCKS, sizeof(*sampler->events));
 	if (!sampler->events)
-		return error_set(err, -ENOMEM, "events: out of memory");
+		return error_no_memory(err, "events");
 	sampler->nr_events = (size_t)cpus * SAMPLER_CLOCKS;
 	for (i = 0; i < sampler->nr_events; i++)
 		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };

@@ -13,11 +13,6 @@
 #include "engine/snapshot.h"
 #include "profile/profile_head.h"
 
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "profile: out of memory");
-}
-
 struct counted session_counted(struct session *session)
 {
 	return (struct counted){
@@ -75,11 +70,11 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 	if (profile_fill_head(profile, session_since(session)) ||
 	    profile_fill_sampling(profile, sources[options->source], modes[options->mode],
 				  options->period_ns, options->requested_hz))
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	if (options->source == SOURCE_TICK && note_tickless(profile))
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	return 0;
 }
 
@@ -104,7 +99,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 
 	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
 	if (!profile->targets)
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	for (i = 0; i < session->nr_targets; i++) {
 		struct profile_target *target = &profile->targets[profile->nr_targets++];
 
@@ -114,7 +109,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 							      NULL;
 		if (!target->kind || !target->name ||
 		    (session->targets[i].cgroup && !target->cgroup))
-			return out_of_memory(err);
+			return error_no_memory(err, "profile");
 		ret = snapshot_account(&counted->tallies[i], total_ticks(session, counted, i),
 				       &target->ticks, err);
 		if (ret)
@@ -123,7 +118,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 		target->excess = counted->tallies[i].excess;
 		target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
 	}
-	return profile_sum_targets(profile) ? out_of_memory(err) : 0;
+	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
 }
 
 /* By CPU, as far as there are some or CPUs are online. */
@@ -136,7 +131,7 @@ static int fill_delivered(const struct session *session, const struct counted *c
 
 	sampling->delivered = calloc(session->nr_cpus, sizeof(*sampling->delivered));
 	if (!sampling->delivered)
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
 		ticks = counted_delivered(counted, cpu);
 		if (ticks > session->delivered[cpu])
@@ -185,7 +180,7 @@ static int fill_notes(const struct session *session, const struct counted *count
 				   "the kernel withheld %llu ticks, of whichever process: "
 				   "see kernel.perf_event_max_sample_rate",
 				   (unsigned long long)sum.withheld);
-	return ret ? out_of_memory(err) : 0;
+	return ret ? error_no_memory(err, "profile") : 0;
 }
 
 /* What was counted beside bins. The ticks still put off are nobody's loss before the end. */
@@ -232,7 +227,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	split_names_sort(&session->splits);
 	ret = snapshot_histograms(counted, seen, &names, profile, err);
 	if (!ret && session_move_jit(session, &names, profile))
-		ret = out_of_memory(err);
+		ret = error_no_memory(err, "profile");
 	if (!ret && session->options.mode == MODE_SPLIT)
 		ret = split_modules(profile, &names.sources, err);
 	session->sources = names.sources;
@@ -242,7 +237,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
 	if (!ret && session_fill_splits(session, names.split_ids, profile))
-		ret = out_of_memory(err);
+		ret = error_no_memory(err, "profile");
 	free(names.split_ids);
 	if (!ret)
 		ret = fill_delivered(session, counted, profile, err);

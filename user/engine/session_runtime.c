@@ -186,13 +186,6 @@ static int name_split(const struct session *session, uint64_t id, struct profile
 	return name && !ret->process ? -ENOMEM : 0;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !b - !a;
-	return strcmp(a, b);
-}
-
 /* Those without a name of any kind come last. */
 static int compare_splits(const void *left, const void *right)
 {

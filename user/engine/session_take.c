@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <bpf/libbpf.h>
-#include <errno.h>
 #include <stdlib.h>
 
 #include "engine/session_impl.h"
@@ -17,11 +16,6 @@ struct take {
 	uint64_t until_ns;
 	struct profile *profile;
 };
-
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "profile: out of memory");
-}
 
 static struct recycled recycled_of(struct session *session)
 {
@@ -173,7 +167,7 @@ static int begin(struct take *take, struct error *err)
 	take->profile = profile_new();
 	take->counted.tallies = calloc(session->nr_targets + 1, sizeof(*take->counted.tallies));
 	if (!take->profile || !take->counted.tallies)
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	return session_fill_head(session, take->until_ns, take->profile, err);
 }
 

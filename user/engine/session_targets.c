@@ -7,7 +7,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -19,11 +18,6 @@ static const char *const kind_words[] = {
 	[TARGET_CGROUP] = "cgroup",
 	[TARGET_SYSTEM] = "system",
 };
-
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "targets: out of memory");
-}
 
 static size_t count_kind(const struct session_options *options, enum target_kind kind)
 {
@@ -47,7 +41,7 @@ int session_add_targets(struct session *session, struct error *err)
 	session->controller = controller ? strdup(controller) : NULL;
 	session->targets = calloc(options->nr_targets, sizeof(*session->targets));
 	if (!session->targets || (controller && !session->controller))
-		return out_of_memory(err);
+		return error_no_memory(err, "targets");
 	for (i = 0; i < options->nr_targets; i++) {
 		const struct target *from = &options->targets[i];
 		struct session_target *to = &session->targets[i];
@@ -57,7 +51,7 @@ int session_add_targets(struct session *session, struct error *err)
 		to->name = strdup(from->name);
 		to->cgroup = from->path ? strdup(from->path) : NULL;
 		if (!to->name || (from->path && !to->cgroup))
-			return out_of_memory(err);
+			return error_no_memory(err, "targets");
 	}
 	return 0;
 }
@@ -139,7 +133,7 @@ int session_configure_targets(struct session *session, struct error *err)
 
 static int pid_open(pid_t pid, struct error *err)
 {
-	int fd = syscall(SYS_pidfd_open, pid, 0);
+	int fd = process_fd(pid);
 
 	return fd < 0 ? error_errno(err, -errno, "process %d", pid) : fd;
 }

@@ -45,7 +45,7 @@ static int make_slots(struct shelf *shelf, struct error *err)
 		return 0;
 	shelf->maps = calloc(slots, sizeof(*shelf->maps));
 	shelf->fds = calloc(slots, sizeof(*shelf->fds));
-	return shelf->maps && shelf->fds ? 0 : error_set(err, -ENOMEM, "counters: out of memory");
+	return shelf->maps && shelf->fds ? 0 : error_no_memory(err, "counters");
 }
 
 int shelf_map(struct shelf *shelf, int fd, uint32_t elements, struct error *err)

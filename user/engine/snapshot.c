@@ -10,11 +10,6 @@
 #include "base/util.h"
 #include "engine/objects.h"
 
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "profile: out of memory");
-}
-
 int snapshot_windows(const struct counted *counted, struct seen *ret, struct error *err)
 {
 	int fd = counted->windows_fd;
@@ -26,7 +21,7 @@ int snapshot_windows(const struct counted *counted, struct seen *ret, struct err
 		if (bpf_map_lookup_elem(fd, &key, &window))
 			return error_errno(err, -errno, "reading the table of windows");
 		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
-			return out_of_memory(err);
+			return error_no_memory(err, "profile");
 		slot = &ret->list[ret->nr++];
 		*slot = (struct seen_window){ .key = key, .dir = window.dir };
 		last = &slot->key;
@@ -53,11 +48,6 @@ static int by_space(const void *a, const void *b)
 	const struct seen_window *x = a, *y = b;
 
 	return compare_spaces(&x->key.space, &y->key.space);
-}
-
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
 }
 
 /* By histogram: target, process or cgroup, text, width of bins. */
@@ -281,7 +271,7 @@ static int finish_histograms(const struct seen_window **firsts, uint32_t *ids,
 		names->split_ids[i] = key->split;
 		place_histogram(&profile->objects[*id], key->shift, histogram);
 		if (name_split(key, names, histogram))
-			return out_of_memory(err);
+			return error_no_memory(err, "profile");
 	}
 	return 0;
 }
@@ -299,10 +289,10 @@ int snapshot_histograms(const struct counted *counted, struct seen *seen, struct
 	names->split_ids = calloc(seen->nr + 1, sizeof(*names->split_ids));
 	if (!firsts || !ids || !profile->histograms || !profile->objects || !names->sources ||
 	    !names->split_ids)
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	memset(ids, 0xff, (nr_spaces + 1) * sizeof(*ids));
 	if (draw_histograms(counted, seen, firsts, profile))
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	return finish_histograms(firsts, ids, names, profile, err);
 }
 
@@ -324,13 +314,13 @@ int snapshot_account(const struct tally *tally, uint64_t total, struct profile_a
 
 	ret->lost = calloc(LOST_CAUSE_COUNT, sizeof(*ret->lost));
 	if (!ret->lost)
-		return out_of_memory(err);
+		return error_no_memory(err, "profile");
 	ret->nr_lost = LOST_CAUSE_COUNT;
 	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
 		ret->lost[i].ticks = tally->lost[i];
 		ret->lost[i].cause = strdup(lost_cause_name(i));
 		if (!ret->lost[i].cause)
-			return out_of_memory(err);
+			return error_no_memory(err, "profile");
 	}
 	ret->lost[LOST_THROTTLED].ticks += tally->withheld;
 	ret->total = total;

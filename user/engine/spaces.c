@@ -164,7 +164,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	}
 	info->path = record_path(record);
 	if (!info->path)
-		return error_set(err, -ENOMEM, "files: out of memory");
+		return error_no_memory(err, "files");
 	info->fd = open_mapped(record);
 	if (info->fd < 0)
 		info->fd = open_named(record, info->path);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "engine/split_names.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +19,7 @@ int split_names_add(struct split_names *names, const struct record *record, stru
 		name = strndup(record->comm, sizeof(record->comm));
 	if (!name || grow((void **)&names->list, &names->capacity, names->nr + 1, sizeof(*slot))) {
 		free(name);
-		return error_set(err, -ENOMEM, "names: out of memory");
+		return error_no_memory(err, "names");
 	}
 	slot = &names->list[names->nr++];
 	*slot = (struct split_name){ .id = record->space.a,

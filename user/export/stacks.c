@@ -3,19 +3,11 @@
 
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
-
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !!a - !!b;
-	return strcmp(a, b);
-}
 
 static int compare_processes(const struct profile_histogram *x, const struct profile_histogram *y)
 {

@@ -35,18 +35,6 @@ static char *list_of(const struct folding *folding)
 	return list;
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 struct element {
 	uint64_t key[2];
 	const char *at;

@@ -2,16 +2,8 @@
 #include "profile/profile_splits.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
-
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
 
 /* The name aside. */
 static int compare_owners(const struct profile_split *a, const struct profile_split *b)

@@ -35,7 +35,7 @@ int naming_init(struct naming *naming, struct session *session,
 	if (ret)
 		return ret;
 	naming->symbols = symbol_cache_new(SYMBOL_CACHE_BYTES);
-	return naming->symbols ? 0 : error_set(err, -ENOMEM, "names: out of memory");
+	return naming->symbols ? 0 : error_no_memory(err, "names");
 }
 
 static void close_sources(struct named *named)
@@ -150,7 +150,7 @@ static int start(struct naming *naming, struct profile *profile, struct error *e
 {
 	naming->work.profile = profile;
 	if (open_sources(naming->session, &naming->work))
-		return error_set(err, -ENOMEM, "names: out of memory");
+		return error_no_memory(err, "names");
 	naming->has_thread = !pthread_create(&naming->thread, NULL, name, naming);
 	/* Where there may be no more threads it takes as long as it takes. */
 	if (!naming->has_thread)

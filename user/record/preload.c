@@ -32,7 +32,7 @@ static int find_library(char **ret, struct error *err)
 		*slash = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
 		if (asprintf(ret, places[i], program) < 0)
-			return error_set(err, -ENOMEM, "--preload: out of memory");
+			return error_no_memory(err, "--preload");
 		if (!access(*ret, R_OK))
 			return 0;
 		free(*ret);
@@ -66,7 +66,7 @@ static int make_name(struct preload *preload, struct error *err)
 	if (asprintf(&preload->socket, "@bpfprofil-run-%016" PRIx64 "%016" PRIx64, random[0],
 		     random[1]) < 0) {
 		preload->socket = NULL;
-		return error_set(err, -ENOMEM, "--preload: out of memory");
+		return error_no_memory(err, "--preload");
 	}
 	return 0;
 }
@@ -81,7 +81,7 @@ static int set_environment(const struct preload *preload, const char *library, s
 	    0)
 		all = NULL;
 	if (!all || setenv(VARIABLE, all, 1) || setenv(CALL_SOCKET_ENV, preload->socket, 1))
-		return error_set(err, -ENOMEM, "--preload: out of memory");
+		return error_no_memory(err, "--preload");
 	return 0;
 }
 

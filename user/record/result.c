@@ -32,7 +32,7 @@ static int set_command(struct profile *profile, char **argv, struct error *err)
 			break;
 	}
 	if (!profile->command || i < nr)
-		return error_set(err, -ENOMEM, "profile: out of memory");
+		return error_no_memory(err, "profile");
 	return 0;
 }
 
@@ -133,7 +133,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 	int code = session_take(session, ret, err);
 
 	if (!code && add_part(result, *ret))
-		code = error_set(err, -ENOMEM, "profile: out of memory");
+		code = error_no_memory(err, "profile");
 	return code ?: naming_once(session, result->options, *ret, err);
 }
 
@@ -146,7 +146,7 @@ static int complete(struct result *result, struct profile *profile, struct error
 	if (!code && result->calls)
 		code = profile_append(profile, result->calls);
 	profile->sampling.cost = result->cost;
-	return code ? error_set(err, -ENOMEM, "profile: out of memory") : 0;
+	return code ? error_no_memory(err, "profile") : 0;
 }
 
 /* Unless it has its name already, or needs none. */

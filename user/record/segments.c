@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "record/segments.h"
 
-#include <errno.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "base/util.h"
 
@@ -13,7 +11,7 @@ int segments_add(struct segments *segments, struct profile *part, uint64_t since
 	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
 		 sizeof(*segments->list))) {
 		profile_free(part);
-		return error_set(err, -ENOMEM, "profile: out of memory");
+		return error_no_memory(err, "profile");
 	}
 	if (!segments->nr)
 		segments->since_ns = since_ns;

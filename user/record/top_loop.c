@@ -19,11 +19,6 @@
 
 #define LAST_ROWS 10 /* of the table that stays when the screen goes */
 
-static int out_of_memory(struct error *err)
-{
-	return error_set(err, -ENOMEM, "top: out of memory");
-}
-
 /* ^Z is left to ncurses, which gives the terminal back while we are stopped. */
 static int open_resizes(struct error *err)
 {
@@ -70,7 +65,7 @@ static int end_interval(struct top_loop *loop, struct error *err)
 	int ret = naming_end(&loop->naming, err);
 
 	if (!ret && top_model_add(&loop->model, loop->naming.last.profile))
-		ret = out_of_memory(err);
+		ret = error_no_memory(err, "top");
 	return ret;
 }
 
@@ -82,14 +77,14 @@ static int draw(struct top_loop *loop, struct error *err)
 
 	terminal_size(loop->terminal, &loop->screen.rows, &loop->screen.columns);
 	if (top_ui_update(&loop->ui, &loop->model, top_screen_rows(&loop->screen)))
-		return out_of_memory(err);
+		return error_no_memory(err, "top");
 	loop->ui.page.rows = top_screen_page_rows(&loop->screen);
 	memory = open_memstream(&picture, &size);
 	if (!memory)
-		return out_of_memory(err);
+		return error_no_memory(err, "top");
 	top_screen_draw(&loop->screen, &loop->model, &loop->ui, memory);
 	if (fclose(memory))
-		return out_of_memory(err);
+		return error_no_memory(err, "top");
 	terminal_show(loop->terminal, picture);
 	return 0;
 }
@@ -107,7 +102,7 @@ static int show_interval(struct top_loop *loop, struct error *err)
 	if (loop->terminal)
 		return draw(loop, err);
 	if (top_plain_interval(&loop->plain, &loop->model, loop->ended, stdout))
-		return out_of_memory(err);
+		return error_no_memory(err, "top");
 	return flush(err);
 }
 
@@ -185,7 +180,7 @@ static int open_page(struct top_loop *loop, struct error *err)
 	text = annotate(loop, row, false);
 	hot_text = text ? annotate(loop, row, true) : NULL;
 	top_page_open(&loop->ui.page, text, hot_text);
-	return hot_text ? 0 : out_of_memory(err);
+	return hot_text ? 0 : error_no_memory(err, "top");
 }
 
 /* 1: the user wants to leave. */
@@ -287,7 +282,7 @@ static int end_intervals(struct top_loop *loop, struct error *err)
 static int show_end(struct top_loop *loop, struct error *err)
 {
 	if (top_plain_overall(&loop->plain, &loop->model, stdout))
-		return out_of_memory(err);
+		return error_no_memory(err, "top");
 	return flush(err);
 }
 

@@ -11,13 +11,6 @@
 #include "report/noise.h"
 #include "report/text.h"
 
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 /* --- rows --------------------------------------------------------------------------------------- */
 
 /* Ticks of one weight vary as their number does; of several, as so many of this one. */

@@ -160,13 +160,6 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 	return 0;
 }
 
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return (a != NULL) - (b != NULL);
-	return strcmp(a, b);
-}
-
 /* By object, then file, line and function; what has no file, by offset. */
 static int compare_line(const void *left, const void *right)
 {

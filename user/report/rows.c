@@ -39,11 +39,6 @@ void rows_free(struct report_rows *rows)
 	*rows = (struct report_rows){ 0 };
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 int row_compare_place(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The views by process and by cgroup, of profiles that were split. */
 #include <errno.h>
-#include <string.h>
 
+#include "base/util.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 
@@ -21,13 +21,6 @@ static bool is_split(const struct profile *profile, enum report_by by)
 			return true;
 	}
 	return !profile->nr_histograms;
-}
-
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !!a - !!b;
-	return strcmp(a, b);
 }
 
 /* One pid may have been several processes, one after the other. */

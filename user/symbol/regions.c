@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "symbol/regions.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -119,7 +118,7 @@ int regions_apply(struct profile *profile, const struct object_opener *opener,
 		return 0;
 	kept = calloc(nr * profile->nr_objects + 1, sizeof(*kept));
 	if (!kept)
-		return error_set(err, -ENOMEM, "--region: out of memory");
+		return error_no_memory(err, "--region");
 	for (i = 0; i < nr && !ret; i++)
 		ret = find_kept(profile, opener, &regions[i], kept, &nr_kept);
 	if (ret)

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -66,7 +65,7 @@ static int add(struct search *search, pid_t pid, int fd, const char *name, struc
 /* Whoever ends meanwhile is not there. */
 static int look_at(struct search *search, pid_t pid, struct error *err)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	int fd = process_fd(pid);
 	struct proc_stat process;
 	int ret = 0;
 

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -116,7 +115,7 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 /* A descriptor of it, or why there is none. */
 static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 {
-	int fd = (int)syscall(SYS_pidfd_open, pid, 0), failed;
+	int fd = process_fd(pid), failed;
 
 	/* A thread that is no process: EINVAL, ENOENT in newer kernels. */
 	if (fd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)

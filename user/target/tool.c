@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -77,7 +76,7 @@ static bool ended_in_time(int pid_fd)
 static int wait_for(pid_t pid, struct tool_answer *answer)
 {
 	int status = 0;
-	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	cleanup_fd int pid_fd = process_fd(pid);
 	int failed = pid_fd < 0 ? -errno : 0;
 
 	answer->late = !failed && !ended_in_time(pid_fd);

@@ -8,7 +8,6 @@
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/inotify.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -110,7 +109,7 @@ static int open_member(pid_t pid, void *argument)
 	/* Of another pid namespace: only the removal of the cgroup will tell. */
 	if (!pid)
 		return 1;
-	origin->member_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	origin->member_fd = process_fd(pid);
 	return origin->member_fd >= 0 || errno != ESRCH;
 }
 

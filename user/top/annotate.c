@@ -136,7 +136,7 @@ static int write_view(const struct view *view, const struct top_row *function,
 	int ret;
 
 	if (asprintf(&place, "%s:0x%" PRIx64, function->object, function->offset) < 0)
-		return error_set(err, -ENOMEM, "annotate: out of memory");
+		return error_no_memory(err, "annotate");
 	request.place = place;
 	ret = annotation_build(&view->profile, &request, &annotation, err);
 	if (ret)

@@ -42,11 +42,6 @@ static bool chosen(const struct top_row *row, const struct top_choice *choice)
 	       has(top_row_place(row, choice->by, buffer), choice->filter);
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
 static int compare_time(double a, double b)
 {
 	return (a > b) - (a < b);

@@ -49,18 +49,6 @@ void top_model_free(struct top_model *model)
 	*model = (struct top_model){ 0 };
 }
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int compare_text(const char *a, const char *b)
-{
-	if (!a || !b)
-		return !!a - !!b;
-	return strcmp(a, b);
-}
-
 /* Two rows are one when all of this is the same. */
 static int compare_identity(const void *left, const void *right)
 {

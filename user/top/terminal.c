@@ -67,7 +67,7 @@ int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct term
 	struct terminal *terminal = calloc(1, sizeof(*terminal));
 
 	if (!terminal)
-		return error_set(err, -ENOMEM, "terminal: out of memory");
+		return error_no_memory(err, "terminal");
 	use_utf8();
 	/* By default it waits a second for what may follow an Esc. */
 	set_escdelay(50);
