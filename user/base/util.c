@@ -13,18 +13,18 @@
 
 #define NS_PER_SECOND 1000000000ULL
 
-struct unit {
+struct suffix {
 	const char *name;
 	uint64_t factor;
 };
 
-static const struct unit size_units[] = {
+static const struct suffix size_units[] = {
 	{ "", 1 },	     { "K", 1ULL << 10 }, { "k", 1ULL << 10 }, { "M", 1ULL << 20 },
 	{ "m", 1ULL << 20 }, { "G", 1ULL << 30 }, { "g", 1ULL << 30 }, { "T", 1ULL << 40 },
 	{ "t", 1ULL << 40 }, { NULL, 0 },
 };
 
-static const struct unit duration_units[] = {
+static const struct suffix duration_units[] = {
 	{ "", NS_PER_SECOND },
 	{ "ns", 1 },
 	{ "us", 1000 },
@@ -155,7 +155,7 @@ int parse_double(const char *text, double *ret)
 	return 0;
 }
 
-static uint64_t find_unit(const struct unit *units, const char *name)
+static uint64_t find_unit(const struct suffix *units, const char *name)
 {
 	while (units->name && strcmp(units->name, name) != 0)
 		units++;

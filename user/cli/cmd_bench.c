@@ -108,12 +108,12 @@ static int bench(const struct bench_arguments *arguments)
 		print_error(&err);
 		return EXIT_FAILURE;
 	}
-	result_begin();
+	stdout_begin();
 	if (arguments->format == BENCH_JSON)
 		bench_report_json(stdout, &host, &report);
 	else
 		bench_report_text(stdout, &host, &report);
-	return result_end(stdout, "bench: standard output");
+	return stdout_end("bench: standard output");
 }
 
 static int run(int argc, char **argv)

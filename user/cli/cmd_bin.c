@@ -111,10 +111,10 @@ static int run_call(const struct call_options *options, int nr, char **words)
 		print_message(NULL, "bin: regions: %s", strerror(-code));
 		return EXIT_FAILURE;
 	}
-	result_begin();
+	stdout_begin();
 	status = print_pcs(&bin, nr, words);
 	region_table_free(&bin.table);
-	code = result_end(stdout, "bin: standard output");
+	code = stdout_end("bin: standard output");
 	return status ?: code;
 }
 

@@ -45,13 +45,13 @@ static int print_values(enum proposal kind)
 		print_command_error("completion", &err);
 		return EXIT_FAILURE;
 	}
-	result_begin();
+	stdout_begin();
 	for (i = 0; i < names.nr; i++)
 		/* A line is a name, and a name may hold anything. */
 		if (!strchr(names.list[i], '\n'))
 			puts(names.list[i]);
 	names_free(&names);
-	return result_end(stdout, "completion: standard output");
+	return stdout_end("completion: standard output");
 }
 
 static int print_script(const char *shell)
@@ -61,9 +61,9 @@ static int print_script(const char *shell)
 	for (i = 0; shell_words[i]; i++) {
 		if (strcmp(shell_words[i], shell) != 0)
 			continue;
-		result_begin();
+		stdout_begin();
 		writers[i](stdout);
-		return result_end(stdout, "completion: standard output");
+		return stdout_end("completion: standard output");
 	}
 	print_message("bpfprofil completion bash",
 		      "completion: '%.128s': must be one of bash, zsh, fish", shell);

@@ -121,9 +121,9 @@ static int write_table(const struct diff *diff, const struct diff_arguments *arg
 		.width = table_width(stdout, arguments->wide),
 	};
 
-	result_begin();
+	stdout_begin();
 	diff_write(diff, &options, stdout);
-	return result_end(stdout, "diff: standard output");
+	return stdout_end("diff: standard output");
 }
 
 static int put_page(const void *diff, FILE *out, struct error *err)

@@ -113,12 +113,12 @@ static int run(int argc, char **argv)
 	if (arguments.quick)
 		features_hurry();
 	can_run = !features_require(NULL);
-	result_begin();
+	stdout_begin();
 	if (arguments.format == DOCTOR_JSON)
 		print_json(can_run);
 	else
 		print_text(can_run);
-	status = result_end(stdout, "doctor: standard output");
+	status = stdout_end("doctor: standard output");
 	return can_run ? status : EXIT_FAILURE;
 }
 

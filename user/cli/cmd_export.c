@@ -148,7 +148,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 		flags |= OUTPUT_GZ;
 	if (profile && profile_is_confidential(profile))
 		flags |= OUTPUT_CONFIDENTIAL;
-	result_begin();
+	stdout_begin();
 	result = output_open_as(path, flags, &out, &err);
 	if (!result) {
 		if (profile)

@@ -192,7 +192,7 @@ static int run(int argc, char **argv)
 		print_message("-o sum.json", "merge: --output: not given");
 		return EXIT_USAGE;
 	}
-	result_begin();
+	stdout_begin();
 	code = merge(arguments.output, (size_t)(argc - first), argv + first, &err);
 	/* The reader of a pipe has left: it knows. */
 	if (code && code != -EPIPE)

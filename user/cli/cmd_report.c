@@ -214,12 +214,12 @@ static int write_report(const struct profile *profile, const struct report_argum
 {
 	struct error err = { 0 };
 
-	result_begin();
+	stdout_begin();
 	if ((arguments->annotate ? write_annotation : write_table)(profile, arguments, &err)) {
 		print_command_error("report", &err);
 		return EXIT_FAILURE;
 	}
-	return result_end(stdout, "report: standard output");
+	return stdout_end("report: standard output");
 }
 
 /* A word that would have no effect was meant to have one. */

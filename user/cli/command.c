@@ -24,20 +24,20 @@ int command_print_version(void)
 {
 	struct utsname host = { 0 };
 
-	result_begin();
+	stdout_begin();
 	uname(&host);
 	printf("bpfprofil %s\nlibbpf %s\nkernel %s %s %s\n", BPFPROFIL_VERSION,
 	       features_libbpf_version(), host.sysname, host.release, host.machine);
-	return result_end(stdout, "standard output");
+	return stdout_end("standard output");
 }
 
 int command_print_help(const struct command *command)
 {
 	unsigned int width = terminal_width(stdout);
 
-	result_begin();
+	stdout_begin();
 	opts_help(command, stdout, width && width < 100 ? width : HELP_WIDTH);
-	return result_end(stdout, "standard output");
+	return stdout_end("standard output");
 }
 
 bool command_parse(const struct command *command, int argc, char **argv, void *options,

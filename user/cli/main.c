@@ -14,7 +14,7 @@ static int print_overview(void)
 {
 	size_t i;
 
-	result_begin();
+	stdout_begin();
 	printf("Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
 	       "       bpfprofil help COMMAND\n"
 	       "       bpfprofil --version\n\n"
@@ -29,7 +29,7 @@ static int print_overview(void)
 	       "  # look again, by source line\n"
 	       "  bpfprofil report --by lines\n"
 	       "\nThe manual: man bpfprofil\n");
-	return result_end(stdout, "standard output");
+	return stdout_end("standard output");
 }
 
 static int usage_error(const char *kind, const char *word)

@@ -109,7 +109,7 @@ int write_page(const char *command, const struct page_arguments *arguments, bool
 	struct output *out;
 	int result;
 
-	result_begin();
+	stdout_begin();
 	result = arguments->open ? check_desktop(file, &err) : 0;
 	if (!result)
 		result = output_open_as(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);

@@ -82,17 +82,17 @@ unsigned int table_width(FILE *stream, bool wide)
 	return terminal_attached(stream) ? terminal_width(stream) : PIPE_COLUMNS;
 }
 
-void result_begin(void)
+void stdout_begin(void)
 {
 	signal(SIGPIPE, SIG_IGN);
 }
 
-int result_end(FILE *stream, const char *name)
+int stdout_end(const char *name)
 {
-	int failed = ferror(stream);
+	int failed = ferror(stdout);
 
 	errno = 0;
-	if (fflush(stream) || failed) {
+	if (fflush(stdout) || failed) {
 		/* Without errno an earlier write failed; stdio keeps no more than the fact. */
 		if (errno != EPIPE)
 			print_message(NULL, "%s: %s", name,

@@ -35,12 +35,12 @@ unsigned int terminal_width(FILE *stream);
 unsigned int table_width(FILE *stream, bool wide);
 
 /* Before the first byte of a result: a reader that leaves (head) must not kill us half-way. */
-void result_begin(void);
+void stdout_begin(void);
 
 /*
  * After the last byte: flushes. Returns the exit status, EXIT_FAILURE with a message when bytes
  * were lost, without one when the reader had left.
  */
-int result_end(FILE *stream, const char *name);
+int stdout_end(const char *name);
 
 #endif

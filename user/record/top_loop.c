@@ -313,7 +313,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 {
 	int ret;
 
-	result_begin();
+	stdout_begin();
 	ret = naming_init(&loop->naming, loop->session, loop->options, err);
 	if (!ret)
 		ret = open_terminal(loop, err);

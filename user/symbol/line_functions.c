@@ -16,7 +16,7 @@
 
 struct walk {
 	struct line_job *job;
-	struct unit *unit;
+	struct compile_unit *unit;
 	bool everywhere; /* into types and foreign functions too */
 	int code; /* -ENOMEM or -E2BIG */
 };
@@ -27,7 +27,7 @@ struct walk {
  */
 static bool covers(struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
-	struct unit *unit = walk->unit;
+	struct compile_unit *unit = walk->unit;
 	Dwarf_Addr base, begin, end;
 	bool found = false;
 	ptrdiff_t at = 0;
@@ -52,7 +52,7 @@ static bool covers(struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ra
 /* A function whose DIE covers a place becomes the frame of what is inside of it. */
 static bool enter_function(struct walk *walk, Dwarf_Die *die, size_t *frame)
 {
-	struct unit *unit = walk->unit;
+	struct compile_unit *unit = walk->unit;
 	bool has_ranges;
 
 	if (grow((void **)&unit->frames, &unit->frames_room, unit->nr_frames + 1,
@@ -118,7 +118,7 @@ static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t frame, in
 	} while (!walk->code && !dwarf_siblingof(&child, &child));
 }
 
-static bool all_found(const struct unit *unit)
+static bool all_found(const struct compile_unit *unit)
 {
 	size_t i;
 
@@ -229,7 +229,7 @@ static int add_scope(struct source_lines *lines, struct unit_frame *frame)
 /* A caller has a lower number, so it is resolved before; that also ends any chain. */
 static int resolve_frames(struct line_job *job)
 {
-	struct unit *unit = &job->unit;
+	struct compile_unit *unit = &job->unit;
 	struct unit_frame *frame;
 	int code = 0;
 	size_t i;
@@ -247,7 +247,7 @@ static int resolve_frames(struct line_job *job)
 
 static int name_places(struct line_job *job)
 {
-	const struct unit *unit = &job->unit;
+	const struct compile_unit *unit = &job->unit;
 	const struct unit_frame *frame;
 	struct source_line *line;
 	size_t i;

@@ -29,7 +29,7 @@ static size_t lower_bound(const struct line_job *job, uint64_t address)
 	return low;
 }
 
-size_t unit_lower_bound(const struct unit *unit, uint64_t address)
+size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
 {
 	size_t low = 0, high = unit->nr;
 
@@ -44,7 +44,7 @@ size_t unit_lower_bound(const struct unit *unit, uint64_t address)
 	return low;
 }
 
-static int add_place(struct unit *unit, const struct place *place)
+static int add_place(struct compile_unit *unit, const struct asked_place *place)
 {
 	struct unit_place *added;
 	int code;
@@ -69,7 +69,7 @@ static int compare_places(const void *left, const void *right)
 }
 
 /* Sorted, and each once: the ranges of a unit may come in any order and, wrongly, overlap. */
-static void order_places(struct unit *unit)
+static void order_places(struct compile_unit *unit)
 {
 	size_t i, kept = 0;
 
@@ -192,7 +192,7 @@ static size_t count_files(struct line_job *job)
 
 static int resolve_rows(struct line_job *job)
 {
-	const struct unit *unit = &job->unit;
+	const struct compile_unit *unit = &job->unit;
 	Dwarf_Lines *rows;
 	Dwarf_Line *row;
 	size_t nr, i;

@@ -136,16 +136,16 @@ static int run_job(struct line_job *job)
 
 static int compare_places(const void *left, const void *right)
 {
-	const struct place *a = left, *b = right;
+	const struct asked_place *a = left, *b = right;
 
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
 /* Offsets outside the text keep an empty line. */
-static struct place *make_places(const struct elf_image *image, const uint64_t *offsets, size_t nr,
-				 size_t *nr_places)
+static struct asked_place *make_places(const struct elf_image *image, const uint64_t *offsets,
+				       size_t nr, size_t *nr_places)
 {
-	struct place *places = malloc((nr + 1) * sizeof(*places));
+	struct asked_place *places = malloc((nr + 1) * sizeof(*places));
 	size_t i, used = 0;
 
 	if (!places)
@@ -171,7 +171,7 @@ static bool has_dwarf(const struct elf_image *image)
 static int resolve(const struct elf_image *image, struct line_job job, const uint64_t *offsets)
 {
 	struct source_lines *lines = job.lines;
-	struct place *places;
+	struct asked_place *places;
 	int code;
 
 	code = elf_check_packed(&job.image->file, &lines->why);

@@ -36,7 +36,7 @@ struct scope {
 };
 
 /* An offset that was asked for, as the address the file calls it. */
-struct place {
+struct asked_place {
 	uint64_t address;
 	size_t index; /* in source_lines */
 };
@@ -57,7 +57,7 @@ struct unit_frame {
 	const struct source_line *site; /* where the caller has it; NULL: not inlined */
 };
 
-struct unit {
+struct compile_unit {
 	Dwarf_Die die;
 	struct unit_place *places;
 	size_t nr;
@@ -84,9 +84,9 @@ struct line_job {
 	size_t nr_units;
 	size_t nr_functions;
 	size_t rows; /* that libdw holds since dwarf was opened */
-	const struct place *places; /* ascending by address */
+	const struct asked_place *places; /* ascending by address */
 	size_t nr;
-	struct unit unit;
+	struct compile_unit unit;
 	struct source_lines *lines;
 };
 
@@ -123,7 +123,7 @@ int line_job_reopen(struct line_job *job);
 int line_units_resolve(struct line_job *job);
 
 /* First place of the unit at or above the address; nr when there is none. */
-size_t unit_lower_bound(const struct unit *unit, uint64_t address);
+size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address);
 
 int line_functions_resolve(struct line_job *job);
 
