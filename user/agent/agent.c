@@ -25,6 +25,7 @@ struct run {
 	struct targets targets;
 	struct result result;
 	struct sample_loop loop;
+	struct phase_options phases; /* one without end */
 	struct watchdog watchdog;
 	int timer_fd; /* for the watchdog */
 };
@@ -170,16 +171,16 @@ static enum agent_end sample(struct run *run)
 {
 	enum sample_event event;
 	uint64_t expired;
-	bool due;
+	bool due = false;
 
 	do {
 		event = sample_run(&run->loop);
-		if (event == SAMPLE_ENDED &&
-		    read(run->timer_fd, &expired, sizeof(expired)) == sizeof(expired)) {
-			watchdog_feed(&run->watchdog, &due);
-			if (due)
-				notify(NOTIFY_WATCHDOG);
-		}
+		if (event != SAMPLE_ENDED ||
+		    read(run->timer_fd, &expired, sizeof(expired)) != sizeof(expired))
+			continue;
+		watchdog_feed(&run->watchdog, &due);
+		if (due)
+			notify(NOTIFY_WATCHDOG);
 	} while (event == SAMPLE_ENDED);
 	if (event != SAMPLE_SIGNAL)
 		return AGENT_FAILED;
@@ -188,9 +189,7 @@ static enum agent_end sample(struct run *run)
 
 static void finish(struct run *run)
 {
-	session_close(run->loop.session);
-	if (run->loop.signal_fd >= 0)
-		close(run->loop.signal_fd);
+	sample_close(&run->loop);
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	result_free(&run->result);
@@ -217,8 +216,10 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	int code;
 
 	run.loop = (struct sample_loop){ .options = &options->sampling,
+					 .phases = &run.phases,
 					 .result = &run.result,
 					 .signal_fd = -1,
+					 .control = CONTROL_CLOSED,
 					 .ended_fd = -1 };
 	run.loop.signal_fd = sample_open_signals(err);
 	code = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);

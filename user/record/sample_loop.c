@@ -286,7 +286,8 @@ static void begin(struct sample_loop *loop)
 	uint64_t now = monotonic_ns();
 
 	loop->begun = true;
-	if (loop->options->interval_ns)
+	/* The agent chooses its first one itself. */
+	if (loop->options->interval_ns && !loop->cut_ns)
 		loop->cut_ns = now + loop->options->interval_ns;
 	loop->left_ns = phases->duration_ns;
 	if (!loop->paused && phases->duration_ns)
