@@ -104,6 +104,22 @@ Test(live_files, jit_that_is_reused)
 	live_end(&live);
 }
 
+/* Names from a dump, which is known by its mapping. */
+Test(live_files, jit_dump)
+{
+	struct live live;
+	char dump[64];
+
+	NEED_ROOT();
+	live_begin(&live);
+	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "dump")),
+		    NO_CODE);
+	snprintf(dump, sizeof(dump), "/tmp/jit-%d.dump", atoi(live.end.out));
+	unlink(dump);
+	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
+	live_end(&live);
+}
+
 /* Inside of a container the pid and /tmp are its own. */
 Test(live_files, jit_in_a_container)
 {

@@ -18,13 +18,15 @@
 static struct jit_map *map;
 static size_t room;
 static int file;
+static uint64_t replaced_at;
 static char seen[4096]; /* of what was replaced, the names */
 
-static int note_replaced(void *ctx, const struct jit_code *code)
+static int note_replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
 	char *name = jit_map_name(map, code);
 
 	(void)ctx;
+	replaced_at = time;
 	strcat(strcat(seen, name ? name : "?"), " ");
 	free(name);
 	return 0;

@@ -9,17 +9,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "symbol/jit_dump.h"
 #include "symbol/symbol_table.h"
 #include "symbol/text_symbols.h"
 
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U
 
+struct listener {
+	jit_replaced replaced;
+	void *ctx;
+};
+
 /* Codes lie apart in the tree: what a new one overlaps has left it. */
 struct jit_map {
 	int fd;
-	bool blind; /* it was too large */
-	uint64_t at; /* where the next line begins */
+	bool blind; /* it was too large, or no dump any more */
+	bool is_dump;
+	bool has_time; /* of its records */
+	uint64_t at; /* where the next line or record begins */
+	uint64_t size; /* of the file, at this reading */
 	void *codes;
 	char buffer[BUFFER_BYTES];
 };
@@ -80,7 +89,7 @@ static bool is_same(const struct jit_code *a, const struct jit_code *b)
 
 /* Takes out what the code overlaps. 1: it is there already; -ENOMEM. */
 static int replace(struct jit_map *map, const struct jit_code *code, size_t *room,
-		   jit_replaced replaced, void *ctx)
+		   const struct listener *listener)
 {
 	struct jit_code *old, **found;
 
@@ -88,7 +97,7 @@ static int replace(struct jit_map *map, const struct jit_code *code, size_t *roo
 		old = *found;
 		if (is_same(old, code))
 			return 1;
-		if (replaced(ctx, old))
+		if (listener->replaced(listener->ctx, old, code->time))
 			return -ENOMEM;
 		tdelete(old, &map->codes, compare_codes);
 		free(old);
@@ -98,10 +107,14 @@ static int replace(struct jit_map *map, const struct jit_code *code, size_t *roo
 }
 
 static int add_code(struct jit_map *map, const struct jit_code *code, size_t *room,
-		    jit_replaced replaced, void *ctx)
+		    const struct listener *listener)
 {
 	struct jit_code *copy;
-	int ret = replace(map, code, room, replaced, ctx);
+	int ret;
+
+	if (!code->size || code->size > JIT_CODE_MAX || code->start > UINT64_MAX - code->size)
+		return 0;
+	ret = replace(map, code, room, listener);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -119,23 +132,28 @@ static int add_code(struct jit_map *map, const struct jit_code *code, size_t *ro
 	return 0;
 }
 
+static struct jit_code make_code(const struct jit_map *map, uint64_t start, uint64_t size,
+				 const char *name, size_t length)
+{
+	struct jit_code code = { .start = start,
+				 .size = size,
+				 .line = map->at + (uint64_t)(name - map->buffer) };
+
+	code.name_length = length < NAME_MAX_BYTES ? (uint32_t)length : NAME_MAX_BYTES;
+	code.name_sum = sum_of(name, code.name_length);
+	return code;
+}
+
 static int add_line(struct jit_map *map, struct text_cursor line, size_t *room,
-		    jit_replaced replaced, void *ctx)
+		    const struct listener *listener)
 {
 	struct symbol_spec spec = { 0 };
 	struct jit_code code;
 
-	if (!perf_map_line(&line, &spec) || spec.size > JIT_CODE_MAX ||
-	    spec.offset > UINT64_MAX - spec.size)
+	if (!perf_map_line(&line, &spec))
 		return 0;
-	code = (struct jit_code){ .start = spec.offset,
-				  .size = spec.size,
-				  .line = map->at + (uint64_t)(spec.name - map->buffer),
-				  .name_length = spec.name_length < NAME_MAX_BYTES ?
-							 (uint32_t)spec.name_length :
-							 NAME_MAX_BYTES };
-	code.name_sum = sum_of(spec.name, code.name_length);
-	return add_code(map, &code, room, replaced, ctx);
+	code = make_code(map, spec.offset, spec.size, spec.name, spec.name_length);
+	return add_code(map, &code, room, listener);
 }
 
 /* Bytes of whole lines in the buffer; of a line that is longer, the buffer. */
@@ -148,42 +166,120 @@ static size_t whole_lines(const struct jit_map *map, size_t got)
 	return got == BUFFER_BYTES ? got : 0;
 }
 
-/* Returns the bytes that were read, 0 at the end. */
-static ssize_t read_some(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx)
+/* Adds what the buffer holds. *done: how much of the file that was. */
+static int add_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
+		     const struct listener *listener)
 {
-	ssize_t got = pread(map->fd, map->buffer, BUFFER_BYTES, (off_t)map->at);
-	struct text_cursor rest, line;
+	struct text_cursor rest = { map->buffer, map->buffer + whole_lines(map, got) }, line;
 	int ret = 0;
+
+	*done = (uint64_t)(rest.end - rest.at);
+	while (!ret && text_next_line(&rest, &line))
+		ret = add_line(map, line, room, listener);
+	return ret;
+}
+
+static int add_record(struct jit_map *map, const struct jit_record *record, size_t *room,
+		      const struct listener *listener)
+{
+	const struct jit_code from = { .start = record->from, .size = 1 };
+	uint64_t time = map->has_time ? record->time : 0;
+	struct jit_code code, **found;
+
+	if (record->kind == JIT_LOAD) {
+		code = make_code(map, record->start, record->size, record->name,
+				 record->name_length);
+		code.time = time;
+		return add_code(map, &code, room, listener);
+	}
+	found = record->kind == JIT_MOVE && record->from != UINT64_MAX ?
+			tfind(&from, &map->codes, compare_codes) :
+			NULL;
+	if (!found)
+		return 0;
+	code = **found;
+	code.start = record->start;
+	code.size = record->size;
+	code.time = time;
+	return add_code(map, &code, room, listener);
+}
+
+/* The same of a dump. Code that stands between records is passed over. */
+static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
+		       const struct listener *listener)
+{
+	struct jit_record record;
+	size_t at = 0;
+	ssize_t length;
+	int ret = 0;
+
+	while (!ret && at < got) {
+		length = jit_dump_record(map->buffer + at, got - at, &record);
+		if (length <= 0) {
+			map->blind = length < 0;
+			break;
+		}
+		/* It is being written. */
+		if ((uint64_t)length > map->size - map->at - at)
+			break;
+		ret = add_record(map, &record, room, listener);
+		at += (size_t)length;
+	}
+	*done = at;
+	return ret;
+}
+
+static size_t begin_dump(struct jit_map *map, size_t got)
+{
+	size_t header = map->at ? 0 : jit_dump_header(map->buffer, got, &map->has_time);
+
+	if (!map->at)
+		map->is_dump = header != 0;
+	return header;
+}
+
+/* Returns the bytes that were read, 0 at the end. */
+static int64_t read_some(struct jit_map *map, size_t *room, const struct listener *listener)
+{
+	uint64_t left = map->size - map->at, done;
+	ssize_t got = pread(map->fd, map->buffer, left < BUFFER_BYTES ? left : BUFFER_BYTES,
+			    (off_t)map->at);
+	int ret;
 
 	if (got < 0)
 		return -errno;
-	rest = (struct text_cursor){ map->buffer, map->buffer + whole_lines(map, (size_t)got) };
-	got = rest.end - rest.at;
-	while (!ret && text_next_line(&rest, &line))
-		ret = add_line(map, line, room, replaced, ctx);
-	map->at += (uint64_t)got;
-	return ret ? ret : got;
+	done = begin_dump(map, (size_t)got);
+	if (!done) {
+		ret = map->is_dump ? add_records(map, (size_t)got, &done, room, listener) :
+				     add_lines(map, (size_t)got, &done, room, listener);
+		if (ret)
+			return ret;
+	}
+	map->at += done;
+	return (int64_t)done;
 }
 
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx)
 {
-	size_t done = 0;
+	const struct listener listener = { replaced, ctx };
+	uint64_t done = 0;
 	struct stat st;
-	ssize_t got;
+	int64_t got;
 
 	if (map->blind)
 		return 0;
 	if (fstat(map->fd, &st))
 		return -errno;
 	/* Begun anew: what was there before is another's. */
-	if ((uint64_t)st.st_size < map->at) {
+	map->size = (uint64_t)st.st_size;
+	if (map->size < map->at) {
 		forget_all(map, room);
 		map->at = 0;
 	}
 	do {
-		got = read_some(map, room, replaced, ctx);
+		got = read_some(map, room, &listener);
 		if (got > 0)
-			done += (size_t)got;
+			done += (uint64_t)got;
 	} while (got > 0 && done < JIT_READ_MAX);
 	if (got != -E2BIG)
 		return got > 0 ? 1 : (int)got;

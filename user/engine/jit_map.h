@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 /*
- * A perf map read while its process writes it: what lies where now. The process may write anything,
+ * A perf map, or a dump of just-in-time code, read while its process writes it: what lies where now. The process may write anything,
  * at any rate: each reading is bounded, and so is what is remembered.
  */
 struct jit_map;
@@ -15,6 +15,7 @@ struct jit_map;
 struct jit_code {
 	uint64_t start;
 	uint64_t size;
+	uint64_t time; /* since when it lies there, by CLOCK_MONOTONIC; 0: not known */
 	uint64_t line; /* where its name stands in the file */
 	uint32_t name_length;
 	uint32_t name_sum; /* of that name, for who reads it there again */
@@ -29,8 +30,11 @@ enum {
 struct jit_map *jit_map_new(int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
-/* As often as code begins to lie where other code has been until then; not 0: out of memory. */
-typedef int (*jit_replaced)(void *ctx, const struct jit_code *code);
+/*
+ * As often as code begins to lie where other code has been until then, and when by CLOCK_MONOTONIC, 0
+ * where the file does not say. Not 0: out of memory.
+ */
+typedef int (*jit_replaced)(void *ctx, const struct jit_code *code, uint64_t time);
 
 /*
  * Reads on, and takes from *room, that of all maps, one for each function remembered. 0: all that was

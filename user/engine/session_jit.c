@@ -95,11 +95,10 @@ void session_free_text(struct session *session, struct space_info *info)
 	info->jit = NULL;
 }
 
-/* Opens the map, unless it is the one that is open. */
-static void open_map(struct session *session, struct space_info *info)
+/* Takes a map over, unless it is the one that is open. */
+static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
-	int fd = space_open_perf_map(info);
 	char path[32];
 	struct stat st;
 
@@ -132,12 +131,30 @@ static bool is_same_space(const struct space *a, const struct space *b)
 	return a->kind == b->kind && a->a == b->a && a->b == b->b;
 }
 
-static uint64_t doubt_of(const struct jit_reading *reading)
+/* Ticks that there can be at most in some time. */
+static uint64_t ticks_of(const struct jit_reading *reading, uint64_t ns)
 {
-	if (reading->late_ns < LATE_MIN)
-		return 0;
-	return reading->late_ns / reading->session->options.period_ns *
-	       (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+	return ns / reading->session->options.period_ns * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+/* Ticks that may be of the new code already; time: when that began to be there, 0: not known. */
+static uint64_t doubt_of(const struct jit_reading *reading, uint64_t time)
+{
+	uint64_t now = monotonic_ns(), late = time && time < now ? now - time : reading->late_ns;
+
+	return late < LATE_MIN ? 0 : ticks_of(reading, late);
+}
+
+/* Of the code until then. Where times are known, one after the other has what can be its own. */
+static uint64_t most_of(const struct jit_reading *reading, const struct jit_code *code,
+			uint64_t time)
+{
+	uint64_t since = session_since_ns(reading->session);
+
+	if (!code->time || code->time >= time)
+		return UINT64_MAX;
+	since = code->time > since ? code->time : since;
+	return since < time ? ticks_of(reading, time - since) + 1 : 0;
 }
 
 /* Where the code goes: for certain, and in doubt; 0: not there yet. */
@@ -147,6 +164,7 @@ struct destination {
 	uint64_t sure;
 	uint64_t unsure;
 	uint64_t doubt; /* ticks that there may be yet */
+	uint64_t most; /* ticks that can be the code's, in the time that it lay there */
 };
 
 static int place(struct jit_text *text, struct destination *to, bool sure, uint64_t *ret)
@@ -187,10 +205,12 @@ static int move(struct jit_text *text, struct destination *to, const struct jit_
 static int move_bin(struct jit_text *text, struct destination *to, const struct jit_bin *bin,
 		    uint64_t count)
 {
-	uint64_t left = jit_moves_left(&text->moves, bin, count);
-	uint64_t unsure = left < to->doubt ? left : to->doubt;
+	uint64_t left = jit_moves_left(&text->moves, bin, count), unsure;
 	int code;
 
+	left = left < to->most ? left : to->most;
+	unsure = left < to->doubt ? left : to->doubt;
+	to->most -= left;
 	to->doubt -= unsure;
 	code = move(text, to, bin, unsure, false);
 	return code ?: move(text, to, bin, left - unsure, true);
@@ -245,9 +265,11 @@ static int find_windows(struct jit_reading *reading)
 	return 0;
 }
 
-static int move_counts(struct jit_reading *reading, const struct jit_code *code)
+static int move_counts(struct jit_reading *reading, const struct jit_code *code, uint64_t time)
 {
-	struct destination to = { .code = code, .doubt = doubt_of(reading) };
+	struct destination to = { .code = code,
+				  .doubt = doubt_of(reading, time),
+				  .most = most_of(reading, code, time) };
 	size_t i;
 	int ret = find_windows(reading);
 
@@ -262,13 +284,13 @@ static int move_counts(struct jit_reading *reading, const struct jit_code *code)
 }
 
 /* Without memory the ticks go to the code that is there now, as they would without all this. */
-static int replaced(void *ctx, const struct jit_code *code)
+static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
 	struct jit_reading *reading = ctx;
 
 	/* What stood there when we came, no tick was counted of. */
 	if (reading->info->jit->is_read && !reading->failed)
-		reading->failed = move_counts(reading, code) != 0;
+		reading->failed = move_counts(reading, code, time) != 0;
 	return 0;
 }
 
@@ -382,7 +404,9 @@ void session_new_text(struct session *session, struct space_info *info)
 	if (!info->jit)
 		return;
 	session->jit.nr_texts++;
-	open_map(session, info);
+	open_map(session, info, space_open_perf_map(info));
+	if (!info->jit->map)
+		open_map(session, info, space_open_jit_dump(info));
 	if (!info->jit->map)
 		return;
 	if (began < session->jit.rest_until) {
@@ -402,7 +426,8 @@ void session_read_jit(struct session *session)
 		return;
 	for (i = 0; i < session->spaces.nr; i++)
 		if (session->spaces.list[i].jit)
-			open_map(session, &session->spaces.list[i]);
+			open_map(session, &session->spaces.list[i],
+				 space_open_perf_map(&session->spaces.list[i]));
 	session->jit.unread = !read_maps(session, monotonic_ns() + TAKE_MAX);
 }
 

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/magic.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -16,6 +17,9 @@
 #include "base/util.h"
 
 #define NO_UID UINT32_MAX
+
+/* Lines of /proc/PID/maps: what vm.max_map_count allows by default. */
+#define MAPPINGS_MAX 65530
 
 char *record_path(const struct record *record)
 {
@@ -209,25 +213,56 @@ static bool is_from(const struct stat *map, const struct space_info *info)
 	return !map->st_uid || map->st_uid == info->uid || is_our_user(map->st_uid);
 }
 
+static int check_from(int fd, const struct space_info *info)
+{
+	struct stat st;
+
+	if (fd < 0 || (!fstat(fd, &st) && is_from(&st, info)))
+		return fd;
+	close(fd);
+	return -EPERM;
+}
+
 int space_open_perf_map(const struct space_info *info)
 {
 	cleanup_fd int ours = -1;
 	char path[64];
-	struct stat st;
-	int fd;
 
 	if (info->root_fd < 0)
 		ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "tmp/perf-%u.map",
 		 info->root_fd < 0 ? info->tgid : info->ns_pid);
-	fd = regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path);
-	if (fd < 0)
-		return fd;
-	if (fstat(fd, &st) || !is_from(&st, info)) {
-		close(fd);
-		return -EPERM;
+	return check_from(regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path),
+			  info);
+}
+
+/* START-END PERMISSIONS OFFSET DEVICE INODE PATH. The text of START-END, where it is the dump's. */
+static bool is_dump_line(char *line, const char *name)
+{
+	char *permissions = strchr(line, ' '), *slash = strrchr(line, '/');
+
+	if (!permissions || !slash || strncmp(slash + 1, name, strlen(name)) != 0)
+		return false;
+	*permissions++ = '\0';
+	return permissions[2] == 'x';
+}
+
+int space_open_jit_dump(const struct space_info *info)
+{
+	cleanup_file FILE *maps = NULL;
+	char path[PATH_MAX + 128], line[PATH_MAX + 128], name[32];
+	unsigned int left = MAPPINGS_MAX;
+
+	snprintf(name, sizeof(name), "jit-%u.dump", info->ns_pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", info->tgid);
+	maps = fopen(path, "re");
+	while (maps && left-- && fgets(line, sizeof(line), maps)) {
+		if (!is_dump_line(line, name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%.64s", info->tgid, line);
+		return check_from(regular_file_open("", path), info);
 	}
-	return fd;
+	return -ENOENT;
 }
 
 void spaces_free(struct spaces *spaces)

@@ -61,6 +61,9 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
  */
 int space_open_perf_map(const struct space_info *info);
 
+/* The same of its jit-PID.dump, by the mapping of it that runtimes make for this; while it runs. */
+int space_open_jit_dump(const struct space_info *info);
+
 void spaces_free(struct spaces *spaces);
 
 #endif

@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
+#include "elf/mapped_file.h"
+#include "symbol/jit_dump.h"
 #include "symbol/symbol_table.h"
 #include "symbol/text_symbols.h"
 
@@ -53,24 +57,104 @@ static int finish_map(int code, struct symbol_table *table, struct symbol_table 
 	return 0;
 }
 
+/* A code's name, for when it moves. */
+struct loaded {
+	uint64_t index;
+	const char *name;
+	size_t name_length;
+};
+
+static int compare_loaded(const void *left, const void *right)
+{
+	const struct loaded *a = left, *b = right;
+
+	return (a->index > b->index) - (a->index < b->index);
+}
+
+static int remember(void **loaded, const struct jit_record *record)
+{
+	struct loaded **found, *fresh = malloc(sizeof(*fresh));
+
+	if (!fresh)
+		return -ENOMEM;
+	*fresh = (struct loaded){ record->index, record->name, record->name_length };
+	found = tsearch(fresh, loaded, compare_loaded);
+	if (found && *found == fresh)
+		return 0;
+	if (found)
+		**found = *fresh;
+	free(fresh);
+	return found ? 0 : -ENOMEM;
+}
+
+static int add_record(struct symbol_table *table, void **loaded, struct jit_record *record)
+{
+	struct loaded key = { .index = record->index }, **found;
+	struct symbol_spec spec = { .offset = record->start, .size = record->size };
+	int code;
+
+	if (record->kind == JIT_OTHER)
+		return 0;
+	if (record->kind == JIT_LOAD) {
+		code = remember(loaded, record);
+		if (code)
+			return code;
+	}
+	found = tfind(&key, loaded, compare_loaded);
+	if (!found || !spec.size || !(*found)->name_length)
+		return 0;
+	spec.name = (*found)->name;
+	spec.name_length = (*found)->name_length;
+	return symbol_table_add(table, &spec);
+}
+
+/* A part of a record at the end is one that is being written. */
+static int add_dump(struct symbol_table *table, const char *bytes, size_t nr, size_t at)
+{
+	struct jit_record record;
+	void *loaded = NULL;
+	ssize_t length;
+	int code = 0;
+
+	while (!code && at < nr && (length = jit_dump_record(bytes + at, nr - at, &record)) > 0) {
+		at += (size_t)length;
+		if (at <= nr)
+			code = add_record(table, &loaded, &record);
+	}
+	tdestroy(loaded, free);
+	return code;
+}
+
+static int add_bytes(struct symbol_table *table, const char *bytes, size_t nr)
+{
+	bool has_time;
+	size_t header = jit_dump_header(bytes, nr, &has_time);
+
+	return header ? add_dump(table, bytes, nr, header) : add_map(table, bytes, nr);
+}
+
 int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
 
-	return finish_map(table ? add_map(table, text, size) : -ENOMEM, table, ret, err);
+	return finish_map(table ? add_bytes(table, text, size) : -ENOMEM, table, ret, err);
 }
 
 static int add_file(struct symbol_table *table, int fd, struct error *err)
 {
-	char *text;
-	size_t size;
+	struct mapped_file file;
+	struct stat st;
 	int code;
 
-	code = text_read_file(fd, PERF_MAP_MAX, &text, &size);
+	if (fstat(fd, &st))
+		return error_errno(err, -errno, "perf map");
+	if ((uint64_t)st.st_size > PERF_MAP_MAX)
+		return error_errno(err, -EFBIG, "perf map");
+	code = mapped_file_open(fd, &file);
 	if (code)
 		return error_errno(err, code, "perf map");
-	code = add_map(table, text, size);
-	free(text);
+	code = add_bytes(table, (const char *)file.bytes, file.size);
+	mapped_file_close(&file);
 	return code ? symbol_table_failure(code, "a perf map", err) : 0;
 }
 

@@ -10,6 +10,7 @@
 #include "symbol/symbol.h"
 
 /* Symbol lists that are text: one symbol a line. The parsers take any bytes. */
+/* Also of a dump, see symbol/jit_dump.h. */
 int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
 int kallsyms_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
 

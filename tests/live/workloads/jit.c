@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse]: writes two functions of machine code into anonymous memory, describes them in
- * /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second is where the first was until then.
+ * jit UNITS [reuse|dump]: writes two functions of machine code into anonymous memory, describes them in
+ * /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second is where the first was until then, with
+ * dump they are described in /tmp/jit-PID.dump.
  * Prints its pid. Exit 77: no code for this machine.
  */
 #include <stdio.h>
@@ -50,6 +51,42 @@ static int describe(const char *text, const char *name)
 	return fclose(map);
 }
 
+/* A record of code that was loaded, without the code. */
+static void dump_load(FILE *dump, const char *text, unsigned long index, const char *name)
+{
+	const unsigned int head[] = { 0, (unsigned int)(56 + strlen(name) + 1) };
+	const unsigned long rest[] = { 1,
+				       (unsigned long)getpid(),
+				       (unsigned long)text,
+				       (unsigned long)text,
+				       FUNCTION_BYTES,
+				       index };
+
+	fwrite(head, sizeof(head), 1, dump);
+	fwrite(rest, sizeof(rest), 1, dump);
+	fwrite(name, strlen(name) + 1, 1, dump);
+}
+
+static int dump_code(const char *text)
+{
+	const unsigned int head[] = { 0x4a695444, 1, 40, 0, 0, (unsigned int)getpid(), 0, 0, 0, 0 };
+	char path[64];
+	FILE *dump;
+
+	snprintf(path, sizeof(path), "/tmp/jit-%d.dump", getpid());
+	dump = fopen(path, "w+");
+	if (!dump)
+		return -1;
+	fwrite(head, sizeof(head), 1, dump);
+	dump_load(dump, text, 1, "jit_hot");
+	dump_load(dump, text + FUNCTION_BYTES, 2, "jit_warm");
+	/* By this, others find it. */
+	if (fflush(dump) ||
+	    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) == MAP_FAILED)
+		return -1;
+	return fclose(dump);
+}
+
 static void call(char *text, unsigned long units)
 {
 	union {
@@ -86,6 +123,7 @@ static int reuse(char *text, unsigned long units)
 int main(int argc, char **argv)
 {
 	unsigned long units = spin_argument(argc, argv, 1, 1000);
+	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
 	char *text;
 
 #ifdef NO_CODE
@@ -97,14 +135,15 @@ int main(int argc, char **argv)
 	memcpy(text, code, sizeof(code));
 	memcpy(text + FUNCTION_BYTES, code, sizeof(code));
 	__builtin___clear_cache(text, text + REGION_BYTES);
-	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) || describe(text, "jit_hot")) {
+	if (mprotect(text, REGION_BYTES, PROT_READ | PROT_EXEC) ||
+	    (is_dump ? dump_code(text) : describe(text, "jit_hot"))) {
 		perror("jit");
 		return 1;
 	}
 	printf("%d\n", getpid());
-	if (argc > 2)
+	if (argc > 2 && !is_dump)
 		return reuse(text, units);
-	if (describe(text + FUNCTION_BYTES, "jit_warm"))
+	if (!is_dump && describe(text + FUNCTION_BYTES, "jit_warm"))
 		return 1;
 	take_turns(text, units);
 	return 0;
