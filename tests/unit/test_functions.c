@@ -296,6 +296,36 @@ Test(functions, stretches)
 			 "no names of some functions of /opt/program, build id abcd: "));
 }
 
+static int open_places(void *ctx, uint32_t object, uint64_t *limit)
+{
+	static const char places[] = "10000000001000 10 was\n";
+	int fd = memfd_create("places", MFD_CLOEXEC);
+
+	cr_assert_eq(write(fd, places, sizeof(places) - 1), (ssize_t)sizeof(places) - 1);
+	*limit = strlen(((const struct source *)ctx)[object].map) / 2;
+	return fd;
+}
+
+/* What a map says by now is of code that came later; what it said before, of a place of its own. */
+Test(functions, map_that_has_grown)
+{
+	static const struct source maps[] = { { .map = "1000 10 is\n1000 10 no\n" } };
+	struct object_opener opener = { .open = open_source,
+					.open_places = open_places,
+					.ctx = (void *)maps };
+	struct error err = { 0 };
+
+	add_object(PROFILE_JIT, "[node:7]");
+	add_histogram(0, 0x1000, 1);
+	add_bin(0, 2);
+	add_histogram(0, 0x10000000001000, 1);
+	add_bin(0, 1);
+	cr_assert_eq(functions_resolve(profile, &opener, &err), 0);
+	cr_assert_eq(profile->nr_functions, 2);
+	cr_assert_str_eq(profile->functions[0].name, "is");
+	cr_assert_str_eq(profile->functions[1].name, "was");
+}
+
 /* Nobody needs to be told of what a table shows few of. */
 Test(functions, few_names_missing)
 {

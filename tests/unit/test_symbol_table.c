@@ -321,11 +321,12 @@ Test(perf_map, from_file)
 	struct error err = { 0 };
 
 	cr_assert_eq(write(fd, text, sizeof(text) - 1), (ssize_t)sizeof(text) - 1);
-	cr_assert_eq(symbol_table_load_perf_map(fd, -1, &table, &err), 0, "%s", err.text);
+	cr_assert_eq(symbol_table_load_perf_map(fd, UINT64_MAX, -1, &table, &err), 0, "%s",
+		     err.text);
 	check_name(table, 0x1000, "f");
 	symbol_table_free(table);
 	close(fd);
-	cr_assert_eq(symbol_table_load_perf_map(fd, -1, &table, &err), -EBADF);
+	cr_assert_eq(symbol_table_load_perf_map(fd, UINT64_MAX, -1, &table, &err), -EBADF);
 	cr_assert_str_eq(err.text, "perf map: Bad file descriptor");
 }
 

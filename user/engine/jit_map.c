@@ -308,3 +308,8 @@ int jit_map_fd(const struct jit_map *map)
 {
 	return map->fd;
 }
+
+uint64_t jit_map_at(const struct jit_map *map)
+{
+	return map->blind ? UINT64_MAX : map->at;
+}

@@ -47,4 +47,7 @@ char *jit_map_name(const struct jit_map *map, const struct jit_code *code);
 
 int jit_map_fd(const struct jit_map *map);
 
+/* Bytes of the file that were read; UINT64_MAX where it is not followed. */
+uint64_t jit_map_at(const struct jit_map *map);
+
 #endif

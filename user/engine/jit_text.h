@@ -36,6 +36,7 @@ struct jit_text {
 	bool too_large;
 	uint64_t read_ns; /* when it last was */
 	uint64_t next; /* place */
+	uint64_t limit; /* bytes of the map that the last profile knows of */
 	uint64_t doubtful; /* ticks of moves that may be of the new code */
 	struct jit_moves moves; /* since the last take */
 	struct jit_places now; /* that they lead to */

@@ -104,8 +104,11 @@ uint64_t session_since_ns(const struct session *session);
  */
 int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
 
-/* Of a jit object also a map of the places that code has which others took the place of. */
-int session_open_places(void *session, uint32_t object);
+/*
+ * Of a jit object also a map of the places that code has which others took the place of, and how many
+ * bytes of the other map were there when the profile was made.
+ */
+int session_open_places(void *session, uint32_t object, uint64_t *limit);
 
 /* Cheap figures while it runs. */
 struct session_live {

@@ -489,7 +489,13 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 		if (ret == 1)
 			ret = add_split(profile, names, i);
 	}
-	for (i = 0; i < session->spaces.nr; i++)
-		doubtful += session->spaces.list[i].jit ? session->spaces.list[i].jit->doubtful : 0;
+	for (i = 0; i < session->spaces.nr; i++) {
+		struct jit_text *text = session->spaces.list[i].jit;
+
+		if (!text)
+			continue;
+		doubtful += text->doubtful;
+		text->limit = text->map && text->is_read ? jit_map_at(text->map) : UINT64_MAX;
+	}
 	return ret < 0 ? ret : note_jit(too_large, doubtful, profile);
 }

@@ -255,7 +255,7 @@ static int open_perf_map(const struct space_info *info)
 	return fd < 0 ? -errno : fd;
 }
 
-int session_open_places(void *ctx, uint32_t object)
+int session_open_places(void *ctx, uint32_t object, uint64_t *limit)
 {
 	struct session *session = ctx;
 	const struct space_info *info;
@@ -263,7 +263,10 @@ int session_open_places(void *ctx, uint32_t object)
 	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
 		return -ENOENT;
 	info = &session->spaces.list[session->sources[object]];
-	return info->jit ? jit_text_open_places(info->jit) : -ENOENT;
+	if (!info->jit)
+		return -ENOENT;
+	*limit = info->jit->limit;
+	return jit_text_open_places(info->jit);
 }
 
 int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)

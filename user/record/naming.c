@@ -16,6 +16,7 @@
 struct naming_source {
 	int fd; /* or -errno */
 	int places_fd; /* likewise */
+	uint64_t limit; /* bytes of a perf map that are read */
 	char *root;
 };
 
@@ -82,11 +83,11 @@ static int open_sources(struct session *session, struct named *named)
 	if (!named->sources)
 		return -ENOMEM;
 	for (i = 0; i < named->profile->nr_objects; i++)
-		named->sources[i].fd = named->sources[i].places_fd = -ENOENT;
+		named->sources[i] = (struct naming_source){ -ENOENT, -ENOENT, UINT64_MAX, NULL };
 	for (i = 0; i < named->profile->nr_objects; i++) {
 		source = &named->sources[i];
 		if (named->profile->objects[i].kind == PROFILE_JIT)
-			source->places_fd = session_open_places(session, i);
+			source->places_fd = session_open_places(session, i, &source->limit);
 		source->fd = session_open_object(session, i, root, sizeof(root));
 		if (source->fd < 0)
 			continue;
@@ -110,11 +111,12 @@ static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
 	return fd < 0 ? -errno : fd;
 }
 
-static int open_places(void *ctx, uint32_t object)
+static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 {
 	const struct named *named = ctx;
 	int fd = named->sources[object].places_fd;
 
+	*limit = named->sources[object].limit;
 	if (fd < 0)
 		return fd;
 	fd = dup(fd);

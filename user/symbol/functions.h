@@ -16,13 +16,13 @@ struct symbol_cache;
  * closes, or -errno when there is none: of the ELF file, or for a jit object of the process's perf
  * map. It is asked at most once per object, and never for the kernel or "[vdso]".
  * open_places, which may be NULL, is of a jit object the same for a second map, of code that lies
- * where no process has text. root receives
- * what stands before "/usr/lib/debug": "" here, "/proc/PID/root" for a container. With a cache what
- * was read stays there for the next profile.
+ * where no process has text; limit receives how many bytes of the first were there when the profile
+ * was made. root receives what stands before "/usr/lib/debug": "" here, "/proc/PID/root" for a
+ * container. With a cache what was read stays there for the next profile.
  */
 struct object_opener {
 	int (*open)(void *ctx, uint32_t object, char *root, size_t root_size);
-	int (*open_places)(void *ctx, uint32_t object);
+	int (*open_places)(void *ctx, uint32_t object, uint64_t *limit);
 	void *ctx;
 	struct symbol_cache *cache; /* the caller's, or NULL */
 	struct allowance *allowance; /* the same; NULL: a fresh one for each profile's names */

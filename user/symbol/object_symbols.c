@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/util.h"
 #include "symbol/allowance.h"
@@ -76,7 +77,7 @@ static int load(const struct profile_object *object, int fd, const char *root,
 	if (object->kind == PROFILE_KERNEL)
 		return symbol_table_load_kallsyms("/proc/kallsyms", ret, why);
 	if (object->kind == PROFILE_JIT)
-		return symbol_table_load_perf_map(fd, -1, ret, why);
+		return symbol_table_load_perf_map(fd, UINT64_MAX, -1, ret, why);
 	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
 }
 
@@ -112,8 +113,8 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	return keep(object, fd, opener->cache, code, ret, why);
 }
 
-/* A perf map, and where the code had been that it no longer tells of. */
-static int load_moved(int fd, int places, const struct object_opener *opener,
+/* A perf map as it was, and where the code had been that it no longer tells of. */
+static int load_moved(int fd, uint64_t limit, int places, const struct object_opener *opener,
 		      struct symbol_table **ret, struct error *why)
 {
 	struct allowance_turn turn;
@@ -121,9 +122,17 @@ static int load_moved(int fd, int places, const struct object_opener *opener,
 
 	if (code)
 		return code;
-	code = symbol_table_load_perf_map(fd, places, ret, why);
+	code = symbol_table_load_perf_map(fd, limit, places, ret, why);
 	allowance_end(opener->allowance, &turn);
 	return code;
+}
+
+/* Since the profile was made. */
+static bool has_grown(int fd, uint64_t limit)
+{
+	struct stat st;
+
+	return limit != UINT64_MAX && !fstat(fd, &st) && (uint64_t)st.st_size > limit;
 }
 
 /* No file, another one, or none of a program: there is nothing wrong with that. */
@@ -138,6 +147,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 {
 	struct symbol_table *table = NULL;
 	cleanup_fd int fd = -1, places = -1;
+	uint64_t limit = UINT64_MAX;
 	char root[PATH_MAX];
 	int code;
 
@@ -146,11 +156,11 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 	else
 		code = open_source(object, id, opener, root, &fd);
 	if (object->kind == PROFILE_JIT && !code && opener->open_places)
-		places = opener->open_places(opener->ctx, id);
+		places = opener->open_places(opener->ctx, id, &limit);
 	if (code)
 		error_errno(why, code, "%.256s", object->path);
-	else if (places >= 0)
-		code = load_moved(fd, places, opener, &table, why);
+	else if (places >= 0 || has_grown(fd, limit))
+		code = load_moved(fd, limit, places, opener, &table, why);
 	else
 		code = load_cached(object, fd, root, opener, &table, why);
 	*ret = code ? NULL : table;

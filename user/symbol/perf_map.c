@@ -140,7 +140,7 @@ int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, str
 	return finish_map(table ? add_bytes(table, text, size) : -ENOMEM, table, ret, err);
 }
 
-static int add_file(struct symbol_table *table, int fd, struct error *err)
+static int add_file(struct symbol_table *table, int fd, uint64_t limit, struct error *err)
 {
 	struct mapped_file file;
 	struct stat st;
@@ -153,21 +153,23 @@ static int add_file(struct symbol_table *table, int fd, struct error *err)
 	code = mapped_file_open(fd, &file);
 	if (code)
 		return error_errno(err, code, "perf map");
-	code = add_bytes(table, (const char *)file.bytes, file.size);
+	code = add_bytes(table, (const char *)file.bytes,
+			 file.size < limit ? file.size : (size_t)limit);
 	mapped_file_close(&file);
 	return code ? symbol_table_failure(code, "a perf map", err) : 0;
 }
 
-int symbol_table_load_perf_map(int fd, int places, struct symbol_table **ret, struct error *err)
+int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **ret,
+			       struct error *err)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
 	int code;
 
 	if (!table)
 		return symbol_table_failure(-ENOMEM, "a perf map", err);
-	code = add_file(table, fd, err);
+	code = add_file(table, fd, limit, err);
 	if (!code && places >= 0)
-		code = add_file(table, places, err);
+		code = add_file(table, places, UINT64_MAX, err);
 	if (!code)
 		return finish_map(0, table, ret, err);
 	symbol_table_free(table);

@@ -35,8 +35,12 @@ int symbol_table_load_elf(int fd, const char *path, const char *root, struct sym
 int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **ret,
 			     struct error *err);
 
-/* A perf map, or a dump of just-in-time code. places: a second one, or -1. */
-int symbol_table_load_perf_map(int fd, int places, struct symbol_table **ret, struct error *err);
+/*
+ * A perf map, or a dump of just-in-time code. limit: of its bytes, as it may grow. places: a
+ * second one, or -1.
+ */
+int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **ret,
+			       struct error *err);
 int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, struct error *err);
 void symbol_table_free(struct symbol_table *table);
 
