@@ -58,7 +58,7 @@ static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct 
 
 	if (split != SPLIT_CGROUP && !cgroup_wanted)
 		return true;
-	return tick->who == cgroup_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
+	return tick->who == thread_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
 }
 
 /* The tick's text, found the slow way and remembered. */
@@ -145,15 +145,15 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 
 /* The user pc of a tick, whichever mode it fell in; the kernel's in split mode. */
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
-				      bool user, bool by_cgroup, struct tick *tick)
+				      bool user, bool by_thread, struct tick *tick)
 {
 	tick->n = 0; /* not weighed yet */
 	/* In this order a user tick does not touch the knobs' cache line. */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
 	tick->who = tick_who(mm ? arch_mm_id(mm) : 0, task->tgid);
-	if (by_cgroup)
-		tick->who = cgroup_who(tick->who);
+	if (by_thread)
+		tick->who = thread_who(tick->who);
 	tick->stamp = tick->kernel || !mm ? STAMP_KERNEL : mm_stamp(mm);
 }
 
@@ -189,7 +189,7 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 	return false;
 }
 
-static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
+static __always_inline int on_tick(u64 pc, bool user, bool by_thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool left_out = !user && mode == MODE_USER;
@@ -197,7 +197,7 @@ static __always_inline int on_tick(u64 pc, bool user, bool by_cgroup)
 
 	if (without_text(task))
 		return 0;
-	read_tick(task, task->mm, pc, user, by_cgroup, &tick);
+	read_tick(task, task->mm, pc, user, by_thread, &tick);
 	if (!left_out && count_hit(&tick, xlat_slot(&tick)))
 		return 0;
 	return slow_tick(&tick, follow_at_tick(task), left_out);
@@ -210,7 +210,7 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * For cgroups, as targets or told apart. Two programs, as a knob would cost every hit the cache
+ * For cgroups, as targets or told apart, and for threads that are. Two programs, as a knob would cost every hit the cache
  * line it is in.
  */
 SEC("?perf_event")
@@ -220,7 +220,7 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 }
 
 /* Rides the interrupt that the scheduler takes anyway: at HZ, and never on a CPU that is idle. */
-static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_cgroup)
+static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_thread)
 {
 	struct pt_regs___kernel *regs;
 
@@ -228,7 +228,7 @@ static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_cgroup)
 	    is_tickless(bpf_get_smp_processor_id()))
 		return 0;
 	regs = interrupted(timer);
-	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_cgroup) : 0;
+	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread) : 0;
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
@@ -380,6 +380,14 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 	follow->moved_ns = bpf_ktime_get_ns();
 	follow->spent = task->se.sum_exec_runtime;
 	weigh_from(&follow->weight, task, follow->spent);
+	return 0;
+}
+
+/* Also of an exec, which names its thread. */
+SEC("?tp_btf/task_rename")
+int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
+{
+	rename_thread(task, name);
 	return 0;
 }
 

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_SPLIT_BPF_H
 #define BPFPROFIL_SPLIT_BPF_H
 
-/* Which process or cgroup a tick is told apart by, and its name for user space. */
+/* Which process, thread or cgroup a tick is told apart by, and its name for user space. */
 #include "cgroup.bpf.h"
 #include "space.bpf.h"
 
@@ -13,11 +13,18 @@ static __always_inline u64 process_id(struct task_struct *task)
 	return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS | task->tgid;
 }
 
+static __always_inline u64 thread_id(struct task_struct *task)
+{
+	return task->start_time / NSEC_PER_USEC << SPLIT_PID_BITS | task->pid;
+}
+
 /* Of any task that is not freed. */
 static __always_inline u64 task_split(struct task_struct *task)
 {
 	if (split == SPLIT_PROCESS)
 		return process_id(task);
+	if (split == SPLIT_THREAD)
+		return thread_id(task);
 	return split == SPLIT_CGROUP ? cgroup_id(task_cgroup(task)) : 0;
 }
 
@@ -26,13 +33,15 @@ static __always_inline u64 split_id(void)
 {
 	if (split == SPLIT_PROCESS)
 		return process_id(bpf_get_current_task_btf());
+	if (split == SPLIT_THREAD)
+		return thread_id(bpf_get_current_task_btf());
 	return split == SPLIT_CGROUP ? current_cgroup_id() : 0;
 }
 
 static __always_inline void split_space(u64 id, struct space *space)
 {
 	__builtin_memset(space, 0, sizeof(*space));
-	space->kind = split == SPLIT_PROCESS ? SPACE_PROCESS : SPACE_CGROUP;
+	space->kind = split == SPLIT_CGROUP ? SPACE_CGROUP : SPACE_PROCESS;
 	space->a = id;
 }
 
@@ -90,8 +99,26 @@ __noinline int announce_split(u64 id)
 		bpf_ringbuf_discard(record, 0);
 		return 0;
 	}
+	if (split == SPLIT_THREAD)
+		bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
+}
+
+/* Threads are named once they run, and some by others: what was told before is told anew. */
+static __always_inline void rename_thread(struct task_struct *task, const char *name)
+{
+	struct record *record;
+	struct space space;
+
+	split_space(thread_id(task), &space);
+	if (bpf_map_delete_elem(&spaces, &space))
+		return;
+	record = new_record(&space, task);
+	if (!record)
+		return;
+	bpf_probe_read_kernel_str(record->comm, sizeof(record->comm), name);
+	bpf_ringbuf_submit(record, 0);
 }
 
 /* A process has a new name after exec: it is told again, at its next tick. */

@@ -34,9 +34,11 @@ static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 	return (u32)mm_id ^ tgid * 0x9e3779b1U;
 }
 
-/* A process may go from one cgroup to another, and its threads be in several. */
-static __always_inline u32 cgroup_who(u32 who)
+/* A process may go from one cgroup to another, and its threads be in several, or be told apart. */
+static __always_inline u32 thread_who(u32 who)
 {
+	if (split == SPLIT_THREAD)
+		who ^= (u32)bpf_get_current_pid_tgid() * 0xc2b2ae35U;
 	return who ^ (u32)current_cgroup_id() * 0x85ebca6bU;
 }
 

@@ -18,8 +18,8 @@ enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 /* As many CPUs as may be told to have no scheduler's tick; Debian's kernels know of 8,192. */
 enum { TICKLESS_CPUS = 8192 };
 
-/* How finely a target is told apart: not at all, by process, by cgroup. */
-enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP };
+/* How finely a target is told apart: not at all, by process, by cgroup, by thread. */
+enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP, SPLIT_THREAD };
 
 /* Pages and windows come from maps of 1 MiB each that user space adds as they fill. */
 enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048 };
@@ -144,7 +144,7 @@ struct space {
 };
 
 /*
- * A process by its start in us and its pid, which together no two have in a host's life, bar one
+ * A process or thread by its start in us and its pid, which together no two have in a host's life, bar one
  * chance in 50 days to the microsecond.
  */
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };

@@ -48,8 +48,8 @@ usage run_interval_name "bpfprofil: run: --interval: FILEs of one name would rep
 try: -o 'bpfprofil-%t.json'" run --interval 1 true
 usage run_keep "bpfprofil: run: --keep: there is one FILE only without --interval
 try: --interval 60" run --keep 2 true
-usage run_split "bpfprofil: run: --split 'processes': must be one of none, process, cgroup
-try: --split process" run --split processes true
+usage run_split "bpfprofil: run: --split 'procs': must be one of none, process, cgroup, thread
+try: --split process" run --split procs true
 
 usage report_hot "bpfprofil: report: --hot: only with --annotate
 try: bpfprofil report --annotate PLACE" report --hot
@@ -74,8 +74,8 @@ usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, p
 usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
 try: leaving --split out" top --all --by cgroups --split process
 
-usage report_by "bpfprofil: report: --by 'line': must be one of functions, objects, lines, bins, process, cgroup, time
-try: --by lines" report --by line
+usage report_by "bpfprofil: report: --by 'lime': must be one of functions, objects, lines, bins, process, cgroup, thread, time
+try: --by lines" report --by lime
 usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
 	report --format html
 usage export_two_files "bpfprofil: export: one FILE, not also 'b'

@@ -115,7 +115,7 @@ static void check_refused(const struct command *command, char *line, const char 
 
 Test(opts, values)
 {
-	struct parsed parsed = PARSE(&permuting, "test -lf a --paint=blue --count 9");
+	struct parsed parsed = PARSE(&permuting, "test -lf a --paint=blues --count 9");
 
 	cr_assert_eq(parsed.result, 0, "%s", parsed.err.text);
 	cr_assert(parsed.nested.settings.loud);

@@ -97,17 +97,47 @@ Test(report, one_target)
 	check_rows(options, ROWS({ 40, 0, 0x1010, "operator,(A, B)" }, { 20, 0, 0x1000, "main" }));
 }
 
+static void only(struct report_options *options, const char *name)
+{
+	static const char *names[1];
+
+	names[0] = name;
+	options->objects = names;
+	options->nr_objects = 1;
+}
+
 Test(report, one_object)
 {
 	struct report_options options = all(REPORT_BINS);
 
-	options.object = "[kernel]";
+	only(&options, "[kernel]");
 	check_rows(options, ROWS({ 40, 2, 0xffffffff81000001, NULL }));
-	options.object = "work";
+	only(&options, "work");
 	options.by = REPORT_OBJECTS;
 	check_rows(options, ROWS({ 660, 0, 0, NULL }));
-	options.object = "/usr/bin/work";
+	only(&options, "/usr/bin/work");
 	check_rows(options, ROWS({ 660, 0, 0, NULL }));
+}
+
+Test(report, two_objects)
+{
+	static const char *const two[] = { "[kernel]", "work" };
+	struct report_options options = all(REPORT_OBJECTS);
+
+	options.objects = two;
+	options.nr_objects = 2;
+	check_rows(options, ROWS({ 660, 0, 0, NULL }, { 40, 2, 0, NULL }));
+}
+
+Test(report, functions_by_pattern)
+{
+	struct report_options options = all(REPORT_FUNCTIONS);
+
+	options.target = 1;
+	options.function = "m*n";
+	check_rows(options, ROWS({ 20, 0, 0x1000, "main" }));
+	options.function = "m";
+	check_rows(options, ROWS());
 }
 /* clang-format on */
 
@@ -128,8 +158,41 @@ Test(report, refused)
 	options.target = 2;
 	check_refused(options, "target 2: not in the profile, which has 2");
 	options = all(REPORT_FUNCTIONS);
-	options.object = "wor";
+	only(&options, "wor");
 	check_refused(options, "object 'wor': not in the profile");
+	options = all(REPORT_FUNCTIONS);
+	options.comm = "nob*";
+	check_refused(options, "--comm 'nob*': no process or thread of this name");
+}
+
+static void check_version(const char *path, const char *name, bool fits)
+{
+	struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_OBJECTS);
+	struct report_rows rows;
+	struct error err = { 0 };
+
+	free(profile->objects[0].path);
+	profile->objects[0].path = strdup(path);
+	only(&options, name);
+	cr_expect_eq(rows_build(profile, &options, &rows, &err), fits ? 0 : -EINVAL, "%s is%s %s",
+		     path, fits ? " not" : "", name);
+	rows_free(&rows);
+	profile_free(profile);
+}
+
+Test(report, object_without_version)
+{
+	check_version("/lib/libz.so.1.2.13", "libz.so.1", true);
+	check_version("/lib/libz.so.1.2.13", "libz.so", true);
+	check_version("/lib/libz.so.1.2.13", "libz", true);
+	check_version("/lib/libz-1.2.so", "libz", true);
+	check_version("/usr/bin/python3.11", "python", true);
+	check_version("/usr/bin/gcc-12", "gcc", true);
+	check_version("/usr/libexec/cc1plus", "cc1", false);
+	check_version("/lib/libz.so.10", "libz.so.1", false);
+	check_version("/lib/libzstd.so.1", "libz", false);
+	check_version("/lib/libz.so", "libz.so.1", false);
 }
 
 static char *written(const struct profile *profile, struct report_options options)
@@ -354,10 +417,31 @@ Test(report, processes_of_one_object)
 	char *text;
 
 	options.format = REPORT_CSV;
-	options.object = "[kernel]";
+	only(&options, "[kernel]");
 	text = written(profile, options);
 	cr_expect_str_eq(text, "ticks,percent,pid,process,seconds\n40,3.7736,5,one,0.040120360\n");
 	free(text);
+	profile_free(profile);
+}
+
+/* The same told apart by thread is not told apart by process. */
+Test(report, threads)
+{
+	struct profile *profile = split_profile();
+	struct report_options options = all(REPORT_THREADS);
+	struct error err = { 0 };
+	char *text;
+
+	profile->sampling.split = strdup("thread");
+	options.format = REPORT_CSV;
+	options.comm = "o?e";
+	only(&options, "[kernel]");
+	text = written(profile, options);
+	cr_expect_str_eq(text, "ticks,percent,tid,thread,seconds\n40,3.7736,5,one,0.040120360\n");
+	free(text);
+	options.by = REPORT_PROCESSES;
+	cr_expect_eq(report_write(profile, &options, stderr, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "--by process: the profile was not split by it");
 	profile_free(profile);
 }
 

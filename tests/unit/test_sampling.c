@@ -208,7 +208,9 @@ Test(sampling, splits)
 	cr_assert_eq(sampling_session_options(&sampled.options).split, SPLIT_PROCESS);
 	cr_assert_eq(PARSE("--split cgroup").options.split, SPLIT_CGROUP);
 	cr_assert_eq(PARSE("--split none").options.split, SPLIT_NONE);
-	REFUSED("--split thread", "run: --split 'thread': must be one of none, process, cgroup");
+	cr_assert_eq(PARSE("--split threads").options.split, SPLIT_THREAD);
+	REFUSED("--split file",
+		"run: --split 'file': must be one of none, process, cgroup, thread");
 }
 
 Test(sampling, memory)

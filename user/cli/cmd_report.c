@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
 #include <stdlib.h>
 
 #include "cli/command.h"
@@ -18,7 +19,10 @@ struct report_arguments {
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
-	const char *object;
+	const char **objects;
+	size_t nr_objects;
+	const char *comm;
+	const char *function;
 	uint64_t target;
 	const char *symfs;
 	const char *annotate;
@@ -34,11 +38,27 @@ static const char *const syntax_words[] = { "att", "intel", NULL };
 
 #define FIELD(member) offsetof(struct report_arguments, member)
 
+static int add_object(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct report_arguments *arguments = field;
+	const char **grown;
+
+	if (!*value)
+		return opt_bad(opt, value, err, "must not be empty");
+	grown = reallocarray(arguments->objects, arguments->nr_objects + 1, sizeof(*grown));
+	if (!grown)
+		return error_errno(err, -ENOMEM, "--%s", opt->name);
+	arguments->objects = grown;
+	grown[arguments->nr_objects++] = value;
+	return 0;
+}
+
 static const struct opt report_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines|bins|process|cgroup|time",
+	  .arg = "functions|objects|lines|bins|process|cgroup|thread|time",
 	  .help = "a row for each of these; lines need the binaries with their debug information, "
-		  "process and cgroup a profile that was split; time has a row for each FILE",
+		  "process, cgroup and thread a profile that was split; time has a row for each "
+		  "FILE",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = report_by_words,
@@ -74,10 +94,23 @@ static const struct opt report_opts[] = {
 static const struct opt filter_opts[] = {
 	{ .name = "object",
 	  .arg = "NAME",
-	  .help = "only this program or library, by its path or the last component of it",
+	  .help = "only this program or library, by its path or the last component of it, of which "
+		  "the version may be left out; may repeat",
+	  .fallback = "all",
+	  .set = add_object },
+	{ .name = "comm",
+	  .arg = "PATTERN",
+	  .help = "only processes or threads of this name, which may have * and ?; takes a "
+		  "profile that was split",
 	  .fallback = "all",
 	  .set = opt_set_string,
-	  .field = FIELD(object) },
+	  .field = FIELD(comm) },
+	{ .name = "function",
+	  .arg = "PATTERN",
+	  .help = "only functions of this name, which may have * and ?",
+	  .fallback = "all",
+	  .set = opt_set_string,
+	  .field = FIELD(function) },
 	{ .name = "target",
 	  .arg = "ID",
 	  .help = "only this target; shares are then of its ticks",
@@ -138,7 +171,10 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.inlined = arguments->inlined,
 		.format = arguments->format,
 		.limit = arguments->limit,
-		.object = arguments->object,
+		.objects = arguments->objects,
+		.nr_objects = arguments->nr_objects,
+		.comm = arguments->comm,
+		.function = arguments->function,
 		.target = arguments->target,
 		.symfs = arguments->symfs,
 		.timeline = arguments->timeline,
@@ -163,7 +199,8 @@ static int write_annotation(const struct profile *profile, const struct report_a
 	};
 	const struct annotation_request request = {
 		.place = arguments->annotate,
-		.object = arguments->object,
+		.objects = arguments->objects,
+		.nr_objects = arguments->nr_objects,
 		.target = arguments->target,
 		.opener = &opener,
 		.source = arguments->source,
@@ -223,6 +260,22 @@ static int write_report(const struct profile *profile, const struct report_argum
 }
 
 /* A word that would have no effect was meant to have one. */
+static bool check_filters(const struct report_arguments *arguments)
+{
+	const char *option = arguments->function ? "--function" : arguments->comm ? "--comm" : NULL;
+
+	if (arguments->annotate && option) {
+		print_message("leaving it out", "report: --annotate: takes no %s", option);
+		return false;
+	}
+	if (!arguments->function || arguments->by == REPORT_FUNCTIONS ||
+	    arguments->by == REPORT_LINES || arguments->by == REPORT_BINS)
+		return true;
+	print_message("leaving one of them out", "report: --function: not with --by %s",
+		      report_by_words[arguments->by]);
+	return false;
+}
+
 static bool check_arguments(const struct report_arguments *arguments)
 {
 	const char *option = arguments->hot    ? "--hot" :
@@ -235,6 +288,8 @@ static bool check_arguments(const struct report_arguments *arguments)
 			      "report: --inline: only with --by functions");
 		return false;
 	}
+	if (!check_filters(arguments))
+		return false;
 	if (arguments->annotate || !option)
 		return true;
 	print_message("bpfprofil report --annotate PLACE", "report: %s: only with --annotate",
@@ -249,7 +304,9 @@ static bool check_page(const struct report_arguments *arguments)
 			     arguments->hot			     ? "--hot" :
 			     arguments->by			     ? "--by" :
 			     arguments->format			     ? "--format" :
-			     arguments->object			     ? "--object" :
+			     arguments->objects			     ? "--object" :
+			     arguments->comm			     ? "--comm" :
+			     arguments->function		     ? "--function" :
 			     arguments->target != REPORT_ALL_TARGETS ? "--target" :
 								       NULL;
 
@@ -259,30 +316,39 @@ static bool check_page(const struct report_arguments *arguments)
 	return false;
 }
 
-static int run(int argc, char **argv)
+static int report(struct report_arguments *arguments, int nr, char **operands)
 {
-	struct report_arguments arguments = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS };
 	struct timeline timeline;
 	struct profile *profile;
-	int first, status;
+	int status;
 
-	if (!command_parse(&command_report, argc, argv, &arguments, &first, &status))
-		return status;
-	if (!page_check("report", &arguments.page) ||
-	    !(arguments.page.file ? check_page : check_arguments)(&arguments))
+	if (!page_check("report", &arguments->page) ||
+	    !(arguments->page.file ? check_page : check_arguments)(arguments))
 		return EXIT_USAGE;
-	if (arguments.limit == UINT64_MAX)
-		arguments.limit = arguments.format == REPORT_TEXT && arguments.by != REPORT_TIME ?
-					  TEXT_ROWS :
-					  0;
-	profile = profile_of_operands(&command_report, argc - first, argv + first,
-				      arguments.by == REPORT_TIME, &timeline, &status);
+	if (arguments->limit == UINT64_MAX)
+		arguments->limit = arguments->format == REPORT_TEXT &&
+						   arguments->by != REPORT_TIME ?
+					   TEXT_ROWS :
+					   0;
+	profile = profile_of_operands(&command_report, nr, operands, arguments->by == REPORT_TIME,
+				      &timeline, &status);
 	if (profile) {
-		arguments.timeline = timeline.nr ? &timeline : NULL;
-		status = (arguments.page.file ? write_html : write_report)(profile, &arguments);
+		arguments->timeline = timeline.nr ? &timeline : NULL;
+		status = (arguments->page.file ? write_html : write_report)(profile, arguments);
 	}
 	profile_free(profile);
 	timeline_free(&timeline);
+	return status;
+}
+
+static int run(int argc, char **argv)
+{
+	struct report_arguments arguments = { .limit = UINT64_MAX, .target = REPORT_ALL_TARGETS };
+	int first, status;
+
+	if (command_parse(&command_report, argc, argv, &arguments, &first, &status))
+		status = report(&arguments, argc - first, argv + first);
+	free(arguments.objects);
 	return status;
 }
 

@@ -147,7 +147,7 @@ static int check(struct top_arguments *arguments, struct error *err)
 	if (*split == SPLIT_UNTOLD)
 		*split = by == TOP_CGROUPS ? SPLIT_CGROUP : SPLIT_PROCESS;
 	if ((by == TOP_CGROUPS && *split != SPLIT_CGROUP) ||
-	    (by == TOP_PROCESSES && *split != SPLIT_PROCESS)) {
+	    (by == TOP_PROCESSES && *split != SPLIT_PROCESS && *split != SPLIT_THREAD)) {
 		error_set(err, -EINVAL, "top: --by %s: with this --split they are not told apart",
 			  top_by_words[by]);
 		error_hint(err, "leaving --split out");

@@ -41,6 +41,16 @@ int opt_set_string(const struct opt *opt, const char *value, void *field, struct
 	return 0;
 }
 
+/* Nobody should have to know which of "process" and "processes" an option has. */
+static bool is_word(const char *word, const char *typed)
+{
+	size_t length = strlen(word), other = strlen(typed);
+	const char *more = length < other ? typed + length : word + other;
+
+	return !strncmp(word, typed, length < other ? length : other) &&
+	       (!*more || !strcmp(more, "s") || !strcmp(more, "es"));
+}
+
 int opt_set_word(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	unsigned int *choice = field, i;
@@ -49,7 +59,7 @@ int opt_set_word(const struct opt *opt, const char *value, void *field, struct e
 	size_t length = 0;
 
 	for (i = 0; opt->words[i]; i++) {
-		if (!strcmp(opt->words[i], value)) {
+		if (is_word(opt->words[i], value)) {
 			*choice = i;
 			return 0;
 		}

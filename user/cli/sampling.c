@@ -25,7 +25,8 @@ static const char *const source_words
 static const char *const split_words[] = { [SPLIT_NONE] = "none",
 					   [SPLIT_PROCESS] = "process",
 					   [SPLIT_CGROUP] = "cgroup",
-					   [SPLIT_CGROUP + 1] = NULL };
+					   [SPLIT_THREAD] = "thread",
+					   [SPLIT_THREAD + 1] = NULL };
 static const char *const mode_words[] = { [MODE_CHARGED] = "charged",
 					  [MODE_USER] = "user",
 					  [MODE_SPLIT] = "split",
@@ -233,8 +234,8 @@ const struct opt sampling_histogram_opts[] = {
 	  .help = "the same as a profil scale for 16-bit counters: 131072 / bytes",
 	  .set = set_scale },
 	{ .name = "split",
-	  .arg = "process|cgroup|none",
-	  .help = "a histogram for each process or each cgroup; memory is then needed for each",
+	  .arg = "process|thread|cgroup|none",
+	  .help = "a histogram for each process, thread or cgroup; memory is then needed for each",
 	  .fallback = "none, in top process",
 	  .set = opt_set_word,
 	  .field = FIELD(split),

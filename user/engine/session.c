@@ -182,19 +182,25 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	return 0;
 }
 
+/* What a thread's translations are kept by is more than its process. */
+static bool by_thread(const struct session *session)
+{
+	return session->by_cgroup || session->options.split == SPLIT_THREAD;
+}
+
 /* Two programs of each source. That of the clock is there in any case, for CPUs without a tick. */
 static struct bpf_program *clock_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
-	return session->by_cgroup ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
+	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
 }
 
 static struct bpf_program *tick_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
-	return session->by_cgroup ? skel->progs.profil_sched_tick_cgroup :
+	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
 				    skel->progs.profil_sched_tick;
 }
 

@@ -63,6 +63,9 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 		      struct error *err)
 {
 	static const char *const modes[] = { "charged", "user", "split" };
+	static const char *const splits[] = { [SPLIT_PROCESS] = "process",
+					      [SPLIT_CGROUP] = "cgroup",
+					      [SPLIT_THREAD] = "thread" };
 	static const char *const sources[] = { "clock", "tick" };
 	const struct session_options *options = &session->options;
 
@@ -70,6 +73,8 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 	if (profile_fill_head(profile, session_since(session)) ||
 	    profile_fill_sampling(profile, sources[options->source], modes[options->mode],
 				  options->period_ns, options->requested_hz))
+		return error_no_memory(err, "profile");
+	if (options->split != SPLIT_NONE && profile_fill_split(profile, splits[options->split]))
 		return error_no_memory(err, "profile");
 	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
 		return error_no_memory(err, "profile");

@@ -128,6 +128,7 @@ int session_configure_targets(struct session *session, struct error *err)
 	}
 	bpf_program__set_autoload(skel->progs.profil_attach, count_kind(options, TARGET_PID) > 0);
 	bpf_program__set_autoload(skel->progs.profil_move, session->by_cgroup);
+	bpf_program__set_autoload(skel->progs.profil_rename, options->split == SPLIT_THREAD);
 	return size_maps(session, err);
 }
 

@@ -80,7 +80,7 @@ char *split_cgroup_name(const struct split_names *names, uint64_t id)
 
 struct space split_space(enum split split, uint64_t id)
 {
-	return (struct space){ .kind = split == SPLIT_PROCESS ? SPACE_PROCESS : SPACE_CGROUP,
+	return (struct space){ .kind = split == SPLIT_CGROUP ? SPACE_CGROUP : SPACE_PROCESS,
 			       .a = id };
 }
 

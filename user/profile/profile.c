@@ -116,6 +116,7 @@ void profile_free(struct profile *profile)
 	free(profile->started);
 	free(profile->sampling.source);
 	free(profile->sampling.mode);
+	free(profile->sampling.split);
 	free(profile->sampling.hierarchy);
 	free(profile->sampling.delivered);
 	free(profile->sampling.segments);

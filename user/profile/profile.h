@@ -139,6 +139,7 @@ struct profile_cost {
 struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
+	char *split; /* what targets were told apart by: "process", "thread", "cgroup"; NULL: not told */
 	char *hierarchy; /* that cgroups were told by: "v2" or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;

@@ -51,6 +51,12 @@ int profile_fill_sampling(struct profile *profile, const char *source, const cha
 	return sampling->source && sampling->mode ? 0 : -ENOMEM;
 }
 
+int profile_fill_split(struct profile *profile, const char *split)
+{
+	profile->sampling.split = strdup(split);
+	return profile->sampling.split ? 0 : -ENOMEM;
+}
+
 int profile_fill_hierarchy(struct profile *profile, const char *controller)
 {
 	char **ret = &profile->sampling.hierarchy;

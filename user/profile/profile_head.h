@@ -14,6 +14,7 @@ int profile_fill_sampling(struct profile *profile, const char *source, const cha
 			  uint64_t period_ns, double requested_hz);
 
 /* By which cgroups: controller is of version 1, NULL for version 2. 0 or -ENOMEM. */
+int profile_fill_split(struct profile *profile, const char *split);
 int profile_fill_hierarchy(struct profile *profile, const char *controller);
 
 /* The whole account, which is the sum of the targets': a tick belongs to one of them. */

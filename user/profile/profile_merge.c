@@ -182,6 +182,10 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 	/* Rates do not add up, and their mean would depend on the order. 0: not known. */
 	if (sum->measured_hz != part->measured_hz)
 		sum->measured_hz = 0;
+	if (sum->split && (!part->split || strcmp(sum->split, part->split) != 0)) {
+		free(sum->split);
+		sum->split = NULL;
+	}
 	if (!sum->hierarchy)
 		swap(&sum->hierarchy, &part->hierarchy);
 	/* Of one run only. What was sampled with which period, targets tell. */

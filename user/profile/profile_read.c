@@ -321,6 +321,7 @@ static int read_sampling(struct reader *r, void *member)
 	static const struct field fields[] = {
 		{ "source", read_string, offsetof(struct profile_sampling, source), false },
 		{ "mode", read_string, offsetof(struct profile_sampling, mode), false },
+		{ "split", read_string, offsetof(struct profile_sampling, split), true },
 		{ "hierarchy", read_string, offsetof(struct profile_sampling, hierarchy), true },
 		{ "period_ns", read_u64, offsetof(struct profile_sampling, period_ns), false },
 		{ "requested_hz", read_double, offsetof(struct profile_sampling, requested_hz),

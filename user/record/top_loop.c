@@ -38,7 +38,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	loop->options = options;
 	loop->ended_fd = -1;
 	loop->plain.choice.by = by;
-	loop->screen.processes = options->split == SPLIT_PROCESS;
+	loop->screen.processes = options->split == SPLIT_PROCESS || options->split == SPLIT_THREAD;
 	loop->screen.cgroups = options->split == SPLIT_CGROUP;
 	top_model_init(&loop->model);
 	top_ui_init(&loop->ui, by);

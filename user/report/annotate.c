@@ -294,7 +294,8 @@ int annotate_find_extent(struct annotating *work, struct error *err)
 static int find_function(struct annotating *work, struct error *err)
 {
 	const struct annotation_request *request = work->request;
-	const struct report_options options = { .object = request->object,
+	const struct report_options options = { .objects = request->objects,
+						.nr_objects = request->nr_objects,
 						.target = request->target };
 	int code;
 

@@ -86,7 +86,8 @@ struct annotation_request {
 	/* SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET (as report shows it) or FILE:LINE */
 	const char *place;
 	const struct profile_function *function; /* of the profile, instead of place; or NULL */
-	const char *object; /* only this one, or NULL */
+	const char *const *objects; /* only these; none: all */
+	size_t nr_objects;
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	/*
 	 * The objects' files, for code, symbols and lines; may be asked for one several times. NULL:

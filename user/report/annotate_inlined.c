@@ -213,8 +213,10 @@ static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *
 int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
 			  const uint64_t *ticks, struct error *err)
 {
-	const struct report_options options = { .object = object ? object : work->request->object,
-						.target = work->request->target };
+	const struct annotation_request *request = work->request;
+	const struct report_options options = { .objects = object ? &object : request->objects,
+						.nr_objects = object ? 1 : request->nr_objects,
+						.target = request->target };
 	struct hunt hunt = { .work = work, .object = object, .name = name };
 	enum name_fit fit;
 	int code = rows_of_bins(work->profile, &options, &hunt.bins, err);

@@ -200,7 +200,8 @@ static int hottest_on_line(struct annotating *work, const struct report_rows *ro
 
 static int find_line(struct annotating *work, struct error *err)
 {
-	const struct report_options options = { .object = work->request->object,
+	const struct report_options options = { .objects = work->request->objects,
+						.nr_objects = work->request->nr_objects,
 						.target = work->request->target };
 	const char *place = work->request->place, *colon = strrchr(place, ':');
 	cleanup_free char *file = NULL;

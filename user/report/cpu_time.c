@@ -136,7 +136,10 @@ static const char *noun(const struct profile *profile)
 {
 	if (!profile->nr_splits)
 		return "targets";
-	return profile->splits[0].cgroup ? "cgroups" : "processes";
+	if (profile->splits[0].cgroup)
+		return "cgroups";
+	return profile->sampling.split && !strcmp(profile->sampling.split, "thread") ? "threads" :
+										       "processes";
 }
 
 static int tell_unseen(const struct profile *profile, const struct report_options *options,

@@ -199,7 +199,10 @@ int html_code(const struct profile *profile, const struct html_options *options,
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	struct object_opener opener = path_opener(&paths);
 	struct allowance allowance = { .seconds = ALLOWANCE_LINES };
-	struct annotation_request request = { .target = REPORT_ALL_TARGETS,
+	const char *object;
+	struct annotation_request request = { .objects = &object,
+					      .nr_objects = 1,
+					      .target = REPORT_ALL_TARGETS,
 					      .opener = &opener,
 					      .source = options->source,
 					      .syntax = options->syntax,
@@ -213,7 +216,7 @@ int html_code(const struct profile *profile, const struct html_options *options,
 	opener.allowance = &allowance;
 	for (i = 0; !result && i < profile->nr_functions && i < options->functions; i++) {
 		request.function = &profile->functions[i];
-		request.object = profile->objects[request.function->object].path;
+		object = profile->objects[request.function->object].path;
 		result = put_function(profile, &request, bases[request.function->object], &rows,
 				      out);
 		if (rows > ROWS_ALL)

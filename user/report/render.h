@@ -30,7 +30,8 @@ struct report {
 /* Rows of processes or cgroups: of no object. */
 static inline bool is_of_split(const struct report *report)
 {
-	return report->options->by == REPORT_PROCESSES || report->options->by == REPORT_CGROUPS;
+	return report->options->by == REPORT_PROCESSES || report->options->by == REPORT_CGROUPS ||
+	       report->options->by == REPORT_THREADS;
 }
 
 void render_text(const struct report *report, FILE *out);

@@ -8,8 +8,8 @@
 
 #define SUMMARY_ROWS 10
 
-const char *const report_by_words[] = { "functions", "objects", "lines", "bins",
-					"process",   "cgroup",	"time",	 NULL };
+const char *const report_by_words[] = { "functions", "objects", "lines", "bins", "process",
+					"cgroup",    "thread",	"time",	 NULL };
 
 static struct report make_report(const struct profile *profile,
 				 const struct report_options *options,

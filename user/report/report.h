@@ -16,6 +16,7 @@ enum report_by {
 	REPORT_BINS,
 	REPORT_PROCESSES,
 	REPORT_CGROUPS,
+	REPORT_THREADS,
 	REPORT_TIME
 };
 enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
@@ -32,7 +33,11 @@ struct report_options {
 	bool inlined; /* REPORT_FUNCTIONS of the source: what was inlined apart from where it is */
 	enum report_format format;
 	uint64_t limit; /* rows at most; 0: all */
-	const char *object; /* only this one, by path or last component; NULL: all */
+	/* Only these, by path or last component, of which the version may be missing; none: all. */
+	const char *const *objects;
+	size_t nr_objects;
+	const char *comm; /* only processes or threads whose names fit this pattern; NULL: all */
+	const char *function; /* only rows of functions whose names do */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
 	const struct timeline *timeline; /* the files that the profile is the sum of; NULL: one */

@@ -100,6 +100,7 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_BINS] = "object,offset,address,size,function",
 		[REPORT_PROCESSES] = "pid,process",
 		[REPORT_CGROUPS] = "cgroup",
+		[REPORT_THREADS] = "tid,thread",
 		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
 	};
 	size_t i;

@@ -23,11 +23,13 @@ static void split_json(const struct report *report, const struct report_row *row
 	if (report->options->by == REPORT_CGROUPS) {
 		render_json_text(out, "cgroup", row->cgroup);
 	} else {
+		bool thread = report->options->by == REPORT_THREADS;
+
 		if (row->pid >= 0)
-			render_json_u64(out, "pid", (uint64_t)row->pid);
+			render_json_u64(out, thread ? "tid" : "pid", (uint64_t)row->pid);
 		else
-			fputs(", \"pid\": null", out);
-		render_json_text(out, "process", row->name);
+			fprintf(out, ", \"%s\": null", thread ? "tid" : "pid");
+		render_json_text(out, thread ? "thread" : "process", row->name);
 	}
 	fputs(" }", out);
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report/rows.h"
 
+#include <ctype.h>
 #include <errno.h>
+#include <fnmatch.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,13 +104,44 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 	rows->nr = to;
 }
 
+/* What is behind a name may be a version: libz of libz.so.1.2, libz.so.1 of that, python of python3.11. */
+static bool is_version(const char *name, const char *rest)
+{
+	static const char numbers[] = "-_.0123456789";
+	size_t length = strlen(name);
+	const char *so = strstr(rest, ".so");
+
+	if (!length || (isdigit((unsigned char)name[length - 1]) && isdigit((unsigned char)*rest)))
+		return false;
+	if (so && strspn(rest, numbers) >= (size_t)(so - rest))
+		rest = so + 3;
+	return !rest[strspn(rest, numbers)];
+}
+
+static bool is_called(const char *path, const char *name)
+{
+	const char *base = text_basename(path);
+	size_t length = strlen(name);
+
+	if (!strcmp(name, path))
+		return true;
+	return !strncmp(name, base, length) && (!base[length] || is_version(name, base + length));
+}
+
 static bool object_chosen(const struct profile *profile, const struct report_options *options,
 			  uint32_t object)
 {
-	const char *path = profile->objects[object].path;
+	size_t i;
 
-	return !options->object || !strcmp(options->object, path) ||
-	       !strcmp(options->object, text_basename(path));
+	for (i = 0; i < options->nr_objects; i++)
+		if (is_called(profile->objects[object].path, options->objects[i]))
+			return true;
+	return !options->nr_objects;
+}
+
+static bool fits(const char *pattern, const char *name)
+{
+	return !pattern || (name && !fnmatch(pattern, name, 0));
 }
 
 bool target_chosen(const struct profile *profile, const struct report_options *options,
@@ -123,6 +156,8 @@ bool histogram_chosen(const struct profile *profile, const struct report_options
 		      const struct profile_histogram *histogram)
 {
 	if (!target_chosen(profile, options, histogram->target))
+		return false;
+	if (!fits(options->comm, histogram->process))
 		return false;
 	/* An overflow bin stands for text that no region took, not for a place. */
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
@@ -221,23 +256,43 @@ static void by_objects(struct report_rows *rows)
 	rows_merge(rows, row_compare_place);
 }
 
+static int check_objects(const struct profile *profile, const struct report_options *options,
+			 struct error *err)
+{
+	size_t i, j;
+
+	for (i = 0; i < options->nr_objects; i++) {
+		for (j = 0; j < profile->nr_objects; j++)
+			if (is_called(profile->objects[j].path, options->objects[i]))
+				break;
+		if (j < profile->nr_objects)
+			continue;
+		error_set(err, -EINVAL, "object '%.256s': not in the profile", options->objects[i]);
+		error_hint(err, "bpfprofil report --by objects");
+		return -EINVAL;
+	}
+	return 0;
+}
+
 static int check_options(const struct profile *profile, const struct report_options *options,
 			 struct error *err)
 {
-	uint32_t i;
+	size_t i;
 
 	if (options->target != REPORT_ALL_TARGETS && options->target >= profile->nr_targets)
 		return error_set(err, -EINVAL,
 				 "target %" PRIu64 ": not in the profile, which has %zu",
 				 options->target, profile->nr_targets);
-	if (!options->object)
-		return 0;
-	for (i = 0; i < profile->nr_objects; i++) {
-		if (object_chosen(profile, options, i))
+	if (check_objects(profile, options, err))
+		return -EINVAL;
+	for (i = 0; options->comm && i < profile->nr_histograms; i++)
+		if (fits(options->comm, profile->histograms[i].process))
 			return 0;
-	}
-	error_set(err, -EINVAL, "object '%.256s': not in the profile", options->object);
-	error_hint(err, "bpfprofil report --by objects");
+	if (!options->comm)
+		return 0;
+	error_set(err, -EINVAL, "--comm '%.256s': no process or thread of this name",
+		  options->comm);
+	error_hint(err, "sudo bpfprofil run --split process, or thread, which has the names");
 	return -EINVAL;
 }
 
@@ -306,6 +361,16 @@ static void sort_hottest(struct report_rows *rows, size_t nr)
 	}
 }
 
+static void keep_functions(struct report_rows *rows, const char *pattern)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < rows->nr; from++)
+		if (fits(pattern, rows->rows[from].name))
+			rows->rows[to++] = rows->rows[from];
+	rows->nr = to;
+}
+
 /* Parts stand in their timeline as they came. */
 static int compare_time(const void *left, const void *right)
 {
@@ -328,7 +393,8 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 	result = check_options(profile, options, err);
 	if (result)
 		return result;
-	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS)
+	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS ||
+	    options->by == REPORT_THREADS)
 		result = rows_by_split(profile, options, rows, err);
 	else if (options->by == REPORT_TIME)
 		result = rows_by_time(options, rows, err);
@@ -336,6 +402,8 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 		result = rows_by_place(profile, options, rows, err);
 	if (result)
 		return result;
+	if (options->function)
+		keep_functions(rows, options->function);
 	sort_hottest(rows, options->limit);
 	if (options->by == REPORT_TIME && rows->nr)
 		qsort(rows->rows, shown_rows(rows, options), sizeof(*rows->rows), compare_time);

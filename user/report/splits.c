@@ -9,14 +9,18 @@
 /* Text of a JIT compiler is told apart by process in every profile. */
 static bool is_split(const struct profile *profile, enum report_by by)
 {
+	const char *split = profile->sampling.split;
+	bool by_thread = split && !strcmp(split, "thread");
 	size_t i;
 
+	if (by != REPORT_CGROUPS && by_thread != (by == REPORT_THREADS))
+		return false;
 	for (i = 0; i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
 		if (by == REPORT_CGROUPS && histogram->cgroup)
 			return true;
-		if (by == REPORT_PROCESSES && histogram->pid >= 0 &&
+		if (by != REPORT_CGROUPS && histogram->pid >= 0 &&
 		    profile->objects[histogram->object].kind != PROFILE_JIT)
 			return true;
 	}
@@ -73,7 +77,7 @@ static int add_rows(const struct profile *profile, const struct report_options *
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)
 {
-	const char *word = options->by == REPORT_CGROUPS ? "cgroup" : "process";
+	const char *word = report_by_words[options->by];
 
 	if (!is_split(profile, options->by)) {
 		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);

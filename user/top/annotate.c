@@ -127,7 +127,9 @@ static int write_view(const struct view *view, const struct top_row *function,
 					      .limit = ROWS,
 					      .color = options->color,
 					      .width = options->width };
-	struct annotation_request request = { .object = function->object,
+	const char *object = function->object;
+	struct annotation_request request = { .objects = &object,
+					      .nr_objects = 1,
 					      .target = REPORT_ALL_TARGETS,
 					      .opener = options->opener,
 					      .lanes = options->width < 100 ? 3 : 6 };
