@@ -187,6 +187,12 @@ verdict $? report_by_time
 [ "$("$bin" report --by time --limit 1 --format csv "$work/series" | sed -n '2s/,.*//p')" -gt 1060 ] &&
 	[ "$("$bin" report --by time "$work/series" | grep -cE ' 2026-01-31T.* \([0-9.]+% of it\)$')" -eq 3 ]
 verdict $? report_by_time_text
+sed 's/"path": "\[kernel\]"/"path": "[kernel2]"/; s/"build_id": "8badf00d"/"build_id": "8badf00e"/' \
+	"$profile" >"$work/series/other.json"
+[ "$("$bin" report --by time --object '[kernel]' --format csv "$work/series" | cut -d, -f1 | sort | uniq -c |
+	tr -s ' \n' ' ')" = ' 1 0 3 40 1 ticks ' ]
+verdict $? report_by_time_of_object
+rm "$work/series/other.json"
 bad by_time_target 'bpfprofil: report: --by time: not of one target alone' \
 	"$bin" report --by time --target 0 "$work/series"
 bad empty_folder "bpfprofil: report: $work/none: no *.json or *.json.gz in this folder" \

@@ -445,9 +445,20 @@ Test(fault, report)
 	try_reader("report annotate",
 		   ARGS("report", "--annotate", "alpha", "--format", "csv", profile), NULL,
 		   judge_rows);
+	both((struct subject){ .name = "report annotate inlined",
+			       .arguments = ARGS("report", "--annotate", "spin", "--format", "csv",
+						 profile),
+			       .out_varies = true,
+			       .judge = judge_rows },
+	     one_in(4, MEMORY));
+	both((struct subject){ .name = "report by time",
+			       .arguments = ARGS("report", "--by", "time", profile, profile),
+			       .judge = judge_same_out },
+	     one_in(2, MEMORY));
 	/* To stdout: when libdw aborts for lack of memory, nobody removes a temporary file. */
 	both((struct subject){ .name = "report html",
-			       .arguments = ARGS("report", "--html", "-", profile),
+			       .arguments =
+				       ARGS("report", "--html", "-", "--inline", profile, profile),
 			       .out_varies = true,
 			       .judge = judge_page },
 	     one_in(4, MEMORY));

@@ -318,7 +318,11 @@ static bool check_page(const struct report_arguments *arguments)
 
 static int report(struct report_arguments *arguments, int nr, char **operands)
 {
-	struct timeline timeline;
+	const struct report_options filter = { .objects = arguments->objects,
+					       .nr_objects = arguments->nr_objects,
+					       .comm = arguments->comm,
+					       .function = arguments->function };
+	struct timeline timeline = { .filter = &filter };
 	struct profile *profile;
 	int status;
 

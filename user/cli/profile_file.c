@@ -150,7 +150,6 @@ struct profile *profile_of_operands(const struct command *command, int nr, char 
 	struct names names = { 0 };
 	struct error err = { 0 };
 
-	*timeline = (struct timeline){ 0 };
 	*ret_status = EXIT_FAILURE;
 	if (name_files(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
 		print_command_error(command->name, &err);

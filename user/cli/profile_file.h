@@ -18,7 +18,7 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 
 /*
  * The profiles that [FILE...] name, added up; a folder names those in it. When they are several, or
- * apart is true, timeline has each of them, and is the caller's to free in either case.
+ * apart is true, timeline, which is empty before, has each of them; the caller frees it anyway.
  */
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
 				    bool apart, struct timeline *timeline, int *ret_status);

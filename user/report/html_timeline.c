@@ -33,13 +33,10 @@ void html_timeline(struct timeline *timeline, const struct profile *profile, FIL
 		const struct profile_function *function = &profile->functions[i];
 
 		fprintf(data, "%s\n[%zu,[", i ? "," : "", i);
-		for (j = 0; j < timeline->nr; j++) {
-			const struct timeline_cell *cell = timeline_find(
-				timeline, &timeline->parts[j], &profile->objects[function->object],
-				function->offset);
-
-			fprintf(data, "%s%.0f", j ? "," : "", cell ? cell->ns : 0);
-		}
+		for (j = 0; j < timeline->nr; j++)
+			fprintf(data, "%s%.0f", j ? "," : "",
+				timeline_ns(timeline, &timeline->parts[j],
+					    &profile->objects[function->object], function->offset));
 		fputs("]]", data);
 	}
 	fputs("] }", data);

@@ -60,7 +60,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		fprintf(out, ",%s,%.9f", row->part->started, (double)row->part->duration_ns / 1e9);
 		render_csv_field(out, row->part->file);
 		render_csv_field(out, row->name);
-		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 		return;
 	}
 	if (is_of_split(report)) {

@@ -41,7 +41,7 @@ static void part_json(const struct report_row *row, FILE *out)
 	render_json_text(out, "file", row->part->file);
 	render_json_text(out, "function", row->name);
 	fputs(", \"function_percent\": ", out);
-	json_text_double(out, row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+	json_text_double(out, row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 	fputs(" }", out);
 }
 

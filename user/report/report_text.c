@@ -87,7 +87,7 @@ static const char *name_of(const struct report *report, const struct report_row 
 	}
 	if (row->part)
 		snprintf(suffix, 32, " (%.2f%% of it)",
-			 row->ns > 0 ? 100 * row->hottest_ns / row->ns : 0);
+			 row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 	else if (row->inlined && row->inlined == row->ticks)
 		snprintf(suffix, 32, " (inlined)");
 	else if (report->options->by == REPORT_BINS && row->offset > row->function->offset)

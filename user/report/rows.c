@@ -384,15 +384,12 @@ static size_t shown_rows(const struct report_rows *rows, const struct report_opt
 	return options->limit && options->limit < rows->nr ? options->limit : rows->nr;
 }
 
-int rows_build(const struct profile *profile, const struct report_options *options,
-	       struct report_rows *rows, struct error *err)
+int rows_of_part(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err)
 {
 	int result;
 
 	*rows = (struct report_rows){ 0 };
-	result = check_options(profile, options, err);
-	if (result)
-		return result;
 	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS ||
 	    options->by == REPORT_THREADS)
 		result = rows_by_split(profile, options, rows, err);
@@ -402,12 +399,21 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 		result = rows_by_place(profile, options, rows, err);
 	if (result)
 		return result;
-	if (options->function)
+	if (options->function && options->by != REPORT_TIME)
 		keep_functions(rows, options->function);
 	sort_hottest(rows, options->limit);
 	if (options->by == REPORT_TIME && rows->nr)
 		qsort(rows->rows, shown_rows(rows, options), sizeof(*rows->rows), compare_time);
 	return 0;
+}
+
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err)
+{
+	int result = check_options(profile, options, err);
+
+	*rows = (struct report_rows){ 0 };
+	return result ? result : rows_of_part(profile, options, rows, err);
 }
 
 uint64_t row_address(const struct profile *profile, const struct report_row *row)

@@ -30,7 +30,6 @@ struct report_row {
 	int64_t pid; /* by process: -1 for text of no single one */
 	const char *cgroup;
 	const struct timeline_part *part; /* by time: its name is that of the hottest function */
-	double hottest_ns; /* and this its time */
 };
 
 /* The rows of a view, hottest first, and what the view must say beside them. */
@@ -48,6 +47,10 @@ struct report_rows {
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err);
 void rows_free(struct report_rows *rows);
+
+/* The same of one of several profiles, in which what the options name may be missing. */
+int rows_of_part(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err);
 
 /* Gives a row the time of its ticks, weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);

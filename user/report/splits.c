@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The views by process and by cgroup, of profiles that were split. */
 #include <errno.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "profile/profile_weights.h"

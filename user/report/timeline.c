@@ -20,42 +20,72 @@ static int order_of(const void *a, const void *b)
 static int compare_cells(const void *left, const void *right)
 {
 	const struct timeline_cell *a = left, *b = right;
-	int order = order_of(a->path, b->path);
+	int order = order_of(a->object, b->object);
 
-	if (!order)
-		order = order_of(a->build_id, b->build_id);
 	return order ? order : (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-static int keep(struct timeline *timeline, const char *text, const char **ret)
+static const char *keep(struct timeline *timeline, const char *text)
 {
-	*ret = text ? string_set_add(&timeline->strings, text) : NULL;
-	return text && !*ret ? -ENOMEM : 0;
+	return string_set_add(&timeline->strings, text ? text : "");
 }
 
-static int make_cell(struct timeline *timeline, const struct profile *profile,
-		     const struct report_row *row, struct timeline_cell *cell)
+static const char *keep_object(struct timeline *timeline, const struct profile_object *object)
+{
+	cleanup_free char *key = NULL;
+
+	if (asprintf(&key, "%s\n%s", object->build_id ? object->build_id : "", object->path) < 0) {
+		key = NULL;
+		return NULL;
+	}
+	return keep(timeline, key);
+}
+
+static bool is_filtered(const struct timeline *timeline)
+{
+	const struct report_options *filter = timeline->filter;
+
+	return filter && (filter->nr_objects || filter->comm || filter->function);
+}
+
+/* The hottest rows come first. */
+static int add_row(struct timeline *timeline, const struct profile *profile,
+		   const struct report_row *row, struct timeline_part *part)
 {
 	const struct profile_object *object = &profile->objects[row->object];
+	struct timeline_cell *cell = &part->cells[part->nr];
 
-	*cell = (struct timeline_cell){ .offset = row->offset, .ticks = row->ticks, .ns = row->ns };
-	if (keep(timeline, object->path, &cell->path) ||
-	    keep(timeline, object->build_id, &cell->build_id) ||
-	    keep(timeline, row->name, &cell->name))
-		return -ENOMEM;
-	return 0;
+	if (!part->nr) {
+		part->hottest = keep(timeline, row->name ? row->name : text_basename(object->path));
+		part->hottest_ns = row->ns;
+		if (!part->hottest)
+			return -ENOMEM;
+	}
+	part->nr++;
+	*cell = (struct timeline_cell){ keep_object(timeline, object), row->offset,
+					(float)row->ns };
+	if (is_filtered(timeline)) {
+		part->ticks += row->ticks;
+		part->ns += row->ns;
+	}
+	return cell->object ? 0 : -ENOMEM;
 }
 
-static int add_cells(struct timeline *timeline, const struct profile *profile,
-		     const struct report_rows *rows, struct timeline_part *part)
+static int add_rows(struct timeline *timeline, const struct profile *profile,
+		    const struct report_rows *rows, struct timeline_part *part)
 {
 	size_t i;
 
 	part->cells = calloc(rows->nr + 1, sizeof(*part->cells));
 	if (!part->cells)
 		return -ENOMEM;
+	/* What is in no bin has no function, but its time all the same. */
+	if (!is_filtered(timeline)) {
+		part->ticks = profile->ticks.total;
+		part->ns = profile_time(profile);
+	}
 	for (i = 0; i < rows->nr; i++)
-		if (make_cell(timeline, profile, &rows->rows[i], &part->cells[part->nr++]))
+		if (add_row(timeline, profile, &rows->rows[i], part))
 			return -ENOMEM;
 	if (part->nr)
 		qsort(part->cells, part->nr, sizeof(*part->cells), compare_cells);
@@ -67,27 +97,31 @@ static int add_part(struct timeline *timeline, const struct profile *profile,
 {
 	void *array = timeline->parts;
 	struct timeline_part *part;
-	int code = grow(&array, &timeline->capacity, timeline->nr + 1, sizeof(*timeline->parts));
 
-	if (code)
-		return code;
+	if (grow(&array, &timeline->capacity, timeline->nr + 1, sizeof(*timeline->parts)))
+		return -ENOMEM;
 	timeline->parts = array;
 	part = &timeline->parts[timeline->nr++];
-	*part = (struct timeline_part){ .duration_ns = profile->duration_ns,
-					.ticks = profile->ticks.total,
-					.ns = profile_time(profile) };
-	code = keep(timeline, file, &part->file);
-	if (!code)
-		code = keep(timeline, profile->started ? profile->started : "", &part->started);
-	return code ? code : add_cells(timeline, profile, rows, part);
+	*part = (struct timeline_part){ .file = keep(timeline, file),
+					.started = keep(timeline, profile->started),
+					.duration_ns = profile->duration_ns };
+	return part->file && part->started ? add_rows(timeline, profile, rows, part) : -ENOMEM;
 }
 
 int timeline_add(struct timeline *timeline, const struct profile *profile, const char *file,
 		 struct error *err)
 {
-	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	struct report_options options = { .target = REPORT_ALL_TARGETS };
 	struct report_rows rows;
-	int code = rows_build(profile, &options, &rows, err);
+	int code;
+
+	if (timeline->filter) {
+		options.objects = timeline->filter->objects;
+		options.nr_objects = timeline->filter->nr_objects;
+		options.comm = timeline->filter->comm;
+		options.function = timeline->filter->function;
+	}
+	code = rows_of_part(profile, &options, &rows, err);
 
 	if (!code && add_part(timeline, profile, &rows, file))
 		code = error_errno(err, -ENOMEM, "%s", file);
@@ -120,44 +154,15 @@ void timeline_free(struct timeline *timeline)
 	*timeline = (struct timeline){ 0 };
 }
 
-const struct timeline_cell *timeline_find(struct timeline *timeline,
-					  const struct timeline_part *part,
-					  const struct profile_object *object, uint64_t offset)
+double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
+		   const struct profile_object *object, uint64_t offset)
 {
-	struct timeline_cell wanted = { .offset = offset };
+	const struct timeline_cell wanted = { keep_object(timeline, object), offset, 0 }, *found;
 
-	if (!part->nr || keep(timeline, object->path, &wanted.path) ||
-	    keep(timeline, object->build_id, &wanted.build_id))
-		return NULL;
-	return bsearch(&wanted, part->cells, part->nr, sizeof(wanted), compare_cells);
-}
-
-/* --- rows ------------------------------------------------------------------------------------------ */
-
-static struct report_row part_row(const struct timeline_part *part, const char *object)
-{
-	struct report_row row = { .part = part };
-	size_t i;
-
-	for (i = 0; i < part->nr; i++) {
-		const struct timeline_cell *cell = &part->cells[i];
-
-		if (object && strcmp(cell->path, object) != 0 &&
-		    strcmp(text_basename(cell->path), object) != 0)
-			continue;
-		row.ticks += cell->ticks;
-		row.ns += cell->ns;
-		if (cell->ns <= row.hottest_ns)
-			continue;
-		row.hottest_ns = cell->ns;
-		row.name = cell->name ? cell->name : text_basename(cell->path);
-	}
-	/* What is in no bin has no function, but its time all the same. */
-	if (!object) {
-		row.ticks = part->ticks;
-		row.ns = part->ns;
-	}
-	return row;
+	if (!part->nr || !wanted.object)
+		return 0;
+	found = bsearch(&wanted, part->cells, part->nr, sizeof(wanted), compare_cells);
+	return found ? found->ns : 0;
 }
 
 int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err)
@@ -171,7 +176,11 @@ int rows_by_time(const struct report_options *options, struct report_rows *rows,
 		return -EINVAL;
 	}
 	for (i = 0; i < timeline->nr; i++) {
-		const struct report_row row = part_row(&timeline->parts[i], options->object);
+		const struct timeline_part *part = &timeline->parts[i];
+		const struct report_row row = { .part = part,
+						.ticks = part->ticks,
+						.ns = part->ns,
+						.name = part->hottest };
 
 		if (rows_add(rows, &row))
 			return error_errno(err, -ENOMEM, "report");

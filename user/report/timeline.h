@@ -7,31 +7,32 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
+#include "report/report.h"
 #include "symbol/string_set.h"
 
 /* Profiles that are added up, as they were one after the other: --interval's files, say. */
 
-/* A function in one of them. Its object is path and build_id, which are the timeline's strings. */
+/* A function in one of them: there may be millions. */
 struct timeline_cell {
-	const char *path;
-	const char *build_id; /* or NULL */
+	const char *object; /* its path and build id, the timeline's string */
 	uint64_t offset;
-	const char *name; /* NULL: text without a function */
-	uint64_t ticks;
-	double ns;
+	float ns;
 };
 
 struct timeline_part {
 	const char *file;
 	const char *started; /* RFC 3339 */
 	uint64_t duration_ns;
-	uint64_t ticks; /* all of them */
-	double ns; /* of CPU time, in all */
+	uint64_t ticks; /* all of them, or those that the filter lets in */
+	double ns; /* their CPU time */
+	const char *hottest; /* function, or object where there is none; NULL: no tick */
+	double hottest_ns;
 	struct timeline_cell *cells; /* by object and offset */
 	size_t nr;
 };
 
 struct timeline {
+	const struct report_options *filter; /* whose objects, comm and function count; NULL: all */
 	struct timeline_part *parts;
 	size_t nr;
 	size_t capacity;
@@ -46,9 +47,8 @@ int timeline_add(struct timeline *timeline, const struct profile *profile, const
 void timeline_sort(struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* A function of the sum in a part; NULL: it has no tick there. */
-const struct timeline_cell *timeline_find(struct timeline *timeline,
-					  const struct timeline_part *part,
-					  const struct profile_object *object, uint64_t offset);
+/* The CPU time of a function of the sum in a part. */
+double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
+		   const struct profile_object *object, uint64_t offset);
 
 #endif
