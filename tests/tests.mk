@@ -87,7 +87,7 @@ check-live: $(BIN) $(filter %_live,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only
 check-client: $(BIN) $(filter %_client,$(TEST_BIN)) | deps ## Only the library that programs link or preload
 check-calls: $(filter %_calls,$(TEST_BIN)) | deps ## Only profil(), sprofil() and pcsample() against a server
 check-cli: $(BIN) $(filter %_cli,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the command line
-check-hostile: $(BIN) $(filter %_hostile,$(TEST_BIN)) | deps ## Only what any user can do to root's profile
+check-hostile: $(BIN) $(filter %_hostile,$(TEST_BIN)) | deps ## Only what any user can do to root's profile and to the server
 check-html: | deps ## Only the pages, in a browser
 check-fault: $(BIN) $(filter %_fault,$(TEST_BIN)) $(LIVE_WORKLOADS) | deps ## Only the failing allocations and calls
 check-fuzz: | deps ## Only the seeds of the fuzzers

@@ -63,6 +63,12 @@ void caller_run_as(unsigned int user, void (*body)(void *argument), void *argume
 /* This process is the user's from here on, and still ends with its parent. */
 void caller_become(unsigned int user);
 
+/*
+ * The same, in a user namespace that it makes and to which root gives uids and gids by a map, as
+ * newuidmap does: it is root there.
+ */
+void caller_lend(unsigned int user, const char *map);
+
 /* A child of this process, with body as its life. */
 int caller_fork(void (*body)(void *argument), void *argument);
 

@@ -18,6 +18,8 @@
 enum {
 	CONNECTIONS_MAX = 512,
 	CONNECTIONS_PER_USER = 64,
+	/* Short, for who connects without pause fills it, and then all others wait behind them. */
+	QUEUE = 16,
 	SILENCE_SECONDS = 2,
 	EVENTS = 32,
 	ACCEPTS = 64,
@@ -151,7 +153,7 @@ static int start_listening(struct server *server, const struct server_options *o
 	/* Each message says who sent it: not who connected, who may be another by now. */
 	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return error_errno(err, -errno, "socket: SO_PASSCRED");
-	if (listen(server->listen_fd, SOMAXCONN))
+	if (listen(server->listen_fd, QUEUE))
 		return error_errno(err, -errno, "socket: listen");
 	return 0;
 }
