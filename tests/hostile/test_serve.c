@@ -197,7 +197,7 @@ static int connect_now(void)
 	return -1;
 }
 
-enum { HELD = 500 };
+enum { HELD = 500, PLACES = 64 };
 
 /* As many as can be open, each a new one all the time. */
 static void flood(void)
@@ -353,3 +353,39 @@ static void call_as_many(void)
 }
 
 ATTACK(subordinates, .prepare = be_lent, .run = call_as_many, .settle_ms = 500)
+
+static void stay_silent(void *argument)
+{
+	unsigned int uid = *(unsigned int *)argument;
+	int fds[PLACES], i;
+	char byte;
+
+	ENSURE(setgid(uid) == 0 && setuid(uid) == 0);
+	caller_become(0);
+	memset(fds, -1, sizeof(fds));
+	for (;; rest(0.1))
+		for (i = 0; i < PLACES; i++) {
+			if (fds[i] >= 0 && !recv(fds[i], &byte, 1, MSG_DONTWAIT)) {
+				close(fds[i]);
+				fds[i] = -1;
+			}
+			if (fds[i] < 0)
+				fds[i] = connect_now();
+		}
+}
+
+/* Each of them has as many silent connections as one user may. */
+static void be_silent(void)
+{
+	unsigned int uid;
+
+	for (uid = 1; uid <= 4; uid++) {
+		unsigned int own = (unsigned int)getpid() % 1000 * 8 + uid;
+
+		caller_fork(stay_silent, &own);
+	}
+	for (;;)
+		pause();
+}
+
+ATTACK(silence, .prepare = be_lent, .run = be_silent, .settle_ms = 1000)

@@ -30,6 +30,7 @@ struct connection {
 	int fd; /* -1: free */
 	uid_t uid; /* who connected */
 	unsigned int seconds; /* since */
+	uint64_t number; /* the later, the higher */
 };
 
 struct server {
@@ -41,6 +42,7 @@ struct server {
 	int timer_fd; /* runs while somebody is connected */
 	bool paused; /* no descriptor was left for who wants to be let in */
 	size_t nr_connections;
+	uint64_t last_number;
 	struct connection connections[CONNECTIONS_MAX];
 	char request[REQUEST_MAX + 1] __attribute__((aligned(8)));
 };
@@ -241,23 +243,6 @@ static void reap_silent(struct server *server)
 	}
 }
 
-/* A free place, unless the user has had all of theirs. */
-static struct connection *find_place(struct server *server, uid_t uid)
-{
-	struct connection *place = NULL;
-	size_t i, held = 0;
-
-	for (i = 0; i < CONNECTIONS_MAX; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->fd < 0)
-			place = connection;
-		else
-			held += connection->uid == uid;
-	}
-	return held < CONNECTIONS_PER_USER ? place : NULL;
-}
-
 /* Descriptors that a client sends are closed: nothing is done with them. */
 static void close_passed(struct msghdr *message)
 {
@@ -348,6 +333,34 @@ static bool serve(struct server *server, int fd)
 	return true;
 }
 
+/*
+ * A free place, unless the user has had all of theirs. Where there is none, many users' silence has
+ * taken them, and who was silent for longest goes: a client that means it sends at once.
+ */
+static struct connection *find_place(struct server *server, uid_t uid)
+{
+	struct connection *place = NULL, *oldest = server->connections;
+	size_t i, held = 0;
+
+	for (i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->fd < 0)
+			place = connection;
+		else
+			held += connection->uid == uid;
+		if (connection->number < oldest->number)
+			oldest = connection;
+	}
+	if (held >= CONNECTIONS_PER_USER)
+		return NULL;
+	if (!place) {
+		serve(server, oldest->fd);
+		hang_up(server, oldest);
+	}
+	return place ? place : oldest;
+}
+
 /* Only who is silent needs a place to wait in. */
 static void take_in(struct server *server, int fd)
 {
@@ -364,7 +377,7 @@ static void take_in(struct server *server, int fd)
 		close(fd);
 		return;
 	}
-	*place = (struct connection){ .fd = fd, .uid = peer.uid };
+	*place = (struct connection){ fd, peer.uid, .number = ++server->last_number };
 	if (!server->nr_connections++)
 		run_timer(server);
 }
