@@ -291,6 +291,22 @@ static void call_sparse(void)
 
 ATTACK(sparse, .run = call_sparse, .settle_ms = 500)
 
+/* Every counter of the buffer, which each copy looks at. */
+static void call_set(void)
+{
+	const size_t size = 2UL << 20;
+	unsigned short *buffer = fresh_pages(size);
+	size_t i;
+
+	ENSURE(bpfprofil_dialect("solaris") == 0);
+	for (i = 0; i < size / sizeof(*buffer); i++)
+		buffer[i] = 7;
+	ENSURE(profil(buffer, size, text_start(), 0x10000) == 0);
+	burn();
+}
+
+ATTACK(set, .run = call_set, .settle_ms = 500)
+
 /* Children that have a call of their own to an exec, and such as share it to theirs. */
 static void storm(void)
 {
