@@ -57,7 +57,7 @@ static const struct opt_group bench_groups[] = {
 static void show_progress(void *ctx, const struct cost_row *row, double done)
 {
 	(void)ctx;
-	fprintf(stderr, "\r\033[K%3.0f %%  %s  %.0f Hz", 100 * done, bench_source(row),
+	fprintf(stderr, "\r\033[K%3.0f %%  %s  %.0f Hz", 100 * done, tick_source_words[row->source],
 		row->requested_hz);
 	fflush(stderr);
 }

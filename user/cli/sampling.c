@@ -20,18 +20,6 @@
 #define BUDGET_MAX 50
 #define INTERVAL_MIN UINT64_C(1000000000) /* FILEs are named by the second */
 
-static const char *const source_words
-	[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", [SOURCE_TICK + 1] = NULL };
-static const char *const split_words[] = { [SPLIT_NONE] = "none",
-					   [SPLIT_PROCESS] = "process",
-					   [SPLIT_CGROUP] = "cgroup",
-					   [SPLIT_THREAD] = "thread",
-					   [SPLIT_THREAD + 1] = NULL };
-static const char *const mode_words[] = { [MODE_CHARGED] = "charged",
-					  [MODE_USER] = "user",
-					  [MODE_SPLIT] = "split",
-					  [MODE_SPLIT + 1] = NULL };
-
 static int set_frequency(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct sampling_options *options = field;
@@ -207,7 +195,7 @@ const struct opt sampling_rate_opts[] = {
 	  .fallback = "clock",
 	  .set = opt_set_word,
 	  .field = FIELD(source),
-	  .words = source_words },
+	  .words = tick_source_words },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
 	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
@@ -215,7 +203,7 @@ const struct opt sampling_rate_opts[] = {
 	  .fallback = "charged",
 	  .set = opt_set_word,
 	  .field = FIELD(mode),
-	  .words = mode_words },
+	  .words = tick_mode_words },
 	{ .name = "force",
 	  .help = "sample even at a rate that costs more than 20 % of a CPU",
 	  .set = opt_set_flag,
@@ -366,7 +354,7 @@ const struct opt sampling_agent_opts[] = {
 	  .fallback = "tick",
 	  .set = opt_set_word,
 	  .field = FIELD(source),
-	  .words = source_words },
+	  .words = tick_source_words },
 	{ .name = "budget",
 	  .arg = "PERCENT",
 	  .help = "what sampling may take of a busy CPU: the rate of the clock",
@@ -380,7 +368,7 @@ const struct opt sampling_agent_opts[] = {
 	  .fallback = "split",
 	  .set = opt_set_word,
 	  .field = FIELD(mode),
-	  .words = mode_words },
+	  .words = tick_mode_words },
 	{ .name = "split",
 	  .arg = "process|cgroup|none",
 	  .help = "a service for each cgroup, or one for the host",

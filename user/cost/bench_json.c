@@ -79,7 +79,7 @@ static void write_row(FILE *out, const struct cost_row *row)
 {
 	const char *skipped = row->skipped.text[0] ? row->skipped.text : NULL;
 
-	fprintf(out, "    { \"source\": \"%s\"", bench_source(row));
+	fprintf(out, "    { \"source\": \"%s\"", tick_source_words[row->source]);
 	number(out, "requested_hz", row->requested_hz);
 	fprintf(out, ", \"period_ns\": %" PRIu64, row->period_ns);
 	key(out, "skipped");

@@ -11,9 +11,6 @@
 void bench_report_text(FILE *out, const struct bench_host *host, const struct cost_report *report);
 void bench_report_json(FILE *out, const struct bench_host *host, const struct cost_report *report);
 
-/* "clock" or "tick" */
-const char *bench_source(const struct cost_row *row);
-
 /* "2026-11-22T06:10:00Z" */
 #define BENCH_TIME_SIZE 32
 void bench_time(time_t when, char *text);

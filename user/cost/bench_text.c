@@ -15,11 +15,6 @@ void bench_time(time_t when, char *text)
 		*text = '\0';
 }
 
-const char *bench_source(const struct cost_row *row)
-{
-	return row->source == SOURCE_TICK ? "tick" : "clock";
-}
-
 static void print_interval(FILE *out, const struct spread *spread, double unit, int decimals,
 			   int width)
 {
@@ -59,7 +54,7 @@ static void print_change(FILE *out, const struct change *change, double unit, in
 /* True: the row says why there is nothing in it. */
 static bool print_row_head(FILE *out, const struct cost_row *row)
 {
-	fprintf(out, "%-5s %6.0f", bench_source(row), row->requested_hz);
+	fprintf(out, "%-5s %6.0f", tick_source_words[row->source], row->requested_hz);
 	if (!row->skipped.text[0])
 		return false;
 	fputs("  not measured: ", out);

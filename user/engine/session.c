@@ -25,6 +25,16 @@
 #include "engine/snapshot.h"
 #include "engine/spaces.h"
 
+const char *const tick_source_words[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", NULL };
+const char *const tick_mode_words
+	[] = { [MODE_CHARGED] = "charged", [MODE_USER] = "user", [MODE_SPLIT] = "split", NULL };
+
+const char *const split_words[] = { [SPLIT_NONE] = "none",
+				    [SPLIT_PROCESS] = "process",
+				    [SPLIT_CGROUP] = "cgroup",
+				    [SPLIT_THREAD] = "thread",
+				    NULL };
+
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
 {
 	(void)level;

@@ -15,6 +15,11 @@
 /* perf's CPU clock, or the tick that the scheduler takes anyway. */
 enum tick_source { SOURCE_CLOCK, SOURCE_TICK };
 
+/* The words of a source, a mode and a split, in options and profiles alike; NULL ends them. */
+extern const char *const tick_source_words[];
+extern const char *const tick_mode_words[];
+extern const char *const split_words[];
+
 /*
  * One run of the sampler, in this order:
  *

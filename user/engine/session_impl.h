@@ -30,7 +30,7 @@ struct mapped {
 };
 
 struct session_target {
-	const char *kind; /* its word in the profile */
+	enum target_kind kind;
 	char *name;
 	char *cgroup; /* its path, of a cgroup */
 	struct tally taken; /* out of its counters, by all takes so far */

@@ -62,19 +62,16 @@ static int note_tickless(struct profile *profile)
 int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
 		      struct error *err)
 {
-	static const char *const modes[] = { "charged", "user", "split" };
-	static const char *const splits[] = { [SPLIT_PROCESS] = "process",
-					      [SPLIT_CGROUP] = "cgroup",
-					      [SPLIT_THREAD] = "thread" };
-	static const char *const sources[] = { "clock", "tick" };
 	const struct session_options *options = &session->options;
 
 	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
 	if (profile_fill_head(profile, session_since(session)) ||
-	    profile_fill_sampling(profile, sources[options->source], modes[options->mode],
-				  options->period_ns, options->requested_hz))
+	    profile_fill_sampling(profile, tick_source_words[options->source],
+				  tick_mode_words[options->mode], options->period_ns,
+				  options->requested_hz))
 		return error_no_memory(err, "profile");
-	if (options->split != SPLIT_NONE && profile_fill_split(profile, splits[options->split]))
+	if (options->split != SPLIT_NONE &&
+	    profile_fill_split(profile, split_words[options->split]))
 		return error_no_memory(err, "profile");
 	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
 		return error_no_memory(err, "profile");
@@ -96,6 +93,13 @@ static uint64_t total_ticks(const struct session *session, const struct counted 
 	       tally_ticks(&session->targets[target].taken);
 }
 
+static const char *const kind_words[] = {
+	[TARGET_COMMAND] = "command",
+	[TARGET_PID] = "pid",
+	[TARGET_CGROUP] = "cgroup",
+	[TARGET_SYSTEM] = "system",
+};
+
 static int fill_targets(const struct session *session, const struct counted *counted,
 			struct profile *profile, struct error *err)
 {
@@ -108,7 +112,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 	for (i = 0; i < session->nr_targets; i++) {
 		struct profile_target *target = &profile->targets[profile->nr_targets++];
 
-		target->kind = strdup(session->targets[i].kind);
+		target->kind = strdup(kind_words[session->targets[i].kind]);
 		target->name = strdup(session->targets[i].name);
 		target->cgroup = session->targets[i].cgroup ? strdup(session->targets[i].cgroup) :
 							      NULL;

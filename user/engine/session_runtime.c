@@ -49,7 +49,7 @@ static bool has_threads(const struct session *session)
 	uint32_t i;
 
 	for (i = 0; i < session->nr_targets; i++)
-		if (strcmp(session->targets[i].kind, "command") != 0)
+		if (session->targets[i].kind != TARGET_COMMAND)
 			return true;
 	return session->idle_ns > 0;
 }

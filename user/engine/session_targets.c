@@ -12,13 +12,6 @@
 #include "base/util.h"
 #include "engine/session_impl.h"
 
-static const char *const kind_words[] = {
-	[TARGET_COMMAND] = "command",
-	[TARGET_PID] = "pid",
-	[TARGET_CGROUP] = "cgroup",
-	[TARGET_SYSTEM] = "system",
-};
-
 static size_t count_kind(const struct session_options *options, enum target_kind kind)
 {
 	size_t i, n = 0;
@@ -47,7 +40,7 @@ int session_add_targets(struct session *session, struct error *err)
 		struct session_target *to = &session->targets[i];
 
 		session->nr_targets++;
-		to->kind = kind_words[from->kind];
+		to->kind = from->kind;
 		to->name = strdup(from->name);
 		to->cgroup = from->path ? strdup(from->path) : NULL;
 		if (!to->name || (from->path && !to->cgroup))

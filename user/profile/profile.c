@@ -198,7 +198,7 @@ bool profile_account_exact(const struct profile_account *account)
 	return sum == account->total;
 }
 
-static bool is_call(const struct profile_target *target)
+bool profile_target_is_call(const struct profile_target *target)
 {
 	return !strcmp(target->kind, "call");
 }
@@ -207,10 +207,10 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 {
 	size_t i;
 
-	if (!is_call(&profile->targets[target]))
+	if (!profile_target_is_call(&profile->targets[target]))
 		return true;
 	for (i = 0; i < profile->nr_targets; i++)
-		if (!is_call(&profile->targets[i]))
+		if (!profile_target_is_call(&profile->targets[i]))
 			return false;
 	return true;
 }

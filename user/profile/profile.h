@@ -197,6 +197,9 @@ void profile_command_free(char **command); /* itself too; NULL is fine */
 /* Adds part to sum, each figure and each cause; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
 
+/* Whether it is of a program that called profil(), sprofil() or pcsample(). */
+bool profile_target_is_call(const struct profile_target *target);
+
 /*
  * Whether a target's ticks are shown with those of the others. A program's own calls have a clock of
  * their own: beside what we have sampled, their ticks would be the same time once more.

@@ -165,7 +165,7 @@ static int fold(struct folding folding, uint32_t *ids)
 static int compare_targets(const void *left, const void *right)
 {
 	const struct profile_target *a = left, *b = right;
-	int order = !strcmp(a->kind, "call") - !strcmp(b->kind, "call");
+	int order = profile_target_is_call(a) - profile_target_is_call(b);
 
 	if (!order)
 		order = strcmp(a->kind, b->kind);

@@ -359,7 +359,7 @@ static void unlabel(struct profile *profile)
 			target->host = NULL;
 		}
 		if (target->period_ns == profile->sampling.period_ns &&
-		    strcmp(target->kind, "call") != 0)
+		    !profile_target_is_call(target))
 			target->period_ns = 0;
 	}
 }
