@@ -86,7 +86,7 @@ all: $(BIN) $(COMPLETIONS)
 # --- what a machine needs -------------------------------------------------------------------------
 
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
-	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev
+	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux chromium llvm bolt-16 \
 	bash-completion zsh fish mandoc

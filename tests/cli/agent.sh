@@ -25,9 +25,8 @@ class Backend(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Backend).serve_forever()
 end
 
-# The ticks in requests for OTLP, by nothing but the numbers of their fields.
-cat >"$work/otlp.py" <<'end'
-import sys
+# What protobuf has, by nothing but the numbers of fields.
+cat >"$work/wire.py" <<'end'
 def varint(data, at):
     value = shift = 0
     while True:
@@ -56,6 +55,11 @@ def inner(data, *path):
                 yield from inner(value, *path[1:])
             else:
                 yield value
+end
+# The ticks in requests for OTLP.
+cat >"$work/otlp.py" <<'end'
+import sys
+from wire import inner, varint
 ticks = 0
 for path in sys.argv[1:]:
     data = open(path, "rb").read()
@@ -64,6 +68,19 @@ for path in sys.argv[1:]:
         if texts[next(inner(profile, 1, 1))] == b"samples":
             ticks += sum(varint(values, 0)[0] for values in inner(profile, 2, 4))
 print(ticks)
+end
+# Whether a scrape has ticks and CPU time, and names for all.
+cat >"$work/pprof.py" <<'end'
+import gzip, sys
+from wire import inner, varint
+data = gzip.open(sys.argv[1]).read()
+ticks = ns = 0
+for values in inner(data, 2, 2):
+    count, at = varint(values, 0)
+    ticks += count
+    ns += varint(values, at)[0]
+assert ticks > 0 and ns > 0, (ticks, ns)
+assert all(list(inner(location, 4)) for location in inner(data, 4))
 end
 
 ticks_of_files() {
@@ -121,8 +138,85 @@ for path in sys.argv[1:]:
         assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
 verdict $? agent_parca
 
+# Those who ask get what falls into their time, and the files all of it.
+cat >"$work/ask.py" <<'end'
+import gzip, re, socket, sys, threading, time, urllib.error, urllib.request
+base = f"http://127.0.0.1:{sys.argv[1]}"
+def get(path, **headers):
+    try:
+        with urllib.request.urlopen(urllib.request.Request(base + path, headers=headers), timeout=60) as reply:
+            return reply.status, reply.read()
+    except urllib.error.HTTPError as error:
+        return error.code, error.read()
+def metrics(**headers):
+    text = get("/metrics", **headers)[1].decode()
+    values = {}
+    for line in text.splitlines():
+        if line[0] != "#":
+            name, value = re.fullmatch(r'(bpfprofil_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})?) ([0-9.]+)', line).groups()
+            assert name not in values
+            values[name] = float(value)
+    return text, values
+assert get("/healthz") == (200, b"ok\n")
+assert get("/readyz")[0] == 200
+for path in "/", "/debug/pprof/", "/debug/pprof/heap", "/metrics/", "/debug/pprof/profile/":
+    assert get(path)[0] == 404, path
+for seconds in "0", "301", "-1", "x", "", "1.5":
+    assert get("/debug/pprof/profile?seconds=" + seconds)[0] == 400, seconds
+assert get("/debug/pprof/profile?seconds=1&target=no-such-service")[0] == 404
+try:
+    urllib.request.urlopen(base + "/metrics", data=b"x")
+    raise SystemExit("POST")
+except urllib.error.HTTPError as error:
+    assert error.code == 405
+# Several at once, more than there may be, while others say nothing at all.
+idle = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(30)]
+idle[0].send(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 15000)
+answers = []
+threads = [threading.Thread(target=lambda n=n: answers.append(get(f"/debug/pprof/profile?seconds={n}")))
+           for n in (1, 1, 2, 2, 3, 3, 1, 2, 3, 3)]
+for thread in threads:
+    thread.start()
+for thread in threads:
+    thread.join()
+profiles = [body for status, body in answers if status == 200]
+assert sorted({status for status, _ in answers}) == [200, 503] and len(profiles) == 8, answers
+assert all(len(gzip.decompress(body)) > 100 for body in profiles)
+open(sys.argv[2], "wb").write(profiles[-1])
+for connection in idle:
+    connection.close()
+text, values = metrics()
+outcomes = sum(value for name, value in values.items() if name.startswith("bpfprofil_ticks_total{"))
+assert outcomes == values["bpfprofil_ticks_seen_total"] > 0
+assert values["bpfprofil_scrapes_total"] == 9 and values["bpfprofil_handler_seconds_total"] > 0
+assert "# TYPE bpfprofil_ticks_total counter" in text and "# EOF" not in text
+text, _ = metrics(Accept="application/openmetrics-text; version=1.0.0")
+assert "# TYPE bpfprofil_ticks counter" in text and text.endswith("\n# EOF\n")
+end
+rm -f "$work"/files/*
+"$bin" agent --dir "$work/files" --interval 3 --listen "127.0.0.1:$port" 2>"$work/err" &
+agent=$!
+wait_for 1 'listening at port'
+timeout 60 python3 "$work/ask.py" "$port" "$work/scraped" 2>"$work/asked"
+verdict $? agent_listens
+[ ! -s "$work/asked" ] || tail -n 3 "$work/asked"
+"$bin" agent -q --listen "$port" 2>"$work/second"
+[ "$(cat "$work/second")" = "bpfprofil: agent: --listen $port: Address already in use" ]
+verdict $? agent_port_in_use
+kill -TERM "$agent"
+wait "$agent"
+total=$(ticks_of_files "$work"/files/*.gz)
+[ "$total" -gt 0 ] && [ "$total" = "$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")" ]
+verdict $? agent_scrapes_take_nothing
+python3 "$work/pprof.py" "$work/scraped"
+verdict $? agent_scrape_is_pprof
+
+expect agent_listens_to_all 2 "bpfprofil: agent: --listen 0.0.0.0:$port: others than this host could ask, and anyone there
+try: --insecure-listen, or an address like 127.0.0.1:9464" "$bin" agent -q --listen "0.0.0.0:$port"
+expect agent_listen_address 2 \
+	"bpfprofil: agent: --listen 'here': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen here
 expect agent_no_sink 2 'bpfprofil: agent: no sink: nowhere for the profiles to go
-try: --otlp http://localhost:4318, or --dir /var/lib/bpfprofil' "$bin" agent
+try: --otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464' "$bin" agent
 expect agent_argument 2 "bpfprofil: agent: 'x': takes no argument
 try: bpfprofil agent --help" "$bin" agent x
 expect agent_no_config 1 "bpfprofil: agent: --config: /nonexistent: No such file or directory" \

@@ -60,3 +60,27 @@ Test(segments, one_alone_is_as_it_was)
 	cr_expect_eq(whole->sampling.nr_segments, 0);
 	profile_free(whole);
 }
+
+/* Parts that were only taken apart, as scrapes do, are one segment, and of one alone nothing is told. */
+Test(segments, equal_periods_are_one)
+{
+	struct segments segments = { 0 };
+	struct profile *whole = part(1000000, 3000000000);
+	uint64_t one = whole->ticks.total;
+	struct error err = { 0 };
+
+	cr_assert_eq(segments_add(&segments, part(1000000, 2000000000), 10000000000, &err), 0);
+	cr_assert_eq(segments_add(&segments, part(1000000, 1000000000), 12000000000, &err), 0);
+	cr_assert_eq(segments_finish(&segments, &whole, 13000000000, &err), 0, "%s", err.text);
+	cr_expect_eq(whole->ticks.total, 3 * one);
+	cr_expect_eq(whole->sampling.nr_segments, 0);
+	profile_free(whole);
+	whole = part(500000, 1000000000);
+	cr_assert_eq(segments_add(&segments, part(1000000, 2000000000), 10000000000, &err), 0);
+	cr_assert_eq(segments_add(&segments, part(1000000, 1000000000), 12000000000, &err), 0);
+	cr_assert_eq(segments_finish(&segments, &whole, 13000000000, &err), 0, "%s", err.text);
+	cr_assert_eq(whole->sampling.nr_segments, 2);
+	cr_expect_eq(whole->sampling.segments[0].duration_ns, 3000000000);
+	cr_expect_eq(whole->sampling.segments[1].since_ns, 3000000000);
+	profile_free(whole);
+}

@@ -178,7 +178,7 @@ static struct sink_counts settle(struct sink *sink)
 			return counts;
 		usleep(5000);
 	}
-	cr_assert_fail("%zu profiles wait", counts.pending);
+	cr_assert_fail("%lu profiles wait", counts.pending);
 	return counts;
 }
 

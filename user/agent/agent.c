@@ -6,6 +6,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -28,6 +29,10 @@ struct run {
 	struct phase_options phases; /* one without end */
 	struct watchdog watchdog;
 	int timer_fd; /* for the watchdog */
+	int wake_fd; /* readable when that is, or a scrape has something to do */
+	struct scrapes scrapes;
+	bool has_scrapes;
+	struct listener *listener; /* NULL: no one is listened to */
 };
 
 static void deliver(void *context, const struct profile *profile)
@@ -39,6 +44,20 @@ static void deliver(void *context, const struct profile *profile)
 		return;
 	for (i = 0; i < run->agent->nr_sinks; i++)
 		sink_put(run->agent->sinks[i], profile);
+}
+
+static void observe(void *context, const struct profile *part)
+{
+	struct run *run = context;
+	struct session_live live;
+	struct session_cost cost;
+
+	session_live(run->loop.session, &live);
+	session_cost(run->loop.session, &cost);
+	figures_add(&run->agent->figures, part, cost.ns, live.memory,
+		    run->options->sampling.memory);
+	if (run->has_scrapes)
+		scrapes_give(&run->scrapes, part);
 }
 
 static void close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
@@ -114,8 +133,42 @@ static int open_timer(struct run *run, struct error *err)
 		every.it_value = every.it_interval;
 	}
 	timerfd_settime(run->timer_fd, 0, &every, NULL);
-	run->loop.ended_fd = run->timer_fd;
 	return 0;
+}
+
+/* What the loop is to wake up for, beside what it knows. */
+static int open_wake(struct run *run, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	int code = open_timer(run, err);
+
+	if (code)
+		return code;
+	if (run->options->listen.address) {
+		code = scrapes_open(&run->scrapes, err);
+		run->has_scrapes = true;
+	}
+	if (code)
+		return code;
+	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (run->wake_fd < 0 || epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->timer_fd, &event) ||
+	    (run->has_scrapes && epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->scrapes.fd, &event)))
+		return error_errno(err, -errno, "agent: epoll");
+	run->loop.ended_fd = run->wake_fd;
+	return 0;
+}
+
+/* Once there is something to tell of. */
+static int open_listener(struct run *run, struct error *err)
+{
+	const struct listen_sources sources = { .figures = &run->agent->figures,
+						.scrapes = &run->scrapes,
+						.sinks = run->agent->sinks,
+						.nr_sinks = run->agent->nr_sinks };
+
+	if (!run->options->listen.address)
+		return 0;
+	return listener_open(&run->options->listen, &sources, &run->listener, err);
 }
 
 static int find_targets(struct run *run, struct error *err)
@@ -140,10 +193,11 @@ static int prepare(struct run *run, struct error *err)
 		return sample_explain(code, err);
 	run->result.options = sampling;
 	run->result.deliver = deliver;
+	run->result.observe = observe;
 	run->result.context = run;
 	code = find_targets(run, err);
 	if (!code)
-		code = open_timer(run, err);
+		code = open_wake(run, err);
 	if (!code)
 		code = open_sinks(run->agent, run->options, err);
 	if (code)
@@ -152,7 +206,7 @@ static int prepare(struct run *run, struct error *err)
 			    err);
 	/* Hosts that were started together do not deliver together. */
 	run->loop.cut_ns = monotonic_ns() + chance_below(sampling->interval_ns) + 1;
-	return code;
+	return code ? code : open_listener(run, err);
 }
 
 static void say_ready(struct run *run)
@@ -162,25 +216,44 @@ static void say_ready(struct run *run)
 	for (i = 0; run->options->sampling.verbosity >= 0 && i < run->agent->nr_sinks; i++)
 		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),
 			      (double)run->options->sampling.interval_ns / 1e9);
+	if (run->listener && run->options->sampling.verbosity >= 0)
+		print_message(NULL, "agent: listening at port %u", listener_port(run->listener));
 	if (!run->agent->ready)
 		notify(NOTIFY_READY);
 	run->agent->ready = true;
 }
 
-static enum agent_end sample(struct run *run)
+static void feed_watchdog(struct run *run)
 {
-	enum sample_event event;
 	uint64_t expired;
 	bool due = false;
 
+	if (read(run->timer_fd, &expired, sizeof(expired)) != sizeof(expired))
+		return;
+	watchdog_feed(&run->watchdog, &due);
+	if (due)
+		notify(NOTIFY_WATCHDOG);
+}
+
+static void wake(struct run *run)
+{
+	feed_watchdog(run);
+	if (!run->has_scrapes)
+		return;
+	/* A failure is said, and its ticks are in the next part. */
+	if (scrapes_due(&run->scrapes))
+		result_put_aside(&run->result, run->loop.session);
+	scrapes_turn(&run->scrapes);
+}
+
+static enum agent_end sample(struct run *run)
+{
+	enum sample_event event;
+
 	do {
 		event = sample_run(&run->loop);
-		if (event != SAMPLE_ENDED ||
-		    read(run->timer_fd, &expired, sizeof(expired)) != sizeof(expired))
-			continue;
-		watchdog_feed(&run->watchdog, &due);
-		if (due)
-			notify(NOTIFY_WATCHDOG);
+		if (event == SAMPLE_ENDED)
+			wake(run);
 	} while (event == SAMPLE_ENDED);
 	if (event != SAMPLE_SIGNAL)
 		return AGENT_FAILED;
@@ -189,9 +262,16 @@ static enum agent_end sample(struct run *run)
 
 static void finish(struct run *run)
 {
+	if (run->has_scrapes)
+		scrapes_cancel(&run->scrapes);
+	listener_close(run->listener);
+	if (run->has_scrapes)
+		scrapes_close(&run->scrapes);
 	sample_close(&run->loop);
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
+	if (run->wake_fd >= 0)
+		close(run->wake_fd);
 	result_free(&run->result);
 	targets_free(&run->targets);
 }
@@ -211,7 +291,7 @@ static enum agent_end stop(struct run *run, enum agent_end end, struct error *er
 
 enum agent_end agent_run(struct agent *agent, struct agent_options *options, struct error *err)
 {
-	struct run run = { .agent = agent, .options = options, .timer_fd = -1 };
+	struct run run = { .agent = agent, .options = options, .timer_fd = -1, .wake_fd = -1 };
 	enum agent_end end = AGENT_FAILED;
 	int code;
 
@@ -221,6 +301,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 					 .signal_fd = -1,
 					 .control = CONTROL_CLOSED,
 					 .ended_fd = -1 };
+	figures_new_session(&agent->figures);
 	run.loop.signal_fd = sample_open_signals(err);
 	code = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
 	if (code) {
@@ -234,8 +315,15 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	return end;
 }
 
+void agent_open(struct agent *agent)
+{
+	*agent = (struct agent){ 0 };
+	figures_open(&agent->figures);
+}
+
 void agent_close(struct agent *agent)
 {
 	close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
+	figures_close(&agent->figures);
 	*agent = (struct agent){ 0 };
 }

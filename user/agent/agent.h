@@ -2,6 +2,8 @@
 #ifndef BPFPROFIL_AGENT_H
 #define BPFPROFIL_AGENT_H
 
+#include "agent/figures.h"
+#include "agent/listen.h"
 #include "agent/sink.h"
 #include "record/options.h"
 #include "target/targets.h"
@@ -14,6 +16,7 @@ struct agent_options {
 	struct sampling_options sampling;
 	struct sink_options *sinks;
 	size_t nr_sinks;
+	struct listen_options listen;
 };
 
 enum agent_end {
@@ -25,8 +28,11 @@ enum agent_end {
 struct agent {
 	struct sink **sinks;
 	size_t nr_sinks;
+	struct figures figures;
 	bool ready; /* was said once */
 };
+
+void agent_open(struct agent *agent);
 
 /*
  * Until a signal. Of sinks that were there before what waits goes on to those of the same kind and

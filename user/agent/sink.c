@@ -204,7 +204,7 @@ static void count(struct sink *sink, const struct delivery *delivery, uint64_t t
 		return;
 	sink->counts.profiles++;
 	sink->counts.ticks += ticks;
-	sink->counts.last_success = time(NULL);
+	sink->counts.last_success = (uint64_t)time(NULL);
 }
 
 static bool is_over(const struct sink *sink)

@@ -43,11 +43,11 @@ struct sink_counts {
 	uint64_t lost; /* ticks that were refused, or for which no memory was */
 	uint64_t rejected; /* profiles, by a backend that took others of the same request */
 	uint64_t bytes; /* sent */
-	size_t pending; /* profiles */
-	size_t pending_bytes;
+	uint64_t pending; /* profiles */
+	uint64_t pending_bytes;
 	uint64_t pending_ticks;
 	uint64_t merged; /* times that two pending ones became one */
-	int64_t last_success; /* in seconds since 1970; 0: none yet */
+	uint64_t last_success; /* in seconds since 1970; 0: none yet */
 	bool failing;
 };
 

@@ -125,6 +125,20 @@ const struct opt agent_delivery_opts[] = {
 	{ 0 }
 };
 
+const struct opt agent_listen_opts[] = {
+	{ .name = "listen",
+	  .arg = "[HOST:]PORT",
+	  .help = "answer /metrics, /debug/pprof/profile, /healthz and /readyz there",
+	  .fallback = "no one",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.address) },
+	{ .name = "insecure-listen",
+	  .help = "also at an address where others than this host can ask",
+	  .set = opt_set_flag,
+	  .field = FIELD(agent.listen.insecure) },
+	{ 0 }
+};
+
 const struct opt agent_config_opts[] = { { .name = "config",
 					   .arg = "FILE",
 					   .value = VALUE_FILE,
@@ -382,12 +396,17 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 	struct sink_options *sink;
 	size_t i;
 
-	if (!arguments->nr_words) {
+	agent->listen.detail = (enum export_detail)arguments->detail;
+	if (!arguments->nr_words && !agent->listen.address) {
 		error_set(err, -EINVAL, "agent: no sink: nowhere for the profiles to go");
-		error_hint(err, "--otlp http://localhost:4318, or --dir /var/lib/bpfprofil");
+		error_hint(
+			err,
+			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464");
 		return -EINVAL;
 	}
-	agent->sinks = calloc(arguments->nr_words, sizeof(*agent->sinks));
+	if (agent->listen.address && listener_check(&agent->listen, err))
+		return -EINVAL;
+	agent->sinks = calloc(arguments->nr_words + 1, sizeof(*agent->sinks));
 	if (!agent->sinks)
 		return error_errno(err, -ENOMEM, "agent");
 	for (i = 0; i < arguments->nr_words; i++) {

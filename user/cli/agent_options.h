@@ -31,6 +31,7 @@ struct agent_arguments {
 
 extern const struct opt agent_sink_opts[];
 extern const struct opt agent_delivery_opts[];
+extern const struct opt agent_listen_opts[];
 extern const struct opt agent_config_opts[];
 
 void agent_arguments_init(struct agent_arguments *arguments);

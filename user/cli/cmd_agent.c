@@ -63,7 +63,7 @@ static void reload(int argc, char **argv, struct agent_arguments **arguments)
 static int run(int argc, char **argv)
 {
 	struct agent_arguments *arguments = calloc(1, sizeof(*arguments));
-	struct agent agent = { 0 };
+	struct agent agent;
 	struct error err = { 0 };
 	enum agent_end end;
 	int status = EXIT_FAILURE;
@@ -73,6 +73,7 @@ static int run(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (read_all(argc, argv, arguments, &status)) {
+		agent_open(&agent);
 		while ((end = agent_run(&agent, &arguments->agent, &err)) == AGENT_RELOAD)
 			reload(argc, argv, &arguments);
 		agent_close(&agent);
@@ -89,6 +90,7 @@ static const struct opt_group agent_groups[] = {
 	{ .title = "Sampling",
 	  .opts = sampling_agent_opts,
 	  .base = offsetof(struct agent_arguments, agent.sampling) },
+	{ .title = "Listening", .opts = agent_listen_opts },
 	{ .title = "Configuration", .opts = agent_config_opts },
 	{ 0 }
 };
@@ -98,6 +100,8 @@ static const struct command_example agent_examples[] = {
 	  "sudo bpfprofil agent --otlp http://localhost:4318" },
 	{ "to Pyroscope, and as files", "sudo bpfprofil agent --pyroscope http://localhost:4040 "
 					"--dir /var/lib/bpfprofil" },
+	{ "for Prometheus and Parca, which ask for themselves",
+	  "sudo bpfprofil agent --listen 127.0.0.1:9464" },
 	{ 0 },
 };
 

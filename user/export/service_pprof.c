@@ -7,12 +7,15 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "export/pprof_stream.h"
+#include "export/resource.h"
 #include "profile/profile_weights.h"
 
 /* pprof's numbers are ours, but it has no entry 0 and only those that were used. */
 struct service_pprof {
 	struct pprof_stream out;
 	const struct samples *samples;
+	const char *service; /* of the samples at hand, where they are of several */
+	const char *cgroup;
 	bool *functions;
 	bool *mappings;
 	bool *places;
@@ -43,7 +46,7 @@ static void put_head(struct service_pprof *pprof, const struct sample_service *s
 	part.sample_type = types;
 	part.default_sample_type = cpu.type;
 	part.period_type = &cpu;
-	part.period = clamp(profile_target_period(profile, service->target));
+	part.period = clamp(profile_target_period(profile, service ? service->target : 0));
 	part.time_nanos = export_start_ns(profile);
 	part.duration_nanos = clamp(profile->duration_ns);
 	pprof_put(&pprof->out, &part);
@@ -126,45 +129,80 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	return 0;
 }
 
+static void add_label(struct service_pprof *pprof, Pprof__Sample *sample, const char *key,
+		      const char *value)
+{
+	Pprof__Label *label = sample->label[sample->n_label];
+
+	if (!value || !*value)
+		return;
+	pprof__label__init(label);
+	label->key = pprof_shared_text(&pprof->out, key);
+	label->str = pprof_shared_text(&pprof->out, value);
+	sample->n_label++;
+}
+
 static void put_sample(struct service_pprof *pprof, const struct sample *of)
 {
+	const struct texts *values = &pprof->samples->values;
 	const struct sample_process *process = &pprof->samples->processes[of->process];
-	Pprof__Label pid = PPROF__LABEL__INIT, name = PPROF__LABEL__INIT,
-		     *labels[] = { &pid, &name };
+	Pprof__Label all[4], *labels[] = { &all[0], &all[1], &all[2], &all[3] };
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	int64_t values[2] = { clamp(of->ticks), clamp(of->ns) };
+	int64_t numbers[2] = { clamp(of->ticks), clamp(of->ns) };
 	uint64_t place = of->place;
 
-	if (of->process) {
-		pid.key = pprof_shared_text(&pprof->out, "pid");
-		pid.str = pprof_shared_text(&pprof->out, pprof->samples->values.all[process->pid]);
-		name.key = pprof_shared_text(&pprof->out, "process");
-		name.str =
-			pprof_shared_text(&pprof->out, pprof->samples->values.all[process->name]);
-		sample.n_label = 2;
-		sample.label = labels;
-	}
+	sample.label = labels;
+	add_label(pprof, &sample, "service", pprof->service);
+	add_label(pprof, &sample, "cgroup", pprof->cgroup);
+	add_label(pprof, &sample, "pid", values->all[process->pid]);
+	add_label(pprof, &sample, "process", values->all[process->name]);
 	sample.n_location_id = 1;
 	sample.location_id = &place;
 	sample.n_value = 2;
-	sample.value = values;
+	sample.value = numbers;
 	part.n_sample = 1;
 	part.sample = &samples;
 	pprof_put(&pprof->out, &part);
 }
 
-static int put_all(struct service_pprof *pprof, const struct sample_service *service)
+static int put_samples(struct service_pprof *pprof, const struct sample_service *service)
 {
 	const struct sample *sample = &pprof->samples->all[service->first];
 	size_t i;
 	int code = 0;
 
-	put_head(pprof, service);
 	for (i = 0; !code && i < service->nr; i++, sample++) {
 		code = need_place(pprof, sample->place);
 		put_sample(pprof, sample);
 	}
+	return code;
+}
+
+static int put_named(struct service_pprof *pprof, const struct sample_service *service)
+{
+	struct resource resource;
+	int code = resource_of(&resource, pprof->samples, service);
+
+	if (!code) {
+		pprof->service = resource.texts.all[resource.all[0].value];
+		pprof->cgroup = service->cgroup;
+		code = put_samples(pprof, service);
+	}
+	resource_free(&resource);
+	return code;
+}
+
+static int put_all(struct service_pprof *pprof, const struct sample_service *service)
+{
+	size_t i;
+	int code = 0;
+
+	put_head(pprof, service);
+	if (service)
+		code = put_samples(pprof, service);
+	for (i = 1; !service && !code && i < pprof->samples->nr_services; i++)
+		code = put_named(pprof, &pprof->samples->services[i]);
 	return code ? code : pprof->out.error;
 }
 

@@ -134,7 +134,11 @@ static int take_part(struct result *result, struct session *session, struct prof
 
 	if (!code && add_part(result, *ret))
 		code = error_no_memory(err, "profile");
-	return code ?: naming_once(session, result->options, *ret, err);
+	if (!code)
+		code = naming_once(session, result->options, *ret, err);
+	if (!code && result->observe)
+		result->observe(result->context, *ret);
+	return code;
 }
 
 /* What a part does not know: the rest of the whole. */

@@ -19,6 +19,8 @@ struct result {
 	const struct sampling_options *options;
 	/* Takes each profile instead of a file; NULL: there are files. */
 	void (*deliver)(void *context, const struct profile *profile);
+	/* Sees each part of them, as soon as it was taken; NULL: nobody does. */
+	void (*observe)(void *context, const struct profile *part);
 	void *context;
 	char **argv; /* COMMAND; NULL without one */
 	struct series series; /* the files' names */

@@ -5,9 +5,22 @@
 
 #include "base/util.h"
 
+/* True: it goes on with the period of the last one. */
+static bool extend(struct segments *segments, const struct profile *part, uint64_t since_ns)
+{
+	struct profile_segment *last = segments->nr ? &segments->list[segments->nr - 1] : NULL;
+
+	if (!last || last->period_ns != part->sampling.period_ns)
+		return false;
+	last->duration_ns = since_ns - segments->since_ns + part->duration_ns - last->since_ns;
+	return true;
+}
+
 int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err)
 {
+	if (extend(segments, part, since_ns))
+		return profile_merger_add(&segments->merger, part, "profile", err);
 	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
 		 sizeof(*segments->list))) {
 		profile_free(part);
@@ -35,7 +48,8 @@ int segments_finish(struct segments *segments, struct profile **profile, uint64_
 	ret = segments_add(segments, last, since_ns, err);
 	if (!ret)
 		ret = profile_merger_finish(&segments->merger, profile, err);
-	if (!ret) {
+	/* Of one period there is nothing to tell. */
+	if (!ret && segments->nr > 1) {
 		(*profile)->sampling.segments = segments->list;
 		(*profile)->sampling.nr_segments = segments->nr;
 		segments->list = NULL;

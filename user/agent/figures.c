@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/figures.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "bpfprofil/version.h"
+
+void figures_open(struct figures *figures)
+{
+	*figures = (struct figures){ 0 };
+	pthread_mutex_init(&figures->lock, NULL);
+}
+
+void figures_close(struct figures *figures)
+{
+	profile_account_free(&figures->ticks);
+	pthread_mutex_destroy(&figures->lock);
+}
+
+void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
+		 uint64_t memory, uint64_t memory_limit)
+{
+	uint64_t cpu_ns = 0;
+
+	pthread_mutex_lock(&figures->lock);
+	/* Without memory for a cause they are less than they were, and not wrong by kind. */
+	profile_account_add(&figures->ticks, &part->ticks);
+	if (profile_cpu_time(part, &cpu_ns))
+		figures->cpu_ns += cpu_ns;
+	figures->handler_ns = figures->former_ns + handler_ns;
+	figures->memory = memory;
+	figures->memory_limit = memory_limit;
+	pthread_mutex_unlock(&figures->lock);
+}
+
+void figures_new_session(struct figures *figures)
+{
+	pthread_mutex_lock(&figures->lock);
+	figures->former_ns = figures->handler_ns;
+	pthread_mutex_unlock(&figures->lock);
+}
+
+struct page {
+	FILE *out;
+	bool openmetrics;
+};
+
+/* OpenMetrics names a counter without the _total that its samples end in. */
+static void put_head(const struct page *page, const char *name, const char *type, const char *help)
+{
+	const char *suffix = !strcmp(type, "counter") && !page->openmetrics ? "_total" : "";
+
+	fprintf(page->out, "# HELP bpfprofil_%s%s %s\n# TYPE bpfprofil_%s%s %s\n", name, suffix,
+		help, name, suffix, type);
+}
+
+/* A backslash, a quote and the end of a line are written as two characters. */
+static void put_label(FILE *out, const char *text)
+{
+	for (; *text; text++) {
+		if (*text == '\\' || *text == '"')
+			fputc('\\', out);
+		if (*text == '\n')
+			fputs("\\n", out);
+		else
+			fputc(*text, out);
+	}
+}
+
+static void put_plain(const struct page *page, const char *name, uint64_t value)
+{
+	fprintf(page->out, "bpfprofil_%s %" PRIu64 "\n", name, value);
+}
+
+static void put_seconds(const struct page *page, const char *name, uint64_t ns)
+{
+	fprintf(page->out, "bpfprofil_%s %" PRIu64 ".%09" PRIu64 "\n", name, ns / 1000000000,
+		ns % 1000000000);
+}
+
+static void put_outcome(const struct page *page, const char *outcome, const char *cause,
+			uint64_t ticks)
+{
+	fprintf(page->out, "bpfprofil_ticks_total{outcome=\"%s\",cause=\"", outcome);
+	put_label(page->out, cause);
+	fprintf(page->out, "\"} %" PRIu64 "\n", ticks);
+}
+
+static void put_ticks(const struct page *page, const struct profile_account *ticks)
+{
+	size_t i;
+
+	put_head(page, "ticks", "counter", "Ticks by what became of them.");
+	put_outcome(page, "binned", "", ticks->binned);
+	put_outcome(page, "overflow", "", ticks->overflow);
+	put_outcome(page, "outside", "", ticks->outside);
+	put_outcome(page, "filtered", "", ticks->filtered);
+	for (i = 0; i < ticks->nr_lost; i++)
+		put_outcome(page, "lost", ticks->lost[i].cause, ticks->lost[i].ticks);
+	put_head(page, "ticks_seen", "counter", "Ticks in all: the sum of those.");
+	put_plain(page, "ticks_seen_total", ticks->total);
+}
+
+static void put_host(const struct page *page, const struct figures *figures)
+{
+	put_ticks(page, &figures->ticks);
+	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
+	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
+	put_head(page, "handler_seconds", "counter", "CPU time of our programs in the kernel.");
+	put_seconds(page, "handler_seconds_total", figures->handler_ns);
+	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");
+	put_plain(page, "map_bytes", figures->memory);
+	put_head(page, "map_limit_bytes", "gauge", "What it may be.");
+	put_plain(page, "map_limit_bytes", figures->memory_limit);
+}
+
+/* One figure of all sinks. */
+struct sink_figure {
+	const char *name;
+	const char *type;
+	const char *help;
+	size_t offset; /* of a uint64_t in struct sink_counts */
+};
+
+#define COUNT(member) offsetof(struct sink_counts, member)
+
+static const struct sink_figure sink_figures[] = {
+	{ "export_requests", "counter", "Requests to a sink, or files.", COUNT(requests) },
+	{ "export_retries", "counter", "Of these, those that are tried again.", COUNT(retries) },
+	{ "export_profiles", "counter", "Profiles that were delivered.", COUNT(profiles) },
+	{ "export_ticks", "counter", "Ticks in them.", COUNT(ticks) },
+	{ "export_bytes", "counter", "Bytes sent.", COUNT(bytes) },
+	{ "undelivered_ticks", "counter",
+	  "Ticks that were refused, or for which there was no memory.", COUNT(lost) },
+	{ "rejected_profiles", "counter", "Profiles that a sink rejected among others.",
+	  COUNT(rejected) },
+	{ "pending_merges", "counter", "Times that two profiles that wait became one.",
+	  COUNT(merged) },
+	{ "pending_profiles", "gauge", "Profiles that wait for a sink.", COUNT(pending) },
+	{ "pending_ticks", "gauge", "Ticks in them.", COUNT(pending_ticks) },
+	{ "pending_bytes", "gauge", "Their bytes.", COUNT(pending_bytes) },
+	{ "last_success_timestamp_seconds", "gauge", "When something was delivered last.",
+	  COUNT(last_success) },
+};
+
+static void put_sink(const struct page *page, const struct sink_figure *figure, struct sink *sink)
+{
+	struct sink_counts counts;
+	uint64_t value;
+
+	sink_count(sink, &counts);
+	memcpy(&value, (const char *)&counts + figure->offset, sizeof(value));
+	fprintf(page->out, "bpfprofil_%s%s{sink=\"", figure->name,
+		!strcmp(figure->type, "counter") ? "_total" : "");
+	put_label(page->out, sink_name(sink));
+	fprintf(page->out, "\"} %" PRIu64 "\n", value);
+}
+
+void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,
+		   FILE *out)
+{
+	const struct page page = { .out = out, .openmetrics = openmetrics };
+	size_t i, j;
+
+	put_head(&page, "build_info", "gauge", "What this is.");
+	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
+	pthread_mutex_lock(&figures->lock);
+	put_host(&page, figures);
+	pthread_mutex_unlock(&figures->lock);
+	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
+		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);
+		for (j = 0; j < of->nr; j++)
+			put_sink(&page, &sink_figures[i], of->sinks[j]);
+	}
+	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
+	put_plain(&page, "scrapes_total", of->scrapes);
+	if (openmetrics)
+		fputs("# EOF\n", out);
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/scrape.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/timerfd.h>
+#include <unistd.h>
+
+#include "agent/pending.h"
+#include "base/util.h"
+#include "profile/profile_merge.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+#define PARTS_CAP (8 << 20) /* bytes of one scrape's parts, which are added up beyond it */
+
+enum scrape_state {
+	SCRAPE_WANTED, /* begins with the next cut */
+	SCRAPE_ACTIVE,
+	SCRAPE_DONE,
+};
+
+struct scrape {
+	enum scrape_state state;
+	uint64_t seconds;
+	uint64_t due_ns;
+	struct pending parts;
+};
+
+static int watch(struct scrapes *scrapes, int fd)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	return fd < 0 ? -1 : epoll_ctl(scrapes->fd, EPOLL_CTL_ADD, fd, &event);
+}
+
+int scrapes_open(struct scrapes *scrapes, struct error *err)
+{
+	*scrapes = (struct scrapes){ 0 };
+	pthread_mutex_init(&scrapes->lock, NULL);
+	pthread_cond_init(&scrapes->changed, NULL);
+	scrapes->fd = epoll_create1(EPOLL_CLOEXEC);
+	scrapes->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	scrapes->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	if (scrapes->fd < 0 || watch(scrapes, scrapes->event_fd) ||
+	    watch(scrapes, scrapes->timer_fd))
+		return error_errno(err, -errno, "agent: scrapes");
+	return 0;
+}
+
+void scrapes_close(struct scrapes *scrapes)
+{
+	close(scrapes->fd);
+	close(scrapes->event_fd);
+	close(scrapes->timer_fd);
+	pthread_mutex_destroy(&scrapes->lock);
+	pthread_cond_destroy(&scrapes->changed);
+}
+
+static struct scrape **find_free(struct scrapes *scrapes)
+{
+	size_t i;
+
+	for (i = 0; i < SCRAPES_MAX; i++)
+		if (!scrapes->list[i])
+			return &scrapes->list[i];
+	return NULL;
+}
+
+/* What is in its parts. */
+static int collect(struct pending *parts, struct profile **ret, struct error *err)
+{
+	struct profile_merger merger = { 0 };
+	struct profile *profile = NULL;
+	struct pending_part part;
+	int code = 0;
+
+	while (!code && parts->nr) {
+		part = pending_take(parts);
+		code = pending_read(&part, &profile, err);
+		if (!code)
+			code = profile_merger_add(&merger, profile, "scrape", err);
+		bytes_free(&part.bytes);
+	}
+	if (!code)
+		code = profile_merger_finish(&merger, ret, err);
+	profile_merger_free(&merger);
+	return code;
+}
+
+static void wait_done(struct scrapes *scrapes, struct scrape *scrape)
+{
+	while (scrape->state != SCRAPE_DONE && !scrapes->closing)
+		pthread_cond_wait(&scrapes->changed, &scrapes->lock);
+}
+
+int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **ret,
+		 struct error *err)
+{
+	struct scrape scrape = { .seconds = seconds, .parts.cap = PARTS_CAP }, **place;
+	uint64_t one = 1;
+	int code = 0;
+
+	pthread_mutex_lock(&scrapes->lock);
+	place = find_free(scrapes);
+	if (scrapes->closing || !place) {
+		code = scrapes->closing ? -ECANCELED : -EBUSY;
+	} else {
+		*place = &scrape;
+		if (write(scrapes->event_fd, &one, sizeof(one)) == sizeof(one))
+			wait_done(scrapes, &scrape);
+		*place = NULL;
+		code = scrape.state == SCRAPE_DONE ? 0 : -ECANCELED;
+		scrapes->done += !code;
+	}
+	pthread_mutex_unlock(&scrapes->lock);
+	if (!code)
+		code = collect(&scrape.parts, ret, err);
+	pending_free(&scrape.parts);
+	return code;
+}
+
+void scrapes_cancel(struct scrapes *scrapes)
+{
+	pthread_mutex_lock(&scrapes->lock);
+	scrapes->closing = true;
+	pthread_cond_broadcast(&scrapes->changed);
+	pthread_mutex_unlock(&scrapes->lock);
+}
+
+static bool is_due(const struct scrape *scrape, uint64_t now)
+{
+	return scrape->state == SCRAPE_WANTED ||
+	       (scrape->state == SCRAPE_ACTIVE && scrape->due_ns <= now);
+}
+
+bool scrapes_due(struct scrapes *scrapes)
+{
+	uint64_t now = monotonic_ns(), count;
+	bool due = false;
+	size_t i;
+
+	pthread_mutex_lock(&scrapes->lock);
+	/* One that is asked for from here on makes it readable again. */
+	while (read(scrapes->event_fd, &count, sizeof(count)) > 0 ||
+	       read(scrapes->timer_fd, &count, sizeof(count)) > 0)
+		;
+	for (i = 0; i < SCRAPES_MAX; i++)
+		due = due || (scrapes->list[i] && is_due(scrapes->list[i], now));
+	pthread_mutex_unlock(&scrapes->lock);
+	return due;
+}
+
+void scrapes_give(struct scrapes *scrapes, const struct profile *part)
+{
+	struct error err;
+	size_t i;
+
+	pthread_mutex_lock(&scrapes->lock);
+	for (i = 0; i < SCRAPES_MAX; i++)
+		if (scrapes->list[i] && scrapes->list[i]->state == SCRAPE_ACTIVE)
+			pending_add(&scrapes->list[i]->parts, part, &err);
+	pthread_mutex_unlock(&scrapes->lock);
+}
+
+static void arm(struct scrapes *scrapes, uint64_t due_ns)
+{
+	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(due_ns / SECOND_NS),
+					       .tv_nsec = (long)(due_ns % SECOND_NS) } };
+
+	timerfd_settime(scrapes->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
+}
+
+void scrapes_turn(struct scrapes *scrapes)
+{
+	uint64_t now = monotonic_ns(), next = 0;
+	struct scrape *scrape;
+	size_t i;
+
+	pthread_mutex_lock(&scrapes->lock);
+	for (i = 0; i < SCRAPES_MAX; i++) {
+		scrape = scrapes->list[i];
+		if (!scrape || scrape->state == SCRAPE_DONE)
+			continue;
+		if (scrape->state == SCRAPE_WANTED) {
+			scrape->state = SCRAPE_ACTIVE;
+			scrape->due_ns = now + scrape->seconds * SECOND_NS;
+		} else if (scrape->due_ns <= now) {
+			scrape->state = SCRAPE_DONE;
+			continue;
+		}
+		if (!next || scrape->due_ns < next)
+			next = scrape->due_ns;
+	}
+	arm(scrapes, next);
+	pthread_cond_broadcast(&scrapes->changed);
+	pthread_mutex_unlock(&scrapes->lock);
+}
