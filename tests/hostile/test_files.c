@@ -122,11 +122,11 @@ Test(hostile_files, beside_others, .init = setup, .fini = teardown)
 
 	profile(false);
 	check_honest();
-	cr_expect_eq(count_notes("no names of "), 0);
+	cr_expect_eq(count_notes("no names of /"), 0);
 	before = peak_kib();
 	profile(true);
 	check_honest();
-	cr_expect_eq(count_notes("no names of "), 1);
+	cr_expect_eq(count_notes("no names of /"), 1);
 	for (kind = 0; kind < HOSTILE_KINDS; kind++)
 		cr_expect_gt(doc_object(live.doc, "file", files[kind]), 100, "%s", files[kind]);
 	cr_expect_lt(peak_kib() - before, SPENT_KIB);
