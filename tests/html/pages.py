@@ -197,7 +197,8 @@ def links_name_what_is_shown(site):
     site.browser.click("#search")
     site.browser.type("beta")
     site.browser.key("Enter")
-    same(site.browser.run("location.hash"), "#beta", "the address line")
+    linked = "new Promise((done) => { const at = setInterval(() => location.hash && (clearInterval(at), done(location.hash)), 50); })"
+    same(site.browser.run(linked), "#beta", "the address line")
     opened = [page]
 
     def follow(link):

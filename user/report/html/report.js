@@ -4,6 +4,8 @@
 
 const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
 
+const LINK_AFTER = 300; // ms
+
 function linkedName() {
 	try {
 		return decodeURIComponent(location.hash.slice(1));
@@ -67,8 +69,14 @@ class Page {
 		}
 	}
 
-	// The address line names what is shown, to be kept or sent.
+	// The address line names what is shown, to be kept or sent. Browsers count how often it changes, and
+	// some throw: who walks through the table stops before it does.
 	link() {
+		clearTimeout(this.linking);
+		this.linking = setTimeout(() => this.linkNow(), LINK_AFTER);
+	}
+
+	linkNow() {
 		const { of, model } = this, object = basename(model.objects[this.textObject].path);
 		const alone = of && model.rows.functions.find((row) => row.of.name === of.name)?.id === of.id;
 
