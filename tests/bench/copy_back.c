@@ -71,11 +71,14 @@ static struct member *register_caller(struct calls *calls, pid_t pid)
 				 .nr_entries = 1 },
 		    .entry = { (uintptr_t)buffer, sizeof(buffer), 0, 0x10000 } };
 	struct call_reply reply;
+	struct worker *worker;
 	uint32_t slot;
 
 	/* A fork has its parent's. */
 	memcpy(asked.request.proof, (const void *)getauxval(AT_RANDOM), CALL_PROOF_BYTES);
-	calls_request(calls, pid, 0, &asked.request, sizeof(asked), &reply);
+	/* Nobody reads records here, so that its thread never starts and this one can stand in. */
+	worker = worker_of(calls, 0);
+	calls_request(worker, pid, 0, &asked.request, sizeof(asked), &reply);
 	if (reply.error)
 		give_up(strerror(reply.error));
 	for (slot = 0; slot < calls->kernel.nr_calls; slot++)

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A fork while the server copies: what it has taken from the kernel's counters, and not yet written
- * when the child's image was made, is in the child's buffer all the same. The server is held at a
- * system call of that copy; counters of 32 bits, that wrap in it too.
+ * when the child's image was made, is in the child's buffer all the same. The thread that
+ * copies is held at a system call of it; counters of 32 bits, that wrap in it too.
  */
+#include <dirent.h>
 #include <errno.h>
 #include <signal.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>
@@ -68,16 +71,18 @@ struct place {
 	bool done;
 };
 
+static pid_t copier;
+
 static void ask(enum __ptrace_request request, void *data)
 {
-	ENSURE(ptrace(request, serve.pid, NULL, data) == 0);
+	ENSURE(ptrace(request, copier, NULL, data) == 0);
 }
 
 static void wait_for_stop(void)
 {
 	int status = 0;
 
-	while (waitpid(serve.pid, &status, __WALL) < 0)
+	while (waitpid(copier, &status, __WALL) < 0)
 		ENSURE(errno == EINTR);
 	ENSURE(WIFSTOPPED(status));
 }
@@ -87,13 +92,37 @@ static bool at_entry_of(uint64_t call)
 	struct __ptrace_syscall_info info = { 0 };
 	uintptr_t start = (uintptr_t)counters;
 
-	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, serve.pid, sizeof(info), &info) > 0);
+	ENSURE(ptrace(PTRACE_GET_SYSCALL_INFO, copier, sizeof(info), &info) > 0);
 	return info.op == PTRACE_SYSCALL_INFO_ENTRY && info.entry.nr == call &&
 	       info.entry.args[3] - start < COUNTERS * sizeof(*counters);
 }
 
+/* Of the server's threads the one that is this user's: it has just answered. */
+static void find_copier(void)
+{
+	char path[64];
+	struct dirent *entry;
+	DIR *threads;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", serve.pid);
+	threads = opendir(path);
+	ENSURE(threads != NULL);
+	copier = 0;
+	while ((entry = readdir(threads))) {
+		pid_t thread = (pid_t)strtol(entry->d_name, NULL, 10);
+
+		if (thread <= 0 || thread == serve.pid)
+			continue;
+		ENSURE(!copier);
+		copier = thread;
+	}
+	closedir(threads);
+	ENSURE(copier > 0);
+}
+
 static void hold_server(void)
 {
+	find_copier();
 	ask(PTRACE_SEIZE, (void *)PTRACE_O_TRACESYSGOOD);
 	ask(PTRACE_INTERRUPT, NULL);
 	wait_for_stop();

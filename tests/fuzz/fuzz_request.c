@@ -5,6 +5,7 @@
  */
 #include <elf.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@
 #include <unistd.h>
 
 #include "calls/calls.h"
+#include "calls/worker.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -24,6 +26,19 @@ enum { SKIPPED = 77, REQUEST_MAX = 56 + CALL_ENTRIES_MAX * sizeof(struct call_en
 static struct calls *calls;
 static pid_t victim;
 static uint8_t proof[CALL_PROOF_BYTES];
+
+/* A request, and where its reply goes, on its way to the thread that carries it out. */
+struct asking {
+	struct job job;
+	uid_t uid;
+	const struct call_request *request;
+	size_t size;
+	struct call_reply *reply;
+};
+
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t answered = PTHREAD_COND_INITIALIZER;
+static int answers;
 
 static void check(int holds, const char *what)
 {
@@ -168,6 +183,48 @@ static void check_reply(const struct call_reply *reply)
 	      "its account adds up");
 }
 
+static struct worker *answer(struct job *job, struct worker *worker)
+{
+	struct asking *asking = (struct asking *)job;
+	struct worker *other = calls_worker(worker, victim, asking->uid);
+
+	if (other != worker)
+		return other;
+	calls_request(worker, victim, asking->uid, asking->request, asking->size, asking->reply);
+	pthread_mutex_lock(&lock);
+	answers++;
+	pthread_cond_signal(&answered);
+	pthread_mutex_unlock(&lock);
+	return NULL;
+}
+
+static void give_up(struct job *job)
+{
+	(void)job;
+	check(0, "the victim's memory is there");
+}
+
+static void ask(uid_t uid, const struct call_request *request, size_t size,
+		struct call_reply *reply)
+{
+	struct asking *asking = calloc(1, sizeof(*asking));
+
+	check(asking != NULL, "memory");
+	*asking = (struct asking){
+		.job = { .run = answer, .give_up = give_up },
+		.uid = uid,
+		.request = request,
+		.size = size,
+		.reply = reply,
+	};
+	answers = 0;
+	check(!calls_give(calls, uid, &asking->job), "there is a thread for it");
+	pthread_mutex_lock(&lock);
+	while (!answers)
+		pthread_cond_wait(&answered, &lock);
+	pthread_mutex_unlock(&lock);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	static union {
@@ -187,7 +244,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	}
 	keep_victim();
 	size = shape_request(data, size, &space.request);
-	calls_request(calls, victim, *data & 64 ? 0 : 65534, &space.request, size, &reply);
+	ask(*data & 64 ? 0 : 65534, &space.request, size, &reply);
 	check_reply(&reply);
 	check(!calls_poll(calls, &err), "the server goes on");
 	return 0;

@@ -121,6 +121,38 @@ int serve_descriptors(const struct serve *serve, const char *name)
 	return n;
 }
 
+static bool waits_in(const struct serve *serve, const char *thread, const char *function)
+{
+	char path[320], name[128] = "";
+	FILE *stream;
+
+	snprintf(path, sizeof(path), "/proc/%d/task/%s/wchan", serve->pid, thread);
+	stream = fopen(path, "re");
+	if (!stream)
+		return false;
+	if (!fgets(name, sizeof(name), stream))
+		name[0] = '\0';
+	fclose(stream);
+	return !strcmp(name, function);
+}
+
+int serve_waiting(const struct serve *serve, const char *function)
+{
+	char path[64];
+	struct dirent *entry;
+	int n = 0;
+	DIR *dir;
+
+	snprintf(path, sizeof(path), "/proc/%d/task", serve->pid);
+	dir = opendir(path);
+	if (!dir)
+		return -1;
+	while ((entry = readdir(dir)))
+		n += waits_in(serve, entry->d_name, function);
+	closedir(dir);
+	return n;
+}
+
 long serve_number(const struct serve *serve, const char *file, const char *name)
 {
 	char path[64], line[256];

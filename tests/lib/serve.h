@@ -36,6 +36,9 @@ void serve_end(struct serve *serve);
 /* How many of the server's descriptors there are, or of those that a name is in; -1: no such server. */
 int serve_descriptors(const struct serve *serve, const char *name);
 
+/* How many of its threads wait in a function of the kernel's; -1: no such server. */
+int serve_waiting(const struct serve *serve, const char *function);
+
 /* A number from a file of the server's in /proc, behind a name; -1: there is none. */
 long serve_number(const struct serve *serve, const char *file, const char *name);
 

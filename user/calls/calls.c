@@ -2,7 +2,6 @@
 #include "calls/calls.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -21,7 +20,7 @@ enum {
 	LOOK_MS = 1000, /* while a clock runs: whether anybody still wants it */
 };
 
-#define MS 1000000L
+#define MS 1000000UL
 
 void calls_options_init(struct calls_options *options)
 {
@@ -37,16 +36,10 @@ void calls_options_init(struct calls_options *options)
 static void take_event(void *ctx, const struct call_record *record)
 {
 	struct calls *calls = ctx;
-	struct member *member = calls_member(calls, &record->call);
 
-	if (!member)
-		return;
-	if (record->type == CALL_GONE) {
-		calls_release(calls, member);
-	} else {
-		member->dirty = true;
-		calls->any_dirty = true;
-	}
+	pthread_mutex_lock(&calls->lock);
+	worker_mark(calls, &record->call, record->type == CALL_GONE);
+	pthread_mutex_unlock(&calls->lock);
 }
 
 static int watch(const struct calls *calls, int fd, struct error *err)
@@ -91,6 +84,17 @@ static void raise_file_limit(uint32_t max_calls)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static void init_lock(struct calls *calls)
+{
+	pthread_condattr_t attributes;
+
+	pthread_mutex_init(&calls->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&calls->ended, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
 int calls_open(const struct calls_options *options, struct calls **ret, struct error *err)
 {
 	const struct kernel_options kernel_options = {
@@ -108,6 +112,7 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	calls->started = time(NULL);
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
+	init_lock(calls);
 	failed = kernel_open(&kernel_options, take_event, calls, &calls->kernel, err);
 	if (failed) {
 		free(calls);
@@ -116,7 +121,10 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	calls->members = calloc(options->max_calls, sizeof(*calls->members));
 	calls->shapes = calloc(options->max_calls, sizeof(*calls->shapes));
 	calls->users = calloc(calls->kernel.nr_owners, sizeof(*calls->users));
-	if (!calls->members || !calls->shapes || !calls->users)
+	calls->workers = calloc(WORKERS_MAX, sizeof(*calls->workers));
+	if (calls->members && calls->shapes && calls->users && calls->workers)
+		calls->work = calloc(options->max_calls, sizeof(*calls->work));
+	if (!calls->work)
 		failed = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!failed)
 		failed = open_watches(calls, err);
@@ -133,24 +141,31 @@ int calls_fd(const struct calls *calls)
 	return calls->epoll_fd;
 }
 
+/* In how long there is something to do; 0: there is nothing. */
+static uint64_t wanted_ns(const struct calls *calls)
+{
+	if (workers_dirty(calls) || calls->look_again)
+		return COPY_MS * MS;
+	if (!kernel_clocks_idle(&calls->kernel) || workers_busy(calls))
+		return LOOK_MS * MS;
+	return 0;
+}
+
 void calls_set_timer(struct calls *calls)
 {
-	struct pollfd due = { .fd = calls->timer_fd, .events = POLLIN };
-	struct itimerspec in = { 0 }, now;
+	uint64_t now = monotonic_ns(), wanted = wanted_ns(calls);
+	struct itimerspec in = { .it_value = { (time_t)(wanted / (1000 * MS)),
+					       (long)(wanted % (1000 * MS)) } };
 
-	/* It has run out and calls_poll is about to see it: who asks without pause must not undo that. */
-	if (poll(&due, 1, 0) > 0)
+	/*
+	 * What is due sooner stays, and what has run out and calls_poll is about to see: who asks
+	 * without pause must not undo that.
+	 */
+	if (calls->due_ns && (calls->due_ns <= now || (wanted && calls->due_ns <= now + wanted)))
 		return;
-	if (calls->any_dirty)
-		in.it_value.tv_nsec = COPY_MS * MS;
-	else if (!kernel_clocks_idle(&calls->kernel))
-		in.it_value.tv_sec = LOOK_MS / 1000;
-	/* What is due sooner stays. */
-	if (!timerfd_gettime(calls->timer_fd, &now) &&
-	    (now.it_value.tv_sec || now.it_value.tv_nsec) &&
-	    (in.it_value.tv_sec || in.it_value.tv_nsec) && !now.it_value.tv_sec &&
-	    now.it_value.tv_nsec <= COPY_MS * MS)
+	if (!calls->due_ns && !wanted)
 		return;
+	calls->due_ns = wanted ? now + wanted : 0;
 	timerfd_settime(calls->timer_fd, 0, &in, NULL);
 }
 
@@ -162,28 +177,23 @@ static void look_at_all(struct calls *calls)
 	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
 		const struct call *call = &calls->kernel.calls[slot];
 		const struct call_ref ref = { slot, call->serial };
-		struct member *member;
 
-		if (call->phase == CALL_FREE || !call->serial)
-			continue;
-		member = calls_member(calls, &ref);
-		if (!member)
-			continue;
-		if (!call->users)
-			calls_release(calls, member);
-		else
-			member->dirty = true;
+		if (call->phase != CALL_FREE && call->serial)
+			worker_mark(calls, &ref, !call->users);
 	}
 }
 
-static void copy_dirty(struct calls *calls)
+static int run_timer(struct calls *calls, struct error *err)
 {
-	uint32_t slot;
-
-	calls->any_dirty = false;
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++)
-		if (calls->members[slot] && calls->members[slot]->dirty)
-			calls_copy(calls, calls->members[slot]);
+	calls->due_ns = 0;
+	if (calls->look_again) {
+		calls->look_again = false;
+		look_at_all(calls);
+	}
+	workers_copy(calls);
+	workers_check(calls);
+	calls_sweep_shapes(calls);
+	return kernel_run_clocks(&calls->kernel, err);
 }
 
 int calls_poll(struct calls *calls, struct error *err)
@@ -193,25 +203,46 @@ int calls_poll(struct calls *calls, struct error *err)
 	int ret = 0, i;
 
 	kernel_poll(&calls->kernel);
+	pthread_mutex_lock(&calls->lock);
 	if (missed != calls->missed) {
 		calls->missed = missed;
 		look_at_all(calls);
-		calls->any_dirty = true;
 	}
-	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times)) {
-		if (calls->look_again) {
-			calls->look_again = false;
-			look_at_all(calls);
-		}
-		copy_dirty(calls);
-		calls_sweep_shapes(calls);
-		ret = kernel_run_clocks(&calls->kernel, err);
-	}
+	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times))
+		ret = run_timer(calls, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		if (calls->kernel.clocks[i].uevent_fd >= 0)
 			ret = sampler_follow_cpus(&calls->kernel.clocks[i], err);
 	calls_set_timer(calls);
+	pthread_mutex_unlock(&calls->lock);
 	return ret;
+}
+
+int calls_give(struct calls *calls, uid_t uid, struct job *job)
+{
+	struct worker *worker;
+	int ret;
+
+	/* What was said of this process before it asked comes first. */
+	kernel_poll(&calls->kernel);
+	pthread_mutex_lock(&calls->lock);
+	worker = worker_of(calls, uid);
+	ret = worker ? worker_give(worker, job) : -EDQUOT;
+	calls_set_timer(calls);
+	pthread_mutex_unlock(&calls->lock);
+	return ret;
+}
+
+struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid)
+{
+	struct worker *who;
+
+	pthread_mutex_lock(&worker->calls->lock);
+	who = worker_for(worker->calls, pid, uid);
+	if (who == worker)
+		worker->pid = pid;
+	pthread_mutex_unlock(&worker->calls->lock);
+	return who;
 }
 
 size_t calls_active(const struct calls *calls)
@@ -223,15 +254,26 @@ size_t calls_active(const struct calls *calls)
 	return active;
 }
 
+/* Who is stuck has not told where what was counted belongs. */
+static void record_stuck(struct calls *calls)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < calls->kernel.nr_calls; slot++)
+		if (calls->members[slot])
+			journal_add_unread(&calls->journal, calls->members[slot], &calls->kernel);
+}
+
 static void end_all(struct calls *calls)
 {
-	uint32_t i;
-
+	if (calls->ending)
+		return;
 	kernel_poll(&calls->kernel);
-	look_at_all(calls);
-	for (i = 0; calls->members && i < calls->kernel.nr_calls; i++)
-		if (calls->members[i])
-			calls_release(calls, calls->members[i]);
+	pthread_mutex_lock(&calls->lock);
+	calls->ended_all = workers_end(calls);
+	if (!calls->ended_all && calls->options.record)
+		record_stuck(calls);
+	pthread_mutex_unlock(&calls->lock);
 }
 
 int calls_finish(struct calls *calls, struct profile **ret, struct error *err)
@@ -260,14 +302,19 @@ int calls_finish(struct calls *calls, struct profile **ret, struct error *err)
 	return 0;
 }
 
-void calls_close(struct calls *calls)
+bool calls_close(struct calls *calls)
 {
 	uint32_t i;
 
 	if (!calls)
-		return;
-	if (calls->members)
+		return true;
+	if (calls->work)
 		end_all(calls);
+	/* Who is stuck may wake up yet: all is left as it is, but nothing counts any more. */
+	if (calls->work && !calls->ended_all) {
+		kernel_stop(&calls->kernel);
+		return false;
+	}
 	for (i = 0; calls->shapes && i < calls->kernel.nr_calls; i++)
 		shape_free(&calls->kernel, calls->shapes[i]);
 	kernel_close(&calls->kernel);
@@ -275,9 +322,14 @@ void calls_close(struct calls *calls)
 	free(calls->members);
 	free(calls->shapes);
 	free(calls->users);
+	free(calls->workers);
+	free(calls->work);
+	pthread_mutex_destroy(&calls->lock);
+	pthread_cond_destroy(&calls->ended);
 	if (calls->epoll_fd >= 0)
 		close(calls->epoll_fd);
 	if (calls->timer_fd >= 0)
 		close(calls->timer_fd);
 	free(calls);
+	return true;
 }

@@ -25,9 +25,12 @@ struct calls_options {
 	uint64_t user_memory;
 	bool restrict_fast; /* PROF_FAST is for root alone */
 	bool record; /* keep what was counted, for calls_finish */
+	void (*stuck)(uid_t uid); /* told of a user that is dropped; NULL: nobody is */
 };
 
 struct calls;
+struct job;
+struct worker;
 
 /* Defaults for a host. */
 void calls_options_init(struct calls_options *options);
@@ -39,14 +42,26 @@ int calls_fd(const struct calls *calls);
 int calls_poll(struct calls *calls, struct error *err);
 
 /*
- * Carries out a request that pid, of user uid by what the kernel says, sent: size bytes of anything.
- * Fills in the reply, whatever happens. Returns the call that it put in force; 0: none.
+ * Has a job done in the thread of a user, for what is theirs may keep it waiting. For the main
+ * thread. -EAGAIN: too many wait there already; -EDQUOT: too many users.
  */
-uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
+int calls_give(struct calls *calls, uid_t uid, struct job *job);
+
+/*
+ * In a job: whether this is the worker that answers the process, until the job is done; else the one
+ * that is. NULL: too many users.
+ */
+struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid);
+
+/*
+ * There: carries out a request that pid, of user uid by what the kernel says, sent: size bytes of
+ * anything. Fills in the reply, whatever happens. Returns the call that it put in force; 0: none.
+ */
+uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 		       const struct call_request *request, size_t size, struct call_reply *reply);
 
 /* Ends a call whose process has not waited for the answer. 0, or one that is no more, is fine. */
-void calls_withdraw(struct calls *calls, uint64_t made);
+void calls_withdraw(struct worker *worker, uint64_t made);
 
 /* How many processes have a call in force. */
 size_t calls_active(const struct calls *calls);
@@ -54,6 +69,10 @@ size_t calls_active(const struct calls *calls);
 /* Ends all calls: a profile with a target for each so far. Needs the option record. */
 int calls_finish(struct calls *calls, struct profile **ret, struct error *err);
 
-void calls_close(struct calls *calls); /* NULL is fine */
+/*
+ * NULL is fine. False: a user keeps a thread waiting, which no signal may end, and this process with
+ * it; nothing counts any more, but memory stays.
+ */
+bool calls_close(struct calls *calls);
 
 #endif

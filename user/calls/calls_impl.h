@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_CALLS_IMPL_H
 #define BPFPROFIL_CALLS_IMPL_H
 
+#include <pthread.h>
 #include <time.h>
 
 #include "calls/calls.h"
@@ -9,8 +10,12 @@
 #include "calls/member.h"
 #include "calls/journal.h"
 #include "calls/shape.h"
+#include "calls/worker.h"
 
-/* The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers. */
+/*
+ * The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers, worker.c
+ * has the threads that wait for users.
+ */
 struct calls_user {
 	uint64_t charge; /* who it is: charge_of() */
 	bool used;
@@ -20,6 +25,7 @@ struct calls_user {
 
 struct calls {
 	struct calls_options options;
+	pthread_mutex_t lock; /* of what follows, but for what a call's worker alone looks at */
 	struct kernel kernel;
 	struct member **members; /* by slot */
 	struct shape **shapes; /* by number */
@@ -27,35 +33,49 @@ struct calls {
 	uint32_t lines; /* of all shapes */
 	struct journal journal;
 	uint32_t missed; /* records that had not fitted when all calls were last looked at */
-	bool any_dirty;
+	struct worker *workers;
+	size_t nr_workers; /* that were ever used */
+	struct work *work; /* by slot */
+	uint64_t checked_ns; /* when the workers were last looked at */
+	pthread_cond_t ended; /* a worker has */
+	bool ending;
+	bool ended_all; /* and nobody is stuck */
 	bool look_again; /* at all calls, when the timer says so: some could not be taken in */
 	int epoll_fd;
 	int timer_fd;
+	uint64_t due_ns; /* when it runs out; 0: it does not run */
 	time_t started;
 	uint64_t start_ns;
 };
 
 /* --- registry.c --- */
 
-/* The number of who is charged, as charge_of() says; -EDQUOT: too many users at the same time. */
+/*
+ * The number of who is charged, as charge_of() says; -EDQUOT: too many users at the same time. The
+ * lock is held.
+ */
 int calls_owner(struct calls *calls, uint64_t charge);
 
 /*
  * A shape that the request asks for, within its user's limits and share, in which `replaced` does not
- * count that will go for it (NULL: none): -EDQUOT, or as shape_make().
+ * count that will go for it (NULL: none): -EDQUOT, or as shape_make(). The lock is held.
  */
 int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
 		    uint32_t nr_entries, const struct shape *replaced, struct shape **ret);
 
-/* Frees the shapes that no call has any more. */
+/* Frees the shapes that no call has any more. The lock is held. */
 void calls_sweep_shapes(struct calls *calls);
 
-/* Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. */
+/*
+ * Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. This and
+ * what follows is for the call's worker alone, without the lock.
+ */
 struct member *calls_member(struct calls *calls, const struct call_ref *ref);
 
 /*
  * A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. replaces:
  * another of the user's will go for it, so that a user at the limit can still call anew. -EDQUOT.
+ * The lock is held.
  */
 int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
 		     bool replaces, struct member **ret);
@@ -71,7 +91,7 @@ void calls_release(struct calls *calls, struct member *member);
 
 /* --- calls.c --- */
 
-/* Sets the timer for what is there to do. */
+/* Sets the timer for what is there to do. The lock is held. */
 void calls_set_timer(struct calls *calls);
 
 #endif

@@ -52,16 +52,21 @@ static int add_lost(struct profile_account *account, const char *cause, uint64_t
 	return 0;
 }
 
+/* member NULL: nothing is known of what was copied. */
 static int fill_account(struct profile_account *account, const struct member *member,
 			const struct call *call)
 {
+	uint64_t unwritten;
 	int ret;
 
 	account->total = call->ticks;
-	account->binned = member->binned;
-	account->overflow = member->overflow;
+	account->binned = member ? member->binned : 0;
+	account->overflow = member ? member->overflow : 0;
 	account->outside = call->outside;
 	account->filtered = call->filtered;
+	unwritten = member ? member->unwritten :
+			     call->ticks - call->outside - call->filtered - call->no_memory -
+				     call->over_limit - call->in_exec;
 	account->lost = calloc(4, sizeof(*account->lost));
 	if (!account->lost)
 		return -ENOMEM;
@@ -70,7 +75,7 @@ static int fill_account(struct profile_account *account, const struct member *me
 		ret = add_lost(account, "over_limit", call->over_limit);
 	if (!ret)
 		ret = add_lost(account, "exec", call->in_exec);
-	return ret ? ret : add_lost(account, "unwritten", member->unwritten);
+	return ret ? ret : add_lost(account, "unwritten", unwritten);
 }
 
 static const char *dialect_name(uint32_t dialect)
@@ -85,7 +90,7 @@ static const char *dialect_name(uint32_t dialect)
 }
 
 static int add_target(struct profile *profile, const struct member *member, const struct call *call,
-		      const struct kernel *kernel)
+		      const struct kernel *kernel, bool is_read)
 {
 	struct profile_target *target = &profile->targets[profile->nr_targets];
 
@@ -98,7 +103,7 @@ static int add_target(struct profile *profile, const struct member *member, cons
 		target->name = NULL;
 	if (!target->kind || !target->name)
 		return -ENOMEM;
-	return fill_account(&target->ticks, member, call);
+	return fill_account(&target->ticks, is_read ? member : NULL, call);
 }
 
 static int add_object(struct profile *profile, const struct member *member, const struct call *call)
@@ -246,12 +251,22 @@ void journal_add(struct journal *journal, struct member *member, const struct ke
 		return;
 	ret = make_room(journal, shape->nr_entries);
 	if (!ret)
-		ret = add_target(journal->profile, member, call, kernel);
+		ret = add_target(journal->profile, member, call, kernel, true);
 	if (!ret)
 		ret = add_object(journal->profile, member, call);
 	for (i = 0; !ret && i < shape->nr_entries; i++)
 		ret = add_histogram(journal->profile, member, i, call);
 	if (ret || member->unrecorded)
+		journal->incomplete = true;
+}
+
+void journal_add_unread(struct journal *journal, const struct member *member,
+			const struct kernel *kernel)
+{
+	const struct call *call = member_call(member, kernel);
+
+	if (call->ticks &&
+	    (make_room(journal, 0) || add_target(journal->profile, member, call, kernel, false)))
 		journal->incomplete = true;
 }
 

@@ -19,6 +19,10 @@ struct journal {
 /* Adds a call whose counters are all copied. */
 void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel);
 
+/* The account of one whose counters, and what was copied, are out of reach: unwritten. */
+void journal_add_unread(struct journal *journal, const struct member *member,
+			const struct kernel *kernel);
+
 void journal_free(struct journal *journal);
 
 #endif

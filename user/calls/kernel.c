@@ -126,6 +126,7 @@ static int grow_pages(struct kernel *kernel, struct error *err)
 	struct call_globals *globals = kernel->globals;
 	int ret;
 
+	pthread_mutex_lock(&kernel->growing);
 	ret = shelf_grow(&kernel->pages, __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED),
 			 err);
 	if (ret)
@@ -133,6 +134,7 @@ static int grow_pages(struct kernel *kernel, struct error *err)
 	globals->page_limit = kernel->pages.limit;
 	globals->page_low = shelf_low(&kernel->pages);
 	__atomic_store_n(&globals->asked, 0, __ATOMIC_RELEASE);
+	pthread_mutex_unlock(&kernel->growing);
 	return ret;
 }
 
@@ -217,6 +219,7 @@ int kernel_open(const struct kernel_options *options,
 	int ret = 0, cpus, i;
 
 	memset(kernel, 0, sizeof(*kernel));
+	pthread_mutex_init(&kernel->growing, NULL);
 	libbpf_set_print(silent);
 	cpus = libbpf_num_possible_cpus();
 	if (cpus < 0)
@@ -248,6 +251,15 @@ int kernel_open(const struct kernel_options *options,
 	return ret;
 }
 
+void kernel_stop(struct kernel *kernel)
+{
+	size_t i;
+
+	for (i = 0; i < CALL_CLOCKS; i++)
+		sampler_stop(&kernel->clocks[i]);
+	calls_bpf__detach(kernel->skel);
+}
+
 void kernel_close(struct kernel *kernel)
 {
 	size_t i;
@@ -262,6 +274,7 @@ void kernel_close(struct kernel *kernel)
 	shelf_free(&kernel->pages);
 	calls_bpf__destroy(kernel->skel);
 	runs_free(&kernel->free_lines);
+	pthread_mutex_destroy(&kernel->growing);
 	memset(kernel, 0, sizeof(*kernel));
 }
 

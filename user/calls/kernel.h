@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_CALLS_KERNEL_H
 #define BPFPROFIL_CALLS_KERNEL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -55,6 +56,7 @@ struct kernel {
 	volatile struct call_cpu *cpus;
 	struct call_globals *globals;
 	struct shelf pages;
+	pthread_mutex_t growing; /* the pages are */
 	struct runs free_lines;
 	struct sampler clocks[CALL_CLOCKS];
 	uint32_t nr_cpus; /* possible */
@@ -68,6 +70,9 @@ int kernel_open(const struct kernel_options *options,
 		void (*event)(void *ctx, const struct call_record *record), void *ctx,
 		struct kernel *kernel, struct error *err);
 void kernel_close(struct kernel *kernel);
+
+/* Nothing counts any more, but all that was counted stays in its place. */
+void kernel_stop(struct kernel *kernel);
 
 /* Readable when there are records; then kernel_poll. */
 int kernel_records_fd(const struct kernel *kernel);

@@ -19,7 +19,6 @@ struct member {
 	struct shape *shape;
 	struct process process;
 	char comm[16];
-	bool dirty; /* to be copied when the timer says so */
 	bool forked; /* its counters came from its parent in the kernel */
 	bool gone; /* its address space is */
 	bool record; /* keep what was counted */

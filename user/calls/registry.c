@@ -99,6 +99,7 @@ int calls_add_shape(struct calls *calls, const struct shape *like, const struct 
 	user->regions += nr_entries;
 	user->lines += (*ret)->nr_lines;
 	calls->lines += (*ret)->nr_lines;
+	(*ret)->worker->shapes++;
 	calls->shapes[(*ret)->number] = *ret;
 	return 0;
 }
@@ -110,6 +111,7 @@ static void remove_shape(struct calls *calls, struct shape *shape)
 	user->regions -= shape->nr_entries;
 	user->lines -= shape->nr_lines;
 	calls->lines -= shape->nr_lines;
+	shape->worker->shapes--;
 	calls->shapes[shape->number] = NULL;
 	shape_free(&calls->kernel, shape);
 }
@@ -217,7 +219,7 @@ static void forget(struct calls *calls, struct member *member)
 static struct member *leave_for_later(struct calls *calls, struct call *call)
 {
 	__atomic_store_n(&call->known, CALL_UNKNOWN, __ATOMIC_SEQ_CST);
-	calls->any_dirty = calls->look_again = true;
+	calls->look_again = true;
 	return NULL;
 }
 
@@ -226,14 +228,13 @@ static bool lacks(int ret)
 	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM;
 }
 
-/* A child that the kernel took in. Whether it is still there shows when its buffer is opened. */
+/* A child that the kernel took in. Whether it is still there shows when it is met. */
 static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->kernel.calls[ref->slot];
 	struct shape *shape = calls->shapes[call->shape];
 	uint32_t unknown = CALL_UNKNOWN;
 	struct member *member;
-	int ret;
 
 	/* Its process may end meanwhile, and the kernel free the call that nobody holds. */
 	if (!shape || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
@@ -244,10 +245,21 @@ static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 		return leave_for_later(calls, call);
 	member->forked = true;
 	member->copied = shape->op == CALL_PCSAMPLE ? call->copied : 0;
-	ret = open_child(calls, member);
+	return member;
+}
+
+static struct member *meet_child(struct calls *calls, struct member *member)
+{
+	struct call *call = member_call(member, &calls->kernel);
+	int ret = open_child(calls, member);
+
 	if (lacks(ret)) {
+		pthread_mutex_lock(&calls->lock);
 		forget(calls, member);
-		return leave_for_later(calls, call);
+		leave_for_later(calls, call);
+		calls_set_timer(calls);
+		pthread_mutex_unlock(&calls->lock);
+		return NULL;
 	}
 	member->gone = ret != 0;
 	if (!ret)
@@ -257,11 +269,12 @@ static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 
 struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 {
-	struct member *member;
+	struct member *member = NULL, *child = NULL;
 	struct call *call;
 
 	if (ref->slot >= calls->kernel.nr_calls)
 		return NULL;
+	pthread_mutex_lock(&calls->lock);
 	member = calls->members[ref->slot];
 	call = &calls->kernel.calls[ref->slot];
 	/* The kernel has given its slot to another call: there is nothing left of its own. */
@@ -270,8 +283,11 @@ struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 		member = NULL;
 	}
 	if (call->serial != ref->serial || call->phase == CALL_FREE)
-		return NULL;
-	return member ? member : take_in(calls, ref);
+		member = NULL;
+	else if (!member)
+		child = take_in(calls, ref);
+	pthread_mutex_unlock(&calls->lock);
+	return child ? meet_child(calls, child) : member;
 }
 
 int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
@@ -320,19 +336,22 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 		return -ENOMEM;
 	memcpy(entries, old->entries, old->nr_entries * sizeof(*entries));
 	entries[region].size = 0;
+	pthread_mutex_lock(&calls->lock);
 	ret = calls_add_shape(calls, old, entries, old->nr_entries, old, &shape);
+	if (!ret && !shape->table.counters) {
+		calls_sweep_shapes(calls);
+		ret = -ENOENT;
+	}
+	if (!ret)
+		__atomic_add_fetch(&calls->kernel.shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
+	pthread_mutex_unlock(&calls->lock);
 	if (ret)
 		return ret;
-	if (!shape->table.counters) {
-		calls_sweep_shapes(calls);
-		return -ENOENT;
-	}
 	member_drop_pages(member, &calls->kernel);
 	call->table = shape->table.table;
 	call->hint = 0;
 	call->shape = shape->number;
 	member->shape = shape;
-	__atomic_add_fetch(&calls->kernel.shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
 	__atomic_sub_fetch(&calls->kernel.shapes[old->number].calls, 1, __ATOMIC_SEQ_CST);
 	if (shape->flags & CALL_HAS_LIMIT)
 		ret = member_preload(member, &calls->kernel);
@@ -357,7 +376,6 @@ static void handle_fault(struct calls *calls, struct member *member)
 
 void calls_copy(struct calls *calls, struct member *member)
 {
-	member->dirty = false;
 	member_copy(member, &calls->kernel);
 	if (member->faulted != UINT32_MAX)
 		handle_fault(calls, member);
@@ -373,10 +391,12 @@ void calls_end(struct calls *calls, struct member *member)
 void calls_release(struct calls *calls, struct member *member)
 {
 	calls_end(calls, member);
+	member_drop_pages(member, &calls->kernel);
+	pthread_mutex_lock(&calls->lock);
 	if (member->record)
 		journal_add(&calls->journal, member, &calls->kernel);
-	member_drop_pages(member, &calls->kernel);
 	kernel_release_call(&calls->kernel, member->ref.slot);
 	calls->members[member->ref.slot] = NULL;
+	pthread_mutex_unlock(&calls->lock);
 	member_free(member);
 }

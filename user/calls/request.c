@@ -17,6 +17,7 @@ enum { FLAG_FAST = 2 };
 /* A request that is being answered. */
 struct asking {
 	struct calls *calls;
+	struct worker *worker;
 	const struct call_request *request;
 	pid_t pid;
 	uid_t uid;
@@ -138,8 +139,11 @@ static int replace(struct asking *asking, struct member *member)
 		else
 			process_close(&again);
 	}
-	if (!ret)
+	if (!ret) {
+		pthread_mutex_lock(&asking->calls->lock);
 		ret = kernel_run_clocks(kernel, &err);
+		pthread_mutex_unlock(&asking->calls->lock);
+	}
 	if (ret) {
 		calls_release(asking->calls, member);
 		return ret;
@@ -172,6 +176,29 @@ static bool replaces_own(const struct asking *asking, uint32_t owner)
 	       member_call(member, &asking->calls->kernel)->users == 1;
 }
 
+/* The lock is held: nobody sweeps a shape away that has no call yet. */
+static int make_member(struct asking *asking, uint64_t charge, struct shape *like,
+		       struct member **member)
+{
+	const struct call_request *request = asking->request;
+	struct shape *shape;
+	bool replaces;
+	int ret;
+
+	ret = calls_owner(asking->calls, charge);
+	if (ret < 0)
+		return ret;
+	like->owner = (uint32_t)ret;
+	replaces = replaces_own(asking, like->owner);
+	ret = calls_add_shape(asking->calls, like, request->entries, request->nr_entries,
+			      replaces ? asking->member->shape : NULL, &shape);
+	if (!ret)
+		ret = calls_add_member(asking->calls, shape, &asking->process, replaces, member);
+	if (ret)
+		calls_sweep_shapes(asking->calls);
+	return ret == -ENOSPC ? -ENOMEM : ret;
+}
+
 static int start(struct asking *asking, uint32_t width)
 {
 	const struct call_request *request = asking->request;
@@ -181,32 +208,24 @@ static int start(struct asking *asking, uint32_t width)
 		.profil_flags = request->profil_flags,
 		.flags = call_flags(request),
 		.width = width,
+		.worker = asking->worker,
 		.pointer = request->pointer,
 		.random_at = asking->process.random_at,
 	};
 	struct member *member;
-	struct shape *shape;
 	uint64_t charge;
-	bool replaces;
 	int ret;
 
 	ret = charge_of(asking->pid, asking->pid_fd, asking->uid, &charge);
-	if (!ret)
-		ret = calls_owner(asking->calls, charge);
-	if (ret < 0)
+	if (ret)
 		return ret;
-	like.owner = (uint32_t)ret;
 	memcpy(like.proof, request->proof, sizeof(like.proof));
-	replaces = replaces_own(asking, like.owner);
-	ret = calls_add_shape(asking->calls, &like, request->entries, request->nr_entries,
-			      replaces ? asking->member->shape : NULL, &shape);
-	if (!ret)
-		ret = calls_add_member(asking->calls, shape, &asking->process, replaces, &member);
-	if (ret) {
-		calls_sweep_shapes(asking->calls);
-		return ret == -ENOSPC ? -ENOMEM : ret;
-	}
-	if (shape->flags & CALL_HAS_LIMIT)
+	pthread_mutex_lock(&asking->calls->lock);
+	ret = make_member(asking, charge, &like, &member);
+	pthread_mutex_unlock(&asking->calls->lock);
+	if (ret)
+		return ret;
+	if (member->shape->flags & CALL_HAS_LIMIT)
 		ret = member_preload(member, &asking->calls->kernel);
 	if (ret)
 		calls_release(asking->calls, member);
@@ -391,11 +410,12 @@ static int carry_out(struct asking *asking)
 	}
 }
 
-uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
+uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 		       const struct call_request *request, size_t size, struct call_reply *reply)
 {
 	struct asking asking = {
-		.calls = calls,
+		.calls = worker->calls,
+		.worker = worker,
 		.request = request,
 		.pid = pid,
 		.uid = uid,
@@ -408,8 +428,6 @@ uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
 	memset(reply, 0, sizeof(*reply));
 	reply->magic = CALL_MAGIC;
 	reply->version = CALL_VERSION;
-	/* Records of this process that are still to be read come first. */
-	kernel_poll(&calls->kernel);
 	ret = check_form(request, size);
 	if (!ret)
 		ret = identify(&asking);
@@ -420,15 +438,14 @@ uint64_t calls_request(struct calls *calls, pid_t pid, uid_t uid,
 	process_close(&asking.process);
 	if (asking.pid_fd >= 0)
 		close(asking.pid_fd);
-	calls_set_timer(calls);
 	return asking.made;
 }
 
-void calls_withdraw(struct calls *calls, uint64_t made)
+void calls_withdraw(struct worker *worker, uint64_t made)
 {
 	const struct call_ref ref = { .slot = (uint32_t)made, .serial = (uint32_t)(made >> 32) };
-	struct member *member = made ? calls_member(calls, &ref) : NULL;
+	struct member *member = made ? calls_member(worker->calls, &ref) : NULL;
 
 	if (member)
-		calls_end(calls, member);
+		calls_end(worker->calls, member);
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdlib.h>
@@ -15,6 +16,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "calls/worker.h"
+
+/* Linux 6.16; headers are older. */
+#ifndef SO_PASSRIGHTS
+#define SO_PASSRIGHTS 83
+#endif
+
 enum {
 	CONNECTIONS_MAX = 512,
 	CONNECTIONS_PER_USER = 64,
@@ -22,6 +30,7 @@ enum {
 	QUEUE = 16,
 	SILENCE_SECONDS = 2,
 	EVENTS = 32,
+	DESCRIPTORS_MAX = 253, /* in one message: SCM_MAX_FD */
 	ACCEPTS = 64,
 	REQUEST_MAX = sizeof(struct call_request) + CALL_ENTRIES_MAX * sizeof(struct call_entry),
 };
@@ -37,6 +46,7 @@ struct server {
 	struct calls *calls;
 	char *path; /* to be removed; NULL: not ours */
 	uid_t only;
+	bool is_plain; /* nobody can send descriptors */
 	int listen_fd;
 	int epoll_fd;
 	int timer_fd; /* runs while somebody is connected */
@@ -44,7 +54,20 @@ struct server {
 	size_t nr_connections;
 	uint64_t last_number;
 	struct connection connections[CONNECTIONS_MAX];
-	char request[REQUEST_MAX + 1] __attribute__((aligned(8)));
+};
+
+/* A connection in the hands of its user's worker, for what is read from it may be a descriptor. */
+struct visit {
+	struct job job;
+	uid_t only; /* the server's */
+	pthread_mutex_t lock; /* of what two threads look at: */
+	int fd; /* -1: closed */
+	bool begun;
+	bool given_up; /* the client knows */
+	bool is_plain; /* no descriptor can be in it: closing does not wait */
+	struct ucred sender;
+	size_t size; /* of the request; 0: not read yet */
+	char *request;
 };
 
 static int watch(struct server *server, int fd, uint64_t tag)
@@ -135,7 +158,7 @@ static int bind_path(struct server *server, const struct server_options *options
 static int start_listening(struct server *server, const struct server_options *options,
 			   struct error *err)
 {
-	int on = 1, ret;
+	int on = 1, off = 0, ret;
 
 	if (options->path) {
 		server->listen_fd =
@@ -155,6 +178,9 @@ static int start_listening(struct server *server, const struct server_options *o
 	/* Each message says who sent it: not who connected, who may be another by now. */
 	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return error_errno(err, -errno, "socket: SO_PASSCRED");
+	/* Descriptors are refused at the sender's; kernels that cannot let them come to be closed. */
+	server->is_plain =
+		!setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 	if (listen(server->listen_fd, QUEUE))
 		return error_errno(err, -errno, "socket: listen");
 	return 0;
@@ -215,34 +241,6 @@ static void pause_listening(struct server *server, bool paused)
 	run_timer(server);
 }
 
-static void hang_up(struct server *server, struct connection *connection)
-{
-	close(connection->fd);
-	connection->fd = -1;
-	if (!--server->nr_connections)
-		run_timer(server);
-}
-
-static void reap_silent(struct server *server)
-{
-	uint64_t seconds;
-	size_t i;
-
-	if (read(server->timer_fd, &seconds, sizeof(seconds)) != sizeof(seconds))
-		return;
-	if (server->paused)
-		pause_listening(server, false);
-	for (i = 0; i < CONNECTIONS_MAX; i++) {
-		struct connection *connection = &server->connections[i];
-
-		if (connection->fd < 0)
-			continue;
-		connection->seconds += seconds;
-		if (connection->seconds > SILENCE_SECONDS)
-			hang_up(server, connection);
-	}
-}
-
 /* Descriptors that a client sends are closed: nothing is done with them. */
 static void close_passed(struct msghdr *message)
 {
@@ -274,16 +272,27 @@ static bool sender_of(struct msghdr *message, struct ucred *ret)
 	return false;
 }
 
-static bool may_ask(const struct server *server, uid_t uid)
+static bool may_ask(const struct visit *visit)
 {
-	return server->only == (uid_t)-1 || !uid || uid == server->only;
+	return visit->only == (uid_t)-1 || !visit->sender.uid || visit->sender.uid == visit->only;
 }
 
-static void refuse(struct call_reply *reply)
+static void send_refusal(int fd, int error)
 {
-	reply->magic = CALL_MAGIC;
-	reply->version = CALL_VERSION;
-	reply->error = EACCES;
+	const struct call_reply reply = { .magic = CALL_MAGIC,
+					  .version = CALL_VERSION,
+					  .error = error };
+
+	send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
+}
+
+/* A client whose request nobody read would see a connection that was reset, and no reply. */
+static void send_off(int fd, bool is_plain, int error)
+{
+	send_refusal(fd, error);
+	if (is_plain)
+		recv(fd, NULL, 0, MSG_DONTWAIT);
+	close(fd);
 }
 
 /* Who has not waited for the answer may have freed the buffer by now. */
@@ -294,43 +303,183 @@ static bool has_hung_up(int fd)
 	return poll(&poll_fd, 1, 0) > 0 && poll_fd.revents & (POLLRDHUP | POLLHUP | POLLERR);
 }
 
-static void answer(struct server *server, int fd, const struct ucred *sender, size_t size)
+static bool reply_to(struct visit *visit, const struct call_reply *reply)
 {
-	struct call_reply reply = { 0 };
-	uint64_t made = 0;
+	bool sent;
 
-	if (has_hung_up(fd))
-		return;
-	if (may_ask(server, sender->uid))
-		made = calls_request(server->calls, sender->pid, sender->uid,
-				     (const struct call_request *)server->request, size, &reply);
-	else
-		refuse(&reply);
-	if (send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL) != sizeof(reply))
-		calls_withdraw(server->calls, made);
+	pthread_mutex_lock(&visit->lock);
+	sent = !visit->given_up && send(visit->fd, reply, sizeof(*reply),
+					MSG_DONTWAIT | MSG_NOSIGNAL) == sizeof(*reply);
+	pthread_mutex_unlock(&visit->lock);
+	return sent;
 }
 
-/* False: the request has not come yet. */
-static bool serve(struct server *server, int fd)
+static void answer(struct visit *visit, struct worker *worker)
 {
-	struct iovec space = { server->request, sizeof(server->request) };
-	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(16 * sizeof(int))];
+	struct call_reply reply;
+	uint64_t made;
+
+	if (has_hung_up(visit->fd))
+		return;
+	made = calls_request(worker, visit->sender.pid, visit->sender.uid,
+			     (const struct call_request *)visit->request, visit->size, &reply);
+	if (!reply_to(visit, &reply))
+		calls_withdraw(worker, made);
+}
+
+/* One byte more than there can be, so that what is too long shows. */
+static bool make_room(struct visit *visit, struct iovec *space)
+{
+	ssize_t size = recv(visit->fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
+
+	if (size <= 0)
+		return false;
+	space->iov_len = size < REQUEST_MAX ? (size_t)size : REQUEST_MAX + 1;
+	space->iov_base = visit->request = malloc(space->iov_len);
+	return visit->request != NULL;
+}
+
+/* Also when there is no request: descriptors may have come without one. */
+static void receive(struct visit *visit)
+{
+	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
+	struct iovec space = { 0 };
 	struct msghdr message = { .msg_iov = &space,
 				  .msg_iovlen = 1,
 				  .msg_control = control,
 				  .msg_controllen = sizeof(control) };
-	struct ucred sender;
 	ssize_t got;
 
-	got = recvmsg(fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	if (got < 0 && (errno == EAGAIN || errno == EINTR))
-		return false;
-	if (got > 0) {
-		close_passed(&message);
-		if (sender_of(&message, &sender))
-			answer(server, fd, &sender, (size_t)got);
+	make_room(visit, &space);
+	got = recvmsg(visit->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	if (got < 0)
+		return;
+	close_passed(&message);
+	if (sender_of(&message, &visit->sender))
+		visit->size = (size_t)got;
+}
+
+static void end_visit(struct visit *visit)
+{
+	int fd = visit->fd;
+
+	pthread_mutex_lock(&visit->lock);
+	visit->fd = -1;
+	pthread_mutex_unlock(&visit->lock);
+	if (fd >= 0)
+		close(fd);
+	free(visit->request);
+	pthread_mutex_destroy(&visit->lock);
+}
+
+/* False: there is nobody to answer any more. */
+static bool begin_visit(struct visit *visit)
+{
+	bool given_up;
+
+	pthread_mutex_lock(&visit->lock);
+	given_up = visit->given_up;
+	visit->begun = true;
+	pthread_mutex_unlock(&visit->lock);
+	return !given_up;
+}
+
+static struct worker *run_visit(struct job *job, struct worker *worker)
+{
+	struct visit *visit = (struct visit *)job;
+	struct worker *other;
+
+	if (!begin_visit(visit))
+		worker = NULL;
+	if (worker && !visit->size)
+		receive(visit);
+	if (worker && visit->size && !may_ask(visit)) {
+		send_refusal(visit->fd, EACCES);
+	} else if (worker && visit->size) {
+		other = calls_worker(worker, visit->sender.pid, visit->sender.uid);
+		if (other && other != worker)
+			return other;
+		if (other)
+			answer(visit, worker);
+		else
+			send_refusal(visit->fd, EDQUOT);
 	}
-	return true;
+	end_visit(visit);
+	return NULL;
+}
+
+static void give_up_visit(struct job *job)
+{
+	struct visit *visit = (struct visit *)job;
+
+	pthread_mutex_lock(&visit->lock);
+	/* Who is stuck keeps no descriptor but the one that it is at. */
+	if (visit->fd >= 0 && visit->is_plain && !visit->begun) {
+		send_off(visit->fd, true, ETIMEDOUT);
+		visit->fd = -1;
+	} else if (visit->fd >= 0 && !visit->given_up) {
+		send_refusal(visit->fd, ETIMEDOUT);
+	}
+	visit->given_up = true;
+	pthread_mutex_unlock(&visit->lock);
+}
+
+/* From here on the connection is its user's worker's: even to close it may take its time. */
+static void hand_over(struct server *server, int fd, uid_t uid)
+{
+	struct visit *visit = calloc(1, sizeof(*visit));
+	int ret;
+
+	if (visit) {
+		*visit = (struct visit){
+			.job = { .run = run_visit, .give_up = give_up_visit },
+			.fd = fd,
+			.only = server->only,
+			.is_plain = server->is_plain,
+		};
+		pthread_mutex_init(&visit->lock, NULL);
+	}
+	ret = visit ? calls_give(server->calls, uid, &visit->job) : -ENOMEM;
+	if (!ret)
+		return;
+	send_off(fd, server->is_plain, -ret);
+	free(visit);
+}
+
+static void leave_place(struct server *server, struct connection *connection)
+{
+	epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
+	hand_over(server, connection->fd, connection->uid);
+	connection->fd = -1;
+	if (!--server->nr_connections)
+		run_timer(server);
+}
+
+static void reap_silent(struct server *server)
+{
+	uint64_t seconds;
+	size_t i;
+
+	if (read(server->timer_fd, &seconds, sizeof(seconds)) != sizeof(seconds))
+		return;
+	if (server->paused)
+		pause_listening(server, false);
+	for (i = 0; i < CONNECTIONS_MAX; i++) {
+		struct connection *connection = &server->connections[i];
+
+		if (connection->fd < 0)
+			continue;
+		connection->seconds += seconds;
+		if (connection->seconds > SILENCE_SECONDS)
+			leave_place(server, connection);
+	}
+}
+
+static bool is_silent(int fd)
+{
+	struct pollfd poll_fd = { .fd = fd, .events = POLLIN };
+
+	return poll(&poll_fd, 1, 0) <= 0;
 }
 
 /*
@@ -354,10 +503,8 @@ static struct connection *find_place(struct server *server, uid_t uid)
 	}
 	if (held >= CONNECTIONS_PER_USER)
 		return NULL;
-	if (!place) {
-		serve(server, oldest->fd);
-		hang_up(server, oldest);
-	}
+	if (!place)
+		leave_place(server, oldest);
 	return place ? place : oldest;
 }
 
@@ -368,13 +515,13 @@ static void take_in(struct server *server, int fd)
 	struct ucred peer;
 	socklen_t size = sizeof(peer);
 
-	if (serve(server, fd) || getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size)) {
 		close(fd);
 		return;
 	}
-	place = find_place(server, peer.uid);
+	place = is_silent(fd) ? find_place(server, peer.uid) : NULL;
 	if (!place || watch(server, fd, place - server->connections)) {
-		close(fd);
+		hand_over(server, fd, peer.uid);
 		return;
 	}
 	*place = (struct connection){ fd, peer.uid, .number = ++server->last_number };
@@ -412,9 +559,8 @@ int server_poll(struct server *server, struct error *err)
 			accept_some(server);
 		else if (tag == TAG_TIMER)
 			reap_silent(server);
-		else if (server->connections[tag].fd >= 0 &&
-			 serve(server, server->connections[tag].fd))
-			hang_up(server, &server->connections[tag]);
+		else if (server->connections[tag].fd >= 0)
+			leave_place(server, &server->connections[tag]);
 	}
 	return 0;
 }

@@ -12,6 +12,8 @@
 #include "calls/region_table.h"
 #include "shared/call_protocol.h"
 
+struct worker;
+
 /*
  * What a call was made with: one for a process and the children that it forked, until one of their
  * regions turns out not to be writable.
@@ -24,6 +26,7 @@ struct shape {
 	uint32_t flags; /* of struct call */
 	uint32_t width; /* of a counter; of a pc for pcsample */
 	uint32_t owner; /* in the kernel's table of owners */
+	struct worker *worker; /* of its calls */
 	uint32_t pointer;
 	uint64_t random_at;
 	uint8_t proof[PROCESS_PROOF];

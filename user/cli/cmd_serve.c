@@ -315,10 +315,20 @@ static int write_record(struct serve *serve, struct error *err)
 	return ret;
 }
 
+static void say_stuck(uid_t uid)
+{
+	print_message(
+		NULL,
+		"serve: user %u: a process keeps us waiting at its memory or files: its user's "
+		"calls have ended, and more are refused until it answers",
+		uid);
+}
+
 static void close_all(struct serve *serve)
 {
 	server_close(serve->server);
-	calls_close(serve->calls);
+	if (!calls_close(serve->calls))
+		apart_leave(serve->apart);
 	if (serve->signal_fd >= 0)
 		close(serve->signal_fd);
 	if (serve->pid_fd >= 0)
@@ -369,6 +379,7 @@ static int run(int argc, char **argv)
 	arguments.calls.user_calls = (uint32_t)arguments.user_calls;
 	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
 	arguments.calls.record = arguments.record != NULL;
+	arguments.calls.stuck = say_stuck;
 	/* These are about the process that systemd knows: this one. */
 	serve.activated = is_activated();
 	watchdog_init(&serve.watchdog);

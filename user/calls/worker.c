@@ -1,0 +1,431 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/worker.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "calls/calls_impl.h"
+
+enum {
+	JOBS_MAX = 1024, /* of a user */
+	IDLE_SECONDS = 2, /* a thread stays so long for what comes next */
+	STACK_BYTES = 512 << 10, /* of which a copy takes 50 KiB, and a sanitizer more */
+};
+
+#define MS 1000000ULL
+#define STUCK_NS (3000 * MS) /* before a client of ours loses its patience */
+#define END_NS (1000 * MS)
+#define END_LOOK_NS (20 * MS)
+
+/* --- what waits --- */
+
+static bool is_idle(const struct worker *worker)
+{
+	return TAILQ_EMPTY(&worker->urgent) && TAILQ_EMPTY(&worker->due) &&
+	       STAILQ_EMPTY(&worker->jobs);
+}
+
+static bool is_free(const struct worker *worker)
+{
+	return !worker->running && !worker->shapes && is_idle(worker) &&
+	       TAILQ_EMPTY(&worker->dirty);
+}
+
+static void init_worker(struct calls *calls, struct worker *worker, uid_t uid)
+{
+	pthread_condattr_t attributes;
+
+	if (worker->calls)
+		pthread_cond_destroy(&worker->wake);
+	*worker = (struct worker){ .calls = calls, .uid = uid };
+	TAILQ_INIT(&worker->urgent);
+	TAILQ_INIT(&worker->dirty);
+	TAILQ_INIT(&worker->due);
+	STAILQ_INIT(&worker->jobs);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&worker->wake, &attributes);
+	pthread_condattr_destroy(&attributes);
+}
+
+struct worker *worker_of(struct calls *calls, uid_t uid)
+{
+	struct worker *worker, *place = NULL;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
+		if (worker->uid == uid)
+			return worker;
+		if (!place && is_free(worker))
+			place = worker;
+	}
+	if (!place && calls->nr_workers < WORKERS_MAX)
+		place = &calls->workers[calls->nr_workers++];
+	if (place)
+		init_worker(calls, place, uid);
+	return place;
+}
+
+static struct worker *worker_of_call(const struct calls *calls, const struct call_ref *ref)
+{
+	const struct call *call;
+
+	if (ref->slot >= calls->kernel.nr_calls)
+		return NULL;
+	call = &calls->kernel.calls[ref->slot];
+	if (call->serial != ref->serial || call->phase == CALL_FREE || !calls->shapes[call->shape])
+		return NULL;
+	return calls->shapes[call->shape]->worker;
+}
+
+struct worker *worker_for(struct calls *calls, pid_t pid, uid_t uid)
+{
+	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	struct worker *worker;
+	struct call_ref ref;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (worker->pid == pid)
+			return worker;
+	if (pid_fd >= 0 && !kernel_ref_of(&calls->kernel, pid_fd, &ref)) {
+		worker = worker_of_call(calls, &ref);
+		if (worker)
+			return worker;
+	}
+	return worker_of(calls, uid);
+}
+
+static void put(struct worker *worker, struct work_list *list, struct work *work)
+{
+	if (work->list)
+		TAILQ_REMOVE(work->list, work, link);
+	TAILQ_INSERT_TAIL(list, work, link);
+	work->worker = worker;
+	work->list = list;
+}
+
+static void take_out(struct work *work)
+{
+	TAILQ_REMOVE(work->list, work, link);
+	work->worker = NULL;
+	work->list = NULL;
+}
+
+/* --- a user's thread --- */
+
+static void do_work(struct worker *worker, struct work *work)
+{
+	bool urgent = work->list == &worker->urgent, gone = work->gone;
+	struct calls *calls = worker->calls;
+	struct call_ref ref = work->ref;
+	struct member *member;
+
+	take_out(work);
+	pthread_mutex_unlock(&calls->lock);
+	member = calls_member(calls, &ref);
+	if (member && gone)
+		calls_release(calls, member);
+	else if (member && !urgent)
+		calls_copy(calls, member);
+	pthread_mutex_lock(&calls->lock);
+	/* It was taken in while its process was there; to copy is for its turn. */
+	if (member && urgent && !gone)
+		worker_mark(calls, &ref, false);
+}
+
+static void do_job(struct worker *worker, struct job *job)
+{
+	struct calls *calls = worker->calls;
+	struct worker *other;
+
+	STAILQ_REMOVE_HEAD(&worker->jobs, link);
+	worker->nr_jobs--;
+	worker->current = job;
+	pthread_mutex_unlock(&calls->lock);
+	other = job->run(job, calls->ending ? NULL : worker);
+	pthread_mutex_lock(&calls->lock);
+	worker->current = NULL;
+	worker->pid = 0;
+	if (other && !worker_give(other, job))
+		return;
+	if (other) {
+		pthread_mutex_unlock(&calls->lock);
+		job->run(job, NULL);
+		pthread_mutex_lock(&calls->lock);
+	}
+	free(job);
+}
+
+/* What is urgent first, and who asks before what may be copied later: they wait for one copy. */
+static void do_next(struct worker *worker)
+{
+	worker->busy = true;
+	worker->moved_ns = monotonic_ns();
+	if (!TAILQ_EMPTY(&worker->urgent))
+		do_work(worker, TAILQ_FIRST(&worker->urgent));
+	else if (!STAILQ_EMPTY(&worker->jobs))
+		do_job(worker, STAILQ_FIRST(&worker->jobs));
+	else
+		do_work(worker, TAILQ_FIRST(&worker->due));
+	worker->busy = worker->stuck = false;
+}
+
+/* False: nothing came for some time. */
+static bool await_work(struct worker *worker)
+{
+	struct timespec until;
+
+	if (!is_idle(worker))
+		return true;
+	/* What it has done may have changed what is due, and nobody has to look after it now. */
+	calls_set_timer(worker->calls);
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += IDLE_SECONDS;
+	while (is_idle(worker) && !worker->calls->ending)
+		if (pthread_cond_timedwait(&worker->wake, &worker->calls->lock, &until))
+			break;
+	return !is_idle(worker);
+}
+
+static void *serve_user(void *argument)
+{
+	struct worker *worker = argument;
+	struct calls *calls = worker->calls;
+
+	pthread_mutex_lock(&calls->lock);
+	worker->tid = gettid();
+	while (await_work(worker))
+		do_next(worker);
+	worker->running = false;
+	worker->tid = 0;
+	pthread_cond_signal(&calls->ended);
+	pthread_mutex_unlock(&calls->lock);
+	return NULL;
+}
+
+/* Signals are for the main thread. */
+static int start(struct worker *worker)
+{
+	pthread_attr_t attributes;
+	sigset_t all, before;
+	int ret;
+
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK_BYTES);
+	pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&worker->thread, &attributes, serve_user, worker);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	pthread_attr_destroy(&attributes);
+	worker->running = !ret;
+	return ret ? -EAGAIN : 0;
+}
+
+static int wake(struct worker *worker)
+{
+	if (!worker->running)
+		return start(worker);
+	pthread_cond_signal(&worker->wake);
+	return 0;
+}
+
+/* --- the main thread --- */
+
+int worker_give(struct worker *worker, struct job *job)
+{
+	if (worker->nr_jobs >= JOBS_MAX || wake(worker))
+		return -EAGAIN;
+	STAILQ_INSERT_TAIL(&worker->jobs, job, link);
+	worker->nr_jobs++;
+	if (worker->stuck)
+		job->give_up(job);
+	return 0;
+}
+
+void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone)
+{
+	struct worker *worker = worker_of_call(calls, ref);
+	struct work *work;
+
+	if (!worker)
+		return;
+	work = &calls->work[ref->slot];
+	work->gone = gone || (work->list && work->gone && work->ref.serial == ref->serial);
+	work->ref = *ref;
+	if (work->gone || !calls->members[ref->slot]) {
+		put(worker, &worker->urgent, work);
+		wake(worker);
+	} else if (work->worker != worker) {
+		put(worker, &worker->dirty, work);
+	}
+}
+
+void workers_copy(struct calls *calls)
+{
+	struct worker *worker;
+	struct work *work;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
+		while ((work = TAILQ_FIRST(&worker->dirty)))
+			put(worker, &worker->due, work);
+		if (!is_idle(worker))
+			wake(worker);
+	}
+}
+
+bool workers_dirty(const struct calls *calls)
+{
+	const struct worker *worker;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (!TAILQ_EMPTY(&worker->dirty))
+			return true;
+	return false;
+}
+
+bool workers_busy(const struct calls *calls)
+{
+	const struct worker *worker;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (worker->busy || !is_idle(worker))
+			return true;
+	return false;
+}
+
+/* It would run if there were a CPU for it. */
+static bool lacks_cpu(const struct worker *worker)
+{
+	char path[64], line[256];
+	const char *state;
+
+	snprintf(path, sizeof(path), "/proc/self/task/%d/stat", worker->tid);
+	if (!worker->tid)
+		return true;
+	if (read_first_line(path, line, sizeof(line)) < 0)
+		return false;
+	state = strrchr(line, ')');
+	return state && !strncmp(state, ") R", 3);
+}
+
+/* How long a thread that is at something has not run: it waits, for nothing of ours. */
+static uint64_t still_ns(struct worker *worker, uint64_t now)
+{
+	struct timespec used;
+	uint64_t cpu_ns;
+	clockid_t clock;
+
+	if (!worker->running || !worker->busy || pthread_getcpuclockid(worker->thread, &clock) ||
+	    clock_gettime(clock, &used))
+		return 0;
+	cpu_ns = (uint64_t)used.tv_sec * 1000 * MS + (uint64_t)used.tv_nsec;
+	if (cpu_ns != worker->cpu_ns || (now - worker->moved_ns > END_NS && lacks_cpu(worker))) {
+		worker->cpu_ns = cpu_ns;
+		worker->moved_ns = now;
+	}
+	return now > worker->moved_ns ? now - worker->moved_ns : 0;
+}
+
+static void end_calls(struct calls *calls, const struct worker *worker)
+{
+	uint32_t slot;
+
+	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
+		struct call *call = &calls->kernel.calls[slot];
+		const struct call_ref ref = { slot, call->serial };
+
+		if (call->phase != CALL_ON || worker_of_call(calls, &ref) != worker)
+			continue;
+		call->stop = CALL_STOP_FAULT;
+		kernel_switch_off(&calls->kernel, call);
+	}
+}
+
+static void give_up(struct worker *worker)
+{
+	struct job *job;
+
+	worker->stuck = true;
+	if (worker->calls->options.stuck)
+		worker->calls->options.stuck(worker->uid);
+	if (worker->current)
+		worker->current->give_up(worker->current);
+	STAILQ_FOREACH(job, &worker->jobs, link)
+	job->give_up(job);
+}
+
+/* Who was stopped, or had no CPU, finds the others as they were: that is no sign. */
+static void forgive(struct calls *calls, uint64_t now)
+{
+	struct worker *worker;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (!worker->stuck)
+			worker->moved_ns = now;
+}
+
+void workers_check(struct calls *calls)
+{
+	uint64_t now = monotonic_ns();
+	struct worker *worker;
+
+	if (now - calls->checked_ns > STUCK_NS / 2)
+		forgive(calls, now);
+	calls->checked_ns = now;
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
+		if (still_ns(worker, now) < STUCK_NS)
+			continue;
+		if (!worker->stuck)
+			give_up(worker);
+		/* Also those of children that were forked meanwhile. */
+		end_calls(calls, worker);
+	}
+}
+
+/* Who is left: those that move, and those that do not. */
+static void count_running(struct calls *calls, uint32_t *moving, uint32_t *still)
+{
+	uint64_t now = monotonic_ns();
+	struct worker *worker;
+
+	*moving = *still = 0;
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
+		if (!worker->running)
+			continue;
+		if (still_ns(worker, now) < END_NS)
+			++*moving;
+		else
+			++*still;
+	}
+}
+
+bool workers_end(struct calls *calls)
+{
+	uint32_t slot, moving, still;
+	struct worker *worker;
+	struct timespec until;
+
+	calls->ending = true;
+	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
+		const struct call_ref ref = { slot, calls->kernel.calls[slot].serial };
+
+		worker_mark(calls, &ref, true);
+	}
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		pthread_cond_signal(&worker->wake);
+	for (count_running(calls, &moving, &still); moving; count_running(calls, &moving, &still)) {
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += END_LOOK_NS;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&calls->ended, &calls->lock, &until);
+	}
+	return !still;
+}
