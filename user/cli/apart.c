@@ -52,6 +52,12 @@ void apart_leave(struct apart *apart)
 	apart->leaves = true;
 }
 
+static void keep_only(int fd, unsigned int from)
+{
+	close_range(from, (unsigned int)fd - 1, 0);
+	close_range((unsigned int)fd + 1, ~0U, 0);
+}
+
 static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct apart *),
 		 void *argument)
 {
@@ -62,11 +68,14 @@ static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct a
 		_exit(EXIT_FAILURE);
 	last.status = (unsigned char)body(argument, apart);
 	last.leaves = apart->leaves;
+	/* Before the word, which ends the parent, and that us: the thread would keep them open. */
+	if (last.leaves) {
+		fflush(NULL);
+		keep_only(apart->fd, STDIN_FILENO);
+	}
 	send(apart->fd, &last, sizeof(last), MSG_NOSIGNAL);
 	if (!last.leaves)
 		exit(last.status);
-	fflush(NULL);
-	close_range(0, ~0U, 0);
 	_exit(last.status);
 }
 
@@ -119,13 +128,6 @@ static int await_end(const struct apart *apart)
 	return EXIT_FAILURE;
 }
 
-/* What was passed to us is the child's now: whoever waits for its end is to see that one. */
-static void keep_only(int fd)
-{
-	close_range(STDERR_FILENO + 1, (unsigned int)fd - 1, 0);
-	close_range((unsigned int)fd + 1, ~0U, 0);
-}
-
 int apart_run(int (*body)(void *, struct apart *), void *argument)
 {
 	pid_t parent = getpid();
@@ -144,8 +146,9 @@ int apart_run(int (*body)(void *, struct apart *), void *argument)
 	close(pair[!!apart.pid]);
 	if (!apart.pid)
 		live(&apart, parent, body, argument);
+	/* What was passed to us is the child's now: whoever waits for its end is to see that one. */
 	if (apart.pid > 0)
-		keep_only(apart.fd);
+		keep_only(apart.fd, STDERR_FILENO + 1);
 	apart.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);
 	if (apart.pid < 0 || apart.signal_fd < 0) {
 		print_message(NULL, "fork: %s", strerror(errno));
