@@ -77,7 +77,7 @@ static struct member *register_caller(struct calls *calls, pid_t pid)
 	/* A fork has its parent's. */
 	memcpy(asked.request.proof, (const void *)getauxval(AT_RANDOM), CALL_PROOF_BYTES);
 	/* Nobody reads records here, so that its thread never starts and this one can stand in. */
-	worker = worker_of(calls, 0);
+	worker = worker_of(calls, 0, 0);
 	calls_request(worker, pid, 0, &asked.request, sizeof(asked), &reply);
 	if (reply.error)
 		give_up(strerror(reply.error));

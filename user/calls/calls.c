@@ -218,15 +218,16 @@ int calls_poll(struct calls *calls, struct error *err)
 	return ret;
 }
 
-int calls_give(struct calls *calls, uid_t uid, struct job *job)
+int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 {
+	uint64_t who = worker_key(pid, uid);
 	struct worker *worker;
 	int ret;
 
 	/* What was said of this process before it asked comes first. */
 	kernel_poll(&calls->kernel);
 	pthread_mutex_lock(&calls->lock);
-	worker = worker_of(calls, uid);
+	worker = worker_of(calls, who, uid);
 	ret = worker ? worker_give(worker, job) : -EDQUOT;
 	calls_set_timer(calls);
 	pthread_mutex_unlock(&calls->lock);
@@ -235,14 +236,15 @@ int calls_give(struct calls *calls, uid_t uid, struct job *job)
 
 struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid)
 {
-	struct worker *who;
+	uint64_t who = worker_key(pid, uid);
+	struct worker *answers;
 
 	pthread_mutex_lock(&worker->calls->lock);
-	who = worker_for(worker->calls, pid, uid);
-	if (who == worker)
+	answers = worker_for(worker->calls, pid, who, uid);
+	if (answers == worker)
 		worker->pid = pid;
 	pthread_mutex_unlock(&worker->calls->lock);
-	return who;
+	return answers;
 }
 
 size_t calls_active(const struct calls *calls)

@@ -42,10 +42,10 @@ int calls_fd(const struct calls *calls);
 int calls_poll(struct calls *calls, struct error *err);
 
 /*
- * Has a job done in the thread of a user, for what is theirs may keep it waiting. For the main
+ * Has a job done in the thread of the user that a process is, for what is theirs may keep it waiting. For the main
  * thread. -EAGAIN: too many wait there already; -EDQUOT: too many users.
  */
-int calls_give(struct calls *calls, uid_t uid, struct job *job);
+int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job);
 
 /*
  * In a job: whether this is the worker that answers the process, until the job is done; else the one

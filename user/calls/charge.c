@@ -14,9 +14,6 @@
 
 #include "base/util.h"
 
-/* Nobody lends uids of 16 bits: the host's own users have them. */
-enum { SUBORDINATE_MIN = 1 << 16 };
-
 static bool is_gone(int pid_fd)
 {
 	struct pollfd end = { .fd = pid_fd, .events = POLLIN };
@@ -141,7 +138,7 @@ static uid_t charge_subordinate(uid_t uid)
 {
 	cleanup_file FILE *file = NULL;
 
-	if (uid < SUBORDINATE_MIN)
+	if (uid < CHARGE_SUBORDINATE_MIN)
 		return uid;
 	file = fopen("/etc/subuid", "re");
 	return file ? first_of_range(file, false, uid) : uid;

@@ -5,6 +5,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+/* Nobody lends uids of 16 bits: the host's own users have them. */
+enum { CHARGE_SUBORDINATE_MIN = 1 << 16 };
+
 /*
  * Who it is charged to what a process takes. Uids are no people: who may make user namespaces has
  * thousands of them. So all that are in one are its owner's, and where root made it, as managers of

@@ -37,7 +37,7 @@ enum {
 
 struct connection {
 	int fd; /* -1: free */
-	uid_t uid; /* who connected */
+	struct ucred peer; /* who connected */
 	unsigned int seconds; /* since */
 	uint64_t number; /* the later, the higher */
 };
@@ -425,7 +425,7 @@ static void give_up_visit(struct job *job)
 }
 
 /* From here on the connection is its user's worker's: even to close it may take its time. */
-static void hand_over(struct server *server, int fd, uid_t uid)
+static void hand_over(struct server *server, int fd, const struct ucred *peer)
 {
 	struct visit *visit = calloc(1, sizeof(*visit));
 	int ret;
@@ -439,7 +439,7 @@ static void hand_over(struct server *server, int fd, uid_t uid)
 		};
 		pthread_mutex_init(&visit->lock, NULL);
 	}
-	ret = visit ? calls_give(server->calls, uid, &visit->job) : -ENOMEM;
+	ret = visit ? calls_give(server->calls, peer->pid, peer->uid, &visit->job) : -ENOMEM;
 	if (!ret)
 		return;
 	send_off(fd, server->is_plain, -ret);
@@ -449,7 +449,7 @@ static void hand_over(struct server *server, int fd, uid_t uid)
 static void leave_place(struct server *server, struct connection *connection)
 {
 	epoll_ctl(server->epoll_fd, EPOLL_CTL_DEL, connection->fd, NULL);
-	hand_over(server, connection->fd, connection->uid);
+	hand_over(server, connection->fd, &connection->peer);
 	connection->fd = -1;
 	if (!--server->nr_connections)
 		run_timer(server);
@@ -497,7 +497,7 @@ static struct connection *find_place(struct server *server, uid_t uid)
 		if (connection->fd < 0)
 			place = connection;
 		else
-			held += connection->uid == uid;
+			held += connection->peer.uid == uid;
 		if (connection->number < oldest->number)
 			oldest = connection;
 	}
@@ -521,10 +521,10 @@ static void take_in(struct server *server, int fd)
 	}
 	place = is_silent(fd) ? find_place(server, peer.uid) : NULL;
 	if (!place || watch(server, fd, place - server->connections)) {
-		hand_over(server, fd, peer.uid);
+		hand_over(server, fd, &peer);
 		return;
 	}
-	*place = (struct connection){ fd, peer.uid, .number = ++server->last_number };
+	*place = (struct connection){ fd, peer, .number = ++server->last_number };
 	if (!server->nr_connections++)
 		run_timer(server);
 }

@@ -12,6 +12,7 @@
 
 #include "base/util.h"
 #include "calls/calls_impl.h"
+#include "calls/charge.h"
 
 enum {
 	JOBS_MAX = 1024, /* of a user */
@@ -38,13 +39,13 @@ static bool is_free(const struct worker *worker)
 	       TAILQ_EMPTY(&worker->dirty);
 }
 
-static void init_worker(struct calls *calls, struct worker *worker, uid_t uid)
+static void init_worker(struct calls *calls, struct worker *worker, uint64_t who, uid_t uid)
 {
 	pthread_condattr_t attributes;
 
 	if (worker->calls)
 		pthread_cond_destroy(&worker->wake);
-	*worker = (struct worker){ .calls = calls, .uid = uid };
+	*worker = (struct worker){ .calls = calls, .who = who, .uid = uid };
 	TAILQ_INIT(&worker->urgent);
 	TAILQ_INIT(&worker->dirty);
 	TAILQ_INIT(&worker->due);
@@ -55,12 +56,27 @@ static void init_worker(struct calls *calls, struct worker *worker, uid_t uid)
 	pthread_condattr_destroy(&attributes);
 }
 
-struct worker *worker_of(struct calls *calls, uid_t uid)
+/*
+ * Who has subordinate uids is one user for all of them, lest one person's take all threads. Other uids
+ * are people by themselves, and looking at the process costs more than all else that is done here.
+ */
+uint64_t worker_key(pid_t pid, uid_t uid)
+{
+	cleanup_fd int pid_fd = -1;
+	uint64_t charge;
+
+	if (uid < CHARGE_SUBORDINATE_MIN)
+		return uid;
+	pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	return pid_fd < 0 || charge_of(pid, pid_fd, uid, &charge) ? uid : charge;
+}
+
+struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid)
 {
 	struct worker *worker, *place = NULL;
 
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
-		if (worker->uid == uid)
+		if (worker->who == who)
 			return worker;
 		if (!place && is_free(worker))
 			place = worker;
@@ -68,7 +84,7 @@ struct worker *worker_of(struct calls *calls, uid_t uid)
 	if (!place && calls->nr_workers < WORKERS_MAX)
 		place = &calls->workers[calls->nr_workers++];
 	if (place)
-		init_worker(calls, place, uid);
+		init_worker(calls, place, who, uid);
 	return place;
 }
 
@@ -84,7 +100,7 @@ static struct worker *worker_of_call(const struct calls *calls, const struct cal
 	return calls->shapes[call->shape]->worker;
 }
 
-struct worker *worker_for(struct calls *calls, pid_t pid, uid_t uid)
+struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid)
 {
 	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
 	struct worker *worker;
@@ -98,7 +114,7 @@ struct worker *worker_for(struct calls *calls, pid_t pid, uid_t uid)
 		if (worker)
 			return worker;
 	}
-	return worker_of(calls, uid);
+	return worker_of(calls, who, uid);
 }
 
 static void put(struct worker *worker, struct work_list *list, struct work *work)

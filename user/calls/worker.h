@@ -47,7 +47,8 @@ STAILQ_HEAD(job_list, job);
 
 struct worker {
 	struct calls *calls;
-	uid_t uid;
+	uint64_t who; /* it works for: a uid, or charge_of() where a uid says little */
+	uid_t uid; /* who first asked */
 	uint32_t shapes; /* that are its calls' */
 	pid_t pid; /* whose request it is at; 0: none's */
 	struct work_list urgent; /* to release, or to take in before the process is gone */
@@ -68,16 +69,19 @@ struct worker {
 
 enum { WORKERS_MAX = 1024 }; /* users at the same time */
 
-/* All of these with calls->lock held. */
+/* With calls->lock held, but for one. */
+
+/* A user as workers know them, of a process and its uid. It waits for nothing; without the lock. */
+uint64_t worker_key(pid_t pid, uid_t uid);
 
 /* The user's worker; NULL: too many users. */
-struct worker *worker_of(struct calls *calls, uid_t uid);
+struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid);
 
 /*
  * Who is to answer a process: whoever has its call, or is at a request of its already, else the
  * user's. So two of its threads that are different users cannot undo each other's work.
  */
-struct worker *worker_for(struct calls *calls, pid_t pid, uid_t uid);
+struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid);
 
 /* Queues a job. -EAGAIN: the user has too many waiting, or there is no thread for it. */
 int worker_give(struct worker *worker, struct job *job);
