@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "record/output.h"
 
 #define LIBRARY "libbpfprofil-preload.so"
 #define VARIABLE "LD_PRELOAD"
@@ -85,6 +86,14 @@ static int set_environment(const struct preload *preload, const char *library, s
 	return 0;
 }
 
+static void say_stuck(uid_t uid)
+{
+	print_message(NULL,
+		      "--preload: user %u: a process keeps us waiting at its memory or files: its "
+		      "user's calls have ended, and this process may not end before it does",
+		      uid);
+}
+
 int preload_open(struct preload *preload, const char *user, struct error *err)
 {
 	struct server_options options = { .listen_fd = -1 };
@@ -94,6 +103,7 @@ int preload_open(struct preload *preload, const char *user, struct error *err)
 
 	calls_options_init(&calls);
 	calls.record = true;
+	calls.stuck = say_stuck;
 	ret = find_library(&library, err);
 	if (!ret)
 		ret = find_user(user, &options.only, err);
