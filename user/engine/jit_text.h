@@ -32,6 +32,7 @@ struct jit_text {
 	uint64_t device; /* of the map's file */
 	uint64_t inode;
 	int watch; /* of inotify; -1: none */
+	bool sought; /* a dump, where there is no map */
 	bool is_read; /* to the end, at least once */
 	bool too_large;
 	uint64_t read_ns; /* when it last was */

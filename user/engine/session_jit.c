@@ -310,6 +310,13 @@ static uint64_t lateness(const struct session *session, const struct jit_text *t
 	return age > 0 ? (uint64_t)age : 0;
 }
 
+/* It is looked for once, for that takes reading all mappings of the process. */
+static void open_dump(struct session *session, struct space_info *info)
+{
+	info->jit->sought = true;
+	open_map(session, info, space_open_jit_dump(info));
+}
+
 /* All that is there, or one reading and what is done until a time. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
@@ -319,6 +326,8 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	uint64_t began = monotonic_ns();
 	int ret;
 
+	if (text && !text->map && !text->sought)
+		open_dump(session, info);
 	if (!text || !text->map)
 		return;
 	reading.late_ns = lateness(session, text);
@@ -405,16 +414,12 @@ void session_new_text(struct session *session, struct space_info *info)
 		return;
 	session->jit.nr_texts++;
 	open_map(session, info, space_open_perf_map(info));
-	if (!info->jit->map)
-		open_map(session, info, space_open_jit_dump(info));
-	if (!info->jit->map)
-		return;
 	if (began < session->jit.rest_until) {
 		session->jit.unread = true;
 		return;
 	}
 	read_map(session, info, began + WORK_MAX);
-	session->jit.unread = session->jit.unread || !info->jit->is_read;
+	session->jit.unread = session->jit.unread || (info->jit->map && !info->jit->is_read);
 	rest(session, monotonic_ns() - began);
 }
 
