@@ -95,6 +95,12 @@ try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $mine" \
 			setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$mine" attach "$target" --duration 1 -o "$place/profile.json"
 	done
+	chmod 755 "$place"
+	expect "attach_not_root_before_file" 1 "bpfprofil: cannot profile: not root, \
+and without CAP_BPF and CAP_PERFMON
+try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $mine" \
+		setpriv --reuid=65534 --regid=65534 --clear-groups \
+		"$mine" run -o "$place/profile.json" true
 else
 	echo 'SKIP cli::attach_not_root: not root'
 fi

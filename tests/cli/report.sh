@@ -239,4 +239,10 @@ for arguments in 'report --by bins --format json' 'export --format json' 'export
 	verdict $? "reader_left: $arguments"
 done
 
+# On a terminal the account has the terms that are there; elsewhere all.
+script -qec "$bin report --target 1 $golden/profile.json" /dev/null </dev/null | tr -d '\r' |
+	grep '^ticks ' >"$work/terms" && ! grep -q ' + 0 ' "$work/terms" &&
+	"$bin" report --target 1 "$golden/profile.json" | grep '^ticks ' | grep -q ' + 0 '
+verdict $? report_terms_on_terminal
+
 exit "$script_status"

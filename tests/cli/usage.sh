@@ -12,8 +12,7 @@ usage() {
 	expect "usage_$name" 2 "$text" "$bin" "$@"
 }
 
-usage nothing 'bpfprofil: no command given
-try: bpfprofil --help'
+usage nothing "$("$bin" --help)"
 usage unknown_command "bpfprofil: unknown command 'rport'
 try: bpfprofil report" rport
 usage abbreviated_command "bpfprofil: unknown command 'rep'

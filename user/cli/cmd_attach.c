@@ -39,8 +39,10 @@ static int prepare(struct attach *attach, struct error *err)
 	if (ret)
 		return sample_explain(ret, err);
 	ret = result_begin_files(&attach->result, loop->options, NULL, getpid(), err);
-	if (!ret)
-		ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
+	/* Who may not profile at all is not to look for another folder first. */
+	if (ret)
+		return sample_explain(ret, err);
+	ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
 	if (ret)
 		return ret;
 	loop->signal_fd = sample_open_phase_signals(err);

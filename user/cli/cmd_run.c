@@ -65,11 +65,12 @@ static int prepare(struct run *run, struct error *err)
 		return sample_explain(ret, err);
 	ret = fork_command(run, err);
 	preload_started(&run->preload);
-	if (!ret)
-		ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid,
-					 err);
 	if (ret)
 		return ret;
+	ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid, err);
+	/* Who may not profile at all is not to look for another folder first. */
+	if (ret)
+		return sample_explain(ret, err);
 	if (run->options->split == SPLIT_CGROUP) {
 		ret = targets_split_hierarchy(&run->controller, err);
 		if (ret)

@@ -10,25 +10,31 @@
 
 #define COMMANDS_MAX 32
 
-static int print_overview(void)
+static void write_overview(FILE *out)
 {
 	size_t i;
 
-	stdout_begin();
-	printf("Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
-	       "       bpfprofil help COMMAND\n"
-	       "       bpfprofil --version\n\n"
-	       "Shows where programs spend their processor time: every clock tick goes into a\n"
-	       "histogram of program counters, kept in the kernel by eBPF.\n\n"
-	       "Commands:\n");
+	fprintf(out,
+		"Usage: bpfprofil COMMAND [OPTIONS] [ARGUMENT]...\n"
+		"       bpfprofil help COMMAND\n"
+		"       bpfprofil --version\n\n"
+		"Shows where programs spend their processor time: every clock tick goes into a\n"
+		"histogram of program counters, kept in the kernel by eBPF.\n\n"
+		"Commands:\n");
 	for (i = 0; commands[i]; i++)
-		printf("  %-10s  %s\n", commands[i]->name, commands[i]->summary);
-	printf("\nExamples:\n"
-	       "  # profile a command, see the hottest functions\n"
-	       "  sudo bpfprofil run gzip -k big.log\n"
-	       "  # look again, by source line\n"
-	       "  bpfprofil report --by lines\n"
-	       "\nThe manual: man bpfprofil\n");
+		fprintf(out, "  %-10s  %s\n", commands[i]->name, commands[i]->summary);
+	fprintf(out, "\nExamples:\n"
+		     "  # profile a command, see the hottest functions\n"
+		     "  sudo bpfprofil run gzip -k big.log\n"
+		     "  # look again, by source line\n"
+		     "  bpfprofil report --by lines\n"
+		     "\nThe manual: man bpfprofil\n");
+}
+
+static int print_overview(void)
+{
+	stdout_begin();
+	write_overview(stdout);
 	return stdout_end("standard output");
 }
 
@@ -75,7 +81,7 @@ int main(int argc, char **argv)
 	/* Only how wide a character is and what a message is in; numbers stay as they are. */
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
-		print_message("bpfprofil --help", "no command given");
+		write_overview(stderr);
 		return EXIT_USAGE;
 	}
 	if (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-h"))

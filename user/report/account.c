@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "profile/profile_weights.h"
 #include "report/cpu_time.h"
@@ -34,7 +35,7 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 	const struct profile_sampling *sampling = &profile->sampling;
 	uint64_t total = rows_account(profile, options)->total;
 
-	fprintf(out, "%" PRIu64 " ticks, %.3f s of CPU time at ", total,
+	fprintf(out, "%" PRIu64 " tick%s, %.3f s of CPU time at ", total, total == 1 ? "" : "s",
 		rows_ns(profile, options) / 1e9);
 	if (has_several_rates(profile, options))
 		fputs("several rates", out);
@@ -58,16 +59,34 @@ void render_cost(const struct profile *profile, FILE *out)
 	fprintf(out, "%.2f us in programs a tick\n", cost->handler_ns / 1000);
 }
 
+/* Who reads a screen is spared what there is none of; a script has every term. */
+static void render_terms(const struct profile_account *account, FILE *out)
+{
+	const struct {
+		const char *name;
+		uint64_t ticks;
+	} terms[] = {
+		{ "binned", account->binned },
+		{ "overflow", account->overflow },
+		{ "outside", account->outside },
+		{ "filtered", account->filtered },
+		{ "lost", profile_account_lost(account) },
+	};
+	bool all = isatty(fileno(out)) != 1;
+	size_t i;
+
+	fprintf(out, "%" PRIu64 " = %" PRIu64 " %s", account->total, terms[0].ticks, terms[0].name);
+	for (i = 1; i < sizeof(terms) / sizeof(*terms); i++)
+		if (all || terms[i].ticks)
+			fprintf(out, " + %" PRIu64 " %s", terms[i].ticks, terms[i].name);
+}
+
 void render_identity(const struct profile_account *account, FILE *out)
 {
 	const char *separator = " (";
 	size_t i;
 
-	fprintf(out,
-		"%" PRIu64 " = %" PRIu64 " binned + %" PRIu64 " overflow + %" PRIu64
-		" outside + %" PRIu64 " filtered + %" PRIu64 " lost",
-		account->total, account->binned, account->overflow, account->outside,
-		account->filtered, profile_account_lost(account));
+	render_terms(account, out);
 	for (i = 0; i < account->nr_lost; i++) {
 		if (!account->lost[i].ticks)
 			continue;
@@ -108,7 +127,8 @@ void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
 			fputs(" on ", out);
 			text_write(out, profile->targets[i].host, 0);
 		}
-		fprintf(out, ": %" PRIu64 " ticks", profile->targets[i].ticks.total);
+		fprintf(out, ": %" PRIu64 " tick%s", profile->targets[i].ticks.total,
+			profile->targets[i].ticks.total == 1 ? "" : "s");
 		if (profile->targets[i].cpu_known)
 			fprintf(out, ", %.3f s", (double)profile->targets[i].cpu_ns / 1e9);
 		fputc('\n', out);
