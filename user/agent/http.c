@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "agent/http.h"
 
+#include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdatomic.h>
@@ -106,8 +107,9 @@ static void take_message(const char *value, char why[256])
 	size_t used = 0;
 
 	for (value += strspn(value, " "); *value && used < 200; value++) {
-		if (*value == '%' && sscanf(value + 1, "%2x", &byte) == 1 && byte >= ' ' &&
-		    byte < 0x7f) {
+		if (*value == '%' && isxdigit((unsigned char)value[1]) &&
+		    isxdigit((unsigned char)value[2]) && sscanf(value + 1, "%2x", &byte) == 1 &&
+		    byte >= ' ' && byte < 0x7f) {
 			why[used++] = (char)byte;
 			value += 2;
 		} else {
