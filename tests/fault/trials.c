@@ -210,6 +210,31 @@ static bool clear_lines(const struct job *job, const char *text)
 }
 
 /* Whether the folder holds nothing but FILE. */
+static bool holds_old(const char *path)
+{
+	size_t length;
+	char *text = slurp(path, &length);
+	bool old = !strcmp(text, OLD);
+
+	free(text);
+	return old;
+}
+
+/* FILE, and the one before it under the name that run and attach keep it by. */
+static bool belongs(const struct trials *trials, const struct job *job, const char *name)
+{
+	const char *file = trials->subject->file;
+	size_t length = file ? strlen(file) : 0;
+	char path[PATH_MAX];
+
+	if (!file || strncmp(name, file, length) != 0)
+		return false;
+	if (!name[length])
+		return true;
+	snprintf(path, sizeof(path), "%s/work/%s", job->dir, name);
+	return !strcmp(name + length, ".old") && holds_old(path);
+}
+
 static bool folder_clean(const struct trials *trials, const struct job *job)
 {
 	DIR *dir = opendir(in_job(job, "work"));
@@ -217,11 +242,11 @@ static bool folder_clean(const struct trials *trials, const struct job *job)
 	bool clean = dir;
 
 	while (dir && (entry = readdir(dir))) {
-		if (strcmp(entry->d_name, ".") && strcmp(entry->d_name, "..") &&
-		    (!trials->subject->file || strcmp(entry->d_name, trials->subject->file))) {
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		clean = clean && belongs(trials, job, entry->d_name);
+		if (!trials->subject->file || strcmp(entry->d_name, trials->subject->file) != 0)
 			unlinkat(dirfd(dir), entry->d_name, 0);
-			clean = false;
-		}
 	}
 	if (dir)
 		closedir(dir);
@@ -235,12 +260,7 @@ static bool group_is_gone(void *argument)
 
 static bool still_old(const struct outcome *outcome)
 {
-	size_t length;
-	char *text = slurp(outcome->file, &length);
-	bool old = !strcmp(text, OLD);
-
-	free(text);
-	return old;
+	return holds_old(outcome->file);
 }
 
 static const char *judge_failure(const struct trials *trials, const struct job *job,

@@ -46,6 +46,8 @@ int otlp_attributes_begin(struct otlp_attributes *attributes, struct samples *sa
 	texts_add(&samples->values, frame_types[PLACE_KERNEL]);
 	room = OTLP_NR_ATTRIBUTES * samples->values.nr + 1;
 	*attributes = (struct otlp_attributes){ .samples = samples, .nr = 1, .room = room };
+	if (samples->values.error)
+		return -ENOMEM;
 	attributes->all = calloc(room, sizeof(*attributes->all));
 	attributes->values = calloc(room, sizeof(*attributes->values));
 	for (i = 0; i < OTLP_NR_ATTRIBUTES; i++) {
