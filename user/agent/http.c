@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "agent/http.h"
 
+/* curl's macros for its calls check types of their own. */
+#define CURL_DISABLE_TYPECHECK
 #include <ctype.h>
 #include <curl/curl.h>
 #include <errno.h>
@@ -8,12 +10,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "agent/library.h"
 #include "base/util.h"
 
 #define CONNECT_MS 5000L
 #define REPLY_MAX (64 << 10) /* bytes: a backend has little to say */
 #define HEADERS_MAX 64
 #define GRPC_FRAME 5 /* bytes before a message: whether it is compressed, and its length */
+
+#define CURL_CALLS(X)                                                                              \
+	X(curl_url)                                                                                \
+	X(curl_url_set)                                                                            \
+	X(curl_url_get)                                                                            \
+	X(curl_url_cleanup)                                                                        \
+	X(curl_free)                                                                               \
+	X(curl_easy_init)                                                                          \
+	X(curl_easy_cleanup)                                                                       \
+	X(curl_easy_setopt)                                                                        \
+	X(curl_easy_perform)                                                                       \
+	X(curl_easy_getinfo)                                                                       \
+	X(curl_easy_strerror)                                                                      \
+	X(curl_slist_append)                                                                       \
+	X(curl_slist_free_all)
+
+static struct {
+	CURL_CALLS(LIBRARY_POINTER)
+} lib;
+static const char *const call_names[] = { CURL_CALLS(LIBRARY_NAME) };
 
 struct http {
 	struct http_options options;
@@ -57,20 +80,20 @@ static int parse_url(struct http *http, const char *url, struct error *err)
 /* For messages: no user and no password. */
 static int name_url(struct http *http, struct error *err)
 {
-	CURLU *parts = curl_url();
+	CURLU *parts = lib.curl_url();
 	char *text = NULL;
 	int code = -EINVAL;
 
-	if (parts && !curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
-	    !curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	    !curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	    !curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	    !curl_url_get(parts, CURLUPART_URL, &text, 0)) {
+	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
+	    !lib.curl_url_get(parts, CURLUPART_URL, &text, 0)) {
 		http->name = strdup(text);
 		code = http->name ? 0 : -ENOMEM;
 	}
-	curl_free(text);
-	curl_url_cleanup(parts);
+	lib.curl_free(text);
+	lib.curl_url_cleanup(parts);
 	return code ? error_set(err, code, "URL: it names no host") : 0;
 }
 
@@ -149,34 +172,35 @@ static void set_options(struct http *http)
 	const struct http_options *options = &http->options;
 	CURL *curl = http->curl;
 
-	curl_easy_setopt(curl, CURLOPT_URL, http->url);
-	curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
-	curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
-	curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
-	curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
-	curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
-	curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->trouble);
-	curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
-	curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
-	curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
-	curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
-	curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
-	curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
-	curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
-	curl_easy_setopt(curl, CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2);
+	lib.curl_easy_setopt(curl, CURLOPT_URL, http->url);
+	lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
+	lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
+	lib.curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+	lib.curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_MS);
+	lib.curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)options->timeout_ms);
+	lib.curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, http->trouble);
+	lib.curl_easy_setopt(curl, CURLOPT_WRITEFUNCTION, take_body);
+	lib.curl_easy_setopt(curl, CURLOPT_WRITEDATA, http);
+	lib.curl_easy_setopt(curl, CURLOPT_HEADERFUNCTION, take_header);
+	lib.curl_easy_setopt(curl, CURLOPT_HEADERDATA, http);
+	lib.curl_easy_setopt(curl, CURLOPT_XFERINFOFUNCTION, look);
+	lib.curl_easy_setopt(curl, CURLOPT_XFERINFODATA, http);
+	lib.curl_easy_setopt(curl, CURLOPT_NOPROGRESS, 0L);
+	lib.curl_easy_setopt(curl, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
 	if (options->ca)
-		curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca);
+		lib.curl_easy_setopt(curl, CURLOPT_CAINFO, options->ca);
 	if (options->certificate)
-		curl_easy_setopt(curl, CURLOPT_SSLCERT, options->certificate);
+		lib.curl_easy_setopt(curl, CURLOPT_SSLCERT, options->certificate);
 	if (options->key)
-		curl_easy_setopt(curl, CURLOPT_SSLKEY, options->key);
+		lib.curl_easy_setopt(curl, CURLOPT_SSLKEY, options->key);
 	if (!http->grpc)
 		return;
 	/* curl 7.88 breaks the framing of the second request over one such connection. */
-	curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
-	curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
-			 scheme_is(http->url, "https") ? CURL_HTTP_VERSION_2TLS :
-							 CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE);
+	lib.curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
+	lib.curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
+			     (long)(scheme_is(http->url, "https") ?
+					    CURL_HTTP_VERSION_2TLS :
+					    CURL_HTTP_VERSION_2_PRIOR_KNOWLEDGE));
 }
 
 static int copy(const char **text)
@@ -246,12 +270,15 @@ int http_open(const struct http_options *options, const char *url, struct http *
 	http->options = *options;
 	if (copy_options(&http->options))
 		return error_errno(err, -ENOMEM, "URL");
-	code = parse_url(http, url, err);
+	code = library_load("libcurl.so.4", "libcurl4", call_names,
+			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	if (!code)
+		code = parse_url(http, url, err);
 	if (!code)
 		code = name_url(http, err);
 	if (code)
 		return code;
-	http->curl = curl_easy_init();
+	http->curl = lib.curl_easy_init();
 	if (!http->curl)
 		return error_errno(err, -ENOMEM, "URL");
 	set_options(http);
@@ -262,7 +289,8 @@ void http_close(struct http *http)
 {
 	if (!http)
 		return;
-	curl_easy_cleanup(http->curl);
+	if (http->curl)
+		lib.curl_easy_cleanup(http->curl);
 	free_options(&http->options);
 	free(http->url);
 	free(http->name);
@@ -282,7 +310,7 @@ void http_stop(struct http *http)
 /* -ENOMEM: the list is as it was. */
 static int add_header(struct curl_slist **list, const char *text)
 {
-	struct curl_slist *longer = curl_slist_append(*list, text);
+	struct curl_slist *longer = lib.curl_slist_append(*list, text);
 
 	if (!longer)
 		return -ENOMEM;
@@ -391,7 +419,7 @@ static void fail(const struct http *http, CURLcode code, struct http_reply *repl
 	reply->outcome = HTTP_RETRY;
 	reply->code = 0;
 	snprintf(reply->why, sizeof(reply->why), "%.240s",
-		 http->trouble[0] ? http->trouble : curl_easy_strerror(code));
+		 http->trouble[0] ? http->trouble : lib.curl_easy_strerror(code));
 }
 
 static int frame(const struct bytes *body, struct bytes *ret)
@@ -428,18 +456,18 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 
 	http->reply = reply;
 	http->trouble[0] = '\0';
-	curl_easy_setopt(http->curl, CURLOPT_POST, 1L);
-	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body->data);
-	curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
-	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
-	code = curl_easy_perform(http->curl);
-	curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply->code);
+	lib.curl_easy_setopt(http->curl, CURLOPT_POST, 1L);
+	lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body->data);
+	lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
+	lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
+	code = lib.curl_easy_perform(http->curl);
+	lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply->code);
 	/* It may have closed the connection after it said all there is to say. */
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);
 	else
 		judge(http, reply);
-	curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
+	lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
 	if (http->grpc)
 		unframe(&reply->body);
 }
@@ -461,5 +489,5 @@ void http_post(struct http *http, const char *content_type, const struct bytes *
 	else if (!reply->why[0])
 		snprintf(reply->why, sizeof(reply->why), "%s", strerror(-code));
 	bytes_free(&framed);
-	curl_slist_free_all(headers);
+	lib.curl_slist_free_all(headers);
 }

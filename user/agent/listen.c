@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "agent/gzip.h"
+#include "agent/library.h"
 #include "base/util.h"
 #include "export/resource.h"
 #include "export/service_pprof.h"
@@ -18,6 +19,21 @@
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
+
+#define MHD_CALLS(X)                                                                               \
+	X(MHD_start_daemon)                                                                        \
+	X(MHD_stop_daemon)                                                                         \
+	X(MHD_create_response_from_buffer)                                                         \
+	X(MHD_add_response_header)                                                                 \
+	X(MHD_queue_response)                                                                      \
+	X(MHD_destroy_response)                                                                    \
+	X(MHD_lookup_connection_value)                                                             \
+	X(MHD_get_daemon_info)
+
+static struct {
+	MHD_CALLS(LIBRARY_POINTER)
+} lib;
+static const char *const call_names[] = { MHD_CALLS(LIBRARY_NAME) };
 
 struct listener {
 	struct listen_options options;
@@ -65,19 +81,20 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 	enum MHD_Result result;
 
 	/* From here on the body is the response's. */
-	response = MHD_create_response_from_buffer(body->size, body->data, MHD_RESPMEM_MUST_FREE);
+	response =
+		lib.MHD_create_response_from_buffer(body->size, body->data, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
 		bytes_free(body);
 		return MHD_NO;
 	}
-	MHD_add_response_header(response, "Content-Type", type);
-	MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
+	lib.MHD_add_response_header(response, "Content-Type", type);
+	lib.MHD_add_response_header(response, "X-Content-Type-Options", "nosniff");
 	if (status == MHD_HTTP_SERVICE_UNAVAILABLE)
-		MHD_add_response_header(response, "Retry-After", "5");
+		lib.MHD_add_response_header(response, "Retry-After", "5");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
-		MHD_add_response_header(response, "Allow", "GET, HEAD");
-	result = MHD_queue_response(connection, status, response);
-	MHD_destroy_response(response);
+		lib.MHD_add_response_header(response, "Allow", "GET, HEAD");
+	result = lib.MHD_queue_response(connection, status, response);
+	lib.MHD_destroy_response(response);
 	return result;
 }
 
@@ -93,7 +110,7 @@ static enum MHD_Result say(struct MHD_Connection *connection, unsigned int statu
 static enum MHD_Result get_metrics(const struct listener *listener,
 				   struct MHD_Connection *connection)
 {
-	const char *accept = MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
+	const char *accept = lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
 	const struct figures_of_sinks of = { .sinks = listener->sources.sinks,
 					     .nr = listener->sources.nr_sinks,
@@ -209,9 +226,9 @@ static enum MHD_Result get_profile(const struct listener *listener,
 				   struct MHD_Connection *connection)
 {
 	const char *typed =
-		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
+		lib.MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "seconds");
 	const char *target =
-		MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "target");
+		lib.MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "target");
 	uint64_t seconds = SECONDS_DEFAULT;
 	struct profile *profile = NULL;
 	struct error err = { 0 };
@@ -267,7 +284,7 @@ static int start(struct listener *listener, const struct addrinfo *address, stru
 	if (address->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
 	errno = 0;
-	listener->daemon = MHD_start_daemon(
+	listener->daemon = lib.MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
 		IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES,
@@ -315,7 +332,10 @@ static int open_at(struct listener *listener, struct error *err)
 
 	if (code)
 		return code;
-	code = start(listener, address, err);
+	code = library_load("libmicrohttpd.so.12", "libmicrohttpd12", call_names,
+			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	if (!code)
+		code = start(listener, address, err);
 	freeaddrinfo(address);
 	return code;
 }
@@ -341,7 +361,7 @@ int listener_open(const struct listen_options *options, const struct listen_sour
 unsigned int listener_port(const struct listener *listener)
 {
 	const union MHD_DaemonInfo *info =
-		MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT);
+		lib.MHD_get_daemon_info(listener->daemon, MHD_DAEMON_INFO_BIND_PORT);
 
 	return info ? info->port : 0;
 }
@@ -350,6 +370,6 @@ void listener_close(struct listener *listener)
 {
 	if (!listener)
 		return;
-	MHD_stop_daemon(listener->daemon);
+	lib.MHD_stop_daemon(listener->daemon);
 	free(listener);
 }
