@@ -34,14 +34,16 @@ static void print_median(FILE *out, const struct spread *spread, double unit, in
 		fprintf(out, " %*s", width, "-");
 }
 
-/* With two decimals. What it is below is rounded up. */
+/* With two decimals, as far as the column has room. What it is below is rounded up. */
 static void print_change(FILE *out, const struct change *change, double unit, int width, int rest)
 {
+	double most = change->value.high / unit;
+	int decimals = most < 99.995 ? 2 : most < 999.95 ? 1 : 0;
 	char text[CELL];
 
 	if (change->resolved || !change->value.nr) {
-		print_median(out, &change->value, unit, 2, width);
-		print_interval(out, &change->value, unit, 2, rest);
+		print_median(out, &change->value, unit, decimals, width);
+		print_interval(out, &change->value, unit, decimals, rest);
 		return;
 	}
 	if (change->limit / unit < 1000)
