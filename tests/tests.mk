@@ -78,8 +78,8 @@ fuzz: $(LAYER_NEEDS_fuzz) | deps ## Fuzz each parser for FUZZ_SECONDS
 
 tests: all $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
 
-check: tests | deps ## Install what is missing, build, run every test (as root)
-	$(Q)tests/run.sh $(BUILD) $(LAYERS)
+check: tests deb | deps ## Install what is missing, build, run every test (as root)
+	$(Q)tests/run.sh $(BUILD) $(LAYERS) deb
 
 check-unit: $(filter %_unit,$(TEST_BIN)) | deps ## Only the unit tests: no privilege, no kernel
 check-bpf: $(filter %_bpf,$(TEST_BIN)) | deps ## Only the BPF logic, by prog run

@@ -40,7 +40,7 @@ consumer() {
 		'int main(void) { return profil(NULL, 0, 0, 0) || bpfprofil_dialect("v7"); }' \
 		>/tmp/consumer.c
 	gcc -Wno-nonnull -o /tmp/consumer /tmp/consumer.c "${flags[@]}" &&
-		ldd /tmp/consumer | grep -q '/libbpfprofil\.so\.0 ' && BPFPROFIL_SOCKET=/nonexistent /tmp/consumer
+		ldd /tmp/consumer | grep '/libbpfprofil\.so\.0 ' >/dev/null && BPFPROFIL_SOCKET=/nonexistent /tmp/consumer
 }
 
 samples() {
