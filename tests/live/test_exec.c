@@ -124,7 +124,8 @@ Test(live_exec, two_thousand_short_images)
 /*
  * Processes that do nothing but begin and end: nearly all ticks are in fork, exec and exit. In VMs
  * the clock itself falls behind then, while the hypervisor works on page tables with the CPU held:
- * perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, we 0.96 to 0.99.
+ * perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, we 0.96 to 0.99. In another VM
+ * we had 1.02.
  */
 Test(live_exec, storm_of_empty_processes)
 {
@@ -136,7 +137,7 @@ Test(live_exec, storm_of_empty_processes)
 	live_run(&live, ARGS(FAST),
 		 ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
 	cr_expect_geq(live_time_ratio(&live), 0.94, "%f", live_time_ratio(&live));
-	cr_expect_leq(live_time_ratio(&live), 1.02, "%f", live_time_ratio(&live));
+	cr_expect_leq(live_time_ratio(&live), 1.05, "%f", live_time_ratio(&live));
 	total = doc_number(live.doc, "ticks.total");
 	cr_expect_lt((double)doc_lost(live.doc, "exec"), 0.01 * (double)total,
 		     "no exec failed, and yet: %s",
