@@ -18,7 +18,7 @@ struct weight {
 	__u32 ticked; /* samples in this run */
 	__s32 step; /* what of due each sample is to take along */
 	__s32 taken; /* of it by samples since, less whole periods */
-	__u32 pad;
+	__u32 round; /* where between 0 and a period a part of one begins to count as a whole */
 };
 
 _Static_assert(sizeof(struct weight) == 40, "struct weight");
