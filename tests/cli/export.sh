@@ -377,7 +377,8 @@ on_terminal() {
 [ "$(on_terminal --format pprof)" = "bpfprofil: export: --format pprof: is binary, and not for a terminal
 try: -o FILE, or a pipe" ] || false
 verdict $? export_binary_on_terminal
-on_terminal --format csv | grep '^target,' >/dev/null && [ -z "$(on_terminal --format pprof -o /dev/null)" ]
+on_terminal --format csv | grep '^target,' >/dev/null &&
+	[[ $(on_terminal --format pprof -o /dev/null) != *terminal* ]]
 verdict $? export_text_on_terminal
 
 exit "$script_status"
