@@ -49,9 +49,8 @@ static void put_base64(FILE *stream, const struct bytes *bytes)
 	}
 }
 
-/* One service as compressed pprof. */
-static int make_pprof(const struct samples *samples, const struct sample_service *service,
-		      struct bytes *ret)
+int body_pprof(const struct samples *samples, const struct sample_service *service,
+	       struct bytes *ret)
 {
 	struct bytes plain = { 0 };
 	FILE *stream = open_memstream(&plain.data, &plain.size);
@@ -100,7 +99,7 @@ static int put_series(FILE *stream, enum sink_kind kind, const struct samples *s
 	int code = resource_of(&resource, samples, service);
 
 	if (!code)
-		code = make_pprof(samples, service, &pprof);
+		code = body_pprof(samples, service, &pprof);
 	if (!code) {
 		fputs(kind == SINK_PARCA ? "{\"labels\":{\"labels\":[" : "{\"labels\":[", stream);
 		put_labels(stream, &resource);

@@ -4,10 +4,15 @@
 
 #include "agent/gzip.h"
 #include "agent/sink.h"
+#include "export/samples.h"
 
 /* A profile as the request that a backend of that kind takes, compressed. The caller frees *ret. */
 int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
 	      struct bytes *ret, struct error *err);
+
+/* One service as compressed pprof. The caller frees *ret. -ENOMEM. */
+int body_pprof(const struct samples *samples, const struct sample_service *service,
+	       struct bytes *ret);
 
 const char *body_content_type(enum sink_kind kind);
 

@@ -8,11 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/gzip.h"
+#include "agent/body.h"
 #include "agent/library.h"
 #include "base/util.h"
 #include "export/resource.h"
-#include "export/service_pprof.h"
 
 #define CONNECTIONS_MAX 64
 #define IDLE_SECONDS 10u /* of a connection that says nothing, or too slowly */
@@ -176,24 +175,6 @@ static bool find_service(const struct samples *samples, const char *target,
 	return found || !target;
 }
 
-static int make_pprof(const struct samples *samples, const struct sample_service *service,
-		      struct bytes *ret)
-{
-	struct bytes plain = { 0 };
-	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int code;
-
-	if (!stream)
-		return -ENOMEM;
-	code = service_pprof_write(samples, service, stream);
-	if (fclose(stream))
-		code = -ENOMEM;
-	if (!code)
-		code = gzip_bytes(&plain, ret);
-	bytes_free(&plain);
-	return code;
-}
-
 static enum MHD_Result send_profile(const struct listener *listener,
 				    struct MHD_Connection *connection,
 				    const struct profile *profile, const char *target)
@@ -210,7 +191,7 @@ static enum MHD_Result send_profile(const struct listener *listener,
 	if (!code)
 		found = find_service(&samples, target, &service);
 	if (!code && found)
-		code = make_pprof(&samples, service, &body);
+		code = body_pprof(&samples, service, &body);
 	samples_free(&samples);
 	if (code) {
 		bytes_free(&body);
