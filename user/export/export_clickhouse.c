@@ -71,11 +71,6 @@ static void put_number(struct rows *rows, const char *key, uint64_t number)
 	json_text_u64(rows->stream, number);
 }
 
-static int64_t clamp(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 static void put_resource(struct rows *rows)
 {
 	const struct resource_attribute *attribute = rows->resource.all;
@@ -205,10 +200,10 @@ static void put_row(struct rows *rows, const struct sample *sample, uint64_t val
 	put_number(rows, "StackHash", hash_stack(rows, place));
 	put_frames(rows, place);
 	fprintf(rows->stream, ",\"Values\":[%" PRId64 "],\"TimestampsUnixNano\":[%" PRIu64 "]",
-		clamp(value), rows->start);
+		export_clamp(value), rows->start);
 	put_number(rows, "DurationNano", profile->duration_ns);
 	put_number(rows, "Period",
-		   (uint64_t)clamp(profile_target_period(profile, rows->service->target)));
+		   (uint64_t)export_clamp(profile_target_period(profile, rows->service->target)));
 	put_string(rows, "PeriodType", "cpu");
 	put_string(rows, "PeriodUnit", "nanoseconds");
 	fputs("}\n", rows->stream);

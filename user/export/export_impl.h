@@ -42,6 +42,12 @@ extern const char clickhouse_ddl[];
 /* What is meant when nothing was said: every object, every target. */
 extern const struct export_options export_defaults;
 
+/* The largest that a signed field can say, where a number is more. */
+static inline int64_t export_clamp(unsigned __int128 value)
+{
+	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
+}
+
 /* When the profile was begun, in ns since 1970; 0 when that is not known. */
 int64_t export_start_ns(const struct profile *profile);
 

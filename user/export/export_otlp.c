@@ -33,11 +33,6 @@ struct otlp {
 	struct otlp_attributes attributes;
 };
 
-static int64_t clamp(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 /* The samples of one profile, all of them in memory of their own. */
 struct messages {
 	Otlp__Sample *samples;
@@ -107,7 +102,7 @@ static void fill_messages(struct otlp *otlp, const struct sample_service *servic
 		uint64_t of = value == COUNT ? sample->ticks : sample->ns;
 
 		if (of)
-			add_message(otlp, messages, sample, clamp(of));
+			add_message(otlp, messages, sample, export_clamp(of));
 	}
 }
 
@@ -163,7 +158,7 @@ static void set_profile(struct otlp *otlp, const struct sample_service *service,
 	message->time_unix_nano = otlp->start;
 	message->duration_nano = otlp->duration;
 	message->period_type = &otlp->types[TIME];
-	message->period = clamp(profile_target_period(otlp->profile, service->target));
+	message->period = export_clamp(profile_target_period(otlp->profile, service->target));
 	resource_profile_id(otlp->samples, service, value == COUNT ? "samples" : "cpu", id);
 	message->profile_id.len = PROFILE_ID_BYTES;
 	message->profile_id.data = id;

@@ -55,11 +55,6 @@ struct pprof {
 	uint64_t nr_locations;
 };
 
-static int64_t clamp(unsigned __int128 value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 static void put_comment(struct pprof *pprof, const char *text)
 {
 	int64_t number = pprof_text(&pprof->out, text);
@@ -89,22 +84,7 @@ static void put_comments(struct pprof *pprof)
 
 static void put_head(struct pprof *pprof)
 {
-	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
-	Pprof__ValueType *types[] = { &samples, &cpu };
-	Pprof__Profile part = PPROF__PROFILE__INIT;
-
-	samples.type = pprof_shared_text(&pprof->out, "samples");
-	samples.unit = pprof_shared_text(&pprof->out, "count");
-	cpu.type = pprof_shared_text(&pprof->out, "cpu");
-	cpu.unit = pprof_shared_text(&pprof->out, "nanoseconds");
-	part.n_sample_type = 2;
-	part.sample_type = types;
-	part.default_sample_type = cpu.type;
-	part.period_type = &cpu;
-	part.period = clamp(pprof->profile->sampling.period_ns);
-	part.time_nanos = export_start_ns(pprof->profile);
-	part.duration_nanos = clamp(pprof->profile->duration_ns);
-	pprof_put(&pprof->out, &part);
+	pprof_put_head(&pprof->out, pprof->profile, pprof->profile->sampling.period_ns);
 	put_comments(pprof);
 }
 
@@ -349,9 +329,9 @@ static void put_sample(struct pprof *pprof, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;
 	struct labels *labels = &pprof->labels[histogram - pprof->profile->histograms];
-	int64_t values[2] = { clamp(place->ticks),
-			      clamp(profile_weights_take(pprof->weights, histogram,
-							 place->ticks)) };
+	int64_t values[2] = { export_clamp(place->ticks),
+			      export_clamp(profile_weights_take(pprof->weights, histogram,
+								place->ticks)) };
 	Pprof__Sample sample = PPROF__SAMPLE__INIT;
 	Pprof__Sample *samples[] = { &sample };
 	Pprof__Profile part = PPROF__PROFILE__INIT;

@@ -87,3 +87,23 @@ int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
 		*number = (uint64_t)pprof_text(pprof, kept);
 	return (int64_t)*number;
 }
+
+void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns)
+{
+	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
+	Pprof__ValueType *types[] = { &samples, &cpu };
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+
+	samples.type = pprof_shared_text(pprof, "samples");
+	samples.unit = pprof_shared_text(pprof, "count");
+	cpu.type = pprof_shared_text(pprof, "cpu");
+	cpu.unit = pprof_shared_text(pprof, "nanoseconds");
+	part.n_sample_type = 2;
+	part.sample_type = types;
+	part.default_sample_type = cpu.type;
+	part.period_type = &cpu;
+	part.period = export_clamp(period_ns);
+	part.time_nanos = export_start_ns(profile);
+	part.duration_nanos = export_clamp(profile->duration_ns);
+	pprof_put(pprof, &part);
+}

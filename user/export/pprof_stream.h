@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "export/pointer_map.h"
+#include "profile/profile.h"
 #include "symbol/string_set.h"
 
 #include "pprof.pb-c.h"
@@ -28,6 +29,9 @@ void pprof_stream_end(struct pprof_stream *pprof);
 
 /* A part of the profile: what repeats is added to what came before. */
 void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part);
+
+/* What the values are, of which period, and when it was: samples and CPU time. */
+void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns);
 
 /* The number of a new text; NULL is "". */
 int64_t pprof_text(struct pprof_stream *pprof, const char *text);

@@ -21,11 +21,6 @@ struct service_pprof {
 	bool *places;
 };
 
-static int64_t clamp(uint64_t value)
-{
-	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
-}
-
 static int64_t text(struct service_pprof *pprof, uint32_t number)
 {
 	return pprof_shared_text(&pprof->out, pprof->samples->texts.all[number]);
@@ -34,22 +29,9 @@ static int64_t text(struct service_pprof *pprof, uint32_t number)
 static void put_head(struct service_pprof *pprof, const struct sample_service *service)
 {
 	const struct profile *profile = pprof->samples->profile;
-	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;
-	Pprof__ValueType *types[] = { &samples, &cpu };
-	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	samples.type = pprof_shared_text(&pprof->out, "samples");
-	samples.unit = pprof_shared_text(&pprof->out, "count");
-	cpu.type = pprof_shared_text(&pprof->out, "cpu");
-	cpu.unit = pprof_shared_text(&pprof->out, "nanoseconds");
-	part.n_sample_type = 2;
-	part.sample_type = types;
-	part.default_sample_type = cpu.type;
-	part.period_type = &cpu;
-	part.period = clamp(profile_target_period(profile, service ? service->target : 0));
-	part.time_nanos = export_start_ns(profile);
-	part.duration_nanos = clamp(profile->duration_ns);
-	pprof_put(&pprof->out, &part);
+	pprof_put_head(&pprof->out, profile,
+		       profile_target_period(profile, service ? service->target : 0));
 }
 
 static void need_mapping(struct service_pprof *pprof, uint32_t number)
@@ -149,7 +131,7 @@ static void put_sample(struct service_pprof *pprof, const struct sample *of)
 	Pprof__Label all[4], *labels[] = { &all[0], &all[1], &all[2], &all[3] };
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
-	int64_t numbers[2] = { clamp(of->ticks), clamp(of->ns) };
+	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
 	uint64_t place = of->place;
 
 	sample.label = labels;
