@@ -378,7 +378,8 @@ on_terminal() {
 try: -o FILE, or a pipe" ] || false
 verdict $? export_binary_on_terminal
 on_terminal --format csv | grep '^target,' >/dev/null &&
-	[[ $(on_terminal --format pprof -o /dev/null) != *terminal* ]]
+	[[ $(on_terminal --format pprof -o "$work/on_terminal.pb.gz") != *terminal* ]] &&
+	gzip -t "$work/on_terminal.pb.gz"
 verdict $? export_text_on_terminal
 
 exit "$script_status"
