@@ -150,6 +150,10 @@ mkdir -p "$logs"
 for layer in "$@"; do
 	run_layer "$layer"
 done
-[ "$failed" -eq 0 ] || cat "$failures"
+if [ "$failed" -gt 0 ]; then
+	cat "$failures"
+	echo "failed:"
+	grep -v '^	' "$failures" | cut -c 1-120
+fi
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ] && [ $((passed + skipped)) -gt 0 ]

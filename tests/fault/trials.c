@@ -389,6 +389,18 @@ static void take_report(struct trials *trials, const char *report)
 	}
 }
 
+/* A program that writes text for itself says in the file "jit" who it was, and leaves its map. */
+static void remove_map(const struct job *job)
+{
+	size_t length;
+	char *pid = slurp(in_job(job, "jit"), &length), map[64];
+
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(pid));
+	unlink(map);
+	unlink(in_job(job, "jit"));
+	free(pid);
+}
+
 static void end_job(struct trials *trials, struct job *job, int status)
 {
 	size_t length;
@@ -396,6 +408,7 @@ static void end_job(struct trials *trials, struct job *job, int status)
 
 	take_report(trials, report);
 	judge(trials, job, status, report);
+	remove_map(job);
 	free(report);
 	job->plan = NULL;
 	trials->running--;

@@ -36,6 +36,7 @@ static int run(const char *file)
 	void *text;
 
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
+	unlink(map); /* Whoever had our pid may have left it. */
 	text = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED || link(file, map)) {
 		perror(map);

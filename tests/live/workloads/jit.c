@@ -38,13 +38,16 @@ static const unsigned char code[1];
 #define NO_CODE 1
 #endif
 
+/* The first is alone: a process that had our pid may have left its map. */
 static int describe(const char *text, const char *name)
 {
+	static const char *mode = "w";
 	char path[64];
 	FILE *map;
 
 	snprintf(path, sizeof(path), "/tmp/perf-%d.map", getpid());
-	map = fopen(path, "a");
+	map = fopen(path, mode);
+	mode = "a";
 	if (!map)
 		return -1;
 	fprintf(map, "%lx %lx %s\n", (unsigned long)text, FUNCTION_BYTES, name);
