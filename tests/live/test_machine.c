@@ -105,7 +105,10 @@ Test(live_machine, cpu_comes)
 	live_end(&live);
 }
 
-/* A rate that would cost more than a fifth of a CPU wants --force. */
+/*
+ * A rate that would cost more than a fifth of a CPU wants --force. Where a tick takes less than 2 us,
+ * as on metal and in some VMs, none does.
+ */
 Test(live_machine, rate_that_costs_too_much)
 {
 	struct child_end end;
@@ -114,10 +117,15 @@ Test(live_machine, rate_that_costs_too_much)
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", "-F", "99999", "-o", "/dev/null", "--", "echo",
 		       "ran"));
-	cr_expect_eq(end.status, 1, "exit %d: %s", end.status, end.err);
-	cr_expect_eq(strncmp(end.err, "bpfprofil: -F 99999: ", 21), 0, "%s", end.err);
-	cr_expect_not_null(strstr(end.err, "--force"), "%s", end.err);
-	cr_expect_eq(end.out_len, 0, "COMMAND ran");
+	if (end.status) {
+		cr_expect_eq(end.status, 1, "exit %d: %s", end.status, end.err);
+		cr_expect_eq(strncmp(end.err, "bpfprofil: -F 99999: ", 21), 0, "%s", end.err);
+		cr_expect_not_null(strstr(end.err, "--force"), "%s", end.err);
+		cr_expect_eq(end.out_len, 0, "COMMAND ran");
+	} else {
+		cr_expect_str_eq(end.out, "ran\n");
+		cr_expect_null(strstr(end.err, "--force"), "%s", end.err);
+	}
 	child_end_free(&end);
 }
 
