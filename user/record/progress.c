@@ -5,8 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "record/naming.h"
 #include "record/output.h"
+#include "record/symbolizer.h"
 #include "report/text.h"
 
 #define INTERVAL_MS 1000
@@ -25,7 +25,7 @@ static void find_hottest(struct progress *progress)
 
 	if (session_peek(progress->session, &profile, &err))
 		return;
-	if (!naming_once(progress->session, &all_text, profile, &err) && profile->nr_functions)
+	if (!symbolizer_once(progress->session, &all_text, profile, &err) && profile->nr_functions)
 		snprintf(progress->hottest, sizeof(progress->hottest), "%s",
 			 profile->functions[0].name);
 	profile_free(profile);

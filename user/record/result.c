@@ -13,8 +13,8 @@
 #include "base/util.h"
 #include "profile/profile_append.h"
 #include "profile/profile_io.h"
-#include "record/naming.h"
 #include "record/output.h"
+#include "record/symbolizer.h"
 #include "report/report.h"
 
 static int set_command(struct profile *profile, char **argv, struct error *err)
@@ -135,7 +135,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 	if (!code && add_part(result, *ret))
 		code = error_no_memory(err, "profile");
 	if (!code)
-		code = naming_once(session, result->options, *ret, err);
+		code = symbolizer_once(session, result->options, *ret, err);
 	if (!code && result->observe)
 		result->observe(result->context, *ret);
 	return code;

@@ -56,15 +56,15 @@ static int begin_interval(struct top_loop *loop, struct error *err)
 	int ret = session_take(loop->session, &profile, err);
 
 	loop->ended = time(NULL);
-	return ret ? ret : naming_begin(&loop->naming, profile, err);
+	return ret ? ret : symbolizer_begin(&loop->symbolizer, profile, err);
 }
 
 /* With its names it goes into the model. */
 static int end_interval(struct top_loop *loop, struct error *err)
 {
-	int ret = naming_end(&loop->naming, err);
+	int ret = symbolizer_end(&loop->symbolizer, err);
 
-	if (!ret && top_model_add(&loop->model, loop->naming.last.profile))
+	if (!ret && top_model_add(&loop->model, loop->symbolizer.last.profile))
 		ret = error_no_memory(err, "top");
 	return ret;
 }
@@ -109,7 +109,7 @@ static int show_interval(struct top_loop *loop, struct error *err)
 /* While the picture is frozen an interval goes on, and while one is named the next has to wait. */
 static bool is_waiting(const struct top_loop *loop)
 {
-	return loop->ui.frozen || loop->naming.work.profile;
+	return loop->ui.frozen || loop->symbolizer.work.profile;
 }
 
 static int timeout_ms(const struct top_loop *loop)
@@ -137,19 +137,19 @@ static int show_when_named(struct top_loop *loop, struct error *err)
 {
 	int ret;
 
-	if (loop->ui.frozen || !loop->naming.work.profile)
+	if (loop->ui.frozen || !loop->symbolizer.work.profile)
 		return 0;
 	ret = end_interval(loop, err);
 	return ret ? ret : show_interval(loop, err);
 }
 
-enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_NAMED, FD_KEYS, FD_NR };
+enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_SYMBOLIZED, FD_KEYS, FD_NR };
 
 /* The text of the page of a function, or why there is none; NULL: out of memory. */
 static char *annotate(struct top_loop *loop, const struct top_row *function, bool hot)
 {
-	struct object_opener opener = naming_opener(&loop->naming);
-	const struct top_annotate_options options = { .last = loop->naming.last.profile,
+	struct object_opener opener = symbolizer_opener(&loop->symbolizer);
+	const struct top_annotate_options options = { .last = loop->symbolizer.last.profile,
 						      .opener = &opener,
 						      .hot = hot,
 						      .color = true,
@@ -175,7 +175,7 @@ static int open_page(struct top_loop *loop, struct error *err)
 	char *text, *hot_text;
 
 	loop->ui.wants_page = false;
-	if (!row || !loop->naming.last.profile)
+	if (!row || !loop->symbolizer.last.profile)
 		return 0;
 	text = annotate(loop, row, false);
 	hot_text = text ? annotate(loop, row, true) : NULL;
@@ -229,7 +229,7 @@ static int handle(struct top_loop *loop, const struct pollfd *fds, struct error 
 		ret = resize(loop, err);
 	if (!ret && fds[FD_ENDED].revents)
 		ret = loop->is_over(loop->targets);
-	if (!ret && fds[FD_NAMED].revents)
+	if (!ret && fds[FD_SYMBOLIZED].revents)
 		ret = show_when_named(loop, err);
 	if (!ret && fds[FD_KEYS].revents & POLLIN)
 		ret = read_keys(loop, err);
@@ -246,7 +246,7 @@ static int watch(struct top_loop *loop, struct error *err)
 		[FD_SIGNAL] = { .fd = loop->signal_fd, .events = POLLIN },
 		[FD_RESIZE] = { .fd = loop->resize_fd, .events = POLLIN },
 		[FD_ENDED] = { .fd = loop->ended_fd, .events = POLLIN },
-		[FD_NAMED] = { .events = POLLIN },
+		[FD_SYMBOLIZED] = { .events = POLLIN },
 		[FD_KEYS] = { .fd = loop->terminal ? STDIN_FILENO : -1, .events = POLLIN },
 	};
 	int ret = 0;
@@ -258,7 +258,7 @@ static int watch(struct top_loop *loop, struct error *err)
 	if (loop->terminal)
 		ret = draw(loop, err);
 	while (!ret && !(loop->iterations && loop->model.intervals >= loop->iterations)) {
-		fds[FD_NAMED].fd = loop->ui.frozen ? -1 : loop->naming.done_fd;
+		fds[FD_SYMBOLIZED].fd = loop->ui.frozen ? -1 : loop->symbolizer.done_fd;
 		if (poll(fds, FD_NR, timeout_ms(loop)) > 0)
 			ret = handle(loop, fds, err);
 		if (!ret)
@@ -272,7 +272,7 @@ static int end_intervals(struct top_loop *loop, struct error *err)
 {
 	int ret = session_stop(loop->session, err);
 
-	if (!ret && loop->naming.work.profile)
+	if (!ret && loop->symbolizer.work.profile)
 		ret = end_interval(loop, err);
 	if (!ret)
 		ret = begin_interval(loop, err);
@@ -314,7 +314,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 	int ret;
 
 	stdout_begin();
-	ret = naming_init(&loop->naming, loop->session, loop->options, err);
+	ret = symbolizer_init(&loop->symbolizer, loop->session, loop->options, err);
 	if (!ret)
 		ret = open_terminal(loop, err);
 	if (!ret)
@@ -329,7 +329,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 void top_loop_free(struct top_loop *loop)
 {
 	close_terminal(loop);
-	naming_free(&loop->naming);
+	symbolizer_free(&loop->symbolizer);
 	top_ui_free(&loop->ui);
 	top_plain_free(&loop->plain);
 	top_model_free(&loop->model);

@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "engine/session.h"
-#include "record/naming.h"
 #include "record/options.h"
+#include "record/symbolizer.h"
 #include "top/model.h"
 #include "top/plain.h"
 #include "top/screen.h"
@@ -23,7 +23,7 @@
 struct top_loop {
 	const struct sampling_options *options;
 	struct session *session;
-	struct naming naming;
+	struct symbolizer symbolizer;
 	struct top_model model;
 	struct top_ui ui;
 	struct top_plain plain;
