@@ -16,7 +16,7 @@
 void recycler_init(struct recycler *recycler)
 {
 	*recycler = (struct recycler){ 0 };
-	grace_init(&recycler->grace);
+	grace_period_init(&recycler->grace);
 }
 
 int recycler_wait(struct recycler *recycler, struct error *err)
@@ -25,7 +25,7 @@ int recycler_wait(struct recycler *recycler, struct error *err)
 
 	if (!recycler->nr && !recycler->nr_pages && !recycler->struck)
 		return 0;
-	ret = grace_wait(&recycler->grace);
+	ret = grace_period_wait(&recycler->grace);
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
@@ -356,7 +356,7 @@ void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
 
 void recycler_free(struct recycler *recycler)
 {
-	grace_free(&recycler->grace);
+	grace_period_free(&recycler->grace);
 	free(recycler->retired);
 	free(recycler->pages);
 	recycler_init(recycler);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "engine/grace.h"
+#include "engine/grace_period.h"
 #include "engine/pool.h"
 #include "engine/snapshot.h"
 #include "shared/abi.h"
@@ -42,7 +42,7 @@ struct recycler {
 	size_t nr_pages;
 	size_t page_capacity;
 	bool struck; /* something was, and may be forgotten */
-	struct grace grace;
+	struct grace_period grace;
 };
 
 /* The maps that it is about; the session's. */

@@ -41,7 +41,7 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	sampler->uevent_fd = -1;
 	sampler->programs = (struct sampler_programs){ .clock_fd = -1, .tick_fd = -1 };
 	sampler->tick_link_fd = -1;
-	grace_init(&sampler->grace);
+	grace_period_init(&sampler->grace);
 	sampler->period_ns = period_ns;
 	sampler->events = calloc((size_t)cpus * SAMPLER_CLOCKS, sizeof(*sampler->events));
 	if (!sampler->events)
@@ -259,7 +259,7 @@ static void stop_tick(struct sampler *sampler)
 		return;
 	close(sampler->tick_link_fd);
 	sampler->tick_link_fd = -1;
-	if (grace_wait(&sampler->grace))
+	if (grace_period_wait(&sampler->grace))
 		usleep(10000); /* it takes microseconds */
 }
 
@@ -285,7 +285,7 @@ void sampler_free(struct sampler *sampler)
 	if (!sampler->events)
 		return;
 	sampler_stop(sampler);
-	grace_free(&sampler->grace);
+	grace_period_free(&sampler->grace);
 	if (sampler->uevent_fd >= 0)
 		close(sampler->uevent_fd);
 	free(sampler->events);

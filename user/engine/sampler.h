@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/grace.h"
+#include "engine/grace_period.h"
 #include "shared/abi.h"
 
 /*
@@ -37,7 +37,7 @@ struct sampler {
 	uint64_t period_ns;
 	struct sampler_programs programs;
 	int tick_link_fd; /* -1: none */
-	struct grace grace;
+	struct grace_period grace;
 	int uevent_fd; /* CPUs that come; -1: cannot be known here */
 	bool running;
 	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by its number */

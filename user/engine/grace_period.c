@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/grace.h"
+#include "engine/grace_period.h"
 
 #include <bpf/bpf.h>
 #include <stdint.h>
 #include <unistd.h>
 
-void grace_init(struct grace *grace)
+void grace_period_init(struct grace_period *grace)
 {
-	*grace = (struct grace){ .fd = -1, .inner_fd = -1 };
+	*grace = (struct grace_period){ .fd = -1, .inner_fd = -1 };
 }
 
-static int make(struct grace *grace)
+static int make(struct grace_period *grace)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts);
 
@@ -26,7 +26,7 @@ static int make(struct grace *grace)
 	return grace->fd;
 }
 
-int grace_wait(struct grace *grace)
+int grace_period_wait(struct grace_period *grace)
 {
 	uint32_t key = 0;
 	int ret = grace->fd < 0 ? make(grace) : 0;
@@ -34,11 +34,11 @@ int grace_wait(struct grace *grace)
 	return ret ? ret : bpf_map_update_elem(grace->fd, &key, &grace->inner_fd, BPF_ANY);
 }
 
-void grace_free(struct grace *grace)
+void grace_period_free(struct grace_period *grace)
 {
 	if (grace->fd >= 0)
 		close(grace->fd);
 	if (grace->inner_fd >= 0)
 		close(grace->inner_fd);
-	grace_init(grace);
+	grace_period_init(grace);
 }
