@@ -34,14 +34,14 @@ static void begin(struct counters *c)
 	memset(c, 0, sizeof(*c));
 	c->page_maps[0] = c->pages;
 	c->dir_maps[0] = c->dirs;
-	c->pool.pages = (struct shelf){ .element_size = sizeof(c->pages[0]),
-					.base = 2,
-					.present = 2,
-					.maps = c->page_maps };
-	c->pool.dirs = (struct shelf){ .element_size = sizeof(c->dirs[0]),
-				       .base = 1,
-				       .present = 1,
-				       .maps = c->dir_maps };
+	c->pool.pages = (struct chunked_array){ .element_size = sizeof(c->pages[0]),
+						.base = 2,
+						.present = 2,
+						.maps = c->page_maps };
+	c->pool.dirs = (struct chunked_array){ .element_size = sizeof(c->dirs[0]),
+					       .base = 1,
+					       .present = 1,
+					       .maps = c->dir_maps };
 	c->dirs[DIR].pages[ENTRY] = PAGE + 1;
 	c->counted = (struct counted){ .pool = &c->pool,
 				       .xlat = &c->set,

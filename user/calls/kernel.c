@@ -127,12 +127,12 @@ static int grow_pages(struct kernel *kernel, struct error *err)
 	int ret;
 
 	pthread_mutex_lock(&kernel->growing);
-	ret = shelf_grow(&kernel->pages, __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED),
-			 err);
+	ret = chunked_array_grow(&kernel->pages,
+				 __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED), err);
 	if (ret)
 		kernel->pages.limit = kernel->pages.present;
 	globals->page_limit = kernel->pages.limit;
-	globals->page_low = shelf_low(&kernel->pages);
+	globals->page_low = chunked_array_low(&kernel->pages);
 	__atomic_store_n(&globals->asked, 0, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&kernel->growing);
 	return ret;
@@ -161,8 +161,8 @@ static int load(struct kernel *kernel, const struct kernel_options *options, str
 	ret = map_arrays(kernel, err);
 	kernel->pages.outer_fd = bpf_map__fd(kernel->skel->maps.page_chunks);
 	if (!ret)
-		ret = shelf_map(&kernel->pages, bpf_map__fd(kernel->skel->maps.pages),
-				kernel->pages.base, err);
+		ret = chunked_array_map(&kernel->pages, bpf_map__fd(kernel->skel->maps.pages),
+					kernel->pages.base, err);
 	if (!ret)
 		ret = grow_pages(kernel, err);
 	if (!ret)
@@ -228,7 +228,8 @@ int kernel_open(const struct kernel_options *options,
 	kernel->nr_calls = options->calls;
 	kernel->nr_owners = OWNERS;
 	kernel->nr_lines = options->memory / LINES_SHARE / sizeof(struct call_line);
-	shelf_plan(&kernel->pages, pages, sizeof(struct counter_page), BASE_PAGES, CHUNK_PAGES, 0);
+	chunked_array_plan(&kernel->pages, pages, sizeof(struct counter_page), BASE_PAGES,
+			   CHUNK_PAGES, 0);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		ret = sampler_init(&kernel->clocks[i], options->period_ns[i], cpus, err);
 	if (!ret && runs_init(&kernel->free_lines, kernel->nr_lines))
@@ -271,7 +272,7 @@ void kernel_close(struct kernel *kernel)
 	for (i = 0; i < MAP_COUNT; i++)
 		if (kernel->maps[i].at)
 			munmap(kernel->maps[i].at, kernel->maps[i].size);
-	shelf_free(&kernel->pages);
+	chunked_array_free(&kernel->pages);
 	calls_bpf__destroy(kernel->skel);
 	runs_free(&kernel->free_lines);
 	pthread_mutex_destroy(&kernel->growing);
@@ -436,10 +437,10 @@ static uint32_t fresh_page(struct kernel *kernel)
 	number = __atomic_load_n(&globals->next_page, __ATOMIC_RELAXED);
 	if (number >= globals->page_low)
 		grow_pages(kernel, &err);
-	if (number >= globals->page_limit || !shelf_at(&kernel->pages, number))
+	if (number >= globals->page_limit || !chunked_array_at(&kernel->pages, number))
 		return 0;
 	number = __atomic_fetch_add(&globals->next_page, 1, __ATOMIC_RELAXED);
-	return shelf_at(&kernel->pages, number) ? number + 1 : 0;
+	return chunked_array_at(&kernel->pages, number) ? number + 1 : 0;
 }
 
 uint32_t kernel_add_page(struct kernel *kernel, const struct call_ref *ref, uint64_t index)

@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "calls/runs.h"
+#include "engine/chunked_array.h"
 #include "engine/sampler.h"
-#include "engine/shelf.h"
 #include "shared/call_abi.h"
 
 /*
@@ -55,7 +55,7 @@ struct kernel {
 	struct call_page_info *infos;
 	volatile struct call_cpu *cpus;
 	struct call_globals *globals;
-	struct shelf pages;
+	struct chunked_array pages;
 	pthread_mutex_t growing; /* the pages are */
 	struct runs free_lines;
 	struct sampler clocks[CALL_CLOCKS];
@@ -113,7 +113,7 @@ void kernel_drop_page(struct kernel *kernel, const struct call *call, uint32_t n
 
 static inline struct counter_page *kernel_page(const struct kernel *kernel, uint32_t number)
 {
-	return (struct counter_page *)shelf_at(&kernel->pages, number - 1);
+	return (struct counter_page *)chunked_array_at(&kernel->pages, number - 1);
 }
 
 #endif

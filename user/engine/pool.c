@@ -30,29 +30,30 @@ int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, 
 		return error_set(err, -EINVAL,
 				 "--memory: %llu bytes are too few, 256K is the least",
 				 (unsigned long long)memory);
-	shelf_plan(&pool->dirs, dirs, sizeof(struct window_dir), BASE_WINDOWS, CHUNK_WINDOWS, 0);
-	shelf_plan(&pool->pages, memory - dirs, sizeof(struct counter_page), CHUNK_PAGES,
-		   CHUNK_PAGES, per_second * (wide ? AHEAD_SECONDS_WIDE : AHEAD_SECONDS));
+	chunked_array_plan(&pool->dirs, dirs, sizeof(struct window_dir), BASE_WINDOWS,
+			   CHUNK_WINDOWS, 0);
+	chunked_array_plan(&pool->pages, memory - dirs, sizeof(struct counter_page), CHUNK_PAGES,
+			   CHUNK_PAGES, per_second * (wide ? AHEAD_SECONDS_WIDE : AHEAD_SECONDS));
 	return 0;
 }
 
-static uint32_t coarse_elements(const struct shelf *shelf)
+static uint32_t coarse_elements(const struct chunked_array *array)
 {
-	uint32_t coarse = shelf->limit / COARSE_SHARE;
+	uint32_t coarse = array->limit / COARSE_SHARE;
 
 	return coarse < COARSE_MAX ? coarse : COARSE_MAX;
 }
 
 /* Where elements for bins as fine as asked end. */
-static uint32_t shelf_fine(const struct shelf *shelf)
+static uint32_t fine_limit(const struct chunked_array *array)
 {
-	return shelf->limit - coarse_elements(shelf);
+	return array->limit - coarse_elements(array);
 }
 
 /* Where those for all but the widest do. */
-static uint32_t shelf_wide(const struct shelf *shelf)
+static uint32_t wide_limit(const struct chunked_array *array)
 {
-	return shelf->limit - coarse_elements(shelf) / WIDEST_SHARE;
+	return array->limit - coarse_elements(array) / WIDEST_SHARE;
 }
 
 int pool_grow(struct pool *pool, struct error *err)
@@ -60,22 +61,23 @@ int pool_grow(struct pool *pool, struct error *err)
 	struct pool_state *state = pool->state;
 	int ret;
 
-	ret = shelf_grow(&pool->pages, __atomic_load_n(&state->next_page, __ATOMIC_RELAXED), err);
+	ret = chunked_array_grow(&pool->pages, __atomic_load_n(&state->next_page, __ATOMIC_RELAXED),
+				 err);
 	if (!ret)
-		ret = shelf_grow(&pool->dirs,
-				 __atomic_load_n(&state->next_window, __ATOMIC_RELAXED), err);
+		ret = chunked_array_grow(
+			&pool->dirs, __atomic_load_n(&state->next_window, __ATOMIC_RELAXED), err);
 	/* Without memory for more, what there is becomes the limit: coarser, not an end. */
 	if (ret) {
 		pool->pages.limit = pool->pages.present;
 		pool->dirs.limit = pool->dirs.present;
 	}
 	state->page_limit = pool->pages.limit;
-	state->fine_limit = shelf_fine(&pool->pages);
-	state->fine_windows = shelf_fine(&pool->dirs);
-	state->wide_limit = shelf_wide(&pool->pages);
-	state->wide_windows = shelf_wide(&pool->dirs);
-	state->page_low = shelf_low(&pool->pages);
-	state->window_low = shelf_low(&pool->dirs);
+	state->fine_limit = fine_limit(&pool->pages);
+	state->fine_windows = fine_limit(&pool->dirs);
+	state->wide_limit = wide_limit(&pool->pages);
+	state->wide_windows = wide_limit(&pool->dirs);
+	state->page_low = chunked_array_low(&pool->pages);
+	state->window_low = chunked_array_low(&pool->dirs);
 	__atomic_store_n(&state->asked, 0, __ATOMIC_RELEASE);
 	return ret;
 }
@@ -88,20 +90,20 @@ int pool_bind(struct pool *pool, int pages_fd, int page_chunks_fd, int dirs_fd, 
 	pool->state = state;
 	pool->pages.outer_fd = page_chunks_fd;
 	pool->dirs.outer_fd = dir_chunks_fd;
-	ret = shelf_map(&pool->pages, pages_fd, pool->pages.base, err);
+	ret = chunked_array_map(&pool->pages, pages_fd, pool->pages.base, err);
 	if (!ret)
-		ret = shelf_map(&pool->dirs, dirs_fd, pool->dirs.base, err);
+		ret = chunked_array_map(&pool->dirs, dirs_fd, pool->dirs.base, err);
 	return ret ?: pool_grow(pool, err);
 }
 
 struct counter_page *pool_page(const struct pool *pool, uint32_t number)
 {
-	return shelf_at(&pool->pages, number);
+	return chunked_array_at(&pool->pages, number);
 }
 
 struct window_dir *pool_dir(const struct pool *pool, uint32_t number)
 {
-	return shelf_at(&pool->dirs, number);
+	return chunked_array_at(&pool->dirs, number);
 }
 
 uint64_t pool_bytes(const struct pool *pool)
@@ -112,7 +114,7 @@ uint64_t pool_bytes(const struct pool *pool)
 
 void pool_free(struct pool *pool)
 {
-	shelf_free(&pool->pages);
-	shelf_free(&pool->dirs);
+	chunked_array_free(&pool->pages);
+	chunked_array_free(&pool->dirs);
 	memset(pool, 0, sizeof(*pool));
 }

@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "engine/shelf.h"
+#include "engine/chunked_array.h"
 #include "shared/abi.h"
 
 /*
@@ -15,8 +15,8 @@
  * needed, and reading it in place.
  */
 struct pool {
-	struct shelf pages;
-	struct shelf dirs;
+	struct chunked_array pages;
+	struct chunked_array dirs;
 	struct pool_state *state; /* shared with the programs */
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_SHELF_H
-#define BPFPROFIL_SHELF_H
+#ifndef BPFPROFIL_CHUNKED_ARRAY_H
+#define BPFPROFIL_CHUNKED_ARRAY_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -12,7 +12,7 @@
  * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
  * added to an array of maps. Mapped for reading and writing, so that counters can be taken out.
  */
-struct shelf {
+struct chunked_array {
 	uint32_t element_size;
 	uint32_t base;
 	uint32_t chunk; /* elements in a chunk */
@@ -26,21 +26,21 @@ struct shelf {
 };
 
 /* Divides bytes, before load. So many elements are to be there before they are needed. */
-void shelf_plan(struct shelf *shelf, uint64_t bytes, uint32_t size, uint32_t base, uint32_t chunk,
-		double ahead);
+void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
+			uint32_t chunk, double ahead);
 
 /* Takes in a map of elements; fd stays the caller's for the base. */
-int shelf_map(struct shelf *shelf, int fd, uint32_t elements, struct error *err);
+int chunked_array_map(struct chunked_array *array, int fd, uint32_t elements, struct error *err);
 
 /* Adds chunks until `next` is below the mark, or the limit is reached. */
-int shelf_grow(struct shelf *shelf, uint32_t next, struct error *err);
+int chunked_array_grow(struct chunked_array *array, uint32_t next, struct error *err);
 
 /* The number from which on the programs are to ask for more; UINT32_MAX at the limit. */
-uint32_t shelf_low(const struct shelf *shelf);
+uint32_t chunked_array_low(const struct chunked_array *array);
 
 /* An element in place; NULL when there is none. Also while another thread adds some. */
-void *shelf_at(const struct shelf *shelf, uint32_t number);
+void *chunked_array_at(const struct chunked_array *array, uint32_t number);
 
-void shelf_free(struct shelf *shelf);
+void chunked_array_free(struct chunked_array *array);
 
 #endif
