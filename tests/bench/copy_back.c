@@ -81,26 +81,27 @@ static struct member *register_caller(struct calls *calls, pid_t pid)
 	calls_request(worker, pid, 0, &asked.request, sizeof(asked), &reply);
 	if (reply.error)
 		give_up(strerror(reply.error));
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++)
+	for (slot = 0; slot < calls->engine.nr_calls; slot++)
 		if (calls->members[slot])
 			return calls->members[slot];
 	give_up("no call");
 	return NULL;
 }
 
-static void hit(struct kernel *kernel, const struct member *member, int density)
+static void hit(struct call_engine *engine, const struct member *member, int density)
 {
 	int page, i;
 
 	for (page = 0; page < PAGES; page++) {
-		uint32_t number = kernel_held_page(kernel, &member->ref, (uint64_t)page);
+		uint32_t number = call_engine_held_page(engine, &member->ref, (uint64_t)page);
 
 		if (!number)
-			number = kernel_add_page(kernel, &member->ref, (uint64_t)page);
+			number = call_engine_add_page(engine, &member->ref, (uint64_t)page);
 		if (!number)
 			give_up("no page");
 		for (i = 0; i < density; i++)
-			kernel_page(kernel, number)->counters[i * (PAGE_COUNTERS / density)] = 1;
+			call_engine_page(engine, number)->counters[i * (PAGE_COUNTERS / density)] =
+				1;
 	}
 }
 
@@ -132,7 +133,7 @@ int main(int argc, char **argv)
 	member = register_caller(calls, pid);
 	for (round = -1; round < rounds; round++) {
 		for (i = 0; i < NR_DENSITIES; i++) {
-			hit(&calls->kernel, member, densities[i]);
+			hit(&calls->engine, member, densities[i]);
 			before = now_ns();
 			calls_copy(calls, member);
 			if (round >= 0)

@@ -61,11 +61,11 @@ static int open_watches(struct calls *calls, struct error *err)
 	calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (calls->epoll_fd < 0 || calls->timer_fd < 0)
 		return error_errno(err, -errno, "calls: timer");
-	ret = watch(calls, kernel_records_fd(&calls->kernel), err);
+	ret = watch(calls, call_engine_records_fd(&calls->engine), err);
 	if (!ret)
 		ret = watch(calls, calls->timer_fd, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
-		ret = watch(calls, calls->kernel.clocks[i].uevent_fd, err);
+		ret = watch(calls, calls->engine.clocks[i].uevent_fd, err);
 	return ret;
 }
 
@@ -97,7 +97,7 @@ static void init_lock(struct calls *calls)
 
 int calls_open(const struct calls_options *options, struct calls **ret, struct error *err)
 {
-	const struct kernel_options kernel_options = {
+	const struct call_engine_options call_engine_options = {
 		.period_ns = { PERIOD_NORMAL, PERIOD_FAST },
 		.memory = options->memory,
 		.calls = options->max_calls,
@@ -113,14 +113,14 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	init_lock(calls);
-	failed = kernel_open(&kernel_options, take_event, calls, &calls->kernel, err);
+	failed = call_engine_open(&call_engine_options, take_event, calls, &calls->engine, err);
 	if (failed) {
 		free(calls);
 		return failed;
 	}
 	calls->members = calloc(options->max_calls, sizeof(*calls->members));
 	calls->shapes = calloc(options->max_calls, sizeof(*calls->shapes));
-	calls->users = calloc(calls->kernel.nr_owners, sizeof(*calls->users));
+	calls->users = calloc(calls->engine.nr_owners, sizeof(*calls->users));
 	calls->workers = calloc(WORKERS_MAX, sizeof(*calls->workers));
 	if (calls->members && calls->shapes && calls->users && calls->workers)
 		calls->work = calloc(options->max_calls, sizeof(*calls->work));
@@ -146,7 +146,7 @@ static uint64_t wanted_ns(const struct calls *calls)
 {
 	if (workers_dirty(calls) || calls->look_again)
 		return COPY_MS * MS;
-	if (!kernel_clocks_idle(&calls->kernel) || workers_busy(calls))
+	if (!call_engine_clocks_idle(&calls->engine) || workers_busy(calls))
 		return LOOK_MS * MS;
 	return 0;
 }
@@ -174,8 +174,8 @@ static void look_at_all(struct calls *calls)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
-		const struct call *call = &calls->kernel.calls[slot];
+	for (slot = 0; slot < calls->engine.nr_calls; slot++) {
+		const struct call *call = &calls->engine.calls[slot];
 		const struct call_ref ref = { slot, call->serial };
 
 		if (call->phase != CALL_FREE && call->serial)
@@ -193,16 +193,16 @@ static int run_timer(struct calls *calls, struct error *err)
 	workers_copy(calls);
 	workers_check(calls);
 	calls_sweep_shapes(calls);
-	return kernel_run_clocks(&calls->kernel, err);
+	return call_engine_run_clocks(&calls->engine, err);
 }
 
 int calls_poll(struct calls *calls, struct error *err)
 {
-	uint32_t missed = __atomic_load_n(&calls->kernel.globals->missed, __ATOMIC_RELAXED);
+	uint32_t missed = __atomic_load_n(&calls->engine.globals->missed, __ATOMIC_RELAXED);
 	uint64_t times;
 	int ret = 0, i;
 
-	kernel_poll(&calls->kernel);
+	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	if (missed != calls->missed) {
 		calls->missed = missed;
@@ -211,8 +211,8 @@ int calls_poll(struct calls *calls, struct error *err)
 	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times))
 		ret = run_timer(calls, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
-		if (calls->kernel.clocks[i].uevent_fd >= 0)
-			ret = sampler_follow_cpus(&calls->kernel.clocks[i], err);
+		if (calls->engine.clocks[i].uevent_fd >= 0)
+			ret = sampler_follow_cpus(&calls->engine.clocks[i], err);
 	calls_set_timer(calls);
 	pthread_mutex_unlock(&calls->lock);
 	return ret;
@@ -225,7 +225,7 @@ int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 	int ret;
 
 	/* What was said of this process before it asked comes first. */
-	kernel_poll(&calls->kernel);
+	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	worker = worker_of(calls, who, uid);
 	ret = worker ? worker_give(worker, job) : -EDQUOT;
@@ -252,7 +252,7 @@ size_t calls_active(const struct calls *calls)
 	size_t active = 0, i;
 
 	for (i = 0; i < CALL_CLOCKS; i++)
-		active += __atomic_load_n(&calls->kernel.globals->running[i], __ATOMIC_RELAXED);
+		active += __atomic_load_n(&calls->engine.globals->running[i], __ATOMIC_RELAXED);
 	return active;
 }
 
@@ -261,16 +261,16 @@ static void record_stuck(struct calls *calls)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++)
+	for (slot = 0; slot < calls->engine.nr_calls; slot++)
 		if (calls->members[slot])
-			journal_add_unread(&calls->journal, calls->members[slot], &calls->kernel);
+			journal_add_unread(&calls->journal, calls->members[slot], &calls->engine);
 }
 
 static void end_all(struct calls *calls)
 {
 	if (calls->ending)
 		return;
-	kernel_poll(&calls->kernel);
+	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	calls->ended_all = workers_end(calls);
 	if (!calls->ended_all && calls->options.record)
@@ -314,12 +314,12 @@ bool calls_close(struct calls *calls)
 		end_all(calls);
 	/* Who is stuck may wake up yet: all is left as it is, but nothing counts any more. */
 	if (calls->work && !calls->ended_all) {
-		kernel_stop(&calls->kernel);
+		call_engine_stop(&calls->engine);
 		return false;
 	}
-	for (i = 0; calls->shapes && i < calls->kernel.nr_calls; i++)
-		shape_free(&calls->kernel, calls->shapes[i]);
-	kernel_close(&calls->kernel);
+	for (i = 0; calls->shapes && i < calls->engine.nr_calls; i++)
+		shape_free(&calls->engine, calls->shapes[i]);
+	call_engine_close(&calls->engine);
 	journal_free(&calls->journal);
 	free(calls->members);
 	free(calls->shapes);

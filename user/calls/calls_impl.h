@@ -5,10 +5,10 @@
 #include <pthread.h>
 #include <time.h>
 
+#include "calls/call_engine.h"
 #include "calls/calls.h"
-#include "calls/kernel.h"
-#include "calls/member.h"
 #include "calls/journal.h"
+#include "calls/member.h"
 #include "calls/shape.h"
 #include "calls/worker.h"
 
@@ -26,7 +26,7 @@ struct calls_user {
 struct calls {
 	struct calls_options options;
 	pthread_mutex_t lock; /* of what follows, but for what a call's worker alone looks at */
-	struct kernel kernel;
+	struct call_engine engine;
 	struct member **members; /* by slot */
 	struct shape **shapes; /* by number */
 	struct calls_user *users; /* by number of owner */

@@ -272,35 +272,36 @@ static void hold_inherited(struct member *member, uint64_t index, struct counter
 }
 
 /* What the parent had counted goes first: in the list a page of it is as new as the child's own. */
-static void copy_all_inherited(struct member *member, struct kernel *kernel)
+static void copy_all_inherited(struct member *member, struct call_engine *engine)
 {
-	uint32_t number = member_call(member, kernel)->first_page;
+	uint32_t number = member_call(member, engine)->first_page;
 
-	for (; number; number = kernel->infos[number - 1].next) {
-		uint64_t index = kernel->infos[number - 1].index;
+	for (; number; number = engine->infos[number - 1].next) {
+		uint64_t index = engine->infos[number - 1].index;
 
 		if (!(index & CALL_PAGE_INHERITED))
 			continue;
 		if (member->shape->flags & CALL_HAS_LIMIT)
 			hold_inherited(member, index & ~CALL_PAGE_INHERITED,
-				       kernel_page(kernel, number));
+				       call_engine_page(engine, number));
 		else
-			copy_inherited(member, index, kernel_page(kernel, number));
+			copy_inherited(member, index, call_engine_page(engine, number));
 	}
 }
 
-uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat)
+uint32_t member_inherited(const struct member *member, const struct call_engine *engine,
+			  uint64_t flat)
 {
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
-	uint32_t number = member_call(member, kernel)->first_page, sum = 0, counter;
+	uint32_t number = member_call(member, engine)->first_page, sum = 0, counter;
 
 	if (member->shape->flags & CALL_TAKES_PCS)
-		return member_inherited_sample(member, kernel, flat);
+		return member_inherited_sample(member, engine, flat);
 	/* One page of its parent's own, and one of what that had inherited itself. */
-	for (; number; number = kernel->infos[number - 1].next) {
-		if (kernel->infos[number - 1].index != index)
+	for (; number; number = engine->infos[number - 1].next) {
+		if (engine->infos[number - 1].index != index)
 			continue;
-		counter = kernel_page(kernel, number)->counters[flat % PAGE_COUNTERS];
+		counter = call_engine_page(engine, number)->counters[flat % PAGE_COUNTERS];
 		if (counter == CALL_NOT_INHERITED)
 			return CALL_NOT_INHERITED;
 		sum += counter;
@@ -324,24 +325,24 @@ static void copy_page(struct member *member, uint64_t index, struct counter_page
 	write_page(member, index, more, from_ns, false);
 }
 
-static void copy_counters(struct member *member, struct kernel *kernel)
+static void copy_counters(struct member *member, struct call_engine *engine)
 {
 	uint32_t number =
-		__atomic_load_n(&member_call(member, kernel)->first_page, __ATOMIC_ACQUIRE);
+		__atomic_load_n(&member_call(member, engine)->first_page, __ATOMIC_ACQUIRE);
 
 	if (member->forked)
-		copy_all_inherited(member, kernel);
-	for (; number; number = kernel->infos[number - 1].next) {
-		uint64_t index = kernel->infos[number - 1].index;
+		copy_all_inherited(member, engine);
+	for (; number; number = engine->infos[number - 1].next) {
+		uint64_t index = engine->infos[number - 1].index;
 
 		if (!(index & CALL_PAGE_INHERITED))
-			copy_page(member, index, kernel_page(kernel, number));
+			copy_page(member, index, call_engine_page(engine, number));
 	}
 }
 
-void member_copy(struct member *member, struct kernel *kernel)
+void member_copy(struct member *member, struct call_engine *engine)
 {
-	struct call *call = member_call(member, kernel);
+	struct call *call = member_call(member, engine);
 
 	uint64_t start = monotonic_ns();
 	size_t nr_written;
@@ -354,17 +355,17 @@ void member_copy(struct member *member, struct kernel *kernel)
 	member->faulted = UINT32_MAX;
 	process_look_anew(&member->process);
 	if (member->shape->flags & CALL_TAKES_PCS)
-		member_copy_samples(member, kernel);
+		member_copy_samples(member, engine);
 	else
-		copy_counters(member, kernel);
+		copy_counters(member, engine);
 	if (member->written.nr != nr_written)
 		__atomic_store_n(&call->copied_ns, monotonic_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 
 /* The counters of one page of a region, as the buffer has them. */
-static int preload_page(struct member *member, struct kernel *kernel, const struct batch *batch,
-			uint64_t flat)
+static int preload_page(struct member *member, struct call_engine *engine,
+			const struct batch *batch, uint64_t flat)
 {
 	uint32_t width = member->shape->width, number, i;
 	uint64_t address = member->shape->entries[batch->entry].base + batch->bin * width, any = 0;
@@ -378,8 +379,8 @@ static int preload_page(struct member *member, struct kernel *kernel, const stru
 		any |= get_counter(buffer + i * width, width);
 	if (!any)
 		return 0;
-	number = kernel_held_page(kernel, &member->ref, index);
-	number = number ? number : kernel_add_page(kernel, &member->ref, index);
+	number = call_engine_held_page(engine, &member->ref, index);
+	number = number ? number : call_engine_add_page(engine, &member->ref, index);
 	known = sparse_page(&member->held, index);
 	if (!number || !known)
 		return number ? -ENOMEM : -ENOSPC;
@@ -387,12 +388,12 @@ static int preload_page(struct member *member, struct kernel *kernel, const stru
 		uint32_t at = (flat + i) & (PAGE_COUNTERS - 1);
 
 		known->values[at] = get_counter(buffer + i * width, width);
-		kernel_page(kernel, number)->counters[at] = known->values[at];
+		call_engine_page(engine, number)->counters[at] = known->values[at];
 	}
 	return 0;
 }
 
-static int preload_entry(struct member *member, struct kernel *kernel, uint32_t entry)
+static int preload_entry(struct member *member, struct call_engine *engine, uint32_t entry)
 {
 	const uint64_t *firsts = member->shape->table.firsts;
 	struct batch batch = { .entry = entry };
@@ -404,7 +405,7 @@ static int preload_entry(struct member *member, struct kernel *kernel, uint32_t 
 		room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
 		batch.bin = flat - firsts[entry];
 		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
-		ret = preload_page(member, kernel, &batch, flat);
+		ret = preload_page(member, engine, &batch, flat);
 		/* Where nothing is mapped there is nothing to start from. */
 		if (ret && ret != -EFAULT)
 			return ret;
@@ -412,12 +413,12 @@ static int preload_entry(struct member *member, struct kernel *kernel, uint32_t 
 	return 0;
 }
 
-int member_preload(struct member *member, struct kernel *kernel)
+int member_preload(struct member *member, struct call_engine *engine)
 {
 	uint32_t i;
 	int ret = 0;
 
 	for (i = 0; !ret && i < member->shape->nr_entries; i++)
-		ret = preload_entry(member, kernel, i);
+		ret = preload_entry(member, engine, i);
 	return ret;
 }

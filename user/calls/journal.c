@@ -90,14 +90,14 @@ static const char *dialect_name(uint32_t dialect)
 }
 
 static int add_target(struct profile *profile, const struct member *member, const struct call *call,
-		      const struct kernel *kernel, bool is_read)
+		      const struct call_engine *engine, bool is_read)
 {
 	struct profile_target *target = &profile->targets[profile->nr_targets];
 
 	memset(target, 0, sizeof(*target));
 	profile->nr_targets++;
 	target->kind = strdup("call");
-	target->period_ns = kernel->clocks[call->flags & CALL_IS_FAST].period_ns;
+	target->period_ns = engine->clocks[call->flags & CALL_IS_FAST].period_ns;
 	if (asprintf(&target->name, "%s of %s[%u]", call_names[member->shape->op], member->comm,
 		     call->tgid) < 0)
 		target->name = NULL;
@@ -240,9 +240,9 @@ static int add_histogram(struct profile *profile, struct member *member, uint32_
 		       0;
 }
 
-void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel)
+void journal_add(struct journal *journal, struct member *member, const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, kernel);
+	const struct call *call = member_call(member, engine);
 	const struct shape *shape = member->shape;
 	uint32_t i;
 	int ret;
@@ -251,7 +251,7 @@ void journal_add(struct journal *journal, struct member *member, const struct ke
 		return;
 	ret = make_room(journal, shape->nr_entries);
 	if (!ret)
-		ret = add_target(journal->profile, member, call, kernel, true);
+		ret = add_target(journal->profile, member, call, engine, true);
 	if (!ret)
 		ret = add_object(journal->profile, member, call);
 	for (i = 0; !ret && i < shape->nr_entries; i++)
@@ -261,12 +261,12 @@ void journal_add(struct journal *journal, struct member *member, const struct ke
 }
 
 void journal_add_unread(struct journal *journal, const struct member *member,
-			const struct kernel *kernel)
+			const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, kernel);
+	const struct call *call = member_call(member, engine);
 
 	if (call->ticks &&
-	    (make_room(journal, 0) || add_target(journal->profile, member, call, kernel, false)))
+	    (make_room(journal, 0) || add_target(journal->profile, member, call, engine, false)))
 		journal->incomplete = true;
 }
 

@@ -3,7 +3,7 @@
 #define BPFPROFIL_JOURNAL_H
 
 #include "base/error.h"
-#include "calls/kernel.h"
+#include "calls/call_engine.h"
 #include "calls/member.h"
 #include "profile/profile.h"
 
@@ -17,11 +17,11 @@ struct journal {
 };
 
 /* Adds a call whose counters are all copied. */
-void journal_add(struct journal *journal, struct member *member, const struct kernel *kernel);
+void journal_add(struct journal *journal, struct member *member, const struct call_engine *engine);
 
 /* The account of one whose counters, and what was copied, are out of reach: unwritten. */
 void journal_add_unread(struct journal *journal, const struct member *member,
-			const struct kernel *kernel);
+			const struct call_engine *engine);
 
 void journal_free(struct journal *journal);
 

@@ -4,16 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-void member_drop_pages(struct member *member, struct kernel *kernel)
+void member_drop_pages(struct member *member, struct call_engine *engine)
 {
-	struct call *call = member_call(member, kernel);
+	struct call *call = member_call(member, engine);
 	uint32_t number = call->first_page, next;
 
 	call->first_page = 0;
 	memset(call->pages, 0, sizeof(call->pages));
 	for (; number; number = next) {
-		next = kernel->infos[number - 1].next;
-		kernel_drop_page(kernel, call, number);
+		next = engine->infos[number - 1].next;
+		call_engine_drop_page(engine, call, number);
 	}
 	sparse_free(&member->held);
 }

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "calls/kernel.h"
+#include "calls/call_engine.h"
 #include "calls/pcs.h"
 #include "calls/process.h"
 #include "calls/shape.h"
@@ -39,9 +39,10 @@ struct member {
 	bool unrecorded; /* memory ran out for that */
 };
 
-static inline struct call *member_call(const struct member *member, const struct kernel *kernel)
+static inline struct call *member_call(const struct member *member,
+				       const struct call_engine *engine)
 {
-	return &kernel->calls[member->ref.slot];
+	return &engine->calls[member->ref.slot];
 }
 
 /*
@@ -59,26 +60,27 @@ static inline uint64_t member_taken_index(uint32_t entry, uint64_t bin)
  * Adds what was counted since the last time to the caller's buffer. A region that could not be
  * written is left in faulted: the caller says what becomes of the call.
  */
-void member_copy(struct member *member, struct kernel *kernel);
+void member_copy(struct member *member, struct call_engine *engine);
 
 /*
  * What a fork's child was given of this counter of its parent's, before it is copied;
  * CALL_NOT_INHERITED: its buffer has no copy of it.
  */
-uint32_t member_inherited(const struct member *member, const struct kernel *kernel, uint64_t flat);
+uint32_t member_inherited(const struct member *member, const struct call_engine *engine,
+			  uint64_t flat);
 
 /* The same for pcsample(): whether the child was given this sample; 0: it was, or is not known. */
-uint32_t member_inherited_sample(const struct member *member, const struct kernel *kernel,
+uint32_t member_inherited_sample(const struct member *member, const struct call_engine *engine,
 				 uint64_t index);
 
 /* member_copy() of a pcsample(). */
-void member_copy_samples(struct member *member, struct kernel *kernel);
+void member_copy_samples(struct member *member, struct call_engine *engine);
 
 /* A dialect with a limit: the kernel's counters start from what the buffer holds. -ENOMEM, -ENOSPC. */
-int member_preload(struct member *member, struct kernel *kernel);
+int member_preload(struct member *member, struct call_engine *engine);
 
 /* Gives all pages back. The call must be off and no handler inside. */
-void member_drop_pages(struct member *member, struct kernel *kernel);
+void member_drop_pages(struct member *member, struct call_engine *engine);
 
 void member_free(struct member *member);
 

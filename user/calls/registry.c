@@ -15,7 +15,7 @@ enum { ROOT = 0 };
 
 static bool user_idle(const struct calls *calls, uint32_t i)
 {
-	return !calls->kernel.owners[i].calls && !calls->users[i].regions;
+	return !calls->engine.owners[i].calls && !calls->users[i].regions;
 }
 
 static int find_owner(const struct calls *calls, uint64_t charge)
@@ -25,7 +25,7 @@ static int find_owner(const struct calls *calls, uint64_t charge)
 
 	if (!charge)
 		return ROOT;
-	for (i = ROOT + 1; i < calls->kernel.nr_owners; i++) {
+	for (i = ROOT + 1; i < calls->engine.nr_owners; i++) {
 		if (calls->users[i].used && calls->users[i].charge == charge)
 			return (int)i;
 		if (free_one < 0 && (!calls->users[i].used || user_idle(calls, i)))
@@ -43,7 +43,7 @@ int calls_owner(struct calls *calls, uint64_t charge)
 	if (i < 0 || (calls->users[i].used && calls->users[i].charge == charge))
 		return i;
 	calls->users[i] = (struct calls_user){ .charge = charge, .used = true };
-	calls->kernel.owners[i] = (struct call_owner){
+	calls->engine.owners[i] = (struct call_owner){
 		.call_limit = i == ROOT ? CALL_NO_LIMIT : options->user_calls,
 		.page_limit = i == ROOT ? CALL_NO_LIMIT : page_limit,
 	};
@@ -64,7 +64,7 @@ static bool has_room(const struct calls *calls, uint32_t owner, const struct sha
 		return false;
 	/* Its part may have got smaller since, but none has less for this. */
 	return (replaced && lines <= less) ||
-	       call_share_admits(calls->kernel.nr_lines, calls->lines - less, user->lines - less,
+	       call_share_admits(calls->engine.nr_lines, calls->lines - less, user->lines - less,
 				 lines);
 }
 
@@ -76,10 +76,10 @@ static int make_shape(struct calls *calls, const struct shape *like,
 
 	if (!has_room(calls, like->owner, replaced, nr_entries, 0))
 		return -EDQUOT;
-	failed = shape_make(&calls->kernel, like, entries, nr_entries, ret);
+	failed = shape_make(&calls->engine, like, entries, nr_entries, ret);
 	if (failed || has_room(calls, like->owner, replaced, nr_entries, (*ret)->nr_lines))
 		return failed;
-	shape_free(&calls->kernel, *ret);
+	shape_free(&calls->engine, *ret);
 	return -EDQUOT;
 }
 
@@ -113,17 +113,17 @@ static void remove_shape(struct calls *calls, struct shape *shape)
 	calls->lines -= shape->nr_lines;
 	shape->worker->shapes--;
 	calls->shapes[shape->number] = NULL;
-	shape_free(&calls->kernel, shape);
+	shape_free(&calls->engine, shape);
 }
 
 void calls_sweep_shapes(struct calls *calls)
 {
 	uint32_t i;
 
-	for (i = 0; i < calls->kernel.nr_calls; i++) {
+	for (i = 0; i < calls->engine.nr_calls; i++) {
 		struct shape *shape = calls->shapes[i];
 
-		if (shape && !__atomic_load_n(&calls->kernel.shapes[i].calls, __ATOMIC_ACQUIRE))
+		if (shape && !__atomic_load_n(&calls->engine.shapes[i].calls, __ATOMIC_ACQUIRE))
 			remove_shape(calls, shape);
 	}
 }
@@ -163,7 +163,7 @@ static struct member *new_member(struct calls *calls, const struct call_ref *ref
  */
 static int open_child(struct calls *calls, struct member *member)
 {
-	const struct call *call = member_call(member, &calls->kernel);
+	const struct call *call = member_call(member, &calls->engine);
 	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)call->tgid, 0);
 	struct call_ref ref;
 	int ret;
@@ -174,7 +174,7 @@ static int open_child(struct calls *calls, struct member *member)
 				  member->shape->proof);
 	if (ret)
 		return ret;
-	ret = kernel_ref_of(&calls->kernel, pid_fd, &ref);
+	ret = call_engine_ref_of(&calls->engine, pid_fd, &ref);
 	if (ret || ref.slot != member->ref.slot || ref.serial != member->ref.serial) {
 		process_close(&member->process);
 		return -ESRCH;
@@ -186,24 +186,24 @@ static int open_child(struct calls *calls, struct member *member)
 struct member_birth {
 	struct birth birth;
 	const struct member *member;
-	const struct kernel *kernel;
+	const struct call_engine *engine;
 };
 
 static uint32_t inherited(const struct birth *birth, uint64_t flat)
 {
 	const struct member_birth *of = (const struct member_birth *)birth;
 
-	return member_inherited(of->member, of->kernel, flat);
+	return member_inherited(of->member, of->engine, flat);
 }
 
 /* What was copied to its parent's buffer while the child's was made of it. */
 static void make_up(struct calls *calls, struct member *member)
 {
-	const struct call *call = member_call(member, &calls->kernel);
+	const struct call *call = member_call(member, &calls->engine);
 	const struct member *parent = calls->members[call->parent.slot];
 	struct member_birth born = { .birth = { call->born_ns, call->born_until_ns, inherited },
 				     .member = member,
-				     .kernel = &calls->kernel };
+				     .engine = &calls->engine };
 
 	if (parent && parent->ref.serial == call->parent.serial)
 		written_make_up(&parent->written, &parent->process, &member->process, &born.birth);
@@ -231,7 +231,7 @@ static bool lacks(int ret)
 /* A child that the kernel took in. Whether it is still there shows when it is met. */
 static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 {
-	struct call *call = &calls->kernel.calls[ref->slot];
+	struct call *call = &calls->engine.calls[ref->slot];
 	struct shape *shape = calls->shapes[call->shape];
 	uint32_t unknown = CALL_UNKNOWN;
 	struct member *member;
@@ -250,7 +250,7 @@ static struct member *take_in(struct calls *calls, const struct call_ref *ref)
 
 static struct member *meet_child(struct calls *calls, struct member *member)
 {
-	struct call *call = member_call(member, &calls->kernel);
+	struct call *call = member_call(member, &calls->engine);
 	int ret = open_child(calls, member);
 
 	if (lacks(ret)) {
@@ -272,11 +272,11 @@ struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 	struct member *member = NULL, *child = NULL;
 	struct call *call;
 
-	if (ref->slot >= calls->kernel.nr_calls)
+	if (ref->slot >= calls->engine.nr_calls)
 		return NULL;
 	pthread_mutex_lock(&calls->lock);
 	member = calls->members[ref->slot];
-	call = &calls->kernel.calls[ref->slot];
+	call = &calls->engine.calls[ref->slot];
 	/* The kernel has given its slot to another call: there is nothing left of its own. */
 	if (member && member->ref.serial != call->serial) {
 		forget(calls, member);
@@ -293,16 +293,16 @@ struct member *calls_member(struct calls *calls, const struct call_ref *ref)
 int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
 		     bool replaces, struct member **ret)
 {
-	struct kernel *kernel = &calls->kernel;
+	struct call_engine *engine = &calls->engine;
 	struct member *member;
 	struct call_ref ref;
 	struct call *call;
 	int failed;
 
-	failed = kernel_take_call(kernel, shape->owner, replaces, &ref);
+	failed = call_engine_take_call(engine, shape->owner, replaces, &ref);
 	if (failed)
 		return failed;
-	call = &kernel->calls[ref.slot];
+	call = &engine->calls[ref.slot];
 	call->phase = CALL_OFF;
 	call->flags = shape->flags;
 	call->users = 1;
@@ -311,10 +311,10 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 	call->known = CALL_KNOWN;
 	call->shape = shape->number;
 	call->tgid = (uint32_t)process->pid;
-	__atomic_add_fetch(&kernel->shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
+	__atomic_add_fetch(&engine->shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
 	member = new_member(calls, &ref, shape);
 	if (!member) {
-		kernel_release_call(kernel, ref.slot);
+		call_engine_release_call(engine, ref.slot);
 		return -ENOMEM;
 	}
 	member->process = *process;
@@ -327,7 +327,7 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 /* Without the region that cannot be written: the others go on, from a new table. */
 static int exclude_region(struct calls *calls, struct member *member, uint32_t region)
 {
-	struct call *call = member_call(member, &calls->kernel);
+	struct call *call = member_call(member, &calls->engine);
 	struct shape *old = member->shape, *shape;
 	cleanup_free struct call_entry *entries = malloc((old->nr_entries + 1) * sizeof(*entries));
 	int ret;
@@ -343,59 +343,59 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 		ret = -ENOENT;
 	}
 	if (!ret)
-		__atomic_add_fetch(&calls->kernel.shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&calls->engine.shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&calls->lock);
 	if (ret)
 		return ret;
-	member_drop_pages(member, &calls->kernel);
+	member_drop_pages(member, &calls->engine);
 	call->table = shape->table.table;
 	call->hint = 0;
 	call->shape = shape->number;
 	member->shape = shape;
-	__atomic_sub_fetch(&calls->kernel.shapes[old->number].calls, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&calls->engine.shapes[old->number].calls, 1, __ATOMIC_SEQ_CST);
 	if (shape->flags & CALL_HAS_LIMIT)
-		ret = member_preload(member, &calls->kernel);
+		ret = member_preload(member, &calls->engine);
 	return ret;
 }
 
 /* The ticks of the turn of hand in which a call is off for this are not its own. */
 static void handle_fault(struct calls *calls, struct member *member)
 {
-	struct call *call = member_call(member, &calls->kernel);
+	struct call *call = member_call(member, &calls->engine);
 	uint32_t region = member->faulted;
-	bool on = kernel_switch_off(&calls->kernel, call);
+	bool on = call_engine_switch_off(&calls->engine, call);
 
-	kernel_quiesce(&calls->kernel);
-	member_copy(member, &calls->kernel);
+	call_engine_quiesce(&calls->engine);
+	member_copy(member, &calls->engine);
 	member->stop = CALL_STOP_FAULT;
 	member->stop_region = region;
 	member->stop_counter = 0;
 	if (on && shape_is_sprofil(member->shape) && !exclude_region(calls, member, region))
-		kernel_switch_on(&calls->kernel, call);
+		call_engine_switch_on(&calls->engine, call);
 }
 
 void calls_copy(struct calls *calls, struct member *member)
 {
-	member_copy(member, &calls->kernel);
+	member_copy(member, &calls->engine);
 	if (member->faulted != UINT32_MAX)
 		handle_fault(calls, member);
 }
 
 void calls_end(struct calls *calls, struct member *member)
 {
-	kernel_switch_off(&calls->kernel, member_call(member, &calls->kernel));
-	kernel_quiesce(&calls->kernel);
+	call_engine_switch_off(&calls->engine, member_call(member, &calls->engine));
+	call_engine_quiesce(&calls->engine);
 	calls_copy(calls, member);
 }
 
 void calls_release(struct calls *calls, struct member *member)
 {
 	calls_end(calls, member);
-	member_drop_pages(member, &calls->kernel);
+	member_drop_pages(member, &calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	if (member->record)
-		journal_add(&calls->journal, member, &calls->kernel);
-	kernel_release_call(&calls->kernel, member->ref.slot);
+		journal_add(&calls->journal, member, &calls->engine);
+	call_engine_release_call(&calls->engine, member->ref.slot);
 	calls->members[member->ref.slot] = NULL;
 	pthread_mutex_unlock(&calls->lock);
 	member_free(member);

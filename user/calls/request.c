@@ -67,7 +67,7 @@ static int identify(struct asking *asking)
 	ret = process_open(&asking->process, asking->pid, request->pointer, request->proof);
 	if (ret)
 		return ret;
-	if (!kernel_ref_of(&asking->calls->kernel, asking->pid_fd, &ref)) {
+	if (!call_engine_ref_of(&asking->calls->engine, asking->pid_fd, &ref)) {
 		asking->member = calls_member(asking->calls, &ref);
 		asking->reply->known = 1;
 	}
@@ -96,13 +96,13 @@ static void leave(struct asking *asking, bool keep)
 
 	if (!member)
 		return;
-	call = member_call(member, &asking->calls->kernel);
+	call = member_call(member, &asking->calls->engine);
 	if (__atomic_load_n(&call->users, __ATOMIC_SEQ_CST) > 1) {
 		calls_copy(asking->calls, member);
 		asking->stored = (int64_t)(member->copied - member->not_stored);
 		if (keep)
-			kernel_set_ref(&asking->calls->kernel, asking->pid_fd,
-				       &(struct call_ref){ CALL_ENDED, 0 });
+			call_engine_set_ref(&asking->calls->engine, asking->pid_fd,
+					    &(struct call_ref){ CALL_ENDED, 0 });
 		__atomic_sub_fetch(&call->users, 1, __ATOMIC_SEQ_CST);
 		return;
 	}
@@ -122,26 +122,26 @@ static void leave(struct asking *asking, bool keep)
  */
 static int replace(struct asking *asking, struct member *member)
 {
-	struct kernel *kernel = &asking->calls->kernel;
-	struct call *call = member_call(member, kernel);
+	struct call_engine *engine = &asking->calls->engine;
+	struct call *call = member_call(member, engine);
 	struct process again;
 	struct error err;
 	int ret;
 
-	kernel_switch_on(kernel, call);
-	ret = kernel_set_ref(kernel, asking->pid_fd, &member->ref);
+	call_engine_switch_on(engine, call);
+	ret = call_engine_set_ref(engine, asking->pid_fd, &member->ref);
 	if (!ret) {
 		leave(asking, false);
 		ret = process_open(&again, asking->pid, asking->request->pointer,
 				   asking->request->proof);
 		if (ret)
-			kernel_drop_ref(kernel, asking->pid_fd);
+			call_engine_drop_ref(engine, asking->pid_fd);
 		else
 			process_close(&again);
 	}
 	if (!ret) {
 		pthread_mutex_lock(&asking->calls->lock);
-		ret = kernel_run_clocks(kernel, &err);
+		ret = call_engine_run_clocks(engine, &err);
 		pthread_mutex_unlock(&asking->calls->lock);
 	}
 	if (ret) {
@@ -173,7 +173,7 @@ static bool replaces_own(const struct asking *asking, uint32_t owner)
 	const struct member *member = asking->member;
 
 	return member && member->shape->owner == owner &&
-	       member_call(member, &asking->calls->kernel)->users == 1;
+	       member_call(member, &asking->calls->engine)->users == 1;
 }
 
 /* The lock is held: nobody sweeps a shape away that has no call yet. */
@@ -226,7 +226,7 @@ static int start(struct asking *asking, uint32_t width)
 	if (ret)
 		return ret;
 	if (member->shape->flags & CALL_HAS_LIMIT)
-		ret = member_preload(member, &asking->calls->kernel);
+		ret = member_preload(member, &asking->calls->engine);
 	if (ret)
 		calls_release(asking->calls, member);
 	else
@@ -339,16 +339,16 @@ static void fill_state(const struct asking *asking)
 {
 	struct call_state *state = &asking->reply->state;
 	const struct member *member = asking->member;
-	const struct kernel *kernel = &asking->calls->kernel;
+	const struct call_engine *engine = &asking->calls->engine;
 	const struct call *call;
 
 	if (!member)
 		return;
-	call = member_call(member, kernel);
+	call = member_call(member, engine);
 	state->dialect = member->shape->dialect;
 	if (call->phase == CALL_ON) {
 		state->on = member->shape->op;
-		state->period_ns = kernel->clocks[member->shape->flags & CALL_IS_FAST].period_ns;
+		state->period_ns = engine->clocks[member->shape->flags & CALL_IS_FAST].period_ns;
 	}
 	fill_stop(member, call, state);
 	state->binned = member->binned;
@@ -403,7 +403,7 @@ static int carry_out(struct asking *asking)
 	default:
 		/* Exact up to the instant in which it is asked. */
 		if (asking->member) {
-			kernel_quiesce(&asking->calls->kernel);
+			call_engine_quiesce(&asking->calls->engine);
 			calls_copy(asking->calls, asking->member);
 		}
 		return 0;

@@ -6,11 +6,12 @@
 #include "calls/batch.h"
 
 /* A sample of the parent's is there or not; what it is does not matter. */
-uint32_t member_inherited_sample(const struct member *member, const struct kernel *kernel,
+uint32_t member_inherited_sample(const struct member *member, const struct call_engine *engine,
 				 uint64_t index)
 {
-	uint32_t number = kernel_held_page(kernel, &member->ref, index / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
+	uint32_t number = call_engine_held_page(engine, &member->ref, index / CALL_PAGE_PCS);
+	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
+					   NULL;
 
 	return samples && samples[index % CALL_PAGE_PCS] & CALL_PC_NOT_INHERITED ?
 		       CALL_NOT_INHERITED :
@@ -18,22 +19,24 @@ uint32_t member_inherited_sample(const struct member *member, const struct kerne
 }
 
 /* A child's place in the buffer is behind its parent's samples, also where it has none of them. */
-static void pass_over_samples(struct member *member, const struct kernel *kernel)
+static void pass_over_samples(struct member *member, const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, kernel);
+	const struct call *call = member_call(member, engine);
 
 	while (member->copied < call->inherited &&
-	       member_inherited_sample(member, kernel, member->copied) == CALL_NOT_INHERITED)
+	       member_inherited_sample(member, engine, member->copied) == CALL_NOT_INHERITED)
 		member->copied++;
 }
 
 /* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
-static size_t take_samples(const struct member *member, const struct kernel *kernel, uint64_t next,
-			   uint8_t *buffer)
+static size_t take_samples(const struct member *member, const struct call_engine *engine,
+			   uint64_t next, uint8_t *buffer)
 {
-	uint32_t number = kernel_held_page(kernel, &member->ref, member->copied / CALL_PAGE_PCS);
-	const uint64_t *samples = number ? (const uint64_t *)kernel_page(kernel, number) : NULL;
-	uint64_t inherited = member_call(member, kernel)->inherited;
+	uint32_t number =
+		call_engine_held_page(engine, &member->ref, member->copied / CALL_PAGE_PCS);
+	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
+					   NULL;
+	uint64_t inherited = member_call(member, engine)->inherited;
 	size_t nr = 0;
 
 	while (samples && member->copied + nr < next) {
@@ -75,20 +78,20 @@ static void account_samples(struct member *member, uint64_t inherited, const uin
 }
 
 /* A page whose samples are all in the buffer; the newest stays, for handlers link behind it. */
-static void drop_copied_page(struct member *member, struct kernel *kernel, uint64_t index)
+static void drop_copied_page(struct member *member, struct call_engine *engine, uint64_t index)
 {
-	uint32_t before = member_call(member, kernel)->first_page, number;
+	uint32_t before = member_call(member, engine)->first_page, number;
 
 	for (; before; before = number) {
-		number = kernel->infos[before - 1].next;
-		if (!number || kernel->infos[number - 1].index != index)
+		number = engine->infos[before - 1].next;
+		if (!number || engine->infos[number - 1].index != index)
 			continue;
-		kernel->infos[before - 1].next = kernel->infos[number - 1].next;
+		engine->infos[before - 1].next = engine->infos[number - 1].next;
 		if (index < CALL_INLINE_PAGES)
-			member_call(member, kernel)->pages[index] = 0;
+			member_call(member, engine)->pages[index] = 0;
 		/* A fork may be on its way through the list. */
-		kernel_quiesce(kernel);
-		kernel_drop_page(kernel, member_call(member, kernel), number);
+		call_engine_quiesce(engine);
+		call_engine_drop_page(engine, member_call(member, engine), number);
 		return;
 	}
 }
@@ -114,17 +117,17 @@ static int store_samples(struct member *member, batch_values *buffer, size_t *nr
 	return ret;
 }
 
-void member_copy_samples(struct member *member, struct kernel *kernel)
+void member_copy_samples(struct member *member, struct call_engine *engine)
 {
-	struct call *call = member_call(member, kernel);
+	struct call *call = member_call(member, engine);
 	uint64_t next = __atomic_load_n(&call->next, __ATOMIC_ACQUIRE), index;
 	batch_values buffer[2];
 	size_t nr;
 	int ret;
 
 	while (member->copied < next) {
-		pass_over_samples(member, kernel);
-		nr = take_samples(member, kernel, next, buffer[1]);
+		pass_over_samples(member, engine);
+		nr = take_samples(member, engine, next, buffer[1]);
 		if (!nr)
 			return;
 		ret = store_samples(member, buffer, &nr);
@@ -133,6 +136,6 @@ void member_copy_samples(struct member *member, struct kernel *kernel)
 		member->copied += nr;
 		call->copied = member->copied;
 		if (member->copied / CALL_PAGE_PCS != index)
-			drop_copied_page(member, kernel, index);
+			drop_copied_page(member, engine, index);
 	}
 }

@@ -61,7 +61,7 @@ static int compile(struct shape *shape)
 	return shape->op == CALL_PCSAMPLE ? 0 : region_table_compile(&call, &shape->table);
 }
 
-static int make_table(struct kernel *kernel, struct shape *shape)
+static int make_table(struct call_engine *engine, struct shape *shape)
 {
 	int64_t base;
 	int ret;
@@ -70,38 +70,38 @@ static int make_table(struct kernel *kernel, struct shape *shape)
 	if (ret)
 		return ret;
 	shape->nr_lines = shape->table.nr_lines + buffer_lines(shape);
-	base = runs_take(&kernel->free_lines, shape->nr_lines);
+	base = runs_take(&engine->free_lines, shape->nr_lines);
 	if (base < 0) {
 		shape->nr_lines = 0;
 		return (int)base;
 	}
 	shape->table.table.base = (uint32_t)base;
 	if (shape->table.nr_lines)
-		memcpy(kernel->lines + base, shape->table.lines,
+		memcpy(engine->lines + base, shape->table.lines,
 		       shape->table.nr_lines * sizeof(*shape->table.lines));
-	put_buffers(kernel->lines + base, shape);
+	put_buffers(engine->lines + base, shape);
 	free(shape->table.lines);
 	shape->table.lines = NULL;
 	return 0;
 }
 
 /* A shape without calls has a free number. */
-static int take_number(struct kernel *kernel, struct shape *shape)
+static int take_number(struct call_engine *engine, struct shape *shape)
 {
 	uint32_t i;
 
-	for (i = 0; i < kernel->nr_calls; i++)
-		if (!__atomic_load_n(&kernel->shapes[i].calls, __ATOMIC_RELAXED) &&
-		    !kernel->shapes[i].held) {
-			kernel->shapes[i].held = 1;
+	for (i = 0; i < engine->nr_calls; i++)
+		if (!__atomic_load_n(&engine->shapes[i].calls, __ATOMIC_RELAXED) &&
+		    !engine->shapes[i].held) {
+			engine->shapes[i].held = 1;
 			shape->number = i;
 			return 0;
 		}
 	return -ENOSPC;
 }
 
-int shape_make(struct kernel *kernel, const struct shape *like, const struct call_entry *entries,
-	       uint32_t nr_entries, struct shape **ret)
+int shape_make(struct call_engine *engine, const struct shape *like,
+	       const struct call_entry *entries, uint32_t nr_entries, struct shape **ret)
 {
 	struct shape *shape = malloc(sizeof(*shape));
 	int failed;
@@ -115,24 +115,24 @@ int shape_make(struct kernel *kernel, const struct shape *like, const struct cal
 	shape->number = UINT32_MAX;
 	failed = copy_entries(shape, entries, nr_entries);
 	if (!failed)
-		failed = make_table(kernel, shape);
+		failed = make_table(engine, shape);
 	if (!failed)
-		failed = take_number(kernel, shape);
+		failed = take_number(engine, shape);
 	if (failed)
-		shape_free(kernel, shape);
+		shape_free(engine, shape);
 	else
 		*ret = shape;
 	return failed;
 }
 
-void shape_free(struct kernel *kernel, struct shape *shape)
+void shape_free(struct call_engine *engine, struct shape *shape)
 {
 	if (!shape)
 		return;
 	if (shape->nr_lines)
-		runs_give(&kernel->free_lines, shape->table.table.base, shape->nr_lines);
+		runs_give(&engine->free_lines, shape->table.table.base, shape->nr_lines);
 	if (shape->number != UINT32_MAX)
-		kernel->shapes[shape->number].held = 0;
+		engine->shapes[shape->number].held = 0;
 	region_table_free(&shape->table);
 	free(shape->entries);
 	free(shape);

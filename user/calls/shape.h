@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "calls/kernel.h"
+#include "calls/call_engine.h"
 #include "calls/process.h"
 #include "calls/region_table.h"
 #include "shared/call_protocol.h"
@@ -41,11 +41,11 @@ struct shape {
  * from like, and entries. -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (of the
  * regions).
  */
-int shape_make(struct kernel *kernel, const struct shape *like, const struct call_entry *entries,
-	       uint32_t nr_entries, struct shape **ret);
+int shape_make(struct call_engine *engine, const struct shape *like,
+	       const struct call_entry *entries, uint32_t nr_entries, struct shape **ret);
 
 /* Gives its lines back. NULL is fine. */
-void shape_free(struct kernel *kernel, struct shape *shape);
+void shape_free(struct call_engine *engine, struct shape *shape);
 
 /* The entry that a counter is of, its number there, and how many follow it, itself included. */
 uint32_t shape_locate(const struct shape *shape, uint64_t flat, uint64_t *ret_bin,

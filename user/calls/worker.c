@@ -92,9 +92,9 @@ static struct worker *worker_of_call(const struct calls *calls, const struct cal
 {
 	const struct call *call;
 
-	if (ref->slot >= calls->kernel.nr_calls)
+	if (ref->slot >= calls->engine.nr_calls)
 		return NULL;
-	call = &calls->kernel.calls[ref->slot];
+	call = &calls->engine.calls[ref->slot];
 	if (call->serial != ref->serial || call->phase == CALL_FREE || !calls->shapes[call->shape])
 		return NULL;
 	return calls->shapes[call->shape]->worker;
@@ -109,7 +109,7 @@ struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t ui
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
 		if (worker->pid == pid)
 			return worker;
-	if (pid_fd >= 0 && !kernel_ref_of(&calls->kernel, pid_fd, &ref)) {
+	if (pid_fd >= 0 && !call_engine_ref_of(&calls->engine, pid_fd, &ref)) {
 		worker = worker_of_call(calls, &ref);
 		if (worker)
 			return worker;
@@ -353,14 +353,14 @@ static void end_calls(struct calls *calls, const struct worker *worker)
 {
 	uint32_t slot;
 
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
-		struct call *call = &calls->kernel.calls[slot];
+	for (slot = 0; slot < calls->engine.nr_calls; slot++) {
+		struct call *call = &calls->engine.calls[slot];
 		const struct call_ref ref = { slot, call->serial };
 
 		if (call->phase != CALL_ON || worker_of_call(calls, &ref) != worker)
 			continue;
 		call->stop = CALL_STOP_FAULT;
-		kernel_switch_off(&calls->kernel, call);
+		call_engine_switch_off(&calls->engine, call);
 	}
 }
 
@@ -429,8 +429,8 @@ bool workers_end(struct calls *calls)
 	struct timespec until;
 
 	calls->ending = true;
-	for (slot = 0; slot < calls->kernel.nr_calls; slot++) {
-		const struct call_ref ref = { slot, calls->kernel.calls[slot].serial };
+	for (slot = 0; slot < calls->engine.nr_calls; slot++) {
+		const struct call_ref ref = { slot, calls->engine.calls[slot].serial };
 
 		worker_mark(calls, &ref, true);
 	}
