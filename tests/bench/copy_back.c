@@ -59,7 +59,7 @@ static pid_t start_caller(void)
 		pause();
 }
 
-static struct member *register_caller(struct calls *calls, pid_t pid)
+static struct caller *register_caller(struct calls *calls, pid_t pid)
 {
 	struct {
 		struct call_request request;
@@ -82,21 +82,21 @@ static struct member *register_caller(struct calls *calls, pid_t pid)
 	if (reply.error)
 		give_up(strerror(reply.error));
 	for (slot = 0; slot < calls->engine.nr_calls; slot++)
-		if (calls->members[slot])
-			return calls->members[slot];
+		if (calls->callers[slot])
+			return calls->callers[slot];
 	give_up("no call");
 	return NULL;
 }
 
-static void hit(struct call_engine *engine, const struct member *member, int density)
+static void hit(struct call_engine *engine, const struct caller *caller, int density)
 {
 	int page, i;
 
 	for (page = 0; page < PAGES; page++) {
-		uint32_t number = call_engine_held_page(engine, &member->ref, (uint64_t)page);
+		uint32_t number = call_engine_held_page(engine, &caller->ref, (uint64_t)page);
 
 		if (!number)
-			number = call_engine_add_page(engine, &member->ref, (uint64_t)page);
+			number = call_engine_add_page(engine, &caller->ref, (uint64_t)page);
 		if (!number)
 			give_up("no page");
 		for (i = 0; i < density; i++)
@@ -118,7 +118,7 @@ int main(int argc, char **argv)
 	int rounds = argc > 1 ? atoi(argv[1]) : 21, round;
 	pid_t pid = start_caller();
 	struct calls_options options;
-	struct member *member;
+	struct caller *caller;
 	struct calls *calls;
 	struct error err;
 	uint64_t before;
@@ -130,12 +130,12 @@ int main(int argc, char **argv)
 	calls_options_init(&options);
 	if (calls_open(&options, &calls, &err))
 		give_up(err.text);
-	member = register_caller(calls, pid);
+	caller = register_caller(calls, pid);
 	for (round = -1; round < rounds; round++) {
 		for (i = 0; i < NR_DENSITIES; i++) {
-			hit(&calls->engine, member, densities[i]);
+			hit(&calls->engine, caller, densities[i]);
 			before = now_ns();
-			calls_copy(calls, member);
+			calls_copy(calls, caller);
 			if (round >= 0)
 				ns[i][round] = (double)(now_ns() - before) / PAGES;
 		}

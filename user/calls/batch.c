@@ -20,33 +20,33 @@ static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
 	return 0;
 }
 
-int batch_read(struct member *member, uint64_t address, uint8_t *values, struct batch *batch)
+int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct batch *batch)
 {
-	uint32_t width = member->shape->width;
+	uint32_t width = caller->shape->width;
 	int ret;
 
-	ret = shorten(batch, width, process_writable(&member->process, address, batch->nr * width));
+	ret = shorten(batch, width, process_writable(&caller->process, address, batch->nr * width));
 	if (!ret)
 		ret = shorten(batch, width,
-			      process_read_some(&member->process, address, values,
+			      process_read_some(&caller->process, address, values,
 						batch->nr * width));
 	return ret;
 }
 
-int batch_write(struct member *member, uint64_t address, const uint8_t *values, struct batch *batch)
+int batch_write(struct caller *caller, uint64_t address, const uint8_t *values, struct batch *batch)
 {
-	uint32_t width = member->shape->width;
+	uint32_t width = caller->shape->width;
 
 	return shorten(batch, width,
-		       process_write_some(&member->process, address, values, batch->nr * width));
+		       process_write_some(&caller->process, address, values, batch->nr * width));
 }
 
-void batch_remember(struct member *member, uint64_t address, batch_values *values,
+void batch_remember(struct caller *caller, uint64_t address, batch_values *values,
 		    const struct batch *batch)
 {
 	struct written written = { .from_ns = batch->from_ns,
 				   .taken_ns = batch->taken_ns,
-				   .width = member->shape->width };
+				   .width = caller->shape->width };
 	size_t i;
 
 	for (i = 0; i < batch->nr; i++) {
@@ -54,14 +54,14 @@ void batch_remember(struct member *member, uint64_t address, batch_values *value
 		written.flat = batch->flat + i;
 		written.before = get_counter(values[0] + i * written.width, written.width);
 		written.after = get_counter(values[1] + i * written.width, written.width);
-		written_add(&member->written, &written);
+		written_add(&caller->written, &written);
 	}
 }
 
-void batch_note_failure(struct member *member, const struct batch *batch, int failure)
+void batch_note_failure(struct caller *caller, const struct batch *batch, int failure)
 {
 	if (failure == -EFAULT)
-		member->faulted = batch->entry;
+		caller->faulted = batch->entry;
 	else if (failure == -ESRCH)
-		member->gone = true;
+		caller->gone = true;
 }

@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "calls/member.h"
+#include "calls/caller.h"
 
 /* What has come to counters, or pcs, that stand one after the other in one region. */
 struct batch {
@@ -26,15 +26,15 @@ typedef uint8_t batch_values[PAGE_COUNTERS * sizeof(uint64_t)];
  * What stands at an address of the caller's now, and what is to. The batch is shortened to those
  * that it could be done for, or not, together: what follows may fare otherwise. 0, -EFAULT, -ESRCH.
  */
-int batch_read(struct member *member, uint64_t address, uint8_t *values, struct batch *batch);
-int batch_write(struct member *member, uint64_t address, const uint8_t *values,
+int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct batch *batch);
+int batch_write(struct caller *caller, uint64_t address, const uint8_t *values,
 		struct batch *batch);
 
 /* For children that are forked meanwhile: values[0] stood there, and values[1] does. */
-void batch_remember(struct member *member, uint64_t address, batch_values *values,
+void batch_remember(struct caller *caller, uint64_t address, batch_values *values,
 		    const struct batch *batch);
 
-void batch_note_failure(struct member *member, const struct batch *batch, int failure);
+void batch_note_failure(struct caller *caller, const struct batch *batch, int failure);
 
 static inline uint64_t get_counter(const uint8_t *at, uint32_t width)
 {

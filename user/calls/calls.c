@@ -118,11 +118,11 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 		free(calls);
 		return failed;
 	}
-	calls->members = calloc(options->max_calls, sizeof(*calls->members));
+	calls->callers = calloc(options->max_calls, sizeof(*calls->callers));
 	calls->shapes = calloc(options->max_calls, sizeof(*calls->shapes));
 	calls->users = calloc(calls->engine.nr_owners, sizeof(*calls->users));
 	calls->workers = calloc(WORKERS_MAX, sizeof(*calls->workers));
-	if (calls->members && calls->shapes && calls->users && calls->workers)
+	if (calls->callers && calls->shapes && calls->users && calls->workers)
 		calls->work = calloc(options->max_calls, sizeof(*calls->work));
 	if (!calls->work)
 		failed = error_set(err, -ENOMEM, "calls: out of memory");
@@ -262,8 +262,8 @@ static void record_stuck(struct calls *calls)
 	uint32_t slot;
 
 	for (slot = 0; slot < calls->engine.nr_calls; slot++)
-		if (calls->members[slot])
-			journal_add_unread(&calls->journal, calls->members[slot], &calls->engine);
+		if (calls->callers[slot])
+			journal_add_unread(&calls->journal, calls->callers[slot], &calls->engine);
 }
 
 static void end_all(struct calls *calls)
@@ -321,7 +321,7 @@ bool calls_close(struct calls *calls)
 		shape_free(&calls->engine, calls->shapes[i]);
 	call_engine_close(&calls->engine);
 	journal_free(&calls->journal);
-	free(calls->members);
+	free(calls->callers);
 	free(calls->shapes);
 	free(calls->users);
 	free(calls->workers);

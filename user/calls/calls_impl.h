@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "calls/call_engine.h"
+#include "calls/caller.h"
 #include "calls/calls.h"
 #include "calls/journal.h"
-#include "calls/member.h"
 #include "calls/shape.h"
 #include "calls/worker.h"
 
@@ -27,7 +27,7 @@ struct calls {
 	struct calls_options options;
 	pthread_mutex_t lock; /* of what follows, but for what a call's worker alone looks at */
 	struct call_engine engine;
-	struct member **members; /* by slot */
+	struct caller **callers; /* by slot */
 	struct shape **shapes; /* by number */
 	struct calls_user *users; /* by number of owner */
 	uint32_t lines; /* of all shapes */
@@ -70,24 +70,24 @@ void calls_sweep_shapes(struct calls *calls);
  * Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. This and
  * what follows is for the call's worker alone, without the lock.
  */
-struct member *calls_member(struct calls *calls, const struct call_ref *ref);
+struct caller *calls_caller(struct calls *calls, const struct call_ref *ref);
 
 /*
  * A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. replaces:
  * another of the user's will go for it, so that a user at the limit can still call anew. -EDQUOT.
  * The lock is held.
  */
-int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
-		     bool replaces, struct member **ret);
+int calls_add_caller(struct calls *calls, struct shape *shape, struct process *process,
+		     bool replaces, struct caller **ret);
 
 /* Copies what there is, and does what a buffer that cannot be written asks for. */
-void calls_copy(struct calls *calls, struct member *member);
+void calls_copy(struct calls *calls, struct caller *caller);
 
 /* Turns a call off and copies all it has counted. */
-void calls_end(struct calls *calls, struct member *member);
+void calls_end(struct calls *calls, struct caller *caller);
 
 /* The same and gives everything back. */
-void calls_release(struct calls *calls, struct member *member);
+void calls_release(struct calls *calls, struct caller *caller);
 
 /* --- calls.c --- */
 

@@ -21,15 +21,15 @@ static uint32_t full_rule(const struct shape *shape)
  * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch to
  * those that it could do, or could not, together: what follows may fare otherwise.
  */
-static int add_batch(struct member *member, struct batch *batch)
+static int add_batch(struct caller *caller, struct batch *batch)
 {
-	const struct shape *shape = member->shape;
+	const struct shape *shape = caller->shape;
 	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
 	batch_values buffer[2];
 	size_t i;
 	int ret;
 
-	ret = batch_read(member, address, buffer[0], batch);
+	ret = batch_read(caller, address, buffer[0], batch);
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {
@@ -38,32 +38,32 @@ static int add_batch(struct member *member, struct batch *batch)
 		put_counter(buffer[1] + i * shape->width, shape->width,
 			    dialect_count(full_rule(shape), shape->width, before, batch->more[i]));
 	}
-	ret = batch_write(member, address, buffer[1], batch);
+	ret = batch_write(caller, address, buffer[1], batch);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
 	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
-		batch_remember(member, address, buffer, batch);
+		batch_remember(caller, address, buffer, batch);
 	return ret;
 }
 
-static void record_batch(struct member *member, const struct batch *batch)
+static void record_batch(struct caller *caller, const struct batch *batch)
 {
 	struct sparse_page *page = NULL;
 	uint64_t at;
 	size_t i;
 
 	for (i = 0; i < batch->nr; i++) {
-		at = member_taken_index(batch->entry, batch->bin + i);
+		at = caller_taken_index(batch->entry, batch->bin + i);
 		if (!page || page->index != at / PAGE_COUNTERS)
-			page = sparse_page(&member->taken, at / PAGE_COUNTERS);
+			page = sparse_page(&caller->taken, at / PAGE_COUNTERS);
 		if (!page) {
-			member->unrecorded = true;
+			caller->unrecorded = true;
 			return;
 		}
 		page->values[at % PAGE_COUNTERS] += batch->more[i];
 	}
 }
 
-static void account_batch(struct member *member, const struct batch *batch, int failure)
+static void account_batch(struct caller *caller, const struct batch *batch, int failure)
 {
 	uint64_t ticks = 0;
 	size_t i;
@@ -72,27 +72,27 @@ static void account_batch(struct member *member, const struct batch *batch, int 
 		ticks += batch->more[i];
 	/* Nobody can look at the buffer of an address space that is gone, but it was counted. */
 	if (failure == -EFAULT)
-		member->unwritten += ticks;
-	else if (batch->entry == member->shape->table.overflow)
-		member->overflow += ticks;
+		caller->unwritten += ticks;
+	else if (batch->entry == caller->shape->table.overflow)
+		caller->overflow += ticks;
 	else
-		member->binned += ticks;
+		caller->binned += ticks;
 }
 
 /* A hole amid a batch takes no more than what belongs into it. */
-static void put_batch(struct member *member, struct batch *batch, bool inherited)
+static void put_batch(struct caller *caller, struct batch *batch, bool inherited)
 {
 	size_t left;
 	int ret;
 
 	for (left = batch->nr; left; left -= batch->nr) {
 		batch->nr = left;
-		ret = member->gone ? -ESRCH : add_batch(member, batch);
-		batch_note_failure(member, batch, ret);
+		ret = caller->gone ? -ESRCH : add_batch(caller, batch);
+		batch_note_failure(caller, batch, ret);
 		if (!inherited)
-			account_batch(member, batch, ret);
-		if (!inherited && member->record && ret != -EFAULT)
-			record_batch(member, batch);
+			account_batch(caller, batch, ret);
+		if (!inherited && caller->record && ret != -EFAULT)
+			record_batch(caller, batch);
 		batch->bin += batch->nr;
 		batch->flat += batch->nr;
 		batch->more += batch->nr;
@@ -100,7 +100,7 @@ static void put_batch(struct member *member, struct batch *batch, bool inherited
 }
 
 /* Writes what has come to a page's counters, a run of neighbours at a time. */
-static void write_page(struct member *member, uint64_t index, const uint32_t *more,
+static void write_page(struct caller *caller, uint64_t index, const uint32_t *more,
 		       uint64_t from_ns, bool inherited)
 {
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
@@ -112,7 +112,7 @@ static void write_page(struct member *member, uint64_t index, const uint32_t *mo
 		end = i + 1;
 		if (!more[i])
 			continue;
-		batch.entry = shape_locate(member->shape, flat + i, &batch.bin, &left);
+		batch.entry = shape_locate(caller->shape, flat + i, &batch.bin, &left);
 		batch.more = more + i;
 		batch.flat = flat + i;
 		batch.from_ns = from_ns;
@@ -120,7 +120,7 @@ static void write_page(struct member *member, uint64_t index, const uint32_t *mo
 		while (end < PAGE_COUNTERS && more[end] && end - i < left)
 			end++;
 		batch.nr = end - i;
-		put_batch(member, &batch, inherited);
+		put_batch(caller, &batch, inherited);
 	}
 }
 
@@ -150,9 +150,9 @@ static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
  * The caller's counters as its buffer has them, nr of one region, with a read for all that stand
  * together. Those that cannot be read keep the value that they have here.
  */
-static void read_run(const struct member *member, uint64_t flat, uint32_t nr, uint32_t *values)
+static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, uint32_t *values)
 {
-	const struct shape *shape = member->shape;
+	const struct shape *shape = caller->shape;
 	uint32_t width = shape->width, i = 0, j;
 	batch_values buffer;
 	uint64_t bin, left, address;
@@ -163,7 +163,7 @@ static void read_run(const struct member *member, uint64_t flat, uint32_t nr, ui
 	while (i < nr) {
 		uint64_t at = address + i * (uint64_t)width;
 
-		got = process_read_some(&member->process, at, buffer, (nr - i) * (size_t)width);
+		got = process_read_some(&caller->process, at, buffer, (nr - i) * (size_t)width);
 		got = got < 0 ? 0 : got;
 		for (j = 0; j < got / width; j++)
 			values[i + j] = (uint32_t)get_counter(buffer + j * width, width);
@@ -172,22 +172,22 @@ static void read_run(const struct member *member, uint64_t flat, uint32_t nr, ui
 }
 
 /* How many counters are read with one: those behind it in its region and in its page. */
-static uint32_t run_length(const struct member *member, uint64_t flat)
+static uint32_t run_length(const struct caller *caller, uint64_t flat)
 {
 	uint64_t bin, left, room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
 
-	shape_locate(member->shape, flat, &bin, &left);
+	shape_locate(caller->shape, flat, &bin, &left);
 	return left < room ? (uint32_t)left : (uint32_t)room;
 }
 
-static bool take_run_above(const struct member *member, struct counter_page *page,
+static bool take_run_above(const struct caller *caller, struct counter_page *page,
 			   struct sparse_page *known, uint32_t first, uint32_t end, uint32_t *more)
 {
 	uint32_t values[PAGE_COUNTERS], any = 0, i, now, change;
 
 	for (i = first; i < end; i++)
 		values[i] = (uint32_t)known->values[i];
-	read_run(member, (known->index << PAGE_SHIFT_COUNTERS) + first, end - first,
+	read_run(caller, (known->index << PAGE_SHIFT_COUNTERS) + first, end - first,
 		 values + first);
 	for (i = first; i < end; i++) {
 		now = __atomic_load_n(&page->counters[i], __ATOMIC_RELAXED);
@@ -207,7 +207,7 @@ static bool take_run_above(const struct member *member, struct counter_page *pag
  * are above the last time. Where the program has written its buffer meanwhile, the kernel's counter
  * follows it.
  */
-static bool take_above(const struct member *member, struct counter_page *page,
+static bool take_above(const struct caller *caller, struct counter_page *page,
 		       struct sparse_page *known, uint32_t *more)
 {
 	uint64_t flat = known->index << PAGE_SHIFT_COUNTERS;
@@ -219,14 +219,14 @@ static bool take_above(const struct member *member, struct counter_page *page,
 		end = i + 1;
 		if (!__atomic_load_n(&page->counters[i], __ATOMIC_RELAXED) && !known->values[i])
 			continue;
-		end = i + run_length(member, flat + i);
-		any |= take_run_above(member, page, known, i, end, more);
+		end = i + run_length(caller, flat + i);
+		any |= take_run_above(caller, page, known, i, end, more);
 	}
 	return any;
 }
 
 /* What the parent had counted: into the buffer, but into no account. */
-static void copy_inherited(struct member *member, uint64_t index, struct counter_page *page)
+static void copy_inherited(struct caller *caller, uint64_t index, struct counter_page *page)
 {
 	uint32_t more[PAGE_COUNTERS], i;
 	uint64_t from_ns = monotonic_ns();
@@ -236,21 +236,21 @@ static void copy_inherited(struct member *member, uint64_t index, struct counter
 	for (i = 0; i < PAGE_COUNTERS; i++)
 		if (more[i] == CALL_NOT_INHERITED)
 			more[i] = 0;
-	write_page(member, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
+	write_page(caller, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
 }
 
 /*
  * With a limit a forked child's counters began with what its parent's were then, and its buffer with
  * what they were when they were last copied: the rest is its parent's, and copied here.
  */
-static void hold_inherited(struct member *member, uint64_t index, struct counter_page *at_fork)
+static void hold_inherited(struct caller *caller, uint64_t index, struct counter_page *at_fork)
 {
-	size_t nr_known = member->held.nr;
-	struct sparse_page *known = sparse_page(&member->held, index);
+	size_t nr_known = caller->held.nr;
+	struct sparse_page *known = sparse_page(&caller->held, index);
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS;
 	uint32_t more[PAGE_COUNTERS] = { 0 }, values[PAGE_COUNTERS], i, end;
 
-	if (!known || member->held.nr == nr_known)
+	if (!known || caller->held.nr == nr_known)
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++) {
 		/* Its own began at 0 then, and follows what the buffer holds. */
@@ -262,41 +262,41 @@ static void hold_inherited(struct member *member, uint64_t index, struct counter
 		end = i + 1;
 		if (!known->values[i])
 			continue;
-		end = i + run_length(member, flat + i);
-		read_run(member, flat + i, end - i, values + i);
+		end = i + run_length(caller, flat + i);
+		read_run(caller, flat + i, end - i, values + i);
 	}
 	for (i = 0; i < PAGE_COUNTERS; i++)
 		if (known->values[i] > values[i])
 			more[i] = (uint32_t)known->values[i] - values[i];
-	write_page(member, index, more, monotonic_ns(), true);
+	write_page(caller, index, more, monotonic_ns(), true);
 }
 
 /* What the parent had counted goes first: in the list a page of it is as new as the child's own. */
-static void copy_all_inherited(struct member *member, struct call_engine *engine)
+static void copy_all_inherited(struct caller *caller, struct call_engine *engine)
 {
-	uint32_t number = member_call(member, engine)->first_page;
+	uint32_t number = call_of(caller, engine)->first_page;
 
 	for (; number; number = engine->infos[number - 1].next) {
 		uint64_t index = engine->infos[number - 1].index;
 
 		if (!(index & CALL_PAGE_INHERITED))
 			continue;
-		if (member->shape->flags & CALL_HAS_LIMIT)
-			hold_inherited(member, index & ~CALL_PAGE_INHERITED,
+		if (caller->shape->flags & CALL_HAS_LIMIT)
+			hold_inherited(caller, index & ~CALL_PAGE_INHERITED,
 				       call_engine_page(engine, number));
 		else
-			copy_inherited(member, index, call_engine_page(engine, number));
+			copy_inherited(caller, index, call_engine_page(engine, number));
 	}
 }
 
-uint32_t member_inherited(const struct member *member, const struct call_engine *engine,
+uint32_t caller_inherited(const struct caller *caller, const struct call_engine *engine,
 			  uint64_t flat)
 {
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
-	uint32_t number = member_call(member, engine)->first_page, sum = 0, counter;
+	uint32_t number = call_of(caller, engine)->first_page, sum = 0, counter;
 
-	if (member->shape->flags & CALL_TAKES_PCS)
-		return member_inherited_sample(member, engine, flat);
+	if (caller->shape->flags & CALL_TAKES_PCS)
+		return caller_inherited_sample(caller, engine, flat);
 	/* One page of its parent's own, and one of what that had inherited itself. */
 	for (; number; number = engine->infos[number - 1].next) {
 		if (engine->infos[number - 1].index != index)
@@ -309,79 +309,78 @@ uint32_t member_inherited(const struct member *member, const struct call_engine 
 	return sum;
 }
 
-static void copy_page(struct member *member, uint64_t index, struct counter_page *page)
+static void copy_page(struct caller *caller, uint64_t index, struct counter_page *page)
 {
-	bool limited = member->shape->flags & CALL_HAS_LIMIT, any;
+	bool limited = caller->shape->flags & CALL_HAS_LIMIT, any;
 	uint64_t from_ns = monotonic_ns();
-	struct sparse_page *known = limited ? sparse_page(&member->held, index) : NULL;
+	struct sparse_page *known = limited ? sparse_page(&caller->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
 
 	/* Out of memory: what is in the kernel stays there until the next time. */
 	if (limited && !known)
 		return;
-	any = limited ? take_above(member, page, known, more) : take_counters(page, more);
+	any = limited ? take_above(caller, page, known, more) : take_counters(page, more);
 	if (!any)
 		return;
-	write_page(member, index, more, from_ns, false);
+	write_page(caller, index, more, from_ns, false);
 }
 
-static void copy_counters(struct member *member, struct call_engine *engine)
+static void copy_counters(struct caller *caller, struct call_engine *engine)
 {
-	uint32_t number =
-		__atomic_load_n(&member_call(member, engine)->first_page, __ATOMIC_ACQUIRE);
+	uint32_t number = __atomic_load_n(&call_of(caller, engine)->first_page, __ATOMIC_ACQUIRE);
 
-	if (member->forked)
-		copy_all_inherited(member, engine);
+	if (caller->forked)
+		copy_all_inherited(caller, engine);
 	for (; number; number = engine->infos[number - 1].next) {
 		uint64_t index = engine->infos[number - 1].index;
 
 		if (!(index & CALL_PAGE_INHERITED))
-			copy_page(member, index, call_engine_page(engine, number));
+			copy_page(caller, index, call_engine_page(engine, number));
 	}
 }
 
-void member_copy(struct member *member, struct call_engine *engine)
+void caller_copy(struct caller *caller, struct call_engine *engine)
 {
-	struct call *call = member_call(member, engine);
+	struct call *call = call_of(caller, engine);
 
 	uint64_t start = monotonic_ns();
 	size_t nr_written;
 
-	written_forget(&member->written, start - CALL_FORK_NS);
-	nr_written = member->written.nr;
+	written_forget(&caller->written, start - CALL_FORK_NS);
+	nr_written = caller->written.nr;
 	__atomic_store_n(&call->copying, 1, __ATOMIC_SEQ_CST);
 	/* From here on a tick says so again. */
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
-	member->faulted = UINT32_MAX;
-	process_look_anew(&member->process);
-	if (member->shape->flags & CALL_TAKES_PCS)
-		member_copy_samples(member, engine);
+	caller->faulted = UINT32_MAX;
+	process_look_anew(&caller->process);
+	if (caller->shape->flags & CALL_TAKES_PCS)
+		caller_copy_samples(caller, engine);
 	else
-		copy_counters(member, engine);
-	if (member->written.nr != nr_written)
+		copy_counters(caller, engine);
+	if (caller->written.nr != nr_written)
 		__atomic_store_n(&call->copied_ns, monotonic_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 
 /* The counters of one page of a region, as the buffer has them. */
-static int preload_page(struct member *member, struct call_engine *engine,
+static int preload_page(struct caller *caller, struct call_engine *engine,
 			const struct batch *batch, uint64_t flat)
 {
-	uint32_t width = member->shape->width, number, i;
-	uint64_t address = member->shape->entries[batch->entry].base + batch->bin * width, any = 0;
+	uint32_t width = caller->shape->width, number, i;
+	uint64_t address = caller->shape->entries[batch->entry].base + batch->bin * width, any = 0;
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS;
 	batch_values buffer;
 	struct sparse_page *known;
 
-	if (process_read(&member->process, address, buffer, batch->nr * width))
+	if (process_read(&caller->process, address, buffer, batch->nr * width))
 		return -EFAULT;
 	for (i = 0; i < batch->nr; i++)
 		any |= get_counter(buffer + i * width, width);
 	if (!any)
 		return 0;
-	number = call_engine_held_page(engine, &member->ref, index);
-	number = number ? number : call_engine_add_page(engine, &member->ref, index);
-	known = sparse_page(&member->held, index);
+	number = call_engine_held_page(engine, &caller->ref, index);
+	number = number ? number : call_engine_add_page(engine, &caller->ref, index);
+	known = sparse_page(&caller->held, index);
 	if (!number || !known)
 		return number ? -ENOMEM : -ENOSPC;
 	for (i = 0; i < batch->nr; i++) {
@@ -393,9 +392,9 @@ static int preload_page(struct member *member, struct call_engine *engine,
 	return 0;
 }
 
-static int preload_entry(struct member *member, struct call_engine *engine, uint32_t entry)
+static int preload_entry(struct caller *caller, struct call_engine *engine, uint32_t entry)
 {
-	const uint64_t *firsts = member->shape->table.firsts;
+	const uint64_t *firsts = caller->shape->table.firsts;
 	struct batch batch = { .entry = entry };
 	uint64_t flat, room;
 	int ret;
@@ -405,7 +404,7 @@ static int preload_entry(struct member *member, struct call_engine *engine, uint
 		room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
 		batch.bin = flat - firsts[entry];
 		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
-		ret = preload_page(member, engine, &batch, flat);
+		ret = preload_page(caller, engine, &batch, flat);
 		/* Where nothing is mapped there is nothing to start from. */
 		if (ret && ret != -EFAULT)
 			return ret;
@@ -413,12 +412,12 @@ static int preload_entry(struct member *member, struct call_engine *engine, uint
 	return 0;
 }
 
-int member_preload(struct member *member, struct call_engine *engine)
+int caller_preload(struct caller *caller, struct call_engine *engine)
 {
 	uint32_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < member->shape->nr_entries; i++)
-		ret = preload_entry(member, engine, i);
+	for (i = 0; !ret && i < caller->shape->nr_entries; i++)
+		ret = preload_entry(caller, engine, i);
 	return ret;
 }

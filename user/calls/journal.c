@@ -52,19 +52,19 @@ static int add_lost(struct profile_account *account, const char *cause, uint64_t
 	return 0;
 }
 
-/* member NULL: nothing is known of what was copied. */
-static int fill_account(struct profile_account *account, const struct member *member,
+/* caller NULL: nothing is known of what was copied. */
+static int fill_account(struct profile_account *account, const struct caller *caller,
 			const struct call *call)
 {
 	uint64_t unwritten;
 	int ret;
 
 	account->total = call->ticks;
-	account->binned = member ? member->binned : 0;
-	account->overflow = member ? member->overflow : 0;
+	account->binned = caller ? caller->binned : 0;
+	account->overflow = caller ? caller->overflow : 0;
 	account->outside = call->outside;
 	account->filtered = call->filtered;
-	unwritten = member ? member->unwritten :
+	unwritten = caller ? caller->unwritten :
 			     call->ticks - call->outside - call->filtered - call->no_memory -
 				     call->over_limit - call->in_exec;
 	account->lost = calloc(4, sizeof(*account->lost));
@@ -89,7 +89,7 @@ static const char *dialect_name(uint32_t dialect)
 	return names[dialect];
 }
 
-static int add_target(struct profile *profile, const struct member *member, const struct call *call,
+static int add_target(struct profile *profile, const struct caller *caller, const struct call *call,
 		      const struct call_engine *engine, bool is_read)
 {
 	struct profile_target *target = &profile->targets[profile->nr_targets];
@@ -98,22 +98,22 @@ static int add_target(struct profile *profile, const struct member *member, cons
 	profile->nr_targets++;
 	target->kind = strdup("call");
 	target->period_ns = engine->clocks[call->flags & CALL_IS_FAST].period_ns;
-	if (asprintf(&target->name, "%s of %s[%u]", call_names[member->shape->op], member->comm,
+	if (asprintf(&target->name, "%s of %s[%u]", call_names[caller->shape->op], caller->comm,
 		     call->tgid) < 0)
 		target->name = NULL;
 	if (!target->kind || !target->name)
 		return -ENOMEM;
-	return fill_account(&target->ticks, is_read ? member : NULL, call);
+	return fill_account(&target->ticks, is_read ? caller : NULL, call);
 }
 
-static int add_object(struct profile *profile, const struct member *member, const struct call *call)
+static int add_object(struct profile *profile, const struct caller *caller, const struct call *call)
 {
 	struct profile_object *object = &profile->objects[profile->nr_objects];
 
 	memset(object, 0, sizeof(*object));
 	profile->nr_objects++;
 	object->kind = PROFILE_MEMORY;
-	if (asprintf(&object->path, "[%s:%u]", member->comm, call->tgid) < 0)
+	if (asprintf(&object->path, "[%s:%u]", caller->comm, call->tgid) < 0)
 		object->path = NULL;
 	return object->path ? 0 : -ENOMEM;
 }
@@ -161,15 +161,15 @@ static uint64_t index_of(const struct layout *layout, uint64_t bin)
 }
 
 /* The bins of one entry, whose counters stand together. */
-static int collect(const struct member *member, uint32_t entry, const struct layout *layout,
+static int collect(const struct caller *caller, uint32_t entry, const struct layout *layout,
 		   struct bins *bins)
 {
-	uint64_t first = member_taken_index(entry, 0), end = member_taken_index(entry + 1, 0), at;
+	uint64_t first = caller_taken_index(entry, 0), end = caller_taken_index(entry + 1, 0), at;
 	size_t page;
 	uint32_t i;
 
-	for (page = 0; page < member->taken.nr; page++) {
-		const struct sparse_page *taken = member->taken.pages[page];
+	for (page = 0; page < caller->taken.nr; page++) {
+		const struct sparse_page *taken = caller->taken.pages[page];
 
 		at = taken->index * PAGE_COUNTERS;
 		if (at < first || at >= end)
@@ -182,13 +182,13 @@ static int collect(const struct member *member, uint32_t entry, const struct lay
 	return 0;
 }
 
-static int collect_pcs(struct member *member, struct bins *bins)
+static int collect_pcs(struct caller *caller, struct bins *bins)
 {
 	size_t i;
 
-	pcs_sort(&member->pcs);
-	for (i = 0; i < member->pcs.nr; i++)
-		if (add_bin(bins, member->pcs.list[i].pc, member->pcs.list[i].count))
+	pcs_sort(&caller->pcs);
+	for (i = 0; i < caller->pcs.nr; i++)
+		if (add_bin(bins, caller->pcs.list[i].pc, caller->pcs.list[i].count))
 			return -ENOMEM;
 	return 0;
 }
@@ -211,17 +211,17 @@ static void place(const struct shape *shape, uint32_t entry, const struct layout
 	histogram->nr_bins = bins->nr;
 }
 
-static int add_histogram(struct profile *profile, struct member *member, uint32_t entry,
+static int add_histogram(struct profile *profile, struct caller *caller, uint32_t entry,
 			 const struct call *call)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct layout layout = layout_of(member->shape, member->shape->entries[entry].scale);
-	uint32_t stop = call->stop ? call->stop : member->stop;
+	struct layout layout = layout_of(caller->shape, caller->shape->entries[entry].scale);
+	uint32_t stop = call->stop ? call->stop : caller->stop;
 	struct bins bins = { 0 };
 	int ret;
 
-	ret = member->shape->op == CALL_PCSAMPLE ? collect_pcs(member, &bins) :
-						   collect(member, entry, &layout, &bins);
+	ret = caller->shape->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
+						   collect(caller, entry, &layout, &bins);
 	if (ret || !bins.nr) {
 		free(bins.list);
 		return ret;
@@ -230,20 +230,20 @@ static int add_histogram(struct profile *profile, struct member *member, uint32_
 	histogram->target = (uint32_t)profile->nr_targets - 1;
 	histogram->object = (uint32_t)profile->nr_objects - 1;
 	histogram->pid = call->tgid;
-	place(member->shape, entry, &layout, &bins, histogram);
+	place(caller->shape, entry, &layout, &bins, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
-	histogram->dialect = strdup(dialect_name(member->shape->dialect));
-	histogram->process = strdup(member->comm);
+	histogram->dialect = strdup(dialect_name(caller->shape->dialect));
+	histogram->process = strdup(caller->comm);
 	profile->nr_histograms++;
 	return (stop && !histogram->stopped) || !histogram->dialect || !histogram->process ?
 		       -ENOMEM :
 		       0;
 }
 
-void journal_add(struct journal *journal, struct member *member, const struct call_engine *engine)
+void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, engine);
-	const struct shape *shape = member->shape;
+	const struct call *call = call_of(caller, engine);
+	const struct shape *shape = caller->shape;
 	uint32_t i;
 	int ret;
 
@@ -251,22 +251,22 @@ void journal_add(struct journal *journal, struct member *member, const struct ca
 		return;
 	ret = make_room(journal, shape->nr_entries);
 	if (!ret)
-		ret = add_target(journal->profile, member, call, engine, true);
+		ret = add_target(journal->profile, caller, call, engine, true);
 	if (!ret)
-		ret = add_object(journal->profile, member, call);
+		ret = add_object(journal->profile, caller, call);
 	for (i = 0; !ret && i < shape->nr_entries; i++)
-		ret = add_histogram(journal->profile, member, i, call);
-	if (ret || member->unrecorded)
+		ret = add_histogram(journal->profile, caller, i, call);
+	if (ret || caller->unrecorded)
 		journal->incomplete = true;
 }
 
-void journal_add_unread(struct journal *journal, const struct member *member,
+void journal_add_unread(struct journal *journal, const struct caller *caller,
 			const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, engine);
+	const struct call *call = call_of(caller, engine);
 
 	if (call->ticks &&
-	    (make_room(journal, 0) || add_target(journal->profile, member, call, engine, false)))
+	    (make_room(journal, 0) || add_target(journal->profile, caller, call, engine, false)))
 		journal->incomplete = true;
 }
 

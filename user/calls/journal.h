@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "calls/call_engine.h"
-#include "calls/member.h"
+#include "calls/caller.h"
 #include "profile/profile.h"
 
 /* What calls counted, as targets of a profile: kept when they end, for those who want to read it. */
@@ -17,10 +17,10 @@ struct journal {
 };
 
 /* Adds a call whose counters are all copied. */
-void journal_add(struct journal *journal, struct member *member, const struct call_engine *engine);
+void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine);
 
 /* The account of one whose counters, and what was copied, are out of reach: unwritten. */
-void journal_add_unread(struct journal *journal, const struct member *member,
+void journal_add_unread(struct journal *journal, const struct caller *caller,
 			const struct call_engine *engine);
 
 void journal_free(struct journal *journal);

@@ -141,82 +141,82 @@ static void read_comm(pid_t pid, char *comm, size_t size)
 	comm[strcspn(comm, "\n")] = '\0';
 }
 
-static struct member *new_member(struct calls *calls, const struct call_ref *ref,
+static struct caller *new_caller(struct calls *calls, const struct call_ref *ref,
 				 struct shape *shape)
 {
-	struct member *member = calloc(1, sizeof(*member));
+	struct caller *caller = calloc(1, sizeof(*caller));
 
-	if (!member)
+	if (!caller)
 		return NULL;
-	member->ref = *ref;
-	member->shape = shape;
-	member->record = calls->options.record;
-	member->faulted = UINT32_MAX;
-	member->process = (struct process){ .mem_fd = -1, .maps_fd = -1 };
-	calls->members[ref->slot] = member;
-	return member;
+	caller->ref = *ref;
+	caller->shape = shape;
+	caller->record = calls->options.record;
+	caller->faulted = UINT32_MAX;
+	caller->process = (struct process){ .mem_fd = -1, .maps_fd = -1 };
+	calls->callers[ref->slot] = caller;
+	return caller;
 }
 
 /*
  * By its pid, which may be another's by now, even that of a relative with the same random bytes: but
  * no other process has its call.
  */
-static int open_child(struct calls *calls, struct member *member)
+static int open_child(struct calls *calls, struct caller *caller)
 {
-	const struct call *call = member_call(member, &calls->engine);
+	const struct call *call = call_of(caller, &calls->engine);
 	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)call->tgid, 0);
 	struct call_ref ref;
 	int ret;
 
 	if (pid_fd < 0)
 		return -errno;
-	ret = process_open_forked(&member->process, (pid_t)call->tgid, member->shape->random_at,
-				  member->shape->proof);
+	ret = process_open_forked(&caller->process, (pid_t)call->tgid, caller->shape->random_at,
+				  caller->shape->proof);
 	if (ret)
 		return ret;
 	ret = call_engine_ref_of(&calls->engine, pid_fd, &ref);
-	if (ret || ref.slot != member->ref.slot || ref.serial != member->ref.serial) {
-		process_close(&member->process);
+	if (ret || ref.slot != caller->ref.slot || ref.serial != caller->ref.serial) {
+		process_close(&caller->process);
 		return -ESRCH;
 	}
-	read_comm((pid_t)call->tgid, member->comm, sizeof(member->comm));
+	read_comm((pid_t)call->tgid, caller->comm, sizeof(caller->comm));
 	return 0;
 }
 
-struct member_birth {
+struct caller_birth {
 	struct birth birth;
-	const struct member *member;
+	const struct caller *caller;
 	const struct call_engine *engine;
 };
 
 static uint32_t inherited(const struct birth *birth, uint64_t flat)
 {
-	const struct member_birth *of = (const struct member_birth *)birth;
+	const struct caller_birth *of = (const struct caller_birth *)birth;
 
-	return member_inherited(of->member, of->engine, flat);
+	return caller_inherited(of->caller, of->engine, flat);
 }
 
 /* What was copied to its parent's buffer while the child's was made of it. */
-static void make_up(struct calls *calls, struct member *member)
+static void make_up(struct calls *calls, struct caller *caller)
 {
-	const struct call *call = member_call(member, &calls->engine);
-	const struct member *parent = calls->members[call->parent.slot];
-	struct member_birth born = { .birth = { call->born_ns, call->born_until_ns, inherited },
-				     .member = member,
+	const struct call *call = call_of(caller, &calls->engine);
+	const struct caller *parent = calls->callers[call->parent.slot];
+	struct caller_birth born = { .birth = { call->born_ns, call->born_until_ns, inherited },
+				     .caller = caller,
 				     .engine = &calls->engine };
 
 	if (parent && parent->ref.serial == call->parent.serial)
-		written_make_up(&parent->written, &parent->process, &member->process, &born.birth);
+		written_make_up(&parent->written, &parent->process, &caller->process, &born.birth);
 }
 
-static void forget(struct calls *calls, struct member *member)
+static void forget(struct calls *calls, struct caller *caller)
 {
-	calls->members[member->ref.slot] = NULL;
-	member_free(member);
+	calls->callers[caller->ref.slot] = NULL;
+	caller_free(caller);
 }
 
 /* No descriptor or memory is left for it now: the kernel counts on meanwhile. */
-static struct member *leave_for_later(struct calls *calls, struct call *call)
+static struct caller *leave_for_later(struct calls *calls, struct call *call)
 {
 	__atomic_store_n(&call->known, CALL_UNKNOWN, __ATOMIC_SEQ_CST);
 	calls->look_again = true;
@@ -229,72 +229,72 @@ static bool lacks(int ret)
 }
 
 /* A child that the kernel took in. Whether it is still there shows when it is met. */
-static struct member *take_in(struct calls *calls, const struct call_ref *ref)
+static struct caller *take_in(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->engine.calls[ref->slot];
 	struct shape *shape = calls->shapes[call->shape];
 	uint32_t unknown = CALL_UNKNOWN;
-	struct member *member;
+	struct caller *caller;
 
 	/* Its process may end meanwhile, and the kernel free the call that nobody holds. */
 	if (!shape || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
 						   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return NULL;
-	member = new_member(calls, ref, shape);
-	if (!member)
+	caller = new_caller(calls, ref, shape);
+	if (!caller)
 		return leave_for_later(calls, call);
-	member->forked = true;
-	member->copied = shape->op == CALL_PCSAMPLE ? call->copied : 0;
-	return member;
+	caller->forked = true;
+	caller->copied = shape->op == CALL_PCSAMPLE ? call->copied : 0;
+	return caller;
 }
 
-static struct member *meet_child(struct calls *calls, struct member *member)
+static struct caller *meet_child(struct calls *calls, struct caller *caller)
 {
-	struct call *call = member_call(member, &calls->engine);
-	int ret = open_child(calls, member);
+	struct call *call = call_of(caller, &calls->engine);
+	int ret = open_child(calls, caller);
 
 	if (lacks(ret)) {
 		pthread_mutex_lock(&calls->lock);
-		forget(calls, member);
+		forget(calls, caller);
 		leave_for_later(calls, call);
 		calls_set_timer(calls);
 		pthread_mutex_unlock(&calls->lock);
 		return NULL;
 	}
-	member->gone = ret != 0;
+	caller->gone = ret != 0;
 	if (!ret)
-		make_up(calls, member);
-	return member;
+		make_up(calls, caller);
+	return caller;
 }
 
-struct member *calls_member(struct calls *calls, const struct call_ref *ref)
+struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 {
-	struct member *member = NULL, *child = NULL;
+	struct caller *caller = NULL, *child = NULL;
 	struct call *call;
 
 	if (ref->slot >= calls->engine.nr_calls)
 		return NULL;
 	pthread_mutex_lock(&calls->lock);
-	member = calls->members[ref->slot];
+	caller = calls->callers[ref->slot];
 	call = &calls->engine.calls[ref->slot];
 	/* The kernel has given its slot to another call: there is nothing left of its own. */
-	if (member && member->ref.serial != call->serial) {
-		forget(calls, member);
-		member = NULL;
+	if (caller && caller->ref.serial != call->serial) {
+		forget(calls, caller);
+		caller = NULL;
 	}
 	if (call->serial != ref->serial || call->phase == CALL_FREE)
-		member = NULL;
-	else if (!member)
+		caller = NULL;
+	else if (!caller)
 		child = take_in(calls, ref);
 	pthread_mutex_unlock(&calls->lock);
-	return child ? meet_child(calls, child) : member;
+	return child ? meet_child(calls, child) : caller;
 }
 
-int calls_add_member(struct calls *calls, struct shape *shape, struct process *process,
-		     bool replaces, struct member **ret)
+int calls_add_caller(struct calls *calls, struct shape *shape, struct process *process,
+		     bool replaces, struct caller **ret)
 {
 	struct call_engine *engine = &calls->engine;
-	struct member *member;
+	struct caller *caller;
 	struct call_ref ref;
 	struct call *call;
 	int failed;
@@ -312,23 +312,23 @@ int calls_add_member(struct calls *calls, struct shape *shape, struct process *p
 	call->shape = shape->number;
 	call->tgid = (uint32_t)process->pid;
 	__atomic_add_fetch(&engine->shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
-	member = new_member(calls, &ref, shape);
-	if (!member) {
+	caller = new_caller(calls, &ref, shape);
+	if (!caller) {
 		call_engine_release_call(engine, ref.slot);
 		return -ENOMEM;
 	}
-	member->process = *process;
+	caller->process = *process;
 	process->mem_fd = process->maps_fd = -1;
-	read_comm(process->pid, member->comm, sizeof(member->comm));
-	*ret = member;
+	read_comm(process->pid, caller->comm, sizeof(caller->comm));
+	*ret = caller;
 	return 0;
 }
 
 /* Without the region that cannot be written: the others go on, from a new table. */
-static int exclude_region(struct calls *calls, struct member *member, uint32_t region)
+static int exclude_region(struct calls *calls, struct caller *caller, uint32_t region)
 {
-	struct call *call = member_call(member, &calls->engine);
-	struct shape *old = member->shape, *shape;
+	struct call *call = call_of(caller, &calls->engine);
+	struct shape *old = caller->shape, *shape;
 	cleanup_free struct call_entry *entries = malloc((old->nr_entries + 1) * sizeof(*entries));
 	int ret;
 
@@ -347,56 +347,56 @@ static int exclude_region(struct calls *calls, struct member *member, uint32_t r
 	pthread_mutex_unlock(&calls->lock);
 	if (ret)
 		return ret;
-	member_drop_pages(member, &calls->engine);
+	caller_drop_pages(caller, &calls->engine);
 	call->table = shape->table.table;
 	call->hint = 0;
 	call->shape = shape->number;
-	member->shape = shape;
+	caller->shape = shape;
 	__atomic_sub_fetch(&calls->engine.shapes[old->number].calls, 1, __ATOMIC_SEQ_CST);
 	if (shape->flags & CALL_HAS_LIMIT)
-		ret = member_preload(member, &calls->engine);
+		ret = caller_preload(caller, &calls->engine);
 	return ret;
 }
 
 /* The ticks of the turn of hand in which a call is off for this are not its own. */
-static void handle_fault(struct calls *calls, struct member *member)
+static void handle_fault(struct calls *calls, struct caller *caller)
 {
-	struct call *call = member_call(member, &calls->engine);
-	uint32_t region = member->faulted;
+	struct call *call = call_of(caller, &calls->engine);
+	uint32_t region = caller->faulted;
 	bool on = call_engine_switch_off(&calls->engine, call);
 
 	call_engine_quiesce(&calls->engine);
-	member_copy(member, &calls->engine);
-	member->stop = CALL_STOP_FAULT;
-	member->stop_region = region;
-	member->stop_counter = 0;
-	if (on && shape_is_sprofil(member->shape) && !exclude_region(calls, member, region))
+	caller_copy(caller, &calls->engine);
+	caller->stop = CALL_STOP_FAULT;
+	caller->stop_region = region;
+	caller->stop_counter = 0;
+	if (on && shape_is_sprofil(caller->shape) && !exclude_region(calls, caller, region))
 		call_engine_switch_on(&calls->engine, call);
 }
 
-void calls_copy(struct calls *calls, struct member *member)
+void calls_copy(struct calls *calls, struct caller *caller)
 {
-	member_copy(member, &calls->engine);
-	if (member->faulted != UINT32_MAX)
-		handle_fault(calls, member);
+	caller_copy(caller, &calls->engine);
+	if (caller->faulted != UINT32_MAX)
+		handle_fault(calls, caller);
 }
 
-void calls_end(struct calls *calls, struct member *member)
+void calls_end(struct calls *calls, struct caller *caller)
 {
-	call_engine_switch_off(&calls->engine, member_call(member, &calls->engine));
+	call_engine_switch_off(&calls->engine, call_of(caller, &calls->engine));
 	call_engine_quiesce(&calls->engine);
-	calls_copy(calls, member);
+	calls_copy(calls, caller);
 }
 
-void calls_release(struct calls *calls, struct member *member)
+void calls_release(struct calls *calls, struct caller *caller)
 {
-	calls_end(calls, member);
-	member_drop_pages(member, &calls->engine);
+	calls_end(calls, caller);
+	caller_drop_pages(caller, &calls->engine);
 	pthread_mutex_lock(&calls->lock);
-	if (member->record)
-		journal_add(&calls->journal, member, &calls->engine);
-	call_engine_release_call(&calls->engine, member->ref.slot);
-	calls->members[member->ref.slot] = NULL;
+	if (caller->record)
+		journal_add(&calls->journal, caller, &calls->engine);
+	call_engine_release_call(&calls->engine, caller->ref.slot);
+	calls->callers[caller->ref.slot] = NULL;
 	pthread_mutex_unlock(&calls->lock);
-	member_free(member);
+	caller_free(caller);
 }

@@ -23,7 +23,7 @@ struct asking {
 	uid_t uid;
 	int pid_fd;
 	struct process process;
-	struct member *member; /* with the call in force or the last one; NULL: none */
+	struct caller *caller; /* with the call in force or the last one; NULL: none */
 	int64_t stored; /* what pcsample() returns */
 	uint64_t made; /* the new call, as calls_request() returns it */
 	struct call_reply *reply;
@@ -68,20 +68,20 @@ static int identify(struct asking *asking)
 	if (ret)
 		return ret;
 	if (!call_engine_ref_of(&asking->calls->engine, asking->pid_fd, &ref)) {
-		asking->member = calls_member(asking->calls, &ref);
+		asking->caller = calls_caller(asking->calls, &ref);
 		asking->reply->known = 1;
 	}
 	return 0;
 }
 
 /* How many pcs the call in force, or one that has ended by itself, has stored: told once. */
-static int64_t take_stored(struct member *member)
+static int64_t take_stored(struct caller *caller)
 {
-	int64_t stored = (int64_t)(member->copied - member->not_stored);
+	int64_t stored = (int64_t)(caller->copied - caller->not_stored);
 
-	if (member->shape->op != CALL_PCSAMPLE || member->told_stored)
+	if (caller->shape->op != CALL_PCSAMPLE || caller->told_stored)
 		return 0;
-	member->told_stored = true;
+	caller->told_stored = true;
 	return stored;
 }
 
@@ -91,15 +91,15 @@ static int64_t take_stored(struct member *member)
  */
 static void leave(struct asking *asking, bool keep)
 {
-	struct member *member = asking->member;
+	struct caller *caller = asking->caller;
 	struct call *call;
 
-	if (!member)
+	if (!caller)
 		return;
-	call = member_call(member, &asking->calls->engine);
+	call = call_of(caller, &asking->calls->engine);
 	if (__atomic_load_n(&call->users, __ATOMIC_SEQ_CST) > 1) {
-		calls_copy(asking->calls, member);
-		asking->stored = (int64_t)(member->copied - member->not_stored);
+		calls_copy(asking->calls, caller);
+		asking->stored = (int64_t)(caller->copied - caller->not_stored);
 		if (keep)
 			call_engine_set_ref(&asking->calls->engine, asking->pid_fd,
 					    &(struct call_ref){ CALL_ENDED, 0 });
@@ -107,12 +107,12 @@ static void leave(struct asking *asking, bool keep)
 		return;
 	}
 	if (keep && call->phase == CALL_ON)
-		member->stop = CALL_STOP_ASKED;
-	calls_end(asking->calls, member);
-	asking->stored = take_stored(member);
+		caller->stop = CALL_STOP_ASKED;
+	calls_end(asking->calls, caller);
+	asking->stored = take_stored(caller);
 	if (!keep) {
-		calls_release(asking->calls, member);
-		asking->member = NULL;
+		calls_release(asking->calls, caller);
+		asking->caller = NULL;
 	}
 }
 
@@ -120,16 +120,16 @@ static void leave(struct asking *asking, bool keep)
  * Puts the new call in force, in place of the old one. If the process has executed another program
  * since it asked, the kernel's hook came too early to take the new call out: then it is here.
  */
-static int replace(struct asking *asking, struct member *member)
+static int replace(struct asking *asking, struct caller *caller)
 {
 	struct call_engine *engine = &asking->calls->engine;
-	struct call *call = member_call(member, engine);
+	struct call *call = call_of(caller, engine);
 	struct process again;
 	struct error err;
 	int ret;
 
 	call_engine_switch_on(engine, call);
-	ret = call_engine_set_ref(engine, asking->pid_fd, &member->ref);
+	ret = call_engine_set_ref(engine, asking->pid_fd, &caller->ref);
 	if (!ret) {
 		leave(asking, false);
 		ret = process_open(&again, asking->pid, asking->request->pointer,
@@ -145,12 +145,12 @@ static int replace(struct asking *asking, struct member *member)
 		pthread_mutex_unlock(&asking->calls->lock);
 	}
 	if (ret) {
-		calls_release(asking->calls, member);
+		calls_release(asking->calls, caller);
 		return ret;
 	}
-	asking->member = member;
+	asking->caller = caller;
 	/* No serial is 0. */
-	asking->made = (uint64_t)member->ref.serial << 32 | member->ref.slot;
+	asking->made = (uint64_t)caller->ref.serial << 32 | caller->ref.slot;
 	return 0;
 }
 
@@ -170,15 +170,15 @@ static uint32_t call_flags(const struct call_request *request)
 /* A call that others share the address space with stays when this one leaves it. */
 static bool replaces_own(const struct asking *asking, uint32_t owner)
 {
-	const struct member *member = asking->member;
+	const struct caller *caller = asking->caller;
 
-	return member && member->shape->owner == owner &&
-	       member_call(member, &asking->calls->engine)->users == 1;
+	return caller && caller->shape->owner == owner &&
+	       call_of(caller, &asking->calls->engine)->users == 1;
 }
 
 /* The lock is held: nobody sweeps a shape away that has no call yet. */
-static int make_member(struct asking *asking, uint64_t charge, struct shape *like,
-		       struct member **member)
+static int make_caller(struct asking *asking, uint64_t charge, struct shape *like,
+		       struct caller **caller)
 {
 	const struct call_request *request = asking->request;
 	struct shape *shape;
@@ -191,9 +191,9 @@ static int make_member(struct asking *asking, uint64_t charge, struct shape *lik
 	like->owner = (uint32_t)ret;
 	replaces = replaces_own(asking, like->owner);
 	ret = calls_add_shape(asking->calls, like, request->entries, request->nr_entries,
-			      replaces ? asking->member->shape : NULL, &shape);
+			      replaces ? asking->caller->shape : NULL, &shape);
 	if (!ret)
-		ret = calls_add_member(asking->calls, shape, &asking->process, replaces, member);
+		ret = calls_add_caller(asking->calls, shape, &asking->process, replaces, caller);
 	if (ret)
 		calls_sweep_shapes(asking->calls);
 	return ret == -ENOSPC ? -ENOMEM : ret;
@@ -212,7 +212,7 @@ static int start(struct asking *asking, uint32_t width)
 		.pointer = request->pointer,
 		.random_at = asking->process.random_at,
 	};
-	struct member *member;
+	struct caller *caller;
 	uint64_t charge;
 	int ret;
 
@@ -221,16 +221,16 @@ static int start(struct asking *asking, uint32_t width)
 		return ret;
 	memcpy(like.proof, request->proof, sizeof(like.proof));
 	pthread_mutex_lock(&asking->calls->lock);
-	ret = make_member(asking, charge, &like, &member);
+	ret = make_caller(asking, charge, &like, &caller);
 	pthread_mutex_unlock(&asking->calls->lock);
 	if (ret)
 		return ret;
-	if (member->shape->flags & CALL_HAS_LIMIT)
-		ret = member_preload(member, &asking->calls->engine);
+	if (caller->shape->flags & CALL_HAS_LIMIT)
+		ret = caller_preload(caller, &asking->calls->engine);
 	if (ret)
-		calls_release(asking->calls, member);
+		calls_release(asking->calls, caller);
 	else
-		ret = replace(asking, member);
+		ret = replace(asking, caller);
 	return ret == -ENOSPC ? -EDQUOT : ret;
 }
 
@@ -317,7 +317,7 @@ static int do_pcsample(struct asking *asking)
 	return ret;
 }
 
-static void fill_stop(const struct member *member, const struct call *call,
+static void fill_stop(const struct caller *caller, const struct call *call,
 		      struct call_state *state)
 {
 	if (call->stop) {
@@ -325,9 +325,9 @@ static void fill_stop(const struct member *member, const struct call *call,
 		state->region = call->stop_region;
 		state->counter = call->stop_counter;
 	} else {
-		state->stopped = member->stop;
-		state->region = member->stop_region;
-		state->counter = member->stop_counter;
+		state->stopped = caller->stop;
+		state->region = caller->stop_region;
+		state->counter = caller->stop_counter;
 	}
 }
 
@@ -338,24 +338,24 @@ static void fill_stop(const struct member *member, const struct call *call,
 static void fill_state(const struct asking *asking)
 {
 	struct call_state *state = &asking->reply->state;
-	const struct member *member = asking->member;
+	const struct caller *caller = asking->caller;
 	const struct call_engine *engine = &asking->calls->engine;
 	const struct call *call;
 
-	if (!member)
+	if (!caller)
 		return;
-	call = member_call(member, engine);
-	state->dialect = member->shape->dialect;
+	call = call_of(caller, engine);
+	state->dialect = caller->shape->dialect;
 	if (call->phase == CALL_ON) {
-		state->on = member->shape->op;
-		state->period_ns = engine->clocks[member->shape->flags & CALL_IS_FAST].period_ns;
+		state->on = caller->shape->op;
+		state->period_ns = engine->clocks[caller->shape->flags & CALL_IS_FAST].period_ns;
 	}
-	fill_stop(member, call, state);
-	state->binned = member->binned;
-	state->overflow = member->overflow;
+	fill_stop(caller, call, state);
+	state->binned = caller->binned;
+	state->overflow = caller->overflow;
 	state->outside = call->outside;
 	state->filtered = call->filtered;
-	state->lost = call->no_memory + call->over_limit + call->in_exec + member->unwritten;
+	state->lost = call->no_memory + call->over_limit + call->in_exec + caller->unwritten;
 	state->total = call->phase == CALL_ON ? state->binned + state->overflow + state->outside +
 							state->filtered + state->lost :
 						call->ticks;
@@ -402,9 +402,9 @@ static int carry_out(struct asking *asking)
 		return call_anew(asking);
 	default:
 		/* Exact up to the instant in which it is asked. */
-		if (asking->member) {
+		if (asking->caller) {
 			call_engine_quiesce(&asking->calls->engine);
-			calls_copy(asking->calls, asking->member);
+			calls_copy(asking->calls, asking->caller);
 		}
 		return 0;
 	}
@@ -444,8 +444,8 @@ uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 void calls_withdraw(struct worker *worker, uint64_t made)
 {
 	const struct call_ref ref = { .slot = (uint32_t)made, .serial = (uint32_t)(made >> 32) };
-	struct member *member = made ? calls_member(worker->calls, &ref) : NULL;
+	struct caller *caller = made ? calls_caller(worker->calls, &ref) : NULL;
 
-	if (member)
-		calls_end(worker->calls, member);
+	if (caller)
+		calls_end(worker->calls, caller);
 }

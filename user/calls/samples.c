@@ -6,10 +6,10 @@
 #include "calls/batch.h"
 
 /* A sample of the parent's is there or not; what it is does not matter. */
-uint32_t member_inherited_sample(const struct member *member, const struct call_engine *engine,
+uint32_t caller_inherited_sample(const struct caller *caller, const struct call_engine *engine,
 				 uint64_t index)
 {
-	uint32_t number = call_engine_held_page(engine, &member->ref, index / CALL_PAGE_PCS);
+	uint32_t number = call_engine_held_page(engine, &caller->ref, index / CALL_PAGE_PCS);
 	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
 					   NULL;
 
@@ -19,36 +19,36 @@ uint32_t member_inherited_sample(const struct member *member, const struct call_
 }
 
 /* A child's place in the buffer is behind its parent's samples, also where it has none of them. */
-static void pass_over_samples(struct member *member, const struct call_engine *engine)
+static void pass_over_samples(struct caller *caller, const struct call_engine *engine)
 {
-	const struct call *call = member_call(member, engine);
+	const struct call *call = call_of(caller, engine);
 
-	while (member->copied < call->inherited &&
-	       member_inherited_sample(member, engine, member->copied) == CALL_NOT_INHERITED)
-		member->copied++;
+	while (caller->copied < call->inherited &&
+	       caller_inherited_sample(caller, engine, caller->copied) == CALL_NOT_INHERITED)
+		caller->copied++;
 }
 
 /* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
-static size_t take_samples(const struct member *member, const struct call_engine *engine,
+static size_t take_samples(const struct caller *caller, const struct call_engine *engine,
 			   uint64_t next, uint8_t *buffer)
 {
 	uint32_t number =
-		call_engine_held_page(engine, &member->ref, member->copied / CALL_PAGE_PCS);
+		call_engine_held_page(engine, &caller->ref, caller->copied / CALL_PAGE_PCS);
 	const uint64_t *samples = number ? (const uint64_t *)call_engine_page(engine, number) :
 					   NULL;
-	uint64_t inherited = member_call(member, engine)->inherited;
+	uint64_t inherited = call_of(caller, engine)->inherited;
 	size_t nr = 0;
 
-	while (samples && member->copied + nr < next) {
-		size_t at = (member->copied + nr) % CALL_PAGE_PCS;
+	while (samples && caller->copied + nr < next) {
+		size_t at = (caller->copied + nr) % CALL_PAGE_PCS;
 		uint64_t sample = __atomic_load_n(&samples[at], __ATOMIC_RELAXED);
 
 		/* Its place was taken by a handler that is about to write it. */
 		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
 			break;
-		if (sample & CALL_PC_NOT_INHERITED && member->copied + nr < inherited)
+		if (sample & CALL_PC_NOT_INHERITED && caller->copied + nr < inherited)
 			break;
-		put_counter(buffer + nr * member->shape->width, member->shape->width,
+		put_counter(buffer + nr * caller->shape->width, caller->shape->width,
 			    sample & ~CALL_PC_WRITTEN);
 		nr++;
 	}
@@ -56,31 +56,31 @@ static size_t take_samples(const struct member *member, const struct call_engine
 }
 
 /* Those before `inherited` are the parent's. */
-static void account_samples(struct member *member, uint64_t inherited, const uint8_t *buffer,
+static void account_samples(struct caller *caller, uint64_t inherited, const uint8_t *buffer,
 			    size_t nr, int failure)
 {
-	uint32_t width = member->shape->width;
+	uint32_t width = caller->shape->width;
 	size_t i;
 
 	if (failure == -EFAULT)
-		member->not_stored += nr;
+		caller->not_stored += nr;
 	for (i = 0; i < nr; i++) {
-		if (member->copied + i < inherited)
+		if (caller->copied + i < inherited)
 			continue;
 		if (failure == -EFAULT) {
-			member->unwritten++;
+			caller->unwritten++;
 			continue;
 		}
-		member->binned++;
-		if (member->record && pcs_add(&member->pcs, get_counter(buffer + i * width, width)))
-			member->unrecorded = true;
+		caller->binned++;
+		if (caller->record && pcs_add(&caller->pcs, get_counter(buffer + i * width, width)))
+			caller->unrecorded = true;
 	}
 }
 
 /* A page whose samples are all in the buffer; the newest stays, for handlers link behind it. */
-static void drop_copied_page(struct member *member, struct call_engine *engine, uint64_t index)
+static void drop_copied_page(struct caller *caller, struct call_engine *engine, uint64_t index)
 {
-	uint32_t before = member_call(member, engine)->first_page, number;
+	uint32_t before = call_of(caller, engine)->first_page, number;
 
 	for (; before; before = number) {
 		number = engine->infos[before - 1].next;
@@ -88,54 +88,54 @@ static void drop_copied_page(struct member *member, struct call_engine *engine, 
 			continue;
 		engine->infos[before - 1].next = engine->infos[number - 1].next;
 		if (index < CALL_INLINE_PAGES)
-			member_call(member, engine)->pages[index] = 0;
+			call_of(caller, engine)->pages[index] = 0;
 		/* A fork may be on its way through the list. */
 		call_engine_quiesce(engine);
-		call_engine_drop_page(engine, member_call(member, engine), number);
+		call_engine_drop_page(engine, call_of(caller, engine), number);
 		return;
 	}
 }
 
 /* The first of nr samples that can, or cannot, be stored together: how many, in *nr. */
-static int store_samples(struct member *member, batch_values *buffer, size_t *nr)
+static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr)
 {
-	uint64_t address = member->shape->entries[0].base + member->copied * member->shape->width;
+	uint64_t address = caller->shape->entries[0].base + caller->copied * caller->shape->width;
 	/* Samples are stored and not added: one that a child has already may be made up as well. */
 	uint64_t now = monotonic_ns();
-	struct batch batch = { .nr = *nr, .flat = member->copied, .from_ns = now, .taken_ns = now };
+	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .taken_ns = now };
 	int ret;
 
-	if (member->gone)
+	if (caller->gone)
 		return -ESRCH;
-	ret = batch_read(member, address, buffer[0], &batch);
+	ret = batch_read(caller, address, buffer[0], &batch);
 	if (!ret)
-		ret = batch_write(member, address, buffer[1], &batch);
+		ret = batch_write(caller, address, buffer[1], &batch);
 	if (!ret)
-		batch_remember(member, address, buffer, &batch);
-	batch_note_failure(member, &batch, ret);
+		batch_remember(caller, address, buffer, &batch);
+	batch_note_failure(caller, &batch, ret);
 	*nr = batch.nr;
 	return ret;
 }
 
-void member_copy_samples(struct member *member, struct call_engine *engine)
+void caller_copy_samples(struct caller *caller, struct call_engine *engine)
 {
-	struct call *call = member_call(member, engine);
+	struct call *call = call_of(caller, engine);
 	uint64_t next = __atomic_load_n(&call->next, __ATOMIC_ACQUIRE), index;
 	batch_values buffer[2];
 	size_t nr;
 	int ret;
 
-	while (member->copied < next) {
-		pass_over_samples(member, engine);
-		nr = take_samples(member, engine, next, buffer[1]);
+	while (caller->copied < next) {
+		pass_over_samples(caller, engine);
+		nr = take_samples(caller, engine, next, buffer[1]);
 		if (!nr)
 			return;
-		ret = store_samples(member, buffer, &nr);
-		account_samples(member, call->inherited, buffer[1], nr, ret);
-		index = member->copied / CALL_PAGE_PCS;
-		member->copied += nr;
-		call->copied = member->copied;
-		if (member->copied / CALL_PAGE_PCS != index)
-			drop_copied_page(member, engine, index);
+		ret = store_samples(caller, buffer, &nr);
+		account_samples(caller, call->inherited, buffer[1], nr, ret);
+		index = caller->copied / CALL_PAGE_PCS;
+		caller->copied += nr;
+		call->copied = caller->copied;
+		if (caller->copied / CALL_PAGE_PCS != index)
+			drop_copied_page(caller, engine, index);
 	}
 }

@@ -140,18 +140,18 @@ static void do_work(struct worker *worker, struct work *work)
 	bool urgent = work->list == &worker->urgent, gone = work->gone;
 	struct calls *calls = worker->calls;
 	struct call_ref ref = work->ref;
-	struct member *member;
+	struct caller *caller;
 
 	take_out(work);
 	pthread_mutex_unlock(&calls->lock);
-	member = calls_member(calls, &ref);
-	if (member && gone)
-		calls_release(calls, member);
-	else if (member && !urgent)
-		calls_copy(calls, member);
+	caller = calls_caller(calls, &ref);
+	if (caller && gone)
+		calls_release(calls, caller);
+	else if (caller && !urgent)
+		calls_copy(calls, caller);
 	pthread_mutex_lock(&calls->lock);
 	/* It was taken in while its process was there; to copy is for its turn. */
-	if (member && urgent && !gone)
+	if (caller && urgent && !gone)
 		worker_mark(calls, &ref, false);
 }
 
@@ -275,7 +275,7 @@ void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone)
 	work = &calls->work[ref->slot];
 	work->gone = gone || (work->list && work->gone && work->ref.serial == ref->serial);
 	work->ref = *ref;
-	if (work->gone || !calls->members[ref->slot]) {
+	if (work->gone || !calls->callers[ref->slot]) {
 		put(worker, &worker->urgent, work);
 		wake(worker);
 	} else if (work->worker != worker) {

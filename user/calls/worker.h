@@ -13,7 +13,7 @@
 /*
  * What is a user's can keep whoever touches it waiting: a page of a buffer that a FUSE file stands
  * behind, a descriptor whose close lingers. So each user has a thread for that, which is the only one
- * to wait. A call is one worker's for its life, which alone looks at its member and its process.
+ * to wait. A call is one worker's for its life, which alone looks at its caller and its process.
  *
  * Threads and not processes: counters, callers and what is known of them stay in one place, and a
  * copy is a few system calls and no message. What they share (who has which slot, shapes, users'
