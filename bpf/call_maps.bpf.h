@@ -57,8 +57,8 @@ struct {
 	__uint(map_flags, BPF_F_MMAPABLE);
 	__uint(max_entries, 1);
 	__type(key, u32);
-	__type(value, struct call_shape);
-} call_shapes SEC(".maps");
+	__type(value, struct call_spec);
+} call_specs SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);

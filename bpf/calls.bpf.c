@@ -100,21 +100,21 @@ int call_tick_fast(struct bpf_perf_event_data *ctx)
 /* What user space never held anything of is free at once. */
 static __always_inline void release(struct call *call, u32 slot)
 {
-	struct call_shape *shape;
+	struct call_spec *spec;
 	struct call_owner *owner;
-	u32 number = call->shape;
+	u32 number = call->spec;
 
 	if (call->first_page || __sync_val_compare_and_swap(&call->known, CALL_UNKNOWN,
 							    CALL_RELEASED) != CALL_UNKNOWN) {
 		tell(CALL_GONE, slot, call->serial);
 		return;
 	}
-	shape = bpf_map_lookup_elem(&call_shapes, &number);
+	spec = bpf_map_lookup_elem(&call_specs, &number);
 	number = call->owner;
 	owner = bpf_map_lookup_elem(&call_owners, &number);
-	if (!shape || !owner)
+	if (!spec || !owner)
 		return;
-	__sync_fetch_and_sub(&shape->calls, 1);
+	__sync_fetch_and_sub(&spec->calls, 1);
 	call_share_give(&owner->calls, &globals.calls);
 	call->phase = CALL_FREE;
 	bpf_map_push_elem(&free_calls, &slot, 0);
@@ -155,7 +155,7 @@ static __always_inline void inherit(struct call *call, const struct call *parent
 	call->next = parent->next;
 	call->copied = parent->copied;
 	call->inherited = parent->next;
-	call->shape = parent->shape;
+	call->spec = parent->spec;
 	call->owner = parent->owner;
 }
 
@@ -210,13 +210,13 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	struct page_copy copy = { .next = parent->first_page, .task = child };
 	u64 now = bpf_ktime_get_ns();
 	bool behind = is_behind(parent, now);
-	struct call_shape *shape;
+	struct call_spec *spec;
 	struct call_ref ref = {};
 	struct call *call;
-	u32 number = parent->shape;
+	u32 number = parent->spec;
 
-	shape = bpf_map_lookup_elem(&call_shapes, &number);
-	if (!shape || !admit(parent, &ref.slot)) {
+	spec = bpf_map_lookup_elem(&call_specs, &number);
+	if (!spec || !admit(parent, &ref.slot)) {
 		__sync_fetch_and_add(&globals.unfollowed, 1);
 		return;
 	}
@@ -230,7 +230,7 @@ static __always_inline void fork_call(struct call *parent, const struct call_ref
 	call->born_ns = now;
 	call->tgid = seen_pid(child);
 	call->serial = ref.serial;
-	__sync_fetch_and_add(&shape->calls, 1);
+	__sync_fetch_and_add(&spec->calls, 1);
 	copy.child = call;
 	copy.slot = ref.slot;
 	if (copy.next && (behind || call->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS)))

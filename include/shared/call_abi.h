@@ -101,7 +101,7 @@ struct call {
 	__u32 stop_region;
 	__u32 dirty; /* user space knows that there is something to copy */
 	__u32 known; /* enum call_known: whether user space must be told of the end */
-	__u32 shape; /* what it was called with, by number in call_shapes */
+	__u32 spec; /* what it was called with, by number in call_specs */
 	__u32 owner; /* in call_owners */
 	__u32 tgid; /* as the server sees it; 0: it does not */
 	__u32 copying; /* user space is at it */
@@ -114,8 +114,8 @@ struct call {
 	__u32 pages[CALL_INLINE_PAGES]; /* number + 1, or 0 where nothing was hit */
 };
 
-/* Of one shape: the processes that were forked with it share it. */
-struct call_shape {
+/* Of one spec: the processes that were forked with it share it. */
+struct call_spec {
 	__u32 calls;
 	__u32 held; /* user space knows what it is */
 };

@@ -22,7 +22,7 @@ static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
 
 int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct batch *batch)
 {
-	uint32_t width = caller->shape->width;
+	uint32_t width = caller->spec->width;
 	int ret;
 
 	ret = shorten(batch, width, process_writable(&caller->process, address, batch->nr * width));
@@ -35,7 +35,7 @@ int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct 
 
 int batch_write(struct caller *caller, uint64_t address, const uint8_t *values, struct batch *batch)
 {
-	uint32_t width = caller->shape->width;
+	uint32_t width = caller->spec->width;
 
 	return shorten(batch, width,
 		       process_write_some(&caller->process, address, values, batch->nr * width));
@@ -46,7 +46,7 @@ void batch_remember(struct caller *caller, uint64_t address, batch_values *value
 {
 	struct written written = { .from_ns = batch->from_ns,
 				   .taken_ns = batch->taken_ns,
-				   .width = caller->shape->width };
+				   .width = caller->spec->width };
 	size_t i;
 
 	for (i = 0; i < batch->nr; i++) {

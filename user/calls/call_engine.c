@@ -52,7 +52,7 @@ static int configure(struct call_engine *engine, const struct call_engine_option
 		{ skel->maps.calls, options->calls },
 		{ skel->maps.free_calls, options->calls },
 		{ skel->maps.call_lines, engine->nr_lines },
-		{ skel->maps.call_shapes, options->calls },
+		{ skel->maps.call_specs, options->calls },
 		{ skel->maps.call_owners, OWNERS },
 		{ skel->maps.call_pages, engine->pages.limit },
 		{ skel->maps.call_page_infos, engine->pages.limit },
@@ -91,7 +91,7 @@ static int map_arrays(struct call_engine *engine, struct error *err)
 	struct calls_bpf *skel = engine->skel;
 	struct bpf_map *const maps[MAP_COUNT] = {
 		[MAP_CALLS] = skel->maps.calls,		  [MAP_LINES] = skel->maps.call_lines,
-		[MAP_SHAPES] = skel->maps.call_shapes,	  [MAP_OWNERS] = skel->maps.call_owners,
+		[MAP_SPECS] = skel->maps.call_specs,	  [MAP_OWNERS] = skel->maps.call_owners,
 		[MAP_INFOS] = skel->maps.call_page_infos, [MAP_CPUS] = skel->maps.call_cpus,
 	};
 	int ret = 0;
@@ -101,7 +101,7 @@ static int map_arrays(struct call_engine *engine, struct error *err)
 		ret = map_array(maps[i], &engine->maps[i], err);
 	engine->calls = engine->maps[MAP_CALLS].at;
 	engine->lines = engine->maps[MAP_LINES].at;
-	engine->shapes = engine->maps[MAP_SHAPES].at;
+	engine->specs = engine->maps[MAP_SPECS].at;
 	engine->owners = engine->maps[MAP_OWNERS].at;
 	engine->infos = engine->maps[MAP_INFOS].at;
 	engine->cpus = engine->maps[MAP_CPUS].at;
@@ -367,7 +367,7 @@ void call_engine_release_call(struct call_engine *engine, uint32_t slot)
 {
 	struct call *call = &engine->calls[slot];
 
-	__atomic_sub_fetch(&engine->shapes[call->shape].calls, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&engine->specs[call->spec].calls, 1, __ATOMIC_SEQ_CST);
 	call_share_give(&engine->owners[call->owner].calls, &engine->globals->calls);
 	call->phase = CALL_FREE;
 	call->serial = 0;

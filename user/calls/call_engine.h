@@ -32,7 +32,7 @@ struct call_engine_map {
 enum call_engine_map_name {
 	MAP_CALLS,
 	MAP_LINES,
-	MAP_SHAPES,
+	MAP_SPECS,
 	MAP_OWNERS,
 	MAP_INFOS,
 	MAP_CPUS,
@@ -50,7 +50,7 @@ struct call_engine {
 	struct call_engine_map maps[MAP_COUNT];
 	struct call *calls;
 	struct call_line *lines;
-	struct call_shape *shapes;
+	struct call_spec *specs;
 	struct call_owner *owners;
 	struct call_page_info *infos;
 	volatile struct call_cpu *cpus;
@@ -91,7 +91,7 @@ void call_engine_quiesce(const struct call_engine *engine);
  */
 int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
 			  struct call_ref *ret);
-/* Gives it back, with its places in its shape and at its owner. */
+/* Gives it back, with its places in its spec and at its owner. */
 void call_engine_release_call(struct call_engine *engine, uint32_t slot);
 
 /* The call that a process has; -ENOENT: none. */

@@ -9,14 +9,14 @@
 #include "calls/call_engine.h"
 #include "calls/pcs.h"
 #include "calls/process.h"
-#include "calls/shape.h"
 #include "calls/sparse.h"
+#include "calls/spec.h"
 #include "calls/written.h"
 
 /* A call and the process it belongs to. */
 struct caller {
 	struct call_ref ref;
-	struct shape *shape;
+	struct spec *spec;
 	struct process process;
 	char comm[16];
 	bool forked; /* its counters came from its parent in the kernel */

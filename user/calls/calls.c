@@ -119,10 +119,10 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 		return failed;
 	}
 	calls->callers = calloc(options->max_calls, sizeof(*calls->callers));
-	calls->shapes = calloc(options->max_calls, sizeof(*calls->shapes));
+	calls->specs = calloc(options->max_calls, sizeof(*calls->specs));
 	calls->users = calloc(calls->engine.nr_owners, sizeof(*calls->users));
 	calls->workers = calloc(WORKERS_MAX, sizeof(*calls->workers));
-	if (calls->callers && calls->shapes && calls->users && calls->workers)
+	if (calls->callers && calls->specs && calls->users && calls->workers)
 		calls->work = calloc(options->max_calls, sizeof(*calls->work));
 	if (!calls->work)
 		failed = error_set(err, -ENOMEM, "calls: out of memory");
@@ -192,7 +192,7 @@ static int run_timer(struct calls *calls, struct error *err)
 	}
 	workers_copy(calls);
 	workers_check(calls);
-	calls_sweep_shapes(calls);
+	calls_sweep_specs(calls);
 	return call_engine_run_clocks(&calls->engine, err);
 }
 
@@ -317,12 +317,12 @@ bool calls_close(struct calls *calls)
 		call_engine_stop(&calls->engine);
 		return false;
 	}
-	for (i = 0; calls->shapes && i < calls->engine.nr_calls; i++)
-		shape_free(&calls->engine, calls->shapes[i]);
+	for (i = 0; calls->specs && i < calls->engine.nr_calls; i++)
+		spec_free(&calls->engine, calls->specs[i]);
 	call_engine_close(&calls->engine);
 	journal_free(&calls->journal);
 	free(calls->callers);
-	free(calls->shapes);
+	free(calls->specs);
 	free(calls->users);
 	free(calls->workers);
 	free(calls->work);

@@ -9,7 +9,7 @@
 #include "calls/caller.h"
 #include "calls/calls.h"
 #include "calls/journal.h"
-#include "calls/shape.h"
+#include "calls/spec.h"
 #include "calls/worker.h"
 
 /*
@@ -19,7 +19,7 @@
 struct calls_user {
 	uint64_t charge; /* who it is: charge_of() */
 	bool used;
-	uint32_t regions; /* of its shapes */
+	uint32_t regions; /* of its specs */
 	uint32_t lines; /* likewise, in the kernel's table */
 };
 
@@ -28,9 +28,9 @@ struct calls {
 	pthread_mutex_t lock; /* of what follows, but for what a call's worker alone looks at */
 	struct call_engine engine;
 	struct caller **callers; /* by slot */
-	struct shape **shapes; /* by number */
+	struct spec **specs; /* by number */
 	struct calls_user *users; /* by number of owner */
-	uint32_t lines; /* of all shapes */
+	uint32_t lines; /* of all specs */
 	struct journal journal;
 	uint32_t missed; /* records that had not fitted when all calls were last looked at */
 	struct worker *workers;
@@ -57,14 +57,14 @@ struct calls {
 int calls_owner(struct calls *calls, uint64_t charge);
 
 /*
- * A shape that the request asks for, within its user's limits and share, in which `replaced` does not
- * count that will go for it (NULL: none): -EDQUOT, or as shape_make(). The lock is held.
+ * A spec that the request asks for, within its user's limits and share, in which `replaced` does not
+ * count that will go for it (NULL: none): -EDQUOT, or as spec_make(). The lock is held.
  */
-int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, const struct shape *replaced, struct shape **ret);
+int calls_add_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
+		   uint32_t nr_entries, const struct spec *replaced, struct spec **ret);
 
-/* Frees the shapes that no call has any more. The lock is held. */
-void calls_sweep_shapes(struct calls *calls);
+/* Frees the specs that no call has any more. The lock is held. */
+void calls_sweep_specs(struct calls *calls);
 
 /*
  * Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. This and
@@ -73,12 +73,12 @@ void calls_sweep_shapes(struct calls *calls);
 struct caller *calls_caller(struct calls *calls, const struct call_ref *ref);
 
 /*
- * A new call of a shape, not yet on and nobody's. process is taken over when it succeeds. replaces:
+ * A new call of a spec, not yet on and nobody's. process is taken over when it succeeds. replaces:
  * another of the user's will go for it, so that a user at the limit can still call anew. -EDQUOT.
  * The lock is held.
  */
-int calls_add_caller(struct calls *calls, struct shape *shape, struct process *process,
-		     bool replaces, struct caller **ret);
+int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
+		     struct caller **ret);
 
 /* Copies what there is, and does what a buffer that cannot be written asks for. */
 void calls_copy(struct calls *calls, struct caller *caller);

@@ -12,9 +12,9 @@
 /* No page is smaller. */
 enum { OS_PAGE = 4096 };
 
-static uint32_t full_rule(const struct shape *shape)
+static uint32_t full_rule(const struct spec *spec)
 {
-	return dialect_full(shape->dialect, shape_is_sprofil(shape));
+	return dialect_full(spec->dialect, spec_is_sprofil(spec));
 }
 
 /*
@@ -23,8 +23,8 @@ static uint32_t full_rule(const struct shape *shape)
  */
 static int add_batch(struct caller *caller, struct batch *batch)
 {
-	const struct shape *shape = caller->shape;
-	uint64_t address = shape->entries[batch->entry].base + batch->bin * shape->width;
+	const struct spec *spec = caller->spec;
+	uint64_t address = spec->entries[batch->entry].base + batch->bin * spec->width;
 	batch_values buffer[2];
 	size_t i;
 	int ret;
@@ -33,14 +33,14 @@ static int add_batch(struct caller *caller, struct batch *batch)
 	if (ret)
 		return ret;
 	for (i = 0; i < batch->nr; i++) {
-		uint64_t before = get_counter(buffer[0] + i * shape->width, shape->width);
+		uint64_t before = get_counter(buffer[0] + i * spec->width, spec->width);
 
-		put_counter(buffer[1] + i * shape->width, shape->width,
-			    dialect_count(full_rule(shape), shape->width, before, batch->more[i]));
+		put_counter(buffer[1] + i * spec->width, spec->width,
+			    dialect_count(full_rule(spec), spec->width, before, batch->more[i]));
 	}
 	ret = batch_write(caller, address, buffer[1], batch);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
-	if (!ret && !(shape->flags & CALL_HAS_LIMIT))
+	if (!ret && !(spec->flags & CALL_HAS_LIMIT))
 		batch_remember(caller, address, buffer, batch);
 	return ret;
 }
@@ -73,7 +73,7 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 	/* Nobody can look at the buffer of an address space that is gone, but it was counted. */
 	if (failure == -EFAULT)
 		caller->unwritten += ticks;
-	else if (batch->entry == caller->shape->table.overflow)
+	else if (batch->entry == caller->spec->table.overflow)
 		caller->overflow += ticks;
 	else
 		caller->binned += ticks;
@@ -112,7 +112,7 @@ static void write_page(struct caller *caller, uint64_t index, const uint32_t *mo
 		end = i + 1;
 		if (!more[i])
 			continue;
-		batch.entry = shape_locate(caller->shape, flat + i, &batch.bin, &left);
+		batch.entry = spec_locate(caller->spec, flat + i, &batch.bin, &left);
 		batch.more = more + i;
 		batch.flat = flat + i;
 		batch.from_ns = from_ns;
@@ -152,13 +152,13 @@ static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
  */
 static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, uint32_t *values)
 {
-	const struct shape *shape = caller->shape;
-	uint32_t width = shape->width, i = 0, j;
+	const struct spec *spec = caller->spec;
+	uint32_t width = spec->width, i = 0, j;
 	batch_values buffer;
 	uint64_t bin, left, address;
 	int64_t got;
 
-	address = shape->entries[shape_locate(shape, flat, &bin, &left)].base;
+	address = spec->entries[spec_locate(spec, flat, &bin, &left)].base;
 	address += bin * width;
 	while (i < nr) {
 		uint64_t at = address + i * (uint64_t)width;
@@ -176,7 +176,7 @@ static uint32_t run_length(const struct caller *caller, uint64_t flat)
 {
 	uint64_t bin, left, room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
 
-	shape_locate(caller->shape, flat, &bin, &left);
+	spec_locate(caller->spec, flat, &bin, &left);
 	return left < room ? (uint32_t)left : (uint32_t)room;
 }
 
@@ -281,7 +281,7 @@ static void copy_all_inherited(struct caller *caller, struct call_engine *engine
 
 		if (!(index & CALL_PAGE_INHERITED))
 			continue;
-		if (caller->shape->flags & CALL_HAS_LIMIT)
+		if (caller->spec->flags & CALL_HAS_LIMIT)
 			hold_inherited(caller, index & ~CALL_PAGE_INHERITED,
 				       call_engine_page(engine, number));
 		else
@@ -295,7 +295,7 @@ uint32_t caller_inherited(const struct caller *caller, const struct call_engine 
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
 	uint32_t number = call_of(caller, engine)->first_page, sum = 0, counter;
 
-	if (caller->shape->flags & CALL_TAKES_PCS)
+	if (caller->spec->flags & CALL_TAKES_PCS)
 		return caller_inherited_sample(caller, engine, flat);
 	/* One page of its parent's own, and one of what that had inherited itself. */
 	for (; number; number = engine->infos[number - 1].next) {
@@ -311,7 +311,7 @@ uint32_t caller_inherited(const struct caller *caller, const struct call_engine 
 
 static void copy_page(struct caller *caller, uint64_t index, struct counter_page *page)
 {
-	bool limited = caller->shape->flags & CALL_HAS_LIMIT, any;
+	bool limited = caller->spec->flags & CALL_HAS_LIMIT, any;
 	uint64_t from_ns = monotonic_ns();
 	struct sparse_page *known = limited ? sparse_page(&caller->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
@@ -353,7 +353,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
 	caller->faulted = UINT32_MAX;
 	process_look_anew(&caller->process);
-	if (caller->shape->flags & CALL_TAKES_PCS)
+	if (caller->spec->flags & CALL_TAKES_PCS)
 		caller_copy_samples(caller, engine);
 	else
 		copy_counters(caller, engine);
@@ -366,8 +366,8 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 static int preload_page(struct caller *caller, struct call_engine *engine,
 			const struct batch *batch, uint64_t flat)
 {
-	uint32_t width = caller->shape->width, number, i;
-	uint64_t address = caller->shape->entries[batch->entry].base + batch->bin * width, any = 0;
+	uint32_t width = caller->spec->width, number, i;
+	uint64_t address = caller->spec->entries[batch->entry].base + batch->bin * width, any = 0;
 	uint64_t index = flat >> PAGE_SHIFT_COUNTERS;
 	batch_values buffer;
 	struct sparse_page *known;
@@ -394,7 +394,7 @@ static int preload_page(struct caller *caller, struct call_engine *engine,
 
 static int preload_entry(struct caller *caller, struct call_engine *engine, uint32_t entry)
 {
-	const uint64_t *firsts = caller->shape->table.firsts;
+	const uint64_t *firsts = caller->spec->table.firsts;
 	struct batch batch = { .entry = entry };
 	uint64_t flat, room;
 	int ret;
@@ -417,7 +417,7 @@ int caller_preload(struct caller *caller, struct call_engine *engine)
 	uint32_t i;
 	int ret = 0;
 
-	for (i = 0; !ret && i < caller->shape->nr_entries; i++)
+	for (i = 0; !ret && i < caller->spec->nr_entries; i++)
 		ret = preload_entry(caller, engine, i);
 	return ret;
 }

@@ -98,7 +98,7 @@ static int add_target(struct profile *profile, const struct caller *caller, cons
 	profile->nr_targets++;
 	target->kind = strdup("call");
 	target->period_ns = engine->clocks[call->flags & CALL_IS_FAST].period_ns;
-	if (asprintf(&target->name, "%s of %s[%u]", call_names[caller->shape->op], caller->comm,
+	if (asprintf(&target->name, "%s of %s[%u]", call_names[caller->spec->op], caller->comm,
 		     call->tgid) < 0)
 		target->name = NULL;
 	if (!target->kind || !target->name)
@@ -141,15 +141,15 @@ struct layout {
 	uint64_t bytes; /* 1 where counters do not cover the same */
 };
 
-static struct layout layout_of(const struct shape *shape, uint64_t scale)
+static struct layout layout_of(const struct spec *spec, uint64_t scale)
 {
 	struct layout layout = {
-		.factor = dialect_factor(shape->dialect, shape->width, scale),
+		.factor = dialect_factor(spec->dialect, spec->width, scale),
 		.bytes = 1,
 	};
-	uint64_t whole = 65536ULL * shape->width;
+	uint64_t whole = 65536ULL * spec->width;
 
-	scale = dialect_scale(shape->dialect, scale);
+	scale = dialect_scale(spec->dialect, scale);
 	if (scale && whole % scale == 0 && dialect_first(&layout.factor, 1) == whole / scale)
 		layout.bytes = whole / scale;
 	return layout;
@@ -193,16 +193,16 @@ static int collect_pcs(struct caller *caller, struct bins *bins)
 	return 0;
 }
 
-static void place(const struct shape *shape, uint32_t entry, const struct layout *layout,
+static void place(const struct spec *spec, uint32_t entry, const struct layout *layout,
 		  const struct bins *bins, struct profile_histogram *histogram)
 {
-	const struct call_entry *asked = &shape->entries[entry];
+	const struct call_entry *asked = &spec->entries[entry];
 	uint64_t end = (bins->list[bins->nr - 1].index + 1) * layout->bytes;
 
-	histogram->overflow = shape->op != CALL_PCSAMPLE && entry == shape->table.overflow;
-	histogram->offset = shape->op == CALL_PCSAMPLE ? 0 : asked->offset;
+	histogram->overflow = spec->op != CALL_PCSAMPLE && entry == spec->table.overflow;
+	histogram->offset = spec->op == CALL_PCSAMPLE ? 0 : asked->offset;
 	histogram->size = end;
-	histogram->width = shape->width;
+	histogram->width = spec->width;
 	histogram->scale = asked->scale;
 	histogram->buffer = asked->base;
 	histogram->region = entry;
@@ -215,13 +215,13 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 			 const struct call *call)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct layout layout = layout_of(caller->shape, caller->shape->entries[entry].scale);
+	struct layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
 	uint32_t stop = call->stop ? call->stop : caller->stop;
 	struct bins bins = { 0 };
 	int ret;
 
-	ret = caller->shape->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
-						   collect(caller, entry, &layout, &bins);
+	ret = caller->spec->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
+						  collect(caller, entry, &layout, &bins);
 	if (ret || !bins.nr) {
 		free(bins.list);
 		return ret;
@@ -230,9 +230,9 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 	histogram->target = (uint32_t)profile->nr_targets - 1;
 	histogram->object = (uint32_t)profile->nr_objects - 1;
 	histogram->pid = call->tgid;
-	place(caller->shape, entry, &layout, &bins, histogram);
+	place(caller->spec, entry, &layout, &bins, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
-	histogram->dialect = strdup(dialect_name(caller->shape->dialect));
+	histogram->dialect = strdup(dialect_name(caller->spec->dialect));
 	histogram->process = strdup(caller->comm);
 	profile->nr_histograms++;
 	return (stop && !histogram->stopped) || !histogram->dialect || !histogram->process ?
@@ -243,18 +243,18 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine)
 {
 	const struct call *call = call_of(caller, engine);
-	const struct shape *shape = caller->shape;
+	const struct spec *spec = caller->spec;
 	uint32_t i;
 	int ret;
 
 	if (!call->ticks)
 		return;
-	ret = make_room(journal, shape->nr_entries);
+	ret = make_room(journal, spec->nr_entries);
 	if (!ret)
 		ret = add_target(journal->profile, caller, call, engine, true);
 	if (!ret)
 		ret = add_object(journal->profile, caller, call);
-	for (i = 0; !ret && i < shape->nr_entries; i++)
+	for (i = 0; !ret && i < spec->nr_entries; i++)
 		ret = add_histogram(journal->profile, caller, i, call);
 	if (ret || caller->unrecorded)
 		journal->incomplete = true;

@@ -51,7 +51,7 @@ int calls_owner(struct calls *calls, uint64_t charge)
 }
 
 /* Whether a user may have so many regions more, and lines for them. */
-static bool has_room(const struct calls *calls, uint32_t owner, const struct shape *replaced,
+static bool has_room(const struct calls *calls, uint32_t owner, const struct spec *replaced,
 		     uint32_t regions, uint32_t lines)
 {
 	const struct calls_user *user = &calls->users[owner];
@@ -68,63 +68,62 @@ static bool has_room(const struct calls *calls, uint32_t owner, const struct sha
 				 lines);
 }
 
-static int make_shape(struct calls *calls, const struct shape *like,
-		      const struct call_entry *entries, uint32_t nr_entries,
-		      const struct shape *replaced, struct shape **ret)
+static int make_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
+		     uint32_t nr_entries, const struct spec *replaced, struct spec **ret)
 {
 	int failed;
 
 	if (!has_room(calls, like->owner, replaced, nr_entries, 0))
 		return -EDQUOT;
-	failed = shape_make(&calls->engine, like, entries, nr_entries, ret);
+	failed = spec_make(&calls->engine, like, entries, nr_entries, ret);
 	if (failed || has_room(calls, like->owner, replaced, nr_entries, (*ret)->nr_lines))
 		return failed;
-	shape_free(&calls->engine, *ret);
+	spec_free(&calls->engine, *ret);
 	return -EDQUOT;
 }
 
-int calls_add_shape(struct calls *calls, const struct shape *like, const struct call_entry *entries,
-		    uint32_t nr_entries, const struct shape *replaced, struct shape **ret)
+int calls_add_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
+		   uint32_t nr_entries, const struct spec *replaced, struct spec **ret)
 {
 	struct calls_user *user = &calls->users[like->owner];
 	int failed;
 
-	failed = make_shape(calls, like, entries, nr_entries, replaced, ret);
+	failed = make_spec(calls, like, entries, nr_entries, replaced, ret);
 	if (failed == -ENOSPC || failed == -EDQUOT) {
-		calls_sweep_shapes(calls);
-		failed = make_shape(calls, like, entries, nr_entries, replaced, ret);
+		calls_sweep_specs(calls);
+		failed = make_spec(calls, like, entries, nr_entries, replaced, ret);
 	}
 	if (failed)
 		return failed;
 	user->regions += nr_entries;
 	user->lines += (*ret)->nr_lines;
 	calls->lines += (*ret)->nr_lines;
-	(*ret)->worker->shapes++;
-	calls->shapes[(*ret)->number] = *ret;
+	(*ret)->worker->specs++;
+	calls->specs[(*ret)->number] = *ret;
 	return 0;
 }
 
-static void remove_shape(struct calls *calls, struct shape *shape)
+static void remove_spec(struct calls *calls, struct spec *spec)
 {
-	struct calls_user *user = &calls->users[shape->owner];
+	struct calls_user *user = &calls->users[spec->owner];
 
-	user->regions -= shape->nr_entries;
-	user->lines -= shape->nr_lines;
-	calls->lines -= shape->nr_lines;
-	shape->worker->shapes--;
-	calls->shapes[shape->number] = NULL;
-	shape_free(&calls->engine, shape);
+	user->regions -= spec->nr_entries;
+	user->lines -= spec->nr_lines;
+	calls->lines -= spec->nr_lines;
+	spec->worker->specs--;
+	calls->specs[spec->number] = NULL;
+	spec_free(&calls->engine, spec);
 }
 
-void calls_sweep_shapes(struct calls *calls)
+void calls_sweep_specs(struct calls *calls)
 {
 	uint32_t i;
 
 	for (i = 0; i < calls->engine.nr_calls; i++) {
-		struct shape *shape = calls->shapes[i];
+		struct spec *spec = calls->specs[i];
 
-		if (shape && !__atomic_load_n(&calls->engine.shapes[i].calls, __ATOMIC_ACQUIRE))
-			remove_shape(calls, shape);
+		if (spec && !__atomic_load_n(&calls->engine.specs[i].calls, __ATOMIC_ACQUIRE))
+			remove_spec(calls, spec);
 	}
 }
 
@@ -141,15 +140,14 @@ static void read_comm(pid_t pid, char *comm, size_t size)
 	comm[strcspn(comm, "\n")] = '\0';
 }
 
-static struct caller *new_caller(struct calls *calls, const struct call_ref *ref,
-				 struct shape *shape)
+static struct caller *new_caller(struct calls *calls, const struct call_ref *ref, struct spec *spec)
 {
 	struct caller *caller = calloc(1, sizeof(*caller));
 
 	if (!caller)
 		return NULL;
 	caller->ref = *ref;
-	caller->shape = shape;
+	caller->spec = spec;
 	caller->record = calls->options.record;
 	caller->faulted = UINT32_MAX;
 	caller->process = (struct process){ .mem_fd = -1, .maps_fd = -1 };
@@ -170,8 +168,8 @@ static int open_child(struct calls *calls, struct caller *caller)
 
 	if (pid_fd < 0)
 		return -errno;
-	ret = process_open_forked(&caller->process, (pid_t)call->tgid, caller->shape->random_at,
-				  caller->shape->proof);
+	ret = process_open_forked(&caller->process, (pid_t)call->tgid, caller->spec->random_at,
+				  caller->spec->proof);
 	if (ret)
 		return ret;
 	ret = call_engine_ref_of(&calls->engine, pid_fd, &ref);
@@ -232,19 +230,19 @@ static bool lacks(int ret)
 static struct caller *take_in(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->engine.calls[ref->slot];
-	struct shape *shape = calls->shapes[call->shape];
+	struct spec *spec = calls->specs[call->spec];
 	uint32_t unknown = CALL_UNKNOWN;
 	struct caller *caller;
 
 	/* Its process may end meanwhile, and the kernel free the call that nobody holds. */
-	if (!shape || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
-						   __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
+	if (!spec || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
+						  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return NULL;
-	caller = new_caller(calls, ref, shape);
+	caller = new_caller(calls, ref, spec);
 	if (!caller)
 		return leave_for_later(calls, call);
 	caller->forked = true;
-	caller->copied = shape->op == CALL_PCSAMPLE ? call->copied : 0;
+	caller->copied = spec->op == CALL_PCSAMPLE ? call->copied : 0;
 	return caller;
 }
 
@@ -290,8 +288,8 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	return child ? meet_child(calls, child) : caller;
 }
 
-int calls_add_caller(struct calls *calls, struct shape *shape, struct process *process,
-		     bool replaces, struct caller **ret)
+int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
+		     struct caller **ret)
 {
 	struct call_engine *engine = &calls->engine;
 	struct caller *caller;
@@ -299,20 +297,20 @@ int calls_add_caller(struct calls *calls, struct shape *shape, struct process *p
 	struct call *call;
 	int failed;
 
-	failed = call_engine_take_call(engine, shape->owner, replaces, &ref);
+	failed = call_engine_take_call(engine, spec->owner, replaces, &ref);
 	if (failed)
 		return failed;
 	call = &engine->calls[ref.slot];
 	call->phase = CALL_OFF;
-	call->flags = shape->flags;
+	call->flags = spec->flags;
 	call->users = 1;
-	call->table = shape->table.table;
-	call->capacity = shape->op == CALL_PCSAMPLE ? shape->entries[0].size : 0;
+	call->table = spec->table.table;
+	call->capacity = spec->op == CALL_PCSAMPLE ? spec->entries[0].size : 0;
 	call->known = CALL_KNOWN;
-	call->shape = shape->number;
+	call->spec = spec->number;
 	call->tgid = (uint32_t)process->pid;
-	__atomic_add_fetch(&engine->shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
-	caller = new_caller(calls, &ref, shape);
+	__atomic_add_fetch(&engine->specs[spec->number].calls, 1, __ATOMIC_SEQ_CST);
+	caller = new_caller(calls, &ref, spec);
 	if (!caller) {
 		call_engine_release_call(engine, ref.slot);
 		return -ENOMEM;
@@ -328,7 +326,7 @@ int calls_add_caller(struct calls *calls, struct shape *shape, struct process *p
 static int exclude_region(struct calls *calls, struct caller *caller, uint32_t region)
 {
 	struct call *call = call_of(caller, &calls->engine);
-	struct shape *old = caller->shape, *shape;
+	struct spec *old = caller->spec, *spec;
 	cleanup_free struct call_entry *entries = malloc((old->nr_entries + 1) * sizeof(*entries));
 	int ret;
 
@@ -337,23 +335,23 @@ static int exclude_region(struct calls *calls, struct caller *caller, uint32_t r
 	memcpy(entries, old->entries, old->nr_entries * sizeof(*entries));
 	entries[region].size = 0;
 	pthread_mutex_lock(&calls->lock);
-	ret = calls_add_shape(calls, old, entries, old->nr_entries, old, &shape);
-	if (!ret && !shape->table.counters) {
-		calls_sweep_shapes(calls);
+	ret = calls_add_spec(calls, old, entries, old->nr_entries, old, &spec);
+	if (!ret && !spec->table.counters) {
+		calls_sweep_specs(calls);
 		ret = -ENOENT;
 	}
 	if (!ret)
-		__atomic_add_fetch(&calls->engine.shapes[shape->number].calls, 1, __ATOMIC_SEQ_CST);
+		__atomic_add_fetch(&calls->engine.specs[spec->number].calls, 1, __ATOMIC_SEQ_CST);
 	pthread_mutex_unlock(&calls->lock);
 	if (ret)
 		return ret;
 	caller_drop_pages(caller, &calls->engine);
-	call->table = shape->table.table;
+	call->table = spec->table.table;
 	call->hint = 0;
-	call->shape = shape->number;
-	caller->shape = shape;
-	__atomic_sub_fetch(&calls->engine.shapes[old->number].calls, 1, __ATOMIC_SEQ_CST);
-	if (shape->flags & CALL_HAS_LIMIT)
+	call->spec = spec->number;
+	caller->spec = spec;
+	__atomic_sub_fetch(&calls->engine.specs[old->number].calls, 1, __ATOMIC_SEQ_CST);
+	if (spec->flags & CALL_HAS_LIMIT)
 		ret = caller_preload(caller, &calls->engine);
 	return ret;
 }
@@ -370,7 +368,7 @@ static void handle_fault(struct calls *calls, struct caller *caller)
 	caller->stop = CALL_STOP_FAULT;
 	caller->stop_region = region;
 	caller->stop_counter = 0;
-	if (on && shape_is_sprofil(caller->shape) && !exclude_region(calls, caller, region))
+	if (on && spec_is_sprofil(caller->spec) && !exclude_region(calls, caller, region))
 		call_engine_switch_on(&calls->engine, call);
 }
 

@@ -79,7 +79,7 @@ static int64_t take_stored(struct caller *caller)
 {
 	int64_t stored = (int64_t)(caller->copied - caller->not_stored);
 
-	if (caller->shape->op != CALL_PCSAMPLE || caller->told_stored)
+	if (caller->spec->op != CALL_PCSAMPLE || caller->told_stored)
 		return 0;
 	caller->told_stored = true;
 	return stored;
@@ -172,16 +172,16 @@ static bool replaces_own(const struct asking *asking, uint32_t owner)
 {
 	const struct caller *caller = asking->caller;
 
-	return caller && caller->shape->owner == owner &&
+	return caller && caller->spec->owner == owner &&
 	       call_of(caller, &asking->calls->engine)->users == 1;
 }
 
-/* The lock is held: nobody sweeps a shape away that has no call yet. */
-static int make_caller(struct asking *asking, uint64_t charge, struct shape *like,
+/* The lock is held: nobody sweeps a spec away that has no call yet. */
+static int make_caller(struct asking *asking, uint64_t charge, struct spec *like,
 		       struct caller **caller)
 {
 	const struct call_request *request = asking->request;
-	struct shape *shape;
+	struct spec *spec;
 	bool replaces;
 	int ret;
 
@@ -190,19 +190,19 @@ static int make_caller(struct asking *asking, uint64_t charge, struct shape *lik
 		return ret;
 	like->owner = (uint32_t)ret;
 	replaces = replaces_own(asking, like->owner);
-	ret = calls_add_shape(asking->calls, like, request->entries, request->nr_entries,
-			      replaces ? asking->caller->shape : NULL, &shape);
+	ret = calls_add_spec(asking->calls, like, request->entries, request->nr_entries,
+			     replaces ? asking->caller->spec : NULL, &spec);
 	if (!ret)
-		ret = calls_add_caller(asking->calls, shape, &asking->process, replaces, caller);
+		ret = calls_add_caller(asking->calls, spec, &asking->process, replaces, caller);
 	if (ret)
-		calls_sweep_shapes(asking->calls);
+		calls_sweep_specs(asking->calls);
 	return ret == -ENOSPC ? -ENOMEM : ret;
 }
 
 static int start(struct asking *asking, uint32_t width)
 {
 	const struct call_request *request = asking->request;
-	struct shape like = {
+	struct spec like = {
 		.op = (enum call_op)request->op,
 		.dialect = request->dialect,
 		.profil_flags = request->profil_flags,
@@ -225,7 +225,7 @@ static int start(struct asking *asking, uint32_t width)
 	pthread_mutex_unlock(&asking->calls->lock);
 	if (ret)
 		return ret;
-	if (caller->shape->flags & CALL_HAS_LIMIT)
+	if (caller->spec->flags & CALL_HAS_LIMIT)
 		ret = caller_preload(caller, &asking->calls->engine);
 	if (ret)
 		calls_release(asking->calls, caller);
@@ -345,10 +345,10 @@ static void fill_state(const struct asking *asking)
 	if (!caller)
 		return;
 	call = call_of(caller, engine);
-	state->dialect = caller->shape->dialect;
+	state->dialect = caller->spec->dialect;
 	if (call->phase == CALL_ON) {
-		state->on = caller->shape->op;
-		state->period_ns = engine->clocks[caller->shape->flags & CALL_IS_FAST].period_ns;
+		state->on = caller->spec->op;
+		state->period_ns = engine->clocks[caller->spec->flags & CALL_IS_FAST].period_ns;
 	}
 	fill_stop(caller, call, state);
 	state->binned = caller->binned;

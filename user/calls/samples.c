@@ -48,7 +48,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 			break;
 		if (sample & CALL_PC_NOT_INHERITED && caller->copied + nr < inherited)
 			break;
-		put_counter(buffer + nr * caller->shape->width, caller->shape->width,
+		put_counter(buffer + nr * caller->spec->width, caller->spec->width,
 			    sample & ~CALL_PC_WRITTEN);
 		nr++;
 	}
@@ -59,7 +59,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 static void account_samples(struct caller *caller, uint64_t inherited, const uint8_t *buffer,
 			    size_t nr, int failure)
 {
-	uint32_t width = caller->shape->width;
+	uint32_t width = caller->spec->width;
 	size_t i;
 
 	if (failure == -EFAULT)
@@ -99,7 +99,7 @@ static void drop_copied_page(struct caller *caller, struct call_engine *engine, 
 /* The first of nr samples that can, or cannot, be stored together: how many, in *nr. */
 static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr)
 {
-	uint64_t address = caller->shape->entries[0].base + caller->copied * caller->shape->width;
+	uint64_t address = caller->spec->entries[0].base + caller->copied * caller->spec->width;
 	/* Samples are stored and not added: one that a child has already may be made up as well. */
 	uint64_t now = monotonic_ns();
 	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .taken_ns = now };

@@ -35,8 +35,7 @@ static bool is_idle(const struct worker *worker)
 
 static bool is_free(const struct worker *worker)
 {
-	return !worker->running && !worker->shapes && is_idle(worker) &&
-	       TAILQ_EMPTY(&worker->dirty);
+	return !worker->running && !worker->specs && is_idle(worker) && TAILQ_EMPTY(&worker->dirty);
 }
 
 static void init_worker(struct calls *calls, struct worker *worker, uint64_t who, uid_t uid)
@@ -95,9 +94,9 @@ static struct worker *worker_of_call(const struct calls *calls, const struct cal
 	if (ref->slot >= calls->engine.nr_calls)
 		return NULL;
 	call = &calls->engine.calls[ref->slot];
-	if (call->serial != ref->serial || call->phase == CALL_FREE || !calls->shapes[call->shape])
+	if (call->serial != ref->serial || call->phase == CALL_FREE || !calls->specs[call->spec])
 		return NULL;
-	return calls->shapes[call->shape]->worker;
+	return calls->specs[call->spec]->worker;
 }
 
 struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid)

@@ -16,7 +16,7 @@
  * to wait. A call is one worker's for its life, which alone looks at its caller and its process.
  *
  * Threads and not processes: counters, callers and what is known of them stay in one place, and a
- * copy is a few system calls and no message. What they share (who has which slot, shapes, users'
+ * copy is a few system calls and no message. What they share (who has which slot, specs, users'
  * limits, the journal, the clocks) is behind calls->lock, and nobody waits for a user with it. That
  * a thread in an uninterruptible wait keeps its process from ending is for who owns that to know:
  * workers_end() says so.
@@ -49,7 +49,7 @@ struct worker {
 	struct calls *calls;
 	uint64_t who; /* it works for: a uid, or charge_of() where a uid says little */
 	uid_t uid; /* who first asked */
-	uint32_t shapes; /* that are its calls' */
+	uint32_t specs; /* that are its calls' */
 	pid_t pid; /* whose request it is at; 0: none's */
 	struct work_list urgent; /* to release, or to take in before the process is gone */
 	struct work_list dirty; /* to copy when the timer says so, */

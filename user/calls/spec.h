@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_SHAPE_H
-#define BPFPROFIL_SHAPE_H
+#ifndef BPFPROFIL_SPEC_H
+#define BPFPROFIL_SPEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -18,8 +18,8 @@ struct worker;
  * What a call was made with: one for a process and the children that it forked, until one of their
  * regions turns out not to be writable.
  */
-struct shape {
-	uint32_t number; /* in the kernel's table of shapes */
+struct spec {
+	uint32_t number; /* in the kernel's table of specs */
 	enum call_op op;
 	uint32_t dialect;
 	uint32_t profil_flags;
@@ -37,23 +37,22 @@ struct shape {
 };
 
 /*
- * Makes a shape of a request that was checked, and its table in the kernel: what and whose it is
+ * Makes a spec of a request that was checked, and its table in the kernel: what and whose it is
  * from like, and entries. -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (of the
  * regions).
  */
-int shape_make(struct call_engine *engine, const struct shape *like,
-	       const struct call_entry *entries, uint32_t nr_entries, struct shape **ret);
+int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
+	      uint32_t nr_entries, struct spec **ret);
 
 /* Gives its lines back. NULL is fine. */
-void shape_free(struct call_engine *engine, struct shape *shape);
+void spec_free(struct call_engine *engine, struct spec *spec);
 
 /* The entry that a counter is of, its number there, and how many follow it, itself included. */
-uint32_t shape_locate(const struct shape *shape, uint64_t flat, uint64_t *ret_bin,
-		      uint64_t *ret_left);
+uint32_t spec_locate(const struct spec *spec, uint64_t flat, uint64_t *ret_bin, uint64_t *ret_left);
 
-static inline bool shape_is_sprofil(const struct shape *shape)
+static inline bool spec_is_sprofil(const struct spec *spec)
 {
-	return shape->op == CALL_SPROFIL;
+	return spec->op == CALL_SPROFIL;
 }
 
 #endif

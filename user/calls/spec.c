@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/spec.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/*
+ * No buffer is larger, and the counters of 4,096 regions of this size still have a number each. One
+ * region alone needs no such bound.
+ */
+#define SIZE_MAX_EACH (1ULL << 50)
+
+static int copy_entries(struct spec *spec, const struct call_entry *entries, uint32_t nr)
+{
+	uint32_t i;
+
+	spec->entries = malloc((nr + 1) * sizeof(*entries));
+	if (!spec->entries)
+		return -ENOMEM;
+	memcpy(spec->entries, entries, nr * sizeof(*entries));
+	spec->nr_entries = nr;
+	for (i = 0; nr > 1 && i < nr; i++)
+		if (spec->entries[i].size > SIZE_MAX_EACH)
+			spec->entries[i].size = SIZE_MAX_EACH;
+	return 0;
+}
+
+static uint32_t buffer_lines(const struct spec *spec)
+{
+	return (spec->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
+}
+
+/* Where the counters stand, behind the segments: a fork looks what its child has there. */
+static void put_buffers(struct call_line *lines, struct spec *spec)
+{
+	uint32_t i;
+
+	spec->table.table.buffers = spec->table.nr_lines;
+	spec->table.table.nr_buffers = (uint16_t)spec->nr_entries;
+	spec->table.table.width = (uint16_t)spec->width;
+	for (i = 0; i < spec->nr_entries; i++)
+		lines[spec->table.nr_lines + i / CALL_LINE_BUFFERS].buffers[i % CALL_LINE_BUFFERS] =
+			(struct call_buffer){
+				.first = spec->table.firsts ? spec->table.firsts[i] : 0,
+				.base = spec->entries[i].base,
+			};
+}
+
+static int compile(struct spec *spec)
+{
+	const struct region_call call = {
+		.dialect = spec->dialect,
+		.width = spec->width,
+		.sprofil = spec_is_sprofil(spec),
+		.entries = spec->entries,
+		.nr = spec->nr_entries,
+	};
+
+	/* pcsample() has one buffer and no regions. */
+	return spec->op == CALL_PCSAMPLE ? 0 : region_table_compile(&call, &spec->table);
+}
+
+static int make_table(struct call_engine *engine, struct spec *spec)
+{
+	int64_t base;
+	int ret;
+
+	ret = compile(spec);
+	if (ret)
+		return ret;
+	spec->nr_lines = spec->table.nr_lines + buffer_lines(spec);
+	base = runs_take(&engine->free_lines, spec->nr_lines);
+	if (base < 0) {
+		spec->nr_lines = 0;
+		return (int)base;
+	}
+	spec->table.table.base = (uint32_t)base;
+	if (spec->table.nr_lines)
+		memcpy(engine->lines + base, spec->table.lines,
+		       spec->table.nr_lines * sizeof(*spec->table.lines));
+	put_buffers(engine->lines + base, spec);
+	free(spec->table.lines);
+	spec->table.lines = NULL;
+	return 0;
+}
+
+/* A spec without calls has a free number. */
+static int take_number(struct call_engine *engine, struct spec *spec)
+{
+	uint32_t i;
+
+	for (i = 0; i < engine->nr_calls; i++)
+		if (!__atomic_load_n(&engine->specs[i].calls, __ATOMIC_RELAXED) &&
+		    !engine->specs[i].held) {
+			engine->specs[i].held = 1;
+			spec->number = i;
+			return 0;
+		}
+	return -ENOSPC;
+}
+
+int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
+	      uint32_t nr_entries, struct spec **ret)
+{
+	struct spec *spec = malloc(sizeof(*spec));
+	int failed;
+
+	if (!spec)
+		return -ENOMEM;
+	*spec = *like;
+	spec->entries = NULL;
+	spec->table = (struct region_table){ 0 };
+	spec->nr_lines = 0;
+	spec->number = UINT32_MAX;
+	failed = copy_entries(spec, entries, nr_entries);
+	if (!failed)
+		failed = make_table(engine, spec);
+	if (!failed)
+		failed = take_number(engine, spec);
+	if (failed)
+		spec_free(engine, spec);
+	else
+		*ret = spec;
+	return failed;
+}
+
+void spec_free(struct call_engine *engine, struct spec *spec)
+{
+	if (!spec)
+		return;
+	if (spec->nr_lines)
+		runs_give(&engine->free_lines, spec->table.table.base, spec->nr_lines);
+	if (spec->number != UINT32_MAX)
+		engine->specs[spec->number].held = 0;
+	region_table_free(&spec->table);
+	free(spec->entries);
+	free(spec);
+}
+
+uint32_t spec_locate(const struct spec *spec, uint64_t flat, uint64_t *ret_bin, uint64_t *ret_left)
+{
+	size_t entry = region_table_locate(&spec->table, flat, ret_bin);
+
+	*ret_left = spec->table.firsts[entry + 1] - flat;
+	return (uint32_t)entry;
+}
