@@ -41,23 +41,6 @@ int batch_write(struct caller *caller, uint64_t address, const uint8_t *values, 
 		       process_write_some(&caller->process, address, values, batch->nr * width));
 }
 
-void batch_remember(struct caller *caller, uint64_t address, batch_values *values,
-		    const struct batch *batch)
-{
-	struct written written = { .from_ns = batch->from_ns,
-				   .taken_ns = batch->taken_ns,
-				   .width = caller->spec->width };
-	size_t i;
-
-	for (i = 0; i < batch->nr; i++) {
-		written.address = address + i * written.width;
-		written.flat = batch->flat + i;
-		written.before = get_counter(values[0] + i * written.width, written.width);
-		written.after = get_counter(values[1] + i * written.width, written.width);
-		written_add(&caller->written, &written);
-	}
-}
-
 void batch_note_failure(struct caller *caller, const struct batch *batch, int failure)
 {
 	if (failure == -EFAULT)

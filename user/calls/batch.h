@@ -30,10 +30,6 @@ int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct 
 int batch_write(struct caller *caller, uint64_t address, const uint8_t *values,
 		struct batch *batch);
 
-/* For children that are forked meanwhile: values[0] stood there, and values[1] does. */
-void batch_remember(struct caller *caller, uint64_t address, batch_values *values,
-		    const struct batch *batch);
-
 void batch_note_failure(struct caller *caller, const struct batch *batch, int failure);
 
 static inline uint64_t get_counter(const uint8_t *at, uint32_t width)

@@ -25,7 +25,7 @@ void caller_free(struct caller *caller)
 	process_close(&caller->process);
 	sparse_free(&caller->held);
 	sparse_free(&caller->taken);
-	written_free(&caller->written);
+	fork_repair_free(&caller->writes);
 	pcs_free(&caller->pcs);
 	free(caller);
 }

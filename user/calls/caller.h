@@ -7,11 +7,11 @@
 #include <stdint.h>
 
 #include "calls/call_engine.h"
+#include "calls/fork_repair.h"
 #include "calls/pcs.h"
 #include "calls/process.h"
 #include "calls/sparse.h"
 #include "calls/spec.h"
-#include "calls/written.h"
 
 /* A call and the process it belongs to. */
 struct caller {
@@ -32,7 +32,7 @@ struct caller {
 	uint32_t stop_region;
 	uint64_t stop_counter;
 	uint32_t faulted; /* region found not writable in this pass; UINT32_MAX: none */
-	struct written_list written; /* for children that are forked amid a copy */
+	struct recent_writes writes; /* for children that are forked amid a copy */
 	struct sparse held; /* with a limit: what kernel and buffer had last time, by counter */
 	struct sparse taken; /* for the record: by caller_taken_index */
 	struct pcs pcs; /* for the record of pcsample */
@@ -61,14 +61,7 @@ static inline uint64_t caller_taken_index(uint32_t entry, uint64_t bin)
  */
 void caller_copy(struct caller *caller, struct call_engine *engine);
 
-/*
- * What a fork's child was given of this counter of its parent's, before it is copied;
- * CALL_NOT_INHERITED: its buffer has no copy of it.
- */
-uint32_t caller_inherited(const struct caller *caller, const struct call_engine *engine,
-			  uint64_t flat);
-
-/* The same for pcsample(): whether the child was given this sample; 0: it was, or is not known. */
+/* CALL_NOT_INHERITED: a fork's child has no copy of this sample of its parent's; 0: it may have. */
 uint32_t caller_inherited_sample(const struct caller *caller, const struct call_engine *engine,
 				 uint64_t index);
 

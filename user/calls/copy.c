@@ -41,7 +41,7 @@ static int add_batch(struct caller *caller, struct batch *batch)
 	ret = batch_write(caller, address, buffer[1], batch);
 	/* With a limit the kernel's counters stay, and a child's are told from them. */
 	if (!ret && !(spec->flags & CALL_HAS_LIMIT))
-		batch_remember(caller, address, buffer, batch);
+		fork_repair_remember(caller, address, buffer[0], buffer[1], batch);
 	return ret;
 }
 
@@ -289,26 +289,6 @@ static void copy_all_inherited(struct caller *caller, struct call_engine *engine
 	}
 }
 
-uint32_t caller_inherited(const struct caller *caller, const struct call_engine *engine,
-			  uint64_t flat)
-{
-	uint64_t index = flat >> PAGE_SHIFT_COUNTERS | CALL_PAGE_INHERITED;
-	uint32_t number = call_of(caller, engine)->first_page, sum = 0, counter;
-
-	if (caller->spec->flags & CALL_TAKES_PCS)
-		return caller_inherited_sample(caller, engine, flat);
-	/* One page of its parent's own, and one of what that had inherited itself. */
-	for (; number; number = engine->infos[number - 1].next) {
-		if (engine->infos[number - 1].index != index)
-			continue;
-		counter = call_engine_page(engine, number)->counters[flat % PAGE_COUNTERS];
-		if (counter == CALL_NOT_INHERITED)
-			return CALL_NOT_INHERITED;
-		sum += counter;
-	}
-	return sum;
-}
-
 static void copy_page(struct caller *caller, uint64_t index, struct counter_page *page)
 {
 	bool limited = caller->spec->flags & CALL_HAS_LIMIT, any;
@@ -344,10 +324,10 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	struct call *call = call_of(caller, engine);
 
 	uint64_t start = monotonic_ns();
-	size_t nr_written;
+	size_t nr_writes;
 
-	written_forget(&caller->written, start - CALL_FORK_NS);
-	nr_written = caller->written.nr;
+	fork_repair_forget(&caller->writes, start - CALL_FORK_NS);
+	nr_writes = caller->writes.nr;
 	__atomic_store_n(&call->copying, 1, __ATOMIC_SEQ_CST);
 	/* From here on a tick says so again. */
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
@@ -357,7 +337,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 		caller_copy_samples(caller, engine);
 	else
 		copy_counters(caller, engine);
-	if (caller->written.nr != nr_written)
+	if (caller->writes.nr != nr_writes)
 		__atomic_store_n(&call->copied_ns, monotonic_ns(), __ATOMIC_SEQ_CST);
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }

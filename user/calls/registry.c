@@ -181,30 +181,14 @@ static int open_child(struct calls *calls, struct caller *caller)
 	return 0;
 }
 
-struct caller_birth {
-	struct birth birth;
-	const struct caller *caller;
-	const struct call_engine *engine;
-};
-
-static uint32_t inherited(const struct birth *birth, uint64_t flat)
-{
-	const struct caller_birth *of = (const struct caller_birth *)birth;
-
-	return caller_inherited(of->caller, of->engine, flat);
-}
-
 /* What was copied to its parent's buffer while the child's was made of it. */
-static void make_up(struct calls *calls, struct caller *caller)
+static void make_up(struct calls *calls, struct caller *child)
 {
-	const struct call *call = call_of(caller, &calls->engine);
+	const struct call *call = call_of(child, &calls->engine);
 	const struct caller *parent = calls->callers[call->parent.slot];
-	struct caller_birth born = { .birth = { call->born_ns, call->born_until_ns, inherited },
-				     .caller = caller,
-				     .engine = &calls->engine };
 
 	if (parent && parent->ref.serial == call->parent.serial)
-		written_make_up(&parent->written, &parent->process, &caller->process, &born.birth);
+		fork_repair(child, parent, &calls->engine);
 }
 
 static void forget(struct calls *calls, struct caller *caller)

@@ -111,7 +111,7 @@ static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr
 	if (!ret)
 		ret = batch_write(caller, address, buffer[1], &batch);
 	if (!ret)
-		batch_remember(caller, address, buffer, &batch);
+		fork_repair_remember(caller, address, buffer[0], buffer[1], &batch);
 	batch_note_failure(caller, &batch, ret);
 	*nr = batch.nr;
 	return ret;
