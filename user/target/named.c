@@ -16,7 +16,7 @@
 enum { CHOSEN_MAX = 20 }; /* of them are told one by one */
 
 /* The processes that a pattern names, while they are looked for. */
-struct search {
+struct name_search {
 	const char *pattern;
 	pid_t *pids;
 	size_t nr;
@@ -27,7 +27,7 @@ struct search {
 };
 
 /* By the last component of its first argument, where that can be read. */
-static bool argument_matches(const struct search *search, pid_t pid)
+static bool argument_matches(const struct name_search *search, pid_t pid)
 {
 	char path[64], line[PATH_MAX];
 	cleanup_file FILE *file = NULL;
@@ -42,12 +42,12 @@ static bool argument_matches(const struct search *search, pid_t pid)
 	return length && !fnmatch(search->pattern, slash ? slash + 1 : line, 0);
 }
 
-static bool matches(const struct search *search, pid_t pid, const char *name)
+static bool matches(const struct name_search *search, pid_t pid, const char *name)
 {
 	return !fnmatch(search->pattern, name, 0) || argument_matches(search, pid);
 }
 
-static int add(struct search *search, pid_t pid, int fd, const char *name, struct error *err)
+static int add(struct name_search *search, pid_t pid, int fd, const char *name, struct error *err)
 {
 	int ret = grow((void **)&search->pids, &search->capacity, search->nr + 1,
 		       sizeof(*search->pids));
@@ -63,7 +63,7 @@ static int add(struct search *search, pid_t pid, int fd, const char *name, struc
 }
 
 /* Whoever ends meanwhile is not there. */
-static int look_at(struct search *search, pid_t pid, struct error *err)
+static int look_at(struct name_search *search, pid_t pid, struct error *err)
 {
 	int fd = process_fd(pid);
 	struct proc_stat process;
@@ -81,7 +81,7 @@ static int look_at(struct search *search, pid_t pid, struct error *err)
 	return ret ? error_errno(err, ret, "--name") : 0;
 }
 
-static int look_at_all(struct search *search, struct error *err)
+static int look_at_all(struct name_search *search, struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -99,14 +99,14 @@ static int look_at_all(struct search *search, struct error *err)
 
 int process_names(struct names *names, struct error *err)
 {
-	struct search search = { .pattern = "" };
+	struct name_search search = { .pattern = "" };
 	int ret = look_at_all(&search, err);
 
 	*names = search.names;
 	return ret;
 }
 
-static int nobody(struct search *search, struct error *err)
+static int nobody(struct name_search *search, struct error *err)
 {
 	const char *nearest = names_nearest(&search->names, search->pattern);
 
@@ -118,7 +118,7 @@ static int nobody(struct search *search, struct error *err)
 	return -ESRCH;
 }
 
-static int add_target(struct targets *targets, struct search *search, bool no_children,
+static int add_target(struct targets *targets, struct name_search *search, bool no_children,
 		      struct error *err)
 {
 	struct target target = { .kind = TARGET_PID,
@@ -140,7 +140,7 @@ static int add_target(struct targets *targets, struct search *search, bool no_ch
 	return targets_add(targets, &target, &search->origin, err);
 }
 
-static int finish(struct search *search, struct error *err)
+static int finish(struct name_search *search, struct error *err)
 {
 	if (search->nr > CHOSEN_MAX)
 		fprintf(search->chosen, " and %zu more", search->nr - CHOSEN_MAX);
@@ -152,7 +152,7 @@ static int finish(struct search *search, struct error *err)
 int targets_add_named(struct targets *targets, const char *pattern, bool no_children,
 		      struct error *err)
 {
-	struct search search = { .pattern = pattern, .origin = { .member_fd = -1 } };
+	struct name_search search = { .pattern = pattern, .origin = { .member_fd = -1 } };
 	size_t size;
 	int ret, failed;
 

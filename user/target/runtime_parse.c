@@ -10,21 +10,21 @@
 #include "target/runtimes_impl.h"
 
 /* A container as it is read, and the words that say where it belongs. */
-struct reading {
+struct container_reading {
 	struct runtime_container container;
 	char *name;
 	char *pod;
 	char *namespace;
 };
 
-static void free_reading(struct reading *reading)
+static void free_reading(struct container_reading *reading)
 {
 	free(reading->container.id);
 	free(reading->container.where);
 	free(reading->name);
 	free(reading->pod);
 	free(reading->namespace);
-	*reading = (struct reading){ 0 };
+	*reading = (struct container_reading){ 0 };
 }
 
 /* The last of members of one name counts. */
@@ -49,7 +49,7 @@ static int read_pid(struct json_reader *json, pid_t *ret)
 }
 
 /* Takes over the reading's strings. */
-static int keep(struct runtime_parse *parse, struct reading *reading)
+static int keep(struct runtime_parse *parse, struct container_reading *reading)
 {
 	struct runtime_containers *containers = parse->containers;
 	int ret;
@@ -64,9 +64,11 @@ static int keep(struct runtime_parse *parse, struct reading *reading)
 	return 0;
 }
 
-typedef int (*read_member)(struct json_reader *json, const char *key, struct reading *reading);
+typedef int (*read_member)(struct json_reader *json, const char *key,
+			   struct container_reading *reading);
 
-static int read_object(struct json_reader *json, read_member member, struct reading *reading)
+static int read_object(struct json_reader *json, read_member member,
+		       struct container_reading *reading)
 {
 	const char *key;
 	int ret = json_reader_object(json);
@@ -76,7 +78,8 @@ static int read_object(struct json_reader *json, read_member member, struct read
 	return ret;
 }
 
-static int docker_state(struct json_reader *json, const char *key, struct reading *reading)
+static int docker_state(struct json_reader *json, const char *key,
+			struct container_reading *reading)
 {
 	bool running;
 	int ret;
@@ -91,7 +94,8 @@ static int docker_state(struct json_reader *json, const char *key, struct readin
 	return ret;
 }
 
-static int docker_member(struct json_reader *json, const char *key, struct reading *reading)
+static int docker_member(struct json_reader *json, const char *key,
+			 struct container_reading *reading)
 {
 	if (!strcmp(key, "Id"))
 		return read_string(json, &reading->container.id);
@@ -102,7 +106,7 @@ static int docker_member(struct json_reader *json, const char *key, struct readi
 
 int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse)
 {
-	struct reading reading = { 0 };
+	struct container_reading reading = { 0 };
 	int ret = json_reader_array(json);
 
 	while (!ret && (ret = json_reader_element(json)) > 0) {
@@ -114,7 +118,7 @@ int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse)
 	return ret;
 }
 
-static int oci_member(struct json_reader *json, const char *key, struct reading *reading)
+static int oci_member(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	char *status = NULL;
 	int ret;
@@ -134,7 +138,7 @@ static int oci_member(struct json_reader *json, const char *key, struct reading 
 
 int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse)
 {
-	struct reading reading = { 0 };
+	struct container_reading reading = { 0 };
 	int ret = read_object(json, oci_member, &reading);
 
 	if (!ret && reading.container.id)
@@ -143,14 +147,15 @@ int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse)
 	return ret;
 }
 
-static int cri_metadata(struct json_reader *json, const char *key, struct reading *reading)
+static int cri_metadata(struct json_reader *json, const char *key,
+			struct container_reading *reading)
 {
 	if (!strcmp(key, "name"))
 		return read_string(json, &reading->name);
 	return json_reader_skip(json);
 }
 
-static int cri_label(struct json_reader *json, const char *key, struct reading *reading)
+static int cri_label(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "io.kubernetes.pod.name"))
 		return read_string(json, &reading->pod);
@@ -159,7 +164,7 @@ static int cri_label(struct json_reader *json, const char *key, struct reading *
 	return json_reader_skip(json);
 }
 
-static int cri_member(struct json_reader *json, const char *key, struct reading *reading)
+static int cri_member(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "id"))
 		return read_string(json, &reading->container.id);
@@ -170,7 +175,7 @@ static int cri_member(struct json_reader *json, const char *key, struct reading 
 	return json_reader_skip(json);
 }
 
-static int keep_named(struct runtime_parse *parse, struct reading *reading)
+static int keep_named(struct runtime_parse *parse, struct container_reading *reading)
 {
 	if (!reading->name || !reading->container.id)
 		return 0;
@@ -189,7 +194,7 @@ static int keep_named(struct runtime_parse *parse, struct reading *reading)
 
 static int cri_containers(struct json_reader *json, struct runtime_parse *parse)
 {
-	struct reading reading = { 0 };
+	struct container_reading reading = { 0 };
 	int ret = json_reader_array(json);
 
 	while (!ret && (ret = json_reader_element(json)) > 0) {

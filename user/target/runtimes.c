@@ -17,7 +17,7 @@
 
 #define MAX_WORDS 8
 
-struct runtime {
+struct container_runtime {
 	const char *inspect[MAX_WORDS]; /* the name follows, unless it lists them all */
 	const char *list[MAX_WORDS]; /* prints a name on each line; empty: as JSON, by inspect */
 	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
@@ -25,7 +25,7 @@ struct runtime {
 };
 
 /* "--" ends the options of each: cobra's, urfave/cli's and argp's. */
-static const struct runtime runtimes[] = {
+static const struct container_runtime runtimes[] = {
 	{ .inspect = { "docker", "inspect", "--type", "container", "--" },
 	  .list = { "docker", "ps", "--format", "{{.Names}}" },
 	  .parse = runtime_parse_docker },
@@ -84,7 +84,7 @@ static bool answered(const struct tool_answer *answer, const char *program,
 }
 
 /* An answer that is no such JSON is the runtime's trouble, not ours; only a lack is ours. */
-static int parse(const struct runtime *runtime, struct tool_answer *answer,
+static int parse(const struct container_runtime *runtime, struct tool_answer *answer,
 		 struct runtime_parse *parsed, struct error *err)
 {
 	const char *program = runtime->inspect[0];
@@ -111,7 +111,8 @@ static int parse(const struct runtime *runtime, struct tool_answer *answer,
 	return 0;
 }
 
-static int ask(const struct runtime *runtime, struct runtime_parse *parsed, struct error *err)
+static int ask(const struct container_runtime *runtime, struct runtime_parse *parsed,
+	       struct error *err)
 {
 	const char *words[MAX_WORDS + 2];
 	struct tool_answer answer;
@@ -171,7 +172,7 @@ static int add_lines(struct names *names, int *fd)
 	return ret;
 }
 
-static int list(const struct runtime *runtime, struct names *names, struct error *err)
+static int list(const struct container_runtime *runtime, struct names *names, struct error *err)
 {
 	struct runtime_containers ignored = { .trouble = "not of interest" };
 	struct runtime_parse parsed = { .names = names, .containers = &ignored };
