@@ -26,7 +26,7 @@ struct raw_symbol {
 	size_t number; /* among local ones of the name */
 };
 
-struct reading {
+struct bolt_reading {
 	struct elf_image image;
 	struct raw_symbol *all;
 	size_t nr;
@@ -65,7 +65,7 @@ static bool in_section(Elf *elf, struct raw_symbol *raw)
 	return symbol->st_size <= raw->rest;
 }
 
-static int read_symbol(struct reading *reading, Elf_Data *data, size_t i, size_t strings)
+static int read_symbol(struct bolt_reading *reading, Elf_Data *data, size_t i, size_t strings)
 {
 	struct raw_symbol raw = { .order = i };
 	const char *name;
@@ -90,7 +90,7 @@ static int read_symbol(struct reading *reading, Elf_Data *data, size_t i, size_t
 	return 0;
 }
 
-static int read_symbols(struct reading *reading, bool *any)
+static int read_symbols(struct bolt_reading *reading, bool *any)
 {
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
@@ -132,7 +132,7 @@ static int compare_names(const void *left, const void *right)
 	return compare_addresses(left, right);
 }
 
-static void number_locals(struct reading *reading)
+static void number_locals(struct bolt_reading *reading)
 {
 	struct raw_symbol *all = reading->all;
 	size_t i;
@@ -156,7 +156,7 @@ static char *bolt_name(const struct raw_symbol *raw)
  * Assembly has symbols without a type, or without a size: they last until the next. Any number of
  * them may be at one address.
  */
-static void bound_unsized(struct reading *reading)
+static void bound_unsized(struct bolt_reading *reading)
 {
 	uint64_t next = UINT64_MAX, at;
 	size_t i;
@@ -172,7 +172,7 @@ static void bound_unsized(struct reading *reading)
 	}
 }
 
-static int add_name(struct bolt_names *names, const struct reading *reading, size_t i)
+static int add_name(struct bolt_names *names, const struct bolt_reading *reading, size_t i)
 {
 	const struct bolt_name *last = names->nr ? &names->all[names->nr - 1] : NULL;
 	const struct raw_symbol *raw = &reading->all[i];
@@ -201,7 +201,7 @@ static bool has_relocations(const struct elf_image *image)
 	       elf_image_section(image, ".rel.text", &header);
 }
 
-static int load(struct reading *reading, const char *path, struct bolt_names *ret,
+static int load(struct bolt_reading *reading, const char *path, struct bolt_names *ret,
 		struct error *err)
 {
 	bool any = false;
@@ -221,7 +221,7 @@ static int load(struct reading *reading, const char *path, struct bolt_names *re
 
 int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct error *err)
 {
-	struct reading reading = { 0 };
+	struct bolt_reading reading = { 0 };
 	int code;
 
 	*ret = (struct bolt_names){ 0 };

@@ -14,7 +14,7 @@
  */
 #define NAME_MAX_LENGTH 4096
 
-struct output {
+struct demangled {
 	jmp_buf full;
 	size_t length;
 	char text[NAME_MAX_LENGTH];
@@ -22,7 +22,7 @@ struct output {
 
 static void collect(const char *piece, size_t length, void *opaque)
 {
-	struct output *output = opaque;
+	struct demangled *output = opaque;
 	size_t room = sizeof(output->text) - output->length;
 
 	/* An empty name comes as NULL. */
@@ -39,7 +39,7 @@ static void collect(const char *piece, size_t length, void *opaque)
 typedef int (*demangler)(const char *name, int options, demangle_callbackref callback,
 			 void *opaque);
 
-static char *demangle_by(demangler by, const char *name, struct output *output)
+static char *demangle_by(demangler by, const char *name, struct demangled *output)
 {
 	output->length = 0;
 	if (setjmp(output->full)) {
@@ -54,7 +54,7 @@ static char *demangle_by(demangler by, const char *name, struct output *output)
 
 char *demangle(const char *name)
 {
-	struct output output;
+	struct demangled output;
 	char *plain;
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))

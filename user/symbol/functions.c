@@ -21,7 +21,7 @@
  * Ticks of a function, of a stretch without names, or of a place that is neither: then symbol is NULL,
  * as it is of a stretch.
  */
-struct hit {
+struct function_hit {
 	uint64_t offset;
 	uint64_t size;
 	uint64_t ticks;
@@ -32,7 +32,7 @@ struct hit {
 };
 
 struct hits {
-	struct hit *all;
+	struct function_hit *all;
 	size_t nr;
 	size_t room;
 };
@@ -60,7 +60,7 @@ struct resolver {
 
 static int compare_hits(const void *left, const void *right)
 {
-	const struct hit *a = left, *b = right;
+	const struct function_hit *a = left, *b = right;
 
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
@@ -69,16 +69,16 @@ static int compare_hits(const void *left, const void *right)
 	return a->symbol < b->symbol ? -1 : a->symbol > b->symbol;
 }
 
-static void combine_hits(struct hit *sum, const struct hit *hit)
+static void combine_hits(struct function_hit *sum, const struct function_hit *hit)
 {
 	sum->ticks += hit->ticks;
 	sum->first = hit->first < sum->first ? hit->first : sum->first;
 	sum->end = hit->end > sum->end ? hit->end : sum->end;
 }
 
-static int add_hit(struct hits *hits, const struct hit *hit)
+static int add_hit(struct hits *hits, const struct function_hit *hit)
 {
-	struct hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
+	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int code;
 
 	/* Bins ascend, so those of a function come one after the other. */
@@ -132,7 +132,7 @@ static uint64_t bin_start(const struct profile_histogram *histogram, uint64_t in
  * much as one for each pc.
  */
 static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
-			 struct hit *hit)
+			 struct function_hit *hit)
 {
 	struct symbol_span span = { .end = UINT64_MAX };
 	size_t i;
@@ -158,7 +158,7 @@ static void take_stretch(const struct resolver *resolver, const struct profile_o
 static int add_bin(struct resolver *resolver, const struct profile_histogram *histogram,
 		   const struct profile_bin *bin)
 {
-	struct hit hit = { .size = histogram->bytes_per_bin, .ticks = bin->count };
+	struct function_hit hit = { .size = histogram->bytes_per_bin, .ticks = bin->count };
 
 	hit.first = hit.offset = bin_start(histogram, bin->index);
 	if (__builtin_add_overflow(hit.offset, hit.size, &hit.end))
@@ -208,7 +208,7 @@ static char *place_name(const struct profile_object *object, uint64_t offset)
 }
 
 /* Addresses are all there is of text that is no file's: its stretches are as long as what was hit. */
-static void tighten(const struct profile_object *object, struct hit *hit)
+static void tighten(const struct profile_object *object, struct function_hit *hit)
 {
 	if (!hit->stretch || object->nr_text)
 		return;
@@ -217,7 +217,7 @@ static void tighten(const struct profile_object *object, struct hit *hit)
 }
 
 static char *hit_name(const struct resolver *resolver, const struct profile_object *object,
-		      const struct hit *hit, bool whole)
+		      const struct function_hit *hit, bool whole)
 {
 	if (hit->symbol)
 		return strdup(symbol_table_name(resolver->table, hit->symbol));
@@ -225,7 +225,7 @@ static char *hit_name(const struct resolver *resolver, const struct profile_obje
 	return whole ? strdup(profile_object_base(object)) : place_name(object, hit->offset);
 }
 
-static int add_function(struct resolver *resolver, uint32_t object, struct hit *hit)
+static int add_function(struct resolver *resolver, uint32_t object, struct function_hit *hit)
 {
 	const struct profile_object *text = &resolver->profile->objects[object];
 	bool whole = hit->stretch && !hit->offset && hit->size == UINT64_MAX;
@@ -251,7 +251,7 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 	size_t i;
 
 	for (i = 0; i < resolver->hits.nr; i++) {
-		const struct hit *hit = &resolver->hits.all[i];
+		const struct function_hit *hit = &resolver->hits.all[i];
 
 		ticks += hit->ticks;
 		if (!hit->symbol || symbol_is_place(hit->symbol))

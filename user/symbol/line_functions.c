@@ -14,7 +14,7 @@
 /* clang's, of a call that was inlined; not in every <dwarf.h>. */
 #define ATTRIBUTE_DISCRIMINATOR 0x2136
 
-struct walk {
+struct die_walk {
 	struct line_job *job;
 	struct compile_unit *unit;
 	bool everywhere; /* into types and foreign functions too */
@@ -25,7 +25,7 @@ struct walk {
  * Does the DIE cover any place? A frame that is not 0 becomes their function: the walk goes from
  * outer to inner, so that the last to claim is the innermost.
  */
-static bool covers(struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
+static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
 	struct compile_unit *unit = walk->unit;
 	Dwarf_Addr base, begin, end;
@@ -50,7 +50,7 @@ static bool covers(struct walk *walk, Dwarf_Die *die, size_t frame, bool *has_ra
 }
 
 /* A function whose DIE covers a place becomes the frame of what is inside of it. */
-static bool enter_function(struct walk *walk, Dwarf_Die *die, size_t *frame)
+static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	struct compile_unit *unit = walk->unit;
 	bool has_ranges;
@@ -73,7 +73,7 @@ static bool enter_function(struct walk *walk, Dwarf_Die *die, size_t *frame)
 }
 
 /* Is there anything for us among the DIE's children? *frame: of what the DIE is inside of. */
-static bool leads_on(struct walk *walk, Dwarf_Die *die, size_t *frame)
+static bool leads_on(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	bool has_ranges, found;
 
@@ -96,7 +96,7 @@ static bool leads_on(struct walk *walk, Dwarf_Die *die, size_t *frame)
 	}
 }
 
-static void walk_children(struct walk *walk, Dwarf_Die *parent, size_t frame, int depth)
+static void walk_children(struct die_walk *walk, Dwarf_Die *parent, size_t frame, int depth)
 {
 	Dwarf_Off at, last = 0;
 	Dwarf_Die child;
@@ -269,7 +269,7 @@ static int name_places(struct line_job *job)
 
 int line_functions_resolve(struct line_job *job)
 {
-	struct walk walk = { .job = job, .unit = &job->unit };
+	struct die_walk walk = { .job = job, .unit = &job->unit };
 	Dwarf_Die die = job->unit.die, split;
 
 	job->unit.nr_frames = 0;

@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "symbol/symbol_table.h"
 
-struct entry {
+struct cached_table {
 	enum profile_object_kind kind;
 	char *build_id; /* NULL: none */
 	struct stat file; /* all zero: of no file */
@@ -19,13 +19,13 @@ struct entry {
 };
 
 struct symbol_cache {
-	struct entry *entries;
+	struct cached_table *entries;
 	size_t nr;
 	size_t capacity;
 	uint64_t profiles;
 	size_t limit; /* bytes of the tables of files */
 	size_t bytes; /* that there are, without the last one's that is not kept */
-	struct entry passing; /* the last one that is not kept */
+	struct cached_table passing; /* the last one that is not kept */
 };
 
 struct symbol_cache *symbol_cache_new(size_t bytes)
@@ -37,13 +37,13 @@ struct symbol_cache *symbol_cache_new(size_t bytes)
 	return cache;
 }
 
-static void free_entry(struct entry *entry)
+static void free_entry(struct cached_table *entry)
 {
 	free(entry->build_id);
 	symbol_table_free(entry->table);
 }
 
-static void drop(struct symbol_cache *cache, struct entry *entry)
+static void drop(struct symbol_cache *cache, struct cached_table *entry)
 {
 	cache->bytes -= entry->bytes;
 	free_entry(entry);
@@ -80,7 +80,7 @@ static bool file_facts(int fd, struct stat *ret)
 	return fd < 0 || !fstat(fd, ret);
 }
 
-static bool is_of(const struct entry *entry, const struct profile_object *object,
+static bool is_of(const struct cached_table *entry, const struct profile_object *object,
 		  const struct stat *file)
 {
 	if (entry->kind != object->kind || entry->file.st_dev != file->st_dev ||
@@ -91,7 +91,7 @@ static bool is_of(const struct entry *entry, const struct profile_object *object
 	return !strcmp(entry->build_id, object->build_id);
 }
 
-static bool is_fresh(const struct entry *entry, const struct stat *file)
+static bool is_fresh(const struct cached_table *entry, const struct stat *file)
 {
 	return entry->file.st_size == file->st_size &&
 	       entry->file.st_mtim.tv_sec == file->st_mtim.tv_sec &&
@@ -101,7 +101,7 @@ static bool is_fresh(const struct entry *entry, const struct stat *file)
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		       struct symbol_table **ret)
 {
-	struct entry *entry;
+	struct cached_table *entry;
 	struct stat file;
 	size_t i;
 
@@ -124,9 +124,11 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 }
 
 static int make_entry(const struct symbol_cache *cache, const struct profile_object *object, int fd,
-		      struct symbol_table *table, struct entry *ret)
+		      struct symbol_table *table, struct cached_table *ret)
 {
-	*ret = (struct entry){ .kind = object->kind, .table = table, .used = cache->profiles };
+	*ret = (struct cached_table){ .kind = object->kind,
+				      .table = table,
+				      .used = cache->profiles };
 	/* Of a file that cannot be known again: its table is asked for, and read, anew. */
 	if (!file_facts(fd, &ret->file))
 		memset(&ret->file, 0xff, sizeof(ret->file));
@@ -141,7 +143,7 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table)
 {
-	struct entry entry;
+	struct cached_table entry;
 
 	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(entry)) ||
 	    make_entry(cache, object, fd, table, &entry))

@@ -26,7 +26,7 @@
 #define LOOSE_MAX (16UL << 10)
 #define LOOSE_GUESS (4UL << 10)
 
-struct entry {
+struct symbol_entry {
 	struct symbol symbol; /* first: a struct symbol of ours is its entry */
 	uint64_t limit;
 	size_t raw; /* the name as the file has it, in strings */
@@ -44,7 +44,7 @@ struct entry {
 
 struct symbol_table {
 	enum symbol_overlap overlap;
-	struct entry *entries;
+	struct symbol_entry *entries;
 	size_t nr;
 	size_t room;
 	char *strings;
@@ -85,7 +85,7 @@ void symbol_table_free(struct symbol_table *table)
 }
 
 static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
-		     struct entry *entry)
+		     struct symbol_entry *entry)
 {
 	bool cut = spec->name_length >= ELF_NAME_MAX;
 	size_t length = cut ? ELF_NAME_MAX - 1 : spec->name_length;
@@ -111,7 +111,7 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 {
-	struct entry *entry;
+	struct symbol_entry *entry;
 	int code;
 
 	if (table->nr >= TABLE_SYMBOLS_MAX)
@@ -136,13 +136,13 @@ int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 	return 0;
 }
 
-static uint64_t entry_end(const struct entry *entry)
+static uint64_t entry_end(const struct symbol_entry *entry)
 {
 	return entry->symbol.offset + entry->symbol.size;
 }
 
 /* malloc is a better name than __libc_malloc, whatever the binding. */
-static int compare_names(const struct entry *a, const struct entry *b)
+static int compare_names(const struct symbol_entry *a, const struct symbol_entry *b)
 {
 	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
 
@@ -156,7 +156,7 @@ static int compare_names(const struct entry *a, const struct entry *b)
 /* Ascending; the best alias of an address first. */
 static int compare_entries(const void *left, const void *right)
 {
-	const struct entry *a = left, *b = right;
+	const struct symbol_entry *a = left, *b = right;
 	int order;
 
 	if (a->symbol.offset != b->symbol.offset)
@@ -175,7 +175,7 @@ static int compare_entries(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-static bool is_same(const struct entry *a, const struct entry *b)
+static bool is_same(const struct symbol_entry *a, const struct symbol_entry *b)
 {
 	return a->symbol.offset == b->symbol.offset && a->symbol.size == b->symbol.size &&
 	       !strcmp(a->symbol.name, b->symbol.name);
@@ -191,8 +191,8 @@ static void drop_redundant(struct symbol_table *table)
 	size_t i, kept = 0;
 
 	for (i = 0; i < table->nr; i++) {
-		const struct entry *entry = &table->entries[i];
-		const struct entry *last = kept ? &table->entries[kept - 1] : NULL;
+		const struct symbol_entry *entry = &table->entries[i];
+		const struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
 
 		if (table->overlap == SYMBOL_INNERMOST) {
 			if (last && is_same(entry, last))
@@ -209,7 +209,7 @@ static void drop_redundant(struct symbol_table *table)
 	table->nr = kept;
 }
 
-static uint64_t unsized_size(const struct entry *entry, uint64_t next)
+static uint64_t unsized_size(const struct symbol_entry *entry, uint64_t next)
 {
 	uint64_t end = entry->limit < next ? entry->limit : next;
 
@@ -227,14 +227,14 @@ static void extend_unsized(struct symbol_table *table)
 	size_t i;
 
 	for (i = 1; i < table->nr; i++) {
-		const struct entry *first = &table->entries[i - 1];
-		struct entry *alias = &table->entries[i];
+		const struct symbol_entry *first = &table->entries[i - 1];
+		struct symbol_entry *alias = &table->entries[i];
 
 		if (!alias->symbol.size && alias->symbol.offset == first->symbol.offset)
 			alias->symbol.size = first->symbol.size;
 	}
 	for (i = table->nr; i--;) {
-		struct entry *entry = &table->entries[i];
+		struct symbol_entry *entry = &table->entries[i];
 
 		if (!entry->symbol.size)
 			entry->symbol.size = unsized_size(entry, next);
@@ -253,7 +253,7 @@ static int build_cover(struct symbol_table *table)
 	if (!intervals)
 		return -ENOMEM;
 	for (i = 0; i < table->nr; i++) {
-		const struct entry *entry = &table->entries[i];
+		const struct symbol_entry *entry = &table->entries[i];
 
 		if (!entry->symbol.size)
 			continue;
@@ -298,13 +298,14 @@ int symbol_table_failure(int code, const char *of, struct error *err)
 
 bool symbol_is_place(const struct symbol *symbol)
 {
-	return ((const struct entry *)symbol)->place;
+	return ((const struct symbol_entry *)symbol)->place;
 }
 
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
 {
 	/* Demangling a million names nobody asks for would dwarf all else: each is done on demand. */
-	struct entry *entry = &table->entries[(const struct entry *)symbol - table->entries];
+	struct symbol_entry *entry =
+		&table->entries[(const struct symbol_entry *)symbol - table->entries];
 	char *plain;
 
 	if (!entry->looked_at) {
