@@ -34,7 +34,7 @@ struct callgrind {
 };
 
 /* An instruction, and the sum of its ticks in all histograms. */
-struct cost {
+struct callgrind_cost {
 	const struct profile_function *function;
 	const struct source_line *line;
 	uint64_t offset;
@@ -88,7 +88,7 @@ static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_
 }
 
 /* A function is of the file that its code was written in, whatever was inlined there. */
-static int put_function(struct callgrind *callgrind, const struct cost *cost)
+static int put_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
 	int code;
@@ -105,7 +105,7 @@ static int put_function(struct callgrind *callgrind, const struct cost *cost)
 	return code;
 }
 
-static int put_cost(struct callgrind *callgrind, const struct cost *cost)
+static int put_cost(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const char *file = file_of(cost->line);
 	int code = 0;
@@ -121,7 +121,7 @@ static int put_cost(struct callgrind *callgrind, const struct cost *cost)
 }
 
 static void add_place(const struct callgrind *callgrind, const struct bin_place *place,
-		      struct cost *cost)
+		      struct callgrind_cost *cost)
 {
 	cost->ticks += place->ticks;
 	if (callgrind->weights)
@@ -131,7 +131,7 @@ static void add_place(const struct callgrind *callgrind, const struct bin_place 
 
 static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
 {
-	struct cost cost = { 0 };
+	struct callgrind_cost cost = { 0 };
 	struct bin_place place;
 	int code;
 

@@ -28,7 +28,7 @@
 
 #define NAME "llvm-sample"
 
-struct counted {
+struct line_count {
 	uint64_t offset;
 	uint64_t count;
 	bool entry; /* the function begins with it */
@@ -39,7 +39,7 @@ struct llvm {
 	struct profile_weights *weights;
 	struct sample_tree *tree;
 	struct exact_ticks ticks;
-	struct counted *all; /* instructions of the object */
+	struct line_count *all; /* instructions of the object */
 	size_t nr;
 	size_t room;
 	uint64_t wide; /* ticks of bins that are too wide */
@@ -58,7 +58,7 @@ static int add_block(struct llvm *llvm, const struct profile_function *function,
 		     const struct block_instruction *first, size_t nr, uint64_t size)
 {
 	uint64_t begin = function->offset + first->at, ns = 0;
-	struct counted *counted;
+	struct line_count *counted;
 	size_t i;
 
 	for (i = exact_ticks_from(&llvm->ticks, begin);
@@ -119,7 +119,7 @@ static int add_function(struct llvm *llvm, const struct profile_function *functi
 
 static int compare_counted(const void *left, const void *right)
 {
-	const struct counted *a = left, *b = right;
+	const struct line_count *a = left, *b = right;
 
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }

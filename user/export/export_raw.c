@@ -14,7 +14,7 @@
  * zero. The pcs of the call are the offsets of one object; the ticks of all others are pcs that no
  * region took. Nothing as large as a buffer is held: its counters that are not 0 are.
  */
-struct hit {
+struct raw_hit {
 	uint64_t at; /* byte in the output */
 	uint64_t ticks;
 };
@@ -24,7 +24,7 @@ struct raw {
 	const struct export_call *call;
 	uint64_t *starts; /* of the buffers in the output; the last is its size */
 	uint32_t object; /* nr_objects: none */
-	struct hit *hits;
+	struct raw_hit *hits;
 	size_t nr;
 	size_t capacity;
 	uint64_t untaken; /* ticks that no region took */
@@ -47,7 +47,8 @@ static int add_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 	if (err)
 		return error_errno(raw->err, err, "raw");
 	raw->hits = array;
-	raw->hits[raw->nr++] = (struct hit){ raw->starts[region] + bin * raw->call->width, ticks };
+	raw->hits[raw->nr++] =
+		(struct raw_hit){ raw->starts[region] + bin * raw->call->width, ticks };
 	return 0;
 }
 
@@ -193,7 +194,7 @@ static int named_object(struct raw *raw, const char *name)
 
 static int compare_hits(const void *left, const void *right)
 {
-	const struct hit *a = left, *b = right;
+	const struct raw_hit *a = left, *b = right;
 
 	return a->at < b->at ? -1 : a->at > b->at;
 }
@@ -215,7 +216,7 @@ static void merge_hits(struct raw *raw)
 	raw->nr = stay;
 }
 
-static void say_stopped(const struct hit *hottest, size_t others, char *note)
+static void say_stopped(const struct raw_hit *hottest, size_t others, char *note)
 {
 	if (!note)
 		return;
@@ -234,7 +235,7 @@ static void say_stopped(const struct hit *hottest, size_t others, char *note)
  */
 static void stop_at_limit(struct raw *raw, char *note)
 {
-	struct hit *hottest = NULL;
+	struct raw_hit *hottest = NULL;
 	size_t i, over = 0;
 
 	for (i = 0; i < raw->nr; i++) {

@@ -106,7 +106,7 @@ static int find_place(const struct hunt *hunt, enum name_fit fit)
 /* --- names that are much like it ------------------------------------------------------------------- */
 
 /* Names to propose; NULL ends them, as nearest_word() wants it. */
-struct names {
+struct inlined_names {
 	const char **names;
 	size_t nr;
 	size_t room;
@@ -114,7 +114,7 @@ struct names {
 };
 
 /* As one would type it: without arguments and parameters. */
-static int add_name(struct names *names, const char *name, size_t length)
+static int add_name(struct inlined_names *names, const char *name, size_t length)
 {
 	cleanup_free char *typed = strndup(name, length);
 	void *array = names->names;
@@ -132,7 +132,8 @@ static int add_name(struct names *names, const char *name, size_t length)
 	return 0;
 }
 
-static int consider(const struct hunt *hunt, const char *name, bool all, struct names *names)
+static int consider(const struct hunt *hunt, const char *name, bool all,
+		    struct inlined_names *names)
 {
 	size_t length = name_length(name), from = all ? name_last_component(name) : 0;
 	const char *part = all ? name : strcasestr(name, hunt->name);
@@ -146,7 +147,8 @@ static int consider(const struct hunt *hunt, const char *name, bool all, struct 
  * Functions of the profile, the hottest first, and what was inlined: those with the name in them, or
  * all, by the last component of theirs.
  */
-static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all, struct names *names)
+static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all,
+		  struct inlined_names *names)
 {
 	const struct profile *profile = hunt->work->profile;
 	int code = 0;
@@ -170,7 +172,7 @@ static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all, stru
 	return code;
 }
 
-static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct names *names)
+static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct inlined_names *names)
 {
 	const char *near;
 	int code = gather(hunt, ticks, false, names);
@@ -185,7 +187,7 @@ static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct nam
 
 static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *err)
 {
-	struct names names = { 0 };
+	struct inlined_names names = { 0 };
 	char alike[256] = "";
 	int code = find_alike(hunt, ticks, &names);
 	size_t i, used = 0;

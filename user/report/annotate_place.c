@@ -30,7 +30,7 @@ static uint64_t *count_functions(const struct annotating *work)
 }
 
 /* A symbol that is looked for; object NULL: in any. */
-struct search {
+struct symbol_search {
 	const char *object;
 	const char *name;
 	const uint64_t *ticks;
@@ -38,7 +38,8 @@ struct search {
 	size_t best;
 };
 
-static enum name_fit candidate(const struct annotating *work, const struct search *search, size_t i)
+static enum name_fit candidate(const struct annotating *work, const struct symbol_search *search,
+			       size_t i)
 {
 	const struct profile_function *function = &work->profile->functions[i];
 
@@ -50,7 +51,7 @@ static enum name_fit candidate(const struct annotating *work, const struct searc
 }
 
 /* "; also in libx.so (12 ticks, libx.so:0x40)": the others of the name, the hottest few. */
-static int note_others(struct annotating *work, const struct search *search)
+static int note_others(struct annotating *work, const struct symbol_search *search)
 {
 	const struct profile *profile = work->profile;
 	const struct profile_function *function;
@@ -80,7 +81,7 @@ static int note_others(struct annotating *work, const struct search *search)
 static int find_symbol(struct annotating *work, const char *object, const char *name,
 		       const uint64_t *ticks)
 {
-	struct search search = { .object = object, .name = name, .ticks = ticks };
+	struct symbol_search search = { .object = object, .name = name, .ticks = ticks };
 	const struct profile_function *function;
 	enum name_fit fit;
 	size_t i;

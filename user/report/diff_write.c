@@ -22,7 +22,7 @@ static size_t shown(const struct diff *diff, const struct report_options *option
 #define FIGURE_COLUMNS 34 /* shares, change and P */
 #define SECOND_COLUMNS 20
 
-struct layout {
+struct diff_layout {
 	bool seconds;
 	bool color;
 	size_t object, line, name; /* columns that these may have; 0: nothing is cut */
@@ -95,9 +95,9 @@ static size_t least(size_t a, size_t b)
 }
 
 /* What the longest of the rows need. */
-static struct layout measure(const struct diff *diff, size_t nr)
+static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
-	struct layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
+	struct diff_layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -113,7 +113,7 @@ static struct layout measure(const struct diff *diff, size_t nr)
 }
 
 /* Names have the room that is there; where it is not enough, each at least its part of it. */
-static void fit(const struct diff *diff, size_t width, struct layout *layout)
+static void fit(const struct diff *diff, size_t width, struct diff_layout *layout)
 {
 	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;
 
@@ -132,10 +132,10 @@ static void fit(const struct diff *diff, size_t width, struct layout *layout)
 	layout->name = room - layout->object - layout->line;
 }
 
-static struct layout lay_out(const struct diff *diff, const struct report_options *options,
-			     size_t nr)
+static struct diff_layout lay_out(const struct diff *diff, const struct report_options *options,
+				  size_t nr)
 {
-	struct layout layout = measure(diff, nr);
+	struct diff_layout layout = measure(diff, nr);
 
 	layout.seconds = !options->width || options->width >= SECONDS_WIDTH;
 	layout.color = options->color;
@@ -153,8 +153,8 @@ static void pad(size_t used, size_t columns, FILE *out)
 	fprintf(out, "%*s", used < columns ? (int)(columns - used) + 2 : 2, "");
 }
 
-static void place(const struct diff *diff, const struct diff_row *row, const struct layout *layout,
-		  FILE *out)
+static void place(const struct diff *diff, const struct diff_row *row,
+		  const struct diff_layout *layout, FILE *out)
 {
 	if (diff->options->by == REPORT_OBJECTS) {
 		text_write_tail(out, row->object, layout->object);
@@ -168,7 +168,7 @@ static void place(const struct diff *diff, const struct diff_row *row, const str
 }
 
 static void text_row(const struct diff *diff, const struct diff_row *row,
-		     const struct layout *layout, FILE *out)
+		     const struct diff_layout *layout, FILE *out)
 {
 	const char *mark = !layout->color || !row->significant ? "" :
 			   row->change > 0		       ? COLOR_HOT :
@@ -188,7 +188,7 @@ static void text_row(const struct diff *diff, const struct diff_row *row,
 	fputc('\n', out);
 }
 
-static void headings(const struct diff *diff, const struct layout *layout, FILE *out)
+static void headings(const struct diff *diff, const struct diff_layout *layout, FILE *out)
 {
 	fprintf(out, "%s%7s %7s %7s %8s  ", layout->color ? COLOR_DIM : "", "OLD", "NEW", "CHANGE",
 		"P");
@@ -208,7 +208,7 @@ static void headings(const struct diff *diff, const struct layout *layout, FILE 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
 {
 	size_t i, nr = shown(diff, options);
-	const struct layout layout = lay_out(diff, options, nr);
+	const struct diff_layout layout = lay_out(diff, options, nr);
 
 	heading(diff, out);
 	headings(diff, &layout, out);

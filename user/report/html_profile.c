@@ -248,14 +248,14 @@ static void put_owners(const struct profile *profile, const struct profile_index
 }
 
 /* What all histograms are written with. */
-struct view {
+struct html_view {
 	const struct profile *profile;
 	const struct profile_index *index;
 	const struct profile_weights *weights;
 	const struct html_inlined *inlined;
 };
 
-static void put_histogram(const struct view *view, const struct profile_histogram *histogram,
+static void put_histogram(const struct html_view *view, const struct profile_histogram *histogram,
 			  uint64_t base, FILE *data)
 {
 	fprintf(data, "{ \"target\": %" PRIu32, histogram->target);
@@ -279,7 +279,7 @@ static void put_histogram(const struct view *view, const struct profile_histogra
 }
 
 /* An overflow bin stands for no text; its ticks are in the account. */
-static void put_histograms(const struct view *view, const uint64_t *bases, FILE *data)
+static void put_histograms(const struct html_view *view, const uint64_t *bases, FILE *data)
 {
 	const struct profile *profile = view->profile;
 	const struct profile_histogram *histogram;
@@ -303,7 +303,7 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
-	const struct view view = { profile, index, weights, inlined };
+	const struct html_view view = { profile, index, weights, inlined };
 	int result = index && weights ? put_head(profile, data) : -ENOMEM;
 
 	if (!result) {
