@@ -81,7 +81,7 @@ include bpf/bpf.mk
 include user/user.mk
 include tests/tests.mk
 
-all: $(BIN) $(COMPLETIONS)
+all: $(BIN)
 
 # --- what a machine needs -------------------------------------------------------------------------
 
@@ -134,9 +134,9 @@ install: all install-client ## Install into $(DESTDIR)$(PREFIX)
 		section=$${page##*.}; \
 		install -D -m 644 -t $(DESTDIR)$(MANDIR)/man$${section%bpfprofil} $$page; \
 	done
-	$(Q)install -D -m 644 -t $(DESTDIR)$(BASHDIR) $(BUILD)/completions/bpfprofil
-	$(Q)install -D -m 644 -t $(DESTDIR)$(ZSHDIR) $(BUILD)/completions/_bpfprofil
-	$(Q)install -D -m 644 -t $(DESTDIR)$(FISHDIR) $(BUILD)/completions/bpfprofil.fish
+	$(Q)install -D -m 644 user/completion/bpfprofil.bash $(DESTDIR)$(BASHDIR)/bpfprofil
+	$(Q)install -D -m 644 user/completion/bpfprofil.zsh $(DESTDIR)$(ZSHDIR)/_bpfprofil
+	$(Q)install -D -m 644 -t $(DESTDIR)$(FISHDIR) user/completion/bpfprofil.fish
 	$(Q)install -D -m 644 -t $(DESTDIR)$(UNITDIR) user/systemd/bpfprofil.socket
 	$(Q)for unit in $(filter %.service,$(UNITS)); do \
 		sed 's|@PREFIX@|$(PREFIX)|' user/systemd/$$unit.in | \

@@ -17,7 +17,7 @@ PAGE_JS_report := text theme model table account filters map strip strip_draw ti
 PAGE_JS_diff := text theme table diff
 PAGE_C := $(PAGES:%=$(BUILD)/gen/html_%_page.c)
 SHELLS := bash zsh fish
-COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%_functions.c)
+COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%.c)
 GEN_C := $(SCHEMA_C) $(COMPLETION_C) $(PROTO_H:.h=.c) $(PAGE_C)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
@@ -75,7 +75,7 @@ as_c = { echo 'extern const char $1[];'; \
 
 # The text of a file as a string of the name that the source has.
 $(SCHEMA_C): $(SCHEMA)
-$(COMPLETION_C): $(BUILD)/gen/completion_%_functions.c: user/completion/bpfprofil.%
+$(COMPLETION_C): $(BUILD)/gen/completion_%.c: user/completion/bpfprofil.%
 $(SCHEMA_C) $(COMPLETION_C): | $$(@D)/
 	$(call msg,GEN,$@)
 	$(Q)$(call as_c,$(basename $(@F))) <$< >$@
@@ -103,15 +103,6 @@ $(LIB) $(LIB_CLI): | $$(@D)/
 $(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
-
-# What shells complete by, under the names that each of them looks for.
-COMPLETIONS := $(addprefix $(BUILD)/completions/,bpfprofil _bpfprofil bpfprofil.fish)
-$(BUILD)/completions/bpfprofil: private SHELL_NAME := bash
-$(BUILD)/completions/_bpfprofil: private SHELL_NAME := zsh
-$(BUILD)/completions/bpfprofil.fish: private SHELL_NAME := fish
-$(COMPLETIONS): $(BIN) | $$(@D)/
-	$(call msg,GEN,$@)
-	$(Q)$(BIN) completion $(SHELL_NAME) > $@
 
 DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
 

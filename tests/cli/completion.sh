@@ -55,7 +55,7 @@ complete_zsh() {
 
 complete_fish() {
 	(cd "$work/files" && HOME=$work fish -N -c 'source $argv[1]; complete -C $argv[2]' \
-		"$work/bpfprofil.fish" "$1" | cut -f 1)
+		"$work/bpfprofil.fish" "$1" | tee "$work/screen" | cut -f 1)
 }
 
 # proposes NAME LINE WORD...: exactly these, by each shell
@@ -127,8 +127,19 @@ proposes of_command 'bpfprofil run -F 99 -o out.json -- bpfprofil diff --fail' -
 proposes not_behind_command 'bpfprofil run -q ./none --mod'
 # A zsh then lists the options.
 for shell in "${shells[@]}"; do
-	[ "$shell" = zsh ] || [ -z "$("complete_$shell" 'bpfprofil doctor ')" ]
+	nothing=$("complete_$shell" 'bpfprofil doctor ')
+	case $shell in
+	zsh) grep -qxF -- --color <<<"$nothing" ;;
+	*) [ -z "$nothing" ] ;;
+	esac
 	verdict $? "complete_${shell}_no_operand"
+done
+# What is proposed is described as --help does it.
+for shell in zsh fish; do
+	[[ " ${shells[*]} " == *" $shell "* ]] || continue
+	"complete_$shell" 'bpfprofil doctor --' >/dev/null
+	grep -q 'show this help' "$work/screen"
+	verdict $? "complete_${shell}_described"
 done
 # Where this runs is a cgroup that there is.
 own=$(sed -n 's|^[0-9]*:[^:]*:/\(.\)|\1|p' /proc/self/cgroup | head -n 1)
@@ -141,6 +152,8 @@ fi
 becomes long 'bpfprofil run --mode us' 'bpfprofil run --mode user'
 becomes joined 'bpfprofil run --mode=us' 'bpfprofil run --mode=user'
 becomes letter 'bpfprofil run -o oth' 'bpfprofil run -o other'
+becomes glued 'bpfprofil run -qooth' 'bpfprofil run -qoother'
+becomes joined_file 'bpfprofil run --output=oth' 'bpfprofil run --output=other'
 becomes blank 'bpfprofil report prof' 'bpfprofil report profile\ one.json'
 becomes folder 'bpfprofil report --symfs fo' 'bpfprofil report --symfs folder/'
 becomes special 'bpfprofil top --container web@2' 'bpfprofil top --container web@2:x'

@@ -4,7 +4,6 @@
 #include <string.h>
 
 #include "cli/command.h"
-#include "cli/completion.h"
 #include "cli/profile_file.h"
 #include "record/output.h"
 #include "target/proposals.h"
@@ -24,8 +23,7 @@ static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
 static const struct opt completion_opts[] = {
 	{ .name = "values",
 	  .arg = "cgroup|container|unit|name",
-	  .help = "instead of a script what the option of that name could be given now, a line each; "
-		  "the scripts ask for it",
+	  .help = "instead of a script what the option of that name could be given now, a line each",
 	  .set = opt_set_word,
 	  .words = value_words,
 	  .field = offsetof(struct completion_arguments, values) },
@@ -33,7 +31,8 @@ static const struct opt completion_opts[] = {
 };
 
 static const char *const shell_words[] = { "bash", "zsh", "fish", NULL };
-static void (*const writers[])(FILE *out) = { completion_bash, completion_zsh, completion_fish };
+extern const char completion_bash[], completion_zsh[], completion_fish[]; /* user/completion */
+static const char *const scripts[] = { completion_bash, completion_zsh, completion_fish };
 
 static int print_values(enum proposal kind)
 {
@@ -62,7 +61,7 @@ static int print_script(const char *shell)
 		if (strcmp(shell_words[i], shell) != 0)
 			continue;
 		stdout_begin();
-		writers[i](stdout);
+		fputs(scripts[i], stdout);
 		return stdout_end("completion: standard output");
 	}
 	print_message("bpfprofil completion bash",

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/utsname.h>
 
 #include "bpfprofil/version.h"
@@ -19,6 +20,17 @@ const struct command *const commands[] = { &command_run,	&command_attach,
 					   &command_completion, NULL };
 
 #define HELP_WIDTH 80
+
+const struct command *command_find(const char *name)
+{
+	size_t i;
+
+	for (i = 0; commands[i]; i++) {
+		if (!strcmp(commands[i]->name, name))
+			return commands[i];
+	}
+	return NULL;
+}
 
 int command_print_version(void)
 {

@@ -37,6 +37,9 @@ struct command {
 /* In the order of bpfprofil --help; ends with NULL. */
 extern const struct command *const commands[];
 
+/* NULL: there is none of that name. */
+const struct command *command_find(const char *name);
+
 extern const struct command command_run;
 extern const struct command command_attach;
 extern const struct command command_top;
@@ -63,5 +66,8 @@ int command_print_version(void);
 
 /* --help of one command on stdout. Returns the exit status. */
 int command_print_help(const struct command *command);
+
+/* What can stand at the end of a line of these words, for shells. Returns the exit status. */
+int command_complete(int nr, char **words);
 
 #endif

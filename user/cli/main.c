@@ -53,24 +53,13 @@ static int usage_error(const char *kind, const char *word)
 	return EXIT_USAGE;
 }
 
-static const struct command *find_command(const char *name)
-{
-	size_t i;
-
-	for (i = 0; commands[i]; i++) {
-		if (!strcmp(commands[i]->name, name))
-			return commands[i];
-	}
-	return NULL;
-}
-
 static int help(const char *name)
 {
 	const struct command *command;
 
 	if (!name)
 		return print_overview();
-	command = find_command(name);
+	command = command_find(name);
 	return command ? command_print_help(command) : usage_error("command", name);
 }
 
@@ -90,7 +79,9 @@ int main(int argc, char **argv)
 		return help(argv[2]);
 	if (!strcmp(argv[1], "--version"))
 		return command_print_version();
-	command = find_command(argv[1]);
+	if (!strcmp(argv[1], "__complete"))
+		return command_complete(argc - 2, argv + 2);
+	command = command_find(argv[1]);
 	if (!command)
 		return usage_error(*argv[1] == '-' ? "option" : "command", argv[1]);
 	return command->run(argc - 1, argv + 1);

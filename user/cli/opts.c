@@ -136,8 +136,8 @@ static int refused(const struct command *command, const char *word, int code, st
 	return -EINVAL;
 }
 
-static const struct opt *find_letter(const struct command *command, int letter,
-				     const struct opt_group **ret_group)
+const struct opt *opts_by_letter(const struct command *command, int letter,
+				 const struct opt_group **ret_group)
 {
 	const struct opt *opt;
 	size_t i;
@@ -178,7 +178,7 @@ static int store(const struct command *command, int code, char **argv, void *opt
 		if (abbreviated(opt, last_word(argv)))
 			return unknown_long(command, last_word(argv) + 2, err);
 	} else {
-		opt = find_letter(command, code, &group);
+		opt = opts_by_letter(command, code, &group);
 	}
 	base = group == &common_group ? (char *)ret : (char *)options + group->base;
 	result = opt->set(opt, optarg, base + opt->field, &why);

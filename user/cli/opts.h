@@ -79,6 +79,9 @@ int opts_parse(const struct command *command, int argc, char **argv, void *optio
 const struct opt *opts_at(const struct command *command, size_t i,
 			  const struct opt_group **ret_group);
 
+const struct opt *opts_by_letter(const struct command *command, int letter,
+				 const struct opt_group **ret_group);
+
 /* The i-th word that its value may be; NULL past the end, or when any may. */
 const char *opt_word(const struct opt *opt, size_t i);
 

@@ -1,41 +1,34 @@
+#compdef bpfprofil
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What does not depend on the options. The tables of them, _bpfprofil_commands and
-# _bpfprofil_arguments, are written before it by `bpfprofil completion zsh`.
-
-# What could be a target now; the options before the kind are for compadd.
-_bpfprofil_values() {
-	local kind=$argv[-1]
-	local -a values
-
-	argv[-1]=()
-	values=(${(f)"$(_call_program values ${(q)_bpfprofil_program} completion --values $kind 2>/dev/null)"})
-	if [[ $kind == cgroup ]]; then
-		_multi_parts "$@" / values
-	else
-		compadd "$@" -a values
-	fi
-}
-
-# What is run has a completion of its own; _arguments leaves the "--" before it.
-_bpfprofil_command() {
-	if [[ $words[1] == -- ]]; then
-		shift words
-		((CURRENT--))
-	fi
-	_normal
-}
+# zsh completion for bpfprofil, which is asked what can stand at the cursor; or instead of there at $1.
 
 _bpfprofil() {
-	local curcontext=$curcontext state line _bpfprofil_program=$words[1]
+	local -a call=("${words[1]/#\~/$HOME}" __complete)
+	local -a answer
 
-	_arguments -C \
-		'(- *)'{-h,--help}'[list the commands]' \
-		'(- *)--version[show the version, the libbpf and the kernel]' \
-		'1:command:_bpfprofil_commands' '*::argument:->arguments'
-	[[ $state == arguments ]] || return
-	curcontext=${curcontext%:*:*}:bpfprofil-$words[1]:
-	_bpfprofil_arguments $words[1]
+	(( CURRENT > 2 )) && call+=("${(@Q)words[2,CURRENT-1]}")
+	answer=("${(@f)$(_call_program proposals ${(qq)call} ${(qq)1-$PREFIX} 2>/dev/null)}")
+	local kind=${answer[1]%% *} lead=${answer[1]#* }
+	shift answer
+	[[ $kind != (commands|options) ]] || answer=("${(@)answer/$'\t'/:}")
+	[[ $kind == command ]] || compset -P ${(b)lead}
+	case $kind in
+	command)
+		shift $lead words
+		(( (CURRENT -= lead) == 1 )) && _command_names -e || _normal
+		;;
+	any) [[ -n $lead ]] && _message -e $lead || _bpfprofil - ;;
+	file) _files ;;
+	dir) _files -/ ;;
+	pid) _pids ;;
+	user) _users ;;
+	group) _groups ;;
+	cgroup) _multi_parts / answer ;;
+	commands) _describe -t commands command answer ;;
+	options) _describe -O option answer ;;
+	*) compadd -a -- answer ;;
+	esac
 }
 
 if [[ $funcstack[1] == _bpfprofil ]]; then

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/*
+ * What a shell asks at a TAB: `bpfprofil __complete WORD...`, with the words behind the program's
+ * name up to the cursor. The first line of the answer is a kind of values, and behind a blank what of
+ * the last word stands before the value. The values follow, a line each, with their description
+ * behind a tab; those of files, users and the like are left to the shell, which knows them.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cli/command.h"
+#include "record/output.h"
+#include "target/proposals.h"
+
+/* As the scripts know them; of what has no values the shell may show what it is. */
+static const char *const kinds[VALUE_KINDS] = {
+	[VALUE_ANY] = "any",	   [VALUE_FILE] = "file",
+	[VALUE_DIR] = "dir",	   [VALUE_PID] = "pid",
+	[VALUE_PIDS] = "pid",	   [VALUE_NAME] = "name",
+	[VALUE_CGROUP] = "cgroup", [VALUE_CONTAINER] = "container",
+	[VALUE_UNIT] = "unit",	   [VALUE_USER] = "user",
+	[VALUE_GROUP] = "group",   [VALUE_COMMAND] = "command",
+};
+
+/*
+ * The option of a word that takes a value. *ret_value: what the word holds of it, or NULL: then the
+ * next word is the value.
+ */
+static const struct opt *with_value(const struct command *command, const char *word,
+				    const char **ret_value)
+{
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i, length = strcspn(word, "=");
+
+	*ret_value = NULL;
+	if (!strncmp(word, "--", 2)) {
+		for (i = 0; (opt = opts_at(command, i, &group)); i++) {
+			if (!opt->arg || strlen(opt->name) != length - 2 ||
+			    strncmp(opt->name, word + 2, length - 2))
+				continue;
+			*ret_value = word[length] ? word + length + 1 : NULL;
+			return opt;
+		}
+		return NULL;
+	}
+	while (*word && *++word) {
+		opt = opts_by_letter(command, *word, &group);
+		if (!opt || opt->arg) {
+			*ret_value = word[1] ? word + 1 : NULL;
+			return opt;
+		}
+	}
+	return NULL;
+}
+
+static void print_names(enum proposal kind)
+{
+	struct error err = { 0 };
+	struct names names;
+	size_t i;
+
+	if (proposals_find(kind, &names, &err))
+		return;
+	for (i = 0; i < names.nr; i++)
+		/* A line is a name, and a name may hold anything. */
+		if (!strpbrk(names.list[i], "\t\n"))
+			puts(names.list[i]);
+	names_free(&names);
+}
+
+/* The values of an option or of operands: one of words, or of a kind. */
+static void print_values(const struct opt *opt, const char *word, const char *value)
+{
+	const char *comma = opt->value == VALUE_PIDS ? strrchr(value, ',') : NULL;
+	int lead = (int)((comma ? comma + 1 : value) - word);
+	size_t i;
+
+	if (opt_word(opt, 0)) {
+		printf("words %.*s\n", lead, word);
+		for (i = 0; opt_word(opt, i); i++)
+			puts(opt_word(opt, i));
+		return;
+	}
+	if (opt->value == VALUE_ANY)
+		printf("any %s\n", opt->arg ? opt->arg : "");
+	else
+		printf("%s %.*s\n", kinds[opt->value], lead, word);
+	if (opt->value == VALUE_NAME)
+		print_names(PROPOSE_NAMES);
+	else if (opt->value == VALUE_CGROUP)
+		print_names(PROPOSE_CGROUPS);
+	else if (opt->value == VALUE_CONTAINER)
+		print_names(PROPOSE_CONTAINERS);
+	else if (opt->value == VALUE_UNIT)
+		print_names(PROPOSE_UNITS);
+}
+
+/* Letters may follow those of the word, the first nr of its characters. */
+static void print_options(const struct command *command, const char *word, int nr)
+{
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i;
+
+	puts("options ");
+	for (i = 0; (opt = opts_at(command, i, &group)); i++) {
+		printf("--%s\t%s\n", opt->name, opt->help);
+		if (opt->letter)
+			printf("%.*s%c\t%s\n", nr, word, opt->letter, opt->help);
+	}
+}
+
+static void print_commands(bool help)
+{
+	size_t i;
+
+	puts("commands ");
+	for (i = 0; commands[i]; i++)
+		printf("%s\t%s\n", commands[i]->name, commands[i]->summary);
+	if (help)
+		printf("help\t%s\n", "the same as --help, or as COMMAND --help");
+}
+
+/* What stands behind a command's name; last: the number of the word at the cursor. */
+static void print_behind(const struct command *command, int last, char **words)
+{
+	struct opt operands = { .value = command->operand, .words = command->operand_words };
+	const char *word = words[last], *value;
+	const struct opt *opt;
+	int i;
+
+	for (i = 1; i < last && strcmp(words[i], "--") != 0; i++) {
+		if (words[i][0] != '-' && command->operands_end_options)
+			break;
+		opt = words[i][0] == '-' ? with_value(command, words[i], &value) : NULL;
+		if (opt && !value && ++i == last) {
+			print_values(opt, word, word);
+			return;
+		}
+	}
+	if (i == last && word[0] == '-') {
+		opt = with_value(command, word, &value);
+		if (opt && value)
+			print_values(opt, word, value);
+		else if (word[1] == '-')
+			print_options(command, word, 1);
+		else
+			print_options(command, word, (int)strlen(word) - !!opt);
+		return;
+	}
+	if (i < last && !strcmp(words[i], "--"))
+		i++;
+	if (command->operand == VALUE_COMMAND)
+		printf("command %d\n", i + 1);
+	else
+		print_values(&operands, word, word);
+}
+
+int command_complete(int nr, char **words)
+{
+	const struct command *command = nr > 1 ? command_find(words[0]) : NULL;
+
+	stdout_begin();
+	if (command)
+		print_behind(command, nr - 1, words);
+	else if (nr == 1 && words[0][0] == '-')
+		puts("options \n-h\tlist the commands\n--help\tlist the commands\n"
+		     "--version\tshow the version, the libbpf and the kernel");
+	else if (nr < 2 || (nr == 2 && !strcmp(words[0], "help")))
+		print_commands(nr < 2);
+	return stdout_end("standard output");
+}
