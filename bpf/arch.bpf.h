@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_ARCH_BPF_H
 #define BPFPROFIL_ARCH_BPF_H
 
-/* All that depends on the processor. */
+/* Everything in the BPF programs that depends on the processor. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -28,7 +28,10 @@ struct pt_regs___kernel {
 };
 #pragma clang attribute pop
 
-/* The verifier wants each read of a context at a fixed offset: volatile keeps clang from sharing. */
+/*
+ * The verifier requires each read of a context at a fixed offset; volatile keeps clang from merging
+ * two reads.
+ */
 static __always_inline bool arch_user_mode(volatile struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.cs & 3;
@@ -39,12 +42,12 @@ static __always_inline u64 arch_pc(volatile struct bpf_perf_event_data *ctx)
 	return ctx->regs.ip;
 }
 
-/* The same for registers that an interrupt has saved. */
+/* The same for the registers that an interrupt saved. */
 static __always_inline bool arch_saved_user_mode(const struct pt_regs___kernel *regs)
 {
 	u16 cs = 0;
 
-	/* 6.9 made it a union, for FRED, of which this is the first member. */
+	/* 6.9 made cs a union for FRED; this is its first member. */
 	bpf_core_read(&cs, sizeof(cs), &regs->cs);
 	return cs & 3;
 }
@@ -57,7 +60,7 @@ static __always_inline u64 arch_saved_pc(const struct pt_regs___kernel *regs)
 	return pc;
 }
 
-/* The user pc that a task goes back to. */
+/* The user pc that a task will return to. */
 static __always_inline u64 arch_return_pc(struct task_struct *task)
 {
 	struct pt_regs___kernel *regs = (void *)bpf_task_pt_regs(task);
@@ -65,13 +68,15 @@ static __always_inline u64 arch_return_pc(struct task_struct *task)
 	return regs->ip;
 }
 
-/* Counts up for each address space the kernel makes and is never used again. */
+/* The kernel counts this up for each new address space and never reuses a value. */
 static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 {
 	return ((struct mm_struct___x86 *)mm)->context.ctx_id;
 }
 
-/* Counts up whenever pages that a CPU may have run or read are taken away or change. */
+/*
+ * The kernel counts this up whenever it removes or changes pages that a CPU may have run or read.
+ */
 static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)
 {
 	return ((struct mm_struct___x86 *)mm)->context.tlb_gen.counter;
@@ -82,7 +87,7 @@ static __always_inline u64 arch_vdso_start(struct mm_struct *mm)
 	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso);
 }
 
-/* 64-bit, 32-bit and x32 processes have images of their own. */
+/* 64-bit, 32-bit and x32 processes each have their own image. */
 static __always_inline u64 arch_vdso_image(struct mm_struct *mm)
 {
 	return (u64)BPF_CORE_READ((struct mm_struct___x86 *)mm, context.vdso_image);

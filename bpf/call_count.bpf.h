@@ -2,12 +2,14 @@
 #ifndef BPFPROFIL_CALL_COUNT_BPF_H
 #define BPFPROFIL_CALL_COUNT_BPF_H
 
-/* What a tick does to a call: which counter, one more, and whether that was the last. */
+/* What a tick does to a call: it finds the counter, adds to it, and sees whether the call ends. */
 #include "call_pages.bpf.h"
 #include "shared/call_stop.h"
 #include "shared/dialect.h"
 
-/* Once per copy: user space is told of the first tick after it, and copies some time later. */
+/*
+ * User space is told only of the first tick after a copy, because it copies some time later anyway.
+ */
 static __always_inline void mark_dirty(struct call *call, u32 slot)
 {
 	if (call->dirty || __sync_lock_test_and_set(&call->dirty, 1))
@@ -16,7 +18,7 @@ static __always_inline void mark_dirty(struct call *call, u32 slot)
 		call->dirty = 0;
 }
 
-/* Takes a call out of force; true for whoever did it. */
+/* Takes a call out of force; true for the one caller that did so. */
 static __always_inline bool switch_off(struct call *call)
 {
 	if (__sync_val_compare_and_swap(&call->phase, CALL_ON, CALL_OFF) != CALL_ON)
@@ -25,7 +27,7 @@ static __always_inline bool switch_off(struct call *call)
 	return true;
 }
 
-/* The rules of a dialect end a call at this very tick. */
+/* Ends a call at this very tick, because its dialect's rules say so. */
 static __always_inline void stop(struct call *call, u32 why, u32 region, u64 counter)
 {
 	if (!switch_off(call))
@@ -36,8 +38,9 @@ static __always_inline void stop(struct call *call, u32 why, u32 region, u64 cou
 }
 
 /*
- * solaris: a counter that gets to the limit keeps that count and ends the call. One that stands
- * above it, because the program wrote it, ends the call too and keeps its value.
+ * Under solaris' rules a counter that reaches the limit keeps that count and ends the call. A
+ * counter above the limit, which only the program can have written, ends the call too and keeps its
+ * value.
  */
 static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 region, u64 bin,
 					   u32 n)
@@ -54,7 +57,8 @@ static __always_inline void count_to_limit(struct call *call, u32 *counter, u32 
 }
 
 /*
- * The region that takes a pc. Most ticks fall where the last one did, and one line says whether.
+ * The region that takes a pc. Most ticks fall where the last one did, and reading one line shows
+ * it.
  */
 static __always_inline const struct call_region *find_region(struct call *call, u64 pc)
 {
@@ -94,21 +98,21 @@ static __always_inline void count_pc(struct call *call, u32 slot, u64 pc, u32 n)
 		__sync_fetch_and_add(&page->counters[flat], n);
 }
 
-/* pcsample(): the pc goes behind the others, and the last one that fits ends the call. */
+/* Appends the pc to the others, for pcsample(); the last pc that fits ends the call. */
 static __always_inline void store_pc(struct call *call, u32 slot, u64 pc)
 {
 	u64 index = __sync_fetch_and_add(&call->next, 1), *samples;
 	struct counter_page *page;
 
 	if (index >= call->capacity) {
-		/* Another CPU took the last place; this tick came after the end. */
+		/* Another CPU took the last place, so this tick came after the end. */
 		__sync_fetch_and_sub(&call->next, 1);
 		__sync_fetch_and_sub(&call->ticks, 1);
 		return;
 	}
 	page = call_page(call, slot, index / CALL_PAGE_PCS);
 	if (!page) {
-		/* A gap would shift what follows: without memory it ends here. */
+		/* Without memory the call ends here, because a gap would shift all later pcs. */
 		__sync_fetch_and_add(&call->no_memory, 1);
 		stop(call, CALL_STOP_FULL, 0, index);
 		return;
@@ -134,7 +138,7 @@ static long store_another(u32 i, void *data)
 	return i + 1 >= pcs->n;
 }
 
-/* As many of a pc as its tick stands for. */
+/* Stores a pc as many times as its sample stands for ticks. */
 static __always_inline void store_pcs(struct call *call, u32 slot, u64 pc, u32 n)
 {
 	struct same_pcs pcs = { .call = call, .pc = pc, .slot = slot, .n = n };

@@ -3,9 +3,9 @@
 #define BPFPROFIL_CALL_INHERIT_BPF_H
 
 /*
- * What the child of a fork gets of its parent's counts that the buffer did not have yet when it was
- * copied: they belong to the child's copy as if they had been written before the fork. So they go
- * where the child has such a copy, and nowhere else.
+ * What the child of a fork inherits of the parent's counts that were not yet in the parent's buffer
+ * when the fork copied it. They belong in the child's copy, as if they had been written before the
+ * fork. So they go only to those parts of the buffer of which the child has a private copy.
  */
 #include <bpf/bpf_core_read.h>
 
@@ -20,19 +20,19 @@ enum { NOT_FOUND = -2 }; /* -ENOENT */
 
 struct page_copy {
 	struct call *child;
-	struct task_struct *task; /* the child's */
+	struct task_struct *task; /* of the child */
 	u32 slot;
 	u32 next; /* page of the parent, number + 1 */
 };
 
-/* Counters of one page, as far as they are looked at. */
+/* The counters of one page, and how far they have been looked at. */
 struct inherited_run {
 	const struct call *child;
 	struct task_struct *task;
-	u64 at; /* by number in the call */
-	u64 until; /* the end of those that are left out together */
-	u64 end; /* of the page */
-	u32 own; /* the child's pages, number + 1; 0: there is none */
+	u64 at; /* the next counter, by its number in the call */
+	u64 until; /* the end of the range that is left out together */
+	u64 end; /* the end of the page */
+	u32 own; /* the child's own page, number + 1; 0: none */
 	u32 inherited;
 };
 
@@ -59,8 +59,9 @@ static __always_inline const struct call_buffer *buffer_at(u32 lines, u32 i)
 }
 
 /*
- * Which of nr buffers a counter is in: the last one whose first counter is not above it. A function
- * that the verifier looks at once, and without a branch that it would have to follow both ways.
+ * Which of nr buffers a counter is in: the last one whose first counter is not above it. It is a
+ * global function, so that the verifier checks it once, and has no branch that the verifier would
+ * follow both ways.
  */
 __noinline u32 call_buffer_of(u32 lines, u64 nr, u64 at)
 {
@@ -85,7 +86,7 @@ static long leave_out(u32 i, void *data)
 	struct inherited_run *run = data;
 	struct counter_page *page = run->own ? page_at(run->own - 1) : NULL;
 	bool pcs = run->child->flags & CALL_TAKES_PCS;
-	u64 at = run->at + i; /* the verifier counts along with what is counted up in memory */
+	u64 at = run->at + i; /* no ++ in memory, because the verifier would track its value */
 
 	if (page && pcs)
 		((u64 *)page->counters)[at & (CALL_PAGE_PCS - 1)] = CALL_PC_WRITTEN |
@@ -98,7 +99,7 @@ static long leave_out(u32 i, void *data)
 	return at + 1 >= run->until;
 }
 
-/* Those that stand in one mapping of the child's, or in a page that it does not have. */
+/* Looks at the counters that lie in one mapping of the child, or in one page that it lacks. */
 static long look_at_run(u32 i, void *data)
 {
 	struct inherited_run *run = data;
@@ -124,7 +125,7 @@ static long look_at_run(u32 i, void *data)
 		run->until = behind;
 	if (run->until > run->end)
 		run->until = run->end;
-	/* Where the child's mappings cannot be looked at: few are anything else than a copy. */
+	/* If the child's mappings cannot be read the counts stay: almost all buffers are copied. */
 	if (!seen.is_copy && (!ret || ret == NOT_FOUND))
 		bpf_loop(PAGE_COUNTERS, leave_out, run, 0);
 	run->at = run->until;
@@ -170,7 +171,7 @@ static long copy_page(u32 i, void *data)
 	from = page_at(number);
 	if (!info || !from)
 		return 1;
-	/* Where counters stay in the kernel, the child's go on from the parent's. */
+	/* Where counters stay in the kernel, the child continues the parent's. */
 	if (!(info->index & CALL_PAGE_INHERITED) &&
 	    copy->child->flags & (CALL_HAS_LIMIT | CALL_TAKES_PCS))
 		own = copy_to(copy, info->index, from);

@@ -2,13 +2,16 @@
 #ifndef BPFPROFIL_CALL_MAPS_BPF_H
 #define BPFPROFIL_CALL_MAPS_BPF_H
 
-/* The maps of the calls, beside the pages of counters. max_entries of 1 are set before load. */
+/*
+ * The maps of the calls, besides the pages of counters. Where max_entries is 1 it is set before
+ * load.
+ */
 #include "pages.bpf.h"
 
 #define CALL_LINE(lines, number) bpf_map_lookup_elem(lines, &(number))
 #include "shared/call_abi.h"
 
-/* Calls in force and those whose counters are still to be copied. */
+/* Calls in force, and ended ones whose counters are still to be copied. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -17,7 +20,7 @@ struct {
 	__type(value, struct call);
 } calls SEC(".maps");
 
-/* Slots of calls that are free. */
+/* Slots that no call uses. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -25,8 +28,9 @@ struct {
 } free_calls SEC(".maps");
 
 /*
- * The call of a process, at its first thread: so it holds for all threads, those that already ran
- * too, it is of this process and no later one with its pid, and it goes when the process does.
+ * The call of a process, stored at its first thread. So it holds for all threads, including those
+ * that already ran; it cannot be taken for that of a later process with the same pid; and it goes
+ * away with the process.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
@@ -35,7 +39,7 @@ struct {
 	__type(value, struct call_ref);
 } call_refs SEC(".maps");
 
-/* Of each thread that had a tick for a call. */
+/* One for each thread that had a tick for a call. */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -43,7 +47,7 @@ struct {
 	__type(value, struct call_weight);
 } call_weights SEC(".maps");
 
-/* The lines of all tables of regions. */
+/* The lines of all region tables. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -84,7 +88,7 @@ struct {
 	__type(value, struct call_page_info);
 } call_page_infos SEC(".maps");
 
-/* Pages that calls gave back, all zero. */
+/* Pages that calls gave back, zeroed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_STACK);
 	__uint(max_entries, 1);
@@ -100,13 +104,16 @@ struct {
 	__type(value, struct call_cpu);
 } call_cpus SEC(".maps");
 
-/* A record when a call gets its first tick since the last copy, and when one ends. */
+/* Gets a record when a call has its first tick since the last copy, and when a call ends. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 64 * 1024);
 } call_records SEC(".maps");
 
-/* BTF has the types of maps and variables alone, and a ring names none: for tests of the layout. */
+/*
+ * BTF holds the types of maps and variables only, and a ring buffer names no type. This variable
+ * shows the tests the layout of its records.
+ */
 const struct call_record *call_records_hold;
 
 struct call_globals globals = {};

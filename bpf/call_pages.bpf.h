@@ -2,10 +2,10 @@
 #ifndef BPFPROFIL_CALL_PAGES_BPF_H
 #define BPFPROFIL_CALL_PAGES_BPF_H
 
-/* The pages of a call: memory follows the counters that were hit. */
+/* The pages of a call: memory is taken only for counters that were hit. */
 #include "call_maps.bpf.h"
 
-/* False: the ring buffer is full, and user space is told to look at all calls. */
+/* False when the ring buffer is full; `missed` then tells user space to look at all calls. */
 static __always_inline bool tell(u32 type, u32 slot, u32 serial)
 {
 	struct call_record *record = bpf_ringbuf_reserve(&call_records, sizeof(*record), 0);
@@ -41,14 +41,16 @@ static __always_inline u32 held_page(struct call *call, u32 slot, u64 index)
 	return number ? *number : 0;
 }
 
-/* One record until user space has answered it. */
+/* Sends one request, and no other until user space has answered it. */
 static __always_inline void ask_to_grow(void)
 {
 	if (!__sync_lock_test_and_set(&globals.asked, 1) && !tell(CALL_GROW, 0, 0))
 		globals.asked = 0;
 }
 
-/* Makes page `number` the call's at index; another CPU may be first, then its page is returned. */
+/*
+ * Enters page `number` as the call's page at index. If another CPU was first its page is returned.
+ */
 static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u32 number)
 {
 	struct call_page_key key = {};
@@ -68,7 +70,7 @@ static __always_inline u32 enter_page(struct call *call, u32 slot, u64 index, u3
 	return held ? *held : 0;
 }
 
-/* Number + 1 of the call's page at index, a new one; 0 without memory. */
+/* Claims a new page for the call at index and returns its number + 1, or 0 without memory. */
 __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 {
 	struct call_page_info *info;
@@ -85,7 +87,7 @@ __noinline u32 claim_call_page(struct call *call, u32 slot, u64 index)
 		return 0;
 	at = unused_page(&free_pages, &globals.next_page, globals.page_limit, &globals.page_low,
 			 ask_to_grow);
-	info = bpf_map_lookup_elem(&call_page_infos, &at); /* of NO_PAGE there is none */
+	info = bpf_map_lookup_elem(&call_page_infos, &at); /* fails for NO_PAGE */
 	if (!info)
 		goto give_back;
 	number = at + 1;

@@ -6,7 +6,7 @@
 #include "call_maps.bpf.h"
 #include "weight.bpf.h"
 
-/* A run that was long before the call counts from here, as well as it is known. */
+/* A run that began long before the call counts from the call on, as exactly as that is known. */
 static __always_inline void begin_weight(struct call_weight *weight, const struct call_ref *ref,
 					 struct task_struct *task, u64 period)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * profil(), sprofil() and pcsample(): ticks of processes that asked for them, each by its own table
- * of regions, and the calls of their children.
+ * The BPF program of profil(), sprofil() and pcsample(): it counts the ticks of each process that
+ * asked, by that process's own table of regions, and gives calls to the children.
  */
 #include "vmlinux.h"
 
@@ -25,10 +25,10 @@ static __always_inline struct call *call_of(const struct call_ref *ref)
 	return call && call->serial == ref->serial ? call : NULL;
 }
 
-/* By clock: how long a tick is. Set before load. */
+/* How long a tick of each clock is. Set before load. */
 const volatile __u64 clock_periods[CALL_CLOCKS] = {};
 
-/* Always the user's pc: a tick in the kernel is billed to the one it returns to. */
+/* The pc is always the user's: a tick in the kernel is billed to the pc it will return to. */
 static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct task_struct *task,
 				      const struct call_ref *ref, u32 clock)
 {
@@ -43,7 +43,10 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 	if (!n)
 		return;
 	__sync_fetch_and_add(&call->ticks, n);
-	/* The pc may be the new program's already, and the call goes when the kernel says so. */
+	/*
+	 * The pc may already be the new program's, and the call ends only when the kernel reports
+	 * the exec.
+	 */
 	if (amid_exec(task)) {
 		__sync_fetch_and_add(&call->in_exec, n);
 		return;
@@ -61,8 +64,9 @@ static __always_inline void call_tick(struct bpf_perf_event_data *ctx, struct ta
 }
 
 /*
- * User space that has taken a call out of force waits until no handler that may have seen it
- * before is inside. The add is a full barrier: entering shows before the call is looked up.
+ * User space that took a call out of force waits until no handler that may have seen it is still
+ * inside. The atomic add is a full barrier, so a handler shows as entered before it looks up the
+ * call.
  */
 static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
 {
@@ -71,7 +75,9 @@ static __always_inline int tick(struct bpf_perf_event_data *ctx, u32 clock)
 	struct call_ref *ref;
 	struct call_cpu *inside;
 
-	/* Without an address space it is a kernel thread, or past its last instruction. */
+	/*
+	 * A task without an address space is a kernel thread, or is past its last user instruction.
+	 */
 	if (!task->mm)
 		return 0;
 	inside = bpf_map_lookup_elem(&call_cpus, &cpu);
@@ -97,7 +103,7 @@ int call_tick_fast(struct bpf_perf_event_data *ctx)
 	return tick(ctx, CALL_IS_FAST);
 }
 
-/* What user space never held anything of is free at once. */
+/* A slot that user space never held anything of is free at once. */
 static __always_inline void release(struct call *call, u32 slot)
 {
 	struct call_spec *spec;
@@ -130,7 +136,7 @@ static __always_inline void leave_call(const struct call_ref *ref)
 	release(call, ref->slot);
 }
 
-/* Who takes the reference out is who leaves. */
+/* Only the CPU that deletes the reference leaves the call. */
 static __always_inline void leave(struct task_struct *leader)
 {
 	struct call_ref *ref = bpf_task_storage_get(&call_refs, leader, NULL, 0), held;
@@ -144,7 +150,7 @@ static __always_inline void leave(struct task_struct *leader)
 
 enum { PID_LEVELS = 32 };
 
-/* A call like the parent's for the child, with an account that begins anew. */
+/* Gives the child a call like the parent's, with an account that starts at zero. */
 static __always_inline void inherit(struct call *call, const struct call *parent)
 {
 	__builtin_memset(call, 0, sizeof(*call));
@@ -159,10 +165,10 @@ static __always_inline void inherit(struct call *call, const struct call *parent
 	call->owner = parent->owner;
 }
 
-/* The namespace of the server's pids by its inode; 0: the host's own. Set before load. */
+/* The inode of the pid namespace that the server is in; 0: the host's own. Set before load. */
 const volatile __u32 pid_namespace = 0;
 
-/* The pid by which the server can look at a process; 0 when it cannot. */
+/* The pid by which the server can look at a process; 0 if it cannot. */
 static __always_inline u32 seen_pid(struct task_struct *task)
 {
 	struct pid *pid = task->thread_pid;
@@ -180,10 +186,10 @@ static __always_inline u32 seen_pid(struct task_struct *task)
 	return 0;
 }
 
-/* As many calls as there are slots for. Set before load. */
+/* The number of call slots. Set before load. */
 const volatile __u32 max_calls = 0;
 
-/* A slot and a place in its user's share; false leaves the child without a call. */
+/* Takes a slot and a place in the user's share; if false the child gets no call. */
 static __always_inline bool admit(const struct call *parent, u32 *slot)
 {
 	u32 at = parent->owner;
@@ -197,10 +203,13 @@ static __always_inline bool admit(const struct call *parent, u32 *slot)
 	return false;
 }
 
-/* Whether something is or was on its way to the parent's buffer when the child's was made of it. */
+/* Whether counts were on their way to the parent's buffer while the child's copy of it was made. */
 static __always_inline bool is_behind(const volatile struct call *parent, u64 now)
 {
-	/* In this order: user space sets the next one before it clears the one before. */
+	/*
+	 * The order matters, because user space sets each of these before it clears the one to its
+	 * left.
+	 */
 	return parent->dirty || parent->copying || now - parent->copied_ns < CALL_FORK_NS;
 }
 
@@ -262,9 +271,9 @@ static __always_inline void note_ended(struct task_struct *child)
 }
 
 /*
- * The child of a fork counts into its own copy of the buffer; vfork's and others that share the
- * address space count into the shared one, until they execute another program. Threads are found
- * through the first one.
+ * The child of a fork counts into its own copy of the buffer. Children that share the address
+ * space, as after vfork, count into the shared buffer until they execute another program. Threads
+ * find the call through the first thread.
  */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
@@ -290,7 +299,7 @@ int BPF_PROG(call_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* exec turns profiling off. By now the executing thread is its process's first. */
+/* exec turns profiling off. By now the executing thread has become the process's first thread. */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(call_exec, struct task_struct *task)
 {
@@ -306,7 +315,7 @@ int BPF_PROG(call_exit, struct task_struct *task)
 	return 0;
 }
 
-/* A first thread whose place another one took in an exec. */
+/* Here a first thread ends whose place another thread took in an exec. */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(call_free, struct task_struct *task)
 {

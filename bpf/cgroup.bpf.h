@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_CGROUP_BPF_H
 #define BPFPROFIL_CGROUP_BPF_H
 
-/* The cgroup that a task is in, in the one hierarchy that a session goes by. */
+/* The cgroup that a task is in, in the one hierarchy that a session uses. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_core_read.h>
@@ -11,8 +11,8 @@
 #include "config.bpf.h"
 
 /*
- * No lock: a set's cgroups stay the same, a task that moves gets another set, and one that it left
- * is freed by RCU, in which we are.
+ * No lock is needed: the cgroups of a css_set never change, a task that moves gets another set, and
+ * the set that it left is freed by RCU, and we run inside an RCU read section.
  */
 static __always_inline struct cgroup *task_cgroup(struct task_struct *task)
 {
@@ -32,7 +32,10 @@ static __always_inline u64 cgroup_id(struct cgroup *cgroup)
 	return BPF_CORE_READ(cgroup, kn, id);
 }
 
-/* Of the current task; by a helper where there is one, for this may be asked at every tick. */
+/*
+ * The current task's cgroup. It uses the helper where there is one, because this may run at every
+ * tick.
+ */
 static __always_inline u64 current_cgroup_id(void)
 {
 	if (cgroup_controller < 0)

@@ -5,7 +5,7 @@
 #include "arch.bpf.h"
 
 /*
- * Members that kernels have in different shapes.
+ * Members whose shape differs between kernels.
  *
  * mm_lock_seq changes whenever a writer leaves the mmap lock, so it stamps the state of all
  * mappings. Commit 5e31275cc997 ("mm: add per-VMA lock and helper functions to control it", 6.4)
@@ -47,8 +47,8 @@ struct kernfs_node___rcu {
 #pragma clang attribute pop
 
 /*
- * From before its old address space goes until after its first pc is known: whose that pc is cannot
- * be told meanwhile.
+ * True from before the old address space goes until after the new program's first pc is known.
+ * Meanwhile nobody can tell which program a pc belongs to.
  */
 static __always_inline bool amid_exec(struct task_struct *task)
 {
@@ -60,19 +60,25 @@ static __always_inline u32 mm_stamp(struct mm_struct *mm)
 	struct mm_struct___seqcount *seqcount = (void *)mm;
 	struct mm_struct___int *plain = (void *)mm;
 
-	/* eb449bd96954: a thread runs in text that was mapped before the writer came. */
+	/*
+	 * eb449bd96954: the low bit is masked, because a running thread's text was mapped before
+	 * the writer came.
+	 */
 	if (bpf_core_field_exists(seqcount->mm_lock_seq.sequence))
 		return seqcount->mm_lock_seq.sequence & ~1U;
 	/* 5e31275cc997 */
 	if (bpf_core_field_exists(plain->mm_lock_seq))
 		return plain->mm_lock_seq;
-	/* Text that had a tick had a page that a CPU ran: no other comes in its place unflushed. */
+	/*
+	 * Text that had a tick was in a page that a CPU ran, and such a page is never replaced
+	 * without a flush.
+	 */
 	return arch_mm_flushes(mm);
 }
 
 /*
- * Whether a mapping, perhaps freed, says of itself that it is out of its address space. Before
- * 5e31275cc997 it says nothing, so it must be taken for gone.
+ * Whether a mapping, which may be freed, says that it has been removed from its address space.
+ * Before 5e31275cc997 a mapping does not say so, and must be assumed to be removed.
  */
 static __always_inline bool vma_detached(struct vm_area_struct *vma)
 {

@@ -4,49 +4,50 @@
 
 #include "shared/abi.h"
 
-/* Set between open and load; the verifier deletes what they rule out. */
+/* Knobs that are set between open and load; the verifier deletes the code that they rule out. */
 
 /* enum tick_mode. */
 const volatile __u32 mode = MODE_CHARGED;
 
-/* enum split. Without it windows are of a target, and nothing is asked of the task. */
+/* enum split. With SPLIT_NONE windows belong to a target, and the task is not looked at. */
 const volatile __u32 split = SPLIT_NONE;
 
 /*
- * Whose ticks, of processes that nobody follows: those in the cgroups of cgroup_targets, and of the
- * rest the system's, if it is a target.
+ * The targets of processes that nobody follows: those of cgroup_targets for tasks in these cgroups,
+ * and system_target, if there is one, for all others.
  */
 const volatile bool cgroup_wanted = false;
 const volatile __u32 system_target = NO_TARGET;
 
-/* The version 1 hierarchy that cgroups are looked up in, by a controller; less than 0: version 2. */
+/* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
 const volatile __s32 cgroup_controller = -1;
 
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 
 /*
- * The bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and from there to
- * the pointer to the registers that an interrupt saved (__irq_regs). They are variables of each CPU, so
- * BTF tells how far apart they are; where they are, only CONFIG_KALLSYMS_ALL would tell.
+ * The distance in bytes from a CPU's timers (hrtimer_bases) to the timer of its scheduler tick, and
+ * from there to the pointer to the registers that an interrupt saved (__irq_regs). They are per-CPU
+ * variables, so BTF tells how far apart they are; their addresses are known only with
+ * CONFIG_KALLSYMS_ALL.
  */
 const volatile __s64 tick_distance = 0;
 const volatile __s64 regs_distance = 0;
 
-/* How old the scheduler's account of a thread that runs may be: two of its ticks. */
+/* How old the scheduler's account of a running thread may be: two scheduler ticks. */
 const volatile __u64 runtime_lag = 0;
 
-/* Each sample is a tick: to measure the clock itself. */
+/* Counts each sample as one tick, to measure the clock itself. */
 const volatile bool unweighted = false;
 
 /*
- * The CPUs that stop their tick while one task runs (nohz_full): the clock samples them, whether they
- * have stopped it just now or not.
+ * The CPUs that stop their tick while a single task runs (nohz_full). The clock samples these CPUs
+ * always, whether their tick is stopped at the moment or not.
  */
 const volatile bool some_tickless = false;
 const volatile __u64 tickless[TICKLESS_CPUS / 64] = {};
 
-/* Directories in the map made at load: what follows comes from chunks. */
+/* The number of directories in the map made at load; further ones come from chunks. */
 const volatile __u32 base_windows = CHUNK_WINDOWS;
 
 #endif

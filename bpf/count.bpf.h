@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_COUNT_BPF_H
 #define BPFPROFIL_COUNT_BPF_H
 
-/* From a place in a window to its counter, and the memory for it. */
+/* From a place in a window to its counter, including the memory for the counter. */
 #include "config.bpf.h"
 #include "maps.bpf.h"
 
@@ -20,7 +20,7 @@ static __always_inline struct window_dir *dir_at(u32 dir)
 	return inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
 }
 
-/* One record until user space has answered it. */
+/* Sends one request, and no other until user space has answered it. */
 static __always_inline void ask_to_grow(void)
 {
 	struct record *record;
@@ -36,7 +36,7 @@ static __always_inline void ask_to_grow(void)
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* Takes a page for entry `page` of a directory; its number + 1, or 0. */
+/* Claims a page for entry `page` of a directory; returns its number + 1, or 0. */
 __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
 {
 	u32 number, held;
@@ -74,7 +74,7 @@ __noinline u32 claim_dir(u32 limit)
 	return dir_at(number) ? number : NO_DIR;
 }
 
-/* A counter went past 32 bits: 18 hours of 64 CPUs in one place at 997 Hz. */
+/* Notes that a counter went past 32 bits: this takes 64 CPUs in one place 18 hours at 997 Hz. */
 static __noinline int carry(u32 page, u32 counter)
 {
 	u64 key = (u64)page << PAGE_SHIFT_COUNTERS | counter, one = 1, *times;
@@ -87,7 +87,7 @@ static __noinline int carry(u32 page, u32 counter)
 	return 0;
 }
 
-/* Some of the memory is kept for wide bins, and some of that for the widest. */
+/* Part of the memory is reserved for wide bins, and part of that for the widest. */
 static __always_inline u32 page_limit(u32 shift)
 {
 	if (shift == bin_shift)
@@ -117,12 +117,12 @@ static __always_inline u32 page_in(u32 dir_number, u32 entry, u32 shift)
 }
 
 /*
- * The same, but the directory is asked only for another page than the last: its line was one of the
- * three of a hit that are cold at 1 kHz.
+ * The same, but it reads the directory only for another page than the last one's. The directory's
+ * line was one of the three lines of a hit that are cold at 1 kHz.
  */
 static __always_inline u32 hot_page(struct xlat_entry *xlat, u32 entry, u32 shift)
 {
-	/* Once: user space may clear it. */
+	/* Read once, because user space may clear it. */
 	u32 hot = *(volatile u32 *)&xlat->hot, number = hot & XLAT_HOT_MASK;
 
 	if (number && hot >> XLAT_HOT_BITS == entry)

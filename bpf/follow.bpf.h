@@ -2,14 +2,14 @@
 #ifndef BPFPROFIL_FOLLOW_BPF_H
 #define BPFPROFIL_FOLLOW_BPF_H
 
-/* Whose tick it is, and the ticks that must wait for their translation. */
+/* Whose tick it is, and the ticks that must wait until their pc can be translated. */
 #include "spent.bpf.h"
 #include "translate.bpf.h"
 #include "weight.bpf.h"
 
 /*
- * The record of a task, or of its process for threads that the fork tracepoint does not show:
- * io_uring's workers are started without it.
+ * The record of a task, or else of its process: the kernel starts io_uring's workers without the
+ * fork tracepoint, so they have no record of their own.
  */
 static __always_inline struct follow *follow_of(struct task_struct *task)
 {
@@ -20,14 +20,17 @@ static __always_inline struct follow *follow_of(struct task_struct *task)
 	return bpf_task_storage_get(&follows, task->group_leader, NULL, 0);
 }
 
-/* By place, or not followed at all. */
+/*
+ * True for a thread whose target is that of its place (cgroup or system), and for one without a
+ * record.
+ */
 static __always_inline bool found_by_place(const struct follow *follow)
 {
 	return (cgroup_wanted || system_target != NO_TARGET) &&
 	       (!follow || follow->flags & FOLLOW_BY_PLACE);
 }
 
-/* The address space that a task's pcs are of. Amid an exec that cannot be told: 0. */
+/* The address space that a task's pcs belong to; 0 during an exec, when nobody can tell. */
 static __always_inline u64 settled_mm(struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
@@ -36,8 +39,8 @@ static __always_inline u64 settled_mm(struct task_struct *task)
 }
 
 /*
- * From here on a thread's samples are to add up to its runtime. The account of one that runs is half
- * a tick of the scheduler old, on the average.
+ * From here on a thread's samples shall add up to its runtime. The account of a running thread is
+ * on average half a scheduler tick old.
  */
 static __always_inline void weigh_from(struct weight *weight, struct task_struct *task, u64 base)
 {
@@ -47,8 +50,8 @@ static __always_inline void weigh_from(struct weight *weight, struct task_struct
 }
 
 /*
- * A record for a thread that has none: by its place, or, of a worker of a process that is followed,
- * as its process. NULL: nobody's.
+ * Makes a record for a thread that has none: by its place, or, for a worker of a followed process,
+ * by its process. NULL: the thread is nobody's.
  */
 static __noinline struct follow *adopt(struct task_struct *task)
 {
@@ -76,7 +79,7 @@ static __noinline struct follow *adopt(struct task_struct *task)
 	return bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 }
 
-/* A thread that has gone elsewhere: what it ran before was in the old place. */
+/* Moves a thread to another target; what it ran before is billed to the old one. */
 static __noinline int move_to(struct task_struct *task, struct follow *follow, u32 target)
 {
 	u64 split_now = task_split(task);
@@ -85,7 +88,7 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 		return 0;
 	settle_runtime(task, follow);
 	follow->spent = task->se.sum_exec_runtime;
-	/* What it ran where nobody asks is not to be stood for. */
+	/* Runtime that fell where nobody asked for ticks must not be made up for. */
 	if (follow->target == NO_TARGET)
 		weigh_from(&follow->weight, task, follow->spent);
 	follow->target = target;
@@ -93,15 +96,19 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 	return 0;
 }
 
-/* Where a thread belongs now; one that is followed as such changes its cgroup, not its target. */
+/*
+ * Finds a thread's target anew. A thread that is followed itself changes its cgroup but not its
+ * target.
+ */
 static __always_inline void find_again(struct task_struct *task, struct follow *follow)
 {
 	move_to(task, follow, found_by_place(follow) ? place_target(task) : follow->target);
 }
 
 /*
- * NULL: nobody's tick. A function of its own: the slow path's stack has no room for a record. With
- * no memory for a thread's own, its process's record does.
+ * The record for a tick; NULL: the tick is nobody's. It is a function of its own, because the slow
+ * path's stack has no room for a record. Without memory for the thread's own record its process's
+ * is used.
  */
 static __noinline struct follow *follow_at_tick(struct task_struct *task)
 {
@@ -113,7 +120,9 @@ static __noinline struct follow *follow_at_tick(struct task_struct *task)
 	return follow->target == NO_TARGET ? NULL : follow;
 }
 
-/* Puts a tick off: true when there was a slot. Only the thread itself and its interrupts come here. */
+/*
+ * Puts a tick off; true when a slot was free. Only the thread itself and its interrupts come here.
+ */
 static __always_inline bool defer(struct pending *slot, u64 pc, u32 target, u32 n)
 {
 	if (slot->count && (slot->pc != pc || slot->target != target))
@@ -138,14 +147,14 @@ static __always_inline void defer_busy(struct follow *follow, struct target_acco
 
 static __always_inline void defer_exec(struct follow *follow, struct target_account *account, u32 n)
 {
-	/* The slot is another target's, if the task was moved in the midst of it. */
+	/* The slot holds another target's ticks, because the task was moved during its exec. */
 	if (!defer(&follow->exec, 0, follow->target, n))
 		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 	else
 		__sync_fetch_and_add(&account->deferred, n);
 }
 
-/* Takes the ticks of a slot: from here on they are filed, or lost by name. */
+/* Takes the ticks out of a slot; the caller files them or counts them as lost by cause. */
 static __always_inline u32 take(struct pending *slot)
 {
 	u32 target = slot->target, n;
@@ -159,9 +168,9 @@ static __always_inline u32 take(struct pending *slot)
 }
 
 /*
- * Files ticks put off in a mapping that a later tick has found. Looking for their own would not do:
- * the lock that bpf_find_vma took is not released before the interrupt returns, so a second call
- * in the same interrupt is always refused.
+ * Files ticks that were put off, in a mapping that a later tick found. A lookup of their own would
+ * fail: the lock that bpf_find_vma took is released only when the interrupt returns, so a second
+ * call in the same interrupt is always refused.
  */
 static __always_inline void settle_within(struct pending *slot, struct mapping *mapping)
 {
@@ -173,7 +182,7 @@ static __always_inline void settle_within(struct pending *slot, struct mapping *
 	file_ticks(mapping, slot->target, take(slot), &entry);
 }
 
-/* Files what a slot holds, as if it fell at pc. Not from an interrupt. */
+/* Files what a slot holds as if it fell at pc. Must not be called from an interrupt. */
 __noinline int settle(struct pending *slot, u64 pc)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

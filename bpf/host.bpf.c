@@ -11,13 +11,16 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Threads of the kernel have no text but the kernel's. */
+/* Kernel threads have no text but the kernel's. */
 static __always_inline bool without_text(struct task_struct *task)
 {
 	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
 }
 
-/* The text around a kernel pc is one space, in windows like any other. The last page is no text. */
+/*
+ * Kernel text is one space around the pc, cut into windows like any other. The last page is no
+ * text.
+ */
 static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 {
 	__builtin_memset(mapping, 0, sizeof(*mapping));
@@ -30,7 +33,10 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 	mapping->stamp = STAMP_KERNEL;
 }
 
-/* A task whose address space is gone: its last user pc was translated when it began to exit. */
+/*
+ * A tick of a task whose address space is gone: its last user pc was translated when its exit
+ * began.
+ */
 static __always_inline void exiting_tick(struct follow *follow, struct target_account *account,
 					 u32 n)
 {
@@ -51,7 +57,7 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 	file_ticks(&mapping, follow->target, n, &entry);
 }
 
-/* Whether the task still is in the cgroup of the tick: another CPU may move it at any moment. */
+/* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
 static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
 {
 	struct mm_struct *mm = task->mm;
@@ -61,7 +67,7 @@ static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct 
 	return tick->who == thread_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
 }
 
-/* The tick's text, found the slow way and remembered. */
+/* Translates the tick's pc the slow way and puts the result into the cache. */
 static __always_inline void translate_tick(struct tick *tick, struct follow *follow,
 					   struct target_account *account)
 {
@@ -90,8 +96,8 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 }
 
 /*
- * Whether the pc is the one that an image just replaced went into its exec with. A record that was
- * made during an exec does not know its address space: it has it once the exec is over.
+ * Whether the pc is the one with which an image that was just replaced entered its exec. A record
+ * made during an exec does not know its address space until the exec is over.
  */
 static __always_inline bool between_images(struct follow *follow, struct task_struct *task)
 {
@@ -103,9 +109,10 @@ static __always_inline bool between_images(struct follow *follow, struct task_st
 }
 
 /*
- * A tick that the cache did not know: somebody else's, or one to translate, defer or leave out. This
- * and count_hit() are no static functions, so that the verifier goes through each once and not for
- * all ways to come there: it took twice as long to load the program of the clock, 145 ms.
+ * Handles a tick that is not in the cache: it is nobody's, or must be translated, put off or left
+ * out. This function and count_hit() are global, so that the verifier checks each of them once and
+ * not for every path that leads there; without that, loading the clock's program took twice as
+ * long, 145 ms.
  */
 __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out)
 {
@@ -121,7 +128,10 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	cpu_account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 	if (!account || !cpu_account)
 		return 0;
-	/* Without memory for a record of its own the thread has its process's, of another runtime. */
+	/*
+	 * A thread without memory for its own record has its process's, whose runtime is another
+	 * one.
+	 */
 	if (!tick->n)
 		tick->n = follow == bpf_task_storage_get(&follows, task, NULL, 0) ? weigh(follow) :
 										    1;
@@ -143,12 +153,17 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	return 0;
 }
 
-/* The user pc of a tick, whichever mode it fell in; the kernel's in split mode. */
+/*
+ * Reads the user pc of a tick in either mode; in split mode the kernel's pc for a tick in the
+ * kernel.
+ */
 static __always_inline void read_tick(struct task_struct *task, struct mm_struct *mm, u64 pc,
 				      bool user, bool by_thread, struct tick *tick)
 {
 	tick->n = 0; /* not weighed yet */
-	/* In this order a user tick does not touch the knobs' cache line. */
+	/*
+	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
+	 */
 	tick->kernel = !user && mode == MODE_SPLIT;
 	tick->pc = user || tick->kernel ? pc : arch_return_pc(task);
 	tick->who = tick_who(mm ? arch_mm_id(mm) : 0, task->tgid);
@@ -158,8 +173,8 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 }
 
 /*
- * A tick whose text the cache knows. A function of its own, for what it needs of the stack is then
- * not slow_tick's as well.
+ * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
+ * add to slow_tick()'s.
  */
 __noinline int count_hit(struct tick *tick, u32 slot)
 {
@@ -210,8 +225,8 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 }
 
 /*
- * For cgroups, as targets or told apart, and for threads that are. Two programs, as a knob would cost every hit the cache
- * line it is in.
+ * This program serves targets or splits by cgroup, and splits by thread. There are two programs,
+ * because a knob would cost every hit the cache line it is in.
  */
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
@@ -219,7 +234,10 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 	return on_tick(arch_pc(ctx), arch_user_mode(ctx), true);
 }
 
-/* Rides the interrupt that the scheduler takes anyway: at HZ, and never on a CPU that is idle. */
+/*
+ * Runs in the interrupt that the scheduler takes anyway: HZ times a second, and never on an idle
+ * CPU.
+ */
 static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_thread)
 {
 	struct pt_regs___kernel *regs;
@@ -243,7 +261,7 @@ int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
 	return on_sched_tick(timer, true);
 }
 
-/* What a child begins as: false, as nothing. */
+/* Fills in the record that a child starts with; false: the child is not followed. */
 static __always_inline bool inherit(struct task_struct *parent, struct task_struct *child,
 				    struct follow *ret)
 {
@@ -253,7 +271,9 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
 	if (from && from->flags & FOLLOW_NO_CHILDREN && !thread)
 		from = NULL;
 	if (found_by_place(from)) {
-		/* A thread gets its record at its first tick: most live without one. */
+		/*
+		 * A thread gets its record at its first tick, because most threads end without one.
+		 */
 		ret->target = thread ? NO_TARGET : place_target(child);
 		ret->flags = FOLLOW_BY_PLACE;
 		return ret->target != NO_TARGET;
@@ -265,7 +285,10 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
 	return true;
 }
 
-/* A child is followed before its first instruction, thread or process, shared memory or not. */
+/*
+ * A child is followed before its first instruction, be it a thread or process, with shared memory
+ * or not.
+ */
 SEC("tp_btf/sched_process_fork")
 int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 {
@@ -286,7 +309,10 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 	return 0;
 }
 
-/* As whom a thread that runs is wanted: its process is a target, or a child of one that is followed. */
+/*
+ * Whether and as what a running thread is to be followed: its process is a target, or a child of a
+ * followed one.
+ */
 static __always_inline bool wanted(struct task_struct *task, struct attached *ret)
 {
 	struct task_struct *parent = task->real_parent;
@@ -307,9 +333,9 @@ static __always_inline bool wanted(struct task_struct *task, struct attached *re
 }
 
 /*
- * Running processes that are targets, and what they forked before: all their threads, each as if it
- * had just begun. A child may come by before its parent, and what nobody follows yet forks on: so
- * this goes over all threads until it finds nobody new.
+ * Follows running processes that are targets and what they forked before, with all their threads,
+ * as if each had just begun. The iterator may show a child before its parent, and processes that
+ * nobody follows yet go on forking, so user space repeats it until a pass finds nothing new.
  */
 SEC("?iter/task")
 int profil_attach(struct bpf_iter__task *ctx)
@@ -326,7 +352,7 @@ int profil_attach(struct bpf_iter__task *ctx)
 	fresh.mm = settled_mm(task);
 	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!follow)
-		return 0; /* user space looks whether it is there */
+		return 0; /* user space checks whether the record is there */
 	follow->target = as.target;
 	follow->flags = as.flags;
 	follow->split = task_split(task);
@@ -334,7 +360,10 @@ int profil_attach(struct bpf_iter__task *ctx)
 	return 0;
 }
 
-/* All threads of the host, when their runtime begins to count and before a profile is made. */
+/*
+ * Walks over all threads of the host when their runtime begins to count, and before a profile is
+ * made.
+ */
 SEC("iter/task")
 int profil_walk(struct bpf_iter__task *ctx)
 {
@@ -361,8 +390,9 @@ int profil_walk(struct bpf_iter__task *ctx)
 }
 
 /*
- * What a thread runs from here on is in the cgroup that it was moved to. Of a process with several
- * the kernel names the first alone: the others are told by the time of it, see adopt().
+ * What a thread runs from here on belongs to the cgroup that it was moved to. The kernel reports
+ * only the first thread of a process; the others are recognised by the time of the move, see
+ * adopt().
  */
 SEC("?tp_btf/cgroup_attach_task")
 int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_struct *task)
@@ -383,7 +413,7 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 	return 0;
 }
 
-/* Also of an exec, which names its thread. */
+/* Also runs for an exec, which renames its thread. */
 SEC("?tp_btf/task_rename")
 int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 {
@@ -391,7 +421,10 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
-/* The new image is in place and its first pc known: ticks of the exec itself are billed to it. */
+/*
+ * The new image is in place and its first pc is known, so the ticks of the exec itself are billed
+ * to it.
+ */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(profil_exec, struct task_struct *task)
 {
@@ -411,7 +444,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	return 0;
 }
 
-/* Ticks of an exec that failed after the old image was gone. */
+/* Counts the ticks of an exec that failed after the old image was gone. */
 static __always_inline void give_up_exec(struct follow *follow)
 {
 	u32 target = follow->exec.target, n = take(&follow->exec);
@@ -421,7 +454,7 @@ static __always_inline void give_up_exec(struct follow *follow)
 		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 }
 
-/* A function of its own, for its stack is not to add to that of settle. */
+/* A function of its own, so that its stack does not add to settle()'s. */
 static __noinline int remember_exit_place(struct follow *follow)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -437,7 +470,7 @@ static __noinline int remember_exit_place(struct follow *follow)
 
 /*
  * The last chance to translate the user pc of an exiting thread: tearing down its address space
- * takes ticks of its own, and by then the mapping is gone.
+ * takes ticks too, and by then the mapping is gone.
  */
 static __always_inline int begin_exit(struct task_struct *task)
 {
@@ -448,7 +481,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
 	if (!follow)
 		return 0;
-	/* What is left comes with profil_free, some time later. */
+	/* profil_free settles the rest some time later. */
 	settle_runtime(task, follow);
 	if (cpu_time.kind != WALK_AWAIT) {
 		follow->flags |= FOLLOW_EXITING;
@@ -462,8 +495,8 @@ static __always_inline int begin_exit(struct task_struct *task)
 }
 
 /*
- * The last that is heard of a thread, some time after it was reaped: its runtime up to here is what
- * its parent was told, and that of tearing down its address space is in it.
+ * The last event of a thread, some time after it was reaped. Its runtime up to here is what its
+ * parent was told, and includes the teardown of its address space.
  */
 SEC("tp_btf/sched_process_free")
 int BPF_PROG(profil_free, struct task_struct *task)
@@ -485,8 +518,8 @@ int BPF_PROG(profil_exit, struct task_struct *task)
 }
 
 /*
- * The same for kernels whose tracepoint comes after exit_mm: all before 6.16. This is the first
- * that exit_mm calls, for a task with an address space or without. See engine/exit_hook.h.
+ * The same for kernels whose tracepoint comes after exit_mm, which are all before 6.16. exit_mm
+ * calls this function first, whether the task has an address space or not. See engine/exit_hook.h.
  */
 SEC("?fentry/exit_mm_release")
 int BPF_PROG(profil_exit_mm, struct task_struct *task)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * How late perf's CPU clocks are served: from when a timer was due to when its interrupt came to it.
- * Measured for a moment when it is asked for, never while profiling.
+ * Measures how late perf's CPU clocks are served: the time from when a timer was due until its
+ * interrupt handled it. It runs for a moment when it is asked for, never while profiling.
  */
 #include "vmlinux.h"
 
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* What the timers of perf's clocks call (perf_swevent_hrtimer). */
+/* The address of perf_swevent_hrtimer, which the timers of perf's clocks call. */
 const volatile __u64 clock_function = 0;
 
 struct {

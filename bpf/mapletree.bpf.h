@@ -3,12 +3,12 @@
 #define BPFPROFIL_MAPLETREE_BPF_H
 
 /*
- * The mapping around a pc, without the mmap lock: bpf_find_vma is refused while a writer holds it,
- * as the interrupted thread often does in mmap, brk and exec, and from an interrupt it costs 5 us
- * where a self-interrupt must drop the lock again. Here every read may be of memory that is being
- * changed or freed, so what is found counts only if the mapping itself says that it belongs to
- * this address space and covers the pc. Where the tree is laid out otherwise nothing is found, and
- * bpf_find_vma is asked.
+ * Finds the mapping around a pc without the mmap lock. bpf_find_vma is refused while a writer holds
+ * the lock, as the interrupted thread often does in mmap, brk and exec; and from an interrupt it
+ * costs 5 us where a self-interrupt must drop the lock again. Here every read may hit memory that
+ * is being changed or freed, so a result counts only if the mapping itself says that it belongs to
+ * this address space and covers the pc. On a kernel with another tree layout this finds nothing,
+ * and bpf_find_vma is asked.
  */
 #include "compat.bpf.h"
 
@@ -26,8 +26,8 @@ enum {
 
 /*
  * The slot of a node that leads to pc: the first whose pivot is not below it. Halving reads four
- * pivots; all of them at once would take 120 bytes of a stack that is 512 for all calls together
- * before 6.13.
+ * pivots; reading all at once would take 120 bytes of a stack that before 6.13 is 512 bytes for all
+ * calls together.
  */
 static __always_inline u64 maple_step(u64 node, u32 type, u64 pc)
 {
@@ -44,7 +44,7 @@ static __always_inline u64 maple_step(u64 node, u32 type, u64 pc)
 		if (bpf_probe_read_kernel(&word, sizeof(word),
 					  (void *)range->pivot + half * sizeof(word)))
 			return 0;
-		/* An unused pivot is 0: the slot before it ends with the node. */
+		/* An unused pivot is 0, so the slot before it ends with the node. */
 		if (pc <= word || (half && !word))
 			last = half;
 		else

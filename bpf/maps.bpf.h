@@ -6,8 +6,9 @@
 #include "shared/abi.h"
 
 /*
- * Maps that user space reads are mapped, not looked up: a mapped array starts on a page, so an
- * element of 64 bytes is one cache line. max_entries of 1 are set before load.
+ * The maps of host.bpf.c. User space maps those that it reads instead of looking elements up. A
+ * mapped array starts on a page, so an element of 64 bytes is one cache line. Where max_entries is
+ * 1 it is set before load.
  */
 
 /* How often a counter wrapped, by page and counter. */
@@ -19,7 +20,7 @@ struct {
 	__type(value, u64);
 } carries SEC(".maps");
 
-/* Directories of windows, likewise. */
+/* Directories of windows; as with pages, more come in chunks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -43,7 +44,10 @@ struct {
 	__array(values, struct dir_chunk);
 } dir_chunks SEC(".maps");
 
-/* What has been hit: read only when the translation cache misses, and by user space at the end. */
+/*
+ * The windows that were hit. Read only when the translation cache misses, and by user space at the
+ * end.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -52,7 +56,7 @@ struct {
 	__type(value, struct window);
 } windows SEC(".maps");
 
-/* Files and processes that user space was told of. */
+/* Files and processes that user space has been told of. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -61,7 +65,7 @@ struct {
 	__type(value, u32);
 } spaces SEC(".maps");
 
-/* Numbers of pages and directories that were in use and may be claimed anew. */
+/* Numbers of pages and directories that were in use and may be claimed again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_QUEUE);
 	__uint(max_entries, 1);
@@ -83,7 +87,7 @@ struct {
 	__type(value, struct xlat_set);
 } xlat SEC(".maps");
 
-/* Beside it, where its entries come from. */
+/* For each entry of the cache, what it was made from. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -110,7 +114,10 @@ struct {
 	__type(value, struct target_account);
 } target_accounts SEC(".maps");
 
-/* Followed threads. Storage lives and dies with the task, so no pid is ever mistaken. */
+/*
+ * Followed threads. The storage goes away with its task, so a reused pid is never mistaken for the
+ * old one.
+ */
 struct {
 	__uint(type, BPF_MAP_TYPE_TASK_STORAGE);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -136,7 +143,7 @@ struct {
 	__type(value, struct attached);
 } attached SEC(".maps");
 
-/* The targets of cgroups, by their ids. */
+/* The targets of cgroups, by cgroup id. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -146,8 +153,8 @@ struct {
 } cgroup_targets SEC(".maps");
 
 /*
- * What the walk up from a cgroup found. No cgroup ever moves under another parent and no id comes
- * again, so that this holds for good.
+ * What the walk up from a cgroup found. A cgroup never moves to another parent and its id is never
+ * reused, so the result stays valid.
  */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
@@ -156,13 +163,16 @@ struct {
 	__type(value, u32);
 } cgroup_known SEC(".maps");
 
-/* First sights and requests for memory; nothing is sent for a tick. */
+/* First sights and requests for memory; nothing is sent per tick. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 256 * 1024);
 } records SEC(".maps");
 
-/* BTF has the types of maps and variables alone, and a ring names none: for tests of the layout. */
+/*
+ * BTF holds the types of maps and variables only, and a ring buffer names no type. This variable
+ * shows the tests the layout of its records.
+ */
 const struct record *records_hold;
 
 struct pool_state pool = {};

@@ -2,17 +2,17 @@
 #ifndef BPFPROFIL_PAGES_BPF_H
 #define BPFPROFIL_PAGES_BPF_H
 
-/* The memory of counters, a page of them an element. */
+/* The memory of counters; each map element is a page of them. */
 #include "vmlinux.h"
 
 #include <bpf/bpf_helpers.h>
 
 #include "shared/abi.h"
 
-/* Pages in the map made at load: what follows comes from chunks. Set before load. */
+/* The number of pages in the map made at load; further ones come from chunks. Set before load. */
 const volatile __u32 base_pages = CHUNK_PAGES;
 
-/* The first pages are here; more in chunks. */
+/* The first pages are in this map; more come in chunks. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -21,7 +21,10 @@ struct {
 	__type(value, struct counter_page);
 } pages SEC(".maps");
 
-/* By sizes and not by types: 6.1 takes a map with BTF and one without for different. */
+/*
+ * Key and value are given by size and not by type, because 6.1 treats a map with BTF and one
+ * without as different.
+ */
 struct page_chunk {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -52,9 +55,9 @@ static __always_inline struct counter_page *page_at(u32 page)
 }
 
 /*
- * A page that nobody has: one of those that were freed, else the next. Looking before taking keeps
- * numbers from running past memory that is not there yet. NO_PAGE: none below the limit. From `low`
- * on more are asked for.
+ * Takes a page that nobody uses: a freed one, or else the next. It looks before it takes, so that
+ * numbers never run past memory that is not there yet. From `low` on it asks for more memory.
+ * NO_PAGE: there is none below the limit.
  */
 static __always_inline u32 unused_page(void *freed, u32 *next, u32 limit, const u32 *low,
 				       void (*ask)(void))
@@ -66,7 +69,7 @@ static __always_inline u32 unused_page(void *freed, u32 *next, u32 limit, const 
 			return number;
 		bpf_map_push_elem(freed, &number, BPF_ANY);
 	}
-	/* Only now: a pop that fails has cleared it. */
+	/* This is set only here, because a pop that fails clears it. */
 	number = *(volatile u32 *)next;
 	if (number >= *low)
 		ask();

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The sampling logic behind doors that `prog run` can open: perf_event programs have none. Tests
- * load it with maps of their own; the product never does.
+ * The sampling logic as programs that `prog run` can start, which it cannot do for perf_event
+ * programs. Tests load this with maps of their own; the product never loads it.
  */
 #include "vmlinux.h"
 
@@ -13,7 +13,7 @@
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
 
-/* Set by the test before a run, read after it. */
+/* Set by the test before a run, or read after it. */
 __u64 in_pc = 0;
 __u64 in_start = 0;
 __u64 in_end = 0;
@@ -36,7 +36,7 @@ static __always_inline struct tick the_tick(void)
 	return (struct tick){ .pc = in_pc, .who = in_who, .stamp = in_stamp };
 }
 
-/* A tick whose mapping is known: window, page, counter, or coarser, or lost. */
+/* Files a tick whose mapping is known: window, page and counter, or a coarser bin, or lost. */
 SEC("raw_tp")
 int selftest_file(void *ctx)
 {
@@ -98,7 +98,7 @@ int selftest_find(void *ctx)
 	return 0;
 }
 
-/* Whose a tick of the task that runs this would be. */
+/* Finds the target that a tick of the task running this would have. */
 SEC("raw_tp")
 int selftest_target(void *ctx)
 {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The arithmetic of calls behind doors that `prog run` can open, a batch of cases at a time: a run
- * costs more than a thousand of them. Tests load it; the product never does.
+ * The arithmetic of calls as programs that `prog run` can start, a batch of cases at a time,
+ * because starting a run costs more than a thousand cases. Tests load this; the product never loads
+ * it.
  */
 #include "vmlinux.h"
 
@@ -36,7 +37,7 @@ __u64 in_scale[BATCH] = {};
 __u64 in_pc[BATCH] = {};
 __u64 in_value[BATCH] = {};
 
-/* Read after it. */
+/* Read by the test after a run. */
 __u32 out_kind[BATCH] = {};
 __u32 out_region[BATCH] = {};
 __u64 out_bin[BATCH] = {};
@@ -59,7 +60,7 @@ static long bin_one(u32 i, void *data)
 	return 0;
 }
 
-/* Class, bin and counting, from a dialect's name on. */
+/* Classifies, bins and counts, starting from a dialect's name. */
 SEC("raw_tp")
 int selftest_bins(void *ctx)
 {
@@ -85,7 +86,7 @@ static long find_one(u32 i, void *data)
 	return 0;
 }
 
-/* From a pc to a counter, as at a tick. */
+/* Goes from a pc to a counter, as a tick does. */
 SEC("raw_tp")
 int selftest_find_region(void *ctx)
 {

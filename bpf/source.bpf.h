@@ -3,13 +3,14 @@
 #define BPFPROFIL_SOURCE_BPF_H
 
 /*
- * What a tick of the scheduler interrupted: perf's clock hands registers over, this one leaves them
- * where every interrupt does (lib/irq_regs.c), for user and kernel mode alike.
+ * What a tick of the scheduler interrupted. perf's clock passes the registers to its program; the
+ * scheduler's tick does not, but every interrupt saves them in __irq_regs (lib/irq_regs.c), for
+ * user and kernel mode alike.
  */
 #include "arch.bpf.h"
 #include "config.bpf.h"
 
-/* Of all timers that expire, the one that is this CPU's scheduler tick. */
+/* Whether an expiring timer is this CPU's scheduler tick. */
 static __always_inline bool is_sched_tick(struct hrtimer *timer)
 {
 	return (s64)((u64)timer - (u64)timer->base->cpu_base) == tick_distance;

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_SPACE_BPF_H
 #define BPFPROFIL_SPACE_BPF_H
 
-/* Which text is at a pc: the mapping, what stands behind it, and its name for user space. */
+/* Which text is at a pc: the mapping, its file or other space, and the name sent to user space. */
 #include "arch.bpf.h"
 #include "compat.bpf.h"
 #include "mapletree.bpf.h"
@@ -11,20 +11,20 @@
 enum { ENOENT = 2, EBUSY = 16 };
 enum { MAPPING_EXEC = 4 /* VM_EXEC */ };
 
-/* The mapping around a pc. offset is start's offset in its space. */
+/* The mapping around a pc. `offset` is where `start` is in the space. */
 struct mapping {
 	u64 pc;
 	u64 start;
 	u64 end;
 	u64 offset;
 	u64 vma;
-	u64 split; /* set where its ticks are filed */
+	u64 split; /* set when its ticks are filed */
 	struct space space;
 	u32 stamp;
 	u32 exec;
 };
 
-/* The walk from a file up to the root, a name at a time. */
+/* The walk from a file up to the root, one name at a time. */
 struct path_walk {
 	struct dentry *dentry;
 	struct mount *mount;
@@ -56,10 +56,10 @@ static long path_step(u32 i, void *data)
 		return 1;
 	walk->len += got;
 	walk->dentry = parent;
-	return dentry == parent; /* a memfd has a name and no folder */
+	return dentry == parent; /* a memfd has a name but no folder */
 }
 
-/* The names of a file as its own mount tree has them. */
+/* Reads the names of a file's path as the file's own mount tree has them. */
 static __always_inline void read_path(struct file *file, struct record *record)
 {
 	void *vfsmount = BPF_CORE_READ(file, f_path.mnt);
@@ -74,8 +74,8 @@ static __always_inline void read_path(struct file *file, struct record *record)
 }
 
 /*
- * A record of a space, once; a full ring buffer leaves it to the next chance. NULL: user space
- * knows, or cannot be told now.
+ * Reserves the record of a space, which is sent once; if the ring buffer is full a later tick tries
+ * again. NULL: user space knows the space, or cannot be told now.
  */
 static __always_inline struct record *new_record(const struct space *space,
 						 struct task_struct *task)
@@ -173,8 +173,8 @@ static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, v
 }
 
 /*
- * 0, -ENOENT: no mapping, -EBUSY: it cannot be known now. The stamp is read first, so that a change
- * under way makes what is found here old, not what it will be.
+ * Returns 0, -ENOENT if there is no mapping, or -EBUSY if it cannot be known now. The stamp is read
+ * first: if the address space changes meanwhile the result is stamped as old, never as current.
  */
 static __always_inline long find_mapping(struct task_struct *task, u64 pc, struct mapping *mapping)
 {

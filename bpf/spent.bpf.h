@@ -3,15 +3,18 @@
 #define BPFPROFIL_SPENT_BPF_H
 
 /*
- * The CPU time that the scheduler gave to targets, by its own account of each thread
- * (sum_exec_runtime): taken when a thread ends, when it goes from one target to another, and by a
- * walk over all threads before a profile is made. Nothing is done for it at a tick.
+ * The CPU time that the scheduler gave to targets, from its own account of each thread
+ * (sum_exec_runtime). It is read when a thread ends, when it goes from one target to another, and
+ * by a walk over all threads before a profile is made. It costs nothing at a tick.
  */
 #include "maps.bpf.h"
 #include "split.bpf.h"
 #include "target.bpf.h"
 
-/* NULL: not told apart, or no memory. Inline, for 6.1 takes no key from another's stack. */
+/*
+ * NULL: runtime is not told apart, or there is no memory. Inline, because 6.1 takes no key from
+ * another function's stack.
+ */
 static __always_inline struct spent_cpu *spent_of(u32 target, u64 split_of)
 {
 	struct spent_key key = { .split = split_of, .target = target };
@@ -26,7 +29,7 @@ static __always_inline struct spent_cpu *spent_of(u32 target, u64 split_of)
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 
-/* A tick that is in no bin is its process's or cgroup's all the same. */
+/* Counts a tick that is in no bin for its process or cgroup. */
 __noinline int spend_unbinned(u32 target, u32 n)
 {
 	struct spent_cpu *spent = spent_of(target, split_id());
@@ -37,8 +40,9 @@ __noinline int spend_unbinned(u32 target, u32 n)
 }
 
 /*
- * Brings a thread's runtime to account. It may go on while this looks, and another CPU may do the
- * same: each takes what is new to it, less than nothing perhaps, and the sum is right.
+ * Adds a thread's runtime since the last call to the accounts. The thread may go on running
+ * meanwhile, and another CPU may do the same; each adds what is new to it, which may be negative,
+ * so the sum is right.
  */
 static __noinline int settle_runtime(struct task_struct *task, struct follow *follow)
 {
@@ -50,14 +54,14 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	if (!follow || follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
 	if (cpu_time.kind == WALK_BEGIN) {
-		follow->spent = now; /* nothing is sampled yet, or just now */
+		follow->spent = now; /* nothing has been sampled before this */
 		return 0;
 	}
 	if (cpu_time.kind == WALK_AWAIT && !(follow->flags & FOLLOW_EXITING))
-		return 0; /* it goes on, and the profile does not */
+		return 0; /* the thread goes on after the profile */
 	target = follow->target;
 	if (target == NO_TARGET)
-		return 0; /* in no cgroup that is a target */
+		return 0; /* the thread is in no cgroup that is a target */
 	spent_ns = now - __sync_lock_test_and_set(&follow->spent, now);
 	spent = spent_of(target, follow->split);
 	if (spent) {
@@ -71,7 +75,9 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	return 0;
 }
 
-/* What a thread's runtime counts from, when it is first seen: all of it, if it began after we did. */
+/*
+ * What a thread's runtime counts from when it is first seen: 0 if it began after the session did.
+ */
 static __always_inline u64 runtime_before(struct task_struct *task)
 {
 	return task->start_time < cpu_time.since_ns ? task->se.sum_exec_runtime : 0;

@@ -18,7 +18,7 @@ static __always_inline u64 thread_id(struct task_struct *task)
 	return task->start_time / NSEC_PER_USEC << SPLIT_PID_BITS | task->pid;
 }
 
-/* Of any task that is not freed. */
+/* The split id of any task that is not freed. */
 static __always_inline u64 task_split(struct task_struct *task)
 {
 	if (split == SPLIT_PROCESS)
@@ -28,7 +28,7 @@ static __always_inline u64 task_split(struct task_struct *task)
 	return split == SPLIT_CGROUP ? cgroup_id(task_cgroup(task)) : 0;
 }
 
-/* Of the current task: all that files ticks runs in the task they fell in. */
+/* The split id of the current task: ticks are always filed in the task they fell in. */
 static __always_inline u64 split_id(void)
 {
 	if (split == SPLIT_PROCESS)
@@ -45,7 +45,7 @@ static __always_inline void split_space(u64 id, struct space *space)
 	space->a = id;
 }
 
-/* The walk from a cgroup up to the root of its hierarchy, a name at a time. */
+/* The walk from a cgroup up to the root of its hierarchy, one name at a time. */
 struct cgroup_walk {
 	struct kernfs_node *node;
 	struct record *record;
@@ -70,7 +70,7 @@ static long cgroup_step(u32 i, void *data)
 	return 0;
 }
 
-/* False: another CPU has moved the task meanwhile, and it is not the cgroup of the id. */
+/* False: another CPU has moved the task meanwhile, so its cgroup is not the one of the id. */
 static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct record *record)
 {
 	struct kernfs_node *node = BPF_CORE_READ(task_cgroup(task), kn);
@@ -83,7 +83,9 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 	return true;
 }
 
-/* Tells user space of the current task's split, once, so that it has a name when it is gone. */
+/*
+ * Tells user space once of the current task's split, so that the split has a name after it is gone.
+ */
 __noinline int announce_split(u64 id)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -105,7 +107,10 @@ __noinline int announce_split(u64 id)
 	return 0;
 }
 
-/* Threads are named once they run, and some by others: what was told before is told anew. */
+/*
+ * Threads are named after they have started, and some by other threads, so a new name is sent
+ * again.
+ */
 static __always_inline void rename_thread(struct task_struct *task, const char *name)
 {
 	struct record *record;
@@ -121,7 +126,7 @@ static __always_inline void rename_thread(struct task_struct *task, const char *
 	bpf_ringbuf_submit(record, 0);
 }
 
-/* A process has a new name after exec: it is told again, at its next tick. */
+/* exec renames the process, so its name is sent again at its next tick. */
 static __always_inline void forget_process(void)
 {
 	struct space space;

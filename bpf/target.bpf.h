@@ -2,7 +2,10 @@
 #ifndef BPFPROFIL_TARGET_BPF_H
 #define BPFPROFIL_TARGET_BPF_H
 
-/* Whose a tick is when nobody follows the process: the innermost cgroup's, or the system's. */
+/*
+ * Whose a tick is when nobody follows the process: that of the innermost target cgroup, or the
+ * system's.
+ */
 #include "cgroup.bpf.h"
 #include "maps.bpf.h"
 
@@ -32,7 +35,7 @@ static long climb_step(u32 i, void *data)
 	return 0;
 }
 
-/* By ancestry, so that cgroups made after the session began count. */
+/* The target is found by ancestry, so that cgroups made after the session began count too. */
 static __always_inline u32 cgroup_target(struct cgroup *cgroup)
 {
 	struct cgroup_climb climb = { .cgroup = cgroup, .target = system_target };

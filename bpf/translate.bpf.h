@@ -2,15 +2,15 @@
 #ifndef BPFPROFIL_TRANSLATE_BPF_H
 #define BPFPROFIL_TRANSLATE_BPF_H
 
-/* From a mapping to a window, and from there to a counter that has room. */
+/* From a mapping to a window, and from there to a counter that has memory. */
 #include "count.bpf.h"
 #include "space.bpf.h"
 #include "spent.bpf.h"
 #include "xlat.bpf.h"
 
 /*
- * The window's directory, made on first use; NO_DIR without memory. Inline, so that the key is on
- * the caller's stack: 6.1 takes no other memory of an argument as a key.
+ * The window's directory, made on first use; NO_DIR without memory. Inline, because the key must be
+ * on the caller's stack: 6.1 does not take a pointer argument as a map key.
  */
 static __always_inline u32 window_dir(const struct window_key *key)
 {
@@ -31,8 +31,9 @@ static __always_inline u32 window_dir(const struct window_key *key)
 }
 
 /*
- * What is short of memory is not told apart by process or cgroup, and anonymous text of all
- * processes goes together, by its place in its mapping.
+ * Names the window of a mapping. Merged windows are used when memory is short: they do not tell
+ * processes or cgroups apart, and hold the anonymous text of all processes by its place in its
+ * mapping.
  */
 static __always_inline u64 name_window(const struct mapping *mapping, bool merged,
 				       struct window_key *key)
@@ -46,7 +47,7 @@ static __always_inline u64 name_window(const struct mapping *mapping, bool merge
 	return 0;
 }
 
-/* The window around the mapping's pc, and the part of the mapping in it as a cache entry. */
+/* Finds the window around the mapping's pc, and makes a cache entry of the mapping's part in it. */
 static __always_inline void clip(const struct mapping *mapping, u32 shift, bool merged, u32 target,
 				 struct window_key *key, struct xlat_entry *entry)
 {
@@ -57,7 +58,10 @@ static __always_inline void clip(const struct mapping *mapping, u32 shift, bool 
 	key->target = target;
 	key->shift = shift;
 	from = key->window * bin_window_size(shift);
-	/* Of a window of very wide bins, as much as an entry can span. */
+	/*
+	 * A window of very wide bins is larger than an entry can span, so the entry gets only a
+	 * part of it.
+	 */
 	most = (u64)XLAT_SPAN_MAX << XLAT_PAGE_SHIFT;
 	first = from + (offset - from) / most * most;
 	last = first + most;
@@ -73,7 +77,10 @@ static __always_inline void clip(const struct mapping *mapping, u32 shift, bool 
 	entry->hot = 0;
 }
 
-/* Narrows an entry to one page, so that wide bins spare the text around that has fine ones. */
+/*
+ * Narrows an entry to one page, so that wide bins do not take over the text around it that has fine
+ * ones.
+ */
 static __always_inline void narrow(struct xlat_entry *entry, u64 pc)
 {
 	u32 pages = xlat_offset(entry, pc) >> XLAT_PAGE_SHIFT;
@@ -83,10 +90,13 @@ static __always_inline void narrow(struct xlat_entry *entry, u64 pc)
 	entry->span = 1;
 }
 
-/* Beside a shift. */
+/* A flag beside the shift. */
 enum { COUNT_MERGED = 1 << 8 };
 
-/* Counts n ticks at the mapping's pc in bins of 1 << how bytes; false: no memory. */
+/*
+ * Counts n ticks at the mapping's pc in bins of 1 << shift bytes; `how` holds the shift and
+ * COUNT_MERGED. False: no memory.
+ */
 __noinline int count_shift(const struct mapping *mapping, u32 how, u32 target, u32 n,
 			   struct xlat_entry *entry)
 {
@@ -100,7 +110,7 @@ __noinline int count_shift(const struct mapping *mapping, u32 how, u32 target, u
 	return entry->dir != NO_DIR && count(entry, shift, xlat_in_window(entry, mapping->pc), n);
 }
 
-/* Files n ticks, in wider bins where memory has run out. Fills in the entry. */
+/* Files n ticks, in wider bins if memory has run out, and fills in the entry. */
 __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xlat_entry *entry)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);

@@ -8,7 +8,7 @@
 #include "source.bpf.h"
 #include "weight.bpf.h"
 
-/* For the variance of sums: samples that stand for more than one tick come together. */
+/* For the variance of sums: the ticks of a sample that stands for several are not independent. */
 static __noinline int note_excess(u32 target, u32 n)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
@@ -18,7 +18,7 @@ static __noinline int note_excess(u32 target, u32 n)
 	return 0;
 }
 
-/* Of a sample in the thread that runs. */
+/* How many ticks a sample in the current thread stands for. */
 __noinline u32 weigh(struct follow *follow)
 {
 	struct task_struct *task = bpf_get_current_task_btf();

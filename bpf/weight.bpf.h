@@ -3,15 +3,17 @@
 #define BPFPROFIL_WEIGHT_BPF_H
 
 /*
- * How many ticks a sample stands for, so that a thread's ticks add up to its runtime. One that keeps
- * its CPU is sampled once a period, and each sample is one tick. One that comes and goes is seen less
- * often than it runs: a sleeper's timer is served in our interrupt and wakes it just behind the
- * sample, and while the kernel programs a timer to put it to sleep, 15 to 20 us in a VM, no interrupt
- * comes that it would not have come in. And where a hypervisor holds the CPU, the clock runs on and
- * the thread does not. The scheduler's account of the thread (sum_exec_runtime) knows all that.
+ * How many ticks a sample stands for, so that a thread's ticks add up to its runtime. A thread that
+ * keeps its CPU is sampled once a period, and each sample is one tick. A thread that comes and goes
+ * is sampled less often than it runs: the interrupt that samples also serves the timer that wakes a
+ * sleeper, which then runs just behind the sample; and while the kernel programs a timer to put the
+ * thread to sleep, which takes 15 to 20 us in a VM, no interrupt samples it. Where a hypervisor
+ * takes the CPU away the clock goes on and the thread does not. The scheduler's account of the
+ * thread (sum_exec_runtime) shows all that.
  *
- * What it was when the thread last got a CPU is exact. Within a run it is as old as the last tick of
- * the scheduler: less is known for sure, more by one such tick or two.
+ * The account is exact for the moment when the thread last got a CPU. Within a run it is as old as
+ * the last tick of the scheduler: the runtime is at least what it says, and at most one or two such
+ * ticks more.
  */
 #include "vmlinux.h"
 
@@ -19,12 +21,12 @@
 
 #include "shared/weight.h"
 
-/* A step is of 32 bits, and what a run was found to have goes along with so many samples. */
+/* A step has 32 bits. A deviation found within a run is spread over SPREAD_SAMPLES samples. */
 enum { STEP_MAX = 1 << 28, SPREAD_SAMPLES = 16 };
 
 /*
- * A thread's runtime when it last got a CPU. Only the fair class keeps it; for the others it stands
- * still, as if the thread had never left the CPU.
+ * A thread's runtime when it last got a CPU. Only the fair class keeps this up to date; for other
+ * classes the value never changes, as if the thread had never left the CPU.
  */
 static __always_inline u64 run_began(struct task_struct *task)
 {
@@ -32,11 +34,11 @@ static __always_inline u64 run_began(struct task_struct *task)
 }
 
 /*
- * What is due goes along with as many samples as the run had that it is of: taken at once, it would all
- * fall on the text that follows when a thread gets its CPU back, which turns of 4 ms and a program's
- * own pace may make the same again and again. Of a thread that is sampled more than once a run it is
- * what the clock missed or had too much, in a hypervisor's hands perhaps for a second: no text's fault,
- * and so no sample takes more than a part of a period.
+ * Spreads what is due over as many samples as the run had in which it arose. Taken at once, it
+ * would all fall on the text that runs when a thread gets its CPU back, which may be the same text
+ * each time. For a thread that is sampled more than once a run, the amount is what the clock missed
+ * or counted too much, which under a hypervisor may be a second; no text is to blame for that, so
+ * no sample takes more than a quarter of a period.
  */
 static __always_inline void spread_due(struct weight *weight, u32 samples, u64 period)
 {
@@ -59,7 +61,7 @@ static __always_inline void begin_run(struct weight *weight, u64 run, u64 period
 	weight->ticked = 0;
 }
 
-/* Within a run there is something due when what is known of it says that it was surely more, or less. */
+/* Within a run something is due only if the account proves that the thread ran more, or less. */
 static __always_inline void check_run(struct weight *weight, u64 runtime, u64 period, u64 lag)
 {
 	s64 more = (s64)(runtime - weight->base) - (s64)(weight->ticked * period);
@@ -75,10 +77,11 @@ static __always_inline void check_run(struct weight *weight, u64 runtime, u64 pe
 }
 
 /*
- * The sample's own tick, with the whole periods of what it takes along, which in all is what is due and
- * no more: steps that went on until a whole tick was taken gave processes of two slices 1.06 of their
- * runtime. What is left of a period counts as one by chance, as large as it is, for the slices of a
- * scheduler are all of one length and would be rounded to one side.
+ * Returns the sample's own tick plus the whole periods of what it takes along; in all no more is
+ * taken than is due. (Going on until a whole tick was reached gave processes of two slices 1.06 of
+ * their runtime.) A remainder counts as a whole period with a probability equal to its size,
+ * because a scheduler's slices are all of one length and plain rounding would always go the same
+ * way.
  */
 static __always_inline u32 take_along(struct weight *weight, u64 period)
 {
@@ -105,8 +108,8 @@ static __always_inline u32 take_along(struct weight *weight, u64 period)
 }
 
 /*
- * Of a sample in the thread that runs. lag: how old its account may be, at most; 0: that is not known,
- * and samples are never too many within a run.
+ * The weight of a sample in the current thread. lag is how old its account may be at most; 0:
+ * unknown, and then a run's samples never count as too many.
  */
 static __always_inline u32 weigh_sample(struct weight *weight, struct task_struct *task, u64 period,
 					u64 lag)

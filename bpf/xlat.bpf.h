@@ -4,7 +4,7 @@
 
 /*
  * The translation cache. bpf_find_vma from a timer interrupt costs 5.4 us where the mmap lock must
- * be dropped through a self-interrupt; a hit here is one cache line that only this CPU writes.
+ * be dropped through a self-interrupt; a hit here reads one cache line that only this CPU writes.
  */
 #include "arch.bpf.h"
 #include "cgroup.bpf.h"
@@ -13,28 +13,34 @@
 #include "maps.bpf.h"
 
 /*
- * Kernel text moves for nobody, and an even mm_lock_seq is never this. Small libraries lie some
+ * Kernel text never moves, and an even mm_lock_seq never has this value. Small libraries lie some
  * 20 KiB apart: with granules of 64 KiB three of them shared two ways, and 17 % of the ticks of a
  * program with 64 such objects missed.
  */
 enum { STAMP_KERNEL = 0xffffffff, TEXT_GRANULE_SHIFT = 14 };
 
-/* A tick, as far as it has been understood. */
+/* What is known of a tick so far. */
 struct tick {
 	u64 pc;
 	u32 who;
 	u32 stamp;
-	u16 n; /* how many ticks it stands for */
-	bool kernel; /* pc is the kernel's own */
+	u16 n; /* how many ticks the sample stands for */
+	bool kernel; /* pc is in the kernel */
 };
 
-/* vfork children share the address space but may belong to another target. */
+/*
+ * The tgid is part of it, because a vfork child shares the address space but may have another
+ * target.
+ */
 static __always_inline u32 tick_who(u64 mm_id, u32 tgid)
 {
 	return (u32)mm_id ^ tgid * 0x9e3779b1U;
 }
 
-/* A process may go from one cgroup to another, and its threads be in several, or be told apart. */
+/*
+ * Adds the thread and its cgroup, because a process may move between cgroups, and its threads may
+ * be in several or be told apart.
+ */
 static __always_inline u32 thread_who(u32 who)
 {
 	if (split == SPLIT_THREAD)
@@ -73,8 +79,8 @@ static __always_inline u64 xlat_in_window(const struct xlat_entry *entry, u64 pc
 }
 
 /*
- * Counts hits of an entry of this CPU as its target's. A function of its own: on 6.1 slow_tick has no
- * byte of stack left for its keys.
+ * Adds the hits of this CPU's entry to its target's. A function of its own, because on 6.1
+ * slow_tick() has no stack left for the keys.
  */
 static __noinline int xlat_bill(const struct xlat_entry *entry, u32 hits)
 {
@@ -95,7 +101,7 @@ static __always_inline void xlat_flush(struct xlat_entry *entry)
 	entry->ticks = 0;
 }
 
-/* Counts n ticks as hits; they wrap past 16 bits in a minute at 997 Hz in one place. */
+/* Counts n ticks as hits; 16 bits of them wrap after a minute in one place at 997 Hz. */
 static __always_inline void xlat_hit(struct xlat_entry *entry, u16 n)
 {
 	u16 before = entry->ticks;
@@ -113,7 +119,10 @@ static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry
 
 	if (!set || !origins)
 		return;
-	/* An entry of the same text makes room first: its stamp is old or its bins were full. */
+	/*
+	 * An entry of the same text is replaced first, because its stamp is old or its bins were
+	 * full.
+	 */
 	if (set->way[0].who != entry->who || set->way[0].where != entry->where) {
 		xlat_flush(&set->way[1]);
 		set->way[1] = set->way[0];
@@ -127,8 +136,8 @@ static __always_inline void xlat_insert(u32 slot, const struct xlat_entry *entry
 
 /*
  * Whether the mapping that an entry was made from is still there and the same. Nothing is locked,
- * so any read may be of freed memory: a mapping that was taken out says so until its memory is
- * used anew, and what uses it then has another address space, range or file.
+ * so any read may be of freed memory. That is safe: a removed mapping says so until its memory is
+ * reused, and the new user has another address space, range or file.
  */
 static __always_inline bool origin_holds(const struct xlat_entry *entry,
 					 const struct xlat_origin *origin, struct mm_struct *mm)
@@ -145,7 +154,7 @@ static __always_inline bool origin_holds(const struct xlat_entry *entry,
 	       (u64)(file ? BPF_CORE_READ(file, f_inode) : NULL) == origin->inode;
 }
 
-/* Gives an entry whose stamp is old the new one when its text has not changed. */
+/* Gives an entry whose stamp is old the current one, if its text has not changed. */
 static __noinline bool xlat_renew(struct tick *tick, u32 slot, u32 way)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
