@@ -3,11 +3,11 @@
 #define BPFPROFIL_VMLINUX_H
 
 /*
- * The kernel types that bpf/ touches and only the members it reads, in place of the 135,000 lines
- * bpftool prints: what the programs depend on in the kernel can be read in a minute, a build needs
- * no BTF of its own host, and CO-RE moves every offset to the running kernel's at load. Members
- * that differ between kernels have their flavours in bpf/compat.bpf.h. regen.sh prints the full
- * header when this one must grow; SOURCE says what it was checked against.
+ * The kernel types that bpf/ uses, with only the members it reads, instead of the 135,000 lines
+ * that bpftool prints. So one can read in a minute what the programs depend on in the kernel, a
+ * build needs no BTF of its own host, and CO-RE adjusts every offset to the running kernel at load.
+ * Members that differ between kernels have their flavours in bpf/compat.bpf.h. regen.sh prints the
+ * full header when this one must grow; SOURCE says what it was checked against.
  */
 typedef unsigned char __u8;
 typedef signed char __s8;
@@ -25,7 +25,7 @@ typedef __s32 s32;
 typedef __u64 u64;
 typedef __s64 s64;
 
-/* Network byte order, and the checksum: bpf_helper_defs.h names them in prototypes. */
+/* bpf_helper_defs.h names these types of network byte order and checksum in prototypes. */
 typedef __u16 __be16;
 typedef __u32 __be32;
 typedef __u32 __wsum;
@@ -54,7 +54,7 @@ enum {
 	BPF_LOCAL_STORAGE_GET_F_CREATE = 1,
 };
 
-/* The user ABI of a perf_event program's context: fixed, so never relocated. */
+/* The user ABI of a perf_event program's context. It is fixed, so it is never relocated. */
 #if defined(__TARGET_ARCH_x86)
 struct pt_regs {
 	unsigned long r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
@@ -200,7 +200,7 @@ struct sched_entity {
 
 struct task_struct {
 	unsigned int flags;
-	unsigned int on_cpu; /* a byte since 7.x, which only an unsigned one is fitted to */
+	unsigned int on_cpu; /* a byte since 7.x; CO-RE adjusts only an unsigned member to that */
 	struct sched_entity se;
 	struct mm_struct *mm;
 	s32 pid;

@@ -2,7 +2,10 @@
 #ifndef BPFPROFIL_VERSION_H
 #define BPFPROFIL_VERSION_H
 
-/* The only place the version is written: the Makefile, --version and profiles derive from it. */
+/*
+ * The only place where the version is written: the Makefile, --version and profiles derive it from
+ * here.
+ */
 #define BPFPROFIL_VERSION "0.1.0"
 
 #endif

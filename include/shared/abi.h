@@ -8,20 +8,23 @@
 #include "shared/weight.h"
 
 /*
- * What the BPF programs and the engine share in maps. Fixed widths, named padding, every layout
- * asserted. Both sides are built together, so the layout may change with any commit.
+ * What host.bpf.c and the engine share in maps. Widths are fixed, padding is named, and every
+ * layout is asserted. Both sides are built together, so any commit may change the layout.
  */
 
-/* Whose pc a tick in kernel mode is billed to: the user's, nobody's, the kernel's own. */
+/* Whose pc a tick in kernel mode is billed to: the user's, nobody's, or the kernel's own. */
 enum tick_mode { MODE_CHARGED, MODE_USER, MODE_SPLIT };
 
-/* As many CPUs as may be told to have no scheduler's tick; Debian's kernels know of 8,192. */
+/*
+ * The most CPUs that can be marked as having no scheduler tick; Debian's kernels support 8,192
+ * CPUs.
+ */
 enum { TICKLESS_CPUS = 8192 };
 
-/* How finely a target is told apart: not at all, by process, by cgroup, by thread. */
+/* Whether a target's ticks are told apart by process, by cgroup, by thread, or not at all. */
 enum split { SPLIT_NONE, SPLIT_PROCESS, SPLIT_CGROUP, SPLIT_THREAD };
 
-/* Pages and windows come from maps of 1 MiB each that user space adds as they fill. */
+/* Pages and windows come in maps of 1 MiB each, which user space adds as they fill. */
 enum { CHUNK_PAGES = 256, CHUNK_WINDOWS = 2048 };
 
 #define NO_DIR 0xffffffff
@@ -31,15 +34,15 @@ struct counter_page {
 	__u32 counters[PAGE_COUNTERS];
 };
 
-/* Where the pages of one window are: page number + 1, or 0 where nothing was hit. */
+/* Which pages hold the counters of a window: page number + 1, or 0 where nothing was hit. */
 struct window_dir {
 	__u32 pages[WINDOW_PAGES];
 };
 
 /*
- * A cached translation: which counters the text around a pc has. Two ways in a cache line, so that
- * a hit costs one. An entry belongs to the process and the state of its address space that made
- * it; either differs, it does not match.
+ * A cached translation: which counters the text around a pc has. Two entries share a cache line, so
+ * that a hit costs one line. An entry matches only the process, and the state of its address space,
+ * that it was made for.
  */
 struct xlat_entry {
 	__u32 who; /* the address space and process, see xlat.bpf.h */
@@ -56,11 +59,11 @@ enum {
 	XLAT_WAYS = 2,
 	XLAT_SETS_SHIFT = 8,
 	XLAT_SETS = 1 << XLAT_SETS_SHIFT,
-	XLAT_PAGE_SHIFT = 12, /* granule of mappings, whatever the processor's page */
+	XLAT_PAGE_SHIFT = 12, /* granule of mappings, whatever page size the processor has */
 	XLAT_TARGET_MASK = (1 << XLAT_PAGE_SHIFT) - 1,
 	XLAT_PLACE_BITS = 27,
 	XLAT_HOT_BITS = 32 - WINDOW_SHIFT_PAGES,
-	XLAT_HOT_MASK = (1 << XLAT_HOT_BITS) - 1, /* a page with a higher number is looked up */
+	XLAT_HOT_MASK = (1 << XLAT_HOT_BITS) - 1, /* a higher page is looked up in the directory */
 	XLAT_SPAN_MAX = 0xffff,
 	TARGETS_MAX = 1 << XLAT_PAGE_SHIFT,
 };
@@ -72,12 +75,12 @@ struct xlat_set {
 };
 
 /*
- * What an entry was made from, read only when its stamp is old: most changes of an address space
- * leave its text alone.
+ * What an entry was made from. It is read only when the entry's stamp is old, because most changes
+ * of an address space leave its text alone.
  */
 struct xlat_origin {
 	__u64 vma; /* the kernel's mapping; may be freed by now */
-	__u64 inode; /* its file's, 0 for anonymous text */
+	__u64 inode; /* of the mapping's file; 0 for anonymous text */
 	__u64 delta; /* file offset - address, 0 for anonymous text */
 	__u64 pad;
 };
@@ -86,37 +89,37 @@ struct xlat_origins {
 	struct xlat_origin way[XLAT_WAYS];
 };
 
-/* How one CPU's cache did. */
+/* How well one CPU's cache did. */
 struct cpu_account {
 	__u64 misses;
-	__u64 renewed; /* old entries that still held */
-	__u64 hits; /* ticks of hits, beside those that entries still hold */
+	__u64 renewed; /* entries with an old stamp that were still valid */
+	__u64 hits; /* ticks of hits, without those that entries still hold */
 	__u64 missed; /* ticks of misses */
 	__u64 pad[4];
 };
 
 /*
- * A target's ticks, beside those that entries still hold. `ticks` and the rest are counted on
- * different paths, so that the account is a check and not a sum.
+ * A target's ticks, without those that entries still hold. `ticks` and the other counters are
+ * counted on different paths, so that their sum checks the account.
  */
 struct target_account {
 	__u64 ticks;
 	__u64 outside;
 	__u64 filtered;
 	__u64 deferred; /* put off because the mapping could not be read */
-	__u64 settled; /* of these, filed later */
+	__u64 settled; /* of these, how many were filed later */
 	__u64 lost[LOST_CAUSE_COUNT];
-	__u64 coarse; /* filed in wider bins than asked, for want of memory */
-	__u64 merged; /* of these, in the widest, and with those of others: see count_shift() */
+	__u64 coarse; /* filed in wider bins than asked, for lack of memory */
+	__u64 merged; /* of these, in the widest, together with others': see count_shift() */
 	__u64 forks_missed; /* children that could not be followed */
-	__u64 cpu_ns; /* runtime of its tasks that no spent_cpu has */
+	__u64 cpu_ns; /* runtime of its tasks that is in no spent_cpu */
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
 	__u64 pad;
 };
 
 /*
- * What a window belongs to. The last two stand for a process and a cgroup themselves, where user
- * space is told of them.
+ * What a window belongs to. The last two kinds stand for a process and a cgroup themselves, in
+ * records that tell user space of them.
  */
 enum space_kind {
 	SPACE_FILE = 1,
@@ -128,10 +131,10 @@ enum space_kind {
 };
 
 /*
- * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the
- * address is unique on the host, also where device and number are not (btrfs subvolumes).
- * SPACE_ANON: a = start time of the process, b = its pid; both 0: of processes for which there was no
- * room, by the place in their mappings. SPACE_VDSO: a = the image's address.
+ * SPACE_FILE: a = inode's address, b = inode number. While anyone maps or pins the file the address
+ * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
+ * start time of the process, b = its pid; both are 0 for processes that no memory was left for,
+ * whose text is binned by its place in its mapping. SPACE_VDSO: a = the image's address.
  * SPACE_PROCESS, SPACE_CGROUP: a = the split's id.
  */
 struct space {
@@ -144,8 +147,8 @@ struct space {
 };
 
 /*
- * A process or thread by its start in us and its pid, which together no two have in a host's life, bar one
- * chance in 50 days to the microsecond.
+ * A process or thread by its start in us and its pid. The pair is unique while a host is up, unless
+ * a pid comes again at the same microsecond 50 days later.
  */
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
 
@@ -163,8 +166,8 @@ struct window {
 };
 
 /*
- * The first sight of a file, of a process with anonymous text, or of the process or cgroup of a
- * split, told to user space.
+ * Tells user space of the first sight of a file, of a process with anonymous text, or of the
+ * process or cgroup of a split.
  */
 enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
@@ -172,7 +175,7 @@ struct record {
 	__u32 type;
 	__u32 tgid;
 	struct space space;
-	__u64 start; /* the mapping it was seen in */
+	__u64 start; /* the mapping that it was seen in */
 	__u64 end;
 	__u64 size; /* of the file */
 	char comm[16];
@@ -181,18 +184,18 @@ struct record {
 	char path[PATH_BYTES + NAME_BYTES];
 };
 
-/* Shared as global data: what user space tells the programs and what it watches. */
+/* Shared as global data: limits that user space sets, and what the programs have used. */
 struct pool_state {
 	__u32 next_page;
 	__u32 next_window;
-	__u32 page_limit; /* --memory: no page from here on */
-	__u32 fine_limit; /* nor, from here on, one for bins as fine as asked */
-	__u32 fine_windows; /* nor a window for them; the others are for wide bins */
-	__u32 wide_limit; /* nor, from here on, a page for bins but the widest */
-	__u32 wide_windows; /* nor a window for them */
-	__u32 page_low; /* ask for more pages from here on */
+	__u32 page_limit; /* --memory: no page from this number on is used */
+	__u32 fine_limit; /* from this page on, none is used for bins as fine as asked */
+	__u32 fine_windows; /* from this window on, none is used for these bins */
+	__u32 wide_limit; /* from this page on, none is used but for the widest bins */
+	__u32 wide_windows; /* from this window on, none is used but for these */
+	__u32 page_low; /* from this page on, more pages are asked for */
 	__u32 window_low;
-	__u32 asked; /* a request is under way */
+	__u32 asked; /* a request is pending */
 };
 
 /* Ticks of one thread that could not be filed when they fell, by pc. */
@@ -204,32 +207,31 @@ struct pending {
 	__u32 target;
 };
 
-/* A place in text, once translated. */
+/* A place in text that has been translated. */
 struct place {
 	struct space space; /* kind 0: none */
 	__u64 offset;
 };
 
 enum {
-	FOLLOW_FROM_EXEC = 1, /* not before its next exec */
+	FOLLOW_FROM_EXEC = 1, /* is followed only from its next exec on */
 	FOLLOW_NO_CHILDREN = 2,
-	FOLLOW_BY_PLACE = 4, /* its target is that of the place it is in, and may change */
-	FOLLOW_EXITING = 8, /* its last runtime is told when the task is freed */
+	FOLLOW_BY_PLACE = 4, /* its target is that of its cgroup or the system, and may change */
+	FOLLOW_EXITING = 8, /* its remaining runtime is known when the task is freed */
 };
 
-/* A followed thread. A tick reads its first cache line. */
+/* A followed thread. A tick reads the first cache line of this only. */
 struct follow {
 	__u32 target;
 	__u32 flags;
-	__u64 mm; /* id of its address space; another at a tick: it is in an exec. 0: it was in one
-		     when it was first seen */
+	__u64 mm; /* its address space; another at a tick: in an exec; 0: in one when first seen */
 	struct weight weight;
-	__u64 split; /* the process or cgroup that its runtime is of; 0: not told apart */
-	__u64 spent; /* its runtime as far as it is in an account */
-	__u64 moved_ns; /* of a process: when it came into its cgroup; 0: it began there */
+	__u64 split; /* the process or cgroup that its runtime belongs to; 0: not told apart */
+	__u64 spent; /* how much of its runtime is in an account already */
+	__u64 moved_ns; /* for a process: when it moved into its cgroup; 0: it began there */
 	struct pending pending[PENDING_SLOTS];
 	struct pending exec; /* ticks between the new address space and its first instruction */
-	struct place exit; /* where to file ticks once the address space is gone */
+	struct place exit; /* where ticks are filed once the address space is gone */
 };
 
 /* The runtime of a process or cgroup of a split, and its ticks that are in no bin. */
@@ -242,30 +244,30 @@ struct spent_key {
 struct spent_cpu {
 	__u64 ns;
 	__u64 unbinned;
-	__u32 walk; /* the last one that found a thread of it */
+	__u32 walk; /* the last walk that found a thread of it */
 	__u32 pad;
 };
 
-/* What a walk over all threads is for. */
+/* The purpose of a walk over all threads. */
 enum walk_kind {
-	WALK_BEGIN, /* their runtime is to count from here on; until the walk is over none does */
-	WALK_SETTLE, /* it is brought to account */
-	WALK_AWAIT, /* the same, after the end, of those alone that were exiting then */
+	WALK_BEGIN, /* runtime counts from here on; none is counted until the walk is over */
+	WALK_SETTLE, /* runtime is added to the accounts */
+	WALK_AWAIT, /* the same after the end, only for threads that were exiting then */
 };
 
-/* Shared as global data, beside pool_state: between user space and the walks, and for weights. */
+/* Shared as global data beside pool_state: for the walks and for weights. */
 struct cpu_time {
-	__u64 period_ns; /* what a tick stands for */
-	__u64 since_ns; /* threads that began before have runtime that is not ours */
+	__u64 period_ns; /* what one tick stands for */
+	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
-	__u32 zombies; /* exiting threads that it found */
-	__u32 attached; /* threads that are followed since it came by */
-	__u64 exits; /* followed threads that began to exit, and that were freed since */
+	__u32 zombies; /* exiting threads that the walk found */
+	__u32 attached; /* threads that the walk began to follow */
+	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
 };
 
-/* What a running process is to be followed as. */
+/* What a running process is followed as. */
 struct attached {
 	__u32 target;
 	__u32 flags;

@@ -5,15 +5,16 @@
 #include "shared/types.h"
 
 /*
- * From an offset in a text to a counter, the only place where it is worked out.
+ * From an offset in a text to a counter. This is the only place where it is worked out.
  *
  *     offset ── window ──┬── page ──┬── counter
  *               128 dir  │    1,024 │
  *               entries  │  counters│
  *
- * A bin covers 1 << shift bytes. A page holds 1,024 counters, a window 128 pages: at one byte per
- * bin 1 KiB and 128 KiB of text. Memory follows the pages that were hit. Windows are aligned in
- * the offset, so their number alone says what they cover, whatever mapping was seen first.
+ * A bin covers 1 << shift bytes. A page holds 1,024 counters and a window has 128 pages: at one
+ * byte per bin these are 1 KiB and 128 KiB of text. Memory is taken only for pages that were hit.
+ * Windows are aligned in the offset, so a window's number alone says what it covers, whichever
+ * mapping was seen first.
  */
 enum {
 	BIN_SHIFT_MAX = 16, /* --bytes-per-bin 65536, profil's scale 2 */
@@ -22,7 +23,7 @@ enum {
 	WINDOW_SHIFT_PAGES = 7,
 	WINDOW_PAGES = 1 << WINDOW_SHIFT_PAGES,
 	WINDOW_SHIFT_COUNTERS = PAGE_SHIFT_COUNTERS + WINDOW_SHIFT_PAGES,
-	/* Text that comes when memory is short is counted in bins this much wider. */
+	/* Text that is first hit when memory is short is counted in bins wider by this shift. */
 	COARSE_SHIFT = 10,
 };
 
@@ -37,7 +38,7 @@ static inline __u64 bin_window_size(__u32 shift)
 	return 1ULL << (WINDOW_SHIFT_COUNTERS + shift);
 }
 
-/* From an offset within a window: its page in the window, its counter in the page. */
+/* Splits an offset within a window into the page in the window and the counter in the page. */
 static inline __u32 bin_page(__u64 in_window, __u32 shift)
 {
 	return (in_window >> (PAGE_SHIFT_COUNTERS + shift)) & (WINDOW_PAGES - 1);
@@ -48,7 +49,7 @@ static inline __u32 bin_counter(__u64 in_window, __u32 shift)
 	return (in_window >> shift) & (PAGE_COUNTERS - 1);
 }
 
-/* The way back: the first offset of a counter. */
+/* The inverse: the first offset of a counter. */
 static inline __u64 bin_offset(__u64 window, __u32 page, __u32 counter, __u32 shift)
 {
 	return ((window << WINDOW_SHIFT_COUNTERS) + (page << PAGE_SHIFT_COUNTERS) + counter)

@@ -10,16 +10,16 @@
 /*
  * What a program that calls profil(), sprofil() or pcsample() and the server say to each other.
  *
- * A Unix socket of SOCK_SEQPACKET, a connection for each call: connect, send a request, receive a
- * reply, close. So a program keeps no descriptor that it might close, inherit or hand on by
- * mistake, and a server that is started anew is found by the next call.
+ * They use a Unix socket of SOCK_SEQPACKET, with one connection per call: connect, send a request,
+ * receive a reply, close. So a program keeps no descriptor that it might close, inherit or pass on
+ * by mistake, and a restarted server is found by the next call.
  *
- * Who is asking is what the kernel says (SCM_CREDENTIALS), and what a call is about is the
- * sender's own address space. As a pid may have executed another program since it asked, a request
- * carries the 16 random bytes that the kernel gave the image (AT_RANDOM): the server believes it
- * only when it finds the same bytes in the address space that it has opened.
+ * The kernel says who is asking (SCM_CREDENTIALS), and a call is always about the sender's own
+ * address space. A pid may have executed another program since it asked, so a request carries the
+ * 16 random bytes that the kernel gave the image (AT_RANDOM): the server believes a request only if
+ * it finds the same bytes in the address space that it opened.
  *
- * Both sides are little-endian or both big: they are on one host. Sizes are asserted.
+ * Both sides run on one host, so byte order is the same. Sizes are asserted.
  */
 #define CALL_SOCKET_FOLDER "/run/bpfprofil"
 #define CALL_SOCKET CALL_SOCKET_FOLDER "/socket"
@@ -34,12 +34,14 @@ enum {
 
 enum call_op { CALL_PROFIL = 1, CALL_SPROFIL, CALL_PCSAMPLE, CALL_SYNC, CALL_STATUS };
 
-/* Beside sprofil()'s own flags. */
+/* Flags beside sprofil()'s own. */
 enum {
 	CALL_USER_ONLY = 1U << 0, /* leave out ticks that fall in the kernel */
 };
 
-/* profil: one entry. sprofil: one for each region. pcsample: base, and nsamples as size. */
+/*
+ * profil: one entry. sprofil: one for each region. pcsample: one, with base, and nsamples as size.
+ */
 struct call_entry {
 	uint64_t base;
 	uint64_t size;
@@ -54,9 +56,9 @@ struct call_request {
 	uint32_t dialect; /* enum dialect */
 	uint32_t profil_flags; /* sprofil()'s: PROF_UINT, PROF_FAST */
 	uint32_t flags;
-	uint32_t pointer; /* bytes in the caller's pointers: 4 or 8 */
+	uint32_t pointer; /* size of the caller's pointers in bytes: 4 or 8 */
 	int64_t count; /* profcnt or nsamples as the caller had it */
-	uint32_t nr_entries; /* that follow */
+	uint32_t nr_entries; /* entries that follow */
 	uint32_t pad;
 	uint8_t proof[CALL_PROOF_BYTES];
 	struct call_entry entries[];
@@ -65,10 +67,10 @@ struct call_request {
 struct call_state {
 	uint32_t on; /* 0 or CALL_PROFIL, CALL_SPROFIL, CALL_PCSAMPLE */
 	uint32_t stopped; /* enum call_stop, of the last call */
-	uint32_t region; /* which counter stopped it, or which region faulted */
+	uint32_t region; /* the counter that stopped it, or the region that faulted */
 	uint32_t dialect;
 	uint64_t counter;
-	uint64_t period_ns; /* between ticks, as set and delivered; 0 when off */
+	uint64_t period_ns; /* time between ticks, as set and delivered; 0 when off */
 	uint64_t total;
 	uint64_t binned;
 	uint64_t overflow;

@@ -5,20 +5,24 @@
 #include "shared/types.h"
 
 /*
- * What one user may have of a table that all share. Nobody's part grows beyond what stays free for
- * all others, so that parts get smaller as the table fills and who comes late finds room. An eighth
- * is kept for root, whom this does not bind, and another one for newcomers: of what is left there a
- * user may have a small part, and so the next one too.
+ * How much one user may have of a table that all users share. Nobody's part may exceed what stays
+ * free for all others, so parts get smaller as the table fills, and a user who comes late still
+ * finds room. An eighth is reserved for root, who has no limit, and another eighth for newcomers:
+ * each user may take a small part of what is left of that, so that the next newcomer finds some
+ * too.
  */
 enum {
-	CALL_SHARE_RESERVES = 8, /* parts of the table, of which each reserve is one */
-	CALL_SHARE_NEWCOMERS = 16, /* parts of what is left, of which a newcomer's is one */
+	CALL_SHARE_RESERVES = 8, /* parts of the table; each reserve is one of them */
+	CALL_SHARE_NEWCOMERS = 16, /* parts of what is left of the newcomers' reserve */
 };
 
-/* Instead of a user's limit: root's. */
+/* Root's limit. */
 #define CALL_NO_LIMIT 0xffffffffU
 
-/* 1: of size, of which taken are taken, a user who holds held of these may have more. */
+/*
+ * Returns 1 if a user who holds `held` of a table of `size` elements, of which `taken` are in use,
+ * may have `more`.
+ */
 static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size, __u32 taken,
 								     __u32 held, __u32 more)
 {
@@ -31,7 +35,9 @@ static inline __attribute__((always_inline)) __u32 call_share_admits(__u32 size,
 	return has + reserve <= left || has <= 1 + left / CALL_SHARE_NEWCOMERS;
 }
 
-/* Takes one for a user: 1, or 0. Two at once may both be refused where one would fit. */
+/*
+ * Takes one for a user; returns 1, or 0. Two users at once may both be refused where one would fit.
+ */
 static inline __attribute__((always_inline)) __u32 call_share_take(__u32 *held, __u32 limit,
 								   __u32 *taken, __u32 size)
 {

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_CALL_STOP_H
 #define BPFPROFIL_CALL_STOP_H
 
-/* Why counting ended; the numbers are those of bpfprofil_status(). */
+/* Why counting ended. The numbers are those of bpfprofil_status(). */
 enum call_stop {
 	CALL_STOP_NONE,
 	CALL_STOP_ASKED, /* by a call */

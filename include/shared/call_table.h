@@ -6,20 +6,21 @@
 #include "shared/types.h"
 
 /*
- * Which region of a call takes a pc, decided when the call is made and not at each tick. Overlaps,
- * equal offsets and what lies beyond a region's last counter are gone by then: the pcs from 0 to
- * 2^64 - 1 are cut into segments, and each belongs to one region, to the overflow bin or to nobody.
+ * Which region of a call takes a pc. This is decided when the call is made and not at each tick:
+ * overlaps, equal offsets and what lies beyond a region's last counter are resolved by then. The
+ * pcs from 0 to 2^64 - 1 are cut into segments, and each segment belongs to one region, to the
+ * overflow bin or to nobody.
  *
- * The last pcs of the segments are searched as a tree whose nodes are cache lines of eight; what a
- * tick pays for is lines that are in no cache. At its bottom a segment has a line of its own, which
- * says all that counting needs.
+ * The last pcs of the segments are searched as a tree whose nodes are cache lines of eight keys,
+ * because a tick pays for lines that are in no cache. Below the tree each segment has a line of its
+ * own, with all that counting needs.
  *
  *     regions   segments at most   lines that a tick reads
  *           1                  3   2
  *          64                129   4
  *       4,096              8,193   6
  *
- * The lines of all tables lie in one array, each table's in a run from its base.
+ * The lines of all tables lie in one array; each table's lines are contiguous from its base.
  */
 enum {
 	CALL_NODE_SHIFT = 3,
@@ -30,13 +31,13 @@ enum {
 
 #define CALL_NO_LINE 0xffffffffU
 
-/* Of CALL_NOBODY counters is 0, so that no pc has a bin there. */
+/* For CALL_NOBODY `counters` is 0, so that no pc has a bin there. */
 enum call_region_kind { CALL_NOBODY, CALL_REGION, CALL_OVERFLOW };
 
-/* A segment's line: the region that takes its pcs, and which pcs they are. */
+/* A segment's line: the region that takes its pcs, and which pcs these are. */
 struct call_region {
 	__u64 offset;
-	__u64 counters; /* of the region; a bin from here on is not in it */
+	__u64 counters; /* of the region; a bin from this number on is outside of it */
 	__u64 first; /* number of the region's first counter among all of the call */
 	struct dialect_factor factor;
 	__u32 number; /* of the region, as the caller listed it */
@@ -45,7 +46,7 @@ struct call_region {
 	__u64 last;
 };
 
-/* Where the counters of a region stand in the caller's memory, by the first one's number. */
+/* Where the counters of a region are in the caller's memory; found by the number of the first. */
 struct call_buffer {
 	__u64 first;
 	__u64 base;
@@ -55,7 +56,7 @@ enum { CALL_LINE_BUFFERS = 4 };
 
 struct call_line {
 	union {
-		__u64 last[CALL_NODE_KEYS]; /* last pcs of the children; 2^64 - 1 after them */
+		__u64 last[CALL_NODE_KEYS]; /* last pcs of the children; unused ones are 2^64 - 1 */
 		struct call_region region;
 		struct call_buffer buffers[CALL_LINE_BUFFERS];
 	};
@@ -63,11 +64,11 @@ struct call_line {
 
 struct call_table {
 	__u32 base; /* its first line */
-	__u32 depth; /* levels of nodes above the segments; 0: there is one segment */
-	__u32 level[CALL_LEVELS + 1]; /* first line of each from base; of depth: the segments */
+	__u32 depth; /* levels of nodes above the segments; 0: there is a single segment */
+	__u32 level[CALL_LEVELS + 1]; /* first line of each from base; [depth]: the segments */
 	__u32 buffers; /* first line of the regions' buffers, from base */
 	__u16 nr_buffers;
-	__u16 width; /* of a counter */
+	__u16 width; /* bytes of a counter */
 };
 
 #define CALL_TABLE_SIZE(type, size) _Static_assert(sizeof(type) == (size), #type)
@@ -77,9 +78,9 @@ CALL_TABLE_SIZE(struct call_buffer, 16);
 CALL_TABLE_SIZE(struct call_table, 40);
 
 /*
- * CALL_LINE(lines, number): a pointer to a line, or NULL. `lines` is whatever holds them, as it was
- * given to call_table_find(), `number` a variable. Whoever has them in a map defines it before
- * this header.
+ * CALL_LINE(lines, number): a pointer to a line, or NULL. `lines` is the container as it was given
+ * to call_table_find(), `number` a variable. A file whose lines are in a map defines this before it
+ * includes this header.
  */
 #ifndef CALL_LINE
 #define CALL_LINE(lines, number) (&(lines)[number])
@@ -88,25 +89,31 @@ CALL_TABLE_SIZE(struct call_table, 40);
 #define CALL_LINES void *
 #endif
 
-/* 1 when a < b, by a borrow: a compare would be a branch, and the verifier follows both ways. */
+/* 1 if a < b, computed by the borrow: the verifier would follow both ways of a compare's branch. */
 static inline __u64 call_less(__u64 a, __u64 b)
 {
 	return ((a >> 1) - (b >> 1) - (~a & b & 1)) >> 63;
 }
 
-/* The first key that is not below pc. There is one: the node above has chosen this node by it. */
+/*
+ * The first key that is not below pc. There always is one, because the node above chose this node
+ * by it.
+ */
 static inline __attribute__((always_inline)) __u32 call_node_find(const __u64 *last, __u64 pc)
 {
 	__u64 at = call_less(last[3], pc) << 2;
 
-	/* Else the masks go, and 6.1's verifier does not know the bounds without them. */
+	/* Otherwise clang drops the masks, and 6.1's verifier needs them to know the bounds. */
 	__asm__("" : "+r"(at));
 	at = (at & 4) + (call_less(last[(at & 4) + 1], pc) << 1);
 	__asm__("" : "+r"(at));
 	return at + call_less(last[at & 6], pc);
 }
 
-/* The line of the segment that pc is in; CALL_NO_LINE: one that the table refers to is not there. */
+/*
+ * The line of the segment that holds pc; CALL_NO_LINE if a line that the table refers to is
+ * missing.
+ */
 static inline __attribute__((always_inline)) __u32 call_table_search(const struct call_table *table,
 								     CALL_LINES lines, __u64 pc)
 {
@@ -125,7 +132,7 @@ static inline __attribute__((always_inline)) __u32 call_table_search(const struc
 	return table->base + table->level[level] + index;
 }
 
-/* The region that takes pc, which may be CALL_NOBODY; NULL as above. */
+/* The region that takes pc, which may be of kind CALL_NOBODY; NULL if a line is missing. */
 static inline __attribute__((always_inline)) const struct call_region *
 call_table_find(const struct call_table *table, CALL_LINES lines, __u64 pc)
 {
@@ -137,13 +144,16 @@ call_table_find(const struct call_table *table, CALL_LINES lines, __u64 pc)
 	return line ? &line->region : (const struct call_region *)0;
 }
 
-/* Whether a pc is in a segment that was found for another one. */
+/* Whether a pc is in a segment that was found for another pc. */
 static inline __u32 call_region_covers(const struct call_region *region, __u64 pc)
 {
 	return pc - region->start <= region->last - region->start;
 }
 
-/* The bin of a pc that call_table_find() gave the region for; no bin when it is >= counters. */
+/*
+ * The bin of a pc in the region that call_table_find() gave for it; there is none if it is >=
+ * counters.
+ */
 static inline __u64 call_region_bin(const struct call_region *region, __u64 pc)
 {
 	return dialect_bin(&region->factor, pc - region->offset);

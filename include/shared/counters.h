@@ -3,8 +3,8 @@
 #define BPFPROFIL_COUNTERS_H
 
 /*
- * Why a tick of a target is in no bin. One list makes the BPF counters, the JSON keys and the
- * text of reports, so that none of them can forget a cause.
+ * Why a tick of a target is in no bin. This one list makes the BPF counters, the JSON keys and the
+ * text of reports, so that none of them can miss a cause.
  *
  * X(ID, json_key, description)
  */

@@ -6,20 +6,20 @@
 #include "shared/types.h"
 
 /*
- * From a pc to a counter as the callers of profil() and sprofil() mean it, the only place where it
- * is worked out. Exact for every 64-bit pc, offset and scale.
+ * From a pc to a counter as the callers of profil() and sprofil() mean it. This is the only place
+ * where it is worked out, and it is exact for every 64-bit pc, offset and scale.
  *
  * All formulas are one: with d = pc - offset,
  *
  *     bin = ((d >> before) * scale + round) >> after
  *
- * whose product has 128 bits. They differ in which low bits they lose, and V7 rounds up. It never
- * falls as d rises, so the pcs of a counter have no gap.
+ * where the product has 128 bits. Formulas differ in which low bits they lose, and V7 rounds up.
+ * The bin never falls as d rises, so the pcs of a counter have no gap.
  */
 
 /*
- * Written for 16-bit counters in the manuals; here for counters of `width` bytes. x is the offset
- * into the buffer in bytes.
+ * The manuals state these for 16-bit counters; here they hold for counters of `width` bytes. x is
+ * the offset into the buffer in bytes.
  *
  * MULTIPLY: x = d * scale / 65536, bin = x / width.
  * DIVIDE: bin = (d / width) * scale / 65536.
@@ -28,38 +28,38 @@
  */
 enum dialect_formula { FORMULA_MULTIPLY, FORMULA_DIVIDE, FORMULA_HALVES, FORMULA_ROUND_UP };
 
-/* What a counter does that has no room for another tick. */
+/* What a full counter does at the next tick. */
 enum dialect_full {
 	FULL_WRAPS,
 	FULL_SATURATES,
-	FULL_STOPS, /* at DIALECT_LIMIT, and all others of the process with it */
+	FULL_STOPS, /* stops at DIALECT_LIMIT, and stops all others of the process */
 };
 
 /* Where a pc goes that is beyond the last counter of the region with the largest offset <= pc. */
 enum dialect_beyond { BEYOND_OVERFLOW, BEYOND_LOOKS_ON };
 
 enum {
-	DIALECT_LIMIT = 32767, /* solaris: of a counter, whatever its width */
+	DIALECT_LIMIT = 32767, /* solaris: for a counter of any width */
 	DIALECT_REGIONS_MAX = 4096, /* PROFIL_MAX */
 	DIALECT_SCALE_ONE = 0x10000, /* one byte of buffer for each byte of text */
-	DIALECT_SCALE_OVERFLOW = 2, /* with offset 0: the overflow bin of sprofil() */
+	DIALECT_SCALE_OVERFLOW = 2, /* with offset 0: sprofil()'s overflow bin */
 };
 
 struct dialect_rule {
 	__u8 formula; /* enum dialect_formula */
-	__u8 full; /* enum dialect_full, after profil() */
-	__u8 full_sprofil; /* and after sprofil() */
+	__u8 full; /* enum dialect_full, for profil() */
+	__u8 full_sprofil; /* the same for sprofil() */
 	__u8 beyond; /* enum dialect_beyond */
 	__u8 scale_off; /* profil() is off up to this scale; sprofil()'s regions up to 1 */
-	__u8 one_region; /* profil() is sprofil() with one region, overflow bin and all */
-	__u8 one_is_most; /* a scale of 1.0 is the largest below it, not the 0 of its low bits */
-	__u64 scale_mask; /* the bits of scale that count */
-	__u64 scale_max; /* above it: EINVAL */
+	__u8 one_region; /* profil() is sprofil() with one region and its overflow bin */
+	__u8 one_is_most; /* a scale of 1.0 means the largest one below it, not 0 */
+	__u64 scale_mask; /* the bits of scale that are used */
+	__u64 scale_max; /* a larger scale gives EINVAL */
 };
 
 /*
- * The small differences. A dialect whose system had no sprofil() has glibc's rules for regions and
- * its own for the rest.
+ * The dialects differ little. One whose system had no sprofil() follows glibc for regions and its
+ * own rules for the rest.
  */
 static const struct dialect_rule dialect_rules[DIALECT_COUNT] = {
 	[DIALECT_GLIBC] = { FORMULA_DIVIDE, FULL_WRAPS, FULL_SATURATES, BEYOND_LOOKS_ON, 0, 0, 0,
@@ -85,7 +85,7 @@ static inline const struct dialect_rule *dialect_rule(__u32 dialect)
 	return &dialect_rules[dialect < DIALECT_COUNT ? dialect : DIALECT_GLIBC];
 }
 
-/* The scale that a dialect makes of what it is given. */
+/* The scale that a dialect uses for the scale it is given. */
 static inline __u64 dialect_scale(__u32 dialect, __u64 scale)
 {
 	const struct dialect_rule *rule = dialect_rule(dialect);
@@ -95,7 +95,7 @@ static inline __u64 dialect_scale(__u32 dialect, __u64 scale)
 	return scale & rule->scale_mask;
 }
 
-/* What a scale, in a region at offset, asks for. */
+/* What a region with this scale and offset means. */
 enum dialect_class { CLASS_OFF, CLASS_REGION, CLASS_OVERFLOW, CLASS_INVALID };
 
 static inline __u32 dialect_class(__u32 dialect, __u32 is_sprofil, __u64 offset, __u64 scale)
@@ -112,7 +112,9 @@ static inline __u32 dialect_class(__u32 dialect, __u32 is_sprofil, __u64 offset,
 	return CLASS_REGION;
 }
 
-/* The formula with a dialect's, a width's and a scale's numbers in it. scale 0: always bin 0. */
+/*
+ * The formula with the numbers of a dialect, a width and a scale filled in. scale 0: always bin 0.
+ */
 struct dialect_factor {
 	__u64 scale;
 	__u32 round;
@@ -121,13 +123,13 @@ struct dialect_factor {
 	__u8 pad[2];
 };
 
-/* 2, 4 or 8 as a power of two. */
+/* log2 of a width of 2, 4 or 8. */
 static inline __u32 dialect_width_shift(__u32 width)
 {
 	return (width >> 1) - (width >> 3);
 }
 
-/* width: 2, 4 or 8. */
+/* width is 2, 4 or 8. */
 static inline struct dialect_factor dialect_factor(__u32 dialect, __u32 width, __u64 scale)
 {
 	struct dialect_factor factor = { .scale = dialect_scale(dialect, scale) };
@@ -163,12 +165,12 @@ static inline __u64 dialect_high(__u64 a, __u64 b)
 	return a_high * b_high + (middle >> 32) + (carry >> 32);
 }
 
-/* 2^64 - 1 also stands for all bins above it: no buffer has so many. */
+/* 2^64 - 1 also stands for all higher bins, because no buffer has so many. */
 static inline __u64 dialect_bin(const struct dialect_factor *factor, __u64 d)
 {
 	__u64 a = d >> factor->before, scale = factor->scale, low, high;
 
-	/* Nearly always: text below 4 GiB at a usual scale. */
+	/* The usual case: text below 4 GiB at a usual scale. */
 	if (!((a | scale) >> 32))
 		return (a * scale + factor->round) >> factor->after;
 	low = a * scale + factor->round;
@@ -178,7 +180,7 @@ static inline __u64 dialect_bin(const struct dialect_factor *factor, __u64 d)
 	return high << (64 - factor->after) | low >> factor->after;
 }
 
-/* The counters of a buffer. */
+/* The number of counters in a buffer. */
 static inline __u64 dialect_counters(__u64 bytes, __u32 width)
 {
 	return bytes >> dialect_width_shift(width);
@@ -197,15 +199,15 @@ static inline __u64 dialect_counter_max(__u32 width)
 	return ~0ULL >> (64 - 8 * width);
 }
 
-/* True when a counter that holds value ends profiling: at once, or with the next tick it gets. */
+/* Whether a counter that holds value ends profiling, at once or with its next tick. */
 static inline int dialect_stops(__u32 full, __u64 value)
 {
 	return full == FULL_STOPS && value >= DIALECT_LIMIT;
 }
 
 /*
- * What a counter holds after n ticks more. With FULL_STOPS those beyond the limit are not counted,
- * and a value that the program set above it stays.
+ * What a counter holds after n more ticks. With FULL_STOPS ticks beyond the limit are not counted,
+ * and a value above the limit, which the program set, stays.
  */
 static inline __u64 dialect_count(__u32 full, __u32 width, __u64 value, __u64 n)
 {
@@ -220,10 +222,10 @@ static inline __u64 dialect_count(__u32 full, __u32 width, __u64 value, __u64 n)
 	return n < max - value ? value + n : max;
 }
 
-/* The way back, for user space: it takes a division of 128 bits. */
+/* The inverse, only for user space because it takes a division of 128 bits. */
 #ifndef __bpf__
 
-/* The smallest d with this bin or a later one; 2^64 when no 64-bit d has one. */
+/* The smallest d with this bin or a later one; 2^64 if no 64-bit d has one. */
 static inline unsigned __int128 dialect_first(const struct dialect_factor *factor, __u64 bin)
 {
 	unsigned __int128 none = (unsigned __int128)1 << 64;

@@ -3,8 +3,8 @@
 #define BPFPROFIL_DIALECT_NAMES_H
 
 /*
- * The dialects of profil(), sprofil() and pcsample(), by the system whose manual each follows. Their
- * numbers go over the socket, so new ones come last. The first is the default.
+ * The dialects of profil(), sprofil() and pcsample(), by the system whose manual each follows.
+ * Their numbers go over the socket, so new ones are added last. The first is the default.
  *
  * X(ID, name)
  */

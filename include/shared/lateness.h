@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_LATENESS_SHARED_H
 #define BPFPROFIL_LATENESS_SHARED_H
 
-/* Half a microsecond each, up to two milliseconds; the last has all that came later. */
+/* Bins of half a microsecond, up to two milliseconds; the last bin has everything later. */
 enum { LATENESS_BIN_NS = 500, LATENESS_BINS = 4096 };
 
 #endif

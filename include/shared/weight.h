@@ -4,21 +4,21 @@
 
 #include "shared/types.h"
 
-/* A sample never stands for more than this: the rest waits for the next. */
+/* A sample never stands for more ticks than this; the rest waits for the next sample. */
 enum { WEIGHT_MAX = 64 };
 
 /*
- * What a thread's samples have stood for, so that they add up to its runtime: see weight.bpf.h. A run
- * is the time from when it gets a CPU to when it leaves it.
+ * What a thread's samples have stood for, so that they add up to its runtime; see weight.bpf.h. A
+ * run is the time from when the thread gets a CPU until it leaves it.
  */
 struct weight {
-	__u64 run; /* its runtime when the run of the last sample began */
-	__u64 base; /* from where on this run counts */
-	__s64 due; /* of runs before it, in ns, that no sample has stood for; less: too many did */
+	__u64 run; /* the thread's runtime when the run of the last sample began */
+	__u64 base; /* the runtime from which this run counts */
+	__s64 due; /* runtime in ns that no sample has stood for; < 0: too much */
 	__u32 ticked; /* samples in this run */
-	__s32 step; /* what of due each sample is to take along */
-	__s32 taken; /* of it by samples since, less whole periods */
-	__u32 round; /* where between 0 and a period a part of one begins to count as a whole */
+	__s32 step; /* how much of `due` each sample is to take along */
+	__s32 taken; /* how much of it samples have taken, less whole periods */
+	__u32 round; /* from 0 to a period: from where on a part of a period rounds up to a whole */
 };
 
 _Static_assert(sizeof(struct weight) == 40, "struct weight");

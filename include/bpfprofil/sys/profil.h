@@ -3,8 +3,9 @@
 #define BPFPROFIL_SYS_PROFIL_H
 
 /*
- * <sys/profil.h> where the C library has none, as musl: for programs that include it by the name it
- * has everywhere else, compiled with -I.../include/bpfprofil too. With glibc it is glibc's own.
+ * <sys/profil.h> for C libraries that have none, such as musl, so that programs can include it by
+ * the usual name when compiled with -I.../include/bpfprofil too. With glibc it includes glibc's
+ * own.
  */
 #ifdef __GNUC__
 #pragma GCC system_header
