@@ -25,7 +25,7 @@ int error_errno(struct error *err, int code, const char *format, ...)
 /* "what: out of memory". Returns -ENOMEM. */
 int error_no_memory(struct error *err, const char *what);
 
-/* Adds the second line. Call it after error_set. */
+/* Sets the second line; call it after error_set, which clears it. */
 void error_hint(struct error *err, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

@@ -10,53 +10,59 @@
 #include "base/error.h"
 
 /*
- * A file that appears under its name whole or not at all: it is written beside FILE and renamed.
- * "-" is standard output. A FILE that is there and not a regular file (/dev/null, a fifo) is
- * written directly. A symbolic link stays and its target is replaced. A name that ends in .gz is
- * compressed. Modes follow the umask, or the file of ours that is replaced. Under sudo the file
- * belongs to the invoking user, else to us: whoever made a file of that name beforehand, where others
- * can write, has no part in what takes its place, and their fifo is not written to.
+ * Writes a file that appears under its name complete or not at all: it is written beside FILE and
+ * renamed.
+ *
+ * "-" is standard output. A FILE that exists and is no regular file (/dev/null, a fifo) is written
+ * directly. A symbolic link stays and its target is replaced. A name that ends in .gz is
+ * compressed. The mode follows the umask, or the replaced file if that was ours. The new file
+ * belongs to the user who ran sudo, else to us: somebody who made a file of that name beforehand,
+ * in a folder that others can write, gets no access to what replaces it, and their fifo is not
+ * written to.
  */
 struct output;
 
 enum output_flags {
-	OUTPUT_GZ = 1, /* compressed, whatever the file is called */
-	OUTPUT_CONFIDENTIAL = 2, /* a new file is its owner's only */
-	OUTPUT_KEEP_OLD = 4, /* a file of ours that is replaced stays as FILE.old */
+	OUTPUT_GZ = 1, /* compressed, whatever the file's name */
+	OUTPUT_CONFIDENTIAL = 2, /* only its owner may read a new file */
+	OUTPUT_KEEP_OLD = 4, /* a replaced file of ours is kept as FILE.old */
 };
 
 int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err);
 
 int output_open(const char *path, struct output **ret, struct error *err);
 
-/* The same for a format that is always compressed, whatever its file is called. */
+/* The same for a format that is always compressed, whatever the file's name. */
 int output_open_gz(const char *path, struct output **ret, struct error *err);
 
-/* Where to write; it stays the output's. A failed write shows in ferror() and in output_finish. */
+/*
+ * The stream to write to; it stays the output's. A failed write shows in ferror() and in
+ * output_finish().
+ */
 FILE *output_stream(struct output *out);
 
-/* Writes out, checks every error there can be, and renames. out is gone whatever is returned. */
+/* Writes out, checks all errors, and renames. Frees out in any case. */
 int output_commit(struct output *out, struct error *err);
 
-/* Leaves nothing behind. NULL is fine. */
+/* Discards the output and leaves nothing behind. NULL is fine. */
 void output_abort(struct output *out);
 
 /*
- * Ends an output after its writer returned result: commits on 0, otherwise aborts and returns
- * result with *err as the writer left it, unless it was the stream that failed: that names FILE.
+ * Ends an output after its writer returned result. On 0 it commits. Otherwise it aborts and returns
+ * result, with *err as the writer left it; if the stream failed, *err names FILE instead.
  */
 int output_finish(struct output *out, int result, struct error *err);
 
-/* Whether output_open(path) would work, found out before the work is done. Leaves no trace. */
+/* Checks before the work is done whether output_open(path) would succeed. Leaves no trace. */
 int output_check(const char *path, struct error *err);
 
 /*
- * Fills in a FILE as typed: %p is pid, %t started as YYYYmmdd-HHMMSS in local time, %h the name
- * of this host, %% a percent sign. The caller frees *ret.
+ * Expands a FILE as typed: %p is pid, %t is started as YYYYmmdd-HHMMSS in local time, %h is the
+ * name of this host, %% a percent sign. The caller frees *ret.
  */
 int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err);
 
-/* The same for a time that is broken down already; started NULL: not known. */
+/* The same for a time that is broken down already; NULL if it is not known. */
 int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **ret,
 		     struct error *err);
 
@@ -67,27 +73,27 @@ bool output_has_time(const char *pattern);
 struct input;
 
 /*
- * What deflate makes of a profile is an eighth; of one byte over and over, a thousandth. Root may be
- * reading what anybody packed.
+ * Limits for unpacking, because root may read what anybody packed. deflate packs a profile to an
+ * eighth of its size, but a repeated byte to a thousandth.
  */
 enum {
-	INPUT_UNPACKED_FREE = 64 << 20, /* bytes, however they were packed */
-	INPUT_PACKING_MAX = 100, /* times its size, beyond that */
-	INPUT_UNPACKED_PIPE = 1 << 30, /* bytes, where the size is not known */
+	INPUT_UNPACKED_FREE = 64 << 20, /* bytes that are always allowed */
+	INPUT_PACKING_MAX = 100, /* times the packed size, beyond that */
+	INPUT_UNPACKED_PIPE = 1 << 30, /* bytes allowed if the packed size is not known */
 };
 
 int input_open(const char *path, struct input **ret, struct error *err);
 
-/* As input_open() of a descriptor, which is the input's from then on, also when this fails. */
+/* The same as input_open() for a descriptor. The input owns fd from then on, even if this fails. */
 int input_open_fd(int fd, const char *name, struct input **ret, struct error *err);
 
 /*
- * Bytes read, 0 at the end, or a negative errno: -ENODATA when gzip data end too early, -EFBIG when
- * they unpack to too much.
+ * Returns the bytes read, 0 at the end, or a negative errno: -ENODATA if gzip data end too early,
+ * -EFBIG if they unpack to too much.
  */
 ssize_t input_read(struct input *in, void *buffer, size_t size, struct error *err);
 
-/* What to call it in messages. */
+/* The name to use in messages. */
 const char *input_name(const struct input *in);
 
 void input_close(struct input *in); /* NULL is fine */

@@ -23,11 +23,11 @@
 struct output {
 	char *path; /* as the user named it */
 	struct file_place place;
-	char *temp; /* in place.dir; NULL when direct */
+	char *temp; /* in place.dir; NULL when written directly */
 	bool keep_old;
 	int fd;
 	gzFile gz; /* NULL: not compressed */
-	int gz_fd; /* its own descriptor */
+	int gz_fd; /* the compressor's own descriptor */
 	FILE *stream;
 	int error; /* the first failed write, as a negative errno */
 	char buffer[BUFFER_SIZE];
@@ -40,7 +40,10 @@ static bool ends_in_gz(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
-/* Not mkstemp(): its files are 0600, and to ask for the umask is to change it for all threads. */
+/*
+ * mkstemp() is not used, because its files have mode 0600, and reading the umask to correct that
+ * would change it for all threads.
+ */
 static int create_temp(struct output *out, mode_t mode)
 {
 	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
@@ -70,8 +73,8 @@ static int create_temp(struct output *out, mode_t mode)
 }
 
 /*
- * The mode of a file of ours that is replaced is kept. One that somebody else made may be there for
- * us to fill it: of that only what it forbids is.
+ * Keeps the mode of a file of ours that is replaced. A file that somebody else made may be a trap
+ * for us to fill, so its mode is only used to take permissions away.
  */
 static int open_beside(struct output *out, bool confidential)
 {
@@ -91,7 +94,7 @@ static int open_beside(struct output *out, bool confidential)
 	return 0;
 }
 
-/* A pipe may take a part; a short write() is no error, and EINTR is none either. */
+/* A pipe may take only a part, so neither a short write() nor EINTR is an error. */
 static int write_all(int fd, const char *data, size_t size)
 {
 	ssize_t done;
@@ -131,7 +134,10 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 	struct output *out = cookie;
 	int err;
 
-	/* One hole spoils the file, and a full disk may have room again by the next write. */
+	/*
+	 * After a failed write nothing more is written, because one hole spoils the file even if a
+	 * full disk has room again by the next write.
+	 */
 	if (!out->error) {
 		err = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
 		out->error = err;
@@ -202,8 +208,8 @@ static void nothing(int number)
 }
 
 /*
- * At RLIMIT_FSIZE a write is to fail, and its file to be removed. Not SIG_IGN, which the programs that
- * we start would inherit.
+ * At RLIMIT_FSIZE a write shall fail and the file be removed. The signal is caught and not ignored,
+ * because the programs that we start would inherit SIG_IGN.
  */
 static void survive_limit(void)
 {
@@ -263,7 +269,7 @@ FILE *output_stream(struct output *out)
 	return out->stream;
 }
 
-/* Everything that is buffered reaches the descriptor. */
+/* Writes everything that is buffered to the descriptor. */
 static int drain(struct output *out)
 {
 	int failed = fclose(out->stream);
@@ -286,7 +292,7 @@ static bool sudo_id(const char *name, uint32_t *ret)
 	const char *text = getenv(name);
 	uint64_t value;
 
-	/* -1 would mean "leave as it is" to fchown(). */
+	/* fchown() takes -1 as "leave as it is". */
 	if (!text || parse_u64(text, &value) || value >= UINT32_MAX)
 		return false;
 	*ret = (uint32_t)value;
@@ -294,8 +300,8 @@ static bool sudo_id(const char *name, uint32_t *ret)
 }
 
 /*
- * Only root can give a file away. Where that cannot be done (vfat, a user namespace without that
- * user) the profile is worth more than its owner, so it is no error.
+ * Only root can give a file away. Where that is impossible (vfat, a user namespace without that
+ * user) it is no error, because the profile is worth more than its owner.
  */
 static void give_to_user(const struct output *out)
 {
@@ -304,7 +310,7 @@ static void give_to_user(const struct output *out)
 
 	if (geteuid())
 		return;
-	/* Not to whoever made a file of that name beforehand. */
+	/* The new file is not given to somebody who made a file of that name beforehand. */
 	if (!(sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid)) &&
 	    !(out->place.exists && out->place.ours))
 		return;
@@ -313,8 +319,8 @@ static void give_to_user(const struct output *out)
 }
 
 /*
- * FILE is there at every moment, the old or the new. Where a file system cannot swap two, or FILE.old
- * cannot be replaced, what is written is worth more than what was.
+ * Swaps the two, so that FILE exists at every moment. If the file system cannot swap, or FILE.old
+ * cannot be replaced, the old file is given up, because the new one is worth more.
  */
 static bool swap_with_old(const struct output *out)
 {
@@ -340,7 +346,7 @@ static int publish(struct output *out)
 	return 0;
 }
 
-/* Delayed allocation and network file systems tell of a full disk as late as fsync and close. */
+/* With delayed allocation and network file systems a full disk shows only at fsync or close. */
 static int settle(struct output *out)
 {
 	int fd = out->fd;
@@ -370,8 +376,8 @@ int output_commit(struct output *out, struct error *err)
 }
 
 /*
- * gzclose() would write an end, and make half of a text look whole to the reader of a pipe. zlib has
- * no other way to close, so the end goes elsewhere.
+ * gzclose() would write a trailer, which makes half of a text look complete to the reader of a
+ * pipe. zlib has no other way to close, so its descriptor is pointed elsewhere first.
  */
 static void abort_gz(const struct output *out)
 {
@@ -388,7 +394,7 @@ void output_abort(struct output *out)
 {
 	if (!out)
 		return;
-	/* What is still buffered has nowhere to go. */
+	/* Marks the rest of the buffer as failed, so that it is not written. */
 	if (!out->error)
 		out->error = -ECANCELED;
 	if (out->stream)
@@ -416,8 +422,8 @@ int output_finish(struct output *out, int result, struct error *err)
 }
 
 /*
- * In a sticky folder the new file could be made but not put in the place of another user's.
- * Root may; so may CAP_FOWNER, but who has only that has not been seen.
+ * In a sticky folder the new file could be made, but could not replace another user's file. Root
+ * may do so, and so may CAP_FOWNER, but nobody with that capability alone has been seen.
  */
 static bool is_stuck(const struct file_place *place)
 {
@@ -429,7 +435,10 @@ static bool is_stuck(const struct file_place *place)
 	       place->stat.st_uid != geteuid();
 }
 
-/* Not access(): to root it says yes for /proc, an immutable folder, or a full quota. */
+/*
+ * access() is not used, because to root it says yes for /proc, an immutable folder and a full
+ * quota.
+ */
 static int try_to_create(const char *path, const struct file_place *place, struct error *err)
 {
 	struct output *out = NULL;
@@ -454,7 +463,7 @@ int output_check(const char *path, struct error *err)
 	code = file_place_find(path, &place, err);
 	if (code)
 		return code;
-	/* To open a fifo is to wait for its reader. */
+	/* Opening a fifo would wait for its reader, so it is only checked. */
 	if (place.direct)
 		code = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
 			       error_errno(err, -errno, "%s", path) :

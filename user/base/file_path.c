@@ -14,7 +14,10 @@
 
 #define MAX_LINKS 40 /* as many as the kernel follows */
 
-/* "dir/name" for a name that is not absolute, else name itself. Takes nothing over. */
+/*
+ * Joins the folder of path with a relative target; an absolute target is copied. The arguments stay
+ * the caller's.
+ */
 static char *join_link(const char *path, const char *target)
 {
 	const char *slash = strrchr(path, '/');
@@ -27,7 +30,7 @@ static char *join_link(const char *path, const char *target)
 	return joined;
 }
 
-/* The folder a path's last part is in; "/" and "." included. */
+/* The folder that holds a path's last part, including "/" and ".". */
 static char *parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
@@ -40,9 +43,10 @@ static char *parent_of(const char *path)
 }
 
 /*
- * The rule of fs.protected_symlinks, which the kernel applies to open() but not to readlink():
- * in a sticky folder all may write to, such as /tmp, a link counts only when it is ours or the
- * folder's owner's. Otherwise anyone could point root's profile at a file of their choice.
+ * Applies the rule of fs.protected_symlinks, which the kernel applies to open() but not to
+ * readlink(): in a sticky folder that all may write to, such as /tmp, a link is followed only if it
+ * is ours or the folder owner's. Otherwise anyone could point root's profile at a file of their
+ * choice.
  */
 static int check_link(const char *path, const struct stat *link)
 {
@@ -59,8 +63,8 @@ static int check_link(const char *path, const struct stat *link)
 }
 
 /*
- * Reads the link at path; *ret is NULL when there is none. The descriptor pins the link, so that
- * what is judged is what is read.
+ * Reads the link at path; *ret is NULL if there is none. The descriptor pins the link, so that the
+ * link that is checked is the one that is read.
  */
 static int read_link(const char *path, char **ret)
 {
@@ -88,7 +92,7 @@ static int read_link(const char *path, char **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* By hand and not by realpath(), which has no answer for a link to a file yet to be made. */
+/* realpath() is not used, because it fails for a link to a file that does not exist yet. */
 static int follow_links(const char *path, char **ret)
 {
 	char *current = strdup(path);
@@ -115,7 +119,7 @@ static int follow_links(const char *path, char **ret)
 	return 0;
 }
 
-/* /dev/stdout, /dev/fd/3: whatever is behind them was opened by the caller, and stays that file. */
+/* /dev/stdout or /dev/fd/3: the caller opened the file behind it, and it is not to be replaced. */
 static bool is_descriptor(const char *path)
 {
 	return !strncmp(path, "/dev/std", 8) || !strncmp(path, "/dev/fd/", 8) ||
@@ -129,7 +133,7 @@ static int place_direct(const char *path, struct file_place *place)
 	return place->name ? 0 : -ENOMEM;
 }
 
-/* Fills in what is at a path without links; nothing there is no error. */
+/* Stats a path without links; it is no error if nothing is there. */
 static int look_at(const char *path, struct file_place *place)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
@@ -144,7 +148,7 @@ static int look_at(const char *path, struct file_place *place)
 	return S_ISDIR(place->stat.st_mode) ? -EISDIR : 0;
 }
 
-/* The path holds no link any more; the folder is pinned so that a renamed one does no harm. */
+/* The path has no link in it any more. The folder is pinned, so that renaming it does no harm. */
 static int place_in_folder(const char *path, struct file_place *place)
 {
 	cleanup_free char *parent = parent_of(path);
@@ -188,7 +192,7 @@ static int find_place(const char *path, struct file_place *place)
 		close_place(&place->special);
 		return place_in_folder(target, place);
 	}
-	/* Its maker may be waiting for what is not meant for them. */
+	/* Whoever made the fifo may be waiting for data that is not meant for them. */
 	if (S_ISFIFO(place->stat.st_mode) && !place->ours && place->stat.st_uid)
 		return -EPERM;
 	return place_direct(target, place);
@@ -253,7 +257,7 @@ static int append(FILE *stream, char letter, pid_t pid, const struct tm *started
 	}
 }
 
-/* Stops at the first % it cannot fill in. */
+/* Stops at the first % that it does not know. */
 static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
 {
 	int err;
@@ -273,7 +277,10 @@ static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE
 
 bool output_has_time(const char *pattern)
 {
-	/* What follows a % is never the % of the next one. */
+	/*
+	 * Steps over the character behind each %, so that in %% the second one does not begin
+	 * another.
+	 */
 	for (; (pattern = strchr(pattern, '%')) && pattern[1]; pattern += 2)
 		if (pattern[1] == 't')
 			return true;
@@ -299,7 +306,7 @@ int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, c
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", pattern);
 	code = expand(pattern, pid, started, stream);
-	/* glibc's fclose() says nothing when the last growth of the text failed. */
+	/* glibc's fclose() does not report that the text could not grow at last. */
 	if ((fclose(stream) || !text) && !code)
 		code = -ENOMEM;
 	if (!code) {

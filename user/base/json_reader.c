@@ -52,7 +52,7 @@ static int truncated(struct json_reader *json)
 	return error_set(json->err, -ENODATA, "%s: truncated", input_name(json->in));
 }
 
-/* Makes buffer[at] valid: 1, 0 at the end of the text, or a negative errno. */
+/* Makes buffer[at] valid. Returns 1, 0 at the end of the text, or a negative errno. */
 static int fill(struct json_reader *json)
 {
 	ssize_t done;
@@ -123,7 +123,7 @@ int json_reader_array(struct json_reader *json)
 	return enter(json, '[', "an array");
 }
 
-/* 1: an element follows; 0: the container ended. Only the comma tells one from the other. */
+/* Returns 1 if an element follows, 0 if the container ended; only the comma shows which. */
 static int next(struct json_reader *json, char bracket)
 {
 	int c = json_reader_peek_token(json);
@@ -189,7 +189,10 @@ static int skip_scalar(struct json_reader *json, int c)
 	}
 }
 
-/* One step into, through or out of a container; kinds has a bit for each level that is an object. */
+/*
+ * Takes one step into, through or out of a container; kinds has a bit set for each level that is an
+ * object.
+ */
 static int skip_step(struct json_reader *json, unsigned int base, uint64_t *kinds)
 {
 	const char *key;

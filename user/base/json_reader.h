@@ -10,11 +10,11 @@
 #include "base/file.h"
 
 /*
- * Reads a JSON text value by value, in the order it is written, strictly as RFC 8259 has it and
- * without ever holding more than one string of it: a profile has millions of numbers.
+ * Reads a JSON text value by value, in the order of the text and strictly by RFC 8259. It never
+ * holds more than one string, because a profile has millions of numbers.
  *
  * Each function returns 0 or more, or a negative errno after it has described the failure in the
- * struct error given to json_reader_new(). After a failure the reader is of no more use.
+ * struct error given to json_reader_new(). After a failure the reader cannot be used any more.
  */
 struct json_reader;
 
@@ -22,11 +22,14 @@ struct json_reader;
 struct json_reader *json_reader_new(struct input *in, struct error *err);
 void json_reader_free(struct json_reader *json); /* NULL is fine */
 
-/* Enters the object (array) that comes next. */
+/* Enters the object, or the array, that comes next. */
 int json_reader_object(struct json_reader *json);
 int json_reader_array(struct json_reader *json);
 
-/* 1: another member (element) follows, to be read or skipped; 0: left the object (array). */
+/*
+ * Returns 1 if another member (element) follows, which the caller reads or skips, or 0 after it has
+ * left the object (array).
+ */
 int json_reader_member(struct json_reader *json, const char **key); /* valid until the next call */
 int json_reader_element(struct json_reader *json);
 
@@ -34,15 +37,15 @@ int json_reader_u64(struct json_reader *json, uint64_t *ret);
 int json_reader_double(struct json_reader *json, double *ret);
 int json_reader_bool(struct json_reader *json, bool *ret);
 int json_reader_string(struct json_reader *json, char **ret); /* the caller frees *ret */
-int json_reader_skip(struct json_reader *json); /* any value */
+int json_reader_skip(struct json_reader *json); /* skips any value */
 
-/* 1 and null read; 0 and nothing read when something else comes next. */
+/* Returns 1 if it read a null; 0, with nothing read, if something else comes next. */
 int json_reader_null(struct json_reader *json);
 
-/* Nothing but white space follows. */
+/* Checks that only white space follows. */
 int json_reader_end(struct json_reader *json);
 
-/* Describes what is wrong with what was just read: "NAME: line N: ...". Returns -EBADMSG. */
+/* Describes what is wrong with the value just read: "NAME: line N: ...". Returns -EBADMSG. */
 int json_reader_fail(struct json_reader *json, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 

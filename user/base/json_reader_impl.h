@@ -14,18 +14,18 @@ struct json_reader {
 	uint64_t line;
 	size_t at;
 	size_t filled;
-	char *text; /* the string or number read last, with a NUL */
+	char *text; /* the string or number read last, NUL-terminated */
 	size_t length;
 	size_t capacity;
 	unsigned int depth;
-	bool first; /* no element of the innermost container has been read */
+	bool first; /* no element of the innermost container has been read yet */
 	char buffer[JSON_READER_BUFFER];
 };
 
 int json_reader_peek_slow(struct json_reader *json);
 int json_reader_peek_token_slow(struct json_reader *json);
 
-/* The next byte, which stays the next: its value, or a negative errno, also at the end. */
+/* Returns the next byte without taking it, or a negative errno, also at the end. */
 static inline int json_reader_peek(struct json_reader *json)
 {
 	if (json->at < json->filled)
@@ -41,12 +41,12 @@ static inline int json_reader_peek_token(struct json_reader *json)
 	return c > ' ' || c < 0 ? c : json_reader_peek_token_slow(json);
 }
 
-/* Describes that c (a byte, or a failure of peek) stands where something else should. */
+/* Reports that c (a byte, or a failure of peek) stands where `wanted` should. */
 int json_reader_unexpected(struct json_reader *json, int c, const char *wanted);
 
 int json_reader_no_memory(struct json_reader *json);
 
-/* Read into json->text. The number keeps its spelling. */
+/* Read the next string or number into json->text. A number keeps its spelling. */
 int json_reader_keep_string(struct json_reader *json);
 int json_reader_keep_number(struct json_reader *json);
 

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 
-/* Any number of so many digits fits 64 bits. */
+/* Every number of this many digits fits 64 bits. */
 #define MAX_DIGITS 19
 
 static int keep(struct json_reader *json, const char *bytes, size_t size)
@@ -45,7 +45,7 @@ static int hex4(struct json_reader *json, uint32_t *ret)
 	return 0;
 }
 
-/* Behind a high surrogate must stand \u and a low one. */
+/* A high surrogate must be followed by \u and a low one. */
 static int low_surrogate(struct json_reader *json, uint32_t *point)
 {
 	static const char escape[] = "\\u";
@@ -94,7 +94,7 @@ static int unicode_escape(struct json_reader *json)
 	err = hex4(json, &point);
 	if (err)
 		return err;
-	/* No name of ours can hold a NUL; taking one would cut the string short. */
+	/* No name of ours can contain a NUL, and accepting one would cut the string short. */
 	if (!point)
 		return json_reader_fail(json, "a NUL in a string");
 	if (point >= 0xdc00 && point <= 0xdfff)
@@ -107,7 +107,7 @@ static int unicode_escape(struct json_reader *json)
 	return keep_code_point(json, point);
 }
 
-/* What follows a backslash. */
+/* Reads what follows a backslash. */
 static int escape(struct json_reader *json)
 {
 	static const char from[] = "\"\\/bfnrt";
@@ -121,7 +121,7 @@ static int escape(struct json_reader *json)
 	return found ? keep(json, to + (found - from), 1) : unicode_escape(json);
 }
 
-/* Takes the run of bytes in the buffer that need no care, and adds their bits to those in seen. */
+/* Takes the run of bytes in the buffer that need no conversion, and ors their bits into *seen. */
 static int plain_run(struct json_reader *json, unsigned char *seen)
 {
 	const char *start = json->buffer + json->at;
@@ -163,7 +163,9 @@ int json_reader_keep_string(struct json_reader *json)
 		return json_reader_unexpected(json, c, "a string");
 	json->at++;
 	json->length = 0;
-	/* Nearly all strings are one run: a profile of a host has 7,000 in a megabyte. */
+	/*
+	 * Nearly all strings are one run, and a profile of a host has 7,000 of them in a megabyte.
+	 */
 	err = plain_run(json, &seen);
 	while (!err && (c = json_reader_peek(json)) != '"') {
 		if (c < 0x20)
@@ -174,7 +176,7 @@ int json_reader_keep_string(struct json_reader *json)
 	if (err)
 		return err;
 	json->at++;
-	/* What escapes stand for is UTF-8 by itself, and so is ASCII. */
+	/* Only plain bytes can be wrong: escapes are stored as valid UTF-8, and ASCII is UTF-8. */
 	if (seen > 0x7f && !is_utf8(json->text, json->length))
 		return json_reader_fail(json, "a string is not UTF-8");
 	return 0;
@@ -190,7 +192,7 @@ int json_reader_string(struct json_reader *json, char **ret)
 	return *ret ? 0 : json_reader_no_memory(json);
 }
 
-/* Takes the number that comes next when it has fewer digits than could overflow. */
+/* Takes the next number if it has too few digits to overflow. */
 static bool take_small(struct json_reader *json, uint64_t *ret)
 {
 	const char *start = json->buffer + json->at, *digit = start;
@@ -207,7 +209,7 @@ static bool take_small(struct json_reader *json, uint64_t *ret)
 	return true;
 }
 
-/* Digits only: a fraction or exponent is refused by whatever reads the next token. */
+/* Reads digits only: a fraction or exponent is refused by whatever reads the next token. */
 int json_reader_u64(struct json_reader *json, uint64_t *ret)
 {
 	int c = json_reader_peek_token(json);
@@ -230,14 +232,14 @@ int json_reader_u64(struct json_reader *json, uint64_t *ret)
 		else
 			c = json_reader_peek(json);
 	}
-	/* A number is never the last thing of a document: its container must end. */
+	/* A number is never the last thing in a document, because its container must end. */
 	if (c < 0)
 		return c;
 	*ret = value;
 	return 0;
 }
 
-/* Into json->text: one or more digits. */
+/* Appends one or more digits to json->text. */
 static int keep_digits(struct json_reader *json)
 {
 	size_t before = json->length;
@@ -255,7 +257,7 @@ static int keep_digits(struct json_reader *json)
 	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
 }
 
-/* Takes c when it comes next; *taken says so. */
+/* Takes the next byte if it is in set; *taken says whether it was. */
 static int keep_if(struct json_reader *json, const char *set, bool *taken)
 {
 	int c = json_reader_peek(json);

@@ -23,7 +23,7 @@ static void put_control(FILE *stream, uint32_t code)
 		fprintf(stream, "\\u%04x\\u%04x", 0xd7c0 + (code >> 10), 0xdc00 + (code & 0x3ff));
 }
 
-/* Bytes of text that can be written as they are. */
+/* The number of bytes at text that can be written as they are. */
 static size_t plain_length(const char *text)
 {
 	size_t len = 0;
@@ -34,7 +34,7 @@ static size_t plain_length(const char *text)
 	return len;
 }
 
-/* Writes the first character of text, which is not plain; returns its length. */
+/* Writes the first character of text, which needs escaping; returns its length. */
 static size_t put_special(FILE *stream, const char *text)
 {
 	size_t len = utf8_sequence(text, strnlen(text, 4));
@@ -76,7 +76,10 @@ void json_text_string_or_null(FILE *stream, const char *text)
 		fputs("null", stream);
 }
 
-/* Not fprintf(): a profile may have ten million of these, and this is five times as fast. */
+/*
+ * fprintf() is not used, because a profile may have ten million numbers and this is five times as
+ * fast.
+ */
 void json_text_u64(FILE *stream, uint64_t value)
 {
 	char digits[20];

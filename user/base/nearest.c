@@ -13,7 +13,7 @@ static size_t min3(size_t a, size_t b, size_t c)
 	return least < c ? least : c;
 }
 
-/* The optimal string alignment distance, three rows at a time. */
+/* The optimal string alignment distance; it needs only three rows at a time. */
 size_t word_distance(const char *a, const char *b)
 {
 	size_t rows[3][WORD_MAX + 1];
@@ -53,7 +53,7 @@ const char *nearest_word(const char *typed, const char *const *words)
 		limit = limit < 6 ? 2 : limit / 3;
 		if (length >= 2 && !strncmp(typed, *words, length))
 			distance = 1;
-		/* A word that shares nothing with a very short one is no suggestion. */
+		/* A word that shares no letter with a very short one is not suggested. */
 		if (distance > limit || distance >= length || distance >= best)
 			continue;
 		best = distance;

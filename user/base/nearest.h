@@ -5,12 +5,12 @@
 #include <stddef.h>
 
 /*
- * The word of a NULL-terminated list that a user most likely meant, or NULL when none is near:
- * the word begins with what was typed, or at most a third of its letters differ.
+ * The word of a NULL-terminated list that a user most likely meant, or NULL if none is near. A word
+ * is near if it begins with what was typed, or if at most a third of its letters differ.
  */
 const char *nearest_word(const char *typed, const char *const *words);
 
-/* How many letters must be inserted, deleted, replaced or swapped; SIZE_MAX for long words. */
+/* The number of letters to insert, delete, replace or swap; SIZE_MAX for long words. */
 size_t word_distance(const char *a, const char *b);
 
 #endif

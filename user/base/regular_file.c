@@ -13,13 +13,13 @@
 
 #include "base/util.h"
 
-/* A group that owns nothing. */
+/* The gid of a group that owns nothing. */
 #define NOBODY 65534
 #ifndef GROUPS_MAX
 #define GROUPS_MAX 65536
 #endif
 
-/* place is open by O_PATH: what it is cannot change any more. */
+/* place was opened with O_PATH, so what it refers to cannot change any more. */
 static int reopen(int place)
 {
 	struct stat stat;
@@ -59,7 +59,10 @@ int regular_file_open(const char *root, const char *path)
 	return reopen(place);
 }
 
-/* Of this thread alone, by the kernel's own calls: those of libc are for all threads. */
+/*
+ * The identity of this thread alone. The system calls are made directly, because libc's wrappers
+ * change all threads.
+ */
 struct identity {
 	gid_t groups[GROUPS_MAX];
 	long nr_groups;
@@ -73,7 +76,7 @@ static void take_back(const struct identity *own)
 	syscall(SYS_setgroups, own->nr_groups, own->groups);
 }
 
-/* No group at all: those of the user are not known, and ours are not theirs. */
+/* Takes no groups at all: the user's are not known, and ours are not theirs. */
 static bool become(uid_t user, struct identity *own)
 {
 	own->nr_groups = syscall(SYS_getgroups, GROUPS_MAX, own->groups);
@@ -81,7 +84,7 @@ static bool become(uid_t user, struct identity *own)
 		return false;
 	own->group = (gid_t)setfsgid(NOBODY);
 	setfsuid(user);
-	/* They tell what was there before, and not whether they failed. */
+	/* These calls return the previous id and no error, so the new id is read back. */
 	if (setfsgid(-1U) == NOBODY && (uid_t)setfsuid(-1U) == user)
 		return true;
 	take_back(own);
@@ -93,7 +96,7 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path)
 	struct identity *own;
 	int fd = -EPERM;
 
-	/* Who is not root has no more rights than theirs to lend. */
+	/* A process that is not root has no rights beyond the user's. */
 	if (geteuid() || !owner)
 		return regular_file_open(root, path);
 	own = malloc(sizeof(*own));

@@ -6,20 +6,23 @@
 #include <sys/stat.h>
 
 /*
- * Opens for reading what others chose the path of, or may put in its place: only a regular file is
- * opened at all, for to open a fifo may wait, and to open a device may do anything. Below root, ""
- * or a directory, symbolic links stay below it too. A descriptor, or -errno: -ENOEXEC when there is
- * something else.
+ * Opens for reading a path that others chose, or whose file they may replace. Only a regular file
+ * is opened at all, because opening a fifo may block and opening a device may do anything. Symbolic
+ * links stay below root, which is "" or a directory. Returns a descriptor, or -errno: -ENOEXEC if
+ * it is no regular file.
  */
 int regular_file_open(const char *root, const char *path);
 
 /*
- * As the user owner would: what only we may read, root for instance, is not opened for them. -EACCES
- * then; -EPERM when we cannot take their place.
+ * Opens with the rights of the user owner, so that it does not open for them what only we, for
+ * instance root, may read: then -EACCES. -EPERM if we cannot take on their identity.
  */
 int regular_file_open_as(uid_t owner, const char *root, const char *path);
 
-/* The same as regular_file_open() of a name below the directory dir; no symbolic link at its end is followed. */
+/*
+ * The same as regular_file_open() for a name below the directory dir; a symbolic link as its last
+ * part is not followed.
+ */
 int regular_file_open_at(int dir, const char *name);
 
 #endif

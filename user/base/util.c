@@ -48,7 +48,10 @@ int grow(void **array, size_t *capacity, size_t need, size_t size)
 		wanted = wanted > SIZE_MAX / 2 ? need : wanted * 2;
 	if (__builtin_mul_overflow(wanted, size, &bytes))
 		return -EOVERFLOW;
-	/* The caller's pointer is of another type than void *, so it is copied, not accessed. */
+	/*
+	 * The caller's pointer has another type than void *, so it is copied and not dereferenced
+	 * as one.
+	 */
 	memcpy(&old, array, sizeof(old));
 	new = realloc(old, bytes);
 	if (!new)
@@ -69,7 +72,7 @@ static int digit_value(char c)
 	return 255;
 }
 
-/* Reads the digits at *text and moves it behind them. */
+/* Reads the digits at *text and moves *text behind them. */
 static int scan_digits(const char **text, unsigned int base, uint64_t *ret)
 {
 	const char *p = *text;
@@ -111,7 +114,7 @@ static size_t skip_digits(const char *text)
 	return strspn(text, "0123456789");
 }
 
-/* strtod() also takes blanks, signs, hexadecimal, inf and nan; none of them is a rate. */
+/* strtod() also accepts blanks, signs, hexadecimal, inf and nan, none of which is a rate. */
 static bool is_decimal(const char *text)
 {
 	size_t whole = skip_digits(text);
@@ -180,7 +183,7 @@ int parse_size(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* The digits behind a decimal point, as billionths; more than nine of them are below 1 ns. */
+/* Reads the digits behind a decimal point as billionths; digits after the ninth are below 1 ns. */
 static int scan_fraction(const char **text, uint64_t *ret)
 {
 	uint64_t billionths = 0;
@@ -221,7 +224,7 @@ int parse_duration(const char *text, uint64_t *ret)
 	return 0;
 }
 
-/* The first byte fixes the length and the range of the second, as in Unicode's table 3-7. */
+/* The first byte determines the length and the range of the second, as in Unicode's table 3-7. */
 size_t utf8_sequence(const char *text, size_t length)
 {
 	const unsigned char *p = (const unsigned char *)text;
@@ -271,10 +274,10 @@ bool utf8_is_control(const char *text, size_t length)
 	} ranges[] = {
 		{ 0, 0x1f },	      { 0x7f, 0x9f }, /* controls: C0, DEL, C1 */
 		{ 0xad, 0xad }, /* soft hyphen */
-		{ 0x61c, 0x61c },     { 0x200b, 0x200f }, /* marks of direction, of no width */
-		{ 0x2028, 0x202e }, /* ends of lines and paragraphs, embedding */
+		{ 0x61c, 0x61c },     { 0x200b, 0x200f }, /* direction marks and zero-width ones */
+		{ 0x2028, 0x202e }, /* line and paragraph separators, embeddings */
 		{ 0x2060, 0x206f }, /* joiners, isolates */
-		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* byte order, annotations */
+		{ 0xfeff, 0xfeff },   { 0xfff9, 0xfffb }, /* byte order mark, annotations */
 		{ 0xe0000, 0xe007f }, /* tags */
 	};
 	uint32_t code;

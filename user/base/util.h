@@ -9,58 +9,66 @@
 #include <sys/types.h>
 
 /*
- * Makes room for need elements of size bytes in *array, at least doubling *capacity (counted in
- * elements). New elements are not initialised. On failure nothing has changed: -ENOMEM, or
- * -EOVERFLOW when the bytes do not fit a size_t.
+ * Makes room for `need` elements of `size` bytes in *array, and at least doubles *capacity, which
+ * counts elements. New elements are not initialised. On failure nothing has changed: -ENOMEM, or
+ * -EOVERFLOW if the bytes do not fit a size_t.
  */
 int grow(void **array, size_t *capacity, size_t need, size_t size);
 
 /*
- * Numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
- * behind it. Returns 0, -EINVAL (not such a number) or -ERANGE (too large); *ret is untouched on
- * failure. None depends on the locale.
+ * Parse numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
+ * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *ret untouched
+ * on failure. None depends on the locale.
  */
 int parse_u64(const char *text, uint64_t *ret); /* decimal, or hexadecimal after 0x */
 int parse_double(const char *text, double *ret); /* decimal, may have an exponent; finite */
 int parse_size(const char *text, uint64_t *ret); /* bytes; K, M, G, T are powers of 1024 */
-int parse_duration(const char *text, uint64_t *ret); /* ns; ns us ms s m h, seconds without */
+int parse_duration(const char *text, uint64_t *ret); /* ns; units ns us ms s m h, default s */
 
-/* For qsort(): which of two comes first. Of texts, NULL does. */
+/* For qsort(): which of two comes first. A NULL text comes before any other. */
 int compare_u64(uint64_t a, uint64_t b);
 int compare_text(const char *a, const char *b);
 
-/* A descriptor of a process, for its pid may be another's later. -1, and errno says why. */
+/*
+ * Returns a descriptor of a process, because its pid may be reused later; -1 and errno on failure.
+ */
 int process_fd(pid_t pid);
 
-/* The first line of a small file, as sysfs has them, without its newline. A negative errno. */
+/*
+ * Reads the first line of a small file, such as those in sysfs, without its newline. Returns 0 or a
+ * negative errno.
+ */
 int read_first_line(const char *path, char *line, size_t size);
 
-/* Whether what that user made is ours: we are they, or were called by them through sudo. */
+/* Whether files of that user are ours: we are that user, or were started by them through sudo. */
 bool is_our_user(uid_t user);
 
-/* By the clock that nobody sets. */
+/* The time of the monotonic clock, which nobody can set. */
 uint64_t monotonic_ns(void);
 
-/* Bytes of the UTF-8 sequence text starts with, 0 when it is not valid UTF-8. */
+/* The length of the UTF-8 sequence at the start of text; 0 if it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
 
 /* The code point of a sequence of that length. */
 uint32_t utf8_code_point(const char *text, size_t length);
 
 /*
- * Whether that sequence is what text of others must not bring about: C0, DEL and C1, which a terminal
- * may obey, ends of lines, what turns text around, and what cannot be seen.
+ * Whether that sequence must not be printed from others' text: C0, DEL and C1, which a terminal may
+ * obey, line ends, characters that change the direction of text, and invisible ones.
  */
 bool utf8_is_control(const char *text, size_t length);
 
-/* Whether a spreadsheet takes a cell of this text for a formula. */
+/* Whether a spreadsheet would take a cell with this text for a formula. */
 bool csv_is_formula(const char *text);
 
 void cleanup_fd_close(const int *fd);
 void cleanup_file_close(FILE **file);
 void cleanup_free_pointer(void *pointer);
 
-/* For a variable that owns a temporary. An fd of -1 and NULL own nothing. errno is kept. */
+/*
+ * For variables that own a resource until the end of their scope. An fd of -1 and a NULL pointer
+ * own nothing. errno is kept.
+ */
 #define cleanup_fd __attribute__((cleanup(cleanup_fd_close)))
 #define cleanup_file __attribute__((cleanup(cleanup_file_close)))
 #define cleanup_free __attribute__((cleanup(cleanup_free_pointer)))

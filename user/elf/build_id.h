@@ -6,10 +6,13 @@
 
 #include <libelf.h>
 
-/* Lower-case hex, NULL when the file has none; the caller frees it. 0 or -ENOMEM. */
+/*
+ * Sets *ret to the build id in lower-case hex, or to NULL if the file has none; the caller frees
+ * it. Returns 0 or -ENOMEM.
+ */
 int build_id_read(Elf *elf, char **ret);
 
-/* The same of its bytes; -EINVAL: no build id is as short or as long. */
+/* The same from the id's bytes; -EINVAL if they are too many or too few for a build id. */
 int build_id_text(const void *bytes, size_t size, char **ret);
 
 #endif

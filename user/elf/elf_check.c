@@ -6,26 +6,26 @@
 #include <stdbool.h>
 #include <string.h>
 
-#define GNU_COMPRESSED "ZLIB" /* before the size, in sections called .zdebug */
+#define GNU_COMPRESSED "ZLIB" /* stands before the size, in sections called .zdebug */
 #define GNU_COMPRESSED_BYTES 12
 
-/* Sections of a linked file that no program has in its memory: some dozens. */
+/* The sections of a linked file that no program has in memory are some dozens. */
 #define PACKABLE_MAX 4096
 
 struct checking {
 	const unsigned char *bytes;
 	uint64_t size;
-	const struct mapped_file *file; /* NULL: memory of ours */
+	const struct mapped_file *file; /* NULL: the bytes are our own memory */
 	bool wide; /* ELFCLASS64 */
 	bool big; /* ELFDATA2MSB */
 	uint64_t nr_segments;
 	uint64_t nr_sections;
-	uint64_t names; /* section of the sections' names */
+	uint64_t names; /* the section with the names of sections */
 	unsigned int symtabs;
 	unsigned int dynsyms;
 	uint64_t notes;
 	uint64_t unpacked;
-	uint64_t packable; /* sections that may be compressed */
+	uint64_t packable; /* number of sections that may be compressed */
 	struct error *err;
 };
 
@@ -34,7 +34,7 @@ static bool is_inside(const struct checking *checking, uint64_t at, uint64_t siz
 	return at <= checking->size && size <= checking->size - at;
 }
 
-/* A number in the file; behind its end there are zeros. */
+/* Reads a number in the file; it is 0 behind the file's end. */
 static uint64_t number(const struct checking *checking, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
@@ -47,7 +47,7 @@ static uint64_t number(const struct checking *checking, uint64_t at, size_t size
 	return value;
 }
 
-/* A member of a struct Elf32_TYPE or Elf64_TYPE at an offset of the file. */
+/* Reads a member of a struct Elf32_TYPE or Elf64_TYPE at an offset of the file. */
 #define MEMBER(checking, at, type, member)                                                         \
 	((checking)->wide ? number(checking, (at) + offsetof(Elf64_##type, member),                \
 				   sizeof(((Elf64_##type *)0)->member)) :                          \
@@ -83,7 +83,10 @@ static int read_head(struct checking *checking)
 	return 0;
 }
 
-/* Where there are too many for their fields, the first section has them: only core files do. */
+/*
+ * Counts that are too large for their fields are in the first section header; only core files have
+ * them.
+ */
 static int count_headers(struct checking *checking, uint64_t sections)
 {
 	checking->nr_segments = MEMBER(checking, 0, Ehdr, e_phnum);
@@ -117,7 +120,7 @@ static int check_segments(struct checking *checking)
 	return code;
 }
 
-/* Each file has one of each kind; libelf would hand out any number. */
+/* Each file has one table of each kind; libelf would accept any number of them. */
 static int check_symbols(const struct checking *checking, unsigned int *nr, uint64_t size)
 {
 	if (++*nr > 1)
@@ -127,7 +130,9 @@ static int check_symbols(const struct checking *checking, unsigned int *nr, uint
 	return 0;
 }
 
-/* Names are looked up by strlen(): without an end each look-up would search all that is there. */
+/*
+ * Names are searched with strlen(), which without a final NUL would run through all that follows.
+ */
 static int check_names(const struct checking *checking, uint64_t at, uint64_t size)
 {
 	int code = size ? own(checking, at + size - 1, 1) : 0;
@@ -144,7 +149,7 @@ static int check_section(struct checking *checking, uint64_t index, uint64_t hea
 	uint64_t size = MEMBER(checking, header, Shdr, sh_size);
 	int code = 0;
 
-	/* libelf does not give out what is not in the file. */
+	/* libelf returns no data for a section that is not inside the file. */
 	if (type == SHT_NULL || type == SHT_NOBITS || !is_inside(checking, at, size))
 		return 0;
 	if (index == checking->names)
@@ -192,7 +197,7 @@ static int check(struct checking *checking)
 	return code;
 }
 
-/* Bytes that a section unpacks to, by its first ones; 0: it is not compressed. */
+/* How many bytes a section unpacks to, by its first bytes; 0: it is not compressed. */
 static uint64_t unpacked_size(const struct checking *checking, uint64_t at, uint64_t flags)
 {
 	uint64_t size = 0;
@@ -208,7 +213,7 @@ static uint64_t unpacked_size(const struct checking *checking, uint64_t at, uint
 	return size > ELF_UNPACKED_MAX ? ELF_UNPACKED_MAX + 1ULL : size;
 }
 
-/* Compressed are debug information and the like, which no program has in its memory. */
+/* Only sections that no program has in memory, such as debug information, can be compressed. */
 static int check_packed(struct checking *checking, uint64_t header)
 {
 	uint64_t type = MEMBER(checking, header, Shdr, sh_type);

@@ -11,7 +11,7 @@
 #include "elf/build_id.h"
 #include "elf/elf_image.h"
 
-/* The linker writes 20 bytes or fewer; more than this is no build id but a hostile note. */
+/* Linkers write 20 bytes or fewer; a longer note is not a build id but hostile. */
 #define BUILD_ID_MAX 64
 
 int build_id_text(const void *note, size_t size, char **ret)

@@ -9,16 +9,16 @@
 
 /* What an ELF file says of itself. The caller frees it with elf_facts_free(). */
 struct elf_facts {
-	char *build_id; /* lower-case hex, NULL when the file has none */
+	char *build_id; /* lower-case hex; NULL if the file has none */
 	struct profile_text *text; /* its executable PT_LOAD segments */
 	size_t nr_text;
 };
 
-/* fd stays the caller's and its file position is not used. -ENOEXEC: not an ELF file. */
+/* fd stays the caller's, and its file position is not used. -ENOEXEC: not an ELF file. */
 int elf_facts_read(int fd, struct elf_facts *ret, struct error *err);
 void elf_facts_free(struct elf_facts *facts);
 
-/* The file of an ELF image that lives in this process's memory (the vdso). */
+/* The same for an ELF image in this process's memory (the vdso). */
 int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *ret, struct error *err);
 
 #endif

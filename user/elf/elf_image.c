@@ -7,7 +7,7 @@
 
 #include "elf/elf_check.h"
 
-/* libelf keeps its cause to itself; malloc leaves errno. */
+/* libelf does not pass a cause on, but malloc leaves one in errno. */
 static int elf_failure(struct error *err)
 {
 	if (errno == ENOMEM)
@@ -59,7 +59,7 @@ static int finish_open(struct elf_image *image, struct elf_image *ret, struct er
 	return 0;
 }
 
-/* libelf's prototype is not const, but it only reads. */
+/* The cast is safe: libelf's prototype is not const, but it only reads. */
 static int open_bytes(const void *bytes, size_t size, struct elf_image *image,
 		      struct elf_image *ret, struct error *err)
 {

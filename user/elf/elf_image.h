@@ -15,30 +15,34 @@
 /* An ELF file open for reading, and where its text lies. */
 struct elf_image {
 	Elf *elf;
-	struct mapped_file file; /* all zero: of memory */
+	struct mapped_file file; /* all zero for an image in memory */
 	struct profile_text *text; /* executable PT_LOAD segments */
 	size_t nr_text;
 };
 
 /*
- * Of a file that anybody may have made, see elf_check.h. fd and memory stay the caller's; memory must
- * outlive the image. -ENOEXEC: not an ELF file.
+ * For a file that anybody may have made, see elf_check.h. fd and memory stay the caller's; memory
+ * must outlive the image. -ENOEXEC: not an ELF file.
  */
 int elf_image_open(int fd, struct elf_image *ret, struct error *err);
 int elf_image_open_memory(const void *memory, size_t size, struct elf_image *ret,
 			  struct error *err);
 
-/* Of a file that only the kernel makes, as /proc/kcore: it cannot be mapped, and fd must stay open. */
+/*
+ * For a file that only the kernel makes, such as /proc/kcore: it cannot be mapped, so fd must stay
+ * open.
+ */
 int elf_image_open_trusted(int fd, struct elf_image *ret, struct error *err);
 void elf_image_close(struct elf_image *image);
 
-/* Between the addresses an ELF file speaks of and its file offsets; false: not text. */
+/* Convert between the addresses in an ELF file and file offsets; false: not in its text. */
 bool elf_image_offset(const struct elf_image *image, uint64_t address, uint64_t *offset);
 bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t *address);
 
 /*
- * A string of a section of strings: its bytes, of which *length belong to it, at most ELF_NAME_MAX;
- * NULL when there is none. Not elf_strptr(), which looks for the end of the last string each time.
+ * A string of a string section: its bytes, of which *length belong to it, at most ELF_NAME_MAX;
+ * NULL if there is none. elf_strptr() is not used, because it looks for the end of the last string
+ * each time.
  */
 const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length);
 

@@ -11,10 +11,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* An object, its debug file and what these share, for each of a few threads. */
+/* Enough for an object, its debug file and what these share, in each of a few threads. */
 #define MAPPINGS_MAX 64
 
-/* What a SIGBUS is excused in: [start, end), 0 when the slot is free. */
+/* Ranges in which a SIGBUS is handled: [start, end), 0 when the slot is free. */
 static struct {
 	_Atomic uintptr_t start;
 	_Atomic uintptr_t end;
@@ -32,7 +32,7 @@ static bool is_ours(uintptr_t address)
 	return false;
 }
 
-/* Only calls that a signal handler may make. */
+/* This is a signal handler, so it makes only async-signal-safe calls. */
 static void put_zeros(int number, siginfo_t *info, void *context)
 {
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
@@ -42,7 +42,10 @@ static void put_zeros(int number, siginfo_t *info, void *context)
 	if (info->si_code <= 0 || !is_ours(page) ||
 	    mmap((void *)page, page_size, PROT_READ | PROT_WRITE,
 		 MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0) == MAP_FAILED) {
-		/* Not of a file of ours: what was to happen happens on return, or by this. */
+		/*
+		 * Not a fault in a file of ours. A real fault recurs on return with the default
+		 * action; a signal that was sent is raised again.
+		 */
 		signal(number, SIG_DFL);
 		if (info->si_code <= 0)
 			raise(number);
@@ -86,7 +89,7 @@ static void unguard(uintptr_t start)
 	}
 }
 
-/* The file's pages, and the page behind them that ends any string. */
+/* The file's pages and one zero page behind them, which ends any string. */
 static size_t mapped_size(const struct mapped_file *file)
 {
 	return (file->size / page_size + 2) * page_size;
@@ -127,7 +130,10 @@ int mapped_file_open(int fd, struct mapped_file *ret)
 		return -errno;
 	if (!S_ISREG(stat.st_mode))
 		return -ENOEXEC;
-	/* 128 TiB is all that a process has; no file that is there needs a part of it. */
+	/*
+	 * A process has 128 TiB of address space, and no real file needs more than a small part of
+	 * that.
+	 */
 	if ((uint64_t)stat.st_size > SIZE_MAX >> 20)
 		return -EFBIG;
 	file.size = (size_t)stat.st_size;
@@ -137,7 +143,10 @@ int mapped_file_open(int fd, struct mapped_file *ret)
 	return code;
 }
 
-/* Not a write to the private mapping: who cuts the file short takes such copies away too. */
+/*
+ * Replaces pages by our own copy. Writing to the private mapping is not enough, because truncating
+ * the file removes such copies too.
+ */
 static int replace(unsigned char *pages, size_t size)
 {
 	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -8,7 +8,10 @@ const void *vdso_image(size_t *ret_size)
 {
 	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
 
-	/* Section headers stand last in the image, whatever the mapping is rounded up to. */
+	/*
+	 * The section headers come last in the image, so they give its size without the mapping's
+	 * padding.
+	 */
 	if (image)
 		*ret_size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
 	return image;

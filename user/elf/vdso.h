@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* The ELF image of this process's vdso, which all 64-bit ones share. NULL: there is none. */
+/* The ELF image of this process's vdso, which all 64-bit processes share. NULL: there is none. */
 const void *vdso_image(size_t *ret_size);
 
 #endif
