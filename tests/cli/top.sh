@@ -57,6 +57,32 @@ timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by processes >"$work/plain" 
 	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +$target +three$" "$work/plain"
 verdict $? top_plain_processes
 
+
+# total FILE: of a profile's account, which report finds exact
+total() {
+	"$bin" report --format json "$1" | python3 -c 'import json, sys
+ticks = json.load(sys.stdin)["ticks"]
+assert ticks["total"] == sum(ticks["lost"].values()) + sum(v for k, v in ticks.items() if k not in ("total", "lost"))
+print(ticks["total"])'
+}
+
+# The file at the end has what all tables have.
+timeout 60 "$bin" top --pid "$target" -d 0.3 -n 2 -o "$work/saved.json" >"$work/plain" 2>"$work/err" &&
+	[ "$(cat "$work/err")" = "profile: $work/saved.json" ] &&
+	[ "$(total "$work/saved.json")" = "$(awk '/^overall/ { getline; print $1 }' "$work/plain")" ] &&
+	"$bin" report "$work/saved.json" | grep -qE ' three +alpha$' &&
+	"$bin" report --by process "$work/saved.json" | grep -qE "  $target +three$"
+verdict $? top_plain_output
+timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 -o "$work/saved.json" >/dev/null 2>&1 &&
+	[ -s "$work/saved.json.old" ]
+verdict $? top_plain_output_keeps_old
+timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 -o "$work/none/saved.json" >"$work/out" 2>"$work/err"
+[ $? -eq 1 ] && [ ! -s "$work/out" ] && grep -q "^bpfprofil: top: $work/none/saved.json: No such" "$work/err"
+verdict $? top_output_is_checked_before
+timeout 60 "$bin" top --pid "$target" -o - >"$work/out" 2>"$work/err"
+[ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q '^bpfprofil: top: -o -: ' "$work/err"
+verdict $? top_output_is_not_stdout
+
 # tables PID: begins to write tables of it to $work/plain, in the background, and waits for the first
 tables() {
 	local tries
@@ -172,6 +198,18 @@ shows '  three +alpha' && [ "$(screen | grep -c '')" -eq 43 ]
 verdict $? top_screen_resizes
 press q && gives_back
 verdict $? top_screen_quits
+
+begin 80 24 "cd $work && $top"
+shows '  three +alpha' && press w && shows '^written: bpfprofil-top-[0-9]{8}-[0-9]{6}\.json$' &&
+	file=$work/$(screen | sed -n 's/^written: //p') && [ "$(total "$file")" -gt 0 ] &&
+	"$bin" report "$file" | grep -qE ' three +alpha$' && press k && shows ' w write  q quit' &&
+	press w && shows '^written: ' && press q && gives_back && shows '^profiles: 2, bpfprofil-top-'
+verdict $? top_screen_writes
+begin 80 24 "cd $work && $top -o 'of-top.json'"
+shows '  three +alpha' && mkdir "$work/of-top.json" && press w && shows '^of-top.json: ' &&
+	rmdir "$work/of-top.json" && press w && shows '^written: of-top.json' && press q && gives_back &&
+	[ "$(total "$work/of-top.json")" = "$(screen | awk '/^overall/ { getline; print $1 }')" ]
+verdict $? top_screen_writes_to_file
 
 begin 80 24 "$top"
 shows alpha && press C-c && gives_back

@@ -236,6 +236,23 @@ Test(top_screen, freezes_and_helps)
 	cr_assert(top_ui_key(&ui, TOP_KEY_QUIT));
 }
 
+/* What became of the file stands in place of the keys, until the next one. */
+Test(top_screen, asks_for_a_file_and_says_which)
+{
+	sample();
+	press("w");
+	cr_assert(ui.wants_file);
+	strcpy(ui.message, "written: a.json");
+	draw(24, 80);
+	cr_assert_str_eq(line(23), "written: a.json");
+	press("k");
+	draw(24, 80);
+	cr_assert(strstr(line(23), "w write  q quit"), "%s", line(23));
+	ui.wants_file = false;
+	press("/w\n");
+	cr_assert_not(ui.wants_file);
+}
+
 /* clang-format off */
 Test(top_screen, stays_with_the_row)
 {

@@ -3,6 +3,7 @@
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 #include "cli/command.h"
@@ -26,6 +27,7 @@ struct top_arguments {
 	uint64_t delay_ns;
 	uint64_t iterations;
 	uint64_t rows;
+	const char *output; /* NULL: only when a key is pressed */
 };
 
 static int set_delay(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -71,6 +73,15 @@ static const struct opt view_opts[] = {
 	  .set = opt_set_u64,
 	  .max = UINT32_MAX,
 	  .field = FIELD(rows) },
+	{ .name = "output",
+	  .letter = 'o',
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "where the key w and, if this is given, the end write a profile of all that was "
+		  "counted; %p %t %h are the pid, the time and the host; .gz compresses",
+	  .fallback = "of w bpfprofil-top-%t.json",
+	  .set = opt_set_string,
+	  .field = FIELD(output) },
 	{ 0 }
 };
 
@@ -121,7 +132,7 @@ static int watch(const struct top_arguments *arguments, struct targets *targets,
 	char *title = make_title(targets, arguments);
 	int ret;
 
-	ret = top_loop_init(&loop, &arguments->sampling, arguments->by, err);
+	ret = top_loop_init(&loop, &arguments->sampling, arguments->by, arguments->output, err);
 	if (!ret && !title)
 		ret = error_no_memory(err, "top");
 	loop.screen.title = title;
@@ -151,6 +162,11 @@ static int check(struct top_arguments *arguments, struct error *err)
 		error_set(err, -EINVAL, "top: --by %s: with this --split they are not told apart",
 			  top_by_words[by]);
 		error_hint(err, "leaving --split out");
+		return -EINVAL;
+	}
+	if (arguments->output && !strcmp(arguments->output, "-")) {
+		error_set(err, -EINVAL, "top: -o -: the tables go to standard output");
+		error_hint(err, "-o FILE");
 		return -EINVAL;
 	}
 	return sampling_options_check(&arguments->sampling, "top", err);
@@ -209,6 +225,8 @@ static const struct command_example top_examples[] = {
 	{ "Which control group uses the processors?", "sudo bpfprofil top --all --by cgroups" },
 	{ "Ten tables, one a minute, into a file",
 	  "sudo bpfprofil top --unit nginx -d 60 -n 10 >nginx.txt" },
+	{ "A look that can be looked at again, with report",
+	  "sudo bpfprofil top --container web -o web.json" },
 	{ 0 },
 };
 

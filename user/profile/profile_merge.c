@@ -211,7 +211,7 @@ static int join_heads(struct profile *sum, struct profile *part)
 
 /* --- the sum ------------------------------------------------------------------------------------ */
 
-static size_t weight(const struct profile *profile)
+size_t profile_elements(const struct profile *profile)
 {
 	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
 		       profile->nr_histograms + profile->nr_functions + profile->nr_notes;
@@ -228,11 +228,13 @@ static size_t weight(const struct profile *profile)
  */
 static int fold_when_large(struct profile_merger *merger, struct error *err)
 {
-	if (weight(merger->sum) < 2 * merger->folded + FOLD_MIN)
+	size_t from = merger->fold_from ? merger->fold_from : FOLD_MIN;
+
+	if (profile_elements(merger->sum) < 2 * merger->folded + from)
 		return 0;
 	if (profile_fold(merger->sum))
 		return no_memory(err);
-	merger->folded = weight(merger->sum);
+	merger->folded = profile_elements(merger->sum);
 	return 0;
 }
 

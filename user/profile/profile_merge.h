@@ -13,7 +13,8 @@
  */
 struct profile_merger {
 	struct profile *sum; /* NULL: of nothing yet */
-	size_t folded; /* its weight when it was last folded */
+	size_t folded; /* profile_elements() of it when it was last folded */
+	size_t fold_from; /* how many there are at least when it is; 0: as many as files are worth */
 	const char *first; /* the name of its first part, */
 	const char *hierarchy_of; /* and of the first that has a hierarchy; NULL: none has */
 };
@@ -33,6 +34,9 @@ int profile_merger_join(struct profile_merger *merger, struct profile_merger *ot
 int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err);
 
 void profile_merger_free(struct profile_merger *merger);
+
+/* How large a profile is in memory, in bins, of 16 bytes each. */
+size_t profile_elements(const struct profile *profile);
 
 /* Which of two times of RFC 3339 is the earlier one: below, above or 0, as strcmp() has it. */
 int profile_compare_times(const char *a, const char *b);

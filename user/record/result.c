@@ -3,17 +3,15 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/file.h"
 #include "base/util.h"
 #include "profile/profile_append.h"
-#include "profile/profile_io.h"
 #include "record/output.h"
+#include "record/save.h"
 #include "record/symbolizer.h"
 #include "report/report.h"
 
@@ -34,64 +32,6 @@ static int set_command(struct profile *profile, char **argv, struct error *err)
 	if (!profile->command || i < nr)
 		return error_no_memory(err, "profile");
 	return 0;
-}
-
-static int write_file(const struct profile *profile, const char *path, unsigned int flags,
-		      struct error *err)
-{
-	struct output *out;
-	int ret;
-
-	if (profile_is_confidential(profile))
-		flags |= OUTPUT_CONFIDENTIAL;
-	ret = output_open_as(path, flags, &out, err);
-	if (ret)
-		return ret;
-	ret = profile_write(profile, output_stream(out), err);
-	return output_finish(out, ret, err);
-}
-
-static bool is_compressed(const char *path)
-{
-	size_t length = strlen(path);
-
-	return length > 3 && !strcmp(path + length - 3, ".gz");
-}
-
-/*
- * The run is over and cannot be had again: what cannot be written as FILE is kept where there may be
- * room. That is a failure all the same, of which the message says where.
- */
-static void keep_elsewhere(const struct result *result, const struct profile *profile, int failed,
-			   struct error *err)
-{
-	const char *folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
-	const char *suffix = is_compressed(result->series.path) ? ".gz" : "";
-	struct error why = *err, ignored;
-	char path[PATH_MAX];
-	size_t i;
-
-	for (i = 0; i < sizeof(folders) / sizeof(*folders); i++) {
-		if (!folders[i])
-			continue;
-		snprintf(path, sizeof(path), "%s/bpfprofil-%d.json%s", folders[i], getpid(),
-			 suffix);
-		if (write_file(profile, path, 0, &ignored))
-			continue;
-		error_set(err, failed, "%.200s; the profile is kept as %.200s", why.text, path);
-		return;
-	}
-}
-
-/* One that is made again and again has another name each time. */
-static int write_single(struct result *result, const struct profile *profile, struct error *err)
-{
-	const char *path = result->series.path;
-	int ret = write_file(profile, path, OUTPUT_KEEP_OLD, err);
-
-	if (ret && ret != -EPIPE && strcmp(path, "-") != 0)
-		keep_elsewhere(result, profile, ret, err);
-	return ret;
 }
 
 static void print_live(const struct session_live *live)
@@ -185,8 +125,8 @@ static int make_file(struct result *result, struct session *session, struct prof
 	}
 	if (!code)
 		code = result->options->interval_ns ?
-			       write_file(*ret, result->series.path, 0, err) :
-			       write_single(result, *ret, err);
+			       save_profile(*ret, result->series.path, 0, err) :
+			       save_last_profile(*ret, result->series.path, err);
 	if (!code)
 		return series_written(&result->series, err);
 	series_skip(&result->series);

@@ -61,6 +61,15 @@ static void drop(struct symbolized *named)
 	*named = (struct symbolized){ 0 };
 }
 
+struct profile *symbolizer_give(struct symbolizer *symbolizer)
+{
+	struct profile *last = symbolizer->last.profile;
+
+	close_sources(&symbolizer->last);
+	symbolizer->last = (struct symbolized){ 0 };
+	return last;
+}
+
 void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (symbolizer->has_thread)

@@ -45,6 +45,9 @@ int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, str
 /* Waits for it: it is symbolizer->last.profile then, until the next one is. Failed, it is gone. */
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
 
+/* symbolizer->last.profile, the caller's from then on, and none is there until the next one; or NULL. */
+struct profile *symbolizer_give(struct symbolizer *symbolizer);
+
 /* The objects' files of symbolizer->last, for as long as that is there; not for another thread. */
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer);
 

@@ -11,6 +11,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/file.h"
 #include "base/util.h"
 #include "record/output.h"
 #include "record/sample_loop.h"
@@ -18,6 +19,7 @@
 #include "top/annotate.h"
 
 #define LAST_ROWS 10 /* of the table that stays when the screen goes */
+#define FILE_DEFAULT "bpfprofil-top-%t.json"
 
 /* ^Z is left to ncurses, which gives the terminal back while we are stopped. */
 static int open_resizes(struct error *err)
@@ -33,8 +35,10 @@ static int open_resizes(struct error *err)
 }
 
 int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
-		  struct error *err)
+		  const char *file, struct error *err)
 {
+	int ret = kept_init(&loop->kept, file ? file : FILE_DEFAULT, err);
+
 	loop->options = options;
 	loop->ended_fd = -1;
 	loop->plain.choice.by = by;
@@ -42,6 +46,12 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	loop->screen.cgroups = options->split == SPLIT_CGROUP;
 	top_model_init(&loop->model);
 	top_ui_init(&loop->ui, by);
+	loop->save = file;
+	/* Whoever asked for it beforehand is to know beforehand that it cannot be. */
+	if (!ret && file)
+		ret = output_check(loop->kept.files.path, err);
+	if (ret)
+		return ret;
 	loop->signal_fd = sample_open_signals(err);
 	if (loop->signal_fd < 0)
 		return loop->signal_fd;
@@ -59,11 +69,14 @@ static int begin_interval(struct top_loop *loop, struct error *err)
 	return ret ? ret : symbolizer_begin(&loop->symbolizer, profile, err);
 }
 
-/* With its names it goes into the model. */
+/* With its names it goes into the model, and the one before to those that are kept. */
 static int end_interval(struct top_loop *loop, struct error *err)
 {
-	int ret = symbolizer_end(&loop->symbolizer, err);
+	struct profile *before = symbolizer_give(&loop->symbolizer);
+	int ret = before ? kept_add(&loop->kept, before, err) : 0;
 
+	if (!ret)
+		ret = symbolizer_end(&loop->symbolizer, err);
 	if (!ret && top_model_add(&loop->model, loop->symbolizer.last.profile))
 		ret = error_no_memory(err, "top");
 	return ret;
@@ -183,6 +196,22 @@ static int open_page(struct top_loop *loop, struct error *err)
 	return hot_text ? 0 : error_no_memory(err, "top");
 }
 
+static void save_file(struct top_loop *loop)
+{
+	struct profile **last = &loop->symbolizer.last.profile;
+	char *message = loop->ui.message;
+	size_t size = sizeof(loop->ui.message);
+	struct error why;
+
+	loop->ui.wants_file = false;
+	if (!*last)
+		snprintf(message, size, "Nothing to write: the first interval is not over yet.");
+	else if (kept_save(&loop->kept, last, time(NULL), &why))
+		snprintf(message, size, "%s", why.text);
+	else
+		snprintf(message, size, "written: %s", kept_name(&loop->kept));
+}
+
 /* 1: the user wants to leave. */
 static int read_keys(struct top_loop *loop, struct error *err)
 {
@@ -193,6 +222,8 @@ static int read_keys(struct top_loop *loop, struct error *err)
 			return 1;
 		if (loop->ui.wants_page && open_page(loop, err))
 			return -ENOMEM;
+		if (loop->ui.wants_file)
+			save_file(loop);
 	}
 	return draw(loop, err);
 }
@@ -281,9 +312,18 @@ static int end_intervals(struct top_loop *loop, struct error *err)
 
 static int show_end(struct top_loop *loop, struct error *err)
 {
+	int ret;
+
 	if (top_plain_overall(&loop->plain, &loop->model, stdout))
 		return error_no_memory(err, "top");
-	return flush(err);
+	ret = flush(err);
+	if (loop->save) {
+		int saved = kept_save(&loop->kept, &loop->symbolizer.last.profile, time(NULL), err);
+
+		ret = saved ? saved : ret;
+	}
+	series_print(&loop->kept.files, stderr);
+	return ret;
 }
 
 static void close_terminal(struct top_loop *loop)
@@ -330,6 +370,7 @@ void top_loop_free(struct top_loop *loop)
 {
 	close_terminal(loop);
 	symbolizer_free(&loop->symbolizer);
+	kept_free(&loop->kept);
 	top_ui_free(&loop->ui);
 	top_plain_free(&loop->plain);
 	top_model_free(&loop->model);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/session.h"
+#include "record/kept.h"
 #include "record/options.h"
 #include "record/symbolizer.h"
 #include "top/model.h"
@@ -18,12 +19,15 @@
 
 /*
  * A session that is watched while it runs: each interval's profile is taken out, named and added
- * to the model, and shown on a terminal or as a table on stdout.
+ * to the model, and shown on a terminal or as a table on stdout. All of them are also kept, to be
+ * written when a key is pressed.
  */
 struct top_loop {
 	const struct sampling_options *options;
 	struct session *session;
 	struct symbolizer symbolizer;
+	struct kept kept;
+	bool save; /* at the end, too */
 	struct top_model model;
 	struct top_ui ui;
 	struct top_plain plain;
@@ -40,9 +44,9 @@ struct top_loop {
 	time_t ended; /* when the last one did */
 };
 
-/* by: the view to begin with. */
+/* by: the view to begin with; file: where a profile goes in the end, or NULL. */
 int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
-		  struct error *err);
+		  const char *file, struct error *err);
 
 /*
  * With a session that has started: until the user leaves, a signal, the targets' end or the last

@@ -126,6 +126,9 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 		line_text(line, ui->filter);
 		line_style(line, TOP_SELECTED);
 		line_text(line, " ");
+	} else if (*ui->message) {
+		line_style(line, TOP_NOTE);
+		line_text(line, ui->message);
 	} else if (model->note) {
 		/* One that stays is not to hide that there are keys. */
 		put_key(line, "h", "help");
@@ -136,8 +139,9 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 		put_key(line, "Tab", "view");
 		put_key(line, "s", "sort");
 		put_key(line, "/", "filter");
-		put_key(line, "Enter", "annotate");
+		put_key(line, "Enter", "code");
 		put_key(line, "Space", ui->frozen ? "go on" : "freeze");
+		put_key(line, "w", "write");
 		put_key(line, "q", "quit");
 	}
 	line_end(line);
@@ -200,6 +204,7 @@ static const char *const help_lines[] = {
 	"Up Down k j    move the selection; PgUp, PgDn, Home and End too",
 	"Enter a        the instructions of the function selected; there H shows the",
 	"               hottest first, and Esc or q leads back",
+	"w              write a profile of all so far, which report reads",
 	"h ?            this help",
 	"q ^C           quit",
 	"",

@@ -139,6 +139,7 @@ static void sort_by_next(struct top_choice *choice)
 
 bool top_ui_key(struct top_ui *ui, uint32_t key)
 {
+	ui->message[0] = '\0';
 	if (ui->help) {
 		ui->help = false;
 	} else if (ui->page.text) {
@@ -157,6 +158,8 @@ bool top_ui_key(struct top_ui *ui, uint32_t key)
 		ui->frozen = !ui->frozen;
 	} else if (key == TOP_KEY_ENTER || key == 'a') {
 		ui->wants_page = ui->choice.by == TOP_FUNCTIONS && top_ui_row(ui);
+	} else if (key == 'w') {
+		ui->wants_file = true;
 	} else if (key == 's') {
 		sort_by_next(&ui->choice);
 	} else if (!view_key(ui, key)) {

@@ -40,6 +40,8 @@ struct top_ui {
 	struct top_list list;
 	struct top_page page;
 	bool wants_page; /* of the function selected; whoever reads keys opens it */
+	bool wants_file; /* likewise, of all that was counted */
+	char message[512]; /* in place of the keys, until the next one */
 };
 
 void top_ui_init(struct top_ui *ui, enum top_by by);
