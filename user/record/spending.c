@@ -64,6 +64,20 @@ static int too_small(const struct sampling_options *options, const char *command
 	return -ERANGE;
 }
 
+/* A host that is too busy to show what a tick takes gets the rate of one where it is dear. */
+static void measure_tick(struct sampling_options *options)
+{
+	options->interrupt_ns = calibrate_busy_tick_ns();
+	if (options->interrupt_ns > 0)
+		return;
+	options->interrupt_ns = CALIBRATE_DEAREST_NS;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: what an interrupt takes cannot be measured now, as the "
+			"CPUs are busy: %.0f us are taken for it\n",
+			options->budget_percent, options->interrupt_ns / 1000);
+}
+
 int spending_choose(struct sampling_options *options, const char *command, struct error *err)
 {
 	double tick_ns;
@@ -76,11 +90,7 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 		choose_tick(options);
 		return 0;
 	}
-	options->interrupt_ns = calibrate_busy_tick_ns();
-	if (!options->interrupt_ns)
-		return error_set(err, -EOPNOTSUPP,
-				 "%s: --budget: what a tick takes cannot be measured here",
-				 command);
+	measure_tick(options);
 	tick_ns = options->interrupt_ns + BUDGET_HANDLER_NS;
 	period = budget_period(options->budget_percent, tick_ns, sampler_max_hz());
 	if (options->source == SOURCE_UNTOLD && (!period || period > sched_tick_period_ns()) &&
