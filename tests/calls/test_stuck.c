@@ -270,6 +270,15 @@ static bool is_free(void *argument)
 	return !is_held(NULL);
 }
 
+/* The server refuses its user until the thread that waited for the file has run again. */
+static void await_pardon(void)
+{
+	struct bpfprofil_status status;
+
+	while (bpfprofil_status(&status, sizeof(status)) && errno == ETIMEDOUT)
+		burn_low(0.01);
+}
+
 static void count_and_be_told(void *argument)
 {
 	struct bpfprofil_status status;
@@ -281,6 +290,7 @@ static void count_and_be_told(void *argument)
 	burn_low(0.1);
 	while (!__atomic_load_n((int *)argument, __ATOMIC_RELAXED))
 		burn_low(0.01);
+	await_pardon();
 	status = account(slow, TEXT_SPAN);
 	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FAULT);
 	ENSURE_NUMBER(status.binned, >, 10);
