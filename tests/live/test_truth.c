@@ -153,8 +153,9 @@ Test(live_truth, memory_limit_makes_bins_coarser)
  */
 Test(live_truth, memory_limit_loses_nobody)
 {
-	static const char loop[] = "i=0; while [ $i -lt 120 ]; do rm /tmp/perf-$(\"$1\" 5).map; i=$((i + 1)); "
-				   "done";
+	static const char loop[] =
+		"i=0; while [ $i -lt 120 ]; do rm /tmp/perf-$(\"$1\" 5).map; i=$((i + 1)); "
+		"done";
 	struct json_object *histograms;
 	struct live live;
 	size_t i, together = 0;
