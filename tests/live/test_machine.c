@@ -106,8 +106,8 @@ Test(live_machine, cpu_comes)
 }
 
 /*
- * A rate that would cost more than a fifth of a CPU wants --force. Where a tick takes less than 2 us,
- * as on metal and in some VMs, none does.
+ * A rate that would cost more than a fifth of a CPU wants --force. Where a tick takes less than 2 us, as
+ * on metal, none does.
  */
 Test(live_machine, rate_that_costs_too_much)
 {
