@@ -219,21 +219,21 @@ static int write_annotation(const struct profile *profile, const struct report_a
 }
 
 /* What a page is made of. */
-struct page {
+struct report_page {
 	const struct profile *profile;
 	struct html_options options;
 };
 
 static int put_page(const void *of, FILE *out, struct error *err)
 {
-	const struct page *page = of;
+	const struct report_page *page = of;
 
 	return html_report(page->profile, &page->options, out, err);
 }
 
 static int write_html(const struct profile *profile, const struct report_arguments *arguments)
 {
-	const struct page page = {
+	const struct report_page page = {
 		.profile = profile,
 		.options = { .functions = arguments->limit ? arguments->limit : UINT64_MAX,
 			     .inlined = arguments->inlined,

@@ -26,7 +26,7 @@ struct run_arguments {
 };
 
 /* One `run`, from arguments to exit status. */
-struct run {
+struct command_run {
 	const struct sampling_options *options;
 	bool wants_preload;
 	char **argv; /* COMMAND */
@@ -38,7 +38,7 @@ struct run {
 };
 
 /* With the profile on standard output, what COMMAND writes there goes where our messages go. */
-static int fork_command(struct run *run, struct error *err)
+static int fork_command(struct command_run *run, struct error *err)
 {
 	int out = -1, ret;
 
@@ -55,7 +55,7 @@ static int fork_command(struct run *run, struct error *err)
 }
 
 /* All that can fail before COMMAND runs, so that it does not run in vain. */
-static int prepare(struct run *run, struct error *err)
+static int prepare(struct command_run *run, struct error *err)
 {
 	struct target target = { .kind = TARGET_COMMAND, .name = run->argv[0] };
 	int ret;
@@ -85,14 +85,14 @@ static int prepare(struct run *run, struct error *err)
 }
 
 /* A signal of the terminal has reached COMMAND too; one that somebody sent has not. */
-static void pass_on(const struct run *run)
+static void pass_on(const struct command_run *run)
 {
 	if (run->loop.signal.ssi_code != SI_KERNEL && run->child.pid > 0)
 		kill(run->child.pid, (int)run->loop.signal.ssi_signo);
 }
 
 /* COMMAND may go on after --duration or the first signal; the second leaves it alone. */
-static int await_command(struct run *run, enum sample_event event)
+static int await_command(struct command_run *run, enum sample_event event)
 {
 	if (event == SAMPLE_OVER) {
 		if (sample_wait(&run->loop) == SAMPLE_ENDED)
@@ -112,7 +112,7 @@ static int exec_status(int failure)
 	return failure == -ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
 }
 
-static int run_command(struct run *run, struct error *err)
+static int run_command(struct command_run *run, struct error *err)
 {
 	enum sample_event event;
 	int ret, status;
@@ -144,7 +144,8 @@ failed:
 	return EXIT_FAILURE;
 }
 
-static int choose_and_run(struct run *run, struct sampling_options *options, struct error *err)
+static int choose_and_run(struct command_run *run, struct sampling_options *options,
+			  struct error *err)
 {
 	int ret = spending_choose(options, "run", err);
 
@@ -158,7 +159,7 @@ static int choose_and_run(struct run *run, struct sampling_options *options, str
 static int cmd_run(int argc, char **argv)
 {
 	struct run_arguments arguments = { 0 };
-	struct run run = { .child = { .pid = -1, -1, -1, -1 } };
+	struct command_run run = { .child = { .pid = -1, -1, -1, -1 } };
 	struct error err = { 0 };
 	int first, status;
 

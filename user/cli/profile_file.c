@@ -43,20 +43,21 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 
 /* --- several -------------------------------------------------------------------------------------- */
 
-struct names {
+struct file_names {
 	char **names;
 	size_t nr;
 	size_t capacity;
 };
 
-static void free_names(struct names *names)
+static void free_names(struct file_names *names)
 {
 	while (names->nr)
 		free(names->names[--names->nr]);
 	free(names->names);
 }
 
-static int add_name(struct names *names, const char *folder, const char *name, struct error *err)
+static int add_name(struct file_names *names, const char *folder, const char *name,
+		    struct error *err)
 {
 	void *array = names->names;
 	char *path;
@@ -84,7 +85,7 @@ static int is_profile(const struct dirent *entry)
 	return 0;
 }
 
-static int add_folder(struct names *names, const char *folder, struct error *err)
+static int add_folder(struct file_names *names, const char *folder, struct error *err)
 {
 	struct dirent **entries;
 	int nr = scandir(folder, &entries, is_profile, alphasort), i, code = 0;
@@ -102,7 +103,7 @@ static int add_folder(struct names *names, const char *folder, struct error *err
 	return code;
 }
 
-static int name_files(int nr, char **operands, struct names *names, struct error *err)
+static int name_files(int nr, char **operands, struct file_names *names, struct error *err)
 {
 	struct stat stat_buffer;
 	int code = 0, i;
@@ -117,7 +118,7 @@ static int name_files(int nr, char **operands, struct names *names, struct error
 }
 
 /* Each is read, taken down, and gone before the next one. */
-static int add_up(const struct names *names, struct timeline *timeline, struct profile **ret,
+static int add_up(const struct file_names *names, struct timeline *timeline, struct profile **ret,
 		  struct error *err)
 {
 	struct profile_merger merger = { 0 };
@@ -147,7 +148,7 @@ struct profile *profile_of_operands(const struct command *command, int nr, char 
 {
 	static char *const by_default[] = { PROFILE_FILE_DEFAULT };
 	struct profile *profile = NULL;
-	struct names names = { 0 };
+	struct file_names names = { 0 };
 	struct error err = { 0 };
 
 	*ret_status = EXIT_FAILURE;

@@ -49,14 +49,14 @@ static int end_ticking(const struct cost_bench *bench, enum cost_window_kind kin
 	return session_poll(bench->session, err);
 }
 
-struct reading {
+struct cost_reading {
 	struct program_cost program;
 	uint64_t ticks;
 };
 
 /* The same work in each window, also where nothing ticks: it must not be what tells them apart. */
 static int read_counts(const struct cost_bench *bench, enum cost_window_kind kind,
-		       struct reading *ret, struct error *err)
+		       struct cost_reading *ret, struct error *err)
 {
 	struct sampler_programs session = session_programs(bench->session);
 	struct session_live live;
@@ -74,7 +74,7 @@ static int read_counts(const struct cost_bench *bench, enum cost_window_kind kin
 static int measure(const struct cost_bench *bench, enum cost_window_kind kind,
 		   struct cost_round *round, struct error *err)
 {
-	struct reading before, after;
+	struct cost_reading before, after;
 	int ret;
 
 	cost_load_open(bench->load);

@@ -16,7 +16,7 @@
 #define BUFFER_BYTES 65536UL
 #define NAME_MAX_BYTES 4096U
 
-struct listener {
+struct jit_listener {
 	jit_replaced replaced;
 	void *ctx;
 };
@@ -89,7 +89,7 @@ static bool is_same(const struct jit_code *a, const struct jit_code *b)
 
 /* Takes out what the code overlaps. 1: it is there already; -ENOMEM. */
 static int replace(struct jit_map *map, const struct jit_code *code, size_t *room,
-		   const struct listener *listener)
+		   const struct jit_listener *listener)
 {
 	struct jit_code *old, **found;
 
@@ -107,7 +107,7 @@ static int replace(struct jit_map *map, const struct jit_code *code, size_t *roo
 }
 
 static int add_code(struct jit_map *map, const struct jit_code *code, size_t *room,
-		    const struct listener *listener)
+		    const struct jit_listener *listener)
 {
 	struct jit_code *copy;
 	int ret;
@@ -145,7 +145,7 @@ static struct jit_code make_code(const struct jit_map *map, uint64_t start, uint
 }
 
 static int add_line(struct jit_map *map, struct text_cursor line, size_t *room,
-		    const struct listener *listener)
+		    const struct jit_listener *listener)
 {
 	struct symbol_spec spec = { 0 };
 	struct jit_code code;
@@ -168,7 +168,7 @@ static size_t whole_lines(const struct jit_map *map, size_t got)
 
 /* Adds what the buffer holds. *done: how much of the file that was. */
 static int add_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
-		     const struct listener *listener)
+		     const struct jit_listener *listener)
 {
 	struct text_cursor rest = { map->buffer, map->buffer + whole_lines(map, got) }, line;
 	int ret = 0;
@@ -180,7 +180,7 @@ static int add_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *ro
 }
 
 static int add_record(struct jit_map *map, const struct jit_record *record, size_t *room,
-		      const struct listener *listener)
+		      const struct jit_listener *listener)
 {
 	const struct jit_code from = { .start = record->from, .size = 1 };
 	uint64_t time = map->has_time ? record->time : 0;
@@ -206,7 +206,7 @@ static int add_record(struct jit_map *map, const struct jit_record *record, size
 
 /* The same of a dump. Code that stands between records is passed over. */
 static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
-		       const struct listener *listener)
+		       const struct jit_listener *listener)
 {
 	struct jit_record record;
 	size_t at = 0;
@@ -239,7 +239,7 @@ static size_t begin_dump(struct jit_map *map, size_t got)
 }
 
 /* Returns the bytes that were read, 0 at the end. */
-static int64_t read_some(struct jit_map *map, size_t *room, const struct listener *listener)
+static int64_t read_some(struct jit_map *map, size_t *room, const struct jit_listener *listener)
 {
 	uint64_t left = map->size - map->at, done;
 	ssize_t got = pread(map->fd, map->buffer, left < BUFFER_BYTES ? left : BUFFER_BYTES,
@@ -261,7 +261,7 @@ static int64_t read_some(struct jit_map *map, size_t *room, const struct listene
 
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx)
 {
-	const struct listener listener = { replaced, ctx };
+	const struct jit_listener listener = { replaced, ctx };
 	uint64_t done = 0;
 	struct stat st;
 	int64_t got;

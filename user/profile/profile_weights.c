@@ -33,7 +33,7 @@ struct split_sum {
 };
 
 /* The small splits of a target. */
-struct pool {
+struct weight_pool {
 	uint64_t seen; /* nanoseconds of those with a tick */
 	uint64_t rest; /* of the others */
 	uint64_t ticks;
@@ -165,7 +165,7 @@ static void divide(struct profile_weights *weights, uint32_t i, struct split_sum
 }
 
 static void place_split(struct profile_weights *weights, size_t i, const struct split_sum *sum,
-			struct pool *pool)
+			struct weight_pool *pool)
 {
 	const struct profile_split *split = &weights->profile->splits[i];
 	uint64_t ns = (uint64_t)((u128)split->cpu_ns * sum->share / sum->ns);
@@ -186,7 +186,8 @@ static void place_split(struct profile_weights *weights, size_t i, const struct 
 	}
 }
 
-static void fill_pool(struct profile_weights *weights, uint32_t target, const struct pool *pool)
+static void fill_pool(struct profile_weights *weights, uint32_t target,
+		      const struct weight_pool *pool)
 {
 	u128 most = many_periods(weights->profile, target, pool->ticks);
 	uint64_t all = pool->seen + pool->rest, ns = pool->seen > most ? pool->seen : to_u64(most);
@@ -200,7 +201,7 @@ static int fill(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
 	cleanup_free struct split_sum *sums = calloc(profile->nr_targets + 1, sizeof(*sums));
-	cleanup_free struct pool *pools = calloc(profile->nr_targets + 1, sizeof(*pools));
+	cleanup_free struct weight_pool *pools = calloc(profile->nr_targets + 1, sizeof(*pools));
 	size_t i;
 
 	if (!sums || !pools)

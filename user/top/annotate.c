@@ -13,7 +13,7 @@
 #define ROWS 40 /* as many of the hottest as report shows */
 
 /* The bins of an object's functions as a profile; names and objects are those of others. */
-struct view {
+struct top_view {
 	struct profile profile;
 	uint32_t object;
 	size_t histograms_room;
@@ -34,7 +34,7 @@ static int find_object(const struct profile *last, const struct top_row *row, ui
 	return -ENOENT;
 }
 
-static int add_function(struct view *view, const struct top_row *row)
+static int add_function(struct top_view *view, const struct top_row *row)
 {
 	struct profile_function *function;
 	uint64_t end = row->offset + 1, bin_end;
@@ -57,7 +57,7 @@ static int add_function(struct view *view, const struct top_row *row)
 }
 
 /* Bins of one width, ascending. */
-static int add_histogram(struct view *view, const struct top_bin *bins, size_t nr)
+static int add_histogram(struct top_view *view, const struct top_bin *bins, size_t nr)
 {
 	struct profile_histogram *histogram;
 	size_t i;
@@ -82,7 +82,7 @@ static int add_histogram(struct view *view, const struct top_bin *bins, size_t n
 	return 0;
 }
 
-static int add_row(struct view *view, const struct top_row *row)
+static int add_row(struct top_view *view, const struct top_row *row)
 {
 	size_t i, nr;
 	int err = add_function(view, row);
@@ -97,7 +97,7 @@ static int add_row(struct view *view, const struct top_row *row)
 }
 
 /* All functions of the object: where there are no symbols, a function is more than one row. */
-static int make_view(struct view *view, const struct top_model *model, const struct top_row *of)
+static int make_view(struct top_view *view, const struct top_model *model, const struct top_row *of)
 {
 	const struct top_table *table = &model->tables[TOP_FUNCTIONS];
 	int err = 0;
@@ -111,7 +111,7 @@ static int make_view(struct view *view, const struct top_model *model, const str
 	return err;
 }
 
-static void free_view(struct view *view)
+static void free_view(struct top_view *view)
 {
 	while (view->profile.nr_histograms)
 		free(view->profile.histograms[--view->profile.nr_histograms].bins);
@@ -119,7 +119,7 @@ static void free_view(struct view *view)
 	free(view->profile.functions);
 }
 
-static int write_view(const struct view *view, const struct top_row *function,
+static int write_view(const struct top_view *view, const struct top_row *function,
 		      const struct top_annotate_options *options, FILE *out, struct error *err)
 {
 	const struct annotation_view look = { .format = REPORT_TEXT,
@@ -152,12 +152,12 @@ int top_annotate(const struct top_model *model, const struct top_row *function,
 		 const struct top_annotate_options *options, FILE *out, struct error *err)
 {
 	const struct profile *last = options->last;
-	struct view view = { .profile = { .sampling = last->sampling,
-					  .ticks = model->overall,
-					  .targets = last->targets,
-					  .nr_targets = last->nr_targets,
-					  .objects = last->objects,
-					  .nr_objects = last->nr_objects } };
+	struct top_view view = { .profile = { .sampling = last->sampling,
+					      .ticks = model->overall,
+					      .targets = last->targets,
+					      .nr_targets = last->nr_targets,
+					      .objects = last->objects,
+					      .nr_objects = last->nr_objects } };
 	int ret;
 
 	if (find_object(last, function, &view.object))
