@@ -233,7 +233,7 @@ int call_engine_open(const struct call_engine_options *options,
 			   CHUNK_PAGES, 0);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		ret = sampler_init(&engine->clocks[i], options->period_ns[i], cpus, err);
-	if (!ret && runs_init(&engine->free_lines, engine->nr_lines))
+	if (!ret && extents_init(&engine->free_lines, engine->nr_lines))
 		ret = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!ret)
 		ret = load(engine, options, err);
@@ -275,7 +275,7 @@ void call_engine_close(struct call_engine *engine)
 			munmap(engine->maps[i].at, engine->maps[i].size);
 	chunked_array_free(&engine->pages);
 	calls_bpf__destroy(engine->skel);
-	runs_free(&engine->free_lines);
+	extents_free(&engine->free_lines);
 	pthread_mutex_destroy(&engine->growing);
 	memset(engine, 0, sizeof(*engine));
 }

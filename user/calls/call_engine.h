@@ -9,7 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "calls/runs.h"
+#include "calls/extents.h"
 #include "engine/chunked_array.h"
 #include "engine/sampler.h"
 #include "shared/call_abi.h"
@@ -57,7 +57,7 @@ struct call_engine {
 	struct call_globals *globals;
 	struct chunked_array pages;
 	pthread_mutex_t growing; /* the pages are */
-	struct runs free_lines;
+	struct extents free_lines;
 	struct sampler clocks[CALL_CLOCKS];
 	uint32_t nr_cpus; /* possible */
 	uint32_t nr_calls;

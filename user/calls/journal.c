@@ -136,14 +136,14 @@ static int add_bin(struct bins *bins, uint64_t index, uint64_t count)
  * A counter's number, where each counter covers the same bytes from the first on; else the first
  * byte that it covers, in bins of one byte. Either way the formula of the call leads back from it.
  */
-struct layout {
+struct journal_layout {
 	struct dialect_factor factor;
 	uint64_t bytes; /* 1 where counters do not cover the same */
 };
 
-static struct layout layout_of(const struct spec *spec, uint64_t scale)
+static struct journal_layout layout_of(const struct spec *spec, uint64_t scale)
 {
-	struct layout layout = {
+	struct journal_layout layout = {
 		.factor = dialect_factor(spec->dialect, spec->width, scale),
 		.bytes = 1,
 	};
@@ -155,13 +155,13 @@ static struct layout layout_of(const struct spec *spec, uint64_t scale)
 	return layout;
 }
 
-static uint64_t index_of(const struct layout *layout, uint64_t bin)
+static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 {
 	return layout->bytes > 1 ? bin : (uint64_t)dialect_first(&layout->factor, bin);
 }
 
 /* The bins of one entry, whose counters stand together. */
-static int collect(const struct caller *caller, uint32_t entry, const struct layout *layout,
+static int collect(const struct caller *caller, uint32_t entry, const struct journal_layout *layout,
 		   struct bins *bins)
 {
 	uint64_t first = caller_taken_index(entry, 0), end = caller_taken_index(entry + 1, 0), at;
@@ -193,7 +193,7 @@ static int collect_pcs(struct caller *caller, struct bins *bins)
 	return 0;
 }
 
-static void place(const struct spec *spec, uint32_t entry, const struct layout *layout,
+static void place(const struct spec *spec, uint32_t entry, const struct journal_layout *layout,
 		  const struct bins *bins, struct profile_histogram *histogram)
 {
 	const struct call_entry *asked = &spec->entries[entry];
@@ -215,7 +215,7 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 			 const struct call *call)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
+	struct journal_layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
 	uint32_t stop = call->stop ? call->stop : caller->stop;
 	struct bins bins = { 0 };
 	int ret;

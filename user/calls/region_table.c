@@ -9,7 +9,7 @@
 enum { FLAG_UINT = 1, FLAG_FAST = 2 };
 
 /* An entry that is on and has an offset that no earlier one has. */
-struct region {
+struct active_region {
 	uint64_t offset;
 	uint64_t last; /* pc of its last counter; before offset where it has none */
 	uint64_t counters;
@@ -21,17 +21,18 @@ struct region {
 /* A run of pcs, to the start of the next one. */
 struct segment {
 	uint64_t start;
-	const struct region *region; /* NULL: no region's */
+	const struct active_region *region; /* NULL: no region's */
 };
 
 struct compiler {
 	const struct region_call *call;
 	const struct call_entry *overflow; /* NULL: none */
-	struct region *regions; /* by offset */
+	struct active_region *regions; /* by offset */
 	size_t nr_regions;
 	struct segment *segments;
 	size_t nr_segments;
-	struct region **open; /* regions around the pc that the sweep is at; the last one takes it */
+	struct active_region *
+		*open; /* regions around the pc that the sweep is at; the last one takes it */
 	size_t nr_open;
 };
 
@@ -68,11 +69,11 @@ int region_call_check(const struct region_call *call, size_t *ret_entry)
 
 static void add_region(struct compiler *c, const struct call_entry *entry)
 {
-	struct region *region = &c->regions[c->nr_regions++];
+	struct active_region *region = &c->regions[c->nr_regions++];
 	const struct region_call *call = c->call;
 	uint64_t span;
 
-	*region = (struct region){
+	*region = (struct active_region){
 		.offset = entry->offset,
 		.counters = dialect_counters(entry->size, call->width),
 		.factor = dialect_factor(call->dialect, call->width, entry->scale),
@@ -108,7 +109,7 @@ static void add_regions(struct compiler *c, struct region_table *table)
 
 static int compare_regions(const void *left, const void *right)
 {
-	const struct region *a = left, *b = right;
+	const struct active_region *a = left, *b = right;
 
 	if (a->offset != b->offset)
 		return a->offset < b->offset ? -1 : 1;
@@ -128,7 +129,7 @@ static void sort_regions(struct compiler *c)
 }
 
 /* From start on, pcs are region's. A later word about the same start counts. */
-static void cut(struct compiler *c, uint64_t start, const struct region *region)
+static void cut(struct compiler *c, uint64_t start, const struct active_region *region)
 {
 	if (c->nr_segments && c->segments[c->nr_segments - 1].start == start)
 		c->nr_segments--;
@@ -137,7 +138,7 @@ static void cut(struct compiler *c, uint64_t start, const struct region *region)
 	c->segments[c->nr_segments++] = (struct segment){ start, region };
 }
 
-static const struct region *innermost(const struct compiler *c)
+static const struct active_region *innermost(const struct compiler *c)
 {
 	return c->nr_open ? c->open[c->nr_open - 1] : NULL;
 }
@@ -163,7 +164,7 @@ static void close_regions(struct compiler *c, uint64_t start)
 static void sweep(struct compiler *c)
 {
 	bool looks_on = dialect_rule(c->call->dialect)->beyond == BEYOND_LOOKS_ON;
-	struct region *region;
+	struct active_region *region;
 	size_t i;
 
 	cut(c, 0, NULL);
@@ -187,7 +188,7 @@ static uint64_t segment_last(const struct compiler *c, size_t i)
 /* Numbers the counters: of an overflow bin one, of a region as many as its segments reach. */
 static int number_counters(const struct compiler *c, struct region_table *table)
 {
-	const struct region *region;
+	const struct active_region *region;
 	uint64_t *firsts, *count;
 	size_t i;
 
@@ -216,7 +217,7 @@ static int number_counters(const struct compiler *c, struct region_table *table)
 static void fill_segment(const struct compiler *c, const uint64_t *firsts, size_t i,
 			 struct call_region *line)
 {
-	const struct region *region = c->segments[i].region;
+	const struct active_region *region = c->segments[i].region;
 
 	line->start = c->segments[i].start;
 	line->last = segment_last(c, i);

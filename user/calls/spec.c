@@ -70,7 +70,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 	if (ret)
 		return ret;
 	spec->nr_lines = spec->table.nr_lines + buffer_lines(spec);
-	base = runs_take(&engine->free_lines, spec->nr_lines);
+	base = extents_take(&engine->free_lines, spec->nr_lines);
 	if (base < 0) {
 		spec->nr_lines = 0;
 		return (int)base;
@@ -130,7 +130,7 @@ void spec_free(struct call_engine *engine, struct spec *spec)
 	if (!spec)
 		return;
 	if (spec->nr_lines)
-		runs_give(&engine->free_lines, spec->table.table.base, spec->nr_lines);
+		extents_give(&engine->free_lines, spec->table.table.base, spec->nr_lines);
 	if (spec->number != UINT32_MAX)
 		engine->specs[spec->number].held = 0;
 	region_table_free(&spec->table);
