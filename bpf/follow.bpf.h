@@ -123,7 +123,7 @@ static __noinline struct follow *follow_at_tick(struct task_struct *task)
 /*
  * Puts a tick off; true when a slot was free. Only the thread itself and its interrupts come here.
  */
-static __always_inline bool defer(struct pending *slot, u64 pc, u32 target, u32 n)
+static __always_inline bool defer(struct pending_ticks *slot, u64 pc, u32 target, u32 n)
 {
 	if (slot->count && (slot->pc != pc || slot->target != target))
 		return false;
@@ -155,7 +155,7 @@ static __always_inline void defer_exec(struct follow *follow, struct target_acco
 }
 
 /* Takes the ticks out of a slot; the caller files them or counts them as lost by cause. */
-static __always_inline u32 take(struct pending *slot)
+static __always_inline u32 take(struct pending_ticks *slot)
 {
 	u32 target = slot->target, n;
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
@@ -172,7 +172,7 @@ static __always_inline u32 take(struct pending *slot)
  * fail: the lock that bpf_find_vma took is released only when the interrupt returns, so a second
  * call in the same interrupt is always refused.
  */
-static __always_inline void settle_within(struct pending *slot, struct mapping *mapping)
+static __always_inline void settle_within(struct pending_ticks *slot, struct mapping *mapping)
 {
 	struct xlat_entry entry = {};
 
@@ -183,7 +183,7 @@ static __always_inline void settle_within(struct pending *slot, struct mapping *
 }
 
 /* Files what a slot holds as if it fell at pc. Must not be called from an interrupt. */
-__noinline int settle(struct pending *slot, u64 pc)
+__noinline int settle(struct pending_ticks *slot, u64 pc)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct xlat_entry entry = {};

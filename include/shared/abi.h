@@ -201,7 +201,7 @@ struct pool_state {
 /* Ticks of one thread that could not be filed when they fell, by pc. */
 enum { PENDING_SLOTS = 2 };
 
-struct pending {
+struct pending_ticks {
 	__u64 pc;
 	__u32 count;
 	__u32 target;
@@ -229,8 +229,8 @@ struct follow {
 	__u64 split; /* the process or cgroup that its runtime belongs to; 0: not told apart */
 	__u64 spent; /* how much of its runtime is in an account already */
 	__u64 moved_ns; /* for a process: when it moved into its cgroup; 0: it began there */
-	struct pending pending[PENDING_SLOTS];
-	struct pending exec; /* ticks between the new address space and its first instruction */
+	struct pending_ticks pending[PENDING_SLOTS];
+	struct pending_ticks exec; /* ticks between the new address space and its first instruction */
 	struct place exit; /* where ticks are filed once the address space is gone */
 };
 
