@@ -2,6 +2,8 @@
 #ifndef BPFPROFIL_EXPORT_IMPL_H
 #define BPFPROFIL_EXPORT_IMPL_H
 
+#include <protobuf-c/protobuf-c.h>
+
 #include "export/export.h"
 
 /* One file per format; export.c lists them. */
@@ -74,6 +76,9 @@ int export_one_period(const struct profile *profile, const struct export_options
  * as \xNN, what is not UTF-8 as U+FFFD, and special, unless it is 0, as instead.
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
+
+/* A message of protobuf's as it goes over a wire. */
+void export_message(const ProtobufCMessage *message, FILE *stream);
 
 /* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon where it already says something. */
 void export_add_note(char *note, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -52,6 +52,23 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 	}
 }
 
+struct message_buffer {
+	ProtobufCBuffer base;
+	FILE *stream;
+};
+
+static void append_to_stream(ProtobufCBuffer *base, size_t size, const uint8_t *data)
+{
+	fwrite_unlocked(data, 1, size, ((struct message_buffer *)base)->stream);
+}
+
+void export_message(const ProtobufCMessage *message, FILE *stream)
+{
+	struct message_buffer buffer = { .base.append = append_to_stream, .stream = stream };
+
+	protobuf_c_message_pack_to_buffer(message, &buffer.base);
+}
+
 void export_add_note(char *note, const char *format, ...)
 {
 	size_t used = strlen(note);

@@ -2,12 +2,8 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "export/export_impl.h"
 #include "export/otlp.h"
-
-struct sink {
-	ProtobufCBuffer base;
-	FILE *stream;
-};
 
 static const char *const keys[OTLP_NR_ATTRIBUTES] = {
 	[OTLP_BUILD_ID] = "process.executable.build_id.gnu",
@@ -18,16 +14,9 @@ static const char *const keys[OTLP_NR_ATTRIBUTES] = {
 
 static const char *const frame_types[] = { [PLACE_USER] = "native", [PLACE_KERNEL] = "kernel" };
 
-static void append(ProtobufCBuffer *base, size_t size, const uint8_t *data)
-{
-	fwrite_unlocked(data, 1, size, ((struct sink *)base)->stream);
-}
-
 void otlp_put(const Otlp__Request *part, FILE *stream)
 {
-	struct sink sink = { .base.append = append, .stream = stream };
-
-	otlp__request__pack_to_buffer(part, &sink.base);
+	export_message(&part->base, stream);
 }
 
 void otlp_set_value(Otlp__AnyValue *value, const char *text)

@@ -6,21 +6,9 @@
 
 #include "export/export_impl.h"
 
-struct sink {
-	ProtobufCBuffer base;
-	FILE *stream;
-};
-
-static void append(ProtobufCBuffer *base, size_t size, const uint8_t *data)
-{
-	fwrite_unlocked(data, 1, size, ((struct sink *)base)->stream);
-}
-
 void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part)
 {
-	struct sink sink = { .base.append = append, .stream = pprof->stream };
-
-	pprof__profile__pack_to_buffer(part, &sink.base);
+	export_message(&part->base, pprof->stream);
 }
 
 static int64_t put_text(struct pprof_stream *pprof, char *text)
