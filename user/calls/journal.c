@@ -118,20 +118,6 @@ static int add_object(struct profile *profile, const struct caller *caller, cons
 	return object->path ? 0 : -ENOMEM;
 }
 
-struct bins {
-	struct profile_bin *list;
-	size_t nr;
-	size_t capacity;
-};
-
-static int add_bin(struct bins *bins, uint64_t index, uint64_t count)
-{
-	if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
-		return -ENOMEM;
-	bins->list[bins->nr++] = (struct profile_bin){ index, count };
-	return 0;
-}
-
 /*
  * A counter's number, where each counter covers the same bytes from the first on; else the first
  * byte that it covers, in bins of one byte. Either way the formula of the call leads back from it.
@@ -162,7 +148,7 @@ static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 
 /* The bins of one entry, whose counters stand together. */
 static int collect(const struct caller *caller, uint32_t entry, const struct journal_layout *layout,
-		   struct bins *bins)
+		   struct profile_bins *bins)
 {
 	uint64_t first = caller_taken_index(entry, 0), end = caller_taken_index(entry + 1, 0), at;
 	size_t page;
@@ -176,25 +162,26 @@ static int collect(const struct caller *caller, uint32_t entry, const struct jou
 			continue;
 		for (i = 0; i < PAGE_COUNTERS; i++)
 			if (taken->values[i] &&
-			    add_bin(bins, index_of(layout, at - first + i), taken->values[i]))
+			    profile_bins_add(bins, index_of(layout, at - first + i),
+					     taken->values[i]))
 				return -ENOMEM;
 	}
 	return 0;
 }
 
-static int collect_pcs(struct caller *caller, struct bins *bins)
+static int collect_pcs(struct caller *caller, struct profile_bins *bins)
 {
 	size_t i;
 
 	pcs_sort(&caller->pcs);
 	for (i = 0; i < caller->pcs.nr; i++)
-		if (add_bin(bins, caller->pcs.list[i].pc, caller->pcs.list[i].count))
+		if (profile_bins_add(bins, caller->pcs.list[i].pc, caller->pcs.list[i].count))
 			return -ENOMEM;
 	return 0;
 }
 
 static void place(const struct spec *spec, uint32_t entry, const struct journal_layout *layout,
-		  const struct bins *bins, struct profile_histogram *histogram)
+		  const struct profile_bins *bins, struct profile_histogram *histogram)
 {
 	const struct call_entry *asked = &spec->entries[entry];
 	uint64_t end = (bins->list[bins->nr - 1].index + 1) * layout->bytes;
@@ -217,7 +204,7 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	struct journal_layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
 	uint32_t stop = call->stop ? call->stop : caller->stop;
-	struct bins bins = { 0 };
+	struct profile_bins bins = { 0 };
 	int ret;
 
 	ret = caller->spec->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :

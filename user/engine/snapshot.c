@@ -87,15 +87,9 @@ static size_t number_spaces(struct seen *seen)
 	return nr;
 }
 
-struct bins {
-	struct profile_bin *list;
-	size_t nr;
-	size_t capacity;
-};
-
 /* Adds one page's bins; index is the bin's number from the start of the space. */
 static int add_page(const struct counted *counted, struct seen_window *windows, size_t nr,
-		    uint32_t page, struct bins *bins)
+		    uint32_t page, struct profile_bins *bins)
 {
 	uint64_t first = bin_offset(windows->key.window, page, 0, windows->key.shift) >>
 			 windows->key.shift;
@@ -117,13 +111,9 @@ static int add_page(const struct counted *counted, struct seen_window *windows, 
 		if (!ticks)
 			windows[i].idle[page / 64] |= 1ULL << page % 64;
 	}
-	for (i = 0; used && i < PAGE_COUNTERS; i++) {
-		if (!sums[i])
-			continue;
-		if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
+	for (i = 0; used && i < PAGE_COUNTERS; i++)
+		if (sums[i] && profile_bins_add(bins, first + i, sums[i]))
 			return -ENOMEM;
-		bins->list[bins->nr++] = (struct profile_bin){ first + i, sums[i] };
-	}
 	return 0;
 }
 
@@ -132,7 +122,7 @@ static int add_page(const struct counted *counted, struct seen_window *windows, 
  * back: their counters add up.
  */
 static int add_windows(const struct counted *counted, struct seen_window *windows, size_t nr,
-		       struct bins *bins)
+		       struct profile_bins *bins)
 {
 	size_t i, same;
 	uint32_t page;
@@ -153,7 +143,7 @@ static int draw_histogram(const struct counted *counted, struct seen_window *win
 			  struct profile *profile)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct bins bins = {};
+	struct profile_bins bins = {};
 
 	if (add_windows(counted, windows, nr, &bins)) {
 		free(bins.list);

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 static const char *const object_kinds[] = {
 	[PROFILE_FILE] = "file",
 	[PROFILE_JIT] = "jit",
@@ -167,6 +169,14 @@ static int add_lost(struct profile_account *sum, const struct profile_lost *lost
 		sum->nr_lost++;
 	}
 	found->ticks = add(found->ticks, lost->ticks);
+	return 0;
+}
+
+int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count)
+{
+	if (grow((void **)&bins->list, &bins->capacity, bins->nr + 1, sizeof(*bins->list)))
+		return -ENOMEM;
+	bins->list[bins->nr++] = (struct profile_bin){ index, count };
 	return 0;
 }
 

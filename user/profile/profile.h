@@ -83,6 +83,13 @@ struct profile_bin {
 	uint64_t count;
 };
 
+/* Bins on their way into a histogram. */
+struct profile_bins {
+	struct profile_bin *list;
+	size_t nr;
+	size_t capacity;
+};
+
 /* Bin i covers [offset + i * bytes_per_bin, offset + (i + 1) * bytes_per_bin). Bins ascend. */
 struct profile_histogram {
 	uint32_t target;
@@ -193,6 +200,8 @@ void profile_split_free(struct profile_split *split);
 void profile_object_free(struct profile_object *object);
 void profile_histogram_free(struct profile_histogram *histogram);
 void profile_command_free(char **command); /* itself too; NULL is fine */
+
+int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* or -ENOMEM */
 
 /* Adds part to sum, each figure and each cause; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
