@@ -29,7 +29,7 @@ struct labels {
 };
 
 /* The text of an object that was hit. */
-struct extent {
+struct text_extent {
 	uint64_t ticks;
 	uint64_t start;
 	uint64_t end;
@@ -42,7 +42,7 @@ struct pprof {
 	const struct export_options *options;
 	const struct profile_index *index;
 	struct profile_weights *weights;
-	struct extent *extents; /* of each object */
+	struct text_extent *extents; /* of each object */
 	struct labels *labels; /* of each histogram */
 	uint32_t object; /* at hand */
 	struct place_lines lines;
@@ -119,7 +119,7 @@ static void make_labels(struct pprof *pprof, size_t i)
 static void survey(struct pprof *pprof)
 {
 	const struct profile_histogram *histogram;
-	struct extent *extent;
+	struct text_extent *extent;
 	size_t i;
 
 	for (i = 0; i < pprof->profile->nr_histograms; i++) {
@@ -175,7 +175,7 @@ static bool is_here(const struct profile_object *object)
 static void put_mappings(struct pprof *pprof, uint32_t i)
 {
 	const struct profile_object *object = &pprof->profile->objects[i];
-	struct extent *extent = &pprof->extents[i];
+	struct text_extent *extent = &pprof->extents[i];
 	const struct profile_text whole = { extent->start, extent->start,
 					    extent->end - extent->start };
 	bool looked_up;

@@ -15,9 +15,9 @@
 /* Kubernetes in a container of a container: some ten. Each takes a descriptor meanwhile. */
 #define DEPTH_MAX 32
 
-struct cgroup_walk {
+struct cgroup_descent {
 	/* Other than 0 ends the walk. dir is the directory of path; its name is the last of path. */
-	int (*visit)(struct cgroup_walk *walk, int dir);
+	int (*visit)(struct cgroup_descent *walk, int dir);
 	char path[PATH_MAX]; /* of the hierarchy */
 	size_t length;
 
@@ -31,7 +31,7 @@ struct cgroup_walk {
 	void *argument;
 };
 
-static int walk_below(struct cgroup_walk *walk, int dir, unsigned int depth);
+static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth);
 
 /* Removed or kept from us: left out. A lack of ours is none of its. */
 static int trouble(void)
@@ -39,7 +39,7 @@ static int trouble(void)
 	return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
 }
 
-static int walk_into(struct cgroup_walk *walk, int dir, const char *name, unsigned int depth)
+static int walk_into(struct cgroup_descent *walk, int dir, const char *name, unsigned int depth)
 {
 	size_t before = walk->length, length = strlen(name);
 	int fd, ret;
@@ -62,7 +62,7 @@ static int walk_into(struct cgroup_walk *walk, int dir, const char *name, unsign
 	return ret;
 }
 
-static int walk_below(struct cgroup_walk *walk, int dir, unsigned int depth)
+static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth)
 {
 	int fd = openat(dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), ret = 0;
 	DIR *entries = fd < 0 ? NULL : fdopendir(fd);
@@ -83,7 +83,8 @@ static int walk_below(struct cgroup_walk *walk, int dir, unsigned int depth)
 }
 
 /* Begins with what is at path, which is not visited. */
-static int walk_from(struct cgroup_walk *walk, const struct cgroup_mount *mount, const char *path)
+static int walk_from(struct cgroup_descent *walk, const struct cgroup_mount *mount,
+		     const char *path)
 {
 	cleanup_free char *directory = cgroup_directory(mount, path);
 	cleanup_fd int dir = -1;
@@ -101,7 +102,7 @@ static int walk_from(struct cgroup_walk *walk, const struct cgroup_mount *mount,
 	return walk_below(walk, dir, 0);
 }
 
-static int visit_match(struct cgroup_walk *walk, int dir)
+static int visit_match(struct cgroup_descent *walk, int dir)
 {
 	const char *name = strrchr(walk->path, '/') + 1;
 	int ret;
@@ -125,10 +126,10 @@ static int compare(const void *left, const void *right)
 int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,
 		       cgroup_match match, const void *wanted, struct error *err)
 {
-	struct cgroup_walk walk = { .visit = visit_match,
-				    .places = places,
-				    .match = match,
-				    .wanted = wanted };
+	struct cgroup_descent walk = { .visit = visit_match,
+				       .places = places,
+				       .match = match,
+				       .wanted = wanted };
 	size_t i;
 	int ret;
 
@@ -145,7 +146,7 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 	return 0;
 }
 
-static int visit_processes(struct cgroup_walk *walk, int dir)
+static int visit_processes(struct cgroup_descent *walk, int dir)
 {
 	int fd = openat(dir, "cgroup.procs", O_RDONLY | O_CLOEXEC), ret = 0;
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
@@ -166,7 +167,9 @@ static int visit_processes(struct cgroup_walk *walk, int dir)
 int cgroup_place_each_process(const struct cgroup_place *place,
 			      int (*visit)(pid_t pid, void *argument), void *argument)
 {
-	struct cgroup_walk walk = { .visit = visit_processes, .each = visit, .argument = argument };
+	struct cgroup_descent walk = { .visit = visit_processes,
+				       .each = visit,
+				       .argument = argument };
 	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
 	cleanup_fd int dir = directory ? open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 	int ret;
