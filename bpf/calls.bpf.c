@@ -12,7 +12,6 @@
 #include "arch.bpf.h"
 #include "call_count.bpf.h"
 #include "call_inherit.bpf.h"
-#include "call_weigh.bpf.h"
 #include "compat.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";

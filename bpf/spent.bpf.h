@@ -9,7 +9,6 @@
  */
 #include "maps.bpf.h"
 #include "split.bpf.h"
-#include "target.bpf.h"
 
 /*
  * NULL: runtime is not told apart, or there is no memory. Inline, because 6.1 takes no key from

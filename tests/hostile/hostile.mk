@@ -13,9 +13,9 @@ LAYER_CPPFLAGS_hostile := -Itests/calls -DHOSTILE_PROGRAMS='"$(CURDIR)/$(HOSTILE
 # Callers that profile themselves, as in tests/calls.
 $(BUILD)/tests/test_hostile: $(BUILD)/obj/tests/calls/caller.o $(CLIENT_A)
 
-$(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/hostile/hostile.mk | $$(@D)/
+$(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/programs/%.c tests/lib/moved.h tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
-	$(Q)$(CC) $(HOSTILE_CFLAGS) -o $@ $<
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -Itests/lib -o $@ $<
 
 # Without a build id, which would stand for the file when its headers say nothing.
 $(HOSTILE_OUT)/burn.so: tests/hostile/programs/burn.c tests/hostile/hostile.mk | $$(@D)/

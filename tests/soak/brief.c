@@ -8,7 +8,6 @@
  * that is still compiling.
  */
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,23 +15,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moved.h"
+
 #define TURNS 20000 /* some 45 us */
 #define TURNS_PER_FLIP 100
-
-typedef uint64_t work_fn(uint64_t x, uint64_t turns);
-
-/* Between two marks, so that its bytes can be copied; it refers to nothing outside of them. */
-__attribute__((noinline, section("moved"), used)) static uint64_t spin(uint64_t x, uint64_t turns)
-{
-	while (turns--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
-	return x;
-}
-
-extern const char __start_moved[], __stop_moved[];
 
 static size_t moved_size(void)
 {

@@ -10,7 +10,6 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -18,26 +17,13 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moved.h"
+
 #define TURNS 20000 /* some 45 us */
 #define FLIPS 20
 #define CHURN (4UL << 20)
 
 static volatile bool over; /* it never is */
-
-typedef uint64_t work_fn(uint64_t x, uint64_t turns);
-
-/* Between two marks, so that its bytes can be copied; it refers to nothing outside of them. */
-__attribute__((noinline, section("moved"), used)) static uint64_t spin(uint64_t x, uint64_t turns)
-{
-	while (turns--) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-	}
-	return x;
-}
-
-extern const char __start_moved[], __stop_moved[];
 
 static void burn(double ms)
 {

@@ -9,7 +9,7 @@ SOAK_BIN := $(BUILD)/soak/brief $(BUILD)/soak/crowd $(BUILD)/soak/hostile
 
 $(BUILD)/soak/brief $(BUILD)/soak/crowd: $(BUILD)/soak/%: tests/soak/%.c tests/soak/soak.mk | $$(@D)/
 	$(call msg,CC,$@)
-	$(Q)$(BENCH_CC) -pthread $< -o $@
+	$(Q)$(BENCH_CC) -Itests/lib -pthread $< -o $@
 
 $(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c tests/soak/soak.mk | $$(@D)/
 	$(call msg,CC,$@)

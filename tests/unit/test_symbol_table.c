@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "need.h"
-#include "symbol/demangle.h"
+#include "symbol/symbol.h"
 #include "symbol/text_symbols.h"
 
 struct given {

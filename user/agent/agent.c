@@ -10,7 +10,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "agent/chance.h"
 #include "base/util.h"
 #include "engine/sched_tick.h"
 #include "record/notify.h"

@@ -12,7 +12,6 @@
 #include "base/json_text.h"
 #include "export/resource.h"
 #include "export/samples.h"
-#include "export/service_pprof.h"
 
 const char *body_content_type(enum sink_kind kind)
 {

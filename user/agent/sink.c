@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include "agent/body.h"
-#include "agent/chance.h"
 #include "agent/pending.h"
 #include "base/file.h"
 #include "base/util.h"

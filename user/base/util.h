@@ -46,6 +46,9 @@ bool is_our_user(uid_t user);
 /* The time of the monotonic clock, which nobody can set. */
 uint64_t monotonic_ns(void);
 
+/* A time below most, by chance: hosts that do the same do it at other moments. */
+uint64_t chance_below(uint64_t most_ns);
+
 /* The length of the UTF-8 sequence at the start of text; 0 if it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
 

@@ -8,7 +8,6 @@
 
 #include "calls/call_engine.h"
 #include "calls/fork_repair.h"
-#include "calls/pcs.h"
 #include "calls/process.h"
 #include "calls/sparse.h"
 #include "calls/spec.h"

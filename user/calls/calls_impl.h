@@ -8,14 +8,24 @@
 #include "calls/call_engine.h"
 #include "calls/caller.h"
 #include "calls/calls.h"
-#include "calls/journal.h"
 #include "calls/spec.h"
 #include "calls/worker.h"
+#include "profile/profile.h"
 
 /*
  * The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers, worker.c
  * has the threads that wait for users.
  */
+
+/* What calls counted, as targets of a profile: kept when they end, for those who want to read it. */
+struct journal {
+	struct profile *profile; /* NULL: nothing yet */
+	size_t targets_capacity;
+	size_t objects_capacity;
+	size_t histograms_capacity;
+	bool incomplete; /* memory ran out */
+};
+
 struct calls_user {
 	uint64_t charge; /* who it is: charge_of() */
 	bool used;
@@ -88,6 +98,17 @@ void calls_end(struct calls *calls, struct caller *caller);
 
 /* The same and gives everything back. */
 void calls_release(struct calls *calls, struct caller *caller);
+
+/* --- journal.c --- */
+
+/* Adds a call whose counters are all copied. */
+void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine);
+
+/* The account of one whose counters, and what was copied, are out of reach: unwritten. */
+void journal_add_unread(struct journal *journal, const struct caller *caller,
+			const struct call_engine *engine);
+
+void journal_free(struct journal *journal);
 
 /* --- calls.c --- */
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "calls/sparse.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,4 +44,42 @@ void sparse_free(struct sparse *sparse)
 		free(sparse->pages[i]);
 	free(sparse->pages);
 	memset(sparse, 0, sizeof(*sparse));
+}
+
+static int by_pc(const void *a, const void *b)
+{
+	const struct pc_count *x = a, *y = b;
+
+	return (x->pc > y->pc) - (x->pc < y->pc);
+}
+
+void pcs_sort(struct pcs *pcs)
+{
+	size_t i, kept = 0;
+
+	if (pcs->nr)
+		qsort(pcs->list, pcs->nr, sizeof(*pcs->list), by_pc);
+	for (i = 0; i < pcs->nr; i++) {
+		if (kept && pcs->list[kept - 1].pc == pcs->list[i].pc)
+			pcs->list[kept - 1].count += pcs->list[i].count;
+		else
+			pcs->list[kept++] = pcs->list[i];
+	}
+	pcs->nr = pcs->sorted = kept;
+}
+
+int pcs_add(struct pcs *pcs, uint64_t pc)
+{
+	/* Sorted when as many again have come, so that a sample costs little on the whole. */
+	if (pcs->nr == pcs->capacity && pcs->nr >= 2 * pcs->sorted)
+		pcs_sort(pcs);
+	if (grow((void **)&pcs->list, &pcs->capacity, pcs->nr + 1, sizeof(*pcs->list)))
+		return -ENOMEM;
+	pcs->list[pcs->nr++] = (struct pc_count){ pc, 1 };
+	return 0;
+}
+
+void pcs_free(struct pcs *pcs)
+{
+	free(pcs->list);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cost/bench_host.h"
+#include "cost/bench_report.h"
 
 #include <stdio.h>
 #include <string.h>

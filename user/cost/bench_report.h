@@ -3,9 +3,24 @@
 #define BPFPROFIL_BENCH_REPORT_H
 
 #include <stdio.h>
+#include <sys/utsname.h>
+#include <time.h>
 
-#include "cost/bench_host.h"
 #include "cost/cost.h"
+
+enum bench_machine { MACHINE_UNKNOWN, MACHINE_METAL, MACHINE_VIRTUAL };
+
+/* What a reader must know of a host to make sense of what was measured on it. */
+struct bench_host {
+	struct utsname system;
+	time_t started;
+	char model[128]; /* of its CPUs; "": not told */
+	enum bench_machine machine;
+	long cpus; /* online */
+	double tick_hz; /* the scheduler's tick; 0: not known */
+};
+
+void bench_host_read(struct bench_host *ret);
 
 /* What `bench` measured, to paste into an issue, and for programs. */
 void bench_report_text(FILE *out, const struct bench_host *host, const struct cost_report *report);

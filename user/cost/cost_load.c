@@ -17,7 +17,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cost/cost_work.h"
 #include "cost/cpu_mask.h"
 
 #define STACK_SIZE (128 << 10)

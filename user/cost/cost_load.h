@@ -2,6 +2,8 @@
 #ifndef BPFPROFIL_COST_LOAD_H
 #define BPFPROFIL_COST_LOAD_H
 
+#include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/types.h>
 
@@ -53,5 +55,24 @@ int cost_load_collect(struct cost_load *load, struct cost_window *ret, struct er
 
 /* Ends it. One that is all zero is fine. */
 void cost_load_end(struct cost_load *load);
+
+/* The loops that a thread of the sampled program runs in. */
+struct cost_work {
+	const uint8_t *memory; /* what COLD reads, of all threads the same */
+	size_t size;
+	size_t at;
+	uint64_t state; /* of the random order */
+	uint64_t usual_ns; /* a call of WARM's that nothing interrupts */
+	struct cost_window figures; /* of the last run */
+};
+
+void cost_work_begin(struct cost_work *work);
+
+/* Until *phase is another one. */
+void cost_work_run(struct cost_work *work, enum cost_kind kind, const _Atomic uint32_t *phase,
+		   uint32_t current);
+
+/* Bytes that COLD is to read. */
+size_t cost_work_memory(void);
 
 #endif

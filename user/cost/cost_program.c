@@ -13,7 +13,17 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "cost/empty_program.h"
+
+int empty_program_load(enum bpf_prog_type type, const char *name,
+		       const struct bpf_prog_load_opts *opts)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(type, name, "Dual BSD/GPL", insns, 2, opts);
+}
 
 #define DESCRIPTORS "/proc/self/fdinfo"
 #define OBJECTS_MAX 256

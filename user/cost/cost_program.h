@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_COST_PROGRAM_H
 #define BPFPROFIL_COST_PROGRAM_H
 
+#include <bpf/bpf.h>
 #include <stdint.h>
 
 #include "engine/program_cost.h"
@@ -25,5 +26,12 @@ void empty_close(struct empty_programs *empty); /* all zero is fine */
 
 /* Kernel memory of the maps and programs that this process has open. */
 uint64_t program_memory(void);
+
+/*
+ * Loads a program that returns 0: to see whether one loads, or what an event takes without ours. A
+ * descriptor for the caller to close, or a negative errno. name and opts may be NULL.
+ */
+int empty_program_load(enum bpf_prog_type type, const char *name,
+		       const struct bpf_prog_load_opts *opts);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cost/cost_work.h"
+#include "cost/cost_load.h"
 
 #include <unistd.h>
 

@@ -2,8 +2,10 @@
 #include "elf/elf_image.h"
 
 #include <errno.h>
+#include <link.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/auxv.h>
 
 #include "elf/elf_check.h"
 
@@ -177,4 +179,17 @@ Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf
 			return section;
 	}
 	return NULL;
+}
+
+const void *vdso_image(size_t *ret_size)
+{
+	const ElfW(Ehdr) *image = (const void *)getauxval(AT_SYSINFO_EHDR);
+
+	/*
+	 * The section headers come last in the image, so they give its size without the mapping's
+	 * padding.
+	 */
+	if (image)
+		*ret_size = image->e_shoff + (size_t)image->e_shnum * image->e_shentsize;
+	return image;
 }

@@ -2,11 +2,10 @@
 #ifndef BPFPROFIL_ELF_IMAGE_H
 #define BPFPROFIL_ELF_IMAGE_H
 
+#include <gelf.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-#include <gelf.h>
 
 #include "base/error.h"
 #include "elf/mapped_file.h"
@@ -48,5 +47,8 @@ const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *leng
 
 /* The first section of that name, or NULL. */
 Elf_Scn *elf_image_section(const struct elf_image *image, const char *name, GElf_Shdr *header);
+
+/* The ELF image of this process's vdso, which all 64-bit processes share. NULL: there is none. */
+const void *vdso_image(size_t *ret_size);
 
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "elf/elf_facts.h"
-#include "elf/vdso.h"
+#include "elf/elf_image.h"
 
 /* The kernel's dev_t: 12 bits of major, 20 of minor. */
 #define KERNEL_MAJOR(dev) ((dev) >> 20)

@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+#include "profile/profile_io.h"
+
+static int export_json(const struct profile *profile, const struct export_options *options,
+		       FILE *stream, struct error *err)
+{
+	(void)options;
+	return profile_write(profile, stream, err);
+}
+
 #define TAKES_PLACES (EXPORT_TAKES_OBJECT | EXPORT_TAKES_TARGET)
 
 const struct export_format export_formats[] = {

@@ -21,8 +21,6 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 		struct error *err);
 bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
 			  uint32_t object);
-int export_json(const struct profile *profile, const struct export_options *options, FILE *stream,
-		struct error *err);
 int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
 int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,

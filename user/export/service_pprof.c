@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "export/service_pprof.h"
+#include "export/samples.h"
 
 #include <errno.h>
 #include <stdlib.h>

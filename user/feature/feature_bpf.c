@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cost/empty_program.h"
+#include "cost/cost_program.h"
 #include "engine/exit_hook.h"
 #include "feature/feature_probes.h"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "profile/profile_fold.h"
+#include "profile/profile_merge.h"
 
 #include <errno.h>
 #include <stdbool.h>

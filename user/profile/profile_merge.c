@@ -8,7 +8,6 @@
 
 #include "bpfprofil/version.h"
 #include "profile/profile_append.h"
-#include "profile/profile_fold.h"
 
 /* In bins, of 16 bytes each. Below this folding costs more time than its memory is worth. */
 #define FOLD_MIN (4 << 20)

@@ -41,4 +41,11 @@ size_t profile_elements(const struct profile *profile);
 /* Which of two times of RFC 3339 is the earlier one: below, above or 0, as strcmp() has it. */
 int profile_compare_times(const char *a, const char *b);
 
+/*
+ * Brings the lists of a profile, each of which may name a thing several times, into one order that
+ * depends on what they hold alone, every thing once and its ticks added up. Each target must name
+ * its host and its period. -ENOMEM: the lists are whole, but their ids may no longer fit.
+ */
+int profile_fold(struct profile *profile);
+
 #endif

@@ -10,9 +10,16 @@
 #include "record/control.h"
 #include "record/options.h"
 #include "record/preload.h"
-#include "record/progress.h"
 #include "record/result.h"
 #include "record/spending.h"
+
+/* The line on a terminal while a session runs. Without a terminal nothing wakes up for it. */
+struct progress {
+	struct session *session;
+	bool shown;
+	unsigned int updates;
+	char hottest[64];
+};
 
 /*
  * What run and attach do while ticks fall: sleep, look at new text while its process may still be

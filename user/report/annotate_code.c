@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "elf/vdso.h"
+#include "elf/elf_image.h"
 #include "report/annotate_impl.h"
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)

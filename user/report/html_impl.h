@@ -8,9 +8,6 @@
 extern const char html_report_page[];
 extern const char html_diff_page[];
 
-/* A page up to its data; *ret_rest is what comes behind them. */
-void html_page_begin(const char *page, FILE *out, const char **ret_rest);
-
 /*
  * <script type="application/json" id="NAME">, or "NAME-NUMBER", and the stream for its JSON: what
  * is written there cannot end the element. NULL: out of memory.

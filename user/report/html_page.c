@@ -10,7 +10,8 @@
 /* Where the data stand in a page. */
 #define DATA "@DATA@"
 
-void html_page_begin(const char *page, FILE *out, const char **ret_rest)
+/* A page up to its data; *ret_rest is what comes behind them. */
+static void begin_page(const char *page, FILE *out, const char **ret_rest)
 {
 	const char *data = strstr(page, DATA);
 
@@ -80,7 +81,7 @@ int html_report(const struct profile *profile, const struct html_options *option
 	if (!result && options->inlined)
 		result = html_inlined_new(profile, options, &inlined, err);
 	if (!result) {
-		html_page_begin(html_report_page, out, &rest);
+		begin_page(html_report_page, out, &rest);
 		result = put_profile(profile, bases, options->timeline, inlined, out);
 		result = result ? error_errno(err, result, "html") :
 				  html_code(profile, options, bases, out, err);
@@ -88,4 +89,22 @@ int html_report(const struct profile *profile, const struct html_options *option
 	}
 	html_inlined_free(inlined);
 	return result;
+}
+
+/* The JSON that --format json has, and a table to sort and search it. */
+int html_diff(const struct diff *diff, FILE *out, struct error *err)
+{
+	const struct report_options options = { .format = REPORT_JSON };
+	const char *rest;
+	FILE *data;
+	int result = -ENOMEM;
+
+	begin_page(html_diff_page, out, &rest);
+	data = html_data_begin("diff", HTML_NO_NUMBER, out);
+	if (data) {
+		diff_write(diff, &options, data);
+		result = html_data_end(data, out);
+	}
+	fputs(rest, out);
+	return result ? error_errno(err, result, "html") : 0;
 }

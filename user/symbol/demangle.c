@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/demangle.h"
+#include "symbol/symbol.h"
 
 #include <setjmp.h>
 #include <stdlib.h>

@@ -5,8 +5,8 @@
 #include <dwarf.h>
 
 #include "base/util.h"
-#include "symbol/demangle.h"
 #include "symbol/lines.h"
+#include "symbol/symbol.h"
 
 /* Deeper than compilers nest blocks and inlining, and shallow enough for our stack. */
 #define DEPTH_MAX 512

@@ -8,9 +8,9 @@
 #include <sys/stat.h>
 
 #include "base/util.h"
-#include "symbol/allowance.h"
 #include "elf/elf_facts.h"
-#include "elf/vdso.h"
+#include "elf/elf_image.h"
+#include "symbol/allowance.h"
 #include "symbol/symbol_cache.h"
 
 static bool is_other_build(const struct profile_object *object, const struct elf_facts *facts)

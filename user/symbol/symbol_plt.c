@@ -6,8 +6,8 @@
 
 #include "base/util.h"
 #include "elf/elf_check.h"
-#include "symbol/demangle.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/symbol.h"
 
 /* Size of a jump on x86-64 and aarch64; what .plt has beyond its jumps is a header in front. */
 #define PLT_JUMP 16

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "elf/elf_check.h"
-#include "symbol/demangle.h"
+#include "symbol/symbol.h"
 #include "symbol/symbol_cover.h"
 
 /*

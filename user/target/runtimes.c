@@ -13,7 +13,6 @@
 #include "base/util.h"
 #include "target/names.h"
 #include "target/runtimes_impl.h"
-#include "target/tool.h"
 
 #define MAX_WORDS 8
 

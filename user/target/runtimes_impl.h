@@ -4,6 +4,10 @@
 
 /* What runtimes.c (who is asked) and runtime_parse.c (what is answered) share. */
 
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
 #include "base/json_reader.h"
 #include "target/runtimes.h"
 
@@ -22,5 +26,23 @@ int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse);
 
 /* The state of the OCI runtime specification: {id, status, pid} */
 int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse);
+
+/* How a program ended that was asked something. */
+struct tool_answer {
+	int out; /* what it wrote, from the beginning; -1: there is none of that name in PATH */
+	int status; /* as a shell has it */
+	bool late; /* ended by us after TOOL_PATIENCE_MS */
+	char said[160]; /* the last line of its standard error, which tells the reason */
+};
+
+#define TOOL_PATIENCE_MS 5000
+#define TOOL_OUTPUT_MAX (16 << 20)
+
+/*
+ * Runs a program found in PATH, without a shell and with our environment, and waits for it. What
+ * it starts ends with it when it is late. Fails only for lack of a process or of memory.
+ */
+int tool_ask(const char *const *argv, struct tool_answer *ret, struct error *err);
+void tool_answer_free(struct tool_answer *answer);
 
 #endif

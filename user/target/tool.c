@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "target/tool.h"
+#include "target/runtimes_impl.h"
 
 #include <errno.h>
 #include <fcntl.h>

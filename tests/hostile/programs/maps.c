@@ -11,27 +11,15 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "moved.h"
+
 #define PAGE 4096UL
 #define CPU_NS 20000000L
-
-typedef unsigned long work(unsigned long n);
-
-/* Between two marks, so that its bytes can be copied; it refers to nothing outside of them. */
-__attribute__((noinline, section("moved"), used)) static unsigned long spin(unsigned long n)
-{
-	unsigned long x = n;
-
-	while (n--)
-		x = x * 0x5851f42dUL + 1;
-	return x;
-}
-
-extern const char __start_moved[], __stop_moved[];
 
 static int run(const char *file)
 {
 	struct timespec now = { 0 };
-	volatile unsigned long x;
+	volatile uint64_t x = 1;
 	char map[64];
 	void *text;
 
@@ -45,7 +33,7 @@ static int run(const char *file)
 	memcpy(text, __start_moved, (size_t)(__stop_moved - __start_moved));
 	mprotect(text, PAGE, PROT_READ | PROT_EXEC);
 	while (!now.tv_sec && now.tv_nsec < CPU_NS) {
-		x = ((work *)text)(10000);
+		x = ((work_fn *)text)(x, 10000);
 		clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
 	}
 	(void)x;
