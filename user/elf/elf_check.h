@@ -13,7 +13,7 @@
 enum {
 	ELF_SEGMENTS_MAX = 1170, /* 64 KiB of headers: the kernel runs nothing with more */
 	ELF_SECTIONS_MAX = 1 << 17,
-	ELF_SYMBOLS_MAX = 4 << 20, /* of one table: Chrome and the kernel stay below a million */
+	ELF_SYMBOLS_MAX = 4 << 20, /* of a table: Chrome and the kernel have less than a million */
 	ELF_NOTES_MAX = 256 << 20, /* bytes */
 	ELF_UNPACKED_MAX = 1 << 30, /* bytes that compressed sections unpack to */
 	ELF_NAME_MAX = 4096, /* bytes of a name; the rest is cut off */

@@ -58,7 +58,7 @@ void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)
 
 	allowance->spent_ns += ns;
 	if (!owner) {
-		/* Without memory for another owner it is the whole that ends. */
+		/* Without memory for another owner, the allowance for all ends here. */
 		if (grow((void **)&allowance->owners, &allowance->room, allowance->nr + 1,
 			 sizeof(*allowance->owners)))
 			return;

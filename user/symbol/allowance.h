@@ -10,13 +10,13 @@
 #include "base/error.h"
 
 /*
- * CPU time for reading files, by who owns them: each file has limits, but there may be thousands.
- * Root's files and our own user's are read however long it takes; all others share a whole, which
- * subordinate uids do not multiply.
+ * Limits the CPU time for reading files by their owner: each file has limits, but there may be
+ * thousands of files. Files of root and of our own user are always read. All other owners share one
+ * total, which subordinate uids do not multiply.
  */
 struct allowance {
 	unsigned int seconds; /* for the files of one owner */
-	uint64_t spent_ns; /* of the whole */
+	uint64_t spent_ns; /* of the shared total */
 	struct allowance_owner {
 		uid_t uid;
 		uint64_t spent_ns;
@@ -26,19 +26,19 @@ struct allowance {
 };
 
 enum {
-	ALLOWANCE_NAMES = 10, /* seconds for a profile's names */
-	ALLOWANCE_LINES = 60, /* and for its source lines, which somebody has asked for */
-	ALLOWANCE_OWNERS = 6, /* as much as so many owners may take is all there is */
+	ALLOWANCE_NAMES = 10, /* seconds for the names of a profile */
+	ALLOWANCE_LINES = 60, /* seconds for its source lines, which somebody asked for */
+	ALLOWANCE_OWNERS = 6, /* the total is what this many owners may take */
 };
 
-/* One file that is being read. */
+/* One file while it is read. */
 struct allowance_turn {
 	uid_t owner;
 	bool counts;
 	uint64_t since_ns;
 };
 
-/* -E2BIG: its owner has had theirs. allowance NULL: there is no limit. */
+/* -E2BIG: the owner has used up the allowance. allowance NULL: there is no limit. */
 int allowance_begin(const struct allowance *allowance, int fd, struct allowance_turn *turn,
 		    struct error *why);
 void allowance_end(struct allowance *allowance, const struct allowance_turn *turn);

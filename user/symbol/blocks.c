@@ -13,7 +13,7 @@ struct finding {
 	struct block_instruction *all;
 	size_t nr;
 	size_t room;
-	bool *leaders; /* of each byte: a block begins there, if an instruction does */
+	bool *leaders; /* for each byte: a block begins here, if an instruction does */
 };
 
 static int disassemble(struct finding *finding, struct disasm *disasm)
@@ -34,7 +34,7 @@ static int disassemble(struct finding *finding, struct disasm *disasm)
 		finding->all[finding->nr++] = (struct block_instruction){ .at = (uint32_t)at };
 		if (!instruction.is_jump && !instruction.is_return)
 			continue;
-		/* Room for the end of the code is there: size + 1. */
+		/* There is room for the end of the code, because leaders has size + 1 elements. */
 		finding->leaders[at + instruction.size] = true;
 		if (instruction.has_target && instruction.target - finding->address < code->size)
 			finding->leaders[instruction.target - finding->address] = true;

@@ -6,16 +6,16 @@
 
 #include "symbol/code.h"
 
-/* An instruction of some text, at bytes from its start. */
+/* An instruction; `at` counts bytes from the start of the text. */
 struct block_instruction {
 	uint32_t at;
-	bool first; /* of a basic block: those of one run as often as each other */
+	bool first; /* of a basic block: all instructions of a block run equally often */
 };
 
 /*
- * The instructions of code that stands at address, ascending; the caller frees them. Blocks end at
- * jumps, at returns and before what a jump in the code leads to, but not at calls; where a table of
- * addresses leads to is not known. -ENOTSUP: of a processor that we do not disassemble.
+ * The instructions of code that is at address, in ascending order; the caller frees them. A block
+ * ends at a jump, at a return, and before the target of a jump in the code, but not at a call.
+ * Targets in jump tables are not known. -ENOTSUP: a processor that we do not disassemble.
  */
 int blocks_find(const struct code *code, uint64_t address, struct block_instruction **ret,
 		size_t *nr, struct error *err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * BOLT knows a global function by its name and a local one as NAME/NUMBER: of the local symbols of
- * that name, functions or data, the first by address is 1. A function that begins inside of another
- * is an entry of that.
+ * BOLT calls a global function by its name and a local one NAME/NUMBER. The local symbols of one
+ * name, functions and data alike, are numbered from 1 by address. A function that begins inside
+ * another is an entry point of that one.
  */
 #include "symbol/bolt_names.h"
 
@@ -19,11 +19,11 @@
 
 struct raw_symbol {
 	GElf_Sym symbol;
-	const char *name; /* each once, of the set */
+	const char *name; /* each once, in the string set */
 	bool text;
-	uint64_t rest; /* of its section */
-	size_t order; /* in the symbol table */
-	size_t number; /* among local ones of the name */
+	uint64_t rest; /* bytes to the end of its section */
+	size_t order; /* its place in the symbol table */
+	size_t number; /* among the local symbols of its name */
 };
 
 struct bolt_reading {
@@ -46,7 +46,7 @@ static bool is_local(const struct raw_symbol *raw)
 	return GELF_ST_BIND(raw->symbol.st_info) == STB_LOCAL;
 }
 
-/* What BOLT looks at: what lies in memory, in its own section. */
+/* BOLT looks only at symbols that lie in memory, in their own section. */
 static bool in_section(Elf *elf, struct raw_symbol *raw)
 {
 	const GElf_Sym *symbol = &raw->symbol;
@@ -153,8 +153,8 @@ static char *bolt_name(const struct raw_symbol *raw)
 }
 
 /*
- * Assembly has symbols without a type, or without a size: they last until the next. Any number of
- * them may be at one address.
+ * Symbols from assembly may have no type or no size; such a symbol reaches to the next one. Any
+ * number of them may be at one address.
  */
 static void bound_unsized(struct bolt_reading *reading)
 {

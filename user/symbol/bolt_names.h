@@ -19,13 +19,13 @@ struct bolt_names {
 	struct bolt_name *all; /* ascending, none overlaps */
 	size_t nr;
 	size_t room;
-	bool relocations; /* the linker left them in, so that functions can be moved */
+	bool relocations; /* the linker kept relocations, so BOLT can move functions */
 };
 
-/* fd stays the caller's. -ENODATA: the file has no symbol table, and BOLT no names without. */
+/* fd stays the caller's. -ENODATA: the file has no symbol table, so BOLT has no names for it. */
 int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct error *err);
 
-/* NULL: no function is there. */
+/* NULL: there is no function. */
 const struct bolt_name *bolt_names_find(const struct bolt_names *names, uint64_t offset);
 
 void bolt_names_free(struct bolt_names *names);

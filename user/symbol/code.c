@@ -10,10 +10,10 @@
 #include "base/util.h"
 #include "elf/elf_image.h"
 
-/* Where the bytes are: in a file, or an image of it. */
+/* Where the bytes are: in a file, or in an image of it in memory. */
 struct source {
 	int fd;
-	const uint8_t *memory; /* NULL: fd */
+	const uint8_t *memory; /* NULL: read from fd */
 	size_t memory_size;
 };
 
@@ -28,7 +28,7 @@ static uint16_t machine_of(const struct elf_image *image)
 	return header.e_machine;
 }
 
-/* Bytes from offset to the end of its segment; 0: not text. */
+/* The bytes from offset to the end of its segment; 0: it is not in text. */
 static uint64_t segment_rest(const struct elf_image *image, uint64_t offset)
 {
 	size_t i;
@@ -113,7 +113,7 @@ int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, si
 	return result;
 }
 
-/* Its segments are all the kernel's memory, at their addresses. */
+/* The segments of /proc/kcore are all of the kernel's memory, at their addresses. */
 int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *ret,
 		    struct error *err)
 {

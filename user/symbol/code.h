@@ -7,24 +7,27 @@
 
 #include "base/error.h"
 
-/* The bytes of some text, and the processor they are for. */
+/* The bytes of some text, and the processor that they are for. */
 struct code {
 	uint8_t *bytes;
-	size_t size; /* may be less than was asked for: up to the segment's end */
-	uint16_t machine; /* e_machine; EM_NONE when the byte order is not ours */
+	size_t size; /* may be less than asked for: at most to the segment's end */
+	uint16_t machine; /* e_machine; EM_NONE if the byte order is not ours */
 };
 
-/* Longer than any function that a compiler makes; a file may claim anything. */
+/* Longer than any function that a compiler makes; a file may claim any length. */
 #define CODE_MAX (1U << 20)
 
-/* From an ELF file at a file offset. fd stays the caller's; he frees bytes. size <= CODE_MAX. */
+/*
+ * Reads from an ELF file at a file offset. fd stays the caller's, who frees ret->bytes. size <=
+ * CODE_MAX.
+ */
 int code_read_file(int fd, uint64_t offset, size_t size, struct code *ret, struct error *err);
 
-/* From an ELF image in memory, such as the vdso. */
+/* Reads from an ELF image in memory, such as the vdso. */
 int code_read_memory(const void *image, size_t image_size, uint64_t offset, size_t size,
 		     struct code *ret, struct error *err);
 
-/* From the running kernel at an address. path: /proc/kcore. */
+/* Reads from the running kernel at an address. path is /proc/kcore. */
 int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *ret,
 		    struct error *err);
 

@@ -23,7 +23,7 @@
 
 #define DEBUG_DIRECTORY "/usr/lib/debug"
 
-/* Of the few files that have no build id. */
+/* Limits for the few files without a build id, whose checksum must be computed. */
 #define CHECKSUM_MAX (2ULL << 30)
 #define HOLES_MAX (16ULL << 20)
 #define PACKING_MAX 8
@@ -31,17 +31,18 @@
 /* What a candidate must match. */
 struct wanted {
 	struct stat self;
-	char *build_id; /* or NULL: the checksum decides */
+	char *build_id; /* NULL: the checksum decides */
 	const char *link;
 	uint32_t checksum;
 	const char *root;
-	char *found; /* PATH_MAX bytes for its path below root, or NULL */
-	bool may_ask; /* a server */
+	char *found; /* PATH_MAX bytes for the path below root, or NULL */
+	bool may_ask; /* a server may be asked */
 };
 
 /*
- * Whether the whole of a file is worth reading: a hole costs nobody anything but who reads it. Some
- * file systems pack what they store, or say that a small file has no blocks.
+ * Whether all of a file may be read: a file with huge holes costs its owner nothing and only its
+ * reader. Small differences are allowed, because some file systems compress what they store, or
+ * report no blocks for a small file.
  */
 static bool is_worth_reading(const struct stat *stat)
 {
@@ -50,7 +51,7 @@ static bool is_worth_reading(const struct stat *stat)
 	return size <= CHECKSUM_MAX && size <= HOLES_MAX + stored * PACKING_MAX;
 }
 
-/* The CRC-32 that objcopy --add-gnu-debuglink stores, of the whole file. */
+/* The CRC-32 of the whole file, as objcopy --add-gnu-debuglink stores it. */
 static int file_checksum(int fd, const struct stat *stat, uint32_t *ret)
 {
 	unsigned char buffer[65536];
@@ -60,7 +61,7 @@ static int file_checksum(int fd, const struct stat *stat, uint32_t *ret)
 
 	if (!is_worth_reading(stat))
 		return -EFBIG;
-	/* A file that grows meanwhile is another one anyway. */
+	/* The first size is kept, because a file that grows meanwhile is another one anyway. */
 	while (at < stat->st_size && (got = pread(fd, buffer, sizeof(buffer), at)) > 0) {
 		crc = crc32(crc, buffer, (uInt)got);
 		at += got;
@@ -116,7 +117,10 @@ try_path(const struct wanted *wanted, const char *format, ...)
 	va_end(args);
 	if (length < 0 || (size_t)length >= sizeof(path))
 		return -ENAMETOOLONG;
-	/* An absolute symbolic link in a container points into the container. */
+	/*
+	 * An absolute symbolic link in a container points into the container, so it is resolved
+	 * below root.
+	 */
 	fd = regular_file_open(wanted->root, path);
 	if (fd < 0)
 		return fd;
@@ -136,7 +140,7 @@ static int try_link(const struct wanted *wanted, const char *path)
 	int length = slash ? (int)(slash - path) : 0;
 	int fd;
 
-	/* The link is a plain name; a hostile one must not lead out of these three places. */
+	/* The link is a plain file name; a hostile one must not lead out of these three folders. */
 	if (!wanted->link || !slash || strchr(wanted->link, '/'))
 		return -ENOENT;
 	fd = try_path(wanted, "%.*s/%s", length, path, wanted->link);
@@ -179,7 +183,10 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 
 	if (fstat(fd, &wanted.self))
 		return -errno;
-	/* What belongs to another user is no server's business, also that there is such a program. */
+	/*
+	 * A server must not learn what another user runs, so it is asked only for root's files and
+	 * ours.
+	 */
 	wanted.may_ask = !wanted.self.st_uid || is_our_user(wanted.self.st_uid);
 	code = build_id_read(elf, &wanted.build_id);
 	if (code)
@@ -213,7 +220,7 @@ int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_
 		return code;
 	code = try_build_id(&wanted);
 	if (code < 0 && code != -ENOMEM && strnlen(name, PATH_MAX) < PATH_MAX) {
-		/* A path of its own, or one from the folder of the file that has it. */
+		/* An absolute path, or one relative to the folder of the file that names it. */
 		if (name[0] == '/')
 			code = try_path(&wanted, "%s", name);
 		else if (slash)

@@ -14,8 +14,8 @@
 #define URLS "DEBUGINFOD_URLS"
 
 /*
- * libdebuginfod brings a client of HTTP and all that it needs, which who asks no server can do
- * without: it is looked for when it is asked for.
+ * libdebuginfod comes with an HTTP client and its libraries, which nobody needs who asks no server.
+ * So it is loaded only when it is asked for.
  */
 struct client;
 typedef struct client *(*client_begin)(void);
@@ -32,9 +32,9 @@ struct library {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these: a thread may look for names */
-static uint64_t span_ns; /* when the span began */
-static uint64_t spent_ns; /* in it */
-static uint64_t until_ns; /* when the question at hand has taken too long */
+static uint64_t span_ns; /* when the current span began */
+static uint64_t spent_ns; /* time spent on questions in it */
+static uint64_t until_ns; /* when the current question will have taken too long */
 
 static bool find_library(struct library *ret)
 {
@@ -57,7 +57,7 @@ static int is_too_long(struct client *client, long done, long all)
 	return monotonic_ns() > until_ns;
 }
 
-/* False: the time for questions is spent. */
+/* False: the time for questions is used up. */
 static bool begin_question(uint64_t now)
 {
 	const uint64_t second = 1000000000;

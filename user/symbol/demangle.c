@@ -9,8 +9,8 @@
 
 /*
  * Both manglings have back references, so a few hundred hostile bytes can expand to terabytes. The
- * demanglers cannot be told to stop, but they own no memory while they call us back: leave by
- * longjmp when the buffer is full, and keep what fits.
+ * demanglers cannot be told to stop, but they own no memory while they call back. So the callback
+ * leaves by longjmp when the buffer is full, and what fits is kept.
  */
 #define NAME_MAX_LENGTH 4096
 
@@ -46,7 +46,10 @@ static char *demangle_by(demangler by, const char *name, struct demangled *outpu
 		memcpy(output->text + sizeof(output->text) - 3, "...", 3);
 		return strndup(output->text, sizeof(output->text));
 	}
-	/* Only templates' manglings have a return type, and in a column of names it comes first. */
+	/*
+	 * The return type is dropped: only templates' manglings have one, and it would come first
+	 * in a column of names.
+	 */
 	if (!by(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, collect, output) || !output->length)
 		return NULL;
 	return strndup(output->text, output->length);
@@ -59,7 +62,7 @@ char *demangle(const char *name)
 
 	if (name[0] != '_' || (name[1] != 'Z' && name[1] != 'R'))
 		return NULL;
-	/* Rust's old scheme is a C++ name with a hash, so Rust goes first. */
+	/* Rust's old scheme looks like a C++ name with a hash, so Rust is tried first. */
 	plain = demangle_by(rust_demangle_callback, name, &output);
 	return plain ? plain : demangle_by(cplus_demangle_v3_callback, name, &output);
 }

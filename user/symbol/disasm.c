@@ -11,12 +11,12 @@
 
 #define ALLOCATIONS_MAX 16
 
-/* A processor: how capstone calls it, and what follows from an instruction. */
+/* A processor: capstone's names for it, and how to read its instructions. */
 struct processor {
 	uint16_t machine;
 	cs_arch arch;
 	cs_mode mode;
-	uint32_t step; /* bytes to go on by after what is no instruction */
+	uint32_t step; /* bytes to skip where there is no valid instruction */
 	void (*branch)(const cs_insn *insn, struct instruction *ret);
 };
 
@@ -27,8 +27,8 @@ struct disasm {
 };
 
 /*
- * Capstone 4 uses what it allocates without a look whether it got it. The only way out of it is a
- * jump; what it has allocated to open itself is then ours to free.
+ * Capstone 4 uses memory without checking that it got any. So a failed allocation leaves capstone
+ * by a jump, and what it allocated while opening is ours to free then.
  */
 static _Thread_local struct {
 	jmp_buf environment;
@@ -84,7 +84,7 @@ static void x86_branch(const cs_insn *insn, struct instruction *ret)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
-	/* LOOP is a relative branch to capstone, but no jump. */
+	/* Capstone takes LOOP for a relative branch but not for a jump. */
 	ret->is_return = in_group(insn, CS_GRP_RET);
 	ret->is_jump = !in_group(insn, CS_GRP_CALL) &&
 		       (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
@@ -100,7 +100,10 @@ static void arm64_branch(const cs_insn *insn, struct instruction *ret)
 	const cs_arm64_op *last;
 
 	ret->is_return = insn->id == ARM64_INS_RET;
-	/* BL and BLR are jumps to capstone; the target is the last operand, behind CBZ's register. */
+	/*
+	 * Capstone takes BL and BLR for jumps; the target is the last operand, behind CBZ's
+	 * register.
+	 */
 	if (!in_group(insn, CS_GRP_JUMP) || !arm64->op_count)
 		return;
 	last = &arm64->operands[arm64->op_count - 1];

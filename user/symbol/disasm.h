@@ -8,26 +8,28 @@
 
 #include "base/error.h"
 
-/* Machine code as text. What depends on the processor is in disasm.c. */
+/* Machine code as text. All that depends on the processor is in disasm.c. */
 
-enum disasm_syntax { DISASM_ATT, DISASM_INTEL }; /* of x86; others have one */
+enum disasm_syntax { DISASM_ATT, DISASM_INTEL }; /* for x86; others have one syntax */
 
 struct disasm;
 
 struct instruction {
 	uint32_t size; /* at least 1 */
-	bool is_jump; /* not a call: it may stay in the function */
+	bool is_jump; /* not a call, so it may stay in the function */
 	bool is_return;
 	bool has_target; /* of a direct jump or call */
 	uint64_t target;
-	char text[192]; /* ".byte 0x06" for what is no instruction */
+	char text[192]; /* ".byte 0x06" where there is no valid instruction */
 };
 
-/* machine: e_machine of the ELF header. -ENOTSUP: not one that we read. */
+/* machine is e_machine of the ELF header. -ENOTSUP: not a processor that we can disassemble. */
 int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret,
 		struct error *err);
 
-/* The instruction that begins at bytes, of which there are size > 0. 0 or -ENOMEM. */
+/*
+ * Decodes the instruction at the start of bytes, of which there are size > 0. Returns 0 or -ENOMEM.
+ */
 int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
 		struct instruction *ret);
 

@@ -14,12 +14,15 @@
 #include "symbol/object_symbols.h"
 #include "symbol/symbol_table.h"
 
-/* What compilers leave between functions is shorter; more without a symbol is text of its own. */
+/*
+ * Compilers pad between functions with less than this; a longer gap without a symbol is text of its
+ * own.
+ */
 #define PADDING_MAX 16
 
 /*
- * Ticks of a function, of a stretch without names, or of a place that is neither: then symbol is NULL,
- * as it is of a stretch.
+ * Ticks of a function, of a stretch of text without names, or of a single place. symbol is NULL for
+ * the latter two.
  */
 struct function_hit {
 	uint64_t offset;
@@ -27,7 +30,7 @@ struct function_hit {
 	uint64_t ticks;
 	const struct symbol *symbol;
 	bool stretch;
-	uint64_t first; /* of a stretch: where its ticks begin and end */
+	uint64_t first; /* for a stretch: where its ticks begin and end */
 	uint64_t end;
 };
 
@@ -37,25 +40,25 @@ struct hits {
 	size_t room;
 };
 
-/* Histograms of one object, and the functions found so far. */
+/* The histograms of one object, and the functions found so far. */
 struct resolver {
 	struct profile *profile;
 	const struct object_opener *opener;
-	struct object_opener limited; /* the same, where it had no allowance */
+	struct object_opener limited; /* a copy with our own allowance, if the caller gave none */
 	struct allowance allowance;
-	uint32_t *order; /* histograms, by object */
-	struct hits hits; /* of the object at hand */
-	struct symbol_table *table; /* of it, or NULL */
+	uint32_t *order; /* histograms, sorted by object */
+	struct hits hits; /* of the current object */
+	struct symbol_table *table; /* of the current object, or NULL */
 	struct symbol_table *kernel; /* of the kernel and all modules, once one of them was met */
 	bool has_kernel;
-	struct symbol_span span; /* around the last bin */
+	struct symbol_span span; /* the one around the last bin */
 	struct nameless nameless;
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
 	size_t nr_broken; /* objects whose names could not be read */
-	uint32_t broken; /* the first of them */
-	struct error why; /* of that */
+	uint32_t broken; /* the first of these objects */
+	struct error why; /* why its names could not be read */
 };
 
 static int compare_hits(const void *left, const void *right)
@@ -81,7 +84,7 @@ static int add_hit(struct hits *hits, const struct function_hit *hit)
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int code;
 
-	/* Bins ascend, so those of a function come one after the other. */
+	/* Bins ascend, so the bins of one function follow each other. */
 	if (last && !compare_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
@@ -92,7 +95,7 @@ static int add_hit(struct hits *hits, const struct function_hit *hit)
 	return code;
 }
 
-/* The one function in [start, end), or NULL: none, several, or much besides. */
+/* The only function in [start, end). NULL: there is none, there are several, or much other text. */
 static const struct symbol *only_symbol(struct resolver *resolver, uint64_t start, uint64_t end)
 {
 	struct symbol_span *span = &resolver->span;
@@ -116,7 +119,7 @@ static const struct symbol *only_symbol(struct resolver *resolver, uint64_t star
 	return symbol;
 }
 
-/* A profile from a file may hold any number: past the end counts as the end. */
+/* A profile from a file may hold any number, so an end that overflows is the end of the space. */
 static uint64_t bin_start(const struct profile_histogram *histogram, uint64_t index)
 {
 	uint64_t start;
@@ -128,8 +131,8 @@ static uint64_t bin_start(const struct profile_histogram *histogram, uint64_t in
 }
 
 /*
- * All the text around a bin that no symbol names, when the bin lies in it; one row for it says as
- * much as one for each pc.
+ * If a bin lies in text that no symbol names, makes the hit stand for all that text: one row says
+ * as much as a row for each pc.
  */
 static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
 			 struct function_hit *hit)
@@ -201,13 +204,16 @@ static char *place_name(const struct profile_object *object, uint64_t offset)
 	size_t room = strlen(base) + sizeof("+0x0123456789abcdef");
 	char *name = malloc(room);
 
-	/* Millions of places: asprintf would allocate and copy each twice. */
+	/* There may be millions of places, and asprintf would allocate and copy each name twice. */
 	if (name)
 		snprintf(name, room, "%s+0x%" PRIx64, base, offset);
 	return name;
 }
 
-/* Addresses are all there is of text that is no file's: its stretches are as long as what was hit. */
+/*
+ * Text that is not in a file has nothing but addresses, so its stretches are as long as what was
+ * hit.
+ */
 static void tighten(const struct profile_object *object, struct function_hit *hit)
 {
 	if (!hit->stretch || object->nr_text)
@@ -221,7 +227,9 @@ static char *hit_name(const struct resolver *resolver, const struct profile_obje
 {
 	if (hit->symbol)
 		return strdup(symbol_table_name(resolver->table, hit->symbol));
-	/* Where that was hit first says nothing, and is elsewhere the next time. */
+	/*
+	 * The name has no offset, because the first address that was hit differs from run to run.
+	 */
 	return whole ? strdup(profile_object_base(object)) : place_name(object, hit->offset);
 }
 
@@ -304,7 +312,7 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 	}
 }
 
-/* Once for all: who maps broken files may map many. */
+/* One note for all broken objects, because a process may map any number of broken files. */
 static int note_broken(const struct resolver *resolver)
 {
 	const char *path;
@@ -319,7 +327,7 @@ static int note_broken(const struct resolver *resolver)
 			    resolver->why.text, resolver->nr_broken - 1);
 }
 
-/* order[first .. end) are all histograms of one object. */
+/* Resolves order[first .. end), which are all histograms of one object. */
 static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 {
 	const struct profile *profile = resolver->profile;

@@ -11,8 +11,10 @@
 
 #define KALLSYMS_MAX (512UL << 20)
 
-/* The list has no sizes. No kernel function is longer; past it the last of a module would reach
- * to the next module. */
+/*
+ * kallsyms has no sizes. No kernel function is longer than this; without a limit the last function
+ * of a module would reach to the next module.
+ */
 #define FUNCTION_MAX (1UL << 20)
 
 #define NAME_ROOM 1024 /* the kernel's KSYM_NAME_LEN is 512 */
@@ -24,7 +26,7 @@ struct kallsyms_line {
 	size_t length;
 };
 
-/* ADDRESS TYPE NAME, and for a module a tab and [MODULE]. */
+/* A line is ADDRESS TYPE NAME, followed for a module by a tab and [MODULE]. */
 static bool parse_line(struct text_cursor *line, struct kallsyms_line *ret)
 {
 	const char *c;
@@ -51,7 +53,7 @@ static int add_line(struct symbol_table *table, const struct kallsyms_line *line
 {
 	struct symbol_spec spec = { .offset = line->address };
 
-	/* A data symbol names nothing here, but the text before it ends there. */
+	/* A data symbol names no text, but the function before it ends there. */
 	spec.limit = line->address > UINT64_MAX - FUNCTION_MAX ? UINT64_MAX :
 								 line->address + FUNCTION_MAX;
 	if (is_text(line->type)) {

@@ -16,8 +16,8 @@
 #include "symbol/lines.h"
 
 /*
- * Debug information of nothing. libdw looks for a shared file by itself unless it was given one, and
- * there is no other way to say that there is none.
+ * An empty debug file. libdw looks for a shared file by itself unless it is given one, and there is
+ * no other way to tell it that there is none.
  */
 struct empty_file {
 	Elf64_Ehdr head;
@@ -83,7 +83,7 @@ void line_job_unshare(struct line_job *job)
 	job->shared_dwarf = NULL;
 }
 
-/* Nobody but us and root can put anything else there. */
+/* Whether nobody but us and root can put another file at path. */
 static bool is_firm(const char *path)
 {
 	struct stat stat;
@@ -96,7 +96,7 @@ static bool is_firm(const char *path)
 	       !(stat.st_mode & (S_IWGRP | S_IWOTH));
 }
 
-/* path has no symbolic link in it, and is cut from its end. */
+/* path has no symbolic links in it; this function cuts it off from its end. */
 static bool is_firm_up_to_root(char *path)
 {
 	char *slash;
@@ -116,7 +116,9 @@ static const char *string_of(Dwarf_Die *die, unsigned int name)
 	return dwarf_formstring(dwarf_attr(die, name, &attribute));
 }
 
-/* The path that libdw will open for the unit; false: none that it may. */
+/*
+ * The path that libdw will open for the split unit; false: it has none, or none that it may open.
+ */
 static bool may_open_split(const struct line_job *job, Dwarf_Die *skeleton)
 {
 	const char *name = string_of(skeleton, DW_AT_dwo_name);

@@ -8,22 +8,24 @@
 #include "symbol/lines.h"
 #include "symbol/symbol.h"
 
-/* Deeper than compilers nest blocks and inlining, and shallow enough for our stack. */
+/*
+ * Compilers nest blocks and inlining less deeply than this, and our stack is large enough for it.
+ */
 #define DEPTH_MAX 512
 
-/* clang's, of a call that was inlined; not in every <dwarf.h>. */
+/* clang's attribute of a call that was inlined; not every <dwarf.h> has it. */
 #define ATTRIBUTE_DISCRIMINATOR 0x2136
 
 struct die_walk {
 	struct line_job *job;
 	struct compile_unit *unit;
-	bool everywhere; /* into types and foreign functions too */
+	bool everywhere; /* also enter types and functions that cover no place */
 	int code; /* -ENOMEM or -E2BIG */
 };
 
 /*
- * Does the DIE cover any place? A frame that is not 0 becomes their function: the walk goes from
- * outer to inner, so that the last to claim is the innermost.
+ * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places: the
+ * walk goes from outer to inner, so the innermost function sets it last.
  */
 static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
 {
@@ -49,7 +51,7 @@ static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *ha
 	return found;
 }
 
-/* A function whose DIE covers a place becomes the frame of what is inside of it. */
+/* A function whose DIE covers a place becomes the frame of what is inside it. */
 static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	struct compile_unit *unit = walk->unit;
@@ -72,7 +74,7 @@ static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 	return true;
 }
 
-/* Is there anything for us among the DIE's children? *frame: of what the DIE is inside of. */
+/* Whether the DIE's children must be visited. *frame is the frame that the DIE is in. */
 static bool leads_on(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
 {
 	bool has_ranges, found;
@@ -105,7 +107,7 @@ static void walk_children(struct die_walk *walk, Dwarf_Die *parent, size_t frame
 	if (depth == DEPTH_MAX || dwarf_child(parent, &child))
 		return;
 	do {
-		/* A sibling reference that leads back would have no end. */
+		/* A sibling reference that leads back would make an endless loop. */
 		at = dwarf_dieoffset(&child);
 		if (at <= last)
 			return;
@@ -160,7 +162,7 @@ static int name_function(struct source_lines *lines, Dwarf_Die *die, const char 
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* The file a DIE says it was called in, of the unit that has it. */
+/* The file in which a DIE says it was called, from the unit that contains the DIE. */
 static const char *call_file(Dwarf_Die *die)
 {
 	Dwarf_Attribute attribute;
@@ -176,7 +178,7 @@ static const char *call_file(Dwarf_Die *die)
 	return dwarf_filesrc(files, number, NULL, NULL);
 }
 
-/* A number of a call; 0 when there is none. */
+/* A number from a call site; 0 if there is none. */
 static uint32_t call_number(Dwarf_Die *die, unsigned int name)
 {
 	Dwarf_Attribute attribute;
@@ -226,7 +228,7 @@ static int add_scope(struct source_lines *lines, struct unit_frame *frame)
 	return name && !scope->scope.name ? -ENOMEM : 0;
 }
 
-/* A caller has a lower number, so it is resolved before; that also ends any chain. */
+/* A caller has a lower number, so it has been resolved before. This also ends any chain. */
 static int resolve_frames(struct line_job *job)
 {
 	struct compile_unit *unit = &job->unit;
@@ -273,12 +275,12 @@ int line_functions_resolve(struct line_job *job)
 	Dwarf_Die die = job->unit.die, split;
 
 	job->unit.nr_frames = 0;
-	/* A skeleton's functions are in its .dwo; without that there are only lines. */
+	/* A skeleton's functions are in its .dwo; without that file there are only lines. */
 	if (line_job_split_unit(job, &job->unit.die, &split))
 		die = split;
 	walk_children(&walk, &die, 0, 0);
 	if (!walk.code && !all_found(&job->unit)) {
-		/* Rust has functions inside types, GNU C inside functions. */
+		/* Rust has functions inside types, and GNU C has functions inside functions. */
 		walk.everywhere = true;
 		walk_children(&walk, &die, 0, 0);
 	}

@@ -10,7 +10,7 @@
 
 /*
  * libdw keeps every row it decoded, at some 40 bytes each, until it is closed. Closing costs
- * little: the sections stay with the Elf.
+ * little, because the sections stay with the Elf.
  */
 #define ROWS_MAX (512 << 10)
 
@@ -68,7 +68,10 @@ static int compare_places(const void *left, const void *right)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* Sorted, and each once: the ranges of a unit may come in any order and, wrongly, overlap. */
+/*
+ * Sorts places and removes duplicates: the ranges of a unit may be in any order and, wrongly,
+ * overlap.
+ */
 static void order_places(struct compile_unit *unit)
 {
 	size_t i, kept = 0;
@@ -84,8 +87,8 @@ static void order_places(struct compile_unit *unit)
 }
 
 /*
- * Which places are in this unit, by the ranges of its top DIE. Every compiler writes those;
- * .debug_aranges is missing from clang's output, and reading it costs no less.
+ * Finds the places in this unit by the ranges of its top DIE. Every compiler writes these;
+ * .debug_aranges is missing from clang's output, and reading it would cost no less.
  */
 static int gather_places(struct line_job *job)
 {
@@ -97,7 +100,7 @@ static int gather_places(struct line_job *job)
 	job->unit.nr = 0;
 	while (!code && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
 		code = line_job_step(job);
-		/* The linker left 0 in place of a function it dropped. */
+		/* The linker writes 0 in place of a function that it dropped. */
 		if (!begin)
 			continue;
 		for (i = lower_bound(job, begin); !code && i < job->nr; i++) {
@@ -105,7 +108,10 @@ static int gather_places(struct line_job *job)
 				break;
 			code = add_place(&job->unit, &job->places[i]);
 		}
-		/* Overlapping ranges of a hostile file must not make places without end. */
+		/*
+		 * The overlapping ranges of a hostile file must not make an unlimited number of
+		 * places.
+		 */
 		if (job->unit.nr > 2 * job->nr)
 			order_places(&job->unit);
 	}
@@ -113,7 +119,7 @@ static int gather_places(struct line_job *job)
 	return code;
 }
 
-/* The row that holds at address: of several at one address, the last. */
+/* The row that applies to address; if several are at one address, the last. */
 static Dwarf_Line *find_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr;
@@ -160,7 +166,7 @@ static bool is_swapped(Elf *elf)
 										       ELFDATA2MSB);
 }
 
-/* Bytes that the unit's line program says it has. */
+/* The size of the unit's line program in bytes, as it claims. */
 static uint64_t program_size(struct line_job *job)
 {
 	const Elf_Data *data = job->line_programs;
@@ -181,7 +187,7 @@ static uint64_t program_size(struct line_job *job)
 	return swapped ? __builtin_bswap32(size) : size;
 }
 
-/* libdw keeps their names as it keeps rows. */
+/* libdw keeps the names of files as it keeps rows. */
 static size_t count_files(struct line_job *job)
 {
 	Dwarf_Files *files;

@@ -17,10 +17,10 @@
 #include "elf/elf_image.h"
 #include "symbol/debug_file.h"
 
-/* To read the clock takes as long as a few steps. */
+/* The clock is read only every so many steps, because reading it takes as long as a few steps. */
 #define STEPS_UNTIMED 256
 
-/* libdw ends the process when memory is out, unless its handler leaves by a jump. */
+/* libdw ends the process when it runs out of memory, unless its handler leaves by a jump. */
 static _Thread_local jmp_buf *out_of_memory;
 
 static void __attribute__((noreturn)) leave_libdw(void)
@@ -34,7 +34,7 @@ void line_job_guard(Dwarf *dwarf)
 		dwarf_new_oom_handler(dwarf, leave_libdw);
 }
 
-/* libdw has unpacked it by now. */
+/* libdw has unpacked the section by now. */
 static void find_line_programs(struct line_job *job)
 {
 	Elf_Scn *section;
@@ -73,7 +73,7 @@ int line_job_step(struct line_job *job)
 	return cpu_time_ns() > job->until_ns ? -E2BIG : 0;
 }
 
-/* Of this process, as RLIMIT_DATA counts them. */
+/* The data of this process, as RLIMIT_DATA counts it. */
 static uint64_t data_bytes(void)
 {
 	unsigned long pages = 0;
@@ -86,8 +86,8 @@ static uint64_t data_bytes(void)
 }
 
 /*
- * libdw joins each file of a line table with its folder's name: some megabytes of hostile ones make
- * terabytes. It cannot be told to stop, but it stops when there is no memory.
+ * libdw joins the name of each file in a line table with that of its folder, so some megabytes of
+ * hostile names make terabytes. It cannot be told to stop, but it stops when it gets no memory.
  */
 static void limit_memory(struct line_job *job)
 {
@@ -102,7 +102,10 @@ static void limit_memory(struct line_job *job)
 	job->limited = !setrlimit(RLIMIT_DATA, &limit);
 }
 
-/* Whether a lack of memory is the limit's, before what took it is let go. */
+/*
+ * Tells whether a lack of memory was due to the limit, and lifts it. This must run before the
+ * memory is freed.
+ */
 static int lift_limit(struct line_job *job, int code)
 {
 	if (!job->limited)
@@ -129,7 +132,7 @@ static int run_job(struct line_job *job)
 	code = line_job_reopen(job);
 	if (code)
 		return code;
-	/* After the sections are unpacked, which have a limit of their own. */
+	/* Called after the sections are unpacked, because these have a limit of their own. */
 	limit_memory(job);
 	return lift_limit(job, line_units_resolve(job));
 }
@@ -141,7 +144,7 @@ static int compare_places(const void *left, const void *right)
 	return a->address < b->address ? -1 : a->address > b->address;
 }
 
-/* Offsets outside the text keep an empty line. */
+/* Offsets that are outside of the text keep an empty line. */
 static struct asked_place *make_places(const struct elf_image *image, const uint64_t *offsets,
 				       size_t nr, size_t *nr_places)
 {
@@ -187,11 +190,11 @@ static int resolve(const struct elf_image *image, struct line_job job, const uin
 	free(job.unit.places);
 	free(job.unit.frames);
 	free(places);
-	/* DWARF that cannot be read is as good as none. */
+	/* Unreadable DWARF is treated as none. */
 	return code == -ENOMEM || code == -E2BIG ? code : 0;
 }
 
-/* Ours or the system's: what it says of other files was not said by just anybody. */
+/* The file belongs to us or root, so its references to other files can be trusted. */
 static bool is_trusted(int fd)
 {
 	struct stat stat;

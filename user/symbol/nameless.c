@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Of all ticks: what a table shows few of nobody needs to be told of. */
+/* Share of all ticks below which missing names are not worth a note. */
 #define WORTH_PERCENT 1
 
 void nameless_add(struct nameless *nameless, const struct profile *profile, uint32_t object,
@@ -29,7 +29,7 @@ static bool is_worth_telling(const struct nameless *nameless, const struct namel
 	return kind->ticks > nameless->named / 100 * WORTH_PERCENT;
 }
 
-/* " and 3 others", or nothing. */
+/* " and 3 others", or "". */
 static const char *others(const struct nameless_kind *kind, char *text, size_t room)
 {
 	*text = '\0';
@@ -39,7 +39,7 @@ static const char *others(const struct nameless_kind *kind, char *text, size_t r
 	return text;
 }
 
-/* No figures: the notes of a profile's parts are then one. */
+/* The note has no figures, so that the notes of a profile's parts are equal and merge into one. */
 int nameless_note(const struct nameless *nameless, struct profile *profile)
 {
 	const struct profile_object *file = &profile->objects[nameless->files.object];

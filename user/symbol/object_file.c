@@ -28,7 +28,7 @@ struct object_opener path_opener(struct path_opener *paths)
 	return (struct object_opener){ .open = open_path, .ctx = paths };
 }
 
-/* Without build ids the segments must do: another build hardly has the same. */
+/* Without build ids the segments are compared, because another build hardly has the same ones. */
 static bool same_file(const struct elf_facts *facts, const struct profile_object *object)
 {
 	size_t i;

@@ -4,7 +4,7 @@
 
 #include "symbol/functions.h"
 
-/* An opener that finds each object at its own path below root; "" is here. */
+/* An opener that opens each object at its own path below root; root "" is this host. */
 struct path_opener {
 	const struct profile *profile;
 	const char *root;
@@ -14,14 +14,14 @@ struct path_opener {
 struct object_opener path_opener(struct path_opener *paths);
 
 /*
- * The ELF file of an object as long as it is the one that ran: its build id tells, without one the
- * segments. A descriptor that the caller closes, and root as the opener leaves it. -ESTALE: the
- * file there is another one.
+ * Opens the ELF file of an object if it still is the one that ran, by its build id, or else by its
+ * segments. Returns a descriptor; root is set as the opener sets it. -ESTALE: the file there is
+ * another one.
  */
 int object_file_open(const struct object_opener *opener, const struct profile_object *object,
 		     uint32_t id, char *root, size_t root_size, struct error *why);
 
-/* The same at the object's own path here. */
+/* The same for the file at the object's own path on this host. */
 int object_file_here(const struct profile_object *object, struct error *why);
 
 #endif

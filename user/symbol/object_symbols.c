@@ -59,7 +59,7 @@ static bool is_vdso(const struct profile_object *object)
 	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
 }
 
-/* Where its symbols are read from: -1 when that is no file the opener has. */
+/* Opens the file that the symbols are read from; sets *ret to -1 if the opener has none. */
 static int open_source(const struct profile_object *object, uint32_t id,
 		       const struct object_opener *opener, char root[PATH_MAX], int *ret)
 {
@@ -81,7 +81,7 @@ static int load(const struct profile_object *object, int fd, const char *root,
 	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
 }
 
-/* There may be memory the next time. */
+/* Lack of memory is not remembered, because there may be memory next time. */
 static int keep(const struct profile_object *object, int fd, struct symbol_cache *cache, int code,
 		struct symbol_table **ret, struct error *why)
 {
@@ -113,7 +113,10 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	return keep(object, fd, opener->cache, code, ret, why);
 }
 
-/* A perf map as it was, and where the code had been that it no longer tells of. */
+/*
+ * Loads a perf map as it was when the profile was made, and the places of code that has been
+ * replaced.
+ */
 static int load_moved(int fd, uint64_t limit, int places, const struct object_opener *opener,
 		      struct symbol_table **ret, struct error *why)
 {
@@ -127,7 +130,7 @@ static int load_moved(int fd, uint64_t limit, int places, const struct object_op
 	return code;
 }
 
-/* Since the profile was made. */
+/* Whether the file has grown since the profile was made. */
 static bool has_grown(int fd, uint64_t limit)
 {
 	struct stat st;
@@ -135,7 +138,7 @@ static bool has_grown(int fd, uint64_t limit)
 	return limit != UINT64_MAX && !fstat(fd, &st) && (uint64_t)st.st_size > limit;
 }
 
-/* No file, another one, or none of a program: there is nothing wrong with that. */
+/* It is normal that there is no file, another file, or one that is no program. */
 static bool is_worth_telling(int code)
 {
 	return code == -ENOMEM || code == -E2BIG || code == -EFBIG || code == -EIO;

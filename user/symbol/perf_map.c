@@ -10,7 +10,7 @@
 #include "symbol/symbol_table.h"
 #include "symbol/text_symbols.h"
 
-/* A map is written by the profiled program: it may be anything, and of any length. */
+/* The profiled program writes the map, so it may hold anything and have any length. */
 #define PERF_MAP_MAX (512UL << 20)
 
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
@@ -37,7 +37,7 @@ static int add_map(struct symbol_table *table, const char *text, size_t size)
 	while (!code && text_next_line(&rest, &line)) {
 		struct symbol_spec spec = { 0 };
 
-		/* The program may be writing: what is not yet a whole entry is left out. */
+		/* The program may be writing, so an incomplete last line is left out. */
 		if (perf_map_line(&line, &spec))
 			code = symbol_table_add(table, &spec);
 	}
@@ -57,7 +57,7 @@ static int finish_map(int code, struct symbol_table *table, struct symbol_table 
 	return 0;
 }
 
-/* A code's name, for when it moves. */
+/* The name of some code, for when the code moves. */
 struct loaded {
 	uint64_t index;
 	const char *name;
@@ -108,7 +108,7 @@ static int add_record(struct symbol_table *table, void **loaded, struct jit_reco
 	return symbol_table_add(table, &spec);
 }
 
-/* A part of a record at the end is one that is being written. */
+/* An incomplete record at the end is still being written. */
 static int add_dump(struct symbol_table *table, const char *bytes, size_t nr, size_t at)
 {
 	struct jit_record record;

@@ -7,7 +7,7 @@
 
 #include "symbol/object_symbols.h"
 
-/* Offsets of one object that are kept: [start, end). */
+/* The range of one object that is kept: [start, end). */
 struct kept {
 	uint32_t object;
 	uint64_t start;
@@ -21,7 +21,7 @@ bool object_has_name(const struct profile_object *object, const char *name)
 	return !strcmp(object->path, name) || (slash && !strcmp(slash + 1, name));
 }
 
-/* The symbol's offsets in the object; false: it has no such symbol, or no table. */
+/* Finds the symbol's range in the object; false: there is no such symbol, or no table. */
 static bool find_symbol(const struct profile *profile, const struct object_opener *opener,
 			uint32_t object, const char *name, struct kept *ret)
 {
@@ -73,7 +73,7 @@ static bool touches(const struct kept *kept, size_t nr, uint32_t object, uint64_
 	return false;
 }
 
-/* Returns the ticks that went. */
+/* Returns the ticks that were removed. */
 static uint64_t filter_histogram(struct profile_histogram *histogram, const struct kept *kept,
 				 size_t nr)
 {

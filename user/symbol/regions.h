@@ -9,18 +9,18 @@
 #include "profile/profile.h"
 #include "symbol/functions.h"
 
-/* --region OBJECT[:SYMBOL]: a path or its last component; symbol is NULL for all of it. */
+/* --region OBJECT[:SYMBOL]: object is a path or its last component; symbol NULL means all of it. */
 struct region {
 	char *object;
 	char *symbol;
 };
 
-/* True when name is the object's path or the last component of it. */
+/* Whether name is the object's path or the last component of it. */
 bool object_has_name(const struct profile_object *object, const char *name);
 
 /*
- * Leaves in the profile only the bins that touch one of the regions; the ticks of the others are
- * filtered from then on. A region that nothing hit becomes a note. No regions: nothing changes.
+ * Keeps only those bins of the profile that touch one of the regions; the ticks of the others
+ * become `filtered`. A note tells of each region that was not hit. With no regions nothing changes.
  */
 int regions_apply(struct profile *profile, const struct object_opener *opener,
 		  const struct region *regions, size_t nr, struct error *err);

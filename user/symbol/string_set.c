@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Debug information of hostile files: as much as a table of symbols has names. */
+/* The file may be hostile, so the set may hold as many bytes as a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
 static size_t hash(const char *string)
@@ -44,7 +44,7 @@ static int rehash(struct string_set *set)
 	return 0;
 }
 
-/* A name of any length is of use to nobody. */
+/* Cuts a very long name, which is of no use to anybody. */
 static const char *cut(const char *string, char buffer[STRING_SET_LONGEST + 1])
 {
 	if (strnlen(string, STRING_SET_LONGEST + 1) <= STRING_SET_LONGEST)

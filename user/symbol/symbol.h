@@ -9,13 +9,13 @@
 #include "profile/profile.h"
 
 /*
- * Names for places in text. Every offset here is in the object's own offsets: a file offset for
- * ELF files, an address for the kernel and for JIT text.
+ * Names for places in text. Every offset here is one of the object: a file offset for ELF files, an
+ * address for the kernel and for JIT text.
  */
 
 /*
- * A function: [offset, offset + size). name is demangled, when it is first asked for, and belongs
- * to the table.
+ * A function: [offset, offset + size). Its name is demangled when first asked for and belongs to
+ * the table.
  */
 struct symbol {
 	uint64_t offset;
@@ -23,12 +23,12 @@ struct symbol {
 	const char *name;
 };
 
-struct symbol_table; /* sorted; not for two threads at once */
+struct symbol_table; /* sorted; one thread at a time */
 
 /*
- * From .symtab, .dynsym, a separate debug file (build id, .gnu_debuglink) found under root
- * ("" for ours, "/proc/PID/root" for a container's), and .gnu_debugdata when liblzma is there.
- * An ELF file without any symbol gives an empty table, not an error.
+ * From .symtab, .dynsym, .gnu_debugdata if liblzma is installed, and a separate debug file, found
+ * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container. An
+ * ELF file without symbols gives an empty table and is no error.
  */
 int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **ret,
 			  struct error *err);
@@ -36,8 +36,8 @@ int symbol_table_load_memory(const void *image, size_t size, struct symbol_table
 			     struct error *err);
 
 /*
- * A perf map, or a dump of just-in-time code. limit: of its bytes, as it may grow. places: a
- * second one, or -1.
+ * From a perf map, or a dump of just-in-time code. limit: how many of its bytes to read, because it
+ * may grow. places: a second map, or -1.
  */
 int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **ret,
 			       struct error *err);
@@ -45,36 +45,36 @@ int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, stru
 void symbol_table_free(struct symbol_table *table);
 
 /*
- * The function that contains offset, or NULL. Of several the innermost, in a perf map the latest;
- * of aliases an exported one with few leading underscores.
+ * The function that contains offset, or NULL. If there are several it is the innermost, or in a
+ * perf map the latest; among aliases it is an exported one with few leading underscores.
  */
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset);
 
 /*
- * The function of a name, for --region OBJECT:SYMBOL: as the file has it, demangled, or demangled
- * without its parameters. Aliases are found too. The first in the text, when several match.
+ * The function with a name, for --region OBJECT:SYMBOL. The name may be as in the file, demangled,
+ * or demangled without parameters, and may be an alias. If several match, the first in the text.
  */
 const struct symbol *symbol_table_named(const struct symbol_table *table, const char *name);
 
-/* A function as its compiler knows it. */
+/* A function as the compiler knows it. */
 struct source_scope {
-	const char *name; /* as the linker has it, before anything was appended; NULL: none */
-	uint32_t line; /* where its source begins; 0: not known */
+	const char *name; /* as the linker has it, without suffixes; NULL: none */
+	uint32_t line; /* where its source begins; 0: unknown */
 };
 
 /*
- * Source lines of many offsets of one ELF file at once, offsets ascending. Strings belong to the
- * result. file and function are NULL where DWARF says nothing, each by itself. function is the
- * innermost inlined function, or the function itself. A file without DWARF has only such lines and
- * is no error. Ask for all at once: each call decodes the units it needs anew.
+ * The source lines of many offsets of one ELF file at once; offsets ascend. Strings belong to the
+ * result. file and function are each NULL where DWARF does not say them. function is the innermost
+ * inlined function, or else the function itself. A file without DWARF has only such lines and is no
+ * error. All offsets should be asked for at once, because each call decodes the units anew.
  */
 struct source_line {
 	const char *file;
 	uint32_t line;
-	uint32_t discriminator; /* of several places in the line, as the compiler numbers them */
+	uint32_t discriminator; /* tells places on one line apart, as the compiler numbers them */
 	const char *function;
-	const struct source_scope *scope; /* that function; NULL: DWARF has none */
-	const struct source_line *caller; /* where it was inlined, and into what; NULL: it was not */
+	const struct source_scope *scope; /* of `function`; NULL: DWARF has none */
+	const struct source_line *caller; /* where it was inlined and into what; NULL: nowhere */
 };
 
 struct source_lines; /* owns the strings */

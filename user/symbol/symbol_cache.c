@@ -12,10 +12,10 @@
 struct cached_table {
 	enum profile_object_kind kind;
 	char *build_id; /* NULL: none */
-	struct stat file; /* all zero: of no file */
+	struct stat file; /* all zero: not from a file */
 	struct symbol_table *table;
-	size_t bytes; /* of the table */
-	uint64_t used; /* in which profile it was last asked for */
+	size_t bytes; /* size of the table */
+	uint64_t used; /* the profile in which it was last asked for */
 };
 
 struct symbol_cache {
@@ -23,9 +23,9 @@ struct symbol_cache {
 	size_t nr;
 	size_t capacity;
 	uint64_t profiles;
-	size_t limit; /* bytes of the tables of files */
-	size_t bytes; /* that there are, without the last one's that is not kept */
-	struct cached_table passing; /* the last one that is not kept */
+	size_t limit; /* for tables of files */
+	size_t bytes; /* used by them, without `passing` */
+	struct cached_table passing; /* the last table that is not kept */
 };
 
 struct symbol_cache *symbol_cache_new(size_t bytes)
@@ -129,7 +129,7 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 	*ret = (struct cached_table){ .kind = object->kind,
 				      .table = table,
 				      .used = cache->profiles };
-	/* Of a file that cannot be known again: its table is asked for, and read, anew. */
+	/* A file that cannot be identified matches no other, so its table is always read anew. */
 	if (!file_facts(fd, &ret->file))
 		memset(&ret->file, 0xff, sizeof(ret->file));
 	if (object->kind != PROFILE_KERNEL && table)

@@ -9,39 +9,40 @@
 #include "symbol/symbol.h"
 
 /*
- * Symbol tables kept from one profile to the next, for who names one every second. A file is known
- * again by its device, inode and build id, and read anew when its size or time differ: a perf map
- * grows while its process runs.
+ * Keeps symbol tables from one profile to the next, for callers that resolve names every second. A
+ * file is identified by its device, inode and build id, and read again if its size or time changed,
+ * because a perf map grows while its process runs.
  */
 struct symbol_cache;
 
 /*
- * Keeps no more than so many bytes of files' tables, as anybody may run any number of files; one that
- * is beyond them is read anew for each profile. NULL: out of memory.
+ * Keeps at most this many bytes of files' tables, because anybody may run any number of files; a
+ * table that does not fit is read again for each profile. NULL: out of memory.
  */
 enum { SYMBOL_CACHE_BYTES = 512 << 20 };
 struct symbol_cache *symbol_cache_new(size_t bytes);
 void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
-/* Once per profile: a table that was not asked for in SYMBOL_CACHE_AGE of them goes. */
+/* Call once per profile: removes tables that the last SYMBOL_CACHE_AGE profiles did not ask for. */
 enum { SYMBOL_CACHE_AGE = 64 };
 void symbol_cache_age(struct symbol_cache *cache);
 
 /*
- * The object's table, read from fd before (-1: of no file, the kernel's or the vdso). True also for
- * one that is known to have none: *ret is then NULL. The table is the cache's.
+ * Finds the object's table, which was read from fd (-1: not from a file, but the kernel's or the
+ * vdso's). True with *ret NULL: the object is known to have no table. The table belongs to the
+ * cache.
  */
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		       struct symbol_table **ret);
 
 /*
- * Takes a table, which may be NULL, in. One that there is no room to keep is there until the next
- * comes; the kernel's always stays. -ENOMEM: it is the caller's still.
+ * Takes over a table, which may be NULL. A table without room stays only until the next one comes;
+ * the kernel's always stays. -ENOMEM: the table still belongs to the caller.
  */
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
 
-/* Whether a table is the cache's. */
+/* Whether a table belongs to the cache. */
 bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_table *table);
 
 #endif

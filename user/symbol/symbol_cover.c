@@ -6,8 +6,9 @@
 #include <stdlib.h>
 
 /*
- * A sweep over the starts with a heap of the intervals that may still be open; its top is the one
- * that names the current place. Intervals that ended leave the heap only when they reach the top.
+ * A sweep over the starts of the intervals. A heap holds those that may still be open, and its top
+ * is the one that names the current place. An interval that has ended leaves the heap only when it
+ * reaches the top.
  */
 struct sweep {
 	const struct cover_interval *intervals;

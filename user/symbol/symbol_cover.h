@@ -8,13 +8,14 @@
 #include "symbol/symbol_table.h"
 
 /*
- * Symbols overlap; places do not. A cover cuts the whole address range into pieces, each named by
- * one symbol or none, so that a look-up is one binary search whatever a hostile file nests.
+ * Symbols may overlap. A cover cuts the whole address range into pieces that do not, each named by
+ * one symbol or none. So a look-up is one binary search, however deeply a hostile file nests
+ * symbols.
  */
 #define COVER_NONE UINT32_MAX
 
 struct cover_piece {
-	uint64_t start; /* up to the next piece's start */
+	uint64_t start; /* it ends at the next piece's start */
 	uint32_t symbol; /* index, or COVER_NONE */
 };
 
@@ -23,20 +24,20 @@ struct cover {
 	size_t nr;
 };
 
-/* An interval to be laid over those before it. */
+/* An interval that covers those before it. */
 struct cover_interval {
 	uint64_t start;
 	uint64_t end;
-	uint32_t order; /* SYMBOL_LATEST: when it was added */
-	uint32_t symbol; /* what to write into the piece */
+	uint32_t order; /* SYMBOL_LATEST: the order in which it was added */
+	uint32_t symbol; /* goes into the piece */
 };
 
-/* Intervals ascend by start; at equal starts the preferred one comes first. 0 or -ENOMEM. */
+/* Intervals ascend by start; among equal starts the preferred one comes first. 0 or -ENOMEM. */
 int cover_build(const struct cover_interval *intervals, size_t nr, enum symbol_overlap overlap,
 		struct cover *ret);
 void cover_free(struct cover *cover);
 
-/* Index of the piece that contains offset. */
+/* The index of the piece that contains offset. */
 size_t cover_find(const struct cover *cover, uint64_t offset);
 
 #endif

@@ -11,7 +11,7 @@ struct symbol_section {
 	Elf *elf;
 	const struct elf_frames *frames;
 	Elf_Data *symbols;
-	Elf_Data *extended; /* section indices above SHN_LORESERVE, or NULL */
+	Elf_Data *extended; /* section indices that do not fit st_shndx, or NULL */
 	size_t strings;
 	size_t nr;
 };
@@ -23,7 +23,9 @@ static bool is_function(const GElf_Sym *symbol)
 	return type == STT_FUNC || type == STT_GNU_IFUNC;
 }
 
-/* Untyped symbols count when they stand in code; $x and $d only mark where aarch64 code starts. */
+/*
+ * Untyped symbols are taken if they are in code; aarch64's $x and $d only mark where code starts.
+ */
 static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section,
 		       const struct symbol_spec *spec)
 {
@@ -63,14 +65,16 @@ static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *s
 		elf_image_string(from->elf, from->strings, symbol->st_name, &spec->name_length);
 	if (!spec->name || !spec->name_length)
 		return false;
-	/* Old libraries have their symbol versions in the name. */
+	/* Old libraries have symbol versions in the names. */
 	version = memchr(spec->name, '@', spec->name_length);
 	if (version)
 		spec->name_length = (size_t)(version - spec->name);
 	return true;
 }
 
-/* Hand-written assembly often says of no symbol how long it is, and of some functions nothing at all. */
+/*
+ * Hand-written assembly often gives symbols no size, and has no symbols at all for some functions.
+ */
 static void bound_unsized(const struct symbol_section *from, uint64_t address,
 			  struct symbol_spec *spec)
 {

@@ -7,13 +7,14 @@
 #include "symbol/elf_symbols.h"
 
 /*
- * What unwinding knows of a file's functions: .eh_frame_hdr has their starts, sorted for a binary
- * search, and .eh_frame how long they are. For a stripped file they stand in for symbols, with no
- * names but their places, which still makes one row of what would be a row for each pc; and they say
- * where a symbol without a size ends.
+ * What unwinding information says of a file's functions: .eh_frame_hdr has their starts, sorted for
+ * a binary search, and .eh_frame their lengths. In a stripped file they take the place of symbols:
+ * their only name is their place, but this makes one row of what would be a row for each pc. They
+ * also tell where a symbol without a size ends.
  *
- * The header (Linux Standard Base, "Exception Frame Header"): version, encodings of the pointer to
- * .eh_frame, of the count and of the table; then these. Every linker writes the encodings below.
+ * The header (Linux Standard Base, "Exception Frame Header") has a version, the encodings of the
+ * pointer to .eh_frame, of the count and of the table, and then these values. Every linker writes
+ * the encodings below.
  */
 #define HEADER_VERSION 1
 #define POINTER_PCREL_SDATA4 0x1b
@@ -22,8 +23,10 @@
 #define HEADER_BYTES 12
 #define ENTRY_BYTES 8
 
-/* A description: its length, the way to what it has in common with others, where its function begins
- * relative to that very field, and how long the function is. */
+/*
+ * A description (FDE): its length, the distance to its CIE, the start of its function relative to
+ * this very field, and the function's length.
+ */
 #define DESCRIPTION_START 8
 #define DESCRIPTION_SIZE 12
 #define DESCRIPTION_BYTES 16
@@ -69,7 +72,7 @@ void elf_frames_find(const struct elf_image *image, struct elf_frames *ret)
 					  &ret->descriptions_size);
 }
 
-/* An int32 from the header's own address. */
+/* An int32 relative to the header's own address. */
 static uint64_t datarel(const struct elf_frames *frames, const unsigned char *at)
 {
 	return frames->address + (uint64_t)(int64_t)(int32_t)read_uint32(at);
@@ -81,8 +84,9 @@ static uint64_t frame_start(const struct elf_frames *frames, size_t i)
 }
 
 /*
- * How long a function is, or 0. How a description encodes that is said elsewhere; one that begins as
- * the header says it does, read in the encoding that compilers use, is encoded so.
+ * The length of a function, or 0. The encoding of a description is written in its CIE, which is not
+ * read. If the start, read in the encoding that compilers use, is the one in the header, this is
+ * the encoding.
  */
 static uint64_t frame_size(const struct elf_frames *frames, size_t i)
 {
@@ -152,7 +156,10 @@ static int add_frame(struct symbol_table *table, const struct elf_image *image,
 
 	if (!elf_image_offset(image, frame_start(frames, i), &spec.offset))
 		return 0;
-	/* Not its size: a symbol of the same place that has none is the better name. */
+	/*
+	 * The length becomes the limit and not the size, because a symbol without a size at this
+	 * place is the better name.
+	 */
 	spec.limit = text_end(image, spec.offset);
 	if (size && size < spec.limit - spec.offset)
 		spec.limit = spec.offset + size;

@@ -9,15 +9,15 @@
 #include "symbol/elf_symbols.h"
 
 /*
- * xz packs up to 7,000 to 1, and the file may be hostile: Fedora's largest tables unpack to a few
- * megabytes.
+ * xz packs up to 7,000 to 1 and the file may be hostile, so what it may unpack to is limited.
+ * Fedora's largest tables unpack to a few megabytes.
  */
 #define UNPACKED_MAX (64UL << 20)
 #define DECODER_MEMORY (64UL << 20)
 
 /*
- * liblzma comes along with libdw, whose own unpacking knows no limit. Where libdw was built without
- * it, such tables are not read.
+ * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
+ * limit. If libdw was built without it, such tables are not read.
  */
 typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
 typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
@@ -37,7 +37,7 @@ static bool find_decoder(struct decoder *ret)
 	return ret->open && ret->run && ret->close;
 }
 
-/* 0 and *ret NULL: malformed or too large. */
+/* Returns 0 with *ret NULL if the data is malformed or too large. */
 static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **ret, size_t *size)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;

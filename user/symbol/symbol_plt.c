@@ -9,12 +9,15 @@
 #include "symbol/elf_symbols.h"
 #include "symbol/symbol.h"
 
-/* Size of a jump on x86-64 and aarch64; what .plt has beyond its jumps is a header in front. */
+/*
+ * The size of a jump on x86-64 and aarch64. What .plt has beyond its jumps is a header at its
+ * start.
+ */
 #define PLT_JUMP 16
 
 struct plt {
 	const struct elf_image *image;
-	Elf_Data *relocations; /* .rela.plt: one per jump, in their order */
+	Elf_Data *relocations; /* .rela.plt: one for each jump, in the same order */
 	size_t nr;
 	Elf_Data *symbols;
 	size_t strings;
@@ -51,7 +54,7 @@ static bool find_relocations(struct plt *plt)
 	return plt->nr <= ELF_SYMBOLS_MAX;
 }
 
-/* A copy, NULL when there is none or no memory. */
+/* A copy of the name; NULL if there is none or no memory. */
 static char *jump_target(const struct plt *plt, size_t i)
 {
 	GElf_Rela relocation;

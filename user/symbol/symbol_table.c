@@ -11,35 +11,38 @@
 #include "symbol/symbol_cover.h"
 
 /*
- * What a table may take: of 4,194,304 symbols some 500 MiB, and their names. More than any program has,
- * and less than who profiles it can spare.
+ * Limits of a table: 4,194,304 symbols take some 500 MiB, plus their names. This is more than any
+ * program has, and less than a profiling host can spare.
  */
 #define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
 #define TABLE_NAMES_MAX (256UL << 20)
 #define CUT "..."
 
 /*
- * What lies between an unsized symbol and the next is longer than functions of assembly get (the
- * longest of OpenSSL have 11 KiB) where the symbols of others are missing. Then it is taken to be as
- * long as most are not.
+ * An unsized symbol with a longer gap to the next one is followed by text whose symbols are
+ * missing, because functions in assembly are shorter (the longest of OpenSSL have 11 KiB). Then it
+ * is assumed to have LOOSE_GUESS bytes, which most functions do not exceed.
  */
 #define LOOSE_MAX (16UL << 10)
 #define LOOSE_GUESS (4UL << 10)
 
 struct symbol_entry {
-	struct symbol symbol; /* first: a struct symbol of ours is its entry */
+	struct symbol symbol; /* first, so that a struct symbol can be cast to its entry */
 	uint64_t limit;
-	size_t raw; /* the name as the file has it, in strings */
-	uint32_t length; /* of the name as the file has it */
+	size_t raw; /* offset in strings of the name as in the file */
+	uint32_t length; /* of that name */
 	uint32_t rank;
 	uint32_t order;
-	bool loose; /* see symbol_spec */
+	bool loose; /* see struct symbol_spec */
 	bool place;
-	bool demangled; /* symbol.name is ours to free */
+	bool demangled; /* symbol.name must be freed */
 	bool looked_at; /* demangling was tried */
 };
 
-/* raw of an entry that only ends the one before it: every name starts after the first byte. */
+/*
+ * The value of raw for an entry without a name, which only ends the one before it. Names begin
+ * behind the first byte.
+ */
 #define NAMELESS 0
 
 struct symbol_table {
@@ -141,7 +144,10 @@ static uint64_t entry_end(const struct symbol_entry *entry)
 	return entry->symbol.offset + entry->symbol.size;
 }
 
-/* malloc is a better name than __libc_malloc, whatever the binding. */
+/*
+ * Few leading underscores come first: malloc is a better name than __libc_malloc, whatever the
+ * binding.
+ */
 static int compare_names(const struct symbol_entry *a, const struct symbol_entry *b)
 {
 	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
@@ -153,7 +159,7 @@ static int compare_names(const struct symbol_entry *a, const struct symbol_entry
 	return strcmp(a->symbol.name, b->symbol.name);
 }
 
-/* Ascending; the best alias of an address first. */
+/* Ascending; the best alias of an address comes first. */
 static int compare_entries(const void *left, const void *right)
 {
 	const struct symbol_entry *a = left, *b = right;
@@ -182,8 +188,8 @@ static bool is_same(const struct symbol_entry *a, const struct symbol_entry *b)
 }
 
 /*
- * Drops what .symtab and .dynsym both say, and labels: an unsized symbol strictly inside a sized
- * one is a jump target of hand-written assembly, not a function.
+ * Drops symbols that .symtab and .dynsym both have, and labels: an unsized symbol strictly inside a
+ * sized one is a jump target in assembly, not a function.
  */
 static void drop_redundant(struct symbol_table *table)
 {
@@ -220,7 +226,7 @@ static uint64_t unsized_size(const struct symbol_entry *entry, uint64_t next)
 	return end - entry->symbol.offset;
 }
 
-/* Unsized symbols end where the next one starts; an alias of a sized one is as long as that. */
+/* An unsized symbol ends where the next one starts; an alias of a sized one gets the same size. */
 static void extend_unsized(struct symbol_table *table)
 {
 	uint64_t next = UINT64_MAX;
@@ -303,7 +309,10 @@ bool symbol_is_place(const struct symbol *symbol)
 
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
 {
-	/* Demangling a million names nobody asks for would dwarf all else: each is done on demand. */
+	/*
+	 * A name is demangled on demand, because demangling a million names that nobody asks for
+	 * would take longest of all.
+	 */
 	struct symbol_entry *entry =
 		&table->entries[(const struct symbol_entry *)symbol - table->entries];
 	char *plain;

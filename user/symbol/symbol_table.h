@@ -9,17 +9,17 @@
 #include "symbol/symbol.h"
 
 /*
- * Building a table: new, add what the file says in any order, finish. Between new and finish only
- * add and free may be called.
+ * Builds a table: new, then add what the file has in any order, then finish. Between new and finish
+ * only add and free may be called.
  */
 
 /* Which of two overlapping symbols names a place. */
 enum symbol_overlap {
-	SYMBOL_INNERMOST, /* the one that starts last: nested assembly routines */
-	SYMBOL_LATEST, /* the one added last: JIT text that was freed and used again */
+	SYMBOL_INNERMOST, /* the one that starts last, for nested assembly routines */
+	SYMBOL_LATEST, /* the one added last, for JIT text that was freed and reused */
 };
 
-/* Preference among aliases of one address; a sized symbol comes before an unsized one anyway. */
+/* Preference among aliases of one address; a sized symbol always comes before an unsized one. */
 enum {
 	SYMBOL_RANK_LOCAL = 0,
 	SYMBOL_RANK_EXPORTED = 1,
@@ -28,12 +28,12 @@ enum {
 
 struct symbol_spec {
 	uint64_t offset;
-	uint64_t size; /* 0: up to the next symbol, or to limit */
-	uint64_t limit; /* for size 0: where it ends at the latest, as its section does */
-	bool loose; /* nothing says so of the symbol itself: one that seems too long is not */
-	bool place; /* its name is no more than where it lies */
+	uint64_t size; /* 0: it ends at the next symbol, or at limit */
+	uint64_t limit; /* for size 0: its latest end, for instance its section's */
+	bool loose; /* its size is only guessed, so one that seems too long is cut */
+	bool place; /* its name only says where it is */
 	unsigned int rank;
-	const char *name; /* copied; NULL ends the symbol before it and names nothing */
+	const char *name; /* copied; NULL: it only ends the symbol before it */
 	size_t name_length;
 };
 
@@ -41,13 +41,16 @@ struct symbol_table *symbol_table_new(enum symbol_overlap overlap); /* NULL: out
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec);
 int symbol_table_finish(struct symbol_table *table);
 
-/* Says why one of them failed, in the words of its user; -E2BIG is more than a table may have. */
+/*
+ * Sets err to why a table could not be built, for messages about `of`. -E2BIG: the file has more
+ * than a table may hold.
+ */
 int symbol_table_failure(int code, const char *of, struct error *err);
 
-/* What a finished table takes, but for the demangled names. */
+/* The memory of a finished table, without demangled names. */
 size_t symbol_table_bytes(const struct symbol_table *table);
 
-/* A stretch of text that one symbol names, or none (NULL). Its name may be mangled yet. */
+/* A stretch of text that one symbol names, or none (symbol NULL). Its name may still be mangled. */
 struct symbol_span {
 	uint64_t start;
 	uint64_t end;
@@ -56,10 +59,13 @@ struct symbol_span {
 
 void symbol_table_span(const struct symbol_table *table, uint64_t offset, struct symbol_span *ret);
 
-/* Whether its name is only where it lies: the file has a better one elsewhere, or none. */
+/*
+ * Whether the symbol's name only says where it is, because the file has a better name elsewhere, or
+ * none.
+ */
 bool symbol_is_place(const struct symbol *symbol);
 
-/* The demangled name of a symbol of the table; mangled when memory is out. */
+/* The demangled name of a symbol of the table; the mangled one if there is no memory. */
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol);
 
 #endif

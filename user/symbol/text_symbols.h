@@ -9,12 +9,12 @@
 #include "base/error.h"
 #include "symbol/symbol.h"
 
-/* Symbol lists that are text: one symbol a line. The parsers take any bytes. */
-/* Also of a dump, see symbol/jit_dump.h. */
+/* Parses symbol lists that are text, with one symbol a line. The parsers take any bytes. */
+/* Also parses a dump, see symbol/jit_dump.h. */
 int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
 int kallsyms_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
 
-/* A line or what is left of it. */
+/* A line, or what is left of it. */
 struct text_cursor {
 	const char *at;
 	const char *end;
@@ -23,11 +23,16 @@ struct text_cursor {
 bool text_next_line(struct text_cursor *text, struct text_cursor *line);
 bool text_take_hex(struct text_cursor *line, uint64_t *ret); /* and the blanks after it */
 
-/* START SIZE NAME, hexadecimal; NAME is the rest of the line. False: not such a line. */
+/*
+ * Parses START SIZE NAME, with numbers in hexadecimal and NAME to the end of the line. False: not
+ * such a line.
+ */
 struct symbol_spec;
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
 
-/* All of a file from its start, at most limit bytes, whatever the position; the caller frees. */
+/*
+ * Reads a file from its start, whatever its position, at most limit bytes; the caller frees *ret.
+ */
 int text_read_file(int fd, size_t limit, char **ret, size_t *size);
 
 #endif
