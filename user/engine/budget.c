@@ -5,10 +5,13 @@
 
 #define STEPS_PER_OCTAVE 4
 
-/* What is planned with, of the budget: measured costs are means, and a host gets busier. */
+/*
+ * The share of the budget that is planned with, because measured costs are means and a host may get
+ * busier.
+ */
 #define PLANNED 0.85
 
-/* From here on a longer period is due. */
+/* Above this share a longer period is needed. */
 #define NEARLY_USED 0.95
 
 static uint64_t grid(int step)

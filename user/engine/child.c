@@ -60,7 +60,7 @@ static int find_user(const char *name, struct passwd **ret, struct error *err)
 	*ret = getpwnam(name);
 	if (*ret)
 		return 0;
-	/* Other values of errno may stand for "not found", too: getpwnam(3). */
+	/* Other values of errno may mean "not found" too: getpwnam(3). */
 	if (errno == ENOMEM || errno == EIO || errno == EMFILE || errno == ENFILE)
 		return error_errno(err, -errno, "--user '%s'", name);
 	return error_set(err, -EINVAL, "--user '%s': no such user", name);
@@ -81,7 +81,7 @@ int child_fork(char *const *argv, const char *user, struct child *ret, struct er
 	if (ret->pid < 0)
 		goto failed;
 	if (!ret->pid) {
-		close(go[1]); /* or a dead parent would go unseen */
+		close(go[1]); /* otherwise the child would not see its parent die */
 		child_main(argv, passwd, go[0], failed[1]);
 	}
 	close_end(&go[0]);
@@ -108,7 +108,7 @@ int child_exec(struct child *child, const char *command, struct error *err)
 	ssize_t got;
 	int failure;
 
-	/* EPIPE: a signal has ended it while it waited, as its status will say. */
+	/* EPIPE: a signal has ended the child while it waited, which its status will say. */
 	if (write(child->go_fd, "", 1) != 1 && errno != EPIPE)
 		return error_set(err, -ECHILD, "%s: cannot be started: %s", command,
 				 strerror(errno));
@@ -150,7 +150,7 @@ void child_free(struct child *child)
 {
 	bool waiting = child->go_fd >= 0;
 
-	/* End of file on the pipe ends one that still waits. */
+	/* End of file on the pipe ends a child that still waits. */
 	close_end(&child->go_fd);
 	close_end(&child->failed_fd);
 	if (waiting && child->pid > 0)

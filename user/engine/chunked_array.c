@@ -7,7 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* No more than this part of all there may be is kept ready. */
+/* At most this part of the limit is kept ready. */
 #define AHEAD_SHARE 4
 
 void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
@@ -36,7 +36,10 @@ static size_t array_bytes(const struct chunked_array *array, uint32_t elements)
 	return ((size_t)elements * array->element_size + page - 1) / page * page;
 }
 
-/* Of all maps there may be: who looks up an element does not wait for who adds some. */
+/*
+ * Allocates slots for all maps that there may be, so that looking up an element need not wait for
+ * another thread that adds some.
+ */
 static int make_slots(struct chunked_array *array, struct error *err)
 {
 	size_t slots = 1 + (array->limit - array->base) / array->chunk;

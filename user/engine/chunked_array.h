@@ -8,37 +8,38 @@
 #include "base/error.h"
 
 /*
- * An array that BPF programs and user space share and that grows: `elements` of `element_size`
+ * An array that BPF programs and user space share and that can grow: `elements` of `element_size`
  * bytes, the first `base` of them in one map that is made at load, the rest in chunks that are
- * added to an array of maps. Mapped for reading and writing, so that counters can be taken out.
+ * added to an array of maps. It is mapped for reading and writing, so that counters can be taken
+ * out.
  */
 struct chunked_array {
 	uint32_t element_size;
 	uint32_t base;
 	uint32_t chunk; /* elements in a chunk */
 	uint32_t limit; /* hard limit of elements; base + a whole number of chunks */
-	uint32_t present; /* elements there are */
-	uint32_t ahead; /* ask for more when fewer than these are left */
-	int outer_fd; /* array of maps; the session's */
+	uint32_t present; /* elements that exist now */
+	uint32_t ahead; /* more are asked for when fewer than these are left */
+	int outer_fd; /* array of maps, which belongs to the session */
 	void **maps; /* [0] the base, then each chunk */
 	int *fds; /* of chunks; [0] unused */
 	size_t nr_maps;
 };
 
-/* Divides bytes, before load. So many elements are to be there before they are needed. */
+/* Divides bytes, before load. `ahead` elements are to exist before they are needed. */
 void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
 			uint32_t chunk, double ahead);
 
-/* Takes in a map of elements; fd stays the caller's for the base. */
+/* Maps a map of elements; for the base, fd stays the caller's. */
 int chunked_array_map(struct chunked_array *array, int fd, uint32_t elements, struct error *err);
 
 /* Adds chunks until `next` is below the mark, or the limit is reached. */
 int chunked_array_grow(struct chunked_array *array, uint32_t next, struct error *err);
 
-/* The number from which on the programs are to ask for more; UINT32_MAX at the limit. */
+/* The number from which on the programs shall ask for more; UINT32_MAX at the limit. */
 uint32_t chunked_array_low(const struct chunked_array *array);
 
-/* An element in place; NULL when there is none. Also while another thread adds some. */
+/* An element in place, or NULL. Another thread may be adding elements meanwhile. */
 void *chunked_array_at(const struct chunked_array *array, uint32_t number);
 
 void chunked_array_free(struct chunked_array *array);

@@ -16,8 +16,9 @@ static struct carry *find_carry(const struct carries *carries, uint64_t key)
 }
 
 /*
- * Wraps are not deleted from the map: a program that is about to add one to an element would lose
- * it with the element. A wrap takes 2^32 ticks, so there are few.
+ * Reads how often counters wrapped. Entries are never deleted from the map, because a program that
+ * is about to add to an entry would lose its wrap. There are few entries, because a wrap takes 2^32
+ * ticks.
  */
 int counted_read_carries(const struct counted *counted, struct error *err)
 {
@@ -42,7 +43,7 @@ int counted_read_carries(const struct counted *counted, struct error *err)
 	return 0;
 }
 
-/* What a counter lost by wrapping. */
+/* The ticks that a counter lost by wrapping. */
 static uint64_t carried(const struct counted *counted, uint32_t page, uint32_t counter)
 {
 	uint64_t key = (uint64_t)page << PAGE_SHIFT_COUNTERS | counter, times;
@@ -56,7 +57,7 @@ static uint64_t carried(const struct counted *counted, uint32_t page, uint32_t c
 	return times << 32;
 }
 
-/* A counter that nobody writes costs no more than a look at it. */
+/* A counter that is 0 is only read and not written, which is cheaper. */
 static uint32_t read32(const struct counted *counted, uint32_t *counter)
 {
 	uint32_t value = __atomic_load_n(counter, __ATOMIC_RELAXED);
@@ -145,7 +146,10 @@ uint64_t counted_ticks(const struct counted *counted, uint32_t target)
 
 uint64_t counted_delivered(const struct counted *counted, uint32_t cpu)
 {
-	/* First, for an entry that is flushed meanwhile is then missed and not counted twice. */
+	/*
+	 * This is read first, so that an entry that is flushed meanwhile is missed rather than
+	 * counted twice.
+	 */
 	uint64_t ticks = __atomic_load_n(&counted->cpus[cpu].hits, __ATOMIC_ACQUIRE);
 	size_t set, way;
 

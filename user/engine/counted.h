@@ -11,12 +11,12 @@
 #include "shared/abi.h"
 
 /*
- * The counters of the programs, read in place and, where asked, taken out: each is exchanged with
- * 0 in one step, so that a tick that falls meanwhile is in this reading or in the next, never in
- * both or neither.
+ * Reads the counters of the programs in place and, if asked, takes the counts out. Each counter is
+ * exchanged with 0 in one step, so that a tick that falls meanwhile is in this reading or in the
+ * next one, never in both or in neither.
  */
 
-/* How often a counter wrapped, and how many of these wraps were taken. */
+/* How often a counter wrapped, and how many of these wraps have been taken. */
 struct carry {
 	uint64_t key;
 	uint64_t times;
@@ -29,21 +29,21 @@ struct carries {
 	size_t capacity;
 };
 
-/* What one target's ticks became. */
+/* What became of one target's ticks. */
 struct tally {
 	uint64_t binned;
 	uint64_t outside;
 	uint64_t filtered;
 	uint64_t lost[LOST_CAUSE_COUNT];
-	uint64_t withheld; /* by the kernel's throttle */
-	uint64_t coarse; /* of the binned */
-	uint64_t merged; /* of these */
-	uint64_t forks_missed; /* no ticks: children */
-	uint64_t cpu_ns; /* nor these: runtime of its tasks that is in no split */
+	uint64_t withheld; /* by the kernel's throttling */
+	uint64_t coarse; /* part of binned */
+	uint64_t merged; /* part of coarse */
+	uint64_t forks_missed; /* children, not ticks */
+	uint64_t cpu_ns; /* runtime in ns, of its tasks that are in no split */
 	uint64_t excess; /* of samples that stand for several ticks: see struct target_account */
 };
 
-/* All belongs to the session. */
+/* Everything here belongs to the session. */
 struct counted {
 	const struct pool *pool;
 	const struct xlat_set *xlat;
@@ -55,37 +55,40 @@ struct counted {
 	int windows_fd;
 	int carries_fd;
 	struct carries *carries;
-	bool take; /* else only look */
-	struct tally *tallies; /* of each target: what was read since this was set up */
+	bool take; /* take counts out; otherwise only read them */
+	struct tally *tallies; /* for each target: what was read since this was set up */
 };
 
-/* Before counters are read. What wraps from here on is found by the next reading. */
+/* Call before reading counters. What wraps later is found by the next reading. */
 int counted_read_carries(const struct counted *counted, struct error *err);
 
-/* The page behind an entry of a directory, and its number; NULL: none. */
+/* The page behind an entry of a directory, and its number; NULL if there is none. */
 struct counter_page *counted_page(const struct counted *counted, uint32_t dir, uint32_t entry,
 				  uint32_t *ret_number);
 
-/* Adds a page's counters to sums and to the target's tally. Returns how many ticks these were. */
+/* Adds a page's counters to sums and to the target's tally. Returns their sum. */
 uint64_t counted_add(const struct counted *counted, uint32_t target, struct counter_page *page,
 		     uint32_t number, uint64_t sums[PAGE_COUNTERS]);
 
-/* What was counted beside the bins. */
+/* Reads what was counted outside of the bins. */
 void counted_account(const struct counted *counted, uint32_t target);
 
 /*
- * Ticks put off and not filed yet. At the end they are lost; taking them says so to the account,
- * which has no program any more that would file them.
+ * Counts ticks that were put off and are not filed yet. At the end they are lost, and taking them
+ * says so in the account, because no program is left to file them.
  */
 void counted_pending(const struct counted *counted, uint32_t target);
 
-/* Ticks of a target from the start: what entries still hold and what they gave up. */
+/* All ticks of a target since the start: those that cache entries still hold, and the rest. */
 uint64_t counted_ticks(const struct counted *counted, uint32_t target);
 
-/* All ticks that a CPU brought to targets; while they fall, perhaps some fewer than before. */
+/*
+ * All ticks of a CPU for any target. While sampling runs the result may be slightly less than the
+ * last.
+ */
 uint64_t counted_delivered(const struct counted *counted, uint32_t cpu);
 
-/* All ticks of a tally. */
+/* The sum of all ticks in a tally. */
 uint64_t tally_ticks(const struct tally *tally);
 
 void tally_add(struct tally *sum, const struct tally *part);

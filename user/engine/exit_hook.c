@@ -10,7 +10,9 @@
 
 #include "base/util.h"
 
-/* The tracepoint's arguments, its context among them; 0: there is no such tracepoint. */
+/*
+ * The number of the tracepoint's arguments, including its context; 0: there is no such tracepoint.
+ */
 static int tracepoint_arguments(const struct btf *btf)
 {
 	const struct btf_type *type;
@@ -26,7 +28,7 @@ static int tracepoint_arguments(const struct btf *btf)
 	return type && btf_is_func_proto(type) ? btf_vlen(type) : 0;
 }
 
-/* By attaching: a function in BTF may be out of ftrace's reach. */
+/* Tries to attach, because ftrace may not reach a function that is in BTF. */
 static bool can_trace(int function)
 {
 	const struct bpf_insn insns[] = {

@@ -5,16 +5,19 @@
 /*
  * Where an exiting thread can be seen while it still has its address space. The tracepoint
  * sched_process_exit comes before exit_mm since "exit: move and extend sched_process_exit()
- * tracepoint" (6.16), which also gave it the argument that tells. Before that, the entry of
- * exit_mm_release; where the kernel cannot trace functions, nowhere in time.
+ * tracepoint" (6.16), which also added the argument that we recognise it by. On older kernels it is
+ * the entry of exit_mm_release; where the kernel cannot trace functions, there is no such place.
  */
 enum exit_hook {
 	EXIT_HOOK_TRACEPOINT,
 	EXIT_HOOK_FUNCTION,
-	EXIT_HOOK_LATE, /* the tracepoint, but ticks of exit are lost */
+	EXIT_HOOK_LATE, /* the tracepoint, but ticks during exit are lost */
 };
 
-/* An enum exit_hook, or a negative errno. Reads the kernel's BTF, some milliseconds. */
+/*
+ * Returns an enum exit_hook, or a negative errno. It reads the kernel's BTF, which takes some
+ * milliseconds.
+ */
 int exit_hook_find(void);
 
 #endif

@@ -21,14 +21,14 @@ struct jit_listener {
 	void *ctx;
 };
 
-/* Codes lie apart in the tree: what a new one overlaps has left it. */
+/* Entries of the tree do not overlap, because a new one removes those that it overlaps. */
 struct jit_map {
 	int fd;
-	bool blind; /* it was too large, or no dump any more */
+	bool blind; /* it was too large, or is no longer a dump */
 	bool is_dump;
-	bool has_time; /* of its records */
-	uint64_t at; /* where the next line or record begins */
-	uint64_t size; /* of the file, at this reading */
+	bool has_time; /* its records have times that we can use */
+	uint64_t at; /* where the next line or record begins in the file */
+	uint64_t size; /* of the file at this reading */
 	void *codes;
 	char buffer[BUFFER_BYTES];
 };
@@ -42,7 +42,7 @@ struct jit_map *jit_map_new(int fd)
 	return map;
 }
 
-/* Overlapping ones are equal: of such two at most one is in the tree. */
+/* Overlapping entries compare as equal; at most one of two such entries is in the tree. */
 static int compare_codes(const void *left, const void *right)
 {
 	const struct jit_code *a = left, *b = right;
@@ -87,7 +87,10 @@ static bool is_same(const struct jit_code *a, const struct jit_code *b)
 	       a->name_sum == b->name_sum;
 }
 
-/* Takes out what the code overlaps. 1: it is there already; -ENOMEM. */
+/*
+ * Removes the entries that the code overlaps. Returns 1 if the same entry is there already, or
+ * -ENOMEM.
+ */
 static int replace(struct jit_map *map, const struct jit_code *code, size_t *room,
 		   const struct jit_listener *listener)
 {
@@ -156,7 +159,7 @@ static int add_line(struct jit_map *map, struct text_cursor line, size_t *room,
 	return add_code(map, &code, room, listener);
 }
 
-/* Bytes of whole lines in the buffer; of a line that is longer, the buffer. */
+/* The bytes of whole lines in the buffer; all of it if a line does not fit. */
 static size_t whole_lines(const struct jit_map *map, size_t got)
 {
 	const char *newline = memrchr(map->buffer, '\n', got);
@@ -166,7 +169,7 @@ static size_t whole_lines(const struct jit_map *map, size_t got)
 	return got == BUFFER_BYTES ? got : 0;
 }
 
-/* Adds what the buffer holds. *done: how much of the file that was. */
+/* Adds the lines in the buffer. *done: how many bytes of the file these were. */
 static int add_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
 		     const struct jit_listener *listener)
 {
@@ -204,7 +207,7 @@ static int add_record(struct jit_map *map, const struct jit_record *record, size
 	return add_code(map, &code, room, listener);
 }
 
-/* The same of a dump. Code that stands between records is passed over. */
+/* The same for a dump. Code between records is skipped. */
 static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
 		       const struct jit_listener *listener)
 {
@@ -219,7 +222,7 @@ static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *
 			map->blind = length < 0;
 			break;
 		}
-		/* It is being written. */
+		/* The record is still being written. */
 		if ((uint64_t)length > map->size - map->at - at)
 			break;
 		ret = add_record(map, &record, room, listener);
@@ -238,7 +241,7 @@ static size_t begin_dump(struct jit_map *map, size_t got)
 	return header;
 }
 
-/* Returns the bytes that were read, 0 at the end. */
+/* Returns the number of bytes read, 0 at the end. */
 static int64_t read_some(struct jit_map *map, size_t *room, const struct jit_listener *listener)
 {
 	uint64_t left = map->size - map->at, done;
@@ -270,7 +273,7 @@ int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void 
 		return 0;
 	if (fstat(map->fd, &st))
 		return -errno;
-	/* Begun anew: what was there before is another's. */
+	/* A file that got shorter was begun anew, so the old entries are no longer valid. */
 	map->size = (uint64_t)st.st_size;
 	if (map->size < map->at) {
 		forget_all(map, room);

@@ -6,48 +6,50 @@
 #include <stdint.h>
 
 /*
- * A perf map, or a dump of just-in-time code, read while its process writes it: what lies where now. The process may write anything,
- * at any rate: each reading is bounded, and so is what is remembered.
+ * Reads a perf map, or a dump of just-in-time code, while the process writes it, to know which code
+ * lies where now. The process may write anything at any rate, so each reading is bounded, and so is
+ * what is remembered.
  */
 struct jit_map;
 
-/* As its line says. */
+/* A piece of code as its line describes it. */
 struct jit_code {
 	uint64_t start;
 	uint64_t size;
-	uint64_t time; /* since when it lies there, by CLOCK_MONOTONIC; 0: not known */
-	uint64_t line; /* where its name stands in the file */
+	uint64_t time; /* since when it lies there (CLOCK_MONOTONIC); 0: unknown */
+	uint64_t line; /* offset of its name in the file */
 	uint32_t name_length;
-	uint32_t name_sum; /* of that name, for who reads it there again */
+	uint32_t name_sum; /* checksum of the name, to recognise it when it is read again */
 };
 
 enum {
-	JIT_READ_MAX = 1 << 20, /* bytes of one reading */
-	JIT_CODE_MAX = 16 << 20, /* bytes of a function: more is a region, which others lie in */
+	JIT_READ_MAX = 1 << 20, /* most bytes of one reading */
+	JIT_CODE_MAX = 16 << 20, /* bytes of a function: a larger one is a region of functions */
 };
 
-/* fd becomes the map's. NULL: out of memory, and it is still the caller's. */
+/* The map takes over fd. NULL: out of memory; fd then stays the caller's. */
 struct jit_map *jit_map_new(int fd);
 void jit_map_free(struct jit_map *map, size_t *room); /* NULL is fine */
 
 /*
- * As often as code begins to lie where other code has been until then, and when by CLOCK_MONOTONIC, 0
- * where the file does not say. Not 0: out of memory.
+ * Called each time code begins to lie where other code has been; time is when by CLOCK_MONOTONIC,
+ * or 0 if the file does not say. Returns nonzero if out of memory.
  */
 typedef int (*jit_replaced)(void *ctx, const struct jit_code *code, uint64_t time);
 
 /*
- * Reads on, and takes from *room, that of all maps, one for each function remembered. 0: all that was
- * there; 1: there is more; -E2BIG: no room, and nothing is remembered from then on; or -errno.
+ * Reads further, and takes one from *room, which all maps share, for each function that it
+ * remembers. Returns 0 at the end of what is there, 1 if there is more, -E2BIG if there is no room,
+ * after which nothing is remembered, or another -errno.
  */
 int jit_map_read(struct jit_map *map, size_t *room, jit_replaced replaced, void *ctx);
 
-/* NULL: out of memory, or the file no longer says so. The caller frees it. */
+/* The caller frees the name. NULL: out of memory, or the file has another name there by now. */
 char *jit_map_name(const struct jit_map *map, const struct jit_code *code);
 
 int jit_map_fd(const struct jit_map *map);
 
-/* Bytes of the file that were read; UINT64_MAX where it is not followed. */
+/* The number of bytes of the file that were read; UINT64_MAX if the file is not followed. */
 uint64_t jit_map_at(const struct jit_map *map);
 
 #endif

@@ -71,7 +71,7 @@ static int compare_bins(const void *left, const void *right)
 	return compare_u64(a->index, b->index);
 }
 
-/* The bin of that number from address 0, or NULL. */
+/* The bin with that number, counted from address 0, or NULL. */
 static struct profile_bin *find_bin(const struct profile_histogram *histogram, uint64_t number)
 {
 	struct profile_bin key = { .index = number - histogram->offset / histogram->bytes_per_bin };
@@ -79,7 +79,7 @@ static struct profile_bin *find_bin(const struct profile_histogram *histogram, u
 	return bsearch(&key, histogram->bins, histogram->nr_bins, sizeof(key), compare_bins);
 }
 
-/* What moved out of a histogram, in bins that count from address 0. */
+/* Takes what moved out of a histogram; numbers of bins count from address 0. */
 static size_t take_out(const struct jit_moves *moves, uint64_t split,
 		       struct profile_histogram *histogram, struct profile_bin *bins)
 {
@@ -136,7 +136,7 @@ static char *copy(const char *text, bool *failed)
 	return ret;
 }
 
-/* bins become the new histogram's, or are freed. */
+/* The new histogram takes over bins, which are freed on failure. */
 static int add_histogram(struct profile *profile, size_t i, struct profile_bin *bins, size_t nr)
 {
 	struct profile_histogram *list, *fresh;

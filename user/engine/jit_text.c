@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 
-/* Places keep where code lies in a page, so that bins of any width fall alike. */
+/* A place keeps the code's offset modulo this, so that bins of any width divide it alike. */
 #define PLACE_ALIGN 65536ULL
 
 struct jit_text *jit_text_new(void)

@@ -40,7 +40,7 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *e
 	return 0;
 }
 
-/* The module that starts last before an address, if it reaches so far. */
+/* The last module that starts at or before an address, if it reaches that far. */
 static const struct kernel_module *find_module(const struct kernel_modules *modules,
 					       uint64_t address)
 {
@@ -63,7 +63,7 @@ static uint64_t bin_address(const struct profile_histogram *histogram, size_t bi
 	return histogram->offset + histogram->bins[bin].index * histogram->bytes_per_bin;
 }
 
-/* The object of a module, made when it is the first time. NULL: out of memory. */
+/* The object of a module, which is made when it is first asked for. NULL: out of memory. */
 static struct profile_object *module_object(const struct kernel_module *module,
 					    struct profile *profile, uint32_t **ids, uint32_t fresh)
 {
@@ -92,7 +92,7 @@ static struct profile_object *module_object(const struct kernel_module *module,
 	return &objects[nr];
 }
 
-/* Bins of a histogram as one of their own, at the end of the list; what it is of is not set. */
+/* Makes a histogram at the end of the list from some bins of another; its object is not set. */
 static int add_part(struct profile *profile, size_t from, size_t first, size_t nr)
 {
 	size_t bytes = nr * sizeof(struct profile_bin), i;
@@ -121,7 +121,7 @@ static int add_part(struct profile *profile, size_t from, size_t first, size_t n
 	return 0;
 }
 
-/* How many bins from one on are of one module, or of none. */
+/* How many bins, from `first` on, are in the same module, or in none. */
 static size_t same_module(const struct kernel_modules *modules,
 			  const struct profile_histogram *histogram, size_t first)
 {
@@ -140,7 +140,7 @@ static void remove_bins(struct profile_histogram *histogram, size_t first, size_
 	histogram->nr_bins -= nr;
 }
 
-/* Moves what is of modules out of a histogram; what is left may be nothing. */
+/* Moves the bins of modules out of a histogram, which may be empty afterwards. */
 static int split_histogram(const struct kernel_modules *modules, size_t from,
 			   struct profile *profile, uint32_t **ids, uint32_t fresh)
 {

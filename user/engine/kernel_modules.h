@@ -9,25 +9,26 @@
 #include "base/error.h"
 #include "profile/profile.h"
 
-/* The kernel's modules, so that what ran in one has its name. */
+/* The kernel's modules, so that what ran in one is listed under its name. */
 struct kernel_module {
 	char *name;
 	uint64_t start;
-	uint64_t size; /* of all its parts: its text is at the start, and others' may lie between */
+	uint64_t size; /* size of all parts; the text is at the start, others' may lie between */
 };
 
 struct kernel_modules {
-	struct kernel_module *list; /* by start */
+	struct kernel_module *list; /* sorted by start */
 	size_t nr;
 	size_t capacity;
 };
 
-/* Of lines as /proc/modules has them; what is none, or hides its address, is left out. -ENOMEM. */
+/* Parses lines as in /proc/modules; skips lines that are malformed or hide the address. -ENOMEM. */
 int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *err);
 
 /*
- * Gives the ticks of each module a histogram and an object "[MODULE]" of their own. *ids is by
- * object and grows by the new ones, each of which gets fresh; it is the caller's. -ENOMEM.
+ * Gives the ticks of each module a histogram and an object "[MODULE]" of their own. *ids, by
+ * object, belongs to the caller and grows by the new objects, whose elements are set to fresh.
+ * -ENOMEM.
  */
 int kernel_modules_split(const struct kernel_modules *modules, struct profile *profile,
 			 uint32_t **ids, uint32_t fresh, struct error *err);

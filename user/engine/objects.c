@@ -10,7 +10,7 @@
 #include "elf/elf_facts.h"
 #include "elf/elf_image.h"
 
-/* The kernel's dev_t: 12 bits of major, 20 of minor. */
+/* The kernel's dev_t has 12 bits of major and 20 of minor. */
 #define KERNEL_MAJOR(dev) ((dev) >> 20)
 #define KERNEL_MINOR(dev) ((dev)&0xfffff)
 
@@ -43,7 +43,10 @@ static void take_facts(struct elf_facts *facts, struct profile_object *object)
 	object->nr_text = facts->nr_text;
 }
 
-/* Anybody's file: one that cannot be read is no reason to have no profile. Who names it says why. */
+/*
+ * Anybody may own the file, so it is no failure if it cannot be read; whoever looks for its names
+ * says why.
+ */
 static void describe_file(const struct space_info *info, struct profile_object *object)
 {
 	struct elf_facts facts;

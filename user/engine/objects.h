@@ -6,7 +6,10 @@
 #include "engine/spaces.h"
 #include "profile/profile.h"
 
-/* A space's profile_object: path, build id, text. info is NULL when it was never announced. */
+/*
+ * Makes the profile_object of a space: path, build id, text. info is NULL if the space was never
+ * announced.
+ */
 int object_describe(const struct space *space, const struct space_info *info,
 		    struct profile_object *ret, struct error *err);
 

@@ -4,19 +4,20 @@
 #include <errno.h>
 #include <string.h>
 
-/* Less would hold no program: 64 windows and 56 pages. */
+/* Less memory would not suffice for any program: this has 64 windows and 56 pages. */
 #define MEMORY_MIN (256 * 1024)
 
-/* Most windows are hit in a few of their 128 pages only. */
+/* The share for directories; most windows are hit only in a few of their 128 pages. */
 #define DIRS_SHARE 8
 #define BASE_WINDOWS 512 /* 64 MiB of text at one byte a bin */
-#define COARSE_SHARE 4 /* of pages and directories is kept for wide bins ... */
-#define COARSE_MAX 1024 /* ... but no more: a page of wide bins does for 1 MiB of text */
-#define WIDEST_SHARE 2 /* of these for the widest: one does for 64 MiB, or for all that have none */
+#define COARSE_SHARE 4 /* share of pages and directories that is reserved for wide bins ... */
+#define COARSE_MAX 1024 /* ... but at most this: a page of wide bins serves 1 MiB of text */
+#define WIDEST_SHARE 2 /* of these, for the widest: a page serves 64 MiB, or all without memory */
 
 /*
- * A chunk takes some 30 ms to add: a map, then a grace period of RCU. On a host that is all busy,
- * which who looks at all of it may be on, it was half a second until one was there.
+ * How far ahead memory is added. A chunk takes some 30 ms: it is a map, and then a grace period of
+ * RCU. On a host that is fully busy, as one that is profiled as a whole may be, it took half a
+ * second.
  */
 #define AHEAD_SECONDS 0.05
 #define AHEAD_SECONDS_WIDE 0.5
@@ -44,13 +45,13 @@ static uint32_t coarse_elements(const struct chunked_array *array)
 	return coarse < COARSE_MAX ? coarse : COARSE_MAX;
 }
 
-/* Where elements for bins as fine as asked end. */
+/* The element at which those for bins as fine as asked end. */
 static uint32_t fine_limit(const struct chunked_array *array)
 {
 	return array->limit - coarse_elements(array);
 }
 
-/* Where those for all but the widest do. */
+/* The element at which those for all but the widest bins end. */
 static uint32_t wide_limit(const struct chunked_array *array)
 {
 	return array->limit - coarse_elements(array) / WIDEST_SHARE;
@@ -66,7 +67,10 @@ int pool_grow(struct pool *pool, struct error *err)
 	if (!ret)
 		ret = chunked_array_grow(
 			&pool->dirs, __atomic_load_n(&state->next_window, __ATOMIC_RELAXED), err);
-	/* Without memory for more, what there is becomes the limit: coarser, not an end. */
+	/*
+	 * Without memory for more, the limit is what there is: bins get coarser, but sampling goes
+	 * on.
+	 */
 	if (ret) {
 		pool->pages.limit = pool->pages.present;
 		pool->dirs.limit = pool->dirs.present;

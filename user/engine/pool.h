@@ -11,8 +11,8 @@
 #include "shared/abi.h"
 
 /*
- * User space's side of the counter memory: how much there may be, adding to it before it is
- * needed, and reading it in place.
+ * User space's side of the counter memory: it limits the memory, adds to it before it is needed,
+ * and reads it in place.
  */
 struct pool {
 	struct chunked_array pages;
@@ -22,22 +22,22 @@ struct pool {
 
 /*
  * Divides memory, before load. per_second is how many ticks there may be, each of which may need a
- * page; wide: of text that nobody has seen begin, as of a whole host.
+ * page. wide: much of the text is already running, as on a whole host.
  */
 int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, struct error *err);
 
-/* Maps what load has made, and sets the marks in state. fds stay the caller's. */
+/* Maps what load has made, and sets the marks in state. The fds stay the caller's. */
 int pool_bind(struct pool *pool, int pages_fd, int page_chunks_fd, int dirs_fd, int dir_chunks_fd,
 	      struct pool_state *state, struct error *err);
 
 /* Answers a request of the programs. At the limit it does nothing. */
 int pool_grow(struct pool *pool, struct error *err);
 
-/* An element in place; NULL when there is none. */
+/* An element in place; NULL if there is none. */
 struct counter_page *pool_page(const struct pool *pool, uint32_t number);
 struct window_dir *pool_dir(const struct pool *pool, uint32_t number);
 
-/* Bytes of kernel memory there are now. */
+/* Bytes of kernel memory in use. */
 uint64_t pool_bytes(const struct pool *pool);
 
 void pool_free(struct pool *pool);

@@ -6,19 +6,19 @@
 
 #include "base/error.h"
 
-/* What the kernel's statistics have of the programs that tick. */
+/* The kernel's run statistics of the programs that tick. */
 struct program_cost {
 	uint64_t runs;
 	uint64_t ns;
 };
 
 /*
- * Switches these statistics on until the descriptor is closed, which is the caller's. They read a
- * clock before and after each run.
+ * Switches these statistics on until the returned descriptor, which is the caller's, is closed.
+ * While they are on, a clock is read before and after each run.
  */
 int program_statistics(struct error *err);
 
-/* Adds one by its descriptor; less than 0 is none. */
+/* Adds the statistics of a program by its descriptor; a negative fd is skipped. */
 int program_add_cost(int fd, struct program_cost *sum, struct error *err);
 
 #endif

@@ -8,8 +8,9 @@
 #include "base/util.h"
 
 /*
- * Of the pages there may be. Short-lived processes told apart fill pages that nobody hits again;
- * to wait a take until they are idle is to hold three takes' worth of them and not two.
+ * Pages are short when more than 1/SHORT_SHARE of the limit is in use. When short-lived processes
+ * are told apart they fill pages that nobody hits again. To wait one take until these are idle
+ * would hold three takes' worth of them, not two.
  */
 #define SHORT_SHARE 3
 
@@ -29,10 +30,13 @@ int recycler_wait(struct recycler *recycler, struct error *err)
 	return ret ? error_errno(err, ret, "waiting for the programs") : 0;
 }
 
-/* Of a directory or page: not retired, retired, and so that a cache led to it when last looked at. */
+/*
+ * The state of a directory or page: not retired, retired, or retired with a cache entry that still
+ * led to it when last checked.
+ */
 enum { MARK_NONE, MARK_RETIRED, MARK_REACHED };
 
-/* By number of directory; NULL without memory. */
+/* Marks by directory number; NULL without memory. */
 static uint8_t *mark_retired(const struct recycler *recycler, const struct recycled *recycled)
 {
 	uint8_t *marks = calloc(recycled->pool->dirs.limit, 1);
@@ -43,7 +47,7 @@ static uint8_t *mark_retired(const struct recycler *recycler, const struct recyc
 	return marks;
 }
 
-/* By number of page; NULL without memory. */
+/* Marks by page number; NULL without memory. */
 static uint8_t *mark_retired_pages(const struct recycler *recycler, const struct recycled *recycled)
 {
 	uint8_t *marks = calloc(recycled->pool->pages.limit, 1);
@@ -73,9 +77,9 @@ static void cool_caches(const struct recycled *recycled, uint8_t *marks)
 }
 
 /*
- * Empties the entries of caches that lead to retired windows, and marks those that had any. A
- * program may be replacing the entry meanwhile: a new one that is emptied is only a miss, and its
- * hits are in it still. One that is copied before it is emptied is found the next time.
+ * Empties the cache entries that lead to retired windows, and marks windows that had any. A program
+ * may be replacing an entry meanwhile: emptying the new one only causes a miss, and its hits are
+ * still in it. An entry that is copied before it is emptied is found the next time.
  */
 static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 {
@@ -94,7 +98,9 @@ static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 		}
 }
 
-/* Whether nothing is left in it. What cannot be added without a wrap waits for the next take. */
+/*
+ * Returns whether `from` is empty now. What cannot be added without a wrap waits for the next take.
+ */
 static bool move_ticks(struct counter_page *from, struct counter_page *to)
 {
 	bool all = true;
@@ -108,7 +114,10 @@ static bool move_ticks(struct counter_page *from, struct counter_page *to)
 			all = false;
 			continue;
 		}
-		/* A program that a cache led here a moment ago may still count. */
+		/*
+		 * A program that a cache entry led here a moment ago may still be counting, so each
+		 * step is atomic.
+		 */
 		ticks = __atomic_exchange_n(&from->counters[i], 0, __ATOMIC_RELAXED);
 		__atomic_fetch_add(&to->counters[i], ticks, __ATOMIC_RELAXED);
 	}
@@ -126,8 +135,9 @@ static bool is_empty(const struct counter_page *page)
 }
 
 /*
- * Whether a page that left its directory a take ago is done with. One that a cache still led to just
- * now goes back into its place, or, where another page is, waits for the next take.
+ * Returns whether a page that left its directory one take ago can be freed. A page that a cache
+ * entry still led to just now goes back to its place, or, if another page is there, waits for the
+ * next take.
  */
 static bool settle_page(const struct recycled *recycled, const struct retired_page *retired,
 			bool reached)
@@ -137,7 +147,9 @@ static bool settle_page(const struct recycled *recycled, const struct retired_pa
 	uint32_t number = 0;
 
 	if (reached || !is_empty(page)) {
-		/* Into its old place, or its ticks into the page that is there now. */
+		/*
+		 * Puts the page back into its place, or its ticks into the page that is there now.
+		 */
 		if (__atomic_compare_exchange_n(entry, &number, retired->number + 1, false,
 						__ATOMIC_RELAXED, __ATOMIC_RELAXED))
 			return true;
@@ -150,8 +162,9 @@ static bool settle_page(const struct recycled *recycled, const struct retired_pa
 }
 
 /*
- * Before this take reads them: a window that no cache leads to now has its last ticks, for entries
- * are only made by the table or from one another. Pages that wait go back into its directory.
+ * Call before a take reads retired windows: a window that no cache entry leads to now has its last
+ * ticks, because entries are made only from the table or from one another. Pages that wait go back
+ * into its directory.
  */
 static void check_caches(struct recycler *recycler, const struct recycled *recycled)
 {
@@ -168,8 +181,8 @@ static void check_caches(struct recycler *recycler, const struct recycled *recyc
 }
 
 /*
- * Their directories are still those of the same windows: these had ticks when the pages were
- * retired, or have so many now that a page had to wait.
+ * The directories of retired pages still belong to the same windows, which had ticks when the pages
+ * were retired, or have so many now that a page had to wait.
  */
 void recycler_settle(struct recycler *recycler, const struct recycled *recycled)
 {
@@ -250,7 +263,7 @@ bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled
 	return false;
 }
 
-/* Its counters are 0: what they held was taken, and no program can reach them. */
+/* The window's counters are 0: what they held was taken, and no program can reach them. */
 static void free_window(const struct recycled *recycled, uint32_t number)
 {
 	struct window_dir *dir = pool_dir(recycled->pool, number);
@@ -266,7 +279,7 @@ static void free_window(const struct recycled *recycled, uint32_t number)
 	bpf_map_update_elem(recycled->free_dirs_fd, NULL, &number, BPF_ANY);
 }
 
-/* A window that a cache still led to has until the next take. */
+/* A window that a cache entry still led to is kept until the next take. */
 static void free_retired(struct recycler *recycler, const struct recycled *recycled)
 {
 	size_t i, left = 0;
@@ -280,7 +293,7 @@ static void free_retired(struct recycler *recycler, const struct recycled *recyc
 	recycler->nr = left;
 }
 
-/* Those of a window that goes on. */
+/* Retires the idle pages of a window that stays. */
 static void retire_pages(struct recycler *recycler, const struct recycled *recycled,
 			 const struct seen_window *window)
 {
@@ -299,7 +312,10 @@ static void retire_pages(struct recycler *recycler, const struct recycled *recyc
 	}
 }
 
-/* Whether so many pages are in use that it will not do to wait for windows to be idle. */
+/*
+ * Whether so many pages are in use that windows must be retired before they have been idle for a
+ * take.
+ */
 static bool is_short(const struct recycled *recycled, const struct seen *seen)
 {
 	const struct window_dir *dir;

@@ -11,7 +11,7 @@
 #include "engine/snapshot.h"
 #include "shared/abi.h"
 
-/* A page of counters that a directory had as its entry. */
+/* A page of counters that was taken out of its directory's entry. */
 struct retired_page {
 	uint32_t dir;
 	uint32_t entry;
@@ -19,33 +19,34 @@ struct retired_page {
 };
 
 /*
- * Gives back what a session that is taken from holds for text that nobody runs any more, so that it
- * can go on for days. All of it takes two takes, for a program may be on its way at any moment:
+ * Frees what a session holds for text that nobody runs any more, so that it can go on for days.
+ * This always takes two takes, because a program may be under way at any moment:
  *
- * A window without a tick since the last take is taken out of the table and out of the caches. By
- * the next take every program that had found it before has ended; that take reads what these still
- * counted, and then its pages and its directory may be claimed anew.
+ * A window without a tick since the last take is removed from the table and the caches. By the next
+ * take every program that had found it before has ended. That take reads what these programs still
+ * counted, and frees the window's pages and directory.
  *
- * A page without a tick since, of a window that has some elsewhere, is taken out of the directory:
- * a compiler comes to every page of its text in the end, and to few of them in a minute. What was
- * still counted in it is moved into the page that took its place, and it may be claimed anew.
+ * A page without a tick since the last take, in a window that has some elsewhere, is removed from
+ * its directory: a compiler runs every page of its text in the end, but few of them in a minute.
+ * What was still counted in the page is moved to the page that took its place, and then it is
+ * freed.
  *
- * A file, process or cgroup that no window is of is struck off the list of those told of. If it has
- * a window at the next take nevertheless, it stays; else it is forgotten, and told again if it
+ * A file, process or cgroup without a window is struck off the list of those announced. If it has a
+ * window again at the next take, it stays; otherwise it is forgotten, and announced again if it
  * comes back.
  */
 struct recycler {
-	struct seen_window *retired; /* out of the table, not yet free */
+	struct seen_window *retired; /* removed from the table, not yet free */
 	size_t nr;
 	size_t capacity;
-	struct retired_page *pages; /* out of their directories, not yet free */
+	struct retired_page *pages; /* removed from their directories, not yet free */
 	size_t nr_pages;
 	size_t page_capacity;
-	bool struck; /* something was, and may be forgotten */
+	bool struck; /* something was struck, and may be forgotten */
 	struct grace_period grace;
 };
 
-/* The maps that it is about; the session's. */
+/* The maps that are recycled; they belong to the session. */
 struct recycled {
 	struct pool *pool;
 	struct xlat_set *xlat;
@@ -58,16 +59,19 @@ struct recycled {
 
 void recycler_init(struct recycler *recycler);
 
-/* First in a take: returns when every program that ran has ended, if that matters to anyone. */
+/*
+ * First step of a take: waits until every program that was running has ended, if anything depends
+ * on it.
+ */
 int recycler_wait(struct recycler *recycler, struct error *err);
 
-/* Then, before counters are read: frees the pages that were retired, or gives them back. */
+/* Then, before counters are read: frees the retired pages, or puts them back. */
 void recycler_settle(struct recycler *recycler, const struct recycled *recycled);
 
-/* Adds the windows that are out of the table to those in it. */
+/* Adds the windows that were removed from the table to those in it. */
 int recycler_add(const struct recycler *recycler, struct seen *seen, struct error *err);
 
-/* Who has a window: spaces, and the processes or cgroups of a split. */
+/* What has a window: spaces, and the processes or cgroups of a split. */
 struct uses {
 	struct space *list;
 	size_t nr;
@@ -77,15 +81,15 @@ int uses_find(const struct seen *seen, enum split split, struct uses *ret, struc
 void uses_free(struct uses *uses);
 
 /*
- * Once in each take, for all that was told of: true when it is to be forgotten. *struck is the
- * caller's to keep, false at first.
+ * Call once in each take for everything that was announced; true if it is to be forgotten. The
+ * caller keeps *struck, which is false at first.
  */
 bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled,
 		      const struct uses *uses, const struct space *space, bool *struck);
 
 /*
- * Last in a take, with what it has seen: frees what was retired before and retires what was idle.
- * What cannot be done for want of memory is left to the next take.
+ * Last step of a take, with the windows it saw: frees what was retired before and retires what was
+ * idle. What fails for lack of memory is left to the next take.
  */
 void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
 		   const struct seen *seen);

@@ -67,7 +67,10 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 	return ret;
 }
 
-/* A thread that was reaped before the walk may have been freed since, and have added its last. */
+/*
+ * A thread that was reaped before the walk may have been freed since, and have added its last
+ * runtime.
+ */
 static bool is_idle(const struct runtime_split *split, int map_fd, uint32_t walk)
 {
 	struct spent_cpu spent;

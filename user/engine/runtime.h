@@ -9,17 +9,18 @@
 #include "shared/abi.h"
 
 /*
- * The CPU time of the processes or cgroups that targets are split into. The programs add up in a
- * map; what was taken of an entry is kept here, for no element of such a map can be read and
- * emptied in one step. An entry of which no thread is left goes, once all of it was taken.
+ * The CPU time of the processes or cgroups that targets are split into. The programs add it up in a
+ * map. What was already taken of an entry is kept here, because an element of such a map cannot be
+ * read and emptied in one step. An entry whose threads are all gone is deleted once all of it was
+ * taken.
  */
 struct runtime_split {
 	struct spent_key key;
 	uint64_t ns; /* since the last take */
 	uint64_t unbinned;
-	uint64_t taken_ns; /* by all takes before */
+	uint64_t taken_ns; /* in all takes before */
 	uint64_t taken_unbinned;
-	uint32_t walk; /* the last that found a thread of it */
+	uint32_t walk; /* the last walk that found a thread of it */
 };
 
 struct runtime {
@@ -28,13 +29,13 @@ struct runtime {
 	size_t capacity;
 };
 
-/* By target, then split: as for qsort(). */
+/* By target, then by split, as for qsort(). */
 int spent_key_compare(const struct spent_key *a, const struct spent_key *b);
 
-/* Reads the map anew. */
+/* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
-/* What was read is taken, and entries that were idle in the walk of that number are forgotten. */
+/* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
 void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk);
 
 void runtime_free(struct runtime *runtime);

@@ -19,7 +19,7 @@
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 
-/* CPU hotplug is told on the kernel's uevent socket; sysfs attributes cannot be waited for. */
+/* CPU hotplug is reported on the kernel's uevent socket; sysfs attributes cannot be waited for. */
 static int uevent_open(void)
 {
 	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
@@ -74,8 +74,9 @@ int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *
 }
 
 /*
- * The rates of the clocks, in thirds of a millionth of the whole: no two are near a ratio of small
- * numbers to each other, to the whole or to its third, which a program's own period may be.
+ * The rates of the clocks, in thirds of a millionth of the whole. No two have a ratio near small
+ * numbers to each other, to the whole or to its third, because a program's own period may be one of
+ * these.
  */
 uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock)
 {
@@ -94,9 +95,10 @@ static int event_open(uint64_t period_ns, uint32_t cpu)
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		/*
-		 * Ticks of an idle CPU are nobody's. Without this they would count against the
-		 * throttle, which is reset by the scheduler's tick that idle CPUs stop: after some
-		 * 400 of them the clock stood still until a jiffy after the next wake-up.
+		 * Idle ticks belong to nobody. If they were not excluded they would count against
+		 * the throttle, which the scheduler's tick resets, and idle CPUs stop that tick:
+		 * after some 400 idle ticks the clock stood still until a jiffy after the next
+		 * wake-up.
 		 */
 		.exclude_idle = 1,
 	};
@@ -120,8 +122,9 @@ static void event_close(struct sampler_event *event)
 }
 
 /*
- * Ticks the throttle withheld: the event's time went on while its count stood still, for the rest
- * of a jiffy at least. Less than a millisecond is the two clocks being read one after the other.
+ * Ticks that the throttle withheld: the event's time went on while its count stood still, for the
+ * rest of a jiffy at least. A difference below a millisecond only means that the two clocks are
+ * read one after the other.
  */
 static uint64_t event_withheld(const struct sampler_event *event)
 {
@@ -154,7 +157,7 @@ static int start_clock(const struct start *start, uint32_t cpu, unsigned int clo
 	event->period_ns = sampler_clock_period(sampler->period_ns, clock);
 	fd = event_open(event->period_ns, cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
-		return 0; /* it went between the list and here */
+		return 0; /* the CPU went away after the list was read */
 	if (fd < 0)
 		return error_errno(start->err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
 	event->fd = fd;
@@ -218,7 +221,10 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
 	return ret;
 }
 
-/* An event does not survive its CPU's absence: bpftrace stays blind on such CPUs (its #3125). */
+/*
+ * Closes the event, which does not survive that its CPU goes away: bpftrace stays blind on such
+ * CPUs (its #3125).
+ */
 static void forget_cpu(struct sampler *sampler, const char *device)
 {
 	unsigned long cpu = strtoul(device, NULL, 10);
@@ -252,7 +258,10 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
-/* A program that has just begun on another CPU is waited for; a clock that is off has none. */
+/*
+ * Waits for a program that has just begun on another CPU. Only the tick needs this: once perf's
+ * clock is off, none runs.
+ */
 static void stop_tick(struct sampler *sampler)
 {
 	if (sampler->tick_link_fd < 0)
@@ -260,7 +269,7 @@ static void stop_tick(struct sampler *sampler)
 	close(sampler->tick_link_fd);
 	sampler->tick_link_fd = -1;
 	if (grace_period_wait(&sampler->grace))
-		usleep(10000); /* it takes microseconds */
+		usleep(10000); /* the program takes microseconds */
 }
 
 void sampler_stop(struct sampler *sampler)
@@ -298,7 +307,7 @@ double sampler_max_hz(void)
 	char text[32];
 
 	if (read_first_line(MAX_SAMPLE_RATE, text, sizeof(text)))
-		return INFINITY; /* no such limit here */
+		return INFINITY; /* the kernel has no such limit */
 	return (double)strtoull(text, NULL, 10);
 }
 

@@ -11,26 +11,27 @@
 #include "shared/abi.h"
 
 /*
- * What ticks. The clock of an online CPU is a few perf CPU-clock events of fixed periods, each with
- * the program attached: unlike periods, which have the rate asked for in sum. One alone locks with
- * programs that come and go at its own pace: a sleeper's timer is served in our interrupt, and what
- * it wakes begins just behind the tick. Never the adaptive frequency mode, which counts idle hosts wrong by an order
- * of magnitude, and never PERF_EVENT_IOC_REFRESH, which can deadlock 6.16 and 6.17. The scheduler's
- * tick is one program for all CPUs; those that have no such tick get the clock.
+ * What makes ticks. The clock of an online CPU is a few perf CPU-clock events with different fixed
+ * periods, whose rates add up to the one asked for, each with the program attached. A single event
+ * would lock with programs that come and go at its own pace: its interrupt also serves a sleeper's
+ * timer, and what that wakes begins just behind the tick. The adaptive frequency mode is never
+ * used, because it miscounts idle hosts by an order of magnitude, nor is PERF_EVENT_IOC_REFRESH,
+ * which can deadlock 6.16 and 6.17. The scheduler's tick is one program for all CPUs; CPUs without
+ * such a tick get the clock.
  */
 enum { SAMPLER_CLOCKS = 3 };
 
 struct sampler_event {
-	int fd; /* -1: this CPU is not sampled by the clock */
+	int fd; /* -1: the clock does not sample this CPU */
 	int link_fd;
 	uint64_t period_ns;
 };
 
-/* The session's. */
+/* Belongs to the session. */
 struct sampler_programs {
 	int clock_fd;
 	int tick_fd; /* -1: the clock ticks on all CPUs */
-	const __u64 *tickless; /* a bit for each of TICKLESS_CPUS: the clock ticks on these */
+	const __u64 *tickless; /* a bit for each of TICKLESS_CPUS: the clock ticks on these CPUs */
 };
 
 struct sampler {
@@ -38,37 +39,40 @@ struct sampler {
 	struct sampler_programs programs;
 	int tick_link_fd; /* -1: none */
 	struct grace_period grace;
-	int uevent_fd; /* CPUs that come; -1: cannot be known here */
+	int uevent_fd; /* tells of CPUs that come; -1: that is not known here */
 	bool running;
-	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by its number */
+	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
 	size_t nr_events;
-	uint64_t withheld; /* ticks the kernel's throttle took, of events that are closed */
+	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
 };
 
-/* cpus: possible CPUs. Opens nothing yet. */
+/* cpus is the number of possible CPUs. This opens nothing yet. */
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);
 
 int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
 		  struct error *err);
 
-/* The period of one of the clocks whose rates add up to that of period_ns. */
+/* The period of one of the clocks; the rates of all of them add up to the rate of period_ns. */
 uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock);
 
-/* After uevent_fd became readable: samples CPUs that came since. */
+/* Call when uevent_fd is readable: samples the CPUs that have come since. */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 
-/* After it no handler runs. */
+/* When it returns no handler runs any more. */
 void sampler_stop(struct sampler *sampler);
 
 void sampler_free(struct sampler *sampler);
 
-/* kernel.perf_event_max_sample_rate, or INFINITY: the kernel throttles above it. */
+/* kernel.perf_event_max_sample_rate, above which the kernel throttles, or INFINITY. */
 double sampler_max_hz(void);
 
-/* The rate against it. */
+/* Checks a rate against that limit. */
 int sampler_check_rate(double hz, struct error *err);
 
-/* CPUs in a list as sysfs has it ("0-3,7"), told to each; a negative return ends and is returned. */
+/*
+ * Calls each for every CPU in a list as sysfs has it ("0-3,7"). A negative return ends the loop and
+ * is returned.
+ */
 int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx);
 
 #endif

@@ -18,7 +18,7 @@ static int refuse(struct error *err, const char *why)
 	return -EOPNOTSUPP;
 }
 
-/* Where in its CPU's variables one stands; -1: nowhere. */
+/* The offset of a variable in its CPU's data; -1: there is no such variable. */
 static int64_t place(const struct btf *btf, const char *name)
 {
 	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
@@ -68,7 +68,7 @@ static int find_distances(struct sched_tick *ret, struct error *err)
 	return 0;
 }
 
-/* A coarse clock moves with the tick. */
+/* A coarse clock moves once per scheduler tick. */
 uint64_t sched_tick_period_ns(void)
 {
 	struct timespec coarse = { 0 };
@@ -82,7 +82,7 @@ int sched_tick_find(struct sched_tick *ret, struct error *err)
 	struct timespec fine = { 0 };
 
 	clock_getres(CLOCK_MONOTONIC, &fine);
-	/* With a low one, timers run from the tick, which then is no such timer itself. */
+	/* Without high resolution, timers run from the tick, which then is no such timer itself. */
 	if (fine.tv_sec || fine.tv_nsec > 1 || !sched_tick_period_ns())
 		return refuse(err, "the timers here have no high resolution (highres=off?)");
 	return find_distances(ret, err);
@@ -90,7 +90,7 @@ int sched_tick_find(struct sched_tick *ret, struct error *err)
 
 void sched_tick_without(char *list, size_t size)
 {
-	/* "(null)" where the kernel could but was not told to. */
+	/* "(null)": the kernel supports nohz_full but was not told to use it. */
 	if (read_first_line(NOHZ_FULL, list, size) || *list < '0' || *list > '9')
 		*list = '\0';
 }

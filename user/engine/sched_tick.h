@@ -8,22 +8,25 @@
 #include "base/error.h"
 
 /*
- * The scheduler's own tick as what ticks: the kernel takes this interrupt HZ times a second on each
- * CPU that is busy, with us or without.
+ * The scheduler's own tick as a source of samples: the kernel takes this interrupt HZ times a
+ * second on each busy CPU anyway.
  */
 
 uint64_t sched_tick_period_ns(void);
 
-/* What bpf/config.bpf.h has of the same names. */
+/* The values for the knobs of the same names in bpf/config.bpf.h. */
 struct sched_tick {
 	int64_t tick_distance;
 	int64_t regs_distance;
 };
 
-/* -EOPNOTSUPP: this kernel's tick is no timer of high resolution, or not to be found. */
+/* -EOPNOTSUPP: this kernel's tick is no high-resolution timer, or cannot be found. */
 int sched_tick_find(struct sched_tick *ret, struct error *err);
 
-/* The CPUs that have none while one task runs (nohz_full=), as sysfs lists them; "": all have one. */
+/*
+ * Lists the CPUs that have no tick while one task runs (nohz_full=), as sysfs does; "" if all have
+ * one.
+ */
 void sched_tick_without(char *list, size_t size);
 
 #endif

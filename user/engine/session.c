@@ -43,7 +43,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 	return 0;
 }
 
-/* Every file that is hit stays open until the end. */
+/* Raises the limit, because every file that is hit stays open until the end. */
 static void raise_file_limit(void)
 {
 	struct rlimit limit;
@@ -54,7 +54,7 @@ static void raise_file_limit(void)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* The sizes of maps and the programs' knobs, between open and load. */
+/* Sets the sizes of maps and the programs' knobs, between open and load. */
 static int configure(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
@@ -77,7 +77,7 @@ static int configure(struct session *session, struct error *err)
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
-	/* Each window has a directory; each space, process and cgroup told has a window. */
+	/* Each window has a directory; each announced space, process and cgroup has a window. */
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
 	if (options->split != SPLIT_NONE)
@@ -179,7 +179,7 @@ static int open_watches(struct session *session, struct error *err)
 	return ret ?: watch(session, session->sampler.uevent_fd, err);
 }
 
-/* One of the two programs on exit. */
+/* Chooses one of the two programs on exit. */
 static int choose_exit_hook(struct session *session, struct error *err)
 {
 	struct host_bpf *skel = session->skel;
@@ -192,13 +192,13 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	return 0;
 }
 
-/* What a thread's translations are kept by is more than its process. */
+/* Whether translations are cached by thread, because a process alone does not determine them. */
 static bool by_thread(const struct session *session)
 {
 	return session->by_cgroup || session->options.split == SPLIT_THREAD;
 }
 
-/* Two programs of each source. That of the clock is there in any case, for CPUs without a tick. */
+/* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
 static struct bpf_program *clock_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
@@ -243,7 +243,7 @@ static int choose_source(struct session *session, struct error *err)
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
 	bpf_program__set_autoload(program, true);
-	/* When the session starts, not with the rest. */
+	/* It is attached when the session starts, and not with the others. */
 	bpf_program__set_autoattach(program, false);
 	return 0;
 }
@@ -265,10 +265,10 @@ static int load(struct session *session, struct error *err)
 	ret = host_bpf__load(session->skel);
 	if (ret) {
 		error_errno(err, ret, "loading the BPF programs");
-		/* What an old kernel answers; -EINVAL would say that the options are at fault. */
+		/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
 		return ret == -EINVAL ? -EOPNOTSUPP : ret;
 	}
-	/* libbpf goes on without it where its own try of such a map failed. */
+	/* libbpf goes on without this map if its own attempt to make it failed. */
 	if (!session->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	ret = bind_maps(session, err);
@@ -371,12 +371,12 @@ void session_pause(struct session *session)
 	struct error ignored;
 
 	sampler_stop(&session->sampler);
-	/* Failing, it is as old as the last look. */
+	/* If this fails, the runtime is as of the last walk. */
 	session_pause_runtime(session, &ignored);
 	session->paused_ns = monotonic_ns();
 }
 
-/* A profile that has nothing of before the pause begins with its end. */
+/* A profile with nothing from before the pause begins at the end of the pause. */
 static void end_pause(struct session *session)
 {
 	uint64_t now = monotonic_ns(), idle = now - session->paused_ns;
@@ -457,7 +457,9 @@ int session_stop(struct session *session, struct error *err)
 	sampler_stop(&session->sampler);
 	session->stop_ns = session->paused_ns ?: monotonic_ns();
 	ret = session->paused_ns ? 0 : session_finish_runtime(session, err);
-	/* Tasks that go on would still file, at their exec or exit, the ticks that were put off. */
+	/*
+	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
+	 */
 	host_bpf__detach(session->skel);
 	return ret ?: session_poll(session, err);
 }

@@ -15,7 +15,7 @@
 /* perf's CPU clock, or the tick that the scheduler takes anyway. */
 enum tick_source { SOURCE_CLOCK, SOURCE_TICK };
 
-/* The words of a source, a mode and a split, in options and profiles alike; NULL ends them. */
+/* The words for sources, modes and splits in options and profiles; NULL ends each list. */
 extern const char *const tick_source_words[];
 extern const char *const tick_mode_words[];
 extern const char *const split_words[];
@@ -26,23 +26,23 @@ extern const char *const split_words[];
  *     open (maps and programs loaded, targets followed) -> start (clock runs) -> poll... -> stop
  *          -> take -> close
  *
- * A session owns its programs, maps, events and the files it pinned; close releases all, at any
- * point. Killed, the process leaves nothing behind: all of it hangs on descriptors.
+ * A session owns its programs, maps, events and the files it pinned; close releases all of them at
+ * any point. A killed process leaves nothing behind, because descriptors hold all of it.
  */
 struct session_options {
 	enum tick_source source;
-	uint64_t period_ns; /* of the scheduler's tick: see sched_tick_period_ns() */
-	double requested_hz; /* as asked, for the profile */
+	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
+	double requested_hz; /* as asked for; written to the profile */
 	enum tick_mode mode;
 	enum split split;
-	uint32_t bin_shift; /* log2 of the bytes in a bin */
-	uint64_t memory; /* bytes of kernel memory for histograms, a hard limit */
-	bool unweighted; /* each sample is a tick, whatever its thread has run: for the clock itself */
-	bool measure; /* let the kernel measure its programs, all of them: see session_cost() */
-	const struct target *targets; /* at least one; copied */
+	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
+	uint64_t memory; /* hard limit for histograms, in bytes of kernel memory */
+	bool unweighted; /* each sample counts as one tick, to measure the clock itself */
+	bool measure; /* let the kernel measure all its programs: see session_cost() */
+	const struct target *targets; /* at least one; the array is copied */
 	size_t nr_targets;
 	/*
-	 * The hierarchy of version 1 that cgroup targets and SPLIT_CGROUP go by, as one of its
+	 * The version 1 hierarchy that cgroup targets and SPLIT_CGROUP use, by one of its
 	 * controllers ("memory"); NULL: version 2.
 	 */
 	const char *cgroup_controller;
@@ -55,74 +55,83 @@ int session_open(const struct session_options *options, struct session **ret, st
 
 int session_start(struct session *session, struct error *err);
 
-/* The same up to a pause: session_resume() ends it. */
+/* Starts paused; session_resume() ends the pause. */
 void session_start_paused(struct session *session);
 
-/* Readable when session_poll has something to do: a new file, less memory, a new CPU. */
+/* Readable when session_poll has something to do: a new file, a need for memory, a new CPU. */
 int session_fd(const struct session *session);
 int session_poll(struct session *session, struct error *err);
 
 /*
- * Between these no tick falls and no time counts, neither of the session nor of CPUs. After it the
- * clock may have another period, if all was taken that was counted with the one before; the
- * scheduler's tick has but its own. Not to go on with is an end.
+ * Between pause and resume no tick is counted and no time passes, neither for the session nor for
+ * CPUs. Resume may set another period for the clock, if all that was counted with the old one was
+ * taken; the scheduler's tick has only its own period. A session may also end while it is paused.
  */
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
-/* The programs that tick, once it has started. The descriptors stay the session's. */
+/* The programs that tick, once the session has started. The descriptors stay the session's. */
 struct sampler_programs session_programs(const struct session *session);
 
-/* What its programs took since it was opened, on all CPUs; zeros without options.measure. */
+/*
+ * What the session's programs have taken since it was opened, on all CPUs; zeros without
+ * options.measure.
+ */
 struct session_cost {
-	uint64_t runs; /* of the program on the clock or tick */
-	uint64_t ns; /* of all its programs */
+	uint64_t runs; /* runs of the program on the clock or tick */
+	uint64_t ns; /* time of all its programs */
 	uint64_t elapsed_ns;
 };
 void session_cost(struct session *session, struct session_cost *ret);
 
-/* After it no tick is counted. */
+/* After this no tick is counted. */
 int session_stop(struct session *session, struct error *err);
 
 /*
- * What was counted since the session was started or last taken from, and takes it out: each tick
- * is in one profile, also when it falls while this goes on. A tick whose text is not known yet is
- * in the one in which that is found out. The last one, after stop, has as its total what is left
- * of a count of its own, so that its identity checks all of them. The caller frees *ret and fills
- * in command. Ticks of a failed call are in no profile.
+ * Takes out what was counted since the start or the last take: each tick is in exactly one profile,
+ * even if it falls during the take. A tick whose text is not known yet goes into the profile of the
+ * take after it becomes known. The last take, after stop, computes its total from an independent
+ * count less all earlier takes, so that its identity checks all of them. The caller frees *ret and
+ * fills in its command. If it fails, the ticks that it took are in no profile.
  */
 int session_take(struct session *session, struct profile **ret, struct error *err);
 
-/* A look at the same: what it shows is still there to take. Not exact while it runs. */
+/*
+ * The same without taking: what it shows is still there to take. It is not exact while sampling
+ * runs.
+ */
 int session_peek(struct session *session, struct profile **ret, struct error *err);
 
-/* When what a take would give began, by the first start and a clock that nobody sets. */
+/*
+ * When the profile of a take at this moment would begin, from the time of the start and the
+ * monotonic clock.
+ */
 time_t session_since(const struct session *session);
 
-/* The same by the clock of monotonic_ns(). */
+/* The same on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
 
 /*
- * An object's file by its id in the last profile, as it was when it was first seen: a new
- * descriptor for the caller to close, or a negative errno. For jit objects it is the perf map.
- * root gets the prefix under which its debug files are looked for.
+ * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map
+ * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
+ * the prefix under which its debug files are looked for.
  */
 int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
 
 /*
- * Of a jit object also a map of the places that code has which others took the place of, and how many
- * bytes of the other map were there when the profile was made.
+ * For a jit object: opens a map of the places that replaced code was given. limit gets how many
+ * bytes of the perf map existed when the profile was made.
  */
 int session_open_places(void *session, uint32_t object, uint64_t *limit);
 
-/* Cheap figures while it runs. */
+/* Figures that are cheap to get while the session runs. */
 struct session_live {
 	uint64_t total;
 	uint64_t lost;
 	uint64_t hits;
-	uint64_t renewed; /* of the hits, those whose mapping had to be looked at */
+	uint64_t renewed; /* hits whose mapping had to be checked again */
 	uint64_t misses;
-	uint64_t memory; /* bytes of kernel memory in use for histograms */
+	uint64_t memory; /* bytes of kernel memory used for histograms */
 	uint64_t elapsed_ns; /* without pauses */
 };
 void session_live(struct session *session, struct session_live *ret);

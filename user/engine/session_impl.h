@@ -20,9 +20,9 @@
 #include "host.skel.h"
 
 /*
- * The inside of a session: session.c runs it, session_targets.c tells it whom to look for,
- * session_take.c takes a profile from it, step by step, which session_profile.c fills. Nobody else
- * looks.
+ * The inside of a session, for the files of the session only: session.c runs it, session_targets.c
+ * tells it whom to look for, session_take.c takes a profile from it step by step, and
+ * session_profile.c fills the profile.
  */
 struct mapped {
 	void *at;
@@ -32,20 +32,20 @@ struct mapped {
 struct session_target {
 	enum target_kind kind;
 	char *name;
-	char *cgroup; /* its path, of a cgroup */
-	struct tally taken; /* out of its counters, by all takes so far */
+	char *cgroup; /* path of a cgroup target */
+	struct tally taken; /* what all takes so far have taken */
 };
 
-/* Perf maps are read when they grow, but for a rest after each reading. */
+/* Perf maps are read when they grow, with a rest after each reading. */
 struct session_jit {
-	int inotify_fd; /* -1: nobody tells that they do */
+	int inotify_fd; /* -1: nothing reports that maps grow */
 	int timer_fd;
 	bool resting;
 	uint64_t rest_until;
 	bool unread; /* some map waits to be read, whether or not it grows */
-	size_t next; /* before which space's map comes next */
-	size_t room; /* for functions remembered */
-	size_t nr_texts; /* that there ever were */
+	size_t next; /* index of the space whose map is read next */
+	size_t room; /* how many more functions may be remembered */
+	size_t nr_texts; /* all that there ever were */
 };
 
 struct session {
@@ -63,30 +63,30 @@ struct session {
 	struct mapped xlat;
 	struct mapped cpu_accounts;
 	struct mapped target_accounts;
-	uint32_t nr_cpus; /* possible */
-	uint64_t *delivered; /* ticks of each, in the profiles taken so far */
+	uint32_t nr_cpus; /* number of possible CPUs */
+	uint64_t *delivered; /* by CPU: its ticks in the profiles taken so far */
 	struct session_target *targets;
 	uint32_t nr_targets;
 	bool by_cgroup; /* cgroups are targets or told apart */
-	char *controller; /* of the hierarchy then; NULL: version 2 */
-	uint32_t *sources; /* by object id of the last profile its place in spaces, or NO_SOURCE */
+	char *controller; /* of the hierarchy in that case; NULL: version 2 */
+	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
-	int stats_fd; /* while it is open the kernel measures its programs; -1: not for us */
-	struct timespec started; /* wall clock; all else here is monotonic */
+	int stats_fd; /* the kernel measures programs while it is open; -1: not asked for */
+	struct timespec started; /* wall clock; all other times here are monotonic */
 	uint64_t start_ns;
-	uint64_t paused_ns; /* 0: it is not */
-	uint64_t since_ns; /* of the last take, else of the start */
-	uint64_t since_idle_ns; /* of the time since then that was paused */
-	uint64_t idle_ns; /* of all time since the start */
+	uint64_t paused_ns; /* 0: not paused */
+	uint64_t since_ns; /* of the last take, or of the start */
+	uint64_t since_idle_ns; /* how much of the time since then was paused */
+	uint64_t idle_ns; /* how much of the time since the start was paused */
 	uint64_t stop_ns; /* 0 while it runs */
-	struct error failure; /* of the last record */
+	struct error failure; /* from the last record that failed */
 };
 
 /*
- * session_targets.c, in this order: takes in the targets of the options; between open and load
- * gives the programs' knobs and maps what they need for them; before the programs are attached,
- * shows them the cgroups, for what they find out of one they remember; afterwards the processes.
+ * session_targets.c, in this order: takes over the targets in the options; between open and load
+ * sets knobs and map sizes for them; before the programs are attached fills in the cgroups, because
+ * programs remember what they find for a cgroup; afterwards the processes.
  */
 int session_add_targets(struct session *session, struct error *err);
 int session_configure_targets(struct session *session, struct error *err);
@@ -94,29 +94,32 @@ int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
 /*
- * session_runtime.c: the CPU time of the targets. It counts from the first of these on, is brought
- * to account before each take, and once sampling has ended threads that were reaped are waited for,
- * whose last runtime is not known before they are freed.
+ * session_runtime.c: the CPU time of the targets. It counts from the first of these calls on, and
+ * is brought up to date before each take. After sampling has ended it waits for threads that were
+ * reaped, because the last runtime of a thread is only known when it is freed.
  */
 int session_begin_runtime(struct session *session, struct error *err);
 int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 
-/* What was read of the splits: into the profile, whose histograms are of split_ids; -ENOMEM. */
+/*
+ * Writes the times of the splits into the profile; split_ids are its histograms'. Returns 0 or
+ * -ENOMEM.
+ */
 int session_fill_splits(struct session *session, const uint64_t *split_ids,
 			struct profile *profile);
 
-/* The same of all splits of a target. */
+/* The sum over all splits of a target. */
 uint64_t session_split_ns(const struct session *session, uint32_t target);
 
-/* Runs a program that is an iterator once over all threads of the host. */
+/* Runs an iterator program once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
 
 /*
- * session_jit.c: of a process with anonymous text its perf map is followed from the first sight on,
- * read when it grows and before a profile is made; in that, what was counted of code whose place
- * other code took is moved (-ENOMEM); and once it is taken, that begins anew.
+ * session_jit.c: follows the perf map of each process with anonymous text. The map is read when it
+ * grows and before a profile is made. In the profile, counts of code that was replaced are moved
+ * (-ENOMEM); after the take this begins anew.
  */
 int session_open_jit(struct session *session, struct error *err);
 void session_close_jit(struct session *session);
@@ -129,8 +132,8 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 void session_turn_jit(struct session *session);
 
 /*
- * session_profile.c: what a take reads by, and what it fills the profile with once all is read. The
- * counters of bins and accounts are taken by the second.
+ * session_profile.c: session_counted() is what a take reads with; session_fill() fills the profile
+ * once all is read, and takes the counters of bins and accounts.
  */
 struct counted session_counted(struct session *session);
 uint64_t session_until_ns(const struct session *session);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Just-in-time code comes and goes, and its addresses are used again. A tick has no time but that of
- * the profile it is in; so when a perf map says that other code took a place, what was counted there
- * until now is noted as the former's. How late we look is how many ticks there may be in doubt.
+ * Just-in-time code comes and goes, and its addresses are reused. A tick has no time but that of
+ * its profile. So when a perf map says that other code took a place, what was counted there so far
+ * is noted as that of the old code. The later the map is read, the more ticks are in doubt.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -19,26 +19,28 @@
 
 #define MS 1000000ULL
 
-/* Of all maps together: some 100 bytes each. */
+/* For all maps together; each takes some 100 bytes. */
 #define CODES_MAX (1U << 20)
 
-/* Of a processor's time at most one part in so many goes to reading maps, whoever writes them. */
+/* At most 1/REST_SHARE of a processor's time goes to reading maps, whoever writes them. */
 #define REST_SHARE 20
 #define REST_MIN (1 * MS)
 #define REST_MAX (10000 * MS)
 
-/* How long a take reads on; what is not read by then counts as late. */
+/* How long a take reads maps; what it has not read by then counts as late. */
 #define TAKE_MAX (1000 * MS)
 
-/* And what is done between two rests: meanwhile nothing else is. */
+/* How long maps are read between two rests, because meanwhile nothing else is done. */
 #define WORK_MAX (20 * MS)
 
-/* Looks at windows and pages in one reading: more is done by nobody who compiles code. */
+/*
+ * How many windows and pages one reading may look at, which is more than any real compiler needs.
+ */
 #define LOOKS_MAX 50000000ULL
 
 /*
- * Ticks that fall while we are no later than this are not worth a row: a file's time is that of the
- * scheduler's last tick, at 100 to 1000 Hz, and who is woken takes its time.
+ * Ticks that fall while the reading is at most this late get no row of their own: a file's time is
+ * that of the last scheduler tick, at 100 to 1000 Hz, and waking up takes time too.
  */
 #define LATE_MIN (10 * MS)
 
@@ -47,7 +49,7 @@ struct jit_reading {
 	struct session *session;
 	struct space_info *info;
 	struct counted *counted;
-	struct seen windows; /* of the process, once they are known */
+	struct seen windows; /* windows of the process, once they have been looked up */
 	bool has_windows;
 	uint64_t late_ns;
 	uint64_t looks;
@@ -69,7 +71,9 @@ int session_open_jit(struct session *session, struct error *err)
 	jit->room = CODES_MAX;
 	jit->inotify_fd = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
 	jit->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	/* Users have few of the first: without it maps are read when something else happens. */
+	/*
+	 * Users have few inotify instances; without one, maps are read when something else happens.
+	 */
 	if (jit->timer_fd < 0)
 		return error_errno(err, -errno, "timerfd");
 	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, jit->timer_fd, &event) ||
@@ -95,7 +99,7 @@ void session_free_text(struct session *session, struct space_info *info)
 	info->jit = NULL;
 }
 
-/* Takes a map over, unless it is the one that is open. */
+/* Takes over fd as the map, unless it is the file that is open already. */
 static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
@@ -131,13 +135,13 @@ static bool is_same_space(const struct space *a, const struct space *b)
 	return a->kind == b->kind && a->a == b->a && a->b == b->b;
 }
 
-/* Ticks that there can be at most in some time. */
+/* The most ticks that there can be in some time. */
 static uint64_t ticks_of(const struct jit_reading *reading, uint64_t ns)
 {
 	return ns / reading->session->options.period_ns * (uint64_t)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* Ticks that may be of the new code already; time: when that began to be there, 0: not known. */
+/* Ticks that may already belong to the new code; time is when that code came, 0 if unknown. */
 static uint64_t doubt_of(const struct jit_reading *reading, uint64_t time)
 {
 	uint64_t now = monotonic_ns(), late = time && time < now ? now - time : reading->late_ns;
@@ -145,7 +149,10 @@ static uint64_t doubt_of(const struct jit_reading *reading, uint64_t time)
 	return late < LATE_MIN ? 0 : ticks_of(reading, late);
 }
 
-/* Of the code until then. Where times are known, one after the other has what can be its own. */
+/*
+ * The most ticks that can belong to the old code. Where times are known, each code in turn gets
+ * what fell in its own time.
+ */
 static uint64_t most_of(const struct jit_reading *reading, const struct jit_code *code,
 			uint64_t time)
 {
@@ -157,14 +164,14 @@ static uint64_t most_of(const struct jit_reading *reading, const struct jit_code
 	return since < time ? ticks_of(reading, time - since) + 1 : 0;
 }
 
-/* Where the code goes: for certain, and in doubt; 0: not there yet. */
+/* Where the old code's ticks go: those that are certain, and those in doubt; 0: no place yet. */
 struct destination {
 	const struct jit_code *code;
 	char *name;
 	uint64_t sure;
 	uint64_t unsure;
-	uint64_t doubt; /* ticks that there may be yet */
-	uint64_t most; /* ticks that can be the code's, in the time that it lay there */
+	uint64_t doubt; /* ticks in doubt that may still be moved */
+	uint64_t most; /* ticks that can be the old code's, by how long it lay there */
 };
 
 static int place(struct jit_text *text, struct destination *to, bool sure, uint64_t *ret)
@@ -216,7 +223,7 @@ static int move_bin(struct jit_text *text, struct destination *to, const struct 
 	return code ?: move(text, to, bin, left - unsure, true);
 }
 
-/* Of one window those counters whose bins begin in the code. */
+/* Moves the counters of one window whose bins begin in the code. */
 static int move_window(const struct jit_reading *reading, const struct seen_window *window,
 		       struct destination *to)
 {
@@ -283,18 +290,18 @@ static int move_counts(struct jit_reading *reading, const struct jit_code *code,
 	return ret;
 }
 
-/* Without memory the ticks go to the code that is there now, as they would without all this. */
+/* Without memory the ticks stay with the code that is there now, as if maps were not followed. */
 static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
 	struct jit_reading *reading = ctx;
 
-	/* What stood there when we came, no tick was counted of. */
+	/* Code that was there before the first reading has no counted ticks. */
 	if (reading->info->jit->is_read && !reading->failed)
 		reading->failed = move_counts(reading, code, time) != 0;
 	return 0;
 }
 
-/* Since when lines may have waited: while we rested, since then; else as long as the last has. */
+/* How long new lines may have waited: since the rest began, or as long as the last reading took. */
 static uint64_t lateness(const struct session *session, const struct jit_text *text)
 {
 	struct timespec now;
@@ -310,14 +317,14 @@ static uint64_t lateness(const struct session *session, const struct jit_text *t
 	return age > 0 ? (uint64_t)age : 0;
 }
 
-/* It is looked for once, for that takes reading all mappings of the process. */
+/* The dump is looked for only once, because this reads all mappings of the process. */
 static void open_dump(struct session *session, struct space_info *info)
 {
 	info->jit->sought = true;
 	open_map(session, info, space_open_jit_dump(info));
 }
 
-/* All that is there, or one reading and what is done until a time. */
+/* Reads all that is there, or makes one reading with all that follows from it, until a time. */
 static void read_map(struct session *session, struct space_info *info, uint64_t until)
 {
 	struct counted counted = session_counted(session);
@@ -342,7 +349,10 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 	free(reading.windows.list);
 }
 
-/* There may be thousands: each time from where the last left off. False: some are left. */
+/*
+ * Continues where the last call stopped, because there may be thousands of maps. False: some are
+ * left.
+ */
 static bool read_maps(struct session *session, uint64_t until)
 {
 	size_t i, nr = session->spaces.nr;
@@ -404,7 +414,7 @@ void session_poll_jit(struct session *session)
 	}
 }
 
-/* Its map is opened while the process is there, and read when it is time for that. */
+/* Opens the map while the process still exists; it is read later, when it is due. */
 void session_new_text(struct session *session, struct space_info *info)
 {
 	uint64_t began = monotonic_ns();

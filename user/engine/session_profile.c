@@ -46,7 +46,7 @@ uint64_t session_since_ns(const struct session *session)
 	return session->since_ns;
 }
 
-/* Of a sampler of the tick: the CPUs that it is not the source of. */
+/* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
 static int note_tickless(struct profile *profile)
 {
 	char list[8192];
@@ -81,8 +81,8 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 }
 
 /*
- * The total of a target. At the end it is a count on paths of its own less all that was taken
- * before; while ticks fall no two counts can be read at once, and it is the sum.
+ * The total of a target. At the end it is an independent count less all that was taken before.
+ * While ticks fall, two counts cannot be read at the same moment, so it is the sum.
  */
 static uint64_t total_ticks(const struct session *session, const struct counted *counted,
 			    uint32_t target)
@@ -130,7 +130,7 @@ static int fill_targets(const struct session *session, const struct counted *cou
 	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
 }
 
-/* By CPU, as far as there are some or CPUs are online. */
+/* Ticks by CPU, for CPUs that have some or are online. */
 static int fill_delivered(const struct session *session, const struct counted *counted,
 			  struct profile *profile, struct error *err)
 {
@@ -192,7 +192,7 @@ static int fill_notes(const struct session *session, const struct counted *count
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
-/* What was counted beside bins. The ticks still put off are nobody's loss before the end. */
+/* Reads what was counted outside of bins. Ticks that are put off count as lost only at the end. */
 static void read_accounts(const struct session *session, const struct counted *counted)
 {
 	uint32_t i;
@@ -206,7 +206,7 @@ static void read_accounts(const struct session *session, const struct counted *c
 	}
 }
 
-/* A kernel without modules, or one that hides them, has none to tell apart. */
+/* It is no failure if the kernel has no modules or hides them. */
 static int split_modules(struct profile *profile, uint32_t **sources, struct error *err)
 {
 	cleanup_file FILE *file = fopen("/proc/modules", "re");
@@ -241,7 +241,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 		ret = split_modules(profile, &names.sources, err);
 	session->sources = names.sources;
 	session->nr_sources = profile->nr_objects;
-	/* After a failure too, for what is taken of bins must be taken of the accounts. */
+	/* This runs after a failure too, because accounts must be taken if bins were. */
 	read_accounts(session, counted);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
@@ -253,7 +253,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	return ret ?: fill_notes(session, counted, &names, profile, err);
 }
 
-/* The one that was followed, which may have been removed since. */
+/* Opens the map that was followed, because the file may have been removed since. */
 static int open_perf_map(const struct space_info *info)
 {
 	int fd;

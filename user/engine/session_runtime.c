@@ -9,7 +9,10 @@
 #include "base/util.h"
 #include "engine/session_impl.h"
 
-/* RCU's callbacks come some 10 to 50 ms after a thread was reaped; a stalled CPU ends the wait. */
+/*
+ * RCU's callbacks come some 10 to 50 ms after a thread was reaped; the wait is limited for when a
+ * CPU stalls.
+ */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 
 int session_walk(struct bpf_program *program, struct error *err)
@@ -24,7 +27,7 @@ int session_walk(struct bpf_program *program, struct error *err)
 		return error_errno(err, -errno, "walking over all threads");
 	fd = bpf_iter_create(bpf_link__fd(link));
 	ret = fd < 0 ? -errno : 0;
-	/* It prints nothing, and is asked to come again after a million threads. */
+	/* The iterator prints nothing, and returns EAGAIN after a million threads. */
 	while (!ret && (got = read(fd, nothing, sizeof(nothing)))) {
 		if (got < 0 && errno != EAGAIN && errno != EINTR)
 			ret = -errno;
@@ -43,7 +46,9 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	return session_walk(session->skel->progs.profil_walk, err);
 }
 
-/* A command has no thread yet whose runtime would be before: it counts from its exec on. */
+/*
+ * A command has no thread yet that could have earlier runtime, because it counts from its exec on.
+ */
 static bool has_threads(const struct session *session)
 {
 	uint32_t i;
@@ -69,7 +74,7 @@ int session_begin_runtime(struct session *session, struct error *err)
 
 int session_settle_runtime(struct session *session, struct error *err)
 {
-	/* What ran up to the end or the pause is there. */
+	/* After the end or during a pause the runtime has been read already. */
 	return session->stop_ns || session->paused_ns ? 0 : walk(session, WALK_SETTLE, err);
 }
 
@@ -91,8 +96,8 @@ static uint64_t still_to_come(const struct session *session)
 }
 
 /*
- * The end of all but those that are exiting, which are waited for: what others run meanwhile is in
- * no profile, nor is who begins to exit now.
+ * Ends the account of all threads except those that are exiting, which are waited for. What the
+ * others run from now on, and threads that begin to exit now, are in no profile.
  */
 int session_finish_runtime(struct session *session, struct error *err)
 {
@@ -107,7 +112,7 @@ int session_finish_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
-/* A process or cgroup with what it had of both. */
+/* A process or cgroup with its runtime and its ticks. */
 struct spender {
 	struct spent_key key;
 	uint64_t binned;
@@ -155,7 +160,7 @@ static int find_spenders(const struct session *session, const struct profile *pr
 	if (!ret->list)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++) {
-		/* Where memory was short it is not known whose they are. */
+		/* Ticks that were merged for lack of memory have no split. */
 		if (!split_ids[i])
 			continue;
 		ret->list[ret->nr++] = (struct spender){
@@ -186,7 +191,7 @@ static int name_split(const struct session *session, uint64_t id, struct profile
 	return name && !ret->process ? -ENOMEM : 0;
 }
 
-/* Those without a name of any kind come last. */
+/* Splits without any name come last. */
 static int compare_splits(const void *left, const void *right)
 {
 	const struct profile_split *a = left, *b = right;
@@ -200,7 +205,10 @@ static int compare_splits(const void *left, const void *right)
 	return order ? order : compare_text(a->process, b->process);
 }
 
-/* One after the other, two processes may have had one pid and one name, and two cgroups one path. */
+/*
+ * Merges splits that look the same: of two processes after each other with one pid and one name,
+ * and of two cgroups with one path.
+ */
 static void fold_splits(struct profile *profile)
 {
 	struct profile_split *list = profile->splits;
@@ -219,7 +227,7 @@ static void fold_splits(struct profile *profile)
 	profile->nr_splits = to;
 }
 
-/* Nobody was told the names of those without a tick. */
+/* A split without a tick was never announced, so it has no name. */
 static int put_split(const struct session *session, const struct spender *spender,
 		     struct profile *profile)
 {

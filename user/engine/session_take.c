@@ -5,8 +5,8 @@
 #include "engine/session_impl.h"
 
 /*
- * From counters to a profile. Each step of the pipeline below stands here, in its order; what can
- * fail comes first, as far as it can, for what is taken is in this profile or in none.
+ * From counters to a profile. The steps of the pipeline are here in their order. Steps that may
+ * fail come first as far as possible, because what was taken is in this profile or in none.
  */
 struct take {
 	struct session *session;
@@ -72,7 +72,7 @@ static void forget_splits(struct session *session, const struct recycled *recycl
 	names->sorted = 0;
 }
 
-/* Wait: the programs that found a retired page on their way have ended, and it is free now. */
+/* Wait: programs that found a retired page on their way end, and then the page can be freed. */
 static int wait_for_programs(struct take *take, struct error *err)
 {
 	struct recycler *recycler = &take->session->recycler;
@@ -83,7 +83,9 @@ static int wait_for_programs(struct take *take, struct error *err)
 	return ret;
 }
 
-/* Read: the perf maps as far as they are written, so that they know of all code that is counted. */
+/*
+ * Read: the perf maps as far as they are written, so that they describe all code that is counted.
+ */
 static int read_jit(struct take *take, struct error *err)
 {
 	(void)err;
@@ -91,7 +93,7 @@ static int read_jit(struct take *take, struct error *err)
 	return 0;
 }
 
-/* Read: which windows there are, and then who is behind them, which was told before their ticks. */
+/* Read: the windows, and then the records of their spaces, which were sent before their ticks. */
 static int read_windows(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
@@ -102,7 +104,7 @@ static int read_windows(struct take *take, struct error *err)
 	return ret || session->stop_ns ? ret : session_poll(session, err);
 }
 
-/* Forget: files, processes and cgroups that no window is of. */
+/* Forget: files, processes and cgroups that have no window. */
 static int forget_unused(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
@@ -143,7 +145,7 @@ static int fill(struct take *take, struct error *err)
 	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
 }
 
-/* Retire: what was idle goes, and what this read of the CPU time is taken. */
+/* Retire: removes what was idle, and marks the CPU time that was read as taken. */
 static int retire(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
@@ -156,7 +158,7 @@ static int retire(struct take *take, struct error *err)
 	return 0;
 }
 
-/* The profile before has no objects to open any more. */
+/* The objects of the previous profile can no longer be opened. */
 static int begin(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
@@ -185,7 +187,7 @@ static int run(struct take *take, struct error *err)
 	return ret;
 }
 
-/* After a failure too: what was taken then is in no other profile either. */
+/* This runs after a failure too, because what was taken is in no later profile. */
 static void keep_tallies(struct session *session, const struct counted *counted)
 {
 	uint32_t i;

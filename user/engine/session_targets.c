@@ -50,8 +50,8 @@ int session_add_targets(struct session *session, struct error *err)
 }
 
 /*
- * A controller's place in the kernel's sets of cgroups. Kernels are built with different ones, so
- * that the numbers are this kernel's own.
+ * A controller's index in the kernel's sets of cgroups. Kernels are built with different
+ * controllers, so the indices are read from this kernel.
  */
 static int controller_number(const char *controller, struct error *err)
 {
@@ -86,7 +86,7 @@ static size_t count_processes(const struct session_options *options)
 	return n;
 }
 
-/* The sizes of maps: one where nothing will be, for a map of none is refused. */
+/* Sets the sizes of maps; an unused one gets 1, because the kernel refuses a map of size 0. */
 static int size_maps(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
@@ -151,7 +151,7 @@ static int want_pid(struct session *session, const struct attached *as, pid_t pi
 	int ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.attached), &key, as,
 				      BPF_NOEXIST);
 
-	/* One that several targets name is the first one's. */
+	/* A process that several targets name belongs to the first of them. */
 	return ret && ret != -EEXIST ? error_errno(err, ret, "following process %d", pid) : 0;
 }
 
@@ -189,9 +189,9 @@ int session_want_cgroups(struct session *session, struct error *err)
 }
 
 /*
- * Walks over all threads of the host find those of all pids and of what these forked: lists in /proc
- * may change under the reader. What is born of one that is followed gets its record from its parent
- * or its process; of one that was not yet, the next walk finds it.
+ * Walks over all threads of the host to find those of all pids and of what these forked, because
+ * lists in /proc may change while they are read. A child of a followed process gets its record from
+ * its parent or its process; a child of one that was not followed yet is found by the next walk.
  */
 static int attach_pids(struct session *session, struct error *err)
 {
@@ -205,7 +205,7 @@ static int attach_pids(struct session *session, struct error *err)
 	return ret;
 }
 
-/* After the walk each process must have a record, or it has ended or there was no memory. */
+/* After the walk each process must have a record, unless it has ended or there was no memory. */
 static int check_pid(struct session *session, pid_t pid, struct error *err)
 {
 	cleanup_fd int fd = pid_open(pid, err);
@@ -218,7 +218,7 @@ static int check_pid(struct session *session, pid_t pid, struct error *err)
 	return 0;
 }
 
-/* Of several processes some may have ended by now: one is enough. */
+/* Some of several processes may have ended by now, so one record is enough. */
 static int check_pids(struct session *session, const struct target *target, struct error *err)
 {
 	int ret = check_pid(session, target->pid, err);

@@ -29,7 +29,7 @@ int snapshot_windows(const struct counted *counted, struct seen *ret, struct err
 	return errno == ENOENT ? 0 : error_errno(err, -errno, "reading the table of windows");
 }
 
-/* One file may have had two inodes in memory, one after the other, when it could not be pinned. */
+/* A file that could not be pinned may have had two inodes in memory, one after the other. */
 static int compare_spaces(const struct space *a, const struct space *b)
 {
 	if (a->kind != b->kind)
@@ -62,7 +62,7 @@ static int compare_histograms(const struct seen_window *a, const struct seen_win
 	return compare_u64(a->key.shift, b->key.shift);
 }
 
-/* Then by place. */
+/* By histogram, then by place. */
 static int by_place(const void *a, const void *b)
 {
 	const struct seen_window *x = a, *y = b;
@@ -71,7 +71,7 @@ static int by_place(const void *a, const void *b)
 	return order ? order : compare_u64(x->key.window, y->key.window);
 }
 
-/* Windows end up sorted by place. Returns the number of spaces. */
+/* Sorts windows by place as a side effect. Returns the number of spaces. */
 static size_t number_spaces(struct seen *seen)
 {
 	size_t i, nr = 0;
@@ -87,7 +87,7 @@ static size_t number_spaces(struct seen *seen)
 	return nr;
 }
 
-/* Adds one page's bins; index is the bin's number from the start of the space. */
+/* Adds one page's bins; a bin's index counts from the start of the space. */
 static int add_page(const struct counted *counted, struct seen_window *windows, size_t nr,
 		    uint32_t page, struct profile_bins *bins)
 {
@@ -118,8 +118,8 @@ static int add_page(const struct counted *counted, struct seen_window *windows, 
 }
 
 /*
- * Windows of the same number are of one file with two inodes, or of one that was retired and came
- * back: their counters add up.
+ * Windows with the same number are of one file with two inodes, or of one that was retired and came
+ * back, so their counters are added up.
  */
 static int add_windows(const struct counted *counted, struct seen_window *windows, size_t nr,
 		       struct profile_bins *bins)
@@ -138,7 +138,10 @@ static int add_windows(const struct counted *counted, struct seen_window *window
 	return 0;
 }
 
-/* The ticks of windows[0..nr), all of one histogram; its bins count from the start of the space. */
+/*
+ * Adds the ticks of windows[0..nr), all of one histogram, whose bins count from the start of the
+ * space.
+ */
 static int draw_histogram(const struct counted *counted, struct seen_window *windows, size_t nr,
 			  struct profile *profile)
 {
@@ -158,7 +161,7 @@ static int draw_histogram(const struct counted *counted, struct seen_window *win
 	return 0;
 }
 
-/* firsts[i] gets a window of histogram i. */
+/* Sets firsts[i] to a window of histogram i. */
 static int draw_histograms(const struct counted *counted, const struct seen *seen,
 			   const struct seen_window **firsts, struct profile *profile)
 {
@@ -175,7 +178,7 @@ static int draw_histograms(const struct counted *counted, const struct seen *see
 	return ret;
 }
 
-/* From bins numbered from the start of the space to a histogram that covers text and bins. */
+/* Converts bins that count from the start of the space to a histogram's text and bins. */
 static void place_histogram(const struct profile_object *object, uint32_t shift,
 			    struct profile_histogram *histogram)
 {
@@ -200,7 +203,7 @@ static void place_histogram(const struct profile_object *object, uint32_t shift,
 	histogram->scale = 131072 >> shift;
 }
 
-/* The object of a space that has a histogram. */
+/* Makes the object of a space that has a histogram. */
 static int make_object(const struct space *space, struct seen_names *names, struct profile *profile,
 		       struct error *err)
 {
@@ -213,7 +216,7 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 	return object_describe(space, info, &profile->objects[id], err);
 }
 
-/* Whose ticks a histogram has. */
+/* Sets the process or cgroup that a histogram's ticks belong to. */
 static int name_split(const struct window_key *key, struct seen_names *names,
 		      struct profile_histogram *histogram)
 {
@@ -239,7 +242,7 @@ static int name_split(const struct window_key *key, struct seen_names *names,
 	return name && !histogram->process ? -ENOMEM : 0;
 }
 
-/* Gives histograms their objects, places and names; ids is by space. */
+/* Sets the histograms' objects, places and names; ids is by space. */
 static int finish_histograms(const struct seen_window **firsts, uint32_t *ids,
 			     struct seen_names *names, struct profile *profile, struct error *err)
 {

@@ -18,7 +18,7 @@
 
 #define NO_UID UINT32_MAX
 
-/* Lines of /proc/PID/maps: what vm.max_map_count allows by default. */
+/* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
 #define MAPPINGS_MAX 65530
 
 char *record_path(const struct record *record)
@@ -48,9 +48,9 @@ char *record_path(const struct record *record)
 }
 
 /*
- * Whether the file opened is the one that was hit: meanwhile the process may have passed on to
- * another image at the same addresses. Numbers tell, but overlayfs shows others than its files
- * have; there the size must do.
+ * Whether the opened file is the one that was hit: the process may have changed to another image at
+ * the same addresses. Device and inode tell, but overlayfs shows other numbers than its files have;
+ * there the size must do.
  */
 static bool same_file(int fd, const struct record *record)
 {
@@ -73,7 +73,7 @@ static int open_if_same(const char *root, const char *path, const struct record 
 	return -1;
 }
 
-/* By the mapping itself: any file, deleted or hidden. */
+/* Opens any file by the mapping itself, even a deleted or hidden one. */
 static int open_mapped(const struct record *record)
 {
 	char path[96];
@@ -83,7 +83,10 @@ static int open_mapped(const struct record *record)
 	return open_if_same("", path, record);
 }
 
-/* The process is gone or its mapping changed: by name, below its root or ours. */
+/*
+ * Opens a file by name, below the process's root or ours, because the process is gone or its
+ * mapping changed.
+ */
 static int open_named(const struct record *record, const char *path)
 {
 	char root[32];
@@ -111,8 +114,8 @@ static bool differs(int fd, const char *ours)
 }
 
 /*
- * Another root or other mounts than ours: a container or a chroot. The mounts go with the last
- * process of their namespace, unless somebody holds it.
+ * The process has another root or other mounts than ours, as in a container or a chroot. The mounts
+ * vanish with the last process of their namespace, unless a descriptor holds them.
  */
 static void open_root(uint32_t tgid, struct space_info *info)
 {
@@ -128,7 +131,10 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	close_own(&info->root_fd);
 }
 
-/* What getpid() says inside, the last number of the NSpid line, and whose files it makes. */
+/*
+ * Reads what getpid() returns inside, which is the last number of the NSpid line, and the uid that
+ * its files belong to.
+ */
 static void read_status(uint32_t tgid, struct space_info *info)
 {
 	char path[32], line[256], *last;
@@ -193,7 +199,7 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
 {
 	const struct space_info key = { .space = *space };
 
-	/* bsearch() must not be given the list of none, not even for nothing. */
+	/* bsearch() must not be given NULL, not even for no elements. */
 	if (!spaces->sorted)
 		return NULL;
 	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare);
@@ -207,7 +213,7 @@ void space_info_free(struct space_info *info)
 	free(info->path);
 }
 
-/* Anybody can make a file of that name in /tmp, and name another's text by it. */
+/* Anybody can make a file with that name in /tmp, and so give names to another user's text. */
 static bool is_from(const struct stat *map, const struct space_info *info)
 {
 	return !map->st_uid || map->st_uid == info->uid || is_our_user(map->st_uid);
@@ -236,7 +242,10 @@ int space_open_perf_map(const struct space_info *info)
 			  info);
 }
 
-/* START-END PERMISSIONS OFFSET DEVICE INODE PATH. The text of START-END, where it is the dump's. */
+/*
+ * START-END PERMISSIONS OFFSET DEVICE INODE PATH. Cuts line down to START-END if it is the dump's
+ * mapping.
+ */
 static bool is_dump_line(char *line, const char *name)
 {
 	char *permissions = strchr(line, ' '), *slash = strrchr(line, '/');

@@ -10,18 +10,18 @@
 #include "shared/abi.h"
 
 /*
- * The processes and cgroups that ticks were told apart by: their names as of when they were last
- * told, so that one that is gone has its own.
+ * The names of the processes and cgroups that ticks are told apart by, as last announced, so that
+ * one that is gone still has its name.
  */
 struct split_name {
 	uint64_t id;
-	size_t order; /* of arrival */
-	char *name; /* what a process is called; a cgroup's path under its mount */
+	size_t order; /* order of arrival */
+	char *name; /* the name of a process, or a cgroup's path under its mount */
 	bool struck; /* see engine/recycle.h */
 };
 
 struct split_names {
-	struct split_name *list; /* the first `sorted` of them by id, each id once */
+	struct split_name *list; /* the first `sorted` elements are sorted by id, each id once */
 	size_t nr;
 	size_t capacity;
 	size_t sorted;
@@ -31,16 +31,16 @@ struct split_names {
 /* Takes in a record of a process or a cgroup. */
 int split_names_add(struct split_names *names, const struct record *record, struct error *err);
 
-/* Before names are looked up: of a process that was told twice the later name stays. */
+/* Call before names are looked up: the latest name of each id is kept. */
 void split_names_sort(struct split_names *names);
 
-/* NULL: never told. */
+/* NULL: it was never announced. */
 const char *split_names_find(const struct split_names *names, uint64_t id);
 
-/* A cgroup's, or what stands for it when it was never told; NULL: out of memory. */
+/* A cgroup's name, or a substitute if it was never announced; NULL: out of memory. */
 char *split_cgroup_name(const struct split_names *names, uint64_t id);
 
-/* What the programs note a process or a cgroup as. */
+/* The space by which the programs announce a process or a cgroup. */
 struct space split_space(enum split split, uint64_t id);
 
 /* The pid in a process's id. */
