@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "engine/sched_tick.h"
 
-/* The value of a line "NAME\t: VALUE" of /proc/cpuinfo; NULL: another name. */
+/* The value of a line "NAME\t: VALUE" of /proc/cpuinfo; NULL if it has another name. */
 static const char *value_of(char *line, const char *name)
 {
 	size_t length = strlen(name);
@@ -20,7 +20,9 @@ static const char *value_of(char *line, const char *name)
 	return colon + 2;
 }
 
-/* Of the first CPU. Only x86 tells both; a guest's CPU has a flag for what it runs under. */
+/*
+ * Reads about the first CPU. Only x86 tells both; in a guest, a CPU flag tells of the hypervisor.
+ */
 static void read_cpu(struct bench_host *host)
 {
 	cleanup_file FILE *file = fopen("/proc/cpuinfo", "re");

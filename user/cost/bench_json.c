@@ -16,7 +16,7 @@ static void number(FILE *out, const char *name, double value)
 	json_text_double(out, value);
 }
 
-/* What was measured by no round is null. */
+/* A value that no round measured is null. */
 static void spread_members(FILE *out, const struct spread *spread)
 {
 	if (!spread->nr) {
@@ -109,7 +109,7 @@ static void write_host(FILE *out, const struct bench_host *host, const struct co
 	fputs(" }", out);
 }
 
-/* How late the clock is served, where that can be told, and what samples see of bursts. */
+/* How late the clock is served, if that is known, and how much of bursts the samples see. */
 static void write_lateness(FILE *out, const struct lateness *lateness)
 {
 	size_t i;

@@ -34,7 +34,7 @@ static void print_median(FILE *out, const struct spread *spread, double unit, in
 		fprintf(out, " %*s", width, "-");
 }
 
-/* With two decimals, as far as the column has room. What it is below is rounded up. */
+/* Prints with two decimals if the column has room. An upper bound is rounded up. */
 static void print_change(FILE *out, const struct change *change, double unit, int width, int rest)
 {
 	double most = change->value.high / unit;
@@ -53,7 +53,7 @@ static void print_change(FILE *out, const struct change *change, double unit, in
 	fprintf(out, " %*s %-*s", width, text, rest, "");
 }
 
-/* True: the row says why there is nothing in it. */
+/* True: the row is complete, because it says why nothing was measured. */
 static bool print_row_head(FILE *out, const struct cost_row *row)
 {
 	fprintf(out, "%-5s %6.0f", tick_source_words[row->source], row->requested_hz);
@@ -126,7 +126,9 @@ static void print_bursts(FILE *out, const struct lateness *lateness)
 	fputs(" % of their CPU time, and are weighed\n", out);
 }
 
-/* What the empty program reads at the highest rate that was measured: what is not in net. */
+/*
+ * The row with the highest measured rate, for the empty program's cost, which net does not include.
+ */
 static const struct cost_row *highest(const struct cost_report *report)
 {
 	const struct cost_row *row, *found = NULL;

@@ -23,10 +23,12 @@
 #define USUAL_TRIES 6
 #define USUAL_SHOWN 3
 
-/* A tick of 50 us, four times the dearest seen, stays below the limit at this rate. */
+/* At this rate a tick of 50 us, four times the most expensive one seen, stays below the limit. */
 #define UNMEASURED_HZ 4000
 
-/* Short beside a time slice: with others on the CPU some rounds still go undisturbed. */
+/*
+ * A round is shorter than a time slice, so that some rounds are undisturbed even on a shared CPU.
+ */
 #define ROUNDS 20
 #define TRIES 100 /* to have so many */
 #define ROUND_NS 1000000
@@ -39,8 +41,8 @@
 #define SIBLINGS "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list"
 
 /*
- * How often a fixed piece of work fits into a round. Of the wall clock: with CONFIG_IRQ_TIME_ACCOUNTING
- * interrupts are in no thread's CPU time.
+ * How often a fixed piece of work fits into a round. It uses the wall clock, because with
+ * CONFIG_IRQ_TIME_ACCOUNTING interrupts are in no thread's CPU time.
  */
 static uint64_t work(void)
 {
@@ -56,7 +58,7 @@ static uint64_t work(void)
 	return done;
 }
 
-/* What a tick takes from one thread. */
+/* Measures what a tick takes from one thread. */
 struct trial {
 	pthread_t thread;
 	int cpu; /* the only one it runs on; -1: on any */
@@ -75,7 +77,7 @@ static int event_open(uint64_t period_ns)
 		.disabled = 1,
 	};
 
-	/* Of this thread, on whichever CPU it runs. */
+	/* The event counts in this thread, on whichever CPU it runs. */
 	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
@@ -167,7 +169,10 @@ static int take_neighbour(void *ctx, uint32_t cpu)
 	return 0;
 }
 
-/* Two that share a core, where the kernel knows of such; the hypervisor may know of others. */
+/*
+ * Finds two CPUs, which share a core if the kernel knows of such a pair; only the hypervisor may
+ * know.
+ */
 static void find_neighbours(struct neighbours *neighbours)
 {
 	char path[100], list[256];
@@ -202,14 +207,17 @@ static double try_neighbours(void)
 		begun++;
 	for (i = 0; i < begun; i++) {
 		pthread_join(trials[i].thread, NULL);
-		/* On metal, half of the rounds of a busy host may show nothing. */
+		/*
+		 * On metal, half of the rounds of a busy host may show no cost, so the best ones
+		 * are the fallback.
+		 */
 		tick = trials[i].median_ns > 0 ? trials[i].median_ns : trials[i].best_ns;
 		most = tick > most ? tick : most;
 	}
 	return most;
 }
 
-/* A crowded host may have shown nothing: it has other moments. */
+/* On a crowded host one attempt may show no cost, so it is repeated. */
 double calibrate_busy_tick_ns(void)
 {
 	double tick = 0;
@@ -221,8 +229,8 @@ double calibrate_busy_tick_ns(void)
 }
 
 /*
- * The middle one of three that show something: on a crowded host all rounds of one may have been
- * disturbed, and a tick then seems to cost nothing.
+ * The median of three measurements that show a cost: on a crowded host all rounds of one may have
+ * been disturbed, and a tick then seems to cost nothing.
  */
 static double usual_tick_ns(void)
 {

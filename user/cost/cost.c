@@ -13,17 +13,17 @@
 #include "cost/cost_round.h"
 #include "engine/sched_tick.h"
 
-#define MEMORY (64 << 20) /* what run has by default */
-#define OPENING_NS 300000000 /* of a session, about */
+#define MEMORY (64 << 20) /* the default of run */
+#define OPENING_NS 300000000 /* opening a session takes about this long */
 
 struct cost {
 	const struct cost_options *options;
 	struct cost_report *report;
 	struct cost_load load;
 	int statistics_fd;
-	struct session *session; /* of one row */
+	struct session *session; /* of the current row */
 	struct empty_programs empty;
-	struct cost_round *rounds; /* of one row and kind */
+	struct cost_round *rounds; /* of the current row and kind */
 	uint64_t begin_ns;
 };
 
@@ -86,7 +86,10 @@ static int open_session(struct cost *cost, const struct cost_row *row, struct er
 	return ret;
 }
 
-/* One kind's rounds, after one that does not count: its first ticks find nothing in place. */
+/*
+ * Runs the rounds of one kind. The first one does not count, because its ticks find nothing in
+ * place.
+ */
 static int run_rounds(struct cost *cost, const struct cost_row *row, struct error *err)
 {
 	struct cost_plan plan = cost_plan(row->period_ns);
@@ -133,7 +136,7 @@ static void close_row(struct cost *cost)
 	cost->session = NULL;
 }
 
-/* What keeps the scheduler's tick from being used is found out by opening it. */
+/* Whether the scheduler's tick can be used is only known after trying to open it. */
 static bool may_skip(const struct cost_row *row, int failure)
 {
 	return row->source == SOURCE_TICK && failure && failure != -ENOMEM && failure != -EINTR;

@@ -22,21 +22,21 @@
 #define STACK_SIZE (128 << 10)
 #define POLL_NS 200000
 
-/* Seconds without a sign of all threads: one of them gets no CPU at all. */
+/* How long to wait for all threads; after that one of them gets no CPU at all. */
 #define PATIENCE_NS 10000000000
 
-/* Lines of their own: the threads look at the phase at every turn. */
+/* Aligned to cache lines of their own, because the threads read the phase in every iteration. */
 struct cost_thread {
-	_Atomic uint32_t done; /* the last window it has noted */
+	_Atomic uint32_t done; /* the last window that the thread has noted */
 	struct cost_window figures;
 } __attribute__((aligned(64)));
 
-/* Odd phases are windows. The kind changes between them. */
+/* Odd phases are windows. The kind changes only between windows. */
 struct cost_shared {
 	_Atomic uint32_t phase;
 	_Atomic uint32_t kind;
-	_Atomic uint32_t ready; /* threads that run */
-	_Atomic int failure; /* errno of who could not start them; 0: none */
+	_Atomic uint32_t ready; /* number of threads that run */
+	_Atomic int failure; /* errno if the threads could not be started; 0: none */
 	struct cost_thread threads[];
 };
 
@@ -46,7 +46,7 @@ struct spinner {
 	struct cost_work work;
 };
 
-/* A window that went by while the thread had no CPU is noted after it, as one of nothing. */
+/* Notes a window. One that passed while the thread had no CPU is noted afterwards, with zeros. */
 static void note(struct cost_thread *thread, uint32_t window, const struct cost_window *figures)
 {
 	if (atomic_load(&thread->done) == window)
@@ -94,7 +94,10 @@ static int start_thread(struct spinner *spinner, size_t cpu)
 	return ret;
 }
 
-/* Returns only the errno of what failed: the process ends when its parent wants or dies. */
+/*
+ * Returns only if it fails, with an errno: otherwise the process ends when its parent says so or
+ * dies.
+ */
 static int start_threads(struct cost_shared *shared, const cpu_mask *mask, uint32_t nr)
 {
 	struct spinner *spinners = calloc(nr, sizeof(*spinners));
@@ -105,7 +108,7 @@ static int start_threads(struct cost_shared *shared, const cpu_mask *mask, uint3
 
 	if (!spinners || !memory)
 		return ENOMEM;
-	/* Untouched pages would all be the one of zeros. */
+	/* Memory must be written, because all untouched pages are the one zero page. */
 	memset(memory, 1, size);
 	for (cpu = 0; cpu < CPU_MASK_CPUS && n < nr && !ret; cpu++) {
 		if (!CPU_ISSET_S(cpu, sizeof(*mask), mask->part))
@@ -149,7 +152,7 @@ static bool is_gone(const struct cost_load *load)
 	return waitid(P_PID, (id_t)load->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
-/* Once more after a look at all threads that was in vain. */
+/* Waits once more after a look at all threads that found one missing. */
 static int wait_on(struct cost_load *load, uint64_t since, struct error *err)
 {
 	int failure = atomic_load(&load->shared->failure);

@@ -10,21 +10,21 @@
 #include "base/error.h"
 
 /*
- * The program that is sampled: a process with one thread on each CPU we may use, so that every tick
- * of the clock falls and hits it.
+ * The program that is sampled: a process with one thread on each CPU that we may use, so that the
+ * clock ticks everywhere and every tick hits the program.
  *
- * It calls small functions in random order. WARM reads the clock after each call, and sees as a gap
- * what takes the CPU from it; nothing drives what the handler uses out of the caches. COLD also reads
- * the next of twice the memory that a CPU's own caches hold, so that little stays in them from one
- * tick to the next.
+ * It calls small functions in random order. WARM reads the clock after each call and so sees time
+ * that is taken from it as a gap; the data of the handler stays in the caches. COLD also reads
+ * through twice the memory that a CPU's own caches hold, so that little stays in them from one tick
+ * to the next.
  */
 enum cost_kind { COST_WARM, COST_COLD, COST_KINDS };
 
-/* Of all threads, in one window. */
+/* What all threads did in one window. */
 struct cost_window {
 	uint64_t units; /* calls */
-	uint64_t held_ns; /* they had their CPUs: interrupts are in it, others' turns are not */
-	uint64_t taken_ns; /* of it, in the gaps that WARM saw */
+	uint64_t held_ns; /* time on their CPUs, with interrupts but without other threads' turns */
+	uint64_t taken_ns; /* of this, the time in gaps that WARM saw */
 };
 
 struct cost_shared;
@@ -34,26 +34,26 @@ struct cost_load {
 	uint32_t threads;
 	size_t shared_size;
 	struct cost_shared *shared;
-	int stop_fd; /* the caller's: readable when all is to end; -1: never */
+	int stop_fd; /* belongs to the caller; readable when all shall end; -1: never */
 };
 
-/* Returns when all threads run. If we die, it does too. */
+/* Returns when all threads run. The program ends if we die. */
 int cost_load_start(struct cost_load *load, int stop_fd, struct error *err);
 
-/* What runs from now on, and in the next windows. */
+/* Sets what runs from now on, in the next windows. */
 void cost_load_choose(struct cost_load *load, enum cost_kind kind);
 
-/* Lets it run; -EINTR when all is to end. */
+/* Lets it run for ns; -EINTR if all shall end. */
 int cost_load_let(struct cost_load *load, uint64_t ns, struct error *err);
 
-/* A window is what it is let run between these two. */
+/* A window is the time between these two calls. */
 void cost_load_open(struct cost_load *load);
 void cost_load_close(struct cost_load *load);
 
-/* What its threads counted in the window that was closed last; waits for them. */
+/* What its threads counted in the window that was closed last; waits for the threads. */
 int cost_load_collect(struct cost_load *load, struct cost_window *ret, struct error *err);
 
-/* Ends it. One that is all zero is fine. */
+/* Ends the program. A load that is all zero is fine. */
 void cost_load_end(struct cost_load *load);
 
 /* The loops that a thread of the sampled program runs in. */

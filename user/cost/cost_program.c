@@ -42,7 +42,7 @@ int program_cost(const struct sampler_programs *programs, struct program_cost *r
 	return failed;
 }
 
-/* On the tracepoint that the tick's program is on. */
+/* Loads an empty program for the tracepoint that the tick's program uses. */
 static int load_on_tracepoint(void)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
@@ -86,7 +86,7 @@ void empty_close(struct empty_programs *empty)
 
 struct object_memory {
 	uint64_t bytes;
-	unsigned int id; /* programs and maps are numbered apart */
+	unsigned int id; /* a program and a map may have the same id */
 	bool is_map;
 };
 
@@ -109,7 +109,10 @@ static bool read_memory(const char *name, struct object_memory *ret)
 	return found;
 }
 
-/* A map may be open twice. What links have open is open by itself too. */
+/*
+ * A map may be open twice, so ids are compared. Links are skipped: what they hold open is open by
+ * itself too.
+ */
 uint64_t program_memory(void)
 {
 	struct object_memory objects[OBJECTS_MAX];

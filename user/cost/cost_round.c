@@ -54,7 +54,9 @@ struct cost_reading {
 	uint64_t ticks;
 };
 
-/* The same work in each window, also where nothing ticks: it must not be what tells them apart. */
+/*
+ * Does the same work in each window, even where nothing ticks, so that it does not tell them apart.
+ */
 static int read_counts(const struct cost_bench *bench, enum cost_window_kind kind,
 		       struct cost_reading *ret, struct error *err)
 {
@@ -68,8 +70,8 @@ static int read_counts(const struct cost_bench *bench, enum cost_window_kind kin
 }
 
 /*
- * Counts are read while it ticks, as long after the window's end as after its beginning: read outside
- * of both they would have the ticks of a longer time.
+ * Measures one window. Counts are read while it ticks, as long after the window's end as after its
+ * beginning: if both were read outside of the window, they would include ticks of a longer time.
  */
 static int measure(const struct cost_bench *bench, enum cost_window_kind kind,
 		   struct cost_round *round, struct error *err)

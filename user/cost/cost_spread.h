@@ -6,27 +6,28 @@
 #include <stddef.h>
 
 /*
- * The median of what rounds measured, and the interval that holds the true one 95 times in 100,
- * whatever the distribution: an outlier, of which a shared host has many, is one value like any
- * other. Fewer than SPREAD_LEAST values hold it less often, and it is from the lowest to the highest.
+ * The median of what the rounds measured, and the interval that contains the true median 95 times
+ * in 100, whatever the distribution: an outlier, of which a shared host has many, counts like any
+ * other value. With fewer than SPREAD_LEAST values the interval goes from the lowest to the highest
+ * and is less certain.
  */
 enum { SPREAD_LEAST = 6 };
 
 struct spread {
 	double median, low, high;
-	size_t nr; /* values; 0: nothing was measured, and the rest is 0 */
+	size_t nr; /* number of values; 0: nothing was measured, and the rest is 0 */
 };
 
-/* Sorts the values. Those that are no number (a round without a tick) are left out. */
+/* Sorts the values, and leaves out those that are NaN (a round without a tick). */
 struct spread spread_of(double *values, size_t nr);
 
 /*
- * A difference, and what the same measure says of no difference: nothing below that can be told
- * from it.
+ * A difference, and what the same measurement gives where there is none; a smaller difference
+ * cannot be told from that.
  */
 struct change {
 	struct spread value;
-	double limit; /* resolved: the least that would be; else: the true value is below it */
+	double limit; /* resolved: the least that could be; otherwise the true value is below it */
 	bool resolved;
 };
 

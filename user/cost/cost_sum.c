@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From what the windows counted to what a tick costs. */
+/* Computes what a tick costs from what was counted in the windows. */
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -7,10 +7,10 @@
 #include "base/util.h"
 #include "cost/cost_round.h"
 
-/* What one round says of something; NAN: nothing. */
+/* The value of one round; NAN if it has none. */
 typedef double round_value(const struct cost_round *round, double scale);
 
-/* The rounds of a row, and room for a value of each, twice. */
+/* The rounds of a row, with room for two values of each. */
 struct rounds {
 	const struct cost_round *list;
 	uint32_t nr;
@@ -23,7 +23,7 @@ static double part(double a, double b)
 	return b > 0 ? a / b : NAN;
 }
 
-/* Of the time that the program had its CPUs, what went in gaps. */
+/* The share of the program's CPU time that went in gaps. */
 static double gaps(const struct cost_round *round, enum cost_window_kind kind)
 {
 	return part((double)round->load[kind].taken_ns, (double)round->load[kind].held_ns);
@@ -93,7 +93,7 @@ static double net_ns(const struct cost_round *round, double scale)
 	return mean_ns(round, COST_SESSION) - mean_ns(round, COST_EMPTY);
 }
 
-/* The tracepoint runs for other timers too: all that it takes, by the ticks among them. */
+/* The tracepoint runs for other timers too, so all its time is divided by the ticks among them. */
 static double tick_gross_ns(const struct cost_round *round, double scale)
 {
 	(void)scale;

@@ -5,10 +5,10 @@
 
 #include "base/util.h"
 
-/* Longer is no interrupt but somebody else's turn on the CPU, or on the hypervisor's. */
+/* A longer gap is not an interrupt but somebody else's turn on the CPU, or on the hypervisor's. */
 #define TURN_NS 200000
 
-/* Shorter is the loop's own unevenness; an interrupt on metal takes some 1,000. */
+/* A shorter gap is the loop's own variation; an interrupt on metal takes some 1,000 ns. */
 #define GAP_NS 200
 
 #define PROBES 20000
@@ -19,7 +19,7 @@
 
 typedef uint64_t work_function(uint64_t state);
 
-/* Different code in each, some tens of ns, aligned so that they spread over pages. */
+/* Functions with different code of some tens of ns, aligned so that they spread over pages. */
 #define WORK(n)                                                                                    \
 	__attribute__((noinline, aligned(1024))) static uint64_t work_##n(uint64_t x)              \
 	{                                                                                          \

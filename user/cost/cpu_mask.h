@@ -4,7 +4,7 @@
 
 #include <sched.h>
 
-/* As many CPUs as kernels know of: the kernel refuses a mask that is shorter than its own. */
+/* As many CPUs as kernels support, because the kernel refuses a mask shorter than its own. */
 #define CPU_MASK_CPUS 8192
 
 typedef struct {

@@ -29,7 +29,7 @@ static const struct burst_share kinds[BURST_KINDS] = {
 	{ .on_us = 100, .off_us = 100 },
 };
 
-/* 0: hidden from us, or not in this kernel. */
+/* The address of a kernel function; 0: it is hidden from us, or not in this kernel. */
 static uint64_t kernel_function(const char *name)
 {
 	cleanup_file FILE *file = fopen("/proc/kallsyms", "re");
@@ -57,7 +57,7 @@ static void watch_end(struct watch *watch)
 	*watch = (struct watch){ 0 };
 }
 
-/* Where it cannot be had, bursts can nevertheless. */
+/* If lateness cannot be watched, bursts can still be measured. */
 static void watch_begin(struct watch *watch)
 {
 	uint64_t function = kernel_function("perf_swevent_hrtimer");

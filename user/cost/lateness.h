@@ -7,24 +7,25 @@
 #include "base/error.h"
 
 /*
- * What a CPU's clock sees of this host, measured by sampling ourselves for two seconds: how late its
- * interrupts come, and what part of the CPU time of a program that comes and goes its samples stand
- * for when each is a tick. Profiles weigh samples, so theirs is the whole; this is why.
+ * What a CPU's clock sees of this host, measured by sampling ourselves for two seconds: how late
+ * its interrupts come, and for what part of the CPU time of a program that comes and goes its
+ * samples stand, when each sample counts as one tick. This is why profiles weigh samples: theirs
+ * stand for all of it.
  */
 enum { BURST_KINDS = 3 };
 
-/* About how long it takes. */
+/* Roughly how long it takes. */
 #define LATENESS_NS 2500000000
 
 struct burst_share {
-	uint32_t on_us; /* of CPU time, then a sleep */
+	uint32_t on_us; /* CPU time before each sleep */
 	uint32_t off_us;
 	double seen; /* samples x period / CPU time */
 };
 
 struct lateness {
 	uint64_t ticks;
-	double median_ns; /* 0: cannot be told here */
+	double median_ns; /* 0: unknown on this host */
 	double p99_ns;
 	struct burst_share bursts[BURST_KINDS];
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the kernel's BPF can do, tried by loading programs of a few instructions. */
+/* What the kernel's BPF can do, found by loading programs of a few instructions. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -13,16 +13,16 @@
 #include "feature/feature_probes.h"
 
 /*
- * What the tick handler needs, and the commits that brought it: 91c960b00566 ("bpf: Rename BPF_XADD
- * and prepare to encode other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs()
- * helper", 5.15), 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). Users are told of
- * 6.1, the oldest kernel that is tested.
+ * The tick handler needs what these commits brought: 91c960b00566 ("bpf: Rename BPF_XADD and
+ * prepare to encode other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs()
+ * helper", 5.15), 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). Users are told of 6.1,
+ * because it is the oldest kernel that is tested.
  */
 #define NEWER_KERNEL "a newer kernel; 6.1 has it"
 
 /*
- * libbpf tells a missing helper by the verifier's words. Without the right to load there are no
- * words, and it would answer yes; so nothing is asked then.
+ * libbpf recognises a missing helper by the verifier's message. Without the right to load programs
+ * there is no message and libbpf would answer yes, so then it is not asked.
  */
 static bool may_load(struct feature_answer *answer)
 {
@@ -35,7 +35,7 @@ static bool may_load(struct feature_answer *answer)
 	return false;
 }
 
-/* The trial itself failed: no answer about the kernel. */
+/* The trial itself failed, so there is no answer about the kernel. */
 static void not_tried(struct feature_answer *answer, int err)
 {
 	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "cannot be tried: %s", strerror(-err));
@@ -74,7 +74,10 @@ void probe_perf_program(struct feature_answer *answer)
 				   "a perf event program does not load: %s", strerror(-fd));
 }
 
-/* The type id of a tracepoint's prototype, or a negative errno: as libbpf finds it, less its ESRCH. */
+/*
+ * The type id of a tracepoint's prototype as libbpf finds it, or a negative errno other than
+ * libbpf's ESRCH.
+ */
 static int find_tracepoint(const char *type)
 {
 	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
@@ -111,7 +114,7 @@ void probe_tp_btf(struct feature_answer *answer)
 				   strerror(id > 0 ? -fd : -id));
 }
 
-/* cmpxchg on the stack */
+/* Tries a cmpxchg on the stack. */
 void probe_atomics(struct feature_answer *answer)
 {
 	const struct bpf_insn insns[] = {
@@ -155,7 +158,7 @@ static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, con
 				   "the kernel has no %s for perf event programs", name);
 }
 
-/* A map of the type beside its helper. */
+/* Tries to make a map of the type that goes with the helper. */
 static void probe_map(struct feature_answer *answer, enum bpf_map_type type, const char *name)
 {
 	int there;
@@ -197,7 +200,9 @@ void probe_read_kernel(struct feature_answer *answer)
 	probe_helper(answer, BPF_FUNC_probe_read_kernel, "bpf_probe_read_kernel");
 	if (answer->state != FEATURE_MISSING)
 		return;
-	/* The helper is older than any other here; lockdown takes it away. */
+	/*
+	 * The helper is older than all others here, so it is missing only when lockdown forbids it.
+	 */
 	feature_answer_set(answer, FEATURE_MISSING,
 			   "booting without lockdown=confidentiality (cat "
 			   "/sys/kernel/security/lockdown)",

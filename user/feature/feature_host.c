@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the process may do and how the host is set, found without BPF. */
+/* What the process may do and how the host is configured, found without BPF. */
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
@@ -40,7 +40,7 @@ static bool capable(unsigned int capability)
 	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
-/* A setting of the kernel; -errno when it cannot be read. */
+/* Reads a kernel setting; -errno if it cannot be read. */
 static int read_setting(const char *path, int64_t *ret)
 {
 	cleanup_file FILE *file = fopen(path, "re");
@@ -50,7 +50,7 @@ static int read_setting(const char *path, int64_t *ret)
 	return fscanf(file, "%" SCNd64, ret) == 1 ? 0 : -EINVAL;
 }
 
-/* How this program gets the right without being root. */
+/* How this program can be given the right without being root. */
 static void setcap_mend(char *mend, size_t size)
 {
 	char path[128];
@@ -88,7 +88,7 @@ void probe_privilege(struct feature_answer *answer)
 	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
 }
 
-/* The clock on this CPU, for any process: what a session opens on every one. */
+/* Opens the clock on this CPU for any process, as a session does on every CPU. */
 static int open_clock(void)
 {
 	struct perf_event_attr attr = {
@@ -122,7 +122,10 @@ void probe_perf_event(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_MISSING, NULL, "perf_event_open: %s",
 				   strerror(-fd));
 	else if (paranoid > 2 && !capable(CAP_SYS_ADMIN))
-		/* Debian's and Ubuntu's kernels: at 3 not even CAP_PERFMON opens an event. */
+		/*
+		 * Debian's and Ubuntu's kernels: at 3 an event cannot be opened even with
+		 * CAP_PERFMON.
+		 */
 		feature_answer_set(answer, FEATURE_MISSING,
 				   "sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
 				   "kernel.perf_event_paranoid is %" PRId64
@@ -240,7 +243,7 @@ void probe_kallsyms(struct feature_answer *answer)
 				   "/proc/kallsyms: %s", strerror(errno));
 		return;
 	}
-	/* Hidden ones are all 0. Of the others only the first per-CPU variable is. */
+	/* Hidden addresses are all 0. Otherwise only the first per-CPU variable is at 0. */
 	for (line = 0; line < 16 && !address; line++) {
 		if (fscanf(file, "%" SCNx64 "%*[^\n]", &address) != 1)
 			break;

@@ -4,7 +4,10 @@
 
 #include "feature/features.h"
 
-/* Each tries one thing and says what it found; state is never FEATURE_UNTRIED afterwards. */
+/*
+ * Each function tries one feature and reports the result; afterwards state is never
+ * FEATURE_UNTRIED.
+ */
 void probe_privilege(struct feature_answer *answer);
 void probe_bpf(struct feature_answer *answer);
 void probe_btf(struct feature_answer *answer);

@@ -6,7 +6,7 @@
 
 #include "feature/feature_probes.h"
 
-/* A lack explains those below it, so the order is that of a reader's questions. */
+/* In a reader's order, because a missing feature explains those below it. */
 static const struct feature features[] = {
 	{ "privilege", "the right to load BPF programs and to sample whole CPUs", true,
 	  probe_privilege },
@@ -72,7 +72,7 @@ int features_require(struct error *err)
 	int code;
 
 	for (i = 0; i < NR_FEATURES; i++) {
-		/* Others take longer, and their lack is none here. */
+		/* Optional features take longer to try, and profiling does not depend on them. */
 		if (!features[i].required)
 			continue;
 		feature = features_at(i, &answer);

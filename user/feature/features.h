@@ -8,25 +8,25 @@
 #include "base/error.h"
 
 /*
- * What this kernel and these privileges allow, found by trying, never by a version. Each probe
- * runs once and its answer is kept: the only state of the engine that outlives a session.
+ * What this kernel and these privileges allow, found by trying and never by a version. Each probe
+ * runs once and its answer is kept; it is the only state of the engine that outlives a session.
  */
 enum feature_state {
 	FEATURE_UNTRIED,
 	FEATURE_OK,
-	FEATURE_LIMITED, /* profiling runs, with the loss that detail names */
+	FEATURE_LIMITED, /* profiling works, with the restriction that detail names */
 	FEATURE_MISSING,
-	FEATURE_UNKNOWN, /* cannot be tried, for a lack named before it */
+	FEATURE_UNKNOWN, /* cannot be tried, because of a lack reported before it */
 };
 
 struct feature_answer {
 	enum feature_state state;
 	char detail[192]; /* what was found */
-	char mend[192]; /* the command or change that mends the lack, or "" */
+	char mend[192]; /* the command or change that fixes the lack, or "" */
 };
 
 struct feature {
-	const char *id; /* one word, stable: scripts look for it */
+	const char *id; /* one word that never changes, because scripts look for it */
 	const char *description; /* what profiling needs it for */
 	bool required; /* profiling cannot run without it */
 	void (*probe)(struct feature_answer *answer);
@@ -35,13 +35,13 @@ struct feature {
 /* The i-th feature and its answer, probing it now if need be; NULL past the end. */
 const struct feature *features_at(size_t i, const struct feature_answer **ret_answer);
 
-/* From here on what takes longer than a moment is not tried: it is unknown. */
+/* From here on features that take longer to try are not tried and stay unknown. */
 void features_hurry(void);
 
 /*
- * 0 when every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP with the first
- * lack in err and its mend as the hint. It loads a dozen small programs and reads the kernel's
- * BTF, some 10 ms: ask it why when something failed, not before all goes well.
+ * Returns 0 if every required feature is there, else -EPERM (privilege) or -EOPNOTSUPP with the
+ * first lack in err and its mend as the hint. It loads a dozen small programs and reads the
+ * kernel's BTF, which takes some 10 ms. So ask after something has failed, not in advance.
  */
 int features_require(struct error *err);
 

@@ -12,7 +12,10 @@
 #include "base/util.h"
 #include "record/output.h"
 
-/* For both ends, so that it is never at its end and a writer never waits for us. */
+/*
+ * Opens the FIFO for both reading and writing, so that it never reports end of file and a writer
+ * never has to wait for us.
+ */
 static int open_fifo(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
@@ -57,7 +60,7 @@ int control_open(struct control *control, const char *names, struct error *err)
 	return answers && control->answer_fd < 0 ? control->answer_fd : 0;
 }
 
-/* True: a line is there, without its end. One that is too long is none. */
+/* True: a whole line was read, without its newline. A line that is too long is skipped. */
 static bool next_line(struct control *control, unsigned int *reads, char *ret)
 {
 	char *end;
@@ -90,7 +93,7 @@ void control_answer(const struct control *control, int failed)
 {
 	const char *answer = failed ? "error\n" : "ok\n";
 
-	/* Nobody has read the last thousands. */
+	/* Nobody has read the last few thousand answers, so the FIFO is full. */
 	if (control->answer_fd >= 0 &&
 	    write(control->answer_fd, answer, strlen(answer)) != (ssize_t)strlen(answer))
 		return;

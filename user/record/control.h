@@ -7,13 +7,13 @@
 #include "base/error.h"
 
 /*
- * A FIFO by which sampling is begun and paused, one command a line, and another into which each is
- * answered once it is done.
+ * A FIFO with commands that begin and pause sampling, one a line, and another FIFO into which each
+ * command is answered after it is done.
  */
 struct control {
 	int fd; /* -1: there is none */
-	int answer_fd; /* -1: nobody wants an answer */
-	char line[64]; /* what has come of the next command */
+	int answer_fd; /* -1: no answers are wanted */
+	char line[64]; /* what has been read of the next command */
 	size_t length;
 };
 
@@ -21,17 +21,18 @@ struct control {
 
 enum control_command { CONTROL_NONE, CONTROL_START, CONTROL_STOP };
 
-/* FIFO[,ANSWERS]; NULL: none. control_close() it, also after a failure. */
+/* FIFO[,ANSWERS]; NULL: none. Call control_close() even after a failure. */
 int control_open(struct control *control, const char *names, struct error *err);
 
 /*
- * The next command that has come. CONTROL_NONE: there is none now, or *reads, which is CONTROL_READS
- * at first, are done: who writes without pause is not to keep us. One that is not known was told.
+ * Returns the next command. CONTROL_NONE: there is none now, or *reads, which starts at
+ * CONTROL_READS, is used up, so that a program which writes without pause cannot keep us here. An
+ * unknown command has been reported to the user.
  */
 enum { CONTROL_READS = 16 };
 enum control_command control_read(struct control *control, unsigned int *reads);
 
-/* The last one is done, or could not be. */
+/* Answers the last command: it is done, or it failed. */
 void control_answer(const struct control *control, int failed);
 
 void control_close(struct control *control);

@@ -8,18 +8,24 @@
 #define NOTIFY_READY "READY=1"
 #define NOTIFY_WATCHDOG "WATCHDOG=1"
 
-/* sd_notify(3) without its library: what systemd is told that started us, if it wants to know. */
+/*
+ * Does what sd_notify(3) does without its library: tells systemd the state if it started us and
+ * wants to know.
+ */
 void notify(const char *state);
 
 struct watchdog {
-	int period_ms; /* -1: nobody waits for a sign of life */
-	uint64_t last_ns; /* when the last one was sent */
+	int period_ms; /* -1: no watchdog is waiting */
+	uint64_t last_ns; /* when the last notification was sent */
 };
 
-/* sd_watchdog_enabled(3): twice in the time that is given. */
+/* As sd_watchdog_enabled(3); notifications are sent twice in the time that it gives. */
 void watchdog_init(struct watchdog *watchdog);
 
-/* Whether it is time to send one. How many ms there are until the next; -1: there is none. */
+/*
+ * Sets *due if a notification must be sent now. Returns the ms until the next one; -1: there is
+ * none.
+ */
 int watchdog_feed(struct watchdog *watchdog, bool *due);
 
 #endif

@@ -11,14 +11,17 @@
 
 #include "report/text.h"
 
-/* Of a table in a file or a pipe: some names of C++ have thousands of characters. */
+/* Columns of a table in a file or a pipe, because some C++ names have thousands of characters. */
 #define PIPE_COLUMNS 200
 
 static enum color_when color_when;
 
 void print_error(const struct error *err)
 {
-	/* Text may quote what the user typed or a file's name: escaped, it stays one line. */
+	/*
+	 * The text may quote what the user typed or a file name, so it is escaped to stay on one
+	 * line.
+	 */
 	fputs("bpfprofil: ", stderr);
 	text_write(stderr, err->text, 0);
 	fputc('\n', stderr);
@@ -56,7 +59,7 @@ bool color_enabled(FILE *stream)
 {
 	const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
 
-	/* NO_COLOR counts when it is not empty: no-color.org. */
+	/* NO_COLOR counts only if it is not empty: no-color.org. */
 	if (color_when == COLOR_NEVER || (no_color && *no_color))
 		return false;
 	if (color_when == COLOR_ALWAYS)
@@ -93,7 +96,9 @@ int stdout_end(const char *name)
 
 	errno = 0;
 	if (fflush(stdout) || failed) {
-		/* Without errno an earlier write failed; stdio keeps no more than the fact. */
+		/*
+		 * Without errno an earlier write failed, of which stdio only remembers that it did.
+		 */
 		if (errno != EPIPE)
 			print_message(NULL, "%s: %s", name,
 				      errno ? strerror(errno) : "write error");

@@ -16,7 +16,7 @@
 #define LIBRARY "libbpfprofil-preload.so"
 #define VARIABLE "LD_PRELOAD"
 
-/* Beside the program in a build tree, under lib/ where it is installed. */
+/* Beside the program in a build tree, or below lib/ where it is installed. */
 static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/bpfprofil/" LIBRARY };
 
 static int find_library(char **ret, struct error *err)
@@ -55,8 +55,9 @@ static int find_user(const char *user, uid_t *ret, struct error *err)
 }
 
 /*
- * An abstract name leaves nothing behind, however we end. It has no rights, so that the server looks
- * at who asks, and clients at who listens: client/exchange.c knows the names that begin like this.
+ * An abstract name leaves no file behind, however we end. It has no permissions either, so the
+ * server checks who connects, and clients check who listens: client/exchange.c recognises the
+ * beginning of this name.
  */
 static int make_name(struct preload *preload, struct error *err)
 {
@@ -72,7 +73,7 @@ static int make_name(struct preload *preload, struct error *err)
 	return 0;
 }
 
-/* Before what is preloaded already: ours is the first that a program finds. */
+/* Puts our library before others that are preloaded, so that a program finds ours first. */
 static int set_environment(const struct preload *preload, const char *library, struct error *err)
 {
 	const char *before = getenv(VARIABLE);

@@ -9,31 +9,33 @@
 #include "calls/server.h"
 
 /*
- * run --preload: a server for COMMAND and its descendants alone, and the library that has their
- * profil(), sprofil(), pcsample() and -pg start-up go to it.
+ * run --preload: a server for COMMAND and its descendants only, and the preloaded library through
+ * which their profil(), sprofil(), pcsample() and -pg start-up use it.
  */
 struct preload {
-	struct calls *calls; /* NULL: not asked for */
+	struct calls *calls; /* NULL: not used */
 	struct server *server;
-	char *socket; /* its name: abstract */
+	char *socket; /* its abstract name */
 };
 
 enum { PRELOAD_FDS = 2 };
 
 /*
- * Opens the server and sets the environment that COMMAND is to inherit, before it is forked. user
- * runs COMMAND; NULL: who we are.
+ * Opens the server and sets the environment that COMMAND inherits; call it before the fork. user is
+ * who runs COMMAND; NULL: our own user.
  */
 int preload_open(struct preload *preload, const char *user, struct error *err);
 
-/* COMMAND has its environment: ours is as it was. */
+/* COMMAND has its environment now, so ours is restored. */
 void preload_started(const struct preload *preload);
 
-/* Fills in what to wait for; -1 where nothing is. Afterwards preload_poll does what there is. */
+/*
+ * Fills in the descriptors to wait for, or -1 for those not needed. Call preload_poll afterwards.
+ */
 void preload_watch(const struct preload *preload, struct pollfd fds[PRELOAD_FDS]);
 int preload_poll(struct preload *preload, const struct pollfd fds[PRELOAD_FDS], struct error *err);
 
-/* What was called, as targets of a profile; NULL when there is no server. */
+/* The calls as targets of a profile; NULL if there is no server. */
 int preload_finish(struct preload *preload, struct profile **ret, struct error *err);
 
 void preload_close(struct preload *preload);

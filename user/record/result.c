@@ -47,7 +47,7 @@ void result_measure_rate(struct profile *profile)
 	struct profile_sampling *sampling = &profile->sampling;
 	uint64_t cpu_ns;
 
-	/* Of several periods no rate is the one. */
+	/* With several periods there is no single rate. */
 	if (!sampling->nr_segments && profile_cpu_time(profile, &cpu_ns) && cpu_ns)
 		sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
 }
@@ -66,7 +66,10 @@ static int add_part(struct result *result, const struct profile *part)
 	return 0;
 }
 
-/* What the session counted, with names while it still has the objects. *ret also after a failure. */
+/*
+ * Takes what the session counted and finds its names while the session can still open the objects.
+ * *ret is set even after a failure.
+ */
 static int take_part(struct result *result, struct session *session, struct profile **ret,
 		     struct error *err)
 {
@@ -81,7 +84,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 	return code;
 }
 
-/* What a part does not know: the rest of the whole. */
+/* Fills in what only the whole profile has. */
 static int complete(struct result *result, struct profile *profile, struct error *err)
 {
 	int code = set_command(profile, result->argv, err);
@@ -93,7 +96,7 @@ static int complete(struct result *result, struct profile *profile, struct error
 	return code ? error_no_memory(err, "profile") : 0;
 }
 
-/* Unless it has its name already, or needs none. */
+/* Chooses the next file's name, unless it has one or needs none. */
 static int name_next(struct result *result, const struct session *session, struct error *err)
 {
 	if (result->deliver || result->series.path)
@@ -101,14 +104,17 @@ static int name_next(struct result *result, const struct session *session, struc
 	return series_next(&result->series, session_since(session), err);
 }
 
-/* Takes a profile from the session, fills it in and writes it. *ret also after a failed write. */
+/*
+ * Takes a profile from the session, completes it and writes it. *ret is set even if the write
+ * failed.
+ */
 static int make_file(struct result *result, struct session *session, struct profile **ret,
 		     struct error *err)
 {
 	uint64_t since_ns = session_since_ns(session);
 	int code;
 
-	/* First, as long as what it cannot name is still there to take. */
+	/* The name is chosen first, so that after a failure the ticks are still there to take. */
 	code = name_next(result, session, err);
 	if (code)
 		return code;
@@ -156,7 +162,7 @@ int result_put_aside(struct result *result, struct session *session)
 	struct error err = { 0 };
 	int code;
 
-	/* By the first of its parts. */
+	/* The file is named by the first of its parts. */
 	code = name_next(result, session, &err);
 	if (!code)
 		code = take_part(result, session, &profile, &err);
@@ -169,7 +175,9 @@ int result_put_aside(struct result *result, struct session *session)
 	return code;
 }
 
-/* The account of all profiles of a series. With a budget the period is that of the mean tick. */
+/*
+ * Prints the account of all profiles of a series. With a budget it uses the mean period of a tick.
+ */
 static void print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns)
 {
 	struct profile_target all = { .kind = (char *)"all", .name = (char *)"targets" };
@@ -227,7 +235,7 @@ void result_finish(struct result *result, struct session *session)
 	failed = make_file(result, session, &profile, &err);
 	if (failed)
 		complain(result, &err);
-	/* A series has more to tell than of its last file. */
+	/* The summary covers the whole series, not only its last file. */
 	if (profile && (!failed || !single) && print_summary(result, session, profile, &err))
 		complain(result, &err);
 	profile_free(profile);

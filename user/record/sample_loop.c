@@ -76,7 +76,7 @@ static void progress_end(struct progress *progress)
 		fputs("\r\033[K", stderr);
 }
 
-/* Those that end the sampling. */
+/* The signals that end sampling. */
 static sigset_t ending_signals(void)
 {
 	sigset_t signals;
@@ -162,7 +162,7 @@ static int go_on(struct sample_loop *loop)
 	struct error err;
 	int ret = session_resume(loop->session, loop->spending.period_ns, &err);
 
-	/* The first file is named by when its ticks begin. */
+	/* The first file is named by the time when its ticks begin. */
 	if (!ret && !loop->result->sum.total && !loop->result->series.written)
 		ret = result_started(loop->result, loop->session, &err);
 	if (ret) {
@@ -187,7 +187,7 @@ static void hold(struct sample_loop *loop)
 	loop->end_ns = 0;
 }
 
-/* A phase begins or ends, unless it has. */
+/* Begins or ends a phase, unless that has been done already. */
 static int change_phase(struct sample_loop *loop, bool sample)
 {
 	int ret = 0;
@@ -229,7 +229,7 @@ static enum sample_event read_signal(struct sample_loop *loop)
 	return SAMPLE_SIGNAL;
 }
 
-/* Sleeps until something happens. Ticks wake nobody. */
+/* Sleeps until something happens. Ticks do not wake it. */
 static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 {
 	struct pollfd fds[4 + PRELOAD_FDS] = {
@@ -247,7 +247,7 @@ static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 		return SAMPLE_NONE;
 	if (loop->preload && preload_poll(loop->preload, fds + 4, &err))
 		print_error(&err);
-	/* First, while the process that a new file belongs to may still be there. */
+	/* The session comes first, while the process that a new file belongs to may still exist. */
 	if (fds[2].revents && session_poll(loop->session, &err))
 		print_error(&err);
 	if (fds[3].revents)
@@ -280,7 +280,7 @@ static int sooner(int timeout, uint64_t due_ns, uint64_t now)
 	return ms < INT_MAX ? (int)ms : INT_MAX;
 }
 
-/* poll's timeout until the next file, the next line of progress or the end. */
+/* A timeout for poll() until the next file, the next progress line or the end. */
 static int timeout_of(const struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();
@@ -292,14 +292,14 @@ static int timeout_of(const struct sample_loop *loop)
 	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
 }
 
-/* Files are due at multiples of the interval; one that took longer leaves some out. */
+/* Files are due at multiples of the interval; if writing one took longer, some are skipped. */
 static void cut_when_due(struct sample_loop *loop)
 {
 	uint64_t interval = loop->options->interval_ns, now = monotonic_ns();
 
 	if (!loop->cut_ns || now < loop->cut_ns)
 		return;
-	/* What there was before a pause is in the file that has what comes behind it. */
+	/* What was counted before a pause goes into the same file as what comes after it. */
 	if (!loop->paused)
 		result_cut(loop->result, loop->session);
 	now = monotonic_ns();
@@ -307,14 +307,17 @@ static void cut_when_due(struct sample_loop *loop)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
 }
 
-/* As far as it is known. */
+/* Reports the cost, if it is known. */
 static void tell_cost(struct sample_loop *loop)
 {
 	if (loop->spending.cost.handler_ns > 0)
 		loop->result->cost = loop->spending.cost;
 }
 
-/* Another period, if the budget is for it: what was counted with this one is put aside first. */
+/*
+ * Changes the period if the budget requires it, after putting aside what was counted with the old
+ * one.
+ */
 static enum sample_event spend(struct sample_loop *loop)
 {
 	uint64_t before = loop->spending.period_ns, period;
@@ -332,7 +335,7 @@ static enum sample_event spend(struct sample_loop *loop)
 			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
 			loop->spending.cost.handler_ns / 1000);
 	session_pause(loop->session);
-	/* What could not be put aside is still there, with the period that it had. */
+	/* What could not be put aside is still in the counters, so the old period must stay. */
 	if (result_put_aside(loop->result, loop->session))
 		period = before;
 	spending_change(&loop->spending, period);
@@ -350,7 +353,7 @@ static void begin(struct sample_loop *loop)
 	uint64_t now = monotonic_ns();
 
 	loop->begun = true;
-	/* The agent chooses its first one itself. */
+	/* The agent sets its first due time itself. */
 	if (loop->options->interval_ns && !loop->cut_ns)
 		loop->cut_ns = now + loop->options->interval_ns;
 	loop->left_ns = phases->duration_ns;
@@ -365,7 +368,7 @@ static void begin(struct sample_loop *loop)
 			phases->control ? ", or start in --control" : "");
 }
 
-/* What is due by the clock. */
+/* Does what is due by the clock. */
 static enum sample_event look_at_clock(struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();

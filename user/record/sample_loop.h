@@ -22,8 +22,8 @@ struct progress {
 };
 
 /*
- * What run and attach do while ticks fall: sleep, look at new text while its process may still be
- * there, write the files of a series when they are due, and show the line of progress.
+ * What run and attach do while ticks fall: sleep, look at new text while its process may still
+ * exist, write the files of a series when they are due, and show progress.
  */
 struct sample_loop {
 	const struct sampling_options *options;
@@ -32,56 +32,61 @@ struct sample_loop {
 	struct result *result;
 	struct preload *preload; /* NULL: none */
 	int signal_fd;
-	int ended_fd; /* readable when there is nothing more to sample; -1: never */
+	int ended_fd; /* readable when there is nothing left to sample; -1: never */
 	struct control control;
 	struct progress progress;
 	struct spending spending;
-	struct signalfd_siginfo signal; /* the last */
-	uint64_t cut_ns; /* when the next file of a series is due; 0: there is no series */
-	bool begun; /* once the loop runs */
-	bool paused; /* between phases, or before the first */
-	bool over; /* for good */
-	uint64_t begin_ns; /* when the delay is over; 0: there is none, or it was */
-	uint64_t end_ns; /* when the duration is over; 0: never, or not in a pause */
-	uint64_t left_ns; /* in a pause what is left of it; 0: it is without end */
+	struct signalfd_siginfo signal; /* the last one received */
+	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
+	bool begun; /* the loop has been started */
+	bool paused; /* between phases, or before the first one */
+	bool over; /* it will not sample again */
+	uint64_t begin_ns; /* when the delay is over; 0: there is none, or it has passed */
+	uint64_t end_ns; /* when the duration is over; 0: never, or paused */
+	uint64_t left_ns; /* while paused, what is left of the duration; 0: it is unlimited */
 };
 
 enum sample_event {
 	SAMPLE_NONE,
 	SAMPLE_ENDED, /* ended_fd is readable */
-	SAMPLE_OVER, /* the duration is */
+	SAMPLE_OVER, /* the duration is over */
 	SAMPLE_SIGNAL,
 };
 
 /*
- * From here on SIGINT, SIGTERM and SIGHUP come by the descriptor that is returned, and a closed
- * pipe is an error of write. A COMMAND must be forked before.
+ * From here on SIGINT, SIGTERM and SIGHUP are delivered on the returned descriptor, and writing to
+ * a closed pipe returns an error. Call it after COMMAND was forked.
  */
 int sample_open_signals(struct error *err);
 
-/* The same with SIGUSR1 and SIGUSR2, between which there are phases. */
+/* The same with SIGUSR1 and SIGUSR2, which begin and end phases. */
 int sample_open_phase_signals(struct error *err);
 
-/* At the end: the second signal is to end it at once, also while files are written. */
+/*
+ * Called at the end, so that another signal ends the process at once, even while files are written.
+ */
 void sample_let_signals_through(void);
 
 /*
- * Opens a session on the targets, starts it and names the first file. A failure that a lack of this
- * host explains is told as that lack.
+ * Opens a session on the targets, starts it and names the first file. If the host lacks something
+ * that explains a failure, the error names that.
  */
 int sample_start(struct sample_loop *loop, const struct target *targets, size_t nr_targets,
 		 const char *controller, struct error *err);
 
-/* Why something failed: the lack of this host, if there is one, says more than a step's errno. */
+/*
+ * Why something failed: names what the host lacks, if anything, because that says more than an
+ * errno.
+ */
 int sample_explain(int failure, struct error *err);
 
-/* Until the end or a signal that ends it. Called again it goes on. */
+/* Runs until the end or a signal that ends it. A further call continues. */
 enum sample_event sample_run(struct sample_loop *loop);
 
-/* After the session's end: one event, for as long as it takes. */
+/* After the session's end: waits for one event, without limit. */
 enum sample_event sample_wait(struct sample_loop *loop);
 
-/* Closes what is the loop's: session and descriptors. */
+/* Closes the loop's session and descriptors. */
 void sample_close(struct sample_loop *loop);
 
 #endif

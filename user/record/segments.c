@@ -5,7 +5,7 @@
 
 #include "base/util.h"
 
-/* True: it goes on with the period of the last one. */
+/* Extends the last segment; false if that has another period. */
 static bool extend(struct segments *segments, const struct profile *part, uint64_t since_ns)
 {
 	struct profile_segment *last = segments->nr ? &segments->list[segments->nr - 1] : NULL;
@@ -48,7 +48,7 @@ int segments_finish(struct segments *segments, struct profile **profile, uint64_
 	ret = segments_add(segments, last, since_ns, err);
 	if (!ret)
 		ret = profile_merger_finish(&segments->merger, profile, err);
-	/* Of one period there is nothing to tell. */
+	/* With a single period there are no segments to list. */
 	if (!ret && segments->nr > 1) {
 		(*profile)->sampling.segments = segments->list;
 		(*profile)->sampling.nr_segments = segments->nr;

@@ -9,27 +9,27 @@
 #include "profile/profile_merge.h"
 
 /*
- * A profile of several stretches of time, each with a period of its own. Each becomes targets of its
- * own in the sum, so that no tick is weighed by another's period.
+ * A profile of several segments of time, each with its own period. Each becomes separate targets in
+ * the sum, so that no tick is weighed by another segment's period.
  */
 struct segments {
 	struct profile_merger merger;
 	struct profile_segment *list;
 	size_t nr;
 	size_t capacity;
-	uint64_t since_ns; /* when the first began */
+	uint64_t since_ns; /* when the first segment began */
 };
 
 /*
- * Adds one that began at since_ns, by the clock of monotonic_ns(); it is this list's from then on, also
- * when it fails.
+ * Adds a segment that began at since_ns, on the clock of monotonic_ns(). The list takes over part,
+ * even on failure.
  */
 int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err);
 
 /*
- * With the last one, *profile, it becomes the whole; and the list is empty again. Without any before
- * it nothing changes. After a failure *profile is NULL.
+ * Adds *profile as the last segment, sets *profile to the whole and empties the list. With no
+ * earlier segment it changes nothing. After a failure *profile is NULL.
  */
 int segments_finish(struct segments *segments, struct profile **profile, uint64_t since_ns,
 		    struct error *err);

@@ -18,7 +18,10 @@ static int expand(struct series *series, struct error *err)
 	struct tm tm;
 	int ret;
 
-	/* Once a file is written nothing may fail that would call it a failure. */
+	/*
+	 * Memory is reserved before the file is written, because afterwards nothing may fail any
+	 * more.
+	 */
 	ret = grow((void **)&series->kept, &series->capacity, series->nr_kept + 1,
 		   sizeof(*series->kept));
 	if (ret)

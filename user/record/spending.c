@@ -15,7 +15,7 @@
 #define LOOK_NS UINT64_C(1000000000)
 #define SETTLED_NS UINT64_C(10000000000)
 
-/* Fewer say too little of what one takes. */
+/* With fewer runs the cost of one is too uncertain. */
 #define LOOK_RUNS 200
 
 static void choose_clock(struct sampling_options *options, uint64_t period_ns)
@@ -44,7 +44,10 @@ static void choose_tick(struct sampling_options *options)
 			options->budget_percent, options->requested_hz);
 }
 
-/* Whether the scheduler's tick is there and its programs fit, if each took as long as one may. */
+/*
+ * Whether the scheduler's tick is available and its programs stay within the budget, even at the
+ * most that a run may take.
+ */
 static bool tick_fits(const struct sampling_options *options)
 {
 	struct sched_tick found;
@@ -86,7 +89,7 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 	if (!options->budget_percent)
 		return 0;
 	if (options->source == SOURCE_TICK) {
-		/* The user's choice. What it takes is watched, and said. */
+		/* The user chose it, so its cost is only watched and reported. */
 		choose_tick(options);
 		return 0;
 	}
@@ -122,8 +125,8 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 }
 
 /*
- * What a tick's share of the programs is on a busy CPU. That of the scheduler's tick also runs for
- * timers that are none, and not on CPUs that are idle.
+ * The cost of the programs for a tick on a busy CPU. The scheduler tick's program also runs for
+ * other timers, and does not run on idle CPUs.
  */
 static double handler_ns(const struct spending *spending, const struct session_cost *since)
 {
@@ -136,7 +139,7 @@ static double handler_ns(const struct spending *spending, const struct session_c
 	return runs > 1 ? runs * run_ns : run_ns;
 }
 
-/* Whether there was enough to weigh. */
+/* Returns whether there were enough runs to tell. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
 	struct session_cost since = { now->runs - spending->last.runs, now->ns - spending->last.ns,
@@ -190,6 +193,6 @@ void spending_finish(struct spending *spending, struct session *session)
 	if (!spending->due_ns)
 		return;
 	session_cost(session, &now);
-	/* Few ticks say little, unless there were no others. */
+	/* A few runs are only used if there is no better figure. */
 	weigh(spending, &now, spending->cost.handler_ns > 0 ? LOOK_RUNS : 1);
 }

@@ -10,15 +10,15 @@
 #include "profile/profile.h"
 #include "record/options.h"
 
-/* --budget: what sampling takes of a CPU, and the rate that it buys. */
+/* --budget: how much of a CPU sampling takes, and which rate the budget allows. */
 
 /*
- * Measures what a tick takes here, and fills in source and rate by it. Without a budget it does
- * nothing. Says what it chose unless -q. Takes 40 ms of two CPUs.
+ * Measures what a tick costs here, chooses source and rate by it, and says what it chose unless -q.
+ * Without a budget it does nothing. It takes 40 ms of two CPUs.
  */
 int spending_choose(struct sampling_options *options, const char *command, struct error *err);
 
-/* How the session has done, as it is watched while it runs. */
+/* The cost of the session, watched while it runs. */
 struct spending {
 	const struct sampling_options *options;
 	uint64_t period_ns;
@@ -28,23 +28,26 @@ struct spending {
 	struct profile_cost cost; /* handler_ns 0: not known yet */
 };
 
-/* session: what its programs took until now is no tick's; NULL: nothing yet. */
+/*
+ * Begins to watch session: what its programs have taken so far does not count. session NULL: they
+ * have taken nothing yet.
+ */
 void spending_begin(struct spending *spending, const struct sampling_options *options,
 		    struct session *session);
 
 /*
- * Looks at what the programs took since the last time, when that is due, and returns the period to
- * go on with: the same, mostly.
+ * If it is due, looks at what the programs took since the last time. Returns the period to go on
+ * with, which is usually the same.
  */
 uint64_t spending_look(struct spending *spending, struct session *session);
 
-/* What the programs took in a pause is no tick's. */
+/* What the programs took during a pause does not count. */
 void spending_skip(struct spending *spending, struct session *session);
 
-/* From here on there is that period. */
+/* From here on the period is period_ns. */
 void spending_change(struct spending *spending, uint64_t period_ns);
 
-/* For the profile, at an end. */
+/* Completes the cost for a profile that ends here. */
 void spending_finish(struct spending *spending, struct session *session);
 
 #endif

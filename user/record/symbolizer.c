@@ -15,8 +15,8 @@
 /* An object's file, opened by the thread that owns the session. */
 struct symbolizer_source {
 	int fd; /* or -errno */
-	int places_fd; /* likewise */
-	uint64_t limit; /* bytes of a perf map that are read */
+	int places_fd; /* or -errno */
+	uint64_t limit; /* how many bytes of a perf map to read */
 	char *root;
 };
 
@@ -135,7 +135,7 @@ static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 {
-	/* The thread has the tables while it is at work. */
+	/* While the thread is at work, only it may use the tables. */
 	return (struct object_opener){ .open = open_source,
 				       .open_places = open_places,
 				       .ctx = &symbolizer->last,
@@ -165,7 +165,7 @@ static int start(struct symbolizer *symbolizer, struct profile *profile, struct 
 	if (open_sources(symbolizer->session, &symbolizer->work))
 		return error_no_memory(err, "names");
 	symbolizer->has_thread = !pthread_create(&symbolizer->thread, NULL, name, symbolizer);
-	/* Where there may be no more threads it takes as long as it takes. */
+	/* If no thread can be started, names are found here, however long it takes. */
 	if (!symbolizer->has_thread)
 		name(symbolizer);
 	return 0;
@@ -207,7 +207,10 @@ int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
 	return 0;
 }
 
-/* Until names are found. A session that cannot be heard now says so at the next look. */
+/*
+ * Serves the session until the names are found. An error of the session is seen again at the next
+ * poll.
+ */
 static void hear_session(struct symbolizer *symbolizer)
 {
 	struct pollfd fds[] = { { .fd = session_fd(symbolizer->session), .events = POLLIN },

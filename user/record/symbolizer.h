@@ -15,8 +15,9 @@
 struct symbol_cache;
 
 /*
- * Regions and names of a profile, found by a thread: the symbols of a large program take a second,
- * in which the session must be polled for the memory that new text needs, and keys be answered.
+ * Finds regions and names of a profile in a thread, because the symbols of a large program take a
+ * second. Meanwhile the session must be polled for the memory that new text needs, and keys be
+ * answered.
  */
 struct symbolized {
 	struct profile *profile; /* NULL: there is none */
@@ -27,9 +28,9 @@ struct symbolizer {
 	struct session *session;
 	const struct sampling_options *options;
 	struct symbol_cache *symbols;
-	int done_fd; /* readable when symbolizer_end() does not wait */
-	struct symbolized work; /* under way */
-	struct symbolized last; /* done */
+	int done_fd; /* readable when symbolizer_end() would not block */
+	struct symbolized work; /* being symbolized */
+	struct symbolized last; /* symbolized */
 	pthread_t thread;
 	bool has_thread;
 	int result;
@@ -39,10 +40,13 @@ struct symbolizer {
 int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
 		    const struct sampling_options *options, struct error *err);
 
-/* Takes over the last profile of the session, of which none may be taken until symbolizer_end(). */
+/* Takes over the last profile of the session. No other one may be taken until symbolizer_end(). */
 int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err);
 
-/* Waits for it: it is symbolizer->last.profile then, until the next one is. Failed, it is gone. */
+/*
+ * Waits for the thread. The profile is then symbolizer->last.profile until the next one is done. On
+ * failure it is freed.
+ */
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
 
 /* symbolizer->last.profile, the caller's from then on, and none is there until the next one; or NULL. */
@@ -54,8 +58,8 @@ struct object_opener symbolizer_opener(struct symbolizer *symbolizer);
 void symbolizer_free(struct symbolizer *symbolizer);
 
 /*
- * All of that for one profile, which stays the caller's: returns when it has its names, and hears the
- * session meanwhile.
+ * Does all of this for one profile, which stays the caller's. Returns when it has its names, and
+ * serves the session meanwhile.
  */
 int symbolizer_once(struct session *session, const struct sampling_options *options,
 		    struct profile *profile, struct error *err);

@@ -18,10 +18,10 @@
 #include "report/text.h"
 #include "top/annotate.h"
 
-#define LAST_ROWS 10 /* of the table that stays when the screen goes */
+#define LAST_ROWS 10 /* of the table that is printed when the screen is closed */
 #define FILE_DEFAULT "bpfprofil-top-%t.json"
 
-/* ^Z is left to ncurses, which gives the terminal back while we are stopped. */
+/* ^Z is left to ncurses, which restores the terminal while we are stopped. */
 static int open_resizes(struct error *err)
 {
 	sigset_t signals;
@@ -59,7 +59,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	return loop->resize_fd < 0 ? loop->resize_fd : 0;
 }
 
-/* What was counted since the last time is taken out, and its names are looked for. */
+/* Takes out what was counted since the last call, and begins to look for its names. */
 static int begin_interval(struct top_loop *loop, struct error *err)
 {
 	struct profile *profile;
@@ -69,7 +69,7 @@ static int begin_interval(struct top_loop *loop, struct error *err)
 	return ret ? ret : symbolizer_begin(&loop->symbolizer, profile, err);
 }
 
-/* With its names it goes into the model, and the one before to those that are kept. */
+/* Adds the profile with its names to the model. */
 static int end_interval(struct top_loop *loop, struct error *err)
 {
 	struct profile *before = symbolizer_give(&loop->symbolizer);
@@ -102,7 +102,7 @@ static int draw(struct top_loop *loop, struct error *err)
 	return 0;
 }
 
-/* -EPIPE: who read the tables has left. */
+/* -EPIPE: the reader of the tables has left. */
 static int flush(struct error *err)
 {
 	if (!fflush(stdout) && !ferror(stdout))
@@ -119,7 +119,7 @@ static int show_interval(struct top_loop *loop, struct error *err)
 	return flush(err);
 }
 
-/* While the picture is frozen an interval goes on, and while one is named the next has to wait. */
+/* Whether the next interval must wait: the display is frozen, or a profile is being named. */
 static bool is_waiting(const struct top_loop *loop)
 {
 	return loop->ui.frozen || loop->symbolizer.work.profile;
@@ -141,7 +141,7 @@ static int take_when_due(struct top_loop *loop, struct error *err)
 
 	if (is_waiting(loop) || now < loop->due_ns)
 		return 0;
-	/* One that took longer than an interval leaves some out. */
+	/* If an interval took longer than planned, some are skipped. */
 	loop->due_ns += ((now - loop->due_ns) / loop->delay_ns + 1) * loop->delay_ns;
 	return begin_interval(loop, err);
 }
@@ -158,7 +158,7 @@ static int show_when_named(struct top_loop *loop, struct error *err)
 
 enum { FD_SESSION, FD_SIGNAL, FD_RESIZE, FD_ENDED, FD_SYMBOLIZED, FD_KEYS, FD_NR };
 
-/* The text of the page of a function, or why there is none; NULL: out of memory. */
+/* The text of a function's page, or the reason why there is none; NULL: out of memory. */
 static char *annotate(struct top_loop *loop, const struct top_row *function, bool hot)
 {
 	struct object_opener opener = symbolizer_opener(&loop->symbolizer);
@@ -212,7 +212,7 @@ static void save_file(struct top_loop *loop)
 		snprintf(message, size, "written: %s", kept_name(&loop->kept));
 }
 
-/* 1: the user wants to leave. */
+/* Returns 1 if the user wants to quit. */
 static int read_keys(struct top_loop *loop, struct error *err)
 {
 	uint32_t key;
@@ -228,7 +228,9 @@ static int read_keys(struct top_loop *loop, struct error *err)
 	return draw(loop, err);
 }
 
-/* 1: it is the end. Read, for what is pending would end us once signals come through. */
+/*
+ * Returns 1 at the end. The signal must be read, or it would kill us once signals are let through.
+ */
 static int read_signal(struct top_loop *loop)
 {
 	struct signalfd_siginfo info;
@@ -246,12 +248,12 @@ static int resize(struct top_loop *loop, struct error *err)
 	return draw(loop, err);
 }
 
-/* 1: it is the end. */
+/* Returns 1 at the end. */
 static int handle(struct top_loop *loop, const struct pollfd *fds, struct error *err)
 {
 	int ret = 0;
 
-	/* First, while the process that a new file belongs to may still be there. */
+	/* The session comes first, while the process that a new file belongs to may still exist. */
 	if (fds[FD_SESSION].revents)
 		ret = session_poll(loop->session, err);
 	if (!ret && fds[FD_SIGNAL].revents)
@@ -269,7 +271,7 @@ static int handle(struct top_loop *loop, const struct pollfd *fds, struct error 
 	return ret;
 }
 
-/* 0 at the end. */
+/* Returns 0 at the end. */
 static int watch(struct top_loop *loop, struct error *err)
 {
 	struct pollfd fds[FD_NR] = {
@@ -283,7 +285,7 @@ static int watch(struct top_loop *loop, struct error *err)
 	int ret = 0;
 
 	loop->due_ns = monotonic_ns() + loop->delay_ns;
-	/* What ended before it was watched is found by looking. */
+	/* A target that ended before it was watched is only found by looking. */
 	if (loop->is_over(loop->targets))
 		return 0;
 	if (loop->terminal)
@@ -298,7 +300,7 @@ static int watch(struct top_loop *loop, struct error *err)
 	return ret < 0 ? ret : 0;
 }
 
-/* What was not shown yet, too. */
+/* Shows what was counted but not shown yet. */
 static int end_intervals(struct top_loop *loop, struct error *err)
 {
 	int ret = session_stop(loop->session, err);
@@ -336,7 +338,7 @@ static void close_terminal(struct top_loop *loop)
 	loop->plain.limit = LAST_ROWS;
 }
 
-/* A terminal where there is one that can be drawn on, and keys to read. */
+/* Opens a terminal if stdout is one that can be drawn on and keys can be read. */
 static int open_terminal(struct top_loop *loop, struct error *err)
 {
 	const char *type = getenv("TERM");

@@ -34,27 +34,27 @@ struct top_loop {
 	struct top_screen screen;
 	struct terminal *terminal; /* NULL: plain tables */
 	int signal_fd;
-	int resize_fd; /* of SIGWINCH */
+	int resize_fd; /* for SIGWINCH */
 	int ended_fd; /* readable when a target may have ended; -1: never */
-	bool (*is_over)(void *targets); /* then: whether the last one has */
+	bool (*is_over)(void *targets); /* called then: whether all targets have ended */
 	void *targets;
 	uint64_t delay_ns;
-	uint64_t iterations; /* intervals; 0: without end */
-	uint64_t due_ns; /* when the interval ends */
-	time_t ended; /* when the last one did */
+	uint64_t iterations; /* number of intervals; 0: unlimited */
+	uint64_t due_ns; /* when the current interval ends */
+	time_t ended; /* when the last interval ended */
 };
 
-/* by: the view to begin with; file: where a profile goes in the end, or NULL. */
+/* by is the view to begin with. */
 int top_loop_init(struct top_loop *loop, const struct sampling_options *options, enum top_by by,
 		  const char *file, struct error *err);
 
 /*
- * With a session that has started: until the user leaves, a signal, the targets' end or the last
+ * Runs on a session that has started, until the user quits, a signal, the targets' end or the last
  * interval.
  */
 int top_loop_run(struct top_loop *loop, struct error *err);
 
-/* Gives the terminal back. session is the caller's. */
+/* Restores the terminal. session stays the caller's. */
 void top_loop_free(struct top_loop *loop);
 
 #endif
