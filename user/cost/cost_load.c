@@ -152,7 +152,7 @@ static bool is_gone(const struct cost_load *load)
 	return waitid(P_PID, (id_t)load->pid, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid;
 }
 
-/* Waits once more after a look at all threads that found one missing. */
+/* Sleeps before another look at the threads; called when not all of them were ready. */
 static int wait_on(struct cost_load *load, uint64_t since, struct error *err)
 {
 	int failure = atomic_load(&load->shared->failure);

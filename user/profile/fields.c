@@ -17,7 +17,7 @@ int read_copy(struct reader *r, const char *text, char **ret)
 	return *ret ? 0 : read_no_memory(r);
 }
 
-/* Our own writer has the keys in the order of the table: the next one first. */
+/* The search begins at the next field, because our own writer has the keys in the table's order. */
 static size_t find_field(const struct field *fields, const char *key, size_t next)
 {
 	size_t i = 0;

@@ -12,7 +12,7 @@
 #include "profile/profile.h"
 
 /*
- * JSON objects read into structures by tables of their keys. All functions return 0 or a negative
+ * Reads JSON objects into structures by tables of their keys. All functions return 0, or a negative
  * errno after they have described the failure in the reader's struct error.
  */
 
@@ -21,10 +21,10 @@ struct reader {
 	struct input *in;
 	struct error *err;
 	struct profile *profile;
-	uint64_t id; /* of the target or object that is being read */
-	bool is_ours; /* "format" was read */
-	bool has_cpu_ns; /* the head's was, */
-	uint64_t cpu_ns; /* and is this */
+	uint64_t id; /* id of the target or object that is being read */
+	bool is_ours; /* "format" has been read */
+	bool has_cpu_ns; /* the head had a "cpu_ns", */
+	uint64_t cpu_ns; /* with this value */
 };
 
 /* A key of an object and where its value goes. */
@@ -36,30 +36,30 @@ struct field {
 };
 
 /*
- * Reads an object into the structure at base. Unknown keys are a later writer's and are skipped,
- * ours stand there once. The table ends with a NULL key and has at most 64.
+ * Reads an object into the structure at base. Unknown keys come from a later writer and are
+ * skipped; a known key may occur only once. The table ends with a NULL key and has at most 64 keys.
  */
 int read_fields(struct reader *r, const struct field *fields, void *base);
 
 /*
- * Reads an array of elements of size bytes into *list, which is empty. An element is zeroed and
- * counted before it is read, so that profile_free() finds the half of it after a failure.
+ * Reads an array of elements of size bytes into *list, which must be empty. An element is zeroed
+ * and counted before it is read, so that after a failure profile_free() finds a partly read one.
  */
 int read_list(struct reader *r, void **list, size_t *nr, size_t size,
 	      int (*read)(struct reader *r, void *element));
 
-/* For the tables: member is what the name says, and for a pid an int64_t. */
+/* For the tables: member has the type in the name, or int64_t for a pid. */
 int read_u64(struct reader *r, void *member);
 int read_u32(struct reader *r, void *member);
 int read_double(struct reader *r, void *member); /* not negative */
 int read_bool(struct reader *r, void *member);
 int read_string(struct reader *r, void *member); /* allocated */
 int read_string_or_null(struct reader *r, void *member);
-int read_pid(struct reader *r, void *member); /* null: -1 */
+int read_pid(struct reader *r, void *member); /* null becomes -1 */
 
 int read_histogram(struct reader *r, void *element); /* a struct profile_histogram */
 
-/* A string that was read, such as a key, to keep. */
+/* Copies a string that was read, such as a key, to keep it. */
 int read_copy(struct reader *r, const char *text, char **ret);
 
 int read_no_memory(struct reader *r);

@@ -125,7 +125,7 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
-/* A sum that would overflow stays at the top, where no identity can hold. */
+/* A sum that would overflow stays at the maximum, where no account can be exact. */
 static uint64_t add(uint64_t a, uint64_t b)
 {
 	uint64_t sum;

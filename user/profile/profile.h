@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * A finished profile: what the engine leaves, what the JSON document holds, what reports and
- * exports read. It knows nothing of BPF. The engine or the reader fills it in, then it does not
- * change. The profile owns every pointer in it; profile_free() releases all.
+ * A finished profile: the engine's result, the contents of the JSON document, and what reports and
+ * exports read. It knows nothing of BPF. The engine or the reader fills it in, and after that it
+ * does not change. The profile owns every pointer in it, and profile_free() releases all of them.
  *
  * total = binned + overflow + outside + filtered + every lost cause, in each account.
  */
@@ -32,30 +32,30 @@ struct profile_account {
 struct profile_target {
 	char *kind;
 	char *name;
-	char *cgroup; /* of a cgroup: its path in the hierarchy; else NULL */
-	char *host; /* where it ran; NULL: on the profile's one host */
-	uint64_t period_ns; /* of a call's own clock, or of a part of a merged profile that was
-			       sampled with another period; 0: what was sampled with */
-	bool cpu_known; /* else cpu_ns is 0, as of calls and of files from before it was kept */
-	uint64_t cpu_ns; /* what the scheduler gave to its tasks while they were sampled */
-	uint64_t excess; /* sum of n (n - 1) over samples that stand for n ticks: 0 where each is one */
+	char *cgroup; /* for a cgroup: its path in the hierarchy; else NULL */
+	char *host; /* where it ran; NULL: the profile's only host */
+	uint64_t period_ns; /* for calls and parts of a sum; 0: the profile's period */
+	bool cpu_known; /* otherwise cpu_ns is 0, as for calls and in files from older writers */
+	uint64_t cpu_ns; /* CPU time that its tasks got from the scheduler while sampled */
+	uint64_t excess; /* sum of n (n - 1) over samples of n ticks; 0 if each is one */
 	struct profile_account ticks;
 };
 
 /*
- * A process or cgroup that a target was split into: the CPU time that the scheduler gave it, and all
- * its ticks, those in no bin too. With neither pid nor cgroup it is all that had no tick.
+ * A process or cgroup that a target was split into: the CPU time that it got from the scheduler,
+ * and all its ticks, including those in no bin. With neither pid nor cgroup it is the sum of all
+ * that had no tick.
  */
 struct profile_split {
 	uint32_t target;
-	int64_t pid; /* -1: of no single process */
-	char *process; /* its name when it was last seen; NULL: not known */
-	char *cgroup; /* NULL: of no single cgroup */
+	int64_t pid; /* -1: not a single process */
+	char *process; /* its name when last seen; NULL: unknown */
+	char *cgroup; /* NULL: not a single cgroup */
 	uint64_t ticks;
 	uint64_t cpu_ns;
 };
 
-/* An executable segment: file offset, the address the file asks for, size in bytes. */
+/* An executable segment: file offset, the address in the file's program header, size in bytes. */
 struct profile_text {
 	uint64_t offset;
 	uint64_t address;
@@ -66,7 +66,7 @@ enum profile_object_kind {
 	PROFILE_FILE,
 	PROFILE_JIT, /* anonymous text of one process: offsets are addresses */
 	PROFILE_KERNEL, /* offsets are addresses */
-	PROFILE_MEMORY, /* a caller's own region: offsets are addresses */
+	PROFILE_MEMORY, /* the buffer region of a call: offsets are addresses */
 };
 
 /* An object's id is its index. build_id is lower-case hex or NULL. */
@@ -94,25 +94,24 @@ struct profile_bins {
 struct profile_histogram {
 	uint32_t target;
 	uint32_t object;
-	int64_t pid; /* -1: of no single process */
-	char *process; /* its name when it was last seen; NULL: not known */
-	char *cgroup; /* NULL: of no single cgroup */
+	int64_t pid; /* -1: not a single process */
+	char *process; /* its name when last seen; NULL: unknown */
+	char *cgroup; /* NULL: not a single cgroup */
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */
 	uint64_t size; /* bytes of text covered */
 	uint32_t width; /* bytes of a counter */
-	uint64_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin; of a call,
-			   what it was called with */
+	uint64_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin; for a call, its own scale */
 	uint64_t bytes_per_bin;
-	bool overflow; /* the overflow bin of sprofil() */
-	char *stopped; /* NULL, or why counting ended early */
-	char *dialect; /* of a program's own call; NULL: of none */
-	uint64_t buffer; /* its address there; only with a dialect */
-	uint32_t region; /* its number in that call; likewise */
+	bool overflow; /* it is sprofil()'s overflow bin */
+	char *stopped; /* why counting ended early, or NULL */
+	char *dialect; /* for a program's own call; else NULL */
+	uint64_t buffer; /* its address in the program; only with a dialect */
+	uint32_t region; /* its number in that call; only with a dialect */
 	struct profile_bin *bins;
 	size_t nr_bins;
 };
 
-/* A function with at least one tick; offset in its object's offsets. Hottest first. */
+/* A function with at least one tick; offset is in its object's offsets. The hottest comes first. */
 struct profile_function {
 	uint32_t object;
 	char *name;
@@ -128,32 +127,32 @@ struct profile_host {
 	char *name;
 };
 
-/* A stretch of time with one period, from the profile's start. */
+/* A segment of time with one period; since_ns counts from the profile's start. */
 struct profile_segment {
 	uint64_t since_ns;
 	uint64_t duration_ns;
 	uint64_t period_ns;
 };
 
-/* What --budget allowed, and what sampling took of it. budget_percent 0: there was none. */
+/* What --budget allowed, and what sampling took. budget_percent 0: there was no budget. */
 struct profile_cost {
 	double budget_percent; /* of a busy CPU's time */
-	double percent; /* what an interrupt and the programs took, by the last period */
-	double interrupt_ns; /* as measured at the start */
-	double handler_ns; /* all programs' time for each tick, by the kernel's statistics */
+	double percent; /* taken by interrupts and programs, at the last period */
+	double interrupt_ns; /* per tick, as measured at the start */
+	double handler_ns; /* all programs' time per tick, by the kernel's statistics */
 };
 
 struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
-	char *split; /* what targets were told apart by: "process", "thread", "cgroup"; NULL: not told */
-	char *hierarchy; /* that cgroups were told by: "v2" or "v1:" and a controller; NULL: none */
+	char *split; /* targets are split by "process", "thread" or "cgroup"; NULL: not split */
+	char *hierarchy; /* of the cgroups: "v2", or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
-	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: not known */
+	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
 	size_t nr_delivered;
-	struct profile_segment *segments; /* where the period changed on the way; else NULL */
+	struct profile_segment *segments; /* if the period changed during the run; else NULL */
 	size_t nr_segments;
 	struct profile_cost cost;
 };
@@ -163,8 +162,8 @@ struct profile {
 	char *started; /* RFC 3339 */
 	uint64_t duration_ns;
 	bool complete;
-	struct profile_host host; /* of several: what they have in common, else "" and 0 */
-	struct profile_host *hosts; /* of a merged profile, when there are several */
+	struct profile_host host; /* for several hosts: what they have in common, else "" and 0 */
+	struct profile_host *hosts; /* for a merged profile of several hosts */
 	size_t nr_hosts;
 	char **command; /* NULL-terminated, or NULL */
 	struct profile_sampling sampling;
@@ -179,68 +178,70 @@ struct profile {
 	size_t nr_histograms;
 	struct profile_function *functions;
 	size_t nr_functions;
-	char **notes; /* sentences for the reader: coarser bins, throttling; JSON key "notes" */
+	char **notes; /* sentences for the reader (coarser bins, throttling); JSON key "notes" */
 	size_t nr_notes;
 };
 
 struct profile *profile_new(void); /* NULL: out of memory */
 void profile_free(struct profile *profile); /* NULL is fine */
 
-/* Ticks in all lost causes of an account. */
+/* The sum of an account's lost causes. */
 uint64_t profile_account_lost(const struct profile_account *account);
 
-/* True when the identity above holds and no sum overflows. */
+/* Whether the identity above holds and no sum overflows. */
 bool profile_account_exact(const struct profile_account *account);
 
-/* What these hold, not themselves. */
+/* Free what these hold, but not the structures themselves. */
 void profile_account_free(struct profile_account *account);
 void profile_host_free(struct profile_host *host);
 void profile_target_free(struct profile_target *target);
 void profile_split_free(struct profile_split *split);
 void profile_object_free(struct profile_object *object);
 void profile_histogram_free(struct profile_histogram *histogram);
-void profile_command_free(char **command); /* itself too; NULL is fine */
+void profile_command_free(char **command); /* frees the array too; NULL is fine */
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* or -ENOMEM */
 
 /* Adds part to sum, each figure and each cause; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
 
-/* Whether it is of a program that called profil(), sprofil() or pcsample(). */
+/* Whether the target is a program's own call of profil(), sprofil() or pcsample(). */
 bool profile_target_is_call(const struct profile_target *target);
 
 /*
- * Whether a target's ticks are shown with those of the others. A program's own calls have a clock of
- * their own: beside what we have sampled, their ticks would be the same time once more.
+ * Whether a target's ticks are shown together with those of the others. A program's own calls have
+ * a clock of their own, so beside what we sampled their ticks would count the same time again.
  */
 bool profile_target_counts(const struct profile *profile, uint32_t target);
 
 /*
- * What the scheduler gave to all targets that count. False: one of them does not know it, or there
- * is none.
+ * The CPU time that the scheduler gave to all targets that count. False: one of them does not know
+ * it, or there is no such target.
  */
 bool profile_cpu_time(const struct profile *profile, uint64_t *ret);
 
-/* Sum of a histogram's bins. */
+/* The sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 
 /*
- * Whether it says where the kernel lies in memory, or what processes did that were not asked for by
- * name: a new file of it is its owner's only.
+ * Whether it tells where the kernel is in memory, or what processes did that were not asked for by
+ * name. Then only its owner may read a new file of it.
  */
 bool profile_is_confidential(const struct profile *profile);
 
-/* A sentence for the reader; -ENOMEM. */
+/* Adds a sentence for the reader; -ENOMEM. */
 int profile_note(struct profile *profile, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The last component of its path; the word for its kind when it has none. */
+/* The last component of its path, or the word for its kind if it has no path. */
 const char *profile_object_base(const struct profile_object *object);
 
-/* What an object's own disassembly calls an offset: an address of its segments, or the offset. */
+/*
+ * What the object's own disassembly shows for an offset: an address of its segments, or the offset.
+ */
 uint64_t profile_object_address(const struct profile_object *object, uint64_t offset);
 
-/* The JSON word of a kind, and back (-1: no such word). */
+/* The JSON word of a kind, and the inverse (-1: no such word). */
 const char *profile_object_kind_name(enum profile_object_kind kind);
 int profile_object_kind_parse(const char *word);
 

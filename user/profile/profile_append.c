@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* An array of one profile that goes behind the other's. */
+/* An array of one profile that is appended to the other's. */
 struct list {
-	void *to; /* where the pointer to it is, of whatever type */
+	void *to; /* where the pointer to the array is, of whatever type */
 	size_t *to_nr;
 	void *from;
 	size_t *from_nr;

@@ -5,9 +5,9 @@
 #include "profile/profile.h"
 
 /*
- * Moves the lists of another profile behind those of this one: its targets, splits, objects,
- * histograms, functions, notes and hosts. The head and the whole account stay what they were. -ENOMEM: both
- * profiles are as they were.
+ * Appends the lists of another profile to those of this one: its targets, splits, objects,
+ * histograms, functions, notes and hosts. The head and the total account do not change. -ENOMEM:
+ * both profiles are unchanged.
  */
 int profile_append(struct profile *profile, struct profile *other);
 

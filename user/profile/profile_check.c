@@ -12,9 +12,9 @@ struct check {
 	const struct profile *profile;
 	const char *name;
 	struct error *err;
-	uint64_t *binned; /* ticks in the histograms of each target */
-	uint64_t *overflow; /* and in its overflow bins */
-	uint64_t *split; /* ticks in the splits of each target */
+	uint64_t *binned; /* by target: ticks in its histograms */
+	uint64_t *overflow; /* by target: ticks in its overflow bins */
+	uint64_t *split; /* by target: ticks in its splits */
 };
 
 static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
@@ -39,7 +39,7 @@ static bool matches(const char *text, const char *pattern)
 	return true;
 }
 
-/* RFC 3339, with a T and a Z in capitals as we write it. */
+/* RFC 3339 with capital T and Z, as we write it. */
 static bool is_time(const char *text)
 {
 	size_t digits;
@@ -131,7 +131,7 @@ static const char *judge_histogram(const struct check *c, const struct profile_h
 	return NULL;
 }
 
-/* The last bin may reach beyond the text when its size is no multiple of bytes_per_bin. */
+/* The last bin may reach beyond the text if the text's size is not a multiple of bytes_per_bin. */
 static const char *judge_bins(const struct profile_histogram *h, uint64_t *sum)
 {
 	uint64_t nr = h->size / h->bytes_per_bin + !!(h->size % h->bytes_per_bin);
@@ -175,7 +175,7 @@ static int check_function(const struct check *c, size_t i)
 	return 0;
 }
 
-/* After the histograms: what lies in bins is what the account says. */
+/* Called after the histograms: the ticks in bins must be what the account says. */
 static int check_sum(const struct check *c, size_t i)
 {
 	const struct profile_account *ticks = &c->profile->targets[i].ticks;
@@ -188,8 +188,8 @@ static int check_sum(const struct check *c, size_t i)
 }
 
 /*
- * Its histograms may have more ticks than it has: in a sum, those of a part that was not split but
- * told text of a JIT compiler apart by process.
+ * A split's histograms may have more ticks than the split: a sum may contain those of a part that
+ * was not split but did tell JIT text apart by process.
  */
 static const char *judge_split(const struct check *c, const struct profile_split *split)
 {

@@ -9,15 +9,20 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 
-/* A list whose equal elements become one. */
+/* A list in which equal elements are combined. */
 struct folding {
-	void *list; /* where the pointer to it is, of whatever type */
+	void *list; /* where the pointer to the list is, of whatever type */
 	size_t *nr;
 	size_t size;
 	int (*compare)(const void *left, const void *right);
-	/* Where keys differ they order as compare does, which is then not called. May be NULL. */
+	/*
+	 * Elements with different keys are ordered by these, without calling compare. May be NULL.
+	 */
 	void (*fill_key)(const void *element, uint64_t key[2]);
-	/* Adds all others to the first and zeroes what it has released. -ENOMEM: none is broken. */
+	/*
+	 * Adds all others to the first element and zeroes what it released. -ENOMEM: all elements
+	 * are still valid.
+	 */
 	int (*combine)(void *first, size_t nr);
 };
 
@@ -64,7 +69,10 @@ static int compare_elements(const void *left, const void *right, void *context)
 	return order ? order : (a->at > b->at) - (a->at < b->at);
 }
 
-/* Most elements with the same key are equal: one comparison each finds that nothing is to be done. */
+/*
+ * Most elements with the same key are equal, so one comparison each usually shows that they need no
+ * sorting.
+ */
 static void sort_equal_keys(const struct folding *folding, struct element *elements, size_t nr)
 {
 	size_t i, end;
@@ -82,7 +90,7 @@ static void sort_equal_keys(const struct folding *folding, struct element *eleme
 	}
 }
 
-/* The list sorted; was[i] is where element i stood. */
+/* Sorts the list; was[i] is the old index of element i. */
 static int sort(const struct folding *folding, uint32_t *was)
 {
 	size_t nr = *folding->nr, size = folding->size, i;
@@ -110,7 +118,7 @@ static int sort(const struct folding *folding, uint32_t *was)
 	return 0;
 }
 
-/* first[i]: whether element i differs from the one before it. */
+/* Sets first[i] to whether element i differs from the one before it. */
 static int combine(const struct folding *folding, bool *first)
 {
 	size_t nr = *folding->nr, size = folding->size, i, end;
@@ -129,7 +137,7 @@ static int combine(const struct folding *folding, bool *first)
 	return err;
 }
 
-/* ids, when not NULL, receives the new index of each old one. */
+/* ids, unless it is NULL, receives the new index for each old one. */
 static void compact(const struct folding *folding, const bool *first, const uint32_t *was,
 		    uint32_t *ids)
 {
@@ -178,7 +186,7 @@ static int compare_targets(const void *left, const void *right)
 	return order ? order : compare_u64(a->period_ns, b->period_ns);
 }
 
-/* Stays at the top, as accounts do: the same in whatever order it is added up. */
+/* The sum stays at the maximum, as in accounts, so that it does not depend on the order. */
 static uint64_t add_ns(uint64_t a, uint64_t b)
 {
 	uint64_t sum;
@@ -186,7 +194,7 @@ static uint64_t add_ns(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-/* Where one part does not know its CPU time, neither does the sum. */
+/* If one part does not know its CPU time, the sum does not either. */
 static void add_cpu_time(struct profile_target *sum, const struct profile_target *part)
 {
 	sum->cpu_known = sum->cpu_known && part->cpu_known;
@@ -241,7 +249,7 @@ static int combine_splits(void *first, size_t nr)
 
 /* --- objects ------------------------------------------------------------------------------------ */
 
-/* Text of one host alone, at addresses that mean nothing on another, says whose it is. */
+/* An object whose addresses mean nothing on other hosts, with the host that it belongs to. */
 struct placed_object {
 	struct profile_object object;
 	const char *host;
@@ -267,8 +275,8 @@ static int compare_texts(const struct profile_object *a, const struct profile_ob
 }
 
 /*
- * A file is the same by its build id, wherever it lies. The kernel's offsets are addresses, which
- * another boot has moved: its text must agree too.
+ * A file is the same if its build id is, wherever its path. The kernel's offsets are addresses,
+ * which change with each boot, so its text must be the same too.
  */
 static int compare_objects(const void *left, const void *right)
 {
@@ -286,7 +294,9 @@ static int compare_objects(const void *left, const void *right)
 	return order ? order : compare_text(x->host, y->host);
 }
 
-/* Of several paths of a file the first in the alphabet stays, with the text that goes with it. */
+/*
+ * Of several paths of a file the alphabetically first one stays, with the text that belongs to it.
+ */
 static int combine_objects(void *first, size_t nr)
 {
 	struct placed_object *objects = first;
@@ -417,7 +427,7 @@ static size_t merge_bins(const struct profile_histogram *a, const struct profile
 	return nr;
 }
 
-/* Counts add without overflow as long as the accounts do, which profile_merger_finish() sees to. */
+/* Counts cannot overflow if the accounts do not, which profile_merger_finish() ensures. */
 static int absorb_histogram(struct profile_histogram *a, struct profile_histogram *b)
 {
 	struct profile_bin *bins = malloc((a->nr_bins + b->nr_bins + 1) * sizeof(*bins)), *exact;
@@ -433,7 +443,9 @@ static int absorb_histogram(struct profile_histogram *a, struct profile_histogra
 	return 0;
 }
 
-/* Half and half: one after the other would copy the sum of the first ones once for each of them. */
+/*
+ * Combines halves recursively, because combining one by one would copy the growing sum each time.
+ */
 static int combine_histograms(void *first, size_t nr)
 {
 	struct profile_histogram *histograms = first;
@@ -555,7 +567,7 @@ int profile_fold(struct profile *profile)
 	size_t i;
 	int err = target_ids && object_ids ? 0 : -ENOMEM;
 
-	/* The objects first: their hosts are still named by the targets' old ids. */
+	/* Objects come first, because their hosts are still named by the targets' old ids. */
 	if (!err)
 		err = fold_objects(profile, object_ids);
 	if (!err)

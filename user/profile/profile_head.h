@@ -6,18 +6,21 @@
 
 #include "profile/profile.h"
 
-/* Who wrote a profile, when and on which host. 0 or -ENOMEM. */
+/* Fills in who made the profile, when and on which host. Returns 0 or -ENOMEM. */
 int profile_fill_head(struct profile *profile, time_t started);
 
-/* How ticks came about: the profile keeps copies of the words. 0 or -ENOMEM. */
+/* Fills in how ticks were made; the profile keeps copies of the words. Returns 0 or -ENOMEM. */
 int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,
 			  uint64_t period_ns, double requested_hz);
 
-/* By which cgroups: controller is of version 1, NULL for version 2. 0 or -ENOMEM. */
+/*
+ * Fills in how cgroups were told apart: controller is that of a version 1 hierarchy; NULL for
+ * version 2. Returns 0 or -ENOMEM.
+ */
 int profile_fill_split(struct profile *profile, const char *split);
 int profile_fill_hierarchy(struct profile *profile, const char *controller);
 
-/* The whole account, which is the sum of the targets': a tick belongs to one of them. */
+/* Sets the total account to the sum of the targets', because each tick belongs to one of them. */
 int profile_sum_targets(struct profile *profile);
 
 #endif

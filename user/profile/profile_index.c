@@ -5,7 +5,7 @@
 
 struct profile_index {
 	size_t nr;
-	const struct profile_function *functions[]; /* by object, then offset */
+	const struct profile_function *functions[]; /* sorted by object, then offset */
 };
 
 static int compare(uint32_t object_a, uint64_t offset_a, uint32_t object_b, uint64_t offset_b)
@@ -23,7 +23,10 @@ static int compare_functions(const void *a, const void *b)
 	const struct profile_function *y = *(const struct profile_function *const *)b;
 	int order = compare(x->object, x->offset, y->object, y->offset);
 
-	/* Of two that begin together the longer one comes first, so that the search finds the other. */
+	/*
+	 * Of two functions with the same start the longer comes first, so that the search finds the
+	 * shorter.
+	 */
 	if (!order && x->size != y->size)
 		order = x->size > y->size ? -1 : 1;
 	if (!order)

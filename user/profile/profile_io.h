@@ -8,25 +8,31 @@
 #include "base/file.h"
 #include "profile/profile.h"
 
-/* Of the document. Within a version changes only add, and readers skip what they do not know. */
+/*
+ * Version of the document. Within a version, changes only add keys, and readers skip keys they do
+ * not know.
+ */
 #define PROFILE_VERSION 1
 
-/* The JSON Schema of the document; made from profile.schema.json at build time. */
+/* The JSON Schema of the document, made from profile.schema.json at build time. */
 extern const char profile_schema[];
 
 /*
- * Writes the JSON document, a record a line and with no memory of its own, whatever the number of
- * bins. Strings that are NULL where the document must have one are written empty.
+ * Writes the JSON document, one record per line, without allocating memory for any number of bins.
+ * A string that is NULL but required in the document is written as "".
  */
 int profile_write(const struct profile *profile, FILE *stream, struct error *err);
 
 /* Reads and checks a document. The caller frees *ret with profile_free(). */
 int profile_read(struct input *in, struct profile **ret, struct error *err);
 
-/* profile_read() of a file, compressed or not; "-" is standard input. */
+/* profile_read() for a file, compressed or not; "-" is standard input. */
 int profile_load(const char *path, struct profile **ret, struct error *err);
 
-/* What the document promises beyond its types. name starts the message. -EBADMSG: broken. */
+/*
+ * Checks what the document promises beyond its types. name begins the message. -EBADMSG: the check
+ * failed.
+ */
 int profile_check(const struct profile *profile, const char *name, struct error *err);
 
 #endif

@@ -9,7 +9,9 @@
 #include "bpfprofil/version.h"
 #include "profile/profile_append.h"
 
-/* In bins, of 16 bytes each. Below this folding costs more time than its memory is worth. */
+/*
+ * Number of bins, of 16 bytes each, below which folding costs more time than its memory is worth.
+ */
 #define FOLD_MIN (4 << 20)
 
 static int no_memory(struct error *err)
@@ -19,7 +21,7 @@ static int no_memory(struct error *err)
 
 /* --- one part ----------------------------------------------------------------------------------- */
 
-/* Says of each target what the head says of all: in a sum they differ. */
+/* Copies to each target what the head says for all, because it may differ within a sum. */
 static int label(struct profile *profile)
 {
 	const char *host = profile->host.name ? profile->host.name : "";
@@ -38,7 +40,7 @@ static int label(struct profile *profile)
 	return 0;
 }
 
-/* The host of a part becomes a list too, that of a sum already is one. */
+/* Makes a list of a part's host; a sum has a list already. */
 static int list_hosts(struct profile *profile)
 {
 	if (profile->nr_hosts)
@@ -60,7 +62,7 @@ static int two_digits(const char *text)
 	return (text[0] - '0') * 10 + text[1] - '0';
 }
 
-/* Seconds since 1970 of a time as profile_check() lets it pass; *fraction is at its digits. */
+/* Seconds since 1970 of a time that profile_check() accepted; *fraction points to its digits. */
 static int64_t instant(const char *text, const char **fraction)
 {
 	struct tm tm = {
@@ -83,7 +85,7 @@ static int64_t instant(const char *text, const char **fraction)
 	return *zone == '+' ? seconds - ahead : seconds + ahead;
 }
 
-/* Digits behind the point: 5 is above 49, and 50 the same. */
+/* Compares digits behind the point: 5 is above 49, and equal to 50. */
 static int compare_fractions(const char *a, const char *b)
 {
 	size_t i, nr_a = strspn(a, "0123456789"), nr_b = strspn(b, "0123456789");
@@ -129,7 +131,10 @@ static bool same_command(char *const *a, char *const *b)
 	return !a[i] && !b[i];
 }
 
-/* A part that is a sum is spoken of by the names of its own parts; hierarchy_of: whose that is. */
+/*
+ * A part that is a sum itself is named by its own parts; hierarchy_of is the part whose hierarchy
+ * this is.
+ */
 static int check_sampling(const struct profile_sampling *sum, const struct profile_sampling *part,
 			  const char *name, const char *hierarchy_of, struct error *err)
 {
@@ -147,8 +152,8 @@ static int check_sampling(const struct profile_sampling *sum, const struct profi
 }
 
 /*
- * CPUs of one host have the same numbers in all its profiles, of several they mean nothing. Once
- * gone it stays gone, so that the order does not matter.
+ * CPU numbers mean the same in all profiles of one host, but nothing across several hosts. Once the
+ * figures are removed they stay removed, so that the order does not matter.
  */
 static void join_delivered(struct profile *sum, struct profile *part)
 {
@@ -170,7 +175,7 @@ static void join_delivered(struct profile *sum, struct profile *part)
 		into->delivered[i] += from->delivered[i];
 }
 
-/* The finest period is the sum's, for its ticks are told apart best. */
+/* The sum gets the finest period, which tells its ticks apart best. */
 static void join_sampling(struct profile_sampling *sum, struct profile_sampling *part)
 {
 	if (part->period_ns < sum->period_ns ||
@@ -178,7 +183,7 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 		sum->period_ns = part->period_ns;
 		sum->requested_hz = part->requested_hz;
 	}
-	/* Rates do not add up, and their mean would depend on the order. 0: not known. */
+	/* Rates do not add up, and their mean would depend on the order. 0: unknown. */
 	if (sum->measured_hz != part->measured_hz)
 		sum->measured_hz = 0;
 	if (sum->split && (!part->split || strcmp(sum->split, part->split) != 0)) {
@@ -187,7 +192,7 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 	}
 	if (!sum->hierarchy)
 		swap(&sum->hierarchy, &part->hierarchy);
-	/* Of one run only. What was sampled with which period, targets tell. */
+	/* These describe a single run. Each target has the period that it was sampled with. */
 	sum->nr_segments = 0;
 	sum->cost = (struct profile_cost){ 0 };
 }
@@ -222,8 +227,9 @@ size_t profile_elements(const struct profile *profile)
 }
 
 /*
- * Folded when it has doubled: each bin is then moved a few times, however many parts there are, and
- * the memory is that of the sum and not that of its parts. Each thread of a merge has a sum.
+ * The sum is folded whenever it has doubled, so that each bin is moved only a few times, however
+ * many parts there are, and memory is that of the sum and not of its parts. Each thread of a merge
+ * has its own sum.
  */
 static int fold_when_large(struct profile_merger *merger, struct error *err)
 {
@@ -316,7 +322,7 @@ static char *common(const char *a, const char *b)
 	return strdup(a && b && !strcmp(a, b) ? a : "");
 }
 
-/* The head has what the hosts have in common. A single one needs no list. */
+/* The head has what the hosts have in common. A single host needs no list. */
 static int name_hosts(struct profile *profile)
 {
 	const struct profile_host *first = &profile->hosts[0];
@@ -346,7 +352,7 @@ static int name_hosts(struct profile *profile)
 	return host->kernel && host->arch && host->name ? 0 : -ENOMEM;
 }
 
-/* Targets need not say what the head does. */
+/* Removes from targets what the head says already. */
 static void unlabel(struct profile *profile)
 {
 	size_t i;

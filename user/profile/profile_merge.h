@@ -6,31 +6,34 @@
 #include "profile/profile.h"
 
 /*
- * Profiles added up. The sum is the same to the byte in whatever order its parts come, and when some
- * of them are sums already: every figure in it is an integer sum, a least one, a set, or what all
- * parts have in common. Nothing is rescaled, so every account stays exact: a target that was sampled
- * with another period stays one of its own and says so, and reports weigh its ticks by time.
+ * Adds profiles up. The sum is the same to the byte in whatever order its parts come, even if some
+ * of them are sums: every figure in it is an integer sum, a minimum, a set, or what all parts have
+ * in common. Nothing is rescaled, so every account stays exact: a target that was sampled with
+ * another period stays separate and says so, and reports weigh its ticks by time.
  */
 struct profile_merger {
 	struct profile *sum; /* NULL: of nothing yet */
 	size_t folded; /* profile_elements() of it when it was last folded */
 	size_t fold_from; /* how many there are at least when it is; 0: as many as files are worth */
 	const char *first; /* the name of its first part, */
-	const char *hierarchy_of; /* and of the first that has a hierarchy; NULL: none has */
+	const char *hierarchy_of; /* and of the first one with a hierarchy; NULL: none has one */
 };
 
 /*
- * Adds a part, which is the merger's from then on, also when this fails. name is for the message, and
- * outlives the merger. -EINVAL: its ticks are of another kind than those before.
+ * Adds a part and takes it over, even on failure. name is used in messages and must outlive the
+ * merger. -EINVAL: its ticks are of another kind than the ones before.
  */
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err);
 
-/* Adds what another one holds, which then holds nothing. The message names the part it is about. */
+/*
+ * Adds what the other merger holds, which is empty afterwards. A message names the part that it
+ * concerns.
+ */
 int profile_merger_join(struct profile_merger *merger, struct profile_merger *other,
 			struct error *err);
 
-/* The sum of one part at least; the caller frees it. */
+/* Returns the sum of all parts, at least one; the caller frees it. */
 int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err);
 
 void profile_merger_free(struct profile_merger *merger);

@@ -55,7 +55,7 @@ static int add_lost(struct reader *r, struct profile_account *account, size_t *c
 	return err ? err : json_reader_u64(r->json, &lost->ticks);
 }
 
-/* Causes may be added by later writers: whatever they are, they count. */
+/* Later writers may add causes; unknown ones are counted too. */
 static int read_lost(struct reader *r, void *member)
 {
 	struct profile_account *account = member;
@@ -229,7 +229,9 @@ static int read_notes(struct reader *r, void *member)
 			 read_string);
 }
 
-/* Ends in NULL; a failure in the middle leaves the NULL of read_list() there, which ends it too. */
+/*
+ * The list ends in NULL. After a failure in the middle, the zeroed element of read_list() ends it.
+ */
 static int read_command(struct reader *r, void *member)
 {
 	struct profile *profile = member;
@@ -375,7 +377,7 @@ static int read_version(struct reader *r, void *member)
 	return 0;
 }
 
-/* Kept in the targets; here only to be compared with them. */
+/* The targets hold these times; this value is only compared with them. */
 static int read_whole_cpu_time(struct reader *r, void *member)
 {
 	(void)member;
@@ -419,7 +421,10 @@ static int read_document(struct reader *r)
 {
 	int err;
 
-	/* Finds the end of an empty file, or something else and then says so: that is no failure. */
+	/*
+	 * Finds the end of an empty file, or something else and then reports it; the first is no
+	 * failure.
+	 */
 	err = json_reader_end(r->json);
 	if (!err)
 		return error_set(r->err, -ENODATA, "%s: empty", input_name(r->in));
@@ -428,7 +433,7 @@ static int read_document(struct reader *r)
 	err = read_fields(r, document, r->profile);
 	if (!err)
 		err = json_reader_end(r->json);
-	/* What does not even say what it is, is foreign rather than damaged. */
+	/* A file without "format" is reported as foreign rather than damaged. */
 	if (err == -EBADMSG && !r->is_ours)
 		return not_ours(r);
 	if (!err)

@@ -5,7 +5,7 @@
 
 #include "base/util.h"
 
-/* An element of a bin: 1 and read, or 0 when the bin ends here. */
+/* Reads an element of a bin: returns 1, or 0 if the bin ends here. */
 static int read_number(struct reader *r, uint64_t *ret)
 {
 	int err = json_reader_element(r->json);
@@ -59,7 +59,10 @@ static int read_bins(struct reader *r, void *member)
 			return read_no_memory(r);
 		histogram->bins[histogram->nr_bins++] = bin;
 	}
-	/* Doubling leaves up to half unused, and bins are most of a profile. */
+	/*
+	 * Shrinks the array, because doubling leaves up to half of it unused, and bins are most of
+	 * a profile.
+	 */
 	if (!err && histogram->nr_bins) {
 		exact = realloc(histogram->bins, histogram->nr_bins * sizeof(*exact));
 		if (exact)

@@ -5,7 +5,7 @@
 
 #include "base/util.h"
 
-/* The name aside. */
+/* Compares all but the name. */
 static int compare_owners(const struct profile_split *a, const struct profile_split *b)
 {
 	if (a->target != b->target)
@@ -46,7 +46,7 @@ const struct profile_split **profile_splits_sorted(const struct profile *profile
 	return sorted;
 }
 
-/* The first that is not below the key; names count unless it is by the owner alone. */
+/* The first split that is not below the key; by_owner ignores names. */
 static size_t
 lower_bound(const struct profile_split *const *sorted, size_t nr, const struct profile_split *key,
 	    int (*compare)(const struct profile_split *a, const struct profile_split *b))
@@ -64,7 +64,9 @@ lower_bound(const struct profile_split *const *sorted, size_t nr, const struct p
 	return low;
 }
 
-/* Of those of one owner that with the same name; else the only one, or where a name is not known. */
+/*
+ * Of the splits of one owner, the one with the same name; else the only one, or one without a name.
+ */
 static const struct profile_split *find(const struct profile_split *const *sorted, size_t nr,
 					const struct profile_split *key)
 {
@@ -83,7 +85,7 @@ static const struct profile_split *find(const struct profile_split *const *sorte
 	return !sorted[first]->process || !key->process ? sorted[first] : NULL;
 }
 
-/* Of a JIT compiler's text the process is known though it was split by cgroup. */
+/* JIT text has a process even in a profile that was split by cgroup. */
 static struct profile_split key_of(const struct profile_histogram *histogram)
 {
 	struct profile_split key = { .target = histogram->target, .pid = -1 };

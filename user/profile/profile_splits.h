@@ -9,20 +9,22 @@
 
 #define PROFILE_NO_SPLIT SIZE_MAX
 
-/* By whose they are, as the numbers of strcmp(): 0 when they are one process's or cgroup's. */
+/*
+ * Compares by owner, with results as from strcmp(): 0 if both belong to the same process or cgroup.
+ */
 int profile_split_compare(const struct profile_split *a, const struct profile_split *b);
 
-/* All splits in that order; the caller frees. NULL: out of memory. */
+/* All splits in that order; the caller frees the array. NULL: out of memory. */
 const struct profile_split **profile_splits_sorted(const struct profile *profile);
 
 /*
- * For each histogram the index of the split that its ticks are of, or PROFILE_NO_SPLIT; the caller
- * frees. A cgroup's are of all processes in it. Names tell apart the processes that had one pid.
- * NULL: out of memory.
+ * For each histogram the index of the split that its ticks belong to, or PROFILE_NO_SPLIT; the
+ * caller frees the array. A cgroup has the ticks of all processes in it. Processes that had the
+ * same pid are told apart by name. NULL: out of memory.
  */
 size_t *profile_splits_match(const struct profile *profile);
 
-/* Whether it is the sum of all that had no tick. */
+/* Whether it is the sum of all splits without a tick. */
 bool profile_split_is_rest(const struct profile_split *split);
 
 #endif

@@ -9,23 +9,26 @@
 typedef unsigned __int128 u128;
 
 struct stratum {
-	uint64_t ns; /* of so many ticks; with a period alone it is that of one */
+	uint64_t ns; /* CPU time of `ticks`; if only the period is known, of one tick */
 	uint64_t ticks;
-	u128 taken; /* ticks, */
-	u128 given; /* and nanoseconds for them */
+	u128 taken; /* ticks already given out, */
+	u128 given; /* and the nanoseconds for them */
 };
 
-/* Each target has one for what is in no split and one for its small splits; then each split one. */
+/*
+ * Each target has a stratum for what is in no split and one for its small splits; each large split
+ * has its own.
+ */
 struct profile_weights {
 	const struct profile *profile;
 	struct stratum *strata;
-	uint64_t *unseen; /* of each target */
-	uint64_t *ticks; /* of each split */
-	size_t *of_split; /* of each split the index of its stratum */
-	size_t *of_histogram; /* likewise; at first that of its split */
+	uint64_t *unseen; /* by target */
+	uint64_t *ticks; /* by split */
+	size_t *of_split; /* by split: the index of its stratum */
+	size_t *of_histogram; /* by histogram: the same; at first the index of its split */
 };
 
-/* What the splits of a target add up to, and then what is theirs of its time. */
+/* The sum of a target's splits, and then their share of its time. */
 struct split_sum {
 	u128 ns;
 	uint64_t ticks;
@@ -34,8 +37,8 @@ struct split_sum {
 
 /* The small splits of a target. */
 struct weight_pool {
-	uint64_t seen; /* nanoseconds of those with a tick */
-	uint64_t rest; /* of the others */
+	uint64_t seen; /* nanoseconds of splits with a tick */
+	uint64_t rest; /* nanoseconds of the others */
 	uint64_t ticks;
 };
 
@@ -108,7 +111,7 @@ static u128 many_periods(const struct profile *profile, uint32_t target, uint64_
 	return (u128)PROFILE_STRATUM_TICKS * profile_target_period(profile, target) * ticks;
 }
 
-/* In a sum its histograms may have more than it has: profile_check() says why. */
+/* In a sum, a split's histograms may have more ticks than the split; profile_check() says why. */
 static void count_ticks(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
@@ -139,7 +142,7 @@ static void add_up(const struct profile_weights *weights, struct split_sum *sums
 	}
 }
 
-/* What is in no split, and what is left for the splits. */
+/* Computes what is in no split, and what is left for the splits. */
 static void divide(struct profile_weights *weights, uint32_t i, struct split_sum *sum)
 {
 	const struct profile_target *target = &weights->profile->targets[i];
@@ -149,14 +152,15 @@ static void divide(struct profile_weights *weights, uint32_t i, struct split_sum
 	uint64_t even;
 
 	if (!sum->ns) {
-		/* No splits, or they know nothing. */
+		/* There are no splits, or their times are unknown. */
 		*stratum = (struct stratum){ .ns = target->cpu_ns, .ticks = total };
 		weights->unseen[i] = total ? 0 : target->cpu_ns;
 		return;
 	}
 	/*
-	 * Time in no split is that of ticks in none. Lost ticks may be anyone's, whose time has that of
-	 * theirs in it: they take as much of it as all others.
+	 * Time that is in no split belongs to the ticks that are in none. But lost ticks may be
+	 * anyone's, and their time may be in the time of splits, so they get at least the same
+	 * share as all other ticks.
 	 */
 	even = total ? (uint64_t)((u128)target->cpu_ns * ticks / total) : 0;
 	*stratum = (struct stratum){ .ns = missing > even ? missing : even, .ticks = ticks };
@@ -302,7 +306,7 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 
 	if (!stratum->ticks)
 		return 0;
-	/* Of a profile whose ticks do not add up it may be more than there are. */
+	/* In a profile whose ticks do not add up, taken may exceed the stratum's ticks. */
 	stratum->taken = taken;
 	stratum->given = to_u64(taken) == taken ? stratum->ns * taken / stratum->ticks : before;
 	return to_u64(stratum->given - before);

@@ -11,7 +11,7 @@
 static const char *const lost_keys[] = { LOST_CAUSES(LOST_KEY) };
 #undef LOST_KEY
 
-/* before is the text up to the value: what separates it, and its key. */
+/* before is the text in front of the value: a separator and the key. */
 static void put_string(FILE *stream, const char *before, const char *value)
 {
 	fputs(before, stream);
@@ -61,7 +61,7 @@ static bool is_known_cause(const char *cause)
 	return false;
 }
 
-/* Every cause of ours, in their order and also when nothing was lost; then those of others. */
+/* Writes every cause of ours in order, even those with no loss, then unknown ones. */
 static void put_lost(FILE *stream, const struct profile_account *account)
 {
 	const char *separator = "";
@@ -178,7 +178,7 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 	fputs("}", stream);
 }
 
-/* In the head and in a target, behind the ticks of its account. */
+/* In the head and in targets, behind the ticks of the account. */
 static void put_cpu_time(FILE *stream, const char *before, bool known, uint64_t ns)
 {
 	if (known)

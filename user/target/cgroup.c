@@ -25,7 +25,7 @@ static int list_directory(const char *path, struct names *names)
 	return ret;
 }
 
-/* Follows path as far as it leads; there, a name near to what should come next. */
+/* Follows path as far as it exists, and suggests a name there that is near to the next part. */
 static bool suggest_sibling(const struct cgroup_mount *mount, const char *path, struct error *err)
 {
 	char directory[PATH_MAX], word[NAME_MAX + 1];
@@ -62,7 +62,7 @@ static bool is_named(const char *name, const void *wanted)
 	return !strcmp(name, wanted);
 }
 
-/* Only the last name of a path was typed, or the wrong way to it. */
+/* Suggests a path if only its last name was typed, or if the way to it is wrong. */
 static bool suggest_path(const struct cgroups *cgroups, const char *path, struct error *err)
 {
 	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
@@ -93,8 +93,8 @@ static int no_cgroup(const struct cgroups *cgroups, const char *path, struct err
 }
 
 /*
- * The hierarchies of version 1 are mounted side by side, and who looks at /sys/fs/cgroup types
- * memory/x for a path under the mount.
+ * Version 1 hierarchies are mounted side by side, so a user who looks at /sys/fs/cgroup types
+ * memory/x for a path under a mount.
  */
 static int find_beside(const struct cgroups *cgroups, const char *path, struct cgroup_places *ret)
 {
@@ -112,7 +112,7 @@ static int find_beside(const struct cgroups *cgroups, const char *path, struct c
 	return -ENOENT;
 }
 
-/* As a directory; under a mount; and as what it may have been meant for. */
+/* Takes path as a directory, then as a path under a mount, then as what may have been meant. */
 static int find(const struct cgroups *cgroups, const char *path, struct cgroup_places *ret,
 		struct error *err)
 {
@@ -149,7 +149,7 @@ int targets_add_cgroup(struct targets *targets, const char *path, struct error *
 		cgroup_places_free(&places);
 		return ret;
 	}
-	/* Nobody may be in it yet: then all its places stay. */
+	/* The cgroup may still be empty: then all its places are kept. */
 	cgroup_places_keep_populated(&places);
 	return targets_add_places(targets, "--cgroup", path, &places, false, err);
 }

@@ -28,7 +28,7 @@ static void unescape(char *text)
 	*to = '\0';
 }
 
-/* The file /proc/cgroups holds the name of each controller first on a line. */
+/* Reads /proc/cgroups, where each line begins with the name of a controller. */
 static char *read_controllers(const char *proc)
 {
 	char path[PATH_MAX], *text = NULL;
@@ -59,8 +59,8 @@ static bool is_controller(const char *controllers, const char *word)
 }
 
 /*
- * Of a mount's options ("rw,xattr,name=systemd", "rw,cpu,cpuacct") those that /proc/PID/cgroup
- * names the hierarchy by, in the same order.
+ * Keeps those of a mount's options ("rw,xattr,name=systemd", "rw,cpu,cpuacct") by which
+ * /proc/PID/cgroup names the hierarchy, in the same order.
  */
 static int name_hierarchy(struct cgroup_mount *mount, char *options, const char *controllers)
 {
@@ -85,7 +85,7 @@ static int name_hierarchy(struct cgroup_mount *mount, char *options, const char 
 	return 0;
 }
 
-/* Another mount may lie over it. */
+/* False if another mount lies over it. */
 static bool can_be_seen(const struct cgroup_mount *mount)
 {
 	struct stat status;
@@ -138,7 +138,7 @@ static int read_line(struct cgroups *cgroups, const char *line, const char *cont
 	}
 	unescape(mount.root);
 	unescape(mount.where);
-	/* All that follows relies on it. */
+	/* All that follows relies on absolute paths. */
 	if (mount.root[0] != '/' || mount.where[0] != '/') {
 		free_mount(&mount);
 		return 0;
@@ -146,7 +146,7 @@ static int read_line(struct cgroups *cgroups, const char *line, const char *cont
 	mount.dev = makedev(major, minor);
 	ret = name_hierarchy(&mount, version[0] == '2' ? options + strlen(options) : options,
 			     controllers);
-	/* Version 1 with neither controller nor name cannot be told from others. */
+	/* A version 1 hierarchy with neither controller nor name cannot be told from others. */
 	if (ret || (version[0] != '2' && !*mount.key)) {
 		free_mount(&mount);
 		return ret;
@@ -163,7 +163,10 @@ static int compare(const void *left, const void *right)
 		return v2 ? -1 : 1;
 	if (strlen(a->root) != strlen(b->root))
 		return strlen(a->root) < strlen(b->root) ? -1 : 1;
-	/* Not yet numbered by hierarchy: the order in which they were read. */
+	/*
+	 * Before hierarchies are numbered, `hierarchy` holds the order in which the mounts were
+	 * read.
+	 */
 	return a->hierarchy < b->hierarchy ? -1 : 1;
 }
 

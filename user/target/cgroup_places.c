@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "target/cgroups.h"
 
-/* What is left of path behind a leading directory, from its '/' on; NULL: it is not below. */
+/* The rest of path behind a leading directory, from its '/' on; NULL: path is not below it. */
 static const char *behind(const char *path, const char *directory)
 {
 	size_t length = strlen(directory);
@@ -63,7 +63,7 @@ int cgroup_places_add(struct cgroup_places *places, const struct cgroup_mount *m
 	return append(places, mount, strdup(path), status.st_ino);
 }
 
-/* The path of a directory that a mount shows. realpath() has removed any way out of the mount. */
+/* Adds a directory that a mount shows. realpath() has removed every way out of the mount. */
 static int add_below(struct cgroup_places *places, const struct cgroup_mount *mount,
 		     const char *directory)
 {
@@ -107,7 +107,7 @@ int cgroup_places_add_directory(struct cgroup_places *places, const struct cgrou
 
 	if (!realpath(directory, real))
 		return errno == ENOTDIR ? -ENOENT : -errno;
-	/* The innermost mount is the one that is seen. */
+	/* Of nested mounts the innermost is the visible one. */
 	for (i = 0; i < cgroups->nr; i++)
 		if (behind(real, cgroups->list[i].where) &&
 		    (!best || strlen(cgroups->list[i].where) > strlen(best->where)))
@@ -171,7 +171,7 @@ void cgroup_places_free(struct cgroup_places *places)
 	*places = (struct cgroup_places){ 0 };
 }
 
-/* ID:KEY:PATH; the path may hold colons too, and ends in " (deleted)" when the cgroup is gone. */
+/* ID:KEY:PATH; the path may contain colons, and ends in " (deleted)" if the cgroup is gone. */
 static int add_line(struct cgroup_places *places, const struct cgroups *cgroups, char *line)
 {
 	char *key = strchr(line, ':'), *path = key ? strchr(key + 1, ':') : NULL;
@@ -185,7 +185,7 @@ static int add_line(struct cgroup_places *places, const struct cgroups *cgroups,
 	for (i = 0; i < cgroups->nr; i++) {
 		if (strcmp(cgroups->list[i].key, key + 1) != 0)
 			continue;
-		/* The widest view of the hierarchy comes first. */
+		/* The mount with the widest view of the hierarchy comes first. */
 		ret = cgroup_places_add(places, &cgroups->list[i], path);
 		return ret == -ENOENT ? 0 : ret;
 	}

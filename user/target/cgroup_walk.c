@@ -12,28 +12,34 @@
 #include "base/util.h"
 #include "target/cgroups.h"
 
-/* Kubernetes in a container of a container: some ten. Each takes a descriptor meanwhile. */
+/* Kubernetes in a container of a container has some ten levels. Each level holds a descriptor. */
 #define DEPTH_MAX 32
 
 struct cgroup_descent {
-	/* Other than 0 ends the walk. dir is the directory of path; its name is the last of path. */
+	/*
+	 * A nonzero result ends the walk. dir is the directory of path, whose last part is its
+	 * name.
+	 */
 	int (*visit)(struct cgroup_descent *walk, int dir);
-	char path[PATH_MAX]; /* of the hierarchy */
+	char path[PATH_MAX]; /* in the hierarchy */
 	size_t length;
 
-	/* For finding */
+	/* For finding cgroups: */
 	struct cgroup_places *places;
 	const struct cgroup_mount *mount;
 	cgroup_match match;
 	const void *wanted;
-	/* For processes */
+	/* For processes: */
 	int (*each)(pid_t pid, void *argument);
 	void *argument;
 };
 
 static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth);
 
-/* Removed or kept from us: left out. A lack of ours is none of its. */
+/*
+ * A directory that was removed or that we may not read is skipped, but not one that fails for lack
+ * of memory or descriptors.
+ */
 static int trouble(void)
 {
 	return errno == EMFILE || errno == ENFILE || errno == ENOMEM ? -errno : 0;
@@ -82,7 +88,7 @@ static int walk_below(struct cgroup_descent *walk, int dir, unsigned int depth)
 	return ret;
 }
 
-/* Begins with what is at path, which is not visited. */
+/* Begins at path, without visiting path itself. */
 static int walk_from(struct cgroup_descent *walk, const struct cgroup_mount *mount,
 		     const char *path)
 {
@@ -140,7 +146,7 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 		if (ret)
 			return error_errno(err, ret, "%s", cgroups->list[i].where);
 	}
-	/* Directories are read in no order, and what is said of them should have one. */
+	/* readdir() returns no particular order, but messages about the places should have one. */
 	if (places->nr)
 		qsort(places->list, places->nr, sizeof(*places->list), compare);
 	return 0;
@@ -185,7 +191,7 @@ bool cgroup_place_is_there(const struct cgroup_place *place)
 	cleanup_free char *directory = cgroup_directory(place->mount, place->path);
 	struct stat status;
 
-	/* Without memory nothing is known, and then nothing has changed. */
+	/* Without memory nothing is known, so the cgroup is assumed to be unchanged. */
 	return !directory || (!stat(directory, &status) && status.st_ino == place->id);
 }
 
@@ -206,7 +212,7 @@ bool cgroup_place_is_populated(const struct cgroup_place *place)
 		return true;
 	snprintf(path, sizeof(path), "%s/cgroup.events", directory);
 	file = fopen(path, "re");
-	/* Neither version 1 has that file nor a root, which is never empty. */
+	/* Version 1 does not have that file, nor has a root, which is never empty. */
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "populated ", 10))
 			return line[10] == '1';

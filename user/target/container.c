@@ -31,7 +31,10 @@ static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *
 			CONTAINER_ID_LENGTH);
 }
 
-/* One beginning, several containers: each is named once, whatever hierarchies it is in. */
+/*
+ * Refuses a prefix that several ids begin with; each is named once, even if it is in several
+ * hierarchies.
+ */
 static int refuse_prefix(const struct cgroup_places *places, const char *typed, struct error *err)
 {
 	char list[LISTED_MAX * (CONTAINER_ID_SHORT + 8) + 8];
@@ -53,7 +56,7 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 	return -ENOTUNIQ;
 }
 
-/* The directories of the one container whose id begins so; -ENOENT: there is none. */
+/* The directories of the one container whose id has this prefix; -ENOENT: there is none. */
 static int find_prefix(const struct cgroups *cgroups, const char *prefix, struct cgroup_places *ret,
 		       struct error *err)
 {
@@ -69,7 +72,10 @@ static int find_prefix(const struct cgroups *cgroups, const char *prefix, struct
 	return ret->nr ? 0 : -ENOENT;
 }
 
-/* Its path up to the directory that was made for the container, which may have put itself lower. */
+/*
+ * Cuts the path after the directory made for the container, which may have put itself into one
+ * below.
+ */
 static void cut_below(struct cgroup_place *place, const char *id)
 {
 	char *name = place->path, *end;
@@ -108,8 +114,9 @@ static pid_t parent_of(const struct cgroups *cgroups, pid_t pid)
 }
 
 /*
- * By its first process. Where a runtime made no cgroup for it, as some do not in version 2 on a
- * hybrid host, it is in the one of whoever started it, and that is not the container.
+ * Finds the container by its first process. If a runtime made no cgroup for it, as some do not in
+ * version 2 on a hybrid host, the process is in the cgroup of whoever started it, which is not the
+ * container.
  */
 static int find_process(const struct cgroups *cgroups, const struct runtime_container *container,
 			struct cgroup_places *ret)
@@ -144,7 +151,7 @@ static int refuse_shared(const char *typed, const struct runtime_container *cont
 	return -ENOENT;
 }
 
-/* From what a runtime said. */
+/* Finds the cgroups of a container that a runtime told about. */
 static int find_told(const struct cgroups *cgroups, const char *typed,
 		     const struct runtime_container *container, struct cgroup_places *ret,
 		     struct error *err)
@@ -186,7 +193,7 @@ static int refuse_several(const struct runtime_containers *told, const char *typ
 	return -ENOTUNIQ;
 }
 
-/* Two runtimes may tell of one container: docker's is a wrapper of podman's at times. */
+/* Two runtimes may tell about the same container, because docker may be a wrapper of podman. */
 static bool are_one(const struct runtime_containers *told)
 {
 	size_t i;
@@ -203,7 +210,7 @@ static bool has_id(const char *directory, const void *wanted)
 	return container_id_in(directory);
 }
 
-/* The names that runtimes tell, and ids as long as the typed one. */
+/* Collects the names that runtimes tell, and ids cut to the length of the typed one. */
 static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
 {
 	struct cgroup_places places = { 0 };
@@ -238,7 +245,10 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 	return -ENOENT;
 }
 
-/* A long beginning of an id is hardly a name; a short one is asked for as a name first. */
+/*
+ * A long prefix of an id is hardly a name, so it is searched first; a short one is first taken as a
+ * name.
+ */
 static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_places *ret,
 		struct error *err)
 {

@@ -19,7 +19,7 @@ bool container_id_is_full(const char *id)
 	return strlen(id) == CONTAINER_ID_LENGTH && container_id_is_prefix(id);
 }
 
-/* Without ".scope". */
+/* The length without ".scope". */
 static size_t bare_length(const char *directory)
 {
 	size_t length = strlen(directory), scope = strlen(SCOPE);
@@ -29,7 +29,7 @@ static size_t bare_length(const char *directory)
 	return length;
 }
 
-/* Whether what stands before an id may: nothing, or words that end in - or : */
+/* Whether this may come before an id: nothing, or words that end in - or : */
 static bool may_precede(const char *directory, size_t length)
 {
 	size_t monitor = strlen(MONITOR);

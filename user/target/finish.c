@@ -30,7 +30,7 @@ static bool is_before(const struct targets *targets, size_t i)
 	return false;
 }
 
-/* The first of several that are the same stays, under its name. */
+/* Of several equal targets the first stays, with its name. */
 static void remove_doubles(struct targets *targets)
 {
 	size_t from, to = 0, nr = targets->nr;
@@ -48,7 +48,7 @@ static void remove_doubles(struct targets *targets)
 	targets->nr = to;
 }
 
-/* Every cgroup target has a place in this hierarchy. */
+/* Whether every cgroup target has a place in this hierarchy. */
 static bool holds_all(const struct targets *targets, size_t hierarchy)
 {
 	size_t i;
@@ -60,7 +60,7 @@ static bool holds_all(const struct targets *targets, size_t hierarchy)
 	return true;
 }
 
-/* The kernel's side reaches a process's cgroup of version 1 by the controller. */
+/* BPF finds a process's cgroup in a version 1 hierarchy by the controller. */
 static bool can_compare(const struct cgroup_mount *mount)
 {
 	return cgroup_mount_is_v2(mount) || mount->controller;
@@ -97,7 +97,10 @@ __attribute__((format(printf, 2, 3))) static void append(struct line *line, cons
 		line->length = sizeof(line->text) - 1;
 }
 
-/* Only in a named hierarchy without a controller, as systemd's own of version 1. */
+/*
+ * A target that is only in a named hierarchy without a controller, such as systemd's own in version
+ * 1.
+ */
 static const struct target_origin *find_incomparable(const struct targets *targets)
 {
 	size_t i, j;

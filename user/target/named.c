@@ -13,20 +13,20 @@
 #include "target/proc_stat.h"
 #include "target/targets_impl.h"
 
-enum { CHOSEN_MAX = 20 }; /* of them are told one by one */
+enum { CHOSEN_MAX = 20 }; /* this many processes are listed one by one */
 
-/* The processes that a pattern names, while they are looked for. */
+/* The processes that match a pattern, while they are searched for. */
 struct name_search {
 	const char *pattern;
 	pid_t *pids;
 	size_t nr;
 	size_t capacity;
 	struct target_origin origin;
-	struct names names; /* of all that there are, for who mistyped */
-	FILE *chosen; /* into origin.chosen */
+	struct names names; /* all process names, to suggest one if the pattern was mistyped */
+	FILE *chosen; /* writes to origin.chosen */
 };
 
-/* By the last component of its first argument, where that can be read. */
+/* Compares the last component of the first argument, if that can be read. */
 static bool argument_matches(const struct name_search *search, pid_t pid)
 {
 	char path[64], line[PATH_MAX];
@@ -62,7 +62,7 @@ static int add(struct name_search *search, pid_t pid, int fd, const char *name, 
 	return target_origin_add_process(&search->origin, fd, err);
 }
 
-/* Whoever ends meanwhile is not there. */
+/* A process that ends meanwhile is skipped. */
 static int look_at(struct name_search *search, pid_t pid, struct error *err)
 {
 	int fd = process_fd(pid);
@@ -134,7 +134,7 @@ static int add_target(struct targets *targets, struct name_search *search, bool 
 	target.name = length < 0 ? NULL : name;
 	target.nr_others = search->nr - 1;
 	target.others = search->pids;
-	/* The list is the target's from here on: without its first. */
+	/* The target takes over the list, without its first element, which is target.pid. */
 	memmove(search->pids, search->pids + 1, target.nr_others * sizeof(*search->pids));
 	search->pids = NULL;
 	return targets_add(targets, &target, &search->origin, err);

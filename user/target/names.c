@@ -12,7 +12,7 @@ int names_add(struct names *names, const char *name, size_t length)
 {
 	int ret;
 
-	/* One more, for the NULL at the end. */
+	/* One more element, for the final NULL. */
 	ret = grow((void **)&names->list, &names->capacity, names->nr + 2, sizeof(*names->list));
 	if (ret)
 		return ret;

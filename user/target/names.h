@@ -4,14 +4,14 @@
 
 #include <stddef.h>
 
-/* What a user may have meant. */
+/* Names that a user may have meant. */
 struct names {
 	char **list;
 	size_t nr;
 	size_t capacity;
 };
 
-/* A copy of the first length bytes. */
+/* Adds a copy of the first length bytes of name. */
 int names_add(struct names *names, const char *name, size_t length);
 const char *names_nearest(struct names *names, const char *typed); /* or NULL */
 void names_free(struct names *names);

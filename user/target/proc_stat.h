@@ -7,23 +7,28 @@
 
 #include "base/error.h"
 
-/* What --pid and --name ask /proc. Pin a process by a descriptor, then read what its files say. */
+/*
+ * What --pid and --name read from /proc. Pin a process by a descriptor first, then read its files.
+ */
 
 #define PROCESS_OF_KERNEL 0x00200000 /* include/linux/sched.h: PF_KTHREAD */
 
-/* As of /proc/PID/stat. */
+/* Values from /proc/PID/stat. */
 struct proc_stat {
-	char name[64]; /* a kernel worker's is longer than the 15 bytes of others */
+	char name[64]; /* a kernel worker's name is longer than the usual 15 bytes */
 	pid_t parent;
 	unsigned int flags;
 };
 
 int proc_stat_read(pid_t pid, struct proc_stat *process);
 
-/* A process of which all threads have ended waits for its parent to ask. */
+/* True too for a process whose threads have all ended and that waits to be reaped. */
 bool pidfd_has_ended(int pid_fd);
 
-/* Ticks are known by the pids of the host's namespace, which cannot be had from within another. */
+/*
+ * Refuses a pid namespace other than the host's, because ticks have pids of the host, which cannot
+ * be found from inside another.
+ */
 int pids_check_namespace(const char *option, struct error *err);
 
 #endif

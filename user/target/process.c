@@ -25,9 +25,9 @@ int proc_stat_read(pid_t pid, struct proc_stat *process)
 	length = fread(line, 1, sizeof(line) - 1, file);
 	line[length] = '\0';
 	name = strchr(line, '(');
-	/* The name may hold anything, so the last parenthesis ends it. */
+	/* The name may contain anything, so it ends at the last parenthesis. */
 	end = strrchr(line, ')');
-	/* Also when it ended after the file was opened. */
+	/* The file is also empty if the process ended after it was opened. */
 	if (!name || !end)
 		return -ESRCH;
 	*end = '\0';
@@ -92,7 +92,7 @@ static int cannot_open(pid_t pid, int why, struct error *err)
 	return why;
 }
 
-/* What its files say; its descriptor has pinned the pid, so that they are its own. */
+/* Checks what the process's files say. Its descriptor pins the pid, so the files are its own. */
 static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
 {
 	int failed = proc_stat_read(pid, process);
@@ -112,12 +112,12 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 	return pidfd_has_ended(fd) ? ended(pid, process, err) : 0;
 }
 
-/* A descriptor of it, or why there is none. */
+/* A descriptor of the process, or an error that says why there is none. */
 static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 {
 	int fd = process_fd(pid), failed;
 
-	/* A thread that is no process: EINVAL, ENOENT in newer kernels. */
+	/* A thread that is not a process gives EINVAL, or ENOENT in newer kernels. */
 	if (fd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
 		return cannot_open(pid, -errno, err);
 	if (fd < 0)
@@ -163,7 +163,7 @@ static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct 
 
 int pids_check_namespace(const char *option, struct error *err)
 {
-	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same everywhere */
+	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same on all kernels */
 	struct stat status;
 
 	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)

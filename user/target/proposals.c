@@ -8,7 +8,7 @@
 #include "target/runtimes.h"
 #include "target/targets_impl.h"
 
-/* The path as it is under the mount. */
+/* Adds the path as it is under the mount. */
 static int add_path(struct names *names, const struct cgroup_place *place)
 {
 	const char *root = place->mount->root, *path = place->path;

@@ -7,7 +7,10 @@
 
 enum proposal { PROPOSE_CGROUPS, PROPOSE_CONTAINERS, PROPOSE_UNITS, PROPOSE_NAMES };
 
-/* What a target of a kind could be named here and now, ascending, each once; names_free() it. */
+/*
+ * Lists what a target of this kind could be named now, in ascending order, each name once; free it
+ * with names_free().
+ */
 int proposals_find(enum proposal kind, struct names *ret, struct error *err);
 
 #endif

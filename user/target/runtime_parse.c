@@ -9,7 +9,7 @@
 #include "target/names.h"
 #include "target/runtimes_impl.h"
 
-/* A container as it is read, and the words that say where it belongs. */
+/* A container while it is read, and the words that say where it belongs. */
 struct container_reading {
 	struct runtime_container container;
 	char *name;
@@ -27,7 +27,7 @@ static void free_reading(struct container_reading *reading)
 	*reading = (struct container_reading){ 0 };
 }
 
-/* The last of members of one name counts. */
+/* If a name occurs twice in an object, the last member counts. */
 static int read_string(struct json_reader *json, char **ret)
 {
 	free(*ret);
@@ -48,7 +48,7 @@ static int read_pid(struct json_reader *json, pid_t *ret)
 	return 0;
 }
 
-/* Takes over the reading's strings. */
+/* Takes over the strings of reading. */
 static int keep(struct runtime_parse *parse, struct container_reading *reading)
 {
 	struct runtime_containers *containers = parse->containers;

@@ -17,13 +17,13 @@
 #define MAX_WORDS 8
 
 struct container_runtime {
-	const char *inspect[MAX_WORDS]; /* the name follows, unless it lists them all */
-	const char *list[MAX_WORDS]; /* prints a name on each line; empty: as JSON, by inspect */
+	const char *inspect[MAX_WORDS]; /* the name is appended, unless it lists all of them */
+	const char *list[MAX_WORDS]; /* prints a name per line; empty: inspect lists all as JSON */
 	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 	bool lists_all;
 };
 
-/* "--" ends the options of each: cobra's, urfave/cli's and argp's. */
+/* "--" ends the options in all option parsers used here: cobra's, urfave/cli's and argp's. */
 static const struct container_runtime runtimes[] = {
 	{ .inspect = { "docker", "inspect", "--type", "container", "--" },
 	  .list = { "docker", "ps", "--format", "{{.Names}}" },
@@ -34,7 +34,10 @@ static const struct container_runtime runtimes[] = {
 	{ .inspect = { "nerdctl", "inspect", "--type", "container", "--" },
 	  .list = { "nerdctl", "ps", "--format", "{{.Names}}" },
 	  .parse = runtime_parse_docker },
-	/* Its filter by name is a regular expression, and the list is needed for near names. */
+	/*
+	 * All are listed, because crictl's filter by name is a regular expression, and near names
+	 * need the list.
+	 */
 	{ .inspect = { "crictl", "ps", "-o", "json" },
 	  .parse = runtime_parse_cri,
 	  .lists_all = true },
@@ -48,7 +51,7 @@ static const struct container_runtime runtimes[] = {
 
 #define NR_RUNTIMES (sizeof(runtimes) / sizeof(*runtimes))
 
-/* What each says of a container that it does not have. */
+/* What each runtime says of a container that it does not have. */
 static bool says_there_is_none(const char *said)
 {
 	return strcasestr(said, "no such") || strcasestr(said, "does not exist") ||
@@ -82,7 +85,10 @@ static bool answered(const struct tool_answer *answer, const char *program,
 	return !answer->late && !answer->status;
 }
 
-/* An answer that is no such JSON is the runtime's trouble, not ours; only a lack is ours. */
+/*
+ * If the answer is not the expected JSON, that is the runtime's problem; only lack of memory is an
+ * error.
+ */
 static int parse(const struct container_runtime *runtime, struct tool_answer *answer,
 		 struct runtime_parse *parsed, struct error *err)
 {

@@ -13,7 +13,7 @@ struct runtime_container {
 	const char *runtime;
 	char *id;
 	char *where; /* "namespace/pod/name" in Kubernetes; NULL elsewhere */
-	pid_t pid; /* of its first process; 0: not told */
+	pid_t pid; /* of its first process; 0: unknown */
 	bool stopped;
 };
 
@@ -21,18 +21,18 @@ struct runtime_containers {
 	struct runtime_container *list;
 	size_t nr;
 	size_t capacity;
-	/* Why a runtime that is installed could not answer: "docker: ..."; the first one's. */
+	/* Why the first runtime that is installed but failed could not answer: "docker: ...". */
 	char trouble[256];
 };
 
 /*
- * Asks every runtime's own command for the containers of that name, or with that beginning of an
- * id. The name must be one, container_name_is_valid(), so that nothing takes it for an option.
+ * Asks the command of every runtime for the containers with that name or prefix of an id. The name
+ * must pass container_name_is_valid(), so that it cannot be taken for an option.
  */
 int runtimes_ask(const char *name, struct runtime_containers *ret, struct error *err);
 void runtime_containers_free(struct runtime_containers *containers);
 
-/* The names of all running containers, as far as the runtimes tell. */
+/* The names of all running containers that the runtimes list. */
 struct names;
 int runtimes_names(struct names *ret, struct error *err);
 

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_RUNTIMES_IMPL_H
 #define BPFPROFIL_RUNTIMES_IMPL_H
 
-/* What runtimes.c (who is asked) and runtime_parse.c (what is answered) share. */
+/* What runtimes.c, which asks, and runtime_parse.c, which parses the answers, share. */
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -13,12 +13,12 @@
 
 struct runtime_parse {
 	const char *runtime;
-	const char *name; /* what is looked for, where all are told; NULL: only names are wanted */
+	const char *name; /* the name to look for in a full list; NULL: only names are wanted */
 	struct runtime_containers *containers;
-	struct names *names; /* NULL: not wanted */
+	struct names *names; /* collects names; NULL: not wanted */
 };
 
-/* docker inspect, and those that take after it: [{Id, State: {Running, Pid}}...] */
+/* The output of docker inspect and of tools modelled on it: [{Id, State: {Running, Pid}}...] */
 int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse);
 
 /* crictl ps -o json: {containers: [{id, state, metadata: {name}, labels}...]} */

@@ -12,7 +12,7 @@ static bool any(const char *name, const void *wanted)
 	return true;
 }
 
-/* Those with somebody in them, below the root. */
+/* Counts the cgroups with processes in them, below the root. */
 static size_t count(const struct cgroup_places *places, size_t hierarchy)
 {
 	size_t i, nr = 0;
@@ -24,8 +24,8 @@ static size_t count(const struct cgroup_places *places, size_t hierarchy)
 }
 
 /*
- * That of version 2, where processes are in cgroups of it: a hybrid host may have it and not use
- * it. Then the one that has the most cgroups with processes in them.
+ * Chooses version 2 if processes are in its cgroups, because a hybrid host may have it without
+ * using it. Otherwise it chooses the hierarchy that has the most cgroups with processes.
  */
 static const struct cgroup_mount *choose(const struct cgroups *cgroups,
 					 const struct cgroup_places *places)

@@ -8,26 +8,27 @@
 #include <sys/types.h>
 
 /*
- * Whose ticks a session counts. A tick belongs to one target, so that targets add up: to that of
- * the process, where it is followed, else to the innermost cgroup's, else to the system.
+ * Whose ticks a session counts. A tick belongs to exactly one target, so that targets add up: to
+ * the target of the process if it is followed, else to that of the innermost cgroup, else to the
+ * system.
  */
 enum target_kind {
-	TARGET_COMMAND, /* a child that is about to exec, from that exec on, and all descendants */
-	TARGET_PID, /* a process with all its threads and descendants, those to come too */
-	TARGET_CGROUP, /* whoever is in it or below at the tick */
+	TARGET_COMMAND, /* a child that is about to exec, from that exec on, with its descendants */
+	TARGET_PID, /* a process with all its threads and descendants, including future ones */
+	TARGET_CGROUP, /* whoever is in it, or below it, at the tick */
 	TARGET_SYSTEM, /* every process */
 };
 
-/* The strings are the caller's. */
+/* The strings belong to the caller. */
 struct target {
 	enum target_kind kind;
-	const char *name; /* in the profile: as the user knows it */
-	pid_t pid; /* of TARGET_COMMAND and TARGET_PID */
-	const pid_t *others; /* of TARGET_PID: more processes of the same target */
+	const char *name; /* shown in the profile; a name that the user knows */
+	pid_t pid; /* for TARGET_COMMAND and TARGET_PID */
+	const pid_t *others; /* for TARGET_PID: more processes of the same target */
 	size_t nr_others;
-	bool no_children; /* of TARGET_PID: without its descendants */
-	uint64_t cgroup; /* of TARGET_CGROUP: its id, which is its directory's inode number */
-	const char *path; /* of TARGET_CGROUP: under its hierarchy's mount, from '/' on */
+	bool no_children; /* for TARGET_PID: descendants are not followed */
+	uint64_t cgroup; /* for TARGET_CGROUP: its id, the inode number of its directory */
+	const char *path; /* for TARGET_CGROUP: below its hierarchy's mount, from '/' on */
 };
 
 #endif

@@ -25,7 +25,10 @@ void target_origin_free(struct target_origin *origin)
 		close(origin->member_fd);
 }
 
-/* The strings of a target are the targets' own, whatever const says to those who read them. */
+/*
+ * The strings of a target belong to struct targets, so they are freed although readers see them as
+ * const.
+ */
 void target_free(struct target *target)
 {
 	free((char *)target->name);

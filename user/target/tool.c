@@ -16,12 +16,12 @@
 
 enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
 
-#define ERRORS_MAX (64 << 10) /* a write that would go beyond it writes nothing */
+#define ERRORS_MAX (64 << 10) /* a write beyond this size fails */
 
 /*
- * A file in memory instead of a pipe: nobody has to drain it while the program runs, and what the
- * program leaves running cannot hold it open. Sealed at its size, so that a program gone wild
- * gets an error from write() and we do not run out of memory.
+ * Captures output in a memory file instead of a pipe: nobody has to read it while the program runs,
+ * and processes that the program leaves running cannot hold it open. It is sealed at its size, so a
+ * program gone wild gets an error from write(), and we do not run out of memory.
  */
 static int open_capture(size_t size)
 {
@@ -35,7 +35,7 @@ static int open_capture(size_t size)
 	return failed;
 }
 
-/* The program wrote as far as the position it shares with us. */
+/* The program wrote up to the file position, which it shares with us. */
 static int close_capture(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_CUR);
@@ -61,7 +61,7 @@ static void execute(const char *const *argv, int out, int said)
 	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
 }
 
-/* Milliseconds are enough: a signal that interrupts the wait begins it anew. */
+/* Waits in milliseconds, which is precise enough although a signal restarts the wait. */
 static bool ended_in_time(int pid_fd)
 {
 	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
@@ -81,7 +81,10 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 
 	answer->late = !failed && !ended_in_time(pid_fd);
 	if (failed || answer->late) {
-		/* The first for what it has started, the second in case it had not come so far. */
+		/*
+		 * The first kill is for what it has started, the second in case it has not made its
+		 * group yet.
+		 */
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
 	}
@@ -91,7 +94,7 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 	return failed;
 }
 
-/* The last line that is not empty; warnings may come before. */
+/* Reads the last line that is not empty, because warnings may come before it. */
 static void read_said(int fd, char *ret, size_t size)
 {
 	cleanup_free char *line = NULL;

@@ -15,7 +15,7 @@ static bool ends_in(const char *name, size_t length, const char *suffix)
 	return length > end && !strncmp(name + length - end, suffix, end);
 }
 
-/* The kinds of unit that have processes. */
+/* Whether the name is that of a kind of unit that has processes. */
 static bool is_unit(const char *name)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".slice",
@@ -28,7 +28,7 @@ static bool is_unit(const char *name)
 	return false;
 }
 
-/* systemd puts a '_' before a name that the kernel could take for a file of its own. */
+/* systemd puts a '_' before a name that could be taken for one of the kernel's files. */
 static bool is_named(const char *name, const void *wanted)
 {
 	return !strcmp(name, wanted) || (*name == '_' && !strcmp(name + 1, wanted));
@@ -40,7 +40,10 @@ static bool any_unit(const char *name, const void *wanted)
 	return is_unit(name);
 }
 
-/* Of the system's own systemd all parents are slices; a user's or a container's is in a unit. */
+/*
+ * All parents of a unit of the system's own systemd are slices; a user's or a container's units are
+ * inside another unit.
+ */
 static bool is_system_unit(const char *path)
 {
 	const char *end;
@@ -53,7 +56,7 @@ static bool is_system_unit(const char *path)
 	return true;
 }
 
-/* Which of the paths is meant: the system's, or the only one there is; NULL: not clear. */
+/* The path that is meant: the system's, or the only one there is; NULL: it is ambiguous. */
 static const char *choose_path(const struct cgroup_places *places)
 {
 	const char *system = NULL, *only = places->list[0].path;

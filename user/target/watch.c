@@ -14,9 +14,9 @@
 #include "target/targets_impl.h"
 
 struct target_watch {
-	int epoll_fd; /* has the others, and a descriptor of each process that is watched */
+	int epoll_fd; /* contains the other descriptors, and one for each watched process */
 	int inotify_fd;
-	int again_fd; /* an eventfd: look again at once */
+	int again_fd; /* an eventfd that makes the caller look again at once */
 };
 
 void target_watch_free(struct target_watch *watch)
@@ -36,7 +36,9 @@ static int add_fd(const struct target_watch *watch, int fd)
 	return epoll_ctl(watch->epoll_fd, EPOLL_CTL_ADD, fd, &event) ? -errno : 0;
 }
 
-/* Whoever we forked may still hold it, so that to close it does not take it out. */
+/*
+ * Removes fd from epoll too, because a forked child may hold it open, and then closing it does not.
+ */
 static void remove_fd(const struct target_watch *watch, int *fd)
 {
 	if (*fd < 0)
@@ -63,11 +65,11 @@ static int add_inotify(const struct target_watch *watch, const char *path, uint3
 {
 	int failed;
 
-	/* Siblings share a parent's watch. */
+	/* Siblings share the watch of their parent. */
 	if (inotify_add_watch(watch->inotify_fd, path, mask | IN_MASK_ADD) >= 0)
 		return 0;
 	failed = -errno;
-	/* Gone in the meantime, as targets_left() will find. */
+	/* The cgroup is gone already, which targets_left() will find. */
 	if (failed == -ENOENT)
 		return 0;
 	error_errno(err, failed, "inotify: %s", path);
@@ -77,8 +79,9 @@ static int add_inotify(const struct target_watch *watch, const char *path, uint3
 }
 
 /*
- * By trying: kernfs reports a removal to who watches the parent, and not (IN_DELETE_SELF) to who
- * watches the directory; and each change of cgroup.events, which only version 2 has.
+ * Found by trying: kernfs reports a removal to a watch on the parent directory, but not
+ * (IN_DELETE_SELF) to one on the directory itself. It also reports changes of cgroup.events, which
+ * only version 2 has.
  */
 static int watch_cgroup(const struct target_watch *watch, const struct target_origin *origin,
 			struct error *err)
@@ -89,7 +92,7 @@ static int watch_cgroup(const struct target_watch *watch, const struct target_or
 
 	if (!directory)
 		return error_errno(err, -ENOMEM, "%s", origin->typed);
-	/* A root has no parent that could lose it. */
+	/* A root has no parent that could report its removal. */
 	if (strcmp(directory, origin->place->mount->where) != 0) {
 		snprintf(path, sizeof(path), "%s/..", directory);
 		ret = add_inotify(watch, path, IN_DELETE | IN_ONLYDIR, err);
@@ -101,12 +104,15 @@ static int watch_cgroup(const struct target_watch *watch, const struct target_or
 	return ret;
 }
 
-/* 0: it ended before it could be watched; 1: it is, or it cannot be. */
+/* Returns 0 if the process ended before it could be watched; 1 if it is watched, or cannot be. */
 static int open_member(pid_t pid, void *argument)
 {
 	struct target_origin *origin = argument;
 
-	/* Of another pid namespace: only the removal of the cgroup will tell. */
+	/*
+	 * The process is in another pid namespace, so only the removal of the cgroup will be
+	 * reported.
+	 */
 	if (!pid)
 		return 1;
 	origin->member_fd = process_fd(pid);
@@ -114,8 +120,8 @@ static int open_member(pid_t pid, void *argument)
 }
 
 /*
- * Version 1 tells nobody when a cgroup is empty, but it is not while somebody is in it: the end of
- * any one that is there, the oldest as a rule, is the time to look for another.
+ * Version 1 does not report that a cgroup is empty. It is not empty while a process is in it, so we
+ * watch one, usually the oldest, and look for another when that ends.
  */
 static void watch_member(const struct target_watch *watch, struct target_origin *origin)
 {
@@ -129,7 +135,9 @@ static void watch_member(const struct target_watch *watch, struct target_origin 
 		add_fd(watch, origin->member_fd);
 }
 
-/* Those that have not ended. What has would keep the descriptor readable. */
+/*
+ * Counts the processes that have not ended, and closes the others, which would keep epoll readable.
+ */
 static size_t count_processes(const struct target_watch *watch, struct target_origin *origin)
 {
 	size_t i, nr = 0;
@@ -197,7 +205,7 @@ static int watch_all(struct targets *targets, struct error *err)
 		else
 			ret = watch_processes(watch, origin, err);
 	}
-	/* What ended before it was watched. */
+	/* Finds targets that ended before they were watched. */
 	look_again(watch);
 	return ret;
 }
@@ -244,7 +252,10 @@ size_t targets_left(struct targets *targets)
 {
 	size_t i, left = 0;
 
-	/* First, so that what happens while we look makes the descriptor readable again. */
+	/*
+	 * The descriptor is drained first, so that what happens during the look makes it readable
+	 * again.
+	 */
 	if (targets->watch)
 		drain(targets->watch);
 	for (i = 0; i < targets->nr; i++) {
