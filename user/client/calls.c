@@ -10,7 +10,10 @@
 #include "client/settings.h"
 #include "client/sys.h"
 
-/* So the caller's array goes out as it is, however long, and only the kernel reads it. */
+/*
+ * The layouts are the same, so the caller's array is sent as it is, whatever its length, and only
+ * the kernel reads it.
+ */
 #define SAME_PLACE(a, b)                                                                           \
 	_Static_assert(offsetof(struct prof, a) == offsetof(struct call_entry, b) &&               \
 			       sizeof(((struct prof *)0)->a) == sizeof(uint64_t),                  \
@@ -22,8 +25,8 @@ SAME_PLACE(pr_scale, scale);
 _Static_assert(sizeof(struct prof) == sizeof(struct call_entry), "struct prof");
 
 /*
- * Whether this process has a call in force, as far as it knows. A server that has never heard of it
- * was started anew, or had no room for this child of a fork: then nothing has counted.
+ * Whether this process believes that it has a call in force. A server that does not know it was
+ * restarted, or had no room for this child of a fork: then nothing has been counted.
  */
 static int counting;
 
@@ -41,7 +44,7 @@ static int exchange_private(uint64_t id, const struct call_request *request,
 	return client_exchange(name, request, entries, reply);
 }
 
-/* The server that was named, or the own one, or the host's, or else one that is started now. */
+/* Tries the server that was named, else our own, else the host's, else one that is started now. */
 static int find_server(const struct call_request *request, const struct call_entry *entries,
 		       int starts, struct call_reply *reply)
 {
@@ -112,8 +115,8 @@ static struct outcome ask(struct call_request *request, const struct call_entry 
 }
 
 /*
- * Every count is in place when one that ends it, or a sync, returns: so it fails when the server
- * that counted is gone. What never was on needs no server to be ended.
+ * When a call that ends counting, or a sync, returns, every count must be in place; so it fails if
+ * the server that counted is gone. Ending what was never on needs no server.
  */
 static struct outcome confirm(struct outcome outcome, int ends)
 {
@@ -131,7 +134,7 @@ static struct outcome confirm(struct outcome outcome, int ends)
 	return outcome;
 }
 
-/* One that shares the address space may go on: vfork's parent. */
+/* The process that shares the address space, vfork's parent, may go on counting. */
 static struct outcome call(struct call_request *request, const struct call_entry *entries,
 			   int starts)
 {
@@ -154,12 +157,12 @@ struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offse
 	dialect = dialect_or_current(dialect);
 	prepare(&request, CALL_PROFIL, dialect);
 	request.count = request.nr_entries = 1;
-	/* 4.4BSD has NULL for a bad buffer. */
+	/* In 4.4BSD NULL is a bad buffer. */
 	return call(&request, &entry,
 		    scale && (buf || dialect == DIALECT_BSD44 || dialect == DIALECT_BSD44DOC));
 }
 
-/* A call that ends counting has no tick; then what one would have had. */
+/* A call that ends counting has no tick, so it reports the tick that one would have had. */
 static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags)
 {
 	if (!period_ns)
@@ -168,7 +171,7 @@ static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags
 	tvp->tv_usec = (suseconds_t)(period_ns % 1000000000 / 1000);
 }
 
-/* An array or tvp that is not there: IRIX ends what was on, and the server has not heard of it. */
+/* For an array or tvp that is not there: the server was not asked, but IRIX ends what was on. */
 static struct outcome refuse(int dialect, struct outcome refused)
 {
 	if (dialect == DIALECT_IRIX)
@@ -191,7 +194,7 @@ struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, stru
 	prepare(&request, CALL_SPROFIL, dialect);
 	request.profil_flags = flags;
 	request.count = profcnt;
-	/* The server says what is wrong with a count out of range. */
+	/* A count out of range is sent on, because the server says what is wrong with it. */
 	request.nr_entries = fits ? (uint32_t)profcnt : 0;
 	outcome = profcnt ? ask(&request, (const struct call_entry *)profp, fits) :
 			    call(&request, NULL, 0);
@@ -217,7 +220,7 @@ struct outcome client_ask(uint16_t op)
 {
 	struct call_request request;
 	struct outcome outcome;
-	/* What was asked of the calls before does not change with a bad name for the next. */
+	/* A bad name for the next calls does not change what earlier calls asked for. */
 	int dialect = client_dialect();
 
 	prepare(&request, op, dialect < 0 ? 0 : dialect);
@@ -225,7 +228,7 @@ struct outcome client_ask(uint16_t op)
 	return op == CALL_SYNC ? confirm(outcome, 0) : outcome;
 }
 
-/* Without a server there is no such call, whatever a socket's path has to do with it. */
+/* Without a server the call does not exist, so the error is not one of the socket's path. */
 long client_return(const struct outcome *outcome)
 {
 	int absent = !outcome->served &&

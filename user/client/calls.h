@@ -9,17 +9,18 @@
 #include "shared/call_protocol.h"
 
 /*
- * The calls, before errno and what a drop-in does beside. They touch no errno.
+ * The calls, before errno is set and before what a drop-in does in addition. They do not touch
+ * errno.
  */
 struct outcome {
-	long value; /* what the call returns; without an error only */
+	long value; /* what the call returns; valid only without an error */
 	int error; /* 0 or an errno */
 	int served; /* 0: no server could be asked, and error says why */
-	int known; /* the server has heard of this process, or of whose child it is */
-	struct call_state state; /* the server's, when it was asked */
+	int known; /* the server knows this process, or its parent before the fork */
+	struct call_state state; /* the server's reply, if it was asked */
 };
 
-/* dialect: enum dialect, or -1: the process's. */
+/* Dialect arguments are an enum dialect, or this for the process's. */
 enum { DIALECT_CURRENT = -1 };
 
 struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offset,
@@ -28,10 +29,10 @@ struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, stru
 			      unsigned int flags);
 struct outcome client_pcsample(void *samples, long nsamples);
 
-/* CALL_SYNC, CALL_STATUS. */
+/* op is CALL_SYNC or CALL_STATUS. */
 struct outcome client_ask(uint16_t op);
 
-/* As a C library's function returns it: value, or -1 and errno; ENOSYS: nobody listens. */
+/* Returns as a C library function does: value, or -1 and errno; ENOSYS: no server is listening. */
 long client_return(const struct outcome *outcome);
 
 #endif

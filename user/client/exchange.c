@@ -10,7 +10,7 @@
 
 #include "client/sys.h"
 
-/* For each step: to be let in, to send, to get the reply. Tests make it shorter. */
+/* The limit for each step: connecting, sending, receiving the reply. Tests make it shorter. */
 #ifndef CLIENT_PATIENCE_SECONDS
 #define CLIENT_PATIENCE_SECONDS 5
 #endif
@@ -42,16 +42,16 @@ static int limit_waiting(int fd)
 	return (int)ret;
 }
 
-/* A socket has no other reason to say "again" than that the time is up. */
+/* A socket returns EAGAIN only when the time is up. */
 static int or_timed_out(long ret)
 {
 	return ret == -EAGAIN ? -ETIMEDOUT : (int)ret;
 }
 
 /*
- * Anybody can listen on an abstract name that they have seen, once its server is gone, and a request
- * tells what the kernel gave this image alone. Where a name is one of ours, @bpfprofil-..., root
- * listens there, or this user.
+ * Once its server is gone, anybody can listen on an abstract name they have seen, and a request
+ * contains what the kernel gave to this image alone. So for our names, @bpfprofil-..., only root or
+ * this user may listen.
  */
 static int check_peer(int fd, const char *path)
 {
@@ -99,7 +99,7 @@ static int send_request(int fd, const struct call_request *request,
 	};
 	struct msghdr message = { .msg_iov = parts, .msg_iovlen = request->nr_entries ? 2 : 1 };
 
-	/* A message goes whole or not at all. */
+	/* A message is sent completely or not at all. */
 	return or_timed_out(SYS_RETRY(sendmsg, fd, &message, MSG_NOSIGNAL));
 }
 
@@ -119,8 +119,8 @@ static int receive_reply(int fd, struct call_reply *reply)
 
 	if (got == -EAGAIN) {
 		/*
-		 * From here on the server cannot send, and learns by that that its work is not
-		 * wanted. A reply that it had sent by then counts.
+		 * From here on the server cannot send, which tells it that its work is not wanted.
+		 * A reply that it has already sent counts.
 		 */
 		SYS(shutdown, fd, SHUT_RDWR);
 		got = SYS_RETRY(recvfrom, fd, reply, sizeof(*reply), MSG_TRUNC | MSG_DONTWAIT, NULL,

@@ -5,11 +5,12 @@
 #include "shared/call_protocol.h"
 
 /*
- * A request to the server that listens on path, and its reply: a file, or with a leading '@' a name
- * that is none; where that begins with "bpfprofil-", root or this user must listen. entries: the request's nr_entries of them, read by the kernel alone.
+ * Sends a request to the server that listens on path, and receives its reply. path is a file, or
+ * with a leading '@' an abstract name; if that begins with "bpfprofil-", root or this user must be
+ * listening. entries are the request's nr_entries; only the kernel reads them.
  *
- * 0 when there is a reply, whatever it says, else -errno: -EFAULT for the entries, -ETIMEDOUT for a
- * server that stays silent, -EPROTO for one that talks nonsense, and what connect() says.
+ * Returns 0 if there is a reply, whatever it says, else -errno: -EFAULT for the entries, -ETIMEDOUT
+ * for a server that does not answer, -EPROTO for a malformed reply, and errors of connect().
  */
 int client_exchange(const char *path, const struct call_request *request,
 		    const struct call_entry *entries, struct call_reply *reply);

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_CLIENT_EXPORT_H
 #define BPFPROFIL_CLIENT_EXPORT_H
 
-/* The rest is built with -fvisibility=hidden. Also to be listed in a map. */
+/* All else is built with -fvisibility=hidden. Exported names must also be listed in a map. */
 #define EXPORT __attribute__((visibility("default")))
 
 #endif

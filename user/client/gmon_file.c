@@ -15,7 +15,7 @@ enum {
 	BYTES_PER_BIN = 4,
 };
 
-/* As glibc writes it, in the program's own sizes and byte order; nothing is aligned. */
+/* As glibc writes it, with the program's own sizes and byte order, and without alignment. */
 struct gmon_header {
 	char magic[4];
 	uint32_t version;
@@ -33,7 +33,7 @@ struct gmon_record {
 
 int gmon_open(void)
 {
-	/* O_RDWR for the shape. No link is followed, as by glibc. */
+	/* O_RDWR, because the histogram's shape is read too. Like glibc, it follows no link. */
 	int flags = O_RDWR | O_NOFOLLOW | O_CLOEXEC, fd = -1;
 	const char *prefix = secure_getenv("GMON_OUT_PREFIX");
 	struct stat status;
@@ -99,7 +99,7 @@ static int check_shape(int fd, const struct gmon_counts *histogram, struct gmon_
 	return 0;
 }
 
-/* Moves as much as a bin holds from counts to bins; true when something is left. */
+/* Moves as much as a bin can hold from counts to bins; true if something is left. */
 static int move(uint32_t *counts, uint16_t *bins, uint32_t n)
 {
 	int left = 0;
@@ -115,7 +115,10 @@ static int move(uint32_t *counts, uint16_t *bins, uint32_t n)
 	return left;
 }
 
-/* The bins of the record whose bins begin at; fresh: of one that has none yet. 1: some are left. */
+/*
+ * Fills the bins of the record at this offset; fresh: it has none yet. Returns 1 if some counts are
+ * left.
+ */
 static int fill_record(int fd, const struct gmon_counts *histogram, off_t at, int fresh)
 {
 	uint16_t bins[CHUNK] = { 0 };
@@ -138,7 +141,7 @@ static int fill_record(int fd, const struct gmon_counts *histogram, off_t at, in
 	return left;
 }
 
-/* gprof refuses a file that ends within a record, so a failed one goes again. */
+/* gprof rejects a file that ends within a record, so a record that failed is removed. */
 static int append_record(int fd, const struct gmon_counts *histogram,
 			 const struct gmon_record *record)
 {
@@ -162,7 +165,7 @@ int gmon_add(int fd, struct gmon_counts *histogram)
 
 	if (ret)
 		return ret;
-	/* gprof takes the rate of the first record for all. */
+	/* gprof uses the rate of the first record for all. */
 	if (histogram->rate)
 		record.rate = histogram->rate;
 	ret = write_at(fd, &record, sizeof(record), sizeof(struct gmon_header));

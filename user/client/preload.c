@@ -12,10 +12,10 @@
 
 static struct real_calls real;
 
-/* Which of libc's two counts; each must be ended once only, and by itself. */
+/* Which of libc's functions is counting; each must be ended only once, and by itself. */
 static enum { LIBC_OFF, LIBC_PROFIL, LIBC_SPROFIL } libc_counts;
 
-/* libc's, and not the next there are: those of a program that is linked with libbpfprofil are ours. */
+/* Looks in libc and not in the next library: a program linked with libbpfprofil would get ours. */
 __attribute__((constructor)) static void find_real(void)
 {
 	void *libc = dlopen(LIBC_SO, RTLD_LAZY | RTLD_NOLOAD);
@@ -30,7 +30,7 @@ __attribute__((constructor)) static void find_real(void)
 	dlclose(libc);
 }
 
-/* The constructor is late for a call of a library's that is set up before us. */
+/* The constructor may run too late for a library that makes a call before us. */
 const struct real_calls *preload_real(void)
 {
 	if (!real.profil)
@@ -91,7 +91,7 @@ EXPORT int sprofil(struct prof *profp, int profcnt, struct timeval *tvp, unsigne
 	return (int)client_return(&outcome);
 }
 
-/* libc has none to fall back to. */
+/* libc has no such function to fall back on. */
 EXPORT long pcsample(uintptr_t samples[], long nsamples)
 {
 	struct outcome outcome = client_pcsample(samples, nsamples);

@@ -8,11 +8,11 @@
 #include "client/calls.h"
 
 /*
- * The drop-in, by LD_PRELOAD: a program that knows nothing of us gets our counts from its own
- * calls. Where no server can be asked it gets libc's, as if we were not there.
+ * The drop-in for LD_PRELOAD: a program that does not know us gets our counts from its own calls.
+ * If no server can be asked it uses libc's, as if we were not there.
  */
 
-/* libc's own, found when the library is loaded; NULL: it has none. */
+/* libc's own functions, found when the library is loaded; NULL: libc does not have it. */
 struct real_calls {
 	int (*profil)(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
 	int (*sprofil)(struct prof *profp, int profcnt, struct timeval *tvp, unsigned int flags);
@@ -23,7 +23,7 @@ struct real_calls {
 
 const struct real_calls *preload_real(void);
 
-/* With BPFPROFIL_VERBOSE, one line: libc counts, for this errno. */
+/* With BPFPROFIL_VERBOSE, prints one line: libc counts, because of this errno. */
 void preload_tell_fallback(const char *call, int error);
 
 #endif

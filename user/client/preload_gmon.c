@@ -12,11 +12,11 @@
 #include "client/preload.h"
 
 /*
- * A program built with -pg: libc counts its calls and writes gmon.out, we count its ticks. libc's
- * histogram stays empty and gets ours when the file is there.
+ * A program built with -pg: libc counts its calls and writes gmon.out, and we count its ticks.
+ * libc's histogram stays empty, and ours is added when the file exists.
  *
- * libc's has 4 bytes of text in a counter, but rounds the counters up to 8 bytes of them, which
- * stretches that to 3.99 or so. Asked for a multiple of 16 bytes of text it has nothing to round.
+ * libc's has 4 bytes of text per counter, but rounds the size of the counters up to 8 bytes, which
+ * changes the ratio to 3.99 or so. With a multiple of 16 bytes of text there is nothing to round.
  */
 enum { TEXT_UNIT = 16, TEXT_PER_BIN = 4, SCALE_4_BYTES = 0x10000, ONE_SECOND_NS = 1000000000 };
 
@@ -26,14 +26,14 @@ void __monstartup(unsigned long low, unsigned long high);
 void _mcleanup(void);
 
 static struct {
-	struct gmon_counts histogram; /* counts NULL: libc does it all */
+	struct gmon_counts histogram; /* counts NULL: libc does everything */
 	unsigned long low;
 	uint64_t period_ns;
 	int on;
-	int lost; /* 0 or why the server did not count to the end */
-	pid_t pid; /* who these are of: a child of fork has begun anew */
-	double used; /* CPU time in which it was on, */
-	double since; /* and where that began which it is on for now */
+	int lost; /* 0, or why the server did not count to the end */
+	pid_t pid; /* the process these belong to: a child of fork starts anew */
+	double used; /* CPU time during which it was on, */
+	double since; /* and where the current such time began */
 } pg;
 
 static double cpu_seconds(void)
@@ -80,7 +80,7 @@ static struct outcome start_counting(void)
 	return outcome;
 }
 
-/* Silence would pass for a program that used no time. */
+/* An empty histogram would look like a program that used no time, so this is reported. */
 static void stop_counting(void)
 {
 	struct outcome outcome = client_profil(DIALECT_GLIBC, NULL, 0, 0, 0);
@@ -96,7 +96,7 @@ static void forget_counts(void)
 	memset(&pg, 0, sizeof(pg));
 }
 
-/* The end of the text that is counted, or 0 when libc has to count. */
+/* The end of the text that is counted, or 0 if libc must count. */
 static unsigned long start_own(unsigned long low, unsigned long high)
 {
 	struct outcome outcome;
@@ -112,7 +112,10 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 		memset(&pg, 0, sizeof(pg));
 		return 0;
 	}
-	/* A child's gmon.out has the child's time, or the sum of the files would count twice. */
+	/*
+	 * A child's gmon.out must have only the child's time, or the sum of the files would count
+	 * twice.
+	 */
 	madvise(counts, counts_size(), MADV_WIPEONFORK);
 	pg.histogram.counts = counts;
 	outcome = start_counting();
@@ -123,7 +126,7 @@ static unsigned long start_own(unsigned long low, unsigned long high)
 	return 0;
 }
 
-/* libc starts its timer when it had the memory for its tables, and only then. */
+/* libc starts its timer if, and only if, it got the memory for its tables. */
 static int libc_started(void)
 {
 	struct itimerval timer = { 0 };
@@ -182,7 +185,9 @@ static const char *reason(int error)
 	return error == ECONNRESET ? "the server did not count to the end" : strerror(error);
 }
 
-/* What is outside the program's own text is in no histogram: so it is not known better. */
+/*
+ * Text outside of the program is in no histogram, so how much is missing is not known more exactly.
+ */
 static void tell_short(void)
 {
 	double counted = 0;
@@ -197,7 +202,7 @@ static void tell_short(void)
 		pg.used - counted, pg.used);
 }
 
-/* The period as delivered, while it is still on. */
+/* The period as delivered must be read while counting is on. */
 static void end_counting(void)
 {
 	struct outcome outcome = client_ask(CALL_STATUS);

@@ -17,8 +17,8 @@ enum {
 	CAPABILITY_BPF = 39,
 };
 
-static uint64_t current; /* the server's number */
-static int starting; /* the process that is at it; a fork may have copied another's */
+static uint64_t current; /* number of the server */
+static int starting; /* the process that is starting one; a fork may have copied another's */
 
 void private_server_name(uint64_t id, char name[PRIVATE_NAME])
 {
@@ -56,7 +56,7 @@ void private_server_forget(uint64_t id)
 
 int private_server_allowed(void)
 {
-	/* linux/capability.h: musl's compiler does not find it. */
+	/* As in linux/capability.h, which musl's compiler does not find. */
 	struct {
 		uint32_t version;
 		int pid;
@@ -73,7 +73,7 @@ int private_server_allowed(void)
 	       (effective >> CAPABILITY_BPF & effective >> CAPABILITY_PERFMON & 1);
 }
 
-/* Nothing of the program's: no descriptor, no terminal, no directory, no LD_PRELOAD. */
+/* Gives up all that belongs to the program: descriptors, terminal, directory, LD_PRELOAD. */
 static int leave_program(int ready)
 {
 	sys_signals none = 0;
@@ -107,8 +107,8 @@ static void become_server(const char *program, uint64_t id, unsigned int pid, in
 }
 
 /*
- * Twice, so that init gets the server, and with no signal at the end, which keeps the one in
- * between from a wait() of the program. Not fork(): its hooks would run.
+ * Forks twice, so that init adopts the server, and without an exit signal, so that the program's
+ * wait() does not see the process in between. fork() is not used, because its hooks would run.
  */
 static int launch(const char *program, uint64_t id, int ready)
 {
@@ -127,7 +127,7 @@ static int launch(const char *program, uint64_t id, int ready)
 	return 0;
 }
 
-/* It listens when it has written; one that failed has closed. */
+/* The server is listening once it has written; if it failed it has closed the pipe. */
 static int wait_ready(int fd)
 {
 	struct timespec patience = { .tv_sec = READY_MS / 1000 };
@@ -164,7 +164,9 @@ static int take_turn(int pid)
 							    __ATOMIC_ACQ_REL, __ATOMIC_RELAXED);
 }
 
-/* Two threads must not end up with a server each: the second call would not replace the first. */
+/*
+ * Two threads must not start two servers, because then the second call would not replace the first.
+ */
 uint64_t private_server_start(const char *program)
 {
 	const struct timespec millisecond = { .tv_nsec = 1000000 };

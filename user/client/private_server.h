@@ -5,29 +5,33 @@
 #include <stdint.h>
 
 /*
- * A program that may load BPF itself needs no server of the host: it starts one of its own,
+ * A program that may load BPF itself needs no server on the host: it starts one of its own,
  *
- *	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
+ * 	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
  *
- * which writes a byte to N when it listens, and ends by itself when PID and all that profile
- * through it are gone. It is nobody's child: the program gets no SIGCHLD and waits for nobody.
+ * which writes a byte to N when it is listening, and ends by itself when PID and all processes that
+ * profile through it are gone. It is nobody's child: the program gets no SIGCHLD and has nobody to
+ * wait for.
  *
- * One is known by a random number that is its socket's name. A fork's child uses its parent's.
+ * Its socket's name contains a random number that identifies it. A fork's child uses its parent's
+ * server.
  */
 enum { PRIVATE_NAME = 40 };
 
 void private_server_name(uint64_t id, char name[PRIVATE_NAME]);
 
-/* 0: none. */
+/* Returns 0 if there is none. */
 uint64_t private_server(void);
 
-/* It does not answer any more. */
+/* Call when it does not answer any more. */
 void private_server_forget(uint64_t id);
 
-/* Whether this process could have one. */
+/* Whether this process may start one. */
 int private_server_allowed(void);
 
-/* Starts one, unless another thread is at it: its number, or 0. Signals must be blocked. */
+/*
+ * Starts one, unless another thread is doing so; returns its number, or 0. Signals must be blocked.
+ */
 uint64_t private_server_start(const char *program);
 
 #endif

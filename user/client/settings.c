@@ -30,7 +30,7 @@ const char *client_dialect_name(uint32_t dialect)
 	return dialect < DIALECT_COUNT ? dialects[dialect] : NULL;
 }
 
-/* NULL for an empty one too. */
+/* Returns NULL for an empty variable too. */
 static const char *variable(const char *name)
 {
 	const char *value = getenv(name);

@@ -5,25 +5,24 @@
 #include <stdint.h>
 
 /*
- * What the environment says, as it was when the program started: getenv() is no call for a signal
- * handler, which may have interrupted a setenv(). A set-user-ID program's says nothing but the
- * dialect.
+ * What the environment says, as of the program's start: a signal handler must not call getenv(),
+ * because it may have interrupted a setenv(). In a set-user-ID program only the dialect is read.
  */
 struct settings {
 	const char *socket; /* NULL: not set */
-	const char *server; /* what is run as a private server */
+	const char *server; /* the program to run as a private server */
 	int dialect; /* enum dialect, or -EINVAL: no such name */
 	uint32_t flags; /* CALL_USER_ONLY */
 	int verbose;
-	int secure; /* set-user-ID and the like */
+	int secure; /* set-user-ID or the like */
 	int read;
 };
 
-/* The constructor reads it; a call of an earlier constructor comes here first. */
+/* The constructor reads the settings; a call from an earlier constructor reads them here first. */
 const struct settings *client_settings(void);
 void client_settings_read(void);
 
-/* The dialect of the process or -EINVAL; setting takes -1 for the environment's. */
+/* The dialect of the process, or -EINVAL. Setting -1 restores the environment's. */
 int client_dialect(void);
 void client_dialect_set(int dialect);
 

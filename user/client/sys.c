@@ -6,7 +6,7 @@
 /* From linux/futex.h, which musl's compiler does not find. */
 enum {
 	FUTEX_WAKE_OP_PRIVATE = 5 | 128,
-	OP_OR_NOTHING = 2 << 28, /* *word |= 0, then compare for equality with 0 */
+	OP_OR_NOTHING = 2 << 28, /* *word |= 0, then test whether it was 0 */
 };
 
 static int word_writable(uintptr_t at)

@@ -5,8 +5,9 @@
 #include "client/calls.h"
 
 /*
- * A static program built with -pg calls libc's __profil() from within libc, where no library can
- * step in, but the linker can: -Wl,--wrap=__profil. In the archive only, and linked only then.
+ * A static program built with -pg calls libc's __profil() from within libc. No library can
+ * intercept that, but the linker can: -Wl,--wrap=__profil. This is only in the archive, and linked
+ * only then.
  */
 int __real___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);
 int __wrap___profil(unsigned short *buf, size_t bufsiz, size_t offset, unsigned int scale);

@@ -12,14 +12,14 @@ struct cursor {
 };
 
 struct bin_walk {
-	const struct profile_histogram **sorted; /* by object */
+	const struct profile_histogram **sorted; /* sorted by object */
 	size_t nr;
-	size_t first; /* of the object at hand: [first, end) */
+	size_t first; /* those of the current object: [first, end) */
 	size_t end;
-	struct cursor *heap; /* the smallest offset on top */
+	struct cursor *heap; /* the smallest offset is on top */
 	size_t nr_heap;
-	uint64_t last; /* offset that was given out */
-	bool any; /* was given out */
+	uint64_t last; /* offset of the last bin returned */
+	bool any; /* a bin has been returned */
 };
 
 static uint64_t cursor_offset(const struct cursor *cursor)

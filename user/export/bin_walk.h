@@ -9,12 +9,12 @@
 #include "export/export.h"
 
 /*
- * The bins of a profile, object by object and ascending by offset, whichever of the object's
- * histograms they are in. Of bins at one offset the earlier histogram's comes first. Nothing as
- * large as the bins is held.
+ * The bins of a profile, object by object and ascending by offset, from all of the object's
+ * histograms. Of bins at one offset the earlier histogram's comes first. The walk needs far less
+ * memory than the bins.
  *
- *	while (bin_walk_object(walk, &object))
- *		while (bin_walk_next(walk, &place))
+ * 	while (bin_walk_object(walk, &object))
+ * 		while (bin_walk_next(walk, &place))
  */
 struct bin_walk;
 
@@ -22,20 +22,20 @@ struct bin_place {
 	const struct profile_histogram *histogram;
 	uint64_t offset;
 	uint64_t ticks;
-	bool again; /* the bin before it was at this offset too */
+	bool again; /* the previous bin was at this offset too */
 };
 
-/* The bins that options choose; NULL: all there are. NULL is returned when memory is out. */
+/* The bins that options choose; NULL: all bins. Returns NULL when out of memory. */
 struct bin_walk *bin_walk_new(const struct profile *profile, const struct export_options *options);
 void bin_walk_free(struct bin_walk *walk); /* NULL is fine */
 
-/* Goes to the next object that has bins; false: there is none. */
+/* Goes to the next object that has bins; false: there is no other. */
 bool bin_walk_object(struct bin_walk *walk, uint32_t *ret);
 
-/* The next bin of that object; false: that was the last. */
+/* The next bin of that object; false: there are no more. */
 bool bin_walk_next(struct bin_walk *walk, struct bin_place *ret);
 
-/* Back to the first bin of that object. */
+/* Goes back to the first bin of that object. */
 void bin_walk_restart(struct bin_walk *walk);
 
 #endif

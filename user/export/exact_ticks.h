@@ -6,27 +6,30 @@
 #include "profile/profile_weights.h"
 
 /*
- * Ticks of the instructions of one object, for compilers: they ask which instruction it was, and
- * that only a bin of one byte says. The ticks of wider ones are left out.
+ * Ticks of the instructions of one object, for compilers: they need to know which instruction it
+ * was, which only a bin of one byte tells. The ticks of wider bins are left out.
  */
 struct exact_tick {
 	uint64_t offset;
 	uint64_t ticks;
-	uint64_t ns; /* of CPU time that they stand for */
+	uint64_t ns; /* CPU time that the ticks stand for */
 };
 
 struct exact_ticks {
 	struct exact_tick *all; /* ascending by offset, each once */
 	size_t nr;
 	size_t room;
-	uint64_t wide; /* that were left out */
+	uint64_t wide; /* ticks that were left out */
 };
 
-/* Of the walk's object, which is then at its end. Replaces what stood there; 0 or -ENOMEM. */
+/*
+ * Gathers those of the walk's current object, and leaves the walk at its end. Replaces what was
+ * there before; returns 0 or -ENOMEM.
+ */
 int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weights,
 		       struct bin_walk *walk);
 
-/* The first at or above offset; nr when there is none. */
+/* The index of the first one at or above offset; nr if there is none. */
 size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset);
 
 void exact_ticks_free(struct exact_ticks *ticks);

@@ -11,76 +11,79 @@
 #include "profile/profile.h"
 #include "shared/call_table.h"
 
-/* A call whose buffers are asked for, compiled already: which counter takes which pc. */
+/* A call whose buffers are asked for, already compiled: which counter takes which pc. */
 struct export_call {
 	struct call_table table;
 	const struct call_line *lines;
-	const uint64_t *sizes; /* bytes of each buffer, as the call lists them */
+	const uint64_t *sizes; /* bytes of each buffer, in the call's order */
 	size_t nr;
-	size_t overflow; /* which of them is the overflow bin; nr: none */
+	size_t overflow; /* index of the overflow bin; nr: there is none */
 	uint32_t width; /* of a counter: 2 or 4 bytes */
 	uint32_t full; /* enum dialect_full */
 };
 
 #define EXPORT_ALL_TARGETS UINT64_MAX
 
-/* How fine a place is, where a format leaves the choice. */
+/* How fine a place is, for formats that leave the choice. */
 enum export_detail {
 	EXPORT_ADDRESS,
 	EXPORT_LINE,
 	EXPORT_FUNCTION,
 };
 
-/* What some formats want to know. */
+/* Options that some formats use. */
 struct export_options {
 	const char *object; /* a path or its last component; NULL: all, or the one that fits */
 	uint64_t target; /* id, or EXPORT_ALL_TARGETS */
-	uint32_t file_object; /* the one a format with a file for each is asked for */
+	uint32_t file_object; /* the object to write, for formats with a file for each */
 	enum export_detail detail;
-	const struct export_call *call; /* NULL: none was described */
-	char *note; /* for the user, or ""; of EXPORT_NOTE_BYTES; NULL: unwanted */
+	const struct export_call *call; /* NULL: no call was described */
+	char *note; /* text for the user, or "", in EXPORT_NOTE_BYTES; NULL: unwanted */
 };
 
 enum { EXPORT_NOTE_BYTES = 256 };
 
-/* Which of them a format takes; the others it does not look at. */
+/* Which of the options a format uses; it ignores the others. */
 enum export_takes {
 	EXPORT_TAKES_OBJECT = 1,
 	EXPORT_TAKES_TARGET = 2,
-	EXPORT_TAKES_CALL = 4, /* and needs */
+	EXPORT_TAKES_CALL = 4, /* required */
 	EXPORT_TAKES_DETAIL = 8,
 };
 
 /*
- * A form a profile can be written in. write returns 0 or a negative errno and fills in err;
- * options may be NULL where the format needs none.
+ * A format in which a profile can be written. write returns 0, or a negative errno with err filled
+ * in; options may be NULL if the format needs none.
  */
 struct export_format {
 	const char *name; /* as in --format */
 	const char *description;
 	unsigned int takes; /* enum export_takes */
-	bool binary; /* not for a terminal */
-	bool compressed; /* by gzip, on its way to the file */
-	bool reads_programs; /* that were profiled, and fails without them */
-	const char *ddl; /* the table that its rows are for; NULL: it has no rows */
-	/* A file for each object that this says true of, named by file_name; NULL: one for all. */
+	bool binary; /* must not go to a terminal */
+	bool compressed; /* by gzip, when written to the file */
+	bool reads_programs; /* it reads the profiled programs, and fails without them */
+	const char *ddl; /* the table for its rows; NULL: it has no rows */
+	/*
+	 * Set if there is a file, named by file_name, for each object for which this returns true;
+	 * NULL: one file for all.
+	 */
 	bool (*has_file)(const struct profile *profile, const struct export_options *options,
 			 uint32_t object);
-	const char *file_name; /* as "gmon.%s.out" */
+	const char *file_name; /* such as "gmon.%s.out" */
 	int (*write)(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 };
 
-/* Ends with a NULL name. */
+/* The last element has a NULL name. */
 extern const struct export_format export_formats[];
 
 const struct export_format *export_find(const char *name); /* NULL: no such format */
 
-/* -EINVAL: no such object or target. format is what the message starts with. */
+/* -EINVAL: no such object or target. The message starts with format. */
 int export_check(const struct profile *profile, const struct export_options *options,
 		 const char *format, struct error *err);
 
-/* Ticks of an object that the options choose. */
+/* The ticks of an object in what the options choose. */
 uint64_t export_ticks(const struct profile *profile, const struct export_options *options,
 		      uint32_t object);
 

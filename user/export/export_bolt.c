@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What perf2bolt -nl leaves, of one program: ticks by function and offset. The event's name decides
- * what BOLT does with them: of cycles, and of nothing else that is time, it shares a block's among the
- * instructions of the block, so that a long block does not pass for one that runs often.
+ * What perf2bolt -nl writes for one program: ticks by function and offset. The event's name
+ * determines what BOLT does with them. Only for cycles, and for no other event that means time, it
+ * shares a block's ticks among the block's instructions, so that a long block is not taken for one
+ * that runs often.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,7 +30,7 @@ struct bolt {
 	uint64_t unnamed;
 };
 
-/* The file that has most of the ticks. */
+/* The file with the most ticks. */
 static uint32_t choose_object(const struct profile *profile, const struct export_options *options)
 {
 	uint32_t i, chosen = NO_OBJECT;
@@ -46,7 +47,7 @@ static uint32_t choose_object(const struct profile *profile, const struct export
 	return chosen;
 }
 
-/* A blank ends a name, unless a backslash stands before it. */
+/* A blank ends a name unless a backslash precedes it. */
 static void put_name(FILE *stream, const char *name)
 {
 	for (; *name; name++) {

@@ -12,7 +12,7 @@
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
 
-/* What valgrind writes for a file or function that it does not know. */
+/* What valgrind writes for an unknown file or function. */
 static const char unknown[] = "???";
 
 struct callgrind {
@@ -21,14 +21,14 @@ struct callgrind {
 	const struct profile_object *object;
 	FILE *stream;
 	struct place_lines lines;
-	struct pointer_map files; /* of the object: their numbers */
+	struct pointer_map files; /* the numbers of the object's files */
 	uint64_t nr_files;
 	uint64_t nr_functions;
-	const struct profile_function *function; /* at hand */
-	bool any_function; /* is */
-	const char *own; /* file of that function */
-	const char *file; /* at hand */
-	struct profile_weights *weights; /* NULL: ticks alone are counted */
+	const struct profile_function *function; /* the current one */
+	bool any_function; /* `function` has been set */
+	const char *own; /* the file of that function */
+	const char *file; /* the current one */
+	struct profile_weights *weights; /* NULL: only ticks are counted */
 	uint64_t total;
 	uint64_t total_ns;
 };
@@ -47,7 +47,7 @@ static const char *file_of(const struct source_line *line)
 	return line && line->file ? line->file : unknown;
 }
 
-/* A number stands before each name: a name cannot be taken for a number then. */
+/* Each name is preceded by a number, so that the name itself cannot be taken for one. */
 static void put_name(FILE *stream, const char *key, uint64_t number, const char *name)
 {
 	fprintf(stream, "%s=(%" PRIu64 ") ", key, number);
@@ -87,7 +87,7 @@ static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_
 	fputc('\n', stream);
 }
 
-/* A function is of the file that its code was written in, whatever was inlined there. */
+/* A function belongs to the file in which its code was written, whatever was inlined there. */
 static int put_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
@@ -99,7 +99,7 @@ static int put_function(struct callgrind *callgrind, const struct callgrind_cost
 	code = put_file(callgrind, "fl", callgrind->own);
 	put_name(callgrind->stream, "fn", ++callgrind->nr_functions,
 		 cost->function ? cost->function->name : unknown);
-	/* callgrind_annotate stumbles over a file without a line. */
+	/* callgrind_annotate fails on a file without a line. */
 	if (line && line != cost->line)
 		put_line(callgrind, cost->offset, line->line, 0, 0);
 	return code;

@@ -22,7 +22,7 @@ bool export_chosen(const struct profile *profile, const struct export_options *o
 {
 	const struct profile_object *object = &profile->objects[histogram->object];
 
-	/* An overflow bin stands for text that no region took, not for a place. */
+	/* An overflow bin stands for text that no region took, and not for a place. */
 	if (histogram->overflow || !export_target_chosen(profile, options, histogram->target))
 		return false;
 	return !options->object || object_has_name(object, options->object);

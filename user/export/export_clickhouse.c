@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Rows for ClickHouse, in the columns that the OpenTelemetry Collector's exporter writes. It has a row
- * for each sample and forgets which build of a file it was, so a row says that itself.
+ * Rows for ClickHouse, in the columns that the OpenTelemetry Collector's exporter writes. That
+ * exporter has a row for each sample but loses the build id of files, so our rows have it
+ * themselves.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -47,9 +48,9 @@ struct rows {
 	const struct samples *samples;
 	FILE *stream;
 	uint64_t start;
-	const struct sample_service *service; /* at hand */
-	struct resource resource; /* its */
-	char id[2 * PROFILE_ID_BYTES + 1]; /* of its profile at hand */
+	const struct sample_service *service; /* the current one */
+	struct resource resource; /* the resource of that service */
+	char id[2 * PROFILE_ID_BYTES + 1]; /* the id of its current profile */
 	const char *type;
 	const char *unit;
 };
@@ -114,7 +115,7 @@ static void put_attributes(struct rows *rows, const struct sample *sample)
 	fputs(separator == '{' ? "{}" : "}", rows->stream);
 }
 
-/* One of the columns that have an entry for each frame. */
+/* A column with an entry for each frame. */
 enum column {
 	ADDRESSES,
 	FUNCTIONS,
@@ -162,7 +163,7 @@ static void put_frames(struct rows *rows, const struct sample_place *place)
 	}
 }
 
-/* Of the names alone, so that builds can be compared. */
+/* The hash is of names only, so that builds can be compared. */
 static uint64_t hash_stack(const struct rows *rows, const struct sample_place *place)
 {
 	const struct samples *samples = rows->samples;

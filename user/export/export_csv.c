@@ -11,9 +11,9 @@
 #include "profile/profile_weights.h"
 
 /*
- * A row for each bin, by object, then offset. offset is hexadecimal, as nm, objdump and addr2line
- * have it: a spreadsheet would round kernel addresses as numbers. share is of the target's ticks, ns the
- * CPU time that these ticks stand for.
+ * A row for each bin, sorted by object, then offset. offset is hexadecimal, as in nm, objdump and
+ * addr2line, because a spreadsheet would round kernel addresses as numbers. share is that of the
+ * target's ticks, ns the CPU time that these ticks stand for.
  */
 static const char header[] = "target,target_name,kind,object,build_id,pid,process,cgroup,offset,"
 			     "bytes,function,ticks,share,ns\n";
@@ -26,8 +26,8 @@ struct csv {
 };
 
 /*
- * A row is a line. Quoted when it must be (RFC 4180), and marked as text when a spreadsheet would compute
- * it; NULL is the empty cell.
+ * Writes a cell on one line. It is quoted if necessary (RFC 4180), and marked as text if a
+ * spreadsheet would compute it; NULL becomes an empty cell.
  */
 static void put_text(FILE *stream, const char *text)
 {
@@ -42,7 +42,9 @@ static void put_text(FILE *stream, const char *text)
 	fputs(quoted ? "\"," : ",", stream);
 }
 
-/* To nine places, in whole numbers: printf's decimal point depends on the locale. */
+/*
+ * Writes nine decimal places with integers, because printf's decimal point depends on the locale.
+ */
 static void put_share(FILE *stream, uint64_t ticks, uint64_t total)
 {
 	uint64_t share = total ? (uint64_t)((unsigned __int128)ticks * 1000000000 / total) : 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* FlameGraph's collapsed stacks: frames with semicolons between them, a blank, the ticks. */
+/* FlameGraph's collapsed stacks: frames separated by semicolons, a blank, the ticks. */
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -12,18 +12,18 @@
 struct folded {
 	const struct profile *profile;
 	const struct stacks *stacks;
-	bool by_target; /* there are several */
+	bool by_target; /* there are several targets */
 	FILE *stream;
 };
 
-/* Other collapsers have a colon for the semicolon, too. */
+/* A semicolon becomes a colon, as in other collapsers. */
 static void put_frame(FILE *stream, const char *name)
 {
 	export_text(stream, name, ';', ":");
 	fputc(';', stream);
 }
 
-/* Two numbers at the end of a line are, to flamegraph.pl, the two sides of a comparison. */
+/* flamegraph.pl takes two numbers at the end of a line for the two sides of a comparison. */
 static bool ends_in_number(const char *name)
 {
 	size_t at = strlen(name), end = at;

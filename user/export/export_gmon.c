@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * gmon.out, GNU version 1, of one object: histogram records and nothing else, at the addresses of
- * its symbol table. gprof 2.40 has limits that shape it:
+ * gmon.out, GNU version 1, of one object: only histogram records, at the addresses of its symbol
+ * table. Limits of gprof 2.40 determine what it looks like:
  *
- *  - A counter has 16 bits, but records of equal bounds are added up; so the rest of a larger count
- *    stands in another record. The sum has 31 bits.
- *  - Its unit is two bytes of text; with less to a counter, it loses every other one. It rounds the
- *    start of a function down to the unit.
- *  - Its seconds are counts by a whole number of them a second. Where the CPU time of targets is known
- *    a tick stands for any time: it has several counts, of a small part of a second each.
- *  - Records may not overlap but as a whole. So they are cut at multiples of a fixed size, and those
- *    without a tick are left out, which also keeps them small where the text is large. Those of two
- *    runs can be added up, too.
+ * - A counter has 16 bits, but records with equal bounds are added up, so the rest of a larger count
+ *   is in another record. The sum has 31 bits.
+ * - The unit is two bytes of text; with less text per counter gprof loses every other counter. It
+ *   rounds the start of a function down to the unit.
+ * - Seconds are counts divided by an integer rate. Where the CPU time of targets is known a tick may
+ *   stand for any time, so it becomes several counts of a small part of a second each.
+ * - Records may not overlap unless they are equal. So they are cut at multiples of a fixed size, and
+ *   records without a tick are left out, which also keeps large texts small. The records of two runs
+ *   can be added up too.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -29,9 +29,9 @@
 #define RECORD_BYTES 4096 /* of text */
 #define COUNTERS (RECORD_BYTES / UNIT)
 #define COUNT_MAX INT32_MAX
-#define SPREAD_MAX 65536 /* bytes of a bin: what profil() has at most */
-#define FINE_RATE 10000 /* counts a second of CPU time, at least, */
-#define FINE_TICK 10 /* and a period */
+#define SPREAD_MAX 65536 /* most bytes of a bin, as in profil() */
+#define FINE_RATE 10000 /* at least this many counts per second of CPU time, */
+#define FINE_TICK 10 /* and per period */
 #define SECOND_NS 1000000000
 
 struct gmon {
@@ -40,12 +40,12 @@ struct gmon {
 	uint32_t object;
 	FILE *stream;
 	struct error *err;
-	size_t pointer; /* bytes of one, in the object */
+	size_t pointer; /* bytes of a pointer in the object */
 	uint32_t rate;
 	struct profile_weights *weights; /* NULL: counts are ticks */
-	unsigned __int128 ns; /* of CPU time that was counted so far, */
-	uint64_t given; /* and counts for it */
-	uint64_t record; /* the number of the one at hand */
+	unsigned __int128 ns; /* CPU time counted so far, */
+	uint64_t given; /* and the counts for it */
+	uint64_t record; /* number of the current record */
 	uint32_t counts[COUNTERS];
 };
 
@@ -58,7 +58,7 @@ bool export_gmon_has_file(const struct profile *profile, const struct export_opt
 	       export_ticks(profile, options, object);
 }
 
-/* gprof takes the size of pointers from the program it is given. */
+/* gprof takes the size of pointers from the program that it is given. */
 static size_t pointer_size(const struct profile *profile, const struct profile_object *object)
 {
 	const char *arch = profile->host.arch ? profile->host.arch : "";
@@ -97,7 +97,7 @@ static void put_header(FILE *stream)
 	put(stream, spare, sizeof(spare));
 }
 
-/* As much of the counts as one record can have; true: some is left. */
+/* Writes as many of the counts as fit one record; true: some are left. */
 static bool put_part(struct gmon *gmon)
 {
 	static const char tag, dimension[15] = "seconds";
@@ -131,8 +131,9 @@ static void put_record(struct gmon *gmon)
 }
 
 /*
- * Where gprof will find the function that we give a bin to: in its first unit, if it begins in the
- * bin, or in the last that is its own, if another may begin at the odd byte after it.
+ * The address at which gprof finds the function that we give a bin to. That is in the function's
+ * first unit if it begins in the bin, or in the last unit that is only its own, because another
+ * function may begin at the odd byte after it.
  */
 static uint64_t filed_at(const struct gmon *gmon, const struct profile_function *function,
 			 uint64_t offset)
@@ -171,7 +172,7 @@ static int add_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 	return 0;
 }
 
-/* As gprof does with a bin that lies in several functions: a share for each of its bytes. */
+/* Does what gprof does with a bin in several functions: each of its bytes gets an equal share. */
 static int spread(struct gmon *gmon, const struct bin_place *place, uint64_t bytes)
 {
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
@@ -195,14 +196,17 @@ static int add(struct gmon *gmon, const struct bin_place *place)
 	const struct profile_function *function;
 
 	function = profile_index_find(gmon->index, gmon->object, place->offset, bytes);
-	/* What is no function but a place of a bin's own was in several. */
+	/*
+	 * A function that is just the place of a bin stands for a bin that was in several
+	 * functions.
+	 */
 	if (bytes > UNIT && bytes <= SPREAD_MAX &&
 	    (!function || (function->offset == place->offset && function->size == bytes)))
 		return spread(gmon, place, bytes);
 	return add_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
 }
 
-/* In place of ticks; what is less than a count goes to the next place. */
+/* Counts to write for the ticks; what is less than one count is carried to the next place. */
 static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
 {
 	uint64_t count, sum;
@@ -216,7 +220,7 @@ static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
 	return count;
 }
 
-/* Bins of one place are one, so that wide ones do not go back and forth between records. */
+/* Bins at one place are combined, so that wide ones do not alternate between records. */
 static int put_object(struct gmon *gmon, struct bin_walk *walk)
 {
 	struct bin_place place, sum = { 0 };
@@ -254,7 +258,7 @@ static int put_all(struct gmon *gmon, struct bin_walk *walk)
 	return code ? code : export_end(gmon->stream, "gmon", gmon->err);
 }
 
-/* gprof counts in whole ticks a second; 0 would be no time at all. */
+/* gprof's rate is an integer per second, and 0 would mean no time at all. */
 static uint32_t rate_of(uint64_t period, char *note)
 {
 	uint64_t rate = period ? (SECOND_NS + period / 2) / period : 0;
@@ -268,7 +272,7 @@ static uint32_t rate_of(uint64_t period, char *note)
 	return (uint32_t)rate;
 }
 
-/* Far below the hundredths that gprof shows, and fine enough for ticks that are 10 us apart. */
+/* The rate is far finer than the hundredths that gprof shows, and enough for ticks 10 us apart. */
 static uint32_t fine_rate(const struct profile *profile)
 {
 	uint64_t rate = FINE_RATE, period, own;
@@ -282,7 +286,7 @@ static uint32_t fine_rate(const struct profile *profile)
 	return (uint32_t)(rate < FINE_TICK * 100000 ? rate : FINE_TICK * 100000);
 }
 
-/* CPU time of all targets, or ticks of one period. */
+/* Chooses CPU time for all targets, or else ticks with a single period. */
 static int choose_unit(struct gmon *gmon, const struct export_options *options)
 {
 	const struct profile *profile = gmon->profile;

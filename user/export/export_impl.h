@@ -6,7 +6,7 @@
 
 #include "export/export.h"
 
-/* One file per format; export.c lists them. */
+/* There is one file per format; export.c lists them. */
 int export_bolt(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
 int export_callgrind(const struct profile *profile, const struct export_options *options,
@@ -35,20 +35,18 @@ int export_speedscope(const struct profile *profile, const struct export_options
 
 extern const char clickhouse_ddl[];
 
-/*
- * What the formats share. format is the name a message starts with.
- */
+/* What the formats share. A message starts with the name in format. */
 
-/* What is meant when nothing was said: every object, every target. */
+/* The defaults: every object, every target. */
 extern const struct export_options export_defaults;
 
-/* The largest that a signed field can say, where a number is more. */
+/* The largest value that a signed field can hold, if the number is larger. */
 static inline int64_t export_clamp(unsigned __int128 value)
 {
 	return value > INT64_MAX ? INT64_MAX : (int64_t)value;
 }
 
-/* When the profile was begun, in ns since 1970; 0 when that is not known. */
+/* When the profile was begun, in ns since 1970; 0 if unknown. */
 int64_t export_start_ns(const struct profile *profile);
 
 /* Whether the options let a target's ticks into the export. */
@@ -59,19 +57,20 @@ bool export_target_chosen(const struct profile *profile, const struct export_opt
 bool export_chosen(const struct profile *profile, const struct export_options *options,
 		   const struct profile_histogram *histogram);
 
-/* Whether the scheduler was asked for the CPU time of some target that was chosen. */
+/* Whether the scheduler's CPU time of any chosen target is known. */
 bool export_knows_cpu_time(const struct profile *profile, const struct export_options *options);
 
 /*
- * The one period of all targets that were chosen, for formats that can say only counts. -EINVAL:
- * there are several.
+ * The common period of all chosen targets, for formats that have only counts. -EINVAL: they have
+ * several.
  */
 int export_one_period(const struct profile *profile, const struct export_options *options,
 		      const char *format, uint64_t *ret, struct error *err);
 
 /*
- * Names come from other people's files and may hold anything. Control characters (C0, DEL, C1) show
- * as \xNN, what is not UTF-8 as U+FFFD, and special, unless it is 0, as instead.
+ * Writes text from other people's files, which may contain anything. Control characters (C0, DEL,
+ * C1) become \xNN, what is not UTF-8 becomes U+FFFD, and the character special, unless it is 0,
+ * becomes instead.
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
 
@@ -81,7 +80,7 @@ void export_message(const ProtobufCMessage *message, FILE *stream);
 /* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon where it already says something. */
 void export_add_note(char *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* 0, or what the stream has failed with, described. Call it with errno 0 before the first byte. */
+/* Returns 0, or the error of the stream with a message. Set errno to 0 before the first byte. */
 int export_end(FILE *stream, const char *format, struct error *err);
 
 #endif

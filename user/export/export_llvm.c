@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * LLVM's sample profile as text, for clang -fprofile-sample-use: how often each line of a function
- * runs, told apart by discriminator and by what it was inlined into.
+ * runs, told apart by discriminator and by where it was inlined.
  *
- * LLVM's own converters take what a branch recorder saw, where each instruction of a basic block has
- * the same count, and give a line the most that any of its instructions has. A tick is time: the one
- * instruction of a block that waits for memory has nearly all of its ticks, and the sum over a line
- * would count a line of many instructions for more. So the time of a basic block is shared by its
- * instructions first, which makes it a measure of how often the block runs, and then the same rule
- * holds for the line.
+ * LLVM's own converters take the data of a branch recorder, where each instruction of a basic block
+ * has the same count, and give a line the maximum over its instructions. A tick is time: the one
+ * instruction of a block that waits for memory has nearly all of its ticks, and a sum over a line
+ * would rate a line of many instructions higher. So the time of a basic block is first divided
+ * among its instructions, which makes it a measure of how often the block runs, and then the same
+ * maximum is taken for the line.
  *
- * A count is the nanoseconds that an instruction of the block took. LLVM compares counts with each
- * other and has no use for their unit.
+ * A count is the nanoseconds that an instruction of the block took. LLVM only compares counts with
+ * each other, so their unit does not matter.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -31,7 +31,7 @@
 struct line_count {
 	uint64_t offset;
 	uint64_t count;
-	bool entry; /* the function begins with it */
+	bool entry; /* the function begins with this instruction */
 };
 
 struct llvm {
@@ -39,21 +39,21 @@ struct llvm {
 	struct profile_weights *weights;
 	struct sample_tree *tree;
 	struct exact_ticks ticks;
-	struct line_count *all; /* instructions of the object */
+	struct line_count *all; /* the instructions of the object */
 	size_t nr;
 	size_t room;
-	uint64_t wide; /* ticks of bins that are too wide */
-	char why[EXPORT_NOTE_BYTES]; /* the first object has no lines, or "" */
-	bool discriminators; /* were seen */
+	uint64_t wide; /* ticks in bins that are too wide */
+	char why[EXPORT_NOTE_BYTES]; /* why the first object has no lines, or "" */
+	bool discriminators; /* some line has a discriminator */
 };
 
-/* The rest of a function that was split stands elsewhere and is not entered by a call. */
+/* False for the rest of a function that was split: it is elsewhere and not entered by a call. */
 static bool is_entered(const struct profile_function *function)
 {
 	return !strstr(function->name, ".cold");
 }
 
-/* Instructions [first, end), a basic block, and the time that is spent there. */
+/* Adds a basic block, the instructions [first, first + nr), with the time that is spent there. */
 static int add_block(struct llvm *llvm, const struct profile_function *function,
 		     const struct block_instruction *first, size_t nr, uint64_t size)
 {
@@ -106,7 +106,10 @@ static int add_function(struct llvm *llvm, const struct profile_function *functi
 	struct code code;
 	int result;
 
-	/* Not one tick that says where: not a word of it is better than that it never ran. */
+	/*
+	 * A function without an exact tick is left out, because that is better than to say that it
+	 * never ran.
+	 */
 	if (first == llvm->ticks.nr || llvm->ticks.all[first].offset - function->offset >= size)
 		return 0;
 	result = code_read_file(fd, function->offset, (size_t)size, &code, err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * OpenTelemetry's profiles: a resource for each service, and in it a profile of counts, and one of CPU
- * time where the scheduler was asked. What they refer to are tables of one dictionary.
+ * OpenTelemetry's profiles: a resource for each service, and in it a profile of counts, and one of
+ * CPU time if the scheduler's is known. They refer to the tables of one dictionary.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -14,13 +14,13 @@
 #include "export/samples.h"
 #include "profile/profile_weights.h"
 
-/* What a profile's samples are. */
+/* What the samples of a profile count. */
 enum value {
 	COUNT,
 	TIME,
 };
 
-/* Of a sample. */
+/* Number of attributes of a sample. */
 #define SAMPLE_ATTRIBUTES 2
 
 struct otlp {
@@ -33,13 +33,13 @@ struct otlp {
 	struct otlp_attributes attributes;
 };
 
-/* The samples of one profile, all of them in memory of their own. */
+/* The samples of one profile, all in one allocation. */
 struct messages {
 	Otlp__Sample *samples;
 	Otlp__Sample **all;
 	int64_t *values;
 	uint64_t *times;
-	int32_t *attributes; /* SAMPLE_ATTRIBUTES of each */
+	int32_t *attributes; /* SAMPLE_ATTRIBUTES for each sample */
 	size_t nr;
 };
 
@@ -66,7 +66,10 @@ static void messages_free(struct messages *messages)
 	free(messages->attributes);
 }
 
-/* A backend makes an event of each time, and none of a sample without: it stands for all of them. */
+/*
+ * Every sample gets one timestamp, which stands for all of it: a backend makes an event of each
+ * timestamp, and none of a sample without one.
+ */
 static void add_message(struct otlp *otlp, struct messages *messages, const struct sample *sample,
 			int64_t value)
 {
@@ -164,7 +167,7 @@ static void set_profile(struct otlp *otlp, const struct sample_service *service,
 	message->profile_id.data = id;
 }
 
-/* Without the scheduler's word the time is the counts' period, which stands beside them. */
+/* If the scheduler's time is unknown there is no profile of time: the counts have a period. */
 static void put_messages(struct otlp *otlp, const struct sample_service *service,
 			 struct resource *resource, struct messages messages[2])
 {
@@ -244,7 +247,7 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 		return code;
 	errno = 0;
 	otlp.start = (uint64_t)export_start_ns(profile);
-	/* A time is in an interval, and so this is not empty. */
+	/* The timestamp must be inside an interval, so this is never empty. */
 	otlp.duration = profile->duration_ns ? profile->duration_ns : 1;
 	code = samples_build(&samples, profile, options, err);
 	if (!code) {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * pprof: a location for each place, with the functions that were inlined there, and a sample for
- * each bin. Addresses are those of the objects' own disassembly, as if each were loaded there.
+ * each bin. Addresses are those of the objects' own disassembly, as if each object were loaded
+ * there.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,11 +18,11 @@
 #include "profile/profile_weights.h"
 #include "symbol/object_file.h"
 
-/* Of a location; deeper inlining loses its middle. */
+/* Frames of a location; deeper inlining loses its middle. */
 #define FRAMES_MAX 64
 #define LABELS_MAX 4
 
-/* What is said of every sample of a histogram. */
+/* The labels of every sample of a histogram. */
 struct labels {
 	Pprof__Label labels[LABELS_MAX];
 	Pprof__Label *all[LABELS_MAX];
@@ -33,7 +34,7 @@ struct text_extent {
 	uint64_t ticks;
 	uint64_t start;
 	uint64_t end;
-	uint64_t mapping; /* the first of its numbers; 0: no ticks */
+	uint64_t mapping; /* the first of its mappings' numbers; 0: it has no ticks */
 };
 
 struct pprof {
@@ -42,14 +43,14 @@ struct pprof {
 	const struct export_options *options;
 	const struct profile_index *index;
 	struct profile_weights *weights;
-	struct text_extent *extents; /* of each object */
-	struct labels *labels; /* of each histogram */
-	uint32_t object; /* at hand */
+	struct text_extent *extents; /* by object */
+	struct labels *labels; /* by histogram */
+	uint32_t object; /* the current one */
 	struct place_lines lines;
-	struct pointer_map inlined; /* functions of the object at hand, by name and file */
-	const struct profile_function *function; /* at hand */
-	const char *file; /* and its file */
-	uint64_t function_id; /* 0: none at hand */
+	struct pointer_map inlined; /* functions inlined in the current object, by name and file */
+	const struct profile_function *function; /* the current one */
+	const char *file; /* the file of that function */
+	uint64_t function_id; /* 0: there is no current one */
 	uint64_t nr_mappings;
 	uint64_t nr_functions;
 	uint64_t nr_locations;
@@ -65,7 +66,7 @@ static void put_comment(struct pprof *pprof, const char *text)
 	pprof_put(&pprof->out, &part);
 }
 
-/* What has no place, and so no sample. */
+/* What has no place, and therefore no sample, is told in comments. */
 static void put_comments(struct pprof *pprof)
 {
 	const struct profile_account *ticks = &pprof->profile->ticks;
@@ -159,7 +160,10 @@ static void put_mapping(struct pprof *pprof, const struct profile_object *object
 	pprof_put(&pprof->out, &part);
 }
 
-/* pprof looks up itself what is said to be missing: the lines of a file that is not here. */
+/*
+ * pprof looks up the lines of a file itself if it is told that they are missing, so this is said
+ * only of files that are not here.
+ */
 static bool is_here(const struct profile_object *object)
 {
 	int fd;
@@ -191,7 +195,7 @@ static void put_mappings(struct pprof *pprof, uint32_t i)
 		put_mapping(pprof, object, &whole, looked_up);
 }
 
-/* The first mapping is what pprof calls the profile's main binary. */
+/* pprof calls the first mapping the profile's main binary. */
 static uint32_t hottest_file(const struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
@@ -233,7 +237,7 @@ static uint64_t add_function(struct pprof *pprof, const char *name, const char *
 	return function.id;
 }
 
-/* A function that was inlined; its name and file stand at one address each. */
+/* The number of an inlined function; equal names and files have equal addresses. */
 static uint64_t inlined_function(struct pprof *pprof, const struct source_line *line)
 {
 	const char *name = line->function ? line->function : "[inlined]";
@@ -248,7 +252,10 @@ static uint64_t inlined_function(struct pprof *pprof, const struct source_line *
 	return *id;
 }
 
-/* The function that has the code. Places ascend, so those of a function follow one another. */
+/*
+ * The number of the function that has the code. Places ascend, so those of a function are
+ * consecutive.
+ */
 static uint64_t outer_function(struct pprof *pprof, const struct profile_function *function,
 			       const struct source_line *line)
 {
@@ -324,7 +331,7 @@ static void add_location(struct pprof *pprof, const struct bin_place *place,
 		     mapping_of(pprof, object, place->offset), all, nr);
 }
 
-/* Of the location that was added last. */
+/* Writes a sample at the location that was added last. */
 static void put_sample(struct pprof *pprof, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;

@@ -10,19 +10,19 @@
 #include "symbol/regions.h"
 
 /*
- * The buffers of a call, one behind the other, as the call would have left them had they been all
- * zero. The pcs of the call are the offsets of one object; the ticks of all others are pcs that no
- * region took. Nothing as large as a buffer is held: its counters that are not 0 are.
+ * The buffers of a call, one after the other, as the call would have left them if they had been all
+ * zero. The call's pcs are the offsets of one object; the ticks of all other objects are pcs that
+ * no region took. Only counters that are not 0 are kept in memory.
  */
 struct raw_hit {
-	uint64_t at; /* byte in the output */
+	uint64_t at; /* offset in the output, in bytes */
 	uint64_t ticks;
 };
 
 struct raw {
 	const struct profile *profile;
 	const struct export_call *call;
-	uint64_t *starts; /* of the buffers in the output; the last is its size */
+	uint64_t *starts; /* of the buffers in the output; the last element is its size */
 	uint32_t object; /* nr_objects: none */
 	struct raw_hit *hits;
 	size_t nr;
@@ -67,7 +67,9 @@ static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
 	return add(bin_start(histogram, i), histogram->bytes_per_bin - 1);
 }
 
-/* A bin of text that is wider than a counter of the call says not which of them had the ticks. */
+/*
+ * If a bin of text is wider than a counter of the call, it is unknown which counters had its ticks.
+ */
 static int straddles(const struct raw *raw, const struct profile_histogram *histogram, size_t i)
 {
 	error_set(raw->err, -EINVAL,
@@ -93,7 +95,10 @@ static int file_bin(struct raw *raw, const struct profile_histogram *histogram, 
 	return 0;
 }
 
-/* Ticks of an overflow bin and of other objects fell elsewhere; those in the kernel at no pc. */
+/*
+ * Ticks of an overflow bin and of other objects fell elsewhere; those in the kernel have no pc
+ * here.
+ */
 static int file_histogram(struct raw *raw, const struct profile_histogram *histogram)
 {
 	bool chosen = histogram->object == raw->object && !histogram->overflow;
@@ -199,7 +204,7 @@ static int compare_hits(const void *left, const void *right)
 	return a->at < b->at ? -1 : a->at > b->at;
 }
 
-/* One for each counter, as the output has them. */
+/* Combines hits so that each counter has one, in the order of the output. */
 static void merge_hits(struct raw *raw)
 {
 	size_t i, stay = 0;
@@ -229,9 +234,9 @@ static void say_stopped(const struct raw_hit *hottest, size_t others, char *note
 }
 
 /*
- * A profile has lost the order of its ticks, and on it depends what the others hold when a counter
- * reaches the limit. We take the order that counts most: the fullest counter, of equal ones the
- * first, gets there last, and what would have got there too has one tick less.
+ * A profile does not keep the order of its ticks, which determines what the other counters hold
+ * when one reaches the limit. We assume the order that counts most: the fullest counter (the first
+ * of equal ones) reaches the limit last, and others that would have reached it have one tick less.
  */
 static void stop_at_limit(struct raw *raw, char *note)
 {
@@ -287,7 +292,7 @@ static int put_buffers(const struct raw *raw, FILE *stream)
 	return error_errno(raw->err, errno ? -errno : -EIO, "writing the buffer");
 }
 
-/* Where each buffer is in the output. */
+/* Computes where each buffer is in the output. */
 static int lay_out(struct raw *raw)
 {
 	uint64_t *starts = raw->starts;

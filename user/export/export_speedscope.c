@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * speedscope's own format: a "sampled" profile for each target, process and cgroup that is told
- * apart, where a function stands above its object. Weights are nanoseconds.
+ * apart, with two frames a sample, the object and its function. Weights are nanoseconds.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,7 +17,7 @@ struct speedscope {
 	FILE *stream;
 };
 
-/* Frames are numbered: the objects, the functions, then what has no name. */
+/* Frames are numbered: first the objects, then the functions, then what has no name. */
 static uint64_t function_frame(const struct speedscope *speedscope, const struct stack *stack)
 {
 	const struct profile *profile = speedscope->profile;
@@ -62,7 +62,7 @@ static void put_frames(const struct speedscope *speedscope)
 	fputs("]},\n", speedscope->stream);
 }
 
-/* What a group is told apart by, or NULL: out of memory. The caller frees it. */
+/* The name of a group; NULL: out of memory. The caller frees it. */
 static char *name_group(const struct speedscope *speedscope,
 			const struct profile_histogram *histogram)
 {
@@ -120,7 +120,7 @@ static int put_group(const struct speedscope *speedscope, size_t first, size_t e
 	return 0;
 }
 
-/* Stacks are sorted by group. The one with most time is shown first. */
+/* Stacks are sorted by group. The group with the most time is the one shown first. */
 static int put_groups(const struct speedscope *speedscope)
 {
 	const struct stacks *stacks = speedscope->stacks;

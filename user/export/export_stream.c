@@ -23,7 +23,7 @@ static size_t put_character(FILE *stream, const char *text)
 	return length;
 }
 
-/* Bytes of text that can be written as they are. */
+/* The number of bytes at text that can be written as they are. */
 static size_t plain_length(const char *text, char special)
 {
 	size_t length = 0;

@@ -4,7 +4,7 @@
 
 #include "export/export_impl.h"
 
-/* "2026-01-31T23:59:59.5+01:00", which was checked when it was read, in ns since 1970. */
+/* Converts "2026-01-31T23:59:59.5+01:00", which was checked when it was read, to ns since 1970. */
 int64_t export_start_ns(const struct profile *profile)
 {
 	const char *text = profile->started;

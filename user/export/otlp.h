@@ -6,7 +6,7 @@
 
 #include "otlp.pb-c.h"
 
-/* What an attribute of a mapping, a place or a sample says. */
+/* The attributes of mappings, places and samples. */
 enum otlp_attribute_key {
 	OTLP_BUILD_ID,
 	OTLP_PID,
@@ -18,27 +18,33 @@ enum otlp_attribute_key {
 /* The dictionary's table of attributes, each once. */
 struct otlp_attributes {
 	struct samples *samples;
-	int32_t *numbers[OTLP_NR_ATTRIBUTES]; /* by the number of the text; 0: it has none yet */
+	int32_t *numbers[OTLP_NR_ATTRIBUTES]; /* by number of the text; 0: it has none yet */
 	Otlp__KeyValueAndUnit *all;
 	Otlp__AnyValue *values;
 	size_t nr;
 	size_t room;
 };
 
-/* After the last of the samples' values. otlp_attributes_end() in either case. 0 or -ENOMEM. */
+/*
+ * Call after the last of the samples' values was added, and otlp_attributes_end() in any case.
+ * Returns 0 or -ENOMEM.
+ */
 int otlp_attributes_begin(struct otlp_attributes *attributes, struct samples *samples);
 void otlp_attributes_end(struct otlp_attributes *attributes);
 
-/* Its number, by that of its text among the samples' values; 0 for the text "". */
+/*
+ * The number of an attribute, by the number of its text among the samples' values; 0 for the text
+ * "".
+ */
 int32_t otlp_attribute(struct otlp_attributes *attributes, enum otlp_attribute_key key,
 		       uint32_t text);
 
 void otlp_set_value(Otlp__AnyValue *value, const char *text);
 
-/* A part of a request: a field that repeats is added to what came before. */
+/* Writes a part of a request: a repeated field is appended to what came before. */
 void otlp_put(const Otlp__Request *part, FILE *stream);
 
-/* The tables, as far as they were used, so it is the last. 0 or -ENOMEM. */
+/* Writes the tables as far as they were used, so it comes last. Returns 0 or -ENOMEM. */
 int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes, FILE *stream);
 
 #endif

@@ -30,7 +30,7 @@ int otlp_attributes_begin(struct otlp_attributes *attributes, struct samples *sa
 {
 	size_t i, room;
 
-	/* Those that no place may have yet. */
+	/* Added here, because no place may have added them yet. */
 	texts_add(&samples->values, frame_types[PLACE_USER]);
 	texts_add(&samples->values, frame_types[PLACE_KERNEL]);
 	room = OTLP_NR_ATTRIBUTES * samples->values.nr + 1;
@@ -75,7 +75,7 @@ int32_t otlp_attribute(struct otlp_attributes *attributes, enum otlp_attribute_k
 	return *number = (int32_t)attributes->nr++;
 }
 
-/* Messages of one kind, and where each of them is. */
+/* Messages of one kind, and pointers to each of them. */
 struct table {
 	char *all;
 	void **pointers;
@@ -111,14 +111,14 @@ static void table_free(struct table *table)
 	free(table->pointers);
 }
 
-/* What the dictionary is made of. */
+/* The parts of the dictionary. */
 struct dictionary {
 	const struct samples *samples;
 	struct otlp_attributes *attributes;
 	struct table mappings, places, stacks, functions, lines;
 	Otlp__KeyValueAndUnit **table; /* of the attributes */
-	int32_t *numbers; /* 0, 1, 2, ...: a stack has the place of its number */
-	int32_t *build_ids; /* of each mapping, an attribute */
+	int32_t *numbers; /* 0, 1, 2, ...: a stack has the place with the same number */
+	int32_t *build_ids; /* by mapping: the number of an attribute */
 	int32_t frame_types[3]; /* by enum place_kind */
 };
 
@@ -185,7 +185,7 @@ static void set_places(struct dictionary *dictionary)
 	}
 }
 
-/* Only what some place is of is in the table. */
+/* Only types that some place has go into the table. */
 static void set_frame_types(struct dictionary *dictionary)
 {
 	struct samples *samples = dictionary->attributes->samples;
@@ -284,7 +284,7 @@ int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attribu
 		code = -ENOMEM;
 	if (!code)
 		fill_tables(&dictionary);
-	/* The words that were added last are in it too. */
+	/* The words that were added last may have failed too. */
 	if (!code && (samples->texts.error || samples->values.error))
 		code = -ENOMEM;
 	if (!code)

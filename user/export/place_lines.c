@@ -67,7 +67,7 @@ int place_lines_load(struct place_lines *lines, const struct profile_object *obj
 	int code;
 
 	forget(lines);
-	/* The vdso has a name, but no file. */
+	/* The vdso has a name but no file. */
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
 		return 0;
 	code = load_file(lines, object, walk, &why);

@@ -6,28 +6,28 @@
 #include "symbol/allowance.h"
 #include "symbol/symbol.h"
 
-/* Source lines of the bins of a walk's object, for which its file must be at hand. */
+/* Source lines of the bins of a walk's object; the object's file must be readable. */
 struct place_lines {
-	struct source_lines *lines; /* of each offset once; NULL: there are none */
+	struct source_lines *lines; /* for each offset once; NULL: there are no lines */
 	size_t next;
-	const struct source_line *line; /* of the bin given last */
-	char why[EXPORT_NOTE_BYTES]; /* the first object without, or "" */
-	size_t others; /* without, too */
+	const struct source_line *line; /* the line of the last bin */
+	char why[EXPORT_NOTE_BYTES]; /* which object was the first without lines, and why, or "" */
+	size_t others; /* number of other objects without lines */
 	struct allowance allowance;
 };
 
-/* Goes to another object; the walk is then at its first bin. 0 or -ENOMEM. */
+/* Loads the lines of another object; the walk is then at its first bin. Returns 0 or -ENOMEM. */
 int place_lines_load(struct place_lines *lines, const struct profile_object *object,
 		     struct bin_walk *walk);
 
 /*
- * The line of the walk's next bin, to be asked for each, once. NULL: DWARF says nothing of it. It
- * lives until the next load.
+ * The line of the walk's next bin; must be called once for each bin. NULL: DWARF has none. The line
+ * is valid until the next load.
  */
 const struct source_line *place_lines_next(struct place_lines *lines,
 					   const struct bin_place *place);
 
-/* Tells the user whose lines are missing, and frees. */
+/* Tells the user which objects have no lines, and frees. */
 void place_lines_end(struct place_lines *lines, const struct export_options *options);
 
 /* The frame that has the code: line itself, unless it was inlined. */

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-/* Fibonacci hashing: pointers differ in their middle bits. */
+/* Uses Fibonacci hashing, because pointers differ in their middle bits. */
 static size_t hash(const void *first, const void *second)
 {
 	uint64_t value = (uintptr_t)first * 0x9e3779b97f4a7c15 + (uintptr_t)second;

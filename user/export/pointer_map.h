@@ -5,7 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Numbers for pairs of pointers, such as strings that each stand at one address. */
+/* Maps pairs of pointers to numbers, for instance strings that each have a unique address. */
 struct pointer_entry {
 	const void *first; /* NULL: the slot is free */
 	const void *second;
@@ -20,12 +20,12 @@ struct pointer_map {
 };
 
 /*
- * Where the pair's number is, which is 0 when it was not in the map; valid until the next call.
- * first must not be NULL. NULL: out of memory.
+ * A pointer to the pair's number, which is 0 for a new pair; valid until the next call. first must
+ * not be NULL. NULL: out of memory.
  */
 uint64_t *pointer_map_at(struct pointer_map *map, const void *first, const void *second);
 
-/* Back to an empty map. */
+/* Makes the map empty. */
 void pointer_map_clear(struct pointer_map *map);
 
 #endif

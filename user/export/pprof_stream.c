@@ -40,7 +40,9 @@ void pprof_stream_end(struct pprof_stream *pprof)
 	pointer_map_clear(&pprof->numbers);
 }
 
-/* A text of a message is UTF-8 by protobuf's rules, and the user's terminal has its own. */
+/*
+ * protobuf requires UTF-8 in strings, and control characters are replaced for the user's terminal.
+ */
 static int escape(struct pprof_stream *pprof, const char *text)
 {
 	rewind(pprof->escaped);

@@ -11,10 +11,10 @@
 
 #include "pprof.pb-c.h"
 
-/* A pprof profile that is written part by part. The first failure of memory stays in error. */
+/* A pprof profile that is written part by part. The first lack of memory stays in error. */
 struct pprof_stream {
 	FILE *stream;
-	FILE *escaped; /* one text at a time, into text */
+	FILE *escaped; /* for one text at a time, written into text */
 	char *text;
 	size_t size;
 	int64_t nr_texts;
@@ -23,20 +23,23 @@ struct pprof_stream {
 	int error; /* -ENOMEM */
 };
 
-/* pprof_stream_end() in either case. 0 or -ENOMEM. */
+/* Call pprof_stream_end() in any case. Returns 0 or -ENOMEM. */
 int pprof_stream_begin(struct pprof_stream *pprof, FILE *stream);
 void pprof_stream_end(struct pprof_stream *pprof);
 
-/* A part of the profile: what repeats is added to what came before. */
+/* Writes a part of the profile: a repeated field is appended to what came before. */
 void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part);
 
-/* What the values are, of which period, and when it was: samples and CPU time. */
+/*
+ * Writes what the values are (samples and CPU time), with which period, and when the profile was
+ * made.
+ */
 void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns);
 
 /* The number of a new text; NULL is "". */
 int64_t pprof_text(struct pprof_stream *pprof, const char *text);
 
-/* The same for a text that comes again and again; it is kept. */
+/* The same for a text that occurs repeatedly; it is kept. */
 int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text);
 
 #endif

@@ -24,7 +24,7 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The id of the container that a cgroup is of, or is in. */
+/* Finds the id of the container that a cgroup is, or is in. */
 static bool find_container(const char *cgroup, char id[CONTAINER_ID_LENGTH + 1])
 {
 	char component[256];
@@ -44,7 +44,7 @@ static bool find_container(const char *cgroup, char id[CONTAINER_ID_LENGTH + 1])
 	return id[0];
 }
 
-/* "pod" and a uid, whose - a systemd slice writes as _. */
+/* Finds "pod" and a uid, in which a systemd slice writes - as _. */
 static bool find_pod(const char *cgroup, char uid[POD_UID_LENGTH + 1])
 {
 	const char *at = cgroup;
@@ -76,7 +76,7 @@ static bool has_unit_suffix(const char *name, size_t length)
 	return false;
 }
 
-/* The innermost unit that a cgroup is in. */
+/* Finds the innermost unit that a cgroup is in. */
 static bool find_unit(const char *cgroup, char unit[256])
 {
 	const char *at;
@@ -110,12 +110,12 @@ static void name_service(struct resource *resource, const struct profile *profil
 	else
 		snprintf(name, sizeof(name), "%.255s", target->name);
 	put(resource, "service.name", name);
-	/* No backend takes a service without a name. */
+	/* Backends reject a service without a name. */
 	if (!resource->nr)
 		put(resource, "service.name", *target->kind ? target->kind : "unknown");
 }
 
-/* OpenTelemetry has names of its own for two of them. */
+/* OpenTelemetry has other names for two of them. */
 static const char *architecture(const char *machine)
 {
 	if (machine && !strcmp(machine, "x86_64"))
@@ -162,7 +162,7 @@ uint64_t resource_hash(uint64_t seed, const char *text)
 	seed ^= 0xcbf29ce484222325;
 	for (text = text ? text : ""; *text; text++)
 		seed = (seed ^ (unsigned char)*text) * 0x100000001b3;
-	/* "ab", "c" is not "a", "bc". */
+	/* Separates the parts, so that "ab", "c" differs from "a", "bc". */
 	return (seed ^ 0xff) * 0x100000001b3;
 }
 
@@ -175,7 +175,10 @@ void resource_profile_id(const struct samples *samples, const struct sample_serv
 	uint64_t part = 0;
 	size_t i;
 
-	/* A sum that begins as one of its parts is another profile. */
+	/*
+	 * The duration is included, because a sum that begins at the same time as its first part is
+	 * another profile.
+	 */
 	snprintf(number, sizeof(number), "%u %llu", service->target,
 		 (unsigned long long)profile->duration_ns);
 	for (i = 0; i < PROFILE_ID_BYTES; i += sizeof(part)) {

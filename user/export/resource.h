@@ -8,25 +8,25 @@
 
 struct resource_attribute {
 	const char *key;
-	uint32_t value; /* texts */
+	uint32_t value; /* numbers in texts */
 };
 
-/* Whose a service's samples are, by OpenTelemetry's names. The first is its service.name. */
+/* Whose samples a service has, by OpenTelemetry's names. The first is its service.name. */
 struct resource {
 	struct texts texts;
 	struct resource_attribute all[RESOURCE_ATTRIBUTES_MAX];
 	size_t nr;
 };
 
-/* resource_free() in either case. 0 or -ENOMEM. */
+/* Call resource_free() in any case. Returns 0 or -ENOMEM. */
 int resource_of(struct resource *resource, const struct samples *samples,
 		const struct sample_service *service);
 void resource_free(struct resource *resource);
 
-/* Of a text and of what was before it, by FNV-1a; NULL is "". */
+/* The hash of a text and of what came before it, by FNV-1a; NULL is "". */
 uint64_t resource_hash(uint64_t before, const char *text);
 
-/* What tells one profile of a service from all others, the same whenever it is asked. */
+/* An id of one profile of a service, different from all others and the same each time. */
 #define PROFILE_ID_BYTES 16
 void resource_profile_id(const struct samples *samples, const struct sample_service *service,
 			 const char *type, uint8_t id[PROFILE_ID_BYTES]);

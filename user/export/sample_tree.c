@@ -10,7 +10,10 @@
 #include "export/pointer_map.h"
 #include "symbol/string_set.h"
 
-/* What LLVM keeps of a line's distance from its function's first; macros may make it negative. */
+/*
+ * The bits that LLVM keeps of a line's distance from its function's first line, which macros may
+ * make negative.
+ */
 #define OFFSET_MASK 0xffff
 
 struct location {
@@ -25,8 +28,8 @@ struct body {
 
 /* A function, or one that was inlined into it. */
 struct node {
-	const char *name; /* of the tree's */
-	struct location call; /* of an inlined one: where */
+	const char *name; /* belongs to the tree */
+	struct location call; /* for an inlined one: where it was inlined */
 	uint64_t head;
 	uint64_t total;
 	struct body *body; /* unsorted until it is written */
@@ -38,10 +41,10 @@ struct node {
 };
 
 struct sample_tree {
-	struct node root; /* the functions are as if inlined there, all at one place */
+	struct node root; /* the functions are its children, as if all were inlined at one place */
 	struct string_set names;
 	struct pointer_map top; /* nodes of functions, by name */
-	struct pointer_map known; /* nodes of inlined ones, by their call and scope in DWARF */
+	struct pointer_map known; /* nodes of inlined functions, by call and scope in DWARF */
 };
 
 struct sample_tree *sample_tree_new(void)
@@ -78,8 +81,8 @@ void sample_tree_forget(struct sample_tree *tree)
 }
 
 /*
- * A discriminator has three components, each of 1, 7 or 14 bits: which of the line's blocks it is,
- * how many times the compiler has unrolled it, and which of the copies.
+ * A discriminator has three components, each of 1, 7 or 14 bits: the block of the line, how many
+ * times the compiler has unrolled it, and the number of the copy.
  */
 static uint32_t component(uint32_t discriminator)
 {
@@ -111,7 +114,7 @@ static struct location location_of(const struct source_line *line)
 				  component(line->discriminator) };
 }
 
-/* A name that no reader takes for something else. Compilers give no others. */
+/* Whether no reader takes the name for something else. Compilers only make such names. */
 static bool is_nameable(const char *name)
 {
 	if (!*name || strchr("0123456789#![", *name))
@@ -240,7 +243,7 @@ static int compare_locations(const struct location *a, const struct location *b)
 	return 0;
 }
 
-/* The most that a line has comes first. */
+/* The highest count of a line comes first. */
 static int compare_bodies(const void *left, const void *right)
 {
 	const struct body *a = left, *b = right;
@@ -267,10 +270,10 @@ static int compare_functions(const void *left, const void *right)
 }
 
 /*
- * Each location once, in order, and the totals. One without a tick is left out: LLVM takes a 0 for
- * code that does not run, and infers the count of a line that is not there from its neighbours. At
- * a tick for some hundred thousand instructions the latter is what we know: sqlite3 built with the
- * zeros executed 0.8 % more instructions.
+ * Sorts the node, keeps each location once, and computes the totals. A location with count 0 is
+ * left out: LLVM takes a 0 for code that does not run, but infers the count of a missing line from
+ * its neighbours. With one tick per some hundred thousand instructions we know no more than that:
+ * sqlite3 built with the zeros executed 0.8 % more instructions.
  */
 static void settle(struct node *node)
 {

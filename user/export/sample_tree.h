@@ -10,7 +10,7 @@
 
 /*
  * How often the lines of functions run, and the lines of what was inlined into them, as clang wants
- * it: by a line's distance from the start of its function and by discriminator.
+ * it: by discriminator and by the distance from the start of the line's function.
  */
 struct sample_tree;
 
@@ -18,16 +18,16 @@ struct sample_tree *sample_tree_new(void); /* NULL: out of memory */
 void sample_tree_free(struct sample_tree *tree); /* NULL is fine */
 
 /*
- * An instruction of that line ran so often. Of several in a line the one that ran most counts: they
- * run one after the other, and so the line as often as they, not as all of them together. entry:
- * the function that the code is in begins with it. False: DWARF does not say enough of it, or it
- * has a name that the format cannot hold. Lines must live until sample_tree_forget. *err: -ENOMEM.
+ * Adds that an instruction of that line ran so often. The maximum of a line's instructions counts:
+ * they run one after the other, so the line runs as often as each of them, not as all together.
+ * entry: the code's own function begins with this instruction. False: DWARF does not say enough, or
+ * the format cannot hold the name. Lines must stay valid until sample_tree_forget. *err: -ENOMEM.
  */
 bool sample_tree_add(struct sample_tree *tree, const struct source_line *line, uint64_t count,
 		     bool entry, int *err);
 void sample_tree_forget(struct sample_tree *tree);
 
-/* As text, hottest function first. False: there is none. */
+/* Writes text, hottest function first. False: there is no function. */
 bool sample_tree_write(struct sample_tree *tree, FILE *stream);
 
 #endif

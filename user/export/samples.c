@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "export/samples_impl.h"
 
-/* A key is a line of numbers, FRAMES_MAX pairs at most. */
+/* The longest key is a line of numbers for FRAMES_MAX pairs. */
 #define KEY_MAX 2048
 
 void samples_fail(struct samples *samples)
@@ -24,7 +24,7 @@ int samples_error(const struct samples *samples)
 	return samples->error | samples->texts.error | samples->values.error;
 }
 
-/* The number under a key, 0 when it is new. NULL: out of memory. */
+/* A pointer to the number under a key, 0 if it is new. NULL: out of memory. */
 static uint64_t *number_of(struct samples *samples, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -49,7 +49,7 @@ static uint64_t *number_of(struct samples *samples, const char *format, ...)
 	append(samples, (void **)&(samples)->table, &(samples)->nr_##table,                        \
 	       &(samples)->table##_room, &(__VA_ARGS__), sizeof(*(samples)->table))
 
-/* The new entry's number, 0 without memory. */
+/* The new entry's number; 0 without memory. */
 static uint32_t append(struct samples *samples, void **array, size_t *nr, size_t *room,
 		       const void *entry, size_t size)
 {

@@ -6,31 +6,32 @@
 #include "export/texts.h"
 
 /*
- * A profile as backends of many hosts take it, as far as that is one thing for all of them: services,
- * and samples of each that add up to all its ticks, for those that are in no bin are samples too,
- * named "[lost: exit]" or whatever became of them. Index 0 of every table is the empty entry.
+ * The parts of a profile that are the same for all backends that collect from many hosts: services,
+ * and samples of each. The samples add up to all of its ticks: those that are in no bin are samples
+ * too, named "[lost: exit]" or by whatever became of them. Index 0 of every table is the empty
+ * entry.
  */
 
 enum place_kind {
-	PLACE_NONE, /* of ticks that are in no bin */
+	PLACE_NONE, /* for ticks that are in no bin */
 	PLACE_USER,
 	PLACE_KERNEL,
 };
 
 struct sample_function {
-	uint32_t name; /* texts */
+	uint32_t name; /* numbers in texts */
 	uint32_t file;
 };
 
 struct sample_line {
 	uint32_t function;
-	uint32_t line; /* 0: not known */
+	uint32_t line; /* 0: unknown */
 };
 
-/* Text of an object, or all of it that was hit. */
+/* A segment of an object's text, or all of its text that was hit. */
 struct sample_mapping {
-	uint32_t file; /* texts */
-	uint32_t build_id; /* values */
+	uint32_t file; /* number in texts */
+	uint32_t build_id; /* number in values */
 	struct profile_text text;
 };
 
@@ -38,13 +39,13 @@ struct sample_place {
 	uint32_t mapping;
 	enum place_kind kind;
 	uint64_t address;
-	size_t first; /* of its lines, the innermost */
+	size_t first; /* its lines, innermost first */
 	size_t nr;
 };
 
-/* The process of ticks that were told apart by it. */
+/* The process of ticks that were split by process. */
 struct sample_process {
-	uint32_t pid; /* values */
+	uint32_t pid; /* number in values */
 	uint32_t name;
 };
 
@@ -53,22 +54,22 @@ struct sample {
 	uint32_t place;
 	uint32_t process;
 	uint64_t ticks;
-	uint64_t ns; /* of CPU time */
+	uint64_t ns; /* CPU time */
 };
 
-/* What a backend takes as one source: a target, or a cgroup of one. */
+/* What a backend takes as one source: a target, or one cgroup of a target. */
 struct sample_service {
 	uint32_t target;
-	const char *cgroup; /* of the profile; NULL: none */
-	size_t first; /* of its samples, which follow one another */
+	const char *cgroup; /* belongs to the profile; NULL: none */
+	size_t first; /* index of its samples, which are consecutive */
 	size_t nr;
 };
 
 struct samples {
 	const struct profile *profile;
 	struct texts texts; /* names of functions and files */
-	struct texts values; /* the others */
-	struct string_set keys; /* of what stands in a table already */
+	struct texts values; /* all other texts */
+	struct string_set keys; /* of entries that are in a table already */
 	struct pointer_map numbers;
 	struct sample_function *functions;
 	size_t nr_functions, functions_room;
@@ -82,14 +83,14 @@ struct samples {
 	size_t nr_processes, processes_room;
 	struct sample_service *services;
 	size_t nr_services, services_room;
-	struct sample *all; /* by service; each place and process once in it */
+	struct sample *all; /* sorted by service; each pair of place and process once */
 	size_t nr, room;
 	int error; /* -ENOMEM */
 };
 
 /*
- * Of what the options choose. With options->object it is the ticks of that object alone, and none
- * that are in no bin. samples_free() in either case.
+ * Builds the samples of what the options choose. With options->object they are the ticks of that
+ * object only, with none that are in no bin. Call samples_free() in any case.
  */
 int samples_build(struct samples *samples, const struct profile *profile,
 		  const struct export_options *options, struct error *err);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The samples of what is in no bin, by what became of it. Of a process or cgroup that a target was
- * split into it is known how many such ticks there are, and not why: where a target has more than one
- * reason, they are "[in no bin]".
+ * The samples of ticks in no bin, by what became of them. For a process or cgroup that a target was
+ * split into, only their number is known, and not the reason: if the target has several reasons,
+ * they are "[in no bin]".
  */
 #include <stdlib.h>
 #include <string.h>
@@ -15,15 +15,15 @@
 /* Ticks of a target or split that are in no bin. */
 struct outside {
 	uint64_t ticks;
-	const char *reason; /* of them all; NULL: none */
-	bool several; /* reasons */
+	const char *reason; /* the reason of all of them; NULL: none */
+	bool several; /* there are several reasons */
 };
 
 struct accounts {
 	struct samples *samples;
 	const struct profile *profile;
-	uint64_t *missing; /* of each split, its ticks in no bin */
-	uint64_t *of_splits; /* of each target, the sum of these */
+	uint64_t *missing; /* by split: its ticks in no bin */
+	uint64_t *of_splits; /* by target: their sum over its splits */
 };
 
 static uint32_t named_place(struct samples *samples, const char *format, const char *word)
@@ -147,7 +147,7 @@ static int find_missing(struct accounts *accounts)
 	return 0;
 }
 
-/* What the scheduler gave to a target, less what its samples have of it. */
+/* Adds the CPU time of a target that its samples do not have. */
 static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t given)
 {
 	const struct profile_target *of = &accounts->profile->targets[target];
@@ -161,7 +161,7 @@ static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t give
 	samples_add(accounts->samples, &sample);
 }
 
-/* Without the scheduler's word a tick is its period, wherever it is. */
+/* If the scheduler's time is unknown, each tick counts as one period, wherever it is. */
 static void put_period(struct accounts *accounts, struct sample *sample)
 {
 	uint32_t target = accounts->samples->services[sample->service].target;

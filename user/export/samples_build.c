@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The samples of bins: their places, as fine as they were asked for. */
+/* The samples of bins: their places, as fine as asked for. */
 #include <errno.h>
 #include <string.h>
 
@@ -17,11 +17,14 @@ struct build {
 	struct profile_weights *weights;
 	struct bin_walk *walk;
 	struct place_lines lines;
-	uint32_t object; /* at hand */
-	uint32_t place; /* of the bin at hand */
+	uint32_t object; /* the current one */
+	uint32_t place; /* of the current bin */
 };
 
-/* The segment that the offset is in; of an object that has none, all of it that was hit is one. */
+/*
+ * The segment that contains the offset; an object without segments has one mapping for all that was
+ * hit.
+ */
 static uint32_t mapping_of(const struct build *build, const struct bin_place *place)
 {
 	const struct profile_object *object = &build->profile->objects[build->object];
@@ -49,7 +52,7 @@ static const char *outer_name(const struct profile_function *function,
 	return source && source->function ? source->function : "[unknown]";
 }
 
-/* The innermost first; the last is the function that has the code. */
+/* Innermost first; the last one is the function that has the code. */
 static size_t make_lines(struct build *build, const struct profile_function *function,
 			 const struct source_line *source, struct sample_line lines[FRAMES_MAX])
 {

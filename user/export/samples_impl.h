@@ -5,36 +5,39 @@
 #include "export/samples.h"
 #include "profile/profile_weights.h"
 
-/* Of a place; deeper inlining loses its middle. */
+/* Lines of a place; deeper inlining loses its middle. */
 #define FRAMES_MAX 64
 
-/* The number of an entry, which is added when it is new; 0 when memory was out. */
+/* The number of an entry, which is added if it is new; 0 if out of memory. */
 uint32_t samples_function(struct samples *samples, const char *name, const char *file);
 uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text);
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram);
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup);
 
-/* The same of a place, by its lines whatever its address; and of one that is known to be new. */
+/*
+ * samples_place() looks a place up by its lines, whatever its address; samples_new_place() adds one
+ * that is known to be new.
+ */
 uint32_t samples_place(struct samples *samples, const struct sample_place *place,
 		       const struct sample_line *lines);
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
 			   const struct sample_line *lines);
 
-/* One of nothing is left out. */
+/* Adds a sample, unless it is of nothing. */
 void samples_add(struct samples *samples, const struct sample *sample);
 
-/* What is in no bin, and CPU time that no tick in a bin stands for. */
+/* Adds ticks in no bin, and CPU time that no tick in a bin stands for. */
 void samples_add_account(struct samples *samples, const struct export_options *options);
 
-/* samples_free() in either case. 0 or -ENOMEM. */
+/* Call samples_free() in any case. Returns 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct profile *profile);
 
-/* Into the order of services, equal ones added up. */
+/* Sorts the samples by service and adds up equal ones. */
 void samples_settle(struct samples *samples);
 
 void samples_fail(struct samples *samples);
 
-/* 0 or -ENOMEM, of all that was added. */
+/* 0, or -ENOMEM if anything could not be added. */
 int samples_error(const struct samples *samples);
 
 #endif

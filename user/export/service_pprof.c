@@ -10,11 +10,11 @@
 #include "export/resource.h"
 #include "profile/profile_weights.h"
 
-/* pprof's numbers are ours, but it has no entry 0 and only those that were used. */
+/* pprof's numbers are mapped to ours, because pprof has no entry 0 and only those that are used. */
 struct service_pprof {
 	struct pprof_stream out;
 	const struct samples *samples;
-	const char *service; /* of the samples at hand, where they are of several */
+	const char *service; /* of the current samples, if there are several services */
 	const char *cgroup;
 	bool *functions;
 	bool *mappings;

@@ -13,7 +13,7 @@ static int compare_processes(const struct profile_histogram *x, const struct pro
 {
 	if (x->pid != y->pid)
 		return x->pid < y->pid ? -1 : 1;
-	/* One pid may have been several processes, one after the other. */
+	/* One pid may have belonged to several processes, one after the other. */
 	return compare_text(x->process, y->process);
 }
 
@@ -34,7 +34,7 @@ const char *stack_function(const struct stack *stack)
 	return stack->function && *stack->function->name ? stack->function->name : "[unknown]";
 }
 
-/* The profile has the hottest functions first. */
+/* Functions are compared by index, because the profile has the hottest first. */
 static int compare_stacks(const void *left, const void *right, void *stacks)
 {
 	const struct stack *a = left, *b = right;
@@ -69,7 +69,7 @@ static int add_histogram(struct stacks *stacks, const struct profile_index *inde
 							    bin->index * histogram->bytes_per_bin,
 						    histogram->bytes_per_bin);
 		stack.ns = profile_weights_take(weights, histogram, bin->count);
-		/* Bins ascend, so those of a function come one after the other. */
+		/* Bins ascend, so those of a function are consecutive. */
 		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == stack.function) {
 			add_up(&stacks->all[stacks->nr - 1], &stack);
 			continue;
@@ -113,7 +113,7 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 
 		if (!export_chosen(profile, options, histogram))
 			continue;
-		/* Text of a JIT compiler is told apart by process in every profile. */
+		/* JIT text is told apart by process in every profile, so it does not count here. */
 		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
 			stacks->by_process = true;
 		err = add_histogram(stacks, index, weights, histogram);

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-/* Less than the set would cut, which knows nothing of UTF-8. */
+/* Shorter than what the string set cuts, because that cuts without regard to UTF-8. */
 #define TEXT_MAX 4000
 
 static uint32_t fail(struct texts *texts)
@@ -44,7 +44,7 @@ void texts_end(struct texts *texts)
 	pointer_map_clear(&texts->numbers);
 }
 
-/* Between two characters. */
+/* Cuts between two characters. */
 static void shorten(char *text)
 {
 	size_t length = strlen(text);

@@ -9,11 +9,11 @@
 #include "symbol/string_set.h"
 
 /*
- * Texts for a backend, each once and by number: UTF-8 without control characters, whatever the names
- * that they were made of. Number 0 is "". The first failure of memory stays in error.
+ * Texts for a backend, each once and numbered: UTF-8 without control characters, whatever the names
+ * were made of. Number 0 is "". The first lack of memory stays in error.
  */
 struct texts {
-	FILE *escaped; /* one text at a time, into buffer */
+	FILE *escaped; /* for one text at a time, written into buffer */
 	char *buffer;
 	size_t size;
 	const char **all;
@@ -24,7 +24,7 @@ struct texts {
 	int error; /* -ENOMEM */
 };
 
-/* texts_end() in either case. 0 or -ENOMEM. */
+/* Call texts_end() in any case. Returns 0 or -ENOMEM. */
 int texts_begin(struct texts *texts);
 void texts_end(struct texts *texts);
 

@@ -100,7 +100,7 @@ struct profile_histogram {
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */
 	uint64_t size; /* bytes of text covered */
 	uint32_t width; /* bytes of a counter */
-	uint64_t scale; /* as in profil() with 16-bit counters: 131072 / bytes_per_bin; for a call, its own scale */
+	uint64_t scale; /* 131072 / bytes_per_bin, as with 16-bit counters; or a call's own */
 	uint64_t bytes_per_bin;
 	bool overflow; /* it is sprofil()'s overflow bin */
 	char *stopped; /* why counting ended early, or NULL */

@@ -10,9 +10,9 @@
 #include "report/annotate.h"
 #include "report/text.h"
 
-#define ROWS 40 /* as many of the hottest as report shows */
+#define ROWS 40 /* the number of hottest rows, as in report */
 
-/* The bins of an object's functions as a profile; names and objects are those of others. */
+/* The bins of an object's functions as a profile; its names and objects belong to others. */
 struct top_view {
 	struct profile profile;
 	uint32_t object;
@@ -56,7 +56,7 @@ static int add_function(struct top_view *view, const struct top_row *row)
 	return 0;
 }
 
-/* Bins of one width, ascending. */
+/* Adds bins of one width, in ascending order. */
 static int add_histogram(struct top_view *view, const struct top_bin *bins, size_t nr)
 {
 	struct profile_histogram *histogram;
@@ -96,7 +96,7 @@ static int add_row(struct top_view *view, const struct top_row *row)
 	return err;
 }
 
-/* All functions of the object: where there are no symbols, a function is more than one row. */
+/* Takes all functions of the object, because without symbols a function is more than one row. */
 static int make_view(struct top_view *view, const struct top_model *model, const struct top_row *of)
 {
 	const struct top_table *table = &model->tables[TOP_FUNCTIONS];

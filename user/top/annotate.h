@@ -12,7 +12,7 @@
 #include "top/model.h"
 
 struct top_annotate_options {
-	const struct profile *last; /* with the row's object; names it for the opener */
+	const struct profile *last; /* has the row's object, and the id for the opener */
 	const struct object_opener *opener;
 	bool hot; /* hottest first */
 	bool color;
@@ -20,8 +20,8 @@ struct top_annotate_options {
 };
 
 /*
- * The instructions of a function with all their ticks so far, as report writes them. -ENOENT: its
- * object had no tick in the last profile, so that there is no file of it at hand.
+ * Writes the instructions of a function with all its ticks so far, as report writes them. -ENOENT:
+ * its object had no tick in the last profile, so its file cannot be opened.
  */
 int top_annotate(const struct top_model *model, const struct top_row *function,
 		 const struct top_annotate_options *options, FILE *out, struct error *err);

@@ -5,7 +5,7 @@
 
 #include "report/text.h"
 
-/* Columns that are left; false: none is. */
+/* Sets *ret to the columns that are left; false: there are none. */
 static bool room(const struct top_line *line, size_t *ret)
 {
 	*ret = line->width ? line->width - line->used : 0;

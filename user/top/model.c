@@ -49,7 +49,7 @@ void top_model_free(struct top_model *model)
 	*model = (struct top_model){ 0 };
 }
 
-/* Two rows are one when all of this is the same. */
+/* Two rows are the same if all of this is equal. */
 static int compare_identity(const void *left, const void *right)
 {
 	const struct top_row *a = left, *b = right;
@@ -84,7 +84,7 @@ static struct top_row *new_row(const struct top_row *from)
 	return row;
 }
 
-/* The table's row that is the same as key; a new one if there is none. NULL: out of memory. */
+/* The table's row that is equal to key, which is made if there is none. NULL: out of memory. */
 static struct top_row *find_row(struct top_table *table, const struct top_row *key)
 {
 	struct top_row **node = tfind(key, &table->tree, compare_identity), *row;
@@ -155,7 +155,7 @@ static struct top_row object_key(const struct profile_object *object)
 				 .build = top_build(object) };
 }
 
-/* Their time comes with the bins, for it depends on whose they are. */
+/* Counts ticks only, because a bin's time depends on whose the bin is. */
 static int count_functions(struct top_model *model, const struct profile *profile)
 {
 	const struct profile_function *function;
@@ -174,7 +174,7 @@ static int count_functions(struct top_model *model, const struct profile *profil
 	return err;
 }
 
-/* Where a bin is or should be among a row's. */
+/* The index at which a bin is, or should be inserted, in a row. */
 static size_t bin_place(const struct top_row *row, uint64_t offset, uint64_t size)
 {
 	size_t low = 0, high = row->nr_bins;
@@ -211,7 +211,7 @@ static int count_bin(struct top_model *model, struct top_row *row, const struct 
 	return 0;
 }
 
-/* Rows of a function and of its object; they may be new. -ENOMEM. */
+/* Finds or makes the rows of a function and of its object; -ENOMEM. */
 static int find_rows(struct top_model *model, const struct profile *profile,
 		     const struct profile_function *function, struct top_row *rows[2])
 {
@@ -249,7 +249,7 @@ static int count_histogram(struct top_model *model, const struct profile *profil
 	return err;
 }
 
-/* Bins are kept beside the rows' sums, for the rows' instructions. */
+/* Counts bins besides the rows' sums, for the annotated view. */
 static int count_bins(struct top_model *model, const struct profile *profile,
 		      const struct profile_weights *weights)
 {
@@ -289,7 +289,7 @@ static int count_splits(struct top_model *model, const struct profile *profile,
 	return err;
 }
 
-/* What is to be kept first. */
+/* Rows that shall be kept come first. */
 static int compare_worth(const void *left, const void *right)
 {
 	const struct top_row *a = *(struct top_row *const *)left;
@@ -300,7 +300,7 @@ static int compare_worth(const void *left, const void *right)
 	return compare_u64(b->total, a->total);
 }
 
-/* A quarter goes at once, so that not every interval has to sort. */
+/* Removes a quarter of the rows at once, so that not every interval has to sort. */
 static void fold(struct top_model *model, struct top_table *table)
 {
 	size_t keep = model->rows_max - model->rows_max / 4;
@@ -334,7 +334,7 @@ static void begin_interval(struct top_table *table)
 	table->others.ns = 0;
 }
 
-/* What the profile says last, else where ticks and CPU time are apart most. */
+/* Takes the last note of the profile, or else where ticks and CPU time differ most. */
 static int take_note(struct top_model *model, const struct profile *profile)
 {
 	struct cpu_time_notes notes;

@@ -68,7 +68,7 @@ void top_page_key(struct top_page *page, uint32_t key)
 	}
 }
 
-/* Of the colours of report/render.h; text is behind the escape and ends before the m. */
+/* The style for a colour of report/render.h; text is the part between the escape and the m. */
 static enum top_style style_of(const char *text, size_t length)
 {
 	static const struct {
@@ -86,7 +86,7 @@ static enum top_style style_of(const char *text, size_t length)
 	return TOP_PLAIN;
 }
 
-/* Names are escaped: an escape character begins a colour. */
+/* Names are escaped, so an escape character always begins a colour. */
 static void put_line(struct top_line *line, const char *at, const char *end)
 {
 	const char *stop;

@@ -16,11 +16,11 @@ struct top_plain {
 	struct top_list list;
 };
 
-/* The last interval, which ended at the time. -ENOMEM; whether out took it is the caller's to see. */
+/* Prints the last interval, which ended at that time. -ENOMEM; other errors show in out. */
 int top_plain_interval(struct top_plain *plain, const struct top_model *model, time_t at,
 		       FILE *out);
 
-/* All intervals, and the account. -ENOMEM */
+/* Prints all intervals together, and the account; -ENOMEM. */
 int top_plain_overall(struct top_plain *plain, const struct top_model *model, FILE *out);
 
 void top_plain_free(struct top_plain *plain);

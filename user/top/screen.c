@@ -6,7 +6,10 @@
 #include "top/line.h"
 #include "top/table.h"
 
-/* Title, two accounts, the identity, the views; headings; keys. Small screens do without. */
+/*
+ * The header is a title, two accounts, the identity and the views; below are headings and keys.
+ * Small screens have no header.
+ */
 enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7 };
 
 static bool has_header(const struct top_screen *screen)
@@ -57,7 +60,9 @@ static void put_term(struct top_line *line, uint64_t ticks, const char *what)
 		line_print(line, " + %" PRIu64 " %s", ticks, what);
 }
 
-/* What a report writes in full; here terms that are 0 would push the causes off the line. */
+/*
+ * Leaves out terms that are 0, which a report writes: here they would push the causes off the line.
+ */
 static void put_identity(struct top_line *line, const struct profile_account *account)
 {
 	const char *separator = " (";
@@ -116,7 +121,7 @@ static void put_key(struct top_line *line, const char *key, const char *what)
 	line_print(line, " %s  ", what);
 }
 
-/* The last line of a screen has no end: a newline would scroll. */
+/* Writes the last line of the screen without a newline, which would scroll. */
 static void put_footer(struct top_line *line, const struct top_model *model,
 		       const struct top_ui *ui)
 {
@@ -130,7 +135,7 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 		line_style(line, TOP_NOTE);
 		line_text(line, ui->message);
 	} else if (model->note) {
-		/* One that stays is not to hide that there are keys. */
+		/* A note that stays must not hide that there are keys. */
 		put_key(line, "h", "help");
 		line_style(line, TOP_NOTE);
 		line_text(line, model->note);
@@ -147,7 +152,7 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 	line_end(line);
 }
 
-/* Why a table has no row. */
+/* Why a table has no rows. */
 static const char *empty(const struct top_screen *screen, const struct top_model *model,
 			 const struct top_ui *ui)
 {

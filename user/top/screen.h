@@ -8,21 +8,21 @@
 #include "top/model.h"
 #include "top/ui.h"
 
-/* A picture of the model, as lines with styles (line.h). */
+/* Draws the model as lines with styles (line.h). */
 struct top_screen {
 	const char *title; /* what is profiled */
-	bool processes, cgroups; /* are told apart */
+	bool processes, cgroups; /* they are told apart in the profiles */
 	size_t rows;
 	size_t columns;
 };
 
-/* How many rows of a table such a screen has. */
+/* How many rows of a table fit the screen. */
 size_t top_screen_rows(const struct top_screen *screen);
 
-/* And lines of a page. */
+/* How many lines of a page fit it. */
 size_t top_screen_page_rows(const struct top_screen *screen);
 
-/* No more lines than the screen has rows, none wider than its columns. */
+/* Draws at most as many lines as the screen has rows, none wider than its columns. */
 void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
 		     const struct top_ui *ui, FILE *out);
 

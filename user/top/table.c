@@ -8,8 +8,8 @@
 
 #define PLACE_MIN 7
 #define PLACE_MAX 40
-#define TICKS_WIDTH 60 /* a narrower screen has no column for them */
-#define SHARE_COLUMNS 17 /* of both, and the gap behind them */
+#define TICKS_WIDTH 60 /* a narrower screen has no column for ticks */
+#define SHARE_COLUMNS 17 /* both shares and the gap behind them */
 #define TICK_COLUMNS 10
 
 static const char *const places[] = { "OBJECT", "KIND", "PID", "" };
@@ -20,7 +20,7 @@ static double percent(double ns, double all)
 	return all > 0 ? 100 * ns / all : 0;
 }
 
-/* The shares from which a report, too, marks a row. */
+/* The limits are the same as in a report. */
 static enum top_style heat(double share)
 {
 	return share >= 5 ? TOP_HOT : share >= 0.5 ? TOP_WARM : TOP_PLAIN;
@@ -31,7 +31,7 @@ static size_t most(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* The first column of names has what the second one leaves, and two fifths of their room at least. */
+/* The first column of names gets what the second leaves, but at least two fifths of the room. */
 static size_t fit_place(const struct top_columns *columns, size_t name, size_t width)
 {
 	size_t figures = SHARE_COLUMNS + 2 + (columns->ticks ? TICK_COLUMNS : 0), room;
@@ -62,7 +62,7 @@ struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 	return columns;
 }
 
-/* Above figures, so at the right end of its columns. */
+/* The heading of figures is right-aligned. */
 static void figure_heading(struct top_line *line, const char *name, size_t columns, bool sorted)
 {
 	line_blank(line, line->used + columns - strlen(name) - sorted);
@@ -139,7 +139,7 @@ void top_put_row(struct top_line *line, const struct top_columns *columns,
 		line_column(line, top_row_place(row, columns->by, buffer), columns->place);
 		line_text(line, "  ");
 	}
-	/* Of a path the end tells most. */
+	/* The end of a path says most, so it is cut from the left. */
 	if (columns->by == TOP_OBJECTS || columns->by == TOP_CGROUPS)
 		line_column(line, row->name, line->width);
 	else

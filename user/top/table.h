@@ -12,22 +12,22 @@
 /* A table of rows, on a screen or in a pipe. */
 struct top_columns {
 	enum top_by by;
-	bool whole; /* of all intervals, not of the last */
-	size_t place; /* columns of the first of the names */
-	bool ticks; /* where there is room beside names */
+	bool whole; /* of all intervals and not of the last one */
+	size_t place; /* width of the first column of names */
+	bool ticks; /* shown if there is room beside the names */
 };
 
-/* Wide enough for rows[0..nr), in lines of width columns (0: any). */
+/* Columns for rows[0..nr), in lines that are width columns wide (0: unlimited). */
 struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 				   const struct top_row *const *rows, size_t nr, size_t width);
 
-/* The headings, with a mark at the one that sort names; TOP_SORTS: without. */
+/* Writes the headings, with a mark at the one that sort names; TOP_SORTS: without a mark. */
 void top_put_headings(struct top_line *line, const struct top_columns *columns, enum top_sort sort);
 
 void top_put_row(struct top_line *line, const struct top_columns *columns,
 		 const struct top_model *model, const struct top_row *row, bool selected);
 
-/* What the table's rows do not have, when there is such. */
+/* Writes the sum of removed rows, if there are any. */
 void top_put_others(struct top_line *line, const struct top_columns *columns,
 		    const struct top_model *model);
 

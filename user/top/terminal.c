@@ -46,14 +46,14 @@ static void choose_colors(attr_t looks[TOP_STYLES])
 	looks[TOP_NOTE] = (attr_t)COLOR_PAIR(PAIR_NOTE);
 }
 
-/* Names are written as UTF-8 whatever the locale; ncurses would show it byte by byte. */
+/* Names are written as UTF-8 whatever the locale, and ncurses would show them byte by byte. */
 static void use_utf8(void)
 {
 	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
 		setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-/* Else it is a printer, whatever it is called. */
+/* A terminal without these is a printer, whatever its name. */
 static bool has_cursor(void)
 {
 	const char *move_to = tigetstr("cup");
@@ -69,7 +69,7 @@ int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct term
 	if (!terminal)
 		return error_no_memory(err, "terminal");
 	use_utf8();
-	/* By default it waits a second for what may follow an Esc. */
+	/* By default ncurses waits a second for what may follow an Esc. */
 	set_escdelay(50);
 	terminal->screen = newterm(type, out, in);
 	if (!terminal->screen || !has_cursor()) {
@@ -153,7 +153,7 @@ bool terminal_key(struct terminal *terminal, uint32_t *ret)
 	return true;
 }
 
-/* A stretch of one style, or a style's mark. Returns what follows. */
+/* Writes text of one style, or switches the style. Returns what follows. */
 static const char *show_part(const struct terminal *terminal, const char *at)
 {
 	size_t length;

@@ -10,26 +10,26 @@
 #include "base/error.h"
 
 /*
- * A terminal with a cursor, by ncurses: of a picture only what has changed is sent, so that nothing
- * flickers. One at a time.
+ * A terminal with a cursor, through ncurses, which only sends what has changed, so that nothing
+ * flickers. Only one can be open at a time.
  */
 struct terminal;
 
-/* type is TERM's value. -ENOTTY: nobody knows it, or its cursor cannot be moved. */
+/* type is TERM's value. -ENOTTY: it is unknown, or its cursor cannot be moved. */
 int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **ret,
 		  struct error *err);
 
-/* Gives the terminal back as it was; NULL is fine. */
+/* Restores the terminal's state; NULL is fine. */
 void terminal_close(struct terminal *terminal);
 
-/* After SIGWINCH. */
+/* Call after SIGWINCH. */
 void terminal_resized(struct terminal *terminal);
 void terminal_size(const struct terminal *terminal, size_t *rows, size_t *columns);
 
-/* A key of ui.h; false: none is waiting. */
+/* A key as in ui.h; false: none is waiting. */
 bool terminal_key(struct terminal *terminal, uint32_t *ret);
 
-/* Shows a picture of lines with styles. */
+/* Shows lines with styles. */
 void terminal_show(struct terminal *terminal, const char *picture);
 
 #endif

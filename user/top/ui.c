@@ -83,7 +83,7 @@ static void filter_key(struct top_ui *ui, uint32_t key)
 	}
 }
 
-/* All of this stays where the list ends: top_ui_update() sees to it. */
+/* May move beyond the ends of the list; top_ui_update() corrects that. */
 static void move(struct top_ui *ui, uint32_t key)
 {
 	size_t page = ui->rows ? ui->rows : 1;
@@ -132,7 +132,7 @@ static bool view_key(struct top_ui *ui, uint32_t key)
 static void sort_by_next(struct top_choice *choice)
 {
 	choice->sort = (choice->sort + 1) % TOP_SORTS;
-	/* A cgroup has one name. */
+	/* A cgroup's row has only one name. */
 	if (choice->by == TOP_CGROUPS && choice->sort == TOP_SORT_PLACE)
 		choice->sort = TOP_SORT_NAME;
 }
@@ -168,7 +168,7 @@ bool top_ui_key(struct top_ui *ui, uint32_t key)
 	return false;
 }
 
-/* Only a pointer is compared: the row may be gone. */
+/* Compares only the pointer, because the row may be gone. */
 static void find_again(struct top_ui *ui, const struct top_row *row)
 {
 	size_t i;

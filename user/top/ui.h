@@ -10,7 +10,7 @@
 #include "top/model.h"
 #include "top/page.h"
 
-/* What a terminal says was pressed: a character, or one of these. */
+/* A key that was pressed: a character, or one of these. */
 enum top_key {
 	TOP_KEY_ENTER = '\n',
 	TOP_KEY_ESCAPE = 0x1b,
@@ -30,13 +30,13 @@ enum top_key {
 /* What the user of a live view has chosen and sees. It draws nothing and reads no keyboard. */
 struct top_ui {
 	struct top_choice choice;
-	char filter[128]; /* UTF-8; choice.filter */
-	bool typing; /* the filter */
+	char filter[128]; /* UTF-8; choice.filter points to it */
+	bool typing; /* the filter is being typed */
 	bool frozen;
 	bool help;
-	size_t rows; /* of the table there is room for */
-	size_t first; /* of the list that is shown */
-	size_t selected; /* in the list */
+	size_t rows; /* rows of the table that fit the screen */
+	size_t first; /* index in the list of the first row shown */
+	size_t selected; /* index in the list */
 	struct top_list list;
 	struct top_page page;
 	bool wants_page; /* of the function selected; whoever reads keys opens it */
@@ -47,15 +47,15 @@ struct top_ui {
 void top_ui_init(struct top_ui *ui, enum top_by by);
 void top_ui_free(struct top_ui *ui);
 
-/* Takes in a key. True: the user wants to leave. */
+/* Handles a key. True: the user wants to quit. */
 bool top_ui_key(struct top_ui *ui, uint32_t key);
 
-/* The row that is selected, or NULL; the model's, until its next interval. */
+/* The selected row, or NULL. It belongs to the model and is valid until its next interval. */
 const struct top_row *top_ui_row(const struct top_ui *ui);
 
 /*
- * After a key, an interval or another size: the list as it is now. Who moved away from the first
- * row stays with the row chosen, wherever it goes. -ENOMEM
+ * Call after a key, an interval or a resize: updates the list. If the user has moved away from the
+ * first row, the selection follows its row; -ENOMEM.
  */
 int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows);
 
