@@ -3,15 +3,15 @@
  * gmon.out, GNU version 1, of one object: only histogram records, at the addresses of its symbol
  * table. Limits of gprof 2.40 determine what it looks like:
  *
- * - A counter has 16 bits, but records with equal bounds are added up, so the rest of a larger count
- *   is in another record. The sum has 31 bits.
+ * - A counter has 16 bits, but records with equal bounds are added up, so the rest of a larger
+ *   count is in another record. The sum has 31 bits.
  * - The unit is two bytes of text; with less text per counter gprof loses every other counter. It
  *   rounds the start of a function down to the unit.
- * - Seconds are counts divided by an integer rate. Where the CPU time of targets is known a tick may
- *   stand for any time, so it becomes several counts of a small part of a second each.
- * - Records may not overlap unless they are equal. So they are cut at multiples of a fixed size, and
- *   records without a tick are left out, which also keeps large texts small. The records of two runs
- *   can be added up too.
+ * - Seconds are counts divided by an integer rate. Where the CPU time of targets is known a tick
+ *   may stand for any time, so it becomes several counts of a small part of a second each.
+ * - Records may not overlap unless they are equal. So they are cut at multiples of a fixed size,
+ *   and records without a tick are left out, which also keeps large texts small. The records of
+ *   two runs can be added up too.
  */
 #include <errno.h>
 #include <inttypes.h>

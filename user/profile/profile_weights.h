@@ -10,12 +10,12 @@
  * spent. So the time of each stratum (the term of survey statistics) is shared among the stratum's
  * own ticks, and time of a process in bursts does not go to its steady neighbours:
  *
- *   - A target that was not split is one stratum: its CPU time, all its ticks.
- *  - A split with at least PROFILE_STRATUM_TICKS ticks, or as many periods of CPU time, is one.
- *  - The smaller splits of a target are one together, including those without a tick: of short
- *    processes it is chance alone which one has the tick. No tick of theirs stands for more than
- *    PROFILE_STRATUM_TICKS periods because of those without.
- *  - The ticks of a target that are in none of its splits, such as lost ones, are one.
+ * - A target that was not split is one stratum: its CPU time, all its ticks.
+ * - A split with at least PROFILE_STRATUM_TICKS ticks, or as many periods of CPU time, is one.
+ * - The smaller splits of a target are one together, including those without a tick: of short
+ *   processes it is chance alone which one has the tick. No tick of theirs stands for more than
+ *   PROFILE_STRATUM_TICKS periods because of those without.
+ * - The ticks of a target that are in none of its splits, such as lost ones, are one.
  *
  * The time of a stratum without a tick is at no place: it is unseen. If the scheduler's time is
  * unknown, a tick stands for its target's period. The sum of what all ticks of a target stand for,

@@ -21,7 +21,10 @@ static bool has_several_rates(const struct profile *profile, const struct report
 	return false;
 }
 
-/* By more than chance, and more than the one in a hundred that a busy host is off by. */
+/*
+ * Whether the difference is more than chance, and more than the one per cent that a busy host is
+ * off by.
+ */
 static bool is_off(const struct profile_sampling *sampling, uint64_t total)
 {
 	double off = fabs(sampling->measured_hz / sampling->requested_hz - 1);
@@ -59,7 +62,7 @@ void render_cost(const struct profile *profile, FILE *out)
 	fprintf(out, "%.2f us in programs a tick\n", cost->handler_ns / 1000);
 }
 
-/* Who reads a screen is spared what there is none of; a script has every term. */
+/* On a screen terms that are 0 are left out; a script gets every term. */
 static void render_terms(const struct profile_account *account, FILE *out)
 {
 	const struct {
@@ -102,7 +105,7 @@ void render_cpu_time(const struct profile *profile, uint64_t target, const char 
 	struct cpu_time_notes notes;
 	size_t i;
 
-	/* Without memory the account is still worth having. */
+	/* Without memory there are no notes, but the account is still useful. */
 	if (cpu_time_judge(profile, target, &notes))
 		return;
 	for (i = 0; i < notes.nr; i++) {
@@ -145,7 +148,7 @@ void render_empty(const struct profile *profile, const struct report_options *op
 		fprintf(out, "No tick is in a bin that was chosen.\n");
 		return;
 	}
-	/* More ticks would miss it as well. */
+	/* More ticks would not help either, so nothing suggests a longer run. */
 	if (is_cpu_known(profile, options) && cpu_time_is_missed(ns, period)) {
 		fprintf(out,
 			"No tick, for %.3f s of CPU time: its bursts fall between ticks, of which "

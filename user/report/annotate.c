@@ -13,9 +13,9 @@
 #include "symbol/object_file.h"
 #include "symbol/object_symbols.h"
 
-/* Around a place that no symbol covers. */
+/* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256
-#define INSTRUCTION_MAX 16 /* bytes; the last pc's is to be seen whole */
+#define INSTRUCTION_MAX 16 /* bytes, so that the last pc's instruction is shown whole */
 
 int annotation_note(struct annotation *annotation, const char *format, ...)
 {
@@ -95,7 +95,7 @@ static int open_file(struct annotating *work, struct error *err)
 	return 0;
 }
 
-/* Kernel text is elsewhere after each boot: its symbols tell whether it is still this one. */
+/* Kernel text moves with each boot; its symbols tell whether this is still the same boot. */
 static int check_kernel(struct annotating *work, struct error *err)
 {
 	const struct profile_function *function = work->place.function;
@@ -140,8 +140,8 @@ int annotate_open(struct annotating *work, struct error *err)
 /* --- where it begins and ends ------------------------------------------------------------------ */
 
 /*
- * True when the profile knows no symbol there: its function is all the text to the next one, or no more
- * than a bin.
+ * True if the profile has no symbol there: its function is all the text up to the next one, or just
+ * a bin.
  */
 static bool is_nameless(const struct annotating *work)
 {
@@ -159,11 +159,11 @@ static bool is_nameless(const struct annotating *work)
 		if (work->bins.rows[i].function == function &&
 		    work->bins.rows[i].size == function->size)
 			return true;
-	/* What unwinding knows the extent of is named like that too. */
+	/* A function whose extent unwinding information gives has such a name too. */
 	return !work->symbols || !symbol_table_find(work->symbols, function->offset);
 }
 
-/* Asked for by its name alone, such text is shown where it is hottest. */
+/* If such text is asked for by its name alone, its hottest place is shown. */
 static void find_hottest(struct annotating *work)
 {
 	const struct profile_function *function = work->place.function;
@@ -180,7 +180,7 @@ static void find_hottest(struct annotating *work)
 	}
 }
 
-/* What no symbol covers is shown from a pc that was hit: there, an instruction begins. */
+/* Text without a symbol is shown from a pc that was hit, because an instruction begins there. */
 static void find_window(struct annotating *work)
 {
 	uint64_t at = work->place.offset, start = at, end = at + 1;
@@ -235,7 +235,7 @@ static bool overlaps(const struct annotation *annotation, const struct report_ro
 	       bin->offset + bin->size > annotation->offset;
 }
 
-/* Keeps the bins that report counts for the function, so that the sums are the same. */
+/* Keeps the bins that report counts for the function, so that the sums are equal. */
 static int keep_bins(struct annotating *work, bool by_extent)
 {
 	struct annotation *annotation = work->annotation;

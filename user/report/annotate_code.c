@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Rows: instructions, and whose ticks are whose. */
+/* The rows: instructions, and which ticks belong to which. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int read_bytes(struct annotating *work, struct code *ret)
 	return code_read_memory(vdso, size, annotation->offset, annotation->size, ret, why);
 }
 
-/* The offset that an address of the object is at; the kernel's are the same. */
+/* The offset of an address in the object; for the kernel they are equal. */
 static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *ret)
 {
 	size_t i;
@@ -65,7 +65,7 @@ static bool offset_of(const struct profile_object *object, uint64_t address, uin
 	return false;
 }
 
-/* "name", "name+0x10": where a jump or call out of the function leads. */
+/* Names where a jump or call out of the function leads: "name" or "name+0x10". */
 static int name_target(struct annotating *work, uint64_t offset, const char **ret)
 {
 	const struct symbol *symbol;
@@ -86,7 +86,7 @@ static int name_target(struct annotating *work, uint64_t offset, const char **re
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* jump holds the offset of the target until all rows are there. */
+/* jump holds the target's offset until all rows have been made. */
 static int find_target(struct annotating *work, const struct instruction *instruction,
 		       struct annotation_row *row)
 {
@@ -141,7 +141,7 @@ static int compare_offset(const void *key, const void *element)
 	return offset < row->offset ? -1 : offset > row->offset;
 }
 
-/* Targets become rows; one into the middle of an instruction is none. */
+/* Converts targets to rows; a target in the middle of an instruction has no row. */
 static void find_rows_of_jumps(struct annotation *annotation)
 {
 	const struct annotation_row *found;
@@ -213,8 +213,9 @@ static size_t row_from(const struct annotation *annotation, uint64_t offset)
 }
 
 /*
- * The rows [*first, *end) whose ticks a bin may hold: those that begin in it. None does when the
- * bytes are no code after all, or when a file says so; then the one that it begins in.
+ * The rows [*first, *end) that a bin's ticks may belong to: those that begin in it. There is none
+ * if the bytes are not code after all, or if a file says so; then it is the row in which the bin
+ * begins.
  */
 static void rows_of_bin(const struct annotation *annotation, const struct report_row *bin,
 			size_t *first, size_t *end)
@@ -228,7 +229,7 @@ static void rows_of_bin(const struct annotation *annotation, const struct report
 	*end = *first + 1;
 }
 
-/* first leads from each row that shares to the one before it, until all bins are known. */
+/* Until all bins are known, `first` links each row that shares ticks to the one before it. */
 static void count_bins(struct annotating *work)
 {
 	struct annotation_row *rows = work->annotation->rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* An annotation for programs: CSV as the tables are, and JSON with a row a line. */
+/* An annotation for programs: CSV like the tables, and JSON with one row per line. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,7 +11,7 @@
 
 #define HEX_MAX 65
 
-/* The rows to write, in their order; the caller frees. */
+/* The rows to write, in order; the caller frees the array. */
 static size_t *choose_rows(const struct annotation *annotation, const struct annotation_view *view,
 			   size_t *ret_nr)
 {
@@ -53,7 +53,7 @@ static void csv_row(const struct annotation *annotation, size_t i, FILE *out)
 	const struct annotation_row *row = &annotation->rows[i];
 	char hex[HEX_MAX];
 
-	/* Of rows that share ticks the first has them, and the others have none, not 0. */
+	/* Of rows that share ticks the first has them; those of the others are empty, not 0. */
 	if (row->first == i)
 		fprintf(out, "%" PRIu64 ",%.4f,%.4f", row->ticks,
 			of_profile(annotation, row->ticks),

@@ -9,40 +9,40 @@
 #include "symbol/code.h"
 #include "symbol/string_set.h"
 
-/* The steps of annotation_build(), and what they hand on. */
+/* The steps of annotation_build(), and what they pass on to each other. */
 
-/* What stands beside a row, a bit for each lane. */
+/* What is drawn beside a row, with a bit for each lane. */
 struct annotation_cells {
-	uint8_t up; /* a jump that goes on above */
+	uint8_t up; /* a jump continues above */
 	uint8_t down;
-	uint8_t end; /* one that begins or ends here */
-	uint8_t arrives; /* ends here */
+	uint8_t end; /* a jump begins or ends here */
+	uint8_t arrives; /* a jump ends here */
 };
 
 struct annotation_memory {
 	struct string_set strings;
 	uint8_t *code;
 	size_t rows_room;
-	struct annotation_cells *cells; /* for each row; NULL: no jumps */
+	struct annotation_cells *cells; /* for each row; NULL: there are no jumps */
 };
 
-/* What a place turned out to be. */
+/* What was found for a place. */
 struct annotated_place {
 	uint32_t object;
-	uint64_t offset; /* in it */
-	const struct profile_function *function; /* NULL: no tick's function is there */
+	uint64_t offset; /* in the object */
+	const struct profile_function *function; /* NULL: no tick is in a function there */
 };
 
 struct annotating {
 	const struct profile *profile;
 	const struct annotation_request *request;
 	struct annotation *annotation;
-	struct report_rows bins; /* of the profile; then only those of the function */
+	struct report_rows bins; /* of the profile; later only those of the function */
 	struct annotated_place place;
-	int fd; /* of the object's file, or -1 */
+	int fd; /* the object's file, or -1 */
 	char root[PATH_MAX];
-	struct symbol_table *symbols; /* of the object, or NULL */
-	struct error no_code; /* why there is none; "": there is */
+	struct symbol_table *symbols; /* the object's, or NULL */
+	struct error no_code; /* why there is no code; "": there is code */
 };
 
 static inline const struct profile_object *annotated_object(const struct annotating *work)
@@ -50,14 +50,14 @@ static inline const struct profile_object *annotated_object(const struct annotat
 	return &work->profile->objects[work->annotation->object];
 }
 
-/* The number of a bin's function; of those that have none, one more than there are. */
+/* The index of a bin's function; nr_functions for bins without one. */
 static inline size_t annotated_function(const struct annotating *work, const struct report_row *bin)
 {
 	return bin->function ? (size_t)(bin->function - work->profile->functions) :
 			       work->profile->nr_functions;
 }
 
-/* -ENOMEM */
+/* Returns 0 or -ENOMEM. */
 int annotation_note(struct annotation *annotation, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -65,29 +65,32 @@ int annotation_note(struct annotation *annotation, const char *format, ...)
 int annotate_find_place(struct annotating *work, struct error *err);
 
 /*
- * The function that another one of this name was inlined in, and has the most ticks of; object NULL:
- * in any. -EINVAL: there is none, and err names those that are called much like it. ticks: of each
- * function of the profile.
+ * Finds the function into which one of this name was inlined, with the most ticks; object NULL: in
+ * any object. ticks: of each function of the profile. -EINVAL: there is none, and err suggests
+ * similar names.
  */
 int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
 			  const uint64_t *ticks, struct error *err);
 
-/* Opens the object and its symbols. Refuses one that has changed; without any, no_code says why. */
+/*
+ * Opens the object and its symbols. Fails if the object has changed; if there is none, no_code says
+ * why.
+ */
 int annotate_open(struct annotating *work, struct error *err);
 
-/* Says where the function begins and ends, and leaves only its bins in work->bins. */
+/* Determines where the function begins and ends, and leaves only its bins in work->bins. */
 int annotate_find_extent(struct annotating *work, struct error *err);
 
-/* A row for each instruction, without ticks; none when no_code says why. */
+/* Makes a row for each instruction, without ticks; none if no_code says why. */
 int annotate_read_code(struct annotating *work, struct error *err);
 
-/* Ticks for the rows; bins are the rows where there is no code. */
+/* Adds ticks to the rows; if there is no code, makes rows of bins. */
 int annotate_count(struct annotating *work, struct error *err);
 
-/* Source lines of the rows, and their text. */
+/* Finds the source lines of the rows, and their text. */
 int annotate_find_lines(struct annotating *work, struct error *err);
 
-/* Jumps from the rows' targets, and lanes for them. */
+/* Makes jumps from the rows' targets, and gives them lanes. */
 int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err);
 
 #endif

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A name that no symbol has: of a function that was inlined, or of none, but much like some. */
+/*
+ * Looks up a name that no symbol has: that of an inlined function, or one that is similar to some.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -15,15 +17,15 @@
 #define OTHERS_NAMED 3
 #define ALIKE_NAMED 5
 
-/* What is looked for, and where. */
+/* What is searched for, and where. */
 struct hunt {
 	struct annotating *work;
-	const char *object; /* NULL: in any */
+	const char *object; /* NULL: in any object */
 	const char *name;
 	struct report_rows bins; /* with their lines */
 };
 
-/* How well the name fits one of the functions that were inlined at a place. */
+/* How well the name matches one of the functions that are inlined at a place. */
 static enum name_fit fit_of_place(const struct source_line *source, const char *name)
 {
 	enum name_fit best = NAME_OTHER, fit;
@@ -55,7 +57,7 @@ static enum name_fit best_fit(const struct hunt *hunt)
 	return best;
 }
 
-/* Where else it was inlined, as the functions come: the hottest first. */
+/* Notes where else it was inlined, with the hottest functions first. */
 static int note_place(const struct hunt *hunt, const uint64_t *sums, size_t best)
 {
 	const struct profile *profile = hunt->work->profile;
@@ -105,15 +107,15 @@ static int find_place(const struct hunt *hunt, enum name_fit fit)
 
 /* --- names that are much like it ------------------------------------------------------------------- */
 
-/* Names to propose; NULL ends them, as nearest_word() wants it. */
+/* Names to suggest, terminated by NULL as for nearest_word(). */
 struct inlined_names {
 	const char **names;
 	size_t nr;
 	size_t room;
-	struct string_set strings; /* own them */
+	struct string_set strings; /* owns them */
 };
 
-/* As one would type it: without arguments and parameters. */
+/* Adds the name as one would type it, without arguments and parameters. */
 static int add_name(struct inlined_names *names, const char *name, size_t length)
 {
 	cleanup_free char *typed = strndup(name, length);
@@ -144,8 +146,8 @@ static int consider(const struct hunt *hunt, const char *name, bool all,
 }
 
 /*
- * Functions of the profile, the hottest first, and what was inlined: those with the name in them, or
- * all, by the last component of theirs.
+ * Collects functions of the profile, hottest first, and inlined ones: those that contain the name,
+ * or all of them, by their last component.
  */
 static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all,
 		  struct inlined_names *names)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Jumps within the function, and the lanes they are drawn in. */
+/* Jumps within the function, and the lanes in which they are drawn. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "report/annotate_impl.h"
 
-/* Nobody follows an arrow over a hundred screens. */
+/* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
 #define LENGTH_MAX 4096
 
 /* Jumps to one row, which share a lane: jumps[first .. first + nr), over the rows [top, bottom]. */
@@ -15,7 +15,7 @@ struct bundle {
 	size_t nr;
 	size_t top;
 	size_t bottom;
-	uint64_t ticks; /* around both of its ends */
+	uint64_t ticks; /* at and around both ends */
 };
 
 static size_t length_of(const struct annotation_jump *jump)
@@ -51,14 +51,19 @@ static int compare_lengths(const void *left, const void *right)
 	return a->first < b->first ? -1 : a->first > b->first;
 }
 
-/* A tick often falls on the instruction behind the one that took the time. */
+/*
+ * Includes the next row, because a tick often falls on the instruction behind the one that took the
+ * time.
+ */
 static uint64_t ticks_around(const struct annotation *annotation, size_t row)
 {
 	return annotation->rows[row].ticks +
 	       (row + 1 < annotation->nr_rows ? annotation->rows[row + 1].ticks : 0);
 }
 
-/* The jumps from first on that have its target; those from too far away are not drawn. */
+/*
+ * Makes a bundle of the jumps from first on with the same target, without those from too far away.
+ */
 static struct bundle make_bundle(struct annotation *annotation, size_t first)
 {
 	struct annotation_jump *jumps = annotation->jumps;
@@ -103,7 +108,7 @@ static void draw_bundle(struct annotation *annotation, const struct bundle *bund
 	}
 }
 
-/* The lowest lane that no bundle uses on the way. */
+/* Chooses the lowest lane that no bundle on the way uses. */
 static void choose_lane(struct annotation *annotation, const struct bundle *bundle,
 			unsigned int *nr_used)
 {
@@ -121,7 +126,7 @@ static void choose_lane(struct annotation *annotation, const struct bundle *bund
 	*nr_used = lane >= *nr_used ? lane + 1 : *nr_used;
 }
 
-/* Keeps the hottest as long as there are lanes beside each row. Returns how many. */
+/* Keeps the hottest bundles while there are lanes beside each row. Returns how many. */
 static size_t choose_bundles(const struct annotation *annotation, struct bundle *bundles, size_t nr,
 			     uint8_t *depth)
 {
@@ -142,7 +147,10 @@ static size_t choose_bundles(const struct annotation *annotation, struct bundle 
 	return kept;
 }
 
-/* Lanes from the shortest on: an inner loop is drawn inside the outer one. */
+/*
+ * Assigns lanes beginning with the shortest bundle, so that an inner loop is drawn inside the outer
+ * one.
+ */
 static void draw_jumps(struct annotation *annotation, struct bundle *bundles, uint8_t *depth)
 {
 	unsigned int used = 0;
@@ -198,7 +206,7 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 
 /* --- drawing ------------------------------------------------------------------------------------- */
 
-/* What leads to the four sides of a cell. */
+/* Directions from the centre of a cell. */
 enum { UP = 1, DOWN = 2, RIGHT = 4, LEFT = 8 };
 
 static const char *const boxes[16] = {
@@ -220,7 +228,10 @@ static const char *const boxes[16] = {
 	[UP | DOWN | LEFT | RIGHT] = "┼",
 };
 
-/* A lane, where what begins or ends in the lanes left of it passes through. */
+/*
+ * The character for a lane; passed: a jump that begins or ends in a lane to the left passes
+ * through.
+ */
 static const char *box(const struct annotation_cells *cells, unsigned int lane, bool passed)
 {
 	uint8_t bit = (uint8_t)(1U << lane);
@@ -240,7 +251,7 @@ static const char *head_of(const struct annotation *annotation, size_t row)
 		return "─";
 	if (to == ANNOTATION_NONE)
 		return " ";
-	/* It has no lane: at least which way it goes. */
+	/* The jump has no lane, but at least its direction is shown. */
 	return to < row ? "↑" : "↓";
 }
 

@@ -21,7 +21,7 @@ static int compare_lines(const void *left, const void *right)
 	return a->line < b->line ? -1 : a->line > b->line;
 }
 
-/* Each line once. */
+/* Sorts lines and keeps each once. */
 static void order_lines(struct annotation *annotation)
 {
 	struct annotation_line *lines = annotation->lines;
@@ -36,7 +36,7 @@ static void order_lines(struct annotation *annotation)
 	annotation->nr_lines = kept + 1;
 }
 
-/* Takes over the file and function of each row, and returns a line for each that has one. */
+/* Copies the file and function of each row, and makes a line for each row that has one. */
 static int take_lines(struct annotation *annotation, const struct source_lines *lines)
 {
 	struct string_set *strings = &annotation->memory->strings;
@@ -79,7 +79,10 @@ static void find_rows_lines(struct annotation *annotation, const struct source_l
 	}
 }
 
-/* What several lines share is of none: it is not known how much of it is whose. */
+/*
+ * Ticks that rows of several lines share are not counted for any line, because it is unknown whose
+ * they are.
+ */
 static void count_lines(struct annotation *annotation)
 {
 	const struct annotation_row *rows = annotation->rows;
@@ -97,25 +100,28 @@ static void count_lines(struct annotation *annotation)
 
 /* --- their text ---------------------------------------------------------------------------------- */
 
-/* Debug information may name as many files as there are instructions, each of them large. */
+/*
+ * A limit is needed, because debug information may name a different large file for each
+ * instruction.
+ */
 #define SOURCES_MAX (256UL << 20)
 
 struct missing {
-	size_t read; /* bytes, of those that are there */
-	const char *unread; /* for want of room for more */
+	size_t read; /* bytes read so far */
+	const char *unread; /* a file that did not fit the limit */
 	const char *first;
 	size_t nr;
-	const char *refused; /* that the object's owner may not read */
-	const char *newer; /* than the object's file */
+	const char *refused; /* a file that the object's owner may not read */
+	const char *newer; /* a file newer than the object's */
 };
 
-/* lines[*at ...] of one file. */
+/* Reads the text of lines[*at ...] that are in one file. */
 static int read_file(struct annotating *work, const struct stat *built, size_t *at,
 		     struct missing *missing)
 {
 	const struct source_search search = {
 		.root = work->root,
-		/* As an opener says it of another process's root directory. */
+		/* An opener sets such a root for a process with another root directory. */
 		.contained = !strncmp(work->root, "/proc/", strlen("/proc/")),
 		.owner = built->st_uid,
 		.folder = work->request->source,
@@ -241,7 +247,7 @@ int annotate_find_lines(struct annotating *work, struct error *err)
 	struct error why = { 0 };
 	int code;
 
-	/* Of the kernel there is code but no file, and so no lines. */
+	/* For the kernel there is code but no file, so there are no lines. */
 	if (work->fd < 0) {
 		code = *work->no_code.text ?
 			       0 :

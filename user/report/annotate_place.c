@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
+/* Finds what the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define OTHERS_NAMED 3
 
-/* The ticks of each function that the request lets in, by index; NULL: out of memory. */
+/* The ticks of each function that the request lets in, by index. NULL: out of memory. */
 static uint64_t *count_functions(const struct annotating *work)
 {
 	const struct profile *profile = work->profile;
@@ -29,12 +29,12 @@ static uint64_t *count_functions(const struct annotating *work)
 	return ticks;
 }
 
-/* A symbol that is looked for; object NULL: in any. */
+/* A symbol that is searched for; object NULL: in any object. */
 struct symbol_search {
 	const char *object;
 	const char *name;
 	const uint64_t *ticks;
-	enum name_fit fit; /* of the best */
+	enum name_fit fit; /* of the best match */
 	size_t best;
 };
 
@@ -50,7 +50,7 @@ static enum name_fit candidate(const struct annotating *work, const struct symbo
 	return name_fit(function->name, search->name);
 }
 
-/* "; also in libx.so (12 ticks, libx.so:0x40)": the others of the name, the hottest few. */
+/* "; also in libx.so (12 ticks, libx.so:0x40)": the hottest few other functions of that name. */
 static int note_others(struct annotating *work, const struct symbol_search *search)
 {
 	const struct profile *profile = work->profile;
@@ -101,7 +101,7 @@ static int find_symbol(struct annotating *work, const char *object, const char *
 	return note_others(work, &search);
 }
 
-/* Of several objects of the name the one that has the most ticks around the offset. */
+/* Of several objects with that name it takes the one with the most ticks around the offset. */
 static int find_offset(struct annotating *work, const char *object, uint64_t offset,
 		       const uint64_t *ticks)
 {
@@ -139,7 +139,7 @@ static bool names_object(const struct profile *profile, const char *name)
 	return false;
 }
 
-/* The object may hold a colon, as [python3:4711] does, and the symbol two. */
+/* The object may contain a colon, as [python3:4711] does, and the symbol may contain two. */
 static int find_in_object(struct annotating *work, const uint64_t *ticks, struct error *err)
 {
 	const char *place = work->request->place, *colon;
@@ -164,7 +164,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 	return -ENOENT;
 }
 
-/* True when name is the whole path or its last components. */
+/* Whether name is the whole path or its last components. */
 static bool ends_with_path(const char *path, const char *name)
 {
 	size_t length = strlen(path), part = strlen(name);
@@ -173,7 +173,10 @@ static bool ends_with_path(const char *path, const char *name)
 	       (part == length || path[length - part - 1] == '/');
 }
 
-/* The function with the most ticks on a line; what is inlined belongs to the one it is inlined in. */
+/*
+ * The function with the most ticks on a line; an inlined function counts for the one it is inlined
+ * in.
+ */
 static int hottest_on_line(struct annotating *work, const struct report_rows *rows,
 			   const char *file, uint64_t line)
 {

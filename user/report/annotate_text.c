@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* An annotation for people. */
+/* An annotation as text for people. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -11,10 +11,10 @@
 #include "report/text.h"
 
 #define CONTEXT 4 /* instructions around a hot one */
-#define GAP_MIN 4 /* fewer are shown rather than counted */
+#define GAP_MIN 4 /* shorter gaps are shown in full */
 #define HOT_LINES 10
 #define NAME_COLUMNS 32 /* of a file or an inlined function */
-#define HOT_COLUMNS 40 /* of an instruction, before its line; fewer on 80 columns, more on 160 */
+#define HOT_COLUMNS 40 /* of an instruction, before its line; fewer at 80 columns, more at 160 */
 #define HOT_COLUMNS_NARROW 32
 #define HOT_COLUMNS_WIDE 72
 
@@ -26,8 +26,8 @@ struct listing {
 	FILE *out;
 	const bool *shown;
 	uint64_t hottest;
-	bool brackets; /* some rows share */
-	size_t indent; /* that all source lines have */
+	bool brackets; /* some rows share ticks */
+	size_t indent; /* common to all source lines */
 	int address_columns;
 };
 
@@ -129,7 +129,7 @@ static const char *share_heading(const struct annotation_view *view)
 	return annotation_share_columns(view) > 7 ? "  SHARE     TICKS" : "  SHARE";
 }
 
-/* lines: those with ticks, hottest first. */
+/* lines are those with ticks, hottest first. */
 static void line_rows(const struct listing *listing, const struct annotation_line **lines,
 		      size_t nr)
 {
@@ -149,7 +149,7 @@ static void line_rows(const struct listing *listing, const struct annotation_lin
 	fputc('\n', listing->out);
 }
 
-/* The lines that have ticks, hottest first; the caller frees. NULL: no memory. */
+/* The lines with ticks, hottest first; the caller frees the array. NULL: out of memory. */
 static const struct annotation_line **order_lines(const struct annotation *annotation,
 						  size_t *ret_nr)
 {
@@ -176,7 +176,7 @@ static const char *bracket(const struct annotation_row *row, size_t i)
 	return i + 1 == row->first + row->shared ? "┘" : "│";
 }
 
-/* Up to the column where the address or the source line begins. */
+/* Writes up to the column where the address or the source line begins. */
 static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks, bool source)
 {
 	const struct annotation_row *row = &listing->annotation->rows[i];
@@ -196,7 +196,7 @@ static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks
 	return used + 2;
 }
 
-/* Ticks of the rows from i on that stand under one source line; 0: it is not known. */
+/* The ticks of the rows from i on that are under the same source line; 0: unknown. */
 static uint64_t ticks_below(const struct listing *listing, size_t i)
 {
 	const struct annotation_row *rows = listing->annotation->rows, *row = &rows[i];
@@ -243,7 +243,7 @@ static void source_row(const struct listing *listing, size_t i)
 	fprintf(listing->out, "%s\n", listing->view->color ? COLOR_END : "");
 }
 
-/* The address and what is there. Returns the columns behind the address. */
+/* Writes the address and the instruction. Returns the columns used behind the address. */
 static size_t put_code(const struct listing *listing, const struct annotation_row *row,
 		       size_t width)
 {
@@ -266,7 +266,7 @@ static void code_row(const struct listing *listing, size_t i)
 	fputc('\n', listing->out);
 }
 
-/* Returns the first row behind the ones that are left out. */
+/* Returns the first row after the ones that are left out. */
 static size_t gap_row(const struct listing *listing, size_t i)
 {
 	const struct annotation *annotation = listing->annotation;
@@ -275,7 +275,7 @@ static size_t gap_row(const struct listing *listing, size_t i)
 
 	for (; i < annotation->nr_rows && !listing->shown[i]; i++)
 		ticks += annotation->rows[i].ticks;
-	/* A gap is no place, and so not hot. */
+	/* A gap is not a place, so it is not marked as hot. */
 	annotation_put_share(annotation, &(struct annotation_view){ .width = listing->view->width },
 			     ticks, listing->out);
 	fprintf(listing->out, "%s  ⋮ %zu %s\n", listing->brackets ? " " : "", i - from,
@@ -373,7 +373,7 @@ static size_t hot_columns(const struct annotation_view *view)
 	return view->width && view->width < 100 ? HOT_COLUMNS_NARROW : HOT_COLUMNS;
 }
 
-/* columns: what stands behind the address already. */
+/* columns are those already used behind the address. */
 static void hot_line(const struct listing *listing, const struct annotation_line *line, size_t used,
 		     size_t columns)
 {

@@ -68,7 +68,10 @@ bool *annotation_choose(const struct annotation *annotation, uint64_t limit, siz
 	return chosen;
 }
 
-/* gcc's clones, name.constprop.0, and what it moved away, name.cold, are the function itself. */
+/*
+ * gcc's clones, name.constprop.0, and the parts it split off, name.cold, count as the function
+ * itself.
+ */
 const char *annotation_inlined(const struct annotation *annotation,
 			       const struct annotation_row *row)
 {
@@ -95,7 +98,7 @@ int annotation_write(const struct annotation *annotation, const struct annotatio
 
 /* --- pieces -------------------------------------------------------------------------------------- */
 
-#define TICKS_WIDTH 60 /* a narrower terminal has no column for them */
+#define TICKS_WIDTH 60 /* a narrower terminal has no column for ticks */
 
 size_t annotation_share_columns(const struct annotation_view *view)
 {
@@ -124,7 +127,7 @@ size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks, ui
 	unsigned int columns = view->width && view->width < 100 ? 4 : 8, i, eighths;
 
 	eighths = hottest ? (unsigned int)((double)ticks / (double)hottest * columns * 8) : 0;
-	/* A tick is seen, however few they are. */
+	/* Any tick is visible, however small its share. */
 	if (ticks && !eighths)
 		eighths = 1;
 	for (i = 0; i < columns; i++) {

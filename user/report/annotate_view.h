@@ -4,22 +4,25 @@
 
 #include "report/annotate.h"
 
-/* What every way to show an annotation needs. */
+/* What all writers of annotations need. */
 
-/* Rows that do not share another one's ticks, hottest first; the caller frees. NULL: no memory. */
+/*
+ * The rows that do not share another row's ticks, hottest first; the caller frees the array. NULL:
+ * out of memory.
+ */
 size_t *annotation_hottest(const struct annotation *annotation, size_t *ret_nr);
 
 /*
- * Marks the limit hottest rows (0: every row), those that share with them, and context rows before
- * and behind each; the caller frees. NULL: no memory.
+ * Marks the `limit` hottest rows (0: every row), those that share ticks with them, and `context`
+ * rows before and after each; the caller frees the array. NULL: out of memory.
  */
 bool *annotation_choose(const struct annotation *annotation, uint64_t limit, size_t context);
 
-/* The function that a row was inlined from, or NULL: it is of the function itself. */
+/* The inlined function that a row belongs to, or NULL: the row is the function's own. */
 const char *annotation_inlined(const struct annotation *annotation,
 			       const struct annotation_row *row);
 
-/* 0 or -ENOMEM. */
+/* Return 0 or -ENOMEM. */
 int annotation_text(const struct annotation *annotation, const struct annotation_view *view,
 		    FILE *out);
 int annotation_hot_text(const struct annotation *annotation, const struct annotation_view *view,
@@ -29,29 +32,32 @@ int annotation_csv(const struct annotation *annotation, const struct annotation_
 int annotation_json(const struct annotation *annotation, const struct annotation_view *view,
 		    FILE *out);
 
-/* Pieces of both texts. */
+/* Parts of both text formats. */
 
-/* Of the shares, and of the ticks behind them where there is room for these. */
+/* The columns of the shares, and of the ticks behind them if there is room. */
 size_t annotation_share_columns(const struct annotation_view *view);
 
-/* "SHARE TICKS" of so many ticks, or as many blanks for none. Returns the columns. */
+/* Writes "SHARE TICKS", or blanks if there are no ticks. Returns the columns. */
 size_t annotation_put_share(const struct annotation *annotation, const struct annotation_view *view,
 			    uint64_t ticks, FILE *out);
 
-/* How hot a row is beside the hottest one. Returns the columns. */
+/* Writes how hot a row is compared with the hottest one. Returns the columns. */
 size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks, uint64_t hottest,
 			  FILE *out);
 
-/* The instruction and where it leads, in at most width columns (0: all). Returns the columns. */
+/*
+ * Writes the instruction and where it leads, in at most width columns (0: unlimited). Returns the
+ * columns.
+ */
 size_t annotation_put_instruction(const struct annotation_row *row, size_t width, FILE *out);
 
-/* Columns of the longest address, and of its heading. */
+/* The columns of the longest address and of its heading. */
 int annotation_address_columns(const struct annotation *annotation);
 
-/* What is left of the terminal's columns; 0: nothing is cut. */
+/* The columns left on the terminal; 0: nothing is cut. */
 size_t annotation_room(const struct annotation_view *view, size_t used);
 
-/* A source line without the blanks before it that all have, tabs as blanks. */
+/* Writes a source line without the indentation that all lines share, and with tabs as blanks. */
 void annotation_put_source(const char *text, size_t indent, size_t width, FILE *out);
 size_t annotation_indent(const struct annotation *annotation);
 

@@ -10,24 +10,24 @@
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 
-/* What the difference may be: so many standard deviations, a part of the time, and a few ms more. */
+/* The allowed difference: this many standard deviations, this share of the time, and a few ms. */
 #define CHANCE 3
 #define TOLERANCE 0.02
 #define GRACE_NS 4e6
 
 #define NAME_BYTES 256
-/* From this share on, what is missing may as well be ticks that came late. */
+/* If more than this share is missing, it may just as well be ticks that came late. */
 #define NEARLY_ALL 0.9
-/* Less would read 0.000 s. */
+/* A shorter time would be shown as 0.000 s. */
 #define SHOWN_NS 5e5
 
-/* One of whom both are known. */
+/* Something of which both times are known. */
 struct sight {
 	uint64_t ticks;
-	double seen; /* nanoseconds, by its ticks */
-	double used; /* by the scheduler */
+	double seen; /* nanoseconds, from its ticks */
+	double used; /* nanoseconds, from the scheduler */
 	const struct profile_target *target;
-	const struct profile_split *split; /* NULL: it is the whole target */
+	const struct profile_split *split; /* NULL: the whole target */
 };
 
 static double gap(const struct sight *sight)
@@ -62,7 +62,7 @@ static void judge_splits(const struct profile *profile, const struct report_opti
 					     .target = &profile->targets[split->target],
 					     .split = split };
 
-		/* The rest was chosen for its ticks: that it has none is no wonder. */
+		/* The rest is left out, because it consists of splits that have no ticks. */
 		if (target_chosen(profile, options, split->target) && sight.target->cpu_known &&
 		    !profile_split_is_rest(split))
 			judge(&sight, period, worst);
@@ -167,7 +167,7 @@ int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_ti
 	struct sight worst = { 0 };
 
 	ret->nr = 0;
-	/* Without any tick there is nothing to compare: render_empty() says it. */
+	/* Without any tick there is nothing to compare, and render_empty() says so. */
 	if (!rows_account(profile, &options)->total)
 		return 0;
 	judge_splits(profile, &options, &worst);

@@ -5,23 +5,24 @@
 #include "report/report.h"
 
 /*
- * Ticks beside the CPU time that the scheduler gave. By chance they differ by a few roots of their
- * number; a program whose bursts lock to the clock has far too few or too many of them.
+ * Compares ticks with the CPU time that the scheduler gave. By chance they differ by a few square
+ * roots of their number; a program whose bursts are in step with the clock has far too few ticks,
+ * or too many.
  */
 enum { CPU_TIME_NOTES = 2, CPU_TIME_NOTE_BYTES = 512 };
 
 struct cpu_time_notes {
-	char text[CPU_TIME_NOTES][CPU_TIME_NOTE_BYTES]; /* sentences, maybe with a process's bytes */
+	char text[CPU_TIME_NOTES][CPU_TIME_NOTE_BYTES]; /* sentences, maybe with a process's name */
 	size_t nr;
 };
 
 /*
- * Where the two differ most and by more than chance, and what time no tick saw; of all targets or
- * one. -ENOMEM.
+ * Finds where the two differ most and by more than chance, and time that no tick saw, for all
+ * targets or one. Returns 0 or -ENOMEM.
  */
 int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *ret);
 
-/* Whether so much CPU time without a single tick is no chance. */
+/* Whether it cannot be chance that so much CPU time has not a single tick. */
 bool cpu_time_is_missed(double ns, uint64_t period_ns);
 
 #endif

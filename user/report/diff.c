@@ -13,7 +13,10 @@
 
 /* --- rows --------------------------------------------------------------------------------------- */
 
-/* Ticks of one weight vary as their number does; of several, as so many of this one. */
+/*
+ * The variance of ticks of one weight is their number; ticks of several weights vary like fewer
+ * ticks of this common weight.
+ */
 static double unit_of(double ns, double squares)
 {
 	return ns > 0 ? squares / ns : 0;
@@ -43,7 +46,10 @@ static int load(struct diff_profile *side, enum report_by by, struct error *err)
 	return 0;
 }
 
-/* OBJECT+0xOFFSET is no name: another build has other text there. All such text is one row. */
+/*
+ * OBJECT+0xOFFSET is not a name, because another build has other text there. All such text is one
+ * row.
+ */
 static const char *comparable_name(const struct diff_profile *side, const struct report_row *row)
 {
 	const struct profile_object *object = &side->profile->objects[row->object];
@@ -127,8 +133,9 @@ static void add_up(struct diff *diff)
 /* --- noise -------------------------------------------------------------------------------------- */
 
 /*
- * A row has as many ticks as its time would have of one weight, if it varies as much. Where it has
- * none on one side, they are as coarse there, beside the others', as on the side where it has some.
+ * The number of ticks of a row is its time divided by a common weight that gives the same variance.
+ * On a side where the row has no ticks, their weight is taken from the other side, scaled by the
+ * weights of all other rows.
  */
 static double row_unit(const struct diff_profile *side, const struct diff_side *row,
 		       const struct diff_profile *other, const struct diff_side *there)

@@ -5,13 +5,13 @@
 #include "report/diff.h"
 #include "report/rows.h"
 
-/* One profile and where its objects stand in the comparison. */
+/* One profile, and what its objects are compared with. */
 struct diff_profile {
 	const struct profile *profile;
 	struct report_rows rows;
-	const struct profile_object **as; /* for each object the one it is compared as */
-	double ns; /* its time in all */
-	double unit; /* nanoseconds of a tick, in the mean over the time in rows */
+	const struct profile_object **as; /* for each object: the one that it is compared with */
+	double ns; /* all of its time */
+	double unit; /* nanoseconds of a tick, averaged over the time in rows */
 };
 
 struct diff_text {
@@ -19,8 +19,8 @@ struct diff_text {
 };
 
 /*
- * Finds what each object is compared as, and says so where that is a guess or there is none. 0,
- * -ENOMEM, or -EINVAL for a map that names nothing.
+ * Finds what each object is compared with, and adds a note if that is a guess or if there is none.
+ * Returns 0, -ENOMEM, or -EINVAL for a map with an unknown object.
  */
 int diff_pair_objects(struct diff *diff, struct error *err);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Which object of one profile is which of the other. */
+/* Which object of one profile corresponds to which one of the other. */
 #include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
@@ -11,7 +11,7 @@
 #include "report/text.h"
 #include "symbol/regions.h"
 
-/* From this share on an object without a counterpart is worth a word. */
+/* An object without a counterpart is mentioned from this share on, in per cent. */
 #define WORTH_A_WORD 5
 
 typedef bool (*same_object)(const struct profile_object *a, const struct profile_object *b);
@@ -22,7 +22,7 @@ static bool same_build(const struct profile_object *a, const struct profile_obje
 	       !strcmp(a->build_id, b->build_id);
 }
 
-/* Of one kind there is one, whatever process or boot it is of. */
+/* Objects without a path are the same if their kind is, whatever their process or boot. */
 static bool same_path(const struct profile_object *a, const struct profile_object *b)
 {
 	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
@@ -76,7 +76,7 @@ static const struct profile_object *find(const struct profile *profile,
 	return NULL;
 }
 
-/* The same object beyond doubt. */
+/* The object that is certainly the same. */
 static const struct profile_object *counterpart(const struct profile *profile,
 						const struct profile_object *object)
 {
@@ -122,7 +122,7 @@ static double percent_of(const struct diff_profile *side, size_t object)
 	return percent;
 }
 
-/* The hottest program or library that the other profile has not; NULL: none is hot. */
+/* The hottest program or library that the other profile does not have; NULL: none is hot. */
 static const struct profile_object *alone(const struct diff_profile *side,
 					  const struct diff_profile *other)
 {
@@ -147,7 +147,7 @@ static const struct profile_object *alone(const struct diff_profile *side,
 	return hottest;
 }
 
-/* A program that was renamed would be all of the change. */
+/* Notes it, because a program that was renamed would make up all of the change. */
 static int note_alone(struct diff *diff)
 {
 	const struct profile_object *old = alone(&diff->text->old, &diff->text->new);
@@ -203,7 +203,7 @@ static const struct profile_object *mapped(const struct diff *diff,
 	return NULL;
 }
 
-/* One of another version, that the old profile has not. */
+/* An object with another version in its name, which the old profile does not have. */
 static const struct profile_object *of_other_version(const struct diff *diff,
 						     const struct profile_object *object)
 {

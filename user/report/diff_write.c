@@ -17,7 +17,7 @@ static size_t shown(const struct diff *diff, const struct report_options *option
 
 /* --- text --------------------------------------------------------------------------------------- */
 
-/* Seconds take room from the names: there are some where there is this much. */
+/* Seconds take room from the names, so they are shown only at this width. */
 #define SECONDS_WIDTH 100
 #define FIGURE_COLUMNS 34 /* shares, change and P */
 #define SECOND_COLUMNS 20
@@ -25,8 +25,8 @@ static size_t shown(const struct diff *diff, const struct report_options *option
 struct diff_layout {
 	bool seconds;
 	bool color;
-	size_t object, line, name; /* columns that these may have; 0: nothing is cut */
-	size_t object_pad, line_pad; /* that what is behind them begins at */
+	size_t object, line, name; /* columns that each of these may have; 0: nothing is cut */
+	size_t object_pad, line_pad; /* columns where what is behind these begins */
 };
 
 static void heading_side(const struct profile *profile, const char *label, const char *name,
@@ -63,7 +63,7 @@ static const char *name_of(const struct diff_row *row)
 	return row->name ? row->name : NO_SYMBOL;
 }
 
-/* "FILE:LINE" in at most so many columns. */
+/* Writes "FILE:LINE" in at most width columns. */
 static size_t put_line(const struct diff_row *row, size_t width, FILE *out)
 {
 	char number[16];
@@ -94,7 +94,7 @@ static size_t least(size_t a, size_t b)
 	return a < b ? a : b;
 }
 
-/* What the longest of the rows need. */
+/* The columns that the longest of the rows need. */
 static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
 	struct diff_layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
@@ -112,7 +112,7 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 	return layout;
 }
 
-/* Names have the room that is there; where it is not enough, each at least its part of it. */
+/* Distributes the room among the names; if it is not enough, each gets at least its share. */
 static void fit(const struct diff *diff, size_t width, struct diff_layout *layout)
 {
 	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;

@@ -12,23 +12,23 @@
 #include "symbol/disasm.h"
 
 /*
- * A page that needs nothing else: no network, no other file. Its code, style and the data, as JSON
- * in which no byte can end the element it stands in, are all in it; the sources of the code and the
- * style are in report/html.
+ * A page that needs nothing else, neither network nor other files: it contains its code, its style
+ * and its data, as JSON in which no byte can end the element around it. The sources of the code and
+ * the style are in report/html.
  */
 
 struct html_options {
-	uint64_t functions; /* how many are there with their instructions: the hottest */
-	struct timeline *timeline; /* the files that the profile is the sum of, for a map; or NULL */
-	bool inlined; /* a table of functions as the source has them, too */
-	const char *symfs; /* folder that the objects' files are below; NULL: where they were */
-	const char *source; /* folder to look for source files in, too; or NULL */
+	uint64_t functions; /* how many have their instructions in the page: the hottest */
+	struct timeline *timeline; /* the files that were added up, for a map over time; or NULL */
+	bool inlined; /* also a table of functions as in the source */
+	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
+	const char *source; /* another folder with source files; or NULL */
 	enum disasm_syntax syntax;
 };
 
 /*
- * 0, or -ENOMEM with err filled. Whether out took it all is the caller's to see (ferror). A function
- * whose code cannot be read is there with the reason.
+ * Returns 0, or -ENOMEM with err filled in. The caller checks ferror(out). A function whose code
+ * cannot be read is shown with the reason.
  */
 int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
 		struct error *err);

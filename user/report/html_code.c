@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The instructions of the hottest functions, with their source. Ticks are not among them: the page
- * has the bins, and counts those that its filters let in.
+ * The instructions of the hottest functions, with their source. They have no ticks: the page has
+ * the bins, and counts those that its filters let in.
  */
 #include <errno.h>
 #include <inttypes.h>
@@ -17,19 +17,19 @@
 #include "symbol/object_file.h"
 #include "symbol/symbol_cache.h"
 
-/* What a page holds at most: some 70 bytes a row. */
-#define ROWS_MAX 4096 /* of a function; of a longer one, those around its ticks */
-#define ROWS_ALL 65536 /* of all of them */
-#define CONTEXT 24 /* rows around a tick, in a longer one */
+/* Limits of a page; a row takes some 70 bytes. */
+#define ROWS_MAX 4096 /* of a function; for a longer one, those around its ticks */
+#define ROWS_ALL 65536 /* of all functions */
+#define CONTEXT 24 /* rows around a tick, in a longer function */
 #define SOURCE_MAX 512 /* bytes of a source line */
 #define LANES 6
 
-/* A function and where it goes. */
+/* A function, and where it is written. */
 struct page_code {
 	const struct annotation *annotation;
 	const char *name;
-	uint64_t base; /* of its object's offsets */
-	bool *chosen; /* rows */
+	uint64_t base; /* subtracted from its object's offsets */
+	bool *chosen; /* for each row: whether it is written */
 	FILE *data;
 };
 
@@ -41,7 +41,7 @@ static const char *next(bool *first)
 	return separator;
 }
 
-/* 0 stands for what a row does not have. */
+/* 0 stands for a missing text. */
 static void put_text(const struct page_code *code, const char *text)
 {
 	putc(',', code->data);
@@ -51,7 +51,7 @@ static void put_text(const struct page_code *code, const char *text)
 		putc('0', code->data);
 }
 
-/* Numbers of other rows are these + 1, and count those that are left out. */
+/* Numbers of other rows are their index + 1, counting rows that are left out. */
 static void put_row(const struct page_code *code, size_t i)
 {
 	const struct annotation *annotation = code->annotation;
@@ -85,7 +85,7 @@ static void put_rows(const struct page_code *code)
 	putc(']', code->data);
 }
 
-/* [line, text, file]; without a file it is that of the line before. */
+/* [line, text, file]; without a file, it is the same as in the line before. */
 static void put_lines(const struct page_code *code)
 {
 	const struct annotation *annotation = code->annotation;
@@ -133,7 +133,7 @@ static size_t put_annotation(struct page_code *code)
 		render_json_u64(code->data, "offset", annotation->offset - code->base);
 		render_json_u64(code->data, "size", annotation->size);
 		render_json_u64(code->data, "of", annotation->nr_rows);
-		/* What has no name is shown with what is around it. */
+		/* Text without a name is shown with what is around it. */
 		fprintf(code->data, ", \"window\": %s",
 			annotation->name == code->name ? "false" : "true");
 		put_lines(code);
@@ -145,7 +145,7 @@ static size_t put_annotation(struct page_code *code)
 	return nr;
 }
 
-/* The reason that there is no code. */
+/* Writes why there is no code. */
 static void put_refusal(const struct error *why, FILE *data)
 {
 	char *note = (char *)why->text;
@@ -163,7 +163,7 @@ static int choose(const struct annotation *annotation, bool **ret)
 	return *ret ? 0 : -ENOMEM;
 }
 
-/* One function. Why its code is not there is something to show, and no failure. */
+/* Writes one function. If its code is missing the reason is shown; that is no failure. */
 static int put_function(const struct profile *profile, const struct annotation_request *request,
 			uint64_t base, size_t *rows, FILE *out)
 {

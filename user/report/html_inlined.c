@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Functions as the source has them, for a table of the page: which of them each bin is of. */
+/* Functions as in the source, for a table of the page: which of them each bin belongs to. */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,10 +12,13 @@
 
 struct html_inlined {
 	struct report_rows bins; /* by place, with their lines */
-	struct report_rows functions; /* of the source: those of no one place come first */
+	struct report_rows functions; /* of the source; those without a single place come first */
 };
 
-/* Each object's, and behind them those that have no debug information; only the first have numbers. */
+/*
+ * Names the functions of each object, and after them the rows without debug information; only the
+ * former have numbers.
+ */
 static int name_functions(struct html_inlined *inlined)
 {
 	struct report_row row;
@@ -61,7 +64,7 @@ void html_inlined_free(struct html_inlined *inlined)
 	free(inlined);
 }
 
-/* [object, name, whether it is nowhere else than where it was inlined] */
+/* [object, name, whether it exists only where it was inlined] */
 void html_inlined_names(const struct html_inlined *inlined, FILE *data)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* How data get into a page. */
+/* How data is put into a page. */
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
@@ -7,7 +7,7 @@
 #include "base/util.h"
 #include "report/html_impl.h"
 
-/* Where the data stand in a page. */
+/* Where the data goes in a page. */
 #define DATA "@DATA@"
 
 /* A page up to its data; *ret_rest is what comes behind them. */
@@ -19,7 +19,7 @@ static void begin_page(const char *page, FILE *out, const char **ret_rest)
 	*ret_rest = data + strlen(DATA);
 }
 
-/* JSON has a '<' only within strings, and there the escape means the same. */
+/* JSON has '<' only in strings, where its escape means the same. */
 static ssize_t write_script(void *cookie, const char *text, size_t size)
 {
 	const char *end = text + size, *mark;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A profile as the page has it: much of the document, but short, and each bin with its function. */
+/*
+ * A profile as the page has it: much of the JSON document, but shorter, and each bin with its
+ * function.
+ */
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -12,7 +15,7 @@
 #include "report/render.h"
 #include "shared/counters.h"
 
-/* The next of a list. */
+/* Writes the next element of a list. */
 static void put_number(FILE *data, bool first, uint64_t value)
 {
 	if (!first)
@@ -38,7 +41,7 @@ static void put_strings(FILE *data, const char *separator, char *const *texts, s
 	putc(']', data);
 }
 
-/* In front of the profile's own: where ticks and CPU time are apart. */
+/* Notes where ticks and CPU time differ come before the profile's own. */
 static int put_notes(const struct profile *profile, FILE *data)
 {
 	struct cpu_time_notes notes;
@@ -76,7 +79,7 @@ static void put_sampling(const struct profile_sampling *sampling, FILE *data)
 	fputs(" }", data);
 }
 
-/* What each cause of the account means. */
+/* The meaning of each cause in the account. */
 static void put_causes(FILE *data)
 {
 #define CAUSE(id, key, text) ", \"" key "\": \"" text "\""
@@ -163,7 +166,7 @@ static void put_object(const struct profile_object *object, uint64_t base, FILE 
 	render_json_text(data, "path", object->path);
 	render_json_text(data, "build_id", object->build_id);
 	fputs(", \"text\": [", data);
-	/* Of all kinds but files an address is an offset. */
+	/* For all kinds but files, an address is an offset. */
 	for (i = 0; i < object->nr_text; i++)
 		fprintf(data, "%s[%" PRIu64 ",%" PRIu64 ",%" PRIu64 "]", i ? "," : "",
 			object->text[i].offset - base, object->text[i].address - base,
@@ -203,7 +206,7 @@ static void put_functions(const struct profile *profile, const uint64_t *bases, 
 	putc(']', data);
 }
 
-/* Index and ticks of each bin, the index as how far it is from the one before. */
+/* Writes index and ticks of each bin; the index is the distance from the previous one. */
 static void put_bins(const struct profile_histogram *histogram, FILE *data)
 {
 	uint64_t last = 0;
@@ -219,8 +222,8 @@ static void put_bins(const struct profile_histogram *histogram, FILE *data)
 }
 
 /*
- * Whose the bins are: a function, by its number + 1 and 0 for none, and how many bins in a row; then
- * the next one.
+ * Writes which functions the bins belong to: a function's index + 1, or 0 for none, and how many
+ * bins in a row it has; then the next one.
  */
 static void put_owners(const struct profile *profile, const struct profile_index *index,
 		       const struct profile_histogram *histogram, FILE *data)
@@ -247,7 +250,7 @@ static void put_owners(const struct profile *profile, const struct profile_index
 	putc(']', data);
 }
 
-/* What all histograms are written with. */
+/* What is needed to write histograms. */
 struct html_view {
 	const struct profile *profile;
 	const struct profile_index *index;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The hottest functions of a sum in each of its parts, for a map of them over time. */
+/* The hottest functions of a sum in each of its parts, for a map over time. */
 #include <inttypes.h>
 
 #include "base/json_text.h"
@@ -7,7 +7,7 @@
 
 #define FUNCTIONS_MAX 60
 
-/* [started, nanoseconds of it, ticks, nanoseconds of CPU time] */
+/* [started, length in nanoseconds, ticks, nanoseconds of CPU time] */
 static void put_parts(const struct timeline *timeline, FILE *data)
 {
 	size_t i;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The views by source line and function, which need the binaries beside the profile. */
+/*
+ * The views by source line and by function of the source, which need the binaries besides the
+ * profile.
+ */
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
@@ -12,7 +15,7 @@
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
 
-/* A sentence that the view must carry. */
+/* Adds a sentence that the view must show. */
 static int add_note(struct report_rows *rows, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
@@ -82,7 +85,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 	return named;
 }
 
-/* Objects without lines, for one reason: the one with the most ticks speaks for all. */
+/* Objects without lines for the same reason; the one with the most ticks is named. */
 struct silent {
 	const char *path;
 	uint64_t ticks;
@@ -94,8 +97,8 @@ struct finder {
 	const struct profile *profile;
 	const struct object_opener *opener;
 	struct report_rows *rows;
-	struct silent unread; /* whose file cannot be read */
-	struct silent bare; /* without debug information */
+	struct silent unread; /* its file cannot be read */
+	struct silent bare; /* it has no debug information */
 };
 
 static void count_silent(struct silent *silent, const char *path, const struct report_row *rows,
@@ -112,7 +115,7 @@ static void count_silent(struct silent *silent, const char *path, const struct r
 	}
 }
 
-/* "; nor of 3 others": what is said of the first is true of them. */
+/* Adds "; nor of 3 others", because the reason holds for all of them. */
 static int note_silent(const struct finder *finder)
 {
 	const struct silent *bare = &finder->bare, *unread = &finder->unread;
@@ -160,7 +163,7 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 	return 0;
 }
 
-/* By object, then file, line and function; what has no file, by offset. */
+/* By object, then file, line and function; rows without a file by offset. */
 static int compare_line(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;
@@ -207,7 +210,7 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 	return result ? error_errno(err, result, "source lines") : 0;
 }
 
-/* Where DWARF is silent a function is the smallest place worth a row. */
+/* If DWARF has no line, the row becomes its function's, the smallest place that is useful then. */
 static void fall_back(struct report_row *row)
 {
 	if (!row->function)
@@ -231,7 +234,7 @@ int rows_by_lines(const struct profile *profile, const struct object_opener *ope
 	return 0;
 }
 
-/* One name may be of several functions: where their source begins tells them apart. */
+/* Several functions may have one name, so they are also compared by where their source begins. */
 int row_compare_source(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

@@ -6,7 +6,7 @@
 
 #define ANONYMOUS "(anonymous namespace)"
 
-/* What compilers append to the name of a copy or a part of a function. */
+/* Whether this is what compilers append to the name of a function's copy or part. */
 static bool is_suffix(const char *rest)
 {
 	static const char *const suffixes[] = {
@@ -29,7 +29,7 @@ static bool is_operator(const char *function, const char *at)
 	return (size_t)(at - function) >= length && !strncmp(at - length, word, length);
 }
 
-/* Behind the bracket that closes the one at text; NULL: none does, as of operator<. */
+/* The text behind the bracket that closes the one at text; NULL: none does, as in operator<. */
 static const char *behind_bracket(const char *text)
 {
 	size_t depth = 0;
@@ -63,7 +63,7 @@ static enum name_fit fit_from_start(const char *function, const char *name)
 								     NAME_OTHER;
 }
 
-/* Behind the next "::" that is in no bracket, or NULL. */
+/* The text behind the next "::" that is not inside brackets, or NULL. */
 static const char *next_component(const char *text)
 {
 	while (text && *text) {

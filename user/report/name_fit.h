@@ -4,22 +4,22 @@
 
 #include <stddef.h>
 
-/* How well a name that was typed fits a function's; better is more. */
+/* How well a typed name matches a function's name; higher is better. */
 enum name_fit {
 	NAME_OTHER,
-	NAME_UNQUALIFIED, /* "f" of "ns::f(int)" */
-	NAME_WITHOUT_ARGUMENTS, /* "ns::f" of "ns::f<int>(int)" */
-	NAME_WITHOUT_SUFFIX, /* "f" of "f.constprop.0", which gcc made of it */
-	NAME_WITHOUT_PARAMETERS, /* "ns::f" of "ns::f(int)" */
+	NAME_UNQUALIFIED, /* "f" for "ns::f(int)" */
+	NAME_WITHOUT_ARGUMENTS, /* "ns::f" for "ns::f<int>(int)" */
+	NAME_WITHOUT_SUFFIX, /* "f" for "f.constprop.0", which gcc made of it */
+	NAME_WITHOUT_PARAMETERS, /* "ns::f" for "ns::f(int)" */
 	NAME_EXACT
 };
 
 enum name_fit name_fit(const char *function, const char *name);
 
-/* The bytes of a function's name before its template's arguments, parameters and suffixes. */
+/* The length of a function's name without its template's arguments, parameters and suffixes. */
 size_t name_length(const char *function);
 
-/* Where the last of its components begins: "f" of "ns::f(int)". */
+/* Where the last component of the name begins: "f" in "ns::f(int)". */
 size_t name_last_component(const char *function);
 
 #endif

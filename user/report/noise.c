@@ -3,17 +3,20 @@
 
 #include <math.h>
 
-/* With this many expected on either side the normal tail is good far beyond any level we use. */
+/*
+ * If this many are expected on either side, the normal distribution's tail is exact enough for any
+ * level we use.
+ */
 #define MANY 1000
 #define NEGLIGIBLE 1e-17
 
-/* Where n ticks fall that each are the old run's with probability p: log of P(k of them). */
+/* If n ticks each belong to the old run with probability p: the log of P(k of them do). */
 static double log_binomial(double n, double k, double p)
 {
 	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p);
 }
 
-/* P(k or fewer) of n; k is below the mean, so terms fall off from k on. */
+/* P(k or fewer) of n; k is below the mean, so the terms decrease from k downwards. */
 static double lower_tail(double n, double k, double p)
 {
 	double term = exp(log_binomial(n, k, p)), sum = 0;

@@ -4,23 +4,24 @@
 
 #include <stddef.h>
 
-/* Ticks that hit something, out of all, in two runs. */
+/* Ticks that hit something, and all ticks, in two runs. */
 struct noise_counts {
 	double old, old_total;
 	double new, new_total;
 };
 
 /*
- * How probable a difference of the shares as large as this one is when they do not differ: two-sided.
- * Few ticks by the exact binomial test of how they fall to the two runs, many by the two-proportion z
- * test, which has the exact one's answer there. 1 when there is nothing to compare.
+ * The probability of a difference between the shares at least as large as this if they do not
+ * really differ (two-sided). Few ticks are tested by the exact binomial test of how they are
+ * divided between the two runs; many by the two-proportion z test, which then gives the same
+ * answer. It is 1 if there is nothing to compare.
  */
 double noise_probability(const struct noise_counts *counts);
 
 /*
- * Holm's correction, in place: among many comparisons some look unlikely by chance. What stays below
- * a level has that level for all of them together: at 0.01, one comparison of equal runs in a hundred
- * shows anything at all. Needs them ascending.
+ * Holm's correction, in place: among many comparisons some look significant by chance. What stays
+ * below a level has that level for all of them together: at 0.01, of a hundred comparisons of equal
+ * runs one shows anything at all. The probabilities must be ascending.
  */
 void noise_correct(double *ascending, size_t nr);
 

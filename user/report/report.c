@@ -29,7 +29,7 @@ static struct report make_report(const struct profile *profile,
 	return report;
 }
 
-/* A call's own clock is that of its report. */
+/* A report about a single call uses that call's clock. */
 static struct profile by_its_clock(const struct profile *profile,
 				   const struct report_options *options)
 {
@@ -99,7 +99,10 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	int result;
 
 	report_account(profile, out);
-	/* Calls may be many, and are of another clock. */
+	/*
+	 * A list of targets is left out if they are calls, which may be many and have another
+	 * clock.
+	 */
 	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
 		render_targets(profile, REPORT_ALL_TARGETS, out);
 	result = rows_build(profile, &options, &rows, err);

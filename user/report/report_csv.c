@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * RFC 4180, but for lines that end as Unix has it; a heading line, one set of columns per view.
- * Offsets are hexadecimal, as in nm and objdump: a spreadsheet rounds kernel addresses as numbers.
+ * RFC 4180, except that lines end as in Unix; one heading line, and one set of columns per view.
+ * Offsets are hexadecimal, as in nm and objdump, because a spreadsheet rounds kernel addresses as
+ * numbers.
  */
 #include <inttypes.h>
 #include <string.h>
@@ -10,7 +11,7 @@
 #include "report/render.h"
 #include "report/timeline.h"
 
-/* A row is a line, and on a terminal a name must not act: control characters become \xNN. */
+/* A row is one line, and a name must not act on a terminal, so control characters become \xNN. */
 static void put_character(FILE *out, const char *text, size_t length)
 {
 	size_t i;
@@ -31,7 +32,7 @@ void render_csv_field(FILE *out, const char *text)
 	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
 	size_t length;
 
-	/* A spreadsheet would take the name for a formula, and compute it. */
+	/* Otherwise a spreadsheet would take the name for a formula and compute it. */
 	fprintf(out, ",%s%s", quote, text && csv_is_formula(text) ? "'" : "");
 	for (; text && *text; text += length ? length : 1) {
 		length = utf8_sequence(text, strnlen(text, 4));
@@ -73,7 +74,7 @@ static void row_fields(const struct report *report, const struct report_row *row
 		render_csv_field(out, object->build_id);
 		return;
 	}
-	/* A line is compiled to several places. */
+	/* A line is compiled to several places, so it has no single offset. */
 	if (row->file || row->scattered)
 		fputs(",,,", out);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The table as JSON: a row a line, so that line tools can read it too. */
+/* The table as JSON, with one row per line, so that line tools can read it too. */
 #include <inttypes.h>
 
 #include "base/json_text.h"
@@ -73,7 +73,7 @@ static void row_json(const struct report *report, const struct report_row *row, 
 		render_json_text(out, "file", row->file);
 	if (report->options->inlined)
 		render_json_u64(out, "inlined", row->inlined);
-	/* A line is compiled to several places. */
+	/* A line is compiled to several places, so it has no single offset. */
 	if (row->file) {
 		render_json_u64(out, "line", row->line);
 	} else if (!row->scattered) {
@@ -102,7 +102,7 @@ void render_json_account(const struct profile_account *account, FILE *out)
 	fputs(i ? " } }" : "} }", out);
 }
 
-/* Where ticks and CPU time are apart, and what the rows have to say. */
+/* Notes where ticks and CPU time differ, and notes of the rows. */
 static void put_notes(const struct report *report, FILE *out)
 {
 	struct cpu_time_notes notes;

@@ -9,7 +9,7 @@
 #include "shared/counters.h"
 
 #define PLACE_MAX 1024
-#define PLACE_COLUMNS 48 /* where nothing is cut: longer places push what follows */
+#define PLACE_COLUMNS 48 /* used if nothing is cut; longer places shift what follows */
 #define FIGURE_COLUMNS 29 /* share, ticks and seconds */
 
 #define LOST_TEXT(id, key, text) { key, text },
@@ -26,7 +26,7 @@ static const char *object_name(const struct report *report, const struct report_
 	return text_basename(report->profile->objects[row->object].path);
 }
 
-/* object+0xoffset, for a coarse bin with its last byte: object+0x1000..0x103f */
+/* object+0xoffset; for a wide bin with its last byte: object+0x1000..0x103f */
 static void place_offset(const struct report *report, const struct report_row *row, char *text)
 {
 	int length;
@@ -72,7 +72,7 @@ static void place(const struct report *report, const struct report_row *row, cha
 	}
 }
 
-/* The last column: a name, and behind it for a bin how far it is from the function's start. */
+/* The last column: a name, and for a bin also its distance from the function's start. */
 static const char *name_of(const struct report *report, const struct report_row *row,
 			   char text[PLACE_MAX], char suffix[32])
 {
@@ -102,7 +102,7 @@ static void put_detail(const struct report *report, const struct report_row *row
 	const char *name = name_of(report, row, text, suffix);
 	size_t length = strlen(suffix);
 
-	/* Of a path the end tells most, and of a name the beginning. */
+	/* The end of a path says most, and the beginning of a name does. */
 	(report->options->by == REPORT_OBJECTS ? text_write_tail : text_write)(
 		out, name, width > length ? width - length : width);
 	fputs(suffix, out);
@@ -113,14 +113,14 @@ static size_t most(size_t a, size_t b)
 	return a > b ? a : b;
 }
 
-/* A place without a name behind it has the room of both. */
+/* A place without a name behind it gets the room of both columns. */
 static bool is_alone(const struct report *report, const struct report_row *row)
 {
 	return !row->name && report->options->by != REPORT_OBJECTS &&
 	       report->options->by != REPORT_FUNCTIONS;
 }
 
-/* What the longest of the rows need for the columns of names. */
+/* The columns that the longest of the rows need for names. */
 static void measure(const struct report *report, size_t *places, size_t *details)
 {
 	char text[PLACE_MAX], suffix[32];
@@ -139,7 +139,7 @@ static void measure(const struct report *report, size_t *places, size_t *details
 	}
 }
 
-/* The first column of names has what the second one leaves, and a third of their room at least. */
+/* The first column of names gets what the second one leaves, but at least a third of the room. */
 static size_t place_columns(const struct report *report, const char *heading)
 {
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
@@ -153,7 +153,7 @@ static size_t place_columns(const struct report *report, const char *heading)
 	return places < limit ? places : limit;
 }
 
-/* Columns left for the last one. A terminal narrower than the figures gets them all the same. */
+/* The columns left for the last one. The figures are shown even if the terminal is narrower. */
 static size_t room(const struct report *report, size_t used)
 {
 	unsigned int width = report->options->width;
@@ -216,7 +216,7 @@ static void labelled(FILE *out, const char *label, const char *text)
 	fputc('\n', out);
 }
 
-/* On a terminal as much of it as a row has room for: it may be a build's, with all its files. */
+/* On a terminal the command is cut to a line, because it may be a build's with all its files. */
 static void heading_command(const struct report *report, FILE *out)
 {
 	char *const *word = report->profile->command;
@@ -256,7 +256,7 @@ static void heading_host(const struct profile *profile, FILE *out)
 	fputc('\n', out);
 }
 
-/* What the causes of the account mean. */
+/* The meaning of the account's causes. */
 static void heading_lost(const struct profile_account *account, FILE *out)
 {
 	size_t i, j;

@@ -92,7 +92,7 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 {
 	size_t from, to = 0;
 
-	/* Bins mostly are: sorting five million rows takes a second. */
+	/* Bins are usually sorted already, and sorting five million rows takes a second. */
 	if (!is_sorted(rows, compare))
 		qsort(rows->rows, rows->nr, sizeof(rows->rows[0]), compare);
 	for (from = 0; from < rows->nr; from++) {
@@ -104,7 +104,10 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
 	rows->nr = to;
 }
 
-/* What is behind a name may be a version: libz of libz.so.1.2, libz.so.1 of that, python of python3.11. */
+/*
+ * Whether what follows a name may be a version: libz of libz.so.1.2, libz.so.1 of that, python of
+ * python3.11.
+ */
 static bool is_version(const char *name, const char *rest)
 {
 	static const char numbers[] = "-_.0123456789";
@@ -159,7 +162,7 @@ bool histogram_chosen(const struct profile *profile, const struct report_options
 		return false;
 	if (!fits(options->comm, histogram->process))
 		return false;
-	/* An overflow bin stands for text that no region took, not for a place. */
+	/* An overflow bin stands for text that no region took, and not for a place. */
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
@@ -169,7 +172,7 @@ void row_weigh(struct report_row *row, double weight)
 	row->squares = row->ns * weight;
 }
 
-/* variance: of its ticks, in that of samples which are one each. */
+/* variance is that of its ticks, relative to independent samples. */
 static int add_bins(const struct profile_histogram *histogram, double weight, double variance,
 		    struct report_rows *rows)
 {
@@ -189,7 +192,7 @@ static int add_bins(const struct profile_histogram *histogram, double weight, do
 	return 0;
 }
 
-/* Every bin that the options choose, once per place, ascending by object and offset. */
+/* Collects every bin that the options choose, once per place, ascending by object and offset. */
 static int collect(const struct profile *profile, const struct report_options *options,
 		   struct report_rows *rows)
 {
@@ -210,7 +213,7 @@ static int collect(const struct profile *profile, const struct report_options *o
 	return err;
 }
 
-/* 0 or -ENOMEM */
+/* returns 0 or -ENOMEM */
 static int name_bins(const struct profile *profile, struct report_rows *rows)
 {
 	struct profile_index *index = profile_index_new(profile);
@@ -228,7 +231,7 @@ static int name_bins(const struct profile *profile, struct report_rows *rows)
 	return 0;
 }
 
-/* Rows of bins become rows of their functions; a bin without one stays. */
+/* Rows of bins become rows of their functions; a bin without a function stays. */
 static void by_functions(struct report_rows *rows)
 {
 	const struct profile_function *function;
@@ -316,7 +319,7 @@ int rows_of_bins(const struct profile *profile, const struct report_options *opt
 	return result ? result : named_bins(profile, options, rows, err);
 }
 
-/* Rows of text: bins, and what they are put together to. */
+/* Rows of text: bins, and what they are combined to. */
 static int rows_by_place(const struct profile *profile, const struct report_options *options,
 			 struct report_rows *rows, struct error *err)
 {
@@ -337,10 +340,10 @@ static int rows_by_place(const struct profile *profile, const struct report_opti
 	return result;
 }
 
-/* More than these are sorted with all the others. */
+/* If more rows are wanted, all are sorted. */
 #define FEW_ROWS 1000
 
-/* The hottest `nr` come first, in order, and the rest in any; 0: all of them. */
+/* Sorts so that the hottest `nr` come first, in order, and the rest in any order; 0: sorts all. */
 static void sort_hottest(struct report_rows *rows, size_t nr)
 {
 	struct report_row *row = rows->rows, kept;
@@ -371,7 +374,7 @@ static void keep_functions(struct report_rows *rows, const char *pattern)
 	rows->nr = to;
 }
 
-/* Parts stand in their timeline as they came. */
+/* The parts are in the order of their timeline. */
 static int compare_time(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

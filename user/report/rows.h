@@ -12,27 +12,27 @@
 #include "symbol/functions.h"
 #include "symbol/symbol.h"
 
-/* Some text and its ticks. What a row does not have is NULL or 0. */
+/* Some text and its ticks. Members that a row does not have are NULL or 0. */
 struct report_row {
 	uint64_t ticks;
-	double ns; /* of CPU time that they stand for */
-	double squares; /* sum of the same squared of each: by that the time varies */
+	double ns; /* CPU time that the ticks stand for */
+	double squares; /* sum of the squares of each tick's ns, which is the variance of ns */
 	uint32_t object;
-	uint64_t offset; /* first byte, in the object's offsets */
+	uint64_t offset; /* of the first byte, in the object's offsets */
 	uint64_t size;
 	const struct profile_function *function;
-	const char *name; /* the function's, or that of an inlined one */
+	const char *name; /* of the function or of an inlined one */
 	const char *file;
 	uint32_t line;
-	const struct source_line *source; /* what DWARF says of its place */
-	bool scattered; /* a function of the source, wherever its code is: of no one place */
-	uint64_t inlined; /* of its ticks, those where it was inlined */
-	int64_t pid; /* by process: -1 for text of no single one */
+	const struct source_line *source; /* what DWARF says of the row's place */
+	bool scattered; /* a function of the source, which may have code at several places */
+	uint64_t inlined; /* how many of its ticks fell where it was inlined */
+	int64_t pid; /* for rows of processes: -1 if it is not a single one */
 	const char *cgroup;
-	const struct timeline_part *part; /* by time: its name is that of the hottest function */
+	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
 };
 
-/* The rows of a view, hottest first, and what the view must say beside them. */
+/* The rows of a view, hottest first, and notes that the view must show. */
 struct report_rows {
 	struct report_row *rows;
 	size_t nr;
@@ -43,76 +43,85 @@ struct report_rows {
 	size_t nr_notes;
 };
 
-/* 0 or a negative errno with err filled. rows_free() in either case. */
+/* Returns 0, or a negative errno with err filled in. Call rows_free() in any case. */
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err);
 void rows_free(struct report_rows *rows);
 
-/* The same of one of several profiles, in which what the options name may be missing. */
+/* The same for one of several profiles, in which what the options name may be missing. */
 int rows_of_part(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
-/* Gives a row the time of its ticks, weight nanoseconds each. */
+/* Sets the time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
 
-/* Adds a row to the end; -ENOMEM. */
+/* Appends a row; -ENOMEM. */
 int rows_add(struct report_rows *rows, const struct report_row *row);
 
-/* Sorts, and adds up what compares equal in the place of the first. */
+/* Sorts rows, and adds up those that compare equal into the first of them. */
 void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const void *right));
 
-/* A row for each bin that options choose, ascending by object and offset, with its function. */
+/*
+ * Makes a row for each bin that the options choose, ascending by object and offset, with its
+ * function.
+ */
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
-/* Gives such rows their source lines, from the objects' files. */
+/* Sets the source lines of such rows, from the objects' files. */
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
 
-/* The same, and a row for each line; what has none is its function's. */
+/* The same, and then combines rows by line; rows without a line are combined by function. */
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err);
 
-/* The same, and a row for each function of the source, inlined ones too; likewise. */
+/*
+ * The same, and then combines rows by function of the source, including inlined ones; rows without
+ * a line as above.
+ */
 int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err);
 
-/* Makes a row with a source the row of its function there; without one it is its function's. */
+/*
+ * Changes a row with a source to that of its function in the source; one without source stays its
+ * function's.
+ */
 void row_take_source(struct report_row *row);
 
-/* The orders of bins, by place, and of such rows. */
+/* The orders of bins by place, and of rows of source functions. */
 int row_compare_place(const void *left, const void *right);
 int row_compare_source(const void *left, const void *right);
 
-/* Rows of processes or cgroups, in place of those of bins; object_chosen() has its say. */
+/* Replaces rows of bins by rows of processes or cgroups, from objects that the options choose. */
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err);
 
-/* A row for each file of the options' timeline. */
+/* Makes a row for each file of the options' timeline. */
 int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err);
 
 /* Whether the options let a histogram's ticks into the table. */
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,
 		      const struct profile_histogram *histogram);
 
-/* The row's first byte as the address an object's own disassembly shows. */
+/* The address of the row's first byte as the object's own disassembly shows it. */
 uint64_t row_address(const struct profile *profile, const struct report_row *row);
 
-/* The account the rows are shares of: the profile's or one target's. */
+/* The account that shares refer to: the profile's or one target's. */
 const struct profile_account *rows_account(const struct profile *profile,
 					   const struct report_options *options);
 
-/* The CPU time of that account in nanoseconds, what no tick stands for too. */
+/* The CPU time of that account in nanoseconds, including time for which no tick stands. */
 double rows_ns(const struct profile *profile, const struct report_options *options);
 
-/* Whether it is what the scheduler gave, all of it. */
+/* Whether that time is all known from the scheduler. */
 bool is_cpu_known(const struct profile *profile, const struct report_options *options);
 
-/* Whether they let the ticks of a target in. */
+/* Whether the options let the ticks of a target in. */
 bool target_chosen(const struct profile *profile, const struct report_options *options,
 		   uint32_t target);
 
-/* The share of that time. */
+/* The row's share of that time. */
 double row_percent(double ns, const struct report_row *row);
 
 #endif

@@ -12,10 +12,12 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-/* A generated parser has some megabytes. */
+/* The largest source file that is read; a generated parser has some megabytes. */
 #define FILE_MAX (64 << 20)
 
-/* The folder is the user's word, and what debug information says must not lead out of it. */
+/*
+ * The user chose the folder, but the path comes from debug information and must not lead out of it.
+ */
 static int open_below(const char *folder, const char *path)
 {
 	char below[PATH_MAX];

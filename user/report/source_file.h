@@ -10,32 +10,33 @@
 
 /* The text of a source file, by line. */
 struct source_file {
-	char *text; /* a string for each line, one behind the other */
-	size_t *lines; /* where they begin */
+	char *text; /* a string for each line, one after the other */
+	size_t *lines; /* where these strings begin */
 	size_t nr_lines;
 	size_t bytes;
 	time_t changed;
 };
 
 /*
- * Where source files are looked for. Whoever made a program wrote into it what they are called: that
- * may be any file, and it is shown only if they could have read it themselves.
+ * Where source files are searched for. Whoever made a program wrote the names of its source files
+ * into it, and may have named any file, so a file is shown only if they could have read it
+ * themselves.
  */
 struct source_search {
-	const char *root; /* "", or what the program's path stands below */
-	bool contained; /* which is another root directory than ours: nothing is looked for in ours */
+	const char *root; /* "", or what comes before the program's path */
+	bool contained; /* root is another root directory than ours, so ours is not searched */
 	uid_t owner; /* of the program */
-	const char *folder; /* the user's choice, or NULL */
+	const char *folder; /* chosen by the user, or NULL */
 };
 
 /*
- * Reads the file that debug information calls path; where it is not there, the longest end of path
- * that is below the folder. -errno: not found, no regular file, too large, -ENOMEM; -EACCES: not for
- * the owner to read.
+ * Reads the file that debug information calls path or, if that does not exist, the longest end of
+ * path that exists below the folder. -errno: not found, not a regular file, too large, -ENOMEM;
+ * -EACCES: the owner may not read it.
  */
 int source_file_read(const char *path, const struct source_search *search, struct source_file *ret);
 
-/* Line numbers begin with 1; NULL: the file has no such line. */
+/* Line numbers begin with 1. NULL: the file has no such line. */
 const char *source_file_line(const struct source_file *file, uint32_t line);
 
 void source_file_free(struct source_file *file);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The views by process and by cgroup, of profiles that were split. */
+/* The views by process and by cgroup, for profiles that were split. */
 #include <errno.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 
-/* Text of a JIT compiler is told apart by process in every profile. */
+/* JIT text is told apart by process in every profile, so it does not count here. */
 static bool is_split(const struct profile *profile, enum report_by by)
 {
 	const char *split = profile->sampling.split;
@@ -28,7 +28,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 	return !profile->nr_histograms;
 }
 
-/* One pid may have been several processes, one after the other. */
+/* One pid may have belonged to several processes, one after the other. */
 static int compare_splits(const void *left, const void *right)
 {
 	const struct report_row *a = left, *b = right;

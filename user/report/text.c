@@ -9,8 +9,9 @@
 #include "base/util.h"
 
 /*
- * One unit to print: a character as it is, or an escape. Sets its length in bytes, returns its
- * columns. wcwidth knows a character only in a locale that has it; the guess then is 1.
+ * Finds the next unit to print: a character as it is, or an escape. Sets its length in bytes and
+ * returns its columns. wcwidth() knows a character only if the locale has it; otherwise 1 is
+ * assumed.
  */
 static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
 {

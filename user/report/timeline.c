@@ -16,7 +16,7 @@ static int order_of(const void *a, const void *b)
 	return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
 }
 
-/* Strings are there once, so that their addresses tell them apart. */
+/* Each string exists once, so strings are compared by address. */
 static int compare_cells(const void *left, const void *right)
 {
 	const struct timeline_cell *a = left, *b = right;
@@ -48,7 +48,7 @@ static bool is_filtered(const struct timeline *timeline)
 	return filter && (filter->nr_objects || filter->comm || filter->function);
 }
 
-/* The hottest rows come first. */
+/* The first rows are the hottest. */
 static int add_row(struct timeline *timeline, const struct profile *profile,
 		   const struct report_row *row, struct timeline_part *part)
 {
@@ -79,7 +79,7 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 	part->cells = calloc(rows->nr + 1, sizeof(*part->cells));
 	if (!part->cells)
 		return -ENOMEM;
-	/* What is in no bin has no function, but its time all the same. */
+	/* Ticks that are in no bin have no function, but their time counts. */
 	if (!is_filtered(timeline)) {
 		part->ticks = profile->ticks.total;
 		part->ns = profile_time(profile);

@@ -10,11 +10,11 @@
 #include "report/report.h"
 #include "symbol/string_set.h"
 
-/* Profiles that are added up, as they were one after the other: --interval's files, say. */
+/* Profiles that are added up, as they were one after the other, for instance --interval's files. */
 
-/* A function in one of them: there may be millions. */
+/* A function in one of them; there may be millions. */
 struct timeline_cell {
-	const char *object; /* its path and build id, the timeline's string */
+	const char *object; /* its path and build id; a string of the timeline */
 	uint64_t offset;
 	float ns;
 };
@@ -25,29 +25,29 @@ struct timeline_part {
 	uint64_t duration_ns;
 	uint64_t ticks; /* all of them, or those that the filter lets in */
 	double ns; /* their CPU time */
-	const char *hottest; /* function, or object where there is none; NULL: no tick */
+	const char *hottest; /* function, or object if it has none; NULL: there was no tick */
 	double hottest_ns;
-	struct timeline_cell *cells; /* by object and offset */
+	struct timeline_cell *cells; /* sorted by object and offset */
 	size_t nr;
 };
 
 struct timeline {
-	const struct report_options *filter; /* whose objects, comm and function count; NULL: all */
+	const struct report_options *filter; /* of its objects, comm, function; NULL: all */
 	struct timeline_part *parts;
 	size_t nr;
 	size_t capacity;
 	struct string_set strings;
 };
 
-/* Takes what it needs of a profile, before that is merged. 0 or a negative errno. */
+/* Copies what it needs of a profile, before that is merged. Returns 0 or a negative errno. */
 int timeline_add(struct timeline *timeline, const struct profile *profile, const char *file,
 		 struct error *err);
 
-/* When all are there: puts them into the order of time. */
+/* Call when all are added: sorts them by time. */
 void timeline_sort(struct timeline *timeline);
 void timeline_free(struct timeline *timeline);
 
-/* The CPU time of a function of the sum in a part. */
+/* The CPU time in one part of a function of the sum. */
 double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 		   const struct profile_object *object, uint64_t offset);
 
