@@ -4,8 +4,8 @@
 #include <errno.h>
 
 /*
- * Only as many of a batch as whole ones are in so many bytes; where not even the first is, it is the
- * fault of that one.
+ * Shortens a batch to the counters that are complete within so many bytes. If not even the first
+ * one is, the failure is that one's alone.
  */
 static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
 {

@@ -8,23 +8,24 @@
 
 #include "calls/caller.h"
 
-/* What has come to counters, or pcs, that stand one after the other in one region. */
+/* What was added to consecutive counters, or pcs, of one region. */
 struct batch {
 	uint32_t entry;
-	uint64_t bin; /* of the first */
+	uint64_t bin; /* of the first one */
 	const uint32_t *more;
 	size_t nr;
-	uint64_t flat; /* the number of the first in the call */
-	uint64_t from_ns; /* they were taken from the kernel after this, */
-	uint64_t taken_ns; /* and before this */
+	uint64_t flat; /* the number of the first one in the call */
+	uint64_t from_ns; /* they were taken from the kernel after this time, */
+	uint64_t taken_ns; /* and before this one */
 };
 
-/* Room for the values of as many as come together. */
+/* Room for the values of the largest batch. */
 typedef uint8_t batch_values[PAGE_COUNTERS * sizeof(uint64_t)];
 
 /*
- * What stands at an address of the caller's now, and what is to. The batch is shortened to those
- * that it could be done for, or not, together: what follows may fare otherwise. 0, -EFAULT, -ESRCH.
+ * Read the current values at an address of the caller's, and write new ones. The batch is shortened
+ * to the counters for which this either worked or failed, because the rest may have another result.
+ * Return 0, -EFAULT or -ESRCH.
  */
 int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct batch *batch);
 int batch_write(struct caller *caller, uint64_t address, const uint8_t *values,

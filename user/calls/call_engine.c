@@ -15,9 +15,9 @@
 #include "calls.skel.h"
 
 enum {
-	OWNERS = 1024, /* users with a call at the same time */
-	BASE_PAGES = 2 * CHUNK_PAGES, /* what comes later takes some 30 ms */
-	LINES_SHARE = 8, /* of the memory: tables of regions are small beside their counters */
+	OWNERS = 1024, /* most users with a call at the same time */
+	BASE_PAGES = 2 * CHUNK_PAGES, /* each later addition takes some 30 ms */
+	LINES_SHARE = 8, /* of the memory: region tables are small compared to their counters */
 };
 
 static int silent(enum libbpf_print_level level, const char *format, va_list args)
@@ -28,7 +28,7 @@ static int silent(enum libbpf_print_level level, const char *format, va_list arg
 	return 0;
 }
 
-/* As BPF programs know pids: the host's namespace has a fixed inode. */
+/* The pid namespace whose pids BPF programs must report; the host's has a fixed inode. */
 static uint32_t pid_namespace(void)
 {
 	enum { HOST = 0xeffffffc };
@@ -152,10 +152,10 @@ static int load(struct call_engine *engine, const struct call_engine_options *op
 	ret = calls_bpf__load(engine->skel);
 	if (ret) {
 		error_errno(err, ret, "loading the BPF programs");
-		/* What an old kernel answers; -EINVAL would say that the options are at fault. */
+		/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
 		return ret == -EINVAL ? -EOPNOTSUPP : ret;
 	}
-	/* libbpf goes on without it where its own try of such a map failed. */
+	/* libbpf goes on without this map if its own attempt to make it failed. */
 	if (!engine->skel->bss)
 		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
 	engine->globals = &engine->skel->bss->globals;
@@ -181,7 +181,10 @@ static int start_clock(struct sampler *clock, const struct bpf_program *program,
 	return sampler_start(clock, &programs, err);
 }
 
-/* What cannot be sampled is to be known before anybody calls: perf_event_paranoid may forbid it. */
+/*
+ * Finds out before anybody calls whether sampling is possible, because perf_event_paranoid may
+ * forbid it.
+ */
 static int try_clock(struct call_engine *engine, struct error *err)
 {
 	int ret = start_clock(&engine->clocks[0], engine->skel->progs.call_tick_normal, err);
@@ -427,7 +430,10 @@ uint32_t call_engine_held_page(const struct call_engine *engine, const struct ca
 	return number;
 }
 
-/* Number + 1 of a page that is nobody's; 0 without memory. It looks before it takes, as they do. */
+/*
+ * Takes a page that nobody uses and returns its number + 1; 0 without memory. Like the programs it
+ * looks before it takes.
+ */
 static uint32_t fresh_page(struct call_engine *engine)
 {
 	int fd = bpf_map__fd(engine->skel->maps.free_pages);

@@ -15,13 +15,13 @@
 #include "shared/call_abi.h"
 
 /*
- * What counts for the calls, in the kernel: programs, maps in place, clocks. It hands out slots,
- * pages and lines; which call gets them is not known here.
+ * The part that counts in the kernel: programs, mapped maps, clocks. It hands out slots, pages and
+ * lines, without knowing which call gets them.
  */
 struct call_engine_options {
 	uint64_t period_ns[CALL_CLOCKS]; /* normal, fast */
-	uint64_t memory; /* bytes for counters and tables, a hard limit */
-	uint32_t calls; /* at the same time, of all users */
+	uint64_t memory; /* hard limit for counters and tables, in bytes */
+	uint32_t calls; /* at the same time, for all users together */
 };
 
 struct call_engine_map {
@@ -46,7 +46,7 @@ struct ring_buffer;
 struct call_engine {
 	struct calls_bpf *skel;
 	struct ring_buffer *records;
-	struct record_listener *listener; /* of its records */
+	struct record_listener *listener; /* for records of the programs */
 	struct call_engine_map maps[MAP_COUNT];
 	struct call *calls;
 	struct call_line *lines;
@@ -56,62 +56,65 @@ struct call_engine {
 	volatile struct call_cpu *cpus;
 	struct call_globals *globals;
 	struct chunked_array pages;
-	pthread_mutex_t growing; /* the pages are */
+	pthread_mutex_t growing; /* held while pages are added */
 	struct extents free_lines;
 	struct sampler clocks[CALL_CLOCKS];
-	uint32_t nr_cpus; /* possible */
+	uint32_t nr_cpus; /* number of possible CPUs */
 	uint32_t nr_calls;
 	uint32_t nr_owners;
 	uint32_t nr_lines;
 };
 
-/* event is told of each record of the programs. */
+/* event is called for each record of the programs. */
 int call_engine_open(const struct call_engine_options *options,
 		     void (*event)(void *ctx, const struct call_record *record), void *ctx,
 		     struct call_engine *engine, struct error *err);
 void call_engine_close(struct call_engine *engine);
 
-/* Nothing counts any more, but all that was counted stays in its place. */
+/* Stops all counting; what was counted stays in its place. */
 void call_engine_stop(struct call_engine *engine);
 
-/* Readable when there are records; then kernel_poll. */
+/* Readable when there are records; then call call_engine_poll(). */
 int call_engine_records_fd(const struct call_engine *engine);
 void call_engine_poll(struct call_engine *engine);
 
-/* Starts or stops each clock by whether a call wants it. */
+/* Starts or stops each clock, depending on whether a call needs it. */
 int call_engine_run_clocks(struct call_engine *engine, struct error *err);
 bool call_engine_clocks_idle(const struct call_engine *engine); /* nobody profiles */
 
-/* Returns when no handler of a tick or a fork is inside that was when it was called: microseconds. */
+/*
+ * Returns when the handlers of ticks and forks that were running at the call have ended, which
+ * takes microseconds.
+ */
 void call_engine_quiesce(const struct call_engine *engine);
 
 /*
- * A slot with a call that is all zero but for its serial and owner, by the owner's limit and share;
- * -EDQUOT. replaces: another of the owner's will go for it.
+ * Takes a slot for a call that is all zero but for its serial and owner, within the owner's limit
+ * and share; -EDQUOT. replaces: another call of the owner will be released for it.
  */
 int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
 			  struct call_ref *ret);
-/* Gives it back, with its places in its spec and at its owner. */
+/* Gives the slot back, and its places in its spec and its owner's account. */
 void call_engine_release_call(struct call_engine *engine, uint32_t slot);
 
-/* The call that a process has; -ENOENT: none. */
+/* The call of a process; -ENOENT: it has none. */
 int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *ret);
 int call_engine_set_ref(struct call_engine *engine, int pid_fd, const struct call_ref *ref);
 int call_engine_drop_ref(struct call_engine *engine, int pid_fd);
 
-/* Takes a call out of force; true when it was in force. */
+/* Takes a call out of force; true if it was in force. */
 bool call_engine_switch_off(struct call_engine *engine, struct call *call);
 void call_engine_switch_on(struct call_engine *engine, struct call *call);
 
-/* Number + 1 of the page that a call has at index; 0: none. */
+/* The number + 1 of the page that a call has at index; 0: none. */
 uint32_t call_engine_held_page(const struct call_engine *engine, const struct call_ref *ref,
 			       uint64_t index);
 
-/* Gives the call a page of the pool at index: its number + 1, or 0 without memory. */
+/* Gives the call a page from the pool at index; returns its number + 1, or 0 without memory. */
 uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref *ref,
 			      uint64_t index);
 
-/* Takes a page from the call, which has not or no longer got it in its list. */
+/* Gives back a page of the call that is not, or no longer, in the call's list. */
 void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t number);
 
 static inline struct counter_page *call_engine_page(const struct call_engine *engine,

@@ -12,30 +12,30 @@
 #include "calls/sparse.h"
 #include "calls/spec.h"
 
-/* A call and the process it belongs to. */
+/* A call together with the process that it belongs to. */
 struct caller {
 	struct call_ref ref;
 	struct spec *spec;
 	struct process process;
 	char comm[16];
-	bool forked; /* its counters came from its parent in the kernel */
-	bool gone; /* its address space is */
+	bool forked; /* the kernel made its counters from its parent's */
+	bool gone; /* the address space is gone */
 	bool record; /* keep what was counted */
-	uint64_t copied; /* pcsample: into the buffer, */
-	uint64_t not_stored; /* but for these, which belonged where it has a hole */
-	bool told_stored; /* pcsample() has returned how many */
+	uint64_t copied; /* pcsample: samples passed on to the buffer, */
+	uint64_t not_stored; /* except these, for which the buffer has a hole */
+	bool told_stored; /* pcsample() has returned how many there are */
 	uint64_t binned;
 	uint64_t overflow;
-	uint64_t unwritten; /* counted, but the buffer could not be written */
-	uint32_t stop; /* enum call_stop, where user space ended it */
+	uint64_t unwritten; /* counted, but could not be written to the buffer */
+	uint32_t stop; /* enum call_stop, if user space ended it */
 	uint32_t stop_region;
 	uint64_t stop_counter;
-	uint32_t faulted; /* region found not writable in this pass; UINT32_MAX: none */
-	struct recent_writes writes; /* for children that are forked amid a copy */
-	struct sparse held; /* with a limit: what kernel and buffer had last time, by counter */
+	uint32_t faulted; /* region found not to be writable in this pass; UINT32_MAX: none */
+	struct recent_writes writes; /* for children that are forked during a copy */
+	struct sparse held; /* with a limit: last values of kernel and buffer, by counter */
 	struct sparse taken; /* for the record: by caller_taken_index */
 	struct pcs pcs; /* for the record of pcsample */
-	bool unrecorded; /* memory ran out for that */
+	bool unrecorded; /* there was no memory for that */
 };
 
 static inline struct call *call_of(const struct caller *caller, const struct call_engine *engine)
@@ -44,8 +44,8 @@ static inline struct call *call_of(const struct caller *caller, const struct cal
 }
 
 /*
- * Where the counters of an entry are in `taken`: not by their number among all of the call, which
- * changes when a region is taken out. No buffer has as many counters.
+ * Where the counters of an entry are in `taken`. Their numbers in the call are not used, because
+ * these change when a region is removed. No buffer has that many counters.
  */
 enum { CALLER_ENTRY_SHIFT = 50 };
 
@@ -55,22 +55,27 @@ static inline uint64_t caller_taken_index(uint32_t entry, uint64_t bin)
 }
 
 /*
- * Adds what was counted since the last time to the caller's buffer. A region that could not be
- * written is left in faulted: calls_copy() says what becomes of the call.
+ * Adds what was counted since the last time to the caller's buffer. If a region cannot be written,
+ * its number is left in `faulted`, and calls_copy() decides what happens to the call.
  */
 void caller_copy(struct caller *caller, struct call_engine *engine);
 
-/* CALL_NOT_INHERITED: a fork's child has no copy of this sample of its parent's; 0: it may have. */
+/*
+ * CALL_NOT_INHERITED: a fork's child has no copy of this sample of its parent; 0: it may have one.
+ */
 uint32_t caller_inherited_sample(const struct caller *caller, const struct call_engine *engine,
 				 uint64_t index);
 
-/* caller_copy() of a pcsample(). */
+/* The same as caller_copy() for pcsample(). */
 void caller_copy_samples(struct caller *caller, struct call_engine *engine);
 
-/* A dialect with a limit: the kernel's counters start from what the buffer holds. -ENOMEM, -ENOSPC. */
+/*
+ * For a dialect with a limit: sets the kernel's counters to what the buffer holds. -ENOMEM,
+ * -ENOSPC.
+ */
 int caller_preload(struct caller *caller, struct call_engine *engine);
 
-/* Gives all pages back. The call must be off and no handler inside. */
+/* Gives all pages back. The call must be off, and no handler may be inside. */
 void caller_drop_pages(struct caller *caller, struct call_engine *engine);
 
 void caller_free(struct caller *caller);

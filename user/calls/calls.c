@@ -16,8 +16,8 @@
 enum {
 	PERIOD_NORMAL = 10000000,
 	PERIOD_FAST = 1000000,
-	COPY_MS = 50, /* counts are to be seen 100 ms after their tick */
-	LOOK_MS = 1000, /* while a clock runs: whether anybody still wants it */
+	COPY_MS = 50, /* counts shall be visible 100 ms after their tick */
+	LOOK_MS = 1000, /* while a clock runs: how often to check whether it is still needed */
 };
 
 #define MS 1000000UL
@@ -69,7 +69,10 @@ static int open_watches(struct calls *calls, struct error *err)
 	return ret;
 }
 
-/* Each caller is two descriptors. Who may not have so many has what is allowed. */
+/*
+ * Raises the limit, because each caller has two descriptors. If that is not permitted, the old
+ * limit stays.
+ */
 static void raise_file_limit(uint32_t max_calls)
 {
 	rlim_t wanted = 2 * (rlim_t)max_calls + 1024;
@@ -141,7 +144,7 @@ int calls_fd(const struct calls *calls)
 	return calls->epoll_fd;
 }
 
-/* In how long there is something to do; 0: there is nothing. */
+/* How long until there is something to do; 0: there is nothing to do. */
 static uint64_t wanted_ns(const struct calls *calls)
 {
 	if (workers_dirty(calls) || calls->look_again)
@@ -158,8 +161,8 @@ void calls_set_timer(struct calls *calls)
 					       (long)(wanted % (1000 * MS)) } };
 
 	/*
-	 * What is due sooner stays, and what has run out and calls_poll is about to see: who asks
-	 * without pause must not undo that.
+	 * An earlier due time stays, and so does one that has passed and that calls_poll is about
+	 * to handle; otherwise a user who asks without pause could put it off for ever.
 	 */
 	if (calls->due_ns && (calls->due_ns <= now || (wanted && calls->due_ns <= now + wanted)))
 		return;
@@ -169,7 +172,9 @@ void calls_set_timer(struct calls *calls)
 	timerfd_settime(calls->timer_fd, 0, &in, NULL);
 }
 
-/* All calls, after records that did not fit: some may be dirty or gone and nobody has said so. */
+/*
+ * Looks at all calls after records did not fit: some may be dirty or gone without a record of it.
+ */
 static void look_at_all(struct calls *calls)
 {
 	uint32_t slot;
@@ -224,7 +229,7 @@ int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job)
 	struct worker *worker;
 	int ret;
 
-	/* What was said of this process before it asked comes first. */
+	/* Records about this process that were sent before its request are handled first. */
 	call_engine_poll(&calls->engine);
 	pthread_mutex_lock(&calls->lock);
 	worker = worker_of(calls, who, uid);
@@ -256,7 +261,7 @@ size_t calls_active(const struct calls *calls)
 	return active;
 }
 
-/* Who is stuck has not told where what was counted belongs. */
+/* A stuck worker has not said where its counts belong, so they are recorded as unread. */
 static void record_stuck(struct calls *calls)
 {
 	uint32_t slot;
@@ -312,7 +317,10 @@ bool calls_close(struct calls *calls)
 		return true;
 	if (calls->work)
 		end_all(calls);
-	/* Who is stuck may wake up yet: all is left as it is, but nothing counts any more. */
+	/*
+	 * A stuck worker may still wake up, so everything is left as it is, but nothing counts any
+	 * more.
+	 */
 	if (calls->work && !calls->ended_all) {
 		call_engine_stop(&calls->engine);
 		return false;

@@ -12,27 +12,27 @@
 #include "shared/call_protocol.h"
 
 /*
- * profil(), sprofil() and pcsample() for other processes: programs in the kernel count, and what
- * they counted is added to the callers' buffers some 50 ms later, or at once when a call ends or a
- * caller asks. Nothing runs and nobody wakes up while nobody profiles.
+ * profil(), sprofil() and pcsample() for other processes: programs in the kernel count, and the
+ * counts are added to the callers' buffers some 50 ms later, or at once when a call ends or a
+ * caller asks. While nobody profiles nothing runs and nothing wakes up.
  */
 struct calls_options {
-	uint64_t memory; /* bytes of kernel memory, a hard limit */
-	uint32_t max_calls; /* at the same time, of all users */
-	/* Of one user; root's are those of all. */
+	uint64_t memory; /* hard limit, in bytes of kernel memory */
+	uint32_t max_calls; /* at the same time, for all users together */
+	/* Limits for one user; root has only those of all. */
 	uint32_t user_calls;
 	uint32_t user_regions;
 	uint64_t user_memory;
-	bool restrict_fast; /* PROF_FAST is for root alone */
+	bool restrict_fast; /* only root may use PROF_FAST */
 	bool record; /* keep what was counted, for calls_finish */
-	void (*stuck)(uid_t uid); /* told of a user that is dropped; NULL: nobody is */
+	void (*stuck)(uid_t uid); /* called for a user who is dropped; may be NULL */
 };
 
 struct calls;
 struct job;
 struct worker;
 
-/* Defaults for a host. */
+/* Sets the defaults for a host. */
 void calls_options_init(struct calls_options *options);
 
 int calls_open(const struct calls_options *options, struct calls **ret, struct error *err);
@@ -42,36 +42,41 @@ int calls_fd(const struct calls *calls);
 int calls_poll(struct calls *calls, struct error *err);
 
 /*
- * Has a job done in the thread of the user that a process is, for what is theirs may keep it waiting. For the main
- * thread. -EAGAIN: too many wait there already; -EDQUOT: too many users.
+ * Runs a job in the thread of the user whose process it is, because what belongs to a user may make
+ * it wait. Call this from the main thread. -EAGAIN: too many jobs are waiting there; -EDQUOT: too
+ * many users.
  */
 int calls_give(struct calls *calls, pid_t pid, uid_t uid, struct job *job);
 
 /*
- * In a job: whether this is the worker that answers the process, until the job is done; else the one
- * that is. NULL: too many users.
+ * Inside a job: the worker that answers the process until the job is done, which may be the current
+ * one. NULL: too many users.
  */
 struct worker *calls_worker(struct worker *worker, pid_t pid, uid_t uid);
 
 /*
- * There: carries out a request that pid, of user uid by what the kernel says, sent: size bytes of
- * anything. Fills in the reply, whatever happens. Returns the call that it put in force; 0: none.
+ * Inside such a job: carries out a request of size bytes, which may be anything, from pid of user
+ * uid, as the kernel says. Always fills in the reply. Returns the call that it put in force; 0:
+ * none.
  */
 uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 		       const struct call_request *request, size_t size, struct call_reply *reply);
 
-/* Ends a call whose process has not waited for the answer. 0, or one that is no more, is fine. */
+/* Ends a call whose process did not wait for the reply. made may be 0, or a call that has ended. */
 void calls_withdraw(struct worker *worker, uint64_t made);
 
 /* How many processes have a call in force. */
 size_t calls_active(const struct calls *calls);
 
-/* Ends all calls: a profile with a target for each so far. Needs the option record. */
+/*
+ * Ends all calls, and makes a profile with a target for each call so far. Requires the option
+ * record.
+ */
 int calls_finish(struct calls *calls, struct profile **ret, struct error *err);
 
 /*
- * NULL is fine. False: a user keeps a thread waiting, which no signal may end, and this process with
- * it; nothing counts any more, but memory stays.
+ * NULL is fine. False: a user keeps a thread waiting that no signal can end, and so this process
+ * too; nothing counts any more, but memory is not freed.
  */
 bool calls_close(struct calls *calls);
 

@@ -13,8 +13,8 @@
 #include "profile/profile.h"
 
 /*
- * The inside of calls: calls.c runs them, registry.c knows who is who, request.c answers, worker.c
- * has the threads that wait for users.
+ * The inside of calls: calls.c runs them, registry.c knows who has which call, request.c answers,
+ * and worker.c has the threads that wait for users.
  */
 
 /* What calls counted, as targets of a profile: kept when they end, for those who want to read it. */
@@ -27,33 +27,33 @@ struct journal {
 };
 
 struct calls_user {
-	uint64_t charge; /* who it is: charge_of() */
+	uint64_t charge; /* identifies the user: charge_of() */
 	bool used;
-	uint32_t regions; /* of its specs */
-	uint32_t lines; /* likewise, in the kernel's table */
+	uint32_t regions; /* sum over the user's specs */
+	uint32_t lines; /* lines of these in the kernel's table */
 };
 
 struct calls {
 	struct calls_options options;
-	pthread_mutex_t lock; /* of what follows, but for what a call's worker alone looks at */
+	pthread_mutex_t lock; /* for what follows, except what only a call's worker uses */
 	struct call_engine engine;
 	struct caller **callers; /* by slot */
 	struct spec **specs; /* by number */
 	struct calls_user *users; /* by number of owner */
 	uint32_t lines; /* of all specs */
 	struct journal journal;
-	uint32_t missed; /* records that had not fitted when all calls were last looked at */
+	uint32_t missed; /* globals.missed when all calls were last looked at */
 	struct worker *workers;
-	size_t nr_workers; /* that were ever used */
+	size_t nr_workers; /* number that were ever used */
 	struct work *work; /* by slot */
-	uint64_t checked_ns; /* when the workers were last looked at */
-	pthread_cond_t ended; /* a worker has */
+	uint64_t checked_ns; /* when the workers were last checked */
+	pthread_cond_t ended; /* signalled when a worker has ended */
 	bool ending;
-	bool ended_all; /* and nobody is stuck */
-	bool look_again; /* at all calls, when the timer says so: some could not be taken in */
+	bool ended_all; /* all have ended, and none was stuck */
+	bool look_again; /* look at all calls at the timer, as some were not taken in */
 	int epoll_fd;
 	int timer_fd;
-	uint64_t due_ns; /* when it runs out; 0: it does not run */
+	uint64_t due_ns; /* when the timer expires; 0: it is not running */
 	time_t started;
 	uint64_t start_ns;
 };
@@ -61,42 +61,43 @@ struct calls {
 /* --- registry.c --- */
 
 /*
- * The number of who is charged, as charge_of() says; -EDQUOT: too many users at the same time. The
- * lock is held.
+ * The number of the user who is charged, by charge_of(); -EDQUOT: too many users at the same time.
+ * The lock must be held.
  */
 int calls_owner(struct calls *calls, uint64_t charge);
 
 /*
- * A spec that the request asks for, within its user's limits and share, in which `replaced` does not
- * count that will go for it (NULL: none): -EDQUOT, or as spec_make(). The lock is held.
+ * Makes the spec that a request asks for, within its user's limits and share. `replaced`, which may
+ * be NULL, is the spec that it will replace and does not count. -EDQUOT, or errors of spec_make().
+ * The lock must be held.
  */
 int calls_add_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
 		   uint32_t nr_entries, const struct spec *replaced, struct spec **ret);
 
-/* Frees the specs that no call has any more. The lock is held. */
+/* Frees the specs without calls. The lock must be held. */
 void calls_sweep_specs(struct calls *calls);
 
 /*
- * Who has the call; one that the kernel made for a child is taken in. NULL: it is no more. This and
- * what follows is for the call's worker alone, without the lock.
+ * The caller of a call; if the kernel made the call for a child, it is taken in. NULL: the call is
+ * gone. This and the following functions may only be used by the call's worker, without the lock.
  */
 struct caller *calls_caller(struct calls *calls, const struct call_ref *ref);
 
 /*
- * A new call of a spec, not yet on and nobody's. process is taken over when it succeeds. replaces:
- * another of the user's will go for it, so that a user at the limit can still call anew. -EDQUOT.
- * The lock is held.
+ * Makes a call with a spec; it is not on and has no process yet. Takes over process on success.
+ * replaces: another call of the user will be released for it, so that a user at the limit can still
+ * call again. -EDQUOT. The lock must be held.
  */
 int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
 		     struct caller **ret);
 
-/* Copies what there is, and does what a buffer that cannot be written asks for. */
+/* Copies what was counted, and handles a buffer that cannot be written. */
 void calls_copy(struct calls *calls, struct caller *caller);
 
-/* Turns a call off and copies all it has counted. */
+/* Turns a call off and copies all its counts. */
 void calls_end(struct calls *calls, struct caller *caller);
 
-/* The same and gives everything back. */
+/* The same, and then frees all it has. */
 void calls_release(struct calls *calls, struct caller *caller);
 
 /* --- journal.c --- */
@@ -112,7 +113,7 @@ void journal_free(struct journal *journal);
 
 /* --- calls.c --- */
 
-/* Sets the timer for what is there to do. The lock is held. */
+/* Sets the timer for what there is to do. The lock must be held. */
 void calls_set_timer(struct calls *calls);
 
 #endif

@@ -21,7 +21,9 @@ static bool is_gone(int pid_fd)
 	return poll(&end, 1, 0) != 0;
 }
 
-/* A file of the process that pid_fd is of, and of no later one with its pid. */
+/*
+ * Opens a file in /proc of the process that pid_fd refers to, and not of a later one with its pid.
+ */
 static int open_of(pid_t pid, int pid_fd, const char *name)
 {
 	char path[64];
@@ -39,8 +41,9 @@ static int open_of(pid_t pid, int pid_fd, const char *name)
 }
 
 /*
- * The outermost namespace around this one that the server is not in itself, and how many levels down
- * this one is; 0: it is the server's own, and *ret is -1. It takes fd over. The kernel has 32 levels.
+ * The outermost namespace around this one that does not contain the server, and how many levels
+ * further in this one is; 0 and *ret -1: it is the server's own. Takes over fd. The kernel has 32
+ * levels.
  */
 static int find_outermost(int fd, int *ret, unsigned int *ret_levels)
 {
@@ -54,14 +57,17 @@ static int find_outermost(int fd, int *ret, unsigned int *ret_levels)
 		fd = parent;
 		++*ret_levels;
 	}
-	/* What is not below the server's own is not told. */
+	/* EPERM: the parent is not below the server's own namespace. */
 	parent = errno == EPERM ? 0 : -errno;
 	close(fd);
 	*ret = outermost;
 	return parent;
 }
 
-/* The first of the uids that were given together with this one, by a line of a file; else itself. */
+/*
+ * The first of the uids that were assigned together with this one by a line of the file; without
+ * such a line the uid itself.
+ */
 static uid_t first_of_range(FILE *file, bool is_map, uid_t uid)
 {
 	unsigned int first, nr;
@@ -94,7 +100,10 @@ static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
 	return 0;
 }
 
-/* Deeper down a map does not lead to the uids that root gave: then it is the namespace itself. */
+/*
+ * At deeper levels a map does not lead to the uids that root assigned; then the namespace itself is
+ * charged.
+ */
 static int charge_made_by_root(int outermost, unsigned int levels, pid_t pid, int pid_fd, uid_t uid,
 			       uint64_t *ret)
 {
@@ -117,7 +126,7 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
 
 	*ret = uid;
 	fd = open_of(pid, pid_fd, "ns/user");
-	if (fd == -ENOENT) /* a kernel without them */
+	if (fd == -ENOENT) /* a kernel without user namespaces */
 		return 0;
 	failed = fd < 0 ? fd : find_outermost(fd, &outermost, &levels);
 	if (failed || outermost < 0)
@@ -131,8 +140,8 @@ static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
 }
 
 /*
- * A set-user-ID file that was made in a namespace makes processes of a subordinate uid outside it
- * too. Those of one person are one user, whoever they are.
+ * A set-user-ID file made in a namespace makes processes of a subordinate uid outside of it. All
+ * such uids of one person are one user, so it does not matter who runs it.
  */
 static uid_t charge_subordinate(uid_t uid)
 {

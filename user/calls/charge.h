@@ -5,17 +5,18 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Nobody lends uids of 16 bits: the host's own users have them. */
+/* Uids of 16 bits belong to the host's own users and are never subordinate. */
 enum { CHARGE_SUBORDINATE_MIN = 1 << 16 };
 
 /*
- * Who it is charged to what a process takes. Uids are no people: who may make user namespaces has
- * thousands of them. So all that are in one are its owner's, and where root made it, as managers of
- * containers do, it is a user by itself, by the first of the uids that it was given. Outside too
- * subordinate uids are one user by the first of their range.
+ * Who is charged for what a process uses. It is not just the uid, because anybody who may make user
+ * namespaces has thousands of uids. So all uids in a namespace count as its owner's. A namespace
+ * that root made, as container managers do, is a user of its own, identified by the first uid that
+ * it was given. Outside of namespaces, subordinate uids count as one user by the first of their
+ * range.
  *
- * The result is a uid, or a number above all uids; 0: root. -errno: the process is gone, or there is
- * no descriptor to look by.
+ * The result is a uid, or a number above all uids; 0: root. -errno: the process is gone, or no
+ * descriptor is available to find out.
  */
 int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret);
 

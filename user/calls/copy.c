@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From the kernel's counters into the callers' buffers. */
+/* Copies the kernel's counters into the callers' buffers. */
 #include <errno.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "calls/batch.h"
 
-/* Counters; reading the 8 MiB takes some ms, in which nobody else is served. */
+/* Counters; reading their 8 MiB takes some ms, in which nobody else is served. */
 #define PRELOAD_MAX (4ULL << 20)
 
-/* No page is smaller. */
+/* No architecture has smaller pages. */
 enum { OS_PAGE = 4096 };
 
 static uint32_t full_rule(const struct spec *spec)
@@ -18,8 +18,8 @@ static uint32_t full_rule(const struct spec *spec)
 }
 
 /*
- * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch to
- * those that it could do, or could not, together: what follows may fare otherwise.
+ * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch
+ * to the counters for which this either worked or failed, because the rest may have another result.
  */
 static int add_batch(struct caller *caller, struct batch *batch)
 {
@@ -39,7 +39,10 @@ static int add_batch(struct caller *caller, struct batch *batch)
 			    dialect_count(full_rule(spec), spec->width, before, batch->more[i]));
 	}
 	ret = batch_write(caller, address, buffer[1], batch);
-	/* With a limit the kernel's counters stay, and a child's are told from them. */
+	/*
+	 * With a limit the kernel's counters keep their values, from which a child's can be
+	 * computed.
+	 */
 	if (!ret && !(spec->flags & CALL_HAS_LIMIT))
 		fork_repair_remember(caller, address, buffer[0], buffer[1], batch);
 	return ret;
@@ -70,7 +73,7 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 
 	for (i = 0; i < batch->nr; i++)
 		ticks += batch->more[i];
-	/* Nobody can look at the buffer of an address space that is gone, but it was counted. */
+	/* If the address space is gone nobody can look at the buffer, so only -EFAULT is a loss. */
 	if (failure == -EFAULT)
 		caller->unwritten += ticks;
 	else if (batch->entry == caller->spec->table.overflow)
@@ -79,7 +82,7 @@ static void account_batch(struct caller *caller, const struct batch *batch, int 
 		caller->binned += ticks;
 }
 
-/* A hole amid a batch takes no more than what belongs into it. */
+/* A hole in the middle of a batch loses only what belongs there. */
 static void put_batch(struct caller *caller, struct batch *batch, bool inherited)
 {
 	size_t left;
@@ -99,7 +102,7 @@ static void put_batch(struct caller *caller, struct batch *batch, bool inherited
 	}
 }
 
-/* Writes what has come to a page's counters, a run of neighbours at a time. */
+/* Writes what was added to a page's counters, one run of consecutive counters at a time. */
 static void write_page(struct caller *caller, uint64_t index, const uint32_t *more,
 		       uint64_t from_ns, bool inherited)
 {
@@ -124,7 +127,7 @@ static void write_page(struct caller *caller, uint64_t index, const uint32_t *mo
 	}
 }
 
-/* Takes what a page has; false when it has nothing. */
+/* Takes a page's counts; false if there are none. */
 static bool take_counters(struct counter_page *page, uint32_t *more)
 {
 	uint32_t any = 0, i;
@@ -138,7 +141,7 @@ static bool take_counters(struct counter_page *page, uint32_t *more)
 	return any;
 }
 
-/* The first counter from a missing byte on that has none in the page of that byte. */
+/* The first counter behind a missing byte that is entirely outside of that byte's page. */
 static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
 {
 	uint64_t end = (missing | (OS_PAGE - 1)) + 1;
@@ -147,8 +150,8 @@ static uint32_t behind_hole(uint64_t address, uint32_t width, uint64_t missing)
 }
 
 /*
- * The caller's counters as its buffer has them, nr of one region, with a read for all that stand
- * together. Those that cannot be read keep the value that they have here.
+ * Reads nr counters of one region from the caller's buffer, with one read for those that are
+ * contiguous. Counters that cannot be read keep their values in `values`.
  */
 static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, uint32_t *values)
 {
@@ -171,7 +174,7 @@ static void read_run(const struct caller *caller, uint64_t flat, uint32_t nr, ui
 	}
 }
 
-/* How many counters are read with one: those behind it in its region and in its page. */
+/* How many counters to read at once: the rest of the region or of the page. */
 static uint32_t run_length(const struct caller *caller, uint64_t flat)
 {
 	uint64_t bin, left, room = PAGE_COUNTERS - (flat & (PAGE_COUNTERS - 1));
@@ -203,9 +206,9 @@ static bool take_run_above(const struct caller *caller, struct counter_page *pag
 }
 
 /*
- * With a limit the kernel's counters stay, for they are compared with it: what is new is what they
- * are above the last time. Where the program has written its buffer meanwhile, the kernel's counter
- * follows it.
+ * With a limit the kernel's counters are not reset, because they are compared with it; what is new
+ * is the difference from the last time. If the program has written to its buffer meanwhile, the
+ * kernel's counter is set accordingly.
  */
 static bool take_above(const struct caller *caller, struct counter_page *page,
 		       struct sparse_page *known, uint32_t *more)
@@ -225,7 +228,7 @@ static bool take_above(const struct caller *caller, struct counter_page *page,
 	return any;
 }
 
-/* What the parent had counted: into the buffer, but into no account. */
+/* Copies what the parent had counted into the buffer, but into no account. */
 static void copy_inherited(struct caller *caller, uint64_t index, struct counter_page *page)
 {
 	uint32_t more[PAGE_COUNTERS], i;
@@ -240,8 +243,8 @@ static void copy_inherited(struct caller *caller, uint64_t index, struct counter
 }
 
 /*
- * With a limit a forked child's counters began with what its parent's were then, and its buffer with
- * what they were when they were last copied: the rest is its parent's, and copied here.
+ * With a limit, a forked child's counters began with the parent's values at the fork, and its
+ * buffer with their values at the last copy. The difference is the parent's, and is copied here.
  */
 static void hold_inherited(struct caller *caller, uint64_t index, struct counter_page *at_fork)
 {
@@ -253,7 +256,7 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 	if (!known || caller->held.nr == nr_known)
 		return;
 	for (i = 0; i < PAGE_COUNTERS; i++) {
-		/* Its own began at 0 then, and follows what the buffer holds. */
+		/* The child's own counter was 0 then, and follows what the buffer holds. */
 		if (at_fork->counters[i] != CALL_NOT_INHERITED)
 			known->values[i] = at_fork->counters[i];
 		values[i] = (uint32_t)known->values[i];
@@ -271,7 +274,10 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 	write_page(caller, index, more, monotonic_ns(), true);
 }
 
-/* What the parent had counted goes first: in the list a page of it is as new as the child's own. */
+/*
+ * What the parent had counted comes first, because in the list its page is as new as the child's
+ * own.
+ */
 static void copy_all_inherited(struct caller *caller, struct call_engine *engine)
 {
 	uint32_t number = call_of(caller, engine)->first_page;
@@ -296,7 +302,7 @@ static void copy_page(struct caller *caller, uint64_t index, struct counter_page
 	struct sparse_page *known = limited ? sparse_page(&caller->held, index) : NULL;
 	uint32_t more[PAGE_COUNTERS];
 
-	/* Out of memory: what is in the kernel stays there until the next time. */
+	/* Out of memory: the counts stay in the kernel until the next time. */
 	if (limited && !known)
 		return;
 	any = limited ? take_above(caller, page, known, more) : take_counters(page, more);
@@ -329,7 +335,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	fork_repair_forget(&caller->writes, start - CALL_FORK_NS);
 	nr_writes = caller->writes.nr;
 	__atomic_store_n(&call->copying, 1, __ATOMIC_SEQ_CST);
-	/* From here on a tick says so again. */
+	/* From here on the next tick reports that the call is dirty. */
 	__atomic_store_n(&call->dirty, 0, __ATOMIC_SEQ_CST);
 	caller->faulted = UINT32_MAX;
 	process_look_anew(&caller->process);
@@ -342,7 +348,7 @@ void caller_copy(struct caller *caller, struct call_engine *engine)
 	__atomic_store_n(&call->copying, 0, __ATOMIC_SEQ_CST);
 }
 
-/* The counters of one page of a region, as the buffer has them. */
+/* Sets the counters of one page of a region to what the buffer has. */
 static int preload_page(struct caller *caller, struct call_engine *engine,
 			const struct batch *batch, uint64_t flat)
 {
@@ -385,7 +391,7 @@ static int preload_entry(struct caller *caller, struct call_engine *engine, uint
 		batch.bin = flat - firsts[entry];
 		batch.nr = firsts[entry + 1] - flat < room ? firsts[entry + 1] - flat : room;
 		ret = preload_page(caller, engine, &batch, flat);
-		/* Where nothing is mapped there is nothing to start from. */
+		/* Unmapped memory has no values to start from. */
 		if (ret && ret != -EFAULT)
 			return ret;
 	}

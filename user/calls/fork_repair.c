@@ -12,10 +12,10 @@
 struct recent_write {
 	uint64_t address;
 	uint64_t flat; /* the counter's number in the call */
-	uint64_t before; /* what stood there */
+	uint64_t before; /* value before the write */
 	uint64_t after;
-	uint64_t from_ns; /* until when the kernel's counter had it, */
-	uint64_t taken_ns; /* and since when no longer */
+	uint64_t from_ns; /* until then the kernel's counter had the count, */
+	uint64_t taken_ns; /* and from then on it did not */
 	uint32_t width;
 };
 
@@ -54,7 +54,7 @@ void fork_repair_forget(struct recent_writes *writes, uint64_t before_ns)
 	memmove(writes->list, writes->list + old, writes->nr * sizeof(*writes->list));
 }
 
-/* What stands there since the last of them. */
+/* The value after the last of the writes. */
 static uint64_t last_after(const struct recent_writes *writes, size_t i)
 {
 	uint64_t address = writes->list[i].address, after = writes->list[i].after;
@@ -65,7 +65,7 @@ static uint64_t last_after(const struct recent_writes *writes, size_t i)
 	return after;
 }
 
-/* A program that has cleared its buffer before the fork has no use for what was there. */
+/* A program that changed its buffer before the fork does not want the old contents back. */
 static bool is_changed(const struct caller *parent, size_t i)
 {
 	const struct recent_write *write = &parent->writes.list[i];
@@ -76,7 +76,7 @@ static bool is_changed(const struct caller *parent, size_t i)
 }
 
 /*
- * What the child was given of this counter of its parent's, before it is copied; CALL_NOT_INHERITED:
+ * What the child was given of this counter of its parent before it was copied; CALL_NOT_INHERITED:
  * its buffer has no copy of it.
  */
 static uint32_t inherited(const struct caller *child, const struct call_engine *engine,
@@ -87,7 +87,10 @@ static uint32_t inherited(const struct caller *child, const struct call_engine *
 
 	if (child->spec->flags & CALL_TAKES_PCS)
 		return caller_inherited_sample(child, engine, flat);
-	/* One page of its parent's own, and one of what that had inherited itself. */
+	/*
+	 * There may be two such pages: one of the parent's own counts, and one of what the parent
+	 * inherited.
+	 */
 	for (; number; number = engine->infos[number - 1].next) {
 		if (engine->infos[number - 1].index != index)
 			continue;
@@ -106,7 +109,7 @@ static bool has_most(const struct recent_write *write, uint32_t inherited)
 	return 2 * (uint64_t)inherited >= added;
 }
 
-/* Whether the child's counters were made too late to have what was taken for this write. */
+/* Whether the child's counters were made too late to include what was taken for this write. */
 static bool is_lacking(const struct recent_write *write, const struct caller *child,
 		       const struct call_engine *engine)
 {

@@ -21,7 +21,7 @@ static const char *const stop_names[] = {
 	[CALL_STOP_FAULT] = "fault",
 };
 
-/* Room for one more of each; the arrays are not longer than their capacities say. */
+/* Makes room for one more of each; the arrays are never longer than their capacities say. */
 static int make_room(struct journal *journal, size_t histograms)
 {
 	struct profile *profile = journal->profile;
@@ -52,7 +52,7 @@ static int add_lost(struct profile_account *account, const char *cause, uint64_t
 	return 0;
 }
 
-/* caller NULL: nothing is known of what was copied. */
+/* caller NULL: what was copied is unknown. */
 static int fill_account(struct profile_account *account, const struct caller *caller,
 			const struct call *call)
 {
@@ -119,12 +119,13 @@ static int add_object(struct profile *profile, const struct caller *caller, cons
 }
 
 /*
- * A counter's number, where each counter covers the same bytes from the first on; else the first
- * byte that it covers, in bins of one byte. Either way the formula of the call leads back from it.
+ * How counters become bins. If all counters cover the same number of bytes, a bin is a counter;
+ * otherwise it is the first byte that a counter covers, with bins of one byte. Either way the
+ * call's formula leads back to the counter.
  */
 struct journal_layout {
 	struct dialect_factor factor;
-	uint64_t bytes; /* 1 where counters do not cover the same */
+	uint64_t bytes; /* bytes of a bin; 1 if counters differ */
 };
 
 static struct journal_layout layout_of(const struct spec *spec, uint64_t scale)
@@ -146,7 +147,7 @@ static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 	return layout->bytes > 1 ? bin : (uint64_t)dialect_first(&layout->factor, bin);
 }
 
-/* The bins of one entry, whose counters stand together. */
+/* Collects the bins of one entry, whose counters are consecutive. */
 static int collect(const struct caller *caller, uint32_t entry, const struct journal_layout *layout,
 		   struct profile_bins *bins)
 {

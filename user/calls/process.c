@@ -14,7 +14,7 @@
 
 #include "base/util.h"
 
-/* linux/fs.h of 6.11; Debian 12's headers are older. */
+/* From linux/fs.h of 6.11, because Debian 12's headers are older. */
 struct mapping_query {
 	uint64_t size;
 	uint64_t flags;
@@ -50,7 +50,10 @@ static int open_file(pid_t pid, pid_t thread, const char *name, int flags)
 	return errno == ENOENT ? -ESRCH : -errno;
 }
 
-/* Both before anything is believed: they are bound to the image that is there now. */
+/*
+ * Both are opened before anything is checked, because they are bound to the image that is there
+ * now.
+ */
 static int open_space(struct process *process, pid_t pid, pid_t thread)
 {
 	*process = (struct process){ .pid = pid, .mem_fd = -1, .maps_fd = -1 };
@@ -112,7 +115,7 @@ static int open_by(struct process *process, pid_t pid, pid_t thread, uint32_t po
 	return ret;
 }
 
-/* The first thread may have ended, and its files lead nowhere: those of any other do. */
+/* If the first thread has ended its files are empty, so those of another thread are tried. */
 int process_open(struct process *process, pid_t pid, uint32_t pointer,
 		 const uint8_t proof[PROCESS_PROOF])
 {
@@ -164,7 +167,7 @@ void process_look_anew(struct process *process)
 	process->start = process->end = 0;
 }
 
-/* What lies around an address: a mapping, or a hole up to the next one. */
+/* Notes what is around an address: a mapping, or a hole up to the next one. */
 static void note_mapping(struct process *process, uint64_t address, uint64_t start, uint64_t end,
 			 bool writable)
 {
@@ -209,7 +212,7 @@ static int search_maps(struct process *process, uint64_t address)
 	}
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%c", &start, &end, &write) != 3)
-			continue; /* the rest of a long path */
+			continue; /* skips the rest of a long path */
 		any = true;
 		if (address >= end)
 			continue;
@@ -238,8 +241,8 @@ static int find_mapping(struct process *process, uint64_t address)
 }
 
 /*
- * Before 6.11 mappings are told of a process, and it may be gone while others go on in its address
- * space. Then writing says what is not mapped, but not what is read-only.
+ * Before 6.11 mappings can only be read for a process, which may be gone while others go on in its
+ * address space. Then a write fails where nothing is mapped, but not where memory is read-only.
  */
 static bool outlived(const struct process *process)
 {

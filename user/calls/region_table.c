@@ -8,31 +8,31 @@
 /* sprofil()'s flags, as in <sys/profil.h>. */
 enum { FLAG_UINT = 1, FLAG_FAST = 2 };
 
-/* An entry that is on and has an offset that no earlier one has. */
+/* An entry that is on, and whose offset no earlier entry has. */
 struct active_region {
 	uint64_t offset;
-	uint64_t last; /* pc of its last counter; before offset where it has none */
+	uint64_t last; /* pc of its last counter; below offset if it has none */
 	uint64_t counters;
-	uint64_t reach; /* counters that a pc can hit */
+	uint64_t reach; /* number of counters that a pc can hit */
 	struct dialect_factor factor;
 	uint32_t number;
 };
 
-/* A run of pcs, to the start of the next one. */
+/* A range of pcs, up to the start of the next one. */
 struct segment {
 	uint64_t start;
-	const struct active_region *region; /* NULL: no region's */
+	const struct active_region *region; /* NULL: in no region */
 };
 
 struct compiler {
 	const struct region_call *call;
-	const struct call_entry *overflow; /* NULL: none */
+	const struct call_entry *overflow; /* NULL: there is none */
 	struct active_region *regions; /* by offset */
 	size_t nr_regions;
 	struct segment *segments;
 	size_t nr_segments;
 	struct active_region *
-		*open; /* regions around the pc that the sweep is at; the last one takes it */
+		*open; /* stack of regions around the sweep's pc; the last takes it */
 	size_t nr_open;
 };
 
@@ -116,7 +116,7 @@ static int compare_regions(const void *left, const void *right)
 	return a->number < b->number ? -1 : a->number > b->number;
 }
 
-/* Of equal offsets the first listed is chosen, always; the others might as well not be there. */
+/* Of entries with equal offsets the first is always chosen, as if the others did not exist. */
 static void sort_regions(struct compiler *c)
 {
 	size_t i, stay = 0;
@@ -128,7 +128,7 @@ static void sort_regions(struct compiler *c)
 	c->nr_regions = stay;
 }
 
-/* From start on, pcs are region's. A later word about the same start counts. */
+/* From start on, pcs belong to region. A later cut at the same start replaces an earlier one. */
 static void cut(struct compiler *c, uint64_t start, const struct active_region *region)
 {
 	if (c->nr_segments && c->segments[c->nr_segments - 1].start == start)
@@ -143,7 +143,7 @@ static const struct active_region *innermost(const struct compiler *c)
 	return c->nr_open ? c->open[c->nr_open - 1] : NULL;
 }
 
-/* Ends the regions whose last pc is below start. */
+/* Removes regions that end before start. */
 static void close_regions(struct compiler *c, uint64_t start)
 {
 	uint64_t end;
@@ -157,9 +157,9 @@ static void close_regions(struct compiler *c, uint64_t start)
 }
 
 /*
- * Goes up the offsets. A region covers those around it that began before; where it ends, glibc is
- * back in the innermost of them that goes on, and irix, which looks at the largest offset alone, in
- * none.
+ * Goes through the offsets in ascending order. A region covers those around it that began before.
+ * Where it ends, glibc goes back to the innermost of those that still go on, and irix, which only
+ * looks at the largest offset, to none.
  */
 static void sweep(struct compiler *c)
 {
@@ -185,7 +185,7 @@ static uint64_t segment_last(const struct compiler *c, size_t i)
 	return i + 1 < c->nr_segments ? c->segments[i + 1].start - 1 : UINT64_MAX;
 }
 
-/* Numbers the counters: of an overflow bin one, of a region as many as its segments reach. */
+/* Numbers the counters: one for an overflow bin, and for a region as many as its segments reach. */
 static int number_counters(const struct compiler *c, struct region_table *table)
 {
 	const struct active_region *region;
@@ -236,13 +236,15 @@ static void fill_segment(const struct compiler *c, const uint64_t *firsts, size_
 	line->first = firsts[line->number];
 }
 
-/* Lines in a level above nr of them. */
+/* The number of nodes in the level above one with nr lines. */
 static uint32_t nodes_above(uint32_t nr)
 {
 	return (nr + CALL_NODE_KEYS - 1) / CALL_NODE_KEYS;
 }
 
-/* Where each level begins: the root first, the segments last. Returns the lines in all. */
+/*
+ * Computes where each level begins: the root first, the segments last. Returns the total of lines.
+ */
 static uint32_t plan_levels(struct call_table *table, uint32_t nr_segments)
 {
 	uint32_t nodes[CALL_LEVELS + 1], line = 0, i;
@@ -258,14 +260,14 @@ static uint32_t plan_levels(struct call_table *table, uint32_t nr_segments)
 	return line;
 }
 
-/* Last pc that is below a line of a level: of a node, that of its last child. */
+/* The last pc below a line of a level; for a node, that of its last child. */
 static uint64_t last_below(const struct region_table *table, uint32_t level, uint32_t line)
 {
 	return level == table->table.depth ? table->lines[line].region.last :
 					     table->lines[line].last[CALL_NODE_KEYS - 1];
 }
 
-/* The keys of a level, from the lines of the one below it. */
+/* Fills in the keys of a level from the lines of the level below it. */
 static void fill_level(struct region_table *table, uint32_t level)
 {
 	uint32_t from = table->table.level[level + 1], to = table->table.level[level], i;

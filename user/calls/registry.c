@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "calls/calls_impl.h"
 
-/* Root's number: whoever else comes, it is never taken. */
+/* Root's number, which is reserved for it. */
 enum { ROOT = 0 };
 
 static bool user_idle(const struct calls *calls, uint32_t i)
@@ -50,7 +50,7 @@ int calls_owner(struct calls *calls, uint64_t charge)
 	return i;
 }
 
-/* Whether a user may have so many regions more, and lines for them. */
+/* Whether a user may have so many more regions, and lines for them. */
 static bool has_room(const struct calls *calls, uint32_t owner, const struct spec *replaced,
 		     uint32_t regions, uint32_t lines)
 {
@@ -62,7 +62,10 @@ static bool has_room(const struct calls *calls, uint32_t owner, const struct spe
 		return true;
 	if (user->regions - less_regions + regions > calls->options.user_regions)
 		return false;
-	/* Its part may have got smaller since, but none has less for this. */
+	/*
+	 * The user's share may have shrunk since, but a replacement of the same size is always
+	 * allowed.
+	 */
 	return (replaced && lines <= less) ||
 	       call_share_admits(calls->engine.nr_lines, calls->lines - less, user->lines - less,
 				 lines);
@@ -156,8 +159,8 @@ static struct caller *new_caller(struct calls *calls, const struct call_ref *ref
 }
 
 /*
- * By its pid, which may be another's by now, even that of a relative with the same random bytes: but
- * no other process has its call.
+ * Opens a child by its pid, which may already belong to another process, even to a relative with
+ * the same random bytes; so it is checked that the process has this call.
  */
 static int open_child(struct calls *calls, struct caller *caller)
 {
@@ -181,7 +184,7 @@ static int open_child(struct calls *calls, struct caller *caller)
 	return 0;
 }
 
-/* What was copied to its parent's buffer while the child's was made of it. */
+/* Adds what was copied to the parent's buffer while the child's copy of it was made. */
 static void make_up(struct calls *calls, struct caller *child)
 {
 	const struct call *call = call_of(child, &calls->engine);
@@ -197,7 +200,7 @@ static void forget(struct calls *calls, struct caller *caller)
 	caller_free(caller);
 }
 
-/* No descriptor or memory is left for it now: the kernel counts on meanwhile. */
+/* There is no descriptor or memory for it now; meanwhile the kernel goes on counting. */
 static struct caller *leave_for_later(struct calls *calls, struct call *call)
 {
 	__atomic_store_n(&call->known, CALL_UNKNOWN, __ATOMIC_SEQ_CST);
@@ -210,7 +213,10 @@ static bool lacks(int ret)
 	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM;
 }
 
-/* A child that the kernel took in. Whether it is still there shows when it is met. */
+/*
+ * Takes in a child for which the kernel made a call. Whether the child still exists shows when it
+ * is used.
+ */
 static struct caller *take_in(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->engine.calls[ref->slot];
@@ -218,7 +224,10 @@ static struct caller *take_in(struct calls *calls, const struct call_ref *ref)
 	uint32_t unknown = CALL_UNKNOWN;
 	struct caller *caller;
 
-	/* Its process may end meanwhile, and the kernel free the call that nobody holds. */
+	/*
+	 * Its process may end meanwhile, and then the kernel frees the call, because user space
+	 * does not hold it.
+	 */
 	if (!spec || !__atomic_compare_exchange_n(&call->known, &unknown, CALL_KNOWN, false,
 						  __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST))
 		return NULL;
@@ -259,7 +268,7 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	pthread_mutex_lock(&calls->lock);
 	caller = calls->callers[ref->slot];
 	call = &calls->engine.calls[ref->slot];
-	/* The kernel has given its slot to another call: there is nothing left of its own. */
+	/* The kernel has reused the slot for another call, so nothing of the old one is left. */
 	if (caller && caller->ref.serial != call->serial) {
 		forget(calls, caller);
 		caller = NULL;
@@ -306,7 +315,7 @@ int calls_add_caller(struct calls *calls, struct spec *spec, struct process *pro
 	return 0;
 }
 
-/* Without the region that cannot be written: the others go on, from a new table. */
+/* Removes the region that cannot be written; the others go on with a new table. */
 static int exclude_region(struct calls *calls, struct caller *caller, uint32_t region)
 {
 	struct call *call = call_of(caller, &calls->engine);
@@ -340,7 +349,7 @@ static int exclude_region(struct calls *calls, struct caller *caller, uint32_t r
 	return ret;
 }
 
-/* The ticks of the turn of hand in which a call is off for this are not its own. */
+/* The ticks while the call is briefly off for this are not counted. */
 static void handle_fault(struct calls *calls, struct caller *caller)
 {
 	struct call *call = call_of(caller, &calls->engine);

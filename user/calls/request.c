@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* From a request, which may be any bytes, to what a manual says of the call. */
+/* From a request, which may be any bytes, to what a manual says about the call. */
 #include <errno.h>
 #include <string.h>
 #include <sys/syscall.h>
@@ -23,7 +23,7 @@ struct asking {
 	uid_t uid;
 	int pid_fd;
 	struct process process;
-	struct caller *caller; /* with the call in force or the last one; NULL: none */
+	struct caller *caller; /* the process's call in force, or its last one; NULL: none */
 	int64_t stored; /* what pcsample() returns */
 	uint64_t made; /* the new call, as calls_request() returns it */
 	struct call_reply *reply;
@@ -54,7 +54,10 @@ static int check_form(const struct call_request *request, size_t size)
 	return -EPROTO;
 }
 
-/* Who asks, by descriptors that no later process of the same pid can slip under. */
+/*
+ * Identifies the sender by descriptors, so that no later process with the same pid can take its
+ * place.
+ */
 static int identify(struct asking *asking)
 {
 	const struct call_request *request = asking->request;
@@ -74,7 +77,7 @@ static int identify(struct asking *asking)
 	return 0;
 }
 
-/* How many pcs the call in force, or one that has ended by itself, has stored: told once. */
+/* How many pcs the call in force, or one that ended by itself, has stored; reported only once. */
 static int64_t take_stored(struct caller *caller)
 {
 	int64_t stored = (int64_t)(caller->copied - caller->not_stored);
@@ -86,8 +89,8 @@ static int64_t take_stored(struct caller *caller)
 }
 
 /*
- * Leaves the call, which others that share the address space may go on with. A stopped one is kept,
- * for its status; one that another call replaces is not.
+ * Leaves the call; others that share the address space may go on with it. A stopped call is kept
+ * for its status, but not one that another call replaces.
  */
 static void leave(struct asking *asking, bool keep)
 {
@@ -117,8 +120,8 @@ static void leave(struct asking *asking, bool keep)
 }
 
 /*
- * Puts the new call in force, in place of the old one. If the process has executed another program
- * since it asked, the kernel's hook came too early to take the new call out: then it is here.
+ * Puts the new call in force instead of the old one. If the process has executed another program
+ * since it asked, the kernel's hook ran too early to remove the new call, so it is removed here.
  */
 static int replace(struct asking *asking, struct caller *caller)
 {
@@ -149,7 +152,7 @@ static int replace(struct asking *asking, struct caller *caller)
 		return ret;
 	}
 	asking->caller = caller;
-	/* No serial is 0. */
+	/* A serial is never 0. */
 	asking->made = (uint64_t)caller->ref.serial << 32 | caller->ref.slot;
 	return 0;
 }
@@ -167,7 +170,7 @@ static uint32_t call_flags(const struct call_request *request)
 	return flags;
 }
 
-/* A call that others share the address space with stays when this one leaves it. */
+/* The call stays if others that share the address space use it, so then it is not replaced. */
 static bool replaces_own(const struct asking *asking, uint32_t owner)
 {
 	const struct caller *caller = asking->caller;
@@ -176,7 +179,7 @@ static bool replaces_own(const struct asking *asking, uint32_t owner)
 	       call_of(caller, &asking->calls->engine)->users == 1;
 }
 
-/* The lock is held: nobody sweeps a spec away that has no call yet. */
+/* The lock is held so that nobody sweeps the spec away before it has a call. */
 static int make_caller(struct asking *asking, uint64_t charge, struct spec *like,
 		       struct caller **caller)
 {
@@ -234,7 +237,7 @@ static int start(struct asking *asking, uint32_t width)
 	return ret == -ENOSPC ? -EDQUOT : ret;
 }
 
-/* 4.4BSD alone looks at the buffer when it is called, and has no other stop than a scale of 0. */
+/* Only 4.4BSD checks the buffer at the call, and only a scale of 0 stops it. */
 static bool checks_buffer(uint32_t dialect)
 {
 	return dialect == DIALECT_BSD44 || dialect == DIALECT_BSD44DOC;
@@ -332,8 +335,8 @@ static void fill_stop(const struct caller *caller, const struct call *call,
 }
 
 /*
- * While it is on, ticks come between reading one figure and the next: then the total is their sum.
- * Once it is off the total is the kernel's own, and the sum a check.
+ * While the call is on, ticks may come between reading one figure and the next, so the total is
+ * computed as their sum. Once it is off the total is the kernel's own, and the sum must agree.
  */
 static void fill_state(const struct asking *asking)
 {
@@ -362,9 +365,9 @@ static void fill_state(const struct asking *asking)
 }
 
 /*
- * Whether a call that fails ends the one before. 4.4BSD, of a bad buffer: "returns -1, profiling is
- * terminated"; IRIX: "each call to sprofil() will disable any profiling enabled by previous" ones,
- * and profil() is sprofil() there.
+ * Whether a call that fails ends the one before. 4.4BSD says of a bad buffer: "returns -1,
+ * profiling is terminated"; IRIX: "each call to sprofil() will disable any profiling enabled by
+ * previous" ones, and there profil() is sprofil().
  */
 static bool failure_ends(const struct call_request *request, int failure)
 {
@@ -401,7 +404,7 @@ static int carry_out(struct asking *asking)
 	case CALL_PCSAMPLE:
 		return call_anew(asking);
 	default:
-		/* Exact up to the instant in which it is asked. */
+		/* The reply is exact up to the moment of the request. */
 		if (asking->caller) {
 			call_engine_quiesce(&asking->calls->engine);
 			calls_copy(asking->calls, asking->caller);

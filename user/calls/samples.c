@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* pcsample(): from the kernel's samples into the caller's buffer. */
+/* Copies pcsample()'s samples from the kernel into the caller's buffer. */
 #include <errno.h>
 
 #include "base/util.h"
 #include "calls/batch.h"
 
-/* A sample of the parent's is there or not; what it is does not matter. */
+/* Only looks at whether the parent's sample is there, because its value does not matter. */
 uint32_t caller_inherited_sample(const struct caller *caller, const struct call_engine *engine,
 				 uint64_t index)
 {
@@ -18,7 +18,7 @@ uint32_t caller_inherited_sample(const struct caller *caller, const struct call_
 		       0;
 }
 
-/* A child's place in the buffer is behind its parent's samples, also where it has none of them. */
+/* A child's samples go behind its parent's, even where it has no copy of those. */
 static void pass_over_samples(struct caller *caller, const struct call_engine *engine)
 {
 	const struct call *call = call_of(caller, engine);
@@ -28,7 +28,10 @@ static void pass_over_samples(struct caller *caller, const struct call_engine *e
 		caller->copied++;
 }
 
-/* Samples from `copied` on that are there, narrowed to the caller's pointers; at most a page's. */
+/*
+ * Takes the samples from `copied` on that are there, at most a page, converted to the caller's
+ * pointer size.
+ */
 static size_t take_samples(const struct caller *caller, const struct call_engine *engine,
 			   uint64_t next, uint8_t *buffer)
 {
@@ -43,7 +46,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 		size_t at = (caller->copied + nr) % CALL_PAGE_PCS;
 		uint64_t sample = __atomic_load_n(&samples[at], __ATOMIC_RELAXED);
 
-		/* Its place was taken by a handler that is about to write it. */
+		/* A handler has taken its place and is about to write it. */
 		if (!(sample & CALL_PC_WRITTEN) || (nr && !at))
 			break;
 		if (sample & CALL_PC_NOT_INHERITED && caller->copied + nr < inherited)
@@ -55,7 +58,7 @@ static size_t take_samples(const struct caller *caller, const struct call_engine
 	return nr;
 }
 
-/* Those before `inherited` are the parent's. */
+/* Samples before `inherited` are the parent's. */
 static void account_samples(struct caller *caller, uint64_t inherited, const uint8_t *buffer,
 			    size_t nr, int failure)
 {
@@ -77,7 +80,10 @@ static void account_samples(struct caller *caller, uint64_t inherited, const uin
 	}
 }
 
-/* A page whose samples are all in the buffer; the newest stays, for handlers link behind it. */
+/*
+ * Drops a page whose samples are all in the buffer, but not the newest, because handlers link pages
+ * behind it.
+ */
 static void drop_copied_page(struct caller *caller, struct call_engine *engine, uint64_t index)
 {
 	uint32_t before = call_of(caller, engine)->first_page, number;
@@ -89,18 +95,23 @@ static void drop_copied_page(struct caller *caller, struct call_engine *engine, 
 		engine->infos[before - 1].next = engine->infos[number - 1].next;
 		if (index < CALL_INLINE_PAGES)
 			call_of(caller, engine)->pages[index] = 0;
-		/* A fork may be on its way through the list. */
+		/* A fork's handler may be walking the list. */
 		call_engine_quiesce(engine);
 		call_engine_drop_page(engine, call_of(caller, engine), number);
 		return;
 	}
 }
 
-/* The first of nr samples that can, or cannot, be stored together: how many, in *nr. */
+/*
+ * Stores the first of nr samples that either can or cannot be stored together, and sets *nr to how
+ * many.
+ */
 static int store_samples(struct caller *caller, batch_values *buffer, size_t *nr)
 {
 	uint64_t address = caller->spec->entries[0].base + caller->copied * caller->spec->width;
-	/* Samples are stored and not added: one that a child has already may be made up as well. */
+	/*
+	 * Samples are stored and not added up, so it does no harm to give a child one that it has.
+	 */
 	uint64_t now = monotonic_ns();
 	struct batch batch = { .nr = *nr, .flat = caller->copied, .from_ns = now, .taken_ns = now };
 	int ret;

@@ -18,7 +18,7 @@
 
 #include "calls/worker.h"
 
-/* Linux 6.16; headers are older. */
+/* From Linux 6.16, because headers are older. */
 #ifndef SO_PASSRIGHTS
 #define SO_PASSRIGHTS 83
 #endif
@@ -26,7 +26,10 @@
 enum {
 	CONNECTIONS_MAX = 512,
 	CONNECTIONS_PER_USER = 64,
-	/* Short, for who connects without pause fills it, and then all others wait behind them. */
+	/*
+	 * Short, because a client that connects without pause fills the queue, and all others wait
+	 * behind it.
+	 */
 	QUEUE = 16,
 	SILENCE_SECONDS = 2,
 	EVENTS = 32,
@@ -38,35 +41,38 @@ enum {
 struct connection {
 	int fd; /* -1: free */
 	struct ucred peer; /* who connected */
-	unsigned int seconds; /* since */
-	uint64_t number; /* the later, the higher */
+	unsigned int seconds; /* of the connection's beginning */
+	uint64_t number; /* a later connection has a higher number */
 };
 
 struct server {
 	struct calls *calls;
-	char *path; /* to be removed; NULL: not ours */
+	char *path; /* to be removed; NULL: the socket is not ours */
 	uid_t only;
-	bool is_plain; /* nobody can send descriptors */
+	bool is_plain; /* clients cannot send descriptors */
 	int listen_fd;
 	int epoll_fd;
-	int timer_fd; /* runs while somebody is connected */
-	bool paused; /* no descriptor was left for who wants to be let in */
+	int timer_fd; /* runs while a client is connected */
+	bool paused; /* accepting is paused, because there are no descriptors left */
 	size_t nr_connections;
 	uint64_t last_number;
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-/* A connection in the hands of its user's worker, for what is read from it may be a descriptor. */
+/*
+ * A connection that the worker of its user handles, because reading from it may receive a
+ * descriptor.
+ */
 struct visit {
 	struct job job;
-	uid_t only; /* the server's */
-	pthread_mutex_t lock; /* of what two threads look at: */
+	uid_t only; /* a copy of the server's */
+	pthread_mutex_t lock; /* for what two threads use: */
 	int fd; /* -1: closed */
 	bool begun;
-	bool given_up; /* the client knows */
-	bool is_plain; /* no descriptor can be in it: closing does not wait */
+	bool given_up; /* the client has been told */
+	bool is_plain; /* it cannot contain a descriptor, so close() does not block */
 	struct ucred sender;
-	size_t size; /* of the request; 0: not read yet */
+	size_t size; /* of the request; 0: it has not been read */
 	char *request;
 };
 
@@ -79,7 +85,7 @@ static int watch(struct server *server, int fd, uint64_t tag)
 
 enum { TAG_LISTEN = CONNECTIONS_MAX, TAG_TIMER };
 
-/* A socket that nobody listens on was left by a server that was killed. */
+/* Whether the socket was left behind by a server that was killed, so that nobody listens on it. */
 static bool abandoned(const struct sockaddr_un *address)
 {
 	int fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
@@ -97,7 +103,10 @@ static bool abandoned(const struct sockaddr_un *address)
 	return refused;
 }
 
-/* The part that is a name, with its NUL for a path and without one for an abstract name. */
+/*
+ * Sets the address and returns its length: with the final NUL for a path, and without it for an
+ * abstract name.
+ */
 static socklen_t fill_address(const char *path, struct sockaddr_un *address)
 {
 	size_t length = strlen(path);
@@ -136,13 +145,13 @@ static int bind_path(struct server *server, const struct server_options *options
 
 	if (!length)
 		return error_set(err, -ENAMETOOLONG, "%s: too long for a socket", options->path);
-	/* /run is empty after each start of the host. */
+	/* /run is empty after each boot. */
 	if (!strcmp(options->path, CALL_SOCKET) && mkdir(CALL_SOCKET_FOLDER, 0755) &&
 	    errno != EEXIST)
 		return error_errno(err, -errno, CALL_SOCKET_FOLDER);
 	if (is_file && abandoned(&address))
 		unlink(options->path);
-	/* Nobody may connect before it has its owner and rights. */
+	/* Nobody may connect before the socket has its owner and mode. */
 	mask = umask(0777);
 	ret = bind(server->listen_fd, (struct sockaddr *)&address, length) ? -errno : 0;
 	umask(mask);
@@ -170,15 +179,22 @@ static int start_listening(struct server *server, const struct server_options *o
 			return ret;
 	} else {
 		server->listen_fd = options->listen_fd;
-		/* As systemd passes it, waiting in accept would wait for everything else. */
+		/*
+		 * systemd passes a blocking socket, on which accept() would block everything else.
+		 */
 		if (fcntl(server->listen_fd, F_SETFL, O_NONBLOCK) ||
 		    fcntl(server->listen_fd, F_SETFD, FD_CLOEXEC))
 			return error_errno(err, -errno, "the socket that was passed");
 	}
-	/* Each message says who sent it: not who connected, who may be another by now. */
+	/*
+	 * With this each message says who sent it, who may be another than the one that connected.
+	 */
 	if (setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return error_errno(err, -errno, "socket: SO_PASSCRED");
-	/* Descriptors are refused at the sender's; kernels that cannot let them come to be closed. */
+	/*
+	 * With this the kernel refuses descriptors at the sender; older kernels deliver them, and
+	 * they are closed.
+	 */
 	server->is_plain =
 		!setsockopt(server->listen_fd, SOL_SOCKET, SO_PASSRIGHTS, &off, sizeof(off));
 	if (listen(server->listen_fd, QUEUE))
@@ -231,7 +247,7 @@ static void run_timer(struct server *server)
 	timerfd_settime(server->timer_fd, 0, &every, NULL);
 }
 
-/* Who waits to be let in would wake the server all the time. */
+/* Otherwise clients that wait to be accepted would wake the server all the time. */
 static void pause_listening(struct server *server, bool paused)
 {
 	struct epoll_event event = { .events = paused ? 0 : EPOLLIN, .data.u64 = TAG_LISTEN };
@@ -241,7 +257,7 @@ static void pause_listening(struct server *server, bool paused)
 	run_timer(server);
 }
 
-/* Descriptors that a client sends are closed: nothing is done with them. */
+/* Closes descriptors that a client sent; they are not used. */
 static void close_passed(struct msghdr *message)
 {
 	struct cmsghdr *part;
@@ -286,7 +302,10 @@ static void send_refusal(int fd, int error)
 	send(fd, &reply, sizeof(reply), MSG_DONTWAIT | MSG_NOSIGNAL);
 }
 
-/* A client whose request nobody read would see a connection that was reset, and no reply. */
+/*
+ * The request is read first, because otherwise the client would see a reset connection and no
+ * reply.
+ */
 static void send_off(int fd, bool is_plain, int error)
 {
 	send_refusal(fd, error);
@@ -295,7 +314,7 @@ static void send_off(int fd, bool is_plain, int error)
 	close(fd);
 }
 
-/* Who has not waited for the answer may have freed the buffer by now. */
+/* A client that did not wait for the reply may have freed the buffer by now. */
 static bool has_hung_up(int fd)
 {
 	struct pollfd poll_fd = { .fd = fd, .events = POLLRDHUP };
@@ -327,7 +346,7 @@ static void answer(struct visit *visit, struct worker *worker)
 		calls_withdraw(worker, made);
 }
 
-/* One byte more than there can be, so that what is too long shows. */
+/* One byte more than the longest request, so that a longer one is noticed. */
 static bool make_room(struct visit *visit, struct iovec *space)
 {
 	ssize_t size = recv(visit->fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
@@ -339,7 +358,7 @@ static bool make_room(struct visit *visit, struct iovec *space)
 	return visit->request != NULL;
 }
 
-/* Also when there is no request: descriptors may have come without one. */
+/* Reads even without a request, because descriptors may have come without one. */
 static void receive(struct visit *visit)
 {
 	char control[CMSG_SPACE(sizeof(struct ucred)) + CMSG_SPACE(DESCRIPTORS_MAX * sizeof(int))];
@@ -372,7 +391,7 @@ static void end_visit(struct visit *visit)
 	pthread_mutex_destroy(&visit->lock);
 }
 
-/* False: there is nobody to answer any more. */
+/* False: there is nobody left to answer. */
 static bool begin_visit(struct visit *visit)
 {
 	bool given_up;
@@ -413,7 +432,7 @@ static void give_up_visit(struct job *job)
 	struct visit *visit = (struct visit *)job;
 
 	pthread_mutex_lock(&visit->lock);
-	/* Who is stuck keeps no descriptor but the one that it is at. */
+	/* The worker is stuck, so it keeps no descriptor but the one that it is using. */
 	if (visit->fd >= 0 && visit->is_plain && !visit->begun) {
 		send_off(visit->fd, true, ETIMEDOUT);
 		visit->fd = -1;
@@ -424,7 +443,7 @@ static void give_up_visit(struct job *job)
 	pthread_mutex_unlock(&visit->lock);
 }
 
-/* From here on the connection is its user's worker's: even to close it may take its time. */
+/* From here on the connection belongs to its user's worker, because even closing it may block. */
 static void hand_over(struct server *server, int fd, const struct ucred *peer)
 {
 	struct visit *visit = calloc(1, sizeof(*visit));
@@ -483,8 +502,9 @@ static bool is_silent(int fd)
 }
 
 /*
- * A free place, unless the user has had all of theirs. Where there is none, many users' silence has
- * taken them, and who was silent for longest goes: a client that means it sends at once.
+ * A free place, unless the user has used up theirs. If there is none, silent clients of many users
+ * have taken them, and the one that has been silent longest is dropped, because a genuine client
+ * sends at once.
  */
 static struct connection *find_place(struct server *server, uid_t uid)
 {
@@ -508,7 +528,7 @@ static struct connection *find_place(struct server *server, uid_t uid)
 	return place ? place : oldest;
 }
 
-/* Only who is silent needs a place to wait in. */
+/* Only a client that has not sent its request yet needs a place to wait in. */
 static void take_in(struct server *server, int fd)
 {
 	struct connection *place;
@@ -529,7 +549,7 @@ static void take_in(struct server *server, int fd)
 		run_timer(server);
 }
 
-/* Some at a time, for counts wait to be copied too. */
+/* Accepts only some at a time, because counts must be copied too. */
 static void accept_some(struct server *server)
 {
 	int i, fd;

@@ -10,16 +10,16 @@
 #include "calls/calls.h"
 
 /*
- * The socket that requests come from. A connection brings one request and gets one reply; one that
- * is silent is closed after some seconds, and one user cannot take all places.
+ * The socket on which requests arrive. A connection has one request and one reply. A silent
+ * connection is closed after some seconds, and one user cannot take all places.
  */
 struct server_options {
-	const char *path; /* @NAME: abstract; NULL: listen_fd, which somebody has opened */
+	const char *path; /* @NAME: abstract; NULL: use listen_fd, which is open already */
 	int listen_fd;
 	mode_t mode; /* of the socket */
 	uid_t owner; /* of the socket; (uid_t)-1: the server's own */
-	gid_t group; /* likewise */
-	uid_t only; /* who may ask, beside root; (uid_t)-1: who can connect */
+	gid_t group; /* the same for its group */
+	uid_t only; /* who may ask, besides root; (uid_t)-1: anybody who can connect */
 };
 
 struct server;
@@ -32,7 +32,7 @@ int server_open(const struct server_options *options, struct calls *calls, struc
 int server_fd(const struct server *server);
 int server_poll(struct server *server, struct error *err);
 
-/* Removes the socket it made. NULL is fine. */
+/* Removes the socket if the server made it. NULL is fine. */
 void server_close(struct server *server);
 
 #endif

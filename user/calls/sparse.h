@@ -7,19 +7,19 @@
 
 #include "shared/binning.h"
 
-/* An array of numbers that are nearly all 0, in pages that are made when they are first asked for. */
+/* An array of numbers that are nearly all 0, in pages that are allocated when first asked for. */
 struct sparse_page {
 	uint64_t index;
 	uint64_t values[PAGE_COUNTERS];
 };
 
 struct sparse {
-	struct sparse_page **pages; /* ascending */
+	struct sparse_page **pages; /* ascending by index */
 	size_t nr;
 	size_t capacity;
 };
 
-/* The page of values from index * PAGE_COUNTERS on; NULL: out of memory. */
+/* The page of values from index * PAGE_COUNTERS on. NULL: out of memory. */
 struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index);
 
 void sparse_free(struct sparse *sparse);

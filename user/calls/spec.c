@@ -6,8 +6,8 @@
 #include <string.h>
 
 /*
- * No buffer is larger, and the counters of 4,096 regions of this size still have a number each. One
- * region alone needs no such bound.
+ * No buffer is larger, and with this the counters of 4,096 regions can still be numbered. A single
+ * region needs no such limit.
  */
 #define SIZE_MAX_EACH (1ULL << 50)
 
@@ -31,7 +31,10 @@ static uint32_t buffer_lines(const struct spec *spec)
 	return (spec->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
 }
 
-/* Where the counters stand, behind the segments: a fork looks what its child has there. */
+/*
+ * Writes where the counters are, behind the segments, because a fork checks what its child has
+ * there.
+ */
 static void put_buffers(struct call_line *lines, struct spec *spec)
 {
 	uint32_t i;
@@ -85,7 +88,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 	return 0;
 }
 
-/* A spec without calls has a free number. */
+/* A spec without calls has a number that can be reused. */
 static int take_number(struct call_engine *engine, struct spec *spec)
 {
 	uint32_t i;

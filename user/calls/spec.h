@@ -15,7 +15,7 @@
 struct worker;
 
 /*
- * What a call was made with: one for a process and the children that it forked, until one of their
+ * The arguments of a call. A process shares it with the children that it forked, until one of their
  * regions turns out not to be writable.
  */
 struct spec {
@@ -23,8 +23,8 @@ struct spec {
 	enum call_op op;
 	uint32_t dialect;
 	uint32_t profil_flags;
-	uint32_t flags; /* of struct call */
-	uint32_t width; /* of a counter; of a pc for pcsample */
+	uint32_t flags; /* as in struct call */
+	uint32_t width; /* bytes of a counter, or for pcsample of a pc */
 	uint32_t owner; /* in the kernel's table of owners */
 	struct worker *worker; /* of its calls */
 	uint32_t pointer;
@@ -32,14 +32,13 @@ struct spec {
 	uint8_t proof[PROCESS_PROOF];
 	struct call_entry *entries;
 	uint32_t nr_entries;
-	struct region_table table; /* its lines are in the kernel, from table.base; pcsample: none */
-	uint32_t nr_lines; /* in the kernel: those, and the buffers' */
+	struct region_table table; /* its lines are in the kernel, from table.base */
+	uint32_t nr_lines; /* of these in the kernel, and of the buffers' */
 };
 
 /*
- * Makes a spec of a request that was checked, and its table in the kernel: what and whose it is
- * from like, and entries. -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (of the
- * regions).
+ * Makes a spec of a request that was checked, and its table in the kernel, from like and entries.
+ * -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (because of the regions).
  */
 int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
 	      uint32_t nr_entries, struct spec **ret);
@@ -47,7 +46,10 @@ int spec_make(struct call_engine *engine, const struct spec *like, const struct 
 /* Gives its lines back. NULL is fine. */
 void spec_free(struct call_engine *engine, struct spec *spec);
 
-/* The entry that a counter is of, its number there, and how many follow it, itself included. */
+/*
+ * The entry of a counter, the counter's number in it, and how many counters follow, including
+ * itself.
+ */
 uint32_t spec_locate(const struct spec *spec, uint64_t flat, uint64_t *ret_bin, uint64_t *ret_left);
 
 static inline bool spec_is_sprofil(const struct spec *spec)

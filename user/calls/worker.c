@@ -16,12 +16,12 @@
 
 enum {
 	JOBS_MAX = 1024, /* of a user */
-	IDLE_SECONDS = 2, /* a thread stays so long for what comes next */
-	STACK_BYTES = 512 << 10, /* of which a copy takes 50 KiB, and a sanitizer more */
+	IDLE_SECONDS = 2, /* how long an idle thread waits for more work */
+	STACK_BYTES = 512 << 10, /* a copy takes 50 KiB of it, and more with a sanitizer */
 };
 
 #define MS 1000000ULL
-#define STUCK_NS (3000 * MS) /* before a client of ours loses its patience */
+#define STUCK_NS (3000 * MS) /* less than a client of ours waits */
 #define END_NS (1000 * MS)
 #define END_LOOK_NS (20 * MS)
 
@@ -56,8 +56,9 @@ static void init_worker(struct calls *calls, struct worker *worker, uint64_t who
 }
 
 /*
- * Who has subordinate uids is one user for all of them, lest one person's take all threads. Other uids
- * are people by themselves, and looking at the process costs more than all else that is done here.
+ * The user is charge_of() for subordinate uids, so that one person's uids cannot take all threads.
+ * Other uids are people, and are used directly, because looking at the process costs more than
+ * everything else here.
  */
 uint64_t worker_key(pid_t pid, uid_t uid)
 {
@@ -149,7 +150,7 @@ static void do_work(struct worker *worker, struct work *work)
 	else if (caller && !urgent)
 		calls_copy(calls, caller);
 	pthread_mutex_lock(&calls->lock);
-	/* It was taken in while its process was there; to copy is for its turn. */
+	/* It was only taken in while its process existed; the copy is done in its turn. */
 	if (caller && urgent && !gone)
 		worker_mark(calls, &ref, false);
 }
@@ -177,7 +178,9 @@ static void do_job(struct worker *worker, struct job *job)
 	free(job);
 }
 
-/* What is urgent first, and who asks before what may be copied later: they wait for one copy. */
+/*
+ * Runs urgent work first, and requests before copies, because requests wait for at most one copy.
+ */
 static void do_next(struct worker *worker)
 {
 	worker->busy = true;
@@ -198,7 +201,9 @@ static bool await_work(struct worker *worker)
 
 	if (!is_idle(worker))
 		return true;
-	/* What it has done may have changed what is due, and nobody has to look after it now. */
+	/*
+	 * What it has done may have changed what is due, and nobody has to check this worker now.
+	 */
 	calls_set_timer(worker->calls);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
@@ -224,7 +229,7 @@ static void *serve_user(void *argument)
 	return NULL;
 }
 
-/* Signals are for the main thread. */
+/* Signals are handled by the main thread. */
 static int start(struct worker *worker)
 {
 	pthread_attr_t attributes;
@@ -315,7 +320,7 @@ bool workers_busy(const struct calls *calls)
 	return false;
 }
 
-/* It would run if there were a CPU for it. */
+/* The thread is runnable but there is no CPU for it. */
 static bool lacks_cpu(const struct worker *worker)
 {
 	char path[64], line[256];
@@ -330,7 +335,7 @@ static bool lacks_cpu(const struct worker *worker)
 	return state && !strncmp(state, ") R", 3);
 }
 
-/* How long a thread that is at something has not run: it waits, for nothing of ours. */
+/* How long a busy thread has not run: it waits for something that is not ours. */
 static uint64_t still_ns(struct worker *worker, uint64_t now)
 {
 	struct timespec used;
@@ -376,7 +381,10 @@ static void give_up(struct worker *worker)
 	job->give_up(job);
 }
 
-/* Who was stopped, or had no CPU, finds the others as they were: that is no sign. */
+/*
+ * If this process was stopped, or had no CPU, the other threads had none either, which proves
+ * nothing.
+ */
 static void forgive(struct calls *calls, uint64_t now)
 {
 	struct worker *worker;
@@ -399,12 +407,12 @@ void workers_check(struct calls *calls)
 			continue;
 		if (!worker->stuck)
 			give_up(worker);
-		/* Also those of children that were forked meanwhile. */
+		/* Also ends calls of children that were forked meanwhile. */
 		end_calls(calls, worker);
 	}
 }
 
-/* Who is left: those that move, and those that do not. */
+/* Counts the remaining workers: those that make progress, and those that do not. */
 static void count_running(struct calls *calls, uint32_t *moving, uint32_t *still)
 {
 	uint64_t now = monotonic_ns();

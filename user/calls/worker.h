@@ -11,35 +11,39 @@
 #include "shared/call_abi.h"
 
 /*
- * What is a user's can keep whoever touches it waiting: a page of a buffer that a FUSE file stands
- * behind, a descriptor whose close lingers. So each user has a thread for that, which is the only one
- * to wait. A call is one worker's for its life, which alone looks at its caller and its process.
+ * What belongs to a user can block whoever touches it: a page of a buffer that is backed by a FUSE
+ * file, or a descriptor whose close lingers. So each user has a thread for this, and only that
+ * thread waits. A call belongs to one worker for its life, and only this worker uses its caller and
+ * its process.
  *
- * Threads and not processes: counters, callers and what is known of them stay in one place, and a
- * copy is a few system calls and no message. What they share (who has which slot, specs, users'
- * limits, the journal, the clocks) is behind calls->lock, and nobody waits for a user with it. That
- * a thread in an uninterruptible wait keeps its process from ending is for who owns that to know:
- * workers_end() says so.
+ * These are threads and not processes, so counters, callers and what is known of them stay in one
+ * place, and a copy takes a few system calls and no message. What they share (which slot is whose,
+ * specs, users' limits, the journal, the clocks) is protected by calls->lock, and nobody waits for
+ * a user while holding it. A thread in an uninterruptible wait keeps its process from ending, which
+ * the owner must know, so workers_end() reports it.
  */
 struct calls;
 struct worker;
 
-/* Something to do in a user's thread: one piece of memory, which is freed when it is done. */
+/* Something to do in a user's thread: one block of memory, which is freed when it is done. */
 struct job {
 	STAILQ_ENTRY(job) link;
-	/* NULL: it is done; else who is to run it. worker NULL: it is too late for all but an end. */
+	/*
+	 * Returns NULL when it is done, else the worker that shall run it next. worker NULL: it is
+	 * too late for anything but cleaning up.
+	 */
 	struct worker *(*run)(struct job *job, struct worker *worker);
-	/* In the main thread, calls->lock held: it will be run late, if at all. */
+	/* Called in the main thread with calls->lock held: the job will run late, if at all. */
 	void (*give_up)(struct job *job);
 };
 
-/* What waits to be done for a call. A slot stands in one list at most. */
+/* Work that waits to be done for a call. A slot is in at most one list. */
 struct work {
 	TAILQ_ENTRY(work) link;
-	struct worker *worker; /* NULL: in none */
+	struct worker *worker; /* NULL: in no list */
 	struct work_list *list;
 	struct call_ref ref;
-	bool gone; /* to be released */
+	bool gone; /* the call is to be released */
 };
 
 TAILQ_HEAD(work_list, work);
@@ -47,54 +51,57 @@ STAILQ_HEAD(job_list, job);
 
 struct worker {
 	struct calls *calls;
-	uint64_t who; /* it works for: a uid, or charge_of() where a uid says little */
-	uid_t uid; /* who first asked */
-	uint32_t specs; /* that are its calls' */
-	pid_t pid; /* whose request it is at; 0: none's */
+	uint64_t who; /* whom it works for: a uid, or charge_of() for subordinate uids */
+	uid_t uid; /* of the process that asked first */
+	uint32_t specs; /* number of specs of its calls */
+	pid_t pid; /* the process whose request it is handling; 0: none */
 	struct work_list urgent; /* to release, or to take in before the process is gone */
-	struct work_list dirty; /* to copy when the timer says so, */
-	struct work_list due; /* and when it has */
+	struct work_list dirty; /* to copy when the timer expires, */
+	struct work_list due; /* and to copy now */
 	struct job_list jobs;
 	uint32_t nr_jobs;
 	struct job *current;
 	pthread_cond_t wake;
 	pthread_t thread;
-	pid_t tid; /* of it; 0: not known yet */
-	bool running; /* there is a thread, */
-	bool busy; /* and it is at something */
+	pid_t tid; /* of its thread; 0: not known yet */
+	bool running; /* the thread exists, */
+	bool busy; /* and is doing something */
 	bool stuck;
-	uint64_t cpu_ns; /* of the thread when it last moved, */
+	uint64_t cpu_ns; /* CPU time of the thread when it last made progress, */
 	uint64_t moved_ns; /* and when that was */
 };
 
-enum { WORKERS_MAX = 1024 }; /* users at the same time */
+enum { WORKERS_MAX = 1024 }; /* most users at the same time */
 
-/* With calls->lock held, but for one. */
+/* calls->lock must be held, except where stated. */
 
-/* A user as workers know them, of a process and its uid. It waits for nothing; without the lock. */
+/*
+ * The key of a user for workers, from a process and its uid. It never blocks; call it without the
+ * lock.
+ */
 uint64_t worker_key(pid_t pid, uid_t uid);
 
 /* The user's worker; NULL: too many users. */
 struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid);
 
 /*
- * Who is to answer a process: whoever has its call, or is at a request of its already, else the
- * user's. So two of its threads that are different users cannot undo each other's work.
+ * The worker that answers a process: the one that has its call or handles a request of it, else the
+ * user's. So two threads of the process that are different users cannot undo each other's work.
  */
 struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid);
 
 /* Queues a job. -EAGAIN: the user has too many waiting, or there is no thread for it. */
 int worker_give(struct worker *worker, struct job *job);
 
-/* The call is to be released, or looked at anew: what is known of it changes. */
+/* The call must be released, or looked at again because something about it changes. */
 void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone);
 
-/* All that is dirty is due now. */
+/* Makes everything dirty due now. */
 void workers_copy(struct calls *calls);
 
 /*
- * Finds the users whose thread has not moved for some seconds: their calls are ended and they are
- * refused until it does.
+ * Finds users whose thread has made no progress for some seconds: their calls are ended, and they
+ * are refused until it does.
  */
 void workers_check(struct calls *calls);
 
@@ -102,8 +109,8 @@ bool workers_dirty(const struct calls *calls);
 bool workers_busy(const struct calls *calls);
 
 /*
- * Releases all calls and ends all threads, but for those that are stuck: false when there are any,
- * who may go on some time, so that nothing of calls can be freed.
+ * Releases all calls and ends all threads, except those that are stuck. False: there are some,
+ * which may still go on at some time, so nothing of calls can be freed.
  */
 bool workers_end(struct calls *calls);
 
