@@ -18,20 +18,20 @@
 
 #define PATIENCE_NS UINT64_C(5000000000)
 
-/* One stretch of sampling, between two readings of the options. */
+/* Sampling between two readings of the options. */
 struct run {
 	struct agent *agent;
 	struct agent_options *options;
 	struct targets targets;
 	struct result result;
 	struct sample_loop loop;
-	struct phase_options phases; /* one without end */
+	struct phase_options phases; /* a single phase without end */
 	struct watchdog watchdog;
 	int timer_fd; /* for the watchdog */
-	int wake_fd; /* readable when that is, or a scrape has something to do */
+	int wake_fd; /* readable when the timer expires or a scrape has something to do */
 	struct scrapes scrapes;
 	bool has_scrapes;
-	struct listener *listener; /* NULL: no one is listened to */
+	struct listener *listener; /* NULL: no address to listen on */
 };
 
 static void deliver(void *context, const struct profile *profile)
@@ -81,7 +81,7 @@ static void inherit(struct agent *agent, struct sink **before, size_t nr)
 				break;
 }
 
-/* All or, after a failure, those that were there. */
+/* Opens all of them; after a failure only the old ones exist. */
 static int open_sinks(struct agent *agent, const struct agent_options *options, struct error *err)
 {
 	struct sink **before = agent->sinks;
@@ -107,7 +107,7 @@ static int open_sinks(struct agent *agent, const struct agent_options *options, 
 	return 0;
 }
 
-/* The scheduler's tick where there is one; else what the budget buys. */
+/* Uses the scheduler's tick if there is one, else what the budget allows. */
 static void choose_source(struct sampling_options *options)
 {
 	struct sched_tick found;
@@ -117,7 +117,7 @@ static void choose_source(struct sampling_options *options)
 		options->source = SOURCE_TICK;
 }
 
-/* Readable as often as the watchdog wants a sign of life. */
+/* Readable as often as the watchdog wants a notification. */
 static int open_timer(struct run *run, struct error *err)
 {
 	struct itimerspec every = { 0 };
@@ -135,7 +135,7 @@ static int open_timer(struct run *run, struct error *err)
 	return 0;
 }
 
-/* What the loop is to wake up for, beside what it knows. */
+/* Sets up what wakes the loop, besides what it knows itself. */
 static int open_wake(struct run *run, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -157,7 +157,7 @@ static int open_wake(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Once there is something to tell of. */
+/* Opened only when there is something to serve. */
 static int open_listener(struct run *run, struct error *err)
 {
 	const struct listen_sources sources = { .figures = &run->agent->figures,
@@ -203,7 +203,10 @@ static int prepare(struct run *run, struct error *err)
 		return code;
 	code = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
 			    err);
-	/* Hosts that were started together do not deliver together. */
+	/*
+	 * The first time is random, so that hosts that were started together do not deliver
+	 * together.
+	 */
 	run->loop.cut_ns = monotonic_ns() + chance_below(sampling->interval_ns) + 1;
 	return code ? code : open_listener(run, err);
 }
@@ -239,7 +242,7 @@ static void wake(struct run *run)
 	feed_watchdog(run);
 	if (!run->has_scrapes)
 		return;
-	/* A failure is said, and its ticks are in the next part. */
+	/* A failure is reported, and its ticks go into the next part. */
 	if (scrapes_due(&run->scrapes))
 		result_put_aside(&run->result, run->loop.session);
 	scrapes_turn(&run->scrapes);
@@ -275,7 +278,7 @@ static void finish(struct run *run)
 	targets_free(&run->targets);
 }
 
-/* A second signal ends it at once. */
+/* From here on a second signal ends the process at once. */
 static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
 {
 	if (end == AGENT_STOPPED)

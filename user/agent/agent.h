@@ -9,8 +9,8 @@
 #include "target/targets.h"
 
 /*
- * All processes of this host for good: every interval a profile to each sink. Sampling goes on
- * whatever becomes of the sinks.
+ * Samples all processes of this host indefinitely, and gives each sink a profile every interval.
+ * Sampling goes on whatever happens to the sinks.
  */
 struct agent_options {
 	struct sampling_options sampling;
@@ -22,25 +22,25 @@ struct agent_options {
 enum agent_end {
 	AGENT_FAILED,
 	AGENT_STOPPED, /* by SIGTERM or SIGINT */
-	AGENT_RELOAD, /* by SIGHUP: what waits is still there */
+	AGENT_RELOAD, /* by SIGHUP: pending profiles are kept */
 };
 
 struct agent {
 	struct sink **sinks;
 	size_t nr_sinks;
 	struct figures figures;
-	bool ready; /* was said once */
+	bool ready; /* systemd has been told that it is ready */
 };
 
 void agent_open(struct agent *agent);
 
 /*
- * Until a signal. Of sinks that were there before what waits goes on to those of the same kind and
+ * Runs until a signal. Pending profiles of earlier sinks go to the new ones of the same kind and
  * place.
  */
 enum agent_end agent_run(struct agent *agent, struct agent_options *options, struct error *err);
 
-/* Gives what waits a few seconds more. */
+/* Gives pending profiles a few more seconds. */
 void agent_close(struct agent *agent);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Requests: OTLP's is a file of `export`; Pyroscope's and Parca's are JSON with a series for each
- * service, whose samples are a pprof profile in base64.
+ * Makes requests: for OTLP it is a file of `export`; for Pyroscope and Parca it is JSON with a
+ * series for each service, whose samples are a pprof profile in base64.
  */
 #include "agent/body.h"
 
@@ -72,7 +72,7 @@ static void put_label(FILE *stream, const char *key, const char *value, bool fir
 	const char *at;
 
 	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
-	/* A label's name has no dots. */
+	/* The name of a label must not have dots. */
 	for (at = key; *at; at++)
 		fputc(*at == '.' ? '_' : *at, stream);
 	fputs("\",\"value\":", stream);

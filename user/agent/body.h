@@ -6,17 +6,20 @@
 #include "agent/sink.h"
 #include "export/samples.h"
 
-/* A profile as the request that a backend of that kind takes, compressed. The caller frees *ret. */
+/*
+ * Makes the compressed request that a backend of this kind takes of a profile. The caller frees
+ * *ret.
+ */
 int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
 	      struct bytes *ret, struct error *err);
 
-/* One service as compressed pprof. The caller frees *ret. -ENOMEM. */
+/* Makes compressed pprof of one service. The caller frees *ret. Returns 0 or -ENOMEM. */
 int body_pprof(const struct samples *samples, const struct sample_service *service,
 	       struct bytes *ret);
 
 const char *body_content_type(enum sink_kind kind);
 
-/* The path that a URL without one means. */
+/* The path to use for a URL that has none. */
 const char *body_path(enum sink_kind kind, bool grpc);
 
 #endif

@@ -24,7 +24,7 @@ void figures_add(struct figures *figures, const struct profile *part, uint64_t h
 	uint64_t cpu_ns = 0;
 
 	pthread_mutex_lock(&figures->lock);
-	/* Without memory for a cause they are less than they were, and not wrong by kind. */
+	/* Without memory for a cause the figures are too low but not otherwise wrong. */
 	profile_account_add(&figures->ticks, &part->ticks);
 	if (profile_cpu_time(part, &cpu_ns))
 		figures->cpu_ns += cpu_ns;
@@ -46,7 +46,7 @@ struct page {
 	bool openmetrics;
 };
 
-/* OpenMetrics names a counter without the _total that its samples end in. */
+/* OpenMetrics names a counter without the _total at the end of its samples. */
 static void put_head(const struct page *page, const char *name, const char *type, const char *help)
 {
 	const char *suffix = !strcmp(type, "counter") && !page->openmetrics ? "_total" : "";
@@ -55,7 +55,7 @@ static void put_head(const struct page *page, const char *name, const char *type
 		help, name, suffix, type);
 }
 
-/* A backslash, a quote and the end of a line are written as two characters. */
+/* A backslash, a quote and a newline are each written as two characters. */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -115,12 +115,12 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_plain(page, "map_limit_bytes", figures->memory_limit);
 }
 
-/* One figure of all sinks. */
+/* A figure that every sink has. */
 struct sink_figure {
 	const char *name;
 	const char *type;
 	const char *help;
-	size_t offset; /* of a uint64_t in struct sink_counts */
+	size_t offset; /* offset of a uint64_t in struct sink_counts */
 };
 
 #define COUNT(member) offsetof(struct sink_counts, member)

@@ -8,35 +8,35 @@
 #include "agent/sink.h"
 #include "profile/profile.h"
 
-/* What was counted and what that took, since the agent began: for /metrics. */
+/* What was counted and what sampling cost, since the agent began: for /metrics. */
 struct figures {
 	pthread_mutex_t lock;
 	struct profile_account ticks;
-	uint64_t cpu_ns; /* of all processes, by the scheduler */
-	uint64_t handler_ns; /* of our programs in the kernel, in former sessions too */
-	uint64_t former_ns; /* of that in former sessions */
-	uint64_t memory; /* bytes of histograms in the kernel */
+	uint64_t cpu_ns; /* of all processes, from the scheduler */
+	uint64_t handler_ns; /* time of our programs in the kernel, including earlier sessions */
+	uint64_t former_ns; /* the part of that in earlier sessions */
+	uint64_t memory; /* kernel memory for histograms, in bytes */
 	uint64_t memory_limit;
 };
 
-/* What is asked for beside them. */
+/* What the figures are completed by when they are asked for. */
 struct figures_of_sinks {
 	struct sink *const *sinks;
 	size_t nr;
-	uint64_t scrapes; /* answered */
+	uint64_t scrapes; /* number that were answered */
 };
 
 void figures_open(struct figures *figures);
 void figures_close(struct figures *figures);
 
-/* A part that was taken, and how the session has done. */
+/* Adds a part that was taken, and the current figures of the session. */
 void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
 		 uint64_t memory, uint64_t memory_limit);
 
-/* From here on there is another session. */
+/* Call when another session begins. */
 void figures_new_session(struct figures *figures);
 
-/* As OpenMetrics has them, or Prometheus' older text. */
+/* Writes them in OpenMetrics, or in Prometheus' older text format. */
 void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,
 		   FILE *out);
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <zlib.h>
 
-/* The format's window, and its header. */
+/* The largest window, and 16 for gzip's header. */
 #define WINDOW (MAX_WBITS + 16)
 
 void bytes_free(struct bytes *bytes)

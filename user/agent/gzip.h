@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Bytes on the heap. */
+/* Bytes in allocated memory. */
 struct bytes {
 	char *data;
 	size_t size;
@@ -12,7 +12,7 @@ struct bytes {
 
 void bytes_free(struct bytes *bytes);
 
-/* By gzip. The caller frees *ret in either case. 0 or -ENOMEM. */
+/* Compresses by gzip. The caller frees *ret in any case. Returns 0 or -ENOMEM. */
 int gzip_bytes(const struct bytes *from, struct bytes *ret);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "agent/http.h"
 
-/* curl's macros for its calls check types of their own. */
+/* curl's macros check the types of calls, and do not accept our function pointers. */
 #define CURL_DISABLE_TYPECHECK
 #include <ctype.h>
 #include <curl/curl.h>
@@ -14,7 +14,7 @@
 #include "base/util.h"
 
 #define CONNECT_MS 5000L
-#define REPLY_MAX (64 << 10) /* bytes: a backend has little to say */
+#define REPLY_MAX (64 << 10) /* bytes: a backend's reply is short */
 #define HEADERS_MAX 64
 #define GRPC_FRAME 5 /* bytes before a message: whether it is compressed, and its length */
 
@@ -41,12 +41,12 @@ static const char *const call_names[] = { CURL_CALLS(LIBRARY_NAME) };
 struct http {
 	struct http_options options;
 	CURL *curl;
-	char *url; /* as curl knows it */
+	char *url; /* as passed to curl */
 	char *name;
 	bool grpc;
 	atomic_bool stopped;
 	char trouble[CURL_ERROR_SIZE];
-	struct http_reply *reply; /* of the request under way */
+	struct http_reply *reply; /* of the current request */
 };
 
 static bool scheme_is(const char *url, const char *scheme)
@@ -72,12 +72,12 @@ static int parse_url(struct http *http, const char *url, struct error *err)
 			return error_errno(err, -ENOMEM, "URL");
 		return 0;
 	}
-	/* The path may be one that was not typed. */
+	/* The message shows only the scheme, because the path may be one that was not typed. */
 	return error_set(err, -EINVAL, "URL '%.*s...': neither http, https, grpc nor grpcs",
 			 (int)(strcspn(url, ":/") + 3 < 200 ? strcspn(url, ":/") : 200), url);
 }
 
-/* For messages: no user and no password. */
+/* Makes the URL for messages, without user and password. */
 static int name_url(struct http *http, struct error *err)
 {
 	CURLU *parts = lib.curl_url();
@@ -109,7 +109,7 @@ static size_t take_body(char *data, size_t size, size_t nr, void *context)
 		return 0;
 	memcpy(body->data + body->size, data, more);
 	body->size += more;
-	/* What is more than it may say ends the transfer. */
+	/* Returning less than was offered ends the transfer. */
 	return more;
 }
 
@@ -195,7 +195,7 @@ static void set_options(struct http *http)
 		lib.curl_easy_setopt(curl, CURLOPT_SSLKEY, options->key);
 	if (!http->grpc)
 		return;
-	/* curl 7.88 breaks the framing of the second request over one such connection. */
+	/* curl 7.88 breaks the framing of a second request on such a connection. */
 	lib.curl_easy_setopt(curl, CURLOPT_FORBID_REUSE, 1L);
 	lib.curl_easy_setopt(curl, CURLOPT_HTTP_VERSION,
 			     (long)(scheme_is(http->url, "https") ?
@@ -231,7 +231,7 @@ static int copy_headers(struct http_options *options)
 	return to ? code : -ENOMEM;
 }
 
-/* All of them also after a failure, so that none is freed that is not ours. */
+/* Copies all strings even after a failure, so that only our copies are freed. */
 static int copy_options(struct http_options *options)
 {
 	const char **texts[] = { &options->ca, &options->certificate, &options->key,
@@ -307,7 +307,7 @@ void http_stop(struct http *http)
 	atomic_store(&http->stopped, true);
 }
 
-/* -ENOMEM: the list is as it was. */
+/* -ENOMEM: the list is unchanged. */
 static int add_header(struct curl_slist **list, const char *text)
 {
 	struct curl_slist *longer = lib.curl_slist_append(*list, text);
@@ -318,7 +318,7 @@ static int add_header(struct curl_slist **list, const char *text)
 	return 0;
 }
 
-/* Each line of a file as a header, after a prefix. A file that is not there is why. */
+/* Adds each line of a file as a header, after a prefix. If the file is missing, `why` says so. */
 static int add_file(struct curl_slist **list, const char *path, const char *prefix, char why[256])
 {
 	cleanup_file FILE *file = fopen(path, "re");
@@ -357,7 +357,7 @@ static int make_headers(const struct http *http, const char *content_type, struc
 		       add_header(list, "grpc-accept-encoding: identity");
 	else if (!code)
 		code = add_header(list, "Content-Encoding: gzip");
-	/* Not to wait a second for the leave to send. */
+	/* Without this, curl waits up to a second for permission to send. */
 	if (!code)
 		code = add_header(list, "Expect:");
 	for (i = 0; !code && options->headers && options->headers[i]; i++)
@@ -369,7 +369,7 @@ static int make_headers(const struct http *http, const char *content_type, struc
 	return code;
 }
 
-/* gRPC's codes that its book calls transient. */
+/* Whether gRPC's documentation calls the status transient. */
 static bool is_transient(long status)
 {
 	return status == 1 || status == 4 || status == 8 || status == 10 || status == 11 ||
@@ -413,7 +413,7 @@ static void judge(const struct http *http, struct http_reply *reply)
 	}
 }
 
-/* What a certificate or the address says is as it is until someone mends it, and someone may. */
+/* Even an error of a certificate or address may be retried, because somebody may correct it. */
 static void fail(const struct http *http, CURLcode code, struct http_reply *reply)
 {
 	reply->outcome = HTTP_RETRY;
@@ -438,7 +438,7 @@ static int frame(const struct bytes *body, struct bytes *ret)
 	return 0;
 }
 
-/* The reply's message, which we asked not to be compressed. */
+/* Removes the frame from the reply's message, which is not compressed because we asked so. */
 static void unframe(struct bytes *body)
 {
 	if (body->size < GRPC_FRAME || body->data[0]) {
@@ -462,7 +462,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 	lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
 	code = lib.curl_easy_perform(http->curl);
 	lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply->code);
-	/* It may have closed the connection after it said all there is to say. */
+	/* The backend may close the connection once it has sent its complete reply. */
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);
 	else

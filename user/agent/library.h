@@ -7,14 +7,17 @@
 #include "base/error.h"
 
 /*
- * Libraries that only the agent wants: linked, they and the thirty that come with them would take 7 ms
- * and 7 MiB of every command. A header has the calls of one as a list, of which a struct of pointers
- * is made, and the names in the same order.
+ * Loads libraries that only the agent needs: if we linked with them, they and the thirty libraries
+ * they need would cost every command 7 ms and 7 MiB. A header lists the calls of one library, from
+ * which are made a struct of pointers, and the names in the same order.
  */
 #define LIBRARY_POINTER(call) typeof(call) *call;
 #define LIBRARY_NAME(call) #call,
 
-/* Fills in nr pointers; once they are there, nothing. package is what to install. 0 or -ENOENT. */
+/*
+ * Fills in nr pointers; does nothing if they are set already. package is what the user must
+ * install. Returns 0 or -ENOENT.
+ */
 int library_load(const char *file, const char *package, const char *const *names, size_t nr,
 		 void *calls, struct error *err);
 

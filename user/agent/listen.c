@@ -14,7 +14,7 @@
 #include "export/resource.h"
 
 #define CONNECTIONS_MAX 64
-#define IDLE_SECONDS 10u /* of a connection that says nothing, or too slowly */
+#define IDLE_SECONDS 10u /* for a connection that is silent or too slow */
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
@@ -50,7 +50,7 @@ static bool is_loopback(const struct addrinfo *address)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* [HOST:]PORT, the host a number, in brackets if it is of IPv6; without one it is this host. */
+/* [HOST:]PORT; the host is a number, in brackets for IPv6; without a host it is this one. */
 static int find_address(const char *text, struct addrinfo **ret)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC,
@@ -79,7 +79,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 	struct MHD_Response *response;
 	enum MHD_Result result;
 
-	/* From here on the body is the response's. */
+	/* From here on the response owns the body. */
 	response =
 		lib.MHD_create_response_from_buffer(body->size, body->data, MHD_RESPMEM_MUST_FREE);
 	if (!response) {
@@ -130,7 +130,7 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 		      &body);
 }
 
-/* Ready: what is counted arrives. */
+/* The agent is ready if what is counted is delivered. */
 static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Connection *connection)
 {
 	struct bytes body = { 0 };
@@ -155,7 +155,10 @@ static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Con
 		      "text/plain; charset=utf-8", &body);
 }
 
-/* The service of that name or cgroup; NULL: all, where no name is given. False: there is none. */
+/*
+ * Finds the service with that name or cgroup; *ret is NULL, for all services, if no name is given.
+ * False: there is none.
+ */
 static bool find_service(const struct samples *samples, const char *target,
 			 const struct sample_service **ret)
 {
@@ -247,7 +250,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 		return say(connection, MHD_HTTP_OK, "ok\n");
 	if (!strcmp(url, "/readyz"))
 		return get_ready(listener, connection);
-	/* Whoever wants the head alone does not wait for it. */
+	/* A HEAD request need not wait for a profile. */
 	if (!strcmp(url, "/debug/pprof/profile") && !strcmp(method, "HEAD"))
 		return say(connection, MHD_HTTP_OK, "");
 	if (!strcmp(url, "/debug/pprof/profile"))
@@ -276,7 +279,7 @@ static int start(struct listener *listener, const struct addrinfo *address, stru
 			   listener->options.address);
 }
 
-/* *ret is for freeaddrinfo(). */
+/* The caller frees *ret with freeaddrinfo(). */
 static int resolve(const struct listen_options *options, struct addrinfo **ret, struct error *err)
 {
 	const char *text = options->address;

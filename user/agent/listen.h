@@ -5,14 +5,14 @@
 #include "agent/figures.h"
 #include "agent/scrape.h"
 
-/* The HTTP side: /metrics, /debug/pprof/profile, /healthz, /readyz. */
+/* The HTTP server: /metrics, /debug/pprof/profile, /healthz, /readyz. */
 struct listen_options {
-	const char *address; /* [HOST:]PORT; NULL: no one is listened to */
-	bool insecure; /* also where others than this host can ask */
+	const char *address; /* [HOST:]PORT; NULL: do not listen */
+	bool insecure; /* allow addresses that other hosts can reach */
 	enum export_detail detail;
 };
 
-/* What it tells of; all of it outlives the listener. */
+/* What it serves; all of it must outlive the listener. */
 struct listen_sources {
 	struct figures *figures;
 	struct scrapes *scrapes;
@@ -22,16 +22,16 @@ struct listen_sources {
 
 struct listener;
 
-/* Whether it could be listened to. -EINVAL: no address, or one that needs insecure. */
+/* Checks whether we could listen. -EINVAL: it is no address, or it needs `insecure`. */
 int listener_check(const struct listen_options *options, struct error *err);
 
 int listener_open(const struct listen_options *options, const struct listen_sources *sources,
 		  struct listener **ret, struct error *err);
 
-/* The port that it has, where 0 was asked for. */
+/* The actual port, if port 0 was asked for. */
 unsigned int listener_port(const struct listener *listener);
 
-/* After scrapes_cancel(). NULL is fine. */
+/* Call after scrapes_cancel(). NULL is fine. */
 void listener_close(struct listener *listener);
 
 #endif

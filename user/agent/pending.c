@@ -92,7 +92,10 @@ static struct pending_part take(struct pending *pending, size_t at)
 	return part;
 }
 
-/* The oldest two neighbours that are within the time together, but the youngest; nr: there are none. */
+/*
+ * The oldest two neighbours that together are shorter than most_ns, without the newest; nr: there
+ * are none.
+ */
 static size_t find_pair(const struct pending *pending, uint64_t most_ns)
 {
 	size_t i;
@@ -136,7 +139,7 @@ static int add_up(const struct pending_part *a, const struct pending_part *b,
 	return code;
 }
 
-/* Neither is gone before their sum is there. */
+/* Both stay until their sum exists. */
 static int merge(struct pending *pending, size_t at, struct error *err)
 {
 	struct pending_part sum = { 0 }, old;
@@ -154,7 +157,7 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 	return insert(pending, at, &sum);
 }
 
-/* What cannot be added up, such as ticks of another mode, must not outgrow the cap either. */
+/* Profiles that cannot be added up, for instance of different modes, must obey the cap too. */
 static void drop_oldest(struct pending *pending)
 {
 	struct pending_part part = take(pending, 0);

@@ -7,9 +7,10 @@
 #include "profile/profile.h"
 
 /*
- * Profiles that wait for a backend, oldest first, compressed. At the cap in bytes the oldest are added
- * up: those of less than ten minutes together first, then of less than an hour, then whatever there
- * is. No tick is lost of it, only when exactly it was; a host's sum is hardly larger than a part.
+ * Compressed profiles that wait for a backend, oldest first. When they reach the cap in bytes the
+ * oldest are added up: first neighbours that together have less than ten minutes, then less than an
+ * hour, then any. No tick is lost, only the time of a tick becomes less exact; the sum of a host's
+ * profiles is hardly larger than one of them.
  */
 struct pending_part {
 	struct bytes bytes;
@@ -24,19 +25,22 @@ struct pending {
 	size_t bytes;
 	size_t cap;
 	uint64_t ticks;
-	uint64_t lost; /* ticks that no memory was for, or that could not be added up */
-	uint64_t merged; /* times that two became one */
+	uint64_t lost; /* ticks for which there was no memory, or that could not be added up */
+	uint64_t merged; /* how often two became one */
 };
 
-/* The profile stays the caller's. Failed, something is in lost. */
+/* The profile stays the caller's. On failure some ticks are in `lost`. */
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err);
 
-/* Takes out the oldest; there is one. It is the caller's, until it is put back or freed. */
+/*
+ * Takes out the oldest (newest) one, which must exist. It belongs to the caller until it is put
+ * back or freed.
+ */
 struct pending_part pending_take(struct pending *pending);
 struct pending_part pending_take_newest(struct pending *pending);
 int pending_put_back(struct pending *pending, struct pending_part *part);
 
-/* What it holds; the caller frees *ret. */
+/* Unpacks the profile; the caller frees *ret. */
 int pending_read(const struct pending_part *part, struct profile **ret, struct error *err);
 
 void pending_free(struct pending *pending);

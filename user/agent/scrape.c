@@ -13,10 +13,10 @@
 #include "profile/profile_merge.h"
 
 #define SECOND_NS UINT64_C(1000000000)
-#define PARTS_CAP (8 << 20) /* bytes of one scrape's parts, which are added up beyond it */
+#define PARTS_CAP (8 << 20) /* bytes of one scrape's parts; beyond that they are added up */
 
 enum scrape_state {
-	SCRAPE_WANTED, /* begins with the next cut */
+	SCRAPE_WANTED, /* it begins with the next cut */
 	SCRAPE_ACTIVE,
 	SCRAPE_DONE,
 };
@@ -68,7 +68,7 @@ static struct scrape **find_free(struct scrapes *scrapes)
 	return NULL;
 }
 
-/* What is in its parts. */
+/* Adds up the parts. */
 static int collect(struct pending *parts, struct profile **ret, struct error *err)
 {
 	struct profile_merger merger = { 0 };
@@ -142,7 +142,7 @@ bool scrapes_due(struct scrapes *scrapes)
 	size_t i;
 
 	pthread_mutex_lock(&scrapes->lock);
-	/* One that is asked for from here on makes it readable again. */
+	/* The events are read first, so that a later request makes them readable again. */
 	while (read(scrapes->event_fd, &count, sizeof(count)) > 0 ||
 	       read(scrapes->timer_fd, &count, sizeof(count)) > 0)
 		;

@@ -10,9 +10,10 @@
 #include "profile/profile.h"
 
 /*
- * Profiles of the next so many seconds, for as many as ask at once. The session is cut where a scrape
- * begins and where it ends, and each part goes to all scrapes that are under way and to the next
- * profile of the interval: none disturbs another, and each tick is in all that it falls into.
+ * Profiles of the next N seconds, for everybody who asks, even at the same time. The session is cut
+ * where a scrape begins and where it ends, and each part goes to all scrapes in progress and to the
+ * next profile of the interval. So they do not disturb each other, and each tick is in all that it
+ * belongs to.
  */
 #define SCRAPES_MAX 8
 #define SCRAPE_SECONDS_MAX 300
@@ -24,22 +25,27 @@ struct scrapes {
 	pthread_cond_t changed;
 	struct scrape *list[SCRAPES_MAX];
 	int fd; /* readable when scrapes_turn() has something to do */
-	int event_fd; /* a new one */
-	int timer_fd; /* one is over */
-	uint64_t done; /* that were answered */
+	int event_fd; /* signalled for a new scrape */
+	int timer_fd; /* expires when a scrape is over */
+	uint64_t done; /* number that were answered */
 	bool closing;
 };
 
 int scrapes_open(struct scrapes *scrapes, struct error *err);
 
-/* A thread that asks: waits for it. -EBUSY: there are too many; -ECANCELED: it ends. */
+/*
+ * For the thread that asks: waits for the profile. -EBUSY: there are too many; -ECANCELED: the
+ * agent is ending.
+ */
 int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **ret,
 		 struct error *err);
 
-/* Those who wait are told to go, and no one comes. */
+/* Ends all scrapes that wait, and refuses new ones. */
 void scrapes_cancel(struct scrapes *scrapes);
 
-/* The thread that samples: whether to take a part now, what was taken, and then on. */
+/*
+ * For the thread that samples: asks whether a part must be taken now, passes it on, and continues.
+ */
 bool scrapes_due(struct scrapes *scrapes);
 void scrapes_give(struct scrapes *scrapes, const struct profile *part);
 void scrapes_turn(struct scrapes *scrapes);

@@ -34,21 +34,21 @@ struct sink {
 	struct http *http; /* NULL: a folder */
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* of what stands below */
-	pthread_cond_t more; /* to do, or closing */
+	pthread_mutex_t lock; /* for everything below */
+	pthread_cond_t more; /* there is work, or the sink is closing */
 	struct pending pending;
 	struct sink_counts counts;
-	size_t under_way; /* 1: a profile that is not among the pending */
+	size_t under_way; /* 1: a profile was taken out of the pending ones */
 	uint64_t under_way_ticks;
 	bool closing;
-	uint64_t until_ns; /* closing: the last moment for another try */
+	uint64_t until_ns; /* when closing: no attempt begins after this */
 };
 
-/* What a delivery came to. */
+/* The result of a delivery. */
 struct delivery {
 	enum http_outcome outcome;
 	uint64_t retry_after_s;
-	uint64_t rejected; /* of its profiles, by a backend that took the others */
+	uint64_t rejected; /* profiles that the backend rejected when it took others */
 	size_t bytes;
 	char why[256];
 };
@@ -61,7 +61,10 @@ static void refuse(struct delivery *delivery, const struct error *err)
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err->text);
 }
 
-/* Named by when its ticks began; of two of one second the later one has a number. */
+/*
+ * The name is the time when its ticks begin; if two are in the same second the later one has a
+ * number.
+ */
 static void write_file(struct sink *sink, const struct profile *profile, struct delivery *delivery)
 {
 	char path[PATH_MAX], time[32] = "";
@@ -86,7 +89,7 @@ static void write_file(struct sink *sink, const struct profile *profile, struct 
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
 }
 
-/* A backend may have taken a part: it is never sent again, and the rest is lost. */
+/* The backend may have accepted a part: then it is never sent again, and the rest is lost. */
 static void judge_answer(const struct sink *sink, const struct http_reply *reply,
 			 struct delivery *delivery)
 {
@@ -140,7 +143,7 @@ static void deliver(struct sink *sink, const struct pending_part *part, struct d
 		write_file(sink, profile, delivery);
 	else
 		post(sink, profile, sink->options.detail, delivery);
-	/* Coarser places take less; a function is the coarsest. */
+	/* Coarser places make it smaller; by function is the coarsest. */
 	if (delivery->outcome == HTTP_TOO_LARGE && sink->options.detail != EXPORT_FUNCTION)
 		post(sink, profile, EXPORT_FUNCTION, delivery);
 	profile_free(profile);
@@ -160,14 +163,16 @@ static void wait_until(struct sink *sink, uint64_t due_ns)
 			break;
 }
 
-/* The delay before the next try, and by chance up to half more; the one after that is half as long again. */
+/*
+ * Waits for the delay and a random time of up to half of it; the next delay is half as long again.
+ */
 static void wait_for_retry(struct sink *sink, const struct delivery *delivery, uint64_t *delay_ns)
 {
 	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2), asked = delivery->retry_after_s;
 
 	if (asked && asked < 3600 && asked * SECOND_NS > wait_ns)
 		wait_ns = asked * SECOND_NS;
-	/* At the end there is little time for several. */
+	/* When closing, there is only time for short delays. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
 		wait_ns = CLOSING_WAIT_NS;
 	*delay_ns = *delay_ns / 2 * 3;
@@ -260,7 +265,7 @@ static bool has_path(const char *url)
 	return slash && slash[1];
 }
 
-/* A URL with a path is respected as it is. */
+/* A URL that has a path is used unchanged. */
 static int open_url(struct sink *sink, struct error *err)
 {
 	const char *where = sink->options.where;
@@ -363,7 +368,7 @@ const char *sink_name(const struct sink *sink)
 	return sink->name;
 }
 
-/* No request begins after patience; one that is under way gets another time to end. */
+/* No request begins after patience_ns; one in progress gets until end_ns to finish. */
 static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {
 	struct timespec due;
@@ -393,7 +398,7 @@ bool sink_inherit(struct sink *sink, struct sink *before)
 
 	if (strcmp(sink->name, before->name) != 0)
 		return false;
-	/* What it has just sent would be sent twice. */
+	/* The old sink must have stopped, because what it is sending would be sent twice. */
 	stop(before, 0, before->options.http.timeout_ms * MS_NS);
 	before->has_thread = false;
 	pthread_mutex_lock(&sink->lock);

@@ -11,8 +11,9 @@
 #include "profile/profile.h"
 
 /*
- * Where profiles go. Each sink has a thread, which waits for a backend that is away as long as that
- * takes; what waits meanwhile has a cap. A profile is delivered, or its ticks are counted as lost.
+ * Where profiles go. Each sink has a thread, which waits for an unavailable backend for any time;
+ * meanwhile profiles wait, up to a cap. A profile is either delivered, or its ticks are counted as
+ * lost.
  */
 enum sink_kind {
 	SINK_DIR,
@@ -29,48 +30,48 @@ struct sink_options {
 	const char *where; /* a folder or a URL */
 	struct http_options http;
 	enum export_detail detail;
-	size_t cap; /* bytes of what waits */
+	size_t cap; /* bytes of pending profiles */
 	uint64_t retry_ns; /* before the first retry */
 	uint64_t retry_most_ns;
 };
 
-/* Since it was opened. */
+/* Counts since it was opened. */
 struct sink_counts {
 	uint64_t profiles; /* delivered */
-	uint64_t ticks; /* in them */
+	uint64_t ticks; /* in the delivered profiles */
 	uint64_t requests;
-	uint64_t retries; /* of them answered with later, or not at all */
-	uint64_t lost; /* ticks that were refused, or for which no memory was */
-	uint64_t rejected; /* profiles, by a backend that took others of the same request */
+	uint64_t retries; /* requests that failed or were answered with "later" */
+	uint64_t lost; /* ticks that were refused, or had no memory */
+	uint64_t rejected; /* profiles rejected by a backend that took others */
 	uint64_t bytes; /* sent */
-	uint64_t pending; /* profiles */
+	uint64_t pending; /* number of profiles */
 	uint64_t pending_bytes;
 	uint64_t pending_ticks;
-	uint64_t merged; /* times that two pending ones became one */
+	uint64_t merged; /* how often two pending ones were added up */
 	uint64_t last_success; /* in seconds since 1970; 0: none yet */
 	bool failing;
 };
 
 struct sink;
 
-/* Copies all strings. sink_close() *ret in either case. */
+/* Copies all strings. Call sink_close() on *ret in any case. */
 int sink_open(const struct sink_options *options, struct sink **ret, struct error *err);
 
 /* The profile stays the caller's. */
 void sink_put(struct sink *sink, const struct profile *profile);
 
 /*
- * Stops the one before, of the same kind and place, and takes over what waits there and what it has
- * counted. False: it is another.
+ * If `before` is of the same kind and place, stops it and takes over its pending profiles and
+ * counts. False: it is another one.
  */
 bool sink_inherit(struct sink *sink, struct sink *before);
 
 void sink_count(struct sink *sink, struct sink_counts *ret);
 
-/* What it is called in messages: its option and its URL without a password. */
+/* The name for messages: its option, and its URL without a password. */
 const char *sink_name(const struct sink *sink);
 
-/* Gives what waits this long to be delivered; says what could not be. NULL is fine. */
+/* Gives pending profiles this long to be delivered, and reports what was not. NULL is fine. */
 void sink_close(struct sink *sink, uint64_t patience_ns);
 
 #endif

@@ -201,7 +201,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* "name = value" or "name", as an option that was typed. */
+/* Handles "name = value" or "name" like an option on the command line. */
 static int read_line(const struct command *command, struct agent_arguments *arguments, char *line,
 		     struct error *err)
 {
@@ -311,7 +311,7 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 				 "OTEL_EXPORTER_OTLP_HEADERS: must be name=value,name=value");
 	*equals = '\0';
 	decode(equals + 1);
-	/* A line of its own would be another header. */
+	/* A newline in a value would begin another header. */
 	if (strpbrk(equals + 1, "\r\n"))
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
 	if (asprintf(&header, "%s: %s", trim(pair), trim(equals + 1)) < 0)
@@ -343,7 +343,7 @@ static int read_headers(struct agent_arguments *arguments, struct error *err)
 	return code;
 }
 
-/* A general endpoint is a base to which the signal's path is added; gRPC's have none. */
+/* The general endpoint is a base to which the path for profiles is added; gRPC has no paths. */
 static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 {
 	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";

@@ -11,20 +11,20 @@ struct sink_word {
 	const char *where;
 };
 
-/* What `agent` was asked for by a file, the environment and the command line. */
+/* What `agent` was asked for by its file, the environment and the command line. */
 struct agent_arguments {
 	struct agent_options agent;
 	const char *config;
 	struct sink_word *words;
 	size_t nr_words;
 	size_t room_words;
-	struct http_options http; /* of all sinks */
-	uint64_t pending; /* bytes that wait for each sink */
+	struct http_options http; /* for all sinks */
+	uint64_t pending; /* bytes that may wait for each sink */
 	unsigned int detail; /* enum export_detail */
-	char **kept; /* strings that no one else owns: lines of the file, headers of the environment */
+	char **kept; /* strings with no other owner: the file's lines, headers */
 	size_t nr_kept;
 	size_t room_kept;
-	char **headers; /* of the environment, for OTLP; ends with NULL */
+	char **headers; /* for OTLP, from the environment; ends with NULL */
 	size_t nr_headers;
 	size_t room_headers;
 };
@@ -38,19 +38,19 @@ void agent_arguments_init(struct agent_arguments *arguments);
 void agent_arguments_free(struct agent_arguments *arguments);
 
 /*
- * Reads the lines of arguments->config, "name = value" with the names of options, as if they had been
- * typed. -EINVAL: one is wrong; the message names the line.
+ * Reads the lines of arguments->config, "name = value" with the names of options, as if they had
+ * been typed. -EINVAL: a line is wrong, and the message names it.
  */
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
 		      struct error *err);
 
-/* The variables of OpenTelemetry, for what was not typed. */
+/* Reads OpenTelemetry's variables, for options that were not typed. */
 int agent_environment_read(struct agent_arguments *arguments, struct error *err);
 
-/* After all are read: fills in arguments->agent. -EINVAL: they do not fit together. */
+/* Called after all is read: fills in arguments->agent. -EINVAL: the options do not fit together. */
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err);
 
-/* A copy that lives as long as the arguments; NULL: out of memory. */
+/* A copy that lives as long as the arguments. NULL: out of memory. */
 char *agent_keep(struct agent_arguments *arguments, const char *text);
 
 #endif

@@ -26,9 +26,9 @@ struct apart {
 	bool leaves;
 };
 
-/* The last word of the child. */
+/* The last message of the child. */
 struct last {
-	char nul; /* no state begins so */
+	char nul; /* a state never begins with NUL */
 	bool leaves;
 	unsigned char status;
 };
@@ -68,7 +68,10 @@ static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct a
 		_exit(EXIT_FAILURE);
 	last.status = (unsigned char)body(argument, apart);
 	last.leaves = apart->leaves;
-	/* Before the word, which ends the parent, and that us: the thread would keep them open. */
+	/*
+	 * Output is flushed before the message, which ends the parent. Descriptors are closed too,
+	 * because the stuck thread would keep them open.
+	 */
 	if (last.leaves) {
 		fflush(NULL);
 		keep_only(apart->fd, STDIN_FILENO);
@@ -79,7 +82,7 @@ static void live(struct apart *apart, pid_t parent, int (*body)(void *, struct a
 	_exit(last.status);
 }
 
-/* It is told of the end by whoever sent the signal, if that was a terminal: twice is no harm. */
+/* The child may have got the signal itself, if it came from a terminal; twice does no harm. */
 static void pass_signal(const struct apart *apart)
 {
 	struct signalfd_siginfo info;
@@ -88,7 +91,7 @@ static void pass_signal(const struct apart *apart)
 		kill(apart->pid, (int)info.ssi_signo);
 }
 
-/* False when it ended without a word. */
+/* False: the child ended without a last message. */
 static bool listen_to(const struct apart *apart, struct last *last)
 {
 	struct pollfd fds[] = { { .fd = apart->fd, .events = POLLIN },
@@ -146,7 +149,10 @@ int apart_run(int (*body)(void *, struct apart *), void *argument)
 	close(pair[!!apart.pid]);
 	if (!apart.pid)
 		live(&apart, parent, body, argument);
-	/* What was passed to us is the child's now: whoever waits for its end is to see that one. */
+	/*
+	 * Descriptors that were passed to us belong to the child now, so that whoever waits for
+	 * them to be closed waits for the child.
+	 */
 	if (apart.pid > 0)
 		keep_only(apart.fd, STDERR_FILENO + 1);
 	apart.signal_fd = signalfd(-1, &signals, SFD_CLOEXEC);

@@ -4,7 +4,7 @@
 #include <inttypes.h>
 
 /*
- * BIN LOW HIGH. Where another region takes some pcs of a bin, LOW and HIGH are the ends of the run
+ * BIN LOW HIGH. If another region takes some pcs of a bin, LOW and HIGH are the ends of the range
  * around this pc.
  */
 static void print_bin(FILE *out, const struct call_region *region, uint64_t pc)
@@ -20,7 +20,7 @@ static void print_bin(FILE *out, const struct call_region *region, uint64_t pc)
 	fprintf(out, "%" PRIu64 " 0x%" PRIx64 " 0x%" PRIx64 "\n", bin, low, high);
 }
 
-/* Why no counter of profil() takes it; sprofil() has one word for all of them. */
+/* Why no counter of profil() takes the pc; for sprofil() there is one word for all reasons. */
 static const char *nobody(const struct region_call *call, const struct region_table *table,
 			  uint64_t pc)
 {

@@ -7,7 +7,7 @@
 
 #include "calls/region_table.h"
 
-/* The line of `bpfprofil bin` for a pc. table is what call was compiled to. */
+/* Prints the line of `bpfprofil bin` for a pc. table was compiled from call. */
 void bin_text_print(FILE *out, const struct region_call *call, const struct region_table *table,
 		    uint64_t pc);
 

@@ -50,7 +50,7 @@ static int set_number(const struct opt *opt, const char *value, void *field, str
 	return 0;
 }
 
-/* The next number of text, which a ':' or the end must follow. */
+/* Reads the next number of text, which must be followed by a ':' or the end. */
 static bool next_number(const char **text, char end, uint64_t *ret)
 {
 	size_t length = strcspn(*text, ":");
@@ -136,7 +136,7 @@ bool call_options_given(const struct call_options *options)
 	       options->size.given || options->nr_regions;
 }
 
-/* As typed, else as the library itself would have it. */
+/* The dialect as typed, else the one that the library would use. */
 static int choose_dialect(const struct call_options *options, uint32_t *ret, struct error *err)
 {
 	const char *name = getenv(DIALECT_ENV), *nearest;

@@ -10,7 +10,7 @@
 #include "calls/region_table.h"
 #include "cli/opts.h"
 
-/* A number as the manuals write them: decimal, hexadecimal after 0x, octal after 0. */
+/* A number as in the manuals: decimal, hexadecimal after 0x, octal after 0. */
 struct call_number {
 	uint64_t value;
 	bool given;
@@ -18,34 +18,34 @@ struct call_number {
 
 /* A call of profil() or, with regions, of sprofil(), as typed. */
 struct call_options {
-	unsigned int dialect; /* enum dialect, or DIALECT_COUNT: not given */
-	unsigned int width_word; /* of call_widths */
+	unsigned int dialect; /* enum dialect; DIALECT_COUNT: not given */
+	unsigned int width_word; /* index in call_widths */
 	struct call_number offset, scale, size;
 	struct call_entry *regions;
 	size_t nr_regions;
 	size_t regions_capacity;
 };
 
-/* A group for a command's table, with struct call_options at its base. */
+/* A group for a command's table; struct call_options is at its base. */
 extern const struct opt call_opts[];
 
-/* For --width, which commands take differently. */
+/* For --width, which differs between commands. */
 extern const char *const call_widths[];
 
 void call_options_init(struct call_options *options);
 void call_options_free(struct call_options *options);
 
-/* True when any of them was typed, --width aside. */
+/* Whether any of them was typed, except --width. */
 bool call_options_given(const struct call_options *options);
 
 /*
- * After parsing: the call that the options describe, in *entry when it is profil()'s. Both must
- * outlive *ret. -EINVAL: they describe none, or one that the dialect refuses.
+ * Call after parsing: the call that the options describe; for profil() its entry is stored in
+ * *entry. Both must outlive *ret. -EINVAL: they describe no call, or one that the dialect refuses.
  */
 int call_options_call(const struct call_options *options, struct call_entry *entry,
 		      struct region_call *ret, struct error *err);
 
-/* 0, -EINVAL or -ERANGE; the whole text must be the number. */
+/* Returns 0, -EINVAL or -ERANGE; the whole text must be the number. */
 int call_number_parse(const char *text, uint64_t *ret);
 
 const char *dialect_name(unsigned int dialect);

@@ -5,7 +5,10 @@
 #include "cli/agent_options.h"
 #include "cli/sampling.h"
 
-/* From the file, what was typed, which is stronger, and the environment. False: *ret_status. */
+/*
+ * Reads the file, then the command line, which has precedence, then the environment. False: exit
+ * with *ret_status.
+ */
 static bool read_all(int argc, char **argv, struct agent_arguments *arguments, int *ret_status)
 {
 	struct error err = { 0 };
@@ -41,7 +44,7 @@ static bool read_all(int argc, char **argv, struct agent_arguments *arguments, i
 	return !code;
 }
 
-/* What is wrong is said, and what there was stays. */
+/* Reads everything again. An error is reported, and the old options stay. */
 static void reload(int argc, char **argv, struct agent_arguments **arguments)
 {
 	struct agent_arguments *read = calloc(1, sizeof(*read));

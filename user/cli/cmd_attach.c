@@ -27,7 +27,7 @@ struct attach {
 	struct sample_loop loop;
 };
 
-/* The watch comes last: what ended before it is found by the first look. */
+/* The watch comes last, because the first look finds what ended before it. */
 static int prepare(struct attach *attach, struct error *err)
 {
 	struct sample_loop *loop = &attach->loop;
@@ -39,7 +39,10 @@ static int prepare(struct attach *attach, struct error *err)
 	if (ret)
 		return sample_explain(ret, err);
 	ret = result_begin_files(&attach->result, loop->options, NULL, getpid(), err);
-	/* Who may not profile at all is not to look for another folder first. */
+	/*
+	 * A user who may not profile at all shall learn that first, before a problem with the
+	 * folder.
+	 */
 	if (ret)
 		return sample_explain(ret, err);
 	ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
@@ -53,7 +56,7 @@ static int prepare(struct attach *attach, struct error *err)
 	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
 }
 
-/* Until the duration is over, the last target has ended, or the first signal. */
+/* Samples until the duration is over, the last target has ended, or the first signal comes. */
 static void sample(struct attach *attach)
 {
 	enum sample_event event = SAMPLE_NONE;

@@ -87,7 +87,7 @@ static int measure(const struct bench_arguments *arguments, struct cost_report *
 		fprintf(stderr, "about %.0f s, with a program on each CPU\n",
 			(double)cost_estimate_ns(options.rounds) / 1e9);
 	ret = cost_measure(&options, report, err);
-	/* Taken, or it would end us when signals are let through. */
+	/* The signal must be read, or it would end us once signals are let through. */
 	while (read(options.stop_fd, &signal, sizeof(signal)) > 0)
 		;
 	if (shown)

@@ -36,7 +36,7 @@ static int bad_pc(const char *where, const char *word, int status)
 	return status;
 }
 
-/* One pc a word. */
+/* Each word is a pc. */
 static int print_line(const struct bin *bin, char *line)
 {
 	char *word, *rest;

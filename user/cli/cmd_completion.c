@@ -46,7 +46,7 @@ static int print_values(enum proposal kind)
 	}
 	stdout_begin();
 	for (i = 0; i < names.nr; i++)
-		/* A line is a name, and a name may hold anything. */
+		/* Each line is one name, so names with a newline are left out. */
 		if (!strchr(names.list[i], '\n'))
 			puts(names.list[i]);
 	names_free(&names);

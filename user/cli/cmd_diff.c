@@ -14,7 +14,7 @@
 
 #define TEXT_ROWS 40
 
-/* --map, each time it is given. */
+/* The values of all --map options. */
 struct diff_maps {
 	struct diff_map *maps;
 	size_t nr;
@@ -22,11 +22,11 @@ struct diff_maps {
 };
 
 struct diff_arguments {
-	unsigned int by; /* enum report_by: its first three */
+	unsigned int by; /* enum report_by; only the first three */
 	unsigned int format; /* enum report_format */
 	uint64_t limit;
 	bool wide;
-	double fail_above; /* NAN: not asked for */
+	double fail_above; /* NAN: not given */
 	struct diff_maps maps;
 	struct page_arguments page;
 };
@@ -43,7 +43,7 @@ static int set_percent(const struct opt *opt, const char *value, void *field, st
 	return 0;
 }
 
-/* The words' memory is that of the command line, whose '=' becomes an end. */
+/* The words stay in the command line's memory, where the '=' is replaced by a NUL. */
 static int set_map(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	char *equals = strchr(value, '=');
@@ -170,7 +170,7 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 	return status;
 }
 
-/* Whether the words make sense together. */
+/* Whether the options make sense together. */
 static bool check_arguments(const struct diff_arguments *arguments, int files)
 {
 	const char *option = arguments->format		    ? "format" :

@@ -20,7 +20,7 @@ struct export_arguments {
 	const char *output;
 	bool schema;
 	bool ddl;
-	struct export_options options; /* but the call */
+	struct export_options options; /* without the call */
 	struct call_options call;
 };
 
@@ -105,7 +105,7 @@ static const struct opt selection_opts[] = {
 	{ 0 }
 };
 
-/* Of call_widths; eight bytes no caller ever had. */
+/* As call_widths, but without eight bytes, which no caller ever had. */
 static const char *const raw_widths[] = { "2", "4", NULL };
 
 static const struct opt buffer_opts[] = { { .name = "width",
@@ -134,7 +134,7 @@ static void list_formats(FILE *out)
 		fprintf(out, "  %-24s  %s\n", format->name, format->description);
 }
 
-/* Writes a profile, or without one the text. */
+/* Writes the profile, or if it is NULL the text. */
 static int write_output(const struct export_arguments *arguments, const struct profile *profile,
 			const struct export_options *options, const char *text)
 {
@@ -163,7 +163,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 			print_message(NULL, "export: %s", options->note);
 		return EXIT_SUCCESS;
 	}
-	/* The reader of a pipe has left: it knows. */
+	/* With EPIPE the reader has left and needs no message. */
 	if (result != -EPIPE)
 		print_command_error("export", &err);
 	return EXIT_FAILURE;
@@ -223,7 +223,7 @@ static void describe_call(const struct region_call *call, const struct region_ta
 	};
 }
 
-/* A format that wants a call. */
+/* Writes a format that needs a call. */
 static int export_call(const struct export_arguments *arguments, int nr, char **operands)
 {
 	struct export_call described;
@@ -251,7 +251,7 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 	return status;
 }
 
-/* The first option that was given and that the format does not take, or NULL. */
+/* The first option that was given but that the format does not use, or NULL. */
 static const char *stray_option(const struct export_arguments *arguments)
 {
 	unsigned int takes = arguments->format->takes;

@@ -30,8 +30,8 @@ static const struct opt_group merge_groups[] = {
 };
 
 /*
- * Files next to each other, added up by a thread of their own: a sum of sums is the same to the byte,
- * and reading is what takes the time.
+ * Consecutive files that one thread adds up: a sum of sums is the same to the byte, and reading
+ * takes most of the time.
  */
 struct share {
 	char **files;
@@ -41,10 +41,10 @@ struct share {
 	struct profile_merger merger;
 	struct error err;
 	int code;
-	struct share **failed; /* the first of all that has; NULL: none */
+	struct share **failed; /* the first share that failed; NULL: none */
 };
 
-/* Each thread holds a sum: more of them would gain little beside what they take. */
+/* Each thread holds a sum in memory, so more of them would gain little for what they take. */
 #define SHARES_MAX 4
 #define SHARE_FILES_MIN 16
 
@@ -71,7 +71,7 @@ static void *add_files(void *arg)
 	struct profile *part;
 	size_t i;
 
-	/* What fails before it ends the merge. */
+	/* A failure in an earlier share ends the merge. */
 	for (i = 0; i < share->nr && !share->code && !has_failed_before(share); i++) {
 		share->code = profile_load(share->files[i], &part, &share->err);
 		if (!share->code)
@@ -90,13 +90,13 @@ static size_t nr_shares(size_t nr_files)
 
 	if (nr > SHARES_MAX)
 		nr = SHARES_MAX;
-	/* Fails with more CPUs than a set has room for: enough of them. */
+	/* This fails if there are more CPUs than a set has room for, and then there are enough. */
 	if (!sched_getaffinity(0, sizeof(cpus), &cpus) && nr > (size_t)CPU_COUNT(&cpus))
 		nr = (size_t)CPU_COUNT(&cpus);
 	return nr ? nr : 1;
 }
 
-/* The first share is this thread's own, and so is one that gets no other. */
+/* The first share is run by this thread, and so is one whose thread cannot be started. */
 static void add_shares(struct share *shares, size_t nr)
 {
 	size_t i;
@@ -112,7 +112,10 @@ static void add_shares(struct share *shares, size_t nr)
 			pthread_join(shares[i].thread, NULL);
 }
 
-/* All into the first. The first file that fails is told, as if they had been read one by one. */
+/*
+ * Joins all into the first. The failure of the first file is reported, as if files were read one by
+ * one.
+ */
 static int join_shares(struct share *shares, size_t nr, struct error *err)
 {
 	struct profile_merger *merger = &shares->merger;
@@ -165,7 +168,7 @@ static int write_sum(const struct profile *sum, const char *path, struct error *
 static int merge(const char *output, size_t nr, char **files, struct error *err)
 {
 	struct profile *sum = NULL;
-	/* First: a thousand files are not read to find that the sum has no place. */
+	/* The output is checked first, so that a thousand files are not read in vain. */
 	int code = output_check(output, err);
 
 	if (!code)
@@ -194,7 +197,7 @@ static int run(int argc, char **argv)
 	}
 	stdout_begin();
 	code = merge(arguments.output, (size_t)(argc - first), argv + first, &err);
-	/* The reader of a pipe has left: it knows. */
+	/* With EPIPE the reader has left and needs no message. */
 	if (code && code != -EPIPE)
 		print_command_error("merge", &err);
 	return code ? EXIT_FAILURE : EXIT_SUCCESS;

@@ -29,7 +29,7 @@ struct report_arguments {
 	bool hot;
 	unsigned int syntax; /* enum disasm_syntax */
 	const char *source;
-	struct timeline *timeline; /* NULL: of one file */
+	struct timeline *timeline; /* NULL: there is a single file */
 	struct page_arguments page;
 };
 
@@ -259,7 +259,7 @@ static int write_report(const struct profile *profile, const struct report_argum
 	return stdout_end("report: standard output");
 }
 
-/* A word that would have no effect was meant to have one. */
+/* An option without effect is refused, because the user expects one. */
 static bool check_filters(const struct report_arguments *arguments)
 {
 	const char *option = arguments->function ? "--function" : arguments->comm ? "--comm" : NULL;
@@ -297,7 +297,7 @@ static bool check_arguments(const struct report_arguments *arguments)
 	return false;
 }
 
-/* A page has all rows, and filters of its own. */
+/* A page has all rows and filters of its own, so options that choose rows are refused. */
 static bool check_page(const struct report_arguments *arguments)
 {
 	const char *option = arguments->annotate		     ? "--annotate" :

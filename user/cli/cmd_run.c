@@ -34,10 +34,10 @@ struct command_run {
 	struct result result;
 	struct child child;
 	struct sample_loop loop;
-	char *controller; /* of the hierarchy for --split cgroup; NULL: version 2 */
+	char *controller; /* hierarchy for --split cgroup; NULL: version 2 */
 };
 
-/* With the profile on standard output, what COMMAND writes there goes where our messages go. */
+/* If the profile goes to standard output, COMMAND's output goes where our messages go. */
 static int fork_command(struct command_run *run, struct error *err)
 {
 	int out = -1, ret;
@@ -54,7 +54,7 @@ static int fork_command(struct command_run *run, struct error *err)
 	return ret;
 }
 
-/* All that can fail before COMMAND runs, so that it does not run in vain. */
+/* Does all that can fail before COMMAND runs, so that it does not run in vain. */
 static int prepare(struct command_run *run, struct error *err)
 {
 	struct target target = { .kind = TARGET_COMMAND, .name = run->argv[0] };
@@ -68,7 +68,10 @@ static int prepare(struct command_run *run, struct error *err)
 	if (ret)
 		return ret;
 	ret = result_begin_files(&run->result, run->options, run->argv, run->child.pid, err);
-	/* Who may not profile at all is not to look for another folder first. */
+	/*
+	 * A user who may not profile at all shall learn that first, before a problem with the
+	 * folder.
+	 */
 	if (ret)
 		return sample_explain(ret, err);
 	if (run->options->split == SPLIT_CGROUP) {
@@ -84,14 +87,14 @@ static int prepare(struct command_run *run, struct error *err)
 	return sample_start(&run->loop, &target, 1, run->controller, err);
 }
 
-/* A signal of the terminal has reached COMMAND too; one that somebody sent has not. */
+/* Passes a signal on unless it came from the terminal, which sends it to COMMAND too. */
 static void pass_on(const struct command_run *run)
 {
 	if (run->loop.signal.ssi_code != SI_KERNEL && run->child.pid > 0)
 		kill(run->child.pid, (int)run->loop.signal.ssi_signo);
 }
 
-/* COMMAND may go on after --duration or the first signal; the second leaves it alone. */
+/* COMMAND may go on after --duration or the first signal; after the second we leave it alone. */
 static int await_command(struct command_run *run, enum sample_event event)
 {
 	if (event == SAMPLE_OVER) {

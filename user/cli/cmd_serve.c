@@ -20,9 +20,9 @@
 #include "profile/profile_io.h"
 #include "record/output.h"
 
-enum { LOOK_MS = 1000 }; /* whether those that still count are gone too */
+enum { LOOK_MS = 1000 }; /* how often to check whether the children that still count are gone too */
 
-#define LISTEN_FD 3 /* the first that systemd passes: sd_listen_fds(3) */
+#define LISTEN_FD 3 /* the first descriptor that systemd passes: sd_listen_fds(3) */
 
 struct serve_arguments {
 	struct calls_options calls;
@@ -31,8 +31,8 @@ struct serve_arguments {
 	const char *record;
 	uint64_t max_calls, user_calls, user_regions;
 	bool is_private;
-	uint64_t for_pid; /* 0: for the host */
-	uint64_t ready_fd; /* 0: nobody waits */
+	uint64_t for_pid; /* 0: for all of the host */
+	uint64_t ready_fd; /* 0: nobody waits for it */
 };
 
 struct serve {
@@ -43,7 +43,7 @@ struct serve {
 	struct watchdog watchdog;
 	bool activated; /* systemd has passed the socket */
 	int signal_fd;
-	int pid_fd; /* of whom it is for; -1: the host */
+	int pid_fd; /* of the process it serves; -1: all of the host */
 };
 
 static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -167,7 +167,7 @@ static int find_group(const char *name, gid_t *ret, struct error *err)
 	return 0;
 }
 
-/* sd_listen_fds(3), without the library: one socket, meant for us. */
+/* Does what sd_listen_fds(3) does, without the library: one socket that is meant for us. */
 static bool is_activated(void)
 {
 	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
@@ -248,13 +248,13 @@ static int prepare(struct serve *serve, struct error *err)
 	if (ret)
 		return ret;
 	ret = calls_open(&serve->arguments->calls, &serve->calls, err);
-	/* A lack of this host, if there is one, says more than a step's errno. */
+	/* If the host lacks something, that says more than the errno of a step. */
 	if (ret && ret != -EINVAL && features_require(&lack))
 		*err = lack;
 	return ret ? ret : open_server(serve, err);
 }
 
-/* Whom it is for is gone; it stays for children that still count. */
+/* True when the process it serves is gone, and no child of it is still counting. */
 static bool is_over(struct serve *serve, bool starter_gone)
 {
 	if (!starter_gone || calls_active(serve->calls))
@@ -305,7 +305,7 @@ static int write_record(struct serve *serve, struct error *err)
 	ret = calls_finish(serve->calls, &profile, err);
 	if (ret)
 		return ret;
-	/* What all users called. */
+	/* The record has what all users called, so it is confidential. */
 	ret = output_open_as(serve->arguments->record, OUTPUT_CONFIDENTIAL, &out, err);
 	if (!ret) {
 		ret = profile_write(profile, output_stream(out), err);
@@ -346,7 +346,7 @@ static int serve_calls(void *argument, struct apart *apart)
 	if (!ret) {
 		say_ready(serve);
 		ret = serve_until_told(serve, &err);
-		/* No new callers while the last ones get their counts. */
+		/* New callers are refused while the last ones get their counts. */
 		server_close(serve->server);
 		serve->server = NULL;
 		written = ret ? 0 : write_record(serve, &err);
@@ -380,7 +380,7 @@ static int run(int argc, char **argv)
 	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
 	arguments.calls.record = arguments.record != NULL;
 	arguments.calls.stuck = say_stuck;
-	/* These are about the process that systemd knows: this one. */
+	/* These concern the process that systemd knows, which is this one. */
 	serve.activated = is_activated();
 	watchdog_init(&serve.watchdog);
 	return apart_run(serve_calls, &serve);

@@ -18,7 +18,7 @@
 #define DELAY_MIN UINT64_C(100000000)
 #define DELAY_DEFAULT UINT64_C(2000000000)
 #define TABLE_ROWS 20
-#define SPLIT_UNTOLD UINT_MAX /* not typed: as the view needs it */
+#define SPLIT_UNTOLD UINT_MAX /* not typed: chosen for the view */
 
 struct top_arguments {
 	struct target_options targets;
@@ -85,7 +85,7 @@ static const struct opt view_opts[] = {
 	{ 0 }
 };
 
-/* "pid 7, nginx.service: 997 Hz, every 2 s"; NULL: out of memory. */
+/* "pid 7, nginx.service: 997 Hz, every 2 s". NULL: out of memory. */
 static char *make_title(const struct targets *targets, const struct top_arguments *arguments)
 {
 	char *title = NULL;
@@ -117,7 +117,7 @@ static int open_session(const struct top_arguments *arguments, struct targets *t
 	options.targets = targets->list;
 	options.nr_targets = targets->nr;
 	options.cgroup_controller = targets->controller;
-	options.measure = false; /* the view keeps the rate that it began with */
+	options.measure = false; /* the view keeps the rate with which it began */
 	ret = sampling_check_cost(&arguments->sampling, err);
 	if (!ret)
 		ret = session_open(&options, &loop->session, err);
@@ -189,7 +189,7 @@ static int top(struct top_arguments *arguments, const char *operand)
 		ret = ret ? sample_explain(ret, &err) : watch(arguments, &targets, &err);
 		status = ret ? EXIT_FAILURE : EXIT_SUCCESS;
 	}
-	/* Who read the tables and left need not be told. */
+	/* With EPIPE the reader of the tables has left and needs no message. */
 	if (ret && ret != -EPIPE)
 		print_error(&err);
 	targets_free(&targets);

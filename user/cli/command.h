@@ -6,29 +6,29 @@
 
 #include "cli/opts.h"
 
-/* What the user typed is wrong; a failure is EXIT_FAILURE. */
+/* Exit status for wrong usage; other failures are EXIT_FAILURE. */
 #define EXIT_USAGE 2
 
 struct command_example {
-	const char *what; /* what the line does */
+	const char *what; /* what the command line does */
 	const char *line; /* what to type */
 };
 
 /*
- * A subcommand as data: dispatch, usage errors, --help and completions all read it, so that none
- * of them can know an option the others do not.
+ * A subcommand as data. Dispatch, usage errors, --help and completion all read it, so that they all
+ * know the same options.
  */
 struct command {
 	const char *name;
-	const char *summary; /* its line in bpfprofil --help; no full stop */
+	const char *summary; /* its line in bpfprofil --help, without a full stop */
 	const char *operands; /* what follows [OPTIONS] in the usage line */
 	const char *description; /* sentences for its own --help */
 	const struct opt_group *groups; /* ends with a NULL title; may be NULL */
 	const struct command_example *examples; /* ends with a NULL line */
-	void (*more_help)(FILE *out); /* more paragraphs for --help, or NULL */
-	enum opt_value operand; /* what they are */
-	const char *const *operand_words; /* instead of it: the only ones there are */
-	/* The first operand ends the options: what follows belongs to COMMAND. */
+	void (*more_help)(FILE *out); /* writes more paragraphs for --help; or NULL */
+	enum opt_value operand; /* kind of its operands, for completion */
+	const char *const *operand_words; /* instead: all words that an operand can be */
+	/* The first operand ends the options, because what follows belongs to COMMAND. */
 	bool operands_end_options;
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(int argc, char **argv);
@@ -37,7 +37,7 @@ struct command {
 /* In the order of bpfprofil --help; ends with NULL. */
 extern const struct command *const commands[];
 
-/* NULL: there is none of that name. */
+/* NULL: there is no command of that name. */
 const struct command *command_find(const char *name);
 
 extern const struct command command_run;
@@ -55,19 +55,19 @@ extern const struct command command_doctor;
 extern const struct command command_completion;
 
 /*
- * Parses a command's options into *options. True: go on, with the operands from argv[*ret_first].
- * False: --help or --version was answered or an error printed; exit with *ret_status.
+ * Parses a command's options into *options. True: continue with the operands, from argv[*ret_first]
+ * on. False: --help or --version was answered, or an error was printed; exit with *ret_status.
  */
 bool command_parse(const struct command *command, int argc, char **argv, void *options,
 		   int *ret_first, int *ret_status);
 
-/* The version, the libbpf it runs with and the kernel it sees, on stdout. Returns the status. */
+/* Prints the version, the libbpf in use and the kernel it sees. Returns the exit status. */
 int command_print_version(void);
 
-/* --help of one command on stdout. Returns the exit status. */
+/* Prints the --help of one command. Returns the exit status. */
 int command_print_help(const struct command *command);
 
-/* What can stand at the end of a line of these words, for shells. Returns the exit status. */
+/* Prints, for shells, what can complete the last of these words. Returns the exit status. */
 int command_complete(int nr, char **words);
 
 #endif

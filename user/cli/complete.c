@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * What a shell asks at a TAB: `bpfprofil __complete WORD...`, with the words behind the program's
- * name up to the cursor. The first line of the answer is a kind of values, and behind a blank what of
- * the last word stands before the value. The values follow, a line each, with their description
- * behind a tab; those of files, users and the like are left to the shell, which knows them.
+ * Answers a shell's TAB: `bpfprofil __complete WORD...`, with the words after the program's name up
+ * to the cursor. The first line of the answer is a kind of values, followed, after a blank, by the
+ * part of the last word that comes before the value. The values follow, one per line, each with a
+ * description after a tab. Files, users and the like are left to the shell, which knows them.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,7 +12,7 @@
 #include "record/output.h"
 #include "target/proposals.h"
 
-/* As the scripts know them; of what has no values the shell may show what it is. */
+/* As the scripts know them; a shell may show what a value without proposals is. */
 static const char *const kinds[VALUE_KINDS] = {
 	[VALUE_ANY] = "any",	   [VALUE_FILE] = "file",
 	[VALUE_DIR] = "dir",	   [VALUE_PID] = "pid",
@@ -23,8 +23,8 @@ static const char *const kinds[VALUE_KINDS] = {
 };
 
 /*
- * The option of a word that takes a value. *ret_value: what the word holds of it, or NULL: then the
- * next word is the value.
+ * Finds the option of a word that takes a value. *ret_value is the part of the word that is the
+ * value, or NULL if the next word is the value.
  */
 static const struct opt *with_value(const struct command *command, const char *word,
 				    const char **ret_value)
@@ -63,13 +63,13 @@ static void print_names(enum proposal kind)
 	if (proposals_find(kind, &names, &err))
 		return;
 	for (i = 0; i < names.nr; i++)
-		/* A line is a name, and a name may hold anything. */
+		/* Each line is one name, so names with a tab or newline are left out. */
 		if (!strpbrk(names.list[i], "\t\n"))
 			puts(names.list[i]);
 	names_free(&names);
 }
 
-/* The values of an option or of operands: one of words, or of a kind. */
+/* Prints the values of an option or of operands: given words, or those of a kind. */
 static void print_values(const struct opt *opt, const char *word, const char *value)
 {
 	const char *comma = opt->value == VALUE_PIDS ? strrchr(value, ',') : NULL;
@@ -96,7 +96,7 @@ static void print_values(const struct opt *opt, const char *word, const char *va
 		print_names(PROPOSE_UNITS);
 }
 
-/* Letters may follow those of the word, the first nr of its characters. */
+/* Letters may follow those in the first nr characters of the word. */
 static void print_options(const struct command *command, const char *word, int nr)
 {
 	const struct opt_group *group;
@@ -122,7 +122,7 @@ static void print_commands(bool help)
 		printf("help\t%s\n", "the same as --help, or as COMMAND --help");
 }
 
-/* What stands behind a command's name; last: the number of the word at the cursor. */
+/* Completes what follows a command's name; last is the index of the word at the cursor. */
 static void print_behind(const struct command *command, int last, char **words)
 {
 	struct opt operands = { .value = command->operand, .words = command->operand_words };

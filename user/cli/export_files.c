@@ -12,7 +12,10 @@
 #include "cli/profile_file.h"
 #include "record/output.h"
 
-/* Of an object's name in a file's: leaves room for the rest, and for a temporary name. */
+/*
+ * Length of an object's name in a file name, which leaves room for the rest and for a temporary
+ * name.
+ */
 #define BASE_MAX 200
 
 struct export_files {
@@ -21,12 +24,12 @@ struct export_files {
 	struct export_options options;
 	const char *folder;
 	size_t nr;
-	uint64_t ticks; /* of the hottest object that has a file */
+	uint64_t ticks; /* ticks of the hottest object that has a file */
 	uint32_t hottest;
 	uint64_t without; /* ticks of objects that have none */
 };
 
-/* A profile may be of another host, where names are what they like. */
+/* The profile may be from another host, where names may contain anything. */
 static void clean_base(const struct profile_object *object, char base[BASE_MAX])
 {
 	char *c;
@@ -42,7 +45,7 @@ static bool has_file(const struct export_files *files, uint32_t object)
 	return files->format->has_file(files->profile, &files->options, object);
 }
 
-/* An object whose name an earlier one took has its number in the profile besides. */
+/* If an earlier object has the same name, the object's index in the profile is added. */
 static void name_file(const struct export_files *files, uint32_t object, char *path, size_t size)
 {
 	char base[BASE_MAX], other[BASE_MAX], part[BASE_MAX + 16], name[NAME_MAX + 1];
@@ -97,7 +100,7 @@ static int write_files(struct export_files *files, struct error *err)
 	return result;
 }
 
-/* How to read the hottest of them. */
+/* Says how to read the hottest of them. */
 static void say_files(const struct export_files *files)
 {
 	const char *program = files->profile->objects[files->hottest].path;

@@ -5,8 +5,8 @@
 #include "export/export.h"
 
 /*
- * A format that has a file for each object: writes them into a folder, NULL for the one we are in.
- * options->note must be there. Returns the exit status.
+ * Writes a format with a file for each object, into folder or, if it is NULL, the current one.
+ * options->note must be set. Returns the exit status.
  */
 int export_files(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, const char *folder);

@@ -67,7 +67,10 @@ int main(int argc, char **argv)
 {
 	const struct command *command;
 
-	/* Only how wide a character is and what a message is in; numbers stay as they are. */
+	/*
+	 * The locale is used only for the width of characters and the language of messages, and not
+	 * for numbers.
+	 */
 	setlocale(LC_CTYPE, "");
 	if (argc < 2) {
 		write_overview(stderr);

@@ -8,7 +8,9 @@
 #include "base/nearest.h"
 #include "cli/command.h"
 
-/* A command's options, common ones included, and getopt's value for the first of them. */
+/*
+ * The most options of a command, including common ones, and getopt's value for the first of them.
+ */
 #define OPTS_MAX 48
 #define OPTS_BASE 256
 
@@ -63,7 +65,10 @@ const char *opt_word(const struct opt *opt, size_t i)
 	return opt->word ? opt->word(i) : NULL;
 }
 
-/* Fills getopt's two tables; a leading ':' makes it tell a missing value from a wrong option. */
+/*
+ * Fills getopt's two tables; a leading ':' makes it distinguish a missing value from a wrong
+ * option.
+ */
 static size_t getopt_tables(const struct command *command, struct option *longs, char *shorts)
 {
 	const struct opt_group *group;
@@ -109,7 +114,7 @@ static int unknown_long(const struct command *command, const char *typed, struct
 	return -EINVAL;
 }
 
-/* getopt refused the word; it was the last one it took. */
+/* getopt refused the last word that it took. */
 static int refused(const struct command *command, const char *word, int code, struct error *err)
 {
 	const struct opt_group *group;
@@ -149,13 +154,13 @@ const struct opt *opts_by_letter(const struct command *command, int letter,
 	return NULL;
 }
 
-/* The word that getopt took last as an option, whether its value stood apart or behind a '='. */
+/* The word that getopt last took as an option, whether its value was separate or after a '='. */
 static const char *last_word(char **argv)
 {
 	return argv[optarg && optarg == argv[optind - 1] ? optind - 2 : optind - 1];
 }
 
-/* getopt takes "--freq" for "--frequency"; we do not. */
+/* getopt accepts "--freq" for "--frequency"; we do not. */
 static bool abbreviated(const struct opt *opt, const char *word)
 {
 	size_t length = strlen(opt->name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The text of --help, from the same tables that parsing reads. */
+/* The text of --help, from the tables that parsing uses. */
 #include <string.h>
 
 #include "cli/command.h"
@@ -7,7 +7,7 @@
 
 #define HELP_COLUMN 28
 
-/* Prints words from the given column on, with later lines indented. Returns the column. */
+/* Prints words from the given column on, and indents further lines. Returns the column. */
 static unsigned int wrap(FILE *out, const char *text, unsigned int column, unsigned int indent,
 			 unsigned int width)
 {

@@ -41,7 +41,9 @@ int opt_set_string(const struct opt *opt, const char *value, void *field, struct
 	return 0;
 }
 
-/* Nobody should have to know which of "process" and "processes" an option has. */
+/*
+ * Accepts both "process" and "processes", so that nobody has to know which of them an option has.
+ */
 static bool is_word(const char *word, const char *typed)
 {
 	size_t length = strlen(word), other = strlen(typed);

@@ -45,7 +45,10 @@ bool page_check(const char *command, const struct page_arguments *arguments)
 	return false;
 }
 
-/* A browser that root runs reads and keeps as root; and without a screen there is none to run. */
+/*
+ * A browser started by root would read and write files as root, and without a display there is none
+ * to start.
+ */
 static int check_desktop(const char *file, struct error *err)
 {
 	int code = 0;
@@ -61,7 +64,7 @@ static int check_desktop(const char *file, struct error *err)
 	return code;
 }
 
-/* The child of a child, so that nobody has to wait for a browser. */
+/* Starts the browser as a grandchild, so that nobody has to wait for it. */
 static void run_opener(const char *file, int tell)
 {
 	int null = open("/dev/null", O_RDWR), why;
@@ -90,7 +93,7 @@ static int open_page(const char *file, struct error *err)
 		run_opener(file, ends[1]);
 	why = child < 0 ? errno : 0;
 	close(ends[1]);
-	/* What is written is that there is no xdg-open; its start closes the pipe. */
+	/* The pipe delivers an errno if there is no xdg-open; a successful exec closes it. */
 	if (child > 0 && (read(ends[0], &why, sizeof(why)) < 0 || waitpid(child, NULL, 0) < 0))
 		why = errno;
 	close(ends[0]);
@@ -117,7 +120,7 @@ int write_page(const char *command, const struct page_arguments *arguments, bool
 		result = output_finish(out, put(of, output_stream(out), &err), &err);
 	if (!result && arguments->open)
 		result = open_page(file, &err);
-	/* The reader of a pipe has left: it knows. */
+	/* With EPIPE the reader has left and needs no message. */
 	if (result && result != -EPIPE)
 		print_command_error(command, &err);
 	return result ? EXIT_FAILURE : EXIT_SUCCESS;

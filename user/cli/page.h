@@ -8,13 +8,13 @@
 #include "base/error.h"
 #include "cli/opts.h"
 
-/* Of a page that is asked for; file NULL: none is. */
+/* The arguments for a page; file NULL: no page. */
 struct page_arguments {
 	const char *file;
-	bool open; /* in a browser, when it is written */
+	bool open; /* open it in a browser after it is written */
 };
 
-/* The group to put into a command's table; offset is where the struct page_arguments sits. */
+/* The group for a command's table; offset is that of struct page_arguments. */
 extern const struct opt page_opts[];
 
 #define PAGE_GROUP(offset)                                                                         \
@@ -22,12 +22,15 @@ extern const struct opt page_opts[];
 		.title = "Page", .opts = page_opts, .base = (offset)                               \
 	}
 
-/* Whether what is asked for goes together; if not, it is said, and the status is EXIT_USAGE. */
+/*
+ * Whether the options fit together; if not, a message is printed, and the exit status must be
+ * EXIT_USAGE.
+ */
 bool page_check(const char *command, const struct page_arguments *arguments);
 
 /*
- * --html FILE of a command: what put() writes becomes FILE, whole or not at all, and when it is
- * confidential its owner's only. Returns the exit status, with the message printed.
+ * --html FILE of a command: what put() writes becomes FILE, completely or not at all; if it is
+ * confidential only its owner may read it. Returns the exit status after printing any message.
  */
 int write_page(const char *command, const struct page_arguments *arguments, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of);

@@ -7,13 +7,13 @@
 
 extern const struct opt phase_opts[];
 
-/* The group to put into a command's table; offset is where struct phase_options sits. */
+/* The group for a command's table; offset is that of struct phase_options. */
 #define PHASE_GROUP(offset)                                                                        \
 	{                                                                                          \
 		.title = "Phases", .opts = phase_opts, .base = (offset)                            \
 	}
 
-/* After parsing: options that exclude each other. command is the command's name. */
+/* Call after parsing: checks for options that exclude each other. command is the command's name. */
 int phase_options_check(const struct phase_options *options, const char *command,
 			struct error *err);
 

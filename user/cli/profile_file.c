@@ -72,7 +72,7 @@ static int add_name(struct file_names *names, const char *folder, const char *na
 	return 0;
 }
 
-/* As run and attach name what they write; what begins with a dot is not whole yet. */
+/* Names as run and attach give them; a file whose name begins with a dot is still being written. */
 static int is_profile(const struct dirent *entry)
 {
 	static const char *const ends[] = { ".json", ".json.gz" };
@@ -117,7 +117,7 @@ static int name_files(int nr, char **operands, struct file_names *names, struct 
 	return code;
 }
 
-/* Each is read, taken down, and gone before the next one. */
+/* Each profile is read, added and freed before the next one. */
 static int add_up(const struct file_names *names, struct timeline *timeline, struct profile **ret,
 		  struct error *err)
 {

@@ -10,20 +10,20 @@
 #define PROFILE_FILE_DEFAULT "bpfprofil.json"
 
 /*
- * The profile that [FILE] names. NULL: the reason is printed and *ret_status is the exit status.
- * The caller frees it with profile_free().
+ * The profile that [FILE] names; the caller frees it with profile_free(). NULL: the reason was
+ * printed, and *ret_status is the exit status.
  */
 struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
 				   int *ret_status);
 
 /*
- * The profiles that [FILE...] name, added up; a folder names those in it. When they are several, or
- * apart is true, timeline, which is empty before, has each of them; the caller frees it anyway.
+ * The sum of the profiles that [FILE...] name; a folder names those in it. If there are several, or
+ * apart is true, timeline, which must be empty, gets each of them; the caller frees it in any case.
  */
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
 				    bool apart, struct timeline *timeline, int *ret_status);
 
-/* print_error() with "COMMAND: " before the text. */
+/* The same as print_error(), with "COMMAND: " before the text. */
 void print_command_error(const char *command, const struct error *err);
 
 #endif

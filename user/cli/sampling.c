@@ -18,7 +18,7 @@
 #define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
 #define MEMORY_MIN (256 << 10)
 #define BUDGET_MAX 50
-#define INTERVAL_MIN UINT64_C(1000000000) /* FILEs are named by the second */
+#define INTERVAL_MIN UINT64_C(1000000000) /* the names of FILEs have seconds */
 
 static int set_frequency(const struct opt *opt, const char *value, void *field, struct error *err)
 {
@@ -94,7 +94,10 @@ static int set_scale(const struct opt *opt, const char *value, void *field, stru
 	return 0;
 }
 
-/* The first ':' ends OBJECT: symbols hold more of them (std::sort), paths hardly ever do. */
+/*
+ * The first ':' ends OBJECT, because symbols often contain more of them (std::sort) and paths
+ * hardly ever do.
+ */
 static int set_region(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct sampling_options *options = field;
@@ -320,7 +323,7 @@ static int check_budget(const struct sampling_options *options, const char *comm
 	return -EINVAL;
 }
 
-/* Of the scheduler's tick it is the kernel's. */
+/* For the scheduler's tick the rate is the kernel's. */
 static int settle_rate(struct sampling_options *options, const char *command, struct error *err)
 {
 	if (options->source == SOURCE_UNTOLD && !options->budget_percent)

@@ -7,15 +7,15 @@
 #include "record/options.h"
 
 /*
- * The groups to put into a command's table; offset is where struct sampling_options sits. The
- * command group is for those that start a COMMAND.
+ * The groups for a command's table; offset is that of struct sampling_options. The command group is
+ * for commands that start a COMMAND.
  */
 extern const struct opt sampling_rate_opts[];
 extern const struct opt sampling_histogram_opts[];
 extern const struct opt sampling_output_opts[];
 extern const struct opt sampling_command_opts[];
 
-/* Those of them that `agent` has, with defaults of its own. */
+/* The options that `agent` has, with its own defaults. */
 extern const struct opt sampling_agent_opts[];
 
 #define SAMPLING_GROUPS(offset)                                                                    \
@@ -25,7 +25,10 @@ extern const struct opt sampling_agent_opts[];
 		.title = "Output", .opts = sampling_output_opts, .base = (offset)                  \
 	}
 
-/* After parsing: options that exclude each other, and the rate. command is the command's name. */
+/*
+ * Call after parsing: checks for options that exclude each other, and the rate. command is the
+ * command's name.
+ */
 int sampling_options_check(struct sampling_options *options, const char *command,
 			   struct error *err);
 

@@ -60,7 +60,7 @@ static int set_all(const struct opt *opt, const char *value, void *field, struct
 	return add(opt, field, WORD_ALL, value, err);
 }
 
-/* All may repeat: several targets are counted apart. */
+/* All may be repeated: each target is counted separately. */
 const struct opt target_opts[] = {
 	{ .name = "pid",
 	  .arg = "PID[,PID...]",
@@ -145,7 +145,7 @@ static int resolve(const struct target_options *options, const struct target_wor
 	case WORD_UNIT:
 		return targets_add_unit(targets, word->text, err);
 	case WORD_ALL:
-		/* Whose programs these are is not known. */
+		/* The programs of a whole host may be anyone's, so no server may learn of them. */
 		debug_server_forbid();
 		return targets_add_all(targets, err);
 	}

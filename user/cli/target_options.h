@@ -12,7 +12,7 @@
 
 struct target_word;
 
-/* Whose ticks, as typed. */
+/* Whose ticks to count, as typed. */
 struct target_options {
 	struct target_word *list; /* in the order they were typed */
 	size_t nr;
@@ -22,7 +22,7 @@ struct target_options {
 
 extern const struct opt target_opts[];
 
-/* The group to put into a command's table; offset is where struct target_options sits. */
+/* The group for a command's table; offset is that of struct target_options. */
 #define TARGET_GROUP(offset)                                                                       \
 	{                                                                                          \
 		.title = "Targets", .opts = target_opts, .base = (offset)                          \
@@ -32,21 +32,21 @@ void target_options_init(struct target_options *options);
 void target_options_free(struct target_options *options);
 
 /*
- * After parsing: finds what was typed on this host. command is the command's name. *ret is to be
- * freed whatever is returned. -EINVAL: the usage is wrong, also when no target was typed.
+ * Call after parsing: finds on this host what was typed. command is the command's name. *ret must
+ * be freed in any case. -EINVAL: wrong usage, including no target.
  */
 int target_options_resolve(const struct target_options *options, const char *command,
 			   struct targets *ret, struct error *err);
 
-/* Which processes patterns named, a line each. */
+/* Prints which processes the patterns matched, one line each. */
 void target_options_say(const struct targets *targets, FILE *out);
 
-/* For an operand, which may have been meant for a target. Returns -EINVAL. */
+/* Refuses an operand, which may have been meant as a target. Returns -EINVAL. */
 int target_options_refuse(const char *command, const char *operand, struct error *err);
 
 /*
- * For --split cgroup: in targets->controller the hierarchy that the targets are in, or without a
- * cgroup among them that by which processes are told apart here.
+ * For --split cgroup: sets targets->controller to the hierarchy of the targets, or, if there is no
+ * cgroup among them, to the one that tells processes apart on this host.
  */
 int target_options_choose_hierarchy(struct targets *targets, unsigned int split, struct error *err);
 
