@@ -222,15 +222,15 @@ try: bpfprofil agent --help" "$bin" agent x
 expect agent_no_config 1 "bpfprofil: agent: --config: /nonexistent: No such file or directory" \
 	"$bin" agent --config /nonexistent
 printf 'dir = /tmp\nintervall = 3\n' >"$work/conf"
-expect agent_config_key 2 "bpfprofil: $work/conf:2: agent: unknown option '--intervall'" \
+expect agent_config_key 2 "bpfprofil: agent: $work/conf:2: unknown option '--intervall'" \
 	"$bin" agent --config "$work/conf"
 printf 'interval = 0\n' >"$work/conf"
 expect agent_config_value 2 \
-	"bpfprofil: $work/conf:1: agent: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
+	"bpfprofil: agent: $work/conf:1: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
 	"$bin" agent --config "$work/conf"
-expect agent_scheme 1 "bpfprofil: URL 'ftp...': neither http, https, grpc nor grpcs" \
+expect agent_scheme 1 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
 	"$bin" agent -q --otlp ftp://x
-expect agent_folder 1 "bpfprofil: /nonexistent/bpfprofil.json.gz: No such file or directory" \
+expect agent_folder 1 "bpfprofil: agent: /nonexistent/bpfprofil.json.gz: No such file or directory" \
 	"$bin" agent -q --dir /nonexistent
 
 exit "$script_status"

@@ -44,23 +44,26 @@ try: -o 'bpfprofil-%t.json'" --all --interval 1
 sleep 0 &
 gone=$!
 wait "$gone"
-refused no_pid 1 "bpfprofil: --pid $gone: no such process" --pid "$gone"
-refused no_pid_beside_one 1 "bpfprofil: --pid $gone: no such process" --pid "$$,$gone"
+refused no_pid 1 "bpfprofil: attach: --pid $gone: no such process" --pid "$gone"
+refused no_pid_beside_one 1 "bpfprofil: attach: --pid $gone: no such process" --pid "$$,$gone"
 refused empty_name 2 "bpfprofil: attach: --name '': must be a process's name or a pattern" --name ''
-refused no_name 1 "bpfprofil: --name 'sleeq%%': no process has this name
+refused no_name 1 "bpfprofil: attach: --name 'sleeq%%': no process has this name
 try: a pattern like '*sleeq%%*'" --name 'sleeq%%'
-refused no_cgroup 1 "bpfprofil: --cgroup '/bpfprofil-none': no such cgroup" \
+refused no_pattern 1 "bpfprofil: attach: --name 'sleeq%%*': no process has this name
+try: a pattern like '*sleeq%%*'" --name 'sleeq%%*'
+refused no_wide_pattern 1 "bpfprofil: attach: --name '*sleeq%%*': no process has this name" --name '*sleeq%%*'
+refused no_cgroup 1 "bpfprofil: attach: --cgroup '/bpfprofil-none': no such cgroup" \
 	--cgroup /bpfprofil-none
-refused no_unit 1 "bpfprofil: --unit 'bpfprofil-none.service': no such unit has a cgroup, \
+refused no_unit 1 "bpfprofil: attach: --unit 'bpfprofil-none.service': no such unit has a cgroup, \
 so none that runs" --unit bpfprofil-none
 
 # What a container's runtime says for itself differs from host to host.
 "$bin" attach --container bpfprofil-none -o "$place/profile.json" 2>"$work/err" >/dev/null
-[ $? -eq 1 ] && grep -q "^bpfprofil: --container 'bpfprofil-none': no running container" "$work/err"
+[ $? -eq 1 ] && grep -q "^bpfprofil: attach: --container 'bpfprofil-none': no running container" "$work/err"
 verdict $? attach_no_container
 
 if [ -d /proc/2 ] && [ -z "$(tr -d '\0' </proc/2/cmdline)" ]; then
-	refused kernel_thread 1 "bpfprofil: --pid 2 (kthreadd): a kernel thread, which has no \
+	refused kernel_thread 1 "bpfprofil: attach: --pid 2 (kthreadd): a kernel thread, which has no \
 text of its own" --pid 2
 else
 	echo 'SKIP cli::attach_kernel_thread: process 2 is no kernel thread here'
@@ -80,7 +83,7 @@ until [ -n "$thread" ]; do
 	sleep 0.05
 	thread=$(second_thread)
 done
-refused thread 1 "bpfprofil: --pid $thread: a thread of process $burner (threads), not a process
+refused thread 1 "bpfprofil: attach: --pid $thread: a thread of process $burner (threads), not a process
 try: --pid $burner" --pid "$thread"
 kill "$burner"
 wait "$burner" 2>/dev/null
@@ -89,14 +92,14 @@ if [ "$(id -u)" -eq 0 ]; then
 	mine=$work/bpfprofil
 	install -m 755 "$bin" "$mine"
 	for target in --all --pid=1; do
-		expect "attach_not_root_${target//[^a-z]/}" 1 "bpfprofil: cannot profile: not root, \
+		expect "attach_not_root_${target//[^a-z]/}" 1 "bpfprofil: attach: cannot profile: not root, \
 and without CAP_BPF and CAP_PERFMON
 try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $mine" \
 			setpriv --reuid=65534 --regid=65534 --clear-groups \
 			"$mine" attach "$target" --duration 1 -o "$place/profile.json"
 	done
 	chmod 755 "$place"
-	expect "attach_not_root_before_file" 1 "bpfprofil: cannot profile: not root, \
+	expect "attach_not_root_before_file" 1 "bpfprofil: run: cannot profile: not root, \
 and without CAP_BPF and CAP_PERFMON
 try: sudo, or: sudo setcap cap_bpf,cap_perfmon+ep $mine" \
 		setpriv --reuid=65534 --regid=65534 --clear-groups \

@@ -104,7 +104,7 @@ cp "$bin" "$work/bpfprofil"
 chmod 755 "$work/bpfprofil"
 as_nobody "$work/bpfprofil" bench -q >"$work/out" 2>"$work/err" </dev/null
 [ $? -eq 1 ] && [ ! -s "$work/out" ] && [ "$(wc -l <"$work/err")" -eq 2 ] &&
-	grep -q '^bpfprofil: .*not root' "$work/err" && grep -q '^try: sudo' "$work/err"
+	grep -q '^bpfprofil: bench: .*not root' "$work/err" && grep -q '^try: sudo' "$work/err"
 verdict $? bench_nobody
 
 exit "$script_status"

@@ -45,7 +45,7 @@ for command in $(commands); do
 	"$bin" "$command" --version | cmp -s - "$work/version"
 	verdict $? "version_$command"
 	expect "help_full_disk_$command" 1 \
-		'bpfprofil: standard output: No space left on device' \
+		"bpfprofil: $command: standard output: No space left on device" \
 		help_to_full_disk "$command"
 	for heading in NAME SYNOPSIS DESCRIPTION OPTIONS PRIVILEGES 'EXIT STATUS' EXAMPLES; do
 		grep -qE "^\\.Sh $heading" "$page"

@@ -60,7 +60,7 @@ same() {
 # tests to show
 can_sample() {
 	"$bin" run -q -o /dev/null -- true >/dev/null 2>"$work/err"
-	grep -q "^bpfprofil: cannot profile: the kernel" "$work/err" || return 0
+	grep -q "^bpfprofil: run: cannot profile: the kernel" "$work/err" || return 0
 	echo "SKIP cli::$1: $(head -n 1 "$work/err")"
 	return 1
 }

@@ -119,7 +119,7 @@ Test(live_machine, rate_that_costs_too_much)
 		       "ran"));
 	if (end.status) {
 		cr_expect_eq(end.status, 1, "exit %d: %s", end.status, end.err);
-		cr_expect_eq(strncmp(end.err, "bpfprofil: -F 99999: ", 21), 0, "%s", end.err);
+		cr_expect_eq(strncmp(end.err, "bpfprofil: run: -F 99999: ", 26), 0, "%s", end.err);
 		cr_expect_not_null(strstr(end.err, "--force"), "%s", end.err);
 		cr_expect_eq(end.out_len, 0, "COMMAND ran");
 	} else {
@@ -139,7 +139,7 @@ Test(live_machine, rate_above_the_limit)
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", "-F", "4999", "-o", "/dev/null", "--", "echo", "ran"));
 	cr_expect_eq(end.status, 1, "exit %d: %s", end.status, end.err);
-	cr_expect_eq(strncmp(end.err, "bpfprofil: -F 4999: ", 20), 0, "%s", end.err);
+	cr_expect_eq(strncmp(end.err, "bpfprofil: run: -F 4999: ", 25), 0, "%s", end.err);
 	cr_expect_eq(end.out_len, 0, "COMMAND ran");
 	child_end_free(&end);
 }

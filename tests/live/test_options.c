@@ -324,7 +324,7 @@ Test(live_options, interval_and_disk_full)
 	err = fopen(live_path(&live, "err"), "re");
 	cr_assert_not_null(err);
 	while (fgets(line, sizeof(line), err)) {
-		errors += !strncmp(line, "bpfprofil: /mnt/p-", 18) &&
+		errors += !strncmp(line, "bpfprofil: run: /mnt/p-", 23) &&
 			  strstr(line, "No space left on device");
 		sscanf(line, "%lu ticks", &total);
 		at = strstr(line, "profiles: ");

@@ -69,7 +69,6 @@ static void check_refused(char *line, int result, const char *text, const char *
 
 #define REFUSED(line, ...) check_refused((char[]){ line }, __VA_ARGS__)
 
-/* What is typed wrong begins with the command, as other wrong usage does. */
 Test(target_options, refused)
 {
 	REFUSED("", -EINVAL, "attach: no target given",
@@ -78,8 +77,8 @@ Test(target_options, refused)
 		"attach: --no-children: says how --pid and --name count, and none is given",
 		"leaving it out");
 	REFUSED("--all --pid 1x", -EINVAL,
-		"attach: --pid '1x': must be a process's number, or several like 12,345", "");
+		"--pid '1x': must be a process's number, or several like 12,345", "");
 	REFUSED("--pid 2147483647", -ESRCH, "--pid 2147483647: no such process", "");
 	REFUSED("--container a/b", -EINVAL,
-		"attach: --container 'a/b': must be a name, or an id or its beginning", "");
+		"--container 'a/b': must be a name, or an id or its beginning", "");
 }

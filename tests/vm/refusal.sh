@@ -9,7 +9,7 @@ marker=$work/marker
 refusal="cannot profile: the kernel's BPF has no compare-and-exchange
 try: a newer kernel; 6.1 has it"
 
-expect old_kernel_run 1 "bpfprofil: $refusal" \
+expect old_kernel_run 1 "bpfprofil: run: $refusal" \
 	"$bin" run -o "$work/profile.json" -- touch "$marker"
 [ ! -e "$marker" ] && [ ! -e "$work/profile.json" ]
 verdict $? old_kernel_run_leaves_nothing

@@ -6,7 +6,7 @@
  * Why a call failed, in words for the user. Library code fills one in and returns a negative
  * errno; only the command line prints it:
  *
- *     bpfprofil: TEXT
+ *     bpfprofil: COMMAND: TEXT
  *     try: HINT            (when there is one)
  */
 struct error {

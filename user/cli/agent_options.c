@@ -248,8 +248,11 @@ int agent_config_read(const struct command *command, struct agent_arguments *arg
 		if (!code && arguments->config != path && strcmp(arguments->config, path) != 0)
 			code = error_set(&why, -EINVAL, "--config: not in a file that is one");
 	}
+	text = why.text;
+	if (!strncmp(text, "agent: ", 7))
+		text += 7;
 	if (code)
-		error_set(err, code, "%.200s:%u: %.280s", path, number, why.text);
+		error_set(err, code, "agent: %.200s:%u: %.280s", path, number, text);
 	return code;
 }
 

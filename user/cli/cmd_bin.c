@@ -99,7 +99,7 @@ static int run_call(const struct call_options *options, int nr, char **words)
 	int status, code;
 
 	if (call_options_call(options, &entry, &bin.call, &err)) {
-		print_command_error("bin", &err);
+		print_error(&err);
 		return EXIT_USAGE;
 	}
 	if (!nr) {

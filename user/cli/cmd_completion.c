@@ -41,7 +41,7 @@ static int print_values(enum proposal kind)
 	size_t i;
 
 	if (proposals_find(kind, &names, &err)) {
-		print_command_error("completion", &err);
+		print_error(&err);
 		return EXIT_FAILURE;
 	}
 	stdout_begin();

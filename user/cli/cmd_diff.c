@@ -137,7 +137,7 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 	int status;
 
 	if (arguments->page.file)
-		status = write_page("diff", &arguments->page,
+		status = write_page(&arguments->page,
 				    profile_is_confidential(diff->old) ||
 					    profile_is_confidential(diff->new),
 				    put_page, diff);
@@ -163,7 +163,7 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 	int status = EXIT_FAILURE;
 
 	if (diff_build(old, new, &options, &diff, &err))
-		print_command_error("diff", &err);
+		print_error(&err);
 	else
 		status = write_diff(&diff, arguments);
 	diff_free(&diff);
@@ -195,7 +195,7 @@ static int read_and_compare(char *const *names, const struct diff_arguments *arg
 	int status = EXIT_FAILURE;
 
 	if (profile_load(names[0], &old, &err) || profile_load(names[1], &new, &err))
-		print_command_error("diff", &err);
+		print_error(&err);
 	else
 		status = compare(old, new, names, arguments);
 	profile_free(old);

@@ -165,7 +165,7 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	}
 	/* With EPIPE the reader has left and needs no message. */
 	if (result != -EPIPE)
-		print_command_error("export", &err);
+		print_error(&err);
 	return EXIT_FAILURE;
 }
 
@@ -235,7 +235,7 @@ static int export_call(const struct export_arguments *arguments, int nr, char **
 	int status;
 
 	if (call_options_call(&arguments->call, &entry, &call, &err)) {
-		print_command_error("export", &err);
+		print_error(&err);
 		return EXIT_USAGE;
 	}
 	sizes = calloc(call.nr, sizeof(*sizes));

@@ -199,7 +199,7 @@ static int run(int argc, char **argv)
 	code = merge(arguments.output, (size_t)(argc - first), argv + first, &err);
 	/* With EPIPE the reader has left and needs no message. */
 	if (code && code != -EPIPE)
-		print_command_error("merge", &err);
+		print_error(&err);
 	return code ? EXIT_FAILURE : EXIT_SUCCESS;
 }
 

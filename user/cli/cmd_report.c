@@ -243,8 +243,7 @@ static int write_html(const struct profile *profile, const struct report_argumen
 			     .syntax = arguments->syntax },
 	};
 
-	return write_page("report", &arguments->page, profile_is_confidential(profile), put_page,
-			  &page);
+	return write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
 }
 
 static int write_report(const struct profile *profile, const struct report_arguments *arguments)
@@ -253,7 +252,7 @@ static int write_report(const struct profile *profile, const struct report_argum
 
 	stdout_begin();
 	if ((arguments->annotate ? write_annotation : write_table)(profile, arguments, &err)) {
-		print_command_error("report", &err);
+		print_error(&err);
 		return EXIT_FAILURE;
 	}
 	return stdout_end("report: standard output");

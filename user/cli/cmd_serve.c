@@ -353,7 +353,7 @@ static int serve_calls(void *argument, struct apart *apart)
 		ret = ret ? ret : written;
 	}
 	if (ret)
-		print_command_error("serve", &err);
+		print_error(&err);
 	close_all(serve);
 	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

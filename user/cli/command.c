@@ -47,6 +47,7 @@ int command_print_help(const struct command *command)
 {
 	unsigned int width = terminal_width(stdout);
 
+	print_as(command->name);
 	stdout_begin();
 	opts_help(command, stdout, width && width < 100 ? width : HELP_WIDTH);
 	return stdout_end("standard output");
@@ -59,6 +60,7 @@ bool command_parse(const struct command *command, int argc, char **argv, void *o
 	struct error err = { 0 };
 	int code;
 
+	print_as(command->name);
 	code = opts_parse(command, argc, argv, options, &parsed, &err);
 	if (code) {
 		print_error(&err);

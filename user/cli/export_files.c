@@ -132,7 +132,7 @@ int export_files(const struct export_format *format, const struct profile *profi
 		return EXIT_USAGE;
 	}
 	if (export_check(profile, options, format->name, &err) || write_files(&files, &err)) {
-		print_command_error("export", &err);
+		print_error(&err);
 		return EXIT_FAILURE;
 	}
 	if (!files.nr) {

@@ -104,7 +104,7 @@ static int open_page(const char *file, struct error *err)
 	return -why;
 }
 
-int write_page(const char *command, const struct page_arguments *arguments, bool confidential,
+int write_page(const struct page_arguments *arguments, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of)
 {
 	const char *file = arguments->file;
@@ -122,6 +122,6 @@ int write_page(const char *command, const struct page_arguments *arguments, bool
 		result = open_page(file, &err);
 	/* With EPIPE the reader has left and needs no message. */
 	if (result && result != -EPIPE)
-		print_command_error(command, &err);
+		print_error(&err);
 	return result ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -32,7 +32,7 @@ bool page_check(const char *command, const struct page_arguments *arguments);
  * --html FILE of a command: what put() writes becomes FILE, completely or not at all; if it is
  * confidential only its owner may read it. Returns the exit status after printing any message.
  */
-int write_page(const char *command, const struct page_arguments *arguments, bool confidential,
+int write_page(const struct page_arguments *arguments, bool confidential,
 	       int (*put)(const void *of, FILE *out, struct error *err), const void *of);
 
 #endif

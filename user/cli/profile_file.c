@@ -13,11 +13,6 @@
 #include "profile/profile_merge.h"
 #include "record/output.h"
 
-void print_command_error(const char *command, const struct error *err)
-{
-	print_message(err->hint[0] ? err->hint : NULL, "%s: %.480s", command, err->text);
-}
-
 struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
 				   int *ret_status)
 {
@@ -36,7 +31,7 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 		return profile;
 	if (result == -ENOENT && !nr && !err.hint[0])
 		error_hint(&err, "sudo bpfprofil run COMMAND");
-	print_command_error(command->name, &err);
+	print_error(&err);
 	*ret_status = EXIT_FAILURE;
 	return NULL;
 }
@@ -153,11 +148,11 @@ struct profile *profile_of_operands(const struct command *command, int nr, char 
 
 	*ret_status = EXIT_FAILURE;
 	if (name_files(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
-		print_command_error(command->name, &err);
+		print_error(&err);
 	else if (names.nr == 1 && !apart)
 		profile = profile_of_operand(command, nr ? 1 : 0, names.names, ret_status);
 	else if (add_up(&names, timeline, &profile, &err))
-		print_command_error(command->name, &err);
+		print_error(&err);
 	free_names(&names);
 	return profile;
 }

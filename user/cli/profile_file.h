@@ -23,7 +23,4 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
 				    bool apart, struct timeline *timeline, int *ret_status);
 
-/* The same as print_error(), with "COMMAND: " before the text. */
-void print_command_error(const char *command, const struct error *err);
-
 #endif

@@ -156,22 +156,14 @@ int target_options_resolve(const struct target_options *options, const char *com
 			   struct targets *ret, struct error *err)
 {
 	int failed = check(options, command, err);
-	struct error why = { 0 };
 	size_t i;
 
 	*ret = (struct targets){ 0 };
 	if (failed)
 		return failed;
 	for (i = 0; !failed && i < options->nr; i++)
-		failed = resolve(options, &options->list[i], ret, &why);
-	if (!failed)
-		failed = targets_finish(ret, &why);
-	if (failed != -EINVAL) {
-		*err = why;
-		return failed;
-	}
-	error_set(err, failed, "%s: %.480s", command, why.text);
-	return failed;
+		failed = resolve(options, &options->list[i], ret, err);
+	return failed ? failed : targets_finish(ret, err);
 }
 
 void target_options_say(const struct targets *targets, FILE *out)

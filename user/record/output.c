@@ -15,14 +15,30 @@
 #define PIPE_COLUMNS 200
 
 static enum color_when color_when;
+static const char *speaker;
+
+void print_as(const char *command)
+{
+	speaker = command;
+}
+
+/* Many texts begin with the command's name themselves. */
+static bool names_speaker(const char *text)
+{
+	size_t length = strlen(speaker);
+
+	return !strncmp(text, speaker, length) && !strncmp(text + length, ": ", 2);
+}
 
 void print_error(const struct error *err)
 {
+	fputs("bpfprofil: ", stderr);
+	if (speaker && !names_speaker(err->text))
+		fprintf(stderr, "%s: ", speaker);
 	/*
 	 * The text may quote what the user typed or a file name, so it is escaped to stay on one
 	 * line.
 	 */
-	fputs("bpfprofil: ", stderr);
 	text_write(stderr, err->text, 0);
 	fputc('\n', stderr);
 	if (!err->hint[0])

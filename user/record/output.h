@@ -10,13 +10,16 @@
 /*
  * Everything that the command line says goes through here, so that all messages have one form:
  *
- *     bpfprofil: TEXT
+ *     bpfprofil: COMMAND: TEXT
  *     try: HINT
  */
 void print_error(const struct error *err);
 
 /* The same for a format; hint may be NULL. */
 void print_message(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* From here on it is this command that speaks; the name outlives that. */
+void print_as(const char *command);
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };
 

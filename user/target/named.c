@@ -110,11 +110,15 @@ static int nobody(struct name_search *search, struct error *err)
 {
 	const char *nearest = names_nearest(&search->names, search->pattern);
 
-	error_set(err, -ESRCH, "--name '%s': no process has this name", search->pattern);
+	const char *pattern = search->pattern, *before, *behind;
+
+	before = *pattern == '*' ? "" : "*";
+	behind = pattern[strlen(pattern) - 1] == '*' ? "" : "*";
+	error_set(err, -ESRCH, "--name '%s': no process has this name", pattern);
 	if (nearest)
 		error_hint(err, "--name %s", nearest);
-	else
-		error_hint(err, "a pattern like '*%s*'", search->pattern);
+	else if (*before || *behind)
+		error_hint(err, "a pattern like '%s%s%s'", before, pattern, behind);
 	return -ESRCH;
 }
 
