@@ -66,6 +66,52 @@ Test(live_options, region_of_an_object)
 	live_end(&live);
 }
 
+/*
+ * What runs elsewhere is in no account. The scheduler's accounts are of all CPUs, so of those chosen
+ * it is not known how long.
+ */
+static void run_on_cpu_1(const char *source)
+{
+	struct json_object *ignored;
+	struct live live;
+
+	live_begin(&live);
+	live_run(&live, ARGS("--source", source, "--cpu", "1", "--split", "process"),
+		 ARGS("sh", "-c", "taskset -c 0 $1 8000 & taskset -c 1 $2 8000; wait", "-",
+		      WORKLOAD("one"), WORKLOAD("three")));
+	cr_expect_eq(doc_object(live.doc, NULL, "workloads/one"), 0);
+	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	cr_expect_eq(doc_number(live.doc, "ticks.total"),
+		     json_object_get_uint64(json_object_array_get_idx(
+			     doc_get(live.doc, "sampling.delivered"), 1)));
+	cr_expect_str_eq(json_object_get_string(doc_get(live.doc, "sampling.cpus")), "1");
+	cr_expect_not(json_object_object_get_ex(live.doc, "cpu_ns", &ignored));
+	cr_expect_not(json_object_object_get_ex(live.doc, "splits", &ignored));
+	live_end(&live);
+}
+
+Test(live_options, cpu)
+{
+	NEED_ROOT();
+	NEED(sysconf(_SC_NPROCESSORS_ONLN) > 1, "one CPU");
+	run_on_cpu_1("clock");
+	run_on_cpu_1("tick");
+}
+
+Test(live_options, cpu_that_is_not_there)
+{
+	struct live live;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_try(&live, ARGS("--cpu", "0,9999"), ARGS("true"));
+	cr_expect_eq(live.end.status, 1);
+	cr_expect(strstr(live.end.err, "bpfprofil: run: --cpu 0,9999: there is no CPU 9999\ntry: "),
+		  "%s", live.end.err);
+	cr_expect_null(live.doc);
+	live_end(&live);
+}
+
 /* Every histogram has bins of the size, and the scale that says the same. */
 static void expect_bytes_per_bin(struct json_object *doc, uint64_t bytes)
 {

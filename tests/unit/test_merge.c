@@ -170,6 +170,28 @@ Test(merge, what_cpus_delivered)
 	profile_free(sum);
 }
 
+static struct profile *part_of_cpus(const char *cpus)
+{
+	struct profile *profile = sample_profile();
+
+	profile->sampling.cpus = cpus ? strdup(cpus) : NULL;
+	return read_back(profile);
+}
+
+/* Which ones were sampled a sum says when it is true of all parts. */
+Test(merge, some_cpus)
+{
+	struct profile *sum = sum_of(part_of_cpus("0,2-3"), part_of_cpus("0,2-3"));
+
+	cr_expect_str_eq(sum->sampling.cpus, "0,2-3");
+	sum = sum_of(sum, part_of_cpus("1"));
+	cr_expect_null(sum->sampling.cpus);
+	profile_free(sum);
+	sum = sum_of(part_of_cpus(NULL), part_of_cpus("1"));
+	cr_expect_null(sum->sampling.cpus);
+	profile_free(sum);
+}
+
 /* They are of one run. */
 Test(merge, segments_and_cost_are_no_sums)
 {

@@ -89,6 +89,32 @@ Test(report, lines_without_binaries)
 			{ 21, 0, 0x1000, "main" }));
 }
 
+/* All ticks are on some CPU, those in no bin too; time is shared evenly. */
+Test(report, cpus)
+{
+	const struct report_options options = all(REPORT_CPUS);
+	struct profile *profile = sample_profile();
+	struct report_rows rows;
+	struct error err = { 0 };
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), -EINVAL);
+	cr_assert_str_eq(err.text, "--by cpu: the profile does not tell CPUs apart");
+	profile->sampling.delivered = calloc(4, sizeof(uint64_t));
+	cr_assert(profile->sampling.delivered);
+	profile->sampling.nr_delivered = 4;
+	profile->sampling.delivered[0] = 60;
+	profile->sampling.delivered[3] = 1000;
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_assert_eq(rows.nr, 2);
+	cr_expect_eq(rows.rows[0].pid, 3);
+	cr_expect_eq(rows.rows[0].ticks, 1000);
+	cr_expect_eq(rows.rows[1].pid, 0);
+	cr_expect_float_eq(rows.rows[0].ns + rows.rows[1].ns, rows_ns(profile, &options), 1);
+	cr_expect_float_eq(rows.rows[0].ns * 60, rows.rows[1].ns * 1000, 1000);
+	rows_free(&rows);
+	profile_free(profile);
+}
+
 Test(report, one_target)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);

@@ -105,6 +105,22 @@ Test(sampling, rates)
 	REFUSED("-F 9 --period 1000000", "run: --frequency and --period: both say the rate");
 }
 
+#define NO_CPUS "must be CPUs like 3, or 0,2-5"
+
+Test(sampling, cpus)
+{
+	cr_assert_null(PARSE("").options.cpus);
+	cr_assert_str_eq(PARSE("--cpu 3").options.cpus, "3");
+	cr_assert_str_eq(PARSE("--cpu 0,2-5,7-7").options.cpus, "0,2-5,7-7");
+	REFUSED("--cpu 0,", "run: --cpu '0,': " NO_CPUS);
+	REFUSED("--cpu ,1", "run: --cpu ',1': " NO_CPUS);
+	REFUSED("--cpu 3-1", "run: --cpu '3-1': " NO_CPUS);
+	REFUSED("--cpu 1-", "run: --cpu '1-': " NO_CPUS);
+	REFUSED("--cpu -1", "run: --cpu '-1': " NO_CPUS);
+	REFUSED("--cpu 0-99999999999", "run: --cpu '0-99999999999': " NO_CPUS);
+	REFUSED("--cpu all", "run: --cpu 'all': " NO_CPUS);
+}
+
 #define NO_BYTES "must be a power of two from 1 to 65536"
 #define NO_SCALE                                                                                   \
 	"must be a power of two from 2 to 131072, so that a bin is 131072 / scale bytes, a power " \

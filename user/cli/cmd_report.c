@@ -55,10 +55,10 @@ static int add_object(const struct opt *opt, const char *value, void *field, str
 
 static const struct opt report_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines|bins|process|cgroup|thread|time",
+	  .arg = "functions|objects|lines|bins|process|cgroup|thread|cpu|time",
 	  .help = "a row for each of these; lines need the binaries with their debug information, "
-		  "process, cgroup and thread a profile that was split; time has a row for each "
-		  "FILE",
+		  "process, cgroup and thread a profile that was split; cpu has all ticks, and "
+		  "time a row for each FILE",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = report_by_words,
@@ -265,6 +265,14 @@ static bool check_filters(const struct report_arguments *arguments)
 
 	if (arguments->annotate && option) {
 		print_message("leaving it out", "report: --annotate: takes no %s", option);
+		return false;
+	}
+	option = arguments->nr_objects			 ? "--object" :
+		 arguments->target != REPORT_ALL_TARGETS ? "--target" :
+		 arguments->comm			 ? "--comm" :
+							   NULL;
+	if (arguments->by == REPORT_CPUS && option) {
+		print_message("leaving it out", "report: --by cpu: takes no %s", option);
 		return false;
 	}
 	if (!arguments->function || arguments->by == REPORT_FUNCTIONS ||

@@ -18,6 +18,7 @@
 #define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
 #define MEMORY_MIN (256 << 10)
 #define BUDGET_MAX 50
+#define CPUS_MAX 65536
 #define INTERVAL_MIN UINT64_C(1000000000) /* the names of FILEs have seconds */
 
 static int set_frequency(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -124,6 +125,32 @@ out_of_memory:
 	return error_errno(err, -ENOMEM, "--%s", opt->name);
 }
 
+/* One CPU of a list, or two and a dash: where it ends, NULL when it is none. */
+static const char *parse_cpus(const char *text)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	first = last = strtoul(text, &end, 10);
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+		last = strtoul(end + 1, &end, 10);
+	return first <= last && last < CPUS_MAX ? end : NULL;
+}
+
+static int set_cpus(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	const char **cpus = field, *at = parse_cpus(value);
+
+	while (at && *at == ',')
+		at = parse_cpus(at + 1);
+	if (!at || *at)
+		return opt_bad(opt, value, err, "must be CPUs like 3, or 0,2-5");
+	*cpus = value;
+	return 0;
+}
+
 static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	uint64_t *memory = field, bytes;
@@ -207,6 +234,13 @@ const struct opt sampling_rate_opts[] = {
 	  .set = opt_set_word,
 	  .field = FIELD(mode),
 	  .words = tick_mode_words },
+	{ .name = "cpu",
+	  .arg = "LIST",
+	  .help = "only what runs on these CPUs, like 0,2-3; SECONDS are then of ticks, as the "
+		  "scheduler's accounts are of all CPUs",
+	  .fallback = "all",
+	  .set = set_cpus,
+	  .field = FIELD(cpus) },
 	{ .name = "force",
 	  .help = "sample even at a rate that costs more than 20 % of a CPU",
 	  .set = opt_set_flag,

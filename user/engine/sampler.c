@@ -3,6 +3,7 @@
 
 #include <bpf/bpf.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <linux/netlink.h>
 #include <linux/perf_event.h>
 #include <math.h>
@@ -44,7 +45,8 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	grace_period_init(&sampler->grace);
 	sampler->period_ns = period_ns;
 	sampler->events = calloc((size_t)cpus * SAMPLER_CLOCKS, sizeof(*sampler->events));
-	if (!sampler->events)
+	sampler->left_out = calloc(cpus, sizeof(*sampler->left_out));
+	if (!sampler->events || !sampler->left_out)
 		return error_no_memory(err, "events");
 	sampler->nr_events = (size_t)cpus * SAMPLER_CLOCKS;
 	for (i = 0; i < sampler->nr_events; i++)
@@ -105,6 +107,58 @@ static int event_open(uint64_t period_ns, uint32_t cpu)
 	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* Which CPUs a list has, of those that there may be. */
+struct choice {
+	struct sampler *sampler;
+	uint32_t cpus; /* possible ones */
+	int64_t absent; /* the first that is none of them; -1: all are */
+	bool some_online;
+};
+
+static int choose_cpu(void *ctx, uint32_t cpu)
+{
+	struct choice *choice = ctx;
+
+	if (cpu < choice->cpus)
+		choice->sampler->left_out[cpu] = false;
+	else if (choice->absent < 0)
+		choice->absent = cpu;
+	return 0;
+}
+
+static int look_at_online(void *ctx, uint32_t cpu)
+{
+	struct choice *choice = ctx;
+
+	if (cpu < choice->cpus && !choice->sampler->left_out[cpu])
+		choice->some_online = true;
+	return 0;
+}
+
+int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error *err)
+{
+	uint32_t cpus = (uint32_t)(sampler->nr_events / SAMPLER_CLOCKS);
+	struct choice choice = { .sampler = sampler, .cpus = cpus, .absent = -1 };
+	char online[8192];
+	int ret;
+
+	memset(sampler->left_out, true, cpus * sizeof(*sampler->left_out));
+	cpu_list_each(list, choose_cpu, &choice);
+	ret = read_first_line(ONLINE_CPUS, online, sizeof(online));
+	if (ret)
+		return error_errno(err, ret, ONLINE_CPUS);
+	cpu_list_each(online, look_at_online, &choice);
+	if (choice.absent < 0 && choice.some_online)
+		return 0;
+	if (choice.absent < 0)
+		error_set(err, -EINVAL, "--cpu %.200s: none of them is online", list);
+	else
+		error_set(err, -EINVAL, "--cpu %.200s: there is no CPU %" PRId64, list,
+			  choice.absent);
+	error_hint(err, "some of %.200s", online);
+	return -EINVAL;
 }
 
 struct start {
@@ -176,7 +230,7 @@ static int start_cpu(void *ctx, uint32_t cpu)
 	unsigned int clock;
 	int ret = 0;
 
-	if (cpu >= start->sampler->nr_events / SAMPLER_CLOCKS ||
+	if (cpu >= start->sampler->nr_events / SAMPLER_CLOCKS || start->sampler->left_out[cpu] ||
 	    !is_clocked(&start->sampler->programs, cpu))
 		return 0;
 	for (clock = 0; !ret && clock < SAMPLER_CLOCKS; clock++)
@@ -298,6 +352,7 @@ void sampler_free(struct sampler *sampler)
 	if (sampler->uevent_fd >= 0)
 		close(sampler->uevent_fd);
 	free(sampler->events);
+	free(sampler->left_out);
 	sampler->events = NULL;
 	sampler->nr_events = 0;
 }

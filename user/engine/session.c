@@ -225,6 +225,16 @@ static int set_tickless(void *ctx, uint32_t cpu)
 	return 0;
 }
 
+/* The tick of a CPU that is left out is passed over like that of one that has none. */
+static void silence_ticks(struct session *session)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < session->nr_cpus; cpu++)
+		if (session->sampler.left_out[cpu])
+			set_tickless(session, cpu);
+}
+
 static int choose_source(struct session *session, struct error *err)
 {
 	struct bpf_program *program = tick_program(session);
@@ -240,6 +250,8 @@ static int choose_source(struct session *session, struct error *err)
 	ret = sched_tick_find(&tick, err);
 	if (ret)
 		return ret;
+	if (session->options.cpus)
+		silence_ticks(session);
 	session->skel->rodata->tick_distance = tick.tick_distance;
 	session->skel->rodata->regs_distance = tick.regs_distance;
 	bpf_program__set_autoload(program, true);
@@ -302,6 +314,7 @@ int session_open(const struct session_options *options, struct session **ret, st
 	}
 	raise_file_limit();
 	session->options = *options;
+	session->options.unweighted = options->unweighted || options->cpus;
 	session->nr_cpus = cpus;
 	session->delivered = calloc(cpus, sizeof(*session->delivered));
 	session->epoll_fd = -1;
@@ -312,6 +325,8 @@ int session_open(const struct session_options *options, struct session **ret, st
 		failed = session_add_targets(session, err);
 	if (!failed)
 		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
+	if (!failed && options->cpus)
+		failed = sampler_choose_cpus(&session->sampler, options->cpus, err);
 	if (!failed && options->source == SOURCE_CLOCK)
 		failed = sampler_check_rate(options->requested_hz, err);
 	if (!failed)

@@ -75,6 +75,8 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 		return error_no_memory(err, "profile");
 	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
 		return error_no_memory(err, "profile");
+	if (options->cpus && profile_fill_cpus(profile, options->cpus))
+		return error_no_memory(err, "profile");
 	if (options->source == SOURCE_TICK && note_tickless(profile))
 		return error_no_memory(err, "profile");
 	return 0;
@@ -123,9 +125,10 @@ static int fill_targets(const struct session *session, const struct counted *cou
 				       &target->ticks, err);
 		if (ret)
 			return ret;
-		target->cpu_known = true;
 		target->excess = counted->tallies[i].excess;
-		target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
+		target->cpu_known = !session->options.cpus;
+		if (target->cpu_known)
+			target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
 	}
 	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
 }

@@ -248,7 +248,8 @@ int session_fill_splits(struct session *session, const uint64_t *split_ids, stru
 	size_t i;
 	int ret;
 
-	if (session->options.split == SPLIT_NONE)
+	/* Nor of splits is it known what they had on some CPUs. */
+	if (session->options.split == SPLIT_NONE || session->options.cpus)
 		return 0;
 	ret = find_spenders(session, profile, split_ids, &spenders);
 	if (!ret) {

@@ -119,6 +119,7 @@ void profile_free(struct profile *profile)
 	free(profile->sampling.source);
 	free(profile->sampling.mode);
 	free(profile->sampling.split);
+	free(profile->sampling.cpus);
 	free(profile->sampling.hierarchy);
 	free(profile->sampling.delivered);
 	free(profile->sampling.segments);

@@ -146,6 +146,7 @@ struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
 	char *split; /* targets are split by "process", "thread" or "cgroup"; NULL: not split */
+	char *cpus; /* the only ones that were, as a list like 0,2-3; NULL: all, or not the same */
 	char *hierarchy; /* of the cgroups: "v2", or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;

@@ -68,6 +68,18 @@ int profile_fill_hierarchy(struct profile *profile, const char *controller)
 	return *ret ? 0 : -ENOMEM;
 }
 
+int profile_fill_cpus(struct profile *profile, const char *list)
+{
+	profile->sampling.cpus = strdup(list);
+	if (!profile->sampling.cpus)
+		return -ENOMEM;
+	return profile_note(profile,
+			    "only CPU%s %s %s sampled; CPU time is ticks times the period, for "
+			    "the scheduler's accounts are of all CPUs",
+			    strpbrk(list, ",-") ? "s" : "", list,
+			    strpbrk(list, ",-") ? "were" : "was");
+}
+
 int profile_sum_targets(struct profile *profile)
 {
 	size_t i;

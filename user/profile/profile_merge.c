@@ -175,6 +175,15 @@ static void join_delivered(struct profile *sum, struct profile *part)
 		into->delivered[i] += from->delivered[i];
 }
 
+/* What not all parts have in common the sum does not say. */
+static void join_word(char **sum, const char *part)
+{
+	if (!*sum || (part && !strcmp(*sum, part)))
+		return;
+	free(*sum);
+	*sum = NULL;
+}
+
 /* The sum gets the finest period, which tells its ticks apart best. */
 static void join_sampling(struct profile_sampling *sum, struct profile_sampling *part)
 {
@@ -186,10 +195,8 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 	/* Rates do not add up, and their mean would depend on the order. 0: unknown. */
 	if (sum->measured_hz != part->measured_hz)
 		sum->measured_hz = 0;
-	if (sum->split && (!part->split || strcmp(sum->split, part->split) != 0)) {
-		free(sum->split);
-		sum->split = NULL;
-	}
+	join_word(&sum->split, part->split);
+	join_word(&sum->cpus, part->cpus);
 	if (!sum->hierarchy)
 		swap(&sum->hierarchy, &part->hierarchy);
 	/* These describe a single run. Each target has the period that it was sampled with. */

@@ -324,6 +324,7 @@ static int read_sampling(struct reader *r, void *member)
 		{ "source", read_string, offsetof(struct profile_sampling, source), false },
 		{ "mode", read_string, offsetof(struct profile_sampling, mode), false },
 		{ "split", read_string, offsetof(struct profile_sampling, split), true },
+		{ "cpus", read_string, offsetof(struct profile_sampling, cpus), true },
 		{ "hierarchy", read_string, offsetof(struct profile_sampling, hierarchy), true },
 		{ "period_ns", read_u64, offsetof(struct profile_sampling, period_ns), false },
 		{ "requested_hz", read_double, offsetof(struct profile_sampling, requested_hz),

@@ -166,6 +166,8 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 	put_string(stream, ", \"mode\": ", sampling->mode);
 	if (sampling->split)
 		put_string(stream, ", \"split\": ", sampling->split);
+	if (sampling->cpus)
+		put_string(stream, ", \"cpus\": ", sampling->cpus);
 	if (sampling->hierarchy)
 		put_string(stream, ", \"hierarchy\": ", sampling->hierarchy);
 	put_u64(stream, ", \"period_ns\": ", sampling->period_ns);

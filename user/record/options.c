@@ -49,6 +49,7 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.period_ns = options->period_ns,
 		.requested_hz = options->requested_hz,
 		.mode = (enum tick_mode)options->mode,
+		.cpus = options->cpus,
 		.split = (enum split)options->split,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,

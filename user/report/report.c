@@ -9,7 +9,7 @@
 #define SUMMARY_ROWS 10
 
 const char *const report_by_words[] = { "functions", "objects", "lines", "bins", "process",
-					"cgroup",    "thread",	"time",	 NULL };
+					"cgroup",    "thread",	"cpu",	 "time", NULL };
 
 static struct report make_report(const struct profile *profile,
 				 const struct report_options *options,

@@ -64,6 +64,10 @@ static void row_fields(const struct report *report, const struct report_row *row
 		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 		return;
 	}
+	if (report->options->by == REPORT_CPUS) {
+		fprintf(out, ",%" PRId64, row->pid);
+		return;
+	}
 	if (is_of_split(report)) {
 		split_fields(report, row, out);
 		return;
@@ -102,6 +106,7 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_PROCESSES] = "pid,process",
 		[REPORT_CGROUPS] = "cgroup",
 		[REPORT_THREADS] = "tid,thread",
+		[REPORT_CPUS] = "cpu",
 		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
 	};
 	size_t i;

@@ -57,6 +57,11 @@ static void row_json(const struct report *report, const struct report_row *row, 
 		part_json(row, out);
 		return;
 	}
+	if (report->options->by == REPORT_CPUS) {
+		render_json_u64(out, "cpu", (uint64_t)row->pid);
+		fputs(" }", out);
+		return;
+	}
 	if (is_of_split(report)) {
 		split_json(report, row, out);
 		return;

@@ -18,8 +18,8 @@ static const struct {
 } lost_texts[] = { LOST_CAUSES(LOST_TEXT) };
 #undef LOST_TEXT
 
-static const char *const row_nouns[] = { "functions", "objects", "lines",   "bins",
-					 "processes", "cgroups", "threads", "files" };
+static const char *const row_nouns[] = { "functions", "objects", "lines", "bins", "processes",
+					 "cgroups",   "threads", "CPUs",  "files" };
 
 static const char *object_name(const struct report *report, const struct report_row *row)
 {
@@ -60,6 +60,7 @@ static void place(const struct report *report, const struct report_row *row, cha
 		break;
 	case REPORT_PROCESSES:
 	case REPORT_THREADS:
+	case REPORT_CPUS:
 		snprintf(text, PLACE_MAX, row->pid < 0 ? "-" : "%" PRId64, row->pid);
 		break;
 	case REPORT_CGROUPS:
@@ -189,12 +190,11 @@ static void table_row(const struct report *report, const struct report_row *row,
 
 void render_table(const struct report *report, FILE *out)
 {
-	static const char *const places[] = { "OBJECT", "KIND",	  "LINE", "PLACE",
-					      "PID",	"CGROUP", "TID",  "TIME" };
-	static const char *const details[] = {
-		"FUNCTION", "OBJECT", "FUNCTION", "FUNCTION",
-		"PROCESS",  NULL,     "THREAD",	  "HOTTEST FUNCTION"
-	};
+	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE", "PID",
+					      "CGROUP", "TID",	"CPU",	"TIME" };
+	static const char *const details[] = { "FUNCTION", "OBJECT",  "FUNCTION",
+					       "FUNCTION", "PROCESS", NULL,
+					       "THREAD",   NULL,      "HOTTEST FUNCTION" };
 	const char *heading = places[report->options->by], *detail = details[report->options->by];
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;

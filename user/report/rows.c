@@ -396,6 +396,8 @@ int rows_of_part(const struct profile *profile, const struct report_options *opt
 	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS ||
 	    options->by == REPORT_THREADS)
 		result = rows_by_split(profile, options, rows, err);
+	else if (options->by == REPORT_CPUS)
+		result = rows_by_cpu(profile, options, rows, err);
 	else if (options->by == REPORT_TIME)
 		result = rows_by_time(options, rows, err);
 	else

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The views by process and by cgroup, for profiles that were split. */
+/* The views by process and by cgroup, of profiles that were split, and by CPU. */
 #include <errno.h>
 #include <string.h>
 
@@ -88,5 +88,35 @@ int rows_by_split(const struct profile *profile, const struct report_options *op
 	if (add_rows(profile, options, rows))
 		return error_errno(err, -ENOMEM, "report");
 	rows_merge(rows, compare_splits);
+	return 0;
+}
+
+/*
+ * Which text it was on a CPU is not kept, nor what the scheduler gave on it: a tick stands for as
+ * much on all of them.
+ */
+int rows_by_cpu(const struct profile *profile, const struct report_options *options,
+		struct report_rows *rows, struct error *err)
+{
+	const struct profile_sampling *sampling = &profile->sampling;
+	uint64_t total = 0;
+	size_t i;
+
+	if (!sampling->nr_delivered) {
+		error_set(err, -EINVAL, "--by cpu: the profile does not tell CPUs apart");
+		error_hint(err, "a profile of one host, by this version");
+		return -EINVAL;
+	}
+	for (i = 0; i < sampling->nr_delivered; i++)
+		total += sampling->delivered[i];
+	for (i = 0; i < sampling->nr_delivered; i++) {
+		struct report_row row = { .pid = (int64_t)i, .ticks = sampling->delivered[i] };
+
+		if (!row.ticks)
+			continue;
+		row_weigh(&row, rows_ns(profile, options) / (double)total);
+		if (rows_add(rows, &row))
+			return error_errno(err, -ENOMEM, "report");
+	}
 	return 0;
 }
