@@ -5,6 +5,7 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
+#include <malloc.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -150,13 +151,13 @@ static void stop(struct backend *backend)
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 #define SAY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
-static struct sink *open_to(const char *url)
+static struct sink *open_with_cap(const char *url, size_t cap)
 {
 	const struct sink_options options = { .kind = SINK_OTLP,
 					      .where = url,
 					      .http.timeout_ms = 1000,
 					      .detail = EXPORT_ADDRESS,
-					      .cap = 8 << 20,
+					      .cap = cap,
 					      .retry_ns = 10 * MS,
 					      .retry_most_ns = 30 * MS };
 	struct error err = { 0 };
@@ -164,6 +165,11 @@ static struct sink *open_to(const char *url)
 
 	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
 	return sink;
+}
+
+static struct sink *open_to(const char *url)
+{
+	return open_with_cap(url, 8 << 20);
 }
 
 /* Until nothing waits any more. */
@@ -438,6 +444,59 @@ Test(sink, folder)
 	rmdir(folder);
 	cr_assert_eq(sum, 2 * total);
 	profile_free(profile);
+}
+
+/* A profile a minute, of a backend that is away all the while: what waits, and then arrives. */
+static void be_away(size_t minutes, const char *how)
+{
+	const char *answers[32];
+	struct profile *profile = sample_profile_of_bins(500);
+	const uint64_t ticks = profile->ticks.total;
+	const size_t heap = mallinfo2().uordblks;
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+	size_t i;
+
+	for (i = 0; i < 30; i++)
+		answers[i] = how;
+	answers[30] = OK;
+	answers[31] = NULL;
+	profile->duration_ns = 60000000000;
+	start(&backend, answers);
+	sink = open_with_cap(backend.url, 16 << 10);
+	for (i = 0; i < minutes; i++) {
+		sink_put(sink, profile);
+		sink_count(sink, &counts);
+		cr_assert_eq(counts.pending_ticks + counts.ticks, (i + 1) * ticks);
+		/* The cap, and what is under way. */
+		cr_assert_leq(counts.pending_bytes, 24 << 10);
+		/* What libraries keep for good, and one profile at work. */
+		cr_assert_leq(mallinfo2().uordblks, heap + (4 << 20));
+	}
+	counts = settle(sink);
+	sink_close(sink, 0);
+	stop(&backend);
+	profile_free(profile);
+	cr_assert_eq(counts.ticks, minutes * ticks);
+	cr_assert_eq(backend.ticks, (int64_t)(minutes * ticks));
+	cr_assert_eq(counts.lost, 0);
+	cr_assert_gt(counts.retries, 0);
+}
+
+Test(sink, ten_minutes_away)
+{
+	be_away(10, "");
+}
+
+Test(sink, an_hour_away)
+{
+	be_away(60, "");
+}
+
+Test(sink, a_day_full)
+{
+	be_away(1440, SAY("503 Service Unavailable"));
 }
 
 /* Any time away costs no tick and no more memory than the cap and one part. */
