@@ -31,8 +31,7 @@ struct compiler {
 	size_t nr_regions;
 	struct segment *segments;
 	size_t nr_segments;
-	struct active_region *
-		*open; /* stack of regions around the sweep's pc; the last takes it */
+	struct active_region **open; /* stack of regions around the sweep's pc; the last takes it */
 	size_t nr_open;
 };
 

@@ -8,7 +8,7 @@
 #include "symbol/object_symbols.h"
 
 /* The range of one object that is kept: [start, end). */
-struct kept {
+struct kept_region {
 	uint32_t object;
 	uint64_t start;
 	uint64_t end;
@@ -23,7 +23,7 @@ bool object_has_name(const struct profile_object *object, const char *name)
 
 /* Finds the symbol's range in the object; false: there is no such symbol, or no table. */
 static bool find_symbol(const struct profile *profile, const struct object_opener *opener,
-			uint32_t object, const char *name, struct kept *ret)
+			uint32_t object, const char *name, struct kept_region *ret)
 {
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
@@ -31,7 +31,8 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 	object_symbols_load(&profile->objects[object], object, opener, &table, NULL);
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
-		*ret = (struct kept){ object, symbol->offset, symbol->offset + symbol->size };
+		*ret = (struct kept_region){ object, symbol->offset,
+					     symbol->offset + symbol->size };
 	object_symbols_release(opener, table);
 	return symbol != NULL;
 }
@@ -45,7 +46,7 @@ static int note_missing(struct profile *profile, const struct region *region)
 
 /* kept has room for every region in every object. */
 static int find_kept(struct profile *profile, const struct object_opener *opener,
-		     const struct region *region, struct kept *kept, size_t *nr_kept)
+		     const struct region *region, struct kept_region *kept, size_t *nr_kept)
 {
 	size_t before = *nr_kept;
 	uint32_t i;
@@ -54,14 +55,14 @@ static int find_kept(struct profile *profile, const struct object_opener *opener
 		if (!object_has_name(&profile->objects[i], region->object))
 			continue;
 		if (!region->symbol)
-			kept[(*nr_kept)++] = (struct kept){ i, 0, UINT64_MAX };
+			kept[(*nr_kept)++] = (struct kept_region){ i, 0, UINT64_MAX };
 		else if (find_symbol(profile, opener, i, region->symbol, &kept[*nr_kept]))
 			(*nr_kept)++;
 	}
 	return *nr_kept == before ? note_missing(profile, region) : 0;
 }
 
-static bool touches(const struct kept *kept, size_t nr, uint32_t object, uint64_t start,
+static bool touches(const struct kept_region *kept, size_t nr, uint32_t object, uint64_t start,
 		    uint64_t bytes)
 {
 	size_t i;
@@ -74,8 +75,8 @@ static bool touches(const struct kept *kept, size_t nr, uint32_t object, uint64_
 }
 
 /* Returns the ticks that were removed. */
-static uint64_t filter_histogram(struct profile_histogram *histogram, const struct kept *kept,
-				 size_t nr)
+static uint64_t filter_histogram(struct profile_histogram *histogram,
+				 const struct kept_region *kept, size_t nr)
 {
 	uint64_t gone = 0, start;
 	size_t i, stay = 0;
@@ -91,7 +92,7 @@ static uint64_t filter_histogram(struct profile_histogram *histogram, const stru
 	return gone;
 }
 
-static void filter(struct profile *profile, const struct kept *kept, size_t nr)
+static void filter(struct profile *profile, const struct kept_region *kept, size_t nr)
 {
 	struct profile_account *account;
 	uint64_t gone;
@@ -111,7 +112,7 @@ int regions_apply(struct profile *profile, const struct object_opener *opener,
 		  const struct region *regions, size_t nr, struct error *err)
 {
 	size_t i, nr_kept = 0;
-	struct kept *kept;
+	struct kept_region *kept;
 	int ret = 0;
 
 	if (!nr)
