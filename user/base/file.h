@@ -28,12 +28,12 @@ enum output_flags {
 	OUTPUT_KEEP_OLD = 4, /* a replaced file of ours is kept as FILE.old */
 };
 
-int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err);
+int output_open_as(const char *path, unsigned int flags, struct output **result, struct error *err);
 
-int output_open(const char *path, struct output **ret, struct error *err);
+int output_open(const char *path, struct output **result, struct error *err);
 
 /* The same for a format that is always compressed, whatever the file's name. */
-int output_open_gz(const char *path, struct output **ret, struct error *err);
+int output_open_gz(const char *path, struct output **result, struct error *err);
 
 /*
  * The stream to write to; it stays the output's. A failed write shows in ferror() and in
@@ -58,12 +58,12 @@ int output_check(const char *path, struct error *err);
 
 /*
  * Expands a FILE as typed: %p is pid, %t is started as YYYYmmdd-HHMMSS in local time, %h is the
- * name of this host, %% a percent sign. The caller frees *ret.
+ * name of this host, %% a percent sign. The caller frees *result.
  */
-int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err);
+int output_expand(const char *pattern, pid_t pid, time_t started, char **result, struct error *err);
 
 /* The same for a time that is broken down already; NULL if it is not known. */
-int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **ret,
+int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **result,
 		     struct error *err);
 
 /* Whether a FILE as typed has a %t, so that each time gives it another name. */
@@ -82,10 +82,10 @@ enum {
 	INPUT_UNPACKED_PIPE = 1 << 30, /* bytes allowed if the packed size is not known */
 };
 
-int input_open(const char *path, struct input **ret, struct error *err);
+int input_open(const char *path, struct input **result, struct error *err);
 
 /* The same as input_open() for a descriptor. The input owns fd from then on, even if this fails. */
-int input_open_fd(int fd, const char *name, struct input **ret, struct error *err);
+int input_open_fd(int fd, const char *name, struct input **result, struct error *err);
 
 /*
  * Returns the bytes read, 0 at the end, or a negative errno: -ENODATA if gzip data end too early,

@@ -23,44 +23,44 @@ static int open_gz(struct input *in, int fd)
 {
 	struct stat st;
 
-	int code = 0;
+	int ret = 0;
 
 	if (fstat(fd, &st))
-		code = -errno;
+		ret = -errno;
 	else if (S_ISDIR(st.st_mode))
-		code = -EISDIR;
-	if (!code) {
+		ret = -EISDIR;
+	if (!ret) {
 		in->gz = gzdopen(fd, "rb");
-		code = in->gz ? 0 : -ENOMEM;
+		ret = in->gz ? 0 : -ENOMEM;
 	}
-	if (code) {
+	if (ret) {
 		close(fd);
-		return code;
+		return ret;
 	}
 	return gzbuffer(in->gz, BUFFER_SIZE) ? -ENOMEM : 0;
 }
 
-int input_open_fd(int fd, const char *name, struct input **ret, struct error *err)
+int input_open_fd(int fd, const char *name, struct input **result, struct error *err)
 {
 	struct input *in;
-	int code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	in = calloc(1, sizeof(*in));
 	if (in)
 		in->name = strdup(name);
 	if (in && in->name)
-		code = open_gz(in, fd);
+		ret = open_gz(in, fd);
 	else
 		close(fd);
-	if (code) {
+	if (ret) {
 		input_close(in);
-		return error_errno(err, code, "%s", name);
+		return error_errno(err, ret, "%s", name);
 	}
-	*ret = in;
+	*result = in;
 	return 0;
 }
 
-int input_open(const char *path, struct input **ret, struct error *err)
+int input_open(const char *path, struct input **result, struct error *err)
 {
 	const char *name = path;
 	int fd;
@@ -73,7 +73,7 @@ int input_open(const char *path, struct input **ret, struct error *err)
 	}
 	if (fd < 0)
 		return error_errno(err, -errno, "%s", name);
-	return input_open_fd(fd, name, ret, err);
+	return input_open_fd(fd, name, result, err);
 }
 
 static int read_failed(const struct input *in, int zlib_error, int saved, struct error *err)

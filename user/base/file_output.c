@@ -79,15 +79,15 @@ static int create_temp(struct output *out, mode_t mode)
 static int open_beside(struct output *out, bool confidential)
 {
 	mode_t fresh = confidential ? 0600 : 0644, mode = out->place.stat.st_mode & 0777;
-	int err;
+	int ret;
 
 	if (out->place.exists && !out->place.ours)
 		mode &= fresh;
-	err = create_temp(out, out->place.exists ? mode & 0600 : fresh);
-	if (err) {
+	ret = create_temp(out, out->place.exists ? mode & 0600 : fresh);
+	if (ret) {
 		free(out->temp);
 		out->temp = NULL;
-		return err;
+		return ret;
 	}
 	if (out->place.exists && fchmod(out->fd, mode))
 		return -errno;
@@ -132,15 +132,15 @@ static int gz_write_all(gzFile gz, const char *data, size_t size)
 static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 {
 	struct output *out = cookie;
-	int err;
+	int ret;
 
 	/*
 	 * After a failed write nothing more is written, because one hole spoils the file even if a
 	 * full disk has room again by the next write.
 	 */
 	if (!out->error) {
-		err = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
-		out->error = err;
+		ret = out->gz ? gz_write_all(out->gz, data, size) : write_all(out->fd, data, size);
+		out->error = ret;
 	}
 	if (!out->error)
 		return (ssize_t)size;
@@ -167,10 +167,10 @@ static int open_stream(struct output *out, bool gz)
 	static const cookie_io_functions_t functions = { .write = cookie_write };
 
 	if (gz) {
-		int err = open_gz(out);
+		int ret = open_gz(out);
 
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 	}
 	out->stream = fopencookie(out, "w", functions);
 	if (!out->stream)
@@ -182,24 +182,24 @@ static int open_stream(struct output *out, bool gz)
 
 static int open_place(struct output *out, const char *path, bool confidential, struct error *err)
 {
-	int code;
+	int ret;
 
 	if (!strcmp(path, "-")) {
 		out->place.direct = true;
 		out->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
 		return out->fd < 0 ? error_errno(err, -errno, "%s", out->path) : 0;
 	}
-	code = file_place_find(path, &out->place, err);
-	if (code)
-		return code;
+	ret = file_place_find(path, &out->place, err);
+	if (ret)
+		return ret;
 	if (out->place.direct) {
-		code = file_place_open(&out->place);
-		out->fd = code < 0 ? -1 : code;
-		code = code < 0 ? code : 0;
+		ret = file_place_open(&out->place);
+		out->fd = ret < 0 ? -1 : ret;
+		ret = ret < 0 ? ret : 0;
 	} else {
-		code = open_beside(out, confidential);
+		ret = open_beside(out, confidential);
 	}
-	return code ? error_errno(err, code, "%s", out->path) : 0;
+	return ret ? error_errno(err, ret, "%s", out->path) : 0;
 }
 
 static void nothing(int number)
@@ -219,11 +219,11 @@ static void survive_limit(void)
 		sigaction(SIGXFSZ, &ours, NULL);
 }
 
-int output_open_as(const char *path, unsigned int flags, struct output **ret, struct error *err)
+int output_open_as(const char *path, unsigned int flags, struct output **result, struct error *err)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct output *out;
-	int code;
+	int ret;
 
 	pthread_once(&once, survive_limit);
 
@@ -235,33 +235,33 @@ int output_open_as(const char *path, unsigned int flags, struct output **ret, st
 	out->place.special = -1;
 	out->path = strdup(strcmp(path, "-") ? path : "standard output");
 	if (!out->path) {
-		code = error_errno(err, -ENOMEM, "%s", path);
+		ret = error_errno(err, -ENOMEM, "%s", path);
 		goto fail;
 	}
 	out->keep_old = flags & OUTPUT_KEEP_OLD;
-	code = open_place(out, path, flags & OUTPUT_CONFIDENTIAL, err);
-	if (code)
+	ret = open_place(out, path, flags & OUTPUT_CONFIDENTIAL, err);
+	if (ret)
 		goto fail;
-	code = open_stream(out, flags & OUTPUT_GZ || ends_in_gz(path));
-	if (code) {
-		error_errno(err, code, "%s", out->path);
+	ret = open_stream(out, flags & OUTPUT_GZ || ends_in_gz(path));
+	if (ret) {
+		error_errno(err, ret, "%s", out->path);
 		goto fail;
 	}
-	*ret = out;
+	*result = out;
 	return 0;
 fail:
 	output_abort(out);
-	return code;
+	return ret;
 }
 
-int output_open(const char *path, struct output **ret, struct error *err)
+int output_open(const char *path, struct output **result, struct error *err)
 {
-	return output_open_as(path, 0, ret, err);
+	return output_open_as(path, 0, result, err);
 }
 
-int output_open_gz(const char *path, struct output **ret, struct error *err)
+int output_open_gz(const char *path, struct output **result, struct error *err)
 {
-	return output_open_as(path, OUTPUT_GZ, ret, err);
+	return output_open_as(path, OUTPUT_GZ, result, err);
 }
 
 FILE *output_stream(struct output *out)
@@ -272,22 +272,22 @@ FILE *output_stream(struct output *out)
 /* Writes everything that is buffered to the descriptor. */
 static int drain(struct output *out)
 {
-	int failed = fclose(out->stream);
-	int code = out->error ? out->error : failed ? -errno : 0;
+	bool failed = fclose(out->stream);
+	int ret = out->error ? out->error : failed ? -errno : 0;
 	int zlib_error;
 
 	out->stream = NULL;
 	if (!out->gz)
-		return code;
+		return ret;
 	errno = 0;
 	zlib_error = gzclose(out->gz);
 	out->gz = NULL;
-	if (!code && zlib_error != Z_OK)
-		code = gz_error_code(zlib_error);
-	return code;
+	if (!ret && zlib_error != Z_OK)
+		ret = gz_error_code(zlib_error);
+	return ret;
 }
 
-static bool sudo_id(const char *name, uint32_t *ret)
+static bool sudo_id(const char *name, uint32_t *result)
 {
 	const char *text = getenv(name);
 	uint64_t value;
@@ -295,7 +295,7 @@ static bool sudo_id(const char *name, uint32_t *ret)
 	/* fchown() takes -1 as "leave as it is". */
 	if (!text || parse_u64(text, &value) || value >= UINT32_MAX)
 		return false;
-	*ret = (uint32_t)value;
+	*result = (uint32_t)value;
 	return true;
 }
 
@@ -364,15 +364,15 @@ static int settle(struct output *out)
 
 int output_commit(struct output *out, struct error *err)
 {
-	int code;
+	int ret;
 
-	code = drain(out);
-	if (!code)
-		code = settle(out);
-	if (code)
-		error_errno(err, code, "%s", out->path);
+	ret = drain(out);
+	if (!ret)
+		ret = settle(out);
+	if (ret)
+		error_errno(err, ret, "%s", out->path);
 	output_abort(out);
-	return code;
+	return ret;
 }
 
 /*
@@ -442,34 +442,34 @@ static bool is_stuck(const struct file_place *place)
 static int try_to_create(const char *path, const struct file_place *place, struct error *err)
 {
 	struct output *out = NULL;
-	int code;
+	int ret;
 
 	if (is_stuck(place))
 		return error_errno(err, -EPERM, "%s", path);
-	code = output_open(path, &out, err);
+	ret = output_open(path, &out, err);
 	output_abort(out);
-	return code;
+	return ret;
 }
 
 int output_check(const char *path, struct error *err)
 {
 	struct file_place place;
-	int code;
+	int ret;
 
 	if (!strcmp(path, "-"))
 		return fcntl(STDOUT_FILENO, F_GETFD) < 0 ?
 			       error_errno(err, -errno, "standard output") :
 			       0;
-	code = file_place_find(path, &place, err);
-	if (code)
-		return code;
+	ret = file_place_find(path, &place, err);
+	if (ret)
+		return ret;
 	/* Opening a fifo would wait for its reader, so it is only checked. */
 	if (place.direct)
-		code = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
-			       error_errno(err, -errno, "%s", path) :
-			       0;
+		ret = faccessat(AT_FDCWD, path, W_OK, AT_EACCESS) ?
+			      error_errno(err, -errno, "%s", path) :
+			      0;
 	else
-		code = try_to_create(path, &place, err);
+		ret = try_to_create(path, &place, err);
 	file_place_free(&place);
-	return code;
+	return ret;
 }

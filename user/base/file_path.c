@@ -63,59 +63,59 @@ static int check_link(const char *path, const struct stat *link)
 }
 
 /*
- * Reads the link at path; *ret is NULL if there is none. The descriptor pins the link, so that the
- * link that is checked is the one that is read.
+ * Reads the link at path; *result is NULL if there is none. The descriptor pins the link, so that
+ * the link that is checked is the one that is read.
  */
-static int read_link(const char *path, char **ret)
+static int read_link(const char *path, char **result)
 {
 	cleanup_fd int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 	char target[PATH_MAX];
 	struct stat st;
 	ssize_t len;
-	int err;
+	int ret;
 
-	*ret = NULL;
+	*result = NULL;
 	if (fd < 0)
 		return errno == ENOENT ? 0 : -errno;
 	if (fstat(fd, &st))
 		return -errno;
 	if (!S_ISLNK(st.st_mode))
 		return 0;
-	err = check_link(path, &st);
-	if (err)
-		return err;
+	ret = check_link(path, &st);
+	if (ret)
+		return ret;
 	len = readlinkat(fd, "", target, sizeof(target) - 1);
 	if (len < 0)
 		return -errno;
 	target[len] = '\0';
-	*ret = join_link(path, target);
-	return *ret ? 0 : -ENOMEM;
+	*result = join_link(path, target);
+	return *result ? 0 : -ENOMEM;
 }
 
 /* realpath() is not used, because it fails for a link to a file that does not exist yet. */
-static int follow_links(const char *path, char **ret)
+static int follow_links(const char *path, char **result)
 {
 	char *current = strdup(path);
 	char *next;
 	int links;
-	int err;
+	int ret;
 
 	if (!current)
 		return -ENOMEM;
 	for (links = 0; links < MAX_LINKS; links++) {
-		err = read_link(current, &next);
-		if (err || !next)
+		ret = read_link(current, &next);
+		if (ret || !next)
 			break;
 		free(current);
 		current = next;
 	}
 	if (links == MAX_LINKS)
-		err = -ELOOP;
-	if (err) {
+		ret = -ELOOP;
+	if (ret) {
 		free(current);
-		return err;
+		return ret;
 	}
-	*ret = current;
+	*result = current;
 	return 0;
 }
 
@@ -176,18 +176,18 @@ static void close_place(int *fd)
 static int find_place(const char *path, struct file_place *place)
 {
 	cleanup_free char *target = NULL;
-	int err;
+	int ret;
 
 	if (!*path)
 		return -ENOENT;
 	place->exists = !stat(path, &place->stat);
 	if (place->exists && is_descriptor(path) && !S_ISDIR(place->stat.st_mode))
 		return place_direct(path, place);
-	err = follow_links(path, &target);
-	if (!err)
-		err = look_at(target, place);
-	if (err)
-		return err;
+	ret = follow_links(path, &target);
+	if (!ret)
+		ret = look_at(target, place);
+	if (ret)
+		return ret;
 	if (!place->exists || S_ISREG(place->stat.st_mode)) {
 		close_place(&place->special);
 		return place_in_folder(target, place);
@@ -198,22 +198,22 @@ static int find_place(const char *path, struct file_place *place)
 	return place_direct(target, place);
 }
 
-int file_place_find(const char *path, struct file_place *ret, struct error *err)
+int file_place_find(const char *path, struct file_place *result, struct error *err)
 {
 	struct file_place place = { .dir = -1, .special = -1 };
 	bool fifo;
-	int code;
+	int ret;
 
-	code = find_place(path, &place);
-	if (!code) {
-		*ret = place;
+	ret = find_place(path, &place);
+	if (!ret) {
+		*result = place;
 		return 0;
 	}
 	fifo = place.exists && S_ISFIFO(place.stat.st_mode);
 	file_place_free(&place);
-	if (code == -EPERM && fifo)
-		return error_set(err, code, "%s: a fifo that another user made", path);
-	return error_errno(err, code, "%s", path);
+	if (ret == -EPERM && fifo)
+		return error_set(err, ret, "%s: a fifo that another user made", path);
+	return error_errno(err, ret, "%s", path);
 }
 
 int file_place_open(const struct file_place *place)
@@ -260,7 +260,7 @@ static int append(FILE *stream, char letter, pid_t pid, const struct tm *started
 /* Stops at the first % that it does not know. */
 static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
 {
-	int err;
+	int ret;
 
 	for (; *pattern; pattern++) {
 		if (*pattern != '%') {
@@ -268,9 +268,9 @@ static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE
 				return -ENOMEM;
 			continue;
 		}
-		err = append(stream, *++pattern, pid, started);
-		if (err)
-			return err;
+		ret = append(stream, *++pattern, pid, started);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -287,35 +287,35 @@ bool output_has_time(const char *pattern)
 	return false;
 }
 
-int output_expand(const char *pattern, pid_t pid, time_t started, char **ret, struct error *err)
+int output_expand(const char *pattern, pid_t pid, time_t started, char **result, struct error *err)
 {
 	struct tm tm;
 
-	return output_expand_tm(pattern, pid, localtime_r(&started, &tm), ret, err);
+	return output_expand_tm(pattern, pid, localtime_r(&started, &tm), result, err);
 }
 
-int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **ret,
+int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **result,
 		     struct error *err)
 {
 	char *text = NULL;
 	size_t size = 0;
 	FILE *stream;
-	int code;
+	int ret;
 
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", pattern);
-	code = expand(pattern, pid, started, stream);
+	ret = expand(pattern, pid, started, stream);
 	/* glibc's fclose() does not report that the text could not grow at last. */
-	if ((fclose(stream) || !text) && !code)
-		code = -ENOMEM;
-	if (!code) {
-		*ret = text;
+	if ((fclose(stream) || !text) && !ret)
+		ret = -ENOMEM;
+	if (!ret) {
+		*result = text;
 		return 0;
 	}
 	free(text);
-	if (code == -EINVAL)
-		return error_set(err, code, "%s: a %% stands only in %%p, %%t, %%h and %%%%",
+	if (ret == -EINVAL)
+		return error_set(err, ret, "%s: a %% stands only in %%p, %%t, %%h and %%%%",
 				 pattern);
-	return error_errno(err, code, "%s", pattern);
+	return error_errno(err, ret, "%s", pattern);
 }

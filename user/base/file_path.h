@@ -18,8 +18,8 @@ struct file_place {
 	struct stat stat; /* of the file, if it exists */
 };
 
-/* Follows symbolic links to the file that would be replaced. Fills in *ret or fails. */
-int file_place_find(const char *path, struct file_place *ret, struct error *err);
+/* Follows symbolic links to the file that would be replaced. Fills in *result or fails. */
+int file_place_find(const char *path, struct file_place *result, struct error *err);
 /* Opens a place that is written directly; returns a descriptor or -errno. */
 int file_place_open(const struct file_place *place);
 

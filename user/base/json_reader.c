@@ -152,14 +152,14 @@ int json_reader_element(struct json_reader *json)
 
 int json_reader_member(struct json_reader *json, const char **key)
 {
-	int err = next(json, '}');
+	int ret = next(json, '}');
 	int c;
 
-	if (err <= 0)
-		return err;
-	err = json_reader_keep_string(json);
-	if (err)
-		return err;
+	if (ret <= 0)
+		return ret;
+	ret = json_reader_keep_string(json);
+	if (ret)
+		return ret;
 	c = json_reader_peek_token(json);
 	if (c != ':')
 		return json_reader_unexpected(json, c, "':'");
@@ -171,7 +171,7 @@ int json_reader_member(struct json_reader *json, const char **key)
 static int skip_scalar(struct json_reader *json, int c)
 {
 	bool value;
-	int err;
+	int ret;
 
 	switch (c) {
 	case '"':
@@ -180,8 +180,8 @@ static int skip_scalar(struct json_reader *json, int c)
 	case 'f':
 		return json_reader_bool(json, &value);
 	case 'n':
-		err = json_reader_null(json);
-		return err < 0 ? err : 0;
+		ret = json_reader_null(json);
+		return ret < 0 ? ret : 0;
 	default:
 		if (c != '-' && (c < '0' || c > '9'))
 			return json_reader_unexpected(json, c, "a value");
@@ -196,22 +196,22 @@ static int skip_scalar(struct json_reader *json, int c)
 static int skip_step(struct json_reader *json, unsigned int base, uint64_t *kinds)
 {
 	const char *key;
-	int err = 1;
+	int ret = 1;
 	int c;
 
 	if (json->depth > base) {
 		bool object = *kinds >> (json->depth - 1) & 1;
 
-		err = object ? json_reader_member(json, &key) : json_reader_element(json);
-		if (err <= 0)
-			return err;
+		ret = object ? json_reader_member(json, &key) : json_reader_element(json);
+		if (ret <= 0)
+			return ret;
 	}
 	c = json_reader_peek_token(json);
 	if (c != '{' && c != '[')
 		return skip_scalar(json, c);
-	err = c == '{' ? json_reader_object(json) : json_reader_array(json);
-	if (err)
-		return err;
+	ret = c == '{' ? json_reader_object(json) : json_reader_array(json);
+	if (ret)
+		return ret;
 	*kinds &= ~(1ULL << (json->depth - 1));
 	*kinds |= (uint64_t)(c == '{') << (json->depth - 1);
 	return 0;
@@ -221,12 +221,12 @@ int json_reader_skip(struct json_reader *json)
 {
 	unsigned int base = json->depth;
 	uint64_t kinds = 0;
-	int err;
+	int ret;
 
 	do
-		err = skip_step(json, base, &kinds);
-	while (!err && json->depth > base);
-	return err;
+		ret = skip_step(json, base, &kinds);
+	while (!ret && json->depth > base);
+	return ret;
 }
 
 int json_reader_end(struct json_reader *json)

@@ -33,10 +33,10 @@ int json_reader_array(struct json_reader *json);
 int json_reader_member(struct json_reader *json, const char **key); /* valid until the next call */
 int json_reader_element(struct json_reader *json);
 
-int json_reader_u64(struct json_reader *json, uint64_t *ret);
-int json_reader_double(struct json_reader *json, double *ret);
-int json_reader_bool(struct json_reader *json, bool *ret);
-int json_reader_string(struct json_reader *json, char **ret); /* the caller frees *ret */
+int json_reader_u64(struct json_reader *json, uint64_t *result);
+int json_reader_double(struct json_reader *json, double *result);
+int json_reader_bool(struct json_reader *json, bool *result);
+int json_reader_string(struct json_reader *json, char **result); /* the caller frees *result */
 int json_reader_skip(struct json_reader *json); /* skips any value */
 
 /* Returns 1 if it read a null; 0, with nothing read, if something else comes next. */

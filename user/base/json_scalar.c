@@ -25,7 +25,7 @@ static int keep(struct json_reader *json, const char *bytes, size_t size)
 	return 0;
 }
 
-static int hex4(struct json_reader *json, uint32_t *ret)
+static int hex4(struct json_reader *json, uint32_t *result)
 {
 	uint32_t value = 0;
 	int i;
@@ -41,7 +41,7 @@ static int hex4(struct json_reader *json, uint32_t *ret)
 			return json_reader_unexpected(json, c, "a hexadecimal digit");
 		json->at++;
 	}
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int low_surrogate(struct json_reader *json, uint32_t *point)
 	static const char escape[] = "\\u";
 	uint32_t low = 0;
 	size_t i;
-	int err;
+	int ret;
 	int c;
 
 	for (i = 0; i < 2; i++) {
@@ -61,9 +61,9 @@ static int low_surrogate(struct json_reader *json, uint32_t *point)
 						      "the second half of a surrogate pair");
 		json->at++;
 	}
-	err = hex4(json, &low);
-	if (err)
-		return err;
+	ret = hex4(json, &low);
+	if (ret)
+		return ret;
 	if (low < 0xdc00 || low > 0xdfff)
 		return json_reader_fail(json, "half a surrogate pair");
 	*point = 0x10000 + ((*point - 0xd800) << 10) + (low - 0xdc00);
@@ -89,20 +89,20 @@ static int keep_code_point(struct json_reader *json, uint32_t point)
 static int unicode_escape(struct json_reader *json)
 {
 	uint32_t point = 0;
-	int err;
+	int ret;
 
-	err = hex4(json, &point);
-	if (err)
-		return err;
+	ret = hex4(json, &point);
+	if (ret)
+		return ret;
 	/* No name of ours can contain a NUL, and accepting one would cut the string short. */
 	if (!point)
 		return json_reader_fail(json, "a NUL in a string");
 	if (point >= 0xdc00 && point <= 0xdfff)
 		return json_reader_fail(json, "half a surrogate pair");
 	if (point >= 0xd800 && point <= 0xdbff) {
-		err = low_surrogate(json, &point);
-		if (err)
-			return err;
+		ret = low_surrogate(json, &point);
+		if (ret)
+			return ret;
 	}
 	return keep_code_point(json, point);
 }
@@ -157,7 +157,7 @@ int json_reader_keep_string(struct json_reader *json)
 {
 	int c = json_reader_peek_token(json);
 	unsigned char seen = 0;
-	int err;
+	int ret;
 
 	if (c != '"')
 		return json_reader_unexpected(json, c, "a string");
@@ -166,15 +166,15 @@ int json_reader_keep_string(struct json_reader *json)
 	/*
 	 * Nearly all strings are one run, and a profile of a host has 7,000 of them in a megabyte.
 	 */
-	err = plain_run(json, &seen);
-	while (!err && (c = json_reader_peek(json)) != '"') {
+	ret = plain_run(json, &seen);
+	while (!ret && (c = json_reader_peek(json)) != '"') {
 		if (c < 0x20)
 			return json_reader_unexpected(json, c, "the rest of a string");
 		json->at += c == '\\';
-		err = c == '\\' ? escape(json) : plain_run(json, &seen);
+		ret = c == '\\' ? escape(json) : plain_run(json, &seen);
 	}
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	json->at++;
 	/* Only plain bytes can be wrong: escapes are stored as valid UTF-8, and ASCII is UTF-8. */
 	if (seen > 0x7f && !is_utf8(json->text, json->length))
@@ -182,18 +182,18 @@ int json_reader_keep_string(struct json_reader *json)
 	return 0;
 }
 
-int json_reader_string(struct json_reader *json, char **ret)
+int json_reader_string(struct json_reader *json, char **result)
 {
-	int err = json_reader_keep_string(json);
+	int ret = json_reader_keep_string(json);
 
-	if (err)
-		return err;
-	*ret = strdup(json->text);
-	return *ret ? 0 : json_reader_no_memory(json);
+	if (ret)
+		return ret;
+	*result = strdup(json->text);
+	return *result ? 0 : json_reader_no_memory(json);
 }
 
 /* Takes the next number if it has too few digits to overflow. */
-static bool take_small(struct json_reader *json, uint64_t *ret)
+static bool take_small(struct json_reader *json, uint64_t *result)
 {
 	const char *start = json->buffer + json->at, *digit = start;
 	uint64_t value = 0;
@@ -205,12 +205,12 @@ static bool take_small(struct json_reader *json, uint64_t *ret)
 	if (*digit >= '0' && *digit <= '9')
 		return false;
 	json->at += (size_t)(digit - start);
-	*ret = value;
+	*result = value;
 	return true;
 }
 
 /* Reads digits only: a fraction or exponent is refused by whatever reads the next token. */
-int json_reader_u64(struct json_reader *json, uint64_t *ret)
+int json_reader_u64(struct json_reader *json, uint64_t *result)
 {
 	int c = json_reader_peek_token(json);
 	uint64_t value = 0;
@@ -218,7 +218,7 @@ int json_reader_u64(struct json_reader *json, uint64_t *ret)
 
 	if (c < '0' || c > '9')
 		return json_reader_unexpected(json, c, "a whole number that is not negative");
-	if (take_small(json, ret))
+	if (take_small(json, result))
 		return 0;
 	for (; c >= '0' && c <= '9'; digits++) {
 		if (digits && !value)
@@ -235,7 +235,7 @@ int json_reader_u64(struct json_reader *json, uint64_t *ret)
 	/* A number is never the last thing in a document, because its container must end. */
 	if (c < 0)
 		return c;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -244,14 +244,14 @@ static int keep_digits(struct json_reader *json)
 {
 	size_t before = json->length;
 	char digit;
-	int err;
+	int ret;
 	int c;
 
 	for (c = json_reader_peek(json); c >= '0' && c <= '9'; c = json_reader_peek(json)) {
 		digit = (char)c;
-		err = keep(json, &digit, 1);
-		if (err)
-			return err;
+		ret = keep(json, &digit, 1);
+		if (ret)
+			return ret;
 		json->at++;
 	}
 	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
@@ -275,39 +275,39 @@ static int keep_if(struct json_reader *json, const char *set, bool *taken)
 int json_reader_keep_number(struct json_reader *json)
 {
 	bool taken = false;
-	int err;
+	int ret;
 
 	json->length = 0;
-	err = json_reader_peek_token(json);
-	if (err >= 0)
-		err = keep_if(json, "-", &taken);
-	if (!err)
-		err = keep_digits(json);
-	if (!err && json->text[taken] == '0' && json->length > 1U + taken)
+	ret = json_reader_peek_token(json);
+	if (ret >= 0)
+		ret = keep_if(json, "-", &taken);
+	if (!ret)
+		ret = keep_digits(json);
+	if (!ret && json->text[taken] == '0' && json->length > 1U + taken)
 		return json_reader_fail(json, "a number starts with 0");
-	if (!err)
-		err = keep_if(json, ".", &taken);
-	if (!err && taken)
-		err = keep_digits(json);
-	if (!err)
-		err = keep_if(json, "eE", &taken);
-	if (!err && taken) {
-		err = keep_if(json, "+-", &taken);
-		if (!err)
-			err = keep_digits(json);
+	if (!ret)
+		ret = keep_if(json, ".", &taken);
+	if (!ret && taken)
+		ret = keep_digits(json);
+	if (!ret)
+		ret = keep_if(json, "eE", &taken);
+	if (!ret && taken) {
+		ret = keep_if(json, "+-", &taken);
+		if (!ret)
+			ret = keep_digits(json);
 	}
-	return err;
+	return ret;
 }
 
-int json_reader_double(struct json_reader *json, double *ret)
+int json_reader_double(struct json_reader *json, double *result)
 {
 	locale_t c_locale;
 	double value;
-	int err;
+	int ret;
 
-	err = json_reader_keep_number(json);
-	if (err)
-		return err;
+	ret = json_reader_keep_number(json);
+	if (ret)
+		return ret;
 	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
 	if (!c_locale)
 		return json_reader_no_memory(json);
@@ -315,7 +315,7 @@ int json_reader_double(struct json_reader *json, double *ret)
 	freelocale(c_locale);
 	if (!isfinite(value))
 		return json_reader_fail(json, "a number is too large");
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -332,28 +332,28 @@ static int read_word(struct json_reader *json, const char *word)
 	return 0;
 }
 
-int json_reader_bool(struct json_reader *json, bool *ret)
+int json_reader_bool(struct json_reader *json, bool *result)
 {
 	int c = json_reader_peek_token(json);
-	int err;
+	int ret;
 
 	if (c != 't' && c != 'f')
 		return json_reader_unexpected(json, c, "true or false");
-	err = read_word(json, c == 't' ? "true" : "false");
-	if (!err)
-		*ret = c == 't';
-	return err;
+	ret = read_word(json, c == 't' ? "true" : "false");
+	if (!ret)
+		*result = c == 't';
+	return ret;
 }
 
 int json_reader_null(struct json_reader *json)
 {
 	int c = json_reader_peek_token(json);
-	int err;
+	int ret;
 
 	if (c < 0)
 		return c;
 	if (c != 'n')
 		return 0;
-	err = read_word(json, "null");
-	return err ? err : 1;
+	ret = read_word(json, "null");
+	return ret ? ret : 1;
 }

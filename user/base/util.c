@@ -74,7 +74,7 @@ static int digit_value(char c)
 }
 
 /* Reads the digits at *text and moves *text behind them. */
-static int scan_digits(const char **text, unsigned int base, uint64_t *ret)
+static int scan_digits(const char **text, unsigned int base, uint64_t *result)
 {
 	const char *p = *text;
 	uint64_t value = 0;
@@ -87,26 +87,26 @@ static int scan_digits(const char **text, unsigned int base, uint64_t *ret)
 			return -ERANGE;
 	}
 	*text = p;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
-int parse_u64(const char *text, uint64_t *ret)
+int parse_u64(const char *text, uint64_t *result)
 {
 	unsigned int base = 10;
 	uint64_t value;
-	int err;
+	int ret;
 
 	if (text[0] == '0' && (text[1] == 'x' || text[1] == 'X')) {
 		base = 16;
 		text += 2;
 	}
-	err = scan_digits(&text, base, &value);
-	if (err)
-		return err;
+	ret = scan_digits(&text, base, &value);
+	if (ret)
+		return ret;
 	if (*text)
 		return -EINVAL;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static bool is_decimal(const char *text)
 	return !*text;
 }
 
-int parse_double(const char *text, double *ret)
+int parse_double(const char *text, double *result)
 {
 	locale_t c_locale;
 	double value;
@@ -155,7 +155,7 @@ int parse_double(const char *text, double *ret)
 	freelocale(c_locale);
 	if (!isfinite(value))
 		return -ERANGE;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -166,26 +166,26 @@ static uint64_t find_unit(const struct suffix *units, const char *name)
 	return units->factor;
 }
 
-int parse_size(const char *text, uint64_t *ret)
+int parse_size(const char *text, uint64_t *result)
 {
 	uint64_t value;
 	uint64_t factor;
-	int err;
+	int ret;
 
-	err = scan_digits(&text, 10, &value);
-	if (err)
-		return err;
+	ret = scan_digits(&text, 10, &value);
+	if (ret)
+		return ret;
 	factor = find_unit(size_units, text);
 	if (!factor)
 		return -EINVAL;
 	if (__builtin_mul_overflow(value, factor, &value))
 		return -ERANGE;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
 /* Reads the digits behind a decimal point as billionths; digits after the ninth are below 1 ns. */
-static int scan_fraction(const char **text, uint64_t *ret)
+static int scan_fraction(const char **text, uint64_t *result)
 {
 	uint64_t billionths = 0;
 	size_t digits = skip_digits(*text);
@@ -196,24 +196,24 @@ static int scan_fraction(const char **text, uint64_t *ret)
 	for (i = 0; i < 9; i++)
 		billionths = billionths * 10 + (i < digits ? (uint64_t)((*text)[i] - '0') : 0);
 	*text += digits;
-	*ret = billionths;
+	*result = billionths;
 	return 0;
 }
 
-int parse_duration(const char *text, uint64_t *ret)
+int parse_duration(const char *text, uint64_t *result)
 {
 	uint64_t fraction = 0;
 	uint64_t whole;
 	uint64_t factor;
-	int err;
+	int ret;
 
-	err = scan_digits(&text, 10, &whole);
-	if (!err && *text == '.') {
+	ret = scan_digits(&text, 10, &whole);
+	if (!ret && *text == '.') {
 		text++;
-		err = scan_fraction(&text, &fraction);
+		ret = scan_fraction(&text, &fraction);
 	}
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	factor = find_unit(duration_units, text);
 	if (!factor)
 		return -EINVAL;
@@ -221,7 +221,7 @@ int parse_duration(const char *text, uint64_t *ret)
 	if (__builtin_mul_overflow(whole, factor, &whole) ||
 	    __builtin_add_overflow(whole, fraction, &whole))
 		return -ERANGE;
-	*ret = whole;
+	*result = whole;
 	return 0;
 }
 

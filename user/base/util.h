@@ -17,13 +17,13 @@ int grow(void **array, size_t *capacity, size_t need, size_t size);
 
 /*
  * Parse numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
- * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *ret untouched
- * on failure. None depends on the locale.
+ * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *result
+ * untouched on failure. None depends on the locale.
  */
-int parse_u64(const char *text, uint64_t *ret); /* decimal, or hexadecimal after 0x */
-int parse_double(const char *text, double *ret); /* decimal, may have an exponent; finite */
-int parse_size(const char *text, uint64_t *ret); /* bytes; K, M, G, T are powers of 1024 */
-int parse_duration(const char *text, uint64_t *ret); /* ns; units ns us ms s m h, default s */
+int parse_u64(const char *text, uint64_t *result); /* decimal, or hexadecimal after 0x */
+int parse_double(const char *text, double *result); /* decimal, may have an exponent; finite */
+int parse_size(const char *text, uint64_t *result); /* bytes; K, M, G, T are powers of 1024 */
+int parse_duration(const char *text, uint64_t *result); /* ns; units ns us ms s m h, default s */
 
 /* For qsort(): which of two comes first. A NULL text comes before any other. */
 int compare_u64(uint64_t a, uint64_t b);
