@@ -11,10 +11,10 @@ int read_no_memory(struct reader *r)
 	return error_errno(r->err, -ENOMEM, "%s", input_name(r->in));
 }
 
-int read_copy(struct reader *r, const char *text, char **ret)
+int read_copy(struct reader *r, const char *text, char **result)
 {
-	*ret = strdup(text);
-	return *ret ? 0 : read_no_memory(r);
+	*result = strdup(text);
+	return *result ? 0 : read_no_memory(r);
 }
 
 /* The search begins at the next field, because our own writer has the keys in the table's order. */
@@ -34,29 +34,29 @@ int read_fields(struct reader *r, const struct field *fields, void *base)
 	uint64_t seen = 0;
 	const char *key;
 	size_t i, next = 0;
-	int err;
+	int ret;
 
-	err = json_reader_object(r->json);
-	if (err)
-		return err;
-	while ((err = json_reader_member(r->json, &key)) > 0) {
+	ret = json_reader_object(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_member(r->json, &key)) > 0) {
 		i = find_field(fields, key, next);
 		if (!fields[i].key)
-			err = json_reader_skip(r->json);
+			ret = json_reader_skip(r->json);
 		else if (seen >> i & 1)
-			err = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
+			ret = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
 		else
-			err = fields[i].read(r, (char *)base + fields[i].offset);
-		if (err)
-			return err;
+			ret = fields[i].read(r, (char *)base + fields[i].offset);
+		if (ret)
+			return ret;
 		if (fields[i].key)
 			seen |= 1ULL << i;
 		next = fields[i].key ? i + 1 : next;
 	}
-	for (i = 0; !err && fields[i].key; i++)
+	for (i = 0; !ret && fields[i].key; i++)
 		if (!fields[i].optional && !(seen >> i & 1))
-			err = json_reader_fail(r->json, "\"%s\" is missing", fields[i].key);
-	return err;
+			ret = json_reader_fail(r->json, "\"%s\" is missing", fields[i].key);
+	return ret;
 }
 
 int read_list(struct reader *r, void **list, size_t *nr, size_t size,
@@ -64,22 +64,22 @@ int read_list(struct reader *r, void **list, size_t *nr, size_t size,
 {
 	size_t capacity = 0;
 	char *elements;
-	int err;
+	int ret;
 
-	err = json_reader_array(r->json);
-	if (err)
-		return err;
-	while ((err = json_reader_element(r->json)) > 0) {
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_element(r->json)) > 0) {
 		if (grow(list, &capacity, *nr + 1, size))
 			return read_no_memory(r);
 		memcpy(&elements, list, sizeof(elements));
 		memset(elements + *nr * size, 0, size);
 		*nr += 1;
-		err = read(r, elements + (*nr - 1) * size);
-		if (err)
-			return err;
+		ret = read(r, elements + (*nr - 1) * size);
+		if (ret)
+			return ret;
 	}
-	return err;
+	return ret;
 }
 
 int read_u64(struct reader *r, void *member)
@@ -89,28 +89,28 @@ int read_u64(struct reader *r, void *member)
 
 int read_u32(struct reader *r, void *member)
 {
-	uint32_t *ret = member;
+	uint32_t *result = member;
 	uint64_t value;
-	int err;
+	int ret;
 
-	err = json_reader_u64(r->json, &value);
-	if (err)
-		return err;
+	ret = json_reader_u64(r->json, &value);
+	if (ret)
+		return ret;
 	if (value > UINT32_MAX)
 		return json_reader_fail(r->json, "a number is above 2^32 - 1");
-	*ret = (uint32_t)value;
+	*result = (uint32_t)value;
 	return 0;
 }
 
 int read_double(struct reader *r, void *member)
 {
-	double *ret = member;
-	int err;
+	double *result = member;
+	int ret;
 
-	err = json_reader_double(r->json, ret);
-	if (!err && *ret < 0)
-		err = json_reader_fail(r->json, "a rate is negative");
-	return err;
+	ret = json_reader_double(r->json, result);
+	if (!ret && *result < 0)
+		ret = json_reader_fail(r->json, "a rate is negative");
+	return ret;
 }
 
 int read_bool(struct reader *r, void *member)
@@ -125,26 +125,26 @@ int read_string(struct reader *r, void *member)
 
 int read_string_or_null(struct reader *r, void *member)
 {
-	int err = json_reader_null(r->json);
+	int ret = json_reader_null(r->json);
 
-	return err ? (err < 0 ? err : 0) : json_reader_string(r->json, member);
+	return ret ? (ret < 0 ? ret : 0) : json_reader_string(r->json, member);
 }
 
 int read_pid(struct reader *r, void *member)
 {
-	int64_t *ret = member;
+	int64_t *result = member;
 	uint64_t value;
-	int err;
+	int ret;
 
-	*ret = -1;
-	err = json_reader_null(r->json);
-	if (err)
-		return err < 0 ? err : 0;
-	err = json_reader_u64(r->json, &value);
-	if (err)
-		return err;
+	*result = -1;
+	ret = json_reader_null(r->json);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = json_reader_u64(r->json, &value);
+	if (ret)
+		return ret;
 	if (value > INT32_MAX)
 		return json_reader_fail(r->json, "a pid is above 2^31 - 1");
-	*ret = (int64_t)value;
+	*result = (int64_t)value;
 	return 0;
 }

@@ -60,7 +60,7 @@ int read_pid(struct reader *r, void *member); /* null becomes -1 */
 int read_histogram(struct reader *r, void *element); /* a struct profile_histogram */
 
 /* Copies a string that was read, such as a key, to keep it. */
-int read_copy(struct reader *r, const char *text, char **ret);
+int read_copy(struct reader *r, const char *text, char **result);
 
 int read_no_memory(struct reader *r);
 

@@ -184,16 +184,16 @@ int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count)
 int profile_account_add(struct profile_account *sum, const struct profile_account *part)
 {
 	size_t i;
-	int err = 0;
+	int ret = 0;
 
 	sum->total = add(sum->total, part->total);
 	sum->binned = add(sum->binned, part->binned);
 	sum->overflow = add(sum->overflow, part->overflow);
 	sum->outside = add(sum->outside, part->outside);
 	sum->filtered = add(sum->filtered, part->filtered);
-	for (i = 0; i < part->nr_lost && !err; i++)
-		err = add_lost(sum, &part->lost[i]);
-	return err;
+	for (i = 0; i < part->nr_lost && !ret; i++)
+		ret = add_lost(sum, &part->lost[i]);
+	return ret;
 }
 
 bool profile_account_exact(const struct profile_account *account)
@@ -226,18 +226,18 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 	return true;
 }
 
-bool profile_cpu_time(const struct profile *profile, uint64_t *ret)
+bool profile_cpu_time(const struct profile *profile, uint64_t *result)
 {
 	bool any = false;
 	uint32_t i;
 
-	*ret = 0;
+	*result = 0;
 	for (i = 0; i < profile->nr_targets; i++) {
 		if (!profile_target_counts(profile, i))
 			continue;
 		if (!profile->targets[i].cpu_known)
 			return false;
-		*ret = add(*ret, profile->targets[i].cpu_ns);
+		*result = add(*result, profile->targets[i].cpu_ns);
 		any = true;
 	}
 	return any;

@@ -219,7 +219,7 @@ bool profile_target_counts(const struct profile *profile, uint32_t target);
  * The CPU time that the scheduler gave to all targets that count. False: one of them does not know
  * it, or there is no such target.
  */
-bool profile_cpu_time(const struct profile *profile, uint64_t *ret);
+bool profile_cpu_time(const struct profile *profile, uint64_t *result);
 
 /* The sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);

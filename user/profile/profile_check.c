@@ -235,12 +235,12 @@ static int check_all(const struct check *c, size_t nr,
 		     int (*check)(const struct check *c, size_t i))
 {
 	size_t i;
-	int err;
+	int ret;
 
 	for (i = 0; i < nr; i++) {
-		err = check(c, i);
-		if (err)
-			return err;
+		ret = check(c, i);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -248,24 +248,24 @@ static int check_all(const struct check *c, size_t nr,
 static int check_parts(const struct check *c)
 {
 	const struct profile *profile = c->profile;
-	int err;
+	int ret;
 
-	err = check_head(c);
-	if (!err)
-		err = check_all(c, profile->nr_targets, check_target);
-	if (!err)
-		err = check_all(c, profile->nr_splits, check_split);
-	if (!err)
-		err = check_split_names(c);
-	if (!err)
-		err = check_all(c, profile->nr_objects, check_object);
-	if (!err)
-		err = check_all(c, profile->nr_histograms, check_histogram);
-	if (!err)
-		err = check_all(c, profile->nr_functions, check_function);
-	if (!err)
-		err = check_all(c, profile->nr_targets, check_sum);
-	return err;
+	ret = check_head(c);
+	if (!ret)
+		ret = check_all(c, profile->nr_targets, check_target);
+	if (!ret)
+		ret = check_all(c, profile->nr_splits, check_split);
+	if (!ret)
+		ret = check_split_names(c);
+	if (!ret)
+		ret = check_all(c, profile->nr_objects, check_object);
+	if (!ret)
+		ret = check_all(c, profile->nr_histograms, check_histogram);
+	if (!ret)
+		ret = check_all(c, profile->nr_functions, check_function);
+	if (!ret)
+		ret = check_all(c, profile->nr_targets, check_sum);
+	return ret;
 }
 
 int profile_check(const struct profile *profile, const char *name, struct error *err)

@@ -123,18 +123,18 @@ static int combine(const struct folding *folding, bool *first)
 {
 	size_t nr = *folding->nr, size = folding->size, i, end;
 	char *list = list_of(folding);
-	int err = 0;
+	int ret = 0;
 
 	for (i = 0; i < nr; i++)
 		first[i] = !i || folding->compare(list + (i - 1) * size, list + i * size);
-	for (i = 0; i < nr && !err; i = end) {
+	for (i = 0; i < nr && !ret; i = end) {
 		end = i + 1;
 		while (end < nr && !first[end])
 			end++;
 		if (end - i > 1)
-			err = folding->combine(list + i * size, end - i);
+			ret = folding->combine(list + i * size, end - i);
 	}
-	return err;
+	return ret;
 }
 
 /* ids, unless it is NULL, receives the new index for each old one. */
@@ -157,15 +157,15 @@ static int fold(struct folding folding, uint32_t *ids)
 {
 	cleanup_free uint32_t *was = calloc(*folding.nr + 1, sizeof(*was));
 	cleanup_free bool *first = calloc(*folding.nr + 1, sizeof(*first));
-	int err = was && first ? 0 : -ENOMEM;
+	int ret = was && first ? 0 : -ENOMEM;
 
-	if (!err)
-		err = sort(&folding, was);
-	if (!err)
-		err = combine(&folding, first);
-	if (!err)
+	if (!ret)
+		ret = sort(&folding, was);
+	if (!ret)
+		ret = combine(&folding, first);
+	if (!ret)
 		compact(&folding, first, was, ids);
-	return err;
+	return ret;
 }
 
 /* --- targets ------------------------------------------------------------------------------------ */
@@ -207,13 +207,13 @@ static int combine_targets(void *first, size_t nr)
 	struct profile_target *targets = first;
 	struct profile_account sum = { 0 };
 	size_t i;
-	int err = 0;
+	int ret = 0;
 
-	for (i = 0; i < nr && !err; i++)
-		err = profile_account_add(&sum, &targets[i].ticks);
-	if (err) {
+	for (i = 0; i < nr && !ret; i++)
+		ret = profile_account_add(&sum, &targets[i].ticks);
+	if (ret) {
 		profile_account_free(&sum);
-		return err;
+		return ret;
 	}
 	profile_account_free(&targets->ticks);
 	targets->ticks = sum;
@@ -347,16 +347,16 @@ static int fold_objects(struct profile *profile, uint32_t *ids)
 	struct folding folding = { &placed, &profile->nr_objects, sizeof(*placed), compare_objects,
 				   NULL,    combine_objects };
 	size_t i;
-	int err;
+	int ret;
 
 	if (!placed)
 		return -ENOMEM;
 	place_objects(profile, placed);
-	err = fold(folding, ids);
+	ret = fold(folding, ids);
 	for (i = 0; i < profile->nr_objects; i++)
 		profile->objects[i] = placed[i].object;
 	free(placed);
-	return err;
+	return ret;
 }
 
 /* --- histograms --------------------------------------------------------------------------------- */
@@ -450,14 +450,14 @@ static int combine_histograms(void *first, size_t nr)
 {
 	struct profile_histogram *histograms = first;
 	size_t half = nr / 2;
-	int err;
+	int ret;
 
 	if (nr < 2)
 		return 0;
-	err = combine_histograms(histograms, half);
-	if (!err)
-		err = combine_histograms(histograms + half, nr - half);
-	return err ? err : absorb_histogram(histograms, histograms + half);
+	ret = combine_histograms(histograms, half);
+	if (!ret)
+		ret = combine_histograms(histograms + half, nr - half);
+	return ret ? ret : absorb_histogram(histograms, histograms + half);
 }
 
 /* --- functions, notes, hosts -------------------------------------------------------------------- */
@@ -565,17 +565,17 @@ int profile_fold(struct profile *profile)
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
 	cleanup_free uint32_t *object_ids = calloc(profile->nr_objects + 1, sizeof(*object_ids));
 	size_t i;
-	int err = target_ids && object_ids ? 0 : -ENOMEM;
+	int ret = target_ids && object_ids ? 0 : -ENOMEM;
 
 	/* Objects come first, because their hosts are still named by the targets' old ids. */
-	if (!err)
-		err = fold_objects(profile, object_ids);
-	if (!err)
-		err = fold(targets, target_ids);
-	if (err)
-		return err;
+	if (!ret)
+		ret = fold_objects(profile, object_ids);
+	if (!ret)
+		ret = fold(targets, target_ids);
+	if (ret)
+		return ret;
 	renumber(profile, target_ids, object_ids);
-	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !err; i++)
-		err = fold(rest[i], NULL);
-	return err;
+	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
+		ret = fold(rest[i], NULL);
+	return ret;
 }

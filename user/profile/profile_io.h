@@ -23,11 +23,11 @@ extern const char profile_schema[];
  */
 int profile_write(const struct profile *profile, FILE *stream, struct error *err);
 
-/* Reads and checks a document. The caller frees *ret with profile_free(). */
-int profile_read(struct input *in, struct profile **ret, struct error *err);
+/* Reads and checks a document. The caller frees *result with profile_free(). */
+int profile_read(struct input *in, struct profile **result, struct error *err);
 
 /* profile_read() for a file, compressed or not; "-" is standard input. */
-int profile_load(const char *path, struct profile **ret, struct error *err);
+int profile_load(const char *path, struct profile **result, struct error *err);
 
 /*
  * Checks what the document promises beyond its types. name begins the message. -EBADMSG: the check

@@ -253,10 +253,10 @@ static int fold_when_large(struct profile_merger *merger, struct error *err)
 static int join(struct profile_merger *merger, struct profile *part, const char *name,
 		const char *hierarchy_of, struct error *err)
 {
-	int code = check_sampling(&merger->sum->sampling, &part->sampling, name, hierarchy_of, err);
+	int ret = check_sampling(&merger->sum->sampling, &part->sampling, name, hierarchy_of, err);
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	if (!merger->hierarchy_of && part->sampling.hierarchy)
 		merger->hierarchy_of = hierarchy_of;
 	if (join_heads(merger->sum, part) || profile_append(merger->sum, part))
@@ -267,33 +267,33 @@ static int join(struct profile_merger *merger, struct profile *part, const char 
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err)
 {
-	int code = label(part) || list_hosts(part) ? no_memory(err) : 0;
+	int ret = label(part) || list_hosts(part) ? no_memory(err) : 0;
 
-	if (!code && !merger->sum) {
+	if (!ret && !merger->sum) {
 		merger->sum = part;
 		merger->first = name;
 		merger->hierarchy_of = part->sampling.hierarchy ? name : NULL;
 		return 0;
 	}
-	if (!code)
-		code = join(merger, part, name, name, err);
+	if (!ret)
+		ret = join(merger, part, name, name, err);
 	profile_free(part);
-	return code;
+	return ret;
 }
 
 int profile_merger_join(struct profile_merger *merger, struct profile_merger *other,
 			struct error *err)
 {
-	int code = 0;
+	int ret = 0;
 
 	if (other->sum && !merger->sum) {
 		*merger = *other;
 		other->sum = NULL;
 	} else if (other->sum) {
-		code = join(merger, other->sum, other->first, other->hierarchy_of, err);
+		ret = join(merger, other->sum, other->first, other->hierarchy_of, err);
 	}
 	profile_merger_free(other);
-	return code;
+	return ret;
 }
 
 static int compare_causes(const void *left, const void *right)
@@ -404,13 +404,13 @@ static int finish(struct profile *profile, struct error *err)
 	return 0;
 }
 
-int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err)
+int profile_merger_finish(struct profile_merger *merger, struct profile **result, struct error *err)
 {
-	int code = finish(merger->sum, err);
+	int ret = finish(merger->sum, err);
 
-	if (code)
-		return code;
-	*ret = merger->sum;
+	if (ret)
+		return ret;
+	*result = merger->sum;
 	merger->sum = NULL;
 	return 0;
 }

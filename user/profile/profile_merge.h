@@ -34,7 +34,8 @@ int profile_merger_join(struct profile_merger *merger, struct profile_merger *ot
 			struct error *err);
 
 /* Returns the sum of all parts, at least one; the caller frees it. */
-int profile_merger_finish(struct profile_merger *merger, struct profile **ret, struct error *err);
+int profile_merger_finish(struct profile_merger *merger, struct profile **result,
+			  struct error *err);
 
 void profile_merger_free(struct profile_merger *merger);
 

@@ -11,18 +11,18 @@
 
 static int read_object_kind(struct reader *r, void *member)
 {
-	enum profile_object_kind *ret = member;
+	enum profile_object_kind *result = member;
 	cleanup_free char *word = NULL;
 	int kind;
-	int err;
+	int ret;
 
-	err = json_reader_string(r->json, &word);
-	if (err)
-		return err;
+	ret = json_reader_string(r->json, &word);
+	if (ret)
+		return ret;
 	kind = profile_object_kind_parse(word);
 	if (kind < 0)
 		return json_reader_fail(r->json, "an object of an unknown kind");
-	*ret = (enum profile_object_kind)kind;
+	*result = (enum profile_object_kind)kind;
 	return 0;
 }
 
@@ -42,7 +42,7 @@ static int add_lost(struct reader *r, struct profile_account *account, size_t *c
 {
 	struct profile_lost *lost;
 	size_t i;
-	int err;
+	int ret;
 
 	for (i = 0; i < account->nr_lost; i++)
 		if (!strcmp(account->lost[i].cause, cause))
@@ -51,8 +51,8 @@ static int add_lost(struct reader *r, struct profile_account *account, size_t *c
 		return read_no_memory(r);
 	lost = account->lost + account->nr_lost++;
 	lost->ticks = 0;
-	err = read_copy(r, cause, &lost->cause);
-	return err ? err : json_reader_u64(r->json, &lost->ticks);
+	ret = read_copy(r, cause, &lost->cause);
+	return ret ? ret : json_reader_u64(r->json, &lost->ticks);
 }
 
 /* Later writers may add causes; unknown ones are counted too. */
@@ -61,17 +61,17 @@ static int read_lost(struct reader *r, void *member)
 	struct profile_account *account = member;
 	size_t capacity = 0;
 	const char *cause;
-	int err;
+	int ret;
 
-	err = json_reader_object(r->json);
-	if (err)
-		return err;
-	while ((err = json_reader_member(r->json, &cause)) > 0) {
-		err = add_lost(r, account, &capacity, cause);
-		if (err)
-			return err;
+	ret = json_reader_object(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_member(r->json, &cause)) > 0) {
+		ret = add_lost(r, account, &capacity, cause);
+		if (ret)
+			return ret;
 	}
-	return err;
+	return ret;
 }
 
 static int read_account(struct reader *r, void *member)
@@ -111,9 +111,9 @@ static int read_target(struct reader *r, void *element)
 		{ "excess", read_u64, offsetof(struct profile_target, excess), true },
 		{ NULL, NULL, 0, false },
 	};
-	int err = read_fields(r, fields, element);
+	int ret = read_fields(r, fields, element);
 
-	return err ? err : check_id(r, r->profile->nr_targets);
+	return ret ? ret : check_id(r, r->profile->nr_targets);
 }
 
 static int read_split(struct reader *r, void *element)
@@ -162,9 +162,9 @@ static int read_object(struct reader *r, void *element)
 		{ "text", read_texts, 0, false },
 		{ NULL, NULL, 0, false },
 	};
-	int err = read_fields(r, fields, element);
+	int ret = read_fields(r, fields, element);
 
-	return err ? err : check_id(r, r->profile->nr_objects);
+	return ret ? ret : check_id(r, r->profile->nr_objects);
 }
 
 static int read_function(struct reader *r, void *element)
@@ -237,22 +237,22 @@ static int read_command(struct reader *r, void *member)
 	struct profile *profile = member;
 	size_t nr = 0;
 	char **longer;
-	int err;
+	int ret;
 
-	err = read_list(r, (void **)&profile->command, &nr, sizeof(*profile->command), read_string);
+	ret = read_list(r, (void **)&profile->command, &nr, sizeof(*profile->command), read_string);
 	if (!profile->command)
-		return err;
+		return ret;
 	longer = realloc(profile->command, (nr + 1) * sizeof(*longer));
 	if (longer) {
 		longer[nr] = NULL;
 		profile->command = longer;
-		return err;
+		return ret;
 	}
 	while (nr)
 		free(profile->command[--nr]);
 	free(profile->command);
 	profile->command = NULL;
-	return err ? err : read_no_memory(r);
+	return ret ? ret : read_no_memory(r);
 }
 
 static int read_host(struct reader *r, void *member)
@@ -348,12 +348,12 @@ static int not_ours(struct reader *r)
 static int read_format(struct reader *r, void *member)
 {
 	cleanup_free char *word = NULL;
-	int err;
+	int ret;
 
 	(void)member;
-	err = json_reader_string(r->json, &word);
-	if (err)
-		return err;
+	ret = json_reader_string(r->json, &word);
+	if (ret)
+		return ret;
 	if (strcmp(word, "bpfprofil") != 0)
 		return not_ours(r);
 	r->is_ours = true;
@@ -363,12 +363,12 @@ static int read_format(struct reader *r, void *member)
 static int read_version(struct reader *r, void *member)
 {
 	uint64_t version;
-	int err;
+	int ret;
 
 	(void)member;
-	err = json_reader_u64(r->json, &version);
-	if (err)
-		return err;
+	ret = json_reader_u64(r->json, &version);
+	if (ret)
+		return ret;
 	if (!version)
 		return json_reader_fail(r->json, "version 0");
 	if (version > PROFILE_VERSION)
@@ -420,59 +420,59 @@ static const struct field document[] = {
 
 static int read_document(struct reader *r)
 {
-	int err;
+	int ret;
 
 	/*
 	 * Finds the end of an empty file, or something else and then reports it; the first is no
 	 * failure.
 	 */
-	err = json_reader_end(r->json);
-	if (!err)
+	ret = json_reader_end(r->json);
+	if (!ret)
 		return error_set(r->err, -ENODATA, "%s: empty", input_name(r->in));
-	if (err != -EBADMSG)
-		return err;
-	err = read_fields(r, document, r->profile);
-	if (!err)
-		err = json_reader_end(r->json);
+	if (ret != -EBADMSG)
+		return ret;
+	ret = read_fields(r, document, r->profile);
+	if (!ret)
+		ret = json_reader_end(r->json);
 	/* A file without "format" is reported as foreign rather than damaged. */
-	if (err == -EBADMSG && !r->is_ours)
+	if (ret == -EBADMSG && !r->is_ours)
 		return not_ours(r);
-	if (!err)
-		err = profile_check(r->profile, input_name(r->in), r->err);
-	return err ? err : check_whole_cpu_time(r);
+	if (!ret)
+		ret = profile_check(r->profile, input_name(r->in), r->err);
+	return ret ? ret : check_whole_cpu_time(r);
 }
 
-int profile_read(struct input *in, struct profile **ret, struct error *err)
+int profile_read(struct input *in, struct profile **result, struct error *err)
 {
 	struct error ignored = { "", "" };
 	struct reader r = { .in = in, .err = err ? err : &ignored };
-	int code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	r.json = json_reader_new(in, r.err);
 	r.profile = profile_new();
 	if (r.json && r.profile)
-		code = read_document(&r);
+		ret = read_document(&r);
 	else
 		read_no_memory(&r);
 	json_reader_free(r.json);
-	if (code) {
+	if (ret) {
 		profile_free(r.profile);
-		return code;
+		return ret;
 	}
 	error_set(r.err, 0, "%s", "");
-	*ret = r.profile;
+	*result = r.profile;
 	return 0;
 }
 
-int profile_load(const char *path, struct profile **ret, struct error *err)
+int profile_load(const char *path, struct profile **result, struct error *err)
 {
 	struct input *in;
-	int code;
+	int ret;
 
-	code = input_open(path, &in, err);
-	if (code)
-		return code;
-	code = profile_read(in, ret, err);
+	ret = input_open(path, &in, err);
+	if (ret)
+		return ret;
+	ret = profile_read(in, result, err);
 	input_close(in);
-	return code;
+	return ret;
 }

@@ -6,34 +6,34 @@
 #include "base/util.h"
 
 /* Reads an element of a bin: returns 1, or 0 if the bin ends here. */
-static int read_number(struct reader *r, uint64_t *ret)
+static int read_number(struct reader *r, uint64_t *result)
 {
-	int err = json_reader_element(r->json);
+	int ret = json_reader_element(r->json);
 
-	if (err <= 0)
-		return err;
-	err = json_reader_u64(r->json, ret);
-	return err ? err : 1;
+	if (ret <= 0)
+		return ret;
+	ret = json_reader_u64(r->json, result);
+	return ret ? ret : 1;
 }
 
 /* [index, ticks] */
 static int read_bin(struct reader *r, struct profile_bin *bin)
 {
-	int err;
+	int ret;
 
-	err = json_reader_array(r->json);
-	if (err)
-		return err;
-	err = read_number(r, &bin->index);
-	if (err > 0)
-		err = read_number(r, &bin->count);
-	if (err < 0)
-		return err;
-	if (err > 0)
-		err = json_reader_element(r->json);
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	ret = read_number(r, &bin->index);
+	if (ret > 0)
+		ret = read_number(r, &bin->count);
+	if (ret < 0)
+		return ret;
+	if (ret > 0)
+		ret = json_reader_element(r->json);
 	else
-		err = 1;
-	return err > 0 ? json_reader_fail(r->json, "a bin is [index, ticks]") : err;
+		ret = 1;
+	return ret > 0 ? json_reader_fail(r->json, "a bin is [index, ticks]") : ret;
 }
 
 static int read_bins(struct reader *r, void *member)
@@ -42,17 +42,17 @@ static int read_bins(struct reader *r, void *member)
 	struct profile_bin bin = { 0, 0 };
 	struct profile_bin *exact;
 	size_t capacity = 0;
-	int err;
+	int ret;
 
-	err = json_reader_array(r->json);
-	if (err)
-		return err;
-	while ((err = json_reader_element(r->json)) > 0) {
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_element(r->json)) > 0) {
 		uint64_t previous = bin.index;
 
-		err = read_bin(r, &bin);
-		if (err)
-			return err;
+		ret = read_bin(r, &bin);
+		if (ret)
+			return ret;
 		if (histogram->nr_bins && bin.index <= previous)
 			return json_reader_fail(r->json, "bins do not ascend");
 		if (grow((void **)&histogram->bins, &capacity, histogram->nr_bins + 1, sizeof(bin)))
@@ -63,12 +63,12 @@ static int read_bins(struct reader *r, void *member)
 	 * Shrinks the array, because doubling leaves up to half of it unused, and bins are most of
 	 * a profile.
 	 */
-	if (!err && histogram->nr_bins) {
+	if (!ret && histogram->nr_bins) {
 		exact = realloc(histogram->bins, histogram->nr_bins * sizeof(*exact));
 		if (exact)
 			histogram->bins = exact;
 	}
-	return err;
+	return ret;
 }
 
 int read_histogram(struct reader *r, void *element)

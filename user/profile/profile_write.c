@@ -338,7 +338,7 @@ static void put_records(FILE *stream, const struct profile *profile, const char 
 
 int profile_write(const struct profile *profile, FILE *stream, struct error *err)
 {
-	int code;
+	int ret;
 
 	errno = 0;
 	put_head(stream, profile);
@@ -352,6 +352,6 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 	fputs("}\n", stream);
 	if (!fflush(stream) && !ferror(stream))
 		return 0;
-	code = errno ? -errno : -EIO;
-	return error_errno(err, code, "writing the profile");
+	ret = errno ? -errno : -EIO;
+	return error_errno(err, ret, "writing the profile");
 }
