@@ -7,12 +7,12 @@
 #include <libelf.h>
 
 /*
- * Sets *ret to the build id in lower-case hex, or to NULL if the file has none; the caller frees
+ * Sets *result to the build id in lower-case hex, or to NULL if the file has none; the caller frees
  * it. Returns 0 or -ENOMEM.
  */
-int build_id_read(Elf *elf, char **ret);
+int build_id_read(Elf *elf, char **result);
 
 /* The same from the id's bytes; -EINVAL if they are too many or too few for a build id. */
-int build_id_text(const void *bytes, size_t size, char **ret);
+int build_id_text(const void *bytes, size_t size, char **result);
 
 #endif

@@ -57,9 +57,9 @@ static uint64_t number(const struct checking *checking, uint64_t at, size_t size
 
 static int own(const struct checking *checking, uint64_t at, uint64_t size)
 {
-	int code = checking->file ? mapped_file_own(checking->file, at, size) : 0;
+	int ret = checking->file ? mapped_file_own(checking->file, at, size) : 0;
 
-	return code ? error_errno(checking->err, code, "ELF file") : 0;
+	return ret ? error_errno(checking->err, ret, "ELF file") : 0;
 }
 
 static int too_many(const struct checking *checking, uint64_t nr, const char *what)
@@ -108,16 +108,16 @@ static int count_headers(struct checking *checking, uint64_t sections)
 static int check_segments(struct checking *checking)
 {
 	uint64_t at = MEMBER(checking, 0, Ehdr, e_phoff), i;
-	int code = own(checking, at, checking->nr_segments * SIZE(checking, Phdr));
+	int ret = own(checking, at, checking->nr_segments * SIZE(checking, Phdr));
 
-	for (i = 0; !code && i < checking->nr_segments; i++, at += SIZE(checking, Phdr)) {
+	for (i = 0; !ret && i < checking->nr_segments; i++, at += SIZE(checking, Phdr)) {
 		uint64_t size = MEMBER(checking, at, Phdr, p_filesz);
 
 		if (MEMBER(checking, at, Phdr, p_type) == PT_NOTE &&
 		    is_inside(checking, MEMBER(checking, at, Phdr, p_offset), size))
 			checking->notes += size;
 	}
-	return code;
+	return ret;
 }
 
 /* Each file has one table of each kind; libelf would accept any number of them. */
@@ -135,11 +135,11 @@ static int check_symbols(const struct checking *checking, unsigned int *nr, uint
  */
 static int check_names(const struct checking *checking, uint64_t at, uint64_t size)
 {
-	int code = size ? own(checking, at + size - 1, 1) : 0;
+	int ret = size ? own(checking, at + size - 1, 1) : 0;
 
-	if (!code && (!size || checking->bytes[at + size - 1]))
-		code = error_set(checking->err, -EIO, "ELF file: names of sections without an end");
-	return code;
+	if (!ret && (!size || checking->bytes[at + size - 1]))
+		ret = error_set(checking->err, -EIO, "ELF file: names of sections without an end");
+	return ret;
 }
 
 static int check_section(struct checking *checking, uint64_t index, uint64_t header)
@@ -147,15 +147,15 @@ static int check_section(struct checking *checking, uint64_t index, uint64_t hea
 	uint64_t type = MEMBER(checking, header, Shdr, sh_type);
 	uint64_t at = MEMBER(checking, header, Shdr, sh_offset);
 	uint64_t size = MEMBER(checking, header, Shdr, sh_size);
-	int code = 0;
+	int ret = 0;
 
 	/* libelf returns no data for a section that is not inside the file. */
 	if (type == SHT_NULL || type == SHT_NOBITS || !is_inside(checking, at, size))
 		return 0;
 	if (index == checking->names)
-		code = check_names(checking, at, size);
-	if (code)
-		return code;
+		ret = check_names(checking, at, size);
+	if (ret)
+		return ret;
 	if (type == SHT_SYMTAB)
 		return check_symbols(checking, &checking->symtabs, size);
 	if (type == SHT_DYNSYM)
@@ -167,34 +167,34 @@ static int check_section(struct checking *checking, uint64_t index, uint64_t hea
 
 static int check_sections(struct checking *checking, uint64_t sections)
 {
-	int code = own(checking, sections, checking->nr_sections * SIZE(checking, Shdr));
+	int ret = own(checking, sections, checking->nr_sections * SIZE(checking, Shdr));
 	uint64_t i;
 
-	for (i = 0; !code && i < checking->nr_sections; i++)
-		code = check_section(checking, i, sections + i * SIZE(checking, Shdr));
-	return code;
+	for (i = 0; !ret && i < checking->nr_sections; i++)
+		ret = check_section(checking, i, sections + i * SIZE(checking, Shdr));
+	return ret;
 }
 
 static int check(struct checking *checking)
 {
 	uint64_t sections;
-	int code = own(checking, 0, sizeof(Elf64_Ehdr));
+	int ret = own(checking, 0, sizeof(Elf64_Ehdr));
 
-	if (!code)
-		code = read_head(checking);
-	if (code)
-		return code;
+	if (!ret)
+		ret = read_head(checking);
+	if (ret)
+		return ret;
 	sections = MEMBER(checking, 0, Ehdr, e_shoff);
-	code = own(checking, sections, SIZE(checking, Shdr));
-	if (!code)
-		code = count_headers(checking, sections);
-	if (!code)
-		code = check_segments(checking);
-	if (!code)
-		code = check_sections(checking, sections);
-	if (!code && checking->notes > ELF_NOTES_MAX)
-		code = too_many(checking, checking->notes, "bytes of notes");
-	return code;
+	ret = own(checking, sections, SIZE(checking, Shdr));
+	if (!ret)
+		ret = count_headers(checking, sections);
+	if (!ret)
+		ret = check_segments(checking);
+	if (!ret)
+		ret = check_sections(checking, sections);
+	if (!ret && checking->notes > ELF_NOTES_MAX)
+		ret = too_many(checking, checking->notes, "bytes of notes");
+	return ret;
 }
 
 /* How many bytes a section unpacks to, by its first bytes; 0: it is not compressed. */
@@ -219,20 +219,20 @@ static int check_packed(struct checking *checking, uint64_t header)
 	uint64_t type = MEMBER(checking, header, Shdr, sh_type);
 	uint64_t flags = MEMBER(checking, header, Shdr, sh_flags);
 	uint64_t at = MEMBER(checking, header, Shdr, sh_offset);
-	int code;
+	int ret;
 
 	if (!(flags & SHF_COMPRESSED) && (type != SHT_PROGBITS || flags & SHF_ALLOC))
 		return 0;
 	if (++checking->packable > PACKABLE_MAX)
 		return too_many(checking, checking->packable, "sections of debug information");
-	code = own(checking, at, sizeof(Elf64_Chdr));
-	if (!code)
+	ret = own(checking, at, sizeof(Elf64_Chdr));
+	if (!ret)
 		checking->unpacked += unpacked_size(checking, at, flags);
 	if (checking->unpacked > ELF_UNPACKED_MAX)
 		return error_set(checking->err, -E2BIG,
 				 "ELF file: compressed sections of more than %d MiB",
 				 ELF_UNPACKED_MAX >> 20);
-	return code;
+	return ret;
 }
 
 int elf_check_packed(const struct mapped_file *file, struct error *err)
@@ -242,14 +242,14 @@ int elf_check_packed(const struct mapped_file *file, struct error *err)
 				     .file = file,
 				     .err = err };
 	uint64_t sections, i;
-	int code = read_head(&checking);
+	int ret = read_head(&checking);
 
 	sections = MEMBER(&checking, 0, Ehdr, e_shoff);
-	if (!code)
-		code = count_headers(&checking, sections);
-	for (i = 0; !code && i < checking.nr_sections; i++)
-		code = check_packed(&checking, sections + i * SIZE(&checking, Shdr));
-	return code;
+	if (!ret)
+		ret = count_headers(&checking, sections);
+	for (i = 0; !ret && i < checking.nr_sections; i++)
+		ret = check_packed(&checking, sections + i * SIZE(&checking, Shdr));
+	return ret;
 }
 
 int elf_check_file(const struct mapped_file *file, struct error *err)

@@ -14,7 +14,7 @@
 /* Linkers write 20 bytes or fewer; a longer note is not a build id but hostile. */
 #define BUILD_ID_MAX 64
 
-int build_id_text(const void *note, size_t size, char **ret)
+int build_id_text(const void *note, size_t size, char **result)
 {
 	static const char digits[] = "0123456789abcdef";
 	const unsigned char *bytes = note;
@@ -31,23 +31,23 @@ int build_id_text(const void *note, size_t size, char **ret)
 		hex[2 * i + 1] = digits[bytes[i] & 15];
 	}
 	hex[2 * size] = '\0';
-	*ret = hex;
+	*result = hex;
 	return 0;
 }
 
-int build_id_read(Elf *elf, char **ret)
+int build_id_read(Elf *elf, char **result)
 {
 	const void *note;
 	ssize_t size;
 
-	*ret = NULL;
+	*result = NULL;
 	size = dwelf_elf_gnu_build_id(elf, &note);
 	if (size <= 0 || size > BUILD_ID_MAX)
 		return 0;
-	return build_id_text(note, (size_t)size, ret);
+	return build_id_text(note, (size_t)size, result);
 }
 
-static int take_facts(struct elf_image *image, struct elf_facts *ret, struct error *err)
+static int take_facts(struct elf_image *image, struct elf_facts *result, struct error *err)
 {
 	char *build_id;
 
@@ -55,31 +55,31 @@ static int take_facts(struct elf_image *image, struct elf_facts *ret, struct err
 		elf_image_close(image);
 		return error_errno(err, -ENOMEM, "ELF file");
 	}
-	ret->build_id = build_id;
-	ret->text = image->text;
-	ret->nr_text = image->nr_text;
+	result->build_id = build_id;
+	result->text = image->text;
+	result->nr_text = image->nr_text;
 	image->text = NULL;
 	elf_image_close(image);
 	return 0;
 }
 
-int elf_facts_read(int fd, struct elf_facts *ret, struct error *err)
+int elf_facts_read(int fd, struct elf_facts *result, struct error *err)
 {
 	struct elf_image image;
-	int code;
+	int ret;
 
-	code = elf_image_open(fd, &image, err);
-	return code ? code : take_facts(&image, ret, err);
+	ret = elf_image_open(fd, &image, err);
+	return ret ? ret : take_facts(&image, result, err);
 }
 
-int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts *ret,
+int elf_facts_read_memory(const void *image_start, size_t size, struct elf_facts *result,
 			  struct error *err)
 {
 	struct elf_image image;
-	int code;
+	int ret;
 
-	code = elf_image_open_memory(image_start, size, &image, err);
-	return code ? code : take_facts(&image, ret, err);
+	ret = elf_image_open_memory(image_start, size, &image, err);
+	return ret ? ret : take_facts(&image, result, err);
 }
 
 void elf_facts_free(struct elf_facts *facts)

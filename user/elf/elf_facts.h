@@ -15,10 +15,11 @@ struct elf_facts {
 };
 
 /* fd stays the caller's, and its file position is not used. -ENOEXEC: not an ELF file. */
-int elf_facts_read(int fd, struct elf_facts *ret, struct error *err);
+int elf_facts_read(int fd, struct elf_facts *result, struct error *err);
 void elf_facts_free(struct elf_facts *facts);
 
 /* The same for an ELF image in this process's memory (the vdso). */
-int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *ret, struct error *err);
+int elf_facts_read_memory(const void *image, size_t size, struct elf_facts *result,
+			  struct error *err);
 
 #endif

@@ -43,69 +43,70 @@ static int read_text(struct elf_image *image, struct error *err)
 	return 0;
 }
 
-static int finish_open(struct elf_image *image, struct elf_image *ret, struct error *err)
+static int finish_open(struct elf_image *image, struct elf_image *result, struct error *err)
 {
-	int code;
+	int ret;
 
 	if (!image->elf)
-		code = elf_failure(err);
+		ret = elf_failure(err);
 	else if (elf_kind(image->elf) != ELF_K_ELF)
-		code = error_set(err, -ENOEXEC, "ELF file: not an ELF file");
+		ret = error_set(err, -ENOEXEC, "ELF file: not an ELF file");
 	else
-		code = read_text(image, err);
-	if (code) {
+		ret = read_text(image, err);
+	if (ret) {
 		elf_image_close(image);
-		return code;
+		return ret;
 	}
-	*ret = *image;
+	*result = *image;
 	return 0;
 }
 
 /* The cast is safe: libelf's prototype is not const, but it only reads. */
 static int open_bytes(const void *bytes, size_t size, struct elf_image *image,
-		      struct elf_image *ret, struct error *err)
+		      struct elf_image *result, struct error *err)
 {
 	elf_version(EV_CURRENT);
 	errno = 0;
 	image->elf = elf_memory((char *)(uintptr_t)bytes, size);
-	return finish_open(image, ret, err);
+	return finish_open(image, result, err);
 }
 
-int elf_image_open(int fd, struct elf_image *ret, struct error *err)
+int elf_image_open(int fd, struct elf_image *result, struct error *err)
 {
 	struct elf_image image = { 0 };
-	int code;
+	int ret;
 
-	code = mapped_file_open(fd, &image.file);
-	if (code == -ENOEXEC)
-		return error_set(err, code, "ELF file: not an ELF file");
-	if (code)
-		return error_errno(err, code, "ELF file");
-	code = elf_check_file(&image.file, err);
-	if (code) {
+	ret = mapped_file_open(fd, &image.file);
+	if (ret == -ENOEXEC)
+		return error_set(err, ret, "ELF file: not an ELF file");
+	if (ret)
+		return error_errno(err, ret, "ELF file");
+	ret = elf_check_file(&image.file, err);
+	if (ret) {
 		mapped_file_close(&image.file);
-		return code;
+		return ret;
 	}
-	return open_bytes(image.file.bytes, image.file.size, &image, ret, err);
+	return open_bytes(image.file.bytes, image.file.size, &image, result, err);
 }
 
-int elf_image_open_memory(const void *memory, size_t size, struct elf_image *ret, struct error *err)
+int elf_image_open_memory(const void *memory, size_t size, struct elf_image *result,
+			  struct error *err)
 {
 	struct elf_image image = { 0 };
-	int code;
+	int ret;
 
-	code = elf_check_memory(memory, size, err);
-	return code ? code : open_bytes(memory, size, &image, ret, err);
+	ret = elf_check_memory(memory, size, err);
+	return ret ? ret : open_bytes(memory, size, &image, result, err);
 }
 
-int elf_image_open_trusted(int fd, struct elf_image *ret, struct error *err)
+int elf_image_open_trusted(int fd, struct elf_image *result, struct error *err)
 {
 	struct elf_image image = { 0 };
 
 	elf_version(EV_CURRENT);
 	errno = 0;
 	image.elf = elf_begin(fd, ELF_C_READ, NULL);
-	return finish_open(&image, ret, err);
+	return finish_open(&image, result, err);
 }
 
 void elf_image_close(struct elf_image *image)

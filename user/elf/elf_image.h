@@ -23,15 +23,15 @@ struct elf_image {
  * For a file that anybody may have made, see elf_check.h. fd and memory stay the caller's; memory
  * must outlive the image. -ENOEXEC: not an ELF file.
  */
-int elf_image_open(int fd, struct elf_image *ret, struct error *err);
-int elf_image_open_memory(const void *memory, size_t size, struct elf_image *ret,
+int elf_image_open(int fd, struct elf_image *result, struct error *err);
+int elf_image_open_memory(const void *memory, size_t size, struct elf_image *result,
 			  struct error *err);
 
 /*
  * For a file that only the kernel makes, such as /proc/kcore: it cannot be mapped, so fd must stay
  * open.
  */
-int elf_image_open_trusted(int fd, struct elf_image *ret, struct error *err);
+int elf_image_open_trusted(int fd, struct elf_image *result, struct error *err);
 void elf_image_close(struct elf_image *image);
 
 /* Convert between the addresses in an ELF file and file offsets; false: not in its text. */

@@ -110,20 +110,20 @@ static int map(int fd, struct mapped_file *file)
 	}
 	if (file->size &&
 	    mmap(bytes, file->size, PROT_READ, MAP_PRIVATE | MAP_FIXED, fd, 0) == MAP_FAILED) {
-		int code = -errno;
+		int ret = -errno;
 
 		mapped_file_close(file);
-		return code;
+		return ret;
 	}
 	return 0;
 }
 
-int mapped_file_open(int fd, struct mapped_file *ret)
+int mapped_file_open(int fd, struct mapped_file *result)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct mapped_file file = { 0 };
 	struct stat stat;
-	int code;
+	int ret;
 
 	pthread_once(&once, install);
 	if (fstat(fd, &stat))
@@ -137,10 +137,10 @@ int mapped_file_open(int fd, struct mapped_file *ret)
 	if ((uint64_t)stat.st_size > SIZE_MAX >> 20)
 		return -EFBIG;
 	file.size = (size_t)stat.st_size;
-	code = map(fd, &file);
-	if (!code)
-		*ret = file;
-	return code;
+	ret = map(fd, &file);
+	if (!ret)
+		*result = file;
+	return ret;
 }
 
 /*
@@ -155,10 +155,10 @@ static int replace(unsigned char *pages, size_t size)
 		return -errno;
 	memcpy(copy, pages, size);
 	if (mremap(copy, size, size, MREMAP_MAYMOVE | MREMAP_FIXED, pages) == MAP_FAILED) {
-		int code = -errno;
+		int ret = -errno;
 
 		munmap(copy, size);
-		return code;
+		return ret;
 	}
 	return 0;
 }

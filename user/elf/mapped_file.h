@@ -17,7 +17,7 @@ struct mapped_file {
 };
 
 /* fd stays the caller's and may be closed before the mapping. Returns 0 or -errno. */
-int mapped_file_open(int fd, struct mapped_file *ret);
+int mapped_file_open(int fd, struct mapped_file *result);
 
 /*
  * Copies the pages that hold these bytes, so that from now on only we change them: libelf notes in
