@@ -21,16 +21,16 @@ static int disassemble(struct finding *finding, struct disasm *disasm)
 	const struct code *code = finding->code;
 	struct instruction instruction;
 	size_t at;
-	int err;
+	int ret;
 
 	for (at = 0; at < code->size; at += instruction.size) {
-		err = grow((void **)&finding->all, &finding->room, finding->nr + 1,
+		ret = grow((void **)&finding->all, &finding->room, finding->nr + 1,
 			   sizeof(*finding->all));
-		if (!err)
-			err = disasm_next(disasm, code->bytes + at, code->size - at,
+		if (!ret)
+			ret = disasm_next(disasm, code->bytes + at, code->size - at,
 					  finding->address + at, &instruction);
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		finding->all[finding->nr++] = (struct block_instruction){ .at = (uint32_t)at };
 		if (!instruction.is_jump && !instruction.is_return)
 			continue;
@@ -42,28 +42,28 @@ static int disassemble(struct finding *finding, struct disasm *disasm)
 	return 0;
 }
 
-int blocks_find(const struct code *code, uint64_t address, struct block_instruction **ret,
+int blocks_find(const struct code *code, uint64_t address, struct block_instruction **result,
 		size_t *nr, struct error *err)
 {
 	struct finding finding = { .code = code, .address = address };
 	struct disasm *disasm;
 	size_t i;
-	int result;
+	int ret;
 
-	result = disasm_open(code->machine, DISASM_ATT, &disasm, err);
-	if (result)
-		return result;
+	ret = disasm_open(code->machine, DISASM_ATT, &disasm, err);
+	if (ret)
+		return ret;
 	finding.leaders = calloc(code->size + 1, sizeof(*finding.leaders));
-	result = finding.leaders ? disassemble(&finding, disasm) : -ENOMEM;
+	ret = finding.leaders ? disassemble(&finding, disasm) : -ENOMEM;
 	disasm_close(disasm);
-	for (i = 0; !result && i < finding.nr; i++)
+	for (i = 0; !ret && i < finding.nr; i++)
 		finding.all[i].first = !i || finding.leaders[finding.all[i].at];
 	free(finding.leaders);
-	if (result) {
+	if (ret) {
 		free(finding.all);
-		return error_errno(err, result, "instructions");
+		return error_errno(err, ret, "instructions");
 	}
-	*ret = finding.all;
+	*result = finding.all;
 	*nr = finding.nr;
 	return 0;
 }

@@ -17,7 +17,7 @@ struct block_instruction {
  * ends at a jump, at a return, and before the target of a jump in the code, but not at a call.
  * Targets in jump tables are not known. -ENOTSUP: a processor that we do not disassemble.
  */
-int blocks_find(const struct code *code, uint64_t address, struct block_instruction **ret,
+int blocks_find(const struct code *code, uint64_t address, struct block_instruction **result,
 		size_t *nr, struct error *err);
 
 #endif

@@ -96,18 +96,18 @@ static int read_symbols(struct bolt_reading *reading, bool *any)
 	GElf_Shdr header;
 	Elf_Data *data;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	while (!code && (section = elf_nextscn(reading->image.elf, section))) {
+	while (!ret && (section = elf_nextscn(reading->image.elf, section))) {
 		if (!gelf_getshdr(section, &header) || header.sh_type != SHT_SYMTAB ||
 		    !header.sh_entsize)
 			continue;
 		*any = true;
 		data = elf_getdata(section, NULL);
-		for (i = 1; data && !code && i < data->d_size / header.sh_entsize; i++)
-			code = read_symbol(reading, data, i, header.sh_link);
+		for (i = 1; data && !ret && i < data->d_size / header.sh_entsize; i++)
+			ret = read_symbol(reading, data, i, header.sh_link);
 	}
-	return code;
+	return ret;
 }
 
 static int compare_addresses(const void *left, const void *right)
@@ -201,40 +201,40 @@ static bool has_relocations(const struct elf_image *image)
 	       elf_image_section(image, ".rel.text", &header);
 }
 
-static int load(struct bolt_reading *reading, const char *path, struct bolt_names *ret,
+static int load(struct bolt_reading *reading, const char *path, struct bolt_names *result,
 		struct error *err)
 {
 	bool any = false;
-	int code = read_symbols(reading, &any);
+	int ret = read_symbols(reading, &any);
 	size_t i;
 
-	if (!code && !any)
+	if (!ret && !any)
 		return error_set(err, -ENODATA, "%.200s: no symbol table", path);
-	if (!code && reading->nr)
+	if (!ret && reading->nr)
 		number_locals(reading);
 	bound_unsized(reading);
-	for (i = 0; !code && i < reading->nr; i++)
-		code = add_name(ret, reading, i);
-	ret->relocations = has_relocations(&reading->image);
-	return code ? error_errno(err, code, "symbols of %.200s", path) : 0;
+	for (i = 0; !ret && i < reading->nr; i++)
+		ret = add_name(result, reading, i);
+	result->relocations = has_relocations(&reading->image);
+	return ret ? error_errno(err, ret, "symbols of %.200s", path) : 0;
 }
 
-int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct error *err)
+int bolt_names_load(int fd, const char *path, struct bolt_names *result, struct error *err)
 {
 	struct bolt_reading reading = { 0 };
-	int code;
+	int ret;
 
-	*ret = (struct bolt_names){ 0 };
-	code = elf_image_open(fd, &reading.image, err);
-	if (code)
-		return code;
-	code = load(&reading, path, ret, err);
-	if (code)
-		bolt_names_free(ret);
+	*result = (struct bolt_names){ 0 };
+	ret = elf_image_open(fd, &reading.image, err);
+	if (ret)
+		return ret;
+	ret = load(&reading, path, result, err);
+	if (ret)
+		bolt_names_free(result);
 	free(reading.all);
 	string_set_free(&reading.names);
 	elf_image_close(&reading.image);
-	return code;
+	return ret;
 }
 
 const struct bolt_name *bolt_names_find(const struct bolt_names *names, uint64_t offset)

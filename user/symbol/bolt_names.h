@@ -23,7 +23,7 @@ struct bolt_names {
 };
 
 /* fd stays the caller's. -ENODATA: the file has no symbol table, so BOLT has no names for it. */
-int bolt_names_load(int fd, const char *path, struct bolt_names *ret, struct error *err);
+int bolt_names_load(int fd, const char *path, struct bolt_names *result, struct error *err);
 
 /* NULL: there is no function. */
 const struct bolt_name *bolt_names_find(const struct bolt_names *names, uint64_t offset);

@@ -62,11 +62,11 @@ static int copy_bytes(const struct source *source, uint64_t offset, uint8_t *byt
 }
 
 static int read_code(const struct elf_image *image, const struct source *source, uint64_t offset,
-		     size_t size, struct code *ret, struct error *err)
+		     size_t size, struct code *result, struct error *err)
 {
 	uint64_t rest = segment_rest(image, offset);
 	struct code code = { .machine = machine_of(image) };
-	int result;
+	int ret;
 
 	if (!rest)
 		return error_set(err, -ENOENT, "no text at offset %#llx",
@@ -75,64 +75,64 @@ static int read_code(const struct elf_image *image, const struct source *source,
 	code.bytes = malloc(code.size + 1);
 	if (!code.bytes)
 		return error_errno(err, -ENOMEM, "code");
-	result = copy_bytes(source, offset, code.bytes, code.size);
-	if (result) {
+	ret = copy_bytes(source, offset, code.bytes, code.size);
+	if (ret) {
 		free(code.bytes);
-		return error_errno(err, result, "code");
+		return error_errno(err, ret, "code");
 	}
-	*ret = code;
+	*result = code;
 	return 0;
 }
 
-int code_read_file(int fd, uint64_t offset, size_t size, struct code *ret, struct error *err)
+int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, struct error *err)
 {
 	const struct source source = { .fd = fd };
 	struct elf_image image;
-	int result;
+	int ret;
 
-	result = elf_image_open(fd, &image, err);
-	if (result)
-		return result;
-	result = read_code(&image, &source, offset, size, ret, err);
+	ret = elf_image_open(fd, &image, err);
+	if (ret)
+		return ret;
+	ret = read_code(&image, &source, offset, size, result, err);
 	elf_image_close(&image);
-	return result;
+	return ret;
 }
 
 int code_read_memory(const void *memory, size_t memory_size, uint64_t offset, size_t size,
-		     struct code *ret, struct error *err)
+		     struct code *result, struct error *err)
 {
 	const struct source source = { .memory = memory, .memory_size = memory_size };
 	struct elf_image image;
-	int result;
+	int ret;
 
-	result = elf_image_open_memory(memory, memory_size, &image, err);
-	if (result)
-		return result;
-	result = read_code(&image, &source, offset, size, ret, err);
+	ret = elf_image_open_memory(memory, memory_size, &image, err);
+	if (ret)
+		return ret;
+	ret = read_code(&image, &source, offset, size, result, err);
 	elf_image_close(&image);
-	return result;
+	return ret;
 }
 
 /* The segments of /proc/kcore are all of the kernel's memory, at their addresses. */
-int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *ret,
+int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *result,
 		    struct error *err)
 {
 	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct source source = { .fd = fd };
 	struct elf_image image;
 	uint64_t offset;
-	int result;
+	int ret;
 
 	if (fd < 0)
 		return error_errno(err, -errno, "%s", path);
-	result = elf_image_open_trusted(fd, &image, err);
-	if (result)
-		return result;
+	ret = elf_image_open_trusted(fd, &image, err);
+	if (ret)
+		return ret;
 	if (elf_image_offset(&image, address, &offset))
-		result = read_code(&image, &source, offset, size, ret, err);
+		ret = read_code(&image, &source, offset, size, result, err);
 	else
-		result = error_set(err, -ENOENT, "%s: nothing at %#llx", path,
-				   (unsigned long long)address);
+		ret = error_set(err, -ENOENT, "%s: nothing at %#llx", path,
+				(unsigned long long)address);
 	elf_image_close(&image);
-	return result;
+	return ret;
 }

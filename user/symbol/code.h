@@ -21,14 +21,14 @@ struct code {
  * Reads from an ELF file at a file offset. fd stays the caller's, who frees ret->bytes. size <=
  * CODE_MAX.
  */
-int code_read_file(int fd, uint64_t offset, size_t size, struct code *ret, struct error *err);
+int code_read_file(int fd, uint64_t offset, size_t size, struct code *result, struct error *err);
 
 /* Reads from an ELF image in memory, such as the vdso. */
 int code_read_memory(const void *image, size_t image_size, uint64_t offset, size_t size,
-		     struct code *ret, struct error *err);
+		     struct code *result, struct error *err);
 
 /* Reads from the running kernel at an address. path is /proc/kcore. */
-int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *ret,
+int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *result,
 		    struct error *err);
 
 #endif

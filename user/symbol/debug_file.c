@@ -52,7 +52,7 @@ static bool is_worth_reading(const struct stat *stat)
 }
 
 /* The CRC-32 of the whole file, as objcopy --add-gnu-debuglink stores it. */
-static int file_checksum(int fd, const struct stat *stat, uint32_t *ret)
+static int file_checksum(int fd, const struct stat *stat, uint32_t *result)
 {
 	unsigned char buffer[65536];
 	uLong crc = crc32(0, NULL, 0);
@@ -66,7 +66,7 @@ static int file_checksum(int fd, const struct stat *stat, uint32_t *ret)
 		crc = crc32(crc, buffer, (uInt)got);
 		at += got;
 	}
-	*ret = (uint32_t)crc;
+	*result = (uint32_t)crc;
 	return at < stat->st_size ? -EIO : 0;
 }
 
@@ -74,24 +74,24 @@ static int check_build_id(int fd, const char *build_id)
 {
 	struct elf_image image;
 	char *found = NULL;
-	int code;
+	int ret;
 
-	code = elf_image_open(fd, &image, NULL);
-	if (code)
-		return code;
-	code = build_id_read(image.elf, &found);
-	if (!code && (!found || strcmp(found, build_id)))
-		code = -ENOENT;
+	ret = elf_image_open(fd, &image, NULL);
+	if (ret)
+		return ret;
+	ret = build_id_read(image.elf, &found);
+	if (!ret && (!found || strcmp(found, build_id)))
+		ret = -ENOENT;
 	free(found);
 	elf_image_close(&image);
-	return code;
+	return ret;
 }
 
 static int check_candidate(int fd, const struct wanted *wanted)
 {
 	struct stat stat;
 	uint32_t checksum;
-	int code;
+	int ret;
 
 	if (fstat(fd, &stat))
 		return -errno;
@@ -99,9 +99,9 @@ static int check_candidate(int fd, const struct wanted *wanted)
 		return -ENOENT;
 	if (wanted->build_id)
 		return check_build_id(fd, wanted->build_id);
-	code = file_checksum(fd, &stat, &checksum);
-	if (code)
-		return code;
+	ret = file_checksum(fd, &stat, &checksum);
+	if (ret)
+		return ret;
 	return checksum == wanted->checksum ? 0 : -ENOENT;
 }
 
@@ -110,7 +110,7 @@ try_path(const struct wanted *wanted, const char *format, ...)
 {
 	char path[PATH_MAX];
 	va_list args;
-	int length, fd, code;
+	int length, fd, ret;
 
 	va_start(args, format);
 	length = vsnprintf(path, sizeof(path), format, args);
@@ -124,10 +124,10 @@ try_path(const struct wanted *wanted, const char *format, ...)
 	fd = regular_file_open(wanted->root, path);
 	if (fd < 0)
 		return fd;
-	code = check_candidate(fd, wanted);
-	if (code) {
+	ret = check_candidate(fd, wanted);
+	if (ret) {
 		close(fd);
-		return code;
+		return ret;
 	}
 	if (wanted->found)
 		memcpy(wanted->found, path, (size_t)length + 1);
@@ -161,25 +161,25 @@ static int try_build_id(const struct wanted *wanted)
 
 static int try_server(const struct wanted *wanted)
 {
-	int fd, code;
+	int fd, ret;
 
 	if (!wanted->build_id || !wanted->may_ask)
 		return -ENOENT;
 	fd = debug_server_open(wanted->build_id, wanted->found, PATH_MAX);
 	if (fd < 0)
 		return fd;
-	code = check_candidate(fd, wanted);
-	if (!code)
+	ret = check_candidate(fd, wanted);
+	if (!ret)
 		return fd;
 	close(fd);
-	return code;
+	return ret;
 }
 
 int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *found)
 {
 	struct wanted wanted = { .root = root, .found = found };
 	GElf_Word checksum = 0;
-	int code;
+	int ret;
 
 	if (fstat(fd, &wanted.self))
 		return -errno;
@@ -188,20 +188,20 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	 * ours.
 	 */
 	wanted.may_ask = !wanted.self.st_uid || is_our_user(wanted.self.st_uid);
-	code = build_id_read(elf, &wanted.build_id);
-	if (code)
-		return code;
+	ret = build_id_read(elf, &wanted.build_id);
+	if (ret)
+		return ret;
 	wanted.link = dwelf_elf_gnu_debuglink(elf, &checksum);
 	if (wanted.link && strnlen(wanted.link, NAME_MAX + 1) > NAME_MAX)
 		wanted.link = NULL;
 	wanted.checksum = checksum;
-	code = try_build_id(&wanted);
-	if (code < 0 && code != -ENOMEM)
-		code = try_link(&wanted, path);
-	if (code < 0 && code != -ENOMEM)
-		code = try_server(&wanted);
+	ret = try_build_id(&wanted);
+	if (ret < 0 && ret != -ENOMEM)
+		ret = try_link(&wanted, path);
+	if (ret < 0 && ret != -ENOMEM)
+		ret = try_server(&wanted);
 	free(wanted.build_id);
-	return code;
+	return ret;
 }
 
 int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_ask)
@@ -210,24 +210,24 @@ int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_
 	const char *name, *slash = strrchr(path, '/');
 	const void *id;
 	ssize_t size;
-	int code;
+	int ret;
 
 	size = dwelf_dwarf_gnu_debugaltlink(dwarf, &name, &id);
 	if (size <= 0)
 		return -ENOENT;
-	code = build_id_text(id, (size_t)size, &wanted.build_id);
-	if (code)
-		return code;
-	code = try_build_id(&wanted);
-	if (code < 0 && code != -ENOMEM && strnlen(name, PATH_MAX) < PATH_MAX) {
+	ret = build_id_text(id, (size_t)size, &wanted.build_id);
+	if (ret)
+		return ret;
+	ret = try_build_id(&wanted);
+	if (ret < 0 && ret != -ENOMEM && strnlen(name, PATH_MAX) < PATH_MAX) {
 		/* An absolute path, or one relative to the folder of the file that names it. */
 		if (name[0] == '/')
-			code = try_path(&wanted, "%s", name);
+			ret = try_path(&wanted, "%s", name);
 		else if (slash)
-			code = try_path(&wanted, "%.*s/%s", (int)(slash - path), path, name);
+			ret = try_path(&wanted, "%.*s/%s", (int)(slash - path), path, name);
 	}
-	if (code < 0 && code != -ENOMEM)
-		code = try_server(&wanted);
+	if (ret < 0 && ret != -ENOMEM)
+		ret = try_server(&wanted);
 	free(wanted.build_id);
-	return code;
+	return ret;
 }

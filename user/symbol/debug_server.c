@@ -36,17 +36,17 @@ static uint64_t span_ns; /* when the current span began */
 static uint64_t spent_ns; /* time spent on questions in it */
 static uint64_t until_ns; /* when the current question will have taken too long */
 
-static bool find_library(struct library *ret)
+static bool find_library(struct library *result)
 {
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
 
 	if (!library)
 		return false;
-	ret->begin = (client_begin)dlsym(library, "debuginfod_begin");
-	ret->find = (client_find)dlsym(library, "debuginfod_find_debuginfo");
-	ret->watch = (client_watch)dlsym(library, "debuginfod_set_progressfn");
-	ret->end = (client_end)dlsym(library, "debuginfod_end");
-	return ret->begin && ret->find && ret->watch && ret->end;
+	result->begin = (client_begin)dlsym(library, "debuginfod_begin");
+	result->find = (client_find)dlsym(library, "debuginfod_find_debuginfo");
+	result->watch = (client_watch)dlsym(library, "debuginfod_set_progressfn");
+	result->end = (client_end)dlsym(library, "debuginfod_end");
+	return result->begin && result->find && result->watch && result->end;
 }
 
 static int is_too_long(struct client *client, long done, long all)

@@ -17,7 +17,7 @@ struct processor {
 	cs_arch arch;
 	cs_mode mode;
 	uint32_t step; /* bytes to skip where there is no valid instruction */
-	void (*branch)(const cs_insn *insn, struct instruction *ret);
+	void (*branch)(const cs_insn *insn, struct instruction *result);
 };
 
 struct disasm {
@@ -80,26 +80,26 @@ static bool in_group(const cs_insn *insn, unsigned int group)
 	return false;
 }
 
-static void x86_branch(const cs_insn *insn, struct instruction *ret)
+static void x86_branch(const cs_insn *insn, struct instruction *result)
 {
 	const cs_x86 *x86 = &insn->detail->x86;
 
 	/* Capstone takes LOOP for a relative branch but not for a jump. */
-	ret->is_return = in_group(insn, CS_GRP_RET);
-	ret->is_jump = !in_group(insn, CS_GRP_CALL) &&
-		       (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
-	ret->has_target = (ret->is_jump || in_group(insn, CS_GRP_CALL)) && x86->op_count == 1 &&
-			  x86->operands[0].type == X86_OP_IMM;
-	if (ret->has_target)
-		ret->target = (uint64_t)x86->operands[0].imm;
+	result->is_return = in_group(insn, CS_GRP_RET);
+	result->is_jump = !in_group(insn, CS_GRP_CALL) &&
+			  (in_group(insn, CS_GRP_JUMP) || in_group(insn, CS_GRP_BRANCH_RELATIVE));
+	result->has_target = (result->is_jump || in_group(insn, CS_GRP_CALL)) &&
+			     x86->op_count == 1 && x86->operands[0].type == X86_OP_IMM;
+	if (result->has_target)
+		result->target = (uint64_t)x86->operands[0].imm;
 }
 
-static void arm64_branch(const cs_insn *insn, struct instruction *ret)
+static void arm64_branch(const cs_insn *insn, struct instruction *result)
 {
 	const cs_arm64 *arm64 = &insn->detail->arm64;
 	const cs_arm64_op *last;
 
-	ret->is_return = insn->id == ARM64_INS_RET;
+	result->is_return = insn->id == ARM64_INS_RET;
 	/*
 	 * Capstone takes BL and BLR for jumps; the target is the last operand, behind CBZ's
 	 * register.
@@ -107,10 +107,10 @@ static void arm64_branch(const cs_insn *insn, struct instruction *ret)
 	if (!in_group(insn, CS_GRP_JUMP) || !arm64->op_count)
 		return;
 	last = &arm64->operands[arm64->op_count - 1];
-	ret->is_jump = insn->id != ARM64_INS_BL && insn->id != ARM64_INS_BLR;
-	ret->has_target = last->type == ARM64_OP_IMM;
-	if (ret->has_target)
-		ret->target = (uint64_t)last->imm;
+	result->is_jump = insn->id != ARM64_INS_BL && insn->id != ARM64_INS_BLR;
+	result->has_target = last->type == ARM64_OP_IMM;
+	if (result->has_target)
+		result->target = (uint64_t)last->imm;
 }
 
 static const struct processor processors[] = {
@@ -148,10 +148,11 @@ static int open_capstone(struct disasm *disasm, enum disasm_syntax syntax)
 	return 0;
 }
 
-int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret, struct error *err)
+int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **result,
+		struct error *err)
 {
 	struct disasm *disasm;
-	int code;
+	int ret;
 
 	if (!find_processor(machine))
 		return error_set(err, -ENOTSUP,
@@ -161,43 +162,43 @@ int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret
 	if (!disasm)
 		return error_errno(err, -ENOMEM, "disassembly");
 	disasm->processor = find_processor(machine);
-	code = open_capstone(disasm, syntax);
-	if (code) {
+	ret = open_capstone(disasm, syntax);
+	if (ret) {
 		free(disasm);
-		return error_errno(err, code, "disassembly");
+		return error_errno(err, ret, "disassembly");
 	}
-	*ret = disasm;
+	*result = disasm;
 	return 0;
 }
 
 static void no_instruction(const struct disasm *disasm, const uint8_t *bytes, size_t size,
-			   struct instruction *ret)
+			   struct instruction *result)
 {
-	size_t length = (size_t)snprintf(ret->text, sizeof(ret->text), ".byte"), i;
+	size_t length = (size_t)snprintf(result->text, sizeof(result->text), ".byte"), i;
 
-	ret->size = size < disasm->processor->step ? (uint32_t)size : disasm->processor->step;
-	for (i = 0; i < ret->size; i++)
-		length += (size_t)snprintf(ret->text + length, sizeof(ret->text) - length,
+	result->size = size < disasm->processor->step ? (uint32_t)size : disasm->processor->step;
+	for (i = 0; i < result->size; i++)
+		length += (size_t)snprintf(result->text + length, sizeof(result->text) - length,
 					   "%s0x%02x", i ? ", " : " ", bytes[i]);
 }
 
 int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
-		struct instruction *ret)
+		struct instruction *result)
 {
 	const uint8_t *at = bytes;
 	const cs_insn *insn = disasm->insn;
 
-	*ret = (struct instruction){ 0 };
+	*result = (struct instruction){ 0 };
 	if (setjmp(memory.environment))
 		return -ENOMEM;
 	if (!cs_disasm_iter(disasm->handle, &at, &size, &address, disasm->insn)) {
-		no_instruction(disasm, bytes, size, ret);
+		no_instruction(disasm, bytes, size, result);
 		return 0;
 	}
-	ret->size = insn->size;
-	snprintf(ret->text, sizeof(ret->text), "%s%s%s", insn->mnemonic, *insn->op_str ? " " : "",
-		 insn->op_str);
-	disasm->processor->branch(insn, ret);
+	result->size = insn->size;
+	snprintf(result->text, sizeof(result->text), "%s%s%s", insn->mnemonic,
+		 *insn->op_str ? " " : "", insn->op_str);
+	disasm->processor->branch(insn, result);
 	return 0;
 }
 

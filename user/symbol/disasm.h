@@ -24,14 +24,14 @@ struct instruction {
 };
 
 /* machine is e_machine of the ELF header. -ENOTSUP: not a processor that we can disassemble. */
-int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **ret,
+int disasm_open(uint16_t machine, enum disasm_syntax syntax, struct disasm **result,
 		struct error *err);
 
 /*
  * Decodes the instruction at the start of bytes, of which there are size > 0. Returns 0 or -ENOMEM.
  */
 int disasm_next(struct disasm *disasm, const uint8_t *bytes, size_t size, uint64_t address,
-		struct instruction *ret);
+		struct instruction *result);
 
 void disasm_close(struct disasm *disasm); /* NULL is fine */
 

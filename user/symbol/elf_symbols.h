@@ -30,7 +30,7 @@ struct elf_frames {
 	uint64_t descriptions_address;
 };
 
-void elf_frames_find(const struct elf_image *image, struct elf_frames *ret);
+void elf_frames_find(const struct elf_image *image, struct elf_frames *result);
 
 /*
  * How far a function at this address may reach: if *known, to the end of the function that is

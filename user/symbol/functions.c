@@ -82,17 +82,17 @@ static void combine_hits(struct function_hit *sum, const struct function_hit *hi
 static int add_hit(struct hits *hits, const struct function_hit *hit)
 {
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
-	int code;
+	int ret;
 
 	/* Bins ascend, so the bins of one function follow each other. */
 	if (last && !compare_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
 	}
-	code = grow((void **)&hits->all, &hits->room, hits->nr + 1, sizeof(*hits->all));
-	if (!code)
+	ret = grow((void **)&hits->all, &hits->room, hits->nr + 1, sizeof(*hits->all));
+	if (!ret)
 		hits->all[hits->nr++] = *hit;
-	return code;
+	return ret;
 }
 
 /* The only function in [start, end). NULL: there is none, there are several, or much other text. */
@@ -271,25 +271,25 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 static int add_functions(struct resolver *resolver, uint32_t object)
 {
 	size_t i;
-	int code;
+	int ret;
 
 	count_nameless(resolver, object);
 
-	code = grow((void **)&resolver->functions, &resolver->room,
-		    resolver->nr + resolver->hits.nr, sizeof(*resolver->functions));
-	for (i = 0; !code && i < resolver->hits.nr; i++)
-		code = add_function(resolver, object, &resolver->hits.all[i]);
-	return code;
+	ret = grow((void **)&resolver->functions, &resolver->room, resolver->nr + resolver->hits.nr,
+		   sizeof(*resolver->functions));
+	for (i = 0; !ret && i < resolver->hits.nr; i++)
+		ret = add_function(resolver, object, &resolver->hits.all[i]);
+	return ret;
 }
 
 static int add_histogram(struct resolver *resolver, const struct profile_histogram *histogram)
 {
-	int code = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !code && i < histogram->nr_bins; i++)
-		code = add_bin(resolver, histogram, &histogram->bins[i]);
-	return code;
+	for (i = 0; !ret && i < histogram->nr_bins; i++)
+		ret = add_bin(resolver, histogram, &histogram->bins[i]);
+	return ret;
 }
 
 static void load_symbols(struct resolver *resolver, uint32_t id)
@@ -332,20 +332,20 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 {
 	const struct profile *profile = resolver->profile;
 	uint32_t object = profile->histograms[resolver->order[first]].object;
-	int code = 0;
+	int ret = 0;
 
 	resolver->hits.nr = 0;
 	resolver->table = NULL;
 	memset(&resolver->span, 0, sizeof(resolver->span));
 	load_symbols(resolver, object);
-	for (; !code && first < end; first++)
-		code = add_histogram(resolver, &profile->histograms[resolver->order[first]]);
+	for (; !ret && first < end; first++)
+		ret = add_histogram(resolver, &profile->histograms[resolver->order[first]]);
 	merge_hits(&resolver->hits);
-	if (!code)
-		code = add_functions(resolver, object);
+	if (!ret)
+		ret = add_functions(resolver, object);
 	if (resolver->table != resolver->kernel)
 		object_symbols_release(resolver->opener, resolver->table);
-	return code;
+	return ret;
 }
 
 static int compare_objects(const void *left, const void *right, void *profile)
@@ -361,7 +361,7 @@ static int resolve_objects(struct resolver *resolver)
 {
 	struct profile *profile = resolver->profile;
 	size_t i, end, nr = 0;
-	int code = 0;
+	int ret = 0;
 
 	resolver->order = malloc((profile->nr_histograms + 1) * sizeof(*resolver->order));
 	if (!resolver->order)
@@ -371,14 +371,14 @@ static int resolve_objects(struct resolver *resolver)
 			resolver->order[nr++] = (uint32_t)i;
 	}
 	qsort_r(resolver->order, nr, sizeof(*resolver->order), compare_objects, profile);
-	for (i = 0; !code && i < nr; i = end) {
+	for (i = 0; !ret && i < nr; i = end) {
 		for (end = i + 1; end < nr; end++) {
 			if (compare_objects(&resolver->order[i], &resolver->order[end], profile))
 				break;
 		}
-		code = resolve_object(resolver, i, end);
+		ret = resolve_object(resolver, i, end);
 	}
-	return code;
+	return ret;
 }
 
 static int compare_functions(const void *left, const void *right)
@@ -415,21 +415,21 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 		      struct error *err)
 {
 	struct resolver resolver = { .profile = profile, .opener = opener };
-	int code;
+	int ret;
 
 	limit(&resolver);
-	code = resolve_objects(&resolver);
-	if (!code)
-		code = note_broken(&resolver);
-	if (!code && opener)
-		code = nameless_note(&resolver.nameless, profile);
+	ret = resolve_objects(&resolver);
+	if (!ret)
+		ret = note_broken(&resolver);
+	if (!ret && opener)
+		ret = nameless_note(&resolver.nameless, profile);
 	free(resolver.order);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
 	allowance_free(&resolver.allowance);
-	if (code) {
+	if (ret) {
 		free_functions(resolver.functions, resolver.nr);
-		return error_errno(err, code, "functions");
+		return error_errno(err, ret, "functions");
 	}
 	if (resolver.nr)
 		qsort(resolver.functions, resolver.nr, sizeof(*resolver.functions),

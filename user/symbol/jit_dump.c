@@ -64,7 +64,7 @@ size_t jit_dump_header(const char *bytes, size_t nr, bool *has_time)
 	return header.size;
 }
 
-static ssize_t read_load(const char *bytes, size_t nr, size_t whole, struct jit_record *ret)
+static ssize_t read_load(const char *bytes, size_t nr, size_t whole, struct jit_record *result)
 {
 	const char *name = bytes + sizeof(struct load), *end;
 	size_t room = whole < nr ? whole : nr;
@@ -78,17 +78,17 @@ static ssize_t read_load(const char *bytes, size_t nr, size_t whole, struct jit_
 	end = memchr(name, '\0', room - sizeof(load));
 	if (!end && whole > nr && nr < JIT_RECORD_PREFIX)
 		return 0;
-	*ret = (struct jit_record){ .kind = JIT_LOAD,
-				    .time = load.prefix.time,
-				    .index = load.index,
-				    .start = load.start,
-				    .size = load.size,
-				    .name = name };
-	ret->name_length = (size_t)((end ? end : bytes + room) - name);
+	*result = (struct jit_record){ .kind = JIT_LOAD,
+				       .time = load.prefix.time,
+				       .index = load.index,
+				       .start = load.start,
+				       .size = load.size,
+				       .name = name };
+	result->name_length = (size_t)((end ? end : bytes + room) - name);
 	return (ssize_t)whole;
 }
 
-static ssize_t read_move(const char *bytes, size_t nr, size_t whole, struct jit_record *ret)
+static ssize_t read_move(const char *bytes, size_t nr, size_t whole, struct jit_record *result)
 {
 	struct move move;
 
@@ -97,28 +97,28 @@ static ssize_t read_move(const char *bytes, size_t nr, size_t whole, struct jit_
 	if (nr < sizeof(move))
 		return 0;
 	memcpy(&move, bytes, sizeof(move));
-	*ret = (struct jit_record){ .kind = JIT_MOVE,
-				    .time = move.prefix.time,
-				    .index = move.index,
-				    .from = move.from,
-				    .start = move.start,
-				    .size = move.size };
+	*result = (struct jit_record){ .kind = JIT_MOVE,
+				       .time = move.prefix.time,
+				       .index = move.index,
+				       .from = move.from,
+				       .start = move.start,
+				       .size = move.size };
 	return (ssize_t)whole;
 }
 
-ssize_t jit_dump_record(const char *bytes, size_t nr, struct jit_record *ret)
+ssize_t jit_dump_record(const char *bytes, size_t nr, struct jit_record *result)
 {
 	struct prefix prefix;
 
-	*ret = (struct jit_record){ .kind = JIT_OTHER };
+	*result = (struct jit_record){ .kind = JIT_OTHER };
 	if (nr < sizeof(prefix))
 		return 0;
 	memcpy(&prefix, bytes, sizeof(prefix));
 	if (prefix.size < sizeof(prefix))
 		return -EINVAL;
 	if (prefix.id == ID_LOAD)
-		return read_load(bytes, nr, prefix.size, ret);
+		return read_load(bytes, nr, prefix.size, result);
 	if (prefix.id == ID_MOVE)
-		return read_move(bytes, nr, prefix.size, ret);
+		return read_move(bytes, nr, prefix.size, result);
 	return (ssize_t)prefix.size;
 }

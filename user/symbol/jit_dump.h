@@ -38,6 +38,6 @@ enum { JIT_RECORD_PREFIX = 56 + 4096 };
  * which exceeds nr where code follows; 0 if more bytes are needed to tell; -EINVAL if it is no
  * record.
  */
-ssize_t jit_dump_record(const char *bytes, size_t nr, struct jit_record *ret);
+ssize_t jit_dump_record(const char *bytes, size_t nr, struct jit_record *result);
 
 #endif

@@ -27,21 +27,21 @@ struct kallsyms_line {
 };
 
 /* A line is ADDRESS TYPE NAME, followed for a module by a tab and [MODULE]. */
-static bool parse_line(struct text_cursor *line, struct kallsyms_line *ret)
+static bool parse_line(struct text_cursor *line, struct kallsyms_line *result)
 {
 	const char *c;
 
-	if (!text_take_hex(line, &ret->address))
+	if (!text_take_hex(line, &result->address))
 		return false;
 	if (line->end - line->at < 3 || line->at[1] != ' ')
 		return false;
-	ret->type = line->at[0];
-	ret->length = 0;
-	for (c = line->at + 2; c < line->end && *c && ret->length < NAME_ROOM; c++)
-		ret->name[ret->length++] = *c == '\t' ? ' ' : *c;
-	while (ret->length && ret->name[ret->length - 1] == ' ')
-		ret->length--;
-	return ret->length > 0;
+	result->type = line->at[0];
+	result->length = 0;
+	for (c = line->at + 2; c < line->end && *c && result->length < NAME_ROOM; c++)
+		result->name[result->length++] = *c == '\t' ? ' ' : *c;
+	while (result->length && result->name[result->length - 1] == ' ')
+		result->length--;
+	return result->length > 0;
 }
 
 static bool is_text(char type)
@@ -69,57 +69,57 @@ static int add_lines(struct symbol_table *table, struct text_cursor text, struct
 	struct kallsyms_line parsed;
 	struct text_cursor line;
 	bool any_text = false, any_address = false;
-	int code;
+	int ret;
 
 	while (text_next_line(&text, &line)) {
 		if (!parse_line(&line, &parsed))
 			continue;
 		any_text |= is_text(parsed.type);
 		any_address |= parsed.address != 0;
-		code = parsed.address ? add_line(table, &parsed) : 0;
-		if (code)
-			return error_errno(err, code, "kernel symbols");
+		ret = parsed.address ? add_line(table, &parsed) : 0;
+		if (ret)
+			return error_errno(err, ret, "kernel symbols");
 	}
 	if (any_text && !any_address) {
 		error_set(err, -EPERM, "kernel symbols: the kernel hides their addresses");
 		error_hint(err, "run as root, or sysctl kernel.kptr_restrict=0");
 		return -EPERM;
 	}
-	code = symbol_table_finish(table);
-	return code ? error_errno(err, code, "kernel symbols") : 0;
+	ret = symbol_table_finish(table);
+	return ret ? error_errno(err, ret, "kernel symbols") : 0;
 }
 
-int kallsyms_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err)
+int kallsyms_parse(const char *text, size_t size, struct symbol_table **result, struct error *err)
 {
 	struct symbol_table *table;
-	int code;
+	int ret;
 
 	table = symbol_table_new(SYMBOL_INNERMOST);
 	if (!table)
 		return error_errno(err, -ENOMEM, "kernel symbols");
-	code = add_lines(table, (struct text_cursor){ text, text + size }, err);
-	if (code) {
+	ret = add_lines(table, (struct text_cursor){ text, text + size }, err);
+	if (ret) {
 		symbol_table_free(table);
-		return code;
+		return ret;
 	}
-	*ret = table;
+	*result = table;
 	return 0;
 }
 
-int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, struct error *err)
+int symbol_table_load_kallsyms(const char *path, struct symbol_table **result, struct error *err)
 {
 	char *text;
 	size_t size;
-	int fd, code;
+	int fd, ret;
 
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return error_errno(err, -errno, "%s", path);
-	code = text_read_file(fd, KALLSYMS_MAX, &text, &size);
+	ret = text_read_file(fd, KALLSYMS_MAX, &text, &size);
 	close(fd);
-	if (code)
-		return error_errno(err, code, "%s", path);
-	code = kallsyms_parse(text, size, ret, err);
+	if (ret)
+		return error_errno(err, ret, "%s", path);
+	ret = kallsyms_parse(text, size, result, err);
 	free(text);
-	return code;
+	return ret;
 }

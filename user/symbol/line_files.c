@@ -144,15 +144,16 @@ static bool may_open_split(const struct line_job *job, Dwarf_Die *skeleton)
 	return good;
 }
 
-bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *ret)
+bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *result)
 {
 	uint8_t type;
 
 	if (dwarf_cu_info(skeleton->cu, NULL, &type, NULL, NULL, NULL, NULL, NULL) ||
 	    type != DW_UT_skeleton || !may_open_split(job, skeleton))
 		return false;
-	if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, ret, NULL, NULL, NULL) || !ret->addr)
+	if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, result, NULL, NULL, NULL) ||
+	    !result->addr)
 		return false;
-	line_job_guard(dwarf_cu_getdwarf(ret->cu));
+	line_job_guard(dwarf_cu_getdwarf(result->cu));
 	return true;
 }

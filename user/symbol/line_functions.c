@@ -145,21 +145,21 @@ static const char *linkage_name(Dwarf_Die *die)
 	return name ? name : string_attribute(die, DW_AT_MIPS_linkage_name);
 }
 
-static int name_function(struct source_lines *lines, Dwarf_Die *die, const char **ret)
+static int name_function(struct source_lines *lines, Dwarf_Die *die, const char **result)
 {
 	const char *name = linkage_name(die);
 	char *plain = NULL;
 
-	*ret = NULL;
+	*result = NULL;
 	if (name)
 		plain = demangle(name);
 	if (!plain)
 		name = dwarf_diename(die) ? dwarf_diename(die) : name;
 	if (!plain && !name)
 		return 0;
-	*ret = string_set_add(&lines->strings, plain ? plain : name);
+	*result = string_set_add(&lines->strings, plain ? plain : name);
 	free(plain);
-	return *ret ? 0 : -ENOMEM;
+	return *result ? 0 : -ENOMEM;
 }
 
 /* The file in which a DIE says it was called, from the unit that contains the DIE. */
@@ -233,18 +233,18 @@ static int resolve_frames(struct line_job *job)
 {
 	struct compile_unit *unit = &job->unit;
 	struct unit_frame *frame;
-	int code = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !code && i < unit->nr_frames; i++) {
+	for (i = 0; !ret && i < unit->nr_frames; i++) {
 		frame = &unit->frames[i];
-		code = name_function(job->lines, &frame->die, &frame->name);
-		if (!code)
-			code = add_scope(job->lines, frame);
-		if (!code && frame->caller)
-			code = add_site(job->lines, frame, &unit->frames[frame->caller - 1]);
+		ret = name_function(job->lines, &frame->die, &frame->name);
+		if (!ret)
+			ret = add_scope(job->lines, frame);
+		if (!ret && frame->caller)
+			ret = add_site(job->lines, frame, &unit->frames[frame->caller - 1]);
 	}
-	return code;
+	return ret;
 }
 
 static int name_places(struct line_job *job)
@@ -253,10 +253,10 @@ static int name_places(struct line_job *job)
 	const struct unit_frame *frame;
 	struct source_line *line;
 	size_t i;
-	int code;
+	int ret;
 
-	code = resolve_frames(job);
-	for (i = 0; !code && i < unit->nr; i++) {
+	ret = resolve_frames(job);
+	for (i = 0; !ret && i < unit->nr; i++) {
 		if (!unit->places[i].frame)
 			continue;
 		frame = &unit->frames[unit->places[i].frame - 1];
@@ -266,7 +266,7 @@ static int name_places(struct line_job *job)
 		line->scope = frame->scope;
 		line->caller = frame->site;
 	}
-	return code;
+	return ret;
 }
 
 int line_functions_resolve(struct line_job *job)

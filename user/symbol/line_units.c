@@ -47,11 +47,11 @@ size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
 static int add_place(struct compile_unit *unit, const struct asked_place *place)
 {
 	struct unit_place *added;
-	int code;
+	int ret;
 
-	code = grow((void **)&unit->places, &unit->room, unit->nr + 1, sizeof(*unit->places));
-	if (code)
-		return code;
+	ret = grow((void **)&unit->places, &unit->room, unit->nr + 1, sizeof(*unit->places));
+	if (ret)
+		return ret;
 	added = &unit->places[unit->nr++];
 	added->address = place->address;
 	added->index = place->index;
@@ -94,19 +94,19 @@ static int gather_places(struct line_job *job)
 {
 	Dwarf_Addr base, begin, end;
 	ptrdiff_t at = 0;
-	int code = 0;
+	int ret = 0;
 	size_t i;
 
 	job->unit.nr = 0;
-	while (!code && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
-		code = line_job_step(job);
+	while (!ret && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
+		ret = line_job_step(job);
 		/* The linker writes 0 in place of a function that it dropped. */
 		if (!begin)
 			continue;
-		for (i = lower_bound(job, begin); !code && i < job->nr; i++) {
+		for (i = lower_bound(job, begin); !ret && i < job->nr; i++) {
 			if (job->places[i].address >= end)
 				break;
-			code = add_place(&job->unit, &job->places[i]);
+			ret = add_place(&job->unit, &job->places[i]);
 		}
 		/*
 		 * The overlapping ranges of a hostile file must not make an unlimited number of
@@ -116,7 +116,7 @@ static int gather_places(struct line_job *job)
 			order_places(&job->unit);
 	}
 	order_places(&job->unit);
-	return code;
+	return ret;
 }
 
 /* The row that applies to address; if several are at one address, the last. */
@@ -202,7 +202,7 @@ static int resolve_rows(struct line_job *job)
 	Dwarf_Lines *rows;
 	Dwarf_Line *row;
 	size_t nr, i;
-	int code = 0;
+	int ret = 0;
 
 	if (program_size(job) > LINE_PROGRAM_MAX)
 		return error_set(&job->lines->why, -E2BIG,
@@ -211,27 +211,27 @@ static int resolve_rows(struct line_job *job)
 	if (dwarf_getsrclines(&job->unit.die, &rows, &nr))
 		return 0;
 	job->rows += nr + count_files(job);
-	for (i = 0; !code && i < unit->nr; i++) {
+	for (i = 0; !ret && i < unit->nr; i++) {
 		row = find_row(rows, nr, unit->places[i].address);
 		if (row)
-			code = set_line(job->lines, unit->places[i].index, row);
+			ret = set_line(job->lines, unit->places[i].index, row);
 	}
-	return code;
+	return ret;
 }
 
 static int resolve_unit(struct line_job *job)
 {
-	int code;
+	int ret;
 
-	code = gather_places(job);
-	if (code || !job->unit.nr)
-		return code;
-	code = resolve_rows(job);
-	if (!code)
-		code = line_functions_resolve(job);
-	if (!code && job->rows > ROWS_MAX)
-		code = line_job_reopen(job);
-	return code;
+	ret = gather_places(job);
+	if (ret || !job->unit.nr)
+		return ret;
+	ret = resolve_rows(job);
+	if (!ret)
+		ret = line_functions_resolve(job);
+	if (!ret && job->rows > ROWS_MAX)
+		ret = line_job_reopen(job);
+	return ret;
 }
 
 static bool is_code_unit(Dwarf_Die *die)
@@ -246,23 +246,23 @@ int line_units_resolve(struct line_job *job)
 {
 	Dwarf_Off at = 0, next;
 	size_t header;
-	int code = 0;
+	int ret = 0;
 
 	job->nr_units = 0;
-	while (!code && !dwarf_next_unit(job->dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
-					 NULL, NULL)) {
+	while (!ret && !dwarf_next_unit(job->dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
+					NULL, NULL)) {
 		if (next <= at)
 			break;
 		if (++job->nr_units > LINE_UNITS_MAX)
 			return error_set(&job->lines->why, -E2BIG,
 					 "debug information of more than %d units", LINE_UNITS_MAX);
-		code = line_job_step(job);
-		if (code)
-			return code;
+		ret = line_job_step(job);
+		if (ret)
+			return ret;
 		if (dwarf_offdie(job->dwarf, at + header, &job->unit.die) &&
 		    is_code_unit(&job->unit.die))
-			code = resolve_unit(job);
+			ret = resolve_unit(job);
 		at = next;
 	}
-	return code;
+	return ret;
 }

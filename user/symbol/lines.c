@@ -122,16 +122,16 @@ static int lift_limit(struct line_job *job, int code)
 static int run_job(struct line_job *job)
 {
 	jmp_buf environment;
-	int code;
+	int ret;
 
 	out_of_memory = &environment;
 	if (setjmp(environment))
 		return lift_limit(job, -ENOMEM);
 	errno = 0;
 	job->until_ns = cpu_time_ns() + LINE_JOB_SECONDS * 1000000000ULL;
-	code = line_job_reopen(job);
-	if (code)
-		return code;
+	ret = line_job_reopen(job);
+	if (ret)
+		return ret;
 	/* Called after the sections are unpacked, because these have a limit of their own. */
 	limit_memory(job);
 	return lift_limit(job, line_units_resolve(job));
@@ -175,23 +175,23 @@ static int resolve(const struct elf_image *image, struct line_job job, const uin
 {
 	struct source_lines *lines = job.lines;
 	struct asked_place *places;
-	int code;
+	int ret;
 
-	code = elf_check_packed(&job.image->file, &lines->why);
-	if (code)
-		return code;
+	ret = elf_check_packed(&job.image->file, &lines->why);
+	if (ret)
+		return ret;
 	places = make_places(image, offsets, lines->nr, &job.nr);
 	if (!places)
 		return -ENOMEM;
 	job.places = places;
-	code = job.nr ? run_job(&job) : 0;
+	ret = job.nr ? run_job(&job) : 0;
 	dwarf_end(job.dwarf);
 	line_job_unshare(&job);
 	free(job.unit.places);
 	free(job.unit.frames);
 	free(places);
 	/* Unreadable DWARF is treated as none. */
-	return code == -ENOMEM || code == -E2BIG ? code : 0;
+	return ret == -ENOMEM || ret == -E2BIG ? ret : 0;
 }
 
 /* The file belongs to us or root, so its references to other files can be trusted. */
@@ -209,7 +209,7 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 	struct line_job job = { .image = image, .path = path, .root = root, .lines = lines };
 	char debug_path[PATH_MAX];
 	struct elf_image debug;
-	int debug_fd, code = 0;
+	int debug_fd, ret = 0;
 
 	job.trusted = is_trusted(fd);
 	if (has_dwarf(image))
@@ -221,11 +221,11 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 		job.image = &debug;
 		job.path = debug_path;
 		job.trusted = job.trusted && is_trusted(debug_fd);
-		code = resolve(image, job, offsets);
+		ret = resolve(image, job, offsets);
 		elf_image_close(&debug);
 	}
 	close(debug_fd);
-	return code;
+	return ret;
 }
 
 static void fail(int code, const char *path, const struct source_lines *lines, struct error *err)
@@ -241,31 +241,31 @@ static void fail(int code, const char *path, const struct source_lines *lines, s
 }
 
 int source_lines_load(int fd, const char *path, const char *root, const uint64_t *offsets,
-		      size_t nr, struct source_lines **ret, struct error *err)
+		      size_t nr, struct source_lines **result, struct error *err)
 {
 	struct source_lines *lines;
 	struct elf_image image;
-	int code;
+	int ret;
 
-	code = elf_image_open(fd, &image, err);
-	if (code)
-		return code;
-	code = -ENOMEM;
+	ret = elf_image_open(fd, &image, err);
+	if (ret)
+		return ret;
+	ret = -ENOMEM;
 	lines = calloc(1, sizeof(*lines));
 	if (!lines)
 		goto out;
 	lines->nr = nr;
 	lines->lines = calloc(nr + 1, sizeof(*lines->lines));
 	if (lines->lines)
-		code = resolve_with_debug_file(&image, fd, path, root, offsets, lines);
+		ret = resolve_with_debug_file(&image, fd, path, root, offsets, lines);
 out:
 	elf_image_close(&image);
-	if (code) {
-		fail(code, path, lines, err);
+	if (ret) {
+		fail(ret, path, lines, err);
 		source_lines_free(lines);
-		return code;
+		return ret;
 	}
-	*ret = lines;
+	*result = lines;
 	return 0;
 }
 

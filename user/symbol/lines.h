@@ -115,7 +115,7 @@ int line_job_share(struct line_job *job);
 void line_job_unshare(struct line_job *job);
 
 /* Where the functions of a skeleton unit are; false: in no file that is safe to open. */
-bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *ret);
+bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_Die *result);
 
 /*
  * Makes running out of memory in this file end source_lines_load and not the process. NULL is fine.

@@ -44,10 +44,10 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 {
 	const struct profile_object *file = &profile->objects[nameless->files.object];
 	char more[48];
-	int code = 0;
+	int ret = 0;
 
 	if (is_worth_telling(nameless, &nameless->jit))
-		code = profile_note(
+		ret = profile_note(
 			profile,
 			"no names of code that %s%s made as it ran: /tmp/perf-PID.map has them "
 			"when the program writes it, as node --perf-basic-prof, python3 -X perf "
@@ -55,13 +55,13 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 			"an agent) do",
 			profile->objects[nameless->jit.object].path,
 			others(&nameless->jit, more, sizeof(more)));
-	if (!code && is_worth_telling(nameless, &nameless->files))
-		code = profile_note(profile,
-				    "no names of some functions of %s%s%s%s: a package of debug "
-				    "symbols (-dbgsym, -debuginfo) has them, or a server in "
-				    "DEBUGINFOD_URLS",
-				    file->path, others(&nameless->files, more, sizeof(more)),
-				    file->build_id ? ", build id " : "",
-				    file->build_id ? file->build_id : "");
-	return code;
+	if (!ret && is_worth_telling(nameless, &nameless->files))
+		ret = profile_note(profile,
+				   "no names of some functions of %s%s%s%s: a package of debug "
+				   "symbols (-dbgsym, -debuginfo) has them, or a server in "
+				   "DEBUGINFOD_URLS",
+				   file->path, others(&nameless->files, more, sizeof(more)),
+				   file->build_id ? ", build id " : "",
+				   file->build_id ? file->build_id : "");
+	return ret;
 }

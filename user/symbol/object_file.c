@@ -49,30 +49,30 @@ static bool same_file(const struct elf_facts *facts, const struct profile_object
 static int check_file(int fd, const struct profile_object *object, struct error *why)
 {
 	struct elf_facts facts = { 0 };
-	int code;
+	int ret;
 
-	code = elf_facts_read(fd, &facts, why);
-	if (!code && !same_file(&facts, object))
-		code = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
-				 object->path);
+	ret = elf_facts_read(fd, &facts, why);
+	if (!ret && !same_file(&facts, object))
+		ret = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
+				object->path);
 	elf_facts_free(&facts);
-	return code;
+	return ret;
 }
 
 int object_file_open(const struct object_opener *opener, const struct profile_object *object,
 		     uint32_t id, char *root, size_t root_size, struct error *why)
 {
-	int fd, code;
+	int fd, ret;
 
 	*root = '\0';
 	fd = opener->open(opener->ctx, id, root, root_size);
 	if (fd < 0)
 		return error_errno(why, fd, "%.256s", object->path);
-	code = check_file(fd, object, why);
-	if (!code)
+	ret = check_file(fd, object, why);
+	if (!ret)
 		return fd;
 	close(fd);
-	return code;
+	return ret;
 }
 
 int object_file_here(const struct profile_object *object, struct error *why)

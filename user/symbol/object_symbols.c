@@ -18,40 +18,40 @@ static bool is_other_build(const struct profile_object *object, const struct elf
 	return object->build_id && facts->build_id && strcmp(object->build_id, facts->build_id);
 }
 
-static int load_vdso(const struct profile_object *object, struct symbol_table **ret,
+static int load_vdso(const struct profile_object *object, struct symbol_table **result,
 		     struct error *why)
 {
 	size_t size;
 	const void *image = vdso_image(&size);
 	struct elf_facts facts;
 	bool other;
-	int code;
+	int ret;
 
 	if (!image)
 		return -ENOENT;
-	code = elf_facts_read_memory(image, size, &facts, why);
-	if (code)
-		return code;
+	ret = elf_facts_read_memory(image, size, &facts, why);
+	if (ret)
+		return ret;
 	other = is_other_build(object, &facts);
 	elf_facts_free(&facts);
-	return other ? -ESTALE : symbol_table_load_memory(image, size, ret, why);
+	return other ? -ESTALE : symbol_table_load_memory(image, size, result, why);
 }
 
 static int load_file(const struct profile_object *object, int fd, const char *root,
-		     struct symbol_table **ret, struct error *why)
+		     struct symbol_table **result, struct error *why)
 {
 	struct elf_facts facts;
 	bool other;
-	int code;
+	int ret;
 
-	code = elf_facts_read(fd, &facts, why);
-	if (code)
-		return code;
+	ret = elf_facts_read(fd, &facts, why);
+	if (ret)
+		return ret;
 	other = is_other_build(object, &facts);
 	elf_facts_free(&facts);
 	if (other)
 		return -ESTALE;
-	return symbol_table_load_elf(fd, object->path ? object->path : "", root, ret, why);
+	return symbol_table_load_elf(fd, object->path ? object->path : "", root, result, why);
 }
 
 static bool is_vdso(const struct profile_object *object)
@@ -59,58 +59,58 @@ static bool is_vdso(const struct profile_object *object)
 	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
 }
 
-/* Opens the file that the symbols are read from; sets *ret to -1 if the opener has none. */
+/* Opens the file that the symbols are read from; sets *result to -1 if the opener has none. */
 static int open_source(const struct profile_object *object, uint32_t id,
-		       const struct object_opener *opener, char root[PATH_MAX], int *ret)
+		       const struct object_opener *opener, char root[PATH_MAX], int *result)
 {
 	root[0] = '\0';
-	*ret = -1;
+	*result = -1;
 	if (object->kind == PROFILE_KERNEL || is_vdso(object))
 		return 0;
-	*ret = opener->open(opener->ctx, id, root, PATH_MAX);
-	return *ret < 0 ? *ret : 0;
+	*result = opener->open(opener->ctx, id, root, PATH_MAX);
+	return *result < 0 ? *result : 0;
 }
 
 static int load(const struct profile_object *object, int fd, const char *root,
-		struct symbol_table **ret, struct error *why)
+		struct symbol_table **result, struct error *why)
 {
 	if (object->kind == PROFILE_KERNEL)
-		return symbol_table_load_kallsyms("/proc/kallsyms", ret, why);
+		return symbol_table_load_kallsyms("/proc/kallsyms", result, why);
 	if (object->kind == PROFILE_JIT)
-		return symbol_table_load_perf_map(fd, UINT64_MAX, -1, ret, why);
-	return fd < 0 ? load_vdso(object, ret, why) : load_file(object, fd, root, ret, why);
+		return symbol_table_load_perf_map(fd, UINT64_MAX, -1, result, why);
+	return fd < 0 ? load_vdso(object, result, why) : load_file(object, fd, root, result, why);
 }
 
 /* Lack of memory is not remembered, because there may be memory next time. */
 static int keep(const struct profile_object *object, int fd, struct symbol_cache *cache, int code,
-		struct symbol_table **ret, struct error *why)
+		struct symbol_table **result, struct error *why)
 {
 	if (code == -ENOMEM || !cache)
 		return code;
-	if (!symbol_cache_add(cache, object, fd, *ret))
+	if (!symbol_cache_add(cache, object, fd, *result))
 		return code;
-	symbol_table_free(*ret);
-	*ret = NULL;
+	symbol_table_free(*result);
+	*result = NULL;
 	return error_errno(why, -ENOMEM, "symbols");
 }
 
 static int load_cached(const struct profile_object *object, int fd, const char *root,
-		       const struct object_opener *opener, struct symbol_table **ret,
+		       const struct object_opener *opener, struct symbol_table **result,
 		       struct error *why)
 {
 	struct allowance_turn turn;
-	int code;
+	int ret;
 
-	if (opener->cache && symbol_cache_find(opener->cache, object, fd, ret))
+	if (opener->cache && symbol_cache_find(opener->cache, object, fd, result))
 		return 0;
-	code = allowance_begin(opener->allowance, fd, &turn, why);
-	if (code)
-		return code;
-	code = load(object, fd, root, ret, why);
+	ret = allowance_begin(opener->allowance, fd, &turn, why);
+	if (ret)
+		return ret;
+	ret = load(object, fd, root, result, why);
 	allowance_end(opener->allowance, &turn);
-	if (code)
-		*ret = NULL;
-	return keep(object, fd, opener->cache, code, ret, why);
+	if (ret)
+		*result = NULL;
+	return keep(object, fd, opener->cache, ret, result, why);
 }
 
 /*
@@ -118,16 +118,16 @@ static int load_cached(const struct profile_object *object, int fd, const char *
  * replaced.
  */
 static int load_moved(int fd, uint64_t limit, int places, const struct object_opener *opener,
-		      struct symbol_table **ret, struct error *why)
+		      struct symbol_table **result, struct error *why)
 {
 	struct allowance_turn turn;
-	int code = allowance_begin(opener->allowance, fd, &turn, why);
+	int ret = allowance_begin(opener->allowance, fd, &turn, why);
 
-	if (code)
-		return code;
-	code = symbol_table_load_perf_map(fd, limit, places, ret, why);
+	if (ret)
+		return ret;
+	ret = symbol_table_load_perf_map(fd, limit, places, result, why);
 	allowance_end(opener->allowance, &turn);
-	return code;
+	return ret;
 }
 
 /* Whether the file has grown since the profile was made. */
@@ -145,29 +145,29 @@ static bool is_worth_telling(int code)
 }
 
 int object_symbols_load(const struct profile_object *object, uint32_t id,
-			const struct object_opener *opener, struct symbol_table **ret,
+			const struct object_opener *opener, struct symbol_table **result,
 			struct error *why)
 {
 	struct symbol_table *table = NULL;
 	cleanup_fd int fd = -1, places = -1;
 	uint64_t limit = UINT64_MAX;
 	char root[PATH_MAX];
-	int code;
+	int ret;
 
 	if (!opener || object->kind == PROFILE_MEMORY)
-		code = -ENOENT;
+		ret = -ENOENT;
 	else
-		code = open_source(object, id, opener, root, &fd);
-	if (object->kind == PROFILE_JIT && !code && opener->open_places)
+		ret = open_source(object, id, opener, root, &fd);
+	if (object->kind == PROFILE_JIT && !ret && opener->open_places)
 		places = opener->open_places(opener->ctx, id, &limit);
-	if (code)
-		error_errno(why, code, "%.256s", object->path);
+	if (ret)
+		error_errno(why, ret, "%.256s", object->path);
 	else if (places >= 0 || has_grown(fd, limit))
-		code = load_moved(fd, limit, places, opener, &table, why);
+		ret = load_moved(fd, limit, places, opener, &table, why);
 	else
-		code = load_cached(object, fd, root, opener, &table, why);
-	*ret = code ? NULL : table;
-	return is_worth_telling(code) ? code : 0;
+		ret = load_cached(object, fd, root, opener, &table, why);
+	*result = ret ? NULL : table;
+	return is_worth_telling(ret) ? ret : 0;
 }
 
 void object_symbols_release(const struct object_opener *opener, struct symbol_table *table)

@@ -32,19 +32,19 @@ bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec)
 static int add_map(struct symbol_table *table, const char *text, size_t size)
 {
 	struct text_cursor rest = { text, text + size }, line;
-	int code = 0;
+	int ret = 0;
 
-	while (!code && text_next_line(&rest, &line)) {
+	while (!ret && text_next_line(&rest, &line)) {
 		struct symbol_spec spec = { 0 };
 
 		/* The program may be writing, so an incomplete last line is left out. */
 		if (perf_map_line(&line, &spec))
-			code = symbol_table_add(table, &spec);
+			ret = symbol_table_add(table, &spec);
 	}
-	return code;
+	return ret;
 }
 
-static int finish_map(int code, struct symbol_table *table, struct symbol_table **ret,
+static int finish_map(int code, struct symbol_table *table, struct symbol_table **result,
 		      struct error *err)
 {
 	if (!code)
@@ -53,7 +53,7 @@ static int finish_map(int code, struct symbol_table *table, struct symbol_table 
 		symbol_table_free(table);
 		return symbol_table_failure(code, "a perf map", err);
 	}
-	*ret = table;
+	*result = table;
 	return 0;
 }
 
@@ -91,14 +91,14 @@ static int add_record(struct symbol_table *table, void **loaded, struct jit_reco
 {
 	struct loaded key = { .index = record->index }, **found;
 	struct symbol_spec spec = { .offset = record->start, .size = record->size };
-	int code;
+	int ret;
 
 	if (record->kind == JIT_OTHER)
 		return 0;
 	if (record->kind == JIT_LOAD) {
-		code = remember(loaded, record);
-		if (code)
-			return code;
+		ret = remember(loaded, record);
+		if (ret)
+			return ret;
 	}
 	found = tfind(&key, loaded, compare_loaded);
 	if (!found || !spec.size || !(*found)->name_length)
@@ -114,15 +114,15 @@ static int add_dump(struct symbol_table *table, const char *bytes, size_t nr, si
 	struct jit_record record;
 	void *loaded = NULL;
 	ssize_t length;
-	int code = 0;
+	int ret = 0;
 
-	while (!code && at < nr && (length = jit_dump_record(bytes + at, nr - at, &record)) > 0) {
+	while (!ret && at < nr && (length = jit_dump_record(bytes + at, nr - at, &record)) > 0) {
 		at += (size_t)length;
 		if (at <= nr)
-			code = add_record(table, &loaded, &record);
+			ret = add_record(table, &loaded, &record);
 	}
 	tdestroy(loaded, free);
-	return code;
+	return ret;
 }
 
 static int add_bytes(struct symbol_table *table, const char *bytes, size_t nr)
@@ -133,45 +133,45 @@ static int add_bytes(struct symbol_table *table, const char *bytes, size_t nr)
 	return header ? add_dump(table, bytes, nr, header) : add_map(table, bytes, nr);
 }
 
-int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err)
+int perf_map_parse(const char *text, size_t size, struct symbol_table **result, struct error *err)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
 
-	return finish_map(table ? add_bytes(table, text, size) : -ENOMEM, table, ret, err);
+	return finish_map(table ? add_bytes(table, text, size) : -ENOMEM, table, result, err);
 }
 
 static int add_file(struct symbol_table *table, int fd, uint64_t limit, struct error *err)
 {
 	struct mapped_file file;
 	struct stat st;
-	int code;
+	int ret;
 
 	if (fstat(fd, &st))
 		return error_errno(err, -errno, "perf map");
 	if ((uint64_t)st.st_size > PERF_MAP_MAX)
 		return error_errno(err, -EFBIG, "perf map");
-	code = mapped_file_open(fd, &file);
-	if (code)
-		return error_errno(err, code, "perf map");
-	code = add_bytes(table, (const char *)file.bytes,
-			 file.size < limit ? file.size : (size_t)limit);
+	ret = mapped_file_open(fd, &file);
+	if (ret)
+		return error_errno(err, ret, "perf map");
+	ret = add_bytes(table, (const char *)file.bytes,
+			file.size < limit ? file.size : (size_t)limit);
 	mapped_file_close(&file);
-	return code ? symbol_table_failure(code, "a perf map", err) : 0;
+	return ret ? symbol_table_failure(ret, "a perf map", err) : 0;
 }
 
-int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **ret,
+int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **result,
 			       struct error *err)
 {
 	struct symbol_table *table = symbol_table_new(SYMBOL_LATEST);
-	int code;
+	int ret;
 
 	if (!table)
 		return symbol_table_failure(-ENOMEM, "a perf map", err);
-	code = add_file(table, fd, limit, err);
-	if (!code && places >= 0)
-		code = add_file(table, places, UINT64_MAX, err);
-	if (!code)
-		return finish_map(0, table, ret, err);
+	ret = add_file(table, fd, limit, err);
+	if (!ret && places >= 0)
+		ret = add_file(table, places, UINT64_MAX, err);
+	if (!ret)
+		return finish_map(0, table, result, err);
 	symbol_table_free(table);
-	return code;
+	return ret;
 }

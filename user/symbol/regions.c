@@ -23,7 +23,7 @@ bool object_has_name(const struct profile_object *object, const char *name)
 
 /* Finds the symbol's range in the object; false: there is no such symbol, or no table. */
 static bool find_symbol(const struct profile *profile, const struct object_opener *opener,
-			uint32_t object, const char *name, struct kept_region *ret)
+			uint32_t object, const char *name, struct kept_region *result)
 {
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
@@ -31,8 +31,8 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 	object_symbols_load(&profile->objects[object], object, opener, &table, NULL);
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
-		*ret = (struct kept_region){ object, symbol->offset,
-					     symbol->offset + symbol->size };
+		*result = (struct kept_region){ object, symbol->offset,
+						symbol->offset + symbol->size };
 	object_symbols_release(opener, table);
 	return symbol != NULL;
 }

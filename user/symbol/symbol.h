@@ -30,18 +30,18 @@ struct symbol_table; /* sorted; one thread at a time */
  * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container. An
  * ELF file without symbols gives an empty table and is no error.
  */
-int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **ret,
+int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **result,
 			  struct error *err);
-int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **ret,
+int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **result,
 			     struct error *err);
 
 /*
  * From a perf map, or a dump of just-in-time code. limit: how many of its bytes to read, because it
  * may grow. places: a second map, or -1.
  */
-int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **ret,
+int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol_table **result,
 			       struct error *err);
-int symbol_table_load_kallsyms(const char *path, struct symbol_table **ret, struct error *err);
+int symbol_table_load_kallsyms(const char *path, struct symbol_table **result, struct error *err);
 void symbol_table_free(struct symbol_table *table);
 
 /*
@@ -79,7 +79,7 @@ struct source_line {
 
 struct source_lines; /* owns the strings */
 int source_lines_load(int fd, const char *path, const char *root, const uint64_t *offsets,
-		      size_t nr, struct source_lines **ret, struct error *err);
+		      size_t nr, struct source_lines **result, struct error *err);
 const struct source_line *source_lines_at(const struct source_lines *lines, size_t i);
 void source_lines_free(struct source_lines *lines);
 

@@ -74,10 +74,10 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->nr = kept;
 }
 
-static bool file_facts(int fd, struct stat *ret)
+static bool file_facts(int fd, struct stat *result)
 {
-	memset(ret, 0, sizeof(*ret));
-	return fd < 0 || !fstat(fd, ret);
+	memset(result, 0, sizeof(*result));
+	return fd < 0 || !fstat(fd, result);
 }
 
 static bool is_of(const struct cached_table *entry, const struct profile_object *object,
@@ -99,7 +99,7 @@ static bool is_fresh(const struct cached_table *entry, const struct stat *file)
 }
 
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
-		       struct symbol_table **ret)
+		       struct symbol_table **result)
 {
 	struct cached_table *entry;
 	struct stat file;
@@ -113,7 +113,7 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 			continue;
 		if (is_fresh(entry, &file)) {
 			entry->used = cache->profiles;
-			*ret = entry->table;
+			*result = entry->table;
 			return true;
 		}
 		drop(cache, entry);
@@ -124,20 +124,20 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 }
 
 static int make_entry(const struct symbol_cache *cache, const struct profile_object *object, int fd,
-		      struct symbol_table *table, struct cached_table *ret)
+		      struct symbol_table *table, struct cached_table *result)
 {
-	*ret = (struct cached_table){ .kind = object->kind,
-				      .table = table,
-				      .used = cache->profiles };
+	*result = (struct cached_table){ .kind = object->kind,
+					 .table = table,
+					 .used = cache->profiles };
 	/* A file that cannot be identified matches no other, so its table is always read anew. */
-	if (!file_facts(fd, &ret->file))
-		memset(&ret->file, 0xff, sizeof(ret->file));
+	if (!file_facts(fd, &result->file))
+		memset(&result->file, 0xff, sizeof(result->file));
 	if (object->kind != PROFILE_KERNEL && table)
-		ret->bytes = symbol_table_bytes(table);
+		result->bytes = symbol_table_bytes(table);
 	if (!object->build_id)
 		return 0;
-	ret->build_id = strdup(object->build_id);
-	return ret->build_id ? 0 : -ENOMEM;
+	result->build_id = strdup(object->build_id);
+	return result->build_id ? 0 : -ENOMEM;
 }
 
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,

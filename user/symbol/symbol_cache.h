@@ -29,11 +29,11 @@ void symbol_cache_age(struct symbol_cache *cache);
 
 /*
  * Finds the object's table, which was read from fd (-1: not from a file, but the kernel's or the
- * vdso's). True with *ret NULL: the object is known to have no table. The table belongs to the
+ * vdso's). True with *result NULL: the object is known to have no table. The table belongs to the
  * cache.
  */
 bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *object, int fd,
-		       struct symbol_table **ret);
+		       struct symbol_table **result);
 
 /*
  * Takes over a table, which may be NULL. A table without room stays only until the next one comes;

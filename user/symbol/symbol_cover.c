@@ -85,7 +85,7 @@ static void sweep_to(struct sweep *sweep, uint64_t target)
 }
 
 int cover_build(const struct cover_interval *intervals, size_t nr, enum symbol_overlap overlap,
-		struct cover *ret)
+		struct cover *result)
 {
 	struct sweep sweep = { .intervals = intervals, .overlap = overlap };
 	struct cover_piece *fitted;
@@ -109,7 +109,7 @@ int cover_build(const struct cover_interval *intervals, size_t nr, enum symbol_o
 	fitted = realloc(sweep.cover.pieces, sweep.cover.nr * sizeof(*fitted));
 	if (fitted)
 		sweep.cover.pieces = fitted;
-	*ret = sweep.cover;
+	*result = sweep.cover;
 	return 0;
 }
 

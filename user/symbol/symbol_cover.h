@@ -34,7 +34,7 @@ struct cover_interval {
 
 /* Intervals ascend by start; among equal starts the preferred one comes first. 0 or -ENOMEM. */
 int cover_build(const struct cover_interval *intervals, size_t nr, enum symbol_overlap overlap,
-		struct cover *ret);
+		struct cover *result);
 void cover_free(struct cover *cover);
 
 /* The index of the piece that contains offset. */

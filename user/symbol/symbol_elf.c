@@ -124,16 +124,16 @@ static int add_section(struct symbol_table *table, const struct elf_image *image
 {
 	struct symbol_section from = { .elf = elf, .frames = frames, .strings = header->sh_link };
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	from.symbols = elf_getdata(section, NULL);
 	if (!from.symbols || !header->sh_entsize)
 		return 0;
 	from.extended = extended_indices(elf, elf_ndxscn(section));
 	from.nr = from.symbols->d_size / header->sh_entsize;
-	for (i = 1; !code && i < from.nr; i++)
-		code = add_symbol(table, image, &from, i);
-	return code;
+	for (i = 1; !ret && i < from.nr; i++)
+		ret = add_symbol(table, image, &from, i);
+	return ret;
 }
 
 int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, Elf *elf,
@@ -142,85 +142,85 @@ int elf_symbols_add(struct symbol_table *table, const struct elf_image *image, E
 	struct elf_frames frames;
 	Elf_Scn *section = NULL;
 	GElf_Shdr header;
-	int code = 0;
+	int ret = 0;
 
 	elf_frames_find(image, &frames);
-	while (!code && (section = elf_nextscn(elf, section))) {
+	while (!ret && (section = elf_nextscn(elf, section))) {
 		if (!gelf_getshdr(section, &header))
 			continue;
 		if (header.sh_type == SHT_SYMTAB)
 			*has_symtab = true;
 		if (header.sh_type == SHT_SYMTAB || header.sh_type == SHT_DYNSYM)
-			code = add_section(table, image, &frames, elf, section, &header);
+			ret = add_section(table, image, &frames, elf, section, &header);
 	}
-	return code;
+	return ret;
 }
 
 static int add_debug_file(struct symbol_table *table, const struct elf_image *image, int fd,
 			  const char *path, const char *root, bool *has_symtab)
 {
 	struct elf_image debug;
-	int debug_fd, code = 0;
+	int debug_fd, ret = 0;
 
 	debug_fd = debug_file_open(image->elf, fd, path, root, NULL);
 	if (debug_fd < 0)
 		return debug_fd == -ENOMEM ? debug_fd : 0;
 	if (!elf_image_open(debug_fd, &debug, NULL)) {
-		code = elf_symbols_add(table, image, debug.elf, has_symtab);
+		ret = elf_symbols_add(table, image, debug.elf, has_symtab);
 		elf_image_close(&debug);
 	}
 	close(debug_fd);
-	return code;
+	return ret;
 }
 
 /* fd -1: an image in memory, which has no debug file. Takes over image. */
 static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
-		      struct symbol_table **ret, struct error *err)
+		      struct symbol_table **result, struct error *err)
 {
 	struct symbol_table *table;
 	bool has_symtab = false;
-	int code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	table = symbol_table_new(SYMBOL_INNERMOST);
 	if (!table)
 		goto out;
-	code = elf_symbols_add(table, image, image->elf, &has_symtab);
-	if (!code && !has_symtab && fd >= 0)
-		code = add_debug_file(table, image, fd, path, root, &has_symtab);
-	if (!code && !has_symtab)
-		code = mini_symbols_add(table, image, &has_symtab);
-	if (!code && !has_symtab)
-		code = frame_symbols_add(table, image, path);
-	if (!code)
-		code = plt_symbols_add(table, image);
-	if (!code)
-		code = symbol_table_finish(table);
+	ret = elf_symbols_add(table, image, image->elf, &has_symtab);
+	if (!ret && !has_symtab && fd >= 0)
+		ret = add_debug_file(table, image, fd, path, root, &has_symtab);
+	if (!ret && !has_symtab)
+		ret = mini_symbols_add(table, image, &has_symtab);
+	if (!ret && !has_symtab)
+		ret = frame_symbols_add(table, image, path);
+	if (!ret)
+		ret = plt_symbols_add(table, image);
+	if (!ret)
+		ret = symbol_table_finish(table);
 out:
 	elf_image_close(image);
-	if (code) {
+	if (ret) {
 		symbol_table_free(table);
-		return symbol_table_failure(code, path, err);
+		return symbol_table_failure(ret, path, err);
 	}
-	*ret = table;
+	*result = table;
 	return 0;
 }
 
-int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **ret,
+int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **result,
 			  struct error *err)
 {
 	struct elf_image image;
-	int code;
+	int ret;
 
-	code = elf_image_open(fd, &image, err);
-	return code ? code : load_image(&image, fd, path, root, ret, err);
+	ret = elf_image_open(fd, &image, err);
+	return ret ? ret : load_image(&image, fd, path, root, result, err);
 }
 
-int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **ret,
+int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **result,
 			     struct error *err)
 {
 	struct elf_image image;
-	int code;
+	int ret;
 
-	code = elf_image_open_memory(memory, size, &image, err);
-	return code ? code : load_image(&image, -1, "memory", "", ret, err);
+	ret = elf_image_open_memory(memory, size, &image, err);
+	return ret ? ret : load_image(&image, -1, "memory", "", result, err);
 }

@@ -53,23 +53,23 @@ static const unsigned char *section_bytes(const struct elf_image *image, const c
 	return data->d_buf;
 }
 
-void elf_frames_find(const struct elf_image *image, struct elf_frames *ret)
+void elf_frames_find(const struct elf_image *image, struct elf_frames *result)
 {
 	static const unsigned char known[] = { HEADER_VERSION, POINTER_PCREL_SDATA4, COUNT_UDATA4,
 					       TABLE_DATAREL_SDATA4 };
 	const unsigned char *header;
 	size_t size, nr;
 
-	*ret = (struct elf_frames){ 0 };
-	header = section_bytes(image, ".eh_frame_hdr", &ret->address, &size);
+	*result = (struct elf_frames){ 0 };
+	header = section_bytes(image, ".eh_frame_hdr", &result->address, &size);
 	if (!header || size < HEADER_BYTES || memcmp(header, known, sizeof(known)))
 		return;
-	ret->entries = header + HEADER_BYTES;
-	nr = read_uint32(ret->entries - sizeof(uint32_t));
+	result->entries = header + HEADER_BYTES;
+	nr = read_uint32(result->entries - sizeof(uint32_t));
 	if (nr <= ELF_SYMBOLS_MAX && nr <= (size - HEADER_BYTES) / ENTRY_BYTES)
-		ret->nr = nr;
-	ret->descriptions = section_bytes(image, ".eh_frame", &ret->descriptions_address,
-					  &ret->descriptions_size);
+		result->nr = nr;
+	result->descriptions = section_bytes(image, ".eh_frame", &result->descriptions_address,
+					     &result->descriptions_size);
 }
 
 /* An int32 relative to the header's own address. */
@@ -176,10 +176,10 @@ int frame_symbols_add(struct symbol_table *table, const struct elf_image *image,
 	const char *slash = strrchr(path, '/');
 	struct elf_frames frames;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	elf_frames_find(image, &frames);
-	for (i = 0; !code && i < frames.nr; i++)
-		code = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
-	return code;
+	for (i = 0; !ret && i < frames.nr; i++)
+		ret = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
+	return ret;
 }

@@ -29,23 +29,23 @@ struct decoder {
 	lzma_close close;
 };
 
-static bool find_decoder(struct decoder *ret)
+static bool find_decoder(struct decoder *result)
 {
-	ret->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
-	ret->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
-	ret->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
-	return ret->open && ret->run && ret->close;
+	result->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
+	result->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
+	result->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
+	return result->open && result->run && result->close;
 }
 
-/* Returns 0 with *ret NULL if the data is malformed or too large. */
-static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **ret, size_t *size)
+/* Returns 0 with *result NULL if the data is malformed or too large. */
+static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
 {
 	lzma_stream stream = LZMA_STREAM_INIT;
 	size_t room = 256 << 10;
 	char *out = NULL, *grown;
 	lzma_ret status;
 
-	*ret = NULL;
+	*result = NULL;
 	status = lzma->open(&stream, DECODER_MEMORY, 0);
 	stream.next_in = packed->d_buf;
 	stream.avail_in = packed->d_size;
@@ -64,7 +64,7 @@ static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **ret
 	*size = stream.total_out;
 	lzma->close(&stream);
 	if (status == LZMA_STREAM_END) {
-		*ret = out;
+		*result = out;
 		return 0;
 	}
 	free(out);
@@ -80,19 +80,19 @@ int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, 
 	Elf_Data *packed;
 	void *memory;
 	size_t size;
-	int code;
+	int ret;
 
 	section = elf_image_section(image, ".gnu_debugdata", &header);
 	packed = section ? elf_rawdata(section, NULL) : NULL;
 	if (!packed || !packed->d_size || !find_decoder(&lzma))
 		return 0;
-	code = unpack(&lzma, packed, &memory, &size);
-	if (code || !memory)
-		return code;
+	ret = unpack(&lzma, packed, &memory, &size);
+	if (ret || !memory)
+		return ret;
 	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
-		code = elf_symbols_add(table, image, mini.elf, has_symtab);
+		ret = elf_symbols_add(table, image, mini.elf, has_symtab);
 		elf_image_close(&mini);
 	}
 	free(memory);
-	return code;
+	return ret;
 }

@@ -75,7 +75,7 @@ static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i,
 	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
 	cleanup_free char *target = NULL;
 	char *plain, *name;
-	int length, code;
+	int length, ret;
 
 	if (!elf_image_offset(plt->image, address, &spec.offset))
 		return 0;
@@ -89,9 +89,9 @@ static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i,
 		return -ENOMEM;
 	spec.name = name;
 	spec.name_length = (size_t)length;
-	code = symbol_table_add(table, &spec);
+	ret = symbol_table_add(table, &spec);
 	free(name);
-	return code;
+	return ret;
 }
 
 static int add_jumps(struct symbol_table *table, const struct plt *plt, const char *section_name)
@@ -99,24 +99,24 @@ static int add_jumps(struct symbol_table *table, const struct plt *plt, const ch
 	GElf_Shdr header;
 	uint64_t address;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	if (!elf_image_section(plt->image, section_name, &header) ||
 	    header.sh_size / PLT_JUMP < plt->nr)
 		return 0;
 	address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
-	for (i = 0; !code && i < plt->nr; i++)
-		code = add_jump(table, plt, i, address + i * PLT_JUMP);
-	return code;
+	for (i = 0; !ret && i < plt->nr; i++)
+		ret = add_jump(table, plt, i, address + i * PLT_JUMP);
+	return ret;
 }
 
 int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
 {
 	struct plt plt = { .image = image };
-	int code;
+	int ret;
 
 	if (!find_relocations(&plt))
 		return 0;
-	code = add_jumps(table, &plt, ".plt");
-	return code ? code : add_jumps(table, &plt, ".plt.sec");
+	ret = add_jumps(table, &plt, ".plt");
+	return ret ? ret : add_jumps(table, &plt, ".plt.sec");
 }

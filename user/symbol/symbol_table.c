@@ -92,16 +92,16 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 {
 	bool cut = spec->name_length >= ELF_NAME_MAX;
 	size_t length = cut ? ELF_NAME_MAX - 1 : spec->name_length;
-	int code;
+	int ret;
 
 	entry->raw = NAMELESS;
 	if (!spec->name || !length)
 		return 0;
 	if (table->used + length >= TABLE_NAMES_MAX)
 		return -E2BIG;
-	code = grow((void **)&table->strings, &table->strings_room, table->used + length + 1, 1);
-	if (code)
-		return code;
+	ret = grow((void **)&table->strings, &table->strings_room, table->used + length + 1, 1);
+	if (ret)
+		return ret;
 	entry->raw = table->used;
 	entry->length = (uint32_t)length;
 	memcpy(table->strings + table->used, spec->name, length);
@@ -115,18 +115,18 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 {
 	struct symbol_entry *entry;
-	int code;
+	int ret;
 
 	if (table->nr >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
-	code = grow((void **)&table->entries, &table->room, table->nr + 1, sizeof(*table->entries));
-	if (code)
-		return code;
+	ret = grow((void **)&table->entries, &table->room, table->nr + 1, sizeof(*table->entries));
+	if (ret)
+		return ret;
 	entry = &table->entries[table->nr];
 	memset(entry, 0, sizeof(*entry));
-	code = copy_name(table, spec, entry);
-	if (code)
-		return code;
+	ret = copy_name(table, spec, entry);
+	if (ret)
+		return ret;
 	entry->symbol.offset = spec->offset;
 	entry->symbol.size = spec->size;
 	if (entry->symbol.size > UINT64_MAX - spec->offset)
@@ -253,7 +253,7 @@ static int build_cover(struct symbol_table *table)
 {
 	struct cover_interval *intervals;
 	size_t i, nr = 0;
-	int code;
+	int ret;
 
 	intervals = malloc((table->nr + 1) * sizeof(*intervals));
 	if (!intervals)
@@ -269,9 +269,9 @@ static int build_cover(struct symbol_table *table)
 		intervals[nr].symbol = entry->raw == NAMELESS ? COVER_NONE : (uint32_t)i;
 		nr++;
 	}
-	code = cover_build(intervals, nr, table->overlap, &table->cover);
+	ret = cover_build(intervals, nr, table->overlap, &table->cover);
 	free(intervals);
-	return code;
+	return ret;
 }
 
 int symbol_table_finish(struct symbol_table *table)
@@ -333,15 +333,16 @@ static const struct symbol *named(const struct symbol_table *table, size_t i)
 	return &table->entries[i].symbol;
 }
 
-void symbol_table_span(const struct symbol_table *table, uint64_t offset, struct symbol_span *ret)
+void symbol_table_span(const struct symbol_table *table, uint64_t offset,
+		       struct symbol_span *result)
 {
 	const struct cover *cover = &table->cover;
 	size_t i = cover_find(cover, offset);
 	uint32_t symbol = cover->pieces[i].symbol;
 
-	ret->start = cover->pieces[i].start;
-	ret->end = i + 1 < cover->nr ? cover->pieces[i + 1].start : UINT64_MAX;
-	ret->symbol = symbol == COVER_NONE ? NULL : &table->entries[symbol].symbol;
+	result->start = cover->pieces[i].start;
+	result->end = i + 1 < cover->nr ? cover->pieces[i + 1].start : UINT64_MAX;
+	result->symbol = symbol == COVER_NONE ? NULL : &table->entries[symbol].symbol;
 }
 
 const struct symbol *symbol_table_find(const struct symbol_table *table, uint64_t offset)

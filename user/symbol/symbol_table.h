@@ -57,7 +57,8 @@ struct symbol_span {
 	const struct symbol *symbol;
 };
 
-void symbol_table_span(const struct symbol_table *table, uint64_t offset, struct symbol_span *ret);
+void symbol_table_span(const struct symbol_table *table, uint64_t offset,
+		       struct symbol_span *result);
 
 /*
  * Whether the symbol's name only says where it is, because the file has a better name elsewhere, or

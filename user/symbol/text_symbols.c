@@ -32,7 +32,7 @@ static int hex_digit(char c)
 	return -1;
 }
 
-bool text_take_hex(struct text_cursor *line, uint64_t *ret)
+bool text_take_hex(struct text_cursor *line, uint64_t *result)
 {
 	const char *at = line->at, *first;
 	uint64_t value = 0;
@@ -49,32 +49,32 @@ bool text_take_hex(struct text_cursor *line, uint64_t *ret)
 	while (at < line->end && (*at == ' ' || *at == '\t'))
 		at++;
 	line->at = at;
-	*ret = value;
+	*result = value;
 	return true;
 }
 
-int text_read_file(int fd, size_t limit, char **ret, size_t *size)
+int text_read_file(int fd, size_t limit, char **result, size_t *size)
 {
 	size_t room = 0, used = 0;
 	char *text = NULL;
 	ssize_t got = 0;
-	int code = 0;
+	int ret = 0;
 
 	do {
-		code = used < limit ? grow((void **)&text, &room, used + 65536, 1) : -EFBIG;
-		if (code)
+		ret = used < limit ? grow((void **)&text, &room, used + 65536, 1) : -EFBIG;
+		if (ret)
 			break;
 		got = pread(fd, text + used, room - used, (off_t)used);
 		if (got < 0)
-			code = -errno;
+			ret = -errno;
 		else
 			used += (size_t)got;
-	} while (!code && got);
-	if (code) {
+	} while (!ret && got);
+	if (ret) {
 		free(text);
-		return code;
+		return ret;
 	}
-	*ret = text;
+	*result = text;
 	*size = used;
 	return 0;
 }

@@ -11,8 +11,8 @@
 
 /* Parses symbol lists that are text, with one symbol a line. The parsers take any bytes. */
 /* Also parses a dump, see symbol/jit_dump.h. */
-int perf_map_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
-int kallsyms_parse(const char *text, size_t size, struct symbol_table **ret, struct error *err);
+int perf_map_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
+int kallsyms_parse(const char *text, size_t size, struct symbol_table **result, struct error *err);
 
 /* A line, or what is left of it. */
 struct text_cursor {
@@ -21,7 +21,7 @@ struct text_cursor {
 };
 
 bool text_next_line(struct text_cursor *text, struct text_cursor *line);
-bool text_take_hex(struct text_cursor *line, uint64_t *ret); /* and the blanks after it */
+bool text_take_hex(struct text_cursor *line, uint64_t *result); /* and the blanks after it */
 
 /*
  * Parses START SIZE NAME, with numbers in hexadecimal and NAME to the end of the line. False: not
@@ -31,8 +31,9 @@ struct symbol_spec;
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
 
 /*
- * Reads a file from its start, whatever its position, at most limit bytes; the caller frees *ret.
+ * Reads a file from its start, whatever its position, at most limit bytes; the caller frees
+ * *result.
  */
-int text_read_file(int fd, size_t limit, char **ret, size_t *size);
+int text_read_file(int fd, size_t limit, char **result, size_t *size);
 
 #endif
