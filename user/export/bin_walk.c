@@ -93,7 +93,7 @@ void bin_walk_free(struct bin_walk *walk)
 	free(walk);
 }
 
-bool bin_walk_object(struct bin_walk *walk, uint32_t *ret)
+bool bin_walk_object(struct bin_walk *walk, uint32_t *result)
 {
 	walk->first = walk->end;
 	if (walk->first == walk->nr)
@@ -102,7 +102,7 @@ bool bin_walk_object(struct bin_walk *walk, uint32_t *ret)
 	       walk->sorted[walk->end]->object == walk->sorted[walk->first]->object)
 		walk->end++;
 	bin_walk_restart(walk);
-	*ret = walk->sorted[walk->first]->object;
+	*result = walk->sorted[walk->first]->object;
 	return true;
 }
 
@@ -118,18 +118,18 @@ void bin_walk_restart(struct bin_walk *walk)
 		sift_down(walk, i);
 }
 
-bool bin_walk_next(struct bin_walk *walk, struct bin_place *ret)
+bool bin_walk_next(struct bin_walk *walk, struct bin_place *result)
 {
 	struct cursor *top = &walk->heap[0];
 
 	if (!walk->nr_heap)
 		return false;
-	ret->histogram = top->histogram;
-	ret->offset = cursor_offset(top);
-	ret->again = walk->any && walk->last == ret->offset;
+	result->histogram = top->histogram;
+	result->offset = cursor_offset(top);
+	result->again = walk->any && walk->last == result->offset;
 	walk->any = true;
-	walk->last = ret->offset;
-	ret->ticks = top->histogram->bins[top->bin].count;
+	walk->last = result->offset;
+	result->ticks = top->histogram->bins[top->bin].count;
 	if (++top->bin == top->histogram->nr_bins)
 		*top = walk->heap[--walk->nr_heap];
 	sift_down(walk, 0);

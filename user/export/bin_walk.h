@@ -30,10 +30,10 @@ struct bin_walk *bin_walk_new(const struct profile *profile, const struct export
 void bin_walk_free(struct bin_walk *walk); /* NULL is fine */
 
 /* Goes to the next object that has bins; false: there is no other. */
-bool bin_walk_object(struct bin_walk *walk, uint32_t *ret);
+bool bin_walk_object(struct bin_walk *walk, uint32_t *result);
 
 /* The next bin of that object; false: there are no more. */
-bool bin_walk_next(struct bin_walk *walk, struct bin_place *ret);
+bool bin_walk_next(struct bin_walk *walk, struct bin_place *result);
 
 /* Goes back to the first bin of that object. */
 void bin_walk_restart(struct bin_walk *walk);

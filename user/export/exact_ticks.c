@@ -10,7 +10,7 @@ int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weight
 {
 	struct exact_tick *last;
 	struct bin_place place;
-	int err;
+	int ret;
 
 	ticks->nr = 0;
 	ticks->wide = 0;
@@ -20,10 +20,10 @@ int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weight
 			continue;
 		}
 		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != place.offset) {
-			err = grow((void **)&ticks->all, &ticks->room, ticks->nr + 1,
+			ret = grow((void **)&ticks->all, &ticks->room, ticks->nr + 1,
 				   sizeof(*ticks->all));
-			if (err)
-				return err;
+			if (ret)
+				return ret;
 			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = place.offset };
 		}
 		last = &ticks->all[ticks->nr - 1];

@@ -113,27 +113,27 @@ static int load(struct bolt *bolt, struct error *err)
 {
 	struct error why = { 0 };
 	cleanup_fd int fd = object_file_here(bolt->object, &why);
-	int result;
+	int ret;
 
 	if (fd < 0)
 		return error_set(err, fd, NAME ": %.400s", why.text);
-	result = bolt_names_load(fd, bolt->object->path, &bolt->names, &why);
-	if (!result)
+	ret = bolt_names_load(fd, bolt->object->path, &bolt->names, &why);
+	if (!ret)
 		return 0;
-	error_set(err, result, NAME ": %.400s", why.text);
-	if (result == -ENODATA)
+	error_set(err, ret, NAME ": %.400s", why.text);
+	if (ret == -ENODATA)
 		error_hint(err, "a build that was not stripped");
-	return result;
+	return ret;
 }
 
 static int put_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE *stream,
 		      struct error *err)
 {
 	uint32_t object = 0;
-	int result = load(bolt, err);
+	int ret = load(bolt, err);
 
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	while (bin_walk_object(walk, &object))
 		if (bolt->object == &bolt->profile->objects[object])
 			break;
@@ -155,14 +155,14 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 	struct bin_walk *walk;
 	uint32_t object;
 	uint64_t period;
-	int result;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	result = export_check(profile, options, NAME, err);
-	if (!result)
-		result = export_one_period(profile, options, NAME, &period, err);
-	if (result)
-		return result;
+	ret = export_check(profile, options, NAME, err);
+	if (!ret)
+		ret = export_one_period(profile, options, NAME, &period, err);
+	if (ret)
+		return ret;
 	object = choose_object(profile, options);
 	if (object == NO_OBJECT)
 		return error_set(err, -ENODATA, NAME ": no tick is in an object that has a file");
@@ -170,12 +170,12 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 	bolt.weights = profile_weights_new(profile);
 	walk = bin_walk_new(profile, options);
 	if (walk && bolt.weights)
-		result = put_object(&bolt, walk, options->note, stream, err);
+		ret = put_object(&bolt, walk, options->note, stream, err);
 	else
-		result = error_errno(err, -ENOMEM, NAME);
+		ret = error_errno(err, -ENOMEM, NAME);
 	bin_walk_free(walk);
 	profile_weights_free(bolt.weights);
 	bolt_names_free(&bolt.names);
 	exact_ticks_free(&bolt.ticks);
-	return result;
+	return ret;
 }

@@ -91,33 +91,33 @@ static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_
 static int put_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
-	int code;
+	int ret;
 
 	callgrind->function = cost->function;
 	callgrind->any_function = true;
 	callgrind->own = file_of(line);
-	code = put_file(callgrind, "fl", callgrind->own);
+	ret = put_file(callgrind, "fl", callgrind->own);
 	put_name(callgrind->stream, "fn", ++callgrind->nr_functions,
 		 cost->function ? cost->function->name : unknown);
 	/* callgrind_annotate fails on a file without a line. */
 	if (line && line != cost->line)
 		put_line(callgrind, cost->offset, line->line, 0, 0);
-	return code;
+	return ret;
 }
 
 static int put_cost(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const char *file = file_of(cost->line);
-	int code = 0;
+	int ret = 0;
 
 	if (!callgrind->any_function || callgrind->function != cost->function)
-		code = put_function(callgrind, cost);
-	if (!code && file != callgrind->file)
-		code = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
+		ret = put_function(callgrind, cost);
+	if (!ret && file != callgrind->file)
+		ret = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
 	put_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks, cost->ns);
 	callgrind->total += cost->ticks;
 	callgrind->total_ns += cost->ns;
-	return code;
+	return ret;
 }
 
 static void add_place(const struct callgrind *callgrind, const struct bin_place *place,
@@ -133,20 +133,20 @@ static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32
 {
 	struct callgrind_cost cost = { 0 };
 	struct bin_place place;
-	int code;
+	int ret;
 
 	callgrind->object = &callgrind->profile->objects[object];
 	callgrind->any_function = false;
 	pointer_map_clear(&callgrind->files);
 	put_name(callgrind->stream, "ob", object + 1, callgrind->object->path);
-	code = place_lines_load(&callgrind->lines, callgrind->object, walk);
-	while (!code && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
+	ret = place_lines_load(&callgrind->lines, callgrind->object, walk);
+	while (!ret && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
 		if (place.again) {
 			add_place(callgrind, &place, &cost);
 			continue;
 		}
 		if (cost.ticks)
-			code = put_cost(callgrind, &cost);
+			ret = put_cost(callgrind, &cost);
 		cost.line = place_lines_next(&callgrind->lines, &place);
 		cost.function = profile_index_find(callgrind->index, object, place.offset,
 						   place.histogram->bytes_per_bin);
@@ -154,7 +154,7 @@ static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32
 		cost.ticks = cost.ns = 0;
 		add_place(callgrind, &place, &cost);
 	}
-	return code || !cost.ticks ? code : put_cost(callgrind, &cost);
+	return ret || !cost.ticks ? ret : put_cost(callgrind, &cost);
 }
 
 static void put_head(const struct callgrind *callgrind, uint64_t period)
@@ -184,18 +184,18 @@ static int put_all(struct callgrind *callgrind, struct bin_walk *walk, uint64_t 
 		   struct error *err)
 {
 	uint32_t object;
-	int code = 0;
+	int ret = 0;
 
 	errno = 0;
 	put_head(callgrind, period);
-	while (!code && bin_walk_object(walk, &object))
-		code = put_object(callgrind, walk, object);
+	while (!ret && bin_walk_object(walk, &object))
+		ret = put_object(callgrind, walk, object);
 	fprintf(callgrind->stream, "totals: %" PRIu64, callgrind->total);
 	if (callgrind->weights)
 		fprintf(callgrind->stream, " %" PRIu64, callgrind->total_ns);
 	fputc('\n', callgrind->stream);
-	return code ? error_errno(err, code, "callgrind") :
-		      export_end(callgrind->stream, "callgrind", err);
+	return ret ? error_errno(err, ret, "callgrind") :
+		     export_end(callgrind->stream, "callgrind", err);
 }
 
 int export_callgrind(const struct profile *profile, const struct export_options *options,
@@ -206,27 +206,27 @@ int export_callgrind(const struct profile *profile, const struct export_options 
 	struct bin_walk *walk;
 	bool known;
 	uint64_t period = 0;
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
 	known = export_knows_cpu_time(profile, options);
-	code = export_check(profile, options, "callgrind", err);
-	if (!code && !known)
-		code = export_one_period(profile, options, "callgrind", &period, err);
-	if (code)
-		return code;
+	ret = export_check(profile, options, "callgrind", err);
+	if (!ret && !known)
+		ret = export_one_period(profile, options, "callgrind", &period, err);
+	if (ret)
+		return ret;
 	index = profile_index_new(profile);
 	walk = bin_walk_new(profile, options);
 	callgrind.index = index;
 	callgrind.weights = known ? profile_weights_new(profile) : NULL;
 	if (index && walk && (callgrind.weights || !known))
-		code = put_all(&callgrind, walk, period, err);
+		ret = put_all(&callgrind, walk, period, err);
 	else
-		code = error_errno(err, -ENOMEM, "callgrind");
+		ret = error_errno(err, -ENOMEM, "callgrind");
 	place_lines_end(&callgrind.lines, options);
 	pointer_map_clear(&callgrind.files);
 	bin_walk_free(walk);
 	profile_weights_free(callgrind.weights);
 	profile_index_free(index);
-	return code;
+	return ret;
 }

@@ -73,7 +73,7 @@ bool export_knows_cpu_time(const struct profile *profile, const struct export_op
 }
 
 int export_one_period(const struct profile *profile, const struct export_options *options,
-		      const char *format, uint64_t *ret, struct error *err)
+		      const char *format, uint64_t *result, struct error *err)
 {
 	uint64_t period = profile->sampling.period_ns;
 	bool any = false;
@@ -93,6 +93,6 @@ int export_one_period(const struct profile *profile, const struct export_options
 		period = profile_target_period(profile, i);
 		any = true;
 	}
-	*ret = period;
+	*result = period;
 	return 0;
 }

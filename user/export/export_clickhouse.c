@@ -231,15 +231,15 @@ static void put_rows(struct rows *rows, bool time)
 
 static int put_service(struct rows *rows)
 {
-	int code = resource_of(&rows->resource, rows->samples, rows->service);
+	int ret = resource_of(&rows->resource, rows->samples, rows->service);
 
-	if (!code) {
+	if (!ret) {
 		put_rows(rows, false);
 		if (rows->samples->profile->targets[rows->service->target].cpu_known)
 			put_rows(rows, true);
 	}
 	resource_free(&rows->resource);
-	return code;
+	return ret;
 }
 
 int export_clickhouse(const struct profile *profile, const struct export_options *options,
@@ -248,22 +248,22 @@ int export_clickhouse(const struct profile *profile, const struct export_options
 	struct samples samples;
 	struct rows rows = { .samples = &samples, .stream = stream };
 	size_t i;
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	code = export_check(profile, options, "clickhouse", err);
-	if (code)
-		return code;
+	ret = export_check(profile, options, "clickhouse", err);
+	if (ret)
+		return ret;
 	errno = 0;
 	rows.start = (uint64_t)export_start_ns(profile);
-	code = samples_build(&samples, profile, options, err);
-	for (i = 1; !code && i < samples.nr_services; i++) {
+	ret = samples_build(&samples, profile, options, err);
+	for (i = 1; !ret && i < samples.nr_services; i++) {
 		rows.service = &samples.services[i];
 		if (put_service(&rows))
-			code = error_errno(err, -ENOMEM, "clickhouse");
+			ret = error_errno(err, -ENOMEM, "clickhouse");
 	}
-	if (!code)
-		code = export_end(stream, "clickhouse", err);
+	if (!ret)
+		ret = export_end(stream, "clickhouse", err);
 	samples_free(&samples);
-	return code;
+	return ret;
 }

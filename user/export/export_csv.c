@@ -99,15 +99,15 @@ int export_csv(const struct profile *profile, const struct export_options *optio
 	struct profile_weights *weights = profile_weights_new(profile);
 	struct bin_walk *walk = bin_walk_new(profile, NULL);
 	struct csv csv = { profile, index, weights, stream };
-	int code;
+	int ret;
 
 	(void)options;
 	if (index && weights && walk)
-		code = put_rows(&csv, walk, err);
+		ret = put_rows(&csv, walk, err);
 	else
-		code = error_errno(err, -ENOMEM, "writing CSV");
+		ret = error_errno(err, -ENOMEM, "writing CSV");
 	profile_index_free(index);
 	profile_weights_free(weights);
 	bin_walk_free(walk);
-	return code;
+	return ret;
 }

@@ -87,18 +87,18 @@ int export_folded(const struct profile *profile, const struct export_options *op
 	struct stacks stacks;
 	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
 	uint64_t period;
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	code = export_check(profile, options, "folded", err);
-	if (!code)
-		code = export_one_period(profile, options, "folded", &period, err);
-	if (code)
-		return code;
+	ret = export_check(profile, options, "folded", err);
+	if (!ret)
+		ret = export_one_period(profile, options, "folded", &period, err);
+	if (ret)
+		return ret;
 	if (stacks_build(profile, options, &stacks))
-		code = error_errno(err, -ENOMEM, "folded");
+		ret = error_errno(err, -ENOMEM, "folded");
 	else
-		code = put_stacks(&folded, err);
+		ret = put_stacks(&folded, err);
 	stacks_free(&stacks);
-	return code;
+	return ret;
 }

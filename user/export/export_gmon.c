@@ -178,16 +178,16 @@ static int spread(struct gmon *gmon, const struct bin_place *place, uint64_t byt
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
 	unsigned __int128 ticks = place->ticks;
 	uint64_t nr = bytes / UNIT, share, i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; !code && i < nr; i++) {
+	for (i = 0; !ret && i < nr; i++) {
 		share = (uint64_t)(ticks * (i + 1) / nr - ticks * i / nr);
 		if (share)
-			code = add_ticks(gmon,
-					 profile_object_address(object, place->offset + i * UNIT),
-					 share);
+			ret = add_ticks(gmon,
+					profile_object_address(object, place->offset + i * UNIT),
+					share);
 	}
-	return code;
+	return ret;
 }
 
 static int add(struct gmon *gmon, const struct bin_place *place)
@@ -224,38 +224,38 @@ static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
 static int put_object(struct gmon *gmon, struct bin_walk *walk)
 {
 	struct bin_place place, sum = { 0 };
-	int code = 0;
+	int ret = 0;
 
 	gmon->record = UINT64_MAX;
-	while (!code && !ferror(gmon->stream) && bin_walk_next(walk, &place)) {
+	while (!ret && !ferror(gmon->stream) && bin_walk_next(walk, &place)) {
 		place.ticks = count_of(gmon, &place);
 		if (place.again && place.histogram->bytes_per_bin == sum.histogram->bytes_per_bin) {
 			sum.ticks += place.ticks;
 			continue;
 		}
 		if (sum.histogram)
-			code = add(gmon, &sum);
+			ret = add(gmon, &sum);
 		sum = place;
 	}
-	if (!code && sum.histogram)
-		code = add(gmon, &sum);
-	if (!code)
+	if (!ret && sum.histogram)
+		ret = add(gmon, &sum);
+	if (!ret)
 		put_record(gmon);
-	return code;
+	return ret;
 }
 
 static int put_all(struct gmon *gmon, struct bin_walk *walk)
 {
 	uint32_t object;
-	int code = 0;
+	int ret = 0;
 
 	errno = 0;
 	put_header(gmon->stream);
-	while (!code && bin_walk_object(walk, &object)) {
+	while (!ret && bin_walk_object(walk, &object)) {
 		if (object == gmon->object)
-			code = put_object(gmon, walk);
+			ret = put_object(gmon, walk);
 	}
-	return code ? code : export_end(gmon->stream, "gmon", gmon->err);
+	return ret ? ret : export_end(gmon->stream, "gmon", gmon->err);
 }
 
 /* gprof's rate is an integer per second, and 0 would mean no time at all. */
@@ -291,17 +291,17 @@ static int choose_unit(struct gmon *gmon, const struct export_options *options)
 {
 	const struct profile *profile = gmon->profile;
 	uint64_t period;
-	int code;
+	int ret;
 
 	if (export_knows_cpu_time(profile, options)) {
 		gmon->weights = profile_weights_new(profile);
 		gmon->rate = fine_rate(profile);
 		return gmon->weights ? 0 : error_errno(gmon->err, -ENOMEM, "gmon");
 	}
-	code = export_one_period(profile, options, "gmon", &period, gmon->err);
-	if (!code)
+	ret = export_one_period(profile, options, "gmon", &period, gmon->err);
+	if (!ret)
 		gmon->rate = rate_of(period, options->note);
-	return code;
+	return ret;
 }
 
 int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -310,29 +310,29 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 	struct gmon *gmon = calloc(1, sizeof(*gmon));
 	struct profile_index *index = profile_index_new(profile);
 	struct bin_walk *walk;
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
 	walk = bin_walk_new(profile, options);
-	code = export_check(profile, options, "gmon", err);
-	if (!code && (!gmon || !index || !walk))
-		code = error_errno(err, -ENOMEM, "gmon");
-	if (!code) {
+	ret = export_check(profile, options, "gmon", err);
+	if (!ret && (!gmon || !index || !walk))
+		ret = error_errno(err, -ENOMEM, "gmon");
+	if (!ret) {
 		*gmon = (struct gmon){ .profile = profile,
 				       .index = index,
 				       .object = options->file_object,
 				       .stream = stream,
 				       .err = err };
-		code = choose_unit(gmon, options);
+		ret = choose_unit(gmon, options);
 	}
-	if (!code) {
+	if (!ret) {
 		gmon->pointer = pointer_size(profile, &profile->objects[gmon->object]);
-		code = put_all(gmon, walk);
+		ret = put_all(gmon, walk);
 	}
 	if (gmon)
 		profile_weights_free(gmon->weights);
 	bin_walk_free(walk);
 	profile_index_free(index);
 	free(gmon);
-	return code;
+	return ret;
 }

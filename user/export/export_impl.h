@@ -65,7 +65,7 @@ bool export_knows_cpu_time(const struct profile *profile, const struct export_op
  * several.
  */
 int export_one_period(const struct profile *profile, const struct export_options *options,
-		      const char *format, uint64_t *ret, struct error *err);
+		      const char *format, uint64_t *result, struct error *err);
 
 /*
  * Writes text from other people's files, which may contain anything. Control characters (C0, DEL,

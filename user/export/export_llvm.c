@@ -80,22 +80,22 @@ static int add_blocks(struct llvm *llvm, const struct profile_function *function
 {
 	struct block_instruction *all;
 	size_t nr, i, end;
-	int result;
+	int ret;
 
-	result = blocks_find(code,
-			     profile_object_address(&llvm->profile->objects[function->object],
-						    function->offset),
-			     &all, &nr, err);
-	if (result)
-		return result;
-	for (i = 0; !result && i < nr; i = end) {
+	ret = blocks_find(code,
+			  profile_object_address(&llvm->profile->objects[function->object],
+						 function->offset),
+			  &all, &nr, err);
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < nr; i = end) {
 		for (end = i + 1; end < nr && !all[end].first; end++)
 			;
-		result = add_block(llvm, function, &all[i], end - i,
-				   (end < nr ? all[end].at : code->size) - all[i].at);
+		ret = add_block(llvm, function, &all[i], end - i,
+				(end < nr ? all[end].at : code->size) - all[i].at);
 	}
 	free(all);
-	return result ? error_errno(err, result, NAME) : 0;
+	return ret ? error_errno(err, ret, NAME) : 0;
 }
 
 static int add_function(struct llvm *llvm, const struct profile_function *function, int fd,
@@ -104,7 +104,7 @@ static int add_function(struct llvm *llvm, const struct profile_function *functi
 	uint64_t size = function->size < CODE_MAX ? function->size : CODE_MAX;
 	size_t first = exact_ticks_from(&llvm->ticks, function->offset);
 	struct code code;
-	int result;
+	int ret;
 
 	/*
 	 * A function without an exact tick is left out, because that is better than to say that it
@@ -112,12 +112,12 @@ static int add_function(struct llvm *llvm, const struct profile_function *functi
 	 */
 	if (first == llvm->ticks.nr || llvm->ticks.all[first].offset - function->offset >= size)
 		return 0;
-	result = code_read_file(fd, function->offset, (size_t)size, &code, err);
-	if (result)
-		return result;
-	result = add_blocks(llvm, function, &code, err);
+	ret = code_read_file(fd, function->offset, (size_t)size, &code, err);
+	if (ret)
+		return ret;
+	ret = add_blocks(llvm, function, &code, err);
 	free(code.bytes);
-	return result;
+	return ret;
 }
 
 static int compare_counted(const void *left, const void *right)
@@ -130,18 +130,17 @@ static int compare_counted(const void *left, const void *right)
 static int add_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)
 {
 	const struct source_line *line;
-	int result = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !result && i < llvm->nr; i++) {
+	for (i = 0; !ret && i < llvm->nr; i++) {
 		line = source_lines_at(lines, i);
-		if (sample_tree_add(llvm->tree, line, llvm->all[i].count, llvm->all[i].entry,
-				    &result))
+		if (sample_tree_add(llvm->tree, line, llvm->all[i].count, llvm->all[i].entry, &ret))
 			*any = true;
 		llvm->discriminators = llvm->discriminators || line->discriminator;
 	}
 	sample_tree_forget(llvm->tree);
-	return result;
+	return ret;
 }
 
 static int resolve(struct llvm *llvm, const struct profile_object *object, int fd,
@@ -150,7 +149,7 @@ static int resolve(struct llvm *llvm, const struct profile_object *object, int f
 	struct source_lines *lines;
 	uint64_t *offsets;
 	bool any = false;
-	int result;
+	int ret;
 	size_t i;
 
 	if (llvm->nr)
@@ -160,14 +159,14 @@ static int resolve(struct llvm *llvm, const struct profile_object *object, int f
 		return error_errno(err, -ENOMEM, NAME);
 	for (i = 0; i < llvm->nr; i++)
 		offsets[i] = llvm->all[i].offset;
-	result = source_lines_load(fd, object->path, "", offsets, llvm->nr, &lines, err);
+	ret = source_lines_load(fd, object->path, "", offsets, llvm->nr, &lines, err);
 	free(offsets);
-	if (result)
-		return result;
-	result = add_lines(llvm, lines, &any);
+	if (ret)
+		return ret;
+	ret = add_lines(llvm, lines, &any);
 	source_lines_free(lines);
-	if (result)
-		return error_errno(err, result, NAME);
+	if (ret)
+		return error_errno(err, ret, NAME);
 	if (llvm->nr && !any)
 		return error_set(err, -ENODATA, "%.200s: no debug information", object->path);
 	return 0;
@@ -178,7 +177,7 @@ static int add_object(struct llvm *llvm, uint32_t id, struct error *err)
 	const struct profile *profile = llvm->profile;
 	const struct profile_object *object = &profile->objects[id];
 	cleanup_fd int fd = -1;
-	int result = 0;
+	int ret = 0;
 	size_t i;
 
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
@@ -187,28 +186,28 @@ static int add_object(struct llvm *llvm, uint32_t id, struct error *err)
 	if (fd < 0)
 		return fd;
 	llvm->nr = 0;
-	for (i = 0; !result && i < profile->nr_functions; i++)
+	for (i = 0; !ret && i < profile->nr_functions; i++)
 		if (profile->functions[i].object == id)
-			result = add_function(llvm, &profile->functions[i], fd, err);
-	return result ? result : resolve(llvm, object, fd, err);
+			ret = add_function(llvm, &profile->functions[i], fd, err);
+	return ret ? ret : resolve(llvm, object, fd, err);
 }
 
 static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *err)
 {
 	struct error why;
 	uint32_t id;
-	int result;
+	int ret;
 
 	while (bin_walk_object(walk, &id)) {
-		result = exact_ticks_gather(&llvm->ticks, llvm->weights, walk);
-		if (result)
-			return error_errno(err, result, NAME);
+		ret = exact_ticks_gather(&llvm->ticks, llvm->weights, walk);
+		if (ret)
+			return error_errno(err, ret, NAME);
 		llvm->wide += llvm->ticks.wide;
 		why = (struct error){ 0 };
-		result = llvm->ticks.nr ? add_object(llvm, id, &why) : 0;
-		if (result == -ENOMEM)
-			return error_errno(err, result, NAME);
-		if (result && !llvm->why[0])
+		ret = llvm->ticks.nr ? add_object(llvm, id, &why) : 0;
+		if (ret == -ENOMEM)
+			return error_errno(err, ret, NAME);
+		if (ret && !llvm->why[0])
 			snprintf(llvm->why, sizeof(llvm->why), "nothing of %.200s", why.text);
 	}
 	return 0;
@@ -243,10 +242,10 @@ static void say(const struct llvm *llvm, char *note)
 static int put_all(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,
 		   struct error *err)
 {
-	int result = add_objects(llvm, walk, err);
+	int ret = add_objects(llvm, walk, err);
 
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	errno = 0;
 	if (!sample_tree_write(llvm->tree, stream) && !ferror(stream))
 		return nothing(llvm, err);
@@ -260,23 +259,23 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 {
 	struct llvm llvm = { .profile = profile };
 	struct bin_walk *walk;
-	int result;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	result = export_check(profile, options, NAME, err);
-	if (result)
-		return result;
+	ret = export_check(profile, options, NAME, err);
+	if (ret)
+		return ret;
 	walk = bin_walk_new(profile, options);
 	llvm.weights = profile_weights_new(profile);
 	llvm.tree = sample_tree_new();
 	if (walk && llvm.weights && llvm.tree)
-		result = put_all(&llvm, walk, options->note, stream, err);
+		ret = put_all(&llvm, walk, options->note, stream, err);
 	else
-		result = error_errno(err, -ENOMEM, NAME);
+		ret = error_errno(err, -ENOMEM, NAME);
 	sample_tree_free(llvm.tree);
 	profile_weights_free(llvm.weights);
 	exact_ticks_free(&llvm.ticks);
 	bin_walk_free(walk);
 	free(llvm.all);
-	return result;
+	return ret;
 }

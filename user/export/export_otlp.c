@@ -194,18 +194,18 @@ static int put_service(struct otlp *otlp, const struct sample_service *service)
 {
 	struct messages messages[2] = { 0 };
 	struct resource resource;
-	int code = resource_of(&resource, otlp->samples, service);
+	int ret = resource_of(&resource, otlp->samples, service);
 
-	if (!code)
-		code = messages_new(&messages[COUNT], service->nr);
-	if (!code)
-		code = messages_new(&messages[TIME], service->nr);
-	if (!code)
+	if (!ret)
+		ret = messages_new(&messages[COUNT], service->nr);
+	if (!ret)
+		ret = messages_new(&messages[TIME], service->nr);
+	if (!ret)
 		put_messages(otlp, service, &resource, messages);
 	messages_free(&messages[COUNT]);
 	messages_free(&messages[TIME]);
 	resource_free(&resource);
-	return code;
+	return ret;
 }
 
 static void name_types(struct otlp *otlp)
@@ -223,15 +223,15 @@ static void name_types(struct otlp *otlp)
 static int put_all(struct otlp *otlp)
 {
 	size_t i;
-	int code = otlp_attributes_begin(&otlp->attributes, otlp->samples);
+	int ret = otlp_attributes_begin(&otlp->attributes, otlp->samples);
 
 	name_types(otlp);
-	for (i = 1; !code && i < otlp->samples->nr_services; i++)
-		code = put_service(otlp, &otlp->samples->services[i]);
-	if (!code)
-		code = otlp_put_dictionary(otlp->samples, &otlp->attributes, otlp->stream);
+	for (i = 1; !ret && i < otlp->samples->nr_services; i++)
+		ret = put_service(otlp, &otlp->samples->services[i]);
+	if (!ret)
+		ret = otlp_put_dictionary(otlp->samples, &otlp->attributes, otlp->stream);
 	otlp_attributes_end(&otlp->attributes);
-	return code;
+	return ret;
 }
 
 int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -239,21 +239,21 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 {
 	struct samples samples;
 	struct otlp otlp = { .samples = &samples, .profile = profile, .stream = stream };
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	code = export_check(profile, options, "otlp", err);
-	if (code)
-		return code;
+	ret = export_check(profile, options, "otlp", err);
+	if (ret)
+		return ret;
 	errno = 0;
 	otlp.start = (uint64_t)export_start_ns(profile);
 	/* The timestamp must be inside an interval, so this is never empty. */
 	otlp.duration = profile->duration_ns ? profile->duration_ns : 1;
-	code = samples_build(&samples, profile, options, err);
-	if (!code) {
-		code = put_all(&otlp);
-		code = code ? error_errno(err, code, "otlp") : export_end(stream, "otlp", err);
+	ret = samples_build(&samples, profile, options, err);
+	if (!ret) {
+		ret = put_all(&otlp);
+		ret = ret ? error_errno(err, ret, "otlp") : export_end(stream, "otlp", err);
 	}
 	samples_free(&samples);
-	return code;
+	return ret;
 }

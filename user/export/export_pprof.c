@@ -358,32 +358,32 @@ static int put_object(struct pprof *pprof, struct bin_walk *walk)
 {
 	const struct source_line *line;
 	struct bin_place place;
-	int code;
+	int ret;
 
 	pprof->function_id = 0;
 	pointer_map_clear(&pprof->inlined);
-	code = place_lines_load(&pprof->lines, &pprof->profile->objects[pprof->object], walk);
-	while (!code && !ferror(pprof->out.stream) && bin_walk_next(walk, &place)) {
+	ret = place_lines_load(&pprof->lines, &pprof->profile->objects[pprof->object], walk);
+	while (!ret && !ferror(pprof->out.stream) && bin_walk_next(walk, &place)) {
 		line = place_lines_next(&pprof->lines, &place);
 		if (!place.again)
 			add_location(pprof, &place, line);
 		put_sample(pprof, &place);
-		code = pprof->out.error;
+		ret = pprof->out.error;
 	}
-	return code;
+	return ret;
 }
 
 static int put_all(struct pprof *pprof, struct bin_walk *walk, struct error *err)
 {
-	int code;
+	int ret;
 
 	put_head(pprof);
 	survey(pprof);
 	put_objects(pprof);
-	code = pprof->out.error;
-	while (!code && bin_walk_object(walk, &pprof->object))
-		code = put_object(pprof, walk);
-	return code ? error_errno(err, code, "pprof") : export_end(pprof->out.stream, "pprof", err);
+	ret = pprof->out.error;
+	while (!ret && bin_walk_object(walk, &pprof->object))
+		ret = put_object(pprof, walk);
+	return ret ? error_errno(err, ret, "pprof") : export_end(pprof->out.stream, "pprof", err);
 }
 
 int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
@@ -392,24 +392,24 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 	struct pprof pprof = { .profile = profile };
 	struct profile_index *index;
 	struct bin_walk *walk;
-	int code;
+	int ret;
 
 	pprof.options = options ? options : &export_defaults;
-	code = export_check(profile, pprof.options, "pprof", err);
-	if (code)
-		return code;
+	ret = export_check(profile, pprof.options, "pprof", err);
+	if (ret)
+		return ret;
 	errno = 0;
-	code = pprof_stream_begin(&pprof.out, stream);
+	ret = pprof_stream_begin(&pprof.out, stream);
 	index = profile_index_new(profile);
 	walk = bin_walk_new(profile, pprof.options);
 	pprof.index = index;
 	pprof.weights = profile_weights_new(profile);
 	pprof.extents = calloc(profile->nr_objects + 1, sizeof(*pprof.extents));
 	pprof.labels = calloc(profile->nr_histograms + 1, sizeof(*pprof.labels));
-	if (!code && index && walk && pprof.weights && pprof.extents && pprof.labels)
-		code = put_all(&pprof, walk, err);
+	if (!ret && index && walk && pprof.weights && pprof.extents && pprof.labels)
+		ret = put_all(&pprof, walk, err);
 	else
-		code = error_errno(err, -ENOMEM, "pprof");
+		ret = error_errno(err, -ENOMEM, "pprof");
 	place_lines_end(&pprof.lines, pprof.options);
 	pointer_map_clear(&pprof.inlined);
 	pprof_stream_end(&pprof.out);
@@ -418,5 +418,5 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 	bin_walk_free(walk);
 	profile_weights_free(pprof.weights);
 	profile_index_free(index);
-	return code;
+	return ret;
 }

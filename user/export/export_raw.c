@@ -41,11 +41,11 @@ static uint64_t add(uint64_t a, uint64_t b)
 static int add_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
 	void *array = raw->hits;
-	int err;
+	int ret;
 
-	err = grow(&array, &raw->capacity, raw->nr + 1, sizeof(*raw->hits));
-	if (err)
-		return error_errno(raw->err, err, "raw");
+	ret = grow(&array, &raw->capacity, raw->nr + 1, sizeof(*raw->hits));
+	if (ret)
+		return error_errno(raw->err, ret, "raw");
 	raw->hits = array;
 	raw->hits[raw->nr++] =
 		(struct raw_hit){ raw->starts[region] + bin * raw->call->width, ticks };
@@ -103,7 +103,7 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 {
 	bool chosen = histogram->object == raw->object && !histogram->overflow;
 	size_t i;
-	int err;
+	int ret;
 
 	if (!chosen) {
 		if (raw->profile->objects[histogram->object].kind != PROFILE_KERNEL)
@@ -111,9 +111,9 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 		return 0;
 	}
 	for (i = 0; i < histogram->nr_bins; i++) {
-		err = file_bin(raw, histogram, i);
-		if (err)
-			return err;
+		ret = file_bin(raw, histogram, i);
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -123,13 +123,13 @@ static int file_ticks(struct raw *raw)
 	const struct profile *profile = raw->profile;
 	const struct export_call *call = raw->call;
 	size_t i;
-	int err;
+	int ret;
 
 	raw->untaken = profile->ticks.outside;
 	for (i = 0; i < profile->nr_histograms; i++) {
-		err = file_histogram(raw, &profile->histograms[i]);
-		if (err)
-			return err;
+		ret = file_histogram(raw, &profile->histograms[i]);
+		if (ret)
+			return ret;
 	}
 	if (call->overflow < call->nr && raw->untaken)
 		return add_hit(raw, call->overflow, 0, raw->untaken);
@@ -308,15 +308,15 @@ static int lay_out(struct raw *raw)
 
 static int write_raw(struct raw *raw, const struct export_options *options, FILE *stream)
 {
-	int err;
+	int ret;
 
-	err = lay_out(raw);
-	if (!err)
-		err = options->object ? named_object(raw, options->object) : guess_object(raw);
-	if (!err)
-		err = file_ticks(raw);
-	if (err)
-		return err;
+	ret = lay_out(raw);
+	if (!ret)
+		ret = options->object ? named_object(raw, options->object) : guess_object(raw);
+	if (!ret)
+		ret = file_ticks(raw);
+	if (ret)
+		return ret;
 	merge_hits(raw);
 	if (raw->call->full == FULL_STOPS)
 		stop_at_limit(raw, options->note);
@@ -329,7 +329,7 @@ int export_raw(const struct profile *profile, const struct export_options *optio
 	struct raw raw = { .profile = profile,
 			   .err = err,
 			   .object = (uint32_t)profile->nr_objects };
-	int code;
+	int ret;
 
 	if (!options || !options->call)
 		return error_set(err, -EINVAL, "raw: no call was described");
@@ -337,8 +337,8 @@ int export_raw(const struct profile *profile, const struct export_options *optio
 	raw.starts = calloc(raw.call->nr + 1, sizeof(*raw.starts));
 	if (!raw.starts)
 		return error_errno(err, -ENOMEM, "raw");
-	code = write_raw(&raw, options, stream);
+	ret = write_raw(&raw, options, stream);
 	free(raw.starts);
 	free(raw.hits);
-	return code;
+	return ret;
 }

@@ -126,15 +126,15 @@ static int put_groups(const struct speedscope *speedscope)
 	const struct stacks *stacks = speedscope->stacks;
 	size_t first, end, nr = 0, active = 0;
 	uint64_t total = 0, most = 0;
-	int code = 0;
+	int ret = 0;
 
 	fputs("\"profiles\": [", speedscope->stream);
-	for (first = 0; !code && first < stacks->nr; first = end) {
+	for (first = 0; !ret && first < stacks->nr; first = end) {
 		end = first + 1;
 		while (end < stacks->nr &&
 		       !stack_compare_groups(stacks, &stacks->all[first], &stacks->all[end]))
 			end++;
-		code = put_group(speedscope, first, end, &total);
+		ret = put_group(speedscope, first, end, &total);
 		if (total > most) {
 			most = total;
 			active = nr;
@@ -142,7 +142,7 @@ static int put_groups(const struct speedscope *speedscope)
 		nr++;
 	}
 	fprintf(speedscope->stream, "\n],\n\"activeProfileIndex\": %zu}\n", active);
-	return code;
+	return ret;
 }
 
 static int put_all(const struct speedscope *speedscope, struct error *err)
@@ -150,7 +150,7 @@ static int put_all(const struct speedscope *speedscope, struct error *err)
 	const struct stacks *stacks = speedscope->stacks;
 	FILE *stream = speedscope->stream;
 	const char *name = "";
-	int code;
+	int ret;
 
 	if (stacks->nr)
 		name = speedscope->profile->targets[stacks->all[0].histogram->target].name;
@@ -161,8 +161,8 @@ static int put_all(const struct speedscope *speedscope, struct error *err)
 	json_text_string(stream, name);
 	fputs(",\n", stream);
 	put_frames(speedscope);
-	code = put_groups(speedscope);
-	return code ? error_errno(err, code, "speedscope") : export_end(stream, "speedscope", err);
+	ret = put_groups(speedscope);
+	return ret ? error_errno(err, ret, "speedscope") : export_end(stream, "speedscope", err);
 }
 
 int export_speedscope(const struct profile *profile, const struct export_options *options,
@@ -172,16 +172,16 @@ int export_speedscope(const struct profile *profile, const struct export_options
 	const struct speedscope speedscope = { .profile = profile,
 					       .stacks = &stacks,
 					       .stream = stream };
-	int code;
+	int ret;
 
 	options = options ? options : &export_defaults;
-	code = export_check(profile, options, "speedscope", err);
-	if (code)
-		return code;
+	ret = export_check(profile, options, "speedscope", err);
+	if (ret)
+		return ret;
 	if (stacks_build(profile, options, &stacks))
-		code = error_errno(err, -ENOMEM, "speedscope");
+		ret = error_errno(err, -ENOMEM, "speedscope");
 	else
-		code = put_all(&speedscope, err);
+		ret = put_all(&speedscope, err);
 	stacks_free(&stacks);
-	return code;
+	return ret;
 }

@@ -241,13 +241,13 @@ static int make_tables(struct dictionary *dictionary)
 		{ &dictionary->lines, samples->nr_lines, &otlp__line__descriptor },
 	};
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	for (i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-		code |= table_new(tables[i].table, tables[i].nr, tables[i].kind);
+		ret |= table_new(tables[i].table, tables[i].nr, tables[i].kind);
 	dictionary->numbers = calloc(samples->nr_places, sizeof(int32_t));
 	dictionary->build_ids = calloc(samples->nr_mappings, sizeof(int32_t));
-	return dictionary->numbers && dictionary->build_ids ? code : -ENOMEM;
+	return dictionary->numbers && dictionary->build_ids ? ret : -ENOMEM;
 }
 
 static void fill_tables(struct dictionary *dictionary)
@@ -277,18 +277,18 @@ static void free_tables(struct dictionary *dictionary)
 int otlp_put_dictionary(struct samples *samples, struct otlp_attributes *attributes, FILE *stream)
 {
 	struct dictionary dictionary = { .samples = samples, .attributes = attributes };
-	int code = make_tables(&dictionary);
+	int ret = make_tables(&dictionary);
 
 	dictionary.table = calloc(attributes->room, sizeof(*dictionary.table));
 	if (!dictionary.table)
-		code = -ENOMEM;
-	if (!code)
+		ret = -ENOMEM;
+	if (!ret)
 		fill_tables(&dictionary);
 	/* The words that were added last may have failed too. */
-	if (!code && (samples->texts.error || samples->values.error))
-		code = -ENOMEM;
-	if (!code)
+	if (!ret && (samples->texts.error || samples->values.error))
+		ret = -ENOMEM;
+	if (!ret)
 		put_tables(&dictionary, stream);
 	free_tables(&dictionary);
-	return code;
+	return ret;
 }

@@ -35,21 +35,21 @@ static int load_file(struct place_lines *lines, const struct profile_object *obj
 	struct allowance_turn turn;
 	uint64_t *offsets;
 	size_t nr;
-	int code;
+	int ret;
 
 	if (fd < 0)
 		return fd;
 	lines->allowance.seconds = ALLOWANCE_LINES;
-	code = allowance_begin(&lines->allowance, fd, &turn, why);
-	if (code)
-		return code;
+	ret = allowance_begin(&lines->allowance, fd, &turn, why);
+	if (ret)
+		return ret;
 	offsets = gather_offsets(walk, &nr);
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
-	code = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
+	ret = source_lines_load(fd, object->path, "", offsets, nr, &lines->lines, why);
 	allowance_end(&lines->allowance, &turn);
 	free(offsets);
-	return code;
+	return ret;
 }
 
 static void forget(struct place_lines *lines)
@@ -64,14 +64,12 @@ int place_lines_load(struct place_lines *lines, const struct profile_object *obj
 		     struct bin_walk *walk)
 {
 	struct error why = { 0 };
-	int code;
 
 	forget(lines);
 	/* The vdso has a name but no file. */
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
 		return 0;
-	code = load_file(lines, object, walk, &why);
-	if (!code)
+	if (!load_file(lines, object, walk, &why))
 		return 0;
 	if (lines->why[0])
 		lines->others++;

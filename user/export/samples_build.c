@@ -115,53 +115,53 @@ static int put_object(struct build *build)
 	const struct source_line *line = NULL;
 	bool with_lines = build->options->detail != EXPORT_FUNCTION;
 	struct bin_place place;
-	int code = 0;
+	int ret = 0;
 
 	if (with_lines)
-		code = place_lines_load(&build->lines, &build->profile->objects[build->object],
-					build->walk);
-	while (!code && bin_walk_next(build->walk, &place)) {
+		ret = place_lines_load(&build->lines, &build->profile->objects[build->object],
+				       build->walk);
+	while (!ret && bin_walk_next(build->walk, &place)) {
 		if (with_lines)
 			line = place_lines_next(&build->lines, &place);
 		if (!place.again)
 			build->place = make_place(build, &place, line);
 		put_bin(build, &place);
-		code = samples_error(build->samples);
+		ret = samples_error(build->samples);
 	}
-	return code;
+	return ret;
 }
 
 static int put_bins(struct build *build)
 {
-	int code = 0;
+	int ret = 0;
 
-	while (!code && bin_walk_object(build->walk, &build->object))
-		code = put_object(build);
-	return code;
+	while (!ret && bin_walk_object(build->walk, &build->object))
+		ret = put_object(build);
+	return ret;
 }
 
 int samples_build(struct samples *samples, const struct profile *profile,
 		  const struct export_options *options, struct error *err)
 {
 	struct build build = { .samples = samples, .profile = profile, .options = options };
-	int code = samples_begin(samples, profile);
+	int ret = samples_begin(samples, profile);
 
 	build.index = profile_index_new(profile);
 	build.weights = profile_weights_new(profile);
 	build.walk = bin_walk_new(profile, options);
-	if (!code && (!build.index || !build.weights || !build.walk))
-		code = -ENOMEM;
-	if (!code)
-		code = put_bins(&build);
-	if (!code && !options->object)
+	if (!ret && (!build.index || !build.weights || !build.walk))
+		ret = -ENOMEM;
+	if (!ret)
+		ret = put_bins(&build);
+	if (!ret && !options->object)
 		samples_add_account(samples, options);
-	if (!code)
-		code = samples_error(samples);
-	if (!code)
+	if (!ret)
+		ret = samples_error(samples);
+	if (!ret)
 		samples_settle(samples);
 	place_lines_end(&build.lines, options);
 	bin_walk_free(build.walk);
 	profile_weights_free(build.weights);
 	profile_index_free(build.index);
-	return code ? error_errno(err, code, "samples") : 0;
+	return ret ? error_errno(err, ret, "samples") : 0;
 }

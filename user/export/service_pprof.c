@@ -152,58 +152,58 @@ static int put_samples(struct service_pprof *pprof, const struct sample_service 
 {
 	const struct sample *sample = &pprof->samples->all[service->first];
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; !code && i < service->nr; i++, sample++) {
-		code = need_place(pprof, sample->place);
+	for (i = 0; !ret && i < service->nr; i++, sample++) {
+		ret = need_place(pprof, sample->place);
 		put_sample(pprof, sample);
 	}
-	return code;
+	return ret;
 }
 
 static int put_named(struct service_pprof *pprof, const struct sample_service *service)
 {
 	struct resource resource;
-	int code = resource_of(&resource, pprof->samples, service);
+	int ret = resource_of(&resource, pprof->samples, service);
 
-	if (!code) {
+	if (!ret) {
 		pprof->service = resource.texts.all[resource.all[0].value];
 		pprof->cgroup = service->cgroup;
-		code = put_samples(pprof, service);
+		ret = put_samples(pprof, service);
 	}
 	resource_free(&resource);
-	return code;
+	return ret;
 }
 
 static int put_all(struct service_pprof *pprof, const struct sample_service *service)
 {
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	put_head(pprof, service);
 	if (service)
-		code = put_samples(pprof, service);
-	for (i = 1; !service && !code && i < pprof->samples->nr_services; i++)
-		code = put_named(pprof, &pprof->samples->services[i]);
-	return code ? code : pprof->out.error;
+		ret = put_samples(pprof, service);
+	for (i = 1; !service && !ret && i < pprof->samples->nr_services; i++)
+		ret = put_named(pprof, &pprof->samples->services[i]);
+	return ret ? ret : pprof->out.error;
 }
 
 int service_pprof_write(const struct samples *samples, const struct sample_service *service,
 			FILE *stream)
 {
 	struct service_pprof pprof = { .samples = samples };
-	int code = pprof_stream_begin(&pprof.out, stream);
+	int ret = pprof_stream_begin(&pprof.out, stream);
 
 	pprof.functions = calloc(samples->nr_functions, sizeof(bool));
 	pprof.mappings = calloc(samples->nr_mappings, sizeof(bool));
 	pprof.places = calloc(samples->nr_places, sizeof(bool));
-	if (!code && pprof.functions && pprof.mappings && pprof.places)
-		code = put_all(&pprof, service);
+	if (!ret && pprof.functions && pprof.mappings && pprof.places)
+		ret = put_all(&pprof, service);
 	else
-		code = -ENOMEM;
+		ret = -ENOMEM;
 	free(pprof.functions);
 	free(pprof.mappings);
 	free(pprof.places);
 	pprof_stream_end(&pprof.out);
-	return code;
+	return ret;
 }

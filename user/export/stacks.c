@@ -58,7 +58,7 @@ static int add_histogram(struct stacks *stacks, const struct profile_index *inde
 			 struct profile_weights *weights, const struct profile_histogram *histogram)
 {
 	size_t first = stacks->nr, i;
-	int err;
+	int ret;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
 		const struct profile_bin *bin = &histogram->bins[i];
@@ -74,10 +74,10 @@ static int add_histogram(struct stacks *stacks, const struct profile_index *inde
 			add_up(&stacks->all[stacks->nr - 1], &stack);
 			continue;
 		}
-		err = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
+		ret = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
 			   sizeof(*stacks->all));
-		if (err)
-			return err;
+		if (ret)
+			return ret;
 		stacks->all[stacks->nr++] = stack;
 	}
 	return 0;
@@ -104,11 +104,11 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
-	int err = index && weights ? 0 : -ENOMEM;
+	int ret = index && weights ? 0 : -ENOMEM;
 	size_t i;
 
 	*stacks = (struct stacks){ 0 };
-	for (i = 0; !err && i < profile->nr_histograms; i++) {
+	for (i = 0; !ret && i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 
 		if (!export_chosen(profile, options, histogram))
@@ -116,12 +116,12 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 		/* JIT text is told apart by process in every profile, so it does not count here. */
 		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
 			stacks->by_process = true;
-		err = add_histogram(stacks, index, weights, histogram);
+		ret = add_histogram(stacks, index, weights, histogram);
 	}
 	profile_index_free(index);
 	profile_weights_free(weights);
 	merge(stacks);
-	return err;
+	return ret;
 }
 
 void stacks_free(struct stacks *stacks)
