@@ -96,7 +96,8 @@ static int no_cgroup(const struct cgroups *cgroups, const char *path, struct err
  * Version 1 hierarchies are mounted side by side, so a user who looks at /sys/fs/cgroup types
  * memory/x for a path under a mount.
  */
-static int find_beside(const struct cgroups *cgroups, const char *path, struct cgroup_places *ret)
+static int find_beside(const struct cgroups *cgroups, const char *path,
+		       struct cgroup_places *result)
 {
 	char directory[PATH_MAX];
 	size_t i;
@@ -106,27 +107,27 @@ static int find_beside(const struct cgroups *cgroups, const char *path, struct c
 
 		snprintf(directory, sizeof(directory), "%.*s/%s",
 			 (int)(strrchr(where, '/') - where), where, path);
-		if (!cgroup_places_add_directory(ret, cgroups, directory))
+		if (!cgroup_places_add_directory(result, cgroups, directory))
 			return 0;
 	}
 	return -ENOENT;
 }
 
 /* Takes path as a directory, then as a path under a mount, then as what may have been meant. */
-static int find(const struct cgroups *cgroups, const char *path, struct cgroup_places *ret,
+static int find(const struct cgroups *cgroups, const char *path, struct cgroup_places *result,
 		struct error *err)
 {
-	int as_directory = -ENOENT, failed;
+	int as_directory = -ENOENT, ret;
 
 	if (*path == '/')
-		as_directory = cgroup_places_add_directory(ret, cgroups, path);
-	failed = as_directory ? cgroup_places_add_each(ret, cgroups, path) : 0;
-	if (failed == -ENOENT && *path != '/')
-		failed = find_beside(cgroups, path, ret);
-	if (!failed)
+		as_directory = cgroup_places_add_directory(result, cgroups, path);
+	ret = as_directory ? cgroup_places_add_each(result, cgroups, path) : 0;
+	if (ret == -ENOENT && *path != '/')
+		ret = find_beside(cgroups, path, result);
+	if (!ret)
 		return 0;
-	if (failed != -ENOENT)
-		return error_errno(err, failed, "--cgroup '%s'", path);
+	if (ret != -ENOENT)
+		return error_errno(err, ret, "--cgroup '%s'", path);
 	if (as_directory == -ENOTDIR)
 		return error_set(err, -ENOTDIR, "--cgroup '%s': not in a cgroup file system", path);
 	if (as_directory != -ENOENT)

@@ -57,19 +57,19 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 }
 
 /* The directories of the one container whose id has this prefix; -ENOENT: there is none. */
-static int find_prefix(const struct cgroups *cgroups, const char *prefix, struct cgroup_places *ret,
-		       struct error *err)
+static int find_prefix(const struct cgroups *cgroups, const char *prefix,
+		       struct cgroup_places *result, struct error *err)
 {
 	size_t i;
-	int failed;
+	int ret;
 
-	failed = cgroup_places_find(ret, cgroups, has_prefix, prefix, err);
-	if (failed)
-		return failed;
-	for (i = 1; i < ret->nr; i++)
-		if (!is_same_id(&ret->list[0], &ret->list[i]))
-			return refuse_prefix(ret, prefix, err);
-	return ret->nr ? 0 : -ENOENT;
+	ret = cgroup_places_find(result, cgroups, has_prefix, prefix, err);
+	if (ret)
+		return ret;
+	for (i = 1; i < result->nr; i++)
+		if (!is_same_id(&result->list[0], &result->list[i]))
+			return refuse_prefix(result, prefix, err);
+	return result->nr ? 0 : -ENOENT;
 }
 
 /*
@@ -119,25 +119,25 @@ static pid_t parent_of(const struct cgroups *cgroups, pid_t pid)
  * container.
  */
 static int find_process(const struct cgroups *cgroups, const struct runtime_container *container,
-			struct cgroup_places *ret)
+			struct cgroup_places *result)
 {
 	struct cgroup_places theirs = { 0 }, cut = { 0 };
-	int failed;
+	int ret;
 	size_t i;
 
-	failed = cgroup_places_add_process(ret, cgroups, container->pid);
-	if (failed)
-		return failed;
+	ret = cgroup_places_add_process(result, cgroups, container->pid);
+	if (ret)
+		return ret;
 	cgroup_places_add_process(&theirs, cgroups, parent_of(cgroups, container->pid));
-	cgroup_places_filter(ret, is_own, &theirs);
+	cgroup_places_filter(result, is_own, &theirs);
 	cgroup_places_free(&theirs);
-	for (i = 0; !failed && i < ret->nr; i++) {
-		cut_below(&ret->list[i], container->id);
-		failed = cgroup_places_add(&cut, ret->list[i].mount, ret->list[i].path);
+	for (i = 0; !ret && i < result->nr; i++) {
+		cut_below(&result->list[i], container->id);
+		ret = cgroup_places_add(&cut, result->list[i].mount, result->list[i].path);
 	}
-	cgroup_places_free(ret);
-	*ret = cut;
-	return failed;
+	cgroup_places_free(result);
+	*result = cut;
+	return ret;
 }
 
 static int refuse_shared(const char *typed, const struct runtime_container *container,
@@ -153,27 +153,27 @@ static int refuse_shared(const char *typed, const struct runtime_container *cont
 
 /* Finds the cgroups of a container that a runtime told about. */
 static int find_told(const struct cgroups *cgroups, const char *typed,
-		     const struct runtime_container *container, struct cgroup_places *ret,
+		     const struct runtime_container *container, struct cgroup_places *result,
 		     struct error *err)
 {
-	int failed = -ENOENT;
+	int ret = -ENOENT;
 
 	if (container->stopped)
 		return error_set(err, -ESRCH, "--container '%s': not running, says %s", typed,
 				 container->runtime);
 	if (container_id_is_full(container->id))
-		failed = find_prefix(cgroups, container->id, ret, err);
-	if (failed != -ENOENT)
-		return failed;
+		ret = find_prefix(cgroups, container->id, result, err);
+	if (ret != -ENOENT)
+		return ret;
 	if (container->pid <= 0)
 		return error_set(err, -ENOENT, "--container '%s': %s knows it, but no cgroup is it",
 				 typed, container->runtime);
-	failed = find_process(cgroups, container, ret);
-	if (failed == -ESRCH)
-		return error_set(err, failed, "--container '%s': has ended", typed);
-	if (failed)
-		return error_errno(err, failed, "--container '%s'", typed);
-	return ret->nr ? 0 : refuse_shared(typed, container, err);
+	ret = find_process(cgroups, container, result);
+	if (ret == -ESRCH)
+		return error_set(err, ret, "--container '%s': has ended", typed);
+	if (ret)
+		return error_errno(err, ret, "--container '%s'", typed);
+	return result->nr ? 0 : refuse_shared(typed, container, err);
 }
 
 static int refuse_several(const struct runtime_containers *told, const char *typed,
@@ -249,30 +249,30 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
  * A long prefix of an id is hardly a name, so it is searched first; a short one is first taken as a
  * name.
  */
-static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_places *ret,
+static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_places *result,
 		struct error *err)
 {
 	bool is_prefix = container_id_is_prefix(typed);
 	struct runtime_containers told = { 0 };
-	int failed = -ENOENT;
+	int ret = -ENOENT;
 
 	if (is_prefix && strlen(typed) >= CONTAINER_ID_SHORT)
-		failed = find_prefix(cgroups, typed, ret, err);
-	if (failed != -ENOENT)
-		return failed;
-	failed = runtimes_ask(typed, &told, err);
-	if (failed)
-		return failed;
+		ret = find_prefix(cgroups, typed, result, err);
+	if (ret != -ENOENT)
+		return ret;
+	ret = runtimes_ask(typed, &told, err);
+	if (ret)
+		return ret;
 	if (are_one(&told))
-		failed = find_told(cgroups, typed, &told.list[0], ret, err);
+		ret = find_told(cgroups, typed, &told.list[0], result, err);
 	else if (told.nr)
-		failed = refuse_several(&told, typed, err);
+		ret = refuse_several(&told, typed, err);
 	else
-		failed = is_prefix ? find_prefix(cgroups, typed, ret, err) : -ENOENT;
-	if (failed == -ENOENT && !told.nr)
+		ret = is_prefix ? find_prefix(cgroups, typed, result, err) : -ENOENT;
+	if (ret == -ENOENT && !told.nr)
 		no_container(cgroups, typed, &told, err);
 	runtime_containers_free(&told);
-	return failed;
+	return ret;
 }
 
 int targets_add_container(struct targets *targets, const char *name, struct error *err)

@@ -158,7 +158,7 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 {
 	struct name_search search = { .pattern = pattern, .origin = { .member_fd = -1 } };
 	size_t size;
-	int ret, failed;
+	int ret, finished;
 
 	if (!*pattern)
 		return error_set(err, -EINVAL, "--name '': must be a process's name or a pattern");
@@ -170,11 +170,11 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 		return error_errno(err, -ENOMEM, "--name");
 	fprintf(search.chosen, "--name '%s':", pattern);
 	ret = look_at_all(&search, err);
-	failed = finish(&search, ret ? &(struct error){ 0 } : err);
+	finished = finish(&search, ret ? &(struct error){ 0 } : err);
 	names_free(&search.names);
-	if (!ret && !failed)
+	if (!ret && !finished)
 		return add_target(targets, &search, no_children, err);
 	free(search.pids);
 	target_origin_free(&search.origin);
-	return ret ? ret : failed;
+	return ret ? ret : finished;
 }

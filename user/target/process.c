@@ -95,13 +95,13 @@ static int cannot_open(pid_t pid, int why, struct error *err)
 /* Checks what the process's files say. Its descriptor pins the pid, so the files are its own. */
 static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
 {
-	int failed = proc_stat_read(pid, process);
+	int ret = proc_stat_read(pid, process);
 
-	if (failed && failed != -ENOENT && failed != -ESRCH)
-		return cannot_open(pid, failed, err);
-	if (failed && pidfd_has_ended(fd))
+	if (ret && ret != -ENOENT && ret != -ESRCH)
+		return cannot_open(pid, ret, err);
+	if (ret && pidfd_has_ended(fd))
 		return no_process(pid, err);
-	if (failed)
+	if (ret)
 		return error_set(err, -EACCES,
 				 "--pid %d: hidden from us in /proc (hidepid); root can see it",
 				 pid);
@@ -115,17 +115,17 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 /* A descriptor of the process, or an error that says why there is none. */
 static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
 {
-	int fd = process_fd(pid), failed;
+	int fd = process_fd(pid), ret;
 
 	/* A thread that is not a process gives EINVAL, or ENOENT in newer kernels. */
 	if (fd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
 		return cannot_open(pid, -errno, err);
 	if (fd < 0)
 		return no_process(pid, err);
-	failed = check_process(pid, fd, process, err);
-	if (failed)
+	ret = check_process(pid, fd, process, err);
+	if (ret)
 		close(fd);
-	return failed ? failed : fd;
+	return ret ? ret : fd;
 }
 
 int target_origin_add_process(struct target_origin *origin, int fd, struct error *err)

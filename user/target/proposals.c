@@ -73,27 +73,27 @@ static void sort(struct names *names)
 	names->nr = to;
 }
 
-int proposals_find(enum proposal kind, struct names *ret, struct error *err)
+int proposals_find(enum proposal kind, struct names *result, struct error *err)
 {
-	int failed = -EINVAL;
+	int ret = -EINVAL;
 
-	*ret = (struct names){ 0 };
+	*result = (struct names){ 0 };
 	switch (kind) {
 	case PROPOSE_CGROUPS:
-		failed = of_cgroups(cgroup_names, ret, err);
+		ret = of_cgroups(cgroup_names, result, err);
 		break;
 	case PROPOSE_CONTAINERS:
-		failed = runtimes_names(ret, err);
+		ret = runtimes_names(result, err);
 		break;
 	case PROPOSE_UNITS:
-		failed = of_cgroups(unit_names, ret, err);
+		ret = of_cgroups(unit_names, result, err);
 		break;
 	case PROPOSE_NAMES:
-		failed = process_names(ret, err);
+		ret = process_names(result, err);
 		break;
 	}
-	sort(ret);
-	if (failed)
-		names_free(ret);
-	return failed;
+	sort(result);
+	if (ret)
+		names_free(result);
+	return ret;
 }

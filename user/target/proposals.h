@@ -11,6 +11,6 @@ enum proposal { PROPOSE_CGROUPS, PROPOSE_CONTAINERS, PROPOSE_UNITS, PROPOSE_NAME
  * Lists what a target of this kind could be named now, in ascending order, each name once; free it
  * with names_free().
  */
-int proposals_find(enum proposal kind, struct names *ret, struct error *err);
+int proposals_find(enum proposal kind, struct names *result, struct error *err);
 
 #endif

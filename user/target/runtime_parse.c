@@ -28,23 +28,23 @@ static void free_reading(struct container_reading *reading)
 }
 
 /* If a name occurs twice in an object, the last member counts. */
-static int read_string(struct json_reader *json, char **ret)
+static int read_string(struct json_reader *json, char **result)
 {
-	free(*ret);
-	*ret = NULL;
-	return json_reader_string(json, ret);
+	free(*result);
+	*result = NULL;
+	return json_reader_string(json, result);
 }
 
-static int read_pid(struct json_reader *json, pid_t *ret)
+static int read_pid(struct json_reader *json, pid_t *result)
 {
 	uint64_t pid;
-	int failed = json_reader_u64(json, &pid);
+	int ret = json_reader_u64(json, &pid);
 
-	if (failed)
-		return failed;
+	if (ret)
+		return ret;
 	if (pid > INT_MAX)
 		return json_reader_fail(json, "no pid");
-	*ret = (pid_t)pid;
+	*result = (pid_t)pid;
 	return 0;
 }
 

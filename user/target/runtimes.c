@@ -136,18 +136,18 @@ static int ask(const struct container_runtime *runtime, struct runtime_parse *pa
 	return ret;
 }
 
-int runtimes_ask(const char *name, struct runtime_containers *ret, struct error *err)
+int runtimes_ask(const char *name, struct runtime_containers *result, struct error *err)
 {
-	struct runtime_parse parsed = { .name = name, .containers = ret };
-	int failed = 0;
+	struct runtime_parse parsed = { .name = name, .containers = result };
+	int ret = 0;
 	size_t i;
 
-	*ret = (struct runtime_containers){ 0 };
-	for (i = 0; !failed && i < NR_RUNTIMES; i++)
-		failed = ask(&runtimes[i], &parsed, err);
-	if (failed)
-		runtime_containers_free(ret);
-	return failed;
+	*result = (struct runtime_containers){ 0 };
+	for (i = 0; !ret && i < NR_RUNTIMES; i++)
+		ret = ask(&runtimes[i], &parsed, err);
+	if (ret)
+		runtime_containers_free(result);
+	return ret;
 }
 
 void runtime_containers_free(struct runtime_containers *containers)
@@ -196,12 +196,12 @@ static int list(const struct container_runtime *runtime, struct names *names, st
 	return ret;
 }
 
-int runtimes_names(struct names *ret, struct error *err)
+int runtimes_names(struct names *result, struct error *err)
 {
-	int failed = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !failed && i < NR_RUNTIMES; i++)
-		failed = list(&runtimes[i], ret, err);
-	return failed;
+	for (i = 0; !ret && i < NR_RUNTIMES; i++)
+		ret = list(&runtimes[i], result, err);
+	return ret;
 }

@@ -29,11 +29,11 @@ struct runtime_containers {
  * Asks the command of every runtime for the containers with that name or prefix of an id. The name
  * must pass container_name_is_valid(), so that it cannot be taken for an option.
  */
-int runtimes_ask(const char *name, struct runtime_containers *ret, struct error *err);
+int runtimes_ask(const char *name, struct runtime_containers *result, struct error *err);
 void runtime_containers_free(struct runtime_containers *containers);
 
 /* The names of all running containers that the runtimes list. */
 struct names;
-int runtimes_names(struct names *ret, struct error *err);
+int runtimes_names(struct names *result, struct error *err);
 
 #endif

@@ -42,7 +42,7 @@ struct tool_answer {
  * Runs a program found in PATH, without a shell and with our environment, and waits for it. What
  * it starts ends with it when it is late. Fails only for lack of a process or of memory.
  */
-int tool_ask(const char *const *argv, struct tool_answer *ret, struct error *err);
+int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err);
 void tool_answer_free(struct tool_answer *answer);
 
 #endif

@@ -49,29 +49,29 @@ static const struct cgroup_mount *choose(const struct cgroups *cgroups,
 	return best;
 }
 
-int targets_split_hierarchy(char **ret, struct error *err)
+int targets_split_hierarchy(char **result, struct error *err)
 {
 	struct cgroup_places places = { 0 };
 	const struct cgroup_mount *mount;
 	struct cgroups cgroups;
-	int failed;
+	int ret;
 
-	*ret = NULL;
-	failed = cgroups_read(&cgroups, "/proc", err);
-	if (failed)
-		return failed;
-	failed = cgroup_places_find(&places, &cgroups, any, NULL, err);
-	mount = failed ? NULL : choose(&cgroups, &places);
-	if (!failed && !mount) {
-		failed = error_set(err, -EOPNOTSUPP,
-				   "--split cgroup: processes here are all in one cgroup");
+	*result = NULL;
+	ret = cgroups_read(&cgroups, "/proc", err);
+	if (ret)
+		return ret;
+	ret = cgroup_places_find(&places, &cgroups, any, NULL, err);
+	mount = ret ? NULL : choose(&cgroups, &places);
+	if (!ret && !mount) {
+		ret = error_set(err, -EOPNOTSUPP,
+				"--split cgroup: processes here are all in one cgroup");
 		error_hint(err, "--split process");
 	} else if (mount && mount->controller) {
-		*ret = strdup(mount->controller);
-		if (!*ret)
-			failed = error_errno(err, -ENOMEM, "--split cgroup");
+		*result = strdup(mount->controller);
+		if (!*result)
+			ret = error_errno(err, -ENOMEM, "--split cgroup");
 	}
 	cgroup_places_free(&places);
 	cgroups_free(&cgroups);
-	return failed;
+	return ret;
 }

@@ -83,22 +83,22 @@ int targets_add_all(struct targets *targets, struct error *err)
 	return targets_add(targets, &target, &origin, err);
 }
 
-int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct error *err)
+int targets_cgroups(struct targets *targets, const struct cgroups **result, struct error *err)
 {
-	int failed;
+	int ret;
 
 	if (!targets->cgroups) {
 		targets->cgroups = calloc(1, sizeof(*targets->cgroups));
 		if (!targets->cgroups)
 			return error_errno(err, -ENOMEM, "cgroups");
-		failed = cgroups_read(targets->cgroups, "/proc", err);
-		if (failed) {
+		ret = cgroups_read(targets->cgroups, "/proc", err);
+		if (ret) {
 			free(targets->cgroups);
 			targets->cgroups = NULL;
-			return failed;
+			return ret;
 		}
 	}
-	*ret = targets->cgroups;
+	*result = targets->cgroups;
 	if (targets->cgroups->nr)
 		return 0;
 	error_set(err, -EOPNOTSUPP, "cgroups: no hierarchy of them is mounted here");

@@ -64,10 +64,10 @@ int targets_add_all(struct targets *targets, struct error *err);
 int targets_finish(struct targets *targets, struct error *err);
 
 /*
- * Finds the hierarchy for --split cgroup without a cgroup target. *ret is like targets.controller;
- * the caller frees it. -EOPNOTSUPP: there is none.
+ * Finds the hierarchy for --split cgroup without a cgroup target. *result is like
+ * targets.controller; the caller frees it. -EOPNOTSUPP: there is none.
  */
-int targets_split_hierarchy(char **ret, struct error *err);
+int targets_split_hierarchy(char **result, struct error *err);
 
 /*
  * *ret_fd, which stays the targets', becomes readable when a target may have ended; it is -1 if

@@ -40,7 +40,7 @@ int unit_names(const struct cgroups *cgroups, struct names *names, struct error 
 int process_names(struct names *names, struct error *err);
 
 /* This host's cgroups, which are read once. */
-int targets_cgroups(struct targets *targets, const struct cgroups **ret, struct error *err);
+int targets_cgroups(struct targets *targets, const struct cgroups **result, struct error *err);
 
 void target_free(struct target *target); /* frees what it holds */
 void target_origin_free(struct target_origin *origin);

@@ -25,14 +25,14 @@ enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
  */
 static int open_capture(size_t size)
 {
-	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed;
+	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING), ret;
 
 	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW))
 		return fd;
-	failed = -errno;
+	ret = -errno;
 	if (fd >= 0)
 		close(fd);
-	return failed;
+	return ret;
 }
 
 /* The program wrote up to the file position, which it shares with us. */
@@ -77,10 +77,10 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 {
 	int status = 0;
 	cleanup_fd int pid_fd = process_fd(pid);
-	int failed = pid_fd < 0 ? -errno : 0;
+	int ret = pid_fd < 0 ? -errno : 0;
 
-	answer->late = !failed && !ended_in_time(pid_fd);
-	if (failed || answer->late) {
+	answer->late = !ret && !ended_in_time(pid_fd);
+	if (ret || answer->late) {
 		/*
 		 * The first kill is for what it has started, the second in case it has not made its
 		 * group yet.
@@ -91,24 +91,24 @@ static int wait_for(pid_t pid, struct tool_answer *answer)
 	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
 		;
 	answer->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-	return failed;
+	return ret;
 }
 
 /* Reads the last line that is not empty, because warnings may come before it. */
-static void read_said(int fd, char *ret, size_t size)
+static void read_said(int fd, char *result, size_t size)
 {
 	cleanup_free char *line = NULL;
 	cleanup_file FILE *file = NULL;
 	size_t room = 0;
 
-	*ret = '\0';
+	*result = '\0';
 	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
 	file = fd < 0 ? NULL : fdopen(fd, "r");
 	if (!file && fd >= 0)
 		close(fd);
 	while (file && getline(&line, &room, file) > 0)
 		if (*line != '\n')
-			snprintf(ret, size, "%.*s", (int)strcspn(line, "\n"), line);
+			snprintf(result, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
 static int run(const char *const *argv, int out, int said, struct tool_answer *answer)
@@ -128,20 +128,20 @@ static int run(const char *const *argv, int out, int said, struct tool_answer *a
 	return ret;
 }
 
-int tool_ask(const char *const *argv, struct tool_answer *ret, struct error *err)
+int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
 {
 	cleanup_fd int said = open_capture(ERRORS_MAX);
-	int out = open_capture(TOOL_OUTPUT_MAX), failed;
+	int out = open_capture(TOOL_OUTPUT_MAX), ret;
 
-	*ret = (struct tool_answer){ .out = -1 };
-	failed = said < 0 ? said : out < 0 ? out : run(argv, out, said, ret);
-	if (!failed && ret->status != STATUS_NOT_FOUND) {
-		ret->out = out;
+	*result = (struct tool_answer){ .out = -1 };
+	ret = said < 0 ? said : out < 0 ? out : run(argv, out, said, result);
+	if (!ret && result->status != STATUS_NOT_FOUND) {
+		result->out = out;
 		return 0;
 	}
 	if (out >= 0)
 		close(out);
-	return failed ? error_errno(err, failed, "%s", argv[0]) : 0;
+	return ret ? error_errno(err, ret, "%s", argv[0]) : 0;
 }
 
 void tool_answer_free(struct tool_answer *answer)

@@ -127,26 +127,26 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 	return -ENOENT;
 }
 
-static int find(const struct cgroups *cgroups, const char *unit, struct cgroup_places *ret,
+static int find(const struct cgroups *cgroups, const char *unit, struct cgroup_places *result,
 		struct error *err)
 {
 	cleanup_free char *path = NULL;
 	const char *chosen;
-	int failed;
+	int ret;
 
-	failed = cgroup_places_find(ret, cgroups, is_named, unit, err);
-	if (failed)
-		return failed;
-	if (!ret->nr)
+	ret = cgroup_places_find(result, cgroups, is_named, unit, err);
+	if (ret)
+		return ret;
+	if (!result->nr)
 		return no_unit(cgroups, unit, err);
-	chosen = choose_path(ret);
+	chosen = choose_path(result);
 	if (!chosen)
-		return refuse_several(ret, unit, err);
+		return refuse_several(result, unit, err);
 	path = strdup(chosen);
 	if (!path)
 		return error_errno(err, -ENOMEM, "--unit '%s'", unit);
-	cgroup_places_filter(ret, has_path, path);
-	if (!cgroup_places_keep_populated(ret))
+	cgroup_places_filter(result, has_path, path);
+	if (!cgroup_places_keep_populated(result))
 		return error_set(err, -ESRCH, "--unit '%s': nobody is in its cgroup", unit);
 	return 0;
 }

@@ -63,19 +63,19 @@ static bool is_readable(int fd)
 static int add_inotify(const struct target_watch *watch, const char *path, uint32_t mask,
 		       struct error *err)
 {
-	int failed;
+	int ret;
 
 	/* Siblings share the watch of their parent. */
 	if (inotify_add_watch(watch->inotify_fd, path, mask | IN_MASK_ADD) >= 0)
 		return 0;
-	failed = -errno;
+	ret = -errno;
 	/* The cgroup is gone already, which targets_left() will find. */
-	if (failed == -ENOENT)
+	if (ret == -ENOENT)
 		return 0;
-	error_errno(err, failed, "inotify: %s", path);
-	if (failed == -ENOSPC)
+	error_errno(err, ret, "inotify: %s", path);
+	if (ret == -ENOSPC)
 		error_hint(err, "sysctl fs.inotify.max_user_watches=65536");
-	return failed;
+	return ret;
 }
 
 /*
