@@ -51,14 +51,14 @@ __attribute__((noreturn)) static void child_main(char *const *argv, const struct
 	_exit(127);
 }
 
-static int find_user(const char *name, struct passwd **ret, struct error *err)
+static int find_user(const char *name, struct passwd **result, struct error *err)
 {
-	*ret = NULL;
+	*result = NULL;
 	if (!name)
 		return 0;
 	errno = 0;
-	*ret = getpwnam(name);
-	if (*ret)
+	*result = getpwnam(name);
+	if (*result)
 		return 0;
 	/* Other values of errno may mean "not found" too: getpwnam(3). */
 	if (errno == ENOMEM || errno == EIO || errno == EMFILE || errno == ENFILE)
@@ -66,41 +66,41 @@ static int find_user(const char *name, struct passwd **ret, struct error *err)
 	return error_set(err, -EINVAL, "--user '%s': no such user", name);
 }
 
-int child_fork(char *const *argv, const char *user, struct child *ret, struct error *err)
+int child_fork(char *const *argv, const char *user, struct child *result, struct error *err)
 {
-	int go[2] = { -1, -1 }, failed[2] = { -1, -1 }, result;
+	int go[2] = { -1, -1 }, failure[2] = { -1, -1 }, ret;
 	struct passwd *passwd;
 
-	*ret = (struct child){ .pid = -1, .pid_fd = -1, .go_fd = -1, .failed_fd = -1 };
-	result = find_user(user, &passwd, err);
-	if (result)
-		return result;
-	if (pipe2(go, O_CLOEXEC) || pipe2(failed, O_CLOEXEC))
+	*result = (struct child){ .pid = -1, .pid_fd = -1, .go_fd = -1, .failed_fd = -1 };
+	ret = find_user(user, &passwd, err);
+	if (ret)
+		return ret;
+	if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))
 		goto failed;
-	ret->pid = fork();
-	if (ret->pid < 0)
+	result->pid = fork();
+	if (result->pid < 0)
 		goto failed;
-	if (!ret->pid) {
+	if (!result->pid) {
 		close(go[1]); /* otherwise the child would not see its parent die */
-		child_main(argv, passwd, go[0], failed[1]);
+		child_main(argv, passwd, go[0], failure[1]);
 	}
 	close_end(&go[0]);
-	close_end(&failed[1]);
-	ret->go_fd = go[1];
-	ret->failed_fd = failed[0];
-	ret->pid_fd = process_fd(ret->pid);
-	if (ret->pid_fd >= 0)
+	close_end(&failure[1]);
+	result->go_fd = go[1];
+	result->failed_fd = failure[0];
+	result->pid_fd = process_fd(result->pid);
+	if (result->pid_fd >= 0)
 		return 0;
-	result = error_errno(err, -errno, "pidfd_open");
-	child_free(ret);
-	return result;
+	ret = error_errno(err, -errno, "pidfd_open");
+	child_free(result);
+	return ret;
 failed:
-	result = error_errno(err, -errno, "fork");
+	ret = error_errno(err, -errno, "fork");
 	close_end(&go[0]);
 	close_end(&go[1]);
-	close_end(&failed[0]);
-	close_end(&failed[1]);
-	return result;
+	close_end(&failure[0]);
+	close_end(&failure[1]);
+	return ret;
 }
 
 int child_exec(struct child *child, const char *command, struct error *err)

@@ -21,7 +21,7 @@ struct child {
 };
 
 /* user NULL: do not change the user. argv ends with NULL. */
-int child_fork(char *const *argv, const char *user, struct child *ret, struct error *err);
+int child_fork(char *const *argv, const char *user, struct child *result, struct error *err);
 
 /*
  * Lets the child exec. Returns 0 once the new image is in place, or exec's error: -ENOENT if there

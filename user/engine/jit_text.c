@@ -45,7 +45,7 @@ void jit_text_free(struct jit_text *text, size_t *room)
 }
 
 int jit_text_place(struct jit_text *text, const struct jit_code *code, const char *name,
-		   uint64_t *ret)
+		   uint64_t *result)
 {
 	struct jit_places *places = &text->now;
 	struct jit_place *place;
@@ -60,7 +60,7 @@ int jit_text_place(struct jit_text *text, const struct jit_code *code, const cha
 	place->start = text->next + code->start % PLACE_ALIGN;
 	place->size = code->size;
 	text->next = (place->start + place->size + PLACE_ALIGN - 1) / PLACE_ALIGN * PLACE_ALIGN;
-	*ret = place->start;
+	*result = place->start;
 	return 0;
 }
 

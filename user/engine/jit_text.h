@@ -47,9 +47,9 @@ struct jit_text {
 struct jit_text *jit_text_new(void); /* NULL: out of memory */
 void jit_text_free(struct jit_text *text, size_t *room); /* NULL is fine */
 
-/* Reserves a place for code. *ret is its first byte; returns -ENOMEM on failure. */
+/* Reserves a place for code. *result is its first byte; returns -ENOMEM on failure. */
 int jit_text_place(struct jit_text *text, const struct jit_code *code, const char *name,
-		   uint64_t *ret);
+		   uint64_t *result);
 
 /* Starts new moves after the counts were taken. */
 void jit_text_turn(struct jit_text *text);

@@ -16,7 +16,7 @@ static int compare_starts(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *err)
+int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error *err)
 {
 	cleanup_free char *line = NULL;
 	struct kernel_module module;
@@ -29,14 +29,15 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *e
 			   &module.start) != 3 ||
 		    !module.start)
 			continue;
-		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
+		if (grow((void **)&result->list, &result->capacity, result->nr + 1,
+			 sizeof(*result->list)))
 			return error_no_memory(err, "kernel modules");
 		if (asprintf(&module.name, "[%s]", name) < 0)
 			return error_no_memory(err, "kernel modules");
-		ret->list[ret->nr++] = module;
+		result->list[result->nr++] = module;
 	}
-	if (ret->nr)
-		qsort(ret->list, ret->nr, sizeof(*ret->list), compare_starts);
+	if (result->nr)
+		qsort(result->list, result->nr, sizeof(*result->list), compare_starts);
 	return 0;
 }
 

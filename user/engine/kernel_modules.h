@@ -23,7 +23,7 @@ struct kernel_modules {
 };
 
 /* Parses lines as in /proc/modules; skips lines that are malformed or hide the address. -ENOMEM. */
-int kernel_modules_parse(FILE *file, struct kernel_modules *ret, struct error *err);
+int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error *err);
 
 /*
  * Gives the ticks of each module a histogram and an object "[MODULE]" of their own. *ids, by

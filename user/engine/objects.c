@@ -66,7 +66,7 @@ static void describe_vdso(struct profile_object *object)
 }
 
 int object_describe(const struct space *space, const struct space_info *info,
-		    struct profile_object *ret, struct error *err)
+		    struct profile_object *result, struct error *err)
 {
 	struct profile_object object = { .kind = PROFILE_FILE };
 
@@ -87,6 +87,6 @@ int object_describe(const struct space *space, const struct space_info *info,
 		object.path = info && info->path ? strdup(info->path) : unnamed_file(space);
 		describe_file(info, &object);
 	}
-	*ret = object;
+	*result = object;
 	return object.path ? 0 : error_no_memory(err, "objects");
 }

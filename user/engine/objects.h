@@ -11,6 +11,6 @@
  * announced.
  */
 int object_describe(const struct space *space, const struct space_info *info,
-		    struct profile_object *ret, struct error *err);
+		    struct profile_object *result, struct error *err);
 
 #endif

@@ -219,22 +219,22 @@ static int compare_spaces(const void *a, const void *b)
 	return memcmp(a, b, sizeof(struct space));
 }
 
-int uses_find(const struct seen *seen, enum split split, struct uses *ret, struct error *err)
+int uses_find(const struct seen *seen, enum split split, struct uses *result, struct error *err)
 {
 	size_t i;
 
-	ret->nr = 0;
-	ret->list = calloc(2 * seen->nr + 1, sizeof(*ret->list));
-	if (!ret->list)
+	result->nr = 0;
+	result->list = calloc(2 * seen->nr + 1, sizeof(*result->list));
+	if (!result->list)
 		return error_no_memory(err, "profile");
 	for (i = 0; i < seen->nr; i++) {
 		const struct window_key *key = &seen->list[i].key;
 
-		ret->list[ret->nr++] = key->space;
+		result->list[result->nr++] = key->space;
 		if (key->split)
-			ret->list[ret->nr++] = split_space(split, key->split);
+			result->list[result->nr++] = split_space(split, key->split);
 	}
-	qsort(ret->list, ret->nr, sizeof(*ret->list), compare_spaces);
+	qsort(result->list, result->nr, sizeof(*result->list), compare_spaces);
 	return 0;
 }
 

@@ -77,7 +77,7 @@ struct uses {
 	size_t nr;
 };
 
-int uses_find(const struct seen *seen, enum split split, struct uses *ret, struct error *err);
+int uses_find(const struct seen *seen, enum split split, struct uses *result, struct error *err);
 void uses_free(struct uses *uses);
 
 /*

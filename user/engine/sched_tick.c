@@ -49,7 +49,7 @@ static int64_t member(const struct btf *btf, const char *structure, const char *
 	return -1;
 }
 
-static int find_distances(struct sched_tick *ret, struct error *err)
+static int find_distances(struct sched_tick *result, struct error *err)
 {
 	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
 	int64_t tick, timer, bases, regs;
@@ -63,8 +63,8 @@ static int find_distances(struct sched_tick *ret, struct error *err)
 	btf__free(btf);
 	if (tick < 0 || bases < 0 || regs < 0 || timer < 0)
 		return refuse(err, "the kernel's BTF does not have the variables of its tick");
-	ret->tick_distance = tick + timer - bases;
-	ret->regs_distance = regs - tick - timer;
+	result->tick_distance = tick + timer - bases;
+	result->regs_distance = regs - tick - timer;
 	return 0;
 }
 
@@ -77,7 +77,7 @@ uint64_t sched_tick_period_ns(void)
 	return (uint64_t)coarse.tv_sec * 1000000000 + (uint64_t)coarse.tv_nsec;
 }
 
-int sched_tick_find(struct sched_tick *ret, struct error *err)
+int sched_tick_find(struct sched_tick *result, struct error *err)
 {
 	struct timespec fine = { 0 };
 
@@ -85,7 +85,7 @@ int sched_tick_find(struct sched_tick *ret, struct error *err)
 	/* Without high resolution, timers run from the tick, which then is no such timer itself. */
 	if (fine.tv_sec || fine.tv_nsec > 1 || !sched_tick_period_ns())
 		return refuse(err, "the timers here have no high resolution (highres=off?)");
-	return find_distances(ret, err);
+	return find_distances(result, err);
 }
 
 void sched_tick_without(char *list, size_t size)

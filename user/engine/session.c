@@ -94,15 +94,15 @@ static int configure(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }
 
-static int map_array(struct bpf_map *map, int protection, struct mapped *ret, struct error *err)
+static int map_array(struct bpf_map *map, int protection, struct mapped *result, struct error *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	ret->size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-	ret->size = (ret->size + page - 1) / page * page;
-	ret->at = mmap(NULL, ret->size, protection, MAP_SHARED, bpf_map__fd(map), 0);
-	if (ret->at == MAP_FAILED) {
-		ret->at = NULL;
+	result->size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
+	result->size = (result->size + page - 1) / page * page;
+	result->at = mmap(NULL, result->size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	if (result->at == MAP_FAILED) {
+		result->at = NULL;
 		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
 	}
 	return 0;
@@ -298,11 +298,11 @@ static int measure(struct session *session, struct error *err)
 	return session->stats_fd < 0 ? session->stats_fd : 0;
 }
 
-int session_open(const struct session_options *options, struct session **ret, struct error *err)
+int session_open(const struct session_options *options, struct session **result, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
 	double hz = 1e9 / options->period_ns;
-	int failed, cpus;
+	int ret, cpus;
 
 	if (!session)
 		return error_errno(err, -ENOMEM, "session");
@@ -320,32 +320,32 @@ int session_open(const struct session_options *options, struct session **ret, st
 	session->epoll_fd = -1;
 	session->stats_fd = -1;
 	recycler_init(&session->recycler);
-	failed = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
-	if (!failed)
-		failed = session_add_targets(session, err);
-	if (!failed)
-		failed = sampler_init(&session->sampler, options->period_ns, cpus, err);
-	if (!failed && options->cpus)
-		failed = sampler_choose_cpus(&session->sampler, options->cpus, err);
-	if (!failed && options->source == SOURCE_CLOCK)
-		failed = sampler_check_rate(options->requested_hz, err);
-	if (!failed)
-		failed = pool_plan(&session->pool, options->memory, cpus * hz,
-				   options->targets->kind != TARGET_COMMAND, err);
-	if (!failed)
-		failed = load(session, err);
-	if (!failed && options->measure)
-		failed = measure(session, err);
-	if (!failed)
-		failed = open_watches(session, err);
-	if (!failed)
-		failed = session_follow_targets(session, err);
+	ret = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
+	if (!ret)
+		ret = session_add_targets(session, err);
+	if (!ret)
+		ret = sampler_init(&session->sampler, options->period_ns, cpus, err);
+	if (!ret && options->cpus)
+		ret = sampler_choose_cpus(&session->sampler, options->cpus, err);
+	if (!ret && options->source == SOURCE_CLOCK)
+		ret = sampler_check_rate(options->requested_hz, err);
+	if (!ret)
+		ret = pool_plan(&session->pool, options->memory, cpus * hz,
+				options->targets->kind != TARGET_COMMAND, err);
+	if (!ret)
+		ret = load(session, err);
+	if (!ret && options->measure)
+		ret = measure(session, err);
+	if (!ret)
+		ret = open_watches(session, err);
+	if (!ret)
+		ret = session_follow_targets(session, err);
 	session->options.targets = NULL;
-	if (failed) {
+	if (ret) {
 		session_close(session);
-		return failed;
+		return ret;
 	}
-	*ret = session;
+	*result = session;
 	return 0;
 }
 
@@ -422,7 +422,7 @@ struct sampler_programs session_programs(const struct session *session)
 	return session->sampler.programs;
 }
 
-void session_cost(struct session *session, struct session_cost *ret)
+void session_cost(struct session *session, struct session_cost *result)
 {
 	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
 						    tick_program(session) :
@@ -430,7 +430,7 @@ void session_cost(struct session *session, struct session_cost *ret)
 	struct bpf_program *program;
 	struct error ignored;
 
-	*ret = (struct session_cost){ .elapsed_ns = monotonic_ns() - session->start_ns };
+	*result = (struct session_cost){ .elapsed_ns = monotonic_ns() - session->start_ns };
 	if (session->stats_fd < 0)
 		return;
 	bpf_object__for_each_program(program, session->skel->obj) {
@@ -438,9 +438,9 @@ void session_cost(struct session *session, struct session_cost *ret)
 
 		if (program_add_cost(bpf_program__fd(program), &cost, &ignored))
 			continue;
-		ret->ns += cost.ns;
+		result->ns += cost.ns;
 		if (program == ticking)
-			ret->runs = cost.runs;
+			result->runs = cost.runs;
 	}
 }
 

@@ -56,7 +56,7 @@ struct session_options {
 struct session;
 struct sampler_programs;
 
-int session_open(const struct session_options *options, struct session **ret, struct error *err);
+int session_open(const struct session_options *options, struct session **result, struct error *err);
 
 int session_start(struct session *session, struct error *err);
 
@@ -87,7 +87,7 @@ struct session_cost {
 	uint64_t ns; /* time of all its programs */
 	uint64_t elapsed_ns;
 };
-void session_cost(struct session *session, struct session_cost *ret);
+void session_cost(struct session *session, struct session_cost *result);
 
 /* After this no tick is counted. */
 int session_stop(struct session *session, struct error *err);
@@ -96,16 +96,16 @@ int session_stop(struct session *session, struct error *err);
  * Takes out what was counted since the start or the last take: each tick is in exactly one profile,
  * even if it falls during the take. A tick whose text is not known yet goes into the profile of the
  * take after it becomes known. The last take, after stop, computes its total from an independent
- * count less all earlier takes, so that its identity checks all of them. The caller frees *ret and
- * fills in its command. If it fails, the ticks that it took are in no profile.
+ * count less all earlier takes, so that its identity checks all of them. The caller frees *result
+ * and fills in its command. If it fails, the ticks that it took are in no profile.
  */
-int session_take(struct session *session, struct profile **ret, struct error *err);
+int session_take(struct session *session, struct profile **result, struct error *err);
 
 /*
  * The same without taking: what it shows is still there to take. It is not exact while sampling
  * runs.
  */
-int session_peek(struct session *session, struct profile **ret, struct error *err);
+int session_peek(struct session *session, struct profile **result, struct error *err);
 
 /*
  * When the profile of a take at this moment would begin, from the time of the start and the
@@ -139,7 +139,7 @@ struct session_live {
 	uint64_t memory; /* bytes of kernel memory used for histograms */
 	uint64_t elapsed_ns; /* without pauses */
 };
-void session_live(struct session *session, struct session_live *ret);
+void session_live(struct session *session, struct session_live *result);
 
 void session_close(struct session *session); /* NULL is fine */
 

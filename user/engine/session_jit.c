@@ -174,22 +174,22 @@ struct destination {
 	uint64_t most; /* ticks that can be the old code's, by how long it lay there */
 };
 
-static int place(struct jit_text *text, struct destination *to, bool sure, uint64_t *ret)
+static int place(struct jit_text *text, struct destination *to, bool sure, uint64_t *result)
 {
 	uint64_t *start = sure ? &to->sure : &to->unsure;
 	char *marked = NULL;
-	int code = 0;
+	int ret = 0;
 
 	if (!*start && sure) {
-		code = jit_text_place(text, to->code, to->name, start);
+		ret = jit_text_place(text, to->code, to->name, start);
 	} else if (!*start) {
 		if (asprintf(&marked, "%s or other code", to->name) < 0)
 			return -ENOMEM;
-		code = jit_text_place(text, to->code, marked, start);
+		ret = jit_text_place(text, to->code, marked, start);
 		free(marked);
 	}
-	*ret = *start;
-	return code;
+	*result = *start;
+	return ret;
 }
 
 static int move(struct jit_text *text, struct destination *to, const struct jit_bin *bin,
@@ -197,13 +197,13 @@ static int move(struct jit_text *text, struct destination *to, const struct jit_
 {
 	struct jit_move move = { .from = *bin, .ticks = ticks };
 	uint64_t start;
-	int code;
+	int ret;
 
 	if (!ticks)
 		return 0;
-	code = place(text, to, sure, &start);
-	if (code)
-		return code;
+	ret = place(text, to, sure, &start);
+	if (ret)
+		return ret;
 	move.to = (start + ((bin->number << bin->shift) - to->code->start)) >> bin->shift;
 	text->doubtful += sure ? 0 : ticks;
 	return jit_moves_add(&text->moves, &move);
@@ -213,14 +213,14 @@ static int move_bin(struct jit_text *text, struct destination *to, const struct 
 		    uint64_t count)
 {
 	uint64_t left = jit_moves_left(&text->moves, bin, count), unsure;
-	int code;
+	int ret;
 
 	left = left < to->most ? left : to->most;
 	unsure = left < to->doubt ? left : to->doubt;
 	to->most -= left;
 	to->doubt -= unsure;
-	code = move(text, to, bin, unsure, false);
-	return code ?: move(text, to, bin, left - unsure, true);
+	ret = move(text, to, bin, unsure, false);
+	return ret ?: move(text, to, bin, left - unsure, true);
 }
 
 /* Moves the counters of one window whose bins begin in the code. */
@@ -234,12 +234,12 @@ static int move_window(const struct jit_reading *reading, const struct seen_wind
 	uint64_t end = (to->code->start + to->code->size + (1ULL << key->shift) - 1) >> key->shift;
 	struct counter_page *page;
 	uint32_t number;
-	int code = 0;
+	int ret = 0;
 
 	first = first > base ? first - base : 0;
 	end = end > base ? end - base : 0;
 	end = end < 1ULL << WINDOW_SHIFT_COUNTERS ? end : 1ULL << WINDOW_SHIFT_COUNTERS;
-	for (; first < end && !code; first++) {
+	for (; first < end && !ret; first++) {
 		page = counted_page(reading->counted, window->dir,
 				    (uint32_t)(first >> PAGE_SHIFT_COUNTERS), &number);
 		if (!page) {
@@ -247,11 +247,11 @@ static int move_window(const struct jit_reading *reading, const struct seen_wind
 			continue;
 		}
 		bin.number = base + first;
-		code = move_bin(reading->info->jit, to, &bin,
-				__atomic_load_n(&page->counters[first % PAGE_COUNTERS],
-						__ATOMIC_RELAXED));
+		ret = move_bin(reading->info->jit, to, &bin,
+			       __atomic_load_n(&page->counters[first % PAGE_COUNTERS],
+					       __ATOMIC_RELAXED));
 	}
-	return code;
+	return ret;
 }
 
 static int find_windows(struct jit_reading *reading)

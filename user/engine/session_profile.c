@@ -302,23 +302,23 @@ int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size
 	return fd < 0 ? -errno : fd;
 }
 
-void session_live(struct session *session, struct session_live *ret)
+void session_live(struct session *session, struct session_live *result)
 {
 	struct counted counted = session_counted(session);
 	size_t i, cause;
 
-	memset(ret, 0, sizeof(*ret));
+	memset(result, 0, sizeof(*result));
 	for (i = 0; i < counted.nr_targets; i++) {
-		ret->total += counted_ticks(&counted, i);
+		result->total += counted_ticks(&counted, i);
 		for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
-			ret->lost += session->targets[i].taken.lost[cause] +
-				     counted.targets[i].lost[cause];
+			result->lost += session->targets[i].taken.lost[cause] +
+					counted.targets[i].lost[cause];
 	}
 	for (i = 0; i < counted.nr_cpus; i++) {
-		ret->misses += counted.cpus[i].misses;
-		ret->renewed += counted.cpus[i].renewed;
+		result->misses += counted.cpus[i].misses;
+		result->renewed += counted.cpus[i].renewed;
 	}
-	ret->hits = ret->total > ret->misses ? ret->total - ret->misses : 0;
-	ret->memory = pool_bytes(&session->pool);
-	ret->elapsed_ns = session_until_ns(session) - session->start_ns - session->idle_ns;
+	result->hits = result->total > result->misses ? result->total - result->misses : 0;
+	result->memory = pool_bytes(&session->pool);
+	result->elapsed_ns = session_until_ns(session) - session->start_ns - session->idle_ns;
 }

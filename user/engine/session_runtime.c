@@ -152,43 +152,44 @@ static void add_up(struct spenders *spenders)
 }
 
 static int find_spenders(const struct session *session, const struct profile *profile,
-			 const uint64_t *split_ids, struct spenders *ret)
+			 const uint64_t *split_ids, struct spenders *result)
 {
 	size_t i;
 
-	ret->list = calloc(profile->nr_histograms + session->runtime.nr + 1, sizeof(*ret->list));
-	if (!ret->list)
+	result->list =
+		calloc(profile->nr_histograms + session->runtime.nr + 1, sizeof(*result->list));
+	if (!result->list)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++) {
 		/* Ticks that were merged for lack of memory have no split. */
 		if (!split_ids[i])
 			continue;
-		ret->list[ret->nr++] = (struct spender){
+		result->list[result->nr++] = (struct spender){
 			.key = { .split = split_ids[i], .target = profile->histograms[i].target },
 			.binned = profile_histogram_ticks(&profile->histograms[i]),
 		};
 	}
 	for (i = 0; i < session->runtime.nr; i++)
-		ret->list[ret->nr++] = (struct spender){
+		result->list[result->nr++] = (struct spender){
 			.key = session->runtime.list[i].key,
 			.unbinned = session->runtime.list[i].unbinned,
 			.cpu_ns = session->runtime.list[i].ns,
 		};
-	add_up(ret);
+	add_up(result);
 	return 0;
 }
 
-static int name_split(const struct session *session, uint64_t id, struct profile_split *ret)
+static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
 {
 	const char *name = split_names_find(&session->splits, id);
 
 	if (session->options.split == SPLIT_CGROUP) {
-		ret->cgroup = split_cgroup_name(&session->splits, id);
-		return ret->cgroup ? 0 : -ENOMEM;
+		result->cgroup = split_cgroup_name(&session->splits, id);
+		return result->cgroup ? 0 : -ENOMEM;
 	}
-	ret->pid = split_pid(id);
-	ret->process = name ? strdup(name) : NULL;
-	return name && !ret->process ? -ENOMEM : 0;
+	result->pid = split_pid(id);
+	result->process = name ? strdup(name) : NULL;
+	return name && !result->process ? -ENOMEM : 0;
 }
 
 /* Splits without any name come last. */

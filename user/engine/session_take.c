@@ -196,42 +196,42 @@ static void keep_tallies(struct session *session, const struct counted *counted)
 		tally_add(&session->targets[i].taken, &counted->tallies[i]);
 }
 
-static int profile_since(struct session *session, bool taken, struct profile **ret,
+static int profile_since(struct session *session, bool taken, struct profile **result,
 			 struct error *err)
 {
 	struct take take = { .session = session,
 			     .counted = session_counted(session),
 			     .recycled = recycled_of(session),
 			     .until_ns = session_until_ns(session) };
-	int failed;
+	int ret;
 
 	take.counted.take = taken;
-	failed = run(&take, err);
+	ret = run(&take, err);
 	if (taken) {
 		session_turn_jit(session);
 		keep_tallies(session, &take.counted);
 	}
 	free(take.counted.tallies);
 	free(take.seen.list);
-	if (failed) {
+	if (ret) {
 		profile_free(take.profile);
-		return failed;
+		return ret;
 	}
 	if (taken) {
 		session->since_ns = take.until_ns;
 		session->since_idle_ns = 0;
 	}
 	take.profile->complete = taken;
-	*ret = take.profile;
+	*result = take.profile;
 	return 0;
 }
 
-int session_take(struct session *session, struct profile **ret, struct error *err)
+int session_take(struct session *session, struct profile **result, struct error *err)
 {
-	return profile_since(session, true, ret, err);
+	return profile_since(session, true, result, err);
 }
 
-int session_peek(struct session *session, struct profile **ret, struct error *err)
+int session_peek(struct session *session, struct profile **result, struct error *err)
 {
-	return profile_since(session, false, ret, err);
+	return profile_since(session, false, result, err);
 }

@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "engine/objects.h"
 
-int snapshot_windows(const struct counted *counted, struct seen *ret, struct error *err)
+int snapshot_windows(const struct counted *counted, struct seen *result, struct error *err)
 {
 	int fd = counted->windows_fd;
 	struct window_key key, *last = NULL;
@@ -20,9 +20,10 @@ int snapshot_windows(const struct counted *counted, struct seen *ret, struct err
 	while (!bpf_map_get_next_key(fd, last, &key)) {
 		if (bpf_map_lookup_elem(fd, &key, &window))
 			return error_errno(err, -errno, "reading the table of windows");
-		if (grow((void **)&ret->list, &ret->capacity, ret->nr + 1, sizeof(*ret->list)))
+		if (grow((void **)&result->list, &result->capacity, result->nr + 1,
+			 sizeof(*result->list)))
 			return error_no_memory(err, "profile");
-		slot = &ret->list[ret->nr++];
+		slot = &result->list[result->nr++];
 		*slot = (struct seen_window){ .key = key, .dir = window.dir };
 		last = &slot->key;
 	}
@@ -300,25 +301,25 @@ const char *lost_cause_name(enum lost_cause cause)
 	return names[cause];
 }
 
-int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *ret,
+int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *result,
 		     struct error *err)
 {
 	size_t i;
 
-	ret->lost = calloc(LOST_CAUSE_COUNT, sizeof(*ret->lost));
-	if (!ret->lost)
+	result->lost = calloc(LOST_CAUSE_COUNT, sizeof(*result->lost));
+	if (!result->lost)
 		return error_no_memory(err, "profile");
-	ret->nr_lost = LOST_CAUSE_COUNT;
+	result->nr_lost = LOST_CAUSE_COUNT;
 	for (i = 0; i < LOST_CAUSE_COUNT; i++) {
-		ret->lost[i].ticks = tally->lost[i];
-		ret->lost[i].cause = strdup(lost_cause_name(i));
-		if (!ret->lost[i].cause)
+		result->lost[i].ticks = tally->lost[i];
+		result->lost[i].cause = strdup(lost_cause_name(i));
+		if (!result->lost[i].cause)
 			return error_no_memory(err, "profile");
 	}
-	ret->lost[LOST_THROTTLED].ticks += tally->withheld;
-	ret->total = total;
-	ret->binned = tally->binned;
-	ret->outside = tally->outside;
-	ret->filtered = tally->filtered;
+	result->lost[LOST_THROTTLED].ticks += tally->withheld;
+	result->total = total;
+	result->binned = tally->binned;
+	result->outside = tally->outside;
+	result->filtered = tally->filtered;
 	return 0;
 }

@@ -45,14 +45,14 @@ enum { NO_SOURCE = 0xffffffff };
  * Lists all windows. Their spaces were announced before their first tick was counted, so a caller
  * that reads the records after this knows all of them.
  */
-int snapshot_windows(const struct counted *counted, struct seen *ret, struct error *err);
+int snapshot_windows(const struct counted *counted, struct seen *result, struct error *err);
 
 /* Fills in the profile's histograms and their objects. */
 int snapshot_histograms(const struct counted *counted, struct seen *seen, struct seen_names *names,
 			struct profile *profile, struct error *err);
 
 /* Makes a target's account from its tally; total is its independent count. */
-int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *ret,
+int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *result,
 		     struct error *err);
 
 /* The JSON key of a cause. */
