@@ -72,15 +72,16 @@ static int configure(struct call_engine *engine, const struct call_engine_option
 	return ret;
 }
 
-static int map_array(struct bpf_map *map, struct call_engine_map *ret, struct error *err)
+static int map_array(struct bpf_map *map, struct call_engine_map *result, struct error *err)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
 
-	ret->size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7U);
-	ret->size = (ret->size + page - 1) / page * page;
-	ret->at = mmap(NULL, ret->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (ret->at == MAP_FAILED) {
-		ret->at = NULL;
+	result->size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7U);
+	result->size = (result->size + page - 1) / page * page;
+	result->at =
+		mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
+	if (result->at == MAP_FAILED) {
+		result->at = NULL;
 		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
 	}
 	return 0;
@@ -345,7 +346,7 @@ void call_engine_quiesce(const struct call_engine *engine)
 }
 
 int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
-			  struct call_ref *ret)
+			  struct call_ref *result)
 {
 	struct call_owner *user = &engine->owners[owner];
 	uint32_t limit = replaces ? CALL_NO_LIMIT : user->call_limit;
@@ -354,14 +355,14 @@ int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool repla
 	if (!call_share_take(&user->calls, limit, &engine->globals->calls, engine->nr_calls))
 		return -EDQUOT;
 	if (bpf_map_lookup_and_delete_elem(bpf_map__fd(engine->skel->maps.free_calls), NULL,
-					   &ret->slot)) {
+					   &result->slot)) {
 		call_share_give(&user->calls, &engine->globals->calls);
 		return -EDQUOT;
 	}
-	call = &engine->calls[ret->slot];
-	ret->serial = __atomic_add_fetch(&engine->globals->serial, 1, __ATOMIC_RELAXED);
+	call = &engine->calls[result->slot];
+	result->serial = __atomic_add_fetch(&engine->globals->serial, 1, __ATOMIC_RELAXED);
 	memset(call, 0, sizeof(*call));
-	call->serial = ret->serial;
+	call->serial = result->serial;
 	call->owner = owner;
 	return 0;
 }
@@ -377,9 +378,9 @@ void call_engine_release_call(struct call_engine *engine, uint32_t slot)
 	bpf_map_update_elem(bpf_map__fd(engine->skel->maps.free_calls), NULL, &slot, BPF_ANY);
 }
 
-int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *ret)
+int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *result)
 {
-	return bpf_map_lookup_elem(bpf_map__fd(engine->skel->maps.call_refs), &pid_fd, ret);
+	return bpf_map_lookup_elem(bpf_map__fd(engine->skel->maps.call_refs), &pid_fd, result);
 }
 
 int call_engine_set_ref(struct call_engine *engine, int pid_fd, const struct call_ref *ref)

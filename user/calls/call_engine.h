@@ -93,12 +93,12 @@ void call_engine_quiesce(const struct call_engine *engine);
  * and share; -EDQUOT. replaces: another call of the owner will be released for it.
  */
 int call_engine_take_call(struct call_engine *engine, uint32_t owner, bool replaces,
-			  struct call_ref *ret);
+			  struct call_ref *result);
 /* Gives the slot back, and its places in its spec and its owner's account. */
 void call_engine_release_call(struct call_engine *engine, uint32_t slot);
 
 /* The call of a process; -ENOENT: it has none. */
-int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *ret);
+int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call_ref *result);
 int call_engine_set_ref(struct call_engine *engine, int pid_fd, const struct call_ref *ref);
 int call_engine_drop_ref(struct call_engine *engine, int pid_fd);
 

@@ -98,7 +98,7 @@ static void init_lock(struct calls *calls)
 	pthread_condattr_destroy(&attributes);
 }
 
-int calls_open(const struct calls_options *options, struct calls **ret, struct error *err)
+int calls_open(const struct calls_options *options, struct calls **result, struct error *err)
 {
 	const struct call_engine_options call_engine_options = {
 		.period_ns = { PERIOD_NORMAL, PERIOD_FAST },
@@ -106,7 +106,7 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 		.calls = options->max_calls,
 	};
 	struct calls *calls = calloc(1, sizeof(*calls));
-	int failed;
+	int ret;
 
 	if (!calls)
 		return error_set(err, -ENOMEM, "calls: out of memory");
@@ -116,10 +116,10 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	init_lock(calls);
-	failed = call_engine_open(&call_engine_options, take_event, calls, &calls->engine, err);
-	if (failed) {
+	ret = call_engine_open(&call_engine_options, take_event, calls, &calls->engine, err);
+	if (ret) {
 		free(calls);
-		return failed;
+		return ret;
 	}
 	calls->callers = calloc(options->max_calls, sizeof(*calls->callers));
 	calls->specs = calloc(options->max_calls, sizeof(*calls->specs));
@@ -128,14 +128,14 @@ int calls_open(const struct calls_options *options, struct calls **ret, struct e
 	if (calls->callers && calls->specs && calls->users && calls->workers)
 		calls->work = calloc(options->max_calls, sizeof(*calls->work));
 	if (!calls->work)
-		failed = error_set(err, -ENOMEM, "calls: out of memory");
-	if (!failed)
-		failed = open_watches(calls, err);
-	if (failed) {
+		ret = error_set(err, -ENOMEM, "calls: out of memory");
+	if (!ret)
+		ret = open_watches(calls, err);
+	if (ret) {
 		calls_close(calls);
-		return failed;
+		return ret;
 	}
-	*ret = calls;
+	*result = calls;
 	return 0;
 }
 
@@ -283,29 +283,29 @@ static void end_all(struct calls *calls)
 	pthread_mutex_unlock(&calls->lock);
 }
 
-int calls_finish(struct calls *calls, struct profile **ret, struct error *err)
+int calls_finish(struct calls *calls, struct profile **result, struct error *err)
 {
 	struct profile *profile;
-	int failed;
+	int ret;
 
 	end_all(calls);
 	profile = calls->journal.profile ? calls->journal.profile : profile_new();
 	calls->journal.profile = NULL;
-	failed = profile ? profile_fill_head(profile, calls->started) : -ENOMEM;
-	if (!failed)
-		failed = profile_fill_sampling(profile, "clock", "charged", PERIOD_NORMAL,
-					       1e9 / PERIOD_NORMAL);
-	if (!failed)
-		failed = profile_sum_targets(profile);
-	if (!failed && calls->journal.incomplete)
-		failed = -ENOMEM;
-	if (failed) {
+	ret = profile ? profile_fill_head(profile, calls->started) : -ENOMEM;
+	if (!ret)
+		ret = profile_fill_sampling(profile, "clock", "charged", PERIOD_NORMAL,
+					    1e9 / PERIOD_NORMAL);
+	if (!ret)
+		ret = profile_sum_targets(profile);
+	if (!ret && calls->journal.incomplete)
+		ret = -ENOMEM;
+	if (ret) {
 		profile_free(profile);
-		return error_set(err, failed, "calls: out of memory");
+		return error_set(err, ret, "calls: out of memory");
 	}
 	profile->duration_ns = monotonic_ns() - calls->start_ns;
 	profile->complete = true;
-	*ret = profile;
+	*result = profile;
 	return 0;
 }
 

@@ -35,7 +35,7 @@ struct worker;
 /* Sets the defaults for a host. */
 void calls_options_init(struct calls_options *options);
 
-int calls_open(const struct calls_options *options, struct calls **ret, struct error *err);
+int calls_open(const struct calls_options *options, struct calls **result, struct error *err);
 
 /* Readable when calls_poll has something to do. */
 int calls_fd(const struct calls *calls);
@@ -72,7 +72,7 @@ size_t calls_active(const struct calls *calls);
  * Ends all calls, and makes a profile with a target for each call so far. Requires the option
  * record.
  */
-int calls_finish(struct calls *calls, struct profile **ret, struct error *err);
+int calls_finish(struct calls *calls, struct profile **result, struct error *err);
 
 /*
  * NULL is fine. False: a user keeps a thread waiting that no signal can end, and so this process

@@ -72,7 +72,7 @@ int calls_owner(struct calls *calls, uint64_t charge);
  * The lock must be held.
  */
 int calls_add_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
-		   uint32_t nr_entries, const struct spec *replaced, struct spec **ret);
+		   uint32_t nr_entries, const struct spec *replaced, struct spec **result);
 
 /* Frees the specs without calls. The lock must be held. */
 void calls_sweep_specs(struct calls *calls);
@@ -89,7 +89,7 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref);
  * call again. -EDQUOT. The lock must be held.
  */
 int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
-		     struct caller **ret);
+		     struct caller **result);
 
 /* Copies what was counted, and handles a buffer that cannot be written. */
 void calls_copy(struct calls *calls, struct caller *caller);

@@ -42,10 +42,10 @@ static int open_of(pid_t pid, int pid_fd, const char *name)
 
 /*
  * The outermost namespace around this one that does not contain the server, and how many levels
- * further in this one is; 0 and *ret -1: it is the server's own. Takes over fd. The kernel has 32
- * levels.
+ * further in this one is; 0 and *result -1: it is the server's own. Takes over fd. The kernel has
+ * 32 levels.
  */
-static int find_outermost(int fd, int *ret, unsigned int *ret_levels)
+static int find_outermost(int fd, int *result, unsigned int *ret_levels)
 {
 	int outermost = -1, parent;
 
@@ -60,7 +60,7 @@ static int find_outermost(int fd, int *ret, unsigned int *ret_levels)
 	/* EPERM: the parent is not below the server's own namespace. */
 	parent = errno == EPERM ? 0 : -errno;
 	close(fd);
-	*ret = outermost;
+	*result = outermost;
 	return parent;
 }
 
@@ -84,7 +84,7 @@ static uid_t first_of_range(FILE *file, bool is_map, uid_t uid)
 	return found;
 }
 
-static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 {
 	cleanup_file FILE *map = NULL;
 	int fd = open_of(pid, pid_fd, "uid_map");
@@ -96,7 +96,7 @@ static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
 		close(fd);
 		return -ENOMEM;
 	}
-	*ret = first_of_range(map, true, uid);
+	*result = first_of_range(map, true, uid);
 	return 0;
 }
 
@@ -105,37 +105,37 @@ static int first_of_map(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
  * charged.
  */
 static int charge_made_by_root(int outermost, unsigned int levels, pid_t pid, int pid_fd, uid_t uid,
-			       uint64_t *ret)
+			       uint64_t *result)
 {
 	struct stat status;
 
 	if (levels == 1)
-		return first_of_map(pid, pid_fd, uid, ret);
+		return first_of_map(pid, pid_fd, uid, result);
 	if (fstat(outermost, &status))
 		return -errno;
-	*ret = (uint64_t)status.st_ino << 32;
+	*result = (uint64_t)status.st_ino << 32;
 	return 0;
 }
 
-static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+static int charge_namespace(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 {
 	cleanup_fd int outermost = -1;
 	unsigned int levels;
-	int fd, failed;
+	int fd, ret;
 	uid_t owner;
 
-	*ret = uid;
+	*result = uid;
 	fd = open_of(pid, pid_fd, "ns/user");
 	if (fd == -ENOENT) /* a kernel without user namespaces */
 		return 0;
-	failed = fd < 0 ? fd : find_outermost(fd, &outermost, &levels);
-	if (failed || outermost < 0)
-		return failed;
+	ret = fd < 0 ? fd : find_outermost(fd, &outermost, &levels);
+	if (ret || outermost < 0)
+		return ret;
 	if (ioctl(outermost, NS_GET_OWNER_UID, &owner))
 		return -errno;
 	if (!owner)
-		return charge_made_by_root(outermost, levels, pid, pid_fd, uid, ret);
-	*ret = owner;
+		return charge_made_by_root(outermost, levels, pid, pid_fd, uid, result);
+	*result = owner;
 	return 0;
 }
 
@@ -153,15 +153,15 @@ static uid_t charge_subordinate(uid_t uid)
 	return file ? first_of_range(file, false, uid) : uid;
 }
 
-int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret)
+int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *result)
 {
-	int failed;
+	int ret;
 
-	*ret = 0;
+	*result = 0;
 	if (!uid)
 		return 0;
-	failed = charge_namespace(pid, pid_fd, uid, ret);
-	if (!failed && *ret <= UINT32_MAX)
-		*ret = charge_subordinate((uid_t)*ret);
-	return failed;
+	ret = charge_namespace(pid, pid_fd, uid, result);
+	if (!ret && *result <= UINT32_MAX)
+		*result = charge_subordinate((uid_t)*result);
+	return ret;
 }

@@ -18,6 +18,6 @@ enum { CHARGE_SUBORDINATE_MIN = 1 << 16 };
  * The result is a uid, or a number above all uids; 0: root. -errno: the process is gone, or no
  * descriptor is available to find out.
  */
-int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *ret);
+int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *result);
 
 #endif

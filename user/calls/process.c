@@ -64,7 +64,7 @@ static int open_space(struct process *process, pid_t pid, pid_t thread)
 	return process->maps_fd < 0 ? process->maps_fd : 0;
 }
 
-static int find_random(pid_t pid, pid_t thread, uint32_t pointer, uint64_t *ret)
+static int find_random(pid_t pid, pid_t thread, uint32_t pointer, uint64_t *result)
 {
 	union {
 		uint64_t wide[AUXV_MAX * 2];
@@ -83,7 +83,7 @@ static int find_random(pid_t pid, pid_t thread, uint32_t pointer, uint64_t *ret)
 	for (i = 0; i < n; i++) {
 		uint64_t type = pointer == 8 ? auxv.wide[2 * i] : auxv.narrow[2 * i];
 
-		*ret = pointer == 8 ? auxv.wide[2 * i + 1] : auxv.narrow[2 * i + 1];
+		*result = pointer == 8 ? auxv.wide[2 * i + 1] : auxv.narrow[2 * i + 1];
 		if (type == AT_RANDOM)
 			return 0;
 	}

@@ -301,39 +301,39 @@ static int fill_lines(const struct compiler *c, struct region_table *table)
 
 static int compile(struct compiler *c, struct region_table *table)
 {
-	int err;
+	int ret;
 
 	add_regions(c, table);
 	sort_regions(c);
 	sweep(c);
-	err = number_counters(c, table);
-	return err ?: fill_lines(c, table);
+	ret = number_counters(c, table);
+	return ret ?: fill_lines(c, table);
 }
 
-int region_table_compile(const struct region_call *call, struct region_table *ret)
+int region_table_compile(const struct region_call *call, struct region_table *result)
 {
 	struct compiler c = { .call = call };
 	struct region_table table = { 0 };
 	size_t nr = call->nr, refused;
-	int err;
+	int ret;
 
 	if (nr > DIALECT_REGIONS_MAX)
 		return -E2BIG;
-	err = region_call_check(call, &refused);
-	if (err)
-		return err;
+	ret = region_call_check(call, &refused);
+	if (ret)
+		return ret;
 	c.regions = calloc(nr + 1, sizeof(*c.regions));
 	c.segments = calloc(2 * nr + 2, sizeof(*c.segments));
 	c.open = calloc(nr + 1, sizeof(*c.open));
-	err = c.regions && c.segments && c.open ? compile(&c, &table) : -ENOMEM;
-	if (err)
+	ret = c.regions && c.segments && c.open ? compile(&c, &table) : -ENOMEM;
+	if (ret)
 		region_table_free(&table);
 	else
-		*ret = table;
+		*result = table;
 	free(c.regions);
 	free(c.segments);
 	free(c.open);
-	return err;
+	return ret;
 }
 
 void region_table_free(struct region_table *table)

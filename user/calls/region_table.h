@@ -46,9 +46,10 @@ int region_call_width(uint32_t dialect, int64_t count, uint32_t profil_flags);
 int region_call_check(const struct region_call *call, size_t *ret_entry);
 
 /*
- * Fills in *ret, or leaves it unchanged and returns the errors of region_call_check(), or -ENOMEM.
+ * Fills in *result, or leaves it unchanged and returns the errors of region_call_check(), or
+ * -ENOMEM.
  */
-int region_table_compile(const struct region_call *call, struct region_table *ret);
+int region_table_compile(const struct region_call *call, struct region_table *result);
 void region_table_free(struct region_table *table);
 
 /* The entry, and the counter in it, with this number, which must be below table->counters. */

@@ -72,37 +72,37 @@ static bool has_room(const struct calls *calls, uint32_t owner, const struct spe
 }
 
 static int make_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
-		     uint32_t nr_entries, const struct spec *replaced, struct spec **ret)
+		     uint32_t nr_entries, const struct spec *replaced, struct spec **result)
 {
-	int failed;
+	int ret;
 
 	if (!has_room(calls, like->owner, replaced, nr_entries, 0))
 		return -EDQUOT;
-	failed = spec_make(&calls->engine, like, entries, nr_entries, ret);
-	if (failed || has_room(calls, like->owner, replaced, nr_entries, (*ret)->nr_lines))
-		return failed;
-	spec_free(&calls->engine, *ret);
+	ret = spec_make(&calls->engine, like, entries, nr_entries, result);
+	if (ret || has_room(calls, like->owner, replaced, nr_entries, (*result)->nr_lines))
+		return ret;
+	spec_free(&calls->engine, *result);
 	return -EDQUOT;
 }
 
 int calls_add_spec(struct calls *calls, const struct spec *like, const struct call_entry *entries,
-		   uint32_t nr_entries, const struct spec *replaced, struct spec **ret)
+		   uint32_t nr_entries, const struct spec *replaced, struct spec **result)
 {
 	struct calls_user *user = &calls->users[like->owner];
-	int failed;
+	int ret;
 
-	failed = make_spec(calls, like, entries, nr_entries, replaced, ret);
-	if (failed == -ENOSPC || failed == -EDQUOT) {
+	ret = make_spec(calls, like, entries, nr_entries, replaced, result);
+	if (ret == -ENOSPC || ret == -EDQUOT) {
 		calls_sweep_specs(calls);
-		failed = make_spec(calls, like, entries, nr_entries, replaced, ret);
+		ret = make_spec(calls, like, entries, nr_entries, replaced, result);
 	}
-	if (failed)
-		return failed;
+	if (ret)
+		return ret;
 	user->regions += nr_entries;
-	user->lines += (*ret)->nr_lines;
-	calls->lines += (*ret)->nr_lines;
-	(*ret)->worker->specs++;
-	calls->specs[(*ret)->number] = *ret;
+	user->lines += (*result)->nr_lines;
+	calls->lines += (*result)->nr_lines;
+	(*result)->worker->specs++;
+	calls->specs[(*result)->number] = *result;
 	return 0;
 }
 
@@ -282,17 +282,17 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 }
 
 int calls_add_caller(struct calls *calls, struct spec *spec, struct process *process, bool replaces,
-		     struct caller **ret)
+		     struct caller **result)
 {
 	struct call_engine *engine = &calls->engine;
 	struct caller *caller;
 	struct call_ref ref;
 	struct call *call;
-	int failed;
+	int ret;
 
-	failed = call_engine_take_call(engine, spec->owner, replaces, &ref);
-	if (failed)
-		return failed;
+	ret = call_engine_take_call(engine, spec->owner, replaces, &ref);
+	if (ret)
+		return ret;
 	call = &engine->calls[ref.slot];
 	call->phase = CALL_OFF;
 	call->flags = spec->flags;
@@ -311,7 +311,7 @@ int calls_add_caller(struct calls *calls, struct spec *spec, struct process *pro
 	caller->process = *process;
 	process->mem_fd = process->maps_fd = -1;
 	read_comm(process->pid, caller->comm, sizeof(caller->comm));
-	*ret = caller;
+	*result = caller;
 	return 0;
 }
 

@@ -25,7 +25,7 @@ struct server_options {
 struct server;
 
 /* calls stays the caller's. */
-int server_open(const struct server_options *options, struct calls *calls, struct server **ret,
+int server_open(const struct server_options *options, struct calls *calls, struct server **result,
 		struct error *err);
 
 /* Readable when server_poll has something to do. */

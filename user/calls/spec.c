@@ -104,10 +104,10 @@ static int take_number(struct call_engine *engine, struct spec *spec)
 }
 
 int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
-	      uint32_t nr_entries, struct spec **ret)
+	      uint32_t nr_entries, struct spec **result)
 {
 	struct spec *spec = malloc(sizeof(*spec));
-	int failed;
+	int ret;
 
 	if (!spec)
 		return -ENOMEM;
@@ -116,16 +116,16 @@ int spec_make(struct call_engine *engine, const struct spec *like, const struct 
 	spec->table = (struct region_table){ 0 };
 	spec->nr_lines = 0;
 	spec->number = UINT32_MAX;
-	failed = copy_entries(spec, entries, nr_entries);
-	if (!failed)
-		failed = make_table(engine, spec);
-	if (!failed)
-		failed = take_number(engine, spec);
-	if (failed)
+	ret = copy_entries(spec, entries, nr_entries);
+	if (!ret)
+		ret = make_table(engine, spec);
+	if (!ret)
+		ret = take_number(engine, spec);
+	if (ret)
 		spec_free(engine, spec);
 	else
-		*ret = spec;
-	return failed;
+		*result = spec;
+	return ret;
 }
 
 void spec_free(struct call_engine *engine, struct spec *spec)

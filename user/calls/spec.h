@@ -41,7 +41,7 @@ struct spec {
  * -ENOMEM, -ENOSPC (no room for its table), -EINVAL and -E2BIG (because of the regions).
  */
 int spec_make(struct call_engine *engine, const struct spec *like, const struct call_entry *entries,
-	      uint32_t nr_entries, struct spec **ret);
+	      uint32_t nr_entries, struct spec **result);
 
 /* Gives its lines back. NULL is fine. */
 void spec_free(struct call_engine *engine, struct spec *spec);
