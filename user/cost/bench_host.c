@@ -41,14 +41,14 @@ static void read_cpu(struct bench_host *host)
 	}
 }
 
-void bench_host_read(struct bench_host *ret)
+void bench_host_read(struct bench_host *result)
 {
 	uint64_t period_ns = sched_tick_period_ns();
 
-	memset(ret, 0, sizeof(*ret));
-	uname(&ret->system);
-	ret->started = time(NULL);
-	ret->cpus = sysconf(_SC_NPROCESSORS_ONLN);
-	ret->tick_hz = period_ns ? 1e9 / (double)period_ns : 0;
-	read_cpu(ret);
+	memset(result, 0, sizeof(*result));
+	uname(&result->system);
+	result->started = time(NULL);
+	result->cpus = sysconf(_SC_NPROCESSORS_ONLN);
+	result->tick_hz = period_ns ? 1e9 / (double)period_ns : 0;
+	read_cpu(result);
 }

@@ -20,7 +20,7 @@ struct bench_host {
 	double tick_hz; /* the scheduler's tick; 0: not known */
 };
 
-void bench_host_read(struct bench_host *ret);
+void bench_host_read(struct bench_host *result);
 
 /* What `bench` measured, to paste into an issue, and for programs. */
 void bench_report_text(FILE *out, const struct bench_host *host, const struct cost_report *report);

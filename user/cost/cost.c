@@ -187,22 +187,22 @@ static int run_rows(struct cost *cost, struct error *err)
 	return ret ?: lateness_measure(&cost->report->lateness, err);
 }
 
-int cost_measure(const struct cost_options *options, struct cost_report *ret, struct error *err)
+int cost_measure(const struct cost_options *options, struct cost_report *result, struct error *err)
 {
 	struct cost cost = { .options = options,
-			     .report = ret,
+			     .report = result,
 			     .statistics_fd = -1,
 			     .begin_ns = monotonic_ns() };
-	int failed;
+	int ret;
 
-	memset(ret, 0, sizeof(*ret));
-	set_rows(ret->rows);
-	failed = run_rows(&cost, err);
-	if (!failed)
+	memset(result, 0, sizeof(*result));
+	set_rows(result->rows);
+	ret = run_rows(&cost, err);
+	if (!ret)
 		sum_up(&cost);
 	cost_load_end(&cost.load);
 	if (cost.statistics_fd >= 0)
 		close(cost.statistics_fd);
 	free(cost.rounds);
-	return failed;
+	return ret;
 }

@@ -72,6 +72,6 @@ struct cost_options {
 uint64_t cost_estimate_ns(uint32_t rounds);
 
 /* -EINTR if stop_fd became readable. */
-int cost_measure(const struct cost_options *options, struct cost_report *ret, struct error *err);
+int cost_measure(const struct cost_options *options, struct cost_report *result, struct error *err);
 
 #endif

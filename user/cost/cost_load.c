@@ -233,18 +233,18 @@ void cost_load_close(struct cost_load *load)
 	atomic_fetch_add(&load->shared->phase, 1);
 }
 
-int cost_load_collect(struct cost_load *load, struct cost_window *ret, struct error *err)
+int cost_load_collect(struct cost_load *load, struct cost_window *result, struct error *err)
 {
 	uint32_t window = atomic_load(&load->shared->phase) - 1, i = 0;
 	uint64_t since = monotonic_ns();
 	struct cost_window sum = { 0 };
-	int failed = 0;
+	int ret = 0;
 
-	while (i < load->threads && !failed) {
+	while (i < load->threads && !ret) {
 		const struct cost_thread *thread = &load->shared->threads[i];
 
 		if (atomic_load(&thread->done) != window) {
-			failed = wait_on(load, since, err);
+			ret = wait_on(load, since, err);
 			continue;
 		}
 		sum.units += thread->figures.units;
@@ -252,9 +252,9 @@ int cost_load_collect(struct cost_load *load, struct cost_window *ret, struct er
 		sum.taken_ns += thread->figures.taken_ns;
 		i++;
 	}
-	if (!failed)
-		*ret = sum;
-	return failed;
+	if (!ret)
+		*result = sum;
+	return ret;
 }
 
 void cost_load_end(struct cost_load *load)

@@ -51,7 +51,7 @@ void cost_load_open(struct cost_load *load);
 void cost_load_close(struct cost_load *load);
 
 /* What its threads counted in the window that was closed last; waits for the threads. */
-int cost_load_collect(struct cost_load *load, struct cost_window *ret, struct error *err);
+int cost_load_collect(struct cost_load *load, struct cost_window *result, struct error *err);
 
 /* Ends the program. A load that is all zero is fine. */
 void cost_load_end(struct cost_load *load);

@@ -29,17 +29,17 @@ int empty_program_load(enum bpf_prog_type type, const char *name,
 #define OBJECTS_MAX 256
 #define EMPTY_NAME "bench_empty"
 
-int program_cost(const struct sampler_programs *programs, struct program_cost *ret,
+int program_cost(const struct sampler_programs *programs, struct program_cost *result,
 		 struct error *err)
 {
 	struct program_cost sum = { 0 };
-	int failed = program_add_cost(programs->clock_fd, &sum, err);
+	int ret = program_add_cost(programs->clock_fd, &sum, err);
 
-	if (!failed)
-		failed = program_add_cost(programs->tick_fd, &sum, err);
-	if (!failed)
-		*ret = sum;
-	return failed;
+	if (!ret)
+		ret = program_add_cost(programs->tick_fd, &sum, err);
+	if (!ret)
+		*result = sum;
+	return ret;
 }
 
 /* Loads an empty program for the tracepoint that the tick's program uses. */
@@ -90,7 +90,7 @@ struct object_memory {
 	bool is_map;
 };
 
-static bool read_memory(const char *name, struct object_memory *ret)
+static bool read_memory(const char *name, struct object_memory *result)
 {
 	unsigned long long bytes;
 	char path[300], line[256];
@@ -99,12 +99,12 @@ static bool read_memory(const char *name, struct object_memory *ret)
 
 	snprintf(path, sizeof(path), DESCRIPTORS "/%s", name);
 	file = fopen(path, "re");
-	*ret = (struct object_memory){ 0 };
+	*result = (struct object_memory){ 0 };
 	while (file && fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "memlock: %llu", &bytes) == 1)
-			ret->bytes = bytes;
-		ret->is_map |= sscanf(line, "map_id: %u", &ret->id) == 1;
-		found |= ret->is_map || sscanf(line, "prog_id: %u", &ret->id) == 1;
+			result->bytes = bytes;
+		result->is_map |= sscanf(line, "map_id: %u", &result->id) == 1;
+		found |= result->is_map || sscanf(line, "prog_id: %u", &result->id) == 1;
 	}
 	return found;
 }

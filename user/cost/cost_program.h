@@ -9,7 +9,7 @@
 #include "engine/sampler.h"
 
 /* Sums up the statistics of the programs that tick. */
-int program_cost(const struct sampler_programs *programs, struct program_cost *ret,
+int program_cost(const struct sampler_programs *programs, struct program_cost *result,
 		 struct error *err);
 
 /* Programs that do nothing, in place of the others, to measure the tick itself. */

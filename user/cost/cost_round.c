@@ -58,15 +58,15 @@ struct cost_reading {
  * Does the same work in each window, even where nothing ticks, so that it does not tell them apart.
  */
 static int read_counts(const struct cost_bench *bench, enum cost_window_kind kind,
-		       struct cost_reading *ret, struct error *err)
+		       struct cost_reading *result, struct error *err)
 {
 	struct sampler_programs session = session_programs(bench->session);
 	struct session_live live;
 
 	session_live(bench->session, &live);
-	ret->ticks = live.total;
-	return program_cost(kind == COST_EMPTY ? &bench->empty->programs : &session, &ret->program,
-			    err);
+	result->ticks = live.total;
+	return program_cost(kind == COST_EMPTY ? &bench->empty->programs : &session,
+			    &result->program, err);
 }
 
 /*
@@ -115,15 +115,15 @@ static int run_window(const struct cost_bench *bench, enum cost_window_kind kind
 	return ret ?: ended;
 }
 
-int cost_round_run(const struct cost_bench *bench, struct cost_round *ret, struct error *err)
+int cost_round_run(const struct cost_bench *bench, struct cost_round *result, struct error *err)
 {
 	enum cost_window_kind kind;
-	int failed = 0;
+	int ret = 0;
 
-	*ret = (struct cost_round){ 0 };
-	for (kind = 0; kind < COST_WINDOWS && !failed; kind++)
-		failed = run_window(bench, kind, ret, err);
-	return failed;
+	*result = (struct cost_round){ 0 };
+	for (kind = 0; kind < COST_WINDOWS && !ret; kind++)
+		ret = run_window(bench, kind, result, err);
+	return ret;
 }
 
 int cost_round_warm_up(const struct cost_bench *bench, struct error *err)

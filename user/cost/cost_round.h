@@ -40,7 +40,7 @@ struct cost_bench {
 };
 
 int cost_round_warm_up(const struct cost_bench *bench, struct error *err);
-int cost_round_run(const struct cost_bench *bench, struct cost_round *ret, struct error *err);
+int cost_round_run(const struct cost_bench *bench, struct cost_round *result, struct error *err);
 
 /* Adds the rounds of one kind to a row; WARM must come first. */
 int cost_rounds_sum_up(const struct cost_round *rounds, uint32_t nr, enum cost_kind kind,

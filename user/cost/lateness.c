@@ -89,16 +89,16 @@ static double quantile_ns(const uint64_t *served, uint64_t ticks, double part)
 	return ((double)bin + 0.5) * LATENESS_BIN_NS;
 }
 
-static void watch_read(const struct watch *watch, struct lateness *ret)
+static void watch_read(const struct watch *watch, struct lateness *result)
 {
 	size_t bin;
 
 	for (bin = 0; watch->served && bin < LATENESS_BINS; bin++)
-		ret->ticks += watch->served[bin];
-	if (!ret->ticks)
+		result->ticks += watch->served[bin];
+	if (!result->ticks)
 		return;
-	ret->median_ns = quantile_ns(watch->served, ret->ticks, 0.5);
-	ret->p99_ns = quantile_ns(watch->served, ret->ticks, 0.99);
+	result->median_ns = quantile_ns(watch->served, result->ticks, 0.5);
+	result->p99_ns = quantile_ns(watch->served, result->ticks, 0.99);
 }
 
 static uint64_t thread_ns(void)
@@ -136,30 +136,30 @@ static void *come_and_go(void *arg)
 	return NULL;
 }
 
-static int measure_kind(struct session *session, const struct burst_share *kind, double *ret,
+static int measure_kind(struct session *session, const struct burst_share *kind, double *result,
 			struct error *err)
 {
 	struct burster burster = { .kind = kind };
 	struct session_live before, after;
 	pthread_t thread;
-	int failed;
+	int ret;
 
-	failed = session_resume(session, PERIOD_NS, err);
-	if (failed)
-		return failed;
+	ret = session_resume(session, PERIOD_NS, err);
+	if (ret)
+		return ret;
 	session_live(session, &before);
-	failed = pthread_create(&thread, NULL, come_and_go, &burster);
-	if (!failed)
+	ret = pthread_create(&thread, NULL, come_and_go, &burster);
+	if (!ret)
 		pthread_join(thread, NULL);
 	session_pause(session);
 	session_live(session, &after);
-	if (failed)
-		return error_errno(err, -failed, "starting a thread");
-	*ret = (double)(after.total - before.total) * PERIOD_NS / (double)burster.cpu_ns;
+	if (ret)
+		return error_errno(err, -ret, "starting a thread");
+	*result = (double)(after.total - before.total) * PERIOD_NS / (double)burster.cpu_ns;
 	return 0;
 }
 
-static int open_session(struct session **ret, struct error *err)
+static int open_session(struct session **result, struct error *err)
 {
 	const struct target target = { .kind = TARGET_PID, .name = "lateness", .pid = getpid() };
 	const struct session_options options = {
@@ -172,30 +172,30 @@ static int open_session(struct session **ret, struct error *err)
 		.targets = &target,
 		.nr_targets = 1,
 	};
-	int failed = session_open(&options, ret, err);
+	int ret = session_open(&options, result, err);
 
-	if (!failed)
-		failed = session_start(*ret, err);
-	if (!failed)
-		session_pause(*ret);
-	return failed;
+	if (!ret)
+		ret = session_start(*result, err);
+	if (!ret)
+		session_pause(*result);
+	return ret;
 }
 
-int lateness_measure(struct lateness *ret, struct error *err)
+int lateness_measure(struct lateness *result, struct error *err)
 {
 	struct session *session = NULL;
 	struct watch watch;
-	int failed, i;
+	int ret, i;
 
-	*ret = (struct lateness){ 0 };
-	memcpy(ret->bursts, kinds, sizeof(kinds));
-	failed = open_session(&session, err);
+	*result = (struct lateness){ 0 };
+	memcpy(result->bursts, kinds, sizeof(kinds));
+	ret = open_session(&session, err);
 	watch_begin(&watch);
-	for (i = 0; !failed && i < BURST_KINDS; i++)
-		failed = measure_kind(session, &kinds[i], &ret->bursts[i].seen, err);
-	if (!failed)
-		watch_read(&watch, ret);
+	for (i = 0; !ret && i < BURST_KINDS; i++)
+		ret = measure_kind(session, &kinds[i], &result->bursts[i].seen, err);
+	if (!ret)
+		watch_read(&watch, result);
 	watch_end(&watch);
 	session_close(session);
-	return failed;
+	return ret;
 }

@@ -30,6 +30,6 @@ struct lateness {
 	struct burst_share bursts[BURST_KINDS];
 };
 
-int lateness_measure(struct lateness *ret, struct error *err);
+int lateness_measure(struct lateness *result, struct error *err);
 
 #endif
