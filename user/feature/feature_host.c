@@ -41,13 +41,13 @@ static bool capable(unsigned int capability)
 }
 
 /* Reads a kernel setting; -errno if it cannot be read. */
-static int read_setting(const char *path, int64_t *ret)
+static int read_setting(const char *path, int64_t *result)
 {
 	cleanup_file FILE *file = fopen(path, "re");
 
 	if (!file)
 		return -errno;
-	return fscanf(file, "%" SCNd64, ret) == 1 ? 0 : -EINVAL;
+	return fscanf(file, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
 }
 
 /* How this program can be given the right without being root. */
@@ -157,13 +157,13 @@ void probe_btf(struct feature_answer *answer)
 void probe_jit(struct feature_answer *answer)
 {
 	int64_t on = 0;
-	int err;
+	int ret;
 
-	err = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
-	if (err == -EACCES)
+	ret = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
+	if (ret == -EACCES)
 		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
 				   "net.core.bpf_jit_enable is for root's eyes");
-	else if (err)
+	else if (ret)
 		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_BPF_JIT=y",
 				   "no net.core.bpf_jit_enable: ticks cost several times more");
 	else if (!on)

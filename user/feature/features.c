@@ -69,7 +69,7 @@ int features_require(struct error *err)
 	const struct feature_answer *answer;
 	const struct feature *feature;
 	size_t i;
-	int code;
+	int ret;
 
 	for (i = 0; i < NR_FEATURES; i++) {
 		/* Optional features take longer to try, and profiling does not depend on them. */
@@ -78,11 +78,11 @@ int features_require(struct error *err)
 		feature = features_at(i, &answer);
 		if (answer->state != FEATURE_MISSING)
 			continue;
-		code = feature->probe == probe_privilege ? -EPERM : -EOPNOTSUPP;
-		error_set(err, code, "cannot profile: %s", answer->detail);
+		ret = feature->probe == probe_privilege ? -EPERM : -EOPNOTSUPP;
+		error_set(err, ret, "cannot profile: %s", answer->detail);
 		if (answer->mend[0])
 			error_hint(err, "%s", answer->mend);
-		return code;
+		return ret;
 	}
 	return 0;
 }
