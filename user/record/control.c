@@ -19,14 +19,14 @@
 static int open_fifo(const char *path, struct error *err)
 {
 	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
-	int failed = -errno;
+	int ret = -errno;
 	struct stat status;
 
 	if (fd < 0) {
-		error_errno(err, failed, "--control: %s", path);
-		if (failed == -ENOENT)
+		error_errno(err, ret, "--control: %s", path);
+		if (ret == -ENOENT)
 			error_hint(err, "mkfifo %s", path);
-		return failed;
+		return ret;
 	}
 	if (!fstat(fd, &status) && S_ISFIFO(status.st_mode)) {
 		if (!status.st_uid || is_our_user(status.st_uid))
@@ -61,7 +61,7 @@ int control_open(struct control *control, const char *names, struct error *err)
 }
 
 /* True: a whole line was read, without its newline. A line that is too long is skipped. */
-static bool next_line(struct control *control, unsigned int *reads, char *ret)
+static bool next_line(struct control *control, unsigned int *reads, char *result)
 {
 	char *end;
 
@@ -83,7 +83,7 @@ static bool next_line(struct control *control, unsigned int *reads, char *ret)
 		control->length += (size_t)got;
 	}
 	*end++ = '\0';
-	strcpy(ret, control->line);
+	strcpy(result, control->line);
 	control->length -= (size_t)(end - control->line);
 	memmove(control->line, end, control->length);
 	return true;

@@ -96,31 +96,31 @@ int kept_add(struct kept *kept, struct profile *last, struct error *err)
 }
 
 /* By way of what would be in its file, as this is done when a key is pressed. */
-static int copy(const struct profile *profile, struct profile **ret, struct error *err)
+static int copy(const struct profile *profile, struct profile **result, struct error *err)
 {
-	int fd = memfd_create("profile", MFD_CLOEXEC), code;
+	int fd = memfd_create("profile", MFD_CLOEXEC), ret;
 	FILE *stream = fd < 0 ? NULL : fdopen(dup(fd), "w");
 	struct input *in;
 
 	if (!stream) {
-		code = error_errno(err, -errno, "profile");
+		ret = error_errno(err, -errno, "profile");
 		if (fd >= 0)
 			close(fd);
-		return code;
+		return ret;
 	}
-	code = profile_write(profile, stream, err);
-	if ((fclose(stream) || lseek(fd, 0, SEEK_SET)) && !code)
-		code = error_errno(err, -errno, "profile");
-	if (code) {
+	ret = profile_write(profile, stream, err);
+	if ((fclose(stream) || lseek(fd, 0, SEEK_SET)) && !ret)
+		ret = error_errno(err, -errno, "profile");
+	if (ret) {
 		close(fd);
-		return code;
+		return ret;
 	}
-	code = input_open_fd(fd, "profile", &in, err);
-	if (code)
-		return code;
-	code = profile_read(in, ret, err);
+	ret = input_open_fd(fd, "profile", &in, err);
+	if (ret)
+		return ret;
+	ret = profile_read(in, result, err);
 	input_close(in);
-	return code;
+	return ret;
 }
 
 static int note(const struct kept *kept, struct profile *sum, struct error *err)

@@ -108,7 +108,7 @@ void stdout_begin(void)
 
 int stdout_end(const char *name)
 {
-	int failed = ferror(stdout);
+	bool failed = ferror(stdout);
 
 	errno = 0;
 	if (fflush(stdout) || failed) {

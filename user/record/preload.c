@@ -19,7 +19,7 @@
 /* Beside the program in a build tree, or below lib/ where it is installed. */
 static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/bpfprofil/" LIBRARY };
 
-static int find_library(char **ret, struct error *err)
+static int find_library(char **result, struct error *err)
 {
 	char program[4096], *slash;
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -32,25 +32,25 @@ static int find_library(char **ret, struct error *err)
 	if (slash)
 		*slash = '\0';
 	for (i = 0; i < sizeof(places) / sizeof(*places); i++) {
-		if (asprintf(ret, places[i], program) < 0)
+		if (asprintf(result, places[i], program) < 0)
 			return error_no_memory(err, "--preload");
-		if (!access(*ret, R_OK))
+		if (!access(*result, R_OK))
 			return 0;
-		free(*ret);
-		*ret = NULL;
+		free(*result);
+		*result = NULL;
 	}
 	error_set(err, -ENOENT, "--preload: " LIBRARY ": neither beside the program nor installed");
 	error_hint(err, "make install, as a whole");
 	return -ENOENT;
 }
 
-static int find_user(const char *user, uid_t *ret, struct error *err)
+static int find_user(const char *user, uid_t *result, struct error *err)
 {
 	struct passwd *entry = user ? getpwnam(user) : NULL;
 
 	if (user && !entry)
 		return error_set(err, -EINVAL, "-u %s: no such user", user);
-	*ret = entry ? entry->pw_uid : geteuid();
+	*result = entry ? entry->pw_uid : geteuid();
 	return 0;
 }
 
@@ -152,14 +152,14 @@ int preload_poll(struct preload *preload, const struct pollfd fds[PRELOAD_FDS], 
 	return ret;
 }
 
-int preload_finish(struct preload *preload, struct profile **ret, struct error *err)
+int preload_finish(struct preload *preload, struct profile **result, struct error *err)
 {
-	*ret = NULL;
+	*result = NULL;
 	if (!preload->calls)
 		return 0;
 	server_close(preload->server);
 	preload->server = NULL;
-	return calls_finish(preload->calls, ret, err);
+	return calls_finish(preload->calls, result, err);
 }
 
 void preload_close(struct preload *preload)

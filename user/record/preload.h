@@ -36,7 +36,7 @@ void preload_watch(const struct preload *preload, struct pollfd fds[PRELOAD_FDS]
 int preload_poll(struct preload *preload, const struct pollfd fds[PRELOAD_FDS], struct error *err);
 
 /* The calls as targets of a profile; NULL if there is no server. */
-int preload_finish(struct preload *preload, struct profile **ret, struct error *err);
+int preload_finish(struct preload *preload, struct profile **result, struct error *err);
 
 void preload_close(struct preload *preload);
 

@@ -68,32 +68,32 @@ static int add_part(struct result *result, const struct profile *part)
 
 /*
  * Takes what the session counted and finds its names while the session can still open the objects.
- * *ret is set even after a failure.
+ * *result is set even after a failure.
  */
-static int take_part(struct result *result, struct session *session, struct profile **ret,
+static int take_part(struct result *result, struct session *session, struct profile **profile,
 		     struct error *err)
 {
-	int code = session_take(session, ret, err);
+	int ret = session_take(session, profile, err);
 
-	if (!code && add_part(result, *ret))
-		code = error_no_memory(err, "profile");
-	if (!code)
-		code = symbolizer_once(session, result->options, *ret, err);
-	if (!code && result->observe)
-		result->observe(result->context, *ret);
-	return code;
+	if (!ret && add_part(result, *profile))
+		ret = error_no_memory(err, "profile");
+	if (!ret)
+		ret = symbolizer_once(session, result->options, *profile, err);
+	if (!ret && result->observe)
+		result->observe(result->context, *profile);
+	return ret;
 }
 
 /* Fills in what only the whole profile has. */
 static int complete(struct result *result, struct profile *profile, struct error *err)
 {
-	int code = set_command(profile, result->argv, err);
+	int ret = set_command(profile, result->argv, err);
 
 	result_measure_rate(profile);
-	if (!code && result->calls)
-		code = profile_append(profile, result->calls);
+	if (!ret && result->calls)
+		ret = profile_append(profile, result->calls);
 	profile->sampling.cost = result->cost;
-	return code ? error_no_memory(err, "profile") : 0;
+	return ret ? error_no_memory(err, "profile") : 0;
 }
 
 /* Chooses the next file's name, unless it has one or needs none. */
@@ -105,38 +105,38 @@ static int name_next(struct result *result, const struct session *session, struc
 }
 
 /*
- * Takes a profile from the session, completes it and writes it. *ret is set even if the write
+ * Takes a profile from the session, completes it and writes it. *result is set even if the write
  * failed.
  */
-static int make_file(struct result *result, struct session *session, struct profile **ret,
+static int make_file(struct result *result, struct session *session, struct profile **profile,
 		     struct error *err)
 {
 	uint64_t since_ns = session_since_ns(session);
-	int code;
+	int ret;
 
 	/* The name is chosen first, so that after a failure the ticks are still there to take. */
-	code = name_next(result, session, err);
-	if (code)
-		return code;
-	code = take_part(result, session, ret, err);
-	if (!*ret)
-		return code;
-	if (!code)
-		code = segments_finish(&result->segments, ret, since_ns, err);
-	if (!code)
-		code = complete(result, *ret, err);
-	if (!code && result->deliver) {
-		result->deliver(result->context, *ret);
+	ret = name_next(result, session, err);
+	if (ret)
+		return ret;
+	ret = take_part(result, session, profile, err);
+	if (!*profile)
+		return ret;
+	if (!ret)
+		ret = segments_finish(&result->segments, profile, since_ns, err);
+	if (!ret)
+		ret = complete(result, *profile, err);
+	if (!ret && result->deliver) {
+		result->deliver(result->context, *profile);
 		return 0;
 	}
-	if (!code)
-		code = result->options->interval_ns ?
-			       save_profile(*ret, result->series.path, 0, err) :
-			       save_last_profile(*ret, result->series.path, err);
-	if (!code)
+	if (!ret)
+		ret = result->options->interval_ns ?
+			      save_profile(*profile, result->series.path, 0, err) :
+			      save_last_profile(*profile, result->series.path, err);
+	if (!ret)
 		return series_written(&result->series, err);
 	series_skip(&result->series);
-	return code;
+	return ret;
 }
 
 static void complain(struct result *result, const struct error *err)
@@ -160,19 +160,19 @@ int result_put_aside(struct result *result, struct session *session)
 	uint64_t since_ns = session_since_ns(session);
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int code;
+	int ret;
 
 	/* The file is named by the first of its parts. */
-	code = name_next(result, session, &err);
-	if (!code)
-		code = take_part(result, session, &profile, &err);
-	if (!code)
-		code = segments_add(&result->segments, profile, since_ns, &err);
+	ret = name_next(result, session, &err);
+	if (!ret)
+		ret = take_part(result, session, &profile, &err);
+	if (!ret)
+		ret = segments_add(&result->segments, profile, since_ns, &err);
 	else
 		profile_free(profile);
-	if (code)
+	if (ret)
 		complain(result, &err);
-	return code;
+	return ret;
 }
 
 /*
@@ -230,13 +230,13 @@ void result_finish(struct result *result, struct session *session)
 	bool single = !result->options->interval_ns;
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int failed;
+	int ret;
 
-	failed = make_file(result, session, &profile, &err);
-	if (failed)
+	ret = make_file(result, session, &profile, &err);
+	if (ret)
 		complain(result, &err);
 	/* The summary covers the whole series, not only its last file. */
-	if (profile && (!failed || !single) && print_summary(result, session, profile, &err))
+	if (profile && (!ret || !single) && print_summary(result, session, profile, &err))
 		complain(result, &err);
 	profile_free(profile);
 }
