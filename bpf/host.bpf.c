@@ -291,7 +291,7 @@ int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
 
 /* Fills in the record that a child starts with; false: the child is not followed. */
 static __always_inline bool inherit(struct task_struct *parent, struct task_struct *child,
-				    struct follow *ret)
+				    struct follow *result)
 {
 	struct follow *from = follow_of(parent);
 	bool thread = child->tgid == parent->tgid;
@@ -302,14 +302,14 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
 		/*
 		 * A thread gets its record at its first tick, because most threads end without one.
 		 */
-		ret->target = thread ? NO_TARGET : place_target(child);
-		ret->flags = FOLLOW_BY_PLACE;
-		return ret->target != NO_TARGET;
+		result->target = thread ? NO_TARGET : place_target(child);
+		result->flags = FOLLOW_BY_PLACE;
+		return result->target != NO_TARGET;
 	}
 	if (!from)
 		return false;
-	ret->target = from->target;
-	ret->flags = from->flags & (FOLLOW_FROM_EXEC | FOLLOW_NO_CHILDREN);
+	result->target = from->target;
+	result->flags = from->flags & (FOLLOW_FROM_EXEC | FOLLOW_NO_CHILDREN);
 	return true;
 }
 
@@ -341,7 +341,7 @@ int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
  * Whether and as what a running thread is to be followed: its process is a target, or a child of a
  * followed one.
  */
-static __always_inline bool wanted(struct task_struct *task, struct attached *ret)
+static __always_inline bool wanted(struct task_struct *task, struct attached *result)
 {
 	struct task_struct *parent = task->real_parent;
 	u32 pid = task->tgid;
@@ -349,14 +349,14 @@ static __always_inline bool wanted(struct task_struct *task, struct attached *re
 	struct follow *from;
 
 	if (as) {
-		*ret = *as;
+		*result = *as;
 		return true;
 	}
 	from = parent ? follow_of(parent) : NULL;
 	if (!from || from->flags & (FOLLOW_BY_PLACE | FOLLOW_NO_CHILDREN))
 		return false;
-	ret->target = from->target;
-	ret->flags = 0;
+	result->target = from->target;
+	result->flags = 0;
 	return true;
 }
 
