@@ -81,7 +81,7 @@ include bpf/bpf.mk
 include user/user.mk
 include tests/tests.mk
 
-all: $(BIN)
+all: $(BIN) $(MAN_PAGES)
 
 # --- what a machine needs -------------------------------------------------------------------------
 
@@ -116,8 +116,6 @@ demo: $(BIN) | deps ## Profile a real program and show where its time went
 
 # --- install --------------------------------------------------------------------------------------
 
-# Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
-MAN_PAGES := $(wildcard user/man/*.[1-9] user/man/*.3bpfprofil)
 UNITS := bpfprofil.socket bpfprofil.service bpfprofil-agent.service
 installed = $(DESTDIR)$(PREFIX)/bin/bpfprofil \
 	$(DESTDIR)$(DATADIR)/bpfprofil/$(notdir $(SCHEMA)) \

@@ -104,6 +104,12 @@ $(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
+# Section 3's have names of their own, for profil.3 is libc's: `man 3bpfprofil profil`.
+MAN_PAGES := $(patsubst user/man/%,$(BUILD)/man/%,$(wildcard user/man/*.[1-9] user/man/*.3bpfprofil))
+$(MAN_PAGES): $(BUILD)/man/%: user/man/% $(wildcard user/man/shared/*) .make/manual | $$(@D)/
+	$(call msg,MAN,$@)
+	$(Q).make/manual $< >$@
+
 DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
 
 -include $(wildcard user/client/client.mk)

@@ -36,7 +36,7 @@ verdict $? version
 verdict $? commands
 
 for command in $(commands); do
-	page=$(echo user/man/bpfprofil-"$command".[18])
+	page=$(echo "$BUILD_DIR"/man/bpfprofil-"$command".[18])
 	"$bin" "$command" --help >"$work/help" 2>"$work/err" && [ ! -s "$work/err" ] &&
 		[ "$(sed '/^Examples:/,$d' "$work/help" | wc -L)" -le 80 ] && grep -q '^Examples:$' "$work/help"
 	verdict $? "help_$command"

@@ -33,7 +33,7 @@ copy_tree() {
 	mkdir -p "$copy/tests" "$copy/$build"
 	cp -a tests/tests.mk "$copy/tests"
 	# What `all` made, with its times; the tests' part of build/ is large and not needed.
-	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,lib*.a,lib*.so*} "$copy/$build" || return 1
+	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,man,lib*.a,lib*.so*} "$copy/$build" || return 1
 	rm -rf "$copy/$build/obj/tests"
 	[ ! -e .git ] || mkdir "$copy/.git"
 }
