@@ -31,7 +31,7 @@ static void export(const struct profile *profile, const struct export_format *fo
 
 	if (format->takes & EXPORT_TAKES_CALL)
 		return;
-	if (!format->has_file) {
+	if (!format->per_object) {
 		export_one(profile, format, &options);
 		options.detail = EXPORT_FUNCTION;
 		if (format->takes & EXPORT_TAKES_DETAIL)
@@ -40,7 +40,7 @@ static void export(const struct profile *profile, const struct export_format *fo
 	}
 	for (i = 0; i < profile->nr_objects; i++) {
 		options.file_object = i;
-		if (format->has_file(profile, &options, i))
+		if (export_has_file(profile, &options, i))
 			export_one(profile, format, &options);
 	}
 }

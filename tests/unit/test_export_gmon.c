@@ -245,14 +245,13 @@ Test(export_gmon, objects)
 {
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
 	const struct export_options other = { .target = EXPORT_ALL_TARGETS, .object = "[kernel]" };
-	const struct export_format *format = export_find("gmon");
 	struct profile *profile = sample_profile();
 
-	cr_assert(format->has_file(profile, &every, 0));
-	cr_assert(!format->has_file(profile, &every, 1));
-	cr_assert(!format->has_file(profile, &every, 2));
-	cr_assert(!format->has_file(profile, &every, 3));
-	cr_assert(!format->has_file(profile, &other, 0));
+	cr_assert(export_has_file(profile, &every, 0));
+	cr_assert(!export_has_file(profile, &every, 1));
+	cr_assert(!export_has_file(profile, &every, 2));
+	cr_assert(!export_has_file(profile, &every, 3));
+	cr_assert(!export_has_file(profile, &other, 0));
 	profile_free(profile);
 }
 

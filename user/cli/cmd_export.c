@@ -196,7 +196,7 @@ static int export_profile(const struct export_arguments *arguments, const struct
 	profile = profile_of_operand(&command_export, nr, operands, &status);
 	if (!profile)
 		return status;
-	if (arguments->format->has_file)
+	if (arguments->format->per_object)
 		status = export_files(arguments->format, profile, &options, arguments->output);
 	else
 		status = write_output(arguments, profile, &options, NULL);

@@ -40,11 +40,6 @@ static void clean_base(const struct profile_object *object, char base[BASE_MAX])
 			*c = '_';
 }
 
-static bool has_file(const struct export_files *files, uint32_t object)
-{
-	return files->format->has_file(files->profile, &files->options, object);
-}
-
 /* If an earlier object has the same name, the object's index in the profile is added. */
 static void name_file(const struct export_files *files, uint32_t object, char *path, size_t size)
 {
@@ -55,10 +50,10 @@ static void name_file(const struct export_files *files, uint32_t object, char *p
 	snprintf(part, sizeof(part), "%s", base);
 	for (i = 0; i < object; i++) {
 		clean_base(&files->profile->objects[i], other);
-		if (!strcmp(base, other) && has_file(files, i))
+		if (!strcmp(base, other) && export_has_file(files->profile, &files->options, i))
 			snprintf(part, sizeof(part), "%s.%" PRIu32, base, object);
 	}
-	snprintf(name, sizeof(name), files->format->file_name, part);
+	snprintf(name, sizeof(name), "%s.%s.out", files->format->name, part);
 	snprintf(path, size, "%s/%s", files->folder, name);
 }
 
@@ -86,7 +81,7 @@ static int write_files(struct export_files *files, struct error *err)
 
 	for (i = 0; !result && i < files->profile->nr_objects; i++) {
 		ticks = export_ticks(files->profile, &files->options, i);
-		if (!has_file(files, i)) {
+		if (!export_has_file(files->profile, &files->options, i)) {
 			files->without += ticks;
 			continue;
 		}

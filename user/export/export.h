@@ -63,13 +63,7 @@ struct export_format {
 	bool compressed; /* by gzip, when written to the file */
 	bool reads_programs; /* it reads the profiled programs, and fails without them */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
-	/*
-	 * Set if there is a file, named by file_name, for each object for which this returns true;
-	 * NULL: one file for all.
-	 */
-	bool (*has_file)(const struct profile *profile, const struct export_options *options,
-			 uint32_t object);
-	const char *file_name; /* such as "gmon.%s.out" */
+	bool per_object; /* a file NAME.OBJECT.out for each for which export_has_file() is true */
 	int (*write)(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 };
@@ -86,5 +80,9 @@ int export_check(const struct profile *profile, const struct export_options *opt
 /* The ticks of an object in what the options choose. */
 uint64_t export_ticks(const struct profile *profile, const struct export_options *options,
 		      uint32_t object);
+
+/* Whether an object is the text of a file and has ticks in what the options choose. */
+bool export_has_file(const struct profile *profile, const struct export_options *options,
+		     uint32_t object);
 
 #endif

@@ -43,6 +43,15 @@ uint64_t export_ticks(const struct profile *profile, const struct export_options
 	return ticks;
 }
 
+bool export_has_file(const struct profile *profile, const struct export_options *options,
+		     uint32_t object)
+{
+	const struct profile_object *o = &profile->objects[object];
+
+	return o->kind == PROFILE_FILE && o->path[0] == '/' &&
+	       export_ticks(profile, options, object);
+}
+
 int export_check(const struct profile *profile, const struct export_options *options,
 		 const char *format, struct error *err)
 {

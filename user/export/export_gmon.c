@@ -49,15 +49,6 @@ struct gmon {
 	uint32_t counts[COUNTERS];
 };
 
-bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
-			  uint32_t object)
-{
-	const struct profile_object *o = &profile->objects[object];
-
-	return o->kind == PROFILE_FILE && o->path[0] == '/' &&
-	       export_ticks(profile, options, object);
-}
-
 /* gprof takes the size of pointers from the program that it is given. */
 static size_t pointer_size(const struct profile *profile, const struct profile_object *object)
 {

@@ -19,8 +19,6 @@ int export_folded(const struct profile *profile, const struct export_options *op
 		  struct error *err);
 int export_gmon(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
-bool export_gmon_has_file(const struct profile *profile, const struct export_options *options,
-			  uint32_t object);
 int export_llvm(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
 int export_otlp(const struct profile *profile, const struct export_options *options, FILE *stream,
