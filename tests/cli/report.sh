@@ -15,7 +15,10 @@ same report_json "$golden/report-functions.json" "$bin" report --format json "$p
 same report_json_cgroup "$golden/report-cgroup.json" \
 	"$bin" report --by cgroup --format json "$profile"
 same annotate_text "$golden/report-annotate.txt" \
-	"$bin" report --annotate 'operator,(A, B)' "$profile"
+	env LC_ALL=C.UTF-8 "$bin" report --annotate 'operator,(A, B)' "$profile"
+LC_ALL=C "$bin" report --annotate 'operator,(A, B)' "$profile" >"$work/ascii" &&
+	! grep -q '[^ -~]' "$work/ascii" && grep -q '%.* #### *' "$work/ascii"
+verdict $? annotate_ascii
 same annotate_csv "$golden/report-annotate.csv" \
 	"$bin" report --annotate 'operator,' --format csv "$profile"
 same annotate_json "$golden/report-annotate.json" \

@@ -158,7 +158,7 @@ gives_back() {
 		[ "$("${tmux[@]}" display -p -t top '#{alternate_on}#{cursor_flag}')" = 01 ]
 }
 
-top="$bin top --pid $target -d 0.3"
+top="env LC_ALL=C.UTF-8 $bin top --pid $target -d 0.3"
 begin 80 24 "TERM=tmux-256color $top"
 shows '^ *[0-9.]+% +[0-9.]+% +[0-9]+  three +alpha *$' && shows '^   NOW▼ +ALL +TICKS  OBJECT +FUNCTION' &&
 	[ "$(screen | grep -c '')" -eq 24 ]
@@ -223,6 +223,9 @@ verdict $? top_screen_no_color
 begin 80 24 "TERM=xterm-mono $top"
 shows alpha && ! screen -e | grep -q $'\e\[[0-9;]*3[1-6]m' && press q && gives_back
 verdict $? top_screen_mono
+begin 80 24 "LC_ALL=C $bin top --pid $target -d 0.3"
+shows '  three +alpha' && shows '^   NOWv +ALL ' && ! screen | grep -q '[^ -~]' && press q && gives_back
+verdict $? top_screen_ascii
 for type in dumb nothing-of-this-name; do
 	begin 80 24 "TERM=$type $top -n 2"
 	shows '^status 0$' && shows '^[0-9]{4}-[0-9-]*T.* ticks in'

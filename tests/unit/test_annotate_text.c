@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <criterion/criterion.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +14,13 @@ static void *need(void *pointer)
 	return pointer;
 }
 
-TestSuite(annotate_text, .init = fixture_begin, .fini = fixture_end);
+static void begin(void)
+{
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+	fixture_begin();
+}
+
+TestSuite(annotate_text, .init = begin, .fini = fixture_end);
 
 /* clang-format off */
 static const char golden[] =

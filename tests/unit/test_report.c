@@ -3,6 +3,7 @@
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -338,6 +339,7 @@ Test(report, command_has_one_row)
 {
 	char *const command[] = { "cc", "-O2", "a.c", NULL };
 
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
 	check_command(0, command, "command   cc -O2 a.c\n");
 	check_command(20, command, "command   cc -O2 a.c\n");
 	check_command(19, command, "command   cc -O2 a\u2026\n");

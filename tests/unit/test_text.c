@@ -20,6 +20,13 @@ static void check(writer write, const char *text, size_t width, const char *want
 	free(got);
 }
 
+static void in_utf8(void)
+{
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+}
+
+TestSuite(text, .init = in_utf8);
+
 Test(text, plain)
 {
 	check(text_write, "", 0, "", 0);
@@ -58,11 +65,23 @@ Test(text, cut_at_the_start)
 
 Test(text, wide_characters)
 {
-	if (!setlocale(LC_CTYPE, "C.UTF-8"))
-		cr_skip_test("no C.UTF-8 locale");
 	check(text_write, "\u6f22\u5b57", 0, "\u6f22\u5b57", 4);
 	check(text_write, "\u6f22\u5b57\u6f22", 5, "\u6f22\u5b57\u2026", 5);
 	check(text_write, "\u6f22\u5b57\u6f22", 4, "\u6f22\u2026", 3);
+}
+
+/* What we draw with fits the locale; names are what they are. */
+Test(text, without_utf8)
+{
+	cr_expect_str_eq(text_glyph("█"), "█");
+	setlocale(LC_CTYPE, "C");
+	cr_expect_str_eq(text_glyph("█"), "#");
+	cr_expect_str_eq(text_glyph("╭"), "/");
+	cr_expect_str_eq(text_glyph("▶"), ">");
+	cr_expect_str_eq(text_glyph(" "), " ");
+	check(text_write, "abcdef", 5, "abcd~", 5);
+	check(text_write_tail, "/long/way/file.c:12", 10, "~file.c:12", 10);
+	check(text_write, "n\xc3\xa4me", 0, "n\xc3\xa4me", 4);
 }
 
 Test(text, basename)

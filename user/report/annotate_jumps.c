@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/annotate_impl.h"
+#include "report/text.h"
 
 /* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
 #define LENGTH_MAX 4096
@@ -236,8 +237,8 @@ static const char *box(const struct annotation_cells *cells, unsigned int lane, 
 {
 	uint8_t bit = (uint8_t)(1U << lane);
 
-	return boxes[(cells->up & bit ? UP : 0) | (cells->down & bit ? DOWN : 0) |
-		     (cells->end & bit ? RIGHT : 0) | (passed ? LEFT : 0)];
+	return text_glyph(boxes[(cells->up & bit ? UP : 0) | (cells->down & bit ? DOWN : 0) |
+				(cells->end & bit ? RIGHT : 0) | (passed ? LEFT : 0)]);
 }
 
 static const char *head_of(const struct annotation *annotation, size_t row)
@@ -271,6 +272,6 @@ size_t annotation_arrows(const struct annotation *annotation, size_t row, bool b
 		text = stpcpy(text, box(&cells, lane, passed));
 		passed = passed || cells.end & 1U << lane;
 	}
-	strcpy(text, between ? " " : head_of(annotation, row));
+	strcpy(text, between ? " " : text_glyph(head_of(annotation, row)));
 	return annotation->lanes + 1;
 }

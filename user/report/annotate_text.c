@@ -185,7 +185,8 @@ static size_t put_margin(const struct listing *listing, size_t i, uint64_t ticks
 
 	used = annotation_put_share(listing->annotation, listing->view, ticks, listing->out);
 	if (listing->brackets) {
-		fputs(source ? (row->first < i ? "│" : " ") : bracket(row, i), listing->out);
+		fputs(text_glyph(source ? (row->first < i ? "│" : " ") : bracket(row, i)),
+		      listing->out);
 		used++;
 	}
 	fputc(' ', listing->out);
@@ -278,8 +279,8 @@ static size_t gap_row(const struct listing *listing, size_t i)
 	/* A gap is not a place, so it is not marked as hot. */
 	annotation_put_share(annotation, &(struct annotation_view){ .width = listing->view->width },
 			     ticks, listing->out);
-	fprintf(listing->out, "%s  ⋮ %zu %s\n", listing->brackets ? " " : "", i - from,
-		row_noun(annotation, i - from));
+	fprintf(listing->out, "%s  %s %zu %s\n", listing->brackets ? " " : "", text_glyph("⋮"),
+		i - from, row_noun(annotation, i - from));
 	return i;
 }
 

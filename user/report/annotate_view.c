@@ -131,7 +131,7 @@ size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks, ui
 	if (ticks && !eighths)
 		eighths = 1;
 	for (i = 0; i < columns; i++) {
-		fputs(blocks[eighths < 8 ? eighths : 8], out);
+		fputs(text_glyph(blocks[eighths < 8 ? eighths : 8]), out);
 		eighths -= eighths < 8 ? eighths : 8;
 	}
 	return columns;

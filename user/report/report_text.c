@@ -231,7 +231,7 @@ static void heading_command(const struct report *report, FILE *out)
 
 		full = cut && columns + mark > left;
 		if (full && left <= mark)
-			fputs("\u2026", out);
+			fputs(text_glyph("\u2026"), out);
 		else
 			text_write(out, *word, full ? left - mark : 0);
 		if (!full && word[1])

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report/text.h"
 
+#include <langinfo.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
@@ -29,6 +30,28 @@ static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
 	*ret_escape = false;
 	columns = code < 0x80 ? 1 : wcwidth((wchar_t)code);
 	return columns < 0 ? 1 : (size_t)columns;
+}
+
+/* Lines and corners as objdump draws them. */
+static const struct {
+	const char *glyph, *ascii;
+} plain[] = {
+	{ "\u2026", "~" }, { "│", "|" }, { "─", "-" }, { "╰", "\\" }, { "╭", "/" }, { "├", "+" },
+	{ "┴", "+" },	   { "┬", "+" }, { "┼", "+" }, { "┐", "\\" }, { "┘", "/" }, { "▶", ">" },
+	{ "↑", "^" },	   { "↓", "v" }, { "▼", "v" }, { "⋮", ":" },  { "▏", "." }, { "▎", "." },
+	{ "▍", "." },	   { "▌", "=" }, { "▋", "=" }, { "▊", "=" },  { "▉", "#" }, { "█", "#" },
+};
+
+const char *text_glyph(const char *glyph)
+{
+	size_t i;
+
+	if ((unsigned char)*glyph < 0x80 || !strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return glyph;
+	for (i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (!strcmp(plain[i].glyph, glyph))
+			return plain[i].ascii;
+	return "?";
 }
 
 size_t text_columns(const char *text)
@@ -61,7 +84,7 @@ size_t text_write(FILE *out, const char *text, size_t width)
 			fprintf(out, "\\x%02x", (unsigned char)text[i]);
 	}
 	if (cut) {
-		fputs("\u2026", out);
+		fputs(text_glyph("\u2026"), out);
 		columns++;
 	}
 	return columns;
@@ -76,7 +99,7 @@ size_t text_write_tail(FILE *out, const char *text, size_t width)
 		return text_write(out, text, 0);
 	for (; columns > width - 1; text += length)
 		columns -= unit(text, &length, &escape);
-	fputs("\u2026", out);
+	fputs(text_glyph("\u2026"), out);
 	return 1 + text_write(out, text, 0);
 }
 

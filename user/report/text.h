@@ -21,6 +21,12 @@ size_t text_write(FILE *out, const char *text, size_t width);
 /* The same, but cuts the beginning, because the end of a place says most. */
 size_t text_write_tail(FILE *out, const char *text, size_t width);
 
+/*
+ * What we draw with ourselves, a column each: in a locale without UTF-8, such as C, a character of
+ * ASCII stands for it.
+ */
+const char *text_glyph(const char *glyph);
+
 /* The number of columns that all of text takes. */
 size_t text_columns(const char *text);
 

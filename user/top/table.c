@@ -70,7 +70,7 @@ static void figure_heading(struct top_line *line, const char *name, size_t colum
 		line_style(line, TOP_SORTED);
 	line_text(line, name);
 	if (sorted)
-		line_text(line, "\u25bc");
+		line_text(line, text_glyph("▼"));
 	line_style(line, TOP_HEADING);
 }
 
@@ -82,7 +82,7 @@ static void name_heading(struct top_line *line, const char *name, size_t columns
 		line_style(line, TOP_SORTED);
 	line_text(line, name);
 	if (sorted)
-		line_text(line, "\u25bc");
+		line_text(line, text_glyph("▼"));
 	line_style(line, TOP_HEADING);
 	line_blank(line, end);
 }
