@@ -279,6 +279,8 @@ static struct profile *other_split_part(int i)
 {
 	struct profile *profile = split_part();
 
+	cr_assert_eq(profile_add_label(profile, NULL, "team", i == 2 ? "b" : "a"), 0);
+	cr_assert_eq(profile_add_label(profile, "/x", "k8s.pod.name", "web-0"), 0);
 	if (i == 1) {
 		replace(&profile->splits[2].process, "redis-cli");
 		replace(&profile->histograms[1].process, "redis-cli");
@@ -321,6 +323,12 @@ Test(merge, cpu_time_in_any_order)
 		sum = read_back(sum_of(sum, other_split_part(j)));
 	cr_expect_eq(sum->nr_targets, 2, "of two hosts");
 	cr_expect_eq(sum->nr_splits, 12);
+	cr_assert_eq(sum->nr_labels, 4);
+	cr_expect_str_eq(sum->labels[0].host, "host");
+	cr_expect_null(sum->labels[0].cgroup);
+	cr_expect_str_eq(sum->labels[0].value, "a", "of two values the first");
+	cr_expect_str_eq(sum->labels[1].cgroup, "/x");
+	cr_expect_str_eq(sum->labels[2].host, "other");
 	want = text_of(sum);
 	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
 		sum = other_split_part(orders[i][0]);

@@ -541,7 +541,19 @@ static int validate(const char *document)
 
 Test(profile_io, schema_takes_what_is_written)
 {
+	char path[] = "/tmp/bpfprofil-test-XXXXXX";
+	FILE *file = fdopen(mkstemp(path), "w");
+	struct profile *profile = sample_profile();
+	struct error err;
+
 	cr_assert_eq(validate(GOLDEN), 0);
+	cr_assert_eq(profile_add_label(profile, NULL, "team", "a\"b"), 0);
+	cr_assert_eq(profile_add_label(profile, "/x", "service.name", "y"), 0);
+	cr_assert_eq(profile_write(profile, file, &err), 0);
+	fclose(file);
+	cr_expect_eq(validate(path), 0);
+	unlink(path);
+	profile_free(profile);
 }
 
 Test(profile_io, schema_refuses_what_is_broken)

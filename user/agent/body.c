@@ -5,6 +5,7 @@
  */
 #include "agent/body.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -72,9 +73,9 @@ static void put_label(FILE *stream, const char *key, const char *value, bool fir
 	const char *at;
 
 	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
-	/* The name of a label must not have dots. */
+	/* A label's name is letters, digits and underscores. */
 	for (at = key; *at; at++)
-		fputc(*at == '.' ? '_' : *at, stream);
+		fputc(isascii(*at) && isalnum(*at) ? *at : '_', stream);
 	fputs("\",\"value\":", stream);
 	json_text_string(stream, value);
 	fputc('}', stream);

@@ -80,7 +80,9 @@ static void put_resource(struct rows *rows)
 	put_string(rows, "ServiceName", rows->resource.texts.all[attribute->value]);
 	put_key(rows, "ResourceAttributes");
 	for (i = 0; i < rows->resource.nr; i++, attribute++) {
-		fprintf(rows->stream, "%c\"%s\":", i ? ',' : '{', attribute->key);
+		fputc(i ? ',' : '{', rows->stream);
+		json_text_string(rows->stream, attribute->key);
+		fputc(':', rows->stream);
 		json_text_string(rows->stream, rows->resource.texts.all[attribute->value]);
 	}
 	fputc('}', rows->stream);

@@ -3,16 +3,19 @@
 
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export_impl.h"
-#include "target/container_id.h"
+#include "target/cgroup_parts.h"
 
-#define POD_UID_LENGTH 36
-#define UID_DIGITS "0123456789abcdef-_"
-
+/* The first of a key stays. */
 static void put(struct resource *resource, const char *key, const char *value)
 {
 	uint32_t number = texts_add(&resource->texts, value);
+	size_t i;
 
+	for (i = 0; i < resource->nr; i++)
+		if (!strcmp(resource->all[i].key, key))
+			return;
 	if (number && resource->nr < RESOURCE_ATTRIBUTES_MAX)
 		resource->all[resource->nr++] = (struct resource_attribute){ key, number };
 }
@@ -24,85 +27,85 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* Finds the id of the container that a cgroup is, or is in. */
-static bool find_container(const char *cgroup, char id[CONTAINER_ID_LENGTH + 1])
-{
-	char component[256];
-	const char *at, *found;
-	size_t length;
+/* The labels of a service: those of its cgroup, or those that are of all. */
+struct labels {
+	const struct samples *samples;
+	const char *host; /* NULL: the profile's one */
+	const char *cgroup;
+};
 
-	id[0] = '\0';
-	for (at = cgroup; at && *at; at += length) {
-		at += strspn(at, "/");
-		length = strcspn(at, "/");
-		snprintf(component, sizeof(component), "%.*s", (int)(length < 256 ? length : 255),
-			 at);
-		found = container_id_in(component);
-		if (found)
-			snprintf(id, CONTAINER_ID_LENGTH + 1, "%.64s", found);
+/* The first of the cgroup in samples->labels; the others follow. */
+static size_t first_label(const struct labels *labels)
+{
+	size_t low = 0, high = labels->samples->profile->nr_labels, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (compare_text(labels->samples->labels[middle]->cgroup, labels->cgroup) < 0)
+			low = middle + 1;
+		else
+			high = middle;
 	}
-	return id[0];
+	return low;
 }
 
-/* Finds "pod" and a uid, in which a systemd slice writes - as _. */
-static bool find_pod(const char *cgroup, char uid[POD_UID_LENGTH + 1])
+/* One after the other, from *next on; NULL: there are no more. */
+static const struct profile_label *next_label(const struct labels *labels, size_t *next)
 {
-	const char *at = cgroup;
-	size_t i;
+	const struct profile_label *label;
 
-	uid[0] = '\0';
-	while (at && !uid[0] && (at = strstr(at, "pod"))) {
-		at += strlen("pod");
-		if (strspn(at, UID_DIGITS) != POD_UID_LENGTH)
-			continue;
-		snprintf(uid, POD_UID_LENGTH + 1, "%.36s", at);
-		for (i = 0; uid[i]; i++)
-			if (uid[i] == '_')
-				uid[i] = '-';
+	while (*next < labels->samples->profile->nr_labels) {
+		label = labels->samples->labels[(*next)++];
+		if (compare_text(label->cgroup, labels->cgroup) != 0)
+			return NULL;
+		if (!label->host || !compare_text(label->host, labels->host))
+			return label;
 	}
-	return uid[0];
+	return NULL;
 }
 
-static bool has_unit_suffix(const char *name, size_t length)
+static const char *find_label(const struct labels *labels, const char *key)
 {
-	static const char *const suffixes[] = { ".service", ".scope", ".slice", NULL };
-	size_t i, of;
+	const struct profile_label *label;
+	size_t next = first_label(labels);
 
-	for (i = 0; suffixes[i]; i++) {
-		of = strlen(suffixes[i]);
-		if (length > of && !strncmp(name + length - of, suffixes[i], of))
-			return true;
-	}
-	return false;
+	while ((label = next_label(labels, &next)))
+		if (!strcmp(label->key, key))
+			return label->value;
+	return NULL;
 }
 
-/* Finds the innermost unit that a cgroup is in. */
-static bool find_unit(const char *cgroup, char unit[256])
+/* Keys are as strange as a file may have them. */
+static void put_labels(struct resource *resource, const struct labels *labels)
 {
-	const char *at;
-	size_t length;
+	const struct profile_label *label;
+	size_t next = first_label(labels);
+	uint32_t key;
 
-	unit[0] = '\0';
-	for (at = cgroup; at && *at; at += length) {
-		at += strspn(at, "/");
-		length = strcspn(at, "/");
-		if (length < 256 && has_unit_suffix(at, length))
-			snprintf(unit, 256, "%.*s", (int)length, at);
+	while ((label = next_label(labels, &next))) {
+		key = texts_add(&resource->texts, label->key);
+		if (key)
+			put(resource, resource->texts.all[key], label->value);
 	}
-	return unit[0];
 }
 
 static void name_service(struct resource *resource, const struct profile *profile,
-			 const struct sample_service *service, const char *container,
-			 const char *unit)
+			 const struct sample_service *service, const struct labels *labels,
+			 const struct cgroup_parts *parts)
 {
 	const struct profile_target *target = &profile->targets[service->target];
+	const struct labels of_all = { .samples = labels->samples, .host = labels->host };
+	const char *given = find_label(labels, "service.name");
 	char name[256];
 
-	if (*container)
-		snprintf(name, sizeof(name), "%.*s", CONTAINER_ID_SHORT, container);
-	else if (*unit)
-		snprintf(name, sizeof(name), "%s", unit);
+	if (!given)
+		given = find_label(&of_all, "service.name");
+	if (given)
+		snprintf(name, sizeof(name), "%.255s", given);
+	else if (parts->container[0])
+		snprintf(name, sizeof(name), "%.*s", CONTAINER_ID_SHORT, parts->container);
+	else if (parts->unit[0])
+		snprintf(name, sizeof(name), "%s", parts->unit);
 	else if (service->cgroup)
 		snprintf(name, sizeof(name), "%.255s", service->cgroup);
 	else if (!strcmp(target->kind, "command") && profile->command && profile->command[0])
@@ -130,21 +133,26 @@ int resource_of(struct resource *resource, const struct samples *samples,
 {
 	const struct profile *profile = samples->profile;
 	const struct profile_target *target = &profile->targets[service->target];
-	char container[CONTAINER_ID_LENGTH + 1], pod[POD_UID_LENGTH + 1], unit[256];
+	const char *host = target->host ? target->host : profile->host.name;
+	const struct labels labels = { samples, host, service->cgroup };
+	const struct labels of_all = { samples, host, NULL };
+	struct cgroup_parts parts;
 
 	resource->nr = 0;
 	if (texts_begin(&resource->texts))
 		return resource->texts.error;
-	find_container(service->cgroup, container);
-	find_pod(service->cgroup, pod);
-	find_unit(service->cgroup, unit);
-	name_service(resource, profile, service, container, unit);
-	put(resource, "host.name", target->host ? target->host : profile->host.name);
+	cgroup_parts_find(service->cgroup, &parts);
+	name_service(resource, profile, service, &labels, &parts);
+	if (service->cgroup)
+		put_labels(resource, &labels);
+	put_labels(resource, &of_all);
+	resource->nr_labels = resource->nr;
+	put(resource, "host.name", host);
 	put(resource, "host.arch", architecture(profile->host.arch));
 	put(resource, "os.type", "linux");
 	put(resource, "os.version", profile->host.kernel);
-	put(resource, "container.id", container);
-	put(resource, "k8s.pod.uid", pod);
+	put(resource, "container.id", parts.container);
+	put(resource, "k8s.pod.uid", parts.pod);
 	put(resource, "process.linux.cgroup", service->cgroup);
 	put(resource, "bpfprofil.target", *target->name ? target->name : target->kind);
 	put(resource, "bpfprofil.mode", profile->sampling.mode);

@@ -4,7 +4,7 @@
 
 #include "export/samples.h"
 
-#define RESOURCE_ATTRIBUTES_MAX 16
+#define RESOURCE_ATTRIBUTES_MAX 48
 
 struct resource_attribute {
 	const char *key;
@@ -16,6 +16,7 @@ struct resource {
 	struct texts texts;
 	struct resource_attribute all[RESOURCE_ATTRIBUTES_MAX];
 	size_t nr;
+	size_t nr_labels; /* the first of these: the service's name and the profile's labels of it */
 };
 
 /* Call resource_free() in any case. Returns 0 or -ENOMEM. */

@@ -157,10 +157,34 @@ void samples_add(struct samples *samples, const struct sample *sample)
 		samples->all[samples->nr++] = *sample;
 }
 
+static int compare_labels(const void *left, const void *right)
+{
+	const struct profile_label *const *a = left, *const *b = right;
+	int order = compare_text((*a)->cgroup, (*b)->cgroup);
+
+	/* In the file's order. */
+	return order ? order : (*a > *b) - (*a < *b);
+}
+
+static int sort_labels(struct samples *samples)
+{
+	const struct profile *profile = samples->profile;
+	size_t i;
+
+	samples->labels = calloc(profile->nr_labels + 1, sizeof(*samples->labels));
+	if (!samples->labels)
+		return -ENOMEM;
+	for (i = 0; i < profile->nr_labels; i++)
+		samples->labels[i] = &profile->labels[i];
+	qsort(samples->labels, profile->nr_labels, sizeof(*samples->labels), compare_labels);
+	return 0;
+}
+
 int samples_begin(struct samples *samples, const struct profile *profile)
 {
 	*samples = (struct samples){ .profile = profile };
-	samples->error = texts_begin(&samples->texts) | texts_begin(&samples->values);
+	samples->error = texts_begin(&samples->texts) | texts_begin(&samples->values) |
+			 sort_labels(samples);
 	APPEND(samples, functions, (struct sample_function){ 0 });
 	APPEND(samples, lines, (struct sample_line){ 0 });
 	APPEND(samples, mappings, (struct sample_mapping){ 0 });
@@ -172,6 +196,7 @@ int samples_begin(struct samples *samples, const struct profile *profile)
 
 void samples_free(struct samples *samples)
 {
+	free(samples->labels);
 	free(samples->functions);
 	free(samples->lines);
 	free(samples->mappings);

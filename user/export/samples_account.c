@@ -71,14 +71,34 @@ static void put_reasons(struct accounts *accounts, uint32_t target)
 			   ticks->lost[i].ticks);
 }
 
-static struct outside reasons_of(const struct profile_account *ticks, char name[256])
+/* Of the cgroups that were left out it is known: they were filtered. */
+static bool is_left_out(const struct profile_split *split)
+{
+	return split->cgroup && !strcmp(split->cgroup, PROFILE_LEFT_OUT);
+}
+
+static uint64_t find_left_out(const struct accounts *accounts, uint32_t target)
+{
+	const struct profile *profile = accounts->profile;
+	uint64_t filtered = profile->targets[target].ticks.filtered;
+	size_t i;
+
+	for (i = 0; i < profile->nr_splits; i++)
+		if (profile->splits[i].target == target && is_left_out(&profile->splits[i]))
+			return accounts->missing[i] < filtered ? accounts->missing[i] : filtered;
+	return 0;
+}
+
+/* But for the filtered ones of those cgroups. */
+static struct outside reasons_of(const struct profile_account *ticks, uint64_t left_out,
+				 char name[256])
 {
 	struct outside outside = { 0 };
 	size_t i;
 
 	note_reason(&outside, "[overflow]", ticks->overflow);
 	note_reason(&outside, "[outside]", ticks->outside);
-	note_reason(&outside, "[filtered]", ticks->filtered);
+	note_reason(&outside, "[filtered]", ticks->filtered - left_out);
 	for (i = 0; i < ticks->nr_lost; i++) {
 		if (!ticks->lost[i].ticks)
 			continue;
@@ -106,19 +126,22 @@ static void put_split(struct accounts *accounts, size_t i, const char *reason)
 
 static void put_target(struct accounts *accounts, uint32_t target)
 {
+	const struct profile *profile = accounts->profile;
+	uint64_t left_out = find_left_out(accounts, target), of_splits;
 	char name[256];
-	struct outside outside = reasons_of(&accounts->profile->targets[target].ticks, name);
+	struct outside outside = reasons_of(&profile->targets[target].ticks, left_out, name);
 	size_t i;
 
-	if (!accounts->of_splits[target] || accounts->of_splits[target] > outside.ticks) {
+	of_splits = accounts->of_splits[target];
+	if (!of_splits || of_splits > outside.ticks + left_out) {
 		put_reasons(accounts, target);
 		return;
 	}
-	for (i = 0; i < accounts->profile->nr_splits; i++)
-		if (accounts->profile->splits[i].target == target)
-			put_split(accounts, i, outside.reason);
-	put_reason(accounts, target, "%s", outside.reason,
-		   outside.ticks - accounts->of_splits[target]);
+	for (i = 0; i < profile->nr_splits; i++)
+		if (profile->splits[i].target == target)
+			put_split(accounts, i,
+				  is_left_out(&profile->splits[i]) ? "[filtered]" : outside.reason);
+	put_reason(accounts, target, "%s", outside.reason, outside.ticks + left_out - of_splits);
 }
 
 static int find_missing(struct accounts *accounts)

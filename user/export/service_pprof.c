@@ -14,7 +14,7 @@
 struct service_pprof {
 	struct pprof_stream out;
 	const struct samples *samples;
-	const char *service; /* of the current samples, if there are several services */
+	const struct resource *resource; /* of the samples at hand, where they are of several */
 	const char *cgroup;
 	bool *functions;
 	bool *mappings;
@@ -128,14 +128,20 @@ static void put_sample(struct service_pprof *pprof, const struct sample *of)
 {
 	const struct texts *values = &pprof->samples->values;
 	const struct sample_process *process = &pprof->samples->processes[of->process];
-	Pprof__Label all[4], *labels[] = { &all[0], &all[1], &all[2], &all[3] };
+	const struct resource *resource = pprof->resource;
+	Pprof__Label all[RESOURCE_ATTRIBUTES_MAX + 4], *labels[RESOURCE_ATTRIBUTES_MAX + 4];
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
 	uint64_t place = of->place;
+	size_t i;
 
+	for (i = 0; i < RESOURCE_ATTRIBUTES_MAX + 4; i++)
+		labels[i] = &all[i];
 	sample.label = labels;
-	add_label(pprof, &sample, "service", pprof->service);
+	for (i = 0; resource && i < resource->nr_labels; i++)
+		add_label(pprof, &sample, i ? resource->all[i].key : "service",
+			  resource->texts.all[resource->all[i].value]);
 	add_label(pprof, &sample, "cgroup", pprof->cgroup);
 	add_label(pprof, &sample, "pid", values->all[process->pid]);
 	add_label(pprof, &sample, "process", values->all[process->name]);
@@ -167,7 +173,7 @@ static int put_named(struct service_pprof *pprof, const struct sample_service *s
 	int ret = resource_of(&resource, pprof->samples, service);
 
 	if (!ret) {
-		pprof->service = resource.texts.all[resource.all[0].value];
+		pprof->resource = &resource;
 		pprof->cgroup = service->cgroup;
 		ret = put_samples(pprof, service);
 	}

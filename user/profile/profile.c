@@ -54,6 +54,14 @@ void profile_split_free(struct profile_split *split)
 	free(split->cgroup);
 }
 
+void profile_label_free(struct profile_label *label)
+{
+	free(label->host);
+	free(label->cgroup);
+	free(label->key);
+	free(label->value);
+}
+
 void profile_object_free(struct profile_object *object)
 {
 	free(object->path);
@@ -89,6 +97,8 @@ static void free_lists(struct profile *profile)
 		profile_target_free(&profile->targets[i]);
 	for (i = 0; i < profile->nr_splits; i++)
 		profile_split_free(&profile->splits[i]);
+	for (i = 0; i < profile->nr_labels; i++)
+		profile_label_free(&profile->labels[i]);
 	for (i = 0; i < profile->nr_objects; i++)
 		profile_object_free(&profile->objects[i]);
 	for (i = 0; i < profile->nr_histograms; i++)
@@ -100,6 +110,7 @@ static void free_lists(struct profile *profile)
 	free(profile->hosts);
 	free(profile->targets);
 	free(profile->splits);
+	free(profile->labels);
 	free(profile->objects);
 	free(profile->histograms);
 	free(profile->functions);
@@ -267,6 +278,28 @@ bool profile_is_confidential(const struct profile *profile)
 		if (profile->objects[i].kind == PROFILE_KERNEL)
 			return true;
 	return false;
+}
+
+int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
+		      const char *value)
+{
+	struct profile_label label = { 0 }, *labels;
+
+	if (!value || !*value)
+		return 0;
+	labels = reallocarray(profile->labels, profile->nr_labels + 1, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	profile->labels = labels;
+	label.cgroup = cgroup ? strdup(cgroup) : NULL;
+	label.key = strdup(key);
+	label.value = strdup(value);
+	if ((cgroup && !label.cgroup) || !label.key || !label.value) {
+		profile_label_free(&label);
+		return -ENOMEM;
+	}
+	profile->labels[profile->nr_labels++] = label;
+	return 0;
 }
 
 int profile_note(struct profile *profile, const char *format, ...)

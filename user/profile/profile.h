@@ -55,6 +55,20 @@ struct profile_split {
 	uint64_t cpu_ns;
 };
 
+/* The cgroup that stands for all those whose ticks nobody wanted. */
+#define PROFILE_LEFT_OUT "[left out]"
+
+/*
+ * What a fleet tells a cgroup by beside its path: its container, its pod, what its host was given; by
+ * OpenTelemetry's names. A key stands there once for a host and cgroup.
+ */
+struct profile_label {
+	char *host; /* NULL: of the profile's one host */
+	char *cgroup; /* NULL: of all that is there */
+	char *key;
+	char *value;
+};
+
 /* An executable segment: file offset, the address in the file's program header, size in bytes. */
 struct profile_text {
 	uint64_t offset;
@@ -173,6 +187,8 @@ struct profile {
 	size_t nr_targets;
 	struct profile_split *splits; /* by target, pid, cgroup and process */
 	size_t nr_splits;
+	struct profile_label *labels;
+	size_t nr_labels;
 	struct profile_object *objects;
 	size_t nr_objects;
 	struct profile_histogram *histograms;
@@ -197,6 +213,7 @@ void profile_account_free(struct profile_account *account);
 void profile_host_free(struct profile_host *host);
 void profile_target_free(struct profile_target *target);
 void profile_split_free(struct profile_split *split);
+void profile_label_free(struct profile_label *label);
 void profile_object_free(struct profile_object *object);
 void profile_histogram_free(struct profile_histogram *histogram);
 void profile_command_free(char **command); /* frees the array too; NULL is fine */
@@ -233,6 +250,10 @@ bool profile_is_confidential(const struct profile *profile);
 /* Adds a sentence for the reader; -ENOMEM. */
 int profile_note(struct profile *profile, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* The caller adds a key once for a cgroup; one whose value is NULL or "" is left out. -ENOMEM. */
+int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
+		      const char *value);
 
 /* The last component of its path, or the word for its kind if it has no path. */
 const char *profile_object_base(const struct profile_object *object);

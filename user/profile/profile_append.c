@@ -70,7 +70,7 @@ int profile_append(struct profile *profile, struct profile *other)
 {
 	const struct list lists[] = { LIST(targets),	LIST(splits),	 LIST(objects),
 				      LIST(histograms), LIST(functions), LIST(notes),
-				      LIST(hosts) };
+				      LIST(labels),	LIST(hosts) };
 	size_t i;
 
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)

@@ -21,7 +21,7 @@ static int no_memory(struct error *err)
 
 /* --- one part ----------------------------------------------------------------------------------- */
 
-/* Copies to each target what the head says for all, because it may differ within a sum. */
+/* Says of each target and label what the head says of all: in a sum they differ. */
 static int label(struct profile *profile)
 {
 	const char *host = profile->host.name ? profile->host.name : "";
@@ -35,6 +35,14 @@ static int label(struct profile *profile)
 		if (!target->host)
 			target->host = strdup(host);
 		if (!target->host)
+			return -ENOMEM;
+	}
+	for (i = 0; i < profile->nr_labels; i++) {
+		struct profile_label *label = &profile->labels[i];
+
+		if (!label->host)
+			label->host = strdup(host);
+		if (!label->host)
 			return -ENOMEM;
 	}
 	return 0;
@@ -225,7 +233,8 @@ static int join_heads(struct profile *sum, struct profile *part)
 size_t profile_elements(const struct profile *profile)
 {
 	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
-		       profile->nr_histograms + profile->nr_functions + profile->nr_notes;
+		       profile->nr_histograms + profile->nr_functions + profile->nr_notes +
+		       profile->nr_labels;
 
 	nr *= 8;
 	for (i = 0; i < profile->nr_histograms; i++)
@@ -359,7 +368,15 @@ static int name_hosts(struct profile *profile)
 	return host->kernel && host->arch && host->name ? 0 : -ENOMEM;
 }
 
-/* Removes from targets what the head says already. */
+static void forget_host(char **host, const struct profile *profile)
+{
+	if (strcmp(*host, profile->host.name) != 0)
+		return;
+	free(*host);
+	*host = NULL;
+}
+
+/* Targets and labels need not say what the head does. */
 static void unlabel(struct profile *profile)
 {
 	size_t i;
@@ -368,14 +385,13 @@ static void unlabel(struct profile *profile)
 		struct profile_target *target = &profile->targets[i];
 
 		sort_account(&target->ticks);
-		if (!strcmp(target->host, profile->host.name)) {
-			free(target->host);
-			target->host = NULL;
-		}
+		forget_host(&target->host, profile);
 		if (target->period_ns == profile->sampling.period_ns &&
 		    !profile_target_is_call(target))
 			target->period_ns = 0;
 	}
+	for (i = 0; i < profile->nr_labels; i++)
+		forget_host(&profile->labels[i].host, profile);
 }
 
 static bool exact(const struct profile *profile)

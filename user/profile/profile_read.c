@@ -131,6 +131,19 @@ static int read_split(struct reader *r, void *element)
 	return read_fields(r, fields, element);
 }
 
+static int read_label(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		{ "host", read_string, offsetof(struct profile_label, host), true },
+		{ "cgroup", read_string_or_null, offsetof(struct profile_label, cgroup), false },
+		{ "key", read_string, offsetof(struct profile_label, key), false },
+		{ "value", read_string, offsetof(struct profile_label, value), false },
+		{ NULL, NULL, 0, false },
+	};
+
+	return read_fields(r, fields, element);
+}
+
 static int read_text(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
@@ -195,6 +208,14 @@ static int read_splits(struct reader *r, void *member)
 
 	return read_list(r, (void **)&profile->splits, &profile->nr_splits,
 			 sizeof(*profile->splits), read_split);
+}
+
+static int read_labels(struct reader *r, void *member)
+{
+	struct profile *profile = member;
+
+	return read_list(r, (void **)&profile->labels, &profile->nr_labels,
+			 sizeof(*profile->labels), read_label);
 }
 
 static int read_objects(struct reader *r, void *member)
@@ -411,6 +432,7 @@ static const struct field document[] = {
 	{ "cpu_ns", read_whole_cpu_time, 0, true },
 	{ "targets", read_targets, 0, false },
 	{ "splits", read_splits, 0, true },
+	{ "labels", read_labels, 0, true },
 	{ "objects", read_objects, 0, false },
 	{ "histograms", read_histograms, 0, false },
 	{ "functions", read_functions, 0, false },

@@ -248,6 +248,21 @@ static void put_split(FILE *stream, const struct profile *profile, size_t i)
 	fputs("}", stream);
 }
 
+static void put_label(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_label *label = &profile->labels[i];
+
+	fputs("{", stream);
+	if (label->host) {
+		put_string(stream, "\"host\": ", label->host);
+		fputs(", ", stream);
+	}
+	put_string_or_null(stream, "\"cgroup\": ", label->cgroup);
+	put_string(stream, ", \"key\": ", label->key);
+	put_string(stream, ", \"value\": ", label->value);
+	fputs("}", stream);
+}
+
 static void put_object(FILE *stream, const struct profile *profile, size_t i)
 {
 	const struct profile_object *object = &profile->objects[i];
@@ -345,6 +360,8 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 	put_records(stream, profile, "targets", profile->nr_targets, put_target);
 	if (profile->nr_splits)
 		put_records(stream, profile, "splits", profile->nr_splits, put_split);
+	if (profile->nr_labels)
+		put_records(stream, profile, "labels", profile->nr_labels, put_label);
 	put_records(stream, profile, "objects", profile->nr_objects, put_object);
 	put_records(stream, profile, "histograms", profile->nr_histograms, put_histogram);
 	put_records(stream, profile, "functions", profile->nr_functions, put_function);

@@ -19,6 +19,7 @@
 struct container_runtime {
 	const char *inspect[MAX_WORDS]; /* the name is appended, unless it lists all of them */
 	const char *list[MAX_WORDS]; /* prints a name per line; empty: inspect lists all as JSON */
+	const char *identify[MAX_WORDS]; /* prints an id and a name per line; empty: it cannot */
 	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 	bool lists_all;
 };
@@ -27,12 +28,15 @@ struct container_runtime {
 static const struct container_runtime runtimes[] = {
 	{ .inspect = { "docker", "inspect", "--type", "container", "--" },
 	  .list = { "docker", "ps", "--format", "{{.Names}}" },
+	  .identify = { "docker", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" },
 	  .parse = runtime_parse_docker },
 	{ .inspect = { "podman", "inspect", "--type", "container", "--" },
 	  .list = { "podman", "ps", "--format", "{{.Names}}" },
+	  .identify = { "podman", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" },
 	  .parse = runtime_parse_docker },
 	{ .inspect = { "nerdctl", "inspect", "--type", "container", "--" },
 	  .list = { "nerdctl", "ps", "--format", "{{.Names}}" },
+	  .identify = { "nerdctl", "ps", "--no-trunc", "--format", "{{.ID}} {{.Names}}" },
 	  .parse = runtime_parse_docker },
 	/*
 	 * All are listed, because crictl's filter by name is a regular expression, and near names
@@ -177,23 +181,29 @@ static int add_lines(struct names *names, int *fd)
 	return ret;
 }
 
+static int ask_for_lines(const char *const *words, struct names *names, struct error *err)
+{
+	struct runtime_containers ignored = { .trouble = "not of interest" };
+	struct tool_answer answer;
+	int ret = tool_ask(words, &answer, err);
+
+	if (!ret && answered(&answer, words[0], &ignored)) {
+		ret = add_lines(names, &answer.out);
+		if (ret)
+			error_errno(err, ret, "%s", words[0]);
+	}
+	tool_answer_free(&answer);
+	return ret;
+}
+
 static int list(const struct container_runtime *runtime, struct names *names, struct error *err)
 {
 	struct runtime_containers ignored = { .trouble = "not of interest" };
 	struct runtime_parse parsed = { .names = names, .containers = &ignored };
-	struct tool_answer answer;
-	int ret;
 
 	if (runtime->lists_all)
 		return ask(runtime, &parsed, err);
-	ret = tool_ask(runtime->list, &answer, err);
-	if (!ret && answered(&answer, runtime->list[0], &ignored)) {
-		ret = add_lines(names, &answer.out);
-		if (ret)
-			error_errno(err, ret, "%s", runtime->list[0]);
-	}
-	tool_answer_free(&answer);
-	return ret;
+	return ask_for_lines(runtime->list, names, err);
 }
 
 int runtimes_names(struct names *result, struct error *err)
@@ -204,4 +214,15 @@ int runtimes_names(struct names *result, struct error *err)
 	for (i = 0; !ret && i < NR_RUNTIMES; i++)
 		ret = list(&runtimes[i], result, err);
 	return ret;
+}
+
+int runtimes_identify(struct names *ret, struct error *err)
+{
+	int failed = 0;
+	size_t i;
+
+	for (i = 0; !failed && i < NR_RUNTIMES; i++)
+		if (runtimes[i].identify[0])
+			failed = ask_for_lines(runtimes[i].identify, ret, err);
+	return failed;
 }

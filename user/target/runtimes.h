@@ -36,4 +36,7 @@ void runtime_containers_free(struct runtime_containers *containers);
 struct names;
 int runtimes_names(struct names *result, struct error *err);
 
+/* "ID NAME" of those that have a name beside their id, and are not of Kubernetes. */
+int runtimes_identify(struct names *ret, struct error *err);
+
 #endif
