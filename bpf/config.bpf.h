@@ -22,6 +22,9 @@ const volatile __u32 system_target = NO_TARGET;
 /* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
 const volatile __s32 cgroup_controller = -1;
 
+/* With SPLIT_CGROUP: user space judges each cgroup, and the ticks of some are not filed. */
+const volatile bool choosing = false;
+
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 

@@ -117,7 +117,7 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 		origin.inode = mapping.space.a;
 		origin.delta = mapping.offset - mapping.start;
 	}
-	if (entry.span && cgroup_holds(tick, task))
+	if (entry.span && !tick->unjudged && cgroup_holds(tick, task))
 		xlat_insert(xlat_slot(tick), &entry, &origin);
 	settle_within(&follow->pending[0], &mapping);
 	settle_within(&follow->pending[1], &mapping);
@@ -189,6 +189,7 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 				      bool user, bool by_thread, struct tick *tick)
 {
 	tick->n = 0; /* not weighed yet */
+	tick->unjudged = false;
 	/*
 	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
 	 */
@@ -232,6 +233,29 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 	return false;
 }
 
+/* What user space has made of the current task's cgroup: enum told, or 0. */
+static __noinline u32 judgement(void)
+{
+	struct space space;
+	u32 *told;
+
+	split_space(current_cgroup_id(), &space);
+	told = bpf_map_lookup_elem(&spaces, &space);
+	return told ? *told : 0;
+}
+
+/* Of those that the cache did not know, for it knows none that is left out. */
+static __always_inline bool is_left_out(struct tick *tick)
+{
+	u32 told;
+
+	if (!choosing)
+		return false;
+	told = judgement();
+	tick->unjudged = told < SPACE_WANTED;
+	return told == SPACE_LEFT_OUT;
+}
+
 static __always_inline int on_tick(u64 pc, bool user, bool by_thread)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -243,7 +267,7 @@ static __always_inline int on_tick(u64 pc, bool user, bool by_thread)
 	read_tick(task, task->mm, pc, user, by_thread, &tick);
 	if (!left_out && count_hit(&tick, xlat_slot(&tick)))
 		return 0;
-	return slow_tick(&tick, follow_at_tick(task), left_out);
+	return slow_tick(&tick, follow_at_tick(task), is_left_out(&tick) || left_out);
 }
 
 SEC("?perf_event")

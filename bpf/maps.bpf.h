@@ -61,7 +61,7 @@ struct {
 	__type(value, struct window);
 } windows SEC(".maps");
 
-/* Files and processes that user space has been told of. */
+/* Files, processes and cgroups that user space has been told of: enum told. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -81,7 +81,7 @@ static __always_inline struct record *new_record(const struct space *space,
 						 struct task_struct *task)
 {
 	struct record *record;
-	u32 told = 1;
+	u32 told = SPACE_TOLD;
 
 	if (bpf_map_lookup_elem(&spaces, space))
 		return NULL;

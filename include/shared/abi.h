@@ -152,6 +152,12 @@ struct space {
  */
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
 
+/*
+ * What the programs know of a space that user space was told of. Of a cgroup, where some are chosen:
+ * until it is judged, nothing is remembered of its ticks, so that the judgement holds for the next one.
+ */
+enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT };
+
 struct window_key {
 	struct space space;
 	__u64 window;

@@ -244,9 +244,10 @@ void uses_free(struct uses *uses)
 }
 
 bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled,
-		      const struct uses *uses, const struct space *space, bool *struck)
+		      const struct uses *uses, const struct space *space, enum told told,
+		      bool *struck)
 {
-	uint32_t told = 1;
+	uint32_t value = told;
 	bool used = bsearch(space, uses->list, uses->nr, sizeof(*space), compare_spaces);
 
 	if (!*struck) {
@@ -258,7 +259,7 @@ bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled
 	}
 	if (!used)
 		return true;
-	bpf_map_update_elem(recycled->told_fd, space, &told, BPF_ANY);
+	bpf_map_update_elem(recycled->told_fd, space, &value, BPF_ANY);
 	*struck = false;
 	return false;
 }

@@ -85,7 +85,8 @@ void uses_free(struct uses *uses);
  * caller keeps *struck, which is false at first.
  */
 bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled,
-		      const struct uses *uses, const struct space *space, bool *struck);
+		      const struct uses *uses, const struct space *space, enum told told,
+		      bool *struck);
 
 /*
  * Last step of a take, with the windows it saw: frees what was retired before and retires what was

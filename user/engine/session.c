@@ -66,6 +66,7 @@ static int configure(struct session *session, struct error *err)
 	skel->rodata->mode = options->mode;
 	skel->rodata->split = options->split;
 	skel->rodata->bin_shift = options->bin_shift;
+	skel->rodata->choosing = options->judge != NULL;
 	skel->rodata->unweighted = options->unweighted;
 	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
 	skel->rodata->base_pages = session->pool.pages.base;
@@ -135,6 +136,26 @@ static int add_space(struct session *session, const struct record *record)
 	return ret;
 }
 
+void session_judge(struct session *session, struct split_name *name)
+{
+	const struct space space = split_space(SPLIT_CGROUP, name->id);
+	uint32_t told;
+
+	if (!session->options.judge || name->told != SPACE_TOLD)
+		return;
+	name->told = told = session->options.judge(session->options.judge_context, name->name);
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
+}
+
+static int add_split(struct session *session, const struct record *record)
+{
+	int ret = split_names_add(&session->splits, record, &session->failure);
+
+	if (!ret)
+		session_judge(session, &session->splits.list[session->splits.nr - 1]);
+	return ret;
+}
+
 static int take_record(void *ctx, void *data, size_t size)
 {
 	const struct record *record = data;
@@ -146,7 +167,7 @@ static int take_record(void *ctx, void *data, size_t size)
 	if (record->type == RECORD_GROW)
 		pool_grow(&session->pool, &session->failure);
 	else if (record->space.kind == SPACE_PROCESS || record->space.kind == SPACE_CGROUP)
-		ret = split_names_add(&session->splits, record, &session->failure);
+		ret = add_split(session, record);
 	else
 		ret = add_space(session, record);
 	return ret;

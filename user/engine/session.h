@@ -51,6 +51,13 @@ struct session_options {
 	 * controllers ("memory"); NULL: version 2.
 	 */
 	const char *cgroup_controller;
+	/*
+	 * With SPLIT_CGROUP: whether the ticks of a cgroup are wanted, by its path; SPACE_TOLD when that
+	 * cannot be said yet, and it will be asked again. Until then they are counted; those of one that is
+	 * left out are filtered, and its name is in no profile. NULL: all are wanted.
+	 */
+	enum told (*judge)(void *context, const char *cgroup);
+	void *judge_context;
 };
 
 struct session;

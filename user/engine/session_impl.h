@@ -93,6 +93,9 @@ int session_configure_targets(struct session *session, struct error *err);
 int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
+/* session.c: tells the programs whether a cgroup is wanted, if that was not known yet. */
+void session_judge(struct session *session, struct split_name *name);
+
 /*
  * session_runtime.c: the CPU time of the targets. It counts from the first of these calls on, and
  * is brought up to date before each take. After sampling has ended it waits for threads that were
@@ -107,8 +110,8 @@ int session_finish_runtime(struct session *session, struct error *err);
  * Writes the times of the splits into the profile; split_ids are its histograms'. Returns 0 or
  * -ENOMEM.
  */
-int session_fill_splits(struct session *session, const uint64_t *split_ids,
-			struct profile *profile);
+int session_fill_splits(struct session *session, const struct counted *counted,
+			const uint64_t *split_ids, struct profile *profile);
 
 /* The sum over all splits of a target. */
 uint64_t session_split_ns(const struct session *session, uint32_t target);

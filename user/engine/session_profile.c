@@ -248,7 +248,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	read_accounts(session, counted);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
-	if (!ret && session_fill_splits(session, names.split_ids, profile))
+	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
 		ret = error_no_memory(err, "profile");
 	free(names.split_ids);
 	if (!ret)

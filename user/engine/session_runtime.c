@@ -112,6 +112,9 @@ int session_finish_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
+/* The ticks of cgroups that are left out which had been counted in bins: no cgroup has this id. */
+#define LEFT_OUT_SPLIT 0
+
 /* A process or cgroup with its runtime and its ticks. */
 struct spender {
 	struct spent_key key;
@@ -151,13 +154,15 @@ static void add_up(struct spenders *spenders)
 	spenders->nr = to;
 }
 
-static int find_spenders(const struct session *session, const struct profile *profile,
-			 const uint64_t *split_ids, struct spenders *result)
+static int find_spenders(const struct session *session, const struct counted *counted,
+			 const struct profile *profile, const uint64_t *split_ids,
+			 struct spenders *result)
 {
 	size_t i;
 
 	result->list =
-		calloc(profile->nr_histograms + session->runtime.nr + 1, sizeof(*result->list));
+		calloc(profile->nr_histograms + session->runtime.nr + session->nr_targets + 1,
+		       sizeof(*result->list));
 	if (!result->list)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++) {
@@ -175,20 +180,29 @@ static int find_spenders(const struct session *session, const struct profile *pr
 			.unbinned = session->runtime.list[i].unbinned,
 			.cpu_ns = session->runtime.list[i].ns,
 		};
+	for (i = 0; i < session->nr_targets; i++)
+		result->list[result->nr++] = (struct spender){
+			.key = { .split = LEFT_OUT_SPLIT, .target = (uint32_t)i },
+			.unbinned = counted->tallies[i].left_out,
+		};
 	add_up(result);
 	return 0;
 }
 
 static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
 {
-	const char *name = split_names_find(&session->splits, id);
+	const struct split_name *name = split_names_find(&session->splits, id);
 
+	if (id == LEFT_OUT_SPLIT) {
+		result->cgroup = strdup(PROFILE_LEFT_OUT);
+		return result->cgroup ? 0 : -ENOMEM;
+	}
 	if (session->options.split == SPLIT_CGROUP) {
 		result->cgroup = split_cgroup_name(&session->splits, id);
 		return result->cgroup ? 0 : -ENOMEM;
 	}
 	result->pid = split_pid(id);
-	result->process = name ? strdup(name) : NULL;
+	result->process = name ? strdup(name->name) : NULL;
 	return name && !result->process ? -ENOMEM : 0;
 }
 
@@ -243,7 +257,8 @@ static int put_split(const struct session *session, const struct spender *spende
 	return split->ticks ? name_split(session, spender->key.split, split) : 0;
 }
 
-int session_fill_splits(struct session *session, const uint64_t *split_ids, struct profile *profile)
+int session_fill_splits(struct session *session, const struct counted *counted,
+			const uint64_t *split_ids, struct profile *profile)
 {
 	struct spenders spenders = {};
 	size_t i;
@@ -252,7 +267,7 @@ int session_fill_splits(struct session *session, const uint64_t *split_ids, stru
 	/* Nor of splits is it known what they had on some CPUs. */
 	if (session->options.split == SPLIT_NONE || session->options.cpus)
 		return 0;
-	ret = find_spenders(session, profile, split_ids, &spenders);
+	ret = find_spenders(session, counted, profile, split_ids, &spenders);
 	if (!ret) {
 		profile->splits = calloc(spenders.nr + 1, sizeof(*profile->splits));
 		ret = profile->splits ? 0 : -ENOMEM;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
@@ -41,7 +42,7 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 	for (from = 0; from < spaces->nr; from++) {
 		struct space_info *info = &spaces->list[from];
 
-		if (recycler_forgets(&session->recycler, recycled, uses, &info->space,
+		if (recycler_forgets(&session->recycler, recycled, uses, &info->space, SPACE_TOLD,
 				     &info->struck)) {
 			session_free_text(session, info);
 			space_info_free(info);
@@ -51,6 +52,25 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 	}
 	spaces->nr = to;
 	spaces->sorted = 0;
+}
+
+static int runtime_fd(const struct session *session)
+{
+	return bpf_map__fd(session->skel->maps.spent_cpus);
+}
+
+/* It has no window, but threads: forgotten, it would be counted and judged anew. */
+static bool is_left_out_still(const struct session *session, const struct split_name *name)
+{
+	struct spent_key key = { .split = name->id };
+	struct spent_cpu spent;
+
+	if (name->told != SPACE_LEFT_OUT || name->struck)
+		return false;
+	for (; key.target < session->nr_targets; key.target++)
+		if (!bpf_map_lookup_elem(runtime_fd(session), &key, &spent))
+			return true;
+	return false;
 }
 
 static void forget_splits(struct session *session, const struct recycled *recycled,
@@ -63,7 +83,10 @@ static void forget_splits(struct session *session, const struct recycled *recycl
 		struct split_name *name = &names->list[from];
 		struct space space = split_space(session->options.split, name->id);
 
-		if (recycler_forgets(&session->recycler, recycled, uses, &space, &name->struck))
+		session_judge(session, name);
+		if (!is_left_out_still(session, name) &&
+		    recycler_forgets(&session->recycler, recycled, uses, &space, name->told,
+				     &name->struck))
 			free(name->name);
 		else
 			names->list[to++] = *name;
@@ -121,11 +144,6 @@ static int forget_unused(struct take *take, struct error *err)
 	forget_splits(session, &take->recycled, &uses);
 	uses_free(&uses);
 	return 0;
-}
-
-static int runtime_fd(const struct session *session)
-{
-	return bpf_map__fd(session->skel->maps.spent_cpus);
 }
 
 /* Read: the CPU time that the scheduler gave, and which counters have wrapped. */

@@ -139,12 +139,25 @@ static int add_windows(const struct counted *counted, struct seen_window *window
 	return 0;
 }
 
+/* Ticks that were counted before it was known that nobody wants them. */
+static void leave_out(const struct counted *counted, struct profile_histogram *histogram)
+{
+	struct tally *tally = &counted->tallies[histogram->target];
+	uint64_t ticks = profile_histogram_ticks(histogram);
+
+	tally->binned -= ticks;
+	tally->filtered += ticks;
+	tally->left_out += ticks;
+	free(histogram->bins);
+	*histogram = (struct profile_histogram){ 0 };
+}
+
 /*
  * Adds the ticks of windows[0..nr), all of one histogram, whose bins count from the start of the
  * space.
  */
-static int draw_histogram(const struct counted *counted, struct seen_window *windows, size_t nr,
-			  struct profile *profile)
+static int draw_histogram(const struct counted *counted, const struct seen_names *names,
+			  struct seen_window *windows, size_t nr, struct profile *profile)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	struct profile_bins bins = {};
@@ -158,13 +171,17 @@ static int draw_histogram(const struct counted *counted, struct seen_window *win
 	histogram->target = windows->key.target;
 	histogram->bins = bins.list;
 	histogram->nr_bins = bins.nr;
-	profile->nr_histograms++;
+	if (split_is_left_out(names->splits, windows->key.split))
+		leave_out(counted, histogram);
+	else
+		profile->nr_histograms++;
 	return 0;
 }
 
 /* Sets firsts[i] to a window of histogram i. */
 static int draw_histograms(const struct counted *counted, const struct seen *seen,
-			   const struct seen_window **firsts, struct profile *profile)
+			   const struct seen_names *names, const struct seen_window **firsts,
+			   struct profile *profile)
 {
 	size_t i, nr;
 	int ret = 0;
@@ -174,7 +191,7 @@ static int draw_histograms(const struct counted *counted, const struct seen *see
 			if (compare_histograms(&seen->list[i], &seen->list[i + nr]))
 				break;
 		firsts[profile->nr_histograms] = &seen->list[i];
-		ret = draw_histogram(counted, seen->list + i, nr, profile);
+		ret = draw_histogram(counted, names, seen->list + i, nr, profile);
 	}
 	return ret;
 }
@@ -221,7 +238,9 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 static int name_split(const struct window_key *key, struct seen_names *names,
 		      struct profile_histogram *histogram)
 {
-	const char *name = key->split ? split_names_find(names->splits, key->split) : NULL;
+	const struct split_name *told = key->split ? split_names_find(names->splits, key->split) :
+						     NULL;
+	const char *name = told ? told->name : NULL;
 	uint32_t source = names->sources[histogram->object];
 
 	histogram->pid = -1;
@@ -285,7 +304,7 @@ int snapshot_histograms(const struct counted *counted, struct seen *seen, struct
 	    !names->split_ids)
 		return error_no_memory(err, "profile");
 	memset(ids, 0xff, (nr_spaces + 1) * sizeof(*ids));
-	if (draw_histograms(counted, seen, firsts, profile))
+	if (draw_histograms(counted, seen, names, firsts, profile))
 		return error_no_memory(err, "profile");
 	return finish_histograms(firsts, ids, names, profile, err);
 }

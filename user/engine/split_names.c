@@ -7,6 +7,7 @@
 
 #include "base/util.h"
 #include "engine/spaces.h"
+#include "profile/profile.h"
 
 int split_names_add(struct split_names *names, const struct record *record, struct error *err)
 {
@@ -24,6 +25,7 @@ int split_names_add(struct split_names *names, const struct record *record, stru
 	slot = &names->list[names->nr++];
 	*slot = (struct split_name){ .id = record->space.a,
 				     .order = names->arrived++,
+				     .told = SPACE_TOLD,
 				     .name = name };
 	return 0;
 }
@@ -52,14 +54,14 @@ void split_names_sort(struct split_names *names)
 	names->nr = names->sorted = to;
 }
 
-const char *split_names_find(const struct split_names *names, uint64_t id)
+const struct split_name *split_names_find(const struct split_names *names, uint64_t id)
 {
 	size_t low = 0, high = names->sorted, middle;
 
 	while (low < high) {
 		middle = low + (high - low) / 2;
 		if (names->list[middle].id == id)
-			return names->list[middle].name;
+			return &names->list[middle];
 		if (names->list[middle].id < id)
 			low = middle + 1;
 		else
@@ -68,13 +70,20 @@ const char *split_names_find(const struct split_names *names, uint64_t id)
 	return NULL;
 }
 
+bool split_is_left_out(const struct split_names *names, uint64_t id)
+{
+	const struct split_name *found = split_names_find(names, id);
+
+	return found && found->told == SPACE_LEFT_OUT;
+}
+
 char *split_cgroup_name(const struct split_names *names, uint64_t id)
 {
-	const char *found = split_names_find(names, id);
+	const struct split_name *found = split_names_find(names, id);
 	char *name;
 
 	if (found)
-		return strdup(found);
+		return strdup(found->told == SPACE_LEFT_OUT ? PROFILE_LEFT_OUT : found->name);
 	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
 }
 

@@ -17,6 +17,7 @@ struct split_name {
 	uint64_t id;
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
+	enum told told; /* what the programs were told of it */
 	bool struck; /* see engine/recycle.h */
 };
 
@@ -35,7 +36,9 @@ int split_names_add(struct split_names *names, const struct record *record, stru
 void split_names_sort(struct split_names *names);
 
 /* NULL: it was never announced. */
-const char *split_names_find(const struct split_names *names, uint64_t id);
+const struct split_name *split_names_find(const struct split_names *names, uint64_t id);
+
+bool split_is_left_out(const struct split_names *names, uint64_t id);
 
 /* A cgroup's name, or a substitute if it was never announced; NULL: out of memory. */
 char *split_cgroup_name(const struct split_names *names, uint64_t id);

@@ -54,6 +54,8 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
 		.measure = options->budget_percent > 0,
+		.judge = options->judge,
+		.judge_context = options->judge_context,
 	};
 }
 

@@ -33,6 +33,9 @@ struct sampling_options {
 	const char *user; /* NULL: do not change the user */
 	int verbosity; /* -1: -q; 0; 1 and more: -v */
 	bool force;
+	/* See struct session_options. */
+	enum told (*judge)(void *context, const char *cgroup);
+	void *judge_context;
 	/* What was typed, for settings that have two options. */
 	bool has_frequency, has_period, has_bytes_per_bin, has_scale;
 };
