@@ -61,10 +61,10 @@ static uint64_t work(void)
 /* Measures what a tick takes from one thread. */
 struct trial {
 	pthread_t thread;
-	int cpu; /* the only one it runs on; -1: on any */
-	uint64_t period_ns; /* of the ticks that it takes */
-	double best_ns; /* of the best rounds: whatever else runs only takes away */
-	double median_ns; /* of rounds one after the other */
+	int cpu; /* the only CPU it runs on; -1: any */
+	uint64_t period_ns; /* of the ticks during the measurement */
+	double best_ns; /* of the best rounds: other work only makes rounds worse */
+	double median_ns; /* the median of pairs of rounds */
 };
 
 static int event_open(uint64_t period_ns)

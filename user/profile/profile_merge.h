@@ -12,9 +12,9 @@
  * another period stays separate and says so, and reports weigh its ticks by time.
  */
 struct profile_merger {
-	struct profile *sum; /* NULL: of nothing yet */
-	size_t folded; /* profile_elements() of it when it was last folded */
-	size_t fold_from; /* how many there are at least when it is; 0: as many as files are worth */
+	struct profile *sum; /* NULL: no part was added yet */
+	size_t folded; /* its profile_elements() when it was last folded */
+	size_t fold_from; /* it is not folded below this size; 0: the default for files */
 	const char *first; /* the name of its first part, */
 	const char *hierarchy_of; /* and of the first one with a hierarchy; NULL: none has one */
 };
@@ -39,7 +39,7 @@ int profile_merger_finish(struct profile_merger *merger, struct profile **result
 
 void profile_merger_free(struct profile_merger *merger);
 
-/* How large a profile is in memory, in bins, of 16 bytes each. */
+/* How large a profile is in memory, in bins of 16 bytes each. */
 size_t profile_elements(const struct profile *profile);
 
 /* Which of two times of RFC 3339 is the earlier one: below, above or 0, as strcmp() has it. */

@@ -11,7 +11,7 @@
 #include "record/result.h"
 #include "record/save.h"
 
-/* 64 MiB and 4 MiB: who watches a host is not to need more than what is watched. */
+/* 64 MiB and 4 MiB, because watching a host shall not take more than what is watched. */
 enum { ELEMENTS_MAX = 4 << 20, FOLD_FROM = 256 << 10 };
 
 int kept_init(struct kept *kept, const char *pattern, struct error *err)
@@ -20,7 +20,7 @@ int kept_init(struct kept *kept, const char *pattern, struct error *err)
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
-/* Text of a JIT compiler is told apart by process in every profile. */
+/* JIT text is told apart by process in every profile, so its pids stay. */
 static void unsplit(struct profile *profile)
 {
 	size_t i;
@@ -53,7 +53,7 @@ static int fold(struct kept *kept, struct error *err)
 	return ret;
 }
 
-/* Before a part is added: that one there always is. */
+/* Called before a part is added, so that there always is a part. */
 static int limit(struct kept *kept, struct error *err)
 {
 	int ret;
@@ -95,7 +95,7 @@ int kept_add(struct kept *kept, struct profile *last, struct error *err)
 	return 0;
 }
 
-/* By way of what would be in its file, as this is done when a key is pressed. */
+/* Copies by writing and reading a file's contents, because this runs only when a key is pressed. */
 static int copy(const struct profile *profile, struct profile **result, struct error *err)
 {
 	int fd = memfd_create("profile", MFD_CLOEXEC), ret;
@@ -149,7 +149,9 @@ static int write_sum(struct kept *kept, struct profile *sum, struct error *err)
 	return ret;
 }
 
-/* The sum has the one with the ticks: names that are not UTF-8 are others in a copy. */
+/*
+ * The sum gets the profile that has the ticks, because names that are not UTF-8 change in a copy.
+ */
 static int add_last(struct kept *kept, struct profile **last, struct error *err)
 {
 	struct profile *part = *last;
@@ -164,7 +166,7 @@ static int add_last(struct kept *kept, struct profile **last, struct error *err)
 	return add(kept, part, err);
 }
 
-/* The sum goes on, whatever becomes of the file. */
+/* The sum goes on, whether or not the file was written. */
 int kept_save(struct kept *kept, struct profile **last, time_t now, struct error *err)
 {
 	int ret = add_last(kept, last, err);

@@ -10,9 +10,9 @@ int save_profile(const struct profile *profile, const char *path, unsigned int f
 		 struct error *err);
 
 /*
- * The same of one that cannot be had again; a file that it replaces stays as FILE.old. What cannot
- * be written as FILE is kept where there may be room, which is a failure all the same, of which the
- * message says where.
+ * The same for a profile that cannot be made again; a file that it replaces stays as FILE.old. If
+ * it cannot be written to FILE it is kept where there may be room. That still counts as a failure,
+ * and the message says where the file is.
  */
 int save_last_profile(const struct profile *profile, const char *path, struct error *err);
 

@@ -39,9 +39,9 @@ struct top_ui {
 	size_t selected; /* index in the list */
 	struct top_list list;
 	struct top_page page;
-	bool wants_page; /* of the function selected; whoever reads keys opens it */
-	bool wants_file; /* likewise, of all that was counted */
-	char message[512]; /* in place of the keys, until the next one */
+	bool wants_page; /* page of the selected function; whoever reads keys opens it */
+	bool wants_file; /* of all that was counted; whoever reads keys writes it */
+	char message[512]; /* shown in place of the keys until the next key */
 };
 
 void top_ui_init(struct top_ui *ui, enum top_by by);
