@@ -80,7 +80,7 @@ struct prog_cost prog_cost(uint32_t id)
 	return cost;
 }
 
-/* A map of the program by its name; -1: none. */
+/* The id of the program's map with that name; -1: none. */
 static int prog_map(int prog, const char *name)
 {
 	struct bpf_prog_info info = { 0 };

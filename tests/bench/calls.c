@@ -2,9 +2,9 @@
 /*
  * calls BPFPROFIL EMPTY [ROUNDS [SECONDS]]
  *
- * What a tick of profil() and sprofil() costs, by the number of regions and of processes that have
- * a call, net of an empty program on the same clock in the same window; what a call costs; what a
- * server costs while nobody profiles; and a program under our profil() beside libc's.
+ * Measures what a tick of profil() and sprofil() costs, by the number of regions and of processes
+ * with a call, net of an empty program on the same clock in the same window; what a call costs;
+ * what a server costs while nobody profiles; and a program with our profil() beside libc's.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
@@ -107,7 +107,10 @@ static void end(pid_t pid, int signal)
 	waitpid(pid, NULL, 0);
 }
 
-/* Work that leaves nothing of the handler's in the caches: without it a tick costs next to nothing. */
+/*
+ * Work that evicts all that the handler uses from the caches: without it a tick costs next to
+ * nothing.
+ */
 static volatile uint64_t sink;
 
 static __attribute__((noinline)) void work(uint64_t *walk, uint64_t steps)
@@ -132,7 +135,7 @@ static uint64_t *make_walk(void)
 	return walk;
 }
 
-/* One region around work(), the others behind it. */
+/* Sets one region around work(), and the others behind it. */
 static void profile_regions(int nr)
 {
 	static unsigned int counters[REGIONS_MAX][16];
@@ -149,7 +152,7 @@ static void profile_regions(int nr)
 		give_up("sprofil");
 }
 
-/* A process with a call that spins, and others forked from one with a call that sleep. */
+/* Starts a process with a call that spins; others forked from one with a call sleep. */
 static pid_t start_spinner(int regions)
 {
 	pid_t pid = fork();
@@ -162,7 +165,7 @@ static pid_t start_spinner(int regions)
 		work(walk, 1000000);
 }
 
-/* Its own process group: they end together. */
+/* They are a process group, so that they end together. */
 static pid_t start_sleepers(int nr)
 {
 	int ready[2];
@@ -223,7 +226,7 @@ static int await_prog(const char *name)
 	return -1;
 }
 
-/* Gross cost of a tick less that of the empty program beside it. */
+/* Gross cost of a tick minus that of the empty program beside it. */
 static double measure(const struct bench_case *what)
 {
 	char *argv[] = { "empty", "1000000", NULL };
@@ -358,7 +361,7 @@ static long wake_ups(pid_t pid)
 	return total;
 }
 
-/* The server's process that serves: the only child of the one that waits for it. */
+/* The process that serves, which is the only child of the one that waits for it. */
 static pid_t serving(void)
 {
 	char path[64];
@@ -391,7 +394,7 @@ static void time_idle(void)
 
 enum { UNDER_NONE, UNDER_OURS, UNDER_LIBC, UNDER_COUNT };
 
-/* libc's own, which the static library stands before. */
+/* libc's own; the static library's function hides it. */
 extern int libc_profil(unsigned short *buf, size_t size, size_t offset, unsigned int scale);
 
 static double time_work(int under, uint64_t *walk)
@@ -437,7 +440,7 @@ static void time_programs(void)
 	}
 }
 
-/* The library reads its environment when a program starts. */
+/* The library reads its environment when a program starts, so the program is executed again. */
 static void set_socket(char **argv)
 {
 	snprintf(bench.socket, sizeof(bench.socket), "/tmp/bpfprofil-bench-%d", getpid());

@@ -2,9 +2,9 @@
 /*
  * copy_back [ROUNDS]
  *
- * What it costs to bring a page of counters to its caller's buffer, by how many of its 1,024 were
- * hit, beside memcpy of the 2 KiB that they are there. The counters are set by hand; all else is
- * what the server does.
+ * Measures what it costs to add a page of counters to its caller's buffer, by how many of its 1,024
+ * counters were hit, compared with a memcpy of the 2 KiB that they take there. The counters are set
+ * by hand; everything else is what the server does.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -74,9 +74,12 @@ static struct caller *register_caller(struct calls *calls, pid_t pid)
 	struct worker *worker;
 	uint32_t slot;
 
-	/* A fork has its parent's. */
+	/* A fork has the same proof as its parent. */
 	memcpy(asked.request.proof, (const void *)getauxval(AT_RANDOM), CALL_PROOF_BYTES);
-	/* Nobody reads records here, so that its thread never starts and this one can stand in. */
+	/*
+	 * Nobody reads records here, so the worker's thread never starts, and this thread can act
+	 * for it.
+	 */
 	worker = worker_of(calls, 0, 0);
 	calls_request(worker, pid, 0, &asked.request, sizeof(asked), &reply);
 	if (reply.error)

@@ -2,9 +2,9 @@
 /*
  * empty PERIOD_NS
  *
- * The floor: a BPF program of two instructions on the CPU clock of every online CPU, until
- * SIGINT. What the kernel's statistics read for it is their own clock, not a handler; what it
- * slows the workload down is the interrupt.
+ * The floor: a BPF program of two instructions on the CPU clock of every online CPU, until SIGINT.
+ * What the kernel's statistics read for it is their own clock and not a handler; what it slows the
+ * workload by is the interrupt.
  */
 #include <bpf/bpf.h>
 #include <errno.h>

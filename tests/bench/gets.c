@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * gets SOCKET SECONDS THREADS: sets and gets values of 100 bytes at the memcached that listens on
- * this UNIX socket, each thread by a connection of its own, one request at a time. Debian has no
- * generator of such loads that runs for a given time.
+ * gets SOCKET SECONDS THREADS: sets and gets values of 100 bytes on the memcached that listens on
+ * this UNIX socket; each thread has its own connection and one request at a time. Debian has no
+ * load generator for this that runs for a given time.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static int connect_to(void)
 	return fd;
 }
 
-/* Until the answer ends as it should. */
+/* Reads until the answer has its proper end. */
 static void ask(int fd, const char *request, int len, const char *last)
 {
 	size_t have = 0, wanted = strlen(last);
@@ -61,7 +61,7 @@ static time_t now(void)
 	return t.tv_sec;
 }
 
-/* One set for nine gets. */
+/* One set for every nine gets. */
 static void *client(void *argument)
 {
 	unsigned int seed = (unsigned int)(size_t)argument, n;

@@ -7,7 +7,7 @@ typedef int profil_call(unsigned short *buf, size_t size, size_t offset, unsigne
 
 profil_call libc_profil;
 
-/* The one behind ours: calls.c is linked with libbpfprofil, whose name it has. */
+/* libc's function behind ours: calls.c is linked with libbpfprofil, which has the same name. */
 int libc_profil(unsigned short *buf, size_t size, size_t offset, unsigned int scale)
 {
 	static profil_call *found;

@@ -4,15 +4,16 @@
  * many STUB files N DIR [apart]
  * many STUB text MIB PAGES
  *
- * More of one thing than a host has. On each CPU one thread is busy, and after each call to the
- * code in STUB it walks through memory, so that nothing of a tick's handler stays in the first cache.
+ * Makes more of one thing than a host has. On each CPU one thread is busy. After each call of the
+ * code in STUB it walks through memory, so that nothing of the tick's handler stays in the
+ * first-level cache.
  *
- * processes: they run in turn, each for TURN_US; the Ith is in CGROUP.(I modulo GROUPS). files:
- * calls go at random to copies of STUB in DIR, or with `apart` each thread to one of its own. text:
- * to copies in so many pages of one file of MIB, most of which is a hole.
+ * processes: they run in turn, each for TURN_US; process I is in CGROUP.(I modulo GROUPS). files:
+ * calls go at random to copies of STUB in DIR, or with `apart` each thread calls its own copy.
+ * text: calls go to copies in PAGES pages of one file of MIB, most of which is a hole.
  *
- * Prints the processes, then "ready", and ends with all of them at SIGTERM. Static, for it is what
- * there is 100,000 times.
+ * Prints the processes, then "ready", and ends with all of them at SIGTERM. It is static, because
+ * there may be 100,000 of it.
  */
 #define _GNU_SOURCE
 #include <elf.h>
@@ -47,7 +48,7 @@ typedef uint64_t stub_fn(uint64_t x, uint64_t turns);
 struct shared {
 	unsigned char walk[WALK_BYTES];
 	_Atomic uint32_t ready;
-	_Atomic uint32_t turn[]; /* whose turn it is, by process */
+	_Atomic uint32_t turn[]; /* by process: whose turn it is */
 };
 
 static struct {
@@ -107,7 +108,10 @@ static stub_fn *entry_at(void *text)
 	return (stub_fn *)((char *)text + stub.entry);
 }
 
-/* As far from the next as small libraries lie: a cache of translations is not to have it harder. */
+/*
+ * Maps text as far apart as small libraries are, so that translation caches do not find it harder
+ * than usual.
+ */
 static void *map_text(int fd, size_t size)
 {
 	void *room = mmap(NULL, size + APART, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -238,7 +242,7 @@ static void *jump_about(void *arg)
 	return NULL;
 }
 
-/* All text is in memory and in the page tables before anything is measured. */
+/* Touches all text, so that it is in memory and mapped before anything is measured. */
 static void start_threads(void)
 {
 	volatile uint64_t x = 1;
@@ -281,7 +285,7 @@ static void run_files(uint32_t n, const char *dir, bool each_its_own)
 	start_threads();
 }
 
-/* Pages at equal distances, the stub at a random place in each. */
+/* Pages are at equal distances, with the stub at a random place in each. */
 static void run_text(uint64_t mib, uint64_t pages)
 {
 	uint64_t size = mib << 20, i, state = 2463534242, at;
@@ -327,7 +331,7 @@ int main(int argc, char **argv)
 	puts("ready");
 	fflush(stdout);
 	sigwait(&end, &signal_number);
-	kill(0, SIGTERM); /* blocked here */
+	kill(0, SIGTERM); /* SIGTERM is blocked here */
 	while (wait(NULL) > 0)
 		;
 	return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * One window of the workload under one profiler, or the time of one command; prints key=value
- * pairs on one line. See usage() and run.
+ * Measures one window of the workload under one profiler, or the time of one command; prints
+ * key=value pairs on one line. See usage() and run.
  */
 #define _GNU_SOURCE
 #include <bpf/bpf.h>
@@ -48,14 +48,14 @@ static struct {
 	.window = 2,
 };
 
-/* What one window showed; the profiler is 0 where there is none. */
+/* The results of one window; the profiler's are 0 if there is none. */
 struct result {
 	struct prog_cost handler;
 	struct prog_misses misses;
 	uint64_t cpu_window_ns;
 	uint64_t cpu_total_ns;
 	uint64_t start_ns; /* until its program ran */
-	uint64_t stop_ns; /* from its end's signal on */
+	uint64_t stop_ns; /* from the signal that ends it */
 	uint64_t maps_kib;
 	long peak_kib;
 	int status;
@@ -77,7 +77,7 @@ static void usage(void)
 	exit(2);
 }
 
-/* Nothing that was started here outlives it, nor does the workload spin on. */
+/* Ends all that was started here, and the workload. */
 static void give_up(const char *what)
 {
 	fprintf(stderr, "measure: %s\n", what);
@@ -126,7 +126,7 @@ static pid_t spawn(char *const argv[], const char *output)
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGINT);
-	/* What runs in the background has it ignored, and BCC's python then does not end by it. */
+	/* Background processes have SIGINT ignored, and then BCC's python does not end by it. */
 	signal(SIGINT, SIG_DFL);
 	if (strcmp(output, "-")) {
 		redirect(STDOUT_FILENO, output);
@@ -165,7 +165,7 @@ static struct window *make_window(const char *path)
 	return window;
 }
 
-/* A profiler that runs beside: wait until its program has been seen running, if it has any. */
+/* Waits until the program of a profiler that runs beside has been seen running, if it has one. */
 static void await_prog(uint32_t after)
 {
 	uint64_t limit = now_ns() + START_SECONDS * 1000000000ULL;
@@ -204,7 +204,10 @@ static char **with_workload(char **argv, int argc, char **workload_argv)
 	return all;
 }
 
-/* In a session of its own, to end as one, and as the scheduler shares CPUs out by sessions first. */
+/*
+ * It gets its own session, so that it can be ended as one, and because the scheduler divides CPUs
+ * among sessions first.
+ */
 static pid_t spawn_load(void)
 {
 	pid_t pid = fork();
@@ -286,7 +289,10 @@ static void watch(struct window *window, uint32_t after, struct result *result)
 	result->handler.ns = end.ns - before.ns;
 }
 
-/* The profiler's own CPU time is read while it is a zombie: rusage would add the workload's. */
+/*
+ * The profiler's own CPU time is read while it is a zombie, because rusage would include the
+ * workload's.
+ */
 static void stop(struct result *result)
 {
 	struct rusage usage;
@@ -353,7 +359,7 @@ static int run_window(char **argv, int argc)
 	return 0;
 }
 
-/* A descriptor of the command's BPF program, kept past its end; -1 when none was asked for. */
+/* A descriptor of the command's BPF program, kept past its end; -1 if none was asked for. */
 static int hold_prog(uint32_t after)
 {
 	int fd = -1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * One of the shared objects the workload runs in: built many times over, with OBJECT differing.
- * Each function starts a page of its own, so that a caller decides how many pages of an object
- * are hot. Integer work only: nothing but the profiler's interrupt should move its speed.
+ * One of the shared objects that the workload runs in, built many times with different OBJECT. Each
+ * function starts a page of its own, so that a caller decides how many pages of an object are hot.
+ * It does integer work only, so that only the profiler's interrupt changes its speed.
  */
 #include "object.h"
 

@@ -6,7 +6,7 @@
 
 #define OBJECT_PAGES 4
 
-/* Some microseconds of work in one page of text; takes and returns a random state. */
+/* Does some microseconds of work in one page of text; takes and returns a random state. */
 typedef uint64_t object_work(uint64_t state);
 
 extern object_work *const object_pages[OBJECT_PAGES];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Some hundred bytes of text as a file of its own, to be mapped any number of times; many.c jumps
- * to its entry. It refers to nothing outside of itself.
+ * Some hundred bytes of text in a file of its own, which can be mapped any number of times; many.c
+ * jumps to its entry. It refers to nothing outside of itself.
  */
 #include <stdint.h>
 

@@ -3,15 +3,15 @@
  * workload STATE OBJECTS PAGES KIB
  *
  * One thread per allowed CPU, each bound to its own, runs in all shared objects of the folder
- * OBJECTS in random order: PAGES hot pages in each, and after each call KIB of memory touched,
- * which drives the handler's own cache lines out as a real program does. Every CPU is busy, so
- * that every tick hits the workload and the mean over a program's runs is the cost of a tick.
- * In random order, because a fixed one would beat against the sampling period.
+ * OBJECTS in random order, with PAGES hot pages in each. After each call it touches KIB of memory,
+ * which evicts the handler's cache lines as a real program does. Every CPU is busy, so every tick
+ * hits the workload, and the mean over a program's runs is the cost of a tick. The order is random,
+ * because a fixed one would beat against the sampling period.
  *
- * With 0 PAGES the threads read nothing but the clock. What is missing between two readings went to
- * interrupts; it is added up for each stretch of time that has one tick of the scheduler, and the
- * median stretch stands for all. So a hypervisor that takes the CPU away now and then does not show,
- * and 0.1 us of 4 ms does. What interrupts do to caches does not show either.
+ * With 0 PAGES the threads only read the clock. Time missing between two readings went to
+ * interrupts. It is added up for each stretch that contains one scheduler tick, and the median
+ * stretch represents all. So a hypervisor that takes the CPU away now and then does not show, but
+ * 0.1 us of 4 ms does. What interrupts do to caches does not show either.
  */
 #define _GNU_SOURCE
 #include <dirent.h>
@@ -35,7 +35,7 @@
 /* Two readings are some 40 ns apart. */
 #define GAP_NS 200
 #define MAX_STRETCHES 65536
-/* Longer than any window: a workload whose measure was killed does not spin on. */
+/* Longer than any window, so that a workload whose measure was killed does not spin on. */
 #define LIFETIME_SECONDS 120
 
 static struct {
@@ -43,7 +43,7 @@ static struct {
 	uint32_t nr_objects;
 	uint32_t pages;
 	size_t touch_bytes;
-	uint64_t tick_ns; /* the scheduler's */
+	uint64_t tick_ns; /* of the scheduler's tick */
 	struct window *window;
 } load;
 
@@ -57,7 +57,7 @@ struct spinner {
 	uint64_t calls;
 	uint64_t last_ns;
 	uint64_t end_ns; /* of the stretch */
-	uint64_t taken_ns; /* in it */
+	uint64_t taken_ns; /* in the stretch */
 	uint32_t stretches[MAX_STRETCHES];
 	uint32_t nr_stretches;
 };
@@ -76,7 +76,7 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-/* Without the file the wait counts as nothing and held_ns is plain elapsed time. */
+/* Without the file the wait counts as 0, and held_ns is plain elapsed time. */
 static uint64_t waited_ns(int schedstat)
 {
 	unsigned long long ran, waited = 0;

@@ -11,8 +11,8 @@
 #include "host.skel.h"
 
 /*
- * Both compilers' layouts, by the BTF that each wrote: every struct and union of include/shared that
- * an object of programs knows is walked, member by member, down to its integers.
+ * Compares both compilers' layouts by the BTF that each wrote: every struct and union of
+ * include/shared that a BPF object knows is walked, member by member, down to its integers.
  */
 static const struct btf *ours, *theirs;
 
@@ -54,7 +54,7 @@ static void compare_members(const struct btf_type *our, const struct btf_type *t
 	}
 }
 
-/* What a pointer points to is nobody's layout. */
+/* What a pointer points to is not compared. */
 static void compare_types(uint32_t our_id, uint32_t their_id, const char *where)
 {
 	const struct btf_type *our = resolve(ours, our_id), *their = resolve(theirs, their_id);
@@ -74,7 +74,7 @@ static void compare_types(uint32_t our_id, uint32_t their_id, const char *where)
 	}
 }
 
-/* The structs that both know, each compared. What is ours alone goes over a socket, or nowhere. */
+/* Compares the structs that both sides know. Structs of ours alone are not shared with BPF. */
 static unsigned int compare_shared(struct bpf_object *object)
 {
 	unsigned int id, nr = 0;
@@ -96,7 +96,9 @@ static unsigned int compare_shared(struct bpf_object *object)
 	return nr;
 }
 
-/* A map's key or value that the programs alone have would be a struct that nobody here compares. */
+/*
+ * A map's key or value of a type that only BPF knows would be a struct that is not compared here.
+ */
 static void check_maps(struct bpf_object *object)
 {
 	const struct btf *btf = bpf_object__btf(object);

@@ -82,7 +82,7 @@ static void file_tick(struct bench *bench, uint64_t inode, uint64_t start, uint6
 	run(bench->skel->progs.selftest_file);
 }
 
-/* What a counter of a window holds; 0 where there is none. */
+/* The value of a counter of a window; 0 if there is none. */
 static uint32_t counter(struct bench *bench, uint64_t inode, uint64_t window, uint32_t shift,
 			uint32_t page, uint32_t slot)
 {
@@ -103,7 +103,7 @@ static uint32_t counter(struct bench *bench, uint64_t inode, uint64_t window, ui
 	return pool_page(&bench->pool, dir->pages[page] - 1)->counters[slot];
 }
 
-/* The bin by long division in 128 bits, as if all bins of a file were one long array. */
+/* The bin by long division with 128 bits, as if all bins of a file were one long array. */
 static unsigned __int128 oracle_bin(uint64_t offset, uint32_t shift)
 {
 	return (unsigned __int128)offset / ((unsigned __int128)1 << shift);
@@ -114,7 +114,7 @@ static uint64_t random64(void)
 	return (uint64_t)random() << 42 ^ (uint64_t)random() << 21 ^ random();
 }
 
-/* One random mapping and pc: the oracle's counter, and no other, must move by one. */
+/* For a random mapping and pc, the oracle's counter, and no other, must increase by one. */
 static void check_one(struct bench *bench, uint64_t inode)
 {
 	uint64_t pages = 1 + random() % 100000, base = random64() % (1ULL << 34);
@@ -130,7 +130,7 @@ static void check_one(struct bench *bench, uint64_t inode)
 		     "shift %u offset %#lx", bench->shift, pc - start + offset);
 }
 
-/* Every counter of the pool. */
+/* The sum of all counters of the pool. */
 static uint64_t sum(const struct bench *bench)
 {
 	uint64_t total = 0;
@@ -164,7 +164,7 @@ Test(count, every_bin_is_the_oracles)
 		check_shift(shift);
 }
 
-/* The header itself, against the oracle, at the edges of 64 bits too. */
+/* Tests the header itself against the oracle, also at the edges of 64 bits. */
 Test(count, arithmetic_round_trips)
 {
 	static const uint64_t edges[] = {
@@ -185,7 +185,7 @@ Test(count, arithmetic_round_trips)
 		}
 }
 
-/* New text in a full pool: wide bins, then a named loss; the account adds up all the way. */
+/* New text in a full pool gets wide bins, then a named loss; the account adds up throughout. */
 Test(count, full_pool_gets_coarser_then_says_so)
 {
 	const struct target_account *account;
@@ -213,7 +213,7 @@ Test(count, full_pool_gets_coarser_then_says_so)
 	bench_close(&bench);
 }
 
-/* Text of JIT compilers in any number of processes: what finds no room of its own goes together. */
+/* JIT text in any number of processes: what finds no memory of its own is merged. */
 Test(count, anonymous_text_never_runs_out)
 {
 	const uint64_t start = 0x7f0000000000, end = start + (64 << 20);
@@ -231,7 +231,7 @@ Test(count, anonymous_text_never_runs_out)
 	bench_close(&bench);
 }
 
-/* A pool below its limit asks, and gives as fine bins as ever once it has been answered. */
+/* A pool below its limit asks for memory, and makes bins as fine as before once it was answered. */
 Test(count, pool_grows_when_asked)
 {
 	struct bench bench;
@@ -250,7 +250,7 @@ Test(count, pool_grows_when_asked)
 	bench_close(&bench);
 }
 
-/* Counters are 32 bits wide; a wrap is noted, once each time. */
+/* Counters have 32 bits; a wrap is noted once each time. */
 Test(count, wrapped_counter_is_carried)
 {
 	uint64_t key = 10, times = 0;
@@ -300,7 +300,7 @@ static void insert(struct bench *bench, uint64_t start, uint64_t end, uint64_t p
 	run(bench->skel->progs.selftest_insert);
 }
 
-/* prog run stays on the CPU it is called on, and the cache is per CPU. */
+/* prog run stays on the CPU on which it is called, and the cache is per CPU. */
 static void stay_here(void)
 {
 	cpu_set_t set;
@@ -310,7 +310,7 @@ static void stay_here(void)
 	cr_assert_eq(sched_setaffinity(0, sizeof(set), &set), 0);
 }
 
-/* An entry answers for its own text, process and state, and for nothing else. */
+/* An entry matches only its own text, process and address-space state. */
 Test(xlat, hit_needs_text_process_and_stamp)
 {
 	struct bench bench;
@@ -329,7 +329,7 @@ Test(xlat, hit_needs_text_process_and_stamp)
 	bench_close(&bench);
 }
 
-/* Hits of an entry that makes room are given to the target, not dropped with it. */
+/* Hits of an entry that is replaced are added to the target and not dropped with it. */
 Test(xlat, eviction_keeps_ticks)
 {
 	struct bench bench;

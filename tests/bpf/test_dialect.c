@@ -15,7 +15,7 @@
 
 enum { BATCH = 4096, LINES = 16384 };
 
-/* The kernel's side, with the map of lines in our own memory. */
+/* BPF's side, with the map of lines in our own memory. */
 struct kernel {
 	struct selftest_calls_bpf *skel;
 	struct selftest_calls_bpf__bss *bss;
@@ -98,7 +98,7 @@ static void check_case(const struct selftest_calls_bpf__bss *bss, uint32_t i)
 		       bss->out_value[i]);
 }
 
-/* More than a million. */
+/* Tests more than a million cases. */
 Test(dialect_bpf, every_bin_is_the_oracles, .timeout = 120)
 {
 	struct dice dice = { 0x5eed8 };
@@ -153,7 +153,7 @@ static void check_pcs(struct kernel *kernel, const struct oracle_call *call,
 	}
 }
 
-/* Puts a table somewhere among the lines, as the server does. */
+/* Puts a table at some place among the lines, as the server does. */
 static void check_call(struct kernel *kernel, struct dice *dice, const struct oracle_call *call,
 		       uint32_t nr)
 {
@@ -225,7 +225,7 @@ Test(dialect_bpf, many_regions, .timeout = 120)
 	check_calls(0x5eedb, DIALECT_REGIONS_MAX, 32, 200);
 }
 
-/* A table whose lines are not there is no reason to read elsewhere. */
+/* If the lines of a table are missing, nothing else may be read. */
 Test(dialect_bpf, lines_that_are_not_there)
 {
 	struct call_table table = { .base = LINES - 1, .depth = 1, .level = { 0, 1 } };

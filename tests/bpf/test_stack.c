@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * The stack of the programs as the verifier of 6.1 adds it up, whose answer to too much is no more
- * than "combined stack size of 5 calls is 544. Too large". Later verifiers are more lenient, so that
- * loading here does not tell.
+ * Checks the stack of the programs as 6.1's verifier adds it up, which rejects too much of it with
+ * just "combined stack size of 5 calls is 544. Too large". Later verifiers are more lenient, so
+ * loading on this kernel proves nothing.
  */
 #include <bpf/libbpf.h>
 #include <criterion/criterion.h>
@@ -30,7 +30,7 @@ static bool calls(const struct bpf_insn *insn)
 	       (insn->code == (BPF_LD | BPF_IMM | BPF_DW) && insn->src_reg == BPF_PSEUDO_FUNC);
 }
 
-/* Whether another function begins here, as something calls it. */
+/* Whether another function begins here, because something calls it. */
 static bool begins(const struct code *code, size_t at)
 {
 	size_t i;
@@ -41,7 +41,9 @@ static bool begins(const struct code *code, size_t at)
 	return false;
 }
 
-/* How far below the frame pointer an instruction reaches, by itself or by an address it makes. */
+/*
+ * How far below the frame pointer an instruction reaches, by itself or through an address it makes.
+ */
 static int reach(const struct bpf_insn *insn, const struct bpf_insn *last)
 {
 	int class = BPF_CLASS(insn->code), below = 0;
@@ -57,7 +59,7 @@ static int reach(const struct bpf_insn *insn, const struct bpf_insn *last)
 	return below;
 }
 
-/* The deepest chain of calls from the function at `first` on. */
+/* The depth of the deepest chain of calls from the function at `first`. */
 static int depth(const struct code *code, size_t first, int frames)
 {
 	int own = 1, deepest = 0, below;
@@ -75,7 +77,7 @@ static int depth(const struct code *code, size_t first, int frames)
 	return (own + ROUND - 1) / ROUND * ROUND + deepest;
 }
 
-/* How many of the programs that were loaded have more than half of it: that calls are seen at all. */
+/* Returns how many loaded programs use more than half of it, to show that calls are seen at all. */
 static size_t check_programs(const struct bpf_object *object)
 {
 	struct bpf_program *program;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Taking counters out, those too that wrapped: by hand in place of the programs. */
+/* Taking counters out, including wrapped ones, with this test in place of the programs. */
 #include <bpf/bpf.h>
 #include <criterion/criterion.h>
 #include <stdlib.h>
@@ -59,7 +59,7 @@ static void end(struct counters *c)
 	free(c->carries.list);
 }
 
-/* As carry() in bpf/count.bpf.h. */
+/* Does the same as carry() in bpf/count.bpf.h. */
 static void wrap(struct counters *c, uint64_t times)
 {
 	uint64_t key = (uint64_t)PAGE << PAGE_SHIFT_COUNTERS | SLOT;
@@ -67,7 +67,7 @@ static void wrap(struct counters *c, uint64_t times)
 	cr_assert_eq(bpf_map_update_elem(c->counted.carries_fd, &key, &times, BPF_ANY), 0);
 }
 
-/* The counter's ticks; the others of its page are 0. */
+/* The counter's ticks; the others of its page must be 0. */
 static uint64_t read_counter(struct counters *c, bool take)
 {
 	uint64_t sums[PAGE_COUNTERS] = { 0 };
@@ -102,7 +102,7 @@ Test(take, a_counter_once)
 	end(&c);
 }
 
-/* A wrap counts once, and a later one of the same counter again. */
+/* A wrap counts once, and a later wrap of the same counter counts again. */
 Test(take, a_wrap_once)
 {
 	struct counters c;
@@ -114,7 +114,7 @@ Test(take, a_wrap_once)
 	cr_assert_eq(read_counter(&c, false), (2ULL << 32) + 1);
 	cr_assert_eq(read_counter(&c, true), (2ULL << 32) + 1);
 	cr_assert_eq(read_counter(&c, true), 0);
-	/* Noted after the counter was taken: it is found where nothing was added since. */
+	/* Noted after the counter was taken, it is found although nothing was added since. */
 	wrap(&c, 3);
 	cr_assert_eq(read_counter(&c, false), 1ULL << 32);
 	cr_assert_eq(read_counter(&c, true), 1ULL << 32);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Whose a tick is, by the cgroup that the test itself goes into. */
+/* Whose a tick is, by the cgroup that the test itself moves to. */
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
 #include <bpf/libbpf.h>
@@ -80,7 +80,7 @@ static uint32_t target_in(const struct ground *ground, const char *path)
 	return target_now(ground);
 }
 
-/* The innermost that is a target; what is made later has its ancestors'. */
+/* The innermost target cgroup wins; a cgroup that is made later has its ancestors' target. */
 static void check_places(struct ground *ground)
 {
 	make_cgroups(ground);
@@ -92,7 +92,7 @@ static void check_places(struct ground *ground)
 	cr_expect_eq(target_in(ground, ground->inner), INNER);
 	cgroup_make(ground->deep);
 	cr_expect_eq(target_in(ground, ground->deep), INNER);
-	/* Once more, as remembered. */
+	/* Once more, now from memory. */
 	cr_expect_eq(target_in(ground, ground->plain), OUTER);
 	cr_expect_eq(target_in(ground, ground->deep), INNER);
 	cr_expect_eq(target_in(ground, ground->mount), SYSTEM);
@@ -109,7 +109,7 @@ Test(bpf_target, version_2)
 	close_all(&ground);
 }
 
-/* The number that a controller has in this kernel. */
+/* The index of a controller in this kernel. */
 static int controller_number(const char *enumerator)
 {
 	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
@@ -155,7 +155,7 @@ Test(bpf_target, system)
 	close_all(&ground);
 }
 
-/* A process that is followed itself keeps its target wherever it goes. */
+/* A process that is followed itself keeps its target wherever it moves. */
 Test(bpf_target, followed)
 {
 	struct follow follow = { .target = OWN };

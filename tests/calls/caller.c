@@ -50,7 +50,10 @@ void caller_begin(struct serve *serve, const char *const options[])
 	caller_use(serve->path);
 }
 
-/* What a test that fails leaves behind must not burn on; another user's process is told anew. */
+/*
+ * A process that a failed test leaves behind must not burn on; a change of user resets this, so it
+ * is set again.
+ */
 static void die_with_parent(void)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * A fork while the server copies: what it has taken from the kernel's counters, and not yet written
- * when the child's image was made, is in the child's buffer all the same. The thread that
- * copies is held at a system call of it; counters of 32 bits, that wrap in it too.
+ * when the child's image was made, must be in the child's buffer. The thread that copies is stopped
+ * at one of its system calls; counters have 32 bits and wrap meanwhile.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -39,7 +39,7 @@ static uint32_t *map_counters(enum kind kind)
 	return at;
 }
 
-/* 64 KiB of text for each: nearly all ticks are in one. */
+/* A counter covers 64 KiB of text, so nearly all ticks are in one. */
 static size_t first_pc(void)
 {
 	return (text_start() & ~0xffffUL) - 32 * 0x10000UL;
@@ -65,7 +65,7 @@ static uint32_t counted(uint32_t preset)
 	return sum;
 }
 
-/* Where a copy is held: at the entry of a call that reads or writes the buffer, or behind it. */
+/* Where a copy is stopped: before or after a call that reads or writes the buffer. */
 struct place {
 	uint64_t call;
 	bool done;
@@ -97,7 +97,7 @@ static bool at_entry_of(uint64_t call)
 	       info.entry.args[3] - start < COUNTERS * sizeof(*counters);
 }
 
-/* Of the server's threads the one that is this user's: it has just answered. */
+/* Finds the server's thread for this user, which has just answered. */
 static void find_copier(void)
 {
 	char path[64];
@@ -159,7 +159,7 @@ static void say_found(void *argument)
 	found->inherited = (uint32_t)(counted(found->preset) - status.binned);
 }
 
-/* The parent has had a tick or two since. */
+/* The parent may have had a tick or two since. */
 static void check(enum kind kind, const struct found *found, uint64_t own)
 {
 	uint64_t there = counted(found->preset);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * fork, and a buffer of which the child has no copy: what was on its way to the parent's is the
- * parent's alone.
+ * fork with a buffer of which the child has no copy: what was on its way to the parent's buffer
+ * belongs to the parent only.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -24,7 +24,7 @@ enum { FORKS = 20 };
 
 static char *buffer;
 
-/* What children say, by number. */
+/* What children report, by number. */
 static struct told {
 	uint64_t binned;
 	uint64_t found; /* in their buffer */
@@ -38,7 +38,7 @@ static void *shared_pages(size_t size)
 	return at;
 }
 
-/* The end of a call in a buffer that has others' counts as well. */
+/* Ends the call when the buffer also has others' counts. */
 static uint64_t end_call(void)
 {
 	struct bpfprofil_status status;
@@ -62,7 +62,7 @@ static void burn_and_tell(void *number)
 	own->found = sum_of(buffer, TEXT_SPAN);
 }
 
-/* At all distances to the server's last copy. Returns what the children counted. */
+/* Forks at different times since the server's last copy. Returns what the children counted. */
 static uint64_t fork_many(const char *dialect)
 {
 	uint64_t sum = 0;
@@ -80,7 +80,7 @@ static uint64_t fork_many(const char *dialect)
 	return sum;
 }
 
-/* Each tick once, whoever had it. */
+/* Each tick counts once, whoever had it. */
 static void shared_body(void *dialect)
 {
 	uint64_t sum;
@@ -99,7 +99,7 @@ static void shared_wraps_body(void *argument)
 
 LIVE(shared_wraps)
 
-/* Its counters in the kernel are compared with a limit, and begin with what the buffer holds. */
+/* The kernel compares its counters with a limit, and they begin with what the buffer holds. */
 static void shared_stops_body(void *argument)
 {
 	(void)argument;
@@ -145,7 +145,7 @@ static void map_anew_and_tell(void *number)
 	burn_and_tell(number);
 }
 
-/* What the child maps where it has nothing is its own. */
+/* If the parent's buffer is not mapped in the child, what the child maps there is its own. */
 static void absent_body(void *argument)
 {
 	int i;
@@ -171,7 +171,7 @@ static void sleep_and_look(void *argument)
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
 }
 
-/* Its parent's ticks are no fault of the child's. */
+/* The parent's ticks must not cause a fault in the child. */
 static void absent_and_idle_body(void *argument)
 {
 	(void)argument;
@@ -185,7 +185,7 @@ static void absent_and_idle_body(void *argument)
 
 LIVE(absent_and_idle)
 
-/* A counter for 4 KiB of text, those of burn_high() at the start of a page that is wiped. */
+/* A counter covers 4 KiB of text; those of burn_high() are at the start of a page that is wiped. */
 static uint16_t *two_halves(void)
 {
 	char *pages = fresh_pages(2 * PAGE);
@@ -208,7 +208,7 @@ static void look_at_halves(void *argument)
 	tell[1].found = halves[0];
 }
 
-/* Counters that stand together in the kernel may stand apart in the buffer. */
+/* Counters that are adjacent in the kernel may be apart in the buffer. */
 static void half_wiped_body(void *argument)
 {
 	int i;
@@ -247,7 +247,7 @@ static long stored_until(long from)
 	return from;
 }
 
-/* It goes on at the same index, behind a gap where its parent's samples were. */
+/* The child goes on at the same index, behind a gap where its parent's samples were. */
 static void go_on_behind_gap(void *argument)
 {
 	long at = 0, own;

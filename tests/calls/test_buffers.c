@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Buffers that are not what one would wish for, and when counts can be seen in them. */
+/* Unusual buffers, and when counts are visible in them. */
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
@@ -22,7 +22,7 @@ CALLER_SUITE(calls_buffers);
 		caller_run(body##_body, NULL);                                                     \
 	}
 
-/* All of a stopped call's ticks: the account holds, and the rest of it is lost in the buffer. */
+/* Asserts that a fault stopped the call: its account adds up, and ticks since then are lost. */
 static struct bpfprofil_status assert_fault(void)
 {
 	struct bpfprofil_status status;
@@ -47,7 +47,7 @@ static __attribute__((noinline)) void profile_in_a_frame(void)
 
 	ENSURE(on_fast(frame, sizeof(frame)) == 0);
 	burn_low(0.1);
-	/* What is still on its way when it ends stands in it when the call returns. */
+	/* What is on its way when the call ends is in the buffer when it returns. */
 	off_and_account(frame, sizeof(frame));
 	ENSURE_NUMBER(sum_of(frame, sizeof(frame)), >, 20);
 }
@@ -79,7 +79,7 @@ static void *start_and_leave(void *stack)
 	return NULL;
 }
 
-/* A thread's stack, unmapped after its end while all is still on. */
+/* A thread's stack, which is unmapped after the thread's end while profiling is on. */
 static void stack_of_a_thread_body(void *argument)
 {
 	char *stack = fresh_pages(4 * FRAME);
@@ -105,7 +105,7 @@ static int is_mapped(uintptr_t at)
 	return msync((void *)(at & ~(uintptr_t)(PAGE - 1)), PAGE, MS_ASYNC) == 0;
 }
 
-/* So large that free() gives it back to the kernel, unless a sanitizer keeps it for a while. */
+/* So large that free() returns it to the kernel, unless a sanitizer keeps it for a while. */
 static void freed_body(void *argument)
 {
 	char *buffer = calloc(1, 1 << 20);
@@ -165,7 +165,7 @@ static void unmapped_sprofil_body(void *argument)
 
 LIVE(unmapped_sprofil)
 
-/* What stands there afterwards is somebody else's. */
+/* What is mapped there afterwards belongs to somebody else. */
 static void mapped_anew_body(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -206,7 +206,7 @@ static void read_only_body(void *argument)
 
 LIVE(read_only)
 
-/* Shared and read-only from the start: of a file that may not be written. */
+/* Shared and read-only from the start: a mapping of a file that may not be written. */
 static void read_only_file_body(void *argument)
 {
 	int fd = memfd_create("buffer", 0);
@@ -223,7 +223,7 @@ static void read_only_file_body(void *argument)
 
 LIVE(read_only_file)
 
-/* A file that has become shorter: reading it would be SIGBUS. */
+/* A file that was truncated: reading it would raise SIGBUS. */
 static void file_cut_off_body(void *argument)
 {
 	int fd = memfd_create("buffer", 0);
@@ -242,7 +242,7 @@ static void file_cut_off_body(void *argument)
 
 LIVE(file_cut_off)
 
-/* Pages that nobody has touched are no fault, and those without counts stay untouched. */
+/* Untouched pages cause no fault, and pages without counts stay untouched. */
 static void never_touched_body(void *argument)
 {
 	enum { SIZE = 1 << 20 };
@@ -259,7 +259,7 @@ static void never_touched_body(void *argument)
 	ENSURE(mincore(buffer, SIZE, there) == 0);
 	for (i = 0; i < sizeof(there); i++)
 		touched += there[i] & 1;
-	/* Its two, and those of a few lines of the helpers. */
+	/* The pages of its two functions, and those of some lines of the helpers. */
 	ENSURE_NUMBER(touched, >=, 2);
 	ENSURE_NUMBER(touched, <, 32);
 	ENSURE_NUMBER(off_and_account(buffer, SIZE).binned, >, 40);
@@ -267,7 +267,7 @@ static void never_touched_body(void *argument)
 
 LIVE(never_touched)
 
-/* Pages given back with MADV_DONTNEED start from zero, and are no fault. */
+/* Pages given back with MADV_DONTNEED start from zero and cause no fault. */
 static void given_back_body(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -288,14 +288,14 @@ static void given_back_body(void *argument)
 
 LIVE(given_back)
 
-/* The first of two pages is there: what belongs into it is counted until the other is hit. */
+/* Only the first of two pages exists: what belongs there is counted until the other one is hit. */
 static void half_there_body(void *argument)
 {
 	char *buffer = fresh_pages(2 * TEXT_SPAN), *start;
 	struct bpfprofil_status status;
 
 	(void)argument;
-	/* burn_high()'s counters begin with the page that is missing. */
+	/* burn_high()'s counters begin with the missing page. */
 	start = buffer + TEXT_SPAN - high_at();
 	munmap(buffer + TEXT_SPAN, TEXT_SPAN);
 	ENSURE(on(start, TEXT_SPAN) == 0);
@@ -312,7 +312,7 @@ static void half_there_body(void *argument)
 
 LIVE(half_there)
 
-/* Two counters side by side, one for each function, and one of them goes before the copy. */
+/* Two adjacent counters, one for each function; one of them is unmapped before the copy. */
 static void neighbour_of_a_hole(int low_stays)
 {
 	char *pages = fresh_pages(2 * PAGE);
@@ -346,7 +346,10 @@ static void hole_in_a_batch_body(void *argument)
 
 LIVE(hole_in_a_batch)
 
-/* Bytes of the two functions' counters, at an odd address, with no byte before or behind written. */
+/*
+ * The bytes of the two functions' counters, at an odd address; no byte before or after may be
+ * written.
+ */
 static void odd_size(size_t size)
 {
 	unsigned char *around = fresh_pages(TEXT_SPAN + 2 * PAGE), *buffer = around + PAGE + 1;
@@ -387,7 +390,7 @@ static void burn_into(void *buffer)
 	*(uint64_t *)((char *)buffer + TEXT_SPAN) = told().binned;
 }
 
-/* Parent and child have counters of their own in the kernel, and one buffer. */
+/* Parent and child have separate counters in the kernel, and one buffer. */
 static void shared_body(void *argument)
 {
 	char *buffer = mmap(NULL, TEXT_SPAN + PAGE, PROT_READ | PROT_WRITE,
@@ -409,7 +412,7 @@ static void shared_body(void *argument)
 
 LIVE(shared)
 
-/* What the program writes into the buffer is what the next tick is added to. */
+/* The next tick is added to what the program writes into the buffer. */
 static void written_by_the_program_body(void *argument)
 {
 	uint16_t *buffer = fresh_pages(TEXT_SPAN);
@@ -441,7 +444,9 @@ static void written_by_the_program_body(void *argument)
 
 LIVE(written_by_the_program)
 
-/* A second call in force at once, into another buffer: nothing goes to the first any more. */
+/*
+ * A second call is in force at once, with another buffer: nothing goes to the first one any more.
+ */
 static void replaced_body(void *argument)
 {
 	char *first = fresh_pages(TEXT_SPAN), *second = fresh_pages(TEXT_SPAN);
@@ -484,7 +489,9 @@ static void *burn_in_thread(void *seconds)
 	return NULL;
 }
 
-/* Seconds from when a thread begins to run to its first count in the buffer, seen by another. */
+/*
+ * Seconds from when a thread begins to run until another thread sees the first count in the buffer.
+ */
 static double first_count_after(void)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -502,7 +509,7 @@ static double first_count_after(void)
 	return seen - start;
 }
 
-/* And 100 ms after the last tick all are there. */
+/* Whether all counts are there 100 ms after the last tick. */
 static int all_there_after(double seconds)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -517,7 +524,7 @@ static int all_there_after(double seconds)
 	return sum_of(buffer, PAGE) - sum <= 1;
 }
 
-/* A machine with other things to do may keep the server waiting; then it is tried again. */
+/* A busy machine may keep the server waiting, so this is tried again. */
 static void seen_in_time_body(void *argument)
 {
 	double best = 9;
@@ -537,7 +544,7 @@ static void seen_in_time_body(void *argument)
 
 LIVE(seen_in_time)
 
-/* A sync, and a status, return with every count in place. */
+/* A sync or a status returns with every count in place. */
 static void exact_when_asked_body(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -550,7 +557,10 @@ static void exact_when_asked_body(void *argument)
 
 		burn_low(0.004);
 		ENSURE(bpfprofil_sync() == 0);
-		/* At most the ticks between the two calls; the copies in between bring the same. */
+		/*
+		 * At most the ticks between the two calls may differ, and copies in between do not
+		 * matter.
+		 */
 		binned = told().binned;
 		exact += binned == sum_of(buffer, TEXT_SPAN);
 	}

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What a full counter does in each dialect, and what each says of bad arguments, live. */
+/*
+ * What a full counter does in each dialect, and what each says of bad arguments, with real ticks.
+ */
 #include <errno.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -25,8 +27,8 @@ enum { COUNTERS = 64 };
 static uint16_t counters[COUNTERS];
 
 /*
- * 64 KiB of text for each counter: that of burn_low() and the helpers', and others' around them. In
- * the first half of a counter's text, for v7 rounds what is in the second one up.
+ * A counter covers 64 KiB of text: one for burn_low() and the helpers, and others around it. The
+ * functions are in the first half of a counter's text, because v7 rounds the second half up.
  */
 static size_t first_pc(void)
 {
@@ -56,7 +58,7 @@ static void *burn_a_second(void *argument)
 	return argument;
 }
 
-/* Four threads in one counter, until it is full in the midst of them. */
+/* Four threads in one counter, until it is full in the middle of them. */
 static void burn_in_threads(void)
 {
 	pthread_t threads[4];
@@ -88,7 +90,7 @@ static void assert_stopped_by_limit(uint16_t value)
 	ENSURE_NUMBER(told().total, ==, status.total);
 }
 
-/* 4 CPU seconds are 400 ticks, and 300 are too many. */
+/* 4 CPU seconds are 400 ticks, and more than 300 fill it. */
 static void solaris_stops_body(void *argument)
 {
 	size_t at = burners_counter(), i;
@@ -103,9 +105,9 @@ static void solaris_stops_body(void *argument)
 	for (i = 0; i < COUNTERS; i++)
 		others += i == at ? 0 : counters[i];
 	ENSURE_NUMBER(told().binned, ==, 300 + others);
-	/* A tick that filled it may have stood for more. */
+	/* The sample that filled it may have stood for several ticks. */
 	ENSURE_NUMBER(told().lost, <=, 8);
-	/* And a new call with the same buffer ends with its first tick there. */
+	/* A new call with the same buffer ends at its first tick there. */
 	ENSURE(on_coarse() == 0);
 	burn_low(0.2);
 	assert_stopped_by_limit(32767);
@@ -126,7 +128,7 @@ static void solaris_preset_above_body(void *argument)
 
 LIVE(solaris_preset_above)
 
-/* What the program writes while it is on counts for the limit too, from the next copy on. */
+/* What the program writes while it is on also counts towards the limit, from the next copy on. */
 static void solaris_preset_while_on_body(void *argument)
 {
 	(void)argument;
@@ -150,7 +152,7 @@ static void stop_in_child(void *argument)
 	assert_stopped_by_limit(32767);
 }
 
-/* The child's counters go on from the parent's, and its end is not the parent's. */
+/* The child's counters continue the parent's, and its end does not end the parent's. */
 static void solaris_fork_body(void *argument)
 {
 	int child;
@@ -170,7 +172,7 @@ static void solaris_fork_body(void *argument)
 
 LIVE(solaris_fork)
 
-/* Ticks onto a counter that has room for few; how much came to it, modulo 65536. */
+/* Ticks for a counter with little room; returns how many were added, modulo 65536. */
 static uint16_t beyond(const char *dialect, uint16_t preset)
 {
 	struct bpfprofil_status status;
@@ -248,7 +250,7 @@ static int refused(int result, int error)
 	return result == -1 && errno == error;
 }
 
-/* The others find out at the first tick; 4.4BSD alone looks at once. */
+/* 4.4BSD checks the buffer at once; the others notice at the first tick. */
 static void bsd44_refuses_body(void *argument)
 {
 	char *buffer = fresh_pages(2 * PAGE);
@@ -270,7 +272,7 @@ static void bsd44_refuses_body(void *argument)
 	ENSURE(refused(on((void *)16, 32), EFAULT));
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
 	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_ASKED);
-	/* NULL is one, but for a scale of 0. */
+	/* NULL is a bad buffer, except with a scale of 0. */
 	ENSURE(on(buffer, PAGE) == 0);
 	ENSURE(refused(on(NULL, 32), EFAULT));
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
@@ -303,7 +305,7 @@ static void irix_failure_ends_body(void *argument)
 		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
 		ENSURE(refused(sprofil(&region, 1, NULL, 64), EINVAL));
 		ENSURE_NUMBER(told().on, ==, after);
-		/* These two are found before the server is asked. */
+		/* These two errors are found before the server is asked. */
 		ENSURE(sprofil(&region, 1, NULL, 0) == 0);
 		ENSURE(refused(sprofil((struct prof *)16, 1, NULL, 0), EFAULT));
 		ENSURE_NUMBER(told().on, ==, after);
@@ -319,7 +321,7 @@ static void irix_failure_ends_body(void *argument)
 
 LIVE(irix_failure_ends)
 
-/* Not one of these counts, and all are taken for a stop, also of nothing. */
+/* None of these counts; all mean a stop, even if nothing is on. */
 static void off_by_scale_body(void *argument)
 {
 	static const struct {

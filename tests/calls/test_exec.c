@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Who shares a buffer, threads and children on the same memory, and that exec is the end of it. */
+/* Who shares a buffer, threads and children in the same memory, and that exec ends it. */
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
@@ -74,7 +74,7 @@ static int burn_high_in_child(void *argument)
 	return 0;
 }
 
-/* Both at a time, into one buffer. */
+/* Both at the same time, with one buffer. */
 static void clone_vm_body(void *argument)
 {
 	int child, i;
@@ -133,7 +133,7 @@ static int outlive(void *parent)
 	return 0;
 }
 
-/* The process that made the call is gone, its memory and who shares it are not. */
+/* The process that made the call is gone, but not its memory and those who share it. */
 static void make_call_and_leave(void *argument)
 {
 	static pid_t self;
@@ -160,7 +160,7 @@ static void clone_vm_outlives_body(void *argument)
 
 LIVE(clone_vm_outlives)
 
-/* Where the canary puts its own memory; sanitizers have theirs below. */
+/* Where the canary maps its memory; sanitizers use addresses below. */
 #define AT ((char *)0x200000000000)
 
 static void exec_canary(const char *program, const char *user)
@@ -180,7 +180,7 @@ static void start_at_fixed(void)
 	ENSURE(buffer == AT && on_fast(buffer, TEXT_SPAN) == 0);
 }
 
-/* With ticks on their way at all distances to the next copy. */
+/* With ticks on their way, at different times before the next copy. */
 static void burn_and_exec(void *microseconds)
 {
 	start_at_fixed();
@@ -206,7 +206,7 @@ static void *exec_in_thread(void *argument)
 	return argument;
 }
 
-/* The thread becomes the first one of its process. */
+/* The thread becomes the first thread of its process. */
 static void exec_by_a_thread_body(void *argument)
 {
 	pthread_t thread;
@@ -237,7 +237,7 @@ static void exec_set_uid_body(void *argument)
 		caller_join(caller_fork(burn_and_exec_set_uid, &i));
 }
 
-/* A nobody's buffer stands where a program that runs as another user has its memory. */
+/* An unprivileged buffer is where a program that runs as another user has its memory. */
 Test(calls_exec, exec_set_uid)
 {
 	struct child_end copied;
@@ -256,7 +256,9 @@ Test(calls_exec, exec_set_uid)
 
 enum { LINKS = 39, LINK_SIZE = 3500 };
 
-/* A script whose interpreter is looked for at length, by links full of "./", and not found. */
+/*
+ * A script whose interpreter takes long to look up, through links full of "./", and is not found.
+ */
 static const char *make_long_exec(void)
 {
 	const char *script;
@@ -279,7 +281,7 @@ static const char *make_long_exec(void)
 	return script;
 }
 
-/* Where it is amid an exec nothing is counted, and the account says so. */
+/* While the process is in an exec nothing is counted, and the account says so. */
 static void exec_at_length_body(void *script)
 {
 	double until = cpu_seconds() + 0.6;
@@ -291,7 +293,7 @@ static void exec_at_length_body(void *script)
 	status = off_and_account(buffer, TEXT_SPAN);
 	ENSURE_NUMBER(status.total, >, 100);
 	ENSURE_NUMBER(status.lost * 2, >, status.total);
-	/* And it goes on as before. */
+	/* Afterwards it goes on as before. */
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	ENSURE(bpfprofil_sync() == 0 && told().lost == 0);
@@ -314,8 +316,8 @@ static void burn_and_exec_sh(void *argument)
 }
 
 /*
- * The buffer outlives the image, for it is shared with the parent, and gets no more: the shell would
- * add hundreds of ticks.
+ * The buffer outlives the image, because it is shared with the parent, and gets no more counts: the
+ * shell would add hundreds.
  */
 static void exec_leaves_the_buffer_body(void *argument)
 {
@@ -329,7 +331,7 @@ static void exec_leaves_the_buffer_body(void *argument)
 
 LIVE(exec_leaves_the_buffer)
 
-/* What vfork's child executes is not the parent's to count. */
+/* What vfork's child executes does not count for the parent. */
 static void vfork_and_exec_body(void *argument)
 {
 	uint64_t before;
@@ -363,7 +365,7 @@ static void *burn_until_told(void *seconds)
 	return NULL;
 }
 
-/* Those that ran before the call too, and all together. */
+/* Threads that ran before the call, and all together. */
 static void threads_body(void *argument)
 {
 	struct ratio ratio = { 0 };
@@ -375,7 +377,7 @@ static void threads_body(void *argument)
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, burn_until_told, &ends[i]);
 	rest(0.05);
-	/* A machine that keeps a CPU for longer than a period swallows ticks. */
+	/* A machine that takes a CPU away for longer than a period swallows ticks. */
 	for (try = 0; try < 3 && !ratio_is_good(&ratio); try++) {
 		start();
 		used = cpu_seconds();
@@ -407,7 +409,7 @@ static void *call_without_main(void *argument)
 	return argument;
 }
 
-/* The first thread is gone; the process is not. */
+/* The first thread is gone, but not the process. */
 static void first_thread_gone_body(void *argument)
 {
 	pthread_t thread;
@@ -437,7 +439,7 @@ static void *count_without_main(void *argument)
 	return argument;
 }
 
-/* It leaves after it has made the call. */
+/* It ends after it has made the call. */
 static void first_thread_leaves_body(void *argument)
 {
 	pthread_t thread;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* fork: a copy of the buffer, and counting goes on in both. */
+/* fork: the child has a copy of the buffer, and counting goes on in both. */
 #include <errno.h>
 #include <linux/sched.h>
 #include <signal.h>
@@ -18,7 +18,7 @@
 
 static struct serve serve;
 
-/* So few that a slot which is not given back is missed soon. */
+/* So few that a slot that is not given back is soon missed. */
 #define MAX_CALLS "16"
 
 static void begin(void)
@@ -50,7 +50,7 @@ static void start(void)
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 }
 
-/* account() with the parent's counts in the buffer too. */
+/* account() for a buffer that has the parent's counts too. */
 static struct bpfprofil_status own_account(void)
 {
 	struct bpfprofil_status status;
@@ -63,7 +63,7 @@ static struct bpfprofil_status own_account(void)
 	return status;
 }
 
-/* Which of its ticks the child of a fork has found in its buffer. */
+/* Which of its parent's ticks the child of a fork found in its buffer. */
 struct inheritance {
 	uint64_t inherited;
 	uint64_t own;
@@ -88,7 +88,7 @@ static void *shared_memory(size_t size)
 	return at;
 }
 
-/* With ticks on their way when it forks: what the child finds is what the parent had. */
+/* Forks with ticks on their way: what the child finds is what the parent had. */
 static long fork_with_ticks(double seconds)
 {
 	struct inheritance *shared = shared_memory(sizeof(*shared));
@@ -111,7 +111,7 @@ static void inherits_counts_body(void *argument)
 	int i;
 
 	(void)argument;
-	/* At all distances to the server's last copy and the next one. */
+	/* At different times since the server's last copy. */
 	for (i = 0; i < 200; i++) {
 		long more = fork_with_ticks(0.005 + 0.0007 * (i % 100));
 
@@ -124,7 +124,7 @@ LIVE(inherits_counts)
 
 static void watch_buffer(void *counted)
 {
-	/* It asks for nothing and has no tick that would bring it to the server's notice. */
+	/* It asks for nothing and has no tick that would make the server look at it. */
 	rest(0.15);
 	*(uint64_t *)counted = sum_of(buffer, TEXT_SPAN);
 }
@@ -148,7 +148,7 @@ static void inherits_while_asleep_body(void *argument)
 
 LIVE(inherits_while_asleep)
 
-/* Each process on the way down burns, and has in its buffer what all above it had. */
+/* Each descendant burns, and has in its buffer what all its ancestors had. */
 static void descend(void *generations)
 {
 	uint64_t before = sum_of(buffer, TEXT_SPAN);
@@ -204,7 +204,7 @@ static void assert_followed(void *argument)
 	ENSURE_NUMBER(own_account().binned, >, 3);
 }
 
-/* Many times as many as there are slots, and of pages: all come back. */
+/* Many times as many forks as there are slots, and pages: all are given back. */
 static void many_forks(void (*life)(void *), int n)
 {
 	int descriptors;
@@ -217,7 +217,7 @@ static void many_forks(void (*life)(void *), int n)
 	ENSURE(descriptors > 0);
 	for (i = 0; i < n; i++)
 		caller_join(caller_fork(life, NULL));
-	/* What has ended is released when the server gets to it. */
+	/* An ended process is released when the server gets to it. */
 	rest(0.2);
 	caller_join(caller_fork(assert_followed, NULL));
 	ENSURE(bpfprofil_sync() == 0);
@@ -265,7 +265,7 @@ static void more_than_slots_body(void *argument)
 
 LIVE(more_than_slots)
 
-/* A process in the place of one that is gone: the kernel gives pids out again. */
+/* Forks a process with the pid of one that is gone, because the kernel reuses pids. */
 static int fork_as(pid_t pid)
 {
 	struct clone_args arguments = {
@@ -284,14 +284,14 @@ static void wait_and_compare(void)
 {
 	struct bpfprofil_status status;
 
-	/* Until the server has worked off what its predecessor left. */
+	/* Waits until the server has handled what its predecessor left. */
 	rest(0.3);
 	status = own_account();
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), <=, status.binned + 5);
 	_exit(0);
 }
 
-/* The first one's ticks are its own, though the second has its pid and its random bytes. */
+/* The first one's ticks are its own, although the second has its pid and its random bytes. */
 static void pid_reused_body(void *argument)
 {
 	int first, second;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What a user may have, and that another one has no less for it. */
+/* What one user may have, and that another one has no less because of it. */
 #include <errno.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ enum { NOBODY = 65534, DAEMON = 1 };
 
 static struct serve serve;
 
-/* As a user of its own, from a process that is root. */
+/* Called from a root process, to run as another user. */
 static void profile_as_daemon(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -41,7 +41,7 @@ static void call_and_wait(void *told_to)
 	pause();
 }
 
-/* Of eight that call, four may; when one of these ends, another can. */
+/* Four of eight callers may profile; when one of these ends, another one can. */
 static void user_calls_body(void *argument)
 {
 	int pipes[2], children[8], i, good = 0;
@@ -59,7 +59,7 @@ static void user_calls_body(void *argument)
 	caller_join(caller_fork(profile_as_daemon, NULL));
 	kill(children[0], SIGKILL);
 	waitpid(children[0], NULL, 0);
-	/* Its call is given back when the server has heard of it. */
+	/* Its call is released when the server has noticed. */
 	rest(0.2);
 	children[0] = caller_fork(call_and_wait, pipes);
 	ENSURE(read(pipes[0], &answer[0], 1) == 1);
@@ -82,11 +82,14 @@ static void burn_unfollowed(void *argument)
 {
 	(void)argument;
 	burn_low(0.02);
-	/* One of the five has its parent's call, as all that are at the same time may not. */
+	/*
+	 * One of the five inherits its parent's call, because not all may have one at the same
+	 * time.
+	 */
 	rest(0.3);
 }
 
-/* Children that are more than the limit are not profiled, and live all the same. */
+/* Children beyond the limit are not profiled, but run normally. */
 static void forks_beyond_body(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -151,7 +154,7 @@ static void user_regions_body(void *argument)
 	caller_join(caller_fork(profile_as_daemon, NULL));
 	caller_become(NOBODY);
 	ENSURE(call_with(401) == -1 && errno == EDQUOT);
-	/* A call that takes the place of another one has its room. */
+	/* A call that replaces another one uses its place. */
 	for (i = 0; i < 50; i++)
 		ENSURE(call_with(400 - i % 2) == 0);
 	ENSURE(call_with(401) == -1 && errno == EDQUOT);
@@ -169,7 +172,7 @@ Test(calls_limits, user_regions)
 	serve_end(&serve);
 }
 
-/* 1 MiB is 256 pages; ticks in the text of a 257th are lost, and said to be. */
+/* 1 MiB is 256 pages; ticks in the text of a 257th are lost, and reported. */
 static void user_memory_body(void *argument)
 {
 	size_t size = WIDE_SPAN * 2;
@@ -187,7 +190,7 @@ static void user_memory_body(void *argument)
 	ENSURE_NUMBER(status.binned, ==, sum_of(buffer, size));
 	ENSURE_NUMBER(status.binned, >, 40);
 	ENSURE_NUMBER(status.lost, >, 3);
-	/* All comes back with the end of the call. */
+	/* All of it is given back at the end of the call. */
 	memset(buffer, 0, size);
 	ENSURE(sprofil(&region, 1, NULL, PROF_FAST) == 0);
 	burn_wide(text, 100);
@@ -209,7 +212,7 @@ Test(calls_limits, user_memory)
 	serve_end(&serve);
 }
 
-/* The same, of all. */
+/* The same for the limit of all users. */
 Test(calls_limits, memory)
 {
 	NEED_ROOT();
@@ -222,7 +225,9 @@ Test(calls_limits, memory)
 	serve_end(&serve);
 }
 
-/* A page of counters for nearly each tick, and more than there are when the server starts. */
+/*
+ * Nearly each tick needs a page of counters, and more are needed than exist when the server starts.
+ */
 static void pages_grow_body(void *argument)
 {
 	size_t size = WIDE_SPAN * 2;
@@ -245,7 +250,7 @@ static void pages_grow_body(void *argument)
 	ENSURE_NUMBER(pages, >, 520);
 }
 
-/* 2 MiB of counters are there at once, and the rest of the 64 when they are needed. */
+/* 2 MiB of counters exist at once, and the rest of the 64 when they are needed. */
 Test(calls_limits, pages_grow)
 {
 	NEED_ROOT();
@@ -278,7 +283,7 @@ static void profile_long_as_nobody(void *result)
 	profile_long(result);
 }
 
-/* Side by side each has its own. */
+/* Two users side by side each have their own limit. */
 static void two_users_body(void *argument)
 {
 	uint64_t *results =

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What all others have of the server while one asks for much. */
+/* What others get from the server while one user asks for much. */
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -26,7 +26,7 @@ static void ask_without_pause(void *argument)
 		told();
 }
 
-/* How many times new counts came, looked at every 20 ms of its own CPU time. */
+/* How often new counts arrived, checked every 20 ms of its own CPU time. */
 static int counts_seen(double seconds)
 {
 	double until = seconds_now() + seconds;
@@ -46,7 +46,7 @@ static int counts_seen(double seconds)
 
 enum { ASKERS = 4 };
 
-/* They have their share of the CPUs, which is most of them, but no more of the server. */
+/* The askers get their share of the CPUs, which is most of them, but no more of the server. */
 static void asked_without_pause_body(void *argument)
 {
 	int askers[ASKERS], quiet = counts_seen(1), beside, i;
@@ -73,8 +73,8 @@ Test(calls_neighbours, asked_without_pause)
 enum { SET_COUNTERS = 1 << 17, COUNTERS_OF_A_PAGE = 1024 };
 
 /*
- * Where counters stay in the kernel each copy looks at all that the buffer has, some of it not there
- * any more: by runs, for one read each would keep all others waiting.
+ * If counters stay in the kernel each copy looks at all of the buffer, part of which is unmapped
+ * here. It must do so in runs, because a read for each counter would keep all others waiting.
  */
 static void all_counters_set_body(void *argument)
 {
@@ -87,7 +87,7 @@ static void all_counters_set_body(void *argument)
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	for (i = 0; i < SET_COUNTERS; i++)
 		counters[i] = 7;
-	/* The text is what the end of the buffer is for. */
+	/* The text is mapped to the end of the buffer. */
 	ENSURE(profil(counters, size, text_start() - (size - TEXT_SPAN), 0x10000) == 0);
 	munmap((char *)counters + size / 2, size / 4);
 	burn_low(0.1);
@@ -97,7 +97,10 @@ static void all_counters_set_body(void *argument)
 	ENSURE_NUMBER(serve_number(&serve, "io", "syscr:") - before, <, 3 * pages);
 	ENSURE_NUMBER(told().binned, >, 3);
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
-	/* Behind the hole too the kernel follows what the program writes: one more is the limit. */
+	/*
+	 * Behind the hole too the kernel follows what the program writes: one more tick reaches the
+	 * limit.
+	 */
 	for (i = 0; i < TEXT_SPAN / sizeof(*last); i++)
 		last[i] = 32766;
 	ENSURE(bpfprofil_sync() == 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Programs that see another world than the server: other pids, another root, another user. */
+/* Programs in another environment than the server: other pids, another root, another user. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -35,7 +35,7 @@ static bool can(const char *const command[])
 	return good;
 }
 
-/* There it is process 1, and its child 2. */
+/* In its namespace it is process 1, and its child 2. */
 Test(calls_places, pid_namespace)
 {
 	NEED_ROOT();
@@ -45,7 +45,7 @@ Test(calls_places, pid_namespace)
 			 "sleep 0.1 & " OWN " 100 3"));
 }
 
-/* As in a container: pids, mounts and the root of its own, and the socket put into it. */
+/* As in a container: its own pids, mounts and root, with the socket mounted into it. */
 Test(calls_places, container)
 {
 	char script[512];
@@ -61,7 +61,7 @@ Test(calls_places, container)
 	assert_good(ARGS("unshare", "-m", "-p", "-f", "sh", "-c", script));
 }
 
-/* Root there and nobody here. */
+/* Root inside, and nobody outside. */
 Test(calls_places, user_namespace)
 {
 	NEED_ROOT();
@@ -72,7 +72,7 @@ Test(calls_places, user_namespace)
 			 "-p", "-f", OWN, "100", "3"));
 }
 
-/* The server itself in a pid namespace, with its clients. */
+/* The server itself is in a pid namespace, with its clients. */
 Test(calls_places, server_in_a_namespace)
 {
 	char script[512];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What is left when all is over: `serve --record`, and `run --preload`. */
+/* What is left at the end: `serve --record` and `run --preload`. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ static void burn_in_child(void *argument)
 	burn_high(0.05);
 }
 
-/* Two calls, the second with a child that just ends. */
+/* Two calls, the second one with a child that just ends. */
 static void two_calls(void *result)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -48,7 +48,7 @@ static void samples_in_dialect(void *result)
 	burn_low(0.2);
 	ENSURE(bpfprofil_sync() == 0);
 	*(uint64_t *)result = told().total;
-	/* It ends with the call in force. */
+	/* The process ends with the call in force. */
 }
 
 static void assert_report(const char *file)
@@ -75,7 +75,7 @@ Test(calls_record, serve)
 	size_t i;
 
 	NEED_ROOT();
-	/* Where it goes must be known before its folder is. */
+	/* The server needs the file's name before the test's folder exists. */
 	caller_begin(&serve, ARGS(NULL));
 	serve_stop(&serve);
 	file = serve_file(&serve, "calls.json");
@@ -116,7 +116,7 @@ static size_t targets_of(struct json_object *doc, const char *kind, uint64_t *to
 	return n;
 }
 
-/* What the program said of itself: its counts, who it was, and what else was preloaded. */
+/* What the program reported: its counts, its uid, and what else was preloaded. */
 struct said {
 	unsigned long counts;
 	char signals[16];
@@ -156,7 +156,7 @@ static void preload_plain(struct live *live, const char *const options[], int st
 	doc_assert_sound(live->doc);
 }
 
-/* A program that calls libc's profil() is served, whoever runs it, and ends as it does. */
+/* A program that calls libc's profil() is served, whoever runs it, and ends normally. */
 static void assert_preloaded(const char *const options[], int status, unsigned int user)
 {
 	struct said said = { 0 };
@@ -193,7 +193,7 @@ static bool is_there(void *path)
 	return !access(path, F_OK);
 }
 
-/* Killed, it leaves no socket and no folder of one. */
+/* When killed, it leaves neither a socket nor a folder for it. */
 Test(calls_record, preload_killed)
 {
 	char script[512], told[128], name[256];
@@ -223,7 +223,7 @@ Test(calls_record, preload_killed)
 	live_end(&live);
 }
 
-/* -pg: the call arcs are the C library's, the histogram ours. */
+/* -pg: the call arcs are the C library's, the histogram is ours. */
 Test(calls_record, preload_pg)
 {
 	char script[512], *line;
@@ -247,7 +247,10 @@ Test(calls_record, preload_pg)
 	line = strchr(end.out, '\n');
 	cr_assert_not_null(line);
 	cr_assert_eq(sscanf(line, "%lf %lf", &gprof, &calls), 2, "%s", line);
-	/* How well is for client_serve to say: here it is that they are the same seconds. */
+	/*
+	 * How exact they are is tested in client_serve; here they only must be about the same
+	 * seconds.
+	 */
 	cr_assert(gprof > 0.75 * used && gprof < 1.25 * used, "%.2f s of %.2f s", gprof, used);
 	cr_assert_geq(calls, 3000, "%.0f calls of leaf()", calls);
 	child_end_free(&end);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* sprofil(): which region takes a tick, and the two rates side by side. */
+/* sprofil(): which region takes a tick, and both rates side by side. */
 #include <errno.h>
 #include <math.h>
 #include <pthread.h>
@@ -26,7 +26,7 @@ enum { STEPS = 8, STEP_TEXT = 256, ROUNDS = 60000 };
 
 static volatile unsigned long sink;
 
-/* Each of a work that is known, in text that nothing else is in. */
+/* Steps with a known amount of work, in text with nothing else in it. */
 #define STEP(n)                                                                                    \
 	static __attribute__((noinline, aligned(STEP_TEXT))) void step##n(void)                    \
 	{                                                                                          \
@@ -48,8 +48,8 @@ STEP(7)
 static void (*const steps[STEPS])(void) = { step0, step1, step2, step3, step4, step5, step6, step7 };
 
 /*
- * From one to the next within microseconds: a tick is hardly ever where the last one was. In an
- * order that changes, as one that stays may keep step with the clock.
+ * Changes the step within microseconds, so that a tick is hardly ever where the last one was. The
+ * order changes, because a fixed one might keep step with the clock.
  */
 static void take_turns(double seconds)
 {
@@ -78,10 +78,10 @@ static uint64_t sum_of_words(const uint32_t *words, size_t n)
 
 enum { STEP_COUNTERS = STEP_TEXT / 4 };
 
-/* In the order of the dice, as sprofil() does not ask for any. */
+/* In random order, because sprofil() requires none. */
 static const int listed[STEPS] = { 5, 2, 7, 0, 3, 6, 1, 4 };
 
-/* How many standard errors the step is off that is furthest from its part of the work. */
+/* By how many standard errors the worst step differs from its share of the work. */
 static double worst_deviation(const uint64_t *ticks)
 {
 	double sum = 0, worst = 0;
@@ -124,12 +124,12 @@ static double alternate(void)
 	ENSURE_NUMBER(status.binned, ==, sum);
 	ENSURE_NUMBER(status.overflow, ==, rest_of_them);
 	ENSURE_NUMBER(sum, >, 500);
-	/* The loops around them and the clock. */
+	/* The loops around them, and reading the clock. */
 	ENSURE_NUMBER(status.overflow, <, sum / 20);
 	return worst_deviation(ticks);
 }
 
-/* Of eight numbers one is off by three standard errors now and then, but not always. */
+/* One of eight numbers may be off by three standard errors now and then, but not always. */
 static void alternating_body(void *argument)
 {
 	double deviation = 9;
@@ -148,7 +148,7 @@ struct rates {
 	int fast;
 };
 
-/* CPU time while it was on, by the ticks of its own period. */
+/* Measures CPU time while it is on, by the ticks of its own period. */
 static void measure_rate(void *argument)
 {
 	struct rates *rates = argument;
@@ -166,7 +166,7 @@ static void measure_rate(void *argument)
 	rates->ratio = ratio_of((double)status.total, used * hz, turns() - switches + 1, 0.03);
 }
 
-/* Both clocks at a time; each caller has the ticks of its own alone. */
+/* Both clocks at the same time; each caller only gets the ticks of its own. */
 static void rates_body(void *argument)
 {
 	struct rates *rates =
@@ -175,7 +175,7 @@ static void rates_body(void *argument)
 
 	(void)argument;
 	rates[1].fast = 1;
-	/* A machine that keeps a CPU for longer than a period swallows ticks. */
+	/* A machine that takes a CPU away for longer than a period swallows ticks. */
 	for (try = 0; try < 3 && !good; try++) {
 		for (i = 0; i < 2; i++)
 			children[i] = caller_fork(measure_rate, &rates[i]);
@@ -208,7 +208,7 @@ static void tick_is_told_body(void *argument)
 	ENSURE(sprofil((struct prof *)16, 1, NULL, PROF_FAST) == -1 && errno == EFAULT);
 	ENSURE(sprofil(&region, 1, NULL, 4) == -1 && errno == EINVAL);
 	ENSURE(sprofil(&region, 4097, NULL, 0) == -1 && errno == E2BIG);
-	/* All of this changed nothing. */
+	/* None of this changed anything. */
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
 	ENSURE_NUMBER(told().period_ns, ==, 1000000);
 	ENSURE(bpfprofil_dialect("irix") == 0);
@@ -221,7 +221,7 @@ static void tick_is_told_body(void *argument)
 
 LIVE(tick_is_told)
 
-/* A region whose buffer goes is out; the others go on. */
+/* A region whose buffer vanishes is removed; the others go on. */
 static void one_bad_region_body(void *argument)
 {
 	char *low = fresh_pages(PAGE), *high = fresh_pages(PAGE);
@@ -255,13 +255,13 @@ static void one_bad_region_body(void *argument)
 	ENSURE_NUMBER(status.total, ==,
 		      status.binned + status.overflow + status.outside + status.lost);
 	ENSURE_NUMBER(status.binned, ==, sum_of(low, PAGE) + sum_of(high, PAGE));
-	/* What would have been the region's is nobody's now. */
+	/* Ticks that would have been the region's are outside now. */
 	ENSURE_NUMBER(status.outside, >, 20);
 }
 
 LIVE(one_bad_region)
 
-/* 4,096 regions, most of them of other text, overlapping, of equal offsets, without size. */
+/* 4,096 regions, most of them for other text, overlapping, with equal offsets, or without size. */
 static void many_regions_body(void *argument)
 {
 	static struct prof regions[4096];

@@ -41,7 +41,7 @@ static int dial(void)
 	return fd;
 }
 
-/* The reply's error; -1: none came. */
+/* The reply's error; -1: there was no reply. */
 static int await_reply(int fd)
 {
 	struct call_reply reply;
@@ -62,7 +62,7 @@ static int ask(const void *message, size_t size)
 	return await_reply(fd);
 }
 
-/* As the library would ask; entries of it stand behind. */
+/* A request as the library would make it, followed by entries. */
 struct large_request {
 	struct call_request head;
 	struct call_entry entries[CALL_ENTRIES_MAX + 1];
@@ -90,7 +90,7 @@ static int ask_for(const struct large_request *request)
 	return ask(request, size_of(request));
 }
 
-/* Everybody is still served. */
+/* Everybody else is still served. */
 static void assert_serves(void)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -110,7 +110,7 @@ static void bad_form_body(void *argument)
 	fill(&good, CALL_PROFIL, 1);
 	good.entries[0] = (struct call_entry){ (uintptr_t)&request, 2, 0x1000, 0x10000 };
 	ENSURE_NUMBER(ask_for(&good), ==, 0);
-	/* 0 bytes are no message, but an end. */
+	/* A message of 0 bytes would be an end of file. */
 	for (size = 1; size < size_of(&good); size++)
 		ENSURE_NUMBER(ask(&good, size), ==, EPROTO);
 	ENSURE_NUMBER(ask(&good, size_of(&good) + 1), ==, EPROTO);
@@ -132,7 +132,7 @@ static void bad_form_body(void *argument)
 	request = good;
 	request.head.flags = 2;
 	ENSURE_NUMBER(ask_for(&request), ==, EINVAL);
-	/* With 4,097 entries, and with a number of them that is not how many there are. */
+	/* With 4,097 entries, and with a number of entries that does not match their size. */
 	fill(&request, CALL_SPROFIL, CALL_ENTRIES_MAX + 1);
 	ENSURE_NUMBER(ask_for(&request), ==, EPROTO);
 	request = good;
@@ -158,7 +158,7 @@ static void another_proof_body(void *argument)
 	request->head.proof[7] ^= 1;
 	ENSURE_NUMBER(ask_for(request), ==, EPERM);
 	request->head.proof[7] ^= 1;
-	/* A program of 32 bits has another table to find them by. */
+	/* A 32-bit program has another auxiliary vector, in which the proof is found. */
 	request->head.pointer = 4;
 	ENSURE_NUMBER(ask_for(request), ==, EPERM);
 	assert_serves();
@@ -166,7 +166,10 @@ static void another_proof_body(void *argument)
 
 LIVE_AS(NOBODY, another_proof)
 
-/* Sizes and scales at the edges of 32 and 64 bits, in every dialect: refused or counted, no worse. */
+/*
+ * Sizes and scales at the edges of 32 and 64 bits, in every dialect: refused or counted, but no
+ * worse.
+ */
 static void edges_body(void *argument)
 {
 	static const uint64_t edge[] = { 0,	     1,		2,	    3,
@@ -197,7 +200,7 @@ static void edges_body(void *argument)
 
 LIVE_AS(NOBODY, edges)
 
-/* Says it is another process; the kernel lets only root. */
+/* Claims to be another process, which the kernel only allows root. */
 static int send_as(int fd, const struct large_request *request, const struct ucred *who)
 {
 	union {
@@ -239,7 +242,7 @@ static void sleep_for_ever(void *argument)
 	(void)argument;
 }
 
-/* Root may say so, and it is of no use: the other one's random bytes are not known. */
+/* Root may claim it, but in vain, because the other process's random bytes are unknown. */
 static void root_s_lie_body(void *argument)
 {
 	static struct large_request request;
@@ -262,7 +265,7 @@ static void root_s_lie_body(void *argument)
 
 LIVE_AS(0, root_s_lie)
 
-/* A connection that root made, in the hands of a child that gave its rights up: the child asks. */
+/* A connection that root made, used by a child that gave up its rights: the child is the asker. */
 static void ask_as_nobody(void *fd)
 {
 	static struct large_request request;
@@ -274,7 +277,7 @@ static void ask_as_nobody(void *fd)
 	request.entries[0] =
 		(struct call_entry){ (uintptr_t)buffer, TEXT_SPAN, text_start(), 0x10000 };
 	ENSURE(send(*(int *)fd, &request, size_of(&request), 0) > 0);
-	/* PROF_FAST is for root: so it is seen who is taken for the asker. */
+	/* PROF_FAST is for root here, which shows who is taken for the asker. */
 	ENSURE_NUMBER(await_reply(*(int *)fd), ==, EACCES);
 }
 
@@ -314,7 +317,7 @@ static void hold_connections(void *ready)
 		ENSURE_NUMBER(await_reply(fds[i]), ==, -1);
 }
 
-/* Sends what cannot be answered, and returns when the server has done with it. */
+/* Sends a request that cannot be answered, and returns when the server is done with it. */
 static void ask_deaf(const struct large_request *request)
 {
 	int fd = dial();
@@ -327,7 +330,7 @@ static void ask_deaf(const struct large_request *request)
 	close(fd);
 }
 
-/* What a process asked for and did not wait for is not done, and all that was before stays. */
+/* A request for whose reply nobody waited is not carried out, and everything stays as before. */
 static void deaf_body(void *argument)
 {
 	static struct large_request request;
@@ -406,7 +409,7 @@ static void send_garbage_as_nobody(void *argument)
 	send_garbage(argument);
 }
 
-/* Garbage in thousands: who else profiles does not notice. */
+/* Thousands of bad requests do not affect others who profile. */
 static void garbage_body(void *argument)
 {
 	int child = caller_fork(send_garbage_as_nobody, NULL), i;
@@ -429,7 +432,7 @@ static void call_once(void *argument)
 	ENSURE(off() == 0);
 }
 
-/* More of one user at the same time than it may keep waiting: none is turned away. */
+/* More requests of one user at a time than may wait: none is refused. */
 static void burst_body(void *argument)
 {
 	enum { N = 300 };
@@ -476,14 +479,14 @@ static void send_descriptors_body(void *argument)
 	for (j = 0; j < 50; j++) {
 		int fd = dial();
 
-		/* Since Linux 6.16 they are refused here. */
+		/* Since Linux 6.16 they are refused on this side. */
 		if (sendmsg(fd, &message, 0) == 1)
 			await_reply(fd);
 		else
 			ENSURE(errno == EPERM && !close(fd));
 	}
 	close(pipes[1]);
-	/* The end of file says that the server has closed each. */
+	/* The end of file shows that the server has closed each of them. */
 	ENSURE(read(pipes[0], &byte, 1) == 0);
 }
 

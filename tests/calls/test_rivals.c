@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Ticks beside a program that comes and goes at the pace of the clock: those of the CPU time used. */
+/*
+ * Ticks beside a program that comes and goes at the pace of the clock must match the CPU time used.
+ */
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
@@ -21,7 +23,7 @@ CALLER_SUITE(calls_rivals);
 
 enum { TRIES = 3 };
 
-/* Takes two fifths of a CPU, from the beginning of each of its periods. */
+/* Takes two fifths of a CPU, at the beginning of each of its periods. */
 struct rival {
 	double period;
 	int cpu;
@@ -55,7 +57,7 @@ static void be_rival(void *argument)
 	}
 }
 
-/* The ticks of two seconds, for each that there should be. */
+/* The ticks of two seconds, relative to what they should be. */
 static double measure(int (*start)(void *, size_t), double hz)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* pcsample(): each tick's pc, in their order. */
+/* pcsample(): each tick's pc, in order. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,7 +42,9 @@ static long samples_so_far(void)
 	return n;
 }
 
-/* Low, high, low: as it was spent. How often it changes tells whether one is out of place. */
+/*
+ * Low, high, low, as the time was spent. The number of changes shows whether one is out of order.
+ */
 static void order_body(void *argument)
 {
 	long n, i, changes = 0, lows = 0, highs = 0;
@@ -75,7 +77,7 @@ static void order_body(void *argument)
 
 LIVE(order)
 
-/* It stops with the last one that has room, and writes nothing behind it. */
+/* It stops with the last sample that has room, and writes nothing behind it. */
 static void full_body(void *argument)
 {
 	struct bpfprofil_status status;
@@ -91,7 +93,9 @@ static void full_body(void *argument)
 	ENSURE_NUMBER(status.stopped, ==, BPFPROFIL_STOPPED_FULL);
 	ENSURE_NUMBER(status.binned, ==, 20);
 	ENSURE_NUMBER(status.total, ==, 20);
-	/* Each later one says how many the one before has stored, and begins at index 0. */
+	/*
+	 * Each later call says how many samples the one before has stored, and begins at index 0.
+	 */
 	ENSURE_NUMBER(pcsample(samples, 5), ==, 20);
 	burn_low(0.1);
 	ENSURE_NUMBER(pcsample(samples, 0), ==, 5);
@@ -99,7 +103,7 @@ static void full_body(void *argument)
 
 LIVE(full)
 
-/* Each returns what the interval that it ends has stored, and that is nothing after a stop. */
+/* Each call returns what was stored in the interval that it ends, which is nothing after a stop. */
 static void told_once_body(void *argument)
 {
 	uint16_t *buffer = fresh_pages(TEXT_SPAN);
@@ -112,7 +116,7 @@ static void told_once_body(void *argument)
 	ENSURE_NUMBER(pcsample(samples, 0), ==, 0);
 	ENSURE_NUMBER(pcsample(samples, 15), ==, 0);
 	burn_low(0.2);
-	/* Full before it is stopped by another: profil() sets the number back. */
+	/* It was full before another call stopped it: profil() resets the number. */
 	ENSURE(on(buffer, TEXT_SPAN) == 0 && off() == 0);
 	ENSURE_NUMBER(pcsample(samples, 15), ==, 0);
 	burn_low(0.2);
@@ -138,7 +142,7 @@ static void refuses_body(void *argument)
 
 LIVE(refuses)
 
-/* Each replaces the other, and profil() resets the count. */
+/* Each replaces the other, and profil() resets the number. */
 static void beside_profil_body(void *argument)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
@@ -178,11 +182,11 @@ static void go_on_in_child(void *before)
 	status = told();
 	ENSURE_NUMBER(status.binned, <, 25);
 	ENSURE_NUMBER(status.binned, >=, samples_so_far() - 30);
-	/* It has all of them, those of its parent too. */
+	/* The child has all of them, including its parent's. */
 	ENSURE_NUMBER(pcsample(samples, 0), ==, samples_so_far());
 }
 
-/* The child goes on behind its parent's, in its own copy. */
+/* The child goes on behind its parent's samples, in its own copy. */
 static void fork_body(void *argument)
 {
 	long i, n;
@@ -198,7 +202,7 @@ static void fork_body(void *argument)
 	caller_join(child);
 	ENSURE(bpfprofil_sync() == 0);
 	ENSURE_NUMBER(samples_so_far(), >, 30);
-	/* None of its child's. */
+	/* The parent has none of its child's. */
 	for (i = 0; i < samples_so_far(); i++)
 		ENSURE(!is_high(samples[i]));
 	ENSURE_NUMBER(pcsample(NULL, 0), ==, samples_so_far());

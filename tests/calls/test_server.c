@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Ends of clients and of servers, at any instant, and what a server costs that has nothing to do. */
+/* Clients and servers that end at any moment, and what an idle server costs. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -66,7 +66,10 @@ static void leave_it_on(void *argument)
 	burn_low(0.05);
 }
 
-/* Nobody profiles: no wake-up in two seconds, before the first call and after the last. */
+/*
+ * While nobody profiles there is no wake-up in two seconds, before the first call and after the
+ * last.
+ */
 Test(calls_server, idle)
 {
 	long before;
@@ -79,7 +82,7 @@ Test(calls_server, idle)
 		before = wakeups();
 		rest(2);
 		cr_assert_eq(wakeups(), before);
-		/* By a stop, and by an end that nobody announces. */
+		/* Ended by a stop, and by an exit that nobody announces. */
 		caller_run(i ? leave_it_on : burn_and_see_clocks, NULL);
 		cr_assert(eventually(no_clock_runs, NULL), "a clock runs on");
 	}
@@ -172,7 +175,7 @@ static void burn_in_child(void *argument)
 	ENSURE(off() == 0 || errno == EMFILE || errno == ETIMEDOUT || errno == ECONNRESET);
 }
 
-/* Told by a byte through a pipe, and answers with one. */
+/* Signalled by a byte through a pipe, and answers with one. */
 struct pipes {
 	int to_caller[2];
 	int to_test[2];
@@ -203,14 +206,14 @@ static void survive(void *argument)
 	await(pipes->to_caller); /* the server is gone */
 	before = sum_of(buffer, TEXT_SPAN);
 	ENSURE_NUMBER(before, >, 20);
-	/* Nothing disturbs it: no signal, no cut sleep, no count. */
+	/* Nothing disturbs it: no signal, no interrupted sleep, no count. */
 	for (i = 0; i < 20; i++)
 		ENSURE(poll(NULL, 0, 2) == 0);
 	burn_low(0.1);
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
 	ENSURE(bpfprofil_sync() == -1 && errno == ECONNRESET);
 	ENSURE(on_fast(buffer, TEXT_SPAN) == -1 && errno == ENOSYS);
-	/* Which says that the counts are not all there; then nothing is on. */
+	/* This says that counts are missing; afterwards nothing is on. */
 	ENSURE(off() == -1 && errno == ECONNRESET);
 	ENSURE(off() == 0);
 	ENSURE(bpfprofil_sync() == -1 && errno == ENOSYS);
@@ -224,7 +227,7 @@ static void survive(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before + told().binned);
 }
 
-/* A caller that lives while what it asks is killed, and started anew. */
+/* A caller survives while its server is killed and restarted. */
 Test(calls_server, killed_and_again)
 {
 	struct pipes pipes;
@@ -266,7 +269,7 @@ static void find_another(void *argument)
 	}
 }
 
-/* What the server knows nothing of is not what was asked for, and no call says that it is. */
+/* A new server does not know what was asked of the old one, and no call pretends that it does. */
 Test(calls_server, anew)
 {
 	struct pipes pipes;
@@ -304,14 +307,14 @@ static void fork_without_room(void *argument)
 	(void)argument;
 	start();
 	caller_join(caller_fork(find_nothing_on, &lost));
-	/* What had ended before the fork, here by a fault, is no loss of the child's. */
+	/* A call that had ended before the fork, here by a fault, is no loss for the child. */
 	munmap(buffer, TEXT_SPAN);
 	burn_low(0.15);
 	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_FAULT);
 	caller_join(caller_fork(find_nothing_on, &rightly));
 }
 
-/* A child that the server has no room for. */
+/* A child for which the server has no room. */
 Test(calls_server, no_room_for_a_child)
 {
 	NEED_ROOT();
@@ -376,7 +379,7 @@ static void call_and_tell(void *argument)
 	buffer = fresh_pages(TEXT_SPAN);
 	error = on_fast(buffer, TEXT_SPAN) ? (char)errno : 0;
 	ENSURE(write(pipes->to_test[1], &error, 1) == 1);
-	/* A child that burns needs descriptors of its own. */
+	/* A burning child needs descriptors of its own. */
 	if (!error)
 		caller_join(caller_fork(burn_in_child, NULL));
 	pause();
@@ -403,7 +406,7 @@ static void use_up_descriptors(void *argument)
 	}
 	ENSURE_NUMBER(good, >=, 5);
 	ENSURE_NUMBER(good, <, CALLERS);
-	/* Who is not let in is not asked for again and again. */
+	/* A client that is not accepted does not make the server try again and again. */
 	ENSURE_NUMBER((server_seconds() - used) * 1000, <, 1500);
 	for (i = 0; i < CALLERS; i++) {
 		kill(callers[i], SIGKILL);
@@ -415,7 +418,7 @@ static void use_up_descriptors(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 10);
 }
 
-/* More callers than it has descriptors for, and no way to more. */
+/* More callers than it has descriptors for, and no way to get more. */
 Test(calls_server, no_descriptors)
 {
 	char script[256];
@@ -434,7 +437,7 @@ Test(calls_server, no_descriptors)
 	serve_end(&serve);
 }
 
-/* Nothing that it could see: not a child, not a descriptor, not a signal, nor one of its own less. */
+/* The program sees nothing: no child, no descriptor, no signal, and none of its own missing. */
 static void notice_nothing(void *argument)
 {
 	struct itimerval every = { { 0, 10000 }, { 0, 10000 } };
@@ -472,7 +475,7 @@ Test(calls_server, is_not_noticed)
 	serve_end(&serve);
 }
 
-/* One that does not start, by what it says. */
+/* Asserts that it does not start, by what it prints. */
 static void assert_refused(const char *path, const char *why)
 {
 	struct child_end end;
@@ -498,7 +501,7 @@ Test(calls_server, place_taken)
 	assert_refused(serve.path, "a server may be running");
 	assert_refused(serve_file(&serve, "nowhere/socket"), "No such file");
 	assert_refused(serve.dir, "in use");
-	/* The one that was there still serves. */
+	/* The one that existed still serves. */
 	caller_run(leave_it_on, NULL);
 	serve_end(&serve);
 }

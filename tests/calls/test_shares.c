@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Who a call is charged to, and that nobody's part of the tables leaves others without. */
+/* Who is charged for a call, and that nobody's share of the tables leaves others without. */
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
@@ -36,13 +36,13 @@ static void *shared_page(void)
 	return at;
 }
 
-/* A user namespace, and what became of the calls of its uids from one on. */
+/* A user namespace, and what happened to the calls of its uids. */
 struct userns {
 	unsigned int owner; /* who makes it; 0: root */
-	const char *map; /* of uids and gids; NULL: the host's own */
+	const char *map; /* for uids and gids; NULL: the host's own */
 	unsigned int first;
-	int inner; /* each uid makes another one in it */
-	int *answers; /* by how many of CALLERS may call: shared */
+	int inner; /* each uid makes another one inside */
+	int *answers; /* shared: how many of CALLERS may call */
 };
 
 static void call_as(const struct userns *ns, unsigned int uid)
@@ -79,7 +79,9 @@ static int answered(const struct userns *ns)
 	return __atomic_load_n(&ns->answers[1], __ATOMIC_SEQ_CST);
 }
 
-/* How many of its uids may have a call at once; one of NOBODY's beside them: how it fares. */
+/*
+ * How many of its uids may have a call at once; *ret_beside: how one of NOBODY's fares beside them.
+ */
 static int calls_in(struct userns *ns, int *ret_beside)
 {
 	int inside, outside, status = -1, i;
@@ -98,12 +100,12 @@ static int calls_in(struct userns *ns, int *ret_beside)
 	*ret_beside = WEXITSTATUS(status);
 	kill(inside, SIGKILL);
 	waitpid(inside, NULL, 0);
-	/* Their calls are given back when the server has heard of their end. */
+	/* Their calls are released when the server has noticed their end. */
 	rest(0.3);
 	return ns->answers[0];
 }
 
-/* With four calls each: who has lent a uid pays for it. */
+/* With four calls each: whoever lent a uid is charged for it. */
 static void namespaces_body(void *argument)
 {
 	struct userns subordinate = { NOBODY, "0 65534 1\n1 100000 1000\n", .first = 1 };
@@ -122,7 +124,7 @@ static void namespaces_body(void *argument)
 	ENSURE_NUMBER(beside, ==, 0);
 	ENSURE_NUMBER(calls_in(&inner_of_root, &beside), ==, 4);
 	ENSURE_NUMBER(beside, ==, 0);
-	/* The host's own users in a namespace that changes no uid. */
+	/* The host's own users in a namespace that does not change uids. */
 	ENSURE_NUMBER(calls_in(&same, &beside), ==, CALLERS);
 	ENSURE_NUMBER(beside, ==, 0);
 	ENSURE_NUMBER(calls_in(&none, &beside), ==, 4);
@@ -130,7 +132,7 @@ static void namespaces_body(void *argument)
 	ENSURE_NUMBER(calls_in(&none, &beside), ==, CALLERS);
 }
 
-/* Uids from a million on, of a server that is started from here on. */
+/* Assigns uids from a million on, for a server started later. */
 static void lend_uids(void)
 {
 	static const char text[] = "# none\nsomebody:1000000:65536\n";
@@ -159,7 +161,7 @@ Test(calls_shares, namespaces)
 
 enum { FIRST_GREEDY = 3000, LATE = 4000, REGIONS = 4096 };
 
-/* A user who takes what they get of something: says so and keeps it. */
+/* A user who takes as much as they get of something, reports how much, and keeps it. */
 struct greedy {
 	unsigned int user;
 	void (*take)(void);
@@ -176,7 +178,7 @@ static void take_and_keep(void *argument)
 	pause();
 }
 
-/* Users who take one after another. */
+/* Users who take one after the other. */
 static void fill(void (*take)(void), unsigned int users)
 {
 	struct greedy greedy = { .take = take };
@@ -225,7 +227,7 @@ static void take_regions(void)
 		ENSURE(!answer || answer == EDQUOT);
 		last |= answer;
 	}
-	/* Of the first one. */
+	/* Asserted for the first one. */
 	ENSURE(!last || getuid() != FIRST_GREEDY);
 }
 
@@ -233,7 +235,7 @@ static void call_late(void *regions)
 {
 	caller_become(LATE);
 	ENSURE(call_regions(*(const int *)regions) == 0);
-	/* What one has can be had anew. */
+	/* What one has can be had again. */
 	ENSURE(call_regions(*(const int *)regions) == 0);
 }
 
@@ -261,7 +263,7 @@ static void stay(void *argument)
 	pause();
 }
 
-/* Children of a process with a call have one, as far as there is room. */
+/* Children of a process with a call get one, as long as there is room. */
 static void take_calls(void)
 {
 	int i;
@@ -291,7 +293,7 @@ Test(calls_shares, calls)
 
 static char *wide, *wide_buffer;
 
-/* Counters in ever more pages, to the first one that is not theirs. */
+/* Counters in more and more pages, until the first one that they do not get. */
 static void take_pages(void)
 {
 	struct prof region = { wide_buffer, WIDE_SPAN * 2, (size_t)wide, 0x20000 };
@@ -329,7 +331,7 @@ static void pages_body(void *argument)
 	caller_join(caller_fork(profile, &root));
 }
 
-/* Each of them may have all by their limit, and a sixth loses nothing. */
+/* Each of them may have all by their limit, and a sixth one loses nothing. */
 Test(calls_shares, pages)
 {
 	NEED_ROOT();

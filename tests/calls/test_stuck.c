@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Users that keep the server waiting, and one beside them that has its replies and counts as if they
- * were not there. A buffer in a file whose pages do not come holds whoever touches it, and no signal
+ * Users that block the server, and one beside them that has its replies and counts as if they were
+ * not there. A buffer in a file whose pages do not come blocks whoever touches it, and no signal
  * ends that.
  */
 #include <arpa/inet.h>
@@ -33,10 +33,10 @@ static struct slow_file file;
 static char *buffer;
 static unsigned int hostile = HOSTILE;
 
-/* What an honest user has of the server. */
+/* What an honest user got from the server. */
 struct had {
 	double reply; /* nine of ten come sooner */
-	double age; /* CPU time that no count came for, at most */
+	double age; /* longest CPU time for which no count came */
 	uint64_t binned;
 	uint64_t lost;
 };
@@ -165,14 +165,14 @@ static void count_into_slow(void *argument)
 		pause();
 }
 
-/* A thread of the server's waits for a page. */
+/* Whether a thread of the server waits for a page. */
 static bool is_held(void *argument)
 {
 	(void)argument;
 	return serve_waiting(&serve, "request_wait_answer") == 1;
 }
 
-/* One line, of the user that was dropped. */
+/* Asserts that there is one line, about the user that was dropped. */
 static void assert_said(const struct child_end *end)
 {
 	char expected[64];
@@ -193,7 +193,7 @@ static void end_and_see(void (*see)(const struct child_end *end))
 	child_end_free(&end);
 }
 
-/* Before and after the user is dropped, and the server's end does not wait either. */
+/* Before and after the user is dropped; the server's end does not wait either. */
 Test(calls_stuck, page)
 {
 	struct had *had = shared_had();
@@ -215,13 +215,13 @@ Test(calls_stuck, page)
 	slow_file_end(&file);
 }
 
-/* Whether it had time to be dropped does not matter. */
+/* It does not matter whether there was time to drop the user. */
 static void assert_ended(const struct child_end *end)
 {
 	cr_assert_eq(end->status, 0, "%s", end->err);
 }
 
-/* Where its ticks belong is not known when the server ends, but how many there were. */
+/* When the server ends it is unknown where the ticks belong, but not how many there were. */
 Test(calls_stuck, recorded)
 {
 	struct json_object *doc;
@@ -270,7 +270,7 @@ static bool is_free(void *argument)
 	return !is_held(NULL);
 }
 
-/* The server refuses its user until the thread that waited for the file has run again. */
+/* The server refuses the user until the thread that waited for the file has run again. */
 static void await_pardon(void)
 {
 	struct bpfprofil_status status;
@@ -297,7 +297,7 @@ static void count_and_be_told(void *argument)
 	ENSURE_NUMBER(status.lost, ==, 0);
 }
 
-/* To somebody, by the host's file; it stands in for that until the test's process ends. */
+/* Assigns uids to somebody by the host's file, which is replaced until the test's process ends. */
 static void lend_uids(void)
 {
 	char path[] = "/tmp/subuid-XXXXXX";
@@ -313,8 +313,8 @@ static void lend_uids(void)
 }
 
 /*
- * Who is dropped is refused at once, with all of their uids, until what was waited for has come; then
- * nothing is lost.
+ * A dropped user is refused at once, with all of their uids, until what was waited for has come;
+ * then nothing is lost.
  */
 Test(calls_stuck, dropped_and_back)
 {
@@ -359,7 +359,7 @@ Test(calls_stuck, asked_without_pause)
 
 enum { SET_BYTES = 2 << 20 };
 
-/* Each copy looks at all of them, and counts come all the time. */
+/* Each copy looks at all of them, and counts arrive all the time. */
 static void set_all_counters(void *argument)
 {
 	uint16_t *counters;
@@ -385,7 +385,7 @@ Test(calls_stuck, all_counters_set)
 	serve_end(&serve);
 }
 
-/* A connection with bytes that nobody reads, whose close waits for that. */
+/* A connection with data that nobody reads, whose close waits for that. */
 static int lingering(void)
 {
 	struct linger linger = { .l_onoff = 1, .l_linger = 60 };
@@ -423,7 +423,7 @@ static void pass(int passed)
 	memcpy(CMSG_DATA(&control.head), &passed, sizeof(passed));
 	strncpy(address.sun_path, serve.path, sizeof(address.sun_path) - 1);
 	ENSURE(!connect(fd, (struct sockaddr *)&address, sizeof(address)));
-	/* Since Linux 6.16 it goes no further than here. */
+	/* Since Linux 6.16 it is refused on this side. */
 	ENSURE(sendmsg(fd, &message, 0) == 1 || errno == EPERM);
 	close(passed);
 	close(fd);

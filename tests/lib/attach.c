@@ -17,7 +17,9 @@
 
 #define MAX_ARGS 32
 
-/* The clocks come last, one for each CPU. Before that a single one may be tried. */
+/*
+ * The clocks are opened last, one for each CPU; before that a single one may be opened as a trial.
+ */
 static bool is_sampling(void *argument)
 {
 	struct child *child = argument;
@@ -26,7 +28,7 @@ static bool is_sampling(void *argument)
 	return process_fds(child->pid, "perf_event") >= cpus || process_state(child->pid) == 'Z';
 }
 
-/* The scheduler's tick comes last, behind fork, exec and exit. */
+/* The scheduler's tick is attached last, after fork, exec and exit. */
 static bool is_ticking(void *argument)
 {
 	struct child *child = argument;
@@ -82,7 +84,7 @@ void attach_end(struct live *live, struct child *child, int signal)
 	cr_assert(json_object_get_boolean(doc_get(live->doc, "complete")));
 }
 
-/* CPU time of all threads, those that have ended too. */
+/* CPU time of all threads, including those that have ended. */
 static double cpu_ns(pid_t pid)
 {
 	struct timespec used;
@@ -109,7 +111,7 @@ static double thread_turns(const char *path)
 	return turns;
 }
 
-/* Counts the threads, and those of them that are stopped. */
+/* Counts the threads, and how many of them are stopped. */
 static int look_at_threads(pid_t pid, int *stopped, double *turns)
 {
 	char path[PATH_MAX];

@@ -11,7 +11,7 @@
 
 #include <criterion/criterion.h>
 
-/* Whether a list with commas has the word. */
+/* Whether a comma-separated list contains the word. */
 static bool listed(const char *list, const char *word)
 {
 	size_t length = strlen(word);

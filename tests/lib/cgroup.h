@@ -6,23 +6,23 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* Cgroups that a test makes for itself, under the root of a hierarchy. */
+/* Cgroups that a test makes for itself, below the root of a hierarchy. */
 
 /*
- * Where a hierarchy is mounted: that of version 2, for NULL, or the one of version 1 with this
- * controller. False: nowhere.
+ * Where a hierarchy is mounted: version 2 for NULL, else the version 1 hierarchy with this
+ * controller. False: it is not mounted.
  */
 bool cgroup_mount(const char *controller, char *ret, size_t size);
 
-/* Makes a cgroup and fails the test when it cannot. Path is whole; its parent must be there. */
+/* Makes a cgroup, or fails the test. path is a complete path, whose parent must exist. */
 void cgroup_make(const char *path);
 
-/* What the kernel calls it. */
+/* The kernel's id of the cgroup. */
 uint64_t cgroup_number(const char *path);
 
 void cgroup_enter(const char *path, pid_t pid);
 
-/* Puts whom it holds, and those below it, into its parent, and removes all. */
+/* Moves its processes, and those below it, to its parent, and removes all of it. */
 void cgroup_remove(const char *path);
 
 #endif

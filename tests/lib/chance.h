@@ -3,9 +3,9 @@
 #define TEST_CHANCE_H
 
 /*
- * How many standard errors a count may be off before a test says that it is wrong. All tests
- * together compare some two hundred counts: at 3 errors chance alone fails every third run of them,
- * at 4.5 one of seven hundred.
+ * How many standard errors a count may be off before a test fails. All tests together compare some
+ * two hundred counts: at 3 errors every third run would fail by chance, at 4.5 one in seven
+ * hundred.
  */
 #define CHANCE_ERRORS 4.5
 

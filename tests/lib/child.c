@@ -14,7 +14,7 @@
 
 #include <criterion/criterion.h>
 
-/* A machine under load may be slow; a hang is told from that only by patience. */
+/* A loaded machine may be slow, and only patience distinguishes that from a hang. */
 #define PATIENCE_MS 30000
 #define POLL_MS 10
 
@@ -23,7 +23,7 @@ int child_shell_status(int wait_status)
 	return WIFSIGNALED(wait_status) ? 128 + WTERMSIG(wait_status) : WEXITSTATUS(wait_status);
 }
 
-/* A file without a name that holds the input: no pipe that somebody would have to feed. */
+/* An unnamed file with the input, because nobody would have to feed it, as with a pipe. */
 static int input_fd(const char *input)
 {
 	FILE *file;
@@ -45,7 +45,7 @@ static void execute(int in, int out, int err, const char *const argv[])
 {
 	sigset_t none;
 
-	/* What a test that fails leaves behind must not burn on. */
+	/* A child that a failed test leaves behind must not burn on. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
@@ -74,7 +74,7 @@ void child_start(struct child *child, const char *input, const char *const argv[
 	child->err = err[0];
 }
 
-/* Appends what there is to read; false at the end. text keeps room for a NUL. */
+/* Appends what there is to read; false at the end. text always has room for a NUL. */
 static bool take(int fd, char **text, size_t *len)
 {
 	char piece[65536];
@@ -142,7 +142,7 @@ char process_state(pid_t pid)
 	len = fread(line, 1, sizeof(line) - 1, file);
 	fclose(file);
 	line[len] = '\0';
-	/* The name in parentheses may hold anything, so the last one counts. */
+	/* The name in parentheses may contain anything, so it ends at the last one. */
 	paren = strrchr(line, ')');
 	return paren && paren[1] ? paren[2] : 0;
 }
@@ -173,7 +173,7 @@ static bool number_is_there(void *argument)
 
 	if (!file)
 		return false;
-	/* The newline tells a finished line from a part of one. */
+	/* The newline shows that the line is complete. */
 	whole = fscanf(file, "%ld%c", &number->value, &end) == 2 && end == '\n';
 	fclose(file);
 	return whole;

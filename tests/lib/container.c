@@ -105,7 +105,9 @@ static void write_config(const struct container *container, const char *const ar
 	cr_assert(!fclose(file));
 }
 
-/* runc names the file when it is whole. Until it executes the program, the process is its own. */
+/*
+ * runc renames the file when it is complete. Until it executes the program, the process is runc's.
+ */
 static bool has_started(void *argument)
 {
 	struct container *container = argument;
@@ -169,7 +171,7 @@ void container_divide(const struct container *container, const char *name, pid_t
 	cr_assert(!cgroups_read(&cgroups, "/proc", NULL));
 	for (i = 0; i < cgroups.nr; i++) {
 		snprintf(path, sizeof(path), "%s%s", cgroups.list[i].where, container->cgroup);
-		/* One without CPUs of its own takes nobody. */
+		/* A cpuset without CPUs accepts no process. */
 		if (access(path, F_OK) || strstr(cgroups.list[i].where, "cpuset"))
 			continue;
 		snprintf(path, sizeof(path), "%s%s/%s", cgroups.list[i].where, container->cgroup,

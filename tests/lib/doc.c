@@ -100,7 +100,7 @@ static const char *text_of(struct json_object *item, const char *name)
 	return text ? text : "";
 }
 
-/* Sums the ticks of the functions that pass all filters that are not NULL. */
+/* Sums the ticks of the functions that match all filters that are not NULL. */
 static uint64_t sum_functions(struct json_object *doc, const char *name, const char *kind,
 			      const char *path)
 {
@@ -144,7 +144,7 @@ static void assert_identity(struct json_object *account, const char *whose)
 		     total, sum, json_object_to_json_string(account));
 }
 
-/* The ticks of calls are those of another clock, unless there are no others. */
+/* Calls' ticks are of another clock, so they count only if there are no others. */
 static bool counts(struct json_object *doc, size_t target, bool sampled)
 {
 	const char *kind =
@@ -185,7 +185,7 @@ static void assert_targets(struct json_object *doc)
 	}
 }
 
-/* Checks one histogram and returns its ticks. */
+/* Checks a histogram and returns its ticks. */
 static uint64_t assert_histogram(struct json_object *doc, struct json_object *histogram)
 {
 	uint64_t bytes = doc_number(histogram, "bytes_per_bin"), sum = 0, next = 0;
@@ -208,7 +208,7 @@ static uint64_t assert_histogram(struct json_object *doc, struct json_object *hi
 	return sum;
 }
 
-/* The histograms of a target hold its ticks. */
+/* Asserts that the histograms of a target have its ticks. */
 static void assert_held(struct json_object *doc, size_t target)
 {
 	struct json_object *ticks = doc_get(doc_item(doc, "targets", target), "ticks");
@@ -243,7 +243,7 @@ void doc_assert_sound(struct json_object *doc)
 	for (i = 0; i < doc_length(doc, "histograms"); i++)
 		cr_assert_lt(doc_number(doc_item(doc, "histograms", i), "target"),
 			     doc_length(doc, "targets"));
-	/* Of a call's text there is no more than addresses. */
+	/* Of a call's text only addresses are known. */
 	if (!is_sampled(doc))
 		return;
 	sum = sum_functions(doc, NULL, NULL, NULL);

@@ -8,43 +8,45 @@
 #include <json-c/json.h>
 
 /*
- * A profile as anybody sees it: the JSON document, read with json-c and not with our own reader,
- * so that a mistake common to writer and reader shows. What is missing fails the test.
+ * A profile as others see it: the JSON document, read with json-c and not with our own reader, so
+ * that an error common to our writer and reader shows. The test fails if something is missing.
  */
 struct json_object *doc_parse(const char *text);
 struct json_object *doc_load(const char *path);
 
-/* A member by a dotted path ("sampling.period_ns"), which must be there. */
+/* A member by a dotted path ("sampling.period_ns"), which must exist. */
 struct json_object *doc_get(struct json_object *doc, const char *path);
 uint64_t doc_number(struct json_object *doc, const char *path);
 
-/* Ticks lost for a cause, 0 when it is not named; NULL: for all causes. */
+/* Ticks lost for a cause, 0 if the document does not have it; NULL: for all causes. */
 uint64_t doc_lost(struct json_object *doc, const char *cause);
 
-/* Ticks of all functions of a name; object: only those in objects whose path contains it. */
+/* Ticks of all functions with a name; object: only those in objects whose path contains it. */
 uint64_t doc_function(struct json_object *doc, const char *name, const char *object);
 
 /* Ticks of all functions in objects of a kind, or whose path contains a text; NULL: any. */
 uint64_t doc_object(struct json_object *doc, const char *kind, const char *path);
 
-/* Ticks of all histograms of cgroups whose path ends so; each must be of one. */
+/*
+ * Ticks of all histograms of cgroups whose path has this ending; each histogram must have a cgroup.
+ */
 uint64_t doc_cgroup(struct json_object *doc, const char *ending);
 
 /*
- * What holds for every profile: the identity, for the whole and each target; targets add up to
- * the whole; bins ascend inside of their histogram; bins and functions add up to "binned".
+ * Asserts what holds for every profile: the identity, for the total and each target; targets add up
+ * to the total; bins ascend and are inside their histogram; bins and functions add up to "binned".
  */
 void doc_assert_sound(struct json_object *doc);
 
 /*
- * What holds for the one profile of a session: what its CPUs delivered is the whole, but for what the
- * throttle withheld.
+ * Asserts what holds for the only profile of a session: the ticks that its CPUs delivered are the
+ * total, except for those that the throttle withheld.
  */
 void doc_assert_delivered(struct json_object *doc);
 
 /*
- * What an emulated CPU may add to either side: it translates what it meets first, which takes time
- * that is nobody's. 0 on a real one.
+ * How much an emulated CPU may add to either side, because it translates code when it first runs
+ * it, and that time is nobody's. 0 on a real CPU.
  */
 double doc_emulated_part(void);
 
@@ -54,13 +56,13 @@ struct share {
 };
 
 /*
- * The functions' ticks stand in the given ratio, each within CHANCE_ERRORS of a binomial
- * draw (and doc_emulated_part() of all), and together are at least a part (0..1) of all ticks. n is
- * the number of shares.
+ * Asserts that the functions' ticks have the given ratio, each within CHANCE_ERRORS of a binomial
+ * distribution (and doc_emulated_part() of all), and together are at least `part` (0..1) of all
+ * ticks. n is the number of shares.
  */
 void doc_assert_shares(struct json_object *doc, size_t n, const struct share *shares, double part);
 
-/* The same for counts that come from elsewhere than "functions". */
+/* The same for counts that do not come from "functions". */
 void assert_ratio(size_t n, const struct share *shares, const uint64_t *ticks);
 
 #define SHARES(...)                                                                                \

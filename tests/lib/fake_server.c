@@ -17,7 +17,7 @@
 
 #include <criterion/criterion.h>
 
-/* The first region of the call in force; one program at a time is asked for counts. */
+/* The first region of the call in force; one program at a time may ask for counts. */
 static struct call_entry region;
 
 static void count(struct fake_shared *shared, uint64_t at, uint32_t n)
@@ -42,7 +42,7 @@ static void count(struct fake_shared *shared, uint64_t at, uint32_t n)
 		close(fd);
 }
 
-/* The region is remembered, for a child that stops has its parent's. */
+/* The region is remembered, because a child that stops has its parent's. */
 static void carry_out(struct fake_shared *shared)
 {
 	const struct call_request *request = (const void *)shared->message;

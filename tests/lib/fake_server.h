@@ -10,16 +10,16 @@
 #include "shared/call_protocol.h"
 
 /*
- * A process that stands where `bpfprofil serve` would, and does as the test says: it remembers what
- * it was asked, and by whom, and answers well, badly or never. It can also count, into the sender's
- * own memory. All that both sides look at is in shared memory.
+ * A process in place of `bpfprofil serve` that does what the test says: it remembers what it was
+ * asked, and by whom, and answers correctly, wrongly or never. It can also count, by writing to the
+ * sender's memory. All that both sides use is in shared memory.
  */
 enum fake_how {
 	FAKE_REPLIES,
 	FAKE_GARBAGE, /* of a reply's size */
 	FAKE_SHORT,
 	FAKE_LONG,
-	FAKE_SILENT, /* until the client leaves */
+	FAKE_SILENT, /* until the client gives up */
 	FAKE_HANGS_UP,
 	FAKE_SLOW, /* replies after FAKE_SLOW_MS */
 };
@@ -27,19 +27,19 @@ enum fake_how {
 enum { FAKE_SLOW_MS = 300, FAKE_OPS = 8 };
 
 struct fake_shared {
-	/* The test's to set, at any time. */
+	/* Set by the test, at any time. */
 	enum fake_how how;
 	struct call_reply reply;
 	struct {
 		uint64_t at; /* bytes of text from the first region's offset on */
-		uint32_t n; /* for the 32-bit counter there, each of 4 bytes of text; 0: none */
+		uint32_t n; /* added to the 32-bit counter there (4 bytes of text each); 0: none */
 	} at_start, at_stop; /* added when a call begins and when it ends */
 
-	/* The server's. */
+	/* Set by the server. */
 	unsigned int requests;
 	unsigned int by_op[FAKE_OPS];
-	unsigned int in_hand; /* requests that it has read and not done with */
-	unsigned int left; /* clients that left a silent server, and could not be sent to then */
+	unsigned int in_hand; /* requests that it has read and not finished */
+	unsigned int left; /* clients that left a silent server, and to which it could not send */
 	unsigned int uncounted; /* counts that could not be written */
 	struct ucred sender; /* of the last request */
 	size_t size;
@@ -54,10 +54,10 @@ struct fake_server {
 	struct fake_shared *shared;
 };
 
-/* Listens when it returns. */
+/* Returns when the server is listening. */
 void fake_start(struct fake_server *server);
 
-/* The process alone; the socket's file stays. */
+/* Ends the process only; the socket's file stays. */
 void fake_kill(struct fake_server *server);
 
 /* Also removes the files. */

@@ -14,12 +14,12 @@ void guard_begin(struct guard *guard, void (*clean)(void *argument), void *argum
 	int ends[2];
 	char nothing;
 
-	/* The test's end alone keeps it waiting: programs that the test starts do not have it. */
+	/* Only the test holds the other end: programs that it starts do not inherit it. */
 	cr_assert(!pipe2(ends, O_CLOEXEC), "pipe: %s", strerror(errno));
 	guard->pid = fork();
 	cr_assert(guard->pid >= 0, "fork: %s", strerror(errno));
 	if (!guard->pid) {
-		/* What ends the test's group of processes must not end this one. */
+		/* The guard must survive a signal to the test's process group. */
 		setsid();
 		close(ends[1]);
 		while (read(ends[0], &nothing, 1) < 0 && errno == EINTR)

@@ -5,8 +5,8 @@
 #include <sys/types.h>
 
 /*
- * What a test leaves in the kernel outlives it: a cgroup, a container. A guard is a process that
- * waits for the test to end, by a failed assertion or a crash too, and cleans up after it.
+ * Cleans up what a test leaves in the kernel, such as a cgroup or a container. A guard is a process
+ * that waits until the test ends, even by a failed assertion or a crash, and then cleans up.
  */
 struct guard {
 	pid_t pid;
@@ -16,7 +16,7 @@ struct guard {
 /* clean() is called once, in another process, with a copy of what argument points to. */
 void guard_begin(struct guard *guard, void (*clean)(void *argument), void *argument);
 
-/* Has it done now, and waits. */
+/* Cleans up now, and waits for it. */
 void guard_end(struct guard *guard);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <criterion/criterion.h>
 
-/* Since boot, in jiffies: what CPUs did, and what they would have done but for a hypervisor. */
+/* Since boot, in jiffies: what CPUs did, and what a hypervisor kept them from doing. */
 struct host_time {
 	double busy;
 	double stolen;

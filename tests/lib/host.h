@@ -4,15 +4,16 @@
 
 /* What a hypervisor does to the clocks of its guest. */
 
-/* CPU time of all but idle, and steal, which nobody used here. */
+/* CPU time of everything except idle and steal; the latter was used by nobody here. */
 double host_busy_seconds(void);
 
-/* From here on. */
+/* Starts the measurement. */
 void host_clock_begin(void);
 
 /*
- * The part that it took since then of what a CPU had to do, at worst: all from one of them. It is in
- * nobody's CPU time, but clocks go on in it: with 4 % stolen there are 4 % more ticks.
+ * The largest part of a CPU's time since then that the hypervisor took, if it took all from one
+ * CPU. It is in nobody's CPU time, but clocks go on in it: with 4 % stolen there are 4 % more
+ * ticks.
  */
 double host_stolen_part(void);
 

@@ -19,14 +19,14 @@
 #define LINK "hole.debug"
 #define LINK_BYTES (15UL << 40)
 
-/* A file as it is built: the base, and behind it what is added. */
+/* A file that is being built: the base file, followed by what is added. */
 struct building {
 	const char *folder;
 	int fd;
 	unsigned char *base;
-	size_t end; /* of what is in the file */
+	size_t end; /* size of the file so far */
 	Elf64_Ehdr head;
-	Elf64_Shdr *sections; /* room for NR_TABLES more */
+	Elf64_Shdr *sections; /* has room for NR_TABLES more */
 	size_t nr;
 };
 
@@ -43,7 +43,7 @@ static void put(const struct building *file, const void *bytes, size_t size, siz
 	cr_assert_eq(pwrite(file->fd, bytes, size, (off_t)at), (ssize_t)size);
 }
 
-/* Room of whole pages, which stays a hole where nothing is put. */
+/* Adds whole pages, which stay a hole where nothing is written. */
 static size_t add_room(struct building *file, size_t size)
 {
 	size_t at = (file->end + PAGE - 1) / PAGE * PAGE;
@@ -107,7 +107,7 @@ static Elf64_Shdr *find_name(const struct building *file, const char *name)
 	return &file->sections[i];
 }
 
-/* One section more, of a name that the others do not have. */
+/* Adds a section whose name the others do not have. */
 static Elf64_Shdr *add_section(struct building *file, const char *name)
 {
 	Elf64_Shdr *strings = &file->sections[file->head.e_shstrndx], *added;
@@ -150,7 +150,7 @@ static void make_symbols(struct building *file)
 	table->sh_offset = add_room(file, table->sh_size);
 }
 
-/* All of the text is of each, and each name is the end of the one before. */
+/* Makes symbols that all cover all of the text; each name is the end of the previous one. */
 static void make_names(struct building *file)
 {
 	const Elf64_Shdr *text = find_name(file, ".text");
@@ -190,7 +190,10 @@ static void make_link(struct building *file)
 	off_t size = LINK_BYTES;
 	int hole;
 
-	/* A program that has its symbols does not look for them elsewhere. */
+	/*
+	 * Its symbol table is hidden, because a program that has one does not look for a debug
+	 * file.
+	 */
 	find_type(file, SHT_SYMTAB)->sh_type = SHT_PROGBITS;
 	section = add_section(file, ".gnu_debuglink");
 	section->sh_size = sizeof(link);
@@ -199,7 +202,7 @@ static void make_link(struct building *file)
 	snprintf(path, sizeof(path), "%s/" LINK, file->folder);
 	hole = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
 	cr_assert_geq(hole, 0);
-	/* Not every file system has files of this size. */
+	/* Not every file system supports files of this size. */
 	while (ftruncate(hole, size))
 		size /= 2;
 	cr_assert_gt(size, 8L << 30);

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A test without memory has nothing to show; it ends at once. */
+/* A test without memory can show nothing, so it ends at once. */
 static void *need(void *pointer)
 {
 	if (!pointer)

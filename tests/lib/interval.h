@@ -19,8 +19,8 @@ struct interval_count {
 };
 
 /*
- * What a session of a second at 1 kHz on 2 CPUs gives: a histogram and a function for each, and
- * lost ticks beside them.
+ * What a session of one second at 1 kHz on 2 CPUs returns: a histogram and a function for each
+ * count, and lost ticks.
  */
 struct profile *interval_profile(const struct interval_count *counted, size_t nr, uint64_t lost);
 

@@ -13,7 +13,7 @@
 
 #include "child.h"
 
-/* The number behind "prog_id:" in one fdinfo file, or 0. A link's file has that line too. */
+/* The number after "prog_id:" in an fdinfo file, or 0. A link's file has that line too. */
 static uint32_t fdinfo_program(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -119,11 +119,11 @@ bool bpf_programs_gone(const uint32_t *ids, size_t n)
 {
 	struct programs programs = { .ids = ids, .n = n };
 
-	/* Some are freed by a worker after a grace period. */
+	/* Some programs are freed by a worker after a grace period. */
 	return eventually(all_gone, &programs);
 }
 
-/* The parent of a process by its stat file, or 0. */
+/* The parent of a process, read from its stat file, or 0. */
 static pid_t parent_of(const char *pid)
 {
 	char path[64], line[512], *paren;

@@ -15,7 +15,7 @@
 
 #define MAX_ARGS 64
 #define TRIES 3
-/* Of the default rate: what a tick is late by, at most but for one in a hundred. */
+/* How late a tick is, in periods of the default rate, in all but one of a hundred cases. */
 #define LATENESS_PERIODS 0.03
 
 void live_begin(struct live *live)
@@ -139,7 +139,7 @@ bool live_run(struct live *live, const char *const options[], const char *const 
 	return true;
 }
 
-/* What should have been counted, in ticks. */
+/* How many ticks should have been counted. */
 static double expected_ticks(struct live *live)
 {
 	return live->cpu_ns / (double)doc_number(live->doc, "sampling.period_ns");
@@ -153,9 +153,9 @@ double live_time_ratio(struct live *live)
 double live_allowed_part(double expected, double turns)
 {
 	/*
-	 * A clock of fixed period and random phase hits what a turn has beyond whole periods, f of
-	 * one, once or not: variance f(1 - f), which is 1/6 on the average. It is late by some 30 us,
-	 * so that many short turns may have more or less than theirs: of 2,000 processes perf
+	 * A clock with fixed period and random phase hits the part f of a turn beyond whole periods
+	 * either once or not at all: variance f(1 - f), which averages 1/6. It is late by some 30
+	 * us, so many short turns may have more or less than their ticks: for 2,000 processes perf
 	 * record -a had 1.01 to 1.06 of what another run took.
 	 */
 	double late = turns * LATENESS_PERIODS / expected;
@@ -164,7 +164,7 @@ double live_allowed_part(double expected, double turns)
 		    CHANCE_ERRORS * sqrt(turns / 6) / expected);
 }
 
-/* Of the whole run. */
+/* Relative to the whole run. */
 static double allowed_part(struct live *live)
 {
 	return live_allowed_part(expected_ticks(live), live->turns);

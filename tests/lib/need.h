@@ -5,8 +5,8 @@
 #include <stdbool.h>
 
 /*
- * What a test needs of the machine. Without it the test says "SKIP name: reason", aloud and in
- * one line, and returns. To be used in a test's body: the macros return from it.
+ * What a test needs of the machine. Without it the test prints one line, "SKIP name: reason", and
+ * returns. Use these macros in a test's body, because they return from it.
  */
 #define NEED(condition, reason)                                                                    \
 	do {                                                                                       \
@@ -25,7 +25,7 @@ void skip_say(const char *reason);
 bool have_root(void);
 bool have_tool(const char *name);
 
-/* True when a private mount namespace with a tmpfs in it can be had. */
+/* True if a private mount namespace with a tmpfs is possible. */
 bool have_mounts(void);
 
 #endif

@@ -78,7 +78,7 @@ int oracle_check(const struct oracle_call *call)
 	return 0;
 }
 
-/* The counter of an entry that pc falls into, or false. */
+/* Finds the counter of an entry that pc falls into; false: there is none. */
 static bool hits(const struct oracle_call *call, const struct call_entry *entry, uint64_t pc,
 		 uint64_t *ret_bin)
 {
@@ -90,7 +90,7 @@ static bool hits(const struct oracle_call *call, const struct call_entry *entry,
 	return true;
 }
 
-/* The largest offset <= pc, and of equal ones the first, among those with an offset < limit. */
+/* Finds the largest offset <= pc, the first of equal ones, among those with offset < limit. */
 static bool largest_offset(const struct oracle_call *call, uint64_t pc, wide limit, size_t *ret)
 {
 	bool found = false;
@@ -197,7 +197,7 @@ uint64_t dice_below(struct dice *dice, uint64_t limit)
 	return (uint64_t)(((wide)dice_u64(dice) * limit) >> 64);
 }
 
-/* As many bits as chance has it, so that small numbers are as likely as large ones. */
+/* A number with a random number of bits, so that small numbers are as likely as large ones. */
 static uint64_t any_length(struct dice *dice)
 {
 	return dice_u64(dice) >> dice_below(dice, 64);
@@ -293,7 +293,7 @@ uint64_t dice_address(struct dice *dice)
 	}
 }
 
-/* Where the counters of an entry end, give or take what rounding does. */
+/* Near where the counters of an entry end, give or take rounding. */
 static uint64_t near_end(struct dice *dice, const struct oracle_call *call,
 			 const struct call_entry *entry)
 {

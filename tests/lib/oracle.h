@@ -9,9 +9,9 @@
 #include "shared/call_protocol.h"
 
 /*
- * What profil() and sprofil() do with a pc, worked out a second time: in 128 bits, by a scan over
- * the regions as they were given, one tick after the other, and from the rules alone. It shares
- * nothing with the product but the numbers of the dialects and the shape of an entry.
+ * What profil() and sprofil() do with a pc, implemented a second time: with 128 bits, by a scan
+ * over the regions as given, one tick at a time, and from the rules only. It shares nothing with
+ * the product except the dialects' numbers and struct call_entry.
  */
 struct oracle_call {
 	enum dialect dialect;
@@ -27,7 +27,7 @@ enum oracle_outcome {
 	ORACLE_OFF, /* profil(): its scale turns it off */
 	ORACLE_BELOW, /* profil(): pc < offset */
 	ORACLE_BEYOND, /* profil(): behind the last counter */
-	ORACLE_OUTSIDE, /* sprofil(): no region took it, and there is no overflow bin */
+	ORACLE_OUTSIDE, /* sprofil(): no region takes it, and there is no overflow bin */
 };
 
 struct oracle_answer {
@@ -41,16 +41,16 @@ int oracle_check(const struct oracle_call *call);
 
 struct oracle_answer oracle_find(const struct oracle_call *call, uint64_t pc);
 
-/* The bin of d = pc - offset by a dialect's formula, whatever the buffer. */
+/* The bin of d = pc - offset by a dialect's formula, for a buffer of any size. */
 unsigned __int128 oracle_bin(enum dialect dialect, unsigned int width, uint64_t scale, uint64_t d);
 
-/* One tick for a counter. Returns what it holds then; *stopped: profiling has ended. */
+/* Adds a tick to a counter. Returns its new value; *stopped: profiling has ended. */
 uint64_t oracle_tick(enum dialect dialect, bool sprofil, unsigned int width, uint64_t value,
 		     bool *stopped);
 
 /*
- * Fixed numbers, the same in every run, with a liking for edges: where 16, 32, 47 and 64 bits end,
- * and the scales that the manuals speak of.
+ * Pseudo-random numbers, the same in every run, that prefer edges: where 16, 32, 47 and 64 bits
+ * end, and the scales in the manuals.
  */
 struct dice {
 	uint64_t state; /* never 0 */
@@ -62,13 +62,13 @@ uint64_t dice_scale(struct dice *dice);
 uint64_t dice_size(struct dice *dice);
 uint64_t dice_address(struct dice *dice);
 
-/* A pc that is likely to be at the edge of something in the call. */
+/* A pc that is probably at an edge of something in the call. */
 uint64_t dice_pc(struct dice *dice, const struct oracle_call *call);
 
-/* Entries that overlap, touch, begin together, or are far apart. */
+/* Makes entries that overlap, touch, begin together, or are far apart. */
 void dice_entries(struct dice *dice, struct call_entry *entries, size_t nr);
 
-/* One line on stderr that tells how to see the case again. */
+/* Prints a line to stderr with which the case can be repeated. */
 void oracle_print(const struct oracle_call *call, uint64_t pc);
 
 #endif

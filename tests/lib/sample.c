@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 
-/* A test without memory has nothing to show; it ends at once. */
+/* A test without memory can show nothing, so it ends at once. */
 static void *need(void *pointer)
 {
 	if (!pointer)
@@ -125,7 +125,7 @@ static void add_histograms(struct profile *profile)
 	h->pid = 77;
 	h->process = copy("jit, \"one\"");
 	h->offset = 0x7f0000000000;
-	h->size = 0x3001; /* no multiple of its bins: the last one counts too */
+	h->size = 0x3001; /* not a multiple of its bins, because the last one must count too */
 	h->bytes_per_bin = 4096;
 	h->scale = 32;
 	h->stopped = copy("no_memory");

@@ -8,28 +8,28 @@
 #include "profile/profile.h"
 
 /*
- * A small profile that has everything a document can have: two targets, all kinds of objects, two
- * histograms of one object whose bins interleave, coarse bins, an overflow bin, lost ticks, and
- * names that need care. It passes profile_check(). tests/golden/profile.* is what it is written as.
+ * A small profile with everything a document can have: two targets, all kinds of objects, two
+ * histograms of one object whose bins interleave, wide bins, an overflow bin, lost ticks, and names
+ * that need escaping. It passes profile_check(). tests/golden/profile.* is its written form.
  */
 struct profile *sample_profile(void);
 
-/* One histogram of nr bins and nothing else that is large. */
+/* A profile with one histogram of nr bins and nothing else of size. */
 struct profile *sample_profile_of_bins(size_t nr);
 
 /*
- * The same as sample_profile(), but every name in it is name, and the first of its targets has a
- * process: whatever stands in a name comes from other people.
+ * The same as sample_profile(), but every name in it is `name`, and its first target has a process.
+ * Names come from other people, so they may be anything.
  */
 struct profile *sample_profile_of_names(const char *name);
 
 /*
- * Names that mean something to a terminal, to a reader of lines or UTF-8, or to a format; one is
+ * Names that mean something to a terminal, to a reader of lines or of UTF-8, or to a format; one is
  * 64 KiB long. Ends with NULL.
  */
 extern const char *const sample_names[];
 
-/* UTF-8 without control characters. */
+/* Whether the text is UTF-8 without control characters. */
 bool sample_is_harmless(const char *text);
 
 #endif

@@ -15,7 +15,10 @@
 
 enum { OPTIONS_MAX = 16 };
 
-/* There, and with its rights: a killed one's may be there too, but nobody listens. */
+/*
+ * Whether it is listening with its mode set: the socket of a killed server exists too, but nobody
+ * is listening.
+ */
 static bool listens(void *path)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The protocol of /dev/fuse, as far as one file needs it: linux/fuse.h. */
+/* Speaks the protocol of /dev/fuse as far as one file needs it: linux/fuse.h. */
 #include "slow_file.h"
 
 #include <errno.h>
@@ -77,7 +77,7 @@ static void answer_read(int fd, uint64_t unique, uint32_t size)
 static void answer(int fd, const struct fuse_in_header *in, const void *body, const int *serves)
 {
 	const struct fuse_read_in *read_in = body;
-	/* Of the protocol. */
+	/* Version of the protocol. */
 	struct fuse_init_out init = { .major = 7, .minor = 31, .max_write = 4096 };
 	struct fuse_attr_out attr = { .attr_valid = 1000, .attr = attributes(in->nodeid) };
 	struct fuse_open_out open_out = { .fh = 1 };
@@ -161,7 +161,7 @@ void slow_file_serve(struct slow_file *file)
 	__atomic_store_n(file->serves, 1, __ATOMIC_RELAXED);
 }
 
-/* The connection ends with the last descriptor of it: the daemon's. */
+/* The connection ends when its last descriptor is closed, which is the daemon's. */
 void slow_file_end(struct slow_file *file)
 {
 	kill(file->daemon, SIGKILL);

@@ -5,24 +5,24 @@
 #include <sys/types.h>
 
 /*
- * A file of a file system in user space, as any user can mount one: who touches a page of it waits, and
- * no signal helps, until it is served.
+ * A file in a user-space file system, as any user can mount one: whoever touches a page of it waits
+ * until it is served, and no signal helps.
  */
 struct slow_file {
 	char dir[64];
 	char path[80];
 	pid_t daemon;
-	int *serves; /* shared with it */
+	int *serves; /* shared with the daemon */
 };
 
 enum { SLOW_FILE_SIZE = 1 << 20 };
 
 void slow_file_begin(struct slow_file *file);
 
-/* What is waited for comes from now on: zeros. */
+/* From now on pages are served, filled with zeros. */
 void slow_file_serve(struct slow_file *file);
 
-/* Who still waits gets an error. */
+/* Ends the file system; those who still wait get an error. */
 void slow_file_end(struct slow_file *file);
 
 #endif

@@ -2,8 +2,8 @@
 
 /*
  * canary ADDRESS SIZE MS [UID]: maps SIZE bytes at ADDRESS, where its predecessor had its buffer,
- * fills them, uses MS milliseconds of CPU time, and fails when one byte has changed, when a call is
- * on, or when it does not run as UID.
+ * fills them, and uses MS milliseconds of CPU time. It fails if a byte has changed, if a call is
+ * on, or if it does not run as UID.
  */
 #define _GNU_SOURCE
 #include <bpfprofil/profil.h>
@@ -30,7 +30,9 @@ static int fail(const char *what)
 	return 1;
 }
 
-/* A set-uid program takes no server's name from the environment, so it is not asked there. */
+/*
+ * A set-uid program does not take the server's name from the environment, so it is not asked there.
+ */
 static int is_on(void)
 {
 	struct bpfprofil_status status;

@@ -2,7 +2,7 @@
 
 /*
  * own MS [CHILDREN]: profiles its own text for MS milliseconds of CPU time, and so does each of its
- * children. Each fails when the counts are not what its account says, or too few.
+ * children. Each fails if the counts are not what its account says, or are too few.
  */
 #include <bpfprofil/profil.h>
 
@@ -47,7 +47,7 @@ static unsigned long sum(void)
 	return all;
 }
 
-/* before: what the parent left in the buffer, and had on its way. */
+/* before is what the parent had in the buffer, and on the way to it. */
 static int check(const char *who, double seconds, int is_child)
 {
 	int (*stop)(unsigned short *, size_t, size_t, unsigned int) = profil;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * plain MS EXIT: a program that knows libc's profil() alone: profiles its own text for MS
- * milliseconds of CPU time and prints how many counts there are, whether SIGPROF is left alone, who
- * it is, and what LD_PRELOAD it was given beside ours. It exits with EXIT.
+ * plain MS EXIT: a program that only knows libc's profil(). It profiles its own text for MS
+ * milliseconds of CPU time and prints how many counts there are, whether SIGPROF is untouched, its
+ * uid, and what LD_PRELOAD it was given besides ours. It exits with EXIT.
  */
 #include <signal.h>
 #include <stdio.h>
