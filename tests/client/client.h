@@ -5,19 +5,19 @@
 #include "bpfprofil/profil.h"
 #include "fake_server.h"
 
-/* The library in this process, and a server that is none. */
+/* The library in this process, and a fake server. */
 struct fixture {
 	struct fake_server server;
-	struct fake_shared *shared; /* the server's */
+	struct fake_shared *shared; /* shared with the server */
 	size_t descriptors;
 };
 
 void fixture_begin(struct fixture *fixture);
 
-/* Also asserts that this process has the descriptors it had. */
+/* Also asserts that this process has the same descriptors as before. */
 void fixture_end(struct fixture *fixture);
 
-/* As if the program had started with this variable; NULL: without. */
+/* As if the program had been started with this variable; NULL: without it. */
 void fixture_environment(const char *name, const char *value);
 
 size_t open_descriptors(void);
@@ -25,11 +25,11 @@ size_t open_descriptors(void);
 /* profil(NULL, 0, 0, 0), which glibc's declaration does not allow. */
 int stop_profiling(void);
 
-/* A counter's buffer and a region, for calls whose arguments do not matter. */
+/* A buffer and a region, for calls whose arguments do not matter. */
 extern unsigned short test_counters[64];
 extern struct prof test_region;
 
-/* The expression is -1, and errno is this. */
+/* Asserts that the expression is -1 with this errno. */
 #define cr_assert_fails(expression, error)                                                         \
 	do {                                                                                       \
 		errno = 0;                                                                         \

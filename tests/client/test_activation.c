@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The server as systemd starts it, with what user/systemd says of the socket and of its rights. */
+/*
+ * The server as systemd starts it, with the socket and the privileges that user/systemd specifies.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -25,7 +27,7 @@
 
 enum { LISTEN_FD = 3, NOBODY = 65534, PATIENCE_SECONDS = 60 };
 
-/* What a unit says after "KEY=", into value; empty when it does not say. */
+/* Copies what a unit has after "KEY=" to value, or "" if it does not have it. */
 static void unit_value(const char *unit, const char *key, char *value, size_t size)
 {
 	FILE *file = fopen(unit, "re");
@@ -76,7 +78,7 @@ static int bound(int type, struct sockaddr_un *address, const char *dir, const c
 	return fd;
 }
 
-/* What systemd has done before the first request comes. */
+/* Does what systemd does before the first request. */
 static void begin(struct activation *activation)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
@@ -113,7 +115,7 @@ static void become_server(const struct activation *activation)
 {
 	char pid[16];
 
-	/* A test that fails leaves none behind. */
+	/* A failed test must leave none behind. */
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (activation->listen_fd == LISTEN_FD)
 		fcntl(LISTEN_FD, F_SETFD, 0);
@@ -127,7 +129,7 @@ static void become_server(const struct activation *activation)
 	_exit(127);
 }
 
-/* Type=notify: it has started when it says so. */
+/* Type=notify: the service has started when it says so. */
 static pid_t start_server(const struct activation *activation)
 {
 	pid_t pid = fork();
@@ -162,7 +164,7 @@ static void stop_server(pid_t pid)
 	cr_assert_eq(status, 0, "the server: status %d", child_shell_status(status));
 }
 
-/* A request that is in the socket's queue when this returns. */
+/* Sends a request, which is in the socket's queue when this returns. */
 static int ask(const struct activation *activation)
 {
 	const struct timeval patience = { .tv_sec = PATIENCE_SECONDS };
@@ -194,7 +196,7 @@ static void assert_answered(int fd)
 	close(fd);
 }
 
-/* As systemd asks for with WatchdogSec, and only then. */
+/* Only if systemd asks for it with WatchdogSec. */
 Test(client_activation, watchdog)
 {
 	struct activation activation;
@@ -215,7 +217,7 @@ Test(client_activation, watchdog)
 	stop_server(server);
 	while (recv(activation.notify_fd, news, sizeof(news), MSG_DONTWAIT) > 0)
 		;
-	/* Somebody else's. */
+	/* Meant for another process. */
 	setenv("WATCHDOG_PID", "1", 1);
 	server = start_server(&activation);
 	usleep(300000);
@@ -226,7 +228,7 @@ Test(client_activation, watchdog)
 	end(&activation);
 }
 
-/* That request is why systemd starts the server. */
+/* This request makes systemd start the server. */
 Test(client_activation, first_request_waits)
 {
 	struct activation activation;
@@ -247,7 +249,7 @@ Test(client_activation, first_request_waits)
 	end(&activation);
 }
 
-/* The socket is systemd's: the next request starts the next server. */
+/* The socket is systemd's, so the next request starts the next server. */
 Test(client_activation, socket_outlives_servers)
 {
 	struct activation activation;
@@ -266,7 +268,7 @@ Test(client_activation, socket_outlives_servers)
 	cr_assert_eq(sprofil(&test_region, 1, NULL, 0), 0, "%s", strerror(errno));
 	stop_server(server);
 	server = start_server(&activation);
-	/* What the one before counted is in the buffer; this one knows nothing of it. */
+	/* What the previous server counted is in the buffer; this one does not know of it. */
 	cr_assert_eq(bpfprofil_status(&status, sizeof(status)), 0, "%s", strerror(errno));
 	cr_assert_eq(status.on, (unsigned int)BPFPROFIL_OFF);
 	cr_assert_eq(status.stopped, (unsigned int)BPFPROFIL_STOPPED_NOT);
@@ -280,7 +282,7 @@ static bool answers(void *path)
 	return !bpfprofil_sync();
 }
 
-/* Variables that were for a process before this one. */
+/* The variables are for a process that ran before this one. */
 Test(client_activation, passed_to_another)
 {
 	struct activation activation;
@@ -303,7 +305,7 @@ Test(client_activation, passed_to_another)
 	end(&activation);
 }
 
-/* "+bpf,+perfmon,..." of "CAP_BPF CAP_PERFMON ...", for setpriv. */
+/* Converts "CAP_BPF CAP_PERFMON ..." to "+bpf,+perfmon,..." for setpriv. */
 static void unit_capabilities(char *text, size_t size)
 {
 	char value[512], *word, *rest = value;
@@ -320,8 +322,8 @@ static void unit_capabilities(char *text, size_t size)
 }
 
 /*
- * As if it had been executed by this user: setuid() alone leaves the files in /proc/PID to root,
- * who needs fewer capabilities for those.
+ * As if this user had executed the process: after setuid() alone the files in /proc/PID would be
+ * root's, and root needs fewer capabilities for those.
  */
 static void become_nobody(void)
 {
@@ -345,7 +347,7 @@ static void assert_profiles_itself(uid_t uid)
 	cr_assert_eq(status, 0, "uid %d: %s", (int)uid, strerror(WEXITSTATUS(status)));
 }
 
-/* Those of the unit are enough, for the programs of every user. */
+/* The unit's capabilities suffice for the programs of every user. */
 Test(client_activation, capabilities)
 {
 	struct activation activation;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Each system call of the library fails in turn, by a filter of the kernel's. */
+/* Each system call of the library fails in turn, by a seccomp filter. */
 #include <errno.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
@@ -28,7 +28,7 @@ static int refuse(unsigned int number, int error)
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter);
 }
 
-/* 0: as it should be; else which of the checks was not. */
+/* Returns 0 if all is well, else the number of the failed check. */
 static int try_without(unsigned int number, int error, int expected)
 {
 	size_t before = open_descriptors();
@@ -40,7 +40,7 @@ static int try_without(unsigned int number, int error, int expected)
 	ret = profil(test_counters, sizeof(test_counters), 0x1000, 0x10000);
 	if (expected ? ret != -1 || errno != expected : ret != 0 || errno != ENOTTY)
 		return 2;
-	/* A close() that is refused leaves it, and nobody can help. */
+	/* If close() is refused the descriptor stays, which cannot be helped. */
 	return number != SYS_close && open_descriptors() != before ? 3 : 0;
 }
 
@@ -79,7 +79,7 @@ Test(client_faults, each_call)
 	fixture_end(&fixture);
 }
 
-/* Where the kernel may not be asked about a pointer, a good one still is. */
+/* If the kernel cannot be asked about a pointer, a good one is still accepted. */
 Test(client_faults, no_futex)
 {
 	struct fixture fixture;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Programs built with -pg, and our counts in their gmon.out. The server is none: it adds what it is
- * told to the counter of leaf(). */
+/*
+ * Programs built with -pg, with our counts in their gmon.out. The server is a fake that adds given
+ * counts to the counter of leaf().
+ */
 #include <errno.h>
 #include <glob.h>
 #include <signal.h>
@@ -44,15 +46,15 @@ static void run_begin(struct run *run, const char *program)
 	struct fake_shared *shared;
 
 	memset(run, 0, sizeof(*run));
-	/* Criterion sets it. */
+	/* Criterion sets this variable. */
 	unsetenv("GMON_OUT_PREFIX");
 	fixture_begin(&run->fixture);
 	shared = run->fixture.shared;
 	shared->reply.state.period_ns = 1000000000 / HERTZ;
 	run->program = program;
 	/*
-	 * gcrt1.o passes __executable_start, rounded down. Some bytes into the function: gprof
-	 * shares a counter out to all that it covers.
+	 * gcrt1.o passes __executable_start, rounded down. The counter is some bytes inside the
+	 * function, because gprof divides a counter among everything that it covers.
 	 */
 	shared->at_start.at = shared->at_stop.at =
 		address_of(program, "leaf") + 8 -
@@ -72,7 +74,7 @@ static void run_end(struct run *run)
 	fixture_end(&run->fixture);
 }
 
-/* In its directory, with the drop-in and `variables` as env(1) takes them. */
+/* Runs in its directory, with the drop-in and `variables` as env(1) takes them. */
 static void run_program(struct run *run, const char *variables, const char *arguments)
 {
 	char command[1024];
@@ -91,7 +93,7 @@ struct line {
 	unsigned long calls;
 };
 
-/* gprof's line of a function; all zero when it has none. */
+/* gprof's line for a function; all zero if there is none. */
 static struct line gprof_line(const struct run *run, const char *file, const char *function)
 {
 	struct line line = { 0 };
@@ -141,7 +143,7 @@ Test(client_gmon, pie)
 	histogram_and_arcs(CLIENT_PROGRAMS "/pg_pie", 123);
 }
 
-/* libc's own profil() is the one to be ended, not that of a library in between. */
+/* libc's own profil() must be ended, and not that of a library in between. */
 Test(client_gmon, linked_with_us_too)
 {
 	setenv("LD_LIBRARY_PATH", CLIENT_LIBDIR, 1);
@@ -158,7 +160,7 @@ Test(client_gmon, no_ticks)
 	histogram_and_arcs(CLIENT_PROGRAMS "/pg_pie", 0);
 }
 
-/* What 16 bits hold, one more, and much more. */
+/* As much as 16 bits hold, one more, and much more. */
 Test(client_gmon, counts_beyond_16_bits)
 {
 	static const uint32_t ticks[] = { 65535, 65536, 131070, 131071, 5000000 };
@@ -180,7 +182,7 @@ Test(client_gmon, rate_is_the_real_one)
 	run_end(&run);
 }
 
-/* Names of the files of a run with GMON_OUT_PREFIX, sorted by process. */
+/* The names of the files of a run with GMON_OUT_PREFIX, sorted by process. */
 static size_t files_of(const struct run *run, char names[][32], size_t max)
 {
 	char pattern[128];
@@ -195,7 +197,7 @@ static size_t files_of(const struct run *run, char names[][32], size_t max)
 	return i;
 }
 
-/* Each process has its own time, and the sum of both files is that of both. */
+/* Each process's file has its own time, and the sum of both files is that of both. */
 Test(client_gmon, fork)
 {
 	char names[3][32], parent[32];
@@ -231,7 +233,7 @@ Test(client_gmon, threads)
 	run_end(&run);
 }
 
-/* Off and on again: the counts go on from where they were. */
+/* Off and on again: the counts continue. */
 Test(client_gmon, moncontrol)
 {
 	struct run run;
@@ -288,7 +290,7 @@ Test(client_gmon, server_lost)
 		       "bpfprofil: gmon.out: Connection refused; up to %lf s of %lf s are missing\n",
 		       &missing, &used),
 		2, "%s", end.err);
-	/* It has 0.2 s, and no other line. */
+	/* It reports 0.2 s, and has no other line. */
 	cr_assert_float_eq(used - missing, 0.2, 0.011, "%s", end.err);
 	cr_assert_geq(used, 0.5);
 	cr_assert_eq(strchr(end.err, '\n')[1], '\0', "%s", end.err);
@@ -297,7 +299,7 @@ Test(client_gmon, server_lost)
 	run_end(&run);
 }
 
-/* libc follows no link at this place, nor do we; what it points to stays as it is. */
+/* Like libc we follow no link here, and what it points to does not change. */
 Test(client_gmon, symbolic_link)
 {
 	struct stat status;
@@ -319,7 +321,7 @@ Test(client_gmon, symbolic_link)
 	run_end(&run);
 }
 
-/* Statically linked, by the linker's --wrap: 16-bit counters, as libc's own. */
+/* Statically linked, with the linker's --wrap: 16-bit counters, as in libc's own. */
 Test(client_gmon, static_wrap)
 {
 	struct run run;

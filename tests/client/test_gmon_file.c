@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The file alone: what goes into it, what is refused, and a disk that is full. */
+/* Tests the file only: what is added, what is refused, and a full disk. */
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -17,7 +17,7 @@
 
 enum { HEADER = 20, RECORD = 41, BINS = 5000 };
 
-/* As glibc leaves it: one histogram, and an arc of 21 bytes behind. */
+/* As glibc leaves it: a histogram, followed by an arc of 21 bytes. */
 static int make_file(uint16_t first_bin)
 {
 	char header[HEADER] = "gmon\1", record[RECORD] = "", arc[21] = "\1arc";
@@ -135,7 +135,7 @@ Test(client_gmon_file, cut_short)
 	free(histogram.counts);
 }
 
-/* gprof reads no file that ends within a record. */
+/* gprof rejects a file that ends within a record. */
 Test(client_gmon_file, no_room_for_more)
 {
 	struct gmon_counts histogram = { calloc(BINS, sizeof(uint32_t)), BINS, 0 };

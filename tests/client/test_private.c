@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A server that the program starts for itself. The one here is tests/client/programs/private.c. */
+/* A server that the program starts for itself; here it is tests/client/programs/private.c. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -120,7 +120,7 @@ static void *call_at_once(void *barrier)
 	return (void *)(intptr_t)call();
 }
 
-/* Two would both count. */
+/* Two servers would both count. */
 Test(client_private, one_for_all_threads)
 {
 	enum { THREADS = 8 };
@@ -202,7 +202,7 @@ Test(client_private, by_capabilities)
 	cr_assert_fails(call(), ENOSYS);
 }
 
-/* Its descriptors are then 0, 1 and 2 for a while, and those of the server something else. */
+/* Meanwhile 0, 1 and 2 are its descriptors; the server must still get its own. */
 Test(client_private, standard_descriptors_closed)
 {
 	pid_t child;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The libraries as they are installed, in programs of other languages, linkers and C libraries. */
+/*
+ * The libraries as they are installed, with programs of other languages, linkers and C libraries.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -67,7 +69,7 @@ Test(client_programs, musl)
 	fixture_end(&fixture);
 }
 
-/* A program that was linked to libbpfprofil may be run with the drop-in too; there is one dialect. */
+/* A program linked with libbpfprofil may also run with the drop-in; both share one dialect. */
 Test(client_programs, preloaded)
 {
 	struct fixture fixture;
@@ -90,7 +92,7 @@ static void assert_says(const char *expected)
 	child_end_free(&end);
 }
 
-/* libc's timer runs where nobody serves, and only there. */
+/* libc's timer runs if, and only if, there is no server. */
 Test(client_programs, drop_in_and_libc)
 {
 	struct fixture fixture;
@@ -107,7 +109,7 @@ Test(client_programs, drop_in_and_libc)
 	fixture_end(&fixture);
 }
 
-/* The environment of a set-user-ID program is its caller's, who is not to choose its server. */
+/* The caller sets the environment of a set-user-ID program, and must not choose its server. */
 Test(client_programs, secure)
 {
 	struct fixture fixture;

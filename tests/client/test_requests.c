@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What goes over the socket, and what comes back from a call. */
+/* What is sent over the socket, and what a call returns. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,7 +91,7 @@ Test(client_requests, sprofil_of_all_sizes)
 	fixture_end(&fixture);
 }
 
-/* The server knows which error it is in which dialect; the array is not looked at. */
+/* The server knows which error it is in each dialect; the array is not read. */
 Test(client_requests, sprofil_count_out_of_range)
 {
 	static const int counts[] = { 0, -1, 4097, INT32_MAX, INT32_MIN };
@@ -152,7 +152,7 @@ Test(client_requests, dialects)
 	fixture_end(&fixture);
 }
 
-/* Counting by rules that nobody asked for would be worse than none. */
+/* To count by rules that nobody asked for would be worse than not to count. */
 Test(client_requests, dialect_misspelt_in_environment)
 {
 	struct fixture fixture;
@@ -197,7 +197,7 @@ Test(client_requests, tick)
 	fixture.shared->reply.state.period_ns = 3000010999ULL;
 	cr_assert_eq(sprofil(&test_region, 1, &tick, 0), 0);
 	cr_assert(tick.tv_sec == 3 && tick.tv_usec == 10);
-	/* Off: what it would be. */
+	/* When off, the period is what it would be. */
 	fixture.shared->reply.state.period_ns = 0;
 	cr_assert_eq(sprofil(NULL, 0, &tick, 0), 0);
 	cr_assert(tick.tv_sec == 0 && tick.tv_usec == 10000);
@@ -246,7 +246,7 @@ Test(client_requests, status)
 	fixture_end(&fixture);
 }
 
-/* A caller of an older release passes less, of a newer one more. */
+/* A caller of an older release passes a smaller size, of a newer one a larger size. */
 Test(client_requests, status_sizes)
 {
 	unsigned char bytes[sizeof(struct bpfprofil_status) + 24];

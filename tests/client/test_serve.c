@@ -25,18 +25,18 @@
 #include "need.h"
 #include "serve.h"
 
-/* Ticks that a machine with other things to do may swallow come back in another try. */
+/* A busy machine may swallow ticks, so a test may try again. */
 enum { TRIES = 3 };
 
-/* Ticks for each that the CPU time should have had, and by how much that may differ from 1. */
+/* Ticks relative to what the CPU time should have given, and by how much that may differ from 1. */
 struct ratio {
 	double value;
 	double allowed;
 };
 
 /*
- * A clock of fixed period hits what a turn on a CPU has beyond whole periods once or not: variance
- * 1/6 on the average.
+ * A clock with fixed period hits the part of a turn beyond whole periods once or not at all: the
+ * variance averages 1/6.
  */
 static struct ratio ratio_of(double ticks, double expected, double turns)
 {
@@ -60,7 +60,7 @@ static double turns(void)
 static void serve_this(struct serve *serve)
 {
 	serve_begin(serve, ARGS(NULL));
-	/* Criterion sets it. */
+	/* Criterion sets this variable. */
 	unsetenv("GMON_OUT_PREFIX");
 	fixture_environment("BPFPROFIL_SOCKET", serve->path);
 }
@@ -96,7 +96,7 @@ static uint64_t sum_of(const unsigned int *counters, size_t n)
 	return sum;
 }
 
-/* All ticks of some CPU time at 1 kHz, seen before the call ends and accounted for. */
+/* All ticks of some CPU time at 1 kHz are visible before the call ends, and accounted for. */
 static struct ratio ticks_by_time(void)
 {
 	static unsigned int counters[1 << 16], rest[1];
@@ -183,7 +183,7 @@ static void *spin_until_told(void *argument)
 	return argument;
 }
 
-/* Sleeps for some 300 ms in all; how often that was cut short. */
+/* Sleeps for some 300 ms in all; returns how often a sleep was interrupted. */
 static int interrupted_sleeps(void)
 {
 	const struct timespec nap = { .tv_nsec = 5000000 };
@@ -250,7 +250,7 @@ Test(client_serve, itimer_prof_is_free)
 	serve_end(&serve);
 }
 
-/* What gprof says was spent in all functions, in these files. */
+/* The time in all functions that gprof reports for these files. */
 static double gprof_seconds(const struct serve *serve, const char *program, const char *files)
 {
 	struct child_end end;
@@ -267,8 +267,8 @@ static double gprof_seconds(const struct serve *serve, const char *program, cons
 }
 
 /*
- * CPU time of a -pg program by gprof, for each second that its processes say they used. How the
- * work is shared out is the program's: it is nearly all in its own text.
+ * CPU time of a -pg program by gprof, per second that its processes say they used. How the work is
+ * divided does not matter, because nearly all is in the program's own text.
  */
 static struct ratio pg_ratio(const struct serve *serve, const char *program, const char *how)
 {
@@ -323,7 +323,7 @@ Test(client_serve, pg_fork)
 	assert_pg(CLIENT_PROGRAMS "/pg_pie", "fork");
 }
 
-/* Each file has its process's time alone: what was on its way at a fork is in none twice. */
+/* Each file has only its process's time: what was on its way at a fork is not in two files. */
 Test(client_serve, pg_forks)
 {
 	struct serve serve;
@@ -339,7 +339,7 @@ Test(client_serve, pg_forks)
 	serve_end(&serve);
 }
 
-/* The line about what is missing, once: the seconds, and in how many. */
+/* Checks the one line about missing time, and reads how many seconds of how many are missing. */
 static void assert_short(const char *err, double *missing, double *used)
 {
 	cr_assert_eq(sscanf(err,
@@ -350,7 +350,7 @@ static void assert_short(const char *err, double *missing, double *used)
 	cr_assert_eq(strchr(err, '\n')[1], '\0', "%s", err);
 }
 
-/* The next server knows nothing of those that the one before has served. */
+/* The next server does not know the processes that the previous one served. */
 Test(client_serve, pg_server_anew)
 {
 	double missing, used;
@@ -424,7 +424,7 @@ static pid_t private_server_of(pid_t starter)
 	return pid;
 }
 
-/* A program with the privileges starts its own server, which goes when the program has. */
+/* A privileged program starts its own server, which ends after the program. */
 Test(client_serve, private)
 {
 	pid_t child, server;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Servers that are not there, or bad; and what a call may not do to its program. */
+/* Missing and bad servers, and what a call must not do to its program. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -58,7 +58,7 @@ Test(client_trouble, no_server)
 	fixture_end(&fixture);
 }
 
-/* Listens on one of our names, as the user; nobody else can have it meanwhile. */
+/* Listens on one of our names as that user; nobody else can use the name meanwhile. */
 static int listen_as(unsigned int user, const char *name)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -72,7 +72,7 @@ static int listen_as(unsigned int user, const char *name)
 	return fd;
 }
 
-/* Another user that has the name of a server which is gone is told nothing. */
+/* Another user who has the name of a server that is gone is told nothing. */
 Test(client_trouble, squatter)
 {
 	char name[64], byte;
@@ -89,7 +89,7 @@ Test(client_trouble, squatter)
 	close(squatter);
 }
 
-/* Where no server is, nothing is on, and that can be ended any time. */
+/* Without a server nothing is on, and that can be ended at any time. */
 Test(client_trouble, stop_without_server)
 {
 	struct timeval tick = { 7, 7 };
@@ -142,7 +142,10 @@ Test(client_trouble, bad_replies)
 		fixture.shared->how = cases[i].how;
 		cr_assert_fails(call(), cases[i].error);
 		cr_assert_fails(sprofil(&test_region, 1, NULL, 0), cases[i].error);
-		/* One that may have gone through is no stop without a server. */
+		/*
+		 * A request that may have been carried out does not count as a stop without a
+		 * server.
+		 */
 		cr_assert_fails(stop_profiling(), cases[i].error);
 	}
 	fixture.shared->how = FAKE_REPLIES;
@@ -161,7 +164,10 @@ static bool has_left(void *argument)
 	return ((struct fixture *)argument)->shared->left == 1;
 }
 
-/* It must learn that its answer is not wanted, or it would count into memory that has been freed. */
+/*
+ * The server must learn that its answer is not wanted, or it would count into memory that has been
+ * freed.
+ */
 Test(client_trouble, silent_server)
 {
 	struct fixture fixture;
@@ -220,7 +226,7 @@ static void count_alarm(int signal)
 	alarms++;
 }
 
-/* Neither is the call cut short nor the handler run within it, and the mask is as it was. */
+/* The call is not interrupted, the handler does not run during it, and the mask is unchanged. */
 Test(client_trouble, signals_wait)
 {
 	struct sigaction action = { .sa_handler = count_alarm };
@@ -251,7 +257,7 @@ static void call_in_handler(int signal)
 	handler_result = call();
 }
 
-/* On a small stack, in a program that is within a call itself. */
+/* On a small stack, in a program that is inside a call already. */
 Test(client_trouble, call_in_a_handler)
 {
 	static char stack[8192];
@@ -270,7 +276,7 @@ Test(client_trouble, call_in_a_handler)
 	fixture_end(&fixture);
 }
 
-/* Blocked signals do not keep a stop and continue from ending a wait with EINTR. */
+/* Even if signals are blocked, stopping and continuing ends a wait with EINTR. */
 Test(client_trouble, stopped_and_continued)
 {
 	struct fixture fixture;
@@ -346,7 +352,7 @@ Test(client_trouble, threads)
 	fixture_end(&fixture);
 }
 
-/* The socket then is descriptor 0, 1 or 2, and again nobody's after. */
+/* The socket then is descriptor 0, 1 or 2, which must be free again afterwards. */
 Test(client_trouble, standard_descriptors_closed)
 {
 	struct fixture fixture;

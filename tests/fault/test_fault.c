@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Every allocation, open, perf_event_open, bpf call and other system call fails once, in each
- * command: as it is built, and with sanitizers, which see what leaks.
+ * Every allocation, open, perf_event_open, bpf call and other system call fails once in each
+ * command, both in the normal build and with sanitizers, which detect leaks.
  */
 #include <errno.h>
 #include <signal.h>
@@ -29,16 +29,16 @@ TestSuite(fault, .timeout = 600);
 	((struct trial_kind){ .classes = CLASSES("open", "perf", "bpf", "file", "call"),           \
 			      .every = 1 })
 
-/* Memory that is gone stays gone. */
+/* From the first failure on, all allocations fail. */
 #define MEMORY_GONE                                                                                \
 	((struct trial_kind){ .classes = CLASSES("memory"), .from_then_on = true, .every = 8 })
 
-/* Before Linux 5.11 bpf() charged what may be locked, and refused by EPERM; seccomp still does. */
+/* Before Linux 5.11 bpf() charged locked memory and failed with EPERM; seccomp still does. */
 #define BPF_REFUSED ((struct trial_kind){ .classes = CLASSES("bpf"), .error = EPERM, .every = 1 })
 
 #define COMMAND_STATUS 7
 
-/* For `merge`, so many that threads read them where there are two CPUs. */
+/* So many that `merge` reads them with threads if there are two CPUs. */
 #define MANY_FILES 36
 
 /* --- what a command that succeeded must have written ------------------------------------------ */
@@ -69,7 +69,7 @@ static const char *judge_attached(const struct outcome *outcome)
 	return complete ? NULL : "success, but the profile is not complete";
 }
 
-/* Each file's 1,060 ticks. */
+/* Each file has 1,060 ticks. */
 static const char *judge_sum(const struct outcome *outcome)
 {
 	struct profile *profile;
@@ -83,7 +83,7 @@ static const char *judge_sum(const struct outcome *outcome)
 	return whole ? NULL : "success, but not the ticks of all files";
 }
 
-/* Two tables, the last one of all so far. */
+/* Two tables; the last one has all intervals. */
 static const char *judge_tables(const struct outcome *outcome)
 {
 	const char *overall = strstr(outcome->out, "\noverall");
@@ -102,7 +102,7 @@ static const char *judge_same_out(const struct outcome *outcome)
 	return same_out(outcome) ? NULL : "success, but standard output is not what it was";
 }
 
-/* Lines come from files that may not open: then rows have other names, but there are some. */
+/* Lines come from files that may fail to open: then rows have other names, but there are rows. */
 static const char *judge_rows(const struct outcome *outcome)
 {
 	size_t head = strcspn(outcome->good_out, "\n") + 1;
@@ -113,7 +113,7 @@ static const char *judge_rows(const struct outcome *outcome)
 		       "success, but no table";
 }
 
-/* Notes and rows vary with what could be read, the function and its ticks do not. */
+/* Notes and rows depend on what could be read, but not the function and its ticks. */
 static const char *judge_annotation(const struct outcome *outcome)
 {
 	const char *head = strstr(outcome->good_out, "\nticks "), *end;
@@ -124,7 +124,7 @@ static const char *judge_annotation(const struct outcome *outcome)
 		       "success, but not the ticks of the function";
 }
 
-/* The same of an export with lines. */
+/* The same for an export with lines. */
 static const char *judge_totals(const struct outcome *outcome)
 {
 	const char *totals = strstr(outcome->out, "\ntotals: ");
@@ -134,7 +134,7 @@ static const char *judge_totals(const struct outcome *outcome)
 		       "success, but not all ticks";
 }
 
-/* To its end, which has a check sum. */
+/* It must be complete, because the end has a checksum. */
 static const char *judge_pprof(const struct outcome *outcome)
 {
 	unsigned char block[4096];
@@ -151,7 +151,7 @@ static const char *judge_pprof(const struct outcome *outcome)
 	return code == Z_STREAM_END ? NULL : "success, but a part is missing";
 }
 
-/* To its last line; what of the code is in it varies with what could be read. */
+/* It must be complete; how much code is in it depends on what could be read. */
 static const char *judge_page(const struct outcome *outcome)
 {
 	static const char last[] = "</html>\n";
@@ -163,7 +163,7 @@ static const char *judge_page(const struct outcome *outcome)
 		       "success, but a part of the page is missing";
 }
 
-/* A header, and whole records. */
+/* A header, and complete records. */
 static const char *judge_gmon(const struct outcome *outcome)
 {
 	struct stat stat = { 0 };
@@ -186,7 +186,7 @@ static const char *judge_can_run(const struct outcome *outcome)
 		       "success, but not the finding that profiling can run";
 }
 
-/* A lack is a finding: on stdout, named, with exit status 1. */
+/* A missing feature is a result: it is named on stdout, with exit status 1. */
 static const char *judge_cannot_run(const struct outcome *outcome)
 {
 	return says(outcome, "\nProfiling cannot run.\n", "\"can_run\": false") &&
@@ -197,7 +197,7 @@ static const char *judge_cannot_run(const struct outcome *outcome)
 
 /* --- the commands ------------------------------------------------------------------------------ */
 
-/* With sanitizers each trial, as it is built a part of them. */
+/* Runs all trials with sanitizers, and some of them with the normal build. */
 static void both(struct subject subject, struct trial_kind kind)
 {
 	subject.program = FAULT_BIN;
@@ -209,7 +209,7 @@ static void both(struct subject subject, struct trial_kind kind)
 	trials_run(&subject, &kind);
 }
 
-/* For a command most of whose ways another one has gone. */
+/* For a command whose paths are mostly the same as another one's. */
 static struct trial_kind one_in(int every, struct trial_kind kind)
 {
 	kind.every *= every;
@@ -290,7 +290,7 @@ Test(fault, run_bpf_refused)
 	both(run_subject(), BPF_REFUSED);
 }
 
-/* A program that is there before, and stays. */
+/* A program that is running before the command and goes on afterwards. */
 static const char *start_target(struct child *target)
 {
 	static char pid[16];
@@ -326,7 +326,7 @@ Test(fault, attach)
 	end_target(&target);
 }
 
-/* By its name, which its runtime is asked for; symbols come from its own files. */
+/* By its name, which is asked of the runtime; symbols come from the container's files. */
 Test(fault, attach_container)
 {
 	struct container container = { 0 };
@@ -359,14 +359,14 @@ Test(fault, top)
 
 	NEED_ROOT();
 	subject.arguments = ARGS("top", "--pid", start_target(&target), "-d", "0.1", "-n", "2");
-	/* A sanitizer does not outlive a thread that it has no memory for. */
+	/* A sanitizer aborts if it has no memory for a thread. */
 	kind = one_in(4, MEMORY);
 	trials_run(&subject, &kind);
 	both(subject, one_in(4, CALLS));
 	end_target(&target);
 }
 
-/* A profile with names, lines and several objects; the text lives until the program's end. */
+/* A profile with names, lines and several objects; the text is valid until the program ends. */
 static const char *make_profile(struct live *live)
 {
 	live_begin(live);
@@ -455,7 +455,9 @@ Test(fault, report)
 			       .arguments = ARGS("report", "--by", "time", profile, profile),
 			       .judge = judge_same_out },
 	     one_in(2, MEMORY));
-	/* To stdout: when libdw aborts for lack of memory, nobody removes a temporary file. */
+	/*
+	 * To stdout, because if libdw aborts for lack of memory, nobody removes a temporary file.
+	 */
 	both((struct subject){ .name = "report html",
 			       .arguments =
 				       ARGS("report", "--html", "-", "--inline", profile, profile),

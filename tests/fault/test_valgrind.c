@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Each command under valgrind: no memory is read before it is written, none stays behind. */
+/* Each command under valgrind: no uninitialised memory is read, and none leaks. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

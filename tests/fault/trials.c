@@ -19,11 +19,11 @@
 #include "child.h"
 #include "kernel.h"
 
-#define MAX_JOBS 4 /* a run mostly waits for the kernel's grace periods */
+#define MAX_JOBS 4 /* a run mostly waits for grace periods in the kernel */
 #define MAX_PLANS 2048
 #define MAX_PROGRAMS 65536
 #define MAX_TRIED 8192
-#define MAX_WRONG 10 /* what is wrong everywhere need not be said a thousand times */
+#define MAX_WRONG 10 /* an error that is everywhere need not be printed a thousand times */
 #define MAX_ARGS 64
 #define HANG_S 240
 #define OLD "old\n"
@@ -41,10 +41,10 @@ static struct {
 static size_t nr_tried;
 
 struct job {
-	const struct plan *plan; /* NULL: none runs here */
+	const struct plan *plan; /* NULL: no job is running here */
 	pid_t pid;
 	time_t started;
-	char dir[PATH_MAX / 4]; /* dir/work is where it runs; out, err and report stand beside */
+	char dir[PATH_MAX / 4]; /* it runs in dir/work; out, err and report are in dir */
 };
 
 struct trials {
@@ -52,7 +52,7 @@ struct trials {
 	char dir[64];
 	struct plan plans[MAX_PLANS];
 	size_t nr_plans;
-	size_t missed; /* plans whose call never came */
+	size_t missed; /* number of plans whose call never came */
 	size_t wrong;
 	struct job jobs[MAX_JOBS];
 	size_t running;
@@ -62,7 +62,7 @@ struct trials {
 	size_t nr_programs;
 };
 
-/* Does not fail: what is not there is empty. */
+/* Never fails: a missing file is empty. */
 static char *slurp(const char *path, size_t *ret_len)
 {
 	FILE *file = fopen(path, "re");
@@ -119,7 +119,7 @@ static void set_fault(const struct job *job)
 	setenv("LD_PRELOAD", FAULT_SHIM, 1);
 	/* The shim comes before the sanitizer, whose functions are the next ones for it. */
 	setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=1", 1);
-	/* In another locale glibc leaks a name when setlocale() runs out of memory. */
+	/* With another locale glibc leaks a name when setlocale() runs out of memory. */
 	setenv("LC_ALL", "C", 1);
 	setenv("FAULT_REPORT", in_job(job, "report"), 1);
 	setenv("FAULT", job->plan->text, 1);
@@ -182,7 +182,10 @@ static void wrong(struct trials *trials, const struct job *job, int status, cons
 	free(report);
 }
 
-/* "bpfprofil: what: why", alone or with one "try: " behind it; returns what follows, or NULL. */
+/*
+ * Checks for "bpfprofil: what: why", perhaps followed by one "try: "; returns what follows, or
+ * NULL.
+ */
 static const char *clear_line(const char *text)
 {
 	static const char start[] = "bpfprofil: ", hint[] = "try: ";
@@ -198,7 +201,9 @@ static const char *clear_line(const char *text)
 	return end;
 }
 
-/* A sanitizer's words are none of these. What fails again and again may be said each time. */
+/*
+ * A sanitizer's messages are not clear lines. A line may be repeated if something fails repeatedly.
+ */
 static bool clear_lines(const struct job *job, const char *text)
 {
 	bool again = strchr(job->plan->text, '+');
@@ -209,7 +214,7 @@ static bool clear_lines(const struct job *job, const char *text)
 	return text && !*text;
 }
 
-/* Whether the folder holds nothing but FILE. */
+/* Whether the folder contains only FILE. */
 static bool holds_old(const char *path)
 {
 	size_t length;
@@ -220,7 +225,7 @@ static bool holds_old(const char *path)
 	return old;
 }
 
-/* FILE, and the one before it under the name that run and attach keep it by. */
+/* FILE, and the previous one under the name by which run and attach keep it. */
 static bool belongs(const struct trials *trials, const struct job *job, const char *name)
 {
 	const char *file = trials->subject->file;
@@ -288,8 +293,8 @@ static bool ended(const char *report)
 }
 
 /*
- * Libraries that end the process when memory is out, by an assertion or a NULL pointer: not for
- * us to mend, but nothing of ours may be left behind all the same.
+ * Libraries that end the process when out of memory, by an assertion or a NULL pointer. We cannot
+ * correct them, but nothing of ours may be left behind even then.
  */
 static bool library_gave_up(const char *report, const char *err)
 {
@@ -301,15 +306,20 @@ static bool library_gave_up(const char *report, const char *err)
 	/* nss_database.c of glibc 2.36. */
 	if (strstr(report, " getpwnam\n"))
 		return true;
-	/* The sanitizer asks where a new thread's stack is, and the C library needs memory to say it. */
+	/*
+	 * The sanitizer asks for the stack of a new thread, and the C library needs memory to
+	 * answer.
+	 */
 	if (strstr(err, "AddressSanitizer: CHECK failed: ") && strstr(err, "((pthread_getattr_np("))
 		return true;
-	/* vasprintf.c of glibc 2.36 ends a text of 100 bytes behind its buffer of 100. */
+	/*
+	 * vasprintf.c of glibc 2.36 writes the end of a text of 100 bytes behind its buffer of 100.
+	 */
 	return strstr(err, overflow) && strstr(err, "\n    #0 ") &&
 	       strstr(strstr(err, "\n    #0 "), " in __interceptor_vasprintf ");
 }
 
-/* It leaks, too; whatever it did not allocate itself is ours. */
+/* libdw leaks, too; all that it did not allocate itself is our leak. */
 static bool only_libdw_leaks(const char *report, const char *err)
 {
 	const char *leak = strstr(err, "ERROR: LeakSanitizer: "), *end;
@@ -375,7 +385,7 @@ static void judge(struct trials *trials, struct job *job, int status, const char
 	free(outcome.err);
 }
 
-/* Remembers the BPF programs there were, and whether the fault came at all. */
+/* Remembers the BPF programs, and whether the fault came at all. */
 static void take_report(struct trials *trials, const char *report)
 {
 	const char *line;
@@ -389,7 +399,7 @@ static void take_report(struct trials *trials, const char *report)
 	}
 }
 
-/* A program that writes text for itself says in the file "jit" who it was, and leaves its map. */
+/* A program that writes JIT text puts its pid into the file "jit", and leaves its map. */
 static void remove_map(const struct job *job)
 {
 	size_t length;
@@ -416,7 +426,7 @@ static void end_job(struct trials *trials, struct job *job, int status)
 
 /* --- running them ---------------------------------------------------------------------------- */
 
-/* Ends what hangs: its group gets a signal, and the trial is judged by that. */
+/* Ends jobs that hang: their process groups are killed, and the trials are judged by that. */
 static void end_hanging(struct trials *trials)
 {
 	time_t now = time(NULL);
@@ -492,7 +502,7 @@ static void add_plan(struct trials *trials, const struct trial_kind *kind, const
 	trials->nr_plans += try_first_time(trials->subject->program, plan);
 }
 
-/* The second call of a stack is another CPU, another map, another file. */
+/* For these classes the second call of a stack is for another CPU, map or file. */
 static bool second_differs(const char *class)
 {
 	return wanted((const char *const[]){ "open", "perf", "bpf", NULL }, class);
@@ -515,7 +525,7 @@ static void make_plans(struct trials *trials, const char *report, const struct t
 	}
 }
 
-/* The undisturbed run: what it should write, and the calls there are. */
+/* The undisturbed run shows what it should write, and which calls there are. */
 static void learn(struct trials *trials, const struct trial_kind *kind)
 {
 	static const struct plan nothing;
@@ -572,7 +582,7 @@ void trials_run(const struct subject *subject, const struct trial_kind *kind)
 		start_next(trials, &trials->plans[i]);
 	while (trials->running)
 		wait_one(trials);
-	/* Which files are hit is up to the clock, so some calls come in one run only. */
+	/* Which files are hit depends on the clock, so some calls occur in only one run. */
 	cr_expect_leq(trials->missed, trials->nr_plans / 2, "%s: %zu of %zu faults never came",
 		      subject->name, trials->missed, trials->nr_plans);
 	cr_expect(bpf_programs_gone(trials->programs, trials->nr_programs),

@@ -7,9 +7,9 @@
 #include <stdint.h>
 
 /*
- * A command of bpfprofil is run once to learn where it calls what (shim/fault.h), then once more
- * for each of these places, with that call failing. Whatever fails: it ends by itself, with an
- * exit status that is right, one line that says why, and nothing left behind.
+ * Runs a command of bpfprofil once to learn where it calls what (shim/fault.h), then once more for
+ * each of these places, with that call failing. Whatever fails, the command must end by itself,
+ * with the right exit status, one line that says why, and nothing left behind.
  */
 
 /* A run that has ended. */
@@ -28,25 +28,31 @@ struct subject {
 	const char *name;
 	const char *program;
 	const char *const *arguments; /* of bpfprofil */
-	const char *file; /* FILE's name in the folder where it runs; NULL: it writes none */
-	bool out_varies; /* from run to run */
-	int good; /* its exit status when nothing fails */
-	/* What is wrong with what a run has written whose exit status is good; NULL: nothing. */
+	const char *file; /* name of FILE in the folder where it runs; NULL: it writes none */
+	bool out_varies; /* differs from run to run */
+	int good; /* the exit status when nothing fails */
+	/*
+	 * Returns what is wrong with the output of a run whose exit status is `good`; NULL:
+	 * nothing.
+	 */
 	const char *(*judge)(const struct outcome *outcome);
-	/* The same where it is 1; NULL: one clear line on stderr, and FILE as it was. */
+	/*
+	 * The same for exit status 1; if it is NULL, there must be one clear line on stderr, and
+	 * FILE unchanged.
+	 */
 	const char *(*judge_failure)(const struct outcome *outcome);
 };
 
 struct trial_kind {
-	const char *const *classes; /* "memory", ... ; NULL ends */
-	int error; /* the errno; 0: what the class has */
-	bool from_then_on; /* all later calls of the class fail, too */
-	int every; /* only every so many stacks */
+	const char *const *classes; /* "memory", ...; terminated by NULL */
+	int error; /* the errno; 0: the class's */
+	bool from_then_on; /* all later calls of the class fail too */
+	int every; /* only one in so many stacks */
 };
 
 /*
- * Each trial that goes wrong is a failed expectation of the test. What the same test has tried
- * with another subject, by the same way through the same program, is not tried again.
+ * Each failed trial is a failed expectation of the test. What the same test has tried with another
+ * subject, by the same path through the same program, is not tried again.
  */
 void trials_run(const struct subject *subject, const struct trial_kind *kind);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What the fuzz targets share: bytes as files, and what must hold of text that comes out. */
+/* What the fuzz targets share: bytes as files, and checks of the text that is written. */
 #include "bytes.h"
 
 #include <stdlib.h>
@@ -88,7 +88,7 @@ void fuzz_check_json(const struct fuzz_text *text)
 	input_close(in);
 }
 
-/* The length of the character that begins there; 0: none, or one that moves a cursor. */
+/* The length of the character at `at`; 0: it is invalid, or moves a cursor. */
 static size_t printable(const unsigned char *at, size_t left)
 {
 	size_t length = *at < 0x80 ? 1 : *at < 0xe0 ? 2 : *at < 0xf0 ? 3 : 4, i;

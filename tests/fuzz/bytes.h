@@ -11,21 +11,21 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Ends the process when it does not hold. */
+/* Ends the process if the condition is false. */
 void fuzz_check(int holds, const char *what);
 
-/* What an input is refused with: one line, and it says something. */
+/* An input must be refused with one line that is not empty. */
 void fuzz_check_refusal(const struct error *err);
 
-/* A file of these bytes, read from the beginning; the caller closes it. */
+/* A file of these bytes, positioned at the start; the caller closes it. */
 int fuzz_file(const void *data, size_t size);
 
 struct input *fuzz_input(const void *data, size_t size);
 
-/* NULL: refused, properly. */
+/* NULL: it was refused properly. */
 struct profile *fuzz_profile(const void *data, size_t size);
 
-/* What writers write, and what must hold of it whatever the names in it are. */
+/* Output of writers, and checks that must hold whatever the names in it are. */
 struct fuzz_text {
 	char *text;
 	size_t size;
@@ -37,7 +37,7 @@ void fuzz_text_end(struct fuzz_text *text);
 void fuzz_text_free(struct fuzz_text *text);
 void fuzz_check_json(const struct fuzz_text *text);
 
-/* Harmless on a terminal: UTF-8 without control characters but newlines. */
+/* Checks that it does no harm on a terminal: UTF-8 without control characters except newlines. */
 void fuzz_check_plain(const struct fuzz_text *text);
 
 #endif

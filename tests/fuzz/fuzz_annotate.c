@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Any bytes as the program of a profile, taken apart: the rows add up to the ticks that were there,
- * and what they are written as is harmless.
+ * Any bytes as the program of a profile, disassembled: the rows must add up to the ticks, and the
+ * output must be harmless.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ static int open_program(void *ctx, uint32_t object, char *root, size_t root_size
 	return fuzz_file(program, program_size);
 }
 
-/* Takes over what facts holds. */
+/* Takes over the contents of facts. */
 static struct profile *make_profile(struct elf_facts *facts, uint64_t bytes_per_bin)
 {
 	struct profile *profile = profile_new();

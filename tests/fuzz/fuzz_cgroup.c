@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Any bytes as /proc/self/mountinfo, /proc/cgroups, /proc/PID/cgroup and a path that was typed, a
- * zero byte between them: what comes out are directories that are there. A '~' is the folder that
- * all of it is in and an '@' its device, without which every line would be another file system's.
+ * Any bytes as /proc/self/mountinfo, /proc/cgroups, /proc/PID/cgroup and a typed path, separated by
+ * zero bytes: only directories that exist may be found. A '~' becomes the folder that contains all
+ * of it, and an '@' its device, because otherwise every line would be about another file system.
  */
 #include <fcntl.h>
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static char folder[] = "/dev/shm/bpfprofil-fuzz-XXXXXX";
 static char device[32];
 static pid_t owner;
 
-/* Until the next call. */
+/* Valid until the next call. */
 static const char *in_folder(const char *name)
 {
 	static char path[128];
@@ -46,7 +46,7 @@ static void remove_folder(void)
 		rmdir(in_folder(folders[i]));
 }
 
-/* A file system of its own, so that a walk that a line sends astray stays in it. */
+/* Uses a file system of its own, so that a walk that a line leads astray stays inside. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	struct stat status;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Any bytes as what a container runtime says of a container, or of all: taken or refused. */
+/*
+ * Any bytes as a container runtime's answer about one container, or about all: accepted or refused.
+ */
 #include <stdlib.h>
 
 #include "base/file.h"
@@ -33,7 +35,7 @@ static void check(parse parse, const void *data, size_t size, struct names *name
 	runtime_containers_free(&containers);
 }
 
-/* The first byte says who answers. */
+/* The first byte selects the runtime. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	struct names names = { 0 };

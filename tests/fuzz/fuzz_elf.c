@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
  * Any bytes as a program: its facts, symbols and source lines are read or refused, and a symbol
- * found contains what was asked for.
+ * that is found contains the offset that was asked for.
  */
 #include <stdlib.h>
 #include <unistd.h>
@@ -13,7 +13,7 @@
 
 enum { PLACES = 64, SPANS_MAX = 1000 };
 
-/* Where debug files are looked for, and not found. */
+/* Where debug files are searched for, and not found. */
 static const char nowhere[] = "/nonexistent";
 
 static void check_symbols(struct symbol_table *table)
@@ -45,7 +45,7 @@ static int compare(const void *a, const void *b)
 	return (*x > *y) - (*x < *y);
 }
 
-/* Places all over the text that it says it has. */
+/* Chooses offsets all over the text that the file claims to have. */
 static size_t choose_places(const struct elf_facts *facts, uint64_t *places)
 {
 	size_t nr = 0, i;

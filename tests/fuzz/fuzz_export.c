@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Any profile in every format and table, where its binaries are not: what comes out is harmless. */
+/* Any profile in every format and table, without its binaries: the output must be harmless. */
 #include <string.h>
 
 #include "bytes.h"

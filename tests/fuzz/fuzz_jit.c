@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A perf map or a dump that is followed while it is written: the first byte says where the first of two
- * writes ends. What is remembered lies apart, and all its room is given back.
+ * A perf map or a dump that is followed while it is written; the first byte says where the first of
+ * two writes ends. Remembered entries must not overlap, and all their room must be given back.
  */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Any bytes give a table or one line of why not, and a symbol found contains what was asked for. */
+/*
+ * Any bytes give a table or a one-line error, and a symbol that is found contains the address that
+ * was asked for.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Two profiles, a zero byte between them. Their sum is the same to the byte in either order and can
- * be read again; their difference can be written, whatever they call things.
+ * Two profiles, separated by a zero byte. Their sum must be the same to the byte in either order,
+ * and be readable; their difference must be writable, whatever the names.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +16,7 @@ struct part {
 	size_t size;
 };
 
-/* False: they cannot be added. */
+/* False: they cannot be added up. */
 static bool add_up(const struct part *first, const struct part *second, struct fuzz_text *ret)
 {
 	struct profile_merger merger = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Any bytes as /proc/modules: whichever modules come out, the kernel's ticks are all still there. */
+/* Any bytes as /proc/modules: whichever modules are found, no tick of the kernel may be missing. */
 #include <stdlib.h>
 #include <string.h>
 

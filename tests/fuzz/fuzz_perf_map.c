@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* A JIT's own map: any bytes give a table, and what it finds contains what was asked for. */
+/*
+ * A JIT's map: any bytes give a table, and what is found contains the address that was asked for.
+ */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -9,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Spans tile all addresses, and each lies within its symbol. */
+/* Spans must cover all addresses without overlap, each within its symbol. */
 static void check_spans(const struct symbol_table *table)
 {
 	struct symbol_span span = { 0 };

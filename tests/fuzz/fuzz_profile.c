@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * The profile reader. What it takes must pass the checks it promises, and must survive being
- * written and read again unchanged.
+ * The profile reader. What it accepts must pass the promised checks, and be unchanged after it is
+ * written and read again.
  */
 #include <stddef.h>
 #include <stdint.h>

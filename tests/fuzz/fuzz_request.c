@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Any bytes as a request to the server, from a process that burns CPU time and whose memory they may
- * ask to be counted into: the server lives, answers, and its account adds up. Needs root and BPF.
+ * Any bytes as a request to the server, from a process that burns CPU time and into whose memory
+ * they may ask to count. The server must survive, answer, and have an exact account. Needs root and
+ * BPF.
  */
 #include <elf.h>
 #include <fcntl.h>
@@ -27,7 +28,7 @@ static struct calls *calls;
 static pid_t victim;
 static uint8_t proof[CALL_PROOF_BYTES];
 
-/* A request, and where its reply goes, on its way to the thread that carries it out. */
+/* A request and its reply, on the way to the thread that carries it out. */
 struct asking {
 	struct job job;
 	uid_t uid;
@@ -59,7 +60,7 @@ static int open_proc(const char *name)
 	return fd;
 }
 
-/* What the victim would say of itself. */
+/* Reads what the victim would send to identify itself. */
 static void read_proof(void)
 {
 	int auxv = open_proc("auxv"), mem = open_proc("mem");
@@ -87,7 +88,7 @@ static void start_victim(void)
 		_exit(127);
 	}
 	close(ready[1]);
-	/* The end of the pipe is the exec. */
+	/* The pipe closes at the exec. */
 	check(read(ready[0], &byte, 1) == 0, "the victim starts");
 	close(ready[0]);
 	read_proof();
@@ -122,14 +123,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Its memory may have been counted into where that was its end. */
+/* Restarts the victim if counting into its memory has ended it. */
 static void keep_victim(void)
 {
 	if (waitpid(victim, NULL, WNOHANG) == victim)
 		start_victim();
 }
 
-/* Without help nearly all inputs would end at the first check. */
+/* Makes requests plausible, because otherwise nearly all inputs would fail the first check. */
 static size_t shape_request(const uint8_t *data, size_t size, struct call_request *request)
 {
 	uint8_t help = *data;
@@ -237,7 +238,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (!size || size > sizeof(space))
 		return 0;
-	/* What is recorded grows for ever. */
+	/* The record grows all the time, so the server is restarted now and then. */
 	if (++runs % 20000 == 0) {
 		calls_close(calls);
 		open_calls();

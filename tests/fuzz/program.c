@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Never run: what the seeds of the targets that read programs are built from, by fuzz.mk. */
+/* Never run: fuzz.mk makes seeds from it for the targets that read programs. */
 int outside(int n);
 int loop(int n);
 int first(int n);

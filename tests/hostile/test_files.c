@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Root profiles a host on which somebody runs files that are made to hurt who reads their names. */
+/*
+ * Root profiles a host on which somebody runs files that are made to harm whoever reads their
+ * names.
+ */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -19,10 +22,10 @@
 #define MAPPED HOSTILE_PROGRAMS "/mapped"
 #define BURN HOSTILE_PROGRAMS "/burn.so"
 
-/* Some 0.2 s of each file. */
+/* Some 0.2 s for each file. */
 #define COUNT "150000000"
 
-/* More than this for names of files of a few pages is theft. */
+/* Names in files of a few pages must not take more memory than this. */
 #define SPENT_KIB (256L << 10)
 
 TestSuite(hostile_files, .timeout = 170);
@@ -69,7 +72,7 @@ static void teardown(void)
 	live_end(&live);
 }
 
-/* What the children that are gone had at most. */
+/* The peak memory of the children that have ended. */
 static long peak_kib(void)
 {
 	struct rusage usage;
@@ -78,7 +81,7 @@ static long peak_kib(void)
 	return usage.ru_maxrss;
 }
 
-/* Root's profile of the whole host while all of them, or the honest one alone, run. */
+/* Makes root's profile of the whole host while all of them, or only the honest one, run. */
 static void profile(bool hostile)
 {
 	const char *command[4 + HOSTILE_KINDS + 1] = { MAPPED, offset, COUNT, honest };
@@ -114,7 +117,7 @@ static int count_notes(const char *beginning)
 	return (int)nr;
 }
 
-/* The others have their names, and it cost no more than those. */
+/* The other programs get their names, at no higher cost. */
 Test(hostile_files, beside_others, .init = setup, .fini = teardown)
 {
 	long before;
@@ -143,7 +146,7 @@ static void check_command(const char *const command[], const char *wanted)
 	child_end_free(&end);
 }
 
-/* Who reads the profile reads the files once more, and their debug information. */
+/* A reader of the profile reads the files again, and their debug information. */
 Test(hostile_files, read_later, .init = setup, .fini = teardown)
 {
 	char place[256];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Root profiles a host on which processes come and go, each with a perf map that takes long to read. */
+/*
+ * Root profiles a host on which processes come and go, each with a perf map that takes long to
+ * read.
+ */
 #include <inttypes.h>
 #include <signal.h>
 #include <stdio.h>
@@ -18,7 +21,9 @@
 #define LINE "1 1 a\n"
 #define PROCESSES 100
 
-/* /tmp is where perf maps are, and a name in another file system could not be a link. */
+/*
+ * The map is in /tmp, where perf maps are, because a hard link cannot lead to another file system.
+ */
 static char map[] = "/tmp/bpfprofil-map-XXXXXX";
 
 TestSuite(hostile_maps, .timeout = 170);
@@ -47,7 +52,7 @@ static uint64_t bytes_read(pid_t pid)
 	return bytes;
 }
 
-/* Whoever comes: one part in twenty of a processor's time is for all their maps together. */
+/* All maps together get one part in twenty of a processor's time, whoever writes them. */
 Test(hostile_maps, one_after_the_other)
 {
 	const uint64_t all = (uint64_t)PROCESSES * LINES * (sizeof(LINE) - 1);

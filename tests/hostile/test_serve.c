@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * A user of the server who wants all of it, and one beside them who profiles a program: what the
- * second one sees is compared with what it sees beside programs that only burn as much of the CPUs.
+ * A user who wants all of the server, beside one who profiles a program: what the second one sees
+ * is compared with what it sees beside programs that only burn as much CPU time.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -31,10 +31,10 @@ static struct serve serve;
 
 /* --- the honest user ------------------------------------------------------------------------------ */
 
-/* What it sees: nine of ten are no longer. */
+/* What the honest user sees; nine of ten values are no longer than this. */
 struct view {
 	double reply; /* seconds until an answer comes */
-	double age; /* since when no new count came, while it ran */
+	double age; /* longest time without a new count while it ran */
 	uint64_t lost;
 	uint64_t binned;
 };
@@ -102,9 +102,9 @@ static void look(void *argument)
 /* --- who is beside it ----------------------------------------------------------------------------- */
 
 struct attack {
-	void (*prepare)(void); /* NULL: nothing; what it needs of root */
+	void (*prepare)(void); /* NULL: nothing; prepares what needs root */
 	void (*run)(void);
-	unsigned int settle_ms; /* until it is under way */
+	unsigned int settle_ms; /* how long until it is fully under way */
 };
 
 static void burn(void)
@@ -144,13 +144,13 @@ static void see_beside(const struct attack *attack, struct view *ret)
 	munmap(view, PAGE);
 }
 
-/* Five times as long, and no less than what a scheduler that is busy makes of anything. */
+/* Whether it is at most five times as long, or below what a busy scheduler may cause. */
 static int is_near(double seen, double quiet, double least)
 {
 	return seen <= 5 * (quiet > least ? quiet : least);
 }
 
-/* Nothing is lost, ever; how long things take is the host's to spoil too, but not every time. */
+/* Nothing may ever be lost. Durations may be spoiled by the host too, but not every time. */
 static void beside_body(void *argument)
 {
 	static const struct attack none = { .run = burn };
@@ -199,7 +199,7 @@ static int connect_now(void)
 
 enum { HELD = 500, PLACES = 64 };
 
-/* As many as can be open, each a new one all the time. */
+/* As many connections as can be open, replaced all the time. */
 static void flood(void)
 {
 	int fds[HELD], i;
@@ -222,7 +222,7 @@ static void ask(void)
 
 ATTACK(requests, .run = ask)
 
-/* Half of a request, as large a one as there can be; and who sends it is gone. */
+/* Sends half of a request of the largest size, and closes the connection. */
 static void send_halves(void)
 {
 	static struct {
@@ -260,7 +260,9 @@ static void tick_now_and_then(void *argument)
 	}
 }
 
-/* A call each for as many processes as may have one, with a tick of one or another all the time. */
+/*
+ * One call for each of as many processes as may have one, with a tick for one of them all the time.
+ */
 static void call_often(void)
 {
 	int i;
@@ -282,7 +284,7 @@ static void call_sparse(void)
 
 	ENSURE(buffer != MAP_FAILED);
 	ENSURE(bpfprofil_dialect("solaris") == 0);
-	/* One in each page of counters, as far apart as can be. */
+	/* One in each page of counters, as far apart as possible. */
 	for (i = 0; i < set / PAGE; i++)
 		buffer[i * (size / set) * PAGE / sizeof(*buffer)] = 7;
 	if (profil(buffer, size, text_start(), 0x10000) == 0 || errno == ENOMEM)
@@ -307,7 +309,7 @@ static void call_set(void)
 
 ATTACK(set, .run = call_set, .settle_ms = 500)
 
-/* Children that have a call of their own to an exec, and such as share it to theirs. */
+/* Children that have their own call until an exec, and children that share it until theirs. */
 static void storm(void)
 {
 	char *const argv[] = { "true", NULL };
@@ -337,7 +339,7 @@ static void be_lent(void)
 	caller_lend(NOBODY, "0 65534 1\n1 100000 65536\n");
 }
 
-/* As large a table as there can be, as long as there is room. */
+/* Tables of the largest size, as long as there is room. */
 static void call_as(void *argument)
 {
 	static struct prof regions[CALL_ENTRIES_MAX];
@@ -357,7 +359,7 @@ static void call_as(void *argument)
 	}
 }
 
-/* Uids by the dozen, which are all the same person's. */
+/* Dozens of uids that belong to the same person. */
 static void call_as_many(void)
 {
 	unsigned int uid;

@@ -7,7 +7,7 @@
 /*
  * A program that may load BPF itself needs no server on the host: it starts one of its own,
  *
- * 	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
+ *	bpfprofil serve --private --socket @NAME --ready-fd N --for PID
  *
  * which writes a byte to N when it is listening, and ends by itself when PID and all processes that
  * profile through it are gone. It is nobody's child: the program gets no SIGCHLD and has nobody to

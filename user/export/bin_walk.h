@@ -13,8 +13,8 @@
  * histograms. Of bins at one offset the earlier histogram's comes first. The walk needs far less
  * memory than the bins.
  *
- * 	while (bin_walk_object(walk, &object))
- * 		while (bin_walk_next(walk, &place))
+ *	while (bin_walk_object(walk, &object))
+ *		while (bin_walk_next(walk, &place))
  */
 struct bin_walk;
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/*
- * Calls every function once, as C and as C++, and says what came of it.
- */
+/* Calls every function once, compiled as C and as C++, and prints the results. */
 #ifdef SYSTEM_HEADER_FIRST
 #include <sys/profil.h>
 #include <unistd.h>
@@ -20,7 +18,7 @@
 static unsigned short counters[64];
 static uintptr_t samples[16];
 
-/* A server that replies 0 to all, with a period of 10 ms. */
+/* For a server that replies 0 to everything, with a period of 10 ms. */
 static int all_calls(void)
 {
 	struct prof region;

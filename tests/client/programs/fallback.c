@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Knows libc's profil() and sprofil() alone: turns them on, each in place of the other, and off, and
- * says what ran meanwhile: libc's timer, or nothing that it could see.
+ * A program that only knows libc's profil() and sprofil(): turns them on, each replacing the other,
+ * and off, and prints what was running meanwhile: libc's timer, or nothing visible.
  */
 #include <stdio.h>
 #include <sys/profil.h>
@@ -27,7 +27,7 @@ int main(void)
 	for (i = 0; i < 2; i++) {
 		bad |= profil(counters, sizeof(counters), (size_t)main, 0x10000);
 		tell("profil");
-		/* glibc's frees its table twice when it is turned on a second time. */
+		/* glibc's sprofil() frees its table twice if it is turned on a second time. */
 		if (!i) {
 			bad |= sprofil(&region, 1, NULL, PROF_USHORT);
 			tell("sprofil");

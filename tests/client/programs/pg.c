@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Built with -pg: calls leaf() 1,000 times. `pg MS fork|forks|thread|off`: does so for MS
- * milliseconds of CPU time in all, the second half in a child, in many children, one after the
- * other and each for a little, in a thread, or with counting switched off. At the end each process prints its pid, its CPU time in seconds, how often it was given a CPU, and whether
- * SIGPROF is left alone.
+ * Built with -pg: calls leaf() 1,000 times. `pg MS fork|forks|thread|off` does so for MS
+ * milliseconds of CPU time in all, the second half in a child, in many short-lived children one
+ * after the other, in a thread, or with counting switched off. At the end each process prints its
+ * pid, its CPU time in seconds, how often it was given a CPU, and whether SIGPROF is untouched.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -67,7 +67,7 @@ static void say_time(void)
 	fflush(stdout);
 }
 
-/* With ticks of the parent's on their way at each fork. A child is back here at once. */
+/* At each fork ticks of the parent are on their way. The child returns here. */
 static void work_in_children(double seconds)
 {
 	enum { CHILDREN = 25 };

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Stands where a private `bpfprofil serve` would, with its command line. Each reply tells, in the
- * figures of a status, how it was started:
+ * Takes the place of a private `bpfprofil serve`, with the same command line. Each reply tells how
+ * it was started, in the figures of a status:
  *
  *	total	this process
  *	binned	its parent
- *	overflow	descriptors that were open at the start, the standard ones and FD among them
+ *	overflow	descriptors that were open at the start, including the standard ones and FD
  *	outside	its session
- *	filtered	the environment's variables, plus 1,000 outside the root directory
+ *	filtered	the number of environment variables, plus 1,000 outside the root directory
  *	lost	requests so far
  */
 #include <dirent.h>
@@ -34,7 +34,7 @@ static unsigned int open_descriptors(void)
 		n++;
 	if (dir)
 		closedir(dir);
-	return n - 3; /* ".", ".." and dir's own */
+	return n - 3; /* without ".", ".." and dir's own */
 }
 
 static unsigned int surroundings(void)

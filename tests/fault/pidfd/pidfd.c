@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * libpidfd.so, by LD_PRELOAD under valgrind: Debian 12's, 3.19, does not know pidfd_open() and
- * refuses it. So the process that started valgrind makes the descriptor and sends it over the
- * socket whose number is in PIDFD_SERVER.
+ * libpidfd.so, for LD_PRELOAD under valgrind: Debian 12's valgrind, 3.19, does not know
+ * pidfd_open() and refuses it. So the process that started valgrind makes the descriptor and sends
+ * it over the socket whose number is in PIDFD_SERVER.
  */
 #include <dlfcn.h>
 #include <errno.h>

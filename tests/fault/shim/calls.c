@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* The functions that stand in for the C library's. Each fails when due, else calls the real one. */
+/*
+ * The functions that replace the C library's. Each fails when due, and otherwise calls the real
+ * one.
+ */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,8 +29,8 @@
 #include "fault.h"
 
 /*
- * The next definition: the sanitizer's, where there is one, or the C library's. Looked up when it
- * is first needed, which for malloc is before any constructor has run.
+ * The next definition: the sanitizer's if there is one, or else the C library's. It is looked up
+ * when first needed, which for malloc is before any constructor has run.
  */
 #define REAL(name)                                                                                 \
 	({                                                                                         \
@@ -37,7 +40,7 @@
 		real_function;                                                                     \
 	})
 
-/* A function whose arguments are passed on as they are. */
+/* A function whose arguments are passed on unchanged. */
 #define STAND_IN(class, error, failed, type, name, parameters, arguments)                          \
 	type name parameters                                                                       \
 	{                                                                                          \
@@ -58,7 +61,7 @@ MEMORY(void *, calloc, (size_t nr, size_t size), (nr, size))
 MEMORY(void *, realloc, (void *old, size_t size), (old, size))
 MEMORY(void *, reallocarray, (void *old, size_t nr, size_t size), (old, nr, size))
 
-/* Not through malloc(): under a sanitizer they have their own way to memory. */
+/* These do not call our malloc(): under a sanitizer they have their own way to memory. */
 char *strdup(const char *text)
 {
 	char *copy;
@@ -134,7 +137,7 @@ FILE_CALL(EXDEV, int, renameat, (int old_dir, const char *old, int new_dir, cons
 FILE_CALL(EINTR, ssize_t, getrandom, (void *buffer, size_t size, unsigned int flags),
 	  (buffer, size, flags))
 
-/* Only what was written can be lost by a close; one that fails has closed its descriptor. */
+/* A close can only lose what was written; even if it fails it has closed the descriptor. */
 int close(int fd)
 {
 	struct stat st;

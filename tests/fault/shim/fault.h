@@ -5,8 +5,9 @@
 #include <stdbool.h>
 
 /*
- * libfault.so, by LD_PRELOAD: makes one call of the program fail. A call is known by its class and
- * its stack, as a hash over addresses in the modules, so a plan holds in the next run too.
+ * libfault.so, for LD_PRELOAD: makes one call of the program fail. A call is identified by its
+ * class and its stack, as a hash over addresses in the modules, so a plan is valid in the next run
+ * too.
  *
  *	FAULT=CLASS:HASH:N	the N-th call of this class and stack fails
  *	FAULT=CLASS:HASH:N+	and all calls of this class after it
@@ -15,11 +16,11 @@
  *
  *	fired N			how many calls were made to fail
  *	site CLASS HASH N	once for each stack: N calls came that way
- *	at MODULE+OFFSET NAME	the stack of the first that failed; this is there at once
+ *	at MODULE+OFFSET NAME	the stack of the first that failed; written at once
  *	program ID		each BPF program that was loaded
  *	fd N NAME		a descriptor that is open at the end and was not at the start
  *
- * Nothing of it reaches a child: fork ends it, and the variables are gone from the environment.
+ * Children are not affected: fork ends it, and the variables are removed from the environment.
  */
 enum fault_class {
 	FAULT_MEMORY, /* malloc and what calls it: strdup, asprintf, fopen, opendir ... */
@@ -31,10 +32,10 @@ enum fault_class {
 	FAULT_CLASSES,
 };
 
-/* True when this call is to fail; errno is set then. error: the errno unless the plan has one. */
+/* Whether this call must fail; then errno is set. error is the errno unless the plan has one. */
 bool fault_due(enum fault_class class, int error);
 
-/* What the library calls in between, in this thread, is not the program's. */
+/* Calls that the shim makes in between, in this thread, are not the program's. */
 void fault_pause(void);
 void fault_resume(void);
 

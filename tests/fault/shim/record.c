@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Which call is which, which is to fail, and the report. */
+/* Identifies calls, decides which one fails, and writes the report. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -21,7 +21,7 @@
 #include "fault.h"
 
 #define MAX_DEPTH 64
-#define OWN_FRAMES 3 /* walk(), fault_due() and the function that stands in for the real one */
+#define OWN_FRAMES 3 /* walk(), fault_due() and the function that replaces the real one */
 #define MAX_SITES 4096
 #define MAX_PROGRAMS 256
 #define MAX_FDS 1024
@@ -44,17 +44,17 @@ static const char *const class_names[FAULT_CLASSES] = {
 
 static struct {
 	bool any;
-	bool on; /* all calls after the first, too */
+	bool on; /* also all calls after the first one that fails */
 	enum fault_class class;
 	uint64_t hash;
-	unsigned long nth; /* of the calls with this stack */
+	unsigned long nth; /* counted among the calls with this stack */
 	int error; /* 0: the class's */
 } plan;
 
-static bool begun; /* the constructor has run, and it is not over yet */
-/* Beside the stack pointer: another way to it would allocate. */
+static bool begun; /* the constructor has run, and the end has not come yet */
+/* Kept with the thread, because other ways to a thread variable would allocate. */
 static __thread __attribute__((tls_model("initial-exec"))) int paused;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for all below */
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* for everything below */
 static unsigned long fired;
 static struct stack fired_at;
 static struct site sites[MAX_SITES];
@@ -89,7 +89,7 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 	return _URC_NO_REASON;
 }
 
-/* FNV-1a of the stack by addresses in the files, which are the same in every run. */
+/* FNV-1a of the stack, by addresses in the files, which are the same in every run. */
 static uint64_t hash_stack(const struct stack *stack)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -113,7 +113,7 @@ static __attribute__((noinline)) uint64_t walk(struct stack *stack)
 	return hash_stack(stack);
 }
 
-/* Returns how many calls there were with this stack, with this one. */
+/* Returns how many calls with this stack there were so far, including this one. */
 static unsigned long take_site(enum fault_class class, uint64_t hash)
 {
 	size_t i;
@@ -135,7 +135,7 @@ static bool planned(enum fault_class class, uint64_t hash, unsigned long nth)
 	return fired ? plan.on : hash == plan.hash && nth == plan.nth;
 }
 
-/* Also when the call fails: the program may crash of it. */
+/* Written before the call fails, because the program may crash. */
 static void report_stack(FILE *out, const struct stack *stack)
 {
 	Dl_info info;
@@ -198,7 +198,7 @@ void fault_program(int fd)
 	fault_resume();
 }
 
-/* Calls take(fd) for each descriptor of this process but the one it looks through. */
+/* Calls take(fd) for each descriptor of this process except the one it reads them with. */
 static void each_fd(void (*take)(int fd, void *argument), void *argument)
 {
 	DIR *dir = opendir("/proc/self/fd");

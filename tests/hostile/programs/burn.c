@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Text that needs nothing else: it runs wherever it is mapped. */
+/* Text that needs nothing else, so it runs wherever it is mapped. */
 unsigned long burn(unsigned long n);
 
 unsigned long burn(unsigned long n)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * mapped OFFSET COUNT FILE...: calls the function at OFFSET of each FILE with COUNT, mapped as a loader
- * would, but without a look at its headers.
+ * mapped OFFSET COUNT FILE...: calls the function at OFFSET of each FILE with COUNT. The file is
+ * mapped as a loader would do it, but without reading its headers.
  */
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * maps FILE COUNT: so many processes, one after the other, with anonymous text that runs for some ticks
- * and with FILE, under another name, as their perf map.
+ * maps FILE COUNT: runs COUNT processes, one after the other, with anonymous text that runs for
+ * some ticks, and with FILE, by a hard link, as their perf map.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +24,7 @@ static int run(const char *file)
 	void *text;
 
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", getpid());
-	unlink(map); /* Whoever had our pid may have left it. */
+	unlink(map); /* An earlier process with our pid may have left it. */
 	text = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (text == MAP_FAILED || link(file, map)) {
 		perror(map);
