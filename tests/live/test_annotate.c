@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* A function by instruction: of programs whose hot instruction is known. */
+/* A function by instruction, for programs whose hot instruction is known. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 
 TestSuite(live_annotate, .timeout = 120);
 
-/* What report --annotate writes as CSV; the caller frees it. */
+/* The CSV that report --annotate writes; the caller frees it. */
 static char *annotate(const struct live *live, const char *place)
 {
 	struct child_end end;
@@ -28,7 +28,7 @@ static char *annotate(const struct live *live, const char *place)
 	return rows;
 }
 
-/* The ticks of all rows, and the one with the most; the line ends there. */
+/* The ticks of all rows, and the row with the most, which is NUL-terminated. */
 static uint64_t sum_rows(char *csv, uint64_t *most, char **hottest)
 {
 	uint64_t ticks, sum = 0;
@@ -59,7 +59,7 @@ static void check_function(const struct live *live, const char *name)
 	free(csv);
 }
 
-/* Tick for tick, in bins of one byte and of what spans instructions. */
+/* The sums agree tick for tick, in bins of one byte and in bins that span instructions. */
 Test(live_annotate, sums)
 {
 	static const char *const bytes[] = { "1", "4", "16" };
@@ -78,7 +78,7 @@ Test(live_annotate, sums)
 	}
 }
 
-/* The program was replaced while it ran: its name is now another's. */
+/* The program was replaced while it ran, so its path is another file's now. */
 Test(live_annotate, replaced)
 {
 	struct child_end end;
@@ -101,7 +101,7 @@ Test(live_annotate, replaced)
 	live_end(&live);
 }
 
-/* Text that a program wrote itself is gone: its ticks are not. */
+/* Text that a program wrote itself is gone, but its ticks are not. */
 Test(live_annotate, jit)
 {
 	struct live live;
@@ -142,7 +142,7 @@ static const char *kernel_function(struct live *live)
 	return NULL;
 }
 
-/* Its code is shown where /proc/kcore has it; its ticks everywhere. */
+/* Its code is shown if /proc/kcore is readable, its ticks always. */
 Test(live_annotate, kernel)
 {
 	struct live live;
@@ -158,7 +158,10 @@ Test(live_annotate, kernel)
 	sum = sum_rows(csv, &most, &hottest);
 	cr_expect_gt(sum, 50);
 	cr_expect_eq(sum, doc_function(live.doc, name, "[kernel]"));
-	/* Bytes and instruction are the columns behind the size, and empty without code. */
+	/*
+	 * The columns behind the size are the bytes and the instruction; they are empty without
+	 * code.
+	 */
 	cr_expect_eq(strstr(hottest, ",,,,,") == NULL, access("/proc/kcore", R_OK) == 0, "%s",
 		     hottest);
 	free(csv);

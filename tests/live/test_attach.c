@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Processes that already run, and how an attach ends. */
+/* Processes that are already running, and how an attach ends. */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -20,7 +20,10 @@
 
 TestSuite(live_attach, .timeout = 180);
 
-/* See live_run_timed() for why a machine may need more than one try, and an error of ours none. */
+/*
+ * live_run_timed() says why a machine may need more than one try, and why an error of ours does not
+ * pass.
+ */
 static void thrice(bool (*agrees)(struct live *live))
 {
 	struct live live;
@@ -55,7 +58,7 @@ static bool count_threads(struct live *live)
 
 	burner_start(&threads, live, "my_threads", WORKLOAD("threads"), 9, ARGS("8", "1000000"));
 	attach_start(live, &child, ARGS("--pid", pid_text(threads.child.pid, pid)));
-	/* Eight rounds begin before it and are left in the middle: few beside all. */
+	/* Eight rounds begin before it and end after it: few beside all of them. */
 	burner_run(&threads, 6);
 	attach_end(live, &child, SIGINT);
 	burner_end(&threads);
@@ -65,14 +68,14 @@ static bool count_threads(struct live *live)
 	return good;
 }
 
-/* All threads of the process are there before it is a target. */
+/* All threads of the process exist before it becomes a target. */
 Test(live_attach, threads_that_already_run)
 {
 	NEED_ROOT();
 	thrice(count_threads);
 }
 
-/* Two of three processes are targets: each has its own account, the third none. */
+/* Two of three processes are targets: each has its own account, and the third has none. */
 static bool count_two(struct live *live)
 {
 	char list[2 * PID_TEXT], pid[PID_TEXT];
@@ -119,7 +122,7 @@ Test(live_attach, several_processes)
 	thrice(count_two);
 }
 
-/* A shell that waits for a line, then has children that burn. */
+/* A shell that waits for a line and then has children that burn. */
 static void attach_to_parent(struct live *live, const char *option)
 {
 	const char *fifo = live_path(live, "go"), *ready = live_path(live, "ready");
@@ -178,7 +181,7 @@ static bool has_pid(struct json_object *doc, long pid)
 	return false;
 }
 
-/* A shell that sleeps, its child that burns, and its grandchild that does. */
+/* A shell that sleeps, with a child and a grandchild that burn. */
 static void attach_to_family(struct live *live, const char *option, long pids[3])
 {
 	const char *names[3] = { live_path(live, "shell"), live_path(live, "child"),
@@ -232,7 +235,10 @@ Test(live_attach, no_descendants_that_run)
 	live_end(&live);
 }
 
-/* Two by a pattern and no third: one target, and said before. */
+/*
+ * Two processes match the pattern and a third does not: one target, which is announced at the
+ * start.
+ */
 Test(live_attach, by_name)
 {
 	struct burner burners[3];
@@ -259,7 +265,7 @@ Test(live_attach, by_name)
 	live_end(&live);
 }
 
-/* What is forked while it attaches, by one that it has not come to yet, is followed too. */
+/* What a process that was not yet found forks while attach looks for processes is followed too. */
 Test(live_attach, descendants_that_are_born)
 {
 	const char *file;
@@ -289,7 +295,10 @@ Test(live_attach, descendants_that_are_born)
 	live_end(&live);
 }
 
-/* The kernel gives its pid to the thread that executes, a hundred times; that is no end of it. */
+/*
+ * The kernel gives the pid to the executing thread, a hundred times; this is not the end of the
+ * process.
+ */
 Test(live_attach, thread_that_execs)
 {
 	struct burner burner;
@@ -330,7 +339,7 @@ Test(live_attach, duration)
 	live_end(&live);
 }
 
-/* The end of one of two is not the end; that of the last is. */
+/* It does not end with one of two targets, but with the last one. */
 Test(live_attach, ends_with_the_last_target)
 {
 	struct burner first, second;
@@ -386,8 +395,8 @@ static bool is_blocked(void *argument)
 }
 
 /*
- * The first signal stops the clocks and the profile goes into a pipe that nobody reads; the second
- * ends it there and then.
+ * The first signal stops the clocks, and the profile is written into a pipe that nobody reads; the
+ * second ends the process at once.
  */
 Test(live_attach, second_interrupt_quits)
 {

@@ -12,12 +12,15 @@
 #include "host.h"
 #include "need.h"
 
-/* BPFPROFIL_STORM: how many processes; for `make check` some, a storm that counts has 10,000. */
+/*
+ * BPFPROFIL_STORM is the number of processes; `make check` runs some, a storm that counts has
+ * 10,000.
+ */
 #define STORM "1000"
 
 TestSuite(live_attach_all, .timeout = 600);
 
-/* Both CPUs: shells that fork, programs of a few ms and of none, files that are new each time. */
+/* On both CPUs: shells that fork, programs of a few ms or less, files that are new each time. */
 static const char storm[] =
 	"half() { i=0; while [ $i -lt $(($1 / 4)) ]; do"
 	" \"$2/one\" 1; \"$2/nothing\"; cp \"$2/nothing\" \"$3/$4.$i\" && \"$3/$4.$i\";"
@@ -55,8 +58,8 @@ Test(live_attach_all, storm)
 	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
 	cr_expect_gt(doc_object(live.doc, "file", "/one"), 0);
 	/*
-	 * A tick that the kernel takes late stands for one: a virtual CPU may be away meanwhile, and
-	 * of two emulated ones, which take turns, one always is (0.945 was seen, and 1.016).
+	 * A tick that the kernel handles late counts once: a virtual CPU may be away meanwhile, and
+	 * of two emulated ones, which take turns, one always is (0.945 and 1.016 were seen).
 	 */
 	cr_expect_geq((double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9,
 		      (0.95 - 4 * doc_emulated_part()) * seconds);

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Cgroups, in the hierarchy of version 2 and in one of version 1, beside processes and the host. */
+/*
+ * Cgroups, in the version 2 hierarchy and in one of version 1, together with processes and the
+ * host.
+ */
 #include <limits.h>
 #include <signal.h>
 #include <stdio.h>
@@ -39,8 +42,7 @@ static void remove_cgroups(void *path)
 }
 
 /*
- * Calls agrees() with a cgroup of its own in that hierarchy, up to three times: see
- * live_run_timed() for why.
+ * Calls agrees() with a new cgroup in that hierarchy, up to three times; live_run_timed() says why.
  */
 static void thrice(const char *controller, bool (*agrees)(struct live *live, const char *directory))
 {
@@ -80,7 +82,7 @@ static void check_hierarchy(struct json_object *doc, const char *directory)
 
 enum { OUTER, INNER, LATER, PID_TARGET, ELSEWHERE, NR_PLACES };
 
-/* Who each target's account must have, and nobody else. */
+/* Checks which processes each target's account has, and that it has no others. */
 static bool check_partition(struct live *live, struct burner burners[NR_PLACES],
 			    const char *const targets[NR_PLACES])
 {
@@ -102,8 +104,8 @@ static bool check_partition(struct live *live, struct burner burners[NR_PLACES],
 }
 
 /*
- * One cgroup in another, a third made in it after the start, a process in the inner one that is a
- * target by itself, another outside of all, and the host: a tick is one target's.
+ * A cgroup in another, a third made in it after the start, a process in the inner one that is a
+ * target itself, another process outside of all, and the host: each tick belongs to one target.
  */
 static bool partition(struct live *live, const char *directory)
 {
@@ -157,7 +159,7 @@ Test(live_attach_cgroup, partition_in_version_1)
 	thrice("memory", partition);
 }
 
-/* CPU time of a cgroup by the kernel's own account; of both versions, what there is. */
+/* CPU time of a cgroup from the kernel's account, in either version. */
 static double used_ns(const char *directory)
 {
 	double used = 0;
@@ -175,7 +177,10 @@ static double used_ns(const char *directory)
 	return used;
 }
 
-/* Two places, what a process that goes back and forth used in each, and while it was on its way. */
+/*
+ * Two places, what a process that goes back and forth used in each, and what it used while it was
+ * moved.
+ */
 struct tour {
 	struct path places[2];
 	double used_ns[2];
@@ -205,7 +210,7 @@ static void wander(struct burner *burner, struct tour *tour)
 	tour->turns = burner->turns + MOVES;
 }
 
-/* Time on the way is of one place or the other. */
+/* Time during a move may be counted for either place. */
 static bool agrees_at(struct live *live, struct tour *tour, int place)
 {
 	struct json_object *target = doc_target(live->doc, tour->places[place].text);
@@ -220,7 +225,7 @@ static bool agrees_at(struct live *live, struct tour *tour, int place)
 	return ns >= least - allowed && ns <= most + allowed;
 }
 
-/* Each move is made while the process is held, so that the kernel's own account is exact. */
+/* Each move is made while the process is stopped, so that the kernel's account is exact. */
 static bool move_held(struct live *live, const char *directory)
 {
 	struct path first = below(directory, "first"), second = below(directory, "second");
@@ -260,10 +265,10 @@ Test(live_attach_cgroup, process_that_is_moved_in_version_1)
 }
 
 /*
- * One process goes back and forth while it runs: three quarters of its time in the first, the rest in
- * the second. The kernel's own account of the two is no measure: that of version 1 is brought up to
- * date at ticks of the scheduler, and gave the second 4 to 11 % less than we. The process's own
- * clock is, but a move takes milliseconds that may be either's, so that it is a coarse one.
+ * One process goes back and forth while it runs: three quarters of its time in the first cgroup,
+ * the rest in the second. The kernel's account of the two is not used: in version 1 it is updated
+ * at ticks of the scheduler, and gave the second 4 to 11 % less than we did. The process's own
+ * clock is used; it is coarse, because a move takes milliseconds that may count for either.
  */
 static bool move_about(struct live *live, const char *directory)
 {
@@ -311,7 +316,9 @@ static void container_touch(const struct container *container, const char *name)
 	fclose(file);
 }
 
-/* A new file a second for cgroups told apart: all ticks are in one of them, by the right name. */
+/*
+ * A new file every second with cgroups told apart: each tick is in one file, under the right name.
+ */
 static bool cut_and_split(struct live *live, const char *directory)
 {
 	struct path inner = below(directory, "inner");
@@ -367,8 +374,8 @@ static bool is_half_done(void *argument)
 }
 
 /*
- * A program that only the container has, and machine code that its own /tmp describes; the latter
- * in a cgroup of the container's that was not there when sampling began.
+ * A program that only the container has, and machine code that is described in the container's
+ * /tmp; the latter in a cgroup inside the container that did not exist when sampling began.
  */
 Test(live_attach_cgroup, container_with_code_of_its_own)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* --budget: the rate that it buys. */
+/* --budget: which rate it chooses. */
 #include <string.h>
 
 #include <criterion/criterion.h>
@@ -21,7 +21,7 @@ static const char *word(const struct live *live, const char *path)
 	return json_object_get_string(doc_get(live->doc, path));
 }
 
-/* It may have changed on the way. */
+/* The period may have changed during the run. */
 static double last_period(const struct live *live)
 {
 	struct json_object *segments, *last;
@@ -32,7 +32,7 @@ static double last_period(const struct live *live)
 	return (double)doc_number(last, "period_ns");
 }
 
-/* The clock at the rate that its measured cost allows. */
+/* With the clock, the rate that its measured cost allows. */
 Test(live_budget, of_the_clock)
 {
 	const char *options[] = { "--budget", "5", "--source", "clock", NULL };
@@ -58,7 +58,7 @@ Test(live_budget, of_the_clock)
 	live_end(&live);
 }
 
-/* Where the clock would be slower than the scheduler's tick, that is the better buy, if it works. */
+/* If the clock would be slower than the scheduler's tick, the tick is chosen, if it works here. */
 Test(live_budget, chooses_the_source)
 {
 	const char *options[] = { "--budget", "0.1", NULL };

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * Programs that come and go, which a CPU's clock sees less or more often than they run: the CPU time
- * in the profile is the scheduler's, and the ticks add up to it. With one clock, each sample a tick,
- * a sleeper of 50 us had 0.3 to 0.8 of its ticks here and one that a pipe woke 0.04 to 0.9.
+ * Programs that come and go, which a CPU's clock samples less or more often than they run: the CPU
+ * time in the profile is the scheduler's, and the ticks add up to it. With one clock and unweighted
+ * samples, a sleeper of 50 us had 0.3 to 0.8 of its ticks here, and a program that a pipe woke 0.04
+ * to 0.9.
  */
 #include <math.h>
 #include <signal.h>
@@ -20,7 +21,7 @@
 
 #define TICK "--source", "tick"
 
-/* The walk over all threads finds a running one's account as old as the scheduler's last tick. */
+/* The walk over all threads finds a running thread's account as old as the last scheduler tick. */
 #define WALK_NS 10e6
 
 TestSuite(live_bursts, .timeout = 180);
@@ -33,9 +34,9 @@ static void expect_cpu(const char *what, double ns, double truth_ns)
 }
 
 /*
- * A thread's first sample and its last may be some ticks off, and the account a tick old. What a
- * hypervisor took since live_begin() is given back a quarter of a tick with each sample, and perhaps
- * not all of it by the end.
+ * A thread's first and last samples may be some ticks off, and its account one tick old. What a
+ * hypervisor took since live_begin() is made up for by a quarter of a tick with each sample, and
+ * perhaps not completely by the end.
  */
 static void expect_ticks(const char *what, double ticks, double period_ns, double cpu_ns)
 {
@@ -86,7 +87,10 @@ Test(live_bursts, woken_by_a_pipe)
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "100", "100", "1.5", "pipe"));
 }
 
-/* It works after one tick and sleeps over the next: USENIX Security 2007 robbed schedulers so. */
+/*
+ * It works after one tick and sleeps through the next: USENIX Security 2007 robbed schedulers this
+ * way.
+ */
 Test(live_bursts, dodger)
 {
 	NEED_ROOT();
@@ -99,14 +103,14 @@ Test(live_bursts, sleeper_by_the_schedulers_tick)
 	run(ARGS("-q", TICK), ARGS(WORKLOAD("bursts"), "50", "100", "3"));
 }
 
-/* Rivals for one CPU: the tick that ends a turn is its owner's, the sleeper's are too few. */
+/* Rivals for one CPU: the tick that ends a turn is its owner's, and the sleeper gets too few. */
 Test(live_bursts, rivals_by_the_schedulers_tick)
 {
 	NEED_ROOT();
 	run(ARGS("-q", TICK), ARGS(WORKLOAD("forktree"), "6000"));
 }
 
-/* Most have no tick, or one, and as many as they should between them. */
+/* Most have no tick or one, and together they have as many as they should. */
 Test(live_bursts, short_lived)
 {
 	struct live live;
@@ -120,8 +124,8 @@ Test(live_bursts, short_lived)
 }
 
 /*
- * Processes that come and go all the time: those that are exiting at the end are waited for, and
- * what the others run meanwhile is in no profile.
+ * Processes come and go all the time: those that are exiting at the end are waited for, and what
+ * the others run meanwhile is in no profile.
  */
 Test(live_bursts, no_more_than_the_cpus_gave)
 {
@@ -143,7 +147,7 @@ Test(live_bursts, no_more_than_the_cpus_gave)
 	live_end(&live);
 }
 
-/* By process: a sleeper is not paid out to a neighbour that is busy all the time. */
+/* By process: a sleeper's time is not given to a neighbour that is always busy. */
 static void expect_split(struct json_object *doc, const char *process, double truth_ns)
 {
 	struct json_object *splits = doc_get(doc, "splits"), *name;
@@ -184,7 +188,7 @@ Test(live_bursts, sleeper_beside_a_busy_neighbour)
 	live_end(&live);
 }
 
-/* usage_usec of cpu.stat, in ns; it holds what ran in the cgroup, whoever. */
+/* usage_usec of cpu.stat, in ns: the time of everything that ran in the cgroup. */
 static double cgroup_ns(const char *path)
 {
 	unsigned long long usec = 0;
@@ -199,7 +203,7 @@ static double cgroup_ns(const char *path)
 	return (double)usec * 1000;
 }
 
-/* It had run before it came into the cgroup, and runs on after it left. */
+/* It ran before it came into the cgroup, and runs on after it left. */
 static void move(const char *workload, int threads, const char *const arguments[])
 {
 	struct burner burner;
@@ -236,7 +240,7 @@ Test(live_bursts, moved_into_a_cgroup_and_out)
 	move(WORKLOAD("bursts"), 1, ARGS("100", "100", "1000"));
 }
 
-/* The kernel tells of one thread when it moves them all. */
+/* The kernel reports only one thread when it moves all of them. */
 Test(live_bursts, threads_moved_into_a_cgroup_and_out)
 {
 	NEED_ROOT();
@@ -244,12 +248,12 @@ Test(live_bursts, threads_moved_into_a_cgroup_and_out)
 }
 
 /*
- * What the function that comes first has more than its part of a burst: a CPU that wakes is slow, and
- * what was due of the burst before is stood for by a sample in this one.
+ * How much more than its share of a burst the function that comes first may have: a CPU that wakes
+ * up is slow, and what was due from the previous burst is made up for by a sample in this one.
  */
 #define FIRST 0.025
 
-/* Several ticks of a sample come together: sums vary more than as many draws would. */
+/* A sample may be several ticks, so sums vary more than with independent ticks. */
 static double variance(struct json_object *doc)
 {
 	struct json_object *target = json_object_array_get_idx(doc_get(doc, "targets"), 0), *excess;
@@ -279,7 +283,7 @@ static void expect_parts(struct json_object *doc)
 	}
 }
 
-/* Functions of bursts have their parts of its ticks, wherever in a burst they come. */
+/* The functions of a burst have their shares of the ticks, wherever in the burst they come. */
 static void shares(const char *on, const char *off)
 {
 	struct live live;

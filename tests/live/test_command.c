@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* What COMMAND sees of being profiled: nothing; and what its caller sees: what it did. */
+/* COMMAND sees nothing of being profiled, and its caller sees what COMMAND did. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 
 TestSuite(live_command, .timeout = 60);
 
-/* Profiles `sh -c SCRIPT`, without the measuring program between. */
+/* Profiles `sh -c SCRIPT`, without the measuring program in between. */
 static void run_script(struct live *live, const char *input, const char *script)
 {
 	const char *argv[32];
@@ -57,7 +57,7 @@ Test(live_command, exit_status_of_a_signal)
 	expect_status("kill -HUP $$", 128 + 1);
 }
 
-/* Runs a program that cannot be; the error is one line, and a hint perhaps. */
+/* Runs a program that cannot be run; the error is one line, with at most a hint. */
 static void expect_no_start(const char *program, int status)
 {
 	const char *argv[32];
@@ -88,7 +88,7 @@ Test(live_command, not_executable)
 	expect_no_start("/etc", 126);
 }
 
-/* Neither a byte more nor one less passes, also of what is no text. */
+/* Exactly the same bytes pass, even if they are not text. */
 Test(live_command, input_and_output_untouched)
 {
 	static char text[200001];
@@ -121,7 +121,7 @@ Test(live_command, quiet_says_nothing)
 	live_end(&live);
 }
 
-/* Where the first line that differs begins in each; their ends when none does. */
+/* Where the first line that differs begins in each text; the ends of both if they are equal. */
 static void difference(const char *a, const char *b, const char **ret_a, const char **ret_b)
 {
 	size_t i, line = 0;
@@ -135,8 +135,8 @@ static void difference(const char *a, const char *b, const char **ret_a, const c
 }
 
 /*
- * Descriptors, signals, limits, environment, session, group, folder, and niceness are what they
- * would be without us.
+ * Descriptors, signals, limits, environment, session, group, folder and niceness are as they would
+ * be without us.
  */
 Test(live_command, inherits_what_the_caller_has)
 {
@@ -181,7 +181,7 @@ Test(live_command, as_another_user)
 	live_end(&live);
 }
 
-/* COMMAND starts only when the profile has a place to go. */
+/* COMMAND starts only if the profile can be written. */
 static void expect_not_started(const char *file)
 {
 	const char *marker;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Processes that come, go and change their image: fork, vfork, exec, clone, in great number. */
+/* Many processes that come, go and change their image: fork, vfork, exec, clone. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -25,8 +25,8 @@ Test(live_exec, vfork_then_exec)
 }
 
 /*
- * One process, three images of the same size at the same address, 100 times round: a translation
- * that outlives its image puts ticks into the wrong file.
+ * One process runs three images of the same size at the same address, 100 times: a translation that
+ * outlives its image would put ticks into the wrong file.
  */
 Test(live_exec, chain_of_images_at_one_address)
 {
@@ -47,9 +47,9 @@ Test(live_exec, chain_of_images_at_one_address)
 }
 
 /*
- * Sixty images, each gone half a millisecond after its first tick, three by three at one address
- * and of one size, on busy CPUs: what is pinned for a name must be the file that the tick hit, and
- * not the one that has taken its place meanwhile.
+ * Sixty images, each gone half a millisecond after its first tick, three at a time at one address
+ * and of one size, on busy CPUs: the file that is pinned for its name must be the one that the tick
+ * hit, and not the one that has taken its place.
  */
 Test(live_exec, images_that_pass_quickly)
 {
@@ -122,10 +122,10 @@ Test(live_exec, two_thousand_short_images)
 }
 
 /*
- * Processes that do nothing but begin and end: nearly all ticks are in fork, exec and exit. In VMs
- * the clock itself falls behind then, while the hypervisor works on page tables with the CPU held:
- * perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, we 0.96 to 0.99. In another VM
- * we had 1.02.
+ * Processes that do nothing but begin and end, so nearly all ticks are in fork, exec and exit. In
+ * VMs the clock itself falls behind then, because the hypervisor works on page tables while it
+ * holds the CPU: perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, and we 0.96 to
+ * 0.99. In another VM we had 1.02.
  */
 Test(live_exec, storm_of_empty_processes)
 {
@@ -146,7 +146,10 @@ Test(live_exec, storm_of_empty_processes)
 	live_end(&live);
 }
 
-/* An exec that fails, for want of the file or of its format, leaves the old image going on. */
+/*
+ * After an exec that fails, because the file is missing or has a wrong format, the old image goes
+ * on.
+ */
 Test(live_exec, failed_exec_goes_on)
 {
 	struct live live;
@@ -182,7 +185,7 @@ Test(live_exec, script)
 	live_end(&live);
 }
 
-/* Descendants that outlive COMMAND, and their own parents, stay in the tree while it is run. */
+/* Descendants that outlive COMMAND, and their own parents, stay in the tree while it runs. */
 Test(live_exec, orphans_are_descendants)
 {
 	struct live live;

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Text of every origin: libraries that come and go, files that do, other roots, no file at all. */
+/*
+ * Text from all kinds of places: libraries and files that come and go, other roots, no file at all.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -14,7 +16,7 @@
 
 #define NO_CODE "no machine code for this architecture"
 
-/* For workloads that say by exit 77 when a machine cannot do what they are for. */
+/* For workloads that report, by exit status 77, that a machine cannot do what they are for. */
 #define RUN_OR_SKIP(call, reason)                                                                  \
 	do {                                                                                       \
 		if (!(call)) {                                                                     \
@@ -26,7 +28,7 @@
 
 TestSuite(live_files, .timeout = 120);
 
-/* Two libraries take turns at one address: a stale translation misfiles their ticks. */
+/* Two libraries alternate at one address: a stale translation would file ticks in the wrong one. */
 Test(live_files, libraries_that_take_turns)
 {
 	struct live live;
@@ -46,7 +48,7 @@ Test(live_files, libraries_that_take_turns)
 	live_end(&live);
 }
 
-/* The pid of the histogram that has most ticks, -1 when it is of no single process. */
+/* The pid of the histogram with the most ticks; -1 if it has no single process. */
 static int pid_of_hottest(struct json_object *doc)
 {
 	struct json_object *histograms = doc_get(doc, "histograms");
@@ -88,7 +90,7 @@ Test(live_files, jit)
 	live_end(&live);
 }
 
-/* Where code lies that other code lay at before, each has what was counted of it. */
+/* If code is placed where other code was, each has the ticks that were counted for it. */
 Test(live_files, jit_that_is_reused)
 {
 	struct live live;
@@ -104,7 +106,7 @@ Test(live_files, jit_that_is_reused)
 	live_end(&live);
 }
 
-/* Names from a dump, which is known by its mapping. */
+/* The names come from a dump, which is found by its mapping. */
 Test(live_files, jit_dump)
 {
 	struct live live;
@@ -120,7 +122,7 @@ Test(live_files, jit_dump)
 	live_end(&live);
 }
 
-/* Inside of a container the pid and /tmp are its own. */
+/* In a container the pid and /tmp are the container's own. */
 Test(live_files, jit_in_a_container)
 {
 	struct live live;
@@ -166,7 +168,7 @@ Test(live_files, deleted_while_it_runs)
 	live_end(&live);
 }
 
-/* What takes the name has its functions elsewhere; the names must be of what ran. */
+/* The new file has its functions at other places; the names must be those of what ran. */
 Test(live_files, replaced_while_it_runs)
 {
 	const char *copy, *other;
@@ -182,7 +184,9 @@ Test(live_files, replaced_while_it_runs)
 	live_end(&live);
 }
 
-/* One name, and often one inode number, for two programs in turn, each gone within 20 ms. */
+/*
+ * Two programs alternate under one name, and often with one inode number, each gone within 20 ms.
+ */
 Test(live_files, written_run_and_deleted_in_turn)
 {
 	struct live live;
@@ -210,7 +214,7 @@ Test(live_files, in_a_chroot)
 	live_end(&live);
 }
 
-/* The file is on a tmpfs that only the command's mount namespace has, and that ends with it. */
+/* The file is on a tmpfs that only the command's mount namespace has, and that vanishes with it. */
 Test(live_files, in_a_mount_namespace)
 {
 	struct live live;
@@ -229,8 +233,8 @@ Test(live_files, in_a_mount_namespace)
 }
 
 /*
- * A file of the lower layer, and one that a write has copied up. They take turns: a CPU that is
- * faster for a second is so for both.
+ * A file of the lower layer, and one that a write has copied up. They alternate, so that a CPU that
+ * is faster for a second is faster for both.
  */
 Test(live_files, on_overlayfs)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Time that a process spends in the kernel: whose it is in each mode, and that none is missing. */
+/* Time that a process spends in the kernel: whom each mode bills, and that none is missing. */
 #include <stdio.h>
 #include <string.h>
 
@@ -9,12 +9,12 @@
 #include "live.h"
 #include "need.h"
 
-/* The pcs around a system call skid a little, and the calls to the clock are not free. */
+/* The pcs around a system call are not exact, and reading the clock takes time too. */
 #define NEARLY 0.03
 
 TestSuite(live_kernel, .timeout = 120);
 
-/* Runs the workload that tells how long it was in alpha, ask_parent and read_zeros. */
+/* Runs the workload that reports how long it was in alpha, ask_parent and read_zeros. */
 static void run_syscalls(struct live *live, const char *mode, double part[3])
 {
 	live_begin(live);
@@ -46,7 +46,10 @@ Test(live_kernel, charged_mode)
 	live_end(&live);
 }
 
-/* read_zeros is in the kernel's copy loop; its own few instructions take nothing beside it. */
+/*
+ * read_zeros is in the kernel's copy loop; its own few instructions take nothing compared with
+ * that.
+ */
 Test(live_kernel, split_mode)
 {
 	struct live live;
@@ -89,7 +92,7 @@ Test(live_kernel, split_mode_names)
 	live_end(&live);
 }
 
-/* The kernel's ticks are left out, and counted as such. */
+/* The kernel's ticks are left out, and counted as filtered. */
 Test(live_kernel, user_mode)
 {
 	struct live live;
@@ -119,7 +122,9 @@ Test(live_kernel, page_faults)
 	live_end(&live);
 }
 
-/* Ticks that find the address space locked are filed later, not lost, and none of them twice. */
+/*
+ * Ticks that find the address space locked are filed later: none is lost, and none is filed twice.
+ */
 static void map_and_burn(const char *pairs)
 {
 	struct live live;

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* The machine changes meanwhile: CPUs go and come, the kernel lowers its limit of rates. */
+/*
+ * The machine changes during the run: CPUs go away and come back, the kernel lowers its maximum
+ * rate.
+ */
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
@@ -16,7 +19,7 @@
 /* A CPU that is not sampled takes a quarter of these workloads' ticks with it. */
 #define NEARLY 0.05
 
-/* A limit nobody else would set: found at the start, it is what a test that was killed left. */
+/* A limit that nobody else would set: if it is found at the start, a killed test has left it. */
 #define LOWERED "1009"
 #define KERNELS_DEFAULT "100000\n"
 
@@ -45,7 +48,7 @@ static void remember(void)
 		strcpy(limit_was, KERNELS_DEFAULT);
 }
 
-/* Also after a failure: the machine is as it was. */
+/* Called after a failure too: restores the machine. */
 static void give_back(void)
 {
 	if (!access(CPU, W_OK))
@@ -69,7 +72,7 @@ static bool have_hotplug(void)
 	return good;
 }
 
-/* Two threads that burn all the while have ticks on whatever CPUs there are. */
+/* Two threads that burn all the time have ticks on whatever CPUs there are. */
 Test(live_machine, cpu_goes_and_comes)
 {
 	struct child_end end;
@@ -90,7 +93,7 @@ Test(live_machine, cpu_goes_and_comes)
 	live_end(&live);
 }
 
-/* It was away when sampling began, and is not left out when it comes. */
+/* The CPU was away when sampling began, and is sampled when it comes. */
 Test(live_machine, cpu_comes)
 {
 	struct live live;
@@ -106,8 +109,8 @@ Test(live_machine, cpu_comes)
 }
 
 /*
- * A rate that would cost more than a fifth of a CPU wants --force. Where a tick takes less than 2 us, as
- * on metal, none does.
+ * A rate that would cost more than a fifth of a CPU needs --force. If a tick takes less than 2 us,
+ * as on metal, no rate does.
  */
 Test(live_machine, rate_that_costs_too_much)
 {
@@ -129,7 +132,7 @@ Test(live_machine, rate_that_costs_too_much)
 	child_end_free(&end);
 }
 
-/* A rate that the kernel would not deliver is refused, before COMMAND starts. */
+/* A rate that the kernel would not deliver is refused before COMMAND starts. */
 Test(live_machine, rate_above_the_limit)
 {
 	struct child_end end;
@@ -145,8 +148,8 @@ Test(live_machine, rate_above_the_limit)
 }
 
 /*
- * When the limit falls later, the kernel withholds ticks. Those are lost, and counted as that;
- * how many they are the kernel lets us only estimate.
+ * If the limit is lowered later, the kernel withholds ticks. These are lost, and counted as lost;
+ * the kernel only lets us estimate how many they are.
  */
 Test(live_machine, throttled)
 {

@@ -17,7 +17,7 @@
 
 TestSuite(live_options, .timeout = 60);
 
-/* Only the region's ticks are binned, the others are filtered; none is missing. */
+/* Only the region's ticks are binned, and the others are filtered; none is missing. */
 Test(live_options, region_of_a_function)
 {
 	uint64_t alpha;
@@ -112,7 +112,7 @@ Test(live_options, cpu_that_is_not_there)
 	live_end(&live);
 }
 
-/* Every histogram has bins of the size, and the scale that says the same. */
+/* Every histogram has bins of this size, and the corresponding scale. */
 static void expect_bytes_per_bin(struct json_object *doc, uint64_t bytes)
 {
 	struct json_object *histograms = doc_get(doc, "histograms");
@@ -124,7 +124,7 @@ static void expect_bytes_per_bin(struct json_object *doc, uint64_t bytes)
 		struct json_object *object = json_object_array_get_idx(
 			doc_get(doc, "objects"), doc_number(histogram, "object"));
 
-		/* Text without a file has pages for bins at the least, by the rules. */
+		/* By the rules, text without a file may have bins as wide as a page. */
 		if (strcmp(json_object_get_string(doc_get(object, "kind")), "file"))
 			continue;
 		cr_expect_eq(doc_number(histogram, "bytes_per_bin"), bytes);
@@ -149,7 +149,7 @@ Test(live_options, bytes_per_bin)
 	live_end(&live);
 }
 
-/* One histogram of a file for every process; together they are what one would be. */
+/* Each process has its own histogram of a file; together they are what a single one would be. */
 Test(live_options, split_by_process)
 {
 	struct json_object *histograms;
@@ -174,7 +174,7 @@ Test(live_options, split_by_process)
 	live_end(&live);
 }
 
-/* The ticks of a cgroup are the CPU time of what ran in it, by the kernel's own account. */
+/* The ticks of a cgroup are the CPU time of what ran in it, by the kernel's account. */
 static void expect_cgroup(struct live *live, const char *cgroup, const char *usage)
 {
 	uint64_t ticks = doc_cgroup(live->doc, cgroup);
@@ -191,8 +191,8 @@ static void expect_cgroup(struct live *live, const char *cgroup, const char *usa
 }
 
 /*
- * Two cgroups, one inside of another. The command makes them and removes them at its end: their
- * names are of when there still were such.
+ * Two cgroups, one inside the other. The command makes them and removes them at its end, so their
+ * names are from when they existed.
  */
 Test(live_options, split_by_cgroup)
 {
@@ -246,12 +246,12 @@ Test(live_options, split_names_processes_after_exec)
 		ours += !strcmp(process, "three");
 		cr_expect_neq(strcmp(process, "sh"), 0, "before the exec: %s", process);
 	}
-	/* The shell's text, the program's, the C library's: of one process. */
+	/* The text of the shell, the program and the C library belongs to one process. */
 	cr_expect_gt(ours, 1);
 	live_end(&live);
 }
 
-/* What the files that match have in all; each is sound by itself. */
+/* The sum of the files that match; each is sound by itself. */
 struct files {
 	size_t nr;
 	uint64_t ticks;
@@ -283,7 +283,7 @@ static void read_files(struct live *live, const char *pattern, struct files *fil
 	globfree(&found);
 }
 
-/* Runs into files named by the time; live->end and live->cpu_ns are of it. */
+/* Runs with files named by the time; live->end and live->cpu_ns are those of the run. */
 static void run_interval(struct live *live, const char *const options[],
 			 const char *const command[])
 {
@@ -296,7 +296,7 @@ static void run_interval(struct live *live, const char *const options[],
 	live_read_usage(live);
 }
 
-/* A new file for each interval; all ticks are in one of them. */
+/* A new file for each interval; each tick is in one of them. */
 Test(live_options, interval)
 {
 	struct files files;
@@ -318,7 +318,7 @@ Test(live_options, interval)
 	live_end(&live);
 }
 
-/* Only the newest stay, and what lay there before. */
+/* Only the newest stay, and files that were there before. */
 Test(live_options, keep)
 {
 	struct files files;
@@ -341,8 +341,8 @@ Test(live_options, keep)
 }
 
 /*
- * A disk that is full for a while costs the files of that while, a line for each, and the exit
- * status: those before and after are there, and sound.
+ * A disk that is full for a while costs the files of that time, one line for each, and the exit
+ * status. The files before and after exist and are sound.
  */
 Test(live_options, interval_and_disk_full)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Where the profile goes, whose it is, and what is there when it cannot be written. */
+/* Where the profile goes, who owns it, and what is there if it cannot be written. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -14,8 +14,8 @@
 TestSuite(live_output, .timeout = 60);
 
 /*
- * The old FILE stays as it was, nothing stays beside it, and the exit status tells; what was counted
- * is kept where there is room.
+ * The old FILE is unchanged, no other file is left, and the exit status shows the failure; what was
+ * counted is kept where there is room.
  */
 Test(live_output, disk_full)
 {
@@ -38,7 +38,7 @@ Test(live_output, disk_full)
 	child_end_free(&end);
 }
 
-/* An old profile is replaced as a whole; a reader of the old one goes on with that. */
+/* An old profile is replaced as a whole; a reader of the old one continues to read that. */
 Test(live_output, replaces_the_old_file)
 {
 	struct live live;
@@ -59,7 +59,7 @@ Test(live_output, replaces_the_old_file)
 	live_end(&live);
 }
 
-/* The profile before the last one, too, and no more of them. */
+/* The previous profile is kept too, but no older ones. */
 Test(live_output, keeps_the_old_file)
 {
 	struct live live;
@@ -82,7 +82,7 @@ Test(live_output, keeps_the_old_file)
 	live_end(&live);
 }
 
-/* What COMMAND writes is not amid the profile. */
+/* What COMMAND writes does not mix with the profile. */
 Test(live_output, to_stdout_beside_command)
 {
 	struct json_object *doc;
@@ -154,7 +154,7 @@ Test(live_output, compressed)
 	live_end(&live);
 }
 
-/* %h is the host's name, %% a percent sign, %p a number; %t has no fixed form here. */
+/* %h is the host's name, %% a percent sign, %p a number; the form of %t is not checked here. */
 Test(live_output, name_expands)
 {
 	char host[65] = "", wanted[128], got[128];
@@ -178,7 +178,7 @@ Test(live_output, name_expands)
 	live_end(&live);
 }
 
-/* Under sudo the file is the invoking user's. */
+/* Under sudo the file belongs to the invoking user. */
 Test(live_output, belongs_to_the_invoking_user)
 {
 	struct child_end end;
@@ -198,7 +198,7 @@ Test(live_output, belongs_to_the_invoking_user)
 	live_end(&live);
 }
 
-/* The text with thousands separators and spaces taken out, so that a figure can be looked up. */
+/* Removes thousands separators and spaces, so that a figure can be searched for. */
 static void only_figures(char *text)
 {
 	char *to = text;

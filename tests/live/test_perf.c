@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* The histogram of one function that spins is the one that perf record makes of it. */
+/* The histogram of one function that spins is the same as perf record's. */
 #include <math.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -48,7 +48,10 @@ static void take_bins(struct json_object *histogram, uint64_t start, struct hist
 		uint64_t index = json_object_get_uint64(json_object_array_get_idx(bin, 0));
 		uint64_t count = json_object_get_uint64(json_object_array_get_idx(bin, 1));
 
-		/* Wraps below the start, and is then too large as well. */
+		/*
+		 * The difference wraps if the bin is below the start, and then is too large as
+		 * well.
+		 */
 		if (offset + index - start < FUNCTION_BYTES) {
 			ours->ticks[offset + index - start] += (double)count;
 			ours->total += (double)count;
@@ -109,7 +112,7 @@ static void find_top(const struct histogram *h, size_t top[TOP])
 	}
 }
 
-/* How many standard errors the difference of two counts is from nothing. */
+/* By how many standard errors the difference of two counts is not zero. */
 static double apart(double a, double b)
 {
 	return a + b > 0 ? (a - b) / sqrt(a + b) : 0;
@@ -137,7 +140,7 @@ static bool agree(const struct histogram *ours, const struct histogram *theirs)
 	return true;
 }
 
-/* Both clocks look at one and the same run. */
+/* Both clocks sample the same run. */
 static bool run_agrees(struct live *live)
 {
 	struct histogram ours = { .total = 0 }, theirs = { .total = 0 };
@@ -154,9 +157,9 @@ static bool run_agrees(struct live *live)
 }
 
 /*
- * In two runs on a busy host the time that an instruction takes differs by more than sampling
- * explains; in one, a clock that trails the other's interrupt for a while finds the program
- * starting again. Nine runs of ten agree within 0.01 here: one of three has to.
+ * In two runs on a busy host the time of an instruction differs by more than sampling explains; in
+ * one run, if one clock trails the other's interrupt for a while, it finds the program just
+ * starting again. Nine of ten runs agree within 0.01 here, so one of three must.
  */
 Test(live_perf, spin_agrees_with_perf_record)
 {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Sampling in phases: ticks and CPU time are those of the phases, of nothing before and between. */
+/*
+ * Sampling in phases: ticks and CPU time are those of the phases, without anything before or
+ * between.
+ */
 #include <math.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +20,7 @@
 
 TestSuite(live_phases, .timeout = 180);
 
-/* One tick is some 218 us, and a phase may end amid one for each thread. */
+/* A tick is some 218 us, and a phase may end in the middle of one for each thread. */
 static void assert_time_agrees(struct json_object *doc)
 {
 	double ticks_ns = (double)doc_number(doc, "ticks.total") *
@@ -28,7 +31,7 @@ static void assert_time_agrees(struct json_object *doc)
 		      "ticks of %.3f s for %.3f s", ticks_ns / 1e9, cpu_ns / 1e9);
 }
 
-/* COMMAND says itself which parts of it are sampled, with an answer before it goes on. */
+/* COMMAND itself says which parts of it are sampled, and gets an answer before it goes on. */
 static void run_by_control(struct live *live, const char *split)
 {
 	const char *control, *answers, *script;
@@ -58,7 +61,7 @@ static void assert_phases(struct live *live)
 	cr_expect_gt(doc_object(live->doc, "file", "/one"), 100);
 	cr_expect_eq(doc_object(live->doc, "file", "/three"), 0);
 	assert_time_agrees(live->doc);
-	/* One process at a time, and pauses are no time. */
+	/* There is one process at a time, and pauses do not count as time. */
 	cr_expect_leq(cpu_ns, 1.02 * (double)doc_number(live->doc, "duration_ns"));
 }
 
@@ -80,7 +83,7 @@ Test(live_phases, by_control_split)
 	live_end(&live);
 }
 
-/* What runs all the time is sampled for as long as it is asked for, and goes on after it. */
+/* A process that runs all the time is sampled for as long as asked for, and goes on afterwards. */
 Test(live_phases, delay_and_duration)
 {
 	struct live live;
@@ -120,7 +123,10 @@ static bool is_paused(void *argument)
 	return process_fds(child->pid, "perf_event") == 0;
 }
 
-/* Of a process that already runs, two phases by signals; the pauses' part of it is in no tick. */
+/*
+ * Two phases, by signals, of a process that is already running; what it did in the pauses has no
+ * tick.
+ */
 Test(live_phases, by_signal)
 {
 	struct burner burner;

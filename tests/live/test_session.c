@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* The engine itself, cut into pieces while ticks fall: each tick is in one of them. */
+/* The engine itself, cut into pieces while ticks fall: each tick is in one piece. */
 #include <dirent.h>
 #include <errno.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 #define PAUSES 12
 #define PAUSE_US 25000
 #define HZ 4595
-/* Two threads for longer than all cuts take. */
+/* Two threads that run longer than all cuts take. */
 #define BUSY                                                                                       \
 	{                                                                                          \
 		WORKLOADS "/threads", "2", "10000000", NULL                                        \
@@ -35,7 +35,7 @@ struct sampled {
 	struct session *session;
 	struct child child;
 	uint64_t total; /* of all pieces */
-	uint64_t throttled; /* which is no count of ticks that fell */
+	uint64_t throttled; /* which does not count ticks that fell */
 	uint64_t binned;
 	uint64_t wide; /* of these, ticks in bins wider than a byte */
 	size_t pieces;
@@ -104,7 +104,7 @@ static uint64_t delivered_of(const struct profile *profile)
 	return sum;
 }
 
-/* A piece must hold what every profile does, its identity first of all. */
+/* A piece must satisfy what every profile does, above all its identity. */
 static void take(struct sampled *sampled)
 {
 	struct profile *profile;
@@ -125,7 +125,7 @@ static void take(struct sampled *sampled)
 	profile_free(profile);
 }
 
-/* A look takes nothing, and sees no more than there is. */
+/* A peek takes nothing, and sees no more than there is. */
 static void peek(struct sampled *sampled)
 {
 	struct profile *profile;
@@ -166,7 +166,7 @@ static void finish(struct sampled *sampled)
 		     sampled->total - sampled->throttled, live.total);
 	cr_assert_eq(sampled->delivered, live.total, "CPUs delivered %lu ticks, %lu fell",
 		     sampled->delivered, live.total);
-	/* There is nothing left. */
+	/* Nothing is left. */
 	take(sampled);
 	cr_assert_eq(sampled->total - sampled->throttled, live.total);
 }
@@ -194,7 +194,7 @@ Test(live_session, cuts_lose_nothing)
 	end(&sampled);
 }
 
-/* A pause has no ticks and no time, and what is taken between two is of one period. */
+/* A pause has no ticks and no time, and what is taken between two pauses has one period. */
 Test(live_session, pauses_part_periods)
 {
 	static const uint64_t periods[] = { 1000000000 / HZ, 1189207, 420448 };
@@ -223,7 +223,7 @@ Test(live_session, pauses_part_periods)
 			     err.text);
 	}
 	finish(&sampled);
-	/* In the pauses two threads went on, for a little longer than asked. */
+	/* In the pauses two threads went on, for slightly longer than asked. */
 	used = (double)sampled.child.cpu_ns / 1e9;
 	cr_expect_leq(seconds, used * (1.02 + host_stolen_part()), "%.3f s of %.3f", seconds, used);
 	cr_expect_geq(seconds, used * (0.97 - host_stolen_part()) - PAUSES * 2 * 2 * PAUSE_US / 1e6,
@@ -231,7 +231,7 @@ Test(live_session, pauses_part_periods)
 	end(&sampled);
 }
 
-/* Processes that come and go without pause: forks, execs, exits and ticks put off at every cut. */
+/* Processes come and go all the time: forks, execs, exits and deferred ticks at every cut. */
 static void check_storm(enum split split)
 {
 	char *argv[] = { "/bin/sh", "-c",
@@ -257,7 +257,7 @@ Test(live_session, cuts_in_a_storm_split)
 	check_storm(SPLIT_PROCESS);
 }
 
-/* Descriptors of this process. */
+/* Number of descriptors of this process. */
 static size_t descriptors(void)
 {
 	DIR *dir = opendir("/proc/self/fd");
@@ -286,10 +286,9 @@ static void remove_folder(const char *folder)
 }
 
 /*
- * Programs that were never there before, without end: with 4 MiB for counters, some 800 pages, all
- * would get wide bins after the first few hundred, if the memory of those that are gone were not
- * given to others. How many come between two cuts is the host's affair, so a few may find it
- * short. Nothing else may grow either.
+ * An endless number of new programs: with 4 MiB for counters, some 800 pages, all would get wide
+ * bins after the first few hundred if the memory of ended programs were not reused. How many come
+ * between two cuts depends on the host, so a few may find too little. Nothing else may grow either.
  */
 static void check_new_text(enum split split, uint64_t memory)
 {
@@ -330,8 +329,8 @@ Test(live_session, new_text_for_ever)
 Test(live_session, new_text_and_processes_for_ever)
 {
 	/*
-	 * Each process has pages of its own, for the text they share too: between two takes of a
-	 * quiet host came enough of them to fill 8 MiB.
+	 * Each process has its own pages, even for shared text: between two takes on a quiet host
+	 * there were enough to fill 8 MiB.
 	 */
 	check_new_text(SPLIT_PROCESS, 16 << 20);
 }

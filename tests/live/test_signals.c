@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Signals to the profiler and to COMMAND, at any time: nothing of ours stays behind. */
+/* Signals to the profiler and to COMMAND, at any time: nothing of ours may stay behind. */
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
@@ -58,7 +58,7 @@ static bool not_stopped(void *pid)
 	return state != 'T' && state != 't';
 }
 
-/* Nothing of ours is in the kernel, and COMMAND is not held. */
+/* Nothing of ours is in the kernel, and COMMAND is not stopped. */
 static void assert_nothing_left(struct running *r)
 {
 	cr_expect(bpf_programs_gone(r->programs, r->nr_programs), "BPF programs stay loaded");
@@ -81,7 +81,7 @@ static void finish(struct running *r)
 	live_end(&r->live);
 }
 
-/* A signal to the profiler alone: it stops and writes. */
+/* After a signal to the profiler only, it stops and writes. */
 static void stop_by(int signal)
 {
 	const char *file = pid_file();
@@ -108,7 +108,7 @@ Test(live_signals, sigterm_stops_and_writes)
 	stop_by(SIGTERM);
 }
 
-/* A terminal's ^C goes to the whole group; COMMAND dies of it, and that is the exit status. */
+/* A terminal's ^C goes to the whole group; COMMAND dies of it, which determines the exit status. */
 Test(live_signals, interrupt_of_the_group)
 {
 	const char *file = pid_file(), *argv[32];
@@ -164,7 +164,7 @@ Test(live_signals, profiler_killed)
 	unlink(file);
 }
 
-/* COMMAND ends before its children do: the run ends with it, and they go on untouched. */
+/* COMMAND ends before its children: the run ends with it, and they go on undisturbed. */
 Test(live_signals, children_outlive_the_command)
 {
 	const char *file = pid_file(), *argv[32];
@@ -196,7 +196,7 @@ static bool is_stopped(void *pid)
 	return !not_stopped(pid);
 }
 
-/* A stop is no end. */
+/* A stop is not an end. */
 Test(live_signals, command_stops_and_continues)
 {
 	const char *file = pid_file(), *argv[32];
@@ -223,7 +223,10 @@ static bool profile_is_there(void *path)
 	return !access(path, R_OK);
 }
 
-/* COMMAND ignores ^C: the first still writes the profile, the second leaves COMMAND alone. */
+/*
+ * COMMAND ignores ^C: the first one still writes the profile, and after the second COMMAND is left
+ * alone.
+ */
 Test(live_signals, second_interrupt_quits)
 {
 	const char *file = pid_file();
@@ -247,7 +250,7 @@ Test(live_signals, second_interrupt_quits)
 	unlink(file);
 }
 
-/* Collects every child of ours, orphans too, until there is none. */
+/* Collects every child of ours, including orphans, until there is none. */
 static bool all_collected(void *unused)
 {
 	pid_t pid;
@@ -259,7 +262,7 @@ static bool all_collected(void *unused)
 }
 
 /*
- * Killed at some time while it starts: a child that waits to be let go must not wait forever.
+ * Killed at some time during the start: a child that waits to be released must not wait forever.
  * Orphans become ours, and all must end.
  */
 Test(live_signals, profiler_killed_while_it_starts)
@@ -291,7 +294,10 @@ Test(live_signals, profiler_killed_while_it_starts)
 	live_end(&live);
 }
 
-/* The same for a polite end: none of these leaves a half-written or temporary file either. */
+/*
+ * The same with a signal that lets it clean up: no half-written or temporary file may be left
+ * either.
+ */
 Test(live_signals, profiler_interrupted_while_it_starts)
 {
 	const char *argv[32];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * --source tick: the scheduler's own tick, on programs whose truth is known. There are few ticks, and
- * on a busy machine they begin and end a task's turns, so how many a program gets is not asked as
- * strictly as of the clock; where they fall is.
+ * --source tick: the scheduler's own tick, on programs whose truth is known. There are few ticks,
+ * and on a busy machine turns begin and end at them. So the number of ticks of a program is not
+ * checked as strictly as with the clock, but their places are.
  */
 #include <math.h>
 #include <signal.h>
@@ -23,7 +23,7 @@
 #define TICK "--source", "tick"
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 
-/* The pcs around a system call skid a little, and the calls to the clock are not free. */
+/* The pcs around a system call are not exact, and reading the clock takes time too. */
 #define NEARLY 0.03
 
 TestSuite(live_source, .timeout = 180);
@@ -62,7 +62,7 @@ Test(live_source, eight_threads)
 	burn(ARGS(WORKLOAD("threads"), "8", "60000"));
 }
 
-/* A part of all ticks is what it should be within chance and what else may differ. */
+/* The share of all ticks is what it should be, within chance and other allowed differences. */
 static void expect_part(struct live *live, const char *what, uint64_t ticks, double part)
 {
 	double total = (double)doc_number(live->doc, "ticks.total");
@@ -73,7 +73,7 @@ static void expect_part(struct live *live, const char *what, uint64_t ticks, dou
 		      error);
 }
 
-/* Runs the workload that tells how long it was in alpha, ask_parent and read_zeros. */
+/* Runs the workload that reports how long it was in alpha, ask_parent and read_zeros. */
 static void run_syscalls(struct live *live, const char *mode, double part[3])
 {
 	live_begin(live);
@@ -95,7 +95,10 @@ Test(live_source, charged_mode)
 	live_end(&live);
 }
 
-/* Kernel mode is told from user mode by what was interrupted: read_zeros itself has next to nothing. */
+/*
+ * Kernel mode is told from user mode by what was interrupted: read_zeros itself has next to
+ * nothing.
+ */
 Test(live_source, split_mode)
 {
 	struct live live;
@@ -129,7 +132,10 @@ Test(live_source, user_mode)
 	live_end(&live);
 }
 
-/* An idle CPU is nobody's, in split mode neither: two CPUs would have seconds of ticks. */
+/*
+ * Ticks of an idle CPU count for nobody, in split mode neither: two CPUs would have seconds of
+ * them.
+ */
 Test(live_source, idle_is_nobodys)
 {
 	double busy, ticked;
@@ -155,7 +161,7 @@ static void remove_cgroup(void *path)
 	cgroup_remove(path);
 }
 
-/* The program for cgroups is another one. */
+/* Cgroups use another program. */
 Test(live_source, cgroup)
 {
 	char mount[128], path[256];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* --budget while ticks fall: from one period to another. */
+/* --budget while ticks fall: changing from one period to another. */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,7 +18,7 @@
 
 TestSuite(live_spending, .timeout = 120);
 
-/* A host whose interrupts cost nothing, so that the programs alone tell the rate. */
+/* As on a host whose interrupts cost nothing, so that only the programs determine the rate. */
 static void begin_cheap(struct sample_loop *loop, struct sampling_options *options)
 {
 	options->source = SOURCE_CLOCK;
@@ -47,8 +47,8 @@ static double seconds_of(struct json_object *doc)
 }
 
 /*
- * Segments follow each other, of different periods, and say which targets have. Returns the seconds
- * between them.
+ * Segments follow each other, have different periods, and say which targets belong to them. Returns
+ * the seconds between them.
  */
 static double check_segments(struct json_object *doc, uint64_t wall_ns)
 {

@@ -20,7 +20,7 @@
 #include "target/cgroups.h"
 #include "target/targets.h"
 
-/* One set of targets, on this host's own cgroups. */
+/* One set of targets, in this host's own cgroups. */
 struct live_targets {
 	struct targets targets;
 	struct error err;
@@ -45,7 +45,7 @@ static bool readable(const struct live_targets *live, int timeout)
 	return poll(&fd, 1, timeout) > 0;
 }
 
-/* As a command waits for its targets' end. */
+/* Waits as a command does for its targets' end. */
 static void wait_until_left(struct live_targets *live, size_t left)
 {
 	while (targets_left(&live->targets) > left)
@@ -79,8 +79,8 @@ static void remove_cgroups(void *path)
 }
 
 /*
- * Each hierarchy of this host that ticks can be compared in, in turn: test() is called with the
- * directory of a cgroup in it, of its own.
+ * Calls test() for each hierarchy of this host in which ticks can be compared, with the directory
+ * of a new cgroup in it.
  */
 static void in_each_hierarchy(void (*test)(const char *directory, const char *controller))
 {
@@ -95,7 +95,7 @@ static void in_each_hierarchy(void (*test)(const char *directory, const char *co
 	for (i = 0; i < cgroups.nr; i++) {
 		const struct cgroup_mount *mount = &cgroups.list[i];
 
-		/* cpuset takes nobody before it has been given CPUs. */
+		/* cpuset accepts no process before it was given CPUs. */
 		if (mount->hierarchy != i || !strcmp(mount->key, "cpuset") ||
 		    (!cgroup_mount_is_v2(mount) && !mount->controller))
 			continue;
@@ -131,7 +131,7 @@ static void add_cgroup(struct live_targets *live, const char *directory, const c
 	cr_expect_eq(live->targets.list[0].cgroup, cgroup_number(directory));
 }
 
-/* Empty or not, it ends when it is removed. */
+/* Populated or empty, it ends when it is removed. */
 static void removed(const char *directory, const char *controller)
 {
 	struct live_targets live = { 0 };
@@ -157,7 +157,7 @@ Test(targets, cgroup_is_removed)
 	in_each_hierarchy(removed);
 }
 
-/* One of the same name is another. */
+/* A new one of the same name is another one. */
 static void made_anew(const char *directory, const char *controller)
 {
 	struct live_targets live = { 0 };
@@ -181,7 +181,7 @@ Test(targets, cgroup_is_removed_before_the_watch)
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
-/* A container's directory stays while its runtime looks for what to do next. */
+/* A container's directory stays while its runtime decides what to do next. */
 static void emptied(const char *directory, const char *controller)
 {
 	struct live_targets live = { 0 };
@@ -282,7 +282,9 @@ static void check_container(struct container *container, const char *typed)
 	targets_free(&live.targets);
 }
 
-/* Where it told itself to be: by the runtime, which knows its process. */
+/*
+ * The container is where it was told to be, and is found by the runtime, which knows its process.
+ */
 Test(targets, container_by_name)
 {
 	struct container container = { 0 };
@@ -294,7 +296,7 @@ Test(targets, container_by_name)
 	container_end(&container);
 }
 
-/* As docker has them made, by runc. */
+/* As docker has containers made, by runc. */
 Test(targets, container_by_id)
 {
 	struct container container = { 0 };
@@ -326,7 +328,7 @@ Test(targets, container_that_is_none)
 	container_end(&container);
 }
 
-/* From another mount namespace, until it ends by itself, and what runs beside it is not in it. */
+/* In another mount namespace, until it ends by itself; what runs beside it is not included. */
 Test(targets, container_is_profiled)
 {
 	struct container container = { 0 };
@@ -354,7 +356,7 @@ Test(targets, container_is_profiled)
 	live_end(&live);
 }
 
-/* Where processes are in more than one cgroup, that must be found; here some are. */
+/* A hierarchy in which processes are in more than one cgroup must be found; here some are. */
 Test(targets, split)
 {
 	struct container container = { 0 };

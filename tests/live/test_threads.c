@@ -20,7 +20,7 @@ static bool is_named(struct json_object *item, const char *name)
 	return its && !strcmp(its, name);
 }
 
-/* The one split of that name; its ticks and its CPU time agree. */
+/* The only split with that name; its ticks and its CPU time agree. */
 static void assert_split(struct json_object *doc, const char *name)
 {
 	struct json_object *splits = doc_get(doc, "splits");
@@ -43,7 +43,7 @@ static void assert_split(struct json_object *doc, const char *name)
 		      "%s: ticks of %.3f s for %.3f s", name, ticks_ns / 1e9, cpu_ns / 1e9);
 }
 
-/* All that is in a function is one thread's, of that name. */
+/* All ticks in the function belong to one thread with that name. */
 static void assert_alone(const char *profile, const char *name, const char *function,
 			 const char *other)
 {
@@ -56,7 +56,7 @@ static void assert_alone(const char *profile, const char *name, const char *func
 	child_end_free(&end);
 }
 
-/* Names that came in the midst of it are those of the whole. */
+/* Names that were set in the middle of the run apply to all of it. */
 Test(live_threads, by_their_names)
 {
 	struct live live;
@@ -72,7 +72,7 @@ Test(live_threads, by_their_names)
 	live_end(&live);
 }
 
-/* The account is exact where threads come and go. */
+/* The account is exact while threads come and go. */
 Test(live_threads, that_come_and_go)
 {
 	struct live live;

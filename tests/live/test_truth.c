@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* Programs whose time per function is known: each way to link and to run in parallel. */
+/* Programs whose time per function is known, linked and run in parallel in all ways. */
 #include <signal.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@
 
 TestSuite(live_truth, .timeout = 120);
 
-/* The workload burns 5 : 3 : 2 in one process or a few, and nearly all its time there. */
+/* The workload burns 5 : 3 : 2 in one or a few processes, and spends nearly all its time there. */
 static void burn(const char *const command[])
 {
 	struct live live;
@@ -82,8 +82,8 @@ Test(live_truth, fork_tree)
 }
 
 /*
- * Ticks in the two halves of bigtext, near_N before and remote_N after the 64 MiB. By offset: a
- * bin wider than a function may have no name.
+ * Ticks in the two halves of bigtext, near_N before the 64 MiB and remote_N after. By offset,
+ * because a bin wider than a function may have no name.
  */
 static void halves(struct json_object *doc, uint64_t ticks[2])
 {
@@ -101,7 +101,7 @@ static void halves(struct json_object *doc, uint64_t ticks[2])
 	}
 }
 
-/* 4,096 hot pages of text, 64 MiB apart in two groups. */
+/* 4,096 hot pages of text, in two groups 64 MiB apart. */
 Test(live_truth, big_text)
 {
 	uint64_t ticks[2] = { 0 };
@@ -118,8 +118,8 @@ Test(live_truth, big_text)
 }
 
 /*
- * At the limit new text gets coarser bins, which is said, and no tick is lost for it. Here a
- * quarter of the hot pages have room.
+ * At the limit new text gets wider bins, which is reported, and no tick is lost. Here a quarter of
+ * the hot pages have memory.
  */
 Test(live_truth, memory_limit_makes_bins_coarser)
 {
@@ -148,8 +148,8 @@ Test(live_truth, memory_limit_makes_bins_coarser)
 }
 
 /*
- * Short processes that are told apart, each with text of its own that was made as it ran: they have
- * memory for a dozen, and what comes then goes together.
+ * Short processes that are told apart, each with text that was made at run time: there is memory
+ * for a dozen, and those that come later are merged.
  */
 Test(live_truth, memory_limit_loses_nobody)
 {
@@ -176,7 +176,7 @@ Test(live_truth, memory_limit_loses_nobody)
 	live_end(&live);
 }
 
-/* A neighbour that burns as much CPU, outside of the tree, is in no account. */
+/* A neighbour outside of the tree that burns as much CPU is in no account. */
 Test(live_truth, neighbour_is_not_counted)
 {
 	struct child neighbour;
@@ -197,7 +197,7 @@ Test(live_truth, neighbour_is_not_counted)
 	live_end(&live);
 }
 
-/* Nor one that runs the very same file. */
+/* Neither is one that runs the same file. */
 Test(live_truth, neighbour_of_the_same_file_is_not_counted)
 {
 	struct child neighbour;

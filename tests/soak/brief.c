@@ -2,10 +2,10 @@
 /*
  * brief file|jit|flips MILLISECONDS [PROCESSES]
  *
- * A process that lives for some ticks, or so many of them at once. Its CPU time passes in its own
- * text, or in a copy of that in anonymous memory, as a JIT's does: a space that no other process
- * ever shares. With flips that is made writable and executable again all the time, as by a JIT
- * that is still compiling.
+ * A process, or so many of them at once, that lives for some ticks. It spends its CPU time in its
+ * own text, or in a copy of it in anonymous memory, as a JIT does, which is a space that no other
+ * process shares. With flips this copy is made writable and executable again all the time, as by a
+ * JIT that is still compiling.
  */
 #include <stdbool.h>
 #include <stdio.h>

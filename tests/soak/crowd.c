@@ -2,9 +2,9 @@
 /*
  * crowd MILLISECONDS
  *
- * A process whose threads do at the same time what makes it hard to tell which text a pc is of: they
- * make text writable and executable again, map and unmap, run children in the same address space,
- * come and go. It ends by an exec of one of them, by a signal, or by itself.
+ * A process whose threads do at the same time what makes it hard to tell which text a pc belongs
+ * to: they make text writable and executable again, map and unmap, run children in the same address
+ * space, start and end. It ends by an exec of one of them, by a signal, or by itself.
  */
 #define _GNU_SOURCE
 #include <pthread.h>
@@ -23,7 +23,7 @@
 #define FLIPS 20
 #define CHURN (4UL << 20)
 
-static volatile bool over; /* it never is */
+static volatile bool over; /* never set */
 
 static void burn(double ms)
 {
@@ -81,7 +81,7 @@ static void *churn(void *unused)
 	return NULL;
 }
 
-/* Every other child becomes another program. */
+/* Every second child becomes another program. */
 static void *vforks(void *unused)
 {
 	volatile unsigned int turn = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* hostile FILE FOLDER: makes all kinds of hostile files out of an ELF file. */
+/* hostile FILE FOLDER: makes all kinds of hostile files from an ELF file. */
 #include "hostile.h"
 
 int main(int argc, char **argv)

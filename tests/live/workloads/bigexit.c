@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * bigexit N MIB: N children one after the other, each with MIB of touched memory which only its
- * exit gives back, so that a good part of its time is spent in the kernel after exit().
+ * bigexit N MIB: runs N children one after the other, each with MIB of touched memory that only its
+ * exit frees, so that it spends much of its time in the kernel after exit().
  */
 #define _DEFAULT_SOURCE
 #include <stdio.h>

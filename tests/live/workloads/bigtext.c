@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * bigtext ROUNDS UNITS: 4,096 functions, a page each, with 64 MiB of text between the first half
- * and the second. Each round burns in every one: the first half 5 * UNITS / 100, the second 3.
+ * bigtext ROUNDS UNITS: 4,096 functions of a page each, with 64 MiB of text between the first half
+ * and the second. Each round burns in every one: in the first half 5 * UNITS / 100, in the second
+ * 3.
  */
 #include "spin.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * bursts ON_US OFF_US SECONDS [pipe|dodge]: works for ON_US of its own CPU time, again and again, in
- * three functions that share it 6 : 3 : 1, and pauses in between.
+ * bursts ON_US OFF_US SECONDS [pipe|dodge]: works for ON_US of its own CPU time, again and again,
+ * in three functions that share it 6 : 3 : 1, with pauses in between.
  *
  *     (nothing)  sleeps OFF_US on a timer
  *     pipe       waits for a byte that a partner on another CPU sends every OFF_US by its clock,
@@ -10,7 +10,7 @@
  *     dodge      works through ON_US of each millisecond that begins when a tick was seen to fall,
  *                found by the gap that it leaves, and sleeps over the next
  *
- * Writes to standard output its own CPU time and the partner's, in ns.
+ * Writes its own CPU time and the partner's, in ns, to standard output.
  */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -42,7 +42,7 @@ static void spin_until(uint64_t end)
 		;
 }
 
-/* The clock is read by the caller's own text, so that a tick in it is the function's. */
+/* The caller's own text reads the clock, so that a tick there belongs to the function. */
 #define SPIN_FUNCTION(name)                                                                        \
 	void name(uint64_t steps);                                                                 \
 	__attribute__((noinline, aligned(64))) void name(uint64_t steps)                           \
@@ -77,7 +77,7 @@ static void calibrate(void)
 	steps_per_us = best;
 }
 
-/* In an order that changes, so that no function always comes first. */
+/* The order changes, so that no function is always the first. */
 static void burst(double us, unsigned int turn)
 {
 	uint64_t steps = (uint64_t)(us * steps_per_us / 10);
@@ -140,7 +140,10 @@ static void piped(double on, long off, uint64_t end)
 	wait(NULL);
 }
 
-/* A gap in the clock's readings of more than 5 us is an interrupt; the next is a period later. */
+/*
+ * A gap of more than 5 us between readings of the clock is an interrupt; the next one is a period
+ * later.
+ */
 static void dodge(double on, uint64_t period, uint64_t end)
 {
 	struct timespec pause;

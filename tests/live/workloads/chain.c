@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * chain ROUNDS UNITS: burns WEIGHT * UNITS in FUNCTION, then executes NEXT, which stands beside
- * it, in the same process. LAST of the ring takes one off ROUNDS and ends it at none.
+ * chain ROUNDS UNITS: burns WEIGHT * UNITS in FUNCTION, then executes NEXT, from the same folder,
+ * in the same process. LAST of the ring decrements ROUNDS and ends at 0.
  */
 #include <limits.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* clock N: N million readings of the clock, in the vdso where the kernel offers that. */
+/* clock N: reads the clock N million times, in the vdso if the kernel offers that. */
 #include <time.h>
 
 #include "spin.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * clonevm N UNITS: N times a child on the same memory, by clone(CLONE_VM), burns beta while the
- * parent burns alpha: 3 * UNITS and 5 * UNITS. All on one CPU.
+ * clonevm N UNITS: N times, a child in the same memory, made by clone(CLONE_VM), burns beta while
+ * the parent burns alpha: 3 * UNITS and 5 * UNITS. All on one CPU.
  */
 #define _GNU_SOURCE
 #include <sched.h>

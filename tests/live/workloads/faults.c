@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* faults ROUNDS: ROUNDS times touch_pages faults in 32 MiB, page by page, which are dropped. */
+/*
+ * faults ROUNDS: ROUNDS times, touch_pages faults in 32 MiB, page by page, which are then dropped.
+ */
 #define _DEFAULT_SOURCE
 #include <stdio.h>
 #include <sys/mman.h>

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|dump]: writes two functions of machine code into anonymous memory, describes them in
- * /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second is where the first was until then, with
- * dump they are described in /tmp/jit-PID.dump.
- * Prints its pid. Exit 77: no code for this machine.
+ * jit UNITS [reuse|dump]: writes two functions of machine code into anonymous memory, describes
+ * them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces the first;
+ * with dump they are described in /tmp/jit-PID.dump. Prints its pid. Exit status 77: there is no
+ * code for this machine.
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define FUNCTION_BYTES 256UL
 #define REGION_BYTES 65536
 
-/* n in the first argument: n times x = x * 3, then return. */
+/* n is the first argument: n times x = x * 3, then return. */
 #if defined(__x86_64__)
 static const unsigned char code[] = {
 	0x48, 0x6b, 0xc0, 0x03, /* 1: imul $3, %rax, %rax */
@@ -38,7 +38,7 @@ static const unsigned char code[1];
 #define NO_CODE 1
 #endif
 
-/* The first is alone: a process that had our pid may have left its map. */
+/* The first one truncates the map, because a process that had our pid may have left one. */
 static int describe(const char *text, const char *name)
 {
 	static const char *mode = "w";
@@ -54,7 +54,7 @@ static int describe(const char *text, const char *name)
 	return fclose(map);
 }
 
-/* A record of code that was loaded, without the code. */
+/* A record of code that was loaded, without the code itself. */
 static void dump_load(FILE *dump, const char *text, unsigned long index, const char *name)
 {
 	const unsigned int head[] = { 0, (unsigned int)(56 + strlen(name) + 1) };
@@ -83,7 +83,7 @@ static int dump_code(const char *text)
 	fwrite(head, sizeof(head), 1, dump);
 	dump_load(dump, text, 1, "jit_hot");
 	dump_load(dump, text + FUNCTION_BYTES, 2, "jit_warm");
-	/* By this, others find it. */
+	/* Others find the dump by this mapping. */
 	if (fflush(dump) ||
 	    mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fileno(dump), 0) == MAP_FAILED)
 		return -1;

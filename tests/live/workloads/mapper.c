@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * mapper THREADS UNITS: THREADS times two threads of one address space; one of each pair maps
- * and unmaps memory without end, the other burns alpha and beta 5 : 3, UNITS in all. So ticks
- * find the address space locked, by the thread itself and by others.
+ * mapper THREADS UNITS: THREADS pairs of threads in one address space; one of each pair maps and
+ * unmaps memory all the time, the other burns alpha and beta 5 : 3, UNITS in all. So ticks find the
+ * address space locked, by the thread itself and by others.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ static void *map_without_end(void *unused)
 		if (p == MAP_FAILED)
 			return NULL;
 		p[0] = 1;
-		/* A second mapping with other rights: the kernel must split and join. */
+		/* A second mapping with other rights makes the kernel split and join mappings. */
 		mprotect(p, PIECE / 2, PROT_READ);
 		rawcall(SYS_munmap, (long)p, PIECE, 0);
 	}

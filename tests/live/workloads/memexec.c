@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* memexec FILE [ARGUMENT...]: executes a copy of FILE that is only in memory. */
+/* memexec FILE [ARGUMENT...]: executes a copy of FILE that exists only in memory. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * named UNITS: a thread that burns in alpha and names itself "first" half-way, and one that burns in
- * beta and is named "second" by the main thread, which has "main" for its name, half-way.
+ * named UNITS: a thread burns in alpha and half-way names itself "first"; another burns in beta and
+ * is half-way named "second" by the main thread, whose name is "main".
  */
 #define _GNU_SOURCE
 #include <pthread.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* one [UNITS]: a single function, with a loop of unequal instructions for a histogram to show. */
+/* one [UNITS]: a single function with a loop of unequal instructions, for a histogram to show. */
 #include "spin.h"
 
 unsigned long collatz(unsigned long units);
@@ -13,7 +13,10 @@ __attribute__((noinline, aligned(64))) unsigned long collatz(unsigned long units
 		x = x & 1 ? 3 * x + 1 : x / 2;
 		if (x == 1)
 			x = 27 + (n & 1023);
-		/* Opaque, so that it stays a real division: the dearest instruction here. */
+		/*
+		 * Hidden from the compiler, so that it stays a real division, the slowest
+		 * instruction here.
+		 */
 		__asm__ volatile("" : "+r"(d));
 		steps += x / d;
 	}

@@ -5,8 +5,8 @@
 #include <sched.h>
 
 /*
- * For processes of unequal work side by side. Where two CPUs are threads of one core, or emulated
- * in turn, each is slower while the other is busy, and work done alone takes less time.
+ * For processes of unequal work side by side. If two CPUs are threads of one core, or emulated in
+ * turn, each is slower while the other is busy, and work done alone takes less time.
  */
 static inline int stay_on_one_cpu(void)
 {

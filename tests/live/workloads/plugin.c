@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* A library with one function that burns; built twice, equal but for the function's name. */
+/*
+ * A library with one function that burns; it is built twice, equal except for the function's name.
+ */
 #include "spin.h"
 
 void plugin_run(unsigned long units);

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it, closes it, and the same
- * with B and 3 * UNITS. Prints how often B stood where A had been.
+ * plugins ROUNDS UNITS A B: ROUNDS times opens A, burns 5 * UNITS in it and closes it, and then the
+ * same with B and 3 * UNITS. Prints how often B was where A had been.
  */
 #include <dlfcn.h>
 #include <stdio.h>
 
 #include "spin.h"
 
-/* Where plugin_run was, or NULL. */
+/* Returns where plugin_run was, or NULL. */
 static const void *use(const char *path, unsigned long units)
 {
 	void *library = dlopen(path, RTLD_NOW | RTLD_LOCAL);

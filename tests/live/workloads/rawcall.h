@@ -5,8 +5,8 @@
 #include <sys/syscall.h>
 
 /*
- * A system call in line: the pc that the kernel returns to is then in the calling function, and
- * a tick in the kernel is billed to that and not to a wrapper in the C library.
+ * An inline system call: the pc that the kernel returns to is in the calling function, so a tick in
+ * the kernel is billed to that and not to a wrapper in the C library.
  */
 static inline __attribute__((always_inline)) long rawcall(long number, long a, long b, long c)
 {

@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 /*
- * Work whose CPU time is known beforehand: a chain of dependent multiplications that neither the
- * compiler nor an out-of-order core can shorten, so equal counts take equal time wherever the
- * code stands. A unit is about a tenth of a millisecond, if need be by $SPIN_SLOWNESS: how many
- * times slower than today's the CPU is.
+ * Work whose CPU time is known in advance: a chain of dependent multiplications that neither the
+ * compiler nor an out-of-order core can shorten, so equal counts take equal time wherever the code
+ * is. A unit is about a tenth of a millisecond; $SPIN_SLOWNESS is how many times slower than
+ * today's the CPU is.
  */
 static unsigned long spin_slowness = 1;
 
@@ -22,7 +22,10 @@ __attribute__((constructor)) static void spin_read_slowness(void)
 
 #define SPIN_UNIT (100000UL / spin_slowness)
 
-/* A round is long beside a tick, and short beside drifts of the clock: both even out. */
+/*
+ * A round is long compared with a tick, and short compared with drifts of the clock, so both
+ * average out.
+ */
 #define SPIN_ROUND 100UL
 
 static inline __attribute__((always_inline)) void spin(unsigned long units)
@@ -35,7 +38,7 @@ static inline __attribute__((always_inline)) void spin(unsigned long units)
 	}
 }
 
-/* The name inside keeps gcc from folding functions of equal code into one. */
+/* The name inside keeps gcc from merging functions with equal code. */
 #define SPIN_FUNCTION(name)                                                                        \
 	void name(unsigned long units);                                                            \
 	__attribute__((noinline, aligned(64))) void name(unsigned long units)                      \
@@ -44,7 +47,7 @@ static inline __attribute__((always_inline)) void spin(unsigned long units)
 		spin(units);                                                                       \
 	}
 
-/* The work a program is asked for: argument number i, or otherwise. */
+/* The work that a program is asked for: argument number i, or the default. */
 static inline unsigned long spin_argument(int argc, char **argv, int i, unsigned long otherwise)
 {
 	return i < argc ? strtoul(argv[i], NULL, 10) : otherwise;

@@ -2,8 +2,9 @@
 
 /*
  * swarm N UNITS [COMMAND...]: N processes, two at a time; each burns UNITS in alpha, beta and
- * delta, 5 : 3 : 2, or executes COMMAND. Unless UNITS is 0, each first burns up to 1 ms in gap:
- * processes that take equally long may keep step with the sampler's clock, and are then no sample.
+ * delta, 5 : 3 : 2, or executes COMMAND. Unless UNITS is 0, each first burns up to 1 ms in gap,
+ * because processes of equal length may be in step with the sampler's clock, and then are no random
+ * sample.
  */
 #include <stdio.h>
 #include <sys/wait.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * syscalls UNITS: alpha burns UNITS in user space; then ask_parent and read_zeros are in the
- * kernel nearly all their time. Prints how many ns of CPU each of the three took.
+ * syscalls UNITS: alpha burns UNITS in user space; then ask_parent and read_zeros spend nearly all
+ * their time in the kernel. Prints how many ns of CPU time each of the three took.
  */
 #include <fcntl.h>
 #include <stdio.h>
@@ -31,7 +31,7 @@ __attribute__((noinline)) static void read_zeros(int fd, unsigned long units)
 {
 	unsigned long n;
 
-	/* Where a CPU is slow, because emulated, it is slowest at clearing memory. */
+	/* A CPU that is slow because it is emulated is slowest at clearing memory. */
 	for (n = units * READS_PER_UNIT / spin_slowness / spin_slowness; n; n--)
 		rawcall(SYS_read, fd, (long)zeros, sizeof(zeros));
 }

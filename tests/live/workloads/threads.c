@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
-/* threads N UNITS: N threads, in each alpha, beta and delta burn 5 : 3 : 2, UNITS in all. */
+/* threads N UNITS: N threads; in each alpha, beta and delta burn 5 : 3 : 2, UNITS in all. */
 #include <pthread.h>
 #include <stdio.h>
 

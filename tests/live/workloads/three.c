@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * three [UNITS [unlink | replace FILE]]: alpha, beta and delta burn 5 : 3 : 2. Halfway through,
- * the program's own file goes, or FILE takes its name.
+ * three [UNITS [unlink | replace FILE]]: alpha, beta and delta burn 5 : 3 : 2. Half-way the
+ * program's own file is removed, or FILE takes its name.
  */
 #include <limits.h>
 #include <stdio.h>

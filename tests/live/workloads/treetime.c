@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * treetime FILE COMMAND...: runs COMMAND, waits for all its descendants, orphans too, and writes
- * to FILE the CPU time of all of them and its own, user + system, in nanoseconds, and how many
- * times they were given a CPU. Ends as COMMAND did. It is a part of the tree it measures, so that a profile of it is comparable.
+ * treetime FILE COMMAND...: runs COMMAND, waits for all its descendants, including orphans, and
+ * writes to FILE the CPU time (user + system) of all of them and itself, in nanoseconds, and how
+ * often they were given a CPU. Ends as COMMAND did. It is part of the tree that it measures, so
+ * that a profile of it is comparable.
  */
 #include <errno.h>
 #include <stdio.h>

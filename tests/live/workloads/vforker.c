@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * vforker N UNITS: N times, alpha burns in the parent, beta in a vfork child on the parent's
- * memory, delta in the image that the child then executes: 5 : 3 : 2, UNITS in all.
+ * vforker N UNITS: N times, alpha burns in the parent, beta in a vfork child in the parent's
+ * memory, and delta in the image that the child then executes: 5 : 3 : 2, UNITS in all.
  */
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ SPIN_FUNCTION(alpha)
 SPIN_FUNCTION(beta)
 SPIN_FUNCTION(delta)
 
-/* One time round. The volatile copies are for the child, which runs on this very frame. */
+/* One round. The copies are volatile because the child runs on this very frame. */
 static int cycle(volatile unsigned long tenth, char **volatile leaf)
 {
 	int status = 0;
