@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Rows, places, and what is missing; tests/unit/test_annotate_text.c: how it is written. */
+/* Rows, places, and what is missing; how they are written is in tests/unit/test_annotate_text.c. */
 #include <criterion/criterion.h>
 #include <elf.h>
 #include <errno.h>
@@ -100,7 +100,7 @@ Test(annotate, rows)
 	profile_free(profile);
 }
 
-/* Of a pc within an instruction, which no processor reports, the ticks stay in the sum. */
+/* Ticks of a pc inside an instruction, which no processor reports, stay in the sum. */
 Test(annotate, odd_pcs)
 {
 	struct annotation *annotation;
@@ -114,7 +114,7 @@ Test(annotate, odd_pcs)
 	profile_free(profile);
 }
 
-/* [0, 4) has three beginnings, [4, 8) one, [8, 12) two, [12, 16) one. */
+/* In [0, 4) three instructions begin, in [4, 8) one, in [8, 12) two, in [12, 16) one. */
 Test(annotate, bins_of_4)
 {
 	struct annotation *annotation;
@@ -129,7 +129,7 @@ Test(annotate, bins_of_4)
 	cr_expect_eq(annotation->rows[1].shared, 3);
 	cr_expect_eq(annotation->rows[3].shared, 1);
 	cr_expect_eq(annotation->bytes_per_bin, 4);
-	/* What two lines share is of neither. */
+	/* Ticks that two lines share count for neither. */
 	cr_expect_eq(annotation->lines[0].ticks, 0);
 	cr_expect_eq(annotation->lines[3].ticks, 200);
 	cr_expect_eq(annotation->lines[4].ticks, 0);
@@ -143,7 +143,10 @@ Test(annotate, bins_of_4)
 	profile_free(profile);
 }
 
-/* A bin of 64 bytes holds both functions: no table says it is f's, but it is all there is. */
+/*
+ * A bin of 64 bytes contains both functions: no table says that it is f's, but there is nothing
+ * better.
+ */
 Test(annotate, bins_of_64)
 {
 	struct annotation *annotation;
@@ -196,7 +199,7 @@ Test(annotate, places)
 	profile_free(profile);
 }
 
-/* The hottest of a name, and how to ask for the others. */
+/* The hottest function of that name, and how to ask for the others. */
 Test(annotate, ambiguous)
 {
 	struct annotation *annotation;
@@ -233,11 +236,11 @@ Test(annotate, another_build)
 	profile = PROFILE(1, { 3, 20 });
 	profile->objects->build_id[0] ^= 1;
 	check_refused(profile, "f", -ESTALE, "not the file that was profiled, whose build id is ");
-	/* It has one now, and had none. */
+	/* The file has a build id now, and the object had none. */
 	free(profile->objects->build_id);
 	profile->objects->build_id = NULL;
 	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
-	/* Neither has one: the segments tell. */
+	/* Neither has one, so the segments are compared. */
 	fixture_shell(
 		"objcopy --remove-section .note.gnu.build-id program bare && mv bare program");
 	profile->objects->text[0].size++;
@@ -266,7 +269,7 @@ Test(annotate, no_source)
 	profile_free(profile);
 }
 
-/* A function of six files, all of which are there and large: 256 MiB of them are read. */
+/* A function with lines from six large files, all of which exist: 256 MiB of them are read. */
 Test(annotate, large_sources)
 {
 	struct annotation *annotation;
@@ -320,7 +323,7 @@ Test(annotate, no_debug_information)
 	profile_free(profile);
 }
 
-/* An instruction begins where a pc was: from there on the code can be read. */
+/* A pc is where an instruction begins, so the code can be read from there on. */
 Test(annotate, no_symbols)
 {
 	struct annotation *annotation;
@@ -329,7 +332,7 @@ Test(annotate, no_symbols)
 	annotate_program("");
 	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
 	profile = PROFILE(1, { 3, 20 }, { 8, 4 });
-	/* Asked for as a table names it, all of it: where it is hottest. */
+	/* If all of it is asked for, by its name in a table, it is shown where it is hottest. */
 	annotation = annotate(profile, "program+0x1000");
 	cr_expect_str_eq(annotation->name, "0x1003..0x1008");
 	annotation_free(annotation);
@@ -414,7 +417,7 @@ static const char inlining[] = "#define INLINE static inline __attribute__((alwa
 			       "	return mix(x) / 3;\n"
 			       "}\n";
 
-/* f and g, both of which mix() is inlined in; ticks are on each byte, ten times as many in g. */
+/* f and g, into both of which mix() is inlined; each byte has ticks, ten times as many in g. */
 static struct profile *inlined_profile(void)
 {
 	struct tick ticks[128];

@@ -34,7 +34,7 @@ static void *need(void *pointer)
 	return pointer;
 }
 
-/* By the name of the target: the host may be another. */
+/* Named by the target, because the host may be another machine. */
 void annotate_assemble(const char *flags)
 {
 	fixture_shell("clang --target=x86_64-linux-gnu -c %s f.s && "

@@ -85,7 +85,7 @@ Test(annotate_text, hot)
 	profile_free(profile);
 }
 
-/* The others are counted, not forgotten. */
+/* The others are counted and not forgotten. */
 Test(annotate_text, limit)
 {
 	struct profile *profile;
@@ -182,7 +182,7 @@ Test(annotate_text, colour)
 	profile_free(profile);
 }
 
-/* Where there is no room for both, shares are worth more than ticks. */
+/* If there is no room for both, shares are more useful than ticks. */
 Test(annotate_text, narrow)
 {
 	struct profile *profile;

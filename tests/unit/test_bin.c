@@ -25,7 +25,7 @@ static bool same(const struct oracle_answer *a, const struct oracle_answer *b)
 	return a->outcome == b->outcome && a->region == b->region && a->bin == b->bin;
 }
 
-/* Both ends are in the same counter, and their neighbours are not. */
+/* Both ends are in the same counter, and their neighbours outside are not. */
 static bool shares(const struct oracle_call *call, const struct oracle_answer *answer, uint64_t pc,
 		   uint64_t low, uint64_t high)
 {

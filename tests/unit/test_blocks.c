@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Each instruction by where it is, a bar before each block. */
+/* Lists the places of the instructions, with a bar before each block. */
 static void check(uint16_t machine, const char *bytes, size_t size, const char *want)
 {
 	struct code code = { (uint8_t *)(uintptr_t)bytes, size, machine };
@@ -29,11 +29,11 @@ static void check(uint16_t machine, const char *bytes, size_t size, const char *
 
 Test(blocks, x86_64)
 {
-	/* 0 test, 2 je 8, 4 call, 9 nop, 10 jmp 4, 12 ret, 13 nop: a call ends none. */
+	/* 0 test, 2 je 8, 4 call, 9 nop, 10 jmp 4, 12 ret, 13 nop: a call does not end a block. */
 	CHECK(EM_X86_64, "\x85\xc0\x74\x04\xe8\0\0\0\0\x90\xeb\xf8\xc3\x90", "|0 2|4 9 10|12|13");
 	/* 0 nop, 1 loop 1, 3 jmp *rax, 5 nop */
 	CHECK(EM_X86_64, "\x90\xe2\xfe\xff\xe0\x90", "|0|1|3|5");
-	/* Out of the code, to both sides, and into the middle of an instruction. */
+	/* Jumps out of the code, in both directions, and into the middle of an instruction. */
 	CHECK(EM_X86_64, "\x75\x7f\x74\x80\x75\xfd\x90", "|0|2|4|6");
 	CHECK(EM_X86_64, "\x90", "|0");
 	CHECK(EM_X86_64, "", "");

@@ -8,7 +8,10 @@ static const double percents[] = { 0.01, 0.1, 0.5, 1, 5, 50 };
 static const double ticks_ns[] = { 300, 1200, 13000, 40000 };
 #define NR(array) (sizeof(array) / sizeof(*(array)))
 
-/* It stays within, and wastes less than a step of the grid and the sixth that is spared. */
+/*
+ * It stays within the budget, and wastes less than a step of the grid plus the sixth that is
+ * spared.
+ */
 Test(budget, the_shortest_period_within)
 {
 	size_t i, j;
@@ -37,7 +40,7 @@ Test(budget, a_rate_has_bounds)
 	cr_expect_eq(budget_period(1, 1000, 0.5), 0);
 }
 
-/* A run of days knows few periods, and none that a scheduler's tick beats against. */
+/* A run of days uses few periods, none of which beats against a scheduler tick. */
 Test(budget, periods_are_of_a_grid)
 {
 	static const uint64_t beats[] = { 1000000, 4000000, 10000000 };
@@ -63,17 +66,17 @@ Test(budget, longer_at_once_and_shorter_when_settled)
 {
 	uint64_t period = budget_period(1, 2000, INFINITY);
 
-	/* As planned: it stays. */
+	/* The cost is as planned, so the period stays. */
 	cr_expect_eq(budget_adapt(1, 2000, INFINITY, period, true), period);
-	/* A tenth dearer eats what was spared, not the budget. */
+	/* A tenth more uses up what was spared, but not the budget. */
 	cr_expect_eq(budget_adapt(1, 2000 * 1.1, INFINITY, period, true), period);
-	/* Nearly used up. */
+	/* The budget is nearly used up. */
 	cr_expect_gt(budget_adapt(1, 2000 * 1.4, INFINITY, period, false), period);
 	cr_expect_leq(budget_share(2800, budget_adapt(1, 2800, INFINITY, period, false)), 0.85);
-	/* Cheaper: not at once, and not for a step of the grid. */
+	/* If it gets cheaper the period does not change at once, nor for one step of the grid. */
 	cr_expect_eq(budget_adapt(1, 1000, INFINITY, period, false), period);
 	cr_expect_eq(budget_adapt(1, 2000 / 1.18, INFINITY, period, true), period);
 	cr_expect_lt(budget_adapt(1, 1000, INFINITY, period, true), period);
-	/* What no period buys is sampled as seldom as can be. */
+	/* If no period is long enough, sampling is as rare as possible. */
 	cr_expect_geq(budget_adapt(0.0001, 1e6, INFINITY, period, false), BUDGET_PERIOD_MAX / 2);
 }

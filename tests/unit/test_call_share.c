@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Parts of a table that all share. */
+/* Shares of a table that all users share. */
 #include <criterion/criterion.h>
 
 #include "shared/call_share.h"
 
-/* What a user gets who takes as much as there is. */
+/* What a user gets who takes as much as possible. */
 static __u32 take_all(__u32 size, __u32 *taken)
 {
 	__u32 held = 0;
@@ -18,13 +18,13 @@ Test(call_share, first_ones)
 {
 	__u32 taken = 0, size = 16384;
 
-	/* Three eighths, for what is left beside the reserves is as much. */
+	/* Three eighths, because as much is left besides the reserves. */
 	cr_expect_eq(take_all(size, &taken), size * 3 / 8);
 	cr_expect_eq(take_all(size, &taken), size * 3 / 16);
 	cr_expect_eq(take_all(size, &taken), size * 3 / 32);
 }
 
-/* Of many who take all they get the last one gets something, and root an eighth. */
+/* If many users take all they get, the last one still gets something, and root an eighth. */
 Test(call_share, many)
 {
 	static const __u32 sizes[] = { 256, 2048, 14336, 16384, 131072 };
@@ -51,17 +51,17 @@ Test(call_share, limits)
 	cr_expect(!call_share_take(&held, 1, &taken, 1000));
 	cr_expect_eq(held, 1);
 	cr_expect_eq(taken, 1);
-	/* Root's alone is what all others leave. */
+	/* Only root may use what all others leave. */
 	taken = 900;
 	cr_expect(!call_share_take(&held, 2, &taken, 1000));
 	cr_expect(call_share_take(&held, CALL_NO_LIMIT, &taken, 1000));
 	call_share_give(&held, &taken);
 	cr_expect_eq(taken, 900);
-	/* No sum wraps around. */
+	/* No sum may wrap around. */
 	cr_expect(!call_share_admits(~0U, ~0U, ~0U, ~0U));
 }
 
-/* A table of a few is for who comes first. */
+/* A table of a few elements goes to whoever comes first. */
 Test(call_share, small)
 {
 	__u32 taken = 0, size = 4;

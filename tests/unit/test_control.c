@@ -34,7 +34,7 @@ static void teardown(void)
 
 TestSuite(control, .init = setup, .fini = teardown);
 
-/* Who writes without pause: what they say is done in turns. */
+/* Commands of somebody who writes without pause are handled some at a time. */
 Test(control, without_pause)
 {
 	unsigned int reads = CONTROL_READS, nr = 0;
@@ -48,7 +48,7 @@ Test(control, without_pause)
 	cr_assert_eq(ioctl(control.fd, FIONREAD, &left), 0);
 	cr_assert_gt(left, COMMANDS / 2);
 	cr_assert_gt(nr, CONTROL_READS);
-	/* Of what was read none is left over. */
+	/* Nothing is left over of what was read. */
 	cr_assert_lt(control.length, strlen("start\n"));
 	for (reads = CONTROL_READS; control_read(&control, &reads); reads = CONTROL_READS)
 		nr++;
@@ -64,7 +64,7 @@ Test(control, of_another_user)
 	cr_assert_eq(chown("fifo", STRANGER, STRANGER), 0);
 	cr_assert_eq(control_open(&control, "fifo", &err), -EPERM);
 	cr_assert_str_eq(err.text, "--control: fifo: a fifo that another user made");
-	/* Who called us through sudo is no other. */
+	/* The user who called us through sudo is trusted like ourselves. */
 	setenv("SUDO_UID", "65534", 1);
 	cr_assert_eq(control_open(&control, "fifo", &err), 0, "%s", err.text);
 }

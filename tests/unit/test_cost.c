@@ -46,7 +46,10 @@ Test(cost, spread_leaves_out_what_is_no_number)
 	expect_spread(&spread, 3, 2, 4);
 }
 
-/* The ranks stand in any table of the sign test at 5 %: 5 has none, 6 its ends, 12 the third, ... */
+/*
+ * The ranks are those in any table of the sign test at 5 %: 5 values have none, 6 the ends, 12 the
+ * third, ...
+ */
 Test(cost, spread_ranks)
 {
 	static const struct {
@@ -77,7 +80,10 @@ Test(cost, change_resolved)
 	near(change.limit, 0.2);
 }
 
-/* Within what no change shows; and one that is not surely above 0, which may be its highest. */
+/*
+ * A change that is within the noise, and one that is not surely above 0, whose upper end is the
+ * limit.
+ */
 Test(cost, change_not_resolved)
 {
 	double small[] = { 0.05, 0.1, 0.12 }, noise[] = { -0.2, 0.1, 0 };
@@ -91,7 +97,7 @@ Test(cost, change_not_resolved)
 	near(change.limit, 0.6);
 }
 
-/* From the middle of a period to the middle of another. */
+/* A window goes from the middle of one period to the middle of another. */
 Test(cost, plan_is_whole_periods)
 {
 	static const uint64_t periods[] = { 20408163, 10101010, 4000000, 1003009, 250000, 100000 };
@@ -157,7 +163,7 @@ Test(cost, rounds_of_the_clock)
 	near(row.handler[COST_COLD].net_ns.median, 300.);
 }
 
-/* Of 5,000 runs 1,000 are ticks, and the others are the ticks' cost too. */
+/* Of 5,000 runs 1,000 are ticks, and the others are part of the ticks' cost. */
 Test(cost, rounds_of_the_tick)
 {
 	struct cost_row row = { .source = SOURCE_TICK };
@@ -172,7 +178,7 @@ Test(cost, rounds_of_the_tick)
 	near(row.handler[COST_WARM].net_ns.median, 400.);
 }
 
-/* Rounds in which nothing came say nothing. */
+/* Rounds in which no tick came are left out. */
 Test(cost, rounds_without_a_tick)
 {
 	struct cost_row row = { .source = SOURCE_CLOCK };

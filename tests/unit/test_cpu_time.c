@@ -54,7 +54,7 @@ Test(cpu_time, the_worst_process)
 		    "ticks saw 1.37 times the CPU time of cgroup /redis.service: they fall on its "
 		    "bursts, or on time that a hypervisor took away" SCHEDULER,
 		    NULL);
-	/* The others are as they should be; the sum of them need not be. */
+	/* The others are as expected, but their sum need not be. */
 	profile->splits[2].cpu_ns = 410000000;
 	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of system host: " BURSTS SCHEDULER,
 		    NULL);
@@ -72,14 +72,14 @@ Test(cpu_time, without_a_tick)
 
 	profile->splits[0].cpu_ns += 1000000000;
 	profile->targets[0].cpu_ns += 1000000000;
-	/* That the rest has no tick is what makes it the rest: it is not held against the clock. */
+	/* The rest is defined as having no ticks, so it is not compared with the clock. */
 	check_notes(profile, REPORT_ALL_TARGETS,
 		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
 		    "0.949 s were used by processes without a tick");
 	profile_free(profile);
 }
 
-/* One target with a clock of 1 kHz: what is said of so many ticks and so much time. */
+/* One target with a clock of 1 kHz: which note is made for so many ticks and so much time. */
 static void check_target(uint64_t ticks, double seconds, const char *note)
 {
 	struct profile_target target = { .kind = (char *)"pid",
@@ -97,7 +97,7 @@ static void check_target(uint64_t ticks, double seconds, const char *note)
 
 Test(cpu_time, chance)
 {
-	/* 3 roots of 10,000, 2 %, 4 ms: 0.3 + 0.2 + 0.004 s. */
+	/* 3 square roots of 10,000, 2 %, 4 ms: 0.3 + 0.2 + 0.004 s. */
 	check_target(10000, 10, NULL);
 	check_target(10000, 9.51, NULL);
 	check_target(10000, 10.5, NULL);
@@ -109,7 +109,7 @@ Test(cpu_time, chance)
 	check_target(100, 0, "ticks saw 0.100 s of CPU time of pid 77, which had none");
 }
 
-/* Of two targets one has no tick at all. */
+/* One of two targets has no tick at all. */
 Test(cpu_time, a_target_without_ticks)
 {
 	struct profile_target targets[] = { { .kind = (char *)"pid",
@@ -152,7 +152,7 @@ static bool is_measured(uint64_t ticks, double hz)
 	return found;
 }
 
-/* A rate is another when so many ticks would not have it by chance. */
+/* A rate counts as different if so many ticks would not differ by chance. */
 Test(cpu_time, measured_rate)
 {
 	cr_expect_not(is_measured(591, 1012));
@@ -182,7 +182,10 @@ static char *empty_text(double seconds, const char *source)
 	return text;
 }
 
-/* A higher frequency finds those that hardly ran, not those whose bursts fall between ticks. */
+/*
+ * A higher frequency finds processes that hardly ran, but not those whose bursts fall between
+ * ticks.
+ */
 Test(cpu_time, no_tick_at_all)
 {
 	char *text = empty_text(0.234, "clock");

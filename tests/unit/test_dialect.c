@@ -23,7 +23,7 @@ static void compare(const struct oracle_call *call, uint64_t d)
 		       dialect_bin(&factor, d), (uint64_t)bin);
 }
 
-/* The class is what the oracle says of the pc right at the offset of a large buffer. */
+/* The class is what the oracle says of the pc at the offset of a large buffer. */
 static void compare_class(const struct oracle_call *call)
 {
 	uint32_t class = dialect_class(call->dialect, call->sprofil, call->entries[0].offset,
@@ -44,7 +44,7 @@ static void compare_class(const struct oracle_call *call)
 	cr_assert(same, "class %u", class);
 }
 
-/* 200,000 for each dialect, of every width. */
+/* 200,000 cases for each dialect, with every width. */
 Test(dialect, every_bin_is_the_oracles)
 {
 	struct dice dice = { 0x5eed1 };
@@ -117,7 +117,7 @@ Test(dialect, way_back_is_exact)
 				       i & 1 ? dice_size(&dice) / 2 : dice_below(&dice, 5));
 }
 
-/* From anywhere, also from above the limit, as many ticks as it takes to go round. */
+/* From any value, even above the limit, with as many ticks as it takes to wrap around. */
 static void check_counting(enum dialect dialect, bool sprofil, unsigned int width, uint64_t start,
 			   uint64_t ticks)
 {
@@ -185,7 +185,7 @@ Test(dialect, manuals)
 	/* And "0x0002 (1/32,768), maps subdivision 65,536 bytes long". */
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 2, 65535), 0);
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 2, 65536), 1);
-	/* "0xffff (approximately 1)": it drifts by a bin. */
+	/* "0xffff (approximately 1)": the error grows to a bin. */
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 0xffff, 2), 0);
 	cr_expect_eq(bin_of(DIALECT_SVR4, 2, 0xffff, 131072), 65535);
 	cr_expect_eq(bin_of(DIALECT_SOLARIS, 2, 0x10000, 131072), 65536);
@@ -195,7 +195,7 @@ Test(dialect, manuals)
 	/* V7 rounds up: only the first word is in counter 0. */
 	cr_expect_eq(bin_of(DIALECT_V7, 2, 0xffff, 2), 1);
 	cr_expect_eq(bin_of(DIALECT_V7, 2, 0x4000, 4), 1);
-	/* 4.4BSD's manual and its kernels part at scales that are no power of two. */
+	/* 4.4BSD's manual and its kernels differ at scales that are not powers of two. */
 	cr_expect_eq(bin_of(DIALECT_BSD44, 2, 0xc000, 3), 1);
 	cr_expect_eq(bin_of(DIALECT_BSD44DOC, 2, 0xc000, 3), 0);
 	/* 4.3BSD loses the low bit of the scale. */

@@ -16,7 +16,7 @@ static const struct diff_options by_functions = { .by = REPORT_FUNCTIONS };
 #define FUNCTIONS 40
 #define RUNS 100
 
-/* A fixed sequence: Knuth's MMIX generator, of which the upper bits are good. */
+/* A fixed sequence of numbers: Knuth's MMIX generator, whose upper bits are good. */
 static uint64_t state = 1;
 
 static double uniform(void)
@@ -25,7 +25,10 @@ static double uniform(void)
 	return (double)(state >> 11) / 9007199254740992.0;
 }
 
-/* Ticks thrown at functions, of which number i takes time[i]; as many as the time is long. */
+/*
+ * Ticks at random functions; function i gets time[i], and the number of ticks follows the total
+ * time.
+ */
 static struct profile *simulate(const double *time, double hz)
 {
 	struct profile *profile = sample_profile_of_bins(FUNCTIONS);
@@ -55,7 +58,7 @@ static struct profile *simulate(const double *time, double hz)
 	return profile;
 }
 
-/* From a quarter of the time down to next to nothing. */
+/* From a quarter of the time down to nearly nothing. */
 static void usual_times(double *time)
 {
 	int i;
@@ -64,7 +67,7 @@ static void usual_times(double *time)
 		time[i] = 2.5 * pow(0.75, i);
 }
 
-/* Each of its samples is to have stood for n ticks. */
+/* Makes each of its samples stand for n ticks. */
 static void make_heavy(struct profile *profile, uint64_t n)
 {
 	struct profile_account *ticks = &profile->targets[0].ticks;
@@ -104,7 +107,10 @@ static size_t changes(const double *before, const double *after, double hz, bool
 	return heavy_changes(before, after, hz, 1, grew);
 }
 
-/* Five ticks that come together are one draw: taken for five, 95 of these pairs differed. */
+/*
+ * Five ticks of one sample are one draw: when they were counted as five, 95 of these pairs
+ * differed.
+ */
 Test(diff, equal_runs_of_heavy_samples_show_nothing)
 {
 	double time[FUNCTIONS];
@@ -129,7 +135,7 @@ Test(diff, equal_runs_show_nothing)
 	cr_expect_leq(flagged, RUNS / 20, "%d of %d", flagged, RUNS);
 }
 
-/* 25 % of the time become 28.6 %: with 10,000 ticks that is found each time. */
+/* 25 % of the time become 28.6 %: with 10,000 ticks that is always found. */
 Test(diff, a_function_made_20_percent_slower_is_found)
 {
 	double before[FUNCTIONS], after[FUNCTIONS];
@@ -148,7 +154,7 @@ Test(diff, a_function_made_20_percent_slower_is_found)
 
 /* --- weights ------------------------------------------------------------------------------------ */
 
-/* Of the ticks of split.json some are taken from a bin, or put there. */
+/* The ticks of split.json, with some added to a bin or taken from it. */
 static double p_of(const char *name, size_t histogram, int64_t more)
 {
 	struct profile *old = NULL, *new = NULL;
@@ -171,8 +177,9 @@ static double p_of(const char *name, size_t histogram, int64_t more)
 }
 
 /*
- * A row is as sure as its ticks are many, whatever they stand for: 30 ticks more of 480 that stand
- * for a millisecond, or 30 fewer of 250 that stand for two and a half, are noise, 150 are none.
+ * How certain a row is depends on the number of its ticks, whatever they stand for: 30 more of 480
+ * ticks that stand for a millisecond, or 30 fewer of 250 that stand for two and a half, are noise;
+ * 150 are not.
  */
 Test(diff, noise_is_a_matter_of_counts)
 {
@@ -181,7 +188,7 @@ Test(diff, noise_is_a_matter_of_counts)
 	cr_expect_lt(p_of("spin", 0, -200), DIFF_LEVEL);
 	cr_expect_gt(p_of("aeMain", 1, -20), 0.05);
 	cr_expect_lt(p_of("aeMain", 1, -150), DIFF_LEVEL);
-	/* Five ticks of 2 ms each are few, whatever share of the time they are. */
+	/* Five ticks of 2 ms each are few, whatever their share of the time. */
 	cr_expect_gt(p_of("main", 4, 3), 0.05);
 }
 
@@ -197,7 +204,10 @@ static void expect_near(double value, double want)
 	cr_expect(fabs(value - want) <= 5e-3 * want, "%g, not %g", value, want);
 }
 
-/* By hand: 10 heads of 10 twice over; the one tick of a short run beside a thousand times more. */
+/*
+ * By hand: 10 heads of 10 twice over; the only tick of a short run beside a run a thousand times
+ * longer.
+ */
 Test(diff, few_ticks_by_the_binomial)
 {
 	expect_near(probability(0, 1000, 10, 1000), 2 / 1024.0);
@@ -209,7 +219,7 @@ Test(diff, few_ticks_by_the_binomial)
 	cr_expect_eq(probability(0, 0, 5, 1000), 1);
 }
 
-/* 1.96 standard errors; and nothing strange at the end of the numbers. */
+/* 1.96 standard errors; and extreme numbers give no strange result. */
 Test(diff, many_ticks_by_z)
 {
 	double error = sqrt(0.5 * 0.5 * 2 / 1e6);
@@ -231,7 +241,7 @@ Test(diff, holm)
 	expect_near(p[3], 0.9);
 }
 
-/* Renamed and loaded elsewhere, rebuilt, and in another process: the same text all the same. */
+/* Text is matched after it was renamed, loaded elsewhere, rebuilt, or run in another process. */
 Test(diff, text_is_found_again)
 {
 	struct profile *old = sample_profile(), *new = sample_profile();
@@ -262,7 +272,9 @@ Test(diff, text_is_found_again)
 
 /* --- objects of other names ------------------------------------------------------------------------- */
 
-/* The first object's path in the old and the new profile, and another one's in the new. */
+/*
+ * The first object's path in the old and the new profile, and another object's path in the new one.
+ */
 struct names {
 	const char *old, *new, *other;
 };
@@ -276,7 +288,7 @@ static void rename_object(struct profile *profile, size_t i, const char *path)
 	profile->objects[i].kind = PROFILE_FILE;
 }
 
-/* Rows of the first object that have ticks on both sides. */
+/* Rows of the first object with ticks on both sides. */
 static size_t paired(const struct names *names, const struct diff_options *options, char *note)
 {
 	struct profile *old = sample_profile(), *new = sample_profile();
@@ -324,7 +336,7 @@ Test(diff, versions_are_not_names)
 	check_paired("/usr/lib/cc1", "/usr/lib/cc1plus", false);
 }
 
-/* libx.so.1 of both is the same, whatever else there is. */
+/* libx.so.1 in both profiles is the same object, whatever other objects there are. */
 Test(diff, a_name_comes_before_a_version)
 {
 	char note[128];

@@ -17,7 +17,7 @@ struct want {
 	const char *text;
 	uint32_t size;
 	bool is_jump;
-	uint64_t target; /* 0: none; all begin at 0x1000 */
+	uint64_t target; /* 0: none; all instructions begin at 0x1000 */
 };
 
 static size_t from_hex(const char *hex, uint8_t *bytes)
@@ -101,7 +101,7 @@ Test(disasm, unknown_machine)
 
 TestSuite(code, .init = fixture_begin, .fini = fixture_end);
 
-/* Two bytes before MARK(1) and beyond it, to the end of the segment. */
+/* From two bytes before MARK(1) to beyond it, to the end of the segment. */
 Test(code, of_a_file)
 {
 	const uint8_t mark[] = { 1, 0, 0, 0, 0x1e, 0xab, 0xa1, 0x5c };
@@ -128,7 +128,7 @@ Test(code, of_a_file)
 	close(fd);
 }
 
-/* /proc/kcore is an ELF file whose segments stand at their addresses; so is a linked program. */
+/* /proc/kcore is an ELF file whose segments are at their addresses, like a linked program. */
 Test(code, of_the_kernel)
 {
 	struct code code;

@@ -41,7 +41,7 @@ static void assert_golden(const char *format, const char *path)
 	assert_golden_of(sample_profile(), format, path);
 }
 
-/* Of the profile that knows the CPU time of each process. */
+/* For the profile that knows the CPU time of each process. */
 static void assert_split_golden(const char *format, const char *path)
 {
 	struct profile *profile = NULL;
@@ -92,7 +92,7 @@ Test(export, speedscope)
 	assert_split_golden("speedscope", "tests/golden/split.speedscope.json");
 }
 
-/* Another reader finds the cells we meant, and a row a line. */
+/* Another reader finds the intended cells, and one line per row. */
 Test(export, csv_is_read_by_others)
 {
 	cr_assert_eq(
@@ -157,7 +157,7 @@ Test(export, hostile_names)
 	}
 }
 
-/* A spreadsheet computes what begins so; the rest of a name is its own. */
+/* A spreadsheet would compute a cell that begins like this; the rest of the name is unchanged. */
 Test(export, csv_of_formulas)
 {
 	static const char *const names[] = { "=1+1", "+1", "-1", "@sum", "1=1" };
@@ -177,7 +177,7 @@ Test(export, csv_of_formulas)
 	}
 }
 
-/* Many histograms of one object, given in the worst order. */
+/* Many histograms of one object, in the worst order. */
 Test(export, csv_merges_by_offset)
 {
 	struct profile *profile = sample_profile();

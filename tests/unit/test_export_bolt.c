@@ -15,7 +15,9 @@
 
 TestSuite(export_bolt, .init = fixture_begin, .fini = fixture_end);
 
-/* Two files with a local function of one name each, and local data of it in a third. */
+/*
+ * Two files, each with a local function of the same name, and a third with local data of that name.
+ */
 static void build(const char *link)
 {
 	fixture_write("one.c", "static __attribute__((noinline)) int same(int x)\n"
@@ -55,7 +57,7 @@ static const struct bolt_name *named(const struct bolt_names *names, const char 
 	return NULL;
 }
 
-/* Anybody's file may have any number of symbols without a size: to look at each is enough. */
+/* A file may have any number of symbols without a size, so each must be looked at only once. */
 Test(export_bolt, many_at_one_address, .timeout = 60)
 {
 	struct bolt_names names;
@@ -82,10 +84,10 @@ Test(export_bolt, names)
 	first = named(&names, "same/1");
 	second = named(&names, "same/2");
 	cr_assert(first && second && first->offset < second->offset);
-	/* The third of the name is data, behind all text. */
+	/* The third one of the name is data, behind all text. */
 	cr_assert_null(named(&names, "same/3"));
 	cr_assert_null(named(&names, "same"));
-	/* Of two names for a place there is one. */
+	/* Of two names for one place only one is used. */
 	cr_assert_neq(!named(&names, "two"), !named(&names, "alias"));
 	for (i = 1; i < names.nr; i++)
 		cr_assert_geq(names.all[i].offset, names.all[i - 1].offset + names.all[i - 1].size);
@@ -96,7 +98,7 @@ Test(export_bolt, names)
 	bolt_names_free(&names);
 }
 
-/* Assembly says no size: a symbol lasts until the next. */
+/* Assembly gives no size, so a symbol reaches to the next one. */
 Test(export_bolt, names_of_assembly)
 {
 	struct bolt_names names;
@@ -122,7 +124,7 @@ Test(export_bolt, stripped)
 	close(fd);
 }
 
-/* A profile of the program, whose one histogram has those bins. */
+/* A profile of the program, whose only histogram has these bins. */
 static struct profile *profile_of(struct profile_bin *bins, size_t nr, uint64_t bytes_per_bin)
 {
 	struct profile *profile = profile_new();

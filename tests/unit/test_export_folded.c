@@ -63,7 +63,7 @@ Test(export_folded, processes)
 	profile_free(profile);
 }
 
-/* A function of two histograms of one process is one line. */
+/* A function in two histograms of one process is one line. */
 Test(export_folded, adds_up)
 {
 	struct profile *profile = sample_profile();
@@ -93,7 +93,7 @@ Test(export_folded, number_at_the_end_of_a_name)
 	profile_free(profile);
 }
 
-/* The ticks of calls are not those of the sampler. */
+/* The ticks of calls are not the sampler's. */
 Test(export_folded, calls)
 {
 	struct profile *profile = sample_profile();

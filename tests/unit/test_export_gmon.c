@@ -45,7 +45,7 @@ static uint64_t number(const unsigned char *bytes, size_t size)
 	return value;
 }
 
-/* Ticks at an address, in all records; those add up whose bounds are equal. */
+/* The ticks at an address in all records; records with equal bounds are added up. */
 static uint64_t ticks_at(const struct file *file, uint64_t address)
 {
 	const unsigned char *record = file->bytes + HEADER;
@@ -119,7 +119,7 @@ Test(export_gmon, counts_beyond_16_bits)
 	profile_free(profile);
 }
 
-/* gprof rounds the start of a function down to two bytes, so it would take its neighbour's tick. */
+/* gprof rounds the start of a function down to two bytes, so it would take the neighbour's tick. */
 Test(export_gmon, odd_bounds)
 {
 	struct profile *profile = sample_profile();
@@ -135,7 +135,7 @@ Test(export_gmon, odd_bounds)
 	profile_free(profile);
 }
 
-/* A bin that begins before its function is counted where that begins. */
+/* A bin that begins before its function is counted where the function begins. */
 Test(export_gmon, wide_bins)
 {
 	struct profile *profile = sample_profile();
@@ -150,7 +150,7 @@ Test(export_gmon, wide_bins)
 	profile_free(profile);
 }
 
-/* One that is in several functions, which report lists as a place, is spread evenly. */
+/* A bin in several functions, which report lists as a place, is spread evenly. */
 Test(export_gmon, bins_of_several_functions)
 {
 	struct profile *profile = sample_profile();
@@ -203,7 +203,7 @@ Test(export_gmon, rates)
 	profile_free(profile);
 }
 
-/* Counts by the rate are the CPU time, whatever ticks are. */
+/* Counts divided by the rate are the CPU time, whatever a tick stands for. */
 Test(export_gmon, cpu_time)
 {
 	struct profile *profile = sample_profile();
@@ -212,7 +212,7 @@ Test(export_gmon, cpu_time)
 	struct error err;
 	struct file file;
 
-	/* 2.5 s for 1,000 ticks; the other target's 60 are of 10 ms each. */
+	/* 2.5 s for 1,000 ticks; the other target's 60 ticks are 10 ms each. */
 	profile->targets[0].cpu_known = true;
 	profile->targets[0].cpu_ns = 2500000000;
 	profile->targets[1].period_ns = 10000000;
@@ -227,7 +227,7 @@ Test(export_gmon, cpu_time)
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
 	cr_assert_eq(all_ticks(&file), 10000);
 	free(file.bytes);
-	/* Ticks of 10 us need finer ones. */
+	/* Ticks of 10 us need a higher rate. */
 	profile->sampling.period_ns = 10000;
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), 0, "%s", err.text);
 	cr_assert_eq(number(file.bytes + HEADER + 21, 4), 1000000);
@@ -240,7 +240,7 @@ Test(export_gmon, cpu_time)
 	profile_free(profile);
 }
 
-/* gprof reads what it can name: the text of files. */
+/* gprof can only name the text of files. */
 Test(export_gmon, objects)
 {
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
@@ -255,7 +255,7 @@ Test(export_gmon, objects)
 	profile_free(profile);
 }
 
-/* A program of 32 bits has pointers of four. */
+/* A 32-bit program has pointers of four bytes. */
 Test(export_gmon, pointers_of_four_bytes)
 {
 	struct profile *profile = sample_profile();

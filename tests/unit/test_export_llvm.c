@@ -41,7 +41,7 @@ static void check(struct sample_tree *tree, const char *want)
 	sample_tree_free(tree);
 }
 
-/* Of several instructions of a line the one that ran most, in whatever order they come. */
+/* The maximum over a line's instructions counts, in whatever order they come. */
 Test(export_llvm, most_of_a_line)
 {
 	struct sample_tree *tree = sample_tree_new();
@@ -56,7 +56,7 @@ Test(export_llvm, most_of_a_line)
 
 /*
  * Discriminators as LLVM packs them: 0x2 is block 1 of the line, 0x4 block 2, 0x6c the long form of
- * block 54; a second component of 4 stands for a loop that was unrolled four times.
+ * block 54; a second component of 4 means a loop that was unrolled four times.
  */
 Test(export_llvm, discriminators)
 {
@@ -71,7 +71,7 @@ Test(export_llvm, discriminators)
 	check(tree, "outer:1446:0\n 1: 3\n 1.1: 1\n 1.2: 2\n 2: 40\n 3.3: 400\n 4.54: 1000\n");
 }
 
-/* Calls of one place are one, even when the compiler has copied it; the entry is the caller's. */
+/* Calls at one place are one, even if the compiler has copied it; the entry is the caller's. */
 Test(export_llvm, inlined)
 {
 	struct sample_tree *tree = sample_tree_new();
@@ -96,7 +96,7 @@ Test(export_llvm, lines_before_the_function)
 	check(tree, "outer:4:0\n 65534: 4\n");
 }
 
-/* What the format cannot hold, or DWARF does not say, anywhere in the chain. */
+/* What the format cannot hold, or DWARF does not say, anywhere in the chain, is left out. */
 Test(export_llvm, left_out)
 {
 	static const char *const names[] = { "",      "two words", "1st", "new\nline",
@@ -122,7 +122,7 @@ Test(export_llvm, left_out)
 	check(tree, "");
 }
 
-/* The programs of that profile are not there. */
+/* The programs of that profile do not exist here. */
 Test(export_llvm, no_programs)
 {
 	struct profile *profile = sample_profile();

@@ -37,7 +37,10 @@ static struct profile *split_profile(void)
 	return profile;
 }
 
-/* What is referred to is there, and nothing else: an index is marked when something refers to it. */
+/*
+ * Checks that all that is referred to exists, and nothing else: an index is marked when something
+ * refers to it.
+ */
 struct seen {
 	bool *texts, *attributes, *mappings, *functions, *places;
 };
@@ -211,7 +214,7 @@ static const char *function_of(const Otlp__Request *read, const Otlp__Sample *sa
 	return tables->string_table[tables->function_table[function]->name_strindex];
 }
 
-/* Of a type, in all services, of a function; NULL: of all. */
+/* The sum of a type over all services, for a function; NULL: for all. */
 static int64_t sum_of(const Otlp__Request *read, const char *type, const char *function)
 {
 	int64_t sum = 0;
@@ -258,7 +261,7 @@ Test(export_otlp, sum_is_the_total)
 	cr_assert_eq(sum_of(read, "samples", "[outside]"), 20);
 	cr_assert_eq(sum_of(read, "samples", "[filtered]"), 25);
 	cr_assert_eq(sum_of(read, "samples", "[lost: exit]"), 5);
-	/* The scheduler was not asked: the period says it all. */
+	/* The scheduler's time is unknown, so the period says everything. */
 	cr_assert_eq(sum_of(read, "cpu", NULL), 0);
 	cr_assert_str_eq(attribute_of(read, 0, "service.name"), "work");
 	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "/caf\xc3\xa9");
@@ -285,7 +288,7 @@ Test(export_otlp, head)
 	profile_free(profile);
 }
 
-/* Each by the period of its target. */
+/* Each target has its own period. */
 Test(export_otlp, periods)
 {
 	struct profile *profile = sample_profile();
@@ -299,7 +302,7 @@ Test(export_otlp, periods)
 	profile_free(profile);
 }
 
-/* What the scheduler gave, to the nanosecond; of several reasons a split's is not known. */
+/* The scheduler's time, exact to the nanosecond; of several reasons a split's is unknown. */
 Test(export_otlp, cpu_time)
 {
 	struct profile *profile = split_profile();
@@ -354,7 +357,7 @@ Test(export_otlp, containers)
 	profile_free(profile);
 }
 
-/* Coarser, never less. */
+/* Coarser detail never loses ticks. */
 Test(export_otlp, detail)
 {
 	const struct export_options coarse = { .target = EXPORT_ALL_TARGETS,
@@ -402,7 +405,7 @@ Test(export_otlp, options)
 	cr_assert_eq(read->n_resource_profiles, 1);
 	cr_assert_eq(sum_of(read, "samples", NULL), 60);
 	otlp__request__free_unpacked(read, NULL);
-	/* What is in no bin is in no object. */
+	/* What is in no bin belongs to no object. */
 	read = otlp(profile, &object);
 	assert_sound(read);
 	cr_assert_eq(sum_of(read, "samples", NULL), 660);
@@ -412,7 +415,7 @@ Test(export_otlp, options)
 	profile_free(profile);
 }
 
-/* A profile without a tick is a request of no resources, and its tables are sound. */
+/* A profile without a tick becomes a request without resources, and its tables are valid. */
 Test(export_otlp, empty)
 {
 	struct profile *profile = sample_profile_of_bins(0);

@@ -33,7 +33,7 @@ static const char *text(const Pprof__Profile *read, int64_t number)
 	return read->string_table[number];
 }
 
-/* What is referred to is there, once, by numbers from 1. */
+/* Checks that all that is referred to exists once, numbered from 1. */
 static void assert_sound(const Pprof__Profile *read)
 {
 	size_t i, j;
@@ -164,7 +164,7 @@ Test(export_pprof, times)
 	profile_free(profile);
 }
 
-/* Two histograms of one place are two samples of one location. */
+/* Two histograms at one place are two samples of one location. */
 Test(export_pprof, one_location_for_a_place)
 {
 	struct profile *profile = sample_profile();
@@ -178,7 +178,7 @@ Test(export_pprof, one_location_for_a_place)
 	cr_assert_eq(read->n_location, 6);
 	cr_assert_eq(read->sample[0]->location_id[0], read->sample[1]->location_id[0]);
 	cr_assert_eq(read->sample[0]->value[1], 1003009);
-	/* Each by the clock of its target. */
+	/* Each target has its own clock. */
 	cr_assert_eq(read->sample[1]->value[1], 20 * 7);
 	pprof__profile__free_unpacked(read, NULL);
 	profile_free(profile);
@@ -203,7 +203,7 @@ static int64_t sum_of(const Pprof__Profile *read, size_t value)
 	return sum;
 }
 
-/* What the scheduler gave, to the nanosecond, when each tick has a place; counts are ticks. */
+/* The scheduler's time, exact to the nanosecond if each tick has a place; counts are ticks. */
 Test(export_pprof, cpu_time)
 {
 	struct profile *profile = split_profile();
@@ -211,7 +211,7 @@ Test(export_pprof, cpu_time)
 
 	assert_sound(read);
 	cr_assert_eq(sum_of(read, 0), 915);
-	/* Less what 10 lost ticks and 5 outside have of it. */
+	/* Without the part of the 10 lost ticks and the 5 outside. */
 	cr_assert_eq(sum_of(read, 1), 1493763438);
 	pprof__profile__free_unpacked(read, NULL);
 	profile->splits[1].ticks = 500;

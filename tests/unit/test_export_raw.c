@@ -64,7 +64,7 @@ static char *export_bytes(const struct profile *profile, const struct asked *ask
 	return bytes;
 }
 
-/* What the export fails with. */
+/* The error with which the export fails. */
 static int export_fails(const struct profile *profile, const struct asked *asked, struct error *err)
 {
 	char *bytes = NULL;
@@ -78,7 +78,7 @@ static int export_fails(const struct profile *profile, const struct asked *asked
 	return code;
 }
 
-/* Ticks of each counter, by the oracle; nothing yet of what a full one does. */
+/* Ticks of each counter by the oracle, without regard to full counters. */
 struct totals {
 	uint64_t ticks[ALL_COUNTERS]; /* COUNTERS_MAX for each region */
 };
@@ -92,7 +92,7 @@ static void total(const struct oracle_call *call, uint64_t pc, uint64_t ticks,
 		totals->ticks[answer.region * COUNTERS_MAX + answer.bin] += ticks;
 }
 
-/* One tick after the other. Returns whether they ended profiling. */
+/* Adds ticks one by one. Returns whether they ended profiling. */
 static bool tick(const struct oracle_call *call, uint64_t ticks, uint64_t *value)
 {
 	bool stopped = false;
@@ -103,8 +103,8 @@ static bool tick(const struct oracle_call *call, uint64_t ticks, uint64_t *value
 }
 
 /*
- * solaris: all that fits without reaching the limit, then the rest of the fullest counter, which
- * ends it.
+ * solaris: first all that fits without reaching the limit, then the rest of the fullest counter,
+ * which ends it.
  */
 static void tick_to_limit(const struct oracle_call *call, const struct totals *totals,
 			  struct totals *values)
@@ -136,7 +136,7 @@ static void count(const struct oracle_call *call, const struct totals *totals,
 		tick(call, totals->ticks[i], &values->ticks[i]);
 }
 
-/* The buffers, one behind the other, with the bytes that no counter fills. */
+/* The buffers, one after the other, including the bytes that no counter fills. */
 static size_t buffers(const struct oracle_call *call, const struct totals *values, char *bytes)
 {
 	size_t region, bin, at = 0;
@@ -151,7 +151,7 @@ static size_t buffers(const struct oracle_call *call, const struct totals *value
 	return at;
 }
 
-/* One object, with bins of one byte. */
+/* A profile of one object, with bins of one byte. */
 static struct profile *profile_of(const struct profile_bin *bins, size_t nr)
 {
 	struct profile *profile = sample_profile_of_bins(nr);
@@ -257,7 +257,7 @@ static struct oracle_call sample_call(struct call_entry *entry, enum dialect dia
 	return (struct oracle_call){ .dialect = dialect, .width = 2, .entries = entry, .nr = 1 };
 }
 
-/* Ticks of both targets; an object need not be named when no other one has ticks there. */
+/* Ticks of both targets; the object need not be named if no other one has ticks there. */
 Test(export_raw, object_that_fits)
 {
 	struct profile *profile = sample_profile();
@@ -282,7 +282,7 @@ Test(export_raw, object_that_fits)
 	profile_free(profile);
 }
 
-/* All pcs that no region took: also those of other objects, and those in no object. */
+/* All pcs that no region took, including those of other objects and of none. */
 Test(export_raw, overflow_bin)
 {
 	static const struct call_entry entries[] = {
@@ -304,7 +304,10 @@ Test(export_raw, overflow_bin)
 	bytes = export_bytes(profile, &asked, &size);
 	cr_assert_eq(size, 69);
 	memcpy(&overflow, bytes + 64, 4);
-	/* work behind the region, the JIT's, the program's own overflow bin, outside; no kernel */
+	/*
+	 * work behind the region, the JIT's, the program's own overflow bin, outside; without the
+	 * kernel
+	 */
 	cr_assert_eq(overflow, 99 + 300 + 10 + 20, "%u", overflow);
 	cr_assert_eq(bytes[68], 0);
 	free(bytes);
@@ -341,7 +344,7 @@ Test(export_raw, objects_that_do_not_fit)
 	profile_free(profile);
 }
 
-/* A bin of 4096 bytes can be in a counter of as many, if they begin together. */
+/* A bin of 4096 bytes fits a counter of as many, if they begin at the same place. */
 Test(export_raw, wide_bins)
 {
 	struct profile *profile = sample_profile();

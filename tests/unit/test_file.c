@@ -109,7 +109,10 @@ Test(file, link_that_leads_nowhere)
 	cr_assert_eq(folder_entries("."), 3);
 }
 
-/* /tmp/bpfprofil.json -> /etc/passwd, made by somebody else, is not where root's profile goes. */
+/*
+ * A link /tmp/bpfprofil.json -> /etc/passwd that somebody else made must not redirect root's
+ * profile.
+ */
 Test(file, foreign_link_in_a_shared_folder_is_refused)
 {
 	struct error err;
@@ -223,7 +226,7 @@ Test(file, finish_keeps_the_writers_words)
 	folder_assert_holds("a", "");
 }
 
-/* In a mount namespace of this test's own. */
+/* Mounts it in this test's own mount namespace. */
 static bool mount_small(const char *path)
 {
 	if (unshare(CLONE_NEWNS) && unshare(CLONE_NEWUSER | CLONE_NEWNS))
@@ -325,7 +328,7 @@ Test(file, check_finds_what_would_fail)
 	cr_assert_eq(output_check("/", &err), -EISDIR);
 	cr_assert_eq(output_check("b/", &err), -EISDIR);
 	cr_assert_eq(output_check("", &err), -ENOENT);
-	/* Not even root makes files there. */
+	/* Not even root can make files there. */
 	cr_assert_neq(output_check("/proc/a", &err), 0);
 	cr_assert_eq(strncmp(err.text, "/proc/a: ", 9), 0);
 }

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* For a suite's init and fini: each test has a process and an empty folder of its own. */
+/* For a suite's init and fini: each test has its own process and empty folder. */
 void folder_enter(void);
 void folder_remove(void);
 
@@ -16,7 +16,9 @@ void folder_assert_holds(const char *path, const char *text);
 mode_t folder_mode_of(const char *path);
 void folder_assert_owner(const char *path, uid_t uid, gid_t gid);
 
-/* Through output_open() and output_commit(): what the one that fails returns. */
+/*
+ * Writes through output_open() and output_commit(); returns what the first one that fails returns.
+ */
 int folder_write(const char *path, const char *text, struct error *err);
 
 #endif

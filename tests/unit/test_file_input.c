@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What is read and written packed, and what an input says that is not well. */
+/* Compressed input and output, and errors of inputs. */
 #include "base/file.h"
 
 #include <criterion/criterion.h>
@@ -15,7 +15,7 @@
 
 TestSuite(file_input, .init = folder_enter, .fini = folder_remove);
 
-/* All of a file, through input_read(). */
+/* Reads all of a file with input_read(). */
 static ssize_t read_file(const char *path, char *buffer, size_t size, struct error *err)
 {
 	struct input *in;
@@ -30,7 +30,7 @@ static ssize_t read_file(const char *path, char *buffer, size_t size, struct err
 	return done < 0 ? done : (ssize_t)filled;
 }
 
-/* Until it fails. */
+/* Reads until it fails. */
 static uint64_t read_away(const char *command, int wanted)
 {
 	static char buffer[1 << 20];
@@ -66,7 +66,7 @@ Test(file_input, bombs)
 	cr_assert_str_eq(err.text, "bomb.gz: unpacks to more than 100 times its size");
 	cr_assert_lt(bytes, 180000000);
 	input_close(in);
-	/* Of a pipe the size is not known; what is not packed is as large as it is. */
+	/* The size of a pipe is unknown; data that is not compressed may have any size. */
 	cr_assert_eq(read_away("cat bomb.gz", 0), 200000000);
 	cr_assert_eq(read_away("cat bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz bomb.gz", -EFBIG),
 		     1UL << 30);
@@ -113,7 +113,7 @@ Test(file_input, compressed_whatever_its_name)
 	cr_assert_eq(system("test \"$(gzip -dc file.gz)\" = text"), 0);
 }
 
-/* A reader that gets half of a text is not told that this was all. */
+/* A reader that gets half of a text must not believe that it is complete. */
 Test(file_input, abort_does_not_end_what_is_compressed)
 {
 	struct output *out;

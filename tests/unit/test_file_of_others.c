@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Outputs where others can write, and who may read them. */
+/* Outputs in folders where others can write, and who may read them. */
 #include "base/file.h"
 
 #include <criterion/criterion.h>
@@ -16,7 +16,7 @@
 
 TestSuite(file_of_others, .init = folder_enter, .fini = folder_remove);
 
-/* In /tmp a file may be there before us, open for those who made it. */
+/* In /tmp a file may exist already, which its maker can read. */
 Test(file_of_others, made_beforehand_by_another)
 {
 	struct error err;
@@ -48,7 +48,7 @@ Test(file_of_others, made_beforehand_by_another)
 	cr_assert_eq(folder_entries("."), 3);
 }
 
-/* The rule for links holds for what is written directly, too. */
+/* The rule for links applies to what is written directly, too. */
 Test(file_of_others, foreign_link_to_a_device)
 {
 	struct error err;
@@ -79,7 +79,7 @@ Test(file_of_others, confidential)
 	umask(0);
 	cr_assert_eq(written_as("plain", 0), 0644);
 	cr_assert_eq(written_as("secret", OUTPUT_CONFIDENTIAL), 0600);
-	/* What is ours is as we made it. */
+	/* A file of ours keeps its mode. */
 	cr_assert_eq(chmod("secret", 0640), 0);
 	cr_assert_eq(written_as("secret", OUTPUT_CONFIDENTIAL), 0640);
 }

@@ -183,7 +183,7 @@ Test(functions, single_bytes)
 	      { 0, "tiny", 0x1030, 4, 5 }, { 0, "a", 0x1000, 0x20, 3 });
 }
 
-/* A wide bin is its function's only when it touches no other and little unknown text. */
+/* A wide bin goes to a function only if it touches no other one and little unknown text. */
 Test(functions, wide_bins)
 {
 	sources = one_map;
@@ -209,7 +209,7 @@ Test(functions, padding)
 	CHECK({ 0, "tiny", 0x1030, 4, 3 });
 }
 
-/* Other targets, other bins, other starts: one function. */
+/* Different targets, bins and starts give one function. */
 Test(functions, several_histograms)
 {
 	static const struct source maps[] = { { .map = "1000 100 f\n" },
@@ -230,7 +230,7 @@ Test(functions, several_histograms)
 	CHECK({ 0, "one+0x1200", 0x1200, 1, 10100 }, { 1, "f", 0x1000, 0x100, 1000 },
 	      { 0, "f", 0x1000, 0x100, 11 });
 	cr_assert_eq(opened, 2);
-	/* Again, and what was there is gone. */
+	/* Resolved again, which replaces the earlier functions. */
 	CHECK({ 0, "one+0x1200", 0x1200, 1, 10100 }, { 1, "f", 0x1000, 0x100, 1000 },
 	      { 0, "f", 0x1000, 0x100, 11 });
 }
@@ -259,7 +259,10 @@ Test(functions, unreadable)
 	      { 2, "memory", 0x7f0010, 16, 1 });
 }
 
-/* Text without names is one row from symbol to symbol, within its segment; the notes say what to do. */
+/*
+ * Text without names is one row from symbol to symbol, within its segment; the notes say what to
+ * do.
+ */
 Test(functions, stretches)
 {
 	static const struct source given[] = { { .map = "1000 10 f\n" },
@@ -306,7 +309,10 @@ static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 	return fd;
 }
 
-/* What a map says by now is of code that came later; what it said before, of a place of its own. */
+/*
+ * What was added to a map later is code that came later; what it said before has a place of its
+ * own.
+ */
 Test(functions, map_that_has_grown)
 {
 	static const struct source maps[] = { { .map = "1000 10 is\n1000 10 no\n" } };
@@ -326,7 +332,7 @@ Test(functions, map_that_has_grown)
 	cr_assert_str_eq(profile->functions[1].name, "was");
 }
 
-/* Nobody needs to be told of what a table shows few of. */
+/* A note is not needed for what is only a small part of a table. */
 Test(functions, few_names_missing)
 {
 	static const struct source maps[] = { { .map = "1000 10 f\n" } };
@@ -341,7 +347,7 @@ Test(functions, few_names_missing)
 	cr_assert_eq(profile->nr_notes, 0);
 }
 
-/* Equal ticks: by object, then offset. */
+/* Equal ticks: sorted by object, then offset. */
 Test(functions, order)
 {
 	add_object(PROFILE_FILE, "/x");
@@ -354,7 +360,7 @@ Test(functions, order)
 	CHECK({ 0, "x+0x3", 3, 1, 1 }, { 0, "x+0x9", 9, 1, 1 }, { 1, "y", 5, 1, 1 });
 }
 
-/* Numbers no sampler leaves, but a file may hold. */
+/* Numbers that no sampler writes, but a file may contain. */
 Test(functions, hostile_numbers)
 {
 	static const struct source maps[] = { { .map = "0 ffffffffffffffff all\n" } };
@@ -371,7 +377,7 @@ Test(functions, hostile_numbers)
 	      { 0, "all", 0, UINT64_MAX, 1 });
 }
 
-/* Where an overflow bin stands says nothing of where its ticks were. */
+/* The place of an overflow bin says nothing of where its ticks were. */
 Test(functions, overflow_bin)
 {
 	static const struct source maps[] = { { .map = "0 1000 first\n" } };
@@ -401,7 +407,7 @@ Test(functions, of_a_file)
 	add_bin(offset, 5);
 	check_first("work", offset);
 
-	/* The file was replaced: its names would be another's. */
+	/* The file was replaced, so its names would be another file's. */
 	free(profile->objects[0].build_id);
 	profile->objects[0].build_id = strdup("abcdabce");
 	CHECK({ 0, "program", offset, 1, 5 });
@@ -455,7 +461,7 @@ Test(functions, kernel)
 	symbol_table_free(table);
 }
 
-/* Half a million places, a thousand functions: the sum is kept. */
+/* Half a million places, a thousand functions: the sum stays the same. */
 Test(functions, many)
 {
 	static struct source maps[1];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What is in a page cannot get out of its place, whatever it is called. */
+/* The contents of a page cannot break out of their element, whatever names are in it. */
 #include <criterion/criterion.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ static size_t count_of(const char *text, const char *part)
 	return nr;
 }
 
-/* The text between the tags of data that begin at, and what follows. */
+/* The text between the tags of the data at `at`, and what follows. */
 static char *data_of(const char *at, const char **rest)
 {
 	const char *start = strchr(at, '>') + 1, *end = strchr(start, '<');
@@ -90,7 +90,7 @@ Test(html, names_stay_in_their_place)
 	}
 }
 
-/* Of a function the page has what annotate has, or why it has nothing. */
+/* For a function the page has what annotate shows, or the reason why there is nothing. */
 Test(html, says_why_there_is_no_code)
 {
 	struct profile *profile = sample_profile();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Perf maps that grow, and counts of code whose place other code took. */
+/* Perf maps that grow, and counts of code that other code has replaced. */
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <inttypes.h>
@@ -19,7 +19,7 @@ static struct jit_map *map;
 static size_t room;
 static int file;
 static uint64_t replaced_at;
-static char seen[4096]; /* of what was replaced, the names */
+static char seen[4096]; /* names of the replaced code */
 
 static int note_replaced(void *ctx, const struct jit_code *code, uint64_t time)
 {
@@ -54,7 +54,7 @@ static void append(const char *text)
 	cr_assert_eq(write(file, text, strlen(text)), (ssize_t)strlen(text));
 }
 
-/* Reads on; what was replaced is as told, each by a letter, in whatever order. */
+/* Reads further; the codes that were replaced must be these, one letter each, in any order. */
 static void check_read(int code, const char *replaced)
 {
 	const char *at;
@@ -70,7 +70,7 @@ Test(jit, nothing_is_replaced)
 {
 	append("1000 100 a\n1100 100 b\n900 700 c\n");
 	check_read(0, "");
-	/* Again, and beside them. */
+	/* The same again, and others beside them. */
 	append("1000 100 a\n1200 1 d\n8ff 1 e\n");
 	check_read(0, "");
 	check_read(0, "");
@@ -83,7 +83,7 @@ Test(jit, replaced)
 	check_read(0, "");
 	append("10ff 2 d\n");
 	check_read(0, "a b ");
-	/* What it left of them is nobody's. */
+	/* What it left of them belongs to nobody. */
 	append("1000 10 e\n1000 10 f\n1000 10 f\n");
 	check_read(0, "e ");
 	append("0 10000 all\n");
@@ -91,7 +91,7 @@ Test(jit, replaced)
 	cr_assert_eq(room, ROOM - 1);
 }
 
-/* Half a line is read when it is whole; one of the wrong form, never. */
+/* An incomplete line is read when it is complete; a malformed one never. */
 Test(jit, lines)
 {
 	append("1000 100 a\n1000 10");
@@ -116,7 +116,7 @@ Test(jit, begun_anew)
 	cr_assert_eq(room, ROOM - 1);
 }
 
-/* A name is read again where it stood: what stands there now may be anything. */
+/* A name is read again from its place, where by now there may be anything. */
 Test(jit, name_that_changed)
 {
 	append("1000 100 first\n");
@@ -222,7 +222,10 @@ Test(jit, moves)
 	profile_free(profile);
 }
 
-/* No tick is lost or made, not by moves of more than there is, elsewhere, or of others. */
+/*
+ * No tick is lost or made, even by moves of more ticks than there are, at other places, or of other
+ * splits.
+ */
 Test(jit, moves_that_do_not_fit)
 {
 	struct profile *profile = counted();
@@ -249,7 +252,10 @@ Test(jit, moves_that_do_not_fit)
 
 /* --- places ---------------------------------------------------------------------------------- */
 
-/* Apart from each other, as in a page as the code was, and told until the take after the next. */
+/*
+ * Places do not overlap, have the code's offset in a page, and are kept until the take after the
+ * next.
+ */
 Test(jit, places)
 {
 	struct jit_text *text = jit_text_new();

@@ -77,7 +77,7 @@ static void put_move(struct dump *dump, uint64_t time, uint64_t from, uint64_t s
 	put64(dump, index);
 }
 
-/* f and g; an unwinding record; f moves, and h lies where it was. */
+/* f and g; an unwinding record; f moves, and h is loaded where it was. */
 static void put_all(struct dump *dump)
 {
 	put_header(dump);
@@ -117,7 +117,7 @@ Test(jit_dump, names)
 	symbol_table_free(table);
 }
 
-/* What is being written, or was cut off. */
+/* A dump that is being written, or was cut off. */
 Test(jit_dump, every_truncation)
 {
 	static struct dump dump;
@@ -136,7 +136,7 @@ Test(jit_dump, every_truncation)
 	}
 }
 
-/* Records that are shorter than they can be, and longer than anything; a name without an end. */
+/* Records that are too short, or longer than anything; a name without an end. */
 Test(jit_dump, hostile)
 {
 	struct jit_record record;
@@ -175,7 +175,7 @@ static int note_replaced(void *ctx, const struct jit_code *code, uint64_t time)
 	return 0;
 }
 
-/* A byte at a time: the same, whenever it is read. */
+/* Written a byte at a time, the result is the same whenever it is read. */
 Test(jit_dump, grows)
 {
 	int fd = memfd_create("dump", MFD_CLOEXEC);

@@ -23,7 +23,7 @@ static struct input *input_of(const char *text, size_t size)
 	return in;
 }
 
-/* Skips one value and asks for the end. */
+/* Skips one value and then expects the end. */
 static int judge(const char *text, struct error *err)
 {
 	struct input *in = input_of(text, strlen(text));
@@ -162,7 +162,7 @@ Test(json, numbers)
 	input_close(in);
 }
 
-/* Strings and numbers that straddle the reader's buffer. */
+/* Strings and numbers that cross the end of the reader's buffer. */
 Test(json, long_texts)
 {
 	size_t size = 300000;
@@ -238,7 +238,7 @@ Test(json, text_of_strings)
 	}
 }
 
-/* Every byte a string can hold comes back as it was, when it is UTF-8. */
+/* Every byte that a string can contain is read back unchanged if it is UTF-8. */
 Test(json, strings_survive)
 {
 	char string[128];

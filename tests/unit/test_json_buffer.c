@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * The JSON reader has ways of its own for what ends in its buffer: wherever the buffer's end falls,
- * a text means what it means in one buffer.
+ * The JSON reader has separate code for what crosses the end of its buffer: wherever that end is, a
+ * text must mean the same as in one buffer.
  */
 #include "base/json_reader.h"
 
@@ -17,8 +17,8 @@
 #include "base/json_reader_impl.h"
 
 /*
- * What the reader makes of size bytes of text that begin so far before the end of its first buffer,
- * with nothing but space before them; 0: all in one buffer.
+ * What the reader makes of size bytes of text that begin this far before the end of its first
+ * buffer, with only blanks before them; 0: all in one buffer.
  */
 static struct input *input_at(const char *text, size_t size, size_t before_end)
 {
@@ -81,7 +81,7 @@ static int tell_word(struct json_reader *json, FILE *out)
 	return err;
 }
 
-/* The first letter of a member's name says what it is. */
+/* The first letter of a member's name says what its value is. */
 static int tell_value(struct json_reader *json, char kind, FILE *out)
 {
 	switch (kind) {
@@ -98,7 +98,7 @@ static int tell_value(struct json_reader *json, char kind, FILE *out)
 	}
 }
 
-/* A line for each member, or what the reader had against the text. */
+/* A line for each member, or the reader's error. */
 static char *tell(const char *text, size_t size, size_t before_end)
 {
 	struct input *in = input_at(text, size, before_end);
@@ -172,7 +172,7 @@ Test(json_buffer, refusals)
 	check_everywhere("{\"n\":12.5}", "n=12\ntext: line 1: '.' where ',' or '}' should be");
 }
 
-/* Ended at the end of a buffer it is as short as anywhere. */
+/* Cut at the end of a buffer, it is as truncated as anywhere. */
 Test(json_buffer, every_prefix_is_truncated)
 {
 	static const char text[] =

@@ -43,7 +43,7 @@ static void add(struct kept *kept, struct profile *profile)
 	cr_assert_eq(kept_add(kept, profile, &err), 0, "%s", err.text);
 }
 
-/* What there is then in the file. */
+/* Saves, and returns what is in the file then. */
 static struct profile *save(struct kept *kept, struct profile **last, const char *name)
 {
 	struct error err = { 0 };
@@ -109,7 +109,7 @@ Test(kept, a_file_that_cannot_be_is_no_end)
 	kept_free(&kept);
 }
 
-/* An interval with a process, or an object, that no other has. */
+/* An interval with a process, or an object, that no other interval has. */
 static struct profile *another(uint32_t nr, bool object)
 {
 	struct profile *profile = sample_profile();
@@ -136,7 +136,7 @@ static bool has_note(const struct profile *profile, const char *part)
 	return false;
 }
 
-/* At the limit processes are told apart no more, and no tick is lost of it. */
+/* At the limit processes are no longer told apart, and no tick is lost. */
 Test(kept, many_processes)
 {
 	struct profile *last = another(0, false), *written;
@@ -161,7 +161,7 @@ Test(kept, many_processes)
 	kept_free(&kept);
 }
 
-/* Where that does not do, the file says that it is not all. */
+/* If that is not enough, the file says that it is incomplete. */
 Test(kept, many_objects)
 {
 	struct profile *last = another(0, true), *written;

@@ -20,7 +20,7 @@ static void parse(const char *text, struct kernel_modules *ret)
 	fclose(file);
 }
 
-/* Two modules in a row, sizes that reach beyond the next one's start, as since 6.4. */
+/* Two adjacent modules, with sizes that reach beyond the next one's start, as since 6.4. */
 static const char two[] = "overlay 196608 1 - Live 0xffffffffc0402000\n"
 			  "virtiofs 65536 3 fuse,other, Live 0xffffffffc0400000 (OE)\n";
 
@@ -122,7 +122,7 @@ Test(kernel_modules, split)
 	profile_free(profile);
 }
 
-/* All of it in modules: nothing is left that would be an empty histogram. */
+/* If all is in modules, no empty histogram is left. */
 Test(kernel_modules, split_all)
 {
 	static const uint64_t ticks[][2] = { { 0xffffffffc0400000, 4 }, { 0xffffffffc0402000, 5 } };

@@ -19,7 +19,7 @@ static void replace(char **text, const char *with)
 	cr_assert(*text);
 }
 
-/* The sample, each time with something else about it. */
+/* The sample, each time with something else changed. */
 static struct profile *unwritten_part(int i)
 {
 	static const char *const started[PARTS] = { "2026-01-31T23:59:59.5+01:00",
@@ -65,7 +65,7 @@ static struct profile *sum_of(struct profile *a, struct profile *b)
 	return sum;
 }
 
-/* Also releases it. */
+/* Also frees it. */
 static char *text_of(struct profile *profile)
 {
 	char *text = NULL;
@@ -78,7 +78,7 @@ static char *text_of(struct profile *profile)
 	return text;
 }
 
-/* What is written is all that a sum of sums has to go by. */
+/* A sum of sums only has what was written. */
 static struct profile *read_back(struct profile *profile)
 {
 	char *text = text_of(profile);
@@ -97,7 +97,7 @@ static struct profile *read_back(struct profile *profile)
 	return read;
 }
 
-/* From a file as all parts are: in it, bytes that are no UTF-8 are something else. */
+/* Read from a file, as all parts are, because bytes that are not UTF-8 change in one. */
 static struct profile *part(int i)
 {
 	return read_back(unwritten_part(i));
@@ -150,7 +150,9 @@ static struct profile *delivered_part(const char *host, size_t nr, uint64_t firs
 	return profile;
 }
 
-/* CPUs are those of a host; of several, or where one part does not know, there are none. */
+/*
+ * CPU numbers are those of one host; with several hosts, or if one part has none, the sum has none.
+ */
 Test(merge, what_cpus_delivered)
 {
 	struct profile *sum = sum_of(delivered_part("a", 1, 5), delivered_part("a", 3, 100));
@@ -192,7 +194,7 @@ Test(merge, some_cpus)
 	profile_free(sum);
 }
 
-/* They are of one run. */
+/* They belong to one run. */
 Test(merge, segments_and_cost_are_no_sums)
 {
 	struct profile *one = sample_profile(), *sum;
@@ -248,7 +250,7 @@ Test(merge, heads)
 	profile_free(sum);
 }
 
-/* A file is known by its build id; the sum has the finest period and the others say theirs. */
+/* A file is known by its build id; the sum has the finest period, and other targets say theirs. */
 Test(merge, periods_and_paths)
 {
 	struct profile *sum = sum_of(part(0), part(1));
@@ -274,7 +276,7 @@ static struct profile *split_part(void)
 	return profile;
 }
 
-/* The same run once more, but for whose time it was. */
+/* The same run again, except for whose time it was. */
 static struct profile *other_split_part(int i)
 {
 	struct profile *profile = split_part();
@@ -341,7 +343,7 @@ Test(merge, cpu_time_in_any_order)
 	free(want);
 }
 
-/* A part from before it was kept. */
+/* A part from before CPU time was kept. */
 Test(merge, cpu_time_that_one_part_does_not_know)
 {
 	struct profile *old = split_part(), *sum;

@@ -19,7 +19,7 @@ Test(name_fit, of_c)
 	check("work.part.0.isra.1", "work", NAME_WITHOUT_SUFFIX);
 	check("work.cold", "work", NAME_WITHOUT_SUFFIX);
 	check("work.part.0.cold", "work.part.0", NAME_WITHOUT_SUFFIX);
-	/* Go has dots in its names. */
+	/* Go's names contain dots. */
 	check("main.work", "main", NAME_OTHER);
 }
 

@@ -173,7 +173,7 @@ Test(opts, common_options)
 	cr_assert(parsed.opts.version);
 }
 
-/* What follows --help does not matter any more. */
+/* What follows --help is ignored. */
 Test(opts, help_stops)
 {
 	struct parsed parsed = PARSE(&permuting, "test -h --nonsense");
@@ -190,7 +190,7 @@ Test(opts, unknown)
 	REFUSED("test -l-", "test: unknown option '--'", "bpfprofil test --help");
 }
 
-/* getopt_long would take each of these. */
+/* getopt_long would accept each of these. */
 Test(opts, no_abbreviations)
 {
 	REFUSED("test --fil a", "test: unknown option '--fil'", "--file");
@@ -254,7 +254,7 @@ Test(opts, help_text)
 	free(text);
 }
 
-/* What every table must keep so that parsing can work. */
+/* What every table must satisfy so that parsing works. */
 Test(opts, tables_are_sound)
 {
 	const struct opt_group *group;
@@ -308,7 +308,7 @@ static bool is_word(const char *arg, const char *const *words)
 	return false;
 }
 
-/* Nothing of a kind that shells know is forgotten. */
+/* No option with a kind of value that shells know was forgotten. */
 Test(opts, each_value_is_of_a_kind)
 {
 	static const char *const known[] = { "FILE", "DIR",    "PATH",	  "PID", "PID[,PID...]",

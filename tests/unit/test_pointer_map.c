@@ -5,7 +5,7 @@
 
 enum { SIDE = 100 };
 
-/* Each pair has a number of its own, and keeps it while the map grows. */
+/* Each pair has its own number, and keeps it while the map grows. */
 Test(pointer_map, keeps_pairs_apart)
 {
 	static const char places[SIDE];

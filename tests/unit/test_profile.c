@@ -37,8 +37,8 @@ Test(profile, account)
 	cr_assert_not(profile_account_exact(&account));
 }
 
-/* 2^64 more than the total is the total in 64 bits; it is not exact. */
-/* Causes are matched by name, and one that the sum has not is added. */
+/* The sum exceeds the total by 2^64, so they are equal in 64 bits but not exact. */
+/* Causes are matched by name; one that the sum does not have is added. */
 Test(profile, accounts_add_up)
 {
 	struct profile_lost of_a[] = { { "exit", 2 } }, of_b[] = { { "exec", 3 }, { "exit", 5 } };
@@ -115,7 +115,7 @@ Test(profile, check_takes_the_sample)
 	profile_free(profile);
 }
 
-/* One change to the sample, made and undone, and what must be said of it. */
+/* Makes a change to the sample, checks the error, and undoes the change. */
 #define CHECK_REFUSES(place, value, message)                                                       \
 	do {                                                                                       \
 		__typeof__(place) saved = (place);                                                 \

@@ -112,7 +112,7 @@ Test(profile_io, cpu_time_round_trips)
 	free(text);
 }
 
-/* The sum is known when all that counts is. */
+/* The sum is known if every target that counts knows its time. */
 Test(profile_io, cpu_time_of_all)
 {
 	struct profile *profile = sample_profile();
@@ -126,7 +126,7 @@ Test(profile_io, cpu_time_of_all)
 	profile->targets[0].cpu_ns = UINT64_MAX;
 	cr_expect(profile_cpu_time(profile, &cpu_ns));
 	cr_expect_eq(cpu_ns, UINT64_MAX);
-	/* Of a call beside it nobody asks. */
+	/* A call beside it does not matter. */
 	profile->targets[0].cpu_known = false;
 	free(profile->targets[0].kind);
 	profile->targets[0].kind = strdup("call");
@@ -252,7 +252,7 @@ Test(profile_io, unknown_keys_are_skipped)
 }
 
 struct refusal {
-	const char *from; /* in the golden file, once replaced */
+	const char *from; /* text in the golden file that is replaced once */
 	const char *to;
 	int code;
 	const char *message;
@@ -340,7 +340,7 @@ static const struct refusal refusals[] = {
 	{ "]}\n", "]} x\n", -EBADMSG, "p: line 31: 'x' where the end should be" },
 };
 
-/* In the file that has splits. */
+/* In the file with splits. */
 static const struct refusal split_refusals[] = {
 	{ "\"cpu_ns\": 1515000000,\n", "\"cpu_ns\": 1515000001,\n", -EBADMSG,
 	  "p: \"cpu_ns\" is not the sum of the targets'" },
@@ -366,7 +366,7 @@ static const struct refusal split_refusals[] = {
 	  "p: split 1: both a pid and a cgroup" },
 	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"sh\"", -EBADMSG,
 	  "p: split 4: it stands there twice" },
-	/* Two of one pid. */
+	/* Two splits with one pid. */
 	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"ls\"", 0, "" },
 };
 
@@ -441,7 +441,7 @@ Test(profile_io, every_prefix_is_truncated)
 	char *golden = file_text(GOLDEN, &size);
 	size_t i;
 
-	/* The last byte is a newline: without it nothing is missing. */
+	/* The last byte is a newline, without which nothing is missing. */
 	for (i = 1; i < size - 1; i++) {
 		cr_assert_eq(read_text(golden, i, &profile, &err), -ENODATA, "%zu: %s", i,
 			     err.text);
@@ -472,7 +472,7 @@ Test(profile_io, compressed)
 	text = file_text(path, &size);
 	unlink(path);
 	close(fd);
-	/* Shorter ones do not even say that they are gzip's. */
+	/* Shorter ones do not even have gzip's magic bytes. */
 	for (i = 2; i < size; i++) {
 		cr_assert_eq(read_text(text, i, &profile, &err), -ENODATA, "%zu: %s", i, err.text);
 		cr_assert_str_eq(err.text, "p: truncated");
@@ -500,7 +500,7 @@ Test(profile_io, writing_to_a_full_device_fails)
 	profile_free(profile);
 }
 
-/* What a profile without any strings is written as can still be read by others. */
+/* A profile without any strings is written so that others can read it. */
 Test(profile_io, strings_that_are_null)
 {
 	struct profile *profile = profile_new();
@@ -513,7 +513,10 @@ Test(profile_io, strings_that_are_null)
 	profile_free(profile);
 }
 
-/* 0: taken, 3: refused. By Debian's own validator, with what the build put into the program. */
+/*
+ * Returns 0: valid, 3: invalid, by Debian's validator with the schema that the build put into the
+ * program.
+ */
 static int validate(const char *document)
 {
 	static const char script[] =

@@ -9,7 +9,7 @@
 #include "profile/profile_io.h"
 #include "sample.h"
 
-/* Of one tick at 1 kHz. */
+/* One tick at 1 kHz. */
 #define PERIOD 1000000
 
 static struct profile *split_profile(void)
@@ -29,7 +29,7 @@ static struct profile_weights *weigh(const struct profile *profile)
 	return weights;
 }
 
-/* Nanoseconds that the ticks in a target's bins stand for. */
+/* The nanoseconds that the ticks in a target's bins stand for. */
 static double binned(const struct profile *profile, const struct profile_weights *weights,
 		     uint32_t target)
 {
@@ -65,7 +65,7 @@ static void check_close(double value, double want, const char *what)
 			   want);
 }
 
-/* Every tick is in a bin of a process, as far as it is in one at all. */
+/* Each tick that belongs to a process is in a bin of it. */
 static struct profile *whole_split_profile(void)
 {
 	struct profile *profile = split_profile();
@@ -99,7 +99,7 @@ Test(profile_weights, periods_where_the_scheduler_was_not_asked)
 	profile_free(profile);
 }
 
-/* Not split: its CPU time among all its ticks, those in no bin too. */
+/* Without splits the CPU time is shared among all ticks, including those in no bin. */
 Test(profile_weights, one_stratum)
 {
 	struct profile *profile = sample_profile();
@@ -119,7 +119,7 @@ Test(profile_weights, one_stratum)
 	profile_free(profile);
 }
 
-/* Each process has its own time, the steady one no more because another was in bursts. */
+/* Each process has its own time, and a steady one gets no more because another was in bursts. */
 Test(profile_weights, a_stratum_for_each_process)
 {
 	struct profile *profile = whole_split_profile();
@@ -140,7 +140,7 @@ Test(profile_weights, a_stratum_for_each_process)
 	profile_free(profile);
 }
 
-/* Lost ticks are nobody's known: they have their share, and the others that much less. */
+/* Lost ticks are nobody's, so they get their share, and the others that much less. */
 Test(profile_weights, ticks_in_no_split)
 {
 	struct profile *profile = split_profile();
@@ -156,7 +156,7 @@ Test(profile_weights, ticks_in_no_split)
 	profile_free(profile);
 }
 
-/* Of a part that was not split, in a sum: the time that is in no split is theirs. */
+/* In a sum with a part that was not split, the time in no split belongs to that part's ticks. */
 Test(profile_weights, time_in_no_split)
 {
 	struct profile *profile = split_profile();
@@ -183,7 +183,9 @@ Test(profile_weights, time_without_a_tick)
 	struct profile *profile = whole_split_profile();
 	struct profile_weights *weights;
 
-	/* One that hides from the clock is not paid out to a shell with five ticks. */
+	/*
+	 * The time of a process that the clock did not see is not given to a shell with five ticks.
+	 */
 	profile->splits[0].cpu_ns += 5000000000;
 	profile->targets[0].cpu_ns += 5000000000;
 	weights = weigh(profile);
@@ -194,7 +196,7 @@ Test(profile_weights, time_without_a_tick)
 		    6515e6, "all");
 	profile_weights_free(weights);
 
-	/* Nor to any when there is none. */
+	/* Nor to any other if there is none. */
 	profile->splits[3].ticks = profile->splits[4].ticks = 0;
 	profile->targets[0].ticks.total = profile->targets[0].ticks.binned = 910;
 	profile->nr_histograms = 4;
@@ -206,7 +208,7 @@ Test(profile_weights, time_without_a_tick)
 	profile_free(profile);
 }
 
-/* A tick of the 50 that it should have had stands for them all. */
+/* A single tick of the 50 that it should have had stands for all of them. */
 Test(profile_weights, few_ticks_of_a_large_process)
 {
 	struct profile *profile = whole_split_profile();
@@ -222,20 +224,23 @@ Test(profile_weights, few_ticks_of_a_large_process)
 	profile_free(profile);
 }
 
-/* Which split a histogram is of. */
+/* Which split a histogram belongs to. */
 Test(profile_weights, owners)
 {
 	struct profile *profile = whole_split_profile();
 	struct profile_histogram *histograms = profile->histograms;
 	struct profile_weights *weights;
 
-	/* A pid that was two processes: the name says which; without one it is the other. */
+	/*
+	 * A pid that was two processes: the name tells them apart; without a name it is the other
+	 * one.
+	 */
 	profile->splits[1].pid = histograms[0].pid = 200;
 	free(histograms[0].process);
 	free(profile->splits[1].process);
 	histograms[0].process = NULL;
 	profile->splits[1].process = NULL;
-	/* Where there is one alone it may have changed its name. */
+	/* If there is only one, it may have changed its name. */
 	free(histograms[4].process);
 	histograms[4].process = strdup("exec");
 	weights = weigh(profile);
@@ -244,7 +249,7 @@ Test(profile_weights, owners)
 	check_close(profile_weight(weights, &histograms[4]), 10e6 / 5, "another name");
 	profile_weights_free(weights);
 
-	/* Of a cgroup all its processes. */
+	/* A cgroup has all its processes. */
 	profile->splits[2].pid = -1;
 	free(profile->splits[2].process);
 	profile->splits[2].process = NULL;
@@ -258,7 +263,7 @@ Test(profile_weights, owners)
 	profile_free(profile);
 }
 
-/* As a sum with a part that was not split may have it. */
+/* As in a sum with a part that was not split. */
 Test(profile_weights, more_ticks_in_bins_than_in_the_split)
 {
 	struct profile *profile = whole_split_profile();
@@ -299,7 +304,7 @@ Test(profile_weights, no_ticks_at_all)
 	profile_weights_free(weights);
 }
 
-/* What a file can say: nothing of it divides by zero or runs over. */
+/* Values that a file may contain must not divide by zero or overflow. */
 Test(profile_weights, huge_values)
 {
 	static const uint64_t values[] = { 0, 1, 9, 10, UINT64_MAX / 2, UINT64_MAX };
@@ -328,7 +333,7 @@ Test(profile_weights, huge_values)
 	profile_free(profile);
 }
 
-/* Ticks that do not add up to the total are in no file, but a caller may have them. */
+/* Ticks that do not add up to the total are in no file, but a caller may have such a profile. */
 Test(profile_weights, more_than_there_are)
 {
 	struct profile *profile = sample_profile();

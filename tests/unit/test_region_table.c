@@ -39,7 +39,7 @@ static bool same(const struct call_region *region, const struct oracle_answer *a
 	}
 }
 
-/* The number of the counter leads back to it, and is below the count of all. */
+/* The number of a counter leads back to it, and is below the total. */
 static bool numbered(const struct region_table *table, const struct call_region *region,
 		     uint64_t pc)
 {
@@ -65,7 +65,7 @@ static void check_pc(const struct oracle_call *call, const struct region_table *
 		       (int)answer.outcome, answer.region, answer.bin);
 }
 
-/* Returns the pcs that were compared; none when the call is refused, by both alike. */
+/* Returns the number of compared pcs; 0 if both refuse the call. */
 static size_t check_call(struct dice *dice, const struct oracle_call *call, size_t pcs)
 {
 	struct region_table table;
@@ -86,7 +86,7 @@ static size_t check_call(struct dice *dice, const struct oracle_call *call, size
 	return pcs;
 }
 
-/* Calls of up to `most` regions until so many pcs were compared for each dialect. */
+/* Makes calls of up to `most` regions until this many pcs were compared for each dialect. */
 static void check_calls(uint64_t seed, size_t most, size_t pcs_each, size_t wanted)
 {
 	struct dice dice = { seed };
@@ -149,7 +149,7 @@ Test(region_table, many_regions, .timeout = 120)
 	check_calls(0x5eed6, 600, 200, 4000);
 }
 
-/* As many as there can be, each in another, so that there are as many segments as can be. */
+/* As many regions as possible, each inside another, which gives the most segments. */
 Test(region_table, most_regions, .timeout = 120)
 {
 	static struct call_entry entries[DIALECT_REGIONS_MAX];
@@ -194,7 +194,7 @@ static struct oracle_answer find(enum dialect dialect, const struct call_entry *
 	return oracle_find(&call, pc);
 }
 
-/* The one real ambiguity of the manuals: a pc behind the end of the region that begins last. */
+/* The only real ambiguity of the manuals: a pc behind the end of the region that begins last. */
 Test(region_table, beyond_the_inner_region)
 {
 	static const struct call_entry entries[] = {
@@ -219,7 +219,7 @@ Test(region_table, equal_offsets_first_listed)
 {
 	static const struct call_entry entries[] = {
 		{ .offset = 0x1000, .size = 0x10, .scale = 1 }, /* skipped */
-		{ .offset = 0x1000, .size = 0, .scale = 0x10000 }, /* and this */
+		{ .offset = 0x1000, .size = 0, .scale = 0x10000 }, /* also skipped */
 		{ .offset = 0x1000, .size = 0x10, .scale = 0x10000 },
 		{ .offset = 0x1000, .size = 0x1000, .scale = 0x10000 },
 	};

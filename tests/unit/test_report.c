@@ -60,7 +60,7 @@ Test(report, functions)
 			{ 21, 0, 0x1000, "main" }));
 }
 
-/* The overflow bin of the memory object is no place. */
+/* The overflow bin of the memory object is not a place. */
 Test(report, objects)
 {
 	check_rows(all(REPORT_OBJECTS),
@@ -79,7 +79,7 @@ Test(report, bins)
 			{ 1, 0, 0x1000, "main" }));
 }
 
-/* Without the binaries a line is as near as its function. */
+/* Without the binaries the nearest thing to a line is the function. */
 Test(report, lines_without_binaries)
 {
 	check_rows(all(REPORT_LINES),
@@ -294,7 +294,7 @@ Test(report, width)
 	free(text);
 }
 
-/* A column of names has what the other one does not need. */
+/* A column of names gets what the other one does not need. */
 Test(report, nothing_is_cut_where_there_is_room)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
@@ -318,7 +318,7 @@ Test(report, nothing_is_cut_where_there_is_room)
 	profile_free(profile);
 }
 
-/* The first row of the heading, on a terminal of so many columns. */
+/* Checks the first line of the heading, on a terminal of this width. */
 static void check_command(unsigned int width, char *const *command, const char *row)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
@@ -375,7 +375,7 @@ Test(report, csv)
 	free(text);
 }
 
-/* A spreadsheet computes what begins so, and a terminal obeys a C1 control character. */
+/* A spreadsheet would compute such a cell, and a terminal would obey a C1 control character. */
 Test(report, csv_of_hostile_names)
 {
 	struct report_options options = all(REPORT_OBJECTS);
@@ -389,7 +389,10 @@ Test(report, csv_of_hostile_names)
 	profile_free(profile);
 }
 
-/* The sample as if it had been split: two lives of pid 5, one of them in two texts, and 77's JIT. */
+/*
+ * The sample as if it had been split: two processes with pid 5, one of them in two texts, and 77's
+ * JIT.
+ */
 static struct profile *split_profile(void)
 {
 	static const char *const names[] = { "one", "two", NULL, "one", "over" };
@@ -417,7 +420,7 @@ static char *split_text(enum report_format format)
 	return text;
 }
 
-/* Processes of one pid are told apart by their names; an overflow bin is no place. */
+/* Processes with the same pid are told apart by their names; an overflow bin is not a place. */
 Test(report, processes)
 {
 	char *text = split_text(REPORT_CSV);
@@ -452,7 +455,7 @@ Test(report, processes_of_one_object)
 	profile_free(profile);
 }
 
-/* The same told apart by thread is not told apart by process. */
+/* A profile that is split by thread is not split by process. */
 Test(report, threads)
 {
 	struct profile *profile = split_profile();
@@ -473,7 +476,7 @@ Test(report, threads)
 	profile_free(profile);
 }
 
-/* The sample has one histogram with a pid, of a JIT, and one of a cgroup. */
+/* The sample has one histogram with a pid, of a JIT, and one with a cgroup. */
 Test(report, processes_need_a_split)
 {
 	struct profile *profile = sample_profile();
@@ -520,7 +523,7 @@ Test(report, summary)
 	profile_free(profile);
 }
 
-/* Bins of several histograms at one place are one row, and none is lost on the way. */
+/* Bins of several histograms at one place are one row, and no tick is lost. */
 Test(report, many_bins)
 {
 	struct profile *profile = sample_profile_of_bins(100000);

@@ -3,7 +3,7 @@
 
 #include <criterion/criterion.h>
 
-/* ticks at 1 kHz that cpu_ms of CPU time left. */
+/* The rate of ticks at 1 kHz that cpu_ms of CPU time gave. */
 static double measured(uint64_t ticks, bool known, uint64_t cpu_ms, size_t nr_segments)
 {
 	struct profile_target target = { .kind = (char *)"command",

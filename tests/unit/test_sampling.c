@@ -197,7 +197,9 @@ Test(sampling, intervals)
 	REFUSED("--keep 2", "run: --keep: there is one FILE only without --interval");
 }
 
-/* A file for each needs a name for each: %t, and not the %%t that is a percent sign and a t. */
+/*
+ * Each file of a series needs its own name, by %t, and not by %%t, which is a percent sign and a t.
+ */
 Test(sampling, interval_needs_time_in_the_name)
 {
 	static char lines[][40] = { "--interval 5", "-o a%%t --interval 5", "-o a%p --interval 5",

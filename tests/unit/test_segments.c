@@ -16,7 +16,7 @@ static struct profile *part(uint64_t period_ns, uint64_t duration_ns)
 	return profile;
 }
 
-/* Each period has targets of its own, and where it lay in time is told. */
+/* Each period has its own targets, and the profile says when it was. */
 Test(segments, parts_become_one_profile)
 {
 	uint64_t one = 0;
@@ -42,7 +42,7 @@ Test(segments, parts_become_one_profile)
 	cr_expect_eq(whole->sampling.segments[2].since_ns, 4000000000);
 	for (i = 0; i < whole->nr_targets; i++)
 		with[whole->targets[i].period_ns == 1000000] += whole->targets[i].ticks.total;
-	/* The first and the last have the same, and so the same targets. */
+	/* The first and the last have the same period, and so the same targets. */
 	cr_expect_eq(with[1], 2 * with[0]);
 	cr_expect_eq(segments.nr, 0);
 	cr_expect_null(segments.merger.sum);
@@ -61,7 +61,10 @@ Test(segments, one_alone_is_as_it_was)
 	profile_free(whole);
 }
 
-/* Parts that were only taken apart, as scrapes do, are one segment, and of one alone nothing is told. */
+/*
+ * Parts that were only taken separately, as scrapes do, are one segment, and a single segment is
+ * not listed.
+ */
 Test(segments, equal_periods_are_one)
 {
 	struct segments segments = { 0 };

@@ -50,7 +50,7 @@ static void berlin(void)
 	tzset();
 }
 
-/* Names of files 15 s apart, over a change of the offset from UTC. */
+/* Names of files 15 s apart, across a change of the offset from UTC. */
 static void check_over(time_t first, const char *const *names)
 {
 	struct series series;
@@ -65,7 +65,7 @@ static void check_over(time_t first, const char *const *names)
 	series_free(&series);
 }
 
-/* The hour that comes twice would give two files one name. */
+/* The hour that occurs twice would give two files one name. */
 Test(series, names_ascend_when_summer_time_ends)
 {
 	check_over(BEFORE_WINTER,
@@ -78,7 +78,7 @@ Test(series, names_ascend_when_summer_time_begins)
 		   (const char *[]){ "20260329-015950", "20260329-020005", "20260329-020020" });
 }
 
-/* Two in one second, and a time that goes back. */
+/* Two files in one second, and a time that goes back. */
 Test(series, each_has_a_second_of_its_own)
 {
 	struct series series;
@@ -125,7 +125,7 @@ static void check_print(const struct series *series, const char *wanted)
 	cr_expect_str_eq(text, wanted);
 }
 
-/* Only the newest stay, and nobody else's file goes. */
+/* Only the newest stay, and nobody else's file is removed. */
 Test(series, keep)
 {
 	struct series series;
@@ -149,7 +149,7 @@ Test(series, keep)
 	series_free(&series);
 }
 
-/* What somebody has removed need not be; what cannot be removed is said. */
+/* A file that somebody has removed is skipped; one that cannot be removed is reported. */
 Test(series, keep_meets_others)
 {
 	struct series series;
@@ -167,7 +167,7 @@ Test(series, keep_meets_others)
 	series_free(&series);
 }
 
-/* Without a limit the names of a long run are not remembered either. */
+/* Without a limit the names of a long run are not remembered. */
 Test(series, all)
 {
 	struct series series;

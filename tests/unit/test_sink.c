@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* What a sink makes of a backend's answers: each tick is delivered, waits or is counted as lost. */
+/* What a sink does on a backend's answers: each tick is delivered, waits, or is counted as lost. */
 #include "agent/sink.h"
 
 #include <arpa/inet.h>
@@ -21,16 +21,19 @@
 #define MS UINT64_C(1000000)
 #define WAIT_MS 20000
 
-/* A backend that gives its answers one after the other, a connection each; the last for good. */
+/*
+ * A backend that gives its answers one after the other, one per connection; the last one is
+ * repeated.
+ */
 struct backend {
 	const char *const
-		*answers; /* "" closes without a word, "slow" never answers; ends with NULL */
+		*answers; /* "" closes without an answer, "slow" never answers; ends with NULL */
 	int fd;
 	char url[64];
 	pthread_t thread;
 	unsigned int requests;
-	int64_t ticks; /* in those that were answered with 200 */
-	char head[4096]; /* of the last */
+	int64_t ticks; /* in requests that were answered with 200 */
+	char head[4096]; /* of the last request */
 };
 
 static size_t content_length(const char *head)
@@ -67,7 +70,7 @@ static int64_t ticks_of(const unsigned char *body, size_t size)
 	return ticks;
 }
 
-/* The size of the body, whose start is in body. */
+/* The size of the body, whose beginning is stored in body. */
 static size_t read_request(int fd, char *head, unsigned char *body, size_t room)
 {
 	static char buffer[1 << 20];
@@ -172,7 +175,7 @@ static struct sink *open_to(const char *url)
 	return open_with_cap(url, 8 << 20);
 }
 
-/* Until nothing waits any more. */
+/* Waits until nothing is pending. */
 static struct sink_counts settle(struct sink *sink)
 {
 	struct sink_counts counts;
@@ -224,7 +227,7 @@ Test(sink, delivers)
 	cr_assert_not_null(strstr(backend.head, "Content-Encoding: gzip"));
 }
 
-/* What means later is tried again, as often as it takes, and a lost connection too. */
+/* An answer that means later is tried again as often as it takes, and so is a lost connection. */
 Test(sink, retries)
 {
 	const char *const answers[] = { SAY("503 Service Unavailable"),
@@ -266,7 +269,7 @@ Test(sink, waits_as_long_as_it_is_asked)
 		      1000);
 }
 
-/* What means never is not, and those after it are delivered. */
+/* An answer that means never is not tried again, and later profiles are delivered. */
 Test(sink, gives_up_what_is_refused)
 {
 	static const char *const refusals[] = {
@@ -304,7 +307,7 @@ Test(sink, coarser_where_it_is_too_much)
 	cr_assert_eq(backend.requests, 2);
 }
 
-/* A part was taken: it is not sent again, and said to be lost. */
+/* A part was accepted: it is not sent again, and is reported as lost. */
 Test(sink, partial_success)
 {
 	/* partial_success { rejected_profiles: 2 error_message: "no" } */
@@ -330,7 +333,7 @@ Test(sink, garbage_is_an_answer)
 	cr_assert_eq(counts.ticks, 2 * total);
 }
 
-/* Nobody is there: it starts all the same, and what is not delivered at the end is known. */
+/* Without a backend it starts all the same, and what is not delivered at the end is known. */
 Test(sink, nobody_there)
 {
 	struct profile *profile = sample_profile();
@@ -349,7 +352,7 @@ Test(sink, nobody_there)
 	profile_free(profile);
 }
 
-/* A new sink to the same place goes on where the former one was. */
+/* A new sink for the same place continues where the old one was. */
 Test(sink, inherits)
 {
 	const char *const answers[] = { SAY("503 Later"), NULL };
@@ -400,7 +403,7 @@ Test(sink, bad_places)
 	}
 }
 
-/* No message may show it. */
+/* No message may show the password. */
 Test(sink, names_have_no_password)
 {
 	struct sink *sink = open_to("https://user:secret@127.0.0.1:1/path?token=secret");
@@ -409,7 +412,7 @@ Test(sink, names_have_no_password)
 	sink_close(sink, 0);
 }
 
-/* Files of one second have names of their own, and add up. */
+/* Files of the same second have different names, and add up. */
 Test(sink, folder)
 {
 	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", path[512];
@@ -499,7 +502,9 @@ Test(sink, a_day_full)
 	be_away(1440, SAY("503 Service Unavailable"));
 }
 
-/* Any time away costs no tick and no more memory than the cap and one part. */
+/*
+ * However long the backend is away, no tick is lost, and memory stays below the cap and one part.
+ */
 Test(sink, pending_is_bounded)
 {
 	struct pending pending = { .cap = 8 << 10 };
@@ -517,7 +522,7 @@ Test(sink, pending_is_bounded)
 	}
 	cr_assert_gt(pending.merged, 100);
 	cr_assert_eq(pending.lost, 0);
-	/* The youngest are still apart. */
+	/* The newest are still separate. */
 	cr_assert_gt(pending.nr, 1);
 	cr_assert_eq(pending.parts[pending.nr - 1].ticks, ticks);
 	while (pending.nr) {

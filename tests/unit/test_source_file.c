@@ -35,7 +35,7 @@ static int read_named(const struct source_search *search, const char *name, cons
 	return read_for(search, path, line);
 }
 
-/* Root shows of a stranger's program what the stranger could read. */
+/* For a stranger's program root only shows what the stranger could read. */
 Test(source_file, of_a_stranger)
 {
 	const struct source_search search = { .root = "", .owner = STRANGER };
@@ -61,7 +61,7 @@ Test(source_file, of_a_stranger)
 	cr_assert_eq(read_named(&own, "closed/world", "closed/world"), 0);
 }
 
-/* A container's files are its own, and links in it stay in it. */
+/* A container's files are its own, and links stay inside. */
 Test(source_file, of_a_container)
 {
 	struct source_search search = { .contained = true };
@@ -81,7 +81,7 @@ Test(source_file, of_a_container)
 	cr_assert_eq(read_for(&search, outside, "outside"), 0);
 }
 
-/* The user's folder, but not what is beside it. */
+/* In the user's folder, but not beside it. */
 Test(source_file, below_a_folder)
 {
 	struct source_search search = { .root = "" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Perf maps: whose are taken. */
+/* Whose perf maps are accepted. */
 #include "engine/spaces.h"
 
 #include <criterion/criterion.h>

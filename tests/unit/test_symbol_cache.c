@@ -79,7 +79,7 @@ static void teardown(void)
 
 TestSuite(symbol_cache, .init = setup, .fini = teardown);
 
-/* What nobody can tell from the file that was read is not read again. */
+/* A file that looks unchanged is not read again. */
 Test(symbol_cache, read_once)
 {
 	write_map("1000 10 before\n", 1000);
@@ -108,7 +108,7 @@ Test(symbol_cache, other_build)
 	check_name(NULL, "behind");
 }
 
-/* That a file has no symbols is known too. */
+/* It is remembered that a file has no symbols. */
 Test(symbol_cache, no_symbols)
 {
 	write_map("nothing\n", 1000);
@@ -134,7 +134,7 @@ Test(symbol_cache, ages)
 	check_name(NULL, "behind");
 }
 
-/* Anybody may run any number of files: what there is no room for is read anew each time. */
+/* Anybody may run any number of files, so those without room are read again each time. */
 Test(symbol_cache, no_room)
 {
 	symbol_cache_free(cache);

@@ -26,7 +26,7 @@ static void setup(void)
 
 TestSuite(debug_file, .init = setup, .fini = fixture_end);
 
-/* program: stripped; full.debug: what was taken off. */
+/* program is stripped; full.debug has what was removed. */
 static void build(const char *build_id)
 {
 	fixture_shell("gcc -g -O1 -Wl,--build-id=%s -o full program.c && "
@@ -183,7 +183,7 @@ Test(debug_file, fifo)
 	check(root, NULL);
 }
 
-/* A server's, by a URL of files. What it has of a build id must have it, too. */
+/* A server, by a file: URL. What it has under a build id must have that id too. */
 static void serve(const char *urls)
 {
 	setenv("DEBUGINFOD_CACHE_PATH", fixture_path("cache"), 1);
@@ -208,7 +208,7 @@ Test(debug_file, server)
 	serve(url);
 	check("", "hidden");
 	check("/nonexistent", "hidden");
-	/* Of --all: nobody is asked, nor is told what others run. */
+	/* With --all no server is asked, because it would learn what others run. */
 	debug_server_forbid();
 	fixture_shell("rm -rf cache");
 	check("", NULL);
@@ -218,7 +218,7 @@ Test(debug_file, server)
 	check("", NULL);
 }
 
-/* Of a file that is neither the system's nor who runs it. */
+/* A file that belongs neither to the system nor to the user who runs this. */
 Test(debug_file, server_of_others_file)
 {
 	char url[4200];
@@ -263,7 +263,7 @@ Test(debug_file, mini)
 	check_mini("hidden");
 }
 
-/* 64 MB and more of zeros in 10 kB, and rubbish. */
+/* 64 MB and more of zeros in 10 kB, and garbage. */
 Test(debug_file, mini_hostile)
 {
 	NEED_TOOL("xz");

@@ -112,7 +112,7 @@ Test(elf, library)
 	check_linked("-fPIC -shared");
 }
 
-/* Text that is mapped elsewhere than it stands in the file. */
+/* Text whose address differs from its offset in the file. */
 Test(elf, moved_text)
 {
 	check_linked("-fno-pie -no-pie -Wl,-Ttext-segment=0x7000000 -Wl,-z,noseparate-code");
@@ -129,7 +129,10 @@ Test(elf, dynamic_symbols_only)
 	symbol_table_free(table);
 }
 
-/* A stripped program still has its functions, if not their names: unwinding needs where they start. */
+/*
+ * A stripped program still has its functions, but not their names, because unwinding needs their
+ * starts.
+ */
 Test(elf, functions_of_a_stripped_program)
 {
 	const struct symbol *helper, *work;
@@ -212,7 +215,7 @@ Test(elf, assembly)
 	symbol_table_free(table);
 }
 
-/* Without a size a function ends where unwinding says, or the next one begins. */
+/* A function without a size ends where unwinding information says, or where the next one begins. */
 Test(elf, unsized_by_unwinding)
 {
 	struct symbol_table *table;
@@ -237,7 +240,9 @@ Test(elf, unsized_by_unwinding)
 	symbol_table_free(table);
 }
 
-/* Where neither is near, as where the symbols of assembly were not kept, it is not all the rest. */
+/*
+ * If neither is near, because the symbols of assembly were removed, it does not get all the rest.
+ */
 Test(elf, unsized_before_much)
 {
 	struct symbol_table *table;
@@ -260,7 +265,7 @@ Test(elf, unsized_before_much)
 	symbol_table_free(table);
 }
 
-/* Names a C compiler lets an assembler have. */
+/* Names that a C compiler accepts for the assembler. */
 Test(elf, mangled)
 {
 	static const char *const names[][2] = {
@@ -291,7 +296,7 @@ Test(elf, mangled)
 	}
 }
 
-/* objdump names these jumps by looking at their code; we go by the relocations' order. */
+/* objdump names these jumps by disassembling them; we use the order of the relocations. */
 static void check_plt(const char *flags)
 {
 	unsigned long address;
@@ -310,7 +315,7 @@ static void check_plt(const char *flags)
 		if (!strstr(line, "@plt>:") || sscanf(line, "%lx <%63[a-z]", &address, name) != 2)
 			continue;
 		strcat(name, "@plt");
-		/* The one segment starts at 0 of the file. */
+		/* The only segment starts at offset 0. */
 		symbol = symbol_table_find(table, address & 0xfffff);
 		cr_assert(symbol, "%s", name);
 		cr_assert_str_eq(symbol->name, name);
@@ -359,7 +364,7 @@ Test(elf, not_elf)
 	cr_assert(!strchr(err.text, '\n') && err.text[0]);
 }
 
-/* A file cut off anywhere is refused or has fewer symbols. */
+/* A file that is cut off anywhere is refused or has fewer symbols. */
 Test(elf, every_truncation)
 {
 	int fd = memfd_create("cut", MFD_CLOEXEC);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* Files made to hurt who reads their names: none takes memory or time worth speaking of. */
+/*
+ * Files made to harm whoever reads their names: none takes a significant amount of memory or time.
+ */
 #include "symbol/symbol.h"
 
 #include <criterion/criterion.h>
@@ -17,10 +19,10 @@
 #include "symbol/functions.h"
 #include "test_symbol_fixture.h"
 
-/* What reading one may add to the memory of the test. */
+/* How much reading one may add to the memory of the test. */
 #define SPENT_KIB (128L << 10)
 
-/* Should one ask for all that there is, this test fails and nothing else does. */
+/* If something asks for all the memory there is, only this test fails. */
 #define ADDRESSES (64UL << 30)
 #define DATA (1UL << 30)
 
@@ -54,7 +56,7 @@ static long memory_peak_kib(void)
 	return usage.ru_maxrss;
 }
 
-/* 0 or the code that the names of the file cannot be had by. */
+/* Returns 0, or the error with which the file's names are refused. */
 static int read_all(enum hostile_kind kind, struct symbol_table **table, struct error *err)
 {
 	uint64_t offset = fixture_mark("base", 1);
@@ -117,13 +119,13 @@ Test(hostile, symbols)
 	check_refused(HOSTILE_SYMBOLS, -E2BIG, "ELF file: 200000000 symbols, more than are read");
 }
 
-/* 64 GB, were they copied as they are. */
+/* 64 GB, if the names were copied as they are. */
 Test(hostile, names)
 {
 	check_named(HOSTILE_NAMES, "spin");
 }
 
-/* The names of what it exports are its own. */
+/* The names that it exports are in the file itself. */
 Test(hostile, link)
 {
 	check_named(HOSTILE_LINK, "spin");
@@ -155,7 +157,7 @@ Test(hostile, cut)
 		symbol_table_free(table);
 }
 
-/* The line and function of MARK(1) of a program; function NULL: not known. */
+/* Checks the line and function of MARK(1) of a program; function NULL: unknown. */
 static void check_line(const char *name, uint32_t line, const char *function)
 {
 	uint64_t offset = fixture_mark(name, 1);
@@ -176,7 +178,7 @@ static void check_line(const char *name, uint32_t line, const char *function)
 	close(fd);
 }
 
-/* A split unit is read where nobody else can put another file, and is one. */
+/* A split unit is read only if nobody else can replace the file, and if it is one. */
 Test(hostile, split_units)
 {
 	fixture_shell("gcc -g -O1 -gsplit-dwarf -shared -fPIC -o split program.c");
@@ -189,7 +191,7 @@ Test(hostile, split_units)
 	check_line("split", 2, NULL);
 }
 
-/* What another user made names no files to us. */
+/* A file that another user made cannot make us open other files. */
 Test(hostile, split_units_of_another)
 {
 	if (geteuid())
@@ -198,7 +200,7 @@ Test(hostile, split_units_of_another)
 		"gcc -g -O1 -gsplit-dwarf -shared -fPIC -o split program.c && chown 65534 split");
 	unsetenv("SUDO_UID");
 	check_line("split", 2, NULL);
-	/* Who called us through sudo is no other. */
+	/* The user who called us through sudo is trusted like ourselves. */
 	setenv("SUDO_UID", "65534", 1);
 	check_line("split", 2, "spin");
 }
@@ -210,7 +212,7 @@ Test(hostile, shared_fifo)
 	check_line("shared", 2, "spin");
 }
 
-/* A unit that says that its lines take gigabytes; libdw makes a hundred bytes of each. */
+/* A unit whose lines claim to take gigabytes; libdw takes a hundred bytes for each. */
 Test(hostile, line_table)
 {
 	uint64_t offset = fixture_mark("base", 1);
@@ -227,7 +229,7 @@ Test(hostile, line_table)
 	close(fd);
 }
 
-/* A folder of 2 MB and 380,000 files in it: libdw would join them to 760 GB. */
+/* A folder name of 2 MB and 380,000 files in it: libdw would join them to 760 GB. */
 Test(hostile, line_folders)
 {
 	uint64_t offset = fixture_mark("base", 1);
@@ -249,7 +251,7 @@ Test(hostile, line_folders)
 	close(fd);
 }
 
-/* Whoever has the file may cut it short, or write to it, at any time. */
+/* The file's owner may truncate it or write to it at any time. */
 Test(hostile, changes)
 {
 	int fd = memfd_create("file", MFD_CLOEXEC);
@@ -281,7 +283,7 @@ static int open_hostile(void *ctx, uint32_t object, char *root, size_t root_size
 	return fixture_open(strrchr(profile->objects[object].path, '/') + 1);
 }
 
-/* An object of the profile, of 64 bins around the function of its file. */
+/* Adds an object to the profile, with 64 bins around the function of its file. */
 static void add_object(struct profile *profile, struct profile_bin *bin, const char *name)
 {
 	uint32_t id = (uint32_t)profile->nr_objects++;
@@ -298,7 +300,7 @@ static void add_object(struct profile *profile, struct profile_bin *bin, const c
 						 .nr_bins = 1 };
 }
 
-/* What cannot be read has no names, and one note for all says so; the others have theirs. */
+/* Unreadable files have no names, and one note for all says so; the others have theirs. */
 Test(hostile, profile)
 {
 	struct profile_object objects[3] = { 0 };
@@ -330,7 +332,10 @@ Test(hostile, profile)
 	free(folder);
 }
 
-/* Thousands of files of one user, each of which takes a second: the others' have their names. */
+/*
+ * Thousands of files of one user, each of which takes a second: others' files still get their
+ * names.
+ */
 Test(hostile, owner_had_theirs)
 {
 	struct profile_object objects[3] = { 0 };
@@ -365,7 +370,7 @@ Test(hostile, owner_had_theirs)
 		 objects[0].path);
 	cr_assert_str_eq(profile.notes[0], note);
 	cr_assert_gt(allowance.spent_ns, 1000000000);
-	/* Subordinate uids do not add up to more than some. */
+	/* Subordinate uids together get no more than the total. */
 	allowance_spend(&allowance, 65532, ALLOWANCE_OWNERS * 1000000000ULL);
 	cr_assert_eq(functions_resolve(&profile, &opener, &err), 0, "%s", err.text);
 	cr_assert_str_eq(profile.functions[1].name, "spin");

@@ -37,7 +37,7 @@ TestSuite(lines, .init = fixture_begin, .fini = fixture_end);
 
 struct want {
 	uint32_t mark;
-	uint32_t line; /* 0: nothing is known */
+	uint32_t line; /* 0: unknown */
 	const char *function;
 	const char *callers; /* "FUNCTION:LINE" of each, from the inside out */
 };
@@ -82,7 +82,7 @@ static int compare(const void *left, const void *right)
 	return a < b ? -1 : a > b;
 }
 
-/* All at once, ascending, with an offset before and one behind all text. */
+/* Checks all at once, ascending, with an offset before and one behind all text. */
 static void check(const char *name, const char *source, const struct want *want, size_t nr)
 {
 	uint64_t *offsets = calloc(nr + 2, sizeof(*offsets)), *found;
@@ -148,7 +148,7 @@ Test(lines, linked)
 	check_program("gcc", "-g -flto");
 }
 
-/* clang writes no .debug_aranges and no DW_AT_sibling. */
+/* clang writes neither .debug_aranges nor DW_AT_sibling. */
 Test(lines, clang)
 {
 	NEED_TOOL("clang");
@@ -177,7 +177,7 @@ Test(lines, no_offsets)
 	close(fd);
 }
 
-/* Without its .dwo a skeleton still has the lines. */
+/* Without its .dwo a skeleton still has lines. */
 Test(lines, split)
 {
 	check_program("gcc", "-g -gsplit-dwarf");
@@ -185,7 +185,7 @@ Test(lines, split)
 	CHECK("program", "program.c", { 1, 4, NULL, "" }, { 2, 9, NULL, "" }, { 3, 16, NULL, "" });
 }
 
-/* What dwz moved into one file for two programs, which they name by this path. */
+/* What dwz moved from two programs into one file, which they name by this path. */
 static void check_shared(const char *path)
 {
 	fixture_shell("gcc -gdwarf-4 -O2 -o program program.c && cp program other && "
@@ -206,7 +206,7 @@ Test(lines, shared)
 	CHECK("program", "program.c", { 3, 16, NULL, "" });
 }
 
-/* A function inside a function is not inside its text. */
+/* A nested function is not inside the text of the outer one. */
 Test(lines, nested)
 {
 	fixture_write("nested.c", "#include \"mark.h\"\n"
@@ -246,7 +246,7 @@ Test(lines, assembly)
 				"nop\n"
 				".size f, . - f\n");
 	fixture_shell("gcc -g -shared -nostdlib -o bare bare.s");
-	/* The assembler gives lines to instructions only. */
+	/* The assembler gives lines only to instructions. */
 	CHECK("bare", "bare.s", { 1, 4, "f", "" });
 }
 

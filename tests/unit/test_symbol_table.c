@@ -102,7 +102,7 @@ Test(symbol_table, best_alias)
 	const struct symbol *alias;
 
 	check_name(table, 0x12, "f");
-	/* The unsized alias is as long as the rest, so it does not claim what follows. */
+	/* The unsized alias has the size of the other, so it does not claim what follows. */
 	check_name(table, 0x18, NULL);
 	alias = symbol_table_named(table, "__libc_f");
 	cr_assert(alias && alias->offset == 0x10 && alias->size == 8);
@@ -152,7 +152,7 @@ static const char *last_to_cover(const struct given *given, size_t nr, uint64_t 
 	return NULL;
 }
 
-/* Against the definition: the last one added that covers the place. */
+/* Compared with the definition: the last one added that covers the place. */
 Test(symbol_table, latest)
 {
 	char names[300][8];
@@ -220,19 +220,19 @@ Test(demangle, names)
 	check_demangled("_ZNKSt6vectorIiSaIiEE4sizeEv",
 			"std::vector<int, std::allocator<int> >::size() const");
 	check_demangled("_ZL4workv.cold", "work() [clone .cold]");
-	/* A template's return type is left out, those within its arguments are not. */
+	/* A template's return type is left out, but not those inside its arguments. */
 	check_demangled("_ZN2ns4sortIiEEPKvT_S2_", "ns::sort<int>(int, void const*)");
 	check_demangled("_ZN2ns4sortIiEEPKvT_S2_.constprop.0",
 			"ns::sort<int>(int, void const*) [clone .constprop.0]");
 	check_demangled("_ZN2ns5applyIFivEEEbPT_", "ns::apply<int ()>(int (*)())");
 	check_demangled("_ZNK2ns4ListIiEcvbEv", "ns::List<int>::operator bool() const");
-	/* Rust, the old scheme: the hash goes. */
+	/* Rust's old scheme: the hash is removed. */
 	check_demangled("_ZN4core3fmt9Formatter3pad17h0123456789abcdefE",
 			"core::fmt::Formatter::pad");
 	check_demangled("_ZN58_$LT$alloc..string..String$u20$as$u20$core..fmt..Debug$GT$3fmt"
 			"17h0123456789abcdefE",
 			"<alloc::string::String as core::fmt::Debug>::fmt");
-	/* Rust, v0 */
+	/* Rust's v0 scheme */
 	check_demangled("_RNvCs1234_7mycrate3foo", "mycrate::foo");
 	check_demangled("_RNvC0f0", NULL);
 	check_demangled("_RNvMs_NtCs1234_7mycrate3barNtB4_3Baz4work", "<mycrate::bar::Baz>::work");
@@ -296,7 +296,7 @@ Test(perf_map, lines)
 	symbol_table_free(table);
 }
 
-/* The program may be in the middle of a write: every prefix is a map. */
+/* The program may be in the middle of a write, so every prefix is a valid map. */
 Test(perf_map, every_truncation)
 {
 	static const char text[] = "1000 20 first\n2000 20 second one\n";

@@ -10,7 +10,7 @@
 #include "target/targets_impl.h"
 #include "test_targets_fixture.h"
 
-/* As systemd sets up a host of its hybrid layout, and a service in it. */
+/* As systemd sets up a host with its hybrid layout, and a service in it. */
 static void hybrid(struct host *host)
 {
 	host_begin(host);
@@ -99,7 +99,9 @@ Test(targets_cgroup, root)
 	host_end(&host);
 }
 
-/* As in a container without a cgroup namespace: the mount shows its own part, under its path. */
+/*
+ * As in a container without a cgroup namespace: the mount shows only its own part, under its path.
+ */
 Test(targets_cgroup, part_of_a_hierarchy)
 {
 	struct host host;
@@ -126,7 +128,7 @@ Test(targets_cgroup, widest_view_of_a_hierarchy)
 	cr_assert_eq(host.targets.cgroups->nr, 2);
 	cr_expect_str_eq(host.targets.cgroups->list[0].root, "/");
 	cr_expect_eq(host.targets.cgroups->list[1].hierarchy, 0);
-	/* By its directory the narrow one is used all the same. */
+	/* By its directory even the mount with the narrow view is used. */
 	host_expect(&host, ADD(&host, host_path("part/y", &host)), "part/y", "memory");
 	cr_expect_str_eq(host.targets.list[0].path, "/docker/y");
 	host_end(&host);
@@ -138,7 +140,9 @@ Test(targets_cgroup, mounts_that_are_none)
 	const struct cgroups *cgroups;
 
 	host_begin(&host);
-	/* Another mount lies over it; not of this kind; of no controller that is known; torn. */
+	/*
+	 * Another mount lies over it; another kind of mount; no known controller; a truncated line.
+	 */
 	host_mount_line(&host, "31 1 0:4095 / /tmp rw - cgroup2 none rw\n");
 	host_mount_line(&host, "32 1 8:1 / /data rw - ext4 /dev/sda1 rw,errors=remount-ro\n");
 	host_mount_line(&host, "33 1 0:33 / / rw - cgroup none rw,mystery\n");
@@ -218,7 +222,7 @@ Test(targets_cgroup, one_hierarchy_for_all)
 	host_ready(&host);
 	cr_assert_eq(ADD(&host, "a"), 0);
 	cr_assert_eq(ADD(&host, "b"), 0);
-	/* Again, by another name. */
+	/* The same one again, by another name. */
 	cr_assert_eq(ADD(&host, host_path("cg/memory/a", &host)), 0);
 	cr_assert_eq(targets_finish(targets, &host.err), 0, "%s", host.err.text);
 	cr_assert_eq(targets->nr, 2);
@@ -273,7 +277,7 @@ Test(targets_cgroup, hierarchy_without_a_controller)
 	host_end(&host);
 }
 
-/* A tree that goes deeper than any runtime's ends the walk, not us. */
+/* A tree that is deeper than any runtime's ends the walk and not the process. */
 Test(targets_cgroup, depth)
 {
 	struct host host;

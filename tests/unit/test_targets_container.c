@@ -92,7 +92,7 @@ static void v2(struct host *host)
 
 #define PAYLOAD_A "cg/machine.slice/libpod-" ID_A ".scope"
 
-/* podman puts the payload one lower than its own directory, and its monitor beside it. */
+/* podman puts the payload into a cgroup below its own directory, and its monitor beside it. */
 Test(targets_container, top_of_it)
 {
 	struct host host;
@@ -131,7 +131,7 @@ Test(targets_container, beginning_of_an_id)
 			  "--container '0123456789abc': 2 containers' ids begin so: "
 			  "0123456789abcdef, 0123456789abcdff",
 			  "--container with more of the id");
-	/* A short one: no runtime is there that could know it as a name. */
+	/* A short id: there is no runtime that could know it as a name. */
 	host_expect_error(&host, ADD(&host, "0"), -ENOTUNIQ,
 			  "--container '0': 2 containers' ids begin so: 0123456789abcdef, "
 			  "0123456789abcdff",
@@ -140,7 +140,10 @@ Test(targets_container, beginning_of_an_id)
 	host_end(&host);
 }
 
-/* An older runc on a hybrid host leaves version 2 alone, or makes a directory and moves nobody. */
+/*
+ * An older runc on a hybrid host does not use version 2, or makes a directory but moves nobody
+ * there.
+ */
 Test(targets_container, hybrid)
 {
 	struct host host;
@@ -190,7 +193,7 @@ Test(targets_container, by_name)
 	host_end(&host);
 }
 
-/* What is typed is a name to docker first, however much it looks like an id. */
+/* For docker what is typed is a name first, however much it looks like an id. */
 Test(targets_container, name_like_an_id)
 {
 	struct host host;
@@ -216,7 +219,7 @@ Test(targets_container, not_running)
 	host_end(&host);
 }
 
-/* A runtime told where to put it, so that no directory has the id; and the mount is hybrid. */
+/* The runtime was told where to put it, so no directory has the id; and the mount is hybrid. */
 Test(targets_container, by_its_first_process)
 {
 	struct host host;
@@ -289,7 +292,7 @@ Test(targets_container, kubernetes)
 	host_end(&host);
 }
 
-/* docker may be a wrapper of podman's. */
+/* docker may be a wrapper of podman. */
 Test(targets_container, one_that_two_runtimes_tell_of)
 {
 	struct host host;
@@ -339,7 +342,7 @@ Test(targets_container, near_names)
 
 #define NONE(name) "--container '" name "': no running container of that name or id"
 
-/* A runtime in trouble is named, and others are asked all the same. */
+/* A runtime that fails is named, and others are asked all the same. */
 Test(targets_container, runtime_that_fails)
 {
 	struct host host;
@@ -387,7 +390,7 @@ Test(targets_container, runtime_that_answers_nonsense)
 	check_answer("[ { \"Id\": [] } ]", REASON("'[' where a string should be"));
 }
 
-/* An id that is none leads nowhere. */
+/* An invalid id leads nowhere. */
 Test(targets_container, hostile_id)
 {
 	struct host host;
@@ -419,7 +422,7 @@ static bool is_gone(void *argument)
 	return !state || state == 'Z';
 }
 
-/* With what it has started. */
+/* It is killed with what it has started. */
 Test(targets_container, runtime_that_hangs)
 {
 	struct host host;

@@ -80,7 +80,7 @@ void host_mount_line(const struct host *host, const char *line)
 	write_text(host_path("proc/self/mountinfo", host), "ae", line);
 }
 
-/* As the kernel writes a path there. */
+/* Writes a path as the kernel does there. */
 static void escape(char *to, const char *path)
 {
 	for (; *path; path++)

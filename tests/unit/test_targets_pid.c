@@ -33,7 +33,7 @@ static int add(struct case_ *c, const char *format, ...)
 	return targets_add_pids(&c->targets, list, false, &c->err);
 }
 
-/* Of this test's processes alone: other tests have some at the same time. */
+/* A name for this test's processes only, because other tests run at the same time. */
 static char own_name[16];
 
 static pid_t start(void)
@@ -164,7 +164,7 @@ Test(targets_pid, named_like_nobody)
 	targets_free(&c.targets);
 }
 
-/* A target of several ends with the last of them. */
+/* A target of several processes ends with the last of them. */
 Test(targets_pid, named_end)
 {
 	struct case_ c = { 0 };
@@ -183,7 +183,7 @@ Test(targets_pid, named_end)
 	targets_free(&c.targets);
 }
 
-/* It has ended; its parent has not asked; its number is nobody's. */
+/* It has ended but was not reaped; its number is nobody's. */
 Test(targets_pid, ended)
 {
 	struct case_ c = { 0 };
@@ -239,7 +239,7 @@ static bool looks_dead(void *argument)
 	return process_state(*(pid_t *)argument) == 'Z';
 }
 
-/* The first thread has ended and others have not: it is still a process. */
+/* The first thread has ended but others have not: it is still a process. */
 Test(targets_pid, first_thread_ended)
 {
 	struct case_ c = { 0 };
@@ -294,7 +294,7 @@ Test(targets_pid, watch)
 
 	cr_assert_eq(add(&c, "%d,%d,%d", first, second, third), 0, "%s", c.err.text);
 	cr_assert_eq(targets_finish(&c.targets, &c.err), 0);
-	/* Before the watch: its pid may be somebody else's by now, but is not taken for it. */
+	/* Ended before the watch: its pid may be reused by now, but is not mistaken for it. */
 	stop(first);
 	cr_assert_eq(targets_watch(&c.targets, &fd, &c.err), 0, "%s", c.err.text);
 	cr_expect(readable(fd, 0));
@@ -305,7 +305,7 @@ Test(targets_pid, watch)
 	kill(third, SIGKILL);
 	cr_expect(readable(fd, -1));
 	cr_expect_eq(targets_left(&c.targets), 1);
-	/* One that has ended does not go on telling so. */
+	/* A process that has ended does not keep the descriptor readable. */
 	cr_expect_not(readable(fd, 0));
 	stop(second);
 	cr_expect(readable(fd, 0));

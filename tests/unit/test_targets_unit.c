@@ -45,13 +45,13 @@ Test(targets_unit, found)
 	check_found("code", USER "code.service");
 }
 
-/* The system's before a user's. */
+/* The system's unit comes before a user's. */
 Test(targets_unit, service_by_default)
 {
 	check_found("nginx", "cg/system.slice/nginx.service");
 }
 
-/* A name that begins like the file of a controller. */
+/* A name that begins like a controller's file. */
 Test(targets_unit, escaped_by_systemd)
 {
 	check_found("cpu", "cg/system.slice/_cpu.service");
@@ -93,7 +93,7 @@ static void legacy(struct host *host)
 	host_cgroup(host, "cg/systemd/system.slice/nginx.service", "7\n");
 }
 
-/* Where systemd runs on version 1, a unit is in the hierarchy of each controller that it needs. */
+/* If systemd uses version 1, a unit is in the hierarchy of each controller that it needs. */
 Test(targets_unit, version_1)
 {
 	struct host host;

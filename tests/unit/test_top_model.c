@@ -27,7 +27,7 @@ static void teardown(void)
 
 TestSuite(top_model, .init = setup, .fini = teardown);
 
-/* Of each function every tick is in a bin, while there is room for all. */
+/* While there is room every tick of a function is in a bin. */
 static void check_bins(void)
 {
 	const struct top_table *table = &model.tables[TOP_FUNCTIONS];
@@ -46,7 +46,7 @@ static void check_bins(void)
 	cr_assert_leq(nr, model.bins_max);
 }
 
-/* No row, nor what was folded, may lose a tick: each table adds up to the ticks in bins. */
+/* No row, and no folded row, may lose a tick: each table adds up to the ticks in bins. */
 static void check_sums(void)
 {
 	const struct top_table *table;
@@ -77,7 +77,7 @@ static void add(struct profile *profile)
 	check_bins();
 }
 
-/* The list is what names say, in this order, with these ticks of the interval and of all. */
+/* The list has these names, in this order, with these ticks of the interval and of all. */
 struct want {
 	const char *name;
 	uint64_t ticks, total;
@@ -182,7 +182,7 @@ Test(top_model, nothing_runs)
 	check_list((struct top_choice){ .by = TOP_PROCESSES }, 0, NULL);
 }
 
-/* What is the same by name only is not the same. */
+/* Rows that only have the same name are different. */
 Test(top_model, identities)
 {
 	add(INTERVAL(0, { "/bin/a", "f", 0x10, 1, "a", "/x", 4 },
@@ -193,7 +193,7 @@ Test(top_model, identities)
 	LIST(by(TOP_PROCESSES), { "a", 5, 5 }, { "b", 3, 3 }, { "a", 2, 2 });
 }
 
-/* A path may be another file by now. */
+/* The path may be another file by now. */
 Test(top_model, rebuilt_file)
 {
 	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 0x10, 1, "a", NULL, 4 },
@@ -275,7 +275,7 @@ static void add_numbered(uint64_t first, size_t nr, uint64_t ticks)
 	free(counted);
 }
 
-/* Of those that are gone the smallest are given up, and all ticks stay. */
+/* Of the rows that are gone the smallest are removed, and all ticks stay. */
 Test(top_model, folds)
 {
 	model.rows_max = 8;
@@ -295,7 +295,7 @@ Test(top_model, folds)
 					  { "f00004", 0, 104 } });
 }
 
-/* More at once than there may be rows: the smallest of them. */
+/* If more rows have ticks than there may be, the smallest of these are removed. */
 Test(top_model, folds_the_living)
 {
 	model.rows_max = 8;
@@ -315,7 +315,7 @@ Test(top_model, folds_for_long)
 		add_numbered(i * 7, 10, i);
 }
 
-/* Bins beyond the limit are left out; rows are not. */
+/* Bins beyond the limit are left out, but rows are not. */
 Test(top_model, limits_bins)
 {
 	model.bins_max = 15;
@@ -342,7 +342,7 @@ static char *annotate(const char *function, const struct profile *last)
 	return text;
 }
 
-/* All ticks so far, of the function of that object; its file is that of the last interval. */
+/* All ticks so far of the function in that object; the file is that of the last interval. */
 Test(top_model, annotates)
 {
 	struct profile *last = INTERVAL(0, { "/bin/a", "Other", 0x20, 7, "a", "/x", 4 },
@@ -363,7 +363,7 @@ Test(top_model, annotates)
 	profile_free(last);
 }
 
-/* An interval with 0.1 s in ticks, of a target that used so much. */
+/* An interval with 0.1 s in ticks, of a target that used this much. */
 static struct profile *used(uint64_t cpu_ns)
 {
 	struct profile *profile = INTERVAL(0, { "/bin/a", "f", 1, 1, "a", NULL, 100 });
@@ -374,7 +374,7 @@ static struct profile *used(uint64_t cpu_ns)
 	return profile;
 }
 
-/* Of each interval for itself; what its profile says comes first. */
+/* Each interval has its own note; what its profile says comes first. */
 Test(top_model, note)
 {
 	static const char text[] = "ticks saw 0.20 of the CPU time of ";

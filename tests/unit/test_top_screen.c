@@ -53,7 +53,7 @@ static void draw(size_t rows, size_t columns)
 	cr_assert_eq(fclose(out), 0);
 }
 
-/* A line of the picture without its styles. */
+/* A line of the screen without its styles. */
 static const char *line(size_t nr)
 {
 	static char text[4096];
@@ -114,7 +114,7 @@ Test(top_screen, functions)
 	cr_assert_str_eq(line(9), "");
 }
 
-/* Names are what a narrow screen is for. */
+/* A narrow screen shows names first. */
 Test(top_screen, narrow)
 {
 	sample();
@@ -194,7 +194,7 @@ Test(top_screen, filters)
 	cr_assert_not(strstr(line(4), "filter"));
 }
 
-/* What is typed into the filter is no command; characters go as they came. */
+/* Keys typed into the filter are not commands; characters are kept unchanged. */
 Test(top_screen, filter_takes_all_keys)
 {
 	int i;
@@ -236,7 +236,7 @@ Test(top_screen, freezes_and_helps)
 	cr_assert(top_ui_key(&ui, TOP_KEY_QUIT));
 }
 
-/* What became of the file stands in place of the keys, until the next one. */
+/* A message about the file replaces the keys, until the next key. */
 Test(top_screen, asks_for_a_file_and_says_which)
 {
 	sample();
@@ -268,7 +268,7 @@ Test(top_screen, stays_with_the_row)
 	add(INTERVAL(0, { "/bin/gzip", "deflate", 0x10, 7, "gzip", NULL, 9 }));
 	draw(24, 80);
 	cr_assert_str_eq(ui.list.rows[ui.selected]->name, "deflate");
-	/* It is the first now, and who is at the first row sees whatever is hottest. */
+	/* It is the first row now, and at the first row the selection stays with the hottest. */
 	cr_assert_eq(ui.selected, 0);
 	add(INTERVAL(0, { "/lib/libc.so.6", "memcpy", 0x30, 8, "cat", NULL, 9 }));
 	draw(24, 80);
@@ -308,7 +308,7 @@ Test(top_screen, scrolls)
 	draw(24, 80);
 	cr_assert_eq(ui.selected, 82);
 	cr_assert_eq(ui.first, 82);
-	/* A larger screen shows no blank rows while there are others. */
+	/* After the screen has grown there are no blank rows while there are others to show. */
 	top_ui_key(&ui, TOP_KEY_END);
 	draw(60, 80);
 	cr_assert_eq(ui.first, 100 - 53);
@@ -332,7 +332,10 @@ static void hostile(void)
 }
 /* clang-format on */
 
-/* No line too wide, none too many, and no control character but our styles, at any size. */
+/*
+ * At any size no line is too wide, there are not too many, and the only control characters are our
+ * styles.
+ */
 static void check_picture(size_t rows, size_t columns)
 {
 	char *at, *end;
@@ -374,7 +377,7 @@ Test(top_screen, any_size_and_any_name)
 		check_picture(rows, rows * 4);
 }
 
-/* An annotated function covers the table, hottest first or not, and goes. */
+/* An annotated function covers the table, hottest first or not, and can be closed. */
 Test(top_screen, pages)
 {
 	char text[1000], *at = text;

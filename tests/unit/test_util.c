@@ -144,7 +144,7 @@ Test(util, double_)
 	check_decimals();
 }
 
-/* A locale with a decimal comma, when there is one here, must change nothing. */
+/* A locale with a decimal comma, if there is one here, must change nothing. */
 Test(util, double_in_another_locale)
 {
 	if (!setlocale(LC_ALL, "de_DE.UTF-8"))
@@ -180,7 +180,7 @@ Test(util, grow_refuses_what_does_not_fit)
 
 	cr_assert_eq(grow((void **)&array, &capacity, SIZE_MAX, sizeof(*array)), -EOVERFLOW);
 	cr_assert_eq(grow((void **)&array, &capacity, SIZE_MAX / 2 + 2, 2), -EOVERFLOW);
-#ifndef __SANITIZE_ADDRESS__ /* it ends the program instead of failing */
+#ifndef __SANITIZE_ADDRESS__ /* the sanitizer ends the program instead of failing */
 	cr_assert_eq(grow((void **)&array, &capacity, SIZE_MAX / 2, 1), -ENOMEM);
 #endif
 	cr_assert_null(array);
@@ -207,7 +207,7 @@ Test(util, utf8)
 		{ "\xc1\xbf", 0 },
 		{ "\xc3", 0 },
 		{ "\xc3(", 0 },
-		{ "\xe0\x9f\xbf", 0 }, /* too long a form */
+		{ "\xe0\x9f\xbf", 0 }, /* an overlong form */
 		{ "\xed\xa0\x80", 0 }, /* a surrogate */
 		{ "\xe2\x82", 0 },
 		{ "\xe2\x82(", 0 },
