@@ -7,7 +7,9 @@
 
 typedef uint64_t work_fn(uint64_t x, uint64_t turns);
 
-/* Between two marks, so that its bytes can be copied; it refers to nothing outside of them. */
+/*
+ * Placed between two marks, so that its bytes can be copied; it refers to nothing outside of them.
+ */
 __attribute__((noinline, section("moved"), used)) static uint64_t spin(uint64_t x, uint64_t turns)
 {
 	while (turns--) {

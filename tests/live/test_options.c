@@ -67,8 +67,8 @@ Test(live_options, region_of_an_object)
 }
 
 /*
- * What runs elsewhere is in no account. The scheduler's accounts are of all CPUs, so of those chosen
- * it is not known how long.
+ * What runs on other CPUs is in no account. The scheduler's accounts are of all CPUs, so the CPU
+ * time on the chosen ones is unknown.
  */
 static void run_on_cpu_1(const char *source)
 {

@@ -180,7 +180,7 @@ static struct profile *part_of_cpus(const char *cpus)
 	return read_back(profile);
 }
 
-/* Which ones were sampled a sum says when it is true of all parts. */
+/* A sum says which CPUs were sampled if this is the same in all parts. */
 Test(merge, some_cpus)
 {
 	struct profile *sum = sum_of(part_of_cpus("0,2-3"), part_of_cpus("0,2-3"));

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What print_error() of a text writes. */
+/* What print_error() writes for a text. */
 static const char *said(const char *text)
 {
 	static char line[256];
@@ -20,7 +20,7 @@ static const char *said(const char *text)
 	return line;
 }
 
-/* Whoever speaks is named once, whether or not a text does so. */
+/* The command is named once, whether or not the text begins with it. */
 Test(output, errors_begin_with_the_command)
 {
 	cr_expect_str_eq(said("unknown command"), "bpfprofil: unknown command\n");

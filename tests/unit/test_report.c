@@ -90,7 +90,7 @@ Test(report, lines_without_binaries)
 			{ 21, 0, 0x1000, "main" }));
 }
 
-/* All ticks are on some CPU, those in no bin too; time is shared evenly. */
+/* All ticks are on some CPU, including those in no bin; time is shared evenly. */
 Test(report, cpus)
 {
 	const struct report_options options = all(REPORT_CPUS);

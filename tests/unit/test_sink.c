@@ -449,7 +449,7 @@ Test(sink, folder)
 	profile_free(profile);
 }
 
-/* A profile a minute, of a backend that is away all the while: what waits, and then arrives. */
+/* A profile a minute for a backend that is away all the time: what waits, and then arrives. */
 static void be_away(size_t minutes, const char *how)
 {
 	const char *answers[32];
@@ -472,9 +472,9 @@ static void be_away(size_t minutes, const char *how)
 		sink_put(sink, profile);
 		sink_count(sink, &counts);
 		cr_assert_eq(counts.pending_ticks + counts.ticks, (i + 1) * ticks);
-		/* The cap, and what is under way. */
+		/* The cap, and what is being sent. */
 		cr_assert_leq(counts.pending_bytes, 24 << 10);
-		/* What libraries keep for good, and one profile at work. */
+		/* What libraries never free, and one profile that is being handled. */
 		cr_assert_leq(mallinfo2().uordblks, heap + (4 << 20));
 	}
 	counts = settle(sink);

@@ -373,7 +373,7 @@ uint64_t chance_below(uint64_t most_ns)
 {
 	uint32_t random;
 
-	/* Early after boot there is none. */
+	/* Early after boot there is no randomness. */
 	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
 		random = (uint32_t)monotonic_ns();
 	return (uint64_t)((unsigned __int128)most_ns * random >> 32);

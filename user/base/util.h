@@ -46,7 +46,7 @@ bool is_our_user(uid_t user);
 /* The time of the monotonic clock, which nobody can set. */
 uint64_t monotonic_ns(void);
 
-/* A time below most, by chance: hosts that do the same do it at other moments. */
+/* A random time below most_ns, so that hosts do not all do the same thing at the same moment. */
 uint64_t chance_below(uint64_t most_ns);
 
 /* The length of the UTF-8 sequence at the start of text; 0 if it is not valid UTF-8. */

@@ -17,9 +17,12 @@
  * and worker.c has the threads that wait for users.
  */
 
-/* What calls counted, as targets of a profile: kept when they end, for those who want to read it. */
+/*
+ * What calls counted, as targets of a profile. It is kept when calls end, if somebody wants to read
+ * it.
+ */
 struct journal {
-	struct profile *profile; /* NULL: nothing yet */
+	struct profile *profile; /* NULL: there is nothing yet */
 	size_t targets_capacity;
 	size_t objects_capacity;
 	size_t histograms_capacity;
@@ -102,10 +105,13 @@ void calls_release(struct calls *calls, struct caller *caller);
 
 /* --- journal.c --- */
 
-/* Adds a call whose counters are all copied. */
+/* Adds a call whose counters have all been copied. */
 void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine);
 
-/* The account of one whose counters, and what was copied, are out of reach: unwritten. */
+/*
+ * Adds the account of a call whose counters cannot be reached, nor what was copied of them: its
+ * ticks are unwritten.
+ */
 void journal_add_unread(struct journal *journal, const struct caller *caller,
 			const struct call_engine *engine);
 

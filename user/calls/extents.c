@@ -28,7 +28,10 @@ int64_t extents_take(struct extents *extents, uint32_t nr)
 	uint32_t first;
 	size_t i;
 
-	/* Each extent that is given back adds at most one to the free ones. */
+	/*
+	 * Room is reserved here, because each extent that is given back adds at most one free
+	 * extent.
+	 */
 	if (grow((void **)&extents->list, &extents->capacity, extents->nr + extents->taken + 1,
 		 sizeof(*extents->list)))
 		return -ENOMEM;

@@ -5,25 +5,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The free extents of an array that is shared: tables of regions come and go in it. */
+/* The free extents of an array that is shared, because tables of regions come and go in it. */
 struct extent {
 	uint32_t first;
 	uint32_t nr;
 };
 
 struct extents {
-	struct extent *list; /* free ones, ascending, never adjacent */
+	struct extent *list; /* free extents, ascending, never adjacent */
 	size_t nr;
 	size_t capacity;
-	size_t taken; /* extents that may come back */
+	size_t taken; /* extents in use */
 };
 
 int extents_init(struct extents *extents, uint32_t elements); /* 0 or -ENOMEM */
 
-/* Takes nr elements: their first, or -ENOSPC. */
+/* Takes nr elements; returns the first one's index, or -ENOSPC. */
 int64_t extents_take(struct extents *extents, uint32_t nr);
 
-/* Gives an extent back that was taken. Room for it was made when it was: it cannot fail. */
+/* Gives an extent back. This cannot fail, because room for it was reserved when it was taken. */
 void extents_give(struct extents *extents, uint32_t first, uint32_t nr);
 
 void extents_free(struct extents *extents);

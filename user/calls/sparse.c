@@ -70,7 +70,7 @@ void pcs_sort(struct pcs *pcs)
 
 int pcs_add(struct pcs *pcs, uint64_t pc)
 {
-	/* Sorted when as many again have come, so that a sample costs little on the whole. */
+	/* Sorted each time the number has doubled, so that a sample costs little on average. */
 	if (pcs->nr == pcs->capacity && pcs->nr >= 2 * pcs->sorted)
 		pcs_sort(pcs);
 	if (grow((void **)&pcs->list, &pcs->capacity, pcs->nr + 1, sizeof(*pcs->list)))

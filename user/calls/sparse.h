@@ -24,7 +24,7 @@ struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index);
 
 void sparse_free(struct sparse *sparse);
 
-/* How often each pc was sampled: memory follows the different ones, not the samples. */
+/* How often each pc was sampled. It takes memory for each different pc and not for each sample. */
 struct pc_count {
 	uint64_t pc;
 	uint64_t count;
@@ -34,12 +34,12 @@ struct pcs {
 	struct pc_count *list;
 	size_t nr;
 	size_t capacity;
-	size_t sorted; /* the first of them ascend, each once */
+	size_t sorted; /* the first `sorted` elements ascend, each pc once */
 };
 
 int pcs_add(struct pcs *pcs, uint64_t pc); /* 0 or -ENOMEM */
 
-/* Afterwards all ascend, each once. */
+/* Afterwards all elements ascend, each pc once. */
 void pcs_sort(struct pcs *pcs);
 
 void pcs_free(struct pcs *pcs);

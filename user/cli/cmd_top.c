@@ -27,7 +27,7 @@ struct top_arguments {
 	uint64_t delay_ns;
 	uint64_t iterations;
 	uint64_t rows;
-	const char *output; /* NULL: only when a key is pressed */
+	const char *output; /* NULL: written only when a key is pressed */
 };
 
 static int set_delay(const struct opt *opt, const char *value, void *field, struct error *err)

@@ -125,7 +125,7 @@ out_of_memory:
 	return error_errno(err, -ENOMEM, "--%s", opt->name);
 }
 
-/* One CPU of a list, or two and a dash: where it ends, NULL when it is none. */
+/* Parses one CPU of a list, or two with a dash; returns where it ends, or NULL if it is invalid. */
 static const char *parse_cpus(const char *text)
 {
 	unsigned long first, last;

@@ -10,19 +10,19 @@
 
 enum bench_machine { MACHINE_UNKNOWN, MACHINE_METAL, MACHINE_VIRTUAL };
 
-/* What a reader must know of a host to make sense of what was measured on it. */
+/* What a reader must know of a host to understand what was measured on it. */
 struct bench_host {
 	struct utsname system;
 	time_t started;
-	char model[128]; /* of its CPUs; "": not told */
+	char model[128]; /* of its CPUs; "": unknown */
 	enum bench_machine machine;
 	long cpus; /* online */
-	double tick_hz; /* the scheduler's tick; 0: not known */
+	double tick_hz; /* rate of the scheduler's tick; 0: unknown */
 };
 
 void bench_host_read(struct bench_host *result);
 
-/* What `bench` measured, to paste into an issue, and for programs. */
+/* Prints what `bench` measured: as text to paste into an issue, and as JSON for programs. */
 void bench_report_text(FILE *out, const struct bench_host *host, const struct cost_report *report);
 void bench_report_json(FILE *out, const struct bench_host *host, const struct cost_report *report);
 

@@ -30,11 +30,11 @@
  * A round is shorter than a time slice, so that some rounds are undisturbed even on a shared CPU.
  */
 #define ROUNDS 20
-#define TRIES 100 /* to have so many */
+#define TRIES 100 /* to get that many */
 #define ROUND_NS 1000000
 #define PERIOD_NS 50000
 
-/* A tick that takes less is measured by more of them, at four fifths of the kernel's usual limit. */
+/* A cheaper tick is measured with more ticks, at four fifths of the kernel's usual limit. */
 #define CHEAP_NS 4000
 #define SHORT_PERIOD_NS 12500
 
@@ -94,7 +94,7 @@ static long switches(void)
 	return getrusage(RUSAGE_THREAD, &usage) ? 0 : usage.ru_nivcsw;
 }
 
-/* Rounds that another thread took a part of say nothing of ticks. */
+/* Rounds that were interrupted by another thread say nothing about ticks. */
 static void try_period(struct trial *trial, uint64_t period_ns)
 {
 	uint64_t with, without, most_with = 0, most_without = 0;

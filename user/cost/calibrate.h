@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Of all hosts seen, on a CPU whose neighbour takes ticks too. */
+/* The highest cost seen on any host, on a CPU whose neighbour takes ticks too. */
 #define CALIBRATE_DEAREST_NS 33000.0
 
 /*

@@ -56,23 +56,23 @@ int cost_load_collect(struct cost_load *load, struct cost_window *result, struct
 /* Ends the program. A load that is all zero is fine. */
 void cost_load_end(struct cost_load *load);
 
-/* The loops that a thread of the sampled program runs in. */
+/* The loops that a thread of the sampled program runs. */
 struct cost_work {
-	const uint8_t *memory; /* what COLD reads, of all threads the same */
+	const uint8_t *memory; /* what COLD reads; shared by all threads */
 	size_t size;
 	size_t at;
 	uint64_t state; /* of the random order */
-	uint64_t usual_ns; /* a call of WARM's that nothing interrupts */
+	uint64_t usual_ns; /* duration of a WARM call that nothing interrupts */
 	struct cost_window figures; /* of the last run */
 };
 
 void cost_work_begin(struct cost_work *work);
 
-/* Until *phase is another one. */
+/* Runs until *phase differs from current. */
 void cost_work_run(struct cost_work *work, enum cost_kind kind, const _Atomic uint32_t *phase,
 		   uint32_t current);
 
-/* Bytes that COLD is to read. */
+/* How many bytes COLD shall read. */
 size_t cost_work_memory(void);
 
 #endif

@@ -109,11 +109,11 @@ static int event_open(uint64_t period_ns, uint32_t cpu)
 	return fd < 0 ? -errno : fd;
 }
 
-/* Which CPUs a list has, of those that there may be. */
+/* Reads which of the possible CPUs are in a list. */
 struct choice {
 	struct sampler *sampler;
-	uint32_t cpus; /* possible ones */
-	int64_t absent; /* the first that is none of them; -1: all are */
+	uint32_t cpus; /* number of possible CPUs */
+	int64_t absent; /* the first one that is not possible; -1: all are */
 	bool some_online;
 };
 

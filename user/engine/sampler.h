@@ -43,14 +43,17 @@ struct sampler {
 	bool running;
 	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
 	size_t nr_events;
-	bool *left_out; /* by number of CPU; none of them is sampled */
+	bool *left_out; /* by CPU number: it is not sampled */
 	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
 };
 
 /* cpus is the number of possible CPUs. This opens nothing yet. */
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);
 
-/* Before it starts: only these CPUs, as a list; -EINVAL: there is no such CPU, or none is online. */
+/*
+ * Call before it starts: samples only the CPUs in this list; -EINVAL: a CPU does not exist, or none
+ * is online.
+ */
 int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error *err);
 
 int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,

@@ -246,7 +246,7 @@ static int set_tickless(void *ctx, uint32_t cpu)
 	return 0;
 }
 
-/* The tick of a CPU that is left out is passed over like that of one that has none. */
+/* Ignores the tick of CPUs that are left out, like that of CPUs without one. */
 static void silence_ticks(struct session *session)
 {
 	uint32_t cpu;

@@ -38,8 +38,9 @@ struct session_options {
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
 	uint64_t memory; /* hard limit for histograms, in bytes of kernel memory */
 	/*
-	 * The only CPUs that are sampled, as a list like 0,2-3; NULL: all. CPU time is not known then,
-	 * and samples have no weights: the scheduler's accounts are of all CPUs. Outlives the session.
+	 * The only CPUs to sample, as a list like 0,2-3; NULL: all. With a list CPU time is unknown
+	 * and samples have no weights, because the scheduler's accounts are of all CPUs. Must
+	 * outlive the session.
 	 */
 	const char *cpus;
 	bool unweighted; /* each sample counts as one tick, to measure the clock itself */

@@ -264,7 +264,7 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 	size_t i;
 	int ret;
 
-	/* Nor of splits is it known what they had on some CPUs. */
+	/* With chosen CPUs the time of splits is unknown too. */
 	if (session->options.split == SPLIT_NONE || session->options.cpus)
 		return 0;
 	ret = find_spenders(session, counted, profile, split_ids, &spenders);

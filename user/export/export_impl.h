@@ -72,10 +72,10 @@ int export_one_period(const struct profile *profile, const struct export_options
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
 
-/* A message of protobuf's as it goes over a wire. */
+/* Writes a protobuf message in its wire format. */
 void export_message(const ProtobufCMessage *message, FILE *stream);
 
-/* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon where it already says something. */
+/* Adds to a note of EXPORT_NOTE_BYTES, after a semicolon if it has text already. */
 void export_add_note(char *note, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Returns 0, or the error of the stream with a message. Set errno to 0 before the first byte. */

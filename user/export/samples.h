@@ -98,9 +98,10 @@ int samples_build(struct samples *samples, const struct profile *profile,
 void samples_free(struct samples *samples);
 
 /*
- * One service as pprof, for backends that have labels of their own for whose it is: its samples add up
- * to all its ticks, as those of OTLP do. Not compressed. 0 or -ENOMEM, beside what the stream says.
- * NULL: all services, each sample with the service's name and cgroup as labels.
+ * Writes one service as pprof, for backends that use their own labels for whose it is: its samples
+ * add up to all its ticks, as in OTLP. The output is not compressed. NULL: all services, each
+ * sample with the service's name and cgroup as labels. Returns 0 or -ENOMEM; other errors show in
+ * the stream.
  */
 int service_pprof_write(const struct samples *samples, const struct sample_service *service,
 			FILE *stream);

@@ -97,7 +97,7 @@ struct profile_bin {
 	uint64_t count;
 };
 
-/* Bins on their way into a histogram. */
+/* Bins that are being collected for a histogram. */
 struct profile_bins {
 	struct profile_bin *list;
 	size_t nr;
@@ -160,7 +160,7 @@ struct profile_sampling {
 	char *source; /* "clock" or "tick" */
 	char *mode; /* "charged", "user" or "split" */
 	char *split; /* targets are split by "process", "thread" or "cgroup"; NULL: not split */
-	char *cpus; /* the only ones that were, as a list like 0,2-3; NULL: all, or not the same */
+	char *cpus; /* the only ones sampled, as a list like 0,2-3; NULL: all, or parts differ */
 	char *hierarchy; /* of the cgroups: "v2", or "v1:" and a controller; NULL: none */
 	uint64_t period_ns;
 	double requested_hz;
@@ -220,7 +220,7 @@ void profile_command_free(char **command); /* frees the array too; NULL is fine 
 
 int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* or -ENOMEM */
 
-/* Adds part to sum, each figure and each cause; -ENOMEM. */
+/* Adds every figure and every cause of part to sum; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
 
 /* Whether the target is a program's own call of profil(), sprofil() or pcsample(). */

@@ -20,7 +20,7 @@ int profile_fill_sampling(struct profile *profile, const char *source, const cha
 int profile_fill_split(struct profile *profile, const char *split);
 int profile_fill_hierarchy(struct profile *profile, const char *controller);
 
-/* That only some CPUs were sampled, with the note on what CPU time is then. 0 or -ENOMEM. */
+/* Fills in that only some CPUs were sampled, with a note about CPU time. Returns 0 or -ENOMEM. */
 int profile_fill_cpus(struct profile *profile, const char *list);
 
 /* Sets the total account to the sum of the targets', because each tick belongs to one of them. */

@@ -183,7 +183,7 @@ static void join_delivered(struct profile *sum, struct profile *part)
 		into->delivered[i] += from->delivered[i];
 }
 
-/* What not all parts have in common the sum does not say. */
+/* The sum does not say what differs between its parts. */
 static void join_word(char **sum, const char *part)
 {
 	if (!*sum || (part && !strcmp(*sum, part)))

@@ -42,13 +42,13 @@ void profile_merger_free(struct profile_merger *merger);
 /* How large a profile is in memory, in bins of 16 bytes each. */
 size_t profile_elements(const struct profile *profile);
 
-/* Which of two times of RFC 3339 is the earlier one: below, above or 0, as strcmp() has it. */
+/* Compares two RFC 3339 times; the result is below, above or equal to 0, as with strcmp(). */
 int profile_compare_times(const char *a, const char *b);
 
 /*
- * Brings the lists of a profile, each of which may name a thing several times, into one order that
- * depends on what they hold alone, every thing once and its ticks added up. Each target must name
- * its host and its period. -ENOMEM: the lists are whole, but their ids may no longer fit.
+ * Puts the lists of a profile, which may name a thing several times, into an order that depends
+ * only on their contents, with each thing once and its ticks added up. Each target must name its
+ * host and its period. -ENOMEM: the lists are valid, but their ids may no longer match.
  */
 int profile_fold(struct profile *profile);
 

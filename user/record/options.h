@@ -21,7 +21,7 @@ struct sampling_options {
 	uint64_t period_ns;
 	double requested_hz;
 	unsigned int mode; /* enum tick_mode */
-	const char *cpus; /* the only ones that are sampled, as a list like 0,2-3; NULL: all */
+	const char *cpus; /* the only ones sampled, as a list like 0,2-3; NULL: all */
 	unsigned int split; /* enum split */
 	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
 	uint64_t memory; /* bytes of kernel memory for histograms */

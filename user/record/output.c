@@ -22,7 +22,7 @@ void print_as(const char *command)
 	speaker = command;
 }
 
-/* Many texts begin with the command's name themselves. */
+/* Many texts begin with the command's name already. */
 static bool names_speaker(const char *text)
 {
 	size_t length = strlen(speaker);

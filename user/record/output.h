@@ -18,7 +18,7 @@ void print_error(const struct error *err);
 /* The same for a format; hint may be NULL. */
 void print_message(const char *hint, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* From here on it is this command that speaks; the name outlives that. */
+/* From here on messages name this command; the name must outlive that. */
 void print_as(const char *command);
 
 enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER };

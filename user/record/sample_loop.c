@@ -18,7 +18,7 @@
 
 #define PROGRESS_MS 1000
 
-/* Names need symbol tables, some ms each time: at 1 s, 2 s, 4 s ... */
+/* Names need symbol tables, which take some ms each time, so they are shown at 1 s, 2 s, 4 s ... */
 static bool name_now(unsigned int updates)
 {
 	return !(updates & (updates - 1));
@@ -45,7 +45,7 @@ static void progress_begin(struct progress *progress, struct session *session, b
 	progress->shown = wanted && terminal_attached(stderr);
 }
 
-/* Milliseconds to the next update, -1 for none: poll's timeout. */
+/* Milliseconds to the next update, or -1 for none, as a timeout for poll(). */
 static int progress_timeout(const struct progress *progress)
 {
 	return progress->shown ? PROGRESS_MS : -1;

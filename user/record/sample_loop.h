@@ -13,7 +13,9 @@
 #include "record/result.h"
 #include "record/spending.h"
 
-/* The line on a terminal while a session runs. Without a terminal nothing wakes up for it. */
+/*
+ * The progress line on a terminal while a session runs. Without a terminal it causes no wake-ups.
+ */
 struct progress {
 	struct session *session;
 	bool shown;

@@ -54,7 +54,7 @@ static void keep_elsewhere(const struct profile *profile, const char *path, int 
 	}
 }
 
-/* One that is made again and again has another name each time. */
+/* Writes FILE; one that is written repeatedly gets another name each time. */
 int save_last_profile(const struct profile *profile, const char *path, struct error *err)
 {
 	int ret = save_profile(profile, path, OUTPUT_KEEP_OLD, err);

@@ -67,7 +67,10 @@ static int too_small(const struct sampling_options *options, const char *command
 	return -ERANGE;
 }
 
-/* A host that is too busy to show what a tick takes gets the rate of one where it is dear. */
+/*
+ * On a host that is too busy to measure a tick's cost, the rate is chosen as if a tick were
+ * expensive.
+ */
 static void measure_tick(struct sampling_options *options)
 {
 	options->interrupt_ns = calibrate_busy_tick_ns();

@@ -49,10 +49,13 @@ int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, str
  */
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
 
-/* symbolizer->last.profile, the caller's from then on, and none is there until the next one; or NULL. */
+/*
+ * Gives symbolizer->last.profile, which may be NULL, to the caller, and leaves NULL until the next
+ * one.
+ */
 struct profile *symbolizer_give(struct symbolizer *symbolizer);
 
-/* The objects' files of symbolizer->last, for as long as that is there; not for another thread. */
+/* Opens the objects' files of symbolizer->last while that exists; not for use by other threads. */
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer);
 
 void symbolizer_free(struct symbolizer *symbolizer);

@@ -47,7 +47,10 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	top_model_init(&loop->model);
 	top_ui_init(&loop->ui, by);
 	loop->save = file;
-	/* Whoever asked for it beforehand is to know beforehand that it cannot be. */
+	/*
+	 * Checked at the start, so that a user who asked for a file learns at once that it cannot
+	 * be written.
+	 */
 	if (!ret && file)
 		ret = output_check(loop->kept.files.path, err);
 	if (ret)

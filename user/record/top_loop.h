@@ -18,16 +18,16 @@
 #include "top/ui.h"
 
 /*
- * A session that is watched while it runs: each interval's profile is taken out, named and added
- * to the model, and shown on a terminal or as a table on stdout. All of them are also kept, to be
- * written when a key is pressed.
+ * A session that is watched while it runs: each interval's profile is taken, named, added to the
+ * model, and shown on a terminal or as a table on stdout. All of them are also kept, so that a key
+ * can write them to a file.
  */
 struct top_loop {
 	const struct sampling_options *options;
 	struct session *session;
 	struct symbolizer symbolizer;
 	struct kept kept;
-	bool save; /* at the end, too */
+	bool save; /* also at the end */
 	struct top_model model;
 	struct top_ui ui;
 	struct top_plain plain;

@@ -10,7 +10,7 @@
 /* Where the data goes in a page. */
 #define DATA "@DATA@"
 
-/* A page up to its data; *ret_rest is what comes behind them. */
+/* Writes a page up to its data; *ret_rest is what follows the data. */
 static void begin_page(const char *page, FILE *out, const char **ret_rest)
 {
 	const char *data = strstr(page, DATA);
@@ -91,7 +91,7 @@ int html_report(const struct profile *profile, const struct html_options *option
 	return result;
 }
 
-/* The JSON that --format json has, and a table to sort and search it. */
+/* Writes the JSON of --format json, and a table to sort and search it. */
 int html_diff(const struct diff *diff, FILE *out, struct error *err)
 {
 	const struct report_options options = { .format = REPORT_JSON };

@@ -27,7 +27,7 @@ struct report_row {
 	const struct source_line *source; /* what DWARF says of the row's place */
 	bool scattered; /* a function of the source, which may have code at several places */
 	uint64_t inlined; /* how many of its ticks fell where it was inlined */
-	int64_t pid; /* by process: -1 for text of no single one; by CPU its number */
+	int64_t pid; /* by process: -1 if it is not a single one; by CPU: its number */
 	const char *cgroup;
 	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
 };
@@ -97,7 +97,7 @@ int row_compare_source(const void *left, const void *right);
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err);
 
-/* A row for each CPU, of all ticks that the profile has by CPU. */
+/* Makes a row for each CPU, from all ticks that the profile has by CPU. */
 int rows_by_cpu(const struct profile *profile, const struct report_options *options,
 		struct report_rows *rows, struct error *err);
 

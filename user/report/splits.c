@@ -92,8 +92,8 @@ int rows_by_split(const struct profile *profile, const struct report_options *op
 }
 
 /*
- * Which text it was on a CPU is not kept, nor what the scheduler gave on it: a tick stands for as
- * much on all of them.
+ * The profile has neither the text by CPU nor the scheduler's time by CPU, so a tick stands for the
+ * same on all of them.
  */
 int rows_by_cpu(const struct profile *profile, const struct report_options *options,
 		struct report_rows *rows, struct error *err)

@@ -83,7 +83,10 @@ int source_lines_load(int fd, const char *path, const char *root, const uint64_t
 const struct source_line *source_lines_at(const struct source_lines *lines, size_t i);
 void source_lines_free(struct source_lines *lines);
 
-/* The source name of a C++ or Rust symbol; the caller frees it. NULL: not mangled, or no memory. */
+/*
+ * The source name of a C++ or Rust symbol, which the caller frees. NULL: it is not mangled, or
+ * there is no memory.
+ */
 char *demangle(const char *name);
 
 #endif

@@ -27,20 +27,21 @@ int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse);
 /* The state of the OCI runtime specification: {id, status, pid} */
 int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse);
 
-/* How a program ended that was asked something. */
+/* How a program that was asked something ended. */
 struct tool_answer {
-	int out; /* what it wrote, from the beginning; -1: there is none of that name in PATH */
-	int status; /* as a shell has it */
-	bool late; /* ended by us after TOOL_PATIENCE_MS */
-	char said[160]; /* the last line of its standard error, which tells the reason */
+	int out; /* what it wrote, from the beginning; -1: no such program in PATH */
+	int status; /* exit status as in a shell */
+	bool late; /* it was killed after TOOL_PATIENCE_MS */
+	char said[160]; /* the last line of its standard error, which gives the reason */
 };
 
 #define TOOL_PATIENCE_MS 5000
 #define TOOL_OUTPUT_MAX (16 << 20)
 
 /*
- * Runs a program found in PATH, without a shell and with our environment, and waits for it. What
- * it starts ends with it when it is late. Fails only for lack of a process or of memory.
+ * Runs a program found in PATH, without a shell and with our environment, and waits for it. If it
+ * is late, it is killed together with what it started. Fails only for lack of a process or of
+ * memory.
  */
 int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err);
 void tool_answer_free(struct tool_answer *answer);
