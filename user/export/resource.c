@@ -28,14 +28,14 @@ static const char *last_component(const char *path)
 }
 
 /* The labels of a service: those of its cgroup, or those that are of all. */
-struct labels {
+struct service_labels {
 	const struct samples *samples;
 	const char *host; /* NULL: the profile's one */
 	const char *cgroup;
 };
 
 /* The first of the cgroup in samples->labels; the others follow. */
-static size_t first_label(const struct labels *labels)
+static size_t first_label(const struct service_labels *labels)
 {
 	size_t low = 0, high = labels->samples->profile->nr_labels, middle;
 
@@ -50,7 +50,7 @@ static size_t first_label(const struct labels *labels)
 }
 
 /* One after the other, from *next on; NULL: there are no more. */
-static const struct profile_label *next_label(const struct labels *labels, size_t *next)
+static const struct profile_label *next_label(const struct service_labels *labels, size_t *next)
 {
 	const struct profile_label *label;
 
@@ -64,7 +64,7 @@ static const struct profile_label *next_label(const struct labels *labels, size_
 	return NULL;
 }
 
-static const char *find_label(const struct labels *labels, const char *key)
+static const char *find_label(const struct service_labels *labels, const char *key)
 {
 	const struct profile_label *label;
 	size_t next = first_label(labels);
@@ -76,7 +76,7 @@ static const char *find_label(const struct labels *labels, const char *key)
 }
 
 /* Keys are as strange as a file may have them. */
-static void put_labels(struct resource *resource, const struct labels *labels)
+static void put_labels(struct resource *resource, const struct service_labels *labels)
 {
 	const struct profile_label *label;
 	size_t next = first_label(labels);
@@ -90,11 +90,11 @@ static void put_labels(struct resource *resource, const struct labels *labels)
 }
 
 static void name_service(struct resource *resource, const struct profile *profile,
-			 const struct sample_service *service, const struct labels *labels,
+			 const struct sample_service *service, const struct service_labels *labels,
 			 const struct cgroup_parts *parts)
 {
 	const struct profile_target *target = &profile->targets[service->target];
-	const struct labels of_all = { .samples = labels->samples, .host = labels->host };
+	const struct service_labels of_all = { .samples = labels->samples, .host = labels->host };
 	const char *given = find_label(labels, "service.name");
 	char name[256];
 
@@ -134,8 +134,8 @@ int resource_of(struct resource *resource, const struct samples *samples,
 	const struct profile *profile = samples->profile;
 	const struct profile_target *target = &profile->targets[service->target];
 	const char *host = target->host ? target->host : profile->host.name;
-	const struct labels labels = { samples, host, service->cgroup };
-	const struct labels of_all = { samples, host, NULL };
+	const struct service_labels labels = { samples, host, service->cgroup };
+	const struct service_labels of_all = { samples, host, NULL };
 	struct cgroup_parts parts;
 
 	resource->nr = 0;
