@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The whole build: one make, no recursion, everything it writes under build/.
-# The fragments bpf/bpf.mk, user/user.mk and tests/tests.mk say how each part is built;
-# `make help` lists what can be asked for.
+# The whole build: one make without recursion, which writes everything under build/. The fragments
+# bpf/bpf.mk, user/user.mk and tests/tests.mk say how each part is built; `make help` lists the
+# targets.
 
 PREFIX ?= /usr/local
 LIBDIR ?= $(PREFIX)/lib
@@ -24,7 +24,7 @@ endif
 CLANG ?= clang
 BPFTOOL ?= bpftool
 CFLAGS ?= -O2 -g
-# A development tree refuses warnings; a release builds with compilers not yet written.
+# Warnings are errors in a development tree, but not in a release, which later compilers will build.
 WERROR ?= $(if $(wildcard .git),1)
 
 # Debian puts bpftool into /usr/sbin, which is not in a user's PATH.
@@ -36,7 +36,7 @@ BUILD := build$(if $(SANITIZE),/san-$(subst $(comma),-,$(SANITIZE)))
 Q := $(if $(V),,@)
 msg = $(if $(V),,@printf '  %-8s %s\n' '$1' '$2')
 
-# A recipe fails with the first command of it that does, inside a pipe too.
+# A recipe fails at its first command that fails, even inside a pipe.
 SHELL := bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DEFAULT_GOAL := all
@@ -44,30 +44,32 @@ SHELL := bash
 .SECONDEXPANSION:
 .SUFFIXES:
 
-# Goals that only look or remove need nothing written while make reads its files.
+# For goals that only look or remove, make writes nothing while it reads its files.
 GOALS := $(or $(MAKECMDGOALS),all)
 dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))$(findstring q,$(firstword -$(MAKEFLAGS)))
 MAKEFLAGS += --no-builtin-rules
 building := $(filter-out help clean deps uninstall format,$(GOALS))
 
-# `make clean all`: removed now, for make has forgotten by then which files it took for built.
+# `make clean all` removes the tree here, because later make has already decided which files are
+# built.
 ifneq ($(filter clean,$(GOALS)),)
 ifeq ($(dry_run),)
 $(shell rm -rf build)
 endif
 endif
 
-# $(call stamp,NAME,TEXT): a file whose time moves when TEXT does, so that changed flags or a changed
-# list of files rebuild what they must. Compared here and not in a rule: a finished build has nothing
-# to run, and `make -q` says so. A dry run writes none, but takes the changed one for new.
-# make 4.3 leaves the newline at the end of some files that it reads: hence strip.
+# $(call stamp,NAME,TEXT): a file whose time changes when TEXT does, so that changed flags or a
+# changed list of files rebuild what depends on them. The comparison is done here and not in a rule,
+# so a finished build has nothing to run, and `make -q` says so. A dry run writes no stamp, but
+# treats a changed one as new. make 4.3 leaves the newline at the end of some files that it reads,
+# hence strip.
 stamp = $(call stamp_check,$(BUILD)/stamp/$1,$1: $(strip $2))$(BUILD)/stamp/$1
 stamp_check = $(if $(call differs,$(strip $(file <$1)),$2),$(if $(dry_run),$(eval .PHONY: $1),$(if \
 	$(building),$(shell mkdir -p $(dir $1))$(file >$1,$2))))
 differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
-# Directories are order-only prerequisites, by $$(@D)/. On the goals that install what is missing,
-# each waits for that, so that no compiler starts before it is there.
+# Directories are order-only prerequisites, by $$(@D)/. For goals that install what is missing, each
+# of them waits for that, so that no compiler starts before it is installed.
 DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)

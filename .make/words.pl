@@ -1,7 +1,8 @@
 #!/usr/bin/perl
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# words.pl FOLDER: the words that the files under FOLDER use most. The work of `make demo`.
+# words.pl FOLDER: prints the words that the files under FOLDER use most. This is what `make demo`
+# profiles.
 use strict;
 use warnings;
 

@@ -2,13 +2,14 @@
 #
 # bpf/NAME.bpf.c -> build/bpf/NAME.bpf.o -> build/bpf/NAME.o -> build/gen/NAME.skel.h
 #
-# `bpftool gen object` drops the DWARF, which only the compiler's own checks need, and keeps the BTF.
+# `bpftool gen object` drops the DWARF, which only the compiler's own checks need, and keeps the
+# BTF.
 
 BPF_SRC := $(wildcard bpf/*.bpf.c)
 BPF_NAMES := $(patsubst bpf/%.bpf.c,%,$(BPF_SRC))
 BPF_OBJ := $(BPF_NAMES:%=$(BUILD)/bpf/%.bpf.o)
 BPF_LINKED := $(BPF_NAMES:%=$(BUILD)/bpf/%.o)
-# selftest* hold the wrappers that the tests drive by prog run; the product never loads them.
+# selftest* are the wrappers that the tests run by prog run; the product never loads them.
 SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter-out selftest selftest_calls,$(BPF_NAMES)))
 TEST_SKELS := $(patsubst %,$(BUILD)/gen/%.skel.h,$(filter selftest selftest_calls,$(BPF_NAMES)))
 

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# fuzz.sh BUILD SECONDS NAME...: fuzzes each target; new inputs gather in BUILD/fuzz/corpus/NAME,
-# what crashes is left in BUILD/fuzz/NAME-crash-*. Seeds come from tests/fuzz/seeds/NAME, and from
-# BUILD/fuzz/seeds/NAME those that are built.
+# fuzz.sh BUILD SECONDS NAME...: fuzzes each target; new inputs go to BUILD/fuzz/corpus/NAME, and
+# crashes to BUILD/fuzz/NAME-crash-*. Seeds come from tests/fuzz/seeds/NAME, and from
+# BUILD/fuzz/seeds/NAME if they are built.
 set -euo pipefail
 
 build=$1 seconds=$2

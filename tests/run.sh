@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# run.sh BUILD LAYER...: runs layers of tests and closes with "N passed, N failed, N skipped".
+# run.sh BUILD LAYER...: runs layers of tests and ends with "N passed, N failed, N skipped".
 #
 # BUILD/tests/test_LAYER is a criterion program; each of its tests counts. So does each line that
 # tests/LAYER/*.sh prints as "PASS name", "FAIL name: why" or "SKIP name: reason"; a script that
-# prints none of them is one test, by its exit status (77: skipped). A criterion test skips by
-# cr_skip_test(), or by printing "SKIP name: reason" and returning.
+# prints none of them is one test, judged by its exit status (77: skipped). A criterion test skips
+# by cr_skip_test(), or by printing "SKIP name: reason" and returning.
 #
 # All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
-# sample or load BPF run as root, by sudo when we are not. V=1 shows the tests that pass too.
+# sample or load BPF run as root, with sudo if necessary. V=1 also shows tests that pass.
 set -uo pipefail
 
 export LC_ALL=C UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
@@ -18,11 +18,11 @@ build=$1
 shift
 export BUILD_DIR="$PWD/$build"
 logs=$build/tests/log
-limit=900 # seconds for a layer's program or script: a hang is a failure, not a lost evening
+limit=900 # seconds for a layer's program or script, so that a hang is a failure
 passed=0 failed=0 skipped=0
 failures=$logs/failures
 
-# Sets the array "as": what stands before a command of a layer.
+# Sets the array "as": the prefix for the commands of a layer.
 privilege() {
 	as=()
 	case $1 in
@@ -40,7 +40,7 @@ show() {
 	fi
 }
 
-# run_logged LOG COMMAND...: output to LOG and, less the noise, to the terminal.
+# run_logged LOG COMMAND...: writes the output to LOG and, without the noise, to the terminal.
 run_logged() {
 	local log=$1
 
@@ -49,7 +49,7 @@ run_logged() {
 	return "${PIPESTATUS[0]}"
 }
 
-# A count from criterion's closing line; empty when there is none.
+# A count from criterion's last line; empty if there is none.
 synthesis() {
 	sed -n "s/.*Synthesis:.* $1: \([0-9]*\).*/\1/p" "$2" | tail -n 1
 }
@@ -58,15 +58,15 @@ count() {
 	grep -c "$1" "$2" || true
 }
 
-# A test that skipped for want of a program which `make deps` installs has failed, because nobody
-# would look for what a package could have mended.
+# A test that was skipped because a program is missing which `make deps` installs has failed,
+# because nobody would notice otherwise.
 refuse_lacks() {
 	sed -i 's/^SKIP \(.* in PATH\)$/FAIL \1, though make deps installs it/' "$1"
 	grep '^FAIL .*, though make deps installs it$' "$1" || true
 }
 
-# Names each failed test of LOG for the closing list, with what criterion said of it: whoever has
-# only the end of a run's output, as of a CI's, reads there what failed.
+# Lists each failed test of LOG at the end, with what criterion said of it, so that the end of a
+# run's output, as from a CI, suffices to see what failed.
 keep_failures() {
 	awk -v log_name="$(basename "$1" .log)" '
 		/^\[(RUN|PASS|SKIP)/ { why = "" }
@@ -75,9 +75,9 @@ keep_failures() {
 		/^FAIL / { print log_name ": " substr($0, 6, 500) }' "$1" >>"$failures"
 }
 
-# Criterion does not see what a sanitizer finds when a test's process ends: a leak fails that test
-# here. A program that ended without the closing line, or with a bad status for no test that
-# failed, has one failure that no test owns.
+# Criterion does not notice what a sanitizer finds when a test's process ends, so such a leak makes
+# the test fail here. A program that ended without the last line, or with a bad status but no failed
+# test, has one failure that belongs to no test.
 criterion_counts() {
 	local log=$1 status=$2 good bad own left leaks
 
@@ -123,7 +123,8 @@ run_layer() {
 	local layer=$1 program=$build/tests/test_$1 script log status jobs=1
 
 	privilege "$layer"
-	# Tests that sample count each other's load, and a fault trial of top may be without a tick by it.
+	# Tests that sample would count each other's load, which may even leave a fault trial of top
+	# without a tick.
 	[ "$layer" != unit ] || jobs=2
 	if [ -x "$program" ] && [ -f "$program" ]; then
 		log=$logs/$layer.log

@@ -2,12 +2,12 @@
 #
 # A layer of tests is a folder: tests/LAYER/*.c make one criterion program, build/tests/test_LAYER,
 # and each tests/LAYER/*.sh is a test of its own (tests/run.sh says how they report). Helpers in
-# tests/lib are linked into every layer. A folder may hold a *.mk of its own, which may set
+# tests/lib are linked into every layer. A folder may contain a *.mk, which may set
 #
 #   LAYER_CPPFLAGS_fault, LAYER_LDFLAGS_fault, LAYER_LIBS_fault   for build/tests/test_fault
 #   LAYER_NEEDS_fault                                             what must be built to run it
 #
-# tests/live/workloads.mk: the programs that are profiled, for every layer that profiles some.
+# tests/live/workloads.mk builds the programs that are profiled, for every layer that profiles some.
 
 LAYERS := unit bpf fuzz install fault cli html client calls live hostile
 PROGRAM_LAYERS := $(foreach l,unit bpf fault cli client calls live hostile,$(if $(wildcard tests/$l/*.c),$l))
@@ -22,7 +22,7 @@ include $(wildcard tests/*/*.mk)
 layer_of = $(word 2,$(subst /, ,$(patsubst $(BUILD)/obj/%,%,$@)))
 $(BUILD)/obj/tests/%.o: private HOST_CPPFLAGS += -Itests/lib $(LIVE_DEFINES) \
 	$(LAYER_CPPFLAGS_$(layer_of))
-# Criterion's macros define what they do not declare.
+# Criterion's macros define functions without declaring them.
 $(BUILD)/obj/tests/%.o: private HOST_CFLAGS += -Wno-missing-prototypes
 TEST_STAMP := $(call stamp,tests,$(LIVE_DEFINES) \
 	$(foreach l,$(PROGRAM_LAYERS),$(LAYER_CPPFLAGS_$l) $(LAYER_LDFLAGS_$l) $(LAYER_LIBS_$l)))
@@ -99,26 +99,30 @@ $(LAYERS:%=check-%):
 check-deb: deb | deps ## The Debian packages: lintian, installed, run and purged again
 	$(Q)tests/run.sh $(BUILD) deb
 
-# VM_KERNELS='6.1 6.12:v1' for some, with another layout of cgroups perhaps: tests/vm/kernels.
+# VM_KERNELS='6.1 6.12:v1' for some of them, also with another layout of cgroups: tests/vm/kernels.
 check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
 	$(Q)tests/vm/run $(BUILD) $(VM_KERNELS)
 
-# BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts alone; its programs and peers: tests/bench/bench.mk.
+# BENCH_ARGS='-r 1 -s 1' for a quick look, '-t all' for whole hosts only; the programs and other
+# profilers are in tests/bench/bench.mk.
 bench: $(BIN) | deps ## Measure what sampling costs, beside its peers
 	$(Q)tests/bench/run $(BENCH_ARGS) $(BUILD)
 
 bench-readme: ## Put the tables of the last `make bench` into bpfprofil-cost(7), the medians into the README
 	$(Q)tests/bench/publish $(BUILD)/bench/table.md user/man/bpfprofil-cost.7 README.md
 
-# BENCH_ARGS="-l 'processes-1 processes-100'" for some of it, "-g '1 2:64'" for guests with more CPUs.
+# BENCH_ARGS="-l 'processes-1 processes-100'" for part of it, "-g '1 2:64'" for guests with more
+# CPUs.
 bench-scale: $(BIN) | deps ## Measure how cost and memory grow with processes, files, text, groups
 	$(Q)tests/bench/scale $(BENCH_ARGS) $(BUILD)
 
-# BENCH_ARGS="-r 1 -l 'sleep-50-100 dodge-900-1003' -c 'run perf-a'" for some of it, -a to add to what there is.
+# BENCH_ARGS="-r 1 -l 'sleep-50-100 dodge-900-1003' -c 'run perf-a'" for part of it, -a to add to
+# what there is.
 bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts, by the scheduler's accounts
 	$(Q)tests/bench/truth $(BENCH_ARGS) $(BUILD)
 
-# BENCH_ARGS="-r 1 -s 5 -l 'redis-4 nginx-8' -t 'process perf'" for some of it, -a to add to what there is.
+# BENCH_ARGS="-r 1 -s 5 -l 'redis-4 nginx-8' -t 'process perf'" for part of it, -a to add to what
+# there is.
 bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
 	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# user/*/*.c but user/cli -> build/libengine.a; user/cli but main.c -> build/libcli.a, which the
-# unit tests link too; main.c and both -> build/bpfprofil. Which folder may include which is checked
-# by .lint/layers. user/client has rules of its own, in client.mk: it is for programs that know
-# nothing of the engine.
+# user/*/*.c except user/cli -> build/libengine.a; user/cli except main.c -> build/libcli.a, which
+# the unit tests link too; main.c and both -> build/bpfprofil. .lint/layers checks which folder may
+# include which. user/client has its own rules, in client.mk, because programs that know nothing of
+# the engine link it.
 
 CLI_SRC := $(wildcard user/cli/*.c)
 CLIENT_SRC := $(wildcard user/client/*.c)
@@ -11,7 +11,7 @@ LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
 PROTO_H := $(BUILD)/gen/pprof.pb-c.h $(BUILD)/gen/otlp.pb-c.h
-# The scripts of a page, in their order.
+# The scripts of a page, in order.
 PAGES := report diff
 PAGE_JS_report := text theme model table account filters map strip strip_draw time code report
 PAGE_JS_diff := text theme table diff
@@ -32,14 +32,16 @@ WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvl
 WARNINGS_GCC := -Wformat-signedness
 SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -fno-omit-frame-pointer)
 
-# As hard as Debian builds its packages, for root reads other users' bytes with it. glibc's checks want
-# an optimizer, and the sanitizers see more without them; whoever asks for a level of theirs has it.
+# Hardened like Debian's packages, because root reads other users' bytes with it. glibc's checks
+# need optimization, and sanitizers detect more without these checks; a level that was asked for is
+# kept.
 MACHINE := $(shell $(CC) -dumpmachine)
 HARDENING := -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection)
 FORTIFY = $(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
 	$(filter -O1 -O2 -O3 -Os -Ofast,$(CFLAGS)),-D_FORTIFY_SOURCE=2))
 
-# -D_GNU_SOURCE= and not =1: the same text as a #define _GNU_SOURCE in a file, so both may stand.
+# -D_GNU_SOURCE= and not =1, which is the same text as a #define _GNU_SOURCE in a file, so both may
+# be used.
 HOST_CPPFLAGS = -D_GNU_SOURCE= -Iuser -Iinclude -I$(BUILD)/gen $(FORTIFY) $(CPPFLAGS)
 HOST_CFLAGS = -std=gnu11 -fPIE $(HARDENING) $(CFLAGS) $(WARNINGS) \
 	$(if $(findstring clang,$(CC)),,$(WARNINGS_GCC)) $(if $(WERROR),-Werror) $(SAN_FLAGS)
@@ -58,7 +60,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
 
-# Before the first build no .d file says who needs a skeleton.
+# Before the first build there are no .d files to say who needs a skeleton.
 $(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/cost/%,$(LIB_OBJ)): | $(SKELS)
 
 $(filter $(BUILD)/obj/user/export/% $(BUILD)/obj/user/agent/%,$(LIB_OBJ)): | $(PROTO_H)
@@ -67,13 +69,13 @@ $(BUILD)/gen/%.pb-c.c $(BUILD)/gen/%.pb-c.h: user/export/%.proto | $$(@D)/
 	$(call msg,PROTOC,$@)
 	$(Q)protoc-c --c_out=$(@D) --proto_path=$(<D) $(<F)
 
-# $(call as_c,NAME): a text on standard input as the C string NAME
+# $(call as_c,NAME): converts a text on standard input to the C string NAME
 as_c = { echo 'extern const char $1[];'; \
 	echo 'const char $1[] = {'; \
 	od -An -v -tu1 | sed 's/\([0-9][0-9]*\)/\1,/g'; \
 	echo '0 };'; }
 
-# The text of a file as a string of the name that the source has.
+# The contents of a file as a string with the name that the source uses.
 $(SCHEMA_C): $(SCHEMA)
 $(COMPLETION_C): $(BUILD)/gen/completion_%.c: user/completion/bpfprofil.%
 $(SCHEMA_C) $(COMPLETION_C): | $$(@D)/
@@ -92,7 +94,8 @@ $(PAGE_C): .make/page user/user.mk | $$(@D)/
 	$(call msg,GEN,$@)
 	$(Q).make/page $(call page_parts,$(page_of)) | $(call as_c,html_$(page_of)_page) >$@
 
-# The list of sources is a prerequisite, and ar starts anew: the object of a removed file must go.
+# The list of sources is a prerequisite and ar starts anew, because the object of a removed file
+# must go.
 $(LIB): $(LIB_OBJ) $(LIST_STAMP)
 $(LIB_CLI): $(filter-out $(CLI_MAIN),$(CLI_OBJ)) $(LIST_STAMP)
 $(LIB) $(LIB_CLI): | $$(@D)/

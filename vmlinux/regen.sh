@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# regen.sh [BTF [FILE]]: all types of a kernel as one C header, for when the subset in vmlinux.h must
-# grow or is compared with a newer kernel. Of the running kernel into build/vmlinux.h by default.
-# Copy from it only the members that BPF code reads; CO-RE finds their offsets at load time.
+# regen.sh [BTF [FILE]]: prints all types of a kernel as one C header, for when the subset in
+# vmlinux.h must grow or is compared with a newer kernel. By default it is the running kernel's, in
+# build/vmlinux.h. Copy from it only the members that BPF code reads; CO-RE finds their offsets at
+# load time.
 set -euo pipefail
 
 cd "$(dirname "$0")/.."

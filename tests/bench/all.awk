@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The windows that all recorded; see grid.awk. A handler's figure is net of the empty program under
-# the same load in the same round.
+# Makes tables of the windows that `all` recorded; see grid.awk. A handler's figure is net of the
+# empty program under the same load in the same round.
 
-# perf ends by the signal that it is stopped with: 2 is SIGINT.
+# perf ends with the signal that stops it: 2 is SIGINT.
 field["status"] != 0 && (field["tool"] != "perf" || field["status"] != 2) { failed[field["tool"]]++; next }
 
 field["tool"] == "none" {
@@ -48,8 +48,8 @@ function pair_up(   id, part, floor) {
 	}
 }
 
-# A hit and a miss, by the line of least squares through those loads of a round that do the same work
-# in more and more address spaces: net = hit + missed * extra.
+# Computes the cost of a hit and of a miss by least squares over those loads of a round that do the
+# same work in more and more address spaces: net = hit + missed * extra.
 function tell_apart(   id, part, round, n, x, y, xx, xy, extra, hit) {
 	for (id in net) {
 		split(id, part, SUBSEP)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The programs of `make bench`. BENCH_ARGS goes to tests/bench/run: BENCH_ARGS='-r 1 -s 1'.
+# The programs of `make bench`. BENCH_ARGS is passed to tests/bench/run: BENCH_ARGS='-r 1 -s 1'.
 
 BENCH_NR_OBJECTS := 64
 BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
@@ -24,7 +24,7 @@ $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)
 
-# What a host has too many of: a static program, and text that it copies.
+# Makes more of something than a host has: a static program, and text that it copies.
 $(BUILD)/bench/many: tests/bench/many.c tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $< -o $@ -static -pthread
@@ -34,7 +34,8 @@ $(BUILD)/bench/stub: tests/bench/stub.c tests/bench/bench.mk | $$(@D)/
 	$(Q)$(BENCH_CC) -g0 -fno-asynchronous-unwind-tables -nostdlib -static \
 		-Wl,-e,stub,-Ttext-segment=0,-z,noseparate-code,--build-id=none $< -o $@
 
-# Built one by one from the same source. The 1 before the number: 08 is no octal number.
+# Built one by one from the same source. A 1 is put before the number, because 08 is not a valid
+# octal number.
 $(BENCH_OBJECTS): $(BUILD)/bench/objects/object%.so: tests/bench/object.c tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) -shared -fPIC -DOBJECT=1$* $< -o $@

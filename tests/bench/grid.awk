@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Lines of key=value, and figures as Markdown tables whose columns line up as plain text too. A cell
-# is the median over the rounds and, in brackets, the least and the greatest. -v decimals=3 gives all
-# figures so many; without it large ones have fewer.
+# Reads lines of key=value, and prints figures as Markdown tables whose columns are aligned as plain
+# text too. A cell is the median over the rounds and, in brackets, the minimum and the maximum. -v
+# decimals=3 gives all figures so many decimals; without it large figures have fewer.
 
 {
 	delete field
 	for (i = 2; i <= NF; i++) {
 		eq = index($i, "=")
 		value = substr($i, eq + 1)
-		# a string would compare as a string
+		# a string would be compared as a string
 		field[substr($i, 1, eq - 1)] = value ~ /^[0-9]+$/ ? value + 0 : value
 	}
 }

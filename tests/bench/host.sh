@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 # shellcheck shell=bash
 #
-# Sourced by the scripts of this folder: what a host is and has, profilers that run beside, and the
-# CPU time that the scheduler gave.
+# Sourced by the scripts in this folder: the properties of a host, profilers that run beside a load,
+# and the CPU time that the scheduler gave.
 
-# Date, kernel, CPUs and model, as above every table.
+# Date, kernel, CPUs and model, as printed above every table.
 host_line() {
 	local model
 
@@ -16,7 +16,7 @@ cgroup_root() {
 	awk '$3 == "cgroup2" { print $2; exit }' /proc/mounts
 }
 
-# The last of its processes may still be on its way out.
+# The last process of the group may not have ended yet.
 remove_group() {
 	local _
 
@@ -27,12 +27,12 @@ remove_group() {
 	done
 }
 
-# Jiffies of all CPUs that a hypervisor took, and all there were.
+# Jiffies of all CPUs that a hypervisor took, and all jiffies.
 steal_jiffies() {
 	awk '$1 == "cpu" { print $9, $2 + $3 + $4 + $5 + $6 + $7 + $8 + $9; exit }' /proc/stat
 }
 
-# steal_since "STOLEN ALL": the share since then, in thousandths.
+# steal_since "STOLEN ALL": the share stolen since then, in thousandths.
 steal_since() {
 	steal_jiffies | awk -v before="$1" '{
 		split(before, was, " ")
@@ -41,7 +41,7 @@ steal_since() {
 	}'
 }
 
-# until_so SECONDS COMMAND...: waits until it succeeds.
+# until_so SECONDS COMMAND...: waits until the command succeeds.
 until_so() {
 	local end=$((SECONDS + $1))
 
@@ -56,7 +56,8 @@ ended() {
 	[ ! -d "/proc/$1" ] || [ "$(ps -o stat= -p "$1" | cut -c 1)" = Z ]
 }
 
-# has_begun PID KIND COUNT: it holds so many descriptors of perf events or BPF links, or has failed.
+# has_begun PID KIND COUNT: whether it has this many descriptors of perf events or BPF links, or has
+# failed.
 has_begun() {
 	local open
 
@@ -65,8 +66,9 @@ has_begun() {
 	[ "$open" -ge "$3" ]
 }
 
-# begin_profiler KIND COUNT COMMAND...: returns when it opens its clocks, of KIND perf_event COUNT for
-# each CPU, which it does last; some milliseconds later all of them tick. Its id is in $profiler.
+# begin_profiler KIND COUNT COMMAND...: returns when the profiler opens its clocks, COUNT for each
+# CPU if KIND is perf_event, which it does last; some milliseconds later all of them tick. Its pid
+# is in $profiler.
 begin_profiler() {
 	local kind=$1 count=$2 into=${out:?}/profiler
 
@@ -78,7 +80,7 @@ begin_profiler() {
 	! ended "$profiler"
 }
 
-# perf ends by the signal that it is stopped with. One that does not end is no figure.
+# perf ends with the signal that stops it. A profiler that does not end gives no figure.
 end_profiler() {
 	local status=0
 

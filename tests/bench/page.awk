@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Markdown with tables to mdoc. A table too wide for a page is cut into several, each of which
-# begins with the columns that say what a row is: all before the first figure.
+# Converts Markdown with tables to mdoc. A table that is too wide for a page is divided into
+# several, each of which begins with the columns that identify a row: all those before the first
+# figure.
 
 BEGIN { FS = " *[|] *"; page = 96 }
 
@@ -11,7 +12,7 @@ function escaped(text) {
 	return text
 }
 
-# Columns from..to of a row, after the leading ones.
+# Columns from..to of a row, after the leading columns.
 function row(nr, from, to,   text, i) {
 	for (i = 1; i <= leading; i++)
 		text = text sprintf("%-*s  ", width[i], cell[nr, i])
@@ -35,7 +36,7 @@ function part(from, to,   nr) {
 	print ".Ed"
 }
 
-# A page's source has lines of at most 80 bytes.
+# Lines in a page's source have at most 80 bytes.
 function text(words,   word, nr, i, line) {
 	nr = split(words, word, " ")
 	for (i = 1; i <= nr; i++) {

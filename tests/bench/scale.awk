@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The windows that scale recorded; see grid.awk. A handler's figure is net of the empty program under
-# the same load in the same round.
+# Makes tables of the windows that `scale` recorded; see grid.awk. A handler's figure is net of the
+# empty program under the same load in the same round.
 
 field["status"] != 0 { failed[field["load"]]++; next }
 
@@ -51,7 +51,7 @@ function tell_apart(n,   round, long, short, extra, name) {
 			cell("missing", n)
 }
 
-# By its median to that of the first of its kind, or in the first guest.
+# The ratio of its median to that of the first of its kind, or in the first guest.
 function growth(load,   kind, median) {
 	kind = load
 	if (!sub(/,.*/, "", kind))

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The windows that servers recorded; see grid.awk. What each part of the host is said to have had, by
-# what it had. Loads of its own come first, in their order, for windows may have been added in any.
+# Makes tables of the windows that `servers` recorded; see grid.awk: what each part of the host has
+# in the profile, relative to what it really had. The script's own loads come first, in their order,
+# because windows may have been added in any order.
 
 BEGIN {
 	loads = split(every, order, " ")
@@ -19,7 +20,7 @@ function compare(part, given) {
 	add("given", load SUBSEP part, given / 1e9)
 }
 
-# Neither the profiler's nor theirs.
+# What belongs neither to the profiler nor to server and clients.
 function find_rest(what) {
 	found["rest", what] = field[what] - field["server_" what] - field["clients_" what] - \
 		field["profiler_" what]

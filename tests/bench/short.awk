@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Of the table of `make bench` the medians that a reader asks for first: each profiler at 1,000 Hz,
-# and what rides the scheduler's tick at the tick's rate.
+# Takes from the table of `make bench` the medians that a reader wants first: each profiler at 1,000
+# Hz, and those on the scheduler's tick at the tick's rate.
 
 BEGIN { FS = " *[|] *" }
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The windows that run recorded; see grid.awk.
+# Makes tables of the windows that `run` recorded; see grid.awk.
 
 $1 == "window" {
 	windows++
@@ -61,7 +61,7 @@ $1 == "taken" && field["status"] == 0 {
 	}
 }
 
-# Every thread's window is as long as the others'.
+# Every thread's window has the same length.
 function window_ns() {
 	return field["elapsed_ns"] / threads()
 }
@@ -70,7 +70,7 @@ function threads() {
 	return field["threads"] > 0 ? field["threads"] : 1
 }
 
-# The figures that need a partner of the same round: the empty program at the same rate, and the
+# Figures that need other windows of the same round: the empty program at the same rate, and the
 # bare workload before and after.
 function pair_up(   id, part, floor, idle) {
 	for (id in kind) {
@@ -87,7 +87,7 @@ function pair_up(   id, part, floor, idle) {
 	}
 }
 
-# What the slowdown column reads when nothing is there to slow down.
+# What the slowdown column shows if nothing slows the workload down.
 function noise(   round, g, mean) {
 	for (round in groups)
 		for (g = 0; g < groups[round]; g++) {

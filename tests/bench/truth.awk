@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The tries that truth recorded; see grid.awk. What a program is said to have had, by what it had.
-# Its own rows come first, in their order, for tries may have been added in any.
+# Makes tables of the tries that `truth` recorded; see grid.awk: what a program has in the profile,
+# relative to what it really had. The script's own rows come first, in their order, because tries
+# may have been added in any order.
 
 BEGIN {
 	rows_seen = split(every, order, " ")
@@ -26,7 +27,7 @@ $1 == "try" && field["own"] > 0 {
 		most = tries[row_name, field["column"]]
 }
 
-# "sleep-20-50" as "sleeper, 20 on, 50 off".
+# Converts "sleep-20-50" to "sleeper, 20 on, 50 off".
 function told(name,   part) {
 	split(name, part, "-")
 	if (part[1] == "dodge")

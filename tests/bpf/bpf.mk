@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The headers that both sides compile, as BTF of the compiler of user space: an object of theirs and
-# nothing else, so that no other type is in it. clang writes BTF for BPF alone.
+# The headers that both sides compile, as BTF by the compiler of user space: in an object with
+# nothing else, so that it has no other types. clang writes BTF only for BPF.
 
 BPF_TEST_LAYOUT := $(BUILD)/tests/bpf/layout.o
 SHARED_HEADERS := $(wildcard include/shared/*.h)

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Programs that profile themselves, against a server. The tests link the archive as programs do; what
-# must be an image of its own is below, without the sanitizers of the build.
+# Programs that profile themselves, with a server. The tests link the archive as programs do;
+# programs that must be images of their own are below, without the build's sanitizers.
 
 CALLS_SRC := tests/calls/programs
 CALLS_OUT := $(BUILD)/tests/calls
@@ -28,7 +28,7 @@ $(CALLS_BIN): $(CALLS_STAMP) | $$(@D)/
 # Static, to run where there are no libraries, and at addresses that leave others free.
 $(CALLS_LINKED): $(CALLS_OUT)/%: $(CALLS_SRC)/%.c $(CLIENT_A)
 	$(CALLS_CC) -fno-pie -static -o $@ $< $(CLIENT_A)
-# What knows nothing of us.
+# Programs that know nothing of us.
 $(CALLS_PRELOADED): $(CALLS_OUT)/%: $(CALLS_SRC)/%.c
 	$(CALLS_CC) -D_GNU_SOURCE= -Wno-nonnull -o $@ $<
 

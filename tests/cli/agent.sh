@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The agent as a service runs it: what its sinks got is what it counted, also when one was away.
+# The agent as a service runs it: what its sinks got is what it counted, even if one was
+# unavailable.
 set -uo pipefail
 . tests/lib/cli.bash
 
 can_sample agent || exit "$script_status"
 
-# A backend for OTLP and pushes: each body is a file, uncompressed, named by its path.
+# A backend for OTLP and pushes: stores each body in a file, uncompressed, named by its path.
 cat >"$work/backend.py" <<'end'
 import gzip, http.server, sys, time
 class Backend(http.server.BaseHTTPRequestHandler):
@@ -25,7 +26,7 @@ class Backend(http.server.BaseHTTPRequestHandler):
 http.server.ThreadingHTTPServer(("127.0.0.1", int(sys.argv[1])), Backend).serve_forever()
 end
 
-# What protobuf has, by nothing but the numbers of fields.
+# Decodes protobuf by the numbers of fields only.
 cat >"$work/wire.py" <<'end'
 def varint(data, at):
     value = shift = 0
@@ -88,7 +89,8 @@ ticks_of_files() {
 print(sum(json.load(gzip.open(path))["ticks"]["total"] for path in sys.argv[1:]))' "$@"
 }
 
-# wait_for N PATTERN: until the agent has said it so often; the tests after it say if it never does.
+# wait_for N PATTERN: waits until the agent has printed it so often; if it never does, a later test
+# fails.
 wait_for() {
 	local i
 
@@ -138,7 +140,7 @@ for path in sys.argv[1:]:
         assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
 verdict $? agent_parca
 
-# Those who ask get what falls into their time, and the files all of it.
+# A scrape gets the ticks of its own time, and the files get all of them.
 cat >"$work/ask.py" <<'end'
 import gzip, re, socket, sys, threading, time, urllib.error, urllib.request
 base = f"http://127.0.0.1:{sys.argv[1]}"
@@ -169,7 +171,7 @@ try:
     raise SystemExit("POST")
 except urllib.error.HTTPError as error:
     assert error.code == 405
-# Several at once, more than there may be, while others say nothing at all.
+# Several at once, more than allowed, while other connections stay silent.
 idle = [socket.create_connection(("127.0.0.1", int(sys.argv[1]))) for _ in range(30)]
 idle[0].send(b"GET /metrics HTTP/1.1\r\nX: " + b"x" * 15000)
 answers = []

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Targets that are none: each is named, in one line, with the way out in a second where there is
-# one. 2 when it is the command line that is wrong, 1 when this host has no such thing.
+# Targets that do not exist: each is named in one line, followed by a line with the way out if there
+# is one. Exit status 2 if the command line is wrong, 1 if this host has no such thing.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -57,7 +57,7 @@ refused no_cgroup 1 "bpfprofil: attach: --cgroup '/bpfprofil-none': no such cgro
 refused no_unit 1 "bpfprofil: attach: --unit 'bpfprofil-none.service': no such unit has a cgroup, \
 so none that runs" --unit bpfprofil-none
 
-# What a container's runtime says for itself differs from host to host.
+# What a container runtime itself says differs from host to host.
 "$bin" attach --container bpfprofil-none -o "$place/profile.json" 2>"$work/err" >/dev/null
 [ $? -eq 1 ] && grep -q "^bpfprofil: attach: --container 'bpfprofil-none': no running container" "$work/err"
 verdict $? attach_no_container
@@ -69,7 +69,7 @@ else
 	echo 'SKIP cli::attach_kernel_thread: process 2 is no kernel thread here'
 fi
 
-# The number of the second thread, once there is one.
+# The id of the second thread, once there is one.
 second_thread() {
 	local threads
 

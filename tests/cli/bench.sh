@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# bench really measures: in one round, which says little of a host, but all that a result has.
+# bench really measures: one round, which says little about a host, but has all parts of a result.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -9,7 +9,7 @@ as_nobody() {
 	setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
 }
 
-# Who still is there of a group of processes.
+# Which processes of a group still exist.
 left_of() {
 	cat /proc/[0-9]*/stat 2>/dev/null | awk -v group="$1" '$5 == group && $3 != "Z" { print $1 }'
 }
@@ -49,7 +49,8 @@ for rate in rates:
     hz = rate["ticks"] * 1e9 / rate["held_ns"]
     assert abs(hz - rate["delivered_hz"]) < 1e-6 * hz
     assert abs(100 * hz / rate["requested_hz"] - rate["delivered_percent"]) < 1e-6 * hz
-    # Of few ticks no more can be asked, and of 10,000 a second on an emulated CPU not even that.
+    # With few ticks no more can be required, and at 10,000 a second on an emulated CPU not even
+    # that.
     assert rate["requested_hz"] not in (99, 997) or 50 < rate["delivered_percent"] < 150, rate
     assert rate["kernel_memory_bytes"] > 1 << 20
     for change in (rate[name] for name in changes):
@@ -58,7 +59,8 @@ for rate in rates:
     for handler in (rate["handler_warm"], rate["handler_cold"]):
         gross, empty, net = (handler[name]["median"] for name in ("gross_ns", "empty_ns", "net_ns"))
         assert gross > 0 and empty > 0
-        # Of one round net is the difference of the two, but for the tick's, whose runs are more.
+        # In a single round net is the difference of the two, except for the tick, which has more
+        # runs.
         assert rate["source"] == "tick" or abs(gross - empty - net) < 1e-6 * gross
 assert rates[1]["ticks"] < rates[2]["ticks"]
 lateness = bench["lateness"]
@@ -76,7 +78,8 @@ verdict $? bench_quiet
 	grep -qE '^clock +10000 +[0-9.]+ ' "$work/text" && [ "$(wc -L <"$work/text")" -le 100 ]
 verdict $? bench_text
 
-# Interrupted (TERM: bash has INT ignored by what runs beside it), nothing is left of it: no result, no program that spins.
+# After an interrupt (TERM, because background processes of bash ignore INT) nothing of it is left:
+# no result, and no program that spins.
 setsid "$bin" bench --rounds 100 >"$work/out" 2>"$work/err" </dev/null &
 bench=$!
 sleep 2
@@ -87,7 +90,7 @@ wait $bench
 	[ "$(tail -n 1 "$work/err")" = 'bpfprofil: bench: interrupted, and nothing said of a part' ]
 verdict $? bench_interrupted
 
-# Killed, neither.
+# The same after it was killed.
 setsid "$bin" bench --rounds 100 >"$work/out" 2>"$work/err" </dev/null &
 bench=$!
 sleep 2

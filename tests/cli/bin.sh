@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# bin, and export --format raw: what is typed, what comes out. That the arithmetic is right in every
-# case is for the unit tests to show.
+# bin, and export --format raw: options and output. Unit tests show that the arithmetic is right in
+# every case.
 set -uo pipefail
 . tests/lib/cli.bash
 
 unset BPFPROFIL_DIALECT
 
-# shows NAME OUTPUT ARGUMENT...: exactly these lines, and nothing on stderr
+# shows NAME OUTPUT ARGUMENT...: expects exactly these lines, and nothing on stderr
 shows() {
 	local name=$1 text=$2 got=0
 

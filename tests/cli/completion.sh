@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Completion, as each shell does it: what is proposed is what --help lists, and for values what they
-# may be.
+# Completion as each shell does it: it proposes what --help lists, and the possible values.
 #
 # shellcheck disable=SC2016 # what stands in single quotes is for another shell
 set -uo pipefail
@@ -11,7 +10,7 @@ set -uo pipefail
 shells=()
 PATH=$BUILD_DIR:$PATH
 
-# What a runtime and files are, wherever this runs.
+# Makes a runtime and files that are the same on every host.
 prepare() {
 	mkdir -p "$work/bin" "$work/files/folder" "$work/zsh"
 	printf '#!/bin/sh\n[ "$1 $2" = "ps --format" ] && printf "web-1\\nweb@2:x\\n"\n' >"$work/bin/docker"
@@ -27,8 +26,8 @@ prepare() {
 	exec {keys}<>"$work/keys"
 }
 
-# on_terminal SCRIPT LINE SHELL...: a shell whose start-up file is of tests/lib, given the line, a TAB,
-# and the key that ends it.
+# on_terminal SCRIPT LINE SHELL...: runs a shell with a start-up file of tests/lib, and sends it the
+# line, a TAB, and the key that ends it.
 on_terminal() {
 	local script=$1 line=$2
 
@@ -42,7 +41,7 @@ on_terminal() {
 	[ -e "$work/typed" ] || cat "$work/screen"
 }
 
-# complete_SHELL LINE: what is proposed at its end, a line each.
+# complete_SHELL LINE: prints what is proposed at its end, one per line.
 complete_bash() {
 	on_terminal "$work/bpfprofil.bash" "$1" bash --noprofile --rcfile "$work/complete.bash" -i
 	sed 's/[[:space:]]*$//' "$work/proposed"
@@ -58,7 +57,7 @@ complete_fish() {
 		"$work/bpfprofil.fish" "$1" | tee "$work/screen" | cut -f 1)
 }
 
-# proposes NAME LINE WORD...: exactly these, by each shell
+# proposes NAME LINE WORD...: expects exactly these from each shell
 proposes() {
 	local name=$1 line=$2 shell
 
@@ -70,7 +69,7 @@ proposes() {
 	done
 }
 
-# becomes NAME LINE TYPED: what bash and zsh make of a line of which only one word can come
+# becomes NAME LINE TYPED: what bash and zsh make of a line for which there is only one proposal
 becomes() {
 	local shell
 
@@ -125,7 +124,7 @@ proposes container 'bpfprofil attach --container web' web-1 web@2:x
 proposes after_value 'bpfprofil attach --mode user -F 99 --no' --no-children
 proposes of_command 'bpfprofil run -F 99 -o out.json -- bpfprofil diff --fail' --fail-above
 proposes not_behind_command 'bpfprofil run -q ./none --mod'
-# A zsh then lists the options.
+# After that TAB a zsh lists the options.
 for shell in "${shells[@]}"; do
 	nothing=$("complete_$shell" 'bpfprofil doctor ')
 	case $shell in
@@ -134,14 +133,14 @@ for shell in "${shells[@]}"; do
 	esac
 	verdict $? "complete_${shell}_no_operand"
 done
-# What is proposed is described as --help does it.
+# Proposals have the same descriptions as in --help.
 for shell in zsh fish; do
 	[[ " ${shells[*]} " == *" $shell "* ]] || continue
 	"complete_$shell" 'bpfprofil doctor --' >/dev/null
 	grep -q 'show this help' "$work/screen"
 	verdict $? "complete_${shell}_described"
 done
-# Where this runs is a cgroup that there is.
+# The cgroup that this runs in exists on every host.
 own=$(sed -n 's|^[0-9]*:[^:]*:/\(.\)|\1|p' /proc/self/cgroup | head -n 1)
 if [ -n "$own" ] && [ -d /sys/fs/cgroup ]; then
 	"$bin" completion --values cgroup | grep -qxF -- "$own"

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# diff: its formats, and the exit status that stops a build.
+# diff: its formats, and the exit status that can stop a build.
 set -uo pipefail
 . tests/lib/cli.bash
 
 a=$golden/profile.json
-# The two targets change places in the first object's bins: main grows, the operator shrinks.
+# Swaps the two targets' bins in the first object: main grows, the operator shrinks.
 sed 's/\[\[0,1\],\[16,500\],/[[0,500],[16,1],/' "$a" >"$work/moved"
 b=$work/moved
 

@@ -28,7 +28,7 @@ chmod 755 "$work/bpfprofil"
 "$bin" doctor >"$work/doctor"
 got=$?
 grep -q '^missing' "$work/doctor"
-# Whatever the host can do, the verdict follows from the lines.
+# Whatever the host supports, the verdict must follow from the lines.
 [ $((got == 1)) -eq $(($(grep -c '^missing' "$work/doctor") > 0)) ] &&
 	tail -n 1 "$work/doctor" | grep -qE '^Profiling can(not)? run\.$'
 verdict $? doctor_root

@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Exports of real runs, read by the programs they are for: what those say is what report says.
+# Exports of real runs, read by the programs they are for: their figures must be report's.
 set -uo pipefail
 . tests/lib/cli.bash
 
 workloads=$PWD/build/tests/live/workloads
 
-# need TOOL NAME: without TOOL, NAME is skipped.
+# need TOOL NAME: skips NAME if TOOL is missing.
 need() {
 	command -v "$1" >/dev/null && return
 	echo "SKIP cli::$2: no $1 in PATH"
 	return 1
 }
 
-# profile NAME COMMAND...: into $work/NAME.json
+# profile NAME COMMAND...: writes $work/NAME.json
 profile() {
 	"$bin" run -q -F 4595 --force -o "$work/$1.json" "${@:2}" \
 		>/dev/null 2>"$work/err" && return
@@ -22,12 +22,12 @@ profile() {
 	exit 1
 }
 
-# export FORMAT NAME: into $work/NAME.FORMAT
+# export FORMAT NAME: writes $work/NAME.FORMAT
 export_to() {
 	"$bin" export --format "$1" -o "$work/$2.$1" "${@:3}" "$work/$2.json" 2>"$work/err"
 }
 
-# tick_ns NAME: what a tick of its one target stands for.
+# tick_ns NAME: what a tick of its only target stands for.
 tick_ns() {
 	python3 -c '
 import json, sys
@@ -36,7 +36,7 @@ print(doc["cpu_ns"] / doc["ticks"]["total"] if "cpu_ns" in doc else doc["samplin
 		<"$work/$1.json"
 }
 
-# "OBJECT FUNCTION TICKS" of each function, as report has them; two of one name are one.
+# "OBJECT FUNCTION TICKS" of each function, as in report; functions with the same name are added up.
 functions() {
 	"$bin" report --format json "${@:2}" "$work/$1.json" | python3 -c '
 import collections, json, os, sys
@@ -52,7 +52,7 @@ by_name() {
 	awk '{ sums[$2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
 }
 
-# The same lines from "OBJECT FUNCTION TICKS" where a function may stand more than once.
+# The same lines from "OBJECT FUNCTION TICKS" in which a function may occur several times.
 added_up() {
 	awk '{ sums[$1 " " $2] += $3 } END { for (key in sums) print key, sums[key] }' | sort
 }
@@ -92,7 +92,8 @@ for profile in doc["profiles"]:
 	sort >"$work/found"
 agree speedscope "$work/functions" "$work/found"
 
-# "DETAIL": the rows' sums are report's, whatever a place is, and the account's; "ROW TICKS" by function.
+# "DETAIL": checks that the rows' sums are report's, whatever a place is, and the account's; prints
+# "ROW TICKS" by function.
 rows() {
 	export_to clickhouse three --detail "$1"
 	python3 -c '
@@ -130,7 +131,7 @@ annotated() {
 	callgrind_annotate --threshold=100 --auto="$1" --context=0 "$work/three.callgrind"
 }
 
-# callgrind_annotate does not say of which object code is that was inlined from another file.
+# callgrind_annotate does not say to which object code belongs that was inlined from another file.
 if need callgrind_annotate callgrind; then
 	export_to callgrind three --object three
 	functions three --object three >"$work/expected"
@@ -157,7 +158,7 @@ pprof() {
 		"$@" 2>"$work/err"
 }
 
-# "FUNCTION TICKS" from pprof -top, which says "(inline)" behind some.
+# "FUNCTION TICKS" from pprof -top, which adds "(inline)" to some names.
 top() {
 	pprof -top "$@" | sed '1,/^ *flat /d; s/ (inline)$//; s/^ *//' | sed -E 's/ +/ /; s/ +/ /' |
 		awk '$1 { name = $6; for (i = 7; i <= NF; i++) name = name "_" $i; print name, $1 }' | sort
@@ -175,7 +176,7 @@ if need go pprof; then
 	by_name <"$work/functions" | awk '{ print $1, 2 * $2 }' >"$work/expected"
 	top -noinlines "$work/twice.pprof" >"$work/found"
 	agree pprof_merge "$work/expected" "$work/found"
-	# Elsewhere symbols and debug information may have two names for a function.
+	# In other objects symbols and debug information may have different names for a function.
 	functions three --object three --inline | by_name >"$work/expected"
 	export_to pprof three --object three
 	top "$work/three.pprof" >"$work/found"
@@ -195,13 +196,13 @@ print(sums["three"], sums["one"])' >"$work/expected"
 	agree pprof_labels "$work/expected" "$work/found"
 fi
 
-# "FUNCTION SECONDS" as gprof has them, of an object and its gmon.out.
+# "FUNCTION SECONDS" from gprof, for an object and its gmon.out.
 gprof_seconds() {
 	gprof -b -p "$1" "$2" 2>"$work/err" | awk '$4 && $3 + 0 > 0 { print $4, $3 }' | sort
 }
 
-# A profile whose tick is a second, so that gprof's hundredths tell each, and which has 1,000 times
-# as many: more than 16 bits hold.
+# A profile in which a tick is a second, so that gprof's hundredths tell all apart, and with 1,000
+# times as many ticks, which is more than 16 bits hold.
 thousandfold() {
 	python3 -c '
 import json, sys
@@ -220,7 +221,7 @@ for function in doc["functions"]:
 json.dump(doc, sys.stdout)' <"$work/$1.json" >"$work/$2.json"
 }
 
-# gprof_agrees NAME PROFILE OBJECT: no symbol table has the names of a .plt.
+# gprof_agrees NAME PROFILE OBJECT: leaves out .plt, whose names are in no symbol table.
 gprof_agrees() {
 	functions "$2" --object "${3##*/}" | grep -v @plt | awk '{ print $2, $3 ".00" }' | sort >"$work/expected"
 	gprof_seconds "$3" "$work/gmon.${3##*/}.out" >"$work/found"
@@ -261,7 +262,7 @@ if need gprof gmon; then
 		2>"$work/err" | awk '$4 && $3 + 0 > 0 { print $4, $3 }' | sort >"$work/found"
 	agree gmon_sum "$work/expected" "$work/found"
 fi
-# The same run as if its ticks had seen 0.4 of the time: seconds are 2.5 times theirs, everywhere.
+# The same run as if its ticks had seen 0.4 of the time: all seconds are 2.5 times as many.
 python3 -c '
 import json, sys
 doc = json.load(sys.stdin)
@@ -276,7 +277,8 @@ import json, sys
 for row in json.load(sys.stdin)["rows"]:
     print(row["function"].replace(" ", "_"), row["seconds"])' | sort
 }
-# close NAME FILE: lines of a name and two figures that differ by less than a hundredth of a second
+# close NAME FILE: lines of a name and two figures that must differ by less than a hundredth of a
+# second
 close() {
 	awk '{ off = $2 - $3; bad = bad || off > 0.011 || off < -0.011 } END { exit bad || NR < 1 }' "$2"
 	verdict $? "$1"
@@ -314,7 +316,7 @@ expect gmon_nothing 1 "bpfprofil: export: gmon: no tick is in an object that has
 try: gprof -b /usr/bin/work $work/gmon.work.out" ]
 verdict $? gmon_ticks_left_out
 
-# A program of loops, inlining and branches that are nearly always taken, as clang builds it.
+# A program of loops, inlining and branches that are nearly always taken, built by clang.
 cat >"$work/shape.c" <<'end'
 #include <stdio.h>
 #include <stdlib.h>
@@ -340,7 +342,7 @@ int main(int argc, char **argv)
 }
 end
 
-# What a compiler says of a profile it cannot use is a warning; -Werror leaves none unseen.
+# Compilers only warn about a profile that they cannot use, so -Werror is needed.
 if need clang llvm_sample && need llvm-profdata llvm_sample; then
 	clang -O2 -g -fdebug-info-for-profiling -Wl,--build-id,--emit-relocs \
 		-o "$work/shape" "$work/shape.c"
@@ -370,7 +372,7 @@ if need clang bolt && need llvm-bolt-16 bolt; then
 	verdict $? bolt_used
 fi
 
-# On a terminal bytes that are no text are refused; what is text, and a file, are not.
+# On a terminal binary output is refused, but text is not, nor is output to a file.
 on_terminal() {
 	script -qec "$bin export $* $golden/profile.json" /dev/null </dev/null | tr -d '\r'
 }

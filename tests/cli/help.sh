@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# --help, --version and the manual: there, alike, and complete.
+# --help, --version and the manual exist, agree, and are complete.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -9,12 +9,12 @@ commands() {
 	"$bin" --help | sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p'
 }
 
-# The options of a command as --help lists them: "-F, --frequency HZ" in a line each.
+# The options of a command as --help lists them, one per line: "-F, --frequency HZ".
 help_options() {
 	"$bin" "$1" --help | grep -oE '^  (-[a-zA-Z], |    )--[a-z-]+( [^ ]+)?' | sed 's/^ *//' | sort
 }
 
-# The same as the manual has them, in the lists whose items begin with an option.
+# The same from the manual, from the lists whose items begin with an option.
 man_options() {
 	sed -n '/^OPTIONS/,/^[A-Z]/p' "$work/page" | sed 's/^ *//' |
 		grep -oE '^(-[a-zA-Z], )?--[a-z-]+( [^ ]+)?$' | sort
@@ -60,7 +60,7 @@ for command in $(commands); do
 	mandoc -T ascii -O width=1000 "$page" | sed 's/.\x08//g' >"$work/page"
 	diff <(help_options "$command") <(man_options)
 	verdict $? "man_${command}_options"
-	# Every example of --help stands in the manual too.
+	# Every example of --help is in the manual too.
 	while IFS= read -r line; do
 		grep -qxF -- "           $line" "$work/page"
 		verdict $? "man_${command}_example: $line"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What the manual says that `bpfprofil bin` prints, it prints.
+# `bpfprofil bin` prints what the manual says that it prints.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -13,7 +13,7 @@ fi
 page=user/man/bpfprofil.7
 mkdir "$work/examples"
 
-# A file for each "$ bpfprofil bin ...": the command in its first line, then what it printed.
+# Makes a file for each "$ bpfprofil bin ...": the command in its first line, then its output.
 mandoc -T ascii -O width=1000 "$page" | sed 's/.\x08//g; s/^ *//' | awk -v dir="$work/examples" '
 	/^\$ bpfprofil bin / { file = sprintf("%s/%03d", dir, ++n) }
 	/^$/ { file = "" }

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# merge: the same sum by any way there, and what it refuses.
+# merge: the sum is the same in every order, and what merge refuses.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -22,7 +22,7 @@ verdict $? merge_associates
 verdict $? merge_streams
 cp "$a" "$work/own" && "$bin" merge -o "$work/own" "$work/own" "$b" && cmp "$work/own" "$work/ab"
 verdict $? merge_onto_itself
-# So many are read by several threads.
+# Enough files to be read by several threads.
 many=() users=()
 for _ in {1..20}; do
 	many+=("$a" "$b" "$c")
@@ -61,7 +61,7 @@ expect merge_many_mode 1 "bpfprofil: merge: $work/user: mode user, where the fil
 	"$bin" merge -o "$work/x" "${many[@]}" "$work/user" "$work/no"
 expect merge_many_modes 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
 	"$bin" merge -o "$work/x" "${many[@]:0:20}" "${users[@]}"
-# The second thread's first file has none, and goes with either.
+# The second thread's first file has no hierarchy, and goes with either.
 sed 's/"hierarchy": "v2", //' "$a" >"$work/none_said"
 sed 's/"hierarchy": "v2"/"hierarchy": "cpu"/' "$a" >"$work/v1"
 silent=()

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# report and export of a profile whose binaries are not here, and of files that are none.
+# report and export of a profile whose binaries do not exist here, and of files that are no
+# profiles.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -23,8 +24,8 @@ same annotate_csv "$golden/report-annotate.csv" \
 	"$bin" report --annotate 'operator,' --format csv "$profile"
 same annotate_json "$golden/report-annotate.json" \
 	"$bin" report --annotate main --format json "$profile"
-# Where the scheduler was asked, seconds are its own, stratum by stratum; and where they say otherwise
-# than ticks, a line says so.
+# If the scheduler's time is known, seconds are the scheduler's, stratum by stratum; and where they
+# differ from the ticks, a line says so.
 split=$golden/split.json
 same report_text_cpu_time "$golden/split-functions.txt" "$bin" report "$split"
 same report_text_cpu_time_process "$golden/split-process.txt" "$bin" report --by process "$split"
@@ -39,7 +40,7 @@ from_stdin() {
 same report_stdin "$golden/report-functions.txt" from_stdin
 same report_piped_plain "$golden/report-functions.txt" \
 	env -u NO_COLOR TERM=xterm "$bin" report "$profile"
-# A pipe has 200 columns, unless all of a name is asked for.
+# In a pipe there are 200 columns, unless complete names are asked for.
 python3 - "$profile" "$work/long" <<'EOF'
 import json, sys
 profile = json.load(open(sys.argv[1], encoding="utf-8"))
@@ -80,7 +81,7 @@ bad() {
 	expect "bad_$name" 1 "$text" "$@"
 }
 
-# The program that --symfs finds is another one.
+# --symfs finds a different program.
 mkdir -p "$work/root/usr/bin" "$work/empty"
 cp "$bin" "$work/root/usr/bin/work"
 bad annotate_another_build "bpfprofil: report: /usr/bin/work: not the file that was profiled, \
@@ -111,13 +112,13 @@ try: bpfprofil report --by lines' "$bin" report --annotate work.c:1 "$profile"
 bad annotate_other_object "bpfprofil: report: 'late': no function of that name has a tick
 try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate late --object work "$profile"
-# One note for all objects without lines, by the one with the most ticks.
+# One note for all objects without lines, naming the one with the most ticks.
 sed 's/"kind": "kernel", "path": "\[kernel\]"/"kind": "file", "path": "\/usr\/bin\/rest"/' "$profile" >"$work/two"
 [ "$("$bin" report --by lines "$work/two" | grep '^note      no source')" = \
 	'note      no source lines of /usr/bin/work: No such file or directory; nor of 1 more' ]
 verdict $? lines_of_several
 
-# A browser is the user's, and needs a desktop; what stands in for it tells what it was given.
+# A browser is the user's and needs a desktop; the replacement here prints what it was given.
 mkdir "$work/programs"
 cat >"$work/programs/xdg-open" <<EOF
 #!/bin/sh
@@ -165,7 +166,8 @@ bad disk_full 'bpfprofil: report: standard output: No space left on device' to_f
 bad export_disk_full 'bpfprofil: export: standard output: No space left on device' \
 	to_full_disk export --format json
 
-# Several files are added up as merge does; a folder stands for those in it, in the order of time.
+# Several files are added up as merge does; a folder stands for the files in it, in the order of
+# time.
 mkdir "$work/series" "$work/none"
 for at in 20:00:00.5Z 21:59:59+02:00 20:00:01Z; do
 	sed "s/\"started\": \"[^\"]*\"/\"started\": \"2026-01-31T$at\"/" "$profile" >"$work/series/$at.json"
@@ -201,7 +203,7 @@ bad by_time_target 'bpfprofil: report: --by time: not of one target alone' \
 bad empty_folder "bpfprofil: report: $work/none: no *.json or *.json.gz in this folder" \
 	"$bin" report "$work/none"
 
-# one_line NAME: whatever the file is, status 1, one line, and the name of the file in it.
+# one_line NAME: whatever the file is, the exit status is 1, with one line that names the file.
 one_line() {
 	local got=0
 
@@ -228,7 +230,7 @@ rm "$work/bad"
 mkdir "$work/bad"
 one_line folder
 
-# A reader that leaves is told nothing, and nothing is said about it.
+# If the reader leaves, nothing is printed about it.
 for arguments in 'report --by bins --format json' 'export --format json' 'export --schema' --help; do
 	file=
 	[[ $arguments != *--schema* && $arguments != --help ]] && file=$profile
@@ -242,7 +244,7 @@ for arguments in 'report --by bins --format json' 'export --format json' 'export
 	verdict $? "reader_left: $arguments"
 done
 
-# On a terminal the account has the terms that are there; elsewhere all.
+# On a terminal the account has only terms that are not 0; elsewhere it has all.
 script -qec "$bin report --target 1 $golden/profile.json" /dev/null </dev/null | tr -d '\r' |
 	grep '^ticks ' >"$work/terms" && ! grep -q ' + 0 ' "$work/terms" &&
 	"$bin" report --target 1 "$golden/profile.json" | grep '^ticks ' | grep -q ' + 0 '

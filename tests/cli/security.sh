@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The limits that bpfprofil-security(7) names are those of the code.
+# The limits that bpfprofil-security(7) names are those in the code.
 set -uo pipefail
 . tests/lib/cli.bash
 
 page=$(sed 's/^\.[A-Z][a-z] //' user/man/bpfprofil-security.7 | tr '\n' ' ')
 
-# value FILE NAME: of a constant, which may be made of others in the file.
+# value FILE NAME: the value of a constant, which may use others in the file.
 value() {
 	local text
 
@@ -16,7 +16,7 @@ value() {
 	echo $((${text//[UL]/}))
 }
 
-# limit FILE NAME UNIT TEXT: the page says TEXT, with the constant in UNITs in place of %.
+# limit FILE NAME UNIT TEXT: the page contains TEXT, with the constant in UNITs in place of %.
 limit() {
 	local number text
 

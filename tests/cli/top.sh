@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The live view of a real program: as tables in a pipe, and on a terminal, which is tmux's.
+# The live view of a real program: as tables in a pipe, and on a terminal, for which tmux is used.
 set -uo pipefail
 . tests/lib/cli.bash
 
@@ -29,7 +29,8 @@ last_ticks() {
 	awk '/^overall/ { sum = 0; last = 1 } last && $1 ~ /%$/ { sum += $2 } END { print sum + 0 }' "$1"
 }
 
-# The line after "overall" holds the account: its terms add up, and the table to its "binned".
+# The line after "overall" has the account: its terms must add up, and the table must add up to
+# "binned".
 account_is_exact() {
 	local line terms binned
 
@@ -58,7 +59,7 @@ timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by processes >"$work/plain" 
 verdict $? top_plain_processes
 
 
-# total FILE: of a profile's account, which report finds exact
+# total FILE: the total of a profile's account, which report finds exact
 total() {
 	"$bin" report --format json "$1" | python3 -c 'import json, sys
 ticks = json.load(sys.stdin)["ticks"]
@@ -66,7 +67,7 @@ assert ticks["total"] == sum(ticks["lost"].values()) + sum(v for k, v in ticks.i
 print(ticks["total"])'
 }
 
-# The file at the end has what all tables have.
+# The file written at the end has what all tables have.
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 2 -o "$work/saved.json" >"$work/plain" 2>"$work/err" &&
 	[ "$(cat "$work/err")" = "profile: $work/saved.json" ] &&
 	[ "$(total "$work/saved.json")" = "$(awk '/^overall/ { getline; print $1 }' "$work/plain")" ] &&
@@ -83,7 +84,7 @@ timeout 60 "$bin" top --pid "$target" -o - >"$work/out" 2>"$work/err"
 [ $? -eq 2 ] && [ ! -s "$work/out" ] && grep -q '^bpfprofil: top: -o -: ' "$work/err"
 verdict $? top_output_is_not_stdout
 
-# tables PID: begins to write tables of it to $work/plain, in the background, and waits for the first
+# tables PID: starts to write its tables to $work/plain, in the background, and waits for the first
 tables() {
 	local tries
 
@@ -95,7 +96,7 @@ tables() {
 	done
 }
 
-# SIGTERM ends it with a table of all so far.
+# SIGTERM ends it with a table of everything so far.
 tables "$target"
 kill $! && wait $! && account_is_exact "$work/plain"
 verdict $? top_plain_sigterm
@@ -107,7 +108,7 @@ timeout 60 "$bin" top --pid "$target" -d 0.1 2>"$work/err" >/dev/full
 [ $? -eq 1 ] && [ "$(cat "$work/err")" = "bpfprofil: top: standard output: No space left on device" ]
 verdict $? top_plain_full_disk
 
-# Nobody is left to be watched.
+# The last target has ended.
 sleep 1000 &
 sleeper=$!
 tables "$sleeper"
@@ -119,12 +120,12 @@ if ! command -v tmux >/dev/null; then
 	exit "$script_status"
 fi
 
-# begin COLUMNS ROWS COMMAND...: COMMAND in a shell on a terminal of that size
+# begin COLUMNS ROWS COMMAND...: runs COMMAND in a shell on a terminal of that size
 begin() {
 	local columns=$1 rows=$2
 
 	shift 2
-	# A server of its own: one that is ending takes a new session down with it.
+	# Each has its own server, because a server that is ending takes a new session down with it.
 	[ ${#tmux[@]} -eq 0 ] || "${tmux[@]}" kill-server 2>/dev/null
 	tmux=(tmux -L "bpfprofil-top-$$-$((++sessions))" -f /dev/null)
 	"${tmux[@]}" new-session -d -x "$columns" -y "$rows" -s top \
@@ -139,7 +140,7 @@ screen() {
 	"${tmux[@]}" capture-pane -p -t top "$@"
 }
 
-# shows PATTERN [OPTION...]: the screen does, sooner or later
+# shows PATTERN [OPTION...]: waits until the screen shows it
 shows() {
 	local pattern=$1 tries
 
@@ -152,7 +153,7 @@ shows() {
 	return 1
 }
 
-# The terminal is as it was: the first screen, the modes, and the account on it.
+# The terminal is as before: the first screen, the modes, and the account on it.
 gives_back() {
 	shows '^status 0$' && shows '^overall ' && cmp -s "$work/before" "$work/after" &&
 		[ "$("${tmux[@]}" display -p -t top '#{alternate_on}#{cursor_flag}')" = 01 ]
@@ -180,7 +181,7 @@ press Space && shows FROZEN && screen >"$work/frozen" && sleep 1 && screen | cmp
 	sleep 0.1
 done && [ "$i" -lt 200 ] && ! screen | grep -q FROZEN
 verdict $? top_screen_freezes
-# A host that is busy may leave an interval without a tick, and then there is nothing to annotate.
+# On a busy host an interval may have no tick, and then there is nothing to annotate.
 for ((i = 0; i < 20; i++)); do
 	press Enter && shows '^function |had no tick' >/dev/null && ! screen | grep -q 'had no tick' && break
 	press Escape && shows '  three +beta' >/dev/null
@@ -232,7 +233,7 @@ for type in dumb nothing-of-this-name; do
 	verdict $? "top_screen_$type"
 done
 
-# Whatever a program calls itself, the terminal hears nothing of it.
+# Whatever a program calls itself, nothing of it reaches the terminal.
 name=$(printf 'h\033]2;owned\a\033[31m\n\377é')
 cp "$workloads/three" "$work/$name"
 watched "$work/$name" 100000000

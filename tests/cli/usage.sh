@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What is typed wrongly gets one clear line, and a second where we know what helps; exit status 2.
+# Wrong usage gets one clear line, and a second line if we know what helps; exit status 2.
 set -uo pipefail
 . tests/lib/cli.bash
 

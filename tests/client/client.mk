@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The tests of user/client link its sources themselves, as objects of their own: with the sanitizers
-# of the build, less patience, and a private server that is the tests'. The libraries as they are
-# installed serve the programs below, each linked in one of the ways there are.
+# The tests of user/client link its sources as separate objects: with the build's sanitizers,
+# shorter timeouts, and a private server that belongs to the tests. The programs below use the
+# libraries as they are installed, each linked in one of the possible ways.
 
 CT_SRC := tests/client/programs
 CT_OUT := $(BUILD)/tests/client
@@ -32,8 +32,8 @@ $(Q)$1 $(CT_CFLAGS) -MMD -MP -MF $@.d -MT $@
 endef
 $(CT_BIN): $(CT_STAMP) | $$(@D)/
 
-# Against the shared library, as the compilers of users might be told to build.
-# Its first line is a comment that C89 does not know.
+# With the shared library, by compiler options that users may have. The source's first line is a
+# comment that C89 does not allow.
 $(CT_OUT)/caller_c89: $(CT_SRC)/caller.c $(CLIENT_SO)
 	$(call CT_CC,sed 1d $< | $(CC) -x c - -std=c89 -pedantic -Iinclude/bpfprofil -DSYSTEM_HEADER_FIRST -D_DEFAULT_SOURCE) \
 		-o $@ -x none $(CLIENT_SO)
@@ -46,7 +46,7 @@ $(CT_OUT)/caller_cxx98: $(CT_SRC)/caller.c $(CLIENT_SO)
 $(CT_OUT)/caller_cxx17: $(CT_SRC)/caller.c $(CLIENT_SO)
 	$(call CT_CC,$(CXX) -x c++ -std=c++17 -pedantic -DSYSTEM_HEADER_LAST) -o $@ $< -x none $(CLIENT_SO)
 
-# The archive; that of glibc's compiler serves musl too.
+# With the archive; the one that was compiled for glibc serves musl too.
 $(CT_OUT)/caller_static: $(CT_SRC)/caller.c $(CLIENT_A)
 	$(call CT_CC,$(CC) -static) -o $@ $< $(CLIENT_A)
 $(CT_OUT)/caller_musl: $(CT_SRC)/caller.c $(CLIENT_A)
@@ -62,10 +62,10 @@ $(CT_OUT)/libbpfprofil-musl.so: $(filter-out user/client/preload%.c user/client/
 $(CT_OUT)/caller_musl_so: $(CT_SRC)/caller.c $(CT_OUT)/libbpfprofil-musl.so
 	$(call CT_CC,musl-gcc -DNO_SYSTEM_PROFIL) -o $@ $< $(CT_OUT)/libbpfprofil-musl.so
 
-# What LD_PRELOAD finds: built with -pg, and knowing nothing of us; static, it has to.
+# Programs for LD_PRELOAD: built with -pg, and without knowledge of us; also a static one.
 $(CT_OUT)/pg_pie: $(CT_SRC)/pg.c
 	$(call CT_CC,$(CC) -pg -fPIE -pie -pthread) -o $@ $<
-# Linked with us as well, as a program that uses sprofil() and -pg.
+# Linked with us too, as a program that uses sprofil() and -pg.
 $(CT_OUT)/pg_both: $(CT_SRC)/pg.c $(CLIENT_SO)
 	$(call CT_CC,$(CC) -pg -fPIE -pie -pthread) -o $@ $< -Wl$(comma)--no-as-needed $(CLIENT_SO)
 $(CT_OUT)/fallback: $(CT_SRC)/fallback.c

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# symbols.sh BUILD: what the libraries export, need and keep. The same names stand in the map, in the
-# header and over the manual pages.
+# symbols.sh BUILD: what the libraries export, require and store. The map, the header and the manual
+# pages must have the same names.
 set -uo pipefail
 
 build=$1
@@ -33,7 +33,7 @@ needed() {
 	readelf -d "$1" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'
 }
 
-# Declared with a C function's parenthesis in the first column's line.
+# Declared, with a C function's parenthesis, on a line that begins in the first column.
 declared() {
 	sed -n 's/^\(int\|long\) \([a-z_]*\)(.*/\2/p' include/bpfprofil/profil.h | sort
 }
@@ -47,16 +47,16 @@ same needed libc.so.6 "$(needed "$so")"
 same preload_needed libc.so.6 "$(needed "$build/libbpfprofil-preload.so")"
 same soname libbpfprofil.so.0 "$(readelf -d "$so" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')"
 
-# Neither stdio nor memory nor anything else that a signal handler must not call.
+# It uses neither stdio nor memory functions nor anything else that a signal handler must not call.
 same calls_of_libc "__errno_location getauxval getenv memcpy memset strcmp strlen strncmp syscall" \
 	"$(nm -D -u --format=posix "$so" | awk '$2 == "U" { sub(/@.*/, "", $1); print $1 }' | sort |
 		grep -vx __stack_chk_fail | tr '\n' ' ' | sed 's/ $//')"
-# What is written: the dialect, whether a call counts, the environment as it was, and which private
-# server there is.
+# What is writable: the dialect, whether a call counts, the environment as it was, and the private
+# server.
 same writable "chosen_dialect counting current settings starting" \
 	"$(nm --format=posix "$so" | awk '$2 ~ /^[bBdD]$/ { print $1 }' |
 		grep -v '^_\|^completed' | sort | tr '\n' ' ' | sed 's/ $//')"
-# A program that is linked statically gets no other global names of ours.
+# A statically linked program gets no other global names of ours.
 same archive "__wrap___profil $(echo "$names" | tr '\n' ' ' | sed 's/ $//')" \
 	"$(nm --defined-only --format=posix "$build/libbpfprofil.a" | awk '$2 ~ /^[TDBR]$/ { print $1 }' |
 		grep -v '^client_\|^private_server\|^sys_' | sort | tr '\n' ' ' | sed 's/ $//')"

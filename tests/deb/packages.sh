@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# packages.sh BUILD: the packages that `make deb` left install, run, and are purged without a trace;
-# lintian has nothing to say. All in a root whose every change goes to a throw-away overlay.
+# packages.sh BUILD: the packages that `make deb` made can be installed, run, and purged without a
+# trace, and lintian finds nothing. All of it happens in a root whose changes go to a temporary
+# overlay.
 set -uo pipefail
 
 build=$1
@@ -19,8 +20,8 @@ verdict() {
 	fi
 }
 
-# What the overlay still holds that the host does not, or has otherwise, but for what dpkg and its
-# triggers keep for themselves. A directory that was only written into stays there as well.
+# What the overlay contains that differs from the host, except for what dpkg and its triggers keep
+# for themselves. A directory that was only written to is listed as well.
 left_over() {
 	local path
 
@@ -59,7 +60,7 @@ complete() {
 		[ -s /usr/share/fish/vendor_completions.d/bpfprofil.fish ]
 }
 
-# What dpkg says is of interest only when it fails.
+# dpkg's output is shown only if it fails.
 quietly() {
 	"$@" >/tmp/dpkg.log 2>&1 && return
 	cat /tmp/dpkg.log
@@ -85,7 +86,7 @@ inside() {
 	exit $status
 }
 
-# In mounts of its own, which end with it.
+# In mounts of its own, which vanish with it.
 outside() {
 	local root=$1
 

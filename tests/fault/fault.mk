@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The layer that lets calls fail: libraries to preload, and bpfprofil with sanitizers, which see a
-# leak where the plain one only forgets. Its objects are its own, as the fuzzers' are; a build that
-# has the sanitizers anyway is taken as it is.
+# The layer that makes calls fail: libraries to preload, and bpfprofil with sanitizers, which detect
+# leaks. It has its own objects, as the fuzzers have; a build that has the sanitizers anyway is used
+# as it is.
 
 FAULT_SHIM := $(BUILD)/tests/fault/libfault.so
 FAULT_SHIM_SRC := $(wildcard tests/fault/shim/*.c)
@@ -17,7 +17,7 @@ LAYER_CPPFLAGS_fault := -DFAULT_SHIM='"$(CURDIR)/$(FAULT_SHIM)"' \
 
 $(FAULT_SHIM): $(FAULT_SHIM_SRC) tests/fault/shim/fault.h
 $(FAULT_PIDFD): tests/fault/pidfd/pidfd.c
-# -fno-builtin: or gcc would know better what a malloc() of ours may do.
+# -fno-builtin, because otherwise gcc assumes what our malloc() does.
 $(FAULT_SHIM) $(FAULT_PIDFD): tests/fault/fault.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) -D_GNU_SOURCE= -std=gnu11 -O2 -g $(WARNINGS) $(WARNINGS_GCC) $(if $(WERROR),-Werror) \

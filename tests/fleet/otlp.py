@@ -13,7 +13,7 @@ with open(sys.argv[2], "rb") as file:
     data = file.read()
 request = profiles_service_pb2.ExportProfilesServiceRequest.FromString(data)
 tables = request.dictionary
-# A file is the same bytes under another name.
+# As a file the same bytes have another message type.
 assert profiles_pb2.ProfilesData.FromString(data).dictionary == tables
 for table in (tables.mapping_table, tables.location_table, tables.function_table, tables.link_table,
               tables.attribute_table, tables.stack_table):

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# Seeds that are built: small programs with each of what the readers of programs look at, as
-# BUILD/fuzz/seeds/elf/NAME, and behind a byte of choices as BUILD/fuzz/seeds/annotate/NAME.
+# Seeds that are built: small programs with each of the things that readers of programs look at, as
+# BUILD/fuzz/seeds/elf/NAME, and after a byte of choices as BUILD/fuzz/seeds/annotate/NAME.
 
 ELF_SEED_FLAGS_dwarf5 := -gdwarf-5
 ELF_SEED_FLAGS_dwarf4 := -gdwarf-4 -fdebug-types-section

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What any user can do to root's profile and to the server's other users. tests/lib/hostile.c makes
+# What any user can do to root's profile and to other users of the server. tests/lib/hostile.c makes
 # files; `mapped` runs the text in them, whatever their headers say.
 
 HOSTILE_OUT := $(BUILD)/tests/hostile
@@ -17,7 +17,7 @@ $(HOSTILE_OUT)/mapped $(HOSTILE_OUT)/maps: $(HOSTILE_OUT)/%: tests/hostile/progr
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -Itests/lib -o $@ $<
 
-# Without a build id, which would stand for the file when its headers say nothing.
+# Without a build id, which would identify the file when its headers are useless.
 $(HOSTILE_OUT)/burn.so: tests/hostile/programs/burn.c tests/hostile/hostile.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -shared -fPIC -Wl,--build-id=none -o $@ $<

@@ -37,7 +37,7 @@ class Browser:
     def __init__(self, patience=60):
         self.patience = patience
         self.profile = tempfile.mkdtemp()
-        # Chromium's ends are its descriptors 3 and 4, which may be ours of something else.
+        # Chromium needs its ends as descriptors 3 and 4, which may be in use here.
         down, self.to = high(os.pipe())
         self.back, up = high(os.pipe())
         argv = [

@@ -202,7 +202,7 @@ def links_name_what_is_shown(site):
     opened = [page]
 
     def follow(link):
-        # Another file: of the same one a browser only tells that its link has changed.
+        # Needs another file: for the same one a browser only reports that the fragment has changed.
         opened.append(site.path(f"page{len(opened)}.html"))
         shutil.copy(page, opened[-1])
         site.browser.open(f"{opened[-1]}#{link}")
@@ -531,7 +531,7 @@ def names_are_harmless(site):
         what = repr(name[:40])
         with open(page, "rb") as file:
             text = file.read()
-        text.decode()  # is UTF-8, all of it
+        text.decode()  # all of it is UTF-8
         same(len(re.findall(rb"[\0-\x08\x0b-\x1f\x7f]", text)), 0, what + ": control characters")
         true(site.rows(), what + ": rows")
         site.browser.click("#table tr[data-row='0']")

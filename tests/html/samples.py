@@ -2,7 +2,7 @@
 """Profiles to make pages of."""
 import json
 
-# What stands in a name comes from other people.
+# Names come from other people, so they may be anything.
 NAMES = [
     "</script><script>window.pwned = 1</script>",
     "<!--<script>",

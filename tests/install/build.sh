@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# build.sh BUILD: a finished build has nothing to do, a touched header rebuilds exactly what the
-# compiler says includes it, and changed flags or a removed file reach what they must. In a copy.
+# build.sh BUILD: a finished build has nothing to do, a touched header rebuilds exactly what
+# includes it according to the compiler, and changed flags or a removed file rebuild what they must.
+# It works in a copy.
 set -uo pipefail
 . tests/lib/make.bash
 
@@ -32,13 +33,13 @@ copy_tree() {
 	done
 	mkdir -p "$copy/tests" "$copy/$build"
 	cp -a tests/tests.mk "$copy/tests"
-	# What `all` made, with its times; the tests' part of build/ is large and not needed.
+	# Copies what `all` made, with its times; the tests' part of build/ is large and not needed.
 	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,man,lib*.a,lib*.so*} "$copy/$build" || return 1
 	rm -rf "$copy/$build/obj/tests"
 	[ ! -e .git ] || mkdir "$copy/.git"
 }
 
-# "OBJECT HEADER" for each header that the compilers say an object's source reads.
+# "OBJECT HEADER" for each header that an object's source reads according to the compilers.
 read_by_compilers() {
 	local source flags=(-D_GNU_SOURCE= -Iuser -Iinclude "-I$build/gen")
 
@@ -56,8 +57,8 @@ objects_of() {
 	awk -v header="$1" '$2 == header { print $1 }' "$copy/includes"
 }
 
-# What make would compile now. A new BPF object makes a new skeleton: its users are left out, for
-# they follow from that and not from the header.
+# What make would compile now. A new BPF object makes a new skeleton, whose users are left out,
+# because they follow from that and not from the header.
 planned() {
 	inner_make -n V=1 all | sed -n 's/.* -c -o \([^ ]*\) .*/\1/p' |
 		if [ "$1" = kernel ]; then grep -v '/obj/user/'; else cat; fi

@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# hardening.sh BUILD: what a plain make builds is as hard as the package: root reads other users'
-# bytes with it.
+# hardening.sh BUILD: a plain make builds with the same hardening as the package, because root reads
+# other users' bytes with it.
 set -uo pipefail
 
 build=$1
 program=$build/bpfprofil
 status=0
 
-# verdict NAME: of the command before
+# verdict NAME: judges the previous command
 verdict() {
 	if [ "$1" -eq 0 ]; then
 		echo "PASS hardening::$2"
@@ -23,7 +23,7 @@ imports() {
 	nm -D --undefined-only "$1" | grep -c "$2" || true
 }
 
-# A library that is linked in may have it, which says nothing of us.
+# A linked library may have it, which says nothing about our code.
 own_stack_protector() {
 	nm --undefined-only "$build/obj/user/symbol/demangle.o" | grep -q ' __stack_chk_fail'
 }

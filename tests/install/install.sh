@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# install.sh BUILD: into a scratch root, used from there, and nothing left when it goes.
+# install.sh BUILD: installs into a temporary root, uses it from there, and checks that uninstalling
+# leaves nothing.
 set -uo pipefail
 . tests/lib/make.bash
 
@@ -72,8 +73,8 @@ pkg_config_version() {
 	pkg_config --validate && [ "$(pkg_config --modversion)" = "$(version_here)" ]
 }
 
-# consumer NAME COMPILER...: builds a user's program in this language and runs it. A NAME that ends
-# in _static is linked so, any other one with the library that the run-time linker looks for.
+# consumer NAME COMPILER...: builds a user's program in this language and runs it. If NAME ends in
+# _static it is linked statically, otherwise with the library that the run-time linker finds.
 consumer() {
 	local name=$1 how=() needed=1 flags
 
@@ -98,7 +99,7 @@ consumer() {
 	rm -f "$root/consumer" "$root/consumer.$name"
 }
 
-# systemd knows every line of the units. The program is not where they say, but under our root.
+# systemd accepts every line of the units. The program is below our root, and not where they say.
 units() {
 	local dir=$root/units bad=0
 
@@ -112,7 +113,7 @@ units() {
 	return "$bad"
 }
 
-# Wherever libraries are put: run looks for the one that it preloads beside bin/.
+# run finds the library that it preloads beside bin/, wherever libraries are installed.
 other_libdir() {
 	local other=$root/other
 
@@ -129,7 +130,7 @@ preload_loads() {
 		/bin/true 2>&1 | (! grep .)
 }
 
-# What is built with another PREFIX is of the build tree, and other tests let other users run it.
+# A build with another PREFIX changes the build tree, which other tests let other users run.
 inner_make -s all PREFIX=/usr >/dev/null
 umask 027
 inner_make -s install DESTDIR="$root" PREFIX=/usr >/dev/null

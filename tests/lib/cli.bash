@@ -1,9 +1,7 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# shellcheck disable=SC2034 # the variables are the scripts'
-#
-# For scripts that try the command line: what to run, and a verdict a line.
+# For scripts that test the command line: what to run, and one verdict per line.
 
 bin=${BUILD_DIR:?}/bpfprofil
 golden=$PWD/tests/golden
@@ -26,7 +24,7 @@ verdict() {
 	if [ "$1" -eq 0 ]; then pass "$2"; else fail "$2" "status $1"; fi
 }
 
-# expect NAME STATUS STDERR COMMAND...: nothing on stdout, exactly this on stderr
+# expect NAME STATUS STDERR COMMAND...: expects nothing on stdout, and exactly this on stderr
 expect() {
 	local name=$1 status=$2 text=$3 got=0
 
@@ -43,7 +41,7 @@ expect() {
 	fi
 }
 
-# same NAME FILE COMMAND...: its stdout is FILE, byte for byte
+# same NAME FILE COMMAND...: its stdout must be FILE, byte for byte
 same() {
 	local name=$1 file=$2
 
@@ -56,8 +54,7 @@ same() {
 	fi
 }
 
-# can_sample NAME: where the kernel is too old for it, NAME is skipped; any other failure is for the
-# tests to show
+# can_sample NAME: skips NAME if the kernel is too old for it; the tests must show any other failure
 can_sample() {
 	"$bin" run -q -o /dev/null -- true >/dev/null 2>"$work/err"
 	grep -q "^bpfprofil: run: cannot profile: the kernel" "$work/err" || return 0

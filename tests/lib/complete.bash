@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# complete.bash: the start-up file of a bash on a terminal. A TAB writes what is proposed to $PROPOSED,
-# a line each, and the line as it is then to $TYPED, and ends it.
+# complete.bash: the start-up file of a bash on a terminal. A TAB writes what is proposed to
+# $PROPOSED, one per line, and the resulting line to $TYPED, and ends the shell.
 
 . /usr/share/bash-completion/bash_completion
 # shellcheck source=/dev/null

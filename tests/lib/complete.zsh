@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# complete.zsh: the start-up file of a zsh on a terminal. A TAB writes what is proposed to $PROPOSED,
-# a line each, and the line as it is then to $TYPED, and ends it.
+# complete.zsh: the start-up file of a zsh on a terminal. A TAB writes what is proposed to
+# $PROPOSED, one per line, and the resulting line to $TYPED, and ends the shell.
 
 PROMPT=
 fpath=($COMPLETION:h $fpath)
@@ -13,7 +13,7 @@ bindkey '^G' typed
 compadd() {
 	local -a proposed
 
-	# These only ask.
+	# With these options compadd only queries.
 	if [[ ${@[1,(i)(-|--)]} != *-(O|A|D)\ * ]]; then
 		builtin compadd -A proposed "$@"
 		(( $#proposed )) && print -rl -- $proposed >>$PROPOSED

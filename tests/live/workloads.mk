@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# The programs that are profiled, whose time per function is known beforehand.
+# The programs that are profiled, whose time per function is known in advance.
 #
-# Gives LIVE_WORKLOADS, the files to build, and LIVE_DEFINES, where tests find them and the
-# profiler: absolute, so that a test may run in any directory. Sanitizers are for the profiler, so
-# the workloads are the same for every $(BUILD).
+# Defines LIVE_WORKLOADS, the files to build, and LIVE_DEFINES, where tests find them and the
+# profiler: as absolute paths, so that a test may run in any directory. Sanitizers are only for the
+# profiler, so the workloads are the same for every $(BUILD).
 
 WL_SRC := tests/live/workloads
 WL_OUT := build/tests/live/workloads
@@ -21,7 +21,7 @@ LIVE_DEFINES := -DBPFPROFIL_BIN='"$(CURDIR)/$(BUILD)/bpfprofil"' -DWORKLOADS='"$
 WL_PIE := three one forever threads named forktree vforker swarm nothing treetime plugins jit memexec \
 	  clock bursts syscalls mapper faults bigexit bigtext threadexec clonevm
 
-# The same source linked in the other ways there are, and the ring of images that exec each other.
+# The same source linked in all other ways, and the ring of images that exec each other.
 WL_OTHER := three_nopie three_static three_static_pie ring_alpha ring_beta ring_delta \
 	    plugin_a.so plugin_b.so nothing_static
 
@@ -45,7 +45,7 @@ $(WL_OUT)/three_static_pie: $(WL_SRC)/three.c | $(DEPS_FIRST)
 $(WL_OUT)/nothing_static: $(WL_SRC)/nothing.c | $(DEPS_FIRST)
 	$(WL_CC) -fno-pie -no-pie -static -o $@ $<
 
-# Not position-independent, so that all three stand at the same addresses.
+# Not position-independent, so that all three are at the same addresses.
 $(WL_OUT)/ring_alpha: WL_RING := -DFUNCTION=alpha -DWEIGHT=5 -DNEXT='"ring_beta"'
 $(WL_OUT)/ring_beta: WL_RING := -DFUNCTION=beta -DWEIGHT=3 -DNEXT='"ring_delta"'
 $(WL_OUT)/ring_delta: WL_RING := -DFUNCTION=delta -DWEIGHT=2 -DNEXT='"ring_alpha"' -DLAST=1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# `make soak`: SOAK_SECONDS of attach --all under a storm; SOAK_ARGS goes to attach.
+# `make soak`: runs SOAK_SECONDS of attach --all under a storm; SOAK_ARGS are passed to attach.
 
 SOAK_SECONDS ?= 1200
 SOAK_ARGS ?=

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# What a kernel too old gets, as root: what it lacks and which kernel has it, and nothing started.
+# What a kernel that is too old gets, as root: what it lacks and which kernel has it, and nothing is
+# started.
 set -uo pipefail
 . tests/lib/cli.bash
 

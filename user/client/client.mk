@@ -2,8 +2,8 @@
 #
 # What other programs link or preload: libbpfprofil.so.0, libbpfprofil.a, libbpfprofil-preload.so.
 #
-# One set of objects for all three, that asks nothing of the program it goes into: no sanitizer
-# runtime, no fortified functions of glibc's (the archive serves musl too), position independent.
+# All three use the same objects, which require nothing of the program: no sanitizer runtime, no
+# fortified functions of glibc (the archive serves musl too), position independent.
 
 CLIENT_ABI := 0
 CLIENT_SO := $(BUILD)/libbpfprofil.so.$(CLIENT_ABI)
@@ -18,7 +18,8 @@ CLIENT_CORE_SRC := $(filter-out $(CLIENT_PRELOAD_SRC) $(CLIENT_ARCHIVE_SRC) $(CL
 client_obj = $(patsubst %.c,$(BUILD)/obj/%.o,$1)
 CLIENT_OBJ := $(call client_obj,$(CLIENT_SRC))
 
-# profil() is declared with a buffer that is never NULL, though NULL ends it: gcc must not believe.
+# profil() is declared with a buffer that is never NULL, although NULL ends it, so gcc must not rely
+# on that.
 CLIENT_CFLAGS := -fPIC -fvisibility=hidden -fno-delete-null-pointer-checks
 CLIENT_CPPFLAGS := -U_FORTIFY_SOURCE
 CLIENT_PATH := -DBPFPROFIL_PATH='"$(PREFIX)/bin/bpfprofil"'
@@ -50,7 +51,7 @@ all: $(CLIENT_LIBS)
 
 CLIENT_HEADERS := $(wildcard include/bpfprofil/*.h include/bpfprofil/*/*.h)
 CLIENT_PC := $(LIBDIR)/pkgconfig/libbpfprofil.pc
-# Not by LIBDIR: `run --preload` looks for it beside bin/.
+# Not affected by LIBDIR, because `run --preload` looks for it beside bin/.
 CLIENT_PRIVATE := $(PREFIX)/lib/bpfprofil
 CLIENT_INSTALLED = $(LIBDIR)/$(notdir $(CLIENT_SO)) $(LIBDIR)/libbpfprofil.so $(LIBDIR)/$(notdir $(CLIENT_A)) \
 	$(CLIENT_PRIVATE)/$(notdir $(CLIENT_PRELOAD)) $(CLIENT_PC) \

@@ -1,14 +1,14 @@
 # shellcheck shell=bash
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# bash completion for bpfprofil, which is asked what can stand at the cursor.
+# bash completion for bpfprofil, which asks the program what can be at the cursor.
 
 _bpfprofil()
 {
 	local line=${COMP_LINE:0:COMP_POINT} words=() at=() piece i kept kind lead cur IFS=$'\n'
 
-	# bash has made several words of one at each '=', ':' and '@'. at: where each begins in
-	# COMP_WORDS; kept: of the last one what stands before the part that readline replaces.
+	# bash divides a word at each '=', ':' and '@'. at: where each word begins in COMP_WORDS;
+	# kept: the part of the last one before what readline replaces.
 	for ((i = 0; i <= COMP_CWORD; i++)); do
 		piece=${COMP_WORDS[i]}
 		if ((i == 0)) || [[ $line == [[:space:]]* ]]; then
@@ -29,7 +29,8 @@ _bpfprofil()
 	cur=${words[-1]#"$lead"}
 	case $kind in
 	command)
-		# What is run has a completion of its own, where the package bash-completion is there.
+		# The command to run has its own completion, if the package bash-completion is
+		# installed.
 		declare -F _command_offset >/dev/null && _command_offset "${at[lead]}" && return
 		compopt -o filenames
 		((lead < ${#words[@]} - 1)) && kind=-f || kind=-c
@@ -41,7 +42,7 @@ _bpfprofil()
 	user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	group) mapfile -t COMPREPLY < <(compgen -g -- "$cur") ;;
 	pid) mapfile -t COMPREPLY < <(cd /proc && compgen -d -- "$cur" | grep -v '[^0-9]') ;;
-	# Paths and the names of units may hold what must be quoted.
+	# Paths and names of units may contain characters that must be quoted.
 	cgroup | unit | name) compopt -o filenames ;;&
 	*)
 		for i in "${!COMPREPLY[@]}"; do

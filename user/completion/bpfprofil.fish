@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# fish completion for bpfprofil, which is asked what can stand at the cursor.
+# fish completion for bpfprofil, which asks the program what can be at the cursor.
 
 function __bpfprofil_complete
     set -l words (commandline -opc) (commandline -ct)

@@ -1,7 +1,7 @@
 #compdef bpfprofil
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# zsh completion for bpfprofil, which is asked what can stand at the cursor; or instead of there at $1.
+# zsh completion for bpfprofil, which asks the program what can be at the cursor, or at $1 if given.
 
 _bpfprofil() {
 	local -a call=("${words[1]/#\~/$HOME}" __complete)
