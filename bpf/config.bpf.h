@@ -22,7 +22,7 @@ const volatile __u32 system_target = NO_TARGET;
 /* The controller whose version 1 hierarchy cgroups are looked up in; negative: version 2. */
 const volatile __s32 cgroup_controller = -1;
 
-/* With SPLIT_CGROUP: user space judges each cgroup, and the ticks of some are not filed. */
+/* With SPLIT_CGROUP: user space decides for each cgroup, and the ticks of some are left out. */
 const volatile bool choosing = false;
 
 /* log2 of the bytes of text in a bin. */

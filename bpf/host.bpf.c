@@ -233,7 +233,7 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 	return false;
 }
 
-/* What user space has made of the current task's cgroup: enum told, or 0. */
+/* What user space has decided for the current task's cgroup: enum told, or 0. */
 static __noinline u32 judgement(void)
 {
 	struct space space;
@@ -244,7 +244,7 @@ static __noinline u32 judgement(void)
 	return told ? *told : 0;
 }
 
-/* Of those that the cache did not know, for it knows none that is left out. */
+/* Only asked for ticks that the cache did not know, because it has none that are left out. */
 static __always_inline bool is_left_out(struct tick *tick)
 {
 	u32 told;

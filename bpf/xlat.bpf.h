@@ -26,7 +26,7 @@ struct tick {
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
 	bool kernel; /* pc is in the kernel */
-	bool unjudged; /* whether its cgroup is wanted is not known yet */
+	bool unjudged; /* it is not known yet whether its cgroup is wanted */
 };
 
 /*

@@ -153,8 +153,8 @@ struct space {
 enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
 
 /*
- * What the programs know of a space that user space was told of. Of a cgroup, where some are chosen:
- * until it is judged, nothing is remembered of its ticks, so that the judgement holds for the next one.
+ * What the programs know of a space that user space was told of. If user space chooses cgroups, no
+ * tick of a cgroup is cached before its decision, so that the decision applies to the next tick.
  */
 enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT };
 
@@ -236,7 +236,7 @@ struct follow {
 	__u64 spent; /* how much of its runtime is in an account already */
 	__u64 moved_ns; /* for a process: when it moved into its cgroup; 0: it began there */
 	struct pending_ticks pending[PENDING_SLOTS];
-	struct pending_ticks exec; /* ticks between the new address space and its first instruction */
+	struct pending_ticks exec; /* ticks from the new address space to its first instruction */
 	struct place exit; /* where ticks are filed once the address space is gone */
 };
 

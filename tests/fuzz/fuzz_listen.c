@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Any bytes as requests to the agent's port: each is answered properly or not at all, and who comes
- * next is answered still.
+ * Any bytes as requests to the agent's port: each is answered properly or not at all, and the next
+ * request is still answered.
  */
 #include <arpa/inet.h>
 #include <stdlib.h>
@@ -19,7 +19,7 @@ static struct scrapes scrapes;
 static struct listener *listener;
 static char reply[1 << 16];
 
-/* Who asks for a profile is told at once that there will be none, as nobody samples here. */
+/* A request for a profile is told at once that there will be none, because nobody samples here. */
 int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	const struct listen_sources sources = { .figures = &figures, .scrapes = &scrapes };
@@ -35,7 +35,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* A reset at its end, so that a million of connections leave no port behind that waits. */
+/* Closes by a reset, so that a million connections leave no ports in a waiting state. */
 static int open_connection(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
@@ -50,7 +50,7 @@ static int open_connection(void)
 	return fd;
 }
 
-/* All that is said in return, with a 0 behind it. */
+/* All that is answered, NUL-terminated. */
 static size_t ask(const void *data, size_t size)
 {
 	int fd = open_connection();

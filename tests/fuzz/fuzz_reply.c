@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * Any bytes as a backend's reply: each tick is delivered, waits or is counted as lost, and what is said
- * of it is harmless on a terminal. A first byte that is odd: gRPC, where the bytes up to a newline are
- * the status and its message, and the others what comes in its frame.
+ * Any bytes as a backend's reply: each tick is delivered, waits or is counted as lost, and the
+ * message about it is harmless on a terminal. If the first byte is odd it is gRPC: the bytes up to
+ * a newline are the status and its message, and the rest is the contents of its frame.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -19,7 +19,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define GIVE_UP_MS 50 /* a backend may ask for an hour */
 
-/* The first reply is the input, all others are good. */
+/* The first reply is the input, and all others are good. */
 struct backend {
 	int fd;
 	char url[64];
@@ -28,7 +28,7 @@ struct backend {
 	size_t size;
 };
 
-static struct backend backends[2]; /* of HTTP, of gRPC */
+static struct backend backends[2]; /* for HTTP, for gRPC */
 static struct sink *sinks[2];
 static struct profile *profile;
 
@@ -41,7 +41,7 @@ static void send_all(int fd, const void *data, size_t size)
 		sent = send(fd, at, size, MSG_NOSIGNAL);
 }
 
-/* A frame of HTTP/2 on stream 1, or on none. */
+/* Sends a frame of HTTP/2 on stream 1, or on no stream. */
 static void send_frame(int fd, uint8_t type, uint8_t flags, const void *data, size_t size)
 {
 	uint8_t head[9] = { (uint8_t)(size >> 16), (uint8_t)(size >> 8), (uint8_t)size, type,
@@ -52,7 +52,7 @@ static void send_frame(int fd, uint8_t type, uint8_t flags, const void *data, si
 	send_all(fd, data, size);
 }
 
-/* A header that no table has: its lengths as bytes, below 127. */
+/* Writes a header that is in no table: its lengths are bytes below 127. */
 static size_t put_header(uint8_t *to, const char *name, const void *value, size_t size)
 {
 	size_t of = strlen(name);
@@ -68,7 +68,7 @@ static size_t put_header(uint8_t *to, const char *name, const void *value, size_
 static void answer_grpc(int fd, const uint8_t *data, size_t size)
 {
 	enum { SETTINGS = 4, HEADERS = 1, DATA = 0, END_HEADERS = 4, END_STREAM = 1 };
-	static const uint8_t ok[] = { 0x88 }; /* :status 200, of the static table */
+	static const uint8_t ok[] = { 0x88 }; /* :status 200, from the static table */
 	const uint8_t *end = size ? memchr(data, '\n', size) : NULL;
 	size_t said = end ? (size_t)(end - data) : size, rest = end ? size - said - 1 : 0;
 	uint8_t trailers[512];
@@ -103,7 +103,7 @@ static void answer(struct backend *backend, int fd)
 		send_all(fd, good, sizeof(good) - 1);
 }
 
-/* It answers when it has heard something, and reads on until the other end has had enough. */
+/* It answers once it has received something, and reads on until the other end closes. */
 static void *serve(void *context)
 {
 	const struct timeval limit = { .tv_usec = 2000 };
@@ -179,7 +179,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Until nothing waits, or it asks for more patience than there is. */
+/* Waits until nothing is pending, or until it asks for more patience than there is. */
 static void settle(struct sink *sink, struct sink_counts *counts)
 {
 	unsigned int us;

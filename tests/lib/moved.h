@@ -2,7 +2,7 @@
 #ifndef TEST_MOVED_H
 #define TEST_MOVED_H
 
-/* Text that runs wherever it is copied to, for programs that stand in for a JIT. */
+/* Text that runs wherever it is copied, for programs that act as a JIT. */
 #include <stdint.h>
 
 typedef uint64_t work_fn(uint64_t x, uint64_t turns);

@@ -70,7 +70,7 @@ Test(text, wide_characters)
 	check(text_write, "\u6f22\u5b57\u6f22", 4, "\u6f22\u2026", 3);
 }
 
-/* What we draw with fits the locale; names are what they are. */
+/* The characters that we draw with fit the locale; names are not changed. */
 Test(text, without_utf8)
 {
 	cr_expect_str_eq(text_glyph("█"), "█");

@@ -73,7 +73,7 @@ static void put_label(FILE *stream, const char *key, const char *value, bool fir
 	const char *at;
 
 	fprintf(stream, "%s{\"name\":\"", first ? "" : ",");
-	/* A label's name is letters, digits and underscores. */
+	/* The name of a label may only have letters, digits and underscores. */
 	for (at = key; *at; at++)
 		fputc(isascii(*at) && isalnum(*at) ? *at : '_', stream);
 	fputs("\",\"value\":", stream);

@@ -34,7 +34,7 @@ struct tally {
 	uint64_t binned;
 	uint64_t outside;
 	uint64_t filtered;
-	uint64_t left_out; /* of these, those that had been counted in bins */
+	uint64_t left_out; /* of these, ticks that had been counted in bins */
 	uint64_t lost[LOST_CAUSE_COUNT];
 	uint64_t withheld; /* by the kernel's throttling */
 	uint64_t coarse; /* part of binned */

@@ -53,9 +53,10 @@ struct session_options {
 	 */
 	const char *cgroup_controller;
 	/*
-	 * With SPLIT_CGROUP: whether the ticks of a cgroup are wanted, by its path; SPACE_TOLD when that
-	 * cannot be said yet, and it will be asked again. Until then they are counted; those of one that is
-	 * left out are filtered, and its name is in no profile. NULL: all are wanted.
+	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted;
+	 * SPACE_TOLD means that it is not known yet, and it is asked again. Until then they are
+	 * counted. The ticks of a cgroup that is left out are filtered, and its name is in no
+	 * profile. NULL: all are wanted.
 	 */
 	enum told (*judge)(void *context, const char *cgroup);
 	void *judge_context;

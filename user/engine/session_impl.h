@@ -93,7 +93,7 @@ int session_configure_targets(struct session *session, struct error *err);
 int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
-/* session.c: tells the programs whether a cgroup is wanted, if that was not known yet. */
+/* session.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
 
 /*

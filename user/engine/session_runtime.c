@@ -112,7 +112,7 @@ int session_finish_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
-/* The ticks of cgroups that are left out which had been counted in bins: no cgroup has this id. */
+/* The id for ticks in bins of cgroups that were left out later; no cgroup has it. */
 #define LEFT_OUT_SPLIT 0
 
 /* A process or cgroup with its runtime and its ticks. */

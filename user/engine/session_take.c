@@ -59,7 +59,10 @@ static int runtime_fd(const struct session *session)
 	return bpf_map__fd(session->skel->maps.spent_cpus);
 }
 
-/* It has no window, but threads: forgotten, it would be counted and judged anew. */
+/*
+ * The cgroup has no window but has threads: if it were forgotten, its ticks would be counted again
+ * until it was decided again.
+ */
 static bool is_left_out_still(const struct session *session, const struct split_name *name)
 {
 	struct spent_key key = { .split = name->id };

@@ -139,7 +139,7 @@ static int add_windows(const struct counted *counted, struct seen_window *window
 	return 0;
 }
 
-/* Ticks that were counted before it was known that nobody wants them. */
+/* Removes ticks that were counted before it was known that nobody wants them. */
 static void leave_out(const struct counted *counted, struct profile_histogram *histogram)
 {
 	struct tally *tally = &counted->tallies[histogram->target];

@@ -17,7 +17,7 @@ struct split_name {
 	uint64_t id;
 	size_t order; /* order of arrival */
 	char *name; /* the name of a process, or a cgroup's path under its mount */
-	enum told told; /* what the programs were told of it */
+	enum told told; /* what the programs were told about it */
 	bool struck; /* see engine/recycle.h */
 };
 

@@ -63,7 +63,7 @@ struct export_format {
 	bool compressed; /* by gzip, when written to the file */
 	bool reads_programs; /* it reads the profiled programs, and fails without them */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
-	bool per_object; /* a file NAME.OBJECT.out for each for which export_has_file() is true */
+	bool per_object; /* a file NAME.OBJECT.out for each object with export_has_file() */
 	int (*write)(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 };

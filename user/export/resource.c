@@ -7,7 +7,7 @@
 #include "export/export_impl.h"
 #include "target/cgroup_parts.h"
 
-/* The first of a key stays. */
+/* The first value of a key stays. */
 static void put(struct resource *resource, const char *key, const char *value)
 {
 	uint32_t number = texts_add(&resource->texts, value);
@@ -27,14 +27,14 @@ static const char *last_component(const char *path)
 	return slash ? slash + 1 : path;
 }
 
-/* The labels of a service: those of its cgroup, or those that are of all. */
+/* The labels of a service: those of its cgroup, or those of everything. */
 struct service_labels {
 	const struct samples *samples;
-	const char *host; /* NULL: the profile's one */
+	const char *host; /* NULL: the profile's only host */
 	const char *cgroup;
 };
 
-/* The first of the cgroup in samples->labels; the others follow. */
+/* The index of the cgroup's first label in samples->labels; the others follow. */
 static size_t first_label(const struct service_labels *labels)
 {
 	size_t low = 0, high = labels->samples->profile->nr_labels, middle;
@@ -49,7 +49,7 @@ static size_t first_label(const struct service_labels *labels)
 	return low;
 }
 
-/* One after the other, from *next on; NULL: there are no more. */
+/* Returns one after the other, from *next on; NULL: there are no more. */
 static const struct profile_label *next_label(const struct service_labels *labels, size_t *next)
 {
 	const struct profile_label *label;
@@ -75,7 +75,7 @@ static const char *find_label(const struct service_labels *labels, const char *k
 	return NULL;
 }
 
-/* Keys are as strange as a file may have them. */
+/* The keys may be from a file, and may be anything. */
 static void put_labels(struct resource *resource, const struct service_labels *labels)
 {
 	const struct profile_label *label;

@@ -16,7 +16,7 @@ struct resource {
 	struct texts texts;
 	struct resource_attribute all[RESOURCE_ATTRIBUTES_MAX];
 	size_t nr;
-	size_t nr_labels; /* the first of these: the service's name and the profile's labels of it */
+	size_t nr_labels; /* of these the first: the service's name and its labels */
 };
 
 /* Call resource_free() in any case. Returns 0 or -ENOMEM. */

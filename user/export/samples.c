@@ -162,7 +162,7 @@ static int compare_labels(const void *left, const void *right)
 	const struct profile_label *const *a = left, *const *b = right;
 	int order = compare_text((*a)->cgroup, (*b)->cgroup);
 
-	/* In the file's order. */
+	/* In the order of the file. */
 	return order ? order : (*a > *b) - (*a < *b);
 }
 

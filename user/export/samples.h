@@ -67,7 +67,7 @@ struct sample_service {
 
 struct samples {
 	const struct profile *profile;
-	const struct profile_label **labels; /* its, by cgroup */
+	const struct profile_label **labels; /* the profile's labels, sorted by cgroup */
 	struct texts texts; /* names of functions and files */
 	struct texts values; /* all other texts */
 	struct string_set keys; /* of entries that are in a table already */

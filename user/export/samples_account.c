@@ -71,7 +71,7 @@ static void put_reasons(struct accounts *accounts, uint32_t target)
 			   ticks->lost[i].ticks);
 }
 
-/* Of the cgroups that were left out it is known: they were filtered. */
+/* For the cgroups that were left out the reason is known: their ticks were filtered. */
 static bool is_left_out(const struct profile_split *split)
 {
 	return split->cgroup && !strcmp(split->cgroup, PROFILE_LEFT_OUT);
@@ -89,7 +89,7 @@ static uint64_t find_left_out(const struct accounts *accounts, uint32_t target)
 	return 0;
 }
 
-/* But for the filtered ones of those cgroups. */
+/* Without the filtered ticks of those cgroups. */
 static struct outside reasons_of(const struct profile_account *ticks, uint64_t left_out,
 				 char name[256])
 {

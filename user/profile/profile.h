@@ -59,12 +59,12 @@ struct profile_split {
 #define PROFILE_LEFT_OUT "[left out]"
 
 /*
- * What a fleet tells a cgroup by beside its path: its container, its pod, what its host was given; by
- * OpenTelemetry's names. A key stands there once for a host and cgroup.
+ * What a fleet calls a cgroup besides its path: its container, its pod, what its host was given; by
+ * OpenTelemetry's names. Each key occurs once for a host and cgroup.
  */
 struct profile_label {
-	char *host; /* NULL: of the profile's one host */
-	char *cgroup; /* NULL: of all that is there */
+	char *host; /* NULL: the profile's only host */
+	char *cgroup; /* NULL: for everything there */
 	char *key;
 	char *value;
 };
@@ -218,7 +218,7 @@ void profile_object_free(struct profile_object *object);
 void profile_histogram_free(struct profile_histogram *histogram);
 void profile_command_free(char **command); /* frees the array too; NULL is fine */
 
-int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* or -ENOMEM */
+int profile_bins_add(struct profile_bins *bins, uint64_t index, uint64_t count); /* 0 or -ENOMEM */
 
 /* Adds every figure and every cause of part to sum; -ENOMEM. */
 int profile_account_add(struct profile_account *sum, const struct profile_account *part);
@@ -251,7 +251,10 @@ bool profile_is_confidential(const struct profile *profile);
 int profile_note(struct profile *profile, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* The caller adds a key once for a cgroup; one whose value is NULL or "" is left out. -ENOMEM. */
+/*
+ * Adds a key, which must be new for the cgroup; one whose value is NULL or "" is skipped. Returns 0
+ * or -ENOMEM.
+ */
 int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
 		      const char *value);
 

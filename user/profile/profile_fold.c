@@ -371,7 +371,7 @@ static int compare_labels(const void *left, const void *right)
 	return order ? order : strcmp(a->key, b->key);
 }
 
-/* Of several values the first by its text, so that the order of parts does not matter. */
+/* Of several values the alphabetically first stays, so that the order of parts does not matter. */
 static int combine_labels(void *first, size_t nr)
 {
 	struct profile_label *labels = first, kept;

@@ -21,7 +21,9 @@ static int no_memory(struct error *err)
 
 /* --- one part ----------------------------------------------------------------------------------- */
 
-/* Says of each target and label what the head says of all: in a sum they differ. */
+/*
+ * Copies to each target and label what the head says for all, because it may differ within a sum.
+ */
 static int label(struct profile *profile)
 {
 	const char *host = profile->host.name ? profile->host.name : "";
@@ -376,7 +378,7 @@ static void forget_host(char **host, const struct profile *profile)
 	*host = NULL;
 }
 
-/* Targets and labels need not say what the head does. */
+/* Removes from targets and labels what the head says already. */
 static void unlabel(struct profile *profile)
 {
 	size_t i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The views by process and by cgroup, of profiles that were split, and by CPU. */
+/* The views by process and by cgroup, for profiles that were split, and by CPU. */
 #include <errno.h>
 #include <string.h>
 

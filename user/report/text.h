@@ -22,8 +22,8 @@ size_t text_write(FILE *out, const char *text, size_t width);
 size_t text_write_tail(FILE *out, const char *text, size_t width);
 
 /*
- * What we draw with ourselves, a column each: in a locale without UTF-8, such as C, a character of
- * ASCII stands for it.
+ * The characters that we draw with, one column each: in a locale without UTF-8, such as C, an ASCII
+ * character replaces them.
  */
 const char *text_glyph(const char *glyph);
 

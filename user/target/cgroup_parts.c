@@ -6,7 +6,7 @@
 #include <string.h>
 
 #define UID_DIGITS "0123456789abcdef-_"
-#define STATIC_UID_LENGTH 32 /* a hash of its file */
+#define STATIC_UID_LENGTH 32 /* the uid is a hash of the pod's file */
 
 /* "pod" and a uid, whose - a systemd slice writes as _. */
 static void find_pod(const char *directory, char uid[POD_UID_LENGTH + 1])

@@ -6,14 +6,14 @@
 
 #define POD_UID_LENGTH 36
 
-/* What the path of a cgroup says of who is in it; "" where it does not. */
+/* What the path of a cgroup says about its processes; "" where it says nothing. */
 struct cgroup_parts {
-	char container[CONTAINER_ID_LENGTH + 1]; /* the innermost's id */
-	char pod[POD_UID_LENGTH + 1]; /* its uid; of a static pod 32 digits */
+	char container[CONTAINER_ID_LENGTH + 1]; /* id of the innermost */
+	char pod[POD_UID_LENGTH + 1]; /* its uid; for a static pod 32 digits */
 	char unit[256]; /* the innermost */
 };
 
-/* NULL is a path that says nothing. */
+/* cgroup may be NULL, which says nothing. */
 void cgroup_parts_find(const char *cgroup, struct cgroup_parts *ret);
 
 #endif

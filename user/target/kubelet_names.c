@@ -7,12 +7,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Of a folder this many entries are looked at: a host has some hundred pods. */
+/* How many entries of a folder are read; a host has some hundred pods. */
 #define ENTRIES_MAX 20000
 
 #define NAME_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789-."
 
-/* Copies a name of that length; false: it is none, and *ret is "". */
+/* Copies a name of that length; false: it is not one, and *ret is "". */
 static bool take_name(const char *text, size_t length, char ret[KUBELET_NAME_MAX])
 {
 	ret[0] = '\0';
@@ -29,7 +29,7 @@ static bool ends_in(const char *text, const char *end)
 	return length >= of && !strcmp(text + length - of, end);
 }
 
-/* Until visit() says that it has what it wants. */
+/* Calls visit() until it says that it has found what it wants. */
 static void each_entry(const char *path, bool (*visit)(const char *name, void *context),
 		       void *context)
 {
@@ -49,12 +49,12 @@ struct search {
 	const struct cgroup_parts *parts;
 	struct kubelet_names *names;
 	char folder[NAME_MAX + 1]; /* of the pod */
-	char prefix[2 * KUBELET_NAME_MAX + 2]; /* of what its containers are called */
-	unsigned int nr; /* containers of it that were found */
-	bool named; /* ours among them */
+	char prefix[2 * KUBELET_NAME_MAX + 2]; /* of its containers' names */
+	unsigned int nr; /* number of its containers that were found */
+	bool named; /* the one that is searched for is among them */
 };
 
-/* NAMESPACE_POD_UID, of which neither name has an underscore. */
+/* NAMESPACE_POD_UID; neither name can contain an underscore. */
 static bool visit_pod(const char *name, void *context)
 {
 	struct search *search = context;
@@ -100,7 +100,7 @@ static bool visit_container(const char *name, void *context)
 	return !take_name(name, strlen(name), search->names->container) || search->nr > 1;
 }
 
-/* Where no log has the container's id, the pod's only folder is its. */
+/* If no log has the container's id, the pod's only folder must be its own. */
 static bool find_only_container(const char *logs, struct search *search)
 {
 	char path[PATH_MAX];
@@ -130,6 +130,6 @@ bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
 	snprintf(search.prefix, sizeof(search.prefix), "%s_%s_", ret->pod, ret->namespace);
 	snprintf(path, sizeof(path), "%s/containers", logs);
 	each_entry(path, visit_log, &search);
-	/* Of the pod's sandbox, which has a cgroup too, there is no log. */
+	/* The pod's sandbox, which has a cgroup too, has no log. */
 	return search.named || (!search.nr && find_only_container(logs, &search));
 }

@@ -6,7 +6,7 @@
 
 #include "target/cgroup_parts.h"
 
-/* A name of Kubernetes is 253 characters at most, all of them letters, digits, - and dots. */
+/* A Kubernetes name has at most 253 characters: letters, digits, - and dots. */
 #define KUBELET_NAME_MAX 254
 
 struct kubelet_names {
@@ -16,13 +16,14 @@ struct kubelet_names {
 };
 
 /*
- * Who is in a cgroup of Kubernetes, by the folders that kubelet keeps logs in: no server is asked.
+ * Finds what is in a Kubernetes cgroup from the folders in which kubelet keeps logs, so that no
+ * server is asked:
  *
  *     LOGS/pods/NAMESPACE_POD_UID/CONTAINER/
  *     LOGS/containers/POD_NAMESPACE_CONTAINER-ID.log
  *
- * Of several containers of a pod only the second tells which one it is, shortly after it began. True:
- * all is known that these folders will ever say of it.
+ * If a pod has several containers, only the second tells which one it is, shortly after it has
+ * begun. True: these folders will never say more about it.
  */
 bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
 			struct kubelet_names *ret);

@@ -36,7 +36,7 @@ void runtime_containers_free(struct runtime_containers *containers);
 struct names;
 int runtimes_names(struct names *result, struct error *err);
 
-/* "ID NAME" of those that have a name beside their id, and are not of Kubernetes. */
+/* "ID NAME" of the containers that have a name besides their id, except those of Kubernetes. */
 int runtimes_identify(struct names *ret, struct error *err);
 
 #endif
