@@ -142,9 +142,7 @@ static int compare_objects(const void *left, const void *right)
 	return order ? order : compare_text(x->host, y->host);
 }
 
-/*
- * Of several paths of a file the alphabetically first one stays, with the text that belongs to it.
- */
+/* Of several paths of a file the alphabetically first one stays, with its text. */
 static int combine_objects(void *first, size_t nr)
 {
 	struct placed_object *objects = first;
@@ -291,9 +289,7 @@ static int absorb_histogram(struct profile_histogram *a, struct profile_histogra
 	return 0;
 }
 
-/*
- * Combines halves recursively, because combining one by one would copy the growing sum each time.
- */
+/* Combines halves, because combining one by one would copy the growing sum each time. */
 static int combine_histograms(void *first, size_t nr)
 {
 	struct profile_histogram *histograms = first;
