@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "kernel.h"
 
-#include <ctype.h>
 #include <dirent.h>
 #include <limits.h>
 #include <linux/bpf.h>
@@ -121,40 +120,4 @@ bool bpf_programs_gone(const uint32_t *ids, size_t n)
 
 	/* Some programs are freed by a worker after a grace period. */
 	return eventually(all_gone, &programs);
-}
-
-/* The parent of a process, read from its stat file, or 0. */
-static pid_t parent_of(const char *pid)
-{
-	char path[64], line[512], *paren;
-	FILE *file;
-	size_t len;
-	int parent = 0;
-
-	snprintf(path, sizeof(path), "/proc/%.20s/stat", pid);
-	file = fopen(path, "re");
-	if (!file)
-		return 0;
-	len = fread(line, 1, sizeof(line) - 1, file);
-	fclose(file);
-	line[len] = '\0';
-	paren = strrchr(line, ')');
-	if (!paren || sscanf(paren, ") %*c %d", &parent) != 1)
-		return 0;
-	return parent;
-}
-
-pid_t process_child(pid_t pid)
-{
-	DIR *dir = opendir("/proc");
-	struct dirent *entry;
-	pid_t child = 0;
-
-	while (dir && !child && (entry = readdir(dir))) {
-		if (isdigit((unsigned char)entry->d_name[0]) && parent_of(entry->d_name) == pid)
-			child = atoi(entry->d_name);
-	}
-	if (dir)
-		closedir(dir);
-	return child;
 }

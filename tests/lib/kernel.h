@@ -18,7 +18,4 @@ size_t process_fds(pid_t pid, const char *text);
 /* Waits until the kernel has freed all of these programs; true if it has. */
 bool bpf_programs_gone(const uint32_t *ids, size_t n);
 
-/* The first child of a process, or 0. */
-pid_t process_child(pid_t pid);
-
 #endif

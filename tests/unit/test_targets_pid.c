@@ -14,7 +14,7 @@
 
 #include "child.h"
 #include "need.h"
-#include "target/targets.h"
+#include "target/targets_impl.h"
 
 struct case_ {
 	struct targets targets;
@@ -299,8 +299,8 @@ Test(targets_pid, watch)
 	cr_assert_eq(targets_watch(&c.targets, &fd, &c.err), 0, "%s", c.err.text);
 	cr_expect(readable(fd, 0));
 	cr_expect_eq(targets_left(&c.targets), 2);
-	cr_expect(targets_ended(&c.targets, 0));
-	cr_expect_not(targets_ended(&c.targets, 1));
+	cr_expect(c.targets.origins[0].ended);
+	cr_expect_not(c.targets.origins[1].ended);
 	cr_expect_not(readable(fd, 0));
 	kill(third, SIGKILL);
 	cr_expect(readable(fd, -1));

@@ -174,7 +174,8 @@ void agent_arguments_free(struct agent_arguments *arguments)
 	sampling_options_free(&arguments->agent.sampling);
 }
 
-char *agent_keep(struct agent_arguments *arguments, const char *text)
+/* A copy that lives as long as the arguments. NULL: out of memory. */
+static char *agent_keep(struct agent_arguments *arguments, const char *text)
 {
 	char *copy;
 

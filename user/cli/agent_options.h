@@ -50,7 +50,4 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 /* Called after all is read: fills in arguments->agent. -EINVAL: the options do not fit together. */
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err);
 
-/* A copy that lives as long as the arguments. NULL: out of memory. */
-char *agent_keep(struct agent_arguments *arguments, const char *text);
-
 #endif

@@ -8,7 +8,6 @@
 
 #include <elfutils/libdwelf.h>
 
-#include "elf/build_id.h"
 #include "elf/elf_image.h"
 
 /* Linkers write 20 bytes or fewer; a longer note is not a build id but hostile. */

@@ -78,9 +78,9 @@ int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *
 /*
  * The rates of the clocks, in thirds of a millionth of the whole. No two have a ratio near small
  * numbers to each other, to the whole or to its third, because a program's own period may be one of
- * these.
+ * these. They add up to the rate of period_ns.
  */
-uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock)
+static uint64_t clock_period(uint64_t period_ns, unsigned int clock)
 {
 	static const uint64_t rates[SAMPLER_CLOCKS] = { 921700, 1021400, 1056900 };
 
@@ -208,7 +208,7 @@ static int start_clock(const struct start *start, uint32_t cpu, unsigned int clo
 
 	if (event->fd >= 0)
 		return 0;
-	event->period_ns = sampler_clock_period(sampler->period_ns, clock);
+	event->period_ns = clock_period(sampler->period_ns, clock);
 	fd = event_open(event->period_ns, cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* the CPU went away after the list was read */

@@ -59,9 +59,6 @@ int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error 
 int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
 		  struct error *err);
 
-/* The period of one of the clocks; the rates of all of them add up to the rate of period_ns. */
-uint64_t sampler_clock_period(uint64_t period_ns, unsigned int clock);
-
 /* Call when uevent_fd is readable: samples the CPUs that have come since. */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 

@@ -309,7 +309,8 @@ int snapshot_histograms(const struct counted *counted, struct seen *seen, struct
 	return finish_histograms(firsts, ids, names, profile, err);
 }
 
-const char *lost_cause_name(enum lost_cause cause)
+/* The JSON key of a cause. */
+static const char *lost_cause_name(enum lost_cause cause)
 {
 	static const char *const names[] = {
 #define CAUSE_NAME(id, key, text) key,

@@ -55,7 +55,4 @@ int snapshot_histograms(const struct counted *counted, struct seen *seen, struct
 int snapshot_account(const struct tally *tally, uint64_t total, struct profile_account *result,
 		     struct error *err);
 
-/* The JSON key of a cause. */
-const char *lost_cause_name(enum lost_cause cause);
-
 #endif

@@ -115,7 +115,11 @@ static int check_kernel(struct annotating *work, struct error *err)
 	return -ESTALE;
 }
 
-int annotate_open(struct annotating *work, struct error *err)
+/*
+ * Opens the object and its symbols. Fails if the object has changed; if there is none, no_code says
+ * why.
+ */
+static int annotate_open(struct annotating *work, struct error *err)
 {
 	const struct profile_object *object = annotated_object(work);
 	int code = 0;
@@ -264,7 +268,8 @@ static int keep_bins(struct annotating *work, bool by_extent)
 			       elsewhere);
 }
 
-int annotate_find_extent(struct annotating *work, struct error *err)
+/* Determines where the function begins and ends, and leaves only its bins in work->bins. */
+static int annotate_find_extent(struct annotating *work, struct error *err)
 {
 	struct annotation *annotation = work->annotation;
 	bool nameless = is_nameless(work);

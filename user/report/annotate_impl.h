@@ -72,15 +72,6 @@ int annotate_find_place(struct annotating *work, struct error *err);
 int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
 			  const uint64_t *ticks, struct error *err);
 
-/*
- * Opens the object and its symbols. Fails if the object has changed; if there is none, no_code says
- * why.
- */
-int annotate_open(struct annotating *work, struct error *err);
-
-/* Determines where the function begins and ends, and leaves only its bins in work->bins. */
-int annotate_find_extent(struct annotating *work, struct error *err);
-
 /* Makes a row for each instruction, without ticks; none if no_code says why. */
 int annotate_read_code(struct annotating *work, struct error *err);
 

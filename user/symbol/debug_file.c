@@ -17,7 +17,7 @@
 
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "elf/build_id.h"
+#include "elf/elf_facts.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_server.h"
 

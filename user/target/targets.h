@@ -81,9 +81,6 @@ int targets_watch(struct targets *targets, int *ret_fd, struct error *err);
  */
 size_t targets_left(struct targets *targets);
 
-/* Whether a target has ended, as of the last targets_left(). */
-bool targets_ended(const struct targets *targets, size_t i);
-
 void targets_free(struct targets *targets);
 
 #endif

@@ -267,8 +267,3 @@ size_t targets_left(struct targets *targets)
 	}
 	return left;
 }
-
-bool targets_ended(const struct targets *targets, size_t i)
-{
-	return targets->origins[i].ended;
-}
