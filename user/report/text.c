@@ -42,11 +42,18 @@ static const struct {
 	{ "▍", "." },	   { "▌", "=" }, { "▋", "=" }, { "▊", "=" },  { "▉", "#" }, { "█", "#" },
 };
 
+static bool ascii_only;
+
+void text_draw_ascii(void)
+{
+	ascii_only = true;
+}
+
 const char *text_glyph(const char *glyph)
 {
 	size_t i;
 
-	if ((unsigned char)*glyph < 0x80 || !strcmp(nl_langinfo(CODESET), "UTF-8"))
+	if ((unsigned char)*glyph < 0x80 || (!ascii_only && !strcmp(nl_langinfo(CODESET), "UTF-8")))
 		return glyph;
 	for (i = 0; i < sizeof(plain) / sizeof(*plain); i++)
 		if (!strcmp(plain[i].glyph, glyph))

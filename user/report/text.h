@@ -27,6 +27,9 @@ size_t text_write_tail(FILE *out, const char *text, size_t width);
  */
 const char *text_glyph(const char *glyph);
 
+/* From here on as in such a locale, whatever the locale is. */
+void text_draw_ascii(void);
+
 /* The number of columns that all of text takes. */
 size_t text_columns(const char *text);
 

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
+#include "report/text.h"
 #include "top/line.h"
 #include "top/ui.h"
 
@@ -49,8 +50,10 @@ static void choose_colors(attr_t looks[TOP_STYLES])
 /* Names are written as UTF-8 whatever the locale, and ncurses would show them byte by byte. */
 static void use_utf8(void)
 {
-	if (strcmp(nl_langinfo(CODESET), "UTF-8"))
-		setlocale(LC_CTYPE, "C.UTF-8");
+	if (!strcmp(nl_langinfo(CODESET), "UTF-8"))
+		return;
+	text_draw_ascii();
+	setlocale(LC_CTYPE, "C.UTF-8");
 }
 
 /* A terminal without these is a printer, whatever its name. */
