@@ -250,4 +250,35 @@ script -qec "$bin report --target 1 $golden/profile.json" /dev/null </dev/null |
 	"$bin" report --target 1 "$golden/profile.json" | grep '^ticks ' | grep -q ' + 0 '
 verdict $? report_terms_on_terminal
 
+# on_terminal ROWS LINE: what a terminal with so many rows gets of a shell's line
+on_terminal() {
+	TERM=xterm script -qec "stty rows $1 cols 80; $2; echo \"status \$?\"" /dev/null </dev/null | tr -d '\r'
+}
+
+# paged NAME PATTERN ROWS LINE: what is shown has a line like this, and ends well
+paged() {
+	on_terminal "$3" "$4" >"$work/shown"
+	grep -qE -- "$2" "$work/shown" && [ "$(tail -n 1 "$work/shown")" = 'status 0' ]
+	verdict $? "$1"
+}
+
+report="$bin report --color never $golden/profile.json"
+paged pager_of_what_is_long '^ +1	command ' 10 "PAGER='cat -n' $report"
+paged pager_before_pager '^COMMAND ' 10 "BPFPROFIL_PAGER='tr a-z A-Z' PAGER='cat -n' $report"
+paged pager_not_of_what_is_short '^command ' 50 "PAGER='cat -n' $report"
+paged pager_none '^command ' 10 "BPFPROFIL_PAGER= PAGER='cat -n' $report"
+paged pager_not_wanted '^command ' 10 "PAGER='cat -n' $report --no-pager"
+paged pager_not_there '^command ' 10 "PAGER=bpfprofil-none $report"
+paged pager_not_on_dumb '^command ' 10 "TERM=dumb PAGER='cat -n' $report"
+paged pager_not_in_a_pipe '^command ' 10 "PAGER='cat -n' $report | cat"
+paged pager_knows_the_terminal '^ +[0-9]+	ticks +.*binned$' 10 "PAGER='cat -n' $report --target 1"
+paged pager_left_early '^command ' 10 "PAGER='head -n 1' $report --by bins --format json; PAGER='head -n 1' $report"
+paged pager_of_annotate '^ +1	function ' 6 "PAGER='cat -n' $report --annotate main --hot"
+paged pager_of_diff '^ +12	' 10 "PAGER='cat -n' $bin diff --color never $golden/profile.json $split"
+on_terminal 10 "PAGER='cat -n' $report --by thread" >"$work/shown"
+grep -q '^bpfprofil: report: --by thread: ' "$work/shown" && [ "$(tail -n 1 "$work/shown")" = 'status 1' ]
+verdict $? pager_not_of_an_error
+[ "$(on_terminal 10 "PAGER='cat -n' $bin diff --fail-above 1 $split $golden/profile.json" | tail -n 1)" = 'status 1' ]
+verdict $? pager_leaves_the_status
+
 exit "$script_status"

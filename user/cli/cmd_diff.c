@@ -6,6 +6,7 @@
 #include "base/util.h"
 #include "cli/command.h"
 #include "cli/page.h"
+#include "cli/pager.h"
 #include "cli/profile_file.h"
 #include "profile/profile_io.h"
 #include "record/output.h"
@@ -29,6 +30,7 @@ struct diff_arguments {
 	double fail_above; /* NAN: not given */
 	struct diff_maps maps;
 	struct page_arguments page;
+	struct pager pager;
 };
 
 static const char *const by_words[] = { "functions", "objects", "lines", NULL };
@@ -103,6 +105,7 @@ static const struct opt diff_opts[] = {
 	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
 	  .set = opt_set_flag,
 	  .field = FIELD(wide) },
+	PAGER_OPT(FIELD(pager)),
 	{ 0 }
 };
 
@@ -120,10 +123,12 @@ static int write_table(const struct diff *diff, const struct diff_arguments *arg
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
+	struct pager pager = arguments->pager;
+	FILE *out;
 
-	stdout_begin();
-	diff_write(diff, &options, stdout);
-	return stdout_end("diff: standard output");
+	out = pager_begin(&pager);
+	diff_write(diff, &options, out);
+	return pager_end(&pager, out, 0, "diff: standard output");
 }
 
 static int put_page(const void *diff, FILE *out, struct error *err)

@@ -4,6 +4,7 @@
 
 #include "cli/command.h"
 #include "cli/page.h"
+#include "cli/pager.h"
 #include "cli/profile_file.h"
 #include "record/output.h"
 #include "report/annotate.h"
@@ -31,6 +32,7 @@ struct report_arguments {
 	const char *source;
 	struct timeline *timeline; /* NULL: there is a single file */
 	struct page_arguments page;
+	struct pager pager;
 };
 
 static const char *const format_words[] = { "text", "csv", "json", NULL };
@@ -88,6 +90,7 @@ static const struct opt report_opts[] = {
 	  .fallback = "rows as wide as the terminal, or 200 columns where it is none",
 	  .set = opt_set_flag,
 	  .field = FIELD(wide) },
+	PAGER_OPT(FIELD(pager)),
 	{ 0 }
 };
 
@@ -164,7 +167,7 @@ static const struct opt_group report_groups[] = {
 };
 
 static int write_table(const struct profile *profile, const struct report_arguments *arguments,
-		       struct error *err)
+		       FILE *out, struct error *err)
 {
 	const struct report_options options = {
 		.by = arguments->by,
@@ -178,15 +181,16 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.target = arguments->target,
 		.symfs = arguments->symfs,
 		.timeline = arguments->timeline,
+		.brief = terminal_attached(stdout),
 		.color = color_enabled(stdout),
 		.width = table_width(stdout, arguments->wide),
 	};
 
-	return report_write(profile, &options, stdout, err);
+	return report_write(profile, &options, out, err);
 }
 
 static int write_annotation(const struct profile *profile, const struct report_arguments *arguments,
-			    struct error *err)
+			    FILE *out, struct error *err)
 {
 	struct path_opener paths = { profile, arguments->symfs ? arguments->symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
@@ -213,7 +217,7 @@ static int write_annotation(const struct profile *profile, const struct report_a
 	result = annotation_build(profile, &request, &annotation, err);
 	if (result)
 		return result;
-	result = annotation_write(annotation, &view, stdout);
+	result = annotation_write(annotation, &view, out);
 	annotation_free(annotation);
 	return result ? error_errno(err, result, "annotate") : 0;
 }
@@ -231,7 +235,7 @@ static int put_page(const void *of, FILE *out, struct error *err)
 	return html_report(page->profile, &page->options, out, err);
 }
 
-static int write_html(const struct profile *profile, const struct report_arguments *arguments)
+static int write_html(const struct profile *profile, struct report_arguments *arguments)
 {
 	const struct report_page page = {
 		.profile = profile,
@@ -246,16 +250,17 @@ static int write_html(const struct profile *profile, const struct report_argumen
 	return write_page(&arguments->page, profile_is_confidential(profile), put_page, &page);
 }
 
-static int write_report(const struct profile *profile, const struct report_arguments *arguments)
+static int write_report(const struct profile *profile, struct report_arguments *arguments)
 {
+	FILE *out = pager_begin(&arguments->pager);
 	struct error err = { 0 };
+	int result;
 
-	stdout_begin();
-	if ((arguments->annotate ? write_annotation : write_table)(profile, arguments, &err)) {
+	result = (arguments->annotate ? write_annotation : write_table)(profile, arguments, out,
+									&err);
+	if (result)
 		print_error(&err);
-		return EXIT_FAILURE;
-	}
-	return stdout_end("report: standard output");
+	return pager_end(&arguments->pager, out, result, "report: standard output");
 }
 
 /* An option without effect is refused, because the user expects one. */

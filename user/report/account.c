@@ -3,7 +3,6 @@
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "profile/profile_weights.h"
 #include "report/cpu_time.h"
@@ -63,7 +62,7 @@ void render_cost(const struct profile *profile, FILE *out)
 }
 
 /* On a screen terms that are 0 are left out; a script gets every term. */
-static void render_terms(const struct profile_account *account, FILE *out)
+static void render_terms(const struct profile_account *account, bool brief, FILE *out)
 {
 	const struct {
 		const char *name;
@@ -75,21 +74,20 @@ static void render_terms(const struct profile_account *account, FILE *out)
 		{ "filtered", account->filtered },
 		{ "lost", profile_account_lost(account) },
 	};
-	bool all = isatty(fileno(out)) != 1;
 	size_t i;
 
 	fprintf(out, "%" PRIu64 " = %" PRIu64 " %s", account->total, terms[0].ticks, terms[0].name);
 	for (i = 1; i < sizeof(terms) / sizeof(*terms); i++)
-		if (all || terms[i].ticks)
+		if (!brief || terms[i].ticks)
 			fprintf(out, " + %" PRIu64 " %s", terms[i].ticks, terms[i].name);
 }
 
-void render_identity(const struct profile_account *account, FILE *out)
+void render_identity(const struct profile_account *account, bool brief, FILE *out)
 {
 	const char *separator = " (";
 	size_t i;
 
-	render_terms(account, out);
+	render_terms(account, brief, out);
 	for (i = 0; i < account->nr_lost; i++) {
 		if (!account->lost[i].ticks)
 			continue;

@@ -49,8 +49,11 @@ void render_json_account(const struct profile_account *account, FILE *out);
 /* Writes only the table of render_text(), with its headings. */
 void render_table(const struct report *report, FILE *out);
 
-/* Writes "N ticks = N binned + ...", the identity of every account, on one line. */
-void render_identity(const struct profile_account *account, FILE *out);
+/*
+ * Writes "N ticks = N binned + ...", the identity of every account, on one line; brief leaves out
+ * terms that are 0.
+ */
+void render_identity(const struct profile_account *account, bool brief, FILE *out);
 
 /* Writes a line about what sampling took, if there was a budget. */
 void render_cost(const struct profile *profile, FILE *out);

@@ -2,6 +2,7 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <unistd.h>
 
 #include "report/render.h"
 #include "report/text.h"
@@ -75,7 +76,7 @@ void report_account(const struct profile *profile, FILE *out)
 
 	render_ticks(profile, &options, out);
 	fputc('\n', out);
-	render_identity(&profile->ticks, out);
+	render_identity(&profile->ticks, isatty(fileno(out)) == 1, out);
 	render_cost(profile, out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
 	for (i = 0; i < profile->nr_notes; i++) {

@@ -42,6 +42,7 @@ struct report_options {
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
 	const struct timeline *timeline; /* the files that were added up; NULL: a single one */
+	bool brief; /* leave terms of the account out that are 0, as on a screen */
 	bool color;
 	unsigned int width; /* columns that rows may have; 0: nothing is cut */
 };

@@ -289,7 +289,7 @@ static void heading(const struct report *report, FILE *out)
 	fprintf(out, ", mode ");
 	text_write(out, profile->sampling.mode ? profile->sampling.mode : "?", 0);
 	fprintf(out, "\n%-10s", "ticks");
-	render_identity(report->account, out);
+	render_identity(report->account, report->options->brief, out);
 	render_cost(report->profile, out);
 	heading_lost(report->account, out);
 	render_targets(report->profile, report->options->target, out);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "top/plain.h"
 
+#include <unistd.h>
+
 #include "report/render.h"
 #include "top/line.h"
 #include "top/table.h"
@@ -62,7 +64,7 @@ int top_plain_overall(struct top_plain *plain, const struct top_model *model, FI
 	line_print(&line, "overall  ");
 	top_put_overall(&line, model);
 	line_end(&line);
-	render_identity(&model->overall, out);
+	render_identity(&model->overall, isatty(fileno(out)) == 1, out);
 	return model->overall.total ? put_table(plain, model, true, out) : 0;
 }
 

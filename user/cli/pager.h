@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PAGER_H
+#define BPFPROFIL_PAGER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include "cli/opts.h"
+
+/*
+ * Output with more lines than the terminal has rows goes through a pager, as in git:
+ * $BPFPROFIL_PAGER, else $PAGER, else less. "cat" and "" mean no pager. Output to anything but a
+ * terminal goes to standard output.
+ */
+struct pager {
+	bool off; /* --no-pager */
+	char *text; /* the output, until its length is known; NULL: it is written at once */
+	size_t size;
+};
+
+/* The option --no-pager, for a command's table; offset is where struct pager sits. */
+#define PAGER_OPT(offset)                                                                          \
+	{                                                                                          \
+		.name = "no-pager",                                                                \
+		.help = "no pager, where there is more than the terminal has rows",                \
+		.set = opt_set_flag, .field = (offset) + offsetof(struct pager, off)               \
+	}
+
+/* Returns the stream to write to. */
+FILE *pager_begin(struct pager *pager);
+
+/*
+ * Ends the output; if result is not 0, none of it is shown on a terminal. Returns the exit status as
+ * stdout_end() does. Leaving the pager early is no failure.
+ */
+int pager_end(struct pager *pager, FILE *out, int result, const char *name);
+
+#endif
