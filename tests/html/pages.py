@@ -564,6 +564,8 @@ def diff_sorts(site):
     site.browser.size(390, 844, phone=True)
     for column in ("change", "side.old", "side.new", "seconds.old", "seconds.new", "p", "name", "object"):
         true(site.browser.box(f"#table tr[data-row='0'] .{column}")[2] > 30, f"a phone shows {column}")
+    same(site.browser.run("""[...document.querySelectorAll('#table th')].filter((of) =>
+        of.scrollWidth > of.clientWidth).map((of) => of.textContent)"""), [], "headings that are cut")
     same(site.browser.run("document.documentElement.scrollWidth"), 390, "its width")
     site.browser.size(*WINDOW)
     site.browser.click("#beyond")
