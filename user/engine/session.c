@@ -313,10 +313,11 @@ static int load(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
+/* Without the privilege for it the programs' cost is unknown, which is no reason not to sample. */
 static int measure(struct session *session, struct error *err)
 {
 	session->stats_fd = program_statistics(err);
-	return session->stats_fd < 0 ? session->stats_fd : 0;
+	return session->stats_fd < 0 && session->stats_fd != -EPERM ? session->stats_fd : 0;
 }
 
 int session_open(const struct session_options *options, struct session **result, struct error *err)
