@@ -14,9 +14,13 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-const char *body_content_type(enum sink_kind kind)
+/* Parca takes no compressed requests, but the pprof profile in one is compressed anyway. */
+struct http_content body_content(enum sink_kind kind)
 {
-	return kind == SINK_OTLP ? "application/x-protobuf" : "application/json";
+	return (struct http_content){
+		.type = kind == SINK_OTLP ? "application/x-protobuf" : "application/json",
+		.gzip = kind != SINK_PARCA,
+	};
 }
 
 const char *body_path(enum sink_kind kind, bool grpc)
@@ -154,6 +158,10 @@ int body_make(enum sink_kind kind, const struct profile *profile, enum export_de
 		code = put_push(stream, kind, profile, &options, err);
 	if (fclose(stream) && !code)
 		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (!code && !body_content(kind).gzip) {
+		*ret = plain;
+		return 0;
+	}
 	if (!code && gzip_bytes(&plain, ret))
 		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
 	bytes_free(&plain);

@@ -7,8 +7,8 @@
 #include "export/samples.h"
 
 /*
- * Makes the compressed request that a backend of this kind takes of a profile. The caller frees
- * *ret.
+ * Makes the request that a backend of this kind takes of a profile, as body_content() says it is. The
+ * caller frees *ret.
  */
 int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
 	      struct bytes *ret, struct error *err);
@@ -17,7 +17,7 @@ int body_make(enum sink_kind kind, const struct profile *profile, enum export_de
 int body_pprof(const struct samples *samples, const struct sample_service *service,
 	       struct bytes *ret);
 
-const char *body_content_type(enum sink_kind kind);
+struct http_content body_content(enum sink_kind kind);
 
 /* The path to use for a URL that has none. */
 const char *body_path(enum sink_kind kind, bool grpc);

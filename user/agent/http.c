@@ -342,20 +342,21 @@ static int add_file(struct curl_slist **list, const char *path, const char *pref
 	return 0;
 }
 
-static int make_headers(const struct http *http, const char *content_type, struct curl_slist **list,
-			char why[256])
+static int make_headers(const struct http *http, const struct http_content *content,
+			struct curl_slist **list, char why[256])
 {
 	const struct http_options *options = &http->options;
 	char type[128];
 	size_t i;
 	int code;
 
-	snprintf(type, sizeof(type), "Content-Type: %s", content_type);
+	snprintf(type, sizeof(type), "Content-Type: %s",
+		 http->grpc ? "application/grpc" : content->type);
 	code = add_header(list, type);
 	if (!code && http->grpc)
 		code = add_header(list, "te: trailers") | add_header(list, "grpc-encoding: gzip") |
 		       add_header(list, "grpc-accept-encoding: identity");
-	else if (!code)
+	else if (!code && content->gzip)
 		code = add_header(list, "Content-Encoding: gzip");
 	/* Without this, curl waits up to a second for permission to send. */
 	if (!code)
@@ -391,13 +392,24 @@ static void judge_grpc(struct http_reply *reply)
 	reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
 }
 
+/* The status, and how the backend explains it, up to its first line's end. */
+static void say_status(struct http_reply *reply)
+{
+	int length = (int)(reply->body.size < 180 ? reply->body.size : 180);
+	int used = snprintf(reply->why, sizeof(reply->why), "HTTP %ld%s%.*s", reply->code,
+			    length ? ": " : "", length, length ? reply->body.data : "");
+
+	if (used > 0)
+		reply->why[strcspn(reply->why, "\r\n")] = '\0';
+}
+
 static void judge(const struct http *http, struct http_reply *reply)
 {
 	if (http->grpc && reply->code == 200) {
 		judge_grpc(reply);
 		return;
 	}
-	snprintf(reply->why, sizeof(reply->why), "HTTP %ld", reply->code);
+	say_status(reply);
 	if (reply->code >= 200 && reply->code < 300 && !http->grpc) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
@@ -472,7 +484,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 		unframe(&reply->body);
 }
 
-void http_post(struct http *http, const char *content_type, const struct bytes *body,
+void http_post(struct http *http, const struct http_content *content, const struct bytes *body,
 	       struct http_reply *reply)
 {
 	struct curl_slist *headers = NULL;
@@ -480,8 +492,7 @@ void http_post(struct http *http, const char *content_type, const struct bytes *
 	int code;
 
 	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? 2 : 0 };
-	code = make_headers(http, http->grpc ? "application/grpc" : content_type, &headers,
-			    reply->why);
+	code = make_headers(http, content, &headers, reply->why);
 	if (!code && http->grpc)
 		code = frame(body, &framed);
 	if (!code)

@@ -49,8 +49,13 @@ struct http_reply {
 	char why[256]; /* "" on success */
 };
 
-/* The body is already compressed by gzip. */
-void http_post(struct http *http, const char *content_type, const struct bytes *body,
+/* Says what a body is. That of gRPC is always compressed. */
+struct http_content {
+	const char *type;
+	bool gzip;
+};
+
+void http_post(struct http *http, const struct http_content *content, const struct bytes *body,
 	       struct http_reply *reply);
 
 /* May be called from another thread or a signal handler: requests end soon, with HTTP_RETRY. */

@@ -111,6 +111,7 @@ static void judge_answer(const struct sink *sink, const struct http_reply *reply
 static void post(struct sink *sink, const struct profile *profile, enum export_detail detail,
 		 struct delivery *delivery)
 {
+	const struct http_content content = body_content(sink->options.kind);
 	struct http_reply reply = { 0 };
 	struct error err = { 0 };
 	struct bytes body;
@@ -118,7 +119,7 @@ static void post(struct sink *sink, const struct profile *profile, enum export_d
 	if (body_make(sink->options.kind, profile, detail, &body, &err)) {
 		refuse(delivery, &err);
 	} else {
-		http_post(sink->http, body_content_type(sink->options.kind), &body, &reply);
+		http_post(sink->http, &content, &body, &reply);
 		delivery->outcome = reply.outcome;
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes += body.size;

@@ -10,15 +10,29 @@
 #include "export/resource.h"
 #include "profile/profile_weights.h"
 
-/* pprof's numbers are mapped to ours, because pprof has no entry 0 and only those that are used. */
+/* The ids in pprof of one of our tables: from 1 on, in the order of first use, as Parca wants them. */
+struct pprof_ids {
+	uint32_t *of; /* by our number; 0: not used yet */
+	uint32_t last;
+};
+
+/* Returns whether it is the first use of a number, which then has an id. */
+static bool new_id(struct pprof_ids *ids, uint32_t number)
+{
+	if (ids->of[number])
+		return false;
+	ids->of[number] = ++ids->last;
+	return true;
+}
+
 struct service_pprof {
 	struct pprof_stream out;
 	const struct samples *samples;
 	const struct resource *resource; /* of the samples at hand, where they are of several */
 	const char *cgroup;
-	bool *functions;
-	bool *mappings;
-	bool *places;
+	struct pprof_ids functions;
+	struct pprof_ids mappings;
+	struct pprof_ids places;
 };
 
 static int64_t text(struct service_pprof *pprof, uint32_t number)
@@ -40,10 +54,9 @@ static void need_mapping(struct service_pprof *pprof, uint32_t number)
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	if (!number || pprof->mappings[number])
+	if (!number || !new_id(&pprof->mappings, number))
 		return;
-	pprof->mappings[number] = true;
-	mapping.id = number;
+	mapping.id = pprof->mappings.of[number];
 	mapping.memory_start = of->text.address;
 	mapping.memory_limit = of->text.address + of->text.size;
 	mapping.file_offset = of->text.offset;
@@ -64,10 +77,9 @@ static void need_function(struct service_pprof *pprof, uint32_t number)
 	Pprof__Function function = PPROF__FUNCTION__INIT, *functions = &function;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
-	if (pprof->functions[number])
+	if (!new_id(&pprof->functions, number))
 		return;
-	pprof->functions[number] = true;
-	function.id = number;
+	function.id = pprof->functions.of[number];
 	function.name = text(pprof, of->name);
 	function.system_name = function.name;
 	function.filename = text(pprof, of->file);
@@ -85,23 +97,23 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	size_t i;
 
-	if (pprof->places[number])
+	if (pprof->places.of[number])
 		return 0;
 	if (!lines || !all)
 		return -ENOMEM;
-	pprof->places[number] = true;
+	new_id(&pprof->places, number);
 	need_mapping(pprof, of->mapping);
 	for (i = 0; i < of->nr; i++) {
 		const struct sample_line *line = &pprof->samples->lines[of->first + i];
 
 		need_function(pprof, line->function);
 		pprof__line__init(&lines[i]);
-		lines[i].function_id = line->function;
+		lines[i].function_id = pprof->functions.of[line->function];
 		lines[i].line = line->line;
 		all[i] = &lines[i];
 	}
-	location.id = number;
-	location.mapping_id = of->mapping;
+	location.id = pprof->places.of[number];
+	location.mapping_id = pprof->mappings.of[of->mapping];
 	location.address = of->address;
 	location.n_line = of->nr;
 	location.line = all;
@@ -133,7 +145,7 @@ static void put_sample(struct service_pprof *pprof, const struct sample *of)
 	Pprof__Sample sample = PPROF__SAMPLE__INIT, *samples = &sample;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
-	uint64_t place = of->place;
+	uint64_t place = pprof->places.of[of->place];
 	size_t i;
 
 	for (i = 0; i < RESOURCE_ATTRIBUTES_MAX + 4; i++)
@@ -200,16 +212,16 @@ int service_pprof_write(const struct samples *samples, const struct sample_servi
 	struct service_pprof pprof = { .samples = samples };
 	int ret = pprof_stream_begin(&pprof.out, stream);
 
-	pprof.functions = calloc(samples->nr_functions, sizeof(bool));
-	pprof.mappings = calloc(samples->nr_mappings, sizeof(bool));
-	pprof.places = calloc(samples->nr_places, sizeof(bool));
-	if (!ret && pprof.functions && pprof.mappings && pprof.places)
+	pprof.functions.of = calloc(samples->nr_functions, sizeof(uint32_t));
+	pprof.mappings.of = calloc(samples->nr_mappings, sizeof(uint32_t));
+	pprof.places.of = calloc(samples->nr_places, sizeof(uint32_t));
+	if (!ret && pprof.functions.of && pprof.mappings.of && pprof.places.of)
 		ret = put_all(&pprof, service);
 	else
 		ret = -ENOMEM;
-	free(pprof.functions);
-	free(pprof.mappings);
-	free(pprof.places);
+	free(pprof.functions.of);
+	free(pprof.mappings.of);
+	free(pprof.places.of);
 	pprof_stream_end(&pprof.out);
 	return ret;
 }
