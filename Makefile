@@ -70,7 +70,7 @@ differs = $(subst x$1,,x$2)$(subst x$2,,x$1)
 
 # Directories are order-only prerequisites, by $$(@D)/. For goals that install what is missing, each
 # of them waits for that, so that no compiler starts before it is installed.
-DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb,$(GOALS)),deps)
+DEPS_FIRST := $(if $(filter check check-% demo bench bench-% soak fuzz deb image,$(GOALS)),deps)
 .PRECIOUS: $(BUILD)/%/
 $(BUILD)/%/: | $(DEPS_FIRST)
 	$(Q)mkdir -p $@
@@ -91,8 +91,9 @@ PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjso
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
 	python3-jsonschema libdebuginfod1 golang-go runc tmux chromium llvm bolt-16 \
-	bash-completion zsh fish mandoc
+	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
 PKGS_DEB := debhelper dpkg-dev
+PKGS_IMAGE := mmdebstrap umoci runc
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
 PKGS_ANALYZE := cppcheck
@@ -100,7 +101,8 @@ PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
-	$(if $(filter deb check-deb deps,$(GOALS)),$(PKGS_DEB)) \
+	$(if $(filter deb check-deb image check-image deps,$(GOALS)),$(PKGS_DEB)) \
+	$(if $(filter image check-image deps,$(GOALS)),$(PKGS_IMAGE)) \
 	$(if $(filter check-deb deps,$(GOALS)),lintian) \
 	$(if $(filter check-vm deps,$(GOALS))$(filter -g,$(BENCH_ARGS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
@@ -154,6 +156,10 @@ deb: | deps ## Debian packages into build/deb, by debhelper
 	$(call msg,DEB,$(BUILD)/deb)
 	$(Q).make/deb $(BUILD) $(filter-out gcc libc6-dev,$(PKGS_BUILD))
 
+image: deb | deps ## A container image of the agent into build/image, of Debian's packages (network)
+	$(call msg,IMAGE,$(BUILD)/image)
+	$(Q).make/image $(BUILD)
+
 # --- quality --------------------------------------------------------------------------------------
 
 lint: $(SKELS) | deps ## Format, size budget, layering, spelling, shellcheck, man pages
@@ -180,6 +186,6 @@ help: ## This list
 		"  VM_KERNELS='6.1 6.12:v1'     the kernels of check-vm, and their cgroups" \
 		'  WERROR=                      let warnings pass (they fail in a git tree)'
 
-.PHONY: all deps demo install uninstall deb lint format analyze clean help
+.PHONY: all deps demo install uninstall deb image lint format analyze clean help
 
 -include $(wildcard $(DEP_FILES))

@@ -26,7 +26,7 @@ failures=$logs/failures
 privilege() {
 	as=()
 	case $1 in
-	bpf | fault | cli | html | client | calls | live | hostile | deb)
+	bpf | fault | cli | html | client | calls | live | hostile | fleet | deb | image)
 		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,LC_ALL,UBSAN_OPTIONS,V")
 		;;
 	esac

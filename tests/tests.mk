@@ -79,7 +79,7 @@ fuzz: $(LAYER_NEEDS_fuzz) | deps ## Fuzz each parser for FUZZ_SECONDS
 tests: all $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
 
 check: tests deb | deps ## Install what is missing, build, run every test (as root)
-	$(Q)tests/run.sh $(BUILD) $(LAYERS) deb
+	$(Q)tests/run.sh $(BUILD) $(LAYERS) fleet deb
 
 check-unit: $(filter %_unit,$(TEST_BIN)) | deps ## Only the unit tests: no privilege, no kernel
 check-bpf: $(filter %_bpf,$(TEST_BIN)) | deps ## Only the BPF logic, by prog run
@@ -98,6 +98,9 @@ $(LAYERS:%=check-%):
 
 check-deb: deb | deps ## The Debian packages: lintian, installed, run and purged again
 	$(Q)tests/run.sh $(BUILD) deb
+
+check-image: image | deps ## The container image: runs under runc as on Kubernetes, and each capability is needed
+	$(Q)tests/run.sh $(BUILD) image
 
 # VM_KERNELS='6.1 6.12:v1' for some of them, also with another layout of cgroups: tests/vm/kernels.
 check-vm: $(BIN) $(TEST_BIN) $(LIVE_WORKLOADS) $(LAYER_NEEDS_calls) | deps ## The tests that sample, on other kernels in VMs
@@ -126,7 +129,7 @@ bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts,
 bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
 	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
 
-.PHONY: tests check $(LAYERS:%=check-%) check-deb check-vm bench bench-readme bench-scale bench-truth \
+.PHONY: tests check $(LAYERS:%=check-%) check-deb check-image check-vm bench bench-readme bench-scale bench-truth \
 	bench-servers fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))
