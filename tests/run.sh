@@ -27,7 +27,7 @@ privilege() {
 	as=()
 	case $1 in
 	bpf | fault | cli | html | client | calls | live | hostile | fleet | deb | image)
-		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,LC_ALL,UBSAN_OPTIONS,V")
+		[ "$(id -u)" -eq 0 ] || as=(sudo "--preserve-env=BUILD_DIR,CI,FLEET_NETWORK,LC_ALL,UBSAN_OPTIONS,V")
 		;;
 	esac
 }

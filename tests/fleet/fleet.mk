@@ -1,8 +1,13 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# `make check-fleet`: not part of `make check`, because it fetches parts of backends.
+# What consumers make of our profiles: those that Debian and npm have are a layer of
+# `make check`; `make check-fleet` also builds an OpenTelemetry Collector, and asks Pyroscope, Parca
+# and profcheck where they are in PATH.
 
-check-fleet: $(BIN) $(LIVE_WORKLOADS) | deps ## What backends make of our profiles: OpenTelemetry's own messages, ClickHouse (network)
-	$(Q)tests/fleet/run $(BUILD)
+LAYER_NEEDS_fleet = $(BIN) $(LIVE_WORKLOADS)
+
+check-fleet: $(BIN) $(LIVE_WORKLOADS) | deps ## What backends make of our profiles, each started and asked back (network)
+	$(Q)FLEET_NETWORK=1 tests/run.sh $(BUILD) fleet
+	$(Q)BUILD_DIR=$(abspath $(BUILD)) tests/fleet/backends
 
 .PHONY: check-fleet

@@ -1,0 +1,115 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What consumers read of our profiles is what those say, by service and in all: OpenTelemetry's own
+# messages, ClickHouse, DuckDB, a gRPC server, go's pprof, Prometheus. Those that Debian and npm
+# have, and with FLEET_NETWORK what Python's index has; the others are in tests/fleet/backends.
+set -uo pipefail
+. tests/fleet/lib.bash
+
+# A busy host with a service that is known, and one program by process.
+profiles() {
+	"$three" 3000 >/dev/null &
+	"$bin" attach -q --force --all --split cgroup --duration 2 -o all.json
+	wait $!
+	"$bin" run -q --force --split process -o three.json "$three" 500 >/dev/null
+}
+
+exports() {
+	local profile=$1 detail=$2
+
+	"$bin" export --format otlp --detail "$detail" -o "$profile.pb" "$profile.json" 2>messages &&
+		"$bin" export --format clickhouse --detail "$detail" -o "$profile.jsonl" \
+			"$profile.json" 2>messages
+}
+
+tables() {
+	local profile detail
+
+	for profile in all three; do
+		for detail in address line function; do
+			exports $profile $detail
+			verdict $? "${profile}_${detail}_exports"
+			if [ -n "${FLEET_NETWORK:-}" ]; then
+				python/bin/python "$here/otlp.py" $profile.json $profile.pb
+				verdict $? "${profile}_${detail}_otlp"
+			fi
+			node "$here/clickhouse.mjs" "$bin" $profile.json $profile.jsonl
+			verdict $? "${profile}_${detail}_clickhouse"
+			node "$here/duckdb.mjs" $profile.json $profile.jsonl
+			verdict $? "${profile}_${detail}_duckdb"
+		done
+	done
+}
+
+prometheus_ready() {
+	curl -sf "http://127.0.0.1:$1/-/ready"
+}
+
+# agent_asked: while it delivers by gRPC and into a folder, Prometheus and go's pprof ask.
+agent_asked() {
+	local grpc listen prometheus server agent asker
+
+	grpc=$(free_port) listen=$(free_port) prometheus=$(free_port)
+	rm -rf files requests data scraped.pb.gz
+	mkdir files
+	printf '%s\n' 'global: {scrape_interval: 500ms}' 'scrape_configs:' \
+		"- {job_name: bpfprofil, static_configs: [{targets: ['127.0.0.1:$listen']}]}" >prometheus.yml
+	start node "$here/grpc.mjs" "$grpc" requests
+	server=$pid
+	start prometheus --config.file=prometheus.yml --storage.tsdb.path=data --log.level=error \
+		--web.listen-address="127.0.0.1:$prometheus"
+	asker=$pid
+	until_true prometheus_ready "$prometheus"
+	verdict $? prometheus_starts
+	start "$bin" agent -q --interval 2 --dir files --otlp "grpc://127.0.0.1:$grpc" \
+		--listen "$listen" 2>messages
+	agent=$pid
+	until_true curl -sf "http://127.0.0.1:$listen/healthz"
+	go tool pprof -proto -output=scraped.pb.gz \
+		"http://127.0.0.1:$listen/debug/pprof/profile?seconds=3" >pprof.out 2>&1 &&
+		go tool pprof -raw scraped.pb.gz >raw 2>>pprof.out
+	verdict $? go_pprof
+	sleep 8
+	curl -sf "http://127.0.0.1:$listen/metrics" | promtool check metrics
+	verdict $? promtool
+	curl -sf -H 'Accept: application/openmetrics-text' "http://127.0.0.1:$listen/metrics" |
+		tail -n 1 | grep -qx '# EOF'
+	verdict $? openmetrics
+	end "$agent"
+	verdict $? agent_ends
+	python3 "$here/prometheus.py" "$prometheus" files "$here/../../user/grafana/agents.promql"
+	verdict $? prometheus
+	python3 "$here/raw.py" raw
+	verdict $? go_pprof_sums
+	end "$asker"
+	end "$server"
+	grep -q 'gRPC status 14: not yet; trying again' messages
+	verdict $? grpc_later
+	if [ -n "${FLEET_NETWORK:-}" ]; then
+		python/bin/python "$here/totals.py" requests files
+		verdict $? grpc
+	fi
+}
+
+# shipped: what is under user/ for those who run it.
+shipped() {
+	"$bin" export --format clickhouse --detail function -o all.jsonl all.json 2>messages &&
+		node "$here/grafana.mjs" "$bin" all.json all.jsonl
+	verdict $? grafana
+	node "$here/kubernetes.mjs" "$here"/../../user/kubernetes/*.yaml
+	verdict $? kubernetes
+}
+
+fetch
+verdict $? fetch
+if [ -n "${FLEET_NETWORK:-}" ]; then
+	fetch_messages
+	verdict $? fetch_messages
+fi
+profiles
+verdict $? profiles
+tables
+shipped
+agent_asked
+exit $script_status

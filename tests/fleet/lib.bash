@@ -1,0 +1,80 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# shellcheck disable=SC2034 # the variables are the scripts'
+#
+# For scripts that have consumers read our profiles: what to run, what they are made of, and a verdict
+# a line. They work in BUILD/fleet, where what was fetched stays.
+
+here=$(readlink -f tests/fleet)
+bin=${BUILD_DIR:?}/bpfprofil
+three=$BUILD_DIR/tests/live/workloads/three
+script_status=0
+started=()
+export PATH=$PATH:/usr/sbin NO_COLOR=1
+mkdir -p "$BUILD_DIR/fleet"
+cd "$BUILD_DIR/fleet" || exit 1
+trap 'end_all' EXIT
+
+# verdict STATUS NAME
+verdict() {
+	if [ "$1" -eq 0 ]; then
+		echo "PASS fleet::$2"
+	else
+		echo "FAIL fleet::$2: status $1"
+		script_status=1
+	fi
+}
+
+# What npm has, in these versions.
+fetch() {
+	# The last of them is there once all are.
+	[ -d node_modules/yaml ] ||
+		npm install --silent --no-fund --no-audit --prefix . chdb@3.4.0 @grpc/grpc-js@1.14.7 \
+			@duckdb/node-api@1.5.6-r.1 kubernetes-models@5.1.0 \
+			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1
+}
+
+# OpenTelemetry's own messages, which Python's index has: FLEET_NETWORK says that it may be asked.
+fetch_messages() {
+	[ -x python/bin/python ] || python3 -m venv python || return
+	python/bin/python -c 'import opentelemetry.proto.collector.profiles' 2>/dev/null ||
+		python/bin/pip install -q --disable-pip-version-check opentelemetry-proto==1.45.2
+}
+
+free_port() {
+	python3 -c 'import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+print(s.getsockname()[1])'
+}
+
+# start COMMAND...: in the background, as $pid, ended with the script at the latest.
+start() {
+	"$@" &
+	pid=$!
+	started+=("$pid")
+}
+
+# end PID: and waits for it; its status.
+end() {
+	kill "$1" 2>/dev/null
+	wait "$1"
+}
+
+end_all() {
+	[ ${#started[@]} -eq 0 ] || kill -9 "${started[@]}" 2>/dev/null
+	wait "${started[@]}" 2>/dev/null
+	started=()
+}
+
+# until_true COMMAND...: until it is, for a minute at most.
+until_true() {
+	local i
+
+	for ((i = 0; i < 300; i++)); do
+		"$@" >/dev/null 2>&1 && return
+		sleep 0.2
+	done
+	return 1
+}

@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+"""prometheus.py PORT FOLDER QUERIES: whether Prometheus has seen the ticks of the profiles in the folder.
+
+The outcomes add up to them at any time, and each query of the file has an answer.
+"""
+import glob
+import gzip
+import json
+import sys
+import time
+import urllib.parse
+import urllib.request
+
+
+now = time.time()
+
+
+def ask_all(query):
+    """All series of a query in the last minutes."""
+    text = urllib.parse.urlencode({"query": query, "start": now - 120, "end": now, "step": 0.5})
+    with urllib.request.urlopen(f"http://127.0.0.1:{sys.argv[1]}/api/v1/query_range?{text}") as reply:
+        return json.load(reply)["data"]["result"]
+
+
+def ask(query):
+    """The values of the one series that there is, by time."""
+    (series,) = ask_all(query)
+    return {at: float(value) for at, value in series["values"]}
+
+
+sums = {0}
+total = 0
+for path in sorted(glob.glob(sys.argv[2] + "/*.gz")):
+    with gzip.open(path) as file:
+        total += json.load(file)["ticks"]["total"]
+    sums.add(total)
+seen = ask("bpfprofil_ticks_seen_total")
+outcomes = ask("sum(bpfprofil_ticks_total)")
+assert seen == outcomes, (seen, outcomes)
+print(f"prometheus: {len(seen)} values of up to {max(seen.values()):.0f} ticks; {total} in all files")
+# A scrape's cut adds a part to what is shown before the file that it goes into is written.
+assert len(set(seen.values())) >= 3 and max(seen.values()) <= total, (seen, total)
+assert any(value in sums for value in seen.values() if value), (seen, sums)
+for name in "bpfprofil_export_ticks_total", "bpfprofil_cpu_seconds_total", "bpfprofil_handler_seconds_total":
+    assert max(ask(f"sum({name})").values()) > 0, name
+assert set(ask("bpfprofil_undelivered_ticks_total{sink=~'dir.*'}").values()) == {0.0}
+with open(sys.argv[3], encoding="utf-8") as file:
+    queries = [line.strip() for line in file if not line.startswith("#")]
+for query in queries:
+    series = ask_all(query.replace("$__rate_interval", "5s"))
+    # Where nothing is lost there is no series of it.
+    assert series or 'outcome="lost"' in query, query
