@@ -54,14 +54,6 @@ void profile_split_free(struct profile_split *split)
 	free(split->cgroup);
 }
 
-void profile_label_free(struct profile_label *label)
-{
-	free(label->host);
-	free(label->cgroup);
-	free(label->key);
-	free(label->value);
-}
-
 void profile_object_free(struct profile_object *object)
 {
 	free(object->path);
@@ -278,28 +270,6 @@ bool profile_is_confidential(const struct profile *profile)
 		if (profile->objects[i].kind == PROFILE_KERNEL)
 			return true;
 	return false;
-}
-
-int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
-		      const char *value)
-{
-	struct profile_label label = { 0 }, *labels;
-
-	if (!value || !*value)
-		return 0;
-	labels = reallocarray(profile->labels, profile->nr_labels + 1, sizeof(*labels));
-	if (!labels)
-		return -ENOMEM;
-	profile->labels = labels;
-	label.cgroup = cgroup ? strdup(cgroup) : NULL;
-	label.key = strdup(key);
-	label.value = strdup(value);
-	if ((cgroup && !label.cgroup) || !label.key || !label.value) {
-		profile_label_free(&label);
-		return -ENOMEM;
-	}
-	profile->labels[profile->nr_labels++] = label;
-	return 0;
 }
 
 int profile_note(struct profile *profile, const char *format, ...)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_labels.h"
 #include "profile/folding.h"
 #include "profile/profile_splits.h"
 
@@ -304,7 +305,7 @@ static int combine_histograms(void *first, size_t nr)
 	return ret ? ret : absorb_histogram(histograms, histograms + half);
 }
 
-/* --- functions, notes, labels, hosts ------------------------------------------------------------ */
+/* --- functions, notes, hosts -------------------------------------------------------------------- */
 
 static int compare_functions(const void *left, const void *right)
 {
@@ -357,33 +358,6 @@ static int combine_notes(void *first, size_t nr)
 	return 0;
 }
 
-static int compare_labels(const void *left, const void *right)
-{
-	const struct profile_label *a = left, *b = right;
-	int order = compare_text(a->host, b->host);
-
-	if (!order)
-		order = compare_text(a->cgroup, b->cgroup);
-	return order ? order : strcmp(a->key, b->key);
-}
-
-/* Of several values the alphabetically first stays, so that the order of parts does not matter. */
-static int combine_labels(void *first, size_t nr)
-{
-	struct profile_label *labels = first, kept;
-
-	while (--nr) {
-		if (strcmp(labels[nr].value, labels->value) < 0) {
-			kept = *labels;
-			*labels = labels[nr];
-			labels[nr] = kept;
-		}
-		profile_label_free(&labels[nr]);
-		labels[nr] = (struct profile_label){ 0 };
-	}
-	return 0;
-}
-
 static int compare_hosts(const void *left, const void *right)
 {
 	const struct profile_host *a = left, *b = right;
@@ -431,7 +405,7 @@ int profile_fold(struct profile *profile)
 		FOLDING(histograms, compare_histograms, key_histogram, combine_histograms),
 		FOLDING(functions, compare_functions, key_function, combine_functions),
 		FOLDING(notes, compare_notes, NULL, combine_notes),
-		FOLDING(labels, compare_labels, NULL, combine_labels),
+		FOLDING(labels, profile_labels_compare, NULL, profile_labels_combine),
 		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
 	};
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
