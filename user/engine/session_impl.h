@@ -113,6 +113,9 @@ int session_finish_runtime(struct session *session, struct error *err);
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile);
 
+/* Where cgroups are chosen: reads the splits once more, after the accounts. */
+void session_reread_runtime(struct session *session);
+
 /* The sum over all splits of a target. */
 uint64_t session_split_ns(const struct session *session, uint32_t target);
 

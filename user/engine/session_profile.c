@@ -246,6 +246,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	session->nr_sources = profile->nr_objects;
 	/* This runs after a failure too, because accounts must be taken if bins were. */
 	read_accounts(session, counted);
+	session_reread_runtime(session);
 	if (!ret)
 		ret = fill_targets(session, counted, profile, err);
 	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))

@@ -257,6 +257,36 @@ static int put_split(const struct session *session, const struct spender *spende
 	return split->ticks ? name_split(session, spender->key.split, split) : 0;
 }
 
+/*
+ * Many ticks of cgroups that are left out fall between one reading and the next. What a split has must
+ * be read after what its target has, so that it is not less; trim_unbinned() leaves the rest to the next
+ * profile. Without memory it is as it was read before, and a few ticks are of no split.
+ */
+void session_reread_runtime(struct session *session)
+{
+	struct error ignored;
+
+	if (session->options.judge)
+		runtime_read(&session->runtime, bpf_map__fd(session->skel->maps.spent_cpus),
+			     &ignored);
+}
+
+/* So that the splits of a target do not have more ticks than it has, not even for one profile. */
+static void trim_unbinned(struct session *session, const struct counted *counted, uint32_t target)
+{
+	const struct tally *tally = &counted->tallies[target];
+	uint64_t room = tally_ticks(tally) - tally->binned - tally->left_out, over;
+	struct runtime_split *split = session->runtime.list, *end = split + session->runtime.nr;
+
+	for (; split < end; split++) {
+		if (split->key.target != target)
+			continue;
+		over = split->unbinned > room ? split->unbinned - room : 0;
+		split->unbinned -= over;
+		room -= split->unbinned;
+	}
+}
+
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile)
 {
@@ -267,6 +297,8 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 	/* With chosen CPUs the time of splits is unknown too. */
 	if (session->options.split == SPLIT_NONE || session->options.cpus)
 		return 0;
+	for (i = 0; i < session->nr_targets; i++)
+		trim_unbinned(session, counted, (uint32_t)i);
 	ret = find_spenders(session, counted, profile, split_ids, &spenders);
 	if (!ret) {
 		profile->splits = calloc(spenders.nr + 1, sizeof(*profile->splits));
