@@ -162,7 +162,7 @@ def metrics(**headers):
     values = {}
     for line in text.splitlines():
         if line[0] != "#":
-            name, value = re.fullmatch(r'(bpfprofil_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="[^"]*")*\})?) ([0-9.]+)', line).groups()
+            name, value = re.fullmatch(r'(bpfprofil_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})?) ([0-9.]+)', line).groups()
             assert name not in values
             values[name] = float(value)
     return text, values
@@ -198,12 +198,16 @@ text, values = metrics()
 outcomes = sum(value for name, value in values.items() if name.startswith("bpfprofil_ticks_total{"))
 assert outcomes == values["bpfprofil_ticks_seen_total"] > 0
 assert values["bpfprofil_scrapes_total"] == 9 and values["bpfprofil_handler_seconds_total"] > 0
+functions = {name: value for name, value in values.items() if name.startswith("bpfprofil_function_ticks_total{")}
+assert sum(functions.values()) == outcomes, functions
+services = [re.search('service="([^"]*)"', name)[1] for name in functions]
+assert max(map(services.count, services)) == 4 and any('function="[other]"' in name for name in functions), functions
 assert "# TYPE bpfprofil_ticks_total counter" in text and "# EOF" not in text
 text, _ = metrics(Accept="application/openmetrics-text; version=1.0.0")
 assert "# TYPE bpfprofil_ticks counter" in text and text.endswith("\n# EOF\n")
 end
 rm -f "$work"/files/*
-"$bin" agent --dir "$work/files" --interval 3 --listen "127.0.0.1:$port" 2>"$work/err" &
+"$bin" agent --dir "$work/files" --interval 3 --top-functions 3 --listen "127.0.0.1:$port" 2>"$work/err" &
 agent=$!
 wait_for 1 'listening at port'
 timeout 60 python3 "$work/ask.py" "$port" "$work/scraped" 2>"$work/asked"
@@ -220,8 +224,52 @@ verdict $? agent_scrapes_take_nothing
 python3 "$work/pprof.py" "$work/scraped"
 verdict $? agent_scrape_is_pprof
 
+# To others by TLS, and to those alone who know the token, which may change.
+openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
+	-keyout "$work/key" -out "$work/cert" 2>/dev/null
+openssl genrsa -out "$work/other" 2048 2>/dev/null
+echo first >"$work/token"
+"$bin" agent -q --listen "0.0.0.0:$port" --listen-cert "$work/cert" --listen-key "$work/key" \
+	--listen-token-file "$work/token" 2>"$work/err" &
+agent=$!
+# status_of PATH [TOKEN]: how it is answered
+status_of() {
+	curl -s -o /dev/null -w '%{http_code}' --cacert "$work/cert" ${2:+-H "Authorization: Bearer $2"} \
+		"https://127.0.0.1:$port$1"
+}
+for ((i = 0; i < 100; i++)); do
+	[ "$(status_of /healthz)" != 200 ] || break
+	sleep 0.2
+done
+answers="$(status_of /healthz) $(status_of /metrics) $(status_of /metrics wrong) $(status_of /metrics firs)"
+answers+=" $(status_of /metrics first) $(status_of /readyz first) $(status_of /x first)"
+echo second >"$work/token"
+answers+=" $(status_of /metrics first) $(status_of /metrics second)"
+rm "$work/token"
+answers+=" $(status_of /metrics second) $(status_of /metrics "") $(status_of /healthz)"
+if [ "$answers" = "200 401 401 401 200 200 404 401 200 401 401 200" ] &&
+	[ "$(cat "$work/err")" = "bpfprofil: agent: --listen-token-file $work/token: no token can be read; nobody gets in" ]
+then
+	pass agent_listens_by_tls
+else
+	fail agent_listens_by_tls "$answers: $(cat "$work/err")"
+fi
+! curl -s -o /dev/null "http://127.0.0.1:$port/healthz"
+verdict $? agent_tls_alone
+kill -TERM "$agent"
+wait "$agent"
+expect agent_listen_other_key 1 "bpfprofil: agent: --listen-cert $work/cert: no certificate that fits $work/other" \
+	"$bin" agent -q --listen "$port" --listen-cert "$work/cert" --listen-key "$work/other"
+expect agent_listen_no_cert 1 "bpfprofil: agent: --listen-cert: $work/none: No such file or directory" \
+	"$bin" agent -q --listen "$port" --listen-cert "$work/none" --listen-key "$work/key"
+
 expect agent_listens_to_all 2 "bpfprofil: agent: --listen 0.0.0.0:$port: others than this host could ask, and anyone there
-try: --insecure-listen, or an address like 127.0.0.1:9464" "$bin" agent -q --listen "0.0.0.0:$port"
+try: --listen-cert, --listen-key and --listen-token-file, or an address like 127.0.0.1:9464, or --insecure-listen" "$bin" agent -q --listen "0.0.0.0:$port"
+expect agent_listen_no_key 2 "bpfprofil: agent: --listen-cert and --listen-key: both or none" \
+	"$bin" agent -q --listen "$port" --listen-cert x
+expect agent_listen_token_alone 2 "bpfprofil: agent: --listen 0.0.0.0:$port: others than this host could ask, and anyone there
+try: --listen-cert, --listen-key and --listen-token-file, or an address like 127.0.0.1:9464, or --insecure-listen" \
+	"$bin" agent -q --listen "0.0.0.0:$port" --listen-token-file /etc/hostname
 expect agent_listen_address 2 \
 	"bpfprofil: agent: --listen 'here': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen here
 expect agent_no_sink 2 'bpfprofil: agent: no sink: nowhere for the profiles to go

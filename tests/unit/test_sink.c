@@ -524,11 +524,11 @@ Test(sink, pending_is_bounded)
 	cr_assert_eq(pending.lost, 0);
 	/* The newest are still separate. */
 	cr_assert_gt(pending.nr, 1);
-	cr_assert_eq(pending.parts[pending.nr - 1].ticks, ticks);
+	cr_assert_eq(pending.parts[pending.nr - 1].entry.ticks, ticks);
 	while (pending.nr) {
 		part = pending_take(&pending);
-		cr_assert_eq(pending_read(&part, &read, &err), 0, "%s", err.text);
-		cr_assert_eq(read->ticks.total, part.ticks);
+		cr_assert_eq(pending_read(&pending, &part, &read, &err), 0, "%s", err.text);
+		cr_assert_eq(read->ticks.total, part.entry.ticks);
 		sum += read->ticks.total;
 		profile_free(read);
 		bytes_free(&part.bytes);

@@ -45,12 +45,14 @@ static void deliver(void *context, const struct profile *profile)
 		sink_put(run->agent->sinks[i], profile);
 }
 
-static void observe(void *context, const struct profile *part)
+static void observe(void *context, struct profile *part)
 {
 	struct run *run = context;
 	struct session_live live;
 	struct session_cost cost;
 
+	if (choice_label(&run->options->choice, part))
+		print_message(NULL, "agent: out of memory: some labels are missing");
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
 	figures_add(&run->agent->figures, part, cost.ns, live.memory,
@@ -104,7 +106,9 @@ static int open_sinks(struct agent *agent, const struct agent_options *options, 
 	}
 	inherit(agent, before, nr_before);
 	close_sinks(before, nr_before, 0);
-	return 0;
+	for (i = 0; !code && i < agent->nr_sinks; i++)
+		code = sink_load(agent->sinks[i], err);
+	return code;
 }
 
 /* Uses the scheduler's tick if there is one, else what the budget allows. */
@@ -186,6 +190,11 @@ static int prepare(struct run *run, struct error *err)
 	struct sampling_options *sampling = &run->options->sampling;
 	int code;
 
+	run->options->choice.identities = run->agent->identities;
+	if (run->options->choice.nr_rules) {
+		sampling->judge = choice_judge;
+		sampling->judge_context = &run->options->choice;
+	}
 	choose_source(sampling);
 	code = spending_choose(sampling, "agent", err);
 	if (code)
@@ -303,7 +312,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 					 .signal_fd = -1,
 					 .control = CONTROL_CLOSED,
 					 .ended_fd = -1 };
-	figures_new_session(&agent->figures);
+	figures_new_session(&agent->figures, options->listen.functions);
 	run.loop.signal_fd = sample_open_signals(err);
 	code = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
 	if (code) {
@@ -317,15 +326,17 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	return end;
 }
 
-void agent_open(struct agent *agent)
+int agent_open(struct agent *agent, struct error *err)
 {
 	*agent = (struct agent){ 0 };
 	figures_open(&agent->figures);
+	return identities_open("/var/log", &agent->identities, err);
 }
 
 void agent_close(struct agent *agent)
 {
 	close_sinks(agent->sinks, agent->nr_sinks, PATIENCE_NS);
 	figures_close(&agent->figures);
+	identities_close(agent->identities);
 	*agent = (struct agent){ 0 };
 }

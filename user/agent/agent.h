@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_AGENT_H
 #define BPFPROFIL_AGENT_H
 
+#include "agent/choice.h"
 #include "agent/figures.h"
 #include "agent/listen.h"
 #include "agent/sink.h"
@@ -17,6 +18,7 @@ struct agent_options {
 	struct sink_options *sinks;
 	size_t nr_sinks;
 	struct listen_options listen;
+	struct agent_choice choice; /* its identities are the agent's */
 };
 
 enum agent_end {
@@ -29,10 +31,12 @@ struct agent {
 	struct sink **sinks;
 	size_t nr_sinks;
 	struct figures figures;
+	struct identities *identities;
 	bool ready; /* systemd has been told that it is ready */
 };
 
-void agent_open(struct agent *agent);
+/* agent_close() in either case. */
+int agent_open(struct agent *agent, struct error *err);
 
 /*
  * Runs until a signal. Pending profiles of earlier sinks go to the new ones of the same kind and

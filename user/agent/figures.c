@@ -15,6 +15,7 @@ void figures_open(struct figures *figures)
 void figures_close(struct figures *figures)
 {
 	profile_account_free(&figures->ticks);
+	top_functions_free(&figures->top);
 	pthread_mutex_destroy(&figures->lock);
 }
 
@@ -26,6 +27,7 @@ void figures_add(struct figures *figures, const struct profile *part, uint64_t h
 	pthread_mutex_lock(&figures->lock);
 	/* Without memory for a cause the figures are too low but not otherwise wrong. */
 	profile_account_add(&figures->ticks, &part->ticks);
+	top_functions_add(&figures->top, part);
 	if (profile_cpu_time(part, &cpu_ns))
 		figures->cpu_ns += cpu_ns;
 	figures->handler_ns = figures->former_ns + handler_ns;
@@ -34,9 +36,12 @@ void figures_add(struct figures *figures, const struct profile *part, uint64_t h
 	pthread_mutex_unlock(&figures->lock);
 }
 
-void figures_new_session(struct figures *figures)
+void figures_new_session(struct figures *figures, size_t functions)
 {
 	pthread_mutex_lock(&figures->lock);
+	if (functions != figures->top.most)
+		top_functions_free(&figures->top);
+	figures->top.most = functions;
 	figures->former_ns = figures->handler_ns;
 	pthread_mutex_unlock(&figures->lock);
 }
@@ -102,6 +107,34 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 	put_plain(page, "ticks_seen_total", ticks->total);
 }
 
+static void put_function(const struct page *page, const struct top_service *service,
+			 const char *name, const char *object, uint64_t ticks)
+{
+	fputs("bpfprofil_function_ticks_total{service=\"", page->out);
+	put_label(page->out, service->name);
+	fputs("\",function=\"", page->out);
+	put_label(page->out, name);
+	fputs("\",object=\"", page->out);
+	put_label(page->out, object);
+	fprintf(page->out, "\"} %" PRIu64 "\n", ticks);
+}
+
+static void put_functions(const struct page *page, const struct top_functions *top)
+{
+	const struct top_service *service = top->list, *end = service + top->nr;
+	size_t i;
+
+	if (!top->most)
+		return;
+	put_head(page, "function_ticks", "counter", "Ticks of a service by its hottest functions.");
+	for (; service < end; service++) {
+		for (i = 0; i < service->nr; i++)
+			put_function(page, service, service->list[i].name, service->list[i].object,
+				     service->list[i].ticks);
+		put_function(page, service, "[other]", "", service->other);
+	}
+}
+
 static void put_host(const struct page *page, const struct figures *figures)
 {
 	put_ticks(page, &figures->ticks);
@@ -140,6 +173,7 @@ static const struct sink_figure sink_figures[] = {
 	{ "pending_profiles", "gauge", "Profiles that wait for a sink.", COUNT(pending) },
 	{ "pending_ticks", "gauge", "Ticks in them.", COUNT(pending_ticks) },
 	{ "pending_bytes", "gauge", "Their bytes.", COUNT(pending_bytes) },
+	{ "spool_bytes", "gauge", "Bytes of profiles that wait on disk.", COUNT(spool_bytes) },
 	{ "last_success_timestamp_seconds", "gauge", "When something was delivered last.",
 	  COUNT(last_success) },
 };
@@ -167,6 +201,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
 	pthread_mutex_lock(&figures->lock);
 	put_host(&page, figures);
+	put_functions(&page, &figures->top);
 	pthread_mutex_unlock(&figures->lock);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);

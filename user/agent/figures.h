@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "agent/sink.h"
+#include "agent/top_functions.h"
 #include "profile/profile.h"
 
 /* What was counted and what sampling cost, since the agent began: for /metrics. */
@@ -17,6 +18,7 @@ struct figures {
 	uint64_t former_ns; /* the part of that in earlier sessions */
 	uint64_t memory; /* kernel memory for histograms, in bytes */
 	uint64_t memory_limit;
+	struct top_functions top;
 };
 
 /* What the figures are completed by when they are asked for. */
@@ -33,8 +35,8 @@ void figures_close(struct figures *figures);
 void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
 		 uint64_t memory, uint64_t memory_limit);
 
-/* Call when another session begins. */
-void figures_new_session(struct figures *figures);
+/* Call when another session begins; functions: how many of each service are counted. */
+void figures_new_session(struct figures *figures, size_t functions);
 
 /* Writes them in OpenMetrics, or in Prometheus' older text format. */
 void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,

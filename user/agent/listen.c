@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,6 +13,7 @@
 #include "agent/library.h"
 #include "base/util.h"
 #include "export/resource.h"
+#include "record/output.h"
 
 #define CONNECTIONS_MAX 64
 #define IDLE_SECONDS 10u /* for a connection that is silent or too slow */
@@ -27,15 +29,20 @@
 	X(MHD_queue_response)                                                                      \
 	X(MHD_destroy_response)                                                                    \
 	X(MHD_lookup_connection_value)                                                             \
-	X(MHD_get_daemon_info)
+	X(MHD_get_daemon_info)                                                                     \
+	X(MHD_is_feature_supported)
 
 static struct {
 	MHD_CALLS(LIBRARY_POINTER)
 } lib;
 static const char *const call_names[] = { MHD_CALLS(LIBRARY_NAME) };
 
+/* A PEM file is some KiB. */
+#define PEM_MAX 65536
+
 struct listener {
-	struct listen_options options;
+	struct listen_options options; /* its strings are the caller's */
+	atomic_bool token_failed; /* the last time that it was read */
 	struct listen_sources sources;
 	struct MHD_Daemon *daemon;
 };
@@ -233,38 +240,126 @@ static enum MHD_Result get_profile(const struct listener *listener,
 	return result;
 }
 
+/* --- who may ask --- */
+
+/* Padded, so that how long a comparison takes tells nothing of either. */
+#define TOKEN_BYTES 512
+
+/* Read for each request, so that it may change. False: there is none, and nobody gets in. */
+static bool read_token(struct listener *listener, char ret[TOKEN_BYTES])
+{
+	cleanup_file FILE *file = fopen(listener->options.token_file, "re");
+	bool failed;
+
+	memset(ret, 0, TOKEN_BYTES);
+	if (file && fgets(ret, TOKEN_BYTES, file))
+		ret[strcspn(ret, "\r\n")] = '\0';
+	failed = !ret[0];
+	if (failed && !atomic_exchange(&listener->token_failed, failed))
+		print_message(NULL,
+			      "agent: --listen-token-file %s: no token can be read; nobody "
+			      "gets in",
+			      listener->options.token_file);
+	else if (!failed)
+		atomic_store(&listener->token_failed, false);
+	return !failed;
+}
+
+static bool is_same(const char a[TOKEN_BYTES], const char b[TOKEN_BYTES])
+{
+	volatile unsigned char difference = 0;
+	size_t i;
+
+	for (i = 0; i < TOKEN_BYTES; i++)
+		difference |= (unsigned char)(a[i] ^ b[i]);
+	return !difference;
+}
+
+static bool may_ask(struct listener *listener, struct MHD_Connection *connection)
+{
+	static const char scheme[] = "Bearer ";
+	const char *said;
+	char token[TOKEN_BYTES], given[TOKEN_BYTES] = "";
+	bool may;
+
+	if (!listener->options.token_file)
+		return true;
+	said = lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Authorization");
+	if (said && !strncasecmp(said, scheme, strlen(scheme)) &&
+	    strlen(said) - strlen(scheme) < sizeof(given))
+		memcpy(given, said + strlen(scheme), strlen(said) - strlen(scheme));
+	may = read_token(listener, token) && is_same(token, given);
+	explicit_bzero(token, sizeof(token));
+	explicit_bzero(given, sizeof(given));
+	return may;
+}
+
+static enum MHD_Result get(const struct listener *listener, struct MHD_Connection *connection,
+			   const char *url, bool head)
+{
+	if (!strcmp(url, "/metrics"))
+		return get_metrics(listener, connection);
+	if (!strcmp(url, "/readyz"))
+		return get_ready(listener, connection);
+	/* A HEAD request need not wait for a profile. */
+	if (!strcmp(url, "/debug/pprof/profile"))
+		return head ? say(connection, MHD_HTTP_OK, "") : get_profile(listener, connection);
+	return say(connection, MHD_HTTP_NOT_FOUND,
+		   "here are /metrics, /debug/pprof/profile?seconds=N, /healthz and /readyz\n");
+}
+
 static enum MHD_Result handle(void *context, struct MHD_Connection *connection, const char *url,
 			      const char *method, const char *version, const char *upload,
 			      size_t *upload_size, void **request)
 {
-	const struct listener *listener = context;
+	struct listener *listener = context;
 
 	(void)version, (void)upload, (void)request;
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*upload_size = 0;
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
 	}
-	if (!strcmp(url, "/metrics"))
-		return get_metrics(listener, connection);
 	if (!strcmp(url, "/healthz"))
 		return say(connection, MHD_HTTP_OK, "ok\n");
-	if (!strcmp(url, "/readyz"))
-		return get_ready(listener, connection);
-	/* A HEAD request need not wait for a profile. */
-	if (!strcmp(url, "/debug/pprof/profile") && !strcmp(method, "HEAD"))
-		return say(connection, MHD_HTTP_OK, "");
-	if (!strcmp(url, "/debug/pprof/profile"))
-		return get_profile(listener, connection);
-	return say(connection, MHD_HTTP_NOT_FOUND,
-		   "here are /metrics, /debug/pprof/profile?seconds=N, /healthz and /readyz\n");
+	if (!may_ask(listener, connection))
+		return say(connection, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong\n");
+	return get(listener, connection, url, !strcmp(method, "HEAD"));
 }
 
 /* --- its life --- */
 
-static int start(struct listener *listener, const struct addrinfo *address, struct error *err)
+static char *read_pem(const char *option, const char *path, struct error *err)
+{
+	cleanup_file FILE *file = fopen(path, "re");
+	char *text = file ? calloc(1, PEM_MAX) : NULL;
+
+	if (text && fread(text, 1, PEM_MAX - 1, file) && !ferror(file))
+		return text;
+	error_errno(err, -(errno ? errno : ENODATA), "agent: --%s: %.200s", option, path);
+	free(text);
+	return NULL;
+}
+
+static int refuse_tls(const struct listen_options *options, struct error *err)
+{
+	return error_set(err, -EINVAL,
+			 "agent: --listen-cert %.200s: no certificate that fits %.200s",
+			 options->certificate, options->key);
+}
+
+/* With NULL pems without TLS. */
+static int start(struct listener *listener, const struct addrinfo *address, const char *certificate,
+		 const char *key, struct error *err)
 {
 	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION;
+	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate },
+					{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key },
+					{ MHD_OPTION_END, 0, NULL } };
 
+	if (!certificate)
+		tls[0].option = MHD_OPTION_END;
+	else
+		flags |= MHD_USE_TLS;
 	if (address->ai_family == AF_INET6)
 		flags |= MHD_USE_IPv6;
 	errno = 0;
@@ -272,11 +367,33 @@ static int start(struct listener *listener, const struct addrinfo *address, stru
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
 		IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES,
-		MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_END);
+		MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (listener->daemon)
 		return 0;
+	if (certificate && errno != EADDRINUSE && errno != EACCES && errno != EADDRNOTAVAIL)
+		return refuse_tls(&listener->options, err);
 	return error_errno(err, errno ? -errno : -EIO, "agent: --listen %s",
 			   listener->options.address);
+}
+
+static int start_tls(struct listener *listener, const struct addrinfo *address, struct error *err)
+{
+	const struct listen_options *options = &listener->options;
+	cleanup_free char *certificate = NULL;
+	char *key;
+	int code = -EINVAL;
+
+	if (!lib.MHD_is_feature_supported(MHD_FEATURE_TLS))
+		return error_set(err, -ENOTSUP,
+				 "agent: --listen-cert: this libmicrohttpd knows no TLS");
+	certificate = read_pem("listen-cert", options->certificate, err);
+	key = certificate ? read_pem("listen-key", options->key, err) : NULL;
+	if (!key)
+		return code;
+	code = start(listener, address, certificate, key, err);
+	explicit_bzero(key, PEM_MAX);
+	free(key);
+	return code;
 }
 
 /* The caller frees *ret with freeaddrinfo(). */
@@ -289,21 +406,26 @@ static int resolve(const struct listen_options *options, struct addrinfo **ret, 
 				 "agent: --listen '%.100s': must be [HOST:]PORT, like "
 				 "127.0.0.1:9464",
 				 text);
-	if (is_loopback(*ret) || options->insecure)
+	if (is_loopback(*ret) || options->insecure || (options->certificate && options->token_file))
 		return 0;
 	freeaddrinfo(*ret);
 	error_set(err, -EINVAL,
 		  "agent: --listen %.100s: others than this host could ask, and anyone there",
 		  text);
-	error_hint(err, "--insecure-listen, or an address like 127.0.0.1:9464");
+	error_hint(err, "--listen-cert, --listen-key and --listen-token-file, or an address like "
+			"127.0.0.1:9464, or --insecure-listen");
 	return -EINVAL;
 }
 
 int listener_check(const struct listen_options *options, struct error *err)
 {
 	struct addrinfo *address;
-	int code = resolve(options, &address, err);
+	int code;
 
+	if (!options->certificate != !options->key)
+		return error_set(err, -EINVAL,
+				 "agent: --listen-cert and --listen-key: both or none");
+	code = resolve(options, &address, err);
 	if (!code)
 		freeaddrinfo(address);
 	return code;
@@ -319,7 +441,8 @@ static int open_at(struct listener *listener, struct error *err)
 	code = library_load("libmicrohttpd.so.12", "libmicrohttpd12", call_names,
 			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
 	if (!code)
-		code = start(listener, address, err);
+		code = listener->options.certificate ? start_tls(listener, address, err) :
+						       start(listener, address, NULL, NULL, err);
 	freeaddrinfo(address);
 	return code;
 }

@@ -8,8 +8,12 @@
 /* The HTTP server: /metrics, /debug/pprof/profile, /healthz, /readyz. */
 struct listen_options {
 	const char *address; /* [HOST:]PORT; NULL: do not listen */
-	bool insecure; /* allow addresses that other hosts can reach */
+	bool insecure; /* allow addresses that other hosts can reach without TLS and a token */
+	const char *certificate; /* a PEM file; NULL: no TLS */
+	const char *key;
+	const char *token_file; /* clients must send its first line; NULL: no token is needed */
 	enum export_detail detail;
+	uint64_t functions; /* of each service, counted in /metrics */
 };
 
 /* What it serves; all of it must outlive the listener. */
@@ -22,7 +26,7 @@ struct listen_sources {
 
 struct listener;
 
-/* Checks whether we could listen. -EINVAL: it is no address, or it needs `insecure`. */
+/* Checks whether we could listen. -EINVAL: it is no address, or it needs TLS and a token, or `insecure`. */
 int listener_check(const struct listen_options *options, struct error *err);
 
 int listener_open(const struct listen_options *options, const struct listen_sources *sources,

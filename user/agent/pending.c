@@ -26,18 +26,31 @@ static int write_all(int fd, const struct bytes *bytes)
 	return lseek(fd, 0, SEEK_SET) ? -EIO : 0;
 }
 
-int pending_read(const struct pending_part *part, struct profile **ret, struct error *err)
+/* A descriptor with its bytes, or -errno. */
+static int open_part(const struct pending *pending, const struct pending_part *part)
 {
-	int fd = memfd_create("pending", MFD_CLOEXEC), code;
+	int fd, code;
+
+	if (!part->bytes.data)
+		return spool_read(pending->spool, &part->entry);
+	fd = memfd_create("pending", MFD_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	code = write_all(fd, &part->bytes);
+	if (!code)
+		return fd;
+	close(fd);
+	return code;
+}
+
+int pending_read(const struct pending *pending, const struct pending_part *part,
+		 struct profile **ret, struct error *err)
+{
+	int fd = open_part(pending, part), code;
 	struct input *in;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "pending");
-	code = write_all(fd, &part->bytes);
-	if (code) {
-		close(fd);
-		return error_errno(err, code, "pending");
-	}
+		return error_errno(err, fd, "pending");
 	code = input_open_fd(fd, "pending", &in, err);
 	if (code)
 		return code;
@@ -52,8 +65,8 @@ static int make_part(const struct profile *profile, struct pending_part *part, s
 	FILE *stream = open_memstream(&plain.data, &plain.size);
 	int code;
 
-	*part = (struct pending_part){ .ticks = profile->ticks.total,
-				       .duration_ns = profile->duration_ns };
+	*part = (struct pending_part){ .entry.ticks = profile->ticks.total,
+				       .entry.duration_ns = profile->duration_ns };
 	if (!stream)
 		return error_errno(err, -ENOMEM, "pending");
 	code = profile_write(profile, stream, err);
@@ -62,7 +75,24 @@ static int make_part(const struct profile *profile, struct pending_part *part, s
 	if (!code && gzip_bytes(&plain, &part->bytes))
 		code = error_errno(err, -ENOMEM, "pending");
 	bytes_free(&plain);
+	part->entry.size = part->bytes.size;
 	return code;
+}
+
+static size_t *bytes_of(struct pending *pending, const struct pending_part *part)
+{
+	return part->bytes.data ? &pending->bytes : &pending->spooled;
+}
+
+/* Into the spool, if there is one with room on its disk; else it stays in memory. */
+static void place(struct pending *pending, struct pending_part *part)
+{
+	if (!pending->spool || !part->entry.first || !part->bytes.data)
+		return;
+	pending->spool_failed =
+		spool_write(pending->spool, &part->entry, &part->bytes, &pending->spool_trouble);
+	if (!pending->spool_failed)
+		bytes_free(&part->bytes);
 }
 
 static int insert(struct pending *pending, size_t at, struct pending_part *part)
@@ -74,8 +104,8 @@ static int insert(struct pending *pending, size_t at, struct pending_part *part)
 		(pending->nr - at) * sizeof(*pending->parts));
 	pending->parts[at] = *part;
 	pending->nr++;
-	pending->bytes += part->bytes.size;
-	pending->ticks += part->ticks;
+	*bytes_of(pending, part) += part->entry.size;
+	pending->ticks += part->entry.ticks;
 	*part = (struct pending_part){ 0 };
 	return 0;
 }
@@ -87,9 +117,16 @@ static struct pending_part take(struct pending *pending, size_t at)
 	pending->nr--;
 	memmove(&pending->parts[at], &pending->parts[at + 1],
 		(pending->nr - at) * sizeof(*pending->parts));
-	pending->bytes -= part.bytes.size;
-	pending->ticks -= part.ticks;
+	*bytes_of(pending, &part) -= part.entry.size;
+	pending->ticks -= part.entry.ticks;
 	return part;
+}
+
+void pending_drop(struct pending *pending, struct pending_part *part)
+{
+	if (!part->bytes.data && part->entry.first)
+		spool_remove(pending->spool, &part->entry);
+	bytes_free(&part->bytes);
 }
 
 /*
@@ -101,7 +138,8 @@ static size_t find_pair(const struct pending *pending, uint64_t most_ns)
 	size_t i;
 
 	for (i = 0; i + 2 < pending->nr; i++)
-		if (pending->parts[i].duration_ns + pending->parts[i + 1].duration_ns <= most_ns)
+		if (pending->parts[i].entry.duration_ns + pending->parts[i + 1].entry.duration_ns <=
+		    most_ns)
 			return i;
 	return pending->nr;
 }
@@ -115,8 +153,8 @@ static size_t choose_pair(const struct pending *pending)
 	return at == pending->nr ? 0 : at;
 }
 
-static int add_up(const struct pending_part *a, const struct pending_part *b,
-		  struct pending_part *sum, struct error *err)
+static int add_up(const struct pending *pending, const struct pending_part *a,
+		  const struct pending_part *b, struct pending_part *sum, struct error *err)
 {
 	const struct pending_part *parts[] = { a, b };
 	struct profile_merger merger = { 0 };
@@ -125,7 +163,7 @@ static int add_up(const struct pending_part *a, const struct pending_part *b,
 	int code = 0;
 
 	for (i = 0; !code && i < 2; i++) {
-		code = pending_read(parts[i], &profile, err);
+		code = pending_read(pending, parts[i], &profile, err);
 		if (!code)
 			code = profile_merger_add(&merger, profile, "pending", err);
 	}
@@ -136,6 +174,8 @@ static int add_up(const struct pending_part *a, const struct pending_part *b,
 	if (!code)
 		code = make_part(profile, sum, err);
 	profile_free(profile);
+	sum->entry.first = a->entry.first;
+	sum->entry.last = b->entry.last;
 	return code;
 }
 
@@ -143,16 +183,18 @@ static int add_up(const struct pending_part *a, const struct pending_part *b,
 static int merge(struct pending *pending, size_t at, struct error *err)
 {
 	struct pending_part sum = { 0 }, old;
-	int code = add_up(&pending->parts[at], &pending->parts[at + 1], &sum, err);
+	size_t i;
+	int code = add_up(pending, &pending->parts[at], &pending->parts[at + 1], &sum, err);
 
 	if (code) {
 		bytes_free(&sum.bytes);
 		return code;
 	}
-	old = take(pending, at);
-	bytes_free(&old.bytes);
-	old = take(pending, at);
-	bytes_free(&old.bytes);
+	place(pending, &sum);
+	for (i = 0; i < 2; i++) {
+		old = take(pending, at);
+		pending_drop(pending, &old);
+	}
 	pending->merged++;
 	return insert(pending, at, &sum);
 }
@@ -162,8 +204,14 @@ static void drop_oldest(struct pending *pending)
 {
 	struct pending_part part = take(pending, 0);
 
-	pending->lost += part.ticks;
-	bytes_free(&part.bytes);
+	pending->lost += part.entry.ticks;
+	pending_drop(pending, &part);
+}
+
+static bool is_over(const struct pending *pending)
+{
+	return pending->nr > 1 &&
+	       (pending->bytes > pending->cap || pending->spooled > pending->spool_cap);
 }
 
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err)
@@ -171,12 +219,16 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 	struct pending_part part;
 	int code = make_part(profile, &part, err);
 
+	if (!code && pending->spool)
+		part.entry.first = part.entry.last = spool_number(pending->spool);
+	if (!code)
+		place(pending, &part);
 	if (!code && insert(pending, pending->nr, &part))
 		code = error_errno(err, -ENOMEM, "pending");
-	bytes_free(&part.bytes);
+	pending_drop(pending, &part);
 	if (code)
 		pending->lost += profile->ticks.total;
-	while (!code && pending->bytes > pending->cap && pending->nr > 1) {
+	while (!code && is_over(pending)) {
 		code = merge(pending, choose_pair(pending), err);
 		if (code)
 			drop_oldest(pending);
@@ -197,6 +249,32 @@ struct pending_part pending_take_newest(struct pending *pending)
 int pending_put_back(struct pending *pending, struct pending_part *part)
 {
 	return insert(pending, 0, part);
+}
+
+int pending_load(struct pending *pending, struct error *err)
+{
+	cleanup_free struct spool_entry *list = NULL;
+	struct pending_part part;
+	size_t i, nr = 0;
+	int code = spool_list(pending->spool, &list, &nr, err);
+
+	for (i = 0; !code && i < nr; i++) {
+		part = (struct pending_part){ .entry = list[i] };
+		if (insert(pending, i, &part))
+			code = error_errno(err, -ENOMEM, "agent: --spool");
+	}
+	return code;
+}
+
+void pending_settle(struct pending *pending)
+{
+	struct pending_part *part = pending->parts, *end = part + pending->nr;
+
+	for (; part < end; part++) {
+		*bytes_of(pending, part) -= part->entry.size;
+		place(pending, part);
+		*bytes_of(pending, part) += part->entry.size;
+	}
 }
 
 void pending_free(struct pending *pending)

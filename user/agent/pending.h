@@ -3,27 +3,33 @@
 #define BPFPROFIL_PENDING_H
 
 #include "agent/gzip.h"
+#include "agent/spool.h"
 #include "base/error.h"
 #include "profile/profile.h"
 
 /*
- * Compressed profiles that wait for a backend, oldest first. When they reach the cap in bytes the
+ * Compressed profiles that wait for a backend, oldest first. With a spool they are on disk, and in
+ * memory only if the disk has no room. When they reach the cap in bytes the
  * oldest are added up: first neighbours that together have less than ten minutes, then less than an
  * hour, then any. No tick is lost, only the time of a tick becomes less exact; the sum of a host's
  * profiles is hardly larger than one of them.
  */
 struct pending_part {
-	struct bytes bytes;
-	uint64_t ticks;
-	uint64_t duration_ns;
+	struct bytes bytes; /* empty: it is in the spool */
+	struct spool_entry entry; /* first 0: without a spool */
 };
 
 struct pending {
 	struct pending_part *parts;
 	size_t nr;
 	size_t room;
-	size_t bytes;
+	size_t bytes; /* in memory */
 	size_t cap;
+	struct spool *spool; /* NULL: none */
+	size_t spooled; /* bytes */
+	size_t spool_cap;
+	bool spool_failed; /* the last time that something was written */
+	struct error spool_trouble; /* why */
 	uint64_t ticks;
 	uint64_t lost; /* ticks for which there was no memory, or that could not be added up */
 	uint64_t merged; /* how often two became one */
@@ -40,8 +46,18 @@ struct pending_part pending_take(struct pending *pending);
 struct pending_part pending_take_newest(struct pending *pending);
 int pending_put_back(struct pending *pending, struct pending_part *part);
 
+/* Removes a part that was taken out, from the disk too. */
+void pending_drop(struct pending *pending, struct pending_part *part);
+
 /* Unpacks the profile; the caller frees *ret. */
-int pending_read(const struct pending_part *part, struct profile **ret, struct error *err);
+int pending_read(const struct pending *pending, const struct pending_part *part,
+		 struct profile **ret, struct error *err);
+
+/* Adds what the spool has from before. */
+int pending_load(struct pending *pending, struct error *err);
+
+/* Call before the end: writes what is in memory to the spool, if that has room. */
+void pending_settle(struct pending *pending);
 
 void pending_free(struct pending *pending);
 

@@ -78,7 +78,7 @@ static int collect(struct pending *parts, struct profile **ret, struct error *er
 
 	while (!code && parts->nr) {
 		part = pending_take(parts);
-		code = pending_read(&part, &profile, err);
+		code = pending_read(parts, &part, &profile, err);
 		if (!code)
 			code = profile_merger_add(&merger, profile, "scrape", err);
 		bytes_free(&part.bytes);

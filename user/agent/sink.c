@@ -136,7 +136,7 @@ static void deliver(struct sink *sink, const struct pending_part *part, struct d
 	struct error err = { 0 };
 
 	*delivery = (struct delivery){ 0 };
-	if (pending_read(part, &profile, &err)) {
+	if (pending_read(&sink->pending, part, &profile, &err)) {
 		refuse(delivery, &err);
 		return;
 	}
@@ -223,22 +223,22 @@ static void work(struct sink *sink, uint64_t *delay_ns)
 	struct delivery delivery;
 
 	sink->under_way = 1;
-	sink->under_way_ticks = part.ticks;
+	sink->under_way_ticks = part.entry.ticks;
 	pthread_mutex_unlock(&sink->lock);
 	deliver(sink, &part, &delivery);
 	pthread_mutex_lock(&sink->lock);
 	sink->under_way = 0;
 	sink->under_way_ticks = 0;
-	say_trouble(sink, &delivery, part.ticks);
-	count(sink, &delivery, part.ticks);
+	say_trouble(sink, &delivery, part.entry.ticks);
+	count(sink, &delivery, part.entry.ticks);
 	if (delivery.outcome != HTTP_RETRY) {
 		*delay_ns = sink->options.retry_ns;
 	} else {
 		if (pending_put_back(&sink->pending, &part))
-			sink->counts.lost += part.ticks;
+			sink->counts.lost += part.entry.ticks;
 		wait_for_retry(sink, &delivery, delay_ns);
 	}
-	bytes_free(&part.bytes);
+	pending_drop(&sink->pending, &part);
 }
 
 static void *run(void *context)
@@ -338,16 +338,58 @@ int sink_open(const struct sink_options *options, struct sink **ret, struct erro
 		return error_errno(err, -ENOMEM, "agent");
 	sink->pending.cap = options->cap;
 	code = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
+	/* Files need no copy of themselves. */
+	if (options->kind == SINK_DIR)
+		sink->options.spool = NULL;
+	if (!code && sink->options.spool) {
+		sink->pending.spool_cap = options->spool_cap;
+		sink->options.spool = strdup(options->spool);
+		code = sink->options.spool ? spool_check(options->spool, sink->name, err) :
+					     error_errno(err, -ENOMEM, "agent");
+	}
 	return code ? code : start(sink, err);
+}
+
+int sink_load(struct sink *sink, struct error *err)
+{
+	struct spool *spool = NULL;
+	int code;
+
+	if (!sink->options.spool)
+		return 0;
+	code = spool_open(sink->options.spool, sink->name, &spool, err);
+	if (code) {
+		spool_close(spool);
+		return code;
+	}
+	pthread_mutex_lock(&sink->lock);
+	sink->pending.spool = spool;
+	code = pending_load(&sink->pending, err);
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	return code;
+}
+
+/* Once when the disk is full, and once when it is not any more. */
+static void say_spool(const struct sink *sink, bool failed_before)
+{
+	if (sink->pending.spool_failed && !failed_before)
+		print_message(NULL, "agent: %s: %s; what waits is kept in memory", sink->name,
+			      sink->pending.spool_trouble.text);
+	else if (!sink->pending.spool_failed && failed_before)
+		print_message(NULL, "agent: %s: --spool works again", sink->name);
 }
 
 void sink_put(struct sink *sink, const struct profile *profile)
 {
 	struct error err = { 0 };
+	bool failed;
 
 	pthread_mutex_lock(&sink->lock);
+	failed = sink->pending.spool_failed;
 	if (pending_add(&sink->pending, profile, &err))
 		print_message(NULL, "agent: %s: %s", sink->name, err.text);
+	say_spool(sink, failed);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
 }
@@ -359,6 +401,7 @@ void sink_count(struct sink *sink, struct sink_counts *ret)
 	ret->lost += sink->pending.lost;
 	ret->pending = sink->pending.nr + sink->under_way;
 	ret->pending_bytes = sink->pending.bytes;
+	ret->spool_bytes = sink->pending.spooled;
 	ret->pending_ticks = sink->pending.ticks + sink->under_way_ticks;
 	ret->merged = sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);
@@ -396,6 +439,7 @@ static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 bool sink_inherit(struct sink *sink, struct sink *before)
 {
 	struct pending_part part;
+	uint64_t left = 0;
 
 	if (strcmp(sink->name, before->name) != 0)
 		return false;
@@ -405,15 +449,49 @@ bool sink_inherit(struct sink *sink, struct sink *before)
 	pthread_mutex_lock(&sink->lock);
 	sink->counts = before->counts;
 	sink->pending.lost += before->pending.lost;
+	pending_settle(&before->pending);
 	while (before->pending.nr) {
 		part = pending_take_newest(&before->pending);
+		if (!part.bytes.data) {
+			left += part.entry.ticks;
+			continue;
+		}
+		part.entry.first = part.entry.last = 0;
 		if (pending_put_back(&sink->pending, &part))
-			sink->counts.lost += part.ticks;
+			sink->counts.lost += part.entry.ticks;
 		bytes_free(&part.bytes);
 	}
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
+	/* What is in the same spool is read from there. */
+	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
+			      spool_path(before->pending.spool));
 	return true;
+}
+
+static void say_left(struct sink *sink)
+{
+	struct pending *pending = &sink->pending;
+	struct pending_part *part = pending->parts, *end = part + pending->nr;
+	uint64_t ticks = 0, waiting;
+	size_t nr = 0;
+
+	pending_settle(pending);
+	for (; part < end; part++) {
+		if (!part->bytes.data)
+			continue;
+		ticks += part->entry.ticks;
+		nr++;
+	}
+	if (nr)
+		print_message(NULL,
+			      "agent: %s: %" PRIu64 " ticks in %zu profiles are not delivered",
+			      sink->name, ticks, nr);
+	waiting = pending->ticks - ticks;
+	if (waiting)
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks in %zu profiles wait in %.256s",
+			      sink->name, waiting, pending->nr - nr, spool_path(pending->spool));
 }
 
 void sink_close(struct sink *sink, uint64_t patience_ns)
@@ -422,13 +500,12 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 		return;
 	if (sink->has_thread)
 		stop(sink, patience_ns, 0);
-	if (sink->pending.nr)
-		print_message(NULL,
-			      "agent: %s: %" PRIu64 " ticks in %zu profiles are not delivered",
-			      sink->name, sink->pending.ticks, sink->pending.nr);
+	say_left(sink);
 	http_close(sink->http);
 	pending_free(&sink->pending);
+	spool_close(sink->pending.spool);
 	free((char *)sink->options.where);
+	free((char *)sink->options.spool);
 	free(sink->name);
 	free(sink);
 }

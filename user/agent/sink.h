@@ -30,7 +30,9 @@ struct sink_options {
 	const char *where; /* a folder or a URL */
 	struct http_options http;
 	enum export_detail detail;
-	size_t cap; /* bytes of pending profiles */
+	size_t cap; /* bytes of pending profiles in memory */
+	const char *spool; /* a folder for pending profiles; NULL: none. Not for folders as sinks */
+	size_t spool_cap;
 	uint64_t retry_ns; /* before the first retry */
 	uint64_t retry_most_ns;
 };
@@ -45,7 +47,8 @@ struct sink_counts {
 	uint64_t rejected; /* profiles rejected by a backend that took others */
 	uint64_t bytes; /* sent */
 	uint64_t pending; /* number of profiles */
-	uint64_t pending_bytes;
+	uint64_t pending_bytes; /* in memory */
+	uint64_t spool_bytes; /* on disk */
 	uint64_t pending_ticks;
 	uint64_t merged; /* how often two pending ones were added up */
 	uint64_t last_success; /* in seconds since 1970; 0: none yet */
@@ -56,6 +59,9 @@ struct sink;
 
 /* Copies all strings. Call sink_close() on *ret in any case. */
 int sink_open(const struct sink_options *options, struct sink **ret, struct error *err);
+
+/* Opens the spool and loads it; call it after the sink that this one replaces was closed. */
+int sink_load(struct sink *sink, struct error *err);
 
 /* The profile stays the caller's. */
 void sink_put(struct sink *sink, const struct profile *profile);

@@ -13,6 +13,7 @@
 #define RETRY_MOST_NS UINT64_C(30000000000)
 #define TIMEOUT_MS 10000
 #define PENDING (UINT64_C(8) << 20)
+#define SPOOL (UINT64_C(64) << 20)
 #define PENDING_MIN (64 << 10)
 
 static int set_sink(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -51,6 +52,91 @@ static int set_pending(const struct opt *opt, const char *value, void *field, st
 	return 0;
 }
 
+/* KIND=GLOB */
+static int set_rule(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	const char *equals = strchr(value, '=');
+	struct choice_rule rule = { .exclude = !strcmp(opt->name, "exclude") };
+	size_t length = equals ? (size_t)(equals - value) : 0;
+
+	while (rule.kind < NR_CHOICES && (strlen(choice_words[rule.kind]) != length ||
+					  strncmp(choice_words[rule.kind], value, length) != 0))
+		rule.kind++;
+	if (rule.kind == NR_CHOICES || !equals[1])
+		return opt_bad(opt, value, err,
+			       "must be namespace=, pod=, container=, unit= or cgroup= and a "
+			       "pattern, like 'namespace=shop-*'");
+	rule.glob = equals + 1;
+	if (grow((void **)&arguments->rules, &arguments->room_rules, arguments->nr_rules + 1,
+		 sizeof(*arguments->rules)))
+		return error_errno(err, -ENOMEM, "agent");
+	arguments->rules[arguments->nr_rules++] = rule;
+	return 0;
+}
+
+static bool is_label_key(const char *key)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
+	size_t length = strlen(key);
+
+	return length && length < 64 && strspn(key, letters) == length;
+}
+
+/* A copy that lives as long as the arguments. NULL: out of memory. */
+static char *agent_keep(struct agent_arguments *arguments, const char *text)
+{
+	char *copy;
+
+	if (grow((void **)&arguments->kept, &arguments->room_kept, arguments->nr_kept + 1,
+		 sizeof(*arguments->kept)))
+		return NULL;
+	copy = strdup(text);
+	if (copy)
+		arguments->kept[arguments->nr_kept++] = copy;
+	return copy;
+}
+
+/* One of a key that there was takes its place: what is typed comes after what a file has. */
+static int set_label(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	struct agent_choice *choice = &arguments->agent.choice;
+	const char *equals = strchr(value, '=');
+	char *key = agent_keep(arguments, value);
+	size_t i;
+
+	if (!key)
+		return error_errno(err, -ENOMEM, "agent");
+	if (equals)
+		key[equals - value] = '\0';
+	if (!equals || !equals[1] || strlen(equals + 1) > 255 || !is_label_key(key))
+		return opt_bad(opt, value, err,
+			       "must be KEY=VALUE, the key of letters, digits, _ . - and /");
+	if (!strcmp(key, "service.name"))
+		return opt_bad(opt, value, err, "is what --service says");
+	for (i = 0; i < choice->nr_labels && strcmp(choice->labels[i].key, key) != 0;)
+		i++;
+	if (i == CHOICE_LABELS_MAX)
+		return opt_bad(opt, value, err, "there are %d already, and backends take no more",
+			       CHOICE_LABELS_MAX);
+	choice->labels[i] = (struct choice_label){ .key = key, .value = equals + 1 };
+	if (i == choice->nr_labels)
+		choice->nr_labels++;
+	return 0;
+}
+
+static int set_service(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	const char **service = field, *wrong;
+
+	if (choice_check_template(value, &wrong))
+		return opt_bad(opt, value, err, "%s", wrong);
+	*service = value;
+	return 0;
+}
+
 #define FIELD(member) offsetof(struct agent_arguments, member)
 #define URL_SINK(kind, meaning)                                                                    \
 	{                                                                                          \
@@ -85,6 +171,19 @@ const struct opt agent_delivery_opts[] = {
 	  .fallback = "8M",
 	  .set = set_pending,
 	  .field = FIELD(pending) },
+	{ .name = "spool",
+	  .arg = "DIR",
+	  .value = VALUE_DIR,
+	  .help = "what waits for a URL is kept in this folder, also while nobody runs",
+	  .fallback = "in memory",
+	  .set = opt_set_string,
+	  .field = FIELD(spool) },
+	{ .name = "spool-size",
+	  .arg = "SIZE",
+	  .help = "what may wait there for each",
+	  .fallback = "64M",
+	  .set = set_pending,
+	  .field = FIELD(spool_size) },
 	{ .name = "timeout",
 	  .arg = "T",
 	  .help = "the longest that a request may take",
@@ -125,6 +224,29 @@ const struct opt agent_delivery_opts[] = {
 	{ 0 }
 };
 
+const struct opt agent_choice_opts[] = {
+	{ .name = "include",
+	  .arg = "KIND=GLOB",
+	  .help = "only these cgroups, by namespace=, pod=, container=, unit= or cgroup=; may repeat",
+	  .fallback = "all",
+	  .set = set_rule },
+	{ .name = "exclude",
+	  .arg = "KIND=GLOB",
+	  .help = "not these, whatever includes them; likewise",
+	  .set = set_rule },
+	{ .name = "label",
+	  .arg = "KEY=VALUE",
+	  .help = "a label of all that is delivered; may repeat",
+	  .set = set_label },
+	{ .name = "service",
+	  .arg = "TEMPLATE",
+	  .help = "a service's name, of {unit}, {container}, {pod}, {namespace}, {cgroup} and {host}",
+	  .fallback = "{namespace}/{container}, else {container}, {unit} or {cgroup}",
+	  .set = set_service,
+	  .field = FIELD(agent.choice.service) },
+	{ 0 }
+};
+
 const struct opt agent_listen_opts[] = {
 	{ .name = "listen",
 	  .arg = "[HOST:]PORT",
@@ -132,8 +254,34 @@ const struct opt agent_listen_opts[] = {
 	  .fallback = "no one",
 	  .set = opt_set_string,
 	  .field = FIELD(agent.listen.address) },
+	{ .name = "top-functions",
+	  .arg = "N",
+	  .help = "in /metrics a counter for each of so many hottest functions of each service",
+	  .fallback = "none",
+	  .set = opt_set_u64,
+	  .min = 1,
+	  .max = 1000,
+	  .field = FIELD(agent.listen.functions) },
+	{ .name = "listen-cert",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "by TLS, with this certificate",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.certificate) },
+	{ .name = "listen-key",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "and its key",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.key) },
+	{ .name = "listen-token-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "to those alone who send this bearer token; read for each",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.token_file) },
 	{ .name = "insecure-listen",
-	  .help = "also at an address where others than this host can ask",
+	  .help = "without both also at an address where others than this host can ask",
 	  .set = opt_set_flag,
 	  .field = FIELD(agent.listen.insecure) },
 	{ 0 }
@@ -152,7 +300,9 @@ void agent_arguments_init(struct agent_arguments *arguments)
 {
 	struct sampling_options *sampling = &arguments->agent.sampling;
 
-	*arguments = (struct agent_arguments){ .pending = PENDING, .detail = EXPORT_FUNCTION };
+	*arguments = (struct agent_arguments){ .pending = PENDING,
+					       .spool_size = SPOOL,
+					       .detail = EXPORT_FUNCTION };
 	sampling_options_init(sampling);
 	sampling->interval_ns = INTERVAL_NS;
 	sampling->mode = MODE_SPLIT;
@@ -170,22 +320,9 @@ void agent_arguments_free(struct agent_arguments *arguments)
 	free(arguments->kept);
 	free(arguments->headers);
 	free(arguments->words);
+	free(arguments->rules);
 	free(arguments->agent.sinks);
 	sampling_options_free(&arguments->agent.sampling);
-}
-
-/* A copy that lives as long as the arguments. NULL: out of memory. */
-static char *agent_keep(struct agent_arguments *arguments, const char *text)
-{
-	char *copy;
-
-	if (grow((void **)&arguments->kept, &arguments->room_kept, arguments->nr_kept + 1,
-		 sizeof(*arguments->kept)))
-		return NULL;
-	copy = strdup(text);
-	if (copy)
-		arguments->kept[arguments->nr_kept++] = copy;
-	return copy;
 }
 
 /* --- a file --- */
@@ -394,6 +531,21 @@ int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 
 /* --- all together --- */
 
+/* Only cgroups are told apart by what they are called. */
+static int settle_choice(struct agent_arguments *arguments, struct error *err)
+{
+	struct agent_choice *choice = &arguments->agent.choice;
+
+	choice->rules = arguments->rules;
+	choice->nr_rules = arguments->nr_rules;
+	if (!choice->nr_rules || arguments->agent.sampling.split == SPLIT_CGROUP)
+		return 0;
+	error_set(err, -EINVAL, "agent: --%s: only cgroups can be chosen",
+		  choice->rules->exclude ? "exclude" : "include");
+	error_hint(err, "leaving --split out");
+	return -EINVAL;
+}
+
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 {
 	struct agent_options *agent = &arguments->agent;
@@ -408,7 +560,8 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464");
 		return -EINVAL;
 	}
-	if (agent->listen.address && listener_check(&agent->listen, err))
+	if (settle_choice(arguments, err) ||
+	    (agent->listen.address && listener_check(&agent->listen, err)))
 		return -EINVAL;
 	agent->sinks = calloc(arguments->nr_words + 1, sizeof(*agent->sinks));
 	if (!agent->sinks)
@@ -420,6 +573,8 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 					       .http = arguments->http,
 					       .detail = (enum export_detail)arguments->detail,
 					       .cap = arguments->pending,
+					       .spool = arguments->spool,
+					       .spool_cap = arguments->spool_size,
 					       .retry_ns = RETRY_NS,
 					       .retry_most_ns = RETRY_MOST_NS };
 		if (sink->kind == SINK_OTLP)

@@ -18,8 +18,13 @@ struct agent_arguments {
 	struct sink_word *words;
 	size_t nr_words;
 	size_t room_words;
+	struct choice_rule *rules;
+	size_t nr_rules;
+	size_t room_rules;
 	struct http_options http; /* for all sinks */
 	uint64_t pending; /* bytes that may wait for each sink */
+	const char *spool;
+	uint64_t spool_size;
 	unsigned int detail; /* enum export_detail */
 	char **kept; /* strings with no other owner: the file's lines, headers */
 	size_t nr_kept;
@@ -31,6 +36,7 @@ struct agent_arguments {
 
 extern const struct opt agent_sink_opts[];
 extern const struct opt agent_delivery_opts[];
+extern const struct opt agent_choice_opts[];
 extern const struct opt agent_listen_opts[];
 extern const struct opt agent_config_opts[];
 

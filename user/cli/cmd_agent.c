@@ -76,9 +76,14 @@ static int run(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (read_all(argc, argv, arguments, &status)) {
-		agent_open(&agent);
-		while ((end = agent_run(&agent, &arguments->agent, &err)) == AGENT_RELOAD)
-			reload(argc, argv, &arguments);
+		end = agent_open(&agent, &err) ? AGENT_FAILED : AGENT_RELOAD;
+		if (end == AGENT_FAILED)
+			print_error(&err);
+		while (end == AGENT_RELOAD) {
+			end = agent_run(&agent, &arguments->agent, &err);
+			if (end == AGENT_RELOAD)
+				reload(argc, argv, &arguments);
+		}
 		agent_close(&agent);
 		status = end == AGENT_STOPPED ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
@@ -90,6 +95,7 @@ static int run(int argc, char **argv)
 static const struct opt_group agent_groups[] = {
 	{ .title = "Sinks", .opts = agent_sink_opts },
 	{ .title = "Delivery", .opts = agent_delivery_opts },
+	{ .title = "Choosing and naming", .opts = agent_choice_opts },
 	{ .title = "Sampling",
 	  .opts = sampling_agent_opts,
 	  .base = offsetof(struct agent_arguments, agent.sampling) },
@@ -103,6 +109,9 @@ static const struct command_example agent_examples[] = {
 	  "sudo bpfprofil agent --otlp http://localhost:4318" },
 	{ "to Pyroscope, and as files", "sudo bpfprofil agent --pyroscope http://localhost:4040 "
 					"--dir /var/lib/bpfprofil" },
+	{ "one team's pods, without their sidecars",
+	  "sudo bpfprofil agent --otlp http://localhost:4318 --include 'namespace=shop-*' "
+	  "--exclude container=envoy" },
 	{ "for Prometheus and Parca, which ask for themselves",
 	  "sudo bpfprofil agent --listen 127.0.0.1:9464" },
 	{ 0 },

@@ -19,8 +19,8 @@ struct result {
 	const struct sampling_options *options;
 	/* Gets each profile instead of a file; NULL: files are written. */
 	void (*deliver)(void *context, const struct profile *profile);
-	/* Gets each part as soon as it was taken; may be NULL. */
-	void (*observe)(void *context, const struct profile *part);
+	/* Gets each part as soon as it was taken, and may add labels; may be NULL. */
+	void (*observe)(void *context, struct profile *part);
 	void *context;
 	char **argv; /* COMMAND; NULL if there is none */
 	struct series series; /* the names of the files */

@@ -1,0 +1,152 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# Whose ticks the agent counts, and what it calls them: a pod's container made of cgroups and folders
+# as a kubelet makes them.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent_names || exit "$script_status"
+
+uid=$(cat /proc/sys/kernel/random/uuid)
+id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
+group=kubepods/pod$uid/$id
+logs=/var/log/pods/bpfprofil-shop_web-0_$uid
+spinners=()
+agent=
+
+clean_up() {
+	local mount
+
+	kill -9 "${spinners[@]}" ${agent:+"$agent"} 2>/dev/null
+	wait 2>/dev/null
+	for mount in $mounts; do
+		rmdir "$mount/$group" "$mount/kubepods/pod$uid" "$mount/kubepods" 2>/dev/null
+	done
+	rm -rf "$logs" "$work"
+	rmdir /var/log/pods 2>/dev/null
+}
+mounts=$(awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts)
+trap clean_up EXIT
+
+# in_group COMMAND...: in a container's cgroup of each hierarchy that lets us
+in_group() {
+	local mount
+
+	for mount in $mounts; do
+		mkdir -p "$mount/$group" 2>/dev/null && echo "$BASHPID" >"$mount/$group/cgroup.procs"
+	done 2>/dev/null
+	exec "$@"
+}
+
+spin=(sh -c 'while :; do :; done')
+in_group "${spin[@]}" &
+spinners+=($!)
+"${spin[@]}" &
+spinners+=($!)
+mkdir -p "$logs/nginx"
+
+# run_agent OPTION...: for a few profiles, into $work/files
+run_agent() {
+	local i
+
+	rm -rf "$work/files"
+	mkdir "$work/files"
+	"$bin" agent --dir "$work/files" --interval 1 "$@" 2>"$work/err" &
+	agent=$!
+	for ((i = 0; i < 300; i++)); do
+		[ "$(find "$work/files" -name '*.gz' | wc -l)" -lt 4 ] || break
+		sleep 0.2
+	done
+	kill -TERM "$agent"
+	wait "$agent" || fail "$test" "$(cat "$work/err")"
+	agent=
+}
+
+cat >"$work/read.py" <<'end'
+import glob, gzip, json, re, sys
+files, log, group = sys.argv[1:4]
+profiles = [json.load(gzip.open(path)) for path in sorted(glob.glob(files + "/*.gz"))]
+assert len(profiles) >= 4, len(profiles)
+total = 0
+for profile in profiles:
+    for ticks in [profile["ticks"]] + [target["ticks"] for target in profile["targets"]]:
+        assert ticks["total"] == ticks["binned"] + ticks["overflow"] + ticks["outside"] + \
+            ticks["filtered"] + sum(ticks["lost"].values()), ticks
+    total += profile["ticks"]["total"]
+counted = sum(map(int, re.findall(r"^(\d+) = ", open(log).read(), re.M)))
+assert total == counted > 0, (total, counted)
+def of(profile, cgroup):
+    return sum(split["ticks"] for split in profile["splits"] if split["cgroup"] == cgroup)
+binned = {}
+for profile in profiles:
+    for histogram in profile["histograms"]:
+        name = histogram["cgroup"]
+        binned[name] = binned.get(name, 0) + sum(count for _, count in histogram["bins"])
+ours = [name for name in binned if name and name.endswith(group)]
+filtered = sum(profile["ticks"]["filtered"] for profile in profiles)
+left_out = sum(of(profile, "[left out]") for profile in profiles)
+end
+
+test=agent_exclude
+run_agent --exclude namespace=bpfprofil-shop
+cat "$work/read.py" - >"$work/test.py" <<'end'
+assert not ours and sum(binned.values()) > 0, ours
+assert group not in json.dumps(profiles)
+assert filtered == left_out > 0, (filtered, left_out)
+end
+python3 "$work/test.py" "$work/files" "$work/err" "$group"
+verdict $? $test
+"$bin" merge -o "$work/sum.json" "$work"/files/*.gz &&
+	"$bin" export --format clickhouse -o "$work/rows" "$work/sum.json" &&
+	python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+left = [row for row in rows if row["ServiceName"] == "[left out]" and row["SampleType"] == "samples"]
+assert [row["FunctionNames"] for row in left] == [["[filtered]"]], left
+total = json.load(open(sys.argv[2]))["ticks"]
+assert left[0]["Values"] == [total["filtered"]]
+assert sum(row["Values"][0] for row in rows if row["SampleType"] == "samples") == total["total"]
+' "$work/rows" "$work/sum.json"
+verdict $? agent_left_out_is_one_sample
+
+test=agent_include
+run_agent --include 'pod=web-*' --label team=shop --label 'x.y=a"b' --service '{pod}@{namespace}'
+cat "$work/read.py" - >"$work/test.py" <<'end'
+assert len(ours) == 1 and set(binned) == set(ours), binned
+assert filtered == left_out > 0, (filtered, left_out)
+assert of(profiles[-1], ours[0]) > 0
+labels = {(label["cgroup"], label["key"]): label["value"] for label in profiles[-1]["labels"]}
+assert labels[None, "team"] == "shop" and labels[None, "x.y"] == 'a"b', labels
+assert labels[ours[0], "service.name"] == "web-0@bpfprofil-shop", labels
+assert labels[ours[0], "k8s.container.name"] == "nginx", labels
+end
+python3 "$work/test.py" "$work/files" "$work/err" "$group"
+verdict $? $test
+"$bin" merge -o "$work/sum.json" "$work"/files/*.gz &&
+	"$bin" export --format clickhouse -o "$work/rows" "$work/sum.json" &&
+	python3 -c '
+import json, sys
+rows = [json.loads(line) for line in open(sys.argv[1])]
+(of,) = {json.dumps(row["ResourceAttributes"]) for row in rows if row["ServiceName"] != "[left out]"
+         and "k8s.pod.uid" in row["ResourceAttributes"]}
+of = json.loads(of)
+assert of["service.name"] == "web-0@bpfprofil-shop" and of["team"] == "shop", of
+assert of["k8s.namespace.name"] == "bpfprofil-shop" and of["k8s.pod.name"] == "web-0", of
+assert of["container.id"] == sys.argv[2] and of["k8s.pod.uid"] == sys.argv[3], of
+' "$work/rows" "$id" "$uid"
+verdict $? agent_names_reach_rows
+
+hint='must be namespace=, pod=, container=, unit= or cgroup= and a pattern, like '"'namespace=shop-*'"
+expect agent_rule_kind 2 "bpfprofil: agent: --include 'node=x': $hint" "$bin" agent --dir / --include node=x
+expect agent_rule_empty 2 "bpfprofil: agent: --exclude 'pod=': $hint" "$bin" agent --dir / --exclude pod=
+expect agent_rule_split 2 "bpfprofil: agent: --exclude: only cgroups can be chosen
+try: leaving --split out" "$bin" agent --dir / --exclude pod=x --split process
+expect agent_label 2 \
+	"bpfprofil: agent: --label 'a b=c': must be KEY=VALUE, the key of letters, digits, _ . - and /" \
+	"$bin" agent --dir / --label 'a b=c'
+expect agent_template 2 \
+	"bpfprofil: agent: --service '{node}': may have {unit}, {container}, {pod}, {namespace}, {cgroup} and {host}" \
+	"$bin" agent --dir / --service '{node}'
+
+exit "$script_status"

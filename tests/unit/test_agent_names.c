@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Who is in a cgroup, whether that is wanted, and what it is called. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "agent/choice.h"
+#include "export/resource.h"
+#include "sample.h"
+
+#define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define SANDBOX "e123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+#define POD "11111111-2222-3333-4444-555555555555"
+#define SLICE "kubepods-pod11111111_2222_3333_4444_555555555555.slice"
+#define IN_POD "/kubepods.slice/" SLICE "/cri-containerd-" ID ".scope"
+
+static char logs[] = "/tmp/bpfprofil-logs-XXXXXX";
+
+static void make_folder(const char *name)
+{
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", logs, name);
+	cr_assert_eq(mkdir(path, 0700), 0, "%s", path);
+}
+
+static void begin(void)
+{
+	cr_assert_not_null(mkdtemp(logs));
+	make_folder("pods");
+	make_folder("containers");
+}
+
+static void end(void)
+{
+	char command[512];
+
+	snprintf(command, sizeof(command), "rm -rf %s", logs);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(agent_names, .init = begin, .fini = end);
+
+Test(agent_names, parts_of_paths)
+{
+	static const struct {
+		const char *path, *container, *pod, *unit;
+	} all[] = {
+		{ IN_POD, ID, POD, "cri-containerd-" ID ".scope" },
+		{ "/kubepods/burstable/pod" POD "/" ID, ID, POD, "" },
+		{ "/kubepods/podabcdef0123456789abcdef0123456789/" ID, ID,
+		  "abcdef0123456789abcdef0123456789", "" },
+		{ "/system.slice/docker-" ID ".scope/init.scope", ID, "", "init.scope" },
+		{ "/user.slice/pod1/x", "", "", "user.slice" },
+		{ "", "", "", "" },
+		{ NULL, "", "", "" },
+	};
+	struct cgroup_parts parts;
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		cgroup_parts_find(all[i].path, &parts);
+		cr_expect_str_eq(parts.container, all[i].container, "%zu", i);
+		cr_expect_str_eq(parts.pod, all[i].pod, "%zu", i);
+		cr_expect_str_eq(parts.unit, all[i].unit, "%zu", i);
+	}
+}
+
+static bool find(const char *cgroup, struct kubelet_names *names)
+{
+	struct cgroup_parts parts;
+
+	cgroup_parts_find(cgroup, &parts);
+	return kubelet_names_find(logs, &parts, names);
+}
+
+Test(agent_names, only_container_of_a_pod)
+{
+	struct kubelet_names names;
+
+	cr_expect(!find(IN_POD, &names), "no folder yet");
+	make_folder("pods/shop_web-0_99999999-2222-3333-4444-555555555555");
+	make_folder("pods/shop_web-0_" POD);
+	cr_expect(!find(IN_POD, &names), "no container yet");
+	cr_expect_str_eq(names.pod, "web-0");
+	make_folder("pods/shop_web-0_" POD "/nginx");
+	cr_expect(find(IN_POD, &names));
+	cr_expect_str_eq(names.namespace, "shop");
+	cr_expect_str_eq(names.container, "nginx");
+	cr_expect(find("/kubepods/pod" POD, &names), "the pod's own cgroup");
+	cr_expect_str_eq(names.container, "");
+}
+
+Test(agent_names, one_of_several_containers)
+{
+	struct kubelet_names names;
+
+	make_folder("pods/shop_web-0_" POD);
+	make_folder("pods/shop_web-0_" POD "/nginx");
+	make_folder("pods/shop_web-0_" POD "/envoy");
+	cr_expect(!find(IN_POD, &names));
+	cr_expect_str_eq(names.container, "");
+	make_folder("containers/web-0_shop_nginx-" OTHER ".log");
+	make_folder("containers/web-0_shop_envoy-" ID ".log");
+	cr_expect(find(IN_POD, &names));
+	cr_expect_str_eq(names.container, "envoy");
+	/* The sandbox is none of those that have logs. */
+	cr_expect(!find("/kubepods/pod" POD "/" SANDBOX, &names) || !names.container[0]);
+}
+
+Test(agent_names, names_that_no_one_gave)
+{
+	struct kubelet_names names;
+
+	make_folder("pods/sh\nop_web-0_" POD);
+	make_folder("pods/_web_" POD);
+	make_folder("pods/shop__" POD);
+	make_folder("pods/shop_a\"b_" POD);
+	make_folder("pods/" POD);
+	cr_expect(!find(IN_POD, &names));
+	cr_expect_str_eq(names.namespace, "");
+	cr_expect_str_eq(names.pod, "");
+	make_folder("pods/shop_web-0_" POD);
+	make_folder("pods/shop_web-0_" POD "/UPPER");
+	cr_expect(!find(IN_POD, &names));
+	cr_expect_str_eq(names.container, "");
+}
+
+static enum told judge(const struct choice_rule *rules, size_t nr, const char *cgroup)
+{
+	struct agent_choice choice = { .rules = rules, .nr_rules = nr };
+	struct error err = { 0 };
+	enum told told;
+
+	cr_assert_eq(identities_open(logs, &choice.identities, &err), 0, "%s", err.text);
+	told = choice_judge(&choice, cgroup);
+	identities_close(choice.identities);
+	return told;
+}
+
+Test(agent_names, whose_ticks_are_wanted)
+{
+	static const struct choice_rule shop = { CHOICE_NAMESPACE, "shop*", false };
+	static const struct choice_rule not_envoy = { CHOICE_CONTAINER, "envoy", true };
+	static const struct choice_rule ssh = { CHOICE_UNIT, "ssh*", false };
+	static const struct choice_rule user = { CHOICE_CGROUP, "/user.slice*", true };
+	const struct choice_rule both[] = { shop, not_envoy }, units[] = { ssh, user };
+
+	/* Not known yet, which is no answer. */
+	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
+	make_folder("pods/shop-a_web-0_" POD);
+	make_folder("pods/shop-a_web-0_" POD "/nginx");
+	cr_expect_eq(judge(both, 2, IN_POD), SPACE_WANTED);
+	cr_expect_eq(judge(&not_envoy, 1, IN_POD), SPACE_WANTED);
+	cr_expect_eq(judge(both, 2, "/system.slice/ssh.service"), SPACE_LEFT_OUT);
+	make_folder("containers/web-0_shop-a_envoy-" ID ".log");
+	cr_expect_eq(judge(both, 2, IN_POD), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(units, 2, "/system.slice/ssh.service/inner"), SPACE_WANTED);
+	cr_expect_eq(judge(units, 2, "/user.slice/a/ssh.service"), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(units, 2, "/system.slice/sshd/x"), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(&user, 1, "/"), SPACE_WANTED);
+}
+
+/* A profile whose only split is of that cgroup, labelled; the name of its service. */
+static void name(const char *template, const char *cgroup, char ret[256])
+{
+	struct profile *profile = sample_profile();
+	struct agent_choice choice = { .service = template,
+				       .labels = { { "team", "a\"b" } },
+				       .nr_labels = 1 };
+	struct samples samples = { 0 };
+	struct sample_service service = { .target = 1, .cgroup = cgroup };
+	struct resource resource;
+	struct error err = { 0 };
+	size_t i;
+	bool team = false;
+
+	profile->splits = calloc(1, sizeof(*profile->splits));
+	profile->splits[0] = (struct profile_split){ .target = 1, .cgroup = strdup(cgroup) };
+	profile->nr_splits = 1;
+	cr_assert_eq(identities_open(logs, &choice.identities, &err), 0, "%s", err.text);
+	cr_assert_eq(choice_label(&choice, profile), 0);
+	cr_assert_eq(samples_build(&samples, profile,
+				   &(struct export_options){ .target = EXPORT_ALL_TARGETS }, &err),
+		     0);
+	cr_assert_eq(resource_of(&resource, &samples, &service), 0);
+	cr_expect_str_eq(resource.all[0].key, "service.name");
+	snprintf(ret, 256, "%s", resource.texts.all[resource.all[0].value]);
+	for (i = 0; i < resource.nr; i++)
+		team = team || (!strcmp(resource.all[i].key, "team") &&
+				!strcmp(resource.texts.all[resource.all[i].value], "a\"b"));
+	cr_expect(team);
+	resource_free(&resource);
+	samples_free(&samples);
+	identities_close(choice.identities);
+	profile_free(profile);
+}
+
+Test(agent_names, services)
+{
+	char got[256];
+
+	make_folder("pods/shop_web-0_" POD);
+	make_folder("pods/shop_web-0_" POD "/nginx");
+	name(NULL, IN_POD, got);
+	cr_expect_str_eq(got, "shop/nginx");
+	name("{host}:{pod}", IN_POD, got);
+	cr_expect(strstr(got, ":web-0"), "%s", got);
+	name("{pod}", "/system.slice/ssh.service", got);
+	cr_expect_str_eq(got, "ssh.service");
+	name(NULL, "/system.slice/docker-" ID ".scope", got);
+	cr_expect_str_eq(got, "0123456789ab");
+	name("x{cgroup}", "/a/b", got);
+	cr_expect_str_eq(got, "x/a/b");
+}
+
+Test(agent_names, templates)
+{
+	static const char *const wrong[] = { "", "{", "{}", "{units}", "{unit", "a{host}{Pod}" };
+	const char *why = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++)
+		cr_expect(choice_check_template(wrong[i], &why), "%s", wrong[i]);
+	cr_expect_eq(choice_check_template("a}{host}-{unit}{pod}", &why), 0);
+}

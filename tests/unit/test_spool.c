@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What waits on disk: whenever it ends, each tick is there once. */
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+
+#include "agent/pending.h"
+#include "sample.h"
+
+static char spool_folder[] = "/tmp/bpfprofil-spool-XXXXXX";
+
+static void begin_spool(void)
+{
+	cr_assert_not_null(mkdtemp(spool_folder));
+}
+
+static void end_spool(void)
+{
+	char command[128];
+
+	snprintf(command, sizeof(command), "rm -rf %s", spool_folder);
+	cr_assert_eq(system(command), 0);
+}
+
+TestSuite(spool, .init = begin_spool, .fini = end_spool);
+
+static void open_spool(struct pending *pending)
+{
+	struct error err = { 0 };
+
+	cr_assert_eq(spool_open(spool_folder, "otlp http://x/", &pending->spool, &err), 0, "%s",
+		     err.text);
+	cr_assert_eq(pending_load(pending, &err), 0, "%s", err.text);
+}
+
+/* As if the agent had been killed: nothing is settled. */
+static void close_spool(struct pending *pending)
+{
+	spool_close(pending->spool);
+	pending_free(pending);
+}
+
+static uint64_t add(struct pending *pending, unsigned int times)
+{
+	struct profile *profile = sample_profile();
+	struct error err = { 0 };
+	uint64_t ticks = profile->ticks.total;
+	unsigned int i;
+
+	for (i = 0; i < times; i++)
+		cr_assert_eq(pending_add(pending, profile, &err), 0, "%s", err.text);
+	profile_free(profile);
+	return times * ticks;
+}
+
+/* How many ticks its files have. */
+static uint64_t drain(struct pending *pending)
+{
+	struct pending_part part;
+	struct profile *profile;
+	struct error err = { 0 };
+	uint64_t ticks = 0;
+
+	while (pending->nr) {
+		part = pending_take(pending);
+		cr_assert_eq(pending_read(pending, &part, &profile, &err), 0, "%s", err.text);
+		cr_assert_eq(profile->ticks.total, part.entry.ticks);
+		ticks += profile->ticks.total;
+		profile_free(profile);
+		pending_drop(pending, &part);
+	}
+	return ticks;
+}
+
+Test(spool, survives)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	struct pending_part part;
+	uint64_t ticks;
+
+	open_spool(&pending);
+	ticks = add(&pending, 3);
+	cr_expect_eq(pending.bytes, 0, "none is in memory");
+	cr_expect_gt(pending.spooled, 0);
+	/* One is under way. */
+	part = pending_take(&pending);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_assert_eq(pending.nr, 3);
+	cr_assert_eq(pending.ticks, ticks);
+	ticks += add(&pending, 1);
+	cr_expect_eq(pending.parts[3].entry.first, 4, "numbers go on");
+	part = pending_take(&pending);
+	ticks -= part.entry.ticks;
+	pending_drop(&pending, &part);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(drain(&pending), ticks);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(pending.nr, 0);
+	close_spool(&pending);
+}
+
+Test(spool, adds_up_at_the_cap)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 10 };
+	uint64_t ticks;
+
+	open_spool(&pending);
+	ticks = add(&pending, 100);
+	cr_expect_leq(pending.spooled, pending.spool_cap);
+	cr_expect_gt(pending.merged, 50);
+	cr_expect_eq(pending.lost, 0);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(drain(&pending), ticks);
+	close_spool(&pending);
+}
+
+/* Between a sum and the end of its parts it was killed: they count once. */
+Test(spool, parts_of_a_sum_that_is_there)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	struct spool_entry sum = { .first = 1, .last = 2, .ticks = 7 };
+	struct bytes bytes = { .data = (char *)"x", .size = 1 };
+	struct error err = { 0 };
+	uint64_t ticks;
+
+	open_spool(&pending);
+	ticks = add(&pending, 3) / 3;
+	cr_assert_eq(spool_write(pending.spool, &sum, &bytes, &err), 0, "%s", err.text);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_assert_eq(pending.nr, 2);
+	cr_expect_eq(pending.parts[0].entry.last, 2);
+	cr_expect_eq(pending.ticks, 7 + ticks);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_assert_eq(pending.nr, 2, "they are gone");
+	close_spool(&pending);
+}
+
+Test(spool, is_of_one_agent)
+{
+	struct pending pending = { .cap = 8 << 20 };
+	struct spool *second = NULL;
+	struct error err = { 0 };
+
+	open_spool(&pending);
+	cr_expect_eq(spool_open(spool_folder, "otlp http://x/", &second, &err), -EBUSY);
+	cr_expect(strstr(err.text, "another agent has it"), "%s", err.text);
+	spool_close(second);
+	close_spool(&pending);
+}
+
+/* What others put there is not read, and a folder that cannot be had is said. */
+Test(spool, strange_folders)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	struct error err = { 0 };
+	char command[512];
+
+	open_spool(&pending);
+	snprintf(
+		command, sizeof(command),
+		"cd %s && touch 1-1-1-1.json.gz x .new 0000000000000000-0000000000000001-1-1.json.gz "
+		"&& ln -s /etc/passwd 0000000000000001-0000000000000001-5-1.json.gz && "
+		"mkdir 0000000000000002-0000000000000002-5-1.json.gz",
+		spool_path(pending.spool));
+	cr_assert_eq(system(command), 0);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(pending.nr, 0);
+	close_spool(&pending);
+	cr_expect_lt(spool_check("/proc/none", "otlp", &err), 0);
+	cr_expect(strstr(err.text, "--spool"), "%s", err.text);
+}
+
+/* A full disk: what it has no room for waits in memory, and goes there when there is room. */
+Test(spool, full_disk)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	struct rlimit before, none;
+	uint64_t ticks;
+
+	open_spool(&pending);
+	ticks = add(&pending, 1);
+	signal(SIGXFSZ, SIG_IGN);
+	cr_assert_eq(getrlimit(RLIMIT_FSIZE, &before), 0);
+	none = before;
+	none.rlim_cur = 1;
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &none), 0);
+	ticks += add(&pending, 2);
+	cr_assert_eq(setrlimit(RLIMIT_FSIZE, &before), 0);
+	cr_expect(pending.spool_failed);
+	cr_expect_gt(pending.bytes, 0);
+	cr_expect_eq(pending.ticks, ticks);
+	ticks += add(&pending, 1);
+	cr_expect(!pending.spool_failed);
+	pending_settle(&pending);
+	cr_expect_eq(pending.bytes, 0);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(drain(&pending), ticks);
+	close_spool(&pending);
+}

@@ -1,0 +1,240 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/choice.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define SERVICE_MAX 512
+
+const char *const choice_words[NR_CHOICES] = { [CHOICE_NAMESPACE] = "namespace",
+					       [CHOICE_POD] = "pod",
+					       [CHOICE_CONTAINER] = "container",
+					       [CHOICE_UNIT] = "unit",
+					       [CHOICE_CGROUP] = "cgroup" };
+
+/* --- whose --- */
+
+static bool is_like(const char *glob, const char *text)
+{
+	return *text && !fnmatch(glob, text, 0);
+}
+
+/* A directory on the way is a unit or is called like none. */
+static bool in_unit(const char *glob, const char *cgroup)
+{
+	char directory[256];
+	size_t length;
+
+	for (; *cgroup; cgroup += length) {
+		cgroup += strspn(cgroup, "/");
+		length = strcspn(cgroup, "/");
+		snprintf(directory, sizeof(directory), "%.*s", (int)(length < 256 ? length : 255),
+			 cgroup);
+		if (strchr(directory, '.') && is_like(glob, directory))
+			return true;
+	}
+	return false;
+}
+
+static bool matches(const struct choice_rule *rule, const char *cgroup,
+		    const struct cgroup_identity *who)
+{
+	char id[CONTAINER_ID_SHORT + 1];
+
+	switch (rule->kind) {
+	case CHOICE_NAMESPACE:
+		return is_like(rule->glob, who->names.namespace);
+	case CHOICE_POD:
+		return is_like(rule->glob, who->names.pod) || is_like(rule->glob, who->parts.pod);
+	case CHOICE_CONTAINER:
+		snprintf(id, sizeof(id), "%.*s", CONTAINER_ID_SHORT, who->parts.container);
+		return is_like(rule->glob, who->names.container) || is_like(rule->glob, id) ||
+		       is_like(rule->glob, who->parts.container);
+	case CHOICE_UNIT:
+		return in_unit(rule->glob, cgroup);
+	default:
+		return is_like(rule->glob, *cgroup ? cgroup : "/");
+	}
+}
+
+static bool is_of_names(enum choice_kind kind)
+{
+	return kind == CHOICE_NAMESPACE || kind == CHOICE_POD || kind == CHOICE_CONTAINER;
+}
+
+/* An --exclude is stronger than any --include; without one of these all are wanted. */
+enum told choice_judge(void *context, const char *cgroup)
+{
+	const struct agent_choice *choice = context;
+	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
+	const struct choice_rule *rule = choice->rules, *end = rule + choice->nr_rules;
+	bool included = false, some = false, by_name = false;
+
+	if (!who)
+		return SPACE_TOLD;
+	for (; rule < end; rule++) {
+		by_name = by_name || is_of_names(rule->kind);
+		some = some || !rule->exclude;
+		if (!matches(rule, cgroup, who))
+			continue;
+		if (rule->exclude)
+			return SPACE_LEFT_OUT;
+		included = true;
+	}
+	if (by_name && !who->complete)
+		return SPACE_TOLD;
+	return included || !some ? SPACE_WANTED : SPACE_LEFT_OUT;
+}
+
+/* --- what it is called --- */
+
+/* What a template may name, of a cgroup or, with who NULL, of a host. */
+struct of {
+	const char *cgroup;
+	const char *host;
+	const struct cgroup_identity *who;
+};
+
+static const char *const fields[] = { "unit", "container", "pod", "namespace", "cgroup", "host" };
+
+enum template_field { UNIT, CONTAINER, POD, NAMESPACE, CGROUP, HOST, NR_FIELDS };
+
+static enum template_field find_field(const char *text, size_t length)
+{
+	enum template_field field = UNIT;
+
+	while (field < NR_FIELDS &&
+	       (strlen(fields[field]) != length || strncmp(fields[field], text, length) != 0))
+		field++;
+	return field;
+}
+
+static const char *value_of(enum template_field field, const struct of *of)
+{
+	if (field == HOST)
+		return of->host ? of->host : "";
+	if (!of->who)
+		return "";
+	switch (field) {
+	case UNIT:
+		return of->who->parts.unit;
+	case CONTAINER:
+		return of->who->names.container[0] ? of->who->names.container :
+						     of->who->parts.container;
+	case POD:
+		return of->who->names.pod;
+	case NAMESPACE:
+		return of->who->names.namespace;
+	default:
+		return of->cgroup;
+	}
+}
+
+int choice_check_template(const char *text, const char **ret_wrong)
+{
+	size_t length;
+
+	if (!*text) {
+		*ret_wrong = "must not be empty";
+		return -EINVAL;
+	}
+	for (; (text = strchr(text, '{')); text += length) {
+		text++;
+		length = strcspn(text, "}");
+		if (!text[length] || find_field(text, length) == NR_FIELDS) {
+			*ret_wrong = "may have {unit}, {container}, {pod}, {namespace}, {cgroup} "
+				     "and {host}";
+			return -EINVAL;
+		}
+	}
+	return 0;
+}
+
+/* False: it names something that there is not. */
+static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX])
+{
+	size_t used = 0, length;
+	const char *value;
+
+	while (*text && used < SERVICE_MAX - 1) {
+		if (*text != '{') {
+			ret[used++] = *text++;
+			continue;
+		}
+		length = strcspn(++text, "}");
+		value = value_of(find_field(text, length), of);
+		if (!*value)
+			return false;
+		text += length + 1;
+		length = strnlen(value, SERVICE_MAX - 1 - used);
+		memcpy(ret + used, value, length);
+		used += length;
+	}
+	ret[used] = '\0';
+	return used;
+}
+
+/* The first of which all is known; else the profile's reader names it by its path. */
+static bool name_service(const struct agent_choice *choice, const struct of *of,
+			 char ret[SERVICE_MAX])
+{
+	if (choice->service && fill_in(choice->service, of, ret))
+		return true;
+	if (!of->who)
+		return false;
+	if (fill_in("{namespace}/{container}", of, ret))
+		return true;
+	return of->who->names.container[0] && fill_in("{container}", of, ret);
+}
+
+static int label_cgroup(const struct agent_choice *choice, struct profile *profile,
+			const char *cgroup)
+{
+	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
+	const struct of of = { .cgroup = cgroup, .host = profile->host.name, .who = who };
+	char service[SERVICE_MAX];
+	bool of_pod;
+
+	if (!who)
+		return 0;
+	of_pod = who->names.pod[0];
+	if (name_service(choice, &of, service) &&
+	    profile_add_label(profile, cgroup, "service.name", service))
+		return -ENOMEM;
+	if (profile_add_label(profile, cgroup, "k8s.namespace.name", who->names.namespace) ||
+	    profile_add_label(profile, cgroup, "k8s.pod.name", who->names.pod) ||
+	    profile_add_label(profile, cgroup, of_pod ? "k8s.container.name" : "container.name",
+			      who->names.container))
+		return -ENOMEM;
+	return 0;
+}
+
+/* Splits are in the order of their cgroups, so that each comes once. */
+int choice_label(const struct agent_choice *choice, struct profile *profile)
+{
+	const struct of of_host = { .host = profile->host.name };
+	const char *last = NULL, *cgroup;
+	char service[SERVICE_MAX];
+	size_t i;
+	int code = 0;
+
+	if (name_service(choice, &of_host, service))
+		code = profile_add_label(profile, NULL, "service.name", service);
+	for (i = 0; !code && i < choice->nr_labels; i++)
+		code = profile_add_label(profile, NULL, choice->labels[i].key,
+					 choice->labels[i].value);
+	for (i = 0; !code && i < profile->nr_splits; i++) {
+		cgroup = profile->splits[i].cgroup;
+		if (!cgroup || !strcmp(cgroup, PROFILE_LEFT_OUT) || !compare_text(cgroup, last))
+			continue;
+		last = cgroup;
+		code = label_cgroup(choice, profile, cgroup);
+	}
+	identities_turn(choice->identities);
+	return code;
+}

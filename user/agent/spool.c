@@ -1,0 +1,254 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/spool.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define NEW_NAME ".new"
+#define SUFFIX ".json.gz"
+#define NAME_BYTES 96
+
+struct spool {
+	char *path;
+	int fd; /* of the folder, locked */
+	uint64_t next;
+};
+
+static void name_entry(const struct spool_entry *entry, char ret[NAME_BYTES])
+{
+	snprintf(ret, NAME_BYTES, "%016" PRIx64 "-%016" PRIx64 "-%" PRIu64 "-%" PRIu64 SUFFIX,
+		 entry->first, entry->last, entry->ticks, entry->duration_ns);
+}
+
+/* What is not called as we call it is not ours. */
+static bool parse_name(const char *name, struct spool_entry *ret)
+{
+	char again[NAME_BYTES];
+
+	*ret = (struct spool_entry){ 0 };
+	if (sscanf(name, "%16" SCNx64 "-%16" SCNx64 "-%" SCNu64 "-%" SCNu64, &ret->first,
+		   &ret->last, &ret->ticks, &ret->duration_ns) != 4)
+		return false;
+	name_entry(ret, again);
+	return !strcmp(name, again) && ret->first && ret->first <= ret->last &&
+	       ret->last < UINT64_MAX;
+}
+
+/* A sink's name has slashes, and is of any length: letters of it, for who looks, and a hash. */
+static char *make_path(const char *dir, const char *sink)
+{
+	uint64_t hash = 0xcbf29ce484222325;
+	char word[33], *path;
+	size_t i;
+
+	for (i = 0; sink[i]; i++)
+		hash = (hash ^ (unsigned char)sink[i]) * 0x100000001b3;
+	snprintf(word, sizeof(word), "%.*s", (int)strcspn(sink, " "), sink);
+	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
+}
+
+static int open_folder(const char *dir, const char *sink, char **ret_path, struct error *err)
+{
+	int fd;
+
+	*ret_path = make_path(dir, sink);
+	if (!*ret_path)
+		return error_errno(err, -ENOMEM, "agent");
+	if ((mkdir(dir, 0700) && errno != EEXIST) || (mkdir(*ret_path, 0700) && errno != EEXIST))
+		return error_errno(err, -errno, "agent: --spool %.200s", dir);
+	fd = open(*ret_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
+}
+
+int spool_check(const char *dir, const char *sink, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	int fd = open_folder(dir, sink, &path, err);
+
+	if (fd < 0)
+		return fd;
+	close(fd);
+	return 0;
+}
+
+int spool_open(const char *dir, const char *sink, struct spool **ret, struct error *err)
+{
+	struct spool *spool = *ret = calloc(1, sizeof(*spool));
+
+	if (!spool)
+		return error_errno(err, -ENOMEM, "agent");
+	spool->next = 1;
+	spool->fd = open_folder(dir, sink, &spool->path, err);
+	if (spool->fd < 0)
+		return spool->fd;
+	if (!flock(spool->fd, LOCK_EX | LOCK_NB))
+		return 0;
+	if (errno != EWOULDBLOCK)
+		return error_errno(err, -errno, "agent: --spool %.200s", spool->path);
+	return error_set(err, -EBUSY, "agent: --spool %.200s: another agent has it", spool->path);
+}
+
+void spool_close(struct spool *spool)
+{
+	if (!spool)
+		return;
+	if (spool->fd >= 0)
+		close(spool->fd);
+	free(spool->path);
+	free(spool);
+}
+
+const char *spool_path(const struct spool *spool)
+{
+	return spool->path;
+}
+
+uint64_t spool_number(struct spool *spool)
+{
+	return spool->next++;
+}
+
+/* A sum before its parts. */
+static int compare(const void *left, const void *right)
+{
+	const struct spool_entry *a = left, *b = right;
+
+	if (a->first != b->first)
+		return compare_u64(a->first, b->first);
+	return compare_u64(b->last, a->last);
+}
+
+static size_t remove_parts(const struct spool *spool, struct spool_entry *list, size_t nr)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < nr; from++) {
+		if (to && list[from].last <= list[to - 1].last)
+			spool_remove(spool, &list[from]);
+		else
+			list[to++] = list[from];
+	}
+	return to;
+}
+
+static int add_file(const struct spool *spool, const char *name, struct spool_entry **list,
+		    size_t *nr, size_t *room)
+{
+	struct spool_entry entry;
+	struct stat st;
+
+	if (!parse_name(name, &entry) || fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
+	    !S_ISREG(st.st_mode))
+		return 0;
+	entry.size = (size_t)st.st_size;
+	if (grow((void **)list, room, *nr + 1, sizeof(**list)))
+		return -ENOMEM;
+	(*list)[(*nr)++] = entry;
+	return 0;
+}
+
+static int read_folder(const struct spool *spool, struct spool_entry **list, size_t *nr)
+{
+	int fd = openat(spool->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), code = 0;
+	DIR *folder = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	size_t room = 0;
+
+	if (!folder) {
+		code = -errno;
+		if (fd >= 0)
+			close(fd);
+		return code;
+	}
+	while (!code && (entry = readdir(folder)))
+		code = add_file(spool, entry->d_name, list, nr, &room);
+	closedir(folder);
+	return code;
+}
+
+int spool_list(struct spool *spool, struct spool_entry **ret, size_t *ret_nr, struct error *err)
+{
+	size_t nr = 0;
+	int code;
+
+	*ret = NULL;
+	unlinkat(spool->fd, NEW_NAME, 0);
+	code = read_folder(spool, ret, &nr);
+	if (code) {
+		free(*ret);
+		return error_errno(err, code, "agent: --spool %.200s", spool->path);
+	}
+	if (nr)
+		qsort(*ret, nr, sizeof(**ret), compare);
+	*ret_nr = nr = remove_parts(spool, *ret, nr);
+	if (nr)
+		spool->next = (*ret)[nr - 1].last + 1;
+	return 0;
+}
+
+static int write_new(const struct spool *spool, const struct bytes *bytes)
+{
+	cleanup_fd int fd = openat(spool->fd, NEW_NAME,
+				   O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+	size_t done = 0;
+	ssize_t wrote;
+
+	if (fd < 0)
+		return -errno;
+	for (; done < bytes->size; done += (size_t)wrote) {
+		wrote = write(fd, bytes->data + done, bytes->size - done);
+		if (wrote < 0)
+			return -errno;
+	}
+	return fdatasync(fd) ? -errno : 0;
+}
+
+int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
+		struct error *err)
+{
+	char name[NAME_BYTES];
+	int code = write_new(spool, bytes);
+
+	name_entry(entry, name);
+	if (!code && renameat(spool->fd, NEW_NAME, spool->fd, name))
+		code = -errno;
+	if (code) {
+		unlinkat(spool->fd, NEW_NAME, 0);
+		return error_errno(err, code, "--spool %.200s", spool->path);
+	}
+	fsync(spool->fd);
+	return 0;
+}
+
+int spool_read(const struct spool *spool, const struct spool_entry *entry)
+{
+	char name[NAME_BYTES];
+	int fd;
+
+	name_entry(entry, name);
+	fd = openat(spool->fd, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
+void spool_remove(const struct spool *spool, const struct spool_entry *entry)
+{
+	char name[NAME_BYTES];
+
+	name_entry(entry, name);
+	unlinkat(spool->fd, name, 0);
+}

@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/top_functions.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/resource.h"
+#include "export/samples.h"
+
+#define PARTS_KEPT 60 /* without a tick, before a service is forgotten */
+
+static void free_function(struct top_function *function)
+{
+	free(function->name);
+	free(function->object);
+	*function = (struct top_function){ 0 };
+}
+
+static void free_service(struct top_service *service)
+{
+	size_t i;
+
+	for (i = 0; i < service->nr; i++)
+		free_function(&service->list[i]);
+	free(service->list);
+	free(service->name);
+}
+
+static struct top_service *find_service(struct top_functions *top, const char *name)
+{
+	struct top_service added = { 0 };
+	size_t low = 0, high = top->nr, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (strcmp(top->list[middle].name, name) < 0)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	if (low < top->nr && !strcmp(top->list[low].name, name))
+		return &top->list[low];
+	added.name = strdup(name);
+	added.list = calloc(top->most, sizeof(*added.list));
+	if (!added.name || !added.list ||
+	    grow((void **)&top->list, &top->room, top->nr + 1, sizeof(added))) {
+		free_service(&added);
+		return NULL;
+	}
+	memmove(&top->list[low + 1], &top->list[low], (top->nr - low) * sizeof(added));
+	top->nr++;
+	top->list[low] = added;
+	return &top->list[low];
+}
+
+/* Where the function is or may be; NULL: others are hotter. */
+static struct top_function *find_function(const struct top_functions *top,
+					  struct top_service *service, const char *name,
+					  const char *object, uint64_t ticks)
+{
+	struct top_function *coldest = NULL, *at = service->list, *end = at + service->nr;
+
+	for (; at < end; at++) {
+		if (!strcmp(at->name, name) && !strcmp(at->object, object))
+			return at;
+		if (!coldest || at->recent < coldest->recent)
+			coldest = at;
+	}
+	if (service->nr < top->most)
+		return &service->list[service->nr];
+	return coldest && coldest->recent < ticks ? coldest : NULL;
+}
+
+static void count(const struct top_functions *top, struct top_service *service, const char *name,
+		  const char *object, uint64_t ticks)
+{
+	struct top_function *at = find_function(top, service, name, object, ticks), made;
+
+	if (at && (!at->name || strcmp(at->name, name) != 0 || strcmp(at->object, object) != 0)) {
+		made = (struct top_function){ .name = strdup(name), .object = strdup(object) };
+		if (made.name && made.object) {
+			service->nr += !at->name;
+			service->other += at->ticks;
+			free_function(at);
+			*at = made;
+		} else {
+			free_function(&made);
+			at = NULL;
+		}
+	}
+	if (!at) {
+		service->other += ticks;
+		return;
+	}
+	at->ticks += ticks;
+	at->recent += ticks;
+}
+
+static void add_service(struct top_functions *top, const struct samples *samples,
+			const struct sample_service *of, const char *name)
+{
+	struct top_service *service = find_service(top, name);
+	size_t i;
+
+	if (!service)
+		return;
+	for (i = 0; i < service->nr && service->turn != top->turn; i++)
+		service->list[i].recent /= 2;
+	service->turn = top->turn;
+	for (i = of->first; i < of->first + of->nr; i++) {
+		const struct sample *sample = &samples->all[i];
+		const struct sample_place *place = &samples->places[sample->place];
+		const struct sample_line *line = &samples->lines[place->first + place->nr - 1];
+
+		if (sample->ticks)
+			count(top, service,
+			      samples->texts.all[samples->functions[line->function].name],
+			      samples->texts.all[samples->mappings[place->mapping].file],
+			      sample->ticks);
+	}
+}
+
+static void forget(struct top_functions *top)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < top->nr; from++) {
+		if (top->turn - top->list[from].turn > PARTS_KEPT)
+			free_service(&top->list[from]);
+		else
+			top->list[to++] = top->list[from];
+	}
+	top->nr = to;
+}
+
+void top_functions_add(struct top_functions *top, const struct profile *part)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
+						.detail = EXPORT_FUNCTION };
+	struct samples samples;
+	struct resource resource;
+	struct error ignored;
+	size_t i;
+
+	if (!top->most)
+		return;
+	top->turn++;
+	if (!samples_build(&samples, part, &options, &ignored)) {
+		for (i = 1; i < samples.nr_services; i++) {
+			if (!resource_of(&resource, &samples, &samples.services[i]))
+				add_service(top, &samples, &samples.services[i],
+					    resource.texts.all[resource.all[0].value]);
+			resource_free(&resource);
+		}
+	}
+	samples_free(&samples);
+	forget(top);
+}
+
+void top_functions_free(struct top_functions *top)
+{
+	size_t i;
+
+	for (i = 0; i < top->nr; i++)
+		free_service(&top->list[i]);
+	free(top->list);
+	*top = (struct top_functions){ 0 };
+}
