@@ -19,7 +19,7 @@ struct input {
 	uint64_t read; /* bytes so far, unpacked */
 };
 
-static int open_gz(struct input *in, int fd)
+static int open_gz_input(struct input *in, int fd)
 {
 	struct stat st;
 
@@ -49,7 +49,7 @@ int input_open_fd(int fd, const char *name, struct input **result, struct error 
 	if (in)
 		in->name = strdup(name);
 	if (in && in->name)
-		ret = open_gz(in, fd);
+		ret = open_gz_input(in, fd);
 	else
 		close(fd);
 	if (ret) {

@@ -148,7 +148,7 @@ static ssize_t cookie_write(void *cookie, const char *data, size_t size)
 	return 0;
 }
 
-static int open_gz(struct output *out)
+static int open_gz_output(struct output *out)
 {
 	out->gz_fd = fcntl(out->fd, F_DUPFD_CLOEXEC, 0);
 	if (out->gz_fd < 0)
@@ -167,7 +167,7 @@ static int open_stream(struct output *out, bool gz)
 	static const cookie_io_functions_t functions = { .write = cookie_write };
 
 	if (gz) {
-		int ret = open_gz(out);
+		int ret = open_gz_output(out);
 
 		if (ret)
 			return ret;
@@ -202,7 +202,7 @@ static int open_place(struct output *out, const char *path, bool confidential, s
 	return ret ? error_errno(err, ret, "%s", out->path) : 0;
 }
 
-static void nothing(int number)
+static void ignore_signal(int number)
 {
 	(void)number;
 }
@@ -213,7 +213,7 @@ static void nothing(int number)
  */
 static void survive_limit(void)
 {
-	struct sigaction old, ours = { .sa_handler = nothing, .sa_flags = SA_RESTART };
+	struct sigaction old, ours = { .sa_handler = ignore_signal, .sa_flags = SA_RESTART };
 
 	if (!sigaction(SIGXFSZ, NULL, &old) && old.sa_handler == SIG_DFL)
 		sigaction(SIGXFSZ, &ours, NULL);
@@ -347,7 +347,7 @@ static int publish(struct output *out)
 }
 
 /* With delayed allocation and network file systems a full disk shows only at fsync or close. */
-static int settle(struct output *out)
+static int settle_place(struct output *out)
 {
 	int fd = out->fd;
 
@@ -368,7 +368,7 @@ int output_commit(struct output *out, struct error *err)
 
 	ret = drain(out);
 	if (!ret)
-		ret = settle(out);
+		ret = settle_place(out);
 	if (ret)
 		error_errno(err, ret, "%s", out->path);
 	output_abort(out);

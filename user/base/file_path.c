@@ -31,7 +31,7 @@ static char *join_link(const char *path, const char *target)
 }
 
 /* The folder that holds a path's last part, including "/" and ".". */
-static char *parent_of(const char *path)
+static char *folder_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 
@@ -50,7 +50,7 @@ static char *parent_of(const char *path)
  */
 static int check_link(const char *path, const struct stat *link)
 {
-	cleanup_free char *parent = parent_of(path);
+	cleanup_free char *parent = folder_of(path);
 	struct stat dir;
 
 	if (!parent)
@@ -134,7 +134,7 @@ static int place_direct(const char *path, struct file_place *place)
 }
 
 /* Stats a path without links; it is no error if nothing is there. */
-static int look_at(const char *path, struct file_place *place)
+static int look_at_link(const char *path, struct file_place *place)
 {
 	int fd = open(path, O_PATH | O_NOFOLLOW | O_CLOEXEC);
 
@@ -151,7 +151,7 @@ static int look_at(const char *path, struct file_place *place)
 /* The path has no link in it any more. The folder is pinned, so that renaming it does no harm. */
 static int place_in_folder(const char *path, struct file_place *place)
 {
-	cleanup_free char *parent = parent_of(path);
+	cleanup_free char *parent = folder_of(path);
 	const char *slash = strrchr(path, '/');
 	const char *name = slash ? slash + 1 : path;
 
@@ -185,7 +185,7 @@ static int find_place(const char *path, struct file_place *place)
 		return place_direct(path, place);
 	ret = follow_links(path, &target);
 	if (!ret)
-		ret = look_at(target, place);
+		ret = look_at_link(target, place);
 	if (ret)
 		return ret;
 	if (!place->exists || S_ISREG(place->stat.st_mode)) {
@@ -234,7 +234,7 @@ void file_place_free(struct file_place *place)
 	place->name = NULL;
 }
 
-static int append(FILE *stream, char letter, pid_t pid, const struct tm *started)
+static int expand_letter(FILE *stream, char letter, pid_t pid, const struct tm *started)
 {
 	char host[HOST_NAME_MAX + 1] = "";
 	char stamp[32];
@@ -258,7 +258,7 @@ static int append(FILE *stream, char letter, pid_t pid, const struct tm *started
 }
 
 /* Stops at the first % that it does not know. */
-static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
+static int expand_name(const char *pattern, pid_t pid, const struct tm *started, FILE *stream)
 {
 	int ret;
 
@@ -268,7 +268,7 @@ static int expand(const char *pattern, pid_t pid, const struct tm *started, FILE
 				return -ENOMEM;
 			continue;
 		}
-		ret = append(stream, *++pattern, pid, started);
+		ret = expand_letter(stream, *++pattern, pid, started);
 		if (ret)
 			return ret;
 	}
@@ -305,7 +305,7 @@ int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, c
 	stream = open_memstream(&text, &size);
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", pattern);
-	ret = expand(pattern, pid, started, stream);
+	ret = expand_name(pattern, pid, started, stream);
 	/* glibc's fclose() does not report that the text could not grow at last. */
 	if ((fclose(stream) || !text) && !ret)
 		ret = -ENOMEM;

@@ -53,7 +53,7 @@ static int truncated(struct json_reader *json)
 }
 
 /* Makes buffer[at] valid. Returns 1, 0 at the end of the text, or a negative errno. */
-static int fill(struct json_reader *json)
+static int read_more(struct json_reader *json)
 {
 	ssize_t done;
 
@@ -69,7 +69,7 @@ static int fill(struct json_reader *json)
 
 int json_reader_peek_slow(struct json_reader *json)
 {
-	int more = fill(json);
+	int more = read_more(json);
 
 	if (more <= 0)
 		return more ? more : truncated(json);
@@ -124,7 +124,7 @@ int json_reader_array(struct json_reader *json)
 }
 
 /* Returns 1 if an element follows, 0 if the container ended; only the comma shows which. */
-static int next(struct json_reader *json, char bracket)
+static int next_of(struct json_reader *json, char bracket)
 {
 	int c = json_reader_peek_token(json);
 
@@ -147,12 +147,12 @@ static int next(struct json_reader *json, char bracket)
 
 int json_reader_element(struct json_reader *json)
 {
-	return next(json, ']');
+	return next_of(json, ']');
 }
 
 int json_reader_member(struct json_reader *json, const char **key)
 {
-	int ret = next(json, '}');
+	int ret = next_of(json, '}');
 	int c;
 
 	if (ret <= 0)
@@ -234,7 +234,7 @@ int json_reader_end(struct json_reader *json)
 	int more;
 	int c = 0;
 
-	while ((more = fill(json)) > 0) {
+	while ((more = read_more(json)) > 0) {
 		c = (unsigned char)json->buffer[json->at];
 		if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
 			break;

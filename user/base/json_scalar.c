@@ -12,7 +12,7 @@
 /* Every number of this many digits fits 64 bits. */
 #define MAX_DIGITS 19
 
-static int keep(struct json_reader *json, const char *bytes, size_t size)
+static int keep_byte(struct json_reader *json, const char *bytes, size_t size)
 {
 	size_t need = json->length + size + 1;
 
@@ -77,13 +77,13 @@ static int keep_code_point(struct json_reader *json, uint32_t point)
 
 	if (point < 0x80) {
 		bytes[0] = (char)point;
-		return keep(json, bytes, 1);
+		return keep_byte(json, bytes, 1);
 	}
 	size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
 	bytes[0] = (char)((0xf00 >> size) | (point >> (6 * (size - 1))));
 	for (size_t i = 1; i < size; i++)
 		bytes[i] = (char)(0x80 | ((point >> (6 * (size - 1 - i))) & 0x3f));
-	return keep(json, bytes, size);
+	return keep_byte(json, bytes, size);
 }
 
 static int unicode_escape(struct json_reader *json)
@@ -108,7 +108,7 @@ static int unicode_escape(struct json_reader *json)
 }
 
 /* Reads what follows a backslash. */
-static int escape(struct json_reader *json)
+static int read_escape(struct json_reader *json)
 {
 	static const char from[] = "\"\\/bfnrt";
 	static const char to[] = "\"\\/\b\f\n\r\t";
@@ -118,7 +118,7 @@ static int escape(struct json_reader *json)
 	if (c != 'u' && !found)
 		return json_reader_unexpected(json, c, "an escape");
 	json->at++;
-	return found ? keep(json, to + (found - from), 1) : unicode_escape(json);
+	return found ? keep_byte(json, to + (found - from), 1) : unicode_escape(json);
 }
 
 /* Takes the run of bytes in the buffer that need no conversion, and ors their bits into *seen. */
@@ -136,7 +136,7 @@ static int plain_run(struct json_reader *json, unsigned char *seen)
 	}
 	*seen |= bits;
 	json->at += size;
-	return keep(json, start, size);
+	return keep_byte(json, start, size);
 }
 
 static bool is_utf8(const char *text, size_t length)
@@ -171,7 +171,7 @@ int json_reader_keep_string(struct json_reader *json)
 		if (c < 0x20)
 			return json_reader_unexpected(json, c, "the rest of a string");
 		json->at += c == '\\';
-		ret = c == '\\' ? escape(json) : plain_run(json, &seen);
+		ret = c == '\\' ? read_escape(json) : plain_run(json, &seen);
 	}
 	if (ret)
 		return ret;
@@ -249,7 +249,7 @@ static int keep_digits(struct json_reader *json)
 
 	for (c = json_reader_peek(json); c >= '0' && c <= '9'; c = json_reader_peek(json)) {
 		digit = (char)c;
-		ret = keep(json, &digit, 1);
+		ret = keep_byte(json, &digit, 1);
 		if (ret)
 			return ret;
 		json->at++;
@@ -269,7 +269,7 @@ static int keep_if(struct json_reader *json, const char *set, bool *taken)
 	if (!*taken)
 		return 0;
 	json->at++;
-	return keep(json, &byte, 1);
+	return keep_byte(json, &byte, 1);
 }
 
 int json_reader_keep_number(struct json_reader *json)

@@ -24,7 +24,7 @@ static void put_control(FILE *stream, uint32_t code)
 }
 
 /* The number of bytes at text that can be written as they are. */
-static size_t plain_length(const char *text)
+static size_t plain_json_length(const char *text)
 {
 	size_t len = 0;
 
@@ -59,7 +59,7 @@ void json_text_string(FILE *stream, const char *text)
 
 	fputc('"', stream);
 	while (text && *text) {
-		len = plain_length(text);
+		len = plain_json_length(text);
 		fwrite(text, 1, len, stream);
 		text += len;
 		if (*text)

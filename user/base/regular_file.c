@@ -77,7 +77,7 @@ static void take_back(const struct identity *own)
 }
 
 /* Takes no groups at all: the user's are not known, and ours are not theirs. */
-static bool become(uid_t user, struct identity *own)
+static bool become_user(uid_t user, struct identity *own)
 {
 	own->nr_groups = syscall(SYS_getgroups, GROUPS_MAX, own->groups);
 	if (own->nr_groups < 0 || syscall(SYS_setgroups, 0, NULL))
@@ -102,7 +102,7 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path)
 	own = malloc(sizeof(*own));
 	if (!own)
 		return -ENOMEM;
-	if (become(owner, own)) {
+	if (become_user(owner, own)) {
 		fd = regular_file_open(root, path);
 		take_back(own);
 	}
