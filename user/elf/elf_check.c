@@ -35,7 +35,7 @@ static bool is_inside(const struct checking *checking, uint64_t at, uint64_t siz
 }
 
 /* Reads a number in the file; it is 0 behind the file's end. */
-static uint64_t number(const struct checking *checking, uint64_t at, size_t size)
+static uint64_t number_at(const struct checking *checking, uint64_t at, size_t size)
 {
 	uint64_t value = 0;
 	size_t i;
@@ -49,10 +49,10 @@ static uint64_t number(const struct checking *checking, uint64_t at, size_t size
 
 /* Reads a member of a struct Elf32_TYPE or Elf64_TYPE at an offset of the file. */
 #define MEMBER(checking, at, type, member)                                                         \
-	((checking)->wide ? number(checking, (at) + offsetof(Elf64_##type, member),                \
-				   sizeof(((Elf64_##type *)0)->member)) :                          \
-			    number(checking, (at) + offsetof(Elf32_##type, member),                \
-				   sizeof(((Elf32_##type *)0)->member)))
+	((checking)->wide ? number_at(checking, (at) + offsetof(Elf64_##type, member),             \
+				      sizeof(((Elf64_##type *)0)->member)) :                       \
+			    number_at(checking, (at) + offsetof(Elf32_##type, member),             \
+				      sizeof(((Elf32_##type *)0)->member)))
 #define SIZE(checking, type) ((checking)->wide ? sizeof(Elf64_##type) : sizeof(Elf32_##type))
 
 static int own(const struct checking *checking, uint64_t at, uint64_t size)
@@ -175,7 +175,7 @@ static int check_sections(struct checking *checking, uint64_t sections)
 	return ret;
 }
 
-static int check(struct checking *checking)
+static int check_all(struct checking *checking)
 {
 	uint64_t sections;
 	int ret = own(checking, 0, sizeof(Elf64_Ehdr));
@@ -259,12 +259,12 @@ int elf_check_file(const struct mapped_file *file, struct error *err)
 				     .file = file,
 				     .err = err };
 
-	return check(&checking);
+	return check_all(&checking);
 }
 
 int elf_check_memory(const void *memory, size_t size, struct error *err)
 {
 	struct checking checking = { .bytes = memory, .size = size, .err = err };
 
-	return check(&checking);
+	return check_all(&checking);
 }

@@ -17,12 +17,12 @@ static int elf_failure(struct error *err)
 	return error_set(err, -EIO, "ELF file: %s", elf_errmsg(-1));
 }
 
-static bool is_text(const GElf_Phdr *segment)
+static bool is_text_segment(const GElf_Phdr *segment)
 {
 	return segment->p_type == PT_LOAD && (segment->p_flags & PF_X) && segment->p_filesz;
 }
 
-static int read_text(struct elf_image *image, struct error *err)
+static int read_text_ranges(struct elf_image *image, struct error *err)
 {
 	GElf_Phdr segment;
 	size_t nr, i;
@@ -33,7 +33,7 @@ static int read_text(struct elf_image *image, struct error *err)
 	if (!image->text)
 		return error_errno(err, -ENOMEM, "ELF file");
 	for (i = 0; i < nr; i++) {
-		if (!gelf_getphdr(image->elf, (int)i, &segment) || !is_text(&segment))
+		if (!gelf_getphdr(image->elf, (int)i, &segment) || !is_text_segment(&segment))
 			continue;
 		image->text[image->nr_text].offset = segment.p_offset;
 		image->text[image->nr_text].address = segment.p_vaddr;
@@ -52,7 +52,7 @@ static int finish_open(struct elf_image *image, struct elf_image *result, struct
 	else if (elf_kind(image->elf) != ELF_K_ELF)
 		ret = error_set(err, -ENOEXEC, "ELF file: not an ELF file");
 	else
-		ret = read_text(image, err);
+		ret = read_text_ranges(image, err);
 	if (ret) {
 		elf_image_close(image);
 		return ret;

@@ -33,7 +33,7 @@ static bool is_ours(uintptr_t address)
 }
 
 /* This is a signal handler, so it makes only async-signal-safe calls. */
-static void put_zeros(int number, siginfo_t *info, void *context)
+static void zero_missing_page(int number, siginfo_t *info, void *context)
 {
 	uintptr_t page = (uintptr_t)info->si_addr & ~(page_size - 1);
 	int saved = errno;
@@ -55,7 +55,7 @@ static void put_zeros(int number, siginfo_t *info, void *context)
 
 static void install(void)
 {
-	struct sigaction action = { .sa_sigaction = put_zeros, .sa_flags = SA_SIGINFO };
+	struct sigaction action = { .sa_sigaction = zero_missing_page, .sa_flags = SA_SIGINFO };
 
 	page_size = (size_t)sysconf(_SC_PAGESIZE);
 	sigaction(SIGBUS, &action, NULL);
@@ -147,7 +147,7 @@ int mapped_file_open(int fd, struct mapped_file *result)
  * Replaces pages by our own copy. Writing to the private mapping is not enough, because truncating
  * the file removes such copies too.
  */
-static int replace(unsigned char *pages, size_t size)
+static int replace_pages(unsigned char *pages, size_t size)
 {
 	void *copy = mmap(NULL, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 
@@ -173,7 +173,7 @@ int mapped_file_own(const struct mapped_file *file, uint64_t offset, uint64_t si
 		size = file->size - offset;
 	first = offset & ~(page_size - 1);
 	end = (offset + size + page_size - 1) & ~(page_size - 1);
-	return replace(file->bytes + first, end - first);
+	return replace_pages(file->bytes + first, end - first);
 }
 
 void mapped_file_close(struct mapped_file *file)
