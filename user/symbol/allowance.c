@@ -16,7 +16,7 @@ static uint64_t cpu_time_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static struct allowance_owner *find(const struct allowance *allowance, uid_t uid)
+static struct allowance_owner *find_owner_of(const struct allowance *allowance, uid_t uid)
 {
 	size_t i;
 
@@ -37,7 +37,7 @@ int allowance_begin(const struct allowance *allowance, int fd, struct allowance_
 	if (!allowance || fd < 0 || fstat(fd, &stat) || !stat.st_uid || is_our_user(stat.st_uid))
 		return 0;
 	most = allowance->seconds * 1000000000ULL;
-	owner = find(allowance, stat.st_uid);
+	owner = find_owner_of(allowance, stat.st_uid);
 	if ((owner && owner->spent_ns >= most) || allowance->spent_ns >= most * ALLOWANCE_OWNERS)
 		return error_set(why, -E2BIG,
 				 "files of user %u have had their %u seconds of CPU time",
@@ -54,7 +54,7 @@ void allowance_end(struct allowance *allowance, const struct allowance_turn *tur
 
 void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)
 {
-	struct allowance_owner *owner = find(allowance, uid);
+	struct allowance_owner *owner = find_owner_of(allowance, uid);
 
 	allowance->spent_ns += ns;
 	if (!owner) {

@@ -16,7 +16,7 @@ struct finding {
 	bool *leaders; /* for each byte: a block begins here, if an instruction does */
 };
 
-static int disassemble(struct finding *finding, struct disasm *disasm)
+static int disassemble_blocks(struct finding *finding, struct disasm *disasm)
 {
 	const struct code *code = finding->code;
 	struct instruction instruction;
@@ -54,7 +54,7 @@ int blocks_find(const struct code *code, uint64_t address, struct block_instruct
 	if (ret)
 		return ret;
 	finding.leaders = calloc(code->size + 1, sizeof(*finding.leaders));
-	ret = finding.leaders ? disassemble(&finding, disasm) : -ENOMEM;
+	ret = finding.leaders ? disassemble_blocks(&finding, disasm) : -ENOMEM;
 	disasm_close(disasm);
 	for (i = 0; !ret && i < finding.nr; i++)
 		finding.all[i].first = !i || finding.leaders[finding.all[i].at];

@@ -34,7 +34,7 @@ struct bolt_reading {
 	struct string_set names;
 };
 
-static bool is_function(const struct raw_symbol *raw)
+static bool is_bolt_function(const struct raw_symbol *raw)
 {
 	int type = GELF_ST_TYPE(raw->symbol.st_info);
 
@@ -65,7 +65,7 @@ static bool in_section(Elf *elf, struct raw_symbol *raw)
 	return symbol->st_size <= raw->rest;
 }
 
-static int read_symbol(struct bolt_reading *reading, Elf_Data *data, size_t i, size_t strings)
+static int read_bolt_symbol(struct bolt_reading *reading, Elf_Data *data, size_t i, size_t strings)
 {
 	struct raw_symbol raw = { .order = i };
 	const char *name;
@@ -105,7 +105,7 @@ static int read_symbols(struct bolt_reading *reading, bool *any)
 		*any = true;
 		data = elf_getdata(section, NULL);
 		for (i = 1; data && !ret && i < data->d_size / header.sh_entsize; i++)
-			ret = read_symbol(reading, data, i, header.sh_link);
+			ret = read_bolt_symbol(reading, data, i, header.sh_link);
 	}
 	return ret;
 }
@@ -116,12 +116,12 @@ static int compare_addresses(const void *left, const void *right)
 
 	if (a->symbol.st_value != b->symbol.st_value)
 		return a->symbol.st_value < b->symbol.st_value ? -1 : 1;
-	if (is_function(a) != is_function(b))
-		return is_function(a) ? -1 : 1;
+	if (is_bolt_function(a) != is_bolt_function(b))
+		return is_bolt_function(a) ? -1 : 1;
 	return a->order < b->order ? -1 : a->order > b->order;
 }
 
-static int compare_names(const void *left, const void *right)
+static int compare_bolt_names(const void *left, const void *right)
 {
 	const struct raw_symbol *a = left, *b = right;
 
@@ -137,7 +137,7 @@ static void number_locals(struct bolt_reading *reading)
 	struct raw_symbol *all = reading->all;
 	size_t i;
 
-	qsort(all, reading->nr, sizeof(*all), compare_names);
+	qsort(all, reading->nr, sizeof(*all), compare_bolt_names);
 	for (i = 0; i < reading->nr && is_local(&all[i]); i++)
 		all[i].number = i && all[i].name == all[i - 1].name ? all[i - 1].number + 1 : 1;
 	qsort(all, reading->nr, sizeof(*all), compare_addresses);
@@ -156,7 +156,7 @@ static char *bolt_name(const struct raw_symbol *raw)
  * Symbols from assembly may have no type or no size; such a symbol reaches to the next one. Any
  * number of them may be at one address.
  */
-static void bound_unsized(struct bolt_reading *reading)
+static void bound_unsized_bolt(struct bolt_reading *reading)
 {
 	uint64_t next = UINT64_MAX, at;
 	size_t i;
@@ -172,7 +172,7 @@ static void bound_unsized(struct bolt_reading *reading)
 	}
 }
 
-static int add_name(struct bolt_names *names, const struct bolt_reading *reading, size_t i)
+static int add_bolt_name(struct bolt_names *names, const struct bolt_reading *reading, size_t i)
 {
 	const struct bolt_name *last = names->nr ? &names->all[names->nr - 1] : NULL;
 	const struct raw_symbol *raw = &reading->all[i];
@@ -180,7 +180,7 @@ static int add_name(struct bolt_names *names, const struct bolt_reading *reading
 
 	if (!raw->text || !elf_image_offset(&reading->image, raw->symbol.st_value, &added.offset))
 		return 0;
-	if (!is_function(raw) && GELF_ST_TYPE(raw->symbol.st_info) != STT_NOTYPE)
+	if (!is_bolt_function(raw) && GELF_ST_TYPE(raw->symbol.st_info) != STT_NOTYPE)
 		return 0;
 	if (last && added.offset - last->offset < last->size)
 		return 0;
@@ -201,8 +201,8 @@ static bool has_relocations(const struct elf_image *image)
 	       elf_image_section(image, ".rel.text", &header);
 }
 
-static int load(struct bolt_reading *reading, const char *path, struct bolt_names *result,
-		struct error *err)
+static int load_bolt_names(struct bolt_reading *reading, const char *path,
+			   struct bolt_names *result, struct error *err)
 {
 	bool any = false;
 	int ret = read_symbols(reading, &any);
@@ -212,9 +212,9 @@ static int load(struct bolt_reading *reading, const char *path, struct bolt_name
 		return error_set(err, -ENODATA, "%.200s: no symbol table", path);
 	if (!ret && reading->nr)
 		number_locals(reading);
-	bound_unsized(reading);
+	bound_unsized_bolt(reading);
 	for (i = 0; !ret && i < reading->nr; i++)
-		ret = add_name(result, reading, i);
+		ret = add_bolt_name(result, reading, i);
 	result->relocations = has_relocations(&reading->image);
 	return ret ? error_errno(err, ret, "symbols of %.200s", path) : 0;
 }
@@ -228,7 +228,7 @@ int bolt_names_load(int fd, const char *path, struct bolt_names *result, struct 
 	ret = elf_image_open(fd, &reading.image, err);
 	if (ret)
 		return ret;
-	ret = load(&reading, path, result, err);
+	ret = load_bolt_names(&reading, path, result, err);
 	if (ret)
 		bolt_names_free(result);
 	free(reading.all);

@@ -36,7 +36,7 @@ static uint64_t span_ns; /* when the current span began */
 static uint64_t spent_ns; /* time spent on questions in it */
 static uint64_t until_ns; /* when the current question will have taken too long */
 
-static bool find_library(struct library *result)
+static bool find_debuginfod(struct library *result)
 {
 	void *library = dlopen("libdebuginfod.so.1", RTLD_NOW);
 
@@ -72,7 +72,8 @@ static bool begin_question(uint64_t now)
 	return true;
 }
 
-static int ask(const struct library *library, const char *build_id, char *found, size_t found_size)
+static int ask_debuginfod(const struct library *library, const char *build_id, char *found,
+			  size_t found_size)
 {
 	struct client *client = library->begin();
 	char *path = NULL;
@@ -96,11 +97,11 @@ int debug_server_open(const char *build_id, char *found, size_t found_size)
 	struct library library;
 	int fd = -ENOENT;
 
-	if (!urls || !*urls || !find_library(&library))
+	if (!urls || !*urls || !find_debuginfod(&library))
 		return -ENOENT;
 	pthread_mutex_lock(&lock);
 	if (begin_question(now)) {
-		fd = ask(&library, build_id, found, found_size);
+		fd = ask_debuginfod(&library, build_id, found, found_size);
 		spent_ns += monotonic_ns() - now;
 	}
 	pthread_mutex_unlock(&lock);

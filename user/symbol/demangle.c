@@ -20,7 +20,7 @@ struct demangled {
 	char text[NAME_MAX_LENGTH];
 };
 
-static void collect(const char *piece, size_t length, void *opaque)
+static void collect_piece(const char *piece, size_t length, void *opaque)
 {
 	struct demangled *output = opaque;
 	size_t room = sizeof(output->text) - output->length;
@@ -50,7 +50,8 @@ static char *demangle_by(demangler by, const char *name, struct demangled *outpu
 	 * The return type is dropped: only templates' manglings have one, and it would come first
 	 * in a column of names.
 	 */
-	if (!by(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, collect, output) || !output->length)
+	if (!by(name, DMGL_PARAMS | DMGL_ANSI | DMGL_RET_DROP, collect_piece, output) ||
+	    !output->length)
 		return NULL;
 	return strndup(output->text, output->length);
 }

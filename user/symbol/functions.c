@@ -61,7 +61,7 @@ struct resolver {
 	struct error why; /* why its names could not be read */
 };
 
-static int compare_hits(const void *left, const void *right)
+static int compare_function_hits(const void *left, const void *right)
 {
 	const struct function_hit *a = left, *b = right;
 
@@ -79,13 +79,13 @@ static void combine_hits(struct function_hit *sum, const struct function_hit *hi
 	sum->end = hit->end > sum->end ? hit->end : sum->end;
 }
 
-static int add_hit(struct hits *hits, const struct function_hit *hit)
+static int add_function_hit(struct hits *hits, const struct function_hit *hit)
 {
 	struct function_hit *last = hits->nr ? &hits->all[hits->nr - 1] : NULL;
 	int ret;
 
 	/* Bins ascend, so the bins of one function follow each other. */
-	if (last && !compare_hits(last, hit)) {
+	if (last && !compare_function_hits(last, hit)) {
 		combine_hits(last, hit);
 		return 0;
 	}
@@ -120,7 +120,7 @@ static const struct symbol *only_symbol(struct resolver *resolver, uint64_t star
 }
 
 /* A profile from a file may hold any number, so an end that overflows is the end of the space. */
-static uint64_t bin_start(const struct profile_histogram *histogram, uint64_t index)
+static uint64_t function_bin_start(const struct profile_histogram *histogram, uint64_t index)
 {
 	uint64_t start;
 
@@ -163,14 +163,14 @@ static int add_bin(struct resolver *resolver, const struct profile_histogram *hi
 {
 	struct function_hit hit = { .size = histogram->bytes_per_bin, .ticks = bin->count };
 
-	hit.first = hit.offset = bin_start(histogram, bin->index);
+	hit.first = hit.offset = function_bin_start(histogram, bin->index);
 	if (__builtin_add_overflow(hit.offset, hit.size, &hit.end))
 		hit.end = UINT64_MAX;
 	if (!bin->count)
 		return 0;
 	/* An overflow bin stands for pcs anywhere else. */
 	if (histogram->overflow)
-		return add_hit(&resolver->hits, &hit);
+		return add_function_hit(&resolver->hits, &hit);
 	if (resolver->table)
 		hit.symbol = only_symbol(resolver, hit.offset, hit.end);
 	if (hit.symbol) {
@@ -179,18 +179,18 @@ static int add_bin(struct resolver *resolver, const struct profile_histogram *hi
 	} else {
 		take_stretch(resolver, &resolver->profile->objects[histogram->object], &hit);
 	}
-	return add_hit(&resolver->hits, &hit);
+	return add_function_hit(&resolver->hits, &hit);
 }
 
-static void merge_hits(struct hits *hits)
+static void merge_function_hits(struct hits *hits)
 {
 	size_t i, kept = 0;
 
 	if (!hits->nr)
 		return;
-	qsort(hits->all, hits->nr, sizeof(*hits->all), compare_hits);
+	qsort(hits->all, hits->nr, sizeof(*hits->all), compare_function_hits);
 	for (i = 1; i < hits->nr; i++) {
-		if (compare_hits(&hits->all[kept], &hits->all[i]))
+		if (compare_function_hits(&hits->all[kept], &hits->all[i]))
 			hits->all[++kept] = hits->all[i];
 		else
 			combine_hits(&hits->all[kept], &hits->all[i]);
@@ -198,7 +198,7 @@ static void merge_hits(struct hits *hits)
 	hits->nr = kept + 1;
 }
 
-static char *place_name(const struct profile_object *object, uint64_t offset)
+static char *name_of_place(const struct profile_object *object, uint64_t offset)
 {
 	const char *base = profile_object_base(object);
 	size_t room = strlen(base) + sizeof("+0x0123456789abcdef");
@@ -230,10 +230,10 @@ static char *hit_name(const struct resolver *resolver, const struct profile_obje
 	/*
 	 * The name has no offset, because the first address that was hit differs from run to run.
 	 */
-	return whole ? strdup(profile_object_base(object)) : place_name(object, hit->offset);
+	return whole ? strdup(profile_object_base(object)) : name_of_place(object, hit->offset);
 }
 
-static int add_function(struct resolver *resolver, uint32_t object, struct function_hit *hit)
+static int add_hit_function(struct resolver *resolver, uint32_t object, struct function_hit *hit)
 {
 	const struct profile_object *text = &resolver->profile->objects[object];
 	bool whole = hit->stretch && !hit->offset && hit->size == UINT64_MAX;
@@ -278,11 +278,12 @@ static int add_functions(struct resolver *resolver, uint32_t object)
 	ret = grow((void **)&resolver->functions, &resolver->room, resolver->nr + resolver->hits.nr,
 		   sizeof(*resolver->functions));
 	for (i = 0; !ret && i < resolver->hits.nr; i++)
-		ret = add_function(resolver, object, &resolver->hits.all[i]);
+		ret = add_hit_function(resolver, object, &resolver->hits.all[i]);
 	return ret;
 }
 
-static int add_histogram(struct resolver *resolver, const struct profile_histogram *histogram)
+static int add_hits_of_histogram(struct resolver *resolver,
+				 const struct profile_histogram *histogram)
 {
 	int ret = 0;
 	size_t i;
@@ -339,8 +340,8 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 	memset(&resolver->span, 0, sizeof(resolver->span));
 	load_symbols(resolver, object);
 	for (; !ret && first < end; first++)
-		ret = add_histogram(resolver, &profile->histograms[resolver->order[first]]);
-	merge_hits(&resolver->hits);
+		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[first]]);
+	merge_function_hits(&resolver->hits);
 	if (!ret)
 		ret = add_functions(resolver, object);
 	if (resolver->table != resolver->kernel)
@@ -348,7 +349,7 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 	return ret;
 }
 
-static int compare_objects(const void *left, const void *right, void *profile)
+static int compare_object_texts(const void *left, const void *right, void *profile)
 {
 	const struct profile_histogram *histograms = ((const struct profile *)profile)->histograms;
 	uint32_t a = histograms[*(const uint32_t *)left].object;
@@ -370,10 +371,11 @@ static int resolve_objects(struct resolver *resolver)
 		if (profile->histograms[i].nr_bins)
 			resolver->order[nr++] = (uint32_t)i;
 	}
-	qsort_r(resolver->order, nr, sizeof(*resolver->order), compare_objects, profile);
+	qsort_r(resolver->order, nr, sizeof(*resolver->order), compare_object_texts, profile);
 	for (i = 0; !ret && i < nr; i = end) {
 		for (end = i + 1; end < nr; end++) {
-			if (compare_objects(&resolver->order[i], &resolver->order[end], profile))
+			if (compare_object_texts(&resolver->order[i], &resolver->order[end],
+						 profile))
 				break;
 		}
 		ret = resolve_object(resolver, i, end);
@@ -381,7 +383,7 @@ static int resolve_objects(struct resolver *resolver)
 	return ret;
 }
 
-static int compare_functions(const void *left, const void *right)
+static int compare_named_functions(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
 
@@ -401,7 +403,7 @@ static void free_functions(struct profile_function *functions, size_t nr)
 	free(functions);
 }
 
-static void limit(struct resolver *resolver)
+static void limit_functions(struct resolver *resolver)
 {
 	if (!resolver->opener || resolver->opener->allowance)
 		return;
@@ -417,7 +419,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	struct resolver resolver = { .profile = profile, .opener = opener };
 	int ret;
 
-	limit(&resolver);
+	limit_functions(&resolver);
 	ret = resolve_objects(&resolver);
 	if (!ret)
 		ret = note_broken(&resolver);
@@ -433,7 +435,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	}
 	if (resolver.nr)
 		qsort(resolver.functions, resolver.nr, sizeof(*resolver.functions),
-		      compare_functions);
+		      compare_named_functions);
 	free_functions(profile->functions, profile->nr_functions);
 	profile->functions = resolver.functions;
 	profile->nr_functions = resolver.nr;

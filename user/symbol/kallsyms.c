@@ -44,19 +44,19 @@ static bool parse_line(struct text_cursor *line, struct kallsyms_line *result)
 	return result->length > 0;
 }
 
-static bool is_text(char type)
+static bool is_text_type(char type)
 {
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-static int add_line(struct symbol_table *table, const struct kallsyms_line *line)
+static int add_kallsyms_line(struct symbol_table *table, const struct kallsyms_line *line)
 {
 	struct symbol_spec spec = { .offset = line->address };
 
 	/* A data symbol names no text, but the function before it ends there. */
 	spec.limit = line->address > UINT64_MAX - FUNCTION_MAX ? UINT64_MAX :
 								 line->address + FUNCTION_MAX;
-	if (is_text(line->type)) {
+	if (is_text_type(line->type)) {
 		spec.name = line->name;
 		spec.name_length = line->length;
 		spec.rank = line->type == 't' ? SYMBOL_RANK_LOCAL : SYMBOL_RANK_EXPORTED;
@@ -64,7 +64,8 @@ static int add_line(struct symbol_table *table, const struct kallsyms_line *line
 	return symbol_table_add(table, &spec);
 }
 
-static int add_lines(struct symbol_table *table, struct text_cursor text, struct error *err)
+static int add_kallsyms_lines(struct symbol_table *table, struct text_cursor text,
+			      struct error *err)
 {
 	struct kallsyms_line parsed;
 	struct text_cursor line;
@@ -74,9 +75,9 @@ static int add_lines(struct symbol_table *table, struct text_cursor text, struct
 	while (text_next_line(&text, &line)) {
 		if (!parse_line(&line, &parsed))
 			continue;
-		any_text |= is_text(parsed.type);
+		any_text |= is_text_type(parsed.type);
 		any_address |= parsed.address != 0;
-		ret = parsed.address ? add_line(table, &parsed) : 0;
+		ret = parsed.address ? add_kallsyms_line(table, &parsed) : 0;
 		if (ret)
 			return error_errno(err, ret, "kernel symbols");
 	}
@@ -97,7 +98,7 @@ int kallsyms_parse(const char *text, size_t size, struct symbol_table **result, 
 	table = symbol_table_new(SYMBOL_INNERMOST);
 	if (!table)
 		return error_errno(err, -ENOMEM, "kernel symbols");
-	ret = add_lines(table, (struct text_cursor){ text, text + size }, err);
+	ret = add_kallsyms_lines(table, (struct text_cursor){ text, text + size }, err);
 	if (ret) {
 		symbol_table_free(table);
 		return ret;

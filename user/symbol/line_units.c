@@ -44,7 +44,7 @@ size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
 	return low;
 }
 
-static int add_place(struct compile_unit *unit, const struct asked_place *place)
+static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
 {
 	struct unit_place *added;
 	int ret;
@@ -59,7 +59,7 @@ static int add_place(struct compile_unit *unit, const struct asked_place *place)
 	return 0;
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_unit_places(const void *left, const void *right)
 {
 	const struct unit_place *a = left, *b = right;
 
@@ -78,9 +78,9 @@ static void order_places(struct compile_unit *unit)
 
 	if (!unit->nr)
 		return;
-	qsort(unit->places, unit->nr, sizeof(*unit->places), compare_places);
+	qsort(unit->places, unit->nr, sizeof(*unit->places), compare_unit_places);
 	for (i = 1; i < unit->nr; i++) {
-		if (compare_places(&unit->places[kept], &unit->places[i]))
+		if (compare_unit_places(&unit->places[kept], &unit->places[i]))
 			unit->places[++kept] = unit->places[i];
 	}
 	unit->nr = kept + 1;
@@ -106,7 +106,7 @@ static int gather_places(struct line_job *job)
 		for (i = lower_bound(job, begin); !ret && i < job->nr; i++) {
 			if (job->places[i].address >= end)
 				break;
-			ret = add_place(&job->unit, &job->places[i]);
+			ret = add_unit_place(&job->unit, &job->places[i]);
 		}
 		/*
 		 * The overlapping ranges of a hostile file must not make an unlimited number of
@@ -120,7 +120,7 @@ static int gather_places(struct line_job *job)
 }
 
 /* The row that applies to address; if several are at one address, the last. */
-static Dwarf_Line *find_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
+static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 {
 	size_t low = 0, high = nr;
 	Dwarf_Line *row;
@@ -212,7 +212,7 @@ static int resolve_rows(struct line_job *job)
 		return 0;
 	job->rows += nr + count_files(job);
 	for (i = 0; !ret && i < unit->nr; i++) {
-		row = find_row(rows, nr, unit->places[i].address);
+		row = find_line_row(rows, nr, unit->places[i].address);
 		if (row)
 			ret = set_line(job->lines, unit->places[i].index, row);
 	}

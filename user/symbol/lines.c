@@ -137,7 +137,7 @@ static int run_job(struct line_job *job)
 	return lift_limit(job, line_units_resolve(job));
 }
 
-static int compare_places(const void *left, const void *right)
+static int compare_asked_places(const void *left, const void *right)
 {
 	const struct asked_place *a = left, *b = right;
 
@@ -159,7 +159,7 @@ static struct asked_place *make_places(const struct elf_image *image, const uint
 			used++;
 	}
 	*nr_places = used;
-	qsort(places, used, sizeof(*places), compare_places);
+	qsort(places, used, sizeof(*places), compare_asked_places);
 	return places;
 }
 
@@ -171,7 +171,8 @@ static bool has_dwarf(const struct elf_image *image)
 	       elf_image_section(image, ".zdebug_info", &header);
 }
 
-static int resolve(const struct elf_image *image, struct line_job job, const uint64_t *offsets)
+static int resolve_lines(const struct elf_image *image, struct line_job job,
+			 const uint64_t *offsets)
 {
 	struct source_lines *lines = job.lines;
 	struct asked_place *places;
@@ -213,7 +214,7 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 
 	job.trusted = is_trusted(fd);
 	if (has_dwarf(image))
-		return resolve(image, job, offsets);
+		return resolve_lines(image, job, offsets);
 	debug_fd = debug_file_open(image->elf, fd, path, root, debug_path);
 	if (debug_fd < 0)
 		return debug_fd == -ENOMEM ? debug_fd : 0;
@@ -221,14 +222,15 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 		job.image = &debug;
 		job.path = debug_path;
 		job.trusted = job.trusted && is_trusted(debug_fd);
-		ret = resolve(image, job, offsets);
+		ret = resolve_lines(image, job, offsets);
 		elf_image_close(&debug);
 	}
 	close(debug_fd);
 	return ret;
 }
 
-static void fail(int code, const char *path, const struct source_lines *lines, struct error *err)
+static void fail_lines(int code, const char *path, const struct source_lines *lines,
+		       struct error *err)
 {
 	if (lines && *lines->why.text)
 		error_set(err, code, "%.200s: %.256s", path, lines->why.text);
@@ -261,7 +263,7 @@ int source_lines_load(int fd, const char *path, const char *root, const uint64_t
 out:
 	elf_image_close(&image);
 	if (ret) {
-		fail(ret, path, lines, err);
+		fail_lines(ret, path, lines, err);
 		source_lines_free(lines);
 		return ret;
 	}

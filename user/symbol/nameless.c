@@ -24,7 +24,7 @@ void nameless_add(struct nameless *nameless, const struct profile *profile, uint
 	sum->object = object;
 }
 
-static bool is_worth_telling(const struct nameless *nameless, const struct nameless_kind *kind)
+static bool has_worth(const struct nameless *nameless, const struct nameless_kind *kind)
 {
 	return kind->ticks > nameless->named / 100 * WORTH_PERCENT;
 }
@@ -46,7 +46,7 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 	char more[48];
 	int ret = 0;
 
-	if (is_worth_telling(nameless, &nameless->jit))
+	if (has_worth(nameless, &nameless->jit))
 		ret = profile_note(
 			profile,
 			"no names of code that %s%s made as it ran: /tmp/perf-PID.map has them "
@@ -55,7 +55,7 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 			"an agent) do",
 			profile->objects[nameless->jit.object].path,
 			others(&nameless->jit, more, sizeof(more)));
-	if (!ret && is_worth_telling(nameless, &nameless->files))
+	if (!ret && has_worth(nameless, &nameless->files))
 		ret = profile_note(profile,
 				   "no names of some functions of %s%s%s%s: a package of debug "
 				   "symbols (-dbgsym, -debuginfo) has them, or a server in "

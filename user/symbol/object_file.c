@@ -29,7 +29,7 @@ struct object_opener path_opener(struct path_opener *paths)
 }
 
 /* Without build ids the segments are compared, because another build hardly has the same ones. */
-static bool same_file(const struct elf_facts *facts, const struct profile_object *object)
+static bool is_file_of_object(const struct elf_facts *facts, const struct profile_object *object)
 {
 	size_t i;
 
@@ -52,7 +52,7 @@ static int check_file(int fd, const struct profile_object *object, struct error 
 	int ret;
 
 	ret = elf_facts_read(fd, &facts, why);
-	if (!ret && !same_file(&facts, object))
+	if (!ret && !is_file_of_object(&facts, object))
 		ret = error_set(why, -ESTALE, "%.256s: not the file that was profiled",
 				object->path);
 	elf_facts_free(&facts);

@@ -37,8 +37,8 @@ static int load_vdso(const struct profile_object *object, struct symbol_table **
 	return other ? -ESTALE : symbol_table_load_memory(image, size, result, why);
 }
 
-static int load_file(const struct profile_object *object, int fd, const char *root,
-		     struct symbol_table **result, struct error *why)
+static int load_file_symbols(const struct profile_object *object, int fd, const char *root,
+			     struct symbol_table **result, struct error *why)
 {
 	struct elf_facts facts;
 	bool other;
@@ -54,36 +54,37 @@ static int load_file(const struct profile_object *object, int fd, const char *ro
 	return symbol_table_load_elf(fd, object->path ? object->path : "", root, result, why);
 }
 
-static bool is_vdso(const struct profile_object *object)
+static bool is_vdso_object(const struct profile_object *object)
 {
 	return object->kind == PROFILE_FILE && object->path && !strcmp(object->path, "[vdso]");
 }
 
 /* Opens the file that the symbols are read from; sets *result to -1 if the opener has none. */
-static int open_source(const struct profile_object *object, uint32_t id,
-		       const struct object_opener *opener, char root[PATH_MAX], int *result)
+static int open_symbol_source(const struct profile_object *object, uint32_t id,
+			      const struct object_opener *opener, char root[PATH_MAX], int *result)
 {
 	root[0] = '\0';
 	*result = -1;
-	if (object->kind == PROFILE_KERNEL || is_vdso(object))
+	if (object->kind == PROFILE_KERNEL || is_vdso_object(object))
 		return 0;
 	*result = opener->open(opener->ctx, id, root, PATH_MAX);
 	return *result < 0 ? *result : 0;
 }
 
-static int load(const struct profile_object *object, int fd, const char *root,
-		struct symbol_table **result, struct error *why)
+static int load_object_symbols(const struct profile_object *object, int fd, const char *root,
+			       struct symbol_table **result, struct error *why)
 {
 	if (object->kind == PROFILE_KERNEL)
 		return symbol_table_load_kallsyms("/proc/kallsyms", result, why);
 	if (object->kind == PROFILE_JIT)
 		return symbol_table_load_perf_map(fd, UINT64_MAX, -1, result, why);
-	return fd < 0 ? load_vdso(object, result, why) : load_file(object, fd, root, result, why);
+	return fd < 0 ? load_vdso(object, result, why) :
+			load_file_symbols(object, fd, root, result, why);
 }
 
 /* Lack of memory is not remembered, because there may be memory next time. */
-static int keep(const struct profile_object *object, int fd, struct symbol_cache *cache, int code,
-		struct symbol_table **result, struct error *why)
+static int keep_in_cache(const struct profile_object *object, int fd, struct symbol_cache *cache,
+			 int code, struct symbol_table **result, struct error *why)
 {
 	if (code == -ENOMEM || !cache)
 		return code;
@@ -106,11 +107,11 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	ret = allowance_begin(opener->allowance, fd, &turn, why);
 	if (ret)
 		return ret;
-	ret = load(object, fd, root, result, why);
+	ret = load_object_symbols(object, fd, root, result, why);
 	allowance_end(opener->allowance, &turn);
 	if (ret)
 		*result = NULL;
-	return keep(object, fd, opener->cache, ret, result, why);
+	return keep_in_cache(object, fd, opener->cache, ret, result, why);
 }
 
 /*
@@ -157,7 +158,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 	if (!opener || object->kind == PROFILE_MEMORY)
 		ret = -ENOENT;
 	else
-		ret = open_source(object, id, opener, root, &fd);
+		ret = open_symbol_source(object, id, opener, root, &fd);
 	if (object->kind == PROFILE_JIT && !ret && opener->open_places)
 		places = opener->open_places(opener->ctx, id, &limit);
 	if (ret)

@@ -87,7 +87,7 @@ static int remember(void **loaded, const struct jit_record *record)
 	return found ? 0 : -ENOMEM;
 }
 
-static int add_record(struct symbol_table *table, void **loaded, struct jit_record *record)
+static int add_jit_record(struct symbol_table *table, void **loaded, struct jit_record *record)
 {
 	struct loaded key = { .index = record->index }, **found;
 	struct symbol_spec spec = { .offset = record->start, .size = record->size };
@@ -119,7 +119,7 @@ static int add_dump(struct symbol_table *table, const char *bytes, size_t nr, si
 	while (!ret && at < nr && (length = jit_dump_record(bytes + at, nr - at, &record)) > 0) {
 		at += (size_t)length;
 		if (at <= nr)
-			ret = add_record(table, &loaded, &record);
+			ret = add_jit_record(table, &loaded, &record);
 	}
 	tdestroy(loaded, free);
 	return ret;
@@ -140,7 +140,7 @@ int perf_map_parse(const char *text, size_t size, struct symbol_table **result, 
 	return finish_map(table ? add_bytes(table, text, size) : -ENOMEM, table, result, err);
 }
 
-static int add_file(struct symbol_table *table, int fd, uint64_t limit, struct error *err)
+static int add_perf_map(struct symbol_table *table, int fd, uint64_t limit, struct error *err)
 {
 	struct mapped_file file;
 	struct stat st;
@@ -167,9 +167,9 @@ int symbol_table_load_perf_map(int fd, uint64_t limit, int places, struct symbol
 
 	if (!table)
 		return symbol_table_failure(-ENOMEM, "a perf map", err);
-	ret = add_file(table, fd, limit, err);
+	ret = add_perf_map(table, fd, limit, err);
 	if (!ret && places >= 0)
-		ret = add_file(table, places, UINT64_MAX, err);
+		ret = add_perf_map(table, places, UINT64_MAX, err);
 	if (!ret)
 		return finish_map(0, table, result, err);
 	symbol_table_free(table);

@@ -22,8 +22,8 @@ bool object_has_name(const struct profile_object *object, const char *name)
 }
 
 /* Finds the symbol's range in the object; false: there is no such symbol, or no table. */
-static bool find_symbol(const struct profile *profile, const struct object_opener *opener,
-			uint32_t object, const char *name, struct kept_region *result)
+static bool find_region_symbol(const struct profile *profile, const struct object_opener *opener,
+			       uint32_t object, const char *name, struct kept_region *result)
 {
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
@@ -37,7 +37,7 @@ static bool find_symbol(const struct profile *profile, const struct object_opene
 	return symbol != NULL;
 }
 
-static int note_missing(struct profile *profile, const struct region *region)
+static int note_missing_region(struct profile *profile, const struct region *region)
 {
 	return profile_note(profile, "--region %s%s%s: nothing of that name was hit",
 			    region->object, region->symbol ? ":" : "",
@@ -56,10 +56,10 @@ static int find_kept(struct profile *profile, const struct object_opener *opener
 			continue;
 		if (!region->symbol)
 			kept[(*nr_kept)++] = (struct kept_region){ i, 0, UINT64_MAX };
-		else if (find_symbol(profile, opener, i, region->symbol, &kept[*nr_kept]))
+		else if (find_region_symbol(profile, opener, i, region->symbol, &kept[*nr_kept]))
 			(*nr_kept)++;
 	}
-	return *nr_kept == before ? note_missing(profile, region) : 0;
+	return *nr_kept == before ? note_missing_region(profile, region) : 0;
 }
 
 static bool touches(const struct kept_region *kept, size_t nr, uint32_t object, uint64_t start,

@@ -8,7 +8,7 @@
 /* The file may be hostile, so the set may hold as many bytes as a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
-static size_t hash(const char *string)
+static size_t hash_string(const char *string)
 {
 	uint64_t value = 0xcbf29ce484222325;
 
@@ -17,16 +17,16 @@ static size_t hash(const char *string)
 	return (size_t)(value ^ value >> 32);
 }
 
-static char **find_slot(char **slots, size_t room, const char *string)
+static char **find_string_slot(char **slots, size_t room, const char *string)
 {
-	size_t i = hash(string) & (room - 1);
+	size_t i = hash_string(string) & (room - 1);
 
 	while (slots[i] && strcmp(slots[i], string))
 		i = (i + 1) & (room - 1);
 	return &slots[i];
 }
 
-static int rehash(struct string_set *set)
+static int rehash_strings(struct string_set *set)
 {
 	size_t room = set->room ? set->room * 2 : 256, i;
 	char **slots;
@@ -36,7 +36,7 @@ static int rehash(struct string_set *set)
 		return -1;
 	for (i = 0; i < set->room; i++) {
 		if (set->slots[i])
-			*find_slot(slots, room, set->slots[i]) = set->slots[i];
+			*find_string_slot(slots, room, set->slots[i]) = set->slots[i];
 	}
 	free(set->slots);
 	set->slots = slots;
@@ -45,7 +45,7 @@ static int rehash(struct string_set *set)
 }
 
 /* Cuts a very long name, which is of no use to anybody. */
-static const char *cut(const char *string, char buffer[STRING_SET_LONGEST + 1])
+static const char *cut_string(const char *string, char buffer[STRING_SET_LONGEST + 1])
 {
 	if (strnlen(string, STRING_SET_LONGEST + 1) <= STRING_SET_LONGEST)
 		return string;
@@ -58,10 +58,10 @@ const char *string_set_add(struct string_set *set, const char *string)
 {
 	char buffer[STRING_SET_LONGEST + 1], **slot, *copy;
 
-	string = cut(string, buffer);
-	if (set->nr >= set->room / 2 && rehash(set))
+	string = cut_string(string, buffer);
+	if (set->nr >= set->room / 2 && rehash_strings(set))
 		return NULL;
-	slot = find_slot(set->slots, set->room, string);
+	slot = find_string_slot(set->slots, set->room, string);
 	copy = *slot;
 	if (copy)
 		return copy;

@@ -43,7 +43,7 @@ static void free_entry(struct cached_table *entry)
 	symbol_table_free(entry->table);
 }
 
-static void drop(struct symbol_cache *cache, struct cached_table *entry)
+static void drop_table(struct symbol_cache *cache, struct cached_table *entry)
 {
 	cache->bytes -= entry->bytes;
 	free_entry(entry);
@@ -67,7 +67,7 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->profiles++;
 	for (i = 0; i < cache->nr; i++) {
 		if (cache->profiles - cache->entries[i].used > SYMBOL_CACHE_AGE)
-			drop(cache, &cache->entries[i]);
+			drop_table(cache, &cache->entries[i]);
 		else
 			cache->entries[kept++] = cache->entries[i];
 	}
@@ -116,7 +116,7 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 			*result = entry->table;
 			return true;
 		}
-		drop(cache, entry);
+		drop_table(cache, entry);
 		*entry = cache->entries[--cache->nr];
 		return false;
 	}

@@ -16,7 +16,7 @@ struct symbol_section {
 	size_t nr;
 };
 
-static bool is_function(const GElf_Sym *symbol)
+static bool is_elf_function(const GElf_Sym *symbol)
 {
 	int type = GELF_ST_TYPE(symbol->st_info);
 
@@ -29,7 +29,7 @@ static bool is_function(const GElf_Sym *symbol)
 static bool names_text(const GElf_Sym *symbol, const GElf_Shdr *section,
 		       const struct symbol_spec *spec)
 {
-	if (is_function(symbol))
+	if (is_elf_function(symbol))
 		return true;
 	return GELF_ST_TYPE(symbol->st_info) == STT_NOTYPE && (section->sh_flags & SHF_EXECINSTR) &&
 	       spec->name[0] != '$';
@@ -41,13 +41,13 @@ static unsigned int symbol_rank(const GElf_Sym *symbol)
 
 	if (GELF_ST_BIND(symbol->st_info) != STB_LOCAL)
 		rank |= SYMBOL_RANK_EXPORTED;
-	if (is_function(symbol))
+	if (is_elf_function(symbol))
 		rank |= SYMBOL_RANK_FUNCTION;
 	return rank;
 }
 
-static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
-			GElf_Shdr *section, struct symbol_spec *spec)
+static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
+			    GElf_Shdr *section, struct symbol_spec *spec)
 {
 	const char *version;
 	Elf32_Word index = 0;
@@ -75,8 +75,8 @@ static bool read_symbol(const struct symbol_section *from, size_t i, GElf_Sym *s
 /*
  * Hand-written assembly often gives symbols no size, and has no symbols at all for some functions.
  */
-static void bound_unsized(const struct symbol_section *from, uint64_t address,
-			  struct symbol_spec *spec)
+static void bound_unsized_symbols(const struct symbol_section *from, uint64_t address,
+				  struct symbol_spec *spec)
 {
 	bool known;
 	uint64_t room = elf_frames_room(from->frames, address, &known);
@@ -93,7 +93,7 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	GElf_Shdr section;
 	GElf_Sym symbol;
 
-	if (!read_symbol(from, i, &symbol, &section, &spec) ||
+	if (!read_elf_symbol(from, i, &symbol, &section, &spec) ||
 	    !names_text(&symbol, &section, &spec) ||
 	    !elf_image_offset(image, symbol.st_value, &spec.offset))
 		return 0;
@@ -101,7 +101,7 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.limit = spec.offset + (section.sh_addr + section.sh_size - symbol.st_value);
 	spec.rank = symbol_rank(&symbol);
 	if (!spec.size)
-		bound_unsized(from, symbol.st_value, &spec);
+		bound_unsized_symbols(from, symbol.st_value, &spec);
 	return spec.name_length ? symbol_table_add(table, &spec) : 0;
 }
 

@@ -148,7 +148,7 @@ static uint64_t entry_end(const struct symbol_entry *entry)
  * Few leading underscores come first: malloc is a better name than __libc_malloc, whatever the
  * binding.
  */
-static int compare_names(const struct symbol_entry *a, const struct symbol_entry *b)
+static int compare_entry_names(const struct symbol_entry *a, const struct symbol_entry *b)
 {
 	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
 
@@ -173,7 +173,7 @@ static int compare_entries(const void *left, const void *right)
 		return a->raw == NAMELESS ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	order = compare_names(a, b);
+	order = compare_entry_names(a, b);
 	if (order)
 		return order;
 	if (a->symbol.size != b->symbol.size)
@@ -181,7 +181,7 @@ static int compare_entries(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-static bool is_same(const struct symbol_entry *a, const struct symbol_entry *b)
+static bool is_same_symbol(const struct symbol_entry *a, const struct symbol_entry *b)
 {
 	return a->symbol.offset == b->symbol.offset && a->symbol.size == b->symbol.size &&
 	       !strcmp(a->symbol.name, b->symbol.name);
@@ -201,7 +201,7 @@ static void drop_redundant(struct symbol_table *table)
 		const struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
 
 		if (table->overlap == SYMBOL_INNERMOST) {
-			if (last && is_same(entry, last))
+			if (last && is_same_symbol(entry, last))
 				continue;
 			if (!entry->symbol.size && entry->symbol.offset < sized_end &&
 			    !(last && last->symbol.size &&
@@ -327,7 +327,7 @@ const char *symbol_table_name(const struct symbol_table *table, const struct sym
 	return entry->symbol.name;
 }
 
-static const struct symbol *named(const struct symbol_table *table, size_t i)
+static const struct symbol *entry_named(const struct symbol_table *table, size_t i)
 {
 	symbol_table_name(table, &table->entries[i].symbol);
 	return &table->entries[i].symbol;
@@ -369,15 +369,15 @@ const struct symbol *symbol_table_named(const struct symbol_table *table, const 
 
 	for (i = 0; i < table->nr; i++) {
 		if (*name && !strcmp(table->strings + table->entries[i].raw, name))
-			return named(table, i);
+			return entry_named(table, i);
 	}
 	for (i = 0; i < table->nr; i++) {
-		if (*name && !strcmp(named(table, i)->name, name))
-			return named(table, i);
+		if (*name && !strcmp(entry_named(table, i)->name, name))
+			return entry_named(table, i);
 	}
 	for (i = 0; i < table->nr; i++) {
-		if (*name && matches_without_parameters(named(table, i)->name, name))
-			return named(table, i);
+		if (*name && matches_without_parameters(entry_named(table, i)->name, name))
+			return entry_named(table, i);
 	}
 	return NULL;
 }
