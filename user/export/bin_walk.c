@@ -53,7 +53,7 @@ static void sift_down(struct bin_walk *walk, size_t at)
 	walk->heap[at] = moved;
 }
 
-static int compare_objects(const void *a, const void *b)
+static int compare_walked_objects(const void *a, const void *b)
 {
 	const struct profile_histogram *x = *(const struct profile_histogram *const *)a;
 	const struct profile_histogram *y = *(const struct profile_histogram *const *)b;
@@ -80,7 +80,7 @@ struct bin_walk *bin_walk_new(const struct profile *profile, const struct export
 		if (histogram->nr_bins && (!options || export_chosen(profile, options, histogram)))
 			walk->sorted[walk->nr++] = histogram;
 	}
-	qsort(walk->sorted, walk->nr, sizeof(*walk->sorted), compare_objects);
+	qsort(walk->sorted, walk->nr, sizeof(*walk->sorted), compare_walked_objects);
 	return walk;
 }
 

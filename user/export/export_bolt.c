@@ -48,7 +48,7 @@ static uint32_t choose_object(const struct profile *profile, const struct export
 }
 
 /* A blank ends a name unless a backslash precedes it. */
-static void put_name(FILE *stream, const char *name)
+static void put_bolt_name(FILE *stream, const char *name)
 {
 	for (; *name; name++) {
 		if (*name == ' ' || *name == '\\')
@@ -65,7 +65,7 @@ static bool is_writable(const char *name)
 	return true;
 }
 
-static void put_ticks(struct bolt *bolt, FILE *stream)
+static void put_bolt_ticks(struct bolt *bolt, FILE *stream)
 {
 	const struct exact_tick *tick;
 	const struct bolt_name *name;
@@ -81,13 +81,13 @@ static void put_ticks(struct bolt *bolt, FILE *stream)
 		}
 		bolt->named += tick->ticks;
 		fputs("1 ", stream);
-		put_name(stream, name->name);
+		put_bolt_name(stream, name->name);
 		fprintf(stream, " %" PRIx64 " %" PRIu64 "\n", tick->offset - name->offset,
 			tick->ticks);
 	}
 }
 
-static int nothing(const struct bolt *bolt, struct error *err)
+static int refuse_empty_bolt(const struct bolt *bolt, struct error *err)
 {
 	if (!bolt->ticks.wide)
 		return error_set(err, -ENODATA, NAME ": %.200s: no tick is in a function",
@@ -98,7 +98,7 @@ static int nothing(const struct bolt *bolt, struct error *err)
 	return -ENODATA;
 }
 
-static void say(const struct bolt *bolt, char *note)
+static void say_bolt_ticks(const struct bolt *bolt, char *note)
 {
 	export_add_note(note, "%" PRIu64 " ticks of %.120s", bolt->named, bolt->object->path);
 	if (bolt->unnamed + bolt->ticks.wide)
@@ -109,7 +109,7 @@ static void say(const struct bolt *bolt, char *note)
 				      "they are");
 }
 
-static int load(struct bolt *bolt, struct error *err)
+static int load_bolt_object(struct bolt *bolt, struct error *err)
 {
 	struct error why = { 0 };
 	cleanup_fd int fd = object_file_here(bolt->object, &why);
@@ -126,11 +126,11 @@ static int load(struct bolt *bolt, struct error *err)
 	return ret;
 }
 
-static int put_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE *stream,
-		      struct error *err)
+static int put_bolt_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE *stream,
+			   struct error *err)
 {
 	uint32_t object = 0;
-	int ret = load(bolt, err);
+	int ret = load_bolt_object(bolt, err);
 
 	if (ret)
 		return ret;
@@ -140,11 +140,11 @@ static int put_object(struct bolt *bolt, struct bin_walk *walk, char *note, FILE
 	if (exact_ticks_gather(&bolt->ticks, bolt->weights, walk))
 		return error_errno(err, -ENOMEM, NAME);
 	errno = 0;
-	put_ticks(bolt, stream);
+	put_bolt_ticks(bolt, stream);
 	if (!bolt->named && !ferror(stream))
-		return nothing(bolt, err);
+		return refuse_empty_bolt(bolt, err);
 	if (note)
-		say(bolt, note);
+		say_bolt_ticks(bolt, note);
 	return export_end(stream, NAME, err);
 }
 
@@ -170,7 +170,7 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 	bolt.weights = profile_weights_new(profile);
 	walk = bin_walk_new(profile, options);
 	if (walk && bolt.weights)
-		ret = put_object(&bolt, walk, options->note, stream, err);
+		ret = put_bolt_object(&bolt, walk, options->note, stream, err);
 	else
 		ret = error_errno(err, -ENOMEM, NAME);
 	bin_walk_free(walk);

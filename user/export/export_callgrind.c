@@ -48,7 +48,7 @@ static const char *file_of(const struct source_line *line)
 }
 
 /* Each name is preceded by a number, so that the name itself cannot be taken for one. */
-static void put_name(FILE *stream, const char *key, uint64_t number, const char *name)
+static void put_callgrind_name(FILE *stream, const char *key, uint64_t number, const char *name)
 {
 	fprintf(stream, "%s=(%" PRIu64 ") ", key, number);
 	export_text(stream, *name ? name : unknown, 0, NULL);
@@ -67,12 +67,12 @@ static int put_file(struct callgrind *callgrind, const char *key, const char *fi
 		return 0;
 	}
 	*number = ++callgrind->nr_files;
-	put_name(callgrind->stream, key, *number, file);
+	put_callgrind_name(callgrind->stream, key, *number, file);
 	return 0;
 }
 
-static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_t line,
-		     uint64_t ticks, uint64_t ns)
+static void put_callgrind_line(const struct callgrind *callgrind, uint64_t offset, uint32_t line,
+			       uint64_t ticks, uint64_t ns)
 {
 	FILE *stream = callgrind->stream;
 
@@ -88,7 +88,7 @@ static void put_line(const struct callgrind *callgrind, uint64_t offset, uint32_
 }
 
 /* A function belongs to the file in which its code was written, whatever was inlined there. */
-static int put_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
+static int put_callgrind_function(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const struct source_line *line = cost->line ? source_line_outermost(cost->line) : NULL;
 	int ret;
@@ -97,31 +97,32 @@ static int put_function(struct callgrind *callgrind, const struct callgrind_cost
 	callgrind->any_function = true;
 	callgrind->own = file_of(line);
 	ret = put_file(callgrind, "fl", callgrind->own);
-	put_name(callgrind->stream, "fn", ++callgrind->nr_functions,
-		 cost->function ? cost->function->name : unknown);
+	put_callgrind_name(callgrind->stream, "fn", ++callgrind->nr_functions,
+			   cost->function ? cost->function->name : unknown);
 	/* callgrind_annotate fails on a file without a line. */
 	if (line && line != cost->line)
-		put_line(callgrind, cost->offset, line->line, 0, 0);
+		put_callgrind_line(callgrind, cost->offset, line->line, 0, 0);
 	return ret;
 }
 
-static int put_cost(struct callgrind *callgrind, const struct callgrind_cost *cost)
+static int put_callgrind_cost(struct callgrind *callgrind, const struct callgrind_cost *cost)
 {
 	const char *file = file_of(cost->line);
 	int ret = 0;
 
 	if (!callgrind->any_function || callgrind->function != cost->function)
-		ret = put_function(callgrind, cost);
+		ret = put_callgrind_function(callgrind, cost);
 	if (!ret && file != callgrind->file)
 		ret = put_file(callgrind, file == callgrind->own ? "fe" : "fi", file);
-	put_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks, cost->ns);
+	put_callgrind_line(callgrind, cost->offset, cost->line ? cost->line->line : 0, cost->ticks,
+			   cost->ns);
 	callgrind->total += cost->ticks;
 	callgrind->total_ns += cost->ns;
 	return ret;
 }
 
-static void add_place(const struct callgrind *callgrind, const struct bin_place *place,
-		      struct callgrind_cost *cost)
+static void add_callgrind_place(const struct callgrind *callgrind, const struct bin_place *place,
+				struct callgrind_cost *cost)
 {
 	cost->ticks += place->ticks;
 	if (callgrind->weights)
@@ -129,7 +130,7 @@ static void add_place(const struct callgrind *callgrind, const struct bin_place 
 			profile_weights_take(callgrind->weights, place->histogram, place->ticks);
 }
 
-static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
+static int put_callgrind_object(struct callgrind *callgrind, struct bin_walk *walk, uint32_t object)
 {
 	struct callgrind_cost cost = { 0 };
 	struct bin_place place;
@@ -138,26 +139,26 @@ static int put_object(struct callgrind *callgrind, struct bin_walk *walk, uint32
 	callgrind->object = &callgrind->profile->objects[object];
 	callgrind->any_function = false;
 	pointer_map_clear(&callgrind->files);
-	put_name(callgrind->stream, "ob", object + 1, callgrind->object->path);
+	put_callgrind_name(callgrind->stream, "ob", object + 1, callgrind->object->path);
 	ret = place_lines_load(&callgrind->lines, callgrind->object, walk);
 	while (!ret && !ferror(callgrind->stream) && bin_walk_next(walk, &place)) {
 		if (place.again) {
-			add_place(callgrind, &place, &cost);
+			add_callgrind_place(callgrind, &place, &cost);
 			continue;
 		}
 		if (cost.ticks)
-			ret = put_cost(callgrind, &cost);
+			ret = put_callgrind_cost(callgrind, &cost);
 		cost.line = place_lines_next(&callgrind->lines, &place);
 		cost.function = profile_index_find(callgrind->index, object, place.offset,
 						   place.histogram->bytes_per_bin);
 		cost.offset = place.offset;
 		cost.ticks = cost.ns = 0;
-		add_place(callgrind, &place, &cost);
+		add_callgrind_place(callgrind, &place, &cost);
 	}
-	return ret || !cost.ticks ? ret : put_cost(callgrind, &cost);
+	return ret || !cost.ticks ? ret : put_callgrind_cost(callgrind, &cost);
 }
 
-static void put_head(const struct callgrind *callgrind, uint64_t period)
+static void put_callgrind_head(const struct callgrind *callgrind, uint64_t period)
 {
 	char *const *word = callgrind->profile->command;
 	FILE *stream = callgrind->stream;
@@ -180,16 +181,16 @@ static void put_head(const struct callgrind *callgrind, uint64_t period)
 			period);
 }
 
-static int put_all(struct callgrind *callgrind, struct bin_walk *walk, uint64_t period,
-		   struct error *err)
+static int put_callgrind(struct callgrind *callgrind, struct bin_walk *walk, uint64_t period,
+			 struct error *err)
 {
 	uint32_t object;
 	int ret = 0;
 
 	errno = 0;
-	put_head(callgrind, period);
+	put_callgrind_head(callgrind, period);
 	while (!ret && bin_walk_object(walk, &object))
-		ret = put_object(callgrind, walk, object);
+		ret = put_callgrind_object(callgrind, walk, object);
 	fprintf(callgrind->stream, "totals: %" PRIu64, callgrind->total);
 	if (callgrind->weights)
 		fprintf(callgrind->stream, " %" PRIu64, callgrind->total_ns);
@@ -220,7 +221,7 @@ int export_callgrind(const struct profile *profile, const struct export_options 
 	callgrind.index = index;
 	callgrind.weights = known ? profile_weights_new(profile) : NULL;
 	if (index && walk && (callgrind.weights || !known))
-		ret = put_all(&callgrind, walk, period, err);
+		ret = put_callgrind(&callgrind, walk, period, err);
 	else
 		ret = error_errno(err, -ENOMEM, "callgrind");
 	place_lines_end(&callgrind.lines, options);

@@ -55,20 +55,20 @@ struct rows {
 	const char *unit;
 };
 
-static void put_key(struct rows *rows, const char *key)
+static void put_json_key(struct rows *rows, const char *key)
 {
 	fprintf(rows->stream, ",\"%s\":", key);
 }
 
-static void put_string(struct rows *rows, const char *key, const char *text)
+static void put_json_string(struct rows *rows, const char *key, const char *text)
 {
-	put_key(rows, key);
+	put_json_key(rows, key);
 	json_text_string(rows->stream, text);
 }
 
-static void put_number(struct rows *rows, const char *key, uint64_t number)
+static void put_json_number(struct rows *rows, const char *key, uint64_t number)
 {
-	put_key(rows, key);
+	put_json_key(rows, key);
 	json_text_u64(rows->stream, number);
 }
 
@@ -77,8 +77,8 @@ static void put_resource(struct rows *rows)
 	const struct resource_attribute *attribute = rows->resource.all;
 	size_t i;
 
-	put_string(rows, "ServiceName", rows->resource.texts.all[attribute->value]);
-	put_key(rows, "ResourceAttributes");
+	put_json_string(rows, "ServiceName", rows->resource.texts.all[attribute->value]);
+	put_json_key(rows, "ResourceAttributes");
 	for (i = 0; i < rows->resource.nr; i++, attribute++) {
 		fputc(i ? ',' : '{', rows->stream);
 		json_text_string(rows->stream, attribute->key);
@@ -106,7 +106,7 @@ static void put_attributes(struct rows *rows, const struct sample *sample)
 	char separator = '{';
 	size_t i;
 
-	put_key(rows, "SampleAttributes");
+	put_json_key(rows, "SampleAttributes");
 	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
 		if (!*all[i].text)
 			continue;
@@ -146,7 +146,7 @@ static void put_cell(struct rows *rows, enum column column, const struct sample_
 				 samples->texts.all[samples->mappings[place->mapping].file]);
 }
 
-static void put_frames(struct rows *rows, const struct sample_place *place)
+static void put_row_frames(struct rows *rows, const struct sample_place *place)
 {
 	static const char *const names[NR_COLUMNS] = { "Addresses", "FunctionNames", "FileNames",
 						       "LineNumbers", "MappingFileNames" };
@@ -154,7 +154,7 @@ static void put_frames(struct rows *rows, const struct sample_place *place)
 	size_t i;
 
 	for (column = 0; column < NR_COLUMNS; column++) {
-		put_key(rows, names[column]);
+		put_json_key(rows, names[column]);
 		fputc('[', rows->stream);
 		for (i = 0; i < place->nr; i++) {
 			if (i)
@@ -187,32 +187,33 @@ static void put_time(struct rows *rows)
 		rows->start / 1000000000, rows->start % 1000000000);
 }
 
-static void put_row(struct rows *rows, const struct sample *sample, uint64_t value)
+static void put_json_row(struct rows *rows, const struct sample *sample, uint64_t value)
 {
 	const struct profile *profile = rows->samples->profile;
 	const struct sample_place *place = &rows->samples->places[sample->place];
 
 	put_time(rows);
-	put_string(rows, "ProfileId", rows->id);
-	put_string(rows, "SampleType", rows->type);
-	put_string(rows, "SampleUnit", rows->unit);
+	put_json_string(rows, "ProfileId", rows->id);
+	put_json_string(rows, "SampleType", rows->type);
+	put_json_string(rows, "SampleUnit", rows->unit);
 	put_resource(rows);
-	put_string(rows, "ScopeName", "bpfprofil");
-	put_string(rows, "ScopeVersion", profile->tool);
+	put_json_string(rows, "ScopeName", "bpfprofil");
+	put_json_string(rows, "ScopeVersion", profile->tool);
 	put_attributes(rows, sample);
-	put_number(rows, "StackHash", hash_stack(rows, place));
-	put_frames(rows, place);
+	put_json_number(rows, "StackHash", hash_stack(rows, place));
+	put_row_frames(rows, place);
 	fprintf(rows->stream, ",\"Values\":[%" PRId64 "],\"TimestampsUnixNano\":[%" PRIu64 "]",
 		export_clamp(value), rows->start);
-	put_number(rows, "DurationNano", profile->duration_ns);
-	put_number(rows, "Period",
-		   (uint64_t)export_clamp(profile_target_period(profile, rows->service->target)));
-	put_string(rows, "PeriodType", "cpu");
-	put_string(rows, "PeriodUnit", "nanoseconds");
+	put_json_number(rows, "DurationNano", profile->duration_ns);
+	put_json_number(
+		rows, "Period",
+		(uint64_t)export_clamp(profile_target_period(profile, rows->service->target)));
+	put_json_string(rows, "PeriodType", "cpu");
+	put_json_string(rows, "PeriodUnit", "nanoseconds");
 	fputs("}\n", rows->stream);
 }
 
-static void put_rows(struct rows *rows, bool time)
+static void put_json_rows(struct rows *rows, bool time)
 {
 	const struct sample *sample = &rows->samples->all[rows->service->first];
 	uint8_t id[PROFILE_ID_BYTES];
@@ -227,18 +228,18 @@ static void put_rows(struct rows *rows, bool time)
 	for (i = 0; i < rows->service->nr && !ferror(rows->stream); i++, sample++) {
 		value = time ? sample->ns : sample->ticks;
 		if (value)
-			put_row(rows, sample, value);
+			put_json_row(rows, sample, value);
 	}
 }
 
-static int put_service(struct rows *rows)
+static int put_json_service(struct rows *rows)
 {
 	int ret = resource_of(&rows->resource, rows->samples, rows->service);
 
 	if (!ret) {
-		put_rows(rows, false);
+		put_json_rows(rows, false);
 		if (rows->samples->profile->targets[rows->service->target].cpu_known)
-			put_rows(rows, true);
+			put_json_rows(rows, true);
 	}
 	resource_free(&rows->resource);
 	return ret;
@@ -261,7 +262,7 @@ int export_clickhouse(const struct profile *profile, const struct export_options
 	ret = samples_build(&samples, profile, options, err);
 	for (i = 1; !ret && i < samples.nr_services; i++) {
 		rows.service = &samples.services[i];
-		if (put_service(&rows))
+		if (put_json_service(&rows))
 			ret = error_errno(err, -ENOMEM, "clickhouse");
 	}
 	if (!ret)

@@ -29,7 +29,7 @@ struct csv {
  * Writes a cell on one line. It is quoted if necessary (RFC 4180), and marked as text if a
  * spreadsheet would compute it; NULL becomes an empty cell.
  */
-static void put_text(FILE *stream, const char *text)
+static void put_csv_text(FILE *stream, const char *text)
 {
 	bool quoted = text && text[strcspn(text, ",\"")];
 
@@ -52,7 +52,7 @@ static void put_share(FILE *stream, uint64_t ticks, uint64_t total)
 	fprintf(stream, "%" PRIu64 ".%09" PRIu64, share / 1000000000, share % 1000000000);
 }
 
-static void put_row(const struct csv *csv, const struct bin_place *place)
+static void put_csv_row(const struct csv *csv, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;
 	const struct profile_target *target = &csv->profile->targets[histogram->target];
@@ -62,24 +62,24 @@ static void put_row(const struct csv *csv, const struct bin_place *place)
 	function = profile_index_find(csv->index, histogram->object, place->offset,
 				      histogram->bytes_per_bin);
 	fprintf(csv->stream, "%" PRIu32 ",", histogram->target);
-	put_text(csv->stream, target->name);
+	put_csv_text(csv->stream, target->name);
 	fprintf(csv->stream, "%s,", profile_object_kind_name(object->kind));
-	put_text(csv->stream, object->path);
-	put_text(csv->stream, object->build_id);
+	put_csv_text(csv->stream, object->path);
+	put_csv_text(csv->stream, object->build_id);
 	if (histogram->pid >= 0)
 		fprintf(csv->stream, "%" PRId64, histogram->pid);
 	fputc(',', csv->stream);
-	put_text(csv->stream, histogram->process);
-	put_text(csv->stream, histogram->cgroup);
+	put_csv_text(csv->stream, histogram->process);
+	put_csv_text(csv->stream, histogram->cgroup);
 	fprintf(csv->stream, "0x%" PRIx64 ",%" PRIu64 ",", place->offset, histogram->bytes_per_bin);
-	put_text(csv->stream, function ? function->name : NULL);
+	put_csv_text(csv->stream, function ? function->name : NULL);
 	fprintf(csv->stream, "%" PRIu64 ",", place->ticks);
 	put_share(csv->stream, place->ticks, target->ticks.total);
 	fprintf(csv->stream, ",%" PRIu64 "\n",
 		profile_weights_take(csv->weights, histogram, place->ticks));
 }
 
-static int put_rows(const struct csv *csv, struct bin_walk *walk, struct error *err)
+static int put_csv_rows(const struct csv *csv, struct bin_walk *walk, struct error *err)
 {
 	struct bin_place place;
 	uint32_t object;
@@ -88,7 +88,7 @@ static int put_rows(const struct csv *csv, struct bin_walk *walk, struct error *
 	fputs(header, csv->stream);
 	while (bin_walk_object(walk, &object))
 		while (bin_walk_next(walk, &place) && !ferror(csv->stream))
-			put_row(csv, &place);
+			put_csv_row(csv, &place);
 	return export_end(csv->stream, "CSV", err);
 }
 
@@ -103,7 +103,7 @@ int export_csv(const struct profile *profile, const struct export_options *optio
 
 	(void)options;
 	if (index && weights && walk)
-		ret = put_rows(&csv, walk, err);
+		ret = put_csv_rows(&csv, walk, err);
 	else
 		ret = error_errno(err, -ENOMEM, "writing CSV");
 	profile_index_free(index);

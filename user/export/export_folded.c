@@ -17,7 +17,7 @@ struct folded {
 };
 
 /* A semicolon becomes a colon, as in other collapsers. */
-static void put_frame(FILE *stream, const char *name)
+static void put_folded_frame(FILE *stream, const char *name)
 {
 	export_text(stream, name, ';', ":");
 	fputc(';', stream);
@@ -39,12 +39,13 @@ static void put_last_frame(FILE *stream, const char *name)
 	fputs(ends_in_number(name) ? "_ " : " ", stream);
 }
 
-static void put_groups(const struct folded *folded, const struct profile_histogram *histogram)
+static void put_folded_groups(const struct folded *folded,
+			      const struct profile_histogram *histogram)
 {
 	const struct profile_target *target = &folded->profile->targets[histogram->target];
 
 	if (folded->by_target)
-		put_frame(folded->stream, *target->name ? target->name : target->kind);
+		put_folded_frame(folded->stream, *target->name ? target->name : target->kind);
 	if (folded->stacks->by_process && histogram->pid >= 0) {
 		if (histogram->process)
 			export_text(folded->stream, histogram->process, ';', ":");
@@ -52,16 +53,16 @@ static void put_groups(const struct folded *folded, const struct profile_histogr
 			histogram->pid);
 	}
 	if (histogram->cgroup)
-		put_frame(folded->stream, histogram->cgroup);
+		put_folded_frame(folded->stream, histogram->cgroup);
 }
 
 static void put_stack(const struct folded *folded, const struct stack *stack)
 {
 	const struct profile_histogram *histogram = stack->histogram;
 
-	put_groups(folded, histogram);
-	put_frame(folded->stream,
-		  profile_object_base(&folded->profile->objects[histogram->object]));
+	put_folded_groups(folded, histogram);
+	put_folded_frame(folded->stream,
+			 profile_object_base(&folded->profile->objects[histogram->object]));
 	put_last_frame(folded->stream, stack_function(stack));
 	json_text_u64(folded->stream, stack->ticks);
 	fputc('\n', folded->stream);

@@ -66,7 +66,7 @@ static size_t pointer_size(const struct profile *profile, const struct profile_o
 	return strstr(arch, "64") || !strcmp(arch, "s390x") ? 8 : 4;
 }
 
-static void put(FILE *stream, const void *value, size_t size)
+static void put_gmon_bytes(FILE *stream, const void *value, size_t size)
 {
 	fwrite_unlocked(value, 1, size, stream);
 }
@@ -75,17 +75,18 @@ static void put_pointer(const struct gmon *gmon, uint64_t value)
 {
 	uint32_t narrow = (uint32_t)value;
 
-	put(gmon->stream, gmon->pointer == 4 ? (void *)&narrow : (void *)&value, gmon->pointer);
+	put_gmon_bytes(gmon->stream, gmon->pointer == 4 ? (void *)&narrow : (void *)&value,
+		       gmon->pointer);
 }
 
-static void put_header(FILE *stream)
+static void put_gmon_header(FILE *stream)
 {
 	static const char spare[12];
 	const uint32_t version = 1;
 
-	put(stream, "gmon", 4);
-	put(stream, &version, sizeof(version));
-	put(stream, spare, sizeof(spare));
+	put_gmon_bytes(stream, "gmon", 4);
+	put_gmon_bytes(stream, &version, sizeof(version));
+	put_gmon_bytes(stream, spare, sizeof(spare));
 }
 
 /* Writes as many of the counts as fit one record; true: some are left. */
@@ -97,18 +98,18 @@ static bool put_part(struct gmon *gmon)
 	uint16_t part;
 	size_t i;
 
-	put(gmon->stream, &tag, 1);
+	put_gmon_bytes(gmon->stream, &tag, 1);
 	put_pointer(gmon, gmon->record * RECORD_BYTES);
 	put_pointer(gmon, (gmon->record + 1) * RECORD_BYTES);
-	put(gmon->stream, &nr, sizeof(nr));
-	put(gmon->stream, &gmon->rate, sizeof(gmon->rate));
-	put(gmon->stream, dimension, sizeof(dimension));
-	put(gmon->stream, "s", 1);
+	put_gmon_bytes(gmon->stream, &nr, sizeof(nr));
+	put_gmon_bytes(gmon->stream, &gmon->rate, sizeof(gmon->rate));
+	put_gmon_bytes(gmon->stream, dimension, sizeof(dimension));
+	put_gmon_bytes(gmon->stream, "s", 1);
 	for (i = 0; i < COUNTERS; i++) {
 		part = gmon->counts[i] < UINT16_MAX ? (uint16_t)gmon->counts[i] : UINT16_MAX;
 		gmon->counts[i] -= part;
 		left = left || gmon->counts[i];
-		put(gmon->stream, &part, sizeof(part));
+		put_gmon_bytes(gmon->stream, &part, sizeof(part));
 	}
 	return left;
 }
@@ -143,7 +144,7 @@ static uint64_t filed_at(const struct gmon *gmon, const struct profile_function 
 	return address;
 }
 
-static int add_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
+static int add_gmon_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 {
 	uint32_t *count;
 
@@ -164,7 +165,7 @@ static int add_ticks(struct gmon *gmon, uint64_t address, uint64_t ticks)
 }
 
 /* Does what gprof does with a bin in several functions: each of its bytes gets an equal share. */
-static int spread(struct gmon *gmon, const struct bin_place *place, uint64_t bytes)
+static int spread_gmon_ticks(struct gmon *gmon, const struct bin_place *place, uint64_t bytes)
 {
 	const struct profile_object *object = &gmon->profile->objects[gmon->object];
 	unsigned __int128 ticks = place->ticks;
@@ -174,14 +175,14 @@ static int spread(struct gmon *gmon, const struct bin_place *place, uint64_t byt
 	for (i = 0; !ret && i < nr; i++) {
 		share = (uint64_t)(ticks * (i + 1) / nr - ticks * i / nr);
 		if (share)
-			ret = add_ticks(gmon,
-					profile_object_address(object, place->offset + i * UNIT),
-					share);
+			ret = add_gmon_ticks(
+				gmon, profile_object_address(object, place->offset + i * UNIT),
+				share);
 	}
 	return ret;
 }
 
-static int add(struct gmon *gmon, const struct bin_place *place)
+static int add_gmon_place(struct gmon *gmon, const struct bin_place *place)
 {
 	uint64_t bytes = place->histogram->bytes_per_bin;
 	const struct profile_function *function;
@@ -193,8 +194,8 @@ static int add(struct gmon *gmon, const struct bin_place *place)
 	 */
 	if (bytes > UNIT && bytes <= SPREAD_MAX &&
 	    (!function || (function->offset == place->offset && function->size == bytes)))
-		return spread(gmon, place, bytes);
-	return add_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
+		return spread_gmon_ticks(gmon, place, bytes);
+	return add_gmon_ticks(gmon, filed_at(gmon, function, place->offset), place->ticks);
 }
 
 /* Counts to write for the ticks; what is less than one count is carried to the next place. */
@@ -212,7 +213,7 @@ static uint64_t count_of(struct gmon *gmon, const struct bin_place *place)
 }
 
 /* Bins at one place are combined, so that wide ones do not alternate between records. */
-static int put_object(struct gmon *gmon, struct bin_walk *walk)
+static int put_gmon_object(struct gmon *gmon, struct bin_walk *walk)
 {
 	struct bin_place place, sum = { 0 };
 	int ret = 0;
@@ -225,26 +226,26 @@ static int put_object(struct gmon *gmon, struct bin_walk *walk)
 			continue;
 		}
 		if (sum.histogram)
-			ret = add(gmon, &sum);
+			ret = add_gmon_place(gmon, &sum);
 		sum = place;
 	}
 	if (!ret && sum.histogram)
-		ret = add(gmon, &sum);
+		ret = add_gmon_place(gmon, &sum);
 	if (!ret)
 		put_record(gmon);
 	return ret;
 }
 
-static int put_all(struct gmon *gmon, struct bin_walk *walk)
+static int put_gmon_records(struct gmon *gmon, struct bin_walk *walk)
 {
 	uint32_t object;
 	int ret = 0;
 
 	errno = 0;
-	put_header(gmon->stream);
+	put_gmon_header(gmon->stream);
 	while (!ret && bin_walk_object(walk, &object)) {
 		if (object == gmon->object)
-			ret = put_object(gmon, walk);
+			ret = put_gmon_object(gmon, walk);
 	}
 	return ret ? ret : export_end(gmon->stream, "gmon", gmon->err);
 }
@@ -318,7 +319,7 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 	}
 	if (!ret) {
 		gmon->pointer = pointer_size(profile, &profile->objects[gmon->object]);
-		ret = put_all(gmon, walk);
+		ret = put_gmon_records(gmon, walk);
 	}
 	if (gmon)
 		profile_weights_free(gmon->weights);

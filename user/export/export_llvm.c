@@ -98,8 +98,8 @@ static int add_blocks(struct llvm *llvm, const struct profile_function *function
 	return ret ? error_errno(err, ret, NAME) : 0;
 }
 
-static int add_function(struct llvm *llvm, const struct profile_function *function, int fd,
-			struct error *err)
+static int add_llvm_function(struct llvm *llvm, const struct profile_function *function, int fd,
+			     struct error *err)
 {
 	uint64_t size = function->size < CODE_MAX ? function->size : CODE_MAX;
 	size_t first = exact_ticks_from(&llvm->ticks, function->offset);
@@ -127,7 +127,7 @@ static int compare_counted(const void *left, const void *right)
 	return a->offset < b->offset ? -1 : a->offset > b->offset;
 }
 
-static int add_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)
+static int add_llvm_lines(struct llvm *llvm, const struct source_lines *lines, bool *any)
 {
 	const struct source_line *line;
 	int ret = 0;
@@ -143,8 +143,8 @@ static int add_lines(struct llvm *llvm, const struct source_lines *lines, bool *
 	return ret;
 }
 
-static int resolve(struct llvm *llvm, const struct profile_object *object, int fd,
-		   struct error *err)
+static int resolve_llvm_lines(struct llvm *llvm, const struct profile_object *object, int fd,
+			      struct error *err)
 {
 	struct source_lines *lines;
 	uint64_t *offsets;
@@ -163,7 +163,7 @@ static int resolve(struct llvm *llvm, const struct profile_object *object, int f
 	free(offsets);
 	if (ret)
 		return ret;
-	ret = add_lines(llvm, lines, &any);
+	ret = add_llvm_lines(llvm, lines, &any);
 	source_lines_free(lines);
 	if (ret)
 		return error_errno(err, ret, NAME);
@@ -172,7 +172,7 @@ static int resolve(struct llvm *llvm, const struct profile_object *object, int f
 	return 0;
 }
 
-static int add_object(struct llvm *llvm, uint32_t id, struct error *err)
+static int add_llvm_object(struct llvm *llvm, uint32_t id, struct error *err)
 {
 	const struct profile *profile = llvm->profile;
 	const struct profile_object *object = &profile->objects[id];
@@ -188,8 +188,8 @@ static int add_object(struct llvm *llvm, uint32_t id, struct error *err)
 	llvm->nr = 0;
 	for (i = 0; !ret && i < profile->nr_functions; i++)
 		if (profile->functions[i].object == id)
-			ret = add_function(llvm, &profile->functions[i], fd, err);
-	return ret ? ret : resolve(llvm, object, fd, err);
+			ret = add_llvm_function(llvm, &profile->functions[i], fd, err);
+	return ret ? ret : resolve_llvm_lines(llvm, object, fd, err);
 }
 
 static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *err)
@@ -204,7 +204,7 @@ static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *e
 			return error_errno(err, ret, NAME);
 		llvm->wide += llvm->ticks.wide;
 		why = (struct error){ 0 };
-		ret = llvm->ticks.nr ? add_object(llvm, id, &why) : 0;
+		ret = llvm->ticks.nr ? add_llvm_object(llvm, id, &why) : 0;
 		if (ret == -ENOMEM)
 			return error_errno(err, ret, NAME);
 		if (ret && !llvm->why[0])
@@ -213,7 +213,7 @@ static int add_objects(struct llvm *llvm, struct bin_walk *walk, struct error *e
 	return 0;
 }
 
-static int nothing(const struct llvm *llvm, struct error *err)
+static int refuse_empty_llvm(const struct llvm *llvm, struct error *err)
 {
 	if (llvm->why[0]) {
 		error_set(err, -ENODATA, NAME ": %s", llvm->why);
@@ -228,7 +228,7 @@ static int nothing(const struct llvm *llvm, struct error *err)
 	return -ENODATA;
 }
 
-static void say(const struct llvm *llvm, char *note)
+static void say_llvm_ticks(const struct llvm *llvm, char *note)
 {
 	if (!llvm->discriminators)
 		export_add_note(note, "no discriminators: build with -fdebug-info-for-profiling");
@@ -239,8 +239,8 @@ static void say(const struct llvm *llvm, char *note)
 		export_add_note(note, "%s", llvm->why);
 }
 
-static int put_all(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,
-		   struct error *err)
+static int put_llvm_functions(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *stream,
+			      struct error *err)
 {
 	int ret = add_objects(llvm, walk, err);
 
@@ -248,9 +248,9 @@ static int put_all(struct llvm *llvm, struct bin_walk *walk, char *note, FILE *s
 		return ret;
 	errno = 0;
 	if (!sample_tree_write(llvm->tree, stream) && !ferror(stream))
-		return nothing(llvm, err);
+		return refuse_empty_llvm(llvm, err);
 	if (note)
-		say(llvm, note);
+		say_llvm_ticks(llvm, note);
 	return export_end(stream, NAME, err);
 }
 
@@ -269,7 +269,7 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 	llvm.weights = profile_weights_new(profile);
 	llvm.tree = sample_tree_new();
 	if (walk && llvm.weights && llvm.tree)
-		ret = put_all(&llvm, walk, options->note, stream, err);
+		ret = put_llvm_functions(&llvm, walk, options->note, stream, err);
 	else
 		ret = error_errno(err, -ENOMEM, NAME);
 	sample_tree_free(llvm.tree);

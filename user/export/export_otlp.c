@@ -190,7 +190,7 @@ static void put_messages(struct otlp *otlp, const struct sample_service *service
 		put_profiles(otlp, resource, all, nr);
 }
 
-static int put_service(struct otlp *otlp, const struct sample_service *service)
+static int put_otlp_service(struct otlp *otlp, const struct sample_service *service)
 {
 	struct messages messages[2] = { 0 };
 	struct resource resource;
@@ -220,14 +220,14 @@ static void name_types(struct otlp *otlp)
 	otlp->types[TIME].unit_strindex = (int32_t)texts_add(texts, "nanoseconds");
 }
 
-static int put_all(struct otlp *otlp)
+static int put_otlp(struct otlp *otlp)
 {
 	size_t i;
 	int ret = otlp_attributes_begin(&otlp->attributes, otlp->samples);
 
 	name_types(otlp);
 	for (i = 1; !ret && i < otlp->samples->nr_services; i++)
-		ret = put_service(otlp, &otlp->samples->services[i]);
+		ret = put_otlp_service(otlp, &otlp->samples->services[i]);
 	if (!ret)
 		ret = otlp_put_dictionary(otlp->samples, &otlp->attributes, otlp->stream);
 	otlp_attributes_end(&otlp->attributes);
@@ -251,7 +251,7 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 	otlp.duration = profile->duration_ns ? profile->duration_ns : 1;
 	ret = samples_build(&samples, profile, options, err);
 	if (!ret) {
-		ret = put_all(&otlp);
+		ret = put_otlp(&otlp);
 		ret = ret ? error_errno(err, ret, "otlp") : export_end(stream, "otlp", err);
 	}
 	samples_free(&samples);

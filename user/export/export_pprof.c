@@ -83,14 +83,14 @@ static void put_comments(struct pprof *pprof)
 		put_comment(pprof, pprof->profile->notes[i]);
 }
 
-static void put_head(struct pprof *pprof)
+static void put_pprof_head(struct pprof *pprof)
 {
 	pprof_put_head(&pprof->out, pprof->profile, pprof->profile->sampling.period_ns);
 	put_comments(pprof);
 }
 
-static void add_label(struct pprof *pprof, struct labels *labels, const char *key,
-		      const char *value)
+static void add_pprof_label(struct pprof *pprof, struct labels *labels, const char *key,
+			    const char *value)
 {
 	Pprof__Label *label = &labels->labels[labels->nr];
 
@@ -111,10 +111,10 @@ static void make_labels(struct pprof *pprof, size_t i)
 
 	if (histogram->pid >= 0)
 		snprintf(pid, sizeof(pid), "%" PRId64, histogram->pid);
-	add_label(pprof, labels, "target", *target->name ? target->name : target->kind);
-	add_label(pprof, labels, "pid", pid);
-	add_label(pprof, labels, "process", histogram->process);
-	add_label(pprof, labels, "cgroup", histogram->cgroup);
+	add_pprof_label(pprof, labels, "target", *target->name ? target->name : target->kind);
+	add_pprof_label(pprof, labels, "pid", pid);
+	add_pprof_label(pprof, labels, "process", histogram->process);
+	add_pprof_label(pprof, labels, "cgroup", histogram->cgroup);
 }
 
 static void survey(struct pprof *pprof)
@@ -211,7 +211,7 @@ static uint32_t hottest_file(const struct pprof *pprof)
 	return found;
 }
 
-static void put_objects(struct pprof *pprof)
+static void put_pprof_objects(struct pprof *pprof)
 {
 	uint32_t i;
 
@@ -221,7 +221,7 @@ static void put_objects(struct pprof *pprof)
 		put_mappings(pprof, i);
 }
 
-static uint64_t add_function(struct pprof *pprof, const char *name, const char *file)
+static uint64_t add_pprof_function(struct pprof *pprof, const char *name, const char *file)
 {
 	Pprof__Function function = PPROF__FUNCTION__INIT;
 	Pprof__Function *functions[] = { &function };
@@ -248,7 +248,7 @@ static uint64_t inlined_function(struct pprof *pprof, const struct source_line *
 		return 0;
 	}
 	if (!*id)
-		*id = add_function(pprof, name, line->file);
+		*id = add_pprof_function(pprof, name, line->file);
 	return *id;
 }
 
@@ -266,12 +266,12 @@ static uint64_t outer_function(struct pprof *pprof, const struct profile_functio
 		return pprof->function_id;
 	pprof->function = function;
 	pprof->file = file;
-	pprof->function_id = add_function(pprof, name && *name ? name : "[unknown]", file);
+	pprof->function_id = add_pprof_function(pprof, name && *name ? name : "[unknown]", file);
 	return pprof->function_id;
 }
 
-static void put_location(struct pprof *pprof, uint64_t address, uint64_t mapping,
-			 Pprof__Line **lines, size_t nr)
+static void put_pprof_location(struct pprof *pprof, uint64_t address, uint64_t mapping,
+			       Pprof__Line **lines, size_t nr)
 {
 	Pprof__Location location = PPROF__LOCATION__INIT;
 	Pprof__Location *locations[] = { &location };
@@ -287,8 +287,8 @@ static void put_location(struct pprof *pprof, uint64_t address, uint64_t mapping
 	pprof_put(&pprof->out, &part);
 }
 
-static uint64_t mapping_of(const struct pprof *pprof, const struct profile_object *object,
-			   uint64_t offset)
+static uint64_t pprof_mapping_of(const struct pprof *pprof, const struct profile_object *object,
+				 uint64_t offset)
 {
 	size_t i;
 
@@ -298,7 +298,7 @@ static uint64_t mapping_of(const struct pprof *pprof, const struct profile_objec
 	return pprof->extents[pprof->object].mapping;
 }
 
-static void add_line(Pprof__Line *line, uint64_t function, const struct source_line *source)
+static void add_pprof_line(Pprof__Line *line, uint64_t function, const struct source_line *source)
 {
 	pprof__line__init(line);
 	line->function_id = function;
@@ -318,21 +318,21 @@ static void add_location(struct pprof *pprof, const struct bin_place *place,
 	for (; source && source->caller; source = source->caller) {
 		if (nr == FRAMES_MAX - 1)
 			continue;
-		add_line(&lines[nr], inlined_function(pprof, source), source);
+		add_pprof_line(&lines[nr], inlined_function(pprof, source), source);
 		all[nr] = &lines[nr];
 		nr++;
 	}
 	if (function || source) {
-		add_line(&lines[nr], outer_function(pprof, function, source), source);
+		add_pprof_line(&lines[nr], outer_function(pprof, function, source), source);
 		all[nr] = &lines[nr];
 		nr++;
 	}
-	put_location(pprof, profile_object_address(object, place->offset),
-		     mapping_of(pprof, object, place->offset), all, nr);
+	put_pprof_location(pprof, profile_object_address(object, place->offset),
+			   pprof_mapping_of(pprof, object, place->offset), all, nr);
 }
 
 /* Writes a sample at the location that was added last. */
-static void put_sample(struct pprof *pprof, const struct bin_place *place)
+static void put_pprof_sample(struct pprof *pprof, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;
 	struct labels *labels = &pprof->labels[histogram - pprof->profile->histograms];
@@ -354,7 +354,7 @@ static void put_sample(struct pprof *pprof, const struct bin_place *place)
 	pprof_put(&pprof->out, &part);
 }
 
-static int put_object(struct pprof *pprof, struct bin_walk *walk)
+static int put_pprof_object(struct pprof *pprof, struct bin_walk *walk)
 {
 	const struct source_line *line;
 	struct bin_place place;
@@ -367,22 +367,22 @@ static int put_object(struct pprof *pprof, struct bin_walk *walk)
 		line = place_lines_next(&pprof->lines, &place);
 		if (!place.again)
 			add_location(pprof, &place, line);
-		put_sample(pprof, &place);
+		put_pprof_sample(pprof, &place);
 		ret = pprof->out.error;
 	}
 	return ret;
 }
 
-static int put_all(struct pprof *pprof, struct bin_walk *walk, struct error *err)
+static int put_pprof(struct pprof *pprof, struct bin_walk *walk, struct error *err)
 {
 	int ret;
 
-	put_head(pprof);
+	put_pprof_head(pprof);
 	survey(pprof);
-	put_objects(pprof);
+	put_pprof_objects(pprof);
 	ret = pprof->out.error;
 	while (!ret && bin_walk_object(walk, &pprof->object))
-		ret = put_object(pprof, walk);
+		ret = put_pprof_object(pprof, walk);
 	return ret ? error_errno(err, ret, "pprof") : export_end(pprof->out.stream, "pprof", err);
 }
 
@@ -407,7 +407,7 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 	pprof.extents = calloc(profile->nr_objects + 1, sizeof(*pprof.extents));
 	pprof.labels = calloc(profile->nr_histograms + 1, sizeof(*pprof.labels));
 	if (!ret && index && walk && pprof.weights && pprof.extents && pprof.labels)
-		ret = put_all(&pprof, walk, err);
+		ret = put_pprof(&pprof, walk, err);
 	else
 		ret = error_errno(err, -ENOMEM, "pprof");
 	place_lines_end(&pprof.lines, pprof.options);

@@ -38,7 +38,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-static int add_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
+static int add_raw_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
 	void *array = raw->hits;
 	int ret;
@@ -52,19 +52,19 @@ static int add_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 	return 0;
 }
 
-static const struct call_region *find(const struct raw *raw, uint64_t pc)
+static const struct call_region *find_call_region(const struct raw *raw, uint64_t pc)
 {
 	return call_table_find(&raw->call->table, raw->call->lines, pc);
 }
 
-static uint64_t bin_start(const struct profile_histogram *histogram, size_t i)
+static uint64_t raw_bin_start(const struct profile_histogram *histogram, size_t i)
 {
 	return histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
 }
 
 static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
 {
-	return add(bin_start(histogram, i), histogram->bytes_per_bin - 1);
+	return add(raw_bin_start(histogram, i), histogram->bytes_per_bin - 1);
 }
 
 /*
@@ -76,21 +76,21 @@ static int straddles(const struct raw *raw, const struct profile_histogram *hist
 		  "raw: %.200s: its bin of %" PRIu64 " bytes at 0x%" PRIx64
 		  " falls into more than one counter",
 		  raw->profile->objects[histogram->object].path, histogram->bytes_per_bin,
-		  bin_start(histogram, i));
+		  raw_bin_start(histogram, i));
 	error_hint(raw->err, "a smaller --scale, or bpfprofil run --bytes-per-bin 1");
 	return -EINVAL;
 }
 
 static int file_bin(struct raw *raw, const struct profile_histogram *histogram, size_t i)
 {
-	uint64_t first = bin_start(histogram, i), last = bin_last(histogram, i);
-	const struct call_region *region = find(raw, first);
+	uint64_t first = raw_bin_start(histogram, i), last = bin_last(histogram, i);
+	const struct call_region *region = find_call_region(raw, first);
 	uint64_t bin = call_region_bin(region, first);
 
-	if (region != find(raw, last) || bin != call_region_bin(region, last))
+	if (region != find_call_region(raw, last) || bin != call_region_bin(region, last))
 		return straddles(raw, histogram, i);
 	if (region->kind == CALL_REGION)
-		return add_hit(raw, region->number, bin, histogram->bins[i].count);
+		return add_raw_hit(raw, region->number, bin, histogram->bins[i].count);
 	raw->untaken = add(raw->untaken, histogram->bins[i].count);
 	return 0;
 }
@@ -132,18 +132,19 @@ static int file_ticks(struct raw *raw)
 			return ret;
 	}
 	if (call->overflow < call->nr && raw->untaken)
-		return add_hit(raw, call->overflow, 0, raw->untaken);
+		return add_raw_hit(raw, call->overflow, 0, raw->untaken);
 	return 0;
 }
 
-static bool fits(const struct raw *raw, const struct profile_histogram *histogram)
+static bool fits_call(const struct raw *raw, const struct profile_histogram *histogram)
 {
 	const struct call_region *region;
 	size_t i;
 
 	for (i = 0; i < histogram->nr_bins && !histogram->overflow; i++) {
-		region = find(raw, bin_start(histogram, i));
-		if (region->kind == CALL_REGION || region != find(raw, bin_last(histogram, i)))
+		region = find_call_region(raw, raw_bin_start(histogram, i));
+		if (region->kind == CALL_REGION ||
+		    region != find_call_region(raw, bin_last(histogram, i)))
 			return true;
 	}
 	return false;
@@ -158,7 +159,7 @@ static int guess_object(struct raw *raw)
 
 	for (i = 0; i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
-		if (histogram->object == raw->object || !fits(raw, histogram))
+		if (histogram->object == raw->object || !fits_call(raw, histogram))
 			continue;
 		if (raw->object != profile->nr_objects) {
 			error_set(raw->err, -EINVAL,
@@ -197,7 +198,7 @@ static int named_object(struct raw *raw, const char *name)
 	return -EINVAL;
 }
 
-static int compare_hits(const void *left, const void *right)
+static int compare_raw_hits(const void *left, const void *right)
 {
 	const struct raw_hit *a = left, *b = right;
 
@@ -205,12 +206,12 @@ static int compare_hits(const void *left, const void *right)
 }
 
 /* Combines hits so that each counter has one, in the order of the output. */
-static void merge_hits(struct raw *raw)
+static void merge_raw_hits(struct raw *raw)
 {
 	size_t i, stay = 0;
 
 	if (raw->nr)
-		qsort(raw->hits, raw->nr, sizeof(*raw->hits), compare_hits);
+		qsort(raw->hits, raw->nr, sizeof(*raw->hits), compare_raw_hits);
 	for (i = 0; i < raw->nr; i++) {
 		if (stay && raw->hits[stay - 1].at == raw->hits[i].at)
 			raw->hits[stay - 1].ticks =
@@ -258,7 +259,7 @@ static void stop_at_limit(struct raw *raw, char *note)
 	say_stopped(hottest, over - 1, note);
 }
 
-static void put_zeros(FILE *stream, uint64_t bytes)
+static void put_zero_bytes(FILE *stream, uint64_t bytes)
 {
 	static const char zeros[4096];
 	size_t part;
@@ -269,7 +270,7 @@ static void put_zeros(FILE *stream, uint64_t bytes)
 	}
 }
 
-static int put_buffers(const struct raw *raw, FILE *stream)
+static int put_raw_buffers(const struct raw *raw, FILE *stream)
 {
 	const struct export_call *call = raw->call;
 	uint64_t at = 0, value;
@@ -282,18 +283,18 @@ static int put_buffers(const struct raw *raw, FILE *stream)
 		value = dialect_count(call->full, call->width, 0, raw->hits[i].ticks);
 		narrow = (uint16_t)value;
 		wide = (uint32_t)value;
-		put_zeros(stream, raw->hits[i].at - at);
+		put_zero_bytes(stream, raw->hits[i].at - at);
 		fwrite(call->width == 2 ? (void *)&narrow : (void *)&wide, call->width, 1, stream);
 		at = raw->hits[i].at + call->width;
 	}
-	put_zeros(stream, raw->starts[call->nr] - at);
+	put_zero_bytes(stream, raw->starts[call->nr] - at);
 	if (!fflush(stream) && !ferror(stream))
 		return 0;
 	return error_errno(raw->err, errno ? -errno : -EIO, "writing the buffer");
 }
 
 /* Computes where each buffer is in the output. */
-static int lay_out(struct raw *raw)
+static int lay_out_buffers(struct raw *raw)
 {
 	uint64_t *starts = raw->starts;
 	size_t i;
@@ -310,17 +311,17 @@ static int write_raw(struct raw *raw, const struct export_options *options, FILE
 {
 	int ret;
 
-	ret = lay_out(raw);
+	ret = lay_out_buffers(raw);
 	if (!ret)
 		ret = options->object ? named_object(raw, options->object) : guess_object(raw);
 	if (!ret)
 		ret = file_ticks(raw);
 	if (ret)
 		return ret;
-	merge_hits(raw);
+	merge_raw_hits(raw);
 	if (raw->call->full == FULL_STOPS)
 		stop_at_limit(raw, options->note);
-	return put_buffers(raw, stream);
+	return put_raw_buffers(raw, stream);
 }
 
 int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,

@@ -28,8 +28,8 @@ static uint64_t function_frame(const struct speedscope *speedscope, const struct
 	return profile->nr_objects + i;
 }
 
-static void put_frame(const struct speedscope *speedscope, const char *name, const char *file,
-		      bool last)
+static void put_speedscope_frame(const struct speedscope *speedscope, const char *name,
+				 const char *file, bool last)
 {
 	fputs("{\"name\": ", speedscope->stream);
 	json_text_string(speedscope->stream, name);
@@ -40,7 +40,7 @@ static void put_frame(const struct speedscope *speedscope, const char *name, con
 	fputs(last ? "}\n" : "},\n", speedscope->stream);
 }
 
-static void put_frames(const struct speedscope *speedscope)
+static void put_speedscope_frames(const struct speedscope *speedscope)
 {
 	const struct profile *profile = speedscope->profile;
 	const struct profile_function *function;
@@ -49,16 +49,16 @@ static void put_frames(const struct speedscope *speedscope)
 
 	fputs("\"shared\": {\"frames\": [\n", speedscope->stream);
 	for (i = 0; i < profile->nr_objects; i++)
-		put_frame(speedscope, profile_object_base(&profile->objects[i]),
-			  profile->objects[i].path, false);
+		put_speedscope_frame(speedscope, profile_object_base(&profile->objects[i]),
+				     profile->objects[i].path, false);
 	for (i = 0; i < profile->nr_functions; i++) {
 		function = &profile->functions[i];
 		nameless.function = function;
-		put_frame(speedscope, stack_function(&nameless),
-			  profile->objects[function->object].path, false);
+		put_speedscope_frame(speedscope, stack_function(&nameless),
+				     profile->objects[function->object].path, false);
 	}
 	nameless.function = NULL;
-	put_frame(speedscope, stack_function(&nameless), NULL, true);
+	put_speedscope_frame(speedscope, stack_function(&nameless), NULL, true);
 	fputs("]},\n", speedscope->stream);
 }
 
@@ -81,7 +81,8 @@ static char *name_group(const struct speedscope *speedscope,
 }
 
 /* Returns the sum of the weights. */
-static uint64_t put_samples(const struct speedscope *speedscope, size_t first, size_t end)
+static uint64_t put_speedscope_samples(const struct speedscope *speedscope, size_t first,
+				       size_t end)
 {
 	FILE *stream = speedscope->stream;
 	const struct stack *stack;
@@ -115,13 +116,13 @@ static int put_group(const struct speedscope *speedscope, size_t first, size_t e
 		first ? ",\n" : "\n");
 	json_text_string(stream, name);
 	fputs(",\n", stream);
-	*total = put_samples(speedscope, first, end);
+	*total = put_speedscope_samples(speedscope, first, end);
 	free(name);
 	return 0;
 }
 
 /* Stacks are sorted by group. The group with the most time is the one shown first. */
-static int put_groups(const struct speedscope *speedscope)
+static int put_speedscope_groups(const struct speedscope *speedscope)
 {
 	const struct stacks *stacks = speedscope->stacks;
 	size_t first, end, nr = 0, active = 0;
@@ -145,7 +146,7 @@ static int put_groups(const struct speedscope *speedscope)
 	return ret;
 }
 
-static int put_all(const struct speedscope *speedscope, struct error *err)
+static int put_speedscope(const struct speedscope *speedscope, struct error *err)
 {
 	const struct stacks *stacks = speedscope->stacks;
 	FILE *stream = speedscope->stream;
@@ -160,8 +161,8 @@ static int put_all(const struct speedscope *speedscope, struct error *err)
 	      stream);
 	json_text_string(stream, name);
 	fputs(",\n", stream);
-	put_frames(speedscope);
-	ret = put_groups(speedscope);
+	put_speedscope_frames(speedscope);
+	ret = put_speedscope_groups(speedscope);
 	return ret ? error_errno(err, ret, "speedscope") : export_end(stream, "speedscope", err);
 }
 
@@ -181,7 +182,7 @@ int export_speedscope(const struct profile *profile, const struct export_options
 	if (stacks_build(profile, options, &stacks))
 		ret = error_errno(err, -ENOMEM, "speedscope");
 	else
-		ret = put_all(&speedscope, err);
+		ret = put_speedscope(&speedscope, err);
 	stacks_free(&stacks);
 	return ret;
 }

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 
-static size_t put_character(FILE *stream, const char *text)
+static size_t put_escaped_character(FILE *stream, const char *text)
 {
 	size_t length = utf8_sequence(text, strnlen(text, 4)), i;
 
@@ -24,7 +24,7 @@ static size_t put_character(FILE *stream, const char *text)
 }
 
 /* The number of bytes at text that can be written as they are. */
-static size_t plain_length(const char *text, char special)
+static size_t plain_text_length(const char *text, char special)
 {
 	size_t length = 0;
 
@@ -38,7 +38,7 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 	size_t plain;
 
 	for (;;) {
-		plain = plain_length(text, special);
+		plain = plain_text_length(text, special);
 		fwrite_unlocked(text, 1, plain, stream);
 		text += plain;
 		if (!*text)
@@ -47,7 +47,7 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 			fputs(instead, stream);
 			text++;
 		} else {
-			text += put_character(stream, text);
+			text += put_escaped_character(stream, text);
 		}
 	}
 }

@@ -28,8 +28,8 @@ static uint64_t *gather_offsets(struct bin_walk *walk, size_t *nr)
 	return offsets;
 }
 
-static int load_file(struct place_lines *lines, const struct profile_object *object,
-		     struct bin_walk *walk, struct error *why)
+static int load_lines_of_file(struct place_lines *lines, const struct profile_object *object,
+			      struct bin_walk *walk, struct error *why)
 {
 	cleanup_fd int fd = object_file_here(object, why);
 	struct allowance_turn turn;
@@ -52,7 +52,7 @@ static int load_file(struct place_lines *lines, const struct profile_object *obj
 	return ret;
 }
 
-static void forget(struct place_lines *lines)
+static void forget_lines(struct place_lines *lines)
 {
 	source_lines_free(lines->lines);
 	lines->lines = NULL;
@@ -65,11 +65,11 @@ int place_lines_load(struct place_lines *lines, const struct profile_object *obj
 {
 	struct error why = { 0 };
 
-	forget(lines);
+	forget_lines(lines);
 	/* The vdso has a name but no file. */
 	if (object->kind != PROFILE_FILE || object->path[0] != '/')
 		return 0;
-	if (!load_file(lines, object, walk, &why))
+	if (!load_lines_of_file(lines, object, walk, &why))
 		return 0;
 	if (lines->why[0])
 		lines->others++;
@@ -90,7 +90,7 @@ const struct source_line *place_lines_next(struct place_lines *lines, const stru
 
 void place_lines_end(struct place_lines *lines, const struct export_options *options)
 {
-	forget(lines);
+	forget_lines(lines);
 	allowance_free(&lines->allowance);
 	if (!options->note || !lines->why[0])
 		return;

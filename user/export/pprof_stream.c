@@ -11,7 +11,7 @@ void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part)
 	export_message(&part->base, pprof->stream);
 }
 
-static int64_t put_text(struct pprof_stream *pprof, char *text)
+static int64_t put_pprof_text(struct pprof_stream *pprof, char *text)
 {
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 
@@ -27,7 +27,7 @@ int pprof_stream_begin(struct pprof_stream *pprof, FILE *stream)
 	pprof->escaped = open_memstream(&pprof->text, &pprof->size);
 	if (!pprof->escaped)
 		return pprof->error = -ENOMEM;
-	put_text(pprof, (char[]){ "" });
+	put_pprof_text(pprof, (char[]){ "" });
 	return 0;
 }
 
@@ -43,7 +43,7 @@ void pprof_stream_end(struct pprof_stream *pprof)
 /*
  * protobuf requires UTF-8 in strings, and control characters are replaced for the user's terminal.
  */
-static int escape(struct pprof_stream *pprof, const char *text)
+static int escape_pprof_text(struct pprof_stream *pprof, const char *text)
 {
 	rewind(pprof->escaped);
 	export_text(pprof->escaped, text, 0, NULL);
@@ -55,9 +55,9 @@ static int escape(struct pprof_stream *pprof, const char *text)
 
 int64_t pprof_text(struct pprof_stream *pprof, const char *text)
 {
-	if (!text || !*text || escape(pprof, text))
+	if (!text || !*text || escape_pprof_text(pprof, text))
 		return 0;
-	return put_text(pprof, pprof->text);
+	return put_pprof_text(pprof, pprof->text);
 }
 
 int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)

@@ -8,7 +8,7 @@
 #include "target/cgroup_parts.h"
 
 /* The first value of a key stays. */
-static void put(struct resource *resource, const char *key, const char *value)
+static void put_attribute(struct resource *resource, const char *key, const char *value)
 {
 	uint32_t number = texts_add(&resource->texts, value);
 	size_t i;
@@ -85,7 +85,7 @@ static void put_labels(struct resource *resource, const struct service_labels *l
 	while ((label = next_label(labels, &next))) {
 		key = texts_add(&resource->texts, label->key);
 		if (key)
-			put(resource, resource->texts.all[key], label->value);
+			put_attribute(resource, resource->texts.all[key], label->value);
 	}
 }
 
@@ -112,10 +112,10 @@ static void name_service(struct resource *resource, const struct profile *profil
 		snprintf(name, sizeof(name), "%.255s", last_component(profile->command[0]));
 	else
 		snprintf(name, sizeof(name), "%.255s", target->name);
-	put(resource, "service.name", name);
+	put_attribute(resource, "service.name", name);
 	/* Backends reject a service without a name. */
 	if (!resource->nr)
-		put(resource, "service.name", *target->kind ? target->kind : "unknown");
+		put_attribute(resource, "service.name", *target->kind ? target->kind : "unknown");
 }
 
 /* OpenTelemetry has other names for two of them. */
@@ -147,16 +147,16 @@ int resource_of(struct resource *resource, const struct samples *samples,
 		put_labels(resource, &labels);
 	put_labels(resource, &of_all);
 	resource->nr_labels = resource->nr;
-	put(resource, "host.name", host);
-	put(resource, "host.arch", architecture(profile->host.arch));
-	put(resource, "os.type", "linux");
-	put(resource, "os.version", profile->host.kernel);
-	put(resource, "container.id", parts.container);
-	put(resource, "k8s.pod.uid", parts.pod);
-	put(resource, "process.linux.cgroup", service->cgroup);
-	put(resource, "bpfprofil.target", *target->name ? target->name : target->kind);
-	put(resource, "bpfprofil.mode", profile->sampling.mode);
-	put(resource, "bpfprofil.source", profile->sampling.source);
+	put_attribute(resource, "host.name", host);
+	put_attribute(resource, "host.arch", architecture(profile->host.arch));
+	put_attribute(resource, "os.type", "linux");
+	put_attribute(resource, "os.version", profile->host.kernel);
+	put_attribute(resource, "container.id", parts.container);
+	put_attribute(resource, "k8s.pod.uid", parts.pod);
+	put_attribute(resource, "process.linux.cgroup", service->cgroup);
+	put_attribute(resource, "bpfprofil.target", *target->name ? target->name : target->kind);
+	put_attribute(resource, "bpfprofil.mode", profile->sampling.mode);
+	put_attribute(resource, "bpfprofil.source", profile->sampling.source);
 	return resource->texts.error;
 }
 

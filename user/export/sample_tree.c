@@ -163,7 +163,7 @@ static struct node *find_inlined(struct node *parent, const char *name, struct l
 	return add_node(parent, name, call);
 }
 
-static struct node *find_function(struct sample_tree *tree, const char *name)
+static struct node *find_tree_function(struct sample_tree *tree, const char *name)
 {
 	uint64_t *number = pointer_map_at(&tree->top, name, NULL);
 
@@ -185,7 +185,7 @@ static struct node *node_of(struct sample_tree *tree, const struct source_line *
 	uint64_t *known;
 
 	if (!name || !line->caller)
-		return name ? find_function(tree, name) : NULL;
+		return name ? find_tree_function(tree, name) : NULL;
 	known = pointer_map_at(&tree->known, line->caller, line->scope);
 	if (known && *known)
 		return (struct node *)(uintptr_t)*known;
@@ -260,7 +260,7 @@ static int compare_calls(const void *left, const void *right)
 	return order ? order : strcmp(a->name, b->name);
 }
 
-static int compare_functions(const void *left, const void *right)
+static int compare_tree_functions(const void *left, const void *right)
 {
 	const struct node *a = *(struct node *const *)left, *b = *(struct node *const *)right;
 
@@ -275,7 +275,7 @@ static int compare_functions(const void *left, const void *right)
  * its neighbours. With one tick per some hundred thousand instructions we know no more than that:
  * sqlite3 built with the zeros executed 0.8 % more instructions.
  */
-static void settle(struct node *node)
+static void settle_node(struct node *node)
 {
 	size_t i, kept = 0;
 
@@ -292,12 +292,12 @@ static void settle(struct node *node)
 	if (node->nr_inlined)
 		qsort(node->inlined, node->nr_inlined, sizeof(*node->inlined), compare_calls);
 	for (i = 0; i < node->nr_inlined; i++) {
-		settle(node->inlined[i]);
+		settle_node(node->inlined[i]);
 		node->total += node->inlined[i]->total;
 	}
 }
 
-static void put_location(FILE *stream, int depth, const struct location *at)
+static void put_tree_location(FILE *stream, int depth, const struct location *at)
 {
 	fprintf(stream, "%*s%" PRIu32, depth, "", at->offset);
 	if (at->discriminator)
@@ -310,11 +310,11 @@ static void put_node(FILE *stream, const struct node *node, int depth)
 	size_t i;
 
 	for (i = 0; i < node->nr; i++) {
-		put_location(stream, depth, &node->body[i].at);
+		put_tree_location(stream, depth, &node->body[i].at);
 		fprintf(stream, "%" PRIu64 "\n", node->body[i].count);
 	}
 	for (i = 0; i < node->nr_inlined; i++) {
-		put_location(stream, depth, &node->inlined[i]->call);
+		put_tree_location(stream, depth, &node->inlined[i]->call);
 		fprintf(stream, "%s:%" PRIu64 "\n", node->inlined[i]->name,
 			node->inlined[i]->total);
 		put_node(stream, node->inlined[i], depth + 1);
@@ -327,9 +327,10 @@ bool sample_tree_write(struct sample_tree *tree, FILE *stream)
 	size_t i;
 
 	pointer_map_clear(&tree->top);
-	settle(&tree->root);
+	settle_node(&tree->root);
 	if (root->nr_inlined)
-		qsort(root->inlined, root->nr_inlined, sizeof(*root->inlined), compare_functions);
+		qsort(root->inlined, root->nr_inlined, sizeof(*root->inlined),
+		      compare_tree_functions);
 	for (i = 0; i < root->nr_inlined; i++) {
 		node = root->inlined[i];
 		fprintf(stream, "%s:%" PRIu64 ":%" PRIu64 "\n", node->name, node->total,

@@ -46,12 +46,12 @@ static uint64_t *number_of(struct samples *samples, const char *format, ...)
 }
 
 #define APPEND(samples, table, ...)                                                                \
-	append(samples, (void **)&(samples)->table, &(samples)->nr_##table,                        \
-	       &(samples)->table##_room, &(__VA_ARGS__), sizeof(*(samples)->table))
+	append_element(samples, (void **)&(samples)->table, &(samples)->nr_##table,                \
+		       &(samples)->table##_room, &(__VA_ARGS__), sizeof(*(samples)->table))
 
 /* The new entry's number; 0 without memory. */
-static uint32_t append(struct samples *samples, void **array, size_t *nr, size_t *room,
-		       const void *entry, size_t size)
+static uint32_t append_element(struct samples *samples, void **array, size_t *nr, size_t *room,
+			       const void *entry, size_t size)
 {
 	if (*nr >= INT32_MAX || grow(array, room, *nr + 1, size)) {
 		samples_fail(samples);
@@ -157,7 +157,7 @@ void samples_add(struct samples *samples, const struct sample *sample)
 		samples->all[samples->nr++] = *sample;
 }
 
-static int compare_labels(const void *left, const void *right)
+static int compare_sample_labels(const void *left, const void *right)
 {
 	const struct profile_label *const *a = left, *const *b = right;
 	int order = compare_text((*a)->cgroup, (*b)->cgroup);
@@ -176,7 +176,7 @@ static int sort_labels(struct samples *samples)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_labels; i++)
 		samples->labels[i] = &profile->labels[i];
-	qsort(samples->labels, profile->nr_labels, sizeof(*samples->labels), compare_labels);
+	qsort(samples->labels, profile->nr_labels, sizeof(*samples->labels), compare_sample_labels);
 	return 0;
 }
 
@@ -226,7 +226,7 @@ static uint64_t add(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
 }
 
-static void count(struct samples *samples)
+static void count_values(struct samples *samples)
 {
 	struct sample_service *service;
 	size_t i;
@@ -255,5 +255,5 @@ void samples_settle(struct samples *samples)
 		all[kept].ns = add(all[kept].ns, all[i].ns);
 	}
 	samples->nr = kept + 1;
-	count(samples);
+	count_values(samples);
 }

@@ -110,7 +110,7 @@ static struct outside reasons_of(const struct profile_account *ticks, uint64_t l
 	return outside;
 }
 
-static void put_split(struct accounts *accounts, size_t i, const char *reason)
+static void put_account_split(struct accounts *accounts, size_t i, const char *reason)
 {
 	const struct profile_split *split = &accounts->profile->splits[i];
 	const struct profile_histogram of = { .pid = split->pid, .process = split->process };
@@ -124,7 +124,7 @@ static void put_split(struct accounts *accounts, size_t i, const char *reason)
 	samples_add(accounts->samples, &sample);
 }
 
-static void put_target(struct accounts *accounts, uint32_t target)
+static void put_account_target(struct accounts *accounts, uint32_t target)
 {
 	const struct profile *profile = accounts->profile;
 	uint64_t left_out = find_left_out(accounts, target), of_splits;
@@ -139,8 +139,9 @@ static void put_target(struct accounts *accounts, uint32_t target)
 	}
 	for (i = 0; i < profile->nr_splits; i++)
 		if (profile->splits[i].target == target)
-			put_split(accounts, i,
-				  is_left_out(&profile->splits[i]) ? "[filtered]" : outside.reason);
+			put_account_split(accounts, i,
+					  is_left_out(&profile->splits[i]) ? "[filtered]" :
+									     outside.reason);
 	put_reason(accounts, target, "%s", outside.reason, outside.ticks + left_out - of_splits);
 }
 
@@ -210,7 +211,7 @@ static void put_accounts(struct accounts *accounts, const struct export_options 
 	}
 	for (i = 0; i < accounts->profile->nr_targets; i++)
 		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
-			put_target(accounts, (uint32_t)i);
+			put_account_target(accounts, (uint32_t)i);
 	for (i = nr; i < samples->nr; i++)
 		put_period(accounts, &samples->all[i]);
 	for (i = 0; i < accounts->profile->nr_targets; i++)

@@ -25,7 +25,7 @@ struct build {
  * The segment that contains the offset; an object without segments has one mapping for all that was
  * hit.
  */
-static uint32_t mapping_of(const struct build *build, const struct bin_place *place)
+static uint32_t mapping_of_place(const struct build *build, const struct bin_place *place)
 {
 	const struct profile_object *object = &build->profile->objects[build->object];
 	const struct profile_histogram *histogram = place->histogram;
@@ -72,8 +72,8 @@ static size_t make_lines(struct build *build, const struct profile_function *fun
 	return nr;
 }
 
-static uint64_t address_of(const struct build *build, const struct bin_place *place,
-			   const struct profile_function *function)
+static uint64_t address_of_place(const struct build *build, const struct bin_place *place,
+				 const struct profile_function *function)
 {
 	bool whole = function && build->options->detail == EXPORT_FUNCTION;
 
@@ -87,12 +87,12 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	const struct profile_object *object = &build->profile->objects[build->object];
 	const struct profile_function *function;
 	struct sample_line lines[FRAMES_MAX];
-	struct sample_place made = { .mapping = mapping_of(build, place) };
+	struct sample_place made = { .mapping = mapping_of_place(build, place) };
 
 	function = profile_index_find(build->index, build->object, place->offset,
 				      place->histogram->bytes_per_bin);
 	made.kind = object->kind == PROFILE_KERNEL ? PLACE_KERNEL : PLACE_USER;
-	made.address = address_of(build, place, function);
+	made.address = address_of_place(build, place, function);
 	made.nr = make_lines(build, function, source, lines);
 	if (build->options->detail == EXPORT_ADDRESS)
 		return samples_new_place(build->samples, &made, lines);
@@ -110,7 +110,7 @@ static void put_bin(struct build *build, const struct bin_place *place)
 	samples_add(build->samples, &sample);
 }
 
-static int put_object(struct build *build)
+static int put_sample_object(struct build *build)
 {
 	const struct source_line *line = NULL;
 	bool with_lines = build->options->detail != EXPORT_FUNCTION;
@@ -131,12 +131,12 @@ static int put_object(struct build *build)
 	return ret;
 }
 
-static int put_bins(struct build *build)
+static int put_sample_bins(struct build *build)
 {
 	int ret = 0;
 
 	while (!ret && bin_walk_object(build->walk, &build->object))
-		ret = put_object(build);
+		ret = put_sample_object(build);
 	return ret;
 }
 
@@ -152,7 +152,7 @@ int samples_build(struct samples *samples, const struct profile *profile,
 	if (!ret && (!build.index || !build.weights || !build.walk))
 		ret = -ENOMEM;
 	if (!ret)
-		ret = put_bins(&build);
+		ret = put_sample_bins(&build);
 	if (!ret && !options->object)
 		samples_add_account(samples, options);
 	if (!ret)

@@ -40,7 +40,7 @@ static int64_t text(struct service_pprof *pprof, uint32_t number)
 	return pprof_shared_text(&pprof->out, pprof->samples->texts.all[number]);
 }
 
-static void put_head(struct service_pprof *pprof, const struct sample_service *service)
+static void put_service_head(struct service_pprof *pprof, const struct sample_service *service)
 {
 	const struct profile *profile = pprof->samples->profile;
 
@@ -123,8 +123,8 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	return 0;
 }
 
-static void add_label(struct service_pprof *pprof, Pprof__Sample *sample, const char *key,
-		      const char *value)
+static void add_service_label(struct service_pprof *pprof, Pprof__Sample *sample, const char *key,
+			      const char *value)
 {
 	Pprof__Label *label = sample->label[sample->n_label];
 
@@ -136,7 +136,7 @@ static void add_label(struct service_pprof *pprof, Pprof__Sample *sample, const 
 	sample->n_label++;
 }
 
-static void put_sample(struct service_pprof *pprof, const struct sample *of)
+static void put_service_sample(struct service_pprof *pprof, const struct sample *of)
 {
 	const struct texts *values = &pprof->samples->values;
 	const struct sample_process *process = &pprof->samples->processes[of->process];
@@ -152,11 +152,11 @@ static void put_sample(struct service_pprof *pprof, const struct sample *of)
 		labels[i] = &all[i];
 	sample.label = labels;
 	for (i = 0; resource && i < resource->nr_labels; i++)
-		add_label(pprof, &sample, i ? resource->all[i].key : "service",
-			  resource->texts.all[resource->all[i].value]);
-	add_label(pprof, &sample, "cgroup", pprof->cgroup);
-	add_label(pprof, &sample, "pid", values->all[process->pid]);
-	add_label(pprof, &sample, "process", values->all[process->name]);
+		add_service_label(pprof, &sample, i ? resource->all[i].key : "service",
+				  resource->texts.all[resource->all[i].value]);
+	add_service_label(pprof, &sample, "cgroup", pprof->cgroup);
+	add_service_label(pprof, &sample, "pid", values->all[process->pid]);
+	add_service_label(pprof, &sample, "process", values->all[process->name]);
 	sample.n_location_id = 1;
 	sample.location_id = &place;
 	sample.n_value = 2;
@@ -166,7 +166,7 @@ static void put_sample(struct service_pprof *pprof, const struct sample *of)
 	pprof_put(&pprof->out, &part);
 }
 
-static int put_samples(struct service_pprof *pprof, const struct sample_service *service)
+static int put_service_samples(struct service_pprof *pprof, const struct sample_service *service)
 {
 	const struct sample *sample = &pprof->samples->all[service->first];
 	size_t i;
@@ -174,7 +174,7 @@ static int put_samples(struct service_pprof *pprof, const struct sample_service 
 
 	for (i = 0; !ret && i < service->nr; i++, sample++) {
 		ret = need_place(pprof, sample->place);
-		put_sample(pprof, sample);
+		put_service_sample(pprof, sample);
 	}
 	return ret;
 }
@@ -187,20 +187,20 @@ static int put_named(struct service_pprof *pprof, const struct sample_service *s
 	if (!ret) {
 		pprof->resource = &resource;
 		pprof->cgroup = service->cgroup;
-		ret = put_samples(pprof, service);
+		ret = put_service_samples(pprof, service);
 	}
 	resource_free(&resource);
 	return ret;
 }
 
-static int put_all(struct service_pprof *pprof, const struct sample_service *service)
+static int put_service_pprof(struct service_pprof *pprof, const struct sample_service *service)
 {
 	size_t i;
 	int ret = 0;
 
-	put_head(pprof, service);
+	put_service_head(pprof, service);
 	if (service)
-		ret = put_samples(pprof, service);
+		ret = put_service_samples(pprof, service);
 	for (i = 1; !service && !ret && i < pprof->samples->nr_services; i++)
 		ret = put_named(pprof, &pprof->samples->services[i]);
 	return ret ? ret : pprof->out.error;
@@ -216,7 +216,7 @@ int service_pprof_write(const struct samples *samples, const struct sample_servi
 	pprof.mappings.of = calloc(samples->nr_mappings, sizeof(uint32_t));
 	pprof.places.of = calloc(samples->nr_places, sizeof(uint32_t));
 	if (!ret && pprof.functions.of && pprof.mappings.of && pprof.places.of)
-		ret = put_all(&pprof, service);
+		ret = put_service_pprof(&pprof, service);
 	else
 		ret = -ENOMEM;
 	free(pprof.functions.of);

@@ -47,15 +47,16 @@ static int compare_stacks(const void *left, const void *right, void *stacks)
 	return (a->function > b->function) - (a->function < b->function);
 }
 
-static void add_up(struct stack *sum, const struct stack *stack)
+static void add_up_stacks(struct stack *sum, const struct stack *stack)
 {
 	sum->ticks += stack->ticks;
 	if (__builtin_add_overflow(sum->ns, stack->ns, &sum->ns))
 		sum->ns = UINT64_MAX;
 }
 
-static int add_histogram(struct stacks *stacks, const struct profile_index *index,
-			 struct profile_weights *weights, const struct profile_histogram *histogram)
+static int add_stack_histogram(struct stacks *stacks, const struct profile_index *index,
+			       struct profile_weights *weights,
+			       const struct profile_histogram *histogram)
 {
 	size_t first = stacks->nr, i;
 	int ret;
@@ -71,7 +72,7 @@ static int add_histogram(struct stacks *stacks, const struct profile_index *inde
 		stack.ns = profile_weights_take(weights, histogram, bin->count);
 		/* Bins ascend, so those of a function are consecutive. */
 		if (stacks->nr > first && stacks->all[stacks->nr - 1].function == stack.function) {
-			add_up(&stacks->all[stacks->nr - 1], &stack);
+			add_up_stacks(&stacks->all[stacks->nr - 1], &stack);
 			continue;
 		}
 		ret = grow((void **)&stacks->all, &stacks->room, stacks->nr + 1,
@@ -83,7 +84,7 @@ static int add_histogram(struct stacks *stacks, const struct profile_index *inde
 	return 0;
 }
 
-static void merge(struct stacks *stacks)
+static void merge_stacks(struct stacks *stacks)
 {
 	size_t i, kept = 0;
 
@@ -94,7 +95,7 @@ static void merge(struct stacks *stacks)
 		if (compare_stacks(&stacks->all[kept], &stacks->all[i], stacks))
 			stacks->all[++kept] = stacks->all[i];
 		else
-			add_up(&stacks->all[kept], &stacks->all[i]);
+			add_up_stacks(&stacks->all[kept], &stacks->all[i]);
 	}
 	stacks->nr = kept + 1;
 }
@@ -116,11 +117,11 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 		/* JIT text is told apart by process in every profile, so it does not count here. */
 		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
 			stacks->by_process = true;
-		ret = add_histogram(stacks, index, weights, histogram);
+		ret = add_stack_histogram(stacks, index, weights, histogram);
 	}
 	profile_index_free(index);
 	profile_weights_free(weights);
-	merge(stacks);
+	merge_stacks(stacks);
 	return ret;
 }
 

@@ -11,13 +11,13 @@
 /* Shorter than what the string set cuts, because that cuts without regard to UTF-8. */
 #define TEXT_MAX 4000
 
-static uint32_t fail(struct texts *texts)
+static uint32_t fail_texts(struct texts *texts)
 {
 	texts->error = -ENOMEM;
 	return 0;
 }
 
-static int append(struct texts *texts, const char *text)
+static int append_text(struct texts *texts, const char *text)
 {
 	if (grow((void **)&texts->all, &texts->room, texts->nr + 1, sizeof(*texts->all)))
 		return texts->error = -ENOMEM;
@@ -31,7 +31,7 @@ int texts_begin(struct texts *texts)
 	texts->escaped = open_memstream(&texts->buffer, &texts->size);
 	if (!texts->escaped)
 		return texts->error = -ENOMEM;
-	return append(texts, "");
+	return append_text(texts, "");
 }
 
 void texts_end(struct texts *texts)
@@ -45,7 +45,7 @@ void texts_end(struct texts *texts)
 }
 
 /* Cuts between two characters. */
-static void shorten(char *text)
+static void shorten_text(char *text)
 {
 	size_t length = strlen(text);
 
@@ -56,14 +56,14 @@ static void shorten(char *text)
 	memcpy(text + length, "...", 4);
 }
 
-static int escape(struct texts *texts, const char *text)
+static int escape_text(struct texts *texts, const char *text)
 {
 	rewind(texts->escaped);
 	export_text(texts->escaped, text, 0, NULL);
 	fputc('\0', texts->escaped);
 	if (fflush(texts->escaped) || ferror(texts->escaped))
 		return texts->error = -ENOMEM;
-	shorten(texts->buffer);
+	shorten_text(texts->buffer);
 	return 0;
 }
 
@@ -72,12 +72,12 @@ uint32_t texts_add(struct texts *texts, const char *text)
 	const char *kept;
 	uint64_t *number;
 
-	if (!text || !*text || escape(texts, text))
+	if (!text || !*text || escape_text(texts, text))
 		return 0;
 	kept = string_set_add(&texts->set, texts->buffer);
 	number = kept ? pointer_map_at(&texts->numbers, kept, NULL) : NULL;
-	if (!number || (!*number && append(texts, kept)))
-		return fail(texts);
+	if (!number || (!*number && append_text(texts, kept)))
+		return fail_texts(texts);
 	if (!*number)
 		*number = texts->nr - 1;
 	return (uint32_t)*number;
