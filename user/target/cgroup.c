@@ -57,7 +57,7 @@ static bool suggest_sibling(const struct cgroup_mount *mount, const char *path, 
 	return near;
 }
 
-static bool is_named(const char *name, const void *wanted)
+static bool is_cgroup_named(const char *name, const void *wanted)
 {
 	return !strcmp(name, wanted);
 }
@@ -70,7 +70,7 @@ static bool suggest_path(const struct cgroups *cgroups, const char *path, struct
 	bool found;
 
 	if (*name)
-		cgroup_places_find(&places, cgroups, is_named, name, NULL);
+		cgroup_places_find(&places, cgroups, is_cgroup_named, name, NULL);
 	found = places.nr;
 	if (found)
 		error_hint(err, "--cgroup %s", places.list[0].path);
@@ -114,8 +114,8 @@ static int find_beside(const struct cgroups *cgroups, const char *path,
 }
 
 /* Takes path as a directory, then as a path under a mount, then as what may have been meant. */
-static int find(const struct cgroups *cgroups, const char *path, struct cgroup_places *result,
-		struct error *err)
+static int find_cgroup(const struct cgroups *cgroups, const char *path,
+		       struct cgroup_places *result, struct error *err)
 {
 	int as_directory = -ENOENT, ret;
 
@@ -145,7 +145,7 @@ int targets_add_cgroup(struct targets *targets, const char *path, struct error *
 		return error_set(err, -EINVAL, "--cgroup '': must be a path; / is the root");
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
-		ret = find(cgroups, path, &places, err);
+		ret = find_cgroup(cgroups, path, &places, err);
 	if (ret) {
 		cgroup_places_free(&places);
 		return ret;

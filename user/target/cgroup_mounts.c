@@ -101,7 +101,7 @@ static void free_mount(struct cgroup_mount *mount)
 	free(mount->controller);
 }
 
-static int add(struct cgroups *cgroups, struct cgroup_mount *mount)
+static int add_mount(struct cgroups *cgroups, struct cgroup_mount *mount)
 {
 	int ret;
 
@@ -121,7 +121,7 @@ static int add(struct cgroups *cgroups, struct cgroup_mount *mount)
 }
 
 /* ID PARENT MAJOR:MINOR ROOT POINT OPTIONS [TAG...] - TYPE SOURCE SUPER-OPTIONS */
-static int read_line(struct cgroups *cgroups, const char *line, const char *controllers)
+static int read_mount_line(struct cgroups *cgroups, const char *line, const char *controllers)
 {
 	const char *behind = strstr(line, " - cgroup");
 	cleanup_free char *options = NULL;
@@ -151,10 +151,10 @@ static int read_line(struct cgroups *cgroups, const char *line, const char *cont
 		free_mount(&mount);
 		return ret;
 	}
-	return add(cgroups, &mount);
+	return add_mount(cgroups, &mount);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_mounts(const void *left, const void *right)
 {
 	const struct cgroup_mount *a = left, *b = right;
 	bool v2 = cgroup_mount_is_v2(a);
@@ -175,7 +175,7 @@ static void number_hierarchies(struct cgroups *cgroups)
 	size_t i, first;
 
 	if (cgroups->nr)
-		qsort(cgroups->list, cgroups->nr, sizeof(*cgroups->list), compare);
+		qsort(cgroups->list, cgroups->nr, sizeof(*cgroups->list), compare_mounts);
 	for (i = 0; i < cgroups->nr; i++) {
 		for (first = 0; strcmp(cgroups->list[first].key, cgroups->list[i].key) != 0;)
 			first++;
@@ -203,7 +203,7 @@ int cgroups_read(struct cgroups *cgroups, const char *proc, struct error *err)
 	}
 	controllers = read_controllers(proc);
 	while (!ret && getline(&line, &room, file) > 0)
-		ret = read_line(cgroups, line, controllers);
+		ret = read_mount_line(cgroups, line, controllers);
 	if (ret) {
 		cgroups_free(cgroups);
 		return error_errno(err, ret, "%s", path);

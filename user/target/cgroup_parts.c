@@ -26,7 +26,7 @@ static void find_pod(const char *directory, char uid[POD_UID_LENGTH + 1])
 	}
 }
 
-static bool is_unit(const char *directory)
+static bool is_unit_directory(const char *directory)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".slice" };
 	size_t length = strlen(directory), i, of;
@@ -57,7 +57,7 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *ret)
 			snprintf(ret->container, sizeof(ret->container), "%.64s", id);
 		if (!ret->pod[0])
 			find_pod(directory, ret->pod);
-		if (is_unit(directory))
+		if (is_unit_directory(directory))
 			snprintf(ret->unit, sizeof(ret->unit), "%s", directory);
 	}
 }

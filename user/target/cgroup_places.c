@@ -31,8 +31,8 @@ char *cgroup_directory(const struct cgroup_mount *mount, const char *path)
 	return directory;
 }
 
-static int append(struct cgroup_places *places, const struct cgroup_mount *mount, char *path,
-		  uint64_t id)
+static int append_place(struct cgroup_places *places, const struct cgroup_mount *mount, char *path,
+			uint64_t id)
 {
 	int ret;
 
@@ -60,7 +60,7 @@ int cgroup_places_add(struct cgroup_places *places, const struct cgroup_mount *m
 		return errno == ENOTDIR ? -ENOENT : -errno;
 	if (!S_ISDIR(status.st_mode) || status.st_dev != mount->dev)
 		return -ENOENT;
-	return append(places, mount, strdup(path), status.st_ino);
+	return append_place(places, mount, strdup(path), status.st_ino);
 }
 
 /* Adds a directory that a mount shows. realpath() has removed every way out of the mount. */
@@ -172,7 +172,7 @@ void cgroup_places_free(struct cgroup_places *places)
 }
 
 /* ID:KEY:PATH; the path may contain colons, and ends in " (deleted)" if the cgroup is gone. */
-static int add_line(struct cgroup_places *places, const struct cgroups *cgroups, char *line)
+static int add_membership(struct cgroup_places *places, const struct cgroups *cgroups, char *line)
 {
 	char *key = strchr(line, ':'), *path = key ? strchr(key + 1, ':') : NULL;
 	size_t i;
@@ -206,6 +206,6 @@ int cgroup_places_add_process(struct cgroup_places *places, const struct cgroups
 	if (!file)
 		return errno == ENOENT ? -ESRCH : -errno;
 	while (!ret && getline(&line, &room, file) > 0)
-		ret = add_line(places, cgroups, line);
+		ret = add_membership(places, cgroups, line);
 	return ret;
 }

@@ -120,7 +120,7 @@ static int visit_match(struct cgroup_descent *walk, int dir)
 	return ret == -ENOENT || ret == -EACCES ? 0 : ret;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_cgroup_places(const void *left, const void *right)
 {
 	const struct cgroup_place *a = left, *b = right;
 
@@ -148,7 +148,7 @@ int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgrou
 	}
 	/* readdir() returns no particular order, but messages about the places should have one. */
 	if (places->nr)
-		qsort(places->list, places->nr, sizeof(*places->list), compare);
+		qsort(places->list, places->nr, sizeof(*places->list), compare_cgroup_places);
 	return 0;
 }
 
@@ -195,7 +195,7 @@ bool cgroup_place_is_there(const struct cgroup_place *place)
 	return !directory || (!stat(directory, &status) && status.st_ino == place->id);
 }
 
-static int stop(pid_t pid, void *argument)
+static int stop_at_first(pid_t pid, void *argument)
 {
 	(void)pid;
 	(void)argument;
@@ -216,5 +216,5 @@ bool cgroup_place_is_populated(const struct cgroup_place *place)
 	while (file && fgets(line, sizeof(line), file))
 		if (!strncmp(line, "populated ", 10))
 			return line[10] == '1';
-	return cgroup_place_each_process(place, stop, NULL) != 0;
+	return cgroup_place_each_process(place, stop_at_first, NULL) != 0;
 }

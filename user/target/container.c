@@ -13,7 +13,7 @@
 
 #define LISTED_MAX 5
 
-static const char *place_name(const struct cgroup_place *place)
+static const char *container_place_name(const struct cgroup_place *place)
 {
 	return strrchr(place->path, '/') + 1;
 }
@@ -27,8 +27,8 @@ static bool has_prefix(const char *directory, const void *wanted)
 
 static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *b)
 {
-	return !strncmp(container_id_in(place_name(a)), container_id_in(place_name(b)),
-			CONTAINER_ID_LENGTH);
+	return !strncmp(container_id_in(container_place_name(a)),
+			container_id_in(container_place_name(b)), CONTAINER_ID_LENGTH);
 }
 
 /*
@@ -41,7 +41,7 @@ static int refuse_prefix(const struct cgroup_places *places, const char *typed, 
 	size_t i, j, nr = 0, length = 0;
 
 	for (i = 0; i < places->nr; i++) {
-		const char *id = container_id_in(place_name(&places->list[i]));
+		const char *id = container_id_in(container_place_name(&places->list[i]));
 
 		for (j = 0; j < i && !is_same_id(&places->list[i], &places->list[j]);)
 			j++;
@@ -99,7 +99,7 @@ static bool is_own(const struct cgroup_place *place, const void *argument)
 	return strcmp(place->path, "/") != 0 && (!theirs || strcmp(theirs->path, place->path) != 0);
 }
 
-static pid_t parent_of(const struct cgroups *cgroups, pid_t pid)
+static pid_t parent_pid(const struct cgroups *cgroups, pid_t pid)
 {
 	cleanup_file FILE *file = NULL;
 	char path[128], line[128];
@@ -128,7 +128,7 @@ static int find_process(const struct cgroups *cgroups, const struct runtime_cont
 	ret = cgroup_places_add_process(result, cgroups, container->pid);
 	if (ret)
 		return ret;
-	cgroup_places_add_process(&theirs, cgroups, parent_of(cgroups, container->pid));
+	cgroup_places_add_process(&theirs, cgroups, parent_pid(cgroups, container->pid));
 	cgroup_places_filter(result, is_own, &theirs);
 	cgroup_places_free(&theirs);
 	for (i = 0; !ret && i < result->nr; i++) {
@@ -176,8 +176,8 @@ static int find_told(const struct cgroups *cgroups, const char *typed,
 	return result->nr ? 0 : refuse_shared(typed, container, err);
 }
 
-static int refuse_several(const struct runtime_containers *told, const char *typed,
-			  struct error *err)
+static int refuse_several_containers(const struct runtime_containers *told, const char *typed,
+				     struct error *err)
 {
 	char list[320] = "";
 	size_t i, length = 0;
@@ -221,7 +221,7 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	if (!ret && container_id_is_prefix(typed))
 		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
 	for (i = 0; !ret && i < places.nr; i++)
-		ret = names_add(names, container_id_in(place_name(&places.list[i])),
+		ret = names_add(names, container_id_in(container_place_name(&places.list[i])),
 				CONTAINER_ID_SHORT);
 	cgroup_places_free(&places);
 	return ret;
@@ -249,8 +249,8 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
  * A long prefix of an id is hardly a name, so it is searched first; a short one is first taken as a
  * name.
  */
-static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_places *result,
-		struct error *err)
+static int find_container(const struct cgroups *cgroups, const char *typed,
+			  struct cgroup_places *result, struct error *err)
 {
 	bool is_prefix = container_id_is_prefix(typed);
 	struct runtime_containers told = { 0 };
@@ -266,7 +266,7 @@ static int find(const struct cgroups *cgroups, const char *typed, struct cgroup_
 	if (are_one(&told))
 		ret = find_told(cgroups, typed, &told.list[0], result, err);
 	else if (told.nr)
-		ret = refuse_several(&told, typed, err);
+		ret = refuse_several_containers(&told, typed, err);
 	else
 		ret = is_prefix ? find_prefix(cgroups, typed, result, err) : -ENOENT;
 	if (ret == -ENOENT && !told.nr)
@@ -287,7 +287,7 @@ int targets_add_container(struct targets *targets, const char *name, struct erro
 				 name);
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
-		ret = find(cgroups, name, &places, err);
+		ret = find_container(cgroups, name, &places, err);
 	if (!ret && !cgroup_places_keep_populated(&places))
 		ret = error_set(err, -ESRCH, "--container '%s': nobody is in its cgroup", name);
 	if (ret) {

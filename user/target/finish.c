@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "target/targets_impl.h"
 
-static bool is_same(const struct target *a, const struct target *b)
+static bool is_same_target(const struct target *a, const struct target *b)
 {
 	if (a->kind != b->kind)
 		return false;
@@ -25,7 +25,7 @@ static bool is_before(const struct targets *targets, size_t i)
 	size_t j;
 
 	for (j = 0; j < i; j++)
-		if (is_same(&targets->list[j], &targets->list[i]))
+		if (is_same_target(&targets->list[j], &targets->list[i]))
 			return true;
 	return false;
 }

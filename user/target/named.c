@@ -42,12 +42,13 @@ static bool argument_matches(const struct name_search *search, pid_t pid)
 	return length && !fnmatch(search->pattern, slash ? slash + 1 : line, 0);
 }
 
-static bool matches(const struct name_search *search, pid_t pid, const char *name)
+static bool matches_process(const struct name_search *search, pid_t pid, const char *name)
 {
 	return !fnmatch(search->pattern, name, 0) || argument_matches(search, pid);
 }
 
-static int add(struct name_search *search, pid_t pid, int fd, const char *name, struct error *err)
+static int add_pid_named(struct name_search *search, pid_t pid, int fd, const char *name,
+			 struct error *err)
 {
 	int ret = grow((void **)&search->pids, &search->capacity, search->nr + 1,
 		       sizeof(*search->pids));
@@ -63,7 +64,7 @@ static int add(struct name_search *search, pid_t pid, int fd, const char *name, 
 }
 
 /* A process that ends meanwhile is skipped. */
-static int look_at(struct name_search *search, pid_t pid, struct error *err)
+static int look_at_process(struct name_search *search, pid_t pid, struct error *err)
 {
 	int fd = process_fd(pid);
 	struct proc_stat process;
@@ -73,15 +74,15 @@ static int look_at(struct name_search *search, pid_t pid, struct error *err)
 		return errno == EMFILE ? error_errno(err, -errno, "--name") : 0;
 	if (!proc_stat_read(pid, &process) && !pidfd_has_ended(fd) &&
 	    !(process.flags & PROCESS_OF_KERNEL)) {
-		if (matches(search, pid, process.name))
-			return add(search, pid, fd, process.name, err);
+		if (matches_process(search, pid, process.name))
+			return add_pid_named(search, pid, fd, process.name, err);
 		ret = names_add(&search->names, process.name, strlen(process.name));
 	}
 	close(fd);
 	return ret ? error_errno(err, ret, "--name") : 0;
 }
 
-static int look_at_all(struct name_search *search, struct error *err)
+static int look_at_processes(struct name_search *search, struct error *err)
 {
 	DIR *proc = opendir("/proc");
 	struct dirent *entry;
@@ -92,7 +93,7 @@ static int look_at_all(struct name_search *search, struct error *err)
 		return error_errno(err, -errno, "/proc");
 	while (!ret && (entry = readdir(proc)))
 		if (!parse_u64(entry->d_name, &pid) && (pid_t)pid != getpid())
-			ret = look_at(search, (pid_t)pid, err);
+			ret = look_at_process(search, (pid_t)pid, err);
 	closedir(proc);
 	return ret;
 }
@@ -100,13 +101,13 @@ static int look_at_all(struct name_search *search, struct error *err)
 int process_names(struct names *names, struct error *err)
 {
 	struct name_search search = { .pattern = "" };
-	int ret = look_at_all(&search, err);
+	int ret = look_at_processes(&search, err);
 
 	*names = search.names;
 	return ret;
 }
 
-static int nobody(struct name_search *search, struct error *err)
+static int refuse_nobody(struct name_search *search, struct error *err)
 {
 	const char *nearest = names_nearest(&search->names, search->pattern);
 
@@ -122,8 +123,8 @@ static int nobody(struct name_search *search, struct error *err)
 	return -ESRCH;
 }
 
-static int add_target(struct targets *targets, struct name_search *search, bool no_children,
-		      struct error *err)
+static int add_named_target(struct targets *targets, struct name_search *search, bool no_children,
+			    struct error *err)
 {
 	struct target target = { .kind = TARGET_PID,
 				 .pid = search->pids[0],
@@ -144,13 +145,13 @@ static int add_target(struct targets *targets, struct name_search *search, bool 
 	return targets_add(targets, &target, &search->origin, err);
 }
 
-static int finish(struct name_search *search, struct error *err)
+static int finish_search(struct name_search *search, struct error *err)
 {
 	if (search->nr > CHOSEN_MAX)
 		fprintf(search->chosen, " and %zu more", search->nr - CHOSEN_MAX);
 	if (fclose(search->chosen))
 		return error_errno(err, -ENOMEM, "--name");
-	return search->nr ? 0 : nobody(search, err);
+	return search->nr ? 0 : refuse_nobody(search, err);
 }
 
 int targets_add_named(struct targets *targets, const char *pattern, bool no_children,
@@ -169,11 +170,11 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 	if (!search.chosen || asprintf(&search.origin.typed, "--name '%s'", pattern) < 0)
 		return error_errno(err, -ENOMEM, "--name");
 	fprintf(search.chosen, "--name '%s':", pattern);
-	ret = look_at_all(&search, err);
-	finished = finish(&search, ret ? &(struct error){ 0 } : err);
+	ret = look_at_processes(&search, err);
+	finished = finish_search(&search, ret ? &(struct error){ 0 } : err);
 	names_free(&search.names);
 	if (!ret && !finished)
-		return add_target(targets, &search, no_children, err);
+		return add_named_target(targets, &search, no_children, err);
 	free(search.pids);
 	target_origin_free(&search.origin);
 	return ret ? ret : finished;

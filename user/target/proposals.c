@@ -17,7 +17,7 @@ static int add_path(struct names *names, const struct cgroup_place *place)
 	return names_add(names, path, strlen(path));
 }
 
-static bool any(const char *name, const void *wanted)
+static bool match_any(const char *name, const void *wanted)
 {
 	(void)name;
 	(void)wanted;
@@ -28,7 +28,7 @@ static int cgroup_names(const struct cgroups *cgroups, struct names *names, stru
 {
 	struct cgroup_places places = { 0 };
 	size_t i;
-	int ret = cgroup_places_find(&places, cgroups, any, NULL, err);
+	int ret = cgroup_places_find(&places, cgroups, match_any, NULL, err);
 
 	for (i = 0; !ret && i < places.nr; i++) {
 		ret = add_path(names, &places.list[i]);
@@ -53,17 +53,17 @@ static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *n
 	return ret;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_proposals(const void *a, const void *b)
 {
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
-static void sort(struct names *names)
+static void sort_proposals(struct names *names)
 {
 	size_t from, to = 0;
 
 	if (names->nr)
-		qsort(names->list, names->nr, sizeof(*names->list), compare);
+		qsort(names->list, names->nr, sizeof(*names->list), compare_proposals);
 	for (from = 0; from < names->nr; from++) {
 		if (to && !strcmp(names->list[to - 1], names->list[from]))
 			free(names->list[from]);
@@ -92,7 +92,7 @@ int proposals_find(enum proposal kind, struct names *result, struct error *err)
 		ret = process_names(result, err);
 		break;
 	}
-	sort(result);
+	sort_proposals(result);
 	if (ret)
 		names_free(result);
 	return ret;

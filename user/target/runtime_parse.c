@@ -28,14 +28,14 @@ static void free_reading(struct container_reading *reading)
 }
 
 /* If a name occurs twice in an object, the last member counts. */
-static int read_string(struct json_reader *json, char **result)
+static int read_json_string(struct json_reader *json, char **result)
 {
 	free(*result);
 	*result = NULL;
 	return json_reader_string(json, result);
 }
 
-static int read_pid(struct json_reader *json, pid_t *result)
+static int read_json_pid(struct json_reader *json, pid_t *result)
 {
 	uint64_t pid;
 	int ret = json_reader_u64(json, &pid);
@@ -49,7 +49,7 @@ static int read_pid(struct json_reader *json, pid_t *result)
 }
 
 /* Takes over the strings of reading. */
-static int keep(struct runtime_parse *parse, struct container_reading *reading)
+static int keep_container(struct runtime_parse *parse, struct container_reading *reading)
 {
 	struct runtime_containers *containers = parse->containers;
 	int ret;
@@ -67,8 +67,8 @@ static int keep(struct runtime_parse *parse, struct container_reading *reading)
 typedef int (*read_member)(struct json_reader *json, const char *key,
 			   struct container_reading *reading);
 
-static int read_object(struct json_reader *json, read_member member,
-		       struct container_reading *reading)
+static int read_json_object(struct json_reader *json, read_member member,
+			    struct container_reading *reading)
 {
 	const char *key;
 	int ret = json_reader_object(json);
@@ -85,7 +85,7 @@ static int docker_state(struct json_reader *json, const char *key,
 	int ret;
 
 	if (!strcmp(key, "Pid"))
-		return read_pid(json, &reading->container.pid);
+		return read_json_pid(json, &reading->container.pid);
 	if (strcmp(key, "Running") != 0)
 		return json_reader_skip(json);
 	ret = json_reader_bool(json, &running);
@@ -98,9 +98,9 @@ static int docker_member(struct json_reader *json, const char *key,
 			 struct container_reading *reading)
 {
 	if (!strcmp(key, "Id"))
-		return read_string(json, &reading->container.id);
+		return read_json_string(json, &reading->container.id);
 	if (!strcmp(key, "State"))
-		return read_object(json, docker_state, reading);
+		return read_json_object(json, docker_state, reading);
 	return json_reader_skip(json);
 }
 
@@ -110,9 +110,9 @@ int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse)
 	int ret = json_reader_array(json);
 
 	while (!ret && (ret = json_reader_element(json)) > 0) {
-		ret = read_object(json, docker_member, &reading);
+		ret = read_json_object(json, docker_member, &reading);
 		if (!ret && reading.container.id)
-			ret = keep(parse, &reading);
+			ret = keep_container(parse, &reading);
 		free_reading(&reading);
 	}
 	return ret;
@@ -124,9 +124,9 @@ static int oci_member(struct json_reader *json, const char *key, struct containe
 	int ret;
 
 	if (!strcmp(key, "id"))
-		return read_string(json, &reading->container.id);
+		return read_json_string(json, &reading->container.id);
 	if (!strcmp(key, "pid"))
-		return read_pid(json, &reading->container.pid);
+		return read_json_pid(json, &reading->container.pid);
 	if (strcmp(key, "status") != 0)
 		return json_reader_skip(json);
 	ret = json_reader_string(json, &status);
@@ -139,10 +139,10 @@ static int oci_member(struct json_reader *json, const char *key, struct containe
 int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse)
 {
 	struct container_reading reading = { 0 };
-	int ret = read_object(json, oci_member, &reading);
+	int ret = read_json_object(json, oci_member, &reading);
 
 	if (!ret && reading.container.id)
-		ret = keep(parse, &reading);
+		ret = keep_container(parse, &reading);
 	free_reading(&reading);
 	return ret;
 }
@@ -151,27 +151,27 @@ static int cri_metadata(struct json_reader *json, const char *key,
 			struct container_reading *reading)
 {
 	if (!strcmp(key, "name"))
-		return read_string(json, &reading->name);
+		return read_json_string(json, &reading->name);
 	return json_reader_skip(json);
 }
 
 static int cri_label(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "io.kubernetes.pod.name"))
-		return read_string(json, &reading->pod);
+		return read_json_string(json, &reading->pod);
 	if (!strcmp(key, "io.kubernetes.pod.namespace"))
-		return read_string(json, &reading->namespace);
+		return read_json_string(json, &reading->namespace);
 	return json_reader_skip(json);
 }
 
 static int cri_member(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "id"))
-		return read_string(json, &reading->container.id);
+		return read_json_string(json, &reading->container.id);
 	if (!strcmp(key, "metadata"))
-		return read_object(json, cri_metadata, reading);
+		return read_json_object(json, cri_metadata, reading);
 	if (!strcmp(key, "labels"))
-		return read_object(json, cri_label, reading);
+		return read_json_object(json, cri_label, reading);
 	return json_reader_skip(json);
 }
 
@@ -189,7 +189,7 @@ static int keep_named(struct runtime_parse *parse, struct container_reading *rea
 		reading->container.where = NULL;
 		return -ENOMEM;
 	}
-	return keep(parse, reading);
+	return keep_container(parse, reading);
 }
 
 static int cri_containers(struct json_reader *json, struct runtime_parse *parse)
@@ -198,7 +198,7 @@ static int cri_containers(struct json_reader *json, struct runtime_parse *parse)
 	int ret = json_reader_array(json);
 
 	while (!ret && (ret = json_reader_element(json)) > 0) {
-		ret = read_object(json, cri_member, &reading);
+		ret = read_json_object(json, cri_member, &reading);
 		if (!ret)
 			ret = keep_named(parse, &reading);
 		free_reading(&reading);

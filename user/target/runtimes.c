@@ -120,8 +120,8 @@ static int parse(const struct container_runtime *runtime, struct tool_answer *an
 	return 0;
 }
 
-static int ask(const struct container_runtime *runtime, struct runtime_parse *parsed,
-	       struct error *err)
+static int ask_runtime(const struct container_runtime *runtime, struct runtime_parse *parsed,
+		       struct error *err)
 {
 	const char *words[MAX_WORDS + 2];
 	struct tool_answer answer;
@@ -148,7 +148,7 @@ int runtimes_ask(const char *name, struct runtime_containers *result, struct err
 
 	*result = (struct runtime_containers){ 0 };
 	for (i = 0; !ret && i < NR_RUNTIMES; i++)
-		ret = ask(&runtimes[i], &parsed, err);
+		ret = ask_runtime(&runtimes[i], &parsed, err);
 	if (ret)
 		runtime_containers_free(result);
 	return ret;
@@ -166,7 +166,7 @@ void runtime_containers_free(struct runtime_containers *containers)
 	*containers = (struct runtime_containers){ 0 };
 }
 
-static int add_lines(struct names *names, int *fd)
+static int add_listed(struct names *names, int *fd)
 {
 	cleanup_file FILE *file = fdopen(*fd, "r");
 	cleanup_free char *line = NULL;
@@ -188,7 +188,7 @@ static int ask_for_lines(const char *const *words, struct names *names, struct e
 	int ret = tool_ask(words, &answer, err);
 
 	if (!ret && answered(&answer, words[0], &ignored)) {
-		ret = add_lines(names, &answer.out);
+		ret = add_listed(names, &answer.out);
 		if (ret)
 			error_errno(err, ret, "%s", words[0]);
 	}
@@ -202,7 +202,7 @@ static int list(const struct container_runtime *runtime, struct names *names, st
 	struct runtime_parse parsed = { .names = names, .containers = &ignored };
 
 	if (runtime->lists_all)
-		return ask(runtime, &parsed, err);
+		return ask_runtime(runtime, &parsed, err);
 	return ask_for_lines(runtime->list, names, err);
 }
 

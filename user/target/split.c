@@ -5,7 +5,7 @@
 
 #include "target/targets_impl.h"
 
-static bool any(const char *name, const void *wanted)
+static bool match_any_cgroup(const char *name, const void *wanted)
 {
 	(void)name;
 	(void)wanted;
@@ -13,7 +13,7 @@ static bool any(const char *name, const void *wanted)
 }
 
 /* Counts the cgroups with processes in them, below the root. */
-static size_t count(const struct cgroup_places *places, size_t hierarchy)
+static size_t count_places(const struct cgroup_places *places, size_t hierarchy)
 {
 	size_t i, nr = 0;
 
@@ -27,8 +27,8 @@ static size_t count(const struct cgroup_places *places, size_t hierarchy)
  * Chooses version 2 if processes are in its cgroups, because a hybrid host may have it without
  * using it. Otherwise it chooses the hierarchy that has the most cgroups with processes.
  */
-static const struct cgroup_mount *choose(const struct cgroups *cgroups,
-					 const struct cgroup_places *places)
+static const struct cgroup_mount *choose_hierarchy(const struct cgroups *cgroups,
+						   const struct cgroup_places *places)
 {
 	const struct cgroup_mount *best = NULL;
 	size_t i, nr, most = 0;
@@ -38,7 +38,7 @@ static const struct cgroup_mount *choose(const struct cgroups *cgroups,
 
 		if (mount->hierarchy != i || (!cgroup_mount_is_v2(mount) && !mount->controller))
 			continue;
-		nr = count(places, i);
+		nr = count_places(places, i);
 		if (nr && cgroup_mount_is_v2(mount))
 			return mount;
 		if (nr > most || (cgroup_mount_is_v2(mount) && !best)) {
@@ -60,8 +60,8 @@ int targets_split_hierarchy(char **result, struct error *err)
 	ret = cgroups_read(&cgroups, "/proc", err);
 	if (ret)
 		return ret;
-	ret = cgroup_places_find(&places, &cgroups, any, NULL, err);
-	mount = ret ? NULL : choose(&cgroups, &places);
+	ret = cgroup_places_find(&places, &cgroups, match_any_cgroup, NULL, err);
+	mount = ret ? NULL : choose_hierarchy(&cgroups, &places);
 	if (!ret && !mount) {
 		ret = error_set(err, -EOPNOTSUPP,
 				"--split cgroup: processes here are all in one cgroup");

@@ -35,7 +35,7 @@ void target_free(struct target *target)
 	free((pid_t *)target->others);
 }
 
-static int make_room(struct targets *targets)
+static int make_target_room(struct targets *targets)
 {
 	int ret;
 
@@ -49,7 +49,7 @@ static int make_room(struct targets *targets)
 int targets_add(struct targets *targets, struct target *target, struct target_origin *origin,
 		struct error *err)
 {
-	int ret = target->name && origin->typed ? make_room(targets) : -ENOMEM;
+	int ret = target->name && origin->typed ? make_target_room(targets) : -ENOMEM;
 
 	if (ret) {
 		target_free(target);

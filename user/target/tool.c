@@ -111,7 +111,7 @@ static void read_said(int fd, char *result, size_t size)
 			snprintf(result, size, "%.*s", (int)strcspn(line, "\n"), line);
 }
 
-static int run(const char *const *argv, int out, int said, struct tool_answer *answer)
+static int run_tool(const char *const *argv, int out, int said, struct tool_answer *answer)
 {
 	pid_t pid = fork();
 	int ret;
@@ -134,7 +134,7 @@ int tool_ask(const char *const *argv, struct tool_answer *result, struct error *
 	int out = open_capture(TOOL_OUTPUT_MAX), ret;
 
 	*result = (struct tool_answer){ .out = -1 };
-	ret = said < 0 ? said : out < 0 ? out : run(argv, out, said, result);
+	ret = said < 0 ? said : out < 0 ? out : run_tool(argv, out, said, result);
 	if (!ret && result->status != STATUS_NOT_FOUND) {
 		result->out = out;
 		return 0;

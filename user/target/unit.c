@@ -8,7 +8,7 @@
 #include "target/names.h"
 #include "target/targets_impl.h"
 
-static bool ends_in(const char *name, size_t length, const char *suffix)
+static bool name_ends_in(const char *name, size_t length, const char *suffix)
 {
 	size_t end = strlen(suffix);
 
@@ -16,20 +16,20 @@ static bool ends_in(const char *name, size_t length, const char *suffix)
 }
 
 /* Whether the name is that of a kind of unit that has processes. */
-static bool is_unit(const char *name)
+static bool is_unit_name(const char *name)
 {
 	static const char *const suffixes[] = { ".service", ".scope", ".slice",
 						".socket",  ".mount", ".swap" };
 	size_t i;
 
 	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
-		if (ends_in(name, strlen(name), suffixes[i]))
+		if (name_ends_in(name, strlen(name), suffixes[i]))
 			return true;
 	return false;
 }
 
 /* systemd puts a '_' before a name that could be taken for one of the kernel's files. */
-static bool is_named(const char *name, const void *wanted)
+static bool is_unit_named(const char *name, const void *wanted)
 {
 	return !strcmp(name, wanted) || (*name == '_' && !strcmp(name + 1, wanted));
 }
@@ -37,7 +37,7 @@ static bool is_named(const char *name, const void *wanted)
 static bool any_unit(const char *name, const void *wanted)
 {
 	(void)wanted;
-	return is_unit(name);
+	return is_unit_name(name);
 }
 
 /*
@@ -49,7 +49,7 @@ static bool is_system_unit(const char *path)
 	const char *end;
 
 	while ((end = strchr(++path, '/'))) {
-		if (!ends_in(path, (size_t)(end - path), ".slice"))
+		if (!name_ends_in(path, (size_t)(end - path), ".slice"))
 			return false;
 		path = end;
 	}
@@ -76,12 +76,13 @@ static const char *choose_path(const struct cgroup_places *places)
 	return system ? system : only;
 }
 
-static bool has_path(const struct cgroup_place *place, const void *path)
+static bool is_at_path(const struct cgroup_place *place, const void *path)
 {
 	return !strcmp(place->path, path);
 }
 
-static int refuse_several(const struct cgroup_places *places, const char *unit, struct error *err)
+static int refuse_several_units(const struct cgroup_places *places, const char *unit,
+				struct error *err)
 {
 	const char *first = places->list[0].path, *second = NULL;
 	size_t i;
@@ -127,25 +128,25 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 	return -ENOENT;
 }
 
-static int find(const struct cgroups *cgroups, const char *unit, struct cgroup_places *result,
-		struct error *err)
+static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
+			    struct cgroup_places *result, struct error *err)
 {
 	cleanup_free char *path = NULL;
 	const char *chosen;
 	int ret;
 
-	ret = cgroup_places_find(result, cgroups, is_named, unit, err);
+	ret = cgroup_places_find(result, cgroups, is_unit_named, unit, err);
 	if (ret)
 		return ret;
 	if (!result->nr)
 		return no_unit(cgroups, unit, err);
 	chosen = choose_path(result);
 	if (!chosen)
-		return refuse_several(result, unit, err);
+		return refuse_several_units(result, unit, err);
 	path = strdup(chosen);
 	if (!path)
 		return error_errno(err, -ENOMEM, "--unit '%s'", unit);
-	cgroup_places_filter(result, has_path, path);
+	cgroup_places_filter(result, is_at_path, path);
 	if (!cgroup_places_keep_populated(result))
 		return error_set(err, -ESRCH, "--unit '%s': nobody is in its cgroup", unit);
 	return 0;
@@ -161,13 +162,13 @@ int targets_add_unit(struct targets *targets, const char *name, struct error *er
 	if (!*name || strchr(name, '/'))
 		return error_set(err, -EINVAL, "--unit '%s': must be a unit's name, like nginx",
 				 name);
-	if (asprintf(&unit, "%s%s", name, is_unit(name) ? "" : ".service") < 0) {
+	if (asprintf(&unit, "%s%s", name, is_unit_name(name) ? "" : ".service") < 0) {
 		unit = NULL;
 		return error_errno(err, -ENOMEM, "--unit '%s'", name);
 	}
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
-		ret = find(cgroups, unit, &places, err);
+		ret = find_unit_cgroup(cgroups, unit, &places, err);
 	if (ret) {
 		cgroup_places_free(&places);
 		return ret;

@@ -138,7 +138,7 @@ static void watch_member(const struct target_watch *watch, struct target_origin 
 /*
  * Counts the processes that have not ended, and closes the others, which would keep epoll readable.
  */
-static size_t count_processes(const struct target_watch *watch, struct target_origin *origin)
+static size_t count_watched(const struct target_watch *watch, struct target_origin *origin)
 {
 	size_t i, nr = 0;
 
@@ -153,7 +153,7 @@ static size_t count_processes(const struct target_watch *watch, struct target_or
 static bool has_ended(const struct target_watch *watch, struct target_origin *origin)
 {
 	if (origin->nr_pid_fds)
-		return !count_processes(watch, origin);
+		return !count_watched(watch, origin);
 	if (!origin->place)
 		return false;
 	if (!cgroup_place_is_there(origin->place))
@@ -170,7 +170,7 @@ static bool has_ended(const struct target_watch *watch, struct target_origin *or
 	return false;
 }
 
-static void retire(const struct target_watch *watch, struct target_origin *origin)
+static void retire_target(const struct target_watch *watch, struct target_origin *origin)
 {
 	remove_fd(watch, &origin->member_fd);
 	origin->ended = true;
@@ -238,7 +238,7 @@ int targets_watch(struct targets *targets, int *ret_fd, struct error *err)
 	return watch_all(targets, err);
 }
 
-static void drain(const struct target_watch *watch)
+static void drain_events(const struct target_watch *watch)
 {
 	char events[4096] __attribute__((aligned(8)));
 	eventfd_t ignored;
@@ -257,12 +257,12 @@ size_t targets_left(struct targets *targets)
 	 * again.
 	 */
 	if (targets->watch)
-		drain(targets->watch);
+		drain_events(targets->watch);
 	for (i = 0; i < targets->nr; i++) {
 		struct target_origin *origin = &targets->origins[i];
 
 		if (targets->watch && !origin->ended && has_ended(targets->watch, origin))
-			retire(targets->watch, origin);
+			retire_target(targets->watch, origin);
 		left += !origin->ended;
 	}
 	return left;
