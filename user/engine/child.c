@@ -21,7 +21,7 @@ static void close_end(int *fd)
 	*fd = -1;
 }
 
-static int become(const struct passwd *user)
+static int become_passwd(const struct passwd *user)
 {
 	if (!user)
 		return 0;
@@ -41,7 +41,7 @@ __attribute__((noreturn)) static void child_main(char *const *argv, const struct
 
 	if (read(go_fd, &go, 1) != 1)
 		_exit(125); /* the parent gave up */
-	failure = become(user);
+	failure = become_passwd(user);
 	if (!failure) {
 		execvp(argv[0], argv);
 		failure = -errno;
@@ -51,7 +51,7 @@ __attribute__((noreturn)) static void child_main(char *const *argv, const struct
 	_exit(127);
 }
 
-static int find_user(const char *name, struct passwd **result, struct error *err)
+static int find_passwd(const char *name, struct passwd **result, struct error *err)
 {
 	*result = NULL;
 	if (!name)
@@ -72,7 +72,7 @@ int child_fork(char *const *argv, const char *user, struct child *result, struct
 	struct passwd *passwd;
 
 	*result = (struct child){ .pid = -1, .pid_fd = -1, .go_fd = -1, .failed_fd = -1 };
-	ret = find_user(user, &passwd, err);
+	ret = find_passwd(user, &passwd, err);
 	if (ret)
 		return ret;
 	if (pipe2(go, O_CLOEXEC) || pipe2(failure, O_CLOEXEC))

@@ -81,7 +81,7 @@ static uint32_t sum_of(const char *name, size_t length)
 	return sum;
 }
 
-static bool is_same(const struct jit_code *a, const struct jit_code *b)
+static bool is_same_code(const struct jit_code *a, const struct jit_code *b)
 {
 	return a->start == b->start && a->size == b->size && a->name_length == b->name_length &&
 	       a->name_sum == b->name_sum;
@@ -91,14 +91,14 @@ static bool is_same(const struct jit_code *a, const struct jit_code *b)
  * Removes the entries that the code overlaps. Returns 1 if the same entry is there already, or
  * -ENOMEM.
  */
-static int replace(struct jit_map *map, const struct jit_code *code, size_t *room,
-		   const struct jit_listener *listener)
+static int replace_code(struct jit_map *map, const struct jit_code *code, size_t *room,
+			const struct jit_listener *listener)
 {
 	struct jit_code *old, **found;
 
 	while ((found = tfind(code, &map->codes, compare_codes))) {
 		old = *found;
-		if (is_same(old, code))
+		if (is_same_code(old, code))
 			return 1;
 		if (listener->replaced(listener->ctx, old, code->time))
 			return -ENOMEM;
@@ -117,7 +117,7 @@ static int add_code(struct jit_map *map, const struct jit_code *code, size_t *ro
 
 	if (!code->size || code->size > JIT_CODE_MAX || code->start > UINT64_MAX - code->size)
 		return 0;
-	ret = replace(map, code, room, listener);
+	ret = replace_code(map, code, room, listener);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
@@ -147,8 +147,8 @@ static struct jit_code make_code(const struct jit_map *map, uint64_t start, uint
 	return code;
 }
 
-static int add_line(struct jit_map *map, struct text_cursor line, size_t *room,
-		    const struct jit_listener *listener)
+static int add_map_line(struct jit_map *map, struct text_cursor line, size_t *room,
+			const struct jit_listener *listener)
 {
 	struct symbol_spec spec = { 0 };
 	struct jit_code code;
@@ -170,20 +170,20 @@ static size_t whole_lines(const struct jit_map *map, size_t got)
 }
 
 /* Adds the lines in the buffer. *done: how many bytes of the file these were. */
-static int add_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
-		     const struct jit_listener *listener)
+static int add_map_lines(struct jit_map *map, size_t got, uint64_t *done, size_t *room,
+			 const struct jit_listener *listener)
 {
 	struct text_cursor rest = { map->buffer, map->buffer + whole_lines(map, got) }, line;
 	int ret = 0;
 
 	*done = (uint64_t)(rest.end - rest.at);
 	while (!ret && text_next_line(&rest, &line))
-		ret = add_line(map, line, room, listener);
+		ret = add_map_line(map, line, room, listener);
 	return ret;
 }
 
-static int add_record(struct jit_map *map, const struct jit_record *record, size_t *room,
-		      const struct jit_listener *listener)
+static int add_dump_record(struct jit_map *map, const struct jit_record *record, size_t *room,
+			   const struct jit_listener *listener)
 {
 	const struct jit_code from = { .start = record->from, .size = 1 };
 	uint64_t time = map->has_time ? record->time : 0;
@@ -225,7 +225,7 @@ static int add_records(struct jit_map *map, size_t got, uint64_t *done, size_t *
 		/* The record is still being written. */
 		if ((uint64_t)length > map->size - map->at - at)
 			break;
-		ret = add_record(map, &record, room, listener);
+		ret = add_dump_record(map, &record, room, listener);
 		at += (size_t)length;
 	}
 	*done = at;
@@ -254,7 +254,7 @@ static int64_t read_some(struct jit_map *map, size_t *room, const struct jit_lis
 	done = begin_dump(map, (size_t)got);
 	if (!done) {
 		ret = map->is_dump ? add_records(map, (size_t)got, &done, room, listener) :
-				     add_lines(map, (size_t)got, &done, room, listener);
+				     add_map_lines(map, (size_t)got, &done, room, listener);
 		if (ret)
 			return ret;
 	}

@@ -34,7 +34,7 @@ uint64_t jit_moves_left(const struct jit_moves *moves, const struct jit_bin *bin
 	return ticks > noted ? ticks - noted : 0;
 }
 
-static struct noted *note(struct jit_moves *moves, const struct jit_bin *bin)
+static struct noted *note_move(struct jit_moves *moves, const struct jit_bin *bin)
 {
 	struct noted *fresh, **found = tfind(bin, &moves->noted, compare_noted);
 
@@ -56,7 +56,7 @@ int jit_moves_add(struct jit_moves *moves, const struct jit_move *move)
 
 	if (grow((void **)&moves->list, &moves->capacity, moves->nr + 1, sizeof(*moves->list)))
 		return -ENOMEM;
-	noted = note(moves, &move->from);
+	noted = note_move(moves, &move->from);
 	if (!noted)
 		return -ENOMEM;
 	noted->ticks += move->ticks;
@@ -80,8 +80,8 @@ static struct profile_bin *find_bin(const struct profile_histogram *histogram, u
 }
 
 /* Takes what moved out of a histogram; numbers of bins count from address 0. */
-static size_t take_out(const struct jit_moves *moves, uint64_t split,
-		       struct profile_histogram *histogram, struct profile_bin *bins)
+static size_t take_out_moved(const struct jit_moves *moves, uint64_t split,
+			     struct profile_histogram *histogram, struct profile_bin *bins)
 {
 	struct profile_bin *bin;
 	size_t i, nr = 0;
@@ -104,7 +104,7 @@ static size_t take_out(const struct jit_moves *moves, uint64_t split,
 	return nr;
 }
 
-static size_t merge_bins(struct profile_bin *bins, size_t nr)
+static size_t merge_moved_bins(struct profile_bin *bins, size_t nr)
 {
 	size_t i, kept = 0;
 
@@ -118,7 +118,7 @@ static size_t merge_bins(struct profile_bin *bins, size_t nr)
 	return kept + 1;
 }
 
-static void drop_empty(struct profile_histogram *histogram)
+static void drop_empty_bins(struct profile_histogram *histogram)
 {
 	size_t i, kept = 0;
 
@@ -128,7 +128,7 @@ static void drop_empty(struct profile_histogram *histogram)
 	histogram->nr_bins = kept;
 }
 
-static char *copy(const char *text, bool *failed)
+static char *copy_text(const char *text, bool *failed)
 {
 	char *ret = text ? strdup(text) : NULL;
 
@@ -137,7 +137,8 @@ static char *copy(const char *text, bool *failed)
 }
 
 /* The new histogram takes over bins, which are freed on failure. */
-static int add_histogram(struct profile *profile, size_t i, struct profile_bin *bins, size_t nr)
+static int add_moved_histogram(struct profile *profile, size_t i, struct profile_bin *bins,
+			       size_t nr)
 {
 	struct profile_histogram *list, *fresh;
 	bool failed = false;
@@ -151,8 +152,8 @@ static int add_histogram(struct profile *profile, size_t i, struct profile_bin *
 	profile->histograms = list;
 	fresh = &list[profile->nr_histograms++];
 	*fresh = list[i];
-	fresh->process = copy(list[i].process, &failed);
-	fresh->cgroup = copy(list[i].cgroup, &failed);
+	fresh->process = copy_text(list[i].process, &failed);
+	fresh->cgroup = copy_text(list[i].cgroup, &failed);
 	fresh->bins = bins;
 	fresh->nr_bins = nr;
 	fresh->offset = bins[0].index * fresh->bytes_per_bin;
@@ -173,13 +174,13 @@ int jit_moves_apply(const struct jit_moves *moves, uint64_t split, struct profil
 	bins = malloc(moves->nr * sizeof(*bins));
 	if (!bins)
 		return -ENOMEM;
-	nr = take_out(moves, split, &profile->histograms[i], bins);
+	nr = take_out_moved(moves, split, &profile->histograms[i], bins);
 	if (!nr) {
 		free(bins);
 		return 0;
 	}
-	drop_empty(&profile->histograms[i]);
-	return add_histogram(profile, i, bins, merge_bins(bins, nr));
+	drop_empty_bins(&profile->histograms[i]);
+	return add_moved_histogram(profile, i, bins, merge_moved_bins(bins, nr));
 }
 
 void jit_moves_clear(struct jit_moves *moves)

@@ -94,7 +94,7 @@ static struct profile_object *module_object(const struct kernel_module *module,
 }
 
 /* Makes a histogram at the end of the list from some bins of another; its object is not set. */
-static int add_part(struct profile *profile, size_t from, size_t first, size_t nr)
+static int add_module_part(struct profile *profile, size_t from, size_t first, size_t nr)
 {
 	size_t bytes = nr * sizeof(struct profile_bin), i;
 	struct profile_histogram *grown, *part;
@@ -156,7 +156,7 @@ static int split_histogram(const struct kernel_modules *modules, size_t from,
 			i += nr;
 			continue;
 		}
-		if (add_part(profile, from, i, nr))
+		if (add_module_part(profile, from, i, nr))
 			return -ENOMEM;
 		object = module_object(module, profile, ids, fresh);
 		if (!object)
@@ -168,7 +168,7 @@ static int split_histogram(const struct kernel_modules *modules, size_t from,
 	return 0;
 }
 
-static void drop_empty(struct profile *profile)
+static void drop_empty_histograms(struct profile *profile)
 {
 	size_t from, to = 0;
 
@@ -193,7 +193,7 @@ int kernel_modules_split(const struct kernel_modules *modules, struct profile *p
 	for (i = 0; i < nr && !ret; i++)
 		if (profile->objects[profile->histograms[i].object].kind == PROFILE_KERNEL)
 			ret = split_histogram(modules, i, profile, ids, fresh);
-	drop_empty(profile);
+	drop_empty_histograms(profile);
 	return ret ? error_no_memory(err, "kernel modules") : 0;
 }
 

@@ -214,7 +214,7 @@ int recycler_add(const struct recycler *recycler, struct seen *seen, struct erro
 	return 0;
 }
 
-static int compare_spaces(const void *a, const void *b)
+static int compare_used_spaces(const void *a, const void *b)
 {
 	return memcmp(a, b, sizeof(struct space));
 }
@@ -234,7 +234,7 @@ int uses_find(const struct seen *seen, enum split split, struct uses *result, st
 		if (key->split)
 			result->list[result->nr++] = split_space(split, key->split);
 	}
-	qsort(result->list, result->nr, sizeof(*result->list), compare_spaces);
+	qsort(result->list, result->nr, sizeof(*result->list), compare_used_spaces);
 	return 0;
 }
 
@@ -248,7 +248,7 @@ bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled
 		      bool *struck)
 {
 	uint32_t value = told;
-	bool used = bsearch(space, uses->list, uses->nr, sizeof(*space), compare_spaces);
+	bool used = bsearch(space, uses->list, uses->nr, sizeof(*space), compare_used_spaces);
 
 	if (!*struck) {
 		if (!used)

@@ -14,27 +14,27 @@ int spent_key_compare(const struct spent_key *a, const struct spent_key *b)
 	return (a->split > b->split) - (a->split < b->split);
 }
 
-static int compare(const void *left, const void *right)
+static int compare_runtime_splits(const void *left, const void *right)
 {
 	const struct runtime_split *a = left, *b = right;
 
 	return spent_key_compare(&a->key, &b->key);
 }
 
-static struct runtime_split *find(const struct runtime *runtime, size_t sorted,
-				  const struct spent_key *key)
+static struct runtime_split *find_runtime_split(const struct runtime *runtime, size_t sorted,
+						const struct spent_key *key)
 {
 	const struct runtime_split wanted = { .key = *key };
 
 	if (!sorted)
 		return NULL;
-	return bsearch(&wanted, runtime->list, sorted, sizeof(wanted), compare);
+	return bsearch(&wanted, runtime->list, sorted, sizeof(wanted), compare_runtime_splits);
 }
 
 static int read_entry(struct runtime *runtime, size_t sorted, const struct spent_key *key,
 		      const struct spent_cpu *spent, struct error *err)
 {
-	struct runtime_split *split = find(runtime, sorted, key);
+	struct runtime_split *split = find_runtime_split(runtime, sorted, key);
 
 	if (!split) {
 		if (grow((void **)&runtime->list, &runtime->capacity, runtime->nr + 1,
@@ -63,7 +63,7 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
 			ret = read_entry(runtime, sorted, &key, &spent, err);
 	}
 	if (runtime->nr > sorted)
-		qsort(runtime->list, runtime->nr, sizeof(*runtime->list), compare);
+		qsort(runtime->list, runtime->nr, sizeof(*runtime->list), compare_runtime_splits);
 	return ret;
 }
 
@@ -71,7 +71,7 @@ int runtime_read(struct runtime *runtime, int map_fd, struct error *err)
  * A thread that was reaped before the walk may have been freed since, and have added its last
  * runtime.
  */
-static bool is_idle(const struct runtime_split *split, int map_fd, uint32_t walk)
+static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_t walk)
 {
 	struct spent_cpu spent;
 
@@ -87,7 +87,7 @@ void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk)
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
 
-		if (is_idle(split, map_fd, walk) && !bpf_map_delete_elem(map_fd, &split->key))
+		if (is_idle_split(split, map_fd, walk) && !bpf_map_delete_elem(map_fd, &split->key))
 			continue;
 		split->taken_ns += split->ns;
 		split->taken_unbinned += split->unbinned;

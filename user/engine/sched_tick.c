@@ -11,7 +11,7 @@
 
 #define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 
-static int refuse(struct error *err, const char *why)
+static int refuse_tick(struct error *err, const char *why)
 {
 	error_set(err, -EOPNOTSUPP, "--source tick: %s", why);
 	error_hint(err, "--source clock");
@@ -19,7 +19,7 @@ static int refuse(struct error *err, const char *why)
 }
 
 /* The offset of a variable in its CPU's data; -1: there is no such variable. */
-static int64_t place(const struct btf *btf, const char *name)
+static int64_t percpu_offset(const struct btf *btf, const char *name)
 {
 	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
 	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
@@ -56,13 +56,13 @@ static int find_distances(struct sched_tick *result, struct error *err)
 
 	if (!btf)
 		return error_errno(err, -errno, "reading the kernel's BTF");
-	tick = place(btf, "tick_cpu_sched");
-	bases = place(btf, "hrtimer_bases");
-	regs = place(btf, "__irq_regs");
+	tick = percpu_offset(btf, "tick_cpu_sched");
+	bases = percpu_offset(btf, "hrtimer_bases");
+	regs = percpu_offset(btf, "__irq_regs");
 	timer = member(btf, "tick_sched", "sched_timer");
 	btf__free(btf);
 	if (tick < 0 || bases < 0 || regs < 0 || timer < 0)
-		return refuse(err, "the kernel's BTF does not have the variables of its tick");
+		return refuse_tick(err, "the kernel's BTF does not have the variables of its tick");
 	result->tick_distance = tick + timer - bases;
 	result->regs_distance = regs - tick - timer;
 	return 0;
@@ -84,7 +84,7 @@ int sched_tick_find(struct sched_tick *result, struct error *err)
 	clock_getres(CLOCK_MONOTONIC, &fine);
 	/* Without high resolution, timers run from the tick, which then is no such timer itself. */
 	if (fine.tv_sec || fine.tv_nsec > 1 || !sched_tick_period_ns())
-		return refuse(err, "the timers here have no high resolution (highres=off?)");
+		return refuse_tick(err, "the timers here have no high resolution (highres=off?)");
 	return find_distances(result, err);
 }
 

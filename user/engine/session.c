@@ -55,7 +55,7 @@ static void raise_file_limit(void)
 }
 
 /* Sets the sizes of maps and the programs' knobs, between open and load. */
-static int configure(struct session *session, struct error *err)
+static int configure_session(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
 	struct host_bpf *skel = session->skel;
@@ -156,7 +156,7 @@ static int add_split(struct session *session, const struct record *record)
 	return ret;
 }
 
-static int take_record(void *ctx, void *data, size_t size)
+static int take_session_record(void *ctx, void *data, size_t size)
 {
 	const struct record *record = data;
 	struct session *session = ctx;
@@ -173,7 +173,7 @@ static int take_record(void *ctx, void *data, size_t size)
 	return ret;
 }
 
-static int watch(struct session *session, int fd, struct error *err)
+static int watch_session_fd(struct session *session, int fd, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -184,20 +184,20 @@ static int watch(struct session *session, int fd, struct error *err)
 	return 0;
 }
 
-static int open_watches(struct session *session, struct error *err)
+static int open_session_watches(struct session *session, struct error *err)
 {
 	int ret;
 
-	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records), take_record,
-					    session, NULL);
+	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
+					    take_session_record, session, NULL);
 	if (!session->records)
 		return error_errno(err, -errno, "ring buffer");
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (session->epoll_fd < 0)
 		return error_errno(err, -errno, "epoll");
-	ret = watch(session, ring_buffer__epoll_fd(session->records), err);
+	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
 	ret = ret ?: session_open_jit(session, err);
-	return ret ?: watch(session, session->sampler.uevent_fd, err);
+	return ret ?: watch_session_fd(session, session->sampler.uevent_fd, err);
 }
 
 /* Chooses one of the two programs on exit. */
@@ -281,14 +281,14 @@ static int choose_source(struct session *session, struct error *err)
 	return 0;
 }
 
-static int load(struct session *session, struct error *err)
+static int load_session(struct session *session, struct error *err)
 {
 	int ret;
 
 	session->skel = host_bpf__open();
 	if (!session->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
-	ret = configure(session, err);
+	ret = configure_session(session, err);
 	if (!ret)
 		ret = choose_exit_hook(session, err);
 	if (!ret)
@@ -314,7 +314,7 @@ static int load(struct session *session, struct error *err)
 }
 
 /* Without the privilege for it the programs' cost is unknown, which is no reason not to sample. */
-static int measure(struct session *session, struct error *err)
+static int measure_session(struct session *session, struct error *err)
 {
 	session->stats_fd = program_statistics(err);
 	return session->stats_fd < 0 && session->stats_fd != -EPERM ? session->stats_fd : 0;
@@ -355,11 +355,11 @@ int session_open(const struct session_options *options, struct session **result,
 		ret = pool_plan(&session->pool, options->memory, cpus * hz,
 				options->targets->kind != TARGET_COMMAND, err);
 	if (!ret)
-		ret = load(session, err);
+		ret = load_session(session, err);
 	if (!ret && options->measure)
-		ret = measure(session, err);
+		ret = measure_session(session, err);
 	if (!ret)
-		ret = open_watches(session, err);
+		ret = open_session_watches(session, err);
 	if (!ret)
 		ret = session_follow_targets(session, err);
 	session->options.targets = NULL;
@@ -382,7 +382,7 @@ static int start_sampler(struct session *session, struct error *err)
 	return sampler_start(&session->sampler, &programs, err);
 }
 
-static void begin(struct session *session)
+static void begin_session(struct session *session)
 {
 	clock_gettime(CLOCK_REALTIME, &session->started);
 	session->start_ns = session->since_ns = monotonic_ns();
@@ -390,7 +390,7 @@ static void begin(struct session *session)
 
 void session_start_paused(struct session *session)
 {
-	begin(session);
+	begin_session(session);
 	session->paused_ns = session->start_ns;
 }
 
@@ -398,7 +398,7 @@ int session_start(struct session *session, struct error *err)
 {
 	int ret;
 
-	begin(session);
+	begin_session(session);
 	ret = session_begin_runtime(session, err);
 	return ret ?: start_sampler(session, err);
 }

@@ -174,7 +174,7 @@ struct destination {
 	uint64_t most; /* ticks that can be the old code's, by how long it lay there */
 };
 
-static int place(struct jit_text *text, struct destination *to, bool sure, uint64_t *result)
+static int place_code(struct jit_text *text, struct destination *to, bool sure, uint64_t *result)
 {
 	uint64_t *start = sure ? &to->sure : &to->unsure;
 	char *marked = NULL;
@@ -201,7 +201,7 @@ static int move(struct jit_text *text, struct destination *to, const struct jit_
 
 	if (!ticks)
 		return 0;
-	ret = place(text, to, sure, &start);
+	ret = place_code(text, to, sure, &start);
 	if (ret)
 		return ret;
 	move.to = (start + ((bin->number << bin->shift) - to->code->start)) >> bin->shift;
@@ -366,7 +366,7 @@ static bool read_maps(struct session *session, uint64_t until)
 	return true;
 }
 
-static void drain(int fd)
+static void drain_notices(int fd)
 {
 	char buffer[4096];
 
@@ -379,7 +379,7 @@ static bool has_news(int fd)
 	char buffer[4096];
 	bool news = fd < 0 || read(fd, buffer, sizeof(buffer)) > 0;
 
-	drain(fd);
+	drain_notices(fd);
 	return news;
 }
 
@@ -404,7 +404,7 @@ void session_poll_jit(struct session *session)
 
 	if (!session->jit.nr_texts || began < session->jit.rest_until)
 		return;
-	drain(session->jit.timer_fd);
+	drain_notices(session->jit.timer_fd);
 	if (has_news(session->jit.inotify_fd) || session->jit.unread) {
 		session->jit.unread = !read_maps(session, began + WORK_MAX);
 		rest(session, monotonic_ns() - began);
@@ -456,7 +456,7 @@ void session_turn_jit(struct session *session)
 }
 
 /* split_ids grows with the histograms. */
-static int add_split(const struct profile *profile, struct seen_names *names, size_t i)
+static int add_jit_split(const struct profile *profile, struct seen_names *names, size_t i)
 {
 	uint64_t *grown = reallocarray(names->split_ids, profile->nr_histograms + 1,
 				       sizeof(*names->split_ids));
@@ -502,7 +502,7 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 		too_large = too_large || text->too_large;
 		ret = jit_moves_apply(&text->moves, names->split_ids[i], profile, i);
 		if (ret == 1)
-			ret = add_split(profile, names, i);
+			ret = add_jit_split(profile, names, i);
 	}
 	for (i = 0; i < session->spaces.nr; i++) {
 		struct jit_text *text = session->spaces.list[i].jit;

@@ -135,7 +135,7 @@ static int compare_spenders(const void *left, const void *right)
 	return spent_key_compare(&a->key, &b->key);
 }
 
-static void add_up(struct spenders *spenders)
+static void add_up_spenders(struct spenders *spenders)
 {
 	size_t from, to = 0;
 
@@ -185,11 +185,11 @@ static int find_spenders(const struct session *session, const struct counted *co
 			.key = { .split = LEFT_OUT_SPLIT, .target = (uint32_t)i },
 			.unbinned = counted->tallies[i].left_out,
 		};
-	add_up(result);
+	add_up_spenders(result);
 	return 0;
 }
 
-static int name_split(const struct session *session, uint64_t id, struct profile_split *result)
+static int name_spender(const struct session *session, uint64_t id, struct profile_split *result)
 {
 	const struct split_name *name = split_names_find(&session->splits, id);
 
@@ -207,7 +207,7 @@ static int name_split(const struct session *session, uint64_t id, struct profile
 }
 
 /* Splits without any name come last. */
-static int compare_splits(const void *left, const void *right)
+static int compare_spender_splits(const void *left, const void *right)
 {
 	const struct profile_split *a = left, *b = right;
 	int order;
@@ -229,9 +229,9 @@ static void fold_splits(struct profile *profile)
 	struct profile_split *list = profile->splits;
 	size_t from, to = 0;
 
-	qsort(list, profile->nr_splits, sizeof(*list), compare_splits);
+	qsort(list, profile->nr_splits, sizeof(*list), compare_spender_splits);
 	for (from = 0; from < profile->nr_splits; from++) {
-		if (!to || compare_splits(&list[to - 1], &list[from])) {
+		if (!to || compare_spender_splits(&list[to - 1], &list[from])) {
 			list[to++] = list[from];
 			continue;
 		}
@@ -243,8 +243,8 @@ static void fold_splits(struct profile *profile)
 }
 
 /* A split without a tick was never announced, so it has no name. */
-static int put_split(const struct session *session, const struct spender *spender,
-		     struct profile *profile)
+static int put_spender(const struct session *session, const struct spender *spender,
+		       struct profile *profile)
 {
 	struct profile_split *split = &profile->splits[profile->nr_splits];
 
@@ -254,7 +254,7 @@ static int put_split(const struct session *session, const struct spender *spende
 	if (!split->ticks && !split->cpu_ns)
 		return 0;
 	profile->nr_splits++;
-	return split->ticks ? name_split(session, spender->key.split, split) : 0;
+	return split->ticks ? name_spender(session, spender->key.split, split) : 0;
 }
 
 /*
@@ -305,7 +305,7 @@ int session_fill_splits(struct session *session, const struct counted *counted,
 		ret = profile->splits ? 0 : -ENOMEM;
 	}
 	for (i = 0; !ret && i < spenders.nr; i++)
-		ret = put_split(session, &spenders.list[i], profile);
+		ret = put_spender(session, &spenders.list[i], profile);
 	if (!ret)
 		fold_splits(profile);
 	free(spenders.list);

@@ -161,13 +161,13 @@ static int read_runtime(struct take *take, struct error *err)
 }
 
 /* Fill: the counters are taken here. */
-static int fill(struct take *take, struct error *err)
+static int fill_profile(struct take *take, struct error *err)
 {
 	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
 }
 
 /* Retire: removes what was idle, and marks the CPU time that was read as taken. */
-static int retire(struct take *take, struct error *err)
+static int retire_spaces(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
 
@@ -180,7 +180,7 @@ static int retire(struct take *take, struct error *err)
 }
 
 /* The objects of the previous profile can no longer be opened. */
-static int begin(struct take *take, struct error *err)
+static int begin_take(struct take *take, struct error *err)
 {
 	struct session *session = take->session;
 
@@ -195,10 +195,11 @@ static int begin(struct take *take, struct error *err)
 }
 
 static int (*const pipeline[])(struct take *take, struct error *err) = {
-	begin, wait_for_programs, read_jit, read_windows, forget_unused, read_runtime, fill, retire,
+	begin_take,    wait_for_programs, read_jit,	read_windows,
+	forget_unused, read_runtime,	  fill_profile, retire_spaces,
 };
 
-static int run(struct take *take, struct error *err)
+static int run_take(struct take *take, struct error *err)
 {
 	size_t i;
 	int ret = 0;
@@ -227,7 +228,7 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 	int ret;
 
 	take.counted.take = taken;
-	ret = run(&take, err);
+	ret = run_take(&take, err);
 	if (taken) {
 		session_turn_jit(session);
 		keep_tallies(session, &take.counted);

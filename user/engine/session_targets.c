@@ -77,7 +77,7 @@ static int controller_number(const char *controller, struct error *err)
 	return found;
 }
 
-static size_t count_processes(const struct session_options *options)
+static size_t count_target_processes(const struct session_options *options)
 {
 	size_t i, n = count_kind(options, TARGET_PID);
 
@@ -91,7 +91,7 @@ static int size_maps(struct session *session, struct error *err)
 {
 	const struct session_options *options = &session->options;
 	struct host_bpf *skel = session->skel;
-	size_t pids = count_processes(options), cgroups = count_kind(options, TARGET_CGROUP);
+	size_t pids = count_target_processes(options), cgroups = count_kind(options, TARGET_CGROUP);
 	int ret;
 
 	ret = bpf_map__set_max_entries(skel->maps.target_accounts, session->nr_targets);

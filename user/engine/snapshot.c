@@ -31,7 +31,7 @@ int snapshot_windows(const struct counted *counted, struct seen *result, struct 
 }
 
 /* A file that could not be pinned may have had two inodes in memory, one after the other. */
-static int compare_spaces(const struct space *a, const struct space *b)
+static int compare_seen_spaces(const struct space *a, const struct space *b)
 {
 	if (a->kind != b->kind)
 		return a->kind < b->kind ? -1 : 1;
@@ -48,11 +48,11 @@ static int by_space(const void *a, const void *b)
 {
 	const struct seen_window *x = a, *y = b;
 
-	return compare_spaces(&x->key.space, &y->key.space);
+	return compare_seen_spaces(&x->key.space, &y->key.space);
 }
 
 /* By histogram: target, process or cgroup, text, width of bins. */
-static int compare_histograms(const struct seen_window *a, const struct seen_window *b)
+static int compare_seen_histograms(const struct seen_window *a, const struct seen_window *b)
 {
 	if (a->key.target != b->key.target)
 		return compare_u64(a->key.target, b->key.target);
@@ -67,7 +67,7 @@ static int compare_histograms(const struct seen_window *a, const struct seen_win
 static int by_place(const void *a, const void *b)
 {
 	const struct seen_window *x = a, *y = b;
-	int order = compare_histograms(x, y);
+	int order = compare_seen_histograms(x, y);
 
 	return order ? order : compare_u64(x->key.window, y->key.window);
 }
@@ -188,7 +188,7 @@ static int draw_histograms(const struct counted *counted, const struct seen *see
 
 	for (i = 0; i < seen->nr && !ret; i += nr) {
 		for (nr = 1; i + nr < seen->nr; nr++)
-			if (compare_histograms(&seen->list[i], &seen->list[i + nr]))
+			if (compare_seen_histograms(&seen->list[i], &seen->list[i + nr]))
 				break;
 		firsts[profile->nr_histograms] = &seen->list[i];
 		ret = draw_histogram(counted, names, seen->list + i, nr, profile);
@@ -235,8 +235,8 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 }
 
 /* Sets the process or cgroup that a histogram's ticks belong to. */
-static int name_split(const struct window_key *key, struct seen_names *names,
-		      struct profile_histogram *histogram)
+static int name_window_split(const struct window_key *key, struct seen_names *names,
+			     struct profile_histogram *histogram)
 {
 	const struct split_name *told = key->split ? split_names_find(names->splits, key->split) :
 						     NULL;
@@ -283,7 +283,7 @@ static int finish_histograms(const struct seen_window **firsts, uint32_t *ids,
 		histogram->object = *id;
 		names->split_ids[i] = key->split;
 		place_histogram(&profile->objects[*id], key->shift, histogram);
-		if (name_split(key, names, histogram))
+		if (name_window_split(key, names, histogram))
 			return error_no_memory(err, "profile");
 	}
 	return 0;

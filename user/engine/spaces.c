@@ -52,7 +52,7 @@ char *record_path(const struct record *record)
  * the same addresses. Device and inode tell, but overlayfs shows other numbers than its files have;
  * there the size must do.
  */
-static bool same_file(int fd, const struct record *record)
+static bool is_file_of_record(int fd, const struct record *record)
 {
 	struct statfs fs;
 	struct stat st;
@@ -67,7 +67,7 @@ static int open_if_same(const char *root, const char *path, const struct record 
 {
 	int fd = regular_file_open(root, path);
 
-	if (fd < 0 || same_file(fd, record))
+	if (fd < 0 || is_file_of_record(fd, record))
 		return fd;
 	close(fd);
 	return -1;
@@ -181,7 +181,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	return 0;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_infos(const void *a, const void *b)
 {
 	const struct space_info *left = a, *right = b;
 
@@ -191,7 +191,7 @@ static int compare(const void *a, const void *b)
 void spaces_sort(struct spaces *spaces)
 {
 	if (spaces->sorted < spaces->nr)
-		qsort(spaces->list, spaces->nr, sizeof(*spaces->list), compare);
+		qsort(spaces->list, spaces->nr, sizeof(*spaces->list), compare_infos);
 	spaces->sorted = spaces->nr;
 }
 
@@ -202,7 +202,7 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
 	/* bsearch() must not be given NULL, not even for no elements. */
 	if (!spaces->sorted)
 		return NULL;
-	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare);
+	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare_infos);
 }
 
 void space_info_free(struct space_info *info)

@@ -30,7 +30,7 @@ int split_names_add(struct split_names *names, const struct record *record, stru
 	return 0;
 }
 
-static int compare(const void *left, const void *right)
+static int compare_split_names(const void *left, const void *right)
 {
 	const struct split_name *a = left, *b = right;
 
@@ -45,7 +45,7 @@ void split_names_sort(struct split_names *names)
 
 	if (names->sorted == names->nr)
 		return;
-	qsort(names->list, names->nr, sizeof(*names->list), compare);
+	qsort(names->list, names->nr, sizeof(*names->list), compare_split_names);
 	for (from = 0; from < names->nr; from++) {
 		if (to && names->list[to - 1].id == names->list[from].id)
 			free(names->list[--to].name);
