@@ -7,7 +7,7 @@
  * Shortens a batch to the counters that are complete within so many bytes. If not even the first
  * one is, the failure is that one's alone.
  */
-static int shorten(struct batch *batch, uint32_t width, int64_t bytes)
+static int shorten_batch(struct batch *batch, uint32_t width, int64_t bytes)
 {
 	if (bytes == -ESRCH)
 		return -ESRCH;
@@ -25,11 +25,12 @@ int batch_read(struct caller *caller, uint64_t address, uint8_t *values, struct 
 	uint32_t width = caller->spec->width;
 	int ret;
 
-	ret = shorten(batch, width, process_writable(&caller->process, address, batch->nr * width));
+	ret = shorten_batch(batch, width,
+			    process_writable(&caller->process, address, batch->nr * width));
 	if (!ret)
-		ret = shorten(batch, width,
-			      process_read_some(&caller->process, address, values,
-						batch->nr * width));
+		ret = shorten_batch(batch, width,
+				    process_read_some(&caller->process, address, values,
+						      batch->nr * width));
 	return ret;
 }
 
@@ -37,8 +38,9 @@ int batch_write(struct caller *caller, uint64_t address, const uint8_t *values, 
 {
 	uint32_t width = caller->spec->width;
 
-	return shorten(batch, width,
-		       process_write_some(&caller->process, address, values, batch->nr * width));
+	return shorten_batch(batch, width,
+			     process_write_some(&caller->process, address, values,
+						batch->nr * width));
 }
 
 void batch_note_failure(struct caller *caller, const struct batch *batch, int failure)

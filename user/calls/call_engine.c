@@ -39,7 +39,7 @@ static uint32_t pid_namespace(void)
 	return (uint32_t)status.st_ino;
 }
 
-static int configure(struct call_engine *engine, const struct call_engine_options *options)
+static int configure_maps(struct call_engine *engine, const struct call_engine_options *options)
 {
 	struct calls_bpf *skel = engine->skel;
 	uint32_t chunks = (engine->pages.limit - engine->pages.base) / CHUNK_PAGES;
@@ -139,15 +139,15 @@ static int grow_pages(struct call_engine *engine, struct error *err)
 	return ret;
 }
 
-static int load(struct call_engine *engine, const struct call_engine_options *options,
-		struct error *err)
+static int load_programs(struct call_engine *engine, const struct call_engine_options *options,
+			 struct error *err)
 {
 	int ret;
 
 	engine->skel = calls_bpf__open();
 	if (!engine->skel)
 		return error_errno(err, -errno, "opening the BPF programs");
-	ret = configure(engine, options);
+	ret = configure_maps(engine, options);
 	if (ret)
 		return error_errno(err, ret, "sizing the maps");
 	ret = calls_bpf__load(engine->skel);
@@ -175,7 +175,8 @@ static int load(struct call_engine *engine, const struct call_engine_options *op
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
-static int start_clock(struct sampler *clock, const struct bpf_program *program, struct error *err)
+static int start_call_clock(struct sampler *clock, const struct bpf_program *program,
+			    struct error *err)
 {
 	struct sampler_programs programs = { .clock_fd = bpf_program__fd(program), .tick_fd = -1 };
 
@@ -188,7 +189,7 @@ static int start_clock(struct sampler *clock, const struct bpf_program *program,
  */
 static int try_clock(struct call_engine *engine, struct error *err)
 {
-	int ret = start_clock(&engine->clocks[0], engine->skel->progs.call_tick_normal, err);
+	int ret = start_call_clock(&engine->clocks[0], engine->skel->progs.call_tick_normal, err);
 
 	sampler_stop(&engine->clocks[0]);
 	return ret;
@@ -200,7 +201,7 @@ struct record_listener {
 	void *ctx;
 };
 
-static int take_record(void *ctx, void *data, size_t size)
+static int take_call_record(void *ctx, void *data, size_t size)
 {
 	const struct call_record *record = data;
 	const struct record_listener *listener = ctx;
@@ -240,12 +241,12 @@ int call_engine_open(const struct call_engine_options *options,
 	if (!ret && extents_init(&engine->free_lines, engine->nr_lines))
 		ret = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!ret)
-		ret = load(engine, options, err);
+		ret = load_programs(engine, options, err);
 	listener = ret ? NULL : malloc(sizeof(*listener));
 	if (listener) {
 		*listener = (struct record_listener){ engine, event, ctx };
 		engine->records = ring_buffer__new(bpf_map__fd(engine->skel->maps.call_records),
-						   take_record, listener, NULL);
+						   take_call_record, listener, NULL);
 		engine->listener = listener;
 	}
 	if (!ret && !engine->records)
@@ -314,7 +315,7 @@ int call_engine_run_clocks(struct call_engine *engine, struct error *err)
 		if (clock->running && !wanted(engine, i))
 			sampler_stop(clock);
 		else if (!clock->running && wanted(engine, i))
-			ret = start_clock(clock, programs[i], err);
+			ret = start_call_clock(clock, programs[i], err);
 	}
 	return ret;
 }
@@ -413,7 +414,7 @@ void call_engine_switch_on(struct call_engine *engine, struct call *call)
 	__atomic_store_n(&call->phase, CALL_ON, __ATOMIC_SEQ_CST);
 }
 
-static struct call_page_key key_of(const struct call_ref *ref, uint64_t index)
+static struct call_page_key page_key(const struct call_ref *ref, uint64_t index)
 {
 	return (struct call_page_key){ .call = *ref, .index = index };
 }
@@ -421,7 +422,7 @@ static struct call_page_key key_of(const struct call_ref *ref, uint64_t index)
 uint32_t call_engine_held_page(const struct call_engine *engine, const struct call_ref *ref,
 			       uint64_t index)
 {
-	struct call_page_key key = key_of(ref, index);
+	struct call_page_key key = page_key(ref, index);
 	uint32_t number;
 
 	if (index < CALL_INLINE_PAGES)
@@ -458,7 +459,7 @@ uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref 
 {
 	struct call *call = &engine->calls[ref->slot];
 	struct call_owner *owner = &engine->owners[call->owner];
-	struct call_page_key key = key_of(ref, index);
+	struct call_page_key key = page_key(ref, index);
 	uint32_t number;
 
 	if (!call_share_take(&owner->pages, owner->page_limit, &engine->globals->pages,
@@ -486,7 +487,7 @@ uint32_t call_engine_add_page(struct call_engine *engine, const struct call_ref 
 void call_engine_drop_page(struct call_engine *engine, const struct call *call, uint32_t number)
 {
 	struct call_page_info *info = &engine->infos[number - 1];
-	struct call_page_key key = key_of(&info->call, info->index);
+	struct call_page_key key = page_key(&info->call, info->index);
 	uint32_t slot = number - 1;
 
 	if (info->index >= CALL_INLINE_PAGES)

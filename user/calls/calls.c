@@ -42,7 +42,7 @@ static void take_event(void *ctx, const struct call_record *record)
 	pthread_mutex_unlock(&calls->lock);
 }
 
-static int watch(const struct calls *calls, int fd, struct error *err)
+static int watch_calls(const struct calls *calls, int fd, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
 
@@ -53,7 +53,7 @@ static int watch(const struct calls *calls, int fd, struct error *err)
 	return 0;
 }
 
-static int open_watches(struct calls *calls, struct error *err)
+static int open_call_watches(struct calls *calls, struct error *err)
 {
 	int ret, i;
 
@@ -61,11 +61,11 @@ static int open_watches(struct calls *calls, struct error *err)
 	calls->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
 	if (calls->epoll_fd < 0 || calls->timer_fd < 0)
 		return error_errno(err, -errno, "calls: timer");
-	ret = watch(calls, call_engine_records_fd(&calls->engine), err);
+	ret = watch_calls(calls, call_engine_records_fd(&calls->engine), err);
 	if (!ret)
-		ret = watch(calls, calls->timer_fd, err);
+		ret = watch_calls(calls, calls->timer_fd, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
-		ret = watch(calls, calls->engine.clocks[i].uevent_fd, err);
+		ret = watch_calls(calls, calls->engine.clocks[i].uevent_fd, err);
 	return ret;
 }
 
@@ -130,7 +130,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	if (!calls->work)
 		ret = error_set(err, -ENOMEM, "calls: out of memory");
 	if (!ret)
-		ret = open_watches(calls, err);
+		ret = open_call_watches(calls, err);
 	if (ret) {
 		calls_close(calls);
 		return ret;
@@ -175,7 +175,7 @@ void calls_set_timer(struct calls *calls)
 /*
  * Looks at all calls after records did not fit: some may be dirty or gone without a record of it.
  */
-static void look_at_all(struct calls *calls)
+static void look_at_all_calls(struct calls *calls)
 {
 	uint32_t slot;
 
@@ -188,12 +188,12 @@ static void look_at_all(struct calls *calls)
 	}
 }
 
-static int run_timer(struct calls *calls, struct error *err)
+static int run_copy_timer(struct calls *calls, struct error *err)
 {
 	calls->due_ns = 0;
 	if (calls->look_again) {
 		calls->look_again = false;
-		look_at_all(calls);
+		look_at_all_calls(calls);
 	}
 	workers_copy(calls);
 	workers_check(calls);
@@ -211,10 +211,10 @@ int calls_poll(struct calls *calls, struct error *err)
 	pthread_mutex_lock(&calls->lock);
 	if (missed != calls->missed) {
 		calls->missed = missed;
-		look_at_all(calls);
+		look_at_all_calls(calls);
 	}
 	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times))
-		ret = run_timer(calls, err);
+		ret = run_copy_timer(calls, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
 		if (calls->engine.clocks[i].uevent_fd >= 0)
 			ret = sampler_follow_cpus(&calls->engine.clocks[i], err);

@@ -103,8 +103,8 @@ static void put_batch(struct caller *caller, struct batch *batch, bool inherited
 }
 
 /* Writes what was added to a page's counters, one run of consecutive counters at a time. */
-static void write_page(struct caller *caller, uint64_t index, const uint32_t *more,
-		       uint64_t from_ns, bool inherited)
+static void copy_page_out(struct caller *caller, uint64_t index, const uint32_t *more,
+			  uint64_t from_ns, bool inherited)
 {
 	uint64_t flat = index << PAGE_SHIFT_COUNTERS, left, taken_ns = monotonic_ns();
 	uint32_t i, end;
@@ -239,7 +239,7 @@ static void copy_inherited(struct caller *caller, uint64_t index, struct counter
 	for (i = 0; i < PAGE_COUNTERS; i++)
 		if (more[i] == CALL_NOT_INHERITED)
 			more[i] = 0;
-	write_page(caller, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
+	copy_page_out(caller, index & ~CALL_PAGE_INHERITED, more, from_ns, true);
 }
 
 /*
@@ -271,7 +271,7 @@ static void hold_inherited(struct caller *caller, uint64_t index, struct counter
 	for (i = 0; i < PAGE_COUNTERS; i++)
 		if (known->values[i] > values[i])
 			more[i] = (uint32_t)known->values[i] - values[i];
-	write_page(caller, index, more, monotonic_ns(), true);
+	copy_page_out(caller, index, more, monotonic_ns(), true);
 }
 
 /*
@@ -308,7 +308,7 @@ static void copy_page(struct caller *caller, uint64_t index, struct counter_page
 	any = limited ? take_above(caller, page, known, more) : take_counters(page, more);
 	if (!any)
 		return;
-	write_page(caller, index, more, from_ns, false);
+	copy_page_out(caller, index, more, from_ns, false);
 }
 
 static void copy_counters(struct caller *caller, struct call_engine *engine)

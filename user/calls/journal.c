@@ -22,7 +22,7 @@ static const char *const stop_names[] = {
 };
 
 /* Makes room for one more of each; the arrays are never longer than their capacities say. */
-static int make_room(struct journal *journal, size_t histograms)
+static int make_journal_room(struct journal *journal, size_t histograms)
 {
 	struct profile *profile = journal->profile;
 
@@ -40,7 +40,7 @@ static int make_room(struct journal *journal, size_t histograms)
 	return 0;
 }
 
-static int add_lost(struct profile_account *account, const char *cause, uint64_t ticks)
+static int add_lost_cause(struct profile_account *account, const char *cause, uint64_t ticks)
 {
 	struct profile_lost *lost = &account->lost[account->nr_lost];
 
@@ -70,12 +70,12 @@ static int fill_account(struct profile_account *account, const struct caller *ca
 	account->lost = calloc(4, sizeof(*account->lost));
 	if (!account->lost)
 		return -ENOMEM;
-	ret = add_lost(account, "no_memory", call->no_memory);
+	ret = add_lost_cause(account, "no_memory", call->no_memory);
 	if (!ret)
-		ret = add_lost(account, "over_limit", call->over_limit);
+		ret = add_lost_cause(account, "over_limit", call->over_limit);
 	if (!ret)
-		ret = add_lost(account, "exec", call->in_exec);
-	return ret ? ret : add_lost(account, "unwritten", unwritten);
+		ret = add_lost_cause(account, "exec", call->in_exec);
+	return ret ? ret : add_lost_cause(account, "unwritten", unwritten);
 }
 
 static const char *dialect_name(uint32_t dialect)
@@ -89,8 +89,8 @@ static const char *dialect_name(uint32_t dialect)
 	return names[dialect];
 }
 
-static int add_target(struct profile *profile, const struct caller *caller, const struct call *call,
-		      const struct call_engine *engine, bool is_read)
+static int add_call_target(struct profile *profile, const struct caller *caller,
+			   const struct call *call, const struct call_engine *engine, bool is_read)
 {
 	struct profile_target *target = &profile->targets[profile->nr_targets];
 
@@ -106,7 +106,8 @@ static int add_target(struct profile *profile, const struct caller *caller, cons
 	return fill_account(&target->ticks, is_read ? caller : NULL, call);
 }
 
-static int add_object(struct profile *profile, const struct caller *caller, const struct call *call)
+static int add_memory_object(struct profile *profile, const struct caller *caller,
+			     const struct call *call)
 {
 	struct profile_object *object = &profile->objects[profile->nr_objects];
 
@@ -148,8 +149,8 @@ static uint64_t index_of(const struct journal_layout *layout, uint64_t bin)
 }
 
 /* Collects the bins of one entry, whose counters are consecutive. */
-static int collect(const struct caller *caller, uint32_t entry, const struct journal_layout *layout,
-		   struct profile_bins *bins)
+static int collect_counters(const struct caller *caller, uint32_t entry,
+			    const struct journal_layout *layout, struct profile_bins *bins)
 {
 	uint64_t first = caller_taken_index(entry, 0), end = caller_taken_index(entry + 1, 0), at;
 	size_t page;
@@ -181,8 +182,9 @@ static int collect_pcs(struct caller *caller, struct profile_bins *bins)
 	return 0;
 }
 
-static void place(const struct spec *spec, uint32_t entry, const struct journal_layout *layout,
-		  const struct profile_bins *bins, struct profile_histogram *histogram)
+static void place_histogram(const struct spec *spec, uint32_t entry,
+			    const struct journal_layout *layout, const struct profile_bins *bins,
+			    struct profile_histogram *histogram)
 {
 	const struct call_entry *asked = &spec->entries[entry];
 	uint64_t end = (bins->list[bins->nr - 1].index + 1) * layout->bytes;
@@ -199,8 +201,8 @@ static void place(const struct spec *spec, uint32_t entry, const struct journal_
 	histogram->nr_bins = bins->nr;
 }
 
-static int add_histogram(struct profile *profile, struct caller *caller, uint32_t entry,
-			 const struct call *call)
+static int add_entry(struct profile *profile, struct caller *caller, uint32_t entry,
+		     const struct call *call)
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	struct journal_layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
@@ -209,7 +211,7 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 	int ret;
 
 	ret = caller->spec->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
-						  collect(caller, entry, &layout, &bins);
+						  collect_counters(caller, entry, &layout, &bins);
 	if (ret || !bins.nr) {
 		free(bins.list);
 		return ret;
@@ -218,7 +220,7 @@ static int add_histogram(struct profile *profile, struct caller *caller, uint32_
 	histogram->target = (uint32_t)profile->nr_targets - 1;
 	histogram->object = (uint32_t)profile->nr_objects - 1;
 	histogram->pid = call->tgid;
-	place(caller->spec, entry, &layout, &bins, histogram);
+	place_histogram(caller->spec, entry, &layout, &bins, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
 	histogram->dialect = strdup(dialect_name(caller->spec->dialect));
 	histogram->process = strdup(caller->comm);
@@ -237,13 +239,13 @@ void journal_add(struct journal *journal, struct caller *caller, const struct ca
 
 	if (!call->ticks)
 		return;
-	ret = make_room(journal, spec->nr_entries);
+	ret = make_journal_room(journal, spec->nr_entries);
 	if (!ret)
-		ret = add_target(journal->profile, caller, call, engine, true);
+		ret = add_call_target(journal->profile, caller, call, engine, true);
 	if (!ret)
-		ret = add_object(journal->profile, caller, call);
+		ret = add_memory_object(journal->profile, caller, call);
 	for (i = 0; !ret && i < spec->nr_entries; i++)
-		ret = add_histogram(journal->profile, caller, i, call);
+		ret = add_entry(journal->profile, caller, i, call);
 	if (ret || caller->unrecorded)
 		journal->incomplete = true;
 }
@@ -253,8 +255,8 @@ void journal_add_unread(struct journal *journal, const struct caller *caller,
 {
 	const struct call *call = call_of(caller, engine);
 
-	if (call->ticks &&
-	    (make_room(journal, 0) || add_target(journal->profile, caller, call, engine, false)))
+	if (call->ticks && (make_journal_room(journal, 0) ||
+			    add_call_target(journal->profile, caller, call, engine, false)))
 		journal->incomplete = true;
 }
 

@@ -38,7 +38,7 @@ struct mapping_query {
 
 enum { AUXV_MAX = 64 };
 
-static int open_file(pid_t pid, pid_t thread, const char *name, int flags)
+static int open_proc_file(pid_t pid, pid_t thread, const char *name, int flags)
 {
 	char path[64];
 	int fd;
@@ -57,10 +57,10 @@ static int open_file(pid_t pid, pid_t thread, const char *name, int flags)
 static int open_space(struct process *process, pid_t pid, pid_t thread)
 {
 	*process = (struct process){ .pid = pid, .mem_fd = -1, .maps_fd = -1 };
-	process->mem_fd = open_file(pid, thread, "mem", O_RDWR);
+	process->mem_fd = open_proc_file(pid, thread, "mem", O_RDWR);
 	if (process->mem_fd < 0)
 		return process->mem_fd;
-	process->maps_fd = open_file(pid, thread, "maps", O_RDONLY);
+	process->maps_fd = open_proc_file(pid, thread, "maps", O_RDONLY);
 	return process->maps_fd < 0 ? process->maps_fd : 0;
 }
 
@@ -72,7 +72,7 @@ static int find_random(pid_t pid, pid_t thread, uint32_t pointer, uint64_t *resu
 	} auxv;
 	size_t i, n;
 	ssize_t got;
-	cleanup_fd int fd = open_file(pid, thread, "auxv", O_RDONLY);
+	cleanup_fd int fd = open_proc_file(pid, thread, "auxv", O_RDONLY);
 
 	if (fd < 0)
 		return fd;

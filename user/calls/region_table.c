@@ -128,7 +128,7 @@ static void sort_regions(struct compiler *c)
 }
 
 /* From start on, pcs belong to region. A later cut at the same start replaces an earlier one. */
-static void cut(struct compiler *c, uint64_t start, const struct active_region *region)
+static void cut_segment(struct compiler *c, uint64_t start, const struct active_region *region)
 {
 	if (c->nr_segments && c->segments[c->nr_segments - 1].start == start)
 		c->nr_segments--;
@@ -151,7 +151,7 @@ static void close_regions(struct compiler *c, uint64_t start)
 		end = c->open[--c->nr_open]->last + 1;
 		while (c->nr_open && c->open[c->nr_open - 1]->last < end)
 			c->nr_open--;
-		cut(c, end, innermost(c));
+		cut_segment(c, end, innermost(c));
 	}
 }
 
@@ -166,7 +166,7 @@ static void sweep(struct compiler *c)
 	struct active_region *region;
 	size_t i;
 
-	cut(c, 0, NULL);
+	cut_segment(c, 0, NULL);
 	for (i = 0; i < c->nr_regions; i++) {
 		region = &c->regions[i];
 		close_regions(c, region->offset);
@@ -174,7 +174,7 @@ static void sweep(struct compiler *c)
 			c->nr_open = 0;
 		if (region->counters)
 			c->open[c->nr_open++] = region;
-		cut(c, region->offset, innermost(c));
+		cut_segment(c, region->offset, innermost(c));
 	}
 	close_regions(c, UINT64_MAX);
 }
@@ -299,7 +299,7 @@ static int fill_lines(const struct compiler *c, struct region_table *table)
 	return 0;
 }
 
-static int compile(struct compiler *c, struct region_table *table)
+static int compile_regions(struct compiler *c, struct region_table *table)
 {
 	int ret;
 
@@ -325,7 +325,7 @@ int region_table_compile(const struct region_call *call, struct region_table *re
 	c.regions = calloc(nr + 1, sizeof(*c.regions));
 	c.segments = calloc(2 * nr + 2, sizeof(*c.segments));
 	c.open = calloc(nr + 1, sizeof(*c.open));
-	ret = c.regions && c.segments && c.open ? compile(&c, &table) : -ENOMEM;
+	ret = c.regions && c.segments && c.open ? compile_regions(&c, &table) : -ENOMEM;
 	if (ret)
 		region_table_free(&table);
 	else

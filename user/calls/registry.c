@@ -194,7 +194,7 @@ static void make_up(struct calls *calls, struct caller *child)
 		fork_repair(child, parent, &calls->engine);
 }
 
-static void forget(struct calls *calls, struct caller *caller)
+static void forget_caller(struct calls *calls, struct caller *caller)
 {
 	calls->callers[caller->ref.slot] = NULL;
 	caller_free(caller);
@@ -217,7 +217,7 @@ static bool lacks(int ret)
  * Takes in a child for which the kernel made a call. Whether the child still exists shows when it
  * is used.
  */
-static struct caller *take_in(struct calls *calls, const struct call_ref *ref)
+static struct caller *take_in_child(struct calls *calls, const struct call_ref *ref)
 {
 	struct call *call = &calls->engine.calls[ref->slot];
 	struct spec *spec = calls->specs[call->spec];
@@ -246,7 +246,7 @@ static struct caller *meet_child(struct calls *calls, struct caller *caller)
 
 	if (lacks(ret)) {
 		pthread_mutex_lock(&calls->lock);
-		forget(calls, caller);
+		forget_caller(calls, caller);
 		leave_for_later(calls, call);
 		calls_set_timer(calls);
 		pthread_mutex_unlock(&calls->lock);
@@ -270,13 +270,13 @@ struct caller *calls_caller(struct calls *calls, const struct call_ref *ref)
 	call = &calls->engine.calls[ref->slot];
 	/* The kernel has reused the slot for another call, so nothing of the old one is left. */
 	if (caller && caller->ref.serial != call->serial) {
-		forget(calls, caller);
+		forget_caller(calls, caller);
 		caller = NULL;
 	}
 	if (call->serial != ref->serial || call->phase == CALL_FREE)
 		caller = NULL;
 	else if (!caller)
-		child = take_in(calls, ref);
+		child = take_in_child(calls, ref);
 	pthread_mutex_unlock(&calls->lock);
 	return child ? meet_child(calls, child) : caller;
 }

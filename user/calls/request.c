@@ -123,7 +123,7 @@ static void leave(struct asking *asking, bool keep)
  * Puts the new call in force instead of the old one. If the process has executed another program
  * since it asked, the kernel's hook ran too early to remove the new call, so it is removed here.
  */
-static int replace(struct asking *asking, struct caller *caller)
+static int replace_call(struct asking *asking, struct caller *caller)
 {
 	struct call_engine *engine = &asking->calls->engine;
 	struct call *call = call_of(caller, engine);
@@ -202,7 +202,7 @@ static int make_caller(struct asking *asking, uint64_t charge, struct spec *like
 	return ret == -ENOSPC ? -ENOMEM : ret;
 }
 
-static int start(struct asking *asking, uint32_t width)
+static int start_call(struct asking *asking, uint32_t width)
 {
 	const struct call_request *request = asking->request;
 	struct spec like = {
@@ -233,7 +233,7 @@ static int start(struct asking *asking, uint32_t width)
 	if (ret)
 		calls_release(asking->calls, caller);
 	else
-		ret = replace(asking, caller);
+		ret = replace_call(asking, caller);
 	return ret == -ENOSPC ? -EDQUOT : ret;
 }
 
@@ -266,7 +266,7 @@ static int do_profil(struct asking *asking)
 	}
 	if (checks)
 		ret = check_buffer(asking, entry);
-	return ret ? ret : start(asking, sizeof(uint16_t));
+	return ret ? ret : start_call(asking, sizeof(uint16_t));
 }
 
 static int do_sprofil(struct asking *asking)
@@ -299,7 +299,7 @@ static int do_sprofil(struct asking *asking)
 		leave(asking, true);
 		return 0;
 	}
-	return start(asking, call.width);
+	return start_call(asking, call.width);
 }
 
 static int do_pcsample(struct asking *asking)
@@ -312,7 +312,7 @@ static int do_pcsample(struct asking *asking)
 	    request->entries[0].size != (uint64_t)request->count)
 		return -EINVAL;
 	if (request->count)
-		ret = start(asking, request->pointer);
+		ret = start_call(asking, request->pointer);
 	else
 		leave(asking, true);
 	if (!ret)

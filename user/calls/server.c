@@ -56,7 +56,7 @@ struct server {
 	struct connection connections[CONNECTIONS_MAX];
 };
 
-static int watch(struct server *server, int fd, uint64_t tag)
+static int watch_fd(struct server *server, int fd, uint64_t tag)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u64 = tag };
 
@@ -182,11 +182,11 @@ static int start_listening(struct server *server, const struct server_options *o
 	return 0;
 }
 
-int server_open(const struct server_options *options, struct calls *calls, struct server **ret,
+int server_open(const struct server_options *options, struct calls *calls, struct server **result,
 		struct error *err)
 {
 	struct server *server = calloc(1, sizeof(*server));
-	int failed;
+	int ret;
 	size_t i;
 
 	if (!server)
@@ -198,18 +198,18 @@ int server_open(const struct server_options *options, struct calls *calls, struc
 		server->connections[i].fd = -1;
 	server->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	server->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
-	failed = start_listening(server, options, err);
-	if (!failed)
-		failed = watch(server, server->listen_fd, TAG_LISTEN);
-	if (!failed)
-		failed = watch(server, server->timer_fd, TAG_TIMER);
-	if (failed) {
+	ret = start_listening(server, options, err);
+	if (!ret)
+		ret = watch_fd(server, server->listen_fd, TAG_LISTEN);
+	if (!ret)
+		ret = watch_fd(server, server->timer_fd, TAG_TIMER);
+	if (ret) {
 		if (!err->text[0])
-			error_errno(err, failed, "server: epoll");
+			error_errno(err, ret, "server: epoll");
 		server_close(server);
-		return failed;
+		return ret;
 	}
-	*ret = server;
+	*result = server;
 	return 0;
 }
 
@@ -218,7 +218,7 @@ int server_fd(const struct server *server)
 	return server->epoll_fd;
 }
 
-static void run_timer(struct server *server)
+static void set_silence_timer(struct server *server)
 {
 	struct itimerspec every = { 0 };
 
@@ -234,7 +234,7 @@ static void pause_listening(struct server *server, bool paused)
 
 	server->paused = paused;
 	epoll_ctl(server->epoll_fd, EPOLL_CTL_MOD, server->listen_fd, &event);
-	run_timer(server);
+	set_silence_timer(server);
 }
 
 static void leave_place(struct server *server, struct connection *connection)
@@ -244,7 +244,7 @@ static void leave_place(struct server *server, struct connection *connection)
 		    &connection->peer);
 	connection->fd = -1;
 	if (!--server->nr_connections)
-		run_timer(server);
+		set_silence_timer(server);
 }
 
 static void reap_silent(struct server *server)
@@ -279,7 +279,7 @@ static bool is_silent(int fd)
  * have taken them, and the one that has been silent longest is dropped, because a genuine client
  * sends at once.
  */
-static struct connection *find_place(struct server *server, uid_t uid)
+static struct connection *find_connection(struct server *server, uid_t uid)
 {
 	struct connection *place = NULL, *oldest = server->connections;
 	size_t i, held = 0;
@@ -302,7 +302,7 @@ static struct connection *find_place(struct server *server, uid_t uid)
 }
 
 /* Only a client that has not sent its request yet needs a place to wait in. */
-static void take_in(struct server *server, int fd)
+static void take_in_connection(struct server *server, int fd)
 {
 	struct connection *place;
 	struct ucred peer;
@@ -312,14 +312,14 @@ static void take_in(struct server *server, int fd)
 		close(fd);
 		return;
 	}
-	place = is_silent(fd) ? find_place(server, peer.uid) : NULL;
-	if (!place || watch(server, fd, place - server->connections)) {
+	place = is_silent(fd) ? find_connection(server, peer.uid) : NULL;
+	if (!place || watch_fd(server, fd, place - server->connections)) {
 		visit_begin(server->calls, fd, server->is_plain, server->only, &peer);
 		return;
 	}
 	*place = (struct connection){ fd, peer, .number = ++server->last_number };
 	if (!server->nr_connections++)
-		run_timer(server);
+		set_silence_timer(server);
 }
 
 /* Accepts only some at a time, because counts must be copied too. */
@@ -333,7 +333,7 @@ static void accept_some(struct server *server)
 			pause_listening(server, true);
 		if (fd < 0)
 			return;
-		take_in(server, fd);
+		take_in_connection(server, fd);
 	}
 }
 

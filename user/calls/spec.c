@@ -35,7 +35,7 @@ static uint32_t buffer_lines(const struct spec *spec)
  * Writes where the counters are, behind the segments, because a fork checks what its child has
  * there.
  */
-static void put_buffers(struct call_line *lines, struct spec *spec)
+static void put_buffer_lines(struct call_line *lines, struct spec *spec)
 {
 	uint32_t i;
 
@@ -50,7 +50,7 @@ static void put_buffers(struct call_line *lines, struct spec *spec)
 			};
 }
 
-static int compile(struct spec *spec)
+static int compile_entries(struct spec *spec)
 {
 	const struct region_call call = {
 		.dialect = spec->dialect,
@@ -69,7 +69,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 	int64_t base;
 	int ret;
 
-	ret = compile(spec);
+	ret = compile_entries(spec);
 	if (ret)
 		return ret;
 	spec->nr_lines = spec->table.nr_lines + buffer_lines(spec);
@@ -82,7 +82,7 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 	if (spec->table.nr_lines)
 		memcpy(engine->lines + base, spec->table.lines,
 		       spec->table.nr_lines * sizeof(*spec->table.lines));
-	put_buffers(engine->lines + base, spec);
+	put_buffer_lines(engine->lines + base, spec);
 	free(spec->table.lines);
 	spec->table.lines = NULL;
 	return 0;

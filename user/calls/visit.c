@@ -109,7 +109,7 @@ static bool reply_to(struct visit *visit, const struct call_reply *reply)
 	return sent;
 }
 
-static void answer(struct visit *visit, struct worker *worker)
+static void answer_visit(struct visit *visit, struct worker *worker)
 {
 	struct call_reply reply;
 	uint64_t made;
@@ -123,7 +123,7 @@ static void answer(struct visit *visit, struct worker *worker)
 }
 
 /* One byte more than the longest request, so that a longer one is noticed. */
-static bool make_room(struct visit *visit, struct iovec *space)
+static bool make_message_room(struct visit *visit, struct iovec *space)
 {
 	ssize_t size = recv(visit->fd, NULL, 0, MSG_PEEK | MSG_TRUNC | MSG_DONTWAIT);
 
@@ -145,7 +145,7 @@ static void receive(struct visit *visit)
 				  .msg_controllen = sizeof(control) };
 	ssize_t got;
 
-	make_room(visit, &space);
+	make_message_room(visit, &space);
 	got = recvmsg(visit->fd, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	if (got < 0)
 		return;
@@ -195,7 +195,7 @@ static struct worker *run_visit(struct job *job, struct worker *worker)
 		if (other && other != worker)
 			return other;
 		if (other)
-			answer(visit, worker);
+			answer_visit(visit, worker);
 		else
 			send_refusal(visit->fd, EDQUOT);
 	}

@@ -27,7 +27,7 @@ enum {
 
 /* --- what waits --- */
 
-static bool is_idle(const struct worker *worker)
+static bool is_idle_worker(const struct worker *worker)
 {
 	return TAILQ_EMPTY(&worker->urgent) && TAILQ_EMPTY(&worker->due) &&
 	       STAILQ_EMPTY(&worker->jobs);
@@ -35,7 +35,8 @@ static bool is_idle(const struct worker *worker)
 
 static bool is_free(const struct worker *worker)
 {
-	return !worker->running && !worker->specs && is_idle(worker) && TAILQ_EMPTY(&worker->dirty);
+	return !worker->running && !worker->specs && is_idle_worker(worker) &&
+	       TAILQ_EMPTY(&worker->dirty);
 }
 
 static void init_worker(struct calls *calls, struct worker *worker, uint64_t who, uid_t uid)
@@ -117,7 +118,7 @@ struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t ui
 	return worker_of(calls, who, uid);
 }
 
-static void put(struct worker *worker, struct work_list *list, struct work *work)
+static void put_work(struct worker *worker, struct work_list *list, struct work *work)
 {
 	if (work->list)
 		TAILQ_REMOVE(work->list, work, link);
@@ -126,7 +127,7 @@ static void put(struct worker *worker, struct work_list *list, struct work *work
 	work->list = list;
 }
 
-static void take_out(struct work *work)
+static void take_out_work(struct work *work)
 {
 	TAILQ_REMOVE(work->list, work, link);
 	work->worker = NULL;
@@ -142,7 +143,7 @@ static void do_work(struct worker *worker, struct work *work)
 	struct call_ref ref = work->ref;
 	struct caller *caller;
 
-	take_out(work);
+	take_out_work(work);
 	pthread_mutex_unlock(&calls->lock);
 	caller = calls_caller(calls, &ref);
 	if (caller && gone)
@@ -199,7 +200,7 @@ static bool await_work(struct worker *worker)
 {
 	struct timespec until;
 
-	if (!is_idle(worker))
+	if (!is_idle_worker(worker))
 		return true;
 	/*
 	 * What it has done may have changed what is due, and nobody has to check this worker now.
@@ -207,10 +208,10 @@ static bool await_work(struct worker *worker)
 	calls_set_timer(worker->calls);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
-	while (is_idle(worker) && !worker->calls->ending)
+	while (is_idle_worker(worker) && !worker->calls->ending)
 		if (pthread_cond_timedwait(&worker->wake, &worker->calls->lock, &until))
 			break;
-	return !is_idle(worker);
+	return !is_idle_worker(worker);
 }
 
 static void *serve_user(void *argument)
@@ -230,7 +231,7 @@ static void *serve_user(void *argument)
 }
 
 /* Signals are handled by the main thread. */
-static int start(struct worker *worker)
+static int start_worker(struct worker *worker)
 {
 	pthread_attr_t attributes;
 	sigset_t all, before;
@@ -248,10 +249,10 @@ static int start(struct worker *worker)
 	return ret ? -EAGAIN : 0;
 }
 
-static int wake(struct worker *worker)
+static int wake_worker(struct worker *worker)
 {
 	if (!worker->running)
-		return start(worker);
+		return start_worker(worker);
 	pthread_cond_signal(&worker->wake);
 	return 0;
 }
@@ -260,7 +261,7 @@ static int wake(struct worker *worker)
 
 int worker_give(struct worker *worker, struct job *job)
 {
-	if (worker->nr_jobs >= JOBS_MAX || wake(worker))
+	if (worker->nr_jobs >= JOBS_MAX || wake_worker(worker))
 		return -EAGAIN;
 	STAILQ_INSERT_TAIL(&worker->jobs, job, link);
 	worker->nr_jobs++;
@@ -280,10 +281,10 @@ void worker_mark(struct calls *calls, const struct call_ref *ref, bool gone)
 	work->gone = gone || (work->list && work->gone && work->ref.serial == ref->serial);
 	work->ref = *ref;
 	if (work->gone || !calls->callers[ref->slot]) {
-		put(worker, &worker->urgent, work);
-		wake(worker);
+		put_work(worker, &worker->urgent, work);
+		wake_worker(worker);
 	} else if (work->worker != worker) {
-		put(worker, &worker->dirty, work);
+		put_work(worker, &worker->dirty, work);
 	}
 }
 
@@ -294,9 +295,9 @@ void workers_copy(struct calls *calls)
 
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
 		while ((work = TAILQ_FIRST(&worker->dirty)))
-			put(worker, &worker->due, work);
-		if (!is_idle(worker))
-			wake(worker);
+			put_work(worker, &worker->due, work);
+		if (!is_idle_worker(worker))
+			wake_worker(worker);
 	}
 }
 
@@ -315,7 +316,7 @@ bool workers_busy(const struct calls *calls)
 	const struct worker *worker;
 
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
-		if (worker->busy || !is_idle(worker))
+		if (worker->busy || !is_idle_worker(worker))
 			return true;
 	return false;
 }
