@@ -10,7 +10,7 @@ static void key(FILE *out, const char *name)
 	fprintf(out, ", \"%s\": ", name);
 }
 
-static void number(FILE *out, const char *name, double value)
+static void put_figure(FILE *out, const char *name, double value)
 {
 	key(out, name);
 	json_text_double(out, value);
@@ -25,8 +25,8 @@ static void spread_members(FILE *out, const struct spread *spread)
 	}
 	fputs("\"median\": ", out);
 	json_text_double(out, spread->median);
-	number(out, "low", spread->low);
-	number(out, "high", spread->high);
+	put_figure(out, "low", spread->low);
+	put_figure(out, "high", spread->high);
 	fprintf(out, ", \"rounds\": %zu", spread->nr);
 }
 
@@ -42,7 +42,7 @@ static void write_change(FILE *out, const char *name, const struct change *chang
 	fprintf(out, ",\n      \"%s\": { ", name);
 	spread_members(out, &change->value);
 	fprintf(out, ", \"resolved\": %s", change->resolved ? "true" : "false");
-	number(out, "limit", change->limit);
+	put_figure(out, "limit", change->limit);
 	fputs(" }", out);
 }
 
@@ -63,8 +63,8 @@ static void write_measured(FILE *out, const struct cost_row *row)
 		",\n      \"ticks\": %" PRIu64 ", \"held_ns\": %" PRIu64
 		", \"kernel_memory_bytes\": %" PRIu64,
 		row->ticks, row->held_ns, row->kernel_bytes);
-	number(out, "delivered_hz", row->delivered_hz);
-	number(out, "delivered_percent", 100 * row->delivered_hz / row->requested_hz);
+	put_figure(out, "delivered_hz", row->delivered_hz);
+	put_figure(out, "delivered_percent", 100 * row->delivered_hz / row->requested_hz);
 	write_change(out, "interrupt_ns", &row->empty_ns);
 	write_change(out, "tick_ns", &row->taken_ns);
 	write_handler(out, "handler_warm", &row->handler[COST_WARM]);
@@ -80,7 +80,7 @@ static void write_row(FILE *out, const struct cost_row *row)
 	const char *skipped = row->skipped.text[0] ? row->skipped.text : NULL;
 
 	fprintf(out, "    { \"source\": \"%s\"", tick_source_words[row->source]);
-	number(out, "requested_hz", row->requested_hz);
+	put_figure(out, "requested_hz", row->requested_hz);
 	fprintf(out, ", \"period_ns\": %" PRIu64, row->period_ns);
 	key(out, "skipped");
 	json_text_string_or_null(out, skipped);
@@ -105,7 +105,7 @@ static void write_host(FILE *out, const struct bench_host *host, const struct co
 	key(out, "model");
 	json_text_string_or_null(out, host->model[0] ? host->model : NULL);
 	fprintf(out, ", \"virtual\": %s", machines[host->machine]);
-	number(out, "tick_hz", host->tick_hz);
+	put_figure(out, "tick_hz", host->tick_hz);
 	fputs(" }", out);
 }
 
@@ -117,13 +117,13 @@ static void write_lateness(FILE *out, const struct lateness *lateness)
 	fputs("{ \"ticks\": ", out);
 	json_text_u64(out, lateness->ticks);
 	if (lateness->ticks) {
-		number(out, "median_ns", lateness->median_ns);
-		number(out, "p99_ns", lateness->p99_ns);
+		put_figure(out, "median_ns", lateness->median_ns);
+		put_figure(out, "p99_ns", lateness->p99_ns);
 	}
 	for (i = 0; i < BURST_KINDS; i++) {
 		fprintf(out, "%s{ \"on_us\": %u, \"off_us\": %u", i ? ", " : ", \"bursts\": [",
 			lateness->bursts[i].on_us, lateness->bursts[i].off_us);
-		number(out, "seen_percent", 100 * lateness->bursts[i].seen);
+		put_figure(out, "seen_percent", 100 * lateness->bursts[i].seen);
 		fputs(" }", out);
 	}
 	fputs("] }", out);

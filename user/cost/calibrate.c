@@ -44,7 +44,7 @@
  * How often a fixed piece of work fits into a round. It uses the wall clock, because with
  * CONFIG_IRQ_TIME_ACCOUNTING interrupts are in no thread's CPU time.
  */
-static uint64_t work(void)
+static uint64_t calibration_work(void)
 {
 	uint64_t end = monotonic_ns() + ROUND_NS, done = 0;
 	volatile uint32_t sink = 0;
@@ -110,9 +110,9 @@ static void try_period(struct trial *trial, uint64_t period_ns)
 		return;
 	for (i = 0; i < TRIES && nr < ROUNDS; i++) {
 		before = switches();
-		without = work();
+		without = calibration_work();
 		ioctl(fd, PERF_EVENT_IOC_ENABLE, 0);
-		with = work();
+		with = calibration_work();
 		ioctl(fd, PERF_EVENT_IOC_DISABLE, 0);
 		if (switches() != before)
 			continue;

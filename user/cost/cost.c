@@ -55,7 +55,7 @@ uint64_t cost_estimate_ns(uint32_t rounds)
 	return sum + LATENESS_NS;
 }
 
-static void tell(const struct cost *cost, const struct cost_row *row)
+static void tell_row(const struct cost *cost, const struct cost_row *row)
 {
 	double done = (double)(monotonic_ns() - cost->begin_ns) /
 		      (double)cost_estimate_ns(cost->options->rounds);
@@ -64,7 +64,7 @@ static void tell(const struct cost *cost, const struct cost_row *row)
 		cost->options->progress(cost->options->ctx, row, fmin(done, 1));
 }
 
-static int open_session(struct cost *cost, const struct cost_row *row, struct error *err)
+static int open_row_session(struct cost *cost, const struct cost_row *row, struct error *err)
 {
 	const struct target target = { .kind = TARGET_PID, .name = "bench", .pid = cost->load.pid };
 	const struct session_options options = {
@@ -103,10 +103,10 @@ static int run_rounds(struct cost *cost, const struct cost_row *row, struct erro
 	uint32_t i;
 	int ret;
 
-	tell(cost, row);
+	tell_row(cost, row);
 	ret = cost_round_warm_up(&bench, err);
 	for (i = 0; i < cost->options->rounds && !ret; i++) {
-		tell(cost, row);
+		tell_row(cost, row);
 		ret = cost_round_run(&bench, &cost->rounds[i], err);
 	}
 	return ret;
@@ -148,7 +148,7 @@ static int run_row(struct cost *cost, struct cost_row *row, struct error *err)
 
 	if (row->source == SOURCE_CLOCK && sampler_check_rate(row->requested_hz, &row->skipped))
 		return 0;
-	ret = open_session(cost, row, err);
+	ret = open_row_session(cost, row, err);
 	if (may_skip(row, ret))
 		row->skipped = *err;
 	else if (!ret)
@@ -159,7 +159,7 @@ static int run_row(struct cost *cost, struct cost_row *row, struct error *err)
 	return row->skipped.text[0] ? 0 : ret;
 }
 
-static void sum_up(struct cost *cost)
+static void sum_up_rows(struct cost *cost)
 {
 	struct rusage usage = { 0 };
 
@@ -199,7 +199,7 @@ int cost_measure(const struct cost_options *options, struct cost_report *result,
 	set_rows(result->rows);
 	ret = run_rows(&cost, err);
 	if (!ret)
-		sum_up(&cost);
+		sum_up_rows(&cost);
 	cost_load_end(&cost.load);
 	if (cost.statistics_fd >= 0)
 		close(cost.statistics_fd);

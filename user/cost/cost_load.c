@@ -47,7 +47,8 @@ struct spinner {
 };
 
 /* Notes a window. One that passed while the thread had no CPU is noted afterwards, with zeros. */
-static void note(struct cost_thread *thread, uint32_t window, const struct cost_window *figures)
+static void note_window(struct cost_thread *thread, uint32_t window,
+			const struct cost_window *figures)
 {
 	if (atomic_load(&thread->done) == window)
 		return;
@@ -55,7 +56,7 @@ static void note(struct cost_thread *thread, uint32_t window, const struct cost_
 	atomic_store(&thread->done, window);
 }
 
-static void *spin(void *arg)
+static void *spin_thread(void *arg)
 {
 	static const struct cost_window nothing;
 	struct spinner *spinner = arg;
@@ -67,10 +68,10 @@ static void *spin(void *arg)
 	for (;;) {
 		phase = atomic_load(&shared->phase);
 		if (!(phase & 1))
-			note(spinner->thread, phase - 1, &nothing);
+			note_window(spinner->thread, phase - 1, &nothing);
 		cost_work_run(&spinner->work, atomic_load(&shared->kind), &shared->phase, phase);
 		if (phase & 1)
-			note(spinner->thread, phase, &spinner->work.figures);
+			note_window(spinner->thread, phase, &spinner->work.figures);
 	}
 	return NULL;
 }
@@ -89,7 +90,7 @@ static int start_thread(struct spinner *spinner, size_t cpu)
 		return ret;
 	ret = pthread_attr_setstacksize(&attr, STACK_SIZE);
 	ret = ret ?: pthread_attr_setaffinity_np(&attr, sizeof(only), only.part);
-	ret = ret ?: pthread_create(&thread, &attr, spin, spinner);
+	ret = ret ?: pthread_create(&thread, &attr, spin_thread, spinner);
 	pthread_attr_destroy(&attr);
 	return ret;
 }
@@ -145,7 +146,7 @@ static int interruptible_sleep(int stop_fd, uint64_t ns, struct error *err)
 	return error_set(err, -EINTR, "interrupted");
 }
 
-static bool is_gone(const struct cost_load *load)
+static bool has_ended(const struct cost_load *load)
 {
 	siginfo_t info = { 0 };
 
@@ -159,7 +160,7 @@ static int wait_on(struct cost_load *load, uint64_t since, struct error *err)
 
 	if (failure)
 		return error_errno(err, -failure, "bench: a thread on each CPU");
-	if (is_gone(load))
+	if (has_ended(load))
 		return error_set(err, -ECHILD, "bench: the program to be sampled was killed");
 	if (monotonic_ns() - since > PATIENCE_NS)
 		return error_set(err, -ETIMEDOUT, "bench: a CPU is too busy: no answer for %llu s",

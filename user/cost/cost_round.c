@@ -73,8 +73,8 @@ static int read_counts(const struct cost_bench *bench, enum cost_window_kind kin
  * Measures one window. Counts are read while it ticks, as long after the window's end as after its
  * beginning: if both were read outside of the window, they would include ticks of a longer time.
  */
-static int measure(const struct cost_bench *bench, enum cost_window_kind kind,
-		   struct cost_round *round, struct error *err)
+static int measure_window(const struct cost_bench *bench, enum cost_window_kind kind,
+			  struct cost_round *round, struct error *err)
 {
 	struct cost_reading before, after;
 	int ret;
@@ -108,7 +108,7 @@ static int run_window(const struct cost_bench *bench, enum cost_window_kind kind
 	if (!ret)
 		ret = cost_load_let(bench->load, ticks ? bench->plan->settle_ns : SETTLE_NS, err);
 	if (!ret)
-		ret = measure(bench, kind, round, err);
+		ret = measure_window(bench, kind, round, err);
 	if (ret)
 		ending = &ignored;
 	ended = end_ticking(bench, kind, ending);

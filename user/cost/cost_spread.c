@@ -6,7 +6,7 @@
 
 #define TAIL 0.025
 
-static int compare(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 
@@ -50,7 +50,7 @@ struct spread spread_of(double *values, size_t nr)
 	nr = drop_no_numbers(values, nr);
 	if (!nr)
 		return spread;
-	qsort(values, nr, sizeof(*values), compare);
+	qsort(values, nr, sizeof(*values), compare_doubles);
 	k = left_out(nr);
 	spread.median = (values[(nr - 1) / 2] + values[nr / 2]) / 2;
 	spread.low = values[k];

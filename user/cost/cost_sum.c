@@ -131,7 +131,7 @@ static struct change change(const struct rounds *rounds, round_value *value, rou
 }
 
 /* Returns the rate that these rounds had. */
-static double add_ticks(const struct rounds *rounds, struct cost_row *row)
+static double ticks_of_rounds(const struct rounds *rounds, struct cost_row *row)
 {
 	uint64_t ticks = 0, held_ns = 0;
 	uint32_t i;
@@ -146,10 +146,10 @@ static double add_ticks(const struct rounds *rounds, struct cost_row *row)
 	return held_ns ? (double)ticks * 1e9 / (double)held_ns : 0;
 }
 
-static void sum_up(const struct rounds *rounds, enum cost_kind kind, struct cost_row *row)
+static void sum_up_kind(const struct rounds *rounds, enum cost_kind kind, struct cost_row *row)
 {
 	bool per_run = row->source == SOURCE_CLOCK;
-	double hz = add_ticks(rounds, row);
+	double hz = ticks_of_rounds(rounds, row);
 	double tick_scale = hz > 0 ? 1e9 / hz : NAN;
 
 	row->handler[kind] = (struct cost_handler){
@@ -177,6 +177,6 @@ int cost_rounds_sum_up(const struct cost_round *list, uint32_t nr, enum cost_kin
 
 	if (!values)
 		return error_errno(err, -ENOMEM, "bench: rounds");
-	sum_up(&rounds, kind, row);
+	sum_up_kind(&rounds, kind, row);
 	return 0;
 }

@@ -109,7 +109,7 @@ static uint64_t thread_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static void spin(uint64_t ns)
+static void spin_for(uint64_t ns)
 {
 	uint64_t end = monotonic_ns() + ns;
 
@@ -129,7 +129,7 @@ static void *come_and_go(void *arg)
 	uint64_t end = monotonic_ns() + (uint64_t)(BURST_SECONDS * 1e9), from = thread_ns();
 
 	while (monotonic_ns() < end) {
-		spin(burster->kind->on_us * 1000ULL);
+		spin_for(burster->kind->on_us * 1000ULL);
 		nanosleep(&off, NULL);
 	}
 	burster->cpu_ns = thread_ns() - from;
@@ -159,7 +159,7 @@ static int measure_kind(struct session *session, const struct burst_share *kind,
 	return 0;
 }
 
-static int open_session(struct session **result, struct error *err)
+static int open_lateness_session(struct session **result, struct error *err)
 {
 	const struct target target = { .kind = TARGET_PID, .name = "lateness", .pid = getpid() };
 	const struct session_options options = {
@@ -189,7 +189,7 @@ int lateness_measure(struct lateness *result, struct error *err)
 
 	*result = (struct lateness){ 0 };
 	memcpy(result->bursts, kinds, sizeof(kinds));
-	ret = open_session(&session, err);
+	ret = open_lateness_session(&session, err);
 	watch_begin(&watch);
 	for (i = 0; !ret && i < BURST_KINDS; i++)
 		ret = measure_kind(session, &kinds[i], &result->bursts[i].seen, err);
