@@ -41,7 +41,7 @@ static void unsplit(struct profile *profile)
 	}
 }
 
-static int fold(struct kept *kept, struct error *err)
+static int fold_oldest(struct kept *kept, struct error *err)
 {
 	struct profile *sum;
 	int ret = profile_merger_finish(&kept->sum, &sum, err);
@@ -54,7 +54,7 @@ static int fold(struct kept *kept, struct error *err)
 }
 
 /* Called before a part is added, so that there always is a part. */
-static int limit(struct kept *kept, struct error *err)
+static int limit_kept(struct kept *kept, struct error *err)
 {
 	int ret;
 
@@ -62,7 +62,7 @@ static int limit(struct kept *kept, struct error *err)
 		return 0;
 	kept->unsplit = true;
 	unsplit(kept->sum.sum);
-	ret = fold(kept, err);
+	ret = fold_oldest(kept, err);
 	if (ret || kept->sum.folded <= kept->elements_max / 2)
 		return ret;
 	kept->given_up = true;
@@ -71,9 +71,9 @@ static int limit(struct kept *kept, struct error *err)
 	return 0;
 }
 
-static int add(struct kept *kept, struct profile *part, struct error *err)
+static int add_part_kept(struct kept *kept, struct profile *part, struct error *err)
 {
-	int ret = limit(kept, err);
+	int ret = limit_kept(kept, err);
 
 	if (ret) {
 		profile_free(part);
@@ -90,13 +90,13 @@ int kept_add(struct kept *kept, struct profile *last, struct error *err)
 
 	kept->has_last = false;
 	if (!has_last)
-		return add(kept, last, err);
+		return add_part_kept(kept, last, err);
 	profile_free(last);
 	return 0;
 }
 
 /* Copies by writing and reading a file's contents, because this runs only when a key is pressed. */
-static int copy(const struct profile *profile, struct profile **result, struct error *err)
+static int copy_profile(const struct profile *profile, struct profile **result, struct error *err)
 {
 	int fd = memfd_create("profile", MFD_CLOEXEC), ret;
 	FILE *stream = fd < 0 ? NULL : fdopen(dup(fd), "w");
@@ -123,7 +123,7 @@ static int copy(const struct profile *profile, struct profile **result, struct e
 	return ret;
 }
 
-static int note(const struct kept *kept, struct profile *sum, struct error *err)
+static int note_kept(const struct kept *kept, struct profile *sum, struct error *err)
 {
 	int ret = 0;
 
@@ -136,7 +136,7 @@ static int note(const struct kept *kept, struct profile *sum, struct error *err)
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
-static int write_sum(struct kept *kept, struct profile *sum, struct error *err)
+static int write_kept_sum(struct kept *kept, struct profile *sum, struct error *err)
 {
 	int ret;
 
@@ -159,11 +159,11 @@ static int add_last(struct kept *kept, struct profile **last, struct error *err)
 
 	if (kept->has_last)
 		return 0;
-	ret = copy(part, last, err);
+	ret = copy_profile(part, last, err);
 	if (ret)
 		return ret;
 	kept->has_last = true;
-	return add(kept, part, err);
+	return add_part_kept(kept, part, err);
 }
 
 /* The sum goes on, whether or not the file was written. */
@@ -179,9 +179,9 @@ int kept_save(struct kept *kept, struct profile **last, time_t now, struct error
 		ret = profile_merger_finish(&kept->sum, &sum, err);
 	if (ret)
 		return ret;
-	ret = note(kept, sum, err);
+	ret = note_kept(kept, sum, err);
 	if (!ret)
-		ret = write_sum(kept, sum, err);
+		ret = write_kept_sum(kept, sum, err);
 	if (profile_merger_add(&kept->sum, sum, "top", &ignored) && !ret)
 		ret = error_no_memory(err, "profile");
 	return ret;

@@ -19,7 +19,7 @@
 /* Beside the program in a build tree, or below lib/ where it is installed. */
 static const char *const places[] = { "%s/" LIBRARY, "%s/../lib/bpfprofil/" LIBRARY };
 
-static int find_library(char **result, struct error *err)
+static int find_preload_library(char **result, struct error *err)
 {
 	char program[4096], *slash;
 	ssize_t length = readlink("/proc/self/exe", program, sizeof(program) - 1);
@@ -44,7 +44,7 @@ static int find_library(char **result, struct error *err)
 	return -ENOENT;
 }
 
-static int find_user(const char *user, uid_t *result, struct error *err)
+static int find_preload_user(const char *user, uid_t *result, struct error *err)
 {
 	struct passwd *entry = user ? getpwnam(user) : NULL;
 
@@ -87,7 +87,7 @@ static int set_environment(const struct preload *preload, const char *library, s
 	return 0;
 }
 
-static void say_stuck(uid_t uid)
+static void say_user_stuck(uid_t uid)
 {
 	print_message(NULL,
 		      "--preload: user %u: a process keeps us waiting at its memory or files: its "
@@ -104,10 +104,10 @@ int preload_open(struct preload *preload, const char *user, struct error *err)
 
 	calls_options_init(&calls);
 	calls.record = true;
-	calls.stuck = say_stuck;
-	ret = find_library(&library, err);
+	calls.stuck = say_user_stuck;
+	ret = find_preload_library(&library, err);
 	if (!ret)
-		ret = find_user(user, &options.only, err);
+		ret = find_preload_user(user, &options.only, err);
 	if (!ret)
 		ret = calls_open(&calls, &preload->calls, err);
 	if (!ret)

@@ -52,7 +52,7 @@ void result_measure_rate(struct profile *profile)
 		sampling->measured_hz = (double)profile->ticks.total * 1e9 / (double)cpu_ns;
 }
 
-static int add_part(struct result *result, const struct profile *part)
+static int add_result_part(struct result *result, const struct profile *part)
 {
 	uint64_t cpu_ns;
 
@@ -75,7 +75,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 {
 	int ret = session_take(session, profile, err);
 
-	if (!ret && add_part(result, *profile))
+	if (!ret && add_result_part(result, *profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret)
 		ret = symbolizer_once(session, result->options, *profile, err);

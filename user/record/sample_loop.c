@@ -24,7 +24,7 @@ static bool name_now(unsigned int updates)
 	return !(updates & (updates - 1));
 }
 
-static void find_hottest(struct progress *progress)
+static void find_hottest_function(struct progress *progress)
 {
 	static const struct sampling_options all_text;
 	struct profile *profile;
@@ -59,7 +59,7 @@ static void progress_update(struct progress *progress, bool paused)
 	if (!progress->shown)
 		return;
 	if (name_now(++progress->updates))
-		find_hottest(progress);
+		find_hottest_function(progress);
 	session_live(progress->session, &live);
 	seconds = live.elapsed_ns / 1e9;
 	fprintf(stderr, "\r\033[K%s%.0f s  %" PRIu64 " ticks  %.0f/s  %" PRIu64 " lost  ",
@@ -88,7 +88,7 @@ static sigset_t ending_signals(void)
 	return signals;
 }
 
-static int open_signals(const sigset_t *signals, struct error *err)
+static int open_loop_signals(const sigset_t *signals, struct error *err)
 {
 	sigset_t ignored;
 	int fd;
@@ -105,7 +105,7 @@ int sample_open_signals(struct error *err)
 {
 	sigset_t signals = ending_signals();
 
-	return open_signals(&signals, err);
+	return open_loop_signals(&signals, err);
 }
 
 int sample_open_phase_signals(struct error *err)
@@ -114,7 +114,7 @@ int sample_open_phase_signals(struct error *err)
 
 	sigaddset(&signals, SIGUSR1);
 	sigaddset(&signals, SIGUSR2);
-	return open_signals(&signals, err);
+	return open_loop_signals(&signals, err);
 }
 
 void sample_let_signals_through(void)
@@ -215,7 +215,7 @@ static void obey(struct sample_loop *loop)
 		control_answer(&loop->control, change_phase(loop, command == CONTROL_START));
 }
 
-static enum sample_event read_signal(struct sample_loop *loop)
+static enum sample_event read_loop_signal(struct sample_loop *loop)
 {
 	struct signalfd_siginfo signal;
 
@@ -254,7 +254,7 @@ static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 		obey(loop);
 	if (fds[0].revents)
 		return SAMPLE_ENDED;
-	return fds[1].revents ? read_signal(loop) : SAMPLE_NONE;
+	return fds[1].revents ? read_loop_signal(loop) : SAMPLE_NONE;
 }
 
 enum sample_event sample_wait(struct sample_loop *loop)
@@ -347,7 +347,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	return SAMPLE_OVER;
 }
 
-static void begin(struct sample_loop *loop)
+static void begin_sampling(struct sample_loop *loop)
 {
 	const struct phase_options *phases = loop->phases;
 	uint64_t now = monotonic_ns();
@@ -386,7 +386,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 	enum sample_event event;
 
 	if (!loop->begun)
-		begin(loop);
+		begin_sampling(loop);
 	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
 	do {
 		event = wait_event(loop, timeout_of(loop));

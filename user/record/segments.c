@@ -6,7 +6,7 @@
 #include "base/util.h"
 
 /* Extends the last segment; false if that has another period. */
-static bool extend(struct segments *segments, const struct profile *part, uint64_t since_ns)
+static bool extend_segment(struct segments *segments, const struct profile *part, uint64_t since_ns)
 {
 	struct profile_segment *last = segments->nr ? &segments->list[segments->nr - 1] : NULL;
 
@@ -19,7 +19,7 @@ static bool extend(struct segments *segments, const struct profile *part, uint64
 int segments_add(struct segments *segments, struct profile *part, uint64_t since_ns,
 		 struct error *err)
 {
-	if (extend(segments, part, since_ns))
+	if (extend_segment(segments, part, since_ns))
 		return profile_merger_add(&segments->merger, part, "profile", err);
 	if (grow((void **)&segments->list, &segments->capacity, segments->nr + 1,
 		 sizeof(*segments->list))) {

@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "report/text.h"
 
-static int expand(struct series *series, struct error *err)
+static int expand_series(struct series *series, struct error *err)
 {
 	time_t local = series->second + series->zone;
 	char *path;
@@ -45,22 +45,22 @@ int series_begin(struct series *series, const char *pattern, pid_t pid, time_t n
 				   .keep = keep,
 				   .second = now,
 				   .zone = tm.tm_gmtoff };
-	return expand(series, err);
+	return expand_series(series, err);
 }
 
 int series_start(struct series *series, time_t now, struct error *err)
 {
 	series->second = now;
-	return expand(series, err);
+	return expand_series(series, err);
 }
 
 int series_next(struct series *series, time_t now, struct error *err)
 {
 	series->second = now > series->second ? now : series->second + 1;
-	return expand(series, err);
+	return expand_series(series, err);
 }
 
-static void forget(struct series *series, size_t at)
+static void forget_file(struct series *series, size_t at)
 {
 	free(series->kept[at]);
 	series->nr_kept--;
@@ -68,14 +68,14 @@ static void forget(struct series *series, size_t at)
 		(series->nr_kept - at) * sizeof(*series->kept));
 }
 
-static int drop_oldest(struct series *series, struct error *err)
+static int drop_oldest_file(struct series *series, struct error *err)
 {
 	const char *path = series->kept[0];
 	int ret = 0;
 
 	if (unlink(path) && errno != ENOENT)
 		ret = error_errno(err, -errno, "--keep: %s", path);
-	forget(series, 0);
+	forget_file(series, 0);
 	return ret;
 }
 
@@ -85,9 +85,9 @@ int series_written(struct series *series, struct error *err)
 	series->kept[series->nr_kept++] = series->path;
 	series->path = NULL;
 	if (series->keep)
-		return series->nr_kept > series->keep ? drop_oldest(series, err) : 0;
+		return series->nr_kept > series->keep ? drop_oldest_file(series, err) : 0;
 	if (series->nr_kept > 2)
-		forget(series, 1);
+		forget_file(series, 1);
 	return 0;
 }
 
@@ -119,7 +119,7 @@ void series_print(const struct series *series, FILE *out)
 void series_free(struct series *series)
 {
 	while (series->nr_kept)
-		forget(series, series->nr_kept - 1);
+		forget_file(series, series->nr_kept - 1);
 	free(series->kept);
 	free(series->path);
 	*series = (struct series){ 0 };

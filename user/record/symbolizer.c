@@ -20,8 +20,8 @@ struct symbolizer_source {
 	char *root;
 };
 
-static int begin(struct symbolizer *symbolizer, struct session *session,
-		 const struct sampling_options *options, struct error *err)
+static int begin_symbolizer(struct symbolizer *symbolizer, struct session *session,
+			    const struct sampling_options *options, struct error *err)
 {
 	*symbolizer = (struct symbolizer){ .session = session, .options = options };
 	symbolizer->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
@@ -31,7 +31,7 @@ static int begin(struct symbolizer *symbolizer, struct session *session,
 int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
 		    const struct sampling_options *options, struct error *err)
 {
-	int ret = begin(symbolizer, session, options, err);
+	int ret = begin_symbolizer(symbolizer, session, options, err);
 
 	if (ret)
 		return ret;
@@ -54,7 +54,7 @@ static void close_sources(struct symbolized *named)
 	named->sources = NULL;
 }
 
-static void drop(struct symbolized *named)
+static void drop_symbolized(struct symbolized *named)
 {
 	close_sources(named);
 	profile_free(named->profile);
@@ -74,8 +74,8 @@ void symbolizer_free(struct symbolizer *symbolizer)
 {
 	if (symbolizer->has_thread)
 		pthread_join(symbolizer->thread, NULL);
-	drop(&symbolizer->work);
-	drop(&symbolizer->last);
+	drop_symbolized(&symbolizer->work);
+	drop_symbolized(&symbolizer->last);
 	symbol_cache_free(symbolizer->symbols);
 	if (symbolizer->done_fd > 0)
 		close(symbolizer->done_fd);
@@ -108,7 +108,7 @@ static int open_sources(struct session *session, struct symbolized *named)
 	return 0;
 }
 
-static int open_source(void *ctx, uint32_t object, char *root, size_t root_size)
+static int open_object_source(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	const struct symbolized *named = ctx;
 	const struct symbolizer_source *source = &named->sources[object];
@@ -136,7 +136,7 @@ static int open_places(void *ctx, uint32_t object, uint64_t *limit)
 struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 {
 	/* While the thread is at work, only it may use the tables. */
-	return (struct object_opener){ .open = open_source,
+	return (struct object_opener){ .open = open_object_source,
 				       .open_places = open_places,
 				       .ctx = &symbolizer->last,
 				       .cache = symbolizer->work.profile ? NULL :
@@ -146,7 +146,7 @@ struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
 static void *name(void *ctx)
 {
 	struct symbolizer *symbolizer = ctx;
-	struct object_opener opener = { .open = open_source,
+	struct object_opener opener = { .open = open_object_source,
 					.open_places = open_places,
 					.ctx = &symbolizer->work,
 					.cache = symbolizer->symbols };
@@ -159,7 +159,8 @@ static void *name(void *ctx)
 	return NULL;
 }
 
-static int start(struct symbolizer *symbolizer, struct profile *profile, struct error *err)
+static int start_symbolizing(struct symbolizer *symbolizer, struct profile *profile,
+			     struct error *err)
 {
 	symbolizer->work.profile = profile;
 	if (open_sources(symbolizer->session, &symbolizer->work))
@@ -173,14 +174,14 @@ static int start(struct symbolizer *symbolizer, struct profile *profile, struct 
 
 int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err)
 {
-	int ret = start(symbolizer, profile, err);
+	int ret = start_symbolizing(symbolizer, profile, err);
 
 	if (ret)
-		drop(&symbolizer->work);
+		drop_symbolized(&symbolizer->work);
 	return ret;
 }
 
-static int finish(struct symbolizer *symbolizer, struct error *err)
+static int finish_symbolizing(struct symbolizer *symbolizer, struct error *err)
 {
 	eventfd_t ignored;
 
@@ -195,13 +196,13 @@ static int finish(struct symbolizer *symbolizer, struct error *err)
 
 int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
 {
-	int ret = finish(symbolizer, err);
+	int ret = finish_symbolizing(symbolizer, err);
 
 	if (ret) {
-		drop(&symbolizer->work);
+		drop_symbolized(&symbolizer->work);
 		return ret;
 	}
-	drop(&symbolizer->last);
+	drop_symbolized(&symbolizer->last);
 	symbolizer->last = symbolizer->work;
 	symbolizer->work = (struct symbolized){ 0 };
 	return 0;
@@ -229,14 +230,14 @@ int symbolizer_once(struct session *session, const struct sampling_options *opti
 		    struct profile *profile, struct error *err)
 {
 	struct symbolizer symbolizer;
-	int ret = begin(&symbolizer, session, options, err);
+	int ret = begin_symbolizer(&symbolizer, session, options, err);
 
 	if (ret)
 		return ret;
-	ret = start(&symbolizer, profile, err);
+	ret = start_symbolizing(&symbolizer, profile, err);
 	if (!ret) {
 		hear_session(&symbolizer);
-		ret = finish(&symbolizer, err);
+		ret = finish_symbolizing(&symbolizer, err);
 	}
 	close_sources(&symbolizer.work);
 	close(symbolizer.done_fd);

@@ -63,7 +63,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 }
 
 /* Takes out what was counted since the last call, and begins to look for its names. */
-static int begin_interval(struct top_loop *loop, struct error *err)
+static int begin_top_interval(struct top_loop *loop, struct error *err)
 {
 	struct profile *profile;
 	int ret = session_take(loop->session, &profile, err);
@@ -146,7 +146,7 @@ static int take_when_due(struct top_loop *loop, struct error *err)
 		return 0;
 	/* If an interval took longer than planned, some are skipped. */
 	loop->due_ns += ((now - loop->due_ns) / loop->delay_ns + 1) * loop->delay_ns;
-	return begin_interval(loop, err);
+	return begin_top_interval(loop, err);
 }
 
 static int show_when_named(struct top_loop *loop, struct error *err)
@@ -185,7 +185,7 @@ static char *annotate(struct top_loop *loop, const struct top_row *function, boo
 	return NULL;
 }
 
-static int open_page(struct top_loop *loop, struct error *err)
+static int open_annotation(struct top_loop *loop, struct error *err)
 {
 	const struct top_row *row = top_ui_row(&loop->ui);
 	char *text, *hot_text;
@@ -223,7 +223,7 @@ static int read_keys(struct top_loop *loop, struct error *err)
 	while (terminal_key(loop->terminal, &key)) {
 		if (top_ui_key(&loop->ui, key))
 			return 1;
-		if (loop->ui.wants_page && open_page(loop, err))
+		if (loop->ui.wants_page && open_annotation(loop, err))
 			return -ENOMEM;
 		if (loop->ui.wants_file)
 			save_file(loop);
@@ -234,7 +234,7 @@ static int read_keys(struct top_loop *loop, struct error *err)
 /*
  * Returns 1 at the end. The signal must be read, or it would kill us once signals are let through.
  */
-static int read_signal(struct top_loop *loop)
+static int read_top_signal(struct top_loop *loop)
 {
 	struct signalfd_siginfo info;
 
@@ -252,7 +252,7 @@ static int resize(struct top_loop *loop, struct error *err)
 }
 
 /* Returns 1 at the end. */
-static int handle(struct top_loop *loop, const struct pollfd *fds, struct error *err)
+static int handle_events(struct top_loop *loop, const struct pollfd *fds, struct error *err)
 {
 	int ret = 0;
 
@@ -260,7 +260,7 @@ static int handle(struct top_loop *loop, const struct pollfd *fds, struct error 
 	if (fds[FD_SESSION].revents)
 		ret = session_poll(loop->session, err);
 	if (!ret && fds[FD_SIGNAL].revents)
-		ret = read_signal(loop);
+		ret = read_top_signal(loop);
 	if (!ret && fds[FD_RESIZE].revents)
 		ret = resize(loop, err);
 	if (!ret && fds[FD_ENDED].revents)
@@ -275,7 +275,7 @@ static int handle(struct top_loop *loop, const struct pollfd *fds, struct error 
 }
 
 /* Returns 0 at the end. */
-static int watch(struct top_loop *loop, struct error *err)
+static int watch_top(struct top_loop *loop, struct error *err)
 {
 	struct pollfd fds[FD_NR] = {
 		[FD_SESSION] = { .fd = session_fd(loop->session), .events = POLLIN },
@@ -296,7 +296,7 @@ static int watch(struct top_loop *loop, struct error *err)
 	while (!ret && !(loop->iterations && loop->model.intervals >= loop->iterations)) {
 		fds[FD_SYMBOLIZED].fd = loop->ui.frozen ? -1 : loop->symbolizer.done_fd;
 		if (poll(fds, FD_NR, timeout_ms(loop)) > 0)
-			ret = handle(loop, fds, err);
+			ret = handle_events(loop, fds, err);
 		if (!ret)
 			ret = take_when_due(loop, err);
 	}
@@ -311,7 +311,7 @@ static int end_intervals(struct top_loop *loop, struct error *err)
 	if (!ret && loop->symbolizer.work.profile)
 		ret = end_interval(loop, err);
 	if (!ret)
-		ret = begin_interval(loop, err);
+		ret = begin_top_interval(loop, err);
 	return ret ? ret : end_interval(loop, err);
 }
 
@@ -363,7 +363,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 	if (!ret)
 		ret = open_terminal(loop, err);
 	if (!ret)
-		ret = watch(loop, err);
+		ret = watch_top(loop, err);
 	close_terminal(loop);
 	sample_let_signals_through();
 	if (!ret)
