@@ -38,7 +38,7 @@ EXPORT int bpfprofil_sync(void)
 	return client_return(&outcome) < 0 ? -1 : 0;
 }
 
-static void fill(struct bpfprofil_status *status, const struct call_state *state)
+static void fill_status(struct bpfprofil_status *status, const struct call_state *state)
 {
 	memset(status, 0, sizeof(*status));
 	status->on = state->on;
@@ -70,7 +70,7 @@ EXPORT int bpfprofil_status(struct bpfprofil_status *status, size_t size)
 	outcome = client_ask(CALL_STATUS);
 	if (client_return(&outcome) < 0)
 		return -1;
-	fill(&now, &outcome.state);
+	fill_status(&now, &outcome.state);
 	memcpy(status, &now, known);
 	memset((char *)status + known, 0, size - known);
 	return 0;

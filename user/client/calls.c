@@ -67,7 +67,7 @@ static int find_server(const struct call_request *request, const struct call_ent
 	return id ? exchange_private(id, request, entries, reply) : ret;
 }
 
-static void prepare(struct call_request *request, uint16_t op, int dialect)
+static void prepare_request(struct call_request *request, uint16_t op, int dialect)
 {
 	const void *proof = (const void *)getauxval(AT_RANDOM);
 
@@ -83,8 +83,8 @@ static void prepare(struct call_request *request, uint16_t op, int dialect)
 }
 
 /* starts: the call turns something on. */
-static struct outcome ask(struct call_request *request, const struct call_entry *entries,
-			  int starts)
+static struct outcome ask_server(struct call_request *request, const struct call_entry *entries,
+				 int starts)
 {
 	struct outcome outcome = { 0 };
 	struct call_reply reply;
@@ -138,7 +138,7 @@ static struct outcome confirm(struct outcome outcome, int ends)
 static struct outcome call(struct call_request *request, const struct call_entry *entries,
 			   int starts)
 {
-	struct outcome outcome = ask(request, entries, starts);
+	struct outcome outcome = ask_server(request, entries, starts);
 
 	return starts ? outcome : confirm(outcome, !outcome.state.on);
 }
@@ -155,7 +155,7 @@ struct outcome client_profil(int dialect, void *buf, size_t bufsiz, size_t offse
 	struct call_request request;
 
 	dialect = dialect_or_current(dialect);
-	prepare(&request, CALL_PROFIL, dialect);
+	prepare_request(&request, CALL_PROFIL, dialect);
 	request.count = request.nr_entries = 1;
 	/* In 4.4BSD NULL is a bad buffer. */
 	return call(&request, &entry,
@@ -172,7 +172,7 @@ static void put_tick(struct timeval *tvp, uint64_t period_ns, unsigned int flags
 }
 
 /* For an array or tvp that is not there: the server was not asked, but IRIX ends what was on. */
-static struct outcome refuse(int dialect, struct outcome refused)
+static struct outcome refuse_call(int dialect, struct outcome refused)
 {
 	if (dialect == DIALECT_IRIX)
 		client_profil(dialect, NULL, 0, 0, 0);
@@ -190,16 +190,16 @@ struct outcome client_sprofil(int dialect, struct prof *profp, int profcnt, stru
 	errno = before;
 	dialect = dialect_or_current(dialect);
 	if (bad)
-		return refuse(dialect, outcome);
-	prepare(&request, CALL_SPROFIL, dialect);
+		return refuse_call(dialect, outcome);
+	prepare_request(&request, CALL_SPROFIL, dialect);
 	request.profil_flags = flags;
 	request.count = profcnt;
 	/* A count out of range is sent on, because the server says what is wrong with it. */
 	request.nr_entries = fits ? (uint32_t)profcnt : 0;
-	outcome = profcnt ? ask(&request, (const struct call_entry *)profp, fits) :
+	outcome = profcnt ? ask_server(&request, (const struct call_entry *)profp, fits) :
 			    call(&request, NULL, 0);
 	if (outcome.error == EFAULT)
-		return refuse(dialect, outcome);
+		return refuse_call(dialect, outcome);
 	if (tvp && !outcome.error)
 		put_tick(tvp, outcome.state.period_ns, flags);
 	return outcome;
@@ -210,10 +210,10 @@ struct outcome client_pcsample(void *samples, long nsamples)
 	const struct call_entry entry = { .base = (uintptr_t)samples, .size = (uint64_t)nsamples };
 	struct call_request request;
 
-	prepare(&request, CALL_PCSAMPLE, client_dialect());
+	prepare_request(&request, CALL_PCSAMPLE, client_dialect());
 	request.count = nsamples;
 	request.nr_entries = 1;
-	return nsamples ? ask(&request, &entry, nsamples > 0) : call(&request, &entry, 0);
+	return nsamples ? ask_server(&request, &entry, nsamples > 0) : call(&request, &entry, 0);
 }
 
 struct outcome client_ask(uint16_t op)
@@ -223,8 +223,8 @@ struct outcome client_ask(uint16_t op)
 	/* A bad name for the next calls does not change what earlier calls asked for. */
 	int dialect = client_dialect();
 
-	prepare(&request, op, dialect < 0 ? 0 : dialect);
-	outcome = ask(&request, NULL, 0);
+	prepare_request(&request, op, dialect < 0 ? 0 : dialect);
+	outcome = ask_server(&request, NULL, 0);
 	return op == CALL_SYNC ? confirm(outcome, 0) : outcome;
 }
 

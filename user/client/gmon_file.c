@@ -100,7 +100,7 @@ static int check_shape(int fd, const struct gmon_counts *histogram, struct gmon_
 }
 
 /* Moves as much as a bin can hold from counts to bins; true if something is left. */
-static int move(uint32_t *counts, uint16_t *bins, uint32_t n)
+static int move_counts(uint32_t *counts, uint16_t *bins, uint32_t n)
 {
 	int left = 0;
 	uint32_t i;
@@ -132,7 +132,7 @@ static int fill_record(int fd, const struct gmon_counts *histogram, off_t at, in
 		if (fresh)
 			memset(bins, 0, sizeof(bins));
 		ret = fresh ? 0 : read_at(fd, bins, n * sizeof(bins[0]), here);
-		left |= move(histogram->counts + done, bins, n);
+		left |= move_counts(histogram->counts + done, bins, n);
 		if (!ret)
 			ret = write_at(fd, bins, n * sizeof(bins[0]), here);
 		if (ret)

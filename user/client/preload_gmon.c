@@ -180,7 +180,7 @@ EXPORT void moncontrol(int mode)
 		preload_tell_fallback("moncontrol", outcome.error);
 }
 
-static const char *reason(int error)
+static const char *reason_of(int error)
 {
 	return error == ECONNRESET ? "the server did not count to the end" : strerror(error);
 }
@@ -198,8 +198,8 @@ static void tell_short(void)
 	counted *= (double)pg.period_ns / ONE_SECOND_NS;
 	if (counted > pg.used)
 		counted = pg.used;
-	dprintf(2, "bpfprofil: gmon.out: %s; up to %.2f s of %.2f s are missing\n", reason(pg.lost),
-		pg.used - counted, pg.used);
+	dprintf(2, "bpfprofil: gmon.out: %s; up to %.2f s of %.2f s are missing\n",
+		reason_of(pg.lost), pg.used - counted, pg.used);
 }
 
 /* The period as delivered must be read while counting is on. */

@@ -138,7 +138,7 @@ static int wait_ready(int fd)
 	       SYS_RETRY(read, fd, &byte, 1) == 1;
 }
 
-static uint64_t start(const char *program)
+static uint64_t start_server(const char *program)
 {
 	uint64_t id = 0;
 	int pipes[2], ready = 0;
@@ -180,7 +180,7 @@ uint64_t private_server_start(const char *program)
 	}
 	id = private_server();
 	if (!id) {
-		id = start(program);
+		id = start_server(program);
 		__atomic_store_n(&current, id, __ATOMIC_RELEASE);
 	}
 	__atomic_store_n(&starting, 0, __ATOMIC_RELEASE);
