@@ -28,7 +28,7 @@ static void *pointer_at(const void *place)
 	return pointer;
 }
 
-static int extend(const struct list *list)
+static int extend_list(const struct list *list)
 {
 	void *grown =
 		reallocarray(pointer_at(list->to), *list->to_nr + *list->from_nr + 1, list->size);
@@ -39,7 +39,7 @@ static int extend(const struct list *list)
 	return 0;
 }
 
-static void move(const struct list *list)
+static void move_list(const struct list *list)
 {
 	void *from = pointer_at(list->from), *none = NULL;
 
@@ -52,7 +52,7 @@ static void move(const struct list *list)
 	*list->from_nr = 0;
 }
 
-static void renumber(struct profile *profile, uint32_t targets, uint32_t objects)
+static void renumber_appended(struct profile *profile, uint32_t targets, uint32_t objects)
 {
 	size_t i;
 
@@ -74,10 +74,10 @@ int profile_append(struct profile *profile, struct profile *other)
 	size_t i;
 
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		if (extend(&lists[i]))
+		if (extend_list(&lists[i]))
 			return -ENOMEM;
-	renumber(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
+	renumber_appended(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
 	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		move(&lists[i]);
+		move_list(&lists[i]);
 	return 0;
 }

@@ -21,7 +21,7 @@ static const char *const target_kinds[] = { "command", "pid", "cgroup", "system"
 static const char *const sources[] = { "clock", "tick", NULL };
 static const char *const modes[] = { "charged", "user", "split", NULL };
 
-static bool is_word(const char *const *words, const char *word)
+static bool is_one_of(const char *const *words, const char *word)
 {
 	if (!word)
 		return false;
@@ -30,7 +30,7 @@ static bool is_word(const char *const *words, const char *word)
 	return *words;
 }
 
-static bool matches(const char *text, const char *pattern)
+static bool matches_pattern(const char *text, const char *pattern)
 {
 	for (; *pattern; pattern++, text++) {
 		if (*pattern == '0' ? *text < '0' || *text > '9' : *text != *pattern)
@@ -44,7 +44,7 @@ static bool is_time(const char *text)
 {
 	size_t digits;
 
-	if (!matches(text, "0000-00-00T00:00:00"))
+	if (!matches_pattern(text, "0000-00-00T00:00:00"))
 		return false;
 	text += 19;
 	if (*text == '.') {
@@ -55,7 +55,7 @@ static bool is_time(const char *text)
 	}
 	if (!strcmp(text, "Z"))
 		return true;
-	return (matches(text, "+00:00") || matches(text, "-00:00")) && !text[6];
+	return (matches_pattern(text, "+00:00") || matches_pattern(text, "-00:00")) && !text[6];
 }
 
 static bool is_build_id(const char *text)
@@ -77,9 +77,9 @@ static int check_head(const struct check *c)
 
 	if (!profile->started || !is_time(profile->started))
 		why = "\"started\" is not a time as in RFC 3339";
-	else if (!is_word(sources, profile->sampling.source))
+	else if (!is_one_of(sources, profile->sampling.source))
 		why = "unknown sampling source";
-	else if (!is_word(modes, profile->sampling.mode))
+	else if (!is_one_of(modes, profile->sampling.mode))
 		why = "unknown sampling mode";
 	else if (!profile_account_exact(&profile->ticks))
 		why = "the ticks do not add up to their total";
@@ -90,7 +90,7 @@ static int check_target(const struct check *c, size_t i)
 {
 	const struct profile_target *target = &c->profile->targets[i];
 
-	if (!is_word(target_kinds, target->kind))
+	if (!is_one_of(target_kinds, target->kind))
 		return broken(c, "target", i, "unknown kind");
 	if (!profile_account_exact(&target->ticks))
 		return broken(c, "target", i, "its ticks do not add up to their total");

@@ -19,7 +19,7 @@
 
 /* --- targets ------------------------------------------------------------------------------------ */
 
-static int compare_targets(const void *left, const void *right)
+static int compare_folded_targets(const void *left, const void *right)
 {
 	const struct profile_target *a = left, *b = right;
 	int order = profile_target_is_call(a) - profile_target_is_call(b);
@@ -76,7 +76,7 @@ static int combine_targets(void *first, size_t nr)
 
 /* --- splits ------------------------------------------------------------------------------------- */
 
-static int compare_splits(const void *left, const void *right)
+static int compare_folded_splits(const void *left, const void *right)
 {
 	return profile_split_compare(left, right);
 }
@@ -127,7 +127,7 @@ static int compare_texts(const struct profile_object *a, const struct profile_ob
  * A file is the same if its build id is, wherever its path. The kernel's offsets are addresses,
  * which change with each boot, so its text must be the same too.
  */
-static int compare_objects(const void *left, const void *right)
+static int compare_folded_objects(const void *left, const void *right)
 {
 	const struct placed_object *x = left, *y = right;
 	const struct profile_object *a = &x->object, *b = &y->object;
@@ -191,8 +191,10 @@ static void place_objects(const struct profile *profile, struct placed_object *p
 static int fold_objects(struct profile *profile, uint32_t *ids)
 {
 	struct placed_object *placed = calloc(profile->nr_objects + 1, sizeof(*placed));
-	struct folding folding = { &placed, &profile->nr_objects, sizeof(*placed), compare_objects,
-				   NULL,    combine_objects };
+	struct folding folding = {
+		&placed, &profile->nr_objects, sizeof(*placed), compare_folded_objects,
+		NULL,	 combine_objects
+	};
 	size_t i;
 	int ret;
 
@@ -224,7 +226,7 @@ static int compare_shapes(const struct profile_histogram *a, const struct profil
 	return 0;
 }
 
-static int compare_histograms(const void *left, const void *right)
+static int compare_folded_histograms(const void *left, const void *right)
 {
 	const struct profile_histogram *a = left, *b = right;
 	int order = compare_u64(a->target, b->target);
@@ -252,8 +254,8 @@ static void key_histogram(const void *element, uint64_t key[2])
 	key[1] = histogram->object;
 }
 
-static size_t merge_bins(const struct profile_histogram *a, const struct profile_histogram *b,
-			 struct profile_bin *to)
+static size_t add_bins_up(const struct profile_histogram *a, const struct profile_histogram *b,
+			  struct profile_bin *to)
 {
 	const struct profile_bin *x = a->bins, *x_end = x + a->nr_bins;
 	const struct profile_bin *y = b->bins, *y_end = y + b->nr_bins;
@@ -281,7 +283,7 @@ static int absorb_histogram(struct profile_histogram *a, struct profile_histogra
 
 	if (!bins)
 		return -ENOMEM;
-	a->nr_bins = merge_bins(a, b, bins);
+	a->nr_bins = add_bins_up(a, b, bins);
 	exact = realloc(bins, (a->nr_bins + 1) * sizeof(*bins));
 	free(a->bins);
 	a->bins = exact ? exact : bins;
@@ -307,7 +309,7 @@ static int combine_histograms(void *first, size_t nr)
 
 /* --- functions, notes, hosts -------------------------------------------------------------------- */
 
-static int compare_functions(const void *left, const void *right)
+static int compare_folded_functions(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
 
@@ -383,7 +385,8 @@ static int combine_hosts(void *first, size_t nr)
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-static void renumber(struct profile *profile, const uint32_t *targets, const uint32_t *objects)
+static void renumber_folded(struct profile *profile, const uint32_t *targets,
+			    const uint32_t *objects)
 {
 	size_t i;
 
@@ -399,11 +402,12 @@ static void renumber(struct profile *profile, const uint32_t *targets, const uin
 
 int profile_fold(struct profile *profile)
 {
-	const struct folding targets = FOLDING(targets, compare_targets, NULL, combine_targets);
+	const struct folding targets =
+		FOLDING(targets, compare_folded_targets, NULL, combine_targets);
 	const struct folding rest[] = {
-		FOLDING(splits, compare_splits, NULL, combine_splits),
-		FOLDING(histograms, compare_histograms, key_histogram, combine_histograms),
-		FOLDING(functions, compare_functions, key_function, combine_functions),
+		FOLDING(splits, compare_folded_splits, NULL, combine_splits),
+		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
+		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
 		FOLDING(notes, compare_notes, NULL, combine_notes),
 		FOLDING(labels, profile_labels_compare, NULL, profile_labels_combine),
 		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
@@ -420,7 +424,7 @@ int profile_fold(struct profile *profile)
 		ret = folding_fold(targets, target_ids);
 	if (ret)
 		return ret;
-	renumber(profile, target_ids, object_ids);
+	renumber_folded(profile, target_ids, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
 	return ret;

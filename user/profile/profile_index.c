@@ -8,7 +8,8 @@ struct profile_index {
 	const struct profile_function *functions[]; /* sorted by object, then offset */
 };
 
-static int compare(uint32_t object_a, uint64_t offset_a, uint32_t object_b, uint64_t offset_b)
+static int compare_places_in_objects(uint32_t object_a, uint64_t offset_a, uint32_t object_b,
+				     uint64_t offset_b)
 {
 	if (object_a != object_b)
 		return object_a < object_b ? -1 : 1;
@@ -17,11 +18,11 @@ static int compare(uint32_t object_a, uint64_t offset_a, uint32_t object_b, uint
 	return 0;
 }
 
-static int compare_functions(const void *a, const void *b)
+static int compare_indexed_functions(const void *a, const void *b)
 {
 	const struct profile_function *x = *(const struct profile_function *const *)a;
 	const struct profile_function *y = *(const struct profile_function *const *)b;
-	int order = compare(x->object, x->offset, y->object, y->offset);
+	int order = compare_places_in_objects(x->object, x->offset, y->object, y->offset);
 
 	/*
 	 * Of two functions with the same start the longer comes first, so that the search finds the
@@ -45,7 +46,7 @@ struct profile_index *profile_index_new(const struct profile *profile)
 	index->nr = profile->nr_functions;
 	for (i = 0; i < index->nr; i++)
 		index->functions[i] = &profile->functions[i];
-	qsort(index->functions, index->nr, sizeof(index->functions[0]), compare_functions);
+	qsort(index->functions, index->nr, sizeof(index->functions[0]), compare_indexed_functions);
 	return index;
 }
 
@@ -64,7 +65,7 @@ static size_t count_before(const struct profile_index *index, uint32_t object, u
 		size_t middle = low + (high - low) / 2;
 		const struct profile_function *f = index->functions[middle];
 
-		if (compare(f->object, f->offset, object, offset) <= 0)
+		if (compare_places_in_objects(f->object, f->offset, object, offset) <= 0)
 			low = middle + 1;
 		else
 			high = middle;

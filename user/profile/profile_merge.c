@@ -314,7 +314,7 @@ static int compare_causes(const void *left, const void *right)
 	return strcmp(a->cause, b->cause);
 }
 
-static int compare_heat(const void *left, const void *right)
+static int compare_object_heat(const void *left, const void *right)
 {
 	const struct profile_function *a = left, *b = right;
 
@@ -406,7 +406,7 @@ static bool exact(const struct profile *profile)
 	return profile_account_exact(&profile->ticks);
 }
 
-static int finish(struct profile *profile, struct error *err)
+static int finish_merge(struct profile *profile, struct error *err)
 {
 	free(profile->tool);
 	profile->tool = strdup(BPFPROFIL_VERSION);
@@ -418,13 +418,13 @@ static int finish(struct profile *profile, struct error *err)
 	sort_account(&profile->ticks);
 	if (profile->nr_functions)
 		qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
-		      compare_heat);
+		      compare_object_heat);
 	return 0;
 }
 
 int profile_merger_finish(struct profile_merger *merger, struct profile **result, struct error *err)
 {
-	int ret = finish(merger->sum, err);
+	int ret = finish_merge(merger->sum, err);
 
 	if (ret)
 		return ret;

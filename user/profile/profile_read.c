@@ -37,8 +37,8 @@ static int check_id(struct reader *r, size_t nr)
 	return r->id == nr - 1 ? 0 : json_reader_fail(r->json, "ids do not count up from 0");
 }
 
-static int add_lost(struct reader *r, struct profile_account *account, size_t *capacity,
-		    const char *cause)
+static int read_lost_cause(struct reader *r, struct profile_account *account, size_t *capacity,
+			   const char *cause)
 {
 	struct profile_lost *lost;
 	size_t i;
@@ -67,7 +67,7 @@ static int read_lost(struct reader *r, void *member)
 	if (ret)
 		return ret;
 	while ((ret = json_reader_member(r->json, &cause)) > 0) {
-		ret = add_lost(r, account, &capacity, cause);
+		ret = read_lost_cause(r, account, &capacity, cause);
 		if (ret)
 			return ret;
 	}
@@ -144,7 +144,7 @@ static int read_label(struct reader *r, void *element)
 	return read_fields(r, fields, element);
 }
 
-static int read_text(struct reader *r, void *element)
+static int read_text_range(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
 		{ "offset", read_u64, offsetof(struct profile_text, offset), false },
@@ -161,10 +161,10 @@ static int read_texts(struct reader *r, void *member)
 	struct profile_object *object = member;
 
 	return read_list(r, (void **)&object->text, &object->nr_text, sizeof(*object->text),
-			 read_text);
+			 read_text_range);
 }
 
-static int read_object(struct reader *r, void *element)
+static int read_profile_object(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
 		{ "id", read_id, 0, false },
@@ -223,7 +223,7 @@ static int read_objects(struct reader *r, void *member)
 	struct profile *profile = member;
 
 	return read_list(r, (void **)&profile->objects, &profile->nr_objects,
-			 sizeof(*profile->objects), read_object);
+			 sizeof(*profile->objects), read_profile_object);
 }
 
 static int read_histograms(struct reader *r, void *member)

@@ -67,8 +67,8 @@ lower_bound(const struct profile_split *const *sorted, size_t nr, const struct p
 /*
  * Of the splits of one owner, the one with the same name; else the only one, or one without a name.
  */
-static const struct profile_split *find(const struct profile_split *const *sorted, size_t nr,
-					const struct profile_split *key)
+static const struct profile_split *find_profile_split(const struct profile_split *const *sorted,
+						      size_t nr, const struct profile_split *key)
 {
 	size_t first, named;
 
@@ -86,7 +86,7 @@ static const struct profile_split *find(const struct profile_split *const *sorte
 }
 
 /* JIT text has a process even in a profile that was split by cgroup. */
-static struct profile_split key_of(const struct profile_histogram *histogram)
+static struct profile_split split_key_of(const struct profile_histogram *histogram)
 {
 	struct profile_split key = { .target = histogram->target, .pid = -1 };
 
@@ -111,8 +111,8 @@ size_t *profile_splits_match(const struct profile *profile)
 		return NULL;
 	}
 	for (i = 0; i < profile->nr_histograms; i++) {
-		key = key_of(&profile->histograms[i]);
-		found = find(sorted, profile->nr_splits, &key);
+		key = split_key_of(&profile->histograms[i]);
+		found = find_profile_split(sorted, profile->nr_splits, &key);
 		matches[i] = found ? (size_t)(found - profile->splits) : PROFILE_NO_SPLIT;
 	}
 	return matches;

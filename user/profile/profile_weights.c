@@ -129,7 +129,7 @@ static void count_ticks(struct profile_weights *weights)
 			weights->ticks[i] = profile->splits[i].ticks;
 }
 
-static void add_up(const struct profile_weights *weights, struct split_sum *sums)
+static void add_up_splits(const struct profile_weights *weights, struct split_sum *sums)
 {
 	const struct profile *profile = weights->profile;
 	size_t i;
@@ -201,7 +201,7 @@ static void fill_pool(struct profile_weights *weights, uint32_t target,
 	weights->unseen[target] += all - ns;
 }
 
-static int fill(struct profile_weights *weights)
+static int fill_weights(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
 	cleanup_free struct split_sum *sums = calloc(profile->nr_targets + 1, sizeof(*sums));
@@ -211,7 +211,7 @@ static int fill(struct profile_weights *weights)
 	if (!sums || !pools)
 		return -1;
 	count_ticks(weights);
-	add_up(weights, sums);
+	add_up_splits(weights, sums);
 	for (i = 0; i < profile->nr_targets; i++) {
 		if (profile->targets[i].cpu_known)
 			divide(weights, (uint32_t)i, &sums[i]);
@@ -261,7 +261,7 @@ struct profile_weights *profile_weights_new(const struct profile *profile)
 	weights->of_split = calloc(profile->nr_splits + 1, sizeof(*weights->of_split));
 	weights->of_histogram = profile_splits_match(profile);
 	if (!weights->strata || !weights->unseen || !weights->ticks || !weights->of_split ||
-	    !weights->of_histogram || fill(weights)) {
+	    !weights->of_histogram || fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
 	}
