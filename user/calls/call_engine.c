@@ -72,21 +72,6 @@ static int configure_maps(struct call_engine *engine, const struct call_engine_o
 	return ret;
 }
 
-static int map_array(struct bpf_map *map, struct call_engine_map *result, struct error *err)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	result->size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7U);
-	result->size = (result->size + page - 1) / page * page;
-	result->at =
-		mmap(NULL, result->size, PROT_READ | PROT_WRITE, MAP_SHARED, bpf_map__fd(map), 0);
-	if (result->at == MAP_FAILED) {
-		result->at = NULL;
-		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
-	}
-	return 0;
-}
-
 static int map_arrays(struct call_engine *engine, struct error *err)
 {
 	struct calls_bpf *skel = engine->skel;
@@ -99,7 +84,7 @@ static int map_arrays(struct call_engine *engine, struct error *err)
 	size_t i;
 
 	for (i = 0; !ret && i < MAP_COUNT; i++)
-		ret = map_array(maps[i], &engine->maps[i], err);
+		ret = mapped_array_open(maps[i], PROT_READ | PROT_WRITE, &engine->maps[i], err);
 	engine->calls = engine->maps[MAP_CALLS].at;
 	engine->lines = engine->maps[MAP_LINES].at;
 	engine->specs = engine->maps[MAP_SPECS].at;
@@ -276,8 +261,7 @@ void call_engine_close(struct call_engine *engine)
 	ring_buffer__free(engine->records);
 	free(engine->listener);
 	for (i = 0; i < MAP_COUNT; i++)
-		if (engine->maps[i].at)
-			munmap(engine->maps[i].at, engine->maps[i].size);
+		mapped_array_close(&engine->maps[i]);
 	chunked_array_free(&engine->pages);
 	calls_bpf__destroy(engine->skel);
 	extents_free(&engine->free_lines);

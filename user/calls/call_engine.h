@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "calls/extents.h"
 #include "engine/chunked_array.h"
+#include "engine/mapped_array.h"
 #include "engine/sampler.h"
 #include "shared/call_abi.h"
 
@@ -22,11 +23,6 @@ struct call_engine_options {
 	uint64_t period_ns[CALL_CLOCKS]; /* normal, fast */
 	uint64_t memory; /* hard limit for counters and tables, in bytes */
 	uint32_t calls; /* at the same time, for all users together */
-};
-
-struct call_engine_map {
-	void *at;
-	size_t size;
 };
 
 enum call_engine_map_name {
@@ -47,7 +43,7 @@ struct call_engine {
 	struct calls_bpf *skel;
 	struct ring_buffer *records;
 	struct record_listener *listener; /* for records of the programs */
-	struct call_engine_map maps[MAP_COUNT];
+	struct mapped_array maps[MAP_COUNT];
 	struct call *calls;
 	struct call_line *lines;
 	struct call_spec *specs;

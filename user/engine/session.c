@@ -95,20 +95,6 @@ static int configure_session(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "sizing the maps") : 0;
 }
 
-static int map_array(struct bpf_map *map, int protection, struct mapped *result, struct error *err)
-{
-	size_t page = sysconf(_SC_PAGESIZE);
-
-	result->size = (size_t)bpf_map__max_entries(map) * bpf_map__value_size(map);
-	result->size = (result->size + page - 1) / page * page;
-	result->at = mmap(NULL, result->size, protection, MAP_SHARED, bpf_map__fd(map), 0);
-	if (result->at == MAP_FAILED) {
-		result->at = NULL;
-		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
-	}
-	return 0;
-}
-
 static int bind_maps(struct session *session, struct error *err)
 {
 	struct host_bpf *skel = session->skel;
@@ -118,12 +104,14 @@ static int bind_maps(struct session *session, struct error *err)
 			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
 			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
 	if (!ret)
-		ret = map_array(skel->maps.xlat, PROT_READ | PROT_WRITE, &session->xlat, err);
+		ret = mapped_array_open(skel->maps.xlat, PROT_READ | PROT_WRITE, &session->xlat,
+					err);
 	if (!ret)
-		ret = map_array(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts, err);
+		ret = mapped_array_open(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts,
+					err);
 	if (!ret)
-		ret = map_array(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
-				&session->target_accounts, err);
+		ret = mapped_array_open(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
+					&session->target_accounts, err);
 	return ret;
 }
 
@@ -501,12 +489,6 @@ int session_stop(struct session *session, struct error *err)
 	return ret ?: session_poll(session, err);
 }
 
-static void unmap(struct mapped *mapped)
-{
-	if (mapped->at)
-		munmap(mapped->at, mapped->size);
-}
-
 void session_close(struct session *session)
 {
 	uint32_t i;
@@ -515,9 +497,9 @@ void session_close(struct session *session)
 		return;
 	sampler_free(&session->sampler);
 	ring_buffer__free(session->records);
-	unmap(&session->xlat);
-	unmap(&session->cpu_accounts);
-	unmap(&session->target_accounts);
+	mapped_array_close(&session->xlat);
+	mapped_array_close(&session->cpu_accounts);
+	mapped_array_close(&session->target_accounts);
 	pool_free(&session->pool);
 	host_bpf__destroy(session->skel);
 	for (i = 0; i < session->spaces.nr; i++)

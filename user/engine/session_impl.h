@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "engine/jit_text.h"
+#include "engine/mapped_array.h"
 #include "engine/pool.h"
 #include "engine/recycle.h"
 #include "engine/runtime.h"
@@ -24,11 +25,6 @@
  * tells it whom to look for, session_take.c takes a profile from it step by step, and
  * session_profile.c fills the profile.
  */
-struct mapped {
-	void *at;
-	size_t size;
-};
-
 struct session_target {
 	enum target_kind kind;
 	char *name;
@@ -60,9 +56,9 @@ struct session {
 	struct carries carries;
 	struct recycler recycler;
 	struct runtime runtime;
-	struct mapped xlat;
-	struct mapped cpu_accounts;
-	struct mapped target_accounts;
+	struct mapped_array xlat;
+	struct mapped_array cpu_accounts;
+	struct mapped_array target_accounts;
 	uint32_t nr_cpus; /* number of possible CPUs */
 	uint64_t *delivered; /* by CPU: its ticks in the profiles taken so far */
 	struct session_target *targets;
