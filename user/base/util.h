@@ -15,6 +15,14 @@
  */
 int grow(void **array, size_t *capacity, size_t need, size_t size);
 
+/* A sum that would overflow stays at the maximum, where no account can be exact. */
+static inline uint64_t add_saturating(uint64_t a, uint64_t b)
+{
+	uint64_t sum;
+
+	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
+}
+
 /*
  * Parse numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
  * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *result

@@ -31,13 +31,6 @@ struct raw {
 	struct error *err;
 };
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 static int add_raw_hit(struct raw *raw, size_t region, uint64_t bin, uint64_t ticks)
 {
 	void *array = raw->hits;
@@ -64,7 +57,7 @@ static uint64_t raw_bin_start(const struct profile_histogram *histogram, size_t 
 
 static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
 {
-	return add(raw_bin_start(histogram, i), histogram->bytes_per_bin - 1);
+	return add_saturating(raw_bin_start(histogram, i), histogram->bytes_per_bin - 1);
 }
 
 /*
@@ -91,7 +84,7 @@ static int file_bin(struct raw *raw, const struct profile_histogram *histogram, 
 		return straddles(raw, histogram, i);
 	if (region->kind == CALL_REGION)
 		return add_raw_hit(raw, region->number, bin, histogram->bins[i].count);
-	raw->untaken = add(raw->untaken, histogram->bins[i].count);
+	raw->untaken = add_saturating(raw->untaken, histogram->bins[i].count);
 	return 0;
 }
 
@@ -107,7 +100,8 @@ static int file_histogram(struct raw *raw, const struct profile_histogram *histo
 
 	if (!chosen) {
 		if (raw->profile->objects[histogram->object].kind != PROFILE_KERNEL)
-			raw->untaken = add(raw->untaken, profile_histogram_ticks(histogram));
+			raw->untaken =
+				add_saturating(raw->untaken, profile_histogram_ticks(histogram));
 		return 0;
 	}
 	for (i = 0; i < histogram->nr_bins; i++) {
@@ -215,7 +209,7 @@ static void merge_raw_hits(struct raw *raw)
 	for (i = 0; i < raw->nr; i++) {
 		if (stay && raw->hits[stay - 1].at == raw->hits[i].at)
 			raw->hits[stay - 1].ticks =
-				add(raw->hits[stay - 1].ticks, raw->hits[i].ticks);
+				add_saturating(raw->hits[stay - 1].ticks, raw->hits[i].ticks);
 		else
 			raw->hits[stay++] = raw->hits[i];
 	}

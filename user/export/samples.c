@@ -221,11 +221,6 @@ static int compare_samples(const void *left, const void *right)
 	return (a->process > b->process) - (a->process < b->process);
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return __builtin_add_overflow(a, b, &a) ? UINT64_MAX : a;
-}
-
 static void count_values(struct samples *samples)
 {
 	struct sample_service *service;
@@ -251,8 +246,8 @@ void samples_settle(struct samples *samples)
 			all[++kept] = all[i];
 			continue;
 		}
-		all[kept].ticks = add(all[kept].ticks, all[i].ticks);
-		all[kept].ns = add(all[kept].ns, all[i].ns);
+		all[kept].ticks = add_saturating(all[kept].ticks, all[i].ticks);
+		all[kept].ns = add_saturating(all[kept].ns, all[i].ns);
 	}
 	samples->nr = kept + 1;
 	count_values(samples);

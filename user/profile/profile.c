@@ -129,21 +129,13 @@ void profile_free(struct profile *profile)
 	free(profile);
 }
 
-/* A sum that would overflow stays at the maximum, where no account can be exact. */
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 uint64_t profile_account_lost(const struct profile_account *account)
 {
 	uint64_t sum = 0;
 	size_t i;
 
 	for (i = 0; i < account->nr_lost; i++)
-		sum = add(sum, account->lost[i].ticks);
+		sum = add_saturating(sum, account->lost[i].ticks);
 	return sum;
 }
 
@@ -172,7 +164,7 @@ static int add_lost(struct profile_account *sum, const struct profile_lost *lost
 			return -ENOMEM;
 		sum->nr_lost++;
 	}
-	found->ticks = add(found->ticks, lost->ticks);
+	found->ticks = add_saturating(found->ticks, lost->ticks);
 	return 0;
 }
 
@@ -189,11 +181,11 @@ int profile_account_add(struct profile_account *sum, const struct profile_accoun
 	size_t i;
 	int ret = 0;
 
-	sum->total = add(sum->total, part->total);
-	sum->binned = add(sum->binned, part->binned);
-	sum->overflow = add(sum->overflow, part->overflow);
-	sum->outside = add(sum->outside, part->outside);
-	sum->filtered = add(sum->filtered, part->filtered);
+	sum->total = add_saturating(sum->total, part->total);
+	sum->binned = add_saturating(sum->binned, part->binned);
+	sum->overflow = add_saturating(sum->overflow, part->overflow);
+	sum->outside = add_saturating(sum->outside, part->outside);
+	sum->filtered = add_saturating(sum->filtered, part->filtered);
 	for (i = 0; i < part->nr_lost && !ret; i++)
 		ret = add_lost(sum, &part->lost[i]);
 	return ret;
@@ -240,7 +232,7 @@ bool profile_cpu_time(const struct profile *profile, uint64_t *result)
 			continue;
 		if (!profile->targets[i].cpu_known)
 			return false;
-		*result = add(*result, profile->targets[i].cpu_ns);
+		*result = add_saturating(*result, profile->targets[i].cpu_ns);
 		any = true;
 	}
 	return any;
@@ -252,7 +244,7 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 	size_t i;
 
 	for (i = 0; i < histogram->nr_bins; i++)
-		sum = add(sum, histogram->bins[i].count);
+		sum = add_saturating(sum, histogram->bins[i].count);
 	return sum;
 }
 

@@ -47,11 +47,6 @@ static uint64_t to_u64(u128 value)
 	return value > UINT64_MAX ? UINT64_MAX : (uint64_t)value;
 }
 
-static uint64_t add(uint64_t a, uint64_t b)
-{
-	return to_u64((u128)a + b);
-}
-
 uint64_t profile_target_period(const struct profile *profile, uint32_t target)
 {
 	uint64_t own = profile->targets[target].period_ns;
@@ -121,8 +116,8 @@ static void count_ticks(struct profile_weights *weights)
 		split = weights->of_histogram[i];
 		if (split != PROFILE_NO_SPLIT)
 			weights->ticks[split] =
-				add(weights->ticks[split],
-				    profile_histogram_ticks(&profile->histograms[i]));
+				add_saturating(weights->ticks[split],
+					       profile_histogram_ticks(&profile->histograms[i]));
 	}
 	for (i = 0; i < profile->nr_splits; i++)
 		if (weights->ticks[i] < profile->splits[i].ticks)
@@ -138,7 +133,7 @@ static void add_up_splits(const struct profile_weights *weights, struct split_su
 		struct split_sum *sum = &sums[profile->splits[i].target];
 
 		sum->ns += profile->splits[i].cpu_ns;
-		sum->ticks = add(sum->ticks, weights->ticks[i]);
+		sum->ticks = add_saturating(sum->ticks, weights->ticks[i]);
 	}
 }
 
