@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* A function by instruction, for programs whose hot instruction is known. */
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -165,5 +167,58 @@ Test(live_annotate, kernel)
 	cr_expect_eq(strstr(hottest, ",,,,,") == NULL, access("/proc/kcore", R_OK) == 0, "%s",
 		     hottest);
 	free(csv);
+	live_end(&live);
+}
+
+/* Starts a process whose root is the test's folder, as a container's is one of its own. */
+static pid_t enter(const struct live *live)
+{
+	pid_t pid;
+	int ends[2];
+	char byte;
+
+	cr_assert_eq(pipe(ends), 0);
+	pid = fork();
+	cr_assert_geq(pid, 0);
+	if (!pid) {
+		if (chroot(live->dir) || write(ends[1], "", 1) != 1)
+			_exit(1);
+		pause();
+		_exit(0);
+	}
+	close(ends[1]);
+	cr_assert_eq(read(ends[0], &byte, 1), 1);
+	close(ends[0]);
+	return pid;
+}
+
+/* The file is not here by the path that it has in there, and report says where it is. */
+Test(live_annotate, says_which_root_has_the_file)
+{
+	struct child_end end;
+	struct live live;
+	char root[64], cut[128];
+	pid_t pid;
+
+	NEED_ROOT();
+	live_begin(&live);
+	live_run(&live, ARGS(FAST, "-q"),
+		 ARGS(live_copy(&live, WORKLOAD("three"), "in-there"), "2000"));
+	snprintf(cut, sizeof(cut), "s|\"%s/|\"/|", live.dir);
+	child_run(&end, NULL, ARGS("sed", "-i", cut, live.profile));
+	child_end_free(&end);
+	pid = enter(&live);
+	snprintf(root, sizeof(root), "--symfs /proc/%d/root has it", pid);
+	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live.profile));
+	cr_expect(strstr(end.out, root), "%s: %s%s", root, end.out, end.err);
+	child_end_free(&end);
+	snprintf(root, sizeof(root), "/proc/%d/root", pid);
+	child_run(&end, NULL,
+		  ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", "--symfs", root,
+		       live.profile));
+	cr_expect_null(strstr(end.out, "no instructions"), "%s", end.out);
+	child_end_free(&end);
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
 	live_end(&live);
 }

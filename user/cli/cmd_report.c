@@ -207,6 +207,7 @@ static int write_annotation(const struct profile *profile, const struct report_a
 		.nr_objects = arguments->nr_objects,
 		.target = arguments->target,
 		.opener = &opener,
+		.look_in_roots = !arguments->symfs,
 		.source = arguments->source,
 		.syntax = arguments->syntax,
 		.lanes = view.width && view.width < 100 ? ANNOTATION_LANES / 2 : ANNOTATION_LANES,

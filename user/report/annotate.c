@@ -68,12 +68,15 @@ static bool is_vdso(const struct profile_object *object)
 static int refuse(const struct annotating *work, struct error *err)
 {
 	const struct profile_object *object = annotated_object(work);
+	char root[64];
 
 	if (object->build_id)
 		error_set(err, -ESTALE,
 			  "%.256s: not the file that was profiled, whose build id is %.64s",
 			  object->path, object->build_id);
 	error_hint(err, "--symfs DIR, where the file that ran is below DIR, or profile again");
+	if (work->request->look_in_roots && object_file_find_root(object, root, sizeof(root)))
+		error_hint(err, "--symfs %s", root);
 	return -ESTALE;
 }
 

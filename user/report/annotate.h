@@ -94,6 +94,7 @@ struct annotation_request {
 	 * one object. NULL: there are no files.
 	 */
 	const struct object_opener *opener;
+	bool look_in_roots; /* say which process's root has a file that is not here */
 	const char *source; /* another folder in which to look for source files; or NULL */
 	const char *kcore; /* where to read the kernel's code; NULL: /proc/kcore */
 	enum disasm_syntax syntax;

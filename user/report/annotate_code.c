@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "report/annotate_impl.h"
+#include "symbol/object_file.h"
 
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
@@ -175,6 +176,21 @@ static int disassemble(struct annotating *work, const struct code *code)
 	return result;
 }
 
+/* Without code a row is a bin, and the user is told where the code is, if that is known. */
+static int note_no_code(struct annotating *work)
+{
+	const struct profile_object *object = annotated_object(work);
+	char root[64];
+
+	if (work->fd < 0 && object->kind == PROFILE_FILE && work->request->look_in_roots &&
+	    object_file_find_root(object, root, sizeof(root)))
+		return annotation_note(work->annotation,
+				       "no instructions, a row is a bin: %s; --symfs %s has it",
+				       work->no_code.text, root);
+	return annotation_note(work->annotation, "no instructions, a row is a bin: %s",
+			       work->no_code.text);
+}
+
 int annotate_read_code(struct annotating *work, struct error *err)
 {
 	struct code code = { 0 };
@@ -190,8 +206,7 @@ int annotate_read_code(struct annotating *work, struct error *err)
 	if (!result)
 		return 0;
 	if (result != -ENOMEM)
-		result = annotation_note(work->annotation, "no instructions, a row is a bin: %s",
-					 work->no_code.text);
+		result = note_no_code(work);
 	return result ? error_errno(err, result, "annotate") : 0;
 }
 

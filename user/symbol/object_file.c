@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "symbol/object_file.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/regular_file.h"
+#include "base/util.h"
 #include "elf/elf_facts.h"
 
 static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
@@ -84,4 +88,67 @@ int object_file_here(const struct profile_object *object, struct error *why)
 	char root[1];
 
 	return object_file_open(&opener, object, 0, root, sizeof(root), why);
+}
+
+/* A host has a few roots for each container; those beyond this number are not looked at. */
+#define ROOTS_MAX 256
+
+struct roots {
+	struct {
+		dev_t device;
+		ino_t inode;
+	} seen[ROOTS_MAX];
+	size_t nr;
+};
+
+/* Returns true the first time, as processes of one container have the same root. */
+static bool is_new_root(struct roots *roots, const char *path)
+{
+	struct stat root;
+	size_t i;
+
+	if (stat(path, &root) || roots->nr == ROOTS_MAX)
+		return false;
+	for (i = 0; i < roots->nr; i++)
+		if (roots->seen[i].device == root.st_dev && roots->seen[i].inode == root.st_ino)
+			return false;
+	roots->seen[roots->nr].device = root.st_dev;
+	roots->seen[roots->nr++].inode = root.st_ino;
+	return true;
+}
+
+static bool root_has(const char *root, const struct profile_object *object)
+{
+	const struct profile alone = { .objects = (struct profile_object *)object,
+				       .nr_objects = 1 };
+	struct path_opener paths = { &alone, root };
+	const struct object_opener opener = path_opener(&paths);
+	char opened[PATH_MAX];
+	struct error ignored;
+	int fd = object_file_open(&opener, object, 0, opened, sizeof(opened), &ignored);
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
+bool object_file_find_root(const struct profile_object *object, char *root, size_t root_size)
+{
+	struct roots roots = { .nr = 0 };
+	DIR *proc = opendir("/proc");
+	struct dirent *entry;
+	bool found = false;
+	uint64_t pid;
+
+	/* Our own root was looked at before. */
+	is_new_root(&roots, "/");
+	while (proc && !found && (entry = readdir(proc))) {
+		if (parse_u64(entry->d_name, &pid))
+			continue;
+		snprintf(root, root_size, "/proc/%" PRIu64 "/root", pid);
+		found = is_new_root(&roots, root) && root_has(root, object);
+	}
+	if (proc)
+		closedir(proc);
+	return found;
 }

@@ -2,6 +2,9 @@
 #ifndef BPFPROFIL_OBJECT_FILE_H
 #define BPFPROFIL_OBJECT_FILE_H
 
+#include <stdbool.h>
+#include <stddef.h>
+
 #include "symbol/functions.h"
 
 /* An opener that opens each object at its own path below root; root "" is this host. */
@@ -23,5 +26,11 @@ int object_file_open(const struct object_opener *opener, const struct profile_ob
 
 /* The same for the file at the object's own path on this host. */
 int object_file_here(const struct profile_object *object, struct error *why);
+
+/*
+ * Looks for an object's file below the roots of running processes, such as those in containers.
+ * Returns true with root, as "/proc/PID/root", if one of them has the file that ran.
+ */
+bool object_file_find_root(const struct profile_object *object, char *root, size_t root_size);
 
 #endif
