@@ -1,0 +1,74 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# A thousand connections to the agent's port that say nothing, or a byte now and then, cost it a bounded
+# number of descriptors and memory, and no tick; and once they are gone, it answers.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent_crowd || exit "$script_status"
+cat >"$work/crowd.py" <<'end'
+import os, re, socket, sys, time, urllib.request
+pid, port, folder = sys.argv[1:]
+def descriptors():
+    return len(os.listdir(f"/proc/{pid}/fd"))
+def kib(key):
+    with open(f"/proc/{pid}/status") as file:
+        return int(re.search(rf"^{key}:\s*(\d+)", file.read(), re.M)[1])
+def ask(path):
+    with urllib.request.urlopen(f"http://127.0.0.1:{port}{path}", timeout=120) as reply:
+        return reply.read()
+def connect():
+    one = socket.socket()
+    one.setblocking(False)
+    one.connect_ex(("127.0.0.1", int(port)))
+    return one
+assert ask("/healthz") == b"ok\n"
+fds, anon, files = descriptors(), kib("RssAnon"), len(os.listdir(folder))
+crowd = [connect() for _ in range(1000)]
+most = 0
+for byte in b"GET /metrics":
+    for one in crowd[::2]:
+        try:
+            one.send(bytes([byte]))
+        except OSError:  # it has had enough of it
+            pass
+    time.sleep(0.5)
+    most = max(most, descriptors())
+print(f"{most - fds} more descriptors, {kib('RssAnon') - anon} KiB more")
+assert 0 < most - fds < 200, (fds, most)
+# A stack of 1 MiB for each of 64, and what names take meanwhile.
+assert kib("RssAnon") - anon < 128 * 1024, (anon, kib("RssAnon"))
+while len(os.listdir(folder)) < files + 3:
+    time.sleep(0.2)
+for one in crowd:
+    one.close()
+while True:
+    try:
+        assert ask("/healthz") == b"ok\n"
+        break
+    except OSError:
+        time.sleep(0.2)
+while descriptors() > fds + 8:
+    time.sleep(0.2)
+end
+mkdir "$work/files"
+"$bin" agent --dir "$work/files" --interval 1 --listen 127.0.0.1:0 2>"$work/err" &
+agent=$!
+trap 'kill -9 "$agent" 2>/dev/null; rm -rf "$work"' EXIT
+for ((i = 0; i < 300; i++)); do
+	grep -q 'listening at port' "$work/err" && break
+	sleep 0.2
+done
+port=$(sed -n 's/.*listening at port //p' "$work/err")
+timeout 120 python3 "$work/crowd.py" "$agent" "$port" "$work/files" 2>"$work/asked"
+verdict $? agent_crowd
+[ ! -s "$work/asked" ] || tail -n 3 "$work/asked"
+kill -TERM "$agent"
+wait "$agent"
+total=$(python3 -c 'import gzip, json, sys
+print(sum(json.load(gzip.open(path))["ticks"]["total"] for path in sys.argv[1:]))' "$work"/files/*.gz)
+[ "$total" -gt 0 ] && [ "$total" = "$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")" ]
+verdict $? agent_crowd_takes_nothing
+
+exit "$script_status"
