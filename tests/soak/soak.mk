@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # `make soak`: runs SOAK_SECONDS of attach --all under a storm; SOAK_ARGS are passed to attach.
+# `make soak-fleet` runs the agent under the same storm.
 
 SOAK_SECONDS ?= 1200
 SOAK_ARGS ?=
@@ -18,5 +19,8 @@ $(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c tests/soak/soak.
 soak: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## SOAK_SECONDS (1200) of attach --all under a storm: what grows?
 	$(Q)tests/soak/run -s $(SOAK_SECONDS) $(BUILD) -- $(SOAK_ARGS)
 
-.PHONY: soak
+soak-fleet: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## The same of the agent, with two sinks, a scraper and 1,000 containers made and gone
+	$(Q)tests/soak/fleet -s $(SOAK_SECONDS) $(BUILD)
+
+.PHONY: soak soak-fleet
 DEP_FILES += $(BUILD)/soak/brief.d $(BUILD)/soak/crowd.d
