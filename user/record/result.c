@@ -15,6 +15,9 @@
 #include "record/symbolizer.h"
 #include "report/report.h"
 
+/* Tables of files that are kept between profiles. */
+#define SYMBOLS_BYTES (16 << 20)
+
 static int set_command(struct profile *profile, char **argv, struct error *err)
 {
 	size_t nr = 0, i;
@@ -66,6 +69,14 @@ static int add_result_part(struct result *result, const struct profile *part)
 	return 0;
 }
 
+/* Of a series, the tables of one profile are those of most of the next. Without memory there are none. */
+static struct symbol_cache *symbols_of(struct result *result)
+{
+	if (result->options->interval_ns && !result->symbols)
+		result->symbols = symbol_cache_new(SYMBOLS_BYTES);
+	return result->symbols;
+}
+
 /*
  * Takes what the session counted and finds its names while the session can still open the objects.
  * *result is set even after a failure.
@@ -78,7 +89,7 @@ static int take_part(struct result *result, struct session *session, struct prof
 	if (!ret && add_result_part(result, *profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret)
-		ret = symbolizer_once(session, result->options, *profile, err);
+		ret = symbolizer_once(session, result->options, symbols_of(result), *profile, err);
 	if (!ret && result->observe)
 		result->observe(result->context, *profile);
 	return ret;
@@ -262,5 +273,6 @@ void result_free(struct result *result)
 	series_free(&result->series);
 	segments_free(&result->segments);
 	profile_free(result->calls);
+	symbol_cache_free(result->symbols);
 	profile_account_free(&result->sum);
 }

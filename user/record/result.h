@@ -10,6 +10,7 @@
 #include "record/options.h"
 #include "record/segments.h"
 #include "record/series.h"
+#include "symbol/symbol_cache.h"
 
 /*
  * From a session to files and to a summary on stderr: names, regions, FILE, the account and the
@@ -29,6 +30,7 @@ struct result {
 	uint64_t cpu_ns; /* CPU time that the scheduler gave meanwhile, */
 	bool cpu_unknown; /* unless a profile does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; may be NULL */
+	struct symbol_cache *symbols; /* for all profiles of a series; NULL: there is but one */
 	struct segments segments; /* earlier parts of the next file */
 	struct profile_cost cost; /* for the next file; all 0: unknown */
 	bool failed; /* at least one failure was reported */

@@ -32,7 +32,8 @@ static void find_hottest_function(struct progress *progress)
 
 	if (session_peek(progress->session, &profile, &err))
 		return;
-	if (!symbolizer_once(progress->session, &all_text, profile, &err) && profile->nr_functions)
+	if (!symbolizer_once(progress->session, &all_text, NULL, profile, &err) &&
+	    profile->nr_functions)
 		snprintf(progress->hottest, sizeof(progress->hottest), "%s",
 			 profile->functions[0].name);
 	profile_free(profile);

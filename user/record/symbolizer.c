@@ -227,13 +227,14 @@ static void hear_session(struct symbolizer *symbolizer)
 }
 
 int symbolizer_once(struct session *session, const struct sampling_options *options,
-		    struct profile *profile, struct error *err)
+		    struct symbol_cache *symbols, struct profile *profile, struct error *err)
 {
 	struct symbolizer symbolizer;
 	int ret = begin_symbolizer(&symbolizer, session, options, err);
 
 	if (ret)
 		return ret;
+	symbolizer.symbols = symbols;
 	ret = start_symbolizing(&symbolizer, profile, err);
 	if (!ret) {
 		hear_session(&symbolizer);

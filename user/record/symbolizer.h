@@ -62,9 +62,9 @@ void symbolizer_free(struct symbolizer *symbolizer);
 
 /*
  * Does all of this for one profile, which stays the caller's. Returns when it has its names, and
- * serves the session meanwhile.
+ * serves the session meanwhile. symbols keeps tables from one profile to the next; it may be NULL.
  */
 int symbolizer_once(struct session *session, const struct sampling_options *options,
-		    struct profile *profile, struct error *err);
+		    struct symbol_cache *symbols, struct profile *profile, struct error *err);
 
 #endif

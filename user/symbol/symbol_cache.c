@@ -2,6 +2,8 @@
 #include "symbol/symbol_cache.h"
 
 #include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -74,9 +76,26 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->nr = kept;
 }
 
-static bool file_facts(int fd, struct stat *result)
+/* The kernel's symbols change with its modules. By FNV-1a, so that a list of a size is told from another. */
+static off_t hash_modules(void)
+{
+	cleanup_file FILE *file = fopen("/proc/modules", "re");
+	uint64_t hash = 0xcbf29ce484222325;
+	char text[4096];
+	size_t size, i;
+
+	while (file && (size = fread(text, 1, sizeof(text), file)))
+		for (i = 0; i < size; i++)
+			hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+	return (off_t)hash;
+}
+
+/* What tells an object's file, or what stands for the kernel's, from another state of it. */
+static bool file_facts(const struct profile_object *object, int fd, struct stat *result)
 {
 	memset(result, 0, sizeof(*result));
+	if (object->kind == PROFILE_KERNEL)
+		result->st_size = hash_modules();
 	return fd < 0 || !fstat(fd, result);
 }
 
@@ -105,7 +124,7 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 	struct stat file;
 	size_t i;
 
-	if (!file_facts(fd, &file))
+	if (!file_facts(object, fd, &file))
 		return false;
 	for (i = 0; i < cache->nr; i++) {
 		entry = &cache->entries[i];
@@ -130,7 +149,7 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 					 .table = table,
 					 .used = cache->profiles };
 	/* A file that cannot be identified matches no other, so its table is always read anew. */
-	if (!file_facts(fd, &result->file))
+	if (!file_facts(object, fd, &result->file))
 		memset(&result->file, 0xff, sizeof(result->file));
 	if (object->kind != PROFILE_KERNEL && table)
 		result->bytes = symbol_table_bytes(table);
