@@ -147,6 +147,40 @@ for path in sys.argv[1:]:
         assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
 verdict $? agent_parca
 
+# What root has and sampling does not need is given up, also for what the agent starts; and what the unit
+# leaves it is enough.
+rm -rf "$work/kept" && mkdir "$work/kept"
+chmod 700 "$work/kept"
+"$bin" agent -q --dir "$work/kept" --interval 1 2>"$work/err" &
+agent=$!
+for ((i = 0; i < 100; i++)); do
+	[ -z "$(ls "$work/kept")" ] || break
+	sleep 0.2
+done
+kept=$(awk '/^(Cap(Prm|Eff|Bnd)|NoNewPrivs)/ { print $2 }' "/proc/$agent/status" | tr '\n' ' ')
+kill -TERM "$agent"
+wait "$agent"
+# CHECKPOINT_RESTORE, BPF, PERFMON, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH
+wanted=000001c400080004
+[ "$kept" = "$wanted $wanted $wanted 1 " ] && [ -n "$(ls "$work/kept")" ]
+verdict $? agent_capabilities
+unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |
+	sed 's/cap_/+/g')
+rm "$work"/kept/*
+timeout 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent -q --dir "$work/kept" \
+	--interval 1 2>"$work/err"
+if [ -n "$(ls "$work/kept")" ] && [ ! -s "$work/err" ]; then
+	pass agent_in_its_unit
+else
+	fail agent_in_its_unit "$(cat "$work/err")"
+fi
+if command -v systemd-analyze >/dev/null; then
+	sed 's|@PREFIX@|/usr|' user/systemd/bpfprofil-agent.service.in >"$work/bpfprofil-agent.service"
+	systemd-analyze security --offline=true --threshold=30 "$work/bpfprofil-agent.service" >"$work/out" 2>&1
+	verdict $? agent_unit_exposure
+	tail -n 1 "$work/out"
+fi
+
 # A scrape gets the ticks of its own time, and the files get all of them.
 cat >"$work/ask.py" <<'end'
 import gzip, re, socket, sys, threading, time, urllib.error, urllib.request

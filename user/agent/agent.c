@@ -7,9 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <sys/stat.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent/privilege.h"
 #include "base/util.h"
 #include "engine/sched_tick.h"
 #include "record/notify.h"
@@ -326,11 +328,40 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	return end;
 }
 
-int agent_open(struct agent *agent, struct error *err)
+static bool is_others(const char *folder)
 {
+	struct stat st;
+
+	return folder && !stat(folder, &st) && st.st_uid != geteuid();
+}
+
+static struct privileges privileges_for(const struct agent_options *options)
+{
+	struct privileges keep = { .measure = options->listen.address };
+	const struct sink_options *sink = options->sinks, *end = sink + options->nr_sinks;
+	struct sched_tick found;
+	struct error ignored;
+
+	if (options->sampling.source == SOURCE_CLOCK || sched_tick_find(&found, &ignored))
+		keep.measure = true;
+	for (; sink < end; sink++)
+		if (is_others(sink->spool) || (sink->kind == SINK_DIR && is_others(sink->where)))
+			keep.write_anywhere = true;
+	/* A file of whoever called sudo is given to them. */
+	if (getenv("SUDO_UID"))
+		keep.write_anywhere = true;
+	return keep;
+}
+
+int agent_open(struct agent *agent, const struct agent_options *options, struct error *err)
+{
+	const struct privileges keep = privileges_for(options);
+	int ret;
+
 	*agent = (struct agent){ 0 };
 	figures_open(&agent->figures);
-	return identities_open("/var/log", &agent->identities, err);
+	ret = privileges_drop(&keep, err);
+	return ret ? ret : identities_open("/var/log", &agent->identities, err);
 }
 
 void agent_close(struct agent *agent)

@@ -35,8 +35,11 @@ struct agent {
 	bool ready; /* systemd has been told that it is ready */
 };
 
-/* agent_close() in either case. */
-int agent_open(struct agent *agent, struct error *err);
+/*
+ * Gives up the capabilities that these options do not need. Call it before there is another thread,
+ * and agent_close() in any case.
+ */
+int agent_open(struct agent *agent, const struct agent_options *options, struct error *err);
 
 /*
  * Runs until a signal. Pending profiles of earlier sinks go to the new ones of the same kind and

@@ -140,8 +140,12 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_ticks(page, &figures->ticks);
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
 	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
-	put_head(page, "handler_seconds", "counter", "CPU time of our programs in the kernel.");
-	put_seconds(page, "handler_seconds_total", figures->handler_ns);
+	/* Without CAP_SYS_ADMIN it is not known. */
+	if (figures->handler_ns) {
+		put_head(page, "handler_seconds", "counter",
+			 "CPU time of our programs in the kernel.");
+		put_seconds(page, "handler_seconds_total", figures->handler_ns);
+	}
 	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");
 	put_plain(page, "map_bytes", figures->memory);
 	put_head(page, "map_limit_bytes", "gauge", "What it may be.");

@@ -76,7 +76,7 @@ static int run(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (read_all(argc, argv, arguments, &status)) {
-		end = agent_open(&agent, &err) ? AGENT_FAILED : AGENT_RELOAD;
+		end = agent_open(&agent, &arguments->agent, &err) ? AGENT_FAILED : AGENT_RELOAD;
 		if (end == AGENT_FAILED)
 			print_error(&err);
 		while (end == AGENT_RELOAD) {

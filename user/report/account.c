@@ -54,6 +54,10 @@ void render_cost(const struct profile *profile, FILE *out)
 
 	if (!(cost->budget_percent > 0))
 		return;
+	if (!(cost->percent > 0)) {
+		fprintf(out, "cost: not measured, of a budget of %.3g %%\n", cost->budget_percent);
+		return;
+	}
 	fprintf(out, "cost: %.3g %% of a busy CPU, of a budget of %.3g %%: ", cost->percent,
 		cost->budget_percent);
 	if (cost->interrupt_ns > 0)

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PRIVILEGE_H
+#define BPFPROFIL_PRIVILEGE_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/* What is kept beside what sampling always needs. */
+struct privileges {
+	bool measure; /* CAP_SYS_ADMIN: the run time of BPF programs */
+	bool write_anywhere; /* CAP_DAC_OVERRIDE and CAP_CHOWN: folders and files of other users */
+};
+
+/*
+ * Gives up all other capabilities for good, of this thread, of the threads that it starts later, and
+ * of the programs that they start. Call it before there is another thread.
+ */
+int privileges_drop(const struct privileges *keep, struct error *err);
+
+#endif
