@@ -24,6 +24,9 @@
 	X(curl_url_get)                                                                            \
 	X(curl_url_cleanup)                                                                        \
 	X(curl_free)                                                                               \
+	X(curl_share_init)                                                                         \
+	X(curl_share_setopt)                                                                       \
+	X(curl_share_cleanup)                                                                      \
 	X(curl_easy_init)                                                                          \
 	X(curl_easy_cleanup)                                                                       \
 	X(curl_easy_setopt)                                                                        \
@@ -40,7 +43,11 @@ static const char *const call_names[] = { CURL_CALLS(LIBRARY_NAME) };
 
 struct http {
 	struct http_options options;
-	CURL *curl;
+	/*
+	 * Connections and sessions, which outlive requests. Each request has a handle of its own, because
+	 * curl 7.88 keeps a pointer to a freed header of the handle's former reply, and follows it.
+	 */
+	CURLSH *share;
 	char *url; /* as passed to curl */
 	char *name;
 	bool grpc;
@@ -167,11 +174,11 @@ static int look(void *context, curl_off_t a, curl_off_t b, curl_off_t c, curl_of
 	return atomic_load(&http->stopped);
 }
 
-static void set_options(struct http *http)
+static void set_options(struct http *http, CURL *curl)
 {
 	const struct http_options *options = &http->options;
-	CURL *curl = http->curl;
 
+	lib.curl_easy_setopt(curl, CURLOPT_SHARE, http->share);
 	lib.curl_easy_setopt(curl, CURLOPT_URL, http->url);
 	lib.curl_easy_setopt(curl, CURLOPT_PROTOCOLS_STR, "http,https");
 	lib.curl_easy_setopt(curl, CURLOPT_FOLLOWLOCATION, 0L);
@@ -278,10 +285,11 @@ int http_open(const struct http_options *options, const char *url, struct http *
 		code = name_url(http, err);
 	if (code)
 		return code;
-	http->curl = lib.curl_easy_init();
-	if (!http->curl)
+	http->share = lib.curl_share_init();
+	if (!http->share)
 		return error_errno(err, -ENOMEM, "URL");
-	set_options(http);
+	lib.curl_share_setopt(http->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_CONNECT);
+	lib.curl_share_setopt(http->share, CURLSHOPT_SHARE, CURL_LOCK_DATA_SSL_SESSION);
 	return 0;
 }
 
@@ -289,8 +297,8 @@ void http_close(struct http *http)
 {
 	if (!http)
 		return;
-	if (http->curl)
-		lib.curl_easy_cleanup(http->curl);
+	if (http->share)
+		lib.curl_share_cleanup(http->share);
 	free_options(&http->options);
 	free(http->url);
 	free(http->name);
@@ -464,22 +472,26 @@ static void unframe(struct bytes *body)
 static void perform(struct http *http, const struct bytes *body, struct curl_slist *headers,
 		    struct http_reply *reply)
 {
-	CURLcode code;
+	CURL *curl = lib.curl_easy_init();
+	CURLcode code = CURLE_OUT_OF_MEMORY;
 
 	http->reply = reply;
 	http->trouble[0] = '\0';
-	lib.curl_easy_setopt(http->curl, CURLOPT_POST, 1L);
-	lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDS, body->data);
-	lib.curl_easy_setopt(http->curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
-	lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, headers);
-	code = lib.curl_easy_perform(http->curl);
-	lib.curl_easy_getinfo(http->curl, CURLINFO_RESPONSE_CODE, &reply->code);
+	if (curl) {
+		set_options(http, curl);
+		lib.curl_easy_setopt(curl, CURLOPT_POST, 1L);
+		lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDS, body->data);
+		lib.curl_easy_setopt(curl, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body->size);
+		lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
+		code = lib.curl_easy_perform(curl);
+		lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->code);
+		lib.curl_easy_cleanup(curl);
+	}
 	/* The backend may close the connection once it has sent its complete reply. */
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);
 	else
 		judge(http, reply);
-	lib.curl_easy_setopt(http->curl, CURLOPT_HTTPHEADER, NULL);
 	if (http->grpc)
 		unframe(&reply->body);
 }
