@@ -150,7 +150,7 @@ Test(agent_names, whose_ticks_are_wanted)
 	static const struct choice_rule user = { CHOICE_CGROUP, "/user.slice*", true };
 	const struct choice_rule both[] = { shop, not_envoy }, units[] = { ssh, user };
 
-	/* Not known yet, which is no answer. */
+	/* It is not known yet, so there is no answer to keep. */
 	cr_expect_eq(judge(both, 2, IN_POD), SPACE_TOLD);
 	make_folder("pods/shop-a_web-0_" POD);
 	make_folder("pods/shop-a_web-0_" POD "/nginx");

@@ -37,7 +37,7 @@ static void open_spool(struct pending *pending)
 	cr_assert_eq(pending_load(pending, &err), 0, "%s", err.text);
 }
 
-/* As if the agent had been killed: nothing is settled. */
+/* Ends as if the agent had been killed: nothing is cleaned up. */
 static void close_spool(struct pending *pending)
 {
 	spool_close(pending->spool);
@@ -122,7 +122,7 @@ Test(spool, adds_up_at_the_cap)
 	close_spool(&pending);
 }
 
-/* Between a sum and the end of its parts it was killed: they count once. */
+/* It was killed after writing a sum, before removing its parts: the ticks count once. */
 Test(spool, parts_of_a_sum_that_is_there)
 {
 	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };

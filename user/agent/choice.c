@@ -155,7 +155,7 @@ int choice_check_template(const char *text, const char **ret_wrong)
 	return 0;
 }
 
-/* False: it names something that there is not. */
+/* Returns false if the template names something that does not exist. */
 static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX])
 {
 	size_t used = 0, length;
@@ -179,7 +179,7 @@ static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX]
 	return used;
 }
 
-/* The first of which all is known; else the profile's reader names it by its path. */
+/* The first template whose parts are all known; else the reader names it by its path. */
 static bool name_service(const struct agent_choice *choice, const struct of *of,
 			 char ret[SERVICE_MAX])
 {

@@ -242,7 +242,7 @@ static enum MHD_Result get_profile(const struct listener *listener,
 
 /* --- who may ask --- */
 
-/* Padded, so that how long a comparison takes tells nothing of either. */
+/* Padded, so that the time of a comparison tells nothing about either token. */
 #define TOKEN_BYTES 512
 
 /* Read for each request, so that it may change. False: there is none, and nobody gets in. */

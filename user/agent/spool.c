@@ -31,7 +31,7 @@ static void name_entry(const struct spool_entry *entry, char ret[NAME_BYTES])
 		 entry->first, entry->last, entry->ticks, entry->duration_ns);
 }
 
-/* What is not called as we call it is not ours. */
+/* A file whose name does not have our form is not ours. */
 static bool parse_name(const char *name, struct spool_entry *ret)
 {
 	char again[NAME_BYTES];
@@ -123,7 +123,7 @@ uint64_t spool_number(struct spool *spool)
 	return spool->next++;
 }
 
-/* A sum before its parts. */
+/* A sum sorts before its parts. */
 static int compare(const void *left, const void *right)
 {
 	const struct spool_entry *a = left, *b = right;

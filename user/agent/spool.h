@@ -27,7 +27,7 @@ struct spool_entry {
 int spool_open(const char *dir, const char *sink, struct spool **ret, struct error *err);
 void spool_close(struct spool *spool); /* NULL is fine */
 
-/* Only that it could be opened. */
+/* Only checks that the spool could be opened. */
 int spool_check(const char *dir, const char *sink, struct error *err);
 
 const char *spool_path(const struct spool *spool);
@@ -38,7 +38,7 @@ uint64_t spool_number(struct spool *spool);
 /* What is there, by number; the caller frees *ret. Parts of a sum that is there too are removed. */
 int spool_list(struct spool *spool, struct spool_entry **ret, size_t *ret_nr, struct error *err);
 
-/* On the disk before it returns, or not at all. */
+/* When this returns, the profile is on the disk, or not there at all. */
 int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
 		struct error *err);
 

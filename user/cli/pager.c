@@ -12,7 +12,7 @@
 
 #include "record/output.h"
 
-#define NOT_FOUND 127 /* as the shell says it */
+#define NOT_FOUND 127 /* the exit status that the shell uses */
 
 /* Returns the command, or NULL if no pager is wanted. */
 static const char *chosen(void)
