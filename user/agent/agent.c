@@ -335,15 +335,25 @@ static bool is_others(const char *folder)
 	return folder && !stat(folder, &st) && st.st_uid != geteuid();
 }
 
+/* Above 2 the kernels of some distributions refuse perf events to who has only CAP_PERFMON. */
+static bool is_paranoid(void)
+{
+	char line[16];
+
+	return !read_first_line("/proc/sys/kernel/perf_event_paranoid", line, sizeof(line)) &&
+	       atoi(line) > 2;
+}
+
 static struct privileges privileges_for(const struct agent_options *options)
 {
-	struct privileges keep = { .measure = options->listen.address };
+	struct privileges keep = { .admin = options->listen.address };
 	const struct sink_options *sink = options->sinks, *end = sink + options->nr_sinks;
 	struct sched_tick found;
 	struct error ignored;
 
-	if (options->sampling.source == SOURCE_CLOCK || sched_tick_find(&found, &ignored))
-		keep.measure = true;
+	if (options->sampling.source == SOURCE_CLOCK || sched_tick_find(&found, &ignored) ||
+	    is_paranoid())
+		keep.admin = true;
 	for (; sink < end; sink++)
 		if (is_others(sink->spool) || (sink->kind == SINK_DIR && is_others(sink->where)))
 			keep.write_anywhere = true;

@@ -23,7 +23,7 @@ static uint64_t needed(const struct privileges *keep)
 	uint64_t set = bit(CAP_BPF) | bit(CAP_PERFMON) | bit(CAP_SYS_PTRACE) |
 		       bit(CAP_DAC_READ_SEARCH) | bit(CAP_CHECKPOINT_RESTORE) | bit(CAP_SYSLOG);
 
-	if (keep->measure)
+	if (keep->admin)
 		set |= bit(CAP_SYS_ADMIN);
 	if (keep->write_anywhere)
 		set |= bit(CAP_DAC_OVERRIDE) | bit(CAP_CHOWN);

@@ -8,7 +8,7 @@
 
 /* What is kept beside what sampling always needs. */
 struct privileges {
-	bool measure; /* CAP_SYS_ADMIN: the run time of BPF programs */
+	bool admin; /* CAP_SYS_ADMIN: the run time of BPF programs, perf events of a paranoid kernel */
 	bool write_anywhere; /* CAP_DAC_OVERRIDE and CAP_CHOWN: folders and files of other users */
 };
 
