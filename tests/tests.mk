@@ -129,7 +129,11 @@ bench-truth: $(BIN) | deps ## Measure what profilers make of programs in bursts,
 bench-servers: $(BIN) | deps ## Measure what profilers make of real servers and their clients, likewise
 	$(Q)tests/bench/servers $(BENCH_ARGS) $(BUILD)
 
+# BENCH_ARGS="-r 1 -s 30" for a quick look; ebpf-profiler is measured where it is in PATH.
+bench-agents: $(BIN) | deps ## Measure what an agent for the whole host costs, beside OpenTelemetry's
+	$(Q)tests/bench/agents $(BENCH_ARGS) $(BUILD)
+
 .PHONY: tests check $(LAYERS:%=check-%) check-deb check-image check-vm bench bench-readme bench-scale bench-truth \
-	bench-servers fuzz
+	bench-servers bench-agents fuzz
 
 DEP_FILES += $(patsubst %.o,%.d,$(TEST_OBJ) $(FUZZ_OBJ) $(FUZZ_LIB_OBJ))
