@@ -319,7 +319,7 @@ static void check_paired(const char *old, const char *new, bool wanted)
 		     "%s, %s", old, new);
 	snprintf(text, sizeof(text),
 		 wanted ? "%s of the old is compared as %s" :
-			  "%s is only in the old, %s only in the new: --map ",
+			  "%s is only in the old, %s only in the new; if ",
 		 strrchr(old, '/') + 1, strrchr(new, '/') + 1);
 	cr_expect_eq(strncmp(note, text, strlen(text)), 0, "%s, not %s", note, text);
 }

@@ -158,8 +158,10 @@ static int note_alone(struct diff *diff)
 		return 0;
 	a = text_basename(old->path);
 	b = text_basename(new->path);
-	return note(diff, "%s is only in the old, %s only in the new: --map %s=%s compares them", a,
-		    b, a, b);
+	return note(diff,
+		    "%s is only in the old, %s only in the new; if they are one under two names, "
+		    "--map %s=%s compares them",
+		    a, b, a, b);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------------ */
