@@ -121,16 +121,17 @@ static void put_function(const struct page *page, const struct top_service *serv
 
 static void put_functions(const struct page *page, const struct top_functions *top)
 {
-	const struct top_service *service = top->list, *end = service + top->nr;
-	size_t i;
+	const struct top_service *service;
+	size_t i, j;
 
 	if (!top->most)
 		return;
 	put_head(page, "function_ticks", "counter", "Ticks of a service by its hottest functions.");
-	for (; service < end; service++) {
-		for (i = 0; i < service->nr; i++)
-			put_function(page, service, service->list[i].name, service->list[i].object,
-				     service->list[i].ticks);
+	for (i = 0; i < top->nr; i++) {
+		service = &top->list[i];
+		for (j = 0; j < service->nr; j++)
+			put_function(page, service, service->list[j].name, service->list[j].object,
+				     service->list[j].ticks);
 		put_function(page, service, "[other]", "", service->other);
 	}
 }
