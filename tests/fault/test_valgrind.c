@@ -141,7 +141,7 @@ Test(fault_valgrind, readers)
 	check(&live, 0, ARGS("report", "--annotate", "alpha", live.profile));
 	check(&live, 0, ARGS("report", "--annotate", "three:beta", "--hot", live.profile));
 	check(&live, 0,
-	      ARGS("report", "--annotate", "spin.h:33", "--format", "json", live.profile));
+	      ARGS("report", "--annotate", "spin.h:36", "--format", "json", live.profile));
 	check(&live, 1, ARGS("report", "--annotate", "none", live.profile));
 	check(&live, 0, ARGS("export", "--format", "csv", live.profile));
 	check(&live, 0, ARGS("export", "--format", "folded", live.profile));

@@ -345,6 +345,8 @@ void sampler_stop(struct sampler *sampler)
 
 void sampler_free(struct sampler *sampler)
 {
+	free(sampler->left_out);
+	sampler->left_out = NULL;
 	if (!sampler->events)
 		return;
 	sampler_stop(sampler);
@@ -352,7 +354,6 @@ void sampler_free(struct sampler *sampler)
 	if (sampler->uevent_fd >= 0)
 		close(sampler->uevent_fd);
 	free(sampler->events);
-	free(sampler->left_out);
 	sampler->events = NULL;
 	sampler->nr_events = 0;
 }
