@@ -314,12 +314,12 @@ Test(client_trouble, no_cancellation_point)
 	struct fixture fixture;
 	pthread_t thread;
 	void *end;
-	int result = -2;
+	int ret = -2;
 
 	fixture_begin(&fixture);
-	pthread_create(&thread, NULL, call_while_cancelled, &result);
+	pthread_create(&thread, NULL, call_while_cancelled, &ret);
 	pthread_join(thread, &end);
-	cr_assert_eq(result, 0);
+	cr_assert_eq(ret, 0);
 	cr_assert_eq(end, PTHREAD_CANCELED);
 	fixture_end(&fixture);
 }
@@ -337,16 +337,16 @@ static void *call_often(void *failed)
 
 Test(client_trouble, threads)
 {
-	int failed[THREADS] = { 0 }, i;
+	int ret[THREADS] = { 0 }, i;
 	pthread_t threads[THREADS];
 	struct fixture fixture;
 
 	fixture_begin(&fixture);
 	for (i = 0; i < THREADS; i++)
-		pthread_create(&threads[i], NULL, call_often, &failed[i]);
+		pthread_create(&threads[i], NULL, call_often, &ret[i]);
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
-		cr_assert_eq(failed[i], 0);
+		cr_assert_eq(ret[i], 0);
 	}
 	cr_assert_eq(fixture.shared->requests, THREADS * CALLS);
 	fixture_end(&fixture);

@@ -140,15 +140,15 @@ static const char *judge_pprof(const struct outcome *outcome)
 	unsigned char block[4096];
 	z_stream gz = { .next_in = (unsigned char *)outcome->out,
 			.avail_in = (unsigned int)outcome->out_len };
-	int code = inflateInit2(&gz, 16 + MAX_WBITS);
+	int ret = inflateInit2(&gz, 16 + MAX_WBITS);
 
-	while (code == Z_OK) {
+	while (ret == Z_OK) {
 		gz.next_out = block;
 		gz.avail_out = sizeof(block);
-		code = inflate(&gz, Z_NO_FLUSH);
+		ret = inflate(&gz, Z_NO_FLUSH);
 	}
 	inflateEnd(&gz);
-	return code == Z_STREAM_END ? NULL : "success, but a part is missing";
+	return ret == Z_STREAM_END ? NULL : "success, but a part is missing";
 }
 
 /* It must be complete; how much code is in it depends on what could be read. */

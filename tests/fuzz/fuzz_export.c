@@ -11,10 +11,10 @@ static void export_one(const struct profile *profile, const struct export_format
 {
 	struct error err = { "", "" };
 	struct fuzz_text text;
-	int failed = format->write(profile, options, fuzz_text_begin(&text), &err);
+	int ret = format->write(profile, options, fuzz_text_begin(&text), &err);
 
 	fuzz_text_end(&text);
-	if (failed)
+	if (ret)
 		fuzz_check_refusal(&err);
 	else if (!strcmp(format->name, "json") || !strcmp(format->name, "speedscope"))
 		fuzz_check_json(&text);

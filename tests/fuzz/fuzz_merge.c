@@ -17,26 +17,26 @@ struct part {
 };
 
 /* False: they cannot be added up. */
-static bool add_up(const struct part *first, const struct part *second, struct fuzz_text *ret)
+static bool add_up(const struct part *first, const struct part *second, struct fuzz_text *result)
 {
 	struct profile_merger merger = { 0 };
 	struct error err = { "", "" };
 	struct profile *sum;
-	int failed;
+	int ret;
 
-	failed = profile_merger_add(&merger, fuzz_profile(first->text, first->size), "a", &err);
-	if (!failed)
-		failed = profile_merger_add(&merger, fuzz_profile(second->text, second->size), "b",
-					    &err);
-	if (!failed)
-		failed = profile_merger_finish(&merger, &sum, &err);
+	ret = profile_merger_add(&merger, fuzz_profile(first->text, first->size), "a", &err);
+	if (!ret)
+		ret = profile_merger_add(&merger, fuzz_profile(second->text, second->size), "b",
+					 &err);
+	if (!ret)
+		ret = profile_merger_finish(&merger, &sum, &err);
 	profile_merger_free(&merger);
-	if (failed) {
+	if (ret) {
 		fuzz_check_refusal(&err);
 		return false;
 	}
-	fuzz_check(!profile_write(sum, fuzz_text_begin(ret), &err), "a sum is written");
-	fuzz_text_end(ret);
+	fuzz_check(!profile_write(sum, fuzz_text_begin(result), &err), "a sum is written");
+	fuzz_text_end(result);
 	profile_free(sum);
 	return true;
 }

@@ -15,19 +15,19 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-static int read_bytes(const void *data, size_t size, struct profile **ret, struct error *err)
+static int read_bytes(const void *data, size_t size, struct profile **result, struct error *err)
 {
 	int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct input *in;
-	int code;
+	int ret;
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size || lseek(fd, 0, SEEK_SET))
 		abort();
 	if (input_open_fd(fd, "fuzz", &in, err))
 		abort();
-	code = profile_read(in, ret, err);
+	ret = profile_read(in, result, err);
 	input_close(in);
-	return code;
+	return ret;
 }
 
 static char *write_text(const struct profile *profile, size_t *size)

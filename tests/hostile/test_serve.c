@@ -124,7 +124,7 @@ static void attack_body(void *argument)
 	attack->run();
 }
 
-static void see_beside(const struct attack *attack, struct view *ret)
+static void see_beside(const struct attack *attack, struct view *result)
 {
 	struct view *view =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -140,7 +140,7 @@ static void see_beside(const struct attack *attack, struct view *ret)
 		kill(attackers[i], SIGKILL);
 		waitpid(attackers[i], NULL, 0);
 	}
-	*ret = *view;
+	*result = *view;
 	munmap(view, PAGE);
 }
 

@@ -23,7 +23,7 @@ static bool listed(const char *list, const char *word)
 	return false;
 }
 
-bool cgroup_mount(const char *controller, char *ret, size_t size)
+bool cgroup_mount(const char *controller, char *result, size_t size)
 {
 	char line[4096], place[256], type[32], options[256];
 	FILE *file = fopen("/proc/mounts", "re");
@@ -38,7 +38,7 @@ bool cgroup_mount(const char *controller, char *ret, size_t size)
 	}
 	fclose(file);
 	if (found)
-		snprintf(ret, size, "%s", place);
+		snprintf(result, size, "%s", place);
 	return found;
 }
 

@@ -12,7 +12,7 @@
  * Where a hierarchy is mounted: version 2 for NULL, else the version 1 hierarchy with this
  * controller. False: it is not mounted.
  */
-bool cgroup_mount(const char *controller, char *ret, size_t size);
+bool cgroup_mount(const char *controller, char *result, size_t size);
 
 /* Makes a cgroup, or fails the test. path is a complete path, whose parent must exist. */
 void cgroup_make(const char *path);

@@ -91,7 +91,7 @@ static bool hits(const struct oracle_call *call, const struct call_entry *entry,
 }
 
 /* Finds the largest offset <= pc, the first of equal ones, among those with offset < limit. */
-static bool largest_offset(const struct oracle_call *call, uint64_t pc, wide limit, size_t *ret)
+static bool largest_offset(const struct oracle_call *call, uint64_t pc, wide limit, size_t *result)
 {
 	bool found = false;
 	size_t i;
@@ -103,8 +103,8 @@ static bool largest_offset(const struct oracle_call *call, uint64_t pc, wide lim
 			continue;
 		if (entry->offset > pc || entry->offset >= limit)
 			continue;
-		if (!found || entry->offset > call->entries[*ret].offset)
-			*ret = i;
+		if (!found || entry->offset > call->entries[*result].offset)
+			*result = i;
 		found = true;
 	}
 	return found;

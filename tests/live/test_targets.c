@@ -250,13 +250,13 @@ Test(targets, unit_is_empty)
 	in_each_hierarchy(unit);
 }
 
-static bool in_version_2(const struct container *container, char *ret, size_t size)
+static bool in_version_2(const struct container *container, char *result, size_t size)
 {
 	char where[256];
 
 	if (!cgroup_mount(NULL, where, sizeof(where)))
 		return false;
-	snprintf(ret, size, "%s%s", where, container->cgroup);
+	snprintf(result, size, "%s%s", where, container->cgroup);
 	return true;
 }
 

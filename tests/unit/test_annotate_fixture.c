@@ -99,7 +99,7 @@ struct profile *annotate_profile(uint64_t bytes, const struct tick *ticks, size_
 }
 
 int annotate_try(const struct profile *profile, const char *place, const char *source,
-		 struct annotation **ret, struct error *err)
+		 struct annotation **result, struct error *err)
 {
 	struct path_opener paths = { profile, "" };
 	const struct object_opener opener = path_opener(&paths);
@@ -109,7 +109,7 @@ int annotate_try(const struct profile *profile, const char *place, const char *s
 						    .source = source,
 						    .lanes = ANNOTATION_LANES };
 
-	return annotation_build(profile, &request, ret, err);
+	return annotation_build(profile, &request, result, err);
 }
 
 struct annotation *annotate(const struct profile *profile, const char *place)

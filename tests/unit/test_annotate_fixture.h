@@ -31,7 +31,7 @@ struct profile *annotate_profile(uint64_t bytes, const struct tick *ticks, size_
 
 /* annotation_build() with the files at their paths. */
 int annotate_try(const struct profile *profile, const char *place, const char *source,
-		 struct annotation **ret, struct error *err);
+		 struct annotation **result, struct error *err);
 struct annotation *annotate(const struct profile *profile, const char *place);
 
 /* annotation_write() to memory; the caller frees it. */

@@ -46,12 +46,12 @@ static const char golden[] =
 	"                                 100f  retq\n";
 /* clang-format on */
 
-static struct annotation *build_example(struct profile **ret)
+static struct annotation *build_example(struct profile **result)
 {
 	annotate_program("-g");
 	fixture_shell("sed -i 's/1:/  /' f.s && touch -r program f.s");
-	*ret = PROFILE(1, { 0, 1 }, { 3, 20 }, { 8, 300 }, { 16, 5 });
-	return annotate(*ret, "f");
+	*result = PROFILE(1, { 0, 1 }, { 3, 20 }, { 8, 300 }, { 16, 5 });
+	return annotate(*result, "f");
 }
 
 Test(annotate_text, table)

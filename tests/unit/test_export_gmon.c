@@ -15,15 +15,15 @@ struct file {
 };
 
 static int try_gmon(const struct profile *profile, const struct export_options *options,
-		    struct file *ret, struct error *err)
+		    struct file *result, struct error *err)
 {
-	FILE *stream = open_memstream((char **)&ret->bytes, &ret->size);
-	int code;
+	FILE *stream = open_memstream((char **)&result->bytes, &result->size);
+	int ret;
 
 	cr_assert_not_null(stream);
-	code = export_find("gmon")->write(profile, options, stream, err);
+	ret = export_find("gmon")->write(profile, options, stream, err);
 	fclose(stream);
-	return code;
+	return ret;
 }
 
 static struct file gmon(const struct profile *profile, const struct export_options *options)

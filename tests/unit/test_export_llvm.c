@@ -22,10 +22,10 @@ static struct source_line at(const struct source_scope *scope, uint32_t line,
 
 static void add(struct sample_tree *tree, struct source_line line, uint64_t count, bool entry)
 {
-	int err = 0;
+	int ret = 0;
 
-	cr_assert(sample_tree_add(tree, &line, count, entry, &err));
-	cr_assert_eq(err, 0);
+	cr_assert(sample_tree_add(tree, &line, count, entry, &ret));
+	cr_assert_eq(ret, 0);
 }
 
 static void check(struct sample_tree *tree, const char *want)
@@ -104,21 +104,21 @@ Test(export_llvm, left_out)
 	struct sample_tree *tree = sample_tree_new();
 	struct source_scope scope = { NULL, 1 };
 	struct source_line line, call = at(&outer, 0, 0, NULL);
-	int err = 0;
+	int ret = 0;
 	size_t i;
 
 	line = at(&scope, 2, 0, NULL);
-	cr_assert_not(sample_tree_add(tree, &line, 1, true, &err));
+	cr_assert_not(sample_tree_add(tree, &line, 1, true, &ret));
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		scope.name = names[i];
-		cr_assert_not(sample_tree_add(tree, &line, 1, true, &err), "%s", names[i]);
+		cr_assert_not(sample_tree_add(tree, &line, 1, true, &ret), "%s", names[i]);
 	}
 	line = at(&inner, 0, 0, NULL);
-	cr_assert_not(sample_tree_add(tree, &line, 1, true, &err));
+	cr_assert_not(sample_tree_add(tree, &line, 1, true, &ret));
 	line = at(&inner, 101, 0, &call);
-	cr_assert_not(sample_tree_add(tree, &line, 1, true, &err));
+	cr_assert_not(sample_tree_add(tree, &line, 1, true, &ret));
 	line = at(NULL, 101, 0, NULL);
-	cr_assert_not(sample_tree_add(tree, &line, 1, true, &err));
+	cr_assert_not(sample_tree_add(tree, &line, 1, true, &ret));
 	check(tree, "");
 }
 

@@ -70,12 +70,12 @@ static int export_fails(const struct profile *profile, const struct asked *asked
 	char *bytes = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&bytes, &size);
-	int code = export_find("raw")->write(profile, &asked->options, stream, err);
+	int ret = export_find("raw")->write(profile, &asked->options, stream, err);
 
 	fclose(stream);
 	cr_expect_eq(size, 0);
 	free(bytes);
-	return code;
+	return ret;
 }
 
 /* Ticks of each counter by the oracle, without regard to full counters. */

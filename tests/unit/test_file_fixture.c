@@ -82,10 +82,10 @@ void folder_assert_owner(const char *path, uid_t uid, gid_t gid)
 int folder_write(const char *path, const char *text, struct error *err)
 {
 	struct output *out;
-	int code = output_open(path, &out, err);
+	int ret = output_open(path, &out, err);
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	fputs(text, output_stream(out));
 	return output_commit(out, err);
 }

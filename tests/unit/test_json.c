@@ -28,15 +28,15 @@ static int judge(const char *text, struct error *err)
 {
 	struct input *in = input_of(text, strlen(text));
 	struct json_reader *json = json_reader_new(in, err);
-	int result;
+	int ret;
 
 	cr_assert_not_null(json);
-	result = json_reader_skip(json);
-	if (!result)
-		result = json_reader_end(json);
+	ret = json_reader_skip(json);
+	if (!ret)
+		ret = json_reader_end(json);
 	json_reader_free(json);
 	input_close(in);
-	return result;
+	return ret;
 }
 
 Test(json, takes_what_the_standard_takes)

@@ -40,45 +40,45 @@ static struct input *input_at(const char *text, size_t size, size_t before_end)
 static int tell_string(struct json_reader *json, FILE *out)
 {
 	char *string = NULL;
-	int err = json_reader_string(json, &string);
+	int ret = json_reader_string(json, &string);
 
-	if (!err)
+	if (!ret)
 		fprintf(out, "%s", string);
 	free(string);
-	return err;
+	return ret;
 }
 
 static int tell_number(struct json_reader *json, FILE *out)
 {
 	uint64_t number = 0;
-	int err = json_reader_u64(json, &number);
+	int ret = json_reader_u64(json, &number);
 
-	if (!err)
+	if (!ret)
 		fprintf(out, "%" PRIu64, number);
-	return err;
+	return ret;
 }
 
 static int tell_real(struct json_reader *json, FILE *out)
 {
 	double number = 0;
-	int err = json_reader_double(json, &number);
+	int ret = json_reader_double(json, &number);
 
-	if (!err)
+	if (!ret)
 		fprintf(out, "%g", number);
-	return err;
+	return ret;
 }
 
 static int tell_word(struct json_reader *json, FILE *out)
 {
 	bool is_true = false;
-	int err = json_reader_null(json);
+	int ret = json_reader_null(json);
 
-	if (err)
-		return err < 0 ? err : fprintf(out, "null") < 0;
-	err = json_reader_bool(json, &is_true);
-	if (!err)
+	if (ret)
+		return ret < 0 ? ret : fprintf(out, "null") < 0;
+	ret = json_reader_bool(json, &is_true);
+	if (!ret)
 		fprintf(out, "%s", is_true ? "true" : "false");
-	return err;
+	return ret;
 }
 
 /* The first letter of a member's name says what its value is. */
@@ -108,16 +108,16 @@ static char *tell(const char *text, size_t size, size_t before_end)
 	size_t length;
 	FILE *out = open_memstream(&told, &length);
 	const char *key;
-	int code = json_reader_object(json);
+	int ret = json_reader_object(json);
 
-	while (!code && (code = json_reader_member(json, &key)) == 1) {
+	while (!ret && (ret = json_reader_member(json, &key)) == 1) {
 		fprintf(out, "%s=", key);
-		code = tell_value(json, *key, out);
+		ret = tell_value(json, *key, out);
 		fputc('\n', out);
 	}
-	if (!code)
-		code = json_reader_end(json);
-	if (code)
+	if (!ret)
+		ret = json_reader_end(json);
+	if (ret)
 		fprintf(out, "%s", err.text);
 	fclose(out);
 	json_reader_free(json);

@@ -9,14 +9,14 @@
 
 enum { FRESH = 77 };
 
-static void parse(const char *text, struct kernel_modules *ret)
+static void parse(const char *text, struct kernel_modules *result)
 {
 	FILE *file = fmemopen((void *)text, strlen(text), "r");
 	struct error err;
 
-	*ret = (struct kernel_modules){ 0 };
+	*result = (struct kernel_modules){ 0 };
 	cr_assert(file);
-	cr_assert_eq(kernel_modules_parse(file, ret, &err), 0);
+	cr_assert_eq(kernel_modules_parse(file, result, &err), 0);
 	fclose(file);
 }
 

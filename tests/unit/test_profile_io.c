@@ -26,19 +26,19 @@ static char *text_of(const struct profile *profile, size_t *size)
 	return text;
 }
 
-static int read_text(const char *text, size_t size, struct profile **ret, struct error *err)
+static int read_text(const char *text, size_t size, struct profile **result, struct error *err)
 {
 	int fd = memfd_create("profile", MFD_CLOEXEC);
 	struct input *in;
-	int code;
+	int ret;
 
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(write(fd, text, size), (ssize_t)size);
 	cr_assert_eq(lseek(fd, 0, SEEK_SET), 0);
 	cr_assert_eq(input_open_fd(fd, "p", &in, err), 0);
-	code = profile_read(in, ret, err);
+	ret = profile_read(in, result, err);
 	input_close(in);
-	return code;
+	return ret;
 }
 
 static char *file_text(const char *path, size_t *size)

@@ -8,7 +8,7 @@
 
 #include "oracle.h"
 
-static int compile(const struct oracle_call *call, struct region_table *ret)
+static int compile(const struct oracle_call *call, struct region_table *result)
 {
 	const struct region_call asked = {
 		.dialect = call->dialect,
@@ -18,7 +18,7 @@ static int compile(const struct oracle_call *call, struct region_table *ret)
 		.nr = call->nr,
 	};
 
-	return region_table_compile(&asked, ret);
+	return region_table_compile(&asked, result);
 }
 
 static bool same(const struct call_region *region, const struct oracle_answer *answer, uint64_t pc)
@@ -70,10 +70,10 @@ static size_t check_call(struct dice *dice, const struct oracle_call *call, size
 {
 	struct region_table table;
 	size_t i;
-	int err = compile(call, &table);
+	int ret = compile(call, &table);
 
-	cr_assert_eq(err, oracle_check(call), "%d", err);
-	if (err)
+	cr_assert_eq(ret, oracle_check(call), "%d", ret);
+	if (ret)
 		return 0;
 	for (i = 0; i < pcs; i++)
 		check_pc(call, &table, dice_pc(dice, call));

@@ -18,10 +18,10 @@ TestSuite(source_file, .init = fixture_begin, .fini = fixture_end);
 static int read_for(const struct source_search *search, const char *path, const char *line)
 {
 	struct source_file file;
-	int code = source_file_read(path, search, &file);
+	int ret = source_file_read(path, search, &file);
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	cr_assert_str_eq(source_file_line(&file, 1), line);
 	source_file_free(&file);
 	return 0;

@@ -330,9 +330,9 @@ Test(perf_map, from_file)
 	cr_assert_str_eq(err.text, "perf map: Bad file descriptor");
 }
 
-static int parse_kallsyms(const char *text, struct symbol_table **ret, struct error *err)
+static int parse_kallsyms(const char *text, struct symbol_table **result, struct error *err)
 {
-	return kallsyms_parse(text, strlen(text), ret, err);
+	return kallsyms_parse(text, strlen(text), result, err);
 }
 
 Test(kallsyms, lines)

@@ -90,27 +90,27 @@ static int open_sinks(struct agent *agent, const struct agent_options *options, 
 {
 	struct sink **before = agent->sinks;
 	size_t nr_before = agent->nr_sinks, i;
-	int code = 0;
+	int ret = 0;
 
 	agent->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
 	agent->nr_sinks = 0;
 	if (!agent->sinks)
-		code = error_errno(err, -ENOMEM, "agent");
-	for (i = 0; !code && i < options->nr_sinks; i++) {
-		code = sink_open(&options->sinks[i], &agent->sinks[i], err);
+		ret = error_errno(err, -ENOMEM, "agent");
+	for (i = 0; !ret && i < options->nr_sinks; i++) {
+		ret = sink_open(&options->sinks[i], &agent->sinks[i], err);
 		agent->nr_sinks += agent->sinks[i] != NULL;
 	}
-	if (code) {
+	if (ret) {
 		close_sinks(agent->sinks, agent->nr_sinks, 0);
 		agent->sinks = before;
 		agent->nr_sinks = nr_before;
-		return code;
+		return ret;
 	}
 	inherit(agent, before, nr_before);
 	close_sinks(before, nr_before, 0);
-	for (i = 0; !code && i < agent->nr_sinks; i++)
-		code = sink_load(agent->sinks[i], err);
-	return code;
+	for (i = 0; !ret && i < agent->nr_sinks; i++)
+		ret = sink_load(agent->sinks[i], err);
+	return ret;
 }
 
 /* Uses the scheduler's tick if there is one, else what the budget allows. */
@@ -145,16 +145,16 @@ static int open_timer(struct run *run, struct error *err)
 static int open_wake(struct run *run, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
-	int code = open_timer(run, err);
+	int ret = open_timer(run, err);
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	if (run->options->listen.address) {
-		code = scrapes_open(&run->scrapes, err);
+		ret = scrapes_open(&run->scrapes, err);
 		run->has_scrapes = true;
 	}
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	run->wake_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (run->wake_fd < 0 || epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->timer_fd, &event) ||
 	    (run->has_scrapes && epoll_ctl(run->wake_fd, EPOLL_CTL_ADD, run->scrapes.fd, &event)))
@@ -178,19 +178,19 @@ static int open_listener(struct run *run, struct error *err)
 
 static int find_targets(struct run *run, struct error *err)
 {
-	int code = targets_add_all(&run->targets, err);
+	int ret = targets_add_all(&run->targets, err);
 
-	if (!code)
-		code = targets_finish(&run->targets, err);
-	if (!code && run->options->sampling.split == SPLIT_CGROUP)
-		code = targets_split_hierarchy(&run->targets.controller, err);
-	return code;
+	if (!ret)
+		ret = targets_finish(&run->targets, err);
+	if (!ret && run->options->sampling.split == SPLIT_CGROUP)
+		ret = targets_split_hierarchy(&run->targets.controller, err);
+	return ret;
 }
 
 static int prepare(struct run *run, struct error *err)
 {
 	struct sampling_options *sampling = &run->options->sampling;
-	int code;
+	int ret;
 
 	run->options->choice.identities = run->agent->identities;
 	if (run->options->choice.nr_rules) {
@@ -198,28 +198,28 @@ static int prepare(struct run *run, struct error *err)
 		sampling->judge_context = &run->options->choice;
 	}
 	choose_source(sampling);
-	code = spending_choose(sampling, "agent", err);
-	if (code)
-		return sample_explain(code, err);
+	ret = spending_choose(sampling, "agent", err);
+	if (ret)
+		return sample_explain(ret, err);
 	run->result.options = sampling;
 	run->result.deliver = deliver;
 	run->result.observe = observe;
 	run->result.context = run;
-	code = find_targets(run, err);
-	if (!code)
-		code = open_wake(run, err);
-	if (!code)
-		code = open_sinks(run->agent, run->options, err);
-	if (code)
-		return code;
-	code = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
-			    err);
+	ret = find_targets(run, err);
+	if (!ret)
+		ret = open_wake(run, err);
+	if (!ret)
+		ret = open_sinks(run->agent, run->options, err);
+	if (ret)
+		return ret;
+	ret = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
+			   err);
 	/*
 	 * The first time is random, so that hosts that were started together do not deliver
 	 * together.
 	 */
 	run->loop.cut_ns = monotonic_ns() + chance_below(sampling->interval_ns) + 1;
-	return code ? code : open_listener(run, err);
+	return ret ? ret : open_listener(run, err);
 }
 
 static void say_ready(struct run *run)
@@ -306,7 +306,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 {
 	struct run run = { .agent = agent, .options = options, .timer_fd = -1, .wake_fd = -1 };
 	enum agent_end end = AGENT_FAILED;
-	int code;
+	int ret;
 
 	run.loop = (struct sample_loop){ .options = &options->sampling,
 					 .phases = &run.phases,
@@ -316,8 +316,8 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 					 .ended_fd = -1 };
 	figures_new_session(&agent->figures, options->listen.functions);
 	run.loop.signal_fd = sample_open_signals(err);
-	code = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
-	if (code) {
+	ret = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
+	if (ret) {
 		print_error(err);
 	} else {
 		say_ready(&run);

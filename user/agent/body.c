@@ -54,22 +54,22 @@ static void put_base64(FILE *stream, const struct bytes *bytes)
 }
 
 int body_pprof(const struct samples *samples, const struct sample_service *service,
-	       struct bytes *ret)
+	       struct bytes *result)
 {
 	struct bytes plain = { 0 };
 	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int code;
+	int ret;
 
-	*ret = (struct bytes){ 0 };
+	*result = (struct bytes){ 0 };
 	if (!stream)
 		return -ENOMEM;
-	code = service_pprof_write(samples, service, stream);
+	ret = service_pprof_write(samples, service, stream);
 	if (fclose(stream))
-		code = -ENOMEM;
-	if (!code)
-		code = gzip_bytes(&plain, ret);
+		ret = -ENOMEM;
+	if (!ret)
+		ret = gzip_bytes(&plain, result);
 	bytes_free(&plain);
-	return code;
+	return ret;
 }
 
 static void put_label(FILE *stream, const char *key, const char *value, bool first)
@@ -100,11 +100,11 @@ static int put_series(FILE *stream, enum sink_kind kind, const struct samples *s
 {
 	struct resource resource;
 	struct bytes pprof = { 0 };
-	int code = resource_of(&resource, samples, service);
+	int ret = resource_of(&resource, samples, service);
 
-	if (!code)
-		code = body_pprof(samples, service, &pprof);
-	if (!code) {
+	if (!ret)
+		ret = body_pprof(samples, service, &pprof);
+	if (!ret) {
 		fputs(kind == SINK_PARCA ? "{\"labels\":{\"labels\":[" : "{\"labels\":[", stream);
 		put_labels(stream, &resource);
 		fputs(kind == SINK_PARCA ? "]},\"samples\":[{\"raw_profile\":\"" :
@@ -115,55 +115,55 @@ static int put_series(FILE *stream, enum sink_kind kind, const struct samples *s
 	}
 	bytes_free(&pprof);
 	resource_free(&resource);
-	return code;
+	return ret;
 }
 
 static int put_push(FILE *stream, enum sink_kind kind, const struct profile *profile,
 		    const struct export_options *options, struct error *err)
 {
 	struct samples samples;
-	int code = samples_build(&samples, profile, options, err);
+	int ret = samples_build(&samples, profile, options, err);
 	const char *separator = "";
 	size_t i;
 
 	fputs("{\"series\":[", stream);
-	for (i = 1; !code && i < samples.nr_services; i++) {
+	for (i = 1; !ret && i < samples.nr_services; i++) {
 		if (!samples.services[i].nr)
 			continue;
 		fputs(separator, stream);
 		separator = ",";
-		code = put_series(stream, kind, &samples, &samples.services[i]);
-		if (code)
-			error_errno(err, code, "%s", sink_words[kind]);
+		ret = put_series(stream, kind, &samples, &samples.services[i]);
+		if (ret)
+			error_errno(err, ret, "%s", sink_words[kind]);
 	}
 	fputs("]}", stream);
 	samples_free(&samples);
-	return code;
+	return ret;
 }
 
 int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
-	      struct bytes *ret, struct error *err)
+	      struct bytes *result, struct error *err)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
 	struct bytes plain = { 0 };
 	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int code;
+	int ret;
 
-	*ret = (struct bytes){ 0 };
+	*result = (struct bytes){ 0 };
 	if (!stream)
 		return error_errno(err, -ENOMEM, "%s", sink_words[kind]);
 	if (kind == SINK_OTLP)
-		code = export_find("otlp")->write(profile, &options, stream, err);
+		ret = export_find("otlp")->write(profile, &options, stream, err);
 	else
-		code = put_push(stream, kind, profile, &options, err);
-	if (fclose(stream) && !code)
-		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
-	if (!code && !body_content(kind).gzip) {
-		*ret = plain;
+		ret = put_push(stream, kind, profile, &options, err);
+	if (fclose(stream) && !ret)
+		ret = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (!ret && !body_content(kind).gzip) {
+		*result = plain;
 		return 0;
 	}
-	if (!code && gzip_bytes(&plain, ret))
-		code = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (!ret && gzip_bytes(&plain, result))
+		ret = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
 	bytes_free(&plain);
-	return code;
+	return ret;
 }

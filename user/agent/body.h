@@ -13,9 +13,9 @@
 int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
 	      struct bytes *ret, struct error *err);
 
-/* Makes compressed pprof of one service. The caller frees *ret. Returns 0 or -ENOMEM. */
+/* Makes compressed pprof of one service. The caller frees *result. Returns 0 or -ENOMEM. */
 int body_pprof(const struct samples *samples, const struct sample_service *service,
-	       struct bytes *ret);
+	       struct bytes *result);
 
 struct http_content body_content(enum sink_kind kind);
 

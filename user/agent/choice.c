@@ -221,20 +221,20 @@ int choice_label(const struct agent_choice *choice, struct profile *profile)
 	const char *last = NULL, *cgroup;
 	char service[SERVICE_MAX];
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
 	if (name_service(choice, &of_host, service))
-		code = profile_add_label(profile, NULL, "service.name", service);
-	for (i = 0; !code && i < choice->nr_labels; i++)
-		code = profile_add_label(profile, NULL, choice->labels[i].key,
-					 choice->labels[i].value);
-	for (i = 0; !code && i < profile->nr_splits; i++) {
+		ret = profile_add_label(profile, NULL, "service.name", service);
+	for (i = 0; !ret && i < choice->nr_labels; i++)
+		ret = profile_add_label(profile, NULL, choice->labels[i].key,
+					choice->labels[i].value);
+	for (i = 0; !ret && i < profile->nr_splits; i++) {
 		cgroup = profile->splits[i].cgroup;
 		if (!cgroup || !strcmp(cgroup, PROFILE_LEFT_OUT) || !compare_text(cgroup, last))
 			continue;
 		last = cgroup;
-		code = label_cgroup(choice, profile, cgroup);
+		ret = label_cgroup(choice, profile, cgroup);
 	}
 	identities_turn(choice->identities);
-	return code;
+	return ret;
 }

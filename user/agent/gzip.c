@@ -14,23 +14,23 @@ void bytes_free(struct bytes *bytes)
 	*bytes = (struct bytes){ 0 };
 }
 
-int gzip_bytes(const struct bytes *from, struct bytes *ret)
+int gzip_bytes(const struct bytes *from, struct bytes *result)
 {
 	z_stream gz = { .next_in = (unsigned char *)from->data,
 			.avail_in = (unsigned int)from->size };
 	size_t room;
-	int code;
+	int ret;
 
-	*ret = (struct bytes){ 0 };
+	*result = (struct bytes){ 0 };
 	if (from->size > UINT_MAX / 2 ||
 	    deflateInit2(&gz, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY))
 		return -ENOMEM;
 	room = deflateBound(&gz, from->size);
-	ret->data = malloc(room);
-	gz.next_out = (unsigned char *)ret->data;
+	result->data = malloc(room);
+	gz.next_out = (unsigned char *)result->data;
 	gz.avail_out = (unsigned int)room;
-	code = ret->data ? deflate(&gz, Z_FINISH) : Z_MEM_ERROR;
-	ret->size = gz.total_out;
+	ret = result->data ? deflate(&gz, Z_FINISH) : Z_MEM_ERROR;
+	result->size = gz.total_out;
 	deflateEnd(&gz);
-	return code == Z_STREAM_END ? 0 : -ENOMEM;
+	return ret == Z_STREAM_END ? 0 : -ENOMEM;
 }

@@ -12,7 +12,7 @@ struct bytes {
 
 void bytes_free(struct bytes *bytes);
 
-/* Compresses by gzip. The caller frees *ret in any case. Returns 0 or -ENOMEM. */
-int gzip_bytes(const struct bytes *from, struct bytes *ret);
+/* Compresses by gzip. The caller frees *result in any case. Returns 0 or -ENOMEM. */
+int gzip_bytes(const struct bytes *from, struct bytes *result);
 
 #endif

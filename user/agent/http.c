@@ -89,7 +89,7 @@ static int name_url(struct http *http, struct error *err)
 {
 	CURLU *parts = lib.curl_url();
 	char *text = NULL;
-	int code = -EINVAL;
+	int ret = -EINVAL;
 
 	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
 	    !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
@@ -97,11 +97,11 @@ static int name_url(struct http *http, struct error *err)
 	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
 	    !lib.curl_url_get(parts, CURLUPART_URL, &text, 0)) {
 		http->name = strdup(text);
-		code = http->name ? 0 : -ENOMEM;
+		ret = http->name ? 0 : -ENOMEM;
 	}
 	lib.curl_free(text);
 	lib.curl_url_cleanup(parts);
-	return code ? error_set(err, code, "URL: it names no host") : 0;
+	return ret ? error_set(err, ret, "URL: it names no host") : 0;
 }
 
 static size_t take_body(char *data, size_t size, size_t nr, void *context)
@@ -222,7 +222,7 @@ static int copy_headers(struct http_options *options)
 	char *const *from = options->headers;
 	char **to = NULL;
 	size_t nr = 0, i;
-	int code = 0;
+	int ret = 0;
 
 	if (!from)
 		return 0;
@@ -233,9 +233,9 @@ static int copy_headers(struct http_options *options)
 	for (i = 0; to && i < nr; i++) {
 		to[i] = strdup(from[i]);
 		if (!to[i])
-			code = -ENOMEM;
+			ret = -ENOMEM;
 	}
-	return to ? code : -ENOMEM;
+	return to ? ret : -ENOMEM;
 }
 
 /* Copies all strings even after a failure, so that only our copies are freed. */
@@ -243,13 +243,13 @@ static int copy_options(struct http_options *options)
 {
 	const char **texts[] = { &options->ca, &options->certificate, &options->key,
 				 &options->headers_file, &options->token_file };
-	int code = copy_headers(options);
+	int ret = copy_headers(options);
 	size_t i;
 
 	for (i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i] && copy(texts[i]))
-			code = -ENOMEM;
-	return code;
+			ret = -ENOMEM;
+	return ret;
 }
 
 static void free_options(struct http_options *options)
@@ -265,26 +265,26 @@ static void free_options(struct http_options *options)
 	free((char **)options->headers);
 }
 
-int http_open(const struct http_options *options, const char *url, struct http **ret,
+int http_open(const struct http_options *options, const char *url, struct http **result,
 	      struct error *err)
 {
 	struct http *http = calloc(1, sizeof(*http));
-	int code;
+	int ret;
 
-	*ret = http;
+	*result = http;
 	if (!http)
 		return error_errno(err, -ENOMEM, "URL");
 	http->options = *options;
 	if (copy_options(&http->options))
 		return error_errno(err, -ENOMEM, "URL");
-	code = library_load("libcurl.so.4", "libcurl4", call_names,
-			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
-	if (!code)
-		code = parse_url(http, url, err);
-	if (!code)
-		code = name_url(http, err);
-	if (code)
-		return code;
+	ret = library_load("libcurl.so.4", "libcurl4", call_names,
+			   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	if (!ret)
+		ret = parse_url(http, url, err);
+	if (!ret)
+		ret = name_url(http, err);
+	if (ret)
+		return ret;
 	http->share = lib.curl_share_init();
 	if (!http->share)
 		return error_errno(err, -ENOMEM, "URL");
@@ -356,26 +356,26 @@ static int make_headers(const struct http *http, const struct http_content *cont
 	const struct http_options *options = &http->options;
 	char type[128];
 	size_t i;
-	int code;
+	int ret;
 
 	snprintf(type, sizeof(type), "Content-Type: %s",
 		 http->grpc ? "application/grpc" : content->type);
-	code = add_header(list, type);
-	if (!code && http->grpc)
-		code = add_header(list, "te: trailers") | add_header(list, "grpc-encoding: gzip") |
-		       add_header(list, "grpc-accept-encoding: identity");
-	else if (!code && content->gzip)
-		code = add_header(list, "Content-Encoding: gzip");
+	ret = add_header(list, type);
+	if (!ret && http->grpc)
+		ret = add_header(list, "te: trailers") | add_header(list, "grpc-encoding: gzip") |
+		      add_header(list, "grpc-accept-encoding: identity");
+	else if (!ret && content->gzip)
+		ret = add_header(list, "Content-Encoding: gzip");
 	/* Without this, curl waits up to a second for permission to send. */
-	if (!code)
-		code = add_header(list, "Expect:");
-	for (i = 0; !code && options->headers && options->headers[i]; i++)
-		code = add_header(list, options->headers[i]);
-	if (!code && options->headers_file)
-		code = add_file(list, options->headers_file, "", why);
-	if (!code && options->token_file)
-		code = add_file(list, options->token_file, "Authorization: Bearer ", why);
-	return code;
+	if (!ret)
+		ret = add_header(list, "Expect:");
+	for (i = 0; !ret && options->headers && options->headers[i]; i++)
+		ret = add_header(list, options->headers[i]);
+	if (!ret && options->headers_file)
+		ret = add_file(list, options->headers_file, "", why);
+	if (!ret && options->token_file)
+		ret = add_file(list, options->token_file, "Authorization: Bearer ", why);
+	return ret;
 }
 
 /* Whether gRPC's documentation calls the status transient. */
@@ -442,19 +442,19 @@ static void fail(const struct http *http, CURLcode code, struct http_reply *repl
 		 http->trouble[0] ? http->trouble : lib.curl_easy_strerror(code));
 }
 
-static int frame(const struct bytes *body, struct bytes *ret)
+static int frame(const struct bytes *body, struct bytes *result)
 {
 	uint32_t length = (uint32_t)body->size;
 	unsigned char head[GRPC_FRAME] = { 1, (unsigned char)(length >> 24),
 					   (unsigned char)(length >> 16),
 					   (unsigned char)(length >> 8), (unsigned char)length };
 
-	ret->size = body->size + GRPC_FRAME;
-	ret->data = malloc(ret->size);
-	if (!ret->data)
+	result->size = body->size + GRPC_FRAME;
+	result->data = malloc(result->size);
+	if (!result->data)
 		return -ENOMEM;
-	memcpy(ret->data, head, GRPC_FRAME);
-	memcpy(ret->data + GRPC_FRAME, body->data, body->size);
+	memcpy(result->data, head, GRPC_FRAME);
+	memcpy(result->data + GRPC_FRAME, body->data, body->size);
 	return 0;
 }
 
@@ -501,16 +501,16 @@ void http_post(struct http *http, const struct http_content *content, const stru
 {
 	struct curl_slist *headers = NULL;
 	struct bytes framed = { 0 };
-	int code;
+	int ret;
 
 	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? 2 : 0 };
-	code = make_headers(http, content, &headers, reply->why);
-	if (!code && http->grpc)
-		code = frame(body, &framed);
-	if (!code)
+	ret = make_headers(http, content, &headers, reply->why);
+	if (!ret && http->grpc)
+		ret = frame(body, &framed);
+	if (!ret)
 		perform(http, http->grpc ? &framed : body, headers, reply);
 	else if (!reply->why[0])
-		snprintf(reply->why, sizeof(reply->why), "%s", strerror(-code));
+		snprintf(reply->why, sizeof(reply->why), "%s", strerror(-ret));
 	bytes_free(&framed);
 	lib.curl_slist_free_all(headers);
 }

@@ -24,9 +24,9 @@ struct http;
 
 /*
  * url is http, https, grpc or grpcs; for the latter two its path is that of a method. All strings
- * are copied. Call http_close() on *ret in any case.
+ * are copied. Call http_close() on *result in any case.
  */
-int http_open(const struct http_options *options, const char *url, struct http **ret,
+int http_open(const struct http_options *options, const char *url, struct http **result,
 	      struct error *err);
 void http_close(struct http *http); /* NULL is fine */
 

@@ -212,12 +212,12 @@ void identities_turn(struct identities *identities)
 
 /* --- its life --- */
 
-int identities_open(const char *logs, struct identities **ret, struct error *err)
+int identities_open(const char *logs, struct identities **result, struct error *err)
 {
-	struct identities *identities = *ret = calloc(1, sizeof(*identities));
+	struct identities *identities = *result = calloc(1, sizeof(*identities));
 	pthread_condattr_t attributes;
 	sigset_t all, before;
-	int code;
+	int ret;
 
 	if (!identities)
 		return error_errno(err, -ENOMEM, "agent");
@@ -232,10 +232,10 @@ int identities_open(const char *logs, struct identities **ret, struct error *err
 	/* Signals are for the thread that samples. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
-	code = pthread_create(&identities->thread, NULL, ask, identities);
+	ret = pthread_create(&identities->thread, NULL, ask, identities);
 	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	identities->has_thread = !code;
-	return code ? error_errno(err, -code, "agent: thread") : 0;
+	identities->has_thread = !ret;
+	return ret ? error_errno(err, -ret, "agent: thread") : 0;
 }
 
 void identities_close(struct identities *identities)

@@ -167,20 +167,20 @@ static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Con
  * False: there is none.
  */
 static bool find_service(const struct samples *samples, const char *target,
-			 const struct sample_service **ret)
+			 const struct sample_service **result)
 {
 	struct resource resource;
 	bool found = false;
 	size_t i;
 
-	*ret = NULL;
+	*result = NULL;
 	for (i = 1; target && !found && i < samples->nr_services; i++) {
 		if (!resource_of(&resource, samples, &samples->services[i]))
 			found = !strcmp(resource.texts.all[resource.all[0].value], target);
 		found = found || (samples->services[i].cgroup &&
 				  !strcmp(samples->services[i].cgroup, target));
 		resource_free(&resource);
-		*ret = found ? &samples->services[i] : NULL;
+		*result = found ? &samples->services[i] : NULL;
 	}
 	return found || !target;
 }
@@ -196,14 +196,14 @@ static enum MHD_Result send_profile(const struct listener *listener,
 	struct samples samples;
 	struct error err;
 	bool found = true;
-	int code = samples_build(&samples, profile, &options, &err);
+	int ret = samples_build(&samples, profile, &options, &err);
 
-	if (!code)
+	if (!ret)
 		found = find_service(&samples, target, &service);
-	if (!code && found)
-		code = body_pprof(&samples, service, &body);
+	if (!ret && found)
+		ret = body_pprof(&samples, service, &body);
 	samples_free(&samples);
-	if (code) {
+	if (ret) {
 		bytes_free(&body);
 		return say(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
 	}
@@ -224,16 +224,16 @@ static enum MHD_Result get_profile(const struct listener *listener,
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 	enum MHD_Result result;
-	int code;
+	int ret;
 
 	if (typed && (parse_u64(typed, &seconds) || !seconds || seconds > SCRAPE_SECONDS_MAX))
 		return say(connection, MHD_HTTP_BAD_REQUEST,
 			   "seconds: must be a whole number from 1 to 300\n");
-	code = scrapes_wait(listener->sources.scrapes, (unsigned int)seconds, &profile, &err);
-	if (code == -EBUSY)
+	ret = scrapes_wait(listener->sources.scrapes, (unsigned int)seconds, &profile, &err);
+	if (ret == -EBUSY)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			   "as many are being profiled for as may\n");
-	if (code)
+	if (ret)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the agent ends\n");
 	result = send_profile(listener, connection, profile, target);
 	profile_free(profile);
@@ -246,15 +246,15 @@ static enum MHD_Result get_profile(const struct listener *listener,
 #define TOKEN_BYTES 512
 
 /* Read for each request, so that it may change. False: there is none, and nobody gets in. */
-static bool read_token(struct listener *listener, char ret[TOKEN_BYTES])
+static bool read_token(struct listener *listener, char token[TOKEN_BYTES])
 {
 	cleanup_file FILE *file = fopen(listener->options.token_file, "re");
 	bool failed;
 
-	memset(ret, 0, TOKEN_BYTES);
-	if (file && fgets(ret, TOKEN_BYTES, file))
-		ret[strcspn(ret, "\r\n")] = '\0';
-	failed = !ret[0];
+	memset(token, 0, TOKEN_BYTES);
+	if (file && fgets(token, TOKEN_BYTES, file))
+		token[strcspn(token, "\r\n")] = '\0';
+	failed = !token[0];
 	if (failed && !atomic_exchange(&listener->token_failed, failed))
 		print_message(NULL,
 			      "agent: --listen-token-file %s: no token can be read; nobody "
@@ -381,7 +381,7 @@ static int start_tls(struct listener *listener, const struct addrinfo *address, 
 	const struct listen_options *options = &listener->options;
 	cleanup_free char *certificate = NULL;
 	char *key;
-	int code = -EINVAL;
+	int ret = -EINVAL;
 
 	if (!lib.MHD_is_feature_supported(MHD_FEATURE_TLS))
 		return error_set(err, -ENOTSUP,
@@ -389,26 +389,28 @@ static int start_tls(struct listener *listener, const struct addrinfo *address, 
 	certificate = read_pem("listen-cert", options->certificate, err);
 	key = certificate ? read_pem("listen-key", options->key, err) : NULL;
 	if (!key)
-		return code;
-	code = start(listener, address, certificate, key, err);
+		return ret;
+	ret = start(listener, address, certificate, key, err);
 	explicit_bzero(key, PEM_MAX);
 	free(key);
-	return code;
+	return ret;
 }
 
 /* The caller frees *ret with freeaddrinfo(). */
-static int resolve(const struct listen_options *options, struct addrinfo **ret, struct error *err)
+static int resolve(const struct listen_options *options, struct addrinfo **result,
+		   struct error *err)
 {
 	const char *text = options->address;
 
-	if (find_address(text, ret))
+	if (find_address(text, result))
 		return error_set(err, -EINVAL,
 				 "agent: --listen '%.100s': must be [HOST:]PORT, like "
 				 "127.0.0.1:9464",
 				 text);
-	if (is_loopback(*ret) || options->insecure || (options->certificate && options->token_file))
+	if (is_loopback(*result) || options->insecure ||
+	    (options->certificate && options->token_file))
 		return 0;
-	freeaddrinfo(*ret);
+	freeaddrinfo(*result);
 	error_set(err, -EINVAL,
 		  "agent: --listen %.100s: others than this host could ask, and anyone there",
 		  text);
@@ -420,49 +422,49 @@ static int resolve(const struct listen_options *options, struct addrinfo **ret, 
 int listener_check(const struct listen_options *options, struct error *err)
 {
 	struct addrinfo *address;
-	int code;
+	int ret;
 
 	if (!options->certificate != !options->key)
 		return error_set(err, -EINVAL,
 				 "agent: --listen-cert and --listen-key: both or none");
-	code = resolve(options, &address, err);
-	if (!code)
+	ret = resolve(options, &address, err);
+	if (!ret)
 		freeaddrinfo(address);
-	return code;
+	return ret;
 }
 
 static int open_at(struct listener *listener, struct error *err)
 {
 	struct addrinfo *address;
-	int code = resolve(&listener->options, &address, err);
+	int ret = resolve(&listener->options, &address, err);
 
-	if (code)
-		return code;
-	code = library_load("libmicrohttpd.so.12", "libmicrohttpd12", call_names,
-			    sizeof(call_names) / sizeof(call_names[0]), &lib, err);
-	if (!code)
-		code = listener->options.certificate ? start_tls(listener, address, err) :
-						       start(listener, address, NULL, NULL, err);
+	if (ret)
+		return ret;
+	ret = library_load("libmicrohttpd.so.12", "libmicrohttpd12", call_names,
+			   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	if (!ret)
+		ret = listener->options.certificate ? start_tls(listener, address, err) :
+						      start(listener, address, NULL, NULL, err);
 	freeaddrinfo(address);
-	return code;
+	return ret;
 }
 
 int listener_open(const struct listen_options *options, const struct listen_sources *sources,
-		  struct listener **ret, struct error *err)
+		  struct listener **result, struct error *err)
 {
 	struct listener *listener = calloc(1, sizeof(*listener));
-	int code;
+	int ret;
 
 	if (!listener)
 		return error_errno(err, -ENOMEM, "agent");
 	listener->options = *options;
 	listener->sources = *sources;
-	code = open_at(listener, err);
-	if (code)
+	ret = open_at(listener, err);
+	if (ret)
 		free(listener);
 	else
-		*ret = listener;
-	return code;
+		*result = listener;
+	return ret;
 }
 
 unsigned int listener_port(const struct listener *listener)

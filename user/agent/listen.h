@@ -30,7 +30,7 @@ struct listener;
 int listener_check(const struct listen_options *options, struct error *err);
 
 int listener_open(const struct listen_options *options, const struct listen_sources *sources,
-		  struct listener **ret, struct error *err);
+		  struct listener **result, struct error *err);
 
 /* The actual port, if port 0 was asked for. */
 unsigned int listener_port(const struct listener *listener);

@@ -44,7 +44,7 @@ static int open_part(const struct pending *pending, const struct pending_part *p
 }
 
 int pending_read(const struct pending *pending, const struct pending_part *part,
-		 struct profile **ret, struct error *err)
+		 struct profile **result, struct error *err)
 {
 	int fd = open_part(pending, part), code;
 	struct input *in;
@@ -54,7 +54,7 @@ int pending_read(const struct pending *pending, const struct pending_part *part,
 	code = input_open_fd(fd, "pending", &in, err);
 	if (code)
 		return code;
-	code = profile_read(in, ret, err);
+	code = profile_read(in, result, err);
 	input_close(in);
 	return code;
 }
@@ -63,20 +63,20 @@ static int make_part(const struct profile *profile, struct pending_part *part, s
 {
 	struct bytes plain = { 0 };
 	FILE *stream = open_memstream(&plain.data, &plain.size);
-	int code;
+	int ret;
 
 	*part = (struct pending_part){ .entry.ticks = profile->ticks.total,
 				       .entry.duration_ns = profile->duration_ns };
 	if (!stream)
 		return error_errno(err, -ENOMEM, "pending");
-	code = profile_write(profile, stream, err);
-	if (fclose(stream) && !code)
-		code = error_errno(err, -ENOMEM, "pending");
-	if (!code && gzip_bytes(&plain, &part->bytes))
-		code = error_errno(err, -ENOMEM, "pending");
+	ret = profile_write(profile, stream, err);
+	if (fclose(stream) && !ret)
+		ret = error_errno(err, -ENOMEM, "pending");
+	if (!ret && gzip_bytes(&plain, &part->bytes))
+		ret = error_errno(err, -ENOMEM, "pending");
 	bytes_free(&plain);
 	part->entry.size = part->bytes.size;
-	return code;
+	return ret;
 }
 
 static size_t *bytes_of(struct pending *pending, const struct pending_part *part)
@@ -160,23 +160,23 @@ static int add_up(const struct pending *pending, const struct pending_part *a,
 	struct profile_merger merger = { 0 };
 	struct profile *profile = NULL;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; !code && i < 2; i++) {
-		code = pending_read(pending, parts[i], &profile, err);
-		if (!code)
-			code = profile_merger_add(&merger, profile, "pending", err);
+	for (i = 0; !ret && i < 2; i++) {
+		ret = pending_read(pending, parts[i], &profile, err);
+		if (!ret)
+			ret = profile_merger_add(&merger, profile, "pending", err);
 	}
 	profile = NULL;
-	if (!code)
-		code = profile_merger_finish(&merger, &profile, err);
+	if (!ret)
+		ret = profile_merger_finish(&merger, &profile, err);
 	profile_merger_free(&merger);
-	if (!code)
-		code = make_part(profile, sum, err);
+	if (!ret)
+		ret = make_part(profile, sum, err);
 	profile_free(profile);
 	sum->entry.first = a->entry.first;
 	sum->entry.last = b->entry.last;
-	return code;
+	return ret;
 }
 
 /* Both stay until their sum exists. */
@@ -184,11 +184,11 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 {
 	struct pending_part sum = { 0 }, old;
 	size_t i;
-	int code = add_up(pending, &pending->parts[at], &pending->parts[at + 1], &sum, err);
+	int ret = add_up(pending, &pending->parts[at], &pending->parts[at + 1], &sum, err);
 
-	if (code) {
+	if (ret) {
 		bytes_free(&sum.bytes);
-		return code;
+		return ret;
 	}
 	place(pending, &sum);
 	for (i = 0; i < 2; i++) {
@@ -217,23 +217,23 @@ static bool is_over(const struct pending *pending)
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err)
 {
 	struct pending_part part;
-	int code = make_part(profile, &part, err);
+	int ret = make_part(profile, &part, err);
 
-	if (!code && pending->spool)
+	if (!ret && pending->spool)
 		part.entry.first = part.entry.last = spool_number(pending->spool);
-	if (!code)
+	if (!ret)
 		place(pending, &part);
-	if (!code && insert(pending, pending->nr, &part))
-		code = error_errno(err, -ENOMEM, "pending");
+	if (!ret && insert(pending, pending->nr, &part))
+		ret = error_errno(err, -ENOMEM, "pending");
 	pending_drop(pending, &part);
-	if (code)
+	if (ret)
 		pending->lost += profile->ticks.total;
-	while (!code && is_over(pending)) {
-		code = merge(pending, choose_pair(pending), err);
-		if (code)
+	while (!ret && is_over(pending)) {
+		ret = merge(pending, choose_pair(pending), err);
+		if (ret)
 			drop_oldest(pending);
 	}
-	return code;
+	return ret;
 }
 
 struct pending_part pending_take(struct pending *pending)
@@ -256,14 +256,14 @@ int pending_load(struct pending *pending, struct error *err)
 	cleanup_free struct spool_entry *list = NULL;
 	struct pending_part part;
 	size_t i, nr = 0;
-	int code = spool_list(pending->spool, &list, &nr, err);
+	int ret = spool_list(pending->spool, &list, &nr, err);
 
-	for (i = 0; !code && i < nr; i++) {
+	for (i = 0; !ret && i < nr; i++) {
 		part = (struct pending_part){ .entry = list[i] };
 		if (insert(pending, i, &part))
-			code = error_errno(err, -ENOMEM, "agent: --spool");
+			ret = error_errno(err, -ENOMEM, "agent: --spool");
 	}
-	return code;
+	return ret;
 }
 
 void pending_settle(struct pending *pending)

@@ -49,9 +49,9 @@ int pending_put_back(struct pending *pending, struct pending_part *part);
 /* Removes a part that was taken out, from the disk too. */
 void pending_drop(struct pending *pending, struct pending_part *part);
 
-/* Unpacks the profile; the caller frees *ret. */
+/* Unpacks the profile; the caller frees *result. */
 int pending_read(const struct pending *pending, const struct pending_part *part,
-		 struct profile **ret, struct error *err);
+		 struct profile **result, struct error *err);
 
 /* Adds what the spool has from before. */
 int pending_load(struct pending *pending, struct error *err);

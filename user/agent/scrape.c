@@ -69,24 +69,24 @@ static struct scrape **find_free(struct scrapes *scrapes)
 }
 
 /* Adds up the parts. */
-static int collect(struct pending *parts, struct profile **ret, struct error *err)
+static int collect(struct pending *parts, struct profile **result, struct error *err)
 {
 	struct profile_merger merger = { 0 };
 	struct profile *profile = NULL;
 	struct pending_part part;
-	int code = 0;
+	int ret = 0;
 
-	while (!code && parts->nr) {
+	while (!ret && parts->nr) {
 		part = pending_take(parts);
-		code = pending_read(parts, &part, &profile, err);
-		if (!code)
-			code = profile_merger_add(&merger, profile, "scrape", err);
+		ret = pending_read(parts, &part, &profile, err);
+		if (!ret)
+			ret = profile_merger_add(&merger, profile, "scrape", err);
 		bytes_free(&part.bytes);
 	}
-	if (!code)
-		code = profile_merger_finish(&merger, ret, err);
+	if (!ret)
+		ret = profile_merger_finish(&merger, result, err);
 	profile_merger_free(&merger);
-	return code;
+	return ret;
 }
 
 static void wait_done(struct scrapes *scrapes, struct scrape *scrape)
@@ -95,30 +95,30 @@ static void wait_done(struct scrapes *scrapes, struct scrape *scrape)
 		pthread_cond_wait(&scrapes->changed, &scrapes->lock);
 }
 
-int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **ret,
+int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **result,
 		 struct error *err)
 {
 	struct scrape scrape = { .seconds = seconds, .parts.cap = PARTS_CAP }, **place;
 	uint64_t one = 1;
-	int code = 0;
+	int ret = 0;
 
 	pthread_mutex_lock(&scrapes->lock);
 	place = find_free(scrapes);
 	if (scrapes->closing || !place) {
-		code = scrapes->closing ? -ECANCELED : -EBUSY;
+		ret = scrapes->closing ? -ECANCELED : -EBUSY;
 	} else {
 		*place = &scrape;
 		if (write(scrapes->event_fd, &one, sizeof(one)) == sizeof(one))
 			wait_done(scrapes, &scrape);
 		*place = NULL;
-		code = scrape.state == SCRAPE_DONE ? 0 : -ECANCELED;
-		scrapes->done += !code;
+		ret = scrape.state == SCRAPE_DONE ? 0 : -ECANCELED;
+		scrapes->done += !ret;
 	}
 	pthread_mutex_unlock(&scrapes->lock);
-	if (!code)
-		code = collect(&scrape.parts, ret, err);
+	if (!ret)
+		ret = collect(&scrape.parts, result, err);
 	pending_free(&scrape.parts);
-	return code;
+	return ret;
 }
 
 void scrapes_cancel(struct scrapes *scrapes)

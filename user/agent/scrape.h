@@ -37,7 +37,7 @@ int scrapes_open(struct scrapes *scrapes, struct error *err);
  * For the thread that asks: waits for the profile. -EBUSY: there are too many; -ECANCELED: the
  * agent is ending.
  */
-int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **ret,
+int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **result,
 		 struct error *err);
 
 /* Ends all scrapes that wait, and refuses new ones. */

@@ -273,7 +273,7 @@ static int open_url(struct sink *sink, struct error *err)
 	bool grpc = !strncasecmp(where, "grpc", 4);
 	cleanup_free char *url = NULL;
 	size_t length = strlen(where);
-	int code;
+	int ret;
 
 	if (grpc && sink->options.kind != SINK_OTLP)
 		return error_set(err, -EINVAL, "--%s '%.200s': grpc is for --otlp",
@@ -285,24 +285,24 @@ static int open_url(struct sink *sink, struct error *err)
 		url = NULL;
 		return error_errno(err, -ENOMEM, "agent");
 	}
-	code = http_open(&sink->options.http, url, &sink->http, err);
-	if (!code && asprintf(&sink->name, "%s %s", sink_words[sink->options.kind],
-			      http_name(sink->http)) < 0) {
+	ret = http_open(&sink->options.http, url, &sink->http, err);
+	if (!ret && asprintf(&sink->name, "%s %s", sink_words[sink->options.kind],
+			     http_name(sink->http)) < 0) {
 		sink->name = NULL;
-		code = error_errno(err, -ENOMEM, "agent");
+		ret = error_errno(err, -ENOMEM, "agent");
 	}
-	return code;
+	return ret;
 }
 
 static int open_folder(struct sink *sink, struct error *err)
 {
 	char path[PATH_MAX];
-	int code;
+	int ret;
 
 	snprintf(path, sizeof(path), "%s/bpfprofil.json.gz", sink->options.where);
-	code = output_check(path, err);
-	if (code)
-		return code;
+	ret = output_check(path, err);
+	if (ret)
+		return ret;
 	if (asprintf(&sink->name, "dir %s", sink->options.where) >= 0)
 		return 0;
 	sink->name = NULL;
@@ -312,24 +312,24 @@ static int open_folder(struct sink *sink, struct error *err)
 static int start(struct sink *sink, struct error *err)
 {
 	pthread_condattr_t attributes;
-	int code;
+	int ret;
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&sink->more, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&sink->lock, NULL);
-	code = pthread_create(&sink->thread, NULL, run, sink);
-	sink->has_thread = !code;
-	return code ? error_errno(err, -code, "agent: thread") : 0;
+	ret = pthread_create(&sink->thread, NULL, run, sink);
+	sink->has_thread = !ret;
+	return ret ? error_errno(err, -ret, "agent: thread") : 0;
 }
 
-int sink_open(const struct sink_options *options, struct sink **ret, struct error *err)
+int sink_open(const struct sink_options *options, struct sink **result, struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
-	int code;
+	int ret;
 
-	*ret = sink;
+	*result = sink;
 	if (!sink)
 		return error_errno(err, -ENOMEM, "agent");
 	sink->options = *options;
@@ -337,37 +337,37 @@ int sink_open(const struct sink_options *options, struct sink **ret, struct erro
 	if (!sink->options.where)
 		return error_errno(err, -ENOMEM, "agent");
 	sink->pending.cap = options->cap;
-	code = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
+	ret = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
 	/* Files need no copy of themselves. */
 	if (options->kind == SINK_DIR)
 		sink->options.spool = NULL;
-	if (!code && sink->options.spool) {
+	if (!ret && sink->options.spool) {
 		sink->pending.spool_cap = options->spool_cap;
 		sink->options.spool = strdup(options->spool);
-		code = sink->options.spool ? spool_check(options->spool, sink->name, err) :
-					     error_errno(err, -ENOMEM, "agent");
+		ret = sink->options.spool ? spool_check(options->spool, sink->name, err) :
+					    error_errno(err, -ENOMEM, "agent");
 	}
-	return code ? code : start(sink, err);
+	return ret ? ret : start(sink, err);
 }
 
 int sink_load(struct sink *sink, struct error *err)
 {
 	struct spool *spool = NULL;
-	int code;
+	int ret;
 
 	if (!sink->options.spool)
 		return 0;
-	code = spool_open(sink->options.spool, sink->name, &spool, err);
-	if (code) {
+	ret = spool_open(sink->options.spool, sink->name, &spool, err);
+	if (ret) {
 		spool_close(spool);
-		return code;
+		return ret;
 	}
 	pthread_mutex_lock(&sink->lock);
 	sink->pending.spool = spool;
-	code = pending_load(&sink->pending, err);
+	ret = pending_load(&sink->pending, err);
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
-	return code;
+	return ret;
 }
 
 /* Once when the disk is full, and once when it is not any more. */
@@ -394,16 +394,16 @@ void sink_put(struct sink *sink, const struct profile *profile)
 	pthread_mutex_unlock(&sink->lock);
 }
 
-void sink_count(struct sink *sink, struct sink_counts *ret)
+void sink_count(struct sink *sink, struct sink_counts *result)
 {
 	pthread_mutex_lock(&sink->lock);
-	*ret = sink->counts;
-	ret->lost += sink->pending.lost;
-	ret->pending = sink->pending.nr + sink->under_way;
-	ret->pending_bytes = sink->pending.bytes;
-	ret->spool_bytes = sink->pending.spooled;
-	ret->pending_ticks = sink->pending.ticks + sink->under_way_ticks;
-	ret->merged = sink->pending.merged;
+	*result = sink->counts;
+	result->lost += sink->pending.lost;
+	result->pending = sink->pending.nr + sink->under_way;
+	result->pending_bytes = sink->pending.bytes;
+	result->spool_bytes = sink->pending.spooled;
+	result->pending_ticks = sink->pending.ticks + sink->under_way_ticks;
+	result->merged = sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);
 }
 

@@ -57,8 +57,8 @@ struct sink_counts {
 
 struct sink;
 
-/* Copies all strings. Call sink_close() on *ret in any case. */
-int sink_open(const struct sink_options *options, struct sink **ret, struct error *err);
+/* Copies all strings. Call sink_close() on *result in any case. */
+int sink_open(const struct sink_options *options, struct sink **result, struct error *err);
 
 /* Opens the spool and loads it; call it after the sink that this one replaces was closed. */
 int sink_load(struct sink *sink, struct error *err);
@@ -72,7 +72,7 @@ void sink_put(struct sink *sink, const struct profile *profile);
  */
 bool sink_inherit(struct sink *sink, struct sink *before);
 
-void sink_count(struct sink *sink, struct sink_counts *ret);
+void sink_count(struct sink *sink, struct sink_counts *result);
 
 /* The name for messages: its option, and its URL without a password. */
 const char *sink_name(const struct sink *sink);

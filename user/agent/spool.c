@@ -86,9 +86,9 @@ int spool_check(const char *dir, const char *sink, struct error *err)
 	return 0;
 }
 
-int spool_open(const char *dir, const char *sink, struct spool **ret, struct error *err)
+int spool_open(const char *dir, const char *sink, struct spool **result, struct error *err)
 {
-	struct spool *spool = *ret = calloc(1, sizeof(*spool));
+	struct spool *spool = *result = calloc(1, sizeof(*spool));
 
 	if (!spool)
 		return error_errno(err, -ENOMEM, "agent");
@@ -181,23 +181,23 @@ static int read_folder(const struct spool *spool, struct spool_entry **list, siz
 	return code;
 }
 
-int spool_list(struct spool *spool, struct spool_entry **ret, size_t *ret_nr, struct error *err)
+int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr, struct error *err)
 {
 	size_t nr = 0;
-	int code;
+	int ret;
 
-	*ret = NULL;
+	*result = NULL;
 	unlinkat(spool->fd, NEW_NAME, 0);
-	code = read_folder(spool, ret, &nr);
-	if (code) {
-		free(*ret);
-		return error_errno(err, code, "agent: --spool %.200s", spool->path);
+	ret = read_folder(spool, result, &nr);
+	if (ret) {
+		free(*result);
+		return error_errno(err, ret, "agent: --spool %.200s", spool->path);
 	}
 	if (nr)
-		qsort(*ret, nr, sizeof(**ret), compare);
-	*ret_nr = nr = remove_parts(spool, *ret, nr);
+		qsort(*result, nr, sizeof(**result), compare);
+	*ret_nr = nr = remove_parts(spool, *result, nr);
 	if (nr)
-		spool->next = (*ret)[nr - 1].last + 1;
+		spool->next = (*result)[nr - 1].last + 1;
 	return 0;
 }
 
@@ -222,14 +222,14 @@ int spool_write(struct spool *spool, const struct spool_entry *entry, const stru
 		struct error *err)
 {
 	char name[NAME_BYTES];
-	int code = write_new(spool, bytes);
+	int ret = write_new(spool, bytes);
 
 	name_entry(entry, name);
-	if (!code && renameat(spool->fd, NEW_NAME, spool->fd, name))
-		code = -errno;
-	if (code) {
+	if (!ret && renameat(spool->fd, NEW_NAME, spool->fd, name))
+		ret = -errno;
+	if (ret) {
 		unlinkat(spool->fd, NEW_NAME, 0);
-		return error_errno(err, code, "--spool %.200s", spool->path);
+		return error_errno(err, ret, "--spool %.200s", spool->path);
 	}
 	fsync(spool->fd);
 	return 0;

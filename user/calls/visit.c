@@ -51,15 +51,15 @@ static void close_passed(struct msghdr *message)
 	}
 }
 
-static bool sender_of(struct msghdr *message, struct ucred *ret)
+static bool sender_of(struct msghdr *message, struct ucred *result)
 {
 	struct cmsghdr *part;
 
 	for (part = CMSG_FIRSTHDR(message); part; part = CMSG_NXTHDR(message, part)) {
 		if (part->cmsg_level != SOL_SOCKET || part->cmsg_type != SCM_CREDENTIALS)
 			continue;
-		memcpy(ret, CMSG_DATA(part), sizeof(*ret));
-		return ret->pid > 0;
+		memcpy(result, CMSG_DATA(part), sizeof(*result));
+		return result->pid > 0;
 	}
 	return false;
 }

@@ -346,22 +346,22 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 	char *equals = strchr(line, '='), *typed = NULL, *kept;
 	char *argv[] = { (char *)command->name, NULL, NULL };
 	struct opts_parsed parsed;
-	int code;
+	int ret;
 
 	if (equals)
 		*equals = '\0';
-	code = equals ? asprintf(&typed, "--%s=%s", trim(line), trim(equals + 1)) :
-			asprintf(&typed, "--%s", trim(line));
-	kept = code < 0 ? NULL : agent_keep(arguments, typed);
-	if (code >= 0)
+	ret = equals ? asprintf(&typed, "--%s=%s", trim(line), trim(equals + 1)) :
+		       asprintf(&typed, "--%s", trim(line));
+	kept = ret < 0 ? NULL : agent_keep(arguments, typed);
+	if (ret >= 0)
 		free(typed);
 	if (!kept)
 		return error_errno(err, -ENOMEM, "agent");
 	argv[1] = kept;
-	code = opts_parse(command, 2, argv, arguments, &parsed, err);
-	if (!code && (parsed.help || parsed.version || parsed.first != 2))
-		code = error_set(err, -EINVAL, "'%.200s': no option", line);
-	return code;
+	ret = opts_parse(command, 2, argv, arguments, &parsed, err);
+	if (!ret && (parsed.help || parsed.version || parsed.first != 2))
+		ret = error_set(err, -EINVAL, "'%.200s': no option", line);
+	return ret;
 }
 
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
@@ -372,26 +372,26 @@ int agent_config_read(const struct command *command, struct agent_arguments *arg
 	struct error why = { 0 };
 	char line[4096], *text;
 	unsigned int number = 0;
-	int code = 0;
+	int ret = 0;
 
 	if (!file)
 		return error_errno(err, path ? -errno : -ENOMEM, "agent: --config: %.256s",
 				   arguments->config);
-	while (!code && fgets(line, sizeof(line), file)) {
+	while (!ret && fgets(line, sizeof(line), file)) {
 		number++;
 		text = trim(line);
 		if (!*text || *text == '#')
 			continue;
-		code = read_line(command, arguments, text, &why);
-		if (!code && arguments->config != path && strcmp(arguments->config, path) != 0)
-			code = error_set(&why, -EINVAL, "--config: not in a file that is one");
+		ret = read_line(command, arguments, text, &why);
+		if (!ret && arguments->config != path && strcmp(arguments->config, path) != 0)
+			ret = error_set(&why, -EINVAL, "--config: not in a file that is one");
 	}
 	text = why.text;
 	if (!strncmp(text, "agent: ", 7))
 		text += 7;
-	if (code)
-		error_set(err, code, "agent: %.200s:%u: %.280s", path, number, text);
-	return code;
+	if (ret)
+		error_set(err, ret, "agent: %.200s:%u: %.280s", path, number, text);
+	return ret;
 }
 
 /* --- the environment --- */
@@ -445,7 +445,7 @@ static void decode(char *text)
 static int add_header(struct agent_arguments *arguments, char *pair, struct error *err)
 {
 	char *equals = strchr(pair, '='), *header = NULL;
-	int code;
+	int ret;
 
 	if (!equals)
 		return error_set(err, -EINVAL,
@@ -457,15 +457,15 @@ static int add_header(struct agent_arguments *arguments, char *pair, struct erro
 		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
 	if (asprintf(&header, "%s: %s", trim(pair), trim(equals + 1)) < 0)
 		return error_errno(err, -ENOMEM, "agent");
-	code = grow((void **)&arguments->headers, &arguments->room_headers,
-		    arguments->nr_headers + 2, sizeof(*arguments->headers));
-	if (!code) {
+	ret = grow((void **)&arguments->headers, &arguments->room_headers,
+		   arguments->nr_headers + 2, sizeof(*arguments->headers));
+	if (!ret) {
 		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
-		code = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
+		ret = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
 	}
 	free(header);
-	if (code)
-		return error_errno(err, code, "agent");
+	if (ret)
+		return error_errno(err, ret, "agent");
 	arguments->headers[++arguments->nr_headers] = NULL;
 	return 0;
 }
@@ -474,14 +474,14 @@ static int read_headers(struct agent_arguments *arguments, struct error *err)
 {
 	const char *text = variable("HEADERS", NULL);
 	char *list = text ? agent_keep(arguments, text) : NULL, *pair, *rest = NULL;
-	int code = 0;
+	int ret = 0;
 
 	if (text && !list)
 		return error_errno(err, -ENOMEM, "agent");
-	for (pair = list ? strtok_r(list, ",", &rest) : NULL; pair && !code;
+	for (pair = list ? strtok_r(list, ",", &rest) : NULL; pair && !ret;
 	     pair = strtok_r(NULL, ",", &rest))
-		code = add_header(arguments, pair, err);
-	return code;
+		ret = add_header(arguments, pair, err);
+	return ret;
 }
 
 /* The general endpoint is a base to which the path for profiles is added; gRPC has no paths. */
@@ -517,16 +517,16 @@ static int read_endpoint(struct agent_arguments *arguments, struct error *err)
 int agent_environment_read(struct agent_arguments *arguments, struct error *err)
 {
 	size_t i;
-	int code;
+	int ret;
 
 	fill_in(&arguments->http.ca, "CERTIFICATE");
 	fill_in(&arguments->http.certificate, "CLIENT_CERTIFICATE");
 	fill_in(&arguments->http.key, "CLIENT_KEY");
-	code = read_headers(arguments, err);
+	ret = read_headers(arguments, err);
 	for (i = 0; i < arguments->nr_words; i++)
 		if (arguments->words[i].kind == SINK_OTLP)
-			return code;
-	return code ? code : read_endpoint(arguments, err);
+			return ret;
+	return ret ? ret : read_endpoint(arguments, err);
 }
 
 /* --- all together --- */

@@ -23,7 +23,7 @@ const char *dialect_name(unsigned int dialect)
 	return dialect_words[dialect];
 }
 
-int call_number_parse(const char *text, uint64_t *ret)
+int call_number_parse(const char *text, uint64_t *result)
 {
 	unsigned long long value;
 	char *end;
@@ -36,7 +36,7 @@ int call_number_parse(const char *text, uint64_t *ret)
 		return -EINVAL;
 	if (errno)
 		return -ERANGE;
-	*ret = value;
+	*result = value;
 	return 0;
 }
 
@@ -51,7 +51,7 @@ static int set_number(const struct opt *opt, const char *value, void *field, str
 }
 
 /* Reads the next number of text, which must be followed by a ':' or the end. */
-static bool next_number(const char **text, char end, uint64_t *ret)
+static bool next_number(const char **text, char end, uint64_t *result)
 {
 	size_t length = strcspn(*text, ":");
 	char number[32];
@@ -61,7 +61,7 @@ static bool next_number(const char **text, char end, uint64_t *ret)
 	memcpy(number, *text, length);
 	number[length] = '\0';
 	*text += length + !!end;
-	return !call_number_parse(number, ret);
+	return !call_number_parse(number, result);
 }
 
 static int set_region(const struct opt *opt, const char *value, void *field, struct error *err)
@@ -137,19 +137,19 @@ bool call_options_given(const struct call_options *options)
 }
 
 /* The dialect as typed, else the one that the library would use. */
-static int choose_dialect(const struct call_options *options, uint32_t *ret, struct error *err)
+static int choose_dialect(const struct call_options *options, uint32_t *result, struct error *err)
 {
 	const char *name = getenv(DIALECT_ENV), *nearest;
 
-	*ret = options->dialect;
-	if (*ret != DIALECT_COUNT)
+	*result = options->dialect;
+	if (*result != DIALECT_COUNT)
 		return 0;
 	if (!name || !*name) {
-		*ret = DIALECT_GLIBC;
+		*result = DIALECT_GLIBC;
 		return 0;
 	}
-	for (*ret = 0; dialect_words[*ret]; ++*ret)
-		if (!strcmp(dialect_words[*ret], name))
+	for (*result = 0; dialect_words[*result]; ++*result)
+		if (!strcmp(dialect_words[*result], name))
 			return 0;
 	error_set(err, -EINVAL, "%s '%.64s': no such dialect", DIALECT_ENV, name);
 	nearest = nearest_word(name, dialect_words);
@@ -196,15 +196,15 @@ static int refuse(const struct region_call *call, size_t i, struct error *err)
 }
 
 int call_options_call(const struct call_options *options, struct call_entry *entry,
-		      struct region_call *ret, struct error *err)
+		      struct region_call *result, struct error *err)
 {
 	struct region_call call = { .width = 2U << options->width_word };
 	size_t refused;
-	int code;
+	int ret;
 
-	code = choose_dialect(options, &call.dialect, err);
-	if (code)
-		return code;
+	ret = choose_dialect(options, &call.dialect, err);
+	if (ret)
+		return ret;
 	if (options->nr_regions) {
 		if (options->offset.given || options->scale.given || options->size.given)
 			return error_set(err, -EINVAL,
@@ -213,14 +213,14 @@ int call_options_call(const struct call_options *options, struct call_entry *ent
 		call.entries = options->regions;
 		call.nr = options->nr_regions;
 	} else {
-		code = profil_entry(options, entry, err);
-		if (code)
-			return code;
+		ret = profil_entry(options, entry, err);
+		if (ret)
+			return ret;
 		call.entries = entry;
 		call.nr = 1;
 	}
 	if (region_call_check(&call, &refused))
 		return refuse(&call, refused, err);
-	*ret = call;
+	*result = call;
 	return 0;
 }

@@ -40,13 +40,13 @@ bool call_options_given(const struct call_options *options);
 
 /*
  * Call after parsing: the call that the options describe; for profil() its entry is stored in
- * *entry. Both must outlive *ret. -EINVAL: they describe no call, or one that the dialect refuses.
+ * *entry. Both must outlive *result. -EINVAL: they describe no call, or one that the dialect refuses.
  */
 int call_options_call(const struct call_options *options, struct call_entry *entry,
-		      struct region_call *ret, struct error *err);
+		      struct region_call *result, struct error *err);
 
 /* Returns 0, -EINVAL or -ERANGE; the whole text must be the number. */
-int call_number_parse(const char *text, uint64_t *ret);
+int call_number_parse(const char *text, uint64_t *result);
 
 const char *dialect_name(unsigned int dialect);
 

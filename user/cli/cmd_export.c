@@ -142,29 +142,28 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	struct error err = { 0 };
 	unsigned int flags = 0;
 	struct output *out;
-	int result;
+	int ret;
 
 	if (profile && arguments->format->compressed)
 		flags |= OUTPUT_GZ;
 	if (profile && profile_is_confidential(profile))
 		flags |= OUTPUT_CONFIDENTIAL;
 	stdout_begin();
-	result = output_open_as(path, flags, &out, &err);
-	if (!result) {
+	ret = output_open_as(path, flags, &out, &err);
+	if (!ret) {
 		if (profile)
-			result = arguments->format->write(profile, options, output_stream(out),
-							  &err);
+			ret = arguments->format->write(profile, options, output_stream(out), &err);
 		else
 			fputs(text, output_stream(out));
-		result = output_finish(out, result, &err);
+		ret = output_finish(out, ret, &err);
 	}
-	if (!result) {
+	if (!ret) {
 		if (options && options->note[0])
 			print_message(NULL, "export: %s", options->note);
 		return EXIT_SUCCESS;
 	}
 	/* With EPIPE the reader has left and needs no message. */
-	if (result != -EPIPE)
+	if (ret != -EPIPE)
 		print_error(&err);
 	return EXIT_FAILURE;
 }
@@ -206,13 +205,13 @@ static int export_profile(const struct export_arguments *arguments, const struct
 
 /* sizes has room for each region of the call. */
 static void describe_call(const struct region_call *call, const struct region_table *table,
-			  uint64_t *sizes, struct export_call *ret)
+			  uint64_t *sizes, struct export_call *result)
 {
 	size_t i;
 
 	for (i = 0; i < call->nr; i++)
 		sizes[i] = call->entries[i].size;
-	*ret = (struct export_call){
+	*result = (struct export_call){
 		.table = table->table,
 		.lines = table->lines,
 		.sizes = sizes,

@@ -40,7 +40,7 @@ struct share {
 	bool has_thread;
 	struct profile_merger merger;
 	struct error err;
-	int code;
+	int ret;
 	struct share **failed; /* the first share that failed; NULL: none */
 };
 
@@ -72,13 +72,13 @@ static void *add_files(void *arg)
 	size_t i;
 
 	/* A failure in an earlier share ends the merge. */
-	for (i = 0; i < share->nr && !share->code && !has_failed_before(share); i++) {
-		share->code = profile_load(share->files[i], &part, &share->err);
-		if (!share->code)
-			share->code = profile_merger_add(&share->merger, part, share->files[i],
-							 &share->err);
+	for (i = 0; i < share->nr && !share->ret && !has_failed_before(share); i++) {
+		share->ret = profile_load(share->files[i], &part, &share->err);
+		if (!share->ret)
+			share->ret = profile_merger_add(&share->merger, part, share->files[i],
+							&share->err);
 	}
-	if (share->code)
+	if (share->ret)
 		say_failed(share);
 	return NULL;
 }
@@ -120,24 +120,24 @@ static int join_shares(struct share *shares, size_t nr, struct error *err)
 {
 	struct profile_merger *merger = &shares->merger;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; i < nr && !code; i++) {
+	for (i = 0; i < nr && !ret; i++) {
 		if (i)
-			code = profile_merger_join(merger, &shares[i].merger, err);
-		if (!code && shares[i].code) {
-			code = shares[i].code;
+			ret = profile_merger_join(merger, &shares[i].merger, err);
+		if (!ret && shares[i].ret) {
+			ret = shares[i].ret;
 			*err = shares[i].err;
 		}
 	}
-	return code;
+	return ret;
 }
 
-static int sum_up(size_t nr_files, char **files, struct profile **ret, struct error *err)
+static int sum_up(size_t nr_files, char **files, struct profile **result, struct error *err)
 {
 	struct share shares[SHARES_MAX] = { 0 }, *failed = NULL;
 	size_t nr = nr_shares(nr_files), i;
-	int code;
+	int ret;
 
 	for (i = 0; i < nr; i++) {
 		shares[i].failed = &failed;
@@ -145,38 +145,38 @@ static int sum_up(size_t nr_files, char **files, struct profile **ret, struct er
 		shares[i].nr = nr_files * (i + 1) / nr - nr_files * i / nr;
 	}
 	add_shares(shares, nr);
-	code = join_shares(shares, nr, err);
-	if (!code)
-		code = profile_merger_finish(&shares->merger, ret, err);
+	ret = join_shares(shares, nr, err);
+	if (!ret)
+		ret = profile_merger_finish(&shares->merger, result, err);
 	for (i = 0; i < nr; i++)
 		profile_merger_free(&shares[i].merger);
-	return code;
+	return ret;
 }
 
 static int write_sum(const struct profile *sum, const char *path, struct error *err)
 {
 	struct output *out;
-	int code = output_open_as(path, profile_is_confidential(sum) ? OUTPUT_CONFIDENTIAL : 0,
-				  &out, err);
+	int ret = output_open_as(path, profile_is_confidential(sum) ? OUTPUT_CONFIDENTIAL : 0, &out,
+				 err);
 
-	if (code)
-		return code;
-	code = profile_write(sum, output_stream(out), err);
-	return output_finish(out, code, err);
+	if (ret)
+		return ret;
+	ret = profile_write(sum, output_stream(out), err);
+	return output_finish(out, ret, err);
 }
 
 static int merge(const char *output, size_t nr, char **files, struct error *err)
 {
 	struct profile *sum = NULL;
 	/* The output is checked first, so that a thousand files are not read in vain. */
-	int code = output_check(output, err);
+	int ret = output_check(output, err);
 
-	if (!code)
-		code = sum_up(nr, files, &sum, err);
-	if (!code)
-		code = write_sum(sum, output, err);
+	if (!ret)
+		ret = sum_up(nr, files, &sum, err);
+	if (!ret)
+		ret = write_sum(sum, output, err);
 	profile_free(sum);
-	return code;
+	return ret;
 }
 
 static int run(int argc, char **argv)

@@ -213,14 +213,14 @@ static int write_annotation(const struct profile *profile, const struct report_a
 		.lanes = view.width && view.width < 100 ? ANNOTATION_LANES / 2 : ANNOTATION_LANES,
 	};
 	struct annotation *annotation;
-	int result;
+	int ret;
 
-	result = annotation_build(profile, &request, &annotation, err);
-	if (result)
-		return result;
-	result = annotation_write(annotation, &view, out);
+	ret = annotation_build(profile, &request, &annotation, err);
+	if (ret)
+		return ret;
+	ret = annotation_write(annotation, &view, out);
 	annotation_free(annotation);
-	return result ? error_errno(err, result, "annotate") : 0;
+	return ret ? error_errno(err, ret, "annotate") : 0;
 }
 
 /* What a page is made of. */
@@ -255,13 +255,12 @@ static int write_report(const struct profile *profile, struct report_arguments *
 {
 	FILE *out = pager_begin(&arguments->pager);
 	struct error err = { 0 };
-	int result;
+	int ret;
 
-	result = (arguments->annotate ? write_annotation : write_table)(profile, arguments, out,
-									&err);
-	if (result)
+	ret = (arguments->annotate ? write_annotation : write_table)(profile, arguments, out, &err);
+	if (ret)
 		print_error(&err);
-	return pager_end(&arguments->pager, out, result, "report: standard output");
+	return pager_end(&arguments->pager, out, ret, "report: standard output");
 }
 
 /* An option without effect is refused, because the user expects one. */

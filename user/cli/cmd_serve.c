@@ -151,11 +151,11 @@ static const struct opt private_opts[] = {
 	{ 0 }
 };
 
-static int find_group(const char *name, gid_t *ret, struct error *err)
+static int find_group(const char *name, gid_t *result, struct error *err)
 {
 	struct group *group;
 
-	*ret = (gid_t)-1;
+	*result = (gid_t)-1;
 	if (!name)
 		return 0;
 	errno = 0;
@@ -163,7 +163,7 @@ static int find_group(const char *name, gid_t *ret, struct error *err)
 	if (!group)
 		return error_set(err, -EINVAL, "--group %s: %s", name,
 				 errno ? strerror(errno) : "no such group");
-	*ret = group->gr_gid;
+	*result = group->gr_gid;
 	return 0;
 }
 

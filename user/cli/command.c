@@ -58,13 +58,13 @@ bool command_parse(const struct command *command, int argc, char **argv, void *o
 {
 	struct opts_parsed parsed;
 	struct error err = { 0 };
-	int code;
+	int ret;
 
 	print_as(command->name);
-	code = opts_parse(command, argc, argv, options, &parsed, &err);
-	if (code) {
+	ret = opts_parse(command, argc, argv, options, &parsed, &err);
+	if (ret) {
 		print_error(&err);
-		*ret_status = code == -ENOMEM ? EXIT_FAILURE : EXIT_USAGE;
+		*ret_status = ret == -ENOMEM ? EXIT_FAILURE : EXIT_USAGE;
 		return false;
 	}
 	if (parsed.help || parsed.version) {

@@ -61,25 +61,25 @@ static int write_file(struct export_files *files, uint32_t object, struct error 
 {
 	char path[PATH_MAX];
 	struct output *out;
-	int result;
+	int ret;
 
 	files->options.file_object = object;
 	name_file(files, object, path, sizeof(path));
-	result = output_open_as(
+	ret = output_open_as(
 		path, profile_is_confidential(files->profile) ? OUTPUT_CONFIDENTIAL : 0, &out, err);
-	if (result)
-		return result;
-	result = files->format->write(files->profile, &files->options, output_stream(out), err);
-	return output_finish(out, result, err);
+	if (ret)
+		return ret;
+	ret = files->format->write(files->profile, &files->options, output_stream(out), err);
+	return output_finish(out, ret, err);
 }
 
 static int write_files(struct export_files *files, struct error *err)
 {
 	uint64_t ticks;
 	uint32_t i;
-	int result = 0;
+	int ret = 0;
 
-	for (i = 0; !result && i < files->profile->nr_objects; i++) {
+	for (i = 0; !ret && i < files->profile->nr_objects; i++) {
 		ticks = export_ticks(files->profile, &files->options, i);
 		if (!export_has_file(files->profile, &files->options, i)) {
 			files->without += ticks;
@@ -90,9 +90,9 @@ static int write_files(struct export_files *files, struct error *err)
 			files->hottest = i;
 		}
 		files->nr++;
-		result = write_file(files, i, err);
+		ret = write_file(files, i, err);
 	}
-	return result;
+	return ret;
 }
 
 /* Says how to read the hottest of them. */

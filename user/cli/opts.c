@@ -170,13 +170,13 @@ static bool abbreviated(const struct opt *opt, const char *word)
 }
 
 static int store(const struct command *command, int code, char **argv, void *options,
-		 struct opts_parsed *ret, struct error *err)
+		 struct opts_parsed *result, struct error *err)
 {
 	const struct opt_group *group = NULL;
 	const struct opt *opt;
 	struct error why = { 0 };
 	char *base;
-	int result;
+	int ret;
 
 	if (code >= OPTS_BASE) {
 		opt = opts_at(command, (size_t)(code - OPTS_BASE), &group);
@@ -185,23 +185,23 @@ static int store(const struct command *command, int code, char **argv, void *opt
 	} else {
 		opt = opts_by_letter(command, code, &group);
 	}
-	base = group == &common_group ? (char *)ret : (char *)options + group->base;
-	result = opt->set(opt, optarg, base + opt->field, &why);
-	if (result) {
-		error_set(err, result, "%s: %.480s", command->name, why.text);
+	base = group == &common_group ? (char *)result : (char *)options + group->base;
+	ret = opt->set(opt, optarg, base + opt->field, &why);
+	if (ret) {
+		error_set(err, ret, "%s: %.480s", command->name, why.text);
 		if (why.hint[0])
 			error_hint(err, "%s", why.hint);
 	}
-	return result;
+	return ret;
 }
 
 int opts_parse(const struct command *command, int argc, char **argv, void *options,
-	       struct opts_parsed *ret, struct error *err)
+	       struct opts_parsed *result, struct error *err)
 {
 	struct opts_parsed parsed = { 0 };
 	struct option longs[OPTS_MAX + 1];
 	char shorts[2 * OPTS_MAX + 3];
-	int code, result;
+	int code, ret;
 
 	getopt_tables(command, longs, shorts);
 	opterr = 0;
@@ -212,11 +212,11 @@ int opts_parse(const struct command *command, int argc, char **argv, void *optio
 			break;
 		if (code == '?' || code == ':')
 			return refused(command, argv[optind - 1], code, err);
-		result = store(command, code, argv, options, &parsed, err);
-		if (result)
-			return result;
+		ret = store(command, code, argv, options, &parsed, err);
+		if (ret)
+			return ret;
 	}
 	parsed.first = optind;
-	*ret = parsed;
+	*result = parsed;
 	return 0;
 }

@@ -73,7 +73,7 @@ struct opts_parsed {
  * --version. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
  */
 int opts_parse(const struct command *command, int argc, char **argv, void *options,
-	       struct opts_parsed *ret, struct error *err);
+	       struct opts_parsed *result, struct error *err);
 
 /* The i-th option of a command, common ones last; NULL past the end. */
 const struct opt *opts_at(const struct command *command, size_t i,

@@ -51,17 +51,17 @@ bool page_check(const char *command, const struct page_arguments *arguments)
  */
 static int check_desktop(const char *file, struct error *err)
 {
-	int code = 0;
+	int ret = 0;
 
 	if (!geteuid())
-		code = error_set(err, -EPERM, "--open: no browser is run as root");
+		ret = error_set(err, -EPERM, "--open: no browser is run as root");
 	else if (!getenv("DISPLAY") && !getenv("WAYLAND_DISPLAY"))
-		code = error_set(
+		ret = error_set(
 			err, -ENOTTY,
 			"--open: no desktop here: neither DISPLAY nor WAYLAND_DISPLAY is set");
-	if (code)
+	if (ret)
 		error_hint(err, "leaving it out, and xdg-open %.128s where there is one", file);
-	return code;
+	return ret;
 }
 
 /* Starts the browser as a grandchild, so that nobody has to wait for it. */
@@ -110,18 +110,18 @@ int write_page(const struct page_arguments *arguments, bool confidential,
 	const char *file = arguments->file;
 	struct error err = { 0 };
 	struct output *out;
-	int result;
+	int ret;
 
 	stdout_begin();
-	result = arguments->open ? check_desktop(file, &err) : 0;
-	if (!result)
-		result = output_open_as(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);
-	if (!result)
-		result = output_finish(out, put(of, output_stream(out), &err), &err);
-	if (!result && arguments->open)
-		result = open_page(file, &err);
+	ret = arguments->open ? check_desktop(file, &err) : 0;
+	if (!ret)
+		ret = output_open_as(file, confidential ? OUTPUT_CONFIDENTIAL : 0, &out, &err);
+	if (!ret)
+		ret = output_finish(out, put(of, output_stream(out), &err), &err);
+	if (!ret && arguments->open)
+		ret = open_page(file, &err);
 	/* With EPIPE the reader has left and needs no message. */
-	if (result && result != -EPIPE)
+	if (ret && ret != -EPIPE)
 		print_error(&err);
-	return result ? EXIT_FAILURE : EXIT_SUCCESS;
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -18,7 +18,7 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 {
 	struct profile *profile;
 	struct error err = { 0 };
-	int result;
+	int ret;
 
 	if (nr > 1) {
 		print_message("bpfprofil merge -o sum.json FILE...",
@@ -26,10 +26,10 @@ struct profile *profile_of_operand(const struct command *command, int nr, char *
 		*ret_status = EXIT_USAGE;
 		return NULL;
 	}
-	result = profile_load(nr ? operands[0] : PROFILE_FILE_DEFAULT, &profile, &err);
-	if (!result)
+	ret = profile_load(nr ? operands[0] : PROFILE_FILE_DEFAULT, &profile, &err);
+	if (!ret)
 		return profile;
-	if (result == -ENOENT && !nr && !err.hint[0])
+	if (ret == -ENOENT && !nr && !err.hint[0])
 		error_hint(&err, "sudo bpfprofil run COMMAND");
 	print_error(&err);
 	*ret_status = EXIT_FAILURE;
@@ -56,10 +56,10 @@ static int add_name(struct file_names *names, const char *folder, const char *na
 {
 	void *array = names->names;
 	char *path;
-	int code = grow(&array, &names->capacity, names->nr + 1, sizeof(*names->names));
+	int ret = grow(&array, &names->capacity, names->nr + 1, sizeof(*names->names));
 
-	if (code)
-		return error_errno(err, code, "%s", name);
+	if (ret)
+		return error_errno(err, ret, "%s", name);
 	names->names = array;
 	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
 		return error_errno(err, -ENOMEM, "%s", name);
@@ -83,59 +83,59 @@ static int is_profile(const struct dirent *entry)
 static int add_folder(struct file_names *names, const char *folder, struct error *err)
 {
 	struct dirent **entries;
-	int nr = scandir(folder, &entries, is_profile, alphasort), i, code = 0;
+	int nr = scandir(folder, &entries, is_profile, alphasort), i, ret = 0;
 
 	if (nr < 0)
 		return error_errno(err, -errno, "%s", folder);
 	for (i = 0; i < nr; i++) {
-		if (!code)
-			code = add_name(names, folder, entries[i]->d_name, err);
+		if (!ret)
+			ret = add_name(names, folder, entries[i]->d_name, err);
 		free(entries[i]);
 	}
 	free(entries);
 	if (!nr)
-		code = error_set(err, -ENOENT, "%s: no *.json or *.json.gz in this folder", folder);
-	return code;
+		ret = error_set(err, -ENOENT, "%s: no *.json or *.json.gz in this folder", folder);
+	return ret;
 }
 
 static int name_files(int nr, char **operands, struct file_names *names, struct error *err)
 {
 	struct stat stat_buffer;
-	int code = 0, i;
+	int ret = 0, i;
 
-	for (i = 0; i < nr && !code; i++) {
+	for (i = 0; i < nr && !ret; i++) {
 		if (!stat(operands[i], &stat_buffer) && S_ISDIR(stat_buffer.st_mode))
-			code = add_folder(names, operands[i], err);
+			ret = add_folder(names, operands[i], err);
 		else
-			code = add_name(names, NULL, operands[i], err);
+			ret = add_name(names, NULL, operands[i], err);
 	}
-	return code;
+	return ret;
 }
 
 /* Each profile is read, added and freed before the next one. */
-static int add_up(const struct file_names *names, struct timeline *timeline, struct profile **ret,
-		  struct error *err)
+static int add_up(const struct file_names *names, struct timeline *timeline,
+		  struct profile **result, struct error *err)
 {
 	struct profile_merger merger = { 0 };
 	struct profile *part;
-	int code = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < names->nr && !code; i++) {
-		code = profile_load(names->names[i], &part, err);
-		if (code)
+	for (i = 0; i < names->nr && !ret; i++) {
+		ret = profile_load(names->names[i], &part, err);
+		if (ret)
 			break;
-		code = timeline_add(timeline, part, names->names[i], err);
-		if (code)
+		ret = timeline_add(timeline, part, names->names[i], err);
+		if (ret)
 			profile_free(part);
 		else
-			code = profile_merger_add(&merger, part, names->names[i], err);
+			ret = profile_merger_add(&merger, part, names->names[i], err);
 	}
-	if (!code)
-		code = profile_merger_finish(&merger, ret, err);
+	if (!ret)
+		ret = profile_merger_finish(&merger, result, err);
 	profile_merger_free(&merger);
 	timeline_sort(timeline);
-	return code;
+	return ret;
 }
 
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,

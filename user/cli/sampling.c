@@ -25,11 +25,11 @@ static int set_frequency(const struct opt *opt, const char *value, void *field, 
 {
 	struct sampling_options *options = field;
 	uint64_t hz;
-	int result;
+	int ret;
 
-	result = opt_set_u64(opt, value, &hz, err);
-	if (result)
-		return result;
+	ret = opt_set_u64(opt, value, &hz, err);
+	if (ret)
+		return ret;
 	options->requested_hz = (double)hz;
 	options->period_ns = (1000000000 + hz / 2) / hz;
 	options->has_frequency = true;
@@ -39,11 +39,11 @@ static int set_frequency(const struct opt *opt, const char *value, void *field, 
 static int set_period(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	struct sampling_options *options = field;
-	int result;
+	int ret;
 
-	result = opt_set_u64(opt, value, &options->period_ns, err);
-	if (result)
-		return result;
+	ret = opt_set_u64(opt, value, &options->period_ns, err);
+	if (ret)
+		return ret;
 	options->requested_hz = 1e9 / (double)options->period_ns;
 	options->has_period = true;
 	return 0;

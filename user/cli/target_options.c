@@ -153,17 +153,17 @@ static int resolve(const struct target_options *options, const struct target_wor
 }
 
 int target_options_resolve(const struct target_options *options, const char *command,
-			   struct targets *ret, struct error *err)
+			   struct targets *result, struct error *err)
 {
-	int failed = check(options, command, err);
+	int ret = check(options, command, err);
 	size_t i;
 
-	*ret = (struct targets){ 0 };
-	if (failed)
-		return failed;
-	for (i = 0; !failed && i < options->nr; i++)
-		failed = resolve(options, &options->list[i], ret, err);
-	return failed ? failed : targets_finish(ret, err);
+	*result = (struct targets){ 0 };
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < options->nr; i++)
+		ret = resolve(options, &options->list[i], result, err);
+	return ret ? ret : targets_finish(result, err);
 }
 
 void target_options_say(const struct targets *targets, FILE *out)

@@ -32,11 +32,11 @@ void target_options_init(struct target_options *options);
 void target_options_free(struct target_options *options);
 
 /*
- * Call after parsing: finds on this host what was typed. command is the command's name. *ret must
+ * Call after parsing: finds on this host what was typed. command is the command's name. *result must
  * be freed in any case. -EINVAL: wrong usage, including no target.
  */
 int target_options_resolve(const struct target_options *options, const char *command,
-			   struct targets *ret, struct error *err);
+			   struct targets *result, struct error *err);
 
 /* Prints which processes the patterns matched, one line each. */
 void target_options_say(const struct targets *targets, FILE *out);

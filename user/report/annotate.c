@@ -125,18 +125,18 @@ static int check_kernel(struct annotating *work, struct error *err)
 static int annotate_open(struct annotating *work, struct error *err)
 {
 	const struct profile_object *object = annotated_object(work);
-	int code = 0;
+	int ret = 0;
 
 	if (object->kind == PROFILE_FILE && !is_vdso(object))
-		code = open_file(work, err);
+		ret = open_file(work, err);
 	else if (object->kind == PROFILE_JIT)
 		error_set(&work->no_code, 0, "%.256s: text of no file, whose code is gone",
 			  object->path);
 	else if (object->kind == PROFILE_MEMORY)
 		error_set(&work->no_code, 0, "%.256s: a program's own region, whose code is gone",
 			  object->path);
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	if (object->kind != PROFILE_FILE || work->fd >= 0 || is_vdso(object)) {
 		object_symbols_load(object, work->annotation->object, work->request->opener,
 				    &work->symbols, NULL);
@@ -276,19 +276,19 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 {
 	struct annotation *annotation = work->annotation;
 	bool nameless = is_nameless(work);
-	int code = 0;
+	int ret = 0;
 
 	if (nameless) {
-		code = find_unnamed(work);
+		ret = find_unnamed(work);
 	} else {
 		annotation->name = work->place.function->name;
 		annotation->offset = work->place.function->offset;
 		annotation->size = work->place.function->size;
 	}
-	if (!code)
-		code = keep_bins(work, nameless);
-	if (code)
-		return error_errno(err, code, "annotate");
+	if (!ret)
+		ret = keep_bins(work, nameless);
+	if (ret)
+		return error_errno(err, ret, "annotate");
 	if (annotation->ticks)
 		return 0;
 	error_set(err, -EINVAL, "'%.256s': no tick fell there",
@@ -305,59 +305,59 @@ static int find_function(struct annotating *work, struct error *err)
 	const struct report_options options = { .objects = request->objects,
 						.nr_objects = request->nr_objects,
 						.target = request->target };
-	int code;
+	int ret;
 
-	code = rows_of_bins(work->profile, &options, &work->bins, err);
-	if (code)
-		return code;
+	ret = rows_of_bins(work->profile, &options, &work->bins, err);
+	if (ret)
+		return ret;
 	work->annotation->total = rows_account(work->profile, &options)->total;
-	code = annotate_find_place(work, err);
-	if (code)
-		return code;
+	ret = annotate_find_place(work, err);
+	if (ret)
+		return ret;
 	work->annotation->object = work->place.object;
-	code = annotate_open(work, err);
-	return code ? code : annotate_find_extent(work, err);
+	ret = annotate_open(work, err);
+	return ret ? ret : annotate_find_extent(work, err);
 }
 
 static int take_apart(struct annotating *work, struct error *err)
 {
-	int code;
+	int ret;
 
-	code = annotate_read_code(work, err);
-	if (!code)
-		code = annotate_count(work, err);
-	if (!code)
-		code = annotate_find_lines(work, err);
-	if (!code)
-		code = annotate_find_jumps(work->annotation, work->request->lanes, err);
-	return code;
+	ret = annotate_read_code(work, err);
+	if (!ret)
+		ret = annotate_count(work, err);
+	if (!ret)
+		ret = annotate_find_lines(work, err);
+	if (!ret)
+		ret = annotate_find_jumps(work->annotation, work->request->lanes, err);
+	return ret;
 }
 
 int annotation_build(const struct profile *profile, const struct annotation_request *request,
-		     struct annotation **ret, struct error *err)
+		     struct annotation **result, struct error *err)
 {
 	struct annotating work = { .profile = profile, .request = request, .fd = -1 };
-	int code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	work.annotation = calloc(1, sizeof(*work.annotation));
 	if (work.annotation)
 		work.annotation->memory = calloc(1, sizeof(*work.annotation->memory));
 	if (!work.annotation || !work.annotation->memory) {
-		error_errno(err, code, "annotate");
+		error_errno(err, ret, "annotate");
 		goto out;
 	}
 	work.annotation->profile = profile;
-	code = find_function(&work, err);
-	if (!code)
-		code = take_apart(&work, err);
+	ret = find_function(&work, err);
+	if (!ret)
+		ret = take_apart(&work, err);
 out:
 	if (work.fd >= 0)
 		close(work.fd);
 	object_symbols_release(request->opener, work.symbols);
 	rows_free(&work.bins);
-	if (code)
+	if (ret)
 		annotation_free(work.annotation);
 	else
-		*ret = work.annotation;
-	return code;
+		*result = work.annotation;
+	return ret;
 }

@@ -102,13 +102,13 @@ struct annotation_request {
 };
 
 /*
- * Returns 0, and the caller frees *ret with annotation_free(). -EINVAL: there is no such place, or
+ * Returns 0, and the caller frees *result with annotation_free(). -EINVAL: there is no such place, or
  * no tick there. -ESTALE: the file is no longer the one that ran, so its code may differ. If there
  * is no file at all, or for JIT text or an unreadable kernel, the rows are bins, and a note says
  * why.
  */
 int annotation_build(const struct profile *profile, const struct annotation_request *request,
-		     struct annotation **ret, struct error *err);
+		     struct annotation **result, struct error *err);
 void annotation_free(struct annotation *annotation); /* NULL is fine */
 
 /* Ticks as a percentage of the function's. */

@@ -13,11 +13,11 @@
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
 	void *array = annotation->rows;
-	int code;
+	int ret;
 
-	code = grow(&array, &annotation->memory->rows_room, annotation->nr_rows + 1, sizeof(*row));
-	if (code)
-		return code;
+	ret = grow(&array, &annotation->memory->rows_room, annotation->nr_rows + 1, sizeof(*row));
+	if (ret)
+		return ret;
 	annotation->rows = array;
 	annotation->rows[annotation->nr_rows] = *row;
 	annotation->rows[annotation->nr_rows].first = annotation->nr_rows;
@@ -28,7 +28,7 @@ static int add_row(struct annotation *annotation, const struct annotation_row *r
 	return 0;
 }
 
-static int read_bytes(struct annotating *work, struct code *ret)
+static int read_bytes(struct annotating *work, struct code *result)
 {
 	const struct annotation *annotation = work->annotation;
 	struct error *why = &work->no_code;
@@ -40,26 +40,26 @@ static int read_bytes(struct annotating *work, struct code *ret)
 				 annotation->size);
 	if (annotated_object(work)->kind == PROFILE_KERNEL)
 		return code_read_kcore(work->request->kcore ? work->request->kcore : "/proc/kcore",
-				       annotation->offset, annotation->size, ret, why);
+				       annotation->offset, annotation->size, result, why);
 	if (work->fd >= 0)
-		return code_read_file(work->fd, annotation->offset, annotation->size, ret, why);
+		return code_read_file(work->fd, annotation->offset, annotation->size, result, why);
 	vdso = vdso_image(&size);
 	if (!vdso)
 		return error_set(why, -ENOENT, "[vdso]: this process has none");
-	return code_read_memory(vdso, size, annotation->offset, annotation->size, ret, why);
+	return code_read_memory(vdso, size, annotation->offset, annotation->size, result, why);
 }
 
 /* The offset of an address in the object; for the kernel they are equal. */
-static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *ret)
+static bool offset_of(const struct profile_object *object, uint64_t address, uint64_t *result)
 {
 	size_t i;
 
-	*ret = address;
+	*result = address;
 	if (object->kind != PROFILE_FILE)
 		return true;
 	for (i = 0; i < object->nr_text; i++) {
 		if (address - object->text[i].address < object->text[i].size) {
-			*ret = address - object->text[i].address + object->text[i].offset;
+			*result = address - object->text[i].address + object->text[i].offset;
 			return true;
 		}
 	}
@@ -67,7 +67,7 @@ static bool offset_of(const struct profile_object *object, uint64_t address, uin
 }
 
 /* Names where a jump or call out of the function leads: "name" or "name+0x10". */
-static int name_target(struct annotating *work, uint64_t offset, const char **ret)
+static int name_target(struct annotating *work, uint64_t offset, const char **result)
 {
 	const struct symbol *symbol;
 	char *text;
@@ -82,9 +82,9 @@ static int name_target(struct annotating *work, uint64_t offset, const char **re
 		length = asprintf(&text, "%s+0x%" PRIx64, symbol->name, offset - symbol->offset);
 	if (length < 0)
 		return -ENOMEM;
-	*ret = string_set_add(&work->annotation->memory->strings, text);
+	*result = string_set_add(&work->annotation->memory->strings, text);
 	free(text);
-	return *ret ? 0 : -ENOMEM;
+	return *result ? 0 : -ENOMEM;
 }
 
 /* jump holds the target's offset until all rows have been made. */
@@ -119,19 +119,19 @@ static int add_instruction(struct annotating *work, struct disasm *disasm, const
 	struct annotation_row row = { .offset = annotation->offset + *at,
 				      .bytes = code->bytes + *at };
 	struct instruction instruction;
-	int result;
+	int ret;
 
 	row.address = address_of(work, row.offset);
-	result = disasm_next(disasm, row.bytes, code->size - *at, row.address, &instruction);
-	if (result)
-		return result;
+	ret = disasm_next(disasm, row.bytes, code->size - *at, row.address, &instruction);
+	if (ret)
+		return ret;
 	row.size = instruction.size;
 	row.text = string_set_add(&annotation->memory->strings, instruction.text);
 	if (!row.text)
 		return -ENOMEM;
-	result = find_target(work, &instruction, &row);
+	ret = find_target(work, &instruction, &row);
 	*at += row.size;
-	return result ? result : add_row(annotation, &row);
+	return ret ? ret : add_row(annotation, &row);
 }
 
 static int compare_offset(const void *key, const void *element)
@@ -164,16 +164,16 @@ static int disassemble(struct annotating *work, const struct code *code)
 {
 	struct disasm *disasm;
 	size_t at = 0;
-	int result;
+	int ret;
 
-	result = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
-	if (result)
-		return result;
-	while (!result && at < code->size)
-		result = add_instruction(work, disasm, code, &at);
+	ret = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
+	if (ret)
+		return ret;
+	while (!ret && at < code->size)
+		ret = add_instruction(work, disasm, code, &at);
 	disasm_close(disasm);
 	find_rows_of_jumps(work->annotation);
-	return result;
+	return ret;
 }
 
 /* Without code a row is a bin, and the user is told where the code is, if that is known. */
@@ -194,20 +194,20 @@ static int note_no_code(struct annotating *work)
 int annotate_read_code(struct annotating *work, struct error *err)
 {
 	struct code code = { 0 };
-	int result = 0;
+	int ret = 0;
 
 	if (!*work->no_code.text)
-		result = read_bytes(work, &code);
+		ret = read_bytes(work, &code);
 	work->annotation->memory->code = code.bytes;
-	if (!result && code.bytes)
-		result = disassemble(work, &code);
-	if (!result && *work->no_code.text)
-		result = -ENOENT;
-	if (!result)
+	if (!ret && code.bytes)
+		ret = disassemble(work, &code);
+	if (!ret && *work->no_code.text)
+		ret = -ENOENT;
+	if (!ret)
 		return 0;
-	if (result != -ENOMEM)
-		result = note_no_code(work);
-	return result ? error_errno(err, result, "annotate") : 0;
+	if (ret != -ENOMEM)
+		ret = note_no_code(work);
+	return ret ? error_errno(err, ret, "annotate") : 0;
 }
 
 /* --- ticks --------------------------------------------------------------------------------------- */
@@ -283,18 +283,18 @@ static int rows_from_bins(struct annotating *work)
 {
 	const struct report_row *bin;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; !code && i < work->bins.nr; i++) {
+	for (i = 0; !ret && i < work->bins.nr; i++) {
 		bin = &work->bins.rows[i];
-		code = add_row(work->annotation,
-			       &(struct annotation_row){ .offset = bin->offset,
-							 .address = row_address(work->profile, bin),
-							 .size = bin->size,
-							 .ticks = bin->ticks,
-							 .jump = ANNOTATION_NONE });
+		ret = add_row(work->annotation,
+			      &(struct annotation_row){ .offset = bin->offset,
+							.address = row_address(work->profile, bin),
+							.size = bin->size,
+							.ticks = bin->ticks,
+							.jump = ANNOTATION_NONE });
 	}
-	return code;
+	return ret;
 }
 
 static int note_coarse(struct annotation *annotation)
@@ -313,14 +313,14 @@ static int note_coarse(struct annotation *annotation)
 
 int annotate_count(struct annotating *work, struct error *err)
 {
-	int code;
+	int ret;
 
 	if (!work->annotation->nr_rows) {
-		code = rows_from_bins(work);
+		ret = rows_from_bins(work);
 	} else {
 		count_bins(work);
 		gather_shared(work->annotation);
-		code = note_coarse(work->annotation);
+		ret = note_coarse(work->annotation);
 	}
-	return code ? error_errno(err, code, "annotate") : 0;
+	return ret ? error_errno(err, ret, "annotate") : 0;
 }

@@ -153,45 +153,45 @@ static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all,
 		  struct inlined_names *names)
 {
 	const struct profile *profile = hunt->work->profile;
-	int code = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !code && i < profile->nr_functions; i++) {
+	for (i = 0; !ret && i < profile->nr_functions; i++) {
 		const struct profile_function *function = &profile->functions[i];
 
 		if (ticks[i] &&
 		    (!hunt->object ||
 		     object_has_name(&profile->objects[function->object], hunt->object)))
-			code = consider(hunt, function->name, all, names);
+			ret = consider(hunt, function->name, all, names);
 	}
-	for (i = 0; !code && i < hunt->bins.nr; i++) {
+	for (i = 0; !ret && i < hunt->bins.nr; i++) {
 		const struct source_line *source = hunt->bins.rows[i].source;
 
 		if (source && source->caller && source->function &&
 		    is_searched(hunt, &hunt->bins.rows[i]))
-			code = consider(hunt, source->function, all, names);
+			ret = consider(hunt, source->function, all, names);
 	}
-	return code;
+	return ret;
 }
 
 static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct inlined_names *names)
 {
 	const char *near;
-	int code = gather(hunt, ticks, false, names);
+	int ret = gather(hunt, ticks, false, names);
 
-	if (code || names->nr)
-		return code;
-	code = gather(hunt, ticks, true, names);
+	if (ret || names->nr)
+		return ret;
+	ret = gather(hunt, ticks, true, names);
 	near = names->nr ? nearest_word(hunt->name, names->names) : NULL;
 	names->nr = 0;
-	return code || !near ? code : add_name(names, near, strlen(near));
+	return ret || !near ? ret : add_name(names, near, strlen(near));
 }
 
 static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *err)
 {
 	struct inlined_names names = { 0 };
 	char alike[256] = "";
-	int code = find_alike(hunt, ticks, &names);
+	int ret = find_alike(hunt, ticks, &names);
 	size_t i, used = 0;
 
 	for (i = 0; i < names.nr && used + strlen(names.names[i]) + 24 < sizeof(alike); i++)
@@ -199,8 +199,8 @@ static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *
 					 used ? ", " : "; much like it: ", names.names[i]);
 	string_set_free(&names.strings);
 	free(names.names);
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	if (hunt->object)
 		error_set(err, -EINVAL, "%.80s: no function '%.128s' with a tick%s", hunt->object,
 			  hunt->name, alike);
@@ -223,14 +223,14 @@ int annotate_find_inlined(struct annotating *work, const char *object, const cha
 						.target = request->target };
 	struct hunt hunt = { .work = work, .object = object, .name = name };
 	enum name_fit fit;
-	int code = rows_of_bins(work->profile, &options, &hunt.bins, err);
+	int ret = rows_of_bins(work->profile, &options, &hunt.bins, err);
 
-	if (!code && work->request->opener)
-		code = rows_find_lines(work->profile, work->request->opener, &hunt.bins, err);
-	if (!code) {
+	if (!ret && work->request->opener)
+		ret = rows_find_lines(work->profile, work->request->opener, &hunt.bins, err);
+	if (!ret) {
 		fit = best_fit(&hunt);
-		code = fit ? find_place(&hunt, fit) : refuse(&hunt, ticks, err);
+		ret = fit ? find_place(&hunt, fit) : refuse(&hunt, ticks, err);
 	}
 	rows_free(&hunt.bins);
-	return code == -ENOMEM ? error_errno(err, code, "annotate") : code;
+	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
 }

@@ -171,23 +171,23 @@ static int choose_lanes(struct annotation *annotation, unsigned int lanes)
 {
 	struct bundle *bundles = calloc(annotation->nr_jumps, sizeof(*bundles));
 	uint8_t *depth = calloc(annotation->nr_rows, sizeof(*depth));
-	int code = -ENOMEM;
+	int ret = -ENOMEM;
 
 	annotation->memory->cells = calloc(annotation->nr_rows, sizeof(*annotation->memory->cells));
 	if (bundles && depth && annotation->memory->cells) {
 		annotation->lanes = lanes < ANNOTATION_LANES ? lanes : ANNOTATION_LANES;
 		draw_jumps(annotation, bundles, depth);
-		code = 0;
+		ret = 0;
 	}
 	free(bundles);
 	free(depth);
-	return code;
+	return ret;
 }
 
 int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err)
 {
 	size_t nr = 0, i;
-	int code;
+	int ret;
 
 	for (i = 0; i < annotation->nr_rows; i++)
 		nr += annotation->rows[i].jump != ANNOTATION_NONE;
@@ -201,8 +201,8 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 			annotation->jumps[annotation->nr_jumps++] =
 				(struct annotation_jump){ .from = i,
 							  .to = annotation->rows[i].jump };
-	code = choose_lanes(annotation, lanes);
-	return code ? error_errno(err, code, "annotate") : 0;
+	ret = choose_lanes(annotation, lanes);
+	return ret ? error_errno(err, ret, "annotate") : 0;
 }
 
 /* --- drawing ------------------------------------------------------------------------------------- */

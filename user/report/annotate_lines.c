@@ -130,58 +130,58 @@ static int read_file(struct annotating *work, const struct stat *built, size_t *
 	const char *path = annotation->lines[*at].file, *text;
 	struct source_file file = { 0 };
 	struct annotation_line *line;
-	int code;
+	int ret;
 
-	code = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
-	if (!code)
+	ret = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
+	if (!ret)
 		missing->read += file.bytes;
-	if (code == -E2BIG)
+	if (ret == -E2BIG)
 		missing->unread = path;
-	else if (code == -EACCES && !geteuid())
+	else if (ret == -EACCES && !geteuid())
 		missing->refused = path;
-	else if (code && code != -ENOMEM && !missing->nr++)
+	else if (ret && ret != -ENOMEM && !missing->nr++)
 		missing->first = path;
-	if (!code && file.changed > built->st_mtime)
+	if (!ret && file.changed > built->st_mtime)
 		missing->newer = path;
-	for (; code != -ENOMEM && *at < annotation->nr_lines; ++*at) {
+	for (; ret != -ENOMEM && *at < annotation->nr_lines; ++*at) {
 		line = &annotation->lines[*at];
 		if (strcmp(line->file, path) != 0)
 			break;
-		text = code ? NULL : source_file_line(&file, line->line);
+		text = ret ? NULL : source_file_line(&file, line->line);
 		if (!text)
 			continue;
 		line->text = string_set_add(&annotation->memory->strings, text);
 		if (!line->text)
-			code = -ENOMEM;
+			ret = -ENOMEM;
 	}
 	source_file_free(&file);
-	return code == -ENOMEM ? code : 0;
+	return ret == -ENOMEM ? ret : 0;
 }
 
 static int note_missing(struct annotation *annotation, const struct missing *missing)
 {
-	int code = 0;
+	int ret = 0;
 
 	if (missing->nr == 1)
-		code = annotation_note(annotation, "no source file %s; --source DIR looks there",
-				       missing->first);
+		ret = annotation_note(annotation, "no source file %s; --source DIR looks there",
+				      missing->first);
 	else if (missing->nr)
-		code = annotation_note(annotation,
-				       "no source file %s, nor %zu more; --source DIR looks there",
-				       missing->first, missing->nr - 1);
-	if (!code && missing->refused)
-		code = annotation_note(annotation,
-				       "%s is not shown: who owns the program may not read it",
-				       missing->refused);
-	if (!code && missing->unread)
-		code = annotation_note(annotation, "%s is not shown: more than %lu MiB of sources",
-				       missing->unread, SOURCES_MAX >> 20);
-	if (!code && missing->newer)
-		code = annotation_note(annotation,
-				       "%s was changed after the program was built: its lines may "
-				       "be others",
-				       missing->newer);
-	return code;
+		ret = annotation_note(annotation,
+				      "no source file %s, nor %zu more; --source DIR looks there",
+				      missing->first, missing->nr - 1);
+	if (!ret && missing->refused)
+		ret = annotation_note(annotation,
+				      "%s is not shown: who owns the program may not read it",
+				      missing->refused);
+	if (!ret && missing->unread)
+		ret = annotation_note(annotation, "%s is not shown: more than %lu MiB of sources",
+				      missing->unread, SOURCES_MAX >> 20);
+	if (!ret && missing->newer)
+		ret = annotation_note(annotation,
+				      "%s was changed after the program was built: its lines may "
+				      "be others",
+				      missing->newer);
+	return ret;
 }
 
 static int read_sources(struct annotating *work)
@@ -189,26 +189,26 @@ static int read_sources(struct annotating *work)
 	struct missing missing = { 0 };
 	struct stat stat;
 	size_t at = 0;
-	int code = 0;
+	int ret = 0;
 
 	if (fstat(work->fd, &stat))
 		return -errno;
-	while (!code && at < work->annotation->nr_lines)
-		code = read_file(work, &stat, &at, &missing);
-	return code ? code : note_missing(work->annotation, &missing);
+	while (!ret && at < work->annotation->nr_lines)
+		ret = read_file(work, &stat, &at, &missing);
+	return ret ? ret : note_missing(work->annotation, &missing);
 }
 
 static int use_lines(struct annotating *work, const struct source_lines *lines)
 {
 	struct annotation *annotation = work->annotation;
-	int code;
+	int ret;
 
 	annotation->lines = calloc(annotation->nr_rows + 1, sizeof(*annotation->lines));
 	if (!annotation->lines)
 		return -ENOMEM;
-	code = take_lines(annotation, lines);
-	if (code)
-		return code;
+	ret = take_lines(annotation, lines);
+	if (ret)
+		return ret;
 	order_lines(annotation);
 	find_rows_lines(annotation, lines);
 	count_lines(annotation);
@@ -219,47 +219,47 @@ static int use_lines(struct annotating *work, const struct source_lines *lines)
 			       annotated_object(work)->path);
 }
 
-static int load_lines(struct annotating *work, struct source_lines **ret, struct error *why)
+static int load_lines(struct annotating *work, struct source_lines **result, struct error *why)
 {
 	const struct annotation *annotation = work->annotation;
 	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
 	struct allowance *allowance = work->request->opener->allowance;
 	struct allowance_turn turn;
 	size_t i;
-	int code;
+	int ret;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
-	code = allowance_begin(allowance, work->fd, &turn, why);
-	if (code)
-		return code;
+	ret = allowance_begin(allowance, work->fd, &turn, why);
+	if (ret)
+		return ret;
 	for (i = 0; i < annotation->nr_rows; i++)
 		offsets[i] = annotation->rows[i].offset;
-	code = source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
-				 annotation->nr_rows, ret, why);
+	ret = source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
+				annotation->nr_rows, result, why);
 	allowance_end(allowance, &turn);
-	return code;
+	return ret;
 }
 
 int annotate_find_lines(struct annotating *work, struct error *err)
 {
 	struct source_lines *lines = NULL;
 	struct error why = { 0 };
-	int code;
+	int ret;
 
 	/* For the kernel there is code but no file, so there are no lines. */
 	if (work->fd < 0) {
-		code = *work->no_code.text ?
-			       0 :
-			       annotation_note(work->annotation, "no source lines of %s",
-					       annotated_object(work)->path);
-		return code ? error_errno(err, code, "annotate") : 0;
+		ret = *work->no_code.text ?
+			      0 :
+			      annotation_note(work->annotation, "no source lines of %s",
+					      annotated_object(work)->path);
+		return ret ? error_errno(err, ret, "annotate") : 0;
 	}
-	code = load_lines(work, &lines, &why);
-	if (!code)
-		code = use_lines(work, lines);
+	ret = load_lines(work, &lines, &why);
+	if (!ret)
+		ret = use_lines(work, lines);
 	else
-		code = annotation_note(work->annotation, "no source lines: %s", why.text);
+		ret = annotation_note(work->annotation, "no source lines: %s", why.text);
 	source_lines_free(lines);
-	return code ? error_errno(err, code, "annotate") : 0;
+	return ret ? error_errno(err, ret, "annotate") : 0;
 }

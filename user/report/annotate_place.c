@@ -145,7 +145,7 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 	const char *place = work->request->place, *colon;
 	cleanup_free char *object = NULL;
 	uint64_t offset;
-	int code;
+	int ret;
 
 	for (colon = strchr(place, ':'); colon; colon = strchr(colon + 1, ':')) {
 		free(object);
@@ -156,10 +156,10 @@ static int find_in_object(struct annotating *work, const uint64_t *ticks, struct
 			continue;
 		if (!parse_u64(colon + 1, &offset))
 			return find_offset(work, object, offset, ticks);
-		code = find_symbol(work, object, colon + 1, ticks);
-		if (code == -ENOENT)
-			code = annotate_find_inlined(work, object, colon + 1, ticks, err);
-		return code;
+		ret = find_symbol(work, object, colon + 1, ticks);
+		if (ret == -ENOENT)
+			ret = annotate_find_inlined(work, object, colon + 1, ticks, err);
+		return ret;
 	}
 	return -ENOENT;
 }
@@ -211,43 +211,42 @@ static int find_line(struct annotating *work, struct error *err)
 	cleanup_free char *file = NULL;
 	struct report_rows rows;
 	uint64_t line;
-	int code;
+	int ret;
 
 	if (!colon || !work->request->opener || parse_u64(colon + 1, &line))
 		return -ENOENT;
 	file = strndup(place, (size_t)(colon - place));
 	if (!file)
 		return error_errno(err, -ENOMEM, "annotate");
-	code = rows_of_bins(work->profile, &options, &rows, err);
-	if (!code)
-		code = rows_find_lines(work->profile, work->request->opener, &rows, err);
-	if (!code)
-		code = hottest_on_line(work, &rows, file, line);
-	if (code == -ENOENT) {
-		code = error_set(err, -EINVAL, "%.256s: no tick is known to be of that line",
-				 place);
+	ret = rows_of_bins(work->profile, &options, &rows, err);
+	if (!ret)
+		ret = rows_find_lines(work->profile, work->request->opener, &rows, err);
+	if (!ret)
+		ret = hottest_on_line(work, &rows, file, line);
+	if (ret == -ENOENT) {
+		ret = error_set(err, -EINVAL, "%.256s: no tick is known to be of that line", place);
 		error_hint(err, "bpfprofil report --by lines");
 	}
 	rows_free(&rows);
-	return code;
+	return ret;
 }
 
 static int find_by_words(struct annotating *work, struct error *err)
 {
 	cleanup_free uint64_t *ticks = count_functions(work);
 	const char *place = work->request->place;
-	int code;
+	int ret;
 
 	if (!ticks)
 		return error_errno(err, -ENOMEM, "annotate");
-	code = find_symbol(work, NULL, place, ticks);
-	if (code == -ENOENT)
-		code = find_in_object(work, ticks, err);
-	if (code == -ENOENT)
-		code = find_line(work, err);
-	if (code == -ENOENT)
-		code = annotate_find_inlined(work, NULL, place, ticks, err);
-	return code == -ENOMEM ? error_errno(err, code, "annotate") : code;
+	ret = find_symbol(work, NULL, place, ticks);
+	if (ret == -ENOENT)
+		ret = find_in_object(work, ticks, err);
+	if (ret == -ENOENT)
+		ret = find_line(work, err);
+	if (ret == -ENOENT)
+		ret = annotate_find_inlined(work, NULL, place, ticks, err);
+	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
 }
 
 int annotate_find_place(struct annotating *work, struct error *err)

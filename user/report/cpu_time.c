@@ -161,12 +161,12 @@ static int tell_unseen(const struct profile *profile, const struct report_option
 	return 0;
 }
 
-int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *ret)
+int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result)
 {
 	const struct report_options options = { .target = target };
 	struct sight worst = { 0 };
 
-	ret->nr = 0;
+	result->nr = 0;
 	/* Without any tick there is nothing to compare, and render_empty() says so. */
 	if (!rows_account(profile, &options)->total)
 		return 0;
@@ -174,6 +174,6 @@ int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_ti
 	if (!worst.target)
 		judge_targets(profile, &options, &worst);
 	if (worst.target)
-		tell(&worst, ret);
-	return tell_unseen(profile, &options, ret);
+		tell(&worst, result);
+	return tell_unseen(profile, &options, result);
 }

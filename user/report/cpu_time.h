@@ -20,7 +20,7 @@ struct cpu_time_notes {
  * Finds where the two differ most and by more than chance, and time that no tick saw, for all
  * targets or one. Returns 0 or -ENOMEM.
  */
-int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *ret);
+int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result);
 
 /* Whether it cannot be chance that so much CPU time has not a single tick. */
 bool cpu_time_is_missed(double ns, uint64_t period_ns);

@@ -37,10 +37,10 @@ static double mean_unit(const struct report_rows *rows)
 static int load(struct diff_profile *side, enum report_by by, struct error *err)
 {
 	const struct report_options options = { .by = by, .target = REPORT_ALL_TARGETS };
-	int code = rows_build(side->profile, &options, &side->rows, err);
+	int ret = rows_build(side->profile, &options, &side->rows, err);
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	side->ns = rows_ns(side->profile, &options);
 	side->unit = mean_unit(&side->rows);
 	return 0;
@@ -211,33 +211,33 @@ static int compare_change(const void *left, const void *right)
 }
 
 int diff_build(const struct profile *old, const struct profile *new,
-	       const struct diff_options *options, struct diff *ret, struct error *err)
+	       const struct diff_options *options, struct diff *result, struct error *err)
 {
 	struct diff_text *text = calloc(1, sizeof(*text));
-	int code;
+	int ret;
 
-	*ret = (struct diff){ .old = old, .new = new, .options = options, .text = text };
+	*result = (struct diff){ .old = old, .new = new, .options = options, .text = text };
 	if (!text)
 		return error_errno(err, -ENOMEM, "diff");
 	text->old.profile = old;
 	text->new.profile = new;
-	code = load(&text->old, options->by, err);
-	if (!code)
-		code = load(&text->new, options->by, err);
-	if (!code)
-		code = diff_pair_objects(ret, err);
-	if (code)
-		return code;
-	ret->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*ret->rows));
-	if (!ret->rows)
+	ret = load(&text->old, options->by, err);
+	if (!ret)
+		ret = load(&text->new, options->by, err);
+	if (!ret)
+		ret = diff_pair_objects(result, err);
+	if (ret)
+		return ret;
+	result->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*result->rows));
+	if (!result->rows)
 		return error_errno(err, -ENOMEM, "diff");
-	add_rows(ret, &text->old, false);
-	add_rows(ret, &text->new, true);
-	add_up(ret);
-	if (judge(ret))
+	add_rows(result, &text->old, false);
+	add_rows(result, &text->new, true);
+	add_up(result);
+	if (judge(result))
 		return error_errno(err, -ENOMEM, "diff");
-	if (ret->nr)
-		qsort(ret->rows, ret->nr, sizeof(*ret->rows), compare_change);
+	if (result->nr)
+		qsort(result->rows, result->nr, sizeof(*result->rows), compare_change);
 	return 0;
 }
 

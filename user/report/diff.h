@@ -61,7 +61,7 @@ struct diff {
  * is not in its profile. The options must outlive the diff.
  */
 int diff_build(const struct profile *old, const struct profile *new,
-	       const struct diff_options *options, struct diff *ret, struct error *err);
+	       const struct diff_options *options, struct diff *result, struct error *err);
 void diff_free(struct diff *diff);
 
 /* How many rows have a share that grew by more than percent of the time, and not by noise. */

@@ -241,20 +241,20 @@ static int pair_old(struct diff *diff, size_t i)
 int diff_pair_objects(struct diff *diff, struct error *err)
 {
 	struct diff_text *text = diff->text;
-	int code = check_maps(diff, err);
+	int ret = check_maps(diff, err);
 	size_t i;
 
-	if (code)
-		return code;
+	if (ret)
+		return ret;
 	text->old.as = calloc(diff->old->nr_objects + 1, sizeof(*text->old.as));
 	text->new.as = calloc(diff->new->nr_objects + 1, sizeof(*text->new.as));
 	if (!text->old.as || !text->new.as)
 		return error_errno(err, -ENOMEM, "diff");
-	for (i = 0; !code && i < diff->old->nr_objects; i++)
-		code = pair_old(diff, i);
+	for (i = 0; !ret && i < diff->old->nr_objects; i++)
+		ret = pair_old(diff, i);
 	for (i = 0; i < diff->new->nr_objects; i++)
 		text->new.as[i] = counterpart(diff->new, &diff->new->objects[i]);
-	if (!code)
-		code = note_alone(diff);
-	return code ? error_errno(err, code, "diff") : 0;
+	if (!ret)
+		ret = note_alone(diff);
+	return ret ? error_errno(err, ret, "diff") : 0;
 }

@@ -155,12 +155,12 @@ static void put_refusal(const struct error *why, FILE *data)
 	fputs(" }", data);
 }
 
-static int choose(const struct annotation *annotation, bool **ret)
+static int choose(const struct annotation *annotation, bool **result)
 {
 	bool large = annotation->nr_rows > ROWS_MAX;
 
-	*ret = annotation_choose(annotation, large ? annotation->nr_rows : 0, CONTEXT);
-	return *ret ? 0 : -ENOMEM;
+	*result = annotation_choose(annotation, large ? annotation->nr_rows : 0, CONTEXT);
+	return *result ? 0 : -ENOMEM;
 }
 
 /* Writes one function. If its code is missing the reason is shown; that is no failure. */
@@ -170,27 +170,27 @@ static int put_function(const struct profile *profile, const struct annotation_r
 	struct annotation *annotation = NULL;
 	struct page_code code = { .name = request->function->name, .base = base };
 	struct error why = { 0 };
-	int result;
+	int ret;
 
-	result = annotation_build(profile, request, &annotation, &why);
-	if (!result)
-		result = choose(annotation, &code.chosen);
-	if (result != -ENOMEM) {
+	ret = annotation_build(profile, request, &annotation, &why);
+	if (!ret)
+		ret = choose(annotation, &code.chosen);
+	if (ret != -ENOMEM) {
 		code.annotation = annotation;
 		code.data = html_data_begin(
 			"code", (uint64_t)(request->function - profile->functions), out);
 		if (!code.data)
-			result = -ENOMEM;
-		else if (result)
+			ret = -ENOMEM;
+		else if (ret)
 			put_refusal(&why, code.data);
 		else
 			*rows += put_annotation(&code);
 		if (code.data && html_data_end(code.data, out))
-			result = -ENOMEM;
+			ret = -ENOMEM;
 	}
 	free(code.chosen);
 	annotation_free(annotation);
-	return result == -ENOMEM ? result : 0;
+	return ret == -ENOMEM ? ret : 0;
 }
 
 int html_code(const struct profile *profile, const struct html_options *options,
@@ -208,21 +208,20 @@ int html_code(const struct profile *profile, const struct html_options *options,
 					      .syntax = options->syntax,
 					      .lanes = LANES };
 	size_t rows = 0, i;
-	int result = 0;
+	int ret = 0;
 
 	opener.cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	if (!opener.cache)
 		return error_errno(err, -ENOMEM, "html");
 	opener.allowance = &allowance;
-	for (i = 0; !result && i < profile->nr_functions && i < options->functions; i++) {
+	for (i = 0; !ret && i < profile->nr_functions && i < options->functions; i++) {
 		request.function = &profile->functions[i];
 		object = profile->objects[request.function->object].path;
-		result = put_function(profile, &request, bases[request.function->object], &rows,
-				      out);
+		ret = put_function(profile, &request, bases[request.function->object], &rows, out);
 		if (rows > ROWS_ALL)
 			break;
 	}
 	symbol_cache_free(opener.cache);
 	allowance_free(&allowance);
-	return result ? error_errno(err, result, "html") : 0;
+	return ret ? error_errno(err, ret, "html") : 0;
 }

@@ -27,9 +27,9 @@ uint64_t *html_object_bases(const struct profile *profile);
 /* Functions of the source; see html_inlined.c. NULL: the page has none. */
 struct html_inlined;
 
-/* Returns 0 with *ret, which the caller frees, or a negative errno with err filled in. */
+/* Returns 0 with *result, which the caller frees, or a negative errno with err filled in. */
 int html_inlined_new(const struct profile *profile, const struct html_options *options,
-		     struct html_inlined **ret, struct error *err);
+		     struct html_inlined **result, struct error *err);
 void html_inlined_free(struct html_inlined *inlined);
 
 /* Writes a member of the profile: the names, and notes about them. */

@@ -23,36 +23,36 @@ static int name_functions(struct html_inlined *inlined)
 {
 	struct report_row row;
 	size_t i;
-	int code = 0;
+	int ret = 0;
 
-	for (i = 0; !code && i < inlined->bins.nr; i++) {
+	for (i = 0; !ret && i < inlined->bins.nr; i++) {
 		row = inlined->bins.rows[i];
 		row_take_source(&row);
 		if (row.scattered)
-			code = rows_add(&inlined->functions, &row);
+			ret = rows_add(&inlined->functions, &row);
 	}
 	rows_merge(&inlined->functions, row_compare_source);
-	return code;
+	return ret;
 }
 
 int html_inlined_new(const struct profile *profile, const struct html_options *options,
-		     struct html_inlined **ret, struct error *err)
+		     struct html_inlined **result, struct error *err)
 {
 	const struct report_options all = { .target = REPORT_ALL_TARGETS };
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
 	struct html_inlined *inlined = calloc(1, sizeof(*inlined));
-	int code;
+	int ret;
 
-	*ret = inlined;
+	*result = inlined;
 	if (!inlined)
 		return error_errno(err, -ENOMEM, "html");
-	code = rows_of_bins(profile, &all, &inlined->bins, err);
-	if (!code)
-		code = rows_find_lines(profile, &opener, &inlined->bins, err);
-	if (!code && name_functions(inlined))
-		code = error_errno(err, -ENOMEM, "html");
-	return code;
+	ret = rows_of_bins(profile, &all, &inlined->bins, err);
+	if (!ret)
+		ret = rows_find_lines(profile, &opener, &inlined->bins, err);
+	if (!ret && name_functions(inlined))
+		ret = error_errno(err, -ENOMEM, "html");
+	return ret;
 }
 
 void html_inlined_free(struct html_inlined *inlined)

@@ -51,23 +51,23 @@ FILE *html_data_begin(const char *name, uint64_t number, FILE *out)
 
 int html_data_end(FILE *data, FILE *out)
 {
-	int result = fclose(data) && !ferror(out) ? -ENOMEM : 0;
+	int ret = fclose(data) && !ferror(out) ? -ENOMEM : 0;
 
 	fputs("</script>\n", out);
-	return result;
+	return ret;
 }
 
 static int put_profile(const struct profile *profile, const uint64_t *bases,
 		       struct timeline *timeline, const struct html_inlined *inlined, FILE *out)
 {
 	FILE *data = html_data_begin("profile", HTML_NO_NUMBER, out);
-	int result, end;
+	int ret, end;
 
 	if (!data)
 		return -ENOMEM;
-	result = html_profile(profile, bases, timeline, inlined, data);
+	ret = html_profile(profile, bases, timeline, inlined, data);
 	end = html_data_end(data, out);
-	return result ? result : end;
+	return ret ? ret : end;
 }
 
 int html_report(const struct profile *profile, const struct html_options *options, FILE *out,
@@ -76,19 +76,19 @@ int html_report(const struct profile *profile, const struct html_options *option
 	cleanup_free uint64_t *bases = html_object_bases(profile);
 	struct html_inlined *inlined = NULL;
 	const char *rest;
-	int result = bases ? 0 : error_errno(err, -ENOMEM, "html");
+	int ret = bases ? 0 : error_errno(err, -ENOMEM, "html");
 
-	if (!result && options->inlined)
-		result = html_inlined_new(profile, options, &inlined, err);
-	if (!result) {
+	if (!ret && options->inlined)
+		ret = html_inlined_new(profile, options, &inlined, err);
+	if (!ret) {
 		begin_page(html_report_page, out, &rest);
-		result = put_profile(profile, bases, options->timeline, inlined, out);
-		result = result ? error_errno(err, result, "html") :
-				  html_code(profile, options, bases, out, err);
+		ret = put_profile(profile, bases, options->timeline, inlined, out);
+		ret = ret ? error_errno(err, ret, "html") :
+			    html_code(profile, options, bases, out, err);
 		fputs(rest, out);
 	}
 	html_inlined_free(inlined);
-	return result;
+	return ret;
 }
 
 /* Writes the JSON of --format json, and a table to sort and search it. */
@@ -97,14 +97,14 @@ int html_diff(const struct diff *diff, FILE *out, struct error *err)
 	const struct report_options options = { .format = REPORT_JSON };
 	const char *rest;
 	FILE *data;
-	int result = -ENOMEM;
+	int ret = -ENOMEM;
 
 	begin_page(html_diff_page, out, &rest);
 	data = html_data_begin("diff", HTML_NO_NUMBER, out);
 	if (data) {
 		diff_write(diff, &options, data);
-		result = html_data_end(data, out);
+		ret = html_data_end(data, out);
 	}
 	fputs(rest, out);
-	return result ? error_errno(err, result, "html") : 0;
+	return ret ? error_errno(err, ret, "html") : 0;
 }

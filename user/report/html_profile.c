@@ -307,9 +307,9 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
 	const struct html_view view = { profile, index, weights, inlined };
-	int result = index && weights ? put_head(profile, data) : -ENOMEM;
+	int ret = index && weights ? put_head(profile, data) : -ENOMEM;
 
-	if (!result) {
+	if (!ret) {
 		put_targets(profile, data);
 		put_objects(profile, bases, data);
 		put_functions(profile, bases, data);
@@ -321,5 +321,5 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 	}
 	profile_index_free(index);
 	profile_weights_free(weights);
-	return result;
+	return ret;
 }

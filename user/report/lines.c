@@ -39,7 +39,7 @@ static int add_note(struct report_rows *rows, const char *format, ...)
 }
 
 static int load(const struct profile *profile, const struct object_opener *opener,
-		const struct report_row *rows, size_t nr, struct source_lines **ret,
+		const struct report_row *rows, size_t nr, struct source_lines **result,
 		struct error *why)
 {
 	struct allowance_turn turn;
@@ -48,7 +48,7 @@ static int load(const struct profile *profile, const struct object_opener *opene
 	cleanup_free uint64_t *offsets = calloc(nr, sizeof(*offsets));
 	cleanup_fd int fd = -1;
 	size_t i;
-	int code;
+	int ret;
 
 	if (!offsets)
 		return error_errno(why, -ENOMEM, "%.256s", object->path);
@@ -57,12 +57,12 @@ static int load(const struct profile *profile, const struct object_opener *opene
 		return fd;
 	for (i = 0; i < nr; i++)
 		offsets[i] = rows[i].offset;
-	code = allowance_begin(opener->allowance, fd, &turn, why);
-	if (code)
-		return code;
-	code = source_lines_load(fd, object->path, root, offsets, nr, ret, why);
+	ret = allowance_begin(opener->allowance, fd, &turn, why);
+	if (ret)
+		return ret;
+	ret = source_lines_load(fd, object->path, root, offsets, nr, result, why);
 	allowance_end(opener->allowance, &turn);
-	return code;
+	return ret;
 }
 
 /* Returns how many rows have a line now. */
@@ -120,14 +120,14 @@ static int note_silent(const struct finder *finder)
 {
 	const struct silent *bare = &finder->bare, *unread = &finder->unread;
 	char others[64] = "";
-	int err = 0;
+	int ret = 0;
 
 	if (unread->nr > 1)
 		snprintf(others, sizeof(others), "; nor of %zu more", unread->nr - 1);
 	if (unread->nr)
-		err = add_note(finder->rows, "no source lines of %s%s", unread->why.text, others);
-	if (err || !bare->nr)
-		return err;
+		ret = add_note(finder->rows, "no source lines of %s%s", unread->why.text, others);
+	if (ret || !bare->nr)
+		return ret;
 	if (bare->nr == 1)
 		return add_note(finder->rows,
 				"no source lines of %s: no debug information for what ran",
@@ -145,7 +145,7 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 	const struct profile_object *object = &profile->objects[first->object];
 	struct source_lines *lines = NULL, **grown;
 	struct error why = { 0 };
-	int err;
+	int ret;
 
 	if (object->kind != PROFILE_FILE)
 		return 0;
@@ -153,10 +153,10 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 	if (!grown)
 		return -ENOMEM;
 	rows->lines = grown;
-	err = load(profile, finder->opener, first, nr, &lines, &why);
-	if (!err)
+	ret = load(profile, finder->opener, first, nr, &lines, &why);
+	if (!ret)
 		rows->lines[rows->nr_lines++] = lines;
-	if (err)
+	if (ret)
 		count_silent(&finder->unread, object->path, first, nr, &why);
 	else if (!name_lines(first, nr, lines))
 		count_silent(&finder->bare, object->path, first, nr, &why);
@@ -186,15 +186,15 @@ static int find_lines(const struct profile *profile, const struct object_opener 
 {
 	struct finder finder = { .profile = profile, .opener = opener, .rows = rows };
 	size_t first, end;
-	int result = 0;
+	int ret = 0;
 
-	for (first = 0; !result && first < rows->nr; first = end) {
+	for (first = 0; !ret && first < rows->nr; first = end) {
 		end = first + 1;
 		while (end < rows->nr && rows->rows[end].object == rows->rows[first].object)
 			end++;
-		result = object_lines(&finder, &rows->rows[first], end - first);
+		ret = object_lines(&finder, &rows->rows[first], end - first);
 	}
-	return result ? result : note_silent(&finder);
+	return ret ? ret : note_silent(&finder);
 }
 
 int rows_find_lines(const struct profile *profile, const struct object_opener *opener,
@@ -202,12 +202,12 @@ int rows_find_lines(const struct profile *profile, const struct object_opener *o
 {
 	struct allowance allowance = { .seconds = ALLOWANCE_LINES };
 	struct object_opener limited = *opener;
-	int result;
+	int ret;
 
 	limited.allowance = &allowance;
-	result = find_lines(profile, &limited, rows);
+	ret = find_lines(profile, &limited, rows);
 	allowance_free(&allowance);
-	return result ? error_errno(err, result, "source lines") : 0;
+	return ret ? error_errno(err, ret, "source lines") : 0;
 }
 
 /* If DWARF has no line, the row becomes its function's, the smallest place that is useful then. */
@@ -222,11 +222,11 @@ static void fall_back(struct report_row *row)
 int rows_by_lines(const struct profile *profile, const struct object_opener *opener,
 		  struct report_rows *rows, struct error *err)
 {
-	int result = rows_find_lines(profile, opener, rows, err);
+	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	for (i = 0; i < rows->nr; i++)
 		if (!rows->rows[i].file)
 			fall_back(&rows->rows[i]);
@@ -270,11 +270,11 @@ void row_take_source(struct report_row *row)
 int rows_by_inlined(const struct profile *profile, const struct object_opener *opener,
 		    struct report_rows *rows, struct error *err)
 {
-	int result = rows_find_lines(profile, opener, rows, err);
+	int ret = rows_find_lines(profile, opener, rows, err);
 	size_t i;
 
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	for (i = 0; i < rows->nr; i++)
 		row_take_source(&rows->rows[i]);
 	rows_merge(rows, row_compare_source);

@@ -58,15 +58,15 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	struct profile view = by_its_clock(profile, options);
 	struct report_rows rows;
 	struct report report;
-	int result;
+	int ret;
 
-	result = rows_build(&view, options, &rows, err);
-	if (!result) {
+	ret = rows_build(&view, options, &rows, err);
+	if (!ret) {
 		report = make_report(&view, options, &rows);
 		render[options->format](&report, out);
 	}
 	rows_free(&rows);
-	return result;
+	return ret;
 }
 
 void report_account(const struct profile *profile, FILE *out)
@@ -97,7 +97,7 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	};
 	struct report_rows rows;
 	struct report report;
-	int result;
+	int ret;
 
 	report_account(profile, out);
 	/*
@@ -106,8 +106,8 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	 */
 	if (profile->nr_targets > 1 && !profile->targets[1].period_ns)
 		render_targets(profile, REPORT_ALL_TARGETS, out);
-	result = rows_build(profile, &options, &rows, err);
-	if (!result) {
+	ret = rows_build(profile, &options, &rows, err);
+	if (!ret) {
 		report = make_report(profile, &options, &rows);
 		if (rows.nr)
 			render_table(&report, out);
@@ -115,5 +115,5 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 			render_empty(profile, &options, out);
 	}
 	rows_free(&rows);
-	return result;
+	return ret;
 }

@@ -17,11 +17,11 @@
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
 	void *array = rows->rows;
-	int err;
+	int ret;
 
-	err = grow(&array, &rows->capacity, rows->nr + 1, sizeof(*row));
-	if (err)
-		return err;
+	ret = grow(&array, &rows->capacity, rows->nr + 1, sizeof(*row));
+	if (ret)
+		return ret;
 	rows->rows = array;
 	rows->rows[rows->nr++] = *row;
 	return 0;
@@ -178,16 +178,16 @@ static int add_bins(const struct profile_histogram *histogram, double weight, do
 {
 	struct report_row row = { .object = histogram->object, .size = histogram->bytes_per_bin };
 	size_t i;
-	int err;
+	int ret;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
 		row.offset = histogram->offset + histogram->bins[i].index * row.size;
 		row.ticks = histogram->bins[i].count;
 		row_weigh(&row, weight);
 		row.squares *= variance;
-		err = row.ticks ? rows_add(rows, &row) : 0;
-		if (err)
-			return err;
+		ret = row.ticks ? rows_add(rows, &row) : 0;
+		if (ret)
+			return ret;
 	}
 	return 0;
 }
@@ -198,19 +198,19 @@ static int collect(const struct profile *profile, const struct report_options *o
 {
 	struct profile_weights *weights = profile_weights_new(profile);
 	const struct profile_histogram *histogram;
-	int err = weights ? 0 : -ENOMEM;
+	int ret = weights ? 0 : -ENOMEM;
 	size_t i;
 
-	for (i = 0; !err && i < profile->nr_histograms; i++) {
+	for (i = 0; !ret && i < profile->nr_histograms; i++) {
 		histogram = &profile->histograms[i];
 		if (histogram_chosen(profile, options, histogram))
-			err = add_bins(histogram, profile_weight(weights, histogram),
+			ret = add_bins(histogram, profile_weight(weights, histogram),
 				       profile_tick_variance(profile, histogram->target), rows);
 	}
 	profile_weights_free(weights);
-	if (!err)
+	if (!ret)
 		rows_merge(rows, row_compare_place);
-	return err;
+	return ret;
 }
 
 /* returns 0 or -ENOMEM */
@@ -302,42 +302,42 @@ static int check_options(const struct profile *profile, const struct report_opti
 static int named_bins(const struct profile *profile, const struct report_options *options,
 		      struct report_rows *rows, struct error *err)
 {
-	int result = collect(profile, options, rows);
+	int ret = collect(profile, options, rows);
 
-	if (!result)
-		result = name_bins(profile, rows);
-	return result ? error_errno(err, result, "report") : 0;
+	if (!ret)
+		ret = name_bins(profile, rows);
+	return ret ? error_errno(err, ret, "report") : 0;
 }
 
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err)
 {
-	int result;
+	int ret;
 
 	*rows = (struct report_rows){ 0 };
-	result = check_options(profile, options, err);
-	return result ? result : named_bins(profile, options, rows, err);
+	ret = check_options(profile, options, err);
+	return ret ? ret : named_bins(profile, options, rows, err);
 }
 
 /* Rows of text: bins, and what they are combined to. */
 static int rows_by_place(const struct profile *profile, const struct report_options *options,
 			 struct report_rows *rows, struct error *err)
 {
-	int result = named_bins(profile, options, rows, err);
+	int ret = named_bins(profile, options, rows, err);
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
 	const struct object_opener opener = path_opener(&paths);
 
-	if (result)
-		return result;
+	if (ret)
+		return ret;
 	if (options->inlined)
-		result = rows_by_inlined(profile, &opener, rows, err);
+		ret = rows_by_inlined(profile, &opener, rows, err);
 	else if (options->by == REPORT_FUNCTIONS)
 		by_functions(rows);
 	else if (options->by == REPORT_OBJECTS)
 		by_objects(rows);
 	else if (options->by == REPORT_LINES)
-		result = rows_by_lines(profile, &opener, rows, err);
-	return result;
+		ret = rows_by_lines(profile, &opener, rows, err);
+	return ret;
 }
 
 /* If more rows are wanted, all are sorted. */
@@ -390,20 +390,20 @@ static size_t shown_rows(const struct report_rows *rows, const struct report_opt
 int rows_of_part(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err)
 {
-	int result;
+	int ret;
 
 	*rows = (struct report_rows){ 0 };
 	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS ||
 	    options->by == REPORT_THREADS)
-		result = rows_by_split(profile, options, rows, err);
+		ret = rows_by_split(profile, options, rows, err);
 	else if (options->by == REPORT_CPUS)
-		result = rows_by_cpu(profile, options, rows, err);
+		ret = rows_by_cpu(profile, options, rows, err);
 	else if (options->by == REPORT_TIME)
-		result = rows_by_time(options, rows, err);
+		ret = rows_by_time(options, rows, err);
 	else
-		result = rows_by_place(profile, options, rows, err);
-	if (result)
-		return result;
+		ret = rows_by_place(profile, options, rows, err);
+	if (ret)
+		return ret;
 	if (options->function && options->by != REPORT_TIME)
 		keep_functions(rows, options->function);
 	sort_hottest(rows, options->limit);
@@ -415,10 +415,10 @@ int rows_of_part(const struct profile *profile, const struct report_options *opt
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err)
 {
-	int result = check_options(profile, options, err);
+	int ret = check_options(profile, options, err);
 
 	*rows = (struct report_rows){ 0 };
-	return result ? result : rows_of_part(profile, options, rows, err);
+	return ret ? ret : rows_of_part(profile, options, rows, err);
 }
 
 uint64_t row_address(const struct profile *profile, const struct report_row *row)

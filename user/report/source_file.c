@@ -45,20 +45,20 @@ static int open_source(const char *path, const struct source_search *search)
 	return below < 0 ? fd : below;
 }
 
-static int read_text(int fd, size_t size, struct source_file *ret)
+static int read_text(int fd, size_t size, struct source_file *result)
 {
 	size_t done = 0;
 	ssize_t got;
 
-	ret->text = malloc(size + 1);
-	if (!ret->text)
+	result->text = malloc(size + 1);
+	if (!result->text)
 		return -ENOMEM;
-	while (done < size && (got = read(fd, ret->text + done, size - done))) {
+	while (done < size && (got = read(fd, result->text + done, size - done))) {
 		if (got < 0)
 			return -errno;
 		done += (size_t)got;
 	}
-	ret->text[done] = '\0';
+	result->text[done] = '\0';
 	return 0;
 }
 
@@ -66,12 +66,12 @@ static int split_lines(struct source_file *file)
 {
 	size_t room = 0, at;
 	char *newline;
-	int code;
+	int ret;
 
 	for (at = 0; file->text[at]; at = (size_t)(newline + 1 - file->text)) {
-		code = grow((void **)&file->lines, &room, file->nr_lines + 1, sizeof(*file->lines));
-		if (code)
-			return code;
+		ret = grow((void **)&file->lines, &room, file->nr_lines + 1, sizeof(*file->lines));
+		if (ret)
+			return ret;
 		file->lines[file->nr_lines++] = at;
 		newline = strchr(file->text + at, '\n');
 		if (!newline)
@@ -83,27 +83,28 @@ static int split_lines(struct source_file *file)
 	return 0;
 }
 
-int source_file_read(const char *path, const struct source_search *search, struct source_file *ret)
+int source_file_read(const char *path, const struct source_search *search,
+		     struct source_file *result)
 {
 	cleanup_fd int fd = open_source(path, search);
 	struct stat stat;
-	int code;
+	int ret;
 
-	*ret = (struct source_file){ 0 };
+	*result = (struct source_file){ 0 };
 	if (fd < 0)
 		return fd;
 	if (fstat(fd, &stat))
 		return -errno;
 	if (stat.st_size > FILE_MAX)
 		return -EINVAL;
-	ret->changed = stat.st_mtime;
-	ret->bytes = (size_t)stat.st_size;
-	code = read_text(fd, (size_t)stat.st_size, ret);
-	if (!code)
-		code = split_lines(ret);
-	if (code)
-		source_file_free(ret);
-	return code;
+	result->changed = stat.st_mtime;
+	result->bytes = (size_t)stat.st_size;
+	ret = read_text(fd, (size_t)stat.st_size, result);
+	if (!ret)
+		ret = split_lines(result);
+	if (ret)
+		source_file_free(result);
+	return ret;
 }
 
 const char *source_file_line(const struct source_file *file, uint32_t line)

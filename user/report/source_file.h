@@ -34,7 +34,8 @@ struct source_search {
  * path that exists below the folder. -errno: not found, not a regular file, too large, -ENOMEM;
  * -EACCES: the owner may not read it.
  */
-int source_file_read(const char *path, const struct source_search *search, struct source_file *ret);
+int source_file_read(const char *path, const struct source_search *search,
+		     struct source_file *result);
 
 /* Line numbers begin with 1. NULL: the file has no such line. */
 const char *source_file_line(const struct source_file *file, uint32_t line);

@@ -59,20 +59,20 @@ static int add_rows(const struct profile *profile, const struct report_options *
 		    struct report_rows *rows)
 {
 	struct profile_weights *weights = profile_weights_new(profile);
-	int err = weights ? 0 : -ENOMEM;
+	int ret = weights ? 0 : -ENOMEM;
 	size_t i;
 
-	for (i = 0; !err && i < profile->nr_histograms; i++) {
+	for (i = 0; !ret && i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
 		struct report_row row;
 
 		if (!histogram_chosen(profile, options, histogram))
 			continue;
 		row = split_row(weights, histogram, options->by);
-		err = row.ticks ? rows_add(rows, &row) : 0;
+		ret = row.ticks ? rows_add(rows, &row) : 0;
 	}
 	profile_weights_free(weights);
-	return err;
+	return ret;
 }
 
 int rows_by_split(const struct profile *profile, const struct report_options *options,

@@ -113,7 +113,7 @@ int timeline_add(struct timeline *timeline, const struct profile *profile, const
 {
 	struct report_options options = { .target = REPORT_ALL_TARGETS };
 	struct report_rows rows;
-	int code;
+	int ret;
 
 	if (timeline->filter) {
 		options.objects = timeline->filter->objects;
@@ -121,12 +121,12 @@ int timeline_add(struct timeline *timeline, const struct profile *profile, const
 		options.comm = timeline->filter->comm;
 		options.function = timeline->filter->function;
 	}
-	code = rows_of_part(profile, &options, &rows, err);
+	ret = rows_of_part(profile, &options, &rows, err);
 
-	if (!code && add_part(timeline, profile, &rows, file))
-		code = error_errno(err, -ENOMEM, "%s", file);
+	if (!ret && add_part(timeline, profile, &rows, file))
+		ret = error_errno(err, -ENOMEM, "%s", file);
 	rows_free(&rows);
-	return code;
+	return ret;
 }
 
 static int compare_parts(const void *left, const void *right)

@@ -39,13 +39,13 @@ static bool is_unit_directory(const char *directory)
 	return false;
 }
 
-void cgroup_parts_find(const char *cgroup, struct cgroup_parts *ret)
+void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 {
 	char directory[256];
 	const char *at, *id;
 	size_t length;
 
-	*ret = (struct cgroup_parts){ "", "", "" };
+	*result = (struct cgroup_parts){ "", "", "" };
 	for (at = cgroup; at && *at; at += length) {
 		at += strspn(at, "/");
 		length = strcspn(at, "/");
@@ -54,10 +54,10 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *ret)
 		snprintf(directory, sizeof(directory), "%.*s", (int)length, at);
 		id = container_id_in(directory);
 		if (id)
-			snprintf(ret->container, sizeof(ret->container), "%.64s", id);
-		if (!ret->pod[0])
-			find_pod(directory, ret->pod);
+			snprintf(result->container, sizeof(result->container), "%.64s", id);
+		if (!result->pod[0])
+			find_pod(directory, result->pod);
 		if (is_unit_directory(directory))
-			snprintf(ret->unit, sizeof(ret->unit), "%s", directory);
+			snprintf(result->unit, sizeof(result->unit), "%s", directory);
 	}
 }

@@ -14,6 +14,6 @@ struct cgroup_parts {
 };
 
 /* cgroup may be NULL, which says nothing. */
-void cgroup_parts_find(const char *cgroup, struct cgroup_parts *ret);
+void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result);
 
 #endif

@@ -113,21 +113,21 @@ static bool find_only_container(const char *logs, struct search *search)
 }
 
 bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
-			struct kubelet_names *ret)
+			struct kubelet_names *result)
 {
-	struct search search = { .parts = parts, .names = ret };
+	struct search search = { .parts = parts, .names = result };
 	char path[PATH_MAX];
 
-	*ret = (struct kubelet_names){ "", "", "" };
+	*result = (struct kubelet_names){ "", "", "" };
 	if (!parts->pod[0])
 		return true;
 	snprintf(path, sizeof(path), "%s/pods", logs);
 	each_entry(path, visit_pod, &search);
-	if (!ret->pod[0])
+	if (!result->pod[0])
 		return false;
 	if (!parts->container[0])
 		return true;
-	snprintf(search.prefix, sizeof(search.prefix), "%s_%s_", ret->pod, ret->namespace);
+	snprintf(search.prefix, sizeof(search.prefix), "%s_%s_", result->pod, result->namespace);
 	snprintf(path, sizeof(path), "%s/containers", logs);
 	each_entry(path, visit_log, &search);
 	/* The pod's sandbox, which has a cgroup too, has no log. */

@@ -26,6 +26,6 @@ struct kubelet_names {
  * begun. True: these folders will never say more about it.
  */
 bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
-			struct kubelet_names *ret);
+			struct kubelet_names *result);
 
 #endif

@@ -216,13 +216,13 @@ int runtimes_names(struct names *result, struct error *err)
 	return ret;
 }
 
-int runtimes_identify(struct names *ret, struct error *err)
+int runtimes_identify(struct names *result, struct error *err)
 {
-	int failed = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; !failed && i < NR_RUNTIMES; i++)
+	for (i = 0; !ret && i < NR_RUNTIMES; i++)
 		if (runtimes[i].identify[0])
-			failed = ask_for_lines(runtimes[i].identify, ret, err);
-	return failed;
+			ret = ask_for_lines(runtimes[i].identify, result, err);
+	return ret;
 }

@@ -20,7 +20,7 @@ struct top_view {
 	size_t functions_room;
 };
 
-static int find_object(const struct profile *last, const struct top_row *row, uint32_t *ret)
+static int find_object(const struct profile *last, const struct top_row *row, uint32_t *result)
 {
 	uint32_t i;
 
@@ -28,7 +28,7 @@ static int find_object(const struct profile *last, const struct top_row *row, ui
 		if (strcmp(last->objects[i].path, row->object) != 0 ||
 		    top_build(&last->objects[i]) != row->build)
 			continue;
-		*ret = i;
+		*result = i;
 		return 0;
 	}
 	return -ENOENT;
@@ -85,30 +85,30 @@ static int add_histogram(struct top_view *view, const struct top_bin *bins, size
 static int add_row(struct top_view *view, const struct top_row *row)
 {
 	size_t i, nr;
-	int err = add_function(view, row);
+	int ret = add_function(view, row);
 
-	for (i = 0; i < row->nr_bins && !err; i += nr) {
+	for (i = 0; i < row->nr_bins && !ret; i += nr) {
 		for (nr = 1; i + nr < row->nr_bins; nr++)
 			if (row->bins[i + nr].size != row->bins[i].size)
 				break;
-		err = add_histogram(view, &row->bins[i], nr);
+		ret = add_histogram(view, &row->bins[i], nr);
 	}
-	return err;
+	return ret;
 }
 
 /* Takes all functions of the object, because without symbols a function is more than one row. */
 static int make_view(struct top_view *view, const struct top_model *model, const struct top_row *of)
 {
 	const struct top_table *table = &model->tables[TOP_FUNCTIONS];
-	int err = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < table->nr && !err; i++) {
+	for (i = 0; i < table->nr && !ret; i++) {
 		if (table->rows[i]->build == of->build &&
 		    !strcmp(table->rows[i]->object, of->object))
-			err = add_row(view, table->rows[i]);
+			ret = add_row(view, table->rows[i]);
 	}
-	return err;
+	return ret;
 }
 
 static void free_view(struct top_view *view)

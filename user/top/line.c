@@ -6,10 +6,10 @@
 #include "report/text.h"
 
 /* Sets *ret to the columns that are left; false: there are none. */
-static bool room(const struct top_line *line, size_t *ret)
+static bool room(const struct top_line *line, size_t *result)
 {
-	*ret = line->width ? line->width - line->used : 0;
-	return !line->width || *ret;
+	*result = line->width ? line->width - line->used : 0;
+	return !line->width || *result;
 }
 
 void line_style(struct top_line *line, enum top_style style)

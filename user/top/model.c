@@ -160,18 +160,18 @@ static int count_functions(struct top_model *model, const struct profile *profil
 {
 	const struct profile_function *function;
 	struct top_row key;
-	int err = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < profile->nr_functions && !err; i++) {
+	for (i = 0; i < profile->nr_functions && !ret; i++) {
 		function = &profile->functions[i];
 		key = function_key(profile, function);
-		err = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks, 0);
+		ret = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks, 0);
 		key = object_key(&profile->objects[function->object]);
-		if (!err)
-			err = count(&model->tables[TOP_OBJECTS], &key, function->ticks, 0);
+		if (!ret)
+			ret = count(&model->tables[TOP_OBJECTS], &key, function->ticks, 0);
 	}
-	return err;
+	return ret;
 }
 
 /* The index at which a bin is, or should be inserted, in a row. */
@@ -230,10 +230,10 @@ static int count_histogram(struct top_model *model, const struct profile *profil
 	const struct profile_function *function, *last = NULL;
 	struct top_bin bin = { .size = histogram->bytes_per_bin };
 	struct top_row *rows[2] = { NULL };
-	int err = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < histogram->nr_bins && !err; i++) {
+	for (i = 0; i < histogram->nr_bins && !ret; i++) {
 		bin.offset = histogram->offset + histogram->bins[i].index * bin.size;
 		bin.ticks = histogram->bins[i].count;
 		function = profile_index_find(index, histogram->object, bin.offset, bin.size);
@@ -244,9 +244,9 @@ static int count_histogram(struct top_model *model, const struct profile *profil
 			continue;
 		add_time(rows[0], weight * (double)bin.ticks);
 		add_time(rows[1], weight * (double)bin.ticks);
-		err = count_bin(model, rows[0], &bin);
+		ret = count_bin(model, rows[0], &bin);
 	}
-	return err;
+	return ret;
 }
 
 /* Counts bins besides the rows' sums, for the annotated view. */
@@ -254,14 +254,14 @@ static int count_bins(struct top_model *model, const struct profile *profile,
 		      const struct profile_weights *weights)
 {
 	struct profile_index *index = profile_index_new(profile);
-	int err = index ? 0 : -ENOMEM;
+	int ret = index ? 0 : -ENOMEM;
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms && !err; i++)
-		err = count_histogram(model, profile, &profile->histograms[i], index,
+	for (i = 0; i < profile->nr_histograms && !ret; i++)
+		ret = count_histogram(model, profile, &profile->histograms[i], index,
 				      profile_weight(weights, &profile->histograms[i]));
 	profile_index_free(index);
-	return err;
+	return ret;
 }
 
 static int count_splits(struct top_model *model, const struct profile *profile,
@@ -271,10 +271,10 @@ static int count_splits(struct top_model *model, const struct profile *profile,
 	struct top_row process, cgroup = { .pid = -1 };
 	uint64_t ticks;
 	double ns;
-	int err = 0;
+	int ret = 0;
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms && !err; i++) {
+	for (i = 0; i < profile->nr_histograms && !ret; i++) {
 		histogram = &profile->histograms[i];
 		ticks = profile_histogram_ticks(histogram);
 		ns = profile_weight(weights, histogram) * (double)ticks;
@@ -282,11 +282,11 @@ static int count_splits(struct top_model *model, const struct profile *profile,
 		if (!process.name)
 			process.name = (char *)"-";
 		cgroup.name = histogram->cgroup ? histogram->cgroup : (char *)"-";
-		err = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
-		if (!err)
-			err = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
+		ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
+		if (!ret)
+			ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
 	}
-	return err;
+	return ret;
 }
 
 /* Rows that shall be kept come first. */
@@ -376,23 +376,23 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 {
 	struct profile_weights *weights = profile_weights_new(profile);
 	size_t i;
-	int err;
+	int ret;
 
 	if (!weights)
 		return -ENOMEM;
 	for (i = 0; i < TOP_BYS; i++)
 		begin_interval(&model->tables[i]);
-	err = add_account(model, profile);
-	if (!err)
-		err = count_functions(model, profile);
-	if (!err)
-		err = count_bins(model, profile, weights);
-	if (!err)
-		err = count_splits(model, profile, weights);
+	ret = add_account(model, profile);
+	if (!ret)
+		ret = count_functions(model, profile);
+	if (!ret)
+		ret = count_bins(model, profile, weights);
+	if (!ret)
+		ret = count_splits(model, profile, weights);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
 	profile_weights_free(weights);
-	return err;
+	return ret;
 }
 
 double top_busy_cpus(double cpu_ns, uint64_t ns)

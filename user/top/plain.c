@@ -14,13 +14,13 @@ static int put_table(struct top_plain *plain, const struct top_model *model, boo
 	const struct top_row *const *rows;
 	struct top_columns columns;
 	size_t nr, i;
-	int err;
+	int ret;
 
 	choice.sort = whole ? TOP_SORT_ALL : TOP_SORT_NOW;
 	choice.idle = whole;
-	err = top_list_choose(&plain->list, model, &choice);
-	if (err)
-		return err;
+	ret = top_list_choose(&plain->list, model, &choice);
+	if (ret)
+		return ret;
 	rows = plain->list.rows;
 	nr = plain->list.nr;
 	if (plain->limit && nr > plain->limit)
@@ -39,7 +39,7 @@ int top_plain_interval(struct top_plain *plain, const struct top_model *model, t
 	struct top_line line = { .out = out };
 	char stamp[32] = "";
 	struct tm parts;
-	int err = 0;
+	int ret = 0;
 
 	if (localtime_r(&at, &parts))
 		strftime(stamp, sizeof(stamp), "%FT%T%z", &parts);
@@ -52,9 +52,9 @@ int top_plain_interval(struct top_plain *plain, const struct top_model *model, t
 		line_end(&line);
 	}
 	if (model->interval.total)
-		err = put_table(plain, model, false, out);
+		ret = put_table(plain, model, false, out);
 	line_end(&line);
-	return err;
+	return ret;
 }
 
 int top_plain_overall(struct top_plain *plain, const struct top_model *model, FILE *out)

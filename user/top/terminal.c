@@ -64,7 +64,7 @@ static bool has_cursor(void)
 	return move_to && move_to != (const char *)-1;
 }
 
-int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **ret,
+int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **result,
 		  struct error *err)
 {
 	struct terminal *terminal = calloc(1, sizeof(*terminal));
@@ -90,7 +90,7 @@ int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct term
 	keypad(stdscr, TRUE);
 	nodelay(stdscr, TRUE);
 	curs_set(0);
-	*ret = terminal;
+	*result = terminal;
 	return 0;
 }
 
@@ -141,7 +141,7 @@ static uint32_t translate(wint_t code)
 	return TOP_KEY_OTHER;
 }
 
-bool terminal_key(struct terminal *terminal, uint32_t *ret)
+bool terminal_key(struct terminal *terminal, uint32_t *result)
 {
 	wint_t code;
 	int kind = wget_wch(stdscr, &code);
@@ -150,9 +150,9 @@ bool terminal_key(struct terminal *terminal, uint32_t *ret)
 	if (kind == ERR)
 		return false;
 	if (kind == KEY_CODE_YES)
-		*ret = translate(code);
+		*result = translate(code);
 	else
-		*ret = code == '\r' ? TOP_KEY_ENTER : (uint32_t)code;
+		*result = code == '\r' ? TOP_KEY_ENTER : (uint32_t)code;
 	return true;
 }
 

@@ -16,7 +16,7 @@
 struct terminal;
 
 /* type is TERM's value. -ENOTTY: it is unknown, or its cursor cannot be moved. */
-int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **ret,
+int terminal_open(const char *type, FILE *out, FILE *in, bool color, struct terminal **result,
 		  struct error *err);
 
 /* Restores the terminal's state; NULL is fine. */
@@ -27,7 +27,7 @@ void terminal_resized(struct terminal *terminal);
 void terminal_size(const struct terminal *terminal, size_t *rows, size_t *columns);
 
 /* A key as in ui.h; false: none is waiting. */
-bool terminal_key(struct terminal *terminal, uint32_t *ret);
+bool terminal_key(struct terminal *terminal, uint32_t *result);
 
 /* Shows lines with styles. */
 void terminal_show(struct terminal *terminal, const char *picture);

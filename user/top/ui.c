@@ -196,10 +196,10 @@ static void scroll(struct top_ui *ui)
 int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows)
 {
 	const struct top_row *row = top_ui_row(ui);
-	int err = top_list_choose(&ui->list, model, &ui->choice);
+	int ret = top_list_choose(&ui->list, model, &ui->choice);
 
-	if (err)
-		return err;
+	if (ret)
+		return ret;
 	ui->rows = rows;
 	find_again(ui, row);
 	scroll(ui);

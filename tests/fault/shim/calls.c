@@ -86,10 +86,10 @@ char *strndup(const char *text, size_t size)
 	return copy;
 }
 
-int posix_memalign(void **ret, size_t alignment, size_t size)
+int posix_memalign(void **result, size_t alignment, size_t size)
 {
 	return fault_due(FAULT_MEMORY, ENOMEM) ? ENOMEM :
-						 REAL(posix_memalign)(ret, alignment, size);
+						 REAL(posix_memalign)(result, alignment, size);
 }
 
 OPEN(FILE *, fopen, (const char *path, const char *mode), (path, mode))
