@@ -246,3 +246,23 @@ Test(util, cleanup_closes_and_keeps_errno)
 	cr_assert_geq(fd, 0);
 	cr_assert_eq(fcntl(fd, F_GETFD), -1);
 }
+
+Test(util, bisect_counts_what_comes_before)
+{
+	const uint64_t list[] = { 1, 3, 3, 7 };
+	uint64_t key;
+	size_t nr, below, up_to;
+
+	for (nr = 0; nr <= sizeof(list) / sizeof(*list); nr++) {
+		for (key = 0; key <= 8; key++) {
+			size_t at;
+
+			for (at = below = up_to = 0; at < nr; at++) {
+				below += list[at] < key;
+				up_to += list[at] <= key;
+			}
+			cr_expect_eq(BISECT(i, nr, list[i] < key), below);
+			cr_expect_eq(BISECT(i, nr, list[i] <= key), up_to);
+		}
+	}
+}

@@ -38,6 +38,24 @@ int compare_u64(uint64_t a, uint64_t b);
 int compare_text(const char *a, const char *b);
 
 /*
+ * How many elements of a sorted list come before a place: nr, or the index of the first for which a
+ * condition on its index no longer holds, as BISECT(i, nr, list[i].start <= address). Where elements
+ * are found by what is equal to them, bsearch() does it.
+ */
+#define BISECT(index, nr, holds)                                                                   \
+	({                                                                                         \
+		size_t bisect_low = 0, bisect_high = (nr);                                         \
+		while (bisect_low < bisect_high) {                                                 \
+			const size_t index = bisect_low + (bisect_high - bisect_low) / 2;          \
+			if (holds)                                                                 \
+				bisect_low = index + 1;                                            \
+			else                                                                       \
+				bisect_high = index;                                               \
+		}                                                                                  \
+		bisect_low;                                                                        \
+	})
+
+/*
  * Returns a descriptor of a process, because its pid may be reused later; -1 and errno on failure.
  */
 int process_fd(pid_t pid);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 /* sprofil()'s flags, as in <sys/profil.h>. */
 enum { FLAG_UINT = 1, FLAG_FAST = 2 };
 
@@ -345,15 +347,9 @@ void region_table_free(struct region_table *table)
 
 size_t region_table_locate(const struct region_table *table, uint64_t number, uint64_t *ret_bin)
 {
-	size_t low = 0, high = table->nr, middle;
+	size_t behind = BISECT(i, table->nr, table->firsts[i] <= number);
+	size_t entry = behind ? behind - 1 : 0;
 
-	while (high - low > 1) {
-		middle = low + (high - low) / 2;
-		if (table->firsts[middle] <= number)
-			low = middle;
-		else
-			high = middle;
-	}
-	*ret_bin = number - table->firsts[low];
-	return low;
+	*ret_bin = number - table->firsts[entry];
+	return entry;
 }

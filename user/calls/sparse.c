@@ -9,19 +9,11 @@
 
 struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index)
 {
-	size_t low = 0, high = sparse->nr;
+	size_t at = BISECT(i, sparse->nr, sparse->pages[i]->index < index);
 	struct sparse_page *page;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (sparse->pages[middle]->index < index)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < sparse->nr && sparse->pages[low]->index == index)
-		return sparse->pages[low];
+	if (at < sparse->nr && sparse->pages[at]->index == index)
+		return sparse->pages[at];
 	page = calloc(1, sizeof(*page));
 	if (!page || grow((void **)&sparse->pages, &sparse->capacity, sparse->nr + 1,
 			  sizeof(*sparse->pages))) {
@@ -29,9 +21,9 @@ struct sparse_page *sparse_page(struct sparse *sparse, uint64_t index)
 		return NULL;
 	}
 	page->index = index;
-	memmove(sparse->pages + low + 1, sparse->pages + low,
-		(sparse->nr - low) * sizeof(*sparse->pages));
-	sparse->pages[low] = page;
+	memmove(sparse->pages + at + 1, sparse->pages + at,
+		(sparse->nr - at) * sizeof(*sparse->pages));
+	sparse->pages[at] = page;
 	sparse->nr++;
 	return page;
 }

@@ -45,17 +45,9 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 static const struct kernel_module *find_module(const struct kernel_modules *modules,
 					       uint64_t address)
 {
-	size_t low = 0, high = modules->nr, middle;
-	const struct kernel_module *module;
+	size_t behind = BISECT(i, modules->nr, modules->list[i].start <= address);
+	const struct kernel_module *module = behind ? &modules->list[behind - 1] : NULL;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (modules->list[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	module = low ? &modules->list[low - 1] : NULL;
 	return module && address - module->start < module->size ? module : NULL;
 }
 

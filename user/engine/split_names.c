@@ -56,18 +56,9 @@ void split_names_sort(struct split_names *names)
 
 const struct split_name *split_names_find(const struct split_names *names, uint64_t id)
 {
-	size_t low = 0, high = names->sorted, middle;
+	size_t at = BISECT(i, names->sorted, names->list[i].id < id);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (names->list[middle].id == id)
-			return &names->list[middle];
-		if (names->list[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return NULL;
+	return at < names->sorted && names->list[at].id == id ? &names->list[at] : NULL;
 }
 
 bool split_is_left_out(const struct split_names *names, uint64_t id)

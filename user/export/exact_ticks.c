@@ -35,17 +35,7 @@ int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weight
 
 size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset)
 {
-	size_t low = 0, high = ticks->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (ticks->all[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, ticks->nr, ticks->all[i].offset < offset);
 }
 
 void exact_ticks_free(struct exact_ticks *ticks)

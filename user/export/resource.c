@@ -37,16 +37,10 @@ struct service_labels {
 /* The index of the cgroup's first label in samples->labels; the others follow. */
 static size_t first_label(const struct service_labels *labels)
 {
-	size_t low = 0, high = labels->samples->profile->nr_labels, middle;
+	const struct samples *samples = labels->samples;
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (compare_text(labels->samples->labels[middle]->cgroup, labels->cgroup) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, samples->profile->nr_labels,
+		      compare_text(samples->labels[i]->cgroup, labels->cgroup) < 0);
 }
 
 /* Returns one after the other, from *next on; NULL: there are no more. */

@@ -3,6 +3,8 @@
 
 #include <stdlib.h>
 
+#include "base/util.h"
+
 struct profile_index {
 	size_t nr;
 	const struct profile_function *functions[]; /* sorted by object, then offset */
@@ -58,19 +60,11 @@ void profile_index_free(struct profile_index *index)
 /* How many functions begin at or before the place. */
 static size_t count_before(const struct profile_index *index, uint32_t object, uint64_t offset)
 {
-	size_t low = 0;
-	size_t high = index->nr;
+	const struct profile_function *const *functions = index->functions;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct profile_function *f = index->functions[middle];
-
-		if (compare_places_in_objects(f->object, f->offset, object, offset) <= 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, index->nr,
+		      compare_places_in_objects(functions[i]->object, functions[i]->offset, object,
+						offset) <= 0);
 }
 
 const struct profile_function *profile_index_find(const struct profile_index *index,

@@ -46,24 +46,6 @@ const struct profile_split **profile_splits_sorted(const struct profile *profile
 	return sorted;
 }
 
-/* The first split that is not below the key; by_owner ignores names. */
-static size_t
-lower_bound(const struct profile_split *const *sorted, size_t nr, const struct profile_split *key,
-	    int (*compare)(const struct profile_split *a, const struct profile_split *b))
-{
-	size_t low = 0, high = nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (compare(sorted[middle], key) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 /*
  * Of the splits of one owner, the one with the same name; else the only one, or one without a name.
  */
@@ -74,10 +56,10 @@ static const struct profile_split *find_profile_split(const struct profile_split
 
 	if (profile_split_is_rest(key))
 		return NULL;
-	first = lower_bound(sorted, nr, key, compare_owners);
+	first = BISECT(i, nr, compare_owners(sorted[i], key) < 0);
 	if (first == nr || compare_owners(sorted[first], key) != 0)
 		return NULL;
-	named = lower_bound(sorted, nr, key, profile_split_compare);
+	named = BISECT(i, nr, profile_split_compare(sorted[i], key) < 0);
 	if (named < nr && !profile_split_compare(sorted[named], key))
 		return sorted[named];
 	if (first + 1 == nr || compare_owners(sorted[first + 1], key) != 0)

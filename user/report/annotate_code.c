@@ -215,16 +215,7 @@ int annotate_read_code(struct annotating *work, struct error *err)
 /* The first row that begins at or behind the offset. */
 static size_t row_from(const struct annotation *annotation, uint64_t offset)
 {
-	size_t low = 0, high = annotation->nr_rows, middle;
-
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (annotation->rows[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, annotation->nr_rows, annotation->rows[i].offset < offset);
 }
 
 /*

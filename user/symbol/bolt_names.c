@@ -239,18 +239,9 @@ int bolt_names_load(int fd, const char *path, struct bolt_names *result, struct 
 
 const struct bolt_name *bolt_names_find(const struct bolt_names *names, uint64_t offset)
 {
-	const struct bolt_name *name;
-	size_t low = 0, high = names->nr;
+	size_t behind = BISECT(i, names->nr, names->all[i].offset <= offset);
+	const struct bolt_name *name = behind ? &names->all[behind - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (names->all[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	name = low ? &names->all[low - 1] : NULL;
 	return name && offset - name->offset < name->size ? name : NULL;
 }
 

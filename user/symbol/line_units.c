@@ -14,34 +14,9 @@
  */
 #define ROWS_MAX (512 << 10)
 
-static size_t lower_bound(const struct line_job *job, uint64_t address)
-{
-	size_t low = 0, high = job->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (job->places[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
 {
-	size_t low = 0, high = unit->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (unit->places[middle].address < address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, unit->nr, unit->places[i].address < address);
 }
 
 static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
@@ -103,7 +78,8 @@ static int gather_places(struct line_job *job)
 		/* The linker writes 0 in place of a function that it dropped. */
 		if (!begin)
 			continue;
-		for (i = lower_bound(job, begin); !ret && i < job->nr; i++) {
+		i = BISECT(j, job->nr, job->places[j].address < begin);
+		for (; !ret && i < job->nr; i++) {
 			if (job->places[i].address >= end)
 				break;
 			ret = add_unit_place(&job->unit, &job->places[i]);
@@ -122,20 +98,13 @@ static int gather_places(struct line_job *job)
 /* The row that applies to address; if several are at one address, the last. */
 static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 {
-	size_t low = 0, high = nr;
 	Dwarf_Line *row;
 	Dwarf_Addr at;
+	size_t behind;
 	bool ended;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (!dwarf_lineaddr(dwarf_onesrcline(rows, middle), &at) && at <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	row = low ? dwarf_onesrcline(rows, low - 1) : NULL;
+	behind = BISECT(i, nr, !dwarf_lineaddr(dwarf_onesrcline(rows, i), &at) && at <= address);
+	row = behind ? dwarf_onesrcline(rows, behind - 1) : NULL;
 	if (!row || dwarf_lineendsequence(row, &ended) || ended)
 		return NULL;
 	return row;

@@ -5,6 +5,8 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
+#include "base/util.h"
+
 /*
  * A sweep over the starts of the intervals. A heap holds those that may still be open, and its top
  * is the one that names the current place. An interval that has ended leaves the heap only when it
@@ -122,15 +124,7 @@ void cover_free(struct cover *cover)
 
 size_t cover_find(const struct cover *cover, uint64_t offset)
 {
-	size_t low = 0, high = cover->nr;
+	size_t behind = BISECT(i, cover->nr, cover->pieces[i].start <= offset);
 
-	while (high - low > 1) {
-		size_t middle = low + (high - low) / 2;
-
-		if (cover->pieces[middle].start <= offset)
-			low = middle;
-		else
-			high = middle;
-	}
-	return low;
+	return behind ? behind - 1 : 0;
 }

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "elf/elf_check.h"
 #include "symbol/elf_symbols.h"
 
@@ -106,17 +107,7 @@ static uint64_t frame_size(const struct elf_frames *frames, size_t i)
 /* How many functions begin at or before an address. */
 static size_t frames_before(const struct elf_frames *frames, uint64_t address)
 {
-	size_t low = 0, high = frames->nr;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (frame_start(frames, middle) <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, frames->nr, frame_start(frames, i) <= address);
 }
 
 uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)

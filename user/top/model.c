@@ -177,18 +177,10 @@ static int count_functions(struct top_model *model, const struct profile *profil
 /* The index at which a bin is, or should be inserted, in a row. */
 static size_t bin_place(const struct top_row *row, uint64_t offset, uint64_t size)
 {
-	size_t low = 0, high = row->nr_bins;
+	const struct top_bin *bins = row->bins;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-		const struct top_bin *bin = &row->bins[middle];
-
-		if (bin->size < size || (bin->size == size && bin->offset < offset))
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return BISECT(i, row->nr_bins,
+		      bins[i].size < size || (bins[i].size == size && bins[i].offset < offset));
 }
 
 static int count_bin(struct top_model *model, struct top_row *row, const struct top_bin *bin)
