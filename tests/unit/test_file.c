@@ -364,10 +364,13 @@ Test(file, check_of_a_file_stuck_in_a_shared_folder)
 
 static void assert_expands(const char *pattern, const char *wanted)
 {
+	const time_t started = 1000000000;
 	struct error err;
 	char *text = NULL;
+	struct tm tm;
 
-	cr_assert_eq(output_expand(pattern, 4711, 1000000000, &text, &err), 0, "%s", err.text);
+	cr_assert(localtime_r(&started, &tm));
+	cr_assert_eq(output_expand(pattern, 4711, &tm, &text, &err), 0, "%s", err.text);
 	cr_assert_str_eq(text, wanted);
 	free(text);
 }
@@ -389,8 +392,8 @@ Test(file, expand)
 	cr_assert_eq(gethostname(host, sizeof(host) - 1), 0);
 	snprintf(wanted, sizeof(wanted), "a/%s", host);
 	assert_expands("a/%h", wanted);
-	cr_assert_eq(output_expand("a%x", 1, 0, &text, &err), -EINVAL);
+	cr_assert_eq(output_expand("a%x", 1, NULL, &text, &err), -EINVAL);
 	cr_assert_str_eq(err.text, "a%x: a % stands only in %p, %t, %h and %%");
-	cr_assert_eq(output_expand("a%", 1, 0, &text, &err), -EINVAL);
+	cr_assert_eq(output_expand("a%", 1, NULL, &text, &err), -EINVAL);
 	cr_assert_null(text);
 }

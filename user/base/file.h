@@ -32,8 +32,8 @@ int output_open_as(const char *path, unsigned int flags, struct output **result,
 
 int output_open(const char *path, struct output **result, struct error *err);
 
-/* The same for a format that is always compressed, whatever the file's name. */
-int output_open_gz(const char *path, struct output **result, struct error *err);
+/* Whether what is written to a file of that name is compressed. */
+bool output_is_compressed(const char *path);
 
 /*
  * The stream to write to; it stays the output's. A failed write shows in ferror() and in
@@ -57,14 +57,11 @@ int output_finish(struct output *out, int result, struct error *err);
 int output_check(const char *path, struct error *err);
 
 /*
- * Expands a FILE as typed: %p is pid, %t is started as YYYYmmdd-HHMMSS in local time, %h is the
- * name of this host, %% a percent sign. The caller frees *result.
+ * Expands a FILE as typed: %p is pid, %t is started as YYYYmmdd-HHMMSS, or NULL if that is not
+ * known, %h is the name of this host, %% a percent sign. The caller frees *result.
  */
-int output_expand(const char *pattern, pid_t pid, time_t started, char **result, struct error *err);
-
-/* The same for a time that is broken down already; NULL if it is not known. */
-int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **result,
-		     struct error *err);
+int output_expand(const char *pattern, pid_t pid, const struct tm *started, char **result,
+		  struct error *err);
 
 /* Whether a FILE as typed has a %t, so that each time gives it another name. */
 bool output_has_time(const char *pattern);

@@ -33,7 +33,7 @@ struct output {
 	char buffer[BUFFER_SIZE];
 };
 
-static bool ends_in_gz(const char *path)
+bool output_is_compressed(const char *path)
 {
 	size_t len = strlen(path);
 
@@ -242,7 +242,7 @@ int output_open_as(const char *path, unsigned int flags, struct output **result,
 	ret = open_place(out, path, flags & OUTPUT_CONFIDENTIAL, err);
 	if (ret)
 		goto fail;
-	ret = open_stream(out, flags & OUTPUT_GZ || ends_in_gz(path));
+	ret = open_stream(out, flags & OUTPUT_GZ || output_is_compressed(path));
 	if (ret) {
 		error_errno(err, ret, "%s", out->path);
 		goto fail;
@@ -257,11 +257,6 @@ fail:
 int output_open(const char *path, struct output **result, struct error *err)
 {
 	return output_open_as(path, 0, result, err);
-}
-
-int output_open_gz(const char *path, struct output **result, struct error *err)
-{
-	return output_open_as(path, OUTPUT_GZ, result, err);
 }
 
 FILE *output_stream(struct output *out)

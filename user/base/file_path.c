@@ -166,13 +166,6 @@ static int place_in_folder(const char *path, struct file_place *place)
 	return place->dir < 0 ? -errno : 0;
 }
 
-static void close_place(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static int find_place(const char *path, struct file_place *place)
 {
 	cleanup_free char *target = NULL;
@@ -189,7 +182,7 @@ static int find_place(const char *path, struct file_place *place)
 	if (ret)
 		return ret;
 	if (!place->exists || S_ISREG(place->stat.st_mode)) {
-		close_place(&place->special);
+		close_fd(&place->special);
 		return place_in_folder(target, place);
 	}
 	/* Whoever made the fifo may be waiting for data that is not meant for them. */
@@ -228,8 +221,8 @@ int file_place_open(const struct file_place *place)
 
 void file_place_free(struct file_place *place)
 {
-	close_place(&place->dir);
-	close_place(&place->special);
+	close_fd(&place->dir);
+	close_fd(&place->special);
 	free(place->name);
 	place->name = NULL;
 }
@@ -287,15 +280,8 @@ bool output_has_time(const char *pattern)
 	return false;
 }
 
-int output_expand(const char *pattern, pid_t pid, time_t started, char **result, struct error *err)
-{
-	struct tm tm;
-
-	return output_expand_tm(pattern, pid, localtime_r(&started, &tm), result, err);
-}
-
-int output_expand_tm(const char *pattern, pid_t pid, const struct tm *started, char **result,
-		     struct error *err)
+int output_expand(const char *pattern, pid_t pid, const struct tm *started, char **result,
+		  struct error *err)
 {
 	char *text = NULL;
 	size_t size = 0;

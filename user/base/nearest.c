@@ -4,14 +4,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "base/util.h"
+
 #define WORD_MAX 63
-
-static size_t min3(size_t a, size_t b, size_t c)
-{
-	size_t least = a < b ? a : b;
-
-	return least < c ? least : c;
-}
 
 /* The optimal string alignment distance; it needs only three rows at a time. */
 size_t word_distance(const char *a, const char *b)
@@ -28,8 +23,8 @@ size_t word_distance(const char *a, const char *b)
 	for (i = 1; i <= la; i++) {
 		row[0] = i;
 		for (j = 1; j <= lb; j++) {
-			row[j] = min3(above[j] + 1, row[j - 1] + 1,
-				      above[j - 1] + (a[i - 1] != b[j - 1]));
+			row[j] = min_size(min_size(above[j] + 1, row[j - 1] + 1),
+					  above[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1] &&
 			    before[j - 2] + 1 < row[j])
 				row[j] = before[j - 2] + 1;

@@ -4,10 +4,13 @@
 #include <errno.h>
 #include <locale.h>
 #include <math.h>
+#include <poll.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -62,15 +65,22 @@ int grow(void **array, size_t *capacity, size_t need, size_t size)
 	return 0;
 }
 
-static int digit_value(char c)
+int notes_add(char ***notes, size_t *nr, const char *format, ...)
 {
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return 255;
+	char **grown = reallocarray(*notes, *nr + 1, sizeof(*grown));
+	va_list args;
+	int length;
+
+	if (!grown)
+		return -ENOMEM;
+	*notes = grown;
+	va_start(args, format);
+	length = vasprintf(&grown[*nr], format, args);
+	va_end(args);
+	if (length < 0)
+		return -ENOMEM;
+	++*nr;
+	return 0;
 }
 
 /* Reads the digits at *text and moves *text behind them. */
@@ -79,11 +89,11 @@ static int scan_digits(const char **text, unsigned int base, uint64_t *result)
 	const char *p = *text;
 	uint64_t value = 0;
 
-	if ((unsigned int)digit_value(*p) >= base)
+	if ((unsigned int)hex_value(*p) >= base)
 		return -EINVAL;
-	for (; (unsigned int)digit_value(*p) < base; p++) {
+	for (; (unsigned int)hex_value(*p) < base; p++) {
 		if (__builtin_mul_overflow(value, base, &value) ||
-		    __builtin_add_overflow(value, (uint64_t)digit_value(*p), &value))
+		    __builtin_add_overflow(value, (uint64_t)hex_value(*p), &value))
 			return -ERANGE;
 	}
 	*text = p;
@@ -306,6 +316,26 @@ bool csv_is_formula(const char *text)
 	return *text && strchr("=+-@", *text);
 }
 
+void raise_file_limit(uint64_t wanted)
+{
+	struct rlimit limit, more;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return;
+	more.rlim_cur = more.rlim_max = wanted > limit.rlim_max ? wanted : limit.rlim_max;
+	if (!setrlimit(RLIMIT_NOFILE, &more))
+		return;
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
 void cleanup_fd_close(const int *fd)
 {
 	int saved = errno;
@@ -349,6 +379,14 @@ int process_fd(pid_t pid)
 	return (int)syscall(SYS_pidfd_open, pid, 0);
 }
 
+int process_has_ended(int pid_fd)
+{
+	struct pollfd end = { .fd = pid_fd, .events = POLLIN };
+	int ret = poll(&end, 1, 0);
+
+	return ret < 0 ? -errno : ret;
+}
+
 int read_first_line(const char *path, char *line, size_t size)
 {
 	cleanup_file FILE *file = fopen(path, "re");
@@ -361,12 +399,22 @@ int read_first_line(const char *path, char *line, size_t size)
 	return 0;
 }
 
-uint64_t monotonic_ns(void)
+static uint64_t clock_ns(clockid_t clock)
 {
 	struct timespec now;
 
-	clock_gettime(CLOCK_MONOTONIC, &now);
+	clock_gettime(clock, &now);
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+}
+
+uint64_t monotonic_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+uint64_t thread_cpu_ns(void)
+{
+	return clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t chance_below(uint64_t most_ns)

@@ -23,6 +23,16 @@ static inline uint64_t add_saturating(uint64_t a, uint64_t b)
 	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
+static inline size_t min_size(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline size_t max_size(size_t a, size_t b)
+{
+	return a > b ? a : b;
+}
+
 /*
  * Parse numbers as a user types them. The whole text must be the number: no sign, no blank, nothing
  * behind it. Return 0, -EINVAL (not such a number) or -ERANGE (too large), and leave *result
@@ -32,6 +42,22 @@ int parse_u64(const char *text, uint64_t *result); /* decimal, or hexadecimal af
 int parse_double(const char *text, double *result); /* decimal, may have an exponent; finite */
 int parse_size(const char *text, uint64_t *result); /* bytes; K, M, G, T are powers of 1024 */
 int parse_duration(const char *text, uint64_t *result); /* ns; units ns us ms s m h, default s */
+
+/* Adds a formatted sentence to a list, and counts it. Returns 0 or -ENOMEM. */
+int notes_add(char ***notes, size_t *nr, const char *format, ...)
+	__attribute__((format(printf, 3, 4)));
+
+/* The value of a hexadecimal digit; -1: it is none. */
+static inline int hex_value(char c)
+{
+	if (c >= '0' && c <= '9')
+		return c - '0';
+	if (c >= 'a' && c <= 'f')
+		return c - 'a' + 10;
+	if (c >= 'A' && c <= 'F')
+		return c - 'A' + 10;
+	return -1;
+}
 
 /* For qsort(): which of two comes first. A NULL text comes before any other. */
 int compare_u64(uint64_t a, uint64_t b);
@@ -60,6 +86,9 @@ int compare_text(const char *a, const char *b);
  */
 int process_fd(pid_t pid);
 
+/* 1 too for a process whose threads have all ended and that waits to be reaped; -errno: unknown. */
+int process_has_ended(int pid_fd);
+
 /*
  * Reads the first line of a small file, such as those in sysfs, without its newline. Returns 0 or a
  * negative errno.
@@ -71,6 +100,9 @@ bool is_our_user(uid_t user);
 
 /* The time of the monotonic clock, which nobody can set. */
 uint64_t monotonic_ns(void);
+
+/* The CPU time of this thread. */
+uint64_t thread_cpu_ns(void);
 
 /* A random time below most_ns, so that hosts do not all do the same thing at the same moment. */
 uint64_t chance_below(uint64_t most_ns);
@@ -89,6 +121,15 @@ bool utf8_is_control(const char *text, size_t length);
 
 /* Whether a spreadsheet would take a cell with this text for a formula. */
 bool csv_is_formula(const char *text);
+
+/*
+ * Raises the limit of open files to at least that number, if we may, else as far as we may; 0: as
+ * far as anybody may.
+ */
+void raise_file_limit(uint64_t wanted);
+
+/* Closes *fd unless it is -1, which it is afterwards. */
+void close_fd(int *fd);
 
 void cleanup_fd_close(const int *fd);
 void cleanup_file_close(FILE **file);

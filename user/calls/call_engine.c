@@ -20,14 +20,6 @@ enum {
 	LINES_SHARE = 8, /* of the memory: region tables are small compared to their counters */
 };
 
-static int silent(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
 /* The pid namespace whose pids BPF programs must report; the host's has a fixed inode. */
 static uint32_t pid_namespace(void)
 {
@@ -211,7 +203,7 @@ int call_engine_open(const struct call_engine_options *options,
 
 	memset(engine, 0, sizeof(*engine));
 	pthread_mutex_init(&engine->growing, NULL);
-	libbpf_set_print(silent);
+	libbpf_set_print(NULL);
 	cpus = libbpf_num_possible_cpus();
 	if (cpus < 0)
 		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");

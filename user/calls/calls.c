@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/resource.h>
 #include <sys/timerfd.h>
 #include <unistd.h>
 
@@ -69,24 +68,6 @@ static int open_call_watches(struct calls *calls, struct error *err)
 	return ret;
 }
 
-/*
- * Raises the limit, because each caller has two descriptors. If that is not permitted, the old
- * limit stays.
- */
-static void raise_file_limit(uint32_t max_calls)
-{
-	rlim_t wanted = 2 * (rlim_t)max_calls + 1024;
-	struct rlimit limit, more;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	more.rlim_cur = more.rlim_max = wanted > limit.rlim_max ? wanted : limit.rlim_max;
-	if (!setrlimit(RLIMIT_NOFILE, &more))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
-
 static void init_lock(struct calls *calls)
 {
 	pthread_condattr_t attributes;
@@ -110,7 +91,8 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 
 	if (!calls)
 		return error_set(err, -ENOMEM, "calls: out of memory");
-	raise_file_limit(options->max_calls);
+	/* Each caller has two descriptors. */
+	raise_file_limit(2 * (uint64_t)options->max_calls + 1024);
 	calls->options = *options;
 	calls->started = time(NULL);
 	calls->start_ns = monotonic_ns();
@@ -336,10 +318,8 @@ bool calls_close(struct calls *calls)
 	free(calls->work);
 	pthread_mutex_destroy(&calls->lock);
 	pthread_cond_destroy(&calls->ended);
-	if (calls->epoll_fd >= 0)
-		close(calls->epoll_fd);
-	if (calls->timer_fd >= 0)
-		close(calls->timer_fd);
+	close_fd(&calls->epoll_fd);
+	close_fd(&calls->timer_fd);
 	free(calls);
 	return true;
 }

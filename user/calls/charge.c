@@ -5,7 +5,6 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/nsfs.h>
-#include <poll.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
@@ -13,13 +12,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-
-static bool is_gone(int pid_fd)
-{
-	struct pollfd end = { .fd = pid_fd, .events = POLLIN };
-
-	return poll(&end, 1, 0) != 0;
-}
 
 /*
  * Opens a file in /proc of the process that pid_fd refers to, and not of a later one with its pid.
@@ -33,7 +25,7 @@ static int open_of(pid_t pid, int pid_fd, const char *name)
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		fd = -errno;
-	if (!is_gone(pid_fd))
+	if (process_has_ended(pid_fd) == 0)
 		return fd;
 	if (fd >= 0)
 		close(fd);

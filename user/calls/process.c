@@ -155,11 +155,8 @@ int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 
 void process_close(struct process *process)
 {
-	if (process->mem_fd >= 0)
-		close(process->mem_fd);
-	if (process->maps_fd >= 0)
-		close(process->maps_fd);
-	process->mem_fd = process->maps_fd = -1;
+	close_fd(&process->mem_fd);
+	close_fd(&process->maps_fd);
 }
 
 void process_look_anew(struct process *process)

@@ -1,11 +1,8 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "calls/calls_impl.h"
@@ -133,14 +130,10 @@ void calls_sweep_specs(struct calls *calls)
 static void read_comm(pid_t pid, char *comm, size_t size)
 {
 	char path[64];
-	ssize_t got;
 
 	snprintf(path, sizeof(path), "/proc/%d/comm", pid);
-	cleanup_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
-
-	got = fd < 0 ? 0 : read(fd, comm, size - 1);
-	comm[got > 0 ? got : 0] = '\0';
-	comm[strcspn(comm, "\n")] = '\0';
+	if (read_first_line(path, comm, size))
+		*comm = '\0';
 }
 
 static struct caller *new_caller(struct calls *calls, const struct call_ref *ref, struct spec *spec)
@@ -165,7 +158,7 @@ static struct caller *new_caller(struct calls *calls, const struct call_ref *ref
 static int open_child(struct calls *calls, struct caller *caller)
 {
 	const struct call *call = call_of(caller, &calls->engine);
-	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, (pid_t)call->tgid, 0);
+	cleanup_fd int pid_fd = process_fd((pid_t)call->tgid);
 	struct call_ref ref;
 	int ret;
 

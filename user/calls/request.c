@@ -2,8 +2,6 @@
 /* From a request, which may be any bytes, to what a manual says about the call. */
 #include <errno.h>
 #include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "calls/calls_impl.h"
@@ -64,7 +62,7 @@ static int identify(struct asking *asking)
 	struct call_ref ref;
 	int ret;
 
-	asking->pid_fd = (int)syscall(SYS_pidfd_open, asking->pid, 0);
+	asking->pid_fd = process_fd(asking->pid);
 	if (asking->pid_fd < 0)
 		return -errno;
 	ret = process_open(&asking->process, asking->pid, request->pointer, request->proof);
@@ -439,8 +437,7 @@ uint64_t calls_request(struct worker *worker, pid_t pid, uid_t uid,
 	reply->error = -ret;
 	fill_state(&asking);
 	process_close(&asking.process);
-	if (asking.pid_fd >= 0)
-		close(asking.pid_fd);
+	close_fd(&asking.pid_fd);
 	return asking.made;
 }
 

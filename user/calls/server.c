@@ -15,6 +15,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "calls/visit.h"
 
 /* From Linux 6.16, because headers are older. */
@@ -365,10 +366,8 @@ void server_close(struct server *server)
 	if (!server)
 		return;
 	for (i = 0; i < CONNECTIONS_MAX; i++)
-		if (server->connections[i].fd >= 0)
-			close(server->connections[i].fd);
-	if (server->listen_fd >= 0)
-		close(server->listen_fd);
+		close_fd(&server->connections[i].fd);
+	close_fd(&server->listen_fd);
 	if (server->path)
 		unlink(server->path);
 	free(server->path);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -68,7 +67,7 @@ uint64_t worker_key(pid_t pid, uid_t uid)
 
 	if (uid < CHARGE_SUBORDINATE_MIN)
 		return uid;
-	pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	pid_fd = process_fd(pid);
 	return pid_fd < 0 || charge_of(pid, pid_fd, uid, &charge) ? uid : charge;
 }
 
@@ -103,7 +102,7 @@ static struct worker *worker_of_call(const struct calls *calls, const struct cal
 
 struct worker *worker_for(struct calls *calls, pid_t pid, uint64_t who, uid_t uid)
 {
-	cleanup_fd int pid_fd = (int)syscall(SYS_pidfd_open, pid, 0);
+	cleanup_fd int pid_fd = process_fd(pid);
 	struct worker *worker;
 	struct call_ref ref;
 

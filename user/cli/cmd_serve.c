@@ -329,10 +329,8 @@ static void close_all(struct serve *serve)
 	server_close(serve->server);
 	if (!calls_close(serve->calls))
 		apart_leave(serve->apart);
-	if (serve->signal_fd >= 0)
-		close(serve->signal_fd);
-	if (serve->pid_fd >= 0)
-		close(serve->pid_fd);
+	close_fd(&serve->signal_fd);
+	close_fd(&serve->pid_fd);
 }
 
 static int serve_calls(void *argument, struct apart *apart)

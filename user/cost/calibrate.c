@@ -10,8 +10,6 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/resource.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "cost/cost_spread.h"
@@ -67,20 +65,6 @@ struct trial {
 	double median_ns; /* the median of pairs of rounds */
 };
 
-static int event_open(uint64_t period_ns)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = period_ns,
-		.disabled = 1,
-	};
-
-	/* The event counts in this thread, on whichever CPU it runs. */
-	return syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
-}
-
 static double tick_ns(const struct trial *trial, uint64_t with, uint64_t without)
 {
 	return with < without ? (1 - (double)with / (double)without) * (double)trial->period_ns : 0;
@@ -99,7 +83,7 @@ static void try_period(struct trial *trial, uint64_t period_ns)
 {
 	uint64_t with, without, most_with = 0, most_without = 0;
 	double rounds[ROUNDS];
-	cleanup_fd int fd = event_open(period_ns);
+	cleanup_fd int fd = cpu_clock_open(period_ns, 0, -1); /* in this thread, on any CPU */
 	long before;
 	size_t nr = 0;
 	int i;

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "cost/cost_program.h"
@@ -201,8 +200,7 @@ int cost_measure(const struct cost_options *options, struct cost_report *result,
 	if (!ret)
 		sum_up_rows(&cost);
 	cost_load_end(&cost.load);
-	if (cost.statistics_fd >= 0)
-		close(cost.statistics_fd);
+	close_fd(&cost.statistics_fd);
 	free(cost.rounds);
 	return ret;
 }

@@ -101,14 +101,6 @@ static void watch_read(const struct watch *watch, struct lateness *result)
 	result->p99_ns = quantile_ns(watch->served, result->ticks, 0.99);
 }
 
-static uint64_t thread_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 static void spin_for(uint64_t ns)
 {
 	uint64_t end = monotonic_ns() + ns;
@@ -126,13 +118,13 @@ static void *come_and_go(void *arg)
 {
 	struct burster *burster = arg;
 	struct timespec off = { .tv_nsec = (long)burster->kind->off_us * 1000 };
-	uint64_t end = monotonic_ns() + (uint64_t)(BURST_SECONDS * 1e9), from = thread_ns();
+	uint64_t end = monotonic_ns() + (uint64_t)(BURST_SECONDS * 1e9), from = thread_cpu_ns();
 
 	while (monotonic_ns() < end) {
 		spin_for(burster->kind->on_us * 1000ULL);
 		nanosleep(&off, NULL);
 	}
-	burster->cpu_ns = thread_ns() - from;
+	burster->cpu_ns = thread_cpu_ns() - from;
 	return NULL;
 }
 

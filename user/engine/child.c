@@ -14,13 +14,6 @@
 
 #include "base/util.h"
 
-static void close_end(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static int become_passwd(const struct passwd *user)
 {
 	if (!user)
@@ -84,8 +77,8 @@ int child_fork(char *const *argv, const char *user, struct child *result, struct
 		close(go[1]); /* otherwise the child would not see its parent die */
 		child_main(argv, passwd, go[0], failure[1]);
 	}
-	close_end(&go[0]);
-	close_end(&failure[1]);
+	close_fd(&go[0]);
+	close_fd(&failure[1]);
 	result->go_fd = go[1];
 	result->failed_fd = failure[0];
 	result->pid_fd = process_fd(result->pid);
@@ -96,10 +89,10 @@ int child_fork(char *const *argv, const char *user, struct child *result, struct
 	return ret;
 failed:
 	ret = error_errno(err, -errno, "fork");
-	close_end(&go[0]);
-	close_end(&go[1]);
-	close_end(&failure[0]);
-	close_end(&failure[1]);
+	close_fd(&go[0]);
+	close_fd(&go[1]);
+	close_fd(&failure[0]);
+	close_fd(&failure[1]);
 	return ret;
 }
 
@@ -112,11 +105,11 @@ int child_exec(struct child *child, const char *command, struct error *err)
 	if (write(child->go_fd, "", 1) != 1 && errno != EPIPE)
 		return error_set(err, -ECHILD, "%s: cannot be started: %s", command,
 				 strerror(errno));
-	close_end(&child->go_fd);
+	close_fd(&child->go_fd);
 	do
 		got = read(child->failed_fd, &failure, sizeof(failure));
 	while (got < 0 && errno == EINTR);
-	close_end(&child->failed_fd);
+	close_fd(&child->failed_fd);
 	if (got != sizeof(failure))
 		return 0;
 	child_wait(child);
@@ -151,9 +144,9 @@ void child_free(struct child *child)
 	bool waiting = child->go_fd >= 0;
 
 	/* End of file on the pipe ends a child that still waits. */
-	close_end(&child->go_fd);
-	close_end(&child->failed_fd);
+	close_fd(&child->go_fd);
+	close_fd(&child->failed_fd);
 	if (waiting && child->pid > 0)
 		child_wait(child);
-	close_end(&child->pid_fd);
+	close_fd(&child->pid_fd);
 }

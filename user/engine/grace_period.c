@@ -3,7 +3,8 @@
 
 #include <bpf/bpf.h>
 #include <stdint.h>
-#include <unistd.h>
+
+#include "base/util.h"
 
 void grace_period_init(struct grace_period *grace)
 {
@@ -21,8 +22,7 @@ static int make(struct grace_period *grace)
 	grace->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "bpfprofil_grace", 4, 4, 1, &opts);
 	if (grace->fd >= 0)
 		return 0;
-	close(grace->inner_fd);
-	grace->inner_fd = -1;
+	close_fd(&grace->inner_fd);
 	return grace->fd;
 }
 
@@ -36,9 +36,6 @@ int grace_period_wait(struct grace_period *grace)
 
 void grace_period_free(struct grace_period *grace)
 {
-	if (grace->fd >= 0)
-		close(grace->fd);
-	if (grace->inner_fd >= 0)
-		close(grace->inner_fd);
-	grace_period_init(grace);
+	close_fd(&grace->fd);
+	close_fd(&grace->inner_fd);
 }

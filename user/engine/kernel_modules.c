@@ -51,11 +51,6 @@ static const struct kernel_module *find_module(const struct kernel_modules *modu
 	return module && address - module->start < module->size ? module : NULL;
 }
 
-static uint64_t bin_address(const struct profile_histogram *histogram, size_t bin)
-{
-	return histogram->offset + histogram->bins[bin].index * histogram->bytes_per_bin;
-}
-
 /* The object of a module, which is made when it is first asked for. NULL: out of memory. */
 static struct profile_object *module_object(const struct kernel_module *module,
 					    struct profile *profile, uint32_t **ids, uint32_t fresh)
@@ -107,7 +102,7 @@ static int add_module_part(struct profile *profile, size_t from, size_t first, s
 		return -ENOMEM;
 	memcpy(part->bins, whole->bins + first, bytes);
 	part->nr_bins = nr;
-	part->offset = bin_address(whole, first);
+	part->offset = profile_bin_start(whole, first);
 	for (i = 0; i < nr; i++)
 		part->bins[i].index -= whole->bins[first].index;
 	part->size = (part->bins[nr - 1].index + 1) * part->bytes_per_bin;
@@ -118,10 +113,12 @@ static int add_module_part(struct profile *profile, size_t from, size_t first, s
 static size_t same_module(const struct kernel_modules *modules,
 			  const struct profile_histogram *histogram, size_t first)
 {
-	const struct kernel_module *module = find_module(modules, bin_address(histogram, first));
+	const struct kernel_module *module =
+		find_module(modules, profile_bin_start(histogram, first));
 	size_t i = first;
 
-	while (i < histogram->nr_bins && find_module(modules, bin_address(histogram, i)) == module)
+	while (i < histogram->nr_bins &&
+	       find_module(modules, profile_bin_start(histogram, i)) == module)
 		i++;
 	return i - first;
 }
@@ -143,7 +140,7 @@ static int split_histogram(const struct kernel_modules *modules, size_t from,
 
 	while (i < profile->histograms[from].nr_bins) {
 		nr = same_module(modules, &profile->histograms[from], i);
-		module = find_module(modules, bin_address(&profile->histograms[from], i));
+		module = find_module(modules, profile_bin_start(&profile->histograms[from], i));
 		if (!module) {
 			i += nr;
 			continue;

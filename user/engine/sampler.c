@@ -87,7 +87,7 @@ static uint64_t clock_period(uint64_t period_ns, unsigned int clock)
 	return (period_ns * 3000000 + rates[clock] / 2) / rates[clock];
 }
 
-static int event_open(uint64_t period_ns, uint32_t cpu)
+int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu)
 {
 	struct perf_event_attr attr = {
 		.type = PERF_TYPE_SOFTWARE,
@@ -104,7 +104,7 @@ static int event_open(uint64_t period_ns, uint32_t cpu)
 		 */
 		.exclude_idle = 1,
 	};
-	int fd = syscall(SYS_perf_event_open, &attr, -1, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
@@ -168,11 +168,8 @@ struct start {
 
 static void event_close(struct sampler_event *event)
 {
-	if (event->link_fd >= 0)
-		close(event->link_fd);
-	if (event->fd >= 0)
-		close(event->fd);
-	event->fd = event->link_fd = -1;
+	close_fd(&event->link_fd);
+	close_fd(&event->fd);
 }
 
 /*
@@ -209,7 +206,7 @@ static int start_clock(const struct start *start, uint32_t cpu, unsigned int clo
 	if (event->fd >= 0)
 		return 0;
 	event->period_ns = clock_period(sampler->period_ns, clock);
-	fd = event_open(event->period_ns, cpu);
+	fd = cpu_clock_open(event->period_ns, -1, (int)cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
 		return 0; /* the CPU went away after the list was read */
 	if (fd < 0)
@@ -351,8 +348,7 @@ void sampler_free(struct sampler *sampler)
 		return;
 	sampler_stop(sampler);
 	grace_period_free(&sampler->grace);
-	if (sampler->uevent_fd >= 0)
-		close(sampler->uevent_fd);
+	close_fd(&sampler->uevent_fd);
 	free(sampler->events);
 	sampler->events = NULL;
 	sampler->nr_events = 0;

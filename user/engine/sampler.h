@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 #include "base/error.h"
 #include "engine/grace_period.h"
@@ -46,6 +47,9 @@ struct sampler {
 	bool *left_out; /* by CPU number: it is not sampled */
 	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
 };
+
+/* Opens one such event, stopped, of a thread and a CPU, or -1 for all of them; or -errno. */
+int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu);
 
 /* cpus is the number of possible CPUs. This opens nothing yet. */
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);

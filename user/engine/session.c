@@ -10,7 +10,6 @@
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/mman.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -34,25 +33,6 @@ const char *const split_words[] = { [SPLIT_NONE] = "none",
 				    [SPLIT_CGROUP] = "cgroup",
 				    [SPLIT_THREAD] = "thread",
 				    NULL };
-
-static int silent(enum libbpf_print_level level, const char *format, va_list args)
-{
-	(void)level;
-	(void)format;
-	(void)args;
-	return 0;
-}
-
-/* Raises the limit, because every file that is hit stays open until the end. */
-static void raise_file_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return;
-	limit.rlim_cur = limit.rlim_max;
-	setrlimit(RLIMIT_NOFILE, &limit);
-}
 
 /* Sets the sizes of maps and the programs' knobs, between open and load. */
 static int configure_session(struct session *session, struct error *err)
@@ -316,13 +296,14 @@ int session_open(const struct session_options *options, struct session **result,
 
 	if (!session)
 		return error_errno(err, -ENOMEM, "session");
-	libbpf_set_print(silent);
+	libbpf_set_print(NULL);
 	cpus = libbpf_num_possible_cpus();
 	if (cpus < 0) {
 		free(session);
 		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
 	}
-	raise_file_limit();
+	/* Every file that is hit stays open until the end. */
+	raise_file_limit(0);
 	session->options = *options;
 	session->options.unweighted = options->unweighted || options->cpus;
 	session->nr_cpus = cpus;

@@ -97,13 +97,6 @@ static int open_named(const struct record *record, const char *path)
 	return fd < 0 ? open_if_same("", path, record) : fd;
 }
 
-static void close_own(int *fd)
-{
-	if (*fd >= 0)
-		close(*fd);
-	*fd = -1;
-}
-
 static bool differs(int fd, const char *ours)
 {
 	struct stat here, there;
@@ -127,8 +120,8 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	info->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (differs(info->root_fd, "/") || differs(info->ns_fd, "/proc/self/ns/mnt"))
 		return;
-	close_own(&info->ns_fd);
-	close_own(&info->root_fd);
+	close_fd(&info->ns_fd);
+	close_fd(&info->root_fd);
 }
 
 /*
@@ -207,9 +200,9 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
 
 void space_info_free(struct space_info *info)
 {
-	close_own(&info->fd);
-	close_own(&info->root_fd);
-	close_own(&info->ns_fd);
+	close_fd(&info->fd);
+	close_fd(&info->root_fd);
+	close_fd(&info->ns_fd);
 	free(info->path);
 }
 

@@ -24,9 +24,7 @@ struct bin_walk {
 
 static uint64_t cursor_offset(const struct cursor *cursor)
 {
-	const struct profile_histogram *histogram = cursor->histogram;
-
-	return histogram->offset + histogram->bins[cursor->bin].index * histogram->bytes_per_bin;
+	return profile_bin_start(cursor->histogram, cursor->bin);
 }
 
 static bool comes_before(const struct cursor *a, const struct cursor *b)

@@ -50,14 +50,9 @@ static const struct call_region *find_call_region(const struct raw *raw, uint64_
 	return call_table_find(&raw->call->table, raw->call->lines, pc);
 }
 
-static uint64_t raw_bin_start(const struct profile_histogram *histogram, size_t i)
-{
-	return histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
-}
-
 static uint64_t bin_last(const struct profile_histogram *histogram, size_t i)
 {
-	return add_saturating(raw_bin_start(histogram, i), histogram->bytes_per_bin - 1);
+	return add_saturating(profile_bin_start(histogram, i), histogram->bytes_per_bin - 1);
 }
 
 /*
@@ -69,14 +64,14 @@ static int straddles(const struct raw *raw, const struct profile_histogram *hist
 		  "raw: %.200s: its bin of %" PRIu64 " bytes at 0x%" PRIx64
 		  " falls into more than one counter",
 		  raw->profile->objects[histogram->object].path, histogram->bytes_per_bin,
-		  raw_bin_start(histogram, i));
+		  profile_bin_start(histogram, i));
 	error_hint(raw->err, "a smaller --scale, or bpfprofil run --bytes-per-bin 1");
 	return -EINVAL;
 }
 
 static int file_bin(struct raw *raw, const struct profile_histogram *histogram, size_t i)
 {
-	uint64_t first = raw_bin_start(histogram, i), last = bin_last(histogram, i);
+	uint64_t first = profile_bin_start(histogram, i), last = bin_last(histogram, i);
 	const struct call_region *region = find_call_region(raw, first);
 	uint64_t bin = call_region_bin(region, first);
 
@@ -136,7 +131,7 @@ static bool fits_call(const struct raw *raw, const struct profile_histogram *his
 	size_t i;
 
 	for (i = 0; i < histogram->nr_bins && !histogram->overflow; i++) {
-		region = find_call_region(raw, raw_bin_start(histogram, i));
+		region = find_call_region(raw, profile_bin_start(histogram, i));
 		if (region->kind == CALL_REGION ||
 		    region != find_call_region(raw, bin_last(histogram, i)))
 			return true;

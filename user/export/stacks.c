@@ -66,8 +66,7 @@ static int add_stack_histogram(struct stacks *stacks, const struct profile_index
 		struct stack stack = { .histogram = histogram, .ticks = bin->count };
 
 		stack.function = profile_index_find(index, histogram->object,
-						    histogram->offset +
-							    bin->index * histogram->bytes_per_bin,
+						    profile_bin_start(histogram, i),
 						    histogram->bytes_per_bin);
 		stack.ns = profile_weights_take(weights, histogram, bin->count);
 		/* Bins ascend, so those of a function are consecutive. */

@@ -3,7 +3,6 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/capability.h>
-#include <linux/perf_event.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -13,6 +12,7 @@
 
 #include "base/util.h"
 #include "cost/lateness.h"
+#include "engine/sampler.h"
 #include "engine/sched_tick.h"
 #include "feature/feature_probes.h"
 
@@ -43,11 +43,12 @@ static bool capable(unsigned int capability)
 /* Reads a kernel setting; -errno if it cannot be read. */
 static int read_setting(const char *path, int64_t *result)
 {
-	cleanup_file FILE *file = fopen(path, "re");
+	char line[32];
+	int ret = read_first_line(path, line, sizeof(line));
 
-	if (!file)
-		return -errno;
-	return fscanf(file, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
+	if (ret)
+		return ret;
+	return sscanf(line, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
 }
 
 /* How this program can be given the right without being root. */
@@ -88,26 +89,11 @@ void probe_privilege(struct feature_answer *answer)
 	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
 }
 
-/* Opens the clock on this CPU for any process, as a session does on every CPU. */
-static int open_clock(void)
-{
-	struct perf_event_attr attr = {
-		.type = PERF_TYPE_SOFTWARE,
-		.size = sizeof(attr),
-		.config = PERF_COUNT_SW_CPU_CLOCK,
-		.sample_period = 1000000000,
-		.disabled = 1,
-	};
-	int cpu = sched_getcpu(), fd;
-
-	fd = (int)syscall(SYS_perf_event_open, &attr, -1, cpu < 0 ? 0 : cpu, -1,
-			  PERF_FLAG_FD_CLOEXEC);
-	return fd < 0 ? -errno : fd;
-}
-
 void probe_perf_event(struct feature_answer *answer)
 {
-	cleanup_fd int fd = open_clock();
+	int cpu = sched_getcpu();
+	/* Any process on this CPU, as a session opens it on every CPU. */
+	cleanup_fd int fd = cpu_clock_open(1000000000, -1, cpu < 0 ? 0 : cpu);
 	int64_t paranoid = -1;
 
 	if (fd >= 0) {

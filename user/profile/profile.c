@@ -2,7 +2,6 @@
 #include "profile/profile.h"
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -264,22 +263,19 @@ bool profile_is_confidential(const struct profile *profile)
 	return false;
 }
 
-int profile_note(struct profile *profile, const char *format, ...)
+int profile_function_compare(const void *left, const void *right)
 {
-	char **notes = reallocarray(profile->notes, profile->nr_notes + 1, sizeof(*notes));
-	va_list args;
-	int length;
+	const struct profile_function *a = left, *b = right;
 
-	if (!notes)
-		return -ENOMEM;
-	profile->notes = notes;
-	va_start(args, format);
-	length = vasprintf(&notes[profile->nr_notes], format, args);
-	va_end(args);
-	if (length < 0)
-		return -ENOMEM;
-	profile->nr_notes++;
-	return 0;
+	if (a->ticks != b->ticks)
+		return a->ticks > b->ticks ? -1 : 1;
+	if (a->object != b->object)
+		return a->object < b->object ? -1 : 1;
+	if (a->offset != b->offset)
+		return a->offset < b->offset ? -1 : 1;
+	if (a->size != b->size)
+		return a->size < b->size ? -1 : 1;
+	return strcmp(a->name, b->name);
 }
 
 const char *profile_object_base(const struct profile_object *object)

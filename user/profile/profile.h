@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/util.h"
+
 /*
  * A finished profile: the engine's result, the contents of the JSON document, and what reports and
  * exports read. It knows nothing of BPF. The engine or the reader fills it in, and after that it
@@ -238,6 +240,15 @@ bool profile_target_counts(const struct profile *profile, uint32_t target);
  */
 bool profile_cpu_time(const struct profile *profile, uint64_t *result);
 
+/* For qsort(): functions by heat; those that are as hot by place and name. */
+int profile_function_compare(const void *left, const void *right);
+
+/* Where the text of a histogram's i-th bin begins. */
+static inline uint64_t profile_bin_start(const struct profile_histogram *histogram, size_t i)
+{
+	return histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
+}
+
 /* The sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 
@@ -248,8 +259,7 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 bool profile_is_confidential(const struct profile *profile);
 
 /* Adds a sentence for the reader; -ENOMEM. */
-int profile_note(struct profile *profile, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define profile_note(profile, ...) notes_add(&(profile)->notes, &(profile)->nr_notes, __VA_ARGS__)
 
 /*
  * Adds a key, which must be new for the cgroup; one whose value is NULL or "" is skipped. Returns 0

@@ -35,20 +35,12 @@ static int compare_folded_targets(const void *left, const void *right)
 	return order ? order : compare_u64(a->period_ns, b->period_ns);
 }
 
-/* The sum stays at the maximum, as in accounts, so that it does not depend on the order. */
-static uint64_t add_ns(uint64_t a, uint64_t b)
-{
-	uint64_t sum;
-
-	return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
-}
-
 /* If one part does not know its CPU time, the sum does not either. */
 static void add_cpu_time(struct profile_target *sum, const struct profile_target *part)
 {
 	sum->cpu_known = sum->cpu_known && part->cpu_known;
-	sum->cpu_ns = sum->cpu_known ? add_ns(sum->cpu_ns, part->cpu_ns) : 0;
-	sum->excess = add_ns(sum->excess, part->excess);
+	sum->cpu_ns = sum->cpu_known ? add_saturating(sum->cpu_ns, part->cpu_ns) : 0;
+	sum->excess = add_saturating(sum->excess, part->excess);
 }
 
 static int combine_targets(void *first, size_t nr)
@@ -87,7 +79,7 @@ static int combine_splits(void *first, size_t nr)
 	size_t i;
 
 	for (i = 1; i < nr; i++) {
-		splits->cpu_ns = add_ns(splits->cpu_ns, splits[i].cpu_ns);
+		splits->cpu_ns = add_saturating(splits->cpu_ns, splits[i].cpu_ns);
 		if (__builtin_add_overflow(splits->ticks, splits[i].ticks, &splits->ticks))
 			splits->ticks = UINT64_MAX;
 		profile_split_free(&splits[i]);

@@ -314,21 +314,6 @@ static int compare_causes(const void *left, const void *right)
 	return strcmp(a->cause, b->cause);
 }
 
-static int compare_object_heat(const void *left, const void *right)
-{
-	const struct profile_function *a = left, *b = right;
-
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	if (a->size != b->size)
-		return a->size < b->size ? -1 : 1;
-	return strcmp(a->name, b->name);
-}
-
 static void sort_account(struct profile_account *account)
 {
 	if (account->nr_lost)
@@ -418,7 +403,7 @@ static int finish_merge(struct profile *profile, struct error *err)
 	sort_account(&profile->ticks);
 	if (profile->nr_functions)
 		qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
-		      compare_object_heat);
+		      profile_function_compare);
 	return 0;
 }
 

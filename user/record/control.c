@@ -117,9 +117,6 @@ enum control_command control_read(struct control *control, unsigned int *reads)
 
 void control_close(struct control *control)
 {
-	if (control->fd >= 0)
-		close(control->fd);
-	if (control->answer_fd >= 0)
-		close(control->answer_fd);
-	control->fd = control->answer_fd = -1;
+	close_fd(&control->fd);
+	close_fd(&control->answer_fd);
 }

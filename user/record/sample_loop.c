@@ -404,7 +404,6 @@ enum sample_event sample_run(struct sample_loop *loop)
 void sample_close(struct sample_loop *loop)
 {
 	session_close(loop->session);
-	if (loop->signal_fd >= 0)
-		close(loop->signal_fd);
+	close_fd(&loop->signal_fd);
 	control_close(&loop->control);
 }

@@ -26,18 +26,11 @@ int save_profile(const struct profile *profile, const char *path, unsigned int f
 	return output_finish(out, ret, err);
 }
 
-static bool is_compressed(const char *path)
-{
-	size_t length = strlen(path);
-
-	return length > 3 && !strcmp(path + length - 3, ".gz");
-}
-
 static void keep_elsewhere(const struct profile *profile, const char *path, int failed,
 			   struct error *err)
 {
 	const char *folders[] = { getenv("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm" };
-	const char *suffix = is_compressed(path) ? ".gz" : "";
+	const char *suffix = output_is_compressed(path) ? ".gz" : "";
 	struct error why = *err, ignored;
 	char kept[PATH_MAX];
 	size_t i;

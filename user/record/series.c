@@ -26,7 +26,7 @@ static int expand_series(struct series *series, struct error *err)
 		   sizeof(*series->kept));
 	if (ret)
 		return error_errno(err, ret, "%s", series->pattern);
-	ret = output_expand_tm(series->pattern, series->pid, gmtime_r(&local, &tm), &path, err);
+	ret = output_expand(series->pattern, series->pid, gmtime_r(&local, &tm), &path, err);
 	if (ret)
 		return ret;
 	free(series->path);

@@ -10,6 +10,7 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "symbol/symbol_cache.h"
 
 /* An object's file, opened by the thread that owns the session. */
@@ -44,10 +45,8 @@ static void close_sources(struct symbolized *named)
 	size_t i;
 
 	for (i = 0; named->sources && i < named->profile->nr_objects; i++) {
-		if (named->sources[i].fd >= 0)
-			close(named->sources[i].fd);
-		if (named->sources[i].places_fd >= 0)
-			close(named->sources[i].places_fd);
+		close_fd(&named->sources[i].fd);
+		close_fd(&named->sources[i].places_fd);
 		free(named->sources[i].root);
 	}
 	free(named->sources);

@@ -3,10 +3,8 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "report/annotate_impl.h"
@@ -16,25 +14,6 @@
 /* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256
 #define INSTRUCTION_MAX 16 /* bytes, so that the last pc's instruction is shown whole */
-
-int annotation_note(struct annotation *annotation, const char *format, ...)
-{
-	char **grown, *note;
-	va_list args;
-	int length;
-
-	grown = reallocarray(annotation->notes, annotation->nr_notes + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	annotation->notes = grown;
-	va_start(args, format);
-	length = vasprintf(&note, format, args);
-	va_end(args);
-	if (length < 0)
-		return -ENOMEM;
-	annotation->notes[annotation->nr_notes++] = note;
-	return 0;
-}
 
 void annotation_free(struct annotation *annotation)
 {
@@ -351,8 +330,7 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 	if (!ret)
 		ret = take_apart(&work, err);
 out:
-	if (work.fd >= 0)
-		close(work.fd);
+	close_fd(&work.fd);
 	object_symbols_release(request->opener, work.symbols);
 	rows_free(&work.bins);
 	if (ret)

@@ -58,8 +58,8 @@ static inline size_t annotated_function(const struct annotating *work, const str
 }
 
 /* Returns 0 or -ENOMEM. */
-int annotation_note(struct annotation *annotation, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+#define annotation_note(annotation, ...)                                                           \
+	notes_add(&(annotation)->notes, &(annotation)->nr_notes, __VA_ARGS__)
 
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);

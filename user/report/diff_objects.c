@@ -2,7 +2,6 @@
 /* Which object of one profile corresponds to which one of the other. */
 #include <ctype.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -91,26 +90,6 @@ static const struct profile_object *counterpart(const struct profile *profile,
 
 /* --- what is said ---------------------------------------------------------------------------------- */
 
-static int note(struct diff *diff, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-static int note(struct diff *diff, const char *format, ...)
-{
-	char **grown = reallocarray(diff->notes, diff->nr_notes + 1, sizeof(*grown));
-	va_list args;
-	int length;
-
-	if (!grown)
-		return -ENOMEM;
-	diff->notes = grown;
-	va_start(args, format);
-	length = vasprintf(&grown[diff->nr_notes], format, args);
-	va_end(args);
-	if (length < 0)
-		return -ENOMEM;
-	diff->nr_notes++;
-	return 0;
-}
-
 static double percent_of(const struct diff_profile *side, size_t object)
 {
 	double percent = 0;
@@ -158,10 +137,11 @@ static int note_alone(struct diff *diff)
 		return 0;
 	a = text_basename(old->path);
 	b = text_basename(new->path);
-	return note(diff,
-		    "%s is only in the old, %s only in the new; if they are one under two names, "
-		    "--map %s=%s compares them",
-		    a, b, a, b);
+	return notes_add(
+		&diff->notes, &diff->nr_notes,
+		"%s is only in the old, %s only in the new; if they are one under two names, "
+		"--map %s=%s compares them",
+		a, b, a, b);
 }
 
 /* --- pairs ------------------------------------------------------------------------------------------ */
@@ -232,8 +212,8 @@ static int pair_old(struct diff *diff, size_t i)
 		return 0;
 	*as = of_other_version(diff, object);
 	if (*as)
-		return note(diff, "%s of the old is compared as %s", text_basename(object->path),
-			    text_basename((*as)->path));
+		return notes_add(&diff->notes, &diff->nr_notes, "%s of the old is compared as %s",
+				 text_basename(object->path), text_basename((*as)->path));
 	*as = counterpart(diff->old, object);
 	return 0;
 }

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/json_text.h"
+#include "base/util.h"
 #include "report/diff.h"
 #include "report/render.h"
 #include "report/text.h"
@@ -84,16 +85,6 @@ static size_t line_columns(const struct diff_row *row)
 		       0;
 }
 
-static size_t most(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
-static size_t least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* The columns that the longest of the rows need. */
 static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
@@ -103,9 +94,9 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 	for (i = 0; i < nr; i++) {
 		const struct diff_row *row = &diff->rows[i];
 
-		layout.object = most(layout.object, text_columns(text_basename(row->object)));
-		layout.line = most(layout.line, line_columns(row));
-		layout.name = most(layout.name, text_columns(name_of(row)));
+		layout.object = max_size(layout.object, text_columns(text_basename(row->object)));
+		layout.line = max_size(layout.line, line_columns(row));
+		layout.name = max_size(layout.name, text_columns(name_of(row)));
 	}
 	if (diff->options->by != REPORT_LINES)
 		layout.line = 0;
@@ -117,7 +108,7 @@ static void fit(const struct diff *diff, size_t width, struct diff_layout *layou
 {
 	size_t gaps = diff->options->by == REPORT_LINES ? 4 : 2, part, room;
 
-	width = most(width, FIGURE_COLUMNS + SECOND_COLUMNS + 30);
+	width = max_size(width, FIGURE_COLUMNS + SECOND_COLUMNS + 30);
 	room = width - FIGURE_COLUMNS - (layout->seconds ? SECOND_COLUMNS : 0);
 	if (diff->options->by == REPORT_OBJECTS) {
 		layout->object = room;
@@ -125,10 +116,10 @@ static void fit(const struct diff *diff, size_t width, struct diff_layout *layou
 	}
 	room -= gaps;
 	part = room / (diff->options->by == REPORT_LINES ? 4 : 3);
-	layout->object =
-		least(layout->object, most(part, room - least(room, layout->name + layout->line)));
-	layout->line =
-		least(layout->line, most(part, room - least(room, layout->object + layout->name)));
+	layout->object = min_size(
+		layout->object, max_size(part, room - min_size(room, layout->name + layout->line)));
+	layout->line = min_size(
+		layout->line, max_size(part, room - min_size(room, layout->object + layout->name)));
 	layout->name = room - layout->object - layout->line;
 }
 
@@ -141,8 +132,8 @@ static struct diff_layout lay_out(const struct diff *diff, const struct report_o
 	layout.color = options->color;
 	if (options->width)
 		fit(diff, options->width, &layout);
-	layout.object_pad = least(layout.object, options->width ? SIZE_MAX : PLACE_COLUMNS);
-	layout.line_pad = least(layout.line, options->width ? SIZE_MAX : PLACE_COLUMNS);
+	layout.object_pad = min_size(layout.object, options->width ? SIZE_MAX : PLACE_COLUMNS);
+	layout.line_pad = min_size(layout.line, options->width ? SIZE_MAX : PLACE_COLUMNS);
 	if (!options->width)
 		layout.object = layout.line = layout.name = 0;
 	return layout;

@@ -234,7 +234,7 @@ static void put_owners(const struct profile *profile, const struct profile_index
 
 	fputs(", \"owners\": [", data);
 	for (i = 0; i < histogram->nr_bins; i++, run++) {
-		offset = histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
+		offset = profile_bin_start(histogram, i);
 		function = profile_index_find(index, histogram->object, offset,
 					      histogram->bytes_per_bin);
 		owner = function ? (uint64_t)(function - profile->functions) + 1 : 0;

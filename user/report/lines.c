@@ -5,7 +5,6 @@
  */
 #include <errno.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,29 +13,6 @@
 #include "report/rows.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
-
-/* Adds a sentence that the view must show. */
-static int add_note(struct report_rows *rows, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static int add_note(struct report_rows *rows, const char *format, ...)
-{
-	char **grown, *note;
-	va_list args;
-	int length;
-
-	grown = reallocarray(rows->notes, rows->nr_notes + 1, sizeof(*grown));
-	if (!grown)
-		return -ENOMEM;
-	rows->notes = grown;
-	va_start(args, format);
-	length = vasprintf(&note, format, args);
-	va_end(args);
-	if (length < 0)
-		return -ENOMEM;
-	rows->notes[rows->nr_notes++] = note;
-	return 0;
-}
 
 static int load(const struct profile *profile, const struct object_opener *opener,
 		const struct report_row *rows, size_t nr, struct source_lines **result,
@@ -125,16 +101,17 @@ static int note_silent(const struct finder *finder)
 	if (unread->nr > 1)
 		snprintf(others, sizeof(others), "; nor of %zu more", unread->nr - 1);
 	if (unread->nr)
-		ret = add_note(finder->rows, "no source lines of %s%s", unread->why.text, others);
+		ret = notes_add(&finder->rows->notes, &finder->rows->nr_notes,
+				"no source lines of %s%s", unread->why.text, others);
 	if (ret || !bare->nr)
 		return ret;
 	if (bare->nr == 1)
-		return add_note(finder->rows,
-				"no source lines of %s: no debug information for what ran",
-				bare->path);
-	return add_note(finder->rows,
-			"no source lines of %s and %zu more: no debug information for what ran",
-			bare->path, bare->nr - 1);
+		return notes_add(&finder->rows->notes, &finder->rows->nr_notes,
+				 "no source lines of %s: no debug information for what ran",
+				 bare->path);
+	return notes_add(&finder->rows->notes, &finder->rows->nr_notes,
+			 "no source lines of %s and %zu more: no debug information for what ran",
+			 bare->path, bare->nr - 1);
 }
 
 /* first[0..nr) are the bins of one object. */

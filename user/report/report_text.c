@@ -3,6 +3,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "report/render.h"
 #include "report/text.h"
 #include "report/timeline.h"
@@ -109,11 +110,6 @@ static void put_detail(const struct report *report, const struct report_row *row
 	fputs(suffix, out);
 }
 
-static size_t most(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* A place without a name behind it gets the room of both columns. */
 static bool is_alone(const struct report *report, const struct report_row *row)
 {
@@ -134,9 +130,9 @@ static void measure(const struct report *report, size_t *places, size_t *details
 		if (is_alone(report, row))
 			continue;
 		place(report, row, text);
-		*places = most(*places, text_columns(text));
-		*details = most(*details,
-				text_columns(name_of(report, row, text, suffix)) + strlen(suffix));
+		*places = max_size(*places, text_columns(text));
+		*details = max_size(*details, text_columns(name_of(report, row, text, suffix)) +
+						      strlen(suffix));
 	}
 }
 
@@ -146,10 +142,10 @@ static size_t place_columns(const struct report *report, const char *heading)
 	size_t width = report->options->width, limit = PLACE_COLUMNS, places, details, names;
 
 	measure(report, &places, &details);
-	places = most(places, strlen(heading));
+	places = max_size(places, strlen(heading));
 	if (width) {
-		names = most(width, FIGURE_COLUMNS + 2 + 24) - FIGURE_COLUMNS - 2;
-		limit = most(names / 3, names - (details < names ? details : names));
+		names = max_size(width, FIGURE_COLUMNS + 2 + 24) - FIGURE_COLUMNS - 2;
+		limit = max_size(names / 3, names - (details < names ? details : names));
 	}
 	return places < limit ? places : limit;
 }
@@ -207,13 +203,6 @@ void render_table(const struct report *report, FILE *out)
 	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < report->nr; i++)
 		table_row(report, &report->rows->rows[i], columns, out);
-}
-
-static void labelled(FILE *out, const char *label, const char *text)
-{
-	fprintf(out, "%-10s", label);
-	text_write(out, text, 0);
-	fputc('\n', out);
 }
 
 /* On a terminal the command is cut to a line, because it may be a build's with all its files. */
@@ -279,7 +268,7 @@ static void heading(const struct report *report, FILE *out)
 
 	heading_command(report, out);
 	if (profile->started)
-		labelled(out, "started", profile->started);
+		text_labelled(out, "started", profile->started);
 	heading_host(profile, out);
 	if (report->options->timeline && report->options->by != REPORT_TIME)
 		fprintf(out, "%-10s%zu, added up; --by time has a row for each\n", "files",
@@ -294,12 +283,12 @@ static void heading(const struct report *report, FILE *out)
 	heading_lost(report->account, out);
 	render_targets(report->profile, report->options->target, out);
 	if (!profile->complete)
-		labelled(out, "note", "the profile is incomplete: its writer was stopped");
+		text_labelled(out, "note", "the profile is incomplete: its writer was stopped");
 	render_cpu_time(profile, report->options->target, "note      ", out);
 	for (i = 0; i < profile->nr_notes; i++)
-		labelled(out, "note", profile->notes[i]);
+		text_labelled(out, "note", profile->notes[i]);
 	for (i = 0; i < report->rows->nr_notes; i++)
-		labelled(out, "note", report->rows->notes[i]);
+		text_labelled(out, "note", report->rows->notes[i]);
 	fputc('\n', out);
 }
 

@@ -110,6 +110,13 @@ size_t text_write_tail(FILE *out, const char *text, size_t width)
 	return 1 + text_write(out, text, 0);
 }
 
+void text_labelled(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "%-10s", label);
+	text_write(out, text, 0);
+	fputc('\n', out);
+}
+
 const char *text_basename(const char *path)
 {
 	const char *slash = strrchr(path, '/');

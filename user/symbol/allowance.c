@@ -4,17 +4,8 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/stat.h>
-#include <time.h>
 
 #include "base/util.h"
-
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
 
 static struct allowance_owner *find_owner_of(const struct allowance *allowance, uid_t uid)
 {
@@ -42,14 +33,14 @@ int allowance_begin(const struct allowance *allowance, int fd, struct allowance_
 		return error_set(why, -E2BIG,
 				 "files of user %u have had their %u seconds of CPU time",
 				 stat.st_uid, allowance->seconds);
-	*turn = (struct allowance_turn){ stat.st_uid, true, cpu_time_ns() };
+	*turn = (struct allowance_turn){ stat.st_uid, true, thread_cpu_ns() };
 	return 0;
 }
 
 void allowance_end(struct allowance *allowance, const struct allowance_turn *turn)
 {
 	if (turn->counts)
-		allowance_spend(allowance, turn->owner, cpu_time_ns() - turn->since_ns);
+		allowance_spend(allowance, turn->owner, thread_cpu_ns() - turn->since_ns);
 }
 
 void allowance_spend(struct allowance *allowance, uid_t uid, uint64_t ns)

@@ -383,19 +383,6 @@ static int resolve_objects(struct resolver *resolver)
 	return ret;
 }
 
-static int compare_named_functions(const void *left, const void *right)
-{
-	const struct profile_function *a = left, *b = right;
-
-	if (a->ticks != b->ticks)
-		return a->ticks > b->ticks ? -1 : 1;
-	if (a->object != b->object)
-		return a->object < b->object ? -1 : 1;
-	if (a->offset != b->offset)
-		return a->offset < b->offset ? -1 : 1;
-	return a->size < b->size ? -1 : a->size > b->size;
-}
-
 static void free_functions(struct profile_function *functions, size_t nr)
 {
 	while (nr)
@@ -435,7 +422,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	}
 	if (resolver.nr)
 		qsort(resolver.functions, resolver.nr, sizeof(*resolver.functions),
-		      compare_named_functions);
+		      profile_function_compare);
 	free_functions(profile->functions, profile->nr_functions);
 	profile->functions = resolver.functions;
 	profile->nr_functions = resolver.nr;

@@ -9,7 +9,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -58,19 +57,11 @@ int line_job_reopen(struct line_job *job)
 	return line_job_share(job);
 }
 
-static uint64_t cpu_time_ns(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 int line_job_step(struct line_job *job)
 {
 	if (++job->steps % STEPS_UNTIMED)
 		return 0;
-	return cpu_time_ns() > job->until_ns ? -E2BIG : 0;
+	return thread_cpu_ns() > job->until_ns ? -E2BIG : 0;
 }
 
 /* The data of this process, as RLIMIT_DATA counts it. */
@@ -128,7 +119,7 @@ static int run_job(struct line_job *job)
 	if (setjmp(environment))
 		return lift_limit(job, -ENOMEM);
 	errno = 0;
-	job->until_ns = cpu_time_ns() + LINE_JOB_SECONDS * 1000000000ULL;
+	job->until_ns = thread_cpu_ns() + LINE_JOB_SECONDS * 1000000000ULL;
 	ret = line_job_reopen(job);
 	if (ret)
 		return ret;

@@ -82,7 +82,7 @@ static uint64_t filter_histogram(struct profile_histogram *histogram,
 	size_t i, stay = 0;
 
 	for (i = 0; i < histogram->nr_bins; i++) {
-		start = histogram->offset + histogram->bins[i].index * histogram->bytes_per_bin;
+		start = profile_bin_start(histogram, i);
 		if (touches(kept, nr, histogram->object, start, histogram->bytes_per_bin))
 			histogram->bins[stay++] = histogram->bins[i];
 		else

@@ -21,17 +21,6 @@ bool text_next_line(struct text_cursor *text, struct text_cursor *line)
 	return true;
 }
 
-static int hex_digit(char c)
-{
-	if (c >= '0' && c <= '9')
-		return c - '0';
-	if (c >= 'a' && c <= 'f')
-		return c - 'a' + 10;
-	if (c >= 'A' && c <= 'F')
-		return c - 'A' + 10;
-	return -1;
-}
-
 bool text_take_hex(struct text_cursor *line, uint64_t *result)
 {
 	const char *at = line->at, *first;
@@ -39,10 +28,10 @@ bool text_take_hex(struct text_cursor *line, uint64_t *result)
 
 	if (line->end - at > 2 && at[0] == '0' && (at[1] == 'x' || at[1] == 'X'))
 		at += 2;
-	for (first = at; at < line->end && hex_digit(*at) >= 0; at++) {
+	for (first = at; at < line->end && hex_value(*at) >= 0; at++) {
 		if (value >> 60)
 			return false;
-		value = value << 4 | (uint64_t)hex_digit(*at);
+		value = value << 4 | (uint64_t)hex_value(*at);
 	}
 	if (at == first || (at < line->end && *at != ' ' && *at != '\t'))
 		return false;

@@ -8,6 +8,7 @@
 #include "base/util.h"
 #include "target/container_id.h"
 #include "target/names.h"
+#include "target/proc_stat.h"
 #include "target/runtimes.h"
 #include "target/targets_impl.h"
 
@@ -99,20 +100,6 @@ static bool is_own(const struct cgroup_place *place, const void *argument)
 	return strcmp(place->path, "/") != 0 && (!theirs || strcmp(theirs->path, place->path) != 0);
 }
 
-static pid_t parent_pid(const struct cgroups *cgroups, pid_t pid)
-{
-	cleanup_file FILE *file = NULL;
-	char path[128], line[128];
-	int parent = 0;
-
-	snprintf(path, sizeof(path), "%s/%d/status", cgroups->proc, pid);
-	file = fopen(path, "re");
-	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "PPid: %d", &parent) == 1)
-			break;
-	return parent;
-}
-
 /*
  * Finds the container by its first process. If a runtime made no cgroup for it, as some do not in
  * version 2 on a hybrid host, the process is in the cgroup of whoever started it, which is not the
@@ -128,7 +115,8 @@ static int find_process(const struct cgroups *cgroups, const struct runtime_cont
 	ret = cgroup_places_add_process(result, cgroups, container->pid);
 	if (ret)
 		return ret;
-	cgroup_places_add_process(&theirs, cgroups, parent_pid(cgroups, container->pid));
+	cgroup_places_add_process(&theirs, cgroups,
+				  proc_status_pid(cgroups->proc, container->pid, "PPid"));
 	cgroup_places_filter(result, is_own, &theirs);
 	cgroup_places_free(&theirs);
 	for (i = 0; !ret && i < result->nr; i++) {

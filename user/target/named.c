@@ -72,7 +72,7 @@ static int look_at_process(struct name_search *search, pid_t pid, struct error *
 
 	if (fd < 0)
 		return errno == EMFILE ? error_errno(err, -errno, "--name") : 0;
-	if (!proc_stat_read(pid, &process) && !pidfd_has_ended(fd) &&
+	if (!proc_stat_read(pid, &process) && process_has_ended(fd) <= 0 &&
 	    !(process.flags & PROCESS_OF_KERNEL)) {
 		if (matches_process(search, pid, process.name))
 			return add_pid_named(search, pid, fd, process.name, err);

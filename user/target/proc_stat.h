@@ -8,7 +8,8 @@
 #include "base/error.h"
 
 /*
- * What --pid and --name read from /proc. Pin a process by a descriptor first, then read its files.
+ * What is read from /proc to find processes. Pin a process by a descriptor first, then read its
+ * files.
  */
 
 #define PROCESS_OF_KERNEL 0x00200000 /* include/linux/sched.h: PF_KTHREAD */
@@ -22,8 +23,8 @@ struct proc_stat {
 
 int proc_stat_read(pid_t pid, struct proc_stat *process);
 
-/* True too for a process whose threads have all ended and that waits to be reaped. */
-bool pidfd_has_ended(int pid_fd);
+/* The pid that /proc/PID/status has under that name; 0: it has none. proc is where procfs is. */
+pid_t proc_status_pid(const char *proc, pid_t pid, const char *name);
 
 /*
  * Refuses a pid namespace other than the host's, because ticks have pids of the host, which cannot

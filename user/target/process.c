@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,31 +36,24 @@ int proc_stat_read(pid_t pid, struct proc_stat *process)
 	return 0;
 }
 
-static pid_t read_leader(pid_t pid)
+pid_t proc_status_pid(const char *proc, pid_t pid, const char *name)
 {
 	cleanup_file FILE *file = NULL;
-	char path[64], line[128];
-	int leader = 0;
+	size_t length = strlen(name);
+	char path[128], line[128];
 
-	snprintf(path, sizeof(path), "/proc/%d/status", pid);
+	snprintf(path, sizeof(path), "%s/%d/status", proc, pid);
 	file = fopen(path, "re");
 	while (file && fgets(line, sizeof(line), file))
-		if (sscanf(line, "Tgid: %d", &leader) == 1)
-			break;
-	return leader;
-}
-
-bool pidfd_has_ended(int pid_fd)
-{
-	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
-
-	return poll(&fd, 1, 0) > 0;
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return (pid_t)strtol(line + length + 1, NULL, 10);
+	return 0;
 }
 
 static int no_process(pid_t pid, struct error *err)
 {
 	struct proc_stat process;
-	pid_t leader = read_leader(pid);
+	pid_t leader = proc_status_pid("/proc", pid, "Tgid");
 
 	if (!leader || leader == pid)
 		return error_set(err, -ESRCH, "--pid %d: no such process", pid);
@@ -99,7 +91,7 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 
 	if (ret && ret != -ENOENT && ret != -ESRCH)
 		return cannot_open(pid, ret, err);
-	if (ret && pidfd_has_ended(fd))
+	if (ret && process_has_ended(fd) > 0)
 		return no_process(pid, err);
 	if (ret)
 		return error_set(err, -EACCES,
@@ -109,7 +101,7 @@ static int check_process(pid_t pid, int fd, struct proc_stat *process, struct er
 		return error_set(err, -EOPNOTSUPP,
 				 "--pid %d (%s): a kernel thread, which has no text of its own",
 				 pid, process->name);
-	return pidfd_has_ended(fd) ? ended(pid, process, err) : 0;
+	return process_has_ended(fd) > 0 ? ended(pid, process, err) : 0;
 }
 
 /* A descriptor of the process, or an error that says why there is none. */

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "target/targets_impl.h"
@@ -17,12 +16,10 @@ void target_origin_free(struct target_origin *origin)
 	free(origin->typed);
 	cgroup_places_free(&origin->places);
 	for (i = 0; i < origin->nr_pid_fds; i++)
-		if (origin->pid_fds[i] >= 0)
-			close(origin->pid_fds[i]);
+		close_fd(&origin->pid_fds[i]);
 	free(origin->pid_fds);
 	free(origin->chosen);
-	if (origin->member_fd >= 0)
-		close(origin->member_fd);
+	close_fd(&origin->member_fd);
 }
 
 /*

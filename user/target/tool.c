@@ -146,7 +146,5 @@ int tool_ask(const char *const *argv, struct tool_answer *result, struct error *
 
 void tool_answer_free(struct tool_answer *answer)
 {
-	if (answer->out >= 0)
-		close(answer->out);
-	answer->out = -1;
+	close_fd(&answer->out);
 }

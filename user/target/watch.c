@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <limits.h>
-#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +22,9 @@ void target_watch_free(struct target_watch *watch)
 {
 	if (!watch)
 		return;
-	cleanup_fd_close(&watch->epoll_fd);
-	cleanup_fd_close(&watch->inotify_fd);
-	cleanup_fd_close(&watch->again_fd);
+	close_fd(&watch->epoll_fd);
+	close_fd(&watch->inotify_fd);
+	close_fd(&watch->again_fd);
 	free(watch);
 }
 
@@ -51,13 +50,6 @@ static void remove_fd(const struct target_watch *watch, int *fd)
 static void look_again(const struct target_watch *watch)
 {
 	eventfd_write(watch->again_fd, 1);
-}
-
-static bool is_readable(int fd)
-{
-	struct pollfd one = { .fd = fd, .events = POLLIN };
-
-	return poll(&one, 1, 0) > 0;
 }
 
 static int add_inotify(const struct target_watch *watch, const char *path, uint32_t mask,
@@ -143,7 +135,7 @@ static size_t count_watched(const struct target_watch *watch, struct target_orig
 	size_t i, nr = 0;
 
 	for (i = 0; i < origin->nr_pid_fds; i++) {
-		if (origin->pid_fds[i] >= 0 && is_readable(origin->pid_fds[i]))
+		if (origin->pid_fds[i] >= 0 && process_has_ended(origin->pid_fds[i]) > 0)
 			remove_fd(watch, &origin->pid_fds[i]);
 		nr += origin->pid_fds[i] >= 0;
 	}
@@ -162,7 +154,7 @@ static bool has_ended(const struct target_watch *watch, struct target_origin *or
 		return false;
 	if (cgroup_mount_is_v2(origin->place->mount))
 		return !cgroup_place_is_populated(origin->place);
-	if (origin->member_fd >= 0 && !is_readable(origin->member_fd))
+	if (origin->member_fd >= 0 && process_has_ended(origin->member_fd) <= 0)
 		return false;
 	if (!cgroup_place_is_populated(origin->place))
 		return true;

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "report/text.h"
 
 #define PLACE_MIN 7
@@ -26,11 +27,6 @@ static enum top_style heat(double share)
 	return share >= 5 ? TOP_HOT : share >= 0.5 ? TOP_WARM : TOP_PLAIN;
 }
 
-static size_t most(size_t a, size_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The first column of names gets what the second leaves, but at least two fifths of the room. */
 static size_t fit_place(const struct top_columns *columns, size_t name, size_t width)
 {
@@ -39,7 +35,7 @@ static size_t fit_place(const struct top_columns *columns, size_t name, size_t w
 	if (!width)
 		return PLACE_MAX;
 	room = width > figures ? width - figures : 0;
-	return most(PLACE_MIN, most(room * 2 / 5, room - (name < room ? name : room)));
+	return max_size(PLACE_MIN, max_size(room * 2 / 5, room - (name < room ? name : room)));
 }
 
 struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
@@ -53,8 +49,8 @@ struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 	for (i = 0; i < nr; i++) {
 		const char *place = top_row_place(rows[i], choice->by, buffer);
 
-		columns.place = most(columns.place, text_columns(place));
-		name = most(name, text_columns(rows[i]->name));
+		columns.place = max_size(columns.place, text_columns(place));
+		name = max_size(name, text_columns(rows[i]->name));
 	}
 	limit = fit_place(&columns, name, width);
 	if (columns.place > limit)
