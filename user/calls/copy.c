@@ -12,11 +12,6 @@
 /* No architecture has smaller pages. */
 enum { OS_PAGE = 4096 };
 
-static uint32_t full_rule(const struct spec *spec)
-{
-	return dialect_full(spec->dialect, spec_is_sprofil(spec));
-}
-
 /*
  * Adds to what the buffer holds now, by the dialect's rule for a full counter. Shortens the batch
  * to the counters for which this either worked or failed, because the rest may have another result.
@@ -25,6 +20,7 @@ static int add_batch(struct caller *caller, struct batch *batch)
 {
 	const struct spec *spec = caller->spec;
 	uint64_t address = spec->entries[batch->entry].base + batch->bin * spec->width;
+	uint32_t full = dialect_full(spec->dialect, spec_is_sprofil(spec));
 	batch_values buffer[2];
 	size_t i;
 	int ret;
@@ -36,7 +32,7 @@ static int add_batch(struct caller *caller, struct batch *batch)
 		uint64_t before = get_counter(buffer[0] + i * spec->width, spec->width);
 
 		put_counter(buffer[1] + i * spec->width, spec->width,
-			    dialect_count(full_rule(spec), spec->width, before, batch->more[i]));
+			    dialect_count(full, spec->width, before, batch->more[i]));
 	}
 	ret = batch_write(caller, address, buffer[1], batch);
 	/*

@@ -19,18 +19,13 @@ struct recent_write {
 	uint32_t width;
 };
 
-static void add_write(struct recent_writes *writes, const struct recent_write *write)
-{
-	if (!grow((void **)&writes->list, &writes->capacity, writes->nr + 1, sizeof(*write)))
-		writes->list[writes->nr++] = *write;
-}
-
 void fork_repair_remember(struct caller *caller, uint64_t address, const uint8_t *before,
 			  const uint8_t *after, const struct batch *batch)
 {
 	struct recent_write write = { .from_ns = batch->from_ns,
 				      .taken_ns = batch->taken_ns,
 				      .width = caller->spec->width };
+	struct recent_writes *writes = &caller->writes;
 	size_t i;
 
 	for (i = 0; i < batch->nr; i++) {
@@ -38,7 +33,8 @@ void fork_repair_remember(struct caller *caller, uint64_t address, const uint8_t
 		write.flat = batch->flat + i;
 		write.before = get_counter(before + i * write.width, write.width);
 		write.after = get_counter(after + i * write.width, write.width);
-		add_write(&caller->writes, &write);
+		if (!grow((void **)&writes->list, &writes->capacity, writes->nr + 1, sizeof(write)))
+			writes->list[writes->nr++] = write;
 	}
 }
 

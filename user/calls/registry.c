@@ -201,11 +201,6 @@ static struct caller *leave_for_later(struct calls *calls, struct call *call)
 	return NULL;
 }
 
-static bool lacks(int ret)
-{
-	return ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM;
-}
-
 /*
  * Takes in a child for which the kernel made a call. Whether the child still exists shows when it
  * is used.
@@ -237,7 +232,7 @@ static struct caller *meet_child(struct calls *calls, struct caller *caller)
 	struct call *call = call_of(caller, &calls->engine);
 	int ret = open_child(calls, caller);
 
-	if (lacks(ret)) {
+	if (ret == -EMFILE || ret == -ENFILE || ret == -ENOMEM) {
 		pthread_mutex_lock(&calls->lock);
 		forget_caller(calls, caller);
 		leave_for_later(calls, call);

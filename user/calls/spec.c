@@ -26,11 +26,6 @@ static int copy_entries(struct spec *spec, const struct call_entry *entries, uin
 	return 0;
 }
 
-static uint32_t buffer_lines(const struct spec *spec)
-{
-	return (spec->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
-}
-
 /*
  * Writes where the counters are, behind the segments, because a fork checks what its child has
  * there.
@@ -72,7 +67,8 @@ static int make_table(struct call_engine *engine, struct spec *spec)
 	ret = compile_entries(spec);
 	if (ret)
 		return ret;
-	spec->nr_lines = spec->table.nr_lines + buffer_lines(spec);
+	spec->nr_lines = spec->table.nr_lines +
+			 (spec->nr_entries + CALL_LINE_BUFFERS - 1) / CALL_LINE_BUFFERS;
 	base = extents_take(&engine->free_lines, spec->nr_lines);
 	if (base < 0) {
 		spec->nr_lines = 0;

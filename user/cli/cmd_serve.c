@@ -257,9 +257,7 @@ static int prepare(struct serve *serve, struct error *err)
 /* True when the process it serves is gone, and no child of it is still counting. */
 static bool is_over(struct serve *serve, bool starter_gone)
 {
-	if (!starter_gone || calls_active(serve->calls))
-		return false;
-	return true;
+	return starter_gone && !calls_active(serve->calls);
 }
 
 static int serve_until_told(struct serve *serve, struct error *err)

@@ -31,13 +31,6 @@ static void write_overview(FILE *out)
 		     "\nThe manual: man bpfprofil\n");
 }
 
-static int print_overview(void)
-{
-	stdout_begin();
-	write_overview(stdout);
-	return stdout_end("standard output");
-}
-
 static int usage_error(const char *kind, const char *word)
 {
 	const char *words[COMMANDS_MAX + 1] = { 0 }, *nearest;
@@ -57,8 +50,11 @@ static int help(const char *name)
 {
 	const struct command *command;
 
-	if (!name)
-		return print_overview();
+	if (!name) {
+		stdout_begin();
+		write_overview(stdout);
+		return stdout_end("standard output");
+	}
 	command = command_find(name);
 	return command ? command_print_help(command) : usage_error("command", name);
 }

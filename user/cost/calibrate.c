@@ -116,7 +116,8 @@ static void try_ticks(struct trial *trial)
 		try_period(trial, SHORT_PERIOD_NS);
 }
 
-double calibrate_tick_ns(void)
+/* 0: it could not be measured. */
+static double lone_tick_ns(void)
 {
 	struct trial trial = { .cpu = -1 };
 
@@ -223,7 +224,7 @@ static double usual_tick_ns(void)
 	size_t nr = 0;
 
 	for (i = 0; i < USUAL_TRIES && nr < USUAL_SHOWN; i++) {
-		ns = calibrate_tick_ns();
+		ns = lone_tick_ns();
 		if (ns > 0)
 			shown[nr++] = ns;
 	}

@@ -15,13 +15,11 @@
  */
 int calibrate_check(double hz, struct error *err);
 
-/* Nanoseconds that one tick takes from the program it interrupts; 0: it could not be measured. */
-double calibrate_tick_ns(void);
-
 /*
- * The same, as a median, while a CPU that shares the core, or else the next CPU, takes ticks too:
- * this is what a busy host pays. It reads 33 us in a VM that reads 23 us for a single CPU. It takes
- * 40 ms of two CPUs.
+ * Nanoseconds that one tick takes from the program it interrupts, as a median, while a CPU that
+ * shares the core, or else the next CPU, takes ticks too: this is what a busy host pays. It reads
+ * 33 us in a VM that reads 23 us for a single CPU. It takes 40 ms of two CPUs. 0: it could not be
+ * measured.
  */
 double calibrate_busy_tick_ns(void);
 

@@ -128,13 +128,6 @@ static int measure_row(struct cost *cost, struct cost_row *row, struct error *er
 	return ret;
 }
 
-static void close_row(struct cost *cost)
-{
-	empty_close(&cost->empty);
-	session_close(cost->session);
-	cost->session = NULL;
-}
-
 /* Whether the scheduler's tick can be used is only known after trying to open it. */
 static bool may_skip(const struct cost_row *row, int failure)
 {
@@ -154,7 +147,9 @@ static int run_row(struct cost *cost, struct cost_row *row, struct error *err)
 		ret = measure_row(cost, row, err);
 	if (!ret)
 		row->kernel_bytes = program_memory();
-	close_row(cost);
+	empty_close(&cost->empty);
+	session_close(cost->session);
+	cost->session = NULL;
 	return row->skipped.text[0] ? 0 : ret;
 }
 

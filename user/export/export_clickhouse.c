@@ -181,18 +181,13 @@ static uint64_t hash_stack(const struct rows *rows, const struct sample_place *p
 	return hash;
 }
 
-static void put_time(struct rows *rows)
-{
-	fprintf(rows->stream, "{\"Timestamp\":\"%" PRIu64 ".%09" PRIu64 "\"",
-		rows->start / 1000000000, rows->start % 1000000000);
-}
-
 static void put_json_row(struct rows *rows, const struct sample *sample, uint64_t value)
 {
 	const struct profile *profile = rows->samples->profile;
 	const struct sample_place *place = &rows->samples->places[sample->place];
 
-	put_time(rows);
+	fprintf(rows->stream, "{\"Timestamp\":\"%" PRIu64 ".%09" PRIu64 "\"",
+		rows->start / 1000000000, rows->start % 1000000000);
 	put_json_string(rows, "ProfileId", rows->id);
 	put_json_string(rows, "SampleType", rows->type);
 	put_json_string(rows, "SampleUnit", rows->unit);

@@ -33,12 +33,6 @@ static bool ends_in_number(const char *name)
 	return at < end && at && name[at - 1] == ' ';
 }
 
-static void put_last_frame(FILE *stream, const char *name)
-{
-	export_text(stream, name, ';', ":");
-	fputs(ends_in_number(name) ? "_ " : " ", stream);
-}
-
 static void put_folded_groups(const struct folded *folded,
 			      const struct profile_histogram *histogram)
 {
@@ -63,7 +57,8 @@ static void put_stack(const struct folded *folded, const struct stack *stack)
 	put_folded_groups(folded, histogram);
 	put_folded_frame(folded->stream,
 			 profile_object_base(&folded->profile->objects[histogram->object]));
-	put_last_frame(folded->stream, stack_function(stack));
+	export_text(folded->stream, stack_function(stack), ';', ":");
+	fputs(ends_in_number(stack_function(stack)) ? "_ " : " ", folded->stream);
 	json_text_u64(folded->stream, stack->ticks);
 	fputc('\n', folded->stream);
 }

@@ -83,12 +83,6 @@ static void put_comments(struct pprof *pprof)
 		put_comment(pprof, pprof->profile->notes[i]);
 }
 
-static void put_pprof_head(struct pprof *pprof)
-{
-	pprof_put_head(&pprof->out, pprof->profile, pprof->profile->sampling.period_ns);
-	put_comments(pprof);
-}
-
 static void add_pprof_label(struct pprof *pprof, struct labels *labels, const char *key,
 			    const char *value)
 {
@@ -377,7 +371,8 @@ static int put_pprof(struct pprof *pprof, struct bin_walk *walk, struct error *e
 {
 	int ret;
 
-	put_pprof_head(pprof);
+	pprof_put_head(&pprof->out, pprof->profile, pprof->profile->sampling.period_ns);
+	put_comments(pprof);
 	survey(pprof);
 	put_pprof_objects(pprof);
 	ret = pprof->out.error;

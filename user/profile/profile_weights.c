@@ -91,16 +91,6 @@ static struct stratum *elsewhere(const struct profile_weights *weights, uint32_t
 	return &weights->strata[target];
 }
 
-static struct stratum *pool_of(const struct profile_weights *weights, uint32_t target)
-{
-	return &weights->strata[weights->profile->nr_targets + target];
-}
-
-static size_t of_its_own(const struct profile_weights *weights, size_t split)
-{
-	return 2 * weights->profile->nr_targets + split;
-}
-
 static u128 many_periods(const struct profile *profile, uint32_t target, uint64_t ticks)
 {
 	return (u128)PROFILE_STRATUM_TICKS * profile_target_period(profile, target) * ticks;
@@ -172,7 +162,7 @@ static void place_split(struct profile_weights *weights, size_t i, const struct 
 	bool large = ns >= many_periods(weights->profile, split->target, 1);
 
 	if (ticks >= PROFILE_STRATUM_TICKS || (ticks && large)) {
-		weights->of_split[i] = of_its_own(weights, i);
+		weights->of_split[i] = 2 * weights->profile->nr_targets + i;
 		weights->strata[weights->of_split[i]] =
 			(struct stratum){ .ns = ns, .ticks = ticks };
 	} else if (ticks) {
@@ -192,7 +182,8 @@ static void fill_pool(struct profile_weights *weights, uint32_t target,
 	uint64_t all = pool->seen + pool->rest, ns = pool->seen > most ? pool->seen : to_u64(most);
 
 	ns = ns < all ? ns : all;
-	*pool_of(weights, target) = (struct stratum){ .ns = ns, .ticks = pool->ticks };
+	weights->strata[weights->profile->nr_targets + target] =
+		(struct stratum){ .ns = ns, .ticks = pool->ticks };
 	weights->unseen[target] += all - ns;
 }
 
@@ -276,11 +267,6 @@ void profile_weights_free(struct profile_weights *weights)
 	free(weights);
 }
 
-static double weight(const struct stratum *stratum)
-{
-	return stratum->ticks ? (double)stratum->ns / (double)stratum->ticks : 0;
-}
-
 static struct stratum *stratum_of(const struct profile_weights *weights,
 				  const struct profile_histogram *histogram)
 {
@@ -290,7 +276,9 @@ static struct stratum *stratum_of(const struct profile_weights *weights,
 double profile_weight(const struct profile_weights *weights,
 		      const struct profile_histogram *histogram)
 {
-	return weight(stratum_of(weights, histogram));
+	const struct stratum *stratum = stratum_of(weights, histogram);
+
+	return stratum->ticks ? (double)stratum->ns / (double)stratum->ticks : 0;
 }
 
 uint64_t profile_weights_take(struct profile_weights *weights,

@@ -46,12 +46,6 @@ static void progress_begin(struct progress *progress, struct session *session, b
 	progress->shown = wanted && terminal_attached(stderr);
 }
 
-/* Milliseconds to the next update, or -1 for none, as a timeout for poll(). */
-static int progress_timeout(const struct progress *progress)
-{
-	return progress->shown ? PROGRESS_MS : -1;
-}
-
 static void progress_update(struct progress *progress, bool paused)
 {
 	struct session_live live;
@@ -68,13 +62,6 @@ static void progress_update(struct progress *progress, bool paused)
 		seconds > 0 ? live.total / seconds : 0, live.lost);
 	text_write(stderr, progress->hottest, 40);
 	fflush(stderr);
-}
-
-/* Clears the line. */
-static void progress_end(struct progress *progress)
-{
-	if (progress->shown)
-		fputs("\r\033[K", stderr);
 }
 
 /* The signals that end sampling. */
@@ -285,7 +272,7 @@ static int sooner(int timeout, uint64_t due_ns, uint64_t now)
 static int timeout_of(const struct sample_loop *loop)
 {
 	uint64_t now = monotonic_ns();
-	int timeout = progress_timeout(&loop->progress);
+	int timeout = loop->progress.shown ? PROGRESS_MS : -1;
 
 	timeout = sooner(timeout, loop->begin_ns, now);
 	if (!loop->paused)
@@ -395,7 +382,8 @@ enum sample_event sample_run(struct sample_loop *loop)
 			event = look_at_clock(loop);
 		progress_update(&loop->progress, loop->paused);
 	} while (event == SAMPLE_NONE);
-	progress_end(&loop->progress);
+	if (loop->progress.shown)
+		fputs("\r\033[K", stderr); /* clears the line */
 	spending_finish(&loop->spending, loop->session);
 	tell_cost(loop);
 	return event;

@@ -114,7 +114,7 @@ static int visit_match(struct cgroup_descent *walk, int dir)
 	int ret;
 
 	(void)dir;
-	if (!walk->match(name, walk->wanted))
+	if (walk->match && !walk->match(name, walk->wanted))
 		return 0;
 	ret = cgroup_places_add(walk->places, walk->mount, walk->path);
 	return ret == -ENOENT || ret == -EACCES ? 0 : ret;

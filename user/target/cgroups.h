@@ -73,8 +73,8 @@ int cgroup_places_add_directory(struct cgroup_places *places, const struct cgrou
 				const char *directory);
 
 /*
- * Adds every cgroup whose directory's name matches, sorted by hierarchy and path, so that each
- * comes before those below it. What cannot be read is skipped.
+ * Adds every cgroup whose directory's name matches, or with NULL every one, sorted by hierarchy and
+ * path, so that each comes before those below it. What cannot be read is skipped.
  */
 typedef bool (*cgroup_match)(const char *name, const void *wanted);
 int cgroup_places_find(struct cgroup_places *places, const struct cgroups *cgroups,

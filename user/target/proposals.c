@@ -17,18 +17,11 @@ static int add_path(struct names *names, const struct cgroup_place *place)
 	return names_add(names, path, strlen(path));
 }
 
-static bool match_any(const char *name, const void *wanted)
-{
-	(void)name;
-	(void)wanted;
-	return true;
-}
-
 static int cgroup_names(const struct cgroups *cgroups, struct names *names, struct error *err)
 {
 	struct cgroup_places places = { 0 };
 	size_t i;
-	int ret = cgroup_places_find(&places, cgroups, match_any, NULL, err);
+	int ret = cgroup_places_find(&places, cgroups, NULL, NULL, err);
 
 	for (i = 0; !ret && i < places.nr; i++) {
 		ret = add_path(names, &places.list[i]);

@@ -5,13 +5,6 @@
 
 #include "target/targets_impl.h"
 
-static bool match_any_cgroup(const char *name, const void *wanted)
-{
-	(void)name;
-	(void)wanted;
-	return true;
-}
-
 /* Counts the cgroups with processes in them, below the root. */
 static size_t count_places(const struct cgroup_places *places, size_t hierarchy)
 {
@@ -60,7 +53,7 @@ int targets_split_hierarchy(char **result, struct error *err)
 	ret = cgroups_read(&cgroups, "/proc", err);
 	if (ret)
 		return ret;
-	ret = cgroup_places_find(&places, &cgroups, match_any_cgroup, NULL, err);
+	ret = cgroup_places_find(&places, &cgroups, NULL, NULL, err);
 	mount = ret ? NULL : choose_hierarchy(&cgroups, &places);
 	if (!ret && !mount) {
 		ret = error_set(err, -EOPNOTSUPP,

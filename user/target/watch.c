@@ -162,12 +162,6 @@ static bool has_ended(const struct target_watch *watch, struct target_origin *or
 	return false;
 }
 
-static void retire_target(const struct target_watch *watch, struct target_origin *origin)
-{
-	remove_fd(watch, &origin->member_fd);
-	origin->ended = true;
-}
-
 static int watch_processes(const struct target_watch *watch, const struct target_origin *origin,
 			   struct error *err)
 {
@@ -253,8 +247,10 @@ size_t targets_left(struct targets *targets)
 	for (i = 0; i < targets->nr; i++) {
 		struct target_origin *origin = &targets->origins[i];
 
-		if (targets->watch && !origin->ended && has_ended(targets->watch, origin))
-			retire_target(targets->watch, origin);
+		if (targets->watch && !origin->ended && has_ended(targets->watch, origin)) {
+			remove_fd(targets->watch, &origin->member_fd);
+			origin->ended = true;
+		}
 		left += !origin->ended;
 	}
 	return left;
