@@ -2,6 +2,8 @@
 #ifndef BPFPROFIL_EXIT_HOOK_H
 #define BPFPROFIL_EXIT_HOOK_H
 
+#include "base/error.h"
+
 /*
  * Where an exiting thread can be seen while it still has its address space. The tracepoint
  * sched_process_exit comes before exit_mm since "exit: move and extend sched_process_exit()
@@ -14,10 +16,7 @@ enum exit_hook {
 	EXIT_HOOK_LATE, /* the tracepoint, but ticks during exit are lost */
 };
 
-/*
- * Returns an enum exit_hook, or a negative errno. It reads the kernel's BTF, which takes some
- * milliseconds.
- */
-int exit_hook_find(void);
+/* Returns an enum exit_hook, or a negative errno if the kernel's BTF cannot be read. */
+int exit_hook_find(struct error *err);
 
 #endif

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "engine/sched_tick.h"
 
-#include <bpf/btf.h>
 #include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/util.h"
+#include "engine/kernel_btf.h"
 
 #define NOHZ_FULL "/sys/devices/system/cpu/nohz_full"
 
@@ -18,53 +16,18 @@ static int refuse_tick(struct error *err, const char *why)
 	return -EOPNOTSUPP;
 }
 
-/* The offset of a variable in its CPU's data; -1: there is no such variable. */
-static int64_t percpu_offset(const struct btf *btf, const char *name)
-{
-	int section = btf__find_by_name_kind(btf, ".data..percpu", BTF_KIND_DATASEC);
-	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR);
-	const struct btf_type *type;
-	struct btf_var_secinfo *var;
-	int i;
-
-	if (section < 0 || id < 0)
-		return -1;
-	type = btf__type_by_id(btf, (uint32_t)section);
-	var = btf_var_secinfos(type);
-	for (i = 0; i < btf_vlen(type); i++)
-		if (var[i].type == (uint32_t)id)
-			return var[i].offset;
-	return -1;
-}
-
-static int64_t member(const struct btf *btf, const char *structure, const char *name)
-{
-	int id = btf__find_by_name_kind(btf, structure, BTF_KIND_STRUCT);
-	const struct btf_type *type = id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
-	int i;
-
-	for (i = 0; type && i < btf_vlen(type); i++)
-		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), name))
-			return btf_member_bit_offset(type, (uint32_t)i) / 8;
-	return -1;
-}
-
 static int find_distances(struct sched_tick *result, struct error *err)
 {
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	int64_t tick, timer, bases, regs;
+	const struct kernel_btf *btf;
+	int ret = kernel_btf_read(&btf, err);
 
-	if (!btf)
-		return error_errno(err, -errno, "reading the kernel's BTF");
-	tick = percpu_offset(btf, "tick_cpu_sched");
-	bases = percpu_offset(btf, "hrtimer_bases");
-	regs = percpu_offset(btf, "__irq_regs");
-	timer = member(btf, "tick_sched", "sched_timer");
-	btf__free(btf);
-	if (tick < 0 || bases < 0 || regs < 0 || timer < 0)
+	if (ret)
+		return ret;
+	if (btf->tick_cpu_sched < 0 || btf->hrtimer_bases < 0 || btf->irq_regs < 0 ||
+	    btf->sched_timer < 0)
 		return refuse_tick(err, "the kernel's BTF does not have the variables of its tick");
-	result->tick_distance = tick + timer - bases;
-	result->regs_distance = regs - tick - timer;
+	result->tick_distance = btf->tick_cpu_sched + btf->sched_timer - btf->hrtimer_bases;
+	result->regs_distance = btf->irq_regs - btf->tick_cpu_sched - btf->sched_timer;
 	return 0;
 }
 

@@ -172,10 +172,10 @@ static int open_session_watches(struct session *session, struct error *err)
 static int choose_exit_hook(struct session *session, struct error *err)
 {
 	struct host_bpf *skel = session->skel;
-	int hook = exit_hook_find();
+	int hook = exit_hook_find(err);
 
 	if (hook < 0)
-		return error_errno(err, hook, "reading the kernel's BTF");
+		return hook;
 	bpf_program__set_autoload(skel->progs.profil_exit, hook != EXIT_HOOK_FUNCTION);
 	bpf_program__set_autoload(skel->progs.profil_exit_mm, hook == EXIT_HOOK_FUNCTION);
 	return 0;

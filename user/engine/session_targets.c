@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
@@ -10,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "engine/kernel_btf.h"
 #include "engine/session_impl.h"
 
 static size_t count_kind(const struct session_options *options, enum target_kind kind)
@@ -55,26 +55,19 @@ int session_add_targets(struct session *session, struct error *err)
  */
 static int controller_number(const char *controller, struct error *err)
 {
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	const struct btf_enum *values;
-	const struct btf_type *type;
-	int id, i, found = -1;
+	const struct kernel_btf *btf;
 	char name[64];
+	size_t i;
+	int ret;
 
-	if (!btf)
-		return error_errno(err, -errno, "reading the kernel's BTF");
+	ret = kernel_btf_read(&btf, err);
+	if (ret)
+		return ret;
 	snprintf(name, sizeof(name), "%s_cgrp_id", strcmp(controller, "blkio") ? controller : "io");
-	id = btf__find_by_name_kind(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
-	type = id < 0 ? NULL : btf__type_by_id(btf, (__u32)id);
-	values = type ? btf_enum(type) : NULL;
-	for (i = 0; type && i < btf_vlen(type) && found < 0; i++)
-		if (!strcmp(btf__name_by_offset(btf, values[i].name_off), name))
-			found = values[i].val;
-	btf__free(btf);
-	if (found < 0)
-		return error_set(err, -EOPNOTSUPP, "cgroup controller %s: not in this kernel",
-				 controller);
-	return found;
+	for (i = 0; i < btf->nr_controllers; i++)
+		if (!strcmp(btf->controllers[i].name, name))
+			return btf->controllers[i].index;
+	return error_set(err, -EOPNOTSUPP, "cgroup controller %s: not in this kernel", controller);
 }
 
 static size_t count_target_processes(const struct session_options *options)

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What the kernel's BPF can do, found by loading programs of a few instructions. */
 #include <bpf/bpf.h>
-#include <bpf/btf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <linux/bpf.h>
@@ -10,6 +9,7 @@
 #include "base/util.h"
 #include "cost/cost_program.h"
 #include "engine/exit_hook.h"
+#include "engine/kernel_btf.h"
 #include "feature/feature_probes.h"
 
 /*
@@ -74,31 +74,16 @@ void probe_perf_program(struct feature_answer *answer)
 				   "a perf event program does not load: %s", strerror(-fd));
 }
 
-/*
- * The type id of a tracepoint's prototype as libbpf finds it, or a negative errno other than
- * libbpf's ESRCH.
- */
-static int find_tracepoint(const char *type)
-{
-	struct btf *btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
-	int id;
-
-	if (!btf)
-		return -errno;
-	id = btf__find_by_name_kind(btf, type, BTF_KIND_TYPEDEF);
-	btf__free(btf);
-	return id;
-}
-
 void probe_tp_btf(struct feature_answer *answer)
 {
 	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	const struct kernel_btf *btf;
 	cleanup_fd int fd = -1;
 	int id;
 
 	if (!may_load(answer))
 		return;
-	id = find_tracepoint("btf_trace_sched_process_fork");
+	id = kernel_btf_read(&btf, NULL) ?: btf->fork_tracepoint;
 	if (id > 0) {
 		opts.attach_btf_id = (__u32)id;
 		fd = empty_program_load(BPF_PROG_TYPE_TRACING, NULL, &opts);
@@ -215,7 +200,7 @@ void probe_exit(struct feature_answer *answer)
 
 	if (!may_load(answer))
 		return;
-	hook = exit_hook_find();
+	hook = exit_hook_find(NULL);
 	if (hook < 0)
 		not_tried(answer, hook);
 	else if (hook == EXIT_HOOK_LATE)

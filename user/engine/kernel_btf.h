@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_KERNEL_BTF_H
+#define BPFPROFIL_KERNEL_BTF_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/error.h"
+
+/*
+ * What is asked of the kernel's BTF. All of it is read at once and then kept, because parsing the
+ * BTF takes tens of milliseconds, and keeping it parsed would take some 6 MiB.
+ */
+struct kernel_btf {
+	int fork_tracepoint; /* type id of the tracepoint's prototype; or a negative errno */
+	int exit_arguments; /* of sched_process_exit with its context; 0: no such tracepoint */
+	int exit_mm_release; /* type id of the function; or a negative errno */
+
+	/* Offsets in a CPU's data, and of a member of struct tick_sched; -1: there is none. */
+	int64_t tick_cpu_sched, hrtimer_bases, irq_regs;
+	int64_t sched_timer;
+
+	/* The indices of cgroup controllers, by the names of their enumerators (cpu_cgrp_id). */
+	struct kernel_controller {
+		char name[32];
+		int index;
+	} controllers[32];
+	size_t nr_controllers;
+};
+
+/*
+ * Returns 0 or a negative errno. Only the main thread may call this: the first call that succeeds
+ * reads for all others.
+ */
+int kernel_btf_read(const struct kernel_btf **result, struct error *err);
+
+#endif
