@@ -10,7 +10,11 @@
 #
 # All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
 # sample or load BPF run as root, with sudo if necessary. V=1 also shows tests that pass.
+#
+# Up to three programs and scripts run beside each other, then the layers that sample with two tests
+# at a time, and at last, one at a time, what needs the machine to itself.
 set -uo pipefail
+shopt -s extglob
 
 export LC_ALL=C UBSAN_OPTIONS=${UBSAN_OPTIONS:-print_stacktrace=1}
 cd "$(dirname "$0")/.." || exit 1
@@ -21,6 +25,18 @@ logs=$build/tests/log
 limit=900 # seconds for a layer's program or script, so that a hang is a failure
 passed=0 failed=0 skipped=0
 failures=$logs/failures
+# An emulated CPU is slow enough for one test.
+emulated=${SPIN_SLOWNESS:+1}
+
+# Suites and scripts that need the machine to themselves: they compare ticks with the time of
+# programs that come and go, look at whole CPUs, compare a busy server with a quiet one, or change
+# the machine. Patterns of criterion's --filter, and of bash.
+declare -A alone=(
+	[calls]='calls_@(neighbours|rivals|stuck)'
+	[hostile]='hostile_*'
+	[live]='live_@(attach_all|attach_cgroup|budget|bursts|machine|perf|session|source|spending)'
+)
+alone_scripts='cli/bench'
 
 # Sets the array "as": the prefix for the commands of a layer.
 privilege() {
@@ -40,13 +56,15 @@ show() {
 	fi
 }
 
-# run_logged LOG COMMAND...: writes the output to LOG and, without the noise, to the terminal.
+# run_logged LOG COMMAND...: writes the output to LOG, and the exit status to LOG.status. Criterion
+# also lists the tests that its filter leaves out.
 run_logged() {
 	local log=$1
 
 	shift
-	timeout --foreground -k 10 "$limit" "${as[@]}" "$@" </dev/null 2>&1 | tee "$log" | show
-	return "${PIPESTATUS[0]}"
+	timeout --foreground -k 10 "$limit" "${as[@]}" "$@" </dev/null 2>&1 |
+		grep --line-buffered -v '^\[SKIP\] .*: Test is disabled$' >"$log"
+	echo "${PIPESTATUS[0]}" >"$log.status"
 }
 
 # A count from criterion's last line; empty if there is none.
@@ -119,38 +137,116 @@ script_counts() {
 	skipped=$((skipped + left))
 }
 
-run_layer() {
-	local layer=$1 program=$build/tests/test_$1 script log status jobs=1
+# start_program LAYER NAME JOBS SUITES: runs the tests of some suites, so many at a time.
+start_program() {
+	local layer=$1 program=$build/tests/test_$1
 
-	privilege "$layer"
-	# Tests that sample would count each other's load, which may even leave a fault trial of top
-	# without a tick.
-	[ "$layer" != unit ] || jobs=2
-	if [ -x "$program" ] && [ -f "$program" ]; then
-		log=$logs/$layer.log
-		echo "== $layer"
-		status=0
-		run_logged "$log" "$program" -j"$jobs" --verbose --color=never || status=$?
-		criterion_counts "$log" "$status"
-		keep_failures "$log"
-	fi
+	[ -f "$program" ] && [ -x "$program" ] || return 0
+	start "$layer" "$2" criterion_counts "$program" -j"$3" --filter "$4/*" --verbose --color=never
+}
+
+# start_scripts LAYER PATTERN: runs those whose LAYER/NAME matches.
+start_scripts() {
+	local layer=$1 script name
+
 	for script in tests/"$layer"/*.sh; do
-		[ -x "$script" ] || continue
-		log=$logs/$layer-$(basename "$script" .sh).log
-		echo "== $layer: $(basename "$script" .sh)"
-		status=0
-		run_logged "$log" "$script" "$build" || status=$?
-		refuse_lacks "$log"
-		script_counts "$log" "$status"
-		keep_failures "$log"
+		name=$layer/$(basename "$script" .sh)
+		# shellcheck disable=SC2053 # a pattern
+		if [ -x "$script" ] && [[ $name == $2 ]]; then
+			start "$layer" "${name/\//-}" script_counts "$script" "$build"
+		fi
 	done
+}
+
+# start LAYER NAME COUNT COMMAND...: runs it in the background as soon as there is room; COUNT reads
+# its log when it has ended.
+start() {
+	local layer=$1 name=$2 log=$logs/$2.log
+
+	while [ ${#running[@]} -ge "$room" ]; do
+		finish_one
+	done
+	privilege "$layer"
+	run_logged "$log" "${@:4}" &
+	running[$!]="$name $3"
+}
+
+# Waits for one that is running, and counts its tests.
+finish_one() {
+	local pid name count log
+
+	wait -n -p pid "${!running[@]}" || true
+	read -r name count <<<"${running[$pid]}"
+	unset "running[$pid]"
+	log=$logs/$name.log
+	echo "== $name"
+	show <"$log"
+	[ "$count" != script_counts ] || refuse_lacks "$log"
+	"$count" "$log" "$(cat "$log.status")"
+	keep_failures "$log"
+}
+
+finish_all() {
+	while [ ${#running[@]} -gt 0 ]; do
+		finish_one
+	done
+}
+
+# Whether a layer compares ticks with CPU time, which the load of other layers makes less exact.
+samples() {
+	[ "$1" = live ] || [ "$1" = calls ]
+}
+
+# How many tests of a layer may run at a time: those that mostly compute, or wait for what they
+# started.
+at_a_time() {
+	case $1 in
+	unit | fault | live | calls) echo "${emulated:-2}" ;;
+	*) echo 1 ;;
+	esac
+}
+
+# The pattern of a layer's suites that may run beside others.
+beside() {
+	echo "${alone[$1]:+!(}${alone[$1]:-*}${alone[$1]:+)}"
+}
+
+run_beside() {
+	local layer
+
+	room=${emulated:-3}
+	for layer in "$@"; do
+		samples "$layer" || start_program "$layer" "$layer" "$(at_a_time "$layer")" "$(beside "$layer")"
+	done
+	for layer in "$@"; do
+		start_scripts "$layer" "!($alone_scripts)"
+	done
+	finish_all
+	room=1
+	for layer in "$@"; do
+		! samples "$layer" || start_program "$layer" "$layer" "$(at_a_time "$layer")" "$(beside "$layer")"
+	done
+	finish_all
+}
+
+run_alone() {
+	local layer
+
+	room=1
+	for layer in "$@"; do
+		[ -z "${alone[$layer]:-}" ] || start_program "$layer" "$layer-alone" 1 "${alone[$layer]}"
+		start_scripts "$layer" "@($alone_scripts)"
+	done
+	finish_all
 }
 
 mkdir -p "$logs"
 : >"$failures"
-for layer in "$@"; do
-	run_layer "$layer"
-done
+declare -A running=()
+# Background processes ignore ^C.
+trap 'trap - TERM; kill -TERM 0; exit 130' INT TERM
+run_beside "$@"
+run_alone "$@"
 if [ "$failed" -gt 0 ]; then
 	cat "$failures"
 	echo "failed:"

@@ -73,10 +73,13 @@ verdict $? bench_json
 
 "$bin" bench -q --rounds 1 >"$work/text" 2>"$work/err" </dev/null && [ ! -s "$work/err" ]
 verdict $? bench_quiet
-[ "$(grep -cE '^(clock|tick) ' "$work/text")" -eq 12 ] &&
+if [ "$(grep -cE '^(clock|tick) ' "$work/text")" -eq 12 ] &&
 	grep -qF "$(uname -srm)" "$work/text" &&
-	grep -qE '^clock +10000 +[0-9.]+ ' "$work/text" && [ "$(wc -L <"$work/text")" -le 100 ]
-verdict $? bench_text
+	grep -qE '^clock +10000 +[0-9.]+ ' "$work/text" && [ "$(wc -L <"$work/text")" -le 100 ]; then
+	pass bench_text
+else
+	fail bench_text "$(cat "$work/text")"
+fi
 
 # After an interrupt (TERM, because background processes of bash ignore INT) nothing of it is left:
 # no result, and no program that spins.

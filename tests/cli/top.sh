@@ -129,7 +129,7 @@ begin() {
 	[ ${#tmux[@]} -eq 0 ] || "${tmux[@]}" kill-server 2>/dev/null
 	tmux=(tmux -L "bpfprofil-top-$$-$((++sessions))" -f /dev/null)
 	"${tmux[@]}" new-session -d -x "$columns" -y "$rows" -s top \
-		"stty -g >$work/before; $*; echo \"status \$?\"; stty -g >$work/after; sleep 1000"
+		"stty -g >$work/before; $*; status=\$?; stty -g >$work/after; echo \"status \$status\"; sleep 1000"
 }
 
 press() {

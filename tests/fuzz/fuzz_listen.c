@@ -4,6 +4,7 @@
  * request is still answered.
  */
 #include <arpa/inet.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -35,17 +36,26 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	return 0;
 }
 
-/* Closes by a reset, so that a million connections leave no ports in a waiting state. */
+/*
+ * Closes by a reset, so that a million connections leave few ports in a waiting state. libFuzzer's alarm
+ * may interrupt a connection that is being made; then there is another.
+ */
 static int open_connection(void)
 {
 	struct sockaddr_in address = { .sin_family = AF_INET,
 				       .sin_port = htons((uint16_t)listener_port(listener)),
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	struct linger linger = { .l_onoff = 1 };
-	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int fd = -1;
 
-	fuzz_check(fd >= 0 && !connect(fd, (struct sockaddr *)&address, sizeof(address)),
-		   "a connection");
+	do {
+		if (fd >= 0)
+			close(fd);
+		fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+		fuzz_check(fd >= 0, "a socket");
+		errno = 0;
+	} while (connect(fd, (struct sockaddr *)&address, sizeof(address)) && errno == EINTR);
+	fuzz_check(!errno, strerror(errno));
 	setsockopt(fd, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger));
 	return fd;
 }

@@ -142,8 +142,7 @@ static void assert_harmless(const char *format, const char *name)
 
 static bool is_text(const struct export_format *format)
 {
-	return !(format->takes & EXPORT_TAKES_CALL) && !format->compressed && !format->per_object &&
-	       !format->reads_programs && strcmp(format->name, "otlp") != 0;
+	return !format->binary && !format->per_object && !format->reads_programs;
 }
 
 Test(export, hostile_names)

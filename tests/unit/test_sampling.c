@@ -57,6 +57,39 @@ static void check_refused(char *line, const char *text)
 
 #define REFUSED(line, text) check_refused((char[]){ line }, text)
 
+/* A default that --help shows, if it is a value and not a description, is the one that holds. */
+static void assert_shown(const struct opt *opt)
+{
+	struct sampled untouched, shown;
+	char line[100];
+
+	if (!opt->fallback || opt->set == opt_set_string || opt->value == VALUE_FILE)
+		return;
+	untouched = PARSE("");
+	snprintf(line, sizeof(line), "--%s %s", opt->name, opt->fallback);
+	shown = parse(line);
+	if (!shown.result) {
+		cr_expect_eq(shown.options.period_ns, untouched.options.period_ns, "%s", line);
+		cr_expect_eq(shown.options.source, untouched.options.source, "%s", line);
+		cr_expect_eq(shown.options.mode, untouched.options.mode, "%s", line);
+		cr_expect_eq(shown.options.split, untouched.options.split, "%s", line);
+		cr_expect_eq(shown.options.memory, untouched.options.memory, "%s", line);
+		cr_expect_eq(shown.options.bytes_per_bin, untouched.options.bytes_per_bin, "%s",
+			     line);
+	}
+	sampling_options_free(&shown.options);
+}
+
+Test(sampling, defaults_shown)
+{
+	const struct opt_group *group;
+	const struct opt *opt;
+
+	for (group = groups; group->title; group++)
+		for (opt = group->opts; opt->name; opt++)
+			assert_shown(opt);
+}
+
 Test(sampling, defaults)
 {
 	struct sampled sampled = PARSE("");
