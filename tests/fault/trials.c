@@ -18,6 +18,7 @@
 
 #include "child.h"
 #include "kernel.h"
+#include "libraries.h"
 
 #define MAX_JOBS 4 /* a run mostly waits for grace periods in the kernel */
 #define MAX_PLANS 2048
@@ -290,48 +291,6 @@ static const char *judge_failure(const struct trials *trials, const struct job *
 static bool ended(const char *report)
 {
 	return !strncmp(report, "fired ", 6);
-}
-
-/*
- * Libraries that end the process when out of memory, by an assertion or a NULL pointer. We cannot
- * correct them, but nothing of ours may be left behind even then.
- */
-static bool library_gave_up(const char *report, const char *err)
-{
-	static const char overflow[] = "ERROR: AddressSanitizer: heap-buffer-overflow ";
-
-	/* The tables of concurrent hashes, tsearch() and the units in libdw 0.188. */
-	if (strstr(report, "/libdw"))
-		return true;
-	/* nss_database.c of glibc 2.36. */
-	if (strstr(report, " getpwnam\n"))
-		return true;
-	/*
-	 * The sanitizer asks for the stack of a new thread, and the C library needs memory to
-	 * answer.
-	 */
-	if (strstr(err, "AddressSanitizer: CHECK failed: ") && strstr(err, "((pthread_getattr_np("))
-		return true;
-	/*
-	 * vasprintf.c of glibc 2.36 writes the end of a text of 100 bytes behind its buffer of 100.
-	 */
-	return strstr(err, overflow) && strstr(err, "\n    #0 ") &&
-	       strstr(strstr(err, "\n    #0 "), " in __interceptor_vasprintf ");
-}
-
-/* libdw leaks, too; all that it did not allocate itself is our leak. */
-static bool only_libdw_leaks(const char *report, const char *err)
-{
-	const char *leak = strstr(err, "ERROR: LeakSanitizer: "), *end;
-
-	if (!strstr(report, "/libdw") || !leak)
-		return false;
-	while ((leak = strstr(leak, "\n    #1 "))) {
-		end = strchr(++leak, '\n');
-		if (!end || !memmem(leak, (size_t)(end - leak), "/libdw", 6))
-			return false;
-	}
-	return true;
 }
 
 static const char *judge_traces(const struct trials *trials, struct job *job, const char *report,
