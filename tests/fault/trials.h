@@ -24,6 +24,12 @@ struct outcome {
 	size_t good_out_len;
 };
 
+/*
+ * What a judge returns if all is well except that the target had no tick, which a busy machine can
+ * be the reason of. The trial is repeated then; an error of ours comes again.
+ */
+extern const char trials_no_tick[];
+
 struct subject {
 	const char *name;
 	const char *program;

@@ -15,7 +15,7 @@
  *	FAULT_REPORT=FILE	what was seen, at exit:
  *
  *	fired N			how many calls were made to fail
- *	site CLASS HASH N	once for each stack: N calls came that way
+ *	site CLASS HASH N	once for each stack: N calls came that way; only without a plan
  *	at MODULE+OFFSET NAME	the stack of the first that failed; written at once
  *	program ID		each BPF program that was loaded
  *	fd N NAME		a descriptor that is open at the end and was not at the start
