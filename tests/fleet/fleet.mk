@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # What consumers make of our profiles: those that Debian and npm have are a layer of
-# `make check`; `make check-fleet` also builds an OpenTelemetry Collector, and asks Pyroscope, Parca
+# `make check`; `make check-fleet` also builds an OpenTelemetry Collector and Parca, and asks Pyroscope
 # and profcheck where they are in PATH.
 
 LAYER_NEEDS_fleet = $(BIN) $(LIVE_WORKLOADS)
