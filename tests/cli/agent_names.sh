@@ -26,21 +26,11 @@ clean_up() {
 	rm -rf "$logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
-mounts=$(awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts)
+mounts=$(cgroup_mounts)
 trap clean_up EXIT
 
-# in_group COMMAND...: in a container's cgroup of each hierarchy that lets us
-in_group() {
-	local mount
-
-	for mount in $mounts; do
-		mkdir -p "$mount/$group" 2>/dev/null && echo "$BASHPID" >"$mount/$group/cgroup.procs"
-	done 2>/dev/null
-	exec "$@"
-}
-
 spin=(sh -c 'while :; do :; done')
-in_group "${spin[@]}" &
+in_group "/$group" "${spin[@]}" &
 spinners+=($!)
 "${spin[@]}" &
 spinners+=($!)

@@ -61,3 +61,18 @@ can_sample() {
 	echo "SKIP cli::$1: $(head -n 1 "$work/err")"
 	return 1
 }
+
+cgroup_mounts() {
+	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
+}
+
+# in_group /GROUP COMMAND...: in that cgroup of each hierarchy that lets us
+in_group() {
+	local mount group=$1
+
+	shift
+	for mount in $(cgroup_mounts); do
+		mkdir -p "$mount$group" 2>/dev/null && echo "$BASHPID" >"$mount$group/cgroup.procs"
+	done 2>/dev/null
+	exec "$@"
+}

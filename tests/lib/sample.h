@@ -24,6 +24,12 @@ struct profile *sample_profile_of_bins(size_t nr);
 struct profile *sample_profile_of_names(const char *name);
 
 /*
+ * The sample as if it had been split: two processes with pid 5, one of them in two texts, and 77's
+ * JIT.
+ */
+struct profile *sample_profile_of_processes(void);
+
+/*
  * Names that mean something to a terminal, to a reader of lines or of UTF-8, or to a format; one is
  * 64 KiB long. Ends with NULL.
  */

@@ -389,28 +389,9 @@ Test(report, csv_of_hostile_names)
 	profile_free(profile);
 }
 
-/*
- * The sample as if it had been split: two processes with pid 5, one of them in two texts, and 77's
- * JIT.
- */
-static struct profile *split_profile(void)
-{
-	static const char *const names[] = { "one", "two", NULL, "one", "over" };
-	struct profile *profile = sample_profile();
-	size_t i;
-
-	for (i = 0; i < profile->nr_histograms; i++) {
-		if (profile->histograms[i].process)
-			continue;
-		profile->histograms[i].pid = 5;
-		profile->histograms[i].process = strdup(names[i]);
-	}
-	return profile;
-}
-
 static char *split_text(enum report_format format)
 {
-	struct profile *profile = split_profile();
+	struct profile *profile = sample_profile_of_processes();
 	struct report_options options = all(REPORT_PROCESSES);
 	char *text;
 
@@ -443,7 +424,7 @@ Test(report, processes)
 
 Test(report, processes_of_one_object)
 {
-	struct profile *profile = split_profile();
+	struct profile *profile = sample_profile_of_processes();
 	struct report_options options = all(REPORT_PROCESSES);
 	char *text;
 
@@ -458,7 +439,7 @@ Test(report, processes_of_one_object)
 /* A profile that is split by thread is not split by process. */
 Test(report, threads)
 {
-	struct profile *profile = split_profile();
+	struct profile *profile = sample_profile_of_processes();
 	struct report_options options = all(REPORT_THREADS);
 	struct error err = { 0 };
 	char *text;

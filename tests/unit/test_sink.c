@@ -1,213 +1,16 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a sink does on a backend's answers: each tick is delivered, waits, or is counted as lost. */
-#include "agent/sink.h"
-
-#include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <dirent.h>
 #include <malloc.h>
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/socket.h>
 #include <unistd.h>
-#include <zlib.h>
 
 #include "agent/pending.h"
-#include "otlp.pb-c.h"
 #include "profile/profile_io.h"
 #include "sample.h"
-
-#define MS UINT64_C(1000000)
-#define WAIT_MS 20000
-
-/*
- * A backend that gives its answers one after the other, one per connection; the last one is
- * repeated.
- */
-struct backend {
-	const char *const
-		*answers; /* "" closes without an answer, "slow" never answers; ends with NULL */
-	int fd;
-	char url[64];
-	pthread_t thread;
-	unsigned int requests;
-	int64_t ticks; /* in requests that were answered with 200 */
-	char head[4096]; /* of the last request */
-};
-
-static size_t content_length(const char *head)
-{
-	const char *at = strcasestr(head, "\r\nContent-Length:");
-
-	return at ? strtoul(at + 17, NULL, 10) : 0;
-}
-
-static int64_t ticks_of(const unsigned char *body, size_t size)
-{
-	static unsigned char plain[1 << 20];
-	z_stream gz = { .next_in = (unsigned char *)body,
-			.avail_in = (unsigned int)size,
-			.next_out = plain,
-			.avail_out = sizeof(plain) };
-	Otlp__Request *request;
-	int64_t ticks = 0;
-	size_t i, j;
-
-	cr_assert_eq(inflateInit2(&gz, MAX_WBITS + 16), Z_OK);
-	cr_assert_eq(inflate(&gz, Z_FINISH), Z_STREAM_END);
-	inflateEnd(&gz);
-	request = otlp__request__unpack(NULL, gz.total_out, plain);
-	cr_assert_not_null(request);
-	for (i = 0; i < request->n_resource_profiles; i++) {
-		const Otlp__Profile *counts =
-			request->resource_profiles[i]->scope_profiles[0]->profiles[0];
-
-		for (j = 0; j < counts->n_samples; j++)
-			ticks += counts->samples[j]->values[0];
-	}
-	otlp__request__free_unpacked(request, NULL);
-	return ticks;
-}
-
-/* The size of the body, whose beginning is stored in body. */
-static size_t read_request(int fd, char *head, unsigned char *body, size_t room)
-{
-	static char buffer[1 << 20];
-	size_t size = 0, wanted;
-	char *end = NULL;
-	ssize_t got;
-
-	while (!end) {
-		got = read(fd, buffer + size, sizeof(buffer) - 1 - size);
-		cr_assert_gt(got, 0);
-		size += (size_t)got;
-		buffer[size] = '\0';
-		end = strstr(buffer, "\r\n\r\n");
-	}
-	snprintf(head, 4096, "%.*s", (int)(end - buffer + 2), buffer);
-	wanted = (size_t)(end + 4 - buffer) + content_length(head);
-	while (size < wanted) {
-		got = read(fd, buffer + size, sizeof(buffer) - size);
-		cr_assert_gt(got, 0);
-		size += (size_t)got;
-	}
-	size = content_length(head);
-	cr_assert_leq(size, room);
-	memcpy(body, end + 4, size);
-	return size;
-}
-
-static void answer(struct backend *backend, int fd, const char *text)
-{
-	static unsigned char body[1 << 20];
-	size_t size = read_request(fd, backend->head, body, sizeof(body));
-	char byte;
-
-	__atomic_add_fetch(&backend->requests, 1, __ATOMIC_SEQ_CST);
-	if (!strncmp(text, "HTTP/1.1 200", 12))
-		__atomic_add_fetch(&backend->ticks, ticks_of(body, size), __ATOMIC_SEQ_CST);
-	if (!strcmp(text, "slow"))
-		(void)!read(fd, &byte, 1);
-	else
-		(void)!write(fd, text, strlen(text));
-}
-
-static void *serve(void *context)
-{
-	struct backend *backend = context;
-	size_t next = 0;
-	int fd;
-
-	while ((fd = accept(backend->fd, NULL, NULL)) >= 0) {
-		answer(backend, fd, backend->answers[next]);
-		if (backend->answers[next + 1])
-			next++;
-		close(fd);
-	}
-	return NULL;
-}
-
-static void start(struct backend *backend, const char *const *answers)
-{
-	struct sockaddr_in address = { .sin_family = AF_INET,
-				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
-	socklen_t length = sizeof(address);
-
-	*backend = (struct backend){ .answers = answers };
-	backend->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	cr_assert_eq(bind(backend->fd, (struct sockaddr *)&address, length), 0);
-	cr_assert_eq(listen(backend->fd, 8), 0);
-	getsockname(backend->fd, (struct sockaddr *)&address, &length);
-	snprintf(backend->url, sizeof(backend->url), "http://127.0.0.1:%u",
-		 ntohs(address.sin_port));
-	cr_assert_eq(pthread_create(&backend->thread, NULL, serve, backend), 0);
-}
-
-static void stop(struct backend *backend)
-{
-	shutdown(backend->fd, SHUT_RDWR);
-	pthread_join(backend->thread, NULL);
-	close(backend->fd);
-}
-
-#define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-#define SAY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
-
-static struct sink *open_with_cap(const char *url, size_t cap)
-{
-	const struct sink_options options = { .kind = SINK_OTLP,
-					      .where = url,
-					      .http.timeout_ms = 1000,
-					      .detail = EXPORT_ADDRESS,
-					      .cap = cap,
-					      .retry_ns = 10 * MS,
-					      .retry_most_ns = 30 * MS };
-	struct error err = { 0 };
-	struct sink *sink;
-
-	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	return sink;
-}
-
-static struct sink *open_to(const char *url)
-{
-	return open_with_cap(url, 8 << 20);
-}
-
-/* Waits until nothing is pending. */
-static struct sink_counts settle(struct sink *sink)
-{
-	struct sink_counts counts;
-	unsigned int ms;
-
-	for (ms = 0; ms < WAIT_MS; ms += 5) {
-		sink_count(sink, &counts);
-		if (!counts.pending)
-			return counts;
-		usleep(5000);
-	}
-	cr_assert_fail("%lu profiles wait", counts.pending);
-	return counts;
-}
-
-static struct sink_counts deliver(const char *const *answers, struct backend *backend, size_t times)
-{
-	struct profile *profile = sample_profile();
-	struct sink_counts counts;
-	struct sink *sink;
-	size_t i;
-
-	start(backend, answers);
-	sink = open_to(backend->url);
-	for (i = 0; i < times; i++)
-		sink_put(sink, profile);
-	counts = settle(sink);
-	sink_close(sink, 0);
-	stop(backend);
-	profile_free(profile);
-	return counts;
-}
+#include "test_sink_fixture.h"
 
 static const uint64_t total = 1060;
 
@@ -215,7 +18,7 @@ Test(sink, delivers)
 {
 	const char *const answers[] = { OK, NULL };
 	struct backend backend;
-	struct sink_counts counts = deliver(answers, &backend, 3);
+	struct sink_counts counts = sink_deliver(answers, &backend, 3);
 
 	cr_assert_eq(counts.ticks, 3 * total);
 	cr_assert_eq(backend.ticks, (int64_t)(3 * total));
@@ -240,7 +43,7 @@ Test(sink, retries)
 					OK,
 					NULL };
 	struct backend backend;
-	struct sink_counts counts = deliver(answers, &backend, 1);
+	struct sink_counts counts = sink_deliver(answers, &backend, 1);
 
 	cr_assert_eq(counts.ticks, total);
 	cr_assert_eq(backend.ticks, (int64_t)total);
@@ -261,7 +64,7 @@ Test(sink, waits_as_long_as_it_is_asked)
 	struct sink_counts counts;
 
 	clock_gettime(CLOCK_MONOTONIC, &before);
-	counts = deliver(answers, &backend, 1);
+	counts = sink_deliver(answers, &backend, 1);
 	clock_gettime(CLOCK_MONOTONIC, &after);
 	cr_assert_eq(counts.ticks, total);
 	cr_assert_geq((after.tv_sec - before.tv_sec) * 1000 +
@@ -287,7 +90,7 @@ Test(sink, gives_up_what_is_refused)
 	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
 		const char *const answers[] = { refusals[i], OK, NULL };
 
-		counts = deliver(answers, &backend, 2);
+		counts = sink_deliver(answers, &backend, 2);
 		cr_assert_eq(counts.ticks, total, "%s", refusals[i]);
 		cr_assert_eq(counts.lost, total);
 		cr_assert_eq(counts.requests, 2);
@@ -300,7 +103,7 @@ Test(sink, coarser_where_it_is_too_much)
 {
 	const char *const answers[] = { SAY("413 Too Large"), OK, NULL };
 	struct backend backend;
-	struct sink_counts counts = deliver(answers, &backend, 1);
+	struct sink_counts counts = sink_deliver(answers, &backend, 1);
 
 	cr_assert_eq(counts.ticks, total);
 	cr_assert_eq(backend.ticks, (int64_t)total);
@@ -316,7 +119,7 @@ Test(sink, partial_success)
 					       "\x0a\x06\x08\x02\x12\x02no",
 					       NULL };
 	struct backend backend;
-	struct sink_counts counts = deliver(answers, &backend, 1);
+	struct sink_counts counts = sink_deliver(answers, &backend, 1);
 
 	cr_assert_eq(counts.requests, 1);
 	cr_assert_eq(counts.rejected, 2);
@@ -328,7 +131,7 @@ Test(sink, garbage_is_an_answer)
 					       "Connection: close\r\n\r\n\xff\xff\xff\xff\xff",
 					       NULL };
 	struct backend backend;
-	struct sink_counts counts = deliver(answers, &backend, 2);
+	struct sink_counts counts = sink_deliver(answers, &backend, 2);
 
 	cr_assert_eq(counts.ticks, 2 * total);
 }
@@ -337,7 +140,7 @@ Test(sink, garbage_is_an_answer)
 Test(sink, nobody_there)
 {
 	struct profile *profile = sample_profile();
-	struct sink *sink = open_to("http://127.0.0.1:1");
+	struct sink *sink = sink_open_to("http://127.0.0.1:1", 8 << 20, NULL);
 	struct sink_counts counts;
 
 	sink_put(sink, profile);
@@ -357,15 +160,15 @@ Test(sink, inherits)
 {
 	const char *const answers[] = { SAY("503 Later"), NULL };
 	struct profile *profile = sample_profile();
-	struct sink *before, *sink, *other = open_to("http://127.0.0.1:1");
+	struct sink *before, *sink, *other = sink_open_to("http://127.0.0.1:1", 8 << 20, NULL);
 	struct sink_counts counts;
 	struct backend backend;
 
-	start(&backend, answers);
-	before = open_to(backend.url);
+	sink_backend_start(&backend, answers);
+	before = sink_open_to(backend.url, 8 << 20, NULL);
 	sink_put(before, profile);
 	sink_put(before, profile);
-	sink = open_to(backend.url);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
 	cr_assert(!sink_inherit(other, before));
 	cr_assert(sink_inherit(sink, before));
 	sink_close(before, 0);
@@ -376,7 +179,7 @@ Test(sink, inherits)
 	cr_assert_eq(counts.pending_ticks, 2 * total);
 	sink_close(sink, 0);
 	sink_close(other, 0);
-	stop(&backend);
+	sink_backend_stop(&backend);
 	profile_free(profile);
 }
 
@@ -406,7 +209,8 @@ Test(sink, bad_places)
 /* No message may show the password. */
 Test(sink, names_have_no_password)
 {
-	struct sink *sink = open_to("https://user:secret@127.0.0.1:1/path?token=secret");
+	struct sink *sink =
+		sink_open_to("https://user:secret@127.0.0.1:1/path?token=secret", 8 << 20, NULL);
 
 	cr_assert_str_eq(sink_name(sink), "otlp https://127.0.0.1:1/path");
 	sink_close(sink, 0);
@@ -431,7 +235,7 @@ Test(sink, folder)
 	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
 	sink_put(sink, profile);
 	sink_put(sink, profile);
-	settle(sink);
+	sink_settle(sink);
 	sink_close(sink, 0);
 	dir = opendir(folder);
 	while ((entry = readdir(dir))) {
@@ -466,8 +270,8 @@ static void be_away(size_t minutes, const char *how)
 	answers[30] = OK;
 	answers[31] = NULL;
 	profile->duration_ns = 60000000000;
-	start(&backend, answers);
-	sink = open_with_cap(backend.url, 16 << 10);
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 16 << 10, NULL);
 	for (i = 0; i < minutes; i++) {
 		sink_put(sink, profile);
 		sink_count(sink, &counts);
@@ -477,9 +281,9 @@ static void be_away(size_t minutes, const char *how)
 		/* What libraries never free, and one profile that is being handled. */
 		cr_assert_leq(mallinfo2().uordblks, heap + (4 << 20));
 	}
-	counts = settle(sink);
+	counts = sink_settle(sink);
 	sink_close(sink, 0);
-	stop(&backend);
+	sink_backend_stop(&backend);
 	profile_free(profile);
 	cr_assert_eq(counts.ticks, minutes * ticks);
 	cr_assert_eq(backend.ticks, (int64_t)(minutes * ticks));
