@@ -17,14 +17,14 @@ const char *const choice_words[NR_CHOICES] = { [CHOICE_NAMESPACE] = "namespace",
 					       [CHOICE_UNIT] = "unit",
 					       [CHOICE_CGROUP] = "cgroup" };
 
-/* --- whose --- */
+/* --- whose ticks are wanted --- */
 
 static bool is_like(const char *glob, const char *text)
 {
 	return *text && !fnmatch(glob, text, 0);
 }
 
-/* A directory on the way is a unit or is called like none. */
+/* A directory whose name has a dot is taken for a unit, because others are never called like one. */
 static bool in_unit(const char *glob, const char *cgroup)
 {
 	char directory[256];
@@ -67,7 +67,11 @@ static bool is_of_names(enum choice_kind kind)
 	return kind == CHOICE_NAMESPACE || kind == CHOICE_POD || kind == CHOICE_CONTAINER;
 }
 
-/* An --exclude is stronger than any --include; without one of these all are wanted. */
+/*
+ * An --exclude wins over any --include, because it is what keeps a sidecar out of a namespace that was
+ * chosen. While a name that a rule asks for is not known yet, the ticks are counted: they can be left
+ * out later, but not fetched back.
+ */
 enum told choice_judge(void *context, const char *cgroup)
 {
 	const struct agent_choice *choice = context;
@@ -93,7 +97,7 @@ enum told choice_judge(void *context, const char *cgroup)
 
 /* --- what it is called --- */
 
-/* What a template may name, of a cgroup or, with who NULL, of a host. */
+/* What a template is filled in from: a cgroup, or only the host when `who` is NULL. */
 struct of {
 	const char *cgroup;
 	const char *host;
@@ -155,7 +159,7 @@ int choice_check_template(const char *text, const char **ret_wrong)
 	return 0;
 }
 
-/* Returns false if the template names something that does not exist. */
+/* Returns false if one of its parts is unknown, because half a name would be another service's. */
 static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX])
 {
 	size_t used = 0, length;
@@ -179,7 +183,7 @@ static bool fill_in(const char *text, const struct of *of, char ret[SERVICE_MAX]
 	return used;
 }
 
-/* The first template whose parts are all known; else the reader names it by its path. */
+/* If no template can be filled in, no label is made, and whoever reads the profile takes the path. */
 static bool name_service(const struct agent_choice *choice, const struct of *of,
 			 char ret[SERVICE_MAX])
 {
@@ -214,7 +218,7 @@ static int label_cgroup(const struct agent_choice *choice, struct profile *profi
 	return 0;
 }
 
-/* Splits are in the order of their cgroups, so that each comes once. */
+/* A cgroup has a split for each process, and these are neighbours, so it is labelled at the first. */
 int choice_label(const struct agent_choice *choice, struct profile *profile)
 {
 	const struct of of_host = { .host = profile->host.name };

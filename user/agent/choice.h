@@ -6,12 +6,14 @@
 #include "engine/session.h"
 #include "profile/profile.h"
 
-/* Whose ticks are wanted, and what they are called by: --include, --exclude, --label, --service. */
+/*
+ * Decides whose ticks are wanted and what they are called: --include, --exclude, --label, --service.
+ */
 enum choice_kind {
 	CHOICE_NAMESPACE,
 	CHOICE_POD,
-	CHOICE_CONTAINER, /* by its name or id */
-	CHOICE_UNIT, /* any that it is in */
+	CHOICE_CONTAINER, /* its name, its id or its short id */
+	CHOICE_UNIT, /* any unit that the cgroup is in */
 	CHOICE_CGROUP,
 	NR_CHOICES,
 };
@@ -29,7 +31,7 @@ struct choice_label {
 	const char *value;
 };
 
-/* Backends take 30 labels, of which these are not ours. */
+/* Pyroscope takes 30 labels, and we need the others for names of our own. */
 #define CHOICE_LABELS_MAX 12
 
 struct agent_choice {
@@ -37,17 +39,17 @@ struct agent_choice {
 	size_t nr_rules;
 	struct choice_label labels[CHOICE_LABELS_MAX];
 	size_t nr_labels;
-	const char *service; /* a template; NULL: by the default */
+	const char *service; /* a template; NULL: the default names */
 	struct identities *identities;
 };
 
-/* 0, or -EINVAL with what is wrong about a template. */
+/* Returns 0, or -EINVAL and says in *ret_wrong what is wrong. */
 int choice_check_template(const char *text, const char **ret_wrong);
 
-/* For a session: a struct agent_choice as context. */
+/* A session calls this for each new cgroup; context is a struct agent_choice. */
 enum told choice_judge(void *context, const char *cgroup);
 
-/* Labels each cgroup of a profile, and all of it. -ENOMEM. */
+/* Labels each cgroup of a profile, and the profile itself. Returns 0 or -ENOMEM. */
 int choice_label(const struct agent_choice *choice, struct profile *profile);
 
 #endif

@@ -60,7 +60,7 @@ static void put_head(const struct page *page, const char *name, const char *type
 		help, name, suffix, type);
 }
 
-/* A backslash, a quote and a newline are each written as two characters. */
+/* A backslash, a quote and a newline are escaped, as both formats demand. */
 static void put_label(FILE *out, const char *text)
 {
 	for (; *text; text++) {
@@ -153,7 +153,7 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_plain(page, "map_limit_bytes", figures->memory_limit);
 }
 
-/* A figure that every sink has. */
+/* A figure that every sink has one of. */
 struct sink_figure {
 	const char *name;
 	const char *type;

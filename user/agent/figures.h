@@ -9,7 +9,7 @@
 #include "agent/top_functions.h"
 #include "profile/profile.h"
 
-/* What was counted and what sampling cost, since the agent began: for /metrics. */
+/* What was counted and what sampling cost since the agent began, for /metrics. */
 struct figures {
 	pthread_mutex_t lock;
 	struct profile_account ticks;
@@ -21,7 +21,7 @@ struct figures {
 	struct top_functions top;
 };
 
-/* What the figures are completed by when they are asked for. */
+/* Figures that others keep, read when somebody asks. */
 struct figures_of_sinks {
 	struct sink *const *sinks;
 	size_t nr;
@@ -31,11 +31,11 @@ struct figures_of_sinks {
 void figures_open(struct figures *figures);
 void figures_close(struct figures *figures);
 
-/* Adds a part that was taken, and the current figures of the session. */
+/* Adds the ticks of a part, and replaces the figures of the session by the current ones. */
 void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
 		 uint64_t memory, uint64_t memory_limit);
 
-/* Call when another session begins; functions: how many of each service are counted. */
+/* Call when another session begins; functions: how many to count of each service. */
 void figures_new_session(struct figures *figures, size_t functions);
 
 /* Writes them in OpenMetrics, or in Prometheus' older text format. */

@@ -14,17 +14,17 @@
 #include "target/runtimes.h"
 
 #define CGROUPS_MAX 8192
-#define PROFILES_KEPT 10 /* without it, before one is forgotten */
-/* A runtime's command takes some 50 ms of CPU time. */
+#define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten */
+/* The runtimes are asked seldom, because each of their commands takes some 50 ms of CPU time. */
 #define REST_SECONDS 60
-#define TRIES_MAX 2 /* of asking for one container */
+#define TRIES_MAX 2 /* a container that they did not name so often has no name */
 
 struct entry {
 	char *cgroup;
 	struct cgroup_identity identity;
-	unsigned int turn; /* the last in which it was looked up */
-	bool asked; /* the runtimes are, */
-	unsigned int answers; /* and had answered so often before */
+	unsigned int turn; /* the turn in which it was last looked up */
+	bool asked; /* the runtimes were asked for its name, */
+	unsigned int answers; /* and had answered so often before that */
 };
 
 struct identities {
@@ -35,10 +35,10 @@ struct identities {
 	unsigned int turn;
 	pthread_t thread;
 	bool has_thread;
-	pthread_mutex_t lock; /* of what stands below */
+	pthread_mutex_t lock; /* protects what follows */
 	pthread_cond_t more;
-	struct names answer; /* of the runtimes: "ID NAME" */
-	unsigned int answers; /* that there were */
+	struct names answer; /* the last one of the runtimes: "ID NAME" */
+	unsigned int answers; /* how many there were */
 	bool wanted;
 	bool closing;
 };
@@ -94,7 +94,10 @@ static const char *name_in(const struct names *answer, const char *id)
 	return NULL;
 }
 
-/* What runtimes accept as a name is one; whatever else they print is not. */
+/*
+ * A name is only taken if a runtime would have accepted it, because the output is that of another
+ * program. Returns whether asking again would be useless.
+ */
 static bool take_name(struct identities *identities, struct entry *entry)
 {
 	char *to = entry->identity.names.container;
@@ -229,7 +232,7 @@ int identities_open(const char *logs, struct identities **result, struct error *
 	identities->logs = strdup(logs);
 	if (!identities->logs)
 		return error_errno(err, -ENOMEM, "agent");
-	/* Signals are for the thread that samples. */
+	/* Signals must reach the thread that samples, so this one blocks them. */
 	sigfillset(&all);
 	pthread_sigmask(SIG_SETMASK, &all, &before);
 	ret = pthread_create(&identities->thread, NULL, ask, identities);

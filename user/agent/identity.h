@@ -9,27 +9,30 @@
 #include "target/kubelet_names.h"
 
 /*
- * Who is in a cgroup: what its path says, what kubelet's folders say, and what docker, podman and
- * nerdctl call a container. These are asked by a thread of its own, seldom, and what they have not said
- * yet is not known. Whatever the number of cgroups, memory has a limit: those that were not looked up
- * for some profiles are forgotten.
+ * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and
+ * nerdctl call a container. These commands are slow, so that a thread of its own runs them, and until
+ * it has, the name is unknown. Memory is limited: cgroups that the last profiles did not have are
+ * forgotten.
  */
 struct cgroup_identity {
 	struct cgroup_parts parts;
-	struct kubelet_names names; /* the container's also where it is none of Kubernetes */
-	bool complete; /* all is known that there will be */
+	struct kubelet_names names; /* outside Kubernetes only that of the container */
+	bool complete; /* nothing more will become known */
 };
 
 struct identities;
 
-/* logs: kubelet's, /var/log. identities_close() *ret in either case. */
-int identities_open(const char *logs, struct identities **ret, struct error *err);
+/* logs: the folder of kubelet's logs, /var/log. Call identities_close() on *result in any case. */
+int identities_open(const char *logs, struct identities **result, struct error *err);
 void identities_close(struct identities *identities); /* NULL is fine */
 
-/* Valid until the next of these calls, which one thread makes. NULL: no memory. */
+/*
+ * Only one thread may call this; what it returns is valid until the next call. NULL: out of memory, or
+ * there are too many cgroups.
+ */
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup);
 
-/* After a profile: forgets. */
+/* Call after each profile: forgets cgroups that were not looked up for a while. */
 void identities_turn(struct identities *identities);
 
 #endif

@@ -242,10 +242,10 @@ static enum MHD_Result get_profile(const struct listener *listener,
 
 /* --- who may ask --- */
 
-/* Padded, so that the time of a comparison tells nothing about either token. */
+/* Tokens are compared with padding, so that the time that it takes tells nothing about them. */
 #define TOKEN_BYTES 512
 
-/* Read for each request, so that it may change. False: there is none, and nobody gets in. */
+/* The file is read for each request, because the token may change. False: there is none. */
 static bool read_token(struct listener *listener, char token[TOKEN_BYTES])
 {
 	cleanup_file FILE *file = fopen(listener->options.token_file, "re");
@@ -347,7 +347,7 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 			 options->certificate, options->key);
 }
 
-/* With NULL pems without TLS. */
+/* certificate and key are PEM texts; without them it is plain HTTP. */
 static int start(struct listener *listener, const struct addrinfo *address, const char *certificate,
 		 const char *key, struct error *err)
 {

@@ -16,7 +16,7 @@ struct listen_options {
 	uint64_t functions; /* of each service, counted in /metrics */
 };
 
-/* What it serves; all of it must outlive the listener. */
+/* What it reads to answer requests; all of this must outlive the listener. */
 struct listen_sources {
 	struct figures *figures;
 	struct scrapes *scrapes;
@@ -26,13 +26,13 @@ struct listen_sources {
 
 struct listener;
 
-/* Checks whether we could listen. -EINVAL: it is no address, or it needs TLS and a token, or `insecure`. */
+/* Checks the options. -EINVAL: this is no address, or it needs TLS and a token, or `insecure`. */
 int listener_check(const struct listen_options *options, struct error *err);
 
 int listener_open(const struct listen_options *options, const struct listen_sources *sources,
 		  struct listener **result, struct error *err);
 
-/* The actual port, if port 0 was asked for. */
+/* Returns the port, which the kernel chose if it was 0. */
 unsigned int listener_port(const struct listener *listener);
 
 /* Call after scrapes_cancel(). NULL is fine. */

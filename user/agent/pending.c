@@ -84,7 +84,7 @@ static size_t *bytes_of(struct pending *pending, const struct pending_part *part
 	return part->bytes.data ? &pending->bytes : &pending->spooled;
 }
 
-/* Into the spool, if there is one with room on its disk; else it stays in memory. */
+/* A part stays in memory if there is no spool, or if its disk is full. */
 static void place(struct pending *pending, struct pending_part *part)
 {
 	if (!pending->spool || !part->entry.first || !part->bytes.data)
@@ -179,7 +179,7 @@ static int add_up(const struct pending *pending, const struct pending_part *a,
 	return ret;
 }
 
-/* Both stay until their sum exists. */
+/* Both parts stay until their sum exists, so that a lack of memory loses nothing. */
 static int merge(struct pending *pending, size_t at, struct error *err)
 {
 	struct pending_part sum = { 0 }, old;

@@ -28,14 +28,14 @@ struct pending {
 	struct spool *spool; /* NULL: none */
 	size_t spooled; /* bytes */
 	size_t spool_cap;
-	bool spool_failed; /* the last time that something was written */
-	struct error spool_trouble; /* why */
+	bool spool_failed; /* the last write failed, */
+	struct error spool_trouble; /* for this reason */
 	uint64_t ticks;
 	uint64_t lost; /* ticks for which there was no memory, or that could not be added up */
-	uint64_t merged; /* how often two became one */
+	uint64_t merged; /* how often two profiles became one */
 };
 
-/* The profile stays the caller's. On failure some ticks are in `lost`. */
+/* The profile stays the caller's. After a failure the ticks that have no place are in `lost`. */
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err);
 
 /*
@@ -53,10 +53,10 @@ void pending_drop(struct pending *pending, struct pending_part *part);
 int pending_read(const struct pending *pending, const struct pending_part *part,
 		 struct profile **result, struct error *err);
 
-/* Adds what the spool has from before. */
+/* Adds what an earlier agent left in the spool. */
 int pending_load(struct pending *pending, struct error *err);
 
-/* Call before the end: writes what is in memory to the spool, if that has room. */
+/* Call before the agent ends: what is in memory goes to the spool, if that has room. */
 void pending_settle(struct pending *pending);
 
 void pending_free(struct pending *pending);

@@ -30,7 +30,7 @@ static uint64_t needed(const struct privileges *keep)
 	return set;
 }
 
-/* Needs CAP_SETPCAP; who lacks it has no root to come back to either. */
+/* This needs CAP_SETPCAP. An agent that lacks it is not root, and has nothing to get back. */
 static void bound(uint64_t keep)
 {
 	unsigned int capability;

@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* What is kept beside what sampling always needs. */
+/* What to keep in addition to what sampling always needs. */
 struct privileges {
 	bool admin; /* CAP_SYS_ADMIN: the run time of BPF programs, perf events of a paranoid kernel */
 	bool write_anywhere; /* CAP_DAC_OVERRIDE and CAP_CHOWN: folders and files of other users */

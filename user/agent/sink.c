@@ -338,7 +338,7 @@ int sink_open(const struct sink_options *options, struct sink **result, struct e
 		return error_errno(err, -ENOMEM, "agent");
 	sink->pending.cap = options->cap;
 	ret = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
-	/* Files need no copy of themselves. */
+	/* A folder needs no spool, because what would wait there could be written at once. */
 	if (options->kind == SINK_DIR)
 		sink->options.spool = NULL;
 	if (!ret && sink->options.spool) {
@@ -370,7 +370,7 @@ int sink_load(struct sink *sink, struct error *err)
 	return ret;
 }
 
-/* Once when the disk is full, and once when it is not any more. */
+/* This is said when the disk becomes full and when it works again, and not for each profile. */
 static void say_spool(const struct sink *sink, bool failed_before)
 {
 	if (sink->pending.spool_failed && !failed_before)
@@ -463,7 +463,7 @@ bool sink_inherit(struct sink *sink, struct sink *before)
 	}
 	pthread_cond_signal(&sink->more);
 	pthread_mutex_unlock(&sink->lock);
-	/* What is in the same spool is read from there. */
+	/* The new sink reads the same spool by itself. */
 	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
 		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
 			      spool_path(before->pending.spool));

@@ -21,7 +21,7 @@
 
 struct spool {
 	char *path;
-	int fd; /* of the folder, locked */
+	int fd; /* of the folder, which it keeps locked */
 	uint64_t next;
 };
 
@@ -45,7 +45,10 @@ static bool parse_name(const char *name, struct spool_entry *ret)
 	       ret->last < UINT64_MAX;
 }
 
-/* A sink's name has slashes, and is of any length: letters of it, for who looks, and a hash. */
+/*
+ * A sink's name has slashes and may be of any length, so the folder is called by a hash of it, after its
+ * first word for those who look.
+ */
 static char *make_path(const char *dir, const char *sink)
 {
 	uint64_t hash = 0xcbf29ce484222325;
@@ -123,7 +126,7 @@ uint64_t spool_number(struct spool *spool)
 	return spool->next++;
 }
 
-/* A sum sorts before its parts. */
+/* A sum comes before its parts, so that remove_parts() sees it first. */
 static int compare(const void *left, const void *right)
 {
 	const struct spool_entry *a = left, *b = right;

@@ -8,10 +8,10 @@
 #include "base/error.h"
 
 /*
- * Profiles that wait for a sink, as files in a folder of its own: they are there again after whatever
- * ended the agent or the host. Profiles are numbered as they come, and one that is the sum of several
- * has their first and last number in its name, so that nothing is counted twice when the agent ends
- * between writing a sum and removing its parts.
+ * Profiles that wait for a sink, as files in a folder of its own, so that they survive the end of the
+ * agent and of the host. Profiles are numbered as they come. A sum of several has the first and the last
+ * of their numbers in its name, so that its parts are recognized, and not counted twice, when the agent
+ * ended before it removed them.
  */
 struct spool;
 
@@ -23,22 +23,25 @@ struct spool_entry {
 	size_t size; /* bytes */
 };
 
-/* DIR/SINK is made if it is not there; another agent's is refused. spool_close() *ret in either case. */
-int spool_open(const char *dir, const char *sink, struct spool **ret, struct error *err);
+/*
+ * Makes the folder of this sink in dir if there is none. -EBUSY: another agent has it. Call
+ * spool_close() on *result in any case.
+ */
+int spool_open(const char *dir, const char *sink, struct spool **result, struct error *err);
 void spool_close(struct spool *spool); /* NULL is fine */
 
-/* Only checks that the spool could be opened. */
+/* Checks that the folder can be written to, without taking it from whoever has it. */
 int spool_check(const char *dir, const char *sink, struct error *err);
 
 const char *spool_path(const struct spool *spool);
 
-/* The next number. */
+/* Returns the number for a new profile. */
 uint64_t spool_number(struct spool *spool);
 
-/* What is there, by number; the caller frees *ret. Parts of a sum that is there too are removed. */
-int spool_list(struct spool *spool, struct spool_entry **ret, size_t *ret_nr, struct error *err);
+/* Lists what is there by number, and removes parts whose sum is there; the caller frees *result. */
+int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr, struct error *err);
 
-/* When this returns, the profile is on the disk, or not there at all. */
+/* When this returns, the profile is on the disk as a whole or not at all. */
 int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
 		struct error *err);
 

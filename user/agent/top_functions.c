@@ -8,7 +8,7 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-#define PARTS_KEPT 60 /* without a tick, before a service is forgotten */
+#define PARTS_KEPT 60 /* a service without a tick in so many is forgotten */
 
 static void free_function(struct top_function *function)
 {
@@ -54,7 +54,7 @@ static struct top_service *find_service(struct top_functions *top, const char *n
 	return &top->list[low];
 }
 
-/* Where the function is or may be; NULL: others are hotter. */
+/* Returns the function's place, or one that is free for it. NULL: all others are hotter. */
 static struct top_function *find_function(const struct top_functions *top,
 					  struct top_service *service, const char *name,
 					  const char *object, uint64_t ticks)

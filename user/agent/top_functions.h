@@ -8,15 +8,15 @@
 #include "profile/profile.h"
 
 /*
- * The hottest functions of each service as counters. A service has so many at a time, and what is none
- * of them is "[other]", so that its counters add up to all its ticks. One that has become cold makes
- * room for a hotter one: its ticks go to "[other]", and if it comes back it begins at 0.
+ * Counts the hottest functions of each service. Ticks of all others are in "[other]", so that a
+ * service's counters add up to its ticks. A function that has become cold makes room for a hotter one:
+ * its ticks go to "[other]", and if it comes back, it begins at 0.
  */
 struct top_function {
 	char *name;
 	char *object;
 	uint64_t ticks;
-	uint64_t recent; /* of them, halved with each part */
+	uint64_t recent; /* ticks too, but halved with each part */
 };
 
 struct top_service {
@@ -24,7 +24,7 @@ struct top_service {
 	struct top_function *list;
 	size_t nr;
 	uint64_t other;
-	unsigned int turn; /* the last part that it was in */
+	unsigned int turn; /* the last part in which it had ticks */
 };
 
 struct top_functions {
@@ -35,7 +35,7 @@ struct top_functions {
 	unsigned int turn;
 };
 
-/* Without memory for some, less is counted. */
+/* If there is no memory for some of them, these are not counted. */
 void top_functions_add(struct top_functions *top, const struct profile *part);
 void top_functions_free(struct top_functions *top);
 
