@@ -341,7 +341,7 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
  * A child is followed before its first instruction, be it a thread or process, with shared memory
  * or not.
  */
-SEC("tp_btf/sched_process_fork")
+SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 {
 	struct target_account *account;
@@ -460,8 +460,14 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 	if (!follow)
 		return 0;
 	follow->moved_ns = bpf_ktime_get_ns();
-	follow->spent = task->se.sum_exec_runtime;
-	weigh_from(&follow->weight, task, follow->spent);
+	/*
+	 * Of a thread that had no tick nobody knows where it was. If that may have been where nobody
+	 * asked for, its time is not this target's; else it is, so that none is missing.
+	 */
+	if (system_target == NO_TARGET) {
+		follow->spent = task->se.sum_exec_runtime;
+		weigh_from(&follow->weight, task, follow->spent);
+	}
 	return 0;
 }
 
@@ -499,10 +505,13 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 /* Counts the ticks of an exec that failed after the old image was gone. */
 static __always_inline void give_up_exec(struct follow *follow)
 {
-	u32 target = follow->exec.target, n = take(&follow->exec);
-	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
+	u32 target = follow->exec.target, n = follow->exec.count ? take(&follow->exec) : 0;
+	struct target_account *account;
 
-	if (account && n)
+	if (!n)
+		return;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	if (account)
 		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
 }
 

@@ -99,7 +99,7 @@ static __always_inline struct record *new_record(const struct space *space,
 	record->end = 0;
 	record->size = 0;
 	record->path_len = 0;
-	bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->group_leader->comm);
+	BPF_CORE_READ_INTO(&record->comm, task, group_leader, comm);
 	return record;
 }
 
@@ -132,7 +132,7 @@ static __always_inline void file_space(struct file *file, struct space *space)
 
 static __always_inline void anon_space(struct task_struct *task, u64 start, struct space *space)
 {
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 
 	if (start && start == arch_vdso_start(mm)) {
 		space->kind = SPACE_VDSO;
@@ -140,7 +140,7 @@ static __always_inline void anon_space(struct task_struct *task, u64 start, stru
 		return;
 	}
 	space->kind = SPACE_ANON;
-	space->a = task->group_leader->start_time;
+	space->a = BPF_CORE_READ(task, group_leader, start_time);
 	space->b = task->tgid;
 }
 
