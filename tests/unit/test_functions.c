@@ -294,9 +294,12 @@ Test(functions, stretches)
 	      { 2, "program+0x1000", 0x1000, 0x800, 10 }, { 2, "program+0x1800", 0x1800, 0x100, 5 },
 	      { 0, "f", 0x1000, 0x10, 1 });
 	cr_assert_eq(profile->nr_notes, 2);
-	cr_assert(strstr(profile->notes[0], "no names of code that [node:7] and 1 other made"));
-	cr_assert(strstr(profile->notes[1],
-			 "no names of some functions of /opt/program, build id abcd: "));
+	cr_assert(strstr(
+		profile->notes[0],
+		"no names of code that [node:7] and 1 other, with 91.4% of the ticks, made"));
+	cr_assert(strstr(
+		profile->notes[1],
+		"no names of some functions of /opt/program, build id abcd, with 8.1% of the ticks: "));
 }
 
 static int open_places(void *ctx, uint32_t object, uint64_t *limit)

@@ -7,7 +7,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "profile/profile_head.h"
 #include "profile/profile_io.h"
+#include "profile/profile_notes.h"
 #include "sample.h"
 
 #define PARTS 4
@@ -191,6 +193,80 @@ Test(merge, some_cpus)
 	profile_free(sum);
 	sum = sum_of(part_of_cpus(NULL), part_of_cpus("1"));
 	cr_expect_null(sum->sampling.cpus);
+	profile_free(sum);
+}
+
+static struct profile *part_with(const char *note)
+{
+	struct profile *profile = sample_profile();
+
+	replace(&profile->notes[0], note);
+	return profile;
+}
+
+/* Of three parts with these notes the sum has one note, whatever their order. */
+static void check_note(const char *a, const char *b, const char *c, const char *wanted)
+{
+	const char *orders[][3] = { { a, b, c }, { c, a, b }, { b, c, a }, { c, b, a } };
+	struct profile *sum;
+	size_t i;
+
+	for (i = 0; i < sizeof(orders) / sizeof(orders[0]); i++) {
+		sum = sum_of(part_with(orders[i][0]), part_with(orders[i][1]));
+		sum = sum_of(sum, part_with(orders[i][2]));
+		cr_assert_eq(sum->nr_notes, 1, "%zu notes: %s, %s", sum->nr_notes, sum->notes[0],
+			     sum->notes[1]);
+		cr_expect_str_eq(sum->notes[0], wanted);
+		profile_free(sum);
+	}
+}
+
+/* A series has the same notes in each file, of other figures and objects. */
+Test(merge, notes_add_up)
+{
+	check_note("7 ticks of code fell", "12 ticks of code fell", "1 ticks of code fell",
+		   "20 ticks of code fell");
+	check_note("the kernel withheld 3 ticks, see", "the kernel withheld 4 ticks, see",
+		   "the kernel withheld 18446744073709551615 ticks, see",
+		   "the kernel withheld 18446744073709551615 ticks, see");
+	check_note(NOTE_NAMELESS_CODE "[node:7] and 1 other" NOTE_AFTER_CODE ": help",
+		   NOTE_NAMELESS_CODE "[node:8] and 4 others" NOTE_AFTER_CODE ": help",
+		   NOTE_NAMELESS_CODE "[node:9]" NOTE_AFTER_CODE ": help",
+		   NOTE_NAMELESS_CODE "[node:7] and 4 others" NOTE_AFTER_CODE ": help");
+	check_note(
+		NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_BUILD_ID "2" NOTE_AFTER_FUNCTIONS "x",
+		NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_BUILD_ID "4" NOTE_AFTER_FUNCTIONS "x",
+		NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_BUILD_ID "3" NOTE_AFTER_FUNCTIONS "x",
+		NOTE_NAMELESS_FUNCTIONS "/bin/a and b and 1 other" NOTE_BUILD_ID
+					"3" NOTE_AFTER_FUNCTIONS "x");
+	/* Which part of the sum's ticks it is, no part knows. */
+	check_note(NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_SHARE "7.0% of" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_BUILD_ID "4" NOTE_SHARE
+					   "9.0% of" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_SHARE "8.0% of" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_BUILD_ID
+					   "4" NOTE_AFTER_FUNCTIONS "x");
+	check_note(NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x");
+}
+
+/* "only CPU 1 was sampled" is wrong of a sum with a part of all of them. */
+Test(merge, notes_on_cpus)
+{
+	struct profile *some = sample_profile(), *others = sample_profile(), *sum;
+
+	while (some->nr_notes)
+		free(some->notes[--some->nr_notes]);
+	cr_assert_eq(profile_fill_cpus(some, "1"), 0);
+	cr_assert_eq(profile_fill_cpus(others, "0,2"), 0);
+	sum = sum_of(read_back(some), sample_profile());
+	cr_assert_eq(sum->nr_notes, 2);
+	cr_expect_eq(strncmp(sum->notes[1], "parts of the sum are of some CPUs only;", 39), 0, "%s",
+		     sum->notes[1]);
+	sum = sum_of(sum, others);
+	cr_expect_eq(sum->nr_notes, 2);
 	profile_free(sum);
 }
 

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "profile/profile_labels.h"
+#include "profile/profile_notes.h"
 #include "profile/folding.h"
 #include "profile/profile_splits.h"
 
@@ -299,7 +300,7 @@ static int combine_histograms(void *first, size_t nr)
 	return ret ? ret : absorb_histogram(histograms, histograms + half);
 }
 
-/* --- functions, notes, hosts -------------------------------------------------------------------- */
+/* --- functions, hosts --------------------------------------------------------------------------- */
 
 static int compare_folded_functions(const void *left, const void *right)
 {
@@ -332,22 +333,6 @@ static int combine_functions(void *first, size_t nr)
 			functions->ticks = UINT64_MAX;
 		free(functions[i].name);
 		functions[i] = (struct profile_function){ 0 };
-	}
-	return 0;
-}
-
-static int compare_notes(const void *left, const void *right)
-{
-	return strcmp(*(char *const *)left, *(char *const *)right);
-}
-
-static int combine_notes(void *first, size_t nr)
-{
-	char **notes = first;
-
-	while (--nr) {
-		free(notes[nr]);
-		notes[nr] = NULL;
 	}
 	return 0;
 }
@@ -400,7 +385,7 @@ int profile_fold(struct profile *profile)
 		FOLDING(splits, compare_folded_splits, NULL, combine_splits),
 		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
 		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
-		FOLDING(notes, compare_notes, NULL, combine_notes),
+		FOLDING(notes, profile_notes_compare, NULL, profile_notes_combine),
 		FOLDING(labels, profile_labels_compare, NULL, profile_labels_combine),
 		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
 	};
@@ -409,6 +394,8 @@ int profile_fold(struct profile *profile)
 	size_t i;
 	int ret = target_ids && object_ids ? 0 : -ENOMEM;
 
+	if (!ret)
+		ret = profile_notes_forget_cpus(profile);
 	/* Objects come first, because their hosts are still named by the targets' old ids. */
 	if (!ret)
 		ret = fold_objects(profile, object_ids);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "bpfprofil/version.h"
+#include "profile/profile_notes.h"
 
 /* "2026-11-21T07:30:00Z" */
 static char *rfc3339(time_t when)
@@ -74,8 +75,8 @@ int profile_fill_cpus(struct profile *profile, const char *list)
 	if (!profile->sampling.cpus)
 		return -ENOMEM;
 	return profile_note(profile,
-			    "only CPU%s %s %s sampled; CPU time is ticks times the period, for "
-			    "the scheduler's accounts are of all CPUs",
+			    NOTE_CPUS "%s %s %s sampled; CPU time is ticks times the period, for "
+				      "the scheduler's accounts are of all CPUs",
 			    strpbrk(list, ",-") ? "s" : "", list,
 			    strpbrk(list, ",-") ? "were" : "was");
 }

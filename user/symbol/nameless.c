@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "profile/profile_notes.h"
+
 /* Share of all ticks below which missing names are not worth a note. */
 #define WORTH_PERCENT 1
 
@@ -39,7 +41,11 @@ static const char *others(const struct nameless_kind *kind, char *text, size_t r
 	return text;
 }
 
-/* The note has no figures, so that the notes of a profile's parts are equal and merge into one. */
+static double share(const struct nameless *nameless, const struct nameless_kind *kind)
+{
+	return 100 * (double)kind->ticks / (double)nameless->named;
+}
+
 int nameless_note(const struct nameless *nameless, struct profile *profile)
 {
 	const struct profile_object *file = &profile->objects[nameless->files.object];
@@ -49,19 +55,25 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 	if (has_worth(nameless, &nameless->jit))
 		ret = profile_note(
 			profile,
-			"no names of code that %s%s made as it ran: /tmp/perf-PID.map has them "
+			NOTE_NAMELESS_CODE
+			"%s%s" NOTE_SHARE "%.1f%% of the ticks," NOTE_AFTER_CODE
+			": /tmp/perf-PID.map has them "
 			"when the program writes it, as node --perf-basic-prof, python3 -X perf "
 			"and java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (or with "
 			"an agent) do",
 			profile->objects[nameless->jit.object].path,
-			others(&nameless->jit, more, sizeof(more)));
+			others(&nameless->jit, more, sizeof(more)),
+			share(nameless, &nameless->jit));
 	if (!ret && has_worth(nameless, &nameless->files))
 		ret = profile_note(profile,
-				   "no names of some functions of %s%s%s%s: a package of debug "
-				   "symbols (-dbgsym, -debuginfo) has them, or a server in "
-				   "DEBUGINFOD_URLS",
+				   NOTE_NAMELESS_FUNCTIONS
+				   "%s%s%s%s" NOTE_SHARE "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS
+				   "of debug symbols (-dbgsym, -debuginfo) has them for the next "
+				   "profile, or a server in DEBUGINFOD_URLS; report --inline "
+				   "then finds them for this one too",
 				   file->path, others(&nameless->files, more, sizeof(more)),
-				   file->build_id ? ", build id " : "",
-				   file->build_id ? file->build_id : "");
+				   file->build_id ? NOTE_BUILD_ID : "",
+				   file->build_id ? file->build_id : "",
+				   share(nameless, &nameless->files));
 	return ret;
 }

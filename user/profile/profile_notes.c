@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_notes.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define SOME_CPUS                                                                                    \
+	"parts of the sum are of some CPUs only; their CPU time is ticks times the period, for the " \
+	"scheduler's accounts are of all CPUs"
+
+/* A note is what it begins with, what differs in each part, and the rest. */
+struct note {
+	const char *text;
+	size_t begins; /* bytes */
+	const char *rest;
+	bool counts; /* what differs is a number, else an object */
+	uint64_t number; /* this, or how many other objects there are */
+	size_t name; /* bytes of the object's name */
+};
+
+static const struct {
+	const char *begin, *rest;
+} of_objects[] = {
+	{ NOTE_NAMELESS_FUNCTIONS, NOTE_AFTER_FUNCTIONS },
+	{ NOTE_NAMELESS_CODE, NOTE_AFTER_CODE },
+};
+
+static const char *const of_counts[] = { "", "the kernel withheld " };
+
+/* Parses "NAME", "NAME and 1 other" or "NAME and N others", all perhaps with a build id. */
+static void read_objects(struct note *note)
+{
+	const char *at = note->text + note->begins, *other;
+	size_t length = (size_t)(note->rest - at);
+	char *end;
+
+	note->name = length;
+	for (other = at; (other = strstr(other, " and ")) && other < note->rest; other++) {
+		note->number = strtoull(other + strlen(" and "), &end, 10);
+		if (note->number && !strncmp(end, " other", strlen(" other"))) {
+			note->name = (size_t)(other - at);
+			return;
+		}
+	}
+	note->number = 0;
+	other = strstr(at, NOTE_BUILD_ID);
+	if (!other || other >= note->rest)
+		other = strstr(at, NOTE_SHARE);
+	if (other && other < note->rest)
+		note->name = (size_t)(other - at);
+}
+
+static bool is_of_objects(struct note *note)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(of_objects) / sizeof(of_objects[0]); i++) {
+		note->begins = strlen(of_objects[i].begin);
+		if (strncmp(note->text, of_objects[i].begin, note->begins) != 0)
+			continue;
+		note->rest = strstr(note->text + note->begins, of_objects[i].rest);
+		if (note->rest)
+			read_objects(note);
+		return note->rest;
+	}
+	return false;
+}
+
+static bool is_of_counts(struct note *note)
+{
+	const char *at;
+	char *end;
+	size_t i;
+
+	for (i = 0; i < sizeof(of_counts) / sizeof(of_counts[0]); i++) {
+		note->begins = strlen(of_counts[i]);
+		if (strncmp(note->text, of_counts[i], note->begins) != 0)
+			continue;
+		at = note->text + note->begins;
+		if (*at < '0' || *at > '9')
+			continue;
+		note->number = strtoull(at, &end, 10);
+		note->rest = end;
+		note->counts = *end == ' ';
+		if (note->counts)
+			return true;
+	}
+	return false;
+}
+
+static struct note read_note(const char *text)
+{
+	struct note note = { .text = text };
+
+	if (is_of_objects(&note) || is_of_counts(&note))
+		return note;
+	return (struct note){ .text = text, .begins = strlen(text), .rest = "" };
+}
+
+int profile_notes_compare(const void *left, const void *right)
+{
+	const struct note a = read_note(*(char *const *)left), b = read_note(*(char *const *)right);
+	size_t least = a.begins < b.begins ? a.begins : b.begins;
+	int order = strncmp(a.text, b.text, least);
+
+	if (!order)
+		order = compare_u64(a.begins, b.begins);
+	return order ? order : strcmp(a.rest, b.rest);
+}
+
+static char *count_up(const struct note *a, const struct note *b)
+{
+	uint64_t sum;
+	char *text;
+
+	if (__builtin_add_overflow(a->number, b->number, &sum))
+		sum = UINT64_MAX;
+	if (asprintf(&text, "%.*s%" PRIu64 "%s", (int)a->begins, a->text, sum, a->rest) < 0)
+		return NULL;
+	return text;
+}
+
+/* What follows the object, apart from the number of others. */
+static int build_id_of(const struct note *note, const char **at)
+{
+	const char *name_end = note->text + note->begins + note->name, *share, *end = note->rest;
+
+	*at = strstr(name_end, NOTE_BUILD_ID);
+	if (!*at || *at >= end)
+		return 0;
+	share = strstr(*at, NOTE_SHARE);
+	return (int)((share && share < end ? share : end) - *at);
+}
+
+static int compare_objects(const struct note *a, const struct note *b)
+{
+	const char *x = a->text + a->begins, *y = b->text + b->begins;
+	int order = strncmp(x, y, a->name < b->name ? a->name : b->name), of_a, of_b;
+
+	if (!order)
+		order = compare_u64(a->name, b->name);
+	if (order)
+		return order;
+	of_a = build_id_of(a, &x);
+	of_b = build_id_of(b, &y);
+	order = strncmp(x ?: "", y ?: "", (size_t)(of_a < of_b ? of_a : of_b));
+	return order ? order : of_a - of_b;
+}
+
+/*
+ * How many objects there are in all is not known, for the parts may have the same ones: there are
+ * as many as a part has, and two where parts name different ones.
+ */
+static char *name_one(const struct note *a, const struct note *b)
+{
+	int order = compare_objects(a, b), id;
+	const struct note *first = order <= 0 ? a : b;
+	uint64_t others = a->number > b->number ? a->number : b->number;
+	char more[48] = "", *text;
+	const char *build_id;
+
+	if (!others && order)
+		others = 1;
+	if (others)
+		snprintf(more, sizeof(more), " and %" PRIu64 " other%s", others,
+			 others > 1 ? "s" : "");
+	id = build_id_of(first, &build_id);
+	if (asprintf(&text, "%.*s%s%.*s%s", (int)(first->begins + first->name), first->text, more,
+		     id, build_id ?: "", first->rest) < 0)
+		return NULL;
+	return text;
+}
+
+static int combine(char **sum, const char *part)
+{
+	const struct note a = read_note(*sum), b = read_note(part);
+	char *text;
+
+	if (!*a.rest)
+		return 0;
+	text = a.counts ? count_up(&a, &b) : name_one(&a, &b);
+	if (!text)
+		return -ENOMEM;
+	free(*sum);
+	*sum = text;
+	return 0;
+}
+
+int profile_notes_combine(void *first, size_t nr)
+{
+	char **notes = first;
+	int ret = 0;
+
+	while (--nr) {
+		if (!ret)
+			ret = combine(notes, notes[nr]);
+		free(notes[nr]);
+		notes[nr] = NULL;
+	}
+	return ret;
+}
+
+int profile_notes_forget_cpus(struct profile *profile)
+{
+	char *text;
+	size_t i;
+
+	for (i = 0; i < profile->nr_notes && !profile->sampling.cpus; i++) {
+		if (strncmp(profile->notes[i], NOTE_CPUS, strlen(NOTE_CPUS)) != 0)
+			continue;
+		text = strdup(SOME_CPUS);
+		if (!text)
+			return -ENOMEM;
+		free(profile->notes[i]);
+		profile->notes[i] = text;
+	}
+	return 0;
+}

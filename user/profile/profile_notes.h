@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_PROFILE_NOTES_H
+#define BPFPROFIL_PROFILE_NOTES_H
+
+#include <stddef.h>
+
+#include "profile/profile.h"
+
+/*
+ * The notes of a sum. Those of its parts that say the same of other figures or other objects become
+ * one, whatever the order of the parts.
+ */
+
+/* How notes begin that name an object, "NAME and N others", and what follows that. */
+#define NOTE_NAMELESS_FUNCTIONS "no names of some functions of "
+#define NOTE_NAMELESS_CODE "no names of code that "
+#define NOTE_AFTER_FUNCTIONS ": a package "
+#define NOTE_AFTER_CODE " made as it ran"
+#define NOTE_BUILD_ID ", build id "
+#define NOTE_SHARE ", with " /* N% of the ticks; a sum does not say it */
+
+/* How one begins that says which CPUs were sampled. */
+#define NOTE_CPUS "only CPU"
+
+/* Before the fold: a sum of several does not say which CPUs were sampled. Returns 0 or -ENOMEM. */
+int profile_notes_forget_cpus(struct profile *profile);
+
+/* For qsort(), of char *: notes that say the same compare equal. */
+int profile_notes_compare(const void *left, const void *right);
+
+/* Folds nr notes that compare equal into the first. Returns 0 or -ENOMEM. */
+int profile_notes_combine(void *first, size_t nr);
+
+#endif
