@@ -6,8 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_head.h"
 #include "profile/profile_index.h"
 #include "profile/profile_io.h"
+#include "profile/profile_merge.h"
 #include "sample.h"
 
 Test(profile, free_takes_null_and_half_built)
@@ -257,4 +259,19 @@ Test(profile, confidential)
 	object.kind = PROFILE_FILE;
 	profile.sampling.mode = mode;
 	cr_assert(profile_is_confidential(&profile));
+}
+
+/* The files of a series are put in order by it, and two may begin in one second. */
+Test(profile, began_to_the_millisecond)
+{
+	static const struct timespec times[] = { { 1000000000, 109999999 }, { 1000000000, 0 } };
+	struct profile *later = profile_new(), *earlier = profile_new();
+
+	cr_assert_eq(profile_fill_head(later, &times[0]), 0);
+	cr_assert_eq(profile_fill_head(earlier, &times[1]), 0);
+	cr_expect_str_eq(later->started, "2001-09-09T01:46:40.109Z");
+	cr_expect_str_eq(earlier->started, "2001-09-09T01:46:40.000Z");
+	cr_expect_gt(profile_compare_times(later->started, earlier->started), 0);
+	profile_free(later);
+	profile_free(earlier);
 }

@@ -94,7 +94,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	/* Each caller has two descriptors. */
 	raise_file_limit(2 * (uint64_t)options->max_calls + 1024);
 	calls->options = *options;
-	calls->started = time(NULL);
+	clock_gettime(CLOCK_REALTIME, &calls->started);
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	init_lock(calls);
@@ -273,7 +273,7 @@ int calls_finish(struct calls *calls, struct profile **result, struct error *err
 	end_all(calls);
 	profile = calls->journal.profile ? calls->journal.profile : profile_new();
 	calls->journal.profile = NULL;
-	ret = profile ? profile_fill_head(profile, calls->started) : -ENOMEM;
+	ret = profile ? profile_fill_head(profile, &calls->started) : -ENOMEM;
 	if (!ret)
 		ret = profile_fill_sampling(profile, "clock", "charged", PERIOD_NORMAL,
 					    1e9 / PERIOD_NORMAL);

@@ -57,7 +57,7 @@ struct calls {
 	int epoll_fd;
 	int timer_fd;
 	uint64_t due_ns; /* when the timer expires; 0: it is not running */
-	time_t started;
+	struct timespec started;
 	uint64_t start_ns;
 };
 

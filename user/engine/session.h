@@ -120,7 +120,7 @@ int session_peek(struct session *session, struct profile **result, struct error 
  * When the profile of a take at this moment would begin, from the time of the start and the
  * monotonic clock.
  */
-time_t session_since(const struct session *session);
+struct timespec session_since(const struct session *session);
 
 /* The same on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);

@@ -34,11 +34,12 @@ uint64_t session_until_ns(const struct session *session)
 	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
 }
 
-time_t session_since(const struct session *session)
+struct timespec session_since(const struct session *session)
 {
 	uint64_t ns = session->started.tv_nsec + (session->since_ns - session->start_ns);
 
-	return session->started.tv_sec + ns / 1000000000;
+	return (struct timespec){ .tv_sec = session->started.tv_sec + (time_t)(ns / 1000000000),
+				  .tv_nsec = (long)(ns % 1000000000) };
 }
 
 uint64_t session_since_ns(const struct session *session)
@@ -63,9 +64,10 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 		      struct error *err)
 {
 	const struct session_options *options = &session->options;
+	const struct timespec since = session_since(session);
 
 	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
-	if (profile_fill_head(profile, session_since(session)) ||
+	if (profile_fill_head(profile, &since) ||
 	    profile_fill_sampling(profile, tick_source_words[options->source],
 				  tick_mode_words[options->mode], options->period_ns,
 				  options->requested_hz))

@@ -11,18 +11,20 @@
 #include "bpfprofil/version.h"
 #include "profile/profile_notes.h"
 
-/* "2026-11-21T07:30:00Z" */
-static char *rfc3339(time_t when)
+/* "2026-11-21T07:30:00.125Z": a service may make several profiles in a second. */
+static char *rfc3339(const struct timespec *when)
 {
 	struct tm tm;
-	char text[32];
+	char text[32], *ret;
 
-	if (!gmtime_r(&when, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
+	if (!gmtime_r(&when->tv_sec, &tm) ||
+	    !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%S", &tm) ||
+	    asprintf(&ret, "%s.%03ldZ", text, when->tv_nsec / 1000000) < 0)
 		return NULL;
-	return strdup(text);
+	return ret;
 }
 
-int profile_fill_head(struct profile *profile, time_t started)
+int profile_fill_head(struct profile *profile, const struct timespec *started)
 {
 	struct utsname uts;
 

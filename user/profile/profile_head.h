@@ -7,7 +7,7 @@
 #include "profile/profile.h"
 
 /* Fills in who made the profile, when and on which host. Returns 0 or -ENOMEM. */
-int profile_fill_head(struct profile *profile, time_t started);
+int profile_fill_head(struct profile *profile, const struct timespec *started);
 
 /* Fills in how ticks were made; the profile keeps copies of the words. Returns 0 or -ENOMEM. */
 int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,

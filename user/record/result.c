@@ -112,7 +112,7 @@ static int name_next(struct result *result, const struct session *session, struc
 {
 	if (result->deliver || result->series.path)
 		return 0;
-	return series_next(&result->series, session_since(session), err);
+	return series_next(&result->series, session_since(session).tv_sec, err);
 }
 
 /*
@@ -265,7 +265,8 @@ int result_begin_files(struct result *result, const struct sampling_options *opt
 
 int result_started(struct result *result, const struct session *session, struct error *err)
 {
-	return result->deliver ? 0 : series_start(&result->series, session_since(session), err);
+	return result->deliver ? 0 :
+				 series_start(&result->series, session_since(session).tv_sec, err);
 }
 
 void result_free(struct result *result)
