@@ -413,8 +413,8 @@ int profil_attach(struct bpf_iter__task *ctx)
 }
 
 /*
- * Walks over all threads of the host when their runtime begins to count, and before a profile is
- * made.
+ * Walks over all threads of the host when their runtime begins to count, around times without ticks,
+ * and before a profile is made.
  */
 SEC("iter/task")
 int profil_walk(struct bpf_iter__task *ctx)
@@ -434,6 +434,11 @@ int profil_walk(struct bpf_iter__task *ctx)
 	if (cpu_time.kind == WALK_BEGIN) {
 		follow->spent = task->se.sum_exec_runtime;
 		weigh_from(&follow->weight, task, follow->spent);
+		return 0;
+	}
+	if (cpu_time.kind == WALK_MUTE || cpu_time.kind == WALK_UNMUTE) {
+		weigh_around(&follow->weight, task, cpu_time.period_ns, runtime_lag,
+			     cpu_time.kind == WALK_MUTE);
 		return 0;
 	}
 	settle_runtime(task, follow);

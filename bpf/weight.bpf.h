@@ -126,4 +126,23 @@ static __always_inline u32 weigh_sample(struct weight *weight, struct task_struc
 	return n;
 }
 
+/*
+ * A time without ticks begins or ends. What a thread has run before it is still due after it; what
+ * it runs meanwhile never is. The account of a running thread is on average half a scheduler tick
+ * old.
+ */
+static __always_inline void weigh_around(struct weight *weight, struct task_struct *task,
+					 u64 period, u64 lag, bool begins)
+{
+	u64 now = task->se.sum_exec_runtime + (task->on_cpu ? lag / 4 : 0);
+
+	if (begins)
+		weight->due += (s64)(now - weight->base) - (s64)(weight->ticked * period);
+	else
+		spread_due(weight, SPREAD_SAMPLES, period);
+	weight->run = run_began(task);
+	weight->base = now;
+	weight->ticked = 0;
+}
+
 #endif

@@ -259,6 +259,8 @@ enum walk_kind {
 	WALK_BEGIN, /* runtime counts from here on; none is counted until the walk is over */
 	WALK_SETTLE, /* runtime is added to the accounts */
 	WALK_AWAIT, /* the same after the end, only for threads that were exiting then */
+	WALK_MUTE, /* no ticks from here on, though CPU time counts on */
+	WALK_UNMUTE, /* ticks again from here on */
 };
 
 /* Shared as global data beside pool_state: for the walks and for weights. */

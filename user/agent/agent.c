@@ -57,7 +57,7 @@ static void observe(void *context, struct profile *part)
 		print_message(NULL, "agent: out of memory: some labels are missing");
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
-	figures_add(&run->agent->figures, part, cost.ns, live.memory,
+	figures_add(&run->agent->figures, part, cost.all_ns, live.memory,
 		    run->options->sampling.memory);
 	if (run->has_scrapes)
 		scrapes_give(&run->scrapes, part);

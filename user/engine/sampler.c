@@ -197,14 +197,12 @@ static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
 	return cpu < TICKLESS_CPUS && programs->tickless[cpu / 64] >> cpu % 64 & 1;
 }
 
-static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+static int open_clock(const struct start *start, uint32_t cpu, unsigned int clock)
 {
 	struct sampler *sampler = start->sampler;
 	struct sampler_event *event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
 	int fd;
 
-	if (event->fd >= 0)
-		return 0;
 	event->period_ns = clock_period(sampler->period_ns, clock);
 	fd = cpu_clock_open(event->period_ns, -1, (int)cpu);
 	if (fd == -ENODEV || fd == -ENXIO)
@@ -216,9 +214,18 @@ static int start_clock(const struct start *start, uint32_t cpu, unsigned int clo
 	if (event->link_fd < 0)
 		return error_errno(start->err, event->link_fd,
 				   "attaching the program to the clock of CPU %u", cpu);
-	if (ioctl(fd, PERF_EVENT_IOC_ENABLE, 0))
-		return error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
 	return 0;
+}
+
+/* One that was muted is still open. */
+static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+{
+	struct sampler_event *event = &start->sampler->events[cpu * SAMPLER_CLOCKS + clock];
+	int ret = event->fd < 0 ? open_clock(start, cpu, clock) : 0;
+
+	if (!ret && event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
+		ret = error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
+	return ret;
 }
 
 static int start_cpu(void *ctx, uint32_t cpu)
@@ -309,18 +316,38 @@ int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
 
+static bool detach_tick(struct sampler *sampler)
+{
+	if (sampler->tick_link_fd < 0)
+		return false;
+	close_fd(&sampler->tick_link_fd);
+	return true;
+}
+
 /*
  * Waits for a program that has just begun on another CPU. Only the tick needs this: once perf's
  * clock is off, none runs.
  */
 static void stop_tick(struct sampler *sampler)
 {
-	if (sampler->tick_link_fd < 0)
-		return;
-	close(sampler->tick_link_fd);
-	sampler->tick_link_fd = -1;
-	if (grace_period_wait(&sampler->grace))
+	if (detach_tick(sampler) && grace_period_wait(&sampler->grace))
 		usleep(10000); /* the program takes microseconds */
+}
+
+static void disable_clocks(struct sampler *sampler)
+{
+	size_t i;
+
+	for (i = 0; i < sampler->nr_events; i++)
+		if (sampler->events[i].fd >= 0)
+			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void sampler_mute(struct sampler *sampler)
+{
+	detach_tick(sampler);
+	disable_clocks(sampler);
+	sampler->running = false;
 }
 
 void sampler_stop(struct sampler *sampler)
@@ -328,9 +355,7 @@ void sampler_stop(struct sampler *sampler)
 	size_t i;
 
 	stop_tick(sampler);
-	for (i = 0; i < sampler->nr_events; i++)
-		if (sampler->events[i].fd >= 0)
-			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+	disable_clocks(sampler);
 	for (i = 0; i < sampler->nr_events; i++) {
 		if (sampler->events[i].fd < 0)
 			continue;

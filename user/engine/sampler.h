@@ -63,6 +63,12 @@ int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error 
 int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
 		  struct error *err);
 
+/*
+ * Until sampler_start() no clock ticks, but all stay open, which makes it cheap. A handler that has
+ * begun may still be running.
+ */
+void sampler_mute(struct sampler *sampler);
+
 /* Call when uevent_fd is readable: samples the CPUs that have come since. */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 

@@ -11,13 +11,11 @@
 #include <sys/epoll.h>
 #include <sys/mman.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "base/util.h"
 #include "engine/exit_hook.h"
 #include "engine/objects.h"
 #include "engine/pool.h"
-#include "engine/program_cost.h"
 #include "engine/sampler.h"
 #include "engine/sched_tick.h"
 #include "engine/session_impl.h"
@@ -188,14 +186,14 @@ static bool by_thread(const struct session *session)
 }
 
 /* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
-static struct bpf_program *clock_program(const struct session *session)
+struct bpf_program *session_clock_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
 	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
 }
 
-static struct bpf_program *tick_program(const struct session *session)
+struct bpf_program *session_tick_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
@@ -226,12 +224,12 @@ static void silence_ticks(struct session *session)
 
 static int choose_source(struct session *session, struct error *err)
 {
-	struct bpf_program *program = tick_program(session);
+	struct bpf_program *program = session_tick_program(session);
 	struct sched_tick tick;
 	char list[8192];
 	int ret;
 
-	bpf_program__set_autoload(clock_program(session), true);
+	bpf_program__set_autoload(session_clock_program(session), true);
 	sched_tick_without(list, sizeof(list));
 	cpu_list_each(list, set_tickless, session);
 	if (session->options.source == SOURCE_CLOCK)
@@ -281,13 +279,6 @@ static int load_session(struct session *session, struct error *err)
 	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
 }
 
-/* Without the privilege for it the programs' cost is unknown, which is no reason not to sample. */
-static int measure_session(struct session *session, struct error *err)
-{
-	session->stats_fd = program_statistics(err);
-	return session->stats_fd < 0 && session->stats_fd != -EPERM ? session->stats_fd : 0;
-}
-
 int session_open(const struct session_options *options, struct session **result, struct error *err)
 {
 	struct session *session = calloc(1, sizeof(*session));
@@ -309,7 +300,7 @@ int session_open(const struct session_options *options, struct session **result,
 	session->nr_cpus = cpus;
 	session->delivered = calloc(cpus, sizeof(*session->delivered));
 	session->epoll_fd = -1;
-	session->stats_fd = -1;
+	session->cost.stats_fd = -1;
 	recycler_init(&session->recycler);
 	ret = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
 	if (!ret)
@@ -326,7 +317,7 @@ int session_open(const struct session_options *options, struct session **result,
 	if (!ret)
 		ret = load_session(session, err);
 	if (!ret && options->measure)
-		ret = measure_session(session, err);
+		ret = session_begin_cost(session, err);
 	if (!ret)
 		ret = open_session_watches(session, err);
 	if (!ret)
@@ -342,13 +333,31 @@ int session_open(const struct session_options *options, struct session **result,
 
 static int start_sampler(struct session *session, struct error *err)
 {
-	struct sampler_programs programs = { .clock_fd = bpf_program__fd(clock_program(session)),
+	struct sampler_programs programs = { .clock_fd = bpf_program__fd(
+						     session_clock_program(session)),
 					     .tick_fd = -1,
 					     .tickless = session->skel->rodata->tickless };
+	int ret;
 
 	if (session->options.source == SOURCE_TICK)
-		programs.tick_fd = bpf_program__fd(tick_program(session));
-	return sampler_start(&session->sampler, &programs, err);
+		programs.tick_fd = bpf_program__fd(session_tick_program(session));
+	ret = sampler_start(&session->sampler, &programs, err);
+	if (!ret)
+		session->ticking_ns = monotonic_ns();
+	return ret;
+}
+
+static void count_ticking(struct session *session)
+{
+	session->ticked_ns = session_sampled_ns(session);
+	session->ticking_ns = 0;
+}
+
+uint64_t session_sampled_ns(const struct session *session)
+{
+	uint64_t now = session->ticking_ns ? monotonic_ns() : 0;
+
+	return session->ticked_ns + now - session->ticking_ns;
 }
 
 static void begin_session(struct session *session)
@@ -377,6 +386,7 @@ void session_pause(struct session *session)
 	struct error ignored;
 
 	sampler_stop(&session->sampler);
+	count_ticking(session);
 	/* If this fails, the runtime is as of the last walk. */
 	session_pause_runtime(session, &ignored);
 	session->paused_ns = monotonic_ns();
@@ -405,34 +415,31 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
+	return ret || session->muted ? ret : start_sampler(session, err);
+}
+
+void session_mute(struct session *session)
+{
+	struct error ignored;
+
+	sampler_mute(&session->sampler);
+	count_ticking(session);
+	session->muted = true;
+	/* If this fails, a few more or less ticks are due. */
+	session_weigh_around(session, WALK_MUTE, &ignored);
+}
+
+int session_unmute(struct session *session, struct error *err)
+{
+	int ret = session_weigh_around(session, WALK_UNMUTE, err);
+
+	session->muted = false;
 	return ret ?: start_sampler(session, err);
 }
 
 struct sampler_programs session_programs(const struct session *session)
 {
 	return session->sampler.programs;
-}
-
-void session_cost(struct session *session, struct session_cost *result)
-{
-	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
-						    tick_program(session) :
-						    clock_program(session);
-	struct bpf_program *program;
-	struct error ignored;
-
-	*result = (struct session_cost){ .elapsed_ns = monotonic_ns() - session->start_ns };
-	if (session->stats_fd < 0)
-		return;
-	bpf_object__for_each_program(program, session->skel->obj) {
-		struct program_cost cost = { 0 };
-
-		if (program_add_cost(bpf_program__fd(program), &cost, &ignored))
-			continue;
-		result->ns += cost.ns;
-		if (program == ticking)
-			result->runs = cost.runs;
-	}
 }
 
 int session_fd(const struct session *session)
@@ -461,6 +468,7 @@ int session_stop(struct session *session, struct error *err)
 	if (!session->start_ns || session->stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
+	count_ticking(session);
 	session->stop_ns = session->paused_ns ?: monotonic_ns();
 	ret = session->paused_ns ? 0 : session_finish_runtime(session, err);
 	/*
@@ -499,9 +507,7 @@ void session_close(struct session *session)
 	free(session->controller);
 	free(session->delivered);
 	free(session->sources);
-	if (session->epoll_fd >= 0)
-		close(session->epoll_fd);
-	if (session->stats_fd >= 0)
-		close(session->stats_fd);
+	close_fd(&session->epoll_fd);
+	close_fd(&session->cost.stats_fd);
 	free(session);
 }

@@ -84,6 +84,16 @@ int session_poll(struct session *session, struct error *err);
 void session_pause(struct session *session);
 int session_resume(struct session *session, uint64_t period_ns, struct error *err);
 
+/*
+ * Between mute and unmute no tick falls, but time goes on, and so does the CPU time of targets: the
+ * ticks on both sides stand for it. It takes a walk over all threads.
+ */
+void session_mute(struct session *session);
+int session_unmute(struct session *session, struct error *err);
+
+/* For how long ticks were wanted since the start. */
+uint64_t session_sampled_ns(const struct session *session);
+
 /* The programs that tick, once the session has started. The descriptors stay the session's. */
 struct sampler_programs session_programs(const struct session *session);
 
@@ -94,9 +104,16 @@ struct sampler_programs session_programs(const struct session *session);
 struct session_cost {
 	uint64_t runs; /* runs of the program on the clock or tick */
 	uint64_t ns; /* time of all its programs */
-	uint64_t elapsed_ns;
+	uint64_t sampled_ns; /* time in which ticks were wanted */
+	uint64_t all_ns; /* estimate of ns if all the time had been measured */
 };
 void session_cost(struct session *session, struct session_cost *result);
+
+/*
+ * Measuring costs two looks at a clock for each run of a program, so it need not go on all the time.
+ * It is on at first, with options.measure. What is measured is that of the times when it is on.
+ */
+void session_measure(struct session *session, bool on);
 
 /* After this no tick is counted. */
 int session_stop(struct session *session, struct error *err);

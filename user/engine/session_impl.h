@@ -44,6 +44,16 @@ struct session_jit {
 	size_t nr_texts; /* all that there ever were */
 };
 
+/* What the programs took while the kernel measured them, and an estimate for when it did not. */
+struct session_costs {
+	int stats_fd; /* the kernel measures programs while it is open; -1: it does not */
+	bool known; /* it did once */
+	uint64_t turned_ns; /* when that began or ended last */
+	struct session_cost seen; /* until then */
+	struct session_cost base; /* what the kernel and the clock said when it began */
+	double share; /* time of programs in a nanosecond, when it was measured last */
+};
+
 struct session {
 	struct session_options options;
 	struct host_bpf *skel;
@@ -68,7 +78,7 @@ struct session {
 	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
 	size_t nr_sources;
 	int epoll_fd;
-	int stats_fd; /* the kernel measures programs while it is open; -1: not asked for */
+	struct session_costs cost;
 	struct timespec started; /* wall clock; all other times here are monotonic */
 	uint64_t start_ns;
 	uint64_t paused_ns; /* 0: not paused */
@@ -76,6 +86,10 @@ struct session {
 	uint64_t since_idle_ns; /* how much of the time since then was paused */
 	uint64_t idle_ns; /* how much of the time since the start was paused */
 	uint64_t stop_ns; /* 0 while it runs */
+	bool muted;
+	uint64_t ticking_ns; /* since when the sampler runs; 0: it does not */
+	uint64_t ticked_ns; /* how long it ran before that */
+	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
 	struct error failure; /* from the last record that failed */
 };
 
@@ -89,6 +103,13 @@ int session_configure_targets(struct session *session, struct error *err);
 int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
+/* session.c: each source has two programs. */
+struct bpf_program *session_clock_program(const struct session *session);
+struct bpf_program *session_tick_program(const struct session *session);
+
+/* session_cost.c: begins to measure. */
+int session_begin_cost(struct session *session, struct error *err);
+
 /* session.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
 
@@ -101,6 +122,9 @@ int session_begin_runtime(struct session *session, struct error *err);
 int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
+
+/* Around a time without ticks: WALK_MUTE or WALK_UNMUTE. */
+int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err);
 
 /*
  * Writes the times of the splits into the profile; split_ids are its histograms'. Returns 0 or

@@ -86,6 +86,14 @@ int session_pause_runtime(struct session *session, struct error *err)
 	return ret;
 }
 
+int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err)
+{
+	int ret = walk(session, kind, err);
+
+	session->skel->bss->cpu_time.kind = WALK_SETTLE;
+	return ret;
+}
+
 static uint64_t still_to_come(const struct session *session)
 {
 	const struct cpu_time *cpu_time = &session->skel->bss->cpu_time;

@@ -13,6 +13,7 @@
 #include "engine/sched_tick.h"
 
 #define LOOK_NS UINT64_C(1000000000)
+#define REST_NS UINT64_C(9000000000)
 #define SETTLED_NS UINT64_C(10000000000)
 
 /* With fewer runs the cost of one is too uncertain. */
@@ -136,17 +137,20 @@ static double handler_ns(const struct spending *spending, const struct session_c
 	double run_ns = (double)since->ns / (double)since->runs, runs = 1;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (spending->options->source == SOURCE_TICK && cpus > 0 && since->elapsed_ns)
+	if (spending->options->source == SOURCE_TICK && cpus > 0 && since->sampled_ns)
 		runs = (double)since->runs * (double)spending->period_ns /
-		       ((double)since->elapsed_ns * (double)cpus);
+		       ((double)since->sampled_ns * (double)cpus);
 	return runs > 1 ? runs * run_ns : run_ns;
 }
 
 /* Returns whether there were enough runs to tell. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
-	struct session_cost since = { now->runs - spending->last.runs, now->ns - spending->last.ns,
-				      now->elapsed_ns - spending->last.elapsed_ns };
+	struct session_cost since = {
+		.runs = now->runs - spending->last.runs,
+		.ns = now->ns - spending->last.ns,
+		.sampled_ns = now->sampled_ns - spending->last.sampled_ns,
+	};
 	struct profile_cost *cost = &spending->cost;
 
 	if (since.runs < runs)
@@ -157,6 +161,27 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 	return true;
 }
 
+/*
+ * The rate of the scheduler's tick is what it is, so that its cost is only reported: a second in ten
+ * tells it.
+ */
+static void look_at_tick(struct spending *spending, struct session *session)
+{
+	struct session_cost now;
+
+	if (spending->resting) {
+		session_measure(session, true);
+		spending->resting = false;
+		return;
+	}
+	session_cost(session, &now);
+	if (!weigh(spending, &now, LOOK_RUNS))
+		return;
+	session_measure(session, false);
+	spending->resting = true;
+	spending->due_ns += REST_NS;
+}
+
 uint64_t spending_look(struct spending *spending, struct session *session)
 {
 	uint64_t now_ns = monotonic_ns();
@@ -165,8 +190,12 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 	if (!spending->due_ns || now_ns < spending->due_ns)
 		return spending->period_ns;
 	spending->due_ns = now_ns + LOOK_NS;
+	if (spending->options->source == SOURCE_TICK) {
+		look_at_tick(spending, session);
+		return spending->period_ns;
+	}
 	session_cost(session, &now);
-	if (!weigh(spending, &now, LOOK_RUNS) || spending->options->source == SOURCE_TICK)
+	if (!weigh(spending, &now, LOOK_RUNS))
 		return spending->period_ns;
 	return budget_adapt(spending->options->budget_percent,
 			    spending->cost.interrupt_ns + spending->cost.handler_ns,

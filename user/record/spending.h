@@ -24,6 +24,7 @@ struct spending {
 	uint64_t period_ns;
 	uint64_t due_ns; /* when to look again; 0: there is no budget */
 	uint64_t changed_ns;
+	bool resting; /* nothing is measured at the moment */
 	struct session_cost last;
 	struct profile_cost cost; /* handler_ns 0: not known yet */
 };

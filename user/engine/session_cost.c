@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "base/util.h"
+#include "engine/program_cost.h"
+#include "engine/session_impl.h"
+
+/* What the kernel says of the programs now, and how long ticks have been wanted. */
+static struct session_cost read_cost(const struct session *session)
+{
+	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
+						    session_tick_program(session) :
+						    session_clock_program(session);
+	struct session_cost result = { .sampled_ns = session_sampled_ns(session) };
+	struct bpf_program *program;
+	struct error ignored;
+
+	bpf_object__for_each_program(program, session->skel->obj) {
+		struct program_cost cost = { 0 };
+
+		if (program_add_cost(bpf_program__fd(program), &cost, &ignored))
+			continue;
+		result.ns += cost.ns;
+		if (program == ticking)
+			result.runs = cost.runs;
+	}
+	return result;
+}
+
+static int turn_on(struct session *session, struct error *err)
+{
+	struct session_costs *cost = &session->cost;
+
+	cost->stats_fd = program_statistics(err);
+	if (cost->stats_fd < 0)
+		return cost->stats_fd;
+	cost->base = read_cost(session);
+	cost->known = true;
+	return 0;
+}
+
+/* Without the privilege for it the programs' cost is unknown, which is no reason not to sample. */
+int session_begin_cost(struct session *session, struct error *err)
+{
+	int ret = turn_on(session, err);
+
+	session->cost.turned_ns = monotonic_ns();
+	return ret == -EPERM ? 0 : ret;
+}
+
+void session_cost(struct session *session, struct session_cost *result)
+{
+	const struct session_costs *cost = &session->cost;
+	struct session_cost now;
+
+	*result = cost->seen;
+	if (!cost->known)
+		return;
+	if (cost->stats_fd < 0) {
+		result->all_ns +=
+			(uint64_t)(cost->share * (double)(monotonic_ns() - cost->turned_ns));
+		return;
+	}
+	now = read_cost(session);
+	result->runs += now.runs - cost->base.runs;
+	result->ns += now.ns - cost->base.ns;
+	result->sampled_ns += now.sampled_ns - cost->base.sampled_ns;
+	result->all_ns += now.ns - cost->base.ns;
+}
+
+void session_measure(struct session *session, bool on)
+{
+	struct session_costs *cost = &session->cost;
+	uint64_t now_ns = monotonic_ns(), before_ns = cost->seen.ns;
+	struct error ignored;
+
+	if (!cost->known || on == (cost->stats_fd >= 0))
+		return;
+	session_cost(session, &cost->seen);
+	if (on) {
+		turn_on(session, &ignored);
+	} else {
+		close_fd(&cost->stats_fd);
+		cost->share = (double)(cost->seen.ns - before_ns) /
+			      (double)(now_ns - cost->turned_ns + 1);
+	}
+	cost->turned_ns = now_ns;
+}
