@@ -270,6 +270,38 @@ Test(merge, notes_on_cpus)
 	profile_free(sum);
 }
 
+static struct profile *part_of_time(double duty_percent, uint64_t sampled_ns)
+{
+	struct profile *profile = sample_profile();
+
+	profile->duration_ns = 1000;
+	profile->sampling.duty_percent = duty_percent;
+	profile->sampling.sampled_ns = sampled_ns;
+	return read_back(profile);
+}
+
+/* A part that was sampled all the time has sampled all its duration. */
+Test(merge, duties)
+{
+	struct profile *sum = sum_of(part_of_time(10, 99), part_of_time(10, 0));
+
+	cr_expect_eq(sum->sampling.duty_percent, 10);
+	cr_expect_eq(sum->sampling.sampled_ns, 99);
+	sum = sum_of(sum, part_of_time(20, 201));
+	cr_expect_eq(sum->sampling.duty_percent, 0);
+	cr_expect_eq(sum->sampling.sampled_ns, 300);
+	profile_free(sum);
+	sum = sum_of(part_of_time(0, 0), part_of_time(10, 0));
+	cr_expect_eq(sum->sampling.duty_percent, 0);
+	cr_expect_eq(sum->sampling.sampled_ns, 1000);
+	sum = sum_of(sum, part_of_time(0, 0));
+	cr_expect_eq(sum->sampling.sampled_ns, 2000);
+	profile_free(sum);
+	sum = sum_of(part_of_time(0, 0), part_of_time(0, 0));
+	cr_expect_eq(sum->sampling.sampled_ns, 0);
+	profile_free(sum);
+}
+
 /* They belong to one run. */
 Test(merge, segments_and_cost_are_no_sums)
 {

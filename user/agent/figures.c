@@ -30,6 +30,9 @@ void figures_add(struct figures *figures, const struct profile *part, uint64_t h
 	top_functions_add(&figures->top, part);
 	if (profile_cpu_time(part, &cpu_ns))
 		figures->cpu_ns += cpu_ns;
+	figures->duty_percent = part->sampling.duty_percent;
+	figures->sampled_ns += figures->duty_percent > 0 ? part->sampling.sampled_ns :
+							   part->duration_ns;
 	figures->handler_ns = figures->former_ns + handler_ns;
 	figures->memory = memory;
 	figures->memory_limit = memory_limit;
@@ -141,7 +144,12 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_ticks(page, &figures->ticks);
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
 	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
-	/* Without CAP_SYS_ADMIN it is not known. */
+	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
+	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
+	put_head(page, "duty_ratio", "gauge", "How much of the time that is to be.");
+	fprintf(page->out, "bpfprofil_duty_ratio %.6g\n",
+		figures->duty_percent > 0 ? figures->duty_percent / 100 : 1);
+	/* Without CAP_SYS_ADMIN the kernel does not measure it, and 0 would look like a measurement. */
 	if (figures->handler_ns) {
 		put_head(page, "handler_seconds", "counter",
 			 "CPU time of our programs in the kernel.");

@@ -14,6 +14,8 @@ struct figures {
 	pthread_mutex_t lock;
 	struct profile_account ticks;
 	uint64_t cpu_ns; /* of all processes, from the scheduler */
+	uint64_t sampled_ns; /* time in which ticks were wanted */
+	double duty_percent; /* how much of the time that is to be; 0: all */
 	uint64_t handler_ns; /* time of our programs in the kernel, including earlier sessions */
 	uint64_t former_ns; /* the part of that in earlier sessions */
 	uint64_t memory; /* kernel memory for histograms, in bytes */

@@ -18,6 +18,7 @@
 #define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
 #define MEMORY_MIN (256 << 10)
 #define BUDGET_MAX 50
+#define DUTY_MIN 0.1
 #define CPUS_MAX 65536
 #define INTERVAL_MIN UINT64_C(1000000000) /* the names of FILEs have seconds */
 
@@ -58,6 +59,20 @@ static int set_budget(const struct opt *opt, const char *value, void *field, str
 			       "must be a share of a CPU in per cent, above 0 and at most %d, "
 			       "like 1 or 0.5",
 			       BUDGET_MAX);
+	return 0;
+}
+
+/* All of the time is as without it. */
+static int set_duty(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *duty = field;
+
+	if (parse_double(value, duty) || !(*duty >= DUTY_MIN) || *duty > 100)
+		return opt_bad(opt, value, err,
+			       "must be a share of the time in per cent, from %.1f to 100, like 10",
+			       DUTY_MIN);
+	if (*duty == 100)
+		*duty = 0;
 	return 0;
 }
 
@@ -398,6 +413,12 @@ const struct opt sampling_agent_opts[] = {
 	  .fallback = "0.1",
 	  .set = set_budget,
 	  .field = FIELD(budget_percent) },
+	{ .name = "duty",
+	  .arg = "PERCENT",
+	  .help = "how much of the time is sampled, in windows at random; a tick stands for the rest too",
+	  .fallback = "100",
+	  .set = set_duty,
+	  .field = FIELD(duty_percent) },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
 	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "

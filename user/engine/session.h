@@ -33,6 +33,11 @@ struct session_options {
 	enum tick_source source;
 	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
 	double requested_hz; /* as asked for; written to the profile */
+	/*
+	 * How much of the time ticks are wanted, by session_mute() and session_unmute(); 0: always.
+	 * A tick stands for so much more than a period.
+	 */
+	double duty_percent;
 	enum tick_mode mode;
 	enum split split;
 	uint32_t bin_shift; /* log2 of the bytes of text in a bin */

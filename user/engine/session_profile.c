@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -60,6 +61,26 @@ static int note_tickless(struct profile *profile)
 		       0;
 }
 
+/* With --duty a tick stands for the time without ticks too, in equal shares. */
+static int fill_rate(const struct session *session, struct profile *profile)
+{
+	const struct session_options *options = &session->options;
+	double share = options->duty_percent > 0 ? options->duty_percent / 100 : 1;
+	uint64_t sampled_ns = session_sampled_ns(session) - session->taken_ns;
+
+	if (profile_fill_sampling(profile, tick_source_words[options->source],
+				  tick_mode_words[options->mode],
+				  (uint64_t)llround((double)options->period_ns / share),
+				  options->requested_hz * share))
+		return -ENOMEM;
+	if (!(options->duty_percent > 0))
+		return 0;
+	profile->sampling.duty_percent = options->duty_percent;
+	profile->sampling.sampled_ns = sampled_ns < profile->duration_ns ? sampled_ns :
+									   profile->duration_ns;
+	return 0;
+}
+
 int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
 		      struct error *err)
 {
@@ -67,10 +88,7 @@ int session_fill_head(const struct session *session, uint64_t until, struct prof
 	const struct timespec since = session_since(session);
 
 	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
-	if (profile_fill_head(profile, &since) ||
-	    profile_fill_sampling(profile, tick_source_words[options->source],
-				  tick_mode_words[options->mode], options->period_ns,
-				  options->requested_hz))
+	if (profile_fill_head(profile, &since) || fill_rate(session, profile))
 		return error_no_memory(err, "profile");
 	if (options->split != SPLIT_NONE &&
 	    profile_fill_split(profile, split_words[options->split]))

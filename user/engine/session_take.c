@@ -240,6 +240,7 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 		return ret;
 	}
 	if (taken) {
+		session->taken_ns += take.profile->sampling.sampled_ns;
 		session->since_ns = take.until_ns;
 		session->since_idle_ns = 0;
 	}

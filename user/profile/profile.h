@@ -167,6 +167,8 @@ struct profile_sampling {
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
+	double duty_percent; /* how much of the time was sampled, by --duty; 0: all, or parts differ */
+	uint64_t sampled_ns; /* how much of the duration was; 0: all */
 	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
 	size_t nr_delivered;
 	struct profile_segment *segments; /* if the period changed during the run; else NULL */

@@ -173,6 +173,10 @@ static void put_sampling(FILE *stream, const struct profile_sampling *sampling)
 	put_u64(stream, ", \"period_ns\": ", sampling->period_ns);
 	put_double(stream, ", \"requested_hz\": ", sampling->requested_hz);
 	put_double(stream, ", \"measured_hz\": ", sampling->measured_hz);
+	if (sampling->duty_percent > 0)
+		put_double(stream, ", \"duty_percent\": ", sampling->duty_percent);
+	if (sampling->sampled_ns || sampling->duty_percent > 0)
+		put_u64(stream, ", \"sampled_ns\": ", sampling->sampled_ns);
 	put_delivered(stream, sampling);
 	put_segments(stream, sampling);
 	if (sampling->cost.budget_percent > 0)

@@ -48,6 +48,7 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.source = (enum tick_source)options->source,
 		.period_ns = options->period_ns,
 		.requested_hz = options->requested_hz,
+		.duty_percent = options->duty_percent,
 		.mode = (enum tick_mode)options->mode,
 		.cpus = options->cpus,
 		.split = (enum split)options->split,

@@ -17,6 +17,7 @@
 struct sampling_options {
 	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
 	double budget_percent; /* per cent of a busy CPU; 0: no budget */
+	double duty_percent; /* how much of the time is sampled; 0: all */
 	double interrupt_ns; /* cost of an interrupt; set with a budget, once its rate is chosen */
 	uint64_t period_ns;
 	double requested_hz;

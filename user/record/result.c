@@ -62,6 +62,7 @@ static int add_result_part(struct result *result, const struct profile *part)
 	if (profile_account_add(&result->sum, &part->ticks))
 		return -ENOMEM;
 	result->sum_ns += (double)part->ticks.total * (double)part->sampling.period_ns;
+	result->sampled_ns += part->sampling.sampled_ns;
 	if (profile_cpu_time(part, &cpu_ns))
 		result->cpu_ns += cpu_ns;
 	else
@@ -205,6 +206,7 @@ static void print_sum(const struct result *result, const struct profile *last, u
 	all.cpu_ns = result->cpu_unknown ? 0 : result->cpu_ns;
 	all.period_ns = 0;
 	whole.sampling.nr_segments = 0;
+	whole.sampling.sampled_ns = result->sampled_ns;
 	if (result->options->budget_percent && result->sum.total) {
 		whole.sampling.period_ns = (uint64_t)(result->sum_ns / (double)result->sum.total);
 		whole.sampling.requested_hz = (double)result->sum.total * 1e9 / result->sum_ns;

@@ -27,6 +27,7 @@ struct result {
 	struct series series; /* the names of the files */
 	struct profile_account sum; /* of all profiles so far, even if not written */
 	double sum_ns; /* the same as time: each tick by its period */
+	uint64_t sampled_ns; /* with --duty: how long ticks were wanted meanwhile */
 	uint64_t cpu_ns; /* CPU time that the scheduler gave meanwhile, */
 	bool cpu_unknown; /* unless a profile does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; may be NULL */

@@ -275,7 +275,8 @@ static int timeout_of(const struct sample_loop *loop)
 	int timeout = loop->progress.shown ? PROGRESS_MS : -1;
 
 	timeout = sooner(timeout, loop->begin_ns, now);
-	if (!loop->paused)
+	timeout = sooner(timeout, loop->duty_ns, now);
+	if (!loop->paused && !loop->muted)
 		timeout = sooner(timeout, loop->spending.due_ns, now);
 	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
 }
@@ -311,7 +312,7 @@ static enum sample_event spend(struct sample_loop *loop)
 	uint64_t before = loop->spending.period_ns, period;
 	struct error err;
 
-	if (loop->paused)
+	if (loop->paused || loop->muted)
 		return SAMPLE_NONE;
 	period = spending_look(&loop->spending, loop->session);
 	tell_cost(loop);
@@ -335,6 +336,31 @@ static enum sample_event spend(struct sample_loop *loop)
 	return SAMPLE_OVER;
 }
 
+static int keep_duty(struct sample_loop *loop)
+{
+	struct error err;
+	bool wanted;
+	int ret = 0;
+
+	if (loop->paused)
+		return 0;
+	wanted = duty_look(&loop->duty, monotonic_ns(), session_sampled_ns(loop->session),
+			   &loop->duty_ns);
+	if (wanted != loop->muted)
+		return 0;
+	loop->muted = !wanted;
+	if (wanted)
+		ret = session_unmute(loop->session, &err);
+	else
+		session_mute(loop->session);
+	spending_mute(&loop->spending, loop->session, loop->muted);
+	if (ret) {
+		print_error(&err);
+		loop->result->failed = true;
+	}
+	return ret;
+}
+
 static void begin_sampling(struct sample_loop *loop)
 {
 	const struct phase_options *phases = loop->phases;
@@ -349,6 +375,8 @@ static void begin_sampling(struct sample_loop *loop)
 		loop->end_ns = now + phases->duration_ns;
 	if (phases->delay_ns && !phases->paused)
 		loop->begin_ns = now + phases->delay_ns;
+	duty_begin(&loop->duty, loop->options->duty_percent, loop->options->interval_ns, now);
+	loop->duty_ns = loop->duty.begin_ns;
 	if (!loop->spending.options)
 		spending_begin(&loop->spending, loop->options, loop->session);
 	if (phases->paused && loop->options->verbosity >= 0)
@@ -364,6 +392,8 @@ static enum sample_event look_at_clock(struct sample_loop *loop)
 	if (loop->end_ns && now >= loop->end_ns)
 		return SAMPLE_OVER;
 	if (loop->begin_ns && now >= loop->begin_ns && change_phase(loop, true))
+		return SAMPLE_OVER;
+	if (loop->duty_ns && now >= loop->duty_ns && keep_duty(loop))
 		return SAMPLE_OVER;
 	cut_when_due(loop);
 	return spend(loop);

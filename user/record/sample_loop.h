@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "engine/session.h"
 #include "record/control.h"
+#include "record/duty.h"
 #include "record/options.h"
 #include "record/preload.h"
 #include "record/result.h"
@@ -38,6 +39,9 @@ struct sample_loop {
 	struct control control;
 	struct progress progress;
 	struct spending spending;
+	struct duty duty;
+	uint64_t duty_ns; /* when to look at it again; 0: never */
+	bool muted; /* it is off by --duty */
 	struct signalfd_siginfo signal; /* the last one received */
 	uint64_t cut_ns; /* when the next file of a series is due; 0: no series */
 	bool begun; /* the loop has been started */

@@ -143,6 +143,16 @@ static double handler_ns(const struct spending *spending, const struct session_c
 	return runs > 1 ? runs * run_ns : run_ns;
 }
 
+/* What ticks take of all the time. The budget itself is of the time that is sampled. */
+static double share_now(const struct spending *spending)
+{
+	const struct profile_cost *cost = &spending->cost;
+	double duty = spending->options->duty_percent;
+
+	return budget_share(cost->interrupt_ns + cost->handler_ns, spending->period_ns) *
+	       (duty > 0 ? duty / 100 : 1);
+}
+
 /* Returns whether there were enough runs to tell. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
@@ -156,8 +166,11 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 	if (since.runs < runs)
 		return false;
 	cost->handler_ns = handler_ns(spending, &since);
-	cost->percent = budget_share(cost->interrupt_ns + cost->handler_ns, spending->period_ns);
+	cost->percent = share_now(spending);
+	since.ns -= spending->off_ns;
+	spending->tick_ns = cost->interrupt_ns + handler_ns(spending, &since);
 	spending->last = *now;
+	spending->off_ns = 0;
 	return true;
 }
 
@@ -197,25 +210,35 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 	session_cost(session, &now);
 	if (!weigh(spending, &now, LOOK_RUNS))
 		return spending->period_ns;
-	return budget_adapt(spending->options->budget_percent,
-			    spending->cost.interrupt_ns + spending->cost.handler_ns,
-			    sampler_max_hz(), spending->period_ns,
-			    now_ns >= spending->changed_ns + SETTLED_NS);
+	return budget_adapt(spending->options->budget_percent, spending->tick_ns, sampler_max_hz(),
+			    spending->period_ns, now_ns >= spending->changed_ns + SETTLED_NS);
 }
 
 void spending_skip(struct spending *spending, struct session *session)
 {
 	if (spending->due_ns)
 		session_cost(session, &spending->last);
+	spending->off_ns = 0;
+}
+
+void spending_mute(struct spending *spending, struct session *session, bool muted)
+{
+	struct session_cost now;
+
+	if (!spending->due_ns)
+		return;
+	session_cost(session, &now);
+	if (muted)
+		spending->mute_ns = now.ns;
+	else
+		spending->off_ns += now.ns - spending->mute_ns;
 }
 
 void spending_change(struct spending *spending, uint64_t period_ns)
 {
-	struct profile_cost *cost = &spending->cost;
-
 	spending->period_ns = period_ns;
 	spending->changed_ns = monotonic_ns();
-	cost->percent = budget_share(cost->interrupt_ns + cost->handler_ns, period_ns);
+	spending->cost.percent = share_now(spending);
 }
 
 void spending_finish(struct spending *spending, struct session *session)

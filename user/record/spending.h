@@ -26,6 +26,9 @@ struct spending {
 	uint64_t changed_ns;
 	bool resting; /* nothing is measured at the moment */
 	struct session_cost last;
+	double tick_ns; /* what a tick takes while ticks are wanted: the budget is of that time */
+	uint64_t off_ns; /* by --duty they are not: what other programs have taken since `last`, */
+	uint64_t mute_ns; /* and what all had taken when that began */
 	struct profile_cost cost; /* handler_ns 0: not known yet */
 };
 
@@ -44,6 +47,9 @@ uint64_t spending_look(struct spending *spending, struct session *session);
 
 /* What the programs took during a pause does not count. */
 void spending_skip(struct spending *spending, struct session *session);
+
+/* --duty begins, or ends, a time without ticks. */
+void spending_mute(struct spending *spending, struct session *session, bool muted);
 
 /* From here on the period is period_ns. */
 void spending_change(struct spending *spending, uint64_t period_ns);

@@ -103,8 +103,10 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 			 target->host ? " on " : "", target->host ? target->host : "");
 }
 
-static const char *reason(const struct sight *sight)
+static const char *reason(const struct profile *profile, const struct sight *sight)
 {
+	if (profile->sampling.duty_percent > 0)
+		return "not all of the time was sampled";
 	if (sight->seen > sight->used)
 		return "they fall on its bursts, or on time that a hypervisor took away";
 	if (sight->seen < NEARLY_ALL * sight->used)
@@ -112,7 +114,8 @@ static const char *reason(const struct sight *sight)
 	return "its bursts fall between ticks, or these came late";
 }
 
-static void tell(const struct sight *sight, struct cpu_time_notes *notes)
+static void tell(const struct profile *profile, const struct sight *sight,
+		 struct cpu_time_notes *notes)
 {
 	char *text = notes->text[notes->nr++], name[NAME_BYTES];
 	double share = sight->seen / sight->used;
@@ -121,7 +124,7 @@ static void tell(const struct sight *sight, struct cpu_time_notes *notes)
 	if (!sight->ticks)
 		snprintf(text, CPU_TIME_NOTE_BYTES,
 			 "ticks saw nothing of the %.3f s of CPU time of %s: %s", sight->used / 1e9,
-			 name, reason(sight));
+			 name, reason(profile, sight));
 	else if (!(sight->used > 0))
 		snprintf(text, CPU_TIME_NOTE_BYTES,
 			 "ticks saw %.3f s of CPU time of %s, which had none", sight->seen / 1e9,
@@ -129,7 +132,7 @@ static void tell(const struct sight *sight, struct cpu_time_notes *notes)
 	else
 		snprintf(text, CPU_TIME_NOTE_BYTES,
 			 "ticks saw %.2f%s the CPU time of %s: %s; SECONDS are the scheduler's",
-			 share, share < 1 ? " of" : " times", name, reason(sight));
+			 share, share < 1 ? " of" : " times", name, reason(profile, sight));
 }
 
 static const char *noun(const struct profile *profile)
@@ -174,6 +177,6 @@ int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_ti
 	if (!worst.target)
 		judge_targets(profile, &options, &worst);
 	if (worst.target)
-		tell(&worst, result);
+		tell(profile, &worst, result);
 	return tell_unseen(profile, &options, result);
 }

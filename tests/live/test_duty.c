@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/*
+ * --duty: a part of the time is sampled, ticks stand for all of it, and the account is exact. Shares
+ * are those of the ticks that were taken, wherever the windows were.
+ */
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <criterion/criterion.h>
+
+#include "base/util.h"
+#include "doc.h"
+#include "engine/child.h"
+#include "engine/sched_tick.h"
+#include "host.h"
+#include "need.h"
+#include "record/sample_loop.h"
+
+TestSuite(live_duty, .timeout = 120);
+
+#define SECONDS 6
+#define PERCENT 20.0
+
+struct run {
+	struct sampling_options options;
+	struct phase_options phases;
+	struct result result;
+	struct sample_loop loop;
+	struct child child;
+	char path[64];
+	struct json_object *doc;
+};
+
+static void begin(struct run *run, enum tick_source source, uint64_t period_ns)
+{
+	struct sampling_options *options = &run->options;
+	int fd;
+
+	*run = (struct run){ .phases = { .duration_ns = SECONDS * UINT64_C(1000000000) } };
+	run->loop = (struct sample_loop){ .options = options,
+					  .phases = &run->phases,
+					  .result = &run->result,
+					  .signal_fd = -1,
+					  .ended_fd = -1,
+					  .control = CONTROL_CLOSED };
+	strcpy(run->path, "/tmp/bpfprofil-test-XXXXXX");
+	fd = mkstemp(run->path);
+	cr_assert_geq(fd, 0);
+	close(fd);
+	host_clock_begin();
+	sampling_options_init(options);
+	options->output = run->path;
+	options->verbosity = -1;
+	options->source = source;
+	options->period_ns = period_ns;
+	options->requested_hz = 1e9 / (double)period_ns;
+	options->duty_percent = PERCENT;
+}
+
+static void sample(struct run *run, char **argv)
+{
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	struct error err = { 0 };
+
+	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	target.pid = run->child.pid;
+	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, target.pid, &err), 0);
+	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(sample_run(&run->loop), SAMPLE_OVER);
+	cr_assert_eq(session_stop(run->loop.session, &err), 0, "%s", err.text);
+	kill(run->child.pid, SIGKILL);
+	child_wait(&run->child);
+	result_finish(&run->result, run->loop.session);
+	cr_assert_not(run->result.failed);
+	run->doc = doc_load(run->path);
+}
+
+static void end(struct run *run)
+{
+	result_free(&run->result);
+	sample_close(&run->loop);
+	child_free(&run->child);
+	json_object_put(run->doc);
+	unlink(run->path);
+}
+
+/*
+ * There are at least as many windows as seconds and they are made up to a fifth of each, so that
+ * what was sampled is known well; that a busy host lets the command run in them as much as outside
+ * of them is not.
+ */
+static void check(struct run *run, uint64_t period_ns)
+{
+	struct json_object *doc = run->doc;
+	double ticks = (double)doc_number(doc, "ticks.total");
+	double period = (double)doc_number(doc, "sampling.period_ns");
+	double sampled = (double)doc_number(doc, "sampling.sampled_ns");
+	double duration = (double)doc_number(doc, "duration_ns");
+	double used = (double)doc_number(doc, "cpu_ns");
+
+	doc_assert_sound(doc);
+	doc_assert_delivered(doc);
+	cr_expect_float_eq(period, (double)period_ns * 100 / PERCENT, 1);
+	cr_expect_eq(json_object_get_double(doc_get(doc, "sampling.duty_percent")), PERCENT);
+	cr_expect_float_eq(sampled / duration, PERCENT / 100, 0.1, "%f of %f", sampled, duration);
+	/* The scheduler's time is that of all the time. */
+	cr_expect_float_eq(used, (double)run->child.cpu_ns, 0.03 * used + 2e7, "%f of %lu", used,
+			   run->child.cpu_ns);
+	/* No tick fell outside of the windows, nor was one made up for what ran there. */
+	cr_expect_leq(ticks * (double)period_ns,
+		      sampled * (1.05 + host_stolen_part()) + 4 * (double)period_ns * SECONDS,
+		      "%f ticks of %f", ticks, sampled);
+	cr_expect_geq(ticks, 10);
+	cr_expect_float_eq(ticks * period / used, 1, 0.6, "%f ticks for %f", ticks, used);
+}
+
+Test(live_duty, clock)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct run run;
+
+	NEED_ROOT();
+	begin(&run, SOURCE_CLOCK, 1000003);
+	sample(&run, argv);
+	check(&run, 1000003);
+	end(&run);
+}
+
+Test(live_duty, tick)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct run run;
+
+	NEED_ROOT();
+	begin(&run, SOURCE_TICK, sched_tick_period_ns());
+	sample(&run, argv);
+	check(&run, sched_tick_period_ns());
+	end(&run);
+}
+
+/* Its time is made of bursts, of which samples see a part: what they miss in windows is due in them. */
+Test(live_duty, bursts)
+{
+	char *argv[] = { WORKLOADS "/bursts", "50", "950", "10", NULL };
+	struct run run;
+	double ratio;
+
+	NEED_ROOT();
+	begin(&run, SOURCE_CLOCK, 1000003);
+	sample(&run, argv);
+	ratio = (double)doc_number(run.doc, "ticks.total") *
+		(double)doc_number(run.doc, "sampling.period_ns") /
+		(double)doc_number(run.doc, "cpu_ns");
+	cr_expect_float_eq(ratio, 1, 0.5, "%f", ratio);
+	doc_assert_sound(run.doc);
+	doc_assert_delivered(run.doc);
+	end(&run);
+}
+
+/* A file of a series is written while nothing is sampled too, and their sum is the whole. */
+Test(live_duty, between_windows)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct profile *first = NULL, *second = NULL;
+	struct run run;
+	struct error err = { 0 };
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	uint64_t muted;
+
+	NEED_ROOT();
+	begin(&run, SOURCE_CLOCK, 1000003);
+	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
+	target.pid = run.child.pid;
+	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
+	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
+	usleep(500000);
+	session_mute(run.loop.session);
+	muted = session_sampled_ns(run.loop.session);
+	usleep(500000);
+	cr_expect_eq(session_sampled_ns(run.loop.session), muted);
+	cr_assert_eq(session_take(run.loop.session, &first, &err), 0, "%s", err.text);
+	usleep(500000);
+	/* A pause within it does not end it. */
+	session_pause(run.loop.session);
+	cr_assert_eq(session_resume(run.loop.session, 1000003, &err), 0, "%s", err.text);
+	usleep(100000);
+	cr_expect_eq(session_sampled_ns(run.loop.session), muted);
+	cr_assert_eq(session_unmute(run.loop.session, &err), 0, "%s", err.text);
+	usleep(500000);
+	cr_assert_eq(session_stop(run.loop.session, &err), 0, "%s", err.text);
+	cr_assert_eq(session_take(run.loop.session, &second, &err), 0, "%s", err.text);
+	kill(run.child.pid, SIGKILL);
+	child_wait(&run.child);
+	cr_expect_eq(first->sampling.sampled_ns, muted);
+	cr_expect_eq(second->sampling.sampled_ns,
+		     session_sampled_ns(run.loop.session) - first->sampling.sampled_ns);
+	cr_expect_gt(first->ticks.total, 0);
+	cr_expect_gt(second->ticks.total, 0);
+	/* What it ran between the windows has no tick, and none makes up for it. */
+	cr_expect_leq((double)(first->ticks.total + second->ticks.total) * 1e6,
+		      (double)session_sampled_ns(run.loop.session) * (1.05 + host_stolen_part()) +
+			      8e6);
+	cr_expect(profile_account_exact(&first->ticks) && profile_account_exact(&second->ticks));
+	profile_free(first);
+	profile_free(second);
+	run.doc = NULL;
+	end(&run);
+}
+
+/* What is measured is that of the times when it is on, and the estimate is of all the time. */
+Test(live_duty, measured_in_turns)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	struct session_cost on, off, later, again;
+	struct session *session;
+	struct error err = { 0 };
+	struct run run;
+
+	NEED_ROOT();
+	begin(&run, SOURCE_CLOCK, 1000003);
+	run.options.budget_percent = 1;
+	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
+	target.pid = run.child.pid;
+	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
+	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
+	session = run.loop.session;
+	usleep(500000);
+	session_cost(session, &on);
+	session_measure(session, false);
+	session_cost(session, &off);
+	usleep(500000);
+	session_cost(session, &later);
+	session_measure(session, true);
+	usleep(500000);
+	session_cost(session, &again);
+	kill(run.child.pid, SIGKILL);
+	child_wait(&run.child);
+	cr_expect_gt(on.runs, 0);
+	cr_expect_gt(on.ns, 0);
+	cr_expect_eq(on.all_ns, on.ns);
+	cr_expect_geq(off.ns, on.ns);
+	cr_expect_eq(later.ns, off.ns);
+	cr_expect_eq(later.runs, off.runs);
+	cr_expect_eq(later.sampled_ns, off.sampled_ns);
+	cr_expect_gt(later.all_ns, off.all_ns);
+	cr_expect_gt(again.runs, later.runs);
+	cr_expect_gt(again.all_ns, later.all_ns);
+	cr_expect_geq(again.all_ns - again.ns, later.all_ns - later.ns);
+	cr_assert_eq(session_stop(session, &err), 0, "%s", err.text);
+	run.doc = NULL;
+	end(&run);
+}
