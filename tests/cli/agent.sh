@@ -147,6 +147,26 @@ for path in sys.argv[1:]:
         assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
 verdict $? agent_parca
 
+# Without cgroups the host is one service; but what to choose from it cannot be told.
+rm -rf "$work/one" && mkdir "$work/one"
+timeout -s INT 8 unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; exec "$@"' sh \
+	"$bin" agent --dir "$work/one" --interval 2 2>"$work/err"
+total=$(ticks_of_files "$work"/one/*.gz)
+if [ "$total" -gt 0 ] && [ "$total" = "$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")" ] &&
+	grep -q 'all in one cgroup: the host is one service' "$work/err"; then
+	pass agent_without_cgroups
+else
+	fail agent_without_cgroups "$(cat "$work/err")"
+fi
+if unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; exec "$@"' sh \
+	"$bin" agent --dir "$work/one" --include 'cgroup=*' 2>"$work/err"; then
+	fail agent_chooses_without_cgroups 'it began'
+elif grep -q 'processes here are all in one cgroup' "$work/err"; then
+	pass agent_chooses_without_cgroups
+else
+	fail agent_chooses_without_cgroups "$(cat "$work/err")"
+fi
+
 # What root has and sampling does not need is given up, also for what the agent starts; and what the unit
 # leaves it is enough.
 rm -rf "$work/kept" && mkdir "$work/kept"

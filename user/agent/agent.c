@@ -176,6 +176,18 @@ static int open_listener(struct run *run, struct error *err)
 	return listener_open(&run->options->listen, &sources, &run->listener, err);
 }
 
+/* Without cgroups to tell apart, a host can still be profiled as one service, but not chosen from. */
+static int find_cgroups(struct run *run, struct error *err)
+{
+	int ret = targets_split_hierarchy(&run->targets.controller, err);
+
+	if (ret != -EOPNOTSUPP || run->options->choice.nr_rules)
+		return ret;
+	print_message(NULL, "agent: processes here are all in one cgroup: the host is one service");
+	run->options->sampling.split = SPLIT_NONE;
+	return 0;
+}
+
 static int find_targets(struct run *run, struct error *err)
 {
 	int ret = targets_add_all(&run->targets, err);
@@ -183,7 +195,7 @@ static int find_targets(struct run *run, struct error *err)
 	if (!ret)
 		ret = targets_finish(&run->targets, err);
 	if (!ret && run->options->sampling.split == SPLIT_CGROUP)
-		ret = targets_split_hierarchy(&run->targets.controller, err);
+		ret = find_cgroups(run, err);
 	return ret;
 }
 
