@@ -9,6 +9,7 @@
 #include <sys/resource.h>
 
 #include "agent/pending.h"
+#include "agent/sink.h"
 #include "sample.h"
 
 static char spool_folder[] = "/tmp/bpfprofil-spool-XXXXXX";
@@ -143,6 +144,28 @@ Test(spool, parts_of_a_sum_that_is_there)
 	open_spool(&pending);
 	cr_assert_eq(pending.nr, 2, "they are gone");
 	close_spool(&pending);
+}
+
+/* As after a SIGHUP, when another sink takes over in the same process. */
+Test(spool, is_free_when_its_sink_closes)
+{
+	const struct sink_options options = { .kind = SINK_OTLP,
+					      .where = "http://127.0.0.1:1",
+					      .cap = 8 << 20,
+					      .spool = spool_folder,
+					      .spool_cap = 8 << 20,
+					      .http.timeout_ms = 1000,
+					      .retry_ns = 1000000,
+					      .retry_most_ns = 1000000 };
+	struct error err = { 0 };
+	struct sink *sink;
+	unsigned int i;
+
+	for (i = 0; i < 2; i++) {
+		cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
+		cr_assert_eq(sink_load(sink, &err), 0, "%s", err.text);
+		sink_close(sink, 0);
+	}
 }
 
 Test(spool, is_of_one_agent)

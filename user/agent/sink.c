@@ -502,8 +502,8 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 		stop(sink, patience_ns, 0);
 	say_left(sink);
 	http_close(sink->http);
-	pending_free(&sink->pending);
 	spool_close(sink->pending.spool);
+	pending_free(&sink->pending);
 	free((char *)sink->options.where);
 	free((char *)sink->options.spool);
 	free(sink->name);
