@@ -123,6 +123,7 @@ static void see_tables(struct seen *seen, const Otlp__Dictionary *tables)
 	}
 	for (i = 1; i < tables->n_function_table; i++) {
 		see(seen->texts, tables->function_table[i]->name_strindex, tables->n_string_table);
+		cr_assert_eq(tables->function_table[i]->system_name_strindex, 0);
 		see(seen->texts, tables->function_table[i]->filename_strindex,
 		    tables->n_string_table);
 	}

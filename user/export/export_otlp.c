@@ -208,14 +208,27 @@ static int put_otlp_service(struct otlp *otlp, const struct sample_service *serv
 	return ret;
 }
 
+static bool has_ticks(const struct samples *samples)
+{
+	size_t i;
+
+	for (i = 0; i < samples->nr; i++)
+		if (samples->all[i].ticks)
+			return true;
+	return false;
+}
+
+/* Time is the type of the periods too, but no table may have a text that nothing refers to. */
 static void name_types(struct otlp *otlp)
 {
 	struct texts *texts = &otlp->samples->texts;
 
 	otlp__value_type__init(&otlp->types[COUNT]);
 	otlp__value_type__init(&otlp->types[TIME]);
-	otlp->types[COUNT].type_strindex = (int32_t)texts_add(texts, "samples");
-	otlp->types[COUNT].unit_strindex = (int32_t)texts_add(texts, "count");
+	if (has_ticks(otlp->samples)) {
+		otlp->types[COUNT].type_strindex = (int32_t)texts_add(texts, "samples");
+		otlp->types[COUNT].unit_strindex = (int32_t)texts_add(texts, "count");
+	}
 	otlp->types[TIME].type_strindex = (int32_t)texts_add(texts, "cpu");
 	otlp->types[TIME].unit_strindex = (int32_t)texts_add(texts, "nanoseconds");
 }

@@ -223,7 +223,6 @@ static uint64_t add_pprof_function(struct pprof *pprof, const char *name, const 
 
 	function.id = ++pprof->nr_functions;
 	function.name = pprof_text(&pprof->out, name);
-	function.system_name = function.name;
 	function.filename = pprof_shared_text(&pprof->out, file);
 	part.n_function = 1;
 	part.function = functions;

@@ -152,7 +152,6 @@ static void set_functions(struct dictionary *dictionary)
 	for (i = 1; i < samples->nr_functions; i++) {
 		function = entry(&dictionary->functions, i);
 		function->name_strindex = (int32_t)samples->functions[i].name;
-		function->system_name_strindex = function->name_strindex;
 		function->filename_strindex = (int32_t)samples->functions[i].file;
 	}
 	for (i = 1; i < samples->nr_lines; i++) {

@@ -81,7 +81,6 @@ static void need_function(struct service_pprof *pprof, uint32_t number)
 		return;
 	function.id = pprof->functions.of[number];
 	function.name = text(pprof, of->name);
-	function.system_name = function.name;
 	function.filename = text(pprof, of->file);
 	part.n_function = 1;
 	part.function = &functions;
