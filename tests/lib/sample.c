@@ -228,6 +228,76 @@ static void rename_to(char **text, const char *name)
 	*text = copy(name);
 }
 
+static void add_service(struct profile *profile, size_t service, size_t nr)
+{
+	struct profile_bin *bins = need(calloc(nr + 1, sizeof(*bins)));
+	struct profile_account *ticks = &profile->targets[0].ticks;
+	struct profile_histogram *histogram;
+	uint64_t sum = 0;
+	size_t i;
+	char *cgroup;
+
+	for (i = 0; i < nr; i++) {
+		bins[i] = (struct profile_bin){ i * 3, 1 + (i + service) * (i + 7) % 1000 };
+		sum += bins[i].count;
+	}
+	ticks->binned += sum;
+	ticks->total += sum;
+	histogram = add_histogram(profile, 0, 0, bins, nr);
+	histogram->size = nr * 3;
+	if (asprintf(&cgroup, "/service-%zu", service) < 0)
+		abort();
+	histogram->cgroup = cgroup;
+	free(bins);
+}
+
+static void add_functions_of_ten(struct profile *profile, size_t nr)
+{
+	struct profile_function *function;
+	size_t i;
+
+	profile->functions = need(calloc(nr / 10 + 1, sizeof(*profile->functions)));
+	for (i = 0; i < nr / 10; i++) {
+		if (i % 10 == 9)
+			continue;
+		function = &profile->functions[profile->nr_functions++];
+		function->offset = i * 30;
+		function->size = 30;
+		function->ticks = 1;
+		if (asprintf(&function->name, "function %zu", i) < 0)
+			abort();
+	}
+}
+
+struct profile *sample_profile_of_services(size_t services, size_t nr)
+{
+	struct profile *profile = sample_head();
+	struct profile_target *target;
+	size_t i;
+
+	profile->targets = target = need(calloc(1, sizeof(*profile->targets)));
+	profile->nr_targets = 1;
+	target->kind = copy("system");
+	target->name = copy("all");
+	profile->objects = need(calloc(1, sizeof(*profile->objects)));
+	add_object(profile, PROFILE_FILE, "/usr/bin/large", "00ff12ab",
+		   (struct profile_text){ 0, 0x400000, nr * 3 });
+	profile->histograms = need(calloc(services, sizeof(*profile->histograms)));
+	for (i = 0; i < services; i++)
+		add_service(profile, i, nr);
+	add_functions_of_ten(profile, nr);
+	target->ticks.overflow = 11;
+	add_lost(&target->ticks, "exit", 5);
+	target->ticks.total += 16;
+	target->cpu_known = true;
+	target->cpu_ns = target->ticks.total * 1000003;
+	profile->ticks.binned = target->ticks.binned;
+	profile->ticks.total = target->ticks.total;
+	profile->ticks.overflow = 11;
+	add_lost(&profile->ticks, "exit", 5);
+	return profile;
+}
+
 struct profile *sample_profile_of_names(const char *name)
 {
 	struct profile *profile = sample_profile();

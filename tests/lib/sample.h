@@ -18,6 +18,12 @@ struct profile *sample_profile(void);
 struct profile *sample_profile_of_bins(size_t nr);
 
 /*
+ * A profile of so many services, each of which has nr bins at the same text; ten bins are a function,
+ * and each tenth function has no name. The scheduler's time is known.
+ */
+struct profile *sample_profile_of_services(size_t services, size_t nr);
+
+/*
  * The same as sample_profile(), but every name in it is `name`, and its first target has a process.
  * Names come from other people, so they may be anything.
  */

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "export/export.h"
+#include "export/samples.h"
 #include "otlp.pb-c.h"
 #include "profile/profile_io.h"
 #include "sample.h"
@@ -321,6 +321,86 @@ Test(export_otlp, cpu_time)
 	cr_assert_eq(sum_of(read, "samples", "[lost: exit]"), 15);
 	otlp__request__free_unpacked(read, NULL);
 	profile_free(profile);
+}
+
+static void assert_different(void *const *messages, size_t nr)
+{
+	uint8_t *packed = malloc(nr << 12);
+	size_t i, j, *sizes = calloc(nr, sizeof(*sizes));
+
+	for (i = 0; i < nr; i++) {
+		cr_assert_leq(protobuf_c_message_get_packed_size(messages[i]), 4096);
+		sizes[i] = protobuf_c_message_pack(messages[i], packed + (i << 12));
+		for (j = 0; j < i; j++)
+			cr_assert(sizes[i] != sizes[j] ||
+				  memcmp(packed + (i << 12), packed + (j << 12), sizes[i]) != 0);
+	}
+	free(packed);
+	free(sizes);
+}
+
+static Otlp__Request *otlp_of_samples(struct samples *samples)
+{
+	char *bytes = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&bytes, &size);
+	Otlp__Request *read;
+
+	cr_assert_eq(samples_write_otlp(samples, stream), 0);
+	fclose(stream);
+	read = otlp__request__unpack(NULL, size, (uint8_t *)bytes);
+	cr_assert_not_null(read);
+	free(bytes);
+	assert_sound(read);
+	assert_different((void **)read->dictionary->location_table,
+			 read->dictionary->n_location_table);
+	assert_different((void **)read->dictionary->function_table,
+			 read->dictionary->n_function_table);
+	return read;
+}
+
+/* However it is folded and cut, the parts add up, and have no more in their tables than they use. */
+static void fold_and_cut(const struct profile *profile, size_t most, size_t parts)
+{
+	int64_t ticks = 0, ns = 0, all_ns;
+	struct samples samples, part;
+	Otlp__Request *read;
+	struct error err;
+	size_t i, first;
+
+	cr_assert_eq(samples_build(&samples, profile, &whole, &err), 0);
+	cr_assert_eq(samples_fold(&samples, most, SIZE_MAX), 0);
+	read = otlp_of_samples(&samples);
+	cr_assert_eq(sum_of(read, "samples", NULL), (int64_t)profile->ticks.total);
+	all_ns = sum_of(read, "cpu", NULL);
+	otlp__request__free_unpacked(read, NULL);
+	for (i = 0; i < parts; i++) {
+		first = samples.nr * i / parts;
+		cr_assert_eq(samples_cut(&part, &samples, first,
+					 samples.nr * (i + 1) / parts - first),
+			     0);
+		read = otlp_of_samples(&part);
+		ticks += sum_of(read, "samples", NULL);
+		ns += sum_of(read, "cpu", NULL);
+		otlp__request__free_unpacked(read, NULL);
+		samples_free(&part);
+	}
+	cr_assert_eq(ticks, (int64_t)profile->ticks.total);
+	cr_assert_eq(ns, all_ns);
+	samples_free(&samples);
+}
+
+Test(export_otlp, folded_and_cut)
+{
+	struct profile *profiles[] = { sample_profile(), split_profile(),
+				       sample_profile_of_services(4, 200) };
+	size_t i, most;
+
+	for (i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++) {
+		for (most = 1; most <= 400; most = most * 3 + 1)
+			fold_and_cut(profiles[i], most, 1 + most % 5);
+		profile_free(profiles[i]);
+	}
 }
 
 static void rename_to(char **text, const char *name)

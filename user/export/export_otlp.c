@@ -233,17 +233,25 @@ static void name_types(struct otlp *otlp)
 	otlp->types[TIME].unit_strindex = (int32_t)texts_add(texts, "nanoseconds");
 }
 
-static int put_otlp(struct otlp *otlp)
+int samples_write_otlp(struct samples *samples, FILE *stream)
 {
+	const struct profile *profile = samples->profile;
+	/* The timestamp must be inside an interval, so this is never empty. */
+	struct otlp otlp = { .samples = samples,
+			     .profile = profile,
+			     .stream = stream,
+			     .start = (uint64_t)export_start_ns(profile),
+			     .duration = profile->duration_ns ? profile->duration_ns : 1 };
 	size_t i;
-	int ret = otlp_attributes_begin(&otlp->attributes, otlp->samples);
+	int ret = otlp_attributes_begin(&otlp.attributes, samples);
 
-	name_types(otlp);
-	for (i = 1; !ret && i < otlp->samples->nr_services; i++)
-		ret = put_otlp_service(otlp, &otlp->samples->services[i]);
+	name_types(&otlp);
+	for (i = 1; !ret && i < samples->nr_services; i++)
+		if (samples->services[i].nr)
+			ret = put_otlp_service(&otlp, &samples->services[i]);
 	if (!ret)
-		ret = otlp_put_dictionary(otlp->samples, &otlp->attributes, otlp->stream);
-	otlp_attributes_end(&otlp->attributes);
+		ret = otlp_put_dictionary(samples, &otlp.attributes, stream);
+	otlp_attributes_end(&otlp.attributes);
 	return ret;
 }
 
@@ -251,7 +259,6 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 		struct error *err)
 {
 	struct samples samples;
-	struct otlp otlp = { .samples = &samples, .profile = profile, .stream = stream };
 	int ret;
 
 	options = options ? options : &export_defaults;
@@ -259,12 +266,9 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 	if (ret)
 		return ret;
 	errno = 0;
-	otlp.start = (uint64_t)export_start_ns(profile);
-	/* The timestamp must be inside an interval, so this is never empty. */
-	otlp.duration = profile->duration_ns ? profile->duration_ns : 1;
 	ret = samples_build(&samples, profile, options, err);
 	if (!ret) {
-		ret = put_otlp(&otlp);
+		ret = samples_write_otlp(&samples, stream);
 		ret = ret ? error_errno(err, ret, "otlp") : export_end(stream, "otlp", err);
 	}
 	samples_free(&samples);

@@ -73,11 +73,11 @@ uint32_t samples_function(struct samples *samples, const char *name, const char 
 	return number ? (uint32_t)*number : 0;
 }
 
-uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text)
+uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
+			    const struct profile_text *text)
 {
-	const struct profile_object *of = &samples->profile->objects[object];
-	struct sample_mapping mapping = { .file = texts_add(&samples->texts, of->path),
-					  .build_id = texts_add(&samples->values, of->build_id),
+	struct sample_mapping mapping = { .file = texts_add(&samples->texts, path),
+					  .build_id = texts_add(&samples->values, build_id),
 					  .text = *text };
 	uint64_t *number =
 		number_of(samples, "m%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %" PRIx64,
@@ -88,21 +88,32 @@ uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct 
 	return number ? (uint32_t)*number : 0;
 }
 
+uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text)
+{
+	const struct profile_object *of = &samples->profile->objects[object];
+
+	return samples_mapping_of(samples, of->path, of->build_id, text);
+}
+
+uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name)
+{
+	struct sample_process process = { .pid = texts_add(&samples->values, pid),
+					  .name = texts_add(&samples->values, name) };
+	uint64_t *number = number_of(samples, "p%" PRIu32 " %" PRIu32, process.pid, process.name);
+
+	if (number && !*number)
+		*number = APPEND(samples, processes, process);
+	return number ? (uint32_t)*number : 0;
+}
+
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram)
 {
-	struct sample_process process = { 0 };
-	char pid[24] = "";
-	uint64_t *number;
+	char pid[24];
 
 	if (histogram->pid < 0)
 		return 0;
 	snprintf(pid, sizeof(pid), "%" PRId64, histogram->pid);
-	process.pid = texts_add(&samples->values, pid);
-	process.name = texts_add(&samples->values, histogram->process);
-	number = number_of(samples, "p%" PRIu32 " %" PRIu32, process.pid, process.name);
-	if (number && !*number)
-		*number = APPEND(samples, processes, process);
-	return number ? (uint32_t)*number : 0;
+	return samples_process_of(samples, pid, histogram->process);
 }
 
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup)
@@ -130,8 +141,8 @@ uint32_t samples_new_place(struct samples *samples, const struct sample_place *p
 	return APPEND(samples, places, added);
 }
 
-uint32_t samples_place(struct samples *samples, const struct sample_place *place,
-		       const struct sample_line *lines)
+static uint32_t find_place(struct samples *samples, const struct sample_place *place,
+			   const struct sample_line *lines, uint64_t address)
 {
 	char key[KEY_MAX - 64];
 	uint64_t *number;
@@ -141,10 +152,23 @@ uint32_t samples_place(struct samples *samples, const struct sample_place *place
 	for (i = 0; i < place->nr && used < sizeof(key) - 24; i++)
 		used += (size_t)snprintf(key + used, sizeof(key) - used, " %" PRIu32 ":%" PRIu32,
 					 lines[i].function, lines[i].line);
-	number = number_of(samples, "l%" PRIu32 " %u%s", place->mapping, place->kind, key);
+	number = number_of(samples, "l%" PRIu32 " %u %" PRIx64 "%s", place->mapping, place->kind,
+			   address, key);
 	if (number && !*number)
 		*number = samples_new_place(samples, place, lines);
 	return number ? (uint32_t)*number : 0;
+}
+
+uint32_t samples_place(struct samples *samples, const struct sample_place *place,
+		       const struct sample_line *lines)
+{
+	return find_place(samples, place, lines, 0);
+}
+
+uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
+			     const struct sample_line *lines)
+{
+	return find_place(samples, place, lines, place->address);
 }
 
 void samples_add(struct samples *samples, const struct sample *sample)

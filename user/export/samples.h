@@ -39,6 +39,7 @@ struct sample_place {
 	uint32_t mapping;
 	enum place_kind kind;
 	uint64_t address;
+	uint64_t start; /* where its function begins; its mapping, if the function is unknown */
 	size_t first; /* its lines, innermost first */
 	size_t nr;
 };
@@ -89,6 +90,10 @@ struct samples {
 	int error; /* -ENOMEM */
 };
 
+/* What Pyroscope takes in one profile, that is, of one service; others take more. */
+#define SAMPLES_MOST 16000
+#define SAMPLES_BYTES ((size_t)4 << 20) /* as pprof, not compressed */
+
 /*
  * Builds the samples of what the options choose. With options->object they are the ticks of that
  * object only, with none that are in no bin. Call samples_free() in any case.
@@ -96,6 +101,23 @@ struct samples {
 int samples_build(struct samples *samples, const struct profile *profile,
 		  const struct export_options *options, struct error *err);
 void samples_free(struct samples *samples);
+
+/*
+ * Makes services coarser that have more samples than `most`, or more bytes as pprof: the coldest
+ * places become their function, and when that is not enough, the coldest functions their object.
+ * The sums stay the same. One that is all objects stays as large as it is. The outcome depends on
+ * the samples alone. Returns 0 or -ENOMEM; call samples_free() in any case.
+ */
+int samples_fold(struct samples *samples, size_t most, size_t bytes);
+
+/*
+ * Makes other samples of nr of these, from the first on, with tables that have only what they refer
+ * to. Services keep their numbers. Call samples_free() on the part in any case. Returns 0 or -ENOMEM.
+ */
+int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr);
+
+/* Writes the samples as a request of OTLP. Returns 0 or -ENOMEM; other errors show in the stream. */
+int samples_write_otlp(struct samples *samples, FILE *stream);
 
 /*
  * Writes one service as pprof, for backends that use their own labels for whose it is: its samples

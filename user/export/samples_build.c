@@ -72,13 +72,9 @@ static size_t make_lines(struct build *build, const struct profile_function *fun
 	return nr;
 }
 
-static uint64_t address_of_place(const struct build *build, const struct bin_place *place,
-				 const struct profile_function *function)
+static uint64_t address_at(const struct build *build, uint64_t offset)
 {
-	bool whole = function && build->options->detail == EXPORT_FUNCTION;
-
-	return profile_object_address(&build->profile->objects[build->object],
-				      whole ? function->offset : place->offset);
+	return profile_object_address(&build->profile->objects[build->object], offset);
 }
 
 static uint32_t make_place(struct build *build, const struct bin_place *place,
@@ -92,7 +88,11 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 	function = profile_index_find(build->index, build->object, place->offset,
 				      place->histogram->bytes_per_bin);
 	made.kind = object->kind == PROFILE_KERNEL ? PLACE_KERNEL : PLACE_USER;
-	made.address = address_of_place(build, place, function);
+	made.start = function ? address_at(build, function->offset) :
+				build->samples->mappings[made.mapping].text.address;
+	made.address = function && build->options->detail == EXPORT_FUNCTION ?
+			       made.start :
+			       address_at(build, place->offset);
 	made.nr = make_lines(build, function, source, lines);
 	if (build->options->detail == EXPORT_ADDRESS)
 		return samples_new_place(build->samples, &made, lines);

@@ -14,10 +14,17 @@ uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram);
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup);
 
+/* The same, of texts. */
+uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
+			    const struct profile_text *text);
+uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name);
+
 /*
- * samples_place() looks a place up by its lines, whatever its address; samples_new_place() adds one
- * that is known to be new.
+ * samples_place() looks a place up by its lines, whatever its address, and samples_exact_place() by
+ * both; samples_new_place() adds one that is known to be new.
  */
+uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
+			     const struct sample_line *lines);
 uint32_t samples_place(struct samples *samples, const struct sample_place *place,
 		       const struct sample_line *lines);
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,

@@ -11,11 +11,11 @@
 /* Shorter than what the string set cuts, because that cuts without regard to UTF-8. */
 #define TEXT_MAX 4000
 
-static uint32_t fail_texts(struct texts *texts)
-{
-	texts->error = -ENOMEM;
-	return 0;
-}
+struct escaped {
+	FILE *stream; /* written into text */
+	char *text;
+	size_t size;
+};
 
 static int append_text(struct texts *texts, const char *text)
 {
@@ -28,28 +28,33 @@ static int append_text(struct texts *texts, const char *text)
 int texts_begin(struct texts *texts)
 {
 	*texts = (struct texts){ 0 };
-	texts->escaped = open_memstream(&texts->buffer, &texts->size);
+	texts->escaped = calloc(1, sizeof(*texts->escaped));
 	if (!texts->escaped)
+		return texts->error = -ENOMEM;
+	texts->escaped->stream = open_memstream(&texts->escaped->text, &texts->escaped->size);
+	if (!texts->escaped->stream)
 		return texts->error = -ENOMEM;
 	return append_text(texts, "");
 }
 
 void texts_end(struct texts *texts)
 {
+	if (texts->escaped && texts->escaped->stream)
+		fclose(texts->escaped->stream);
 	if (texts->escaped)
-		fclose(texts->escaped);
-	free(texts->buffer);
+		free(texts->escaped->text);
+	free(texts->escaped);
 	free(texts->all);
 	string_set_free(&texts->set);
 	pointer_map_clear(&texts->numbers);
 }
 
-/* Cuts between two characters. */
+/* Cuts between two characters, and what was cut not again. */
 static void shorten_text(char *text)
 {
 	size_t length = strlen(text);
 
-	if (length <= TEXT_MAX)
+	if (length <= TEXT_MAX + strlen("..."))
 		return;
 	for (length = TEXT_MAX; ((unsigned char)text[length] & 0xc0) == 0x80; length--)
 		;
@@ -58,12 +63,14 @@ static void shorten_text(char *text)
 
 static int escape_text(struct texts *texts, const char *text)
 {
-	rewind(texts->escaped);
-	export_text(texts->escaped, text, 0, NULL);
-	fputc('\0', texts->escaped);
-	if (fflush(texts->escaped) || ferror(texts->escaped))
+	FILE *stream = texts->escaped->stream;
+
+	rewind(stream);
+	export_text(stream, text, 0, NULL);
+	fputc('\0', stream);
+	if (fflush(stream) || ferror(stream))
 		return texts->error = -ENOMEM;
-	shorten_text(texts->buffer);
+	shorten_text(texts->escaped->text);
 	return 0;
 }
 
@@ -74,10 +81,12 @@ uint32_t texts_add(struct texts *texts, const char *text)
 
 	if (!text || !*text || escape_text(texts, text))
 		return 0;
-	kept = string_set_add(&texts->set, texts->buffer);
+	kept = string_set_add(&texts->set, texts->escaped->text);
 	number = kept ? pointer_map_at(&texts->numbers, kept, NULL) : NULL;
-	if (!number || (!*number && append_text(texts, kept)))
-		return fail_texts(texts);
+	if (!number || (!*number && append_text(texts, kept))) {
+		texts->error = -ENOMEM;
+		return 0;
+	}
 	if (!*number)
 		*number = texts->nr - 1;
 	return (uint32_t)*number;

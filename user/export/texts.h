@@ -2,8 +2,8 @@
 #ifndef BPFPROFIL_TEXTS_H
 #define BPFPROFIL_TEXTS_H
 
+#include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 #include "export/pointer_map.h"
 #include "symbol/string_set.h"
@@ -13,9 +13,8 @@
  * were made of. Number 0 is "". The first lack of memory stays in error.
  */
 struct texts {
-	FILE *escaped; /* for one text at a time, written into buffer */
-	char *buffer;
-	size_t size;
+	struct escaped
+		*escaped; /* of one text at a time; it stays in its place when this is copied */
 	const char **all;
 	size_t nr;
 	size_t room;

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* More places than a backend takes: they become coarser, and nothing is lost. */
+#include "export/samples.h"
+
+#include <criterion/criterion.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+#define PLACES 100000
+
+static struct samples build(const struct profile *profile, enum export_detail detail)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
+	struct samples samples;
+	struct error err;
+
+	cr_assert_eq(samples_build(&samples, profile, &options, &err), 0, "%s", err.text);
+	return samples;
+}
+
+static const char *name_of(const struct samples *samples, const struct sample *sample)
+{
+	const struct sample_place *place = &samples->places[sample->place];
+	const struct sample_line *line = &samples->lines[place->first + place->nr - 1];
+
+	return samples->texts.all[samples->functions[line->function].name];
+}
+
+/* The number of a function of sample_profile_of_services(); PLACES: another name. */
+static size_t number_of(const char *name)
+{
+	return strncmp(name, "function ", 9) ? PLACES : strtoul(name + 9, NULL, 10);
+}
+
+/* The ticks of each function, and behind them those of [unknown]. */
+static uint64_t *by_function(const struct samples *samples)
+{
+	uint64_t *ticks = calloc(PLACES + 1, sizeof(*ticks));
+	size_t i;
+
+	for (i = 0; i < samples->nr; i++)
+		ticks[number_of(name_of(samples, &samples->all[i]))] += samples->all[i].ticks;
+	return ticks;
+}
+
+static void sum(const struct samples *samples, uint64_t *ret_ticks, uint64_t *ret_ns)
+{
+	size_t i;
+
+	*ret_ticks = *ret_ns = 0;
+	for (i = 0; i < samples->nr; i++) {
+		*ret_ticks += samples->all[i].ticks;
+		*ret_ns += samples->all[i].ns;
+	}
+}
+
+static void assert_sums(const struct samples *samples, const struct profile *profile)
+{
+	uint64_t ticks, ns;
+
+	sum(samples, &ticks, &ns);
+	cr_assert_eq(ticks, profile->ticks.total);
+	cr_assert_eq(ns, profile->targets[0].cpu_ns);
+}
+
+/* How many of the services' samples are places of their own, and the fewest ticks of one. */
+static size_t find_fine(const struct samples *samples, uint64_t *ret_coldest)
+{
+	const struct sample_place *place;
+	size_t i, nr = 0;
+
+	*ret_coldest = UINT64_MAX;
+	for (i = 0; i < samples->nr; i++) {
+		place = &samples->places[samples->all[i].place];
+		if (place->address == place->start)
+			continue;
+		nr++;
+		if (samples->all[i].ticks < *ret_coldest)
+			*ret_coldest = samples->all[i].ticks;
+	}
+	return nr;
+}
+
+static size_t samples_of(const struct samples *samples, const char *name)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < samples->nr; i++)
+		nr += !strcmp(name_of(samples, &samples->all[i]), name);
+	return nr;
+}
+
+Test(samples, coldest_places_become_their_function)
+{
+	struct profile *profile = sample_profile_of_services(1, PLACES);
+	struct samples whole = build(profile, EXPORT_ADDRESS);
+	uint64_t *before = by_function(&whole), *after, coldest, warmer = 0;
+	size_t i, fine;
+
+	cr_assert_gt(whole.nr, PLACES);
+	cr_assert_eq(samples_fold(&whole, SAMPLES_MOST, SAMPLES_BYTES), 0);
+	assert_sums(&whole, profile);
+	/* Not much less than may be: a function and its first place can be the same. */
+	cr_assert_leq(whole.services[1].nr, SAMPLES_MOST);
+	cr_assert_gt(whole.services[1].nr, SAMPLES_MOST * 3 / 4);
+	fine = find_fine(&whole, &coldest);
+	cr_assert_gt(fine, 1000);
+	for (i = 0; i < PLACES; i++)
+		warmer += 1 + i * (i + 7) % 1000 > coldest;
+	cr_assert_leq(warmer, fine + PLACES / 100, "%zu fine, %lu warmer than %lu", fine, warmer,
+		      coldest);
+	after = by_function(&whole);
+	cr_assert_eq(memcmp(before, after, PLACES * sizeof(*before)), 0);
+	cr_assert_eq(samples_of(&whole, "[overflow]"), 1);
+	cr_assert_eq(samples_of(&whole, "[lost: exit]"), 1);
+	free(before);
+	free(after);
+	samples_free(&whole);
+	profile_free(profile);
+}
+
+Test(samples, then_functions_their_object)
+{
+	struct profile *profile = sample_profile_of_services(2, PLACES / 10);
+	struct samples whole = build(profile, EXPORT_ADDRESS);
+	uint64_t *by_name, coldest;
+	size_t i, kept = 0;
+
+	cr_assert_eq(samples_fold(&whole, 300, SAMPLES_BYTES), 0);
+	assert_sums(&whole, profile);
+	cr_assert_eq(samples_of(&whole, "[other: large]"), 2, "one for each service");
+	cr_assert_eq(find_fine(&whole, &coldest), 0);
+	by_name = by_function(&whole);
+	for (i = 0; i < PLACES; i++)
+		kept += by_name[i] != 0;
+	cr_assert_gt(kept, 200);
+	for (i = 1; i < whole.nr_services; i++)
+		cr_assert_leq(whole.services[i].nr, 300);
+	free(by_name);
+	samples_free(&whole);
+	profile_free(profile);
+}
+
+/* --detail is as fine as it gets. */
+Test(samples, functions_stay_functions)
+{
+	struct profile *profile = sample_profile_of_services(1, PLACES / 10);
+	struct samples whole = build(profile, EXPORT_FUNCTION);
+	size_t nr = whole.nr;
+
+	cr_assert_eq(samples_fold(&whole, SAMPLES_MOST, SAMPLES_BYTES), 0);
+	cr_assert_eq(whole.nr, nr, "nothing to do");
+	cr_assert_eq(samples_fold(&whole, 100, SAMPLES_BYTES), 0);
+	cr_assert_leq(whole.services[1].nr, 100);
+	assert_sums(&whole, profile);
+	samples_free(&whole);
+	profile_free(profile);
+}
+
+static size_t pprof_bytes(const struct samples *samples, size_t service)
+{
+	char *data = NULL;
+	size_t size;
+	FILE *stream = open_memstream(&data, &size);
+
+	cr_assert_eq(service_pprof_write(samples, &samples->services[service], stream), 0);
+	fclose(stream);
+	free(data);
+	return size;
+}
+
+Test(samples, bytes)
+{
+	struct profile *profile = sample_profile_of_services(3, PLACES / 10);
+	struct samples whole = build(profile, EXPORT_ADDRESS);
+	size_t i, most = pprof_bytes(&whole, 1) / 3;
+
+	cr_assert_eq(samples_fold(&whole, SAMPLES_MOST, most), 0);
+	assert_sums(&whole, profile);
+	for (i = 1; i <= 3; i++) {
+		cr_assert_leq(pprof_bytes(&whole, i), most);
+		cr_assert_gt(pprof_bytes(&whole, i), most / 2);
+	}
+	/* There is nothing coarser than one object. */
+	cr_assert_eq(samples_fold(&whole, SAMPLES_MOST, 1), 0);
+	assert_sums(&whole, profile);
+	samples_free(&whole);
+	profile_free(profile);
+}
+
+/* What was sent once is sent the same again. */
+Test(samples, folds_the_same_way_each_time)
+{
+	struct profile *profile = sample_profile_of_services(2, PLACES / 10);
+	struct samples a = build(profile, EXPORT_ADDRESS), b = build(profile, EXPORT_ADDRESS);
+
+	cr_assert_eq(samples_fold(&a, 2000, SAMPLES_BYTES), 0);
+	cr_assert_eq(samples_fold(&b, 2000, SAMPLES_BYTES), 0);
+	cr_assert_eq(a.nr, b.nr);
+	cr_assert_eq(memcmp(a.all, b.all, a.nr * sizeof(*a.all)), 0);
+	cr_assert_eq(memcmp(a.places, b.places, a.nr_places * sizeof(*a.places)), 0);
+	samples_free(&a);
+	samples_free(&b);
+	profile_free(profile);
+}
+
+/* Whatever it is folded to, what has no object keeps its reason. */
+Test(samples, of_one)
+{
+	static const char *const reasons[] = { "[overflow]", "[outside]", "[filtered]",
+					       "[lost: exit]" };
+	struct profile *profile = sample_profile();
+	struct samples whole = build(profile, EXPORT_ADDRESS);
+	uint64_t ticks, ns;
+	size_t i;
+
+	cr_assert_eq(samples_fold(&whole, 1, 1), 0);
+	sum(&whole, &ticks, &ns);
+	cr_assert_eq(ticks, profile->ticks.total);
+	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
+		cr_assert_geq(samples_of(&whole, reasons[i]), 1, "%s", reasons[i]);
+	samples_free(&whole);
+	profile_free(profile);
+}

@@ -1,0 +1,391 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Samples of samples: some of them, or all of them in fewer places. */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "export/samples_impl.h"
+
+/* What the coldest samples become. */
+enum level {
+	LEVEL_SAME,
+	LEVEL_FUNCTION,
+	LEVEL_OBJECT,
+};
+
+/* Tables that are made of others; what was copied once is known by its former number. */
+struct copy {
+	struct samples *to;
+	const struct samples *from;
+	uint32_t *functions, *mappings, *processes, *places;
+};
+
+static uint32_t *numbers_new(size_t nr)
+{
+	return calloc(nr, sizeof(uint32_t));
+}
+
+/* All services, because a profile's ids and a sink's progress depend on their order. */
+static void copy_services(struct copy *copy)
+{
+	const struct sample_service *service;
+	size_t i;
+
+	for (i = 1; i < copy->from->nr_services; i++) {
+		service = &copy->from->services[i];
+		samples_service(copy->to, service->target, service->cgroup);
+	}
+}
+
+static int copy_begin(struct copy *copy, struct samples *to, const struct samples *from)
+{
+	int ret = samples_begin(to, from->profile);
+
+	*copy = (struct copy){ .to = to,
+			       .from = from,
+			       .functions = numbers_new(from->nr_functions),
+			       .mappings = numbers_new(from->nr_mappings),
+			       .processes = numbers_new(from->nr_processes),
+			       .places = numbers_new(from->nr_places) };
+	if (!copy->functions || !copy->mappings || !copy->processes || !copy->places)
+		ret = -ENOMEM;
+	if (!ret)
+		copy_services(copy);
+	return ret;
+}
+
+static int copy_end(struct copy *copy)
+{
+	int ret = samples_error(copy->to);
+
+	if (!ret)
+		samples_settle(copy->to);
+	free(copy->functions);
+	free(copy->mappings);
+	free(copy->processes);
+	free(copy->places);
+	return ret;
+}
+
+static uint32_t copy_function(struct copy *copy, uint32_t number)
+{
+	const struct sample_function *of = &copy->from->functions[number];
+	const char **texts = copy->from->texts.all;
+
+	if (!copy->functions[number])
+		copy->functions[number] =
+			samples_function(copy->to, texts[of->name], texts[of->file]);
+	return copy->functions[number];
+}
+
+static uint32_t copy_mapping(struct copy *copy, uint32_t number)
+{
+	const struct sample_mapping *of = &copy->from->mappings[number];
+
+	if (number && !copy->mappings[number])
+		copy->mappings[number] =
+			samples_mapping_of(copy->to, copy->from->texts.all[of->file],
+					   copy->from->values.all[of->build_id], &of->text);
+	return copy->mappings[number];
+}
+
+static uint32_t copy_process(struct copy *copy, uint32_t number)
+{
+	const struct sample_process *of = &copy->from->processes[number];
+	const char **values = copy->from->values.all;
+
+	if (number && !copy->processes[number])
+		copy->processes[number] =
+			samples_process_of(copy->to, values[of->pid], values[of->name]);
+	return copy->processes[number];
+}
+
+static uint32_t copy_place(struct copy *copy, uint32_t number)
+{
+	struct sample_place place = copy->from->places[number];
+	struct sample_line lines[FRAMES_MAX];
+	size_t i;
+
+	if (copy->places[number])
+		return copy->places[number];
+	for (i = 0; i < place.nr; i++) {
+		lines[i] = copy->from->lines[place.first + i];
+		lines[i].function = copy_function(copy, lines[i].function);
+	}
+	place.mapping = copy_mapping(copy, place.mapping);
+	return copy->places[number] = samples_exact_place(copy->to, &place, lines);
+}
+
+/* The name of the function that has the code of a place, in the texts. */
+static uint32_t outer_function(const struct samples *samples, const struct sample_place *place)
+{
+	return samples->functions[samples->lines[place->first + place->nr - 1].function].name;
+}
+
+static const char *last_part(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}
+
+static uint32_t coarser_place(struct copy *copy, uint32_t number, enum level level)
+{
+	const struct sample_place *of = &copy->from->places[number];
+	const struct sample_mapping *mapping = &copy->from->mappings[of->mapping];
+	const char **texts = copy->from->texts.all;
+	struct sample_place place = { .kind = of->kind, .start = of->start, .nr = 1 };
+	struct sample_line line = { 0 };
+	char name[256];
+
+	if (level == LEVEL_FUNCTION) {
+		line.function =
+			samples_function(copy->to, texts[outer_function(copy->from, of)], NULL);
+	} else {
+		snprintf(name, sizeof(name), "[other: %.240s]", last_part(texts[mapping->file]));
+		line.function = samples_function(copy->to, name, NULL);
+		place.start = mapping->text.address;
+	}
+	place.address = place.start;
+	place.mapping = copy_mapping(copy, of->mapping);
+	return samples_exact_place(copy->to, &place, &line);
+}
+
+static void copy_sample(struct copy *copy, const struct sample *sample, enum level level)
+{
+	struct sample copied = *sample;
+
+	copied.process = copy_process(copy, sample->process);
+	copied.place = level == LEVEL_SAME ? copy_place(copy, sample->place) :
+					     coarser_place(copy, sample->place, level);
+	samples_add(copy->to, &copied);
+}
+
+int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr)
+{
+	struct copy copy;
+	size_t i;
+	int ret = copy_begin(&copy, part, whole);
+
+	for (i = first; !ret && i < first + nr; i++) {
+		copy_sample(&copy, &whole->all[i], LEVEL_SAME);
+		ret = samples_error(part);
+	}
+	return copy_end(&copy) | ret;
+}
+
+/* --- fewer places --- */
+
+/* A sample of a service, and which others become the same as it. */
+struct member {
+	const struct sample *sample;
+	uint32_t mapping;
+	enum place_kind kind;
+	uint32_t name; /* of its function; 0: by object */
+	size_t group;
+	bool folds;
+};
+
+static struct member member_of(const struct samples *samples, const struct sample *sample,
+			       enum level level)
+{
+	const struct sample_place *place = &samples->places[sample->place];
+
+	return (struct member){ .sample = sample,
+				.mapping = place->mapping,
+				.kind = place->kind,
+				.name = level == LEVEL_FUNCTION ? outer_function(samples, place) :
+								  0 };
+}
+
+static int compare_groups(const void *left, const void *right)
+{
+	const struct member *a = left, *b = right;
+	int order = compare_u64(a->mapping, b->mapping);
+
+	order = order ? order : compare_u64(a->kind, b->kind);
+	order = order ? order : compare_u64(a->name, b->name);
+	return order ? order : compare_u64(a->sample->process, b->sample->process);
+}
+
+/* Among those with equally many ticks too the order is always the same. */
+static int compare_coldest(const void *left, const void *right)
+{
+	const struct sample *a = ((const struct member *)left)->sample;
+	const struct sample *b = ((const struct member *)right)->sample;
+	int order = compare_u64(a->ticks, b->ticks);
+
+	order = order ? order : compare_u64(a->ns, b->ns);
+	return order ? order : (a < b) - (a > b);
+}
+
+/*
+ * Marks the coldest members until no more than `most` samples remain. sizes: by group, how many of it
+ * are marked. The first one of a group saves nothing yet, and alone it stays as it is. Ticks in no
+ * bin have no function and no object, only their reason.
+ */
+static void mark_coldest(struct member *members, size_t nr, size_t most, size_t *sizes)
+{
+	size_t left = nr, i;
+
+	for (i = 0; i < nr && left > most; i++) {
+		if (members[i].kind == PLACE_NONE)
+			continue;
+		members[i].folds = true;
+		left -= sizes[members[i].group]++ != 0;
+	}
+	for (i = 0; i < nr; i++)
+		members[i].folds = members[i].folds && sizes[members[i].group] > 1;
+}
+
+static int fold_service(struct copy *copy, const struct sample_service *service, size_t most,
+			enum level level)
+{
+	const struct sample *samples = &copy->from->all[service->first];
+	cleanup_free struct member *members = calloc(service->nr, sizeof(*members));
+	cleanup_free size_t *sizes = calloc(service->nr, sizeof(*sizes));
+	size_t i;
+
+	if (!members || !sizes)
+		return -ENOMEM;
+	for (i = 0; i < service->nr; i++)
+		members[i] = member_of(copy->from, &samples[i], level);
+	qsort(members, service->nr, sizeof(*members), compare_groups);
+	for (i = 1; i < service->nr; i++)
+		members[i].group =
+			members[i - 1].group + (compare_groups(&members[i - 1], &members[i]) != 0);
+	qsort(members, service->nr, sizeof(*members), compare_coldest);
+	mark_coldest(members, service->nr, most, sizes);
+	for (i = 0; i < service->nr; i++)
+		copy_sample(copy, members[i].sample, members[i].folds ? level : LEVEL_SAME);
+	return samples_error(copy->to);
+}
+
+static bool any_above(const struct samples *samples, const size_t *most)
+{
+	size_t i;
+
+	for (i = 1; i < samples->nr_services; i++)
+		if (samples->services[i].nr > most[i])
+			return true;
+	return false;
+}
+
+/* most: by service. */
+static int fold_level(struct samples *samples, const size_t *most, enum level level)
+{
+	struct samples folded;
+	struct copy copy;
+	size_t i;
+	int ret;
+
+	if (!any_above(samples, most))
+		return 0;
+	ret = copy_begin(&copy, &folded, samples);
+	for (i = 1; !ret && i < samples->nr_services; i++)
+		if (samples->services[i].nr)
+			ret = fold_service(&copy, &samples->services[i], most[i], level);
+	ret |= copy_end(&copy);
+	if (ret) {
+		samples_free(&folded);
+		return ret;
+	}
+	samples_free(samples);
+	*samples = folded;
+	return 0;
+}
+
+/* --- bytes --- */
+
+/* Of the numbers of a sample, or of a line of its place: more than pprof needs. */
+#define NUMBER_BYTES 64
+
+static size_t text_bytes(const struct texts *texts, uint32_t number)
+{
+	return strlen(texts->all[number]);
+}
+
+/* As if no two samples had a text in common. */
+static size_t most_bytes(const struct samples *samples, const struct sample *sample)
+{
+	const struct sample_place *place = &samples->places[sample->place];
+	const struct sample_process *process = &samples->processes[sample->process];
+	const struct sample_line *line = &samples->lines[place->first], *end = line + place->nr;
+	size_t size = 2 * NUMBER_BYTES + text_bytes(&samples->values, process->pid) +
+		      text_bytes(&samples->values, process->name) +
+		      text_bytes(&samples->texts, samples->mappings[place->mapping].file);
+
+	for (; line < end; line++)
+		size += NUMBER_BYTES +
+			text_bytes(&samples->texts, samples->functions[line->function].name) +
+			text_bytes(&samples->texts, samples->functions[line->function].file);
+	return size;
+}
+
+/* Only what may be too large is written to see how large it is. */
+static int measure(const struct samples *samples, const struct sample_service *service,
+		   size_t bytes, size_t *result)
+{
+	const struct sample *sample = &samples->all[service->first], *end = sample + service->nr;
+	FILE *stream;
+	char *data = NULL;
+	int ret;
+
+	for (*result = 0; sample < end; sample++)
+		*result += most_bytes(samples, sample);
+	if (*result <= bytes)
+		return 0;
+	stream = open_memstream(&data, result);
+	if (!stream)
+		return -ENOMEM;
+	ret = service_pprof_write(samples, service, stream);
+	if (fclose(stream))
+		ret = -ENOMEM;
+	free(data);
+	return ret;
+}
+
+/* A negative errno; 1: something is too large and became less the last time. */
+static int lower(const struct samples *samples, size_t bytes, size_t *most)
+{
+	const struct sample_service *service;
+	bool lowered = false;
+	size_t i, size;
+	int ret;
+
+	for (i = 1; i < samples->nr_services; i++) {
+		service = &samples->services[i];
+		if (!service->nr || service->nr > most[i])
+			continue;
+		ret = measure(samples, service, bytes, &size);
+		if (ret)
+			return ret;
+		if (size <= bytes)
+			continue;
+		/* A little less, because what remains is not smaller on average. */
+		most[i] = (size_t)((double)service->nr * (double)bytes / (double)size * 0.9);
+		lowered = true;
+	}
+	return lowered;
+}
+
+int samples_fold(struct samples *samples, size_t most, size_t bytes)
+{
+	cleanup_free size_t *limits = calloc(samples->nr_services, sizeof(*limits));
+	size_t i;
+	int ret;
+
+	if (!limits)
+		return -ENOMEM;
+	for (i = 0; i < samples->nr_services; i++)
+		limits[i] = most;
+	do {
+		ret = fold_level(samples, limits, LEVEL_FUNCTION);
+		if (!ret)
+			ret = fold_level(samples, limits, LEVEL_OBJECT);
+		if (!ret)
+			ret = lower(samples, bytes, limits);
+	} while (ret > 0);
+	return ret;
+}
