@@ -2,7 +2,8 @@
 /*
  * Any bytes as a backend's reply: each tick is delivered, waits or is counted as lost, and the
  * message about it is harmless on a terminal. If the first byte is odd it is gRPC: the bytes up to
- * a newline are the status and its message, and the rest is the contents of its frame.
+ * a newline are the status and its message, and the rest is the contents of its frame. The next
+ * three bits are how many replies more are this one.
  */
 #include <arpa/inet.h>
 #include <fcntl.h>
@@ -19,13 +20,14 @@ int LLVMFuzzerInitialize(int *argc, char ***argv);
 
 #define GIVE_UP_MS 50 /* a backend may ask for an hour */
 
-/* The first reply is the input, and all others are good. */
+/* The first replies are the input, and all others are good. */
 struct backend {
 	int fd;
 	char url[64];
 	pthread_mutex_t lock;
 	const uint8_t *reply;
 	size_t size;
+	unsigned int more;
 };
 
 static struct backend backends[2]; /* for HTTP, for gRPC */
@@ -93,7 +95,8 @@ static void answer(struct backend *backend, int fd)
 	pthread_mutex_lock(&backend->lock);
 	reply = backend->reply;
 	size = backend->size;
-	backend->reply = NULL;
+	if (!backend->more--)
+		backend->reply = NULL;
 	pthread_mutex_unlock(&backend->lock);
 	if (backend == &backends[1])
 		answer_grpc(fd, reply ? reply : (const uint8_t *)"0", reply ? size : 1);
@@ -194,15 +197,21 @@ static void settle(struct sink *sink, struct sink_counts *counts)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	/* A copy, because the backend may still be sending it when this returns. */
+	static uint8_t replies[2][1 << 16];
 	static uint64_t put[2];
 	FILE *terminal = stderr;
 	struct fuzz_text said;
 	struct sink_counts counts;
 	size_t i = size && *data & 1;
 
+	if (size > sizeof(replies[0]))
+		return 0;
 	pthread_mutex_lock(&backends[i].lock);
-	backends[i].reply = size ? data + 1 : data;
 	backends[i].size = size ? size - 1 : 0;
+	memcpy(replies[i], data + 1, backends[i].size);
+	backends[i].reply = replies[i];
+	backends[i].more = size ? *data >> 1 & 7 : 0;
 	pthread_mutex_unlock(&backends[i].lock);
 	stderr = fuzz_text_begin(&said);
 	if (!sinks[i]) {

@@ -98,18 +98,6 @@ Test(sink, gives_up_what_is_refused)
 	}
 }
 
-/* 413: the same ticks by function. */
-Test(sink, coarser_where_it_is_too_much)
-{
-	const char *const answers[] = { SAY("413 Too Large"), OK, NULL };
-	struct backend backend;
-	struct sink_counts counts = sink_deliver(answers, &backend, 1);
-
-	cr_assert_eq(counts.ticks, total);
-	cr_assert_eq(backend.ticks, (int64_t)total);
-	cr_assert_eq(backend.requests, 2);
-}
-
 /* A part was accepted: it is not sent again, and is reported as lost. */
 Test(sink, partial_success)
 {

@@ -118,52 +118,45 @@ static int put_series(FILE *stream, enum sink_kind kind, const struct samples *s
 	return ret;
 }
 
-static int put_push(FILE *stream, enum sink_kind kind, const struct profile *profile,
-		    const struct export_options *options, struct error *err)
+static int put_push(FILE *stream, enum sink_kind kind, const struct samples *samples)
 {
-	struct samples samples;
-	int ret = samples_build(&samples, profile, options, err);
 	const char *separator = "";
 	size_t i;
+	int ret = 0;
 
 	fputs("{\"series\":[", stream);
-	for (i = 1; !ret && i < samples.nr_services; i++) {
-		if (!samples.services[i].nr)
+	for (i = 1; !ret && i < samples->nr_services; i++) {
+		if (!samples->services[i].nr)
 			continue;
 		fputs(separator, stream);
 		separator = ",";
-		ret = put_series(stream, kind, &samples, &samples.services[i]);
-		if (ret)
-			error_errno(err, ret, "%s", sink_words[kind]);
+		ret = put_series(stream, kind, samples, &samples->services[i]);
 	}
 	fputs("]}", stream);
-	samples_free(&samples);
 	return ret;
 }
 
-int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
-	      struct bytes *result, struct error *err)
+int body_make(enum sink_kind kind, struct samples *samples, struct bytes *result)
 {
-	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
 	struct bytes plain = { 0 };
 	FILE *stream = open_memstream(&plain.data, &plain.size);
 	int ret;
 
 	*result = (struct bytes){ 0 };
 	if (!stream)
-		return error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+		return -ENOMEM;
 	if (kind == SINK_OTLP)
-		ret = export_find("otlp")->write(profile, &options, stream, err);
+		ret = samples_write_otlp(samples, stream);
 	else
-		ret = put_push(stream, kind, profile, &options, err);
-	if (fclose(stream) && !ret)
-		ret = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+		ret = put_push(stream, kind, samples);
+	if (fclose(stream))
+		ret = -ENOMEM;
 	if (!ret && !body_content(kind).gzip) {
 		*result = plain;
 		return 0;
 	}
-	if (!ret && gzip_bytes(&plain, result))
-		ret = error_errno(err, -ENOMEM, "%s", sink_words[kind]);
+	if (!ret)
+		ret = gzip_bytes(&plain, result);
 	bytes_free(&plain);
 	return ret;
 }

@@ -7,11 +7,10 @@
 #include "export/samples.h"
 
 /*
- * Makes the request that a backend of this kind takes of a profile, as body_content() says it is. The
- * caller frees *ret.
+ * Makes the request that a backend of this kind takes, as body_content() says it is. The caller frees
+ * *result. Returns 0 or -ENOMEM.
  */
-int body_make(enum sink_kind kind, const struct profile *profile, enum export_detail detail,
-	      struct bytes *ret, struct error *err);
+int body_make(enum sink_kind kind, struct samples *samples, struct bytes *result);
 
 /* Makes compressed pprof of one service. The caller frees *result. Returns 0 or -ENOMEM. */
 int body_pprof(const struct samples *samples, const struct sample_service *service,

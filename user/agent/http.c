@@ -385,6 +385,26 @@ static bool is_transient(long status)
 	       status == 14 || status == 15;
 }
 
+/*
+ * Whether the refusal is about size. gRPC has no status for that: most libraries give one that means
+ * later and that is refused again for ever, so that only the words tell. The collector answers over
+ * HTTP with 400 and words too.
+ */
+static bool is_about_size(const char *words)
+{
+	static const char *const known[] = {
+		"larger than", /* Go, C++, Python, JavaScript */
+		"exceeds maximum size", /* Java */
+		"too large", /* Rust; HTTP in Go */
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (strcasestr(words, known[i]))
+			return true;
+	return false;
+}
+
 static void judge_grpc(struct http_reply *reply)
 {
 	char said[160];
@@ -397,7 +417,10 @@ static void judge_grpc(struct http_reply *reply)
 	snprintf(said, sizeof(said), "%.150s", reply->why);
 	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
 		 *said ? ": " : "", said);
-	reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
+	if ((reply->grpc == 8 || reply->grpc == 11) && is_about_size(said))
+		reply->outcome = HTTP_TOO_LARGE;
+	else
+		reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
 }
 
 /* The status, and how the backend explains it, up to its first line's end. */
@@ -421,7 +444,7 @@ static void judge(const struct http *http, struct http_reply *reply)
 	if (reply->code >= 200 && reply->code < 300 && !http->grpc) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
-	} else if (reply->code == 413) {
+	} else if (reply->code == 413 || (reply->code == 400 && is_about_size(reply->why))) {
 		reply->outcome = HTTP_TOO_LARGE;
 	} else if (reply->code == 429 || (reply->code >= 502 && reply->code <= 504)) {
 		reply->outcome = HTTP_RETRY;

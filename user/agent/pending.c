@@ -79,6 +79,11 @@ static int make_part(const struct profile *profile, struct pending_part *part, s
 	return ret;
 }
 
+uint64_t pending_ticks(const struct pending_part *part)
+{
+	return part->entry.ticks - part->done.ticks;
+}
+
 static size_t *bytes_of(struct pending *pending, const struct pending_part *part)
 {
 	return part->bytes.data ? &pending->bytes : &pending->spooled;
@@ -89,6 +94,7 @@ static void place(struct pending *pending, struct pending_part *part)
 {
 	if (!pending->spool || !part->entry.first || !part->bytes.data)
 		return;
+	part->entry.done = part->done;
 	pending->spool_failed =
 		spool_write(pending->spool, &part->entry, &part->bytes, &pending->spool_trouble);
 	if (!pending->spool_failed)
@@ -105,7 +111,7 @@ static int insert(struct pending *pending, size_t at, struct pending_part *part)
 	pending->parts[at] = *part;
 	pending->nr++;
 	*bytes_of(pending, part) += part->entry.size;
-	pending->ticks += part->entry.ticks;
+	pending->ticks += pending_ticks(part);
 	*part = (struct pending_part){ 0 };
 	return 0;
 }
@@ -118,8 +124,17 @@ static struct pending_part take(struct pending *pending, size_t at)
 	memmove(&pending->parts[at], &pending->parts[at + 1],
 		(pending->nr - at) * sizeof(*pending->parts));
 	*bytes_of(pending, &part) -= part.entry.size;
-	pending->ticks -= part.entry.ticks;
+	pending->ticks -= pending_ticks(&part);
 	return part;
+}
+
+/* If the disk cannot be told, this agent still knows; only the next one would send it again. */
+void pending_advance(struct pending *pending, struct pending_part *part,
+		     const struct delivered *done)
+{
+	part->done = *done;
+	if (!part->bytes.data && part->entry.first)
+		spool_advance(pending->spool, &part->entry, done);
 }
 
 void pending_drop(struct pending *pending, struct pending_part *part)
@@ -130,27 +145,29 @@ void pending_drop(struct pending *pending, struct pending_part *part)
 }
 
 /*
- * The oldest two neighbours that together are shorter than most_ns, without the newest; nr: there
- * are none.
+ * Finds the oldest two neighbours among the first nr that together are not longer than most_ns. Returns
+ * pending->nr if there are none.
  */
-static size_t find_pair(const struct pending *pending, uint64_t most_ns)
+static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_ns)
 {
+	const struct pending_part *part = pending->parts;
 	size_t i;
 
-	for (i = 0; i + 2 < pending->nr; i++)
-		if (pending->parts[i].entry.duration_ns + pending->parts[i + 1].entry.duration_ns <=
-		    most_ns)
+	for (i = 0; i + 1 < nr; i++, part++)
+		if (!delivered_any(&part[0].done) && !delivered_any(&part[1].done) &&
+		    part[0].entry.duration_ns + part[1].entry.duration_ns <= most_ns)
 			return i;
 	return pending->nr;
 }
 
+/* The newest is what users look at, so it is added to another only if there is no other pair. */
 static size_t choose_pair(const struct pending *pending)
 {
-	size_t at = find_pair(pending, 10 * MINUTE_NS);
+	size_t at = find_pair(pending, pending->nr - 1, 10 * MINUTE_NS);
 
 	if (at == pending->nr)
-		at = find_pair(pending, 60 * MINUTE_NS);
-	return at == pending->nr ? 0 : at;
+		at = find_pair(pending, pending->nr - 1, 60 * MINUTE_NS);
+	return at == pending->nr ? find_pair(pending, pending->nr, UINT64_MAX) : at;
 }
 
 static int add_up(const struct pending *pending, const struct pending_part *a,
@@ -199,12 +216,12 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 	return insert(pending, at, &sum);
 }
 
-/* Profiles that cannot be added up, for instance of different modes, must obey the cap too. */
-static void drop_oldest(struct pending *pending)
+/* Profiles of different modes cannot be added up, but they must obey the cap too. */
+static void drop_at(struct pending *pending, size_t at)
 {
-	struct pending_part part = take(pending, 0);
+	struct pending_part part = take(pending, at);
 
-	pending->lost += part.entry.ticks;
+	pending->lost += pending_ticks(&part);
 	pending_drop(pending, &part);
 }
 
@@ -212,6 +229,23 @@ static bool is_over(const struct pending *pending)
 {
 	return pending->nr > 1 &&
 	       (pending->bytes > pending->cap || pending->spooled > pending->spool_cap);
+}
+
+static int keep_to_cap(struct pending *pending, struct error *err)
+{
+	size_t at;
+	int ret = 0;
+
+	while (!ret && is_over(pending)) {
+		at = choose_pair(pending);
+		/* What is partly delivered cannot be added up, so the cap is exceeded by one part. */
+		if (at == pending->nr)
+			return 0;
+		ret = merge(pending, at, err);
+		if (ret)
+			drop_at(pending, at);
+	}
+	return ret;
 }
 
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err)
@@ -228,12 +262,7 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 	pending_drop(pending, &part);
 	if (ret)
 		pending->lost += profile->ticks.total;
-	while (!ret && is_over(pending)) {
-		ret = merge(pending, choose_pair(pending), err);
-		if (ret)
-			drop_oldest(pending);
-	}
-	return ret;
+	return ret ? ret : keep_to_cap(pending, err);
 }
 
 struct pending_part pending_take(struct pending *pending)
@@ -259,7 +288,7 @@ int pending_load(struct pending *pending, struct error *err)
 	int ret = spool_list(pending->spool, &list, &nr, err);
 
 	for (i = 0; !ret && i < nr; i++) {
-		part = (struct pending_part){ .entry = list[i] };
+		part = (struct pending_part){ .entry = list[i], .done = list[i].done };
 		if (insert(pending, i, &part))
 			ret = error_errno(err, -ENOMEM, "agent: --spool");
 	}

@@ -9,14 +9,16 @@
 
 /*
  * Compressed profiles that wait for a backend, oldest first. With a spool they are on disk, and in
- * memory only if the disk has no room. When they reach the cap in bytes the
- * oldest are added up: first neighbours that together have less than ten minutes, then less than an
- * hour, then any. No tick is lost, only the time of a tick becomes less exact; the sum of a host's
- * profiles is hardly larger than one of them.
+ * memory only if the disk has no room. At the cap in bytes the oldest are added up: first neighbours
+ * that together have less than ten minutes, then less than an hour, then any. This saves memory because
+ * the sum of two profiles of a host is hardly larger than one of them, and it loses no tick, only the
+ * exact time of some. A profile of which the backend has had a part is not added to another, because
+ * what is left could not be told from the sum.
  */
 struct pending_part {
 	struct bytes bytes; /* empty: it is in the spool */
 	struct spool_entry entry; /* first 0: without a spool */
+	struct delivered done; /* what is true; entry.done is what the disk knows */
 };
 
 struct pending {
@@ -45,6 +47,13 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 struct pending_part pending_take(struct pending *pending);
 struct pending_part pending_take_newest(struct pending *pending);
 int pending_put_back(struct pending *pending, struct pending_part *part);
+
+/* How many ticks of it the backend has not had. */
+uint64_t pending_ticks(const struct pending_part *part);
+
+/* Notes, on the disk too, what the backend has had of a part that was taken out. */
+void pending_advance(struct pending *pending, struct pending_part *part,
+		     const struct delivered *done);
 
 /* Removes a part that was taken out, from the disk too. */
 void pending_drop(struct pending *pending, struct pending_part *part);

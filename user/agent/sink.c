@@ -12,17 +12,20 @@
 #include <unistd.h>
 
 #include "agent/body.h"
+#include "agent/delivery.h"
 #include "agent/pending.h"
 #include "base/file.h"
 #include "base/util.h"
-#include "otlp.pb-c.h"
-#include "profile/profile_io.h"
 #include "record/output.h"
 
 const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
 					   [SINK_OTLP] = "otlp",
 					   [SINK_PYROSCOPE] = "pyroscope",
 					   [SINK_PARCA] = "parca" };
+
+const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
+					     [LOST_TOO_LARGE] = "too large",
+					     [LOST_NO_ROOM] = "no room" };
 
 #define MS_NS UINT64_C(1000000)
 #define SECOND_NS (1000 * MS_NS)
@@ -40,117 +43,13 @@ struct sink {
 	struct sink_counts counts;
 	size_t under_way; /* 1: a profile was taken out of the pending ones */
 	uint64_t under_way_ticks;
+	bool accepted; /* some part of it */
+	bool said_too_large;
 	bool closing;
 	uint64_t until_ns; /* when closing: no attempt begins after this */
 };
 
-/* The result of a delivery. */
-struct delivery {
-	enum http_outcome outcome;
-	uint64_t retry_after_s;
-	uint64_t rejected; /* profiles that the backend rejected when it took others */
-	size_t bytes;
-	char why[256];
-};
-
-/* --- one delivery, without the lock --- */
-
-static void refuse(struct delivery *delivery, const struct error *err)
-{
-	delivery->outcome = HTTP_REFUSED;
-	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err->text);
-}
-
-/*
- * The name is the time when its ticks begin; if two are in the same second the later one has a
- * number.
- */
-static void write_file(struct sink *sink, const struct profile *profile, struct delivery *delivery)
-{
-	char path[PATH_MAX], time[32] = "";
-	struct error err = { 0 };
-	struct output *out;
-	unsigned int i;
-	int code = -EEXIST;
-
-	snprintf(time, sizeof(time), "%.20s", profile->started ? profile->started : "");
-	for (i = 0; i < 100; i++) {
-		snprintf(path, sizeof(path), "%s/bpfprofil-%s%s%.0u.json.gz", sink->options.where,
-			 time, i ? "-" : "", i);
-		if (access(path, F_OK))
-			break;
-	}
-	code = output_open_as(path, OUTPUT_CONFIDENTIAL, &out, &err);
-	if (!code) {
-		code = profile_write(profile, output_stream(out), &err);
-		code = output_finish(out, code, &err);
-	}
-	delivery->outcome = code ? HTTP_RETRY : HTTP_DONE;
-	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
-}
-
-/* The backend may have accepted a part: then it is never sent again, and the rest is lost. */
-static void judge_answer(const struct sink *sink, const struct http_reply *reply,
-			 struct delivery *delivery)
-{
-	Otlp__Response *answer;
-
-	if (sink->options.kind != SINK_OTLP || delivery->outcome != HTTP_DONE || !reply->body.size)
-		return;
-	answer = otlp__response__unpack(NULL, reply->body.size, (uint8_t *)reply->body.data);
-	if (!answer)
-		return;
-	if (answer->partial_success && answer->partial_success->rejected_profiles > 0) {
-		delivery->rejected = (uint64_t)answer->partial_success->rejected_profiles;
-		snprintf(delivery->why, sizeof(delivery->why), "%.250s",
-			 answer->partial_success->error_message);
-	}
-	otlp__response__free_unpacked(answer, NULL);
-}
-
-static void post(struct sink *sink, const struct profile *profile, enum export_detail detail,
-		 struct delivery *delivery)
-{
-	const struct http_content content = body_content(sink->options.kind);
-	struct http_reply reply = { 0 };
-	struct error err = { 0 };
-	struct bytes body;
-
-	if (body_make(sink->options.kind, profile, detail, &body, &err)) {
-		refuse(delivery, &err);
-	} else {
-		http_post(sink->http, &content, &body, &reply);
-		delivery->outcome = reply.outcome;
-		delivery->retry_after_s = reply.retry_after_s;
-		delivery->bytes += body.size;
-		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
-		judge_answer(sink, &reply, delivery);
-	}
-	bytes_free(&reply.body);
-	bytes_free(&body);
-}
-
-static void deliver(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
-{
-	struct profile *profile = NULL;
-	struct error err = { 0 };
-
-	*delivery = (struct delivery){ 0 };
-	if (pending_read(&sink->pending, part, &profile, &err)) {
-		refuse(delivery, &err);
-		return;
-	}
-	if (!sink->http)
-		write_file(sink, profile, delivery);
-	else
-		post(sink, profile, sink->options.detail, delivery);
-	/* Coarser places make it smaller; by function is the coarsest. */
-	if (delivery->outcome == HTTP_TOO_LARGE && sink->options.detail != EXPORT_FUNCTION)
-		post(sink, profile, EXPORT_FUNCTION, delivery);
-	profile_free(profile);
-}
-
-/* --- the thread; with the lock --- */
+/* --- with the lock --- */
 
 static void wait_until(struct sink *sink, uint64_t due_ns)
 {
@@ -182,60 +81,162 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 	wait_until(sink, monotonic_ns() + wait_ns);
 }
 
-static void say_trouble(struct sink *sink, const struct delivery *delivery, uint64_t ticks)
+/* A backend that is too small for one service says so for each profile, so it is reported once. */
+static void say_trouble(struct sink *sink, const struct delivery *delivery)
 {
 	if (delivery->outcome == HTTP_DONE && sink->counts.failing)
 		print_message(NULL, "agent: %s: delivered again", sink->name);
 	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
 		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
-	else if (delivery->outcome > HTTP_RETRY)
+	else if (delivery->outcome == HTTP_REFUSED)
 		print_message(NULL, "agent: %s: %s; %" PRIu64 " ticks are not delivered",
-			      sink->name, delivery->why, ticks);
+			      sink->name, delivery->why, delivery->ticks);
+	else if (delivery->outcome == HTTP_TOO_LARGE && !sink->said_too_large)
+		print_message(
+			NULL,
+			"agent: %s: %s; of one service by function, and in pieces, it is still "
+			"too large: such ticks are not delivered",
+			sink->name, delivery->why);
+	sink->said_too_large = sink->said_too_large || delivery->outcome == HTTP_TOO_LARGE;
 	if (delivery->rejected)
 		print_message(NULL, "agent: %s: %" PRIu64 " profiles were rejected: %s", sink->name,
 			      delivery->rejected, delivery->why);
-	sink->counts.failing = delivery->outcome != HTTP_DONE;
+	if (delivery->outcome != HTTP_TOO_LARGE)
+		sink->counts.failing = delivery->outcome != HTTP_DONE;
 }
 
-static void count(struct sink *sink, const struct delivery *delivery, uint64_t ticks)
+static void count_try(struct sink *sink, const struct delivery *delivery)
 {
 	sink->counts.requests++;
 	sink->counts.bytes += delivery->bytes;
 	sink->counts.retries += delivery->outcome == HTTP_RETRY;
-	if (delivery->outcome > HTTP_RETRY)
-		sink->counts.lost += ticks;
 	sink->counts.rejected += delivery->rejected;
-	if (delivery->outcome != HTTP_DONE)
-		return;
-	sink->counts.profiles++;
-	sink->counts.ticks += ticks;
-	sink->counts.last_success = (uint64_t)time(NULL);
+}
+
+static void count_ticks(struct sink *sink, const struct delivery *delivery)
+{
+	if (delivery->outcome == HTTP_DONE) {
+		sink->counts.ticks += delivery->ticks;
+		sink->counts.last_success = (uint64_t)time(NULL);
+	} else if (delivery->outcome != HTTP_RETRY) {
+		sink->counts.losses[delivery->outcome == HTTP_TOO_LARGE ? LOST_TOO_LARGE :
+									  LOST_REFUSED] +=
+			delivery->ticks;
+	}
 }
 
 static bool is_over(const struct sink *sink)
 {
-	return sink->closing && (!sink->pending.nr || monotonic_ns() >= sink->until_ns);
+	return sink->closing && monotonic_ns() >= sink->until_ns;
 }
+
+/* --- one profile, without the lock --- */
+
+/* Counts a try that decides about all that is left of a profile. Returns whether it is settled. */
+static bool conclude(struct sink *sink, const struct pending_part *part, struct delivery *delivery)
+{
+	delivery->ticks = pending_ticks(part);
+	pthread_mutex_lock(&sink->lock);
+	say_trouble(sink, delivery);
+	count_try(sink, delivery);
+	count_ticks(sink, delivery);
+	sink->counts.profiles += delivery->outcome == HTTP_DONE;
+	pthread_mutex_unlock(&sink->lock);
+	return delivery->outcome != HTTP_RETRY;
+}
+
+/* Counts a request. Returns whether the next one may be made. */
+static bool conclude_request(struct sink *sink, struct pending_part *part,
+			     struct requests *requests, const struct delivery *delivery)
+{
+	bool divided = delivery->outcome == HTTP_TOO_LARGE && requests_divide(requests);
+	bool left, go_on = delivery->outcome != HTTP_RETRY;
+
+	pthread_mutex_lock(&sink->lock);
+	count_try(sink, delivery);
+	if (!divided) {
+		say_trouble(sink, delivery);
+		count_ticks(sink, delivery);
+	}
+	if (go_on && !divided)
+		requests_settle(requests);
+	left = requests_left(requests);
+	/* A piece may have arrived although its answer did not, so the next try must be the same piece. */
+	if (left && delivered_any(&requests->done))
+		pending_advance(&sink->pending, part, &requests->done);
+	sink->counts.profiles += !left && delivery->outcome == HTTP_DONE;
+	sink->accepted = sink->accepted || delivery->outcome == HTTP_DONE;
+	/* A backend that took no part of it is failing, whatever its answers mean. */
+	if (!left && !sink->accepted)
+		sink->counts.failing = true;
+	sink->under_way_ticks = left ? pending_ticks(part) : 0;
+	go_on = go_on && !(left && is_over(sink));
+	pthread_mutex_unlock(&sink->lock);
+	return go_on;
+}
+
+/* Returns whether nothing of it is left to send. */
+static bool send_all(struct sink *sink, struct pending_part *part, const struct profile *profile,
+		     struct delivery *delivery)
+{
+	struct requests requests;
+	bool go_on = true;
+	int ret = requests_begin(&requests, sink->options.kind, profile, sink->options.detail,
+				 &part->done);
+
+	while (!ret && go_on && requests_left(&requests)) {
+		ret = delivery_post(sink->http, &requests, delivery);
+		if (!ret)
+			go_on = conclude_request(sink, part, &requests, delivery);
+	}
+	requests_end(&requests);
+	if (!ret)
+		return go_on;
+	delivery_refuse(delivery, strerror(-ret));
+	return conclude(sink, part, delivery);
+}
+
+static bool deliver(struct sink *sink, struct pending_part *part, struct delivery *delivery)
+{
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+	bool settled;
+
+	if (pending_read(&sink->pending, part, &profile, &err)) {
+		delivery_refuse(delivery, err.text);
+		return conclude(sink, part, delivery);
+	}
+	if (sink->http) {
+		settled = send_all(sink, part, profile, delivery);
+	} else {
+		delivery_write(sink->options.where, profile, delivery);
+		settled = conclude(sink, part, delivery);
+	}
+	profile_free(profile);
+	return settled;
+}
+
+/* --- the thread --- */
 
 static void work(struct sink *sink, uint64_t *delay_ns)
 {
 	struct pending_part part = pending_take(&sink->pending);
-	struct delivery delivery;
+	struct delivery delivery = { 0 };
+	bool settled;
 
 	sink->under_way = 1;
-	sink->under_way_ticks = part.entry.ticks;
+	sink->under_way_ticks = pending_ticks(&part);
+	sink->accepted = false;
 	pthread_mutex_unlock(&sink->lock);
-	deliver(sink, &part, &delivery);
+	settled = deliver(sink, &part, &delivery);
 	pthread_mutex_lock(&sink->lock);
 	sink->under_way = 0;
 	sink->under_way_ticks = 0;
-	say_trouble(sink, &delivery, part.entry.ticks);
-	count(sink, &delivery, part.entry.ticks);
-	if (delivery.outcome != HTTP_RETRY) {
+	if (settled) {
 		*delay_ns = sink->options.retry_ns;
 	} else {
 		if (pending_put_back(&sink->pending, &part))
-			sink->counts.lost += part.entry.ticks;
+			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
 		wait_for_retry(sink, &delivery, delay_ns);
 	}
 	pending_drop(&sink->pending, &part);
@@ -247,7 +248,7 @@ static void *run(void *context)
 	uint64_t delay_ns = sink->options.retry_ns;
 
 	pthread_mutex_lock(&sink->lock);
-	while (!is_over(sink)) {
+	while (!is_over(sink) && !(sink->closing && !sink->pending.nr)) {
 		if (sink->pending.nr)
 			work(sink, &delay_ns);
 		else
@@ -396,9 +397,13 @@ void sink_put(struct sink *sink, const struct profile *profile)
 
 void sink_count(struct sink *sink, struct sink_counts *result)
 {
+	size_t i;
+
 	pthread_mutex_lock(&sink->lock);
 	*result = sink->counts;
-	result->lost += sink->pending.lost;
+	result->losses[LOST_NO_ROOM] += sink->pending.lost;
+	for (i = 0; i < NR_LOSSES; i++)
+		result->lost += result->losses[i];
 	result->pending = sink->pending.nr + sink->under_way;
 	result->pending_bytes = sink->pending.bytes;
 	result->spool_bytes = sink->pending.spooled;
@@ -453,12 +458,12 @@ bool sink_inherit(struct sink *sink, struct sink *before)
 	while (before->pending.nr) {
 		part = pending_take_newest(&before->pending);
 		if (!part.bytes.data) {
-			left += part.entry.ticks;
+			left += pending_ticks(&part);
 			continue;
 		}
 		part.entry.first = part.entry.last = 0;
 		if (pending_put_back(&sink->pending, &part))
-			sink->counts.lost += part.entry.ticks;
+			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
 		bytes_free(&part.bytes);
 	}
 	pthread_cond_signal(&sink->more);
@@ -481,7 +486,7 @@ static void say_left(struct sink *sink)
 	for (; part < end; part++) {
 		if (!part->bytes.data)
 			continue;
-		ticks += part->entry.ticks;
+		ticks += pending_ticks(part);
 		nr++;
 	}
 	if (nr)

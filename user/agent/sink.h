@@ -37,13 +37,24 @@ struct sink_options {
 	uint64_t retry_most_ns;
 };
 
+/* Why ticks were not delivered and will not be. */
+enum sink_loss {
+	LOST_REFUSED,
+	LOST_TOO_LARGE, /* divided as far as it can be */
+	LOST_NO_ROOM, /* there was no memory, or the cap was reached by profiles that do not add up */
+	NR_LOSSES,
+};
+
+extern const char *const sink_losses[NR_LOSSES];
+
 /* Counts since it was opened. */
 struct sink_counts {
 	uint64_t profiles; /* delivered */
 	uint64_t ticks; /* in the delivered profiles */
 	uint64_t requests;
 	uint64_t retries; /* requests that failed or were answered with "later" */
-	uint64_t lost; /* ticks that were refused, or had no memory */
+	uint64_t losses[NR_LOSSES]; /* ticks */
+	uint64_t lost; /* their sum */
 	uint64_t rejected; /* profiles rejected by a backend that took others */
 	uint64_t bytes; /* sent */
 	uint64_t pending; /* number of profiles */

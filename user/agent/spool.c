@@ -17,7 +17,7 @@
 
 #define NEW_NAME ".new"
 #define SUFFIX ".json.gz"
-#define NAME_BYTES 96
+#define NAME_BYTES 160
 
 struct spool {
 	char *path;
@@ -25,24 +25,38 @@ struct spool {
 	uint64_t next;
 };
 
+/* What was delivered of it is in the name, because renaming is atomic and needs no room on the disk. */
 static void name_entry(const struct spool_entry *entry, char ret[NAME_BYTES])
 {
-	snprintf(ret, NAME_BYTES, "%016" PRIx64 "-%016" PRIx64 "-%" PRIu64 "-%" PRIu64 SUFFIX,
-		 entry->first, entry->last, entry->ticks, entry->duration_ns);
+	const struct delivered *done = &entry->done;
+	char more[64] = "";
+
+	if (delivered_any(done))
+		snprintf(more, sizeof(more), "-%" PRIu32 "-%" PRIu32 "-%" PRIu32 "-%" PRIu64,
+			 done->services, done->pieces, done->piece, done->ticks);
+	snprintf(ret, NAME_BYTES, "%016" PRIx64 "-%016" PRIx64 "-%" PRIu64 "-%" PRIu64 "%s" SUFFIX,
+		 entry->first, entry->last, entry->ticks, entry->duration_ns, more);
 }
 
-/* A file whose name does not have our form is not ours. */
-static bool parse_name(const char *name, struct spool_entry *ret)
+/* Only a name that we would have written ourselves is accepted, so that other files stay untouched. */
+static bool parse_name(const char *name, struct spool_entry *result)
 {
 	char again[NAME_BYTES];
 
-	*ret = (struct spool_entry){ 0 };
-	if (sscanf(name, "%16" SCNx64 "-%16" SCNx64 "-%" SCNu64 "-%" SCNu64, &ret->first,
-		   &ret->last, &ret->ticks, &ret->duration_ns) != 4)
+	struct delivered *done = &result->done;
+	int nr;
+
+	*result = (struct spool_entry){ 0 };
+	nr = sscanf(name,
+		    "%16" SCNx64 "-%16" SCNx64 "-%" SCNu64 "-%" SCNu64 "-%" SCNu32 "-%" SCNu32
+		    "-%" SCNu32 "-%" SCNu64,
+		    &result->first, &result->last, &result->ticks, &result->duration_ns,
+		    &done->services, &done->pieces, &done->piece, &done->ticks);
+	if (nr != 4 && nr != 8)
 		return false;
-	name_entry(ret, again);
-	return !strcmp(name, again) && ret->first && ret->first <= ret->last &&
-	       ret->last < UINT64_MAX;
+	name_entry(result, again);
+	return !strcmp(name, again) && result->first && result->first <= result->last &&
+	       result->last < UINT64_MAX && done->ticks <= result->ticks;
 }
 
 /*
@@ -235,6 +249,21 @@ int spool_write(struct spool *spool, const struct spool_entry *entry, const stru
 		return error_errno(err, ret, "--spool %.200s", spool->path);
 	}
 	fsync(spool->fd);
+	return 0;
+}
+
+int spool_advance(struct spool *spool, struct spool_entry *entry, const struct delivered *done)
+{
+	struct spool_entry advanced = *entry;
+	char before[NAME_BYTES], name[NAME_BYTES];
+
+	advanced.done = *done;
+	name_entry(entry, before);
+	name_entry(&advanced, name);
+	if (renameat(spool->fd, before, spool->fd, name))
+		return -errno;
+	fsync(spool->fd);
+	*entry = advanced;
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_SPOOL_H
 #define BPFPROFIL_SPOOL_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "agent/gzip.h"
@@ -15,11 +16,29 @@
  */
 struct spool;
 
+/*
+ * How much of a profile a backend has had, if the whole was too large for it: so many of its services,
+ * and so many pieces of the next one. What it has had is never sent again.
+ */
+struct delivered {
+	uint32_t services;
+	uint32_t pieces; /* the next service is sent by function in so many; 0: it is sent whole */
+	uint32_t piece;
+	uint64_t ticks; /* the sum of all that */
+};
+
+/* Whether any part was sent by itself, so that the whole must not be sent any more. */
+static inline bool delivered_any(const struct delivered *done)
+{
+	return done->services || done->pieces;
+}
+
 struct spool_entry {
 	uint64_t first; /* numbers of the profiles in it, from 1 */
 	uint64_t last;
 	uint64_t ticks;
 	uint64_t duration_ns;
+	struct delivered done;
 	size_t size; /* bytes */
 };
 
@@ -45,7 +64,10 @@ int spool_list(struct spool *spool, struct spool_entry **result, size_t *ret_nr,
 int spool_write(struct spool *spool, const struct spool_entry *entry, const struct bytes *bytes,
 		struct error *err);
 
-/* A descriptor for the caller, or -errno. */
+/* Notes in an entry and in its file's name what was delivered; on failure both stay as they are. */
+int spool_advance(struct spool *spool, struct spool_entry *entry, const struct delivered *done);
+
+/* Returns a descriptor, which the caller closes, or -errno. */
 int spool_read(const struct spool *spool, const struct spool_entry *entry);
 void spool_remove(const struct spool *spool, const struct spool_entry *entry);
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "export/resource.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "base/util.h"
@@ -175,14 +176,17 @@ void resource_profile_id(const struct samples *samples, const struct sample_serv
 	const struct profile_target *target = &profile->targets[service->target];
 	char number[64];
 	uint64_t part = 0;
-	size_t i;
+	size_t i, size;
 
 	/*
 	 * The duration is included, because a sum that begins at the same time as its first part is
-	 * another profile.
+	 * another profile, and so is each piece of a service.
 	 */
-	snprintf(number, sizeof(number), "%u %llu", service->target,
-		 (unsigned long long)profile->duration_ns);
+	size = (size_t)snprintf(number, sizeof(number), "%u %llu", service->target,
+				(unsigned long long)profile->duration_ns);
+	if (samples->pieces > 1)
+		snprintf(number + size, sizeof(number) - size, " %" PRIu32 "/%" PRIu32,
+			 samples->piece, samples->pieces);
 	for (i = 0; i < PROFILE_ID_BYTES; i += sizeof(part)) {
 		part = resource_hash(part, target->host ? target->host : profile->host.name);
 		part = resource_hash(part, profile->started);

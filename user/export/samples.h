@@ -87,6 +87,8 @@ struct samples {
 	size_t nr_services, services_room;
 	struct sample *all; /* sorted by service; each pair of place and process once */
 	size_t nr, room;
+	uint32_t piece; /* which piece of its only service this is */
+	uint32_t pieces; /* of how many; 0: services are whole */
 	int error; /* -ENOMEM */
 };
 

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What a backend refuses for its size arrives in parts, each tick once. */
+#include <criterion/criterion.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "sample.h"
+#include "test_sink_fixture.h"
+
+static const uint64_t total = 1060;
+
+/* What is too much at once goes in parts: of the sample first one service, and then the other. */
+static void divide(const char *how)
+{
+	const char *const answers[] = { how, OK, NULL };
+	struct backend backend;
+	struct sink_counts counts = sink_deliver(answers, &backend, 1);
+
+	cr_assert_eq(counts.ticks, total, "%s", how);
+	cr_assert_eq(backend.ticks, (int64_t)total);
+	cr_assert_eq(backend.requests, 3);
+	cr_assert_eq(counts.requests, 3);
+	cr_assert_eq(counts.profiles, 1);
+	cr_assert_eq(counts.retries + counts.lost, 0);
+}
+
+Test(sink_parts, divides_what_is_too_much)
+{
+	divide(SAY("413 Too Large"));
+	divide("HTTP/1.1 400 Bad Request\r\nContent-Length: 28\r\nConnection: close\r\n\r\n"
+	       "http: request body too large");
+}
+
+/* Where the backend is away between two parts, what it has had is not sent again. */
+Test(sink_parts, parts_and_retries)
+{
+	const char *const answers[] = { OK,  OK, OK, OK, OK, SAY("503 Later"), OK,
+					OK,  "", OK, OK, OK, SAY("429 Later"), OK,
+					NULL };
+	struct profile *profile = sample_profile_of_services(12, 2000);
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	backend.limit = 5000;
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	sink_put(sink, profile);
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	cr_assert_eq(counts.ticks, 2 * profile->ticks.total);
+	cr_assert_eq(backend.ticks, (int64_t)(2 * profile->ticks.total));
+	cr_assert_eq(counts.profiles, 2);
+	cr_assert_eq(counts.retries, 3);
+	cr_assert_eq(counts.lost, 0);
+	profile_free(profile);
+}
+
+/* The next agent goes on where the last one was, because the spool knows what was delivered. */
+Test(sink_parts, parts_and_the_next_agent)
+{
+	const char *const answers[] = { OK,  OK, OK, OK, OK, OK, OK, OK, OK, OK, SAY("503 Later"),
+					NULL };
+	const char *const others[] = { OK, NULL };
+	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", command[64];
+	const char *spool = mkdtemp(folder);
+	struct profile *profile = sample_profile_of_services(12, 2000);
+	struct sink_counts counts;
+	struct backend backend, other;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	backend.limit = 5000;
+	sink = sink_open_to(backend.url, 8 << 20, spool);
+	sink_put(sink, profile);
+	do {
+		usleep(5000);
+		sink_count(sink, &counts);
+	} while (counts.retries < 2);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	cr_assert_gt(backend.ticks, 0);
+	cr_assert_lt(backend.ticks, (int64_t)profile->ticks.total);
+	sink_backend_start_at(&other, others, backend.port);
+	sink = sink_open_to(other.url, 8 << 20, spool);
+	sink_count(sink, &counts);
+	counts = sink_settle(sink);
+	sink_close(sink, 0);
+	sink_backend_stop(&other);
+	cr_assert_eq(counts.ticks + (uint64_t)backend.ticks, profile->ticks.total);
+	cr_assert_eq(other.ticks + backend.ticks, (int64_t)profile->ticks.total);
+	snprintf(command, sizeof(command), "rm -rf %s", folder);
+	cr_assert_eq(system(command), 0);
+	profile_free(profile);
+}
+
+/* A backend that takes no piece however small: counted as that, and later profiles are tried too. */
+Test(sink_parts, nothing_is_small_enough)
+{
+	const char *const answers[] = { SAY("413 Too Large"), NULL };
+	struct backend backend;
+	struct sink_counts counts = sink_deliver(answers, &backend, 2);
+
+	cr_assert_eq(counts.lost, 2 * total);
+	cr_assert_eq(counts.losses[LOST_TOO_LARGE], 2 * total);
+	cr_assert_eq(counts.ticks + counts.profiles, 0);
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/requests.h"
+
+#include <errno.h>
+
+#include "agent/body.h"
+#include "base/util.h"
+
+/* No backend's limit is so low; one that refuses this much refuses everything. */
+#define FLOOR_BYTES 1024
+
+/* Pieces are of a service by function, whatever --detail is now. */
+static int load(struct requests *requests, enum export_detail detail)
+{
+	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .detail = detail };
+	struct error ignored;
+	int ret;
+
+	if (requests->has_samples && requests->built == detail)
+		return 0;
+	if (requests->has_samples)
+		samples_free(&requests->samples);
+	requests->built = detail;
+	requests->has_samples = true;
+	ret = samples_build(&requests->samples, requests->profile, &options, &ignored);
+	return ret ? ret : samples_fold(&requests->samples, SAMPLES_MOST, SAMPLES_BYTES);
+}
+
+int requests_begin(struct requests *requests, enum sink_kind kind, const struct profile *profile,
+		   enum export_detail detail, const struct delivered *done)
+{
+	*requests = (struct requests){ .kind = kind,
+				       .detail = detail,
+				       .profile = profile,
+				       .done = *done,
+				       .at_once = UINT32_MAX };
+	return load(requests, done->pieces ? EXPORT_FUNCTION : detail);
+}
+
+void requests_end(struct requests *requests)
+{
+	if (requests->has_samples)
+		samples_free(&requests->samples);
+}
+
+bool requests_left(const struct requests *requests)
+{
+	uint32_t next = requests->done.services + 1;
+
+	while (next < requests->samples.nr_services && !requests->samples.services[next].nr)
+		next++;
+	return next < requests->samples.nr_services;
+}
+
+static size_t begin_of_piece(const struct requests *requests, const struct sample_service *service,
+			     uint32_t piece)
+{
+	return service->first + (size_t)((uint64_t)service->nr * piece / requests->done.pieces);
+}
+
+/* The samples of the piece at hand, which may be none. */
+static void choose_piece(struct requests *requests)
+{
+	const struct sample_service *service =
+		&requests->samples.services[requests->done.services + 1];
+
+	requests->services = 0;
+	requests->first = begin_of_piece(requests, service, requests->done.piece);
+	requests->nr =
+		begin_of_piece(requests, service, requests->done.piece + 1) - requests->first;
+}
+
+static void choose_services(struct requests *requests)
+{
+	const struct sample_service *services = requests->samples.services;
+	uint32_t next = requests->done.services + 1, end = next;
+
+	requests->first = services[next].first;
+	requests->nr = 0;
+	while (end < requests->samples.nr_services && end - next < requests->at_once)
+		requests->nr += services[end++].nr;
+	requests->services = end - next;
+}
+
+/* Of few samples some pieces have none, but never the last one. */
+static void choose(struct requests *requests)
+{
+	while (!requests->samples.services[requests->done.services + 1].nr)
+		requests->done.services++;
+	if (!requests->done.pieces) {
+		choose_services(requests);
+		return;
+	}
+	choose_piece(requests);
+	for (; !requests->nr; choose_piece(requests))
+		requests->done.piece++;
+}
+
+static int make_body(struct requests *requests, struct bytes *body)
+{
+	struct samples *all = &requests->samples, part;
+	int ret;
+
+	if (requests->nr == all->nr)
+		return body_make(requests->kind, all, body);
+	ret = samples_cut(&part, all, requests->first, requests->nr);
+	part.piece = requests->done.piece;
+	part.pieces = requests->done.pieces;
+	if (!ret)
+		ret = body_make(requests->kind, &part, body);
+	samples_free(&part);
+	return ret;
+}
+
+int requests_next(struct requests *requests, struct bytes *body)
+{
+	size_t i;
+	int ret;
+
+	*body = (struct bytes){ 0 };
+	requests->ticks = 0;
+	/* Once a service was sent in pieces, the next one is as fine as before. */
+	ret = load(requests, requests->done.pieces ? EXPORT_FUNCTION : requests->detail);
+	if (ret)
+		return ret;
+	choose(requests);
+	for (i = 0; i < requests->nr; i++)
+		requests->ticks += requests->samples.all[requests->first + i].ticks;
+	ret = make_body(requests, body);
+	requests->size = body->size;
+	return ret;
+}
+
+void requests_settle(struct requests *requests)
+{
+	struct delivered *done = &requests->done;
+
+	done->ticks += requests->ticks;
+	if (!done->pieces) {
+		done->services += requests->services;
+	} else if (++done->piece == done->pieces) {
+		done->services++;
+		done->pieces = done->piece = 0;
+	}
+}
+
+bool requests_divide(struct requests *requests)
+{
+	struct delivered *done = &requests->done;
+
+	if (requests->services > 1) {
+		requests->at_once = (requests->services + 1) / 2;
+		return true;
+	}
+	if (!done->pieces && requests->built != EXPORT_FUNCTION) {
+		done->pieces = 1;
+		return true;
+	}
+	if (requests->nr < 2 || requests->size <= FLOOR_BYTES)
+		return false;
+	if (!done->pieces)
+		done->pieces = 1;
+	done->pieces *= 2;
+	done->piece *= 2;
+	return true;
+}
