@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a backend refuses for its size arrives in parts, each tick once. */
 #include <criterion/criterion.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "agent/figures.h"
 #include "sample.h"
 #include "test_sink_fixture.h"
 
@@ -56,6 +58,7 @@ Test(sink_parts, parts_and_retries)
 	cr_assert_eq(backend.ticks, (int64_t)(2 * profile->ticks.total));
 	cr_assert_eq(counts.profiles, 2);
 	cr_assert_eq(counts.retries, 3);
+	cr_assert_eq(counts.codes[code_number(413, false, 0)], backend.refused);
 	cr_assert_eq(counts.lost, 0);
 	profile_free(profile);
 }
@@ -107,5 +110,90 @@ Test(sink_parts, nothing_is_small_enough)
 
 	cr_assert_eq(counts.lost, 2 * total);
 	cr_assert_eq(counts.losses[LOST_TOO_LARGE], 2 * total);
+	cr_assert_eq(counts.codes[code_number(413, false, 0)], counts.requests);
 	cr_assert_eq(counts.ticks + counts.profiles, 0);
+}
+
+Test(sink_parts, codes)
+{
+	static const struct {
+		long http;
+		bool grpc;
+		long status;
+		const char *word;
+	} codes[] = { { 0, false, 0, "none" },	    { 0, true, 2, "none" },
+		      { 200, false, 0, "200" },	    { 200, true, 0, "grpc-0" },
+		      { 200, true, 14, "grpc-14" }, { 200, true, 99, "grpc-xx" },
+		      { 200, true, -1, "grpc-xx" }, { 503, true, 2, "503" },
+		      { 418, false, 0, "4xx" },	    { 599, false, 0, "5xx" },
+		      { 777, false, 0, "other" },   { -5, false, 0, "other" } };
+	size_t i;
+
+	for (i = 0; i < CODES_NR; i++)
+		cr_assert_not_null(code_word(i));
+	for (i = 0; i < sizeof(codes) / sizeof(codes[0]); i++)
+		cr_assert_str_eq(
+			code_word(code_number(codes[i].http, codes[i].grpc, codes[i].status)),
+			codes[i].word);
+}
+
+static void assert_line(const char *page, const char *format, ...)
+	__attribute__((format(printf, 2, 3)));
+
+static void assert_line(const char *page, const char *format, ...)
+{
+	char line[512] = "\n";
+	va_list arguments;
+
+	va_start(arguments, format);
+	vsnprintf(line + 1, sizeof(line) - 2, format, arguments);
+	va_end(arguments);
+	strcat(line, "\n");
+	cr_assert_not_null(strstr(page, line), "no%sin: %s", line, page);
+}
+
+/* In /metrics each answer has its code, and what is lost its cause. */
+Test(sink_parts, metrics)
+{
+	const char *const answers[] = { SAY("413 Too Large"),
+					SAY("400 Bad Request"),
+					SAY("418 Teapot"),
+					SAY("503 Later"),
+					OK,
+					NULL };
+	struct profile *profile = sample_profile();
+	struct figures figures;
+	struct figures_of_sinks of = { .nr = 1 };
+	struct backend backend;
+	struct sink *sink;
+	char *page = NULL;
+	size_t size;
+	FILE *out = open_memstream(&page, &size);
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	of.sinks = &sink;
+	sink_put(sink, profile);
+	sink_put(sink, profile);
+	sink_settle(sink);
+	figures_open(&figures);
+	figures_write(&figures, &of, false, out);
+	fclose(out);
+	assert_line(page, "# TYPE bpfprofil_exports_total counter");
+	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"413\"} 1", sink_name(sink));
+	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"400\"} 1", sink_name(sink));
+	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"4xx\"} 1", sink_name(sink));
+	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"503\"} 1", sink_name(sink));
+	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"200\"} 1", sink_name(sink));
+	assert_line(page, "bpfprofil_export_requests_total{sink=\"%s\"} 5", sink_name(sink));
+	/* Both services of the first profile. */
+	assert_line(page, "bpfprofil_undelivered_ticks_total{sink=\"%s\",cause=\"refused\"} %lu",
+		    sink_name(sink), total);
+	assert_line(page, "bpfprofil_undelivered_ticks_total{sink=\"%s\",cause=\"too large\"} 0",
+		    sink_name(sink));
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	figures_close(&figures);
+	free(page);
+	profile_free(profile);
 }

@@ -76,6 +76,8 @@ int delivery_post(struct http *http, struct requests *requests, struct delivery 
 	*delivery = (struct delivery){ .ticks = requests->ticks };
 	if (!ret) {
 		http_post(http, &content, &body, &reply);
+		delivery->asked = true;
+		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
 		delivery->outcome = reply.outcome;
 		delivery->retry_after_s = reply.retry_after_s;
 		delivery->bytes = body.size;

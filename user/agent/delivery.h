@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_DELIVERY_H
 #define BPFPROFIL_DELIVERY_H
 
+#include "agent/codes.h"
 #include "agent/requests.h"
 
 /* One try: a request, or a file. */
@@ -10,6 +11,8 @@ struct delivery {
 	uint64_t retry_after_s;
 	uint64_t ticks; /* that it is about */
 	uint64_t rejected; /* profiles that the backend rejected when it took others */
+	bool asked; /* a request was made, and answered with this: */
+	size_t code; /* of codes.h */
 	size_t bytes;
 	char why[256];
 };

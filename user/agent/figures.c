@@ -177,8 +177,6 @@ static const struct sink_figure sink_figures[] = {
 	{ "export_profiles", "counter", "Profiles that were delivered.", COUNT(profiles) },
 	{ "export_ticks", "counter", "Ticks in them.", COUNT(ticks) },
 	{ "export_bytes", "counter", "Bytes sent.", COUNT(bytes) },
-	{ "undelivered_ticks", "counter",
-	  "Ticks that were refused, or for which there was no memory.", COUNT(lost) },
 	{ "rejected_profiles", "counter", "Profiles that a sink rejected among others.",
 	  COUNT(rejected) },
 	{ "pending_merges", "counter", "Times that two profiles that wait became one.",
@@ -204,6 +202,51 @@ static void put_sink(const struct page *page, const struct sink_figure *figure, 
 	fprintf(page->out, "\"} %" PRIu64 "\n", value);
 }
 
+/* A counter of a sink, with one label more. */
+static void put_by(const struct page *page, const char *name, struct sink *sink, const char *label,
+		   const char *word, uint64_t value)
+{
+	fprintf(page->out, "bpfprofil_%s_total{sink=\"", name);
+	put_label(page->out, sink_name(sink));
+	fprintf(page->out, "\",%s=\"%s\"} %" PRIu64 "\n", label, word, value);
+}
+
+static void put_losses(const struct page *page, const struct figures_of_sinks *of)
+{
+	struct sink_counts counts;
+	size_t i, j;
+
+	put_head(page, "undelivered_ticks", "counter", "Ticks that will not be delivered.");
+	for (i = 0; i < of->nr; i++) {
+		sink_count(of->sinks[i], &counts);
+		for (j = 0; j < NR_LOSSES; j++)
+			put_by(page, "undelivered_ticks", of->sinks[i], "cause", sink_losses[j],
+			       counts.losses[j]);
+	}
+}
+
+/* Only codes that there were; folders give none. */
+static void put_codes(const struct page *page, const struct figures_of_sinks *of)
+{
+	struct sink_counts counts;
+	bool begun = false;
+	size_t i, j;
+
+	for (i = 0; i < of->nr; i++) {
+		sink_count(of->sinks[i], &counts);
+		for (j = 0; j < CODES_NR; j++) {
+			if (!counts.codes[j])
+				continue;
+			if (!begun)
+				put_head(page, "exports", "counter",
+					 "Requests to a sink by what was answered.");
+			begun = true;
+			put_by(page, "exports", of->sinks[i], "code", code_word(j),
+			       counts.codes[j]);
+		}
+	}
+}
+
 void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,
 		   FILE *out)
 {
@@ -220,6 +263,10 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);
 		for (j = 0; j < of->nr; j++)
 			put_sink(&page, &sink_figures[i], of->sinks[j]);
+	}
+	if (of->nr) {
+		put_losses(&page, of);
+		put_codes(&page, of);
 	}
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", of->scrapes);

@@ -310,6 +310,11 @@ const char *http_name(const struct http *http)
 	return http->name;
 }
 
+bool http_is_grpc(const struct http *http)
+{
+	return http->grpc;
+}
+
 void http_stop(struct http *http)
 {
 	atomic_store(&http->stopped, true);

@@ -32,6 +32,7 @@ void http_close(struct http *http); /* NULL is fine */
 
 /* The URL without user and password. */
 const char *http_name(const struct http *http);
+bool http_is_grpc(const struct http *http);
 
 enum http_outcome {
 	HTTP_DONE,

@@ -108,6 +108,7 @@ static void say_trouble(struct sink *sink, const struct delivery *delivery)
 static void count_try(struct sink *sink, const struct delivery *delivery)
 {
 	sink->counts.requests++;
+	sink->counts.codes[delivery->code] += delivery->asked;
 	sink->counts.bytes += delivery->bytes;
 	sink->counts.retries += delivery->outcome == HTTP_RETRY;
 	sink->counts.rejected += delivery->rejected;

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "agent/codes.h"
 #include "agent/http.h"
 #include "base/error.h"
 #include "export/export.h"
@@ -53,6 +54,7 @@ struct sink_counts {
 	uint64_t ticks; /* in the delivered profiles */
 	uint64_t requests;
 	uint64_t retries; /* requests that failed or were answered with "later" */
+	uint64_t codes[CODES_NR]; /* requests by what was answered */
 	uint64_t losses[NR_LOSSES]; /* ticks */
 	uint64_t lost; /* their sum */
 	uint64_t rejected; /* profiles rejected by a backend that took others */
