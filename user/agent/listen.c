@@ -10,13 +10,17 @@
 #include <string.h>
 
 #include "agent/body.h"
+#include "agent/deadline.h"
 #include "agent/library.h"
 #include "base/util.h"
 #include "export/resource.h"
 #include "record/output.h"
 
-#define CONNECTIONS_MAX 64
-#define IDLE_SECONDS 10u /* for a connection that is silent or too slow */
+#define CONNECTIONS_MAX 64u
+#define CONNECTIONS_PER_ADDRESS 48u /* others can still ask */
+#define IDLE_SECONDS 10u /* for a connection that is silent */
+#define REQUEST_MS 10000 /* for a request to arrive, after the connection or the last answer */
+#define ANSWER_MS 60000 /* for an answer to be taken */
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
@@ -30,6 +34,7 @@
 	X(MHD_destroy_response)                                                                    \
 	X(MHD_lookup_connection_value)                                                             \
 	X(MHD_get_daemon_info)                                                                     \
+	X(MHD_get_connection_info)                                                                 \
 	X(MHD_is_feature_supported)
 
 static struct {
@@ -45,6 +50,7 @@ struct listener {
 	atomic_bool token_failed; /* the last time that it was read */
 	struct listen_sources sources;
 	struct MHD_Daemon *daemon;
+	struct deadlines *deadlines;
 };
 
 static bool is_loopback(const struct addrinfo *address)
@@ -57,8 +63,8 @@ static bool is_loopback(const struct addrinfo *address)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
-/* [HOST:]PORT; the host is a number, in brackets for IPv6; without a host it is this one. */
-static int find_address(const char *text, struct addrinfo **ret)
+/* text is [HOST:]PORT. The host is a number, in brackets for IPv6, and 127.0.0.1 if it is not given. */
+static int find_address(const char *text, struct addrinfo **result)
 {
 	const struct addrinfo hints = { .ai_family = AF_UNSPEC,
 					.ai_socktype = SOCK_STREAM,
@@ -75,7 +81,41 @@ static int find_address(const char *text, struct addrinfo **ret)
 		return -EINVAL;
 	if (length)
 		snprintf(host, sizeof(host), "%.*s", (int)length, text);
-	return getaddrinfo(host, port, &hints, ret) ? -EINVAL : 0;
+	return getaddrinfo(host, port, &hints, result) ? -EINVAL : 0;
+}
+
+/* --- how long it may take --- */
+
+static struct deadline *deadline_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_SOCKET_CONTEXT);
+
+	return info ? info->socket_context : NULL;
+}
+
+static void note_connection(void *context, struct MHD_Connection *connection, void **deadline,
+			    enum MHD_ConnectionNotificationCode code)
+{
+	const struct listener *listener = context;
+	const union MHD_ConnectionInfo *info =
+		lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	if (code == MHD_CONNECTION_NOTIFY_CLOSED)
+		deadline_free(*deadline);
+	else if (info)
+		*deadline = deadline_new(listener->deadlines, info->connect_fd,
+					 listener->options.request_ms);
+}
+
+/* The next request of the same connection has its own time. */
+static void note_completion(void *context, struct MHD_Connection *connection, void **request,
+			    enum MHD_RequestTerminationCode code)
+{
+	const struct listener *listener = context;
+
+	(void)request, (void)code;
+	deadline_set(deadline_of(connection), listener->options.request_ms);
 }
 
 /* --- answers --- */
@@ -99,6 +139,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned int st
 		lib.MHD_add_response_header(response, "Retry-After", "5");
 	if (status == MHD_HTTP_METHOD_NOT_ALLOWED)
 		lib.MHD_add_response_header(response, "Allow", "GET, HEAD");
+	deadline_set(deadline_of(connection), ANSWER_MS);
 	result = lib.MHD_queue_response(connection, status, response);
 	lib.MHD_destroy_response(response);
 	return result;
@@ -315,6 +356,8 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	struct listener *listener = context;
 
 	(void)version, (void)upload, (void)request;
+	/* The request has arrived, because bodies are not read. A profile may take minutes from here on. */
+	deadline_set(deadline_of(connection), 0);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*upload_size = 0;
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
@@ -351,7 +394,8 @@ static int refuse_tls(const struct listen_options *options, struct error *err)
 static int start(struct listener *listener, const struct addrinfo *address, const char *certificate,
 		 const char *key, struct error *err)
 {
-	unsigned int flags = MHD_USE_INTERNAL_POLLING_THREAD | MHD_USE_THREAD_PER_CONNECTION;
+	/* By poll(), because select() takes no descriptor above 1023, and profiled files stay open. */
+	unsigned int flags = MHD_USE_POLL_INTERNAL_THREAD | MHD_USE_THREAD_PER_CONNECTION;
 	struct MHD_OptionItem tls[] = { { MHD_OPTION_HTTPS_MEM_CERT, 0, (void *)certificate },
 					{ MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key },
 					{ MHD_OPTION_END, 0, NULL } };
@@ -365,9 +409,12 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 	errno = 0;
 	listener->daemon = lib.MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
-		IDLE_SECONDS, MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES,
-		MHD_OPTION_THREAD_STACK_SIZE, STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
+		CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
+		MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
+		MHD_OPTION_NOTIFY_COMPLETED, note_completion, listener,
+		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
+		STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (listener->daemon)
 		return 0;
 	if (certificate && errno != EADDRINUSE && errno != EACCES && errno != EADDRNOTAVAIL)
@@ -459,11 +506,17 @@ int listener_open(const struct listen_options *options, const struct listen_sour
 		return error_errno(err, -ENOMEM, "agent");
 	listener->options = *options;
 	listener->sources = *sources;
-	ret = open_at(listener, err);
-	if (ret)
-		free(listener);
-	else
+	if (!listener->options.request_ms)
+		listener->options.request_ms = REQUEST_MS;
+	ret = deadlines_open(&listener->deadlines, err);
+	if (!ret)
+		ret = open_at(listener, err);
+	if (!ret) {
 		*result = listener;
+		return 0;
+	}
+	deadlines_close(listener->deadlines);
+	free(listener);
 	return ret;
 }
 
@@ -480,5 +533,6 @@ void listener_close(struct listener *listener)
 	if (!listener)
 		return;
 	lib.MHD_stop_daemon(listener->daemon);
+	deadlines_close(listener->deadlines);
 	free(listener);
 }

@@ -14,6 +14,7 @@ struct listen_options {
 	const char *token_file; /* clients must send its first line; NULL: no token is needed */
 	enum export_detail detail;
 	uint64_t functions; /* of each service, counted in /metrics */
+	uint64_t request_ms; /* in which a request must arrive; 0: 10 s */
 };
 
 /* What it reads to answer requests; all of this must outlive the listener. */

@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Whoever is slow does not keep others from being answered. */
+#include "agent/listen.h"
+
+#include <arpa/inet.h>
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#define REQUEST_MS 300
+#define BYTE_MS 20 /* less than any limit of silence */
+#define PATIENCE 1000 /* bytes, of which a request of REQUEST_MS has a few */
+
+static struct figures figures;
+static struct scrapes scrapes;
+static struct listener *listener;
+
+static void start_with(uint64_t request_ms)
+{
+	const struct listen_sources sources = { .figures = &figures, .scrapes = &scrapes };
+	const struct listen_options options = { .address = "0.0.0.0:0",
+						.insecure = true,
+						.request_ms = request_ms };
+	struct error err = { 0 };
+
+	figures_open(&figures);
+	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
+	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
+}
+
+static void start(void)
+{
+	start_with(REQUEST_MS);
+}
+
+/* As long as it is for others. */
+static void start_patient(void)
+{
+	start_with(0);
+}
+
+static void stop(void)
+{
+	scrapes_cancel(&scrapes);
+	listener_close(listener);
+	scrapes_close(&scrapes);
+	figures_close(&figures);
+}
+
+TestSuite(listen, .init = start, .fini = stop);
+
+/* host: the last byte of 127.0.0.N, from which it is asked. */
+static int connect_from(uint8_t host)
+{
+	struct sockaddr_in from = { .sin_family = AF_INET,
+				    .sin_addr.s_addr = htonl(0x7f000000u | host) };
+	struct sockaddr_in to = { .sin_family = AF_INET,
+				  .sin_port = htons((uint16_t)listener_port(listener)),
+				  .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
+	struct timeval limit = { .tv_sec = 60 };
+	int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+
+	cr_assert_geq(fd, 0);
+	setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));
+	cr_assert_eq(bind(fd, (struct sockaddr *)&from, sizeof(from)), 0);
+	cr_assert_eq(connect(fd, (struct sockaddr *)&to, sizeof(to)), 0);
+	return fd;
+}
+
+/* What is answered, up to the connection's end. */
+static size_t ask(int fd, const char *request, char *reply, size_t room)
+{
+	size_t got = 0;
+	ssize_t more;
+
+	(void)!send(fd, request, strlen(request), MSG_NOSIGNAL);
+	while (got < room - 1 && (more = recv(fd, reply + got, room - 1 - got, 0)) > 0)
+		got += (size_t)more;
+	reply[got] = '\0';
+	return got;
+}
+
+static bool is_well(uint8_t host)
+{
+	char reply[4096];
+	int fd = connect_from(host);
+
+	ask(fd, "GET /healthz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n", reply,
+	    sizeof(reply));
+	close(fd);
+	return !strncmp(reply, "HTTP/1.1 200 ", 13);
+}
+
+/* How many bytes it takes, one by one, until the other end has enough. */
+static unsigned int trickle(int fd, const char *begin)
+{
+	unsigned int i;
+	char byte;
+
+	cr_assert_eq(send(fd, begin, strlen(begin), MSG_NOSIGNAL), (ssize_t)strlen(begin));
+	for (i = 0; i < PATIENCE; i++) {
+		if (send(fd, "x", 1, MSG_NOSIGNAL) != 1 || !recv(fd, &byte, 1, MSG_DONTWAIT))
+			break;
+		usleep(BYTE_MS * 1000);
+	}
+	close(fd);
+	return i;
+}
+
+Test(listen, a_slow_request_ends)
+{
+	cr_expect_lt(trickle(connect_from(1), "G"), PATIENCE);
+	cr_expect_lt(trickle(connect_from(1), "GET /metrics HTTP/1.1\r\nHost: a\r\nX: "), PATIENCE);
+	/* A body is never read, so that the answer is there before it. */
+	cr_expect_lt(trickle(connect_from(1), "POST /metrics HTTP/1.1\r\nHost: a\r\n"
+					      "Content-Length: 100000\r\n\r\n"),
+		     PATIENCE);
+	cr_assert(is_well(1));
+}
+
+/* The second request of a connection has its own time, and it ends too. */
+Test(listen, a_slow_second_request_ends)
+{
+	static const char request[] = "GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n";
+	int fd = connect_from(1);
+	char reply[4096];
+
+	usleep(REQUEST_MS * 500);
+	cr_assert_eq(send(fd, request, strlen(request), MSG_NOSIGNAL), (ssize_t)strlen(request));
+	cr_assert_gt(recv(fd, reply, sizeof(reply), 0), 0);
+	cr_assert_eq(strncmp(reply, "HTTP/1.1 200 ", 13), 0);
+	cr_assert_lt(trickle(fd, "G"), PATIENCE);
+}
+
+static void *cancel(void *context)
+{
+	(void)context;
+	usleep(3 * REQUEST_MS * 1000);
+	scrapes_cancel(&scrapes);
+	return NULL;
+}
+
+/* The deadline is a request's and not that of the profile that it waits for. */
+Test(listen, a_scrape_may_wait)
+{
+	char reply[4096];
+	pthread_t thread;
+	int fd = connect_from(1);
+
+	cr_assert_eq(pthread_create(&thread, NULL, cancel, NULL), 0);
+	ask(fd,
+	    "GET /debug/pprof/profile?seconds=60 HTTP/1.1\r\nHost: a\r\n"
+	    "Connection: close\r\n\r\n",
+	    reply, sizeof(reply));
+	pthread_join(thread, NULL);
+	close(fd);
+	cr_assert_eq(strncmp(reply, "HTTP/1.1 503 ", 13), 0, "%s", reply);
+	cr_assert_not_null(strstr(reply, "the agent ends"));
+}
+
+/* A thousand connections that say a little each: they end, and then who made them is heard too. */
+Test(listen, a_thousand_connections)
+{
+	struct rlimit limit;
+	int fds[1000];
+	size_t i;
+
+	getrlimit(RLIMIT_NOFILE, &limit);
+	limit.rlim_cur = limit.rlim_max;
+	setrlimit(RLIMIT_NOFILE, &limit);
+	for (i = 0; i < 1000; i++) {
+		fds[i] = connect_from(1);
+		(void)!send(fds[i], "GET /he", 7, MSG_NOSIGNAL);
+		if (i % 100 == 99)
+			cr_assert(is_well(2), "%zu", i);
+	}
+	while (!is_well(1))
+		usleep(BYTE_MS * 1000);
+	for (i = 0; i < 1000; i++)
+		close(fds[i]);
+}
+
+static size_t count_closed(const int *fds, size_t nr)
+{
+	size_t i, closed = 0;
+	char byte;
+
+	for (i = 0; i < nr; i++)
+		closed += recv(fds[i], &byte, 1, MSG_DONTWAIT | MSG_PEEK) == 0 ||
+			  errno == ECONNRESET;
+	return closed;
+}
+
+/* One address cannot have all connections: it has 48, and another one is still answered. */
+Test(listen, patient_crowd, .init = start_patient)
+{
+	int fds[100];
+	size_t i;
+
+	for (i = 0; i < 100; i++)
+		fds[i] = connect_from(1);
+	while (count_closed(fds, 100) < 52)
+		usleep(BYTE_MS * 1000);
+	cr_assert(is_well(2));
+	cr_assert_eq(count_closed(fds, 100), 52);
+	for (i = 0; i < 100; i++)
+		close(fds[i]);
+}

@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/deadline.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <time.h>
+
+#include "base/util.h"
+
+#define SECOND_NS UINT64_C(1000000000)
+
+struct deadline {
+	struct deadlines *all;
+	struct deadline *next, **before;
+	int fd;
+	uint64_t due_ns; /* 0: none */
+};
+
+struct deadlines {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	bool has_thread;
+	bool closing;
+	struct deadline *first;
+};
+
+/* Ends what is due. Returns when the next one is; 0: there is none. */
+static uint64_t expire(struct deadlines *deadlines)
+{
+	uint64_t now = monotonic_ns(), next = 0;
+	struct deadline *deadline;
+
+	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+		if (deadline->due_ns && deadline->due_ns <= now) {
+			shutdown(deadline->fd, SHUT_RDWR);
+			deadline->due_ns = 0;
+		}
+		if (deadline->due_ns && (!next || deadline->due_ns < next))
+			next = deadline->due_ns;
+	}
+	return next;
+}
+
+static void *watch(void *context)
+{
+	struct deadlines *deadlines = context;
+	struct timespec due;
+	uint64_t next;
+
+	pthread_mutex_lock(&deadlines->lock);
+	while (!deadlines->closing) {
+		next = expire(deadlines);
+		due.tv_sec = (time_t)(next / SECOND_NS);
+		due.tv_nsec = (long)(next % SECOND_NS);
+		if (next)
+			pthread_cond_timedwait(&deadlines->changed, &deadlines->lock, &due);
+		else
+			pthread_cond_wait(&deadlines->changed, &deadlines->lock);
+	}
+	pthread_mutex_unlock(&deadlines->lock);
+	return NULL;
+}
+
+int deadlines_open(struct deadlines **result, struct error *err)
+{
+	struct deadlines *deadlines = *result = calloc(1, sizeof(*deadlines));
+	pthread_condattr_t attributes;
+	int code;
+
+	if (!deadlines)
+		return error_errno(err, -ENOMEM, "agent");
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&deadlines->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	pthread_mutex_init(&deadlines->lock, NULL);
+	code = pthread_create(&deadlines->thread, NULL, watch, deadlines);
+	deadlines->has_thread = !code;
+	return code ? error_errno(err, -code, "agent: thread") : 0;
+}
+
+void deadlines_close(struct deadlines *deadlines)
+{
+	if (!deadlines)
+		return;
+	if (deadlines->has_thread) {
+		pthread_mutex_lock(&deadlines->lock);
+		deadlines->closing = true;
+		pthread_cond_signal(&deadlines->changed);
+		pthread_mutex_unlock(&deadlines->lock);
+		pthread_join(deadlines->thread, NULL);
+	}
+	pthread_cond_destroy(&deadlines->changed);
+	pthread_mutex_destroy(&deadlines->lock);
+	free(deadlines);
+}
+
+struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
+{
+	struct deadline *deadline = calloc(1, sizeof(*deadline));
+
+	if (!deadline)
+		return NULL;
+	deadline->all = deadlines;
+	deadline->fd = fd;
+	pthread_mutex_lock(&deadlines->lock);
+	deadline->next = deadlines->first;
+	deadline->before = &deadlines->first;
+	if (deadline->next)
+		deadline->next->before = &deadline->next;
+	deadlines->first = deadline;
+	pthread_mutex_unlock(&deadlines->lock);
+	deadline_set(deadline, ms);
+	return deadline;
+}
+
+void deadline_set(struct deadline *deadline, uint64_t ms)
+{
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadline->all->lock);
+	deadline->due_ns = ms ? monotonic_ns() + ms * 1000000 : 0;
+	pthread_cond_signal(&deadline->all->changed);
+	pthread_mutex_unlock(&deadline->all->lock);
+}
+
+void deadline_free(struct deadline *deadline)
+{
+	struct deadlines *deadlines = deadline ? deadline->all : NULL;
+
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadlines->lock);
+	*deadline->before = deadline->next;
+	if (deadline->next)
+		deadline->next->before = deadline->before;
+	pthread_mutex_unlock(&deadlines->lock);
+	free(deadline);
+}
