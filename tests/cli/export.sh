@@ -234,6 +234,9 @@ gmon() {
 
 if need gprof gmon; then
 	gmon three
+	"$bin" export --format gmon -o "$work/made" "$work/three.json" 2>"$work/err" &&
+		cmp "$work/made/gmon.three.out" "$work/gmon.three.out"
+	verdict $? gmon_makes_the_folder
 	functions three --object three | awk '/ (alpha|beta|delta) / { print $2, $3 }' | sort |
 		join - <(gprof_seconds "$workloads/three" "$work/gmon.three.out") |
 		awk -v tick="$tick" '{

@@ -20,6 +20,13 @@ verdict $? merge_commutes
 verdict $? merge_associates
 "$bin" merge -o - - "$b" <"$a" | cmp - "$work/ab"
 verdict $? merge_streams
+mkdir "$work/folder" && cp "$a" "$work/folder/a.json" && cp "$b" "$work/folder/b.json" &&
+	"$bin" merge -o "$work/of_folder" "$work/folder" && cmp "$work/of_folder" "$work/ab"
+verdict $? merge_folder
+"$bin" export --format json "$work/folder" | cmp - "$work/ab"
+verdict $? export_folder
+"$bin" diff "$work/folder" "$work/ab" | grep -q '^changed   0 of '
+verdict $? diff_folder
 cp "$a" "$work/own" && "$bin" merge -o "$work/own" "$work/own" "$b" && cmp "$work/own" "$work/ab"
 verdict $? merge_onto_itself
 # Enough files to be read by several threads.

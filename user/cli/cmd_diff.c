@@ -8,7 +8,6 @@
 #include "cli/page.h"
 #include "cli/pager.h"
 #include "cli/profile_file.h"
-#include "profile/profile_io.h"
 #include "record/output.h"
 #include "report/diff.h"
 #include "report/html.h"
@@ -199,7 +198,7 @@ static int read_and_compare(char *const *names, const struct diff_arguments *arg
 	struct error err = { 0 };
 	int status = EXIT_FAILURE;
 
-	if (profile_load(names[0], &old, &err) || profile_load(names[1], &new, &err))
+	if (profile_of_name(names[0], &old, &err) || profile_of_name(names[1], &new, &err))
 		print_error(&err);
 	else
 		status = compare(old, new, names, arguments);
@@ -243,8 +242,10 @@ const struct command command_diff = {
 	.summary = "compare two profiles",
 	.operands = "OLD NEW",
 	.operand = VALUE_FILE,
-	.description = "Reads the profiles OLD and NEW (- is standard input) and shows which text "
-		       "takes another share of the time, and which of these changes are noise.",
+	.description =
+		"Reads the profiles OLD and NEW (- is standard input; a folder is the sum of "
+		"those in it) and shows which text takes another share of the time, and "
+		"which of these changes are noise.",
 	.groups = diff_groups,
 	.examples = diff_examples,
 	.run = run,

@@ -346,8 +346,8 @@ const struct command command_export = {
 	.summary = "convert a profile to another format",
 	.operands = "[FILE] --format FORMAT",
 	.operand = VALUE_FILE,
-	.description = "Reads the profile FILE (bpfprofil.json; - is standard input) and writes "
-		       "it in another format.",
+	.description = "Reads the profile FILE (bpfprofil.json; - is standard input; a folder is "
+		       "the sum of those in it) and writes it in another format.",
 	.groups = export_groups,
 	.examples = export_examples,
 	.more_help = list_formats,

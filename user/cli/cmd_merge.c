@@ -165,17 +165,21 @@ static int write_sum(const struct profile *sum, const char *path, struct error *
 	return output_finish(out, ret, err);
 }
 
-static int merge(const char *output, size_t nr, char **files, struct error *err)
+static int merge(const char *output, int nr, char *const *operands, struct error *err)
 {
 	struct profile *sum = NULL;
+	struct file_names names = { 0 };
 	/* The output is checked first, so that a thousand files are not read in vain. */
 	int ret = output_check(output, err);
 
 	if (!ret)
-		ret = sum_up(nr, files, &sum, err);
+		ret = file_names_of(nr, operands, &names, err);
+	if (!ret)
+		ret = sum_up(names.nr, names.names, &sum, err);
 	if (!ret)
 		ret = write_sum(sum, output, err);
 	profile_free(sum);
+	file_names_free(&names);
 	return ret;
 }
 
@@ -196,7 +200,7 @@ static int run(int argc, char **argv)
 		return EXIT_USAGE;
 	}
 	stdout_begin();
-	code = merge(arguments.output, (size_t)(argc - first), argv + first, &err);
+	code = merge(arguments.output, argc - first, argv + first, &err);
 	/* With EPIPE the reader has left and needs no message. */
 	if (code && code != -EPIPE)
 		print_error(&err);
@@ -216,8 +220,8 @@ const struct command command_merge = {
 	.summary = "add profiles up",
 	.operands = "FILE... -o FILE",
 	.operand = VALUE_FILE,
-	.description = "Reads the profiles FILE (- is standard input) and writes their sum, which "
-		       "is the same in whatever order they come.",
+	.description = "Reads the profiles FILE (- is standard input; a folder stands for those in "
+		       "it) and writes their sum, which is the same in whatever order they come.",
 	.groups = merge_groups,
 	.examples = merge_examples,
 	.run = run,

@@ -6,6 +6,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/file.h"
 #include "cli/command.h"
@@ -112,6 +113,11 @@ static void say_files(const struct export_files *files)
 		print_message(NULL, "export: %s", files->options.note);
 }
 
+static int make_folder(const char *folder, struct error *err)
+{
+	return mkdir(folder, 0777) && errno != EEXIST ? error_errno(err, -errno, "%s", folder) : 0;
+}
+
 int export_files(const struct export_format *format, const struct profile *profile,
 		 const struct export_options *options, const char *folder)
 {
@@ -126,7 +132,8 @@ int export_files(const struct export_format *format, const struct profile *profi
 			      format->name);
 		return EXIT_USAGE;
 	}
-	if (export_check(profile, options, format->name, &err) || write_files(&files, &err)) {
+	if (export_check(profile, options, format->name, &err) || make_folder(files.folder, &err) ||
+	    write_files(&files, &err)) {
 		print_error(&err);
 		return EXIT_FAILURE;
 	}

@@ -13,38 +13,7 @@
 #include "profile/profile_merge.h"
 #include "record/output.h"
 
-struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
-				   int *ret_status)
-{
-	struct profile *profile;
-	struct error err = { 0 };
-	int ret;
-
-	if (nr > 1) {
-		print_message("bpfprofil merge -o sum.json FILE...",
-			      "%s: one FILE, not also '%.128s'", command->name, operands[1]);
-		*ret_status = EXIT_USAGE;
-		return NULL;
-	}
-	ret = profile_load(nr ? operands[0] : PROFILE_FILE_DEFAULT, &profile, &err);
-	if (!ret)
-		return profile;
-	if (ret == -ENOENT && !nr && !err.hint[0])
-		error_hint(&err, "sudo bpfprofil run COMMAND");
-	print_error(&err);
-	*ret_status = EXIT_FAILURE;
-	return NULL;
-}
-
-/* --- several -------------------------------------------------------------------------------------- */
-
-struct file_names {
-	char **names;
-	size_t nr;
-	size_t capacity;
-};
-
-static void free_names(struct file_names *names)
+void file_names_free(struct file_names *names)
 {
 	while (names->nr)
 		free(names->names[--names->nr]);
@@ -98,7 +67,7 @@ static int add_folder(struct file_names *names, const char *folder, struct error
 	return ret;
 }
 
-static int name_files(int nr, char **operands, struct file_names *names, struct error *err)
+int file_names_of(int nr, char *const *operands, struct file_names *names, struct error *err)
 {
 	struct stat stat_buffer;
 	int ret = 0, i;
@@ -112,7 +81,7 @@ static int name_files(int nr, char **operands, struct file_names *names, struct 
 	return ret;
 }
 
-/* Each profile is read, added and freed before the next one. */
+/* Each profile is read, added and freed before the next one. timeline: NULL if none is wanted. */
 static int add_up(const struct file_names *names, struct timeline *timeline,
 		  struct profile **result, struct error *err)
 {
@@ -125,7 +94,8 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 		ret = profile_load(names->names[i], &part, err);
 		if (ret)
 			break;
-		ret = timeline_add(timeline, part, names->names[i], err);
+		if (timeline)
+			ret = timeline_add(timeline, part, names->names[i], err);
 		if (ret)
 			profile_free(part);
 		else
@@ -134,8 +104,46 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 	if (!ret)
 		ret = profile_merger_finish(&merger, result, err);
 	profile_merger_free(&merger);
-	timeline_sort(timeline);
+	if (timeline)
+		timeline_sort(timeline);
 	return ret;
+}
+
+int profile_of_name(char *name, struct profile **result, struct error *err)
+{
+	struct file_names names = { 0 };
+	int ret = file_names_of(1, &name, &names, err);
+
+	if (!ret && names.nr == 1)
+		ret = profile_load(names.names[0], result, err);
+	else if (!ret)
+		ret = add_up(&names, NULL, result, err);
+	file_names_free(&names);
+	return ret;
+}
+
+struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
+				   int *ret_status)
+{
+	static char by_default[] = PROFILE_FILE_DEFAULT;
+	struct profile *profile;
+	struct error err = { 0 };
+	int ret;
+
+	if (nr > 1) {
+		print_message("bpfprofil merge -o sum.json FILE...",
+			      "%s: one FILE, not also '%.128s'", command->name, operands[1]);
+		*ret_status = EXIT_USAGE;
+		return NULL;
+	}
+	ret = profile_of_name(nr ? operands[0] : by_default, &profile, &err);
+	if (!ret)
+		return profile;
+	if (ret == -ENOENT && !nr && !err.hint[0])
+		error_hint(&err, "sudo bpfprofil run COMMAND");
+	print_error(&err);
+	*ret_status = EXIT_FAILURE;
+	return NULL;
 }
 
 struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
@@ -147,12 +155,12 @@ struct profile *profile_of_operands(const struct command *command, int nr, char 
 	struct error err = { 0 };
 
 	*ret_status = EXIT_FAILURE;
-	if (name_files(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
+	if (file_names_of(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
 		print_error(&err);
 	else if (names.nr == 1 && !apart)
 		profile = profile_of_operand(command, nr ? 1 : 0, names.names, ret_status);
 	else if (add_up(&names, timeline, &profile, &err))
 		print_error(&err);
-	free_names(&names);
+	file_names_free(&names);
 	return profile;
 }

@@ -9,6 +9,20 @@
 
 #define PROFILE_FILE_DEFAULT "bpfprofil.json"
 
+/* Files, of which a folder was replaced by the profiles in it. */
+struct file_names {
+	char **names;
+	size_t nr;
+	size_t capacity;
+};
+
+/* Returns 0 or a negative errno; call file_names_free() in any case. */
+int file_names_of(int nr, char *const *operands, struct file_names *names, struct error *err);
+void file_names_free(struct file_names *names);
+
+/* The profile of a file, or the sum of those in a folder; the caller frees it. */
+int profile_of_name(char *name, struct profile **result, struct error *err);
+
 /*
  * The profile that [FILE] names; the caller frees it with profile_free(). NULL: the reason was
  * printed, and *ret_status is the exit status.
