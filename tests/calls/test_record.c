@@ -51,19 +51,42 @@ static void samples_in_dialect(void *result)
 	/* The process ends with the call in force. */
 }
 
-static void assert_report(const char *file)
+static void assert_report(const char *file, const char *note)
 {
 	struct child_end end;
 
 	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", file));
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	cr_assert_str_not_empty(end.out);
+	cr_expect(!note || strstr(end.out, note) || strstr(end.err, note), "%s%s", end.out,
+		  end.err);
 	child_end_free(&end);
 }
 
 static struct json_object *target(struct json_object *doc, size_t i)
 {
 	return json_object_array_get_idx(doc_get(doc, "targets"), i);
+}
+
+static uint64_t ticks_in_files(struct json_object *doc)
+{
+	struct json_object *histograms = doc_get(doc, "histograms"),
+			   *objects = doc_get(doc, "objects");
+	uint64_t ticks = 0;
+	size_t i, j;
+
+	for (i = 0; i < json_object_array_length(histograms); i++) {
+		struct json_object *histogram = json_object_array_get_idx(histograms, i);
+		struct json_object *bins = doc_get(histogram, "bins"), *object;
+
+		object = json_object_array_get_idx(objects, doc_number(histogram, "object"));
+		if (strcmp(json_object_get_string(doc_get(object, "kind")), "file") != 0)
+			continue;
+		for (j = 0; j < json_object_array_length(bins); j++)
+			ticks += json_object_get_uint64(
+				json_object_array_get_idx(json_object_array_get_idx(bins, j), 1));
+	}
+	return ticks;
 }
 
 Test(calls_record, serve)
@@ -92,11 +115,14 @@ Test(calls_record, serve)
 	cr_assert_eq(doc_number(target(doc, 0), "ticks.total"), totals[0]);
 	cr_assert_geq(doc_number(target(doc, 3), "ticks.total"), totals[2]);
 	cr_assert_leq(doc_number(target(doc, 3), "ticks.total"), totals[2] + 2);
+	/* The text of files is recorded as that, wherever the program had it. */
+	cr_expect_geq((double)ticks_in_files(doc), 0.9 * (double)doc_number(doc, "ticks.binned"));
 	cr_assert_eq(doc_number(target(doc, 1), "ticks.total") +
 				     doc_number(target(doc, 2), "ticks.total") - totals[1] >
 			     20,
 		     true);
-	assert_report(file);
+	assert_report(file, "burn_low");
+	assert_report(file, "burn_high");
 	json_object_put(doc);
 	serve_clean(&serve);
 }
@@ -176,7 +202,7 @@ static void assert_preloaded(const char *const options[], int status, unsigned i
 		  (unsigned long)total);
 	cr_assert_eq(targets_of(live.doc, "command", &total), 1);
 	cr_assert_gt(total, 300);
-	assert_report(live.profile);
+	assert_report(live.profile, NULL);
 	live_end(&live);
 }
 

@@ -22,7 +22,7 @@ static const char *const stop_names[] = {
 };
 
 /* Makes room for one more of each; the arrays are never longer than their capacities say. */
-static int make_journal_room(struct journal *journal, size_t histograms)
+static int make_journal_room(struct journal *journal)
 {
 	struct profile *profile = journal->profile;
 
@@ -35,7 +35,7 @@ static int make_journal_room(struct journal *journal, size_t histograms)
 	    grow((void **)&profile->objects, &journal->objects_capacity, profile->nr_objects + 1,
 		 sizeof(*profile->objects)) ||
 	    grow((void **)&profile->histograms, &journal->histograms_capacity,
-		 profile->nr_histograms + histograms, sizeof(*profile->histograms)))
+		 profile->nr_histograms + 1, sizeof(*profile->histograms)))
 		return -ENOMEM;
 	return 0;
 }
@@ -106,17 +106,70 @@ static int add_call_target(struct profile *profile, const struct caller *caller,
 	return fill_account(&target->ticks, is_read ? caller : NULL, call);
 }
 
-static int add_memory_object(struct profile *profile, const struct caller *caller,
-			     const struct call *call)
-{
-	struct profile_object *object = &profile->objects[profile->nr_objects];
+/* What is written of one call. */
+struct entry_writing {
+	struct journal *journal;
+	struct caller *caller;
+	const struct call *call;
+	uint32_t memory; /* object of what is in no file; NO_OBJECT: not made yet */
+};
 
-	memset(object, 0, sizeof(*object));
-	profile->nr_objects++;
-	object->kind = PROFILE_MEMORY;
-	if (asprintf(&object->path, "[%s:%u]", caller->comm, call->tgid) < 0)
-		object->path = NULL;
-	return object->path ? 0 : -ENOMEM;
+enum { NO_OBJECT = UINT32_MAX };
+
+static int memory_object(struct entry_writing *writing, uint32_t *result)
+{
+	struct profile *profile = writing->journal->profile;
+	struct profile_object object = { .kind = PROFILE_MEMORY };
+
+	if (writing->memory == NO_OBJECT) {
+		if (asprintf(&object.path, "[%s:%u]", writing->caller->comm, writing->call->tgid) <
+		    0)
+			return -ENOMEM;
+		writing->memory = (uint32_t)profile->nr_objects;
+		profile->objects[profile->nr_objects++] = object;
+	}
+	*result = writing->memory;
+	return 0;
+}
+
+static bool is_same_file(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && !compare_text(a->build_id, b->build_id) &&
+	       !strcmp(a->path, b->path);
+}
+
+static int copy_file(const struct profile_object *file, struct profile_object *result)
+{
+	*result = (struct profile_object){ .kind = PROFILE_FILE };
+	result->path = strdup(file->path);
+	if (file->build_id)
+		result->build_id = strdup(file->build_id);
+	result->text = calloc(file->nr_text + 1, sizeof(*result->text));
+	if (result->path && result->text && (!file->build_id || result->build_id)) {
+		memcpy(result->text, file->text, file->nr_text * sizeof(*file->text));
+		result->nr_text = file->nr_text;
+		return 0;
+	}
+	profile_object_free(result);
+	return -ENOMEM;
+}
+
+/* The object of a file, which calls share. */
+static int file_object(struct profile *profile, const struct profile_object *file, uint32_t *result)
+{
+	struct profile_object object;
+	size_t i;
+
+	for (i = profile->nr_objects; i > 0; i--)
+		if (is_same_file(&profile->objects[i - 1], file)) {
+			*result = (uint32_t)i - 1;
+			return 0;
+		}
+	if (copy_file(file, &object))
+		return -ENOMEM;
+	*result = (uint32_t)profile->nr_objects;
+	profile->objects[profile->nr_objects++] = object;
+	return 0;
 }
 
 /*
@@ -182,45 +235,110 @@ static int collect_pcs(struct caller *caller, struct profile_bins *bins)
 	return 0;
 }
 
+/* Bins that are next to each other and in one file, or in none. */
+struct journal_run {
+	const struct profile_bin *bins;
+	size_t nr;
+	const struct text_mapping *mapping; /* NULL: in no file */
+	uint64_t offset; /* of bin 0, in the file or in memory */
+	uint64_t first; /* the index of the region's bin that is bin 0 */
+};
+
+/*
+ * Where bin 0 is. In a file the region may begin before the file does; then bin 0 is the first one
+ * with a tick.
+ */
+static int place_run(const struct journal_layout *layout, uint64_t start, struct journal_run *run)
+{
+	uint64_t bytes = layout->bytes;
+
+	run->offset = start;
+	run->first = 0;
+	if (!run->mapping || !text_mapping_offset(run->mapping, start, &run->offset))
+		return 0;
+	run->first = run->bins->index;
+	return text_mapping_offset(run->mapping, start + run->first * bytes, &run->offset);
+}
+
+static const struct text_mapping *mapping_of(const struct spec *spec, uint32_t entry,
+					     const struct journal_layout *layout, uint64_t index)
+{
+	uint64_t start = spec->op == CALL_PCSAMPLE ? 0 : spec->entries[entry].offset;
+
+	if (spec->op != CALL_PCSAMPLE && entry == spec->table.overflow)
+		return NULL;
+	return mapped_text_find(spec->mapped, start + index * layout->bytes, layout->bytes);
+}
+
+static struct journal_run first_run(const struct spec *spec, uint32_t entry,
+				    const struct journal_layout *layout,
+				    const struct profile_bin *bins, size_t nr)
+{
+	uint64_t start = spec->op == CALL_PCSAMPLE ? 0 : spec->entries[entry].offset;
+	struct journal_run run = { .bins = bins, .nr = 1 };
+
+	run.mapping = mapping_of(spec, entry, layout, bins->index);
+	while (run.nr < nr && mapping_of(spec, entry, layout, bins[run.nr].index) == run.mapping)
+		run.nr++;
+	if (place_run(layout, start, &run)) {
+		run.mapping = NULL;
+		place_run(layout, start, &run);
+	}
+	return run;
+}
+
 static void place_histogram(const struct spec *spec, uint32_t entry,
-			    const struct journal_layout *layout, const struct profile_bins *bins,
+			    const struct journal_layout *layout, const struct journal_run *run,
 			    struct profile_histogram *histogram)
 {
 	const struct call_entry *asked = &spec->entries[entry];
-	uint64_t end = (bins->list[bins->nr - 1].index + 1) * layout->bytes;
+	uint64_t last = run->bins[run->nr - 1].index - run->first;
 
 	histogram->overflow = spec->op != CALL_PCSAMPLE && entry == spec->table.overflow;
-	histogram->offset = spec->op == CALL_PCSAMPLE ? 0 : asked->offset;
-	histogram->size = end;
+	histogram->offset = run->offset;
+	histogram->size = (last + 1) * layout->bytes;
 	histogram->width = spec->width;
 	histogram->scale = asked->scale;
 	histogram->buffer = asked->base;
 	histogram->region = entry;
 	histogram->bytes_per_bin = histogram->overflow ? 1 : layout->bytes;
-	histogram->bins = bins->list;
-	histogram->nr_bins = bins->nr;
 }
 
-static int add_entry(struct profile *profile, struct caller *caller, uint32_t entry,
-		     const struct call *call)
+static int copy_bins(const struct journal_run *run, struct profile_histogram *histogram)
 {
-	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
-	struct journal_layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
-	uint32_t stop = call->stop ? call->stop : caller->stop;
-	struct profile_bins bins = { 0 };
-	int ret;
+	size_t i;
 
-	ret = caller->spec->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
-						  collect_counters(caller, entry, &layout, &bins);
-	if (ret || !bins.nr) {
-		free(bins.list);
+	histogram->bins = malloc(run->nr * sizeof(*histogram->bins));
+	if (!histogram->bins)
+		return -ENOMEM;
+	for (i = 0; i < run->nr; i++)
+		histogram->bins[i] =
+			(struct profile_bin){ run->bins[i].index - run->first, run->bins[i].count };
+	histogram->nr_bins = run->nr;
+	return 0;
+}
+
+static int add_run(struct entry_writing *writing, uint32_t entry,
+		   const struct journal_layout *layout, const struct journal_run *run)
+{
+	const struct caller *caller = writing->caller;
+	uint32_t stop = writing->call->stop ? writing->call->stop : caller->stop, object;
+	struct profile_histogram *histogram;
+	struct profile *profile = writing->journal->profile;
+	int ret = make_journal_room(writing->journal);
+
+	if (!ret)
+		ret = run->mapping ? file_object(profile, &run->mapping->file, &object) :
+				     memory_object(writing, &object);
+	if (ret)
 		return ret;
-	}
-	memset(histogram, 0, sizeof(*histogram));
+	histogram = &profile->histograms[profile->nr_histograms];
+	*histogram = (struct profile_histogram){ .object = object };
+	if (copy_bins(run, histogram))
+		return -ENOMEM;
 	histogram->target = (uint32_t)profile->nr_targets - 1;
-	histogram->object = (uint32_t)profile->nr_objects - 1;
-	histogram->pid = call->tgid;
-	place_histogram(caller->spec, entry, &layout, &bins, histogram);
+	histogram->pid = writing->call->tgid;
+	place_histogram(caller->spec, entry, layout, run, histogram);
 	histogram->stopped = stop ? strdup(stop_names[stop]) : NULL;
 	histogram->dialect = strdup(dialect_name(caller->spec->dialect));
 	histogram->process = strdup(caller->comm);
@@ -230,22 +348,39 @@ static int add_entry(struct profile *profile, struct caller *caller, uint32_t en
 		       0;
 }
 
+static int add_entry(struct entry_writing *writing, uint32_t entry)
+{
+	struct caller *caller = writing->caller;
+	struct journal_layout layout = layout_of(caller->spec, caller->spec->entries[entry].scale);
+	struct profile_bins bins = { 0 };
+	struct journal_run run;
+	size_t i;
+	int ret;
+
+	ret = caller->spec->op == CALL_PCSAMPLE ? collect_pcs(caller, &bins) :
+						  collect_counters(caller, entry, &layout, &bins);
+	for (i = 0; !ret && i < bins.nr; i += run.nr) {
+		run = first_run(caller->spec, entry, &layout, bins.list + i, bins.nr - i);
+		ret = add_run(writing, entry, &layout, &run);
+	}
+	free(bins.list);
+	return ret;
+}
+
 void journal_add(struct journal *journal, struct caller *caller, const struct call_engine *engine)
 {
 	const struct call *call = call_of(caller, engine);
-	const struct spec *spec = caller->spec;
+	struct entry_writing writing = { journal, caller, call, NO_OBJECT };
 	uint32_t i;
 	int ret;
 
 	if (!call->ticks)
 		return;
-	ret = make_journal_room(journal, spec->nr_entries);
+	ret = make_journal_room(journal);
 	if (!ret)
 		ret = add_call_target(journal->profile, caller, call, engine, true);
-	if (!ret)
-		ret = add_memory_object(journal->profile, caller, call);
-	for (i = 0; !ret && i < spec->nr_entries; i++)
-		ret = add_entry(journal->profile, caller, i, call);
+	for (i = 0; !ret && i < caller->spec->nr_entries; i++)
+		ret = add_entry(&writing, i);
 	if (ret || caller->unrecorded)
 		journal->incomplete = true;
 }
@@ -255,7 +390,7 @@ void journal_add_unread(struct journal *journal, const struct caller *caller,
 {
 	const struct call *call = call_of(caller, engine);
 
-	if (call->ticks && (make_journal_room(journal, 0) ||
+	if (call->ticks && (make_journal_room(journal) ||
 			    add_call_target(journal->profile, caller, call, engine, false)))
 		journal->incomplete = true;
 }

@@ -194,19 +194,28 @@ static int query_mapping(struct process *process, uint64_t address)
 	return 0;
 }
 
+FILE *process_maps(const struct process *process)
+{
+	int fd = dup(process->maps_fd);
+	FILE *maps;
+
+	if (fd < 0)
+		return NULL;
+	maps = lseek(fd, 0, SEEK_SET) < 0 ? NULL : fdopen(fd, "re");
+	if (!maps)
+		close(fd);
+	return maps;
+}
+
 static int search_maps(struct process *process, uint64_t address)
 {
+	cleanup_file FILE *maps = process_maps(process);
 	char line[512], write;
 	uint64_t start, end;
 	bool any = false;
-	int fd = dup(process->maps_fd);
-	cleanup_file FILE *maps = NULL;
 
-	if (fd < 0 || lseek(fd, 0, SEEK_SET) < 0 || !(maps = fdopen(fd, "re"))) {
-		if (fd >= 0)
-			close(fd);
+	if (!maps)
 		return -ENOMEM;
-	}
 	while (fgets(line, sizeof(line), maps)) {
 		if (sscanf(line, "%" SCNx64 "-%" SCNx64 " %*c%c", &start, &end, &write) != 3)
 			continue; /* skips the rest of a long path */

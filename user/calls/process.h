@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 /*
@@ -37,6 +38,12 @@ int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 			const uint8_t proof[PROCESS_PROOF]);
 
 void process_close(struct process *process);
+
+/*
+ * Its mappings from the first one on, as in /proc/PID/maps; one such stream at a time. NULL: out of
+ * memory.
+ */
+FILE *process_maps(const struct process *process);
 
 /* Call when mappings may have changed since they were looked at. */
 void process_look_anew(struct process *process);

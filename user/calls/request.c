@@ -221,9 +221,12 @@ static int start_call(struct asking *asking, uint32_t width)
 	if (ret)
 		return ret;
 	memcpy(like.proof, request->proof, sizeof(like.proof));
+	if (asking->calls->options.record)
+		like.mapped = mapped_text_read(&asking->process);
 	pthread_mutex_lock(&asking->calls->lock);
 	ret = make_caller(asking, charge, &like, &caller);
 	pthread_mutex_unlock(&asking->calls->lock);
+	mapped_text_free(like.mapped);
 	if (ret)
 		return ret;
 	if (caller->spec->flags & CALL_HAS_LIMIT)

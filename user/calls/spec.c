@@ -112,6 +112,7 @@ int spec_make(struct call_engine *engine, const struct spec *like, const struct 
 	spec->table = (struct region_table){ 0 };
 	spec->nr_lines = 0;
 	spec->number = UINT32_MAX;
+	spec->mapped = mapped_text_share(like->mapped);
 	ret = copy_entries(spec, entries, nr_entries);
 	if (!ret)
 		ret = make_table(engine, spec);
@@ -133,6 +134,7 @@ void spec_free(struct call_engine *engine, struct spec *spec)
 	if (spec->number != UINT32_MAX)
 		engine->specs[spec->number].held = 0;
 	region_table_free(&spec->table);
+	mapped_text_free(spec->mapped);
 	free(spec->entries);
 	free(spec);
 }

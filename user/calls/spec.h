@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "calls/call_engine.h"
+#include "calls/mapped_text.h"
 #include "calls/process.h"
 #include "calls/region_table.h"
 #include "shared/call_protocol.h"
@@ -34,6 +35,7 @@ struct spec {
 	uint32_t nr_entries;
 	struct region_table table; /* its lines are in the kernel, from table.base */
 	uint32_t nr_lines; /* of these in the kernel, and of the buffers' */
+	struct mapped_text *mapped; /* for the record; NULL: none */
 };
 
 /*

@@ -12,6 +12,27 @@
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
 #include "record/output.h"
+#include "symbol/object_file.h"
+
+/*
+ * The server opens no file of its users, so the record of calls has no names: they are looked up by
+ * whoever reads it.
+ */
+static int load_named(const char *path, struct profile **result, struct error *err)
+{
+	struct path_opener paths = { .root = "" };
+	const struct object_opener opener = path_opener(&paths);
+	int ret = profile_load(path, result, err);
+
+	if (ret || (*result)->nr_functions || !(*result)->nr_targets ||
+	    !profile_target_is_call(&(*result)->targets[0]))
+		return ret;
+	paths.profile = *result;
+	ret = functions_resolve(*result, &opener, err);
+	if (ret)
+		profile_free(*result);
+	return ret;
+}
 
 void file_names_free(struct file_names *names)
 {
@@ -91,7 +112,7 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 	size_t i;
 
 	for (i = 0; i < names->nr && !ret; i++) {
-		ret = profile_load(names->names[i], &part, err);
+		ret = load_named(names->names[i], &part, err);
 		if (ret)
 			break;
 		if (timeline)
@@ -115,7 +136,7 @@ int profile_of_name(char *name, struct profile **result, struct error *err)
 	int ret = file_names_of(1, &name, &names, err);
 
 	if (!ret && names.nr == 1)
-		ret = profile_load(names.names[0], result, err);
+		ret = load_named(names.names[0], result, err);
 	else if (!ret)
 		ret = add_up(&names, NULL, result, err);
 	file_names_free(&names);
