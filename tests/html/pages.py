@@ -248,6 +248,15 @@ def addresses_are_one_unit(site):
     same(site.text("#text-path b"), "work+0x408fff", "the label")
     true("0x408fff" in site.text("#text-facts"), "the place")
     same(site.all("#code td.address")[:1], ["0x408fff"], "the bin")
+    site.browser.key("Escape")
+    site.browser.click("#search")
+    site.browser.type("work+0x8fff")
+    same(site.all("#table td.name"), ["work+0x408fff"], "what report calls it finds it")
+    site.browser.run("location.hash = '#main'")
+    site.browser.settle()
+    site.browser.run("location.hash = '#work+0x8fff'")
+    site.browser.settle()
+    same(site.text("#text-path b"), "work+0x408fff", "and so does a link")
     quiet(site)
 
 
@@ -552,7 +561,7 @@ def diff_sorts(site):
     report = json.loads(site.call("diff", "--format", "json", GOLDEN, site.profile))
     rows = site.browser.run("""[...document.querySelectorAll('#table tr[data-row]')].map((row) =>
         row.querySelector('.name').textContent)""")
-    same(rows, [row["function"] or "(no symbol)" for row in report["rows"]], "rows")
+    same(rows, [row["function"] or row["object"].split("/")[-1] + "+0x..." for row in report["rows"]], "rows")
     site.browser.click("#table th.new button")
     shares = [float(text.strip("%")) for text in site.all("#table td.side.new")]
     same(shares, sorted(shares, reverse=True), "sorted by the new share")

@@ -323,7 +323,10 @@ Test(annotate, no_debug_information)
 	profile_free(profile);
 }
 
-/* A pc is where an instruction begins, so the code can be read from there on. */
+/*
+ * A pc is where an instruction begins, so the code can be read from there on. A row is shown with
+ * all of its ticks, and a place with those around it.
+ */
 Test(annotate, no_symbols)
 {
 	struct annotation *annotation;
@@ -332,9 +335,10 @@ Test(annotate, no_symbols)
 	annotate_program("");
 	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
 	profile = PROFILE(1, { 3, 20 }, { 8, 4 });
-	/* If all of it is asked for, by its name in a table, it is shown where it is hottest. */
-	annotation = annotate(profile, "program+0x1000");
-	cr_expect_str_eq(annotation->name, "0x1003..0x1008");
+	annotation = annotate(profile, profile->functions[0].name);
+	cr_expect_str_eq(annotation->name, "program+0x1000..0x1010");
+	cr_expect_eq(annotation->ticks, 24);
+	cr_expect_eq(annotation->offset, 0x1003);
 	annotation_free(annotation);
 	annotation = annotate(profile, "program:0x1008");
 	cr_expect(has_note(annotation, "no symbol is known here"));

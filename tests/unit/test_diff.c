@@ -270,6 +270,38 @@ Test(diff, text_is_found_again)
 	profile_free(new);
 }
 
+/* Rows of text without a symbol; the second profile has it at another place. */
+static size_t nameless_rows(const char *build_id)
+{
+	struct profile *old = sample_profile(), *new = sample_profile();
+	struct error err = { 0 };
+	struct diff diff;
+	size_t i, nr = 0;
+
+	free(old->functions[0].name);
+	old->functions[0].name = strdup("work+0x1010");
+	free(new->functions[0].name);
+	new->functions[0].name = strdup("work+0x1020");
+	free(new->objects[0].build_id);
+	new->objects[0].build_id = build_id ? strdup(build_id) : NULL;
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
+	for (i = 0; i < diff.nr; i++)
+		nr += strstr(diff.rows[i].object, "work") &&
+		      (!diff.rows[i].name || !strncmp(diff.rows[i].name, "work+0x10", 9));
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+	return nr;
+}
+
+/* Of one build it is called as in a report; another build has other text there. */
+Test(diff, text_without_a_symbol)
+{
+	cr_expect_eq(nameless_rows("00ff12ab"), 3);
+	cr_expect_eq(nameless_rows("8badf00e"), 1);
+	cr_expect_eq(nameless_rows(NULL), 1);
+}
+
 /* --- objects of other names ------------------------------------------------------------------------- */
 
 /*

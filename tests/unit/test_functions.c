@@ -179,7 +179,7 @@ Test(functions, single_bytes)
 	add_bin(0x33, 5);
 	add_bin(0x34, 7);
 	add_bin(0x35, 7);
-	CHECK({ 0, "jit+0x1034", 0x1034, 2, 14 }, { 0, "b", 0x1020, 0x10, 10 },
+	CHECK({ 0, "jit+0x1034..0x1035", 0x1034, 2, 14 }, { 0, "b", 0x1020, 0x10, 10 },
 	      { 0, "tiny", 0x1030, 4, 5 }, { 0, "a", 0x1000, 0x20, 3 });
 }
 
@@ -195,7 +195,7 @@ Test(functions, wide_bins)
 	add_bin(0x81, 8); /* big's last 0x20 bytes */
 	add_bin(0x82, 16); /* 5 bytes of after in 0x20 */
 	add_bin(0x83, 32); /* nothing */
-	CHECK({ 0, "jit+0x2060", 0x2060, 0x20, 32 }, { 0, "jit+0x2040", 0x2040, 0x20, 16 },
+	CHECK({ 0, "jit+0x2060..0x207f", 0x2060, 0x20, 32 }, { 0, "jit+0x2040", 0x2040, 0x20, 16 },
 	      { 0, "big", 0x1040, 0x1000, 12 }, { 0, "jit+0x1020", 0x1020, 0x20, 2 },
 	      { 0, "a", 0x1000, 0x20, 1 });
 }
@@ -290,9 +290,10 @@ Test(functions, stretches)
 	add_bin(1, 7);
 	add_bin(0x101, 3);
 	add_bin(0x201, 5);
-	CHECK({ 0, "[node:7]+0x1010", 0x1010, 0xff4, 130 }, { 1, "[java:8]", 0x400, 0x400, 40 },
-	      { 2, "program+0x1000", 0x1000, 0x800, 10 }, { 2, "program+0x1800", 0x1800, 0x100, 5 },
-	      { 0, "f", 0x1000, 0x10, 1 });
+	CHECK({ 0, "[node:7]+0x1010..0x2003", 0x1010, 0xff4, 130 },
+	      { 1, "[java:8]", 0x400, 0x400, 40 },
+	      { 2, "program+0x1000..0x17ff", 0x1000, 0x800, 10 },
+	      { 2, "program+0x1800..0x18ff", 0x1800, 0x100, 5 }, { 0, "f", 0x1000, 0x10, 1 });
 	cr_assert_eq(profile->nr_notes, 2);
 	cr_assert(strstr(
 		profile->notes[0],
@@ -300,6 +301,41 @@ Test(functions, stretches)
 	cr_assert(strstr(
 		profile->notes[1],
 		"no names of some functions of /opt/program, build id abcd, with 8.1% of the ticks: "));
+}
+
+/*
+ * What hand-written assembly has no symbols for is many functions: not one row that looks like one
+ * of them, but one for each 4 KiB, of which the names and extents are the same whatever was hit.
+ */
+Test(functions, parts)
+{
+	static const struct source given[] = { { .file = "program" } };
+	struct profile_text text = { 0x1000, 0x401000, 0x9000 };
+
+	fixture_write("program.s", ".text\n.globl f\nf: .fill 0x8010\n"
+				   ".globl g\n.type g, @function\ng: .fill 0x10\n.size g, 0x10\n");
+	fixture_shell("gcc -nostdlib -static -Wl,-e,f -o program program.s");
+	sources = given;
+	add_object(PROFILE_FILE, "/opt/program");
+	profile->objects[0].text = memcpy(malloc(sizeof(text)), &text, sizeof(text));
+	profile->objects[0].nr_text = 1;
+	add_histogram(0, 0x1000, 1);
+	add_bin(0xfff, 1);
+	add_bin(0x1004, 20);
+	add_bin(0x1ff0, 300);
+	add_bin(0x2004, 4000);
+	add_bin(0x8004, 50000);
+	add_bin(0x8018, 600000);
+	CHECK({ 0, "g", 0x9010, 0x10, 600000 },
+	      { 0, "program+0x9000..0x900f", 0x9000, 0x10, 50000 },
+	      { 0, "program+0x3000..0x3fff", 0x3000, 0x1000, 4000 },
+	      { 0, "program+0x2000..0x2fff", 0x2000, 0x1000, 320 }, { 0, "f", 0x1000, 0x1000, 1 });
+	/* A bin that reaches into the next part is a place of its own. */
+	add_histogram(0, 0x1000, 0x2000);
+	add_bin(2, 7000000);
+	check_resolved();
+	cr_assert_str_eq(profile->functions[0].name, "program+0x5000");
+	cr_assert_eq(profile->functions[0].size, 0x2000);
 }
 
 static int open_places(void *ctx, uint32_t object, uint64_t *limit)

@@ -13,7 +13,6 @@
 
 /* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256
-#define INSTRUCTION_MAX 16 /* bytes, so that the last pc's instruction is shown whole */
 
 void annotation_free(struct annotation *annotation)
 {
@@ -125,75 +124,121 @@ static int annotate_open(struct annotating *work, struct error *err)
 
 /* --- where it begins and ends ------------------------------------------------------------------ */
 
-/*
- * True if the profile has no symbol there: its function is all the text up to the next one, or just
- * a bin.
- */
-static bool is_nameless(const struct annotating *work)
+static bool ends_with(const char *text, const char *end)
+{
+	size_t length = strlen(text), part = strlen(end);
+
+	return part <= length && !strcmp(text + length - part, end);
+}
+
+/* True for text that no symbol names, which has its last byte in its name. */
+static bool is_stretch(const struct profile_function *function)
+{
+	char end[64];
+
+	snprintf(end, sizeof(end), "+0x%" PRIx64 "..0x%" PRIx64, function->offset,
+		 function->offset + function->size - 1);
+	return ends_with(function->name, end);
+}
+
+static bool is_bin(const struct annotating *work)
 {
 	const struct profile_function *function = work->place.function;
-	char suffix[32];
-	size_t length, i;
+	size_t i;
 
-	if (!function)
-		return true;
-	length = strlen(function->name);
-	i = (size_t)snprintf(suffix, sizeof(suffix), "+0x%" PRIx64, function->offset);
-	if (length < i || strcmp(function->name + length - i, suffix) != 0)
-		return false;
 	for (i = 0; i < work->bins.nr; i++)
 		if (work->bins.rows[i].function == function &&
 		    work->bins.rows[i].size == function->size)
 			return true;
-	/* A function whose extent unwinding information gives has such a name too. */
-	return !work->symbols || !symbol_table_find(work->symbols, function->offset);
+	return false;
 }
 
-/* If such text is asked for by its name alone, its hottest place is shown. */
-static void find_hottest(struct annotating *work)
+/* True if the profile has no symbol there: its function is some text, or just a bin. */
+static bool is_nameless(const struct annotating *work)
 {
 	const struct profile_function *function = work->place.function;
-	uint64_t most = 0;
-	size_t i;
+	char end[32];
 
-	for (i = 0; i < work->bins.nr; i++) {
-		const struct report_row *bin = &work->bins.rows[i];
-
-		if (bin->function != function || bin->ticks <= most)
-			continue;
-		most = bin->ticks;
-		work->place.offset = bin->offset;
-	}
+	if (!function || is_stretch(function))
+		return true;
+	snprintf(end, sizeof(end), "+0x%" PRIx64, function->offset);
+	if (!ends_with(function->name, end))
+		return false;
+	/* A function whose extent unwinding information gives has such a name too. */
+	return is_bin(work) || !work->symbols ||
+	       !symbol_table_find(work->symbols, function->offset);
 }
 
-/* Text without a symbol is shown from a pc that was hit, because an instruction begins there. */
-static void find_window(struct annotating *work)
+/* True if a row of a table is asked for, and not a place in it. */
+static bool is_row(const struct annotating *work)
 {
-	uint64_t at = work->place.offset, start = at, end = at + 1;
+	return work->place.function && work->place.offset == work->place.function->offset;
+}
+
+/* Whether a bin is of the row that is asked for, or near the place. */
+static bool is_shown(const struct annotating *work, bool row, const struct report_row *bin)
+{
+	uint64_t at = work->place.offset;
+
+	if (row)
+		return bin->function == work->place.function;
+	return bin->object == work->place.object &&
+	       (bin->offset < at ? at - bin->offset : bin->offset - at) <= WINDOW;
+}
+
+/*
+ * Text without a symbol is shown from a pc that was hit, because an instruction begins there: all
+ * that was hit of a row, or what was hit around a place.
+ */
+static void find_hits(struct annotating *work, bool row)
+{
+	uint64_t at = work->place.offset, start = row ? UINT64_MAX : at, end = row ? 0 : at + 1;
 	const struct report_row *bin;
 	size_t i;
 
 	for (i = 0; i < work->bins.nr; i++) {
 		bin = &work->bins.rows[i];
-		if (bin->object != work->place.object)
+		if (!is_shown(work, row, bin))
 			continue;
-		if (bin->offset < start && at - bin->offset <= WINDOW)
+		if (bin->offset < start)
 			start = bin->offset;
-		if (bin->offset >= at && bin->offset - at <= WINDOW &&
-		    bin->offset + bin->size > end)
+		if (bin->offset + bin->size > end)
 			end = bin->offset + bin->size;
 	}
 	work->annotation->offset = start;
-	work->annotation->size = end - start + INSTRUCTION_MAX;
+	work->annotation->size = end > start ? end - start : 1;
+}
+
+static int name_hits(struct annotating *work)
+{
+	struct annotation *annotation = work->annotation;
+	char name[64];
+
+	snprintf(name, sizeof(name), "0x%" PRIx64 "..0x%" PRIx64, annotation->offset,
+		 annotation->offset + annotation->size - 1);
+	annotation->name = string_set_add(&annotation->memory->strings, name);
+	if (!annotation->name)
+		return -ENOMEM;
+	return annotation_note(annotation,
+			       "no symbol is known here: shown is what was hit within %d bytes",
+			       WINDOW);
+}
+
+static int name_row(struct annotating *work)
+{
+	work->annotation->name = work->place.function->name;
+	return annotation_note(work->annotation, "no symbol is known here: shown is what was hit, "
+						 "and what follows that");
 }
 
 static int find_unnamed(struct annotating *work)
 {
 	struct annotation *annotation = work->annotation;
 	const struct symbol *symbol = NULL;
-	char name[32];
+	bool row = is_row(work);
 
-	if (work->symbols)
+	/* A bin of several functions is shown with the first of them. */
+	if (work->symbols && !(row && is_stretch(work->place.function)))
 		symbol = symbol_table_find(work->symbols, work->place.offset);
 	if (symbol) {
 		annotation->offset = symbol->offset;
@@ -201,17 +246,9 @@ static int find_unnamed(struct annotating *work)
 		annotation->name = string_set_add(&annotation->memory->strings, symbol->name);
 		return annotation->name ? 0 : -ENOMEM;
 	}
-	if (work->place.function && work->place.offset == work->place.function->offset)
-		find_hottest(work);
-	find_window(work);
-	snprintf(name, sizeof(name), "0x%" PRIx64 "..0x%" PRIx64, annotation->offset,
-		 annotation->offset + annotation->size - INSTRUCTION_MAX - 1);
-	annotation->name = string_set_add(&annotation->memory->strings, name);
-	if (!annotation->name)
-		return -ENOMEM;
-	return annotation_note(annotation,
-			       "no symbol is known here: shown is what was hit within %d bytes",
-			       WINDOW);
+	find_hits(work, row);
+	work->from_hits = true;
+	return row ? name_row(work) : name_hits(work);
 }
 
 static bool overlaps(const struct annotation *annotation, const struct report_row *bin)
@@ -265,7 +302,7 @@ static int annotate_find_extent(struct annotating *work, struct error *err)
 		annotation->size = work->place.function->size;
 	}
 	if (!ret)
-		ret = keep_bins(work, nameless);
+		ret = keep_bins(work, nameless && !is_row(work));
 	if (ret)
 		return error_errno(err, ret, "annotate");
 	if (annotation->ticks)

@@ -10,6 +10,9 @@
 #include "report/annotate_impl.h"
 #include "symbol/object_file.h"
 
+/* Bytes shown behind what was hit in text without a symbol, whose functions have no known end. */
+#define AFTER_HIT 64
+
 static int add_row(struct annotation *annotation, const struct annotation_row *row)
 {
 	void *array = annotation->rows;
@@ -32,6 +35,7 @@ static int read_bytes(struct annotating *work, struct code *result)
 {
 	const struct annotation *annotation = work->annotation;
 	struct error *why = &work->no_code;
+	uint64_t wanted = annotation->size + (work->from_hits ? AFTER_HIT : 0);
 	const void *vdso;
 	size_t size;
 
@@ -40,13 +44,13 @@ static int read_bytes(struct annotating *work, struct code *result)
 				 annotation->size);
 	if (annotated_object(work)->kind == PROFILE_KERNEL)
 		return code_read_kcore(work->request->kcore ? work->request->kcore : "/proc/kcore",
-				       annotation->offset, annotation->size, result, why);
+				       annotation->offset, wanted, result, why);
 	if (work->fd >= 0)
-		return code_read_file(work->fd, annotation->offset, annotation->size, result, why);
+		return code_read_file(work->fd, annotation->offset, wanted, result, why);
 	vdso = vdso_image(&size);
 	if (!vdso)
 		return error_set(why, -ENOENT, "[vdso]: this process has none");
-	return code_read_memory(vdso, size, annotation->offset, annotation->size, result, why);
+	return code_read_memory(vdso, size, annotation->offset, wanted, result, why);
 }
 
 /* The offset of an address in the object; for the kernel they are equal. */
@@ -160,17 +164,40 @@ static void find_rows_of_jumps(struct annotation *annotation)
 	}
 }
 
+/*
+ * Where to go on in text without a symbol: behind AFTER_HIT bytes that were not hit it is the next
+ * hit, because what is between may be no code. *bin, which ascends, is the first one not before
+ * `at`.
+ */
+static size_t next_hit(const struct annotating *work, size_t at, size_t *bin)
+{
+	const struct report_row *bins = work->bins.rows;
+	uint64_t offset = work->annotation->offset + at, last;
+
+	while (*bin < work->bins.nr && bins[*bin].offset < offset)
+		++*bin;
+	if (!*bin || *bin == work->bins.nr)
+		return at;
+	last = bins[*bin - 1].offset + bins[*bin - 1].size;
+	if (offset < last + AFTER_HIT || bins[*bin].offset - offset < AFTER_HIT)
+		return at;
+	return bins[*bin].offset - work->annotation->offset;
+}
+
 static int disassemble(struct annotating *work, const struct code *code)
 {
 	struct disasm *disasm;
-	size_t at = 0;
+	size_t at = 0, bin = 0;
 	int ret;
 
 	ret = disasm_open(code->machine, work->request->syntax, &disasm, &work->no_code);
 	if (ret)
 		return ret;
-	while (!ret && at < code->size)
+	while (!ret && at < code->size) {
 		ret = add_instruction(work, disasm, code, &at);
+		if (work->from_hits)
+			at = next_hit(work, at, &bin);
+	}
 	disasm_close(disasm);
 	find_rows_of_jumps(work->annotation);
 	return ret;

@@ -42,6 +42,7 @@ struct annotating {
 	int fd; /* the object's file, or -1 */
 	char root[PATH_MAX];
 	struct symbol_table *symbols; /* the object's, or NULL */
+	bool from_hits; /* there is no symbol: only where it was hit does an instruction begin */
 	struct error no_code; /* why there is no code; "": there is code */
 };
 

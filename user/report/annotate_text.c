@@ -284,6 +284,19 @@ static size_t gap_row(const struct listing *listing, size_t i)
 	return i;
 }
 
+/* Text without a symbol, that was not read because nothing there was hit. */
+static void unread_row(const struct listing *listing, size_t i)
+{
+	const struct annotation_row *row = &listing->annotation->rows[i];
+	uint64_t end = i ? row[-1].offset + row[-1].size : row->offset;
+
+	if (!row->text || row->offset <= end)
+		return;
+	fprintf(listing->out, "%*s%s  %s %" PRIu64 " bytes\n",
+		(int)annotation_share_columns(listing->view), "", listing->brackets ? " " : "",
+		text_glyph("⋮"), row->offset - end);
+}
+
 static void close_small_gaps(const struct annotation *annotation, bool *shown)
 {
 	size_t i, end;
@@ -333,6 +346,7 @@ static void all_rows(const struct listing *listing)
 			after_gap = true;
 			continue;
 		}
+		unread_row(listing, i);
 		if (annotation->nr_lines && (after_gap || begins_line(annotation, i)))
 			source_row(listing, i);
 		code_row(listing, i++);

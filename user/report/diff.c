@@ -47,8 +47,8 @@ static int load(struct diff_profile *side, enum report_by by, struct error *err)
 }
 
 /*
- * OBJECT+0xOFFSET is not a name, because another build has other text there. All such text is one
- * row.
+ * OBJECT+0xOFFSET is a name in one build only, because another has other text there. Then all such
+ * text is one row.
  */
 static const char *comparable_name(const struct diff_profile *side, const struct report_row *row)
 {
@@ -56,7 +56,7 @@ static const char *comparable_name(const struct diff_profile *side, const struct
 	const char *base = text_basename(object->path);
 	size_t length = strlen(base);
 
-	if (!row->name || strncmp(row->name, base, length) != 0 ||
+	if (!row->name || side->one_build[row->object] || strncmp(row->name, base, length) != 0 ||
 	    strncmp(row->name + length, "+0x", 3) != 0)
 		return row->name;
 	return NULL;
@@ -241,15 +241,20 @@ int diff_build(const struct profile *old, const struct profile *new,
 	return 0;
 }
 
+static void free_side(struct diff_profile *side)
+{
+	rows_free(&side->rows);
+	free(side->as);
+	free(side->one_build);
+}
+
 void diff_free(struct diff *diff)
 {
 	size_t i;
 
 	if (diff->text) {
-		rows_free(&diff->text->old.rows);
-		rows_free(&diff->text->new.rows);
-		free(diff->text->old.as);
-		free(diff->text->new.as);
+		free_side(&diff->text->old);
+		free_side(&diff->text->new);
 	}
 	for (i = 0; i < diff->nr_notes; i++)
 		free(diff->notes[i]);

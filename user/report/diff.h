@@ -18,7 +18,8 @@ struct diff_side {
 
 struct diff_row {
 	const char *object; /* path, in the newer profile if the object is there */
-	const char *name; /* function; NULL: text without a symbol, or a row of an object */
+	/* Function; NULL: all text without a symbol of one object, or a row of an object. */
+	const char *name;
 	const char *file; /* for rows of lines */
 	uint32_t line;
 	struct diff_side old, new;

@@ -10,6 +10,7 @@ struct diff_profile {
 	const struct profile *profile;
 	struct report_rows rows;
 	const struct profile_object **as; /* for each object: the one that it is compared with */
+	bool *one_build; /* for each object: what it is compared with is the same file */
 	double ns; /* all of its time */
 	double unit; /* nanoseconds of a tick, averaged over the time in rows */
 };

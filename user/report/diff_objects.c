@@ -218,6 +218,36 @@ static int pair_old(struct diff *diff, size_t i)
 	return 0;
 }
 
+/* Whether all of the side that are compared with this one have its build id. */
+static bool is_build_of(const struct diff_profile *side, const struct profile_object *as)
+{
+	size_t i;
+
+	for (i = 0; i < side->profile->nr_objects; i++)
+		if (side->as[i] == as &&
+		    compare_text(side->profile->objects[i].build_id, as->build_id) != 0)
+			return false;
+	return as->build_id;
+}
+
+static void find_builds(const struct diff_text *text, const struct diff_profile *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->profile->nr_objects; i++)
+		side->one_build[i] = is_build_of(&text->old, side->as[i]) &&
+				     is_build_of(&text->new, side->as[i]);
+}
+
+static int make_room(struct diff_profile *side)
+{
+	size_t nr = side->profile->nr_objects + 1;
+
+	side->as = calloc(nr, sizeof(*side->as));
+	side->one_build = calloc(nr, sizeof(*side->one_build));
+	return side->as && side->one_build ? 0 : -ENOMEM;
+}
+
 int diff_pair_objects(struct diff *diff, struct error *err)
 {
 	struct diff_text *text = diff->text;
@@ -226,15 +256,16 @@ int diff_pair_objects(struct diff *diff, struct error *err)
 
 	if (ret)
 		return ret;
-	text->old.as = calloc(diff->old->nr_objects + 1, sizeof(*text->old.as));
-	text->new.as = calloc(diff->new->nr_objects + 1, sizeof(*text->new.as));
-	if (!text->old.as || !text->new.as)
+	if (make_room(&text->old) || make_room(&text->new))
 		return error_errno(err, -ENOMEM, "diff");
 	for (i = 0; !ret && i < diff->old->nr_objects; i++)
 		ret = pair_old(diff, i);
 	for (i = 0; i < diff->new->nr_objects; i++)
 		text->new.as[i] = counterpart(diff->new, &diff->new->objects[i]);
-	if (!ret)
+	if (!ret) {
+		find_builds(text, &text->old);
+		find_builds(text, &text->new);
 		ret = note_alone(diff);
+	}
 	return ret ? error_errno(err, ret, "diff") : 0;
 }

@@ -8,7 +8,7 @@
 #include "report/render.h"
 #include "report/text.h"
 
-#define NO_SYMBOL "(no symbol)"
+#define NAME_MAX_BYTES 1024
 #define PLACE_COLUMNS 40
 
 static size_t shown(const struct diff *diff, const struct report_options *options)
@@ -59,9 +59,13 @@ static void heading(const struct diff *diff, FILE *out)
 		diff->significant, diff->nr, 100 * DIFF_LEVEL);
 }
 
-static const char *name_of(const struct diff_row *row)
+/* Text without a symbol is called as in a report, of which it has no single offset. */
+static const char *name_of(const struct diff_row *row, char text[NAME_MAX_BYTES])
 {
-	return row->name ? row->name : NO_SYMBOL;
+	if (row->name)
+		return row->name;
+	snprintf(text, NAME_MAX_BYTES, "%.960s+0x...", text_basename(row->object));
+	return text;
 }
 
 /* Writes "FILE:LINE" in at most width columns. */
@@ -89,6 +93,7 @@ static size_t line_columns(const struct diff_row *row)
 static struct diff_layout measure(const struct diff *diff, size_t nr)
 {
 	struct diff_layout layout = { .object = strlen("OBJECT"), .line = strlen("LINE") };
+	char text[NAME_MAX_BYTES];
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
@@ -96,7 +101,7 @@ static struct diff_layout measure(const struct diff *diff, size_t nr)
 
 		layout.object = max_size(layout.object, text_columns(text_basename(row->object)));
 		layout.line = max_size(layout.line, line_columns(row));
-		layout.name = max_size(layout.name, text_columns(name_of(row)));
+		layout.name = max_size(layout.name, text_columns(name_of(row, text)));
 	}
 	if (diff->options->by != REPORT_LINES)
 		layout.line = 0;
@@ -147,6 +152,8 @@ static void pad(size_t used, size_t columns, FILE *out)
 static void place(const struct diff *diff, const struct diff_row *row,
 		  const struct diff_layout *layout, FILE *out)
 {
+	char text[NAME_MAX_BYTES];
+
 	if (diff->options->by == REPORT_OBJECTS) {
 		text_write_tail(out, row->object, layout->object);
 		return;
@@ -155,7 +162,7 @@ static void place(const struct diff *diff, const struct diff_row *row,
 	    out);
 	if (diff->options->by == REPORT_LINES)
 		pad(put_line(row, layout->line, out), layout->line_pad, out);
-	text_write(out, name_of(row), layout->name);
+	text_write(out, name_of(row, text), layout->name);
 }
 
 static void text_row(const struct diff *diff, const struct diff_row *row,

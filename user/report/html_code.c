@@ -27,7 +27,6 @@
 /* A function, and where it is written. */
 struct page_code {
 	const struct annotation *annotation;
-	const char *name;
 	uint64_t base; /* subtracted from its object's offsets */
 	bool *chosen; /* for each row: whether it is written */
 	FILE *data;
@@ -133,9 +132,6 @@ static size_t put_annotation(struct page_code *code)
 		render_json_u64(code->data, "offset", annotation->offset - code->base);
 		render_json_u64(code->data, "size", annotation->size);
 		render_json_u64(code->data, "of", annotation->nr_rows);
-		/* Text without a name is shown with what is around it. */
-		fprintf(code->data, ", \"window\": %s",
-			annotation->name == code->name ? "false" : "true");
 		put_lines(code);
 		put_rows(code);
 	}
@@ -168,7 +164,7 @@ static int put_function(const struct profile *profile, const struct annotation_r
 			uint64_t base, size_t *rows, FILE *out)
 {
 	struct annotation *annotation = NULL;
-	struct page_code code = { .name = request->function->name, .base = base };
+	struct page_code code = { .base = base };
 	struct error why = { 0 };
 	int ret;
 

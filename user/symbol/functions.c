@@ -21,6 +21,13 @@
 #define PADDING_MAX 16
 
 /*
+ * Text without names in a file that has others is a row for each part of this size, counted from
+ * the file's beginning, so that a part is the same one in every run. A function in assembly is
+ * seldom longer, and one row for all would say nothing of where the ticks are.
+ */
+#define PART_BYTES 4096
+
+/*
  * Ticks of a function, of a stretch of text without names, or of a single place. symbol is NULL for
  * the latter two.
  */
@@ -130,9 +137,23 @@ static uint64_t function_bin_start(const struct profile_histogram *histogram, ui
 	return start;
 }
 
+/* Cuts text that is only a part of its segment to the part around a hit. */
+static void take_part(struct symbol_span *span, const struct profile_text *segment,
+		      const struct function_hit *hit)
+{
+	uint64_t part = hit->first - hit->first % PART_BYTES;
+
+	if (span->start == segment->offset && span->end - segment->offset == segment->size)
+		return;
+	if (part > span->start)
+		span->start = part;
+	if (span->end - part > PART_BYTES)
+		span->end = part + PART_BYTES;
+}
+
 /*
- * If a bin lies in text that no symbol names, makes the hit stand for all that text: one row says
- * as much as a row for each pc.
+ * If a bin lies in text that no symbol names, makes the hit stand for the text around it: one row
+ * says as much as a row for each pc.
  */
 static void take_stretch(const struct resolver *resolver, const struct profile_object *object,
 			 struct function_hit *hit)
@@ -150,6 +171,7 @@ static void take_stretch(const struct resolver *resolver, const struct profile_o
 		span.start = text->offset > span.start ? text->offset : span.start;
 		if (span.end - text->offset > text->size)
 			span.end = text->offset + text->size;
+		take_part(&span, text, hit);
 	}
 	if (span.symbol || hit->first < span.start || hit->end > span.end || hit->first >= hit->end)
 		return;
@@ -198,15 +220,21 @@ static void merge_function_hits(struct hits *hits)
 	hits->nr = kept + 1;
 }
 
-static char *name_of_place(const struct profile_object *object, uint64_t offset)
+/* Text that is longer than its bins has its last byte in its name, so that it looks like no function. */
+static char *name_of_place(const struct profile_object *object, const struct function_hit *hit)
 {
 	const char *base = profile_object_base(object);
-	size_t room = strlen(base) + sizeof("+0x0123456789abcdef");
+	size_t room = strlen(base) + sizeof("+0x0123456789abcdef..0x0123456789abcdef");
 	char *name = malloc(room);
+	int length;
 
 	/* There may be millions of places, and asprintf would allocate and copy each name twice. */
-	if (name)
-		snprintf(name, room, "%s+0x%" PRIx64, base, offset);
+	if (!name)
+		return NULL;
+	length = snprintf(name, room, "%s+0x%" PRIx64, base, hit->offset);
+	if (hit->stretch && hit->size > 1)
+		snprintf(name + length, room - (size_t)length, "..0x%" PRIx64,
+			 hit->offset + hit->size - 1);
 	return name;
 }
 
@@ -230,7 +258,7 @@ static char *hit_name(const struct resolver *resolver, const struct profile_obje
 	/*
 	 * The name has no offset, because the first address that was hit differs from run to run.
 	 */
-	return whole ? strdup(profile_object_base(object)) : name_of_place(object, hit->offset);
+	return whole ? strdup(profile_object_base(object)) : name_of_place(object, hit);
 }
 
 static int add_hit_function(struct resolver *resolver, uint32_t object, struct function_hit *hit)

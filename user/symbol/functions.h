@@ -37,9 +37,10 @@ struct object_opener {
  * Fills profile->functions from its histograms, hottest first, and replaces what was there.
  *
  * Each bin goes to one function, so that their ticks add up to the bins'. It goes to the function
- * that contains it. Text that no symbol names is one function, from the end of the one before it to
- * the next, named OBJECT+0xOFFSET, or OBJECT if it has no names at all and is not in a file. A bin
- * that spans several functions becomes a place of its own size.
+ * that contains it. Text that no symbol names is one function, named OBJECT+0xFIRST..0xLAST: from
+ * the end of the one before it to the next, in a file that has names for other text at most 4 KiB of
+ * it; or OBJECT if it has no names at all and is not in a file. A bin that spans several functions
+ * becomes a place of its own size, OBJECT+0xOFFSET.
  *
  * A note tells of an object that is broken, that takes more memory than there is, or that has no
  * names. The kernel's names come from /proc/kallsyms, and those of "[vdso]" from our own. With

@@ -52,8 +52,7 @@ class Code {
 
 	show(of, view) {
 		const code = this.read(of.id);
-		const bins = this.model.binsOf(of.object).filter((bin) => bin.owner === of.id ||
-			(code && code.window && bin.offset >= code.offset && bin.offset < code.offset + code.size));
+		const bins = this.model.binsOf(of.object).filter((bin) => bin.owner === of.id);
 
 		this.of = of;
 		this.code = code;

@@ -72,7 +72,7 @@ class DiffPage {
 
 		if (this.diff.by === 'objects')
 			return [...columns, { title: 'Object', name: 'name', value: (row) => row.object, fill: (cell, row) => fillPath(cell, row.object) }];
-		columns.push(named('Function', 'name', (row) => row.function ?? '(no symbol)'));
+		columns.push(named('Function', 'name', (row) => row.function ?? `${basename(row.object)}+0x...`));
 		if (this.diff.by === 'lines')
 			columns.push({ title: 'Line', name: 'line', value: (row) => (row.file ? `${row.file}:${String(row.line).padStart(9, '0')}` : ''),
 				fill: (cell, row) => fillName(cell, row.file ? `${basename(row.file)}:${row.line}` : '-', row.file ? `${row.file}:${row.line}` : '') });

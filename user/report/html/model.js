@@ -16,8 +16,9 @@ class Model {
 			({ object, offset, size, name }));
 		this.functions.forEach((of, id) => {
 			of.id = id;
-			if (of.name === this.nameOf(of.object, of.offset, (object, offset) => hex(this.objects[object].base, offset)))
-				of.name = this.nameOf(of.object, of.offset);
+			for (const last of [undefined, of.offset + of.size - 1])
+				if (of.name === this.nameInReport(of.object, of.offset, last))
+					Object.assign(of, this.namesOf(of.object, of.offset, last));
 		});
 		this.nrNamed = this.functions.length;
 		this.readBins();
@@ -82,9 +83,24 @@ class Model {
 		return at;
 	}
 
-	// What has no name is called by its address, as everything else in the page is; report has offsets.
-	nameOf(object, offset, unit = (of, at) => this.address(of, at)) {
-		return `${basename(this.objects[object].path)}+${unit(object, offset)}`;
+	// last: of text that may be several functions, its last byte.
+	placeName(object, offset, last, unit) {
+		const name = `${basename(this.objects[object].path)}+${unit(offset)}`;
+
+		return last === undefined ? name : `${name}..${unit(last)}`;
+	}
+
+	nameInReport(object, offset, last) {
+		return this.placeName(object, offset, last, (at) => hex(this.objects[object].base, at));
+	}
+
+	// What has no name is called by its address, as everything else in the page is. Report has offsets,
+	// by which it is found here too.
+	namesOf(object, offset, last) {
+		return {
+			name: this.placeName(object, offset, last, (at) => this.address(object, at)),
+			inReport: this.nameInReport(object, offset, last),
+		};
 	}
 
 	// Text of no function is a place of its own, as it is in report.
@@ -96,7 +112,7 @@ class Model {
 		id = this.places.get(key);
 		if (id === undefined) {
 			id = this.functions.length;
-			this.functions.push({ id, object, offset, size, name: this.nameOf(object, offset) });
+			this.functions.push({ id, object, offset, size, ...this.namesOf(object, offset) });
 			this.places.set(key, id);
 		}
 		return id;
