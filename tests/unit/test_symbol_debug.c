@@ -4,9 +4,12 @@
 
 #include <criterion/criterion.h>
 #include <dlfcn.h>
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "need.h"
@@ -147,6 +150,27 @@ Test(debug_file, build_id)
 	check(root, "hidden");
 	check("", NULL);
 	check("/nonexistent", NULL);
+}
+
+/* A container's file is named by the host's debug file of the same build, if that is root's. */
+Test(debug_file, build_id_on_the_host)
+{
+	static const char file[] = "/usr/lib/debug/.build-id/ab/cdef0123456789.debug";
+	char root[4096];
+
+	NEED_ROOT();
+	NEED(have_mounts(), "no mount namespace can be made");
+	build(BUILD_ID);
+	cr_assert_eq(unshare(CLONE_NEWNS), 0);
+	cr_assert_eq(mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL), 0);
+	mkdir("/usr/lib/debug", 0755);
+	cr_assert_eq(mount("tmpfs", "/usr/lib/debug", "tmpfs", 0, NULL), 0);
+	fixture_shell("mkdir -p root /usr/lib/debug/.build-id/ab && cp full.debug %s", file);
+	strcpy(root, fixture_path("root"));
+	check(root, "hidden");
+	cr_assert_eq(chown(file, 65534, 65534), 0);
+	check(root, NULL);
+	check("", "hidden");
 }
 
 Test(debug_file, build_id_of_another)

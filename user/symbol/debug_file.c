@@ -151,12 +151,33 @@ static int try_link(const struct wanted *wanted, const char *path)
 	return fd;
 }
 
-static int try_build_id(const struct wanted *wanted)
+static int try_build_id_below(const struct wanted *wanted)
 {
-	if (!wanted->build_id || strlen(wanted->build_id) <= 2)
-		return -ENOENT;
 	return try_path(wanted, DEBUG_DIRECTORY "/.build-id/%.2s/%s.debug", wanted->build_id,
 			wanted->build_id + 2);
+}
+
+static int try_build_id(const struct wanted *wanted)
+{
+	struct wanted of_host = *wanted;
+	struct stat stat;
+	int fd;
+
+	if (!wanted->build_id || strlen(wanted->build_id) <= 2)
+		return -ENOENT;
+	fd = try_build_id_below(wanted);
+	if (fd >= 0 || fd == -ENOMEM || !*wanted->root)
+		return fd;
+	/*
+	 * A container seldom has debug files, but this host may have those of the same build. Only
+	 * root's, because what anyone put there would name another's functions.
+	 */
+	of_host.root = "";
+	fd = try_build_id_below(&of_host);
+	if (fd < 0 || (!fstat(fd, &stat) && !stat.st_uid))
+		return fd;
+	close(fd);
+	return -ENOENT;
 }
 
 static int try_server(const struct wanted *wanted)
