@@ -414,6 +414,22 @@ def filters_choose(site):
     quiet(site)
 
 
+def threads_are_no_processes(site):
+    """All that has a pid in this profile is a JIT's text, which has one even without a split."""
+    with open(GOLDEN, encoding="utf-8") as file:
+        profile = json.load(file)
+    site.open(GOLDEN)
+    same(site.browser.run("document.querySelector('#filter-process').hidden"), True, "without a split")
+    profile["sampling"]["split"] = "thread"
+    site.open(site.write("threads.json", profile))
+    same(site.browser.run("document.querySelector('#filter-process').hidden"), False, "with a split")
+    same(site.text("#filter-process").split()[0], "Thread", "the filter")
+    same(site.text("#by [data-key=process]"), "threads", "the tab")
+    site.browser.click("#by [data-key=process]")
+    true("Thread" in " ".join(site.all("#table th")), "the column")
+    quiet(site)
+
+
 def seconds_are_the_schedulers(site):
     def seconds():
         return site.all("#table td.seconds")

@@ -63,6 +63,18 @@ Test(export_folded, processes)
 	profile_free(profile);
 }
 
+/* Its process is in the object's name, but which thread it was is not. */
+Test(export_folded, threads_of_a_jit)
+{
+	struct profile *profile = sample_profile();
+	const struct export_options only = { .target = 0, .object = "[jit 77]\nsecond line" };
+
+	assert_folded(profile, &only, "[jit 77]\\x0asecond line;late 300\n");
+	profile->sampling.split = strdup("thread");
+	assert_folded(profile, &only, "jit, \"one\"-77;[jit 77]\\x0asecond line;late 300\n");
+	profile_free(profile);
+}
+
 /* A function in two histograms of one process is one line. */
 Test(export_folded, adds_up)
 {

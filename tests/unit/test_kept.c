@@ -161,6 +161,37 @@ Test(kept, many_processes)
 	kept_free(&kept);
 }
 
+/* JIT text keeps its process, which it has in every profile, but not its thread. */
+Test(kept, many_threads_of_a_jit)
+{
+	static const char *const splits[] = { "process", "thread" };
+	struct profile *last, *written;
+	struct kept kept;
+	uint32_t i, split;
+
+	for (split = 0; split < 2; split++) {
+		begin(&kept, "all.json");
+		kept.elements_max = 20;
+		kept.sum.fold_from = 2;
+		for (i = 0; i < 3; i++) {
+			last = another(i, false);
+			last->sampling.split = strdup(splits[split]);
+			if (i < 2)
+				add(&kept, last);
+		}
+		written = save(&kept, &last, "all.json");
+		cr_expect(has_note(written, "not told apart"));
+		for (i = 0; i < written->nr_histograms; i++)
+			cr_expect_eq(written->histograms[i].pid >= 0,
+				     !split &&
+					     written->objects[written->histograms[i].object].kind ==
+						     PROFILE_JIT);
+		profile_free(written);
+		profile_free(last);
+		kept_free(&kept);
+	}
+}
+
 /* If that is not enough, the file says that it is incomplete. */
 Test(kept, many_objects)
 {

@@ -457,6 +457,23 @@ Test(report, threads)
 	profile_free(profile);
 }
 
+/* Even if all its text is a JIT's, which has a process in every profile. */
+Test(report, threads_of_a_jit)
+{
+	struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_THREADS);
+	char *text;
+
+	options.format = REPORT_CSV;
+	only(&options, "[jit 77]\nsecond line");
+	profile->sampling.split = strdup("thread");
+	text = written(profile, options);
+	cr_expect_str_eq(text, "ticks,percent,tid,thread,seconds\n"
+			       "300,28.3019,77,\"jit, \"\"one\"\"\",0.300902700\n");
+	free(text);
+	profile_free(profile);
+}
+
 /* The sample has one histogram with a pid, of a JIT, and one with a cgroup. */
 Test(report, processes_need_a_split)
 {

@@ -234,7 +234,7 @@ static int make_object(const struct space *space, struct seen_names *names, stru
 	return object_describe(space, info, &profile->objects[id], err);
 }
 
-/* Sets the process or cgroup that a histogram's ticks belong to. */
+/* Sets the process, thread or cgroup that a histogram's ticks belong to. */
 static int name_window_split(const struct window_key *key, struct seen_names *names,
 			     struct profile_histogram *histogram)
 {
@@ -253,9 +253,11 @@ static int name_window_split(const struct window_key *key, struct seen_names *na
 	} else if (key->split) {
 		histogram->pid = split_pid(key->split);
 	}
+	/* Anonymous text is of one process, even where nothing or only cgroups are told apart. */
 	if (key->space.kind == SPACE_ANON && key->space.b) {
-		histogram->pid = (int64_t)key->space.b;
-		if (!name && source != NO_SOURCE)
+		if (histogram->pid < 0)
+			histogram->pid = (int64_t)key->space.b;
+		if (!name && source != NO_SOURCE && histogram->pid == (int64_t)key->space.b)
 			name = names->spaces->list[source].comm;
 	}
 	histogram->process = name ? strdup(name) : NULL;

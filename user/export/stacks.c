@@ -7,6 +7,7 @@
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "profile/profile_index.h"
+#include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
 
 static int compare_processes(const struct profile_histogram *x, const struct profile_histogram *y)
@@ -113,8 +114,7 @@ int stacks_build(const struct profile *profile, const struct export_options *opt
 
 		if (!export_chosen(profile, options, histogram))
 			continue;
-		/* JIT text is told apart by process in every profile, so it does not count here. */
-		if (histogram->pid >= 0 && profile->objects[histogram->object].kind != PROFILE_JIT)
+		if (profile_histogram_is_split(profile, histogram))
 			stacks->by_process = true;
 		ret = add_stack_histogram(stacks, index, weights, histogram);
 	}

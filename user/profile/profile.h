@@ -110,7 +110,7 @@ struct profile_bins {
 struct profile_histogram {
 	uint32_t target;
 	uint32_t object;
-	int64_t pid; /* -1: not a single process */
+	int64_t pid; /* of a process, or of a thread if split by it; -1: not a single one */
 	char *process; /* its name when last seen; NULL: unknown */
 	char *cgroup; /* NULL: not a single cgroup */
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */

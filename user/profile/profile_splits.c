@@ -2,6 +2,7 @@
 #include "profile/profile_splits.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/util.h"
 
@@ -25,6 +26,17 @@ int profile_split_compare(const struct profile_split *a, const struct profile_sp
 bool profile_split_is_rest(const struct profile_split *split)
 {
 	return split->pid < 0 && !split->cgroup;
+}
+
+bool profile_histogram_is_split(const struct profile *profile,
+				const struct profile_histogram *histogram)
+{
+	const char *split = profile->sampling.split;
+
+	if (histogram->pid < 0)
+		return false;
+	return profile->objects[histogram->object].kind != PROFILE_JIT ||
+	       (split && strcmp(split, "cgroup") != 0);
 }
 
 static int compare_pointers(const void *left, const void *right)

@@ -24,6 +24,13 @@ const struct profile_split **profile_splits_sorted(const struct profile *profile
  */
 size_t *profile_splits_match(const struct profile *profile);
 
+/*
+ * Whether its process, or thread, says more than its object: JIT text is told apart by process even
+ * in profiles that were not split.
+ */
+bool profile_histogram_is_split(const struct profile *profile,
+				const struct profile_histogram *histogram);
+
 /* Whether it is the sum of all splits without a tick. */
 bool profile_split_is_rest(const struct profile_split *split);
 

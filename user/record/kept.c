@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -20,9 +21,11 @@ int kept_init(struct kept *kept, const char *pattern, struct error *err)
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
-/* JIT text is told apart by process in every profile, so its pids stay. */
+/* JIT text is told apart by process in every profile, so its pids stay, but not its threads. */
 static void unsplit(struct profile *profile)
 {
+	const char *split = profile->sampling.split;
+	bool threads = split && !strcmp(split, "thread");
 	size_t i;
 
 	while (profile->nr_splits)
@@ -32,7 +35,7 @@ static void unsplit(struct profile *profile)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		struct profile_histogram *histogram = &profile->histograms[i];
 
-		if (profile->objects[histogram->object].kind == PROFILE_JIT)
+		if (!threads && profile->objects[histogram->object].kind == PROFILE_JIT)
 			continue;
 		free(histogram->process);
 		free(histogram->cgroup);

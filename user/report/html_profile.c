@@ -76,6 +76,7 @@ static void put_sampling(const struct profile_sampling *sampling, FILE *data)
 	put_double(data, "requested_hz", sampling->requested_hz);
 	put_double(data, "measured_hz", sampling->measured_hz);
 	render_json_text(data, "mode", sampling->mode);
+	render_json_text(data, "split", sampling->split);
 	fputs(" }", data);
 }
 

@@ -4,10 +4,10 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
 
-/* JIT text is told apart by process in every profile, so it does not count here. */
 static bool is_split(const struct profile *profile, enum report_by by)
 {
 	const char *split = profile->sampling.split;
@@ -21,8 +21,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 
 		if (by == REPORT_CGROUPS && histogram->cgroup)
 			return true;
-		if (by != REPORT_CGROUPS && histogram->pid >= 0 &&
-		    profile->objects[histogram->object].kind != PROFILE_JIT)
+		if (by != REPORT_CGROUPS && profile_histogram_is_split(profile, histogram))
 			return true;
 	}
 	return !profile->nr_histograms;

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /*
- * jit UNITS [reuse|dump]: writes two functions of machine code into anonymous memory, describes
- * them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces the first;
- * with dump they are described in /tmp/jit-PID.dump. Prints its pid. Exit status 77: there is no
- * code for this machine.
+ * jit UNITS [reuse|dump|threads]: writes two functions of machine code into anonymous memory,
+ * describes them in /tmp/perf-PID.map, and burns in them 3 : 1. With reuse the second one replaces
+ * the first; with dump they are described in /tmp/jit-PID.dump; with threads each is burnt in by
+ * two threads, "three" and "one", 3 : 1. Prints its pid. Exit status 77: there is no code for this
+ * machine.
  */
+#define _GNU_SOURCE
+#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -123,10 +126,40 @@ static int reuse(char *text, unsigned long units)
 	return 0;
 }
 
+struct turns {
+	const char *name;
+	char *text;
+	unsigned long units;
+};
+
+static void *take_turns_apart(void *arg)
+{
+	const struct turns *turns = arg;
+
+	pthread_setname_np(pthread_self(), turns->name);
+	take_turns(turns->text, turns->units);
+	return NULL;
+}
+
+static int take_turns_in_threads(char *text, unsigned long units)
+{
+	struct turns turns[] = { { "three", text, units / 4 * 3 }, { "one", text, units / 4 } };
+	pthread_t threads[2];
+
+	if (pthread_create(&threads[0], NULL, take_turns_apart, &turns[0]) ||
+	    pthread_create(&threads[1], NULL, take_turns_apart, &turns[1]))
+		return 1;
+	pthread_join(threads[0], NULL);
+	pthread_join(threads[1], NULL);
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	unsigned long units = spin_argument(argc, argv, 1, 1000);
 	int is_dump = argc > 2 && !strcmp(argv[2], "dump");
+	int is_reuse = argc > 2 && !strcmp(argv[2], "reuse");
+	int is_threads = argc > 2 && !strcmp(argv[2], "threads");
 	char *text;
 
 #ifdef NO_CODE
@@ -144,10 +177,12 @@ int main(int argc, char **argv)
 		return 1;
 	}
 	printf("%d\n", getpid());
-	if (argc > 2 && !is_dump)
+	if (is_reuse)
 		return reuse(text, units);
 	if (!is_dump && describe(text + FUNCTION_BYTES, "jit_warm"))
 		return 1;
+	if (is_threads)
+		return take_turns_in_threads(text, units);
 	take_turns(text, units);
 	return 0;
 }

@@ -36,6 +36,8 @@ class Filters {
 	fill(kind, entries) {
 		const label = byId(`filter-${kind}`), select = label.querySelector('select');
 
+		if (kind === 'process')
+			label.firstChild.data = `${this.model.nouns.process} `;
 		label.hidden = !entries.length;
 		select.replaceChildren(new Option('all', ''), ...entries.map((entry, i) =>
 			new Option(`${short(entry.name, 60) || '""'} · ${count(entry.ticks)}`, i)));

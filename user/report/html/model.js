@@ -49,10 +49,18 @@ class Model {
 				stopped: h.stopped,
 			};
 		});
+		const { split } = this.profile.sampling;
+
+		// JIT text is told apart by process even in profiles that were not split.
 		this.isSplit = {
 			process: this.profile.histograms.some((h) => h.pid !== undefined &&
-				this.objects[h.object].kind !== 'jit'),
+				(this.objects[h.object].kind !== 'jit' || (split && split !== 'cgroup'))),
 			cgroup: this.profile.histograms.some((h) => h.cgroup !== undefined),
+		};
+		this.nouns = {
+			process: split === 'thread' ? 'Thread' : 'Process',
+			processes: split === 'thread' ? 'threads' : 'processes',
+			cgroup: 'Cgroup',
 		};
 	}
 

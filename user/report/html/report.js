@@ -2,7 +2,7 @@
 // The page of a profile: what is chosen, and who is told.
 'use strict';
 
-const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', process: 'processes', cgroup: 'cgroups' };
+const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', cgroup: 'cgroups' };
 
 const LINK_AFTER = 300; // ms
 
@@ -114,7 +114,7 @@ class Page {
 		if (this.by === 'objects')
 			return [...figures, { title: 'Kind', name: 'kind', value: (row) => row.of.kind, fill: (cell, row) => cell.append(row.of.kind) },
 				{ title: 'Object', name: 'name', value: path, fill: (cell, row) => fillPath(cell, path(row)) }];
-		return [...figures, named(this.by === 'process' ? 'Process' : 'Cgroup', 'name', (row) => row.name)];
+		return [...figures, named(model.nouns[this.by], 'name', (row) => row.name)];
 	}
 
 	isOfFunctions() {
@@ -137,7 +137,7 @@ class Page {
 		const found = inMap.filter((row) => this.matches(row));
 		const words = ['functions', ...(this.model.rows.inlined.length ? ['inlined'] : []), 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
 
-		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word]]), this.by, (word) => this.showBy(word));
+		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word] || this.model.nouns.processes]), this.by, (word) => this.showBy(word));
 		this.table.setRows(found);
 		const sum = found.reduce((all, row) => all + row.time, 0);
 
