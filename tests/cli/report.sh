@@ -101,7 +101,7 @@ bad export_target 'bpfprofil: export: folded: target 2: not in the profile, whic
 bad export_object "bpfprofil: export: folded: object 'x': not in the profile
 try: bpfprofil report --by objects" "$bin" export --format folded --object x "$profile"
 bad by_process 'bpfprofil: report: --by process: the profile was not split by it
-try: sudo bpfprofil run --split process COMMAND' "$bin" report --by process "$profile"
+try: sudo bpfprofil attach --split process ...' "$bin" report --by process "$profile"
 bad annotate "bpfprofil: report: 'none': no function of that name has a tick
 try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate none "$profile"

@@ -73,7 +73,7 @@ usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, p
 usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
 try: leaving --split out" top --all --by cgroups --split process
 
-usage report_by "bpfprofil: report: --by 'lins': must be one of functions, objects, lines, bins, process, cgroup, thread, cpu, time
+usage report_by "bpfprofil: report: --by 'lins': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time
 try: --by lines" report --by lins
 usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
 	report --format html

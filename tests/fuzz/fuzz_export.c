@@ -79,7 +79,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		return 0;
 	for (format = export_formats; format->name; format++)
 		export(profile, format);
-	for (by = REPORT_FUNCTIONS; by <= REPORT_THREADS; by++) {
+	for (by = REPORT_FUNCTIONS; by <= REPORT_COMMS; by++) {
 		report(profile, by, REPORT_TEXT);
 		report(profile, by, REPORT_CSV);
 		report(profile, by, REPORT_JSON);

@@ -174,6 +174,23 @@ Test(top_model, time_is_the_schedulers)
 	cr_expect_float_eq(list.rows[0]->total_ns, 1000e6, 1);
 }
 
+/* Each interval has another first tick in code without names. */
+Test(top_model, code_without_names)
+{
+	const uint64_t starts[] = { 0x7f0000001000, 0x7f0000000800, 0x7f0000002000 };
+	struct profile *profile;
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		profile = INTERVAL(0, { "[node:7]", "[node:7]", starts[i], 7, "node", NULL, 10 });
+		profile->objects[0].kind = PROFILE_JIT;
+		cr_assert_eq(top_model_add(&model, profile), 0);
+		profile_free(profile);
+	}
+	LIST(by(TOP_FUNCTIONS), { "[node:7]", 10, 30 });
+	cr_expect_eq(list.rows[0]->nr_bins, 3);
+}
+
 Test(top_model, nothing_runs)
 {
 	two_intervals();

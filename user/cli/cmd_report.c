@@ -57,10 +57,10 @@ static int add_object(const struct opt *opt, const char *value, void *field, str
 
 static const struct opt report_opts[] = {
 	{ .name = "by",
-	  .arg = "functions|objects|lines|bins|process|cgroup|thread|cpu|time",
+	  .arg = "functions|objects|lines|bins|process|cgroup|thread|comm|cpu|time",
 	  .help = "a row for each of these; lines need the binaries with their debug information, "
-		  "process, cgroup and thread a profile that was split; cpu has all ticks, and "
-		  "time a row for each FILE",
+		  "process, cgroup and thread a profile that was split, as comm, the name of "
+		  "processes or threads; cpu has all ticks, and time a row for each FILE",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = report_by_words,

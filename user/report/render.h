@@ -25,13 +25,13 @@ struct report {
 	double ns; /* CPU time of all of it */
 	const struct report_rows *rows;
 	size_t nr;
+	const uint8_t *alike; /* for each row: bits of enum alike; NULL: none looks like another */
 };
 
-/* Rows of processes or cgroups, which have no object. */
+/* Rows of processes, cgroups, threads or their names, which have no object. */
 static inline bool is_of_split(const struct report *report)
 {
-	return report->options->by == REPORT_PROCESSES || report->options->by == REPORT_CGROUPS ||
-	       report->options->by == REPORT_THREADS;
+	return report->options->by >= REPORT_PROCESSES && report->options->by <= REPORT_COMMS;
 }
 
 void render_text(const struct report *report, FILE *out);

@@ -9,8 +9,9 @@
 
 #define SUMMARY_ROWS 10
 
-const char *const report_by_words[] = { "functions", "objects", "lines", "bins", "process",
-					"cgroup",    "thread",	"cpu",	 "time", NULL };
+const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
+					"process",   "cgroup",	"thread", "comm",
+					"cpu",	     "time",	NULL };
 
 static struct report make_report(const struct profile *profile,
 				 const struct report_options *options,

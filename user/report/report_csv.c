@@ -47,7 +47,8 @@ static void split_fields(const struct report *report, const struct report_row *r
 		render_csv_field(out, row->cgroup);
 		return;
 	}
-	fputc(',', out);
+	if (report->options->by != REPORT_COMMS)
+		fputc(',', out);
 	if (row->pid >= 0)
 		fprintf(out, "%" PRId64, row->pid);
 	render_csv_field(out, row->name);
@@ -106,6 +107,7 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_PROCESSES] = "pid,process",
 		[REPORT_CGROUPS] = "cgroup",
 		[REPORT_THREADS] = "tid,thread",
+		[REPORT_COMMS] = "comm",
 		[REPORT_CPUS] = "cpu",
 		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
 	};

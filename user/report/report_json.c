@@ -22,6 +22,8 @@ static void split_json(const struct report *report, const struct report_row *row
 {
 	if (report->options->by == REPORT_CGROUPS) {
 		render_json_text(out, "cgroup", row->cgroup);
+	} else if (report->options->by == REPORT_COMMS) {
+		render_json_text(out, "comm", row->name);
 	} else {
 		bool thread = report->options->by == REPORT_THREADS;
 

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Tables for people. */
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
+#include "report/alike.h"
 #include "report/render.h"
 #include "report/text.h"
 #include "report/timeline.h"
 #include "shared/counters.h"
 
 #define PLACE_MAX 1024
+#define BUILD_DIGITS 8 /* of a build id, that tell one from another */
 #define PLACE_COLUMNS 48 /* used if nothing is cut; longer places shift what follows */
 #define FIGURE_COLUMNS 29 /* share, ticks and seconds */
 
@@ -20,11 +23,31 @@ static const struct {
 #undef LOST_TEXT
 
 static const char *const row_nouns[] = { "functions", "objects", "lines", "bins", "processes",
-					 "cgroups",   "threads", "CPUs",  "files" };
+					 "cgroups",   "threads", "names", "CPUs", "files" };
 
 static const char *object_name(const struct report *report, const struct report_row *row)
 {
 	return text_basename(report->profile->objects[row->object].path);
+}
+
+static unsigned int alike_of(const struct report *report, const struct report_row *row)
+{
+	return report->alike ? report->alike[row - report->rows->rows] : 0;
+}
+
+/* The object of a function, and what tells it from others of that name. */
+static void place_object(const struct report *report, const struct report_row *row, char *text)
+{
+	const struct profile_object *object = &report->profile->objects[row->object];
+	unsigned int alike = alike_of(report, row);
+	const char *id = object->build_id ? object->build_id : "no build id";
+	int length;
+
+	length = snprintf(text, PLACE_MAX, "%.960s",
+			  alike & ALIKE_PATH ? object->path : text_basename(object->path));
+	if (alike & ALIKE_BUILD)
+		snprintf(text + length, PLACE_MAX - (size_t)length, " (%.*s)",
+			 object->build_id ? BUILD_DIGITS : 16, id);
 }
 
 /* object+0xoffset; for a wide bin with its last byte: object+0x1000..0x103f */
@@ -48,7 +71,7 @@ static void place(const struct report *report, const struct report_row *row, cha
 			 profile_object_kind_name(report->profile->objects[row->object].kind));
 		break;
 	case REPORT_FUNCTIONS:
-		snprintf(text, PLACE_MAX, "%.960s", object_name(report, row));
+		place_object(report, row, text);
 		break;
 	case REPORT_LINES:
 		if (row->file)
@@ -67,6 +90,9 @@ static void place(const struct report *report, const struct report_row *row, cha
 	case REPORT_CGROUPS:
 		snprintf(text, PLACE_MAX, "%.960s", row->cgroup ? row->cgroup : "-");
 		break;
+	case REPORT_COMMS:
+		snprintf(text, PLACE_MAX, "%.960s", row->name ?: "-");
+		break;
 	case REPORT_TIME:
 		snprintf(text, PLACE_MAX, "%.64s +%.3f s", row->part->started,
 			 (double)row->part->duration_ns / 1e9);
@@ -78,9 +104,15 @@ static void place(const struct report *report, const struct report_row *row, cha
 static const char *name_of(const struct report *report, const struct report_row *row,
 			   char text[PLACE_MAX], char suffix[32])
 {
+	const struct profile_object *object = &report->profile->objects[row->object];
+
 	*suffix = '\0';
-	if (report->options->by == REPORT_OBJECTS)
-		return report->profile->objects[row->object].path;
+	if (report->options->by == REPORT_OBJECTS) {
+		if (alike_of(report, row) & ALIKE_BUILD)
+			snprintf(suffix, 32, " (build %.*s)", BUILD_DIGITS,
+				 object->build_id ? object->build_id : "none");
+		return object->path;
+	}
 	if (!row->name) {
 		*text = '\0';
 		if (report->options->by == REPORT_FUNCTIONS)
@@ -92,6 +124,8 @@ static const char *name_of(const struct report *report, const struct report_row 
 			 row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
 	else if (row->inlined && row->inlined == row->ticks)
 		snprintf(suffix, 32, " (inlined)");
+	else if (alike_of(report, row) & ALIKE_OFFSET && !row->scattered)
+		snprintf(suffix, 32, " (at 0x%" PRIx64 ")", row->offset);
 	else if (report->options->by == REPORT_BINS && row->offset > row->function->offset)
 		snprintf(suffix, 32, "+0x%" PRIx64, row->offset - row->function->offset);
 	return row->name;
@@ -113,6 +147,8 @@ static void put_detail(const struct report *report, const struct report_row *row
 /* A place without a name behind it gets the room of both columns. */
 static bool is_alone(const struct report *report, const struct report_row *row)
 {
+	if (report->options->by == REPORT_CGROUPS || report->options->by == REPORT_COMMS)
+		return true;
 	return !row->name && report->options->by != REPORT_OBJECTS &&
 	       report->options->by != REPORT_FUNCTIONS;
 }
@@ -184,13 +220,14 @@ static void table_row(const struct report *report, const struct report_row *row,
 	fputc('\n', out);
 }
 
-void render_table(const struct report *report, FILE *out)
+static void put_table(const struct report *report, FILE *out)
 {
 	static const char *const places[] = { "OBJECT", "KIND", "LINE", "PLACE", "PID",
-					      "CGROUP", "TID",	"CPU",	"TIME" };
-	static const char *const details[] = { "FUNCTION", "OBJECT",  "FUNCTION",
-					       "FUNCTION", "PROCESS", NULL,
-					       "THREAD",   NULL,      "HOTTEST FUNCTION" };
+					      "CGROUP", "TID",	"COMM", "CPU",	 "TIME" };
+	static const char *const details[] = { "FUNCTION",	  "OBJECT",  "FUNCTION",
+					       "FUNCTION",	  "PROCESS", NULL,
+					       "THREAD",	  NULL,	     NULL,
+					       "HOTTEST FUNCTION" };
 	const char *heading = places[report->options->by], *detail = details[report->options->by];
 	size_t columns = place_columns(report, heading), i;
 	bool dim = report->options->color;
@@ -203,6 +240,17 @@ void render_table(const struct report *report, FILE *out)
 	fprintf(out, "%s\n", dim ? COLOR_END : "");
 	for (i = 0; i < report->nr; i++)
 		table_row(report, &report->rows->rows[i], columns, out);
+}
+
+void render_table(const struct report *report, FILE *out)
+{
+	bool of_text = report->options->by <= REPORT_OBJECTS;
+	/* Without memory rows that look alike do so, but the table is still useful. */
+	cleanup_free uint8_t *alike = of_text ? alike_find(report) : NULL;
+	struct report telling = *report;
+
+	telling.alike = alike;
+	put_table(&telling, out);
 }
 
 /* On a terminal the command is cut to a line, because it may be a build's with all its files. */

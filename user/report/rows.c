@@ -247,6 +247,32 @@ static void by_functions(struct report_rows *rows)
 	rows_merge(rows, row_compare_place);
 }
 
+/*
+ * A JIT compiles a function anew and again, each time to another place: that is one function. What
+ * has a single place keeps it.
+ */
+static void join_jit(const struct profile *profile, struct report_rows *rows)
+{
+	struct report_row *row = rows->rows;
+	size_t i, nr = 0;
+	bool twin = false, next;
+
+	for (i = 0; i < rows->nr; i++) {
+		row[i].scattered |= row[i].name &&
+				    profile->objects[row[i].object].kind == PROFILE_JIT;
+		nr += row[i].scattered;
+	}
+	if (!nr)
+		return;
+	qsort(row, rows->nr, sizeof(*row), row_compare_source);
+	for (i = 0; i < rows->nr; i++, twin = next) {
+		next = i + 1 < rows->nr && !row_compare_source(&row[i], &row[i + 1]);
+		if (!twin && !next && profile->objects[row[i].object].kind == PROFILE_JIT)
+			row[i].scattered = false;
+	}
+	rows_merge(rows, row_compare_source);
+}
+
 static void by_objects(struct report_rows *rows)
 {
 	size_t i;
@@ -295,7 +321,8 @@ static int check_options(const struct profile *profile, const struct report_opti
 		return 0;
 	error_set(err, -EINVAL, "--comm '%.256s': no process or thread of this name",
 		  options->comm);
-	error_hint(err, "sudo bpfprofil run --split process, or thread, which has the names");
+	error_hint(err, "sudo bpfprofil %s --split process, or thread, which has the names",
+		   rows_command(profile));
 	return -EINVAL;
 }
 
@@ -319,9 +346,12 @@ int rows_of_bins(const struct profile *profile, const struct report_options *opt
 	return ret ? ret : named_bins(profile, options, rows, err);
 }
 
-/* Rows of text: bins, and what they are combined to. */
+/*
+ * Rows of text: bins, and what they are combined to. apart: a function's code at several places is
+ * several rows.
+ */
 static int rows_by_place(const struct profile *profile, const struct report_options *options,
-			 struct report_rows *rows, struct error *err)
+			 bool apart, struct report_rows *rows, struct error *err)
 {
 	int ret = named_bins(profile, options, rows, err);
 	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
@@ -337,6 +367,8 @@ static int rows_by_place(const struct profile *profile, const struct report_opti
 		by_objects(rows);
 	else if (options->by == REPORT_LINES)
 		ret = rows_by_lines(profile, &opener, rows, err);
+	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
+		join_jit(profile, rows);
 	return ret;
 }
 
@@ -387,21 +419,20 @@ static size_t shown_rows(const struct report_rows *rows, const struct report_opt
 	return options->limit && options->limit < rows->nr ? options->limit : rows->nr;
 }
 
-int rows_of_part(const struct profile *profile, const struct report_options *options,
-		 struct report_rows *rows, struct error *err)
+static int make_rows(const struct profile *profile, const struct report_options *options,
+		     bool apart, struct report_rows *rows, struct error *err)
 {
 	int ret;
 
 	*rows = (struct report_rows){ 0 };
-	if (options->by == REPORT_PROCESSES || options->by == REPORT_CGROUPS ||
-	    options->by == REPORT_THREADS)
+	if (options->by >= REPORT_PROCESSES && options->by <= REPORT_COMMS)
 		ret = rows_by_split(profile, options, rows, err);
 	else if (options->by == REPORT_CPUS)
 		ret = rows_by_cpu(profile, options, rows, err);
 	else if (options->by == REPORT_TIME)
 		ret = rows_by_time(options, rows, err);
 	else
-		ret = rows_by_place(profile, options, rows, err);
+		ret = rows_by_place(profile, options, apart, rows, err);
 	if (ret)
 		return ret;
 	if (options->function && options->by != REPORT_TIME)
@@ -412,13 +443,29 @@ int rows_of_part(const struct profile *profile, const struct report_options *opt
 	return 0;
 }
 
+int rows_of_part(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err)
+{
+	return make_rows(profile, options, true, rows, err);
+}
+
 int rows_build(const struct profile *profile, const struct report_options *options,
 	       struct report_rows *rows, struct error *err)
 {
 	int ret = check_options(profile, options, err);
 
 	*rows = (struct report_rows){ 0 };
-	return ret ? ret : rows_of_part(profile, options, rows, err);
+	return ret ? ret : make_rows(profile, options, false, rows, err);
+}
+
+const char *rows_command(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (strcmp(profile->targets[i].kind, "command") != 0)
+			return "attach";
+	return "run";
 }
 
 uint64_t row_address(const struct profile *profile, const struct report_row *row)

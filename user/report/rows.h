@@ -25,7 +25,7 @@ struct report_row {
 	const char *file;
 	uint32_t line;
 	const struct source_line *source; /* what DWARF says of the row's place */
-	bool scattered; /* a function of the source, which may have code at several places */
+	bool scattered; /* a function of the source or of a JIT, with code at several places */
 	uint64_t inlined; /* how many of its ticks fell where it was inlined */
 	int64_t pid; /* by process: -1 if it is not a single one; by CPU: its number */
 	const char *cgroup;
@@ -48,7 +48,10 @@ int rows_build(const struct profile *profile, const struct report_options *optio
 	       struct report_rows *rows, struct error *err);
 void rows_free(struct report_rows *rows);
 
-/* The same for one of several profiles, in which what the options name may be missing. */
+/*
+ * The same for one of several profiles, in which what the options name may be missing. A JIT's
+ * function has a row for each place where it was compiled to.
+ */
 int rows_of_part(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
@@ -93,7 +96,9 @@ void row_take_source(struct report_row *row);
 int row_compare_place(const void *left, const void *right);
 int row_compare_source(const void *left, const void *right);
 
-/* Replaces rows of bins by rows of processes or cgroups, from objects that the options choose. */
+/*
+ * Makes rows of processes, cgroups, threads or their names, from objects that the options choose.
+ */
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err);
 
@@ -107,6 +112,9 @@ int rows_by_time(const struct report_options *options, struct report_rows *rows,
 /* Whether the options let a histogram's ticks into the table. */
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,
 		      const struct profile_histogram *histogram);
+
+/* The command that makes such a profile: run or attach. */
+const char *rows_command(const struct profile *profile);
 
 /* The address of the row's first byte as the object's own disassembly shows it. */
 uint64_t row_address(const struct profile *profile, const struct report_row *row);

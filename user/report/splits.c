@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* The views by process and by cgroup, for profiles that were split, and by CPU. */
+/* The views by process, cgroup, thread and their names, for profiles that were split, and by CPU. */
 #include <errno.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static bool is_split(const struct profile *profile, enum report_by by)
 	bool by_thread = split && !strcmp(split, "thread");
 	size_t i;
 
-	if (by != REPORT_CGROUPS && by_thread != (by == REPORT_THREADS))
+	if ((by == REPORT_PROCESSES && by_thread) || (by == REPORT_THREADS && !by_thread))
 		return false;
 	for (i = 0; i < profile->nr_histograms; i++) {
 		const struct profile_histogram *histogram = &profile->histograms[i];
@@ -49,7 +49,8 @@ static struct report_row split_row(const struct profile_weights *weights,
 		row.cgroup = histogram->cgroup;
 		return row;
 	}
-	row.pid = histogram->pid;
+	if (by != REPORT_COMMS)
+		row.pid = histogram->pid;
 	row.name = histogram->process;
 	return row;
 }
@@ -78,10 +79,13 @@ int rows_by_split(const struct profile *profile, const struct report_options *op
 		  struct report_rows *rows, struct error *err)
 {
 	const char *word = report_by_words[options->by];
+	const char *command = rows_command(profile);
+	const char *split = options->by == REPORT_COMMS ? "process" : word;
 
 	if (!is_split(profile, options->by)) {
 		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
-		error_hint(err, "sudo bpfprofil run --split %s COMMAND", word);
+		error_hint(err, "sudo bpfprofil %s --split %s %s", command, split,
+			   strcmp(command, "run") ? "..." : "COMMAND");
 		return -EINVAL;
 	}
 	if (add_rows(profile, options, rows))

@@ -34,10 +34,22 @@ static int find_object(const struct profile *last, const struct top_row *row, ui
 	return -ENOENT;
 }
 
+/* Bins are sorted by size first. */
+static uint64_t start_of(const struct top_row *row)
+{
+	uint64_t start = row->nr_bins ? row->bins[0].offset : 0;
+	size_t i;
+
+	for (i = 1; i < row->nr_bins && !row->offset; i++)
+		if (row->bins[i].offset < start)
+			start = row->bins[i].offset;
+	return row->offset ? row->offset : start;
+}
+
 static int add_function(struct top_view *view, const struct top_row *row)
 {
 	struct profile_function *function;
-	uint64_t end = row->offset + 1, bin_end;
+	uint64_t start = start_of(row), end = start + 1, bin_end;
 	size_t i;
 
 	if (grow((void **)&view->profile.functions, &view->functions_room,
@@ -50,8 +62,8 @@ static int add_function(struct top_view *view, const struct top_row *row)
 	function = &view->profile.functions[view->profile.nr_functions++];
 	*function = (struct profile_function){ .object = view->object,
 					       .name = row->name,
-					       .offset = row->offset,
-					       .size = row->size ? row->size : end - row->offset,
+					       .offset = start,
+					       .size = row->size ? row->size : end - start,
 					       .ticks = row->total };
 	return 0;
 }
@@ -137,7 +149,7 @@ static int write_view(const struct top_view *view, const struct top_row *functio
 	cleanup_free char *place = NULL;
 	int ret;
 
-	if (asprintf(&place, "%s:0x%" PRIx64, function->object, function->offset) < 0)
+	if (asprintf(&place, "%s:0x%" PRIx64, function->object, start_of(function)) < 0)
 		return error_no_memory(err, "annotate");
 	request.place = place;
 	ret = annotation_build(&view->profile, &request, &annotation, err);

@@ -134,11 +134,21 @@ uint64_t top_build(const struct profile_object *object)
 	return hash;
 }
 
+/* Code without any names is one row, and begins where its first tick was. */
+static bool is_whole(const struct profile_object *object, const struct profile_function *function)
+{
+	return object->kind == PROFILE_JIT && !strcmp(function->name, profile_object_base(object));
+}
+
 static struct top_row function_key(const struct profile *profile,
 				   const struct profile_function *function)
 {
 	const struct profile_object *object = &profile->objects[function->object];
 
+	if (is_whole(object, function))
+		return (struct top_row){ .name = function->name,
+					 .object = object->path,
+					 .pid = -1 };
 	return (struct top_row){ .name = function->name,
 				 .object = object->path,
 				 .pid = -1,

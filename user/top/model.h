@@ -29,8 +29,8 @@ struct top_row {
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */
 	int64_t pid; /* for a process; -1: no single one */
-	uint64_t offset; /* for a function: its place in the object */
-	uint64_t size; /* of the function */
+	uint64_t offset; /* for a function: its place in the object; 0: wherever its bins are */
+	uint64_t size; /* of the function; 0: up to its last bin */
 	uint64_t build; /* tells files with the same path apart */
 	uint64_t ticks; /* in the last interval */
 	uint64_t total; /* in all intervals */
