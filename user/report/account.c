@@ -50,6 +50,40 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 		fprintf(out, ", of which %.3f s were sampled", (double)sampling->sampled_ns / 1e9);
 }
 
+static double kernel_ns(const struct profile *profile, const struct report_options *options)
+{
+	struct profile_weights *weights = profile_weights_new(profile);
+	double ns = 0;
+	size_t i;
+
+	for (i = 0; weights && i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (profile->objects[histogram->object].kind == PROFILE_KERNEL &&
+		    target_chosen(profile, options, histogram->target))
+			ns += (double)profile_histogram_ticks(histogram) *
+			      profile_weight(weights, histogram);
+	}
+	profile_weights_free(weights);
+	return ns;
+}
+
+void render_kernel(const struct report *report, const char *label, FILE *out)
+{
+	const struct profile *profile = report->profile;
+	const char *mode = profile->sampling.mode;
+
+	/* The sum of a series that is printed at its end has an account, and no counters. */
+	if (!mode || !(report->ns > 0) || !profile->nr_targets || !profile->nr_histograms ||
+	    !strcmp(profile->targets[0].kind, "call"))
+		return;
+	if (!strcmp(mode, "split"))
+		fprintf(out, "%s%.2f %% of the time\n", label,
+			100 * kernel_ns(profile, report->options) / report->ns);
+	else if (!strcmp(mode, "charged"))
+		fprintf(out, "%scounted for its callers; --mode split tells it apart\n", label);
+}
+
 void render_cost(const struct profile *profile, FILE *out)
 {
 	const struct profile_cost *cost = &profile->sampling.cost;

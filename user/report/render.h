@@ -58,6 +58,12 @@ void render_identity(const struct profile_account *account, bool brief, FILE *ou
 /* Writes a line about what sampling took, if there was a budget. */
 void render_cost(const struct profile *profile, FILE *out);
 
+/*
+ * Writes the kernel's share of the time where it is known, or how to see it, in a line that begins
+ * with the label; nothing for calls, whose ticks are counted in the caller's own text.
+ */
+void render_kernel(const struct report *report, const char *label, FILE *out);
+
 /* Writes "N ticks, 1.23 s of CPU time at 997 Hz in 1.25 s, ..." without a newline. */
 void render_ticks(const struct profile *profile, const struct report_options *options, FILE *out);
 

@@ -73,11 +73,14 @@ int report_write(const struct profile *profile, const struct report_options *opt
 void report_account(const struct profile *profile, FILE *out)
 {
 	const struct report_options options = { .target = REPORT_ALL_TARGETS };
+	const struct report_rows none = { 0 };
+	const struct report report = make_report(profile, &options, &none);
 	size_t i;
 
 	render_ticks(profile, &options, out);
 	fputc('\n', out);
 	render_identity(&profile->ticks, isatty(fileno(out)) == 1, out);
+	render_kernel(&report, "kernel: ", out);
 	render_cost(profile, out);
 	render_cpu_time(profile, REPORT_ALL_TARGETS, "note: ", out);
 	for (i = 0; i < profile->nr_notes; i++) {

@@ -278,6 +278,18 @@ static void heading_command(const struct report *report, FILE *out)
 	fputc('\n', out);
 }
 
+/* What was attached to; several targets have a line each, with their ticks. */
+static void heading_target(const struct profile *profile, FILE *out)
+{
+	if (profile->nr_targets != 1 || (profile->command && *profile->command))
+		return;
+	fprintf(out, "%-10s", "target");
+	text_write(out, profile->targets[0].kind, 0);
+	fputc(' ', out);
+	text_write(out, profile->targets[0].name, 0);
+	fputc('\n', out);
+}
+
 static void heading_host(const struct profile *profile, FILE *out)
 {
 	fprintf(out, "%-10s", "host");
@@ -315,6 +327,7 @@ static void heading(const struct report *report, FILE *out)
 	size_t i;
 
 	heading_command(report, out);
+	heading_target(profile, out);
 	if (profile->started)
 		text_labelled(out, "started", profile->started);
 	heading_host(profile, out);
@@ -327,6 +340,7 @@ static void heading(const struct report *report, FILE *out)
 	text_write(out, profile->sampling.mode ? profile->sampling.mode : "?", 0);
 	fprintf(out, "\n%-10s", "ticks");
 	render_identity(report->account, report->options->brief, out);
+	render_kernel(report, "kernel    ", out);
 	render_cost(report->profile, out);
 	heading_lost(report->account, out);
 	render_targets(report->profile, report->options->target, out);

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Rows of names, and what tells rows apart. */
+#include "report/report.h"
+
+#include <criterion/criterion.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "sample.h"
+
+static struct report_options all(enum report_by by)
+{
+	return (struct report_options){ .by = by, .target = REPORT_ALL_TARGETS };
+}
+
+static char *written(const struct profile *profile, struct report_options options)
+{
+	struct error err = { 0 };
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(report_write(profile, &options, out, &err), 0, "%s", err.text);
+	fclose(out);
+	return text;
+}
+
+static void check_contains(const char *text, const char *part)
+{
+	cr_assert(strstr(text, part), "no \"%s\" in:\n%s", part, text);
+}
+
+/* All processes of a name are one row. */
+Test(report, comms)
+{
+	struct profile *profile = sample_profile_of_processes();
+	struct report_options options = all(REPORT_COMMS);
+	struct error err = { 0 };
+	char *text;
+
+	profile->histograms[3].pid = 6;
+	options.format = REPORT_CSV;
+	text = written(profile, options);
+	cr_expect_str_eq(text, "ticks,percent,comm,seconds\n"
+			       "640,60.3774,one,0.641925760\n"
+			       "300,28.3019,\"jit, \"\"one\"\"\",0.300902700\n"
+			       "60,5.6604,two,0.060180540\n");
+	free(text);
+	options.format = REPORT_TEXT;
+	text = written(profile, options);
+	check_contains(text, "  SHARE     TICKS   SECONDS  COMM\n"
+			     " 60.38%       640     0.642  one\n");
+	free(text);
+	options.format = REPORT_JSON;
+	text = written(profile, options);
+	check_contains(text, "\"by\": \"comm\"");
+	check_contains(text, "\"seconds\": 0.06018054, \"comm\": \"two\" }");
+	free(text);
+	profile_free(profile);
+	profile = sample_profile();
+	cr_expect_eq(report_write(profile, &options, stderr, &err), -EINVAL);
+	cr_expect_str_eq(err.text, "--by comm: the profile was not split by it");
+	cr_expect_str_eq(err.hint, "sudo bpfprofil attach --split process ...");
+	profile->nr_targets = 1;
+	cr_expect_eq(report_write(profile, &options, stderr, &err), -EINVAL);
+	cr_expect_str_eq(err.hint, "sudo bpfprofil run --split process COMMAND");
+	profile->nr_targets = 2;
+	profile_free(profile);
+}
+
+static void set_text(char **text, const char *value)
+{
+	free(*text);
+	*text = strdup(value);
+}
+
+Test(report, share_of_the_kernel)
+{
+	struct profile *profile = sample_profile();
+	char *text = written(profile, all(REPORT_FUNCTIONS));
+
+	check_contains(text, "\nkernel    counted for its callers; --mode split tells it apart\n");
+	free(text);
+	set_text(&profile->sampling.mode, "split");
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text, "\nkernel    3.77 % of the time\n"); /* 40 of 1060 */
+	free(text);
+	set_text(&profile->sampling.mode, "user");
+	text = written(profile, all(REPORT_FUNCTIONS));
+	cr_expect_null(strstr(text, "\nkernel "));
+	free(text);
+	profile_free(profile);
+}
+
+/* What a series prints at its end is the sum of its accounts: whose time it was is in its files. */
+Test(report, no_share_without_counters)
+{
+	struct profile *profile = sample_profile();
+	size_t nr = profile->nr_histograms, size;
+	char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	set_text(&profile->sampling.mode, "split");
+	profile->nr_histograms = 0;
+	report_account(profile, out);
+	profile->nr_histograms = nr;
+	fclose(out);
+	check_contains(text, "\n1060 = ");
+	cr_expect_null(strstr(text, "kernel: "), "%s", text);
+	free(text);
+	profile_free(profile);
+}
+
+/* A profile without a command says what was attached to. */
+Test(report, names_the_target)
+{
+	struct profile *profile = profile_new();
+	char *text;
+
+	profile->targets = calloc(1, sizeof(*profile->targets));
+	profile->nr_targets = 1;
+	profile->targets->kind = strdup("pid");
+	profile->targets->name = strdup("postgres* (14 processes)");
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text, "target    pid postgres* (14 processes)\n");
+	free(text);
+	profile_free(profile);
+}
+
+/* The second object is like the first: what tells them apart is shown, and no more. */
+static char *with_alike(const char *path, const char *build_id, enum report_by by)
+{
+	struct profile *profile = sample_profile();
+	char *text;
+
+	profile->objects[2].kind = PROFILE_FILE;
+	set_text(&profile->objects[2].path, path);
+	set_text(&profile->objects[2].build_id, build_id);
+	profile->functions = reallocarray(profile->functions, profile->nr_functions + 1,
+					  sizeof(*profile->functions));
+	profile->functions[profile->nr_functions++] =
+		(struct profile_function){ .object = 2,
+					   .name = strdup("main"),
+					   .offset = profile->histograms[3].offset,
+					   .size = 16,
+					   .ticks = 40 };
+	text = written(profile, all(by));
+	profile_free(profile);
+	return text;
+}
+
+Test(report, rows_alike)
+{
+	char *text = with_alike("/opt/work", "00ff12ab", REPORT_FUNCTIONS);
+
+	check_contains(text, "  /opt/work                main\n");
+	check_contains(text, "  /usr/bin/work            main\n");
+	check_contains(text, "  work                     operator,(A, B)\n");
+	free(text);
+	text = with_alike("/usr/bin/work", "8badf00e11111", REPORT_FUNCTIONS);
+	check_contains(text, "  work (8badf00e)          main\n");
+	check_contains(text, "  work (00ff12ab)          main\n");
+	free(text);
+	text = with_alike("/usr/bin/work", "8badf00e11111", REPORT_OBJECTS);
+	check_contains(text, "/usr/bin/work (build 8badf00e)\n");
+	check_contains(text, "/usr/bin/work (build 00ff12ab)\n");
+	free(text);
+	text = with_alike("/usr/bin/play", "8badf00e11111", REPORT_OBJECTS);
+	check_contains(text, "/usr/bin/play\n");
+	free(text);
+}
+
+/* Two functions of one name in a file are told apart by their offsets; a JIT's are one. */
+Test(report, functions_of_one_name)
+{
+	struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_FUNCTIONS);
+	char *text;
+
+	set_text(&profile->functions[2].name, "operator,(A, B)");
+	text = written(profile, options);
+	check_contains(text, "operator,(A, B) (at 0x1000)\n");
+	check_contains(text, "operator,(A, B) (at 0x1010)\n");
+	free(text);
+	profile->objects[0].kind = PROFILE_JIT;
+	options.format = REPORT_CSV;
+	text = written(profile, options);
+	check_contains(text, "\n561,52.9245,/usr/bin/work,,,,\"operator,(A, B)\",");
+	check_contains(text, ",0x7f0000003800,"); /* "late", which has one place */
+	free(text);
+	profile_free(profile);
+}
