@@ -356,6 +356,33 @@ Test(targets, container_is_profiled)
 	live_end(&live);
 }
 
+/* Its row among all cgroups has its name, which only its process tells. */
+Test(targets, container_row)
+{
+	struct container container = { 0 };
+	struct child_end rows;
+	struct live live;
+	char row[400];
+
+	NEED_ROOT();
+	NEED_TOOL("runc");
+	live_begin(&live);
+	snprintf(container.cgroup, sizeof(container.cgroup), "/bpfprofil-%d/group", getpid());
+	container_start(&container, ARGS(WORKLOAD("three_static")),
+			ARGS("/test/three_static", "30000"));
+	child_run(&live.end, NULL,
+		  ARGS(BPFPROFIL_BIN, "attach", "--all", "--split", "cgroup", "--duration", "2",
+		       "-q", "-o", live.profile));
+	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
+	child_run(&rows, NULL,
+		  ARGS(BPFPROFIL_BIN, "report", "--by", "cgroup", "--format", "csv", live.profile));
+	snprintf(row, sizeof(row), ",%s,%s,", container.cgroup, container.name);
+	cr_expect_not_null(strstr(rows.out, row), "%s", rows.out);
+	child_end_free(&rows);
+	container_end(&container);
+	live_end(&live);
+}
+
 /* A hierarchy in which processes are in more than one cgroup must be found; here some are. */
 Test(targets, split)
 {

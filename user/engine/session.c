@@ -478,6 +478,11 @@ int session_stop(struct session *session, struct error *err)
 	return ret ?: session_poll(session, err);
 }
 
+size_t session_splits(const struct session *session)
+{
+	return session->splits.arrived;
+}
+
 void session_close(struct session *session)
 {
 	uint32_t i;

@@ -172,6 +172,9 @@ struct session_live {
 };
 void session_live(struct session *session, struct session_live *result);
 
+/* How many processes or cgroups, whichever are told apart, were announced so far. */
+size_t session_splits(const struct session *session);
+
 void session_close(struct session *session); /* NULL is fine */
 
 #endif

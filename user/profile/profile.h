@@ -61,7 +61,7 @@ struct profile_split {
 #define PROFILE_LEFT_OUT "[left out]"
 
 /*
- * What a fleet calls a cgroup besides its path: its container, its pod, what its host was given; by
+ * What people call a cgroup besides its path: its container, its pod, what its host was given; by
  * OpenTelemetry's names. Each key occurs once for a host and cgroup.
  */
 struct profile_label {

@@ -83,7 +83,7 @@ static struct symbol_cache *symbols_of(struct result *result)
  * *result is set even after a failure.
  */
 static int take_part(struct result *result, struct session *session, struct profile **profile,
-		     struct error *err)
+		     bool last, struct error *err)
 {
 	int ret = session_take(session, profile, err);
 
@@ -91,6 +91,8 @@ static int take_part(struct result *result, struct session *session, struct prof
 		ret = error_no_memory(err, "profile");
 	if (!ret)
 		ret = symbolizer_once(session, result->options, symbols_of(result), *profile, err);
+	if (!ret && cgroup_labels_add(&result->labels, *profile, last))
+		ret = error_no_memory(err, "profile");
 	if (!ret && result->observe)
 		result->observe(result->context, *profile);
 	return ret;
@@ -121,7 +123,7 @@ static int name_next(struct result *result, const struct session *session, struc
  * failed.
  */
 static int make_file(struct result *result, struct session *session, struct profile **profile,
-		     struct error *err)
+		     bool last, struct error *err)
 {
 	uint64_t since_ns = session_since_ns(session);
 	int ret;
@@ -130,7 +132,7 @@ static int make_file(struct result *result, struct session *session, struct prof
 	ret = name_next(result, session, err);
 	if (ret)
 		return ret;
-	ret = take_part(result, session, profile, err);
+	ret = take_part(result, session, profile, last, err);
 	if (!*profile)
 		return ret;
 	if (!ret)
@@ -162,7 +164,7 @@ void result_cut(struct result *result, struct session *session)
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 
-	if (make_file(result, session, &profile, &err))
+	if (make_file(result, session, &profile, false, &err))
 		complain(result, &err);
 	profile_free(profile);
 }
@@ -177,7 +179,7 @@ int result_put_aside(struct result *result, struct session *session)
 	/* The file is named by the first of its parts. */
 	ret = name_next(result, session, &err);
 	if (!ret)
-		ret = take_part(result, session, &profile, &err);
+		ret = take_part(result, session, &profile, false, &err);
 	if (!ret)
 		ret = segments_add(&result->segments, profile, since_ns, &err);
 	else
@@ -245,7 +247,7 @@ void result_finish(struct result *result, struct session *session)
 	struct error err = { 0 };
 	int ret;
 
-	ret = make_file(result, session, &profile, &err);
+	ret = make_file(result, session, &profile, true, &err);
 	if (ret)
 		complain(result, &err);
 	/* The summary covers the whole series, not only its last file. */
@@ -262,7 +264,8 @@ int result_begin_files(struct result *result, const struct sampling_options *opt
 	result->options = options;
 	result->argv = argv;
 	ret = series_begin(&result->series, options->output, pid, time(NULL), options->keep, err);
-	return ret ?: output_check(result->series.path, err);
+	ret = ret ?: output_check(result->series.path, err);
+	return ret ?: cgroup_labels_begin(&result->labels, options, err);
 }
 
 int result_started(struct result *result, const struct session *session, struct error *err)
@@ -273,6 +276,7 @@ int result_started(struct result *result, const struct session *session, struct 
 
 void result_free(struct result *result)
 {
+	cgroup_labels_end(&result->labels);
 	series_free(&result->series);
 	segments_free(&result->segments);
 	profile_free(result->calls);

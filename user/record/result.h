@@ -7,6 +7,7 @@
 #include <sys/types.h>
 
 #include "engine/session.h"
+#include "record/cgroup_labels.h"
 #include "record/options.h"
 #include "record/segments.h"
 #include "record/series.h"
@@ -31,6 +32,7 @@ struct result {
 	uint64_t cpu_ns; /* CPU time that the scheduler gave meanwhile, */
 	bool cpu_unknown; /* unless a profile does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; may be NULL */
+	struct cgroup_labels labels; /* not for the agent, which has its own */
 	struct symbol_cache *symbols; /* for all profiles of a series; NULL: there is but one */
 	struct segments segments; /* earlier parts of the next file */
 	struct profile_cost cost; /* for the next file; all 0: unknown */

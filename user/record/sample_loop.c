@@ -238,6 +238,8 @@ static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 	/* The session comes first, while the process that a new file belongs to may still exist. */
 	if (fds[2].revents && session_poll(loop->session, &err))
 		print_error(&err);
+	if (fds[2].revents)
+		cgroup_labels_look(&loop->result->labels, loop->session);
 	if (fds[3].revents)
 		obey(loop);
 	if (fds[0].revents)

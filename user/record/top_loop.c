@@ -69,6 +69,10 @@ static int begin_top_interval(struct top_loop *loop, struct error *err)
 	int ret = session_take(loop->session, &profile, err);
 
 	loop->ended = time(NULL);
+	if (!ret && cgroup_labels_add(&loop->labels, profile, false)) {
+		profile_free(profile);
+		return error_no_memory(err, "top");
+	}
 	return ret ? ret : symbolizer_begin(&loop->symbolizer, profile, err);
 }
 
@@ -257,8 +261,10 @@ static int handle_events(struct top_loop *loop, const struct pollfd *fds, struct
 	int ret = 0;
 
 	/* The session comes first, while the process that a new file belongs to may still exist. */
-	if (fds[FD_SESSION].revents)
+	if (fds[FD_SESSION].revents) {
 		ret = session_poll(loop->session, err);
+		cgroup_labels_look(&loop->labels, loop->session);
+	}
 	if (!ret && fds[FD_SIGNAL].revents)
 		ret = read_top_signal(loop);
 	if (!ret && fds[FD_RESIZE].revents)
@@ -361,6 +367,8 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 	stdout_begin();
 	ret = symbolizer_init(&loop->symbolizer, loop->session, loop->options, err);
 	if (!ret)
+		ret = cgroup_labels_begin(&loop->labels, loop->options, err);
+	if (!ret)
 		ret = open_terminal(loop, err);
 	if (!ret)
 		ret = watch_top(loop, err);
@@ -374,6 +382,7 @@ int top_loop_run(struct top_loop *loop, struct error *err)
 void top_loop_free(struct top_loop *loop)
 {
 	close_terminal(loop);
+	cgroup_labels_end(&loop->labels);
 	symbolizer_free(&loop->symbolizer);
 	kept_free(&loop->kept);
 	top_ui_free(&loop->ui);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "engine/session.h"
+#include "record/cgroup_labels.h"
 #include "record/kept.h"
 #include "record/options.h"
 #include "record/symbolizer.h"
@@ -26,6 +27,7 @@ struct top_loop {
 	const struct sampling_options *options;
 	struct session *session;
 	struct symbolizer symbolizer;
+	struct cgroup_labels labels;
 	struct kept kept;
 	bool save; /* also at the end */
 	struct top_model model;

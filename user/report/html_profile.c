@@ -10,6 +10,7 @@
 #include "base/json_text.h"
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
+#include "report/cgroup_names.h"
 #include "report/cpu_time.h"
 #include "report/html_impl.h"
 #include "report/render.h"
@@ -257,6 +258,7 @@ struct html_view {
 	const struct profile_index *index;
 	const struct profile_weights *weights;
 	const struct html_inlined *inlined;
+	const struct cgroup_names *cgroups;
 };
 
 static void put_histogram(const struct html_view *view, const struct profile_histogram *histogram,
@@ -270,7 +272,9 @@ static void put_histogram(const struct html_view *view, const struct profile_his
 	if (histogram->process)
 		render_json_text(data, "process", histogram->process);
 	if (histogram->cgroup)
-		render_json_text(data, "cgroup", histogram->cgroup);
+		render_json_text(data, "cgroup",
+				 cgroup_names_find(view->cgroups, histogram->cgroup) ?:
+					 histogram->cgroup);
 	if (histogram->stopped)
 		render_json_text(data, "stopped", histogram->stopped);
 	render_json_u64(data, "offset", histogram->offset - base);
@@ -307,8 +311,9 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
-	const struct html_view view = { profile, index, weights, inlined };
-	int ret = index && weights ? put_head(profile, data) : -ENOMEM;
+	struct cgroup_names *cgroups = cgroup_names_new(profile);
+	const struct html_view view = { profile, index, weights, inlined, cgroups };
+	int ret = index && weights && cgroups ? put_head(profile, data) : -ENOMEM;
 
 	if (!ret) {
 		put_targets(profile, data);
@@ -322,5 +327,6 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 	}
 	profile_index_free(index);
 	profile_weights_free(weights);
+	cgroup_names_free(cgroups);
 	return ret;
 }

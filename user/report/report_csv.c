@@ -45,6 +45,7 @@ static void split_fields(const struct report *report, const struct report_row *r
 {
 	if (report->options->by == REPORT_CGROUPS) {
 		render_csv_field(out, row->cgroup);
+		render_csv_field(out, row->name);
 		return;
 	}
 	if (report->options->by != REPORT_COMMS)
@@ -105,7 +106,7 @@ void render_csv(const struct report *report, FILE *out)
 		[REPORT_LINES] = "object,offset,address,size,function,file,line",
 		[REPORT_BINS] = "object,offset,address,size,function",
 		[REPORT_PROCESSES] = "pid,process",
-		[REPORT_CGROUPS] = "cgroup",
+		[REPORT_CGROUPS] = "cgroup,name",
 		[REPORT_THREADS] = "tid,thread",
 		[REPORT_COMMS] = "comm",
 		[REPORT_CPUS] = "cpu",

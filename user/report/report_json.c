@@ -22,6 +22,7 @@ static void split_json(const struct report *report, const struct report_row *row
 {
 	if (report->options->by == REPORT_CGROUPS) {
 		render_json_text(out, "cgroup", row->cgroup);
+		render_json_text(out, "name", row->name);
 	} else if (report->options->by == REPORT_COMMS) {
 		render_json_text(out, "comm", row->name);
 	} else {

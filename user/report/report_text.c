@@ -88,7 +88,7 @@ static void place(const struct report *report, const struct report_row *row, cha
 		snprintf(text, PLACE_MAX, row->pid < 0 ? "-" : "%" PRId64, row->pid);
 		break;
 	case REPORT_CGROUPS:
-		snprintf(text, PLACE_MAX, "%.960s", row->cgroup ? row->cgroup : "-");
+		snprintf(text, PLACE_MAX, "%.960s", row->name ?: row->cgroup ?: "-");
 		break;
 	case REPORT_COMMS:
 		snprintf(text, PLACE_MAX, "%.960s", row->name ?: "-");

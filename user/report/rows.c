@@ -35,6 +35,7 @@ void rows_free(struct report_rows *rows)
 		source_lines_free(rows->lines[i]);
 	for (i = 0; i < rows->nr_notes; i++)
 		free(rows->notes[i]);
+	cgroup_names_free(rows->cgroups);
 	free(rows->lines);
 	free(rows->notes);
 	free(rows->rows);

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
+#include "report/cgroup_names.h"
 #include "report/report.h"
 #include "symbol/functions.h"
 #include "symbol/symbol.h"
@@ -28,7 +29,7 @@ struct report_row {
 	bool scattered; /* a function of the source or of a JIT, with code at several places */
 	uint64_t inlined; /* how many of its ticks fell where it was inlined */
 	int64_t pid; /* by process: -1 if it is not a single one; by CPU: its number */
-	const char *cgroup;
+	const char *cgroup; /* its path; the name is that of its container, or NULL */
 	const struct timeline_part *part; /* for rows of time; the name is the hottest function's */
 };
 
@@ -39,6 +40,7 @@ struct report_rows {
 	size_t capacity;
 	struct source_lines **lines; /* own the strings of rows */
 	size_t nr_lines;
+	struct cgroup_names *cgroups; /* the same */
 	char **notes;
 	size_t nr_notes;
 };

@@ -75,6 +75,18 @@ static int add_rows(const struct profile *profile, const struct report_options *
 	return ret;
 }
 
+static int name_cgroups(const struct profile *profile, struct report_rows *rows)
+{
+	size_t i;
+
+	rows->cgroups = cgroup_names_new(profile);
+	if (!rows->cgroups)
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i].name = cgroup_names_find(rows->cgroups, rows->rows[i].cgroup);
+	return 0;
+}
+
 int rows_by_split(const struct profile *profile, const struct report_options *options,
 		  struct report_rows *rows, struct error *err)
 {
@@ -91,6 +103,8 @@ int rows_by_split(const struct profile *profile, const struct report_options *op
 	if (add_rows(profile, options, rows))
 		return error_errno(err, -ENOMEM, "report");
 	rows_merge(rows, compare_splits);
+	if (options->by == REPORT_CGROUPS && name_cgroups(profile, rows))
+		return error_errno(err, -ENOMEM, "report");
 	return 0;
 }
 

@@ -101,11 +101,11 @@ static bool is_own(const struct cgroup_place *place, const void *argument)
 }
 
 /*
- * Finds the container by its first process. If a runtime made no cgroup for it, as some do not in
+ * If a runtime made no cgroup for it, as some do not in
  * version 2 on a hybrid host, the process is in the cgroup of whoever started it, which is not the
  * container.
  */
-static int find_process(const struct cgroups *cgroups, const struct runtime_container *container,
+int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
 			struct cgroup_places *result)
 {
 	struct cgroup_places theirs = { 0 }, cut = { 0 };
@@ -156,7 +156,7 @@ static int find_told(const struct cgroups *cgroups, const char *typed,
 	if (container->pid <= 0)
 		return error_set(err, -ENOENT, "--container '%s': %s knows it, but no cgroup is it",
 				 typed, container->runtime);
-	ret = find_process(cgroups, container, result);
+	ret = container_places_of(cgroups, container, result);
 	if (ret == -ESRCH)
 		return error_set(err, ret, "--container '%s': has ended", typed);
 	if (ret)

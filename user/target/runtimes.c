@@ -20,6 +20,7 @@ struct container_runtime {
 	const char *inspect[MAX_WORDS]; /* the name is appended, unless it lists all of them */
 	const char *list[MAX_WORDS]; /* prints a name per line; empty: inspect lists all as JSON */
 	const char *identify[MAX_WORDS]; /* prints an id and a name per line; empty: it cannot */
+	const char *processes[MAX_WORDS]; /* prints an id and a pid per line; empty: it cannot */
 	int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 	bool lists_all;
 };
@@ -47,9 +48,11 @@ static const struct container_runtime runtimes[] = {
 	  .lists_all = true },
 	{ .inspect = { "runc", "state", "--" },
 	  .list = { "runc", "list", "--quiet" },
+	  .processes = { "runc", "list" },
 	  .parse = runtime_parse_oci },
 	{ .inspect = { "crun", "state", "--" },
 	  .list = { "crun", "list", "--quiet" },
+	  .processes = { "crun", "list" },
 	  .parse = runtime_parse_oci },
 };
 
@@ -225,4 +228,15 @@ int runtimes_identify(struct names *result, struct error *err)
 		if (runtimes[i].identify[0])
 			ret = ask_for_lines(runtimes[i].identify, result, err);
 	return ret;
+}
+
+bool runtime_tell(size_t number, struct names *ids, struct names *processes)
+{
+	if (number >= NR_RUNTIMES)
+		return false;
+	if (runtimes[number].identify[0])
+		ask_for_lines(runtimes[number].identify, ids, NULL);
+	if (runtimes[number].processes[0])
+		ask_for_lines(runtimes[number].processes, processes, NULL);
+	return true;
 }

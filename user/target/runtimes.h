@@ -37,6 +37,12 @@ struct names;
 int runtimes_names(struct names *result, struct error *err);
 
 /* "ID NAME" of the containers that have a name besides their id, except those of Kubernetes. */
-int runtimes_identify(struct names *ret, struct error *err);
+int runtimes_identify(struct names *result, struct error *err);
+
+/*
+ * The same of one runtime alone, and among other lines "NAME PID ..." of its containers whose names are
+ * their ids. False: there is no runtime of this number.
+ */
+bool runtime_tell(size_t number, struct names *ids, struct names *processes);
 
 #endif

@@ -39,6 +39,11 @@ int unit_names(const struct cgroups *cgroups, struct names *names, struct error 
 /* The names of all processes except kernel threads and ourselves. */
 int process_names(struct names *names, struct error *err);
 
+/* The cgroups of a container by its first process; there may be none that are its own. */
+struct runtime_container;
+int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
+			struct cgroup_places *result);
+
 /* This host's cgroups, which are read once. */
 int targets_cgroups(struct targets *targets, const struct cgroups **result, struct error *err);
 

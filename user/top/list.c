@@ -25,6 +25,11 @@ const char *top_row_place(const struct top_row *row, enum top_by by, char buffer
 	}
 }
 
+const char *top_row_name(const struct top_row *row)
+{
+	return row->called ? row->called : row->name;
+}
+
 static bool has(const char *text, const char *part)
 {
 	return text && strcasestr(text, part);
@@ -38,7 +43,8 @@ static bool chosen(const struct top_row *row, const struct top_choice *choice)
 		return false;
 	if (!choice->filter || !*choice->filter)
 		return true;
-	return has(row->name, choice->filter) || has(row->object, choice->filter) ||
+	return has(row->name, choice->filter) || has(row->called, choice->filter) ||
+	       has(row->object, choice->filter) ||
 	       has(top_row_place(row, choice->by, buffer), choice->filter);
 }
 
@@ -67,7 +73,7 @@ static int compare(const void *left, const void *right, void *arg)
 	if (choice->sort == TOP_SORT_PLACE)
 		order = compare_places(a, b, choice->by);
 	else if (choice->sort == TOP_SORT_NAME)
-		order = strcasecmp(a->name, b->name);
+		order = strcasecmp(top_row_name(a), top_row_name(b));
 	else if (choice->sort == TOP_SORT_ALL)
 		order = compare_time(b->total_ns, a->total_ns);
 	if (!order)

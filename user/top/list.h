@@ -37,4 +37,7 @@ void top_list_free(struct top_list *list);
 enum { TOP_PLACE_BYTES = 24 };
 const char *top_row_place(const struct top_row *row, enum top_by by, char buffer[TOP_PLACE_BYTES]);
 
+/* The text of the second column. */
+const char *top_row_name(const struct top_row *row);
+
 #endif

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
+#include "report/cgroup_names.h"
 #include "report/cpu_time.h"
 
 const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups", NULL };
@@ -23,6 +24,7 @@ static void free_row(struct top_row *row)
 	if (!row)
 		return;
 	free(row->name);
+	free(row->called);
 	free(row->object);
 	free(row->bins);
 	free(row);
@@ -75,6 +77,7 @@ static struct top_row *new_row(const struct top_row *from)
 	row->ns = row->total_ns = 0;
 	row->bins = NULL;
 	row->nr_bins = row->bins_capacity = 0;
+	row->called = NULL;
 	row->name = strdup(from->name);
 	row->object = from->object ? strdup(from->object) : NULL;
 	if (!row->name || (from->object && !row->object)) {
@@ -266,6 +269,33 @@ static int count_bins(struct top_model *model, const struct profile *profile,
 	return ret;
 }
 
+/* A container's name may be told some time after its first tick. */
+static int call_cgroup(struct top_model *model, const char *cgroup, const char *name)
+{
+	const struct top_row key = { .pid = -1, .name = (char *)cgroup };
+	struct top_row **node = tfind(&key, &model->tables[TOP_CGROUPS].tree, compare_identity);
+
+	if (!node || !name || !compare_text((*node)->called, name))
+		return 0;
+	free((*node)->called);
+	(*node)->called = strdup(name);
+	return (*node)->called ? 0 : -ENOMEM;
+}
+
+static int call_cgroups(struct top_model *model, const struct profile *profile)
+{
+	struct cgroup_names *names = cgroup_names_new(profile);
+	int ret = names ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms && !ret && profile->nr_labels; i++)
+		if (profile->histograms[i].cgroup)
+			ret = call_cgroup(model, profile->histograms[i].cgroup,
+					  cgroup_names_find(names, profile->histograms[i].cgroup));
+	cgroup_names_free(names);
+	return ret;
+}
+
 static int count_splits(struct top_model *model, const struct profile *profile,
 			const struct profile_weights *weights)
 {
@@ -391,6 +421,8 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 		ret = count_bins(model, profile, weights);
 	if (!ret)
 		ret = count_splits(model, profile, weights);
+	if (!ret)
+		ret = call_cgroups(model, profile);
 	for (i = 0; i < TOP_BYS; i++)
 		fold(model, &model->tables[i]);
 	profile_weights_free(weights);

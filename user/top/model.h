@@ -25,7 +25,8 @@ struct top_bin {
 };
 
 struct top_row {
-	char *name; /* of a function, process or cgroup; for an object its path */
+	char *name; /* of a function or process; for an object or cgroup its path */
+	char *called; /* for a cgroup: its container's name, once it is known; else NULL */
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */
 	int64_t pid; /* for a process; -1: no single one */

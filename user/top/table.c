@@ -50,7 +50,7 @@ struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 		const char *place = top_row_place(rows[i], choice->by, buffer);
 
 		columns.place = max_size(columns.place, text_columns(place));
-		name = max_size(name, text_columns(rows[i]->name));
+		name = max_size(name, text_columns(top_row_name(rows[i])));
 	}
 	limit = fit_place(&columns, name, width);
 	if (columns.place > limit)
@@ -137,9 +137,9 @@ void top_put_row(struct top_line *line, const struct top_columns *columns,
 	}
 	/* The end of a path says most, so it is cut from the left. */
 	if (columns->by == TOP_OBJECTS || columns->by == TOP_CGROUPS)
-		line_column(line, row->name, line->width);
+		line_column(line, top_row_name(row), line->width);
 	else
-		line_text(line, row->name);
+		line_text(line, top_row_name(row));
 	if (selected)
 		line_blank(line, line->width);
 	line_end(line);

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# What rows of control groups are called: a container made of cgroups, runtimes that are scripts, and a
+# pod of folders as a kubelet makes them.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample container_names || exit "$script_status"
+
+id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
+uid=$(cat /proc/sys/kernel/random/uuid)
+top=/bpfprofil-$$
+group=$top/$id
+pod=/kubepods/pod$uid
+logs=/var/log/pods/bpfprofil-shop_web-0_$uid
+name=bpfprofil-shop-$$
+spinners=()
+
+clean_up() {
+	local mount
+
+	kill -9 "${spinners[@]}" 2>/dev/null
+	wait 2>/dev/null
+	for mount in $mounts; do
+		rmdir "$mount$group/below" "$mount$group" "$mount$top" \
+			"$mount$pod" "$mount/kubepods" 2>/dev/null
+	done
+	rm -rf "$logs" "$work"
+	rmdir /var/log/pods 2>/dev/null
+}
+mounts=$(cgroup_mounts)
+trap clean_up EXIT
+
+spin=(sh -c 'while :; do :; done')
+in_group "$group" "${spin[@]}" &
+spinners+=($!)
+in_group "$group/below" "${spin[@]}" &
+spinners+=($!)
+in_group "$pod" "${spin[@]}" &
+spinners+=($!)
+mkdir -p "$logs"
+
+# A docker that knows the container, and a podman that never answers.
+mkdir "$work/bin"
+cat >"$work/bin/docker" <<end
+#!/bin/sh
+[ "\$1" != ps ] || echo "$id $name"
+end
+cat >"$work/bin/podman" <<'end'
+#!/bin/sh
+exec sleep 1000
+end
+chmod +x "$work/bin/"*
+
+test=attach_names_containers
+PATH=$work/bin:$PATH "$bin" attach --all --split cgroup --duration 2 -q -o "$work/c.json" 2>"$work/err"
+verdict $? $test
+"$bin" report --by cgroup --format csv "$work/c.json" | cut -d, -f3,4 | sort >"$work/rows"
+grep -qx "[^,]*$group,$name" "$work/rows" && grep -qx "[^,]*$group/below,$name/below" "$work/rows"
+verdict $? report_csv_names_containers
+grep -qx "[^,]*$pod,bpfprofil-shop/web-0" "$work/rows"
+verdict $? report_csv_names_pods
+
+test=report_names_containers
+"$bin" report --by cgroup "$work/c.json" | awk '/%/ { print $NF }' >"$work/rows"
+grep -qx "$name" "$work/rows" && grep -qx "$name/below" "$work/rows" && ! grep -q "$id" "$work/rows"
+verdict $? $test
+
+test=page_names_containers
+"$bin" report --html "$work/c.html" "$work/c.json" &&
+	grep -q "\"cgroup\": \"$name/below\"" "$work/c.html" && ! grep -q "$id" "$work/c.html"
+verdict $? $test
+
+test=top_names_containers
+PATH=$work/bin:$PATH "$bin" top --all --by cgroups -d 1 -n 2 </dev/null >"$work/top" 2>"$work/err" &&
+	grep -q " $name\$" "$work/top" && grep -q " $name/below\$" "$work/top"
+verdict $? $test
+
+exit "$script_status"

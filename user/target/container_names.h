@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CONTAINER_NAMES_H
+#define BPFPROFIL_CONTAINER_NAMES_H
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+/*
+ * What the runtimes call the containers of cgroups. A thread of its own asks them, so that one that
+ * does not answer delays nobody. A name that was heard once stays known when its container is gone.
+ */
+struct container_names;
+
+#define CONTAINER_NAME_MAX 256
+
+/* Begins to ask. */
+int container_names_open(struct container_names **result, struct error *err);
+
+/* Asks again, soon but not often: there may be new containers. */
+void container_names_ask(struct container_names *names);
+
+/* Waits until all is answered, but no longer than this. */
+void container_names_wait(struct container_names *names, unsigned int ms);
+
+/* False: no container is known to have this cgroup, or one above it. */
+bool container_names_find(struct container_names *names, const char *cgroup,
+			  char result[CONTAINER_NAME_MAX]);
+
+/* Does not wait for a runtime that is being asked. NULL is fine. */
+void container_names_close(struct container_names *names);
+
+#endif
