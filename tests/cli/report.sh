@@ -105,6 +105,11 @@ try: sudo bpfprofil attach --split process ...' "$bin" report --by process "$pro
 bad annotate "bpfprofil: report: 'none': no function of that name has a tick
 try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 	"$bin" report --annotate none "$profile"
+# What begins with the name comes before what has it in the middle of a word.
+sed 's/"late"/"size_remaining"/; s/"main"/"do_mainloop"/' "$profile" >"$work/alike"
+bad annotate_alike "bpfprofil: report: 'main': no function of that name has a tick; much like it: do_mainloop
+try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
+	"$bin" report --annotate main "$work/alike"
 bad annotate_in_object "bpfprofil: report: work: no function 'late' with a tick
 try: bpfprofil report --object work" "$bin" report --annotate work:late "$profile"
 bad annotate_line 'bpfprofil: report: work.c:1: no tick is known to be of that line

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "profile/profile_io.h"
 #include "report/rows.h"
 #include "report/text.h"
 #include "sample.h"
@@ -349,6 +350,93 @@ Test(annotate, no_symbols)
 	cr_expect_str_eq(annotation->rows[2].text, "jne 0x1003");
 	cr_expect_eq(annotation->rows[2].ticks, 4);
 	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* Far apart in text without a symbol: the sum is the row's, and what is between is not read. */
+Test(annotate, no_symbols_far_apart)
+{
+	struct annotation *annotation;
+	struct profile *profile;
+	size_t i;
+	char *text;
+
+	fixture_write("f.s", ".text\n nop\n incl %eax\n .fill 0x3000, 1, 0x90\n"
+			     " addl $1, %eax\n.fill 0x100, 1, 0x90\n");
+	annotate_assemble("");
+	fixture_shell("strip program");
+	profile = PROFILE(1, { 1, 20 }, { 0x3003, 300 });
+	cr_assert_eq(profile->nr_functions, 1);
+	annotation = annotate(profile, profile->functions[0].name);
+	cr_expect_eq(annotation->ticks, 320);
+	cr_expect_eq(sum(annotation), 320);
+	cr_expect_lt(annotation->nr_rows, 300);
+	for (i = 0; i < annotation->nr_rows; i++) {
+		uint64_t expected = annotation->rows[i].offset == TEXT + 1	? 20 :
+				    annotation->rows[i].offset == TEXT + 0x3003 ? 300 :
+										  0;
+
+		cr_expect_eq(annotation->rows[i].ticks, expected);
+		if (expected == 300)
+			cr_expect_str_eq(annotation->rows[i].text, "addl $1, %eax");
+	}
+	text = annotate_write(annotation, &(struct annotation_view){ .format = REPORT_TEXT });
+	cr_expect(strstr(text, " bytes\n"), "%s", text);
+	free(text);
+	annotation_free(annotation);
+	annotation = annotate(profile, "program:0x4003");
+	cr_expect_eq(annotation->ticks, 300);
+	annotation_free(annotation);
+	/* As recorded before parts had their last byte in the name. */
+	free(profile->functions[0].name);
+	profile->functions[0].name = strdup("program+0x1000");
+	annotation = annotate(profile, "program+0x1000");
+	cr_expect_eq(sum(annotation), 320);
+	annotation_free(annotation);
+	profile_free(profile);
+}
+
+/* The share in the heading is the one in the table, of CPU time and not of ticks. */
+Test(annotate, share_of_the_table)
+{
+	const struct report_options by_functions = { .target = REPORT_ALL_TARGETS };
+	const struct annotation_request request = { .place = "aeMain",
+						    .target = REPORT_ALL_TARGETS };
+	struct annotation *annotation;
+	struct report_rows rows;
+	struct profile *profile;
+
+	cr_assert_eq(profile_load("tests/golden/split.json", &profile, NULL), 0);
+	cr_assert_eq(rows_build(profile, &by_functions, &rows, NULL), 0);
+	cr_assert_str_eq(rows.rows[0].name, "aeMain");
+	cr_assert_eq(annotation_build(profile, &request, &annotation, NULL), 0);
+	cr_expect_float_eq(annotation->percent,
+			   row_percent(rows_ns(profile, &by_functions), &rows.rows[0]), 1e-9);
+	cr_expect_float_eq(annotation_of_profile(annotation, annotation->ticks),
+			   annotation->percent, 1e-9);
+	annotation_free(annotation);
+	rows_free(&rows);
+	profile_free(profile);
+}
+
+/* Of a function's aliases the table and the one of the source's functions have the same. */
+Test(annotate, alias_in_both_tables)
+{
+	const struct report_options inlined = { .target = REPORT_ALL_TARGETS, .inlined = true };
+	struct report_rows rows;
+	struct profile *profile;
+
+	fixture_write("f.c", "int __f_impl(int x) { return x * 3; }\n"
+			     "extern int f(int x) __attribute__((alias(\"__f_impl\")));\n");
+	fixture_shell("clang --target=x86_64-linux-gnu -g -O1 -c f.c && "
+		      "ld -m elf_x86_64 -shared -Ttext=0x1000 --build-id -o program f.o");
+	profile = PROFILE(1, { 0, 20 });
+	cr_assert_str_eq(profile->functions[0].name, "f");
+	cr_assert_eq(rows_build(profile, &inlined, &rows, NULL), 0);
+	cr_assert_eq(rows.nr, 1);
+	cr_expect_str_eq(rows.rows[0].name, "f");
+	cr_expect(rows.rows[0].scattered);
+	rows_free(&rows);
 	profile_free(profile);
 }
 

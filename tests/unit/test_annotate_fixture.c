@@ -74,6 +74,7 @@ struct profile *annotate_profile(uint64_t bytes, const struct tick *ticks, size_
 	size_t i;
 
 	add_object(profile, "program");
+	profile->sampling.period_ns = 1000000;
 	histogram->pid = -1;
 	histogram->offset = TEXT;
 	histogram->size = bytes * 64;

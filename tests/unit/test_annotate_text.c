@@ -62,7 +62,8 @@ Test(annotate_text, table)
 
 	table = need(strstr(text, "\n\n")) + 2;
 	cr_expect_str_eq(table, golden);
-	cr_expect(strstr(text, "ticks     321, 98.47% of 326; shares below are of the 321\n"));
+	cr_expect(strstr(
+		text, "ticks     321 of 326, 98.47% of the time; shares below are of the 321\n"));
 	free(text);
 	annotation_free(annotation);
 	profile_free(profile);

@@ -370,7 +370,7 @@ Test(top_model, annotates)
 	cr_assert_eq(top_model_add(&model, last), 0);
 	text = annotate("Other", last);
 	cr_assert(strstr(text, "function  Other\nobject    /bin/a\n"), "%s", text);
-	cr_assert(strstr(text, "ticks     34, 18.58% of 183;"), "%s", text);
+	cr_assert(strstr(text, "ticks     34 of 183, 18.58% of the time;"), "%s", text);
 	free(text);
 	profile_free(last);
 	last = INTERVAL(0, { "/lib/b", "main", 0x10, 7, "a", "/x", 4 });

@@ -38,6 +38,11 @@ double annotation_percent(const struct annotation *annotation, uint64_t ticks)
 	return annotation->ticks ? 100 * (double)ticks / (double)annotation->ticks : 0;
 }
 
+double annotation_of_profile(const struct annotation *annotation, uint64_t ticks)
+{
+	return annotation->percent * annotation_percent(annotation, ticks) / 100;
+}
+
 static bool is_vdso(const struct profile_object *object)
 {
 	return object->kind == PROFILE_FILE && !strcmp(object->path, "[vdso]");
@@ -262,6 +267,7 @@ static bool overlaps(const struct annotation *annotation, const struct report_ro
 static int keep_bins(struct annotating *work, bool by_extent)
 {
 	struct annotation *annotation = work->annotation;
+	struct report_row sum = { .ns = 0 };
 	uint64_t elsewhere = 0;
 	size_t i, kept = 0;
 
@@ -272,6 +278,7 @@ static int keep_bins(struct annotating *work, bool by_extent)
 					bin->offset - annotation->offset < annotation->size :
 				bin->function == work->place.function) {
 			annotation->ticks += bin->ticks;
+			sum.ns += bin->ns;
 			if (bin->size > annotation->bytes_per_bin)
 				annotation->bytes_per_bin = bin->size;
 			work->bins.rows[kept++] = *bin;
@@ -280,6 +287,7 @@ static int keep_bins(struct annotating *work, bool by_extent)
 		}
 	}
 	work->bins.nr = kept;
+	annotation->percent = row_percent(work->ns, &sum);
 	if (!elsewhere)
 		return 0;
 	return annotation_note(annotation,
@@ -327,6 +335,7 @@ static int find_function(struct annotating *work, struct error *err)
 	if (ret)
 		return ret;
 	work->annotation->total = rows_account(work->profile, &options)->total;
+	work->ns = rows_ns(work->profile, &options);
 	ret = annotate_find_place(work, err);
 	if (ret)
 		return ret;

@@ -69,6 +69,7 @@ struct annotation {
 	uint64_t size;
 	uint64_t ticks; /* the sum over all rows */
 	uint64_t total; /* of the profile or target that shares refer to */
+	double percent; /* of their time, as in a table */
 	uint64_t bytes_per_bin; /* of the widest bin */
 	struct annotation_row *rows; /* ascending by address */
 	size_t nr_rows;
@@ -111,8 +112,9 @@ int annotation_build(const struct profile *profile, const struct annotation_requ
 		     struct annotation **result, struct error *err);
 void annotation_free(struct annotation *annotation); /* NULL is fine */
 
-/* Ticks as a percentage of the function's. */
+/* Ticks as a percentage of the function's, and what they are then of the profile's time. */
 double annotation_percent(const struct annotation *annotation, uint64_t ticks);
+double annotation_of_profile(const struct annotation *annotation, uint64_t ticks);
 
 /*
  * Draws the jumps that pass a row, as UTF-8 into text, and returns how many columns they take: the

@@ -43,11 +43,6 @@ static void bytes_as_hex(const struct annotation_row *row, char *text)
 		sprintf(text + 2 * i, "%02x", row->bytes[i]);
 }
 
-static double of_profile(const struct annotation *annotation, uint64_t ticks)
-{
-	return annotation->total ? 100 * (double)ticks / (double)annotation->total : 0;
-}
-
 static void csv_row(const struct annotation *annotation, size_t i, FILE *out)
 {
 	const struct annotation_row *row = &annotation->rows[i];
@@ -56,7 +51,7 @@ static void csv_row(const struct annotation *annotation, size_t i, FILE *out)
 	/* Of rows that share ticks the first has them; those of the others are empty, not 0. */
 	if (row->first == i)
 		fprintf(out, "%" PRIu64 ",%.4f,%.4f", row->ticks,
-			of_profile(annotation, row->ticks),
+			annotation_of_profile(annotation, row->ticks),
 			annotation_percent(annotation, row->ticks));
 	else
 		fputs(",,", out);
@@ -98,7 +93,7 @@ int annotation_csv(const struct annotation *annotation, const struct annotation_
 static void json_ticks(const struct annotation *annotation, uint64_t ticks, FILE *out)
 {
 	fprintf(out, "\"ticks\": %" PRIu64 ", \"percent\": ", ticks);
-	json_text_double(out, of_profile(annotation, ticks));
+	json_text_double(out, annotation_of_profile(annotation, ticks));
 	fputs(", \"of_function\": ", out);
 	json_text_double(out, annotation_percent(annotation, ticks));
 }

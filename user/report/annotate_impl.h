@@ -38,6 +38,7 @@ struct annotating {
 	const struct annotation_request *request;
 	struct annotation *annotation;
 	struct report_rows bins; /* of the profile; later only those of the function */
+	double ns; /* the time that shares are of */
 	struct annotated_place place;
 	int fd; /* the object's file, or -1 */
 	char root[PATH_MAX];

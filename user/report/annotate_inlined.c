@@ -2,6 +2,7 @@
 /*
  * Looks up a name that no symbol has: that of an inlined function, or one that is similar to some.
  */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
@@ -134,22 +135,42 @@ static int add_name(struct inlined_names *names, const char *name, size_t length
 	return 0;
 }
 
-static int consider(const struct hunt *hunt, const char *name, bool all,
+/* How much a name is like the one that was asked for, the best first. */
+enum likeness { LIKE_WORD, LIKE_BEGINNING, LIKE_PART, LIKE_ANY };
+
+static enum likeness likeness_of(const char *name, size_t length, const char *asked)
+{
+	enum likeness best = LIKE_ANY, found;
+	const char *part;
+	size_t end;
+
+	for (part = name; (part = strcasestr(part, asked)) && part < name + length; part++) {
+		end = (size_t)(part - name) + strlen(asked);
+		if (part > name && isalnum((unsigned char)part[-1]))
+			found = LIKE_PART;
+		else
+			found = isalnum((unsigned char)name[end]) ? LIKE_BEGINNING : LIKE_WORD;
+		best = found < best ? found : best;
+	}
+	return best;
+}
+
+static int consider(const struct hunt *hunt, const char *name, enum likeness like,
 		    struct inlined_names *names)
 {
+	bool all = like == LIKE_ANY;
 	size_t length = name_length(name), from = all ? name_last_component(name) : 0;
-	const char *part = all ? name : strcasestr(name, hunt->name);
 
-	if (!part || part >= name + length || (!all && names->nr >= ALIKE_NAMED))
+	if (!all && (names->nr >= ALIKE_NAMED || likeness_of(name, length, hunt->name) != like))
 		return 0;
 	return add_name(names, name + from, length - from);
 }
 
 /*
- * Collects functions of the profile, hottest first, and inlined ones: those that contain the name,
- * or all of them, by their last component.
+ * Collects functions of the profile, hottest first, and inlined ones: those that are so much like the
+ * name, or all of them, by their last component.
  */
-static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all,
+static int gather(const struct hunt *hunt, const uint64_t *ticks, enum likeness like,
 		  struct inlined_names *names)
 {
 	const struct profile *profile = hunt->work->profile;
@@ -162,26 +183,31 @@ static int gather(const struct hunt *hunt, const uint64_t *ticks, bool all,
 		if (ticks[i] &&
 		    (!hunt->object ||
 		     object_has_name(&profile->objects[function->object], hunt->object)))
-			ret = consider(hunt, function->name, all, names);
+			ret = consider(hunt, function->name, like, names);
 	}
 	for (i = 0; !ret && i < hunt->bins.nr; i++) {
 		const struct source_line *source = hunt->bins.rows[i].source;
 
 		if (source && source->caller && source->function &&
 		    is_searched(hunt, &hunt->bins.rows[i]))
-			ret = consider(hunt, source->function, all, names);
+			ret = consider(hunt, source->function, like, names);
 	}
 	return ret;
 }
 
 static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct inlined_names *names)
 {
+	enum likeness like;
 	const char *near;
-	int ret = gather(hunt, ticks, false, names);
+	int ret = gather(hunt, ticks, LIKE_WORD, names);
 
+	/* The middle of a word is a likeness only where there is no better one. */
+	for (like = LIKE_BEGINNING; !ret && like < LIKE_ANY; like++)
+		if (like == LIKE_BEGINNING || !names->nr)
+			ret = gather(hunt, ticks, like, names);
 	if (ret || names->nr)
 		return ret;
-	ret = gather(hunt, ticks, true, names);
+	ret = gather(hunt, ticks, LIKE_ANY, names);
 	near = names->nr ? nearest_word(hunt->name, names->names) : NULL;
 	names->nr = 0;
 	return ret || !near ? ret : add_name(names, near, strlen(near));

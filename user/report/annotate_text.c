@@ -48,13 +48,6 @@ static void begin(struct listing *listing, const struct annotation *annotation,
 
 /* --- heading -------------------------------------------------------------------------------------- */
 
-static void labelled(FILE *out, const char *label, const char *text)
-{
-	fprintf(out, "%-10s", label);
-	text_write(out, text, 0);
-	fputc('\n', out);
-}
-
 static const char *row_noun(const struct annotation *annotation, size_t nr)
 {
 	if (annotation->rows[0].text)
@@ -65,20 +58,24 @@ static const char *row_noun(const struct annotation *annotation, size_t nr)
 static void heading(const struct annotation *annotation, FILE *out)
 {
 	const struct profile_object *object = &annotation->profile->objects[annotation->object];
+	uint64_t address = profile_object_address(object, annotation->offset);
 	size_t i;
 
-	labelled(out, "function", annotation->name);
-	labelled(out, "object", object->path);
-	fprintf(out, "%-10s%s 0x%" PRIx64 ", %" PRIu64 " bytes, %zu %s\n", "text",
-		object->kind == PROFILE_FILE ? "offset" : "address", annotation->offset,
-		annotation->size, annotation->nr_rows, row_noun(annotation, annotation->nr_rows));
+	text_labelled(out, "function", annotation->name);
+	text_labelled(out, "object", object->path);
+	/* As the rows have it; names and OBJECT:OFFSET have the offset. */
+	fprintf(out, "%-10saddress 0x%" PRIx64, "text", address);
+	if (address != annotation->offset)
+		fprintf(out, ", in the file at 0x%" PRIx64, annotation->offset);
+	fprintf(out, ", %" PRIu64 " bytes, %zu %s\n", annotation->size, annotation->nr_rows,
+		row_noun(annotation, annotation->nr_rows));
 	fprintf(out,
-		"%-10s%" PRIu64 ", %.2f%% of %" PRIu64 "; shares below are of the %" PRIu64 "\n",
-		"ticks", annotation->ticks,
-		annotation->total ? 100 * (double)annotation->ticks / (double)annotation->total : 0,
-		annotation->total, annotation->ticks);
+		"%-10s%" PRIu64 " of %" PRIu64
+		", %.2f%% of the time; shares below are of the %" PRIu64 "\n",
+		"ticks", annotation->ticks, annotation->total, annotation->percent,
+		annotation->ticks);
 	for (i = 0; i < annotation->nr_notes; i++)
-		labelled(out, "note", annotation->notes[i]);
+		text_labelled(out, "note", annotation->notes[i]);
 	fputc('\n', out);
 }
 

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/name_fit.h"
 #include "report/rows.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
@@ -41,6 +42,19 @@ static int load(const struct profile *profile, const struct object_opener *opene
 	return ret;
 }
 
+/*
+ * What is not inlined has the name that the table has: of several aliases, as realloc and
+ * __libc_realloc are, DWARF has another.
+ */
+static const char *source_name(const struct report_row *row, const struct source_line *line)
+{
+	const char *name = row->function ? row->function->name : NULL;
+
+	if (line->caller || !name || strstr(name, "+0x") || name_fit(name, line->function))
+		return line->function;
+	return name;
+}
+
 /* Returns how many rows have a line now. */
 static size_t name_lines(struct report_row *rows, size_t nr, const struct source_lines *lines)
 {
@@ -55,7 +69,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 		rows[i].file = line->file;
 		rows[i].line = line->line;
 		if (line->function)
-			rows[i].name = line->function;
+			rows[i].name = source_name(&rows[i], line);
 		named++;
 	}
 	return named;
@@ -236,7 +250,7 @@ void row_take_source(struct report_row *row)
 		fall_back(row);
 		return;
 	}
-	row->name = source->function;
+	row->name = source_name(row, source);
 	row->line = source->scope ? source->scope->line : 0;
 	row->inlined = source->caller ? row->ticks : 0;
 	row->scattered = true;
