@@ -226,6 +226,8 @@ int diff_build(const struct profile *old, const struct profile *new,
 		ret = load(&text->new, options->by, err);
 	if (!ret)
 		ret = diff_pair_objects(result, err);
+	if (!ret && options->by == REPORT_LINES)
+		ret = diff_match_lines(result, err);
 	if (ret)
 		return ret;
 	result->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*result->rows));
@@ -246,6 +248,8 @@ static void free_side(struct diff_profile *side)
 	rows_free(&side->rows);
 	free(side->as);
 	free(side->one_build);
+	free(side->has_ticks);
+	free(side->has_lines);
 }
 
 void diff_free(struct diff *diff)
