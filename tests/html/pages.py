@@ -352,6 +352,46 @@ def code_is_the_annotation(site):
     quiet(site)
 
 
+def missing_code_is_explained(site):
+    site.open(GOLDEN, "--limit", "1")
+    for name, why in (("late", "in no file"), ("main", "only those of the hottest")):
+        site.browser.click("#search")
+        site.browser.run("document.querySelector('#search').select()")
+        site.browser.type(name)
+        site.browser.key("Enter")
+        true(why in site.text("#code .note"), "why there is no code of " + name)
+    # The hottest is the one with the most time, as in the table, and not the one with most ticks.
+    site.open(SPLIT, "--limit", "1")
+    site.browser.click("#table tr[data-row='0']")
+    true("only those" not in site.text("#code .note"), "the first of the table is in the page")
+    quiet(site)
+
+
+def nameless_text_keeps_its_ticks(site):
+    with open(site.profile, encoding="utf-8") as file:
+        profile = json.load(file)
+    three = next(of for of in profile["objects"] if of["path"].endswith("/three"))
+    text = next(of for of in three["text"] if of["size"])
+    inside = [of for of in profile["functions"] if of["object"] == three["id"]]
+    first, last = text["offset"], text["offset"] + text["size"] - 1
+    ticks = sum(of["ticks"] for of in inside)
+    row = {"object": three["id"], "name": f"three+{first:#x}..{last:#x}", "offset": first,
+           "size": text["size"], "ticks": ticks}
+    profile["functions"] = [row] + [of for of in profile["functions"] if of not in inside]
+    nameless = site.write("nameless.json", profile)
+    wanted = site.report("--annotate", row["name"], nameless)
+    same(sum(of["ticks"] or 0 for of in wanted["rows"]), ticks, "ticks of the annotation")
+    site.open(nameless)
+    site.browser.click("#search")
+    site.browser.type("three+0x")
+    site.browser.key("Enter")
+    first, last = (at + text["address"] - text["offset"] for at in (first, last))
+    same(site.text("#text-path b"), f"three+{first:#x}..{last:#x}", "the label")
+    same(sorted(filter(None, site.all("#code tr[data-ticks]", "dataset.ticks * 1"))),
+         sorted(of["ticks"] for of in wanted["rows"] if of["ticks"]), "ticks of the instructions")
+    quiet(site)
+
+
 def strip_zooms(site):
     site.open(site.profile)
     browser = site.browser
@@ -489,6 +529,19 @@ def series_is_over_time(site):
     browser.click("#map-view [data-key=functions]")
     true(site.all("#map-cells button") and not browser.run("document.querySelector('#time').offsetHeight"), "and there is the other map")
     quiet(site)
+    os.mkdir(site.path("uneven"))
+    for second, length in ((0, 1), (1, 3)):
+        profile["started"] = f"2026-01-31T20:00:0{second}.5Z"
+        profile["duration_ns"] = length * 10**9
+        site.write(f"uneven/{9 - second}.json", profile)
+    site.call("report", "--html", page, site.path("uneven"))
+    site.browser.open(page)
+    x, y, w, h = browser.box("#time-rows button:nth-child(2) canvas")
+    for place, wanted in ((0.2, "20:00:00Z, 1.0 s"), (0.3, "20:00:01Z, 3.0 s"), (0.99, "20:00:01Z, 3.0 s")):
+        browser.call("Input.dispatchMouseEvent", type="mouseMoved", x=x + w * place, y=y + h / 2)
+        browser.settle()
+        true(wanted in site.text("#time-status"), site.text("#time-status"))
+    quiet(site)
     site.open(GOLDEN)
     true(browser.run("document.querySelector('#map-view').hidden"), "one file has no time")
 
@@ -600,7 +653,7 @@ def diff_sorts(site):
 
 TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
          links_name_what_is_shown, names_have_the_room, addresses_are_one_unit, rest_of_the_map_opens, map_zooms, keys_walk,
-         code_is_the_annotation, strip_zooms, filters_choose, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
+         code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 
 

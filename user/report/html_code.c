@@ -13,6 +13,7 @@
 #include "report/annotate_view.h"
 #include "report/html_impl.h"
 #include "report/render.h"
+#include "report/rows.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol_cache.h"
@@ -203,15 +204,22 @@ int html_code(const struct profile *profile, const struct html_options *options,
 					      .source = options->source,
 					      .syntax = options->syntax,
 					      .lanes = LANES };
+	const struct report_options by_time = { .by = REPORT_FUNCTIONS,
+						.target = REPORT_ALL_TARGETS };
+	struct report_rows hottest;
 	size_t rows = 0, i;
-	int ret = 0;
+	int ret = rows_build(profile, &by_time, &hottest, err);
 
+	if (ret)
+		return ret;
 	opener.cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	if (!opener.cache)
-		return error_errno(err, -ENOMEM, "html");
+		ret = -ENOMEM;
 	opener.allowance = &allowance;
-	for (i = 0; !ret && i < profile->nr_functions && i < options->functions; i++) {
-		request.function = &profile->functions[i];
+	for (i = 0; !ret && i < hottest.nr && i < options->functions; i++) {
+		request.function = hottest.rows[i].function;
+		if (!request.function)
+			continue;
 		object = profile->objects[request.function->object].path;
 		ret = put_function(profile, &request, bases[request.function->object], &rows, out);
 		if (rows > ROWS_ALL)
@@ -219,5 +227,6 @@ int html_code(const struct profile *profile, const struct html_options *options,
 	}
 	symbol_cache_free(opener.cache);
 	allowance_free(&allowance);
+	rows_free(&hottest);
 	return ret ? error_errno(err, ret, "html") : 0;
 }

@@ -60,7 +60,7 @@ class Code {
 		this.at = -1;
 		this.box.replaceChildren();
 		this.box.scrollTop = 0;
-		for (const note of code ? code.notes : ['No instructions: only those of the hottest functions are in the page; report --html --limit N puts in more.'])
+		for (const note of code ? code.notes : [this.missing()])
 			this.box.append(make('p', 'note', short(note, 1000)));
 		if (!code || !code.rows.length)
 			this.showBins(bins);
@@ -68,6 +68,14 @@ class Code {
 			this.showLines(this.spread(bins));
 		else
 			this.showRows(this.spread(bins));
+	}
+
+	missing() {
+		const { kind } = this.model.objects[this.of.object];
+
+		if (kind === 'jit' || kind === 'memory')
+			return 'No instructions: this code was made as the program ran, and is in no file.';
+		return 'No instructions: only those of the hottest functions are in the page; report --html --limit N puts in more.';
 	}
 
 	// A pc is where an instruction begins: a bin's ticks are of those that begin in it, and of the

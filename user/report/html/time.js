@@ -14,6 +14,7 @@ class TimeMap {
 		this.rows = [{ id: -1, name: 'all', ns: this.parts.map(([, , , ns]) => ns) },
 			...(model.profile.timeline ? model.profile.timeline.functions : [])
 				.map(([id, ns]) => ({ id, name: model.functions[id].name, ns }))];
+		this.edges = this.measure();
 		this.scale();
 		byId('time-rows').append(...this.rows.map((row) => this.line(row, open)));
 		if (this.parts.length) {
@@ -27,6 +28,15 @@ class TimeMap {
 
 	static clock(started) {
 		return visible(started.replace('T', ' ').replace(/\.\d+/, ''));
+	}
+
+	// Where each file begins, from 0 to 1, and where the last one ends.
+	measure() {
+		const whole = this.parts.reduce((sum, [, duration]) => sum + (duration || 1), 0), edges = [0];
+
+		for (const [, duration] of this.parts)
+			edges.push(edges[edges.length - 1] + (duration || 1) / whole);
+		return edges;
 	}
 
 	// CPUs that a row kept busy in a file's time.
@@ -75,7 +85,7 @@ class TimeMap {
 			this.drawRow(row, colors);
 	}
 
-	// Where there are more files than pixels, the hottest of each pixel's.
+	// A file is as wide as its time; where that is less than a pixel, the hottest of each pixel's.
 	drawRow(row, colors) {
 		const { context, width } = canvasOf(row.canvas, TIME_ROW), nr = this.parts.length;
 		const top = row.ns.reduce((a, _, i) => Math.max(a, this.busy(row, i)), 0);
@@ -83,16 +93,17 @@ class TimeMap {
 
 		context.fillStyle = colors.band;
 		context.fillRect(0, 0, width, TIME_ROW);
-		const cells = Math.min(width, nr), wide = width / cells;
+		for (let i = 0; i < nr;) {
+			const from = this.edges[i] * width;
+			let value = 0, wide = 0;
 
-		for (let cell = 0; cell < cells; cell++) {
-			let value = 0;
-
-			for (let i = Math.floor(cell * nr / cells); i < Math.floor((cell + 1) * nr / cells); i++)
+			for (; i < nr && wide < 1; i++) {
 				value = Math.max(value, this.busy(row, i));
+				wide = this.edges[i + 1] * width - from;
+			}
 			if (value > 0) {
 				context.fillStyle = colors.heat[heat(value, least, most)];
-				context.fillRect(cell * wide, 1, Math.max(1, wide - (wide > 4 ? 1 : 0)), TIME_ROW - 2);
+				context.fillRect(from, 1, Math.max(1, wide - (wide > 4 ? 1 : 0)), TIME_ROW - 2);
 			}
 		}
 	}
@@ -105,7 +116,7 @@ class TimeMap {
 			return;
 		}
 		const row = this.rows.find((of) => of.line === line), box = row.canvas.getBoundingClientRect();
-		const i = Math.max(0, Math.min(this.parts.length - 1, Math.floor((event.clientX - box.left) / box.width * this.parts.length)));
+		const i = Math.max(0, this.edges.slice(0, -1).filter((edge) => edge <= (event.clientX - box.left) / box.width).length - 1);
 		const [started, duration, , ns] = this.parts[i];
 
 		status.textContent = `${TimeMap.clock(started)}, ${(duration / 1e9).toFixed(1)} s: ${short(row.name, 60)} ${(row.ns[i] / 1e9).toFixed(3)} s${row.id < 0 ? '' : `, ${percent(ns ? row.ns[i] / ns : 0)}`}`;
