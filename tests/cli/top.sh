@@ -203,7 +203,7 @@ verdict $? top_screen_quits
 begin 80 24 "cd $work && $top"
 shows '  three +alpha' && press w && shows '^written: bpfprofil-top-[0-9]{8}-[0-9]{6}\.json$' &&
 	file=$work/$(screen | sed -n 's/^written: //p') && [ "$(total "$file")" -gt 0 ] &&
-	"$bin" report "$file" | grep -qE ' three +alpha$' && press k && shows ' w write  q quit' &&
+	"$bin" report "$file" | grep -qE ' three +alpha$' && press k && shows ' Space freeze  w write' &&
 	press w && shows '^written: ' && press q && gives_back && shows '^profiles: 2, bpfprofil-top-'
 verdict $? top_screen_writes
 begin 80 24 "cd $work && $top -o 'of-top.json'"

@@ -48,7 +48,7 @@ static void draw(size_t rows, size_t columns)
 	out = open_memstream(&picture, &picture_size);
 	screen.rows = rows;
 	screen.columns = columns;
-	cr_assert_eq(top_ui_update(&ui, &model, top_screen_rows(&screen)), 0);
+	cr_assert_eq(top_ui_update(&ui, &model, top_screen_rows(&screen, &model)), 0);
 	top_screen_draw(&screen, &model, &ui, out);
 	cr_assert_eq(fclose(out), 0);
 }
@@ -236,6 +236,52 @@ Test(top_screen, freezes_and_helps)
 	cr_assert(top_ui_key(&ui, TOP_KEY_QUIT));
 }
 
+/* The note has lines of its own above the keys, by words; the help has all of it. */
+Test(top_screen, notes_and_keys)
+{
+	sample();
+	model.note = strdup("one two three four five six seven eight nine ten eleven twelve "
+			    "thirteen fourteen fifteen sixteen");
+	draw(24, 80);
+	cr_expect_str_eq(line(21), "one two three four five six seven eight nine ten eleven twelve "
+				   "thirteen fourteen");
+	cr_expect_str_eq(line(22), "fifteen sixteen");
+	cr_expect_eq(strncmp(line(23), "h help  ", 8), 0, "%s", line(23));
+	draw(20, 44);
+	cr_expect_str_eq(line(17), "one two three four five six seven eight nine");
+	cr_expect_eq(strncmp(line(19), "h help  ", 8), 0, "%s", line(19));
+	draw(14, 44);
+	cr_expect_eq(strncmp(line(12), "one two three four five six seven eight", 39), 0);
+	draw(8, 44);
+	cr_expect_eq(lines(), 8);
+	press("h");
+	draw(24, 44);
+	cr_expect(strstr(picture, "sixteen"), "%s", picture);
+}
+
+/* What a small screen has no room for is left out, and not cut. */
+Test(top_screen, small_header)
+{
+	sample();
+	screen.title = "all processes: 997 Hz, every 2 s";
+	draw(20, 44);
+	cr_expect_str_eq(line(0), "top  all processes: 997 Hz, every 2 s");
+	cr_expect_str_eq(line(1), "now  1000 ticks in 1.000 s, 1.00 of 2 CPUs");
+	cr_expect_str_eq(line(19), "h help  q quit  Tab view  s sort  / filter");
+	draw(20, 80);
+	cr_expect_str_eq(line(0), "bpfprofil top  all processes: 997 Hz, every 2 s");
+	cr_expect_str_eq(line(1), "now  1000 ticks in 1.000 s, 1.00 of 2 CPUs (50.0 %), 10 lost");
+}
+
+/* Nothing of the help is cut on a small screen. */
+Test(top_screen, help_fits)
+{
+	press("h");
+	draw(20, 44);
+	cr_expect_null(strstr(picture, "\u2026"), "%s", picture);
+	cr_expect(strstr(picture, "bpfprofil-top"));
+}
+
 /* A message about the file replaces the keys, until the next key. */
 Test(top_screen, asks_for_a_file_and_says_which)
 {
@@ -247,7 +293,7 @@ Test(top_screen, asks_for_a_file_and_says_which)
 	cr_assert_str_eq(line(23), "written: a.json");
 	press("k");
 	draw(24, 80);
-	cr_assert(strstr(line(23), "w write  q quit"), "%s", line(23));
+	cr_assert(strstr(line(23), "Space freeze  w write"), "%s", line(23));
 	ui.wants_file = false;
 	press("/w\n");
 	cr_assert_not(ui.wants_file);

@@ -96,7 +96,7 @@ static int draw(struct top_loop *loop, struct error *err)
 	FILE *memory;
 
 	terminal_size(loop->terminal, &loop->screen.rows, &loop->screen.columns);
-	if (top_ui_update(&loop->ui, &loop->model, top_screen_rows(&loop->screen)))
+	if (top_ui_update(&loop->ui, &loop->model, top_screen_rows(&loop->screen, &loop->model)))
 		return error_no_memory(err, "top");
 	loop->ui.page.rows = top_screen_page_rows(&loop->screen);
 	memory = open_memstream(&picture, &size);

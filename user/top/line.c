@@ -2,8 +2,11 @@
 #include "top/line.h"
 
 #include <stdarg.h>
+#include <string.h>
 
 #include "report/text.h"
+
+#define WORDS_BYTES 512 /* of a line at most */
 
 /* Sets *ret to the columns that are left; false: there are none. */
 static bool room(const struct top_line *line, size_t *result)
@@ -24,6 +27,14 @@ void line_text(struct top_line *line, const char *text)
 
 	if (room(line, &left))
 		line->used += text_write(line->out, text, left);
+}
+
+void line_words(struct top_line *line, const char *text, size_t length)
+{
+	char words[WORDS_BYTES];
+
+	snprintf(words, sizeof(words), "%.*s", (int)length, text);
+	line_text(line, words);
 }
 
 void line_column(struct top_line *line, const char *text, size_t columns)
@@ -47,6 +58,30 @@ void line_print(struct top_line *line, const char *format, ...)
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
 	line_text(line, text);
+}
+
+bool line_has_room(const struct top_line *line, size_t columns)
+{
+	return !line->width || line->used + columns <= line->width;
+}
+
+size_t line_fit(const char *text, size_t width)
+{
+	size_t fits = 0, end = strcspn(text, " ");
+	char words[WORDS_BYTES];
+
+	for (;; end += 1 + strcspn(text + end + 1, " ")) {
+		if (end >= sizeof(words))
+			break;
+		memcpy(words, text, end);
+		words[end] = '\0';
+		if (text_columns(words) > width)
+			break;
+		fits = end;
+		if (!text[end])
+			return end;
+	}
+	return fits ? fits : strlen(text);
 }
 
 void line_blank(struct top_line *line, size_t column)

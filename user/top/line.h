@@ -38,12 +38,24 @@ void line_style(struct top_line *line, enum top_style style);
 /* Writes any text; what does not fit is cut at the end. */
 void line_text(struct top_line *line, const char *text);
 
+/* The same with so many bytes of it. */
+void line_words(struct top_line *line, const char *text, size_t length);
+
 /* The same in a column of its own: padded to columns, or cut from the left. */
 void line_column(struct top_line *line, const char *text, size_t columns);
 
 /* Writes our own text, which is short and contains no names. */
 void line_print(struct top_line *line, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
+
+/* Whether so many columns are left. */
+bool line_has_room(const struct top_line *line, size_t columns);
+
+/*
+ * The bytes of text that a line of this width has if it ends where a word does, or all of them; the
+ * next line begins behind the blank that follows.
+ */
+size_t line_fit(const char *text, size_t width);
 
 /* Writes blanks up to a column, or to the end of the line. */
 void line_blank(struct top_line *line, size_t column);

@@ -2,25 +2,49 @@
 #include "top/screen.h"
 
 #include <inttypes.h>
+#include <string.h>
 
+#include "report/text.h"
 #include "top/line.h"
 #include "top/table.h"
 
 /*
- * The header is a title, two accounts, the identity and the views; below are headings and keys.
- * Small screens have no header.
+ * The header is a title, two accounts, the identity and the views; below are headings, a note and
+ * keys. Small screens have no header, and a note has one line only if it is not of this many rows.
  */
-enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7 };
+enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7, ROWS_FOR_NOTE = 20, NOTE_LINES = 2 };
 
 static bool has_header(const struct top_screen *screen)
 {
 	return screen->rows >= ROWS_FOR_HEADER;
 }
 
-size_t top_screen_rows(const struct top_screen *screen)
+/* The lines of text from here on, at most `most`. */
+static size_t lines_of(const char *text, size_t width, size_t most)
+{
+	size_t nr;
+
+	for (nr = 1; nr < most; nr++) {
+		text += line_fit(text, width);
+		if (!*text)
+			break;
+		text++;
+	}
+	return nr;
+}
+
+static size_t note_lines(const struct top_screen *screen, const struct top_model *model)
+{
+	if (!model->note || !has_header(screen))
+		return 0;
+	return lines_of(model->note, screen->columns,
+			screen->rows < ROWS_FOR_NOTE ? 1 : NOTE_LINES);
+}
+
+size_t top_screen_rows(const struct top_screen *screen, const struct top_model *model)
 {
 	if (has_header(screen))
-		return screen->rows - HEADER_LINES - 2;
+		return screen->rows - HEADER_LINES - 2 - note_lines(screen, model);
 	return screen->rows > 1 ? screen->rows - 1 : 0;
 }
 
@@ -32,8 +56,11 @@ size_t top_screen_page_rows(const struct top_screen *screen)
 static void put_title(struct top_line *line, const struct top_screen *screen,
 		      const struct top_ui *ui)
 {
+	static const char name[] = "bpfprofil top  ";
+	bool fits = line_has_room(line, strlen(name) + text_columns(screen->title));
+
 	line_style(line, TOP_BOLD);
-	line_text(line, "bpfprofil top  ");
+	line_text(line, fits ? name : strchr(name, 't'));
 	line_style(line, TOP_PLAIN);
 	line_text(line, screen->title);
 	if (ui->frozen) {
@@ -115,15 +142,33 @@ static void put_header(struct top_line *line, const struct top_screen *screen,
 
 static void put_key(struct top_line *line, const char *key, const char *what)
 {
+	if (!line_has_room(line, strlen(key) + 1 + strlen(what)))
+		return;
 	line_style(line, TOP_BOLD);
 	line_text(line, key);
 	line_style(line, TOP_PLAIN);
 	line_print(line, " %s  ", what);
 }
 
+/* Writes so many lines; what does not fit the last is cut. */
+static void put_note(struct top_line *line, const char *note, size_t nr)
+{
+	size_t length;
+
+	for (; nr; nr--) {
+		length = nr > 1 ? line_fit(note, line->width) : strlen(note);
+		line_style(line, TOP_NOTE);
+		if (nr > 1)
+			line_words(line, note, length);
+		else
+			line_text(line, note);
+		line_end(line);
+		note += length + (note[length] == ' ');
+	}
+}
+
 /* Writes the last line of the screen without a newline, which would scroll. */
-static void put_footer(struct top_line *line, const struct top_model *model,
-		       const struct top_ui *ui)
+static void put_footer(struct top_line *line, const struct top_ui *ui)
 {
 	if (ui->typing) {
 		line_style(line, TOP_NOTE);
@@ -134,20 +179,15 @@ static void put_footer(struct top_line *line, const struct top_model *model,
 	} else if (*ui->message) {
 		line_style(line, TOP_NOTE);
 		line_text(line, ui->message);
-	} else if (model->note) {
-		/* A note that stays must not hide that there are keys. */
-		put_key(line, "h", "help");
-		line_style(line, TOP_NOTE);
-		line_text(line, model->note);
 	} else {
 		put_key(line, "h", "help");
+		put_key(line, "q", "quit");
 		put_key(line, "Tab", "view");
 		put_key(line, "s", "sort");
 		put_key(line, "/", "filter");
 		put_key(line, "Enter", "code");
 		put_key(line, "Space", ui->frozen ? "go on" : "freeze");
 		put_key(line, "w", "write");
-		put_key(line, "q", "quit");
 	}
 	line_end(line);
 }
@@ -176,7 +216,7 @@ static void put_table(struct top_line *line, const struct top_screen *screen,
 		      const struct top_model *model, const struct top_ui *ui)
 {
 	const struct top_list *list = &ui->list;
-	size_t rows = top_screen_rows(screen), nr = list->nr - ui->first, i;
+	size_t rows = top_screen_rows(screen, model), nr = list->nr - ui->first, i;
 	const struct top_row *const *shown = list->rows + ui->first;
 	struct top_columns columns;
 
@@ -199,29 +239,32 @@ static void put_table(struct top_line *line, const struct top_screen *screen,
 		line_end(line);
 }
 
+/* They fit a screen of 44 columns and 20 rows. */
 static const char *const help_lines[] = {
-	"f o p c, 1-4   functions, objects, processes, control groups",
-	"Tab            the next of these views",
-	"s              sort by the next column: NOW, ALL, the first name, the second",
-	"/              only rows with this in a name; Enter keeps it, Esc clears it",
-	"Space          freeze the picture; sampling goes on, and all of it comes with",
-	"               the interval that ends when you go on",
-	"Up Down k j    move the selection; PgUp, PgDn, Home and End too",
-	"Enter a        the instructions of the function selected; there H shows the",
-	"               hottest first, and Esc or q leads back",
-	"w              write a profile of all so far, which report reads",
-	"h ?            this help",
-	"q ^C           quit",
+	"f o p c 1-4  functions, objects, processes",
+	"             (threads), cgroups; Tab: next",
+	"s            sort by the next column",
+	"/            only rows with this in a name;",
+	"             Enter keeps it, Esc clears it",
+	"Space        freeze the picture; sampling",
+	"             goes on, and it all comes then",
+	"Up Down k j  select; PgUp PgDn Home End too",
+	"Enter a      instructions of the function;",
+	"             H: hottest first, Esc: back",
+	"w            write a profile, for report",
+	"h ?          this help",
+	"q ^C         quit",
 	"",
-	"NOW   share of the CPU time in the last interval, as the scheduler gave it",
-	"ALL   share of all since the start",
-	"TICKS of the last interval, a sample of that time",
-	"",
-	"In the identity, ticks outside hit no text, filtered ones were not asked for;",
-	"lost ones follow by cause. The manual: man bpfprofil-top",
+	"NOW    share of the last interval's CPU time",
+	"ALL    share of all since the start",
+	"TICKS  of the last interval, a sample of it",
+	"outside: hit no text; filtered: not asked",
+	"for; lost: by cause. man bpfprofil-top",
 };
 
-static void put_help(struct top_line *line, const struct top_screen *screen)
+/* The whole note comes last, if there is room for it. */
+static void put_help(struct top_line *line, const struct top_screen *screen,
+		     const struct top_model *model)
 {
 	size_t nr = sizeof(help_lines) / sizeof(help_lines[0]), i;
 
@@ -229,6 +272,11 @@ static void put_help(struct top_line *line, const struct top_screen *screen)
 		line_text(line, help_lines[i]);
 		line_end(line);
 	}
+	if (!model->note || i + 1 >= screen->rows)
+		return;
+	line_end(line);
+	i++;
+	put_note(line, model->note, lines_of(model->note, screen->columns, screen->rows - i));
 }
 
 static void put_page(struct top_line *line, const struct top_screen *screen,
@@ -253,7 +301,7 @@ void top_screen_draw(const struct top_screen *screen, const struct top_model *mo
 	if (!screen->rows || !screen->columns)
 		return;
 	if (ui->help) {
-		put_help(&line, screen);
+		put_help(&line, screen, model);
 		return;
 	}
 	if (ui->page.text) {
@@ -263,6 +311,9 @@ void top_screen_draw(const struct top_screen *screen, const struct top_model *mo
 	if (has_header(screen))
 		put_header(&line, screen, model, ui);
 	put_table(&line, screen, model, ui);
-	if (has_header(screen))
-		put_footer(&line, model, ui);
+	if (!has_header(screen))
+		return;
+	if (model->note)
+		put_note(&line, model->note, note_lines(screen, model));
+	put_footer(&line, ui);
 }

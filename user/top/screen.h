@@ -16,8 +16,8 @@ struct top_screen {
 	size_t columns;
 };
 
-/* How many rows of a table fit the screen. */
-size_t top_screen_rows(const struct top_screen *screen);
+/* How many rows of a table fit the screen, beside what else it shows of the model. */
+size_t top_screen_rows(const struct top_screen *screen, const struct top_model *model);
 
 /* How many lines of a page fit it. */
 size_t top_screen_page_rows(const struct top_screen *screen);

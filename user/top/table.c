@@ -157,6 +157,16 @@ void top_put_others(struct top_line *line, const struct top_columns *columns,
 	line_end(line);
 }
 
+/* The identity has the lost ticks too, and on a small screen part of a figure would mislead. */
+static void put_if_room(struct top_line *line, const char *format, double figure)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), format, figure);
+	if (line_has_room(line, strlen(text)))
+		line_text(line, text);
+}
+
 static void put_ticks(struct top_line *line, const struct top_model *model,
 		      const struct profile_account *account, uint64_t ns, double cpu_ns)
 {
@@ -165,8 +175,8 @@ static void put_ticks(struct top_line *line, const struct top_model *model,
 	line_print(line, "%" PRIu64 " ticks in %.3f s, %.2f of %" PRIu32 " CPUs", account->total,
 		   (double)ns / 1e9, busy, model->cpus);
 	if (model->cpus)
-		line_print(line, " (%.1f %%)", 100 * busy / model->cpus);
-	line_print(line, ", %" PRIu64 " lost", profile_account_lost(account));
+		put_if_room(line, " (%.1f %%)", 100 * busy / model->cpus);
+	put_if_room(line, ", %.0f lost", (double)profile_account_lost(account));
 }
 
 void top_put_interval(struct top_line *line, const struct top_model *model)
