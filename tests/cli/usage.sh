@@ -68,10 +68,12 @@ usage top_operand "bpfprofil: top: '77': a target is named by an option
 try: --pid 77, --name 77, --container 77 or --unit 77" top 77
 usage top_delay "bpfprofil: top: --delay '0.01': must be a time of at least 100ms, like 1, 0.5s or 1m" \
 	top --all -d 0.01
-usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups" \
+usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups, threads" \
 	top --all --by lines
 usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
 try: leaving --split out" top --all --by cgroups --split process
+usage top_split_threads "bpfprofil: top: --by threads: with this --split they are not told apart
+try: leaving --split out" top --all --by threads --split process
 
 usage report_by "bpfprofil: report: --by 'lins': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time
 try: --by lines" report --by lins

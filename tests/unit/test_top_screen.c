@@ -146,6 +146,20 @@ Test(top_screen, views)
 	cr_assert_str_eq(line(6), "Processes are not told apart: begin with --split process.");
 }
 
+Test(top_screen, threads)
+{
+	sample();
+	ui.choice.threads = true;
+	press("p");
+	draw(24, 80);
+	cr_expect_str_eq(line(4), " Functions   Objects   Threads   Cgroups");
+	cr_expect_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  TID      THREAD");
+	cr_expect_str_eq(line(6), " 99.00%  94.50%       990  7        gzip");
+	press("o");
+	draw(24, 80);
+	cr_expect_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  KIND     OBJECT");
+}
+
 Test(top_screen, before_the_first_interval)
 {
 	draw(24, 80);

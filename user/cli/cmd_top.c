@@ -23,7 +23,7 @@
 struct top_arguments {
 	struct target_options targets;
 	struct sampling_options sampling;
-	unsigned int by; /* enum top_by */
+	unsigned int by; /* enum top_by, or TOP_THREADS */
 	uint64_t delay_ns;
 	uint64_t iterations;
 	uint64_t rows;
@@ -60,8 +60,9 @@ static const struct opt view_opts[] = {
 	  .max = UINT32_MAX,
 	  .field = FIELD(iterations) },
 	{ .name = "by",
-	  .arg = "functions|objects|processes|cgroups",
-	  .help = "a row for each of these, to begin with; cgroups means --split cgroup",
+	  .arg = "functions|objects|processes|threads|cgroups",
+	  .help = "a row for each of these, to begin with; cgroups means --split cgroup, threads "
+		  "--split thread",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = top_by_words,
@@ -156,14 +157,19 @@ static int check(struct top_arguments *arguments, struct error *err)
 	unsigned int by = arguments->by, *split = &arguments->sampling.split;
 
 	if (*split == SPLIT_UNTOLD)
-		*split = by == TOP_CGROUPS ? SPLIT_CGROUP : SPLIT_PROCESS;
+		*split = by == TOP_CGROUPS ? SPLIT_CGROUP :
+			 by == TOP_THREADS ? SPLIT_THREAD :
+					     SPLIT_PROCESS;
 	if ((by == TOP_CGROUPS && *split != SPLIT_CGROUP) ||
+	    (by == TOP_THREADS && *split != SPLIT_THREAD) ||
 	    (by == TOP_PROCESSES && *split != SPLIT_PROCESS && *split != SPLIT_THREAD)) {
 		error_set(err, -EINVAL, "top: --by %s: with this --split they are not told apart",
 			  top_by_words[by]);
 		error_hint(err, "leaving --split out");
 		return -EINVAL;
 	}
+	if (by == TOP_THREADS)
+		arguments->by = TOP_PROCESSES;
 	if (arguments->output && !strcmp(arguments->output, "-")) {
 		error_set(err, -EINVAL, "top: -o -: the tables go to standard output");
 		error_hint(err, "-o FILE");
@@ -235,8 +241,8 @@ const struct command command_top = {
 	.summary = "watch where running programs spend their time",
 	.operands = "TARGET...",
 	.description =
-		"Shows the hottest functions, objects, processes or control groups of the last "
-		"interval and of all so far, until q, ^C, or the end of what is watched; h shows "
+		"Shows the hottest functions, objects, processes, threads or control groups of the "
+		"last interval and of all so far, until q, ^C, or the end of what is watched; h shows "
 		"the keys. Where stdin or stdout is no terminal, a table follows each interval, and "
 		"one of all of them the last.",
 	.groups = top_groups,

@@ -46,6 +46,7 @@ int top_loop_init(struct top_loop *loop, const struct sampling_options *options,
 	loop->screen.cgroups = options->split == SPLIT_CGROUP;
 	top_model_init(&loop->model);
 	top_ui_init(&loop->ui, by);
+	loop->plain.choice.threads = loop->ui.choice.threads = options->split == SPLIT_THREAD;
 	loop->save = file;
 	/*
 	 * Checked at the start, so that a user who asked for a file learns at once that it cannot

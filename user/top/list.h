@@ -16,6 +16,7 @@ struct top_choice {
 	enum top_sort sort;
 	const char *filter; /* part of a name, in any case; NULL or "": all */
 	bool idle; /* include rows without a tick in the last interval */
+	bool threads; /* what is told apart as processes are threads */
 };
 
 /* The rows belong to the model and are valid until its next interval. */

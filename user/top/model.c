@@ -12,7 +12,9 @@
 #include "report/cgroup_names.h"
 #include "report/cpu_time.h"
 
-const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups", NULL };
+const char *const top_by_words[] = {
+	"functions", "objects", "processes", "cgroups", "threads", NULL
+};
 
 void top_model_init(struct top_model *model)
 {

@@ -14,7 +14,10 @@
  */
 enum top_by { TOP_FUNCTIONS, TOP_OBJECTS, TOP_PROCESSES, TOP_CGROUPS, TOP_BYS };
 
-/* The words of enum top_by, terminated by NULL. */
+/* What can be typed for the view of processes, where these are threads. */
+enum { TOP_THREADS = TOP_BYS };
+
+/* The words of enum top_by and TOP_THREADS, terminated by NULL. */
 extern const char *const top_by_words[];
 
 /* The ticks at one place of a function. */

@@ -118,7 +118,8 @@ static void put_views(struct top_line *line, const struct top_ui *ui)
 
 	for (i = 0; i < TOP_BYS; i++) {
 		line_style(line, i == ui->choice.by ? TOP_SELECTED : TOP_DIM);
-		line_print(line, " %s ", titles[i]);
+		line_print(line, " %s ",
+			   i == TOP_PROCESSES && ui->choice.threads ? "Threads" : titles[i]);
 		line_style(line, TOP_PLAIN);
 		line_text(line, " ");
 	}

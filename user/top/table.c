@@ -41,7 +41,10 @@ static size_t fit_place(const struct top_columns *columns, size_t name, size_t w
 struct top_columns top_columns_fit(const struct top_choice *choice, bool whole,
 				   const struct top_row *const *rows, size_t nr, size_t width)
 {
-	struct top_columns columns = { .by = choice->by, .whole = whole, .place = PLACE_MIN };
+	struct top_columns columns = { .by = choice->by,
+				       .threads = choice->threads,
+				       .whole = whole,
+				       .place = PLACE_MIN };
 	char buffer[TOP_PLACE_BYTES];
 	size_t limit, name = 0, i;
 
@@ -85,6 +88,8 @@ static void name_heading(struct top_line *line, const char *name, size_t columns
 
 void top_put_headings(struct top_line *line, const struct top_columns *columns, enum top_sort sort)
 {
+	bool threads = columns->by == TOP_PROCESSES && columns->threads;
+
 	line_style(line, TOP_HEADING);
 	if (!columns->whole)
 		figure_heading(line, "NOW", 7, sort == TOP_SORT_NOW);
@@ -93,10 +98,11 @@ void top_put_headings(struct top_line *line, const struct top_columns *columns, 
 		figure_heading(line, "TICKS", TICK_COLUMNS, false);
 	line_text(line, "  ");
 	if (columns->by != TOP_CGROUPS) {
-		name_heading(line, places[columns->by], columns->place, sort == TOP_SORT_PLACE);
+		name_heading(line, threads ? "TID" : places[columns->by], columns->place,
+			     sort == TOP_SORT_PLACE);
 		line_text(line, "  ");
 	}
-	name_heading(line, names[columns->by], 0, sort == TOP_SORT_NAME);
+	name_heading(line, threads ? "THREAD" : names[columns->by], 0, sort == TOP_SORT_NAME);
 	if (line->styled)
 		line_blank(line, line->width);
 	line_end(line);

@@ -12,6 +12,7 @@
 /* A table of rows, on a screen or in a pipe. */
 struct top_columns {
 	enum top_by by;
+	bool threads; /* not processes */
 	bool whole; /* of all intervals and not of the last one */
 	size_t place; /* width of the first column of names */
 	bool ticks; /* shown if there is room beside the names */
