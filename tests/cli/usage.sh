@@ -28,6 +28,21 @@ try: bpfprofil --help" $'a\n\e[31m'
 
 usage run_option "bpfprofil: run: unknown option '--foo'
 try: bpfprofil run --help" run --foo true
+# Words of other tools have a hint where the command has what they mean, and are not accepted.
+usage meant_command "bpfprofil: unknown command 'record'
+try: bpfprofil run" record ls
+usage meant_option "bpfprofil: run: unknown option '--hz'
+try: --frequency" run --hz 99 true
+usage meant_letter "bpfprofil: attach: unknown option '-p'
+try: --pid" attach -p 1
+usage meant_not_here "bpfprofil: run: unknown option '-p'
+try: bpfprofil run --help" run -p 1
+usage meant_stacks "bpfprofil: run: unknown option '-g'
+try: leaving it out: there are no call stacks" run -g true
+usage meant_sort "bpfprofil: report: unknown option '--sort'
+try: --by" report --sort comm
+usage meant_word "bpfprofil: report: --by 'dso': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time
+try: --by objects" report --by dso
 usage run_nearest "bpfprofil: run: unknown option '--frequncy'
 try: --frequency" run --frequncy 99 true
 usage run_frequency_0 \
@@ -77,7 +92,8 @@ try: leaving --split out" top --all --by threads --split process
 
 usage report_by "bpfprofil: report: --by 'lins': must be one of functions, objects, lines, bins, process, cgroup, thread, comm, cpu, time
 try: --by lines" report --by lins
-usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json" \
+usage report_format "bpfprofil: report: --format 'html': must be one of text, csv, json
+try: bpfprofil report --html FILE" \
 	report --format html
 usage export_two_files "bpfprofil: export: one FILE, not also 'b'
 try: bpfprofil merge -o sum.json FILE..." export --format csv a b
@@ -86,7 +102,11 @@ try: --format json' export "$golden/profile.json"
 usage export_format "bpfprofil: export: --format 'cvs': no such format
 try: --format csv" export --format cvs
 usage export_far_format "bpfprofil: export: --format 'html': no such format
-try: bpfprofil export --help" export --format html
+try: bpfprofil report --html FILE" export --format html
+usage meant_format "bpfprofil: export: --format 'flamegraph': no such format
+try: bpfprofil export --format folded" export --format flamegraph
+usage no_format "bpfprofil: export: --format 'xyzzy': no such format
+try: bpfprofil export --help" export --format xyzzy
 usage export_object_of_csv 'bpfprofil: export: --format csv: takes no --object
 try: another --format' export --format csv --object work "$golden/profile.json"
 usage export_target_of_raw 'bpfprofil: export: --format raw: takes no --target

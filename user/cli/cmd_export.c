@@ -8,6 +8,7 @@
 #include "cli/call_options.h"
 #include "cli/command.h"
 #include "cli/export_files.h"
+#include "cli/meant.h"
 #include "cli/profile_file.h"
 #include "export/export.h"
 #include "profile/profile_io.h"
@@ -37,7 +38,9 @@ static int set_format(const struct opt *opt, const char *value, void *field, str
 		words[i] = export_formats[i].name;
 	opt_bad(opt, value, err, "no such format");
 	nearest = nearest_word(value, words);
-	if (nearest)
+	if (meant_by_word(opt->name, value))
+		error_hint(err, "%s", meant_by_word(opt->name, value));
+	else if (nearest)
 		error_hint(err, "--%s %s", opt->name, nearest);
 	else
 		error_hint(err, "bpfprofil export --help");

@@ -6,6 +6,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/meant.h"
 #include "record/output.h"
 
 #define COMMANDS_MAX 32
@@ -40,7 +41,9 @@ static int usage_error(const char *kind, const char *word)
 	for (i = 0; i < COMMANDS_MAX && commands[i]; i++)
 		words[i] = commands[i]->name;
 	nearest = *word == '-' ? NULL : nearest_word(word, words);
-	if (nearest)
+	if (meant_by_command(word))
+		snprintf(hint, sizeof(hint), "%s", meant_by_command(word));
+	else if (nearest)
 		snprintf(hint, sizeof(hint), "bpfprofil %s", nearest);
 	print_message(hint, "unknown %s '%.128s'", kind, word);
 	return EXIT_USAGE;

@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "cli/command.h"
+#include "cli/meant.h"
 
 /*
  * The most options of a command, including common ones, and getopt's value for the first of them.
@@ -93,6 +94,35 @@ static size_t getopt_tables(const struct command *command, struct option *longs,
 	return nr;
 }
 
+/* What is meant by an option of another tool; NULL: nothing that the command has. */
+static const char *meant_here(const struct command *command, const char *typed)
+{
+	const char *meant = meant_by_option(typed);
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i;
+
+	if (!meant || strncmp(meant, "--", 2) != 0)
+		return meant;
+	for (i = 0; (opt = opts_at(command, i, &group)); i++)
+		if (strcspn(meant + 2, " ") == strlen(opt->name) &&
+		    !strncmp(meant + 2, opt->name, strlen(opt->name)))
+			return meant;
+	return NULL;
+}
+
+static int unknown_letter(const struct command *command, int letter, struct error *err)
+{
+	const char typed[] = { (char)letter, '\0' }, *meant = meant_here(command, typed);
+
+	error_set(err, -EINVAL, "%s: unknown option '-%c'", command->name, letter);
+	if (meant)
+		error_hint(err, "%s", meant);
+	else
+		error_hint(err, "bpfprofil %s --help", command->name);
+	return -EINVAL;
+}
+
 static int unknown_long(const struct command *command, const char *typed, struct error *err)
 {
 	const char *words[OPTS_MAX + 1], *nearest;
@@ -107,7 +137,9 @@ static int unknown_long(const struct command *command, const char *typed, struct
 	words[nr] = NULL;
 	error_set(err, -EINVAL, "%s: unknown option '--%s'", command->name, name);
 	nearest = nearest_word(name, words);
-	if (nearest)
+	if (meant_here(command, name))
+		error_hint(err, "%s", meant_here(command, name));
+	else if (nearest)
 		error_hint(err, "--%s", nearest);
 	else
 		error_hint(err, "bpfprofil %s --help", command->name);
@@ -123,11 +155,8 @@ static int refused(const struct command *command, const char *word, int code, st
 
 	if (is_long && optopt < OPTS_BASE)
 		return unknown_long(command, word + 2, err);
-	if (!is_long && code == '?') {
-		error_set(err, -EINVAL, "%s: unknown option '-%c'", command->name, optopt);
-		error_hint(err, "bpfprofil %s --help", command->name);
-		return -EINVAL;
-	}
+	if (!is_long && code == '?')
+		return unknown_letter(command, optopt, err);
 	if (code == ':') {
 		if (is_long)
 			error_set(err, -EINVAL, "%s: %s needs a value", command->name, word);

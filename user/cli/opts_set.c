@@ -7,6 +7,7 @@
 
 #include "base/nearest.h"
 #include "base/util.h"
+#include "cli/meant.h"
 #include "cli/opts.h"
 
 int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
@@ -71,7 +72,9 @@ int opt_set_word(const struct opt *opt, const char *value, void *field, struct e
 					   i ? ", " : "", opt->words[i]);
 	opt_bad(opt, value, err, "must be one of %s", list);
 	nearest = nearest_word(value, opt->words);
-	if (nearest)
+	if (meant_by_word(opt->name, value))
+		error_hint(err, "%s", meant_by_word(opt->name, value));
+	else if (nearest)
 		error_hint(err, "--%s %s", opt->name, nearest);
 	return -EINVAL;
 }
