@@ -133,4 +133,30 @@ usage bench_rounds "bpfprofil: bench: --rounds '0': must be a whole number from 
 	bench --rounds 0
 usage bench_format "bpfprofil: bench: --format 'csv': must be one of text, json" bench --format csv
 
+# defaults NAME STATUS STDERR VALUE COMMAND ARGUMENT...: with these words in BPFPROFIL_COMMAND
+defaults() {
+	local name=$1 status=$2 text=$3 value=$4
+
+	shift 4
+	expect "environment_$name" "$status" "$text" env "BPFPROFIL_${1^^}=$value" "$bin" "$@"
+}
+
+defaults unknown 2 "bpfprofil: report: BPFPROFIL_REPORT: unknown option '--limt'
+try: --limit" '--limt 3' report
+defaults value 2 "bpfprofil: run: BPFPROFIL_RUN: --frequency 'fast': must be a whole number from 1 to 100000" \
+	'-F fast' run true
+defaults operand 2 "bpfprofil: run: BPFPROFIL_RUN: 'true': must be an option" '-F 99 true' run true
+defaults help 2 'bpfprofil: diff: BPFPROFIL_DIFF: --help and --version cannot be defaults' -h diff
+defaults long 2 'bpfprofil: diff: BPFPROFIL_DIFF: Argument list too long' "$(printf '%5000s' x)" diff
+defaults typed 2 "bpfprofil: report: --limit 'x': must be a whole number from 0 to 4294967295" \
+	'--limit 1' report --limit x
+defaults of_services 2 "bpfprofil: serve: unknown option '--bogus'
+try: bpfprofil serve --help" --nonsense serve --bogus
+export BPFPROFIL_REPORT='--limit 1 --format csv'
+same environment_applies <("$bin" report --limit 1 --format csv "$golden/profile.json") \
+	"$bin" report "$golden/profile.json"
+same environment_loses <(BPFPROFIL_REPORT='' "$bin" report --limit 2 --format csv "$golden/profile.json") \
+	"$bin" report --limit 2 "$golden/profile.json"
+unset BPFPROFIL_REPORT
+
 exit "$script_status"

@@ -31,7 +31,7 @@ struct sampled {
 static struct sampled parse(char *line)
 {
 	struct sampled sampled = { 0 };
-	struct opts_parsed parsed;
+	struct opts_parsed parsed = { 0 };
 	char *argv[MAX_WORDS + 1] = { "run" }, *word;
 	int argc = 1;
 

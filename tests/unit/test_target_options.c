@@ -25,7 +25,7 @@ static struct typed parse(char *line)
 {
 	char *argv[MAX_WORDS + 1] = { "attach" }, *word;
 	struct target_options options;
-	struct opts_parsed parsed;
+	struct opts_parsed parsed = { 0 };
 	struct typed typed = { 0 };
 	int argc = 1;
 

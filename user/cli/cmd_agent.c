@@ -119,6 +119,7 @@ static const struct command_example agent_examples[] = {
 
 const struct command command_agent = {
 	.name = "agent",
+	.is_service = true,
 	.summary = "profile this host for good, into the backends of a fleet",
 	.operands = "",
 	.description =

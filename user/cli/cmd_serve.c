@@ -398,6 +398,7 @@ static const struct command_example serve_examples[] = {
 
 const struct command command_serve = {
 	.name = "serve",
+	.is_service = true,
 	.summary = "give profil(), sprofil() and pcsample() to programs",
 	.operands = "",
 	.description =

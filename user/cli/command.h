@@ -30,6 +30,8 @@ struct command {
 	const char *const *operand_words; /* instead: all words that an operand can be */
 	/* The first operand ends the options, because what follows belongs to COMMAND. */
 	bool operands_end_options;
+	/* A unit or a file has its options, so that it takes none from the environment. */
+	bool is_service;
 	/* argv[0] is the command's name. Returns the exit status. */
 	int (*run)(int argc, char **argv);
 };
@@ -55,7 +57,8 @@ extern const struct command command_doctor;
 extern const struct command command_completion;
 
 /*
- * Parses a command's options into *options. True: continue with the operands, from argv[*ret_first]
+ * Parses a command's options into *options, first those of BPFPROFIL_COMMAND, for instance
+ * BPFPROFIL_RUN in the environment, and then those that were typed. True: continue with the operands, from argv[*ret_first]
  * on. False: --help or --version was answered, or an error was printed; exit with *ret_status.
  */
 bool command_parse(const struct command *command, int argc, char **argv, void *options,

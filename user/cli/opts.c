@@ -227,7 +227,7 @@ static int store(const struct command *command, int code, char **argv, void *opt
 int opts_parse(const struct command *command, int argc, char **argv, void *options,
 	       struct opts_parsed *result, struct error *err)
 {
-	struct opts_parsed parsed = { 0 };
+	struct opts_parsed parsed = *result;
 	struct option longs[OPTS_MAX + 1];
 	char shorts[2 * OPTS_MAX + 3];
 	int code, ret;

@@ -70,7 +70,7 @@ struct opts_parsed {
 /*
  * Fills in *options, which the caller has set to the defaults. Operands are moved behind the
  * options, unless for this command the first one ends the options. Parsing stops at --help and
- * --version. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
+ * --version. *result has the defaults too. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
  */
 int opts_parse(const struct command *command, int argc, char **argv, void *options,
 	       struct opts_parsed *result, struct error *err);
