@@ -51,6 +51,9 @@ for command in $(commands); do
 		grep -qE "^\\.Sh $heading" "$page"
 		verdict $? "man_${command}_${heading// /_}"
 	done
+	grep -qx "\.It Cm $command" user/man/bpfprofil.1 &&
+		[ "$(grep -cE "^\.Xr bpfprofil-$command [18]( [.,])?\$" user/man/bpfprofil.1)" -ge 2 ]
+	verdict $? "man_${command}_in_bpfprofil"
 	[[ $command != @(run|attach|bench) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
 	verdict $? "man_${command}_overhead"
 	if ! command -v mandoc >/dev/null; then
