@@ -180,8 +180,10 @@ done
 kept=$(awk '/^(Cap(Prm|Eff|Bnd)|NoNewPrivs)/ { print $2 }' "/proc/$agent/status" | tr '\n' ' ')
 kill -TERM "$agent"
 wait "$agent"
-# CHECKPOINT_RESTORE, BPF, PERFMON, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH
+# CHECKPOINT_RESTORE, BPF, PERFMON, SYSLOG, SYS_PTRACE, DAC_READ_SEARCH; and SYS_ADMIN, without which the
+# kernels of some distributions refuse perf events above 2.
 wanted=000001c400080004
+[ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || wanted=000001c400280004
 [ "$kept" = "$wanted $wanted $wanted 1 " ] && [ -n "$(ls "$work/kept")" ]
 verdict $? agent_capabilities
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |

@@ -183,7 +183,6 @@ static int find_cgroups(struct run *run, struct error *err)
 
 	if (ret != -EOPNOTSUPP || run->options->choice.nr_rules)
 		return ret;
-	print_message(NULL, "agent: processes here are all in one cgroup: the host is one service");
 	run->options->sampling.split = SPLIT_NONE;
 	return 0;
 }
@@ -234,15 +233,25 @@ static int prepare(struct run *run, struct error *err)
 	return ret ? ret : open_listener(run, err);
 }
 
-static void say_ready(struct run *run)
+static void say_what_runs(const struct run *run)
 {
 	size_t i;
 
-	for (i = 0; run->options->sampling.verbosity >= 0 && i < run->agent->nr_sinks; i++)
+	if (run->options->sampling.split == SPLIT_NONE)
+		print_message(
+			NULL,
+			"agent: processes here are all in one cgroup: the host is one service");
+	for (i = 0; i < run->agent->nr_sinks; i++)
 		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),
 			      (double)run->options->sampling.interval_ns / 1e9);
-	if (run->listener && run->options->sampling.verbosity >= 0)
+	if (run->listener)
 		print_message(NULL, "agent: listening at port %u", listener_port(run->listener));
+}
+
+static void say_ready(struct run *run)
+{
+	if (run->options->sampling.verbosity >= 0)
+		say_what_runs(run);
 	if (!run->agent->ready)
 		notify(NOTIFY_READY);
 	run->agent->ready = true;
