@@ -16,6 +16,7 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
+#include "child.h"
 #include "need.h"
 #include "oracle.h"
 #include "shared/call_protocol.h"
@@ -242,6 +243,21 @@ static void sleep_for_ever(void *argument)
 	(void)argument;
 }
 
+/* Until it has executed sleep, its random bytes are those of its parent. */
+static bool sleeps(void *pid)
+{
+	char path[32], name[16] = "";
+	FILE *file;
+
+	snprintf(path, sizeof(path), "/proc/%d/comm", *(int *)pid);
+	file = fopen(path, "re");
+	if (file && !fgets(name, sizeof(name), file))
+		name[0] = '\0';
+	if (file)
+		fclose(file);
+	return !strcmp(name, "sleep\n");
+}
+
 /* Root may claim it, but in vain, because the other process's random bytes are unknown. */
 static void root_s_lie_body(void *argument)
 {
@@ -250,7 +266,7 @@ static void root_s_lie_body(void *argument)
 	struct ucred who = { other, 0, 0 };
 
 	(void)argument;
-	rest(0.1);
+	ENSURE(eventually(sleeps, &other));
 	fill(&request, CALL_PROFIL, 1);
 	request.entries[0] = (struct call_entry){ (uintptr_t)&request, 2, 0x1000, 0x10000 };
 	ENSURE(send_as(fd, &request, &who) > 0);

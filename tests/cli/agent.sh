@@ -149,7 +149,7 @@ verdict $? agent_parca
 
 # Without cgroups the host is one service; but what to choose from it cannot be told.
 rm -rf "$work/one" && mkdir "$work/one"
-timeout -s INT 8 unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; exec "$@"' sh \
+timeout --foreground -s INT 8 unshare --mount --propagation private sh -c 'umount -R /sys/fs/cgroup; exec "$@"' sh \
 	"$bin" agent --dir "$work/one" --interval 2 2>"$work/err"
 total=$(ticks_of_files "$work"/one/*.gz)
 if [ "$total" -gt 0 ] && [ "$total" = "$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")" ] &&
@@ -189,7 +189,7 @@ verdict $? agent_capabilities
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |
 	sed 's/cap_/+/g')
 rm "$work"/kept/*
-timeout 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent -q --dir "$work/kept" \
+timeout --foreground 8 setpriv --bounding-set="-all,$unit" --inh-caps=-all "$bin" agent -q --dir "$work/kept" \
 	--interval 1 2>"$work/err"
 if [ -n "$(ls "$work/kept")" ] && [ ! -s "$work/err" ]; then
 	pass agent_in_its_unit

@@ -27,6 +27,7 @@ grep -qE '^about [0-9]+ s, with a program on each CPU$' "$work/err" &&
 verdict $? bench_says_how_long
 python3 - "$work/json" <<'PYTHON'
 import json
+import os
 import sys
 
 with open(sys.argv[1], encoding="utf-8") as file:
@@ -50,8 +51,9 @@ for rate in rates:
     assert abs(hz - rate["delivered_hz"]) < 1e-6 * hz
     assert abs(100 * hz / rate["requested_hz"] - rate["delivered_percent"]) < 1e-6 * hz
     # With few ticks no more can be required, and at 10,000 a second on an emulated CPU not even
-    # that.
-    assert rate["requested_hz"] not in (99, 997) or 50 < rate["delivered_percent"] < 150, rate
+    # that. Two emulated CPUs take turns, so what one holds for a second ticks for up to two.
+    most = 250 if "SPIN_SLOWNESS" in os.environ else 150
+    assert rate["requested_hz"] not in (99, 997) or 50 < rate["delivered_percent"] < most, rate
     assert rate["kernel_memory_bytes"] > 1 << 20
     for change in (rate[name] for name in changes):
         assert change["low"] <= change["median"] <= change["high"]
