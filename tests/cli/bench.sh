@@ -34,7 +34,7 @@ with open(sys.argv[1], encoding="utf-8") as file:
     bench = json.load(file)
 
 assert bench["format"] == "bpfprofil-bench" and bench["version"] == 1
-assert bench["rounds"] == 1 and 0 < bench["duration_ns"] < 60e9
+assert bench["rounds"] == 1 and 0 < bench["duration_ns"] < 600e9
 assert 0 < bench["host"]["cpus_used"] <= bench["host"]["cpus"]
 assert bench["resident_bytes"] > 1 << 20
 rates = bench["rates"]
