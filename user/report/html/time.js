@@ -13,7 +13,7 @@ class TimeMap {
 		this.parts = model.profile.timeline ? model.profile.timeline.parts : [];
 		this.rows = [{ id: -1, name: 'all', ns: this.parts.map(([, , , ns]) => ns) },
 			...(model.profile.timeline ? model.profile.timeline.functions : [])
-				.map(([id, ns]) => ({ id, name: model.functions[id].name, ns }))];
+				.map(([id, ns]) => ({ id, name: this.name(id), ns }))];
 		this.edges = this.measure();
 		this.scale();
 		byId('time-rows').append(...this.rows.map((row) => this.line(row, open)));
@@ -24,6 +24,14 @@ class TimeMap {
 		byId('time-rows').addEventListener('pointermove', (event) => this.say(event));
 		byId('time-rows').addEventListener('pointerleave', () => this.say(null));
 		new ResizeObserver(() => this.draw()).observe(this.box);
+	}
+
+	// Functions of one name in several objects are told apart by these.
+	name(id) {
+		const { name, object } = this.model.functions[id], { functions } = this.model.profile.timeline;
+		const alone = functions.every(([other]) => other === id || this.model.functions[other].name !== name);
+
+		return alone ? name : `${name} ${basename(this.model.objects[object].path)}`;
 	}
 
 	static clock(started) {
