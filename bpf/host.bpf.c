@@ -480,7 +480,7 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 SEC("?tp_btf/task_rename")
 int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 {
-	rename_thread(task, name);
+	rename_thread(task, name, follow_of(task));
 	return 0;
 }
 

@@ -109,17 +109,20 @@ __noinline int announce_split(u64 id)
 
 /*
  * Threads are named after they have started, and some by other threads, so a new name is sent
- * again.
+ * again. The kernel calls this just before it sets the name, and a tick between the two would tell the
+ * old one: the name of a followed thread is sent even if none was, and again if a tick was faster.
  */
-static __always_inline void rename_thread(struct task_struct *task, const char *name)
+static __always_inline void rename_thread(struct task_struct *task, const char *name, bool followed)
 {
 	struct record *record;
 	struct space space;
 
 	split_space(thread_id(task), &space);
-	if (bpf_map_delete_elem(&spaces, &space))
+	if (bpf_map_delete_elem(&spaces, &space) && !followed)
 		return;
 	record = new_record(&space, task);
+	if (!record && !bpf_map_delete_elem(&spaces, &space))
+		record = new_record(&space, task);
 	if (!record)
 		return;
 	bpf_probe_read_kernel_str(record->comm, sizeof(record->comm), name);
