@@ -212,7 +212,7 @@ static void move(const char *workload, int threads, const char *const arguments[
 	struct live live;
 	double truth;
 
-	cr_assert(cgroup_mount(NULL, parent, sizeof(parent)));
+	NEED(cgroup_mount(NULL, parent, sizeof(parent)), "no cgroup2 is mounted");
 	snprintf(path, sizeof(path), "%s/bursts-%d", parent, getpid());
 	live_begin(&live);
 	cgroup_make(path);
