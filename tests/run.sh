@@ -34,7 +34,7 @@ emulated=${SPIN_SLOWNESS:+1}
 declare -A alone=(
 	[calls]='calls_@(neighbours|rivals|stuck)'
 	[hostile]='hostile_*'
-	[live]='live_@(attach_all|attach_cgroup|budget|bursts|machine|perf|session|source|spending)'
+	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|source|spending)'
 )
 alone_scripts='cli/bench'
 
