@@ -14,6 +14,8 @@
 
 #include "selftest.skel.h"
 
+TestSuite(xlat, .init = need_root);
+
 /* The selftest's maps as the engine sizes and reads them. */
 struct bench {
 	struct selftest_bpf *skel;
@@ -315,7 +317,6 @@ Test(xlat, hit_needs_text_process_and_stamp)
 {
 	struct bench bench;
 
-	NEED_ROOT();
 	stay_here();
 	bench_open(&bench, 1 << 20, 0);
 	insert(&bench, 0x400000, 0x404000, 0x401234, 7, 2);
@@ -334,7 +335,6 @@ Test(xlat, eviction_keeps_ticks)
 {
 	struct bench bench;
 
-	NEED_ROOT();
 	stay_here();
 	bench_open(&bench, 1 << 20, 0);
 	insert(&bench, 0x400000, 0x401000, 0x400100, 7, 2);

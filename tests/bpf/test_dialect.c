@@ -13,6 +13,8 @@
 
 #include "selftest_calls.skel.h"
 
+TestSuite(dialect_bpf, .init = need_root);
+
 enum { BATCH = 4096, LINES = 16384 };
 
 /* BPF's side, with the map of lines in our own memory. */
@@ -105,7 +107,6 @@ Test(dialect_bpf, every_bin_is_the_oracles, .timeout = 120)
 	struct kernel kernel;
 	uint32_t batch, i;
 
-	NEED_ROOT();
 	kernel_open(&kernel);
 	kernel.bss->in_nr = BATCH;
 	for (batch = 0; batch < 260; batch++) {
@@ -209,19 +210,16 @@ static void check_calls(uint64_t seed, size_t most, uint32_t calls, uint32_t pcs
 
 Test(dialect_bpf, one_region, .timeout = 120)
 {
-	NEED_ROOT();
 	check_calls(0x5eed9, 1, 20000, 25);
 }
 
 Test(dialect_bpf, some_regions, .timeout = 120)
 {
-	NEED_ROOT();
 	check_calls(0x5eeda, 70, 5000, 100);
 }
 
 Test(dialect_bpf, many_regions, .timeout = 120)
 {
-	NEED_ROOT();
 	check_calls(0x5eedb, DIALECT_REGIONS_MAX, 32, 200);
 }
 
@@ -231,7 +229,6 @@ Test(dialect_bpf, lines_that_are_not_there)
 	struct call_table table = { .base = LINES - 1, .depth = 1, .level = { 0, 1 } };
 	struct kernel kernel;
 
-	NEED_ROOT();
 	kernel_open(&kernel);
 	memcpy(kernel.bss->in_table, &table, sizeof(table));
 	kernel.bss->in_nr = 1;

@@ -19,6 +19,8 @@
 #define ROUND 32
 #define MAX_FRAMES 8
 
+TestSuite(bpf_stack, .init = need_root);
+
 struct code {
 	const struct bpf_insn *insns;
 	size_t nr;
@@ -105,7 +107,6 @@ Test(bpf_stack, fits_what_6_1_allows)
 	struct bpf_program *program;
 	struct host_bpf *skel;
 
-	NEED_ROOT();
 	skel = host_bpf__open();
 	cr_assert(skel);
 	bpf_object__for_each_program(program, skel->obj)
@@ -119,7 +120,6 @@ Test(bpf_stack, of_calls_too)
 {
 	struct calls_bpf *skel;
 
-	NEED_ROOT();
 	skel = calls_bpf__open();
 	cr_assert(skel);
 	cr_assert_eq(calls_bpf__load(skel), 0);

@@ -10,6 +10,8 @@
 #include "engine/counted.h"
 #include "need.h"
 
+TestSuite(take, .init = need_root);
+
 enum { DIR = 0, ENTRY = 3, PAGE = 1, SLOT = 7 };
 
 struct counters {
@@ -89,7 +91,6 @@ Test(take, a_counter_once)
 	struct counters c;
 	uint32_t number;
 
-	NEED_ROOT();
 	begin(&c);
 	c.pages[PAGE].counters[SLOT] = 5;
 	cr_assert_eq(read_counter(&c, false), 5);
@@ -107,7 +108,6 @@ Test(take, a_wrap_once)
 {
 	struct counters c;
 
-	NEED_ROOT();
 	begin(&c);
 	c.pages[PAGE].counters[SLOT] = 1;
 	wrap(&c, 2);
@@ -126,7 +126,6 @@ Test(take, an_account_once)
 {
 	struct counters c;
 
-	NEED_ROOT();
 	begin(&c);
 	c.account = (struct target_account){ .ticks = 90,
 					     .outside = 1,

@@ -17,6 +17,8 @@
 
 #include "selftest.skel.h"
 
+TestSuite(bpf_target, .init = need_root);
+
 enum { SYSTEM = 7, OUTER = 1, INNER = 2, OWN = 3 };
 
 /* outer, outer/plain, outer/inner and outer/inner/deep, and where the test was before. */
@@ -102,7 +104,6 @@ Test(bpf_target, version_2)
 {
 	struct ground ground = { 0 };
 
-	NEED_ROOT();
 	NEED(cgroup_mount(NULL, ground.mount, sizeof(ground.mount)), "no cgroup2 is mounted");
 	open_skel(&ground, true, -1, SYSTEM);
 	check_places(&ground);
@@ -127,7 +128,6 @@ Test(bpf_target, version_1)
 {
 	struct ground ground = { 0 };
 
-	NEED_ROOT();
 	NEED(cgroup_mount("cpu", ground.mount, sizeof(ground.mount)),
 	     "no cgroup hierarchy of version 1 with the cpu controller is mounted");
 	open_skel(&ground, true, controller_number("cpu_cgrp_id"), SYSTEM);
@@ -139,7 +139,6 @@ Test(bpf_target, nobody)
 {
 	struct ground ground = { 0 };
 
-	NEED_ROOT();
 	open_skel(&ground, false, -1, NO_TARGET);
 	cr_expect_eq(target_now(&ground), NO_TARGET);
 	close_all(&ground);
@@ -149,7 +148,6 @@ Test(bpf_target, system)
 {
 	struct ground ground = { 0 };
 
-	NEED_ROOT();
 	open_skel(&ground, false, -1, SYSTEM);
 	cr_expect_eq(target_now(&ground), SYSTEM);
 	close_all(&ground);
@@ -162,7 +160,6 @@ Test(bpf_target, followed)
 	struct ground ground = { 0 };
 	int fd;
 
-	NEED_ROOT();
 	NEED(cgroup_mount(NULL, ground.mount, sizeof(ground.mount)), "no cgroup2 is mounted");
 	open_skel(&ground, true, -1, SYSTEM);
 	make_cgroups(&ground);

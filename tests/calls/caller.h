@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "bpfprofil/profil.h"
+#include "need.h"
 #include "serve.h"
 
 /*
@@ -41,14 +42,13 @@ void caller_begin(struct serve *serve, const char *const options[]);
                                                                                                    \
 	static void begin(void)                                                                    \
 	{                                                                                          \
-		if (have_root())                                                                   \
-			caller_begin(&serve, ARGS(NULL));                                          \
+		need_root();                                                                       \
+		caller_begin(&serve, ARGS(NULL));                                                  \
 	}                                                                                          \
                                                                                                    \
 	static void end(void)                                                                      \
 	{                                                                                          \
-		if (have_root())                                                                   \
-			serve_end(&serve);                                                         \
+		serve_end(&serve);                                                                 \
 	}                                                                                          \
                                                                                                    \
 	TestSuite(name, .init = begin, .fini = end)

@@ -18,7 +18,6 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
-#include "need.h"
 
 CALLER_SUITE(calls_amid);
 
@@ -223,7 +222,6 @@ static void fork_amid_copy_body(void *argument)
 	{                                                                                          \
 		struct amid amid = { __VA_ARGS__ };                                                \
                                                                                                    \
-		NEED_ROOT();                                                                       \
 		caller_run(fork_amid_copy_body, &amid);                                            \
 	}
 

@@ -9,14 +9,12 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
-#include "need.h"
 
 CALLER_SUITE(calls_apart);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_apart, body)                                                                    \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

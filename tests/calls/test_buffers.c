@@ -18,7 +18,6 @@ CALLER_SUITE(calls_buffers);
 #define LIVE(body)                                                                                 \
 	Test(calls_buffers, body)                                                                  \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

@@ -11,14 +11,12 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
-#include "need.h"
 
 CALLER_SUITE(calls_dialects);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_dialects, body)                                                                 \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

@@ -24,7 +24,6 @@ CALLER_SUITE(calls_exec);
 #define LIVE(body)                                                                                 \
 	Test(calls_exec, body)                                                                     \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 
@@ -243,7 +242,6 @@ Test(calls_exec, exec_set_uid)
 	struct child_end copied;
 	struct statvfs where;
 
-	NEED_ROOT();
 	cr_assert_eq(statvfs(serve.dir, &where), 0);
 	NEED(!(where.f_flag & ST_NOSUID), "/tmp is mounted nosuid");
 	set_uid_copy = serve_file(&serve, "canary");
@@ -302,7 +300,6 @@ static void exec_at_length_body(void *script)
 
 Test(calls_exec, exec_at_length)
 {
-	NEED_ROOT();
 	caller_run(exec_at_length_body, (void *)(uintptr_t)make_long_exec());
 }
 

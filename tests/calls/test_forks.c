@@ -23,14 +23,13 @@ static struct serve serve;
 
 static void begin(void)
 {
-	if (have_root())
-		caller_begin(&serve, ARGS("--max-calls", MAX_CALLS, "--memory", "4M"));
+	need_root();
+	caller_begin(&serve, ARGS("--max-calls", MAX_CALLS, "--memory", "4M"));
 }
 
 static void end(void)
 {
-	if (have_root())
-		serve_end(&serve);
+	serve_end(&serve);
 }
 
 TestSuite(calls_forks, .init = begin, .fini = end);
@@ -38,7 +37,6 @@ TestSuite(calls_forks, .init = begin, .fini = end);
 #define LIVE(body)                                                                                 \
 	Test(calls_forks, body)                                                                    \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

@@ -13,6 +13,8 @@
 #include "caller.h"
 #include "need.h"
 
+TestSuite(calls_limits, .init = need_root);
+
 enum { NOBODY = 65534, DAEMON = 1 };
 
 static struct serve serve;
@@ -72,7 +74,6 @@ static void user_calls_body(void *argument)
 
 Test(calls_limits, user_calls)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--user-calls", "4"));
 	caller_run(user_calls_body, NULL);
 	serve_end(&serve);
@@ -107,7 +108,6 @@ static void forks_beyond_body(void *argument)
 
 Test(calls_limits, forks_beyond)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--user-calls", "4"));
 	caller_run_as(NOBODY, forks_beyond_body, NULL);
 	caller_run_as(NOBODY, forks_beyond_body, NULL);
@@ -166,7 +166,6 @@ static void user_regions_body(void *argument)
 
 Test(calls_limits, user_regions)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--user-regions", "1000"));
 	caller_run(user_regions_body, NULL);
 	serve_end(&serve);
@@ -203,7 +202,6 @@ static void user_memory_body(void *argument)
 
 Test(calls_limits, user_memory)
 {
-	NEED_ROOT();
 #ifndef __x86_64__
 	NEED(0, "machine code is for x86-64");
 #endif
@@ -216,7 +214,6 @@ Test(calls_limits, user_memory)
 /* The same for the limit of all users. */
 Test(calls_limits, memory)
 {
-	NEED_ROOT();
 #ifndef __x86_64__
 	NEED(0, "machine code is for x86-64");
 #endif
@@ -254,7 +251,6 @@ static void pages_grow_body(void *argument)
 /* 2 MiB of counters exist at once, and the rest of the 64 when they are needed. */
 Test(calls_limits, pages_grow)
 {
-	NEED_ROOT();
 #ifndef __x86_64__
 	NEED(0, "machine code is for x86-64");
 #endif
@@ -303,7 +299,6 @@ static void two_users_body(void *argument)
 
 Test(calls_limits, two_users)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(two_users_body, NULL);
 	serve_end(&serve);

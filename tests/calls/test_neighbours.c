@@ -9,6 +9,8 @@
 #include "caller.h"
 #include "need.h"
 
+TestSuite(calls_neighbours, .init = need_root);
+
 static struct serve serve;
 static char *buffer;
 
@@ -64,7 +66,6 @@ static void asked_without_pause_body(void *argument)
 
 Test(calls_neighbours, asked_without_pause)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(asked_without_pause_body, NULL);
 	serve_end(&serve);
@@ -110,7 +111,6 @@ static void all_counters_set_body(void *argument)
 
 Test(calls_neighbours, all_counters_set)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(all_counters_set_body, NULL);
 	serve_end(&serve);

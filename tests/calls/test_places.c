@@ -38,7 +38,6 @@ static bool can(const char *const command[])
 /* In its namespace it is process 1, and its child 2. */
 Test(calls_places, pid_namespace)
 {
-	NEED_ROOT();
 	NEED(can(ARGS("unshare", "-p", "-f", "true")), "no pid namespace can be made");
 	assert_good(ARGS("unshare", "-p", "-f", OWN, "100", "3"));
 	assert_good(ARGS("unshare", "-p", "-f", "--mount-proc", "sh", "-c",
@@ -50,7 +49,6 @@ Test(calls_places, container)
 {
 	char script[512];
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespace can be made");
 	NEED(can(ARGS("unshare", "-p", "-f", "true")), "no pid namespace can be made");
 	snprintf(script, sizeof(script),
@@ -64,7 +62,6 @@ Test(calls_places, container)
 /* Root inside, and nobody outside. */
 Test(calls_places, user_namespace)
 {
-	NEED_ROOT();
 	NEED(can(ARGS("setpriv", "--reuid", "65534", "--clear-groups", "unshare", "-U", "-r", "-p",
 		      "-f", "true")),
 	     "an unprivileged user cannot make a user namespace");
@@ -77,7 +74,6 @@ Test(calls_places, server_in_a_namespace)
 {
 	char script[512];
 
-	NEED_ROOT();
 	NEED(can(ARGS("unshare", "-p", "-f", "true")), "no pid namespace can be made");
 	snprintf(script, sizeof(script),
 		 "%s serve --socket %s/inside & while ! [ -S %s/inside ]; do sleep 0.05; done; "

@@ -16,6 +16,8 @@
 #include "live.h"
 #include "need.h"
 
+TestSuite(calls_record, .init = need_root);
+
 static struct serve serve;
 
 static void burn_in_child(void *argument)
@@ -97,7 +99,6 @@ Test(calls_record, serve)
 	const char *file;
 	size_t i;
 
-	NEED_ROOT();
 	/* The server needs the file's name before the test's folder exists. */
 	caller_begin(&serve, ARGS(NULL));
 	serve_stop(&serve);
@@ -208,7 +209,6 @@ static void assert_preloaded(const char *const options[], int status, unsigned i
 
 Test(calls_record, preload)
 {
-	NEED_ROOT();
 	assert_preloaded(NULL, 0, 0);
 	assert_preloaded(NULL, 42, 0);
 	assert_preloaded(ARGS("-u", "nobody"), 7, 65534);
@@ -228,7 +228,6 @@ Test(calls_record, preload_killed)
 	struct live live;
 	FILE *stream;
 
-	NEED_ROOT();
 	live_begin(&live);
 	snprintf(told, sizeof(told), "%s/told", live.dir);
 	snprintf(script, sizeof(script),
@@ -258,7 +257,6 @@ Test(calls_record, preload_pg)
 	double calls, used, gprof;
 	uint64_t total;
 
-	NEED_ROOT();
 	NEED_TOOL("gprof");
 	live_begin(&live);
 	snprintf(

@@ -18,7 +18,6 @@ CALLER_SUITE(calls_regions);
 #define LIVE(body)                                                                                 \
 	Test(calls_regions, body)                                                                  \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 
@@ -313,9 +312,8 @@ static void fast_is_root_s_body(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 10);
 }
 
-Test(calls_regions, restrict_fast, .init = NULL, .fini = NULL)
+Test(calls_regions, restrict_fast, .init = need_root, .fini = NULL)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--restrict-fast"));
 	caller_run_as(65534, fast_is_refused_body, NULL);
 	caller_run(fast_is_root_s_body, NULL);

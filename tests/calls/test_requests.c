@@ -28,7 +28,6 @@ enum { NOBODY = 65534 };
 #define LIVE_AS(user, body)                                                                        \
 	Test(calls_requests, body)                                                                 \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run_as(user, body##_body, NULL);                                            \
 	}
 
@@ -306,9 +305,8 @@ static void inherited_descriptor_body(void *argument)
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
 }
 
-Test(calls_requests, inherited_descriptor, .init = NULL, .fini = NULL)
+Test(calls_requests, inherited_descriptor, .init = need_root, .fini = NULL)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--restrict-fast"));
 	caller_run(inherited_descriptor_body, NULL);
 	serve_end(&serve);

@@ -10,14 +10,12 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
-#include "need.h"
 
 CALLER_SUITE(calls_rivals);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_rivals, body, .timeout = 120)                                                   \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

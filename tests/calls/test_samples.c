@@ -8,14 +8,12 @@
 #include <criterion/criterion.h>
 
 #include "caller.h"
-#include "need.h"
 
 CALLER_SUITE(calls_samples);
 
 #define LIVE(body)                                                                                 \
 	Test(calls_samples, body)                                                                  \
 	{                                                                                          \
-		NEED_ROOT();                                                                       \
 		caller_run(body##_body, NULL);                                                     \
 	}
 

@@ -19,6 +19,8 @@
 #include "need.h"
 #include "oracle.h"
 
+TestSuite(calls_server, .init = need_root);
+
 static struct serve serve;
 static char *buffer;
 
@@ -75,7 +77,6 @@ Test(calls_server, idle)
 	long before;
 	int i;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	for (i = 0; i < 3; i++) {
 		rest(0.2);
@@ -146,7 +147,6 @@ Test(calls_server, clients_killed)
 {
 	int descriptors;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--max-calls", "64"));
 	caller_run(leave_it_on, NULL);
 	cr_assert(eventually(no_clock_runs, NULL));
@@ -234,7 +234,6 @@ Test(calls_server, killed_and_again)
 	int status = -1;
 	pid_t caller;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	cr_assert(!pipe(pipes.to_caller) && !pipe(pipes.to_test));
 	caller = caller_fork(survive, &pipes);
@@ -276,7 +275,6 @@ Test(calls_server, anew)
 	int status = -1, i;
 	pid_t caller;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	cr_assert(!pipe(pipes.to_caller) && !pipe(pipes.to_test));
 	caller = caller_fork(find_another, &pipes);
@@ -317,7 +315,6 @@ static void fork_without_room(void *argument)
 /* A child for which the server has no room. */
 Test(calls_server, no_room_for_a_child)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--max-calls", "1"));
 	caller_run(fork_without_room, NULL);
 	serve_end(&serve);
@@ -343,7 +340,6 @@ Test(calls_server, terminated)
 	int status = -1;
 	pid_t caller;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	cr_assert(!pipe(pipes.to_caller) && !pipe(pipes.to_test));
 	caller = caller_fork(survive_a_stop, &pipes);
@@ -423,7 +419,6 @@ Test(calls_server, no_descriptors)
 {
 	char script[256];
 
-	NEED_ROOT();
 	NEED_TOOL("capsh");
 	caller_begin(&serve, ARGS(NULL));
 	serve_stop(&serve);
@@ -469,7 +464,6 @@ static void notice_nothing(void *argument)
 
 Test(calls_server, is_not_noticed)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(notice_nothing, NULL);
 	serve_end(&serve);
@@ -492,7 +486,6 @@ Test(calls_server, place_taken)
 	const char *file;
 	struct stat status;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	file = serve_file(&serve, "file");
 	fclose(fopen(file, "w"));
@@ -528,7 +521,6 @@ Test(calls_server, rights_of_the_socket)
 {
 	struct stat status;
 
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--group", "daemon"));
 	cr_assert_eq(stat(serve.path, &status), 0);
 	cr_assert_eq(status.st_mode & 07777, 0660);

@@ -18,6 +18,8 @@
 #include "caller.h"
 #include "need.h"
 
+TestSuite(calls_shares, .init = need_root);
+
 enum { NOBODY = 65534, DAEMON = 1, CALLERS = 8 };
 
 static struct serve serve;
@@ -149,7 +151,6 @@ static void lend_uids(void)
 
 Test(calls_shares, namespaces)
 {
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	lend_uids();
 	caller_begin(&serve, ARGS("--user-calls", "4"));
@@ -251,7 +252,6 @@ static void regions_body(void *argument)
 
 Test(calls_shares, regions)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS(NULL));
 	caller_run(regions_body, NULL);
 	serve_end(&serve);
@@ -285,7 +285,6 @@ static void calls_body(void *argument)
 
 Test(calls_shares, calls)
 {
-	NEED_ROOT();
 	caller_begin(&serve, ARGS("--max-calls", "64"));
 	caller_run(calls_body, NULL);
 	serve_end(&serve);
@@ -334,7 +333,6 @@ static void pages_body(void *argument)
 /* Each of them may have all by their limit, and a sixth one loses nothing. */
 Test(calls_shares, pages)
 {
-	NEED_ROOT();
 #ifndef __x86_64__
 	NEED(0, "machine code is for x86-64");
 #endif

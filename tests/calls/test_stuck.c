@@ -26,6 +26,8 @@
 #include "need.h"
 #include "slow_file.h"
 
+TestSuite(calls_stuck, .init = need_root);
+
 enum { HONEST = 1000, HOSTILE = 65534, LENT = 100000, ASKED = 60 };
 
 static struct serve serve;
@@ -198,7 +200,6 @@ Test(calls_stuck, page)
 {
 	struct had *had = shared_had();
 
-	NEED_ROOT();
 	slow_file_begin(&file);
 	caller_begin(&serve, ARGS(NULL));
 	caller_run_as(HONEST, live_honestly, &had[0]);
@@ -227,7 +228,6 @@ Test(calls_stuck, recorded)
 	struct json_object *doc;
 	const char *path;
 
-	NEED_ROOT();
 	slow_file_begin(&file);
 	caller_begin(&serve, ARGS(NULL));
 	serve_stop(&serve);
@@ -320,7 +320,6 @@ Test(calls_stuck, dropped_and_back)
 {
 	int child, status = -1;
 
-	NEED_ROOT();
 	lend_uids();
 	hostile = LENT;
 	slow_file_begin(&file);
@@ -352,7 +351,6 @@ static void ask_without_pause(void *argument)
 
 Test(calls_stuck, asked_without_pause)
 {
-	NEED_ROOT();
 	attack(ask_without_pause, ATTACKERS_MAX);
 	serve_end(&serve);
 }
@@ -380,7 +378,6 @@ static void set_all_counters(void *argument)
 
 Test(calls_stuck, all_counters_set)
 {
-	NEED_ROOT();
 	attack(set_all_counters, 2);
 	serve_end(&serve);
 }
@@ -441,7 +438,6 @@ static void pass_lingering(void *argument)
 
 Test(calls_stuck, lingering_descriptor)
 {
-	NEED_ROOT();
 	attack(pass_lingering, 1);
 	serve_end(&serve);
 }

@@ -25,6 +25,8 @@
 #define SOCKET_UNIT "user/systemd/bpfprofil.socket"
 #define SERVICE_UNIT "user/systemd/bpfprofil.service.in"
 
+TestSuite(client_activation, .init = need_root);
+
 enum { LISTEN_FD = 3, NOBODY = 65534, PATIENCE_SECONDS = 60 };
 
 /* Copies what a unit has after "KEY=" to value, or "" if it does not have it. */
@@ -204,7 +206,6 @@ Test(client_activation, watchdog)
 	pid_t server;
 	int i;
 
-	NEED_ROOT();
 	unit_value(SERVICE_UNIT, "WatchdogSec", value, sizeof(value));
 	cr_assert_geq(strtol(value, NULL, 10), 10, "the unit has none, or one without patience");
 	begin(&activation);
@@ -236,7 +237,6 @@ Test(client_activation, first_request_waits)
 	int early[3];
 	size_t i;
 
-	NEED_ROOT();
 	begin(&activation);
 	for (i = 0; i < 3; i++)
 		early[i] = ask(&activation);
@@ -257,7 +257,6 @@ Test(client_activation, socket_outlives_servers)
 	pid_t server;
 	int waiting;
 
-	NEED_ROOT();
 	begin(&activation);
 	cr_assert_eq(sprofil(&test_region, 0, NULL, 0), -1);
 	cr_assert_eq(errno, ETIMEDOUT);
@@ -290,7 +289,6 @@ Test(client_activation, passed_to_another)
 	struct child_end child_end;
 	char own[128];
 
-	NEED_ROOT();
 	begin(&activation);
 	snprintf(own, sizeof(own), "%s/own", activation.dir);
 	setenv("LISTEN_PID", "1", 1);
@@ -355,7 +353,6 @@ Test(client_activation, capabilities)
 	struct child_end child_end;
 	char set[512], own[128];
 
-	NEED_ROOT();
 	NEED_TOOL("setpriv");
 	begin(&activation);
 	unit_capabilities(set, sizeof(set));

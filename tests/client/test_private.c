@@ -18,6 +18,8 @@
 
 #define NEED_NO_HOST_SERVER() NEED(access(CALL_SOCKET, F_OK), "a server serves this host")
 
+TestSuite(client_private, .init = need_root);
+
 static int call(void)
 {
 	return profil(test_counters, sizeof(test_counters), 0x1000, 0x10000);
@@ -51,7 +53,6 @@ Test(client_private, is_nobodys_child)
 	size_t descriptors = open_descriptors();
 	struct bpfprofil_status status;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	sigaction(SIGCHLD, &action, NULL);
 	begin(CLIENT_PROGRAMS "/private");
@@ -74,7 +75,6 @@ Test(client_private, serves_all_calls_and_children)
 	int status;
 	pid_t child;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	cr_assert_eq(call(), 0);
@@ -100,7 +100,6 @@ Test(client_private, another_when_it_died)
 	struct bpfprofil_status status;
 	pid_t pid;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	cr_assert_eq(call(), 0);
@@ -129,7 +128,6 @@ Test(client_private, one_for_all_threads)
 	void *result;
 	int i;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	pthread_barrier_init(&barrier, NULL, THREADS);
@@ -144,7 +142,6 @@ Test(client_private, one_for_all_threads)
 
 Test(client_private, not_for_what_starts_nothing)
 {
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	cr_assert_eq(stop_profiling(), 0);
@@ -155,7 +152,6 @@ Test(client_private, not_for_what_starts_nothing)
 
 Test(client_private, not_where_a_server_was_named)
 {
-	NEED_ROOT();
 	begin(CLIENT_PROGRAMS "/private");
 	fixture_environment("BPFPROFIL_SOCKET", "/nonexistent/socket");
 	cr_assert_fails(call(), ENOSYS);
@@ -163,7 +159,6 @@ Test(client_private, not_where_a_server_was_named)
 
 Test(client_private, cannot_start)
 {
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin("/nonexistent/bpfprofil");
 	cr_assert_fails(call(), ENOSYS);
@@ -188,7 +183,6 @@ Test(client_private, by_capabilities)
 	const uint64_t bpf = 1ULL << CAP_BPF, perfmon = 1ULL << CAP_PERFMON;
 	pid_t pid;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	keep_capabilities(bpf | perfmon);
@@ -208,7 +202,6 @@ Test(client_private, standard_descriptors_closed)
 	pid_t child;
 	int status;
 
-	NEED_ROOT();
 	NEED_NO_HOST_SERVER();
 	begin(CLIENT_PROGRAMS "/private");
 	child = fork();

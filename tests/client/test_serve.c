@@ -25,6 +25,8 @@
 #include "need.h"
 #include "serve.h"
 
+TestSuite(client_serve, .init = need_root);
+
 /* A busy machine may swallow ticks, so a test may try again. */
 enum { TRIES = 3 };
 
@@ -134,7 +136,6 @@ Test(client_serve, counts)
 	struct ratio ratio = { 0 };
 	int i;
 
-	NEED_ROOT();
 	serve_this(&serve);
 	for (i = 0; i < TRIES && !is_good(&ratio); i++)
 		ratio = ticks_by_time();
@@ -149,7 +150,6 @@ Test(client_serve, an_unprivileged_user)
 	int status;
 	pid_t child;
 
-	NEED_ROOT();
 	serve_this(&serve);
 	child = fork();
 	if (!child) {
@@ -215,7 +215,6 @@ Test(client_serve, disturbs_nothing)
 	struct serve serve;
 	pthread_t thread;
 
-	NEED_ROOT();
 	serve_this(&serve);
 	pthread_create(&thread, NULL, spin_until_told, NULL);
 	threads = threads_here();
@@ -237,7 +236,6 @@ Test(client_serve, itimer_prof_is_free)
 	struct sigaction action = { .sa_handler = count_tick };
 	struct serve serve;
 
-	NEED_ROOT();
 	serve_this(&serve);
 	cr_assert_eq(profil(test_counters, sizeof(test_counters), 0x1000, 0x10000), 0);
 	cr_assert_eq(getitimer(ITIMER_PROF, &now), 0);
@@ -307,19 +305,16 @@ static void assert_pg(const char *program, const char *how)
 
 Test(client_serve, pg_pie)
 {
-	NEED_ROOT();
 	assert_pg(CLIENT_PROGRAMS "/pg_pie", "");
 }
 
 Test(client_serve, pg_nopie_threads)
 {
-	NEED_ROOT();
 	assert_pg(CLIENT_PROGRAMS "/pg_nopie", "thread");
 }
 
 Test(client_serve, pg_fork)
 {
-	NEED_ROOT();
 	assert_pg(CLIENT_PROGRAMS "/pg_pie", "fork");
 }
 
@@ -330,7 +325,6 @@ Test(client_serve, pg_forks)
 	struct ratio ratio;
 	int i;
 
-	NEED_ROOT();
 	serve_this(&serve);
 	for (i = 0; i < TRIES; i++) {
 		ratio = pg_ratio(&serve, CLIENT_PROGRAMS "/pg_pie", "forks");
@@ -359,7 +353,6 @@ Test(client_serve, pg_server_anew)
 	struct serve serve;
 	char command[512];
 
-	NEED_ROOT();
 	serve_this(&serve);
 	snprintf(command, sizeof(command), "cd %s && LD_PRELOAD=%s exec %s 2000", serve.dir,
 		 CLIENT_PRELOAD, CLIENT_PROGRAMS "/pg_pie");
@@ -386,7 +379,6 @@ Test(client_serve, pg_child_refused)
 	struct serve serve;
 	char command[512];
 
-	NEED_ROOT();
 	serve_begin(&serve, ARGS("--max-calls", "1"));
 	fixture_environment("BPFPROFIL_SOCKET", serve.path);
 	snprintf(command, sizeof(command),
@@ -431,7 +423,6 @@ Test(client_serve, private)
 	int status, go[2];
 	char byte;
 
-	NEED_ROOT();
 	NEED(access(CALL_SOCKET, F_OK), "a server serves this host");
 	fixture_environment("BPFPROFIL_SOCKET", NULL);
 	fixture_environment("BPFPROFIL_SERVER", BPFPROFIL_BIN);

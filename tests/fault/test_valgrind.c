@@ -15,7 +15,7 @@
 
 #define MAX_ARGS 32
 
-TestSuite(fault_valgrind, .timeout = 600);
+TestSuite(fault_valgrind, .init = need_root, .timeout = 600);
 
 static bool have_valgrind(void)
 {
@@ -105,7 +105,6 @@ Test(fault_valgrind, run)
 {
 	struct live live;
 
-	NEED_ROOT();
 	if (!have_valgrind())
 		return;
 	live_begin(&live);
@@ -128,7 +127,6 @@ Test(fault_valgrind, readers)
 {
 	struct live live;
 
-	NEED_ROOT();
 	if (!have_valgrind())
 		return;
 	live_begin(&live);
@@ -165,7 +163,6 @@ Test(fault_valgrind, doctor)
 {
 	struct live live;
 
-	NEED_ROOT();
 	if (!have_valgrind())
 		return;
 	live_begin(&live);

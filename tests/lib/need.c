@@ -23,6 +23,12 @@ bool have_root(void)
 	return geteuid() == 0;
 }
 
+void need_root(void)
+{
+	if (!have_root())
+		cr_skip_test("not root");
+}
+
 bool have_tool(const char *name)
 {
 	const char *dirs = getenv("PATH");

@@ -19,6 +19,9 @@
 #define NEED_ROOT() NEED(have_root(), "not root")
 #define NEED_TOOL(name) NEED(have_tool(name), "no " name " in PATH")
 
+/* For the .init of a suite: without root each of its tests is skipped. */
+void need_root(void);
+
 /* Prints the line for the current test. */
 void skip_say(const char *reason);
 

@@ -13,7 +13,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(live_annotate, .timeout = 120);
+TestSuite(live_annotate, .init = need_root, .timeout = 120);
 
 /* The CSV that report --annotate writes; the caller frees it. */
 static char *annotate(const struct live *live, const char *place)
@@ -68,7 +68,6 @@ Test(live_annotate, sums)
 	struct live live;
 	size_t i;
 
-	NEED_ROOT();
 	for (i = 0; i < sizeof(bytes) / sizeof(bytes[0]); i++) {
 		live_begin(&live);
 		live_run(&live, ARGS(FAST, "-q", "--bytes-per-bin", bytes[i]),
@@ -87,7 +86,6 @@ Test(live_annotate, replaced)
 	struct live live;
 	const char *path;
 
-	NEED_ROOT();
 	live_begin(&live);
 	path = live_copy(&live, WORKLOAD("three"), "program");
 	live_run(&live, ARGS(FAST, "-q"), ARGS(path, "500"));
@@ -110,7 +108,6 @@ Test(live_annotate, jit)
 	uint64_t most, sum;
 	char *csv, *hottest = NULL, map[64];
 
-	NEED_ROOT();
 	live_begin(&live);
 	if (!live_run(&live, ARGS(FAST, "-q"), ARGS(WORKLOAD("jit"), "500"))) {
 		skip_say("no machine code for this architecture");
@@ -152,7 +149,6 @@ Test(live_annotate, kernel)
 	char *csv, *hottest = NULL;
 	const char *name;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "-q", "--mode", "split"), ARGS(WORKLOAD("syscalls"), "3000"));
 	name = kernel_function(&live);
@@ -200,7 +196,6 @@ Test(live_annotate, says_which_root_has_the_file)
 	char root[64], cut[128];
 	pid_t pid;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "-q"),
 		 ARGS(live_copy(&live, WORKLOAD("three"), "in-there"), "2000"));

@@ -18,7 +18,7 @@
 #define PID_TEXT 16
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 
-TestSuite(live_attach, .timeout = 180);
+TestSuite(live_attach, .init = need_root, .timeout = 180);
 
 /*
  * live_run_timed() says why a machine may need more than one try, and why an error of ours does not
@@ -71,7 +71,6 @@ static bool count_threads(struct live *live)
 /* All threads of the process exist before it becomes a target. */
 Test(live_attach, threads_that_already_run)
 {
-	NEED_ROOT();
 	thrice(count_threads);
 }
 
@@ -118,7 +117,6 @@ static bool count_two(struct live *live)
 
 Test(live_attach, several_processes)
 {
-	NEED_ROOT();
 	thrice(count_two);
 }
 
@@ -151,7 +149,6 @@ Test(live_attach, children_count)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	attach_to_parent(&live, NULL);
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
@@ -162,7 +159,6 @@ Test(live_attach, no_children)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	attach_to_parent(&live, "--no-children");
 	cr_expect_eq(doc_object(live.doc, NULL, "three"), 0);
@@ -213,7 +209,6 @@ Test(live_attach, descendants_that_run)
 	struct live live;
 	long pids[3];
 
-	NEED_ROOT();
 	live_begin(&live);
 	attach_to_family(&live, NULL, pids);
 	cr_expect(has_pid(live.doc, pids[1]), "the child has no tick");
@@ -227,7 +222,6 @@ Test(live_attach, no_descendants_that_run)
 	struct live live;
 	long pids[3];
 
-	NEED_ROOT();
 	live_begin(&live);
 	attach_to_family(&live, "--no-children", pids);
 	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
@@ -246,7 +240,6 @@ Test(live_attach, by_name)
 	struct live live;
 	int i;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&burners[0], &live, "named_one", WORKLOAD("forever"), 1, ARGS(NULL));
 	burner_start(&burners[1], &live, "named_two", WORKLOAD("forever"), 1, ARGS(NULL));
@@ -275,7 +268,6 @@ Test(live_attach, descendants_that_are_born)
 	struct live live;
 	int i;
 
-	NEED_ROOT();
 	live_begin(&live);
 	file = live_path(&live, "shell");
 	child_start(&shell, NULL,
@@ -306,7 +298,6 @@ Test(live_attach, thread_that_execs)
 	char pid[PID_TEXT];
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&burner, &live, "threadexec", WORKLOAD("threadexec"), 1, ARGS("100", "30"));
 	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid)));
@@ -325,7 +316,6 @@ Test(live_attach, duration)
 	char pid[PID_TEXT];
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
 	attach_start(&live, &child,
@@ -347,7 +337,6 @@ Test(live_attach, ends_with_the_last_target)
 	struct child child;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&first, &live, "first", WORKLOAD("forever"), 1, ARGS(NULL));
 	burner_start(&second, &live, "second", WORKLOAD("forever"), 1, ARGS(NULL));
@@ -372,7 +361,6 @@ Test(live_attach, profile_on_standard_output)
 	char pid[PID_TEXT];
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
 	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid), "-o", "-"));
@@ -404,7 +392,6 @@ Test(live_attach, second_interrupt_quits)
 	struct live live;
 	const char *fifo;
 
-	NEED_ROOT();
 	live_begin(&live);
 	fifo = live_path(&live, "fifo");
 	cr_assert_eq(mkfifo(fifo, 0600), 0);

@@ -21,7 +21,7 @@
 #define MOVES 100
 #define HELD_MOVES 20
 
-TestSuite(live_attach_cgroup, .timeout = 240);
+TestSuite(live_attach_cgroup, .init = need_root, .timeout = 240);
 
 struct path {
 	char text[256];
@@ -149,13 +149,11 @@ static bool partition(struct live *live, const char *directory)
 
 Test(live_attach_cgroup, partition)
 {
-	NEED_ROOT();
 	thrice(NULL, partition);
 }
 
 Test(live_attach_cgroup, partition_in_version_1)
 {
-	NEED_ROOT();
 	thrice("memory", partition);
 }
 
@@ -254,13 +252,11 @@ static bool move_held(struct live *live, const char *directory)
 
 Test(live_attach_cgroup, process_that_is_moved)
 {
-	NEED_ROOT();
 	thrice(NULL, move_held);
 }
 
 Test(live_attach_cgroup, process_that_is_moved_in_version_1)
 {
-	NEED_ROOT();
 	thrice("cpuacct", move_held);
 }
 
@@ -298,13 +294,11 @@ static bool move_about(struct live *live, const char *directory)
 
 Test(live_attach_cgroup, process_that_moves)
 {
-	NEED_ROOT();
 	thrice(NULL, move_about);
 }
 
 Test(live_attach_cgroup, process_that_moves_in_version_1)
 {
-	NEED_ROOT();
 	thrice("cpuacct", move_about);
 }
 
@@ -362,7 +356,6 @@ static bool cut_and_split(struct live *live, const char *directory)
 
 Test(live_attach_cgroup, interval_and_split)
 {
-	NEED_ROOT();
 	thrice(NULL, cut_and_split);
 }
 
@@ -385,7 +378,6 @@ Test(live_attach_cgroup, container_with_code_of_its_own)
 	struct live live;
 	const char *only;
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	live_begin(&live);
 	only = live_copy(&live, WORKLOAD("three"), "only_inside");

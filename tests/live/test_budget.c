@@ -9,7 +9,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(live_budget, .timeout = 120);
+TestSuite(live_budget, .init = need_root, .timeout = 120);
 
 static double figure(const struct live *live, const char *path)
 {
@@ -40,7 +40,6 @@ Test(live_budget, of_the_clock)
 	struct live live;
 	double share;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, options, command);
 	cr_expect_str_eq(word(&live, "sampling.source"), "clock");
@@ -68,7 +67,6 @@ Test(live_budget, chooses_the_source)
 	struct live live;
 	bool slower;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, options, command);
 	slower = figure(&live, "sampling.period_ns") > (double)sched_tick_period_ns();

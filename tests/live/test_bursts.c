@@ -24,7 +24,7 @@
 /* The walk over all threads finds a running thread's account as old as the last scheduler tick. */
 #define WALK_NS 10e6
 
-TestSuite(live_bursts, .timeout = 180);
+TestSuite(live_bursts, .init = need_root, .timeout = 180);
 
 static void expect_cpu(const char *what, double ns, double truth_ns)
 {
@@ -65,25 +65,21 @@ static void run(const char *const options[], const char *const command[])
 
 Test(live_bursts, sleeper_of_20_us)
 {
-	NEED_ROOT();
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "20", "50", "1.5"));
 }
 
 Test(live_bursts, sleeper_of_50_us)
 {
-	NEED_ROOT();
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "50", "100", "1.5"));
 }
 
 Test(live_bursts, sleeper_of_300_us)
 {
-	NEED_ROOT();
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "300", "300", "1.5"));
 }
 
 Test(live_bursts, woken_by_a_pipe)
 {
-	NEED_ROOT();
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "100", "100", "1.5", "pipe"));
 }
 
@@ -93,20 +89,17 @@ Test(live_bursts, woken_by_a_pipe)
  */
 Test(live_bursts, dodger)
 {
-	NEED_ROOT();
 	run(ARGS("-q"), ARGS(WORKLOAD("bursts"), "900", "1003", "1.5", "dodge"));
 }
 
 Test(live_bursts, sleeper_by_the_schedulers_tick)
 {
-	NEED_ROOT();
 	run(ARGS("-q", TICK), ARGS(WORKLOAD("bursts"), "50", "100", "3"));
 }
 
 /* Rivals for one CPU: the tick that ends a turn is its owner's, and the sleeper gets too few. */
 Test(live_bursts, rivals_by_the_schedulers_tick)
 {
-	NEED_ROOT();
 	run(ARGS("-q", TICK), ARGS(WORKLOAD("forktree"), "6000"));
 }
 
@@ -115,7 +108,6 @@ Test(live_bursts, short_lived)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	cr_assert(live_run(&live, ARGS("-q", "--split", "process"),
 			   ARGS(WORKLOAD("swarm"), "400", "20")));
@@ -134,7 +126,6 @@ Test(live_bursts, no_more_than_the_cpus_gave)
 	struct live live;
 	double given;
 
-	NEED_ROOT();
 	live_begin(&live);
 	child_start(&swarm, NULL, ARGS(WORKLOAD("swarm"), "1000000", "0"));
 	attach_start(&live, &attach, ARGS("-q", "--all", "--duration", "1"));
@@ -170,7 +161,6 @@ Test(live_bursts, sleeper_beside_a_busy_neighbour)
 	struct child attach;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	burner_start(&sleeper, &live, "sleeper", WORKLOAD("bursts"), 1, ARGS("50", "100", "1000"));
 	burner_start(&busy, &live, "busy", WORKLOAD("forever"), 1, ARGS(live_path(&live, "pid")));
@@ -236,14 +226,12 @@ static void move(const char *workload, int threads, const char *const arguments[
 
 Test(live_bursts, moved_into_a_cgroup_and_out)
 {
-	NEED_ROOT();
 	move(WORKLOAD("bursts"), 1, ARGS("100", "100", "1000"));
 }
 
 /* The kernel reports only one thread when it moves all of them. */
 Test(live_bursts, threads_moved_into_a_cgroup_and_out)
 {
-	NEED_ROOT();
 	move(WORKLOAD("threads"), 5, ARGS("4", "1000000"));
 }
 
@@ -297,12 +285,10 @@ static void shares(const char *on, const char *off)
 
 Test(live_bursts, functions_of_1000_us)
 {
-	NEED_ROOT();
 	shares("1000", "500");
 }
 
 Test(live_bursts, functions_of_300_us)
 {
-	NEED_ROOT();
 	shares("300", "200");
 }

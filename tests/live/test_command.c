@@ -12,7 +12,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(live_command, .timeout = 60);
+TestSuite(live_command, .init = need_root, .timeout = 60);
 
 /* Profiles `sh -c SCRIPT`, without the measuring program in between. */
 static void run_script(struct live *live, const char *input, const char *script)
@@ -41,7 +41,6 @@ static void expect_status(const char *script, int status)
 
 Test(live_command, exit_status_is_the_commands)
 {
-	NEED_ROOT();
 	expect_status("exit 0", 0);
 	expect_status("exit 1", 1);
 	expect_status("exit 2", 2);
@@ -50,7 +49,6 @@ Test(live_command, exit_status_is_the_commands)
 
 Test(live_command, exit_status_of_a_signal)
 {
-	NEED_ROOT();
 	expect_status("kill -TERM $$", 128 + 15);
 	expect_status("kill -KILL $$", 128 + 9);
 	expect_status("ulimit -c 0; kill -SEGV $$", 128 + 11);
@@ -76,14 +74,12 @@ static void expect_no_start(const char *program, int status)
 
 Test(live_command, not_found)
 {
-	NEED_ROOT();
 	expect_no_start("/nonexistent/program", 127);
 	expect_no_start("bpfprofil-test-no-such-program", 127);
 }
 
 Test(live_command, not_executable)
 {
-	NEED_ROOT();
 	expect_no_start("/etc/passwd", 126);
 	expect_no_start("/etc", 126);
 }
@@ -95,7 +91,6 @@ Test(live_command, input_and_output_untouched)
 	struct live live;
 	size_t i;
 
-	NEED_ROOT();
 	for (i = 0; i + 1 < sizeof(text); i++)
 		text[i] = (char)(1 + i * 7 % 255);
 	run_script(&live, text, "cat; printf error >&2");
@@ -111,7 +106,6 @@ Test(live_command, quiet_says_nothing)
 	const char *argv[32];
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS("-q"), ARGS("sh", "-c", "echo out; echo err >&2"),
 		     false);
@@ -149,7 +143,6 @@ Test(live_command, inherits_what_the_caller_has)
 	struct child_end plain;
 	struct live live;
 
-	NEED_ROOT();
 	child_run(&plain, NULL, ARGS("sh", "-c", script));
 	run_script(&live, NULL, script);
 	difference(live.end.out, plain.out, &ours, &others);
@@ -165,7 +158,6 @@ Test(live_command, as_another_user)
 	const char *argv[32];
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS(FAST, "-u", "nobody"),
 		     ARGS("sh", "-c",
@@ -198,7 +190,6 @@ static void expect_not_started(const char *file)
 
 Test(live_command, not_started_without_a_place_for_the_profile)
 {
-	NEED_ROOT();
 	expect_not_started("/nonexistent/profile.json");
 	expect_not_started("/etc/passwd/profile.json");
 	expect_not_started("/proc/profile.json");
@@ -209,7 +200,6 @@ Test(live_command, not_started_on_a_file_system_that_is_read_only)
 {
 	struct child_end end;
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	child_run(&end, NULL,
 		  ARGS("unshare", "-m", "sh", "-c",

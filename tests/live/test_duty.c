@@ -20,7 +20,7 @@
 #include "need.h"
 #include "record/sample_loop.h"
 
-TestSuite(live_duty, .timeout = 120);
+TestSuite(live_duty, .init = need_root, .timeout = 120);
 
 #define SECONDS 6
 #define PERCENT 20.0
@@ -124,7 +124,6 @@ Test(live_duty, clock)
 	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
 	struct run run;
 
-	NEED_ROOT();
 	begin(&run, SOURCE_CLOCK, 1000003);
 	sample(&run, argv);
 	check(&run, 1000003);
@@ -136,7 +135,6 @@ Test(live_duty, tick)
 	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
 	struct run run;
 
-	NEED_ROOT();
 	begin(&run, SOURCE_TICK, sched_tick_period_ns());
 	sample(&run, argv);
 	check(&run, sched_tick_period_ns());
@@ -150,7 +148,6 @@ Test(live_duty, bursts)
 	struct run run;
 	double ratio;
 
-	NEED_ROOT();
 	begin(&run, SOURCE_CLOCK, 1000003);
 	sample(&run, argv);
 	ratio = (double)doc_number(run.doc, "ticks.total") *
@@ -172,7 +169,6 @@ Test(live_duty, between_windows)
 	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
 	uint64_t muted;
 
-	NEED_ROOT();
 	begin(&run, SOURCE_CLOCK, 1000003);
 	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
 	target.pid = run.child.pid;
@@ -223,7 +219,6 @@ Test(live_duty, measured_in_turns)
 	struct error err = { 0 };
 	struct run run;
 
-	NEED_ROOT();
 	begin(&run, SOURCE_CLOCK, 1000003);
 	run.options.budget_percent = 1;
 	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);

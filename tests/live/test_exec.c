@@ -11,13 +11,12 @@
 
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 
-TestSuite(live_exec, .timeout = 120);
+TestSuite(live_exec, .init = need_root, .timeout = 120);
 
 Test(live_exec, vfork_then_exec)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("vforker"), "200", "20000"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
@@ -33,7 +32,6 @@ Test(live_exec, chain_of_images_at_one_address)
 	uint64_t alpha, beta, delta;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "100", "30"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.75);
@@ -55,7 +53,6 @@ Test(live_exec, images_that_pass_quickly)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST),
 		 ARGS("sh", "-ec",
@@ -79,7 +76,6 @@ Test(live_exec, thread_that_execs)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("threadexec"), "200", "15"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
@@ -90,7 +86,6 @@ Test(live_exec, child_on_the_same_memory)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("clonevm"), "200", "15"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.95);
@@ -101,7 +96,6 @@ Test(live_exec, two_thousand_short_processes)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("swarm"), "2000", "20"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.7);
@@ -113,7 +107,6 @@ Test(live_exec, two_thousand_short_images)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS("-q"),
 		       ARGS(WORKLOAD("swarm"), "2000", "20", WORKLOAD("three"), "20"));
@@ -132,7 +125,6 @@ Test(live_exec, storm_of_empty_processes)
 	uint64_t total;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST),
 		 ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
@@ -154,7 +146,6 @@ Test(live_exec, failed_exec_goes_on)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST),
 		       ARGS("sh", "-c",
@@ -172,7 +163,6 @@ Test(live_exec, script)
 	const char *script;
 	FILE *file;
 
-	NEED_ROOT();
 	live_begin(&live);
 	script = live_path(&live, "script");
 	file = fopen(script, "we");
@@ -190,7 +180,6 @@ Test(live_exec, orphans_are_descendants)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST),
 		       ARGS("sh", "-c", "(\"$0\" 15000 &) ; exit 0", WORKLOAD("three")));

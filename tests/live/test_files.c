@@ -26,14 +26,13 @@
 		}                                                                                  \
 	} while (0)
 
-TestSuite(live_files, .timeout = 120);
+TestSuite(live_files, .init = need_root, .timeout = 120);
 
 /* Two libraries alternate at one address: a stale translation would file ticks in the wrong one. */
 Test(live_files, libraries_that_take_turns)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST),
 		       ARGS(WORKLOAD("plugins"), "300", "8", WORKLOAD("plugin_a.so"),
@@ -78,7 +77,6 @@ Test(live_files, jit)
 	struct live live;
 	char map[64];
 
-	NEED_ROOT();
 	live_begin(&live);
 	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000")), NO_CODE);
 	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
@@ -96,7 +94,6 @@ Test(live_files, jit_that_is_reused)
 	struct live live;
 	char map[64];
 
-	NEED_ROOT();
 	live_begin(&live);
 	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "reuse")),
 		    NO_CODE);
@@ -112,7 +109,6 @@ Test(live_files, jit_dump)
 	struct live live;
 	char dump[64];
 
-	NEED_ROOT();
 	live_begin(&live);
 	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "dump")),
 		    NO_CODE);
@@ -127,7 +123,6 @@ Test(live_files, jit_in_a_container)
 {
 	struct live live;
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	live_begin(&live);
 	RUN_OR_SKIP(live_run(&live, ARGS(FAST),
@@ -144,7 +139,6 @@ Test(live_files, image_in_memory_only)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("memexec"), WORKLOAD("three"), "15000"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
@@ -157,7 +151,6 @@ Test(live_files, deleted_while_it_runs)
 	const char *copy;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	copy = live_copy(&live, WORKLOAD("three"), "doomed");
 	live_run_timed(&live, ARGS(FAST), ARGS(copy, "15000", "unlink"));
@@ -174,7 +167,6 @@ Test(live_files, replaced_while_it_runs)
 	const char *copy, *other;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	copy = live_copy(&live, WORKLOAD("three"), "doomed");
 	other = live_copy(&live, WORKLOAD("threads"), "other");
@@ -191,7 +183,6 @@ Test(live_files, written_run_and_deleted_in_turn)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST),
 		       ARGS("sh", "-ec",
@@ -206,7 +197,6 @@ Test(live_files, in_a_chroot)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_copy(&live, WORKLOAD("three_static"), "inside");
 	live_run_timed(&live, ARGS(FAST), ARGS("chroot", live.dir, "/inside", "15000"));
@@ -219,7 +209,6 @@ Test(live_files, in_a_mount_namespace)
 {
 	struct live live;
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	live_begin(&live);
 	live_run_timed(
@@ -240,7 +229,6 @@ Test(live_files, on_overlayfs)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	RUN_OR_SKIP(
 		live_run_timed(
@@ -265,7 +253,6 @@ Test(live_files, vdso)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("clock"), "60"));
 	cr_expect_geq((double)doc_object(live.doc, NULL, "vdso"),

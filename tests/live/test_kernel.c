@@ -12,7 +12,7 @@
 /* The pcs around a system call are not exact, and reading the clock takes time too. */
 #define NEARLY 0.03
 
-TestSuite(live_kernel, .timeout = 120);
+TestSuite(live_kernel, .init = need_root, .timeout = 120);
 
 /* Runs the workload that reports how long it was in alpha, ask_parent and read_zeros. */
 static void run_syscalls(struct live *live, const char *mode, double part[3])
@@ -34,7 +34,6 @@ Test(live_kernel, charged_mode)
 	struct live live;
 	double part[3];
 
-	NEED_ROOT();
 	run_syscalls(&live, "charged", part);
 	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
 	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "ask_parent", NULL)), part[1],
@@ -55,7 +54,6 @@ Test(live_kernel, split_mode)
 	struct live live;
 	double part[3], kernel;
 
-	NEED_ROOT();
 	run_syscalls(&live, "split", part);
 	kernel = part_of(&live, doc_object(live.doc, "kernel", NULL));
 	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
@@ -74,7 +72,6 @@ Test(live_kernel, split_mode_names)
 	struct live live;
 	size_t i;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
 	all = doc_object(live.doc, "kernel", NULL);
@@ -98,7 +95,6 @@ Test(live_kernel, user_mode)
 	struct live live;
 	double part[3], filtered;
 
-	NEED_ROOT();
 	run_syscalls(&live, "user", part);
 	filtered = part_of(&live, doc_number(live.doc, "ticks.filtered"));
 	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
@@ -112,7 +108,6 @@ Test(live_kernel, page_faults)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
 	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL)), 0.5);
@@ -139,13 +134,11 @@ static void map_and_burn(const char *pairs)
 
 Test(live_kernel, address_space_locked_by_itself)
 {
-	NEED_ROOT();
 	map_and_burn("1");
 }
 
 Test(live_kernel, address_space_locked_by_others)
 {
-	NEED_ROOT();
 	map_and_burn("4");
 }
 
@@ -154,7 +147,6 @@ Test(live_kernel, exit_of_a_large_address_space)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
 	live_end(&live);

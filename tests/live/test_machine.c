@@ -37,8 +37,10 @@ static bool write_to(const char *path, const char *text)
 
 static void remember(void)
 {
-	FILE *file = fopen(LIMIT, "re");
+	FILE *file;
 
+	need_root();
+	file = fopen(LIMIT, "re");
 	if (!file)
 		return;
 	if (!fgets(limit_was, sizeof(limit_was), file))
@@ -79,7 +81,6 @@ Test(live_machine, cpu_goes_and_comes)
 	struct child script;
 	struct live live;
 
-	NEED_ROOT();
 	NEED(have_hotplug(), "CPU 1 cannot be taken offline");
 	live_begin(&live);
 	child_start(&script, NULL,
@@ -98,7 +99,6 @@ Test(live_machine, cpu_comes)
 {
 	struct live live;
 
-	NEED_ROOT();
 	NEED(have_hotplug(), "CPU 1 cannot be taken offline");
 	live_begin(&live);
 	cr_assert(write_to(CPU, "0\n"));
@@ -116,7 +116,6 @@ Test(live_machine, rate_that_costs_too_much)
 {
 	struct child_end end;
 
-	NEED_ROOT();
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", "-F", "99999", "-o", "/dev/null", "--", "echo",
 		       "ran"));
@@ -137,7 +136,6 @@ Test(live_machine, rate_above_the_limit)
 {
 	struct child_end end;
 
-	NEED_ROOT();
 	NEED(limit_was[0] && write_to(LIMIT, LOWERED "\n"), "the kernel's limit cannot be set");
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", "-F", "4999", "-o", "/dev/null", "--", "echo", "ran"));
@@ -158,7 +156,6 @@ Test(live_machine, throttled)
 	struct live live;
 	double ticks_ns, cpu_ns;
 
-	NEED_ROOT();
 	NEED(limit_was[0] && write_to(LIMIT, limit_was), "the kernel's limit cannot be set");
 	live_begin(&live);
 	child_start(&script, NULL,

@@ -15,7 +15,7 @@
 
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 
-TestSuite(live_options, .timeout = 60);
+TestSuite(live_options, .init = need_root, .timeout = 60);
 
 /* Only the region's ticks are binned, and the others are filtered; none is missing. */
 Test(live_options, region_of_a_function)
@@ -23,7 +23,6 @@ Test(live_options, region_of_a_function)
 	uint64_t alpha;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--region", "three:alpha"),
 		       ARGS(WORKLOAD("three"), "15000"));
@@ -38,7 +37,6 @@ Test(live_options, regions_add_up)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--region", "three:beta", "--region", "three:delta"),
 		       ARGS(WORKLOAD("three"), "15000"));
@@ -54,7 +52,6 @@ Test(live_options, region_of_an_object)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--region", "plugin_b.so"),
 		       ARGS(WORKLOAD("plugins"), "100", "20", WORKLOAD("plugin_a.so"),
@@ -92,7 +89,6 @@ static void run_on_cpu_1(const char *source)
 
 Test(live_options, cpu)
 {
-	NEED_ROOT();
 	NEED(sysconf(_SC_NPROCESSORS_ONLN) > 1, "one CPU");
 	run_on_cpu_1("clock");
 	run_on_cpu_1("tick");
@@ -102,7 +98,6 @@ Test(live_options, cpu_that_is_not_there)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_try(&live, ARGS("--cpu", "0,9999"), ARGS("true"));
 	cr_expect_eq(live.end.status, 1);
@@ -136,7 +131,6 @@ Test(live_options, bytes_per_bin)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--bytes-per-bin", "16"),
 		       ARGS(WORKLOAD("three"), "15000"));
@@ -156,7 +150,6 @@ Test(live_options, split_by_process)
 	size_t i, own = 0;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--split", "process"), ARGS(WORKLOAD("forktree"), "1000"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }), 0.95);
@@ -204,7 +197,6 @@ Test(live_options, split_by_cgroup)
 	char mount[256], holder[320], one[32], two[32], name[48];
 	struct live live;
 
-	NEED_ROOT();
 	NEED(cgroup_mount(NULL, mount, sizeof(mount)) || cgroup_mount("cpu", mount, sizeof(mount)),
 	     "no cgroups are mounted");
 	/* A hierarchy in which nobody is told apart is not chosen. */
@@ -232,7 +224,6 @@ Test(live_options, split_names_processes_after_exec)
 	struct live live;
 	size_t i, ours = 0;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "--split", "process"),
 		 ARGS("sh", "-c",
@@ -303,7 +294,6 @@ Test(live_options, interval)
 	unsigned long total;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	run_interval(&live, ARGS(FAST, "--interval", "1s"), ARGS(WORKLOAD("three"), "30000"));
 	read_files(&live, "p-*.json", &files);
@@ -325,7 +315,6 @@ Test(live_options, keep)
 	struct live live;
 	FILE *other;
 
-	NEED_ROOT();
 	live_begin(&live);
 	other = fopen(live_path(&live, "p-20010101-000000.json.old"), "we");
 	cr_assert_not_null(other);
@@ -359,7 +348,6 @@ Test(live_options, interval_and_disk_full)
 	struct live live;
 	FILE *err;
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	live_begin(&live);
 	child_run(&live.end, NULL,

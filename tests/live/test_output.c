@@ -11,7 +11,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(live_output, .timeout = 60);
+TestSuite(live_output, .init = need_root, .timeout = 60);
 
 /*
  * The old FILE is unchanged, no other file is left, and the exit status shows the failure; what was
@@ -21,7 +21,6 @@ Test(live_output, disk_full)
 {
 	struct child_end end;
 
-	NEED_ROOT();
 	NEED(have_mounts(), "no mount namespaces");
 	child_run(&end, NULL,
 		  ARGS("unshare", "-m", "sh", "-c",
@@ -45,7 +44,6 @@ Test(live_output, replaces_the_old_file)
 	char line[16] = "";
 	FILE *old;
 
-	NEED_ROOT();
 	live_begin(&live);
 	old = fopen(live.profile, "w+e");
 	cr_assert_not_null(old);
@@ -66,7 +64,6 @@ Test(live_output, keeps_the_old_file)
 	struct stat first, second, old;
 	char name[sizeof(live.profile) + 4];
 
-	NEED_ROOT();
 	live_begin(&live);
 	snprintf(name, sizeof(name), "%s.old", live.profile);
 	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
@@ -88,7 +85,6 @@ Test(live_output, to_stdout_beside_command)
 	struct json_object *doc;
 	struct child_end end;
 
-	NEED_ROOT();
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", FAST, "-q", "-o", "-", "--", "sh", "-c",
 		       "echo hello; \"$0\" 2000", WORKLOAD("three")));
@@ -105,7 +101,6 @@ Test(live_output, to_stdout)
 	struct json_object *doc;
 	struct child_end end;
 
-	NEED_ROOT();
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", FAST, "-o", "-", "--", WORKLOAD("three"), "3000"));
 	cr_assert_eq(end.status, 0, "%s", end.err);
@@ -121,7 +116,6 @@ Test(live_output, default_name)
 	struct child_end end;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	child_run(&end, NULL,
 		  ARGS("sh", "-c", "cd \"$0\" && \"$1\" run -q true && ls -A", live.dir,
@@ -138,7 +132,6 @@ Test(live_output, compressed)
 	const char *file;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	file = live_path(&live, "p.json.gz");
 	child_run(&end, NULL,
@@ -162,7 +155,6 @@ Test(live_output, name_expands)
 	struct live live;
 	int pid = 0;
 
-	NEED_ROOT();
 	gethostname(host, sizeof(host) - 1);
 	live_begin(&live);
 	child_run(&end, NULL,
@@ -185,7 +177,6 @@ Test(live_output, belongs_to_the_invoking_user)
 	struct live live;
 	struct stat st;
 
-	NEED_ROOT();
 	live_begin(&live);
 	child_run(&end, NULL,
 		  ARGS("env", "SUDO_UID=65534", "SUDO_GID=65533", BPFPROFIL_BIN, "run", "-q", "-o",
@@ -217,7 +208,6 @@ Test(live_output, figures_stand_everywhere)
 	struct child_end report;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "5000"));
 	snprintf(total, sizeof(total), "%lu", doc_number(live.doc, "ticks.total"));

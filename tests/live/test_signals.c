@@ -18,7 +18,7 @@
 #define MAX_PROGRAMS 64
 #define LET_IT_TICK_US 400000
 
-TestSuite(live_signals, .timeout = 120);
+TestSuite(live_signals, .init = need_root, .timeout = 120);
 
 struct running {
 	struct live live;
@@ -98,13 +98,11 @@ static void stop_by(int signal)
 
 Test(live_signals, sigint_stops_and_writes)
 {
-	NEED_ROOT();
 	stop_by(SIGINT);
 }
 
 Test(live_signals, sigterm_stops_and_writes)
 {
-	NEED_ROOT();
 	stop_by(SIGTERM);
 }
 
@@ -114,7 +112,6 @@ Test(live_signals, interrupt_of_the_group)
 	const char *file = pid_file(), *argv[32];
 	struct running r;
 
-	NEED_ROOT();
 	live_begin(&r.live);
 	live_command(&r.live, argv, 32, ARGS(FAST), ARGS(WORKLOAD("forever"), file), false);
 	child_start(&r.child, NULL, argv);
@@ -137,7 +134,6 @@ Test(live_signals, command_killed)
 	const char *file = pid_file();
 	struct running r;
 
-	NEED_ROOT();
 	start(&r, file, ARGS(WORKLOAD("forever"), file));
 	kill(r.command, SIGKILL);
 	child_finish(&r.child, &r.live.end);
@@ -153,7 +149,6 @@ Test(live_signals, profiler_killed)
 	const char *file = pid_file();
 	struct running r;
 
-	NEED_ROOT();
 	start(&r, file, ARGS(WORKLOAD("forever"), file));
 	kill(r.child.pid, SIGKILL);
 	child_finish(&r.child, &r.live.end);
@@ -171,7 +166,6 @@ Test(live_signals, children_outlive_the_command)
 	struct live live;
 	pid_t left;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS(FAST),
 		     ARGS("sh", "-c",
@@ -204,7 +198,6 @@ Test(live_signals, command_stops_and_continues)
 	struct live live;
 	pid_t command;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS(FAST),
 		     ARGS("sh", "-c", "echo $$ > \"$0\"; kill -STOP $$; exit 4", file), false);
@@ -232,7 +225,6 @@ Test(live_signals, second_interrupt_quits)
 	const char *file = pid_file();
 	struct running r;
 
-	NEED_ROOT();
 	start(&r, file,
 	      ARGS("sh", "-c", "trap '' INT; echo $$ > \"$0\"; exec \"$1\" 1000000 >/dev/null 2>&1",
 		   file, WORKLOAD("three")));
@@ -271,7 +263,6 @@ Test(live_signals, profiler_killed_while_it_starts)
 	struct live live;
 	int i;
 
-	NEED_ROOT();
 	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);
@@ -304,7 +295,6 @@ Test(live_signals, profiler_interrupted_while_it_starts)
 	struct live live;
 	int i;
 
-	NEED_ROOT();
 	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
 	live_begin(&live);
 	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);

@@ -26,7 +26,7 @@
 /* The pcs around a system call are not exact, and reading the clock takes time too. */
 #define NEARLY 0.03
 
-TestSuite(live_source, .timeout = 180);
+TestSuite(live_source, .init = need_root, .timeout = 180);
 
 static void check_sampling(struct json_object *doc)
 {
@@ -52,13 +52,11 @@ static void burn(const char *const command[])
 
 Test(live_source, one_thread)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("three"), "40000"));
 }
 
 Test(live_source, eight_threads)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("threads"), "8", "60000"));
 }
 
@@ -87,7 +85,6 @@ Test(live_source, charged_mode)
 	struct live live;
 	double part[3];
 
-	NEED_ROOT();
 	run_syscalls(&live, "charged", part);
 	expect_part(&live, "alpha", doc_function(live.doc, "alpha", NULL), part[0]);
 	expect_part(&live, "ask_parent", doc_function(live.doc, "ask_parent", NULL), part[1]);
@@ -105,7 +102,6 @@ Test(live_source, split_mode)
 	double part[3];
 	uint64_t kernel, asking;
 
-	NEED_ROOT();
 	run_syscalls(&live, "split", part);
 	kernel = doc_object(live.doc, "kernel", NULL);
 	asking = doc_function(live.doc, "ask_parent", NULL);
@@ -121,7 +117,6 @@ Test(live_source, user_mode)
 	struct live live;
 	double part[3];
 
-	NEED_ROOT();
 	run_syscalls(&live, "user", part);
 	expect_part(&live, "alpha", doc_function(live.doc, "alpha", NULL), part[0]);
 	cr_expect_gt(doc_number(live.doc, "ticks.filtered"), 0);
@@ -142,7 +137,6 @@ Test(live_source, idle_is_nobodys)
 	struct child child;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	attach_start_tick(&live, &child, ARGS("--all", "--mode", "split"));
 	busy = host_busy_seconds();
@@ -170,7 +164,6 @@ Test(live_source, cgroup)
 	struct child child;
 	struct live live;
 
-	NEED_ROOT();
 	NEED(cgroup_mount(NULL, mount, sizeof(mount)), "no cgroup2 is mounted");
 	snprintf(path, sizeof(path), "%s/bpfprofil-tick-%d", mount, getpid());
 	guard_begin(&guard, remove_cgroup, path);

@@ -20,6 +20,8 @@
 #include "target/cgroups.h"
 #include "target/targets.h"
 
+TestSuite(targets, .init = need_root);
+
 /* One set of targets, in this host's own cgroups. */
 struct live_targets {
 	struct targets targets;
@@ -153,7 +155,6 @@ static void removed(const char *directory, const char *controller)
 
 Test(targets, cgroup_is_removed)
 {
-	NEED_ROOT();
 	in_each_hierarchy(removed);
 }
 
@@ -175,7 +176,6 @@ static void made_anew(const char *directory, const char *controller)
 
 Test(targets, cgroup_is_removed_before_the_watch)
 {
-	NEED_ROOT();
 	in_each_hierarchy(made_anew);
 }
 
@@ -214,7 +214,6 @@ static void emptied(const char *directory, const char *controller)
 
 Test(targets, container_is_empty)
 {
-	NEED_ROOT();
 	in_each_hierarchy(emptied);
 }
 
@@ -246,7 +245,6 @@ static void unit(const char *directory, const char *controller)
 
 Test(targets, unit_is_empty)
 {
-	NEED_ROOT();
 	in_each_hierarchy(unit);
 }
 
@@ -289,7 +287,6 @@ Test(targets, container_by_name)
 {
 	struct container container = { 0 };
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	container_start(&container, ARGS(NULL), ARGS("/bin/sleep", "1000"));
 	check_container(&container, container.name);
@@ -301,7 +298,6 @@ Test(targets, container_by_id)
 {
 	struct container container = { 0 };
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	snprintf(container.name, sizeof(container.name), "%056d%08x", 7, (unsigned int)getpid());
 	snprintf(container.cgroup, sizeof(container.cgroup), "/bpfprofil-%d/%s", getpid(),
@@ -317,7 +313,6 @@ Test(targets, container_that_is_none)
 	struct live_targets live = { 0 };
 	char typed[100], hint[120];
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	container_start(&container, ARGS(NULL), ARGS("/bin/sleep", "1000"));
 	snprintf(typed, sizeof(typed), "%sx", container.name);
@@ -336,7 +331,6 @@ Test(targets, container_is_profiled)
 	struct child beside;
 	struct live live;
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	live_begin(&live);
 	child_start(&beside, NULL, ARGS(WORKLOAD("forever")));
@@ -364,7 +358,6 @@ Test(targets, container_row)
 	struct live live;
 	char row[400];
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	live_begin(&live);
 	snprintf(container.cgroup, sizeof(container.cgroup), "/bpfprofil-%d/group", getpid());
@@ -391,7 +384,6 @@ Test(targets, split)
 	struct cgroups cgroups;
 	char *controller;
 
-	NEED_ROOT();
 	NEED_TOOL("runc");
 	container_start(&container, ARGS(NULL), ARGS("/bin/sleep", "1000"));
 	cr_assert(!cgroups_read(&cgroups, "/proc", NULL));

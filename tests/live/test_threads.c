@@ -13,7 +13,7 @@
 #include "live.h"
 #include "need.h"
 
-TestSuite(live_threads, .timeout = 180);
+TestSuite(live_threads, .init = need_root, .timeout = 180);
 
 static bool is_named(struct json_object *item, const char *name)
 {
@@ -63,7 +63,6 @@ Test(live_threads, by_their_names)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("named"), "6000"));
 	cr_expect_str_eq(json_object_get_string(doc_get(live.doc, "sampling.split")), "thread");
@@ -107,7 +106,6 @@ Test(live_threads, that_come_and_go)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("threads"), "8", "6000"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.95);
@@ -202,7 +200,6 @@ Test(live_threads, in_anonymous_text)
 	char text[64];
 	int pid;
 
-	NEED_ROOT();
 	live_begin(&live);
 	if (!live_run(&live, ARGS(FAST, "--split", "thread"),
 		      ARGS(WORKLOAD("jit"), "15000", "threads"))) {

@@ -12,7 +12,7 @@
 #define FIVE_THREE_TWO SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 })
 #define NEARLY_ALL 0.97
 
-TestSuite(live_truth, .timeout = 120);
+TestSuite(live_truth, .init = need_root, .timeout = 120);
 
 /* The workload burns 5 : 3 : 2 in one or a few processes, and spends nearly all its time there. */
 static void burn(const char *const command[])
@@ -27,31 +27,26 @@ static void burn(const char *const command[])
 
 Test(live_truth, pie)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("three"), "15000"));
 }
 
 Test(live_truth, not_position_independent)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("three_nopie"), "15000"));
 }
 
 Test(live_truth, static_program)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("three_static"), "15000"));
 }
 
 Test(live_truth, static_pie)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("three_static_pie"), "15000"));
 }
 
 Test(live_truth, eight_threads)
 {
-	NEED_ROOT();
 	burn(ARGS(WORKLOAD("threads"), "8", "20000"));
 }
 
@@ -59,7 +54,6 @@ Test(live_truth, default_frequency)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS("-q"), ARGS(WORKLOAD("threads"), "2", "30000"));
 	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
@@ -73,7 +67,6 @@ Test(live_truth, fork_tree)
 {
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("forktree"), "2000"));
 	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }),
@@ -107,7 +100,6 @@ Test(live_truth, big_text)
 	uint64_t ticks[2] = { 0 };
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("bigtext"), "16", "10"));
 	halves(live.doc, ticks);
@@ -128,7 +120,6 @@ Test(live_truth, memory_limit_makes_bins_coarser)
 	struct live live;
 	size_t i;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run_timed(&live, ARGS(FAST, "--memory", "4M"), ARGS(WORKLOAD("bigtext"), "16", "10"));
 	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0, "ticks were lost for want of memory");
@@ -160,7 +151,6 @@ Test(live_truth, memory_limit_loses_nobody)
 	struct live live;
 	size_t i, together = 0;
 
-	NEED_ROOT();
 	live_begin(&live);
 	live_run(&live, ARGS(FAST, "--split", "process", "--memory", "1M"),
 		 ARGS("sh", "-c", loop, "sh", WORKLOAD("jit")));
@@ -183,7 +173,6 @@ Test(live_truth, neighbour_is_not_counted)
 	struct child_end end;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	child_start(&neighbour, NULL, ARGS(WORKLOAD("forever"), live_path(&live, "pid")));
 	number_in_file(live_path(&live, "pid"));
@@ -204,7 +193,6 @@ Test(live_truth, neighbour_of_the_same_file_is_not_counted)
 	struct child_end end;
 	struct live live;
 
-	NEED_ROOT();
 	live_begin(&live);
 	child_start(&neighbour, NULL, ARGS(WORKLOAD("three"), "10000000"));
 	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "15000"));
