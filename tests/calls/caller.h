@@ -69,6 +69,19 @@ void caller_become(unsigned int user);
  */
 void caller_lend(unsigned int user, const char *map);
 
+/* A test of which the body, which follows, runs in a child, as user unless that is 0. */
+#define CALLER_TEST_AS(user, suite, name, ...)                                                     \
+	static void name##_body(void *);                                                           \
+                                                                                                   \
+	Test(suite, name, ##__VA_ARGS__)                                                           \
+	{                                                                                          \
+		caller_run_as(user, name##_body, NULL);                                            \
+	}                                                                                          \
+                                                                                                   \
+	static void name##_body(__attribute__((unused)) void *argument)
+
+#define CALLER_TEST(suite, name, ...) CALLER_TEST_AS(0, suite, name, ##__VA_ARGS__)
+
 /* Forks a child of this process that runs body. */
 int caller_fork(void (*body)(void *argument), void *argument);
 

@@ -12,12 +12,6 @@
 
 CALLER_SUITE(calls_apart);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_apart, body)                                                                    \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 enum { FORKS = 20 };
 
 static char *buffer;
@@ -89,22 +83,16 @@ static void shared_body(void *dialect)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, sum);
 }
 
-static void shared_wraps_body(void *argument)
+CALLER_TEST(calls_apart, shared_wraps)
 {
-	(void)argument;
 	shared_body("glibc");
 }
 
-LIVE(shared_wraps)
-
 /* The kernel compares its counters with a limit, and they begin with what the buffer holds. */
-static void shared_stops_body(void *argument)
+CALLER_TEST(calls_apart, shared_stops)
 {
-	(void)argument;
 	shared_body("solaris");
 }
-
-LIVE(shared_stops)
 
 static void wiped_body(const char *dialect)
 {
@@ -120,21 +108,15 @@ static void wiped_body(const char *dialect)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, own);
 }
 
-static void wiped_wraps_body(void *argument)
+CALLER_TEST(calls_apart, wiped_wraps)
 {
-	(void)argument;
 	wiped_body("glibc");
 }
 
-LIVE(wiped_wraps)
-
-static void wiped_stops_body(void *argument)
+CALLER_TEST(calls_apart, wiped_stops)
 {
-	(void)argument;
 	wiped_body("solaris");
 }
-
-LIVE(wiped_stops)
 
 static void map_anew_and_tell(void *number)
 {
@@ -144,11 +126,10 @@ static void map_anew_and_tell(void *number)
 }
 
 /* If the parent's buffer is not mapped in the child, what the child maps there is its own. */
-static void absent_body(void *argument)
+CALLER_TEST(calls_apart, absent)
 {
 	int i;
 
-	(void)argument;
 	tell = shared_pages(PAGE);
 	buffer = fresh_pages(TEXT_SPAN);
 	ENSURE(madvise(buffer, TEXT_SPAN, MADV_DONTFORK) == 0);
@@ -160,8 +141,6 @@ static void absent_body(void *argument)
 	}
 }
 
-LIVE(absent)
-
 static void sleep_and_look(void *argument)
 {
 	(void)argument;
@@ -170,9 +149,8 @@ static void sleep_and_look(void *argument)
 }
 
 /* The parent's ticks must not cause a fault in the child. */
-static void absent_and_idle_body(void *argument)
+CALLER_TEST(calls_apart, absent_and_idle)
 {
-	(void)argument;
 	buffer = fresh_pages(TEXT_SPAN);
 	ENSURE(madvise(buffer, TEXT_SPAN, MADV_DONTFORK) == 0);
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
@@ -180,8 +158,6 @@ static void absent_and_idle_body(void *argument)
 	caller_join(caller_fork(sleep_and_look, NULL));
 	end_call();
 }
-
-LIVE(absent_and_idle)
 
 /* A counter covers 4 KiB of text; those of burn_high() are at the start of a page that is wiped. */
 static uint16_t *two_halves(void)
@@ -207,11 +183,10 @@ static void look_at_halves(void *argument)
 }
 
 /* Counters that are adjacent in the kernel may be apart in the buffer. */
-static void half_wiped_body(void *argument)
+CALLER_TEST(calls_apart, half_wiped)
 {
 	int i;
 
-	(void)argument;
 	tell = shared_pages(PAGE);
 	halves = two_halves();
 	burn_low(0.02);
@@ -231,8 +206,6 @@ static void half_wiped_body(void *argument)
 	}
 	end_call();
 }
-
-LIVE(half_wiped)
 
 enum { SAMPLES = 512 };
 
@@ -262,9 +235,8 @@ static void go_on_behind_gap(void *argument)
 	ENSURE_NUMBER(pcsample(samples, 0), ==, at + own);
 }
 
-static void wiped_samples_body(void *argument)
+CALLER_TEST(calls_apart, wiped_samples)
 {
-	(void)argument;
 	samples = fresh_pages(PAGE);
 	ENSURE(madvise(samples, PAGE, MADV_WIPEONFORK) == 0);
 	ENSURE(pcsample(samples, SAMPLES) == 0);
@@ -272,5 +244,3 @@ static void wiped_samples_body(void *argument)
 	caller_join(caller_fork(go_on_behind_gap, NULL));
 	ENSURE_NUMBER(pcsample(samples, 0), ==, stored_until(0));
 }
-
-LIVE(wiped_samples)

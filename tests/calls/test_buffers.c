@@ -15,12 +15,6 @@
 
 CALLER_SUITE(calls_buffers);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_buffers, body)                                                                  \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 /* Asserts that a fault stopped the call: its account adds up, and ticks since then are lost. */
 static struct bpfprofil_status assert_fault(void)
 {
@@ -63,14 +57,11 @@ static __attribute__((noinline)) void use_the_stack(void)
 		ENSURE_NUMBER(again[i], ==, 0x5a);
 }
 
-static void dead_frame_body(void *argument)
+CALLER_TEST(calls_buffers, dead_frame)
 {
-	(void)argument;
 	profile_in_a_frame();
 	use_the_stack();
 }
-
-LIVE(dead_frame)
 
 static void *start_and_leave(void *stack)
 {
@@ -79,13 +70,12 @@ static void *start_and_leave(void *stack)
 }
 
 /* A thread's stack, which is unmapped after the thread's end while profiling is on. */
-static void stack_of_a_thread_body(void *argument)
+CALLER_TEST(calls_buffers, stack_of_a_thread)
 {
 	char *stack = fresh_pages(4 * FRAME);
 	pthread_attr_t attributes;
 	pthread_t thread;
 
-	(void)argument;
 	pthread_attr_init(&attributes);
 	ENSURE(pthread_attr_setstack(&attributes, stack, 4 * FRAME) == 0);
 	ENSURE(pthread_create(&thread, &attributes, start_and_leave, stack) == 0);
@@ -97,20 +87,17 @@ static void stack_of_a_thread_body(void *argument)
 	assert_fault();
 }
 
-LIVE(stack_of_a_thread)
-
 static int is_mapped(uintptr_t at)
 {
 	return msync((void *)(at & ~(uintptr_t)(PAGE - 1)), PAGE, MS_ASYNC) == 0;
 }
 
 /* So large that free() returns it to the kernel, unless a sanitizer keeps it for a while. */
-static void freed_body(void *argument)
+CALLER_TEST(calls_buffers, freed)
 {
 	char *buffer = calloc(1, 1 << 20);
 	uintptr_t at = (uintptr_t)buffer;
 
-	(void)argument;
 	ENSURE(buffer && on(buffer, 1 << 20) == 0);
 	free(buffer);
 	burn_low(0.3);
@@ -122,8 +109,6 @@ static void freed_body(void *argument)
 	ENSURE(off() == 0);
 	ENSURE(told().stopped == BPFPROFIL_STOPPED_FAULT);
 }
-
-LIVE(freed)
 
 /* What is still mapped keeps its counts, and gets no more. */
 static void unmap_while(int (*start)(void *, size_t), double seconds)
@@ -148,28 +133,21 @@ static void unmap_while(int (*start)(void *, size_t), double seconds)
 	ENSURE_NUMBER(told().total, ==, status.total);
 }
 
-static void unmapped_profil_body(void *argument)
+CALLER_TEST(calls_buffers, unmapped_profil)
 {
-	(void)argument;
 	unmap_while(on, 0.3);
 }
 
-LIVE(unmapped_profil)
-
-static void unmapped_sprofil_body(void *argument)
+CALLER_TEST(calls_buffers, unmapped_sprofil)
 {
-	(void)argument;
 	unmap_while(on_fast, 0.15);
 }
 
-LIVE(unmapped_sprofil)
-
 /* What is mapped there afterwards belongs to somebody else. */
-static void mapped_anew_body(void *argument)
+CALLER_TEST(calls_buffers, mapped_anew)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	munmap(buffer, TEXT_SPAN);
@@ -185,14 +163,11 @@ static void mapped_anew_body(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 20);
 }
 
-LIVE(mapped_anew)
-
-static void read_only_body(void *argument)
+CALLER_TEST(calls_buffers, read_only)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
 	uint64_t before;
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	ENSURE(bpfprofil_sync() == 0);
@@ -203,15 +178,12 @@ static void read_only_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, before);
 }
 
-LIVE(read_only)
-
 /* Shared and read-only from the start: a mapping of a file that may not be written. */
-static void read_only_file_body(void *argument)
+CALLER_TEST(calls_buffers, read_only_file)
 {
 	int fd = memfd_create("buffer", 0);
 	char *buffer;
 
-	(void)argument;
 	ENSURE(fd >= 0 && ftruncate(fd, TEXT_SPAN) == 0);
 	buffer = mmap(NULL, TEXT_SPAN, PROT_READ, MAP_SHARED, fd, 0);
 	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
@@ -220,15 +192,12 @@ static void read_only_file_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, 0);
 }
 
-LIVE(read_only_file)
-
 /* A file that was truncated: reading it would raise SIGBUS. */
-static void file_cut_off_body(void *argument)
+CALLER_TEST(calls_buffers, file_cut_off)
 {
 	int fd = memfd_create("buffer", 0);
 	char *buffer;
 
-	(void)argument;
 	ENSURE(fd >= 0 && ftruncate(fd, TEXT_SPAN) == 0);
 	buffer = mmap(NULL, TEXT_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
 	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
@@ -239,17 +208,14 @@ static void file_cut_off_body(void *argument)
 	assert_fault();
 }
 
-LIVE(file_cut_off)
-
 /* Untouched pages cause no fault, and pages without counts stay untouched. */
-static void never_touched_body(void *argument)
+CALLER_TEST(calls_buffers, never_touched)
 {
 	enum { SIZE = 1 << 20 };
 	unsigned char there[SIZE / PAGE];
 	char *buffer = fresh_pages(SIZE);
 	size_t i, touched = 0;
 
-	(void)argument;
 	madvise(buffer, SIZE, MADV_NOHUGEPAGE);
 	ENSURE(on_fast(buffer, SIZE) == 0);
 	burn_low(0.1);
@@ -264,15 +230,12 @@ static void never_touched_body(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, SIZE).binned, >, 40);
 }
 
-LIVE(never_touched)
-
 /* Pages given back with MADV_DONTNEED start from zero and cause no fault. */
-static void given_back_body(void *argument)
+CALLER_TEST(calls_buffers, given_back)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
 	uint64_t before;
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	ENSURE(bpfprofil_sync() == 0);
@@ -285,15 +248,12 @@ static void given_back_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), >, 20);
 }
 
-LIVE(given_back)
-
 /* Only the first of two pages exists: what belongs there is counted until the other one is hit. */
-static void half_there_body(void *argument)
+CALLER_TEST(calls_buffers, half_there)
 {
 	char *buffer = fresh_pages(2 * TEXT_SPAN), *start;
 	struct bpfprofil_status status;
 
-	(void)argument;
 	/* burn_high()'s counters begin with the missing page. */
 	start = buffer + TEXT_SPAN - high_at();
 	munmap(buffer + TEXT_SPAN, TEXT_SPAN);
@@ -308,8 +268,6 @@ static void half_there_body(void *argument)
 	status = assert_fault();
 	ENSURE_NUMBER(sum_of(start, high_at()), ==, status.binned);
 }
-
-LIVE(half_there)
 
 /* Two adjacent counters, one for each function; one of them is unmapped before the copy. */
 static void neighbour_of_a_hole(int low_stays)
@@ -336,14 +294,11 @@ static void neighbour_of_a_hole(int low_stays)
 	munmap(pages, 2 * PAGE);
 }
 
-static void hole_in_a_batch_body(void *argument)
+CALLER_TEST(calls_buffers, hole_in_a_batch)
 {
-	(void)argument;
 	neighbour_of_a_hole(1);
 	neighbour_of_a_hole(0);
 }
-
-LIVE(hole_in_a_batch)
 
 /*
  * The bytes of the two functions' counters, at an odd address; no byte before or after may be
@@ -369,18 +324,15 @@ static void odd_size(size_t size)
 	munmap(around, TEXT_SPAN + 2 * PAGE);
 }
 
-static void odd_body(void *argument)
+CALLER_TEST(calls_buffers, odd)
 {
 	size_t size;
 
-	(void)argument;
 	/* All sizes around the few lines that are hot, and the smallest. */
 	for (size = 1; size < 128; size += size < 4 ? 1 : 12)
 		odd_size(size);
 	odd_size(PAGE - 1);
 }
-
-LIVE(odd)
 
 static void burn_into(void *buffer)
 {
@@ -390,14 +342,13 @@ static void burn_into(void *buffer)
 }
 
 /* Parent and child have separate counters in the kernel, and one buffer. */
-static void shared_body(void *argument)
+CALLER_TEST(calls_buffers, shared)
 {
 	char *buffer = mmap(NULL, TEXT_SPAN + PAGE, PROT_READ | PROT_WRITE,
 			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	uint64_t *of_child = (uint64_t *)(buffer + TEXT_SPAN);
 	int child;
 
-	(void)argument;
 	ENSURE(buffer != MAP_FAILED && on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.03);
 	child = caller_fork(burn_into, buffer);
@@ -409,16 +360,13 @@ static void shared_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), ==, told().binned + *of_child);
 }
 
-LIVE(shared)
-
 /* The next tick is added to what the program writes into the buffer. */
-static void written_by_the_program_body(void *argument)
+CALLER_TEST(calls_buffers, written_by_the_program)
 {
 	uint16_t *buffer = fresh_pages(TEXT_SPAN);
 	size_t i, n = TEXT_SPAN / sizeof(*buffer);
 	uint64_t before, sum;
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	ENSURE(bpfprofil_sync() == 0);
@@ -441,17 +389,14 @@ static void written_by_the_program_body(void *argument)
 		ENSURE_NUMBER(buffer[i], >=, 100);
 }
 
-LIVE(written_by_the_program)
-
 /*
  * A second call is in force at once, with another buffer: nothing goes to the first one any more.
  */
-static void replaced_body(void *argument)
+CALLER_TEST(calls_buffers, replaced)
 {
 	char *first = fresh_pages(TEXT_SPAN), *second = fresh_pages(TEXT_SPAN);
 	uint64_t sum;
 
-	(void)argument;
 	ENSURE(on_fast(first, TEXT_SPAN) == 0);
 	burn_low(0.1);
 	ENSURE(on_fast(second, TEXT_SPAN) == 0);
@@ -464,13 +409,10 @@ static void replaced_body(void *argument)
 	ENSURE_NUMBER(told().total, <, 200);
 }
 
-LIVE(replaced)
-
-static void nothing_to_count_into_body(void *argument)
+CALLER_TEST(calls_buffers, nothing_to_count_into)
 {
 	char buffer[8] = "canary!";
 
-	(void)argument;
 	ENSURE(on(buffer, 0) == 0);
 	burn_low(0.1);
 	ENSURE(told().on == BPFPROFIL_PROFIL);
@@ -479,8 +421,6 @@ static void nothing_to_count_into_body(void *argument)
 	ENSURE_NUMBER(told().total, >, 3);
 	ENSURE(!memcmp(buffer, "canary!", 8));
 }
-
-LIVE(nothing_to_count_into)
 
 static void *burn_in_thread(void *seconds)
 {
@@ -524,12 +464,11 @@ static int all_there_after(double seconds)
 }
 
 /* A busy machine may keep the server waiting, so this is tried again. */
-static void seen_in_time_body(void *argument)
+CALLER_TEST(calls_buffers, seen_in_time)
 {
 	double best = 9;
 	int i, all = 0;
 
-	(void)argument;
 	for (i = 0; i < 5 && best > 0.1; i++) {
 		double now = first_count_after();
 
@@ -541,15 +480,12 @@ static void seen_in_time_body(void *argument)
 	ENSURE(all);
 }
 
-LIVE(seen_in_time)
-
 /* A sync or a status returns with every count in place. */
-static void exact_when_asked_body(void *argument)
+CALLER_TEST(calls_buffers, exact_when_asked)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
 	int i, exact = 0;
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	for (i = 0; i < 50; i++) {
 		uint64_t binned;
@@ -566,5 +502,3 @@ static void exact_when_asked_body(void *argument)
 	ENSURE_NUMBER(exact, >=, 40);
 	off_and_account(buffer, TEXT_SPAN);
 }
-
-LIVE(exact_when_asked)

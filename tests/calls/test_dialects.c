@@ -14,12 +14,6 @@
 
 CALLER_SUITE(calls_dialects);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_dialects, body)                                                                 \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 enum { COUNTERS = 64 };
 
 static uint16_t counters[COUNTERS];
@@ -89,12 +83,11 @@ static void assert_stopped_by_limit(uint16_t value)
 }
 
 /* 4 CPU seconds are 400 ticks, and more than 300 fill it. */
-static void solaris_stops_body(void *argument)
+CALLER_TEST(calls_dialects, solaris_stops)
 {
 	size_t at = burners_counter(), i;
 	uint64_t others = 0;
 
-	(void)argument;
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	counters[at] = 32767 - 300;
 	ENSURE(on_coarse() == 0);
@@ -111,11 +104,8 @@ static void solaris_stops_body(void *argument)
 	assert_stopped_by_limit(32767);
 }
 
-LIVE(solaris_stops)
-
-static void solaris_preset_above_body(void *argument)
+CALLER_TEST(calls_dialects, solaris_preset_above)
 {
-	(void)argument;
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	counters[burners_counter()] = 40000;
 	ENSURE(on_coarse() == 0);
@@ -124,12 +114,9 @@ static void solaris_preset_above_body(void *argument)
 	ENSURE_NUMBER(told().lost, ==, 1);
 }
 
-LIVE(solaris_preset_above)
-
 /* What the program writes while it is on also counts towards the limit, from the next copy on. */
-static void solaris_preset_while_on_body(void *argument)
+CALLER_TEST(calls_dialects, solaris_preset_while_on)
 {
-	(void)argument;
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	ENSURE(on_coarse() == 0);
 	burn_low(0.1);
@@ -141,8 +128,6 @@ static void solaris_preset_while_on_body(void *argument)
 	assert_stopped_by_limit(32767);
 }
 
-LIVE(solaris_preset_while_on)
-
 static void stop_in_child(void *argument)
 {
 	(void)argument;
@@ -151,11 +136,10 @@ static void stop_in_child(void *argument)
 }
 
 /* The child's counters continue the parent's, and its end does not end the parent's. */
-static void solaris_fork_body(void *argument)
+CALLER_TEST(calls_dialects, solaris_fork)
 {
 	int child;
 
-	(void)argument;
 	ENSURE(bpfprofil_dialect("solaris") == 0);
 	counters[burners_counter()] = 32767 - 25;
 	ENSURE(on_coarse() == 0);
@@ -167,8 +151,6 @@ static void solaris_fork_body(void *argument)
 	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_ASKED);
 	ENSURE_NUMBER(counters[burners_counter()], <, 32767 - 5);
 }
-
-LIVE(solaris_fork)
 
 /* Ticks for a counter with little room; returns how many were added, modulo 65536. */
 static uint16_t beyond(const char *dialect, uint16_t preset)
@@ -191,13 +173,12 @@ static uint16_t beyond(const char *dialect, uint16_t preset)
 	return (uint16_t)(preset + status.binned - others);
 }
 
-static void full_counters_body(void *argument)
+CALLER_TEST(calls_dialects, full_counters)
 {
 	static const char *const wrap[] = { "v7", "bsd43", "bsd44", "bsd44doc", "glibc" };
 	static const char *const saturate[] = { "svr4", "irix" };
 	size_t i;
 
-	(void)argument;
 	for (i = 0; i < sizeof(wrap) / sizeof(wrap[0]); i++) {
 		uint16_t expected = beyond(wrap[i], 65530);
 
@@ -209,8 +190,6 @@ static void full_counters_body(void *argument)
 		ENSURE_NUMBER(counters[burners_counter()], ==, 65535);
 	}
 }
-
-LIVE(full_counters)
 
 static void saturate(const char *dialect, int wide)
 {
@@ -232,16 +211,13 @@ static void saturate(const char *dialect, int wide)
 		ENSURE_NUMBER(counters[at], ==, UINT16_MAX);
 }
 
-static void sprofil_saturates_body(void *argument)
+CALLER_TEST(calls_dialects, sprofil_saturates)
 {
-	(void)argument;
 	saturate("glibc", 0);
 	saturate("glibc", 1);
 	saturate("irix", 0);
 	saturate("irix", 1);
 }
-
-LIVE(sprofil_saturates)
 
 static int refused(int result, int error)
 {
@@ -249,11 +225,10 @@ static int refused(int result, int error)
 }
 
 /* 4.4BSD checks the buffer at once; the others notice at the first tick. */
-static void bsd44_refuses_body(void *argument)
+CALLER_TEST(calls_dialects, bsd44_refuses)
 {
 	char *buffer = fresh_pages(2 * PAGE);
 
-	(void)argument;
 	ENSURE(bpfprofil_dialect("bsd44") == 0);
 	ENSURE(refused(profil((unsigned short *)buffer, PAGE, text_start(), 0x10001), EINVAL));
 	ENSURE(on(buffer, 2 * PAGE) == 0 && off() == 0);
@@ -282,17 +257,14 @@ static void bsd44_refuses_body(void *argument)
 	ENSURE_NUMBER(told().stopped, ==, BPFPROFIL_STOPPED_FAULT);
 }
 
-LIVE(bsd44_refuses)
-
 /* "Each call to sprofil() will disable any profiling enabled by previous sprofil() calls." */
-static void irix_failure_ends_body(void *argument)
+CALLER_TEST(calls_dialects, irix_failure_ends)
 {
 	struct prof region = { counters, sizeof(counters), text_start(), 0x10000 };
 	struct prof overflow_first[] = { { counters, 2, 0, 2 }, region };
 	const char *const dialects[] = { "irix", "glibc" };
 	size_t i;
 
-	(void)argument;
 	for (i = 0; i < 2; i++) {
 		unsigned int after = i ? BPFPROFIL_SPROFIL : BPFPROFIL_OFF;
 
@@ -317,10 +289,8 @@ static void irix_failure_ends_body(void *argument)
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
 }
 
-LIVE(irix_failure_ends)
-
 /* None of these counts; all mean a stop, even if nothing is on. */
-static void off_by_scale_body(void *argument)
+CALLER_TEST(calls_dialects, off_by_scale)
 {
 	static const struct {
 		const char *dialect;
@@ -330,7 +300,6 @@ static void off_by_scale_body(void *argument)
 		      { "bsd44", 0 },	   { "irix", 1 },    { "irix", 0 },	{ "glibc", 0 } };
 	size_t i;
 
-	(void)argument;
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		ENSURE(bpfprofil_dialect(cases[i].dialect) == 0);
 		ENSURE(on_coarse() == 0 && told().on == BPFPROFIL_PROFIL);
@@ -341,15 +310,12 @@ static void off_by_scale_body(void *argument)
 	}
 }
 
-LIVE(off_by_scale)
-
 /* "RATIO * 0200000L", with a ratio of 1: as 0177777, "the maximal value of scale". */
-static void svr4_ratio_1_body(void *argument)
+CALLER_TEST(calls_dialects, svr4_ratio_1)
 {
 	uint16_t *buffer = fresh_pages(TEXT_SPAN), *again = fresh_pages(TEXT_SPAN);
 	uint64_t sum;
 
-	(void)argument;
 	ENSURE(bpfprofil_dialect("svr4") == 0);
 	ENSURE(profil(buffer, TEXT_SPAN, text_start(), 0200000) == 0);
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PROFIL);
@@ -360,5 +326,3 @@ static void svr4_ratio_1_body(void *argument)
 	ENSURE_NUMBER(told().binned, ==, sum_of(buffer, TEXT_SPAN));
 	ENSURE(profil(again, TEXT_SPAN, text_start(), 0177777) == 0 && off() == 0);
 }
-
-LIVE(svr4_ratio_1)

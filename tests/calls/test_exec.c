@@ -21,12 +21,6 @@
 
 CALLER_SUITE(calls_exec);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_exec, body)                                                                     \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 static char *buffer;
 
 static void start(void)
@@ -35,13 +29,12 @@ static void start(void)
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 }
 
-static void vfork_body(void *argument)
+CALLER_TEST(calls_exec, vfork)
 {
 	volatile uint64_t before, in_child;
 	int status = -1;
 	pid_t child;
 
-	(void)argument;
 	start();
 	burn_low(0.05);
 	ENSURE(bpfprofil_sync() == 0);
@@ -56,8 +49,6 @@ static void vfork_body(void *argument)
 	ENSURE_NUMBER(in_child, >, 20);
 	ENSURE_NUMBER(in_child, <, 140);
 }
-
-LIVE(vfork)
 
 static char child_stack[65536] __attribute__((aligned(64)));
 
@@ -74,11 +65,10 @@ static int burn_high_in_child(void *argument)
 }
 
 /* Both at the same time, with one buffer. */
-static void clone_vm_body(void *argument)
+CALLER_TEST(calls_exec, clone_vm)
 {
 	int child, i;
 
-	(void)argument;
 	start();
 	for (i = 0; i < 3; i++) {
 		child = clone_on_memory(burn_high_in_child, NULL);
@@ -91,8 +81,6 @@ static void clone_vm_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), >, 150);
 }
 
-LIVE(clone_vm)
-
 static int stop_and_burn(void *argument)
 {
 	(void)argument;
@@ -103,11 +91,10 @@ static int stop_and_burn(void *argument)
 }
 
 /* It stops its own counting; the other one's goes on. */
-static void clone_vm_stops_body(void *argument)
+CALLER_TEST(calls_exec, clone_vm_stops)
 {
 	int child;
 
-	(void)argument;
 	start();
 	child = clone_on_memory(stop_and_burn, NULL);
 	ENSURE(child > 0);
@@ -116,8 +103,6 @@ static void clone_vm_stops_body(void *argument)
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 20);
 	ENSURE_NUMBER(sum_of(buffer + high_at(), PAGE), <=, 3);
 }
-
-LIVE(clone_vm_stops)
 
 static uint64_t *outlived;
 
@@ -144,11 +129,10 @@ static void make_call_and_leave(void *argument)
 	_exit(0);
 }
 
-static void clone_vm_outlives_body(void *argument)
+CALLER_TEST(calls_exec, clone_vm_outlives)
 {
 	int status = -1;
 
-	(void)argument;
 	outlived = mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
 	caller_join(caller_fork(make_call_and_leave, NULL));
@@ -156,8 +140,6 @@ static void clone_vm_outlives_body(void *argument)
 	ENSURE_NUMBER(status, ==, 0);
 	ENSURE_NUMBER(*outlived, >, 40);
 }
-
-LIVE(clone_vm_outlives)
 
 /* Where the canary maps its memory; sanitizers use addresses below. */
 #define AT ((char *)0x200000000000)
@@ -187,16 +169,13 @@ static void burn_and_exec(void *microseconds)
 	exec_canary(CALLS_PROGRAMS "/canary", NULL);
 }
 
-static void exec_body(void *argument)
+CALLER_TEST(calls_exec, exec)
 {
 	int i;
 
-	(void)argument;
 	for (i = 1000; i < 120000; i += 13000)
 		caller_join(caller_fork(burn_and_exec, &i));
 }
-
-LIVE(exec)
 
 static void *exec_in_thread(void *argument)
 {
@@ -206,17 +185,14 @@ static void *exec_in_thread(void *argument)
 }
 
 /* The thread becomes the first thread of its process. */
-static void exec_by_a_thread_body(void *argument)
+CALLER_TEST(calls_exec, exec_by_a_thread)
 {
 	pthread_t thread;
 
-	(void)argument;
 	start_at_fixed();
 	pthread_create(&thread, NULL, exec_in_thread, NULL);
 	burn_low(9);
 }
-
-LIVE(exec_by_a_thread)
 
 static const char *set_uid_copy;
 
@@ -316,9 +292,8 @@ static void burn_and_exec_sh(void *argument)
  * The buffer outlives the image, because it is shared with the parent, and gets no more counts: the
  * shell would add hundreds.
  */
-static void exec_leaves_the_buffer_body(void *argument)
+CALLER_TEST(calls_exec, exec_leaves_the_buffer)
 {
-	(void)argument;
 	buffer = mmap(NULL, TEXT_SPAN, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	caller_join(caller_fork(burn_and_exec_sh, NULL));
 	rest(0.15);
@@ -326,15 +301,12 @@ static void exec_leaves_the_buffer_body(void *argument)
 	ENSURE_NUMBER(sum_of(buffer, TEXT_SPAN), <, 200);
 }
 
-LIVE(exec_leaves_the_buffer)
-
 /* What vfork's child executes does not count for the parent. */
-static void vfork_and_exec_body(void *argument)
+CALLER_TEST(calls_exec, vfork_and_exec)
 {
 	uint64_t before;
 	pid_t child;
 
-	(void)argument;
 	start();
 	ENSURE(bpfprofil_sync() == 0);
 	before = told().total;
@@ -347,8 +319,6 @@ static void vfork_and_exec_body(void *argument)
 	caller_join(child);
 	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).total - before, <, 30);
 }
-
-LIVE(vfork_and_exec)
 
 enum { THREADS = 4 };
 
@@ -363,14 +333,13 @@ static void *burn_until_told(void *seconds)
 }
 
 /* Threads that ran before the call, and all together. */
-static void threads_body(void *argument)
+CALLER_TEST(calls_exec, threads)
 {
 	struct ratio ratio = { 0 };
 	pthread_t threads[THREADS];
 	double ends[THREADS] = { 0 }, used, switches;
 	int i, try;
 
-	(void)argument;
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, burn_until_told, &ends[i]);
 	rest(0.05);
@@ -394,8 +363,6 @@ static void threads_body(void *argument)
 	ENSURE(ratio_is_good(&ratio));
 }
 
-LIVE(threads)
-
 static void *call_without_main(void *argument)
 {
 	rest(0.05);
@@ -407,15 +374,13 @@ static void *call_without_main(void *argument)
 }
 
 /* The first thread is gone, but not the process. */
-static void first_thread_gone_body(void *argument)
+CALLER_TEST(calls_exec, first_thread_gone)
 {
 	pthread_t thread;
 
-	pthread_create(&thread, NULL, call_without_main, argument);
+	pthread_create(&thread, NULL, call_without_main, NULL);
 	pthread_exit(NULL);
 }
-
-LIVE(first_thread_gone)
 
 static void burn_in_child(void *argument)
 {
@@ -437,13 +402,11 @@ static void *count_without_main(void *argument)
 }
 
 /* It ends after it has made the call. */
-static void first_thread_leaves_body(void *argument)
+CALLER_TEST(calls_exec, first_thread_leaves)
 {
 	pthread_t thread;
 
 	start();
-	pthread_create(&thread, NULL, count_without_main, argument);
+	pthread_create(&thread, NULL, count_without_main, NULL);
 	pthread_exit(NULL);
 }
-
-LIVE(first_thread_leaves)

@@ -34,12 +34,6 @@ static void end(void)
 
 TestSuite(calls_forks, .init = begin, .fini = end);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_forks, body)                                                                    \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 static char *buffer;
 
 static void start(void)
@@ -104,11 +98,10 @@ static long fork_with_ticks(double seconds)
 	return (long)(counted - shared->inherited);
 }
 
-static void inherits_counts_body(void *argument)
+CALLER_TEST(calls_forks, inherits_counts)
 {
 	int i;
 
-	(void)argument;
 	/* At different times since the server's last copy. */
 	for (i = 0; i < 100; i++) {
 		long more = fork_with_ticks(0.005 + 0.0007 * i);
@@ -118,8 +111,6 @@ static void inherits_counts_body(void *argument)
 	}
 }
 
-LIVE(inherits_counts)
-
 static void watch_buffer(void *counted)
 {
 	/* It asks for nothing and has no tick that would make the server look at it. */
@@ -127,12 +118,11 @@ static void watch_buffer(void *counted)
 	*(uint64_t *)counted = sum_of(buffer, TEXT_SPAN);
 }
 
-static void inherits_while_asleep_body(void *argument)
+CALLER_TEST(calls_forks, inherits_while_asleep)
 {
 	uint64_t *seen = shared_memory(PAGE), counted;
 	int child;
 
-	(void)argument;
 	start();
 	ENSURE(bpfprofil_sync() == 0);
 	burn_low(0.03);
@@ -143,8 +133,6 @@ static void inherits_while_asleep_body(void *argument)
 	ENSURE_NUMBER(*seen + 3, >=, counted);
 	ENSURE_NUMBER(*seen, <=, counted + 3);
 }
-
-LIVE(inherits_while_asleep)
 
 /* Each descendant burns, and has in its buffer what all its ancestors had. */
 static void descend(void *generations)
@@ -166,16 +154,13 @@ static void descend(void *generations)
 		caller_join(child);
 }
 
-static void child_of_child_body(void *argument)
+CALLER_TEST(calls_forks, child_of_child)
 {
 	int generations = 6;
 
-	(void)argument;
 	start();
 	descend(&generations);
 }
-
-LIVE(child_of_child)
 
 static void burn_a_little(void *argument)
 {
@@ -224,33 +209,26 @@ static void many_forks(void (*life)(void *), int n)
 	off_and_account(buffer, TEXT_SPAN);
 }
 
-static void many_forks_body(void *argument)
+CALLER_TEST(calls_forks, many_forks)
 {
 	double start = seconds_now(), rate;
 
-	(void)argument;
 	many_forks(do_nothing, 3000);
 	rate = 3000 / (seconds_now() - start);
 	fprintf(stderr, "%.0f forks a second\n", rate);
 }
 
-LIVE(many_forks)
-
-static void many_forks_with_ticks_body(void *argument)
+CALLER_TEST(calls_forks, many_forks_with_ticks)
 {
-	(void)argument;
 	many_forks(burn_a_little, 500);
 }
 
-LIVE(many_forks_with_ticks)
-
 /* More at a time than there are slots: those without one are not followed, and nothing breaks. */
-static void more_than_slots_body(void *argument)
+CALLER_TEST(calls_forks, more_than_slots)
 {
 	enum { N = 40 };
 	int children[N], i;
 
-	(void)argument;
 	start();
 	for (i = 0; i < N; i++)
 		children[i] = caller_fork(burn_a_little, NULL);
@@ -260,8 +238,6 @@ static void more_than_slots_body(void *argument)
 	caller_join(caller_fork(assert_followed, NULL));
 	off_and_account(buffer, TEXT_SPAN);
 }
-
-LIVE(more_than_slots)
 
 /* Forks a process with the pid of one that is gone, because the kernel reuses pids. */
 static int fork_as(pid_t pid)
@@ -290,11 +266,10 @@ static void wait_and_compare(void)
 }
 
 /* The first one's ticks are its own, although the second has its pid and its random bytes. */
-static void pid_reused_body(void *argument)
+CALLER_TEST(calls_forks, pid_reused)
 {
 	int first, second;
 
-	(void)argument;
 	start();
 	ENSURE(bpfprofil_sync() == 0);
 	memset(buffer, 0, TEXT_SPAN);
@@ -308,5 +283,3 @@ static void pid_reused_body(void *argument)
 	ENSURE_NUMBER(second, ==, first);
 	caller_join(second);
 }
-
-LIVE(pid_reused)

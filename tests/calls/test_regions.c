@@ -15,12 +15,6 @@
 
 CALLER_SUITE(calls_regions);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_regions, body)                                                                  \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 enum { STEPS = 8, STEP_TEXT = 256, ROUNDS = 60000 };
 
 static volatile unsigned long sink;
@@ -129,18 +123,15 @@ static double alternate(void)
 }
 
 /* One of eight numbers may be off by three standard errors now and then, but not always. */
-static void alternating_body(void *argument)
+CALLER_TEST(calls_regions, alternating)
 {
 	double deviation = 9;
 	int try;
 
-	(void)argument;
 	for (try = 0; try < 3 && deviation > 3; try++)
 		deviation = alternate();
 	ENSURE_NUMBER(deviation * 1000, <=, 3000);
 }
-
-LIVE(alternating)
 
 struct rates {
 	struct ratio ratio;
@@ -166,13 +157,12 @@ static void measure_rate(void *argument)
 }
 
 /* Both clocks at the same time; each caller only gets the ticks of its own. */
-static void rates_body(void *argument)
+CALLER_TEST(calls_regions, rates)
 {
 	struct rates *rates =
 		mmap(NULL, PAGE, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int children[2], try, i, good = 0;
 
-	(void)argument;
 	rates[1].fast = 1;
 	/* A machine that takes a CPU away for longer than a period swallows ticks. */
 	for (try = 0; try < 3 && !good; try++) {
@@ -188,15 +178,12 @@ static void rates_body(void *argument)
 	ENSURE(good);
 }
 
-LIVE(rates)
-
-static void tick_is_told_body(void *argument)
+CALLER_TEST(calls_regions, tick_is_told)
 {
 	static unsigned short counters[64];
 	struct prof region = { counters, sizeof(counters), 0x1000, 0x10000 };
 	struct timeval tick = { 7, 7 };
 
-	(void)argument;
 	errno = ENOTTY;
 	ENSURE(sprofil(&region, 1, &tick, PROF_USHORT) == 0);
 	ENSURE(tick.tv_sec == 0 && tick.tv_usec == 10000);
@@ -218,10 +205,8 @@ static void tick_is_told_body(void *argument)
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_OFF);
 }
 
-LIVE(tick_is_told)
-
 /* A region whose buffer vanishes is removed; the others go on. */
-static void one_bad_region_body(void *argument)
+CALLER_TEST(calls_regions, one_bad_region)
 {
 	char *low = fresh_pages(PAGE), *high = fresh_pages(PAGE);
 	struct prof regions[] = {
@@ -231,7 +216,6 @@ static void one_bad_region_body(void *argument)
 	struct bpfprofil_status status;
 	uint64_t before;
 
-	(void)argument;
 	ENSURE(sprofil(regions, 2, NULL, PROF_FAST) == 0);
 	burn_low(0.1);
 	burn_high(0.1);
@@ -258,10 +242,8 @@ static void one_bad_region_body(void *argument)
 	ENSURE_NUMBER(status.outside, >, 20);
 }
 
-LIVE(one_bad_region)
-
 /* 4,096 regions, most of them for other text, overlapping, with equal offsets, or without size. */
-static void many_regions_body(void *argument)
+CALLER_TEST(calls_regions, many_regions)
 {
 	static struct prof regions[4096];
 	static uint32_t rest_of_them[2];
@@ -269,7 +251,6 @@ static void many_regions_body(void *argument)
 	uint64_t sum;
 	int i;
 
-	(void)argument;
 	for (i = 0; i < 4096; i++)
 		regions[i] = (struct prof){ buffers + i * 64, i % 5 ? 64 : 0,
 					    text_start() + 0x100000 + (size_t)(i / 2) * 32,
@@ -288,8 +269,6 @@ static void many_regions_body(void *argument)
 	ENSURE_NUMBER(rest_of_them[1], ==, 0);
 	ENSURE_NUMBER(told().binned, ==, sum + sum_of_words((const uint32_t *)buffers, 4096 * 16));
 }
-
-LIVE(many_regions)
 
 static void fast_is_refused_body(void *argument)
 {

@@ -25,12 +25,6 @@ CALLER_SUITE(calls_requests);
 
 enum { NOBODY = 65534 };
 
-#define LIVE_AS(user, body)                                                                        \
-	Test(calls_requests, body)                                                                 \
-	{                                                                                          \
-		caller_run_as(user, body##_body, NULL);                                            \
-	}
-
 static int dial(void)
 {
 	struct sockaddr_un address = { .sun_family = AF_UNIX };
@@ -101,12 +95,11 @@ static void assert_serves(void)
 	munmap(buffer, TEXT_SPAN);
 }
 
-static void bad_form_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, bad_form)
 {
 	static struct large_request request, good;
 	size_t size;
 
-	(void)argument;
 	fill(&good, CALL_PROFIL, 1);
 	good.entries[0] = (struct call_entry){ (uintptr_t)&request, 2, 0x1000, 0x10000 };
 	ENSURE_NUMBER(ask_for(&good), ==, 0);
@@ -146,13 +139,10 @@ static void bad_form_body(void *argument)
 	assert_serves();
 }
 
-LIVE_AS(NOBODY, bad_form)
-
-static void another_proof_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, another_proof)
 {
 	struct large_request *request = fresh_pages(sizeof(*request));
 
-	(void)argument;
 	fill(request, CALL_PROFIL, 1);
 	request->entries[0] = (struct call_entry){ (uintptr_t)request, 2, 0x1000, 0x10000 };
 	request->head.proof[7] ^= 1;
@@ -164,13 +154,11 @@ static void another_proof_body(void *argument)
 	assert_serves();
 }
 
-LIVE_AS(NOBODY, another_proof)
-
 /*
  * Sizes and scales at the edges of 32 and 64 bits, in every dialect: refused or counted, but no
  * worse.
  */
-static void edges_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, edges)
 {
 	static const uint64_t edge[] = { 0,	     1,		2,	    3,
 					 0xffff,     0x10000,	0xffffffff, 0x100000000,
@@ -180,7 +168,6 @@ static void edges_body(void *argument)
 	struct dice dice = { 7 };
 	int i, j, error;
 
-	(void)argument;
 	for (i = 0; i < 600; i++) {
 		fill(&request, i % 3 ? CALL_SPROFIL : CALL_PROFIL, i % 3 ? 8 : 1);
 		request.head.dialect = (uint32_t)dice_below(&dice, DIALECT_COUNT);
@@ -197,8 +184,6 @@ static void edges_body(void *argument)
 	}
 	assert_serves();
 }
-
-LIVE_AS(NOBODY, edges)
 
 /* Claims to be another process, which the kernel only allows root. */
 static int send_as(int fd, const struct large_request *request, const struct ucred *who)
@@ -219,13 +204,12 @@ static int send_as(int fd, const struct large_request *request, const struct ucr
 	return (int)sendmsg(fd, &message, MSG_NOSIGNAL);
 }
 
-static void another_pid_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, another_pid)
 {
 	static struct large_request request;
 	struct ucred who = { getppid(), getuid(), getgid() };
 	int fd = dial();
 
-	(void)argument;
 	fill(&request, CALL_STATUS, 0);
 	ENSURE(send_as(fd, &request, &who) == -1 && errno == EPERM);
 	who = (struct ucred){ getpid(), 0, 0 };
@@ -233,8 +217,6 @@ static void another_pid_body(void *argument)
 	close(fd);
 	assert_serves();
 }
-
-LIVE_AS(NOBODY, another_pid)
 
 static void sleep_for_ever(void *argument)
 {
@@ -258,13 +240,12 @@ static bool sleeps(void *pid)
 }
 
 /* Root may claim it, but in vain, because the other process's random bytes are unknown. */
-static void root_s_lie_body(void *argument)
+CALLER_TEST_AS(0, calls_requests, root_s_lie)
 {
 	static struct large_request request;
 	int other = caller_fork(sleep_for_ever, NULL), fd = dial();
 	struct ucred who = { other, 0, 0 };
 
-	(void)argument;
 	ENSURE(eventually(sleeps, &other));
 	fill(&request, CALL_PROFIL, 1);
 	request.entries[0] = (struct call_entry){ (uintptr_t)&request, 2, 0x1000, 0x10000 };
@@ -277,8 +258,6 @@ static void root_s_lie_body(void *argument)
 	close(fd);
 	assert_serves();
 }
-
-LIVE_AS(0, root_s_lie)
 
 /* A connection that root made, used by a child that gave up its rights: the child is the asker. */
 static void ask_as_nobody(void *fd)
@@ -345,12 +324,11 @@ static void ask_deaf(const struct large_request *request)
 }
 
 /* A request for whose reply nobody waited is not carried out, and everything stays as before. */
-static void deaf_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, deaf)
 {
 	static struct large_request request;
 	char *buffer = fresh_pages(TEXT_SPAN);
 
-	(void)argument;
 	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
 	fill(&request, CALL_STATUS, 0);
 	ask_deaf(&request);
@@ -369,15 +347,12 @@ static void deaf_body(void *argument)
 	assert_serves();
 }
 
-LIVE_AS(NOBODY, deaf)
-
-static void silent_connections_body(void *argument)
+CALLER_TEST_AS(0, calls_requests, silent_connections)
 {
 	double start = seconds_now();
 	int ready[2], holder;
 	char byte = 0;
 
-	(void)argument;
 	ENSURE(!pipe(ready));
 	holder = caller_fork(hold_connections, &ready[1]);
 	ENSURE(read(ready[0], &byte, 1) == 1);
@@ -387,8 +362,6 @@ static void silent_connections_body(void *argument)
 	ENSURE_NUMBER(seconds_now() - start, <, 6);
 	assert_serves();
 }
-
-LIVE_AS(0, silent_connections)
 
 static void send_garbage(void *argument)
 {
@@ -424,18 +397,15 @@ static void send_garbage_as_nobody(void *argument)
 }
 
 /* Thousands of bad requests do not affect others who profile. */
-static void garbage_body(void *argument)
+CALLER_TEST_AS(0, calls_requests, garbage)
 {
 	int child = caller_fork(send_garbage_as_nobody, NULL), i;
 
-	(void)argument;
 	for (i = 0; i < 10; i++)
 		assert_serves();
 	caller_join(child);
 	caller_join(caller_fork(profile_as_nobody, NULL));
 }
-
-LIVE_AS(0, garbage)
 
 static void call_once(void *argument)
 {
@@ -447,12 +417,11 @@ static void call_once(void *argument)
 }
 
 /* More requests of one user at a time than may wait: none is refused. */
-static void burst_body(void *argument)
+CALLER_TEST_AS(0, calls_requests, burst)
 {
 	enum { N = 300 };
 	int children[N], i;
 
-	(void)argument;
 	kill(serve.pid, SIGSTOP);
 	for (i = 0; i < N; i++) {
 		children[i] = fork();
@@ -468,9 +437,7 @@ static void burst_body(void *argument)
 		caller_join(children[i]);
 }
 
-LIVE_AS(0, burst)
-
-static void send_descriptors_body(void *argument)
+CALLER_TEST_AS(NOBODY, calls_requests, send_descriptors)
 {
 	union {
 		struct cmsghdr head;
@@ -486,7 +453,6 @@ static void send_descriptors_body(void *argument)
 	int pipes[2], i, j;
 	char byte = 0;
 
-	(void)argument;
 	ENSURE(!pipe(pipes));
 	for (i = 0; i < 64; i++)
 		memcpy(CMSG_DATA(&control.head) + i * (int)sizeof(int), &pipes[1], sizeof(int));
@@ -503,5 +469,3 @@ static void send_descriptors_body(void *argument)
 	/* The end of file shows that the server has closed each of them. */
 	ENSURE(read(pipes[0], &byte, 1) == 0);
 }
-
-LIVE_AS(NOBODY, send_descriptors)

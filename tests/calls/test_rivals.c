@@ -13,12 +13,6 @@
 
 CALLER_SUITE(calls_rivals);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_rivals, body, .timeout = 120)                                                   \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 enum { TRIES = 3 };
 
 /* Takes two fifths of a CPU, at the beginning of each of its periods. */
@@ -79,18 +73,12 @@ static void beside(int (*start)(void *, size_t), double period, double allowed)
 	kill(child, SIGKILL);
 }
 
-static void of_10_ms_body(void *argument)
+CALLER_TEST(calls_rivals, of_10_ms, .timeout = 120)
 {
-	(void)argument;
 	beside(on, 0.01, 0.03);
 }
 
-LIVE(of_10_ms)
-
-static void of_1_ms_body(void *argument)
+CALLER_TEST(calls_rivals, of_1_ms, .timeout = 120)
 {
-	(void)argument;
 	beside(on_fast, 0.001, 0.01);
 }
-
-LIVE(of_1_ms)

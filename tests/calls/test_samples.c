@@ -11,12 +11,6 @@
 
 CALLER_SUITE(calls_samples);
 
-#define LIVE(body)                                                                                 \
-	Test(calls_samples, body)                                                                  \
-	{                                                                                          \
-		caller_run(body##_body, NULL);                                                     \
-	}
-
 enum { SAMPLES = 1024 };
 
 static uintptr_t samples[SAMPLES];
@@ -43,12 +37,11 @@ static long samples_so_far(void)
 /*
  * Low, high, low, as the time was spent. The number of changes shows whether one is out of order.
  */
-static void order_body(void *argument)
+CALLER_TEST(calls_samples, order)
 {
 	long n, i, changes = 0, lows = 0, highs = 0;
 	int last = 0;
 
-	(void)argument;
 	ENSURE(pcsample(samples, SAMPLES) == 0);
 	ENSURE_NUMBER(told().on, ==, BPFPROFIL_PCSAMPLE);
 	burn_low(0.2);
@@ -73,14 +66,11 @@ static void order_body(void *argument)
 	ENSURE_NUMBER(told().total, ==, n);
 }
 
-LIVE(order)
-
 /* It stops with the last sample that has room, and writes nothing behind it. */
-static void full_body(void *argument)
+CALLER_TEST(calls_samples, full)
 {
 	struct bpfprofil_status status;
 
-	(void)argument;
 	samples[20] = 42;
 	ENSURE(pcsample(samples, 20) == 0);
 	burn_low(0.35);
@@ -99,14 +89,11 @@ static void full_body(void *argument)
 	ENSURE_NUMBER(pcsample(samples, 0), ==, 5);
 }
 
-LIVE(full)
-
 /* Each call returns what was stored in the interval that it ends, which is nothing after a stop. */
-static void told_once_body(void *argument)
+CALLER_TEST(calls_samples, told_once)
 {
 	uint16_t *buffer = fresh_pages(TEXT_SPAN);
 
-	(void)argument;
 	ENSURE(pcsample(samples, 15) == 0);
 	burn_low(0.2);
 	ENSURE_NUMBER(pcsample(samples, 0), ==, 15);
@@ -122,11 +109,8 @@ static void told_once_body(void *argument)
 	ENSURE_NUMBER(pcsample(samples, 0), ==, 0);
 }
 
-LIVE(told_once)
-
-static void refuses_body(void *argument)
+CALLER_TEST(calls_samples, refuses)
 {
-	(void)argument;
 	ENSURE(pcsample(samples, -1) == -1 && errno == EINVAL);
 	ENSURE(pcsample(samples, (1L << 31) + 1) == -1 && errno == EINVAL);
 	ENSURE(pcsample(samples, INT64_MIN) == -1 && errno == EINVAL);
@@ -138,15 +122,12 @@ static void refuses_body(void *argument)
 	ENSURE_NUMBER(pcsample(samples, 0), >, 5);
 }
 
-LIVE(refuses)
-
 /* Each replaces the other, and profil() resets the number. */
-static void beside_profil_body(void *argument)
+CALLER_TEST(calls_samples, beside_profil)
 {
 	char *buffer = fresh_pages(TEXT_SPAN);
 	long n;
 
-	(void)argument;
 	ENSURE(pcsample(samples, SAMPLES) == 0);
 	burn_low(0.1);
 	ENSURE(on(buffer, TEXT_SPAN) == 0);
@@ -162,8 +143,6 @@ static void beside_profil_body(void *argument)
 	ENSURE(off() == 0);
 	ENSURE(samples[512] && !samples[SAMPLES - 1]);
 }
-
-LIVE(beside_profil)
 
 static void go_on_in_child(void *before)
 {
@@ -185,12 +164,11 @@ static void go_on_in_child(void *before)
 }
 
 /* The child goes on behind its parent's samples, in its own copy. */
-static void fork_body(void *argument)
+CALLER_TEST(calls_samples, fork)
 {
 	long i, n;
 	int child;
 
-	(void)argument;
 	ENSURE(pcsample(samples, SAMPLES) == 0);
 	burn_low(0.27);
 	/* At least, with those on their way. */
@@ -206,14 +184,11 @@ static void fork_body(void *argument)
 	ENSURE_NUMBER(pcsample(NULL, 0), ==, samples_so_far());
 }
 
-LIVE(fork)
-
-static void fault_body(void *argument)
+CALLER_TEST(calls_samples, fault)
 {
 	uintptr_t *pages = fresh_pages(2 * PAGE), *at = pages + PAGE / sizeof(*pages) - 10;
 	struct bpfprofil_status status;
 
-	(void)argument;
 	munmap((char *)pages + PAGE, PAGE);
 	ENSURE(pcsample(at, 100) == 0);
 	burn_low(0.35);
@@ -227,5 +202,3 @@ static void fault_body(void *argument)
 	ENSURE(at[0] && at[9]);
 	ENSURE_NUMBER(pcsample(NULL, 0), ==, status.binned);
 }
-
-LIVE(fault)
