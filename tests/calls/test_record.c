@@ -220,22 +220,20 @@ static bool is_there(void *path)
 }
 
 /* When killed, it leaves neither a socket nor a folder for it. */
-Test(calls_record, preload_killed)
+LIVE_TEST(calls_record, preload_killed)
 {
 	char script[512], told[128], name[256];
 	struct child_end end;
 	struct child child;
-	struct live live;
 	FILE *stream;
 
-	live_begin(&live);
-	snprintf(told, sizeof(told), "%s/told", live.dir);
+	snprintf(told, sizeof(told), "%s/told", live->dir);
 	snprintf(script, sizeof(script),
 		 "echo \"$BPFPROFIL_SOCKET\" >%s.new; mv %s.new %s; exec sleep 1 >/dev/null 2>&1",
 		 told, told, told);
 	child_start(&child, NULL,
 		    ARGS("env", "ASAN_OPTIONS=verify_asan_link_order=0", BPFPROFIL_BIN, "run", "-q",
-			 "--preload", "-o", live.profile, "--", "sh", "-c", script));
+			 "--preload", "-o", live->profile, "--", "sh", "-c", script));
 	cr_assert(eventually(is_there, told));
 	stream = fopen(told, "re");
 	cr_assert(stream && fscanf(stream, "%255s", name) == 1);
@@ -245,26 +243,23 @@ Test(calls_record, preload_killed)
 	cr_assert_eq(end.status, 128 + SIGKILL);
 	child_end_free(&end);
 	cr_assert(!is_there(name), "%s", name);
-	live_end(&live);
 }
 
 /* -pg: the call arcs are the C library's, the histogram is ours. */
-Test(calls_record, preload_pg)
+LIVE_TEST(calls_record, preload_pg)
 {
 	char script[512], *line;
 	struct child_end end;
-	struct live live;
 	double calls, used, gprof;
 	uint64_t total;
 
 	NEED_TOOL("gprof");
-	live_begin(&live);
 	snprintf(
 		script, sizeof(script),
 		"cd %s && unset GMON_OUT_PREFIX && %s run -q --preload -o profile.json -- %s 3000 && "
 		"gprof -b -p %s gmon.out | awk '$3 + 0 == $3 { s += $3 } $NF == \"leaf\" { n = $4 } "
 		"END { print s + 0, n + 0 }'",
-		live.dir, BPFPROFIL_BIN, CALLS_PG, CALLS_PG);
+		live->dir, BPFPROFIL_BIN, CALLS_PG, CALLS_PG);
 	child_run(&end, NULL, ARGS("sh", "-c", script));
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	cr_assert_eq(sscanf(end.out, "%*d %lf", &used), 1, "%s", end.out);
@@ -278,11 +273,10 @@ Test(calls_record, preload_pg)
 	cr_assert(gprof > 0.75 * used && gprof < 1.25 * used, "%.2f s of %.2f s", gprof, used);
 	cr_assert_geq(calls, 3000, "%.0f calls of leaf()", calls);
 	child_end_free(&end);
-	snprintf(live.profile, sizeof(live.profile), "%s/profile.json", live.dir);
-	live_load(&live);
-	doc_assert_sound(live.doc);
-	cr_assert_eq(targets_of(live.doc, "call", &total), 1);
+	snprintf(live->profile, sizeof(live->profile), "%s/profile.json", live->dir);
+	live_load(live);
+	doc_assert_sound(live->doc);
+	cr_assert_eq(targets_of(live->doc, "call", &total), 1);
 	cr_assert_float_eq((double)total / 100, used, 0.25 * used, "%lu ticks of %.2f s",
 			   (unsigned long)total, used);
-	live_end(&live);
 }

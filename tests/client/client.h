@@ -4,6 +4,7 @@
 
 #include "bpfprofil/profil.h"
 #include "fake_server.h"
+#include "fixture.h"
 
 /* The library in this process, and a fake server. */
 struct fixture {
@@ -16,6 +17,10 @@ void fixture_begin(struct fixture *fixture);
 
 /* Also asserts that this process has the same descriptors as before. */
 void fixture_end(struct fixture *fixture);
+
+/* A test whose body, which follows, has a `fixture`. */
+#define CLIENT_TEST(suite, name, ...)                                                              \
+	FIXTURE_TEST(fixture, fixture_begin, suite, name, ##__VA_ARGS__)
 
 /* As if the program had been started with this variable; NULL: without it. */
 void fixture_environment(const char *name, const char *value);

@@ -61,12 +61,10 @@ static const struct {
 	{ "rt_sigprocmask", SYS_rt_sigprocmask, EPERM, 0 },
 };
 
-Test(client_faults, each_call)
+CLIENT_TEST(client_faults, each_call)
 {
-	struct fixture fixture;
 	size_t i;
 
-	fixture_begin(&fixture);
 	for (i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		pid_t child = fork();
 		int status;
@@ -76,17 +74,14 @@ Test(client_faults, each_call)
 		waitpid(child, &status, 0);
 		cr_expect_eq(status, 0, "%s: check %d", faults[i].name, WEXITSTATUS(status));
 	}
-	fixture_end(&fixture);
 }
 
 /* If the kernel cannot be asked about a pointer, a good one is still accepted. */
-Test(client_faults, no_futex)
+CLIENT_TEST(client_faults, no_futex)
 {
-	struct fixture fixture;
 	int status;
 	pid_t child;
 
-	fixture_begin(&fixture);
 	child = fork();
 	if (!child) {
 		struct bpfprofil_status told;
@@ -95,5 +90,4 @@ Test(client_faults, no_futex)
 	}
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);
-	fixture_end(&fixture);
 }

@@ -35,50 +35,34 @@ static void begin(struct fixture *fixture)
 	setenv("LD_LIBRARY_PATH", CLIENT_LIBDIR, 1);
 }
 
-Test(client_programs, c_and_cxx)
+FIXTURE_TEST(fixture, begin, client_programs, c_and_cxx)
 {
-	struct fixture fixture;
-
-	begin(&fixture);
-	assert_caller(&fixture, "caller_c89");
-	assert_caller(&fixture, "caller_c99");
-	assert_caller(&fixture, "caller_c11");
-	assert_caller(&fixture, "caller_cxx98");
-	assert_caller(&fixture, "caller_cxx17");
-	fixture_end(&fixture);
+	assert_caller(fixture, "caller_c89");
+	assert_caller(fixture, "caller_c99");
+	assert_caller(fixture, "caller_c11");
+	assert_caller(fixture, "caller_cxx98");
+	assert_caller(fixture, "caller_cxx17");
 }
 
-Test(client_programs, static_glibc)
+FIXTURE_TEST(fixture, begin, client_programs, static_glibc)
 {
-	struct fixture fixture;
-
-	begin(&fixture);
-	assert_caller(&fixture, "caller_static");
-	fixture_end(&fixture);
+	assert_caller(fixture, "caller_static");
 }
 
-Test(client_programs, musl)
+FIXTURE_TEST(fixture, begin, client_programs, musl)
 {
-	struct fixture fixture;
-
-	begin(&fixture);
-	assert_caller(&fixture, "caller_musl");
-	assert_caller(&fixture, "caller_musl_static");
+	assert_caller(fixture, "caller_musl");
+	assert_caller(fixture, "caller_musl_static");
 	setenv("LD_LIBRARY_PATH", CLIENT_PROGRAMS, 1);
-	assert_caller(&fixture, "caller_musl_so");
-	fixture_end(&fixture);
+	assert_caller(fixture, "caller_musl_so");
 }
 
 /* A program linked with libbpfprofil may also run with the drop-in; both share one dialect. */
-Test(client_programs, preloaded)
+FIXTURE_TEST(fixture, begin, client_programs, preloaded)
 {
-	struct fixture fixture;
-
-	begin(&fixture);
 	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
-	assert_caller(&fixture, "caller_c99");
+	assert_caller(fixture, "caller_c99");
 	unsetenv("LD_PRELOAD");
-	fixture_end(&fixture);
 }
 
 static void assert_says(const char *expected)
@@ -93,37 +77,30 @@ static void assert_says(const char *expected)
 }
 
 /* libc's timer runs if, and only if, there is no server. */
-Test(client_programs, drop_in_and_libc)
+FIXTURE_TEST(fixture, begin, client_programs, drop_in_and_libc)
 {
-	struct fixture fixture;
-
-	begin(&fixture);
 	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
 	assert_says("profil quiet\nsprofil quiet\nprofil quiet\noff quiet\n"
 		    "profil quiet\noff quiet\n");
-	cr_assert_eq(fixture.shared->requests, 8);
-	fake_kill(&fixture.server);
+	cr_assert_eq(fixture->shared->requests, 8);
+	fake_kill(&fixture->server);
 	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
 		    "profil timer\noff quiet\n");
 	unsetenv("LD_PRELOAD");
-	fixture_end(&fixture);
 }
 
 /* The caller sets the environment of a set-user-ID program, and must not choose its server. */
-Test(client_programs, secure)
+FIXTURE_TEST(fixture, begin, client_programs, secure)
 {
-	struct fixture fixture;
 	struct child_end end;
 
 	NEED_ROOT();
-	begin(&fixture);
 	child_run(&end, NULL,
 		  ARGS("sh", "-c",
 		       "d=$(mktemp -d) && chmod 755 $d && cp " CLIENT_PROGRAMS
 		       "/caller_static $d/suid "
 		       "&& chown 65534 $d/suid && chmod 4755 $d/suid && $d/suid; rm -r $d"));
-	cr_assert_eq(fixture.shared->requests, 0, "%s%s", end.out, end.err);
+	cr_assert_eq(fixture->shared->requests, 0, "%s%s", end.out, end.err);
 	cr_assert_not_null(strstr(end.out, "bad"), "%s%s", end.out, end.err);
 	child_end_free(&end);
-	fixture_end(&fixture);
 }

@@ -21,6 +21,7 @@
 
 #include "chance.h"
 #include "child.h"
+#include "fixture.h"
 #include "client.h"
 #include "need.h"
 #include "serve.h"
@@ -130,27 +131,22 @@ static struct ratio ticks_by_time(void)
 	return ratio_of((double)status.total, used * 1000, switches + 1);
 }
 
-Test(client_serve, counts)
+FIXTURE_TEST(serve, serve_this, client_serve, counts)
 {
-	struct serve serve;
 	struct ratio ratio = { 0 };
 	int i;
 
-	serve_this(&serve);
 	for (i = 0; i < TRIES && !is_good(&ratio); i++)
 		ratio = ticks_by_time();
 	cr_assert(is_good(&ratio), "%.3f ticks for each that should be, allowed are +- %.3f",
 		  ratio.value, ratio.allowed);
-	serve_end(&serve);
 }
 
-Test(client_serve, an_unprivileged_user)
+FIXTURE_TEST(serve, serve_this, client_serve, an_unprivileged_user)
 {
-	struct serve serve;
 	int status;
 	pid_t child;
 
-	serve_this(&serve);
 	child = fork();
 	if (!child) {
 		if (setgid(65534) || setuid(65534))
@@ -161,7 +157,6 @@ Test(client_serve, an_unprivileged_user)
 	}
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0, "exit %d", WEXITSTATUS(status));
-	serve_end(&serve);
 }
 
 static volatile sig_atomic_t own_ticks, stop_spinning;
@@ -208,14 +203,12 @@ static size_t threads_here(void)
 }
 
 /* While each millisecond of a thread is counted, the program notices nothing. */
-Test(client_serve, disturbs_nothing)
+FIXTURE_TEST(serve, serve_this, client_serve, disturbs_nothing)
 {
 	struct bpfprofil_status status;
 	size_t threads, descriptors;
-	struct serve serve;
 	pthread_t thread;
 
-	serve_this(&serve);
 	pthread_create(&thread, NULL, spin_until_told, NULL);
 	threads = threads_here();
 	descriptors = open_descriptors();
@@ -227,16 +220,13 @@ Test(client_serve, disturbs_nothing)
 	pthread_join(thread, NULL);
 	cr_assert_eq(bpfprofil_status(&status, sizeof(status)), 0);
 	cr_assert_gt(status.total, 20, "nothing was counted meanwhile");
-	serve_end(&serve);
 }
 
-Test(client_serve, itimer_prof_is_free)
+FIXTURE_TEST(serve, serve_this, client_serve, itimer_prof_is_free)
 {
 	struct itimerval every = { { 0, 10000 }, { 0, 10000 } }, now;
 	struct sigaction action = { .sa_handler = count_tick };
-	struct serve serve;
 
-	serve_this(&serve);
 	cr_assert_eq(profil(test_counters, sizeof(test_counters), 0x1000, 0x10000), 0);
 	cr_assert_eq(getitimer(ITIMER_PROF, &now), 0);
 	cr_assert(!now.it_value.tv_sec && !now.it_value.tv_usec);
@@ -245,7 +235,6 @@ Test(client_serve, itimer_prof_is_free)
 	spin(0.2);
 	cr_assert_geq(own_ticks, 10);
 	setitimer(ITIMER_PROF, &(struct itimerval){ 0 }, NULL);
-	serve_end(&serve);
 }
 
 /* The time in all functions that gprof reports for these files. */
@@ -319,18 +308,15 @@ Test(client_serve, pg_fork)
 }
 
 /* Each file has only its process's time: what was on its way at a fork is not in two files. */
-Test(client_serve, pg_forks)
+FIXTURE_TEST(serve, serve_this, client_serve, pg_forks)
 {
-	struct serve serve;
 	struct ratio ratio;
 	int i;
 
-	serve_this(&serve);
 	for (i = 0; i < TRIES; i++) {
-		ratio = pg_ratio(&serve, CLIENT_PROGRAMS "/pg_pie", "forks");
+		ratio = pg_ratio(serve, CLIENT_PROGRAMS "/pg_pie", "forks");
 		cr_assert_lt(ratio.value, 1.25, "gprof has %.3f of the CPU time", ratio.value);
 	}
-	serve_end(&serve);
 }
 
 /* Checks the one line about missing time, and reads how many seconds of how many are missing. */
@@ -345,30 +331,27 @@ static void assert_short(const char *err, double *missing, double *used)
 }
 
 /* The next server does not know the processes that the previous one served. */
-Test(client_serve, pg_server_anew)
+FIXTURE_TEST(serve, serve_this, client_serve, pg_server_anew)
 {
 	double missing, used;
 	struct child_end end;
 	struct child child;
-	struct serve serve;
 	char command[512];
 
-	serve_this(&serve);
-	snprintf(command, sizeof(command), "cd %s && LD_PRELOAD=%s exec %s 2000", serve.dir,
+	snprintf(command, sizeof(command), "cd %s && LD_PRELOAD=%s exec %s 2000", serve->dir,
 		 CLIENT_PRELOAD, CLIENT_PROGRAMS "/pg_pie");
 	child_start(&child, NULL, ARGS("sh", "-c", command));
 	usleep(500000);
-	serve_stop(&serve);
-	serve_again(&serve, ARGS(NULL));
+	serve_stop(serve);
+	serve_again(serve, ARGS(NULL));
 	child_finish(&child, &end);
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	assert_short(end.err, &missing, &used);
 	cr_assert_geq(used, 1);
-	cr_assert_float_eq(used - missing, gprof_seconds(&serve, CLIENT_PROGRAMS "/pg_pie", ""),
+	cr_assert_float_eq(used - missing, gprof_seconds(serve, CLIENT_PROGRAMS "/pg_pie", ""),
 			   0.02, "%s", end.err);
 	cr_assert_lt(missing, used, "%s", end.err);
 	child_end_free(&end);
-	serve_end(&serve);
 }
 
 /* A child for which the server has no room says so; its parent has lost nothing. */

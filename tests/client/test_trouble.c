@@ -35,13 +35,11 @@ static int call(void)
 	return profil(test_counters, sizeof(test_counters), 0x1000, 0x10000);
 }
 
-Test(client_trouble, no_server)
+CLIENT_TEST(client_trouble, no_server)
 {
-	struct fixture fixture;
 	char path[200];
 
-	fixture_begin(&fixture);
-	snprintf(path, sizeof(path), "%s.none", fixture.server.path);
+	snprintf(path, sizeof(path), "%s.none", fixture->server.path);
 	fixture_environment("BPFPROFIL_SOCKET", path);
 	cr_assert_fails(call(), ENOSYS);
 	cr_assert_fails(sprofil(&test_region, 1, NULL, 0), ENOSYS);
@@ -55,7 +53,6 @@ Test(client_trouble, no_server)
 	cr_assert_fails(call(), ENAMETOOLONG);
 	fixture_environment("BPFPROFIL_SOCKET", "@bpfprofil-nobody-listens-here");
 	cr_assert_fails(call(), ENOSYS);
-	fixture_end(&fixture);
 }
 
 /* Listens on one of our names as that user; nobody else can use the name meanwhile. */
@@ -90,13 +87,11 @@ Test(client_trouble, squatter)
 }
 
 /* Without a server nothing is on, and that can be ended at any time. */
-Test(client_trouble, stop_without_server)
+CLIENT_TEST(client_trouble, stop_without_server)
 {
 	struct timeval tick = { 7, 7 };
-	struct fixture fixture;
 
-	fixture_begin(&fixture);
-	fake_kill(&fixture.server);
+	fake_kill(&fixture->server);
 	errno = ENOTTY;
 	cr_assert_eq(stop_profiling(), 0);
 	cr_assert_eq(profil(test_counters, 2, 0, 0), 0);
@@ -105,27 +100,23 @@ Test(client_trouble, stop_without_server)
 	cr_assert_eq(errno, ENOTTY);
 	cr_assert(tick.tv_sec == 0 && tick.tv_usec == 10000);
 	cr_assert_fails(call(), ENOSYS);
-	fixture_end(&fixture);
 }
 
-Test(client_trouble, no_right_to_the_socket)
+CLIENT_TEST(client_trouble, no_right_to_the_socket)
 {
-	struct fixture fixture;
 	int status;
 	pid_t child;
 
 	NEED_ROOT();
-	fixture_begin(&fixture);
-	cr_assert_eq(chmod(fixture.server.path, 0600), 0);
+	cr_assert_eq(chmod(fixture->server.path, 0600), 0);
 	child = fork();
 	if (!child)
 		_exit(setgid(65534) || setuid(65534) || call() != -1 || errno != EACCES);
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);
-	fixture_end(&fixture);
 }
 
-Test(client_trouble, bad_replies)
+CLIENT_TEST(client_trouble, bad_replies)
 {
 	static const struct {
 		enum fake_how how;
@@ -134,12 +125,10 @@ Test(client_trouble, bad_replies)
 		      { FAKE_SHORT, EPROTO },
 		      { FAKE_LONG, EPROTO },
 		      { FAKE_HANGS_UP, ECONNRESET } };
-	struct fixture fixture;
 	size_t i;
 
-	fixture_begin(&fixture);
 	for (i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-		fixture.shared->how = cases[i].how;
+		fixture->shared->how = cases[i].how;
 		cr_assert_fails(call(), cases[i].error);
 		cr_assert_fails(sprofil(&test_region, 1, NULL, 0), cases[i].error);
 		/*
@@ -148,15 +137,14 @@ Test(client_trouble, bad_replies)
 		 */
 		cr_assert_fails(stop_profiling(), cases[i].error);
 	}
-	fixture.shared->how = FAKE_REPLIES;
-	fixture.shared->reply.error = -5;
+	fixture->shared->how = FAKE_REPLIES;
+	fixture->shared->reply.error = -5;
 	cr_assert_fails(call(), EPROTO);
-	fixture.shared->reply.error = 4096;
+	fixture->shared->reply.error = 4096;
 	cr_assert_fails(call(), EPROTO);
-	fixture.shared->reply.error = 0;
-	fixture.shared->reply.version = CALL_VERSION + 1;
+	fixture->shared->reply.error = 0;
+	fixture->shared->reply.version = CALL_VERSION + 1;
 	cr_assert_fails(call(), EPROTO);
-	fixture_end(&fixture);
 }
 
 static bool has_left(void *argument)
@@ -168,29 +156,22 @@ static bool has_left(void *argument)
  * The server must learn that its answer is not wanted, or it would count into memory that has been
  * freed.
  */
-Test(client_trouble, silent_server)
+CLIENT_TEST(client_trouble, silent_server)
 {
-	struct fixture fixture;
 	double start;
 
-	fixture_begin(&fixture);
-	fixture.shared->how = FAKE_SILENT;
+	fixture->shared->how = FAKE_SILENT;
 	start = now();
 	cr_assert_fails(call(), ETIMEDOUT);
 	cr_assert(now() - start > 0.5 && now() - start < 5);
-	cr_assert(eventually(has_left, &fixture));
-	fixture_end(&fixture);
+	cr_assert(eventually(has_left, fixture));
 }
 
-Test(client_trouble, stopped_server)
+CLIENT_TEST(client_trouble, stopped_server)
 {
-	struct fixture fixture;
-
-	fixture_begin(&fixture);
-	kill(fixture.server.pid, SIGSTOP);
+	kill(fixture->server.pid, SIGSTOP);
 	cr_assert_fails(call(), ETIMEDOUT);
-	kill(fixture.server.pid, SIGCONT);
-	fixture_end(&fixture);
+	kill(fixture->server.pid, SIGCONT);
 }
 
 static bool is_asked(void *argument)
@@ -198,24 +179,21 @@ static bool is_asked(void *argument)
 	return ((struct fixture *)argument)->shared->in_hand == 1;
 }
 
-Test(client_trouble, server_killed_in_a_call)
+CLIENT_TEST(client_trouble, server_killed_in_a_call)
 {
-	struct fixture fixture;
 	double start = now();
 	int status;
 	pid_t child;
 
-	fixture_begin(&fixture);
-	fixture.shared->how = FAKE_SILENT;
+	fixture->shared->how = FAKE_SILENT;
 	child = fork();
 	if (!child)
 		_exit(call() != -1 || errno != ECONNRESET);
-	cr_assert(eventually(is_asked, &fixture));
-	fake_kill(&fixture.server);
+	cr_assert(eventually(is_asked, fixture));
+	fake_kill(&fixture->server);
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);
 	cr_assert_lt(now() - start, 10);
-	fixture_end(&fixture);
 }
 
 static volatile sig_atomic_t alarms;
@@ -227,15 +205,13 @@ static void count_alarm(int signal)
 }
 
 /* The call is not interrupted, the handler does not run during it, and the mask is unchanged. */
-Test(client_trouble, signals_wait)
+CLIENT_TEST(client_trouble, signals_wait)
 {
 	struct sigaction action = { .sa_handler = count_alarm };
 	struct itimerval timer = { { 0, 0 }, { 0, FAKE_SLOW_MS * 1000 / 3 } };
-	struct fixture fixture;
 	sigset_t mask, after;
 
-	fixture_begin(&fixture);
-	fixture.shared->how = FAKE_SLOW;
+	fixture->shared->how = FAKE_SLOW;
 	sigaction(SIGALRM, &action, NULL);
 	sigemptyset(&mask);
 	sigaddset(&mask, SIGUSR1);
@@ -246,7 +222,6 @@ Test(client_trouble, signals_wait)
 	sigprocmask(SIG_SETMASK, NULL, &after);
 	cr_assert(sigismember(&after, SIGUSR1) == 1 && sigismember(&after, SIGALRM) == 0 &&
 		  sigismember(&after, SIGTERM) == 0);
-	fixture_end(&fixture);
 }
 
 static volatile sig_atomic_t handler_result = -2;
@@ -258,37 +233,32 @@ static void call_in_handler(int signal)
 }
 
 /* On a small stack, in a program that is inside a call already. */
-Test(client_trouble, call_in_a_handler)
+CLIENT_TEST(client_trouble, call_in_a_handler)
 {
 	static char stack[8192];
 	struct sigaction action = { .sa_handler = call_in_handler, .sa_flags = SA_ONSTACK };
 	stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
 	struct itimerval timer = { { 0, 0 }, { 0, 50000 } };
-	struct fixture fixture;
 
-	fixture_begin(&fixture);
 	cr_assert_eq(sigaltstack(&alternate, NULL), 0);
 	sigaction(SIGALRM, &action, NULL);
-	fixture.shared->how = FAKE_SLOW;
+	fixture->shared->how = FAKE_SLOW;
 	setitimer(ITIMER_REAL, &timer, NULL);
 	cr_assert_eq(call(), 0);
 	cr_assert_eq(handler_result, 0);
-	fixture_end(&fixture);
 }
 
 /* Even if signals are blocked, stopping and continuing ends a wait with EINTR. */
-Test(client_trouble, stopped_and_continued)
+CLIENT_TEST(client_trouble, stopped_and_continued)
 {
-	struct fixture fixture;
 	int status, i;
 	pid_t child;
 
-	fixture_begin(&fixture);
-	fixture.shared->how = FAKE_SLOW;
+	fixture->shared->how = FAKE_SLOW;
 	child = fork();
 	if (!child)
 		_exit(call() != 0);
-	cr_assert(eventually(is_asked, &fixture));
+	cr_assert(eventually(is_asked, fixture));
 	for (i = 0; i < 5; i++) {
 		kill(child, SIGSTOP);
 		usleep(10000);
@@ -297,7 +267,6 @@ Test(client_trouble, stopped_and_continued)
 	}
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);
-	fixture_end(&fixture);
 }
 
 static void *call_while_cancelled(void *result)
@@ -309,19 +278,16 @@ static void *call_while_cancelled(void *result)
 	return NULL;
 }
 
-Test(client_trouble, no_cancellation_point)
+CLIENT_TEST(client_trouble, no_cancellation_point)
 {
-	struct fixture fixture;
 	pthread_t thread;
 	void *end;
 	int ret = -2;
 
-	fixture_begin(&fixture);
 	pthread_create(&thread, NULL, call_while_cancelled, &ret);
 	pthread_join(thread, &end);
 	cr_assert_eq(ret, 0);
 	cr_assert_eq(end, PTHREAD_CANCELED);
-	fixture_end(&fixture);
 }
 
 enum { THREADS = 8, CALLS = 100 };
@@ -335,31 +301,26 @@ static void *call_often(void *failed)
 	return NULL;
 }
 
-Test(client_trouble, threads)
+CLIENT_TEST(client_trouble, threads)
 {
 	int ret[THREADS] = { 0 }, i;
 	pthread_t threads[THREADS];
-	struct fixture fixture;
 
-	fixture_begin(&fixture);
 	for (i = 0; i < THREADS; i++)
 		pthread_create(&threads[i], NULL, call_often, &ret[i]);
 	for (i = 0; i < THREADS; i++) {
 		pthread_join(threads[i], NULL);
 		cr_assert_eq(ret[i], 0);
 	}
-	cr_assert_eq(fixture.shared->requests, THREADS * CALLS);
-	fixture_end(&fixture);
+	cr_assert_eq(fixture->shared->requests, THREADS * CALLS);
 }
 
 /* The socket then is descriptor 0, 1 or 2, which must be free again afterwards. */
-Test(client_trouble, standard_descriptors_closed)
+CLIENT_TEST(client_trouble, standard_descriptors_closed)
 {
-	struct fixture fixture;
 	int status, fd;
 	pid_t child;
 
-	fixture_begin(&fixture);
 	child = fork();
 	if (!child) {
 		for (fd = 0; fd < 3; fd++)
@@ -373,5 +334,4 @@ Test(client_trouble, standard_descriptors_closed)
 	}
 	waitpid(child, &status, 0);
 	cr_assert_eq(status, 0);
-	fixture_end(&fixture);
 }

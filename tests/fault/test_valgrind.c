@@ -101,71 +101,59 @@ static void check(struct live *live, int status, const char *const arguments[])
 	child_end_free(&end);
 }
 
-Test(fault_valgrind, run)
+LIVE_TEST(fault_valgrind, run)
 {
-	struct live live;
-
 	if (!have_valgrind())
 		return;
-	live_begin(&live);
-	check(&live, 7,
-	      ARGS("run", "-v", "-o", live.profile, "--", "sh", "-c",
+	check(live, 7,
+	      ARGS("run", "-v", "-o", live->profile, "--", "sh", "-c",
 		   WORKLOAD("three") " 100; exit 7"));
-	check(&live, 0,
+	check(live, 0,
 	      ARGS("run", "-v", "-F", "3989", "--mode", "split", "--memory", "256K", "--region",
-		   "jit:main", "-u", "root", "-o", live_path(&live, "other.json.gz"), "--",
+		   "jit:main", "-u", "root", "-o", live_path(live, "other.json.gz"), "--",
 		   WORKLOAD("jit"), "100"));
-	check(&live, 0,
+	check(live, 0,
 	      ARGS("run", "-v", "--interval", "1", "--keep", "1", "--split", "process", "-o",
-		   live_path(&live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
-	check(&live, 2, ARGS("run", "-F", "0", "--", "true"));
-	check(&live, 1, ARGS("run", "-o", "/proc/none", "--", "true"));
-	live_end(&live);
+		   live_path(live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
+	check(live, 2, ARGS("run", "-F", "0", "--", "true"));
+	check(live, 1, ARGS("run", "-o", "/proc/none", "--", "true"));
 }
 
-Test(fault_valgrind, readers)
+LIVE_TEST(fault_valgrind, readers)
 {
-	struct live live;
-
 	if (!have_valgrind())
 		return;
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "-q", "--mode", "split"),
+	live_run(live, ARGS(FAST, "-q", "--mode", "split"),
 		 ARGS("sh", "-c", WORKLOAD("three") " 300"));
-	check(&live, 0, ARGS("report", live.profile));
-	check(&live, 0, ARGS("report", "--by", "objects", "--format", "json", live.profile));
-	check(&live, 0, ARGS("report", "--by", "lines", live.profile));
-	check(&live, 0, ARGS("report", "--by", "bins", "--format", "csv", live.profile));
-	check(&live, 0, ARGS("report", "--annotate", "alpha", live.profile));
-	check(&live, 0, ARGS("report", "--annotate", "three:beta", "--hot", live.profile));
-	check(&live, 0,
-	      ARGS("report", "--annotate", "spin.h:36", "--format", "json", live.profile));
-	check(&live, 1, ARGS("report", "--annotate", "none", live.profile));
-	check(&live, 0, ARGS("export", "--format", "csv", live.profile));
-	check(&live, 0, ARGS("export", "--format", "folded", live.profile));
-	check(&live, 0, ARGS("export", "--format", "callgrind", live.profile));
-	check(&live, 0, ARGS("export", "--format", "pprof", "-o", "/dev/null", live.profile));
-	check(&live, 0, ARGS("export", "--format", "otlp", "-o", "/dev/null", live.profile));
-	check(&live, 0, ARGS("export", "--format", "clickhouse", live.profile));
-	check(&live, 0, ARGS("export", "--format", "speedscope", live.profile));
-	check(&live, 0, ARGS("export", "--format", "gmon", "-o", live.dir, live.profile));
-	check(&live, 0,
-	      ARGS("export", "--format", "json", "-o", live_path(&live, "copy.json.gz"),
-		   live.profile));
-	check(&live, 0, ARGS("export", "--schema"));
-	check(&live, 1, ARGS("report", BPFPROFIL_BIN));
-	check(&live, 1, ARGS("report", "--object", "none", live.profile));
-	check(&live, 0, ARGS("report", "--help"));
-	live_end(&live);
+	check(live, 0, ARGS("report", live->profile));
+	check(live, 0, ARGS("report", "--by", "objects", "--format", "json", live->profile));
+	check(live, 0, ARGS("report", "--by", "lines", live->profile));
+	check(live, 0, ARGS("report", "--by", "bins", "--format", "csv", live->profile));
+	check(live, 0, ARGS("report", "--annotate", "alpha", live->profile));
+	check(live, 0, ARGS("report", "--annotate", "three:beta", "--hot", live->profile));
+	check(live, 0,
+	      ARGS("report", "--annotate", "spin.h:36", "--format", "json", live->profile));
+	check(live, 1, ARGS("report", "--annotate", "none", live->profile));
+	check(live, 0, ARGS("export", "--format", "csv", live->profile));
+	check(live, 0, ARGS("export", "--format", "folded", live->profile));
+	check(live, 0, ARGS("export", "--format", "callgrind", live->profile));
+	check(live, 0, ARGS("export", "--format", "pprof", "-o", "/dev/null", live->profile));
+	check(live, 0, ARGS("export", "--format", "otlp", "-o", "/dev/null", live->profile));
+	check(live, 0, ARGS("export", "--format", "clickhouse", live->profile));
+	check(live, 0, ARGS("export", "--format", "speedscope", live->profile));
+	check(live, 0, ARGS("export", "--format", "gmon", "-o", live->dir, live->profile));
+	check(live, 0,
+	      ARGS("export", "--format", "json", "-o", live_path(live, "copy.json.gz"),
+		   live->profile));
+	check(live, 0, ARGS("export", "--schema"));
+	check(live, 1, ARGS("report", BPFPROFIL_BIN));
+	check(live, 1, ARGS("report", "--object", "none", live->profile));
+	check(live, 0, ARGS("report", "--help"));
 }
 
-Test(fault_valgrind, doctor)
+LIVE_TEST(fault_valgrind, doctor)
 {
-	struct live live;
-
 	if (!have_valgrind())
 		return;
-	live_begin(&live);
-	check(&live, 0, ARGS("doctor", "--quick"));
-	live_end(&live);
+	check(live, 0, ARGS("doctor", "--quick"));
 }

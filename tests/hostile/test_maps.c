@@ -53,25 +53,22 @@ static uint64_t bytes_read(pid_t pid)
 }
 
 /* All maps together get one part in twenty of a processor's time, whoever writes them. */
-Test(hostile_maps, one_after_the_other)
+LIVE_TEST(hostile_maps, one_after_the_other)
 {
 	const uint64_t all = (uint64_t)PROCESSES * LINES * (sizeof(LINE) - 1);
 	struct child_end end;
 	struct child child;
-	struct live live;
 	uint64_t bytes;
 
 	NEED_ROOT();
-	live_begin(&live);
 	write_map();
-	attach_start(&live, &child, ARGS(FAST, "--all"));
+	attach_start(live, &child, ARGS(FAST, "--all"));
 	child_run(&end, NULL, ARGS(MAPS, map, "100"));
 	bytes = bytes_read(child.pid);
 	unlink(map);
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
-	attach_end(&live, &child, SIGINT);
+	attach_end(live, &child, SIGINT);
 	cr_expect_lt(bytes, all / 3, "%" PRIu64 " of %" PRIu64, bytes, all);
-	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
-	live_end(&live);
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0);
 }

@@ -4,6 +4,7 @@
 
 #include "child.h"
 #include "doc.h"
+#include "fixture.h"
 
 /*
  * One `bpfprofil run` of a workload and the profile it made. BPFPROFIL_BIN and WORKLOADS come from
@@ -31,6 +32,9 @@ struct live {
 
 void live_begin(struct live *live);
 void live_end(struct live *live);
+
+/* A test whose body, which follows, has a `live`. */
+#define LIVE_TEST(suite, name, ...) FIXTURE_TEST(live, live_begin, suite, name, ##__VA_ARGS__)
 
 /* A file in the test's directory; the text stays valid for seven more calls. */
 const char *live_path(struct live *live, const char *name);

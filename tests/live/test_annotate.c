@@ -80,48 +80,39 @@ Test(live_annotate, sums)
 }
 
 /* The program was replaced while it ran, so its path is another file's now. */
-Test(live_annotate, replaced)
+LIVE_TEST(live_annotate, replaced)
 {
 	struct child_end end;
-	struct live live;
 	const char *path;
 
-	live_begin(&live);
-	path = live_copy(&live, WORKLOAD("three"), "program");
-	live_run(&live, ARGS(FAST, "-q"), ARGS(path, "500"));
+	path = live_copy(live, WORKLOAD("three"), "program");
+	live_run(live, ARGS(FAST, "-q"), ARGS(path, "500"));
 	child_run(&end, NULL, ARGS("cp", WORKLOAD("one"), path));
 	child_end_free(&end);
-	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live.profile));
+	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live->profile));
 	cr_expect_eq(end.status, 1);
 	cr_expect(strstr(end.err, "not the file that was profiled, whose build id is "), "%s",
 		  end.err);
 	cr_expect(strstr(end.err, "\ntry: --symfs DIR"), "%s", end.err);
 	cr_expect_eq(end.out_len, 0);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /* Text that a program wrote itself is gone, but its ticks are not. */
-Test(live_annotate, jit)
+LIVE_TEST(live_annotate, jit)
 {
-	struct live live;
 	uint64_t most, sum;
 	char *csv, *hottest = NULL, map[64];
 
-	live_begin(&live);
-	if (!live_run(&live, ARGS(FAST, "-q"), ARGS(WORKLOAD("jit"), "500"))) {
-		skip_say("no machine code for this architecture");
-		live_end(&live);
-		return;
-	}
-	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	NEED(live_run(live, ARGS(FAST, "-q"), ARGS(WORKLOAD("jit"), "500")),
+	     "no machine code for this architecture");
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live->end.out));
 	unlink(map);
-	csv = annotate(&live, "jit_hot");
+	csv = annotate(live, "jit_hot");
 	sum = sum_rows(csv, &most, &hottest);
 	cr_expect_gt(sum, 50);
-	cr_expect_eq(sum, doc_function(live.doc, "jit_hot", NULL));
+	cr_expect_eq(sum, doc_function(live->doc, "jit_hot", NULL));
 	free(csv);
-	live_end(&live);
 }
 
 /* The hottest function of the kernel. */
@@ -142,20 +133,18 @@ static const char *kernel_function(struct live *live)
 }
 
 /* Its code is shown if /proc/kcore is readable, its ticks always. */
-Test(live_annotate, kernel)
+LIVE_TEST(live_annotate, kernel)
 {
-	struct live live;
 	uint64_t most, sum;
 	char *csv, *hottest = NULL;
 	const char *name;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "-q", "--mode", "split"), ARGS(WORKLOAD("syscalls"), "3000"));
-	name = kernel_function(&live);
-	csv = annotate(&live, name);
+	live_run(live, ARGS(FAST, "-q", "--mode", "split"), ARGS(WORKLOAD("syscalls"), "3000"));
+	name = kernel_function(live);
+	csv = annotate(live, name);
 	sum = sum_rows(csv, &most, &hottest);
 	cr_expect_gt(sum, 50);
-	cr_expect_eq(sum, doc_function(live.doc, name, "[kernel]"));
+	cr_expect_eq(sum, doc_function(live->doc, name, "[kernel]"));
 	/*
 	 * The columns behind the size are the bytes and the instruction; they are empty without
 	 * code.
@@ -163,7 +152,6 @@ Test(live_annotate, kernel)
 	cr_expect_eq(strstr(hottest, ",,,,,") == NULL, access("/proc/kcore", R_OK) == 0, "%s",
 		     hottest);
 	free(csv);
-	live_end(&live);
 }
 
 /* Starts a process whose root is the test's folder, as a container's is one of its own. */
@@ -189,31 +177,28 @@ static pid_t enter(const struct live *live)
 }
 
 /* The file is not here by the path that it has in there, and report says where it is. */
-Test(live_annotate, says_which_root_has_the_file)
+LIVE_TEST(live_annotate, says_which_root_has_the_file)
 {
 	struct child_end end;
-	struct live live;
 	char root[64], cut[128];
 	pid_t pid;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "-q"),
-		 ARGS(live_copy(&live, WORKLOAD("three"), "in-there"), "2000"));
-	snprintf(cut, sizeof(cut), "s|\"%s/|\"/|", live.dir);
-	child_run(&end, NULL, ARGS("sed", "-i", cut, live.profile));
+	live_run(live, ARGS(FAST, "-q"),
+		 ARGS(live_copy(live, WORKLOAD("three"), "in-there"), "2000"));
+	snprintf(cut, sizeof(cut), "s|\"%s/|\"/|", live->dir);
+	child_run(&end, NULL, ARGS("sed", "-i", cut, live->profile));
 	child_end_free(&end);
-	pid = enter(&live);
+	pid = enter(live);
 	snprintf(root, sizeof(root), "--symfs /proc/%d/root has it", pid);
-	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live.profile));
+	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live->profile));
 	cr_expect(strstr(end.out, root), "%s: %s%s", root, end.out, end.err);
 	child_end_free(&end);
 	snprintf(root, sizeof(root), "/proc/%d/root", pid);
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", "--symfs", root,
-		       live.profile));
+		       live->profile));
 	cr_expect_null(strstr(end.out, "no instructions"), "%s", end.out);
 	child_end_free(&end);
 	kill(pid, SIGKILL);
 	waitpid(pid, NULL, 0);
-	live_end(&live);
 }

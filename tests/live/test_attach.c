@@ -145,25 +145,17 @@ static void attach_to_parent(struct live *live, const char *option)
 	attach_end(live, &child, 0);
 }
 
-Test(live_attach, children_count)
+LIVE_TEST(live_attach, children_count)
 {
-	struct live live;
-
-	live_begin(&live);
-	attach_to_parent(&live, NULL);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
-	live_end(&live);
+	attach_to_parent(live, NULL);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.9);
 }
 
-Test(live_attach, no_children)
+LIVE_TEST(live_attach, no_children)
 {
-	struct live live;
-
-	live_begin(&live);
-	attach_to_parent(&live, "--no-children");
-	cr_expect_eq(doc_object(live.doc, NULL, "three"), 0);
-	cr_expect_lt(doc_number(live.doc, "ticks.total"), 1000);
-	live_end(&live);
+	attach_to_parent(live, "--no-children");
+	cr_expect_eq(doc_object(live->doc, NULL, "three"), 0);
+	cr_expect_lt(doc_number(live->doc, "ticks.total"), 1000);
 }
 
 static bool has_pid(struct json_object *doc, long pid)
@@ -204,72 +196,61 @@ static void attach_to_family(struct live *live, const char *option, long pids[3]
 	child_end_free(&end);
 }
 
-Test(live_attach, descendants_that_run)
+LIVE_TEST(live_attach, descendants_that_run)
 {
-	struct live live;
 	long pids[3];
 
-	live_begin(&live);
-	attach_to_family(&live, NULL, pids);
-	cr_expect(has_pid(live.doc, pids[1]), "the child has no tick");
-	cr_expect(has_pid(live.doc, pids[2]), "the grandchild has no tick");
-	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
-	live_end(&live);
+	attach_to_family(live, NULL, pids);
+	cr_expect(has_pid(live->doc, pids[1]), "the child has no tick");
+	cr_expect(has_pid(live->doc, pids[2]), "the grandchild has no tick");
+	cr_expect_gt(doc_function(live->doc, "neighbour_spin", NULL), 100);
 }
 
-Test(live_attach, no_descendants_that_run)
+LIVE_TEST(live_attach, no_descendants_that_run)
 {
-	struct live live;
 	long pids[3];
 
-	live_begin(&live);
-	attach_to_family(&live, "--no-children", pids);
-	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
-	cr_expect(strstr(live.end.err, "No tick: nothing of it ran."), "%s", live.end.err);
-	live_end(&live);
+	attach_to_family(live, "--no-children", pids);
+	cr_expect_eq(doc_function(live->doc, "neighbour_spin", NULL), 0);
+	cr_expect(strstr(live->end.err, "No tick: nothing of it ran."), "%s", live->end.err);
 }
 
 /*
  * Two processes match the pattern and a third does not: one target, which is announced at the
  * start.
  */
-Test(live_attach, by_name)
+LIVE_TEST(live_attach, by_name)
 {
 	struct burner burners[3];
 	struct child child;
-	struct live live;
 	int i;
 
-	live_begin(&live);
-	burner_start(&burners[0], &live, "named_one", WORKLOAD("forever"), 1, ARGS(NULL));
-	burner_start(&burners[1], &live, "named_two", WORKLOAD("forever"), 1, ARGS(NULL));
-	burner_start(&burners[2], &live, "unnamed", WORKLOAD("forever"), 1, ARGS(NULL));
-	attach_start(&live, &child, ARGS("--name", "named_*"));
+	burner_start(&burners[0], live, "named_one", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[1], live, "named_two", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burners[2], live, "unnamed", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(live, &child, ARGS("--name", "named_*"));
 	for (i = 2; i >= 0; i--)
 		burner_run(&burners[i], 0.3);
-	attach_end(&live, &child, SIGINT);
-	cr_expect(strstr(live.end.err, "--name 'named_*': named_"), "%s", live.end.err);
-	cr_expect_eq(json_object_array_length(doc_get(live.doc, "targets")), 1);
-	cr_expect_gt(doc_object(live.doc, "file", "/named_one"), 100);
-	cr_expect_gt(doc_object(live.doc, "file", "/named_two"), 100);
-	cr_expect_eq(doc_object(live.doc, "file", "/unnamed"), 0);
+	attach_end(live, &child, SIGINT);
+	cr_expect(strstr(live->end.err, "--name 'named_*': named_"), "%s", live->end.err);
+	cr_expect_eq(json_object_array_length(doc_get(live->doc, "targets")), 1);
+	cr_expect_gt(doc_object(live->doc, "file", "/named_one"), 100);
+	cr_expect_gt(doc_object(live->doc, "file", "/named_two"), 100);
+	cr_expect_eq(doc_object(live->doc, "file", "/unnamed"), 0);
 	for (i = 0; i < 3; i++)
 		burner_end(&burners[i]);
-	live_end(&live);
 }
 
 /* What a process that was not yet found forks while attach looks for processes is followed too. */
-Test(live_attach, descendants_that_are_born)
+LIVE_TEST(live_attach, descendants_that_are_born)
 {
 	const char *file;
 	struct child shell, child;
 	struct child_end end;
 	char pid[PID_TEXT];
-	struct live live;
 	int i;
 
-	live_begin(&live);
-	file = live_path(&live, "shell");
+	file = live_path(live, "shell");
 	child_start(&shell, NULL,
 		    ARGS("sh", "-c",
 			 "echo $$ > $1; sh -c 'while [ -f $1 ]; do \"$0\" 20; done' \"$0\" $1 & "
@@ -277,102 +258,89 @@ Test(live_attach, descendants_that_are_born)
 			 WORKLOAD("three"), file));
 	pid_text((pid_t)number_in_file(file), pid);
 	for (i = 0; i < 5; i++) {
-		attach_start(&live, &child, ARGS("--pid", pid, "--duration", "0.3"));
-		attach_end(&live, &child, 0);
-		cr_expect_gt(doc_object(live.doc, "file", "/three"), 0, "try %d", i);
+		attach_start(live, &child, ARGS("--pid", pid, "--duration", "0.3"));
+		attach_end(live, &child, 0);
+		cr_expect_gt(doc_object(live->doc, "file", "/three"), 0, "try %d", i);
 	}
 	unlink(file);
 	child_finish(&shell, &end);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /*
  * The kernel gives the pid to the executing thread, a hundred times; this is not the end of the
  * process.
  */
-Test(live_attach, thread_that_execs)
+LIVE_TEST(live_attach, thread_that_execs)
 {
 	struct burner burner;
 	struct child child;
 	char pid[PID_TEXT];
-	struct live live;
 
-	live_begin(&live);
-	burner_start(&burner, &live, "threadexec", WORKLOAD("threadexec"), 1, ARGS("100", "30"));
-	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid)));
+	burner_start(&burner, live, "threadexec", WORKLOAD("threadexec"), 1, ARGS("100", "30"));
+	attach_start(live, &child, ARGS("--pid", pid_text(burner.child.pid, pid)));
 	burner_let(&burner);
-	attach_end(&live, &child, 0);
+	attach_end(live, &child, 0);
 	cr_expect_eq(process_state(burner.child.pid), 'Z', "it was left before its end");
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
 	burner_end(&burner);
-	live_end(&live);
 }
 
-Test(live_attach, duration)
+LIVE_TEST(live_attach, duration)
 {
 	struct burner burner;
 	struct child child;
 	char pid[PID_TEXT];
-	struct live live;
 
-	live_begin(&live);
-	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
-	attach_start(&live, &child,
+	burner_start(&burner, live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(live, &child,
 		     ARGS("--pid", pid_text(burner.child.pid, pid), "--duration", "1"));
 	burner_let(&burner);
-	attach_end(&live, &child, 0);
-	cr_expect_geq(doc_number(live.doc, "duration_ns"), 1000000000);
-	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
+	attach_end(live, &child, 0);
+	cr_expect_geq(doc_number(live->doc, "duration_ns"), 1000000000);
+	cr_expect_gt(doc_function(live->doc, "neighbour_spin", NULL), 100);
 	cr_expect_eq(process_state(burner.child.pid), 'R');
 	burner_end(&burner);
-	live_end(&live);
 }
 
 /* It does not end with one of two targets, but with the last one. */
-Test(live_attach, ends_with_the_last_target)
+LIVE_TEST(live_attach, ends_with_the_last_target)
 {
 	struct burner first, second;
 	char list[2 * PID_TEXT];
 	struct child child;
-	struct live live;
 
-	live_begin(&live);
-	burner_start(&first, &live, "first", WORKLOAD("forever"), 1, ARGS(NULL));
-	burner_start(&second, &live, "second", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&first, live, "first", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&second, live, "second", WORKLOAD("forever"), 1, ARGS(NULL));
 	snprintf(list, sizeof(list), "%d,%d", first.child.pid, second.child.pid);
-	attach_start(&live, &child, ARGS("--pid", list));
+	attach_start(live, &child, ARGS("--pid", list));
 	burner_run(&first, 0.2);
 	burner_end(&first);
 	burner_run(&second, 0.5);
 	cr_expect_neq(process_state(child.pid), 'Z', "it ended with the first");
-	cr_expect_neq(access(live.profile, F_OK), 0);
+	cr_expect_neq(access(live->profile, F_OK), 0);
 	burner_end(&second);
-	attach_end(&live, &child, 0);
-	cr_expect_gt(doc_object(live.doc, "file", "/first"), 100);
-	cr_expect_gt(doc_object(live.doc, "file", "/second"), 100);
-	live_end(&live);
+	attach_end(live, &child, 0);
+	cr_expect_gt(doc_object(live->doc, "file", "/first"), 100);
+	cr_expect_gt(doc_object(live->doc, "file", "/second"), 100);
 }
 
-Test(live_attach, profile_on_standard_output)
+LIVE_TEST(live_attach, profile_on_standard_output)
 {
 	struct burner burner;
 	struct child child;
 	char pid[PID_TEXT];
-	struct live live;
 
-	live_begin(&live);
-	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
-	attach_start(&live, &child, ARGS("--pid", pid_text(burner.child.pid, pid), "-o", "-"));
+	burner_start(&burner, live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	attach_start(live, &child, ARGS("--pid", pid_text(burner.child.pid, pid), "-o", "-"));
 	burner_run(&burner, 0.5);
 	burner_end(&burner);
-	child_finish(&child, &live.end);
-	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
-	cr_expect_neq(access(live.profile, F_OK), 0);
-	live.doc = doc_parse(live.end.out);
-	doc_assert_sound(live.doc);
-	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
-	live_end(&live);
+	child_finish(&child, &live->end);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	cr_expect_neq(access(live->profile, F_OK), 0);
+	live->doc = doc_parse(live->end.out);
+	doc_assert_sound(live->doc);
+	cr_expect_gt(doc_function(live->doc, "neighbour_spin", NULL), 100);
 }
 
 static bool is_blocked(void *argument)
@@ -386,24 +354,22 @@ static bool is_blocked(void *argument)
  * The first signal stops the clocks, and the profile is written into a pipe that nobody reads; the
  * second ends the process at once.
  */
-Test(live_attach, second_interrupt_quits)
+LIVE_TEST(live_attach, second_interrupt_quits)
 {
 	struct child child;
-	struct live live;
 	const char *fifo;
 
-	live_begin(&live);
-	fifo = live_path(&live, "fifo");
+	fifo = live_path(live, "fifo");
 	cr_assert_eq(mkfifo(fifo, 0600), 0);
-	attach_start(&live, &child, ARGS("--all", "-o", fifo));
+	attach_start(live, &child, ARGS("--all", "-o", fifo));
 	kill(child.pid, SIGINT);
 	cr_assert(eventually(is_blocked, &child));
 	cr_expect_neq(process_state(child.pid), 'Z');
 	kill(child.pid, SIGINT);
-	child_finish(&child, &live.end);
-	cr_expect_eq(live.end.status, 128 + SIGINT, "exit %d: %s", live.end.status, live.end.err);
+	child_finish(&child, &live->end);
+	cr_expect_eq(live->end.status, 128 + SIGINT, "exit %d: %s", live->end.status,
+		     live->end.err);
 	unlink(fifo);
-	cr_expect_eq(rmdir(live.dir), 0, "a file stays in %s", live.dir);
-	cr_assert_eq(mkdir(live.dir, 0700), 0);
-	live_end(&live);
+	cr_expect_eq(rmdir(live->dir), 0, "a file stays in %s", live->dir);
+	cr_assert_eq(mkdir(live->dir, 0700), 0);
 }

@@ -27,41 +27,38 @@ static const char storm[] =
 	" rm \"$3/$4.$i\"; i=$((i + 1)); done; }; "
 	"half $1 $2 $3 left & half $1 $2 $3 right & wait";
 
-Test(live_attach_all, storm)
+LIVE_TEST(live_attach_all, storm)
 {
 	const char *processes = getenv("BPFPROFIL_STORM");
 	struct child_end end;
 	struct child child;
-	struct live live;
 	double before, seconds;
 	uint64_t total, unfiled;
 
 	NEED_ROOT();
-	live_begin(&live);
-	attach_start(&live, &child, ARGS("--all", "--mode", "split"));
+	attach_start(live, &child, ARGS("--all", "--mode", "split"));
 	before = host_busy_seconds();
 	child_run(&end, NULL,
-		  ARGS("sh", "-c", storm, "sh", processes ?: STORM, WORKLOADS, live.dir));
+		  ARGS("sh", "-c", storm, "sh", processes ?: STORM, WORKLOADS, live->dir));
 	cr_expect_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
 	seconds = host_busy_seconds() - before;
-	attach_end(&live, &child, SIGINT);
+	attach_end(live, &child, SIGINT);
 
-	total = doc_number(live.doc, "ticks.total");
-	unfiled = total - doc_number(live.doc, "ticks.binned");
+	total = doc_number(live->doc, "ticks.total");
+	unfiled = total - doc_number(live->doc, "ticks.binned");
 	cr_log_info("%lu ticks, %lu of them in no bin (%lu lost); by /proc/stat %.3f of them",
-		    total, unfiled, doc_lost(live.doc, NULL),
-		    (double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9 /
+		    total, unfiled, doc_lost(live->doc, NULL),
+		    (double)total * (double)doc_number(live->doc, "sampling.period_ns") / 1e9 /
 			    seconds);
 	cr_expect_gt(total, 1000);
 	cr_expect_leq(unfiled * 1000, total * 5, "%lu of %lu ticks are in no bin", unfiled, total);
-	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
-	cr_expect_gt(doc_object(live.doc, "file", "/one"), 0);
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0);
+	cr_expect_gt(doc_object(live->doc, "file", "/one"), 0);
 	/*
 	 * A tick that the kernel handles late counts once: a virtual CPU may be away meanwhile, and
 	 * of two emulated ones, which take turns, one always is (0.945 and 1.016 were seen).
 	 */
-	cr_expect_geq((double)total * (double)doc_number(live.doc, "sampling.period_ns") / 1e9,
+	cr_expect_geq((double)total * (double)doc_number(live->doc, "sampling.period_ns") / 1e9,
 		      (0.95 - 4 * doc_emulated_part()) * seconds);
-	live_end(&live);
 }

@@ -370,17 +370,15 @@ static bool is_half_done(void *argument)
  * A program that only the container has, and machine code that is described in the container's
  * /tmp; the latter in a cgroup inside the container that did not exist when sampling began.
  */
-Test(live_attach_cgroup, container_with_code_of_its_own)
+LIVE_TEST(live_attach_cgroup, container_with_code_of_its_own)
 {
 	struct container container = { 0 };
 	struct child beside, child;
 	struct child_end end;
-	struct live live;
 	const char *only;
 
 	NEED_TOOL("runc");
-	live_begin(&live);
-	only = live_copy(&live, WORKLOAD("three"), "only_inside");
+	only = live_copy(live, WORKLOAD("three"), "only_inside");
 	child_start(&beside, NULL, ARGS(WORKLOAD("forever")));
 	container_start(&container, ARGS(only, WORKLOAD("jit")),
 			ARGS("/bin/sh", "-c",
@@ -389,19 +387,18 @@ Test(live_attach_cgroup, container_with_code_of_its_own)
 			     "while [ ! -e /tmp/more ]; do sleep 0.1; done;"
 			     "/test/jit 15000 >/dev/null"));
 	cr_assert_eq(remove(only), 0);
-	attach_start(&live, &child, ARGS("--container", container.name));
+	attach_start(live, &child, ARGS("--container", container.name));
 	container_touch(&container, "rootfs/tmp/go");
 	cr_assert(eventually(is_half_done, &container));
 	container_divide(&container, "later", container.pid);
 	container_touch(&container, "rootfs/tmp/more");
-	attach_end(&live, &child, 0);
+	attach_end(live, &child, 0);
 	kill(beside.pid, SIGKILL);
 	child_finish(&beside, &end);
 	child_end_free(&end);
-	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.4);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.4);
-	cr_expect_gt(doc_function(live.doc, "alpha", "/test/only_inside"), 100);
+	cr_expect_eq(doc_function(live->doc, "neighbour_spin", NULL), 0);
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.4);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.4);
+	cr_expect_gt(doc_function(live->doc, "alpha", "/test/only_inside"), 100);
 	container_end(&container);
-	live_end(&live);
 }

@@ -33,46 +33,40 @@ static double last_period(const struct live *live)
 }
 
 /* With the clock, the rate that its measured cost allows. */
-Test(live_budget, of_the_clock)
+LIVE_TEST(live_budget, of_the_clock)
 {
 	const char *options[] = { "--budget", "5", "--source", "clock", NULL };
 	const char *command[] = { WORKLOAD("threads"), "2", "1000", NULL };
-	struct live live;
 	double share;
 
-	live_begin(&live);
-	live_run_timed(&live, options, command);
-	cr_expect_str_eq(word(&live, "sampling.source"), "clock");
-	cr_expect_eq(figure(&live, "sampling.cost.budget_percent"), 5);
-	cr_expect_gt(figure(&live, "sampling.cost.interrupt_ns"), 0);
-	cr_expect_gt(figure(&live, "sampling.cost.handler_ns"), 0);
+	live_run_timed(live, options, command);
+	cr_expect_str_eq(word(live, "sampling.source"), "clock");
+	cr_expect_eq(figure(live, "sampling.cost.budget_percent"), 5);
+	cr_expect_gt(figure(live, "sampling.cost.interrupt_ns"), 0);
+	cr_expect_gt(figure(live, "sampling.cost.handler_ns"), 0);
 	share = 100 *
-		(figure(&live, "sampling.cost.interrupt_ns") +
-		 figure(&live, "sampling.cost.handler_ns")) /
-		last_period(&live);
-	cr_expect_float_eq(figure(&live, "sampling.cost.percent"), share, 1e-6 * share);
+		(figure(live, "sampling.cost.interrupt_ns") +
+		 figure(live, "sampling.cost.handler_ns")) /
+		last_period(live);
+	cr_expect_float_eq(figure(live, "sampling.cost.percent"), share, 1e-6 * share);
 	cr_expect_leq(share, 5);
-	cr_expect(strstr(live.end.err, "budget of 5 %: "), "%s", live.end.err);
-	cr_expect(strstr(live.end.err, "of a budget of 5 %: "), "%s", live.end.err);
-	live_end(&live);
+	cr_expect(strstr(live->end.err, "budget of 5 %: "), "%s", live->end.err);
+	cr_expect(strstr(live->end.err, "of a budget of 5 %: "), "%s", live->end.err);
 }
 
 /* If the clock would be slower than the scheduler's tick, the tick is chosen, if it works here. */
-Test(live_budget, chooses_the_source)
+LIVE_TEST(live_budget, chooses_the_source)
 {
 	const char *options[] = { "--budget", "0.1", NULL };
 	const char *command[] = { WORKLOAD("one"), "300", NULL };
 	struct sched_tick found;
 	struct error ignored;
-	struct live live;
 	bool slower;
 
-	live_begin(&live);
-	live_run(&live, options, command);
-	slower = figure(&live, "sampling.period_ns") > (double)sched_tick_period_ns();
-	if (!strcmp(word(&live, "sampling.source"), "tick"))
-		cr_expect_eq(figure(&live, "sampling.cost.interrupt_ns"), 0);
+	live_run(live, options, command);
+	slower = figure(live, "sampling.period_ns") > (double)sched_tick_period_ns();
+	if (!strcmp(word(live, "sampling.source"), "tick"))
+		cr_expect_eq(figure(live, "sampling.cost.interrupt_ns"), 0);
 	else
 		cr_expect(!slower || sched_tick_find(&found, &ignored));
-	live_end(&live);
 }

@@ -104,38 +104,32 @@ Test(live_bursts, rivals_by_the_schedulers_tick)
 }
 
 /* Most have no tick or one, and together they have as many as they should. */
-Test(live_bursts, short_lived)
+LIVE_TEST(live_bursts, short_lived)
 {
-	struct live live;
-
-	live_begin(&live);
-	cr_assert(live_run(&live, ARGS("-q", "--split", "process"),
+	cr_assert(live_run(live, ARGS("-q", "--split", "process"),
 			   ARGS(WORKLOAD("swarm"), "400", "20")));
-	expect_cpu("swarm", (double)doc_number(live.doc, "cpu_ns"), live.cpu_ns);
-	live_end(&live);
+	expect_cpu("swarm", (double)doc_number(live->doc, "cpu_ns"), live->cpu_ns);
 }
 
 /*
  * Processes come and go all the time: those that are exiting at the end are waited for, and what
  * the others run meanwhile is in no profile.
  */
-Test(live_bursts, no_more_than_the_cpus_gave)
+LIVE_TEST(live_bursts, no_more_than_the_cpus_gave)
 {
 	struct child swarm, attach;
 	struct child_end end;
-	struct live live;
 	double given;
 
-	live_begin(&live);
 	child_start(&swarm, NULL, ARGS(WORKLOAD("swarm"), "1000000", "0"));
-	attach_start(&live, &attach, ARGS("-q", "--all", "--duration", "1"));
-	attach_end(&live, &attach, 0);
-	given = (double)doc_number(live.doc, "duration_ns") * (double)sysconf(_SC_NPROCESSORS_ONLN);
-	cr_expect_leq((double)doc_number(live.doc, "cpu_ns"), 1.02 * given + WALK_NS);
+	attach_start(live, &attach, ARGS("-q", "--all", "--duration", "1"));
+	attach_end(live, &attach, 0);
+	given = (double)doc_number(live->doc, "duration_ns") *
+		(double)sysconf(_SC_NPROCESSORS_ONLN);
+	cr_expect_leq((double)doc_number(live->doc, "cpu_ns"), 1.02 * given + WALK_NS);
 	kill(swarm.pid, SIGKILL);
 	child_finish(&swarm, &end);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /* By process: a sleeper's time is not given to a neighbour that is always busy. */
@@ -155,27 +149,24 @@ static void expect_split(struct json_object *doc, const char *process, double tr
 	expect_cpu(process, ns, truth_ns);
 }
 
-Test(live_bursts, sleeper_beside_a_busy_neighbour)
+LIVE_TEST(live_bursts, sleeper_beside_a_busy_neighbour)
 {
 	struct burner sleeper, busy;
 	struct child attach;
-	struct live live;
 
-	live_begin(&live);
-	burner_start(&sleeper, &live, "sleeper", WORKLOAD("bursts"), 1, ARGS("50", "100", "1000"));
-	burner_start(&busy, &live, "busy", WORKLOAD("forever"), 1, ARGS(live_path(&live, "pid")));
-	attach_start(&live, &attach, ARGS("-q", "--all", "--split", "process"));
+	burner_start(&sleeper, live, "sleeper", WORKLOAD("bursts"), 1, ARGS("50", "100", "1000"));
+	burner_start(&busy, live, "busy", WORKLOAD("forever"), 1, ARGS(live_path(live, "pid")));
+	attach_start(live, &attach, ARGS("-q", "--all", "--split", "process"));
 	burner_let(&sleeper);
 	burner_let(&busy);
 	burner_wait(&busy, 1.5);
 	burner_hold(&sleeper);
 	burner_hold(&busy);
-	attach_end(&live, &attach, SIGINT);
-	expect_split(live.doc, "sleeper", sleeper.cpu_ns);
-	expect_split(live.doc, "busy", busy.cpu_ns);
+	attach_end(live, &attach, SIGINT);
+	expect_split(live->doc, "sleeper", sleeper.cpu_ns);
+	expect_split(live->doc, "busy", busy.cpu_ns);
 	burner_end(&sleeper);
 	burner_end(&busy);
-	live_end(&live);
 }
 
 /* usage_usec of cpu.stat, in ns: the time of everything that ran in the cgroup. */

@@ -101,18 +101,14 @@ Test(live_command, input_and_output_untouched)
 	live_end(&live);
 }
 
-Test(live_command, quiet_says_nothing)
+LIVE_TEST(live_command, quiet_says_nothing)
 {
 	const char *argv[32];
-	struct live live;
 
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS("-q"), ARGS("sh", "-c", "echo out; echo err >&2"),
-		     false);
-	child_run(&live.end, NULL, argv);
-	cr_expect_str_eq(live.end.out, "out\n");
-	cr_expect_str_eq(live.end.err, "err\n");
-	live_end(&live);
+	live_command(live, argv, 32, ARGS("-q"), ARGS("sh", "-c", "echo out; echo err >&2"), false);
+	child_run(&live->end, NULL, argv);
+	cr_expect_str_eq(live->end.out, "out\n");
+	cr_expect_str_eq(live->end.err, "err\n");
 }
 
 /* Where the first line that differs begins in each text; the ends of both if they are equal. */
@@ -153,24 +149,21 @@ Test(live_command, inherits_what_the_caller_has)
 }
 
 /* The sampler keeps its privileges, and COMMAND has only the user's. */
-Test(live_command, as_another_user)
+LIVE_TEST(live_command, as_another_user)
 {
 	const char *argv[32];
-	struct live live;
 
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS(FAST, "-u", "nobody"),
+	live_command(live, argv, 32, ARGS(FAST, "-u", "nobody"),
 		     ARGS("sh", "-c",
 			  "id -u; id -g; id -G; grep CapEff /proc/self/status; exec \"$0\" 5000",
 			  WORKLOAD("three")),
 		     false);
-	child_run(&live.end, NULL, argv);
-	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
-	cr_expect_str_eq(live.end.out, "65534\n65534\n65534\nCapEff:\t0000000000000000\n");
-	live_load(&live);
-	doc_assert_sound(live.doc);
-	cr_expect_gt(doc_function(live.doc, "alpha", NULL), 0);
-	live_end(&live);
+	child_run(&live->end, NULL, argv);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	cr_expect_str_eq(live->end.out, "65534\n65534\n65534\nCapEff:\t0000000000000000\n");
+	live_load(live);
+	doc_assert_sound(live->doc);
+	cr_expect_gt(doc_function(live->doc, "alpha", NULL), 0);
 }
 
 /* COMMAND starts only if the profile can be written. */

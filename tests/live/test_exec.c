@@ -13,35 +13,28 @@
 
 TestSuite(live_exec, .init = need_root, .timeout = 120);
 
-Test(live_exec, vfork_then_exec)
+LIVE_TEST(live_exec, vfork_then_exec)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("vforker"), "200", "20000"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("vforker"), "200", "20000"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.8);
 }
 
 /*
  * One process runs three images of the same size at the same address, 100 times: a translation that
  * outlives its image would put ticks into the wrong file.
  */
-Test(live_exec, chain_of_images_at_one_address)
+LIVE_TEST(live_exec, chain_of_images_at_one_address)
 {
 	uint64_t alpha, beta, delta;
-	struct live live;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "100", "30"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.75);
-	alpha = doc_function(live.doc, "alpha", "ring_alpha");
-	beta = doc_function(live.doc, "beta", "ring_beta");
-	delta = doc_function(live.doc, "delta", "ring_delta");
-	cr_expect_eq(alpha, doc_function(live.doc, "alpha", NULL));
-	cr_expect_eq(beta, doc_function(live.doc, "beta", NULL));
-	cr_expect_eq(delta, doc_function(live.doc, "delta", NULL));
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("ring_alpha"), "100", "30"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.75);
+	alpha = doc_function(live->doc, "alpha", "ring_alpha");
+	beta = doc_function(live->doc, "beta", "ring_beta");
+	delta = doc_function(live->doc, "delta", "ring_delta");
+	cr_expect_eq(alpha, doc_function(live->doc, "alpha", NULL));
+	cr_expect_eq(beta, doc_function(live->doc, "beta", NULL));
+	cr_expect_eq(delta, doc_function(live->doc, "delta", NULL));
 }
 
 /*
@@ -49,69 +42,49 @@ Test(live_exec, chain_of_images_at_one_address)
  * and of one size, on busy CPUs: the file that is pinned for its name must be the one that the tick
  * hit, and not the one that has taken its place.
  */
-Test(live_exec, images_that_pass_quickly)
+LIVE_TEST(live_exec, images_that_pass_quickly)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run(&live, ARGS(FAST),
+	live_run(live, ARGS(FAST),
 		 ARGS("sh", "-ec",
 		      "cd \"$1\"; all=$(seq 20);"
 		      "for i in $all; do mkdir $i; cp \"$0\"/ring_* $i; done;"
 		      "for i in 1 2 3 4; do \"$0\"/forever & burn=\"$burn $!\"; done;"
 		      "for i in $all; do $i/ring_alpha 10 1; done; kill $burn",
-		      WORKLOADS, live.dir));
-	cr_expect_eq(doc_function(live.doc, "alpha", "ring_alpha"),
-		     doc_function(live.doc, "alpha", NULL));
-	cr_expect_eq(doc_function(live.doc, "beta", "ring_beta"),
-		     doc_function(live.doc, "beta", NULL));
-	cr_expect_eq(doc_function(live.doc, "delta", "ring_delta"),
-		     doc_function(live.doc, "delta", NULL));
-	cr_expect_gt(doc_function(live.doc, "alpha", NULL), 200);
-	live_end(&live);
+		      WORKLOADS, live->dir));
+	cr_expect_eq(doc_function(live->doc, "alpha", "ring_alpha"),
+		     doc_function(live->doc, "alpha", NULL));
+	cr_expect_eq(doc_function(live->doc, "beta", "ring_beta"),
+		     doc_function(live->doc, "beta", NULL));
+	cr_expect_eq(doc_function(live->doc, "delta", "ring_delta"),
+		     doc_function(live->doc, "delta", NULL));
+	cr_expect_gt(doc_function(live->doc, "alpha", NULL), 200);
 }
 
 /* A second thread executes: the kernel ends the leader and gives its pid to the thread. */
-Test(live_exec, thread_that_execs)
+LIVE_TEST(live_exec, thread_that_execs)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("threadexec"), "200", "15"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("threadexec"), "200", "15"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.75);
 }
 
-Test(live_exec, child_on_the_same_memory)
+LIVE_TEST(live_exec, child_on_the_same_memory)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("clonevm"), "200", "15"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.95);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("clonevm"), "200", "15"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }), 0.95);
 }
 
-Test(live_exec, two_thousand_short_processes)
+LIVE_TEST(live_exec, two_thousand_short_processes)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("swarm"), "2000", "20"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.7);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("swarm"), "2000", "20"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.7);
 }
 
 /* The same at the default rate, where a process of two milliseconds has two ticks. */
-Test(live_exec, two_thousand_short_images)
+LIVE_TEST(live_exec, two_thousand_short_images)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS("-q"),
+	live_run_timed(live, ARGS("-q"),
 		       ARGS(WORKLOAD("swarm"), "2000", "20", WORKLOAD("three"), "20"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.4);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.4);
 }
 
 /*
@@ -120,69 +93,55 @@ Test(live_exec, two_thousand_short_images)
  * holds the CPU: perf record -a beside it had 0.96 to 0.97 of the CPU time in ticks, and we 0.96 to
  * 0.99. In another VM we had 1.02.
  */
-Test(live_exec, storm_of_empty_processes)
+LIVE_TEST(live_exec, storm_of_empty_processes)
 {
 	uint64_t total;
-	struct live live;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST),
+	live_run(live, ARGS(FAST),
 		 ARGS(WORKLOAD("swarm"), "4000", "0", WORKLOAD("nothing_static")));
-	cr_expect_geq(live_time_ratio(&live), 0.94, "%f", live_time_ratio(&live));
-	cr_expect_leq(live_time_ratio(&live), 1.05, "%f", live_time_ratio(&live));
-	total = doc_number(live.doc, "ticks.total");
-	cr_expect_lt((double)doc_lost(live.doc, "exec"), 0.01 * (double)total,
+	cr_expect_geq(live_time_ratio(live), 0.94, "%f", live_time_ratio(live));
+	cr_expect_leq(live_time_ratio(live), 1.05, "%f", live_time_ratio(live));
+	total = doc_number(live->doc, "ticks.total");
+	cr_expect_lt((double)doc_lost(live->doc, "exec"), 0.01 * (double)total,
 		     "no exec failed, and yet: %s",
-		     json_object_to_json_string(doc_get(live.doc, "ticks")));
-	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0);
-	live_end(&live);
+		     json_object_to_json_string(doc_get(live->doc, "ticks")));
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0);
 }
 
 /*
  * After an exec that fails, because the file is missing or has a wrong format, the old image goes
  * on.
  */
-Test(live_exec, failed_exec_goes_on)
+LIVE_TEST(live_exec, failed_exec_goes_on)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST),
+	live_run_timed(live, ARGS(FAST),
 		       ARGS("sh", "-c",
 			    "for i in 1 2 3 4 5 6 7 8 9; do /nonexistent/program; /etc/passwd; done"
 			    " 2>/dev/null; exec \"$0\" 15000",
 			    WORKLOAD("three")));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.8);
 }
 
 /* A script's image is its interpreter. */
-Test(live_exec, script)
+LIVE_TEST(live_exec, script)
 {
-	struct live live;
 	const char *script;
 	FILE *file;
 
-	live_begin(&live);
-	script = live_path(&live, "script");
+	script = live_path(live, "script");
 	file = fopen(script, "we");
 	cr_assert_not_null(file);
 	fprintf(file, "#!/bin/sh\n%s 15000\nexit 0\n", WORKLOAD("three"));
 	fclose(file);
 	cr_assert_eq(chmod(script, 0755), 0);
-	live_run_timed(&live, ARGS(FAST), ARGS(script));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(script));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.8);
 }
 
 /* Descendants that outlive COMMAND, and their own parents, stay in the tree while it runs. */
-Test(live_exec, orphans_are_descendants)
+LIVE_TEST(live_exec, orphans_are_descendants)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST),
+	live_run_timed(live, ARGS(FAST),
 		       ARGS("sh", "-c", "(\"$0\" 15000 &) ; exit 0", WORKLOAD("three")));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.8);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.8);
 }

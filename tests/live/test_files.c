@@ -16,35 +16,21 @@
 
 #define NO_CODE "no machine code for this architecture"
 
-/* For workloads that report, by exit status 77, that a machine cannot do what they are for. */
-#define RUN_OR_SKIP(call, reason)                                                                  \
-	do {                                                                                       \
-		if (!(call)) {                                                                     \
-			skip_say(reason);                                                          \
-			live_end(&live);                                                           \
-			return;                                                                    \
-		}                                                                                  \
-	} while (0)
-
 TestSuite(live_files, .init = need_root, .timeout = 120);
 
 /* Two libraries alternate at one address: a stale translation would file ticks in the wrong one. */
-Test(live_files, libraries_that_take_turns)
+LIVE_TEST(live_files, libraries_that_take_turns)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST),
+	live_run_timed(live, ARGS(FAST),
 		       ARGS(WORKLOAD("plugins"), "300", "8", WORKLOAD("plugin_a.so"),
 			    WORKLOAD("plugin_b.so")));
-	cr_assert_gt(atoi(live.end.out), 150, "the libraries hardly ever shared an address: %s",
-		     live.end.out);
-	doc_assert_shares(live.doc, SHARES({ "plugin_a", 5 }, { "plugin_b", 3 }), 0.9);
-	cr_expect_eq(doc_function(live.doc, "plugin_a", "plugin_a.so"),
-		     doc_function(live.doc, "plugin_a", NULL));
-	cr_expect_eq(doc_function(live.doc, "plugin_b", "plugin_b.so"),
-		     doc_function(live.doc, "plugin_b", NULL));
-	live_end(&live);
+	cr_assert_gt(atoi(live->end.out), 150, "the libraries hardly ever shared an address: %s",
+		     live->end.out);
+	doc_assert_shares(live->doc, SHARES({ "plugin_a", 5 }, { "plugin_b", 3 }), 0.9);
+	cr_expect_eq(doc_function(live->doc, "plugin_a", "plugin_a.so"),
+		     doc_function(live->doc, "plugin_a", NULL));
+	cr_expect_eq(doc_function(live->doc, "plugin_b", "plugin_b.so"),
+		     doc_function(live->doc, "plugin_b", NULL));
 }
 
 /* The pid of the histogram with the most ticks; -1 if it has no single process. */
@@ -72,192 +58,146 @@ static int pid_of_hottest(struct json_object *doc)
 	return pid;
 }
 
-Test(live_files, jit)
+LIVE_TEST(live_files, jit)
 {
-	struct live live;
 	char map[64];
 
-	live_begin(&live);
-	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000")), NO_CODE);
-	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	NEED(live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000")), NO_CODE);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live->end.out));
 	unlink(map);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
-	cr_expect_eq(pid_of_hottest(live.doc), atoi(live.end.out), "text of another process");
-	cr_expect_geq((double)doc_object(live.doc, "jit", NULL),
-		      0.97 * (double)doc_number(live.doc, "ticks.total"));
-	live_end(&live);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
+	cr_expect_eq(pid_of_hottest(live->doc), atoi(live->end.out), "text of another process");
+	cr_expect_geq((double)doc_object(live->doc, "jit", NULL),
+		      0.97 * (double)doc_number(live->doc, "ticks.total"));
 }
 
 /* If code is placed where other code was, each has the ticks that were counted for it. */
-Test(live_files, jit_that_is_reused)
+LIVE_TEST(live_files, jit_that_is_reused)
 {
-	struct live live;
 	char map[64];
 
-	live_begin(&live);
-	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "reuse")),
-		    NO_CODE);
-	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live.end.out));
+	NEED(live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "reuse")), NO_CODE);
+	snprintf(map, sizeof(map), "/tmp/perf-%d.map", atoi(live->end.out));
 	unlink(map);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
-	live_end(&live);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
 }
 
 /* The names come from a dump, which is found by its mapping. */
-Test(live_files, jit_dump)
+LIVE_TEST(live_files, jit_dump)
 {
-	struct live live;
 	char dump[64];
 
-	live_begin(&live);
-	RUN_OR_SKIP(live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "dump")),
-		    NO_CODE);
-	snprintf(dump, sizeof(dump), "/tmp/jit-%d.dump", atoi(live.end.out));
+	NEED(live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("jit"), "15000", "dump")), NO_CODE);
+	snprintf(dump, sizeof(dump), "/tmp/jit-%d.dump", atoi(live->end.out));
 	unlink(dump);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
-	live_end(&live);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
 }
 
 /* In a container the pid and /tmp are the container's own. */
-Test(live_files, jit_in_a_container)
+LIVE_TEST(live_files, jit_in_a_container)
 {
-	struct live live;
-
 	NEED(have_mounts(), "no mount namespaces");
-	live_begin(&live);
-	RUN_OR_SKIP(live_run(&live, ARGS(FAST),
-			     ARGS("unshare", "-m", "-p", "-f", "sh", "-c",
-				  "mount --bind \"$0\" /mnt && mount -t tmpfs tmpfs /tmp &&"
-				  "exec /mnt/jit 15000",
-				  WORKLOADS)),
-		    NO_CODE);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.9);
-	live_end(&live);
+	NEED(live_run(live, ARGS(FAST),
+		      ARGS("unshare", "-m", "-p", "-f", "sh", "-c",
+			   "mount --bind \"$0\" /mnt && mount -t tmpfs tmpfs /tmp &&"
+			   "exec /mnt/jit 15000",
+			   WORKLOADS)),
+	     NO_CODE);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.9);
 }
 
-Test(live_files, image_in_memory_only)
+LIVE_TEST(live_files, image_in_memory_only)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("memexec"), WORKLOAD("three"), "15000"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
-	cr_expect_gt(doc_object(live.doc, NULL, "memfd:hidden"), 0, "the memfd has another name");
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("memexec"), WORKLOAD("three"), "15000"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
+	cr_expect_gt(doc_object(live->doc, NULL, "memfd:hidden"), 0, "the memfd has another name");
 }
 
-Test(live_files, deleted_while_it_runs)
+LIVE_TEST(live_files, deleted_while_it_runs)
 {
 	const char *copy;
-	struct live live;
 
-	live_begin(&live);
-	copy = live_copy(&live, WORKLOAD("three"), "doomed");
-	live_run_timed(&live, ARGS(FAST), ARGS(copy, "15000", "unlink"));
+	copy = live_copy(live, WORKLOAD("three"), "doomed");
+	live_run_timed(live, ARGS(FAST), ARGS(copy, "15000", "unlink"));
 	cr_assert_neq(access(copy, F_OK), 0);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
-	cr_expect_eq(doc_function(live.doc, "alpha", "doomed"),
-		     doc_function(live.doc, "alpha", NULL));
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
+	cr_expect_eq(doc_function(live->doc, "alpha", "doomed"),
+		     doc_function(live->doc, "alpha", NULL));
 }
 
 /* The new file has its functions at other places; the names must be those of what ran. */
-Test(live_files, replaced_while_it_runs)
+LIVE_TEST(live_files, replaced_while_it_runs)
 {
 	const char *copy, *other;
-	struct live live;
 
-	live_begin(&live);
-	copy = live_copy(&live, WORKLOAD("three"), "doomed");
-	other = live_copy(&live, WORKLOAD("threads"), "other");
-	live_run_timed(&live, ARGS(FAST), ARGS(copy, "15000", "replace", other));
+	copy = live_copy(live, WORKLOAD("three"), "doomed");
+	other = live_copy(live, WORKLOAD("threads"), "other");
+	live_run_timed(live, ARGS(FAST), ARGS(copy, "15000", "replace", other));
 	cr_assert_neq(access(other, F_OK), 0);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
 }
 
 /*
  * Two programs alternate under one name, and often with one inode number, each gone within 20 ms.
  */
-Test(live_files, written_run_and_deleted_in_turn)
+LIVE_TEST(live_files, written_run_and_deleted_in_turn)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST),
+	live_run_timed(live, ARGS(FAST),
 		       ARGS("sh", "-ec",
 			    "cd \"$2\"; i=0; while [ $i -lt 60 ]; do i=$((i + 1));"
 			    "cp \"$0\" x; ./x 1 20; rm x; cp \"$1\" x; ./x leaf 40; rm x; done",
-			    WORKLOAD("threadexec"), WORKLOAD("vforker"), live.dir));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.5);
-	live_end(&live);
+			    WORKLOAD("threadexec"), WORKLOAD("vforker"), live->dir));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.5);
 }
 
-Test(live_files, in_a_chroot)
+LIVE_TEST(live_files, in_a_chroot)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_copy(&live, WORKLOAD("three_static"), "inside");
-	live_run_timed(&live, ARGS(FAST), ARGS("chroot", live.dir, "/inside", "15000"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
-	live_end(&live);
+	live_copy(live, WORKLOAD("three_static"), "inside");
+	live_run_timed(live, ARGS(FAST), ARGS("chroot", live->dir, "/inside", "15000"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
 }
 
 /* The file is on a tmpfs that only the command's mount namespace has, and that vanishes with it. */
-Test(live_files, in_a_mount_namespace)
+LIVE_TEST(live_files, in_a_mount_namespace)
 {
-	struct live live;
-
 	NEED(have_mounts(), "no mount namespaces");
-	live_begin(&live);
 	live_run_timed(
-		&live, ARGS(FAST),
+		live, ARGS(FAST),
 		ARGS("unshare", "-m", "sh", "-c",
 		     "mount -t tmpfs tmpfs /mnt && cp \"$0\" /mnt/inside && exec /mnt/inside 15000",
 		     WORKLOAD("three")));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
-	cr_expect_gt(doc_function(live.doc, "alpha", "inside"), 0);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.9);
+	cr_expect_gt(doc_function(live->doc, "alpha", "inside"), 0);
 }
 
 /*
  * A file of the lower layer, and one that a write has copied up. They alternate, so that a CPU that
  * is faster for a second is faster for both.
  */
-Test(live_files, on_overlayfs)
+LIVE_TEST(live_files, on_overlayfs)
 {
-	struct live live;
-
-	live_begin(&live);
-	RUN_OR_SKIP(
-		live_run_timed(
-			&live, ARGS(FAST),
-			ARGS("unshare", "-m", "sh", "-ec",
-			     "mount -t tmpfs tmpfs /mnt; cd /mnt; mkdir low up work merged;"
-			     "cp \"$0\" low/lower; cp \"$0\" low/upper;"
-			     "mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work merged ||"
-			     " exit 77;"
-			     "touch merged/upper; for i in 1 2 3 4 5 6 7 8 9 10; do"
-			     " merged/lower 1000; merged/upper 1000; done",
-			     WORKLOAD("three"))),
-		"no overlayfs");
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.9);
+	NEED(live_run_timed(
+		     live, ARGS(FAST),
+		     ARGS("unshare", "-m", "sh", "-ec",
+			  "mount -t tmpfs tmpfs /mnt; cd /mnt; mkdir low up work merged;"
+			  "cp \"$0\" low/lower; cp \"$0\" low/upper;"
+			  "mount -t overlay overlay -o lowerdir=low,upperdir=up,workdir=work merged ||"
+			  " exit 77;"
+			  "touch merged/upper; for i in 1 2 3 4 5 6 7 8 9 10; do"
+			  " merged/lower 1000; merged/upper 1000; done",
+			  WORKLOAD("three"))),
+	     "no overlayfs");
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.9);
 	assert_ratio(SHARES({ "lower", 1 }, { "upper", 1 }),
-		     (uint64_t[]){ doc_function(live.doc, "alpha", "lower"),
-				   doc_function(live.doc, "alpha", "upper") });
-	live_end(&live);
+		     (uint64_t[]){ doc_function(live->doc, "alpha", "lower"),
+				   doc_function(live->doc, "alpha", "upper") });
 }
 
-Test(live_files, vdso)
+LIVE_TEST(live_files, vdso)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("clock"), "60"));
-	cr_expect_geq((double)doc_object(live.doc, NULL, "vdso"),
-		      0.3 * (double)doc_number(live.doc, "ticks.total"),
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("clock"), "60"));
+	cr_expect_geq((double)doc_object(live->doc, NULL, "vdso"),
+		      0.3 * (double)doc_number(live->doc, "ticks.total"),
 		      "the clock is read in the vdso: %s",
-		      json_object_to_json_string(doc_get(live.doc, "functions")));
-	live_end(&live);
+		      json_object_to_json_string(doc_get(live->doc, "functions")));
 }

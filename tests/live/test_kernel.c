@@ -65,17 +65,15 @@ Test(live_kernel, split_mode)
 }
 
 /* Kernel text has the kernel's names. */
-Test(live_kernel, split_mode_names)
+LIVE_TEST(live_kernel, split_mode_names)
 {
 	struct json_object *functions;
 	uint64_t named = 0, all;
-	struct live live;
 	size_t i;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
-	all = doc_object(live.doc, "kernel", NULL);
-	functions = doc_get(live.doc, "functions");
+	live_run_timed(live, ARGS(FAST, "--mode", "split"), ARGS(WORKLOAD("faults"), "60"));
+	all = doc_object(live->doc, "kernel", NULL);
+	functions = doc_get(live->doc, "functions");
 	for (i = 0; i < json_object_array_length(functions); i++) {
 		struct json_object *function = json_object_array_get_idx(functions, i);
 		const char *name = json_object_get_string(doc_get(function, "name"));
@@ -83,10 +81,9 @@ Test(live_kernel, split_mode_names)
 		if (strstr(name, "page") || strstr(name, "fault"))
 			named += doc_number(function, "ticks");
 	}
-	cr_expect_geq((double)all, 0.5 * (double)doc_number(live.doc, "ticks.total"));
+	cr_expect_geq((double)all, 0.5 * (double)doc_number(live->doc, "ticks.total"));
 	cr_expect_geq((double)named, 0.3 * (double)all, "few kernel ticks in page functions: %s",
 		      json_object_to_json_string(functions));
-	live_end(&live);
 }
 
 /* The kernel's ticks are left out, and counted as filtered. */
@@ -104,17 +101,13 @@ Test(live_kernel, user_mode)
 	live_end(&live);
 }
 
-Test(live_kernel, page_faults)
+LIVE_TEST(live_kernel, page_faults)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
-	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL)), 0.5);
-	cr_expect_geq(part_of(&live, doc_function(live.doc, "touch_pages", NULL) +
-					     doc_function(live.doc, "drop_pages", NULL)),
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("faults"), "100"));
+	cr_expect_geq(part_of(live, doc_function(live->doc, "touch_pages", NULL)), 0.5);
+	cr_expect_geq(part_of(live, doc_function(live->doc, "touch_pages", NULL) +
+					    doc_function(live->doc, "drop_pages", NULL)),
 		      0.95);
-	live_end(&live);
 }
 
 /*
@@ -143,11 +136,7 @@ Test(live_kernel, address_space_locked_by_others)
 }
 
 /* Half of this workload's time is between exit() and the end of the task. */
-Test(live_kernel, exit_of_a_large_address_space)
+LIVE_TEST(live_kernel, exit_of_a_large_address_space)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("bigexit"), "8", "256"));
 }

@@ -75,37 +75,30 @@ static bool have_hotplug(void)
 }
 
 /* Two threads that burn all the time have ticks on whatever CPUs there are. */
-Test(live_machine, cpu_goes_and_comes)
+LIVE_TEST(live_machine, cpu_goes_and_comes)
 {
 	struct child_end end;
 	struct child script;
-	struct live live;
 
 	NEED(have_hotplug(), "CPU 1 cannot be taken offline");
-	live_begin(&live);
 	child_start(&script, NULL,
 		    ARGS("sh", "-c", "sleep 0.5; echo 0 > " CPU "; sleep 0.7; echo 1 > " CPU));
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("threads"), "4", "40000"));
+	live_run(live, ARGS(FAST), ARGS(WORKLOAD("threads"), "4", "40000"));
 	child_finish(&script, &end);
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.97);
-	cr_expect_float_eq(live_time_ratio(&live), 1, NEARLY, "%f", live_time_ratio(&live));
-	live_end(&live);
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.97);
+	cr_expect_float_eq(live_time_ratio(live), 1, NEARLY, "%f", live_time_ratio(live));
 }
 
 /* The CPU was away when sampling began, and is sampled when it comes. */
-Test(live_machine, cpu_comes)
+LIVE_TEST(live_machine, cpu_comes)
 {
-	struct live live;
-
 	NEED(have_hotplug(), "CPU 1 cannot be taken offline");
-	live_begin(&live);
 	cr_assert(write_to(CPU, "0\n"));
-	live_run(&live, ARGS(FAST),
+	live_run(live, ARGS(FAST),
 		 ARGS("sh", "-c", "echo 1 > " CPU "; exec \"$0\" 4 25000", WORKLOAD("threads")));
-	cr_expect_float_eq(live_time_ratio(&live), 1, NEARLY, "%f", live_time_ratio(&live));
-	live_end(&live);
+	cr_expect_float_eq(live_time_ratio(live), 1, NEARLY, "%f", live_time_ratio(live));
 }
 
 /*
@@ -149,28 +142,25 @@ Test(live_machine, rate_above_the_limit)
  * If the limit is lowered later, the kernel withholds ticks. These are lost, and counted as lost;
  * the kernel only lets us estimate how many they are.
  */
-Test(live_machine, throttled)
+LIVE_TEST(live_machine, throttled)
 {
 	struct child_end end;
 	struct child script;
-	struct live live;
 	double ticks_ns, cpu_ns;
 
 	NEED(limit_was[0] && write_to(LIMIT, limit_was), "the kernel's limit cannot be set");
-	live_begin(&live);
 	child_start(&script, NULL,
 		    ARGS("sh", "-c",
 			 "sleep 1; echo " LOWERED " > " LIMIT "; sleep 1; echo $0 > " LIMIT,
 			 limit_was));
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "25000"));
+	live_run(live, ARGS(FAST), ARGS(WORKLOAD("three"), "25000"));
 	child_finish(&script, &end);
 	child_end_free(&end);
 	/* 7.3 was seen to withhold none; then all are there. */
-	ticks_ns = (double)(doc_number(live.doc, "ticks.total") - doc_lost(live.doc, "throttled")) *
-		   (double)doc_number(live.doc, "sampling.period_ns");
-	cpu_ns = (double)doc_number(live.doc, "cpu_ns");
-	cr_expect(doc_lost(live.doc, "throttled") || ticks_ns > 0.95 * cpu_ns, "%.3f s of %.3f: %s",
+	ticks_ns = (double)(doc_number(live->doc, "ticks.total") - doc_lost(live->doc, "throttled")) *
+		   (double)doc_number(live->doc, "sampling.period_ns");
+	cpu_ns = (double)doc_number(live->doc, "cpu_ns");
+	cr_expect(doc_lost(live->doc, "throttled") || ticks_ns > 0.95 * cpu_ns, "%.3f s of %.3f: %s",
 		  ticks_ns / 1e9, cpu_ns / 1e9,
-		  json_object_to_json_string(doc_get(live.doc, "ticks")));
-	live_end(&live);
+		  json_object_to_json_string(doc_get(live->doc, "ticks")));
 }

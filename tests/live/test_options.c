@@ -18,49 +18,39 @@
 TestSuite(live_options, .init = need_root, .timeout = 60);
 
 /* Only the region's ticks are binned, and the others are filtered; none is missing. */
-Test(live_options, region_of_a_function)
+LIVE_TEST(live_options, region_of_a_function)
 {
 	uint64_t alpha;
-	struct live live;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--region", "three:alpha"),
+	live_run_timed(live, ARGS(FAST, "--region", "three:alpha"),
 		       ARGS(WORKLOAD("three"), "15000"));
-	alpha = doc_function(live.doc, "alpha", NULL);
-	cr_expect_eq(alpha, doc_number(live.doc, "ticks.binned"));
+	alpha = doc_function(live->doc, "alpha", NULL);
+	cr_expect_eq(alpha, doc_number(live->doc, "ticks.binned"));
 	assert_ratio(SHARES({ "alpha", 5 }, { "the others", 5 }),
-		     (uint64_t[]){ alpha, doc_number(live.doc, "ticks.filtered") });
-	live_end(&live);
+		     (uint64_t[]){ alpha, doc_number(live->doc, "ticks.filtered") });
 }
 
-Test(live_options, regions_add_up)
+LIVE_TEST(live_options, regions_add_up)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--region", "three:beta", "--region", "three:delta"),
+	live_run_timed(live, ARGS(FAST, "--region", "three:beta", "--region", "three:delta"),
 		       ARGS(WORKLOAD("three"), "15000"));
-	cr_expect_eq(doc_function(live.doc, "alpha", NULL), 0);
+	cr_expect_eq(doc_function(live->doc, "alpha", NULL), 0);
 	assert_ratio(SHARES({ "beta", 3 }, { "delta", 2 }, { "the others", 5 }),
-		     (uint64_t[]){ doc_function(live.doc, "beta", NULL),
-				   doc_function(live.doc, "delta", NULL),
-				   doc_number(live.doc, "ticks.filtered") });
-	live_end(&live);
+		     (uint64_t[]){ doc_function(live->doc, "beta", NULL),
+				   doc_function(live->doc, "delta", NULL),
+				   doc_number(live->doc, "ticks.filtered") });
 }
 
-Test(live_options, region_of_an_object)
+LIVE_TEST(live_options, region_of_an_object)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--region", "plugin_b.so"),
+	live_run_timed(live, ARGS(FAST, "--region", "plugin_b.so"),
 		       ARGS(WORKLOAD("plugins"), "100", "20", WORKLOAD("plugin_a.so"),
 			    WORKLOAD("plugin_b.so")));
-	cr_expect_eq(doc_object(live.doc, NULL, "plugin_b.so"),
-		     doc_number(live.doc, "ticks.binned"));
-	cr_expect_gt(doc_number(live.doc, "ticks.binned"), 0);
-	cr_expect_gt(doc_number(live.doc, "ticks.filtered"), doc_number(live.doc, "ticks.binned"));
-	live_end(&live);
+	cr_expect_eq(doc_object(live->doc, NULL, "plugin_b.so"),
+		     doc_number(live->doc, "ticks.binned"));
+	cr_expect_gt(doc_number(live->doc, "ticks.binned"), 0);
+	cr_expect_gt(doc_number(live->doc, "ticks.filtered"),
+		     doc_number(live->doc, "ticks.binned"));
 }
 
 /*
@@ -94,17 +84,14 @@ Test(live_options, cpu)
 	run_on_cpu_1("tick");
 }
 
-Test(live_options, cpu_that_is_not_there)
+LIVE_TEST(live_options, cpu_that_is_not_there)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_try(&live, ARGS("--cpu", "0,9999"), ARGS("true"));
-	cr_expect_eq(live.end.status, 1);
-	cr_expect(strstr(live.end.err, "bpfprofil: run: --cpu 0,9999: there is no CPU 9999\ntry: "),
-		  "%s", live.end.err);
-	cr_expect_null(live.doc);
-	live_end(&live);
+	live_try(live, ARGS("--cpu", "0,9999"), ARGS("true"));
+	cr_expect_eq(live->end.status, 1);
+	cr_expect(strstr(live->end.err,
+			 "bpfprofil: run: --cpu 0,9999: there is no CPU 9999\ntry: "),
+		  "%s", live->end.err);
+	cr_expect_null(live->doc);
 }
 
 /* Every histogram has bins of this size, and the corresponding scale. */
@@ -127,44 +114,36 @@ static void expect_bytes_per_bin(struct json_object *doc, uint64_t bytes)
 	}
 }
 
-Test(live_options, bytes_per_bin)
+LIVE_TEST(live_options, bytes_per_bin)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--bytes-per-bin", "16"),
-		       ARGS(WORKLOAD("three"), "15000"));
-	expect_bytes_per_bin(live.doc, 16);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, 0.95);
-	live_run(&live, ARGS(FAST, "--scale", "32768"), ARGS(WORKLOAD("three"), "2000"));
-	expect_bytes_per_bin(live.doc, 4);
-	live_run(&live, ARGS(FAST, "--bytes-per-bin", "65536"), ARGS(WORKLOAD("three"), "2000"));
-	expect_bytes_per_bin(live.doc, 65536);
-	live_end(&live);
+	live_run_timed(live, ARGS(FAST, "--bytes-per-bin", "16"), ARGS(WORKLOAD("three"), "15000"));
+	expect_bytes_per_bin(live->doc, 16);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, 0.95);
+	live_run(live, ARGS(FAST, "--scale", "32768"), ARGS(WORKLOAD("three"), "2000"));
+	expect_bytes_per_bin(live->doc, 4);
+	live_run(live, ARGS(FAST, "--bytes-per-bin", "65536"), ARGS(WORKLOAD("three"), "2000"));
+	expect_bytes_per_bin(live->doc, 65536);
 }
 
 /* Each process has its own histogram of a file; together they are what a single one would be. */
-Test(live_options, split_by_process)
+LIVE_TEST(live_options, split_by_process)
 {
 	struct json_object *histograms;
 	size_t i, own = 0;
-	struct live live;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--split", "process"), ARGS(WORKLOAD("forktree"), "1000"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }), 0.95);
-	histograms = doc_get(live.doc, "histograms");
+	live_run_timed(live, ARGS(FAST, "--split", "process"), ARGS(WORKLOAD("forktree"), "1000"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }), 0.95);
+	histograms = doc_get(live->doc, "histograms");
 	for (i = 0; i < json_object_array_length(histograms); i++) {
 		struct json_object *histogram = json_object_array_get_idx(histograms, i);
 		struct json_object *object = json_object_array_get_idx(
-			doc_get(live.doc, "objects"), doc_number(histogram, "object"));
+			doc_get(live->doc, "objects"), doc_number(histogram, "object"));
 		const char *path = json_object_get_string(doc_get(object, "path"));
 
 		cr_expect(json_object_is_type(doc_get(histogram, "pid"), json_type_int));
 		own += strstr(path, "forktree") != NULL;
 	}
 	cr_expect_eq(own, 13, "%zu histograms of the program, for 13 processes", own);
-	live_end(&live);
 }
 
 /* The ticks of a cgroup are the CPU time of what ran in it, by the kernel's account. */
@@ -218,18 +197,16 @@ Test(live_options, split_by_cgroup)
 }
 
 /* An exec gives a process another name, and only that process. */
-Test(live_options, split_names_processes_after_exec)
+LIVE_TEST(live_options, split_names_processes_after_exec)
 {
 	struct json_object *histograms;
-	struct live live;
 	size_t i, ours = 0;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "--split", "process"),
+	live_run(live, ARGS(FAST, "--split", "process"),
 		 ARGS("sh", "-c",
 		      "i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done; exec \"$0\" 2000",
 		      WORKLOAD("three")));
-	histograms = doc_get(live.doc, "histograms");
+	histograms = doc_get(live->doc, "histograms");
 	for (i = 0; i < json_object_array_length(histograms); i++) {
 		struct json_object *histogram = json_object_array_get_idx(histograms, i);
 		const char *process = json_object_get_string(doc_get(histogram, "process"));
@@ -239,7 +216,6 @@ Test(live_options, split_names_processes_after_exec)
 	}
 	/* The text of the shell, the program and the C library belongs to one process. */
 	cr_expect_gt(ours, 1);
-	live_end(&live);
 }
 
 /* The sum of the files that match; each is sound by itself. */
@@ -288,52 +264,46 @@ static void run_interval(struct live *live, const char *const options[],
 }
 
 /* A new file for each interval; each tick is in one of them. */
-Test(live_options, interval)
+LIVE_TEST(live_options, interval)
 {
 	struct files files;
 	unsigned long total;
-	struct live live;
 
-	live_begin(&live);
-	run_interval(&live, ARGS(FAST, "--interval", "1s"), ARGS(WORKLOAD("three"), "30000"));
-	read_files(&live, "p-*.json", &files);
+	run_interval(live, ARGS(FAST, "--interval", "1s"), ARGS(WORKLOAD("three"), "30000"));
+	read_files(live, "p-*.json", &files);
 	cr_expect_gt(files.nr, 2, "%zu files", files.nr);
-	cr_expect_float_eq((double)files.ticks * files.period_ns / live.cpu_ns, 1,
-			   live_allowed_part((double)files.ticks, live.turns), "%lu ticks",
+	cr_expect_float_eq((double)files.ticks * files.period_ns / live->cpu_ns, 1,
+			   live_allowed_part((double)files.ticks, live->turns), "%lu ticks",
 			   files.ticks);
 	cr_expect_float_eq((double)files.alpha / (double)files.ticks, 0.5, 0.05);
-	cr_assert_eq(sscanf(live.end.err, "%lu ticks", &total), 1, "%s", live.end.err);
+	cr_assert_eq(sscanf(live->end.err, "%lu ticks", &total), 1, "%s", live->end.err);
 	cr_expect_eq(total, files.ticks, "the summary is of all files");
-	cr_expect_not_null(strstr(live.end.err, "\nprofiles: "), "%s", live.end.err);
-	live_end(&live);
+	cr_expect_not_null(strstr(live->end.err, "\nprofiles: "), "%s", live->end.err);
 }
 
 /* Only the newest stay, and files that were there before. */
-Test(live_options, keep)
+LIVE_TEST(live_options, keep)
 {
 	struct files files;
-	struct live live;
 	FILE *other;
 
-	live_begin(&live);
-	other = fopen(live_path(&live, "p-20010101-000000.json.old"), "we");
+	other = fopen(live_path(live, "p-20010101-000000.json.old"), "we");
 	cr_assert_not_null(other);
 	fclose(other);
-	run_interval(&live, ARGS("--interval", "1", "--keep", "2"),
+	run_interval(live, ARGS("--interval", "1", "--keep", "2"),
 		     ARGS(WORKLOAD("three"), "40000"));
-	read_files(&live, "p-*.json", &files);
+	read_files(live, "p-*.json", &files);
 	cr_expect_eq(files.nr, 2);
-	cr_expect_lt((double)files.ticks * files.period_ns, live.cpu_ns, "the older are gone");
-	cr_expect_not_null(strstr(live.end.err, "profiles: the last 2 of "), "%s", live.end.err);
-	cr_expect_eq(access(live_path(&live, "p-20010101-000000.json.old"), F_OK), 0);
-	live_end(&live);
+	cr_expect_lt((double)files.ticks * files.period_ns, live->cpu_ns, "the older are gone");
+	cr_expect_not_null(strstr(live->end.err, "profiles: the last 2 of "), "%s", live->end.err);
+	cr_expect_eq(access(live_path(live, "p-20010101-000000.json.old"), F_OK), 0);
 }
 
 /*
  * A disk that is full for a while costs the files of that time, one line for each, and the exit
  * status. The files before and after exist and are sound.
  */
-Test(live_options, interval_and_disk_full)
+LIVE_TEST(live_options, interval_and_disk_full)
 {
 	static const char script[] =
 		"mount -t tmpfs -o size=256k tmpfs /mnt || exit 77;"
@@ -345,17 +315,15 @@ Test(live_options, interval_and_disk_full)
 	size_t errors = 0, all = 0;
 	struct files files;
 	char line[512], *at;
-	struct live live;
 	FILE *err;
 
 	NEED(have_mounts(), "no mount namespaces");
-	live_begin(&live);
-	child_run(&live.end, NULL,
+	child_run(&live->end, NULL,
 		  ARGS("unshare", "-m", "sh", "-c", script, BPFPROFIL_BIN, WORKLOAD("three"),
-		       live.dir));
-	cr_expect_eq(live.end.status, 1);
-	cr_expect_str_eq(live.end.out, "", "left behind: %s", live.end.out);
-	err = fopen(live_path(&live, "err"), "re");
+		       live->dir));
+	cr_expect_eq(live->end.status, 1);
+	cr_expect_str_eq(live->end.out, "", "left behind: %s", live->end.out);
+	err = fopen(live_path(live, "err"), "re");
 	cr_assert_not_null(err);
 	while (fgets(line, sizeof(line), err)) {
 		errors += !strncmp(line, "bpfprofil: run: /mnt/p-", 23) &&
@@ -366,10 +334,9 @@ Test(live_options, interval_and_disk_full)
 			sscanf(at, "profiles: %zu", &all);
 	}
 	fclose(err);
-	read_files(&live, "p-*.json", &files);
+	read_files(live, "p-*.json", &files);
 	cr_expect_geq(errors, 1);
 	cr_expect_geq(files.nr, 2);
 	cr_expect_eq(files.nr, all);
 	cr_expect_lt(files.ticks, total, "the summary is of all ticks, written or not");
-	live_end(&live);
 }

@@ -38,45 +38,39 @@ Test(live_output, disk_full)
 }
 
 /* An old profile is replaced as a whole; a reader of the old one continues to read that. */
-Test(live_output, replaces_the_old_file)
+LIVE_TEST(live_output, replaces_the_old_file)
 {
-	struct live live;
 	char line[16] = "";
 	FILE *old;
 
-	live_begin(&live);
-	old = fopen(live.profile, "w+e");
+	old = fopen(live->profile, "w+e");
 	cr_assert_not_null(old);
 	fputs("old\n", old);
 	fflush(old);
-	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	live_run(live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
 	rewind(old);
 	cr_assert_not_null(fgets(line, sizeof(line), old));
 	cr_expect_str_eq(line, "old\n");
 	fclose(old);
-	live_end(&live);
 }
 
 /* The previous profile is kept too, but no older ones. */
-Test(live_output, keeps_the_old_file)
+LIVE_TEST(live_output, keeps_the_old_file)
 {
-	struct live live;
 	struct stat first, second, old;
-	char name[sizeof(live.profile) + 4];
+	char name[sizeof(live->profile) + 4];
 
-	live_begin(&live);
-	snprintf(name, sizeof(name), "%s.old", live.profile);
-	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
-	cr_assert_eq(stat(live.profile, &first), 0);
+	snprintf(name, sizeof(name), "%s.old", live->profile);
+	live_run(live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	cr_assert_eq(stat(live->profile, &first), 0);
 	cr_expect_neq(access(name, F_OK), 0, "an old file of the first run");
-	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
-	cr_assert_eq(stat(live.profile, &second), 0);
+	live_run(live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	cr_assert_eq(stat(live->profile, &second), 0);
 	cr_assert_eq(stat(name, &old), 0);
 	cr_expect_eq(old.st_ino, first.st_ino);
-	live_run(&live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
+	live_run(live, ARGS("-q"), ARGS(WORKLOAD("three"), "500"));
 	cr_assert_eq(stat(name, &old), 0);
 	cr_expect_eq(old.st_ino, second.st_ino);
-	live_end(&live);
 }
 
 /* What COMMAND writes does not mix with the profile. */
@@ -111,29 +105,24 @@ Test(live_output, to_stdout)
 	child_end_free(&end);
 }
 
-Test(live_output, default_name)
+LIVE_TEST(live_output, default_name)
 {
 	struct child_end end;
-	struct live live;
 
-	live_begin(&live);
 	child_run(&end, NULL,
-		  ARGS("sh", "-c", "cd \"$0\" && \"$1\" run -q true && ls -A", live.dir,
+		  ARGS("sh", "-c", "cd \"$0\" && \"$1\" run -q true && ls -A", live->dir,
 		       BPFPROFIL_BIN));
 	cr_expect_str_eq(end.out, "bpfprofil.json\n", "%s%s", end.out, end.err);
 	child_end_free(&end);
-	live_end(&live);
 }
 
-Test(live_output, compressed)
+LIVE_TEST(live_output, compressed)
 {
 	struct child_end end;
 	struct json_object *doc;
 	const char *file;
-	struct live live;
 
-	live_begin(&live);
-	file = live_path(&live, "p.json.gz");
+	file = live_path(live, "p.json.gz");
 	child_run(&end, NULL,
 		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", file, "--", WORKLOAD("three"), "1000"));
 	cr_assert_eq(end.status, 0, "%s", end.err);
@@ -144,49 +133,42 @@ Test(live_output, compressed)
 	doc_assert_sound(doc);
 	json_object_put(doc);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /* %h is the host's name, %% a percent sign, %p a number; the form of %t is not checked here. */
-Test(live_output, name_expands)
+LIVE_TEST(live_output, name_expands)
 {
 	char host[65] = "", wanted[128], got[128];
 	struct child_end end;
-	struct live live;
 	int pid = 0;
 
 	gethostname(host, sizeof(host) - 1);
-	live_begin(&live);
 	child_run(&end, NULL,
-		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", live_path(&live, "%h.%p.json"), "true"));
+		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", live_path(live, "%h.%p.json"), "true"));
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	child_end_free(&end);
-	child_run(&end, NULL, ARGS("ls", live.dir));
+	child_run(&end, NULL, ARGS("ls", live->dir));
 	snprintf(wanted, sizeof(wanted), "%s.%%d.json", host);
 	cr_assert_eq(sscanf(end.out, wanted, &pid), 1, "%s", end.out);
 	snprintf(got, sizeof(got), "%s.%d.json\n", host, pid);
 	cr_expect_str_eq(end.out, got);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /* Under sudo the file belongs to the invoking user. */
-Test(live_output, belongs_to_the_invoking_user)
+LIVE_TEST(live_output, belongs_to_the_invoking_user)
 {
 	struct child_end end;
-	struct live live;
 	struct stat st;
 
-	live_begin(&live);
 	child_run(&end, NULL,
 		  ARGS("env", "SUDO_UID=65534", "SUDO_GID=65533", BPFPROFIL_BIN, "run", "-q", "-o",
-		       live.profile, "true"));
+		       live->profile, "true"));
 	cr_assert_eq(end.status, 0, "%s", end.err);
-	cr_assert_eq(stat(live.profile, &st), 0);
+	cr_assert_eq(stat(live->profile, &st), 0);
 	cr_expect_eq(st.st_uid, 65534);
 	cr_expect_eq(st.st_gid, 65533);
 	child_end_free(&end);
-	live_end(&live);
 }
 
 /* Removes thousands separators and spaces, so that a figure can be searched for. */
@@ -202,25 +184,22 @@ static void only_figures(char *text)
 }
 
 /* The exit message and `report` have the figures of the file. */
-Test(live_output, figures_stand_everywhere)
+LIVE_TEST(live_output, figures_stand_everywhere)
 {
 	char total[32], alpha[32];
 	struct child_end report;
-	struct live live;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "5000"));
-	snprintf(total, sizeof(total), "%lu", doc_number(live.doc, "ticks.total"));
-	snprintf(alpha, sizeof(alpha), "%lu", doc_function(live.doc, "alpha", NULL));
-	only_figures(live.end.err);
-	cr_expect_not_null(strstr(live.end.err, total), "no %s in:\n%s", total, live.end.err);
-	cr_expect_not_null(strstr(live.end.err, "alpha"), "%s", live.end.err);
-	cr_expect_not_null(strstr(live.end.err, live.profile), "%s", live.end.err);
-	child_run(&report, NULL, ARGS(BPFPROFIL_BIN, "report", live.profile));
+	live_run(live, ARGS(FAST), ARGS(WORKLOAD("three"), "5000"));
+	snprintf(total, sizeof(total), "%lu", doc_number(live->doc, "ticks.total"));
+	snprintf(alpha, sizeof(alpha), "%lu", doc_function(live->doc, "alpha", NULL));
+	only_figures(live->end.err);
+	cr_expect_not_null(strstr(live->end.err, total), "no %s in:\n%s", total, live->end.err);
+	cr_expect_not_null(strstr(live->end.err, "alpha"), "%s", live->end.err);
+	cr_expect_not_null(strstr(live->end.err, live->profile), "%s", live->end.err);
+	child_run(&report, NULL, ARGS(BPFPROFIL_BIN, "report", live->profile));
 	cr_expect_eq(report.status, 0, "%s", report.err);
 	only_figures(report.out);
 	cr_expect_not_null(strstr(report.out, total), "no %s in:\n%s", total, report.out);
 	cr_expect_not_null(strstr(report.out, alpha), "no %s in:\n%s", alpha, report.out);
 	child_end_free(&report);
-	live_end(&live);
 }

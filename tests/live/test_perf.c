@@ -161,15 +161,12 @@ static bool run_agrees(struct live *live)
  * one run, if one clock trails the other's interrupt for a while, it finds the program just
  * starting again. Nine of ten runs agree within 0.01 here, so one of three must.
  */
-Test(live_perf, spin_agrees_with_perf_record)
+LIVE_TEST(live_perf, spin_agrees_with_perf_record)
 {
-	struct live live;
 	int tries = 0;
 
 	NEED_ROOT();
 	NEED_TOOL("perf");
-	live_begin(&live);
-	while (!run_agrees(&live))
+	while (!run_agrees(live))
 		cr_assert_lt(++tries, 3, "perf record has other pcs hot, three times");
-	live_end(&live);
 }

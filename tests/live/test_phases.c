@@ -84,22 +84,19 @@ Test(live_phases, by_control_split)
 }
 
 /* A process that runs all the time is sampled for as long as asked for, and goes on afterwards. */
-Test(live_phases, delay_and_duration)
+LIVE_TEST(live_phases, delay_and_duration)
 {
-	struct live live;
 	double duration_ns;
 
 	NEED_ROOT();
-	live_begin(&live);
-	live_try(&live, ARGS(FAST, "--delay", "0.5", "--duration", "0.5"),
+	live_try(live, ARGS(FAST, "--delay", "0.5", "--duration", "0.5"),
 		 ARGS("sh", "-c", "\"$0\" 20000 & sleep 2; wait; exit 7", WORKLOAD("three")));
-	cr_assert_eq(live.end.status, 7, "exit %d: %s", live.end.status, live.end.err);
-	doc_assert_sound(live.doc);
-	duration_ns = (double)doc_number(live.doc, "duration_ns");
+	cr_assert_eq(live->end.status, 7, "exit %d: %s", live->end.status, live->end.err);
+	doc_assert_sound(live->doc);
+	duration_ns = (double)doc_number(live->doc, "duration_ns");
 	cr_expect_geq(duration_ns, 0.5e9);
-	cr_expect_leq((double)doc_number(live.doc, "cpu_ns"), 1.02 * duration_ns + 10e6);
-	assert_time_agrees(live.doc);
-	live_end(&live);
+	cr_expect_leq((double)doc_number(live->doc, "cpu_ns"), 1.02 * duration_ns + 10e6);
+	assert_time_agrees(live->doc);
 }
 
 static bool is_waiting(void *argument)
@@ -127,20 +124,18 @@ static bool is_paused(void *argument)
  * Two phases, by signals, of a process that is already running; what it did in the pauses has no
  * tick.
  */
-Test(live_phases, by_signal)
+LIVE_TEST(live_phases, by_signal)
 {
 	struct burner burner;
 	struct child child;
 	char pid[16];
-	struct live live;
 	int i;
 
 	NEED_ROOT();
-	live_begin(&live);
-	burner_start(&burner, &live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	burner_start(&burner, live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
 	snprintf(pid, sizeof(pid), "%d", burner.child.pid);
 	child_start(&child, NULL,
-		    ARGS(BPFPROFIL_BIN, "attach", FAST, "-o", live.profile, "--pid", pid,
+		    ARGS(BPFPROFIL_BIN, "attach", FAST, "-o", live->profile, "--pid", pid,
 			 "--paused", "-v"));
 	cr_assert(eventually(is_waiting, &child));
 	for (i = 0; i < 2; i++) {
@@ -152,11 +147,10 @@ Test(live_phases, by_signal)
 		kill(child.pid, SIGUSR2);
 		cr_assert(eventually(is_paused, &child));
 	}
-	attach_end(&live, &child, SIGINT);
-	cr_expect_gt(doc_function(live.doc, "neighbour_spin", NULL), 100);
-	assert_time_agrees(live.doc);
-	cr_expect_leq((double)doc_number(live.doc, "cpu_ns"),
-		      1.02 * (double)doc_number(live.doc, "duration_ns") + 10e6);
+	attach_end(live, &child, SIGINT);
+	cr_expect_gt(doc_function(live->doc, "neighbour_spin", NULL), 100);
+	assert_time_agrees(live->doc);
+	cr_expect_leq((double)doc_number(live->doc, "cpu_ns"),
+		      1.02 * (double)doc_number(live->doc, "duration_ns") + 10e6);
 	burner_end(&burner);
-	live_end(&live);
 }

@@ -160,29 +160,26 @@ Test(live_signals, profiler_killed)
 }
 
 /* COMMAND ends before its children: the run ends with it, and they go on undisturbed. */
-Test(live_signals, children_outlive_the_command)
+LIVE_TEST(live_signals, children_outlive_the_command)
 {
 	const char *file = pid_file(), *argv[32];
-	struct live live;
 	pid_t left;
 
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS(FAST),
+	live_command(live, argv, 32, ARGS(FAST),
 		     ARGS("sh", "-c",
 			  "\"$0\" 1000000 >/dev/null 2>&1 & echo $! > \"$1\"; sleep 0.3; exit 3",
 			  WORKLOAD("three"), file),
 		     false);
-	child_run(&live.end, NULL, argv);
-	cr_expect_eq(live.end.status, 3, "exit %d: %s", live.end.status, live.end.err);
-	live_load(&live);
-	doc_assert_sound(live.doc);
-	cr_expect_gt(doc_function(live.doc, "alpha", NULL), 100);
+	child_run(&live->end, NULL, argv);
+	cr_expect_eq(live->end.status, 3, "exit %d: %s", live->end.status, live->end.err);
+	live_load(live);
+	doc_assert_sound(live->doc);
+	cr_expect_gt(doc_function(live->doc, "alpha", NULL), 100);
 	left = (pid_t)number_in_file(file);
 	cr_expect(eventually(not_stopped, &left));
 	cr_expect_neq(process_state(left), 0, "the child of COMMAND was ended");
 	kill(left, SIGKILL);
 	unlink(file);
-	live_end(&live);
 }
 
 static bool is_stopped(void *pid)
@@ -191,24 +188,21 @@ static bool is_stopped(void *pid)
 }
 
 /* A stop is not an end. */
-Test(live_signals, command_stops_and_continues)
+LIVE_TEST(live_signals, command_stops_and_continues)
 {
 	const char *file = pid_file(), *argv[32];
 	struct child child;
-	struct live live;
 	pid_t command;
 
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS(FAST),
+	live_command(live, argv, 32, ARGS(FAST),
 		     ARGS("sh", "-c", "echo $$ > \"$0\"; kill -STOP $$; exit 4", file), false);
 	child_start(&child, NULL, argv);
 	command = (pid_t)number_in_file(file);
 	cr_expect(eventually(is_stopped, &command), "COMMAND could not stop");
 	kill(command, SIGCONT);
-	child_finish(&child, &live.end);
-	cr_expect_eq(live.end.status, 4, "exit %d: %s", live.end.status, live.end.err);
+	child_finish(&child, &live->end);
+	cr_expect_eq(live->end.status, 4, "exit %d: %s", live->end.status, live->end.err);
 	unlink(file);
-	live_end(&live);
 }
 
 static bool profile_is_there(void *path)
@@ -257,15 +251,13 @@ static bool all_collected(void *unused)
  * Killed at some time during the start: a child that waits to be released must not wait forever.
  * Orphans become ours, and all must end.
  */
-Test(live_signals, profiler_killed_while_it_starts)
+LIVE_TEST(live_signals, profiler_killed_while_it_starts)
 {
 	const char *argv[32];
-	struct live live;
 	int i;
 
 	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);
+	live_command(live, argv, 32, ARGS(FAST), ARGS("true"), false);
 	for (i = 0; i < 24; i++) {
 		uint32_t programs[MAX_PROGRAMS];
 		struct child child;
@@ -275,47 +267,43 @@ Test(live_signals, profiler_killed_while_it_starts)
 		usleep((useconds_t)i * i * 500);
 		n = process_bpf_programs(child.pid, programs, MAX_PROGRAMS);
 		kill(child.pid, SIGKILL);
-		child_finish(&child, &live.end);
-		child_end_free(&live.end);
+		child_finish(&child, &live->end);
+		child_end_free(&live->end);
 		cr_expect(bpf_programs_gone(programs, n), "killed after %d us: programs stay",
 			  i * i * 500);
 		cr_assert(eventually(all_collected, NULL), "killed after %d us: a child stays",
 			  i * i * 500);
 	}
-	live_end(&live);
 }
 
 /*
  * The same with a signal that lets it clean up: no half-written or temporary file may be left
  * either.
  */
-Test(live_signals, profiler_interrupted_while_it_starts)
+LIVE_TEST(live_signals, profiler_interrupted_while_it_starts)
 {
 	const char *argv[32];
-	struct live live;
 	int i;
 
 	cr_assert_eq(prctl(PR_SET_CHILD_SUBREAPER, 1), 0);
-	live_begin(&live);
-	live_command(&live, argv, 32, ARGS(FAST), ARGS("true"), false);
+	live_command(live, argv, 32, ARGS(FAST), ARGS("true"), false);
 	for (i = 0; i < 24; i++) {
 		struct child child;
 
 		child_start(&child, NULL, argv);
 		usleep((useconds_t)i * i * 500);
 		kill(child.pid, i % 2 ? SIGTERM : SIGINT);
-		child_finish(&child, &live.end);
-		child_end_free(&live.end);
+		child_finish(&child, &live->end);
+		child_end_free(&live->end);
 		cr_assert(eventually(all_collected, NULL), "after %d us: a child stays",
 			  i * i * 500);
-		if (!access(live.profile, R_OK)) {
-			live_load(&live);
-			doc_assert_sound(live.doc);
-			unlink(live.profile);
+		if (!access(live->profile, R_OK)) {
+			live_load(live);
+			doc_assert_sound(live->doc);
+			unlink(live->profile);
 		}
-		cr_assert_eq(rmdir(live.dir), 0, "after %d us: a file stays in %s", i * i * 500,
-			     live.dir);
-		cr_assert_eq(mkdir(live.dir, 0700), 0);
+		cr_assert_eq(rmdir(live->dir), 0, "after %d us: a file stays in %s", i * i * 500,
+			     live->dir);
+		cr_assert_eq(mkdir(live->dir, 0700), 0);
 	}
-	live_end(&live);
 }

@@ -131,23 +131,20 @@ Test(live_source, user_mode)
  * Ticks of an idle CPU count for nobody, in split mode neither: two CPUs would have seconds of
  * them.
  */
-Test(live_source, idle_is_nobodys)
+LIVE_TEST(live_source, idle_is_nobodys)
 {
 	double busy, ticked;
 	struct child child;
-	struct live live;
 
-	live_begin(&live);
-	attach_start_tick(&live, &child, ARGS("--all", "--mode", "split"));
+	attach_start_tick(live, &child, ARGS("--all", "--mode", "split"));
 	busy = host_busy_seconds();
 	sleep(3);
 	busy = host_busy_seconds() - busy;
-	attach_end(&live, &child, SIGINT);
-	check_sampling(live.doc);
-	ticked = (double)doc_number(live.doc, "ticks.total") *
-		 (double)doc_number(live.doc, "sampling.period_ns") / 1e9;
+	attach_end(live, &child, SIGINT);
+	check_sampling(live->doc);
+	ticked = (double)doc_number(live->doc, "ticks.total") *
+		 (double)doc_number(live->doc, "sampling.period_ns") / 1e9;
 	cr_expect_leq(ticked, 1.3 * busy + 0.5, "%.3f s of ticks, %.3f s busy", ticked, busy);
-	live_end(&live);
 }
 
 static void remove_cgroup(void *path)

@@ -324,56 +324,51 @@ Test(targets, container_that_is_none)
 }
 
 /* In another mount namespace, until it ends by itself; what runs beside it is not included. */
-Test(targets, container_is_profiled)
+LIVE_TEST(targets, container_is_profiled)
 {
 	struct container container = { 0 };
 	struct json_object *target;
 	struct child beside;
-	struct live live;
 
 	NEED_TOOL("runc");
-	live_begin(&live);
 	child_start(&beside, NULL, ARGS(WORKLOAD("forever")));
 	container_start(&container, ARGS(WORKLOAD("three_static")),
 			ARGS("/test/three_static", "30000"));
-	child_run(&live.end, NULL,
+	child_run(&live->end, NULL,
 		  ARGS(BPFPROFIL_BIN, "attach", "--container", container.name, FAST, "-o",
-		       live.profile));
+		       live->profile));
 	stop(beside.pid);
-	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
-	live_load(&live);
-	doc_assert_sound(live.doc);
-	target = json_object_array_get_idx(doc_get(live.doc, "targets"), 0);
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	live_load(live);
+	doc_assert_sound(live->doc);
+	target = json_object_array_get_idx(doc_get(live->doc, "targets"), 0);
 	cr_expect_str_eq(json_object_get_string(doc_get(target, "name")), container.name);
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.98);
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.98);
 	container_end(&container);
-	live_end(&live);
 }
 
 /* Its row among all cgroups has its name, which only its process tells. */
-Test(targets, container_row)
+LIVE_TEST(targets, container_row)
 {
 	struct container container = { 0 };
 	struct child_end rows;
-	struct live live;
 	char row[400];
 
 	NEED_TOOL("runc");
-	live_begin(&live);
 	snprintf(container.cgroup, sizeof(container.cgroup), "/bpfprofil-%d/group", getpid());
 	container_start(&container, ARGS(WORKLOAD("three_static")),
 			ARGS("/test/three_static", "30000"));
-	child_run(&live.end, NULL,
+	child_run(&live->end, NULL,
 		  ARGS(BPFPROFIL_BIN, "attach", "--all", "--split", "cgroup", "--duration", "2",
-		       "-q", "-o", live.profile));
-	cr_assert_eq(live.end.status, 0, "%s", live.end.err);
+		       "-q", "-o", live->profile));
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
 	child_run(&rows, NULL,
-		  ARGS(BPFPROFIL_BIN, "report", "--by", "cgroup", "--format", "csv", live.profile));
+		  ARGS(BPFPROFIL_BIN, "report", "--by", "cgroup", "--format", "csv",
+		       live->profile));
 	snprintf(row, sizeof(row), ",%s,%s,", container.cgroup, container.name);
 	cr_expect_not_null(strstr(rows.out, row), "%s", rows.out);
 	child_end_free(&rows);
 	container_end(&container);
-	live_end(&live);
 }
 
 /* A hierarchy in which processes are in more than one cgroup must be found; here some are. */

@@ -59,18 +59,14 @@ static void assert_alone(const char *profile, const char *name, const char *func
 }
 
 /* Names that were set in the middle of the run apply to all of it. */
-Test(live_threads, by_their_names)
+LIVE_TEST(live_threads, by_their_names)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("named"), "6000"));
-	cr_expect_str_eq(json_object_get_string(doc_get(live.doc, "sampling.split")), "thread");
-	assert_split(live.doc, "first");
-	assert_split(live.doc, "second");
-	assert_alone(live.profile, "first", "alpha", "beta");
-	assert_alone(live.profile, "s?cond", "beta", "alpha");
-	live_end(&live);
+	live_run(live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("named"), "6000"));
+	cr_expect_str_eq(json_object_get_string(doc_get(live->doc, "sampling.split")), "thread");
+	assert_split(live->doc, "first");
+	assert_split(live->doc, "second");
+	assert_alone(live->profile, "first", "alpha", "beta");
+	assert_alone(live->profile, "s?cond", "beta", "alpha");
 }
 
 static int splits_named(struct json_object *doc, const char *name)
@@ -88,28 +84,19 @@ static int splits_named(struct json_object *doc, const char *name)
  * The kernel tells us of a name just before it sets it. A tick in between must not leave the thread
  * with the name of its creator, as it did to 27 to 42 of these 6,000.
  */
-Test(live_threads, named_at_once)
+LIVE_TEST(live_threads, named_at_once)
 {
-	struct live live;
-
-	NEED_ROOT();
-	live_begin(&live);
-	live_run(&live, ARGS("-F", "20000", "--force", "--split", "thread"),
+	live_run(live, ARGS("-F", "20000", "--force", "--split", "thread"),
 		 ARGS(WORKLOAD("named"), "1", "6000"));
-	cr_expect_gt(splits_named(live.doc, "later"), 1000);
-	cr_expect_leq(splits_named(live.doc, "named"), 5);
-	live_end(&live);
+	cr_expect_gt(splits_named(live->doc, "later"), 1000);
+	cr_expect_leq(splits_named(live->doc, "named"), 5);
 }
 
 /* The account is exact while threads come and go. */
-Test(live_threads, that_come_and_go)
+LIVE_TEST(live_threads, that_come_and_go)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("threads"), "8", "6000"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.95);
-	live_end(&live);
+	live_run(live, ARGS(FAST, "--split", "thread"), ARGS(WORKLOAD("threads"), "8", "6000"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.95);
 }
 
 /* The ticks of all histograms of a thread or process. */
@@ -193,38 +180,32 @@ static double seconds_of_split(struct json_object *doc, int tid)
 }
 
 /* Text that is in no file is of a process, and still each thread has its own ticks and time. */
-Test(live_threads, in_anonymous_text)
+LIVE_TEST(live_threads, in_anonymous_text)
 {
 	struct thread_row three, one;
-	struct live live;
 	char text[64];
 	int pid;
 
-	live_begin(&live);
-	if (!live_run(&live, ARGS(FAST, "--split", "thread"),
-		      ARGS(WORKLOAD("jit"), "15000", "threads"))) {
-		skip_say("no machine code for this architecture");
-		live_end(&live);
-		return;
-	}
-	pid = atoi(live.end.out);
+	NEED(live_run(live, ARGS(FAST, "--split", "thread"),
+		      ARGS(WORKLOAD("jit"), "15000", "threads")),
+	     "no machine code for this architecture");
+	pid = atoi(live->end.out);
 	snprintf(text, sizeof(text), "/tmp/perf-%d.map", pid);
 	unlink(text);
-	doc_assert_shares(live.doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
+	doc_assert_shares(live->doc, SHARES({ "jit_hot", 3 }, { "jit_warm", 1 }), 0.97);
 	snprintf(text, sizeof(text), "[jit:%d]", pid);
-	cr_expect_geq((double)doc_object(live.doc, "jit", text),
-		      0.97 * (double)doc_number(live.doc, "ticks.total"), "not all in %s", text);
-	assert_split(live.doc, "three");
-	assert_split(live.doc, "one");
-	assert_bins_of_splits(live.doc);
-	three = thread_row(live.profile, "three");
-	one = thread_row(live.profile, "one");
+	cr_expect_geq((double)doc_object(live->doc, "jit", text),
+		      0.97 * (double)doc_number(live->doc, "ticks.total"), "not all in %s", text);
+	assert_split(live->doc, "three");
+	assert_split(live->doc, "one");
+	assert_bins_of_splits(live->doc);
+	three = thread_row(live->profile, "three");
+	one = thread_row(live->profile, "one");
 	cr_expect_neq(three.tid, pid);
 	cr_expect_neq(one.tid, pid);
 	/* Three times the work, but an emulated CPU may be slower than the next. */
 	cr_expect_gt(three.ticks, one.ticks);
 	cr_expect_geq(three.percent + one.percent, 97);
-	cr_expect_geq(three.seconds, 0.97 * seconds_of_split(live.doc, three.tid));
-	cr_expect_geq(one.seconds, 0.97 * seconds_of_split(live.doc, one.tid));
-	live_end(&live);
+	cr_expect_geq(three.seconds, 0.97 * seconds_of_split(live->doc, three.tid));
+	cr_expect_geq(one.seconds, 0.97 * seconds_of_split(live->doc, one.tid));
 }

@@ -50,28 +50,20 @@ Test(live_truth, eight_threads)
 	burn(ARGS(WORKLOAD("threads"), "8", "20000"));
 }
 
-Test(live_truth, default_frequency)
+LIVE_TEST(live_truth, default_frequency)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS("-q"), ARGS(WORKLOAD("threads"), "2", "30000"));
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
-	cr_expect_float_eq(json_object_get_double(doc_get(live.doc, "sampling.requested_hz")), 997,
+	live_run_timed(live, ARGS("-q"), ARGS(WORKLOAD("threads"), "2", "30000"));
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, NEARLY_ALL);
+	cr_expect_float_eq(json_object_get_double(doc_get(live->doc, "sampling.requested_hz")), 997,
 			   0.5);
-	cr_expect_float_eq(1e9 / (double)doc_number(live.doc, "sampling.period_ns"), 997, 0.5);
-	live_end(&live);
+	cr_expect_float_eq(1e9 / (double)doc_number(live->doc, "sampling.period_ns"), 997, 0.5);
 }
 
-Test(live_truth, fork_tree)
+LIVE_TEST(live_truth, fork_tree)
 {
-	struct live live;
-
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("forktree"), "2000"));
-	doc_assert_shares(live.doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }),
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("forktree"), "2000"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 1 }, { "beta", 3 }, { "delta", 9 }),
 			  NEARLY_ALL);
-	live_end(&live);
 }
 
 /*
@@ -95,35 +87,30 @@ static void halves(struct json_object *doc, uint64_t ticks[2])
 }
 
 /* 4,096 hot pages of text, in two groups 64 MiB apart. */
-Test(live_truth, big_text)
+LIVE_TEST(live_truth, big_text)
 {
 	uint64_t ticks[2] = { 0 };
-	struct live live;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("bigtext"), "16", "10"));
-	halves(live.doc, ticks);
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("bigtext"), "16", "10"));
+	halves(live->doc, ticks);
 	assert_ratio(SHARES({ "near", 5 }, { "remote", 3 }), ticks);
 	cr_expect_geq((double)(ticks[0] + ticks[1]),
-		      0.9 * (double)doc_number(live.doc, "ticks.total"));
-	live_end(&live);
+		      0.9 * (double)doc_number(live->doc, "ticks.total"));
 }
 
 /*
  * At the limit new text gets wider bins, which is reported, and no tick is lost. Here a quarter of
  * the hot pages have memory.
  */
-Test(live_truth, memory_limit_makes_bins_coarser)
+LIVE_TEST(live_truth, memory_limit_makes_bins_coarser)
 {
 	struct json_object *histograms;
 	uint64_t ticks[2] = { 0 }, coarsest = 1;
-	struct live live;
 	size_t i;
 
-	live_begin(&live);
-	live_run_timed(&live, ARGS(FAST, "--memory", "4M"), ARGS(WORKLOAD("bigtext"), "16", "10"));
-	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0, "ticks were lost for want of memory");
-	histograms = doc_get(live.doc, "histograms");
+	live_run_timed(live, ARGS(FAST, "--memory", "4M"), ARGS(WORKLOAD("bigtext"), "16", "10"));
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0, "ticks were lost for want of memory");
+	histograms = doc_get(live->doc, "histograms");
 	for (i = 0; i < json_object_array_length(histograms); i++) {
 		struct json_object *histogram = json_object_array_get_idx(histograms, i);
 		uint64_t bytes = doc_number(histogram, "bytes_per_bin");
@@ -131,74 +118,64 @@ Test(live_truth, memory_limit_makes_bins_coarser)
 		coarsest = bytes > coarsest ? bytes : coarsest;
 	}
 	cr_expect_gt(coarsest, 1, "all bins are of one byte in spite of the limit");
-	cr_expect_not_null(strstr(live.end.err, "--memory"), "not said: %s", live.end.err);
-	cr_expect_gt(json_object_array_length(doc_get(live.doc, "notes")), 0, "no note of it");
-	halves(live.doc, ticks);
+	cr_expect_not_null(strstr(live->end.err, "--memory"), "not said: %s", live->end.err);
+	cr_expect_gt(json_object_array_length(doc_get(live->doc, "notes")), 0, "no note of it");
+	halves(live->doc, ticks);
 	assert_ratio(SHARES({ "near", 5 }, { "remote", 3 }), ticks);
-	live_end(&live);
 }
 
 /*
  * Short processes that are told apart, each with text that was made at run time: there is memory
  * for a dozen, and those that come later are merged.
  */
-Test(live_truth, memory_limit_loses_nobody)
+LIVE_TEST(live_truth, memory_limit_loses_nobody)
 {
 	static const char loop[] =
 		"i=0; while [ $i -lt 120 ]; do rm /tmp/perf-$(\"$1\" 5).map; i=$((i + 1)); "
 		"done";
 	struct json_object *histograms;
-	struct live live;
 	size_t i, together = 0;
 
-	live_begin(&live);
-	live_run(&live, ARGS(FAST, "--split", "process", "--memory", "1M"),
+	live_run(live, ARGS(FAST, "--split", "process", "--memory", "1M"),
 		 ARGS("sh", "-c", loop, "sh", WORKLOAD("jit")));
-	cr_expect_eq(doc_lost(live.doc, "no_memory"), 0, "ticks were lost for want of memory");
-	histograms = doc_get(live.doc, "histograms");
+	cr_expect_eq(doc_lost(live->doc, "no_memory"), 0, "ticks were lost for want of memory");
+	histograms = doc_get(live->doc, "histograms");
 	for (i = 0; i < json_object_array_length(histograms); i++)
 		together +=
 			!json_object_object_get(json_object_array_get_idx(histograms, i), "pid");
 	cr_expect_gt(together, 0);
-	cr_expect_not_null(strstr(live.end.err, "of which process is not known"), "not said: %s",
-			   live.end.err);
-	cr_expect_gt(doc_object(live.doc, "jit", "[anon]"), 0);
-	live_end(&live);
+	cr_expect_not_null(strstr(live->end.err, "of which process is not known"), "not said: %s",
+			   live->end.err);
+	cr_expect_gt(doc_object(live->doc, "jit", "[anon]"), 0);
 }
 
 /* A neighbour outside of the tree that burns as much CPU is in no account. */
-Test(live_truth, neighbour_is_not_counted)
+LIVE_TEST(live_truth, neighbour_is_not_counted)
 {
 	struct child neighbour;
 	struct child_end end;
-	struct live live;
 
-	live_begin(&live);
-	child_start(&neighbour, NULL, ARGS(WORKLOAD("forever"), live_path(&live, "pid")));
-	number_in_file(live_path(&live, "pid"));
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("threads"), "2", "15000"));
+	child_start(&neighbour, NULL, ARGS(WORKLOAD("forever"), live_path(live, "pid")));
+	number_in_file(live_path(live, "pid"));
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("threads"), "2", "15000"));
 	kill(neighbour.pid, SIGKILL);
 	child_finish(&neighbour, &end);
 	child_end_free(&end);
-	cr_expect_eq(doc_function(live.doc, "neighbour_spin", NULL), 0);
-	cr_expect_eq(doc_object(live.doc, NULL, "forever"), 0);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
-	live_end(&live);
+	cr_expect_eq(doc_function(live->doc, "neighbour_spin", NULL), 0);
+	cr_expect_eq(doc_object(live->doc, NULL, "forever"), 0);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, NEARLY_ALL);
 }
 
 /* Neither is one that runs the same file. */
-Test(live_truth, neighbour_of_the_same_file_is_not_counted)
+LIVE_TEST(live_truth, neighbour_of_the_same_file_is_not_counted)
 {
 	struct child neighbour;
 	struct child_end end;
-	struct live live;
 
-	live_begin(&live);
 	child_start(&neighbour, NULL, ARGS(WORKLOAD("three"), "10000000"));
-	live_run_timed(&live, ARGS(FAST), ARGS(WORKLOAD("three"), "15000"));
+	live_run_timed(live, ARGS(FAST), ARGS(WORKLOAD("three"), "15000"));
 	kill(neighbour.pid, SIGKILL);
 	child_finish(&neighbour, &end);
 	child_end_free(&end);
-	doc_assert_shares(live.doc, FIVE_THREE_TWO, NEARLY_ALL);
-	live_end(&live);
+	doc_assert_shares(live->doc, FIVE_THREE_TWO, NEARLY_ALL);
 }

@@ -93,83 +93,63 @@ static void v2(struct host *host)
 #define PAYLOAD_A "cg/machine.slice/libpod-" ID_A ".scope"
 
 /* podman puts the payload into a cgroup below its own directory, and its monitor beside it. */
-Test(targets_container, top_of_it)
+FIXTURE_TEST(host, v2, targets_container, top_of_it)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/machine.slice/libpod-conmon-" ID_A ".scope", "6\n");
-	host_cgroup(&host, PAYLOAD_A "/container/init.scope", "7\n");
-	host_ready(&host);
-	host_expect(&host, ADD(&host, ID_A), PAYLOAD_A, "");
-	cr_expect_str_eq(host.targets.list[0].name, ID_A);
-	host_end(&host);
+	host_cgroup(host, "cg/machine.slice/libpod-conmon-" ID_A ".scope", "6\n");
+	host_cgroup(host, PAYLOAD_A "/container/init.scope", "7\n");
+	host_ready(host);
+	host_expect(host, ADD(host, ID_A), PAYLOAD_A, "");
+	cr_expect_str_eq(host->targets.list[0].name, ID_A);
 }
 
-Test(targets_container, container_in_a_container)
+FIXTURE_TEST(host, v2, targets_container, container_in_a_container)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_A, "6\n");
-	host_cgroup(&host, "cg/docker/" ID_A "/docker/" ID_C, "7\n");
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "c0ffee6789ab"), "cg/docker/" ID_A "/docker/" ID_C, "");
-	host_end(&host);
+	host_cgroup(host, "cg/docker/" ID_A, "6\n");
+	host_cgroup(host, "cg/docker/" ID_A "/docker/" ID_C, "7\n");
+	host_ready(host);
+	host_expect(host, ADD(host, "c0ffee6789ab"), "cg/docker/" ID_A "/docker/" ID_C, "");
 }
 
-Test(targets_container, beginning_of_an_id)
+FIXTURE_TEST(host, v2, targets_container, beginning_of_an_id)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_A, "6\n");
-	host_cgroup(&host, "cg/docker/" ID_B, "7\n");
-	host_cgroup(&host, "cg/docker/" ID_C, "8\n");
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "0123456789abc"), -ENOTUNIQ,
+	host_cgroup(host, "cg/docker/" ID_A, "6\n");
+	host_cgroup(host, "cg/docker/" ID_B, "7\n");
+	host_cgroup(host, "cg/docker/" ID_C, "8\n");
+	host_ready(host);
+	host_expect_error(host, ADD(host, "0123456789abc"), -ENOTUNIQ,
 			  "--container '0123456789abc': 2 containers' ids begin so: "
 			  "0123456789abcdef, 0123456789abcdff",
 			  "--container with more of the id");
 	/* A short id: there is no runtime that could know it as a name. */
-	host_expect_error(&host, ADD(&host, "0"), -ENOTUNIQ,
+	host_expect_error(host, ADD(host, "0"), -ENOTUNIQ,
 			  "--container '0': 2 containers' ids begin so: 0123456789abcdef, "
 			  "0123456789abcdff",
 			  "--container with more of the id");
-	host_expect(&host, ADD(&host, "c0"), "cg/docker/" ID_C, "");
-	host_end(&host);
+	host_expect(host, ADD(host, "c0"), "cg/docker/" ID_C, "");
 }
 
 /*
  * An older runc on a hybrid host does not use version 2, or makes a directory but moves nobody
  * there.
  */
-Test(targets_container, hybrid)
+FIXTURE_TEST(host, v2, targets_container, hybrid)
 {
-	struct host host;
-
-	v2(&host);
-	host_mount(&host, "systemd", "rw,name=systemd", "/");
-	host_mount(&host, "memory", "rw,memory", "/");
-	host_cgroup(&host, "cg/docker/" ID_A, "");
-	host_cgroup(&host, "systemd/docker/" ID_A, "6\n");
-	host_cgroup(&host, "memory/docker/" ID_A, "6\n");
-	host_ready(&host);
-	host_expect(&host, ADD(&host, ID_A), "memory/docker/" ID_A, "memory");
-	host_end(&host);
+	host_mount(host, "systemd", "rw,name=systemd", "/");
+	host_mount(host, "memory", "rw,memory", "/");
+	host_cgroup(host, "cg/docker/" ID_A, "");
+	host_cgroup(host, "systemd/docker/" ID_A, "6\n");
+	host_cgroup(host, "memory/docker/" ID_A, "6\n");
+	host_ready(host);
+	host_expect(host, ADD(host, ID_A), "memory/docker/" ID_A, "memory");
 }
 
-Test(targets_container, no_names_that_are_options)
+FIXTURE_TEST(host, v2, targets_container, no_names_that_are_options)
 {
-	struct host host;
-
-	v2(&host);
-	host_program(&host, "docker", "touch \"$0.ran\"\n");
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "--all"), -EINVAL,
+	host_program(host, "docker", "touch \"$0.ran\"\n");
+	host_ready(host);
+	host_expect_error(host, ADD(host, "--all"), -EINVAL,
 			  "--container '--all': must be a name, or an id or its beginning", "");
-	cr_expect(fopen(host_path("bin/docker.ran", &host), "re") == NULL);
-	host_end(&host);
+	cr_expect(fopen(host_path("bin/docker.ran", host), "re") == NULL);
 }
 
 #define DOCKER(name, id, running, pid)                                                             \
@@ -179,84 +159,64 @@ Test(targets_container, no_names_that_are_options)
 	"	\"State\": { \"Status\": \"x\", \"Running\": " running ", \"Pid\": " pid           \
 	" } } ]'\n"
 
-Test(targets_container, by_name)
+FIXTURE_TEST(host, v2, targets_container, by_name)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_A, "6\n");
-	host_cgroup(&host, "cg/docker/" ID_C, "7\n");
-	host_program(&host, "docker", DOCKER("web", ID_C, "true", "7"));
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "web"), "cg/docker/" ID_C, "");
-	cr_expect_str_eq(host.targets.list[0].name, "web");
-	host_end(&host);
+	host_cgroup(host, "cg/docker/" ID_A, "6\n");
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "7"));
+	host_ready(host);
+	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
+	cr_expect_str_eq(host->targets.list[0].name, "web");
 }
 
 /* For docker what is typed is a name first, however much it looks like an id. */
-Test(targets_container, name_like_an_id)
+FIXTURE_TEST(host, v2, targets_container, name_like_an_id)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_A, "6\n");
-	host_cgroup(&host, "cg/docker/" ID_C, "7\n");
-	host_program(&host, "docker", DOCKER("c0ffee", ID_A, "true", "6"));
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "c0ffee"), "cg/docker/" ID_A, "");
-	host_end(&host);
+	host_cgroup(host, "cg/docker/" ID_A, "6\n");
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker", DOCKER("c0ffee", ID_A, "true", "6"));
+	host_ready(host);
+	host_expect(host, ADD(host, "c0ffee"), "cg/docker/" ID_A, "");
 }
 
-Test(targets_container, not_running)
+FIXTURE_TEST(host, v2, targets_container, not_running)
 {
-	struct host host;
-
-	v2(&host);
-	host_program(&host, "podman", DOCKER("web", ID_C, "false", "0"));
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "web"), -ESRCH,
+	host_program(host, "podman", DOCKER("web", ID_C, "false", "0"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ESRCH,
 			  "--container 'web': not running, says podman", "");
-	host_end(&host);
 }
 
 /* The runtime was told where to put it, so no directory has the id; and the mount is hybrid. */
-Test(targets_container, by_its_first_process)
+FIXTURE_TEST(host, v2, targets_container, by_its_first_process)
 {
-	struct host host;
-
-	v2(&host);
-	host_mount(&host, "memory", "rw,memory", "/");
-	host_cgroup(&host, "cg/user.slice", "41\n");
-	host_cgroup(&host, "memory/jobs/runc-c1.scope/inner", "42\n");
-	host_file(&host, "proc/42/cgroup", "4:memory:/jobs/runc-c1.scope/inner\n0::/user.slice\n");
-	host_file(&host, "proc/42/status", "Name:\tsh\nPPid:\t41\n");
-	host_file(&host, "proc/41/cgroup", "4:memory:/\n0::/user.slice\n");
-	host_program(&host, "runc",
+	host_mount(host, "memory", "rw,memory", "/");
+	host_cgroup(host, "cg/user.slice", "41\n");
+	host_cgroup(host, "memory/jobs/runc-c1.scope/inner", "42\n");
+	host_file(host, "proc/42/cgroup", "4:memory:/jobs/runc-c1.scope/inner\n0::/user.slice\n");
+	host_file(host, "proc/42/status", "Name:\tsh\nPPid:\t41\n");
+	host_file(host, "proc/41/cgroup", "4:memory:/\n0::/user.slice\n");
+	host_program(host, "runc",
 		     "[ \"$*\" = 'state -- c1' ] ||\n"
 		     "	{ echo 'container does not exist' >&2; exit 1; }\n"
 		     "echo '{ \"ociVersion\": \"1\", \"id\": \"c1\", \"pid\": 42,\n"
 		     "	\"status\": \"running\", \"bundle\": \"/x\" }'\n");
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "c1"), "memory/jobs/runc-c1.scope", "memory");
-	host_end(&host);
+	host_ready(host);
+	host_expect(host, ADD(host, "c1"), "memory/jobs/runc-c1.scope", "memory");
 }
 
-Test(targets_container, without_a_cgroup_of_its_own)
+FIXTURE_TEST(host, v2, targets_container, without_a_cgroup_of_its_own)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/user.slice", "41\n42\n");
-	host_file(&host, "proc/42/cgroup", "0::/user.slice\n");
-	host_file(&host, "proc/42/status", "Name:\tsh\nPPid:\t41\n");
-	host_file(&host, "proc/41/cgroup", "0::/user.slice\n");
-	host_program(&host, "docker", DOCKER("web", ID_C, "true", "42"));
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "web"), -ENOENT,
+	host_cgroup(host, "cg/user.slice", "41\n42\n");
+	host_file(host, "proc/42/cgroup", "0::/user.slice\n");
+	host_file(host, "proc/42/status", "Name:\tsh\nPPid:\t41\n");
+	host_file(host, "proc/41/cgroup", "0::/user.slice\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "42"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ENOENT,
 			  "--container 'web': docker gave it no cgroup of its own, by which its "
 			  "processes could be told from others",
 			  "--pid 42");
-	host_end(&host);
 }
 
 #define CRI_CONTAINER(id, name, pod)                                                               \
@@ -270,94 +230,74 @@ Test(targets_container, without_a_cgroup_of_its_own)
 	"echo '{ \"containers\": [ " CRI_CONTAINER(ID_A, "nginx", "front-1") ",\n" CRI_CONTAINER(  \
 		ID_B, "nginx", "front-2") ", " CRI_CONTAINER(ID_C, "redis", "cache-1") " ] }'\n"
 
-Test(targets_container, kubernetes)
+FIXTURE_TEST(host, v2, targets_container, kubernetes)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/kubepods.slice/cri-containerd-" ID_A ".scope", "5\n");
-	host_cgroup(&host, "cg/kubepods.slice/cri-containerd-" ID_B ".scope", "6\n");
-	host_cgroup(&host, "cg/kubepods.slice/cri-containerd-" ID_C ".scope", "7\n");
-	host_program(&host, "crictl", CRICTL);
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "nginx"), -ENOTUNIQ,
+	host_cgroup(host, "cg/kubepods.slice/cri-containerd-" ID_A ".scope", "5\n");
+	host_cgroup(host, "cg/kubepods.slice/cri-containerd-" ID_B ".scope", "6\n");
+	host_cgroup(host, "cg/kubepods.slice/cri-containerd-" ID_C ".scope", "7\n");
+	host_program(host, "crictl", CRICTL);
+	host_ready(host);
+	host_expect_error(host, ADD(host, "nginx"), -ENOTUNIQ,
 			  "--container 'nginx': 2 containers: 0123456789ab (crictl "
 			  "prod/front-1/nginx), 0123456789ab (crictl prod/front-2/nginx)",
 			  "--container 0123456789ab");
-	host_expect_error(&host, ADD(&host, "rediz"), -ENOENT,
+	host_expect_error(host, ADD(host, "rediz"), -ENOENT,
 			  "--container 'rediz': no running container of that name or id",
 			  "--container redis");
-	host_expect(&host, ADD(&host, "redis"), "cg/kubepods.slice/cri-containerd-" ID_C ".scope",
+	host_expect(host, ADD(host, "redis"), "cg/kubepods.slice/cri-containerd-" ID_C ".scope",
 		    "");
-	host_end(&host);
 }
 
 /* docker may be a wrapper of podman. */
-Test(targets_container, one_that_two_runtimes_tell_of)
+FIXTURE_TEST(host, v2, targets_container, one_that_two_runtimes_tell_of)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, PAYLOAD_A, "6\n");
-	host_program(&host, "docker", DOCKER("web", ID_A, "true", "6"));
-	host_program(&host, "podman", DOCKER("web", ID_A, "true", "6"));
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "web"), PAYLOAD_A, "");
-	host_end(&host);
+	host_cgroup(host, PAYLOAD_A, "6\n");
+	host_program(host, "docker", DOCKER("web", ID_A, "true", "6"));
+	host_program(host, "podman", DOCKER("web", ID_A, "true", "6"));
+	host_ready(host);
+	host_expect(host, ADD(host, "web"), PAYLOAD_A, "");
 }
 
-Test(targets_container, two_of_one_name)
+FIXTURE_TEST(host, v2, targets_container, two_of_one_name)
 {
-	struct host host;
-
-	v2(&host);
-	host_program(&host, "docker", DOCKER("web", ID_A, "true", "6"));
-	host_program(&host, "podman", DOCKER("web", ID_C, "true", "6"));
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "web"), -ENOTUNIQ,
+	host_program(host, "docker", DOCKER("web", ID_A, "true", "6"));
+	host_program(host, "podman", DOCKER("web", ID_C, "true", "6"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ENOTUNIQ,
 			  "--container 'web': 2 containers: 0123456789ab (docker), c0ffee6789ab "
 			  "(podman)",
 			  "--container 0123456789ab");
-	host_end(&host);
 }
 
-Test(targets_container, near_names)
+FIXTURE_TEST(host, v2, targets_container, near_names)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_C, "7\n");
-	host_program(&host, "docker",
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker",
 		     "[ \"$1\" = ps ] && { echo database; echo webserver; exit 0; }\n"
 		     "echo 'Error: No such object' >&2; exit 1\n");
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "websrever"), -ENOENT,
+	host_ready(host);
+	host_expect_error(host, ADD(host, "websrever"), -ENOENT,
 			  "--container 'websrever': no running container of that name or id",
 			  "--container webserver");
-	host_expect_error(&host, ADD(&host, "c0ffe36789ab"), -ENOENT,
+	host_expect_error(host, ADD(host, "c0ffe36789ab"), -ENOENT,
 			  "--container 'c0ffe36789ab': no running container of that name or id",
 			  "--container c0ffee6789ab");
-	host_end(&host);
 }
 
 #define NONE(name) "--container '" name "': no running container of that name or id"
 
 /* A runtime that fails is named, and others are asked all the same. */
-Test(targets_container, runtime_that_fails)
+FIXTURE_TEST(host, v2, targets_container, runtime_that_fails)
 {
-	struct host host;
-
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_C, "7\n");
-	host_program(&host, "docker", "echo 'WARNING: x' >&2; echo 'Cannot connect' >&2; exit 1\n");
-	host_program(&host, "podman", DOCKER("web", ID_C, "true", "7"));
-	host_program(&host, "runc", "exit 3\n");
-	host_program(&host, "crun", "kill -9 $$\n");
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "none"), -ENOENT,
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker", "echo 'WARNING: x' >&2; echo 'Cannot connect' >&2; exit 1\n");
+	host_program(host, "podman", DOCKER("web", ID_C, "true", "7"));
+	host_program(host, "runc", "exit 3\n");
+	host_program(host, "crun", "kill -9 $$\n");
+	host_ready(host);
+	host_expect_error(host, ADD(host, "none"), -ENOENT,
 			  NONE("none") " (docker: Cannot connect)", "");
-	host_expect(&host, ADD(&host, "web"), "cg/docker/" ID_C, "");
-	host_end(&host);
+	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
 }
 
 static void check_answer(const char *answer, const char *trouble)
@@ -391,28 +331,20 @@ Test(targets_container, runtime_that_answers_nonsense)
 }
 
 /* An invalid id leads nowhere. */
-Test(targets_container, hostile_id)
+FIXTURE_TEST(host, v2, targets_container, hostile_id)
 {
-	struct host host;
-
-	v2(&host);
-	host_program(&host, "docker", DOCKER("web", "../../etc", "true", "0"));
-	host_ready(&host);
-	host_expect_error(&host, ADD(&host, "web"), -ENOENT,
+	host_program(host, "docker", DOCKER("web", "../../etc", "true", "0"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ENOENT,
 			  "--container 'web': docker knows it, but no cgroup is it", "");
-	host_end(&host);
 }
 
-Test(targets_container, endless_answer)
+FIXTURE_TEST(host, v2, targets_container, endless_answer)
 {
-	struct host host;
-
-	v2(&host);
-	host_program(&host, "docker", "while :; do printf '%65536s' x || exit 1; done\n");
-	host_ready(&host);
-	cr_assert_eq(ADD(&host, "web"), -ENOENT);
-	cr_expect(strstr(host.err.text, "(docker: "), "%s", host.err.text);
-	host_end(&host);
+	host_program(host, "docker", "while :; do printf '%65536s' x || exit 1; done\n");
+	host_ready(host);
+	cr_assert_eq(ADD(host, "web"), -ENOENT);
+	cr_expect(strstr(host->err.text, "(docker: "), "%s", host->err.text);
 }
 
 static bool is_gone(void *argument)
@@ -423,24 +355,21 @@ static bool is_gone(void *argument)
 }
 
 /* It is killed with what it has started. */
-Test(targets_container, runtime_that_hangs)
+FIXTURE_TEST(host, v2, targets_container, runtime_that_hangs)
 {
-	struct host host;
 	pid_t program, child;
 
-	v2(&host);
-	host_cgroup(&host, "cg/docker/" ID_C, "7\n");
-	host_program(&host, "docker",
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker",
 		     "echo $$ > \"$0.pid\"\n"
 		     "/bin/sleep 1000 &\n"
 		     "echo $! > \"$0.child\"\n"
 		     "wait\n");
-	host_program(&host, "podman", DOCKER("web", ID_C, "true", "7"));
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "web"), "cg/docker/" ID_C, "");
-	program = (pid_t)number_in_file(host_path("bin/docker.pid", &host));
-	child = (pid_t)number_in_file(host_path("bin/docker.child", &host));
+	host_program(host, "podman", DOCKER("web", ID_C, "true", "7"));
+	host_ready(host);
+	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
+	program = (pid_t)number_in_file(host_path("bin/docker.pid", host));
+	child = (pid_t)number_in_file(host_path("bin/docker.child", host));
 	cr_expect_eq(process_state(program), 0);
 	cr_expect(eventually(is_gone, &child));
-	host_end(&host);
 }

@@ -4,6 +4,7 @@
 
 #include <stdint.h>
 
+#include "fixture.h"
 #include "target/targets.h"
 
 /*

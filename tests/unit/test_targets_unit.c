@@ -57,32 +57,28 @@ Test(targets_unit, escaped_by_systemd)
 	check_found("cpu", "cg/system.slice/_cpu.service");
 }
 
-Test(targets_unit, not_found)
+FIXTURE_TEST(host, v2, targets_unit, not_found)
 {
-	struct host host;
-
-	v2(&host);
-	host_expect_error(&host, ADD(&host, "ngnix"), -ENOENT,
+	host_expect_error(host, ADD(host, "ngnix"), -ENOENT,
 			  "--unit 'ngnix.service': no such unit has a cgroup, so none that runs",
 			  "--unit nginx.service");
-	host_expect_error(&host, ADD(&host, "backup.timer"), -ENOENT,
+	host_expect_error(host, ADD(host, "backup.timer"), -ENOENT,
 			  "--unit 'backup.timer.service': no such unit has a cgroup, so none that "
 			  "runs",
 			  "");
-	host_expect_error(&host, ADD(&host, "empty"), -ESRCH,
+	host_expect_error(host, ADD(host, "empty"), -ESRCH,
 			  "--unit 'empty.service': nobody is in its cgroup", "");
-	host_expect_error(&host, ADD(&host, "twice"), -ENOTUNIQ,
+	host_expect_error(host, ADD(host, "twice"), -ENOTUNIQ,
 			  "--unit 'twice.service': several of that name, as "
 			  "/user.slice/user-1000.slice/user@1000.service/app.slice/twice.service "
 			  "and /user.slice/user-1001.slice/user@1001.service/app.slice/"
 			  "twice.service",
 			  "--cgroup /user.slice/user-1000.slice/user@1000.service/app.slice/"
 			  "twice.service");
-	host_expect_error(&host, ADD(&host, "a/b"), -EINVAL,
+	host_expect_error(host, ADD(host, "a/b"), -EINVAL,
 			  "--unit 'a/b': must be a unit's name, like nginx", "");
-	host_expect_error(&host, ADD(&host, ""), -EINVAL,
+	host_expect_error(host, ADD(host, ""), -EINVAL,
 			  "--unit '': must be a unit's name, like nginx", "");
-	host_end(&host);
 }
 
 static void legacy(struct host *host)
@@ -94,28 +90,20 @@ static void legacy(struct host *host)
 }
 
 /* If systemd uses version 1, a unit is in the hierarchy of each controller that it needs. */
-Test(targets_unit, version_1)
+FIXTURE_TEST(host, legacy, targets_unit, version_1)
 {
-	struct host host;
-
-	legacy(&host);
-	host_cgroup(&host, "cg/pids/system.slice/nginx.service", "7\n");
-	host_ready(&host);
-	host_expect(&host, ADD(&host, "nginx"), "cg/pids/system.slice/nginx.service", "pids");
-	host_end(&host);
+	host_cgroup(host, "cg/pids/system.slice/nginx.service", "7\n");
+	host_ready(host);
+	host_expect(host, ADD(host, "nginx"), "cg/pids/system.slice/nginx.service", "pids");
 }
 
-Test(targets_unit, version_1_without_a_controller)
+FIXTURE_TEST(host, legacy, targets_unit, version_1_without_a_controller)
 {
-	struct host host;
-
-	legacy(&host);
-	host_ready(&host);
-	cr_assert_eq(ADD(&host, "nginx"), 0);
-	host_expect_error(&host, targets_finish(&host.targets, &host.err), -EOPNOTSUPP,
+	host_ready(host);
+	cr_assert_eq(ADD(host, "nginx"), 0);
+	host_expect_error(host, targets_finish(&host->targets, &host->err), -EOPNOTSUPP,
 			  "--unit 'nginx.service': only in the cgroup hierarchy name=systemd, "
 			  "which has no controller, and the kernel tells BPF programs a process's "
 			  "cgroup of version 1 by a controller",
 			  "systemctl set-property --runtime nginx.service MemoryAccounting=yes");
-	host_end(&host);
 }
