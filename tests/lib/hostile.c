@@ -2,6 +2,8 @@
 #include "hostile.h"
 
 #include <criterion/criterion.h>
+
+#include "base/util.h"
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -157,7 +159,7 @@ static void make_names(struct building *file)
 	Elf64_Shdr *table = find_type(file, SHT_SYMTAB);
 	Elf64_Shdr *strings = &file->sections[table->sh_link];
 	Elf64_Sym *symbols = calloc(NR_NAMES, sizeof(*symbols));
-	char *name = malloc(NAME_BYTES);
+	cleanup_free char *name = malloc(NAME_BYTES);
 	size_t i;
 
 	cr_assert(symbols && name);
@@ -176,7 +178,6 @@ static void make_names(struct building *file)
 	strings->sh_offset = add_room(file, NAME_BYTES);
 	put(file, name, NAME_BYTES, strings->sh_offset);
 	free(symbols);
-	free(name);
 }
 
 static void make_link(struct building *file)

@@ -230,7 +230,7 @@ static void rename_to(char **text, const char *name)
 
 static void add_service(struct profile *profile, size_t service, size_t nr)
 {
-	struct profile_bin *bins = need(calloc(nr + 1, sizeof(*bins)));
+	cleanup_free struct profile_bin *bins = need(calloc(nr + 1, sizeof(*bins)));
 	struct profile_account *ticks = &profile->targets[0].ticks;
 	struct profile_histogram *histogram;
 	uint64_t sum = 0;
@@ -248,7 +248,6 @@ static void add_service(struct profile *profile, size_t service, size_t nr)
 	if (asprintf(&cgroup, "/service-%zu", service) < 0)
 		abort();
 	histogram->cgroup = cgroup;
-	free(bins);
 }
 
 static void add_functions_of_ten(struct profile *profile, size_t nr)

@@ -7,6 +7,13 @@
 
 #include "profile/profile.h"
 
+/* For variables that own a profile until the end of their scope, as cleanup_free does in base/util.h. */
+#define cleanup_profile __attribute__((cleanup(sample_profile_cleanup)))
+static inline void sample_profile_cleanup(struct profile **profile)
+{
+	profile_free(*profile);
+}
+
 /*
  * A small profile with everything a document can have: two targets, all kinds of objects, two
  * histograms of one object whose bins interleave, wide bins, an overflow bin, lost ticks, and names

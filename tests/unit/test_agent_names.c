@@ -168,7 +168,7 @@ Test(agent_names, whose_ticks_are_wanted)
 /* A profile whose only split is of that cgroup, labelled; the name of its service. */
 static void name(const char *template, const char *cgroup, char ret[256])
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct agent_choice choice = { .service = template,
 				       .labels = { { "team", "a\"b" } },
 				       .nr_labels = 1 };
@@ -197,7 +197,6 @@ static void name(const char *template, const char *cgroup, char ret[256])
 	resource_free(&resource);
 	samples_free(&samples);
 	identities_close(choice.identities);
-	profile_free(profile);
 }
 
 Test(agent_names, services)

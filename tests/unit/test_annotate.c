@@ -74,7 +74,7 @@ static void check_rows(const struct annotation *annotation, const uint64_t *tick
 Test(annotate, rows)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	size_t i;
 
 	annotate_program("-g");
@@ -98,28 +98,26 @@ Test(annotate, rows)
 	}
 	cr_expect_str_eq(annotation->lines[1].text, "\tnop");
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* Ticks of a pc inside an instruction, which no processor reports, stay in the sum. */
 Test(annotate, odd_pcs)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("-g");
 	profile = PROFILE(1, { 4, 7 }, { 5, 2 }, { 15, 1 });
 	annotation = annotate(profile, "f");
 	check_rows(annotation, (const uint64_t[]){ 0, 0, 9, 0, 0, 0, 1 }, EACH_ITS_OWN);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* In [0, 4) three instructions begin, in [4, 8) one, in [8, 12) two, in [12, 16) one. */
 Test(annotate, bins_of_4)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	char *text;
 
 	annotate_program("-g");
@@ -141,7 +139,6 @@ Test(annotate, bins_of_4)
 	cr_expect(strstr(text, "\n,,,2,"), "%s", text);
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /*
@@ -151,7 +148,7 @@ Test(annotate, bins_of_4)
 Test(annotate, bins_of_64)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("-g");
 	profile = PROFILE(64, { 0, 77 });
@@ -165,7 +162,6 @@ Test(annotate, bins_of_64)
 	annotation = annotate(profile, "program+0x1000");
 	cr_expect_eq(annotation->ticks, 77);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* --- places ----------------------------------------------------------------------------------------- */
@@ -175,7 +171,7 @@ Test(annotate, places)
 	static const char *const of_f[] = { "f",     "program:f", "program:0x1003", "program:4099",
 					    "f.s:7", NULL };
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	char place[256];
 	size_t i;
 
@@ -197,14 +193,13 @@ Test(annotate, places)
 	check_refused(profile, "program:0x9000", -EINVAL, "no tick fell there");
 	check_refused(profile, "f.s:5", -EINVAL, "f.s:5: no tick is known to be of that line");
 	check_refused(profile, ".s:7", -EINVAL, ".s:7: no tick");
-	profile_free(profile);
 }
 
 /* The hottest function of that name, and how to ask for the others. */
 Test(annotate, ambiguous)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	size_t i;
 
 	annotate_program("-g");
@@ -224,14 +219,13 @@ Test(annotate, ambiguous)
 	cr_expect_eq(annotation->ticks, 20);
 	cr_expect_eq(annotation->nr_notes, 0);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* --- what is missing -------------------------------------------------------------------------------- */
 
 Test(annotate, another_build)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("-g");
 	profile = PROFILE(1, { 3, 20 });
@@ -246,13 +240,12 @@ Test(annotate, another_build)
 		"objcopy --remove-section .note.gnu.build-id program bare && mv bare program");
 	profile->objects->text[0].size++;
 	check_refused(profile, "f", -ESTALE, "program: not the file that was profiled");
-	profile_free(profile);
 }
 
 Test(annotate, no_source)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err = { 0 };
 
 	annotate_program("-g");
@@ -267,14 +260,13 @@ Test(annotate, no_source)
 	cr_expect_eq(annotation->nr_notes, 0);
 	cr_expect_str_eq(annotation->lines[2].text, "1:\taddl $1, %eax");
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* A function with lines from six large files, all of which exist: 256 MiB of them are read. */
 Test(annotate, large_sources)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	size_t i, shown = 0;
 
 	fixture_shell("for i in 1 2 3 4 5 6; do echo \"v = $i;\" >s$i && "
@@ -291,13 +283,12 @@ Test(annotate, large_sources)
 	cr_expect_eq(shown, 5);
 	cr_expect(has_note(annotation, " is not shown: more than 256 MiB of sources"));
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate, newer_source)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("-g");
 	profile = PROFILE(1, { 3, 20 });
@@ -305,13 +296,12 @@ Test(annotate, newer_source)
 	annotation = annotate(profile, "f");
 	cr_expect(has_note(annotation, "f.s was changed after the program was built"));
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate, no_debug_information)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("");
 	profile = PROFILE(1, { 3, 20 });
@@ -321,7 +311,6 @@ Test(annotate, no_debug_information)
 	cr_expect_eq(annotation->rows[0].line, ANNOTATION_NONE);
 	cr_expect(has_note(annotation, "no debug information"));
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /*
@@ -331,7 +320,7 @@ Test(annotate, no_debug_information)
 Test(annotate, no_symbols)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("");
 	fixture_shell("ld -m elf_x86_64 -Ttext=0x1000 -e 0x1000 --build-id -s -o program f.o");
@@ -350,14 +339,13 @@ Test(annotate, no_symbols)
 	cr_expect_str_eq(annotation->rows[2].text, "jne 0x1003");
 	cr_expect_eq(annotation->rows[2].ticks, 4);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* Far apart in text without a symbol: the sum is the row's, and what is between is not read. */
 Test(annotate, no_symbols_far_apart)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	size_t i;
 	char *text;
 
@@ -393,7 +381,6 @@ Test(annotate, no_symbols_far_apart)
 	annotation = annotate(profile, "program+0x1000");
 	cr_expect_eq(sum(annotation), 320);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* The share in the heading is the one in the table, of CPU time and not of ticks. */
@@ -404,7 +391,7 @@ Test(annotate, share_of_the_table)
 						    .target = REPORT_ALL_TARGETS };
 	struct annotation *annotation;
 	struct report_rows rows;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	cr_assert_eq(profile_load("tests/golden/split.json", &profile, NULL), 0);
 	cr_assert_eq(rows_build(profile, &by_functions, &rows, NULL), 0);
@@ -416,7 +403,6 @@ Test(annotate, share_of_the_table)
 			   annotation->percent, 1e-9);
 	annotation_free(annotation);
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 /* Of a function's aliases the table and the one of the source's functions have the same. */
@@ -424,7 +410,7 @@ Test(annotate, alias_in_both_tables)
 {
 	const struct report_options inlined = { .target = REPORT_ALL_TARGETS, .inlined = true };
 	struct report_rows rows;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	fixture_write("f.c", "int __f_impl(int x) { return x * 3; }\n"
 			     "extern int f(int x) __attribute__((alias(\"__f_impl\")));\n");
@@ -437,13 +423,12 @@ Test(annotate, alias_in_both_tables)
 	cr_expect_str_eq(rows.rows[0].name, "f");
 	cr_expect(rows.rows[0].scattered);
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 Test(annotate, no_file)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 
 	annotate_program("-g");
 	profile = PROFILE(1, { 3, 20 }, { 8, 4 }, { 16, 1 });
@@ -457,13 +442,12 @@ Test(annotate, no_file)
 	cr_expect_null(annotation->rows[0].bytes);
 	cr_expect_eq(sum(annotation), 24);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate, other_machine)
 {
 	struct annotation *annotation;
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	const Elf64_Half machine = EM_S390;
 	FILE *file;
 
@@ -478,19 +462,17 @@ Test(annotate, other_machine)
 	cr_expect(has_note(annotation, "machine 22 of the ELF header"));
 	cr_expect_eq(sum(annotation), 20);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate, jit)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct annotation *annotation = annotate(profile, "late");
 
 	cr_expect_eq(annotation->ticks, 300);
 	cr_expect_eq(sum(annotation), 300);
 	cr_expect(has_note(annotation, "whose code is gone"));
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* --- what was inlined ------------------------------------------------------------------------------ */
@@ -525,7 +507,7 @@ static struct profile *inlined_profile(void)
 
 Test(annotate, inlined_name)
 {
-	struct profile *profile = inlined_profile();
+	cleanup_profile struct profile *profile = inlined_profile();
 	struct annotation *annotation = annotate(profile, "mix");
 
 	cr_expect_str_eq(annotation->name, "g");
@@ -539,13 +521,12 @@ Test(annotate, inlined_name)
 		      "no function of that name has a tick; much like it: mix");
 	check_refused(profile, "program:I", -EINVAL,
 		      "no function 'I' with a tick; much like it: mix");
-	profile_free(profile);
 }
 
 Test(annotate, inlined_rows)
 {
 	const struct report_options options = { .inlined = true, .target = REPORT_ALL_TARGETS };
-	struct profile *profile = inlined_profile();
+	cleanup_profile struct profile *profile = inlined_profile();
 	struct report_rows rows;
 	struct error err = { 0 };
 	uint64_t total = 0, mixed = 0;
@@ -565,5 +546,4 @@ Test(annotate, inlined_rows)
 	cr_expect_eq(total, profile->ticks.total);
 	cr_expect_gt(mixed, 0);
 	rows_free(&rows);
-	profile_free(profile);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/text.h"
+#include "sample.h"
 #include "test_annotate_fixture.h"
 #include "test_symbol_fixture.h"
 
@@ -56,7 +57,7 @@ static struct annotation *build_example(struct profile **result)
 
 Test(annotate_text, table)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation = build_example(&profile);
 	char *text = annotate_write(annotation, &(struct annotation_view){ 0 }), *table;
 
@@ -66,13 +67,12 @@ Test(annotate_text, table)
 		text, "ticks     321 of 326, 98.47% of the time; shares below are of the 321\n"));
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate_text, hot)
 {
 	static const char *const order[] = { "jne 0x1003", "addl $1, %eax", "xorl %eax", NULL };
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation = build_example(&profile);
 	char *text = annotate_write(annotation, &(struct annotation_view){ .hot = true }),
 	     *at = text;
@@ -83,13 +83,12 @@ Test(annotate_text, hot)
 	cr_expect_null(strstr(text, "callq"));
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* The others are counted and not forgotten. */
 Test(annotate_text, limit)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation;
 	char *text;
 
@@ -108,7 +107,6 @@ Test(annotate_text, limit)
 	cr_expect_eq(strchr(strchr(text, '\n') + 1, '\n')[1], '\0');
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 static void check_width(const struct annotation *annotation, unsigned int width, bool hot)
@@ -124,7 +122,7 @@ static void check_width(const struct annotation *annotation, unsigned int width,
 
 Test(annotate_text, fits_the_terminal)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation;
 	unsigned int width;
 
@@ -140,14 +138,13 @@ Test(annotate_text, fits_the_terminal)
 		check_width(annotation, width, true);
 	}
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* Names, sources and operands come from files that anybody may have written. */
 Test(annotate_text, hostile_names)
 {
 	static const enum report_format formats[] = { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation;
 	size_t i;
 	char *text;
@@ -168,25 +165,23 @@ Test(annotate_text, hostile_names)
 		free(text);
 	}
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 Test(annotate_text, colour)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation = build_example(&profile);
 	char *text = annotate_write(annotation, &(struct annotation_view){ .color = true });
 
 	cr_expect(strstr(text, "\033[1;31m 93.46%\033[0m"));
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }
 
 /* If there is no room for both, shares are more useful than ticks. */
 Test(annotate_text, narrow)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct annotation *annotation = build_example(&profile);
 	char *text = annotate_write(annotation, &(struct annotation_view){ .width = 44 });
 
@@ -194,5 +189,4 @@ Test(annotate_text, narrow)
 	cr_expect(strstr(text, "jne 0x1003\n"), "%s", text);
 	free(text);
 	annotation_free(annotation);
-	profile_free(profile);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "cli/call_options.h"
 #include "oracle.h"
 
@@ -106,7 +107,7 @@ static void check_call(struct dice *dice, const struct oracle_call *call, size_t
 
 static void check_calls(uint64_t seed, bool sprofil, size_t most, size_t calls, size_t pcs)
 {
-	struct call_entry *entries = calloc(most, sizeof(*entries));
+	cleanup_free struct call_entry *entries = calloc(most, sizeof(*entries));
 	struct dice dice = { seed };
 	size_t i;
 
@@ -122,7 +123,6 @@ static void check_calls(uint64_t seed, bool sprofil, size_t most, size_t calls, 
 		dice_entries(&dice, entries, call.nr);
 		check_call(&dice, &call, pcs);
 	}
-	free(entries);
 }
 
 Test(bin, profil, .timeout = 120)

@@ -2,6 +2,8 @@
 #include "symbol/blocks.h"
 
 #include <criterion/criterion.h>
+
+#include "base/util.h"
 #include <elf.h>
 #include <errno.h>
 #include <stdio.h>
@@ -12,7 +14,7 @@
 static void check(uint16_t machine, const char *bytes, size_t size, const char *want)
 {
 	struct code code = { (uint8_t *)(uintptr_t)bytes, size, machine };
-	struct block_instruction *all;
+	cleanup_free struct block_instruction *all = NULL;
 	struct error err = { 0 };
 	char got[256] = "";
 	size_t nr, i, length = 0;
@@ -22,7 +24,6 @@ static void check(uint16_t machine, const char *bytes, size_t size, const char *
 		length += (size_t)snprintf(got + length, sizeof(got) - length, "%s%u",
 					   all[i].first ? "|" : " ", all[i].at);
 	cr_expect_str_eq(got, want);
-	free(all);
 }
 
 #define CHECK(machine, bytes, want) check(machine, bytes, sizeof(bytes) - 1, want)

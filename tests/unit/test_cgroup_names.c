@@ -6,6 +6,7 @@
 
 #include "interval.h"
 #include "report/cgroup_names.h"
+#include "sample.h"
 #include "top/list.h"
 #include "top/model.h"
 
@@ -26,7 +27,7 @@ static void check(const struct cgroup_names *names, const char *cgroup, const ch
 
 Test(cgroup_names, of_labels)
 {
-	struct profile *profile = profile_new();
+	cleanup_profile struct profile *profile = profile_new();
 	struct cgroup_names *names;
 
 	add(profile, "/a/docker-" ID ".scope", "container.name", "web");
@@ -52,13 +53,12 @@ Test(cgroup_names, of_labels)
 	check(names, "/b", NULL);
 	check(names, NULL, NULL);
 	cgroup_names_free(names);
-	profile_free(profile);
 }
 
 /* One container after the other may have a name, and rows must not look the same. */
 Test(cgroup_names, same_name)
 {
-	struct profile *profile = profile_new();
+	cleanup_profile struct profile *profile = profile_new();
 	struct cgroup_names *names;
 
 	add(profile, "/docker/" ID, "container.name", "web");
@@ -70,7 +70,6 @@ Test(cgroup_names, same_name)
 	check(names, "/docker/" OTHER, "web (/docker/" OTHER ")");
 	check(names, "/docker/" OTHER "/x", "web/x");
 	cgroup_names_free(names);
-	profile_free(profile);
 }
 
 /* The name becomes known in the second interval; the row stays the same one. */

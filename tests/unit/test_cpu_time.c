@@ -7,6 +7,7 @@
 
 #include "profile/profile_io.h"
 #include "report/render.h"
+#include "sample.h"
 
 static struct profile *split_profile(void)
 {
@@ -35,7 +36,7 @@ static void check_notes(const struct profile *profile, uint64_t target, const ch
 
 Test(cpu_time, the_worst_process)
 {
-	struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = split_profile();
 
 	check_notes(profile, REPORT_ALL_TARGETS,
 		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
@@ -69,12 +70,11 @@ Test(cpu_time, the_worst_process)
 	profile->targets[0].cpu_known = false;
 	profile->splits[2].cpu_ns = 1000000000;
 	check_notes(profile, 0, NULL, NULL);
-	profile_free(profile);
 }
 
 Test(cpu_time, without_a_tick)
 {
-	struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = split_profile();
 
 	profile->splits[0].cpu_ns += 1000000000;
 	profile->targets[0].cpu_ns += 1000000000;
@@ -82,7 +82,6 @@ Test(cpu_time, without_a_tick)
 	check_notes(profile, REPORT_ALL_TARGETS,
 		    "ticks saw 0.41 of the CPU time of redis-server (pid 200): " BURSTS SCHEDULER,
 		    "0.949 s were used by processes without a tick");
-	profile_free(profile);
 }
 
 /* One target with a clock of 1 kHz: which note is made for so many ticks and so much time. */

@@ -383,7 +383,7 @@ Test(diff, maps)
 {
 	const struct diff_map maps[] = { { "before", "/opt/after" } };
 	struct diff_options options = { .maps = maps, .nr_maps = 1 };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err = { 0 };
 	struct diff diff;
 	char note[128];
@@ -394,5 +394,4 @@ Test(diff, maps)
 	cr_assert_eq(diff_build(profile, profile, &options, &diff, &err), -EINVAL);
 	cr_expect_str_eq(err.text, "--map: 'before': not in the old profile");
 	diff_free(&diff);
-	profile_free(profile);
 }

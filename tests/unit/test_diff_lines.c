@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "report/diff.h"
+#include "sample.h"
 #include "test_annotate_fixture.h"
 #include "test_symbol_fixture.h"
 
@@ -46,7 +47,7 @@ static struct profile *profiled(void)
 
 Test(diff_lines, both_have_them)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err = { 0 };
 	struct diff diff;
 
@@ -57,7 +58,6 @@ Test(diff_lines, both_have_them)
 	cr_expect_eq(with_line(&diff), 3);
 	cr_expect_eq(diff.nr_notes, 0);
 	diff_free(&diff);
-	profile_free(profile);
 }
 
 static void check_functions(const struct diff *diff)
@@ -102,7 +102,7 @@ Test(diff_lines, the_old_program_is_gone)
 /* What is missing on both sides is said once, and changes nothing. */
 Test(diff_lines, both_programs_are_gone)
 {
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err = { 0 };
 	struct diff diff;
 
@@ -114,5 +114,4 @@ Test(diff_lines, both_programs_are_gone)
 	cr_assert_eq(diff.nr_notes, 1);
 	cr_expect_eq(strncmp(diff.notes[0], "no source lines of ", 19), 0);
 	diff_free(&diff);
-	profile_free(profile);
 }

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "profile/profile_io.h"
 #include "sample.h"
 
@@ -122,10 +123,10 @@ static size_t count_lines(const char *text)
 
 static void assert_harmless(const char *format, const char *name)
 {
-	struct profile *plain = sample_profile_of_names("x");
-	struct profile *profile = sample_profile_of_names(name);
-	char *expected = text_of(plain, format);
-	char *text = text_of(profile, format);
+	cleanup_profile struct profile *plain = sample_profile_of_names("x");
+	cleanup_profile struct profile *profile = sample_profile_of_names(name);
+	cleanup_free char *expected = text_of(plain, format);
+	cleanup_free char *text = text_of(profile, format);
 	size_t i;
 
 	cr_assert_eq(count_lines(text), count_lines(expected), "%s: '%s'", format, name);
@@ -134,10 +135,6 @@ static void assert_harmless(const char *format, const char *name)
 			text[i] = ' ';
 	}
 	cr_assert(sample_is_harmless(text), "%s: '%s'", format, name);
-	free(text);
-	free(expected);
-	profile_free(profile);
-	profile_free(plain);
 }
 
 static bool is_text(const struct export_format *format)
@@ -179,12 +176,12 @@ Test(export, csv_of_formulas)
 /* Many histograms of one object, in the worst order. */
 Test(export, csv_merges_by_offset)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct profile_histogram *h = calloc(50, sizeof(*h));
 	unsigned long previous = 0;
 	unsigned long offset;
 	size_t rows = 0;
-	char *text;
+	cleanup_free char *text = NULL;
 	char *line;
 	size_t i;
 	size_t j;
@@ -216,24 +213,20 @@ Test(export, csv_merges_by_offset)
 		rows--;
 	}
 	cr_assert_eq(rows, 0);
-	free(text);
-	profile_free(profile);
 }
 
 Test(export, csv_of_nothing_is_a_header)
 {
-	struct profile *profile = profile_new();
-	char *text = text_of(profile, "csv");
+	cleanup_profile struct profile *profile = profile_new();
+	cleanup_free char *text = text_of(profile, "csv");
 
 	cr_assert_eq(strncmp(text, "target,", 7), 0);
 	cr_assert_eq(strchr(text, '\n')[1], '\0');
-	free(text);
-	profile_free(profile);
 }
 
 Test(export, full_device)
 {
-	struct profile *profile = sample_profile_of_bins(10000);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(10000);
 	const struct export_format *format;
 	struct error err;
 	FILE *full;
@@ -246,5 +239,4 @@ Test(export, full_device)
 		cr_assert_not_null(strstr(err.text, ": No space left on device"));
 		fclose(full);
 	}
-	profile_free(profile);
 }

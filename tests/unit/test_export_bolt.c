@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "elf/elf_facts.h"
 #include "export/export.h"
 #include "sample.h"
@@ -193,31 +194,27 @@ Test(export_bolt, ticks)
 Test(export_bolt, wide_bins)
 {
 	struct profile_bin bins[] = { { 0x100, 7 } };
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err = { 0 };
-	char *text;
+	cleanup_free char *text = NULL;
 
 	build("");
 	profile = profile_of(bins, 1, 16);
 	cr_assert_eq(export(profile, NULL, &text, &err), -ENODATA);
 	cr_assert_not_null(strstr(err.text, "/program: 7 ticks in bins wider than a byte"));
 	cr_assert_str_eq(err.hint, "sample with --bytes-per-bin 1, or more --memory");
-	free(text);
-	profile_free(profile);
 }
 
 Test(export_bolt, another_build)
 {
 	struct profile_bin bins[] = { { 0x1000, 7 } };
-	struct profile *profile;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err = { 0 };
-	char *text;
+	cleanup_free char *text = NULL;
 
 	build("");
 	profile = profile_of(bins, 1, 1);
 	fixture_shell("gcc -O2 -Wl,--build-id -o program one.c two.c three.c");
 	cr_assert_eq(export(profile, NULL, &text, &err), -ESTALE);
 	cr_assert_not_null(strstr(err.text, "/program: not the file that was profiled"));
-	free(text);
-	profile_free(profile);
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export.h"
 #include "sample.h"
 
@@ -24,10 +25,9 @@ static char *folded(const struct profile *profile, const struct export_options *
 static void assert_folded(const struct profile *profile, const struct export_options *options,
 			  const char *expected)
 {
-	char *text = folded(profile, options);
+	cleanup_free char *text = folded(profile, options);
 
 	cr_assert_str_eq(text, expected);
-	free(text);
 }
 
 static void rename_to(char **text, const char *name)
@@ -38,19 +38,18 @@ static void rename_to(char **text, const char *name)
 
 Test(export_folded, one_target)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options second = { .target = 1 };
 	const struct export_options kernel = { .target = 0, .object = "[kernel]" };
 
 	assert_folded(profile, &second,
 		      "/caf\xc3\xa9;work;operator,(A, B) 40\n/caf\xc3\xa9;work;main 20\n");
 	assert_folded(profile, &kernel, "[kernel];[unknown] 40\n");
-	profile_free(profile);
 }
 
 Test(export_folded, processes)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options only = { .target = 0, .object = "work" };
 
 	profile->histograms[0].pid = 12;
@@ -60,25 +59,23 @@ Test(export_folded, processes)
 	assert_folded(profile, &only,
 		      "a:b-12;work;[unknown] 99\na:b-12;work;operator,(A, B) 500\n"
 		      "a:b-12;work;main 1\n");
-	profile_free(profile);
 }
 
 /* Its process is in the object's name, but which thread it was is not. */
 Test(export_folded, threads_of_a_jit)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options only = { .target = 0, .object = "[jit 77]\nsecond line" };
 
 	assert_folded(profile, &only, "[jit 77]\\x0asecond line;late 300\n");
 	profile->sampling.split = strdup("thread");
 	assert_folded(profile, &only, "jit, \"one\"-77;[jit 77]\\x0asecond line;late 300\n");
-	profile_free(profile);
 }
 
 /* A function in two histograms of one process is one line. */
 Test(export_folded, adds_up)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options only = { .target = 0, .object = "work" };
 
 	profile->histograms[1].target = 0;
@@ -86,13 +83,12 @@ Test(export_folded, adds_up)
 	profile->histograms[0].cgroup = strdup("/c");
 	assert_folded(profile, &only,
 		      "/c;work;[unknown] 99\n/c;work;operator,(A, B) 540\n/c;work;main 21\n");
-	profile_free(profile);
 }
 
 /* flamegraph.pl would take the first of two numbers for the ticks. */
 Test(export_folded, number_at_the_end_of_a_name)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options second = { .target = 1 };
 
 	rename_to(&profile->functions[0].name, "operator 12");
@@ -102,13 +98,12 @@ Test(export_folded, number_at_the_end_of_a_name)
 	rename_to(&profile->functions[0].name, "log10");
 	rename_to(&profile->functions[2].name, "12");
 	assert_folded(profile, &second, "/caf\xc3\xa9;work;log10 40\n/caf\xc3\xa9;work;12 20\n");
-	profile_free(profile);
 }
 
 /* The ticks of calls are not the sampler's. */
 Test(export_folded, calls)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
 	const struct export_options call = { .target = 1 };
 	struct error err;
@@ -128,5 +123,4 @@ Test(export_folded, calls)
 	assert_folded(profile, &call,
 		      "/caf\xc3\xa9;work;operator,(A, B) 40\n/caf\xc3\xa9;work;main 20\n");
 	fclose(null);
-	profile_free(profile);
 }

@@ -78,7 +78,7 @@ static uint64_t all_ticks(const struct file *file)
 
 Test(export_gmon, adds_up_an_object)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
 	const struct export_options second = { .target = 1 };
 	struct file file = gmon(profile, &every);
@@ -93,13 +93,12 @@ Test(export_gmon, adds_up_an_object)
 	file = gmon(profile, &second);
 	cr_assert_eq(all_ticks(&file), 60);
 	free(file.bytes);
-	profile_free(profile);
 }
 
 Test(export_gmon, counts_beyond_16_bits)
 {
 	static const uint64_t counts[] = { 65534, 65535, 65536, 131070, 180000, INT32_MAX };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err;
 	struct file file;
 	size_t i;
@@ -116,13 +115,12 @@ Test(export_gmon, counts_beyond_16_bits)
 	cr_assert_str_eq(err.text, "gmon: /usr/bin/work: more than 2147483647 ticks at 0x401000, "
 				   "and gprof counts no further");
 	free(file.bytes);
-	profile_free(profile);
 }
 
 /* gprof rounds the start of a function down to two bytes, so it would take the neighbour's tick. */
 Test(export_gmon, odd_bounds)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct file file;
 
 	profile->functions[2].size = 0xd;
@@ -132,13 +130,12 @@ Test(export_gmon, odd_bounds)
 	cr_assert_eq(ticks_at(&file, 0x40100a), 21);
 	cr_assert_eq(ticks_at(&file, 0x40100c), 0);
 	free(file.bytes);
-	profile_free(profile);
 }
 
 /* A bin that begins before its function is counted where the function begins. */
 Test(export_gmon, wide_bins)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct file file;
 
 	profile->histograms[0].bytes_per_bin = 64;
@@ -147,13 +144,12 @@ Test(export_gmon, wide_bins)
 	file = gmon(profile, NULL);
 	cr_assert_eq(ticks_at(&file, 0x401050), 500);
 	free(file.bytes);
-	profile_free(profile);
 }
 
 /* A bin in several functions, which report lists as a place, is spread evenly. */
 Test(export_gmon, bins_of_several_functions)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct file file;
 	uint64_t at;
 
@@ -168,12 +164,11 @@ Test(export_gmon, bins_of_several_functions)
 	cr_assert_eq(ticks_at(&file, at), 3);
 	cr_assert_eq(all_ticks(&file), 2 * COUNTERS + 1 + 60);
 	free(file.bytes);
-	profile_free(profile);
 }
 
 Test(export_gmon, rates)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char note[EXPORT_NOTE_BYTES] = "";
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .note = note };
 	static const struct {
@@ -200,13 +195,12 @@ Test(export_gmon, rates)
 		cr_assert_str_eq(note, rates[i].note);
 		free(file.bytes);
 	}
-	profile_free(profile);
 }
 
 /* Counts divided by the rate are the CPU time, whatever a tick stands for. */
 Test(export_gmon, cpu_time)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char note[EXPORT_NOTE_BYTES] = "";
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .note = note };
 	struct error err;
@@ -237,7 +231,6 @@ Test(export_gmon, cpu_time)
 	cr_assert_eq(try_gmon(profile, &options, &file, &err), -EOVERFLOW);
 	cr_assert(strstr(err.text, "more than 2147483647 counts at "), "%s", err.text);
 	free(file.bytes);
-	profile_free(profile);
 }
 
 /* gprof can only name the text of files. */
@@ -245,20 +238,19 @@ Test(export_gmon, objects)
 {
 	const struct export_options every = { .target = EXPORT_ALL_TARGETS };
 	const struct export_options other = { .target = EXPORT_ALL_TARGETS, .object = "[kernel]" };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 
 	cr_assert(export_has_file(profile, &every, 0));
 	cr_assert(!export_has_file(profile, &every, 1));
 	cr_assert(!export_has_file(profile, &every, 2));
 	cr_assert(!export_has_file(profile, &every, 3));
 	cr_assert(!export_has_file(profile, &other, 0));
-	profile_free(profile);
 }
 
 /* A 32-bit program has pointers of four bytes. */
 Test(export_gmon, pointers_of_four_bytes)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err;
 	struct file file;
 
@@ -269,5 +261,4 @@ Test(export_gmon, pointers_of_four_bytes)
 	cr_assert_eq(number(file.bytes + HEADER + 5, 4), 0x402000);
 	cr_assert_eq(number(file.bytes + HEADER + 9, 4), COUNTERS);
 	free(file.bytes);
-	profile_free(profile);
 }

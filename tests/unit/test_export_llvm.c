@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export.h"
 #include "export/sample_tree.h"
 #include "sample.h"
@@ -125,8 +126,8 @@ Test(export_llvm, left_out)
 /* The programs of that profile do not exist here. */
 Test(export_llvm, no_programs)
 {
-	struct profile *profile = sample_profile();
-	char *text = NULL;
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_free char *text = NULL;
 	size_t size;
 	struct error err;
 	FILE *stream = open_memstream(&text, &size);
@@ -136,6 +137,4 @@ Test(export_llvm, no_programs)
 			 "llvm-sample: nothing of /usr/bin/work: No such file or directory");
 	fclose(stream);
 	cr_assert_str_eq(text, "");
-	free(text);
-	profile_free(profile);
 }

@@ -251,7 +251,7 @@ static const char *attribute_of(const Otlp__Request *read, size_t i, const char 
 
 Test(export_otlp, sum_is_the_total)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Otlp__Request *read = otlp(profile, NULL);
 
 	assert_sound(read);
@@ -268,12 +268,11 @@ Test(export_otlp, sum_is_the_total)
 	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "/caf\xc3\xa9");
 	cr_assert_str_eq(attribute_of(read, 1, "host.arch"), "amd64");
 	otlp__request__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 Test(export_otlp, head)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Otlp__Request *read = otlp(profile, NULL), *again = otlp(profile, NULL);
 	const Otlp__Profile *first = read->resource_profiles[0]->scope_profiles[0]->profiles[0];
 	const Otlp__Profile *same = again->resource_profiles[0]->scope_profiles[0]->profiles[0];
@@ -286,13 +285,12 @@ Test(export_otlp, head)
 	cr_assert_neq(memcmp(first->profile_id.data, other->profile_id.data, 16), 0);
 	otlp__request__free_unpacked(read, NULL);
 	otlp__request__free_unpacked(again, NULL);
-	profile_free(profile);
 }
 
 /* Each target has its own period. */
 Test(export_otlp, periods)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Otlp__Request *read;
 
 	profile->targets[1].period_ns = 7;
@@ -300,13 +298,12 @@ Test(export_otlp, periods)
 	cr_assert_eq(read->resource_profiles[0]->scope_profiles[0]->profiles[0]->period, 1003009);
 	cr_assert_eq(read->resource_profiles[1]->scope_profiles[0]->profiles[0]->period, 7);
 	otlp__request__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 /* The scheduler's time, exact to the nanosecond; of several reasons a split's is unknown. */
 Test(export_otlp, cpu_time)
 {
-	struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = split_profile();
 	Otlp__Request *read = otlp(profile, NULL);
 
 	assert_sound(read);
@@ -320,7 +317,6 @@ Test(export_otlp, cpu_time)
 	cr_assert_eq(sum_of(read, "samples", "[in no bin]"), 0);
 	cr_assert_eq(sum_of(read, "samples", "[lost: exit]"), 15);
 	otlp__request__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 static void assert_different(void *const *messages, size_t nr)
@@ -412,7 +408,7 @@ static void rename_to(char **text, const char *name)
 Test(export_otlp, containers)
 {
 	static const char id[] = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char cgroup[256];
 	Otlp__Request *read;
 
@@ -435,7 +431,6 @@ Test(export_otlp, containers)
 	cr_assert_str_eq(attribute_of(read, 1, "service.name"), "web.service");
 	cr_assert_str_eq(attribute_of(read, 1, "container.id"), "");
 	otlp__request__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 /* Coarser detail never loses ticks. */
@@ -443,7 +438,7 @@ Test(export_otlp, detail)
 {
 	const struct export_options coarse = { .target = EXPORT_ALL_TARGETS,
 					       .detail = EXPORT_FUNCTION };
-	struct profile *profile = sample_profile_of_bins(5000);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(5000);
 	Otlp__Request *fine = otlp(profile, &whole), *folded = otlp(profile, &coarse);
 
 	assert_sound(fine);
@@ -454,7 +449,6 @@ Test(export_otlp, detail)
 	cr_assert_eq(sum_of(folded, "samples", NULL), (int64_t)profile->ticks.total);
 	otlp__request__free_unpacked(fine, NULL);
 	otlp__request__free_unpacked(folded, NULL);
-	profile_free(profile);
 }
 
 Test(export_otlp, hostile_names)
@@ -475,7 +469,7 @@ Test(export_otlp, hostile_names)
 
 Test(export_otlp, options)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options second = { .target = 1 }, none = { .target = 2 };
 	const struct export_options object = { .target = EXPORT_ALL_TARGETS, .object = "work" };
 	struct error err;
@@ -493,17 +487,15 @@ Test(export_otlp, options)
 	otlp__request__free_unpacked(read, NULL);
 	cr_assert_eq(export_find("otlp")->write(profile, &none, null, &err), -EINVAL);
 	fclose(null);
-	profile_free(profile);
 }
 
 /* A profile without a tick becomes a request without resources, and its tables are valid. */
 Test(export_otlp, empty)
 {
-	struct profile *profile = sample_profile_of_bins(0);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(0);
 	Otlp__Request *read = otlp(profile, NULL);
 
 	cr_assert_eq(read->n_resource_profiles, 0);
 	assert_zeroes(read->dictionary);
 	otlp__request__free_unpacked(read, NULL);
-	profile_free(profile);
 }

@@ -89,7 +89,7 @@ static void assert_sample(const Pprof__Profile *read, size_t i, uint64_t address
 
 Test(export_pprof, samples)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Pprof__Profile *read = pprof(profile, NULL);
 
 	assert_sound(read);
@@ -107,12 +107,11 @@ Test(export_pprof, samples)
 	cr_assert_str_eq(label(read, read->sample[5], "pid"), "77");
 	cr_assert_str_eq(label(read, read->sample[5], "process"), "jit, \"one\"");
 	pprof__profile__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 Test(export_pprof, head_and_mappings)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Pprof__Profile *read = pprof(profile, NULL);
 
 	cr_assert_eq(read->n_sample_type, 2);
@@ -136,7 +135,6 @@ Test(export_pprof, head_and_mappings)
 	cr_assert_eq(read->mapping[1]->memory_start, 0x7f0000000000);
 	cr_assert_eq(read->mapping[2]->memory_start, 0xffffffff81000000);
 	pprof__profile__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 Test(export_pprof, times)
@@ -152,7 +150,7 @@ Test(export_pprof, times)
 		{ "1969-12-31T23:59:59Z", 0 },
 		{ "9999-12-31T23:59:59Z", 0 },
 	};
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Pprof__Profile *read;
 	size_t i;
 
@@ -163,13 +161,12 @@ Test(export_pprof, times)
 		cr_assert_eq(read->time_nanos, times[i].ns, "%s", times[i].started);
 		pprof__profile__free_unpacked(read, NULL);
 	}
-	profile_free(profile);
 }
 
 /* Two histograms at one place are two samples of one location. */
 Test(export_pprof, one_location_for_a_place)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	Pprof__Profile *read;
 
 	profile->histograms[1].bins[0].index = 0;
@@ -183,7 +180,6 @@ Test(export_pprof, one_location_for_a_place)
 	/* Each target has its own clock. */
 	cr_assert_eq(read->sample[1]->value[1], 20 * 7);
 	pprof__profile__free_unpacked(read, NULL);
-	profile_free(profile);
 }
 
 static struct profile *split_profile(void)
@@ -208,7 +204,7 @@ static int64_t sum_of(const Pprof__Profile *read, size_t value)
 /* The scheduler's time, exact to the nanosecond if each tick has a place; counts are ticks. */
 Test(export_pprof, cpu_time)
 {
-	struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = split_profile();
 	Pprof__Profile *read = pprof(profile, NULL);
 
 	assert_sound(read);
@@ -228,7 +224,6 @@ Test(export_pprof, cpu_time)
 	cr_assert_eq(sum_of(read, 1), 1515000001);
 	pprof__profile__free_unpacked(read, NULL);
 	profile->nr_splits = 5;
-	profile_free(profile);
 }
 
 Test(export_pprof, hostile_names)
@@ -249,7 +244,7 @@ Test(export_pprof, hostile_names)
 
 Test(export_pprof, options)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	const struct export_options second = { .target = 1 };
 	const struct export_options none = { .target = 2 };
 	struct error err;
@@ -262,5 +257,4 @@ Test(export_pprof, options)
 	pprof__profile__free_unpacked(read, NULL);
 	cr_assert_eq(export_find("pprof")->write(profile, &none, null, &err), -EINVAL);
 	fclose(null);
-	profile_free(profile);
 }

@@ -260,7 +260,7 @@ static struct oracle_call sample_call(struct call_entry *entry, enum dialect dia
 /* Ticks of both targets; the object need not be named if no other one has ticks there. */
 Test(export_raw, object_that_fits)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	uint16_t wanted[32] = { [0] = 1, [4] = 20, [8] = 540 };
 	struct call_entry entry;
 	struct oracle_call call = sample_call(&entry, DIALECT_BSD44);
@@ -279,7 +279,6 @@ Test(export_raw, object_that_fits)
 	cr_assert_eq(memcmp(bytes, wanted, 64), 0);
 	free(bytes);
 	region_table_free(&asked.table);
-	profile_free(profile);
 }
 
 /* All pcs that no region took, including those of other objects and of none. */
@@ -294,7 +293,7 @@ Test(export_raw, overflow_bin)
 				    .width = 4,
 				    .entries = entries,
 				    .nr = 2 };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct asked asked;
 	uint32_t overflow;
 	size_t size;
@@ -312,12 +311,11 @@ Test(export_raw, overflow_bin)
 	cr_assert_eq(bytes[68], 0);
 	free(bytes);
 	region_table_free(&asked.table);
-	profile_free(profile);
 }
 
 Test(export_raw, objects_that_do_not_fit)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct call_entry entry;
 	struct oracle_call call = sample_call(&entry, DIALECT_GLIBC);
 	struct asked asked;
@@ -341,13 +339,12 @@ Test(export_raw, objects_that_do_not_fit)
 				   "/opt/work have ticks at these offsets");
 	cr_expect_str_eq(err.hint, "--object /usr/bin/work");
 	region_table_free(&asked.table);
-	profile_free(profile);
 }
 
 /* A bin of 4096 bytes fits a counter of as many, if they begin at the same place. */
 Test(export_raw, wide_bins)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct call_entry entry;
 	struct oracle_call call = sample_call(&entry, DIALECT_BSD44);
 	struct asked asked;
@@ -370,7 +367,6 @@ Test(export_raw, wide_bins)
 	cr_expect(strstr(err.text, "its bin of 4096 bytes at 0x7f0000003000 falls into more than "
 				   "one counter"));
 	region_table_free(&asked.table);
-	profile_free(profile);
 }
 
 Test(export_raw, limit)
@@ -378,7 +374,7 @@ Test(export_raw, limit)
 	static const struct profile_bin bins[] = { { 0, 40000 }, { 2, 5 },     { 4, 50000 },
 						   { 6, 50000 }, { 8, 32766 }, { 10, 32767 } };
 	static const uint16_t wanted[] = { 32766, 5, 32767, 32766, 32766, 32766 };
-	struct profile *profile = profile_of(bins, 6);
+	cleanup_profile struct profile *profile = profile_of(bins, 6);
 	struct call_entry entry;
 	struct oracle_call call = sample_call(&entry, DIALECT_SOLARIS);
 	struct asked asked;
@@ -393,12 +389,11 @@ Test(export_raw, limit)
 			 "would have: a profile knows no order of ticks");
 	free(bytes);
 	region_table_free(&asked.table);
-	profile_free(profile);
 }
 
 Test(export_raw, failures)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct call_entry entry;
 	struct oracle_call call = sample_call(&entry, DIALECT_GLIBC);
 	FILE *full = fopen("/dev/full", "w");
@@ -415,5 +410,4 @@ Test(export_raw, failures)
 	cr_assert(ask(&asked, &call));
 	cr_expect_eq(export_fails(profile, &asked, &err), -EFBIG);
 	region_table_free(&asked.table);
-	profile_free(profile);
 }

@@ -15,6 +15,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "test_file_fixture.h"
 
 TestSuite(file, .init = folder_enter, .fini = folder_remove);
@@ -190,7 +191,7 @@ Test(file, standard_output)
 
 Test(file, full_device_fails_by_name)
 {
-	char *large = calloc(1, 1 << 20);
+	cleanup_free char *large = calloc(1, 1 << 20);
 	struct output *out;
 	struct error err;
 
@@ -208,7 +209,6 @@ Test(file, full_device_fails_by_name)
 	error_set(&err, -EIO, "the writer's own words");
 	cr_assert_eq(output_finish(out, -EIO, &err), -ENOSPC);
 	cr_assert_str_eq(err.text, "/dev/full: No space left on device");
-	free(large);
 }
 
 Test(file, finish_keeps_the_writers_words)
@@ -366,13 +366,12 @@ static void assert_expands(const char *pattern, const char *wanted)
 {
 	const time_t started = 1000000000;
 	struct error err;
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	struct tm tm;
 
 	cr_assert(localtime_r(&started, &tm));
 	cr_assert_eq(output_expand(pattern, 4711, &tm, &text, &err), 0, "%s", err.text);
 	cr_assert_str_eq(text, wanted);
-	free(text);
 }
 
 Test(file, expand)

@@ -13,6 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "need.h"
 #include "symbol/symbol.h"
 #include "test_symbol_fixture.h"
@@ -506,7 +507,7 @@ Test(functions, many)
 	static struct source maps[1];
 	struct profile_histogram *histogram;
 	size_t size, i;
-	char *map;
+	cleanup_free char *map = NULL;
 	FILE *stream = open_memstream(&map, &size);
 
 	for (i = 0; i < 1000; i++)
@@ -523,5 +524,4 @@ Test(functions, many)
 	cr_assert_eq(profile->nr_functions, 2000);
 	for (i = 1; i < profile->nr_functions; i++)
 		cr_assert_geq(profile->functions[i - 1].ticks, profile->functions[i].ticks);
-	free(map);
 }

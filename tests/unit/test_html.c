@@ -93,22 +93,18 @@ Test(html, names_stay_in_their_place)
 /* For a function the page has what annotate shows, or the reason why there is nothing. */
 Test(html, says_why_there_is_no_code)
 {
-	struct profile *profile = sample_profile();
-	char *page = page_of(profile);
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_free char *page = page_of(profile);
 
 	cr_assert_eq(count_of(page, "id=\"code-0\">{ \"notes\": [\""), 1);
 	cr_assert_eq(count_of(page, "id=\"code-2\">{ \"notes\": [\""), 1);
-	free(page);
-	profile_free(profile);
 }
 
 Test(html, counts_kernel_offsets_from_a_base)
 {
-	struct profile *profile = sample_profile();
-	char *page = page_of(profile);
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_free char *page = page_of(profile);
 
 	cr_assert_eq(count_of(page, "\"base\": \"0xffffffff81000000\""), 1);
 	cr_assert_eq(count_of(page, "18446744071"), 0, "a number that JavaScript would round");
-	free(page);
-	profile_free(profile);
 }

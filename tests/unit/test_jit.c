@@ -9,9 +9,11 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "engine/jit_map.h"
 #include "engine/jit_moves.h"
 #include "engine/jit_text.h"
+#include "sample.h"
 
 #define ROOM 1000
 
@@ -141,7 +143,7 @@ Test(jit, no_more_room)
 Test(jit, much)
 {
 	const size_t size = JIT_READ_MAX / 2 * 3;
-	char *much = malloc(size);
+	cleanup_free char *much = malloc(size);
 	size_t i;
 
 	memset(much, 'x', size);
@@ -156,7 +158,6 @@ Test(jit, much)
 	append("1000 10 c\n");
 	check_read(1, "");
 	check_read(0, "a ");
-	free(much);
 }
 
 /* --- moves ----------------------------------------------------------------------------------- */
@@ -201,7 +202,7 @@ static void add(struct jit_moves *moves, uint64_t number, uint64_t to, uint64_t 
 
 Test(jit, moves)
 {
-	struct profile *profile = counted();
+	cleanup_profile struct profile *profile = counted();
 	struct jit_moves moves = { 0 };
 	struct jit_bin bin = { 0, 0x400, 0, 2 };
 
@@ -219,7 +220,6 @@ Test(jit, moves)
 	cr_assert_eq(profile->histograms[1].size, 8);
 	cr_assert_str_eq(profile->histograms[1].process, "node");
 	jit_moves_clear(&moves);
-	profile_free(profile);
 }
 
 /*
@@ -228,7 +228,7 @@ Test(jit, moves)
  */
 Test(jit, moves_that_do_not_fit)
 {
-	struct profile *profile = counted();
+	cleanup_profile struct profile *profile = counted();
 	struct jit_moves moves = { 0 };
 	struct jit_move other = { { 1, 0x402, 0, 2 }, 0x9000, 1 };
 
@@ -247,7 +247,6 @@ Test(jit, moves_that_do_not_fit)
 	check_bins(&profile->histograms[0], 0x1000, BINS({ 0, 10 }, { 2, 5 }));
 	check_bins(&profile->histograms[1], 0x24000, BINS({ 0, 7 }));
 	jit_moves_clear(&moves);
-	profile_free(profile);
 }
 
 /* --- places ---------------------------------------------------------------------------------- */

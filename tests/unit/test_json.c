@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "base/json_reader.h"
 #include "base/json_text.h"
+#include "base/util.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -166,7 +167,7 @@ Test(json, numbers)
 Test(json, long_texts)
 {
 	size_t size = 300000;
-	char *text = malloc(size + 64);
+	cleanup_free char *text = malloc(size + 64);
 	struct error err = { "", "" };
 	struct json_reader *json;
 	struct input *in;
@@ -197,7 +198,6 @@ Test(json, long_texts)
 		json_reader_free(json);
 		input_close(in);
 	}
-	free(text);
 }
 
 static char *text_of(const char *string)
@@ -245,8 +245,8 @@ Test(json, strings_survive)
 	struct error err = { "", "" };
 	struct json_reader *json;
 	struct input *in;
-	char *again = NULL;
-	char *text;
+	cleanup_free char *again = NULL;
+	cleanup_free char *text = NULL;
 	int c;
 
 	for (c = 1; c < 128; c++)
@@ -259,8 +259,6 @@ Test(json, strings_survive)
 	cr_assert_str_eq(again, string);
 	json_reader_free(json);
 	input_close(in);
-	free(again);
-	free(text);
 }
 
 static void check_double(double value, const char *wanted)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "engine/kernel_modules.h"
 #include "profile/profile_io.h"
 #include "sample.h"
@@ -98,8 +99,9 @@ Test(kernel_modules, split)
 		{ 0xffffffffc0401ff0, 8 },  { 0xffffffffc0402000, 16 }, { 0xffffffffc0402010, 32 },
 		{ 0xffffffffd0000000, 64 },
 	};
-	struct profile *profile = kernel_profile(ticks, sizeof(ticks) / sizeof(*ticks));
-	uint32_t *ids = calloc(1, sizeof(*ids));
+	cleanup_profile struct profile *profile =
+		kernel_profile(ticks, sizeof(ticks) / sizeof(*ticks));
+	cleanup_free uint32_t *ids = calloc(1, sizeof(*ids));
 	struct kernel_modules modules;
 	struct error err;
 
@@ -118,16 +120,14 @@ Test(kernel_modules, split)
 	cr_expect_eq(ticks_at(profile, "[overlay]", ticks[5][0]), 32);
 	cr_expect_eq(ticks_at(profile, "[kernel]", ticks[6][0]), 64);
 	kernel_modules_free(&modules);
-	free(ids);
-	profile_free(profile);
 }
 
 /* If all is in modules, no empty histogram is left. */
 Test(kernel_modules, split_all)
 {
 	static const uint64_t ticks[][2] = { { 0xffffffffc0400000, 4 }, { 0xffffffffc0402000, 5 } };
-	struct profile *profile = kernel_profile(ticks, 2);
-	uint32_t *ids = calloc(1, sizeof(*ids));
+	cleanup_profile struct profile *profile = kernel_profile(ticks, 2);
+	cleanup_free uint32_t *ids = calloc(1, sizeof(*ids));
 	struct kernel_modules modules;
 	struct error err;
 
@@ -137,6 +137,4 @@ Test(kernel_modules, split_all)
 	cr_expect_eq(ticks_at(profile, "[virtiofs]", ticks[0][0]), 4);
 	cr_expect_eq(ticks_at(profile, "[overlay]", ticks[1][0]), 5);
 	kernel_modules_free(&modules);
-	free(ids);
-	profile_free(profile);
 }

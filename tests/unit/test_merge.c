@@ -7,6 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "profile/profile_head.h"
 #include "profile/profile_io.h"
 #include "profile/profile_notes.h"
@@ -319,17 +320,15 @@ Test(merge, segments_and_cost_are_no_sums)
 
 Test(merge, a_sum_of_one_part_is_its_own_sum)
 {
-	char *once = text_of(sum_of(part(1), NULL));
-	char *twice = text_of(sum_of(read_back(sum_of(part(1), NULL)), NULL));
+	cleanup_free char *once = text_of(sum_of(part(1), NULL));
+	cleanup_free char *twice = text_of(sum_of(read_back(sum_of(part(1), NULL)), NULL));
 
 	cr_expect_str_eq(once, twice);
-	free(once);
-	free(twice);
 }
 
 Test(merge, counts_add)
 {
-	struct profile *sum = sum_of(part(0), part(0));
+	cleanup_profile struct profile *sum = sum_of(part(0), part(0));
 
 	cr_expect_eq(sum->nr_targets, 2);
 	cr_expect_eq(sum->nr_objects, 4);
@@ -339,13 +338,12 @@ Test(merge, counts_add)
 	cr_expect_eq(profile_account_lost(&sum->ticks), 10);
 	cr_expect_eq(sum->functions[0].ticks, 1080);
 	cr_expect_eq(sum->duration_ns, 2120000002);
-	profile_free(sum);
 }
 
 /* Half a second before midnight there is before midnight here; 1 and 2 begin later and earlier. */
 Test(merge, heads)
 {
-	struct profile *sum = sum_of(part(0), part(2));
+	cleanup_profile struct profile *sum = sum_of(part(0), part(2));
 
 	cr_expect_str_eq(sum->started, "2026-01-31T22:59:59.499999999Z");
 	cr_expect_not(sum->complete);
@@ -355,13 +353,12 @@ Test(merge, heads)
 	cr_expect_str_eq(sum->host.arch, "x86_64");
 	cr_expect_eq(sum->nr_targets, 4);
 	cr_expect_str_eq(sum->targets[0].host, "host");
-	profile_free(sum);
 }
 
 /* A file is known by its build id; the sum has the finest period, and other targets say theirs. */
 Test(merge, periods_and_paths)
 {
-	struct profile *sum = sum_of(part(0), part(1));
+	cleanup_profile struct profile *sum = sum_of(part(0), part(1));
 
 	cr_expect_eq(sum->sampling.period_ns, 250000);
 	cr_expect_eq(sum->nr_targets, 4);
@@ -370,7 +367,6 @@ Test(merge, periods_and_paths)
 	cr_expect_eq(sum->targets[2].period_ns, 500000);
 	cr_expect_eq(sum->nr_objects, 4);
 	cr_expect_str_eq(sum->objects[0].path, "/usr/bin/work");
-	profile_free(sum);
 }
 
 /* --- CPU time ----------------------------------------------------------------------------------- */
@@ -407,7 +403,7 @@ static struct profile *other_split_part(int i)
 
 Test(merge, cpu_time_adds_up)
 {
-	struct profile *sum = sum_of(split_part(), split_part());
+	cleanup_profile struct profile *sum = sum_of(split_part(), split_part());
 
 	cr_assert_eq(sum->nr_targets, 1);
 	cr_expect(sum->targets[0].cpu_known);
@@ -418,7 +414,6 @@ Test(merge, cpu_time_adds_up)
 	cr_expect_str_eq(sum->splits[2].process, "redis-server");
 	cr_expect_eq(sum->splits[2].ticks, 820);
 	cr_expect_eq(sum->splits[2].cpu_ns, 2000000000);
-	profile_free(sum);
 }
 
 Test(merge, cpu_time_in_any_order)

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/util.h"
 #include "cli/command.h"
 
 struct settings {
@@ -220,7 +221,7 @@ Test(opts, bad_values)
 
 Test(opts, help_text)
 {
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -251,7 +252,6 @@ Test(opts, help_text)
 			 "  bpfprofil test x\n"
 			 "\n"
 			 "The manual: man bpfprofil-test\n");
-	free(text);
 }
 
 /* What every table must satisfy so that parsing works. */

@@ -129,7 +129,7 @@ Test(profile, check_takes_the_sample)
 
 Test(profile, check_refuses_what_breaks_a_promise)
 {
-	struct profile *p = sample_profile();
+	cleanup_profile struct profile *p = sample_profile();
 	struct profile_histogram *h = p->histograms;
 	struct error err;
 
@@ -168,7 +168,6 @@ Test(profile, check_refuses_what_breaks_a_promise)
 	CHECK_REFUSES(p->functions[1].ticks, 0, "p: function 1: it has no tick");
 	CHECK_REFUSES(p->functions[1].size, UINT64_MAX, "p: function 1: it ends above 2^64");
 	cr_assert_eq(profile_check(p, "p", &err), 0, "%s", err.text);
-	profile_free(p);
 }
 
 static int check_time(struct profile *profile, const char *text)
@@ -192,14 +191,13 @@ Test(profile, check_of_times)
 		"2026-01-31T23:59:59+01:00 ",
 		"2026-01-31T23:59:59Z\n",
 	};
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	size_t i;
 
 	cr_assert_eq(check_time(profile, "2026-01-31T23:59:59Z"), 0);
 	cr_assert_eq(check_time(profile, "2026-01-31T23:59:59.5-11:30"), 0);
 	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		cr_assert_eq(check_time(profile, refused[i]), -EBADMSG, "%s", refused[i]);
-	profile_free(profile);
 }
 
 static void assert_function(const struct profile_index *index, uint32_t object, uint64_t offset,

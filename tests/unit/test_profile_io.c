@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "sample.h"
 
 #define GOLDEN "tests/golden/profile.json"
@@ -58,41 +59,36 @@ static char *file_text(const char *path, size_t *size)
 
 Test(profile_io, sample_is_written_as_the_golden_file)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	size_t size;
 	size_t golden_size;
-	char *text = text_of(profile, &size);
-	char *golden = file_text(GOLDEN, &golden_size);
+	cleanup_free char *text = text_of(profile, &size);
+	cleanup_free char *golden = file_text(GOLDEN, &golden_size);
 
 	cr_assert_str_eq(text, golden);
 	cr_assert_eq(size, golden_size);
-	profile_free(profile);
-	free(golden);
-	free(text);
 }
 
 static void assert_round_trip(const char *text, size_t size)
 {
-	struct profile *profile = NULL;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err;
 	size_t again_size;
-	char *again;
+	cleanup_free char *again = NULL;
 
 	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
 	again = text_of(profile, &again_size);
 	cr_assert_eq(again_size, size);
 	cr_assert_eq(memcmp(again, text, size), 0);
-	free(again);
-	profile_free(profile);
 }
 
 Test(profile_io, cpu_time_round_trips)
 {
-	struct profile *profile = NULL;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err;
 	uint64_t cpu_ns;
 	size_t size;
-	char *text = file_text(SPLIT, &size);
+	cleanup_free char *text = file_text(SPLIT, &size);
 
 	assert_round_trip(text, size);
 	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
@@ -108,14 +104,12 @@ Test(profile_io, cpu_time_round_trips)
 	cr_expect_null(profile->splits[2].cgroup);
 	cr_expect_eq(profile->splits[2].ticks, 410);
 	cr_expect_eq(profile->splits[2].cpu_ns, 1000000000);
-	profile_free(profile);
-	free(text);
 }
 
 /* The sum is known if every target that counts knows its time. */
 Test(profile_io, cpu_time_of_all)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	uint64_t cpu_ns;
 
 	cr_expect_not(profile_cpu_time(profile, &cpu_ns));
@@ -132,7 +126,6 @@ Test(profile_io, cpu_time_of_all)
 	profile->targets[0].kind = strdup("call");
 	cr_expect(profile_cpu_time(profile, &cpu_ns));
 	cr_expect_eq(cpu_ns, 7);
-	profile_free(profile);
 }
 
 /* What only some runs have. */
@@ -145,7 +138,7 @@ Test(profile_io, rates_and_costs_round_trip)
 	uint64_t delivered[] = { 70, 0, UINT64_MAX };
 	struct error err;
 	size_t size;
-	char *text;
+	cleanup_free char *text = NULL;
 
 	sampling->delivered = delivered;
 	sampling->nr_delivered = 3;
@@ -172,12 +165,11 @@ Test(profile_io, rates_and_costs_round_trip)
 	cr_assert_eq(sampling->duty_percent, 12.5);
 	cr_assert_eq(sampling->sampled_ns, 250000001);
 	profile_free(read);
-	free(text);
 }
 
 Test(profile_io, round_trip)
 {
-	struct profile *profile = sample_profile_of_bins(100000);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(100000);
 	size_t size;
 	char *text = file_text(GOLDEN, &size);
 
@@ -186,12 +178,11 @@ Test(profile_io, round_trip)
 	text = text_of(profile, &size);
 	assert_round_trip(text, size);
 	free(text);
-	profile_free(profile);
 }
 
 Test(profile_io, everything_is_read)
 {
-	struct profile *p = NULL;
+	cleanup_profile struct profile *p = NULL;
 	struct error err;
 
 	cr_assert_eq(profile_load(GOLDEN, &p, &err), 0, "%s", err.text);
@@ -223,7 +214,6 @@ Test(profile_io, everything_is_read)
 	cr_assert_str_eq(p->functions[0].name, "operator,(A, B)");
 	cr_assert_eq(p->functions[0].ticks, 540);
 	cr_assert_eq(p->nr_notes, 1);
-	profile_free(p);
 }
 
 /* What a later writer of this version may add. */
@@ -237,7 +227,7 @@ Test(profile_io, unknown_keys_are_skipped)
 		{ "[{\"offset\"", "[{\"later\": -1.5e3, \"offset\"" },
 	};
 	size_t size;
-	char *golden = file_text(GOLDEN, &size);
+	cleanup_free char *golden = file_text(GOLDEN, &size);
 	char text[8192];
 	size_t i;
 
@@ -252,7 +242,6 @@ Test(profile_io, unknown_keys_are_skipped)
 			     added[i][1], err.text);
 		profile_free(profile);
 	}
-	free(golden);
 }
 
 struct refusal {
@@ -377,7 +366,7 @@ static const struct refusal split_refusals[] = {
 static void check_refusals(const char *path, const struct refusal *all, size_t nr)
 {
 	size_t size;
-	char *golden = file_text(path, &size);
+	cleanup_free char *golden = file_text(path, &size);
 	char text[8192];
 	size_t i;
 
@@ -397,7 +386,6 @@ static void check_refusals(const char *path, const struct refusal *all, size_t n
 		cr_expect_eq(!profile, r->code != 0);
 		profile_free(profile);
 	}
-	free(golden);
 }
 
 Test(profile_io, refusals)
@@ -439,10 +427,10 @@ Test(profile_io, foreign_and_empty)
 
 Test(profile_io, every_prefix_is_truncated)
 {
-	struct profile *profile = NULL;
+	cleanup_profile struct profile *profile = NULL;
 	struct error err;
 	size_t size;
-	char *golden = file_text(GOLDEN, &size);
+	cleanup_free char *golden = file_text(GOLDEN, &size);
 	size_t i;
 
 	/* The last byte is a newline, without which nothing is missing. */
@@ -452,8 +440,6 @@ Test(profile_io, every_prefix_is_truncated)
 		cr_assert_str_eq(err.text, "p: truncated");
 	}
 	cr_assert_eq(read_text(golden, size - 1, &profile, &err), 0, "%s", err.text);
-	profile_free(profile);
-	free(golden);
 }
 
 Test(profile_io, compressed)
@@ -465,7 +451,7 @@ Test(profile_io, compressed)
 	size_t size;
 	size_t i;
 	int fd = mkstemp(path);
-	char *text;
+	cleanup_free char *text = NULL;
 
 	cr_assert_geq(fd, 0);
 	snprintf(command, sizeof(command), "gzip -c %s >%s", GOLDEN, path);
@@ -484,7 +470,6 @@ Test(profile_io, compressed)
 	text[size - 1] ^= 0x55;
 	cr_assert_eq(read_text(text, size, &profile, &err), -EIO, "%s", err.text);
 	cr_assert_str_eq(err.text, "p: damaged gzip data");
-	free(text);
 }
 
 Test(profile_io, writing_to_a_full_device_fails)
@@ -507,14 +492,12 @@ Test(profile_io, writing_to_a_full_device_fails)
 /* A profile without any strings is written so that others can read it. */
 Test(profile_io, strings_that_are_null)
 {
-	struct profile *profile = profile_new();
+	cleanup_profile struct profile *profile = profile_new();
 	size_t size;
-	char *text = text_of(profile, &size);
+	cleanup_free char *text = text_of(profile, &size);
 
 	cr_assert_not_null(strstr(text, "\"tool\": \"\","));
 	cr_assert_not_null(strstr(text, "\"command\": [],"));
-	free(text);
-	profile_free(profile);
 }
 
 /*
@@ -550,7 +533,7 @@ Test(profile_io, schema_takes_what_is_written)
 {
 	char path[] = "/tmp/bpfprofil-test-XXXXXX";
 	FILE *file = fdopen(mkstemp(path), "w");
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err;
 
 	cr_assert_eq(validate(GOLDEN), 0);
@@ -560,7 +543,6 @@ Test(profile_io, schema_takes_what_is_written)
 	fclose(file);
 	cr_expect_eq(validate(path), 0);
 	unlink(path);
-	profile_free(profile);
 }
 
 Test(profile_io, schema_refuses_what_is_broken)

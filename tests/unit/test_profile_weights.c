@@ -82,7 +82,7 @@ static struct profile *whole_split_profile(void)
 
 Test(profile_weights, periods_where_the_scheduler_was_not_asked)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct profile_weights *weights;
 
 	profile->targets[1].period_ns = 10000000;
@@ -96,13 +96,12 @@ Test(profile_weights, periods_where_the_scheduler_was_not_asked)
 	cr_expect_eq(profile_target_time(profile, 1), 600000000);
 	cr_expect_eq(profile_time(profile), 1603009000);
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* Without splits the CPU time is shared among all ticks, including those in no bin. */
 Test(profile_weights, one_stratum)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct profile_weights *weights;
 
 	profile->targets[0].cpu_known = true;
@@ -116,13 +115,12 @@ Test(profile_weights, one_stratum)
 	cr_expect_eq(profile_weights_unseen(weights, 0), 0);
 	check_close(profile_time(profile), 2000000001.0 + 60 * 1003009, "all");
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* Each process has its own time, and a steady one gets no more because another was in bursts. */
 Test(profile_weights, a_stratum_for_each_process)
 {
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	struct profile_weights *weights = weigh(profile);
 	const struct profile_histogram *histograms = profile->histograms;
 
@@ -137,13 +135,12 @@ Test(profile_weights, a_stratum_for_each_process)
 	cr_expect_eq(taken(profile, weights), 1515000000);
 	cr_expect_eq(profile_weights_unseen(weights, 0), 0);
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* Lost ticks are nobody's, so they get their share, and the others that much less. */
 Test(profile_weights, ticks_in_no_split)
 {
-	struct profile *profile = split_profile();
+	cleanup_profile struct profile *profile = split_profile();
 	struct profile_weights *weights = weigh(profile);
 	double left = 1515e6 * 920 / 930;
 
@@ -153,7 +150,6 @@ Test(profile_weights, ticks_in_no_split)
 			    5 * profile_weight(weights, &profile->histograms[0]),
 		    left, "all");
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* In a sum with a part that was not split, the time in no split belongs to that part's ticks. */
@@ -180,7 +176,7 @@ Test(profile_weights, time_in_no_split)
 
 Test(profile_weights, time_without_a_tick)
 {
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	struct profile_weights *weights;
 
 	/*
@@ -205,13 +201,12 @@ Test(profile_weights, time_without_a_tick)
 	check_close(binned(profile, weights, 0), 1505e6, "the others");
 	profile_weights_free(weights);
 	profile->nr_histograms = 6;
-	profile_free(profile);
 }
 
 /* A single tick of the 50 that it should have had stands for all of them. */
 Test(profile_weights, few_ticks_of_a_large_process)
 {
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	struct profile_weights *weights;
 
 	profile->splits[3].cpu_ns += 48000000;
@@ -221,13 +216,12 @@ Test(profile_weights, few_ticks_of_a_large_process)
 	check_close(profile_weight(weights, &profile->histograms[5]), 8e6 / 2, "the small ones'");
 	check_close(binned(profile, weights, 0), 1563e6, "all");
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* Which split a histogram belongs to. */
 Test(profile_weights, owners)
 {
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	struct profile_histogram *histograms = profile->histograms;
 	struct profile_weights *weights;
 
@@ -260,13 +254,12 @@ Test(profile_weights, owners)
 	check_close(profile_weight(weights, &histograms[1]), 1000e6 / 410, "the cgroup");
 	cr_expect_eq(profile_weight(weights, &histograms[3]), 0, "no split, and no time is left");
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 /* As in a sum with a part that was not split. */
 Test(profile_weights, more_ticks_in_bins_than_in_the_split)
 {
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	struct profile_weights *weights;
 
 	profile->splits[1].ticks = 100;
@@ -274,7 +267,6 @@ Test(profile_weights, more_ticks_in_bins_than_in_the_split)
 	check_close(profile_weight(weights, &profile->histograms[0]), 505e6 / 500, "a tick");
 	check_close(binned(profile, weights, 0), 1515e6, "all");
 	profile_weights_free(weights);
-	profile_free(profile);
 }
 
 Test(profile_weights, no_ticks_at_all)
@@ -309,7 +301,7 @@ Test(profile_weights, huge_values)
 {
 	static const uint64_t values[] = { 0, 1, 9, 10, UINT64_MAX / 2, UINT64_MAX };
 	enum { NR = sizeof(values) / sizeof(values[0]) };
-	struct profile *profile = whole_split_profile();
+	cleanup_profile struct profile *profile = whole_split_profile();
 	size_t i;
 
 	for (i = 0; i < NR * NR * NR * NR; i++) {
@@ -330,13 +322,12 @@ Test(profile_weights, huge_values)
 		cr_assert_leq(taken(profile, weights), profile->targets[0].cpu_ns);
 		profile_weights_free(weights);
 	}
-	profile_free(profile);
 }
 
 /* Ticks that do not add up to the total are in no file, but a caller may have such a profile. */
 Test(profile_weights, more_than_there_are)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct profile_weights *weights;
 
 	profile->targets[0].cpu_known = true;
@@ -353,5 +344,4 @@ Test(profile_weights, more_than_there_are)
 	cr_expect_eq(profile_weights_take(weights, &profile->histograms[0], 5), 0);
 	cr_expect_eq(profile_weights_unseen(weights, 0), UINT64_MAX);
 	profile_weights_free(weights);
-	profile_free(profile);
 }

@@ -6,6 +6,7 @@
 #include <inttypes.h>
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "oracle.h"
 
 static int compile(const struct oracle_call *call, struct region_table *result)
@@ -90,7 +91,7 @@ static size_t check_call(struct dice *dice, const struct oracle_call *call, size
 static void check_calls(uint64_t seed, size_t most, size_t pcs_each, size_t wanted)
 {
 	struct dice dice = { seed };
-	struct call_entry *entries = calloc(most, sizeof(*entries));
+	cleanup_free struct call_entry *entries = calloc(most, sizeof(*entries));
 	unsigned int dialect;
 	size_t done;
 
@@ -108,7 +109,6 @@ static void check_calls(uint64_t seed, size_t most, size_t pcs_each, size_t want
 			done += check_call(&dice, &call, pcs_each);
 		}
 	}
-	free(entries);
 }
 
 Test(region_table, profil)

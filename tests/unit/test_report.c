@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "report/rows.h"
 #include "sample.h"
 
@@ -24,7 +25,7 @@ struct want {
 
 static void check_rows(struct report_options options, size_t nr, const struct want *want)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_rows rows;
 	struct error err = { 0 };
 	size_t i;
@@ -40,7 +41,6 @@ static void check_rows(struct report_options options, size_t nr, const struct wa
 			cr_assert_str_eq(rows.rows[i].name, want[i].name);
 	}
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 #define ROWS(...)                                                                                  \
@@ -94,7 +94,7 @@ Test(report, lines_without_binaries)
 Test(report, cpus)
 {
 	const struct report_options options = all(REPORT_CPUS);
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_rows rows;
 	struct error err = { 0 };
 
@@ -113,7 +113,6 @@ Test(report, cpus)
 	cr_expect_float_eq(rows.rows[0].ns + rows.rows[1].ns, rows_ns(profile, &options), 1);
 	cr_expect_float_eq(rows.rows[0].ns * 60, rows.rows[1].ns * 1000, 1000);
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 Test(report, one_target)
@@ -170,12 +169,11 @@ Test(report, functions_by_pattern)
 
 static void check_refused(struct report_options options, const char *text)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err = { 0 };
 
 	cr_assert_eq(report_write(profile, &options, stderr, &err), -EINVAL);
 	cr_assert_str_eq(err.text, text);
-	profile_free(profile);
 }
 
 Test(report, refused)
@@ -194,7 +192,7 @@ Test(report, refused)
 
 static void check_version(const char *path, const char *name, bool fits)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_options options = all(REPORT_OBJECTS);
 	struct report_rows rows;
 	struct error err = { 0 };
@@ -205,7 +203,6 @@ static void check_version(const char *path, const char *name, bool fits)
 	cr_expect_eq(rows_build(profile, &options, &rows, &err), fits ? 0 : -EINVAL, "%s is%s %s",
 		     path, fits ? " not" : "", name);
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 Test(report, object_without_version)
@@ -250,12 +247,11 @@ static void check_contains(const char *text, const char *part)
 
 Test(report, identity)
 {
-	char *text = sample_text(all(REPORT_FUNCTIONS));
+	cleanup_free char *text = sample_text(all(REPORT_FUNCTIONS));
 
 	check_contains(text, "1060 = 1000 binned + 10 overflow + 20 outside + 25 filtered + 5 lost "
 			     "(exit 5)\n");
 	check_contains(text, "1060 ticks, 1.063 s of CPU time at 997 Hz, in 1.060 s");
-	free(text);
 }
 
 Test(report, limit)
@@ -298,7 +294,7 @@ Test(report, width)
 Test(report, nothing_is_cut_where_there_is_room)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char *text;
 
 	free(profile->objects[0].path);
@@ -315,14 +311,13 @@ Test(report, nothing_is_cut_where_there_is_room)
 	text = written(profile, options);
 	check_contains(text, "-is-of-fifty-columns-exactly.so\n");
 	free(text);
-	profile_free(profile);
 }
 
 /* Checks the first line of the heading, on a terminal of this width. */
 static void check_command(unsigned int width, char *const *command, const char *row)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char *text;
 
 	profile_command_free(profile->command);
@@ -332,7 +327,6 @@ static void check_command(unsigned int width, char *const *command, const char *
 	cr_expect_eq(strncmp(text, row, strlen(row)), 0, "%u: %.80s", width, text);
 	free(text);
 	profile->command = NULL;
-	profile_free(profile);
 }
 
 Test(report, command_has_one_row)
@@ -362,7 +356,7 @@ Test(report, color_only_when_asked)
 Test(report, csv)
 {
 	struct report_options options = all(REPORT_FUNCTIONS);
-	char *text;
+	cleanup_free char *text = NULL;
 
 	options.format = REPORT_CSV;
 	options.limit = 2;
@@ -372,21 +366,19 @@ Test(report, csv)
 			       "0.541624860\n"
 			       "300,28.3019,[jit 77]\\x0asecond line,0x7f0000003800,0x7f0000003800,"
 			       "256,late,0.300902700\n");
-	free(text);
 }
 
 /* A spreadsheet would compute such a cell, and a terminal would obey a C1 control character. */
 Test(report, csv_of_hostile_names)
 {
 	struct report_options options = all(REPORT_OBJECTS);
-	struct profile *profile = sample_profile_of_names("=c\xc2\x9b\xe2\x80\xaep");
-	char *text;
+	cleanup_profile struct profile *profile =
+		sample_profile_of_names("=c\xc2\x9b\xe2\x80\xaep");
+	cleanup_free char *text = NULL;
 
 	options.format = REPORT_CSV;
 	text = written(profile, options);
 	cr_assert(strstr(text, ",'=c\\xc2\\x9b\\xe2\\x80\\xaep,"), "%s", text);
-	free(text);
-	profile_free(profile);
 }
 
 static char *split_text(enum report_format format)
@@ -424,22 +416,20 @@ Test(report, processes)
 
 Test(report, processes_of_one_object)
 {
-	struct profile *profile = sample_profile_of_processes();
+	cleanup_profile struct profile *profile = sample_profile_of_processes();
 	struct report_options options = all(REPORT_PROCESSES);
-	char *text;
+	cleanup_free char *text = NULL;
 
 	options.format = REPORT_CSV;
 	only(&options, "[kernel]");
 	text = written(profile, options);
 	cr_expect_str_eq(text, "ticks,percent,pid,process,seconds\n40,3.7736,5,one,0.040120360\n");
-	free(text);
-	profile_free(profile);
 }
 
 /* A profile that is split by thread is not split by process. */
 Test(report, threads)
 {
-	struct profile *profile = sample_profile_of_processes();
+	cleanup_profile struct profile *profile = sample_profile_of_processes();
 	struct report_options options = all(REPORT_THREADS);
 	struct error err = { 0 };
 	char *text;
@@ -454,15 +444,14 @@ Test(report, threads)
 	options.by = REPORT_PROCESSES;
 	cr_expect_eq(report_write(profile, &options, stderr, &err), -EINVAL);
 	cr_expect_str_eq(err.text, "--by process: the profile was not split by it");
-	profile_free(profile);
 }
 
 /* Even if all its text is a JIT's, which has a process in every profile. */
 Test(report, threads_of_a_jit)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_options options = all(REPORT_THREADS);
-	char *text;
+	cleanup_free char *text = NULL;
 
 	options.format = REPORT_CSV;
 	only(&options, "[jit 77]\nsecond line");
@@ -470,23 +459,20 @@ Test(report, threads_of_a_jit)
 	text = written(profile, options);
 	cr_expect_str_eq(text, "ticks,percent,tid,thread,seconds\n"
 			       "300,28.3019,77,\"jit, \"\"one\"\"\",0.300902700\n");
-	free(text);
-	profile_free(profile);
 }
 
 /* The sample has one histogram with a pid, of a JIT, and one with a cgroup. */
 Test(report, processes_need_a_split)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 
 	check_refused(all(REPORT_PROCESSES), "--by process: the profile was not split by it");
 	check_rows(all(REPORT_CGROUPS), ROWS({ 940, 0, 0, NULL }, { 60, 0, 0, NULL }));
-	profile_free(profile);
 }
 
 Test(report, empty_profile)
 {
-	struct profile *profile = profile_new();
+	cleanup_profile struct profile *profile = profile_new();
 	char *text;
 
 	cr_assert(profile);
@@ -500,14 +486,13 @@ Test(report, empty_profile)
 	text = written(profile, all(REPORT_FUNCTIONS));
 	check_contains(text, " Try --source clock or more work.\n");
 	free(text);
-	profile_free(profile);
 }
 
 Test(report, summary)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct error err = { 0 };
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
@@ -517,14 +502,12 @@ Test(report, summary)
 	check_contains(text, "1060 = 1000 binned");
 	check_contains(text, "note: [jit 77] has bins of 4096 bytes");
 	check_contains(text, " 50.94%       540     0.542  work  ");
-	free(text);
-	profile_free(profile);
 }
 
 /* Bins of several histograms at one place are one row, and no tick is lost. */
 Test(report, many_bins)
 {
-	struct profile *profile = sample_profile_of_bins(100000);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(100000);
 	struct report_options options = all(REPORT_OBJECTS);
 	struct report_rows rows;
 	struct error err = { 0 };
@@ -533,13 +516,12 @@ Test(report, many_bins)
 	cr_assert_eq(rows.nr, 1);
 	cr_assert_eq(rows.rows[0].ticks, profile->ticks.binned);
 	rows_free(&rows);
-	profile_free(profile);
 }
 
 /* A target's own period weighs its ticks: ten of these are a hundred of the profile's. */
 Test(report, periods_weigh)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_options options = all(REPORT_OBJECTS);
 	char *text;
 
@@ -555,5 +537,4 @@ Test(report, periods_weigh)
 	text = written(profile, options);
 	check_contains(text, "1060 ticks, 1.605 s of CPU time at several rates, in 1.060 s");
 	free(text);
-	profile_free(profile);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Rows of names, and what tells rows apart. */
+#include "base/util.h"
 #include "report/report.h"
 
 #include <criterion/criterion.h>
@@ -77,7 +78,7 @@ static void set_text(char **text, const char *value)
 
 Test(report, share_of_the_kernel)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	char *text = written(profile, all(REPORT_FUNCTIONS));
 
 	check_contains(text, "\nkernel    counted for its callers; --mode split tells it apart\n");
@@ -90,15 +91,14 @@ Test(report, share_of_the_kernel)
 	text = written(profile, all(REPORT_FUNCTIONS));
 	cr_expect_null(strstr(text, "\nkernel "));
 	free(text);
-	profile_free(profile);
 }
 
 /* What a series prints at its end is the sum of its accounts: whose time it was is in its files. */
 Test(report, no_share_without_counters)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	size_t nr = profile->nr_histograms, size;
-	char *text = NULL;
+	cleanup_free char *text = NULL;
 	FILE *out = open_memstream(&text, &size);
 
 	set_text(&profile->sampling.mode, "split");
@@ -108,15 +108,13 @@ Test(report, no_share_without_counters)
 	fclose(out);
 	check_contains(text, "\n1060 = ");
 	cr_expect_null(strstr(text, "kernel: "), "%s", text);
-	free(text);
-	profile_free(profile);
 }
 
 /* A profile without a command says what was attached to. */
 Test(report, names_the_target)
 {
-	struct profile *profile = profile_new();
-	char *text;
+	cleanup_profile struct profile *profile = profile_new();
+	cleanup_free char *text = NULL;
 
 	profile->targets = calloc(1, sizeof(*profile->targets));
 	profile->nr_targets = 1;
@@ -124,8 +122,6 @@ Test(report, names_the_target)
 	profile->targets->name = strdup("postgres* (14 processes)");
 	text = written(profile, all(REPORT_FUNCTIONS));
 	check_contains(text, "target    pid postgres* (14 processes)\n");
-	free(text);
-	profile_free(profile);
 }
 
 /* The second object is like the first: what tells them apart is shown, and no more. */
@@ -174,7 +170,7 @@ Test(report, rows_alike)
 /* Two functions of one name in a file are told apart by their offsets; a JIT's are one. */
 Test(report, functions_of_one_name)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct report_options options = all(REPORT_FUNCTIONS);
 	char *text;
 
@@ -189,5 +185,4 @@ Test(report, functions_of_one_name)
 	check_contains(text, "\n561,52.9245,/usr/bin/work,,,,\"operator,(A, B)\",");
 	check_contains(text, ",0x7f0000003800,"); /* "late", which has one place */
 	free(text);
-	profile_free(profile);
 }

@@ -164,17 +164,16 @@ static struct accepted accepted;
 
 Test(requests, one_when_it_is_taken)
 {
-	struct profile *profile = sample_profile_of_services(20, 300);
+	cleanup_profile struct profile *profile = sample_profile_of_services(20, 300);
 
 	send_to(&accepted, SINK_OTLP, profile, EXPORT_ADDRESS, SIZE_MAX);
 	cr_assert_eq(accepted.requests, 1);
 	cr_assert_eq(accepted.nr_ids, 21);
-	profile_free(profile);
 }
 
 Test(requests, services_are_halved)
 {
-	struct profile *profile = sample_profile_of_services(20, 300);
+	cleanup_profile struct profile *profile = sample_profile_of_services(20, 300);
 	enum sink_kind kind;
 
 	for (kind = SINK_OTLP; kind <= SINK_PARCA; kind++) {
@@ -184,12 +183,11 @@ Test(requests, services_are_halved)
 		if (kind == SINK_OTLP)
 			cr_assert_eq(accepted.nr_ids, 21, "services are whole");
 	}
-	profile_free(profile);
 }
 
 Test(requests, one_service_is_halved)
 {
-	struct profile *profile = sample_profile_of_services(2, 8000);
+	cleanup_profile struct profile *profile = sample_profile_of_services(2, 8000);
 	enum sink_kind kind;
 
 	for (kind = SINK_OTLP; kind <= SINK_PARCA; kind++) {
@@ -199,37 +197,33 @@ Test(requests, one_service_is_halved)
 		send_to(&accepted, kind, profile, EXPORT_FUNCTION, 4500);
 		cr_assert_eq(accepted.lost, 0);
 	}
-	profile_free(profile);
 }
 
 /* A backend that takes nothing is not asked for ever. */
 Test(requests, floor)
 {
-	struct profile *profile = sample_profile_of_services(5, 5000);
+	cleanup_profile struct profile *profile = sample_profile_of_services(5, 5000);
 
 	send_to(&accepted, SINK_OTLP, profile, EXPORT_ADDRESS, 0);
 	cr_assert_eq(accepted.lost, profile->ticks.total);
 	cr_assert_lt(accepted.requests, 200);
-	profile_free(profile);
 }
 
 /* What one service loses, the others do not. */
 Test(requests, one_service_at_the_floor)
 {
-	struct profile *profile = sample_profile_of_services(5, 200);
+	cleanup_profile struct profile *profile = sample_profile_of_services(5, 200);
 
 	send_to(&accepted, SINK_OTLP, profile, EXPORT_ADDRESS, 700);
 	cr_assert_gt(accepted.ticks, 0);
 	cr_assert_gt(accepted.lost, 0);
-	profile_free(profile);
 }
 
 Test(requests, sample)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	size_t limit;
 
 	for (limit = 0; limit < 1000; limit += 100)
 		send_to(&accepted, SINK_OTLP, profile, EXPORT_LINE, limit);
-	profile_free(profile);
 }

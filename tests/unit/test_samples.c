@@ -94,7 +94,7 @@ static size_t samples_of(const struct samples *samples, const char *name)
 
 Test(samples, coldest_places_become_their_function)
 {
-	struct profile *profile = sample_profile_of_services(1, PLACES);
+	cleanup_profile struct profile *profile = sample_profile_of_services(1, PLACES);
 	struct samples whole = build(profile, EXPORT_ADDRESS);
 	uint64_t *before = by_function(&whole), *after, coldest, warmer = 0;
 	size_t i, fine;
@@ -118,12 +118,11 @@ Test(samples, coldest_places_become_their_function)
 	free(before);
 	free(after);
 	samples_free(&whole);
-	profile_free(profile);
 }
 
 Test(samples, then_functions_their_object)
 {
-	struct profile *profile = sample_profile_of_services(2, PLACES / 10);
+	cleanup_profile struct profile *profile = sample_profile_of_services(2, PLACES / 10);
 	struct samples whole = build(profile, EXPORT_ADDRESS);
 	uint64_t *by_name, coldest;
 	size_t i, kept = 0;
@@ -140,13 +139,12 @@ Test(samples, then_functions_their_object)
 		cr_assert_leq(whole.services[i].nr, 300);
 	free(by_name);
 	samples_free(&whole);
-	profile_free(profile);
 }
 
 /* --detail is as fine as it gets. */
 Test(samples, functions_stay_functions)
 {
-	struct profile *profile = sample_profile_of_services(1, PLACES / 10);
+	cleanup_profile struct profile *profile = sample_profile_of_services(1, PLACES / 10);
 	struct samples whole = build(profile, EXPORT_FUNCTION);
 	size_t nr = whole.nr;
 
@@ -156,7 +154,6 @@ Test(samples, functions_stay_functions)
 	cr_assert_leq(whole.services[1].nr, 100);
 	assert_sums(&whole, profile);
 	samples_free(&whole);
-	profile_free(profile);
 }
 
 static size_t pprof_bytes(const struct samples *samples, size_t service)
@@ -173,7 +170,7 @@ static size_t pprof_bytes(const struct samples *samples, size_t service)
 
 Test(samples, bytes)
 {
-	struct profile *profile = sample_profile_of_services(3, PLACES / 10);
+	cleanup_profile struct profile *profile = sample_profile_of_services(3, PLACES / 10);
 	struct samples whole = build(profile, EXPORT_ADDRESS);
 	size_t i, most = pprof_bytes(&whole, 1) / 3;
 
@@ -187,13 +184,12 @@ Test(samples, bytes)
 	cr_assert_eq(samples_fold(&whole, SAMPLES_MOST, 1), 0);
 	assert_sums(&whole, profile);
 	samples_free(&whole);
-	profile_free(profile);
 }
 
 /* What was sent once is sent the same again. */
 Test(samples, folds_the_same_way_each_time)
 {
-	struct profile *profile = sample_profile_of_services(2, PLACES / 10);
+	cleanup_profile struct profile *profile = sample_profile_of_services(2, PLACES / 10);
 	struct samples a = build(profile, EXPORT_ADDRESS), b = build(profile, EXPORT_ADDRESS);
 
 	cr_assert_eq(samples_fold(&a, 2000, SAMPLES_BYTES), 0);
@@ -203,7 +199,6 @@ Test(samples, folds_the_same_way_each_time)
 	cr_assert_eq(memcmp(a.places, b.places, a.nr_places * sizeof(*a.places)), 0);
 	samples_free(&a);
 	samples_free(&b);
-	profile_free(profile);
 }
 
 /* Whatever it is folded to, what has no object keeps its reason. */
@@ -211,7 +206,7 @@ Test(samples, of_one)
 {
 	static const char *const reasons[] = { "[overflow]", "[outside]", "[filtered]",
 					       "[lost: exit]" };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct samples whole = build(profile, EXPORT_ADDRESS);
 	uint64_t ticks, ns;
 	size_t i;
@@ -222,5 +217,4 @@ Test(samples, of_one)
 	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		cr_assert_geq(samples_of(&whole, reasons[i]), 1, "%s", reasons[i]);
 	samples_free(&whole);
-	profile_free(profile);
 }

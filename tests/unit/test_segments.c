@@ -21,7 +21,7 @@ Test(segments, parts_become_one_profile)
 {
 	uint64_t one = 0;
 	struct segments segments = { 0 };
-	struct profile *whole = part(1000000, 5000000000);
+	cleanup_profile struct profile *whole = part(1000000, 5000000000);
 	struct error err = { 0 };
 	size_t i, with[2] = { 0, 0 };
 
@@ -46,7 +46,6 @@ Test(segments, parts_become_one_profile)
 	cr_expect_eq(with[1], 2 * with[0]);
 	cr_expect_eq(segments.nr, 0);
 	cr_expect_null(segments.merger.sum);
-	profile_free(whole);
 }
 
 Test(segments, one_alone_is_as_it_was)

@@ -127,7 +127,7 @@ Test(sink, garbage_is_an_answer)
 /* Without a backend it starts all the same, and what is not delivered at the end is known. */
 Test(sink, nobody_there)
 {
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct sink *sink = sink_open_to("http://127.0.0.1:1", 8 << 20, NULL);
 	struct sink_counts counts;
 
@@ -140,14 +140,13 @@ Test(sink, nobody_there)
 	cr_assert_eq(counts.pending_ticks, 2 * total);
 	cr_assert_eq(counts.ticks + counts.lost, 0);
 	sink_close(sink, 0);
-	profile_free(profile);
 }
 
 /* A new sink for the same place continues where the old one was. */
 Test(sink, inherits)
 {
 	const char *const answers[] = { SAY("503 Later"), NULL };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct sink *before, *sink, *other = sink_open_to("http://127.0.0.1:1", 8 << 20, NULL);
 	struct sink_counts counts;
 	struct backend backend;
@@ -168,7 +167,6 @@ Test(sink, inherits)
 	sink_close(sink, 0);
 	sink_close(other, 0);
 	sink_backend_stop(&backend);
-	profile_free(profile);
 }
 
 Test(sink, bad_places)
@@ -334,7 +332,7 @@ Test(sink, pending_is_bounded)
 Test(sink, pending_of_two_modes)
 {
 	struct pending pending = { .cap = 3 << 10 };
-	struct profile *profile = sample_profile_of_bins(500);
+	cleanup_profile struct profile *profile = sample_profile_of_bins(500);
 	struct error err = { 0 };
 	size_t i;
 
@@ -347,5 +345,4 @@ Test(sink, pending_of_two_modes)
 	}
 	cr_assert_gt(pending.lost, 0);
 	pending_free(&pending);
-	profile_free(profile);
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "agent/figures.h"
+#include "base/util.h"
 #include "sample.h"
 #include "test_sink_fixture.h"
 
@@ -41,7 +42,7 @@ Test(sink_parts, parts_and_retries)
 	const char *const answers[] = { OK,  OK, OK, OK, OK, SAY("503 Later"), OK,
 					OK,  "", OK, OK, OK, SAY("429 Later"), OK,
 					NULL };
-	struct profile *profile = sample_profile_of_services(12, 2000);
+	cleanup_profile struct profile *profile = sample_profile_of_services(12, 2000);
 	struct sink_counts counts;
 	struct backend backend;
 	struct sink *sink;
@@ -60,7 +61,6 @@ Test(sink_parts, parts_and_retries)
 	cr_assert_eq(counts.retries, 3);
 	cr_assert_eq(counts.codes[code_number(413, false, 0)], backend.refused);
 	cr_assert_eq(counts.lost, 0);
-	profile_free(profile);
 }
 
 /* The next agent goes on where the last one was, because the spool knows what was delivered. */
@@ -71,7 +71,7 @@ Test(sink_parts, parts_and_the_next_agent)
 	const char *const others[] = { OK, NULL };
 	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", command[64];
 	const char *spool = mkdtemp(folder);
-	struct profile *profile = sample_profile_of_services(12, 2000);
+	cleanup_profile struct profile *profile = sample_profile_of_services(12, 2000);
 	struct sink_counts counts;
 	struct backend backend, other;
 	struct sink *sink;
@@ -98,7 +98,6 @@ Test(sink_parts, parts_and_the_next_agent)
 	cr_assert_eq(other.ticks + backend.ticks, (int64_t)profile->ticks.total);
 	snprintf(command, sizeof(command), "rm -rf %s", folder);
 	cr_assert_eq(system(command), 0);
-	profile_free(profile);
 }
 
 /* A backend that takes no piece however small: counted as that, and later profiles are tried too. */
@@ -161,12 +160,12 @@ Test(sink_parts, metrics)
 					SAY("503 Later"),
 					OK,
 					NULL };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 	struct figures figures;
 	struct figures_of_sinks of = { .nr = 1 };
 	struct backend backend;
 	struct sink *sink;
-	char *page = NULL;
+	cleanup_free char *page = NULL;
 	size_t size;
 	FILE *out = open_memstream(&page, &size);
 
@@ -194,6 +193,4 @@ Test(sink_parts, metrics)
 	sink_close(sink, 0);
 	sink_backend_stop(&backend);
 	figures_close(&figures);
-	free(page);
-	profile_free(profile);
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Symbols and lines that are not in the file itself. */
+#include "base/util.h"
 #include "symbol/symbol.h"
 
 #include <criterion/criterion.h>
@@ -77,10 +78,9 @@ static void check_at(const char *path, const char *root, const char *function)
 
 static void check(const char *root, const char *function)
 {
-	char *path = strdup(fixture_path("program"));
+	cleanup_free char *path = strdup(fixture_path("program"));
 
 	check_at(path, root, function);
-	free(path);
 }
 
 Test(debug_file, stripped)

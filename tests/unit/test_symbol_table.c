@@ -9,6 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "need.h"
 #include "symbol/symbol.h"
 #include "symbol/text_symbols.h"
@@ -197,7 +198,7 @@ Test(symbol_table, spans_tile_everything)
 
 static void check_demangled(const char *mangled, const char *plain)
 {
-	char *got = demangle(mangled);
+	cleanup_free char *got = demangle(mangled);
 
 	if (plain) {
 		cr_assert(got, "%s", mangled);
@@ -205,7 +206,6 @@ static void check_demangled(const char *mangled, const char *plain)
 	} else {
 		cr_assert_null(got, "%s is %s", mangled, got);
 	}
-	free(got);
 }
 
 Test(demangle, names)

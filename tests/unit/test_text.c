@@ -2,6 +2,8 @@
 #include "report/text.h"
 
 #include <criterion/criterion.h>
+
+#include "base/util.h"
 #include <locale.h>
 #include <stdlib.h>
 
@@ -9,7 +11,7 @@ typedef size_t (*writer)(FILE *out, const char *text, size_t width);
 
 static void check(writer write, const char *text, size_t width, const char *want, size_t columns)
 {
-	char *got = NULL;
+	cleanup_free char *got = NULL;
 	size_t size, used;
 	FILE *out = open_memstream(&got, &size);
 
@@ -17,7 +19,6 @@ static void check(writer write, const char *text, size_t width, const char *want
 	fclose(out);
 	cr_assert_str_eq(got, want);
 	cr_assert_eq(used, columns, "%s: %zu", want, used);
-	free(got);
 }
 
 static void in_utf8(void)

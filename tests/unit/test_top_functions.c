@@ -64,9 +64,8 @@ Test(top_functions, cold_ones_make_room)
 Test(top_functions, none)
 {
 	struct top_functions top = { 0 };
-	struct profile *profile = sample_profile();
+	cleanup_profile struct profile *profile = sample_profile();
 
 	top_functions_add(&top, profile);
 	cr_expect_eq(top.nr, 0);
-	profile_free(profile);
 }

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "interval.h"
 #include "top/annotate.h"
 #include "top/list.h"
@@ -269,7 +270,7 @@ Test(top_model, filters)
 
 static void add_numbered(uint64_t first, size_t nr, uint64_t ticks)
 {
-	struct interval_count *counted = calloc(nr, sizeof(*counted));
+	cleanup_free struct interval_count *counted = calloc(nr, sizeof(*counted));
 	char name[32];
 	size_t i;
 
@@ -289,7 +290,6 @@ static void add_numbered(uint64_t first, size_t nr, uint64_t ticks)
 		free((char *)counted[i].process);
 		free((char *)counted[i].cgroup);
 	}
-	free(counted);
 }
 
 /* Of the rows that are gone the smallest are removed, and all ticks stay. */

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "interval.h"
 #include "report/text.h"
 #include "top/line.h"
@@ -338,7 +339,7 @@ Test(top_screen, stays_with_the_row)
 
 static void add_many(size_t nr)
 {
-	struct interval_count *counted = calloc(nr, sizeof(*counted));
+	cleanup_free struct interval_count *counted = calloc(nr, sizeof(*counted));
 	size_t i;
 
 	for (i = 0; i < nr; i++)
@@ -347,7 +348,6 @@ static void add_many(size_t nr)
 						      .offset = i,
 						      .ticks = nr - i };
 	add(interval_profile(counted, nr, 0));
-	free(counted);
 }
 
 Test(top_screen, scrolls)

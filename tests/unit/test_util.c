@@ -154,7 +154,7 @@ Test(util, double_in_another_locale)
 
 Test(util, grow_keeps_what_is_there)
 {
-	uint32_t *array = NULL;
+	cleanup_free uint32_t *array = NULL;
 	size_t capacity = 0;
 	size_t moved = 0;
 	uint32_t i;
@@ -170,7 +170,6 @@ Test(util, grow_keeps_what_is_there)
 	for (i = 0; i < 1000; i++)
 		cr_assert_eq(array[i], i);
 	cr_assert_leq(moved, 10, "%zu times", moved);
-	free(array);
 }
 
 Test(util, grow_refuses_what_does_not_fit)
