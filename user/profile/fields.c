@@ -29,6 +29,14 @@ static size_t find_field(const struct field *fields, const char *key, size_t nex
 	return i;
 }
 
+static int read_field(struct reader *r, const struct field *field, char *base)
+{
+	void *member = base + field->offset, *nr = base + field->nr_offset;
+
+	return field->size ? read_list(r, member, nr, field->size, field->read) :
+			     field->read(r, member);
+}
+
 int read_fields(struct reader *r, const struct field *fields, void *base)
 {
 	uint64_t seen = 0;
@@ -46,7 +54,7 @@ int read_fields(struct reader *r, const struct field *fields, void *base)
 		else if (seen >> i & 1)
 			ret = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
 		else
-			ret = fields[i].read(r, (char *)base + fields[i].offset);
+			ret = read_field(r, &fields[i], base);
 		if (ret)
 			return ret;
 		if (fields[i].key)

@@ -27,13 +27,25 @@ struct reader {
 	uint64_t cpu_ns; /* with this value */
 };
 
-/* A key of an object and where its value goes. */
+/* A key of an object and where its value goes: mostly to the member of that name. */
 struct field {
 	const char *key;
 	int (*read)(struct reader *r, void *member);
 	size_t offset;
 	bool optional;
+	size_t size; /* of the elements that read reads; 0: the value is no list */
+	size_t nr_offset; /* where a list's number of elements goes */
 };
+
+/* Behind these three may stand .optional = true. */
+#define FIELD(type, member, reader, ...)                                                           \
+	{                                                                                          \
+		.key = #member, .read = reader, .offset = offsetof(struct type, member),           \
+		##__VA_ARGS__                                                                      \
+	}
+#define LIST(type, member, reader, ...)                                                            \
+	FIELD(type, member, reader, .size = sizeof(*((struct type *)0)->member),                   \
+	      .nr_offset = offsetof(struct type, nr_##member), ##__VA_ARGS__)
 
 /*
  * Reads an object into the structure at base. Unknown keys come from a later writer and are

@@ -77,13 +77,13 @@ static int read_lost(struct reader *r, void *member)
 static int read_account(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
-		{ "total", read_u64, offsetof(struct profile_account, total), false },
-		{ "binned", read_u64, offsetof(struct profile_account, binned), false },
-		{ "overflow", read_u64, offsetof(struct profile_account, overflow), false },
-		{ "outside", read_u64, offsetof(struct profile_account, outside), false },
-		{ "filtered", read_u64, offsetof(struct profile_account, filtered), false },
-		{ "lost", read_lost, 0, false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_account, total, read_u64),
+		FIELD(profile_account, binned, read_u64),
+		FIELD(profile_account, overflow, read_u64),
+		FIELD(profile_account, outside, read_u64),
+		FIELD(profile_account, filtered, read_u64),
+		{ .key = "lost", .read = read_lost },
+		{ 0 },
 	};
 
 	return read_fields(r, fields, member);
@@ -100,16 +100,16 @@ static int read_cpu_time(struct reader *r, void *member)
 static int read_target(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "id", read_id, 0, false },
-		{ "kind", read_string, offsetof(struct profile_target, kind), false },
-		{ "name", read_string, offsetof(struct profile_target, name), false },
-		{ "cgroup", read_string, offsetof(struct profile_target, cgroup), true },
-		{ "host", read_string, offsetof(struct profile_target, host), true },
-		{ "period_ns", read_u64, offsetof(struct profile_target, period_ns), true },
-		{ "ticks", read_account, offsetof(struct profile_target, ticks), false },
-		{ "cpu_ns", read_cpu_time, 0, true },
-		{ "excess", read_u64, offsetof(struct profile_target, excess), true },
-		{ NULL, NULL, 0, false },
+		{ .key = "id", .read = read_id },
+		FIELD(profile_target, kind, read_string),
+		FIELD(profile_target, name, read_string),
+		FIELD(profile_target, cgroup, read_string, .optional = true),
+		FIELD(profile_target, host, read_string, .optional = true),
+		FIELD(profile_target, period_ns, read_u64, .optional = true),
+		FIELD(profile_target, ticks, read_account),
+		{ .key = "cpu_ns", .read = read_cpu_time, .optional = true },
+		FIELD(profile_target, excess, read_u64, .optional = true),
+		{ 0 },
 	};
 	int ret = read_fields(r, fields, element);
 
@@ -119,13 +119,13 @@ static int read_target(struct reader *r, void *element)
 static int read_split(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "target", read_u32, offsetof(struct profile_split, target), false },
-		{ "pid", read_pid, offsetof(struct profile_split, pid), false },
-		{ "process", read_string_or_null, offsetof(struct profile_split, process), true },
-		{ "cgroup", read_string_or_null, offsetof(struct profile_split, cgroup), false },
-		{ "ticks", read_u64, offsetof(struct profile_split, ticks), false },
-		{ "cpu_ns", read_u64, offsetof(struct profile_split, cpu_ns), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_split, target, read_u32),
+		FIELD(profile_split, pid, read_pid),
+		FIELD(profile_split, process, read_string_or_null, .optional = true),
+		FIELD(profile_split, cgroup, read_string_or_null),
+		FIELD(profile_split, ticks, read_u64),
+		FIELD(profile_split, cpu_ns, read_u64),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, element);
@@ -134,11 +134,11 @@ static int read_split(struct reader *r, void *element)
 static int read_label(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "host", read_string, offsetof(struct profile_label, host), true },
-		{ "cgroup", read_string_or_null, offsetof(struct profile_label, cgroup), false },
-		{ "key", read_string, offsetof(struct profile_label, key), false },
-		{ "value", read_string, offsetof(struct profile_label, value), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_label, host, read_string, .optional = true),
+		FIELD(profile_label, cgroup, read_string_or_null),
+		FIELD(profile_label, key, read_string),
+		FIELD(profile_label, value, read_string),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, element);
@@ -147,33 +147,24 @@ static int read_label(struct reader *r, void *element)
 static int read_text_range(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "offset", read_u64, offsetof(struct profile_text, offset), false },
-		{ "address", read_u64, offsetof(struct profile_text, address), false },
-		{ "size", read_u64, offsetof(struct profile_text, size), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_text, offset, read_u64),
+		FIELD(profile_text, address, read_u64),
+		FIELD(profile_text, size, read_u64),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, element);
 }
 
-static int read_texts(struct reader *r, void *member)
-{
-	struct profile_object *object = member;
-
-	return read_list(r, (void **)&object->text, &object->nr_text, sizeof(*object->text),
-			 read_text_range);
-}
-
 static int read_profile_object(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "id", read_id, 0, false },
-		{ "kind", read_object_kind, offsetof(struct profile_object, kind), false },
-		{ "path", read_string, offsetof(struct profile_object, path), false },
-		{ "build_id", read_string_or_null, offsetof(struct profile_object, build_id),
-		  false },
-		{ "text", read_texts, 0, false },
-		{ NULL, NULL, 0, false },
+		{ .key = "id", .read = read_id },
+		FIELD(profile_object, kind, read_object_kind),
+		FIELD(profile_object, path, read_string),
+		FIELD(profile_object, build_id, read_string_or_null),
+		LIST(profile_object, text, read_text_range),
+		{ 0 },
 	};
 	int ret = read_fields(r, fields, element);
 
@@ -183,71 +174,15 @@ static int read_profile_object(struct reader *r, void *element)
 static int read_function(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "object", read_u32, offsetof(struct profile_function, object), false },
-		{ "name", read_string, offsetof(struct profile_function, name), false },
-		{ "offset", read_u64, offsetof(struct profile_function, offset), false },
-		{ "size", read_u64, offsetof(struct profile_function, size), false },
-		{ "ticks", read_u64, offsetof(struct profile_function, ticks), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_function, object, read_u32),
+		FIELD(profile_function, name, read_string),
+		FIELD(profile_function, offset, read_u64),
+		FIELD(profile_function, size, read_u64),
+		FIELD(profile_function, ticks, read_u64),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, element);
-}
-
-static int read_targets(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->targets, &profile->nr_targets,
-			 sizeof(*profile->targets), read_target);
-}
-
-static int read_splits(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->splits, &profile->nr_splits,
-			 sizeof(*profile->splits), read_split);
-}
-
-static int read_labels(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->labels, &profile->nr_labels,
-			 sizeof(*profile->labels), read_label);
-}
-
-static int read_objects(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->objects, &profile->nr_objects,
-			 sizeof(*profile->objects), read_profile_object);
-}
-
-static int read_histograms(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->histograms, &profile->nr_histograms,
-			 sizeof(*profile->histograms), read_histogram);
-}
-
-static int read_functions(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->functions, &profile->nr_functions,
-			 sizeof(*profile->functions), read_function);
-}
-
-static int read_notes(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->notes, &profile->nr_notes, sizeof(*profile->notes),
-			 read_string);
 }
 
 /*
@@ -279,61 +214,36 @@ static int read_command(struct reader *r, void *member)
 static int read_host(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
-		{ "kernel", read_string, offsetof(struct profile_host, kernel), false },
-		{ "arch", read_string, offsetof(struct profile_host, arch), false },
-		{ "cpus", read_u32, offsetof(struct profile_host, cpus), false },
-		{ "name", read_string, offsetof(struct profile_host, name), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_host, kernel, read_string),
+		FIELD(profile_host, arch, read_string),
+		FIELD(profile_host, cpus, read_u32),
+		FIELD(profile_host, name, read_string),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, member);
 }
 
-static int read_hosts(struct reader *r, void *member)
-{
-	struct profile *profile = member;
-
-	return read_list(r, (void **)&profile->hosts, &profile->nr_hosts, sizeof(*profile->hosts),
-			 read_host);
-}
-
-static int read_delivered(struct reader *r, void *member)
-{
-	struct profile_sampling *sampling = member;
-
-	return read_list(r, (void **)&sampling->delivered, &sampling->nr_delivered,
-			 sizeof(*sampling->delivered), read_u64);
-}
-
 static int read_segment(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
-		{ "since_ns", read_u64, offsetof(struct profile_segment, since_ns), false },
-		{ "duration_ns", read_u64, offsetof(struct profile_segment, duration_ns), false },
-		{ "period_ns", read_u64, offsetof(struct profile_segment, period_ns), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_segment, since_ns, read_u64),
+		FIELD(profile_segment, duration_ns, read_u64),
+		FIELD(profile_segment, period_ns, read_u64),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, element);
 }
 
-static int read_segments(struct reader *r, void *member)
-{
-	struct profile_sampling *sampling = member;
-
-	return read_list(r, (void **)&sampling->segments, &sampling->nr_segments,
-			 sizeof(*sampling->segments), read_segment);
-}
-
 static int read_cost(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
-		{ "budget_percent", read_double, offsetof(struct profile_cost, budget_percent),
-		  false },
-		{ "percent", read_double, offsetof(struct profile_cost, percent), false },
-		{ "interrupt_ns", read_double, offsetof(struct profile_cost, interrupt_ns), false },
-		{ "handler_ns", read_double, offsetof(struct profile_cost, handler_ns), false },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_cost, budget_percent, read_double),
+		FIELD(profile_cost, percent, read_double),
+		FIELD(profile_cost, interrupt_ns, read_double),
+		FIELD(profile_cost, handler_ns, read_double),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, member);
@@ -342,23 +252,20 @@ static int read_cost(struct reader *r, void *member)
 static int read_sampling(struct reader *r, void *member)
 {
 	static const struct field fields[] = {
-		{ "source", read_string, offsetof(struct profile_sampling, source), false },
-		{ "mode", read_string, offsetof(struct profile_sampling, mode), false },
-		{ "split", read_string, offsetof(struct profile_sampling, split), true },
-		{ "cpus", read_string, offsetof(struct profile_sampling, cpus), true },
-		{ "hierarchy", read_string, offsetof(struct profile_sampling, hierarchy), true },
-		{ "period_ns", read_u64, offsetof(struct profile_sampling, period_ns), false },
-		{ "requested_hz", read_double, offsetof(struct profile_sampling, requested_hz),
-		  false },
-		{ "measured_hz", read_double, offsetof(struct profile_sampling, measured_hz),
-		  false },
-		{ "duty_percent", read_double, offsetof(struct profile_sampling, duty_percent),
-		  true },
-		{ "sampled_ns", read_u64, offsetof(struct profile_sampling, sampled_ns), true },
-		{ "delivered", read_delivered, 0, true },
-		{ "segments", read_segments, 0, true },
-		{ "cost", read_cost, offsetof(struct profile_sampling, cost), true },
-		{ NULL, NULL, 0, false },
+		FIELD(profile_sampling, source, read_string),
+		FIELD(profile_sampling, mode, read_string),
+		FIELD(profile_sampling, split, read_string, .optional = true),
+		FIELD(profile_sampling, cpus, read_string, .optional = true),
+		FIELD(profile_sampling, hierarchy, read_string, .optional = true),
+		FIELD(profile_sampling, period_ns, read_u64),
+		FIELD(profile_sampling, requested_hz, read_double),
+		FIELD(profile_sampling, measured_hz, read_double),
+		FIELD(profile_sampling, duty_percent, read_double, .optional = true),
+		FIELD(profile_sampling, sampled_ns, read_u64, .optional = true),
+		LIST(profile_sampling, delivered, read_u64, .optional = true),
+		LIST(profile_sampling, segments, read_segment, .optional = true),
+		FIELD(profile_sampling, cost, read_cost, .optional = true),
+		{ 0 },
 	};
 
 	return read_fields(r, fields, member);
@@ -421,26 +328,26 @@ static int check_whole_cpu_time(struct reader *r)
 }
 
 static const struct field document[] = {
-	{ "format", read_format, 0, false },
-	{ "version", read_version, 0, false },
-	{ "tool", read_string, offsetof(struct profile, tool), false },
-	{ "started", read_string, offsetof(struct profile, started), false },
-	{ "duration_ns", read_u64, offsetof(struct profile, duration_ns), false },
-	{ "complete", read_bool, offsetof(struct profile, complete), false },
-	{ "host", read_host, offsetof(struct profile, host), false },
-	{ "hosts", read_hosts, 0, true },
-	{ "command", read_command, 0, false },
-	{ "sampling", read_sampling, offsetof(struct profile, sampling), false },
-	{ "ticks", read_account, offsetof(struct profile, ticks), false },
-	{ "cpu_ns", read_whole_cpu_time, 0, true },
-	{ "targets", read_targets, 0, false },
-	{ "splits", read_splits, 0, true },
-	{ "labels", read_labels, 0, true },
-	{ "objects", read_objects, 0, false },
-	{ "histograms", read_histograms, 0, false },
-	{ "functions", read_functions, 0, false },
-	{ "notes", read_notes, 0, true },
-	{ NULL, NULL, 0, false },
+	{ .key = "format", .read = read_format },
+	{ .key = "version", .read = read_version },
+	FIELD(profile, tool, read_string),
+	FIELD(profile, started, read_string),
+	FIELD(profile, duration_ns, read_u64),
+	FIELD(profile, complete, read_bool),
+	FIELD(profile, host, read_host),
+	LIST(profile, hosts, read_host, .optional = true),
+	{ .key = "command", .read = read_command },
+	FIELD(profile, sampling, read_sampling),
+	FIELD(profile, ticks, read_account),
+	{ .key = "cpu_ns", .read = read_whole_cpu_time, .optional = true },
+	LIST(profile, targets, read_target),
+	LIST(profile, splits, read_split, .optional = true),
+	LIST(profile, labels, read_label, .optional = true),
+	LIST(profile, objects, read_profile_object),
+	LIST(profile, histograms, read_histogram),
+	LIST(profile, functions, read_function),
+	LIST(profile, notes, read_string, .optional = true),
+	{ 0 },
 };
 
 static int read_document(struct reader *r)
