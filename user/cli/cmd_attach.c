@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 #include "cli/command.h"
-#include "cli/phase_options.h"
 #include "cli/sampling.h"
 #include "cli/target_options.h"
 #include "record/output.h"

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "cli/command.h"
-#include "cli/phase_options.h"
 #include "cli/sampling.h"
 #include "engine/child.h"
 #include "engine/session.h"

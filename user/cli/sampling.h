@@ -32,4 +32,16 @@ extern const struct opt sampling_agent_opts[];
 int sampling_options_check(struct sampling_options *options, const char *command,
 			   struct error *err);
 
+extern const struct opt phase_opts[];
+
+/* The group for a command's table; offset is that of struct phase_options. */
+#define PHASE_GROUP(offset)                                                                        \
+	{                                                                                          \
+		.title = "Phases", .opts = phase_opts, .base = (offset)                            \
+	}
+
+/* Call after parsing: checks for options that exclude each other. command is the command's name. */
+int phase_options_check(const struct phase_options *options, const char *command,
+			struct error *err);
+
 #endif

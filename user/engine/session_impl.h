@@ -10,7 +10,6 @@
 #include "engine/mapped_array.h"
 #include "engine/pool.h"
 #include "engine/recycle.h"
-#include "engine/runtime.h"
 #include "engine/sampler.h"
 #include "engine/session.h"
 #include "engine/snapshot.h"
@@ -52,6 +51,27 @@ struct session_costs {
 	struct session_cost seen; /* until then */
 	struct session_cost base; /* what the kernel and the clock said when it began */
 	double share; /* time of programs in a nanosecond, when it was measured last */
+};
+
+/*
+ * The CPU time of the processes or cgroups that targets are split into. The programs add it up in a
+ * map. What was already taken of an entry is kept here, because an element of such a map cannot be
+ * read and emptied in one step. An entry whose threads are all gone is deleted once all of it was
+ * taken.
+ */
+struct runtime_split {
+	struct spent_key key;
+	uint64_t ns; /* since the last take */
+	uint64_t unbinned;
+	uint64_t taken_ns; /* in all takes before */
+	uint64_t taken_unbinned;
+	uint32_t walk; /* the last walk that found a thread of it */
+};
+
+struct runtime {
+	struct runtime_split *list; /* ascending by target and split */
+	size_t nr;
+	size_t capacity;
 };
 
 struct session {
@@ -141,6 +161,14 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 
 /* Runs an iterator program once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
+
+/* Reads the map again. */
+int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
+
+/* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk);
+
+void runtime_free(struct runtime *runtime);
 
 /*
  * session_jit.c: follows the perf map of each process with anonymous text. The map is read when it

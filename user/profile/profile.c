@@ -60,6 +60,14 @@ void profile_object_free(struct profile_object *object)
 	free(object->text);
 }
 
+void profile_label_free(struct profile_label *label)
+{
+	free(label->host);
+	free(label->cgroup);
+	free(label->key);
+	free(label->value);
+}
+
 void profile_histogram_free(struct profile_histogram *histogram)
 {
 	free(histogram->process);
@@ -297,6 +305,28 @@ uint64_t profile_object_address(const struct profile_object *object, uint64_t of
 			return offset - object->text[i].offset + object->text[i].address;
 	}
 	return offset;
+}
+
+int profile_add_label(struct profile *profile, const char *cgroup, const char *key,
+		      const char *value)
+{
+	struct profile_label label = { 0 }, *labels;
+
+	if (!value || !*value)
+		return 0;
+	labels = reallocarray(profile->labels, profile->nr_labels + 1, sizeof(*labels));
+	if (!labels)
+		return -ENOMEM;
+	profile->labels = labels;
+	label.cgroup = cgroup ? strdup(cgroup) : NULL;
+	label.key = strdup(key);
+	label.value = strdup(value);
+	if ((cgroup && !label.cgroup) || !label.key || !label.value) {
+		profile_label_free(&label);
+		return -ENOMEM;
+	}
+	profile->labels[profile->nr_labels++] = label;
+	return 0;
 }
 
 const char *profile_object_kind_name(enum profile_object_kind kind)

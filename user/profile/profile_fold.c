@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "profile/profile_labels.h"
 #include "profile/profile_notes.h"
 #include "profile/folding.h"
 #include "profile/profile_splits.h"
@@ -360,6 +359,33 @@ static int combine_hosts(void *first, size_t nr)
 	return 0;
 }
 
+static int compare_labels(const void *left, const void *right)
+{
+	const struct profile_label *a = left, *b = right;
+	int order = compare_text(a->host, b->host);
+
+	if (!order)
+		order = compare_text(a->cgroup, b->cgroup);
+	return order ? order : strcmp(a->key, b->key);
+}
+
+/* The value that comes first as a text is kept, so that the order of a merge does not matter. */
+static int combine_labels(void *first, size_t nr)
+{
+	struct profile_label *labels = first, kept;
+
+	while (--nr) {
+		if (strcmp(labels[nr].value, labels->value) < 0) {
+			kept = *labels;
+			*labels = labels[nr];
+			labels[nr] = kept;
+		}
+		profile_label_free(&labels[nr]);
+		labels[nr] = (struct profile_label){ 0 };
+	}
+	return 0;
+}
+
 /* --- the whole ---------------------------------------------------------------------------------- */
 
 static void renumber_folded(struct profile *profile, const uint32_t *targets,
@@ -386,7 +412,7 @@ int profile_fold(struct profile *profile)
 		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
 		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
 		FOLDING(notes, profile_notes_compare, NULL, profile_notes_combine),
-		FOLDING(labels, profile_labels_compare, NULL, profile_labels_combine),
+		FOLDING(labels, compare_labels, NULL, combine_labels),
 		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
 	};
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));

@@ -39,6 +39,13 @@ int profile_merger_finish(struct profile_merger *merger, struct profile **result
 
 void profile_merger_free(struct profile_merger *merger);
 
+/*
+ * Appends the lists of another profile to those of this one: its targets, splits, objects,
+ * histograms, functions, notes and hosts. The head and the total account do not change. -ENOMEM:
+ * both profiles are unchanged.
+ */
+int profile_append(struct profile *profile, struct profile *other);
+
 /* How large a profile is in memory, in bins of 16 bytes each. */
 size_t profile_elements(const struct profile *profile);
 

@@ -9,7 +9,7 @@
 
 #include "base/file.h"
 #include "base/util.h"
-#include "profile/profile_append.h"
+#include "profile/profile_merge.h"
 #include "record/output.h"
 #include "record/save.h"
 #include "record/symbolizer.h"
