@@ -178,13 +178,14 @@ static int check(struct top_arguments *arguments, struct error *err)
 	return sampling_options_check(&arguments->sampling, "top", err);
 }
 
-static int top(struct top_arguments *arguments, const char *operand)
+static int top(struct top_arguments *arguments, char **operands)
 {
 	struct targets targets = { 0 };
 	struct error err = { 0 };
 	int ret, status;
 
-	ret = operand ? target_options_refuse("top", operand, &err) : check(arguments, &err);
+	ret = *operands ? target_options_refuse(&arguments->targets, "top", operands, &err) :
+			  check(arguments, &err);
 	if (!ret)
 		ret = target_options_resolve(&arguments->targets, "top", &targets, &err);
 	if (ret) {
@@ -211,7 +212,7 @@ static int cmd_top(int argc, char **argv)
 	sampling_options_init(&arguments.sampling);
 	arguments.sampling.split = SPLIT_UNTOLD;
 	if (command_parse(&command_top, argc, argv, &arguments, &first, &status))
-		status = top(&arguments, first < argc ? argv[first] : NULL);
+		status = top(&arguments, argv + first);
 	target_options_free(&arguments.targets);
 	sampling_options_free(&arguments.sampling);
 	return status;

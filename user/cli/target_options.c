@@ -190,8 +190,33 @@ int target_options_choose_hierarchy(struct targets *targets, unsigned int split,
 	return split == SPLIT_CGROUP ? targets_split_hierarchy(&targets->controller, err) : 0;
 }
 
-int target_options_refuse(const char *command, const char *operand, struct error *err)
+/* Whoever knows `perf record -a sleep 1` means a time by it, or a command that is to be profiled. */
+static int refuse_command(const char *command, char **operands, struct error *err)
 {
+	const char *time = !strcmp(operands[0], "sleep") && operands[1] ? operands[1] : "T";
+	const char *first = operands[1] ? operands[1] : "";
+	const char *more = operands[1] && operands[2] ? " ..." : "";
+	char other[80] = "leaving it out";
+	uint64_t ns;
+
+	error_set(err, -EINVAL, "%s: '%.128s': samples what already runs, and takes no command",
+		  command, operands[0]);
+	if (!strcmp(command, "attach"))
+		snprintf(other, sizeof(other), "--duration %.64s",
+			 parse_duration(time, &ns) ? "T" : time);
+	error_hint(err, "%s, or bpfprofil run -- %.64s%s%.64s%s", other, operands[0],
+		   *first ? " " : "", first, more);
+	return -EINVAL;
+}
+
+int target_options_refuse(const struct target_options *options, const char *command,
+			  char **operands, struct error *err)
+{
+	const char *operand = operands[0];
+
+	/* With a target there, or more than one word, the words are rather a command. */
+	if ((options->nr || operands[1]) && operand[strspn(operand, "0123456789")])
+		return refuse_command(command, operands, err);
 	error_set(err, -EINVAL, "%s: '%.128s': a target is named by an option", command, operand);
 	error_hint(err, "--pid %.64s, --name %.64s, --container %.64s or --unit %.64s", operand,
 		   operand, operand, operand);

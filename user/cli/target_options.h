@@ -41,8 +41,12 @@ int target_options_resolve(const struct target_options *options, const char *com
 /* Prints which processes the patterns matched, one line each. */
 void target_options_say(const struct targets *targets, FILE *out);
 
-/* Refuses an operand, which may have been meant as a target. Returns -EINVAL. */
-int target_options_refuse(const char *command, const char *operand, struct error *err);
+/*
+ * Refuses operands, which end with NULL and may have been meant as a target, or as a command to run
+ * meanwhile. Returns -EINVAL.
+ */
+int target_options_refuse(const struct target_options *options, const char *command,
+			  char **operands, struct error *err);
 
 /*
  * For --split cgroup: sets targets->controller to the hierarchy of the targets, or, if there is no
