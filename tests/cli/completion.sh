@@ -140,6 +140,31 @@ for shell in zsh fish; do
 	grep -q 'show this help' "$work/screen"
 	verdict $? "complete_${shell}_described"
 done
+# A pid has its process's name beside it.
+cp "$(command -v sleep)" "$work/bin/napper"
+"$work/bin/napper" 300 &
+one=$!
+"$work/bin/napper" 300 &
+two=$!
+for shell in "${shells[@]}"; do
+	proposed=$("complete_$shell" 'bpfprofil attach --pid ')
+	if [ "$shell" = bash ]; then
+		grep -qx "$one  (napper)" <<<"$proposed" && grep -qx "$two  (napper)" <<<"$proposed"
+	else
+		grep -qx "$one" <<<"$proposed" && grep -qx "$two" <<<"$proposed" &&
+			grep -qE "^${one}[[:space:](]+napper" "$work/screen" &&
+			grep -qE "^${two}[[:space:](]+napper" "$work/screen"
+	fi
+	verdict $? "complete_${shell}_pid"
+done
+becomes pid "bpfprofil attach --pid $one,$two" "bpfprofil attach --pid $one,$two"
+# What a process calls itself cannot reach the terminal.
+perl -e '$0 = "a\nb\e]2;c\t"; $| = 1; print "ready\n"; sleep 300' >"$work/named" &
+three=$!
+until [ -s "$work/named" ]; do sleep 0.1; done
+"$bin" __complete attach --pid '' | grep -qxF "$three	a\x0ab\x1b]2;c\x09"
+verdict $? complete_pid_of_hostile_name
+kill "$one" "$two" "$three"
 # The cgroup that this runs in exists on every host.
 own=$(sed -n 's|^[0-9]*:[^:]*:/\(.\)|\1|p' /proc/self/cgroup | head -n 1)
 if [ -n "$own" ] && [ -d /sys/fs/cgroup ]; then

@@ -4,6 +4,7 @@
 # $PROPOSED, one per line, and the resulting line to $TYPED, and ends the shell.
 
 PROMPT=
+LISTMAX=10000
 fpath=($COMPLETION:h $fpath)
 autoload -Uz compinit
 compinit -u -d $ZDOTDIR/dump

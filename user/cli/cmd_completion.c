@@ -18,7 +18,7 @@ static const char *const value_words[] = { [PROPOSE_CGROUPS] = "cgroup",
 					   [PROPOSE_CONTAINERS] = "container",
 					   [PROPOSE_UNITS] = "unit",
 					   [PROPOSE_NAMES] = "name",
-					   [PROPOSE_NAMES + 1] = NULL };
+					   [PROPOSE_PIDS] = NULL };
 
 static const struct opt completion_opts[] = {
 	{ .name = "values",

@@ -10,6 +10,7 @@
 
 #include "cli/command.h"
 #include "record/output.h"
+#include "report/text.h"
 #include "target/proposals.h"
 
 /* As the scripts know them; a shell may show what a value without proposals is. */
@@ -54,6 +55,23 @@ static const struct opt *with_value(const struct command *command, const char *w
 	return NULL;
 }
 
+/*
+ * Prints a name, and its description if one follows a tab. Each line is one name, so names with a
+ * tab or newline are left out.
+ */
+static void print_name(char *name, enum proposal kind)
+{
+	char *description = kind == PROPOSE_PIDS ? strchr(name, '\t') : NULL;
+
+	if (description) {
+		printf("%.*s\t", (int)(description - name), name);
+		text_write(stdout, description + 1, 0);
+		putchar('\n');
+	} else if (!strpbrk(name, "\t\n")) {
+		puts(name);
+	}
+}
+
 static void print_names(enum proposal kind)
 {
 	struct error err = { 0 };
@@ -63,9 +81,7 @@ static void print_names(enum proposal kind)
 	if (proposals_find(kind, &names, &err))
 		return;
 	for (i = 0; i < names.nr; i++)
-		/* Each line is one name, so names with a tab or newline are left out. */
-		if (!strpbrk(names.list[i], "\t\n"))
-			puts(names.list[i]);
+		print_name(names.list[i], kind);
 	names_free(&names);
 }
 
@@ -86,7 +102,9 @@ static void print_values(const struct opt *opt, const char *word, const char *va
 		printf("any %s\n", opt->arg ? opt->arg : "");
 	else
 		printf("%s %.*s\n", kinds[opt->value], lead, word);
-	if (opt->value == VALUE_NAME)
+	if (opt->value == VALUE_PID || opt->value == VALUE_PIDS)
+		print_names(PROPOSE_PIDS);
+	else if (opt->value == VALUE_NAME)
 		print_names(PROPOSE_NAMES);
 	else if (opt->value == VALUE_CGROUP)
 		print_names(PROPOSE_CGROUPS);

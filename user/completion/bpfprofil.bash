@@ -41,14 +41,21 @@ _bpfprofil()
 	dir) compopt -o filenames && mapfile -t COMPREPLY < <(compgen -d -- "$cur") ;;
 	user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	group) mapfile -t COMPREPLY < <(compgen -g -- "$cur") ;;
-	pid) mapfile -t COMPREPLY < <(cd /proc && compgen -d -- "$cur" | grep -v '[^0-9]') ;;
+	pid) compopt -o nosort 2>/dev/null ;;&
 	# Paths and names of units may contain characters that must be quoted.
 	cgroup | unit | name) compopt -o filenames ;;&
 	*)
 		for i in "${!COMPREPLY[@]}"; do
-			COMPREPLY[i]=${COMPREPLY[i]%%$'\t'*}
 			[[ ${COMPREPLY[i]} == "$cur"* ]] || unset "COMPREPLY[i]"
 		done
+		# bash has no descriptions, so a list of pids has them behind the pids. What bash may
+		# put into the line is without: a single one, and what menu-complete (37) and
+		# insert-completions (42) put there.
+		if [[ $kind == pid && ${#COMPREPLY[@]} -gt 1 && $COMP_TYPE != @(37|42) ]]; then
+			COMPREPLY=("${COMPREPLY[@]/%/)}")
+			COMPREPLY=("${COMPREPLY[@]/$'\t'/  (}")
+		fi
+		COMPREPLY=("${COMPREPLY[@]%%$'\t'*}")
 		;;
 	esac
 	COMPREPLY=("${COMPREPLY[@]/#/"$lead"}")

@@ -15,8 +15,6 @@ function __bpfprofil_complete
             set answer '' (__fish_complete_path $cur)
         case dir
             set answer '' (__fish_complete_directories $cur)
-        case pid
-            set answer '' (__fish_complete_pids)
         case user
             set answer '' (__fish_complete_users)
         case group

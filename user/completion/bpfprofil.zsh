@@ -12,7 +12,7 @@ _bpfprofil() {
 	local kind=${answer[1]%% *} lead=${answer[1]#* }
 	shift answer
 	[[ $kind != (commands|options) ]] || answer=("${(@)answer/$'\t'/:}")
-	[[ $kind == command ]] || compset -P ${(b)lead}
+	[[ $kind == command || -z $lead ]] || compset -P ${(b)lead}
 	case $kind in
 	command)
 		shift $lead words
@@ -21,7 +21,10 @@ _bpfprofil() {
 	any) [[ -n $lead ]] && _message -e $lead || _bpfprofil - ;;
 	file) _files ;;
 	dir) _files -/ ;;
-	pid) _pids ;;
+	pid)
+		local -a shown=("${(@)answer/$'\t'/  }") pids=("${(@)answer%%$'\t'*}")
+		compadd -l -V processes -d shown -a -- pids
+		;;
 	user) _users ;;
 	group) _groups ;;
 	cgroup) _multi_parts / answer ;;

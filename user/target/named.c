@@ -23,6 +23,7 @@ struct name_search {
 	size_t capacity;
 	struct target_origin origin;
 	struct names names; /* all process names, to suggest one if the pattern was mistyped */
+	bool numbered; /* names are of the form "PID<tab>NAME" */
 	FILE *chosen; /* writes to origin.chosen */
 };
 
@@ -63,6 +64,16 @@ static int add_pid_named(struct name_search *search, pid_t pid, int fd, const ch
 	return target_origin_add_process(&search->origin, fd, err);
 }
 
+static int add_name(struct name_search *search, pid_t pid, const char *name)
+{
+	char line[sizeof(((struct proc_stat *)0)->name) + 16];
+
+	snprintf(line, sizeof(line), "%d\t%s", pid, name);
+	if (!search->numbered)
+		return names_add(&search->names, name, strlen(name));
+	return names_add(&search->names, line, strlen(line));
+}
+
 /* A process that ends meanwhile is skipped. */
 static int look_at_process(struct name_search *search, pid_t pid, struct error *err)
 {
@@ -76,7 +87,7 @@ static int look_at_process(struct name_search *search, pid_t pid, struct error *
 	    !(process.flags & PROCESS_OF_KERNEL)) {
 		if (matches_process(search, pid, process.name))
 			return add_pid_named(search, pid, fd, process.name, err);
-		ret = names_add(&search->names, process.name, strlen(process.name));
+		ret = add_name(search, pid, process.name);
 	}
 	close(fd);
 	return ret ? error_errno(err, ret, "--name") : 0;
@@ -98,9 +109,9 @@ static int look_at_processes(struct name_search *search, struct error *err)
 	return ret;
 }
 
-int process_names(struct names *names, struct error *err)
+int process_names(bool numbered, struct names *names, struct error *err)
 {
-	struct name_search search = { .pattern = "" };
+	struct name_search search = { .pattern = "", .numbered = numbered };
 	int ret = look_at_processes(&search, err);
 
 	*names = search.names;

@@ -46,9 +46,10 @@ static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *n
 	return ret;
 }
 
+/* Numbers are compared as such, because shells may keep the order of pids. */
 static int compare_proposals(const void *a, const void *b)
 {
-	return strcmp(*(const char *const *)a, *(const char *const *)b);
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
 }
 
 static void sort_proposals(struct names *names)
@@ -82,7 +83,10 @@ int proposals_find(enum proposal kind, struct names *result, struct error *err)
 		ret = of_cgroups(unit_names, result, err);
 		break;
 	case PROPOSE_NAMES:
-		ret = process_names(result, err);
+		ret = process_names(false, result, err);
+		break;
+	case PROPOSE_PIDS:
+		ret = process_names(true, result, err);
 		break;
 	}
 	sort_proposals(result);

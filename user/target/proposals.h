@@ -5,7 +5,13 @@
 #include "base/error.h"
 #include "target/names.h"
 
-enum proposal { PROPOSE_CGROUPS, PROPOSE_CONTAINERS, PROPOSE_UNITS, PROPOSE_NAMES };
+enum proposal {
+	PROPOSE_CGROUPS,
+	PROPOSE_CONTAINERS,
+	PROPOSE_UNITS,
+	PROPOSE_NAMES,
+	PROPOSE_PIDS /* each followed by a tab and the process's name */
+};
 
 /*
  * Lists what a target of this kind could be named now, in ascending order, each name once; free it

@@ -36,8 +36,8 @@ int targets_add_places(struct targets *targets, const char *option, const char *
 struct names;
 int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err);
 
-/* The names of all processes except kernel threads and ourselves. */
-int process_names(struct names *names, struct error *err);
+/* The names of all processes except kernel threads and ourselves; numbered: "PID<tab>NAME". */
+int process_names(bool numbered, struct names *names, struct error *err);
 
 /* The cgroups of a container by its first process; there may be none that are its own. */
 struct runtime_container;
