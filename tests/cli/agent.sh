@@ -343,7 +343,8 @@ expect agent_config_value 2 \
 	"$bin" agent --config "$work/conf"
 expect agent_scheme 1 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
 	"$bin" agent -q --otlp ftp://x
-expect agent_folder 1 "bpfprofil: agent: /nonexistent/bpfprofil.json.gz: No such file or directory" \
-	"$bin" agent -q --dir /nonexistent
+expect agent_folder 1 "bpfprofil: agent: --dir /nonexistent/a: No such file or directory
+try: mkdir -p /nonexistent/a" "$bin" agent -q --dir /nonexistent/a
+expect agent_no_folder 1 "bpfprofil: agent: --dir $bin: Not a directory" "$bin" agent -q --dir "$bin"
 
 exit "$script_status"

@@ -302,9 +302,14 @@ static int open_folder(struct sink *sink, struct error *err)
 	int ret;
 
 	snprintf(path, sizeof(path), "%s/bpfprofil.json.gz", sink->options.where);
-	ret = output_check(path, err);
-	if (ret)
+	ret = output_check(path, NULL);
+	if (ret) {
+		/* Whoever gave a folder knows none of the files in it. */
+		error_errno(err, ret, "agent: --dir %.200s", sink->options.where);
+		if (ret == -ENOENT)
+			error_hint(err, "mkdir -p %.200s", sink->options.where);
 		return ret;
+	}
 	if (asprintf(&sink->name, "dir %s", sink->options.where) >= 0)
 		return 0;
 	sink->name = NULL;

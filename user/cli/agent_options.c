@@ -149,7 +149,8 @@ const struct opt agent_sink_opts[] = {
 	{ .name = "dir",
 	  .arg = "DIR",
 	  .value = VALUE_DIR,
-	  .help = "a profile as `attach` writes it, compressed, in this folder; all sinks may repeat",
+	  .help = "a profile as `attach` writes it, compressed, in this folder, which must exist; "
+		  "all sinks may repeat",
 	  .set = set_sink },
 	URL_SINK("otlp", "OpenTelemetry's profiles: http, https, grpc or grpcs"),
 	URL_SINK("pyroscope", "Pyroscope: http or https"),
