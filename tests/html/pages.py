@@ -240,23 +240,27 @@ def names_have_the_room(site):
     quiet(site)
 
 
-def addresses_are_one_unit(site):
+def places_are_as_in_report(site):
     site.open(GOLDEN)
+    wanted = site.call("report", "--limit", "0", GOLDEN).decode()
+    for name in filter(lambda name: "+0x" in name, site.all("#table td.name")):
+        true(name in wanted, f"{name} is in the report")
     site.browser.click("#search")
     site.browser.type("work+0x")
     site.browser.key("Enter")
-    same(site.text("#text-path b"), "work+0x408fff", "the label")
+    same(site.text("#text-path b"), "work+0x8fff", "the label")
     true("0x408fff" in site.text("#text-facts"), "the place")
+    same(site.text("#strip-range"), "0x408ffe – 0x409000, 2 bytes", "the range")
     same(site.all("#code td.address")[:1], ["0x408fff"], "the bin")
     site.browser.key("Escape")
     site.browser.click("#search")
-    site.browser.type("work+0x8fff")
-    same(site.all("#table td.name"), ["work+0x408fff"], "what report calls it finds it")
+    site.browser.type("0x408fff")
+    same(site.all("#table td.name"), ["work+0x8fff"], "its address finds it")
     site.browser.run("location.hash = '#main'")
     site.browser.settle()
     site.browser.run("location.hash = '#work+0x8fff'")
     site.browser.settle()
-    same(site.text("#text-path b"), "work+0x408fff", "and so does a link")
+    same(site.text("#text-path b"), "work+0x8fff", "and so does a link")
     quiet(site)
 
 
@@ -385,7 +389,6 @@ def nameless_text_keeps_its_ticks(site):
     site.browser.click("#search")
     site.browser.type("three+0x")
     site.browser.key("Enter")
-    first, last = (at + text["address"] - text["offset"] for at in (first, last))
     same(site.text("#text-path b"), f"three+{first:#x}..{last:#x}", "the label")
     same(sorted(filter(None, site.all("#code tr[data-ticks]", "dataset.ticks * 1"))),
          sorted(of["ticks"] for of in wanted["rows"] if of["ticks"]), "ticks of the instructions")
@@ -654,7 +657,7 @@ def diff_sorts(site):
 
 
 TESTS = [account_adds_up, table_is_the_report, inlined_functions_have_rows, table_sorts, search_narrows, enter_opens_what_was_found,
-         links_name_what_is_shown, names_have_the_room, addresses_are_one_unit, rest_of_the_map_opens, map_zooms, keys_walk,
+         links_name_what_is_shown, names_have_the_room, places_are_as_in_report, rest_of_the_map_opens, map_zooms, keys_walk,
          code_is_the_annotation, missing_code_is_explained, nameless_text_keeps_its_ticks, strip_zooms, filters_choose, threads_are_no_processes, seconds_are_the_schedulers, series_is_over_time, themes_differ, phone_fits, large_opens,
          names_are_harmless, diff_sorts]
 

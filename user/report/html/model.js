@@ -16,9 +16,8 @@ class Model {
 			({ object, offset, size, name }));
 		this.functions.forEach((of, id) => {
 			of.id = id;
-			for (const last of [undefined, of.offset + of.size - 1])
-				if (of.name === this.nameInReport(of.object, of.offset, last))
-					Object.assign(of, this.namesOf(of.object, of.offset, last));
+			if (of.name.startsWith(this.placeName(of.object, of.offset)))
+				of.address = this.address(of.object, of.offset);
 		});
 		this.nrNamed = this.functions.length;
 		this.readBins();
@@ -91,24 +90,11 @@ class Model {
 		return at;
 	}
 
-	// last: of text that may be several functions, its last byte.
-	placeName(object, offset, last, unit) {
-		const name = `${basename(this.objects[object].path)}+${unit(offset)}`;
+	// What has no name is called by its offset, as in report. It is found by its address too.
+	placeName(object, offset, size = 1) {
+		const { path, base } = this.objects[object], name = `${basename(path)}+${hex(base, offset)}`;
 
-		return last === undefined ? name : `${name}..${unit(last)}`;
-	}
-
-	nameInReport(object, offset, last) {
-		return this.placeName(object, offset, last, (at) => hex(this.objects[object].base, at));
-	}
-
-	// What has no name is called by its address, as everything else in the page is. Report has offsets,
-	// by which it is found here too.
-	namesOf(object, offset, last) {
-		return {
-			name: this.placeName(object, offset, last, (at) => this.address(object, at)),
-			inReport: this.nameInReport(object, offset, last),
-		};
+		return size > 1 ? `${name}..${hex(base, offset + size - 1)}` : name;
 	}
 
 	// Text of no function is a place of its own, as it is in report.
@@ -120,7 +106,8 @@ class Model {
 		id = this.places.get(key);
 		if (id === undefined) {
 			id = this.functions.length;
-			this.functions.push({ id, object, offset, size, ...this.namesOf(object, offset) });
+			this.functions.push({ id, object, offset, size, name: this.placeName(object, offset, size),
+				address: this.address(object, offset) });
 			this.places.set(key, id);
 		}
 		return id;
@@ -234,10 +221,11 @@ class Model {
 		return row.time / 1e9;
 	}
 
-	// What an object's own disassembly calls an offset.
+	// What an object's own disassembly calls an offset; the end of text is still its own.
 	address(object, offset) {
 		const of = this.objects[object];
-		const text = of.text.find(([start, , size]) => offset >= start && offset - start < size);
+		const text = of.text.find(([start, , size]) => offset >= start && offset - start < size) ||
+			of.text.find(([start, , size]) => offset - start === size);
 
 		return hex(of.base, text ? offset - text[0] + text[1] : offset);
 	}

@@ -51,7 +51,7 @@ class Page {
 	openLink() {
 		const name = linkedName(), { functions, objects } = this.model.rows;
 		const object = (row) => basename(this.model.objects[row.of.object].path);
-		const row = name && (functions.find((of) => of.of.name === name) || functions.find((of) => of.of.inReport === name) ||
+		const row = name && (functions.find((of) => of.of.name === name) ||
 			functions.find((of) => `${object(of)}:${of.of.name}` === name));
 		const whole = name && !row && objects.find((of) => basename(of.of.path) === name);
 
@@ -109,7 +109,7 @@ class Page {
 			fill: (cell, row) => fillName(cell, value(row), full(row)) });
 
 		if (this.isOfFunctions())
-			return [...figures, named('Function', 'name', (row) => row.of.inReport ? `${row.of.name}, in report ${row.of.inReport}` : row.of.name, (row) => row.of.name),
+			return [...figures, named('Function', 'name', (row) => row.of.address ? `${row.of.name}, at ${row.of.address}` : row.of.name, (row) => row.of.name),
 				named('Object', 'object', path, (row) => basename(path(row)))];
 		if (this.by === 'objects')
 			return [...figures, { title: 'Kind', name: 'kind', value: (row) => row.of.kind, fill: (cell, row) => cell.append(row.of.kind) },
@@ -126,7 +126,7 @@ class Page {
 			return true;
 		const path = row.of ? row.of.path || this.model.objects[row.of.object].path : '';
 
-		return `${row.name || row.of.name || ''}\n${row.of?.inReport || ''}\n${path}`.toLowerCase().includes(this.query);
+		return `${row.name || row.of.name || ''}\n${row.of?.address || ''}\n${path}`.toLowerCase().includes(this.query);
 	}
 
 	showTable() {
