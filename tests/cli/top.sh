@@ -57,6 +57,9 @@ verdict $? top_plain_account
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by processes >"$work/plain" 2>&1 &&
 	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +$target +three$" "$work/plain"
 verdict $? top_plain_processes
+timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by comm >"$work/plain" 2>&1 &&
+	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +three$" "$work/plain"
+verdict $? top_plain_comm
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by threads >"$work/plain" 2>&1 &&
 	grep -qE "^ +ALL +TICKS +TID +THREAD$" "$work/plain" &&
 	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +$target +three$" "$work/plain"

@@ -96,10 +96,12 @@ usage top_command "bpfprofil: top: 'sleep': samples what already runs, and takes
 try: leaving it out, or bpfprofil run -- sleep 1" top --all sleep 1
 usage top_delay "bpfprofil: top: --delay '0.01': must be a time of at least 100ms, like 1, 0.5s or 1m" \
 	top --all -d 0.01
-usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups, threads" \
+usage top_by "bpfprofil: top: --by 'lines': must be one of functions, objects, processes, cgroups, comm, threads" \
 	top --all --by lines
 usage top_split "bpfprofil: top: --by cgroups: with this --split they are not told apart
 try: leaving --split out" top --all --by cgroups --split process
+usage top_split_comm "bpfprofil: top: --by comm: with this --split they are not told apart
+try: leaving --split out" top --all --by comm --split cgroup
 usage top_split_threads "bpfprofil: top: --by threads: with this --split they are not told apart
 try: leaving --split out" top --all --by threads --split process
 

@@ -441,6 +441,13 @@ def filters_choose(site):
     true(not site.browser.run("document.querySelector('#filter-clear').hidden"), "there is a way back")
     site.browser.click("#filter-clear")
     same(site.rows(), everything, "after Clear")
+    site.browser.click("#by [data-key=comm]")
+    comms = site.report("--by", "comm", site.profile)["rows"]
+    same(site.rows(), [(row["ticks"], row["comm"]) for row in comms], "by name")
+    site.browser.click("#table tr[data-row='0']")
+    same(site.browser.run("document.querySelector('#filter-comm select').value"), "0", "its filter")
+    site.browser.click("#by [data-key=functions]")
+    same(sum(r[0] for r in site.rows()), comms[0]["ticks"], "ticks of the name")
     site.open(GOLDEN)
     for target in (0, 1):
         report = site.report("--target", str(target), GOLDEN)

@@ -127,6 +127,7 @@ Test(top_model, adds_up)
 	LIST(by(TOP_PROCESSES), { "b", 50, 50 }, { "a", 25, 125 });
 	cr_assert_eq(list.rows[1]->pid, 7);
 	LIST(by(TOP_CGROUPS), { "/y", 50, 50 }, { "/x", 25, 125 });
+	LIST(by(TOP_COMMS), { "b", 50, 50 }, { "a", 25, 125 });
 	cr_assert_eq(model.interval.total, 77);
 	cr_assert_eq(model.overall.total, 178);
 	cr_assert_eq(model.overall_ns, 2000000000);
@@ -209,6 +210,7 @@ Test(top_model, identities)
 			{ "/bin/a", "g", 0x10, 1, "a", "/x", 1 }));
 	LIST(by(TOP_FUNCTIONS), { "f", 4, 4 }, { "f", 3, 3 }, { "f", 2, 2 }, { "g", 1, 1 });
 	LIST(by(TOP_PROCESSES), { "a", 5, 5 }, { "b", 3, 3 }, { "a", 2, 2 });
+	LIST(by(TOP_COMMS), { "a", 7, 7 }, { "b", 3, 3 });
 }
 
 /* The path may be another file by now. */

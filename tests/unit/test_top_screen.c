@@ -145,6 +145,13 @@ Test(top_screen, views)
 	cr_assert_not(top_ui_key(&ui, TOP_KEY_BACK_TAB));
 	draw(24, 80);
 	cr_assert_str_eq(line(6), "Processes are not told apart: begin with --split process.");
+	press("n");
+	draw(24, 80);
+	cr_assert_str_eq(line(6), "Processes are not told apart: begin with --split process.");
+	screen.processes = true;
+	draw(24, 80);
+	cr_assert_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  COMM");
+	cr_assert_str_eq(line(6), " 99.00%  94.50%       990  gzip");
 }
 
 Test(top_screen, threads)
@@ -153,7 +160,7 @@ Test(top_screen, threads)
 	ui.choice.threads = true;
 	press("p");
 	draw(24, 80);
-	cr_expect_str_eq(line(4), " Functions   Objects   Threads   Cgroups");
+	cr_expect_str_eq(line(4), " Functions   Objects   Threads   Cgroups   Comm");
 	cr_expect_str_eq(line(5), "   NOW\u25bc     ALL     TICKS  TID      THREAD");
 	cr_expect_str_eq(line(6), " 99.00%  94.50%       990  7        gzip");
 	press("o");

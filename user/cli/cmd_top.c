@@ -60,9 +60,9 @@ static const struct opt view_opts[] = {
 	  .max = UINT32_MAX,
 	  .field = FIELD(iterations) },
 	{ .name = "by",
-	  .arg = "functions|objects|processes|threads|cgroups",
-	  .help = "a row for each of these, to begin with; cgroups means --split cgroup, threads "
-		  "--split thread",
+	  .arg = "functions|objects|processes|threads|cgroups|comm",
+	  .help = "a row for each of these, to begin with, comm being the processes' names; cgroups "
+		  "means --split cgroup, threads --split thread",
 	  .fallback = "functions",
 	  .set = opt_set_word,
 	  .words = top_by_words,
@@ -162,7 +162,8 @@ static int check(struct top_arguments *arguments, struct error *err)
 					     SPLIT_PROCESS;
 	if ((by == TOP_CGROUPS && *split != SPLIT_CGROUP) ||
 	    (by == TOP_THREADS && *split != SPLIT_THREAD) ||
-	    (by == TOP_PROCESSES && *split != SPLIT_PROCESS && *split != SPLIT_THREAD)) {
+	    ((by == TOP_PROCESSES || by == TOP_COMMS) && *split != SPLIT_PROCESS &&
+	     *split != SPLIT_THREAD)) {
 		error_set(err, -EINVAL, "top: --by %s: with this --split they are not told apart",
 			  top_by_words[by]);
 		error_hint(err, "leaving --split out");

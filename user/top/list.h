@@ -33,7 +33,7 @@ void top_list_free(struct top_list *list);
 
 /*
  * The text of a row's first column, as in a report: a function's object, an object's kind, a
- * process's pid, and "" for a cgroup. buffer is used for a pid.
+ * process's pid, and "" for a cgroup or a name. buffer is used for a pid.
  */
 enum { TOP_PLACE_BYTES = 24 };
 const char *top_row_place(const struct top_row *row, enum top_by by, char buffer[TOP_PLACE_BYTES]);

@@ -12,9 +12,8 @@
 #include "report/cgroup_names.h"
 #include "report/cpu_time.h"
 
-const char *const top_by_words[] = {
-	"functions", "objects", "processes", "cgroups", "threads", NULL
-};
+const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups",
+				     "comm",	  "threads", NULL };
 
 void top_model_init(struct top_model *model)
 {
@@ -302,7 +301,7 @@ static int count_splits(struct top_model *model, const struct profile *profile,
 			const struct profile_weights *weights)
 {
 	const struct profile_histogram *histogram;
-	struct top_row process, cgroup = { .pid = -1 };
+	struct top_row process, cgroup = { .pid = -1 }, comm = { .pid = -1 };
 	uint64_t ticks;
 	double ns;
 	int ret = 0;
@@ -319,6 +318,9 @@ static int count_splits(struct top_model *model, const struct profile *profile,
 		ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
 		if (!ret)
 			ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
+		comm.name = process.name;
+		if (!ret)
+			ret = count(&model->tables[TOP_COMMS], &comm, ticks, ns);
 	}
 	return ret;
 }

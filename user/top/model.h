@@ -12,10 +12,16 @@
  * What a live view knows: the profiles of its intervals added up, in rows of each kind. It does not
  * know where the profiles come from.
  */
-enum top_by { TOP_FUNCTIONS, TOP_OBJECTS, TOP_PROCESSES, TOP_CGROUPS, TOP_BYS };
+enum top_by { TOP_FUNCTIONS, TOP_OBJECTS, TOP_PROCESSES, TOP_CGROUPS, TOP_COMMS, TOP_BYS };
 
 /* What can be typed for the view of processes, where these are threads. */
 enum { TOP_THREADS = TOP_BYS };
+
+/* Rows of cgroups, and of processes by name alone, have no place beside their name. */
+static inline bool top_has_place(enum top_by by)
+{
+	return by != TOP_CGROUPS && by != TOP_COMMS;
+}
 
 /* The words of enum top_by and TOP_THREADS, terminated by NULL. */
 extern const char *const top_by_words[];
@@ -28,7 +34,7 @@ struct top_bin {
 };
 
 struct top_row {
-	char *name; /* of a function or process; for an object or cgroup its path */
+	char *name; /* of a function, a process or all of that name; for an object or cgroup its path */
 	char *called; /* for a cgroup: its container's name, once it is known; else NULL */
 	char *object; /* for a function: its object's path, else NULL */
 	const char *kind; /* for an object: the word for its kind, else NULL */

@@ -113,7 +113,8 @@ static void put_identity(struct top_line *line, const struct profile_account *ac
 
 static void put_views(struct top_line *line, const struct top_ui *ui)
 {
-	static const char *const titles[] = { "Functions", "Objects", "Processes", "Cgroups" };
+	static const char *const titles[] = { "Functions", "Objects", "Processes", "Cgroups",
+					      "Comm" };
 	unsigned int i;
 
 	for (i = 0; i < TOP_BYS; i++) {
@@ -199,7 +200,7 @@ static const char *empty(const struct top_screen *screen, const struct top_model
 {
 	if (!model->intervals)
 		return "The first interval is not over yet.";
-	if (ui->choice.by == TOP_PROCESSES && !screen->processes)
+	if ((ui->choice.by == TOP_PROCESSES || ui->choice.by == TOP_COMMS) && !screen->processes)
 		return "Processes are not told apart: begin with --split process.";
 	if (ui->choice.by == TOP_CGROUPS && !screen->cgroups)
 		return "Control groups are not told apart: begin with --by cgroups.";
@@ -210,7 +211,9 @@ static const char *empty(const struct top_screen *screen, const struct top_model
 
 static bool is_told_apart(const struct top_screen *screen, enum top_by by)
 {
-	return (by != TOP_PROCESSES || screen->processes) && (by != TOP_CGROUPS || screen->cgroups);
+	if (by == TOP_PROCESSES || by == TOP_COMMS)
+		return screen->processes;
+	return by != TOP_CGROUPS || screen->cgroups;
 }
 
 static void put_table(struct top_line *line, const struct top_screen *screen,
@@ -242,8 +245,8 @@ static void put_table(struct top_line *line, const struct top_screen *screen,
 
 /* They fit a screen of 44 columns and 20 rows. */
 static const char *const help_lines[] = {
-	"f o p c 1-4  functions, objects, processes",
-	"             (threads), cgroups; Tab: next",
+	"f o p c n    functions, objects, processes",
+	"1-5 Tab      (threads), cgroups, comm",
 	"s            sort by the next column",
 	"/            only rows with this in a name;",
 	"             Enter keeps it, Esc clears it",

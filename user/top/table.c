@@ -13,8 +13,8 @@
 #define SHARE_COLUMNS 17 /* both shares and the gap behind them */
 #define TICK_COLUMNS 10
 
-static const char *const places[] = { "OBJECT", "KIND", "PID", "" };
-static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP" };
+static const char *const places[] = { "OBJECT", "KIND", "PID", "", "" };
+static const char *const names[] = { "FUNCTION", "OBJECT", "PROCESS", "CGROUP", "COMM" };
 
 static double percent(double ns, double all)
 {
@@ -97,7 +97,7 @@ void top_put_headings(struct top_line *line, const struct top_columns *columns, 
 	if (columns->ticks)
 		figure_heading(line, "TICKS", TICK_COLUMNS, false);
 	line_text(line, "  ");
-	if (columns->by != TOP_CGROUPS) {
+	if (top_has_place(columns->by)) {
 		name_heading(line, threads ? "TID" : places[columns->by], columns->place,
 			     sort == TOP_SORT_PLACE);
 		line_text(line, "  ");
@@ -137,7 +137,7 @@ void top_put_row(struct top_line *line, const struct top_columns *columns,
 	char buffer[TOP_PLACE_BYTES];
 
 	put_figures(line, columns, model, row, selected);
-	if (columns->by != TOP_CGROUPS) {
+	if (top_has_place(columns->by)) {
 		line_column(line, top_row_place(row, columns->by, buffer), columns->place);
 		line_text(line, "  ");
 	}

@@ -113,7 +113,7 @@ static void choose_view(struct top_ui *ui, enum top_by by)
 
 static bool view_key(struct top_ui *ui, uint32_t key)
 {
-	static const char letters[] = "fopc", digits[] = "1234";
+	static const char letters[] = "fopcn", digits[] = "12345";
 	const char *at;
 
 	if (key == '\t')
@@ -132,8 +132,7 @@ static bool view_key(struct top_ui *ui, uint32_t key)
 static void sort_by_next(struct top_choice *choice)
 {
 	choice->sort = (choice->sort + 1) % TOP_SORTS;
-	/* A cgroup's row has only one name. */
-	if (choice->by == TOP_CGROUPS && choice->sort == TOP_SORT_PLACE)
+	if (!top_has_place(choice->by) && choice->sort == TOP_SORT_PLACE)
 		choice->sort = TOP_SORT_NAME;
 }
 

@@ -9,6 +9,7 @@ class Filters {
 		this.selects = {
 			target: this.fill('target', model.profile.targets.length > 1 ? this.targets() : []),
 			process: this.fill('process', this.splits('process')),
+			comm: this.fill('comm', this.splits('comm')),
 			cgroup: this.fill('cgroup', this.splits('cgroup')),
 		};
 		byId('filter-clear').addEventListener('click', () => this.clear());
@@ -56,7 +57,7 @@ class Filters {
 	}
 
 	clear() {
-		this.choose({ target: null, process: null, cgroup: null });
+		this.choose({ target: null, process: null, comm: null, cgroup: null });
 	}
 
 	show() {
@@ -70,6 +71,6 @@ class Filters {
 		}
 		byId('filter-clear').hidden = !any;
 		byId('chosen').textContent = any ?
-			`${count(binned.ticks)} of ${count(account.total)} ticks; shares are of ${filter.process === null && filter.cgroup === null ? 'the target’s' : 'these'}` : '';
+			`${count(binned.ticks)} of ${count(account.total)} ticks; shares are of ${filter.process === null && filter.comm === null && filter.cgroup === null ? 'the target’s' : 'these'}` : '';
 	}
 }

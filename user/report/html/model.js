@@ -21,7 +21,7 @@ class Model {
 		});
 		this.nrNamed = this.functions.length;
 		this.readBins();
-		this.filter = { target: null, process: null, cgroup: null };
+		this.filter = { target: null, process: null, comm: null, cgroup: null };
 		this.choose({});
 	}
 
@@ -42,7 +42,7 @@ class Model {
 			at = this.readHistogram(h, at);
 			return {
 				from, to: at, object: h.object, target: h.target, size: h.bytes_per_bin,
-				process: splitName(h), cgroup: h.cgroup === undefined ? '(no single cgroup)' : h.cgroup,
+				process: splitName(h), comm: h.process || '(no single process)', cgroup: h.cgroup === undefined ? '(no single cgroup)' : h.cgroup,
 				weight: h.weight,
 				counts: this.profile.targets[h.target].counts,
 				stopped: h.stopped,
@@ -51,14 +51,18 @@ class Model {
 		const { split } = this.profile.sampling;
 
 		// JIT text is told apart by process even in profiles that were not split.
+		const byProcess = this.profile.histograms.some((h) => h.pid !== undefined &&
+			(this.objects[h.object].kind !== 'jit' || (split && split !== 'cgroup')));
+
 		this.isSplit = {
-			process: this.profile.histograms.some((h) => h.pid !== undefined &&
-				(this.objects[h.object].kind !== 'jit' || (split && split !== 'cgroup'))),
+			process: byProcess,
+			comm: byProcess,
 			cgroup: this.profile.histograms.some((h) => h.cgroup !== undefined),
 		};
 		this.nouns = {
 			process: split === 'thread' ? 'Thread' : 'Process',
 			processes: split === 'thread' ? 'threads' : 'processes',
+			comm: 'Comm',
 			cgroup: 'Cgroup',
 		};
 	}
@@ -113,16 +117,17 @@ class Model {
 		return id;
 	}
 
-	// change: those of target, process and cgroup that are to be others; null lets in all.
+	// change: those of target, process, name and cgroup that are to be others; null lets in all.
 	choose(change) {
-		const { target, process, cgroup } = Object.assign(this.filter, change);
+		const { target, process, comm, cgroup } = Object.assign(this.filter, change);
 
 		this.chosen = this.histograms.filter((h) => (target === null ? h.counts : h.target === target) &&
 			(process === null || h.process === process) &&
+			(comm === null || h.comm === comm) &&
 			(cgroup === null || h.cgroup === cgroup));
 		this.sum();
 		this.account = target === null ? this.profile.ticks : this.profile.targets[target].ticks;
-		this.time = process === null && cgroup === null ? this.timeOf(target) : this.binned.time;
+		this.time = process === null && comm === null && cgroup === null ? this.timeOf(target) : this.binned.time;
 	}
 
 	// CPU time of the account in nanoseconds, what no tick stands for too.
@@ -141,7 +146,7 @@ class Model {
 		const make = (nr) => ({ ticks: new Float64Array(nr), time: new Float64Array(nr) });
 		const functions = make(this.functions.length), objects = make(this.objects.length);
 		const sources = make(this.sources.length ? this.named.length + this.functions.length : 0);
-		const process = new Map(), cgroup = new Map();
+		const process = new Map(), comm = new Map(), cgroup = new Map();
 
 		this.binned = { ticks: 0, time: 0 };
 		for (const h of this.chosen) {
@@ -160,7 +165,7 @@ class Model {
 			objects.time[h.object] += ticks * h.weight;
 			this.binned.ticks += ticks;
 			this.binned.time += ticks * h.weight;
-			for (const [map, key] of [[process, h.process], [cgroup, h.cgroup]]) {
+			for (const [map, key] of [[process, h.process], [comm, h.comm], [cgroup, h.cgroup]]) {
 				const sum = map.get(key) || { ticks: 0, time: 0 };
 
 				sum.ticks += ticks;
@@ -173,6 +178,7 @@ class Model {
 			inlined: Model.rowsOf(sources, sources.ticks.length ? [...this.named, ...this.functions] : []),
 			objects: Model.rowsOf(objects, this.objects),
 			process: Model.splitsOf(process),
+			comm: Model.splitsOf(comm),
 			cgroup: Model.splitsOf(cgroup),
 		};
 	}

@@ -2,7 +2,7 @@
 // The page of a profile: what is chosen, and who is told.
 'use strict';
 
-const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', cgroup: 'cgroups' };
+const NAMES_OF_ROWS = { functions: 'functions', inlined: 'with inlined', objects: 'objects', comm: 'comm', cgroup: 'cgroups' };
 
 const LINK_AFTER = 300; // ms
 
@@ -135,7 +135,7 @@ class Page {
 		const inMap = this.object === null || !this.isOfFunctions() ? rows :
 			rows.filter((row) => row.of.object === this.object).slice(this.by === 'functions' ? this.skip : 0);
 		const found = inMap.filter((row) => this.matches(row));
-		const words = ['functions', ...(this.model.rows.inlined.length ? ['inlined'] : []), 'objects', ...['process', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
+		const words = ['functions', ...(this.model.rows.inlined.length ? ['inlined'] : []), 'objects', ...['process', 'comm', 'cgroup'].filter((kind) => this.model.isSplit[kind])];
 
 		choice(byId('by'), words.map((word) => [word, NAMES_OF_ROWS[word] || this.model.nouns.processes]), this.by, (word) => this.showBy(word));
 		this.table.setRows(found);
