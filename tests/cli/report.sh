@@ -89,6 +89,50 @@ whose build id is 00ff12ab
 try: --symfs DIR, where the file that ran is below DIR, or profile again" \
 	"$bin" report --symfs "$work/root" --annotate main "$profile"
 
+# Names that were missing are looked up in what ran, once there are debug symbols of it.
+cat >"$work/late.c" <<-END
+	__attribute__((noinline)) static void hot(void) { for (volatile int i = 0; i < 9; i++); }
+	int main(void) { hot(); return 0; }
+END
+gcc -O1 -g -Wl,--build-id -o "$work/late" "$work/late.c" &&
+	objcopy --only-keep-debug "$work/late" "$work/full" && at=$(nm "$work/late" | awk '$3 == "hot" { print $1 }') &&
+	strip "$work/late" && objcopy --add-gnu-debuglink="$work/full" "$work/late"
+mv "$work/full" "$work/gone"
+python3 - "$golden/profile.json" "$work/late" "$at" "$work/late.json" <<-'END'
+	import json, re, subprocess, sys
+	golden, path, at, out = sys.argv[1:]
+	profile = json.load(open(golden))
+	notes = subprocess.run(["readelf", "-n", path], capture_output=True, text=True).stdout
+	text, name = {"offset": 0x1000, "address": 0x1000, "size": 0x1000}, f"late+{int(at, 16):#x}"
+	ticks = dict(profile["ticks"], total=1000, binned=1000, overflow=0, outside=0, filtered=0, lost={})
+	profile["ticks"], profile["targets"] = ticks, [dict(profile["targets"][0], ticks=ticks)]
+	profile["objects"] = [{"id": 0, "kind": "file", "path": path, "text": [text],
+	                       "build_id": re.search("Build ID: (.*)", notes)[1]}]
+	profile["functions"] = [{"object": 0, "name": name, "offset": int(at, 16), "size": 8, "ticks": 1000}]
+	profile["histograms"] = [dict(profile["histograms"][0], target=0, object=0, offset=0x1000,
+	                              size=0x1000, bins=[[int(at, 16) - 0x1000 + 4, 1000]])]
+	profile["notes"] = [f"no names of some functions of {path}, with 100.0% of the ticks: a package of x"]
+	json.dump(profile, open(out, "w"))
+END
+late() {
+	"$bin" report "$work/late.json" 2>&1
+}
+late | grep -qE " late  +late\+0x[0-9a-f]+" && late | grep -q '^note .*no names of some functions'
+verdict $? late_nameless
+mv "$work/gone" "$work/full"
+late | grep -qE ' 1000 .* late  +hot$' && ! late | grep -q 'no names of some functions'
+verdict $? late_named
+"$bin" report "$work/late.json" "$work/late.json" | grep -qE ' 2000 .* late  +hot$'
+verdict $? late_named_in_sum
+"$bin" export --format folded "$work/late.json" | grep -q 'hot 1000$'
+verdict $? late_named_in_export
+mkdir "$work/below" && mkdir -p "$work/below$work" && mv "$work/late" "$work/full" "$work/below$work"
+late | grep -qE ' late  +late\+0x' && "$bin" report --symfs "$work/below" "$work/late.json" | grep -qE ' late  +hot$'
+verdict $? late_named_below
+# Another build has other names.
+gcc -O1 -g -Wl,--build-id=0x1234 -o "$work/late" "$work/late.c"
+late | grep -qE ' late  +late\+0x'
+verdict $? late_other_build
 bad no_file "bpfprofil: report: $work/no: No such file or directory" "$bin" report "$work/no"
 bad no_default 'bpfprofil: report: bpfprofil.json: No such file or directory
 try: sudo bpfprofil run COMMAND' env -C "$work/empty" "$bin" report

@@ -346,6 +346,8 @@ static int report(struct report_arguments *arguments, int nr, char **operands)
 						   arguments->by != REPORT_TIME ?
 					   TEXT_ROWS :
 					   0;
+	if (arguments->symfs)
+		profile_files_below(arguments->symfs);
 	profile = profile_of_operands(&command_report, nr, operands, arguments->by == REPORT_TIME,
 				      &timeline, &status);
 	if (profile) {

@@ -12,23 +12,42 @@
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
 #include "record/output.h"
+#include "symbol/debug_server.h"
 #include "symbol/object_file.h"
+#include "symbol/symbol_cache.h"
+
+static const char *files_root = ""; /* below which the programs and libraries are */
+
+void profile_files_below(const char *root)
+{
+	files_root = root;
+}
 
 /*
  * The server opens no file of its users, so the record of calls has no names: they are looked up by
- * whoever reads it.
+ * whoever reads it. So are those that other profiles lack, in files that still are the ones that
+ * ran; no server is asked for them, because nobody has asked for anything but a table.
  */
-static int load_named(const char *path, struct profile **result, struct error *err)
+static int load_named(const char *path, struct symbol_cache *cache, struct profile **result,
+		      struct error *err)
 {
-	struct path_opener paths = { .root = "" };
+	struct path_opener paths = { .root = files_root };
 	const struct object_opener opener = path_opener(&paths);
+	struct object_opener same = same_file_opener(&paths);
 	int ret = profile_load(path, result, err);
 
-	if (ret || (*result)->nr_functions || !(*result)->nr_targets ||
-	    !profile_target_is_call(&(*result)->targets[0]))
+	if (ret)
 		return ret;
 	paths.profile = *result;
-	ret = functions_resolve(*result, &opener, err);
+	if (!(*result)->nr_functions && (*result)->nr_targets &&
+	    profile_target_is_call(&(*result)->targets[0])) {
+		ret = functions_resolve(*result, &opener, err);
+	} else {
+		same.cache = cache;
+		debug_server_quiet(true);
+		ret = functions_resolve_rest(*result, &same, err);
+		debug_server_quiet(false);
+	}
 	if (ret)
 		profile_free(*result);
 	return ret;
@@ -107,12 +126,15 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 		  struct profile **result, struct error *err)
 {
 	struct profile_merger merger = { 0 };
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	struct profile *part;
 	int ret = 0;
 	size_t i;
 
 	for (i = 0; i < names->nr && !ret; i++) {
-		ret = load_named(names->names[i], &part, err);
+		if (cache)
+			symbol_cache_age(cache);
+		ret = load_named(names->names[i], cache, &part, err);
 		if (ret)
 			break;
 		if (timeline)
@@ -125,6 +147,7 @@ static int add_up(const struct file_names *names, struct timeline *timeline,
 	if (!ret)
 		ret = profile_merger_finish(&merger, result, err);
 	profile_merger_free(&merger);
+	symbol_cache_free(cache);
 	if (timeline)
 		timeline_sort(timeline);
 	return ret;
@@ -136,7 +159,7 @@ int profile_of_name(char *name, struct profile **result, struct error *err)
 	int ret = file_names_of(1, &name, &names, err);
 
 	if (!ret && names.nr == 1)
-		ret = load_named(names.names[0], result, err);
+		ret = load_named(names.names[0], NULL, result, err);
 	else if (!ret)
 		ret = add_up(&names, NULL, result, err);
 	file_names_free(&names);

@@ -20,6 +20,12 @@ struct file_names {
 int file_names_of(int nr, char *const *operands, struct file_names *names, struct error *err);
 void file_names_free(struct file_names *names);
 
+/*
+ * From here on looks for the programs and libraries below this folder, for names that profiles lack.
+ * root must outlive all calls.
+ */
+void profile_files_below(const char *root);
+
 /* The profile of a file, or the sum of those in a folder; the caller frees it. */
 int profile_of_name(char *name, struct profile **result, struct error *err);
 

@@ -32,6 +32,7 @@ struct library {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* of these: a thread may look for names */
+static bool is_quiet;
 static uint64_t span_ns; /* when the current span began */
 static uint64_t spent_ns; /* time spent on questions in it */
 static uint64_t until_ns; /* when the current question will have taken too long */
@@ -97,7 +98,7 @@ int debug_server_open(const char *build_id, char *found, size_t found_size)
 	struct library library;
 	int fd = -ENOENT;
 
-	if (!urls || !*urls || !find_debuginfod(&library))
+	if (is_quiet || !urls || !*urls || !find_debuginfod(&library))
 		return -ENOENT;
 	pthread_mutex_lock(&lock);
 	if (begin_question(now)) {
@@ -106,6 +107,11 @@ int debug_server_open(const char *build_id, char *found, size_t found_size)
 	}
 	pthread_mutex_unlock(&lock);
 	return fd;
+}
+
+void debug_server_quiet(bool quiet)
+{
+	is_quiet = quiet;
 }
 
 void debug_server_forbid(void)

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_DEBUG_SERVER_H
 #define BPFPROFIL_DEBUG_SERVER_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 /*
@@ -22,5 +23,8 @@ int debug_server_open(const char *build_id, char *found, size_t found_size);
  * they run.
  */
 void debug_server_forbid(void);
+
+/* While it is quiet no server is asked, as for what nobody has asked to be looked up. */
+void debug_server_quiet(bool quiet);
 
 #endif

@@ -53,6 +53,11 @@ struct resolver {
 	const struct object_opener *opener;
 	struct object_opener limited; /* a copy with our own allowance, if the caller gave none */
 	struct allowance allowance;
+	/*
+	 * By object: its ticks without names, of which there must be fewer afterwards; 0: its
+	 * functions stay. NULL: all are resolved.
+	 */
+	uint64_t *sought;
 	uint32_t *order; /* histograms, sorted by object */
 	struct hits hits; /* of the current object */
 	struct symbol_table *table; /* of the current object, or NULL */
@@ -60,6 +65,7 @@ struct resolver {
 	bool has_kernel;
 	struct symbol_span span; /* the one around the last bin */
 	struct nameless nameless;
+	uint64_t unnamed; /* ticks of the last object */
 	struct profile_function *functions;
 	size_t nr;
 	size_t room;
@@ -294,6 +300,7 @@ static void count_nameless(struct resolver *resolver, uint32_t object)
 			unnamed += hit->ticks;
 	}
 	nameless_add(&resolver->nameless, resolver->profile, object, ticks, unnamed);
+	resolver->unnamed = unnamed;
 }
 
 static int add_functions(struct resolver *resolver, uint32_t object)
@@ -356,9 +363,20 @@ static int note_broken(const struct resolver *resolver)
 			    resolver->why.text, resolver->nr_broken - 1);
 }
 
+/* If there are no more names than there were, the object's functions stay. */
+static void drop_if_no_better(struct resolver *resolver, uint32_t object, size_t before)
+{
+	if (!resolver->sought || resolver->unnamed < resolver->sought[object])
+		return;
+	while (resolver->nr > before)
+		free(resolver->functions[--resolver->nr].name);
+	resolver->sought[object] = 0;
+}
+
 /* Resolves order[first .. end), which are all histograms of one object. */
 static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 {
+	const size_t before = resolver->nr;
 	const struct profile *profile = resolver->profile;
 	uint32_t object = profile->histograms[resolver->order[first]].object;
 	int ret = 0;
@@ -372,6 +390,8 @@ static int resolve_object(struct resolver *resolver, size_t first, size_t end)
 	merge_function_hits(&resolver->hits);
 	if (!ret)
 		ret = add_functions(resolver, object);
+	if (!ret)
+		drop_if_no_better(resolver, object, before);
 	if (resolver->table != resolver->kernel)
 		object_symbols_release(resolver->opener, resolver->table);
 	return ret;
@@ -396,7 +416,8 @@ static int resolve_objects(struct resolver *resolver)
 	if (!resolver->order)
 		return -ENOMEM;
 	for (i = 0; i < profile->nr_histograms; i++) {
-		if (profile->histograms[i].nr_bins)
+		if (profile->histograms[i].nr_bins &&
+		    (!resolver->sought || resolver->sought[profile->histograms[i].object]))
 			resolver->order[nr++] = (uint32_t)i;
 	}
 	qsort_r(resolver->order, nr, sizeof(*resolver->order), compare_object_texts, profile);
@@ -455,4 +476,110 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	profile->functions = resolver.functions;
 	profile->nr_functions = resolver.nr;
 	return 0;
+}
+
+/* Whether the function has a name of ours, because it had no other. */
+static bool has_no_name(const struct profile *profile, const struct profile_function *function)
+{
+	const char *base = profile_object_base(&profile->objects[function->object]);
+	size_t length = strlen(base);
+
+	return profile->objects[function->object].kind == PROFILE_FILE &&
+	       !strncmp(function->name, base, length) &&
+	       !strncmp(function->name + length, "+0x", strlen("+0x"));
+}
+
+static int seek_objects(struct resolver *resolver, bool *any)
+{
+	const struct profile *profile = resolver->profile;
+	size_t i;
+
+	resolver->sought = calloc(profile->nr_objects + 1, sizeof(*resolver->sought));
+	if (!resolver->sought)
+		return -ENOMEM;
+	for (i = 0, *any = false; i < profile->nr_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		if (!has_no_name(profile, function))
+			continue;
+		resolver->sought[function->object] += function->ticks;
+		*any |= function->ticks;
+	}
+	return 0;
+}
+
+/* The functions of all other objects move to those that were found. */
+static int keep_the_others(struct resolver *resolver)
+{
+	struct profile *profile = resolver->profile;
+	int ret = grow((void **)&resolver->functions, &resolver->room,
+		       resolver->nr + profile->nr_functions, sizeof(*resolver->functions));
+	size_t i;
+
+	if (ret)
+		return ret;
+	for (i = 0; i < profile->nr_functions; i++)
+		if (resolver->sought[profile->functions[i].object])
+			free(profile->functions[i].name);
+		else
+			resolver->functions[resolver->nr++] = profile->functions[i];
+	free(profile->functions);
+	profile->functions = resolver->functions;
+	profile->nr_functions = resolver->nr;
+	qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
+	      profile_function_compare);
+	return 0;
+}
+
+/* The note of what has no names is of what still has none. */
+static int note_again(struct profile *profile)
+{
+	struct nameless nameless = { 0 };
+	size_t i, nr = 0;
+	uint64_t *unnamed = calloc(profile->nr_objects + 1, 2 * sizeof(*unnamed));
+	uint64_t *ticks = unnamed ? unnamed + profile->nr_objects : NULL;
+
+	if (!unnamed)
+		return -ENOMEM;
+	for (i = 0; i < profile->nr_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		ticks[function->object] += function->ticks;
+		if (has_no_name(profile, function))
+			unnamed[function->object] += function->ticks;
+	}
+	for (i = 0; i < profile->nr_objects; i++)
+		nameless_add(&nameless, profile, (uint32_t)i, ticks[i], unnamed[i]);
+	free(unnamed);
+	for (i = 0; i < profile->nr_notes; i++)
+		if (nameless_is_of_files(profile->notes[i]))
+			free(profile->notes[i]);
+		else
+			profile->notes[nr++] = profile->notes[i];
+	profile->nr_notes = nr;
+	return nameless_note(&nameless, profile);
+}
+
+int functions_resolve_rest(struct profile *profile, const struct object_opener *opener,
+			   struct error *err)
+{
+	struct resolver resolver = { .profile = profile, .opener = opener };
+	bool any = false;
+	int ret = seek_objects(&resolver, &any);
+
+	limit_functions(&resolver);
+	if (!ret && any)
+		ret = resolve_objects(&resolver);
+	any = resolver.nr;
+	if (!ret && any)
+		ret = keep_the_others(&resolver);
+	if (ret || !any)
+		free_functions(resolver.functions, resolver.nr);
+	if (!ret && any)
+		ret = note_again(profile);
+	free(resolver.sought);
+	free(resolver.order);
+	free(resolver.hits.all);
+	allowance_free(&resolver.allowance);
+	return ret ? error_errno(err, ret, "functions") : 0;
 }

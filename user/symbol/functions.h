@@ -50,4 +50,13 @@ struct object_opener {
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err);
 
+/*
+ * Looks again for the names of files' text that had none when the profile was made, because debug
+ * symbols may have been installed since. The functions of a file are replaced if fewer of its ticks
+ * are without a name then, and the note that tells of these is made anew. opener must open nothing
+ * but what ran. Without memory it fails, and the profile may have lost that note.
+ */
+int functions_resolve_rest(struct profile *profile, const struct object_opener *opener,
+			   struct error *err);
+
 #endif

@@ -46,6 +46,11 @@ static double share(const struct nameless *nameless, const struct nameless_kind 
 	return 100 * (double)kind->ticks / (double)nameless->named;
 }
 
+bool nameless_is_of_files(const char *note)
+{
+	return !strncmp(note, NOTE_NAMELESS_FUNCTIONS, strlen(NOTE_NAMELESS_FUNCTIONS));
+}
+
 int nameless_note(const struct nameless *nameless, struct profile *profile)
 {
 	const struct profile_object *file = &profile->objects[nameless->files.object];
@@ -68,9 +73,9 @@ int nameless_note(const struct nameless *nameless, struct profile *profile)
 		ret = profile_note(profile,
 				   NOTE_NAMELESS_FUNCTIONS
 				   "%s%s%s%s" NOTE_SHARE "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS
-				   "of debug symbols (-dbgsym, -debuginfo) has them for the next "
-				   "profile, or a server in DEBUGINFOD_URLS; report --inline "
-				   "then finds them for this one too",
+				   "of debug symbols (-dbgsym, -debuginfo) has them, for this "
+				   "profile too, or a server in DEBUGINFOD_URLS, which report "
+				   "--inline and the next profile ask",
 				   file->path, others(&nameless->files, more, sizeof(more)),
 				   file->build_id ? NOTE_BUILD_ID : "",
 				   file->build_id ? file->build_id : "",

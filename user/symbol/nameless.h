@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_NAMELESS_H
 #define BPFPROFIL_NAMELESS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -21,6 +22,9 @@ struct nameless {
 /* Adds the ticks of an object, of which `unnamed` have no name. */
 void nameless_add(struct nameless *nameless, const struct profile *profile, uint32_t object,
 		  uint64_t ticks, uint64_t unnamed);
+
+/* Whether a note is that of files. */
+bool nameless_is_of_files(const char *note);
 
 /* Adds a note on how to get names, if enough of them are missing. Returns 0 or -ENOMEM. */
 int nameless_note(const struct nameless *nameless, struct profile *profile);

@@ -79,6 +79,21 @@ int object_file_open(const struct object_opener *opener, const struct profile_ob
 	return ret;
 }
 
+static int open_same_file(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	struct path_opener *paths = ctx;
+	const struct object_opener opener = path_opener(paths);
+	struct error ignored;
+
+	return object_file_open(&opener, &paths->profile->objects[object], object, root, root_size,
+				&ignored);
+}
+
+struct object_opener same_file_opener(struct path_opener *paths)
+{
+	return (struct object_opener){ .open = open_same_file, .ctx = paths };
+}
+
 int object_file_here(const struct profile_object *object, struct error *why)
 {
 	const struct profile alone = { .objects = (struct profile_object *)object,

@@ -16,6 +16,9 @@ struct path_opener {
 /* paths must outlive the opener. */
 struct object_opener path_opener(struct path_opener *paths);
 
+/* The same, but opens only files that object_file_open() does. */
+struct object_opener same_file_opener(struct path_opener *paths);
+
 /*
  * Opens the ELF file of an object if it still is the one that ran, by its build id, or else by its
  * segments. Returns a descriptor; root is set as the opener sets it. -ESTALE: the file there is
