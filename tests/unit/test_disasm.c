@@ -72,6 +72,52 @@ Test(disasm, x86_64)
 	      (const struct want[]){ { "40", "incl %eax", 1, false, 0 }, { 0 } });
 }
 
+/* What capstone does not know of AVX-512 and later is one row, as long as the instruction is. */
+Test(disasm, unknown_vectors)
+{
+	static const char *const unknown[] = {
+		"62f375483e0802", /* vpcmpleub (%rax),%zmm1,%k1 */
+		"62f375483ec802", /* vpcmpleub %zmm0,%zmm1,%k1 */
+		"c4e1fb93c0", /* kmovq %k0,%rax */
+		"c4e3f930c804", /* kshiftrw $0x4,%k0,%k1 */
+		"62f36d4825d9ff", /* vpternlogd $0xff,%zmm1,%zmm2,%zmm3 */
+		"62f2ed487dd9", /* vpermt2w %zmm1,%zmm2,%zmm3 */
+		"62f27e48305cb140", /* vpmovwb %zmm3,0x800(%rcx,%rsi,4) */
+		"62f56c4858d9", /* vaddph %zmm1,%zmm2,%zmm3 */
+		"62f2fd4855c8", /* vpopcntq %zmm0,%zmm1 */
+		"62f2fd48550d10000000", /* vpopcntq 0x10(%rip),%zmm1 */
+		"62f2fd48558845230100", /* vpopcntq 0x12345(%rax),%zmm1 */
+		"62f2fd48550c2545230100", /* vpopcntq 0x12345,%zmm1 */
+		"6462f2fd485508", /* vpopcntq %fs:(%rax),%zmm1 */
+		"62d2fd48550c24", /* vpopcntq (%r12),%zmm1 */
+		"62d2fd48554d01", /* vpopcntq 0x40(%r13),%zmm1 */
+	};
+	struct instruction got;
+	struct disasm *disasm;
+	uint8_t bytes[16];
+	size_t size, i;
+
+	cr_assert_eq(disasm_open(EM_X86_64, DISASM_ATT, &disasm, NULL), 0);
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		size = from_hex(unknown[i], bytes);
+		bytes[size] = 0xc3;
+		cr_assert_eq(disasm_next(disasm, bytes, size + 1, 0x1000, &got), 0);
+		cr_expect_eq(got.size, size, "%s: %u bytes", unknown[i], got.size);
+		for (size--; size; size--) {
+			cr_assert_eq(disasm_next(disasm, bytes, size, 0x1000, &got), 0);
+			cr_expect_leq(got.size, size);
+		}
+	}
+	disasm_close(disasm);
+	check(EM_X86_64, DISASM_ATT,
+	      (const struct want[]){
+		      { "c4e1fb93c0c3", ".byte 0xc4, 0xe1, 0xfb, 0x93, 0xc0", 5, false, 0 },
+		      { "62f2ed4c", ".byte 0x62", 1, false, 0 },
+		      { 0 } });
+	check(EM_386, DISASM_ATT,
+	      (const struct want[]){ { "c5f877", "vzeroupper", 3, false, 0 }, { 0 } });
+}
+
 Test(disasm, arm64)
 {
 	check(EM_AARCH64, DISASM_ATT,

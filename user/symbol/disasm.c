@@ -6,10 +6,12 @@
 #include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include <capstone/capstone.h>
 
 #define ALLOCATIONS_MAX 16
+#define X86_LENGTH_MAX 15
 
 /* A processor: capstone's names for it, and how to read its instructions. */
 struct processor {
@@ -18,6 +20,8 @@ struct processor {
 	cs_mode mode;
 	uint32_t step; /* bytes to skip where there is no valid instruction */
 	void (*branch)(const cs_insn *insn, struct instruction *result);
+	/* Bytes of an instruction that capstone does not know; 0: it cannot be told; may be NULL. */
+	size_t (*length)(const uint8_t *bytes, size_t size);
 };
 
 struct disasm {
@@ -113,10 +117,79 @@ static void arm64_branch(const cs_insn *insn, struct instruction *result)
 		result->target = (uint64_t)last->imm;
 }
 
+/* ModR/M, the SIB byte and the displacement; size bytes are left. 0: too few. */
+static size_t x86_operand_length(const uint8_t *bytes, size_t size)
+{
+	size_t length = 1;
+	uint8_t mode, base;
+
+	if (!size)
+		return 0;
+	mode = bytes[0] >> 6;
+	base = bytes[0] & 7;
+	if (mode == 3)
+		return length;
+	if (base == 4 && size < 2)
+		return 0;
+	if (base == 4)
+		base = bytes[length++] & 7;
+	else if (base == 5 && !mode)
+		return length + 4;
+	if (mode)
+		return length + (mode == 1 ? 1 : 4);
+	return length + (base == 5 ? 4 : 0);
+}
+
+/* Bytes of a VEX or EVEX prefix, with the number of its opcode map; 0: it is neither. */
+static size_t x86_vector_prefix(const uint8_t *bytes, size_t size, uint8_t *map)
+{
+	if (size > 2 && bytes[0] == 0xc5) {
+		*map = 1;
+		return 2;
+	}
+	if (size > 3 && bytes[0] == 0xc4) {
+		*map = bytes[1] & 0x1f;
+		return 3;
+	}
+	if (size > 4 && bytes[0] == 0x62 && bytes[2] & 4) {
+		*map = bytes[1] & 7;
+		return 4;
+	}
+	return 0;
+}
+
+/*
+ * Capstone 4 lacks most of AVX-512, and what came after it. The length of such an instruction
+ * follows from its encoding alone, and with it those behind it are not taken apart amid theirs. For
+ * 64 bits only: in 32 these prefixes are instructions too.
+ */
+static size_t x86_vector_length(const uint8_t *bytes, size_t size)
+{
+	static const char prefixes[] = "\x26\x2e\x36\x3e\x64\x65\x67";
+	size_t at = 0, length;
+	uint8_t map, opcode;
+
+	while (at < size && bytes[at] && strchr(prefixes, bytes[at]))
+		at++;
+	length = x86_vector_prefix(bytes + at, size - at, &map);
+	if (!length || !map || map == 4 || map > 6)
+		return 0;
+	at += length;
+	opcode = bytes[at++];
+	length = x86_operand_length(bytes + at, size - at);
+	if (!length)
+		return 0;
+	at += length;
+	if (map == 3 || (map == 1 && ((opcode >= 0x70 && opcode <= 0x73) || opcode == 0xc2 ||
+				      (opcode >= 0xc4 && opcode <= 0xc6))))
+		at++;
+	return at <= size && at <= X86_LENGTH_MAX ? at : 0;
+}
+
 static const struct processor processors[] = {
-	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, x86_branch },
-	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, x86_branch },
-	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, arm64_branch },
+	{ EM_X86_64, CS_ARCH_X86, CS_MODE_64, 1, x86_branch, x86_vector_length },
+	{ EM_386, CS_ARCH_X86, CS_MODE_32, 1, x86_branch, NULL },
+	{ EM_AARCH64, CS_ARCH_ARM64, CS_MODE_ARM, 4, arm64_branch, NULL },
 };
 
 static const struct processor *find_processor(uint16_t machine)
@@ -175,8 +248,11 @@ static void no_instruction(const struct disasm *disasm, const uint8_t *bytes, si
 			   struct instruction *result)
 {
 	size_t length = (size_t)snprintf(result->text, sizeof(result->text), ".byte"), i;
+	size_t known = disasm->processor->length ? disasm->processor->length(bytes, size) : 0;
 
-	result->size = size < disasm->processor->step ? (uint32_t)size : disasm->processor->step;
+	result->size = known			      ? (uint32_t)known :
+		       size < disasm->processor->step ? (uint32_t)size :
+							disasm->processor->step;
 	for (i = 0; i < result->size; i++)
 		length += (size_t)snprintf(result->text + length, sizeof(result->text) - length,
 					   "%s0x%02x", i ? ", " : " ", bytes[i]);

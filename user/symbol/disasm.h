@@ -20,7 +20,7 @@ struct instruction {
 	bool is_return;
 	bool has_target; /* of a direct jump or call */
 	uint64_t target;
-	char text[192]; /* ".byte 0x06" where there is no valid instruction */
+	char text[192]; /* ".byte 0x06" where capstone knows no instruction */
 };
 
 /* machine is e_machine of the ELF header. -ENOTSUP: not a processor that we can disassemble. */
