@@ -7,6 +7,12 @@
 #include "translate.bpf.h"
 #include "weight.bpf.h"
 
+/* Kernel threads have no text but the kernel's. */
+static __always_inline bool without_text(struct task_struct *task)
+{
+	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
+}
+
 /*
  * The record of a task, or else of its process: the kernel starts io_uring's workers without the
  * fork tracepoint, so they have no record of their own.

@@ -5,6 +5,7 @@
 #include <bpf/bpf_helpers.h>
 #include <bpf/bpf_tracing.h>
 
+#include "exit.bpf.h"
 #include "follow.bpf.h"
 #include "source.bpf.h"
 #include "weight.bpf.h"
@@ -37,12 +38,6 @@ __noinline u32 weigh(struct follow *follow)
 	if (n > 1)
 		note_excess(follow->target, n);
 	return n;
-}
-
-/* Kernel threads have no text but the kernel's. */
-static __always_inline bool without_text(struct task_struct *task)
-{
-	return task->flags & TASK_KTHREAD && (mode != MODE_SPLIT || system_target == NO_TARGET);
 }
 
 /*
@@ -505,59 +500,6 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	forget_process();
 	settle(&follow->exec, arch_return_pc(task));
 	return 0;
-}
-
-/* Counts the ticks of an exec that failed after the old image was gone. */
-static __always_inline void give_up_exec(struct follow *follow)
-{
-	u32 target = follow->exec.target, n = follow->exec.count ? take(&follow->exec) : 0;
-	struct target_account *account;
-
-	if (!n)
-		return;
-	account = bpf_map_lookup_elem(&target_accounts, &target);
-	if (account)
-		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
-}
-
-/* A function of its own, so that its stack does not add to settle()'s. */
-static __noinline int remember_exit_place(struct follow *follow)
-{
-	struct task_struct *task = bpf_get_current_task_btf();
-	u64 pc = arch_return_pc(task);
-	struct mapping mapping;
-
-	if (find_mapping(task, pc, &mapping) || !mapping.exec)
-		return 0;
-	follow->exit.offset = pc - mapping.start + mapping.offset;
-	follow->exit.space = mapping.space;
-	return 0;
-}
-
-/*
- * The last chance to translate the user pc of an exiting thread: tearing down its address space
- * takes ticks too, and by then the mapping is gone.
- */
-static __always_inline int begin_exit(struct task_struct *task)
-{
-	struct follow *follow;
-
-	if (without_text(task))
-		return 0;
-	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
-	if (!follow)
-		return 0;
-	/* profil_free settles the rest some time later. */
-	settle_runtime(task, follow);
-	if (cpu_time.kind != WALK_AWAIT) {
-		follow->flags |= FOLLOW_EXITING;
-		__sync_fetch_and_add(&cpu_time.exits, 1);
-	}
-	give_up_exec(follow);
-	if (!task->mm)
-		return 0;
-	settle_all(follow);
-	return remember_exit_place(follow);
 }
 
 /*

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_EXIT_BPF_H
+#define BPFPROFIL_EXIT_BPF_H
+
+/* What is done when a thread begins to exit, while it still has its address space. */
+#include "follow.bpf.h"
+
+/* Counts the ticks of an exec that failed after the old image was gone. */
+static __always_inline void give_up_exec(struct follow *follow)
+{
+	u32 target = follow->exec.target, n = follow->exec.count ? take(&follow->exec) : 0;
+	struct target_account *account;
+
+	if (!n)
+		return;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	if (account)
+		__sync_fetch_and_add(&account->lost[LOST_EXEC], n);
+}
+
+/* A function of its own, so that its stack does not add to settle()'s. */
+static __noinline int remember_exit_place(struct follow *follow)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 pc = arch_return_pc(task);
+	struct mapping mapping;
+
+	if (find_mapping(task, pc, &mapping) || !mapping.exec)
+		return 0;
+	follow->exit.offset = pc - mapping.start + mapping.offset;
+	follow->exit.space = mapping.space;
+	return 0;
+}
+
+/*
+ * The last chance to translate the user pc of an exiting thread: tearing down its address space
+ * takes ticks too, and by then the mapping is gone.
+ */
+static __always_inline int begin_exit(struct task_struct *task)
+{
+	struct follow *follow;
+
+	if (without_text(task))
+		return 0;
+	follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
+	if (!follow)
+		return 0;
+	/* profil_free settles the rest some time later. */
+	settle_runtime(task, follow);
+	if (cpu_time.kind != WALK_AWAIT) {
+		follow->flags |= FOLLOW_EXITING;
+		__sync_fetch_and_add(&cpu_time.exits, 1);
+	}
+	give_up_exec(follow);
+	if (!task->mm)
+		return 0;
+	settle_all(follow);
+	return remember_exit_place(follow);
+}
+
+#endif
