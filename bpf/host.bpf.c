@@ -8,6 +8,7 @@
 #include "exit.bpf.h"
 #include "follow.bpf.h"
 #include "source.bpf.h"
+#include "watch.bpf.h"
 #include "weight.bpf.h"
 
 char LICENSE[] SEC("license") = "Dual BSD/GPL";
@@ -288,12 +289,17 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_thread)
 {
 	struct pt_regs___kernel *regs;
+	u64 begun;
 
 	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
 	    is_tickless(bpf_get_smp_processor_id()))
 		return 0;
 	regs = interrupted(timer);
-	return regs ? on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread) : 0;
+	if (!regs)
+		return 0;
+	begun = watch_begin();
+	on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread);
+	return watch_end(begun, true);
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")
@@ -332,6 +338,24 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
 	return true;
 }
 
+static __always_inline void follow_child(struct task_struct *parent, struct task_struct *child)
+{
+	struct target_account *account;
+	struct follow fresh = {};
+	u32 target;
+
+	if (without_text(child) || !inherit(parent, child, &fresh))
+		return;
+	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
+	fresh.split = task_split(child);
+	if (bpf_task_storage_get(&follows, child, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
+		return;
+	target = fresh.target;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	if (account)
+		__sync_fetch_and_add(&account->forks_missed, 1);
+}
+
 /*
  * A child is followed before its first instruction, be it a thread or process, with shared memory
  * or not.
@@ -339,21 +363,7 @@ static __always_inline bool inherit(struct task_struct *parent, struct task_stru
 SEC("?tp_btf/sched_process_fork")
 int BPF_PROG(profil_fork, struct task_struct *parent, struct task_struct *child)
 {
-	struct target_account *account;
-	struct follow fresh = {};
-	u32 target;
-
-	if (without_text(child) || !inherit(parent, child, &fresh))
-		return 0;
-	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
-	fresh.split = task_split(child);
-	if (bpf_task_storage_get(&follows, child, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
-		return 0;
-	target = fresh.target;
-	account = bpf_map_lookup_elem(&target_accounts, &target);
-	if (account)
-		__sync_fetch_and_add(&account->forks_missed, 1);
-	return 0;
+	return WATCHED(follow_child(parent, child));
 }
 
 /*
@@ -506,23 +516,27 @@ int BPF_PROG(profil_exec, struct task_struct *task)
  * The last event of a thread, some time after it was reaped. Its runtime up to here is what its
  * parent was told, and includes the teardown of its address space.
  */
-SEC("tp_btf/sched_process_free")
-int BPF_PROG(profil_free, struct task_struct *task)
+static __always_inline void end_thread(struct task_struct *task)
 {
 	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
 
 	if (!follow)
-		return 0;
+		return;
 	settle_runtime(task, follow);
 	if (follow->flags & FOLLOW_EXITING)
 		__sync_fetch_and_add(&cpu_time.freed, 1);
-	return 0;
+}
+
+SEC("tp_btf/sched_process_free")
+int BPF_PROG(profil_free, struct task_struct *task)
+{
+	return WATCHED(end_thread(task));
 }
 
 SEC("?tp_btf/sched_process_exit")
 int BPF_PROG(profil_exit, struct task_struct *task)
 {
-	return begin_exit(task);
+	return WATCHED(begin_exit(task));
 }
 
 /*
@@ -532,5 +546,5 @@ int BPF_PROG(profil_exit, struct task_struct *task)
 SEC("?fentry/exit_mm_release")
 int BPF_PROG(profil_exit_mm, struct task_struct *task)
 {
-	return begin_exit(task);
+	return WATCHED(begin_exit(task));
 }

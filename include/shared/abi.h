@@ -95,7 +95,11 @@ struct cpu_account {
 	__u64 renewed; /* entries with an old stamp that were still valid */
 	__u64 hits; /* ticks of hits, without those that entries still hold */
 	__u64 missed; /* ticks of misses */
-	__u64 pad[4];
+	/* What programs took while cpu_time.watched said that they are to tell. */
+	__u64 watched_ticks; /* runs for the scheduler's tick */
+	__u64 ticking_ns; /* their time */
+	__u64 following_ns; /* time of the programs on fork, exec and exit */
+	__u64 pad;
 };
 
 /*
@@ -273,6 +277,7 @@ struct cpu_time {
 	__u32 attached; /* threads that the walk began to follow */
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
+	__u64 watched; /* whether programs are to tell how long they take */
 };
 
 /* What a running process is followed as. */
@@ -297,7 +302,7 @@ ABI_SIZE(struct pool_state, 40);
 ABI_SIZE(struct follow, 168);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 24);
-ABI_SIZE(struct cpu_time, 48);
+ABI_SIZE(struct cpu_time, 56);
 ABI_SIZE(struct attached, 8);
 
 #endif

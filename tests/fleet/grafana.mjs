@@ -85,7 +85,7 @@ assert.deepEqual(asked.filter(one => one.rawSql).map(one => one.rawSql).sort(),
 assert.deepEqual(asked.filter(one => one.expr).map(one => one.expr),
 		 read('agents.promql').trim().split('\n').filter(line => !line.startsWith('#')));
 assert.equal(files.length, 5);
-// Without CAP_SYS_ADMIN there is no such metric.
+// At perf's clock there is no such metric without CAP_SYS_ADMIN.
 for (const panel of board.panels.filter(one => one.targets?.[0].expr?.includes('handler_seconds')))
 	assert.match(panel.fieldConfig.defaults.noValue, /CAP_SYS_ADMIN/);
 const ids = board.panels.map(panel => panel.id);

@@ -107,9 +107,12 @@ struct sampler_programs session_programs(const struct session *session);
  * options.measure.
  */
 struct session_cost {
-	uint64_t runs; /* runs of the program on the clock or tick */
+	uint64_t runs; /* runs of the program on the clock or tick; for other timers too, if the kernel
+			* measures it */
+	uint64_t ticking_ns; /* time of that program */
 	uint64_t ns; /* time of all its programs */
 	uint64_t sampled_ns; /* time in which ticks were wanted */
+	uint64_t time_ns; /* all the time in which this was measured */
 	uint64_t all_ns; /* estimate of ns if all the time had been measured */
 };
 void session_cost(struct session *session, struct session_cost *result);

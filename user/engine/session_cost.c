@@ -6,13 +6,12 @@
 #include "engine/program_cost.h"
 #include "engine/session_impl.h"
 
-/* What the kernel says of the programs now, and how long ticks have been wanted. */
-static struct session_cost read_cost(const struct session *session)
+/* What the kernel says of the programs. */
+static void read_kernels(const struct session *session, struct session_cost *result)
 {
 	const struct bpf_program *ticking = session->options.source == SOURCE_TICK ?
 						    session_tick_program(session) :
 						    session_clock_program(session);
-	struct session_cost result = { .sampled_ns = session_sampled_ns(session) };
 	struct bpf_program *program;
 	struct error ignored;
 
@@ -21,26 +20,64 @@ static struct session_cost read_cost(const struct session *session)
 
 		if (program_add_cost(bpf_program__fd(program), &cost, &ignored))
 			continue;
-		result.ns += cost.ns;
-		if (program == ticking)
-			result.runs = cost.runs;
+		result->ns += cost.ns;
+		if (program != ticking)
+			continue;
+		result->runs = cost.runs;
+		result->ticking_ns = cost.ns;
 	}
+}
+
+/* What they say themselves. */
+static void read_watched(const struct session *session, struct session_cost *result)
+{
+	const struct cpu_account *account = session->cpu_accounts.at;
+	const struct cpu_account *end = account + session->nr_cpus;
+
+	for (; account < end; account++) {
+		result->runs += __atomic_load_n(&account->watched_ticks, __ATOMIC_RELAXED);
+		result->ticking_ns += __atomic_load_n(&account->ticking_ns, __ATOMIC_RELAXED);
+		result->ns += __atomic_load_n(&account->following_ns, __ATOMIC_RELAXED);
+	}
+	result->ns += result->ticking_ns;
+}
+
+/* What is known now, and how long ticks have been wanted. */
+static struct session_cost read_cost(const struct session *session)
+{
+	struct session_cost result = { .sampled_ns = session_sampled_ns(session),
+				       .time_ns = monotonic_ns() };
+
+	if (session->cost.stats_fd >= 0)
+		read_kernels(session, &result);
+	else
+		read_watched(session, &result);
 	return result;
 }
 
+/* Programs on perf's clock do not measure themselves. */
 static int turn_on(struct session *session, struct error *err)
 {
 	struct session_costs *cost = &session->cost;
 
 	cost->stats_fd = program_statistics(err);
-	if (cost->stats_fd < 0)
+	if (cost->stats_fd < 0 &&
+	    (cost->stats_fd != -EPERM || session->options.source != SOURCE_TICK))
 		return cost->stats_fd;
+	session->skel->bss->cpu_time.watched = cost->stats_fd < 0;
 	cost->base = read_cost(session);
-	cost->known = true;
+	cost->known = cost->on = true;
 	return 0;
 }
 
-/* Without the privilege for it the programs' cost is unknown, which is no reason not to sample. */
+static void turn_off(struct session *session)
+{
+	session->skel->bss->cpu_time.watched = false;
+	close_fd(&session->cost.stats_fd);
+	session->cost.on = false;
+}
+
+/* Where the cost stays unknown for want of a privilege, that is no reason not to sample. */
 int session_begin_cost(struct session *session, struct error *err)
 {
 	int ret = turn_on(session, err);
@@ -57,14 +94,16 @@ void session_cost(struct session *session, struct session_cost *result)
 	*result = cost->seen;
 	if (!cost->known)
 		return;
-	if (cost->stats_fd < 0) {
+	if (!cost->on) {
 		result->all_ns +=
 			(uint64_t)(cost->share * (double)(monotonic_ns() - cost->turned_ns));
 		return;
 	}
 	now = read_cost(session);
 	result->runs += now.runs - cost->base.runs;
+	result->ticking_ns += now.ticking_ns - cost->base.ticking_ns;
 	result->ns += now.ns - cost->base.ns;
+	result->time_ns += now.time_ns - cost->base.time_ns;
 	result->sampled_ns += now.sampled_ns - cost->base.sampled_ns;
 	result->all_ns += now.ns - cost->base.ns;
 }
@@ -75,13 +114,13 @@ void session_measure(struct session *session, bool on)
 	uint64_t now_ns = monotonic_ns(), before_ns = cost->seen.ns;
 	struct error ignored;
 
-	if (!cost->known || on == (cost->stats_fd >= 0))
+	if (!cost->known || on == cost->on)
 		return;
 	session_cost(session, &cost->seen);
 	if (on) {
 		turn_on(session, &ignored);
 	} else {
-		close_fd(&cost->stats_fd);
+		turn_off(session);
 		cost->share = (double)(cost->seen.ns - before_ns) /
 			      (double)(now_ns - cost->turned_ns + 1);
 	}

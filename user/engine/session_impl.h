@@ -43,13 +43,14 @@ struct session_jit {
 	size_t nr_texts; /* all that there ever were */
 };
 
-/* What the programs took while the kernel measured them, and an estimate for when it did not. */
+/* What the programs took while they were measured, and an estimate for when they were not. */
 struct session_costs {
 	int stats_fd; /* the kernel measures programs while it is open; -1: it does not */
-	bool known; /* it did once */
+	bool on; /* they are measured now, by the kernel or by themselves */
+	bool known; /* they were once */
 	uint64_t turned_ns; /* when that began or ended last */
 	struct session_cost seen; /* until then */
-	struct session_cost base; /* what the kernel and the clock said when it began */
+	struct session_cost base; /* what had been measured, and the clock said, when it began */
 	double share; /* time of programs in a nanosecond, when it was measured last */
 };
 
