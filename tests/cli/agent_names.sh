@@ -42,7 +42,7 @@ run_agent() {
 
 	rm -rf "$work/files"
 	mkdir "$work/files"
-	"$bin" agent --dir "$work/files" --interval 1 "$@" 2>"$work/err" &
+	"$bin" agent --dir "$work/files" --interval 1 --duty 100 "$@" 2>"$work/err" &
 	agent=$!
 	for ((i = 0; i < 300; i++)); do
 		[ "$(find "$work/files" -name '*.gz' | wc -l)" -lt 4 ] || break

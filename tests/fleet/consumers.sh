@@ -62,7 +62,7 @@ agent_asked() {
 	asker=$pid
 	until_true prometheus_ready "$prometheus"
 	verdict $? prometheus_starts
-	start "$bin" agent -q --interval 2 --dir files --otlp "grpc://127.0.0.1:$grpc" \
+	start "$bin" agent -q --interval 2 --duty 100 --dir files --otlp "grpc://127.0.0.1:$grpc" \
 		--listen "$listen" 2>messages
 	agent=$pid
 	until_true curl -sf "http://127.0.0.1:$listen/healthz"

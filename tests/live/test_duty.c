@@ -24,6 +24,7 @@ TestSuite(live_duty, .init = need_root, .timeout = 120);
 
 #define SECONDS 6
 #define PERCENT 20.0
+#define NR(array) (sizeof(array) / sizeof(*(array)))
 
 struct run {
 	struct sampling_options options;
@@ -252,4 +253,97 @@ Test(live_duty, measured_in_turns)
 	cr_assert_eq(session_stop(session, &err), 0, "%s", err.text);
 	run.doc = NULL;
 	end(&run);
+}
+
+/* What the sinks of a series get while the budget changes the duty. */
+struct changing {
+	struct run run;
+	double duty[SECONDS]; /* by profile */
+	size_t nr;
+	double used; /* CPU time, in ns, */
+	double seen; /* and that which ticks stand for */
+};
+
+/* At a cost of 4.2 % a budget of 1 % allows 17 % of the time, and at 0.1 % all of it. */
+static void pretend_cost(struct spending *spending, double percent)
+{
+	spending->due_ns = 0;
+	spending->seen.runs = 1;
+	spending->cost.fixed_percent = 0;
+	spending->ticking_ns = percent / 100 * (double)spending->period_ns;
+}
+
+static void get_profile(void *context, const struct profile *profile)
+{
+	struct changing *changing = context;
+	const struct profile_sampling *sampling = &profile->sampling;
+	double duty = sampling->duty_percent > 0 ? sampling->duty_percent : 100;
+	double sampled = (double)profile_sampled_ns(profile), ticks = (double)profile->ticks.total;
+	uint64_t cpu_ns = 0;
+
+	cr_assert_lt(changing->nr, SECONDS + 1);
+	if (changing->nr < SECONDS)
+		changing->duty[changing->nr] = duty;
+	changing->nr++;
+	cr_expect(profile_account_exact(&profile->ticks));
+	cr_expect(profile_cpu_time(profile, &cpu_ns));
+	cr_expect_eq(profile_is_partly_sampled(profile), duty < 100);
+	cr_expect_float_eq((double)sampling->period_ns * duty / 100, (double)sched_tick_period_ns(),
+			   1);
+	/* No tick of an earlier duty is among them, but for what a thread had been due a tick for. */
+	cr_expect_leq(ticks * (double)sched_tick_period_ns(),
+		      sampled * (1.05 + host_stolen_part()) + 3 * (double)sched_tick_period_ns(),
+		      "%f ticks in %f at %f", ticks, sampled, duty);
+	cr_expect_float_eq(sampled / (double)profile->duration_ns, duty / 100, 0.1, "%f of %lu",
+			   sampled, profile->duration_ns);
+	changing->seen += ticks * (double)sampling->period_ns;
+	changing->used += (double)cpu_ns;
+	pretend_cost(&changing->run.loop.spending, changing->nr < 2 ? 4.2 : 0.1);
+}
+
+/*
+ * Each profile has one duty, by which its ticks count, and the budget's changes are between them:
+ * down at once, not without need, and up by octaves.
+ */
+Test(live_duty, changes_between_profiles)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	static const double wanted[] = { 100, 17, 17, 29, 50 };
+	struct changing changing = { .nr = 0 };
+	struct run *run = &changing.run;
+	struct error err = { 0 };
+	size_t i;
+
+	NEED_ROOT();
+	begin(run, SOURCE_TICK, sched_tick_period_ns());
+	run->options.duty_percent = 0;
+	run->options.adapt_duty = true;
+	run->options.budget_percent = 1;
+	run->options.interval_ns = 1000000000;
+	run->result.deliver = get_profile;
+	run->result.context = &changing;
+	run->result.options = &run->options;
+	spending_begin(&run->loop.spending, &run->options, NULL);
+	pretend_cost(&run->loop.spending, 4.2);
+	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	target.pid = run->child.pid;
+	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
+	cr_assert_eq(sample_run(&run->loop), SAMPLE_OVER);
+	cr_assert_eq(session_stop(run->loop.session, &err), 0, "%s", err.text);
+	kill(run->child.pid, SIGKILL);
+	child_wait(&run->child);
+	result_finish(&run->result, run->loop.session);
+	cr_assert_not(run->result.failed);
+	cr_assert_geq(changing.nr, NR(wanted));
+	for (i = 0; i < NR(wanted); i++)
+		cr_expect_eq(changing.duty[i], wanted[i], "%zu: %f", i, changing.duty[i]);
+	/* Seconds are the scheduler's, of all the time. */
+	cr_expect_float_eq(changing.used, (double)run->child.cpu_ns, 0.03 * changing.used + 2e7,
+			   "%f of %lu", changing.used, run->child.cpu_ns);
+	cr_expect_float_eq(changing.seen / changing.used, 1, 0.4, "%f for %f", changing.seen,
+			   changing.used);
+	run->doc = NULL;
+	end(run);
 }

@@ -80,3 +80,66 @@ Test(budget, longer_at_once_and_shorter_when_settled)
 	/* If no period is long enough, sampling is as rare as possible. */
 	cr_expect_geq(budget_adapt(0.0001, 1e6, INFINITY, period, false), BUDGET_PERIOD_MAX / 2);
 }
+
+static double cost_of(double fixed, double ticks, double duty)
+{
+	return fixed + ticks * duty / 100;
+}
+
+/* Of the time as much as the budget allows, from any duty, in one step down or in octaves up. */
+Test(budget, the_duty_keeps_it)
+{
+	double percent, ticks, fixed, now, next;
+
+	for (percent = 0.01; percent < 60; percent *= 1.7)
+		for (ticks = 0.001; ticks < 60; ticks *= 1.3)
+			for (fixed = 0; fixed < 0.8; fixed += 0.26)
+				for (now = 1; now <= 100; now += 0.5) {
+					next = budget_duty(percent, fixed * percent, ticks, now);
+					cr_assert_geq(next, BUDGET_DUTY_MIN);
+					cr_assert_leq(next, 100);
+					cr_assert_leq(next, 2 * now);
+					if (next > BUDGET_DUTY_MIN)
+						cr_assert_leq(cost_of(fixed * percent, ticks, next),
+							      0.95 * percent);
+					if (next < now)
+						cr_assert_gt(cost_of(fixed * percent, ticks, now),
+							     0.95 * percent);
+				}
+	/* What fits is sampled: 0.1 % allow a third of 0.25 %. */
+	cr_expect_eq(budget_duty(0.1, 0, 0.25, 100), 29);
+	cr_expect_eq(budget_duty(0.1, 0.04, 0.25, 100), 17);
+	cr_expect_eq(budget_duty(0.5, 0, 0.25, 100), 100);
+	cr_expect_eq(budget_duty(0.5, 0.2, 0.25, 100), 100);
+}
+
+/* What no duty makes less is not answered by no ticks at all, nor by all the more of them. */
+Test(budget, the_duty_has_a_floor)
+{
+	cr_expect_eq(budget_duty(0.1, 0.2, 0.25, 100), BUDGET_DUTY_MIN);
+	cr_expect_eq(budget_duty(0.1, 0.2, 0.25, BUDGET_DUTY_MIN), BUDGET_DUTY_MIN);
+	cr_expect_eq(budget_duty(0.1, 0.2, 0, 50), BUDGET_DUTY_MIN);
+	cr_expect_eq(budget_duty(0.0001, 0, 5, 100), BUDGET_DUTY_MIN);
+}
+
+/* Costs that vary by a fifth do not move it, and it reaches all of the time again. */
+Test(budget, the_duty_does_not_wander)
+{
+	static const double varied[] = { 1, 1.1, 0.9, 1.1, 0.85, 1.05, 0.95, 0.85, 1.1 };
+	double first, duty, ticks;
+	size_t i;
+
+	for (ticks = 0.12; ticks < 8; ticks *= 1.03) {
+		first = duty = budget_duty(0.1, 0, ticks, 100);
+		for (i = 0; i < NR(varied); i++) {
+			duty = budget_duty(0.1, 0, ticks * varied[i], duty);
+			cr_assert_eq(duty, first, "%g %%: %g, then %g", ticks, first, duty);
+		}
+	}
+	for (duty = BUDGET_DUTY_MIN, i = 0; duty < 100 && i < 20; i++)
+		duty = budget_duty(0.1, 0.01, 0.05, duty);
+	cr_expect_eq(duty, 100);
+	cr_expect_leq(i, 8);
+	/* From the duty below it, too. */
+	cr_expect_eq(budget_duty(0.1, 0, 0.05, 84), 100);
+}

@@ -144,7 +144,7 @@ Test(profile_io, rates_and_costs_round_trip)
 	sampling->nr_delivered = 3;
 	sampling->segments = segments;
 	sampling->nr_segments = 2;
-	sampling->cost = (struct profile_cost){ 1.5, 1.25, 12345.5, 250.75 };
+	sampling->cost = (struct profile_cost){ 1.5, 1.25, 12345.5, 250.75, 0.5 };
 	sampling->duty_percent = 12.5;
 	sampling->sampled_ns = 250000001;
 	text = text_of(profile, &size);
@@ -162,6 +162,7 @@ Test(profile_io, rates_and_costs_round_trip)
 	cr_assert_eq(sampling->cost.percent, 1.25);
 	cr_assert_eq(sampling->cost.interrupt_ns, 12345.5);
 	cr_assert_eq(sampling->cost.handler_ns, 250.75);
+	cr_assert_eq(sampling->cost.fixed_percent, 0.5);
 	cr_assert_eq(sampling->duty_percent, 12.5);
 	cr_assert_eq(sampling->sampled_ns, 250000001);
 	profile_free(read);

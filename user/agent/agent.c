@@ -57,8 +57,11 @@ static void observe(void *context, struct profile *part)
 		print_message(NULL, "agent: out of memory: some labels are missing");
 	session_live(run->loop.session, &live);
 	session_cost(run->loop.session, &cost);
-	figures_add(&run->agent->figures, part, cost.all_ns, live.memory,
-		    run->options->sampling.memory);
+	figures_add(&run->agent->figures, part,
+		    &(struct figures_session){ .handler_ns = cost.all_ns,
+					       .cost = run->loop.spending.cost,
+					       .memory = live.memory,
+					       .memory_limit = run->options->sampling.memory });
 	if (run->has_scrapes)
 		scrapes_give(&run->scrapes, part);
 }
@@ -212,6 +215,7 @@ static int prepare(struct run *run, struct error *err)
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)
 		return sample_explain(ret, err);
+	spending_adapt_duty(sampling);
 	run->result.options = sampling;
 	run->result.deliver = deliver;
 	run->result.observe = observe;

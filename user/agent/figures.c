@@ -19,8 +19,8 @@ void figures_close(struct figures *figures)
 	pthread_mutex_destroy(&figures->lock);
 }
 
-void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
-		 uint64_t memory, uint64_t memory_limit)
+void figures_add(struct figures *figures, const struct profile *part,
+		 const struct figures_session *session)
 {
 	uint64_t cpu_ns = 0;
 
@@ -31,11 +31,8 @@ void figures_add(struct figures *figures, const struct profile *part, uint64_t h
 	if (profile_cpu_time(part, &cpu_ns))
 		figures->cpu_ns += cpu_ns;
 	figures->duty_percent = part->sampling.duty_percent;
-	figures->sampled_ns += figures->duty_percent > 0 ? part->sampling.sampled_ns :
-							   part->duration_ns;
-	figures->handler_ns = figures->former_ns + handler_ns;
-	figures->memory = memory;
-	figures->memory_limit = memory_limit;
+	figures->sampled_ns += profile_sampled_ns(part);
+	figures->session = *session;
 	pthread_mutex_unlock(&figures->lock);
 }
 
@@ -45,7 +42,8 @@ void figures_new_session(struct figures *figures, size_t functions)
 	if (functions != figures->top.most)
 		top_functions_free(&figures->top);
 	figures->top.most = functions;
-	figures->former_ns = figures->handler_ns;
+	figures->former_ns += figures->session.handler_ns;
+	figures->session.handler_ns = 0;
 	pthread_mutex_unlock(&figures->lock);
 }
 
@@ -139,26 +137,45 @@ static void put_functions(const struct page *page, const struct top_functions *t
 	}
 }
 
+static void put_ratio(const struct page *page, const char *name, const char *help, double percent)
+{
+	put_head(page, name, "gauge", help);
+	fprintf(page->out, "bpfprofil_%s %.6g\n", name, percent / 100);
+}
+
+/* Without CAP_SYS_ADMIN perf's clock is not measured, and 0 would look like a measurement. */
+static void put_cost(const struct page *page, const struct profile_cost *cost, uint64_t handler_ns)
+{
+	put_ratio(page, "budget_ratio", "What sampling may take of a busy CPU.",
+		  cost->budget_percent);
+	if (cost->handler_ns > 0) {
+		put_ratio(page, "cost_ratio", "What it takes, as measured last.", cost->percent);
+		put_ratio(page, "fixed_cost_ratio", "Of that, what no duty makes less.",
+			  cost->fixed_percent);
+	}
+	if (handler_ns) {
+		put_head(page, "handler_seconds", "counter",
+			 "CPU time of our programs in the kernel.");
+		put_seconds(page, "handler_seconds_total", handler_ns);
+	}
+}
+
 static void put_host(const struct page *page, const struct figures *figures)
 {
+	const struct figures_session *session = &figures->session;
+
 	put_ticks(page, &figures->ticks);
 	put_head(page, "cpu_seconds", "counter", "CPU time of all processes, by the scheduler.");
 	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
 	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
 	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
-	put_head(page, "duty_ratio", "gauge", "How much of the time that is to be.");
-	fprintf(page->out, "bpfprofil_duty_ratio %.6g\n",
-		figures->duty_percent > 0 ? figures->duty_percent / 100 : 1);
-	/* Without CAP_SYS_ADMIN the kernel does not measure it, and 0 would look like a measurement. */
-	if (figures->handler_ns) {
-		put_head(page, "handler_seconds", "counter",
-			 "CPU time of our programs in the kernel.");
-		put_seconds(page, "handler_seconds_total", figures->handler_ns);
-	}
+	put_ratio(page, "duty_ratio", "How much of the time that is to be.",
+		  figures->duty_percent > 0 ? figures->duty_percent : 100);
+	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
 	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");
-	put_plain(page, "map_bytes", figures->memory);
+	put_plain(page, "map_bytes", session->memory);
 	put_head(page, "map_limit_bytes", "gauge", "What it may be.");
-	put_plain(page, "map_limit_bytes", figures->memory_limit);
+	put_plain(page, "map_limit_bytes", session->memory_limit);
 }
 
 /* A figure that every sink has one of. */

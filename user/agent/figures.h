@@ -9,6 +9,14 @@
 #include "agent/top_functions.h"
 #include "profile/profile.h"
 
+/* What a session says of itself. */
+struct figures_session {
+	uint64_t handler_ns; /* time of our programs in the kernel */
+	struct profile_cost cost; /* handler_ns 0: not known yet */
+	uint64_t memory; /* kernel memory for histograms, in bytes */
+	uint64_t memory_limit;
+};
+
 /* What was counted and what sampling cost since the agent began, for /metrics. */
 struct figures {
 	pthread_mutex_t lock;
@@ -16,10 +24,8 @@ struct figures {
 	uint64_t cpu_ns; /* of all processes, from the scheduler */
 	uint64_t sampled_ns; /* time in which ticks were wanted */
 	double duty_percent; /* how much of the time that is to be; 0: all */
-	uint64_t handler_ns; /* time of our programs in the kernel, including earlier sessions */
-	uint64_t former_ns; /* the part of that in earlier sessions */
-	uint64_t memory; /* kernel memory for histograms, in bytes */
-	uint64_t memory_limit;
+	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
+	struct figures_session session;
 	struct top_functions top;
 };
 
@@ -34,8 +40,8 @@ void figures_open(struct figures *figures);
 void figures_close(struct figures *figures);
 
 /* Adds the ticks of a part, and replaces the figures of the session by the current ones. */
-void figures_add(struct figures *figures, const struct profile *part, uint64_t handler_ns,
-		 uint64_t memory, uint64_t memory_limit);
+void figures_add(struct figures *figures, const struct profile *part,
+		 const struct figures_session *session);
 
 /* Call when another session begins; functions: how many to count of each service. */
 void figures_new_session(struct figures *figures, size_t functions);

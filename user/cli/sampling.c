@@ -65,7 +65,8 @@ static int set_budget(const struct opt *opt, const char *value, void *field, str
 /* All of the time is as without it. */
 static int set_duty(const struct opt *opt, const char *value, void *field, struct error *err)
 {
-	double *duty = field;
+	struct sampling_options *options = field;
+	double *duty = &options->duty_percent;
 
 	if (parse_double(value, duty) || !(*duty >= DUTY_MIN) || *duty > 100)
 		return opt_bad(opt, value, err,
@@ -73,6 +74,7 @@ static int set_duty(const struct opt *opt, const char *value, void *field, struc
 			       DUTY_MIN);
 	if (*duty == 100)
 		*duty = 0;
+	options->has_duty = true;
 	return 0;
 }
 
@@ -409,16 +411,15 @@ const struct opt sampling_agent_opts[] = {
 	  .words = tick_source_words },
 	{ .name = "budget",
 	  .arg = "PERCENT",
-	  .help = "what sampling may take of a busy CPU: the rate of the clock",
+	  .help = "what sampling may take of a busy CPU: the rate of the clock, or --duty",
 	  .fallback = "0.1",
 	  .set = set_budget,
 	  .field = FIELD(budget_percent) },
 	{ .name = "duty",
 	  .arg = "PERCENT",
 	  .help = "how much of the time is sampled, in windows at random; a tick stands for the rest too",
-	  .fallback = "100",
-	  .set = set_duty,
-	  .field = FIELD(duty_percent) },
+	  .fallback = "what --budget allows",
+	  .set = set_duty },
 	{ .name = "mode",
 	  .arg = "charged|user|split",
 	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "

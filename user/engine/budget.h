@@ -36,4 +36,15 @@ double budget_share(double tick_ns, uint64_t period_ns);
 uint64_t budget_adapt(double percent, double tick_ns, double max_hz, uint64_t period_ns,
 		      bool settled);
 
+/* The smallest duty that a budget leads to: with less there are too few ticks to say anything. */
+#define BUDGET_DUTY_MIN 1.0
+
+/*
+ * How much of the time to sample next, in per cent, where a tick's rate is not ours to choose. Of a
+ * busy CPU sampling would take `ticks` per cent all the time, and `fixed` whatever the duty. It is
+ * now: nearly the whole budget must be used before it is lowered, and much be left before it is
+ * raised, to twice as much at most.
+ */
+double budget_duty(double percent, double fixed, double ticks, double now);
+
 #endif

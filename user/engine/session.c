@@ -437,6 +437,12 @@ int session_unmute(struct session *session, struct error *err)
 	return ret ?: start_sampler(session, err);
 }
 
+void session_set_duty(struct session *session, double percent)
+{
+	session->options.duty_percent = percent;
+	session->taken_ns = session_sampled_ns(session);
+}
+
 struct sampler_programs session_programs(const struct session *session)
 {
 	return session->sampler.programs;

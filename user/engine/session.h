@@ -96,6 +96,9 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 void session_mute(struct session *session);
 int session_unmute(struct session *session, struct error *err);
 
+/* Another duty_percent, from a take on that found the session muted, which it still is. */
+void session_set_duty(struct session *session, double percent);
+
 /* For how long ticks were wanted since the start. */
 uint64_t session_sampled_ns(const struct session *session);
 

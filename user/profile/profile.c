@@ -228,6 +228,17 @@ bool profile_target_counts(const struct profile *profile, uint32_t target)
 	return true;
 }
 
+bool profile_is_partly_sampled(const struct profile *profile)
+{
+	return profile->sampling.sampled_ns || profile->sampling.duty_percent > 0;
+}
+
+uint64_t profile_sampled_ns(const struct profile *profile)
+{
+	return profile_is_partly_sampled(profile) ? profile->sampling.sampled_ns :
+						    profile->duration_ns;
+}
+
 bool profile_cpu_time(const struct profile *profile, uint64_t *result)
 {
 	bool any = false;

@@ -156,6 +156,7 @@ struct profile_cost {
 	double percent; /* taken by interrupts and programs, at the last period */
 	double interrupt_ns; /* per tick, as measured at the start */
 	double handler_ns; /* all programs' time per tick, by the kernel's statistics */
+	double fixed_percent; /* of `percent`, what is taken however many ticks there are */
 };
 
 struct profile_sampling {
@@ -167,7 +168,7 @@ struct profile_sampling {
 	uint64_t period_ns;
 	double requested_hz;
 	double measured_hz;
-	double duty_percent; /* how much of the time was sampled, by --duty; 0: all, or parts differ */
+	double duty_percent; /* how much of the time was to be sampled; 0: all, or parts differ */
 	uint64_t sampled_ns; /* how much of the duration was; 0: all */
 	uint64_t *delivered; /* ticks of the targets by CPU number; NULL: unknown */
 	size_t nr_delivered;
@@ -241,6 +242,10 @@ bool profile_target_counts(const struct profile *profile, uint32_t target);
  * it, or there is no such target.
  */
 bool profile_cpu_time(const struct profile *profile, uint64_t *result);
+
+/* Whether not all of the time was sampled, and how much of it was. */
+bool profile_is_partly_sampled(const struct profile *profile);
+uint64_t profile_sampled_ns(const struct profile *profile);
 
 /* For qsort(): functions by heat; those that are as hot by place and name. */
 int profile_function_compare(const void *left, const void *right);

@@ -293,21 +293,11 @@ static void join_sampling(struct profile_sampling *sum, struct profile_sampling 
 	sum->cost = (struct profile_cost){ 0 };
 }
 
-static bool is_partly_sampled(const struct profile *profile)
-{
-	return profile->sampling.sampled_ns || profile->sampling.duty_percent > 0;
-}
-
-/* A part without --duty was sampled all the time. */
-static uint64_t sampled_ns(const struct profile *profile)
-{
-	return is_partly_sampled(profile) ? profile->sampling.sampled_ns : profile->duration_ns;
-}
-
 static void join_duties(struct profile *sum, const struct profile *part)
 {
-	if (is_partly_sampled(sum) || is_partly_sampled(part))
-		sum->sampling.sampled_ns = add_saturating(sampled_ns(sum), sampled_ns(part));
+	if (profile_is_partly_sampled(sum) || profile_is_partly_sampled(part))
+		sum->sampling.sampled_ns =
+			add_saturating(profile_sampled_ns(sum), profile_sampled_ns(part));
 	if (sum->sampling.duty_percent != part->sampling.duty_percent)
 		sum->sampling.duty_percent = 0;
 }

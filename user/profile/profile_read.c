@@ -243,6 +243,7 @@ static int read_cost(struct reader *r, void *member)
 		FIELD(profile_cost, percent, read_double),
 		FIELD(profile_cost, interrupt_ns, read_double),
 		FIELD(profile_cost, handler_ns, read_double),
+		FIELD(profile_cost, fixed_percent, read_double, .optional = true),
 		{ 0 },
 	};
 

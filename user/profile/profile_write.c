@@ -157,6 +157,7 @@ static void put_cost(FILE *stream, const struct profile_cost *cost)
 	put_double(stream, ", \"percent\": ", cost->percent);
 	put_double(stream, ", \"interrupt_ns\": ", cost->interrupt_ns);
 	put_double(stream, ", \"handler_ns\": ", cost->handler_ns);
+	put_double(stream, ", \"fixed_percent\": ", cost->fixed_percent);
 	fputs("}", stream);
 }
 

@@ -18,6 +18,7 @@ struct sampling_options {
 	unsigned int source; /* enum tick_source, or SOURCE_UNTOLD until the options are checked */
 	double budget_percent; /* per cent of a busy CPU; 0: no budget */
 	double duty_percent; /* how much of the time is sampled; 0: all */
+	bool adapt_duty; /* at first; from then on as much as the budget allows */
 	double interrupt_ns; /* cost of an interrupt; set with a budget, once its rate is chosen */
 	uint64_t period_ns;
 	double requested_hz;
@@ -38,7 +39,7 @@ struct sampling_options {
 	enum told (*judge)(void *context, const char *cgroup);
 	void *judge_context;
 	/* What was typed, for settings that have two options. */
-	bool has_frequency, has_period, has_bytes_per_bin, has_scale;
+	bool has_frequency, has_period, has_bytes_per_bin, has_scale, has_duty;
 };
 
 /* When run and attach take samples. */

@@ -62,7 +62,8 @@ static int add_result_part(struct result *result, const struct profile *part)
 	if (profile_account_add(&result->sum, &part->ticks))
 		return -ENOMEM;
 	result->sum_ns += (double)part->ticks.total * (double)part->sampling.period_ns;
-	result->sampled_ns += part->sampling.sampled_ns;
+	result->sampled_ns += profile_sampled_ns(part);
+	result->partly_sampled |= profile_is_partly_sampled(part);
 	if (profile_cpu_time(part, &cpu_ns))
 		result->cpu_ns += cpu_ns;
 	else
@@ -98,6 +99,17 @@ static int take_part(struct result *result, struct session *session, struct prof
 	return ret;
 }
 
+/* Fewer ticks cannot keep a budget that is taken by other programs. */
+static int note_cost(const struct result *result, struct profile *profile)
+{
+	const struct profile_cost *cost = &profile->sampling.cost;
+
+	if (!result->options->adapt_duty || !(cost->fixed_percent > cost->budget_percent))
+		return 0;
+	return profile_note(profile, "--budget is not kept: to see processes come and go takes "
+				     "more, however little is sampled");
+}
+
 /* Fills in what only the whole profile has. */
 static int complete(struct result *result, struct profile *profile, struct error *err)
 {
@@ -107,6 +119,7 @@ static int complete(struct result *result, struct profile *profile, struct error
 	if (!ret && result->calls)
 		ret = profile_append(profile, result->calls);
 	profile->sampling.cost = result->cost;
+	ret = ret ?: note_cost(result, profile);
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
@@ -159,14 +172,16 @@ static void complain(struct result *result, const struct error *err)
 	result->failed = true;
 }
 
-void result_cut(struct result *result, struct session *session)
+int result_cut(struct result *result, struct session *session)
 {
 	struct profile *profile = NULL;
 	struct error err = { 0 };
+	int ret = make_file(result, session, &profile, false, &err);
 
-	if (make_file(result, session, &profile, false, &err))
+	if (ret)
 		complain(result, &err);
 	profile_free(profile);
+	return ret;
 }
 
 int result_put_aside(struct result *result, struct session *session)
@@ -208,7 +223,7 @@ static void print_sum(const struct result *result, const struct profile *last, u
 	all.cpu_ns = result->cpu_unknown ? 0 : result->cpu_ns;
 	all.period_ns = 0;
 	whole.sampling.nr_segments = 0;
-	whole.sampling.sampled_ns = result->sampled_ns;
+	whole.sampling.sampled_ns = result->partly_sampled ? result->sampled_ns : 0;
 	if (result->options->budget_percent && result->sum.total) {
 		whole.sampling.period_ns = (uint64_t)(result->sum_ns / (double)result->sum.total);
 		whole.sampling.requested_hz = (double)result->sum.total * 1e9 / result->sum_ns;

@@ -28,7 +28,8 @@ struct result {
 	struct series series; /* the names of the files */
 	struct profile_account sum; /* of all profiles so far, even if not written */
 	double sum_ns; /* the same as time: each tick by its period */
-	uint64_t sampled_ns; /* with --duty: how long ticks were wanted meanwhile */
+	uint64_t sampled_ns; /* how long ticks were wanted meanwhile, */
+	bool partly_sampled; /* which is not all of the time */
 	uint64_t cpu_ns; /* CPU time that the scheduler gave meanwhile, */
 	bool cpu_unknown; /* unless a profile does not know it */
 	struct profile *calls; /* for the last file: what run --preload served; may be NULL */
@@ -47,9 +48,10 @@ int result_begin_files(struct result *result, const struct sampling_options *opt
 int result_started(struct result *result, const struct session *session, struct error *err);
 
 /*
- * Writes what was counted since the last call. A failure prints one line and sets result->failed.
+ * Writes what was counted since the last call. A failure prints one line, sets result->failed and is
+ * returned.
  */
-void result_cut(struct result *result, struct session *session);
+int result_cut(struct result *result, struct session *session);
 
 /*
  * Puts aside what was counted with one period, before the session goes on with another; it becomes

@@ -283,6 +283,53 @@ static int timeout_of(const struct sample_loop *loop)
 	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
 }
 
+/* Reports the cost, if it is known. */
+static void tell_cost(struct sample_loop *loop)
+{
+	if (loop->spending.cost.handler_ns > 0)
+		loop->result->cost = loop->spending.cost;
+}
+
+static int set_muted(struct sample_loop *loop, bool muted)
+{
+	struct error err;
+	int ret = 0;
+
+	loop->muted = muted;
+	if (muted)
+		session_mute(loop->session);
+	else
+		ret = session_unmute(loop->session, &err);
+	if (ret) {
+		print_error(&err);
+		loop->result->failed = true;
+	}
+	return ret;
+}
+
+/*
+ * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between,
+ * so that none stands for the time of another duty.
+ */
+static void cut(struct sample_loop *loop)
+{
+	double duty = spending_next_duty(&loop->spending);
+	bool changes = duty != loop->spending.duty_percent;
+
+	if (changes && !loop->muted)
+		set_muted(loop, true);
+	/* What could not be taken is still in the counters, so the old duty must stay. */
+	if (!result_cut(loop->result, loop->session) && changes) {
+		session_set_duty(loop->session, duty);
+		spending_change_duty(&loop->spending, duty);
+		duty_begin(&loop->duty, duty, loop->options->interval_ns, monotonic_ns());
+		loop->duty.sampled_ns = session_sampled_ns(loop->session);
+		tell_cost(loop);
+	}
+	if (changes)
+		loop->duty_ns = monotonic_ns();
+}
+
 /* Files are due at multiples of the interval; if writing one took longer, some are skipped. */
 static void cut_when_due(struct sample_loop *loop)
 {
@@ -292,17 +339,10 @@ static void cut_when_due(struct sample_loop *loop)
 		return;
 	/* What was counted before a pause goes into the same file as what comes after it. */
 	if (!loop->paused)
-		result_cut(loop->result, loop->session);
+		cut(loop);
 	now = monotonic_ns();
 	if (now >= loop->cut_ns)
 		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
-}
-
-/* Reports the cost, if it is known. */
-static void tell_cost(struct sample_loop *loop)
-{
-	if (loop->spending.cost.handler_ns > 0)
-		loop->result->cost = loop->spending.cost;
 }
 
 /*
@@ -340,27 +380,13 @@ static enum sample_event spend(struct sample_loop *loop)
 
 static int keep_duty(struct sample_loop *loop)
 {
-	struct error err;
 	bool wanted;
-	int ret = 0;
 
 	if (loop->paused)
 		return 0;
 	wanted = duty_look(&loop->duty, monotonic_ns(), session_sampled_ns(loop->session),
 			   &loop->duty_ns);
-	if (wanted != loop->muted)
-		return 0;
-	loop->muted = !wanted;
-	if (wanted)
-		ret = session_unmute(loop->session, &err);
-	else
-		session_mute(loop->session);
-	spending_mute(&loop->spending, loop->session, loop->muted);
-	if (ret) {
-		print_error(&err);
-		loop->result->failed = true;
-	}
-	return ret;
+	return wanted == loop->muted ? set_muted(loop, !wanted) : 0;
 }
 
 static void begin_sampling(struct sample_loop *loop)

@@ -111,12 +111,28 @@ int spending_choose(struct sampling_options *options, const char *command, struc
 	return 0;
 }
 
+static double unless_all(double duty)
+{
+	return duty < 100 ? duty : 0;
+}
+
+void spending_adapt_duty(struct sampling_options *options)
+{
+	double ticks = budget_share(BUDGET_HANDLER_NS, options->period_ns);
+
+	options->adapt_duty = options->source == SOURCE_TICK && !options->has_duty;
+	if (options->adapt_duty)
+		options->duty_percent =
+			unless_all(budget_duty(options->budget_percent, 0, ticks, 100));
+}
+
 void spending_begin(struct spending *spending, const struct sampling_options *options,
 		    struct session *session)
 {
 	*spending = (struct spending){
 		.options = options,
 		.period_ns = options->period_ns,
+		.duty_percent = options->duty_percent,
 		.cost = { .budget_percent = options->budget_percent,
 			  .interrupt_ns = options->interrupt_ns },
 	};
@@ -129,54 +145,105 @@ void spending_begin(struct spending *spending, const struct sampling_options *op
 }
 
 /*
- * The cost of the programs for a tick on a busy CPU. The scheduler tick's program also runs for
- * other timers, and does not run on idle CPUs.
+ * How many CPUs were busy, by the ticks they had. The program on the scheduler's tick also runs for
+ * other timers, so that there may seem to be more than there are.
  */
-static double handler_ns(const struct spending *spending, const struct session_cost *since)
+static double busy_cpus(const struct spending *spending)
 {
-	double run_ns = (double)since->ns / (double)since->runs, runs = 1;
+	const struct session_cost *seen = &spending->seen;
+	double busy = (double)seen->runs * (double)spending->period_ns / (double)seen->sampled_ns;
 	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
 
-	if (spending->options->source == SOURCE_TICK && cpus > 0 && since->sampled_ns)
-		runs = (double)since->runs * (double)spending->period_ns /
-		       ((double)since->sampled_ns * (double)cpus);
-	return runs > 1 ? runs * run_ns : run_ns;
+	return spending->options->source == SOURCE_TICK && cpus > 0 ? fmin(busy, (double)cpus) :
+								      busy;
 }
 
-/* What ticks take of all the time. The budget itself is of the time that is sampled. */
-static double share_now(const struct spending *spending)
+static double duty_of(const struct spending *spending)
+{
+	return spending->duty_percent > 0 ? spending->duty_percent : 100;
+}
+
+/* What ticks take of all the time while they are wanted. */
+static double ticking_percent(const struct spending *spending)
+{
+	return budget_share(spending->cost.interrupt_ns + spending->ticking_ns,
+			    spending->period_ns);
+}
+
+/* The time of the other programs is of all the time, and that of ticks of what is sampled. */
+static void tell_spent(struct spending *spending)
+{
+	struct profile_cost *cost = &spending->cost;
+	/* The time of a busy CPU for each of its ticks. */
+	double time_ns = (double)spending->period_ns * 100 / duty_of(spending);
+
+	cost->percent =
+		cost->fixed_percent + 100 * (cost->interrupt_ns + spending->ticking_ns) / time_ns;
+	cost->handler_ns = spending->ticking_ns + cost->fixed_percent * time_ns / 100;
+}
+
+/* What a tick takes while ticks are wanted, of which time the budget of the clock is. */
+static double tick_ns(const struct spending *spending)
 {
 	const struct profile_cost *cost = &spending->cost;
-	double duty = spending->options->duty_percent;
 
-	return budget_share(cost->interrupt_ns + cost->handler_ns, spending->period_ns) *
-	       (duty > 0 ? duty / 100 : 1);
+	return cost->interrupt_ns + spending->ticking_ns +
+	       cost->fixed_percent / 100 * (double)spending->period_ns;
+}
+
+static void add_cost(struct session_cost *sum, const struct session_cost *now,
+		     const struct session_cost *last)
+{
+	sum->runs += now->runs - last->runs;
+	sum->ticking_ns += now->ticking_ns - last->ticking_ns;
+	sum->ns += now->ns - last->ns;
+	sum->sampled_ns += now->sampled_ns - last->sampled_ns;
+	sum->time_ns += now->time_ns - last->time_ns;
 }
 
 /* Returns whether there were enough runs to tell. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
-	struct session_cost since = {
-		.runs = now->runs - spending->last.runs,
-		.ns = now->ns - spending->last.ns,
-		.sampled_ns = now->sampled_ns - spending->last.sampled_ns,
-	};
-	struct profile_cost *cost = &spending->cost;
+	struct session_cost *seen = &spending->seen;
+	double cpus, other_ns;
 
-	if (since.runs < runs)
+	if (now->runs - spending->last.runs < runs)
 		return false;
-	cost->handler_ns = handler_ns(spending, &since);
-	cost->percent = share_now(spending);
-	since.ns -= spending->off_ns;
-	spending->tick_ns = cost->interrupt_ns + handler_ns(spending, &since);
+	if (!spending->options->adapt_duty)
+		*seen = (struct session_cost){ 0 };
+	add_cost(seen, now, &spending->last);
 	spending->last = *now;
-	spending->off_ns = 0;
+	if (!seen->runs || !seen->sampled_ns)
+		return false;
+	cpus = busy_cpus(spending);
+	spending->ticking_ns = (double)seen->ticking_ns * (double)spending->period_ns /
+			       (cpus * (double)seen->sampled_ns);
+	other_ns = (double)(seen->ns - seen->ticking_ns);
+	spending->cost.fixed_percent = 100 * other_ns / (cpus * (double)seen->time_ns);
+	tell_spent(spending);
 	return true;
 }
 
+double spending_next_duty(struct spending *spending)
+{
+	const struct profile_cost *cost = &spending->cost;
+
+	if (!spending->options->adapt_duty || !spending->seen.runs)
+		return spending->duty_percent;
+	spending->seen = (struct session_cost){ 0 };
+	return unless_all(budget_duty(cost->budget_percent, cost->fixed_percent,
+				      ticking_percent(spending), duty_of(spending)));
+}
+
+void spending_change_duty(struct spending *spending, double percent)
+{
+	spending->duty_percent = percent;
+	tell_spent(spending);
+}
+
 /*
- * The rate of the scheduler's tick is what it is, so that its cost is only reported: a second in ten
- * tells it.
+ * The rate of the scheduler's tick is what it is, so that its cost changes nothing before the next
+ * profile: a second in ten tells it.
  */
 static void look_at_tick(struct spending *spending, struct session *session)
 {
@@ -210,7 +277,7 @@ uint64_t spending_look(struct spending *spending, struct session *session)
 	session_cost(session, &now);
 	if (!weigh(spending, &now, LOOK_RUNS))
 		return spending->period_ns;
-	return budget_adapt(spending->options->budget_percent, spending->tick_ns, sampler_max_hz(),
+	return budget_adapt(spending->options->budget_percent, tick_ns(spending), sampler_max_hz(),
 			    spending->period_ns, now_ns >= spending->changed_ns + SETTLED_NS);
 }
 
@@ -218,27 +285,13 @@ void spending_skip(struct spending *spending, struct session *session)
 {
 	if (spending->due_ns)
 		session_cost(session, &spending->last);
-	spending->off_ns = 0;
-}
-
-void spending_mute(struct spending *spending, struct session *session, bool muted)
-{
-	struct session_cost now;
-
-	if (!spending->due_ns)
-		return;
-	session_cost(session, &now);
-	if (muted)
-		spending->mute_ns = now.ns;
-	else
-		spending->off_ns += now.ns - spending->mute_ns;
 }
 
 void spending_change(struct spending *spending, uint64_t period_ns)
 {
 	spending->period_ns = period_ns;
 	spending->changed_ns = monotonic_ns();
-	spending->cost.percent = share_now(spending);
+	tell_spent(spending);
 }
 
 void spending_finish(struct spending *spending, struct session *session)

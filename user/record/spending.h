@@ -18,17 +18,23 @@
  */
 int spending_choose(struct sampling_options *options, const char *command, struct error *err);
 
+/*
+ * Where the rate of ticks is the scheduler's, lets the duty keep the budget, unless one was given. It
+ * begins with what is allowed if a tick takes what is assumed before one was seen.
+ */
+void spending_adapt_duty(struct sampling_options *options);
+
 /* The cost of the session, watched while it runs. */
 struct spending {
 	const struct sampling_options *options;
 	uint64_t period_ns;
+	double duty_percent; /* how much of the time is sampled; 0: all */
 	uint64_t due_ns; /* when to look again; 0: there is no budget */
 	uint64_t changed_ns;
 	bool resting; /* nothing is measured at the moment */
 	struct session_cost last;
-	double tick_ns; /* what a tick takes while ticks are wanted: the budget is of that time */
-	uint64_t off_ns; /* by --duty they are not: what other programs have taken since `last`, */
-	uint64_t mute_ns; /* and what all had taken when that began */
+	struct session_cost seen; /* in the last look, or since the duty was decided */
+	double ticking_ns; /* what the program on the tick takes for one */
 	struct profile_cost cost; /* handler_ns 0: not known yet */
 };
 
@@ -48,11 +54,14 @@ uint64_t spending_look(struct spending *spending, struct session *session);
 /* What the programs took during a pause does not count. */
 void spending_skip(struct spending *spending, struct session *session);
 
-/* --duty begins, or ends, a time without ticks. */
-void spending_mute(struct spending *spending, struct session *session, bool muted);
+/* The duty_percent for the next profile: what the budget allows by what was seen in this one. */
+double spending_next_duty(struct spending *spending);
 
 /* From here on the period is period_ns. */
 void spending_change(struct spending *spending, uint64_t period_ns);
+
+/* From here on so much of the time is sampled. */
+void spending_change_duty(struct spending *spending, double percent);
 
 /* Completes the cost for a profile that ends here. */
 void spending_finish(struct spending *spending, struct session *session);

@@ -105,7 +105,7 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 
 static const char *reason(const struct profile *profile, const struct sight *sight)
 {
-	if (profile->sampling.duty_percent > 0)
+	if (profile_is_partly_sampled(profile))
 		return "not all of the time was sampled";
 	if (sight->seen > sight->used)
 		return "they fall on its bursts, or on time that a hypervisor took away";

@@ -1,0 +1,105 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# The agent without --duty: a budget that all ticks would exceed leads to a part of the time, which
+# profiles and metrics tell, and a large one to all of it.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent_budget || exit "$script_status"
+
+clean_up() {
+	local mount
+
+	kill -9 "${pids[@]}" 2>/dev/null
+	wait 2>/dev/null
+	for mount in $mounts; do
+		rmdir "$mount/$group" 2>/dev/null
+	done
+	rm -rf "$work"
+}
+pids=()
+group=bpfprofil-budget-$$
+mounts=$(cgroup_mounts)
+trap clean_up EXIT
+
+in_group "/$group" sh -c 'while :; do :; done' &
+pids+=($!)
+port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+
+# run_agent FOLDER N OPTION...: an agent that has made N profiles
+run_agent() {
+	local folder=$1 nr=$2 agent i
+
+	shift 2
+	mkdir "$work/$folder"
+	"$bin" agent --dir "$work/$folder" --interval 3 --listen "$port" "$@" 2>"$work/err" &
+	agent=$!
+	pids+=("$agent")
+	for ((i = 0; i < 300; i++)); do
+		[ "$(find "$work/$folder" -name '*.gz' | wc -l)" -lt "$nr" ] || break
+		sleep 0.2
+	done
+	curl -s "http://127.0.0.1:$port/metrics" >"$work/$folder/metrics"
+	kill -TERM "$agent"
+	wait "$agent"
+}
+
+cat >"$work/budget.py" <<'end'
+import glob, gzip, json, sys
+folder, budget, hz, group = sys.argv[1:]
+profiles = [json.load(gzip.open(path)) for path in sorted(glob.glob(folder + "/*.gz"))]
+metrics = {}
+for line in open(folder + "/metrics"):
+    if line[0] != "#":
+        name, value = line.rsplit(" ", 1)
+        metrics[name] = float(value)
+assert len(profiles) >= 4
+used = stood = 0
+duties = []
+for profile in profiles:
+    sampling, account = profile["sampling"], profile["ticks"]
+    assert account["total"] == account["binned"] + account["overflow"] + account["outside"] + account["filtered"] + sum(account["lost"].values())
+    duty = sampling.get("duty_percent", 100)
+    duties.append(duty)
+    assert abs(sampling["period_ns"] * duty / 100 - 1e9 / int(hz)) < 1, sampling
+    assert ("sampled_ns" in sampling) == (duty < 100)
+    used += sum(split["cpu_ns"] for split in profile["splits"] if (split["cgroup"] or "").endswith(group))
+    stood += sum(split["ticks"] for split in profile["splits"] if (split["cgroup"] or "").endswith(group)) * sampling["period_ns"]
+assert metrics["bpfprofil_budget_ratio"] == float(budget) / 100
+cost = profiles[-1]["sampling"]["cost"]
+assert 0 <= cost["fixed_percent"] < cost["percent"], cost
+told = [note for profile in profiles for note in profile.get("notes", []) if "--budget is not kept" in note]
+if float(budget) < 1:
+    assert max(duties) < 100 and min(duties) >= 1, duties
+    # The notes are of those that ended while the rest alone was more.
+    assert bool(told) == any(one["sampling"].get("cost", {}).get("fixed_percent", 0) > float(budget) for one in profiles), (told, duties)
+else:
+    assert min(duties) == 100 and not told, (duties, told)
+    assert 0.6 < stood / used < 1.5, (stood, used)
+assert 100 * metrics["bpfprofil_duty_ratio"] in duties, (metrics["bpfprofil_duty_ratio"], duties)
+assert metrics["bpfprofil_ticks_seen_total"] > 0
+# What was sampled by the last scrape is no more than what profiles say.
+sampled = sum(profile["sampling"].get("sampled_ns", profile["duration_ns"]) for profile in profiles)
+assert 0 < metrics["bpfprofil_sampled_seconds_total"] <= sampled / 1e9 + 1e-6
+assert 0 < metrics["bpfprofil_fixed_cost_ratio"] <= metrics["bpfprofil_cost_ratio"] < 0.5
+end
+hz=$(python3 -c 'import time; print(round(1 / time.clock_getres(6)))')
+
+# check FOLDER BUDGET
+check() {
+	python3 "$work/budget.py" "$work/$1" "$2" "$hz" "$group" 2>"$work/why"
+	verdict $? "agent_budget_$1"
+	[ ! -s "$work/why" ] || tail -n 1 "$work/why"
+}
+run_agent small 5 --budget 0.01
+check small 0.01
+run_agent large 4 --budget 50
+check large 50
+# A duty that was given stays.
+run_agent given 3 --budget 0.01 --duty 50
+python3 -c 'import gzip, json, sys
+assert all(json.load(gzip.open(path))["sampling"]["duty_percent"] == 50 for path in sys.argv[1:])' "$work"/given/*.gz
+verdict $? agent_budget_given
+
+exit "$script_status"
