@@ -17,7 +17,9 @@ TEST_SRC := $(foreach l,$(PROGRAM_LAYERS),$(wildcard tests/$l/*.c)) $(TEST_LIB_S
 TEST_OBJ := $(TEST_SRC:%.c=$(BUILD)/obj/%.o)
 TEST_BIN := $(PROGRAM_LAYERS:%=$(BUILD)/tests/test_%)
 
-include $(wildcard tests/*/*.mk)
+# The workloads come first, because a rule is expanded when it is read.
+WORKLOADS_MK := $(wildcard tests/live/workloads.mk)
+include $(WORKLOADS_MK) $(filter-out $(WORKLOADS_MK),$(wildcard tests/*/*.mk))
 
 layer_of = $(word 2,$(subst /, ,$(patsubst $(BUILD)/obj/%,%,$@)))
 $(BUILD)/obj/tests/%.o: private HOST_CPPFLAGS += -Itests/lib $(LIVE_DEFINES) \
