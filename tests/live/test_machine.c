@@ -157,10 +157,11 @@ LIVE_TEST(live_machine, throttled)
 	child_finish(&script, &end);
 	child_end_free(&end);
 	/* 7.3 was seen to withhold none; then all are there. */
-	ticks_ns = (double)(doc_number(live->doc, "ticks.total") - doc_lost(live->doc, "throttled")) *
-		   (double)doc_number(live->doc, "sampling.period_ns");
+	ticks_ns =
+		(double)(doc_number(live->doc, "ticks.total") - doc_lost(live->doc, "throttled")) *
+		(double)doc_number(live->doc, "sampling.period_ns");
 	cpu_ns = (double)doc_number(live->doc, "cpu_ns");
-	cr_expect(doc_lost(live->doc, "throttled") || ticks_ns > 0.95 * cpu_ns, "%.3f s of %.3f: %s",
-		  ticks_ns / 1e9, cpu_ns / 1e9,
+	cr_expect(doc_lost(live->doc, "throttled") || ticks_ns > 0.95 * cpu_ns,
+		  "%.3f s of %.3f: %s", ticks_ns / 1e9, cpu_ns / 1e9,
 		  json_object_to_json_string(doc_get(live->doc, "ticks")));
 }
