@@ -55,7 +55,8 @@ static __always_inline int begin_exit(struct task_struct *task)
 	if (!task->mm)
 		return 0;
 	settle_all(follow);
-	return remember_exit_place(follow);
+	/* Without ticks none falls on what is left of it. */
+	return cpu_time.muted ? 0 : remember_exit_place(follow);
 }
 
 #endif

@@ -277,7 +277,8 @@ struct cpu_time {
 	__u32 attached; /* threads that the walk began to follow */
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
-	__u64 watched; /* whether programs are to tell how long they take */
+	__u32 watched; /* whether programs are to tell how long they take */
+	__u32 muted; /* whether ticks are off for a while */
 };
 
 /* What a running process is followed as. */

@@ -185,8 +185,10 @@ int session_pause_runtime(struct session *session, struct error *err)
 
 int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err)
 {
-	int ret = walk(session, kind, err);
+	int ret;
 
+	session->skel->bss->cpu_time.muted = kind == WALK_MUTE;
+	ret = walk(session, kind, err);
 	session->skel->bss->cpu_time.kind = WALK_SETTLE;
 	return ret;
 }
