@@ -77,4 +77,23 @@ PATH=$work/bin:$PATH "$bin" top --all --by cgroups -d 1 -n 2 </dev/null >"$work/
 	grep -q " $name\$" "$work/top" && grep -q " $name/below\$" "$work/top"
 verdict $? $test
 
+# The agent asks when it meets a container, and not again within a minute.
+test=agent_names_containers
+mkdir "$work/alone" "$work/files"
+sed "2i echo \$1 >>$work/asked" "$work/bin/docker" >"$work/alone/docker"
+chmod +x "$work/alone/docker"
+PATH=$work/alone:$PATH "$bin" agent -q --dir "$work/files" --interval 1 2>"$work/err" &
+agent=$!
+spinners+=("$agent")
+for ((i = 0; i < 100; i++)); do
+	[ "$(find "$work/files" -name '*.gz' | wc -l)" -lt 4 ] || break
+	sleep 0.2
+done
+kill -TERM "$agent"
+wait "$agent"
+verdict $? agent_ends_while_it_rests
+grep -q "\"container.name\", \"value\": \"$name\"" < <(zcat "$work"/files/*.gz) &&
+	[ "$(grep -cx ps "$work/asked")" -eq 1 ]
+verdict $? $test
+
 exit "$script_status"

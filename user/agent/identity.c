@@ -2,22 +2,16 @@
 #include "agent/identity.h"
 
 #include <errno.h>
-#include <pthread.h>
-#include <signal.h>
-#include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 #include "base/util.h"
-#include "target/names.h"
-#include "target/runtimes.h"
+#include "target/container_names.h"
 
 #define CGROUPS_MAX 8192
 #define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten */
-/* The runtimes are asked seldom, because each of their commands takes some 50 ms of CPU time. */
-#define REST_SECONDS 60
-#define TRIES_MAX 2 /* a container that they did not name so often has no name */
+#define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
 
 struct entry {
 	char *cgroup;
@@ -33,94 +27,28 @@ struct identities {
 	size_t nr;
 	size_t room;
 	unsigned int turn;
-	pthread_t thread;
-	bool has_thread;
-	pthread_mutex_t lock; /* protects what follows */
-	pthread_cond_t more;
-	struct names answer; /* the last one of the runtimes: "ID NAME" */
-	unsigned int answers; /* how many there were */
-	bool wanted;
-	bool closing;
+	struct container_names *containers;
 };
 
-/* --- the thread that asks --- */
-
-static void rest(struct identities *identities)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += REST_SECONDS;
-	while (!identities->closing)
-		if (pthread_cond_timedwait(&identities->more, &identities->lock, &until))
-			return;
-}
-
-static void *ask(void *context)
-{
-	struct identities *identities = context;
-	struct names answer, old;
-	struct error ignored;
-
-	pthread_mutex_lock(&identities->lock);
-	while (!identities->closing) {
-		if (!identities->wanted) {
-			pthread_cond_wait(&identities->more, &identities->lock);
-			continue;
-		}
-		identities->wanted = false;
-		pthread_mutex_unlock(&identities->lock);
-		answer = (struct names){ 0 };
-		runtimes_identify(&answer, &ignored);
-		pthread_mutex_lock(&identities->lock);
-		old = identities->answer;
-		identities->answer = answer;
-		identities->answers++;
-		names_free(&old);
-		rest(identities);
-	}
-	pthread_mutex_unlock(&identities->lock);
-	return NULL;
-}
-
-static const char *name_in(const struct names *answer, const char *id)
-{
-	size_t i;
-
-	for (i = 0; i < answer->nr; i++)
-		if (!strncmp(answer->list[i], id, CONTAINER_ID_LENGTH) &&
-		    answer->list[i][CONTAINER_ID_LENGTH] == ' ')
-			return answer->list[i] + CONTAINER_ID_LENGTH + 1;
-	return NULL;
-}
-
-/*
- * A name is only taken if a runtime would have accepted it, because the output is that of another
- * program. Returns whether asking again would be useless.
- */
+/* Returns whether asking again would be useless. */
 static bool take_name(struct identities *identities, struct entry *entry)
 {
-	char *to = entry->identity.names.container;
-	const char *name;
-	bool known = true;
+	unsigned int answers = container_names_answers(identities->containers);
+	char name[CONTAINER_NAME_MAX];
 
-	pthread_mutex_lock(&identities->lock);
-	name = name_in(&identities->answer, entry->identity.parts.container);
 	if (!entry->asked)
-		entry->answers = identities->answers;
+		entry->answers = answers;
 	entry->asked = true;
-	if (name && strlen(name) < KUBELET_NAME_MAX && container_name_is_valid(name)) {
-		snprintf(to, KUBELET_NAME_MAX, "%s", name);
-	} else if (identities->answers - entry->answers < TRIES_MAX) {
-		known = false;
-		identities->wanted = true;
-		pthread_cond_signal(&identities->more);
+	if (container_names_find(identities->containers, entry->cgroup, name) &&
+	    strlen(name) < KUBELET_NAME_MAX) {
+		snprintf(entry->identity.names.container, KUBELET_NAME_MAX, "%s", name);
+		return true;
 	}
-	pthread_mutex_unlock(&identities->lock);
-	return known;
+	if (answers - entry->answers >= TRIES_MAX)
+		return true;
+	container_names_ask(identities->containers);
+	return false;
 }
-
-/* --- what is known --- */
 
 static void look(struct identities *identities, struct entry *entry)
 {
@@ -213,32 +141,16 @@ void identities_turn(struct identities *identities)
 	identities->nr = to;
 }
 
-/* --- its life --- */
-
 int identities_open(const char *logs, struct identities **result, struct error *err)
 {
 	struct identities *identities = *result = calloc(1, sizeof(*identities));
-	pthread_condattr_t attributes;
-	sigset_t all, before;
-	int ret;
 
 	if (!identities)
 		return error_errno(err, -ENOMEM, "agent");
-	pthread_mutex_init(&identities->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&identities->more, &attributes);
-	pthread_condattr_destroy(&attributes);
 	identities->logs = strdup(logs);
 	if (!identities->logs)
 		return error_errno(err, -ENOMEM, "agent");
-	/* Signals must reach the thread that samples, so this one blocks them. */
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	ret = pthread_create(&identities->thread, NULL, ask, identities);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	identities->has_thread = !ret;
-	return ret ? error_errno(err, -ret, "agent: thread") : 0;
+	return container_names_open(CONTAINERS_FOR_GOOD, &identities->containers, err);
 }
 
 void identities_close(struct identities *identities)
@@ -247,16 +159,10 @@ void identities_close(struct identities *identities)
 
 	if (!identities)
 		return;
-	pthread_mutex_lock(&identities->lock);
-	identities->closing = true;
-	pthread_cond_signal(&identities->more);
-	pthread_mutex_unlock(&identities->lock);
-	if (identities->has_thread)
-		pthread_join(identities->thread, NULL);
+	container_names_close(identities->containers);
 	for (i = 0; i < identities->nr; i++)
 		entry_free(identities->list[i]);
 	free(identities->list);
 	free(identities->logs);
-	names_free(&identities->answer);
 	free(identities);
 }

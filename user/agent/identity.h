@@ -10,9 +10,8 @@
 
 /*
  * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and
- * nerdctl call a container. These commands are slow, so that a thread of its own runs them, and until
- * it has, the name is unknown. Memory is limited: cgroups that the last profiles did not have are
- * forgotten.
+ * nerdctl call a container, which is unknown until they have answered. Memory is limited: cgroups that
+ * the last profiles did not have are forgotten.
  */
 struct cgroup_identity {
 	struct cgroup_parts parts;

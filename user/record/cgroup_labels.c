@@ -15,7 +15,7 @@ int cgroup_labels_begin(struct cgroup_labels *labels, const struct sampling_opti
 {
 	if (options->split != SPLIT_CGROUP)
 		return 0;
-	return container_names_open(&labels->names, err);
+	return container_names_open(CONTAINERS_FOR_A_WHILE, &labels->names, err);
 }
 
 void cgroup_labels_look(struct cgroup_labels *labels, const struct session *session)

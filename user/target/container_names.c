@@ -18,7 +18,8 @@
 
 #define ANSWERS_MAX 8192
 /* A runtime's command takes some 50 ms of CPU time, and a new container is not listed at once. */
-#define REST_MS 2000
+static const unsigned int
+	rest_ms[] = { [CONTAINERS_FOR_A_WHILE] = 2000, [CONTAINERS_FOR_GOOD] = 60000 };
 
 /* What was heard: "ID NAME", and "NAME PATH" where only the process tells the cgroup. */
 struct answers {
@@ -27,10 +28,13 @@ struct answers {
 };
 
 struct container_names {
+	enum container_asking how;
+	struct answers latest; /* the thread's, until all runtimes were asked; only for good */
 	pthread_mutex_t lock; /* of all below */
 	pthread_cond_t changed;
 	struct answers answers;
 	unsigned int asked, answered; /* numbers of questions */
+	unsigned int nr_answers;
 	bool closing; /* the thread frees it */
 };
 
@@ -42,6 +46,7 @@ static void answers_free(struct answers *answers)
 
 static void names_close(struct container_names *names)
 {
+	answers_free(&names->latest);
 	answers_free(&names->answers);
 	pthread_cond_destroy(&names->changed);
 	pthread_mutex_destroy(&names->lock);
@@ -128,18 +133,31 @@ static void take(struct names *to, struct names *from)
 /* What fails is not known; a later question may have better luck. False: there is no such runtime. */
 static bool hear_runtime(struct container_names *names, size_t number)
 {
-	struct answers heard = { 0 };
+	const bool for_good = names->how == CONTAINERS_FOR_GOOD;
+	struct answers heard = { 0 }, *to = for_good ? &names->latest : &names->answers;
 	struct names processes = { 0 };
-	bool ret = runtime_tell(number, &heard.ids, &processes);
+	bool ret = runtime_tell(number, &heard.ids, for_good ? NULL : &processes);
 
 	find_places(&heard.places, &processes);
 	names_free(&processes);
 	pthread_mutex_lock(&names->lock);
-	take(&names->answers.ids, &heard.ids);
-	take(&names->answers.places, &heard.places);
+	take(&to->ids, &heard.ids);
+	take(&to->places, &heard.places);
 	ret = ret && !names->closing;
 	pthread_mutex_unlock(&names->lock);
 	return ret;
+}
+
+static void finish_answer(struct container_names *names, unsigned int question)
+{
+	if (names->how == CONTAINERS_FOR_GOOD) {
+		answers_free(&names->answers);
+		names->answers = names->latest;
+		names->latest = (struct answers){ 0 };
+	}
+	names->answered = question;
+	names->nr_answers++;
+	pthread_cond_broadcast(&names->changed);
 }
 
 static void *ask(void *context)
@@ -159,9 +177,8 @@ static void *ask(void *context)
 		for (number = 0; hear_runtime(names, number);)
 			number++;
 		pthread_mutex_lock(&names->lock);
-		names->answered = question;
-		pthread_cond_broadcast(&names->changed);
-		wait_ms(names, REST_MS, is_closing);
+		finish_answer(names, question);
+		wait_ms(names, rest_ms[names->how], is_closing);
 	}
 	pthread_mutex_unlock(&names->lock);
 	names_close(names);
@@ -186,7 +203,8 @@ static int start_thread(struct container_names *names)
 	return -ret;
 }
 
-int container_names_open(struct container_names **result, struct error *err)
+int container_names_open(enum container_asking how, struct container_names **result,
+			 struct error *err)
 {
 	struct container_names *names = calloc(1, sizeof(*names));
 	pthread_condattr_t attributes;
@@ -200,7 +218,8 @@ int container_names_open(struct container_names **result, struct error *err)
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&names->changed, &attributes);
 	pthread_condattr_destroy(&attributes);
-	names->asked = 1;
+	names->how = how;
+	names->asked = how == CONTAINERS_FOR_A_WHILE;
 	ret = start_thread(names);
 	if (ret) {
 		names_close(names);
@@ -216,6 +235,16 @@ void container_names_ask(struct container_names *names)
 	names->asked++;
 	pthread_cond_broadcast(&names->changed);
 	pthread_mutex_unlock(&names->lock);
+}
+
+unsigned int container_names_answers(struct container_names *names)
+{
+	unsigned int ret;
+
+	pthread_mutex_lock(&names->lock);
+	ret = names->nr_answers;
+	pthread_mutex_unlock(&names->lock);
+	return ret;
 }
 
 void container_names_wait(struct container_names *names, unsigned int ms)

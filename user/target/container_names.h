@@ -8,17 +8,32 @@
 
 /*
  * What the runtimes call the containers of cgroups. A thread of its own asks them, so that one that
- * does not answer delays nobody. A name that was heard once stays known when its container is gone.
+ * does not answer delays nobody.
  */
 struct container_names;
 
 #define CONTAINER_NAME_MAX 256
 
-/* Begins to ask. */
-int container_names_open(struct container_names **result, struct error *err);
+enum container_asking {
+	/* At once, and at most every two seconds; a name stays known when its container is gone. */
+	CONTAINERS_FOR_A_WHILE,
+	/*
+	 * When container_names_ask() says so, and at most every minute. What the last answer has not
+	 * is forgotten, because there is no end to containers. Those whose names are their ids take
+	 * another command, and are not asked for.
+	 */
+	CONTAINERS_FOR_GOOD,
+};
+
+/* Begins to ask, or to wait for a question. */
+int container_names_open(enum container_asking how, struct container_names **result,
+			 struct error *err);
 
 /* Asks again, soon but not often: there may be new containers. */
 void container_names_ask(struct container_names *names);
+
+/* How often all runtimes have answered so far. */
+unsigned int container_names_answers(struct container_names *names);
 
 /* Waits until all is answered, but no longer than this. */
 void container_names_wait(struct container_names *names, unsigned int ms);

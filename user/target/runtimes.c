@@ -219,24 +219,13 @@ int runtimes_names(struct names *result, struct error *err)
 	return ret;
 }
 
-int runtimes_identify(struct names *result, struct error *err)
-{
-	int ret = 0;
-	size_t i;
-
-	for (i = 0; !ret && i < NR_RUNTIMES; i++)
-		if (runtimes[i].identify[0])
-			ret = ask_for_lines(runtimes[i].identify, result, err);
-	return ret;
-}
-
 bool runtime_tell(size_t number, struct names *ids, struct names *processes)
 {
 	if (number >= NR_RUNTIMES)
 		return false;
 	if (runtimes[number].identify[0])
 		ask_for_lines(runtimes[number].identify, ids, NULL);
-	if (runtimes[number].processes[0])
+	if (processes && runtimes[number].processes[0])
 		ask_for_lines(runtimes[number].processes, processes, NULL);
 	return true;
 }

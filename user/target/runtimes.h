@@ -36,12 +36,10 @@ void runtime_containers_free(struct runtime_containers *containers);
 struct names;
 int runtimes_names(struct names *result, struct error *err);
 
-/* "ID NAME" of the containers that have a name besides their id, except those of Kubernetes. */
-int runtimes_identify(struct names *result, struct error *err);
-
 /*
- * The same of one runtime alone, and among other lines "NAME PID ..." of its containers whose names are
- * their ids. False: there is no runtime of this number.
+ * "ID NAME" of one runtime's containers that have a name besides their id, except those of Kubernetes;
+ * and, unless processes is NULL, among other lines "NAME PID ..." of those whose names are their ids.
+ * False: there is no runtime of this number.
  */
 bool runtime_tell(size_t number, struct names *ids, struct names *processes);
 
