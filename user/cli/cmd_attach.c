@@ -89,7 +89,7 @@ static int check_and_attach(struct attach *attach, int argc, char **argv, int fi
 	int ret = 0;
 
 	if (first < argc)
-		ret = target_options_refuse(&arguments->targets, "attach", argv + first, &err);
+		ret = target_options_refuse("attach", argv + first, &err);
 	if (!ret)
 		ret = sampling_options_check(&arguments->sampling, "attach", &err);
 	if (!ret)

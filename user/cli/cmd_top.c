@@ -185,8 +185,7 @@ static int top(struct top_arguments *arguments, char **operands)
 	struct error err = { 0 };
 	int ret, status;
 
-	ret = *operands ? target_options_refuse(&arguments->targets, "top", operands, &err) :
-			  check(arguments, &err);
+	ret = *operands ? target_options_refuse("top", operands, &err) : check(arguments, &err);
 	if (!ret)
 		ret = target_options_resolve(&arguments->targets, "top", &targets, &err);
 	if (ret) {

@@ -209,13 +209,12 @@ static int refuse_command(const char *command, char **operands, struct error *er
 	return -EINVAL;
 }
 
-int target_options_refuse(const struct target_options *options, const char *command,
-			  char **operands, struct error *err)
+int target_options_refuse(const char *command, char **operands, struct error *err)
 {
 	const char *operand = operands[0];
 
-	/* With a target there, or more than one word, the words are rather a command. */
-	if ((options->nr || operands[1]) && operand[strspn(operand, "0123456789")])
+	/* More than one word is rather a command. */
+	if (operands[1] && operand[strspn(operand, "0123456789")])
 		return refuse_command(command, operands, err);
 	error_set(err, -EINVAL, "%s: '%.128s': a target is named by an option", command, operand);
 	error_hint(err, "--pid %.64s, --name %.64s, --container %.64s or --unit %.64s", operand,

@@ -45,8 +45,7 @@ void target_options_say(const struct targets *targets, FILE *out);
  * Refuses operands, which end with NULL and may have been meant as a target, or as a command to run
  * meanwhile. Returns -EINVAL.
  */
-int target_options_refuse(const struct target_options *options, const char *command,
-			  char **operands, struct error *err);
+int target_options_refuse(const char *command, char **operands, struct error *err);
 
 /*
  * For --split cgroup: sets targets->controller to the hierarchy of the targets, or, if there is no
