@@ -2,7 +2,6 @@
 #include "agent/identity.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,14 +34,17 @@ static bool take_name(struct identities *identities, struct entry *entry)
 {
 	unsigned int answers = container_names_answers(identities->containers);
 	char name[CONTAINER_NAME_MAX];
+	size_t length;
 
 	if (!entry->asked)
 		entry->answers = answers;
 	entry->asked = true;
-	if (container_names_find(identities->containers, entry->cgroup, name) &&
-	    strlen(name) < KUBELET_NAME_MAX) {
-		snprintf(entry->identity.names.container, KUBELET_NAME_MAX, "%s", name);
-		return true;
+	if (container_names_find(identities->containers, entry->cgroup, name)) {
+		length = strlen(name);
+		if (length < KUBELET_NAME_MAX) {
+			memcpy(entry->identity.names.container, name, length + 1);
+			return true;
+		}
 	}
 	if (answers - entry->answers >= TRIES_MAX)
 		return true;
