@@ -10,6 +10,7 @@
 #include "agent/choice.h"
 #include "export/resource.h"
 #include "sample.h"
+#include "test_file_fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -18,32 +19,19 @@
 #define SLICE "kubepods-pod11111111_2222_3333_4444_555555555555.slice"
 #define IN_POD "/kubepods.slice/" SLICE "/cri-containerd-" ID ".scope"
 
-static char logs[] = "/tmp/bpfprofil-logs-XXXXXX";
-
-static void make_folder(const char *name)
+static void make_folder(const char *path)
 {
-	char path[512];
-
-	snprintf(path, sizeof(path), "%s/%s", logs, name);
 	cr_assert_eq(mkdir(path, 0700), 0, "%s", path);
 }
 
 static void begin(void)
 {
-	cr_assert_not_null(mkdtemp(logs));
+	folder_enter();
 	make_folder("pods");
 	make_folder("containers");
 }
 
-static void end(void)
-{
-	char command[512];
-
-	snprintf(command, sizeof(command), "rm -rf %s", logs);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(agent_names, .init = begin, .fini = end);
+TestSuite(agent_names, .init = begin, .fini = folder_remove);
 
 Test(agent_names, parts_of_paths)
 {
@@ -75,7 +63,7 @@ static bool find(const char *cgroup, struct kubelet_names *names)
 	struct cgroup_parts parts;
 
 	cgroup_parts_find(cgroup, &parts);
-	return kubelet_names_find(logs, &parts, names);
+	return kubelet_names_find(".", &parts, names);
 }
 
 Test(agent_names, only_container_of_a_pod)
@@ -136,7 +124,7 @@ static enum told judge(const struct choice_rule *rules, size_t nr, const char *c
 	struct error err = { 0 };
 	enum told told;
 
-	cr_assert_eq(identities_open(logs, &choice.identities, &err), 0, "%s", err.text);
+	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	told = choice_judge(&choice, cgroup);
 	identities_close(choice.identities);
 	return told;
@@ -182,7 +170,7 @@ static void name(const char *template, const char *cgroup, char ret[256])
 	profile->splits = calloc(1, sizeof(*profile->splits));
 	profile->splits[0] = (struct profile_split){ .target = 1, .cgroup = strdup(cgroup) };
 	profile->nr_splits = 1;
-	cr_assert_eq(identities_open(logs, &choice.identities, &err), 0, "%s", err.text);
+	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
 	cr_assert_eq(choice_label(&choice, profile), 0);
 	cr_assert_eq(samples_build(&samples, profile,
 				   &(struct export_options){ .target = EXPORT_ALL_TARGETS }, &err),

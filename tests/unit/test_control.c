@@ -10,26 +10,24 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "test_file_fixture.h"
+
 #define STRANGER 65534
 #define COMMANDS (64 << 10)
 
-static char folder[] = "/tmp/bpfprofil-control-XXXXXX";
 static struct control control;
 static struct error err;
 
 static void setup(void)
 {
-	unsetenv("SUDO_UID");
-	cr_assert(mkdtemp(folder));
-	cr_assert_eq(chdir(folder), 0);
+	folder_enter();
 	cr_assert_eq(mkfifo("fifo", 0600), 0);
 }
 
 static void teardown(void)
 {
 	control_close(&control);
-	unlink("fifo");
-	rmdir(folder);
+	folder_remove();
 }
 
 TestSuite(control, .init = setup, .fini = teardown);

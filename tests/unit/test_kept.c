@@ -10,24 +10,9 @@
 
 #include "profile/profile_io.h"
 #include "sample.h"
+#include "test_file_fixture.h"
 
-static char dir[] = "/tmp/bpfprofil-kept-XXXXXX";
-
-static void in_a_folder(void)
-{
-	cr_assert_not_null(mkdtemp(dir));
-	cr_assert_eq(chdir(dir), 0);
-}
-
-static void remove_folder(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(kept, .init = in_a_folder, .fini = remove_folder);
+TestSuite(kept, .init = folder_enter, .fini = folder_remove);
 
 static void begin(struct kept *kept, const char *pattern)
 {
@@ -94,12 +79,13 @@ Test(kept, a_file_that_cannot_be_is_no_end)
 	struct profile *last = sample_profile(), *written;
 	struct error err = { 0 };
 	struct kept kept;
+	char here[64];
 
 	begin(&kept, "none/all.json");
-	setenv("TMPDIR", dir, true);
+	setenv("TMPDIR", getcwd(here, sizeof(here)), true);
 	cr_expect_lt(kept_save(&kept, &last, 1792889990, &err), 0);
 	cr_expect(strstr(err.text, "none/all.json"), "%s", err.text);
-	cr_expect(strstr(err.text, "is kept as /tmp/bpfprofil-kept-"), "%s", err.text);
+	cr_expect(strstr(err.text, "is kept as /tmp/bpfprofil-test-"), "%s", err.text);
 	cr_expect_null(kept_name(&kept));
 	cr_assert_eq(mkdir("none", 0777), 0);
 	written = save(&kept, &last, "none/all.json");

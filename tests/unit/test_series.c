@@ -9,26 +9,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "test_file_fixture.h"
+
 #define BEFORE_WINTER 1792889990 /* 2026-10-25T00:59:50Z: summer time ends 10 s later */
 #define BEFORE_SUMMER 1774745990 /* 2026-03-29T00:59:50Z: it begins 10 s later */
 
-static char dir[] = "/tmp/bpfprofil-series-XXXXXX";
-
-static void in_a_folder(void)
-{
-	cr_assert_not_null(mkdtemp(dir));
-	cr_assert_eq(chdir(dir), 0);
-}
-
-static void remove_folder(void)
-{
-	char command[64];
-
-	snprintf(command, sizeof(command), "rm -rf %s", dir);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(series, .init = in_a_folder, .fini = remove_folder);
+TestSuite(series, .init = folder_enter, .fini = folder_remove);
 
 static void begin(struct series *series, const char *pattern, time_t now, uint64_t keep)
 {

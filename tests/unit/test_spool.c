@@ -11,30 +11,15 @@
 #include "agent/pending.h"
 #include "agent/sink.h"
 #include "sample.h"
+#include "test_file_fixture.h"
 
-static char spool_folder[] = "/tmp/bpfprofil-spool-XXXXXX";
-
-static void begin_spool(void)
-{
-	cr_assert_not_null(mkdtemp(spool_folder));
-}
-
-static void end_spool(void)
-{
-	char command[128];
-
-	snprintf(command, sizeof(command), "rm -rf %s", spool_folder);
-	cr_assert_eq(system(command), 0);
-}
-
-TestSuite(spool, .init = begin_spool, .fini = end_spool);
+TestSuite(spool, .init = folder_enter, .fini = folder_remove);
 
 static void open_spool(struct pending *pending)
 {
 	struct error err = { 0 };
 
-	cr_assert_eq(spool_open(spool_folder, "otlp http://x/", &pending->spool, &err), 0, "%s",
-		     err.text);
+	cr_assert_eq(spool_open(".", "otlp http://x/", &pending->spool, &err), 0, "%s", err.text);
 	cr_assert_eq(pending_load(pending, &err), 0, "%s", err.text);
 }
 
@@ -152,7 +137,7 @@ Test(spool, is_free_when_its_sink_closes)
 	const struct sink_options options = { .kind = SINK_OTLP,
 					      .where = "http://127.0.0.1:1",
 					      .cap = 8 << 20,
-					      .spool = spool_folder,
+					      .spool = ".",
 					      .spool_cap = 8 << 20,
 					      .http.timeout_ms = 1000,
 					      .retry_ns = 1000000,
@@ -175,7 +160,7 @@ Test(spool, is_of_one_agent)
 	struct error err = { 0 };
 
 	open_spool(&pending);
-	cr_expect_eq(spool_open(spool_folder, "otlp http://x/", &second, &err), -EBUSY);
+	cr_expect_eq(spool_open(".", "otlp http://x/", &second, &err), -EBUSY);
 	cr_expect(strstr(err.text, "another agent has it"), "%s", err.text);
 	spool_close(second);
 	close_spool(&pending);
