@@ -215,15 +215,12 @@ static void exec_set_uid_body(void *argument)
 /* An unprivileged buffer is where a program that runs as another user has its memory. */
 Test(calls_exec, exec_set_uid)
 {
-	struct child_end copied;
 	struct statvfs where;
 
 	cr_assert_eq(statvfs(serve.dir, &where), 0);
 	NEED(!(where.f_flag & ST_NOSUID), "/tmp is mounted nosuid");
 	set_uid_copy = serve_file(&serve, "canary");
-	child_run(&copied, NULL, ARGS("cp", CALLS_PROGRAMS "/canary", set_uid_copy));
-	cr_assert_eq(copied.status, 0, "%s", copied.err);
-	child_end_free(&copied);
+	child_do(ARGS("cp", CALLS_PROGRAMS "/canary", set_uid_copy));
 	cr_assert(!chown(set_uid_copy, 1, 1) && !chmod(set_uid_copy, 04755));
 	caller_run_as(65534, exec_set_uid_body, NULL);
 }

@@ -105,12 +105,9 @@ static void begin(struct activation *activation)
 
 static void end(struct activation *activation)
 {
-	struct child_end end;
-
 	close(activation->listen_fd);
 	close(activation->notify_fd);
-	child_run(&end, NULL, ARGS("rm", "-r", activation->dir));
-	child_end_free(&end);
+	child_do(ARGS("rm", "-rf", activation->dir));
 }
 
 static void become_server(const struct activation *activation)

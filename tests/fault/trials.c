@@ -542,10 +542,7 @@ static void make_folders(struct trials *trials)
 
 static void remove_folders(const struct trials *trials)
 {
-	struct child_end end;
-
-	child_run(&end, NULL, ARGS("rm", "-rf", trials->dir));
-	child_end_free(&end);
+	child_do(ARGS("rm", "-rf", trials->dir));
 }
 
 void trials_run(const struct subject *subject, const struct trial_kind *kind)

@@ -50,16 +50,13 @@ static void find_burn(void)
 
 static void setup(void)
 {
-	struct child_end end;
 	int kind;
 
 	NEED_ROOT();
 	live_begin(&live);
 	find_burn();
 	snprintf(honest, sizeof(honest), "%s", live_path(&live, "honest.so"));
-	child_run(&end, NULL, ARGS("cp", BURN, honest));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS("cp", BURN, honest));
 	for (kind = 0; kind < HOSTILE_KINDS; kind++) {
 		hostile_make(BURN, live.dir, (enum hostile_kind)kind);
 		snprintf(files[kind], sizeof(files[kind]), "%s/%s", live.dir,

@@ -129,6 +129,15 @@ void child_end_free(struct child_end *end)
 	memset(end, 0, sizeof(*end));
 }
 
+void child_do(const char *const argv[])
+{
+	struct child_end end;
+
+	child_run(&end, NULL, argv);
+	cr_assert_eq(end.status, 0, "%s: %s", argv[0], end.err);
+	child_end_free(&end);
+}
+
 char process_state(pid_t pid)
 {
 	char path[64], line[512], *paren;

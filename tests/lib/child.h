@@ -36,6 +36,9 @@ void child_finish(struct child *child, struct child_end *end);
 void child_run(struct child_end *end, const char *input, const char *const argv[]);
 void child_end_free(struct child_end *end);
 
+/* The same for a command that must succeed, and of which nothing else is of interest. */
+void child_do(const char *const argv[]);
+
 /* The exit status that a shell reports for a wait status. */
 int child_shell_status(int wait_status);
 

@@ -29,10 +29,7 @@ void live_begin(struct live *live)
 
 void live_end(struct live *live)
 {
-	struct child_end end;
-
-	child_run(&end, NULL, ARGS("rm", "-rf", live->dir));
-	child_end_free(&end);
+	child_do(ARGS("rm", "-rf", live->dir));
 	child_end_free(&live->end);
 	json_object_put(live->doc);
 	live->doc = NULL;
@@ -51,11 +48,8 @@ const char *live_path(struct live *live, const char *name)
 const char *live_copy(struct live *live, const char *workload, const char *name)
 {
 	const char *copy = live_path(live, name);
-	struct child_end end;
 
-	child_run(&end, NULL, ARGS("cp", workload, copy));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS("cp", workload, copy));
 	return copy;
 }
 

@@ -91,10 +91,7 @@ void serve_kill(struct serve *serve)
 
 void serve_clean(struct serve *serve)
 {
-	struct child_end end;
-
-	child_run(&end, NULL, ARGS("rm", "-r", serve->dir));
-	child_end_free(&end);
+	child_do(ARGS("rm", "-rf", serve->dir));
 }
 
 void serve_end(struct serve *serve)

@@ -87,8 +87,7 @@ LIVE_TEST(live_annotate, replaced)
 
 	path = live_copy(live, WORKLOAD("three"), "program");
 	live_run(live, ARGS(FAST, "-q"), ARGS(path, "500"));
-	child_run(&end, NULL, ARGS("cp", WORKLOAD("one"), path));
-	child_end_free(&end);
+	child_do(ARGS("cp", WORKLOAD("one"), path));
 	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live->profile));
 	cr_expect_eq(end.status, 1);
 	cr_expect(strstr(end.err, "not the file that was profiled, whose build id is "), "%s",
@@ -186,8 +185,7 @@ LIVE_TEST(live_annotate, says_which_root_has_the_file)
 	live_run(live, ARGS(FAST, "-q"),
 		 ARGS(live_copy(live, WORKLOAD("three"), "in-there"), "2000"));
 	snprintf(cut, sizeof(cut), "s|\"%s/|\"/|", live->dir);
-	child_run(&end, NULL, ARGS("sed", "-i", cut, live->profile));
-	child_end_free(&end);
+	child_do(ARGS("sed", "-i", cut, live->profile));
 	pid = enter(live);
 	snprintf(root, sizeof(root), "--symfs /proc/%d/root has it", pid);
 	child_run(&end, NULL, ARGS(BPFPROFIL_BIN, "report", "--annotate", "alpha", live->profile));

@@ -123,10 +123,7 @@ LIVE_TEST(live_output, compressed)
 	const char *file;
 
 	file = live_path(live, "p.json.gz");
-	child_run(&end, NULL,
-		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", file, "--", WORKLOAD("three"), "1000"));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS(BPFPROFIL_BIN, "run", "-q", "-o", file, "--", WORKLOAD("three"), "1000"));
 	child_run(&end, NULL, ARGS("gzip", "-dc", file));
 	cr_assert_eq(end.status, 0, "%s", end.err);
 	doc = doc_parse(end.out);
@@ -143,10 +140,7 @@ LIVE_TEST(live_output, name_expands)
 	int pid = 0;
 
 	gethostname(host, sizeof(host) - 1);
-	child_run(&end, NULL,
-		  ARGS(BPFPROFIL_BIN, "run", "-q", "-o", live_path(live, "%h.%p.json"), "true"));
-	cr_assert_eq(end.status, 0, "%s", end.err);
-	child_end_free(&end);
+	child_do(ARGS(BPFPROFIL_BIN, "run", "-q", "-o", live_path(live, "%h.%p.json"), "true"));
 	child_run(&end, NULL, ARGS("ls", live->dir));
 	snprintf(wanted, sizeof(wanted), "%s.%%d.json", host);
 	cr_assert_eq(sscanf(end.out, wanted, &pid), 1, "%s", end.out);

@@ -68,11 +68,8 @@ void host_begin(struct host *host)
 
 void host_end(struct host *host)
 {
-	struct child_end end;
-
 	targets_free(&host->targets);
-	child_run(&end, NULL, ARGS("/bin/rm", "-rf", host->dir));
-	child_end_free(&end);
+	child_do(ARGS("/bin/rm", "-rf", host->dir));
 }
 
 void host_mount_line(const struct host *host, const char *line)
