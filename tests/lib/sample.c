@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <criterion/criterion.h>
+
 #include "base/util.h"
 
 /* A test without memory can show nothing, so it ends at once. */
@@ -346,6 +348,19 @@ const char *const sample_names[] = {
 	NULL,
 };
 
+char *sample_export(const char *format, const struct profile *profile,
+		    const struct export_options *options, size_t *size)
+{
+	struct error err = { 0 };
+	char *bytes = NULL;
+	size_t unasked;
+	FILE *stream = need(open_memstream(&bytes, size ? size : &unasked));
+
+	cr_assert_eq(export_find(format)->write(profile, options, stream, &err), 0, "%s", err.text);
+	fclose(stream);
+	return bytes;
+}
+
 bool sample_is_harmless(const char *text)
 {
 	size_t length;
@@ -370,5 +385,59 @@ struct profile *sample_profile_of_processes(void)
 		profile->histograms[i].pid = 5;
 		profile->histograms[i].process = strdup(names[i]);
 	}
+	return profile;
+}
+
+static void add_interval_count(struct profile *profile, uint32_t i,
+			       const struct interval_count *counted)
+{
+	struct profile_histogram *histogram = &profile->histograms[i];
+	struct profile_function *function = &profile->functions[i];
+
+	profile->objects[i].path = copy(counted->object);
+	*function = (struct profile_function){ .object = i,
+					       .name = copy(counted->function),
+					       .offset = counted->offset,
+					       .size = 16,
+					       .ticks = counted->ticks };
+	*histogram = (struct profile_histogram){ .object = i,
+						 .pid = counted->process ? counted->pid : -1,
+						 .process = copy(counted->process),
+						 .cgroup = copy(counted->cgroup),
+						 .offset = counted->offset,
+						 .size = 16,
+						 .width = 4,
+						 .scale = 131072,
+						 .bytes_per_bin = 1,
+						 .nr_bins = 1 };
+	histogram->bins = need(calloc(1, sizeof(*histogram->bins)));
+	histogram->bins[0].count = counted->ticks;
+	profile->ticks.total += counted->ticks;
+	profile->ticks.binned += counted->ticks;
+}
+
+struct profile *interval_profile(const struct interval_count *counted, size_t nr, uint64_t lost)
+{
+	struct profile *profile = need(profile_new());
+	uint32_t i;
+
+	profile->duration_ns = 1000000000;
+	profile->sampling.period_ns = 1000000;
+	profile->host.cpus = 2;
+	profile->targets = need(calloc(1, sizeof(*profile->targets)));
+	profile->targets[0].kind = copy("system");
+	profile->targets[0].name = copy("all");
+	profile->nr_targets = 1;
+	profile->objects = need(calloc(nr + 1, sizeof(*profile->objects)));
+	profile->functions = need(calloc(nr + 1, sizeof(*profile->functions)));
+	profile->histograms = need(calloc(nr + 1, sizeof(*profile->histograms)));
+	for (i = 0; i < nr; i++)
+		add_interval_count(profile, i, &counted[i]);
+	profile->nr_objects = profile->nr_functions = profile->nr_histograms = nr;
+	profile->ticks.lost = need(calloc(1, sizeof(*profile->ticks.lost)));
+	profile->ticks.nr_lost = 1;
+	profile->ticks.lost[0].cause = copy("exit");
+	profile->ticks.lost[0].ticks = lost;
+	profile->ticks.total += lost;
 	return profile;
 }

@@ -4,7 +4,9 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
+#include "export/export.h"
 #include "profile/profile.h"
 
 /* For variables that own a profile until the end of their scope, as cleanup_free does in base/util.h. */
@@ -48,7 +50,34 @@ struct profile *sample_profile_of_processes(void);
  */
 extern const char *const sample_names[];
 
+/* What an export that succeeds writes, which the caller frees; size may be NULL. */
+char *sample_export(const char *format, const struct profile *profile,
+		    const struct export_options *options, size_t *size);
+
 /* Whether the text is UTF-8 without control characters. */
 bool sample_is_harmless(const char *text);
+
+/* Ticks of one function in one process, as a session tells them apart. */
+struct interval_count {
+	const char *object;
+	const char *function;
+	uint64_t offset;
+	int64_t pid;
+	const char *process;
+	const char *cgroup;
+	uint64_t ticks;
+};
+
+/*
+ * What a session of one second at 1 kHz on 2 CPUs returns: a histogram and a function for each
+ * count, and lost ticks.
+ */
+struct profile *interval_profile(const struct interval_count *counted, size_t nr, uint64_t lost);
+
+#define INTERVAL(lost, ...)                                                                        \
+	interval_profile((const struct interval_count[]){ __VA_ARGS__ },                           \
+			 sizeof((const struct interval_count[]){ __VA_ARGS__ }) /                  \
+				 sizeof(struct interval_count),                                    \
+			 lost)
 
 #endif

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "interval.h"
 #include "report/cgroup_names.h"
 #include "sample.h"
 #include "top/list.h"

@@ -10,23 +10,10 @@
 #include "profile/profile_io.h"
 #include "sample.h"
 
-static char *text_of(const struct profile *profile, const char *format)
-{
-	char *text = NULL;
-	size_t size;
-	struct error err;
-	FILE *stream = open_memstream(&text, &size);
-
-	cr_assert_not_null(stream);
-	cr_assert_eq(export_find(format)->write(profile, NULL, stream, &err), 0, "%s", err.text);
-	fclose(stream);
-	return text;
-}
-
 static void assert_golden_of(struct profile *profile, const char *format, const char *path)
 {
 	static char golden[16384];
-	char *text = text_of(profile, format);
+	char *text = sample_export(format, profile, NULL, NULL);
 	FILE *file = fopen(path, "r");
 
 	cr_assert_not_null(file);
@@ -125,8 +112,8 @@ static void assert_harmless(const char *format, const char *name)
 {
 	cleanup_profile struct profile *plain = sample_profile_of_names("x");
 	cleanup_profile struct profile *profile = sample_profile_of_names(name);
-	cleanup_free char *expected = text_of(plain, format);
-	cleanup_free char *text = text_of(profile, format);
+	cleanup_free char *expected = sample_export(format, plain, NULL, NULL);
+	cleanup_free char *text = sample_export(format, profile, NULL, NULL);
 	size_t i;
 
 	cr_assert_eq(count_lines(text), count_lines(expected), "%s: '%s'", format, name);
@@ -163,7 +150,7 @@ Test(export, csv_of_formulas)
 
 	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		profile = sample_profile_of_names(names[i]);
-		text = text_of(profile, "csv");
+		text = sample_export("csv", profile, NULL, NULL);
 		snprintf(cell, sizeof(cell), ",%s%s,", i < 4 ? "'" : "", names[i]);
 		cr_assert(strstr(text, cell), "%s", text);
 		snprintf(cell, sizeof(cell), ",%s,", names[i]);
@@ -205,7 +192,7 @@ Test(export, csv_merges_by_offset)
 	free(profile->histograms);
 	profile->histograms = h;
 	profile->nr_histograms = 50;
-	text = text_of(profile, "csv");
+	text = sample_export("csv", profile, NULL, NULL);
 	for (line = strstr(text, ",0x"); line; line = strstr(line + 1, ",0x")) {
 		offset = strtoul(line + 1, NULL, 16);
 		cr_assert_geq(offset, previous);
@@ -218,7 +205,7 @@ Test(export, csv_merges_by_offset)
 Test(export, csv_of_nothing_is_a_header)
 {
 	cleanup_profile struct profile *profile = profile_new();
-	cleanup_free char *text = text_of(profile, "csv");
+	cleanup_free char *text = sample_export("csv", profile, NULL, NULL);
 
 	cr_assert_eq(strncmp(text, "target,", 7), 0);
 	cr_assert_eq(strchr(text, '\n')[1], '\0');

@@ -8,24 +8,10 @@
 #include "export/export.h"
 #include "sample.h"
 
-static char *folded(const struct profile *profile, const struct export_options *options)
-{
-	struct error err = { 0 };
-	char *text = NULL;
-	size_t size;
-	FILE *stream = open_memstream(&text, &size);
-
-	cr_assert_not_null(stream);
-	cr_assert_eq(export_find("folded")->write(profile, options, stream, &err), 0, "%s",
-		     err.text);
-	fclose(stream);
-	return text;
-}
-
 static void assert_folded(const struct profile *profile, const struct export_options *options,
 			  const char *expected)
 {
-	cleanup_free char *text = folded(profile, options);
+	cleanup_free char *text = sample_export("folded", profile, options, NULL);
 
 	cr_assert_str_eq(text, expected);
 }
@@ -116,7 +102,7 @@ Test(export_folded, calls)
 			 "folded: target 1 has a tick of 10000000 ns, others one of 1003009");
 	cr_assert_str_eq(err.hint, "--target 1");
 	rename_to(&profile->targets[1].kind, "call");
-	text = folded(profile, &every);
+	text = sample_export("folded", profile, &every, NULL);
 	cr_assert_null(strstr(text, "caf"));
 	cr_assert_not_null(strstr(text, "work;main 1\n"));
 	free(text);

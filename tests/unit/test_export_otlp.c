@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/samples.h"
 #include "otlp.pb-c.h"
 #include "profile/profile_io.h"
@@ -13,18 +14,11 @@ static const struct export_options whole = { .target = EXPORT_ALL_TARGETS };
 
 static Otlp__Request *otlp(const struct profile *profile, const struct export_options *options)
 {
-	struct error err = { 0 };
-	char *bytes = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&bytes, &size);
-	Otlp__Request *read;
+	cleanup_free char *bytes = sample_export("otlp", profile, options, &size);
+	Otlp__Request *read = otlp__request__unpack(NULL, size, (uint8_t *)bytes);
 
-	cr_assert_not_null(stream);
-	cr_assert_eq(export_find("otlp")->write(profile, options, stream, &err), 0, "%s", err.text);
-	fclose(stream);
-	read = otlp__request__unpack(NULL, size, (uint8_t *)bytes);
 	cr_assert_not_null(read);
-	free(bytes);
 	return read;
 }
 

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
 #include "export/export.h"
 #include "pprof.pb-c.h"
 #include "profile/profile_io.h"
@@ -11,19 +12,11 @@
 
 static Pprof__Profile *pprof(const struct profile *profile, const struct export_options *options)
 {
-	struct error err = { 0 };
-	char *bytes = NULL;
 	size_t size;
-	FILE *stream = open_memstream(&bytes, &size);
-	Pprof__Profile *read;
+	cleanup_free char *bytes = sample_export("pprof", profile, options, &size);
+	Pprof__Profile *read = pprof__profile__unpack(NULL, size, (uint8_t *)bytes);
 
-	cr_assert_not_null(stream);
-	cr_assert_eq(export_find("pprof")->write(profile, options, stream, &err), 0, "%s",
-		     err.text);
-	fclose(stream);
-	read = pprof__profile__unpack(NULL, size, (uint8_t *)bytes);
 	cr_assert_not_null(read);
-	free(bytes);
 	return read;
 }
 

@@ -54,14 +54,7 @@ static bool ask(struct asked *asked, const struct oracle_call *call)
 
 static char *export_bytes(const struct profile *profile, const struct asked *asked, size_t *size)
 {
-	struct error err = { 0 };
-	char *bytes = NULL;
-	FILE *stream = open_memstream(&bytes, size);
-
-	cr_assert_eq(export_find("raw")->write(profile, &asked->options, stream, &err), 0, "%s",
-		     err.text);
-	fclose(stream);
-	return bytes;
+	return sample_export("raw", profile, &asked->options, size);
 }
 
 /* The error with which the export fails. */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "interval.h"
+#include "sample.h"
 #include "top/annotate.h"
 #include "top/list.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "interval.h"
 #include "report/text.h"
+#include "sample.h"
 #include "top/line.h"
 #include "top/plain.h"
 
