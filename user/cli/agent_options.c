@@ -163,7 +163,6 @@ const struct opt agent_delivery_opts[] = {
 	  .arg = "WHAT",
 	  .help = "how fine a place is: address, line or function",
 	  .fallback = "function",
-	  .set = opt_set_word,
 	  .words = details,
 	  .field = FIELD(detail) },
 	{ .name = "pending",
@@ -283,7 +282,6 @@ const struct opt agent_listen_opts[] = {
 	  .field = FIELD(agent.listen.token_file) },
 	{ .name = "insecure-listen",
 	  .help = "without both also at an address where others than this host can ask",
-	  .set = opt_set_flag,
 	  .field = FIELD(agent.listen.insecure) },
 	{ 0 }
 };

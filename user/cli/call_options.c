@@ -93,7 +93,6 @@ const struct opt call_opts[] = {
 	  .arg = "NAME",
 	  .help = "whose manual: glibc, v7, svr4, solaris, bsd43, bsd44, bsd44doc or irix",
 	  .fallback = "$" DIALECT_ENV ", else glibc",
-	  .set = opt_set_word,
 	  .words = dialect_words,
 	  .field = FIELD(dialect) },
 	{ .name = "offset",

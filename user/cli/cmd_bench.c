@@ -38,14 +38,9 @@ static const struct opt bench_opts[] = {
 	  .arg = "text|json",
 	  .help = "how to write the result",
 	  .fallback = "text",
-	  .set = opt_set_word,
 	  .words = format_words,
 	  .field = FIELD(format) },
-	{ .name = "quiet",
-	  .letter = 'q',
-	  .help = "no progress",
-	  .set = opt_set_flag,
-	  .field = FIELD(quiet) },
+	{ .name = "quiet", .letter = 'q', .help = "no progress", .field = FIELD(quiet) },
 	{ 0 }
 };
 

@@ -13,7 +13,6 @@ static const struct opt counter_opts[] = { { .name = "width",
 					     .arg = "2|4|8",
 					     .help = "bytes of a counter",
 					     .fallback = "2",
-					     .set = opt_set_word,
 					     .words = call_widths,
 					     .field = offsetof(struct call_options, width_word) },
 					   { 0 } };

@@ -24,7 +24,6 @@ static const struct opt completion_opts[] = {
 	{ .name = "values",
 	  .arg = "cgroup|container|unit|name",
 	  .help = "instead of a script what the option of that name could be given now, a line each",
-	  .set = opt_set_word,
 	  .words = value_words,
 	  .field = offsetof(struct completion_arguments, values) },
 	{ 0 }

@@ -20,12 +20,10 @@ static const struct opt doctor_opts[] = { { .name = "format",
 					    .arg = "text|json",
 					    .help = "how to write the findings",
 					    .fallback = "text",
-					    .set = opt_set_word,
 					    .words = format_words,
 					    .field = offsetof(struct doctor_arguments, format) },
 					  { .name = "quick",
 					    .help = "leave out what takes longer than a moment",
-					    .set = opt_set_flag,
 					    .field = offsetof(struct doctor_arguments, quick) },
 					  { 0 } };
 

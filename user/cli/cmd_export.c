@@ -76,11 +76,9 @@ static const struct opt export_opts[] = {
 	  .field = FIELD(output) },
 	{ .name = "schema",
 	  .help = "write the JSON Schema of profiles instead; no profile is read",
-	  .set = opt_set_flag,
 	  .field = FIELD(schema) },
 	{ .name = "ddl",
 	  .help = "clickhouse: write the table that its rows are for; no profile is read",
-	  .set = opt_set_flag,
 	  .field = FIELD(ddl) },
 	{ 0 }
 };
@@ -104,7 +102,6 @@ static const struct opt selection_opts[] = {
 	  .arg = "WHAT",
 	  .help = "otlp, clickhouse: how fine a place is: address, line or function",
 	  .fallback = "address",
-	  .set = opt_set_word,
 	  .words = details,
 	  .field = FIELD(options.detail) },
 	{ 0 }
@@ -117,7 +114,6 @@ static const struct opt buffer_opts[] = { { .name = "width",
 					    .arg = "2|4",
 					    .help = "bytes of a counter",
 					    .fallback = "2",
-					    .set = opt_set_word,
 					    .words = raw_widths,
 					    .field = FIELD(call.width_word) },
 					  { 0 } };

@@ -199,7 +199,6 @@ out:
 static const struct opt preload_opts[] = {
 	{ .name = "preload",
 	  .help = "serve COMMAND's own profil(), sprofil(), pcsample() and -pg start-up",
-	  .set = opt_set_flag,
 	  .field = offsetof(struct run_arguments, preload) },
 	{ 0 }
 };

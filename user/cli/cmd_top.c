@@ -64,7 +64,6 @@ static const struct opt view_opts[] = {
 	  .help = "a row for each of these, to begin with, comm being the processes' names; cgroups "
 		  "means --split cgroup, threads --split thread",
 	  .fallback = "functions",
-	  .set = opt_set_word,
 	  .words = top_by_words,
 	  .field = FIELD(by) },
 	{ .name = "rows",

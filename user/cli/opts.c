@@ -22,17 +22,14 @@ static const struct opt common_opts[] = {
 	  .arg = "WHEN",
 	  .help = "colours: auto (on a terminal, unless NO_COLOR is set), always or never",
 	  .fallback = "auto",
-	  .set = opt_set_word,
 	  .words = color_words,
 	  .field = offsetof(struct opts_parsed, color) },
 	{ .name = "help",
 	  .letter = 'h',
 	  .help = "show this help",
-	  .set = opt_set_flag,
 	  .field = offsetof(struct opts_parsed, help) },
 	{ .name = "version",
 	  .help = "show the version, the libbpf and the kernel",
-	  .set = opt_set_flag,
 	  .field = offsetof(struct opts_parsed, version) },
 	{ 0 }
 };
@@ -204,6 +201,7 @@ static int store(const struct command *command, int code, char **argv, void *opt
 	const struct opt_group *group = NULL;
 	const struct opt *opt;
 	struct error why = { 0 };
+	opt_setter set;
 	char *base;
 	int ret;
 
@@ -215,7 +213,8 @@ static int store(const struct command *command, int code, char **argv, void *opt
 		opt = opts_by_letter(command, code, &group);
 	}
 	base = group == &common_group ? (char *)result : (char *)options + group->base;
-	ret = opt->set(opt, optarg, base + opt->field, &why);
+	set = opt->set ? opt->set : opt->words ? opt_set_word : opt_set_flag;
+	ret = set(opt, optarg, base + opt->field, &why);
 	if (ret) {
 		error_set(err, ret, "%s: %.480s", command->name, why.text);
 		if (why.hint[0])

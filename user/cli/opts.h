@@ -44,7 +44,7 @@ struct opt {
 	const char *arg; /* the argument's name in --help; NULL: it is a flag */
 	const char *help;
 	const char *fallback; /* the default in words, or NULL */
-	opt_setter set;
+	opt_setter set; /* NULL: opt_set_word, or without words opt_set_flag */
 	size_t field; /* offset of *field in the group's struct */
 	const char *const *words; /* for opt_set_word: the words; ends with NULL */
 	const char *(*word)(size_t i); /* the same for a setter with its own list, or NULL */

@@ -22,7 +22,6 @@ const struct opt page_opts[] = {
 	  .field = offsetof(struct page_arguments, file) },
 	{ .name = "open",
 	  .help = "and show it in the desktop's browser, by xdg-open",
-	  .set = opt_set_flag,
 	  .field = offsetof(struct page_arguments, open) },
 	{ 0 }
 };

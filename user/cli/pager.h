@@ -24,7 +24,7 @@ struct pager {
 	{                                                                                          \
 		.name = "no-pager",                                                                \
 		.help = "no pager, where there is more than the terminal has rows",                \
-		.set = opt_set_flag, .field = (offset) + offsetof(struct pager, off)               \
+		.field = (offset) + offsetof(struct pager, off)                                    \
 	}
 
 /* Returns the stream to write to. */

@@ -76,7 +76,6 @@ const struct opt target_opts[] = {
 	  .set = set_name },
 	{ .name = "no-children",
 	  .help = "of these processes no descendants",
-	  .set = opt_set_flag,
 	  .field = offsetof(struct target_options, no_children) },
 	{ .name = "cgroup",
 	  .arg = "PATH",
