@@ -48,8 +48,10 @@ static int load_named(const char *path, struct symbol_cache *cache, struct profi
 		ret = functions_resolve_rest(*result, &same, err);
 		debug_server_quiet(false);
 	}
-	if (ret)
+	if (ret) {
 		profile_free(*result);
+		*result = NULL;
+	}
 	return ret;
 }
 
