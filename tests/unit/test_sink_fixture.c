@@ -146,7 +146,7 @@ struct sink *sink_open_to(const char *url, size_t cap, const char *spool)
 {
 	const struct sink_options options = { .kind = SINK_OTLP,
 					      .where = url,
-					      .http.timeout_ms = 1000,
+					      .http.timeout_ms = 4000,
 					      .detail = EXPORT_ADDRESS,
 					      .cap = cap,
 					      .spool = spool,

@@ -19,7 +19,7 @@
 #define CONNECTIONS_MAX 64u
 #define CONNECTIONS_PER_ADDRESS 48u /* others can still ask */
 #define IDLE_SECONDS 10u /* for a connection that is silent */
-#define REQUEST_MS 10000 /* for a request to arrive, after the connection or the last answer */
+#define REQUEST_MS 10000 /* for a request to arrive */
 #define ANSWER_MS 60000 /* for an answer to be taken */
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
@@ -106,16 +106,6 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 	else if (info)
 		*deadline = deadline_new(listener->deadlines, info->connect_fd,
 					 listener->options.request_ms);
-}
-
-/* The next request of the same connection has its own time. */
-static void note_completion(void *context, struct MHD_Connection *connection, void **request,
-			    enum MHD_RequestTerminationCode code)
-{
-	const struct listener *listener = context;
-
-	(void)request, (void)code;
-	deadline_set(deadline_of(connection), listener->options.request_ms);
 }
 
 /* --- answers --- */
@@ -356,7 +346,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	struct listener *listener = context;
 
 	(void)version, (void)upload, (void)request;
-	/* The request has arrived, because bodies are not read. A profile may take minutes from here on. */
+	/*
+	 * The request has arrived, because bodies are not read; libmicrohttpd therefore closes the
+	 * connection behind the answer. A profile may take minutes from here on.
+	 */
 	deadline_set(deadline_of(connection), 0);
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*upload_size = 0;
@@ -412,7 +405,6 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 		CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
-		MHD_OPTION_NOTIFY_COMPLETED, note_completion, listener,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
 		STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (listener->daemon)
