@@ -210,8 +210,10 @@ int html_code(const struct profile *profile, const struct html_options *options,
 	size_t rows = 0, i;
 	int ret = rows_build(profile, &by_time, &hottest, err);
 
-	if (ret)
+	if (ret) {
+		rows_free(&hottest);
 		return ret;
+	}
 	opener.cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
 	if (!opener.cache)
 		ret = -ENOMEM;
