@@ -12,9 +12,9 @@ $(BUILD)/soak/brief $(BUILD)/soak/crowd: $(BUILD)/soak/%: tests/soak/%.c tests/s
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) -Itests/lib -pthread $< -o $@
 
-$(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c tests/soak/soak.mk | $$(@D)/
+$(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c $(BUILD)/libengine.a tests/soak/soak.mk | $$(@D)/
 	$(call msg,CC,$@)
-	$(Q)$(CC) $(HOSTILE_CFLAGS) -D_GNU_SOURCE -Itests/lib $(filter %.c,$^) -o $@ -lcriterion
+	$(Q)$(CC) $(HOSTILE_CFLAGS) -D_GNU_SOURCE -Iuser -Itests/lib $(filter %.c %.a,$^) -o $@ -lcriterion
 
 soak: $(BIN) $(SOAK_BIN) $(HOSTILE_BIN) | deps ## SOAK_SECONDS (1200) of attach --all under a storm: what grows?
 	$(Q)tests/soak/run -s $(SOAK_SECONDS) $(BUILD) -- $(SOAK_ARGS)
