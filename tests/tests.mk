@@ -78,7 +78,9 @@ fuzz: $(LAYER_NEEDS_fuzz) | deps ## Fuzz each parser for FUZZ_SECONDS
 
 # --- running --------------------------------------------------------------------------------------
 
+# Those of the soak and the benchmarks too, because nobody would notice otherwise that they do not build.
 tests: all $(TEST_BIN) $(LIVE_WORKLOADS) $(foreach l,$(LAYERS),$(LAYER_NEEDS_$l)) ## Build all test programs, run none
+tests: $(SOAK_BIN) $(BENCH_PROGRAMS)
 
 check: tests deb | deps ## Install what is missing, build, run every test (as root)
 	$(Q)tests/run.sh $(BUILD) $(LAYERS) fleet deb
