@@ -42,28 +42,28 @@ static uint64_t kernel_function(const char *name)
 	return 0;
 }
 
-struct watch {
+struct lateness_watch {
 	struct lateness_bpf *skel;
 	uint64_t *served;
 };
 
 #define SERVED_BYTES (LATENESS_BINS * sizeof(uint64_t))
 
-static void watch_end(struct watch *watch)
+static void watch_end(struct lateness_watch *watch)
 {
 	if (watch->served)
 		munmap(watch->served, SERVED_BYTES);
 	lateness_bpf__destroy(watch->skel);
-	*watch = (struct watch){ 0 };
+	*watch = (struct lateness_watch){ 0 };
 }
 
 /* If lateness cannot be watched, bursts can still be measured. */
-static void watch_begin(struct watch *watch)
+static void watch_begin(struct lateness_watch *watch)
 {
 	uint64_t function = kernel_function("perf_swevent_hrtimer");
 	void *served;
 
-	*watch = (struct watch){ .skel = function ? lateness_bpf__open() : NULL };
+	*watch = (struct lateness_watch){ .skel = function ? lateness_bpf__open() : NULL };
 	if (!watch->skel)
 		return;
 	watch->skel->rodata->clock_function = function;
@@ -89,7 +89,7 @@ static double quantile_ns(const uint64_t *served, uint64_t ticks, double part)
 	return ((double)bin + 0.5) * LATENESS_BIN_NS;
 }
 
-static void watch_read(const struct watch *watch, struct lateness *result)
+static void watch_read(const struct lateness_watch *watch, struct lateness *result)
 {
 	size_t bin;
 
@@ -176,7 +176,7 @@ static int open_lateness_session(struct session **result, struct error *err)
 int lateness_measure(struct lateness *result, struct error *err)
 {
 	struct session *session = NULL;
-	struct watch watch;
+	struct lateness_watch watch;
 	int ret, i;
 
 	*result = (struct lateness){ 0 };

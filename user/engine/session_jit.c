@@ -302,7 +302,7 @@ static int replaced(void *ctx, const struct jit_code *code, uint64_t time)
 }
 
 /* How long new lines may have waited: since the rest began, or as long as the last reading took. */
-static uint64_t lateness(const struct session *session, const struct jit_text *text)
+static uint64_t read_late_by(const struct session *session, const struct jit_text *text)
 {
 	struct timespec now;
 	struct stat st;
@@ -337,7 +337,7 @@ static void read_map(struct session *session, struct space_info *info, uint64_t 
 		open_dump(session, info);
 	if (!text || !text->map)
 		return;
-	reading.late_ns = lateness(session, text);
+	reading.late_ns = read_late_by(session, text);
 	do
 		ret = jit_map_read(text->map, &session->jit.room, replaced, &reading);
 	while (ret == 1 && monotonic_ns() < until);
