@@ -154,6 +154,18 @@ Test(top_screen, views)
 	cr_assert_str_eq(line(6), " 99.00%  94.50%       990  gzip");
 }
 
+/* The one that is shown is there even if not all are. */
+Test(top_screen, views_without_room)
+{
+	sample();
+	press("f");
+	draw(20, 44);
+	cr_expect_str_eq(line(4), " Functions   Objects   Processes   Cgroups");
+	press("n");
+	draw(20, 44);
+	cr_expect_str_eq(line(4), " Objects   Processes   Cgroups   Comm");
+}
+
 Test(top_screen, threads)
 {
 	sample();

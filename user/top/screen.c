@@ -111,16 +111,32 @@ static void put_identity(struct top_line *line, const struct profile_account *ac
 	line_end(line);
 }
 
-static void put_views(struct top_line *line, const struct top_ui *ui)
+static const char *view_title(const struct top_ui *ui, unsigned int by)
 {
 	static const char *const titles[] = { "Functions", "Objects", "Processes", "Cgroups",
 					      "Comm" };
+
+	return by == TOP_PROCESSES && ui->choice.threads ? "Threads" : titles[by];
+}
+
+/* Where there is no room for all, the first ones are left out, so that the chosen one is seen. */
+static unsigned int first_view(const struct top_line *line, const struct top_ui *ui)
+{
+	unsigned int first = ui->choice.by;
+	size_t columns = strlen(view_title(ui, first)) + 2;
+
+	while (first && line_has_room(line, columns + strlen(view_title(ui, first - 1)) + 3))
+		columns += strlen(view_title(ui, --first)) + 3;
+	return first;
+}
+
+static void put_views(struct top_line *line, const struct top_ui *ui)
+{
 	unsigned int i;
 
-	for (i = 0; i < TOP_BYS; i++) {
+	for (i = first_view(line, ui); i < TOP_BYS; i++) {
 		line_style(line, i == ui->choice.by ? TOP_SELECTED : TOP_DIM);
-		line_print(line, " %s ",
-			   i == TOP_PROCESSES && ui->choice.threads ? "Threads" : titles[i]);
+		line_print(line, " %s ", view_title(ui, i));
 		line_style(line, TOP_PLAIN);
 		line_text(line, " ");
 	}
