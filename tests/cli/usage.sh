@@ -31,6 +31,8 @@ try: bpfprofil run --help" run --foo true
 # Words of other tools have a hint where the command has what they mean, and are not accepted.
 usage meant_command "bpfprofil: unknown command 'record'
 try: bpfprofil run" record ls
+usage meant_number "bpfprofil: report: unknown option '-n'
+try: --limit" report -n 5
 usage meant_option "bpfprofil: run: unknown option '--hz'
 try: --frequency" run --hz 99 true
 usage meant_letter "bpfprofil: attach: unknown option '-p'

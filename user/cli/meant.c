@@ -33,6 +33,7 @@ static const struct meant options[] = {
 	{ NULL, "call-graph", NO_STACKS },
 	{ NULL, "sort", "--by" },
 	{ NULL, "top", "--limit" },
+	{ NULL, "n", "--limit" },
 	{ NULL, "tid", "--by thread" },
 	{ NULL, "comms", "--comm" },
 	{ NULL, "dsos", "--object" },
