@@ -94,7 +94,7 @@ Test(budget, the_duty_keeps_it)
 	for (percent = 0.01; percent < 60; percent *= 1.7)
 		for (ticks = 0.001; ticks < 60; ticks *= 1.3)
 			for (fixed = 0; fixed < 0.8; fixed += 0.26)
-				for (now = 1; now <= 100; now += 0.5) {
+				for (now = BUDGET_DUTY_MIN; now <= 100; now += 0.5) {
 					next = budget_duty(percent, fixed * percent, ticks, now);
 					cr_assert_geq(next, BUDGET_DUTY_MIN);
 					cr_assert_leq(next, 100);
