@@ -9,18 +9,11 @@ set -uo pipefail
 can_sample agent_budget || exit "$script_status"
 
 clean_up() {
-	local mount
-
-	kill -9 "${pids[@]}" 2>/dev/null
-	wait 2>/dev/null
-	for mount in $mounts; do
-		rmdir "$mount/$group" 2>/dev/null
-	done
+	end_in_groups "${pids[*]}" "/$group"
 	rm -rf "$work"
 }
 pids=()
 group=bpfprofil-budget-$$
-mounts=$(cgroup_mounts)
 trap clean_up EXIT
 
 in_group "/$group" sh -c 'while :; do :; done' &

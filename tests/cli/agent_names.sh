@@ -16,17 +16,10 @@ spinners=()
 agent=
 
 clean_up() {
-	local mount
-
-	kill -9 "${spinners[@]}" ${agent:+"$agent"} 2>/dev/null
-	wait 2>/dev/null
-	for mount in $mounts; do
-		rmdir "$mount/$group" "$mount/kubepods/pod$uid" "$mount/kubepods" 2>/dev/null
-	done
+	end_in_groups "${spinners[*]} $agent" "/$group" "/kubepods/pod$uid" /kubepods
 	rm -rf "$logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
-mounts=$(cgroup_mounts)
 trap clean_up EXIT
 
 spin=(sh -c 'while :; do :; done')

@@ -18,18 +18,10 @@ name=bpfprofil-shop-$$
 spinners=()
 
 clean_up() {
-	local mount
-
-	kill -9 "${spinners[@]}" 2>/dev/null
-	wait 2>/dev/null
-	for mount in $mounts; do
-		rmdir "$mount$group/below" "$mount$group" "$mount$top" \
-			"$mount$pod" "$mount/kubepods" 2>/dev/null
-	done
+	end_in_groups "${spinners[*]}" "$group/below" "$group" "$top" "$pod" /kubepods
 	rm -rf "$logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
-mounts=$(cgroup_mounts)
 trap clean_up EXIT
 
 spin=(sh -c 'while :; do :; done')

@@ -66,6 +66,21 @@ cgroup_mounts() {
 	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
 }
 
+# end_in_groups PIDS /GROUP...: ends processes, and removes the groups of in_group, the inner ones first
+end_in_groups() {
+	local pids mount group
+
+	read -ra pids <<<"$1"
+	shift
+	kill -9 "${pids[@]}" 2>/dev/null
+	wait 2>/dev/null
+	for mount in $(cgroup_mounts); do
+		for group in "$@"; do
+			rmdir "$mount$group" 2>/dev/null
+		done
+	done
+}
+
 # in_group /GROUP COMMAND...: in that cgroup of each hierarchy that lets us
 in_group() {
 	local mount group=$1
