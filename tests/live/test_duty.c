@@ -62,14 +62,12 @@ static void begin(struct run *run, enum tick_source source, uint64_t period_ns)
 	options->duty_percent = PERCENT;
 }
 
-static void sample(struct run *run, char **argv)
+/* The command has been forked. */
+static void sample_to_the_end(struct run *run, char **argv)
 {
-	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0], .pid = run->child.pid };
 	struct error err = { 0 };
 
-	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
-	target.pid = run->child.pid;
-	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, target.pid, &err), 0);
 	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
 	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
 	cr_assert_eq(sample_run(&run->loop), SAMPLE_OVER);
@@ -78,6 +76,16 @@ static void sample(struct run *run, char **argv)
 	child_wait(&run->child);
 	result_finish(&run->result, run->loop.session);
 	cr_assert_not(run->result.failed);
+}
+
+static void sample(struct run *run, char **argv)
+{
+	struct error err = { 0 };
+
+	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
+	cr_assert_eq(result_begin_files(&run->result, &run->options, argv, run->child.pid, &err),
+		     0);
+	sample_to_the_end(run, argv);
 	run->doc = doc_load(run->path);
 }
 
@@ -310,7 +318,6 @@ static void get_profile(void *context, const struct profile *profile)
 Test(live_duty, changes_between_profiles)
 {
 	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
-	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
 	static const double wanted[] = { 100, 17, 17, 29, 50 };
 	struct changing changing = { .nr = 0 };
 	struct run *run = &changing.run;
@@ -329,15 +336,7 @@ Test(live_duty, changes_between_profiles)
 	spending_begin(&run->loop.spending, &run->options, NULL);
 	pretend_cost(&run->loop.spending, 4.2);
 	cr_assert_eq(child_fork(argv, NULL, &run->child, &err), 0, "%s", err.text);
-	target.pid = run->child.pid;
-	cr_assert_eq(sample_start(&run->loop, &target, 1, NULL, &err), 0, "%s", err.text);
-	cr_assert_eq(child_exec(&run->child, argv[0], &err), 0, "%s", err.text);
-	cr_assert_eq(sample_run(&run->loop), SAMPLE_OVER);
-	cr_assert_eq(session_stop(run->loop.session, &err), 0, "%s", err.text);
-	kill(run->child.pid, SIGKILL);
-	child_wait(&run->child);
-	result_finish(&run->result, run->loop.session);
-	cr_assert_not(run->result.failed);
+	sample_to_the_end(run, argv);
 	cr_assert_geq(changing.nr, NR(wanted));
 	for (i = 0; i < NR(wanted); i++)
 		cr_expect_eq(changing.duty[i], wanted[i], "%zu: %f", i, changing.duty[i]);
