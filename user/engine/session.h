@@ -120,6 +120,10 @@ struct session_cost {
 };
 void session_cost(struct session *session, struct session_cost *result);
 
+/* Adds what came between two readings, but for the estimate. */
+void session_cost_add(struct session_cost *sum, const struct session_cost *now,
+		      const struct session_cost *last);
+
 /*
  * Measuring costs two looks at a clock for each run of a program, so it need not go on all the time.
  * It is on at first, with options.measure. What is measured is that of the times when it is on.

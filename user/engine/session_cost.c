@@ -86,6 +86,16 @@ int session_begin_cost(struct session *session, struct error *err)
 	return ret == -EPERM ? 0 : ret;
 }
 
+void session_cost_add(struct session_cost *sum, const struct session_cost *now,
+		      const struct session_cost *last)
+{
+	sum->runs += now->runs - last->runs;
+	sum->ticking_ns += now->ticking_ns - last->ticking_ns;
+	sum->ns += now->ns - last->ns;
+	sum->sampled_ns += now->sampled_ns - last->sampled_ns;
+	sum->time_ns += now->time_ns - last->time_ns;
+}
+
 void session_cost(struct session *session, struct session_cost *result)
 {
 	const struct session_costs *cost = &session->cost;
@@ -100,11 +110,7 @@ void session_cost(struct session *session, struct session_cost *result)
 		return;
 	}
 	now = read_cost(session);
-	result->runs += now.runs - cost->base.runs;
-	result->ticking_ns += now.ticking_ns - cost->base.ticking_ns;
-	result->ns += now.ns - cost->base.ns;
-	result->time_ns += now.time_ns - cost->base.time_ns;
-	result->sampled_ns += now.sampled_ns - cost->base.sampled_ns;
+	session_cost_add(result, &now, &cost->base);
 	result->all_ns += now.ns - cost->base.ns;
 }
 

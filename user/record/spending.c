@@ -191,16 +191,6 @@ static double tick_ns(const struct spending *spending)
 	       cost->fixed_percent / 100 * (double)spending->period_ns;
 }
 
-static void add_cost(struct session_cost *sum, const struct session_cost *now,
-		     const struct session_cost *last)
-{
-	sum->runs += now->runs - last->runs;
-	sum->ticking_ns += now->ticking_ns - last->ticking_ns;
-	sum->ns += now->ns - last->ns;
-	sum->sampled_ns += now->sampled_ns - last->sampled_ns;
-	sum->time_ns += now->time_ns - last->time_ns;
-}
-
 /* Returns whether there were enough runs to tell. */
 static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
 {
@@ -211,7 +201,7 @@ static bool weigh(struct spending *spending, const struct session_cost *now, uin
 		return false;
 	if (!spending->options->adapt_duty)
 		*seen = (struct session_cost){ 0 };
-	add_cost(seen, now, &spending->last);
+	session_cost_add(seen, now, &spending->last);
 	spending->last = *now;
 	if (!seen->runs || !seen->sampled_ns)
 		return false;
