@@ -70,9 +70,11 @@ static size_t ask(const void *data, size_t size)
 	/* It may have closed the connection before all of it was sent. */
 	(void)!send(fd, data, size, MSG_NOSIGNAL);
 	shutdown(fd, SHUT_WR);
+	/* Here too libFuzzer's alarm may come. */
 	while (got < sizeof(reply) - 1 &&
-	       (more = recv(fd, reply + got, sizeof(reply) - 1 - got, 0)) > 0)
-		got += (size_t)more;
+	       ((more = recv(fd, reply + got, sizeof(reply) - 1 - got, 0)) > 0 ||
+		(more < 0 && errno == EINTR)))
+		got += more > 0 ? (size_t)more : 0;
 	close(fd);
 	reply[got] = '\0';
 	return got;
@@ -89,8 +91,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	fuzz_check(!strstr(reply, "500 Internal"), "it finds its way through a request");
 	if (++runs % 64)
 		return 0;
-	fuzz_check(ask(healthy, sizeof(healthy) - 1) && !strncmp(reply, "HTTP/1.1 200 ", 13) &&
-			   strstr(reply, "\r\n\r\nok\n"),
-		   "it is well");
+	ask(healthy, sizeof(healthy) - 1);
+	fuzz_check(!strncmp(reply, "HTTP/1.1 200 ", 13) && strstr(reply, "\r\n\r\nok\n"), reply);
 	return 0;
 }
