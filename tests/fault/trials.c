@@ -483,16 +483,45 @@ static bool second_differs(const char *class)
 	return wanted((const char *const[]){ "open", "perf", "bpf", NULL }, class);
 }
 
+/* How often the report has this entry before the line: the library's earlier stacks. */
+static int earlier_stacks(const char *report, const char *line, const char *entry)
+{
+	int nr = 0;
+
+	while ((report = strstr(report, entry)) && report < line) {
+		report += strlen(entry);
+		nr++;
+	}
+	return nr;
+}
+
+/*
+ * What a library does when it lacks memory is the library's, and the program sees but the result.
+ * So of the stacks within one call of a library the first, second, fourth, eighth and so on are
+ * tried: libbpf has forty in which it loads a program.
+ */
+static bool seen_by_others(const char *report, const char *line, const char *class,
+			   const char *hash, const char *entry)
+{
+	int nr;
+
+	if (strcmp(class, "memory") != 0 || !strcmp(hash, entry))
+		return false;
+	nr = earlier_stacks(report, line, entry) + 1;
+	return nr & (nr - 1);
+}
+
 static void make_plans(struct trials *trials, const char *report, const struct trial_kind *kind)
 {
-	char class[16], hash[24];
+	char class[16], hash[24], entry[24];
 	const char *line;
 	int calls, sites = 0;
 
 	for (line = report; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
-		if (sscanf(line, "site %15s %23s %d", class, hash, &calls) != 3 ||
-		    !wanted(kind->classes, class) || sites++ % kind->every)
+		if (sscanf(line, "site %15s %23s %d %23s", class, hash, &calls, entry) != 4 ||
+		    !wanted(kind->classes, class) ||
+		    seen_by_others(report, line, class, hash, entry) || sites++ % kind->every)
 			continue;
 		add_plan(trials, kind, class, hash, 1);
 		if (calls > 1 && second_differs(class) && !kind->from_then_on)

@@ -15,7 +15,10 @@
  *	FAULT_REPORT=FILE	what was seen, at exit:
  *
  *	fired N			how many calls were made to fail
- *	site CLASS HASH N	once for each stack: N calls came that way; only without a plan
+ *	site CLASS HASH N ENTRY	once for each stack: N calls came that way; only without a plan. ENTRY
+ *				is the stack from the program's innermost frame on: HASH if the
+ *				program itself made the call, else the same for all calls that a
+ *				library makes in one of the program's
  *	at MODULE+OFFSET NAME	the stack of the first that failed; written at once
  *	program ID		each BPF program that was loaded
  *	fd N NAME		a descriptor that is open at the end and was not at the start

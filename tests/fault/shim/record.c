@@ -34,6 +34,7 @@ struct stack {
 struct site {
 	enum fault_class class;
 	uint64_t hash;
+	uint64_t entry; /* the same for all calls that a library makes in one call of the program's */
 	unsigned long calls;
 };
 
@@ -89,32 +90,50 @@ static _Unwind_Reason_Code take_frame(struct _Unwind_Context *context, void *arg
 	return _URC_NO_REASON;
 }
 
+static const struct link_map *module_of(uintptr_t pc)
+{
+	struct dl_find_object found;
+
+	return _dl_find_object((void *)pc, &found) ? NULL : found.dlfo_link_map;
+}
+
 /* FNV-1a of the stack, by addresses in the files, which are the same in every run. */
-static uint64_t hash_stack(const struct stack *stack)
+static uint64_t hash_stack(const struct stack *stack, int from)
 {
 	uint64_t hash = 0xcbf29ce484222325;
-	struct dl_find_object found;
-	uintptr_t base;
+	const struct link_map *module;
+	int i;
+
+	for (i = from; i < stack->depth; i++) {
+		module = module_of(stack->pcs[i]);
+		hash = (hash ^ (stack->pcs[i] - (module ? module->l_addr : 0))) * 0x100000001b3;
+	}
+	return hash;
+}
+
+/* The innermost frame of the program itself, which has no name among the modules. */
+static int program_frame(const struct stack *stack)
+{
+	const struct link_map *module;
 	int i;
 
 	for (i = OWN_FRAMES; i < stack->depth; i++) {
-		base = 0;
-		if (!_dl_find_object((void *)stack->pcs[i], &found))
-			base = found.dlfo_link_map->l_addr;
-		hash = (hash ^ (stack->pcs[i] - base)) * 0x100000001b3;
+		module = module_of(stack->pcs[i]);
+		if (module && !module->l_name[0])
+			return i;
 	}
-	return hash;
+	return OWN_FRAMES;
 }
 
 static __attribute__((noinline)) uint64_t walk(struct stack *stack)
 {
 	stack->depth = 0;
 	_Unwind_Backtrace(take_frame, stack);
-	return hash_stack(stack);
+	return hash_stack(stack, OWN_FRAMES);
 }
 
 /* Returns how many calls with this stack there were so far, including this one. */
-static unsigned long take_site(enum fault_class class, uint64_t hash)
+static unsigned long take_site(enum fault_class class, uint64_t hash, const struct stack *stack)
 {
 	size_t i;
 
@@ -124,7 +143,10 @@ static unsigned long take_site(enum fault_class class, uint64_t hash)
 	}
 	if (nr_sites == MAX_SITES)
 		return 0;
-	sites[nr_sites++] = (struct site){ class, hash, 1 };
+	sites[nr_sites++] = (struct site){ .class = class,
+					   .hash = hash,
+					   .entry = hash_stack(stack, program_frame(stack)),
+					   .calls = 1 };
 	return 1;
 }
 
@@ -183,7 +205,7 @@ __attribute__((noinline)) bool fault_due(enum fault_class class, int error)
 	fault_pause();
 	hash = walk(&stack);
 	pthread_mutex_lock(&lock);
-	due = planned(class, hash, take_site(class, hash));
+	due = planned(class, hash, take_site(class, hash, &stack));
 	if (due && !fired++) {
 		fired_at = stack;
 		report_fired();
@@ -292,8 +314,9 @@ static __attribute__((destructor)) void end(void)
 		return;
 	fprintf(out, "fired %lu\n", fired);
 	for (i = 0; i < nr_sites; i++)
-		fprintf(out, "site %s %016llx %lu\n", class_names[sites[i].class],
-			(unsigned long long)sites[i].hash, sites[i].calls);
+		fprintf(out, "site %s %016llx %lu %016llx\n", class_names[sites[i].class],
+			(unsigned long long)sites[i].hash, sites[i].calls,
+			(unsigned long long)sites[i].entry);
 	if (fired)
 		report_stack(out, &fired_at);
 	for (i = 0; i < nr_programs; i++)
