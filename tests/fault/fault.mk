@@ -1,8 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # The layer that makes calls fail: libraries to preload, and bpfprofil with sanitizers, which detect
-# leaks. It has its own objects, as the fuzzers have; a build that has the sanitizers anyway is used
-# as it is.
+# leaks; a build that has the sanitizers anyway is used as it is.
 
 FAULT_SHIM := $(BUILD)/tests/fault/libfault.so
 FAULT_SHIM_SRC := $(wildcard tests/fault/shim/*.c)
@@ -23,23 +22,10 @@ $(FAULT_SHIM) $(FAULT_PIDFD): tests/fault/fault.mk | $$(@D)/
 	$(Q)$(CC) -D_GNU_SOURCE= -std=gnu11 -O2 -g $(WARNINGS) $(WARNINGS_GCC) $(if $(WERROR),-Werror) \
 		-fno-builtin -fPIC -shared -o $@ $(filter %.c,$^)
 
-FAULT_FLAGS := -O1 -g -U_FORTIFY_SOURCE -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer
-FAULT_SRC := $(LIB_SRC) $(CLI_SRC)
-FAULT_OBJ := $(FAULT_SRC:%.c=$(BUILD)/tests/fault/obj/%.o) \
-	$(GEN_C:$(BUILD)/%.c=$(BUILD)/tests/fault/obj/%.o)
-FAULT_STAMP := $(call stamp,fault,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(FAULT_FLAGS) $(FAULT_SRC))
-
-$(BUILD)/tests/fault/obj/%.o: %.c $(FAULT_STAMP) | $$(@D)/ $(SKELS) $(PPROF_H)
-	$(call msg,CC,$@)
-	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(FAULT_FLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/tests/fault/obj/gen/%.o: $(BUILD)/gen/%.c $(FAULT_STAMP) | $$(@D)/
-	$(call msg,CC,$@)
-	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) $(FAULT_FLAGS) -MMD -MP -c -o $@ $<
-
-$(BUILD)/tests/fault/bpfprofil: $(FAULT_OBJ) $(FAULT_STAMP) | $$(@D)/
+# The sanitizer's library is linked dynamically: FAULT_SHIM can only be called before its functions,
+# as LD_PRELOAD has it, when they are not in the program itself.
+$(BUILD)/tests/fault/bpfprofil: $(SANITIZED_OBJ) $(SANITIZED_STAMP) | $$(@D)/
 	$(call msg,LINK,$@)
-	$(Q)$(CC) $(HOST_CFLAGS) $(FAULT_FLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o,$^) $(LIBS)
-
-.SECONDARY: $(FAULT_OBJ)
-DEP_FILES += $(FAULT_OBJ:.o=.d)
+	$(Q)$(CLANG) -pie -fsanitize=address,undefined -shared-libasan -Wl,--as-needed \
+		-Wl,-rpath,$$(dirname $$($(CLANG) -print-file-name=libclang_rt.asan-$$(uname -m).so)) \
+		-o $@ $(filter %.o,$^) $(LIBS)
