@@ -33,8 +33,8 @@ emulated=${SPIN_SLOWNESS:+1}
 # the machine. Patterns of criterion's --filter, and of bash.
 declare -A alone=(
 	[calls]='calls_@(neighbours|rivals|stuck)'
-	[hostile]='hostile_*'
-	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|source|spending)'
+	[hostile]='hostile_@(files|serve)'
+	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|spending)'
 )
 alone_scripts='cli/bench'
 
