@@ -208,6 +208,30 @@ static void check_demangled(const char *mangled, const char *plain)
 	}
 }
 
+/* A table may be kept for long, so it has no room for symbols that do not come. */
+Test(symbol_table, no_larger_than_needed)
+{
+	size_t bytes[2], i, nr;
+
+	for (i = 0; i < 2; i++) {
+		struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
+
+		cr_assert(table);
+		for (nr = 0; nr < 1024 + i; nr++) {
+			const struct symbol_spec spec = { .offset = 16 * nr,
+							  .size = 16,
+							  .name = "sixteen letters!",
+							  .name_length = 16 };
+
+			cr_assert_eq(symbol_table_add(table, &spec), 0);
+		}
+		cr_assert_eq(symbol_table_finish(table), 0);
+		bytes[i] = symbol_table_bytes(table);
+		symbol_table_free(table);
+	}
+	cr_assert_lt(bytes[1] - bytes[0], bytes[0] / 512);
+}
+
 Test(demangle, names)
 {
 	check_demangled("main", NULL);

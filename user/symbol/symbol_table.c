@@ -274,15 +274,28 @@ static int build_cover(struct symbol_table *table)
 	return ret;
 }
 
+/* A table may be kept for long, and grow() leaves up to as much room as is used. */
+static void *fit(void *array, size_t *room, size_t nr, size_t size)
+{
+	void *fitted = nr ? realloc(array, nr * size) : NULL;
+
+	if (!fitted)
+		return array;
+	*room = nr;
+	return fitted;
+}
+
 int symbol_table_finish(struct symbol_table *table)
 {
 	size_t i;
 
+	table->strings = fit(table->strings, &table->strings_room, table->used, 1);
 	for (i = 0; i < table->nr; i++)
 		table->entries[i].symbol.name = table->strings + table->entries[i].raw;
 	if (table->nr)
 		qsort(table->entries, table->nr, sizeof(*table->entries), compare_entries);
 	drop_redundant(table);
+	table->entries = fit(table->entries, &table->room, table->nr, sizeof(*table->entries));
 	if (table->overlap == SYMBOL_INNERMOST)
 		extend_unsized(table);
 	return build_cover(table);
