@@ -74,6 +74,9 @@ void symbol_cache_age(struct symbol_cache *cache)
 			cache->entries[kept++] = cache->entries[i];
 	}
 	cache->nr = kept;
+	/* No other profile can find it. */
+	free_entry(&cache->passing);
+	cache->passing = (struct cached_table){ 0 };
 }
 
 /* The kernel's symbols change with its modules. By FNV-1a, so that a list of a size is told from another. */

@@ -23,7 +23,10 @@ enum { SYMBOL_CACHE_BYTES = 512 << 20 };
 struct symbol_cache *symbol_cache_new(size_t bytes);
 void symbol_cache_free(struct symbol_cache *cache); /* NULL is fine */
 
-/* Call once per profile: removes tables that the last SYMBOL_CACHE_AGE profiles did not ask for. */
+/*
+ * Call once per profile, when no table is in use: removes tables that the last SYMBOL_CACHE_AGE
+ * profiles did not ask for, and the one without room.
+ */
 enum { SYMBOL_CACHE_AGE = 64 };
 void symbol_cache_age(struct symbol_cache *cache);
 
@@ -36,8 +39,8 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 		       struct symbol_table **result);
 
 /*
- * Takes over a table, which may be NULL. A table without room stays only until the next one comes;
- * the kernel's always stays. -ENOMEM: the table still belongs to the caller.
+ * Takes over a table, which may be NULL. A table without room stays only until the next one comes,
+ * or the next profile; the kernel's always stays. -ENOMEM: the table still belongs to the caller.
  */
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
