@@ -120,9 +120,13 @@ wait_for 2 'delivered again'
 kill -HUP "$agent"
 wait_for 2 'otlp .* every 2 s'
 sleep 5
+# Each arena of glibc's ends with a reserve, at a multiple of 64 MiB.
+arenas=$(grep -E -- '-[0-9a-f]+[048c]000000 ---p 00000000 00:00 0 *$' "/proc/$agent/maps")
 kill -TERM "$agent"
 wait "$agent"
 verdict $? agent_ends
+[ -z "$arenas" ]
+verdict $? agent_has_one_heap
 kill "$backend"
 if grep -q 'not delivered' "$work/err" || [ "$(grep -c 'trying again' "$work/err")" -ne 2 ] ||
 	[ "$(grep -c 'delivered again' "$work/err")" -ne 2 ]; then

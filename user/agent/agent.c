@@ -11,6 +11,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
+#include "agent/memory.h"
 #include "agent/privilege.h"
 #include "base/util.h"
 #include "engine/sched_tick.h"
@@ -393,6 +394,7 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 	const struct privileges keep = privileges_for(options);
 	int ret;
 
+	memory_keep_little();
 	*agent = (struct agent){ 0 };
 	figures_open(&agent->figures);
 	ret = privileges_drop(&keep, err);
