@@ -66,9 +66,9 @@ agent_asked() {
 		--listen "$listen" 2>messages
 	agent=$pid
 	until_true curl -sf "http://127.0.0.1:$listen/healthz"
-	go tool pprof -proto -output=scraped.pb.gz \
+	PATH=/usr/bin:$PATH go tool pprof -proto -output=scraped.pb.gz \
 		"http://127.0.0.1:$listen/debug/pprof/profile?seconds=3" >pprof.out 2>&1 &&
-		go tool pprof -raw scraped.pb.gz >raw 2>>pprof.out
+		PATH=/usr/bin:$PATH go tool pprof -raw scraped.pb.gz >raw 2>>pprof.out
 	verdict $? go_pprof
 	sleep 8
 	curl -sf "http://127.0.0.1:$listen/metrics" | promtool check metrics

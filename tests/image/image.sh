@@ -70,7 +70,7 @@ asked() {
 		sleep 0.2
 	done
 	curl -sf -o "$file.pb" "http://127.0.0.1:$port/debug/pprof/profile?seconds=2" &&
-		go tool pprof -raw "$file.pb" >"$file" 2>/dev/null
+		PATH=/usr/bin:$PATH go tool pprof -raw "$file.pb" >"$file" 2>/dev/null
 	runc kill "bpfprofil-test-$$" TERM 2>/dev/null
 	wait "$agent"
 }
