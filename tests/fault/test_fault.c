@@ -314,8 +314,13 @@ static void end_target(struct child *target)
 	child_end_free(&end);
 }
 
+/*
+ * A container's is asked of the runtime, and symbols come from its files. The paths through the
+ * session are the same.
+ */
 Test(fault, attach)
 {
+	struct container container = { 0 };
 	struct child target;
 	struct subject subject = {
 		.name = "attach",
@@ -324,26 +329,14 @@ Test(fault, attach)
 	};
 
 	NEED_ROOT();
+	NEED_TOOL("runc");
 	subject.arguments = ARGS("attach", "-q", "--pid", start_target(&target), "--duration",
 				 "0.2", "-o", "profile.json");
 	both(subject, one_in(4, MEMORY));
 	both(subject, one_in(4, CALLS));
 	end_target(&target);
-}
-
-/* By its name, which is asked of the runtime; symbols come from the container's files. */
-Test(fault, attach_container)
-{
-	struct container container = { 0 };
-	struct subject subject = {
-		.name = "attach --container",
-		.file = "profile.json",
-		.judge = judge_attached,
-	};
-
-	NEED_ROOT();
-	NEED_TOOL("runc");
 	container_start(&container, ARGS(WORKLOAD("forever")), ARGS("/test/forever"));
+	subject.name = "attach --container";
 	subject.arguments = ARGS("attach", "-q", "--container", container.name, "--duration", "0.2",
 				 "-o", "profile.json");
 	both(subject, one_in(4, MEMORY));

@@ -486,12 +486,10 @@ static bool second_differs(const char *class)
 /* How often the report has this entry before the line: the library's earlier stacks. */
 static int earlier_stacks(const char *report, const char *line, const char *entry)
 {
-	int nr = 0;
+	int nr;
 
-	while ((report = strstr(report, entry)) && report < line) {
+	for (nr = 0; (report = strstr(report, entry)) && report < line; nr++)
 		report += strlen(entry);
-		nr++;
-	}
 	return nr;
 }
 
@@ -511,17 +509,23 @@ static bool seen_by_others(const char *report, const char *line, const char *cla
 	return nr & (nr - 1);
 }
 
+/* One in so many, by the stack, so that it is the same ones for each subject of a test. */
+static bool passed_over(const struct trial_kind *kind, const char *hash)
+{
+	return (strtoull(hash, NULL, 16) >> 32) % (unsigned int)kind->every;
+}
+
 static void make_plans(struct trials *trials, const char *report, const struct trial_kind *kind)
 {
 	char class[16], hash[24], entry[24];
 	const char *line;
-	int calls, sites = 0;
+	int calls;
 
 	for (line = report; line && *line; line = strchr(line, '\n')) {
 		line += *line == '\n';
 		if (sscanf(line, "site %15s %23s %d %23s", class, hash, &calls, entry) != 4 ||
-		    !wanted(kind->classes, class) ||
-		    seen_by_others(report, line, class, hash, entry) || sites++ % kind->every)
+		    !wanted(kind->classes, class) || passed_over(kind, hash) ||
+		    seen_by_others(report, line, class, hash, entry))
 			continue;
 		add_plan(trials, kind, class, hash, 1);
 		if (calls > 1 && second_differs(class) && !kind->from_then_on)
@@ -569,11 +573,6 @@ static void make_folders(struct trials *trials)
 	}
 }
 
-static void remove_folders(const struct trials *trials)
-{
-	child_do(ARGS("rm", "-rf", trials->dir));
-}
-
 void trials_run(const struct subject *subject, const struct trial_kind *kind)
 {
 	struct trials *trials = calloc(1, sizeof(*trials));
@@ -592,7 +591,7 @@ void trials_run(const struct subject *subject, const struct trial_kind *kind)
 		      subject->name, trials->missed, trials->nr_plans);
 	cr_expect(bpf_programs_gone(trials->programs, trials->nr_programs),
 		  "%s: BPF programs stay loaded", subject->name);
-	remove_folders(trials);
+	child_do(ARGS("rm", "-rf", trials->dir));
 	free(trials->good_out);
 	free(trials);
 }

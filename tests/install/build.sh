@@ -152,10 +152,11 @@ inner_make -q all
 verdict $? nothing_to_do "make -q would build again"
 headers_rebuild
 verdict $? headers "not the objects that include it"
-flags_rebuild
-verdict $? flags "changed flags did not rebuild once, and once only"
 removed_source_leaves_archive
 verdict $? removed_source "the archive keeps it"
+# After this all objects are old.
+flags_rebuild
+verdict $? flags "changed flags did not rebuild once, and once only"
 failed_target_is_deleted
 verdict $? half_written "a target whose recipe failed was left"
 quiet_make clean && [ ! -e build ]
