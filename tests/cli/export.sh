@@ -155,9 +155,11 @@ fi
 
 # Debian's go comes first, because it brings pprof along: a newer one builds it when it is first asked for,
 # which took 45 s of CPU time.
+go_pprof() {
+	HOME=$work PPROF_TMPDIR=$work PATH=/usr/bin:$PATH go tool pprof "$@" 2>"$work/err"
+}
 pprof() {
-	HOME=$work PPROF_TMPDIR=$work PATH=/usr/bin:$PATH go tool pprof -sample_index=samples -nodefraction=0 -nodecount=0 \
-		"$@" 2>"$work/err"
+	go_pprof -sample_index=samples -nodefraction=0 -nodecount=0 "$@"
 }
 
 # "FUNCTION TICKS" from pprof -top, which adds "(inline)" to some names.
@@ -293,7 +295,7 @@ sum_of_seconds() {
 }
 if need go pprof_cpu_time; then
 	export_to pprof bursts
-	HOME=$work PPROF_TMPDIR=$work PATH=/usr/bin:$PATH go tool pprof -raw "$work/bursts.pprof" 2>"$work/err" |
+	go_pprof -raw "$work/bursts.pprof" |
 		awk -v all="$(sum_of_seconds)" '/^Locations/ { exit } /^ +[0-9]+ +[0-9]+:/ { sum += $2 }
 			END { printf "sum %.9f %.9f\n", sum / 1e9, all }' >"$work/found"
 	close pprof_cpu_time "$work/found"
