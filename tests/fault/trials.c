@@ -124,6 +124,7 @@ static void set_fault(const struct job *job)
 	setenv("LD_PRELOAD", FAULT_SHIM, 1);
 	/* The shim comes before the sanitizer, whose functions are the next ones for it. */
 	setenv("ASAN_OPTIONS", "verify_asan_link_order=0:detect_leaks=1", 1);
+	setenv("UBSAN_OPTIONS", "print_stacktrace=1:suppressions=" FAULT_UBSAN_SUPP, 1);
 	/* With another locale glibc leaks a name when setlocale() runs out of memory. */
 	setenv("LC_ALL", "C", 1);
 	setenv("FAULT_REPORT", in_job(job, "report"), 1);

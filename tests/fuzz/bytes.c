@@ -11,6 +11,13 @@
 #include "base/json_reader.h"
 #include "profile/profile_io.h"
 
+/* Pointers that overflow end a fuzzer, though they need not end a program that is compiled like it. */
+const char *__ubsan_default_options(void);
+const char *__ubsan_default_options(void)
+{
+	return "halt_on_error=1";
+}
+
 void fuzz_check(int holds, const char *what)
 {
 	if (holds)
