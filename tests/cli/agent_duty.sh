@@ -65,7 +65,7 @@ for profile in profiles:
     sampled += sampling["sampled_ns"]
     time += profile["duration_ns"]
     for split in profile["splits"]:
-        if split["cgroup"].endswith(group):
+        if (split["cgroup"] or "").endswith(group):  # null: what had no tick
             ticks += split["ticks"]
             cpu += split["cpu_ns"]
 # A window may be cut in two by the end of an interval.
