@@ -48,6 +48,11 @@ SHELL := bash
 GOALS := $(or $(MAKECMDGOALS),all)
 dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))$(findstring q,$(firstword -$(MAKEFLAGS)))
 MAKEFLAGS += --no-builtin-rules
+# Without -j there are as many jobs as processors: one make builds everything, and with one job half
+# or more of the machine would wait. -j on the command line wins; below another make, that one's holds.
+ifeq ($(MAKELEVEL),0)
+MAKEFLAGS += -j$(shell nproc)
+endif
 building := $(filter-out help clean deps uninstall format,$(GOALS))
 
 # `make clean all` removes the tree here, because later make has already decided which files are
