@@ -20,6 +20,7 @@
 #define LINES 1000000
 #define LINE "1 1 a\n"
 #define PROCESSES 100
+#define OWNER 65534
 
 /*
  * The map is in /tmp, where perf maps are, because a hard link cannot lead to another file system.
@@ -36,6 +37,7 @@ static void write_map(void)
 	cr_assert(file);
 	for (i = 0; i < LINES; i++)
 		fputs(LINE, file);
+	cr_assert_eq(fchown(fd, OWNER, (gid_t)-1), 0);
 	cr_assert_eq(fclose(file), 0);
 }
 
@@ -52,7 +54,10 @@ static uint64_t bytes_read(pid_t pid)
 	return bytes;
 }
 
-/* All maps together get one part in twenty of a processor's time, whoever writes them. */
+/*
+ * All maps together get one part in twenty of a processor's time, whoever writes them, and the names
+ * in them what a user's files get.
+ */
 LIVE_TEST(hostile_maps, one_after_the_other)
 {
 	const uint64_t all = (uint64_t)PROCESSES * LINES * (sizeof(LINE) - 1);
@@ -63,7 +68,7 @@ LIVE_TEST(hostile_maps, one_after_the_other)
 	NEED_ROOT();
 	write_map();
 	attach_start(live, &child, ARGS(FAST, "--all"));
-	child_run(&end, NULL, ARGS(MAPS, map, "100"));
+	child_run(&end, NULL, ARGS(MAPS, map, "100", "65534"));
 	bytes = bytes_read(child.pid);
 	unlink(map);
 	cr_assert_eq(end.status, 0, "%s", end.err);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * maps FILE COUNT: runs COUNT processes, one after the other, with anonymous text that runs for
- * some ticks, and with FILE, by a hard link, as their perf map.
+ * maps FILE COUNT UID: runs COUNT processes of a user, one after the other, with anonymous text that
+ * runs for some ticks, and with FILE, by a hard link, as their perf map.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -44,10 +44,12 @@ int main(int argc, char **argv)
 {
 	int status = 0, i;
 
-	for (i = 0; argc == 3 && !status && i < atoi(argv[2]); i++) {
+	if (argc != 4 || setuid((uid_t)atoi(argv[3])))
+		return 1;
+	for (i = 0; !status && i < atoi(argv[2]); i++) {
 		if (!fork())
 			_exit(run(argv[1]));
 		wait(&status);
 	}
-	return argc != 3 || status;
+	return status != 0;
 }
