@@ -11,7 +11,7 @@
 # All run in the repository's root, with the absolute path of BUILD in $BUILD_DIR. Layers that
 # sample or load BPF run as root, with sudo if necessary. V=1 also shows tests that pass.
 #
-# Up to three programs and scripts run beside each other, then the layers that sample with two tests
+# Up to four programs and scripts run beside each other, then the layers that sample with two tests
 # at a time, and at last, one at a time, what needs the machine to itself.
 set -uo pipefail
 shopt -s extglob
@@ -214,7 +214,7 @@ beside() {
 run_beside() {
 	local layer
 
-	room=${emulated:-3}
+	room=${emulated:-4}
 	for layer in "$@"; do
 		samples "$layer" || start_program "$layer" "$layer" "$(at_a_time "$layer")" "$(beside "$layer")"
 	done

@@ -19,10 +19,11 @@ TEST_BIN := $(PROGRAM_LAYERS:%=$(BUILD)/tests/test_%)
 
 # The same sources once more, by clang with its sanitizers and with what libFuzzer needs to see. The
 # fuzzers and the layer "fault" share these objects, because compiling them takes 90 s of CPU time.
+# Of what a debugger reads they have lines only, which is all that a sanitizer prints.
 # clang 14 takes NULL + 0, the end of an empty array, for a pointer that overflows: the fuzzers end at
 # that (bytes.c), and the layer "fault", which meets it where a table is empty, goes on.
 SANITIZED := $(BUILD)/sanitized
-SANITIZED_CFLAGS := -std=gnu11 -O1 -g -fPIE -U_FORTIFY_SOURCE -fno-omit-frame-pointer \
+SANITIZED_CFLAGS := -std=gnu11 -O1 -gline-tables-only -fPIE -U_FORTIFY_SOURCE -fno-omit-frame-pointer \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	-fsanitize-recover=pointer-overflow
 SANITIZED_SRC := $(LIB_SRC) $(CLI_SRC)

@@ -210,7 +210,7 @@ static void both(struct subject subject, struct trial_kind kind)
 	if (!strcmp(BPFPROFIL_BIN, FAULT_BIN))
 		return;
 	subject.program = BPFPROFIL_BIN;
-	kind.every *= 8;
+	kind.every *= 16;
 	trials_run(&subject, &kind);
 }
 
