@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-// grpc.mjs PORT FILE: a server with OpenTelemetry's method; each request it takes is added to FILE, behind its
-// size as a varint.
-// The first is answered with UNAVAILABLE, and those above its limit in bytes with RESOURCE_EXHAUSTED.
+// grpc.mjs PORT FILE LIMIT: a server with OpenTelemetry's method; each request it takes is added to FILE, behind
+// its size as a varint. The first is answered with UNAVAILABLE, and those of more than LIMIT bytes with
+// RESOURCE_EXHAUSTED.
 import { appendFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 
 const grpc = createRequire(`${process.cwd()}/`)('@grpc/grpc-js');
-const [port, file] = process.argv.slice(2);
+const [port, file, limit] = process.argv.slice(2);
 const bytes = message => message;
-const server = new grpc.Server({ 'grpc.max_receive_message_length': 8192 });
+const server = new grpc.Server({ 'grpc.max_receive_message_length': Number(limit) });
 let calls = 0;
 
 server.addService({
