@@ -108,23 +108,40 @@ LIVE_TEST(fault_valgrind, run)
 	check(live, 7,
 	      ARGS("run", "-v", "-o", live->profile, "--", "sh", "-c",
 		   WORKLOAD("three") " 100; exit 7"));
-	check(live, 0,
-	      ARGS("run", "-v", "-F", "3989", "--mode", "split", "--memory", "256K", "--region",
-		   "jit:main", "-u", "root", "-o", live_path(live, "other.json.gz"), "--",
-		   WORKLOAD("jit"), "100"));
-	check(live, 0,
-	      ARGS("run", "-v", "--interval", "1", "--keep", "1", "--split", "process", "-o",
-		   live_path(live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
 	check(live, 2, ARGS("run", "-F", "0", "--", "true"));
 	check(live, 1, ARGS("run", "-o", "/proc/none", "--", "true"));
 }
 
-LIVE_TEST(fault_valgrind, readers)
+LIVE_TEST(fault_valgrind, run_split)
 {
 	if (!have_valgrind())
 		return;
+	check(live, 0,
+	      ARGS("run", "-v", "-F", "3989", "--mode", "split", "--memory", "256K", "--region",
+		   "jit:main", "-u", "root", "-o", live_path(live, "other.json.gz"), "--",
+		   WORKLOAD("jit"), "100"));
+}
+
+LIVE_TEST(fault_valgrind, run_intervals)
+{
+	if (!have_valgrind())
+		return;
+	check(live, 0,
+	      ARGS("run", "-v", "--interval", "1", "--keep", "1", "--split", "process", "-o",
+		   live_path(live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
+}
+
+static void make_profile(struct live *live)
+{
 	live_run(live, ARGS(FAST, "-q", "--mode", "split"),
 		 ARGS("sh", "-c", WORKLOAD("three") " 300"));
+}
+
+LIVE_TEST(fault_valgrind, report)
+{
+	if (!have_valgrind())
+		return;
+	make_profile(live);
 	check(live, 0, ARGS("report", live->profile));
 	check(live, 0, ARGS("report", "--by", "objects", "--format", "json", live->profile));
 	check(live, 0, ARGS("report", "--by", "lines", live->profile));
@@ -134,6 +151,16 @@ LIVE_TEST(fault_valgrind, readers)
 	check(live, 0,
 	      ARGS("report", "--annotate", "spin.h:36", "--format", "json", live->profile));
 	check(live, 1, ARGS("report", "--annotate", "none", live->profile));
+	check(live, 1, ARGS("report", BPFPROFIL_BIN));
+	check(live, 1, ARGS("report", "--object", "none", live->profile));
+	check(live, 0, ARGS("report", "--help"));
+}
+
+LIVE_TEST(fault_valgrind, export)
+{
+	if (!have_valgrind())
+		return;
+	make_profile(live);
 	check(live, 0, ARGS("export", "--format", "csv", live->profile));
 	check(live, 0, ARGS("export", "--format", "folded", live->profile));
 	check(live, 0, ARGS("export", "--format", "callgrind", live->profile));
@@ -146,9 +173,6 @@ LIVE_TEST(fault_valgrind, readers)
 	      ARGS("export", "--format", "json", "-o", live_path(live, "copy.json.gz"),
 		   live->profile));
 	check(live, 0, ARGS("export", "--schema"));
-	check(live, 1, ARGS("report", BPFPROFIL_BIN));
-	check(live, 1, ARGS("report", "--object", "none", live->profile));
-	check(live, 0, ARGS("report", "--help"));
 }
 
 LIVE_TEST(fault_valgrind, doctor)
