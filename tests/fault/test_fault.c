@@ -33,7 +33,10 @@ TestSuite(fault, .timeout = 600);
 #define MEMORY_GONE                                                                                \
 	((struct trial_kind){ .classes = CLASSES("memory"), .from_then_on = true, .every = 8 })
 
-/* Before Linux 5.11 bpf() charged locked memory and failed with EPERM; seccomp still does. */
+/*
+ * Before Linux 5.11 bpf() charged locked memory and failed with EPERM; seccomp still does. With CALLS
+ * each of these calls fails with another error.
+ */
 #define BPF_REFUSED ((struct trial_kind){ .classes = CLASSES("bpf"), .error = EPERM, .every = 1 })
 
 #define COMMAND_STATUS 7
@@ -292,7 +295,7 @@ Test(fault, run_calls)
 Test(fault, run_bpf_refused)
 {
 	NEED_ROOT();
-	both(run_subject(), BPF_REFUSED);
+	both(run_subject(), one_in(2, BPF_REFUSED));
 }
 
 /* A program that is running before the command and goes on afterwards. */
@@ -332,15 +335,15 @@ Test(fault, attach)
 	NEED_TOOL("runc");
 	subject.arguments = ARGS("attach", "-q", "--pid", start_target(&target), "--duration",
 				 "0.2", "-o", "profile.json");
-	both(subject, one_in(4, MEMORY));
-	both(subject, one_in(4, CALLS));
+	both(subject, one_in(8, MEMORY));
+	both(subject, one_in(8, CALLS));
 	end_target(&target);
 	container_start(&container, ARGS(WORKLOAD("forever")), ARGS("/test/forever"));
 	subject.name = "attach --container";
 	subject.arguments = ARGS("attach", "-q", "--container", container.name, "--duration", "0.2",
 				 "-o", "profile.json");
-	both(subject, one_in(4, MEMORY));
-	both(subject, one_in(4, CALLS));
+	both(subject, one_in(8, MEMORY));
+	both(subject, one_in(8, CALLS));
 	container_end(&container);
 }
 
@@ -358,9 +361,9 @@ Test(fault, top)
 	NEED_ROOT();
 	subject.arguments = ARGS("top", "--pid", start_target(&target), "-d", "0.1", "-n", "2");
 	/* A sanitizer aborts if it has no memory for a thread. */
-	kind = one_in(4, MEMORY);
+	kind = one_in(8, MEMORY);
 	trials_run(&subject, &kind);
-	both(subject, one_in(4, CALLS));
+	both(subject, one_in(8, CALLS));
 	end_target(&target);
 }
 
