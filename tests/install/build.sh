@@ -25,20 +25,6 @@ quiet_make() {
 	inner_make "$@" >/dev/null 2>"$copy/stderr" || { tail -n 5 "$copy/stderr"; return 1; }
 }
 
-copy_tree() {
-	local part
-
-	for part in Makefile .make bpf user include vmlinux; do
-		cp -a "$part" "$copy" || return 1
-	done
-	mkdir -p "$copy/tests" "$copy/$build"
-	cp -a tests/tests.mk "$copy/tests"
-	# Copies what `all` made, with its times; the tests' part of build/ is large and not needed.
-	cp -a "$build"/{stamp,obj,gen,bpf,bpfprofil,man,lib*.a,lib*.so*} "$copy/$build" || return 1
-	rm -rf "$copy/$build/obj/tests"
-	[ ! -e .git ] || mkdir "$copy/.git"
-}
-
 # "OBJECT HEADER" for each header that an object's source reads according to the compilers.
 read_by_compilers() {
 	local source flags=(-D_GNU_SOURCE= -Iuser -Iinclude "-I$build/gen")
@@ -146,7 +132,7 @@ failed_target_is_deleted() {
 	[ ! -e "$out" ]
 }
 
-copy_tree || { echo "FAIL build::copy: cannot copy the tree"; exit 1; }
+copy_tree "$build" "$copy" || { echo "FAIL build::copy: cannot copy the tree"; exit 1; }
 cd "$copy" || exit 1
 inner_make -q all
 verdict $? nothing_to_do "make -q would build again"

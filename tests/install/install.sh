@@ -2,12 +2,15 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
 # install.sh BUILD: installs into a temporary root, uses it from there, and checks that uninstalling
-# leaves nothing.
+# leaves nothing. It works in a copy, because another PREFIX makes other libraries, and tests beside it
+# use those of the tree.
 set -uo pipefail
 . tests/lib/make.bash
 
+build=$1
 root=$(mktemp -d)
-trap 'rm -rf "$root"' EXIT
+copy=$(mktemp -d)
+trap 'rm -rf "$root" "$copy"' EXIT
 status=0
 
 verdict() {
@@ -130,8 +133,8 @@ preload_loads() {
 		/bin/true 2>&1 | (! grep .)
 }
 
-# A build with another PREFIX changes the build tree, which other tests let other users run.
-inner_make -s all PREFIX=/usr >/dev/null
+copy_tree "$build" "$copy" || { echo "FAIL install::copy: cannot copy the tree"; exit 1; }
+cd "$copy" || exit 1
 umask 027
 inner_make -s install DESTDIR="$root" PREFIX=/usr >/dev/null
 verdict $? install
