@@ -55,7 +55,7 @@ agent_asked() {
 	mkdir files
 	printf '%s\n' 'global: {scrape_interval: 500ms}' 'scrape_configs:' \
 		"- {job_name: bpfprofil, static_configs: [{targets: ['127.0.0.1:$listen']}]}" >prometheus.yml
-	start node "$here/grpc.mjs" "$grpc" requests 8192
+	start node "$here/grpc.mjs" "$grpc" requests 2048
 	server=$pid
 	start prometheus --config.file=prometheus.yml --storage.tsdb.path=data --log.level=error \
 		--web.listen-address="127.0.0.1:$prometheus"
