@@ -3,21 +3,10 @@
 as a varint, have a named function as their innermost one, in per cent. FILE: see tests/fleet/grpc.mjs."""
 import sys
 
+from google.protobuf import proto
 from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2
 
-
-def requests(data):
-    at = 0
-    while at < len(data):
-        size = shift = 0
-        while data[at] >= 128:
-            size += (data[at] - 128) << shift
-            shift += 7
-            at += 1
-        size += data[at] << shift
-        at += 1
-        yield profiles_service_pb2.ExportProfilesServiceRequest.FromString(data[at : at + size])
-        at += size
+Request = profiles_service_pb2.ExportProfilesServiceRequest
 
 
 def weights(request):
@@ -38,6 +27,7 @@ def weights(request):
 
 with open(sys.argv[1], "rb") as file:
     file.seek(int(sys.argv[2]))
-    found = [pair for request in requests(file.read()) for pair in weights(request)]
+    requests = iter(lambda: proto.parse_length_prefixed(Request, file), None)
+    found = [pair for request in requests for pair in weights(request)]
 total = sum(weight for weight, _ in found)
 print(100 * sum(weight for weight, has_name in found if has_name) / total if total else "nan")

@@ -5,17 +5,15 @@ import gzip
 import json
 import sys
 
-from google.protobuf.internal import decoder
+from google.protobuf import proto
 from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2
 
+Request = profiles_service_pb2.ExportProfilesServiceRequest
 with open(sys.argv[1], "rb") as file:
-    data = file.read()
+    requests = list(iter(lambda: proto.parse_length_prefixed(Request, file), None))
 total = sum(json.load(gzip.open(path))["ticks"]["total"] for path in glob.glob(sys.argv[2] + "/*.gz"))
 ticks = 0
-while data:
-    size, at = decoder._DecodeVarint(data, 0)
-    request = profiles_service_pb2.ExportProfilesServiceRequest.FromString(data[at : at + size])
-    data = data[at + size :]
+for request in requests:
     texts = request.dictionary.string_table
     for of in request.resource_profiles:
         for profile in of.scope_profiles[0].profiles:
