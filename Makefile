@@ -50,7 +50,8 @@ dry_run := $(findstring n,$(firstword -$(MAKEFLAGS)))$(findstring q,$(firstword 
 MAKEFLAGS += --no-builtin-rules
 # Without -j there are as many jobs as processors: one make builds everything, and with one job half
 # or more of the machine would wait. -j on the command line wins; below another make, that one's holds.
-ifeq ($(MAKELEVEL),0)
+# Several goals are still made one after the other, because two that run tests share their logs.
+ifeq ($(MAKELEVEL)$(word 2,$(GOALS)),0)
 MAKEFLAGS += -j$(shell nproc)
 endif
 building := $(filter-out help clean deps uninstall format,$(GOALS))
