@@ -37,7 +37,7 @@ TestSuite(fault, .timeout = 600);
  * Before Linux 5.11 bpf() charged locked memory and failed with EPERM; seccomp still does. With CALLS
  * each of these calls fails with another error.
  */
-#define BPF_REFUSED ((struct trial_kind){ .classes = CLASSES("bpf"), .error = EPERM, .every = 1 })
+#define BPF_REFUSED ((struct trial_kind){ .classes = CLASSES("bpf"), .error = EPERM, .every = 2 })
 
 #define COMMAND_STATUS 7
 
@@ -295,7 +295,7 @@ Test(fault, run_calls)
 Test(fault, run_bpf_refused)
 {
 	NEED_ROOT();
-	both(run_subject(), one_in(2, BPF_REFUSED));
+	both(run_subject(), BPF_REFUSED);
 }
 
 /* A program that is running before the command and goes on afterwards. */

@@ -131,7 +131,7 @@ LIVE_TEST(fault_valgrind, run_intervals)
 		   live_path(live, "p-%t.json"), "--", WORKLOAD("three"), "20000"));
 }
 
-static void make_profile(struct live *live)
+static void profile_three(struct live *live)
 {
 	live_run(live, ARGS(FAST, "-q", "--mode", "split"),
 		 ARGS("sh", "-c", WORKLOAD("three") " 300"));
@@ -141,7 +141,7 @@ LIVE_TEST(fault_valgrind, report)
 {
 	if (!have_valgrind())
 		return;
-	make_profile(live);
+	profile_three(live);
 	check(live, 0, ARGS("report", live->profile));
 	check(live, 0, ARGS("report", "--by", "objects", "--format", "json", live->profile));
 	check(live, 0, ARGS("report", "--by", "lines", live->profile));
@@ -160,7 +160,7 @@ LIVE_TEST(fault_valgrind, export)
 {
 	if (!have_valgrind())
 		return;
-	make_profile(live);
+	profile_three(live);
 	check(live, 0, ARGS("export", "--format", "csv", live->profile));
 	check(live, 0, ARGS("export", "--format", "folded", live->profile));
 	check(live, 0, ARGS("export", "--format", "callgrind", live->profile));

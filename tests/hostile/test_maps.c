@@ -68,7 +68,7 @@ LIVE_TEST(hostile_maps, one_after_the_other)
 	NEED_ROOT();
 	write_map();
 	attach_start(live, &child, ARGS(FAST, "--all"));
-	child_run(&end, NULL, ARGS(MAPS, map, "100", "65534"));
+	child_run(&end, NULL, ARGS(MAPS, map, "100"));
 	bytes = bytes_read(child.pid);
 	unlink(map);
 	cr_assert_eq(end.status, 0, "%s", end.err);

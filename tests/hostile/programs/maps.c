@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /*
- * maps FILE COUNT UID: runs COUNT processes of a user, one after the other, with anonymous text that
+ * maps FILE COUNT: runs COUNT processes of FILE's owner, one after the other, with anonymous text that
  * runs for some ticks, and with FILE, by a hard link, as their perf map.
  */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -42,9 +43,10 @@ static int run(const char *file)
 
 int main(int argc, char **argv)
 {
+	struct stat owned;
 	int status = 0, i;
 
-	if (argc != 4 || setuid((uid_t)atoi(argv[3])))
+	if (argc != 3 || stat(argv[1], &owned) || setuid(owned.st_uid))
 		return 1;
 	for (i = 0; !status && i < atoi(argv[2]); i++) {
 		if (!fork())
