@@ -23,7 +23,10 @@ static __noinline int note_excess(u32 target, u32 n)
 	return 0;
 }
 
-/* How many ticks a sample in the current thread stands for. */
+/*
+ * How many ticks a sample in the current thread stands for. None while ticks are off: those that come
+ * then come before all threads are ready for them, or while the programs are being detached.
+ */
 __noinline u32 weigh(struct follow *follow)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
@@ -31,6 +34,8 @@ __noinline u32 weigh(struct follow *follow)
 	u64 period = cpu_time.period_ns;
 	u32 n;
 
+	if (cpu_time.muted)
+		return 0;
 	if (!follow || !period)
 		return 1;
 	n = weigh_sample(&follow->weight, task, period, lag);

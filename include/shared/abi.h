@@ -278,7 +278,7 @@ struct cpu_time {
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
 	__u32 watched; /* whether programs are to tell how long they take */
-	__u32 muted; /* whether ticks are off for a while */
+	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
 };
 
 /* What a running process is followed as. */

@@ -218,6 +218,46 @@ Test(live_duty, between_windows)
 	end(&run);
 }
 
+/*
+ * Soon after the program was detached, to attach it again takes a grace period of RCU (52 ms in an
+ * emulated guest). No tick makes up for what runs meanwhile.
+ */
+Test(live_duty, attaching_is_not_sampled)
+{
+	char *argv[] = { WORKLOADS "/one", "10000000", NULL };
+	struct target target = { .kind = TARGET_COMMAND, .name = argv[0] };
+	double period = (double)sched_tick_period_ns(), sampled;
+	struct profile *profile = NULL;
+	struct error err = { 0 };
+	struct run run;
+	int i;
+
+	begin(&run, SOURCE_TICK, sched_tick_period_ns());
+	cr_assert_eq(child_fork(argv, NULL, &run.child, &err), 0, "%s", err.text);
+	target.pid = run.child.pid;
+	cr_assert_eq(result_begin_files(&run.result, &run.options, argv, target.pid, &err), 0);
+	cr_assert_eq(sample_start(&run.loop, &target, 1, NULL, &err), 0, "%s", err.text);
+	cr_assert_eq(child_exec(&run.child, argv[0], &err), 0, "%s", err.text);
+	for (i = 0; i < 20; i++) {
+		usleep(50000);
+		session_mute(run.loop.session);
+		cr_assert_eq(session_unmute(run.loop.session, &err), 0, "%s", err.text);
+	}
+	cr_assert_eq(session_stop(run.loop.session, &err), 0, "%s", err.text);
+	kill(run.child.pid, SIGKILL);
+	child_wait(&run.child);
+	cr_assert_eq(session_take(run.loop.session, &profile, &err), 0, "%s", err.text);
+	sampled = (double)session_sampled_ns(run.loop.session);
+	cr_expect_leq((double)profile->ticks.total * period,
+		      sampled * (1.05 + host_stolen_part()) + 3 * period, "%lu ticks in %f",
+		      profile->ticks.total, sampled);
+	cr_expect_geq((double)profile->ticks.total * period, 0.3 * sampled);
+	cr_expect(profile_account_exact(&profile->ticks));
+	profile_free(profile);
+	run.doc = NULL;
+	end(&run);
+}
+
 /* What is measured is that of the times when it is on, and the estimate is of all the time. */
 Test(live_duty, measured_in_turns)
 {

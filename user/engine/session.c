@@ -418,23 +418,29 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	return ret || session->muted ? ret : start_sampler(session, err);
 }
 
+/*
+ * A thread's ticks are due for what it ran from its place in one walk to its place in the other, so
+ * the time that is sampled is counted from before the one to before the other. To attach the program
+ * of the scheduler's tick may take a grace period, and to detach it some milliseconds; neither is
+ * between the walks, where it would count as time that the clock has missed.
+ */
 void session_mute(struct session *session)
 {
 	struct error ignored;
 
-	sampler_mute(&session->sampler);
 	count_ticking(session);
-	session->muted = true;
 	/* If this fails, a few more or less ticks are due. */
 	session_weigh_around(session, WALK_MUTE, &ignored);
+	sampler_mute(&session->sampler);
+	session->muted = true;
 }
 
 int session_unmute(struct session *session, struct error *err)
 {
-	int ret = session_weigh_around(session, WALK_UNMUTE, err);
+	int ret = start_sampler(session, err);
 
 	session->muted = false;
-	return ret ?: start_sampler(session, err);
+	return ret ?: session_weigh_around(session, WALK_UNMUTE, err);
 }
 
 void session_set_duty(struct session *session, double percent)

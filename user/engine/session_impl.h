@@ -144,7 +144,7 @@ int session_pause_runtime(struct session *session, struct error *err);
 int session_settle_runtime(struct session *session, struct error *err);
 int session_finish_runtime(struct session *session, struct error *err);
 
-/* Around a time without ticks: WALK_MUTE or WALK_UNMUTE. */
+/* Around a time without ticks: WALK_MUTE or WALK_UNMUTE. None falls during either. */
 int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err);
 
 /*

@@ -185,11 +185,13 @@ int session_pause_runtime(struct session *session, struct error *err)
 
 int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err)
 {
+	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
 	int ret;
 
-	session->skel->bss->cpu_time.muted = kind == WALK_MUTE;
+	__atomic_store_n(&cpu_time->muted, true, __ATOMIC_RELEASE);
 	ret = walk(session, kind, err);
-	session->skel->bss->cpu_time.kind = WALK_SETTLE;
+	cpu_time->kind = WALK_SETTLE;
+	__atomic_store_n(&cpu_time->muted, kind == WALK_MUTE, __ATOMIC_RELEASE);
 	return ret;
 }
 
