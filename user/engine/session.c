@@ -431,16 +431,24 @@ void session_mute(struct session *session)
 	count_ticking(session);
 	/* If this fails, a few more or less ticks are due. */
 	session_weigh_around(session, WALK_MUTE, &ignored);
-	sampler_mute(&session->sampler);
 	session->muted = true;
+}
+
+void session_rest(struct session *session)
+{
+	if (session->sampler.running)
+		sampler_mute(&session->sampler);
 }
 
 int session_unmute(struct session *session, struct error *err)
 {
-	int ret = start_sampler(session, err);
+	int ret = session->sampler.running ? 0 : start_sampler(session, err);
 
+	if (ret)
+		return ret;
+	session->ticking_ns = monotonic_ns();
 	session->muted = false;
-	return ret ?: session_weigh_around(session, WALK_UNMUTE, err);
+	return session_weigh_around(session, WALK_UNMUTE, err);
 }
 
 void session_set_duty(struct session *session, double percent)

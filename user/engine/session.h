@@ -91,9 +91,11 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 
 /*
  * Between mute and unmute no tick falls, but time goes on, and so does the CPU time of targets: the
- * ticks on both sides stand for it. It takes a walk over all threads.
+ * ticks on both sides stand for it. It takes a walk over all threads. A session that rests has its
+ * programs detached meanwhile: it costs nothing, but to attach them again may take a grace period.
  */
 void session_mute(struct session *session);
+void session_rest(struct session *session);
 int session_unmute(struct session *session, struct error *err);
 
 /* Another duty_percent, from a take on that found the session muted, which it still is. */

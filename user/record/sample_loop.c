@@ -309,7 +309,8 @@ static int set_muted(struct sample_loop *loop, bool muted)
 
 /*
  * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between,
- * so that none stands for the time of another duty.
+ * so that none stands for the time of another duty; the programs stay attached, because attaching
+ * them would take some of the next profile's time.
  */
 static void cut(struct sample_loop *loop)
 {
@@ -381,12 +382,16 @@ static enum sample_event spend(struct sample_loop *loop)
 static int keep_duty(struct sample_loop *loop)
 {
 	bool wanted;
+	int ret;
 
 	if (loop->paused)
 		return 0;
 	wanted = duty_look(&loop->duty, monotonic_ns(), session_sampled_ns(loop->session),
 			   &loop->duty_ns);
-	return wanted == loop->muted ? set_muted(loop, !wanted) : 0;
+	ret = wanted == loop->muted ? set_muted(loop, !wanted) : 0;
+	if (!wanted)
+		session_rest(loop->session);
+	return ret;
 }
 
 static void begin_sampling(struct sample_loop *loop)
