@@ -1,12 +1,30 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 """named.py FILE BEGIN: how many samples of the requests that FILE has from BEGIN on, each behind its size
-as a varint, have a named function as their innermost one, in per cent. FILE: see tests/fleet/grpc.mjs."""
+as a varint, have a named function as their innermost one, in per cent. FILE: see tests/fleet/grpc.mjs.
+
+What only says where the text is (OBJECT, OBJECT+0x1234, [anonymous text of a process], [lost: exit]) is no
+name."""
+import os
+import re
 import sys
 
 from google.protobuf import proto
 from opentelemetry.proto.collector.profiles.v1development import profiles_service_pb2
 
 Request = profiles_service_pb2.ExportProfilesServiceRequest
+
+
+PLACE = re.compile(r".*\+0x[0-9a-f]+|\[.*\]")
+
+
+def is_named(tables, place):
+    location = tables.location_table[place]
+    if not location.lines:
+        return False
+    function = tables.function_table[location.lines[0].function_index]
+    name = tables.string_table[function.name_strindex]
+    file = tables.string_table[tables.mapping_table[location.mapping_index].filename_strindex]
+    return bool(name) and not PLACE.fullmatch(name) and name != os.path.basename(file)
 
 
 def weights(request):
@@ -19,10 +37,8 @@ def weights(request):
                     continue
                 for sample in profile.samples:
                     places = tables.stack_table[sample.stack_index].location_indices
-                    lines = tables.location_table[places[0]].lines if places else ()
-                    function = tables.function_table[lines[0].function_index] if lines else None
-                    name = function and tables.string_table[function.name_strindex]
-                    yield sum(sample.values) or len(sample.timestamps_unix_nano), bool(name)
+                    has_name = bool(places) and is_named(tables, places[0])
+                    yield sum(sample.values) or len(sample.timestamps_unix_nano), has_name
 
 
 with open(sys.argv[1], "rb") as file:
