@@ -267,9 +267,14 @@ enum walk_kind {
 	WALK_UNMUTE, /* ticks again from here on */
 };
 
-/* Shared as global data beside pool_state: for the walks and for weights. */
+/*
+ * Shared as global data beside pool_state: for the walks and for weights. What each tick reads comes
+ * first, in another cache line than what each exit writes.
+ */
 struct cpu_time {
 	__u64 period_ns; /* what one tick stands for */
+	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
+	__u32 watched; /* whether programs are to tell how long they take */
 	__u64 since_ns; /* threads that began before this have runtime that is not the session's */
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
@@ -277,8 +282,6 @@ struct cpu_time {
 	__u32 attached; /* threads that the walk began to follow */
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
-	__u32 watched; /* whether programs are to tell how long they take */
-	__u32 muted; /* whether ticks are off for a while, and those that come count nothing */
 };
 
 /* What a running process is followed as. */
