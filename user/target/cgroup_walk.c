@@ -192,7 +192,12 @@ bool cgroup_place_is_there(const struct cgroup_place *place)
 	struct stat status;
 
 	/* Without memory nothing is known, so the cgroup is assumed to be unchanged. */
-	return !directory || (!stat(directory, &status) && status.st_ino == place->id);
+	if (!directory)
+		return true;
+	/* Nor is it known where its directory could not be looked at; one that is gone has ENOENT. */
+	if (stat(directory, &status))
+		return errno != ENOENT && errno != ENOTDIR && errno != ENODEV;
+	return status.st_ino == place->id;
 }
 
 static int stop_at_first(pid_t pid, void *argument)
