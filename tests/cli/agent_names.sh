@@ -11,7 +11,7 @@ can_sample agent_names || exit "$script_status"
 uid=$(cat /proc/sys/kernel/random/uuid)
 id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
 group=kubepods/pod$uid/$id
-logs=/var/log/pods/bpfprofil-shop_web-0_$uid
+logs=/var/log/pods/bpfprofil-names_api-0_$uid
 spinners=()
 agent=
 
@@ -72,7 +72,7 @@ left_out = sum(of(profile, "[left out]") for profile in profiles)
 end
 
 test=agent_exclude
-run_agent --exclude namespace=bpfprofil-shop
+run_agent --exclude namespace=bpfprofil-names
 cat "$work/read.py" - >"$work/test.py" <<'end'
 assert not ours and sum(binned.values()) > 0, ours
 assert group not in json.dumps(profiles)
@@ -94,14 +94,14 @@ assert sum(row["Values"][0] for row in rows if row["SampleType"] == "samples") =
 verdict $? agent_left_out_is_one_sample
 
 test=agent_include
-run_agent --include 'pod=web-*' --label team=shop --label 'x.y=a"b' --service '{pod}@{namespace}'
+run_agent --include 'pod=api-*' --label team=shop --label 'x.y=a"b' --service '{pod}@{namespace}'
 cat "$work/read.py" - >"$work/test.py" <<'end'
 assert len(ours) == 1 and set(binned) == set(ours), binned
 assert filtered == left_out > 0, (filtered, left_out)
 assert of(profiles[-1], ours[0]) > 0
 labels = {(label["cgroup"], label["key"]): label["value"] for label in profiles[-1]["labels"]}
 assert labels[None, "team"] == "shop" and labels[None, "x.y"] == 'a"b', labels
-assert labels[ours[0], "service.name"] == "web-0@bpfprofil-shop", labels
+assert labels[ours[0], "service.name"] == "api-0@bpfprofil-names", labels
 assert labels[ours[0], "k8s.container.name"] == "nginx", labels
 end
 python3 "$work/test.py" "$work/files" "$work/err" "$group"
@@ -114,8 +114,8 @@ rows = [json.loads(line) for line in open(sys.argv[1])]
 (of,) = {json.dumps(row["ResourceAttributes"]) for row in rows if row["ServiceName"] != "[left out]"
          and "k8s.pod.uid" in row["ResourceAttributes"]}
 of = json.loads(of)
-assert of["service.name"] == "web-0@bpfprofil-shop" and of["team"] == "shop", of
-assert of["k8s.namespace.name"] == "bpfprofil-shop" and of["k8s.pod.name"] == "web-0", of
+assert of["service.name"] == "api-0@bpfprofil-names" and of["team"] == "shop", of
+assert of["k8s.namespace.name"] == "bpfprofil-names" and of["k8s.pod.name"] == "api-0", of
 assert of["container.id"] == sys.argv[2] and of["k8s.pod.uid"] == sys.argv[3], of
 ' "$work/rows" "$id" "$uid"
 verdict $? agent_names_reach_rows
