@@ -67,6 +67,9 @@ for profile in profiles:
         name = histogram["cgroup"]
         binned[name] = binned.get(name, 0) + sum(count for _, count in histogram["bins"])
 ours = [name for name in binned if name and name.endswith(group)]
+# A container's ticks count while its name is not known yet, and other tests have such beside this one.
+unnamed = {name for name in binned if name and name not in ours
+           and re.search("/pod[0-9a-f-]{36}|/[0-9a-f]{64}", name)}
 filtered = sum(profile["ticks"]["filtered"] for profile in profiles)
 left_out = sum(of(profile, "[left out]") for profile in profiles)
 end
@@ -96,7 +99,7 @@ verdict $? agent_left_out_is_one_sample
 test=agent_include
 run_agent --include 'pod=api-*' --label team=shop --label 'x.y=a"b' --service '{pod}@{namespace}'
 cat "$work/read.py" - >"$work/test.py" <<'end'
-assert len(ours) == 1 and set(binned) == set(ours), binned
+assert len(ours) == 1 and set(binned) - unnamed == set(ours), binned
 assert filtered == left_out > 0, (filtered, left_out)
 assert of(profiles[-1], ours[0]) > 0
 labels = {(label["cgroup"], label["key"]): label["value"] for label in profiles[-1]["labels"]}
@@ -112,7 +115,7 @@ verdict $? $test
 import json, sys
 rows = [json.loads(line) for line in open(sys.argv[1])]
 (of,) = {json.dumps(row["ResourceAttributes"]) for row in rows if row["ServiceName"] != "[left out]"
-         and "k8s.pod.uid" in row["ResourceAttributes"]}
+         and row["ResourceAttributes"].get("k8s.pod.uid") == sys.argv[3]}
 of = json.loads(of)
 assert of["service.name"] == "api-0@bpfprofil-names" and of["team"] == "shop", of
 assert of["k8s.namespace.name"] == "bpfprofil-names" and of["k8s.pod.name"] == "api-0", of
