@@ -20,7 +20,7 @@ static void print_interval(FILE *out, const struct spread *spread, double unit, 
 {
 	char text[CELL];
 
-	snprintf(text, sizeof(text), "(%.*f to %.*f)", decimals, spread->low / unit, decimals,
+	snprintf(text, sizeof(text), "(%.*f..%.*f)", decimals, spread->low / unit, decimals,
 		 spread->high / unit);
 	fprintf(out, " %-*s", width, spread->nr ? text : "");
 }
@@ -71,17 +71,17 @@ static void print_ticks(FILE *out, const struct cost_report *report)
 	enum cost_kind kind;
 
 	fputs("A tick:\n\n"
-	      "       asked  delivered  interrupt              handler, warm             handler, cold\n"
-	      "          Hz         Hz  us                     gross net, ns             gross net, ns\n",
+	      "       asked  delivered  interrupt            handler, warm              handler, cold\n"
+	      "          Hz         Hz  us                   gross  net, ns             gross  net, ns\n",
 	      out);
 	for (row = report->rows; row < report->rows + COST_ROWS; row++) {
 		if (print_row_head(out, row))
 			continue;
 		fprintf(out, " %10.1f", row->delivered_hz);
-		print_change(out, &row->empty_ns, 1000, 6, 16);
+		print_change(out, &row->empty_ns, 1000, 6, 14);
 		for (kind = 0; kind < COST_KINDS; kind++) {
 			print_median(out, &row->handler[kind].gross_ns, 1, 0, 5);
-			print_median(out, &row->handler[kind].net_ns, 1, 0, 4);
+			print_median(out, &row->handler[kind].net_ns, 1, 0, 5);
 			print_interval(out, &row->handler[kind].net_ns, 1, 0,
 				       kind == COST_COLD ? 0 : 14);
 		}
@@ -94,17 +94,17 @@ static void print_shares(FILE *out, const struct cost_report *report)
 	const struct cost_row *row;
 
 	fputs("\nOf each busy CPU:\n\n"
-	      "       asked  taken from a spinning program, %                 the program is         "
+	      "       asked  taken from a spinning program, %             the program is       "
 	      "kernel\n"
-	      "          Hz  by the interrupt       with the handler          slower, %              "
+	      "          Hz  by the interrupt     with the handler        slower, %            "
 	      "memory, MiB\n",
 	      out);
 	for (row = report->rows; row < report->rows + COST_ROWS; row++) {
 		if (print_row_head(out, row))
 			continue;
-		print_change(out, &row->empty_percent, 1, 6, 16);
-		print_change(out, &row->taken_percent, 1, 6, 16);
-		print_change(out, &row->slower_percent[COST_WARM], 1, 6, 16);
+		print_change(out, &row->empty_percent, 1, 6, 14);
+		print_change(out, &row->taken_percent, 1, 6, 14);
+		print_change(out, &row->slower_percent[COST_WARM], 1, 6, 14);
 		fprintf(out, " %11.1f\n", (double)row->kernel_bytes / (1 << 20));
 	}
 }
