@@ -107,7 +107,7 @@ wait_for() {
 	done
 }
 
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(tests/lib/free_port)
 mkdir "$work/files" "$work/got"
 printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
 "$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &

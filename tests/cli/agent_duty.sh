@@ -18,7 +18,7 @@ trap clean_up EXIT
 in_group "/$group" sh -c 'while :; do :; done' &
 spinner=$!
 pids+=("$spinner")
-port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
+port=$(tests/lib/free_port)
 mkdir "$work/files"
 printf 'dir = %s\ninterval = 6\nduty = 20\n' "$work/files" >"$work/conf"
 "$bin" agent --config "$work/conf" --listen "$port" 2>"$work/err" &

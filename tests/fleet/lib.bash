@@ -42,13 +42,6 @@ fetch_messages() {
 		python/bin/pip install -q --disable-pip-version-check opentelemetry-proto==1.45.2
 }
 
-free_port() {
-	python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])'
-}
-
 # start COMMAND...: in the background, as $pid, ended with the script at the latest.
 start() {
 	"$@" &

@@ -105,10 +105,7 @@ names_kernel() {
 }
 
 [ -d "$build/image/rootfs" ] || { echo "FAIL image::built: make image has not been run"; exit 1; }
-port=$(python3 -c 'import socket
-s = socket.socket()
-s.bind(("127.0.0.1", 0))
-print(s.getsockname()[1])')
+port=$(tests/lib/free_port)
 mkdir -p "$work/conf"
 echo "otlp = http://127.0.0.1:9" >"$work/conf/agent.conf"
 read -ra capabilities < <(sed -n 's/^ *add: \[\(.*\)\]$/\1/p' "$manifest" | tr -d ,)
