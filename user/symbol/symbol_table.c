@@ -11,8 +11,8 @@
 #include "symbol/symbol_cover.h"
 
 /*
- * Limits of a table: 4,194,304 symbols take some 500 MiB, plus their names. This is more than any
- * program has, and less than a profiling host can spare.
+ * Limits of a table: 4,194,304 symbols take some 500 MiB while it is built, plus their names. This is
+ * more than any program has, and less than a profiling host can spare.
  */
 #define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
 #define TABLE_NAMES_MAX (256UL << 20)
@@ -26,30 +26,38 @@
 #define LOOSE_MAX (16UL << 10)
 #define LOOSE_GUESS (4UL << 10)
 
-struct symbol_entry {
-	struct symbol symbol; /* first, so that a struct symbol can be cast to its entry */
+struct candidate {
+	struct symbol symbol;
 	uint64_t limit;
-	size_t raw; /* offset in strings of the name as in the file */
+	uint32_t raw; /* offset in strings of the name as in the file */
 	uint32_t length; /* of that name */
 	uint32_t rank;
 	uint32_t order;
 	bool loose; /* see struct symbol_spec */
+	bool place;
+};
+
+/* What a finished table keeps of a candidate, because an agent keeps the 122,000 of a kernel. */
+struct symbol_entry {
+	struct symbol symbol; /* first, so that a struct symbol can be cast to its entry */
+	uint32_t raw;
 	bool place;
 	bool demangled; /* symbol.name must be freed */
 	bool looked_at; /* demangling was tried */
 };
 
 /*
- * The value of raw for an entry without a name, which only ends the one before it. Names begin
+ * The value of raw for one without a name, which only ends the one before it. Names begin
  * behind the first byte.
  */
 #define NAMELESS 0
 
 struct symbol_table {
 	enum symbol_overlap overlap;
-	struct symbol_entry *entries;
-	size_t nr;
-	size_t room;
+	struct candidate *candidates; /* until it is finished */
+	struct symbol_entry *entries; /* from then on */
+	size_t nr; /* of either */
+	size_t room; /* of candidates */
 	char *strings;
 	size_t used;
 	size_t strings_room;
@@ -77,10 +85,11 @@ void symbol_table_free(struct symbol_table *table)
 
 	if (!table)
 		return;
-	for (i = 0; i < table->nr; i++) {
+	for (i = 0; table->entries && i < table->nr; i++) {
 		if (table->entries[i].demangled)
 			free((char *)(uintptr_t)table->entries[i].symbol.name);
 	}
+	free(table->candidates);
 	free(table->entries);
 	free(table->strings);
 	cover_free(&table->cover);
@@ -88,13 +97,13 @@ void symbol_table_free(struct symbol_table *table)
 }
 
 static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
-		     struct symbol_entry *entry)
+		     struct candidate *candidate)
 {
 	bool cut = spec->name_length >= ELF_NAME_MAX;
 	size_t length = cut ? ELF_NAME_MAX - 1 : spec->name_length;
 	int ret;
 
-	entry->raw = NAMELESS;
+	candidate->raw = NAMELESS;
 	if (!spec->name || !length)
 		return 0;
 	if (table->used + length >= TABLE_NAMES_MAX)
@@ -102,8 +111,8 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 	ret = grow((void **)&table->strings, &table->strings_room, table->used + length + 1, 1);
 	if (ret)
 		return ret;
-	entry->raw = table->used;
-	entry->length = (uint32_t)length;
+	candidate->raw = (uint32_t)table->used;
+	candidate->length = (uint32_t)length;
 	memcpy(table->strings + table->used, spec->name, length);
 	if (cut)
 		memcpy(table->strings + table->used + length - strlen(CUT), CUT, strlen(CUT));
@@ -114,41 +123,42 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 {
-	struct symbol_entry *entry;
+	struct candidate *candidate;
 	int ret;
 
 	if (table->nr >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
-	ret = grow((void **)&table->entries, &table->room, table->nr + 1, sizeof(*table->entries));
+	ret = grow((void **)&table->candidates, &table->room, table->nr + 1,
+		   sizeof(*table->candidates));
 	if (ret)
 		return ret;
-	entry = &table->entries[table->nr];
-	memset(entry, 0, sizeof(*entry));
-	ret = copy_name(table, spec, entry);
+	candidate = &table->candidates[table->nr];
+	memset(candidate, 0, sizeof(*candidate));
+	ret = copy_name(table, spec, candidate);
 	if (ret)
 		return ret;
-	entry->symbol.offset = spec->offset;
-	entry->symbol.size = spec->size;
-	if (entry->symbol.size > UINT64_MAX - spec->offset)
-		entry->symbol.size = UINT64_MAX - spec->offset;
-	entry->limit = spec->limit;
-	entry->loose = spec->loose;
-	entry->place = spec->place;
-	entry->rank = spec->rank;
-	entry->order = (uint32_t)table->nr++;
+	candidate->symbol.offset = spec->offset;
+	candidate->symbol.size = spec->size;
+	if (candidate->symbol.size > UINT64_MAX - spec->offset)
+		candidate->symbol.size = UINT64_MAX - spec->offset;
+	candidate->limit = spec->limit;
+	candidate->loose = spec->loose;
+	candidate->place = spec->place;
+	candidate->rank = spec->rank;
+	candidate->order = (uint32_t)table->nr++;
 	return 0;
 }
 
-static uint64_t entry_end(const struct symbol_entry *entry)
+static uint64_t candidate_end(const struct candidate *candidate)
 {
-	return entry->symbol.offset + entry->symbol.size;
+	return candidate->symbol.offset + candidate->symbol.size;
 }
 
 /*
  * Few leading underscores come first: malloc is a better name than __libc_malloc, whatever the
  * binding.
  */
-static int compare_entry_names(const struct symbol_entry *a, const struct symbol_entry *b)
+static int compare_names(const struct candidate *a, const struct candidate *b)
 {
 	size_t under_a = strspn(a->symbol.name, "_"), under_b = strspn(b->symbol.name, "_");
 
@@ -160,9 +170,9 @@ static int compare_entry_names(const struct symbol_entry *a, const struct symbol
 }
 
 /* Ascending; the best alias of an address comes first. */
-static int compare_entries(const void *left, const void *right)
+static int compare_candidates(const void *left, const void *right)
 {
-	const struct symbol_entry *a = left, *b = right;
+	const struct candidate *a = left, *b = right;
 	int order;
 
 	if (a->symbol.offset != b->symbol.offset)
@@ -173,7 +183,7 @@ static int compare_entries(const void *left, const void *right)
 		return a->raw == NAMELESS ? 1 : -1;
 	if (a->rank != b->rank)
 		return a->rank > b->rank ? -1 : 1;
-	order = compare_entry_names(a, b);
+	order = compare_names(a, b);
 	if (order)
 		return order;
 	if (a->symbol.size != b->symbol.size)
@@ -181,7 +191,7 @@ static int compare_entries(const void *left, const void *right)
 	return a->order < b->order ? -1 : 1;
 }
 
-static bool is_same_symbol(const struct symbol_entry *a, const struct symbol_entry *b)
+static bool is_same_symbol(const struct candidate *a, const struct candidate *b)
 {
 	return a->symbol.offset == b->symbol.offset && a->symbol.size == b->symbol.size &&
 	       !strcmp(a->symbol.name, b->symbol.name);
@@ -197,33 +207,33 @@ static void drop_redundant(struct symbol_table *table)
 	size_t i, kept = 0;
 
 	for (i = 0; i < table->nr; i++) {
-		const struct symbol_entry *entry = &table->entries[i];
-		const struct symbol_entry *last = kept ? &table->entries[kept - 1] : NULL;
+		const struct candidate *candidate = &table->candidates[i];
+		const struct candidate *last = kept ? &table->candidates[kept - 1] : NULL;
 
 		if (table->overlap == SYMBOL_INNERMOST) {
-			if (last && is_same_symbol(entry, last))
+			if (last && is_same_symbol(candidate, last))
 				continue;
-			if (!entry->symbol.size && entry->symbol.offset < sized_end &&
+			if (!candidate->symbol.size && candidate->symbol.offset < sized_end &&
 			    !(last && last->symbol.size &&
-			      last->symbol.offset == entry->symbol.offset))
+			      last->symbol.offset == candidate->symbol.offset))
 				continue;
 		}
-		if (entry->symbol.size && entry_end(entry) > sized_end)
-			sized_end = entry_end(entry);
-		table->entries[kept++] = *entry;
+		if (candidate->symbol.size && candidate_end(candidate) > sized_end)
+			sized_end = candidate_end(candidate);
+		table->candidates[kept++] = *candidate;
 	}
 	table->nr = kept;
 }
 
-static uint64_t unsized_size(const struct symbol_entry *entry, uint64_t next)
+static uint64_t unsized_size(const struct candidate *candidate, uint64_t next)
 {
-	uint64_t end = entry->limit < next ? entry->limit : next;
+	uint64_t end = candidate->limit < next ? candidate->limit : next;
 
-	if (end <= entry->symbol.offset)
+	if (end <= candidate->symbol.offset)
 		return 0;
-	if (entry->loose && end - entry->symbol.offset > LOOSE_MAX)
+	if (candidate->loose && end - candidate->symbol.offset > LOOSE_MAX)
 		return LOOSE_GUESS;
-	return end - entry->symbol.offset;
+	return end - candidate->symbol.offset;
 }
 
 /* An unsized symbol ends where the next one starts; an alias of a sized one gets the same size. */
@@ -233,19 +243,19 @@ static void extend_unsized(struct symbol_table *table)
 	size_t i;
 
 	for (i = 1; i < table->nr; i++) {
-		const struct symbol_entry *first = &table->entries[i - 1];
-		struct symbol_entry *alias = &table->entries[i];
+		const struct candidate *first = &table->candidates[i - 1];
+		struct candidate *alias = &table->candidates[i];
 
 		if (!alias->symbol.size && alias->symbol.offset == first->symbol.offset)
 			alias->symbol.size = first->symbol.size;
 	}
 	for (i = table->nr; i--;) {
-		struct symbol_entry *entry = &table->entries[i];
+		struct candidate *candidate = &table->candidates[i];
 
-		if (!entry->symbol.size)
-			entry->symbol.size = unsized_size(entry, next);
-		if (!i || table->entries[i - 1].symbol.offset != entry->symbol.offset)
-			next = entry->symbol.offset;
+		if (!candidate->symbol.size)
+			candidate->symbol.size = unsized_size(candidate, next);
+		if (!i || table->candidates[i - 1].symbol.offset != candidate->symbol.offset)
+			next = candidate->symbol.offset;
 	}
 }
 
@@ -259,14 +269,14 @@ static int build_cover(struct symbol_table *table)
 	if (!intervals)
 		return -ENOMEM;
 	for (i = 0; i < table->nr; i++) {
-		const struct symbol_entry *entry = &table->entries[i];
+		const struct candidate *candidate = &table->candidates[i];
 
-		if (!entry->symbol.size)
+		if (!candidate->symbol.size)
 			continue;
-		intervals[nr].start = entry->symbol.offset;
-		intervals[nr].end = entry_end(entry);
-		intervals[nr].order = entry->order;
-		intervals[nr].symbol = entry->raw == NAMELESS ? COVER_NONE : (uint32_t)i;
+		intervals[nr].start = candidate->symbol.offset;
+		intervals[nr].end = candidate_end(candidate);
+		intervals[nr].order = candidate->order;
+		intervals[nr].symbol = candidate->raw == NAMELESS ? COVER_NONE : (uint32_t)i;
 		nr++;
 	}
 	ret = cover_build(intervals, nr, table->overlap, &table->cover);
@@ -274,36 +284,57 @@ static int build_cover(struct symbol_table *table)
 	return ret;
 }
 
-/* A table may be kept for long, and grow() leaves up to as much room as is used. */
-static void *fit(void *array, size_t *room, size_t nr, size_t size)
+/* Makes candidates into entries. */
+static int keep_entries(struct symbol_table *table)
 {
-	void *fitted = nr ? realloc(array, nr * size) : NULL;
+	size_t i;
+
+	table->entries = malloc((table->nr + 1) * sizeof(*table->entries));
+	if (!table->entries)
+		return -ENOMEM;
+	for (i = 0; i < table->nr; i++) {
+		const struct candidate *candidate = &table->candidates[i];
+
+		table->entries[i] = (struct symbol_entry){ .symbol = candidate->symbol,
+							   .raw = candidate->raw,
+							   .place = candidate->place };
+	}
+	free(table->candidates);
+	table->candidates = NULL;
+	return 0;
+}
+
+/* A table may be kept for long, and grow() leaves up to as much room as is used. */
+static void fit_strings(struct symbol_table *table)
+{
+	char *fitted = realloc(table->strings, table->used);
 
 	if (!fitted)
-		return array;
-	*room = nr;
-	return fitted;
+		return;
+	table->strings = fitted;
+	table->strings_room = table->used;
 }
 
 int symbol_table_finish(struct symbol_table *table)
 {
 	size_t i;
+	int ret;
 
-	table->strings = fit(table->strings, &table->strings_room, table->used, 1);
+	fit_strings(table);
 	for (i = 0; i < table->nr; i++)
-		table->entries[i].symbol.name = table->strings + table->entries[i].raw;
+		table->candidates[i].symbol.name = table->strings + table->candidates[i].raw;
 	if (table->nr)
-		qsort(table->entries, table->nr, sizeof(*table->entries), compare_entries);
+		qsort(table->candidates, table->nr, sizeof(*table->candidates), compare_candidates);
 	drop_redundant(table);
-	table->entries = fit(table->entries, &table->room, table->nr, sizeof(*table->entries));
 	if (table->overlap == SYMBOL_INNERMOST)
 		extend_unsized(table);
-	return build_cover(table);
+	ret = build_cover(table);
+	return ret ? ret : keep_entries(table);
 }
 
 size_t symbol_table_bytes(const struct symbol_table *table)
 {
-	return sizeof(*table) + table->room * sizeof(*table->entries) + table->strings_room +
+	return sizeof(*table) + table->nr * sizeof(*table->entries) + table->strings_room +
 	       table->cover.nr * sizeof(*table->cover.pieces);
 }
 
