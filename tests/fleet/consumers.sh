@@ -50,7 +50,7 @@ prometheus_ready() {
 agent_asked() {
 	local grpc listen prometheus server agent asker
 
-	grpc=$("$here/../lib/free_port") listen=$("$here/../lib/free_port") prometheus=$("$here/../lib/free_port")
+	grpc=$(free_port) listen=$(free_port) prometheus=$(free_port)
 	rm -rf files requests data scraped.pb.gz
 	mkdir files
 	printf '%s\n' 'global: {scrape_interval: 500ms}' 'scrape_configs:' \

@@ -42,6 +42,10 @@ fetch_messages() {
 		python/bin/pip install -q --disable-pip-version-check opentelemetry-proto==1.45.2
 }
 
+free_port() {
+	"$here/../lib/free_port"
+}
+
 # start COMMAND...: in the background, as $pid, ended with the script at the latest.
 start() {
 	"$@" &
