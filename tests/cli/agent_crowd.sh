@@ -23,9 +23,9 @@ def descriptors():
             pass
     return count
 def wait_until(what, holds):
-    end = time.monotonic() + 60
+    until = time.monotonic() + 60
     while not holds():
-        assert time.monotonic() < end, what
+        assert time.monotonic() < until, what
         time.sleep(0.2)
 def kib(key):
     with open(f"/proc/{pid}/status") as file:
