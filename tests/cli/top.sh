@@ -56,7 +56,9 @@ account_is_exact "$work/plain"
 verdict $? top_plain_account
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by processes >"$work/plain" 2>&1 &&
 	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +$target +three$" "$work/plain"
-verdict $? top_plain_processes
+shown=$?
+verdict "$shown" top_plain_processes
+[ "$shown" -eq 0 ] || cat "$work/plain"
 timeout 60 "$bin" top --pid "$target" -d 0.3 -n 1 --by comm >"$work/plain" 2>&1 &&
 	grep -qE "^ *100\.00% +100\.00% +[0-9]+ +three$" "$work/plain"
 verdict $? top_plain_comm
