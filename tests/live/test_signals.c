@@ -106,10 +106,13 @@ Test(live_signals, sigterm_stops_and_writes)
 	stop_by(SIGTERM);
 }
 
-/* A terminal's ^C goes to the whole group; COMMAND dies of it, which determines the exit status. */
+/*
+ * A terminal's ^C goes to the whole group; COMMAND dies of it, which determines the exit status.
+ * setsid(1) makes the group before COMMAND is forked.
+ */
 Test(live_signals, interrupt_of_the_group)
 {
-	const char *file = pid_file(), *argv[32] = { "setsid" }; /* its group is one from the start */
+	const char *file = pid_file(), *argv[32] = { "setsid" };
 	struct running r;
 
 	live_begin(&r.live);
