@@ -72,6 +72,27 @@ Test(sink, waits_as_long_as_it_is_asked)
 		      1000);
 }
 
+Test(sink, waits_until_the_date_that_it_is_told)
+{
+	time_t date = time(NULL) + 2;
+	const char *answers[] = { NULL, OK, NULL };
+	struct backend backend;
+	struct sink_counts counts;
+	struct tm parts;
+	char text[64], answer[256];
+
+	strftime(text, sizeof(text), "%a, %d %b %Y %H:%M:%S GMT", gmtime_r(&date, &parts));
+	snprintf(answer, sizeof(answer),
+		 "HTTP/1.1 429 Later\r\nRetry-After: %s\r\nContent-Length: 0\r\n"
+		 "Connection: close\r\n\r\n",
+		 text);
+	answers[0] = answer;
+	counts = sink_deliver(answers, &backend, 1);
+	cr_assert_eq(counts.ticks, total);
+	cr_assert_eq(counts.retries, 1);
+	cr_assert_geq(time(NULL), date);
+}
+
 /* An answer that means never is not tried again, and later profiles are delivered. */
 Test(sink, gives_up_what_is_refused)
 {

@@ -157,9 +157,7 @@ static size_t take_header(char *data, size_t size, size_t nr, void *context)
 
 	snprintf(line, sizeof(line), "%.*s", (int)(size * nr < 255 ? size * nr : 255), data);
 	line[strcspn(line, "\r\n")] = '\0';
-	if (header_is(line, strlen(line), "retry-after", &value))
-		http->reply->retry_after_s = (uint64_t)strtoul(value, NULL, 10);
-	else if (header_is(line, strlen(line), "grpc-status", &value))
+	if (header_is(line, strlen(line), "grpc-status", &value))
 		http->reply->grpc = strtol(value, NULL, 10);
 	else if (header_is(line, strlen(line), "grpc-message", &value))
 		take_message(value, http->reply->why);
@@ -502,6 +500,7 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 {
 	CURL *curl = lib.curl_easy_init();
 	CURLcode code = CURLE_OUT_OF_MEMORY;
+	curl_off_t after = 0; /* less than 0: a date that is past */
 
 	http->reply = reply;
 	http->trouble[0] = '\0';
@@ -513,8 +512,10 @@ static void perform(struct http *http, const struct bytes *body, struct curl_sli
 		lib.curl_easy_setopt(curl, CURLOPT_HTTPHEADER, headers);
 		code = lib.curl_easy_perform(curl);
 		lib.curl_easy_getinfo(curl, CURLINFO_RESPONSE_CODE, &reply->code);
+		lib.curl_easy_getinfo(curl, CURLINFO_RETRY_AFTER, &after);
 		lib.curl_easy_cleanup(curl);
 	}
+	reply->retry_after_s = after > 0 ? (uint64_t)after : 0;
 	/* The backend may close the connection once it has sent its complete reply. */
 	if (code && (code != CURLE_WRITE_ERROR || !reply->code))
 		fail(http, code, reply);

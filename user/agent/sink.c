@@ -30,6 +30,7 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 #define MS_NS UINT64_C(1000000)
 #define SECOND_NS (1000 * MS_NS)
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
+#define RETRY_AFTER_MAX 3600 /* seconds: whatever a backend asks for, it is tried again then */
 
 struct sink {
 	struct sink_options options;
@@ -70,7 +71,9 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 {
 	uint64_t wait_ns = *delay_ns + chance_below(*delay_ns / 2), asked = delivery->retry_after_s;
 
-	if (asked && asked < 3600 && asked * SECOND_NS > wait_ns)
+	if (asked > RETRY_AFTER_MAX)
+		asked = RETRY_AFTER_MAX;
+	if (asked * SECOND_NS > wait_ns)
 		wait_ns = asked * SECOND_NS;
 	/* When closing, there is only time for short delays. */
 	if (sink->closing && wait_ns > CLOSING_WAIT_NS)
@@ -496,13 +499,14 @@ static void say_left(struct sink *sink)
 		nr++;
 	}
 	if (nr)
-		print_message(NULL,
-			      "agent: %s: %" PRIu64 " ticks in %zu profiles are not delivered",
-			      sink->name, ticks, nr);
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks in %zu profile%s not delivered",
+			      sink->name, ticks, nr, nr == 1 ? " is" : "s are");
 	waiting = pending->ticks - ticks;
 	if (waiting)
-		print_message(NULL, "agent: %s: %" PRIu64 " ticks in %zu profiles wait in %.256s",
-			      sink->name, waiting, pending->nr - nr, spool_path(pending->spool));
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks in %zu profile%s in %.256s",
+			      sink->name, waiting, pending->nr - nr,
+			      pending->nr - nr == 1 ? " waits" : "s wait",
+			      spool_path(pending->spool));
 }
 
 void sink_close(struct sink *sink, uint64_t patience_ns)
