@@ -223,7 +223,7 @@ fi
 
 # A scrape gets the ticks of its own time, and the files get all of them.
 cat >"$work/ask.py" <<'end'
-import gzip, re, socket, sys, threading, time, urllib.error, urllib.request
+import gzip, os, re, socket, sys, threading, time, urllib.error, urllib.request
 base = f"http://127.0.0.1:{sys.argv[1]}"
 def get(path, **headers):
     try:
@@ -236,7 +236,7 @@ def metrics(**headers):
     values = {}
     for line in text.splitlines():
         if line[0] != "#":
-            name, value = re.fullmatch(r'(bpfprofil_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})?) ([0-9.e-]+)', line).groups()
+            name, value = re.fullmatch(r'((?:bpfprofil|process)_[a-z_]+(?:\{[a-z]+="[^"]*"(?:,[a-z]+="(?:[^"\\]|\\.)*")*\})?) ([0-9.e-]+)', line).groups()
             assert name not in values
             values[name] = float(value)
     return text, values
@@ -272,6 +272,9 @@ text, values = metrics()
 outcomes = sum(value for name, value in values.items() if name.startswith("bpfprofil_ticks_total{"))
 assert outcomes == values["bpfprofil_ticks_seen_total"] > 0
 assert values["bpfprofil_scrapes_total"] == 9 and values["bpfprofil_handler_seconds_total"] > 0
+age = time.time() - values["process_start_time_seconds"]
+assert 0 < age < 600 and 0 < values["process_cpu_seconds_total"] < os.cpu_count() * (age + 1), (age, values)
+assert values["process_resident_memory_bytes"] > 1 << 20
 functions = {name: value for name, value in values.items() if name.startswith("bpfprofil_function_ticks_total{")}
 assert sum(functions.values()) == outcomes, functions
 services = [re.search('service="([^"]*)"', name)[1] for name in functions]

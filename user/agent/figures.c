@@ -3,12 +3,16 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <unistd.h>
 
+#include "base/util.h"
 #include "bpfprofil/version.h"
 
 void figures_open(struct figures *figures)
 {
-	*figures = (struct figures){ 0 };
+	*figures = (struct figures){ .begun = time(NULL) };
 	pthread_mutex_init(&figures->lock, NULL);
 }
 
@@ -53,12 +57,21 @@ struct page {
 };
 
 /* OpenMetrics names a counter without the _total at the end of its samples. */
-static void put_head(const struct page *page, const char *name, const char *type, const char *help)
+static void put_whole_head(const struct page *page, const char *name, const char *type,
+			   const char *help)
 {
 	const char *suffix = !strcmp(type, "counter") && !page->openmetrics ? "_total" : "";
 
-	fprintf(page->out, "# HELP bpfprofil_%s%s %s\n# TYPE bpfprofil_%s%s %s\n", name, suffix,
-		help, name, suffix, type);
+	fprintf(page->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
+		type);
+}
+
+static void put_head(const struct page *page, const char *name, const char *type, const char *help)
+{
+	char whole[128];
+
+	snprintf(whole, sizeof(whole), "bpfprofil_%s", name);
+	put_whole_head(page, whole, type, help);
 }
 
 /* A backslash, a quote and a newline are escaped, as both formats demand. */
@@ -169,13 +182,42 @@ static void put_host(const struct page *page, const struct figures *figures)
 	put_seconds(page, "cpu_seconds_total", figures->cpu_ns);
 	put_head(page, "sampled_seconds", "counter", "Time in which ticks were wanted.");
 	put_seconds(page, "sampled_seconds_total", figures->sampled_ns);
-	put_ratio(page, "duty_ratio", "How much of the time that is to be.",
+	put_ratio(page, "duty_ratio", "Part of the time that is sampled.",
 		  figures->duty_percent > 0 ? figures->duty_percent : 100);
 	put_cost(page, &session->cost, figures->former_ns + session->handler_ns);
 	put_head(page, "map_bytes", "gauge", "Kernel memory of histograms.");
 	put_plain(page, "map_bytes", session->memory);
 	put_head(page, "map_limit_bytes", "gauge", "What it may be.");
 	put_plain(page, "map_limit_bytes", session->memory_limit);
+}
+
+static uint64_t resident_bytes(void)
+{
+	cleanup_file FILE *file = fopen("/proc/self/statm", "re");
+	uint64_t pages = 0;
+
+	if (!file || fscanf(file, "%*u %" SCNu64, &pages) != 1)
+		return 0;
+	return pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Under the names by which dashboards know them of any process. */
+static void put_process(const struct page *page, const struct figures *figures)
+{
+	struct rusage usage = { 0 };
+	uint64_t resident = resident_bytes();
+
+	getrusage(RUSAGE_SELF, &usage);
+	put_whole_head(page, "process_cpu_seconds", "counter", "CPU time of the agent itself.");
+	fprintf(page->out, "process_cpu_seconds_total %.6f\n",
+		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
+			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+	put_whole_head(page, "process_start_time_seconds", "gauge", "When it was started.");
+	fprintf(page->out, "process_start_time_seconds %" PRId64 "\n", (int64_t)figures->begun);
+	if (!resident)
+		return;
+	put_whole_head(page, "process_resident_memory_bytes", "gauge", "Its resident memory.");
+	fprintf(page->out, "process_resident_memory_bytes %" PRIu64 "\n", resident);
 }
 
 /* A figure that every sink has one of. */
@@ -287,6 +329,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	}
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", of->scrapes);
+	put_process(&page, figures);
 	if (openmetrics)
 		fputs("# EOF\n", out);
 }

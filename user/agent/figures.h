@@ -4,6 +4,7 @@
 
 #include <pthread.h>
 #include <stdio.h>
+#include <time.h>
 
 #include "agent/sink.h"
 #include "agent/top_functions.h"
@@ -19,7 +20,8 @@ struct figures_session {
 
 /* What was counted and what sampling cost since the agent began, for /metrics. */
 struct figures {
-	pthread_mutex_t lock;
+	time_t begun;
+	pthread_mutex_t lock; /* for what follows */
 	struct profile_account ticks;
 	uint64_t cpu_ns; /* of all processes, from the scheduler */
 	uint64_t sampled_ns; /* time in which ticks were wanted */
