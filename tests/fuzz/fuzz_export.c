@@ -11,7 +11,7 @@ static void export_one(const struct profile *profile, const struct export_format
 {
 	struct error err = { "", "" };
 	struct fuzz_text text;
-	int ret = format->write(profile, options, fuzz_text_begin(&text), &err);
+	int ret = export_write(format, profile, options, fuzz_text_begin(&text), &err);
 
 	fuzz_text_end(&text);
 	if (ret)

@@ -356,7 +356,8 @@ char *sample_export(const char *format, const struct profile *profile,
 	size_t unasked;
 	FILE *stream = need(open_memstream(&bytes, size ? size : &unasked));
 
-	cr_assert_eq(export_find(format)->write(profile, options, stream, &err), 0, "%s", err.text);
+	cr_assert_eq(export_write(export_find(format), profile, options, stream, &err), 0, "%s",
+		     err.text);
 	fclose(stream);
 	return bytes;
 }

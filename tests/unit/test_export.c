@@ -140,6 +140,27 @@ Test(export, hostile_names)
 	}
 }
 
+/* Whatever a format makes of its options, what is not in the profile is refused before it is called. */
+Test(export, choice_that_is_not_there)
+{
+	static const struct export_options choices[] = { { .target = 99 },
+							 { .target = EXPORT_ALL_TARGETS,
+							   .object = "absent" } };
+	cleanup_profile struct profile *profile = sample_profile();
+	cleanup_file FILE *null = fopen("/dev/null", "w");
+	const struct export_format *format;
+	struct error err;
+	size_t i;
+
+	for (format = export_formats; format->name; format++) {
+		for (i = 0; (format->takes & EXPORT_TAKES_TARGET) && i < 2; i++) {
+			cr_assert_eq(export_write(format, profile, &choices[i], null, &err),
+				     -EINVAL, "%s", format->name);
+			cr_assert(strstr(err.text, "not in the profile"), "%s", err.text);
+		}
+	}
+}
+
 /* A spreadsheet would compute a cell that begins like this; the rest of the name is unchanged. */
 Test(export, csv_of_formulas)
 {
@@ -222,7 +243,8 @@ Test(export, full_device)
 		if (format->takes & EXPORT_TAKES_CALL || format->reads_programs)
 			continue;
 		full = fopen("/dev/full", "w");
-		cr_assert_eq(format->write(profile, NULL, full, &err), -ENOSPC, "%s", format->name);
+		cr_assert_eq(export_write(format, profile, NULL, full, &err), -ENOSPC, "%s",
+			     format->name);
 		cr_assert_not_null(strstr(err.text, ": No space left on device"));
 		fclose(full);
 	}

@@ -162,7 +162,7 @@ static int export(const struct profile *profile, char *note, char **text, struct
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS, .note = note };
 	size_t size;
 	FILE *stream = open_memstream(text, &size);
-	int ret = export_find("bolt")->write(profile, &options, stream, err);
+	int ret = export_write(export_find("bolt"), profile, &options, stream, err);
 
 	fclose(stream);
 	return ret;

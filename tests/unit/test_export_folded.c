@@ -97,7 +97,7 @@ Test(export_folded, calls)
 	char *text;
 
 	profile->targets[1].period_ns = 10000000;
-	cr_assert_eq(export_find("folded")->write(profile, &every, null, &err), -EINVAL);
+	cr_assert_eq(export_write(export_find("folded"), profile, &every, null, &err), -EINVAL);
 	cr_assert_str_eq(err.text,
 			 "folded: target 1 has a tick of 10000000 ns, others one of 1003009");
 	cr_assert_str_eq(err.hint, "--target 1");

@@ -21,7 +21,7 @@ static int try_gmon(const struct profile *profile, const struct export_options *
 	int ret;
 
 	cr_assert_not_null(stream);
-	ret = export_find("gmon")->write(profile, options, stream, err);
+	ret = export_write(export_find("gmon"), profile, options, stream, err);
 	fclose(stream);
 	return ret;
 }

@@ -132,7 +132,8 @@ Test(export_llvm, no_programs)
 	struct error err;
 	FILE *stream = open_memstream(&text, &size);
 
-	cr_assert_eq(export_find("llvm-sample")->write(profile, NULL, stream, &err), -ENODATA);
+	cr_assert_eq(export_write(export_find("llvm-sample"), profile, NULL, stream, &err),
+		     -ENODATA);
 	cr_assert_str_eq(err.text,
 			 "llvm-sample: nothing of /usr/bin/work: No such file or directory");
 	fclose(stream);

@@ -479,7 +479,7 @@ Test(export_otlp, options)
 	assert_sound(read);
 	cr_assert_eq(sum_of(read, "samples", NULL), 660);
 	otlp__request__free_unpacked(read, NULL);
-	cr_assert_eq(export_find("otlp")->write(profile, &none, null, &err), -EINVAL);
+	cr_assert_eq(export_write(export_find("otlp"), profile, &none, null, &err), -EINVAL);
 	fclose(null);
 }
 

@@ -248,6 +248,6 @@ Test(export_pprof, options)
 	cr_assert_eq(read->n_sample, 2);
 	cr_assert_eq(read->n_mapping, 1);
 	pprof__profile__free_unpacked(read, NULL);
-	cr_assert_eq(export_find("pprof")->write(profile, &none, null, &err), -EINVAL);
+	cr_assert_eq(export_write(export_find("pprof"), profile, &none, null, &err), -EINVAL);
 	fclose(null);
 }

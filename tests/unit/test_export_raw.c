@@ -63,7 +63,7 @@ static int export_fails(const struct profile *profile, const struct asked *asked
 	char *bytes = NULL;
 	size_t size;
 	FILE *stream = open_memstream(&bytes, &size);
-	int ret = export_find("raw")->write(profile, &asked->options, stream, err);
+	int ret = export_write(export_find("raw"), profile, &asked->options, stream, err);
 
 	fclose(stream);
 	cr_expect_eq(size, 0);
@@ -394,10 +394,11 @@ Test(export_raw, failures)
 	struct error err;
 
 	cr_assert(ask(&asked, &call));
-	cr_expect_eq(export_find("raw")->write(profile, &asked.options, full, &err), -ENOSPC);
+	cr_expect_eq(export_write(export_find("raw"), profile, &asked.options, full, &err),
+		     -ENOSPC);
 	cr_expect_str_eq(err.text, "writing the buffer: No space left on device");
 	fclose(full);
-	cr_expect_eq(export_find("raw")->write(profile, NULL, NULL, &err), -EINVAL);
+	cr_expect_eq(export_write(export_find("raw"), profile, NULL, NULL, &err), -EINVAL);
 	region_table_free(&asked.table);
 	entry.size = UINT64_MAX;
 	cr_assert(ask(&asked, &call));

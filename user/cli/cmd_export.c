@@ -153,7 +153,8 @@ static int write_output(const struct export_arguments *arguments, const struct p
 	ret = output_open_as(path, flags, &out, &err);
 	if (!ret) {
 		if (profile)
-			ret = arguments->format->write(profile, options, output_stream(out), &err);
+			ret = export_write(arguments->format, profile, options, output_stream(out),
+					   &err);
 		else
 			fputs(text, output_stream(out));
 		ret = output_finish(out, ret, &err);
@@ -228,7 +229,7 @@ static int write_file(struct export_files *files, uint32_t object, struct error 
 		path, profile_is_confidential(files->profile) ? OUTPUT_CONFIDENTIAL : 0, &out, err);
 	if (ret)
 		return ret;
-	ret = files->format->write(files->profile, &files->options, output_stream(out), err);
+	ret = export_write(files->format, files->profile, &files->options, output_stream(out), err);
 	return output_finish(out, ret, err);
 }
 

@@ -23,6 +23,7 @@ const struct export_format export_formats[] = {
 	  .description = "one program by function and offset, for llvm-bolt",
 	  .takes = TAKES_PLACES,
 	  .reads_programs = true,
+	  .only_counts = true,
 	  .write = export_bolt },
 	{ .name = "callgrind",
 	  .description = "ticks by instruction and line, for kcachegrind",
@@ -31,6 +32,7 @@ const struct export_format export_formats[] = {
 	{ .name = "folded",
 	  .description = "a line for each function, for flame graphs",
 	  .takes = TAKES_PLACES,
+	  .only_counts = true,
 	  .write = export_folded },
 	{ .name = "gmon",
 	  .description = "for gprof: a file gmon.NAME.out for each object",
@@ -69,6 +71,21 @@ const struct export_format export_formats[] = {
 	  .write = export_raw },
 	{ 0 }
 };
+
+int export_write(const struct export_format *format, const struct profile *profile,
+		 const struct export_options *options, FILE *stream, struct error *err)
+{
+	static const struct export_options defaults = { .target = EXPORT_ALL_TARGETS };
+	uint64_t period;
+	int ret = 0;
+
+	options = options ? options : &defaults;
+	if (format->takes & EXPORT_TAKES_TARGET)
+		ret = export_check(profile, options, format->name, err);
+	if (!ret && format->only_counts)
+		ret = export_one_period(profile, options, format->name, &period, err);
+	return ret ? ret : format->write(profile, options, stream, err);
+}
 
 const struct export_format *export_find(const char *name)
 {

@@ -51,10 +51,7 @@ enum export_takes {
 	EXPORT_TAKES_DETAIL = 8,
 };
 
-/*
- * A format in which a profile can be written. write returns 0, or a negative errno with err filled
- * in; options may be NULL if the format needs none.
- */
+/* A format in which a profile can be written, by export_write(). */
 struct export_format {
 	const char *name; /* as in --format */
 	const char *description;
@@ -62,6 +59,7 @@ struct export_format {
 	bool binary; /* must not go to a terminal */
 	bool compressed; /* by gzip, when written to the file */
 	bool reads_programs; /* it reads the profiled programs, and fails without them */
+	bool only_counts; /* it has no time: targets with several periods are refused */
 	const char *ddl; /* the table for its rows; NULL: it has no rows */
 	bool per_object; /* a file NAME.OBJECT.out for each object with export_has_file() */
 	int (*write)(const struct profile *profile, const struct export_options *options,
@@ -72,6 +70,14 @@ struct export_format {
 extern const struct export_format export_formats[];
 
 const struct export_format *export_find(const char *name); /* NULL: no such format */
+
+/*
+ * options may be NULL for the defaults: every object, every target. Returns 0, or a negative errno
+ * with err filled in; -EINVAL: what the options choose is not in the profile, or cannot be said in
+ * this format.
+ */
+int export_write(const struct export_format *format, const struct profile *profile,
+		 const struct export_options *options, FILE *stream, struct error *err);
 
 /* -EINVAL: no such object or target. The message starts with format. */
 int export_check(const struct profile *profile, const struct export_options *options,

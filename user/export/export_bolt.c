@@ -154,15 +154,8 @@ int export_bolt(const struct profile *profile, const struct export_options *opti
 	struct bolt bolt = { .profile = profile };
 	struct bin_walk *walk;
 	uint32_t object;
-	uint64_t period;
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, NAME, err);
-	if (!ret)
-		ret = export_one_period(profile, options, NAME, &period, err);
-	if (ret)
-		return ret;
 	object = choose_object(profile, options);
 	if (object == NO_OBJECT)
 		return error_set(err, -ENODATA, NAME ": no tick is in an object that has a file");

@@ -207,12 +207,10 @@ int export_callgrind(const struct profile *profile, const struct export_options 
 	struct bin_walk *walk;
 	bool known;
 	uint64_t period = 0;
-	int ret;
+	int ret = 0;
 
-	options = options ? options : &export_defaults;
 	known = export_knows_cpu_time(profile, options);
-	ret = export_check(profile, options, "callgrind", err);
-	if (!ret && !known)
+	if (!known)
 		ret = export_one_period(profile, options, "callgrind", &period, err);
 	if (ret)
 		return ret;

@@ -9,8 +9,6 @@
 #include "profile/profile_weights.h"
 #include "symbol/regions.h"
 
-const struct export_options export_defaults = { .target = EXPORT_ALL_TARGETS };
-
 bool export_target_chosen(const struct profile *profile, const struct export_options *options,
 			  uint32_t target)
 {

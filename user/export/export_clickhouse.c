@@ -248,10 +248,6 @@ int export_clickhouse(const struct profile *profile, const struct export_options
 	size_t i;
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, "clickhouse", err);
-	if (ret)
-		return ret;
 	errno = 0;
 	rows.start = (uint64_t)export_start_ns(profile);
 	ret = samples_build(&samples, profile, options, err);

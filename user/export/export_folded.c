@@ -82,15 +82,8 @@ int export_folded(const struct profile *profile, const struct export_options *op
 {
 	struct stacks stacks;
 	struct folded folded = { .profile = profile, .stacks = &stacks, .stream = stream };
-	uint64_t period;
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, "folded", err);
-	if (!ret)
-		ret = export_one_period(profile, options, "folded", &period, err);
-	if (ret)
-		return ret;
 	if (stacks_build(profile, options, &stacks))
 		ret = error_errno(err, -ENOMEM, "folded");
 	else

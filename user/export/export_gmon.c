@@ -301,13 +301,10 @@ int export_gmon(const struct profile *profile, const struct export_options *opti
 {
 	struct gmon *gmon = calloc(1, sizeof(*gmon));
 	struct profile_index *index = profile_index_new(profile);
-	struct bin_walk *walk;
-	int ret;
+	struct bin_walk *walk = bin_walk_new(profile, options);
+	int ret = 0;
 
-	options = options ? options : &export_defaults;
-	walk = bin_walk_new(profile, options);
-	ret = export_check(profile, options, "gmon", err);
-	if (!ret && (!gmon || !index || !walk))
+	if (!gmon || !index || !walk)
 		ret = error_errno(err, -ENOMEM, "gmon");
 	if (!ret) {
 		*gmon = (struct gmon){ .profile = profile,

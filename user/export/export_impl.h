@@ -6,7 +6,7 @@
 
 #include "export/export.h"
 
-/* There is one file per format; export.c lists them. */
+/* There is one file per format; export.c lists them. options are never NULL. */
 int export_bolt(const struct profile *profile, const struct export_options *options, FILE *stream,
 		struct error *err);
 int export_callgrind(const struct profile *profile, const struct export_options *options,
@@ -27,16 +27,12 @@ int export_pprof(const struct profile *profile, const struct export_options *opt
 		 struct error *err);
 int export_raw(const struct profile *profile, const struct export_options *options, FILE *stream,
 	       struct error *err);
-
 int export_speedscope(const struct profile *profile, const struct export_options *options,
 		      FILE *stream, struct error *err);
 
 extern const char clickhouse_ddl[];
 
 /* What the formats share. A message starts with the name in format. */
-
-/* The defaults: every object, every target. */
-extern const struct export_options export_defaults;
 
 /* The largest value that a signed field can hold, if the number is larger. */
 static inline int64_t export_clamp(unsigned __int128 value)

@@ -261,10 +261,6 @@ int export_llvm(const struct profile *profile, const struct export_options *opti
 	struct bin_walk *walk;
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, NAME, err);
-	if (ret)
-		return ret;
 	walk = bin_walk_new(profile, options);
 	llvm.weights = profile_weights_new(profile);
 	llvm.tree = sample_tree_new();

@@ -261,10 +261,6 @@ int export_otlp(const struct profile *profile, const struct export_options *opti
 	struct samples samples;
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, "otlp", err);
-	if (ret)
-		return ret;
 	errno = 0;
 	ret = samples_build(&samples, profile, options, err);
 	if (!ret) {

@@ -383,19 +383,15 @@ static int put_pprof(struct pprof *pprof, struct bin_walk *walk, struct error *e
 int export_pprof(const struct profile *profile, const struct export_options *options, FILE *stream,
 		 struct error *err)
 {
-	struct pprof pprof = { .profile = profile };
+	struct pprof pprof = { .profile = profile, .options = options };
 	struct profile_index *index;
 	struct bin_walk *walk;
 	int ret;
 
-	pprof.options = options ? options : &export_defaults;
-	ret = export_check(profile, pprof.options, "pprof", err);
-	if (ret)
-		return ret;
 	errno = 0;
 	ret = pprof_stream_begin(&pprof.out, stream);
 	index = profile_index_new(profile);
-	walk = bin_walk_new(profile, pprof.options);
+	walk = bin_walk_new(profile, options);
 	pprof.index = index;
 	pprof.weights = profile_weights_new(profile);
 	pprof.extents = calloc(profile->nr_objects + 1, sizeof(*pprof.extents));

@@ -321,7 +321,7 @@ int export_raw(const struct profile *profile, const struct export_options *optio
 			   .object = (uint32_t)profile->nr_objects };
 	int ret;
 
-	if (!options || !options->call)
+	if (!options->call)
 		return error_set(err, -EINVAL, "raw: no call was described");
 	raw.call = options->call;
 	raw.starts = calloc(raw.call->nr + 1, sizeof(*raw.starts));

@@ -175,10 +175,6 @@ int export_speedscope(const struct profile *profile, const struct export_options
 					       .stream = stream };
 	int ret;
 
-	options = options ? options : &export_defaults;
-	ret = export_check(profile, options, "speedscope", err);
-	if (ret)
-		return ret;
 	if (stacks_build(profile, options, &stacks))
 		ret = error_errno(err, -ENOMEM, "speedscope");
 	else
