@@ -156,7 +156,7 @@ static struct sink *open_sink(const char *url)
 	struct error err = { "", "" };
 	struct sink *sink;
 
-	fuzz_check(!sink_open(&options, &sink, &err), err.text);
+	fuzz_check(!sink_open(&options, &sink, &err) && !sink_start(sink, NULL, &err), err.text);
 	return sink;
 }
 

@@ -164,29 +164,145 @@ Test(sink, nobody_there)
 }
 
 /* A new sink for the same place continues where the old one was. */
-Test(sink, inherits)
+Test(sink, takes_over)
 {
 	const char *const answers[] = { SAY("503 Later"), NULL };
 	cleanup_profile struct profile *profile = sample_profile();
-	struct sink *before, *sink, *other = sink_open_to("http://127.0.0.1:1", 8 << 20, NULL);
-	struct sink_counts counts;
+	struct sink_counts counts, former;
 	struct backend backend;
+	struct sink *sink;
 
 	sink_backend_start(&backend, answers);
-	before = sink_open_to(backend.url, 8 << 20, NULL);
-	sink_put(before, profile);
-	sink_put(before, profile);
 	sink = sink_open_to(backend.url, 8 << 20, NULL);
-	cr_assert(!sink_inherit(other, before));
-	cr_assert(sink_inherit(sink, before));
-	sink_close(before, 0);
+	sink_put(sink, profile);
+	sink_put(sink, profile);
 	do {
 		usleep(5000);
+		sink_count(sink, &former);
+	} while (!former.retries);
+	sink = sink_open_after(sink, backend.url, 8 << 20, NULL);
+	do {
 		sink_count(sink, &counts);
-	} while (counts.retries < 2);
-	cr_assert_eq(counts.pending_ticks, 2 * total);
+		cr_assert_geq(counts.requests, former.requests);
+		cr_assert_eq(counts.pending_ticks, 2 * total);
+		former = counts;
+		usleep(1000);
+	} while (counts.retries < 10);
 	sink_close(sink, 0);
-	sink_close(other, 0);
+	sink_backend_stop(&backend);
+}
+
+/* While the former sink waits for an answer, the new one takes profiles, and counts what both have. */
+Test(sink, takes_over_from_one_that_hangs)
+{
+	const char *const answers[] = { "slow", OK, NULL };
+	cleanup_profile struct profile *profile = sample_profile();
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	sink_put(sink, profile);
+	while (!__atomic_load_n(&backend.requests, __ATOMIC_SEQ_CST))
+		usleep(1000);
+	sink = sink_open_after(sink, backend.url, 8 << 20, NULL);
+	sink_put(sink, profile);
+	sink_count(sink, &counts);
+	cr_assert_eq(counts.pending_ticks + counts.ticks, 2 * total);
+	counts = sink_settle(sink);
+	cr_assert_eq(counts.retries, 1);
+	cr_assert_eq(counts.ticks, 2 * total);
+	cr_assert_eq(backend.ticks, (int64_t)(2 * total));
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+}
+
+/* Tenants of one backend differ in the user alone, or in the query, and must not get each other's. */
+Test(sink, is_told_from_others)
+{
+	static const char *const urls[] = {
+		"http://one:x@127.0.0.1:1/path", "http://two:x@127.0.0.1:1/path",
+		"http://127.0.0.1:1/path?as=1",	 "http://127.0.0.1:1/path?as=2",
+		"http://127.0.0.1:1/path",	 "http://one:y@127.0.0.1:1/path",
+	};
+	struct sink *sinks[6];
+	size_t i, j;
+
+	for (i = 0; i < 6; i++)
+		sinks[i] = sink_open_to(urls[i], 8 << 20, NULL);
+	/* A password may be a new one. */
+	for (i = 0; i < 6; i++)
+		for (j = 0; j < i; j++)
+			cr_assert_eq(sink_is_same(sinks[i], sinks[j]), i == 5 && !j, "%s %s",
+				     urls[i], urls[j]);
+	for (i = 0; i < 6; i++)
+		sink_close(sinks[i], 0);
+}
+
+/* One that hangs must not use up the time in which others would still be delivered. */
+Test(sink, ends_beside_one_that_hangs)
+{
+	const char *const hangs[] = { "slow", NULL };
+	const char *const later[] = {
+		"HTTP/1.1 503 Later\r\nRetry-After: 60\r\nContent-Length: 0\r\n"
+		"Connection: close\r\n\r\n",
+		OK, NULL
+	};
+	cleanup_profile struct profile *profile = sample_profile();
+	struct backend backends[2];
+	struct sink *sinks[2];
+	struct sink_counts counts;
+	size_t i;
+
+	sink_backend_start(&backends[0], hangs);
+	sink_backend_start(&backends[1], later);
+	for (i = 0; i < 2; i++) {
+		sinks[i] = sink_open_to(backends[i].url, 8 << 20, NULL);
+		sink_put(sinks[i], profile);
+	}
+	do {
+		usleep(5000);
+		sink_count(sinks[1], &counts);
+	} while (!counts.retries);
+	for (i = 0; i < 2; i++)
+		sink_end(sinks[i], 10000 * MS);
+	counts = sink_settle(sinks[1]);
+	cr_assert_eq(counts.ticks, total);
+	for (i = 0; i < 2; i++) {
+		sink_close(sinks[i], 0);
+		sink_backend_stop(&backends[i]);
+	}
+}
+
+/* Pyroscope takes each series by itself, so a request must have no second one. */
+Test(sink, pyroscope_gets_one_service_at_a_time)
+{
+	const char *const answers[] = { SAY("204 No Content"), SAY("429 Too Many Requests"),
+					SAY("204 No Content"), NULL };
+	cleanup_profile struct profile *profile = sample_profile_of_services(3, 2);
+	struct sink_options options = { .kind = SINK_PYROSCOPE,
+					.http.timeout_ms = SINK_TIMEOUT_MS,
+					.detail = EXPORT_FUNCTION,
+					.cap = 8 << 20,
+					.retry_ns = MS,
+					.retry_most_ns = MS };
+	struct sink_counts counts;
+	struct backend backend;
+	struct error err = { 0 };
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	options.where = backend.url;
+	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
+	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	cr_assert_eq(counts.ticks, profile->ticks.total);
+	cr_assert_eq(counts.retries, 1);
+	/* Each of its services once, what is in none of them, and one of these again. */
+	cr_assert_eq(counts.requests, 3 + 1 + 1);
+	sink_close(sink, 0);
 	sink_backend_stop(&backend);
 }
 
@@ -204,7 +320,9 @@ Test(sink, bad_places)
 	size_t i;
 
 	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		const struct sink_options options = { .kind = bad[i].kind, .where = bad[i].where };
+		const struct sink_options options = { .kind = bad[i].kind,
+						      .where = bad[i].where,
+						      .spool = "/tmp" };
 
 		err.text[0] = '\0';
 		cr_assert_lt(sink_open(&options, &sink, &err), 0, "%s", bad[i].where);
@@ -240,6 +358,7 @@ Test(sink, folder)
 
 	options.where = mkdtemp(folder);
 	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
+	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
 	sink_put(sink, profile);
 	sink_put(sink, profile);
 	sink_settle(sink);

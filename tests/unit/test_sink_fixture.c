@@ -142,11 +142,11 @@ void sink_backend_stop(struct backend *backend)
 	close(backend->fd);
 }
 
-struct sink *sink_open_to(const char *url, size_t cap, const char *spool)
+struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, const char *spool)
 {
 	const struct sink_options options = { .kind = SINK_OTLP,
 					      .where = url,
-					      .http.timeout_ms = 4000,
+					      .http.timeout_ms = SINK_TIMEOUT_MS,
 					      .detail = EXPORT_ADDRESS,
 					      .cap = cap,
 					      .spool = spool,
@@ -157,8 +157,17 @@ struct sink *sink_open_to(const char *url, size_t cap, const char *spool)
 	struct sink *sink;
 
 	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	cr_assert_eq(sink_load(sink, &err), 0, "%s", err.text);
+	if (before)
+		cr_assert(sink_is_same(sink, before));
+	else
+		cr_assert_eq(sink_load(sink, &err), 0, "%s", err.text);
+	cr_assert_eq(sink_start(sink, before, &err), 0, "%s", err.text);
 	return sink;
+}
+
+struct sink *sink_open_to(const char *url, size_t cap, const char *spool)
+{
+	return sink_open_after(NULL, url, cap, spool);
 }
 
 struct sink_counts sink_settle(struct sink *sink)

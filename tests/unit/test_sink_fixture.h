@@ -7,6 +7,7 @@
 #include "agent/sink.h"
 
 #define MS UINT64_C(1000000)
+#define SINK_TIMEOUT_MS 4000 /* of a request */
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 #define SAY(status) "HTTP/1.1 " status "\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
@@ -36,6 +37,9 @@ void sink_backend_stop(struct backend *backend);
 
 /* One that tries again after some milliseconds. spool: NULL, or a folder. */
 struct sink *sink_open_to(const char *url, size_t cap, const char *spool);
+
+/* The same, for one that takes over from `before`, which may be NULL. */
+struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, const char *spool);
 
 /* Waits until nothing is pending. */
 struct sink_counts sink_settle(struct sink *sink);

@@ -92,6 +92,30 @@ Test(spool, survives)
 	close_spool(&pending);
 }
 
+/* As after a SIGHUP that added --spool: it survives from there on, behind what an earlier agent left. */
+Test(spool, takes_what_waits_in_memory)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	uint64_t ticks;
+	size_t i;
+
+	open_spool(&pending);
+	ticks = add(&pending, 2);
+	close_spool(&pending);
+	pending = (struct pending){ .cap = 8 << 20, .spool_cap = 8 << 20 };
+	ticks += add(&pending, 2);
+	open_spool(&pending);
+	cr_expect_eq(pending.bytes, 0);
+	ticks += add(&pending, 1);
+	for (i = 0; i < 5; i++)
+		cr_expect_eq(pending.parts[i].entry.first, i + 1);
+	close_spool(&pending);
+	open_spool(&pending);
+	cr_expect_eq(pending.nr, 5);
+	cr_expect_eq(drain(&pending), ticks);
+	close_spool(&pending);
+}
+
 Test(spool, adds_up_at_the_cap)
 {
 	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 10 };
@@ -106,6 +130,45 @@ Test(spool, adds_up_at_the_cap)
 	open_spool(&pending);
 	cr_expect_eq(drain(&pending), ticks);
 	close_spool(&pending);
+}
+
+/* Adds profiles of another mode, as after a SIGHUP with another --mode. */
+static uint64_t add_others(struct pending *pending, unsigned int times, unsigned int *ret_refused)
+{
+	struct profile *profile = sample_profile();
+	struct error err = { 0 };
+	uint64_t ticks = times * profile->ticks.total;
+	int ret;
+
+	free(profile->sampling.mode);
+	profile->sampling.mode = strdup("user");
+	for (; times; times--) {
+		ret = pending_add(pending, profile, &err);
+		cr_assert(!ret || ret == -ENOSPC, "%s", err.text);
+		*ret_refused += ret != 0;
+	}
+	profile_free(profile);
+	return ticks;
+}
+
+/* What does not add up with its neighbour stays as long as others do. */
+Test(spool, modes_do_not_add_up)
+{
+	struct pending pending = { .cap = 8 << 10 };
+	unsigned int refused = 0;
+	uint64_t ticks = add(&pending, 30);
+
+	ticks += add_others(&pending, 30, &refused);
+	cr_expect_eq(pending.lost, 0);
+	cr_expect_eq(pending.ticks, ticks);
+	cr_expect_leq(pending.bytes, pending.cap);
+	/* If nothing else makes room, the oldest has to go, and that is said. */
+	pending.cap = 1;
+	ticks += add_others(&pending, 1, &refused);
+	cr_expect_eq(refused, 1);
+	cr_expect_gt(pending.lost, 0);
+	cr_expect_eq(pending.ticks + pending.lost, ticks);
+	pending_free(&pending);
 }
 
 /* It was killed after writing a sum, before removing its parts: the ticks count once. */
@@ -210,8 +273,7 @@ Test(spool, full_disk)
 	cr_expect_eq(pending.ticks, ticks);
 	ticks += add(&pending, 1);
 	cr_expect(!pending.spool_failed);
-	pending_settle(&pending);
-	cr_expect_eq(pending.bytes, 0);
+	cr_expect_eq(pending.bytes, 0, "what waited in memory is there too");
 	close_spool(&pending);
 	open_spool(&pending);
 	cr_expect_eq(drain(&pending), ticks);

@@ -35,6 +35,8 @@ struct run {
 	struct scrapes scrapes;
 	bool has_scrapes;
 	struct listener *listener; /* NULL: no address to listen on */
+	struct sink **sinks; /* those of the options, until the agent has them */
+	size_t nr_sinks;
 };
 
 static void deliver(void *context, const struct profile *profile)
@@ -72,6 +74,9 @@ static void close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 	uint64_t until = monotonic_ns() + patience_ns, now;
 	size_t i;
 
+	/* All at once, so that none has to wait for another that hangs. */
+	for (i = 0; i < nr; i++)
+		sink_end(sinks[i], patience_ns);
 	for (i = 0; i < nr; i++) {
 		now = monotonic_ns();
 		sink_close(sinks[i], until > now ? until - now : 0);
@@ -79,41 +84,85 @@ static void close_sinks(struct sink **sinks, size_t nr, uint64_t patience_ns)
 	free(sinks);
 }
 
-static void inherit(struct agent *agent, struct sink **before, size_t nr)
+/* Where a sink of this kind and place is among others; nr: nowhere. */
+static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink *sink)
 {
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i < nr; i++)
-		for (j = 0; j < agent->nr_sinks; j++)
-			if (sink_inherit(agent->sinks[j], before[i]))
-				break;
+		if (sinks[i] && sink_is_same(sinks[i], sink))
+			break;
+	return i;
 }
 
-/* Opens all of them; after a failure only the old ones exist. */
-static int open_sinks(struct agent *agent, const struct agent_options *options, struct error *err)
+/* Metrics and messages must tell it from those before it. */
+static int name_apart(const struct run *run, struct sink *sink, struct error *err)
 {
-	struct sink **before = agent->sinks;
-	size_t nr_before = agent->nr_sinks, i;
+	const char *name = sink_name(sink);
+	size_t i, same = 0, length = strlen(name);
+
+	for (i = 0; i < run->nr_sinks; i++)
+		same += !strncmp(sink_name(run->sinks[i]), name, length) &&
+			(!sink_name(run->sinks[i])[length] ||
+			 sink_name(run->sinks[i])[length] == ' ');
+	return same ? sink_number(sink, same + 1, err) : 0;
+}
+
+static int open_sink(struct run *run, const struct sink_options *options, struct error *err)
+{
+	const struct agent *agent = run->agent;
+	struct sink *sink;
+	int ret = sink_open(options, &run->sinks[run->nr_sinks], err);
+
+	sink = run->sinks[run->nr_sinks];
+	if (!ret && find_same(run->sinks, run->nr_sinks, sink) < run->nr_sinks)
+		ret = error_set(err, -EINVAL, "agent: %s: it is there twice", sink_name(sink));
+	if (!ret)
+		ret = name_apart(run, sink, err);
+	run->nr_sinks += sink != NULL;
+	if (ret)
+		return ret;
+	/* A spool that another sink has is loaded when that one has ended. */
+	return find_same(agent->sinks, agent->nr_sinks, sink) < agent->nr_sinks ?
+		       0 :
+		       sink_load(sink, err);
+}
+
+/* Opens all of them. Nothing is delivered yet, and earlier ones go on. */
+static int open_sinks(struct run *run, struct error *err)
+{
+	const struct agent_options *options = run->options;
+	size_t i;
 	int ret = 0;
 
-	agent->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
-	agent->nr_sinks = 0;
-	if (!agent->sinks)
-		ret = error_errno(err, -ENOMEM, "agent");
-	for (i = 0; !ret && i < options->nr_sinks; i++) {
-		ret = sink_open(&options->sinks[i], &agent->sinks[i], err);
-		agent->nr_sinks += agent->sinks[i] != NULL;
+	run->sinks = calloc(options->nr_sinks + 1, sizeof(struct sink *));
+	if (!run->sinks)
+		return error_errno(err, -ENOMEM, "agent");
+	for (i = 0; !ret && i < options->nr_sinks; i++)
+		ret = open_sink(run, &options->sinks[i], err);
+	return ret;
+}
+
+/* From here on there are the new ones. Each takes over from an earlier one of its kind and place. */
+static int replace_sinks(struct run *run, struct error *err)
+{
+	struct agent *agent = run->agent;
+	struct sink *before;
+	size_t i, at;
+	int ret = 0, code;
+
+	for (i = 0; i < run->nr_sinks; i++) {
+		at = find_same(agent->sinks, agent->nr_sinks, run->sinks[i]);
+		before = at < agent->nr_sinks ? agent->sinks[at] : NULL;
+		if (before)
+			agent->sinks[at] = NULL;
+		code = sink_start(run->sinks[i], before, err);
+		ret = ret ? ret : code;
 	}
-	if (ret) {
-		close_sinks(agent->sinks, agent->nr_sinks, 0);
-		agent->sinks = before;
-		agent->nr_sinks = nr_before;
-		return ret;
-	}
-	inherit(agent, before, nr_before);
-	close_sinks(before, nr_before, 0);
-	for (i = 0; !ret && i < agent->nr_sinks; i++)
-		ret = sink_load(agent->sinks[i], err);
+	close_sinks(agent->sinks, agent->nr_sinks, 0);
+	agent->sinks = run->sinks;
+	agent->nr_sinks = run->nr_sinks;
+	run->sinks = NULL;
 	return ret;
 }
 
@@ -172,8 +221,8 @@ static int open_listener(struct run *run, struct error *err)
 {
 	const struct listen_sources sources = { .figures = &run->agent->figures,
 						.scrapes = &run->scrapes,
-						.sinks = run->agent->sinks,
-						.nr_sinks = run->agent->nr_sinks };
+						.sinks = run->sinks,
+						.nr_sinks = run->nr_sinks };
 
 	if (!run->options->listen.address)
 		return 0;
@@ -225,7 +274,7 @@ static int prepare(struct run *run, struct error *err)
 	if (!ret)
 		ret = open_wake(run, err);
 	if (!ret)
-		ret = open_sinks(run->agent, run->options, err);
+		ret = open_sinks(run, err);
 	if (ret)
 		return ret;
 	ret = sample_start(&run->loop, run->targets.list, run->targets.nr, run->targets.controller,
@@ -307,6 +356,8 @@ static void finish(struct run *run)
 	if (run->has_scrapes)
 		scrapes_close(&run->scrapes);
 	sample_close(&run->loop);
+	if (run->sinks)
+		close_sinks(run->sinks, run->nr_sinks, 0);
 	if (run->timer_fd >= 0)
 		close(run->timer_fd);
 	if (run->wake_fd >= 0)
@@ -343,6 +394,10 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 	figures_new_session(&agent->figures, options->listen.functions);
 	run.loop.signal_fd = sample_open_signals(err);
 	ret = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
+	if (ret)
+		end = AGENT_NOT_BEGUN;
+	else
+		ret = replace_sinks(&run, err);
 	if (ret) {
 		print_error(err);
 	} else {

@@ -23,6 +23,7 @@ struct agent_options {
 
 enum agent_end {
 	AGENT_FAILED,
+	AGENT_NOT_BEGUN, /* with these options; sinks are as they were */
 	AGENT_STOPPED, /* by SIGTERM or SIGINT */
 	AGENT_RELOAD, /* by SIGHUP: pending profiles are kept */
 };

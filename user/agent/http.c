@@ -50,6 +50,7 @@ struct http {
 	CURLSH *share;
 	char *url; /* as passed to curl */
 	char *name;
+	char *key;
 	bool grpc;
 	atomic_bool stopped;
 	char trouble[CURL_ERROR_SIZE];
@@ -84,22 +85,30 @@ static int parse_url(struct http *http, const char *url, struct error *err)
 			 (int)(strcspn(url, ":/") + 3 < 200 ? strcspn(url, ":/") : 200), url);
 }
 
-/* Makes the URL for messages, without user and password. */
-static int name_url(struct http *http, struct error *err)
+static int copy_url(CURLU *parts, char **result)
 {
-	CURLU *parts = lib.curl_url();
 	char *text = NULL;
 	int ret = -EINVAL;
 
-	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0) &&
-	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0) &&
-	    !lib.curl_url_get(parts, CURLUPART_URL, &text, 0)) {
-		http->name = strdup(text);
-		ret = http->name ? 0 : -ENOMEM;
+	if (!lib.curl_url_get(parts, CURLUPART_URL, &text, 0)) {
+		*result = strdup(text);
+		ret = *result ? 0 : -ENOMEM;
 	}
 	lib.curl_free(text);
+	return ret;
+}
+
+static int name_url(struct http *http, struct error *err)
+{
+	CURLU *parts = lib.curl_url();
+	int ret = -EINVAL;
+
+	if (parts && !lib.curl_url_set(parts, CURLUPART_URL, http->url, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_PASSWORD, NULL, 0))
+		ret = copy_url(parts, &http->key);
+	if (!ret && !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
+	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0))
+		ret = copy_url(parts, &http->name);
 	lib.curl_url_cleanup(parts);
 	return ret ? error_set(err, ret, "URL: it names no host") : 0;
 }
@@ -300,12 +309,18 @@ void http_close(struct http *http)
 	free_options(&http->options);
 	free(http->url);
 	free(http->name);
+	free(http->key);
 	free(http);
 }
 
 const char *http_name(const struct http *http)
 {
 	return http->name;
+}
+
+const char *http_key(const struct http *http)
+{
+	return http->key;
 }
 
 bool http_is_grpc(const struct http *http)

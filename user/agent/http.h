@@ -30,8 +30,11 @@ int http_open(const struct http_options *options, const char *url, struct http *
 	      struct error *err);
 void http_close(struct http *http); /* NULL is fine */
 
-/* The URL without user and password. */
+/* The URL for messages, without user, password and query. */
 const char *http_name(const struct http *http);
+
+/* What tells it from others: the URL without a password, which may change. Not for messages. */
+const char *http_key(const struct http *http);
 bool http_is_grpc(const struct http *http);
 
 enum http_outcome {

@@ -2,6 +2,7 @@
 #include "agent/pending.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -154,7 +155,8 @@ static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_
 	size_t i;
 
 	for (i = 0; i + 1 < nr; i++, part++)
-		if (!delivered_any(&part[0].done) && !delivered_any(&part[1].done) &&
+		if (!part->apart && !delivered_any(&part[0].done) &&
+		    !delivered_any(&part[1].done) &&
 		    part[0].entry.duration_ns + part[1].entry.duration_ns <= most_ns)
 			return i;
 	return pending->nr;
@@ -208,6 +210,7 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 		return ret;
 	}
 	place(pending, &sum);
+	sum.apart = pending->parts[at + 1].apart;
 	for (i = 0; i < 2; i++) {
 		old = take(pending, at);
 		pending_drop(pending, &old);
@@ -216,13 +219,37 @@ static int merge(struct pending *pending, size_t at, struct error *err)
 	return insert(pending, at, &sum);
 }
 
-/* Profiles of different modes cannot be added up, but they must obey the cap too. */
 static void drop_at(struct pending *pending, size_t at)
 {
 	struct pending_part part = take(pending, at);
 
 	pending->lost += pending_ticks(&part);
 	pending_drop(pending, &part);
+}
+
+/*
+ * Profiles of different modes do not add up, but must obey the cap too. 0: there are none, and the cap is
+ * exceeded by one that is partly delivered.
+ */
+static int drop_oldest_apart(struct pending *pending, struct error *err)
+{
+	uint64_t ticks;
+	size_t i;
+
+	for (i = 0; i < pending->nr; i++)
+		if (pending->parts[i].apart && !delivered_any(&pending->parts[i].done))
+			break;
+	if (i == pending->nr)
+		return 0;
+	ticks = pending_ticks(&pending->parts[i]);
+	drop_at(pending, i);
+	error_set(err, -ENOSPC,
+		  "%" PRIu64
+		  " ticks are not delivered: there is no room for them, and they do not add "
+		  "up with later ones, which have another --mode",
+		  ticks);
+	error_hint(err, "%s", pending->spool ? "--spool-size" : "--pending");
+	return -ENOSPC;
 }
 
 static bool is_over(const struct pending *pending)
@@ -238,18 +265,22 @@ static int keep_to_cap(struct pending *pending, struct error *err)
 
 	while (!ret && is_over(pending)) {
 		at = choose_pair(pending);
-		/* What is partly delivered cannot be added up, so the cap is exceeded by one part. */
 		if (at == pending->nr)
-			return 0;
+			return drop_oldest_apart(pending, err);
 		ret = merge(pending, at, err);
-		if (ret)
+		if (ret == -EINVAL) {
+			pending->parts[at].apart = true;
+			ret = 0;
+		} else if (ret) {
 			drop_at(pending, at);
+		}
 	}
 	return ret;
 }
 
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err)
 {
+	bool failed = pending->spool_failed;
 	struct pending_part part;
 	int ret = make_part(profile, &part, err);
 
@@ -257,6 +288,9 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 		part.entry.first = part.entry.last = spool_number(pending->spool);
 	if (!ret)
 		place(pending, &part);
+	/* The disk has room again, also for what came before. */
+	if (failed && !pending->spool_failed)
+		pending_settle(pending);
 	if (!ret && insert(pending, pending->nr, &part))
 		ret = error_errno(err, -ENOMEM, "pending");
 	pending_drop(pending, &part);
@@ -292,7 +326,14 @@ int pending_load(struct pending *pending, struct error *err)
 		if (insert(pending, i, &part))
 			ret = error_errno(err, -ENOMEM, "agent: --spool");
 	}
-	return ret;
+	if (ret)
+		return ret;
+	/* Those that wait in memory came after an earlier agent's, and have no number yet. */
+	for (; i < pending->nr; i++)
+		pending->parts[i].entry.first = pending->parts[i].entry.last =
+			spool_number(pending->spool);
+	pending_settle(pending);
+	return 0;
 }
 
 void pending_settle(struct pending *pending)

@@ -19,6 +19,7 @@ struct pending_part {
 	struct bytes bytes; /* empty: it is in the spool */
 	struct spool_entry entry; /* first 0: without a spool */
 	struct delivered done; /* what is true; entry.done is what the disk knows */
+	bool apart; /* it does not add up with the next one */
 };
 
 struct pending {
@@ -37,7 +38,10 @@ struct pending {
 	uint64_t merged; /* how often two profiles became one */
 };
 
-/* The profile stays the caller's. After a failure the ticks that have no place are in `lost`. */
+/*
+ * The profile stays the caller's. After a failure the ticks that have no place are in `lost`, and err says
+ * which they are.
+ */
 int pending_add(struct pending *pending, const struct profile *profile, struct error *err);
 
 /*
@@ -62,7 +66,7 @@ void pending_drop(struct pending *pending, struct pending_part *part);
 int pending_read(const struct pending *pending, const struct pending_part *part,
 		 struct profile **result, struct error *err);
 
-/* Adds what an earlier agent left in the spool. */
+/* Adds what an earlier agent left in the spool, and moves what waits in memory there. */
 int pending_load(struct pending *pending, struct error *err);
 
 /* Call before the agent ends: what is in memory goes to the spool, if that has room. */

@@ -29,11 +29,15 @@ static int load(struct requests *requests, enum export_detail detail)
 int requests_begin(struct requests *requests, enum sink_kind kind, const struct profile *profile,
 		   enum export_detail detail, const struct delivered *done)
 {
+	/*
+	 * Pyroscope takes each series by itself, and answers with the error of any one: of a request with
+	 * several it may have taken all others, which would be sent twice.
+	 */
 	*requests = (struct requests){ .kind = kind,
 				       .detail = detail,
 				       .profile = profile,
 				       .done = *done,
-				       .at_once = UINT32_MAX };
+				       .at_once = kind == SINK_PYROSCOPE ? 1 : UINT32_MAX };
 	return load(requests, done->pieces ? EXPORT_FUNCTION : detail);
 }
 

@@ -34,11 +34,14 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 
 struct sink {
 	struct sink_options options;
-	char *name;
+	char *name; /* for messages */
+	char *key; /* what tells it from others */
 	struct http *http; /* NULL: a folder */
 	pthread_t thread;
 	bool has_thread;
 	pthread_mutex_t lock; /* for everything below */
+	struct sink *before; /* the one that it is taking over from; NULL: none, or it has */
+	uint64_t due_ns; /* no attempt begins before this, unless it is closing */
 	pthread_cond_t more; /* there is work, or the sink is closing */
 	struct pending pending;
 	struct sink_counts counts;
@@ -81,7 +84,8 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 	*delay_ns = *delay_ns / 2 * 3;
 	if (*delay_ns > sink->options.retry_most_ns)
 		*delay_ns = sink->options.retry_most_ns;
-	wait_until(sink, monotonic_ns() + wait_ns);
+	sink->due_ns = monotonic_ns() + wait_ns;
+	wait_until(sink, sink->due_ns);
 }
 
 /* A backend that is too small for one service says so for each profile, so it is reported once. */
@@ -220,8 +224,6 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	return settled;
 }
 
-/* --- the thread --- */
-
 static void work(struct sink *sink, uint64_t *delay_ns)
 {
 	struct pending_part part = pending_take(&sink->pending);
@@ -246,12 +248,90 @@ static void work(struct sink *sink, uint64_t *delay_ns)
 	pending_drop(&sink->pending, &part);
 }
 
+/* --- taking over from another sink --- */
+
+/* Ends a sink. No request begins after patience_ns; one in progress gets until end_ns to finish. */
+static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
+{
+	struct timespec due;
+	uint64_t until = monotonic_ns() + patience_ns + end_ns;
+
+	if (!sink->has_thread)
+		return;
+	sink->has_thread = false;
+	sink_end(sink, patience_ns);
+	due.tv_sec = (time_t)(until / SECOND_NS);
+	due.tv_nsec = (long)(until % SECOND_NS);
+	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
+		return;
+	pthread_mutex_lock(&sink->lock);
+	if (sink->before && sink->before->http)
+		http_stop(sink->before->http);
+	if (sink->http)
+		http_stop(sink->http);
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	pthread_join(sink->thread, NULL);
+}
+
+/* What is in the other's spool stays there, for whoever opens that. */
+static void adopt(struct sink *sink, struct sink *before)
+{
+	struct pending_part part;
+	uint64_t left = 0;
+
+	sink->counts = before->counts;
+	sink->due_ns = before->due_ns;
+	sink->pending.lost += before->pending.lost;
+	sink->pending.merged += before->pending.merged;
+	pending_settle(&before->pending);
+	while (before->pending.nr) {
+		part = pending_take_newest(&before->pending);
+		if (!part.bytes.data) {
+			left += pending_ticks(&part);
+			continue;
+		}
+		part.entry.first = part.entry.last = 0;
+		if (pending_put_back(&sink->pending, &part))
+			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
+		bytes_free(&part.bytes);
+	}
+	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
+			      spool_path(before->pending.spool));
+}
+
+/*
+ * The other one must have stopped, because what it is sending would be sent twice. That takes as long as
+ * a backend may take to answer, in which sampling goes on.
+ */
+static void take_over(struct sink *sink)
+{
+	struct sink *before = sink->before;
+	struct error err = { 0 };
+
+	stop(before, 0, before->options.http.timeout_ms * MS_NS);
+	pthread_mutex_lock(&sink->lock);
+	adopt(sink, before);
+	sink->before = NULL;
+	pthread_mutex_unlock(&sink->lock);
+	sink_close(before, 0);
+	if (sink_load(sink, &err))
+		print_error(&err);
+}
+
+/* --- the thread --- */
+
 static void *run(void *context)
 {
 	struct sink *sink = context;
 	uint64_t delay_ns = sink->options.retry_ns;
 
+	if (sink->before)
+		take_over(sink);
 	pthread_mutex_lock(&sink->lock);
+	if (!sink->closing)
+		wait_until(sink, sink->due_ns);
 	while (!is_over(sink) && !(sink->closing && !sink->pending.nr)) {
 		if (sink->pending.nr)
 			work(sink, &delay_ns);
@@ -269,6 +349,17 @@ static bool has_path(const char *url)
 	const char *host = strstr(url, "://"), *slash = host ? strchr(host + 3, '/') : NULL;
 
 	return slash && slash[1];
+}
+
+static int name_sink(struct sink *sink, const char *name, const char *key, struct error *err)
+{
+	const char *word = sink_words[sink->options.kind];
+
+	if (asprintf(&sink->name, "%s %s", word, name) < 0)
+		sink->name = NULL;
+	if (asprintf(&sink->key, "%s %s", word, key) < 0)
+		sink->key = NULL;
+	return sink->name && sink->key ? 0 : error_errno(err, -ENOMEM, "agent");
 }
 
 /* A URL that has a path is used unchanged. */
@@ -291,12 +382,7 @@ static int open_url(struct sink *sink, struct error *err)
 		return error_errno(err, -ENOMEM, "agent");
 	}
 	ret = http_open(&sink->options.http, url, &sink->http, err);
-	if (!ret && asprintf(&sink->name, "%s %s", sink_words[sink->options.kind],
-			     http_name(sink->http)) < 0) {
-		sink->name = NULL;
-		ret = error_errno(err, -ENOMEM, "agent");
-	}
-	return ret;
+	return ret ? ret : name_sink(sink, http_name(sink->http), http_key(sink->http), err);
 }
 
 static int open_folder(struct sink *sink, struct error *err)
@@ -313,51 +399,72 @@ static int open_folder(struct sink *sink, struct error *err)
 			error_hint(err, "mkdir -p %.200s", sink->options.where);
 		return ret;
 	}
-	if (asprintf(&sink->name, "dir %s", sink->options.where) >= 0)
-		return 0;
-	sink->name = NULL;
-	return error_errno(err, -ENOMEM, "agent");
+	return name_sink(sink, sink->options.where, sink->options.where, err);
 }
 
-static int start(struct sink *sink, struct error *err)
+static void init_lock(struct sink *sink)
 {
 	pthread_condattr_t attributes;
-	int ret;
 
 	pthread_condattr_init(&attributes);
 	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
 	pthread_cond_init(&sink->more, &attributes);
 	pthread_condattr_destroy(&attributes);
 	pthread_mutex_init(&sink->lock, NULL);
-	ret = pthread_create(&sink->thread, NULL, run, sink);
-	sink->has_thread = !ret;
-	return ret ? error_errno(err, -ret, "agent: thread") : 0;
 }
 
 int sink_open(const struct sink_options *options, struct sink **result, struct error *err)
 {
 	struct sink *sink = calloc(1, sizeof(*sink));
+	/* A folder needs no spool, because what would wait there could be written at once. */
+	const char *spool = options->kind == SINK_DIR ? NULL : options->spool;
 	int ret;
 
 	*result = sink;
 	if (!sink)
 		return error_errno(err, -ENOMEM, "agent");
+	init_lock(sink);
 	sink->options = *options;
 	sink->options.where = strdup(options->where);
-	if (!sink->options.where)
+	sink->options.spool = spool ? strdup(spool) : NULL;
+	if (!sink->options.where || (spool && !sink->options.spool))
 		return error_errno(err, -ENOMEM, "agent");
 	sink->pending.cap = options->cap;
+	sink->pending.spool_cap = spool ? options->spool_cap : 0;
 	ret = options->kind == SINK_DIR ? open_folder(sink, err) : open_url(sink, err);
-	/* A folder needs no spool, because what would wait there could be written at once. */
-	if (options->kind == SINK_DIR)
-		sink->options.spool = NULL;
-	if (!ret && sink->options.spool) {
-		sink->pending.spool_cap = options->spool_cap;
-		sink->options.spool = strdup(options->spool);
-		ret = sink->options.spool ? spool_check(options->spool, sink->name, err) :
-					    error_errno(err, -ENOMEM, "agent");
-	}
-	return ret ? ret : start(sink, err);
+	return !ret && spool ? spool_check(spool, sink->key, err) : ret;
+}
+
+bool sink_is_same(const struct sink *sink, const struct sink *other)
+{
+	return !strcmp(sink->key, other->key);
+}
+
+int sink_number(struct sink *sink, size_t number, struct error *err)
+{
+	char *name;
+
+	if (asprintf(&name, "%s (%zu)", sink->name, number) < 0)
+		return error_errno(err, -ENOMEM, "agent");
+	free(sink->name);
+	sink->name = name;
+	return 0;
+}
+
+int sink_start(struct sink *sink, struct sink *before, struct error *err)
+{
+	int ret;
+
+	pthread_mutex_lock(&sink->lock);
+	sink->before = before;
+	pthread_mutex_unlock(&sink->lock);
+	ret = pthread_create(&sink->thread, NULL, run, sink);
+	sink->has_thread = !ret;
+	if (!ret)
+		return 0;
+	sink->before = NULL;
+	sink_close(before, 0);
+	return error_errno(err, -ret, "agent: thread");
 }
 
 int sink_load(struct sink *sink, struct error *err)
@@ -367,7 +474,7 @@ int sink_load(struct sink *sink, struct error *err)
 
 	if (!sink->options.spool)
 		return 0;
-	ret = spool_open(sink->options.spool, sink->name, &spool, err);
+	ret = spool_open(sink->options.spool, sink->key, &spool, err);
 	if (ret) {
 		spool_close(spool);
 		return ret;
@@ -409,79 +516,24 @@ void sink_count(struct sink *sink, struct sink_counts *result)
 	size_t i;
 
 	pthread_mutex_lock(&sink->lock);
-	*result = sink->counts;
+	if (sink->before)
+		sink_count(sink->before, result);
+	else
+		*result = sink->counts;
 	result->losses[LOST_NO_ROOM] += sink->pending.lost;
-	for (i = 0; i < NR_LOSSES; i++)
+	for (i = 0, result->lost = 0; i < NR_LOSSES; i++)
 		result->lost += result->losses[i];
-	result->pending = sink->pending.nr + sink->under_way;
-	result->pending_bytes = sink->pending.bytes;
-	result->spool_bytes = sink->pending.spooled;
-	result->pending_ticks = sink->pending.ticks + sink->under_way_ticks;
-	result->merged = sink->pending.merged;
+	result->pending += sink->pending.nr + sink->under_way;
+	result->pending_bytes += sink->pending.bytes;
+	result->spool_bytes += sink->pending.spooled;
+	result->pending_ticks += sink->pending.ticks + sink->under_way_ticks;
+	result->merged += sink->pending.merged;
 	pthread_mutex_unlock(&sink->lock);
 }
 
 const char *sink_name(const struct sink *sink)
 {
 	return sink->name;
-}
-
-/* No request begins after patience_ns; one in progress gets until end_ns to finish. */
-static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
-{
-	struct timespec due;
-	uint64_t until = monotonic_ns() + patience_ns;
-
-	pthread_mutex_lock(&sink->lock);
-	sink->closing = true;
-	sink->until_ns = until;
-	pthread_cond_signal(&sink->more);
-	pthread_mutex_unlock(&sink->lock);
-	until += end_ns;
-	due.tv_sec = (time_t)(until / SECOND_NS);
-	due.tv_nsec = (long)(until % SECOND_NS);
-	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
-		return;
-	if (sink->http)
-		http_stop(sink->http);
-	pthread_mutex_lock(&sink->lock);
-	pthread_cond_signal(&sink->more);
-	pthread_mutex_unlock(&sink->lock);
-	pthread_join(sink->thread, NULL);
-}
-
-bool sink_inherit(struct sink *sink, struct sink *before)
-{
-	struct pending_part part;
-	uint64_t left = 0;
-
-	if (strcmp(sink->name, before->name) != 0)
-		return false;
-	/* The old sink must have stopped, because what it is sending would be sent twice. */
-	stop(before, 0, before->options.http.timeout_ms * MS_NS);
-	before->has_thread = false;
-	pthread_mutex_lock(&sink->lock);
-	sink->counts = before->counts;
-	sink->pending.lost += before->pending.lost;
-	pending_settle(&before->pending);
-	while (before->pending.nr) {
-		part = pending_take_newest(&before->pending);
-		if (!part.bytes.data) {
-			left += pending_ticks(&part);
-			continue;
-		}
-		part.entry.first = part.entry.last = 0;
-		if (pending_put_back(&sink->pending, &part))
-			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
-		bytes_free(&part.bytes);
-	}
-	pthread_cond_signal(&sink->more);
-	pthread_mutex_unlock(&sink->lock);
-	/* The new sink reads the same spool by itself. */
-	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
-		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
-			      spool_path(before->pending.spool));
-	return true;
 }
 
 static void say_left(struct sink *sink)
@@ -509,12 +561,22 @@ static void say_left(struct sink *sink)
 			      spool_path(pending->spool));
 }
 
+void sink_end(struct sink *sink, uint64_t patience_ns)
+{
+	if (!sink)
+		return;
+	pthread_mutex_lock(&sink->lock);
+	sink->closing = true;
+	sink->until_ns = monotonic_ns() + patience_ns;
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+}
+
 void sink_close(struct sink *sink, uint64_t patience_ns)
 {
 	if (!sink)
 		return;
-	if (sink->has_thread)
-		stop(sink, patience_ns, 0);
+	stop(sink, patience_ns, 0);
 	say_left(sink);
 	http_close(sink->http);
 	spool_close(sink->pending.spool);
@@ -522,5 +584,6 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 	free((char *)sink->options.where);
 	free((char *)sink->options.spool);
 	free(sink->name);
+	free(sink->key);
 	free(sink);
 }

@@ -70,25 +70,34 @@ struct sink_counts {
 
 struct sink;
 
-/* Copies all strings. Call sink_close() on *result in any case. */
+/* Copies all strings. It delivers nothing before sink_start(). Call sink_close() on *result in any case. */
 int sink_open(const struct sink_options *options, struct sink **result, struct error *err);
 
-/* Opens the spool and loads it; call it after the sink that this one replaces was closed. */
+/* Whether both are of one kind and place, whatever else their options say. */
+bool sink_is_same(const struct sink *sink, const struct sink *other);
+
+/* Adds a number to its name, which another one has too: two URLs may differ in what is not shown. */
+int sink_number(struct sink *sink, size_t number, struct error *err);
+
+/* Takes the spool and loads it, for a sink that takes over from none. */
 int sink_load(struct sink *sink, struct error *err);
+
+/*
+ * Begins to deliver. before: NULL, or a sink of the same kind and place, from which this one takes over
+ * pending profiles, counts and the spool, as soon as the backend has answered it. It is closed in any case.
+ */
+int sink_start(struct sink *sink, struct sink *before, struct error *err);
 
 /* The profile stays the caller's. */
 void sink_put(struct sink *sink, const struct profile *profile);
-
-/*
- * If `before` is of the same kind and place, stops it and takes over its pending profiles and
- * counts. False: it is another one.
- */
-bool sink_inherit(struct sink *sink, struct sink *before);
 
 void sink_count(struct sink *sink, struct sink_counts *result);
 
 /* The name for messages: its option, and its URL without a password. */
 const char *sink_name(const struct sink *sink);
+
+/* Says that no request is to begin after that time; NULL is fine. */
+void sink_end(struct sink *sink, uint64_t patience_ns);
 
 /* Gives pending profiles this long to be delivered, and reports what was not. NULL is fine. */
 void sink_close(struct sink *sink, uint64_t patience_ns);

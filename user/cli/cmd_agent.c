@@ -44,23 +44,54 @@ static bool read_all(int argc, char **argv, struct agent_arguments *arguments, i
 	return !code;
 }
 
-/* Reads everything again. An error is reported, and the old options stay. */
-static void reload(int argc, char **argv, struct agent_arguments **arguments)
+static void free_arguments(struct agent_arguments *arguments)
 {
-	struct agent_arguments *read = calloc(1, sizeof(*read));
+	if (arguments)
+		agent_arguments_free(arguments);
+	free(arguments);
+}
+
+static void say_unchanged(void)
+{
+	print_message(NULL, "agent: the options stay as they were");
+}
+
+/* Reads everything again. Returns the former options; NULL: there was an error, and they stay. */
+static struct agent_arguments *reload(int argc, char **argv, struct agent_arguments **arguments)
+{
+	struct agent_arguments *read = calloc(1, sizeof(*read)), *former = *arguments;
 	int status;
 
-	if (!read)
-		return;
-	if (!read_all(argc, argv, read, &status)) {
-		print_message(NULL, "agent: the options stay as they were");
-		agent_arguments_free(read);
-		free(read);
-		return;
+	if (!read || !read_all(argc, argv, read, &status)) {
+		say_unchanged();
+		free_arguments(read);
+		return NULL;
 	}
-	agent_arguments_free(*arguments);
-	free(*arguments);
 	*arguments = read;
+	return former;
+}
+
+/* Runs until the end. Options that were read again and do not work are given up for the former ones. */
+static enum agent_end run_on(int argc, char **argv, struct agent *agent,
+			     struct agent_arguments **arguments)
+{
+	struct agent_arguments *former = NULL;
+	struct error err = { 0 };
+	enum agent_end end;
+
+	do {
+		end = agent_run(agent, &(*arguments)->agent, &err);
+		if (end == AGENT_NOT_BEGUN && former) {
+			say_unchanged();
+			free_arguments(*arguments);
+			*arguments = former;
+			former = NULL;
+			end = agent_run(agent, &(*arguments)->agent, &err);
+		}
+		free_arguments(former);
+		former = end == AGENT_RELOAD ? reload(argc, argv, arguments) : NULL;
+	} while (end == AGENT_RELOAD);
+	return end;
 }
 
 static int run(int argc, char **argv)
@@ -68,7 +99,7 @@ static int run(int argc, char **argv)
 	struct agent_arguments *arguments = calloc(1, sizeof(*arguments));
 	struct agent agent;
 	struct error err = { 0 };
-	enum agent_end end;
+	enum agent_end end = AGENT_FAILED;
 	int status = EXIT_FAILURE;
 
 	if (!arguments) {
@@ -76,19 +107,14 @@ static int run(int argc, char **argv)
 		return EXIT_FAILURE;
 	}
 	if (read_all(argc, argv, arguments, &status)) {
-		end = agent_open(&agent, &arguments->agent, &err) ? AGENT_FAILED : AGENT_RELOAD;
-		if (end == AGENT_FAILED)
+		if (agent_open(&agent, &arguments->agent, &err))
 			print_error(&err);
-		while (end == AGENT_RELOAD) {
-			end = agent_run(&agent, &arguments->agent, &err);
-			if (end == AGENT_RELOAD)
-				reload(argc, argv, &arguments);
-		}
+		else
+			end = run_on(argc, argv, &agent, &arguments);
 		agent_close(&agent);
 		status = end == AGENT_STOPPED ? EXIT_SUCCESS : EXIT_FAILURE;
 	}
-	agent_arguments_free(arguments);
-	free(arguments);
+	free_arguments(arguments);
 	return status;
 }
 
