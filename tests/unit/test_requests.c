@@ -227,3 +227,34 @@ Test(requests, sample)
 	for (limit = 0; limit < 1000; limit += 100)
 		send_to(&accepted, SINK_OTLP, profile, EXPORT_LINE, limit);
 }
+
+/* What is said to be done comes from a file's name: if it is not true of the profile, all is sent. */
+Test(requests, done_that_is_not_true)
+{
+	static const struct delivered wrong[] = {
+		{ .services = 900, .ticks = 5 },
+		{ .services = UINT32_MAX, .ticks = 5 },
+		{ .services = 3, .ticks = 5 },
+		{ .services = 900, .pieces = 2, .piece = 1, .ticks = 5 },
+		{ .services = UINT32_MAX, .pieces = PIECES_MAX, .piece = PIECES_MAX - 1 },
+		{ .services = 5, .pieces = 2, .piece = 1, .ticks = 5 },
+		{ .services = 1, .pieces = PIECES_MAX, .piece = PIECES_MAX - 1, .ticks = 5 },
+	};
+	cleanup_profile struct profile *profile = sample_profile_of_services(5, 200);
+	struct requests requests;
+	struct bytes body;
+	size_t i;
+
+	for (i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
+		cr_assert_eq(requests_begin(&requests, SINK_OTLP, profile, EXPORT_ADDRESS,
+					    &wrong[i]),
+			     0);
+		cr_assert(requests_left(&requests), "%zu", i);
+		cr_assert_eq(requests_next(&requests, &body), 0);
+		cr_assert_eq(requests.ticks, profile->ticks.total, "%zu", i);
+		requests_settle(&requests);
+		cr_assert_not(requests_left(&requests));
+		bytes_free(&body);
+		requests_end(&requests);
+	}
+}

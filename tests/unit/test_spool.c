@@ -252,6 +252,39 @@ Test(spool, strange_folders)
 	cr_expect(strstr(err.text, "--spool"), "%s", err.text);
 }
 
+/* Numbers that we would not have written make it a file of somebody else's, which stays. */
+Test(spool, names_that_are_not_ours)
+{
+	static const char *const names[] = {
+		"0000000000000001-0000000000000001-376-1999847255-0-1-100000000-0",
+		"0000000000000001-0000000000000001-376-1-0-1-1-0",
+		"0000000000000001-0000000000000001-376-1-1-0-1-0",
+		"0000000000000001-0000000000000001-376-1-0-4294967295-4294967294-0",
+		"0000000000000001-0000000000000001-376-1-1-0-0-377",
+		"0000000000000001-0000000000000001-18446744073709551615-1",
+		"0000000000000001-0000000000000001-376-18446744073709551615",
+		"0000000000000002-0000000000000001-376-1",
+		"0000000000000001-fffffffffffffffe-376-1",
+	};
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	char command[512];
+	size_t i;
+
+	open_spool(&pending);
+	for (i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+		snprintf(command, sizeof(command), "touch %s/%s.json.gz", spool_path(pending.spool),
+			 names[i]);
+		cr_assert_eq(system(command), 0);
+		close_spool(&pending);
+		open_spool(&pending);
+		cr_expect_eq(pending.nr, 0, "%s", names[i]);
+		snprintf(command, sizeof(command), "rm %s/%s.json.gz", spool_path(pending.spool),
+			 names[i]);
+		cr_expect_eq(system(command), 0);
+	}
+	close_spool(&pending);
+}
+
 /* A full disk: what it has no room for waits in memory, and goes there when there is room. */
 Test(spool, full_disk)
 {

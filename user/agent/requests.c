@@ -26,9 +26,49 @@ static int load(struct requests *requests, enum export_detail detail)
 	return ret ? ret : samples_fold(&requests->samples, SAMPLES_MOST, SAMPLES_BYTES);
 }
 
+static size_t begin_of_piece(const struct requests *requests, const struct sample_service *service,
+			     uint32_t piece)
+{
+	return service->first + (size_t)((uint64_t)service->nr * piece / requests->done.pieces);
+}
+
+static uint64_t ticks_of(const struct requests *requests, size_t first, size_t end)
+{
+	uint64_t ticks = 0;
+
+	for (; first < end; first++)
+		ticks += requests->samples.all[first].ticks;
+	return ticks;
+}
+
+/*
+ * Whether what is said to be done is in the profile, and has that many ticks. It may be from a file's
+ * name, which may be damaged, and of other samples than these, if names were lost since.
+ */
+static bool is_true(const struct requests *requests)
+{
+	const struct delivered *done = &requests->done;
+	const struct sample_service *service = requests->samples.services;
+	size_t nr = requests->samples.nr_services, i;
+	uint64_t ticks = 0;
+
+	if (!delivered_any(done))
+		return true;
+	if (done->services + (done->pieces ? UINT64_C(1) : 0) >= nr)
+		return false;
+	for (i = 1; i <= done->services; i++)
+		ticks += ticks_of(requests, service[i].first, service[i].first + service[i].nr);
+	if (done->pieces)
+		ticks += ticks_of(requests, service[i].first,
+				  begin_of_piece(requests, &service[i], done->piece));
+	return ticks == done->ticks;
+}
+
 int requests_begin(struct requests *requests, enum sink_kind kind, const struct profile *profile,
 		   enum export_detail detail, const struct delivered *done)
 {
+	int ret;
+
 	/*
 	 * Pyroscope takes each series by itself, and answers with the error of any one: of a request with
 	 * several it may have taken all others, which would be sent twice.
@@ -38,7 +78,11 @@ int requests_begin(struct requests *requests, enum sink_kind kind, const struct 
 				       .profile = profile,
 				       .done = *done,
 				       .at_once = kind == SINK_PYROSCOPE ? 1 : UINT32_MAX };
-	return load(requests, done->pieces ? EXPORT_FUNCTION : detail);
+	ret = load(requests, done->pieces ? EXPORT_FUNCTION : detail);
+	/* Sending twice is better than losing what is in no account. */
+	if (!ret && !is_true(requests))
+		requests->done = (struct delivered){ 0 };
+	return ret;
 }
 
 void requests_end(struct requests *requests)
@@ -54,12 +98,6 @@ bool requests_left(const struct requests *requests)
 	while (next < requests->samples.nr_services && !requests->samples.services[next].nr)
 		next++;
 	return next < requests->samples.nr_services;
-}
-
-static size_t begin_of_piece(const struct requests *requests, const struct sample_service *service,
-			     uint32_t piece)
-{
-	return service->first + (size_t)((uint64_t)service->nr * piece / requests->done.pieces);
 }
 
 /* The samples of the piece at hand, which may be none. */
@@ -118,7 +156,6 @@ static int make_body(struct requests *requests, struct bytes *body)
 
 int requests_next(struct requests *requests, struct bytes *body)
 {
-	size_t i;
 	int ret;
 
 	*body = (struct bytes){ 0 };
@@ -128,8 +165,7 @@ int requests_next(struct requests *requests, struct bytes *body)
 	if (ret)
 		return ret;
 	choose(requests);
-	for (i = 0; i < requests->nr; i++)
-		requests->ticks += requests->samples.all[requests->first + i].ticks;
+	requests->ticks = ticks_of(requests, requests->first, requests->first + requests->nr);
 	ret = make_body(requests, body);
 	requests->size = body->size;
 	return ret;
@@ -160,7 +196,7 @@ bool requests_divide(struct requests *requests)
 		done->pieces = 1;
 		return true;
 	}
-	if (requests->nr < 2 || requests->size <= FLOOR_BYTES)
+	if (requests->nr < 2 || requests->size <= FLOOR_BYTES || done->pieces > PIECES_MAX / 2)
 		return false;
 	if (!done->pieces)
 		done->pieces = 1;

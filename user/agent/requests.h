@@ -30,7 +30,9 @@ struct requests {
 	size_t size; /* bytes, as sent */
 };
 
-/* The profile must outlive the requests. Call requests_end() in any case. Returns 0 or -ENOMEM. */
+/*
+ * The profile must outlive the requests. Where `done` is not true of it, all of it is sent. Call requests_end() in any case. Returns 0 or -ENOMEM.
+ */
 int requests_begin(struct requests *requests, enum sink_kind kind, const struct profile *profile,
 		   enum export_detail detail, const struct delivered *done);
 void requests_end(struct requests *requests);

@@ -18,6 +18,7 @@
 #define NEW_NAME ".new"
 #define SUFFIX ".json.gz"
 #define NAME_BYTES 160
+#define NUMBER_MAX (UINT64_MAX >> 8) /* in a name: sums of many do not overflow */
 
 struct spool {
 	char *path;
@@ -38,6 +39,16 @@ static void name_entry(const struct spool_entry *entry, char ret[NAME_BYTES])
 		 entry->first, entry->last, entry->ticks, entry->duration_ns, more);
 }
 
+static bool is_sane(const struct spool_entry *entry)
+{
+	const struct delivered *done = &entry->done;
+
+	return entry->first && entry->first <= entry->last && entry->last <= NUMBER_MAX &&
+	       entry->ticks <= NUMBER_MAX && entry->duration_ns <= NUMBER_MAX &&
+	       done->ticks <= entry->ticks && done->pieces <= PIECES_MAX &&
+	       (done->pieces ? done->piece < done->pieces : !done->piece);
+}
+
 /* Only a name that we would have written ourselves is accepted, so that other files stay untouched. */
 static bool parse_name(const char *name, struct spool_entry *result)
 {
@@ -55,8 +66,7 @@ static bool parse_name(const char *name, struct spool_entry *result)
 	if (nr != 4 && nr != 8)
 		return false;
 	name_entry(result, again);
-	return !strcmp(name, again) && result->first && result->first <= result->last &&
-	       result->last < UINT64_MAX && done->ticks <= result->ticks;
+	return !strcmp(name, again) && is_sane(result);
 }
 
 /*

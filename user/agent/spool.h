@@ -16,6 +16,8 @@
  */
 struct spool;
 
+#define PIECES_MAX (UINT32_C(1) << 24) /* of a service; it has fewer samples */
+
 /*
  * How much of a profile a backend has had, if the whole was too large for it: so many of its services,
  * and so many pieces of the next one. What it has had is never sent again.
