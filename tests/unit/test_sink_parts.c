@@ -29,11 +29,100 @@ static void divide(const char *how)
 	cr_assert_eq(counts.retries + counts.lost, 0);
 }
 
+/* An answer with this status and these words, which the caller frees. */
+static char *answer_of(const char *status, const char *words)
+{
+	char *answer;
+
+	cr_assert_geq(asprintf(&answer,
+			       "HTTP/1.1 %s\r\nContent-Length: %zu\r\nConnection: close\r\n\r\n%s",
+			       status, strlen(words), words),
+		      0);
+	return answer;
+}
+
 Test(sink_parts, divides_what_is_too_much)
 {
-	divide(SAY("413 Too Large"));
-	divide("HTTP/1.1 400 Bad Request\r\nContent-Length: 28\r\nConnection: close\r\n\r\n"
-	       "http: request body too large");
+	static const char *const refusals[][2] = {
+		{ "413 Too Large", "" },
+		{ "400 Bad Request", "http: request body too large" },
+		{ "400 Bad Request",
+		  "{\"code\":\"invalid_argument\",\n\"message\":\"push series with index 0 and id  "
+		  "failed: the profile with labels '{__name__=\\\"process_cpu\\\", container_id=\\\""
+		  "0123456789012345678901234567890123456789012345678901234567890123\\\", "
+		  "service_name=\\\"shop\\\"}' exceeds the samples count limit "
+		  "(max_profile_stacktrace_samples, actual: 9, limit: 1)\"}" },
+		{ "400 Bad Request", "the profile with labels '{}' exceeds the size limit "
+				     "(max_profile_size_byte, actual: 9, limit: 1)" },
+		{ "400 Bad Request", "uncompressed profile payload size exceeds limit of 4.2 MB" },
+		{ "400 Bad Request",
+		  "uncompressed batched profile payload size exceeds limit of 4.2 MB" },
+		{ "429 Too Many Requests", "{\"code\":\"resource_exhausted\",\"message\":\"message "
+					   "size 9 is larger than configured max 1\"}" },
+		{ "429 Too Many Requests",
+		  "{\"code\":8,\"message\":\"grpc: received message larger than max (9 vs. 1)\"}" },
+	};
+	size_t i;
+
+	for (i = 0; i < sizeof(refusals) / sizeof(refusals[0]); i++) {
+		cleanup_free char *answer = answer_of(refusals[i][0], refusals[i][1]);
+
+		divide(answer);
+	}
+}
+
+/* A limit of a rate or of memory is over later, whatever sizes its words have. */
+Test(sink_parts, what_is_too_much_now)
+{
+	static const char *const words[] = {
+		"{\"code\":\"resource_exhausted\",\"message\":\"push series with index 0 and id  failed: "
+		"push rate limit (4.0 MiB) exceeded while adding 5.0 MiB\"}",
+		"limit of 1.0 GiB/hour reached, next reset at 2026-11-23T10:00:00Z",
+		"ingestion rate limit (4 MB) exceeded",
+		"rate of 9 MB/s exceeds limit of 4 MB/s",
+		"[parent] Data too large, data for [<http_request>] would be [9/9b], which is larger "
+		"than the limit of [1/1b]",
+	};
+	struct sink_counts counts;
+	struct backend backend;
+	size_t i;
+
+	for (i = 0; i < sizeof(words) / sizeof(words[0]); i++) {
+		cleanup_free char *later = answer_of("429 Too Many Requests", words[i]);
+		const char *const answers[] = { later, later, OK, NULL };
+
+		counts = sink_deliver(answers, &backend, 1);
+		cr_assert_eq(counts.retries, 2, "%s", words[i]);
+		cr_assert_eq(backend.requests, 3);
+		cr_assert_eq(counts.ticks, total);
+	}
+}
+
+/* A backend that took the other services of a request is sent each by itself from then on. */
+Test(sink_parts, services_that_are_judged_alone)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_services(8, 20);
+	cleanup_free char *refusal =
+		answer_of("400 Bad Request", "the profile with labels '{}' exceeds the size limit");
+	const char *const answers[] = { refusal, OK, NULL };
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+	unsigned int first;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	first = backend.requests;
+	sink_put(sink, profile);
+	counts = sink_settle(sink);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	cr_assert_geq(first, 9);
+	cr_assert_eq(backend.requests, 2 * first - 1);
+	cr_assert_eq(counts.ticks, 2 * profile->ticks.total);
+	cr_assert_eq(backend.ticks, (int64_t)(2 * profile->ticks.total));
 }
 
 /* Where the backend is away between two parts, what it has had is not sent again. */

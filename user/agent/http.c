@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "agent/library.h"
+#include "agent/refusal.h"
 #include "base/util.h"
 
 #define CONNECT_MS 5000L
@@ -52,6 +53,7 @@ struct http {
 	char *name;
 	char *key;
 	bool grpc;
+	bool one_by_one;
 	atomic_bool stopped;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
@@ -328,6 +330,11 @@ bool http_is_grpc(const struct http *http)
 	return http->grpc;
 }
 
+bool http_one_by_one(const struct http *http)
+{
+	return http->one_by_one;
+}
+
 void http_stop(struct http *http)
 {
 	atomic_store(&http->stopped, true);
@@ -403,28 +410,10 @@ static bool is_transient(long status)
 	       status == 14 || status == 15;
 }
 
-/*
- * Whether the refusal is about size. gRPC has no status for that: most libraries give one that means
- * later and that is refused again for ever, so that only the words tell. The collector answers over
- * HTTP with 400 and words too.
- */
-static bool is_about_size(const char *words)
-{
-	static const char *const known[] = {
-		"larger than", /* Go, C++, Python, JavaScript */
-		"exceeds maximum size", /* Java */
-		"too large", /* Rust; HTTP in Go */
-	};
-	size_t i;
-
-	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		if (strcasestr(words, known[i]))
-			return true;
-	return false;
-}
-
 static void judge_grpc(struct http_reply *reply)
 {
+	const struct bytes message = { .data = reply->why, .size = strlen(reply->why) };
+	bool large = refusal_for_size_grpc(reply->grpc, &message);
 	char said[160];
 
 	if (reply->grpc == 0) {
@@ -435,7 +424,7 @@ static void judge_grpc(struct http_reply *reply)
 	snprintf(said, sizeof(said), "%.150s", reply->why);
 	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
 		 *said ? ": " : "", said);
-	if ((reply->grpc == 8 || reply->grpc == 11) && is_about_size(said))
+	if (large)
 		reply->outcome = HTTP_TOO_LARGE;
 	else
 		reply->outcome = is_transient(reply->grpc) ? HTTP_RETRY : HTTP_REFUSED;
@@ -452,7 +441,7 @@ static void say_status(struct http_reply *reply)
 		reply->why[strcspn(reply->why, "\r\n")] = '\0';
 }
 
-static void judge(const struct http *http, struct http_reply *reply)
+static void judge(struct http *http, struct http_reply *reply)
 {
 	if (http->grpc && reply->code == 200) {
 		judge_grpc(reply);
@@ -462,8 +451,9 @@ static void judge(const struct http *http, struct http_reply *reply)
 	if (reply->code >= 200 && reply->code < 300 && !http->grpc) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
-	} else if (reply->code == 413 || (reply->code == 400 && is_about_size(reply->why))) {
+	} else if (refusal_for_size(reply->code, &reply->body)) {
 		reply->outcome = HTTP_TOO_LARGE;
+		http->one_by_one = http->one_by_one || refusal_of_service(&reply->body);
 	} else if (reply->code == 429 || (reply->code >= 502 && reply->code <= 504)) {
 		reply->outcome = HTTP_RETRY;
 	} else {
