@@ -341,6 +341,45 @@ Test(sink, names_have_no_password)
 	sink_close(sink, 0);
 }
 
+/* Whoever writes a new token has emptied the file first: nothing is sent until there is one. */
+Test(sink, token_that_is_being_written)
+{
+	const char *const answers[] = { OK, NULL };
+	cleanup_profile struct profile *profile = sample_profile();
+	char path[] = "/tmp/bpfprofil-token-XXXXXX";
+	int fd = mkstemp(path);
+	struct sink_options options = { .kind = SINK_OTLP,
+					.http = { .token_file = path, .timeout_ms = 4000 },
+					.cap = 8 << 20,
+					.retry_ns = MS,
+					.retry_most_ns = MS };
+	struct error err = { 0 };
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	options.where = backend.url;
+	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
+	sink_put(sink, profile);
+	do {
+		usleep(5000);
+		sink_count(sink, &counts);
+	} while (counts.retries < 2 && counts.pending);
+	cr_assert_eq(counts.pending, 1);
+	cr_assert_eq(write(fd, " \n# new\n", 8), 8);
+	usleep(20000);
+	cr_assert_eq(backend.requests, 0);
+	cr_assert_eq(write(fd, "abc\n", 4), 4);
+	counts = sink_settle(sink);
+	cr_assert_eq(counts.ticks, total);
+	cr_assert_not_null(strstr(backend.head, "Authorization: Bearer abc\r\n"));
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	unlink(path);
+	close(fd);
+}
+
 /* Files of the same second have different names, and add up. */
 Test(sink, folder)
 {

@@ -351,12 +351,12 @@ static int add_header(struct curl_slist **list, const char *text)
 	return 0;
 }
 
-/* Adds each line of a file as a header, after a prefix. If the file is missing, `why` says so. */
+/* Adds each line of a file as a header, after a prefix. If it cannot be read, `why` says so. */
 static int add_file(struct curl_slist **list, const char *path, const char *prefix, char why[256])
 {
 	cleanup_file FILE *file = fopen(path, "re");
 	char line[8192], header[8300];
-	size_t nr = 0;
+	size_t nr = 0, added = 0;
 
 	if (!file) {
 		snprintf(why, 256, "%.180s: %s", path, strerror(errno));
@@ -364,14 +364,20 @@ static int add_file(struct curl_slist **list, const char *path, const char *pref
 	}
 	while (fgets(line, sizeof(line), file) && nr++ < HEADERS_MAX) {
 		line[strcspn(line, "\r\n")] = '\0';
-		if (!*line || *line == '#')
+		if (!line[strspn(line, " \t")] || *line == '#')
 			continue;
+		added++;
 		snprintf(header, sizeof(header), "%s%s", prefix, line);
 		if (add_header(list, header))
 			return -ENOMEM;
 	}
 	explicit_bzero(line, sizeof(line));
 	explicit_bzero(header, sizeof(header));
+	/* Somebody is writing the token. Without it, what is sent would be refused for good. */
+	if (!added && *prefix) {
+		snprintf(why, 256, "%.180s: there is no token in it", path);
+		return -ENOENT;
+	}
 	return 0;
 }
 
