@@ -362,8 +362,10 @@ printf 'interval = 0\n' >"$work/conf"
 expect agent_config_value 2 \
 	"bpfprofil: agent: $work/conf:1: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
 	"$bin" agent --config "$work/conf"
-expect agent_scheme 1 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
+expect agent_scheme 2 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
 	"$bin" agent -q --otlp ftp://x
+expect agent_grpc_for_others 2 "bpfprofil: agent: --pyroscope: grpc is for --otlp" \
+	"$bin" agent -q --pyroscope grpc://me:secret@127.0.0.1:1
 expect agent_folder 1 "bpfprofil: agent: --dir /nonexistent/a: No such file or directory
 try: mkdir -p /nonexistent/a" "$bin" agent -q --dir /nonexistent/a
 expect agent_no_folder 1 "bpfprofil: agent: --dir $bin: Not a directory" "$bin" agent -q --dir "$bin"

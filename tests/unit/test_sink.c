@@ -311,8 +311,8 @@ Test(sink, bad_places)
 	static const struct {
 		enum sink_kind kind;
 		const char *where;
-	} bad[] = { { SINK_OTLP, "localhost:4318" },   { SINK_OTLP, "ftp://localhost" },
-		    { SINK_OTLP, "http://" },	       { SINK_PARCA, "grpc://localhost:7070" },
+	} bad[] = { { SINK_OTLP, "localhost:4318" },   { SINK_OTLP, "ftp://me:secret@localhost" },
+		    { SINK_OTLP, "http://" },	       { SINK_PARCA, "grpc://me:secret@localhost" },
 		    { SINK_PYROSCOPE, "file:///etc" }, { SINK_DIR, "/nonexistent/folder" },
 		    { SINK_OTLP, "http://a b/" } };
 	struct error err;
@@ -327,6 +327,7 @@ Test(sink, bad_places)
 		err.text[0] = '\0';
 		cr_assert_lt(sink_open(&options, &sink, &err), 0, "%s", bad[i].where);
 		cr_assert_gt(strlen(err.text), 0);
+		cr_assert_null(strstr(err.text, "secret"), "%s", err.text);
 		sink_close(sink, 0);
 	}
 }

@@ -66,25 +66,46 @@ static bool scheme_is(const char *url, const char *scheme)
 	return !strncasecmp(url, scheme, length) && !strncmp(url + length, "://", 3);
 }
 
-static int parse_url(struct http *http, const char *url, struct error *err)
+static const char *const schemes[][2] = { { "grpc", "http" },
+					  { "grpcs", "https" },
+					  { "http", "http" },
+					  { "https", "https" } };
+
+static int find_scheme(const char *url, size_t *ret_index, struct error *err)
 {
-	static const char *const schemes[][2] = { { "grpc", "http" },
-						  { "grpcs", "https" },
-						  { "http", "http" },
-						  { "https", "https" } };
 	size_t i;
 
 	for (i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
 		if (!scheme_is(url, schemes[i][0]))
 			continue;
-		http->grpc = i < 2;
-		if (asprintf(&http->url, "%s%s", schemes[i][1], strstr(url, "://")) < 0)
-			return error_errno(err, -ENOMEM, "URL");
+		*ret_index = i;
 		return 0;
 	}
 	/* The message shows only the scheme, because the path may be one that was not typed. */
 	return error_set(err, -EINVAL, "URL '%.*s...': neither http, https, grpc nor grpcs",
 			 (int)(strcspn(url, ":/") + 3 < 200 ? strcspn(url, ":/") : 200), url);
+}
+
+int http_check(const char *url, bool *ret_grpc, struct error *err)
+{
+	size_t i = 0;
+	int ret = find_scheme(url, &i, err);
+
+	*ret_grpc = !ret && i < 2;
+	return ret;
+}
+
+static int parse_url(struct http *http, const char *url, struct error *err)
+{
+	size_t i = 0;
+	int ret = find_scheme(url, &i, err);
+
+	if (ret)
+		return ret;
+	http->grpc = i < 2;
+	if (asprintf(&http->url, "%s%s", schemes[i][1], strstr(url, "://")) < 0)
+		return error_errno(err, -ENOMEM, "URL");
+	return 0;
 }
 
 static int copy_url(CURLU *parts, char **result)

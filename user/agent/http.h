@@ -22,6 +22,9 @@ struct http_options {
 /* Requests to one URL, one after the other, over one connection, or over one each for gRPC. */
 struct http;
 
+/* Whether http_open() knows the URL's scheme, and if so, whether that is for gRPC. */
+int http_check(const char *url, bool *ret_grpc, struct error *err);
+
 /*
  * url is http, https, grpc or grpcs; for the latter two its path is that of a method. All strings
  * are copied. Call http_close() on *result in any case.

@@ -372,8 +372,8 @@ static int open_url(struct sink *sink, struct error *err)
 	int ret;
 
 	if (grpc && sink->options.kind != SINK_OTLP)
-		return error_set(err, -EINVAL, "--%s '%.200s': grpc is for --otlp",
-				 sink_words[sink->options.kind], where);
+		return error_set(err, -EINVAL, "--%s: grpc is for --otlp",
+				 sink_words[sink->options.kind]);
 	while (length && where[length - 1] == '/')
 		length--;
 	if (asprintf(&url, "%.*s%s", (int)length, where,

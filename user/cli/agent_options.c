@@ -545,6 +545,18 @@ static int settle_choice(struct agent_arguments *arguments, struct error *err)
 	return -EINVAL;
 }
 
+static int check_url(const struct sink_options *sink, struct error *err)
+{
+	struct error why;
+	bool grpc;
+
+	if (sink->kind != SINK_DIR && http_check(sink->where, &grpc, &why))
+		return error_set(err, -EINVAL, "agent: %s", why.text);
+	if (sink->kind == SINK_DIR || sink->kind == SINK_OTLP || !grpc)
+		return 0;
+	return error_set(err, -EINVAL, "agent: --%s: grpc is for --otlp", sink_words[sink->kind]);
+}
+
 int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 {
 	struct agent_options *agent = &arguments->agent;
@@ -578,6 +590,8 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 					       .retry_most_ns = RETRY_MOST_NS };
 		if (sink->kind == SINK_OTLP)
 			sink->http.headers = arguments->headers;
+		if (check_url(sink, err))
+			return -EINVAL;
 	}
 	return 0;
 }
