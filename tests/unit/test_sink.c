@@ -362,6 +362,7 @@ Test(sink, token_that_is_being_written)
 	sink_backend_start(&backend, answers);
 	options.where = backend.url;
 	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
+	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
 	sink_put(sink, profile);
 	do {
 		usleep(5000);

@@ -98,33 +98,6 @@ Test(sink_parts, what_is_too_much_now)
 	}
 }
 
-/* A backend that took the other services of a request is sent each by itself from then on. */
-Test(sink_parts, services_that_are_judged_alone)
-{
-	cleanup_profile struct profile *profile = sample_profile_of_services(8, 20);
-	cleanup_free char *refusal =
-		answer_of("400 Bad Request", "the profile with labels '{}' exceeds the size limit");
-	const char *const answers[] = { refusal, OK, NULL };
-	struct sink_counts counts;
-	struct backend backend;
-	struct sink *sink;
-	unsigned int first;
-
-	sink_backend_start(&backend, answers);
-	sink = sink_open_to(backend.url, 8 << 20, NULL);
-	sink_put(sink, profile);
-	counts = sink_settle(sink);
-	first = backend.requests;
-	sink_put(sink, profile);
-	counts = sink_settle(sink);
-	sink_close(sink, 0);
-	sink_backend_stop(&backend);
-	cr_assert_geq(first, 9);
-	cr_assert_eq(backend.requests, 2 * first - 1);
-	cr_assert_eq(counts.ticks, 2 * profile->ticks.total);
-	cr_assert_eq(backend.ticks, (int64_t)(2 * profile->ticks.total));
-}
-
 /* Where the backend is away between two parts, what it has had is not sent again. */
 Test(sink_parts, parts_and_retries)
 {

@@ -71,10 +71,8 @@ int delivery_post(struct http *http, struct requests *requests, struct delivery 
 	const struct http_content content = body_content(requests->kind);
 	struct http_reply reply = { 0 };
 	struct bytes body;
-	int ret;
+	int ret = requests_next(requests, &body);
 
-	requests->one_by_one = http_one_by_one(http);
-	ret = requests_next(requests, &body);
 	*delivery = (struct delivery){ .ticks = requests->ticks };
 	if (!ret) {
 		http_post(http, &content, &body, &reply);

@@ -53,7 +53,6 @@ struct http {
 	char *name;
 	char *key;
 	bool grpc;
-	bool one_by_one;
 	atomic_bool stopped;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
@@ -351,11 +350,6 @@ bool http_is_grpc(const struct http *http)
 	return http->grpc;
 }
 
-bool http_one_by_one(const struct http *http)
-{
-	return http->one_by_one;
-}
-
 void http_stop(struct http *http)
 {
 	atomic_store(&http->stopped, true);
@@ -480,7 +474,6 @@ static void judge(struct http *http, struct http_reply *reply)
 		reply->why[0] = '\0';
 	} else if (refusal_for_size(reply->code, &reply->body)) {
 		reply->outcome = HTTP_TOO_LARGE;
-		http->one_by_one = http->one_by_one || refusal_of_service(&reply->body);
 	} else if (reply->code == 429 || (reply->code >= 502 && reply->code <= 504)) {
 		reply->outcome = HTTP_RETRY;
 	} else {

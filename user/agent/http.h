@@ -40,12 +40,6 @@ const char *http_name(const struct http *http);
 const char *http_key(const struct http *http);
 bool http_is_grpc(const struct http *http);
 
-/*
- * Whether a reply was that one service is too large, by a backend that had taken the others. To it a
- * request should have one service, or it would be sent the others again.
- */
-bool http_one_by_one(const struct http *http);
-
 enum http_outcome {
 	HTTP_DONE,
 	HTTP_RETRY, /* retry later: it was not accepted */

@@ -31,14 +31,10 @@ static const char *const size_words[] = { "larger than", /* Go, C++, Python, Jav
 					  "too large", /* Rust; HTTP in Go */
 					  NULL };
 
-/* Pyroscope's of all that was sent. */
-static const char *const request_words[] = { "exceeds limit of", NULL };
-
-/* Pyroscope's of one service. It has taken the others of the request, although it refused that. */
-static const char *const service_words[] = { "exceeds the samples count limit",
-					     "exceeds the size limit",
-					     "uncompressed profile payload size exceeds limit",
-					     NULL };
+static const char *const pyroscope_words[] = {
+	"exceeds limit of", "exceeds the samples count limit", "exceeds the size limit",
+	"uncompressed profile payload size exceeds limit", NULL
+};
 
 /*
  * gRPC's status 8 becomes 429 where a gateway or connect translates it. Other words of size are not
@@ -51,17 +47,11 @@ static const char *const message_words[] = { "message larger than", "is larger t
 bool refusal_for_size(long code, const struct bytes *body)
 {
 	if (code == 400)
-		return has_any(body, size_words) || has_any(body, request_words) ||
-		       has_any(body, service_words);
+		return has_any(body, size_words) || has_any(body, pyroscope_words);
 	return code == 413 || (code == 429 && has_any(body, message_words));
 }
 
 bool refusal_for_size_grpc(long status, const struct bytes *message)
 {
 	return (status == 8 || status == 11) && has_any(message, size_words);
-}
-
-bool refusal_of_service(const struct bytes *body)
-{
-	return has_any(body, service_words);
 }

@@ -12,7 +12,4 @@ bool refusal_for_size(long code, const struct bytes *body);
 /* The same of gRPC's status and message. */
 bool refusal_for_size_grpc(long status, const struct bytes *message);
 
-/* Whether one service was refused for that, and the others of the request were taken. */
-bool refusal_of_service(const struct bytes *body);
-
 #endif

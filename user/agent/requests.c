@@ -115,12 +115,11 @@ static void choose_piece(struct requests *requests)
 static void choose_services(struct requests *requests)
 {
 	const struct sample_service *services = requests->samples.services;
-	uint32_t most = requests->one_by_one ? 1 : requests->at_once;
 	uint32_t next = requests->done.services + 1, end = next;
 
 	requests->first = services[next].first;
 	requests->nr = 0;
-	while (end < requests->samples.nr_services && end - next < most)
+	while (end < requests->samples.nr_services && end - next < requests->at_once)
 		requests->nr += services[end++].nr;
 	requests->services = end - next;
 }

@@ -22,7 +22,6 @@ struct requests {
 	bool has_samples;
 	struct delivered done;
 	uint32_t at_once; /* services in a request */
-	bool one_by_one; /* services: whatever at_once is */
 	/* The request at hand: */
 	uint32_t services; /* so many, whole; 0: a piece of one */
 	size_t first; /* of its samples */
