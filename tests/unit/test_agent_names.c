@@ -205,6 +205,24 @@ Test(agent_names, services)
 	cr_expect_str_eq(got, "x/a/b");
 }
 
+/* Not the long id, which no one could look for, and which is another one after each restart. */
+Test(agent_names, services_of_unnamed_containers)
+{
+	char got[256];
+
+	make_folder("pods/shop_web-0_" POD);
+	make_folder("pods/shop_web-0_" POD "/nginx");
+	make_folder("pods/shop_web-0_" POD "/envoy");
+	name(NULL, "/kubepods/pod" POD "/" SANDBOX, got);
+	cr_expect_str_eq(got, "e123456789ab");
+	name("{namespace}-{container}", "/kubepods/pod" POD "/" SANDBOX, got);
+	cr_expect_str_eq(got, "e123456789ab");
+	name("{container}", "/system.slice/docker-" ID ".scope", got);
+	cr_expect_str_eq(got, "0123456789ab");
+	name("{namespace}", "/kubepods/pod" POD "/" SANDBOX, got);
+	cr_expect_str_eq(got, "shop");
+}
+
 Test(agent_names, templates)
 {
 	static const char *const wrong[] = { "", "{", "{}", "{units}", "{unit", "a{host}{Pod}" };

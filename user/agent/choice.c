@@ -128,8 +128,7 @@ static const char *value_of(enum template_field field, const struct of *of)
 	case UNIT:
 		return of->who->parts.unit;
 	case CONTAINER:
-		return of->who->names.container[0] ? of->who->names.container :
-						     of->who->parts.container;
+		return of->who->names.container;
 	case POD:
 		return of->who->names.pod;
 	case NAMESPACE:
@@ -189,11 +188,7 @@ static bool name_service(const struct agent_choice *choice, const struct of *of,
 {
 	if (choice->service && fill_in(choice->service, of, ret))
 		return true;
-	if (!of->who)
-		return false;
-	if (fill_in("{namespace}/{container}", of, ret))
-		return true;
-	return of->who->names.container[0] && fill_in("{container}", of, ret);
+	return fill_in("{namespace}/{container}", of, ret) || fill_in("{container}", of, ret);
 }
 
 static int label_cgroup(const struct agent_choice *choice, struct profile *profile,
