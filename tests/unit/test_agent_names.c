@@ -10,6 +10,7 @@
 #include "agent/choice.h"
 #include "export/resource.h"
 #include "sample.h"
+#include "target/container_names.h"
 #include "test_file_fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
@@ -56,6 +57,94 @@ Test(agent_names, parts_of_paths)
 		cr_expect_str_eq(parts.pod, all[i].pod, "%zu", i);
 		cr_expect_str_eq(parts.unit, all[i].unit, "%zu", i);
 	}
+}
+
+/* Whoever may make a directory could take the uid of another pod, and with that its names. */
+Test(agent_names, pods_are_kubelets)
+{
+	static const struct {
+		const char *path, *pod;
+	} all[] = {
+		{ "/docker/" OTHER "/kubelet/kubepods/burstable/pod" POD "/" ID, POD },
+		{ "/system.slice/docker-" OTHER ".scope/kubelet.slice/kubelet-kubepods.slice/"
+		  "kubelet-kubepods-burstable.slice/kubelet-" SLICE "/cri-containerd-" ID ".scope",
+		  POD },
+		{ "/system.slice/containerd.service/" SLICE ":cri-containerd:" ID, POD },
+		{ "/kubepods/pod" POD "/" ID "/user.slice/user@1000.service/x", POD },
+		{ "/user.slice/user-1000.slice/user@1000.service/evil-pod" POD "/" ID, "" },
+		{ "/user.slice/user-1000.slice/user@1000.service/kubepods/pod" POD "/" ID, "" },
+		{ "/user.slice/user@1000.service/" SLICE ":cri-containerd:" ID, "" },
+		{ "/pod" POD "/" ID, "" },
+		{ "/system.slice/my-pod" POD "/" ID, "" },
+		{ "/mykubepods/pod" POD "/" ID, "" },
+		{ "/kubepods/evilpod" POD "/" ID, "" },
+		{ "/kubepods/pod" POD "evil/" ID, "" },
+		{ "/kubepods/pod" POD ".evil/" ID, "" },
+	};
+	struct cgroup_parts parts;
+	size_t i;
+
+	for (i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		cgroup_parts_find(all[i].path, &parts);
+		cr_expect_str_eq(parts.pod, all[i].pod, "%zu", i);
+		cr_expect(i == 3 || !strcmp(parts.container, ID), "%zu", i);
+	}
+	cgroup_parts_find("/user.slice/user@1000.service/user.slice/libpod-" ID ".scope", &parts);
+	cr_expect(parts.is_users);
+	cr_expect_str_eq(parts.container, ID);
+	cgroup_parts_find("/docker/" ID "/user.slice/user@1000.service/" OTHER, &parts);
+	cr_expect_not(parts.is_users);
+	cr_expect_str_eq(parts.container, ID);
+}
+
+/* The kernel's programs do not read the front of such a path, where user@1000.service may be. */
+Test(agent_names, paths_without_a_front)
+{
+	char path[2048] = "";
+	struct cgroup_parts parts;
+	size_t i;
+
+	for (i = 0; i < 45; i++)
+		strcat(path, "/a");
+	strcat(path, "/kubepods/pod" POD "/" ID);
+	cgroup_parts_find(path, &parts);
+	cr_expect_str_eq(parts.pod, "");
+	cr_expect(parts.is_users);
+	cgroup_parts_find(path + strlen("/a"), &parts);
+	cr_expect_str_eq(parts.pod, POD);
+	path[0] = '\0';
+	for (i = 0; i < 5; i++)
+		snprintf(path + strlen(path), 256, "/%0200d", 0);
+	strcat(path, "/kubepods/pod" POD "/" ID);
+	cgroup_parts_find(path, &parts);
+	cr_expect_str_eq(parts.pod, "");
+	cr_expect_str_eq(parts.container, ID);
+}
+
+/* Another user's own podman has containers there, but root's runtimes have none. */
+Test(agent_names, containers_of_users_have_no_names_of_root)
+{
+	static const char docker[] = "#!/bin/sh\necho " ID " web\n";
+	struct container_names *names;
+	char name[CONTAINER_NAME_MAX] = "", path[8192];
+	struct error err = { 0 };
+	FILE *file = fopen("docker", "we");
+
+	cr_assert_not_null(file);
+	fputs(docker, file);
+	cr_assert_eq(fchmod(fileno(file), 0700), 0);
+	cr_assert_eq(fclose(file), 0);
+	cr_assert_not_null(getcwd(path, 4096));
+	snprintf(path + strlen(path), 4096, ":%s", getenv("PATH"));
+	setenv("PATH", path, 1);
+	cr_assert_eq(container_names_open(CONTAINERS_FOR_A_WHILE, &names, &err), 0, "%s", err.text);
+	container_names_wait(names, 60000);
+	cr_expect(container_names_find(names, "/system.slice/docker-" ID ".scope", name));
+	cr_expect_str_eq(name, "web");
+	cr_expect(container_names_find(names, "/docker/" ID "/user@1000.service/" OTHER, name));
+	cr_expect(!container_names_find(names, "/user.slice/user@1000.service/" ID, name) ||
+		  geteuid());
+	container_names_close(names);
 }
 
 static bool find(const char *cgroup, struct kubelet_names *names)

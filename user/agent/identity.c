@@ -62,7 +62,8 @@ static void look(struct identities *identities, struct entry *entry)
 		identity->complete =
 			kubelet_names_find(identities->logs, &identity->parts, &identity->names);
 	else
-		identity->complete = !identity->parts.container[0] || take_name(identities, entry);
+		identity->complete = !identity->parts.container[0] || identity->parts.is_users ||
+				     take_name(identities, entry);
 }
 
 static size_t place_of(const struct identities *identities, const char *cgroup)

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "target/cgroup_parts.h"
@@ -294,7 +295,8 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 
 	cgroup_parts_find(cgroup, &parts);
 	pthread_mutex_lock(&names->lock);
-	if (parts.container[0])
+	/* An id that a user chose may be that of any container, but root's runtimes have none there. */
+	if (parts.container[0] && !(parts.is_users && !geteuid()))
 		name = find_id(&names->answers.ids, parts.container);
 	if (name)
 		length = strlen(name);
