@@ -12,12 +12,17 @@ uid=$(cat /proc/sys/kernel/random/uuid)
 id=$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
 group=kubepods/pod$uid/$id
 logs=/var/log/pods/bpfprofil-names_api-0_$uid
+# The sandbox of another pod, with two containers that have no logs: it never has a container's name.
+other=$(cat /proc/sys/kernel/random/uuid)
+sandbox=kubepods/pod$other/$(head -c 32 /dev/urandom | od -An -vtx1 | tr -d ' \n')
+others_logs=/var/log/pods/bpfprofil-others_db-0_$other
 spinners=()
 agent=
 
 clean_up() {
-	end_in_groups "${spinners[*]} $agent" "/$group" "/kubepods/pod$uid" /kubepods
-	rm -rf "$logs" "$work"
+	end_in_groups "${spinners[*]} $agent" "/$group" "/kubepods/pod$uid" "/$sandbox" \
+		"/kubepods/pod$other" /kubepods
+	rm -rf "$logs" "$others_logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
 trap clean_up EXIT
@@ -27,7 +32,9 @@ in_group "/$group" "${spin[@]}" &
 spinners+=($!)
 "${spin[@]}" &
 spinners+=($!)
-mkdir -p "$logs/nginx"
+in_group "/$sandbox" "${spin[@]}" &
+spinners+=($!)
+mkdir -p "$logs/nginx" "$others_logs/db" "$others_logs/proxy"
 
 # run_agent OPTION...: for a few profiles, into $work/files
 run_agent() {
@@ -67,7 +74,7 @@ for profile in profiles:
         name = histogram["cgroup"]
         binned[name] = binned.get(name, 0) + sum(count for _, count in histogram["bins"])
 ours = [name for name in binned if name and name.endswith(group)]
-# A container's ticks count while its name is not known yet, and other tests have such beside this one.
+# A pod's ticks count while its name is not known yet, and other tests have such beside this one.
 unnamed = {name for name in binned if name and name not in ours
            and re.search("/pod[0-9a-f-]{36}|/[0-9a-f]{64}", name)}
 filtered = sum(profile["ticks"]["filtered"] for profile in profiles)
@@ -102,12 +109,13 @@ cat "$work/read.py" - >"$work/test.py" <<'end'
 assert len(ours) == 1 and set(binned) - unnamed == set(ours), binned
 assert filtered == left_out > 0, (filtered, left_out)
 assert of(profiles[-1], ours[0]) > 0
+assert sys.argv[4] not in json.dumps(profiles)
 labels = {(label["cgroup"], label["key"]): label["value"] for label in profiles[-1]["labels"]}
 assert labels[None, "team"] == "shop" and labels[None, "x.y"] == 'a"b', labels
 assert labels[ours[0], "service.name"] == "api-0@bpfprofil-names", labels
 assert labels[ours[0], "k8s.container.name"] == "nginx", labels
 end
-python3 "$work/test.py" "$work/files" "$work/err" "$group"
+python3 "$work/test.py" "$work/files" "$work/err" "$group" "$other"
 verdict $? $test
 "$bin" merge -o "$work/sum.json" "$work"/files/*.gz &&
 	"$bin" export --format clickhouse -o "$work/rows" "$work/sum.json" &&

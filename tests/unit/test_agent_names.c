@@ -242,6 +242,51 @@ Test(agent_names, whose_ticks_are_wanted)
 	cr_expect_eq(judge(&user, 1, "/"), SPACE_WANTED);
 }
 
+/* Each rule waits for its own name only. */
+Test(agent_names, what_a_rule_waits_for)
+{
+	static const struct choice_rule shop = { CHOICE_NAMESPACE, "shop*", false };
+	static const struct choice_rule not_shop = { CHOICE_NAMESPACE, "shop*", true };
+	static const struct choice_rule api = { CHOICE_POD, "api-*", false };
+	static const struct choice_rule nginx = { CHOICE_CONTAINER, "nginx", false };
+	static const struct choice_rule not_envoy = { CHOICE_CONTAINER, "envoy", true };
+	const struct choice_rule both[] = { shop, not_envoy }, two[] = { shop, nginx };
+	const char *docker = "/system.slice/docker-" ID ".scope";
+	const char *sandbox = "/kubepods/pod" POD "/" SANDBOX;
+
+	cr_expect_eq(judge(&shop, 1, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(&not_shop, 1, docker), SPACE_WANTED);
+	cr_expect_eq(judge(both, 2, docker), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(&not_envoy, 1, docker), SPACE_TOLD);
+	cr_expect_eq(judge(&shop, 1, sandbox), SPACE_TOLD, "no folder yet");
+	make_folder("pods/payments_api-0_" POD);
+	make_folder("pods/payments_api-0_" POD "/nginx");
+	make_folder("pods/payments_api-0_" POD "/envoy");
+	cr_expect_eq(judge(&shop, 1, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(&not_shop, 1, sandbox), SPACE_WANTED);
+	cr_expect_eq(judge(&api, 1, sandbox), SPACE_WANTED);
+	cr_expect_eq(judge(both, 2, sandbox), SPACE_LEFT_OUT);
+	cr_expect_eq(judge(two, 2, sandbox), SPACE_TOLD);
+	cr_expect_eq(judge(&not_envoy, 1, "/kubepods/pod" POD), SPACE_WANTED, "the pod's own");
+}
+
+Test(agent_names, no_name_is_waited_for_for_good)
+{
+	const struct choice_rule rules[] = { { CHOICE_CONTAINER, "nginx", false },
+					     { CHOICE_NAMESPACE, "shop*", true } };
+	struct agent_choice choice = { .rules = rules, .nr_rules = 2 };
+	struct error err = { 0 };
+
+	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
+	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_TOLD);
+	identities_set_patience(choice.identities, 0);
+	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_LEFT_OUT);
+	choice.rules++;
+	choice.nr_rules--;
+	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_WANTED);
+	identities_close(choice.identities);
+}
+
 /* A profile whose only split is of that cgroup, labelled; the name of its service. */
 static void name(const char *template, const char *cgroup, char ret[256])
 {

@@ -62,37 +62,53 @@ static bool matches(const struct choice_rule *rule, const char *cgroup,
 	}
 }
 
-static bool is_of_names(enum choice_kind kind)
+enum answer { NO, NOT_YET, YES };
+
+/* A rule waits for no name but its own: a sandbox never gets the name of a container. */
+static enum answer ask(const struct choice_rule *rule, const char *cgroup,
+		       const struct cgroup_identity *who)
 {
-	return kind == CHOICE_NAMESPACE || kind == CHOICE_POD || kind == CHOICE_CONTAINER;
+	if (matches(rule, cgroup, who))
+		return YES;
+	switch (rule->kind) {
+	case CHOICE_NAMESPACE:
+	case CHOICE_POD:
+		return who->pod_known ? NO : NOT_YET;
+	case CHOICE_CONTAINER:
+		return who->complete || !who->parts.container[0] ? NO : NOT_YET;
+	default:
+		return NO;
+	}
 }
 
 /*
  * An --exclude wins over any --include, because it is what keeps a sidecar out of a namespace that was
- * chosen. While a name that a rule asks for is not known yet, the ticks are counted: they can be left
- * out later, but not fetched back.
+ * chosen. While a name that matters is not known yet, the ticks are counted: they can be left out
+ * later, but not fetched back.
  */
 enum told choice_judge(void *context, const char *cgroup)
 {
 	const struct agent_choice *choice = context;
 	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
 	const struct choice_rule *rule = choice->rules, *end = rule + choice->nr_rules;
-	bool included = false, some = false, by_name = false;
+	enum answer included = NO, excluded = NO, answer;
+	bool some = false;
 
 	if (!who)
 		return SPACE_TOLD;
 	for (; rule < end; rule++) {
-		by_name = by_name || is_of_names(rule->kind);
+		answer = ask(rule, cgroup, who);
 		some = some || !rule->exclude;
-		if (!matches(rule, cgroup, who))
-			continue;
-		if (rule->exclude)
-			return SPACE_LEFT_OUT;
-		included = true;
+		if (rule->exclude && answer > excluded)
+			excluded = answer;
+		else if (!rule->exclude && answer > included)
+			included = answer;
 	}
-	if (by_name && !who->complete)
+	if (excluded == YES || (some && included == NO))
+		return SPACE_LEFT_OUT;
+	if (excluded == NOT_YET || included == NOT_YET)
 		return SPACE_TOLD;
-	return included || !some ? SPACE_WANTED : SPACE_LEFT_OUT;
+	return SPACE_WANTED;
 }
 
 /* --- what it is called --- */

@@ -10,11 +10,14 @@
 
 #define CGROUPS_MAX 8192
 #define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten */
+/* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
+#define PATIENCE_NS (10 * UINT64_C(1000000000))
 #define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
 
 struct entry {
 	char *cgroup;
 	struct cgroup_identity identity;
+	uint64_t since; /* when it was first looked up */
 	unsigned int turn; /* the turn in which it was last looked up */
 	bool asked; /* the runtimes were asked for its name, */
 	unsigned int answers; /* and had answered so often before that */
@@ -26,6 +29,7 @@ struct identities {
 	size_t nr;
 	size_t room;
 	unsigned int turn;
+	uint64_t patience_ns;
 	struct container_names *containers;
 };
 
@@ -52,18 +56,30 @@ static bool take_name(struct identities *identities, struct entry *entry)
 	return false;
 }
 
+/* A pod's sandbox has no name ever, nor has a pod whose folder is not on this host. */
+static void take_kubelets_names(struct identities *identities, struct entry *entry)
+{
+	struct cgroup_identity *identity = &entry->identity;
+
+	identity->complete =
+		kubelet_names_find(identities->logs, &identity->parts, &identity->names) ||
+		monotonic_ns() - entry->since >= identities->patience_ns;
+	identity->pod_known = identity->complete || identity->names.pod[0];
+}
+
 static void look(struct identities *identities, struct entry *entry)
 {
 	struct cgroup_identity *identity = &entry->identity;
 
 	if (identity->complete)
 		return;
-	if (identity->parts.pod[0])
-		identity->complete =
-			kubelet_names_find(identities->logs, &identity->parts, &identity->names);
-	else
-		identity->complete = !identity->parts.container[0] || identity->parts.is_users ||
-				     take_name(identities, entry);
+	if (identity->parts.pod[0]) {
+		take_kubelets_names(identities, entry);
+		return;
+	}
+	identity->pod_known = true;
+	identity->complete = !identity->parts.container[0] || identity->parts.is_users ||
+			     take_name(identities, entry);
 }
 
 static size_t place_of(const struct identities *identities, const char *cgroup)
@@ -91,6 +107,7 @@ static struct entry *entry_new(const char *cgroup)
 		free(entry);
 		return NULL;
 	}
+	entry->since = monotonic_ns();
 	cgroup_parts_find(cgroup, &entry->identity.parts);
 	return entry;
 }
@@ -130,6 +147,11 @@ const struct cgroup_identity *identities_find(struct identities *identities, con
 	return &identities->list[at]->identity;
 }
 
+void identities_set_patience(struct identities *identities, uint64_t ns)
+{
+	identities->patience_ns = ns;
+}
+
 void identities_turn(struct identities *identities)
 {
 	size_t from, to = 0;
@@ -150,6 +172,7 @@ int identities_open(const char *logs, struct identities **result, struct error *
 
 	if (!identities)
 		return error_errno(err, -ENOMEM, "agent");
+	identities->patience_ns = PATIENCE_NS;
 	identities->logs = strdup(logs);
 	if (!identities->logs)
 		return error_errno(err, -ENOMEM, "agent");

@@ -3,6 +3,7 @@
 #define BPFPROFIL_IDENTITY_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/error.h"
 #include "target/cgroup_parts.h"
@@ -10,13 +11,14 @@
 
 /*
  * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and
- * nerdctl call a container, which is unknown until they have answered. Memory is limited: cgroups that
- * the last profiles did not have are forgotten.
+ * nerdctl call a container, which is unknown until they have answered. No name is waited for for good.
+ * Memory is limited: cgroups that the last profiles did not have are forgotten.
  */
 struct cgroup_identity {
 	struct cgroup_parts parts;
 	struct kubelet_names names; /* outside Kubernetes only that of the container */
-	bool complete; /* nothing more will become known */
+	bool pod_known; /* nothing more will become known of its pod, or it is in none, */
+	bool complete; /* nor of its container */
 };
 
 struct identities;
@@ -30,6 +32,9 @@ void identities_close(struct identities *identities); /* NULL is fine */
  * there are too many cgroups.
  */
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup);
+
+/* How long after a cgroup was first looked up kubelet may name it; 10 s unless this is called. */
+void identities_set_patience(struct identities *identities, uint64_t ns);
 
 /* Call after each profile: forgets cgroups that were not looked up for a while. */
 void identities_turn(struct identities *identities);
