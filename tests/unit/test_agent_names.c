@@ -287,6 +287,33 @@ Test(agent_names, no_name_is_waited_for_for_good)
 	identities_close(choice.identities);
 }
 
+Test(agent_names, rules_hold_for_any_number_of_cgroups)
+{
+	const struct choice_rule rules[] = { { CHOICE_NAMESPACE, "shop", true },
+					     { CHOICE_CGROUP, "/n/9999", true } };
+	struct agent_choice choice = { .rules = rules, .nr_rules = 2 };
+	struct error err = { 0 };
+	char path[32];
+	int i;
+
+	make_folder("pods/shop_web-0_" POD);
+	cr_assert_eq(identities_open(".", &choice.identities, &err), 0, "%s", err.text);
+	for (i = 0; i < 10000; i++) {
+		snprintf(path, sizeof(path), "/n/%d", i);
+		cr_assert_eq(choice_judge(&choice, path), i == 9999 ? SPACE_LEFT_OUT : SPACE_WANTED,
+			     "%s", path);
+	}
+	cr_expect_eq(choice_judge(&choice, IN_POD), SPACE_LEFT_OUT);
+	choice.rules = &(const struct choice_rule){ CHOICE_CONTAINER, "envoy", true };
+	choice.nr_rules = 1;
+	cr_expect_eq(choice_judge(&choice, "/docker/" ID), SPACE_WANTED, "no room, so no wait");
+	/* Those that neither of two profiles had make room. */
+	identities_turn(choice.identities);
+	identities_turn(choice.identities);
+	cr_expect_eq(choice_judge(&choice, "/docker/" ID), SPACE_TOLD);
+	identities_close(choice.identities);
+}
+
 /* A profile whose only split is of that cgroup, labelled; the name of its service. */
 static void name(const char *template, const char *cgroup, char ret[256])
 {

@@ -94,8 +94,6 @@ enum told choice_judge(void *context, const char *cgroup)
 	enum answer included = NO, excluded = NO, answer;
 	bool some = false;
 
-	if (!who)
-		return SPACE_TOLD;
 	for (; rule < end; rule++) {
 		answer = ask(rule, cgroup, who);
 		some = some || !rule->exclude;
@@ -213,11 +211,8 @@ static int label_cgroup(const struct agent_choice *choice, struct profile *profi
 	const struct cgroup_identity *who = identities_find(choice->identities, cgroup);
 	const struct of of = { .cgroup = cgroup, .host = profile->host.name, .who = who };
 	char service[SERVICE_MAX];
-	bool of_pod;
+	const bool of_pod = who->names.pod[0];
 
-	if (!who)
-		return 0;
-	of_pod = who->names.pod[0];
 	if (name_service(choice, &of, service) &&
 	    profile_add_label(profile, cgroup, "service.name", service))
 		return -ENOMEM;

@@ -6,10 +6,12 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "record/output.h"
 #include "target/container_names.h"
 
 #define CGROUPS_MAX 8192
-#define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten */
+#define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten, */
+#define PROFILES_KEPT_FULL 1 /* or of so many if there is no room */
 /* kubelet makes a pod's folder before its containers, and the link to a log right after one began. */
 #define PATIENCE_NS (10 * UINT64_C(1000000000))
 #define TRIES_MAX 2 /* a container that the runtimes did not name so often has no name */
@@ -31,26 +33,35 @@ struct identities {
 	unsigned int turn;
 	uint64_t patience_ns;
 	struct container_names *containers;
+	struct cgroup_identity spare; /* of a cgroup for which there is no room */
+	bool said_full;
 };
+
+static bool find_name(struct identities *identities, const char *cgroup,
+		      struct cgroup_identity *identity)
+{
+	char name[CONTAINER_NAME_MAX];
+	size_t length;
+
+	if (!container_names_find(identities->containers, cgroup, name))
+		return false;
+	length = strlen(name);
+	if (length >= KUBELET_NAME_MAX)
+		return false;
+	memcpy(identity->names.container, name, length + 1);
+	return true;
+}
 
 /* Returns whether asking again would be useless. */
 static bool take_name(struct identities *identities, struct entry *entry)
 {
 	unsigned int answers = container_names_answers(identities->containers);
-	char name[CONTAINER_NAME_MAX];
-	size_t length;
 
 	if (!entry->asked)
 		entry->answers = answers;
 	entry->asked = true;
-	if (container_names_find(identities->containers, entry->cgroup, name)) {
-		length = strlen(name);
-		if (length < KUBELET_NAME_MAX) {
-			memcpy(entry->identity.names.container, name, length + 1);
-			return true;
-		}
-	}
-	if (answers - entry->answers >= TRIES_MAX)
+	if (find_name(identities, entry->cgroup, &entry->identity) ||
+	    answers - entry->answers >= TRIES_MAX)
 		return true;
 	container_names_ask(identities->containers);
 	return false;
@@ -118,16 +129,46 @@ static void entry_free(struct entry *entry)
 	free(entry);
 }
 
-static int add(struct identities *identities, size_t at, const char *cgroup)
+static void forget(struct identities *identities, unsigned int profiles_kept)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < identities->nr; from++) {
+		if (identities->turn - identities->list[from]->turn > profiles_kept)
+			entry_free(identities->list[from]);
+		else
+			identities->list[to++] = identities->list[from];
+	}
+	identities->nr = to;
+}
+
+static bool has_room(struct identities *identities)
+{
+	if (identities->nr >= CGROUPS_MAX)
+		forget(identities, PROFILES_KEPT_FULL);
+	if (identities->nr < CGROUPS_MAX)
+		return true;
+	if (!identities->said_full)
+		print_message(
+			NULL,
+			"agent: more than %d cgroups: names of further ones are not waited for",
+			CGROUPS_MAX);
+	identities->said_full = true;
+	return false;
+}
+
+static int add(struct identities *identities, const char *cgroup)
 {
 	struct entry *entry;
+	size_t at;
 
-	if (identities->nr >= CGROUPS_MAX ||
+	if (!has_room(identities) ||
 	    grow((void **)&identities->list, &identities->room, identities->nr + 1, sizeof(entry)))
 		return -ENOMEM;
 	entry = entry_new(cgroup);
 	if (!entry)
 		return -ENOMEM;
+	at = place_of(identities, cgroup);
 	memmove(&identities->list[at + 1], &identities->list[at],
 		(identities->nr - at) * sizeof(entry));
 	identities->list[at] = entry;
@@ -135,13 +176,34 @@ static int add(struct identities *identities, size_t at, const char *cgroup)
 	return 0;
 }
 
+static bool is_at(const struct identities *identities, size_t at, const char *cgroup)
+{
+	return at < identities->nr && !strcmp(identities->list[at]->cgroup, cgroup);
+}
+
+/* Rules hold for a cgroup without an entry too, by what is known of it at once. */
+static const struct cgroup_identity *look_once(struct identities *identities, const char *cgroup)
+{
+	struct cgroup_identity *spare = &identities->spare;
+
+	*spare = (struct cgroup_identity){ .pod_known = true, .complete = true };
+	cgroup_parts_find(cgroup, &spare->parts);
+	if (spare->parts.pod[0])
+		kubelet_names_find(identities->logs, &spare->parts, &spare->names);
+	else if (spare->parts.container[0])
+		find_name(identities, cgroup, spare);
+	return spare;
+}
+
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup)
 {
 	size_t at = place_of(identities, cgroup);
 
-	if ((at == identities->nr || strcmp(identities->list[at]->cgroup, cgroup) != 0) &&
-	    add(identities, at, cgroup))
-		return NULL;
+	if (!is_at(identities, at, cgroup)) {
+		if (add(identities, cgroup))
+			return look_once(identities, cgroup);
+		at = place_of(identities, cgroup);
+	}
 	identities->list[at]->turn = identities->turn;
 	look(identities, identities->list[at]);
 	return &identities->list[at]->identity;
@@ -154,16 +216,8 @@ void identities_set_patience(struct identities *identities, uint64_t ns)
 
 void identities_turn(struct identities *identities)
 {
-	size_t from, to = 0;
-
 	identities->turn++;
-	for (from = 0; from < identities->nr; from++) {
-		if (identities->turn - identities->list[from]->turn > PROFILES_KEPT)
-			entry_free(identities->list[from]);
-		else
-			identities->list[to++] = identities->list[from];
-	}
-	identities->nr = to;
+	forget(identities, PROFILES_KEPT);
 }
 
 int identities_open(const char *logs, struct identities **result, struct error *err)

@@ -28,8 +28,8 @@ int identities_open(const char *logs, struct identities **result, struct error *
 void identities_close(struct identities *identities); /* NULL is fine */
 
 /*
- * Only one thread may call this; what it returns is valid until the next call. NULL: out of memory, or
- * there are too many cgroups.
+ * Only one thread may call this; what it returns is valid until the next call. If there are too many
+ * cgroups, or there is no memory, a further one's identity is complete at once.
  */
 const struct cgroup_identity *identities_find(struct identities *identities, const char *cgroup);
 
