@@ -107,6 +107,7 @@ wait_for() {
 	done
 }
 
+refused=0
 port=$(tests/lib/free_port)
 mkdir "$work/files" "$work/got"
 printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
@@ -119,6 +120,16 @@ backend=$!
 wait_for 2 'delivered again'
 kill -HUP "$agent"
 wait_for 2 'otlp .* every 2 s'
+# What cannot work is found before anything ends, and the agent goes on as it was.
+cp "$work/conf" "$work/good"
+for line in "dir = $work/absent" 'otlp = localhost:4318' "listen = 127.0.0.1:$port" "dir = $work/files"; do
+	echo "$line" >>"$work/conf"
+	kill -HUP "$agent"
+	wait_for $((++refused)) 'the options stay as they were'
+	cp "$work/good" "$work/conf"
+done
+[ "$(grep -c 'the options stay as they were' "$work/err")" = 4 ]
+verdict $? agent_bad_reload
 sleep 5
 # Each arena of glibc's ends with a reserve, at a multiple of 64 MiB.
 arenas=$(grep -E -- '-[0-9a-f]+[048c]000000 ---p 00000000 00:00 0 *$' "/proc/$agent/maps")

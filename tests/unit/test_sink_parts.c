@@ -162,6 +162,37 @@ Test(sink_parts, parts_and_the_next_agent)
 	cr_assert_eq(system(command), 0);
 }
 
+/* Of a file that somebody else has renamed no account could be kept, and a hostile one must not crash it. */
+Test(sink_parts, file_with_other_ticks)
+{
+	const char *const answers[] = { SAY("503 Later"), NULL };
+	const char *const others[] = { OK, NULL };
+	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", command[256];
+	const char *spool = mkdtemp(folder);
+	cleanup_profile struct profile *profile = sample_profile();
+	struct sink_counts counts;
+	struct backend backend, other;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, spool);
+	sink_put(sink, profile);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
+	snprintf(command, sizeof(command),
+		 "cd %s/* && for f in *; do mv $f ${f%%%%-1060-*}-7-${f##*-1060-}; done", folder);
+	cr_assert_eq(system(command), 0);
+	sink_backend_start_at(&other, others, backend.port);
+	sink = sink_open_to(other.url, 8 << 20, spool);
+	counts = sink_settle(sink);
+	sink_close(sink, 0);
+	sink_backend_stop(&other);
+	cr_assert_eq(other.ticks, 0);
+	cr_assert_eq(counts.losses[LOST_REFUSED], 7);
+	snprintf(command, sizeof(command), "rmdir %s/* %s", folder, folder);
+	cr_assert_eq(system(command), 0, "the file is gone");
+}
+
 /* A backend that takes no piece however small: counted as that, and later profiles are tried too. */
 Test(sink_parts, nothing_is_small_enough)
 {

@@ -214,6 +214,12 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 		delivery_refuse(delivery, err.text);
 		return conclude(sink, part, delivery);
 	}
+	/* A file of the spool that another has written; its account could not be kept. */
+	if (profile->ticks.total != part->entry.ticks) {
+		profile_free(profile);
+		delivery_refuse(delivery, "a file of the spool has not the ticks that its name says");
+		return conclude(sink, part, delivery);
+	}
 	if (sink->http) {
 		settled = send_all(sink, part, profile, delivery);
 	} else {
