@@ -8,6 +8,11 @@
 #include "base/util.h"
 #include "engine/spaces.h"
 #include "profile/profile.h"
+#include "target/cgroup_parts.h"
+
+_Static_assert((int)CGROUP_PATH_BYTES == (int)PATH_BYTES &&
+		       (int)CGROUP_PATH_PARTS == (int)PATH_PARTS,
+	       "where the kernel's programs cut a cgroup's path");
 
 int split_names_add(struct split_names *names, const struct record *record, struct error *err)
 {

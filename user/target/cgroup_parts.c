@@ -9,13 +9,6 @@
 #define UID_DIGITS DIGITS "-_"
 #define STATIC_UID_LENGTH 32 /* the uid is a hash of the pod's file */
 
-/*
- * The kernel's programs read this much of a path from its end on (PATH_BYTES and PATH_PARTS in
- * shared/abi.h), so what is above a path that has as much is unknown.
- */
-#define PATH_BYTES 1024
-#define PATH_PARTS 48
-
 /* Whether the text has the word, at its beginning or behind a dash, and then one of these letters. */
 static const char *find_word(const char *text, const char *word, const char *ends)
 {
@@ -112,7 +105,7 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 		snprintf(directory, sizeof(directory), "%.*s", (int)length, at);
 		look_at(directory, &whose, result);
 	}
-	if (nr >= PATH_PARTS || (size_t)(at - cgroup) >= PATH_BYTES) {
+	if (nr >= CGROUP_PATH_PARTS || (size_t)(at - cgroup) >= CGROUP_PATH_BYTES) {
 		result->is_users = result->container[0];
 		result->pod[0] = '\0';
 	}

@@ -9,6 +9,12 @@
 #define POD_UID_LENGTH 36
 
 /*
+ * The kernel's programs read this much of a path from its end on, so what is above a path that has as
+ * much is unknown.
+ */
+enum { CGROUP_PATH_BYTES = 1024, CGROUP_PATH_PARTS = 48 };
+
+/*
  * What the path of a cgroup says about its processes; "" where it says nothing. A pod is one only below
  * kubelet's directories, and not where a user makes directories: anyone could take its uid, and with
  * that its names.
