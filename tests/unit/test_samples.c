@@ -3,6 +3,7 @@
 #include "export/samples.h"
 
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -199,6 +200,37 @@ Test(samples, folds_the_same_way_each_time)
 	cr_assert_eq(memcmp(a.places, b.places, a.nr_places * sizeof(*a.places)), 0);
 	samples_free(&a);
 	samples_free(&b);
+}
+
+static uint64_t ticks_named(const struct samples *whole, const char *name)
+{
+	struct samples part;
+	uint64_t ticks, ns;
+
+	cr_assert_eq(samples_named(&part, whole, name), 0, "%s", name);
+	cr_assert_eq(part.nr_services, whole->nr_services);
+	sum(&part, &ticks, &ns);
+	samples_free(&part);
+	return ticks;
+}
+
+/* A unit with two cgroups is two services of one name. */
+Test(samples, of_a_name_or_a_cgroup)
+{
+	struct profile *profile =
+		INTERVAL(0, { "/bin/a", "f", 16, -1, NULL, "/system.slice/shop.service/a", 1 },
+			 { "/bin/a", "f", 16, -1, NULL, "/system.slice/other.service", 10 },
+			 { "/bin/a", "f", 16, -1, NULL, "/system.slice/shop.service/b", 100 },
+			 { "/bin/b", "g", 32, -1, NULL, "/system.slice/shop.service/b", 1000 });
+	struct samples whole = build(profile, EXPORT_FUNCTION), part;
+
+	cr_expect_eq(ticks_named(&whole, "shop.service"), 1101);
+	cr_expect_eq(ticks_named(&whole, "other.service"), 10);
+	cr_expect_eq(ticks_named(&whole, "/system.slice/shop.service/b"), 1100);
+	cr_expect_eq(samples_named(&part, &whole, "/system.slice"), -ENOENT);
+	samples_free(&part);
+	samples_free(&whole);
+	profile_free(profile);
 }
 
 /* Whatever it is folded to, what has no object keeps its reason. */

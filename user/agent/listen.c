@@ -13,7 +13,6 @@
 #include "agent/deadline.h"
 #include "agent/library.h"
 #include "base/util.h"
-#include "export/resource.h"
 #include "record/output.h"
 
 #define CONNECTIONS_MAX 64u
@@ -193,27 +192,19 @@ static enum MHD_Result get_ready(const struct listener *listener, struct MHD_Con
 		      "text/plain; charset=utf-8", &body);
 }
 
-/*
- * Finds the service with that name or cgroup; *ret is NULL, for all services, if no name is given.
- * False: there is none.
- */
-static bool find_service(const struct samples *samples, const char *target,
-			 const struct sample_service **result)
+/* target: a name or a cgroup; NULL: all services. Returns 0, -ENOENT or -ENOMEM. */
+static int make_pprof(const struct samples *samples, const char *target, struct bytes *body)
 {
-	struct resource resource;
-	bool found = false;
-	size_t i;
+	struct samples part;
+	int ret;
 
-	*result = NULL;
-	for (i = 1; target && !found && i < samples->nr_services; i++) {
-		if (!resource_of(&resource, samples, &samples->services[i]))
-			found = !strcmp(resource.texts.all[resource.all[0].value], target);
-		found = found || (samples->services[i].cgroup &&
-				  !strcmp(samples->services[i].cgroup, target));
-		resource_free(&resource);
-		*result = found ? &samples->services[i] : NULL;
-	}
-	return found || !target;
+	if (!target)
+		return body_pprof(samples, NULL, body);
+	ret = samples_named(&part, samples, target);
+	if (!ret)
+		ret = body_pprof(&part, NULL, body);
+	samples_free(&part);
+	return ret;
 }
 
 static enum MHD_Result send_profile(const struct listener *listener,
@@ -222,26 +213,21 @@ static enum MHD_Result send_profile(const struct listener *listener,
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
 						.detail = listener->options.detail };
-	const struct sample_service *service;
 	struct bytes body = { 0 };
 	struct samples samples;
 	struct error err;
-	bool found = true;
 	int ret = samples_build(&samples, profile, &options, &err);
 
 	if (!ret)
-		found = find_service(&samples, target, &service);
-	if (!ret && found)
-		ret = body_pprof(&samples, service, &body);
+		ret = make_pprof(&samples, target, &body);
 	samples_free(&samples);
-	if (ret) {
-		bytes_free(&body);
-		return say(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
-	}
-	if (!found)
+	if (!ret)
+		return answer(connection, MHD_HTTP_OK, "application/octet-stream", &body);
+	bytes_free(&body);
+	if (ret == -ENOENT)
 		return say(connection, MHD_HTTP_NOT_FOUND,
 			   "no service of that name or cgroup had a tick\n");
-	return answer(connection, MHD_HTTP_OK, "application/octet-stream", &body);
+	return say(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n");
 }
 
 static enum MHD_Result get_profile(const struct listener *listener,

@@ -118,6 +118,13 @@ int samples_fold(struct samples *samples, size_t most, size_t bytes);
  */
 int samples_cut(struct samples *part, const struct samples *whole, size_t first, size_t nr);
 
+/*
+ * Makes other samples of the service that has this cgroup, or else of all services that have this
+ * name: a Deployment's replicas on one host have one, and so have a unit's cgroups. Services keep
+ * their numbers. Call samples_free() on the part in any case. Returns 0, -ENOENT or -ENOMEM.
+ */
+int samples_named(struct samples *part, const struct samples *whole, const char *name);
+
 /* Writes the samples as a request of OTLP. Returns 0 or -ENOMEM; other errors show in the stream. */
 int samples_write_otlp(struct samples *samples, FILE *stream);
 

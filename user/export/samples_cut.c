@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "export/resource.h"
 #include "export/samples_impl.h"
 
 /* What the coldest samples become. */
@@ -173,6 +174,59 @@ int samples_cut(struct samples *part, const struct samples *whole, size_t first,
 		ret = samples_error(part);
 	}
 	return copy_end(&copy) | ret;
+}
+
+static bool has_cgroup(const struct sample_service *service, const char *cgroup)
+{
+	return service->cgroup && !strcmp(service->cgroup, cgroup);
+}
+
+static int has_name(const struct samples *samples, const struct sample_service *service,
+		    const char *name, bool *result)
+{
+	struct resource resource;
+	int ret = resource_of(&resource, samples, service);
+
+	if (!ret)
+		*result = !strcmp(resource.texts.all[resource.all[0].value], name);
+	resource_free(&resource);
+	return ret;
+}
+
+/* Marks the services that a name means. Returns 0, -ENOENT or -ENOMEM. */
+static int find_named(const struct samples *samples, const char *name, bool *marks)
+{
+	bool found = false;
+	size_t i;
+	int ret = 0;
+
+	for (i = 1; i < samples->nr_services; i++)
+		found |= marks[i] = has_cgroup(&samples->services[i], name);
+	if (found)
+		return 0;
+	for (i = 1; !ret && i < samples->nr_services; i++) {
+		ret = has_name(samples, &samples->services[i], name, &marks[i]);
+		found |= marks[i];
+	}
+	return ret || found ? ret : -ENOENT;
+}
+
+int samples_named(struct samples *part, const struct samples *whole, const char *name)
+{
+	cleanup_free bool *marks = calloc(whole->nr_services + 1, sizeof(*marks));
+	struct copy copy;
+	size_t i;
+	int ret = copy_begin(&copy, part, whole), code;
+
+	if (!ret)
+		ret = marks ? find_named(whole, name, marks) : -ENOMEM;
+	for (i = 0; !ret && i < whole->nr; i++) {
+		if (marks[whole->all[i].service])
+			copy_sample(&copy, &whole->all[i], LEVEL_SAME);
+		ret = samples_error(part);
+	}
+	code = copy_end(&copy);
+	return ret ? ret : code;
 }
 
 /* --- fewer places --- */
