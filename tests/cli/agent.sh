@@ -360,6 +360,8 @@ try: --listen-cert, --listen-key and --listen-token-file, or an address like 127
 	"$bin" agent -q --listen "0.0.0.0:$port" --listen-token-file /etc/hostname
 expect agent_listen_address 2 \
 	"bpfprofil: agent: --listen 'here': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen here
+expect agent_listen_port 2 \
+	"bpfprofil: agent: --listen '99999': must be [HOST:]PORT, like 127.0.0.1:9464" "$bin" agent -q --listen 99999
 expect agent_no_sink 2 'bpfprofil: agent: no sink: nowhere for the profiles to go
 try: --otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464' "$bin" agent
 expect agent_argument 2 "bpfprofil: agent: 'x': takes no argument
@@ -367,12 +369,25 @@ try: bpfprofil agent --help" "$bin" agent x
 expect agent_no_config 1 "bpfprofil: agent: --config: /nonexistent: No such file or directory" \
 	"$bin" agent --config /nonexistent
 printf 'dir = /tmp\nintervall = 3\n' >"$work/conf"
-expect agent_config_key 2 "bpfprofil: agent: $work/conf:2: unknown option '--intervall'" \
+expect agent_config_key 2 "bpfprofil: agent: $work/conf:2: unknown option '--intervall'
+try: --interval" \
 	"$bin" agent --config "$work/conf"
 printf 'interval = 0\n' >"$work/conf"
 expect agent_config_value 2 \
 	"bpfprofil: agent: $work/conf:1: --interval '0': must be a time of at least 1s, like 10, 90s or 5m" \
 	"$bin" agent --config "$work/conf"
+printf 'include namespace=shop-*\n' >"$work/conf"
+expect agent_config_equals 2 \
+	"bpfprofil: agent: $work/conf:1: 'include namespace=shop-*': = is missing between name and value
+try: include = namespace=shop-*" "$bin" agent --config "$work/conf"
+printf '# a comment\n%5000s\n' x >"$work/conf"
+expect agent_config_long_line 2 "bpfprofil: agent: $work/conf:2: longer than 4096 bytes" \
+	"$bin" agent --config "$work/conf"
+printf '# %4094s\nlabel = x\n' x >"$work/conf"
+expect agent_config_longest_line 2 \
+	"bpfprofil: agent: $work/conf:2: --label 'x': must be KEY=VALUE, the key of letters, digits, _ . - and /" \
+	"$bin" agent --config "$work/conf"
+expect agent_config_folder 1 "bpfprofil: agent: $work:1: Is a directory" "$bin" agent --config "$work" --listen "$port"
 expect agent_scheme 2 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
 	"$bin" agent -q --otlp ftp://x
 expect agent_grpc_for_others 2 "bpfprofil: agent: --pyroscope: grpc is for --otlp" \

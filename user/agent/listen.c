@@ -62,6 +62,14 @@ static bool is_loopback(const struct addrinfo *address)
 	return IN6_IS_ADDR_LOOPBACK(&v6->sin6_addr);
 }
 
+/* getaddrinfo() takes a port that is too high as another one. */
+static bool is_port(const char *text)
+{
+	uint64_t port;
+
+	return !parse_u64(text, &port) && port <= UINT16_MAX;
+}
+
 /* text is [HOST:]PORT. The host is a number, in brackets for IPv6, and 127.0.0.1 if it is not given. */
 static int find_address(const char *text, struct addrinfo **result)
 {
@@ -76,7 +84,7 @@ static int find_address(const char *text, struct addrinfo **result)
 		text++;
 		length -= 2;
 	}
-	if (length >= sizeof(host) || !*port)
+	if (length >= sizeof(host) || !is_port(port))
 		return -EINVAL;
 	if (length)
 		snprintf(host, sizeof(host), "%.*s", (int)length, text);

@@ -15,6 +15,7 @@
 #define PENDING (UINT64_C(8) << 20)
 #define SPOOL (UINT64_C(64) << 20)
 #define PENDING_MIN (64 << 10)
+#define LINE_BYTES 4096 /* of a file's longest line */
 
 static int set_sink(const struct opt *opt, const char *value, void *field, struct error *err)
 {
@@ -338,6 +339,19 @@ static char *trim(char *text)
 	return text;
 }
 
+/* A name has no blank, so what is behind one must be a value. */
+static int check_equals(char *line, struct error *err)
+{
+	size_t name = strcspn(line, "= \t");
+	const char *value = line + name + strspn(line + name, " \t");
+
+	if (!*value || *value == '=')
+		return 0;
+	error_set(err, -EINVAL, "'%.200s': = is missing between name and value", line);
+	error_hint(err, "%.*s = %.160s", name < 64 ? (int)name : 64, line, value);
+	return -EINVAL;
+}
+
 /* Handles "name = value" or "name" like an option on the command line. */
 static int read_line(const struct command *command, struct agent_arguments *arguments, char *line,
 		     struct error *err)
@@ -345,8 +359,10 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 	char *equals = strchr(line, '='), *typed = NULL, *kept;
 	char *argv[] = { (char *)command->name, NULL, NULL };
 	struct opts_parsed parsed;
-	int ret;
+	int ret = check_equals(line, err);
 
+	if (ret)
+		return ret;
 	if (equals)
 		*equals = '\0';
 	ret = equals ? asprintf(&typed, "--%s=%s", trim(line), trim(equals + 1)) :
@@ -363,34 +379,59 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 	return ret;
 }
 
+/* False at the end of the file, and where *ret says what is wrong. */
+static bool next_line(FILE *file, char line[LINE_BYTES + 2], struct error *err, int *ret)
+{
+	*ret = 0;
+	errno = 0;
+	if (!fgets(line, LINE_BYTES + 2, file)) {
+		if (ferror(file))
+			*ret = error_set(err, -(errno ? errno : EIO), "%s", strerror(errno));
+		return false;
+	}
+	if (strlen(line) > LINE_BYTES && line[LINE_BYTES] != '\n')
+		*ret = error_set(err, -EINVAL, "longer than %d bytes", LINE_BYTES);
+	return !*ret;
+}
+
+/* Says where in the file it is wrong. */
+static int wrong_line(const char *path, unsigned int number, const struct error *why, int code,
+		      struct error *err)
+{
+	const char *text = why->text;
+
+	if (!strncmp(text, "agent: ", 7))
+		text += 7;
+	error_set(err, code, "agent: %.200s:%u: %.280s", path, number, text);
+	if (why->hint[0])
+		error_hint(err, "%s", why->hint);
+	return code;
+}
+
 int agent_config_read(const struct command *command, struct agent_arguments *arguments,
 		      struct error *err)
 {
 	const char *path = agent_keep(arguments, arguments->config);
 	cleanup_file FILE *file = path ? fopen(path, "re") : NULL;
 	struct error why = { 0 };
-	char line[4096], *text;
-	unsigned int number = 0;
-	int ret = 0;
+	char line[LINE_BYTES + 2], *text;
+	unsigned int number = 1;
+	int ret;
 
 	if (!file)
 		return error_errno(err, path ? -errno : -ENOMEM, "agent: --config: %.256s",
 				   arguments->config);
-	while (!ret && fgets(line, sizeof(line), file)) {
-		number++;
+	for (; next_line(file, line, &why, &ret); number++) {
 		text = trim(line);
 		if (!*text || *text == '#')
 			continue;
 		ret = read_line(command, arguments, text, &why);
 		if (!ret && arguments->config != path && strcmp(arguments->config, path) != 0)
 			ret = error_set(&why, -EINVAL, "--config: not in a file that is one");
+		if (ret)
+			break;
 	}
-	text = why.text;
-	if (!strncmp(text, "agent: ", 7))
-		text += 7;
-	if (ret)
-		error_set(err, ret, "agent: %.200s:%u: %.280s", path, number, text);
-	return ret;
+	return ret ? wrong_line(path, number, &why, ret, err) : 0;
 }
 
 /* --- the environment --- */
