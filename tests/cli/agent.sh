@@ -287,7 +287,8 @@ age = time.time() - values["process_start_time_seconds"]
 assert 0 < age < 600 and 0 < values["process_cpu_seconds_total"] < os.cpu_count() * (age + 1), (age, values)
 assert values["process_resident_memory_bytes"] > 1 << 20
 functions = {name: value for name, value in values.items() if name.startswith("bpfprofil_function_ticks_total{")}
-assert sum(functions.values()) == outcomes, functions
+# A function that made room for a hotter one has no counter any more.
+assert 0 < sum(functions.values()) <= outcomes, functions
 services = [re.search('service="([^"]*)"', name)[1] for name in functions]
 assert max(map(services.count, services)) == 4 and any('function="[other]"' in name for name in functions), functions
 assert "# TYPE bpfprofil_ticks_total counter" in text and "# EOF" not in text

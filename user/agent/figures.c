@@ -317,6 +317,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	pthread_mutex_lock(&figures->lock);
 	put_host(&page, figures);
 	put_functions(&page, &figures->top);
+	top_functions_told(&figures->top);
 	pthread_mutex_unlock(&figures->lock);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);

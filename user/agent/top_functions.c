@@ -81,7 +81,7 @@ static void count(const struct top_functions *top, struct top_service *service, 
 		made = (struct top_function){ .name = strdup(name), .object = strdup(object) };
 		if (made.name && made.object) {
 			service->nr += !at->name;
-			service->other += at->ticks;
+			service->other += at->ticks - at->told;
 			free_function(at);
 			*at = made;
 		} else {
@@ -156,6 +156,15 @@ void top_functions_add(struct top_functions *top, const struct profile *part)
 	}
 	samples_free(&samples);
 	forget(top);
+}
+
+void top_functions_told(struct top_functions *top)
+{
+	size_t i, j;
+
+	for (i = 0; i < top->nr; i++)
+		for (j = 0; j < top->list[i].nr; j++)
+			top->list[i].list[j].told = top->list[i].list[j].ticks;
 }
 
 void top_functions_free(struct top_functions *top)

@@ -8,14 +8,16 @@
 #include "profile/profile.h"
 
 /*
- * Counts the hottest functions of each service. Ticks of all others are in "[other]", so that a
- * service's counters add up to its ticks. A function that has become cold makes room for a hotter one:
- * its ticks go to "[other]", and if it comes back, it begins at 0.
+ * Counts the hottest functions of each service. Ticks of all others are in "[other]", so that what a
+ * service's counters increase by adds up to its ticks. A function that has become cold makes room for a
+ * hotter one, and if it comes back, it begins at 0. Of its ticks only those that nobody has been told
+ * of go to "[other]": whoever takes rates has counted the others already.
  */
 struct top_function {
 	char *name;
 	char *object;
 	uint64_t ticks;
+	uint64_t told; /* those of them that somebody has read */
 	uint64_t recent; /* ticks too, but halved with each part */
 };
 
@@ -37,6 +39,10 @@ struct top_functions {
 
 /* If there is no memory for some of them, these are not counted. */
 void top_functions_add(struct top_functions *top, const struct profile *part);
+
+/* Call after the counters were given to somebody. */
+void top_functions_told(struct top_functions *top);
+
 void top_functions_free(struct top_functions *top);
 
 #endif
