@@ -5,11 +5,16 @@
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <poll.h>
 #include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include "sample.h"
 
 #define REQUEST_MS 1000
 #define BYTE_MS 20 /* less than any limit of silence */
@@ -17,9 +22,12 @@
 
 static struct figures figures;
 static struct scrapes scrapes;
+static pthread_t sampler;
+static atomic_bool sampler_ends;
 static struct listener *listener;
 
-static void start_with(uint64_t request_ms)
+/* What the agent does anew after SIGHUP. */
+static void start_run(uint64_t request_ms)
 {
 	const struct listen_sources sources = { .figures = &figures, .scrapes = &scrapes };
 	const struct listen_options options = { .address = "0.0.0.0:0",
@@ -27,9 +35,21 @@ static void start_with(uint64_t request_ms)
 						.request_ms = request_ms };
 	struct error err = { 0 };
 
-	figures_open(&figures);
 	cr_assert_eq(scrapes_open(&scrapes, &err), 0, "%s", err.text);
 	cr_assert_eq(listener_open(&options, &sources, &listener, &err), 0, "%s", err.text);
+}
+
+static void stop_run(void)
+{
+	scrapes_cancel(&scrapes);
+	listener_close(listener);
+	scrapes_close(&scrapes);
+}
+
+static void start_with(uint64_t request_ms)
+{
+	figures_open(&figures);
+	start_run(request_ms);
 }
 
 static void start(void)
@@ -45,9 +65,7 @@ static void start_patient(void)
 
 static void stop(void)
 {
-	scrapes_cancel(&scrapes);
-	listener_close(listener);
-	scrapes_close(&scrapes);
+	stop_run();
 	figures_close(&figures);
 }
 
@@ -95,6 +113,45 @@ static bool is_well(uint8_t host)
 	return !strncmp(reply, "HTTP/1.1 200 ", 13);
 }
 
+/* Gives a part to each scrape where it begins and where it ends, as the agent does. */
+static void *sample(void *context)
+{
+	struct pollfd fd = { .fd = scrapes.fd, .events = POLLIN };
+	cleanup_profile struct profile *part = sample_profile();
+
+	(void)context;
+	while (!sampler_ends) {
+		if (poll(&fd, 1, 10) > 0 && scrapes_due(&scrapes))
+			scrapes_give(&scrapes, part);
+		scrapes_turn(&scrapes);
+	}
+	return NULL;
+}
+
+static void start_sampler(void)
+{
+	sampler_ends = false;
+	cr_assert_eq(pthread_create(&sampler, NULL, sample, NULL), 0);
+}
+
+static void stop_sampler(void)
+{
+	sampler_ends = true;
+	pthread_join(sampler, NULL);
+}
+
+/* The status that a GET of the path has. */
+static int status_of(const char *path, char *reply, size_t room)
+{
+	char request[256];
+	int fd = connect_from(1);
+
+	snprintf(request, sizeof(request), "GET %s HTTP/1.1\r\nHost: a\r\n\r\n", path);
+	ask(fd, request, reply, room);
+	close(fd);
+	return strncmp(reply, "HTTP/1.1 ", 9) ? 0 : atoi(reply + 9);
+}
+
 /* How many bytes it takes, one by one, until the other end has enough. */
 static unsigned int trickle(int fd, const char *begin)
 {
@@ -132,6 +189,22 @@ Test(listen, an_answer_ends_its_connection)
 	close(fd);
 	cr_assert_eq(strncmp(reply, "HTTP/1.1 200 ", 13), 0);
 	cr_assert_not_null(strstr(reply, "\r\nConnection: close\r\n"));
+}
+
+/* What was asked before SIGHUP is still counted after it. */
+Test(listen, scrapes_are_counted, .init = start_sampler, .fini = stop_sampler)
+{
+	char reply[16384];
+
+	cr_assert_eq(status_of("/debug/pprof/profile?seconds=1", reply, sizeof(reply)), 200);
+	cr_assert_eq(status_of("/metrics", reply, sizeof(reply)), 200);
+	cr_assert_not_null(strstr(reply, "\nbpfprofil_scrapes_total 1\n"));
+	stop_sampler();
+	stop_run();
+	start_run(REQUEST_MS);
+	start_sampler();
+	cr_assert_eq(status_of("/metrics", reply, sizeof(reply)), 200);
+	cr_assert_not_null(strstr(reply, "\nbpfprofil_scrapes_total 1\n"));
 }
 
 static void *cancel(void *context)

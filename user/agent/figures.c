@@ -40,6 +40,13 @@ void figures_add(struct figures *figures, const struct profile *part,
 	pthread_mutex_unlock(&figures->lock);
 }
 
+void figures_count_scrape(struct figures *figures)
+{
+	pthread_mutex_lock(&figures->lock);
+	figures->scrapes++;
+	pthread_mutex_unlock(&figures->lock);
+}
+
 void figures_new_session(struct figures *figures, size_t functions)
 {
 	pthread_mutex_lock(&figures->lock);
@@ -318,6 +325,8 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	put_host(&page, figures);
 	put_functions(&page, &figures->top);
 	top_functions_told(&figures->top);
+	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
+	put_plain(&page, "scrapes_total", figures->scrapes);
 	pthread_mutex_unlock(&figures->lock);
 	for (i = 0; i < sizeof(sink_figures) / sizeof(sink_figures[0]) && of->nr; i++) {
 		put_head(&page, sink_figures[i].name, sink_figures[i].type, sink_figures[i].help);
@@ -328,8 +337,6 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 		put_losses(&page, of);
 		put_codes(&page, of);
 	}
-	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
-	put_plain(&page, "scrapes_total", of->scrapes);
 	put_process(&page, figures);
 	if (openmetrics)
 		fputs("# EOF\n", out);

@@ -29,13 +29,13 @@ struct figures {
 	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
 	struct figures_session session;
 	struct top_functions top;
+	uint64_t scrapes; /* number of those that were answered */
 };
 
 /* Figures that others keep, read when somebody asks. */
 struct figures_of_sinks {
 	struct sink *const *sinks;
 	size_t nr;
-	uint64_t scrapes; /* number that were answered */
 };
 
 void figures_open(struct figures *figures);
@@ -44,6 +44,8 @@ void figures_close(struct figures *figures);
 /* Adds the ticks of a part, and replaces the figures of the session by the current ones. */
 void figures_add(struct figures *figures, const struct profile *part,
 		 const struct figures_session *session);
+
+void figures_count_scrape(struct figures *figures);
 
 /* Call when another session begins; functions: how many to count of each service. */
 void figures_new_session(struct figures *figures, size_t functions);

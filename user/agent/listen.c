@@ -157,8 +157,7 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 	const char *accept = lib.MHD_lookup_connection_value(connection, MHD_HEADER_KIND, "Accept");
 	bool openmetrics = accept && strstr(accept, "application/openmetrics-text");
 	const struct figures_of_sinks of = { .sinks = listener->sources.sinks,
-					     .nr = listener->sources.nr_sinks,
-					     .scrapes = listener->sources.scrapes->done };
+					     .nr = listener->sources.nr_sinks };
 	struct bytes body = { 0 };
 	FILE *out = open_memstream(&body.data, &body.size);
 
@@ -260,6 +259,7 @@ static enum MHD_Result get_profile(const struct listener *listener,
 			   "as many are being profiled for as may\n");
 	if (ret)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the agent ends\n");
+	figures_count_scrape(listener->sources.figures);
 	result = send_profile(listener, connection, profile, target);
 	profile_free(profile);
 	return result;

@@ -112,7 +112,6 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile *
 			wait_done(scrapes, &scrape);
 		*place = NULL;
 		ret = scrape.state == SCRAPE_DONE ? 0 : -ECANCELED;
-		scrapes->done += !ret;
 	}
 	pthread_mutex_unlock(&scrapes->lock);
 	if (!ret)

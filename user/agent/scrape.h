@@ -27,7 +27,6 @@ struct scrapes {
 	int fd; /* readable when scrapes_turn() has something to do */
 	int event_fd; /* signalled for a new scrape */
 	int timer_fd; /* expires when a scrape is over */
-	uint64_t done; /* number that were answered */
 	bool closing;
 };
 
