@@ -16,8 +16,10 @@
 #define PARTS_CAP (8 << 20) /* bytes of one scrape's parts; beyond that they are added up */
 
 enum scrape_state {
-	SCRAPE_WANTED, /* it begins with the next cut */
+	SCRAPE_WANTED, /* nobody has seen it yet */
+	SCRAPE_BEGINNING, /* with the cut that is being made */
 	SCRAPE_ACTIVE,
+	SCRAPE_ENDING, /* likewise */
 	SCRAPE_DONE,
 };
 
@@ -128,10 +130,19 @@ void scrapes_cancel(struct scrapes *scrapes)
 	pthread_mutex_unlock(&scrapes->lock);
 }
 
-static bool is_due(const struct scrape *scrape, uint64_t now)
+/* Returns whether the scrape begins or ends with the cut that comes now. */
+static bool mark(struct scrape *scrape, uint64_t now)
 {
-	return scrape->state == SCRAPE_WANTED ||
-	       (scrape->state == SCRAPE_ACTIVE && scrape->due_ns <= now);
+	if (scrape->state == SCRAPE_WANTED)
+		scrape->state = SCRAPE_BEGINNING;
+	else if (scrape->state == SCRAPE_ACTIVE && scrape->due_ns <= now)
+		scrape->state = SCRAPE_ENDING;
+	return scrape->state == SCRAPE_BEGINNING || scrape->state == SCRAPE_ENDING;
+}
+
+static bool takes_parts(const struct scrape *scrape)
+{
+	return scrape->state == SCRAPE_ACTIVE || scrape->state == SCRAPE_ENDING;
 }
 
 bool scrapes_due(struct scrapes *scrapes)
@@ -146,7 +157,8 @@ bool scrapes_due(struct scrapes *scrapes)
 	       read(scrapes->timer_fd, &count, sizeof(count)) > 0)
 		;
 	for (i = 0; i < SCRAPES_MAX; i++)
-		due = due || (scrapes->list[i] && is_due(scrapes->list[i], now));
+		if (scrapes->list[i])
+			due |= mark(scrapes->list[i], now);
 	pthread_mutex_unlock(&scrapes->lock);
 	return due;
 }
@@ -158,7 +170,7 @@ void scrapes_give(struct scrapes *scrapes, const struct profile *part)
 
 	pthread_mutex_lock(&scrapes->lock);
 	for (i = 0; i < SCRAPES_MAX; i++)
-		if (scrapes->list[i] && scrapes->list[i]->state == SCRAPE_ACTIVE)
+		if (scrapes->list[i] && takes_parts(scrapes->list[i]))
 			pending_add(&scrapes->list[i]->parts, part, &err);
 	pthread_mutex_unlock(&scrapes->lock);
 }
@@ -171,6 +183,7 @@ static void arm(struct scrapes *scrapes, uint64_t due_ns)
 	timerfd_settime(scrapes->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }
 
+/* Those that came or became due since scrapes_due() have no cut yet: they wait for the next turn. */
 void scrapes_turn(struct scrapes *scrapes)
 {
 	uint64_t now = monotonic_ns(), next = 0;
@@ -180,16 +193,15 @@ void scrapes_turn(struct scrapes *scrapes)
 	pthread_mutex_lock(&scrapes->lock);
 	for (i = 0; i < SCRAPES_MAX; i++) {
 		scrape = scrapes->list[i];
-		if (!scrape || scrape->state == SCRAPE_DONE)
+		if (!scrape)
 			continue;
-		if (scrape->state == SCRAPE_WANTED) {
+		if (scrape->state == SCRAPE_BEGINNING) {
 			scrape->state = SCRAPE_ACTIVE;
 			scrape->due_ns = now + scrape->seconds * SECOND_NS;
-		} else if (scrape->due_ns <= now) {
+		} else if (scrape->state == SCRAPE_ENDING) {
 			scrape->state = SCRAPE_DONE;
-			continue;
 		}
-		if (!next || scrape->due_ns < next)
+		if (scrape->state == SCRAPE_ACTIVE && (!next || scrape->due_ns < next))
 			next = scrape->due_ns;
 	}
 	arm(scrapes, next);

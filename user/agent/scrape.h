@@ -43,7 +43,8 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile *
 void scrapes_cancel(struct scrapes *scrapes);
 
 /*
- * For the thread that samples: asks whether a part must be taken now, passes it on, and continues.
+ * For the thread that samples: asks whether a part must be taken now, passes it on, and continues
+ * with the scrapes that scrapes_due() saw.
  */
 bool scrapes_due(struct scrapes *scrapes);
 void scrapes_give(struct scrapes *scrapes, const struct profile *part);
