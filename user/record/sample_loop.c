@@ -217,6 +217,19 @@ static enum sample_event read_loop_signal(struct sample_loop *loop)
 	return SAMPLE_SIGNAL;
 }
 
+/*
+ * A signal comes first, because ended_fd can be readable again and again. When nothing is sampled any
+ * more, it is the end that is waited for.
+ */
+static enum sample_event what_happened(struct sample_loop *loop, bool ended, bool signalled)
+{
+	enum sample_event event = SAMPLE_NONE;
+
+	if (signalled && !(loop->over && ended))
+		event = read_loop_signal(loop);
+	return event == SAMPLE_NONE && ended ? SAMPLE_ENDED : event;
+}
+
 /* Sleeps until something happens. Ticks do not wake it. */
 static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 {
@@ -242,9 +255,7 @@ static enum sample_event wait_event(struct sample_loop *loop, int timeout)
 		cgroup_labels_look(&loop->result->labels, loop->session);
 	if (fds[3].revents)
 		obey(loop);
-	if (fds[0].revents)
-		return SAMPLE_ENDED;
-	return fds[1].revents ? read_loop_signal(loop) : SAMPLE_NONE;
+	return what_happened(loop, fds[0].revents, fds[1].revents);
 }
 
 enum sample_event sample_wait(struct sample_loop *loop)
@@ -434,17 +445,20 @@ static enum sample_event look_at_clock(struct sample_loop *loop)
 
 enum sample_event sample_run(struct sample_loop *loop)
 {
-	enum sample_event event;
+	enum sample_event event = SAMPLE_NONE;
 
-	if (!loop->begun)
+	/* Whoever calls it again and again has done something else meanwhile. */
+	if (loop->begun)
+		event = look_at_clock(loop);
+	else
 		begin_sampling(loop);
 	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
-	do {
+	while (event == SAMPLE_NONE) {
 		event = wait_event(loop, timeout_of(loop));
 		if (event == SAMPLE_NONE)
 			event = look_at_clock(loop);
 		progress_update(&loop->progress, loop->paused);
-	} while (event == SAMPLE_NONE);
+	}
 	if (loop->progress.shown)
 		fputs("\r\033[K", stderr); /* clears the line */
 	spending_finish(&loop->spending, loop->session);
