@@ -113,7 +113,7 @@ mkdir "$work/files" "$work/got"
 printf '# a file\ndir = %s\ninterval=2\n\notlp = http://127.0.0.1:%s\n' "$work/files" "$port" >"$work/conf"
 "$bin" agent --config "$work/conf" --parca "http://127.0.0.1:$port" 2>"$work/err" &
 agent=$!
-trap 'kill -9 "$agent" "${backend:-$agent}" 2>/dev/null; rm -rf "$work"' EXIT
+trap 'kill -9 "$agent" "${backend:-$agent}" "${spinner:-$agent}" 2>/dev/null; rm -rf "$work"' EXIT
 wait_for 2 'trying again'
 python3 "$work/backend.py" "$port" "$work/got" &
 backend=$!
@@ -296,6 +296,9 @@ text, _ = metrics(Accept="application/openmetrics-text; version=1.0.0")
 assert "# TYPE bpfprofil_ticks counter" in text and text.endswith("\n# EOF\n")
 end
 rm -f "$work"/files/*
+# Each scrape of a second must have ticks, also where nothing else runs.
+sh -c 'while :; do :; done' &
+spinner=$!
 "$bin" agent --dir "$work/files" --interval 3 --duty 100 --top-functions 3 --listen "127.0.0.1:$port" 2>"$work/err" &
 agent=$!
 wait_for 1 'listening at port'
@@ -312,6 +315,7 @@ total=$(ticks_of_files "$work"/files/*.gz)
 verdict $? agent_scrapes_take_nothing
 python3 "$work/pprof.py" "$work/scraped"
 verdict $? agent_scrape_is_pprof
+kill "$spinner"
 
 # To others by TLS, and to those alone who know the token, which may change.
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=localhost -addext subjectAltName=IP:127.0.0.1 \
