@@ -217,7 +217,8 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	/* A file of the spool that another has written; its account could not be kept. */
 	if (profile->ticks.total != part->entry.ticks) {
 		profile_free(profile);
-		delivery_refuse(delivery, "a file of the spool has not the ticks that its name says");
+		delivery_refuse(delivery,
+				"a file of the spool has not the ticks that its name says");
 		return conclude(sink, part, delivery);
 	}
 	if (sink->http) {
