@@ -207,6 +207,41 @@ Test(listen, scrapes_are_counted, .init = start_sampler, .fini = stop_sampler)
 	cr_assert_not_null(strstr(reply, "\nbpfprofil_scrapes_total 1\n"));
 }
 
+static size_t count_scrapes(void)
+{
+	size_t i, nr = 0;
+
+	pthread_mutex_lock(&scrapes.lock);
+	for (i = 0; i < SCRAPES_MAX; i++)
+		nr += scrapes.list[i] != NULL;
+	pthread_mutex_unlock(&scrapes.lock);
+	return nr;
+}
+
+/* Who has left holds nothing that others wait for. */
+Test(listen, those_who_leave, .init = start_sampler, .fini = stop_sampler)
+{
+	static const char request[] =
+		"GET /debug/pprof/profile?seconds=300 HTTP/1.1\r\nHost: a\r\n\r\n";
+	static const char path[] = "/debug/pprof/profile?seconds=1";
+	char reply[16384];
+	int fds[SCRAPES_MAX];
+	size_t i;
+
+	for (i = 0; i < SCRAPES_MAX; i++) {
+		fds[i] = connect_from(2);
+		cr_assert_gt(send(fds[i], request, strlen(request), MSG_NOSIGNAL), 0);
+	}
+	while (count_scrapes() < SCRAPES_MAX)
+		usleep(BYTE_MS * 1000);
+	cr_assert_eq(status_of(path, reply, sizeof(reply)), 503);
+	for (i = 0; i < SCRAPES_MAX; i++)
+		close(fds[i]);
+	for (i = 0; i < PATIENCE && status_of(path, reply, sizeof(reply)) != 200; i++)
+		usleep(BYTE_MS * 1000);
+	cr_assert_lt(i, PATIENCE);
+}
+
 static void *cancel(void *context)
 {
 	(void)context;

@@ -41,7 +41,7 @@ static void *wait_for_profile(void *context)
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 
-	cr_assert_eq(scrapes_wait(&scrapes, asker->seconds, &profile, &err), 0, "%s", err.text);
+	cr_assert_eq(scrapes_wait(&scrapes, asker->seconds, -1, &profile, &err), 0, "%s", err.text);
 	asker->parts = profile->ticks.total / part->ticks.total;
 	profile_free(profile);
 	return NULL;

@@ -101,18 +101,24 @@ static struct deadline *deadline_of(struct MHD_Connection *connection)
 	return info ? info->socket_context : NULL;
 }
 
+static int descriptor_of(struct MHD_Connection *connection)
+{
+	const union MHD_ConnectionInfo *info =
+		lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+
+	return info ? info->connect_fd : -1;
+}
+
 static void note_connection(void *context, struct MHD_Connection *connection, void **deadline,
 			    enum MHD_ConnectionNotificationCode code)
 {
 	const struct listener *listener = context;
-	const union MHD_ConnectionInfo *info =
-		lib.MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+	int fd = descriptor_of(connection);
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED)
 		deadline_free(*deadline);
-	else if (info)
-		*deadline = deadline_new(listener->deadlines, info->connect_fd,
-					 listener->options.request_ms);
+	else if (fd >= 0)
+		*deadline = deadline_new(listener->deadlines, fd, listener->options.request_ms);
 }
 
 /* --- answers --- */
@@ -253,7 +259,11 @@ static enum MHD_Result get_profile(const struct listener *listener,
 	if (typed && (parse_u64(typed, &seconds) || !seconds || seconds > SCRAPE_SECONDS_MAX))
 		return say(connection, MHD_HTTP_BAD_REQUEST,
 			   "seconds: must be a whole number from 1 to 300\n");
-	ret = scrapes_wait(listener->sources.scrapes, (unsigned int)seconds, &profile, &err);
+	ret = scrapes_wait(listener->sources.scrapes, (unsigned int)seconds,
+			   descriptor_of(connection), &profile, &err);
+	/* Nobody is there to be answered. */
+	if (ret == -EPIPE)
+		return MHD_NO;
 	if (ret == -EBUSY)
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			   "as many are being profiled for as may\n");

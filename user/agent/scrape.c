@@ -2,10 +2,12 @@
 #include "agent/scrape.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/pending.h"
@@ -39,9 +41,14 @@ static int watch(struct scrapes *scrapes, int fd)
 
 int scrapes_open(struct scrapes *scrapes, struct error *err)
 {
+	pthread_condattr_t by_clock;
+
 	*scrapes = (struct scrapes){ 0 };
 	pthread_mutex_init(&scrapes->lock, NULL);
-	pthread_cond_init(&scrapes->changed, NULL);
+	pthread_condattr_init(&by_clock);
+	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&scrapes->changed, &by_clock);
+	pthread_condattr_destroy(&by_clock);
 	scrapes->fd = epoll_create1(EPOLL_CLOEXEC);
 	scrapes->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	scrapes->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -91,13 +98,33 @@ static int collect(struct pending *parts, struct profile **result, struct error 
 	return ret;
 }
 
-static void wait_done(struct scrapes *scrapes, struct scrape *scrape)
+/* With TLS there may still be bytes to read of a connection that was closed. */
+static bool has_left(int fd)
 {
-	while (scrape->state != SCRAPE_DONE && !scrapes->closing)
-		pthread_cond_wait(&scrapes->changed, &scrapes->lock);
+	struct pollfd peer = { .fd = fd, .events = POLLRDHUP };
+
+	return poll(&peer, 1, 0) > 0;
 }
 
-int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **result,
+static int wait_done(struct scrapes *scrapes, const struct scrape *scrape, int fd)
+{
+	uint64_t look = monotonic_ns();
+	struct timespec until = { 0 };
+
+	while (scrape->state != SCRAPE_DONE && !scrapes->closing) {
+		if (monotonic_ns() >= look) {
+			if (has_left(fd))
+				return -EPIPE;
+			look = monotonic_ns() + SECOND_NS;
+			until = (struct timespec){ .tv_sec = (time_t)(look / SECOND_NS),
+						   .tv_nsec = (long)(look % SECOND_NS) };
+		}
+		pthread_cond_timedwait(&scrapes->changed, &scrapes->lock, &until);
+	}
+	return scrape->state == SCRAPE_DONE ? 0 : -ECANCELED;
+}
+
+int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct profile **result,
 		 struct error *err)
 {
 	struct scrape scrape = { .seconds = seconds, .parts.cap = PARTS_CAP }, **place;
@@ -110,10 +137,10 @@ int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile *
 		ret = scrapes->closing ? -ECANCELED : -EBUSY;
 	} else {
 		*place = &scrape;
-		if (write(scrapes->event_fd, &one, sizeof(one)) == sizeof(one))
-			wait_done(scrapes, &scrape);
+		ret = write(scrapes->event_fd, &one, sizeof(one)) == sizeof(one) ?
+			      wait_done(scrapes, &scrape, fd) :
+			      -ECANCELED;
 		*place = NULL;
-		ret = scrape.state == SCRAPE_DONE ? 0 : -ECANCELED;
 	}
 	pthread_mutex_unlock(&scrapes->lock);
 	if (!ret)

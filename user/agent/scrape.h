@@ -33,10 +33,10 @@ struct scrapes {
 int scrapes_open(struct scrapes *scrapes, struct error *err);
 
 /*
- * For the thread that asks: waits for the profile. -EBUSY: there are too many; -ECANCELED: the
- * agent is ending.
+ * For the thread that asks: waits for the profile. fd: the connection that it is for, -1 for none.
+ * -EBUSY: there are too many; -EPIPE: the connection was closed; -ECANCELED: the agent is ending.
  */
-int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, struct profile **result,
+int scrapes_wait(struct scrapes *scrapes, unsigned int seconds, int fd, struct profile **result,
 		 struct error *err);
 
 /* Ends all scrapes that wait, and refuses new ones. */
