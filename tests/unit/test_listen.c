@@ -268,6 +268,28 @@ Test(listen, a_scrape_may_wait)
 	cr_assert_not_null(strstr(reply, "the agent ends"));
 }
 
+static void *close_when_asked(void *context)
+{
+	(void)context;
+	while (!count_scrapes())
+		usleep(BYTE_MS * 1000);
+	stop_run();
+	return NULL;
+}
+
+/* At SIGHUP who waits is told why there is no profile. */
+Test(listen, a_scrape_is_told_of_the_end)
+{
+	char reply[4096];
+	pthread_t thread;
+
+	cr_assert_eq(pthread_create(&thread, NULL, close_when_asked, NULL), 0);
+	cr_expect_eq(status_of("/debug/pprof/profile?seconds=60", reply, sizeof(reply)), 503);
+	cr_expect_not_null(strstr(reply, "the agent ends, or reads its options again\n"));
+	pthread_join(thread, NULL);
+	start_run(REQUEST_MS);
+}
+
 /* A thousand connections that say a little each: they end, and then who made them is heard too. */
 Test(listen, a_thousand_connections)
 {

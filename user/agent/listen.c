@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "agent/body.h"
 #include "agent/deadline.h"
@@ -20,6 +21,7 @@
 #define IDLE_SECONDS 10u /* for a connection that is silent */
 #define REQUEST_MS 10000 /* for a request to arrive */
 #define ANSWER_MS 60000 /* for an answer to be taken */
+#define LAST_MS 1000 /* for answers to be taken when it closes */
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
@@ -50,6 +52,7 @@ struct listener {
 	struct listen_sources sources;
 	struct MHD_Daemon *daemon;
 	struct deadlines *deadlines;
+	atomic_uint answering; /* requests that have arrived and are not answered in full */
 };
 
 static bool is_loopback(const struct addrinfo *address)
@@ -268,7 +271,8 @@ static enum MHD_Result get_profile(const struct listener *listener,
 		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
 			   "as many are being profiled for as may\n");
 	if (ret)
-		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE, "the agent ends\n");
+		return say(connection, MHD_HTTP_SERVICE_UNAVAILABLE,
+			   "the agent ends, or reads its options again\n");
 	figures_count_scrape(listener->sources.figures);
 	result = send_profile(listener, connection, profile, target);
 	profile_free(profile);
@@ -349,7 +353,10 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 {
 	struct listener *listener = context;
 
-	(void)version, (void)upload, (void)request;
+	(void)version, (void)upload;
+	if (!*request)
+		atomic_fetch_add(&listener->answering, 1);
+	*request = listener;
 	/*
 	 * The request has arrived, because bodies are not read; libmicrohttpd therefore closes the
 	 * connection behind the answer. A profile may take minutes from here on.
@@ -364,6 +371,17 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	if (!may_ask(listener, connection))
 		return say(connection, MHD_HTTP_UNAUTHORIZED, "the token is missing or wrong\n");
 	return get(listener, connection, url, !strcmp(method, "HEAD"));
+}
+
+static void note_answered(void *context, struct MHD_Connection *connection, void **request,
+			  enum MHD_RequestTerminationCode code)
+{
+	struct listener *listener = context;
+
+	(void)connection, (void)code;
+	if (*request)
+		atomic_fetch_sub(&listener->answering, 1);
+	*request = NULL;
 }
 
 /* --- its life --- */
@@ -409,6 +427,7 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
 		CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
 		MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
+		MHD_OPTION_NOTIFY_COMPLETED, note_answered, listener,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
 		STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
 	if (listener->daemon)
@@ -524,10 +543,20 @@ unsigned int listener_port(const struct listener *listener)
 	return info ? info->port : 0;
 }
 
+/* Those whose scrape was cancelled are told so; closing their connections at once would not. */
+static void let_answer(struct listener *listener)
+{
+	uint64_t until = monotonic_ns() + LAST_MS * UINT64_C(1000000);
+
+	while (atomic_load(&listener->answering) && monotonic_ns() < until)
+		usleep(10000);
+}
+
 void listener_close(struct listener *listener)
 {
 	if (!listener)
 		return;
+	let_answer(listener);
 	lib.MHD_stop_daemon(listener->daemon);
 	deadlines_close(listener->deadlines);
 	free(listener);

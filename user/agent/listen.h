@@ -36,7 +36,7 @@ int listener_open(const struct listen_options *options, const struct listen_sour
 /* Returns the port, which the kernel chose if it was 0. */
 unsigned int listener_port(const struct listener *listener);
 
-/* Call after scrapes_cancel(). NULL is fine. */
+/* Call after scrapes_cancel(), whose requests get a second to be answered. NULL is fine. */
 void listener_close(struct listener *listener);
 
 #endif
