@@ -10,18 +10,12 @@ set -uo pipefail
 can_sample agent_crowd || exit "$script_status"
 cat >"$work/crowd.py" <<'end'
 import http.client, os, re, socket, sys, time, urllib.request
+sys.path.insert(0, "tests/lib")
+import process
 pid, port, folder = sys.argv[1:]
-def is_of_a_profile(link):
-    return link.startswith("/") or link.endswith("bpf-map")
 def descriptors():
-    """Without files that have ticks, and their maps: a host that builds has some more each second."""
-    count = 0
-    for name in os.listdir(f"/proc/{pid}/fd"):
-        try:
-            count += not is_of_a_profile(os.readlink(f"/proc/{pid}/fd/{name}"))
-        except FileNotFoundError:
-            pass
-    return count
+    """Without files that have ticks, and maps: a host that builds has some more each second."""
+    return process.descriptors(pid)[1]
 def wait_until(what, holds):
     until = time.monotonic() + 60
     while not holds():

@@ -2,6 +2,7 @@
 """What the kernel says that a process takes, for scripts that watch one for long."""
 import contextlib
 import glob
+import os
 import re
 import time
 
@@ -26,6 +27,19 @@ def bpf_kib(pid, kind):
             if found and size:  # a link names its program, and has no size
                 sizes[found[1]] = int(size[1])
     return sum(sizes.values()) // 1024
+
+
+def descriptors(pid):
+    """How many it has: those of files that have ticks and of maps, which follow what runs; and others."""
+    held = others = 0
+    for name in os.listdir(f"/proc/{pid}/fd"):
+        with contextlib.suppress(FileNotFoundError):  # closed meanwhile
+            link = os.readlink(f"/proc/{pid}/fd/{name}")
+            if link.startswith("/") or link.endswith("bpf-map"):
+                held += 1
+            else:
+                others += 1
+    return held, others
 
 
 def perf_buffer_kib(pid):
