@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "sample.h"
+#include "test_scrape_fixture.h"
 
 #define REQUEST_MS 1000
 #define BYTE_MS 20 /* less than any limit of silence */
@@ -207,17 +208,6 @@ Test(listen, scrapes_are_counted, .init = start_sampler, .fini = stop_sampler)
 	cr_assert_not_null(strstr(reply, "\nbpfprofil_scrapes_total 1\n"));
 }
 
-static size_t count_scrapes(void)
-{
-	size_t i, nr = 0;
-
-	pthread_mutex_lock(&scrapes.lock);
-	for (i = 0; i < SCRAPES_MAX; i++)
-		nr += scrapes.list[i] != NULL;
-	pthread_mutex_unlock(&scrapes.lock);
-	return nr;
-}
-
 /* Who has left holds nothing that others wait for. */
 Test(listen, those_who_leave, .init = start_sampler, .fini = stop_sampler)
 {
@@ -232,7 +222,7 @@ Test(listen, those_who_leave, .init = start_sampler, .fini = stop_sampler)
 		fds[i] = connect_from(2);
 		cr_assert_gt(send(fds[i], request, strlen(request), MSG_NOSIGNAL), 0);
 	}
-	while (count_scrapes() < SCRAPES_MAX)
+	while (scrapes_that_wait(&scrapes) < SCRAPES_MAX)
 		usleep(BYTE_MS * 1000);
 	cr_assert_eq(status_of(path, reply, sizeof(reply)), 503);
 	for (i = 0; i < SCRAPES_MAX; i++)
@@ -271,7 +261,7 @@ Test(listen, a_scrape_may_wait)
 static void *close_when_asked(void *context)
 {
 	(void)context;
-	while (!count_scrapes())
+	while (!scrapes_that_wait(&scrapes))
 		usleep(BYTE_MS * 1000);
 	stop_run();
 	return NULL;

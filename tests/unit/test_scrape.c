@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "sample.h"
+#include "test_scrape_fixture.h"
 
 static struct scrapes scrapes;
 static struct profile *part;
@@ -47,23 +48,12 @@ static void *wait_for_profile(void *context)
 	return NULL;
 }
 
-static size_t count_scrapes(void)
-{
-	size_t i, nr = 0;
-
-	pthread_mutex_lock(&scrapes.lock);
-	for (i = 0; i < SCRAPES_MAX; i++)
-		nr += scrapes.list[i] != NULL;
-	pthread_mutex_unlock(&scrapes.lock);
-	return nr;
-}
-
 static void ask(struct asker *asker)
 {
-	size_t before = count_scrapes();
+	size_t before = scrapes_that_wait(&scrapes);
 
 	cr_assert_eq(pthread_create(&asker->thread, NULL, wait_for_profile, asker), 0);
-	while (count_scrapes() == before)
+	while (scrapes_that_wait(&scrapes) == before)
 		usleep(1000);
 }
 

@@ -289,13 +289,11 @@ Test(sink, pyroscope_gets_one_service_at_a_time)
 					.retry_most_ns = MS };
 	struct sink_counts counts;
 	struct backend backend;
-	struct error err = { 0 };
 	struct sink *sink;
 
 	sink_backend_start(&backend, answers);
 	options.where = backend.url;
-	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
+	sink = sink_open_as(&options, NULL);
 	sink_put(sink, profile);
 	counts = sink_settle(sink);
 	cr_assert_eq(counts.ticks, profile->ticks.total);
@@ -354,15 +352,13 @@ Test(sink, token_that_is_being_written)
 					.cap = 8 << 20,
 					.retry_ns = MS,
 					.retry_most_ns = MS };
-	struct error err = { 0 };
 	struct sink_counts counts;
 	struct backend backend;
 	struct sink *sink;
 
 	sink_backend_start(&backend, answers);
 	options.where = backend.url;
-	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
+	sink = sink_open_as(&options, NULL);
 	sink_put(sink, profile);
 	do {
 		usleep(5000);
@@ -398,8 +394,7 @@ Test(sink, folder)
 	DIR *dir;
 
 	options.where = mkdtemp(folder);
-	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	cr_assert_eq(sink_start(sink, NULL, &err), 0, "%s", err.text);
+	sink = sink_open_as(&options, NULL);
 	sink_put(sink, profile);
 	sink_put(sink, profile);
 	sink_settle(sink);

@@ -142,6 +142,20 @@ void sink_backend_stop(struct backend *backend)
 	close(backend->fd);
 }
 
+struct sink *sink_open_as(const struct sink_options *options, struct sink *before)
+{
+	struct error err = { 0 };
+	struct sink *sink;
+
+	cr_assert_eq(sink_open(options, &sink, &err), 0, "%s", err.text);
+	if (before)
+		cr_assert(sink_is_same(sink, before));
+	else
+		cr_assert_eq(sink_load(sink, &err), 0, "%s", err.text);
+	cr_assert_eq(sink_start(sink, before, &err), 0, "%s", err.text);
+	return sink;
+}
+
 struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, const char *spool)
 {
 	const struct sink_options options = { .kind = SINK_OTLP,
@@ -153,16 +167,8 @@ struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, c
 					      .spool_cap = 8 << 20,
 					      .retry_ns = 10 * MS,
 					      .retry_most_ns = 30 * MS };
-	struct error err = { 0 };
-	struct sink *sink;
 
-	cr_assert_eq(sink_open(&options, &sink, &err), 0, "%s", err.text);
-	if (before)
-		cr_assert(sink_is_same(sink, before));
-	else
-		cr_assert_eq(sink_load(sink, &err), 0, "%s", err.text);
-	cr_assert_eq(sink_start(sink, before, &err), 0, "%s", err.text);
-	return sink;
+	return sink_open_as(&options, before);
 }
 
 struct sink *sink_open_to(const char *url, size_t cap, const char *spool)

@@ -38,7 +38,10 @@ void sink_backend_stop(struct backend *backend);
 /* One that tries again after some milliseconds. spool: NULL, or a folder. */
 struct sink *sink_open_to(const char *url, size_t cap, const char *spool);
 
-/* The same, for one that takes over from `before`, which may be NULL. */
+/* One with these options, which takes over from `before` unless that is NULL. */
+struct sink *sink_open_as(const struct sink_options *options, struct sink *before);
+
+/* As sink_open_to(), for one that takes over from `before`, which may be NULL. */
 struct sink *sink_open_after(struct sink *before, const char *url, size_t cap, const char *spool);
 
 /* Waits until nothing is pending. */
