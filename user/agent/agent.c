@@ -98,13 +98,14 @@ static size_t find_same(struct sink *const *sinks, size_t nr, const struct sink 
 /* Metrics and messages must tell it from those before it. */
 static int name_apart(const struct run *run, struct sink *sink, struct error *err)
 {
-	const char *name = sink_name(sink);
+	const char *name = sink_name(sink), *other;
 	size_t i, same = 0, length = strlen(name);
 
-	for (i = 0; i < run->nr_sinks; i++)
-		same += !strncmp(sink_name(run->sinks[i]), name, length) &&
-			(!sink_name(run->sinks[i])[length] ||
-			 sink_name(run->sinks[i])[length] == ' ');
+	for (i = 0; i < run->nr_sinks; i++) {
+		other = sink_name(run->sinks[i]);
+		same += !strncmp(other, name, length) &&
+			(!other[length] || !strncmp(other + length, " (", 2));
+	}
 	return same ? sink_number(sink, same + 1, err) : 0;
 }
 

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -211,14 +210,13 @@ static uint64_t resident_bytes(void)
 /* Under the names by which dashboards know them of any process. */
 static void put_process(const struct page *page, const struct figures *figures)
 {
-	struct rusage usage = { 0 };
 	uint64_t resident = resident_bytes();
+	struct timespec cpu = { 0 };
 
-	getrusage(RUSAGE_SELF, &usage);
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &cpu);
 	put_whole_head(page, "process_cpu_seconds", "counter", "CPU time of the agent itself.");
-	fprintf(page->out, "process_cpu_seconds_total %.6f\n",
-		(double)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) +
-			(double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6);
+	fprintf(page->out, "process_cpu_seconds_total %" PRId64 ".%09ld\n", (int64_t)cpu.tv_sec,
+		cpu.tv_nsec);
 	put_whole_head(page, "process_start_time_seconds", "gauge", "When it was started.");
 	fprintf(page->out, "process_start_time_seconds %" PRId64 "\n", (int64_t)figures->begun);
 	if (!resident)
