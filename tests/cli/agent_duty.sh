@@ -18,6 +18,14 @@ trap clean_up EXIT
 in_group "/$group" sh -c 'while :; do :; done' &
 spinner=$!
 pids+=("$spinner")
+# What the spinner has had by when, in seconds since the epoch and of CPU, every tenth of a second.
+python3 -u -c 'import sys, time
+sys.path.insert(0, "tests/lib")
+import process
+while True:
+    print(time.time(), process.cpu_seconds(int(sys.argv[1])))
+    time.sleep(0.1)' "$spinner" >"$work/used" &
+pids+=("$!")
 port=$(tests/lib/free_port)
 mkdir "$work/files"
 printf 'dir = %s\ninterval = 6\nduty = 20\n' "$work/files" >"$work/conf"
@@ -34,14 +42,8 @@ wait_for_files() {
 	done
 }
 wait_for_files 1
-# utime and stime of the spinner, in ns: what its cgroup used
-used() {
-	awk -v hz="$(getconf CLK_TCK)" '{ printf "%.0f", ($14 + $15) * 1e9 / hz }' "/proc/$spinner/stat"
-}
 first=$(find "$work/files" -name '*.gz')
-before=$(used)
 wait_for_files 5
-after=$(used)
 curl -s "http://127.0.0.1:$port/metrics" >"$work/metrics"
 newest=$(find "$work/files" -name '*.gz' | sort | sed -n '2,5p')
 kill -TERM "$agent"
@@ -53,7 +55,7 @@ for file in $newest; do
 done
 
 cat >"$work/duty.py" <<'end'
-import gzip, json, sys
+import datetime, gzip, json, sys
 group, used, hz, rows, metrics, first, *files = sys.argv[1:]
 profiles = [json.load(gzip.open(path)) for path in files]
 ticks = seconds = cpu = sampled = time = 0
@@ -71,8 +73,13 @@ for profile in profiles:
 # A window may be cut in two by the end of an interval.
 assert 0.1 < sampled / time < 0.3, (sampled, time)
 # The scheduler's time is that of all the time, and so are the seconds that a backend gets.
-used = float(used)
-assert 0.75 < cpu / used < 1.3, (cpu, used)  # files come a little after their time
+at = [tuple(map(float, line.split())) for line in open(used) if line.count(" ") == 1 and line.endswith("\n")]
+begin, last = (datetime.datetime.fromisoformat(profiles[i]["started"].replace("Z", "+00:00")).timestamp() for i in (0, -1))
+until = last + profiles[-1]["duration_ns"] / 1e9
+assert at[0][0] < begin and at[-1][0] > until, (at[0], begin, until, at[-1])
+had = [max(had for when, had in at if when <= limit) for limit in (begin, until)]
+used = (had[1] - had[0]) * 1e9
+assert 0.9 < cpu / used < 1.1, (cpu, used)
 values = {"samples": 0, "cpu": 0}
 for line in open(rows):
     row = json.loads(line)
@@ -91,7 +98,7 @@ assert 0 < seconds < 0.4 * sum(profile["duration_ns"] for profile in profiles + 
 end
 hz=$(python3 -c 'import time; print(round(1 / time.clock_getres(6)))')
 # shellcheck disable=SC2086
-python3 "$work/duty.py" "$group" $((after - before)) "$hz" "$work/rows" "$work/metrics" "$first" $newest 2>"$work/why"
+python3 "$work/duty.py" "$group" "$work/used" "$hz" "$work/rows" "$work/metrics" "$first" $newest 2>"$work/why"
 verdict $? agent_duty_is_a_fifth
 [ ! -s "$work/why" ] || tail -n 1 "$work/why"
 grep -q ' of which [0-9.]* s were sampled$' "$work/err"
