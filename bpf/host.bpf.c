@@ -412,13 +412,17 @@ int profil_attach(struct bpf_iter__task *ctx)
 	if ((follow && !(follow->flags & FOLLOW_BY_PLACE)) || !wanted(task, &as))
 		return 0;
 	fresh.mm = settled_mm(task);
+	/*
+	 * Without memory there is no record, nor while another program makes the task's first one
+	 * on another CPU: user space walks again, and then checks whether the record is there.
+	 */
+	cpu_time.attached++;
 	follow = bpf_task_storage_get(&follows, task, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE);
 	if (!follow)
-		return 0; /* user space checks whether the record is there */
+		return 0;
 	follow->target = as.target;
 	follow->flags = as.flags;
 	follow->split = task_split(task);
-	cpu_time.attached++;
 	return 0;
 }
 

@@ -279,7 +279,7 @@ struct cpu_time {
 	__u32 walk; /* number of this walk */
 	__u32 kind; /* enum walk_kind */
 	__u32 zombies; /* exiting threads that the walk found */
-	__u32 attached; /* threads that the walk began to follow */
+	__u32 attached; /* threads that the walk began to follow, or tried to */
 	__u64 exits; /* followed threads that began to exit, and those freed since */
 	__u64 freed;
 };

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* Processes that are already running, and how an attach ends. */
+#include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <bpf/bpf.h>
+#include <bpf/btf.h>
 #include <criterion/criterion.h>
 
 #include "attach.h"
+#include "base/util.h"
 #include "kernel.h"
 #include "need.h"
 
@@ -341,6 +346,79 @@ LIVE_TEST(live_attach, profile_on_standard_output)
 	live->doc = doc_parse(live->end.out);
 	doc_assert_sound(live->doc);
 	cr_expect_gt(doc_function(live->doc, "neighbour_spin", NULL), 100);
+}
+
+/* Another BPF program that keeps something about a task, and forgets it, again and again. */
+struct keeper {
+	pthread_t thread;
+	int map;
+	int task; /* a pidfd */
+	atomic_bool done;
+	uint64_t kept;
+};
+
+static void *keep_and_forget(void *argument)
+{
+	struct keeper *keeper = argument;
+	uint32_t value = 1;
+
+	while (!keeper->done) {
+		keeper->kept += !bpf_map_update_elem(keeper->map, &keeper->task, &value, BPF_ANY);
+		bpf_map_delete_elem(keeper->map, &keeper->task);
+	}
+	return NULL;
+}
+
+static void keeper_start(struct keeper *keeper, pid_t pid)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, options, .map_flags = BPF_F_NO_PREALLOC);
+	struct btf *btf = btf__new_empty();
+
+	memset(keeper, 0, sizeof(*keeper));
+	cr_assert(btf);
+	options.btf_key_type_id = options.btf_value_type_id = btf__add_int(btf, "int", 4, 0);
+	cr_assert_eq(btf__load_into_kernel(btf), 0);
+	options.btf_fd = btf__fd(btf);
+	keeper->map = bpf_map_create(BPF_MAP_TYPE_TASK_STORAGE, "keeper", 4, 4, 0, &options);
+	cr_assert_geq(keeper->map, 0);
+	keeper->task = process_fd(pid);
+	cr_assert_geq(keeper->task, 0);
+	btf__free(btf);
+	cr_assert_eq(pthread_create(&keeper->thread, NULL, keep_and_forget, keeper), 0);
+}
+
+static void keeper_end(struct keeper *keeper)
+{
+	keeper->done = true;
+	pthread_join(keeper->thread, NULL);
+	close(keeper->map);
+	close(keeper->task);
+	cr_expect_gt(keeper->kept, 1000);
+}
+
+/*
+ * The kernel refuses a task's first record while another program makes its first one, or deletes its
+ * last, on another CPU.
+ */
+LIVE_TEST(live_attach, beside_another_program)
+{
+	struct burner burner;
+	struct keeper keeper;
+	struct child child;
+	char pid[PID_TEXT];
+	int i;
+
+	burner_start(&burner, live, "burner", WORKLOAD("forever"), 1, ARGS(NULL));
+	keeper_start(&keeper, burner.child.pid);
+	for (i = 0; i < 30; i++) {
+		attach_start(live, &child,
+			     ARGS("--pid", pid_text(burner.child.pid, pid), "--duration", "0.01"));
+		attach_end(live, &child, 0);
+		json_object_put(live->doc);
+		live->doc = NULL;
+	}
+	keeper_end(&keeper);
+	burner_end(&burner);
 }
 
 static bool is_blocked(void *argument)

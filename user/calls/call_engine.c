@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "calls.skel.h"
+#include "engine/task_storage.h"
 
 enum {
 	OWNERS = 1024, /* most users with a call at the same time */
@@ -362,8 +363,7 @@ int call_engine_ref_of(const struct call_engine *engine, int pid_fd, struct call
 
 int call_engine_set_ref(struct call_engine *engine, int pid_fd, const struct call_ref *ref)
 {
-	return bpf_map_update_elem(bpf_map__fd(engine->skel->maps.call_refs), &pid_fd, ref,
-				   BPF_ANY);
+	return task_storage_set(bpf_map__fd(engine->skel->maps.call_refs), pid_fd, ref);
 }
 
 int call_engine_drop_ref(struct call_engine *engine, int pid_fd)

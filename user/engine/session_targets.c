@@ -3,6 +3,7 @@
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,9 @@
 #include "base/util.h"
 #include "engine/kernel_btf.h"
 #include "engine/session_impl.h"
+#include "engine/task_storage.h"
+
+#define ATTACH_PASSES 100
 
 static size_t count_kind(const struct session_options *options, enum target_kind kind)
 {
@@ -136,7 +140,7 @@ static int follow_command(struct session *session, uint32_t number, pid_t pid, s
 
 	if (fd < 0)
 		return fd;
-	ret = bpf_map_update_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow, BPF_ANY);
+	ret = task_storage_set(bpf_map__fd(session->skel->maps.follows), fd, &follow);
 	return ret ? error_errno(err, ret, "following process %d", pid) : 0;
 }
 
@@ -187,17 +191,18 @@ int session_want_cgroups(struct session *session, struct error *err)
 /*
  * Walks over all threads of the host to find those of all pids and of what these forked, because
  * lists in /proc may change while they are read. A child of a followed process gets its record from
- * its parent or its process; a child of one that was not followed yet is found by the next walk.
+ * its parent or its process; a child of one that was not followed yet is found by the next walk, and
+ * so is a thread whose record the kernel refused. Without memory that is so for ever, hence a bound.
  */
 static int attach_pids(struct session *session, struct error *err)
 {
 	struct cpu_time *cpu_time = &session->skel->bss->cpu_time;
-	int ret;
+	int ret, pass = 0;
 
 	do {
 		cpu_time->attached = 0;
 		ret = session_walk(session->skel->progs.profil_attach, err);
-	} while (!ret && cpu_time->attached);
+	} while (!ret && cpu_time->attached && ++pass < ATTACH_PASSES);
 	return ret;
 }
 
@@ -209,9 +214,15 @@ static int check_pid(struct session *session, pid_t pid, struct error *err)
 
 	if (fd < 0)
 		return fd;
-	if (bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow))
+	if (!bpf_map_lookup_elem(bpf_map__fd(session->skel->maps.follows), &fd, &follow))
+		return 0;
+	if (errno != ENOENT)
 		return error_errno(err, -errno, "following process %d", pid);
-	return 0;
+	/* It may have been reaped since it was opened. */
+	if (kill(pid, 0) && errno == ESRCH)
+		return error_errno(err, -ESRCH, "process %d", pid);
+	return error_set(err, -ENOMEM,
+			 "following process %d: no memory for its record, or hidden from BPF", pid);
 }
 
 /* Some of several processes may have ended by now, so one record is enough. */
