@@ -160,7 +160,7 @@ void render_targets(const struct profile *profile, uint64_t chosen, FILE *out)
 	for (i = 0; profile->nr_targets > 1 && i < profile->nr_targets; i++) {
 		if (chosen != REPORT_ALL_TARGETS && chosen != i)
 			continue;
-		fprintf(out, "target %-3zu", i);
+		fprintf(out, "target %-2zu ", i);
 		text_write(out, profile->targets[i].kind, 0);
 		fputc(' ', out);
 		text_write(out, profile->targets[i].name, 0);
