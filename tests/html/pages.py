@@ -504,7 +504,8 @@ def seconds_are_the_schedulers(site):
         same(seconds(), [f"{wanted[process]['seconds']:.3f}"], name)
         site.browser.click("#by [data-key=objects]")
         of_objects = sum(float(text) for text in seconds())
-        true(abs(of_objects - wanted[process]["seconds"]) < 0.002, f"{name}: {of_objects} s in objects")
+        # steady has 5 ticks outside.
+        true(abs(of_objects - wanted[process]["seconds"]) < 0.006, f"{name}: {of_objects} s in objects")
         site.browser.click("#by [data-key=process]")
     quiet(site)
 

@@ -98,7 +98,7 @@ Test(profile_io, cpu_time_round_trips)
 	cr_expect_eq(cpu_ns, 1515000000);
 	cr_assert_eq(profile->nr_splits, 5);
 	cr_expect_eq(profile->splits[0].pid, -1);
-	cr_expect_null(profile->splits[0].process);
+	cr_expect_str_eq(profile->splits[0].process, "sh", "a sum by name");
 	cr_expect_eq(profile->splits[2].pid, 200);
 	cr_expect_str_eq(profile->splits[2].process, "redis-server");
 	cr_expect_null(profile->splits[2].cgroup);
@@ -304,8 +304,7 @@ static const struct refusal refusals[] = {
 	{ "\"object\": 3, \"pid\"", "\"object\": 4, \"pid\"", -EBADMSG,
 	  "p: histogram 4: its object does not exist" },
 	{ "\"pid\": 77", "\"pid\": 2147483648", -EBADMSG, "p: line 20: a pid is above 2^31 - 1" },
-	{ "\"pid\": 77", "\"pid\": null", -EBADMSG,
-	  "p: histogram 2: the name of a process, and no pid" },
+	{ "\"pid\": 77", "\"pid\": null", 0, "" },
 	{ "\"jit, ", "7, \"", -EBADMSG, "p: line 20: '7' where a string should be" },
 	{ "\"width\": 4", "\"width\": 5", -EBADMSG,
 	  "p: histogram 0: counters are 2, 4 or 8 bytes wide" },
@@ -347,17 +346,19 @@ static const struct refusal split_refusals[] = {
 	{ "{\"target\": 0, \"pid\": 100", "{\"target\": 1, \"pid\": 100", -EBADMSG,
 	  "p: split 1: its target does not exist" },
 	{ "\"pid\": 100, \"process\": \"steady\", \"cgroup\": null, \"ticks\"",
-	  "\"pid\": null, \"process\": \"steady\", \"cgroup\": null, \"ticks\"", -EBADMSG,
-	  "p: split 1: the name of a process, and no pid" },
-	{ "\"cgroup\": null, \"ticks\": 0", "\"cgroup\": null, \"ticks\": 1", -EBADMSG,
-	  "p: split 0: ticks, and neither pid nor cgroup" },
+	  "\"pid\": null, \"process\": \"steady\", \"cgroup\": null, \"ticks\"", 0, "" },
+	/* As earlier versions wrote it. */
+	{ "\"process\": \"sh\", \"cgroup\": null, \"ticks\": 0", "\"cgroup\": null, \"ticks\": 0",
+	  0, "" },
+	{ "\"process\": \"sh\", \"cgroup\": null, \"ticks\": 0", "\"cgroup\": null, \"ticks\": 1",
+	  -EBADMSG, "p: split 0: ticks, and neither process nor cgroup" },
 	{ "\"ticks\": 505,", "\"ticks\": 515,", 0, "" },
 	{ "\"ticks\": 505,", "\"ticks\": 516,", -EBADMSG,
 	  "p: split 4: more ticks than its target has" },
 	{ "\"ticks\": 505,", "\"ticks\": 18446744073709551615,", -EBADMSG,
 	  "p: split 1: more ticks than its target has" },
 	{ "\"cgroup\": null, \"ticks\": 505", "\"cgroup\": \"/a\", \"ticks\": 505", -EBADMSG,
-	  "p: split 1: both a pid and a cgroup" },
+	  "p: split 1: both a process and a cgroup" },
 	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"sh\"", -EBADMSG,
 	  "p: split 4: it stands there twice" },
 	/* Two splits with one pid. */

@@ -137,18 +137,58 @@ Test(profile_weights, a_stratum_for_each_process)
 	profile_weights_free(weights);
 }
 
-/* Lost ticks are nobody's, so they get their share, and the others that much less. */
+/* The time of lost ticks that are nobody's is in the processes' times, which stay theirs. */
 Test(profile_weights, ticks_in_no_split)
 {
 	cleanup_profile struct profile *profile = split_profile();
 	struct profile_weights *weights = weigh(profile);
-	double left = 1515e6 * 920 / 930;
 
-	check_close(profile_weight(weights, &profile->histograms[0]), 505e6 / 505 * left / 1515e6,
-		    "a tick");
+	check_close(profile_weight(weights, &profile->histograms[0]), 505e6 / 505, "a tick");
 	check_close(binned(profile, weights, 0) +
 			    5 * profile_weight(weights, &profile->histograms[0]),
-		    left, "all");
+		    1515e6, "all");
+	check_close((double)profile_weights_unbinned(weights, 1), 5e6, "in no bin");
+	profile_weights_free(weights);
+}
+
+/* A process's seconds are its own, whatever other ticks there are, and however few it has. */
+Test(profile_weights, each_process_has_its_own)
+{
+	cleanup_profile struct profile *profile = split_profile();
+	struct profile_weights *weights = profile_weights_of_splits(profile);
+
+	cr_assert(weights);
+	check_close(profile_weight(weights, &profile->histograms[4]), 2e6 / 3, "of one sh");
+	check_close(profile_weight(weights, &profile->histograms[5]), 2e6 / 2, "of the other");
+	check_close((double)profile_weights_unbinned(weights, 0), 6e6, "of those without a tick");
+	cr_expect_eq(profile_weights_unseen(weights, 0), 6000000);
+	profile_weights_free(weights);
+}
+
+/* Where memory had run out, nobody knows whose some ticks are. */
+Test(profile_weights, ticks_of_nobody_knows_whom)
+{
+	cleanup_profile struct profile *profile = whole_split_profile();
+	struct profile_histogram *unknown = &profile->histograms[2];
+	uint64_t ticks = profile_histogram_ticks(unknown);
+	struct profile_weights *weights;
+
+	unknown->pid = -1;
+	free(unknown->process);
+	unknown->process = NULL;
+	profile->splits[1].ticks -= ticks;
+	weights = weigh(profile);
+	check_close(profile_weight(weights, unknown), 1515e6 / 915, "by place like any other");
+	check_close(profile_weight(weights, &profile->histograms[0]),
+		    505e6 / (double)(500 - ticks) * (915 - (double)ticks) / 915, "which has less");
+	check_close(binned(profile, weights, 0), 1515e6, "all");
+	profile_weights_free(weights);
+
+	weights = profile_weights_of_splits(profile);
+	cr_assert(weights);
+	cr_expect_eq(profile_weight(weights, unknown), 0);
+	check_close(profile_weight(weights, &profile->histograms[0]), 505e6 / (double)(500 - ticks),
+		    "its own");
 	profile_weights_free(weights);
 }
 
@@ -180,7 +220,8 @@ Test(profile_weights, time_without_a_tick)
 	struct profile_weights *weights;
 
 	/*
-	 * The time of a process that the clock did not see is not given to a shell with five ticks.
+	 * Of the time of shells that the clock did not see, those with five ticks get as much as five
+	 * ticks may stand for.
 	 */
 	profile->splits[0].cpu_ns += 5000000000;
 	profile->targets[0].cpu_ns += 5000000000;
@@ -237,10 +278,11 @@ Test(profile_weights, owners)
 	/* If there is only one, it may have changed its name. */
 	free(histograms[4].process);
 	histograms[4].process = strdup("exec");
-	weights = weigh(profile);
+	weights = profile_weights_of_splits(profile);
+	cr_assert(weights);
 	check_close(profile_weight(weights, &histograms[0]), 505e6 / 500, "no name");
 	check_close(profile_weight(weights, &histograms[1]), 1000e6 / 410, "the name");
-	check_close(profile_weight(weights, &histograms[4]), 10e6 / 5, "another name");
+	check_close(profile_weight(weights, &histograms[4]), 2e6 / 3, "another name");
 	profile_weights_free(weights);
 
 	/* A cgroup has all its processes. */
@@ -251,6 +293,9 @@ Test(profile_weights, owners)
 	histograms[1].cgroup = strdup("/redis");
 	histograms[3].cgroup = strdup("/other");
 	weights = weigh(profile);
+	profile_weights_free(weights);
+	weights = profile_weights_of_splits(profile);
+	cr_assert(weights);
 	check_close(profile_weight(weights, &histograms[1]), 1000e6 / 410, "the cgroup");
 	cr_expect_eq(profile_weight(weights, &histograms[3]), 0, "no split, and no time is left");
 	profile_weights_free(weights);

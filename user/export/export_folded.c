@@ -40,11 +40,13 @@ static void put_folded_groups(const struct folded *folded,
 
 	if (folded->by_target)
 		put_folded_frame(folded->stream, *target->name ? target->name : target->kind);
-	if (folded->stacks->by_process && histogram->pid >= 0) {
+	if (folded->stacks->by_process && (histogram->pid >= 0 || histogram->process)) {
 		if (histogram->process)
 			export_text(folded->stream, histogram->process, ';', ":");
-		fprintf(folded->stream, "%s%" PRId64 ";", histogram->process ? "-" : "",
-			histogram->pid);
+		if (histogram->pid >= 0)
+			fprintf(folded->stream, "%s%" PRId64, histogram->process ? "-" : "",
+				histogram->pid);
+		fputc(';', folded->stream);
 	}
 	if (histogram->cgroup)
 		put_folded_frame(folded->stream, histogram->cgroup);

@@ -69,9 +69,10 @@ static char *name_group(const struct speedscope *speedscope,
 	const struct profile_target *target = &speedscope->profile->targets[histogram->target];
 	const char *process = histogram->process ? histogram->process : "process";
 	char pid[24] = "", *name;
-	bool by_process = speedscope->stacks->by_process && histogram->pid >= 0;
+	bool by_process = speedscope->stacks->by_process &&
+			  (histogram->pid >= 0 || histogram->process);
 
-	if (by_process)
+	if (by_process && histogram->pid >= 0)
 		snprintf(pid, sizeof(pid), " %" PRId64, histogram->pid);
 	if (asprintf(&name, "%s%s%s%s%s%s", *target->name ? target->name : target->kind,
 		     histogram->cgroup ? ", " : "", histogram->cgroup ? histogram->cgroup : "",

@@ -108,11 +108,12 @@ uint32_t samples_process_of(struct samples *samples, const char *pid, const char
 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram)
 {
-	char pid[24];
+	char pid[24] = "";
 
-	if (histogram->pid < 0)
+	if (histogram->pid < 0 && !histogram->process)
 		return 0;
-	snprintf(pid, sizeof(pid), "%" PRId64, histogram->pid);
+	if (histogram->pid >= 0)
+		snprintf(pid, sizeof(pid), "%" PRId64, histogram->pid);
 	return samples_process_of(samples, pid, histogram->process);
 }
 

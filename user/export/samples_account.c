@@ -12,6 +12,9 @@
 #include "export/samples_impl.h"
 #include "profile/profile_splits.h"
 
+/* CPU time of what had no tick. */
+#define NOT_SAMPLED "[not sampled]"
+
 /* Ticks of a target or split that are in no bin. */
 struct outside {
 	uint64_t ticks;
@@ -22,6 +25,7 @@ struct outside {
 struct accounts {
 	struct samples *samples;
 	const struct profile *profile;
+	const struct profile_weights *weights;
 	uint64_t *missing; /* by split: its ticks in no bin */
 	uint64_t *of_splits; /* by target: their sum over its splits */
 };
@@ -114,13 +118,14 @@ static void put_account_split(struct accounts *accounts, size_t i, const char *r
 {
 	const struct profile_split *split = &accounts->profile->splits[i];
 	const struct profile_histogram of = { .pid = split->pid, .process = split->process };
-	struct sample sample = { .ticks = accounts->missing[i] };
+	struct sample sample = { .ticks = accounts->missing[i],
+				 .ns = profile_weights_unbinned(accounts->weights, i) };
 
-	if (!sample.ticks)
+	if (!sample.ticks && (!sample.ns || split->ticks))
 		return;
 	sample.service = samples_service(accounts->samples, split->target, split->cgroup);
 	sample.process = samples_process(accounts->samples, &of);
-	sample.place = named_place(accounts->samples, "%s", reason);
+	sample.place = named_place(accounts->samples, "%s", sample.ticks ? reason : NOT_SAMPLED);
 	samples_add(accounts->samples, &sample);
 }
 
@@ -181,7 +186,7 @@ static void put_unseen(struct accounts *accounts, uint32_t target, uint64_t give
 		return;
 	sample.ns = of->cpu_ns - given;
 	sample.service = samples_service(accounts->samples, target, NULL);
-	sample.place = named_place(accounts->samples, "%s", "[unseen]");
+	sample.place = named_place(accounts->samples, "%s", NOT_SAMPLED);
 	samples_add(accounts->samples, &sample);
 }
 
@@ -197,34 +202,44 @@ static void put_period(struct accounts *accounts, struct sample *sample)
 		sample->ns = UINT64_MAX;
 }
 
+static void add_up_ns(const struct samples *samples, uint64_t *by_target)
+{
+	uint64_t *sum;
+	size_t i;
+
+	for (i = 0; i < samples->nr; i++) {
+		sum = &by_target[samples->services[samples->all[i].service].target];
+		if (__builtin_add_overflow(*sum, samples->all[i].ns, sum))
+			*sum = UINT64_MAX;
+	}
+}
+
 static void put_accounts(struct accounts *accounts, const struct export_options *options,
 			 uint64_t *given)
 {
 	struct samples *samples = accounts->samples;
 	size_t i, nr = samples->nr;
-	uint64_t *sum;
 
-	for (i = 0; i < nr; i++) {
-		sum = &given[samples->services[samples->all[i].service].target];
-		if (__builtin_add_overflow(*sum, samples->all[i].ns, sum))
-			*sum = UINT64_MAX;
-	}
 	for (i = 0; i < accounts->profile->nr_targets; i++)
 		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
 			put_account_target(accounts, (uint32_t)i);
 	for (i = nr; i < samples->nr; i++)
 		put_period(accounts, &samples->all[i]);
+	if (samples_error(samples))
+		return;
+	add_up_ns(samples, given);
 	for (i = 0; i < accounts->profile->nr_targets; i++)
 		if (export_target_chosen(accounts->profile, options, (uint32_t)i))
 			put_unseen(accounts, (uint32_t)i, given[i]);
 }
 
-void samples_add_account(struct samples *samples, const struct export_options *options)
+void samples_add_account(struct samples *samples, const struct profile_weights *weights,
+			 const struct export_options *options)
 {
 	const struct profile *profile = samples->profile;
 	cleanup_free uint64_t *missing = calloc(profile->nr_splits + 1, sizeof(*missing));
 	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 2 * sizeof(*sums));
-	struct accounts accounts = { samples, profile, missing, sums };
+	struct accounts accounts = { samples, profile, weights, missing, sums };
 
 	if (!missing || !sums || find_missing(&accounts))
 		samples_fail(samples);

@@ -154,7 +154,7 @@ int samples_build(struct samples *samples, const struct profile *profile,
 	if (!ret)
 		ret = put_sample_bins(&build);
 	if (!ret && !options->object)
-		samples_add_account(samples, options);
+		samples_add_account(samples, build.weights, options);
 	if (!ret)
 		ret = samples_error(samples);
 	if (!ret)

@@ -34,7 +34,8 @@ uint32_t samples_new_place(struct samples *samples, const struct sample_place *p
 void samples_add(struct samples *samples, const struct sample *sample);
 
 /* Adds ticks in no bin, and CPU time that no tick in a bin stands for. */
-void samples_add_account(struct samples *samples, const struct export_options *options);
+void samples_add_account(struct samples *samples, const struct profile_weights *weights,
+			 const struct export_options *options);
 
 /* Call samples_free() in any case. Returns 0 or -ENOMEM. */
 int samples_begin(struct samples *samples, const struct profile *profile);

@@ -45,8 +45,8 @@ struct profile_target {
 
 /*
  * A process or cgroup that a target was split into: the CPU time that it got from the scheduler,
- * and all its ticks, including those in no bin. With neither pid nor cgroup it is the sum of all
- * that had no tick.
+ * and all its ticks, including those in no bin. With a process and no pid it is the sum of all of that
+ * name that had ended without a tick, or that there was no memory to tell apart.
  */
 struct profile_split {
 	uint32_t target;
@@ -111,7 +111,7 @@ struct profile_histogram {
 	uint32_t target;
 	uint32_t object;
 	int64_t pid; /* of a process, or of a thread if split by it; -1: not a single one */
-	char *process; /* its name when last seen; NULL: unknown */
+	char *process; /* its name when last seen, or that of several; NULL: unknown */
 	char *cgroup; /* NULL: not a single cgroup */
 	uint64_t offset; /* file offset; an address for jit, kernel and memory */
 	uint64_t size; /* bytes of text covered */

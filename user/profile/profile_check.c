@@ -126,8 +126,6 @@ static const char *judge_histogram(const struct check *c, const struct profile_h
 		return "counters are 2, 4 or 8 bytes wide";
 	if (__builtin_add_overflow(h->offset, h->size, &end))
 		return "it ends above 2^64";
-	if (h->process && h->pid < 0)
-		return "the name of a process, and no pid";
 	return NULL;
 }
 
@@ -197,12 +195,10 @@ static const char *judge_split(const struct check *c, const struct profile_split
 
 	if (split->target >= c->profile->nr_targets)
 		return "its target does not exist";
-	if (split->process && split->pid < 0)
-		return "the name of a process, and no pid";
-	if (split->cgroup && split->pid >= 0)
-		return "both a pid and a cgroup";
+	if (split->cgroup && (split->pid >= 0 || split->process))
+		return "both a process and a cgroup";
 	if (profile_split_is_rest(split) && split->ticks)
-		return "ticks, and neither pid nor cgroup";
+		return "ticks, and neither process nor cgroup";
 	sum = &c->split[split->target];
 	if (__builtin_add_overflow(*sum, split->ticks, sum) ||
 	    *sum > c->profile->targets[split->target].ticks.total)

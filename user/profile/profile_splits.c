@@ -25,7 +25,7 @@ int profile_split_compare(const struct profile_split *a, const struct profile_sp
 
 bool profile_split_is_rest(const struct profile_split *split)
 {
-	return split->pid < 0 && !split->cgroup;
+	return split->pid < 0 && !split->cgroup && !split->process;
 }
 
 bool profile_histogram_is_split(const struct profile *profile,
@@ -34,7 +34,7 @@ bool profile_histogram_is_split(const struct profile *profile,
 	const char *split = profile->sampling.split;
 
 	if (histogram->pid < 0)
-		return false;
+		return histogram->process;
 	return profile->objects[histogram->object].kind != PROFILE_JIT ||
 	       (split && strcmp(split, "cgroup") != 0);
 }
@@ -45,7 +45,17 @@ static int compare_pointers(const void *left, const void *right)
 				     *(const struct profile_split *const *)right);
 }
 
-const struct profile_split **profile_splits_sorted(const struct profile *profile)
+static int compare_names(const void *left, const void *right)
+{
+	const struct profile_split *const *a = left, *const *b = right;
+
+	if ((*a)->target != (*b)->target)
+		return (*a)->target < (*b)->target ? -1 : 1;
+	return compare_text((*a)->process, (*b)->process);
+}
+
+static const struct profile_split **sort_splits(const struct profile *profile,
+						int (*compare)(const void *, const void *))
 {
 	const struct profile_split **sorted = calloc(profile->nr_splits + 1, sizeof(*sorted));
 	size_t i;
@@ -54,8 +64,18 @@ const struct profile_split **profile_splits_sorted(const struct profile *profile
 		return NULL;
 	for (i = 0; i < profile->nr_splits; i++)
 		sorted[i] = &profile->splits[i];
-	qsort(sorted, profile->nr_splits, sizeof(*sorted), compare_pointers);
+	qsort(sorted, profile->nr_splits, sizeof(*sorted), compare);
 	return sorted;
+}
+
+const struct profile_split **profile_splits_sorted(const struct profile *profile)
+{
+	return sort_splits(profile, compare_pointers);
+}
+
+const struct profile_split **profile_splits_by_name(const struct profile *profile)
+{
+	return sort_splits(profile, compare_names);
 }
 
 /*
@@ -74,6 +94,9 @@ static const struct profile_split *find_profile_split(const struct profile_split
 	named = BISECT(i, nr, profile_split_compare(sorted[i], key) < 0);
 	if (named < nr && !profile_split_compare(sorted[named], key))
 		return sorted[named];
+	/* Without a pid the name says all that is known. */
+	if (key->pid < 0 && !key->cgroup)
+		return NULL;
 	if (first + 1 == nr || compare_owners(sorted[first + 1], key) != 0)
 		return sorted[first];
 	return !sorted[first]->process || !key->process ? sorted[first] : NULL;

@@ -17,6 +17,9 @@ int profile_split_compare(const struct profile_split *a, const struct profile_sp
 /* All splits in that order; the caller frees the array. NULL: out of memory. */
 const struct profile_split **profile_splits_sorted(const struct profile *profile);
 
+/* All splits by target and name, likewise. */
+const struct profile_split **profile_splits_by_name(const struct profile *profile);
+
 /*
  * For each histogram the index of the split that its ticks belong to, or PROFILE_NO_SPLIT; the
  * caller frees the array. A cgroup has the ticks of all processes in it. Processes that had the
@@ -31,7 +34,7 @@ size_t *profile_splits_match(const struct profile *profile);
 bool profile_histogram_is_split(const struct profile *profile,
 				const struct profile_histogram *histogram);
 
-/* Whether it is the sum of all splits without a tick. */
+/* Whether it is the sum of all splits without a tick, as earlier versions wrote it. */
 bool profile_split_is_rest(const struct profile_split *split);
 
 #endif

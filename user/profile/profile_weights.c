@@ -16,27 +16,24 @@ struct stratum {
 };
 
 /*
- * Each target has a stratum for what is in no split and one for its small splits; each large split
- * has its own.
+ * Each target has a stratum for what is in no split, and after these each split has one. Small splits
+ * of one name share that of the first of them.
  */
 struct profile_weights {
 	const struct profile *profile;
+	bool by_place; /* small splits of one name are one stratum */
 	struct stratum *strata;
 	uint64_t *unseen; /* by target */
-	uint64_t *ticks; /* by split */
+	uint64_t *ns; /* by split: its CPU time; 0 where it is its name's */
+	uint64_t *ticks; /* by split: all its ticks, */
+	uint64_t *binned; /* and those in bins */
 	size_t *of_split; /* by split: the index of its stratum */
 	size_t *of_histogram; /* by histogram: the same; at first the index of its split */
 };
 
-/* The sum of a target's splits, and then their share of its time. */
-struct split_sum {
-	u128 ns;
-	uint64_t ticks;
-	uint64_t share;
-};
-
-/* The small splits of a target. */
+/* The small splits of a name. */
 struct weight_pool {
+	size_t first; /* the split whose stratum is theirs */
 	uint64_t seen; /* nanoseconds of splits with a tick */
 	uint64_t rest; /* nanoseconds of the others */
 	uint64_t ticks;
@@ -86,11 +83,6 @@ double profile_time(const struct profile *profile)
 	return time + (elsewhere > 0 ? elsewhere : 0) * (double)profile->sampling.period_ns;
 }
 
-static struct stratum *elsewhere(const struct profile_weights *weights, uint32_t target)
-{
-	return &weights->strata[target];
-}
-
 static u128 many_periods(const struct profile *profile, uint32_t target, uint64_t ticks)
 {
 	return (u128)PROFILE_STRATUM_TICKS * profile_target_period(profile, target) * ticks;
@@ -105,118 +97,188 @@ static void count_ticks(struct profile_weights *weights)
 	for (i = 0; i < profile->nr_histograms; i++) {
 		split = weights->of_histogram[i];
 		if (split != PROFILE_NO_SPLIT)
-			weights->ticks[split] =
-				add_saturating(weights->ticks[split],
+			weights->binned[split] =
+				add_saturating(weights->binned[split],
 					       profile_histogram_ticks(&profile->histograms[i]));
 	}
 	for (i = 0; i < profile->nr_splits; i++)
-		if (weights->ticks[i] < profile->splits[i].ticks)
-			weights->ticks[i] = profile->splits[i].ticks;
+		weights->ticks[i] = weights->binned[i] > profile->splits[i].ticks ?
+					    weights->binned[i] :
+					    profile->splits[i].ticks;
 }
 
-static void add_up_splits(const struct profile_weights *weights, struct split_sum *sums)
+/* Leaves in each target's own stratum what is in none of its splits. Splits never have more. */
+static void divide_time(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
+	struct stratum *elsewhere;
 	size_t i;
 
+	for (i = 0; i < profile->nr_targets; i++)
+		weights->strata[i] = (struct stratum){ .ns = profile->targets[i].cpu_ns,
+						       .ticks = profile->targets[i].ticks.total };
 	for (i = 0; i < profile->nr_splits; i++) {
-		struct split_sum *sum = &sums[profile->splits[i].target];
+		const struct profile_split *split = &profile->splits[i];
 
-		sum->ns += profile->splits[i].cpu_ns;
-		sum->ticks = add_saturating(sum->ticks, weights->ticks[i]);
+		elsewhere = &weights->strata[split->target];
+		weights->ns[i] = split->cpu_ns < elsewhere->ns ? split->cpu_ns : elsewhere->ns;
+		elsewhere->ns -= weights->ns[i];
 	}
 }
 
-/* Computes what is in no split, and what is left for the splits. */
-static void divide(struct profile_weights *weights, uint32_t i, struct split_sum *sum)
+/*
+ * Ticks in bins of which nobody knows the process have their time in the times of processes. By place
+ * they stand for as much as any other tick, which the splits have less; by process they stand for what
+ * is in no split.
+ */
+static int share_with_unknown(struct profile_weights *weights)
 {
-	const struct profile_target *target = &weights->profile->targets[i];
-	uint64_t total = target->ticks.total, ticks = total > sum->ticks ? total - sum->ticks : 0;
-	uint64_t missing = target->cpu_ns > sum->ns ? target->cpu_ns - (uint64_t)sum->ns : 0;
-	struct stratum *stratum = elsewhere(weights, i);
-	uint64_t even;
+	const struct profile *profile = weights->profile;
+	cleanup_free u128 *even = calloc(profile->nr_targets + 1, sizeof(*even));
+	size_t i;
 
-	if (!sum->ns) {
-		/* There are no splits, or their times are unknown. */
-		*stratum = (struct stratum){ .ns = target->cpu_ns, .ticks = total };
-		weights->unseen[i] = total ? 0 : target->cpu_ns;
-		return;
+	if (!even)
+		return -1;
+	for (i = 0; i < profile->nr_histograms; i++)
+		if (weights->of_histogram[i] == PROFILE_NO_SPLIT)
+			even[profile->histograms[i].target] +=
+				profile_histogram_ticks(&profile->histograms[i]);
+	for (i = 0; i < profile->nr_targets; i++) {
+		uint64_t total = profile->targets[i].ticks.total;
+
+		even[i] = even[i] < total ? profile->targets[i].cpu_ns * even[i] / total : 0;
 	}
-	/*
-	 * Time that is in no split belongs to the ticks that are in none. But lost ticks may be
-	 * anyone's, and their time may be in the time of splits, so they get at least the same
-	 * share as all other ticks.
-	 */
-	even = total ? (uint64_t)((u128)target->cpu_ns * ticks / total) : 0;
-	*stratum = (struct stratum){ .ns = missing > even ? missing : even, .ticks = ticks };
-	weights->unseen[i] = ticks ? 0 : stratum->ns;
-	sum->share = target->cpu_ns - stratum->ns;
+	for (i = 0; i < profile->nr_splits; i++) {
+		uint32_t target = profile->splits[i].target;
+		uint64_t left = weights->strata[target].ns, all = profile->targets[target].cpu_ns;
+
+		if (left < even[target])
+			weights->ns[i] = weights->ns[i] * (all - even[target]) / (all - left);
+	}
+	for (i = 0; i < profile->nr_targets; i++)
+		if (weights->strata[i].ns < even[i])
+			weights->strata[i].ns = (uint64_t)even[i];
+	return 0;
 }
 
-static void place_split(struct profile_weights *weights, size_t i, const struct split_sum *sum,
-			struct weight_pool *pool)
+/* Whether a split's time is known; the ticks of others are the target's. */
+static bool has_time(const struct profile_weights *weights, size_t i)
+{
+	const struct profile *profile = weights->profile;
+	uint32_t target = profile->splits[i].target;
+
+	return profile->targets[target].cpu_known &&
+	       weights->strata[target].ns < profile->targets[target].cpu_ns;
+}
+
+static void place_own(struct profile_weights *weights, size_t i)
+{
+	weights->strata[weights->of_split[i]] =
+		(struct stratum){ .ns = weights->ns[i], .ticks = weights->ticks[i] };
+	if (!weights->ticks[i])
+		weights->unseen[weights->profile->splits[i].target] += weights->ns[i];
+}
+
+/*
+ * Whether chance alone decides if a split has a tick, or which of several with its name. A sum of
+ * those that had none has its name and no pid.
+ */
+static bool is_small(const struct profile_weights *weights, size_t i)
 {
 	const struct profile_split *split = &weights->profile->splits[i];
-	uint64_t ns = (uint64_t)((u128)split->cpu_ns * sum->share / sum->ns);
-	uint64_t ticks = weights->ticks[i];
-	bool large = ns >= many_periods(weights->profile, split->target, 1);
 
-	if (ticks >= PROFILE_STRATUM_TICKS || (ticks && large)) {
-		weights->of_split[i] = 2 * weights->profile->nr_targets + i;
-		weights->strata[weights->of_split[i]] =
-			(struct stratum){ .ns = ns, .ticks = ticks };
-	} else if (ticks) {
-		pool->seen += ns;
-		pool->ticks += ticks;
-	} else if (large && !profile_split_is_rest(split)) {
-		weights->unseen[split->target] += ns;
-	} else {
-		pool->rest += ns;
-	}
+	return weights->by_place && split->process && weights->ticks[i] < PROFILE_STRATUM_TICKS &&
+	       (split->pid < 0 ||
+		weights->ns[i] < many_periods(weights->profile, split->target, 1));
 }
 
-static void fill_pool(struct profile_weights *weights, uint32_t target,
-		      const struct weight_pool *pool)
+static void add_to_pool(struct profile_weights *weights, size_t i, struct weight_pool *pool)
 {
-	u128 most = many_periods(weights->profile, target, pool->ticks);
-	uint64_t all = pool->seen + pool->rest, ns = pool->seen > most ? pool->seen : to_u64(most);
+	if (pool->first == PROFILE_NO_SPLIT)
+		pool->first = i;
+	weights->of_split[i] = weights->of_split[pool->first];
+	pool->ticks += weights->ticks[i];
+	*(weights->ticks[i] ? &pool->seen : &pool->rest) += weights->ns[i];
+	weights->ns[i] = 0;
+}
 
+static void fill_pool(struct profile_weights *weights, const struct weight_pool *pool)
+{
+	uint64_t all = pool->seen + pool->rest, ns;
+	uint32_t target;
+	u128 most;
+
+	if (pool->first == PROFILE_NO_SPLIT)
+		return;
+	target = weights->profile->splits[pool->first].target;
+	most = many_periods(weights->profile, target, pool->ticks);
+	ns = pool->seen > most ? pool->seen : to_u64(most);
 	ns = ns < all ? ns : all;
-	weights->strata[weights->profile->nr_targets + target] =
+	weights->strata[weights->of_split[pool->first]] =
 		(struct stratum){ .ns = ns, .ticks = pool->ticks };
 	weights->unseen[target] += all - ns;
 }
 
-static int fill_weights(struct profile_weights *weights)
+static bool have_one_name(const struct profile_split *a, const struct profile_split *b)
+{
+	return a->target == b->target && !compare_text(a->process, b->process);
+}
+
+static void place_splits(struct profile_weights *weights, const struct profile_split *const *sorted)
 {
 	const struct profile *profile = weights->profile;
-	cleanup_free struct split_sum *sums = calloc(profile->nr_targets + 1, sizeof(*sums));
-	cleanup_free struct weight_pool *pools = calloc(profile->nr_targets + 1, sizeof(*pools));
-	size_t i;
+	struct weight_pool pool = { .first = PROFILE_NO_SPLIT };
+	struct stratum *elsewhere;
+	size_t i, at;
 
-	if (!sums || !pools)
+	for (i = 0; i < profile->nr_splits; i++) {
+		at = sorted[i] - profile->splits;
+		if (i && !have_one_name(sorted[i - 1], sorted[i])) {
+			fill_pool(weights, &pool);
+			pool = (struct weight_pool){ .first = PROFILE_NO_SPLIT };
+		}
+		elsewhere = &weights->strata[sorted[i]->target];
+		weights->of_split[at] = sorted[i]->target;
+		if (!has_time(weights, at))
+			continue;
+		elsewhere->ticks -= weights->ticks[at] < elsewhere->ticks ? weights->ticks[at] :
+									    elsewhere->ticks;
+		weights->of_split[at] = profile->nr_targets + at;
+		if (is_small(weights, at))
+			add_to_pool(weights, at, &pool);
+		else
+			place_own(weights, at);
+	}
+	fill_pool(weights, &pool);
+}
+
+/* What no tick stands for; if the scheduler was not asked, a tick stands for a period. */
+static void finish_targets(struct profile_weights *weights)
+{
+	const struct profile *profile = weights->profile;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		if (!profile->targets[i].cpu_known)
+			weights->strata[i] =
+				(struct stratum){ profile_target_period(profile, i), 1, 0, 0 };
+		else if (!weights->strata[i].ticks)
+			weights->unseen[i] += weights->strata[i].ns;
+	}
+}
+
+static int fill_weights(struct profile_weights *weights)
+{
+	cleanup_free const struct profile_split **sorted = profile_splits_by_name(weights->profile);
+
+	if (!sorted)
 		return -1;
 	count_ticks(weights);
-	add_up_splits(weights, sums);
-	for (i = 0; i < profile->nr_targets; i++) {
-		if (profile->targets[i].cpu_known)
-			divide(weights, (uint32_t)i, &sums[i]);
-		else
-			weights->strata[i] =
-				(struct stratum){ profile_target_period(profile, (uint32_t)i), 1, 0,
-						  0 };
-	}
-	for (i = 0; i < profile->nr_splits; i++) {
-		uint32_t target = profile->splits[i].target;
-
-		weights->of_split[i] = profile->nr_targets + target;
-		if (!profile->targets[target].cpu_known || !sums[target].ns)
-			weights->of_split[i] = target;
-		else
-			place_split(weights, i, &sums[target], &pools[target]);
-	}
-	for (i = 0; i < profile->nr_targets; i++)
-		fill_pool(weights, (uint32_t)i, &pools[i]);
+	divide_time(weights);
+	if (weights->by_place && share_with_unknown(weights))
+		return -1;
+	place_splits(weights, sorted);
+	finish_targets(weights);
 	return 0;
 }
 
@@ -233,26 +295,40 @@ static void place_histograms(struct profile_weights *weights)
 	}
 }
 
-struct profile_weights *profile_weights_new(const struct profile *profile)
+static struct profile_weights *make_weights(const struct profile *profile, bool by_place)
 {
 	struct profile_weights *weights = calloc(1, sizeof(*weights));
+	size_t nr = profile->nr_splits + 1;
 
 	if (!weights)
 		return NULL;
 	weights->profile = profile;
-	weights->strata =
-		calloc(2 * profile->nr_targets + profile->nr_splits + 1, sizeof(*weights->strata));
+	weights->by_place = by_place;
+	weights->strata = calloc(profile->nr_targets + nr, sizeof(*weights->strata));
 	weights->unseen = calloc(profile->nr_targets + 1, sizeof(*weights->unseen));
-	weights->ticks = calloc(profile->nr_splits + 1, sizeof(*weights->ticks));
-	weights->of_split = calloc(profile->nr_splits + 1, sizeof(*weights->of_split));
+	weights->ns = calloc(nr, sizeof(*weights->ns));
+	weights->ticks = calloc(nr, sizeof(*weights->ticks));
+	weights->binned = calloc(nr, sizeof(*weights->binned));
+	weights->of_split = calloc(nr, sizeof(*weights->of_split));
 	weights->of_histogram = profile_splits_match(profile);
-	if (!weights->strata || !weights->unseen || !weights->ticks || !weights->of_split ||
-	    !weights->of_histogram || fill_weights(weights)) {
+	if (!weights->strata || !weights->unseen || !weights->ns || !weights->ticks ||
+	    !weights->binned || !weights->of_split || !weights->of_histogram ||
+	    fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
 	}
 	place_histograms(weights);
 	return weights;
+}
+
+struct profile_weights *profile_weights_new(const struct profile *profile)
+{
+	return make_weights(profile, true);
+}
+
+struct profile_weights *profile_weights_of_splits(const struct profile *profile)
+{
+	return make_weights(profile, false);
 }
 
 void profile_weights_free(struct profile_weights *weights)
@@ -261,7 +337,9 @@ void profile_weights_free(struct profile_weights *weights)
 		return;
 	free(weights->strata);
 	free(weights->unseen);
+	free(weights->ns);
 	free(weights->ticks);
+	free(weights->binned);
 	free(weights->of_split);
 	free(weights->of_histogram);
 	free(weights);
@@ -298,4 +376,13 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)
 {
 	return weights->unseen[target];
+}
+
+uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split)
+{
+	uint64_t ns = weights->ns[split], ticks = weights->ticks[split];
+
+	if (!has_time(weights, split))
+		return 0;
+	return ticks ? ns - (uint64_t)((u128)ns * weights->binned[split] / ticks) : ns;
 }

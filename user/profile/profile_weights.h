@@ -8,14 +8,16 @@
  * How much CPU time a tick stands for. Ticks are samples, and miss much of what programs use that
  * sleep when the clock comes. The scheduler knows that time, but not where in the text it was
  * spent. So the time of each stratum (the term of survey statistics) is shared among the stratum's
- * own ticks, and time of a process in bursts does not go to its steady neighbours:
+ * own ticks, and no time goes from one process or cgroup to another:
  *
  * - A target that was not split is one stratum: its CPU time, all its ticks.
- * - A split with at least PROFILE_STRATUM_TICKS ticks, or as many periods of CPU time, is one.
- * - The smaller splits of a target are one together, including those without a tick: of short
- *   processes it is chance alone which one has the tick. No tick of theirs stands for more than
- *   PROFILE_STRATUM_TICKS periods because of those without.
- * - The ticks of a target that are in none of its splits, such as lost ones, are one.
+ * - Each split is one.
+ * - The ticks of a target that are in none of its splits are one. Its time is what the splits leave.
+ *
+ * For sums by place, processes of one name that are small (less than PROFILE_STRATUM_TICKS ticks, and
+ * periods of CPU time) are one stratum, including those without a tick: of short processes it is
+ * chance alone which one has the tick. None of their ticks stands for more than PROFILE_STRATUM_TICKS
+ * periods because of those without.
  *
  * The time of a stratum without a tick is at no place: it is unseen. If the scheduler's time is
  * unknown, a tick stands for its target's period. The sum of what all ticks of a target stand for,
@@ -27,6 +29,9 @@ struct profile_weights;
 
 /* The profile must outlive the result, and its histograms must not move. NULL: out of memory. */
 struct profile_weights *profile_weights_new(const struct profile *profile);
+
+/* The same for sums by process, thread or cgroup: each of them is a stratum. */
+struct profile_weights *profile_weights_of_splits(const struct profile *profile);
 void profile_weights_free(struct profile_weights *weights); /* NULL is fine */
 
 /* How many nanoseconds a tick in one of the profile's histograms stands for. */
@@ -42,6 +47,9 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 
 /* Nanoseconds of a target's CPU time for which no tick stands. */
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target);
+
+/* Nanoseconds of a split's CPU time that belong to no bin: it had no tick, or some that are in none. */
+uint64_t profile_weights_unbinned(const struct profile_weights *weights, size_t split);
 
 /*
  * The variance of sums of a target's ticks, relative to that of independent ticks: the ticks of a

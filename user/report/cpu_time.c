@@ -62,9 +62,9 @@ static void judge_splits(const struct profile *profile, const struct report_opti
 					     .target = &profile->targets[split->target],
 					     .split = split };
 
-		/* The rest is left out, because it consists of splits that have no ticks. */
+		/* A sum of several is left out, because it may consist of splits that had no tick. */
 		if (target_chosen(profile, options, split->target) && sight.target->cpu_known &&
-		    !profile_split_is_rest(split))
+		    (split->pid >= 0 || split->cgroup))
 			judge(&sight, period, worst);
 	}
 }

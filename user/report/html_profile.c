@@ -257,24 +257,55 @@ struct html_view {
 	const struct profile *profile;
 	const struct profile_index *index;
 	const struct profile_weights *weights;
+	const struct profile_weights *of_splits;
 	const struct html_inlined *inlined;
 	const struct cgroup_names *cgroups;
 };
+
+static void put_owner(const struct html_view *view, int64_t pid, const char *process,
+		      const char *cgroup, FILE *data)
+{
+	if (pid >= 0)
+		render_json_u64(data, "pid", (uint64_t)pid);
+	if (process)
+		render_json_text(data, "process", process);
+	if (cgroup)
+		render_json_text(data, "cgroup",
+				 cgroup_names_find(view->cgroups, cgroup) ?: cgroup);
+}
+
+/* The time of each process and cgroup that is in no bin. */
+static void put_rests(const struct html_view *view, FILE *data)
+{
+	const struct profile *profile = view->profile;
+	const char *separator = "\n";
+	uint64_t ns;
+	size_t i;
+
+	fputs(",\n\"rests\": [", data);
+	for (i = 0; i < profile->nr_splits; i++) {
+		const struct profile_split *split = &profile->splits[i];
+
+		ns = profile_weights_unbinned(view->of_splits, i);
+		if (!ns)
+			continue;
+		fprintf(data, "%s{ \"target\": %" PRIu32, separator, split->target);
+		render_json_u64(data, "ns", ns);
+		put_owner(view, split->pid, split->process, split->cgroup, data);
+		fputs(" }", data);
+		separator = ",\n";
+	}
+	putc(']', data);
+}
 
 static void put_histogram(const struct html_view *view, const struct profile_histogram *histogram,
 			  uint64_t base, FILE *data)
 {
 	fprintf(data, "{ \"target\": %" PRIu32, histogram->target);
 	put_double(data, "weight", profile_weight(view->weights, histogram));
+	put_double(data, "own", profile_weight(view->of_splits, histogram));
 	render_json_u64(data, "object", histogram->object);
-	if (histogram->pid >= 0)
-		render_json_u64(data, "pid", (uint64_t)histogram->pid);
-	if (histogram->process)
-		render_json_text(data, "process", histogram->process);
-	if (histogram->cgroup)
-		render_json_text(data, "cgroup",
-				 cgroup_names_find(view->cgroups, histogram->cgroup) ?:
-					 histogram->cgroup);
+	put_owner(view, histogram->pid, histogram->process, histogram->cgroup, data);
 	if (histogram->stopped)
 		render_json_text(data, "stopped", histogram->stopped);
 	render_json_u64(data, "offset", histogram->offset - base);
@@ -311,9 +342,10 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 {
 	struct profile_index *index = profile_index_new(profile);
 	struct profile_weights *weights = profile_weights_new(profile);
+	struct profile_weights *of_splits = profile_weights_of_splits(profile);
 	struct cgroup_names *cgroups = cgroup_names_new(profile);
-	const struct html_view view = { profile, index, weights, inlined, cgroups };
-	int ret = index && weights && cgroups ? put_head(profile, data) : -ENOMEM;
+	const struct html_view view = { profile, index, weights, of_splits, inlined, cgroups };
+	int ret = index && weights && of_splits && cgroups ? put_head(profile, data) : -ENOMEM;
 
 	if (!ret) {
 		put_targets(profile, data);
@@ -323,10 +355,12 @@ int html_profile(const struct profile *profile, const uint64_t *bases, struct ti
 			html_timeline(timeline, profile, data);
 		if (inlined)
 			html_inlined_names(inlined, data);
+		put_rests(&view, data);
 		put_histograms(&view, bases, data);
 	}
 	profile_index_free(index);
 	profile_weights_free(weights);
+	profile_weights_free(of_splits);
 	cgroup_names_free(cgroups);
 	return ret;
 }

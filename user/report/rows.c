@@ -167,6 +167,13 @@ bool histogram_chosen(const struct profile *profile, const struct report_options
 	return !histogram->overflow && object_chosen(profile, options, histogram->object);
 }
 
+bool split_chosen(const struct profile *profile, const struct report_options *options,
+		  const struct profile_split *split)
+{
+	return target_chosen(profile, options, split->target) &&
+	       fits(options->comm, split->process);
+}
+
 void row_weigh(struct report_row *row, double weight)
 {
 	row->ns = (double)row->ticks * weight;

@@ -111,6 +111,10 @@ int rows_by_cpu(const struct profile *profile, const struct report_options *opti
 /* Makes a row for each file of the options' timeline. */
 int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err);
 
+/* Whether the options let a process or cgroup into the table. */
+bool split_chosen(const struct profile *profile, const struct report_options *options,
+		  const struct profile_split *split);
+
 /* Whether the options let a histogram's ticks into the table. */
 bool histogram_chosen(const struct profile *profile, const struct report_options *options,
 		      const struct profile_histogram *histogram);

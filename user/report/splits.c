@@ -44,7 +44,8 @@ static struct report_row split_row(const struct profile_weights *weights,
 {
 	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
 
-	row_weigh(&row, profile_weight(weights, histogram));
+	if (weights)
+		row_weigh(&row, profile_weight(weights, histogram));
 	if (by == REPORT_CGROUPS) {
 		row.cgroup = histogram->cgroup;
 		return row;
@@ -55,11 +56,10 @@ static struct report_row split_row(const struct profile_weights *weights,
 	return row;
 }
 
-static int add_rows(const struct profile *profile, const struct report_options *options,
-		    struct report_rows *rows)
+static int add_split_bins(const struct profile *profile, const struct report_options *options,
+			  const struct profile_weights *weights, struct report_rows *rows)
 {
-	struct profile_weights *weights = profile_weights_new(profile);
-	int ret = weights ? 0 : -ENOMEM;
+	int ret = 0;
 	size_t i;
 
 	for (i = 0; !ret && i < profile->nr_histograms; i++) {
@@ -71,6 +71,46 @@ static int add_rows(const struct profile *profile, const struct report_options *
 		row = split_row(weights, histogram, options->by);
 		ret = row.ticks ? rows_add(rows, &row) : 0;
 	}
+	return ret;
+}
+
+/*
+ * Adds the time of each split that is in no bin, so that its row has all its time, also where it had
+ * no tick. Where text was chosen, only that text's time is asked for.
+ */
+static int add_split_rests(const struct profile *profile, const struct report_options *options,
+			   const struct profile_weights *weights, struct report_rows *rows)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && !options->nr_objects && i < profile->nr_splits; i++) {
+		const struct profile_split *split = &profile->splits[i];
+		const struct profile_histogram of = { .target = split->target,
+						      .pid = split->pid,
+						      .process = split->process,
+						      .cgroup = split->cgroup };
+		struct report_row row;
+
+		if (!split_chosen(profile, options, split))
+			continue;
+		row = split_row(NULL, &of, options->by);
+		row.ns = (double)profile_weights_unbinned(weights, i);
+		ret = row.ns > 0 ? rows_add(rows, &row) : 0;
+	}
+	return ret;
+}
+
+static int add_rows(const struct profile *profile, const struct report_options *options,
+		    struct report_rows *rows)
+{
+	struct profile_weights *weights = profile_weights_of_splits(profile);
+	int ret = weights ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = add_split_bins(profile, options, weights, rows);
+	if (!ret)
+		ret = add_split_rests(profile, options, weights, rows);
 	profile_weights_free(weights);
 	return ret;
 }

@@ -297,31 +297,46 @@ static int call_cgroups(struct top_model *model, const struct profile *profile)
 	return ret;
 }
 
-static int count_splits(struct top_model *model, const struct profile *profile,
-			const struct profile_weights *weights)
+static int count_split(struct top_model *model, const struct profile_histogram *of, uint64_t ticks,
+		       double ns)
 {
+	char *name = of->process ? of->process : (char *)"-";
+	const struct top_row process = { .pid = of->pid, .name = name };
+	const struct top_row comm = { .pid = -1, .name = name };
+	const struct top_row cgroup = { .pid = -1, .name = of->cgroup ? of->cgroup : (char *)"-" };
+	int ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
+
+	if (!ret)
+		ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
+	return ret ?: count(&model->tables[TOP_COMMS], &comm, ticks, ns);
+}
+
+/* Counts all time of each process and cgroup, also where it had no tick. */
+static int count_splits(struct top_model *model, const struct profile *profile)
+{
+	struct profile_weights *weights = profile_weights_of_splits(profile);
 	const struct profile_histogram *histogram;
-	struct top_row process, cgroup = { .pid = -1 }, comm = { .pid = -1 };
 	uint64_t ticks;
 	double ns;
-	int ret = 0;
+	int ret = weights ? 0 : -ENOMEM;
 	size_t i;
 
 	for (i = 0; i < profile->nr_histograms && !ret; i++) {
 		histogram = &profile->histograms[i];
 		ticks = profile_histogram_ticks(histogram);
 		ns = profile_weight(weights, histogram) * (double)ticks;
-		process = (struct top_row){ .pid = histogram->pid, .name = histogram->process };
-		if (!process.name)
-			process.name = (char *)"-";
-		cgroup.name = histogram->cgroup ? histogram->cgroup : (char *)"-";
-		ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
-		if (!ret)
-			ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
-		comm.name = process.name;
-		if (!ret)
-			ret = count(&model->tables[TOP_COMMS], &comm, ticks, ns);
+		ret = count_split(model, histogram, ticks, ns);
 	}
+	for (i = 0; i < profile->nr_splits && !ret; i++) {
+		const struct profile_split *split = &profile->splits[i];
+		const struct profile_histogram of = { .pid = split->pid,
+						      .process = split->process,
+						      .cgroup = split->cgroup };
+
+		ns = (double)profile_weights_unbinned(weights, i);
+		ret = ns > 0 ? count_split(model, &of, 0, ns) : 0;
+	}
+	profile_weights_free(weights);
 	return ret;
 }
 
@@ -424,7 +439,7 @@ int top_model_add(struct top_model *model, const struct profile *profile)
 	if (!ret)
 		ret = count_bins(model, profile, weights);
 	if (!ret)
-		ret = count_splits(model, profile, weights);
+		ret = count_splits(model, profile);
 	if (!ret)
 		ret = call_cgroups(model, profile);
 	for (i = 0; i < TOP_BYS; i++)

@@ -8,6 +8,12 @@ function splitName(histogram) {
 	return `${histogram.process || ''} ${histogram.pid}`.trim();
 }
 
+// What the filters and tabs call it by.
+function namesOf(of) {
+	return { process: splitName(of), comm: of.process || '(no single process)',
+		cgroup: of.cgroup === undefined ? '(no single cgroup)' : of.cgroup };
+}
+
 class Model {
 	constructor(profile) {
 		this.profile = profile;
@@ -42,12 +48,16 @@ class Model {
 			at = this.readHistogram(h, at);
 			return {
 				from, to: at, object: h.object, target: h.target, size: h.bytes_per_bin,
-				process: splitName(h), comm: h.process || '(no single process)', cgroup: h.cgroup === undefined ? '(no single cgroup)' : h.cgroup,
-				weight: h.weight,
+				...namesOf(h),
+				weight: h.weight, own: h.own,
 				counts: this.profile.targets[h.target].counts,
 				stopped: h.stopped,
 			};
 		});
+		// The time of processes and cgroups that is in no bin.
+		this.rests = this.profile.rests.map((r) => ({
+			...namesOf(r), target: r.target, ns: r.ns, counts: this.profile.targets[r.target].counts,
+		}));
 		const { split } = this.profile.sampling;
 
 		// JIT text is told apart by process even in profiles that were not split.
@@ -121,10 +131,13 @@ class Model {
 	choose(change) {
 		const { target, process, comm, cgroup } = Object.assign(this.filter, change);
 
-		this.chosen = this.histograms.filter((h) => (target === null ? h.counts : h.target === target) &&
-			(process === null || h.process === process) &&
-			(comm === null || h.comm === comm) &&
-			(cgroup === null || h.cgroup === cgroup));
+		const fits = (of) => (target === null ? of.counts : of.target === target) &&
+			(process === null || of.process === process) &&
+			(comm === null || of.comm === comm) &&
+			(cgroup === null || of.cgroup === cgroup);
+
+		this.chosen = this.histograms.filter(fits);
+		this.chosenRests = this.rests.filter(fits);
 		this.sum();
 		this.account = target === null ? this.profile.ticks : this.profile.targets[target].ticks;
 		this.time = process === null && comm === null && cgroup === null ? this.timeOf(target) : this.binned.time;
@@ -146,7 +159,7 @@ class Model {
 		const make = (nr) => ({ ticks: new Float64Array(nr), time: new Float64Array(nr) });
 		const functions = make(this.functions.length), objects = make(this.objects.length);
 		const sources = make(this.sources.length ? this.named.length + this.functions.length : 0);
-		const process = new Map(), comm = new Map(), cgroup = new Map();
+		const splits = { process: new Map(), comm: new Map(), cgroup: new Map() };
 
 		this.binned = { ticks: 0, time: 0 };
 		for (const h of this.chosen) {
@@ -165,22 +178,28 @@ class Model {
 			objects.time[h.object] += ticks * h.weight;
 			this.binned.ticks += ticks;
 			this.binned.time += ticks * h.weight;
-			for (const [map, key] of [[process, h.process], [comm, h.comm], [cgroup, h.cgroup]]) {
-				const sum = map.get(key) || { ticks: 0, time: 0 };
-
-				sum.ticks += ticks;
-				sum.time += ticks * h.weight;
-				map.set(key, sum);
-			}
+			Model.addSplit(splits, h, ticks, ticks * h.own);
 		}
+		for (const r of this.chosenRests)
+			Model.addSplit(splits, r, 0, r.ns);
 		this.rows = {
 			functions: Model.rowsOf(functions, this.functions),
 			inlined: Model.rowsOf(sources, sources.ticks.length ? [...this.named, ...this.functions] : []),
 			objects: Model.rowsOf(objects, this.objects),
-			process: Model.splitsOf(process),
-			comm: Model.splitsOf(comm),
-			cgroup: Model.splitsOf(cgroup),
+			process: Model.splitsOf(splits.process),
+			comm: Model.splitsOf(splits.comm),
+			cgroup: Model.splitsOf(splits.cgroup),
 		};
+	}
+
+	static addSplit(splits, of, ticks, time) {
+		for (const [by, map] of Object.entries(splits)) {
+			const sum = map.get(of[by]) || { ticks: 0, time: 0 };
+
+			sum.ticks += ticks;
+			sum.time += time;
+			map.set(of[by], sum);
+		}
 	}
 
 	// The function of the source that a bin is of.
