@@ -36,6 +36,13 @@ static __always_inline void ask_to_grow(void)
 	bpf_ringbuf_submit(record, 0);
 }
 
+/* One more of what there is a limit of is in use: user space makes room before there is none. */
+static __always_inline void note_used(u32 *used, u32 many)
+{
+	if (__sync_fetch_and_add(used, 1) >= many)
+		ask_to_grow();
+}
+
 /* Claims a page for entry `page` of a directory; returns its number + 1, or 0. */
 __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
 {
@@ -49,14 +56,17 @@ __noinline u32 claim_page(struct window_dir *dir, u32 page, u32 limit)
 	barrier_var(page); /* the verifier must see the mask here */
 	page &= WINDOW_PAGES - 1;
 	held = __sync_val_compare_and_swap(&dir->pages[page], 0, number + 1);
-	if (!held)
+	if (!held) {
+		note_used(&pool.pages_used, pool.pages_short);
 		return number + 1;
+	}
 	/* Another CPU was first. */
 	bpf_map_push_elem(&free_pages, &number, BPF_ANY);
 	return held;
 }
 
-__noinline u32 claim_dir(u32 limit)
+/* The number of a directory that no window has; NO_DIR: there is none below the limit. */
+static __always_inline u32 unused_dir(u32 limit)
 {
 	u32 number;
 
@@ -72,6 +82,15 @@ __noinline u32 claim_dir(u32 limit)
 		return NO_DIR;
 	number = __sync_fetch_and_add(&pool.next_window, 1);
 	return dir_at(number) ? number : NO_DIR;
+}
+
+__noinline u32 claim_dir(u32 limit)
+{
+	u32 number = unused_dir(limit);
+
+	if (number != NO_DIR)
+		note_used(&pool.windows_used, pool.windows_short);
+	return number;
 }
 
 /* Notes that a counter went past 32 bits: this takes 64 CPUs in one place 18 hours at 997 Hz. */

@@ -99,6 +99,8 @@ static __noinline int move_to(struct task_struct *task, struct follow *follow, u
 		weigh_from(&follow->weight, task, follow->spent);
 	follow->target = target;
 	follow->split = split_now;
+	if (split == SPLIT_CGROUP && target != NO_TARGET)
+		announce_cgroup(task, split_now);
 	return 0;
 }
 

@@ -240,7 +240,7 @@ static __noinline u32 judgement(void)
 	struct space space;
 	u32 *told;
 
-	split_space(current_cgroup_id(), &space);
+	cgroup_space(current_cgroup_id(), &space);
 	told = bpf_map_lookup_elem(&spaces, &space);
 	return told ? *told : 0;
 }
@@ -494,7 +494,7 @@ int BPF_PROG(profil_move, struct cgroup *cgroup, const char *path, struct task_s
 SEC("?tp_btf/task_rename")
 int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 {
-	rename_thread(task, name, follow_of(task));
+	rename_split(task, name, follow_of(task));
 	return 0;
 }
 
@@ -516,7 +516,6 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
-	forget_process();
 	settle(&follow->exec, arch_return_pc(task));
 	return 0;
 }

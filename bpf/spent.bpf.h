@@ -7,15 +7,16 @@
  * (sum_exec_runtime). It is read when a thread ends, when it goes from one target to another, and
  * by a walk over all threads before a profile is made. It costs nothing at a tick.
  */
-#include "maps.bpf.h"
+#include "count.bpf.h"
 #include "split.bpf.h"
 
 /*
- * NULL: runtime is not told apart, or there is no memory. Inline, because 6.1 takes no key from
- * another function's stack.
+ * The account of a split, made when the first of its runtime or ticks is counted. NULL: runtime is
+ * not told apart, or there is no memory. User space is asked for room before there is none left.
  */
-static __always_inline struct spent_cpu *spent_of(u32 target, u64 split_of)
+static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct task_struct *task)
 {
+	struct task_struct *named = split == SPLIT_PROCESS ? task->group_leader : task;
 	struct spent_key key = { .split = split_of, .target = target };
 	struct spent_cpu fresh = {}, *spent;
 
@@ -24,18 +25,53 @@ static __always_inline struct spent_cpu *spent_of(u32 target, u64 split_of)
 	spent = bpf_map_lookup_elem(&spent_cpus, &key);
 	if (spent)
 		return spent;
-	bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST);
+	bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), named->comm);
+	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST))
+		note_used(&pool.splits_used, pool.splits_short);
 	return bpf_map_lookup_elem(&spent_cpus, &key);
 }
 
 /* Counts a tick that is in no bin for its process or cgroup. */
 __noinline int spend_unbinned(u32 target, u32 n)
 {
-	struct spent_cpu *spent = spent_of(target, split_id());
+	struct spent_cpu *spent = spent_of(target, split_id(), bpf_get_current_task_btf());
 
 	if (spent)
 		__sync_fetch_and_add(&spent->unbinned, n);
 	return 0;
+}
+
+/*
+ * What a tick of the current task is told apart by. 0: nothing, or there is no memory for its
+ * account: ticks of a split whose time nobody counts would be shown as no time at all.
+ */
+__noinline u64 tick_split(u32 target)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	u64 id = split_id();
+
+	if (!id || !spent_of(target, id, task))
+		return 0;
+	if (split == SPLIT_CGROUP)
+		announce_cgroup(task, id);
+	return id;
+}
+
+/*
+ * Threads are named after they have started, some by other threads, and exec renames a process. The
+ * kernel calls this just before it sets the name, so the account is made here even if nothing was
+ * counted yet: a tick between the two would tell the old name.
+ */
+static __always_inline void rename_split(struct task_struct *task, const char *name,
+					 struct follow *follow)
+{
+	struct spent_cpu *spent;
+
+	if (!follow || (split == SPLIT_PROCESS && task->pid != task->tgid))
+		return;
+	spent = spent_of(follow->target, task_split(task), task);
+	if (spent)
+		bpf_probe_read_kernel_str(spent->comm, sizeof(spent->comm), name);
 }
 
 /*
@@ -62,7 +98,9 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	if (target == NO_TARGET)
 		return 0; /* the thread is in no cgroup that is a target */
 	spent_ns = now - __sync_lock_test_and_set(&follow->spent, now);
-	spent = spent_of(target, follow->split);
+	if (split == SPLIT_CGROUP)
+		announce_cgroup(task, follow->split);
+	spent = spent_of(target, follow->split, task);
 	if (spent) {
 		spent->walk = cpu_time.walk;
 		__sync_fetch_and_add(&spent->ns, spent_ns);

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_SPLIT_BPF_H
 #define BPFPROFIL_SPLIT_BPF_H
 
-/* Which process, thread or cgroup a tick is told apart by, and its name for user space. */
+/* Which process, thread or cgroup a tick is told apart by, and a cgroup's name for user space. */
 #include "cgroup.bpf.h"
 #include "space.bpf.h"
 
@@ -38,10 +38,10 @@ static __always_inline u64 split_id(void)
 	return split == SPLIT_CGROUP ? current_cgroup_id() : 0;
 }
 
-static __always_inline void split_space(u64 id, struct space *space)
+static __always_inline void cgroup_space(u64 id, struct space *space)
 {
 	__builtin_memset(space, 0, sizeof(*space));
-	space->kind = split == SPLIT_CGROUP ? SPACE_CGROUP : SPACE_PROCESS;
+	space->kind = SPACE_CGROUP;
 	space->a = id;
 }
 
@@ -84,60 +84,25 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 }
 
 /*
- * Tells user space once of the current task's split, so that the split has a name after it is gone.
+ * Tells user space once of a task's cgroup, so that the cgroup has a name after it is gone. What a
+ * process or thread is called is in its struct spent_cpu.
  */
-__noinline int announce_split(u64 id)
+static __noinline int announce_cgroup(struct task_struct *task, u64 id)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
 	struct record *record;
 	struct space space;
 
-	split_space(id, &space);
+	cgroup_space(id, &space);
 	record = new_record(&space, task);
 	if (!record)
 		return 0;
-	if (split == SPLIT_CGROUP && !read_cgroup(task, id, record)) {
+	if (!read_cgroup(task, id, record)) {
 		bpf_map_delete_elem(&spaces, &space);
 		bpf_ringbuf_discard(record, 0);
 		return 0;
 	}
-	if (split == SPLIT_THREAD)
-		bpf_probe_read_kernel(record->comm, sizeof(record->comm), task->comm);
 	bpf_ringbuf_submit(record, 0);
 	return 0;
-}
-
-/*
- * Threads are named after they have started, and some by other threads, so a new name is sent
- * again. The kernel calls this just before it sets the name, and a tick between the two would tell the
- * old one: the name of a followed thread is sent even if none was, and again if a tick was faster.
- */
-static __always_inline void rename_thread(struct task_struct *task, const char *name, bool followed)
-{
-	struct record *record;
-	struct space space;
-
-	split_space(thread_id(task), &space);
-	if (bpf_map_delete_elem(&spaces, &space) && !followed)
-		return;
-	record = new_record(&space, task);
-	if (!record && !bpf_map_delete_elem(&spaces, &space))
-		record = new_record(&space, task);
-	if (!record)
-		return;
-	bpf_probe_read_kernel_str(record->comm, sizeof(record->comm), name);
-	bpf_ringbuf_submit(record, 0);
-}
-
-/* exec renames the process, so its name is sent again at its next tick. */
-static __always_inline void forget_process(void)
-{
-	struct space space;
-
-	if (split != SPLIT_PROCESS)
-		return;
-	split_space(split_id(), &space);
-	bpf_map_delete_elem(&spaces, &space);
 }
 
 #endif

@@ -26,6 +26,7 @@ static __always_inline u32 window_dir(const struct window_key *key)
 		return fresh.dir;
 	/* Another CPU was first. */
 	bpf_map_push_elem(&free_dirs, &fresh.dir, BPF_ANY);
+	__sync_fetch_and_sub(&pool.windows_used, 1);
 	found = bpf_map_lookup_elem(&windows, key);
 	return found ? found->dir : NO_DIR;
 }
@@ -122,20 +123,15 @@ __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xla
 		spend_unbinned(target, n);
 		return 0;
 	}
-	mapping->split = split_id();
-	if (mapping->split)
-		announce_split(mapping->split);
+	mapping->split = tick_split(target);
 	if (count_shift(mapping, bin_shift, target, n, entry))
 		return 0;
 	if (count_shift(mapping, bin_coarser(bin_shift), target, n, entry)) {
 		narrow(entry, mapping->pc);
-		__sync_fetch_and_add(&account->coarse, n);
 		return 0;
 	}
 	if (count_shift(mapping, BIN_SHIFT_MAX | COUNT_MERGED, target, n, entry)) {
 		narrow(entry, mapping->pc);
-		__sync_fetch_and_add(&account->coarse, n);
-		__sync_fetch_and_add(&account->merged, n);
 		return 0;
 	}
 	entry->span = 0;

@@ -113,24 +113,21 @@ struct target_account {
 	__u64 deferred; /* put off because the mapping could not be read */
 	__u64 settled; /* of these, how many were filed later */
 	__u64 lost[LOST_CAUSE_COUNT];
-	__u64 coarse; /* filed in wider bins than asked, for lack of memory */
-	__u64 merged; /* of these, in the widest, together with others': see count_shift() */
 	__u64 forks_missed; /* children that could not be followed */
 	__u64 cpu_ns; /* runtime of its tasks that is in no spent_cpu */
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
-	__u64 pad;
+	__u64 pad[3];
 };
 
 /*
- * What a window belongs to. The last two kinds stand for a process and a cgroup themselves, in
- * records that tell user space of them.
+ * What a window belongs to. The last kind stands for a cgroup itself, in records that tell user space
+ * of it.
  */
 enum space_kind {
 	SPACE_FILE = 1,
 	SPACE_ANON,
 	SPACE_KERNEL,
 	SPACE_VDSO,
-	SPACE_PROCESS,
 	SPACE_CGROUP,
 };
 
@@ -139,7 +136,7 @@ enum space_kind {
  * is unique on the host, even where device and number are not (btrfs subvolumes). SPACE_ANON: a =
  * start time of the process, b = its pid; both are 0 for processes that no memory was left for,
  * whose text is binned by its place in its mapping. SPACE_VDSO: a = the image's address.
- * SPACE_PROCESS, SPACE_CGROUP: a = the split's id.
+ * SPACE_CGROUP: a = the cgroup's id.
  */
 struct space {
 	__u64 a;
@@ -165,7 +162,7 @@ enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT };
 struct window_key {
 	struct space space;
 	__u64 window;
-	__u64 split; /* id of the process or cgroup; 0: not told apart */
+	__u64 split; /* id of the process or cgroup; 0: not told apart, or no memory to */
 	__u32 target;
 	__u32 shift;
 };
@@ -176,8 +173,8 @@ struct window {
 };
 
 /*
- * Tells user space of the first sight of a file, of a process with anonymous text, or of the
- * process or cgroup of a split.
+ * Tells user space of the first sight of a file, of a process with anonymous text, or of the cgroup
+ * of a split.
  */
 enum { RECORD_SPACE = 1, RECORD_GROW = 2, PATH_BYTES = 1024, PATH_PARTS = 48, NAME_BYTES = 256 };
 
@@ -205,6 +202,12 @@ struct pool_state {
 	__u32 wide_windows; /* from this window on, none is used but for these */
 	__u32 page_low; /* from this page on, more pages are asked for */
 	__u32 window_low;
+	__u32 pages_used;
+	__u32 pages_short; /* with this many in use, user space is asked to make room */
+	__u32 windows_used;
+	__u32 windows_short;
+	__u32 splits_used; /* elements of spent_cpus */
+	__u32 splits_short;
 	__u32 asked; /* a request is pending */
 };
 
@@ -244,7 +247,10 @@ struct follow {
 	struct place exit; /* where ticks are filed once the address space is gone */
 };
 
-/* The runtime of a process or cgroup of a split, and its ticks that are in no bin. */
+/*
+ * The runtime of a process, thread or cgroup that a target is split into, and its ticks that are in
+ * no bin; of a process or thread also its name.
+ */
 struct spent_key {
 	__u64 split;
 	__u32 target;
@@ -256,6 +262,7 @@ struct spent_cpu {
 	__u64 unbinned;
 	__u32 walk; /* the last walk that found a thread of it */
 	__u32 pad;
+	char comm[16];
 };
 
 /* The purpose of a walk over all threads. */
@@ -302,10 +309,10 @@ ABI_SIZE(struct space, 32);
 ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
-ABI_SIZE(struct pool_state, 40);
+ABI_SIZE(struct pool_state, 64);
 ABI_SIZE(struct follow, 168);
 ABI_SIZE(struct spent_key, 16);
-ABI_SIZE(struct spent_cpu, 24);
+ABI_SIZE(struct spent_cpu, 40);
 ABI_SIZE(struct cpu_time, 56);
 ABI_SIZE(struct attached, 8);
 

@@ -133,7 +133,6 @@ Test(take, an_account_once)
 					     .deferred = 9,
 					     .settled = 5,
 					     .lost = { [LOST_EXIT] = 3 },
-					     .coarse = 7,
 					     .forks_missed = 8 };
 	c.set.way[1].ticks = 10;
 	c.counted.take = true;
@@ -146,7 +145,6 @@ Test(take, an_account_once)
 	cr_assert_eq(c.tally.filtered, 2);
 	cr_assert_eq(c.tally.lost[LOST_EXIT], 3);
 	cr_assert_eq(c.tally.lost[LOST_MAPPING_BUSY], 4);
-	cr_assert_eq(c.tally.coarse, 7);
 	cr_assert_eq(c.tally.forks_missed, 8);
 	cr_assert_eq(tally_ticks(&c.tally), 10);
 	cr_assert_eq(counted_ticks(&c.counted, 0), 100, "the independent count stays");

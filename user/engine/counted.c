@@ -111,8 +111,6 @@ void counted_account(const struct counted *counted, uint32_t target)
 
 	tally->outside += read64(counted, &account->outside);
 	tally->filtered += read64(counted, &account->filtered);
-	tally->coarse += read64(counted, &account->coarse);
-	tally->merged += read64(counted, &account->merged);
 	tally->forks_missed += read64(counted, &account->forks_missed);
 	tally->cpu_ns += read64(counted, &account->cpu_ns);
 	tally->excess += read64(counted, &account->excess);
@@ -179,6 +177,7 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->withheld += part->withheld;
 	sum->coarse += part->coarse;
 	sum->merged += part->merged;
+	sum->unknown += part->unknown;
 	sum->forks_missed += part->forks_missed;
 	sum->cpu_ns += part->cpu_ns;
 	sum->excess += part->excess;

@@ -10,6 +10,7 @@
 /* The share for directories; most windows are hit only in a few of their 128 pages. */
 #define DIRS_SHARE 8
 #define BASE_WINDOWS 512 /* 64 MiB of text at one byte a bin */
+#define SPLITS_MIN 1024 /* at some 110 bytes each */
 #define COARSE_SHARE 4 /* share of pages and directories that is reserved for wide bins ... */
 #define COARSE_MAX 1024 /* ... but at most this: a page of wide bins serves 1 MiB of text */
 #define WIDEST_SHARE 2 /* of these, for the widest: a page serves 64 MiB, or all without memory */
@@ -33,6 +34,7 @@ int pool_plan(struct pool *pool, uint64_t memory, double per_second, bool wide, 
 				 (unsigned long long)memory);
 	chunked_array_plan(&pool->dirs, dirs, sizeof(struct window_dir), BASE_WINDOWS,
 			   CHUNK_WINDOWS, 0);
+	pool->nr_splits = pool->dirs.limit > SPLITS_MIN ? pool->dirs.limit : SPLITS_MIN;
 	chunked_array_plan(&pool->pages, memory - dirs, sizeof(struct counter_page), CHUNK_PAGES,
 			   CHUNK_PAGES, per_second * (wide ? AHEAD_SECONDS_WIDE : AHEAD_SECONDS));
 	return 0;
@@ -55,6 +57,26 @@ static uint32_t fine_limit(const struct chunked_array *array)
 static uint32_t wide_limit(const struct chunked_array *array)
 {
 	return array->limit - coarse_elements(array) / WIDEST_SHARE;
+}
+
+/* Room is made when a third is left, which lasts for as long as that takes: see session_spill.c. */
+static uint32_t short_mark(uint32_t limit)
+{
+	return limit - limit / 3;
+}
+
+static bool is_used_up(const uint32_t *used, uint32_t mark)
+{
+	return __atomic_load_n(used, __ATOMIC_RELAXED) >= mark;
+}
+
+bool pool_is_short(const struct pool *pool)
+{
+	const struct pool_state *state = pool->state;
+
+	return is_used_up(&state->pages_used, state->pages_short) ||
+	       is_used_up(&state->windows_used, state->windows_short) ||
+	       is_used_up(&state->splits_used, state->splits_short);
 }
 
 int pool_grow(struct pool *pool, struct error *err)
@@ -80,6 +102,9 @@ int pool_grow(struct pool *pool, struct error *err)
 	state->fine_windows = fine_limit(&pool->dirs);
 	state->wide_limit = wide_limit(&pool->pages);
 	state->wide_windows = wide_limit(&pool->dirs);
+	state->pages_short = short_mark(state->fine_limit);
+	state->windows_short = short_mark(state->fine_windows);
+	state->splits_short = short_mark(pool->nr_splits);
 	state->page_low = chunked_array_low(&pool->pages);
 	state->window_low = chunked_array_low(&pool->dirs);
 	__atomic_store_n(&state->asked, 0, __ATOMIC_RELEASE);

@@ -17,6 +17,7 @@
 struct pool {
 	struct chunked_array pages;
 	struct chunked_array dirs;
+	uint32_t nr_splits; /* the most processes, threads or cgroups that are told apart */
 	struct pool_state *state; /* shared with the programs */
 };
 
@@ -32,6 +33,9 @@ int pool_bind(struct pool *pool, int pages_fd, int page_chunks_fd, int dirs_fd, 
 
 /* Answers a request of the programs. At the limit it does nothing. */
 int pool_grow(struct pool *pool, struct error *err);
+
+/* Whether so much is in use that room should be made before there is none left. */
+bool pool_is_short(const struct pool *pool);
 
 /* An element in place; NULL if there is none. */
 struct counter_page *pool_page(const struct pool *pool, uint32_t number);

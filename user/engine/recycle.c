@@ -98,6 +98,12 @@ static void empty_caches(const struct recycled *recycled, uint8_t *marks)
 		}
 }
 
+static void free_page(const struct recycled *recycled, uint32_t number)
+{
+	__atomic_fetch_sub(&recycled->pool->state->pages_used, 1, __ATOMIC_RELAXED);
+	bpf_map_update_elem(recycled->free_pages_fd, NULL, &number, BPF_ANY);
+}
+
 /*
  * Returns whether `from` is empty now. What cannot be added without a wrap waits for the next take.
  */
@@ -157,7 +163,7 @@ static bool settle_page(const struct recycled *recycled, const struct retired_pa
 		if (!now || !move_ticks(page, now) || reached)
 			return false;
 	}
-	bpf_map_update_elem(recycled->free_pages_fd, NULL, &retired->number, BPF_ANY);
+	free_page(recycled, retired->number);
 	return true;
 }
 
@@ -231,8 +237,8 @@ int uses_find(const struct seen *seen, enum split split, struct uses *result, st
 		const struct window_key *key = &seen->list[i].key;
 
 		result->list[result->nr++] = key->space;
-		if (key->split)
-			result->list[result->nr++] = split_space(split, key->split);
+		if (key->split && split == SPLIT_CGROUP)
+			result->list[result->nr++] = cgroup_space(key->split);
 	}
 	qsort(result->list, result->nr, sizeof(*result->list), compare_used_spaces);
 	return 0;
@@ -275,8 +281,9 @@ static void free_window(const struct recycled *recycled, uint32_t number)
 			continue;
 		page = dir->pages[i] - 1;
 		dir->pages[i] = 0;
-		bpf_map_update_elem(recycled->free_pages_fd, NULL, &page, BPF_ANY);
+		free_page(recycled, page);
 	}
+	__atomic_fetch_sub(&recycled->pool->state->windows_used, 1, __ATOMIC_RELAXED);
 	bpf_map_update_elem(recycled->free_dirs_fd, NULL, &number, BPF_ANY);
 }
 
@@ -317,29 +324,21 @@ static void retire_pages(struct recycler *recycler, const struct recycled *recyc
  * Whether so many pages are in use that windows must be retired before they have been idle for a
  * take.
  */
-static bool is_short(const struct recycled *recycled, const struct seen *seen)
+static bool are_pages_short(const struct pool *pool)
 {
-	const struct window_dir *dir;
-	size_t i, entry, nr = 0;
-
-	for (i = 0; i < seen->nr; i++) {
-		dir = pool_dir(recycled->pool, seen->list[i].dir);
-		for (entry = 0; entry < WINDOW_PAGES; entry++)
-			nr += dir->pages[entry] != 0;
-	}
-	return nr > recycled->pool->pages.limit / SHORT_SHARE;
+	return __atomic_load_n(&pool->state->pages_used, __ATOMIC_RELAXED) >
+	       pool->pages.limit / SHORT_SHARE;
 }
 
-static void retire_idle(struct recycler *recycler, const struct recycled *recycled,
-			const struct seen *seen)
+static void retire_windows(struct recycler *recycler, const struct recycled *recycled,
+			   const struct seen *seen, bool all)
 {
-	bool all = is_short(recycled, seen);
 	size_t i;
 
 	for (i = 0; i < seen->nr; i++) {
 		const struct seen_window *window = &seen->list[i];
 
-		if (window->retired)
+		if (window->retired || window->spilled)
 			continue;
 		if (window->ticks && !all) {
 			retire_pages(recycler, recycled, window);
@@ -357,12 +356,13 @@ static void retire_idle(struct recycler *recycler, const struct recycled *recycl
 }
 
 void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
-		   const struct seen *seen)
+		   const struct seen *seen, bool all)
 {
 	cleanup_free uint8_t *marks = NULL, *page_marks = NULL;
 
+	all = all || are_pages_short(recycled->pool);
 	free_retired(recycler, recycled);
-	retire_idle(recycler, recycled, seen);
+	retire_windows(recycler, recycled, seen, all);
 	marks = mark_retired(recycler, recycled);
 	if (marks)
 		empty_caches(recycled, marks);

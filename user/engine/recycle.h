@@ -31,7 +31,7 @@ struct retired_page {
  * What was still counted in the page is moved to the page that took its place, and then it is
  * freed.
  *
- * A file, process or cgroup without a window is struck off the list of those announced. If it has a
+ * A file or cgroup without a window is struck off the list of those announced. If it has a
  * window again at the next take, it stays; otherwise it is forgotten, and announced again if it
  * comes back.
  */
@@ -71,7 +71,7 @@ void recycler_settle(struct recycler *recycler, const struct recycled *recycled)
 /* Adds the windows that were removed from the table to those in it. */
 int recycler_add(const struct recycler *recycler, struct seen *seen, struct error *err);
 
-/* What has a window: spaces, and the processes or cgroups of a split. */
+/* What has a window: spaces, and the cgroups of a split. */
 struct uses {
 	struct space *list;
 	size_t nr;
@@ -90,10 +90,10 @@ bool recycler_forgets(struct recycler *recycler, const struct recycled *recycled
 
 /*
  * Last step of a take, with the windows it saw: frees what was retired before and retires what was
- * idle. What fails for lack of memory is left to the next take.
+ * idle, or all. What fails for lack of memory is left to the next take.
  */
 void recycler_turn(struct recycler *recycler, const struct recycled *recycled,
-		   const struct seen *seen);
+		   const struct seen *seen, bool all);
 
 void recycler_free(struct recycler *recycler);
 

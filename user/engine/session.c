@@ -56,13 +56,13 @@ static int configure_session(struct session *session, struct error *err)
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
-	/* Each window has a directory; each announced space, process and cgroup has a window. */
+	/* Each window has a directory; each announced space, and most cgroups, have a window. */
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
 	if (options->split != SPLIT_NONE)
 		ret = ret   ?:
 			      bpf_map__set_max_entries(skel->maps.spent_cpus,
-						       session->pool.dirs.limit);
+						       session->pool.nr_splits);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
@@ -104,7 +104,7 @@ static int add_space(struct session *session, const struct record *record)
 
 void session_judge(struct session *session, struct split_name *name)
 {
-	const struct space space = split_space(SPLIT_CGROUP, name->id);
+	const struct space space = cgroup_space(name->id);
 	uint32_t told;
 
 	if (!session->options.judge || name->told != SPACE_TOLD)
@@ -115,7 +115,8 @@ void session_judge(struct session *session, struct split_name *name)
 
 static int add_split(struct session *session, const struct record *record)
 {
-	int ret = split_names_add(&session->splits, record, &session->failure);
+	int ret = split_names_add(&session->splits, record->space.a, record_path(record),
+				  &session->failure);
 
 	if (!ret)
 		session_judge(session, &session->splits.list[session->splits.nr - 1]);
@@ -132,7 +133,7 @@ static int take_session_record(void *ctx, void *data, size_t size)
 		return 0;
 	if (record->type == RECORD_GROW)
 		pool_grow(&session->pool, &session->failure);
-	else if (record->space.kind == SPACE_PROCESS || record->space.kind == SPACE_CGROUP)
+	else if (record->space.kind == SPACE_CGROUP)
 		ret = add_split(session, record);
 	else
 		ret = add_space(session, record);
@@ -467,7 +468,7 @@ int session_fd(const struct session *session)
 	return session->epoll_fd;
 }
 
-int session_poll(struct session *session, struct error *err)
+int session_read_records(struct session *session, struct error *err)
 {
 	int ret = ring_buffer__consume(session->records);
 
@@ -476,6 +477,16 @@ int session_poll(struct session *session, struct error *err)
 		return ret;
 	}
 	session_poll_jit(session);
+	return 0;
+}
+
+int session_poll(struct session *session, struct error *err)
+{
+	int ret = session_read_records(session, err);
+
+	if (ret)
+		return ret;
+	session_spill(session);
 	if (session->sampler.uevent_fd < 0)
 		return 0;
 	return sampler_follow_cpus(&session->sampler, err);
@@ -495,7 +506,7 @@ int session_stop(struct session *session, struct error *err)
 	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
 	 */
 	host_bpf__detach(session->skel);
-	return ret ?: session_poll(session, err);
+	return ret ?: session_read_records(session, err);
 }
 
 size_t session_splits(const struct session *session)
@@ -522,6 +533,7 @@ void session_close(struct session *session)
 	spaces_free(&session->spaces);
 	split_names_free(&session->splits);
 	recycler_free(&session->recycler);
+	spill_clear(&session->spill);
 	runtime_free(&session->runtime);
 	free(session->carries.list);
 	for (i = 0; i < session->nr_targets; i++) {

@@ -14,6 +14,7 @@
 #include "engine/session.h"
 #include "engine/snapshot.h"
 #include "engine/spaces.h"
+#include "engine/spill.h"
 #include "engine/split_names.h"
 #include "shared/abi.h"
 
@@ -60,6 +61,8 @@ struct session_costs {
  * read and emptied in one step. An entry whose threads are all gone is deleted once all of it was
  * taken.
  */
+enum { SPLIT_NAME_BYTES = 16 };
+
 struct runtime_split {
 	struct spent_key key;
 	uint64_t ns; /* since the last take */
@@ -67,12 +70,21 @@ struct runtime_split {
 	uint64_t taken_ns; /* in all takes before */
 	uint64_t taken_unbinned;
 	uint32_t walk; /* the last walk that found a thread of it */
+	bool gone; /* it is no longer in the map, because all its threads have ended */
+	uint64_t gone_ns; /* what it had when it was deleted there, and no take has taken */
+	uint64_t gone_unbinned;
+	uint64_t sum; /* 0, or the id of what it is about to be added to */
+	char name[SPLIT_NAME_BYTES]; /* of a process or thread */
 };
 
 struct runtime {
 	struct runtime_split *list; /* ascending by target and split */
 	size_t nr;
 	size_t capacity;
+	char (*sums)[SPLIT_NAME_BYTES]; /* by number: names by which some were added up */
+	size_t nr_sums;
+	size_t sum_capacity;
+	uint32_t walk; /* the last walk over all threads: what it did not find has ended */
 };
 
 struct session {
@@ -87,6 +99,9 @@ struct session {
 	struct carries carries;
 	struct recycler recycler;
 	struct runtime runtime;
+	struct spill spill;
+	uint64_t spill_after_ns; /* when counters may be moved out of the kernel again */
+	size_t added_up; /* processes that were added up by name since the last take */
 	struct mapped_array xlat;
 	struct mapped_array cpu_accounts;
 	struct mapped_array target_accounts;
@@ -148,11 +163,14 @@ int session_finish_runtime(struct session *session, struct error *err);
 int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err);
 
 /*
- * Writes the times of the splits into the profile; split_ids are its histograms'. Returns 0 or
- * -ENOMEM.
+ * session_splits.c: writes the times of the splits into the profile; split_ids are its histograms'.
+ * Returns 0 or -ENOMEM.
  */
 int session_fill_splits(struct session *session, const struct counted *counted,
 			const uint64_t *split_ids, struct profile *profile);
+
+/* What the processes or threads that were read are called. */
+int session_name_splits(struct session *session, struct error *err);
 
 /* Where cgroups are chosen: reads the splits once more, after the accounts. */
 void session_reread_runtime(struct session *session);
@@ -163,11 +181,31 @@ uint64_t session_split_ns(const struct session *session, uint32_t target);
 /* Runs an iterator program once over all threads of the host. */
 int session_walk(struct bpf_program *program, struct error *err);
 
+/* By target, then by split, as for qsort(). */
+int spent_key_compare(const struct spent_key *a, const struct spent_key *b);
+
 /* Reads the map again. */
 int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
 
 /* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk);
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool);
+
+/* Whether the last walk found no thread of it. */
+bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split);
+
+/* Makes room in the map: what has ended is kept here alone. */
+void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool);
+
+/*
+ * Adds up by name what is gone, after it was said of each what it is added to: runtime_sum_of() is 0
+ * for what stays. Returns how many there were.
+ */
+void runtime_find_sums(struct runtime *runtime);
+uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split);
+size_t runtime_add_up(struct runtime *runtime);
+
+/* Whether any target has an account of the split. */
+bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
 
 void runtime_free(struct runtime *runtime);
 
@@ -185,6 +223,18 @@ void session_read_jit(struct session *session);
 int session_move_jit(const struct session *session, struct seen_names *names,
 		     struct profile *profile);
 void session_turn_jit(struct session *session);
+
+/* session.c: takes in the records of the programs. */
+int session_read_records(struct session *session, struct error *err);
+
+/* session_take.c: what is recycled. */
+struct recycled session_recycled(struct session *session);
+
+/*
+ * session_spill.c: makes room in the kernel if the programs are short of it, without anything being
+ * taken. If it fails, counters stay where they are, and bins get coarser.
+ */
+void session_spill(struct session *session);
 
 /*
  * session_profile.c: session_counted() is what a take reads with; session_fill() fills the profile

@@ -176,6 +176,29 @@ static int fill_delivered(const struct session *session, const struct counted *c
 	return 0;
 }
 
+/* Coarse bins are of two widths, unless the finer of them is the widest that there is. */
+static int note_short_memory(const struct session *session, const struct tally *sum,
+			     struct profile *profile)
+{
+	unsigned int coarser = 1U << bin_coarser(session->options.bin_shift);
+	unsigned long long mib = session->options.memory >> 20;
+	char widest[80] = "", unknown[80] = "", more[40] = "";
+
+	if (sum->merged && coarser < 1U << BIN_SHIFT_MAX)
+		snprintf(widest, sizeof(widest), " and %llu in bins of %u bytes",
+			 (unsigned long long)sum->merged, 1U << BIN_SHIFT_MAX);
+	if (sum->unknown)
+		snprintf(unknown, sizeof(unknown), "; of %llu it is not known whose they are",
+			 (unsigned long long)sum->unknown);
+	snprintf(more, sizeof(more), "%lluM", mib < 64 ? 64 : 8 * mib);
+	return profile_note(profile,
+			    "%llu ticks are in bins of %u bytes%s, because the %llu KiB of "
+			    "--memory were in use%s; --memory %s has room for more",
+			    (unsigned long long)(sum->coarse - (*widest ? sum->merged : 0)),
+			    coarser, widest, (unsigned long long)session->options.memory / 1024,
+			    unknown, more);
+}
+
 static int fill_notes(const struct session *session, const struct counted *counted,
 		      const struct seen_names *names, struct profile *profile, struct error *err)
 {
@@ -185,19 +208,15 @@ static int fill_notes(const struct session *session, const struct counted *count
 
 	for (i = 0; i < session->nr_targets; i++)
 		tally_add(&sum, &counted->tallies[i]);
-	if (sum.coarse)
-		ret = profile_note(
-			profile,
-			"%llu ticks are in bins of %u bytes: the %llu KiB of --memory were "
-			"in use",
-			(unsigned long long)sum.coarse,
-			1U << bin_coarser(session->options.bin_shift),
-			(unsigned long long)session->options.memory / 1024);
-	if (sum.merged && !ret)
+	if (sum.coarse || sum.unknown)
+		ret = note_short_memory(session, &sum, profile);
+	if (session->added_up && !ret)
 		ret = profile_note(profile,
-				   "%llu of these are in bins of %u bytes, and of which process is "
-				   "not known; --interval gives memory back",
-				   (unsigned long long)sum.merged, 1U << BIN_SHIFT_MAX);
+				   "%zu %s that had ended are told apart by name alone: there were "
+				   "more than --memory has room for",
+				   session->added_up,
+				   session->options.split == SPLIT_THREAD ? "threads" :
+									    "processes");
 	if (sum.forks_missed && !ret)
 		ret = profile_note(profile, "%llu children could not be followed: out of memory",
 				   (unsigned long long)sum.forks_missed);
@@ -251,7 +270,8 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	struct seen_names names = {
 		.spaces = &session->spaces,
 		.splits = &session->splits,
-		.by_cgroup = session->options.split == SPLIT_CGROUP,
+		.split = session->options.split,
+		.bin_shift = session->options.bin_shift,
 	};
 	int ret;
 

@@ -15,8 +15,10 @@
  */
 enum { EXIT_WAIT_MS = 500, EXIT_STEP_MS = 5 };
 
-/* By target, then by split, as for qsort(). */
-static int spent_key_compare(const struct spent_key *a, const struct spent_key *b)
+/* At 16 bytes each, and looked through once for each name that ends. */
+enum { SUM_NAMES_MAX = 4096 };
+
+int spent_key_compare(const struct spent_key *a, const struct spent_key *b)
 {
 	if (a->target != b->target)
 		return a->target < b->target ? -1 : 1;
@@ -52,9 +54,11 @@ static int read_entry(struct runtime *runtime, size_t sorted, const struct spent
 		split = &runtime->list[runtime->nr++];
 		*split = (struct runtime_split){ .key = *key };
 	}
-	split->ns = spent->ns - split->taken_ns;
-	split->unbinned = spent->unbinned - split->taken_unbinned;
+	split->ns = split->gone_ns + spent->ns - split->taken_ns;
+	split->unbinned = split->gone_unbinned + spent->unbinned - split->taken_unbinned;
 	split->walk = spent->walk;
+	split->gone = false;
+	memcpy(split->name, spent->comm, sizeof(split->name));
 	return 0;
 }
 
@@ -89,26 +93,168 @@ static bool is_idle_split(const struct runtime_split *split, int map_fd, uint32_
 	       spent.unbinned == split->taken_unbinned;
 }
 
-void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk)
+static int delete_entry(int map_fd, const struct spent_key *key, struct pool_state *pool)
+{
+	int ret = bpf_map_delete_elem(map_fd, key);
+
+	if (!ret)
+		__atomic_fetch_sub(&pool->splits_used, 1, __ATOMIC_RELAXED);
+	return ret;
+}
+
+/* What was in the map is taken last: the rest of what is gone would be in no later reading. */
+static void take_split(struct runtime_split *split)
+{
+	uint64_t unbinned = split->unbinned < split->gone_unbinned ? split->unbinned :
+								     split->gone_unbinned;
+
+	split->taken_ns += split->ns - split->gone_ns;
+	split->taken_unbinned += split->unbinned - unbinned;
+	split->gone_ns = 0;
+	split->gone_unbinned -= unbinned;
+	split->ns = 0;
+	split->unbinned = split->gone ? split->gone_unbinned : 0;
+}
+
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool)
 {
 	size_t from, to = 0;
 
 	for (from = 0; from < runtime->nr; from++) {
 		struct runtime_split *split = &runtime->list[from];
 
-		if (is_idle_split(split, map_fd, walk) && !bpf_map_delete_elem(map_fd, &split->key))
+		if (is_idle_split(split, map_fd, walk) && !delete_entry(map_fd, &split->key, pool))
 			continue;
-		split->taken_ns += split->ns;
-		split->taken_unbinned += split->unbinned;
-		split->ns = split->unbinned = 0;
-		runtime->list[to++] = *split;
+		take_split(split);
+		if (!split->gone || split->unbinned)
+			runtime->list[to++] = *split;
 	}
 	runtime->nr = to;
+}
+
+bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split)
+{
+	return split->gone || (int32_t)(split->walk - runtime->walk) < 0;
+}
+
+/* One step reads an element and deletes it, so that nothing is added between the two. */
+static void retire_entry(struct runtime_split *split, int map_fd, struct pool_state *pool)
+{
+	struct spent_cpu spent;
+
+	if (bpf_map_lookup_and_delete_elem(map_fd, &split->key, &spent))
+		return;
+	__atomic_fetch_sub(&pool->splits_used, 1, __ATOMIC_RELAXED);
+	split->gone = true;
+	split->ns = split->gone_ns += spent.ns - split->taken_ns;
+	split->unbinned = split->gone_unbinned += spent.unbinned - split->taken_unbinned;
+	split->taken_ns = split->taken_unbinned = 0;
+	memcpy(split->name, spent.comm, sizeof(split->name));
+}
+
+void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool)
+{
+	size_t i;
+
+	for (i = 0; i < runtime->nr; i++)
+		if (!runtime->list[i].gone && runtime_split_ended(runtime, &runtime->list[i]))
+			retire_entry(&runtime->list[i], map_fd, pool);
+}
+
+/*
+ * The number of a name. Programs may call themselves anything, so after some thousands of names, or
+ * without memory, it is that of the empty one.
+ */
+static size_t number_name(struct runtime *runtime, const char name[SPLIT_NAME_BYTES])
+{
+	size_t i;
+
+	for (i = 1; i < runtime->nr_sums; i++)
+		if (!memcmp(runtime->sums[i], name, SPLIT_NAME_BYTES))
+			return i;
+	if (!*name || runtime->nr_sums >= SUM_NAMES_MAX ||
+	    grow((void **)&runtime->sums, &runtime->sum_capacity, runtime->nr_sums + 2,
+		 sizeof(*runtime->sums)))
+		return 0;
+	if (!runtime->nr_sums)
+		memset(runtime->sums[runtime->nr_sums++], 0, SPLIT_NAME_BYTES);
+	memcpy(runtime->sums[runtime->nr_sums], name, SPLIT_NAME_BYTES);
+	return runtime->nr_sums++;
+}
+
+static int compare_split_name(const void *left, const void *right)
+{
+	const struct runtime_split *const *a = left, *const *b = right;
+
+	return memcmp((*a)->name, (*b)->name, sizeof((*a)->name));
+}
+
+void runtime_find_sums(struct runtime *runtime)
+{
+	cleanup_free struct runtime_split **sorted = calloc(runtime->nr + 1, sizeof(*sorted));
+	size_t i, number = 0, nr = 0;
+
+	for (i = 0; sorted && i < runtime->nr; i++)
+		if (runtime->list[i].gone && split_pid(runtime->list[i].key.split) >= 0)
+			sorted[nr++] = &runtime->list[i];
+	if (nr)
+		qsort(sorted, nr, sizeof(*sorted), compare_split_name);
+	for (i = 0; i < nr; i++) {
+		if (!i || compare_split_name(&sorted[i - 1], &sorted[i]))
+			number = number_name(runtime, sorted[i]->name);
+		sorted[i]->sum = split_sum_id(number);
+	}
+}
+
+uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split)
+{
+	const struct spent_key key = { .split = split, .target = target };
+	const struct runtime_split *found = find_runtime_split(runtime, runtime->nr, &key);
+
+	return found ? found->sum : 0;
+}
+
+size_t runtime_add_up(struct runtime *runtime)
+{
+	struct runtime_split *list = runtime->list;
+	size_t i, to = 0, nr = 0;
+
+	for (i = 0; i < runtime->nr; i++) {
+		if (!list[i].sum)
+			continue;
+		nr++;
+		list[i].key.split = list[i].sum;
+		list[i].sum = 0;
+		if (list[i].key.split == split_sum_id(0))
+			memset(list[i].name, 0, sizeof(list[i].name));
+	}
+	qsort(list, runtime->nr, sizeof(*list), compare_runtime_splits);
+	for (i = 0; i < runtime->nr; i++) {
+		if (!to || compare_runtime_splits(&list[to - 1], &list[i])) {
+			list[to++] = list[i];
+			continue;
+		}
+		list[to - 1].ns = list[to - 1].gone_ns += list[i].gone_ns;
+		list[to - 1].unbinned = list[to - 1].gone_unbinned += list[i].gone_unbinned;
+	}
+	runtime->nr = to;
+	return nr;
+}
+
+bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id)
+{
+	struct spent_key key = { .split = id };
+
+	for (; key.target < nr_targets; key.target++)
+		if (find_runtime_split(runtime, runtime->nr, &key))
+			return true;
+	return false;
 }
 
 void runtime_free(struct runtime *runtime)
 {
 	free(runtime->list);
+	free(runtime->sums);
 	memset(runtime, 0, sizeof(*runtime));
 }
 
@@ -140,6 +286,8 @@ static int walk(struct session *session, enum walk_kind kind, struct error *err)
 	cpu_time->kind = kind;
 	cpu_time->walk++;
 	cpu_time->zombies = 0;
+	if (kind == WALK_SETTLE)
+		session->runtime.walk = cpu_time->walk;
 	return session_walk(session->skel->progs.profil_walk, err);
 }
 
@@ -219,215 +367,4 @@ int session_finish_runtime(struct session *session, struct error *err)
 		ret = walk(session, WALK_AWAIT, err);
 	}
 	return ret;
-}
-
-/* The id for ticks in bins of cgroups that were left out later; no cgroup has it. */
-#define LEFT_OUT_SPLIT 0
-
-/* A process or cgroup with its runtime and its ticks. */
-struct spender {
-	struct spent_key key;
-	uint64_t binned;
-	uint64_t unbinned;
-	uint64_t cpu_ns;
-};
-
-struct spenders {
-	struct spender *list;
-	size_t nr;
-};
-
-static int compare_spenders(const void *left, const void *right)
-{
-	const struct spender *a = left, *b = right;
-
-	return spent_key_compare(&a->key, &b->key);
-}
-
-static void add_up_spenders(struct spenders *spenders)
-{
-	size_t from, to = 0;
-
-	qsort(spenders->list, spenders->nr, sizeof(*spenders->list), compare_spenders);
-	for (from = 0; from < spenders->nr; from++) {
-		struct spender *next = &spenders->list[from];
-
-		if (!to || compare_spenders(&spenders->list[to - 1], next)) {
-			spenders->list[to++] = *next;
-			continue;
-		}
-		spenders->list[to - 1].binned += next->binned;
-		spenders->list[to - 1].unbinned += next->unbinned;
-		spenders->list[to - 1].cpu_ns += next->cpu_ns;
-	}
-	spenders->nr = to;
-}
-
-static int find_spenders(const struct session *session, const struct counted *counted,
-			 const struct profile *profile, const uint64_t *split_ids,
-			 struct spenders *result)
-{
-	size_t i;
-
-	result->list =
-		calloc(profile->nr_histograms + session->runtime.nr + session->nr_targets + 1,
-		       sizeof(*result->list));
-	if (!result->list)
-		return -ENOMEM;
-	for (i = 0; i < profile->nr_histograms; i++) {
-		/* Ticks that were merged for lack of memory have no split. */
-		if (!split_ids[i])
-			continue;
-		result->list[result->nr++] = (struct spender){
-			.key = { .split = split_ids[i], .target = profile->histograms[i].target },
-			.binned = profile_histogram_ticks(&profile->histograms[i]),
-		};
-	}
-	for (i = 0; i < session->runtime.nr; i++)
-		result->list[result->nr++] = (struct spender){
-			.key = session->runtime.list[i].key,
-			.unbinned = session->runtime.list[i].unbinned,
-			.cpu_ns = session->runtime.list[i].ns,
-		};
-	for (i = 0; i < session->nr_targets; i++)
-		result->list[result->nr++] = (struct spender){
-			.key = { .split = LEFT_OUT_SPLIT, .target = (uint32_t)i },
-			.unbinned = counted->tallies[i].left_out,
-		};
-	add_up_spenders(result);
-	return 0;
-}
-
-static int name_spender(const struct session *session, uint64_t id, struct profile_split *result)
-{
-	const struct split_name *name = split_names_find(&session->splits, id);
-
-	if (id == LEFT_OUT_SPLIT) {
-		result->cgroup = strdup(PROFILE_LEFT_OUT);
-		return result->cgroup ? 0 : -ENOMEM;
-	}
-	if (session->options.split == SPLIT_CGROUP) {
-		result->cgroup = split_cgroup_name(&session->splits, id);
-		return result->cgroup ? 0 : -ENOMEM;
-	}
-	result->pid = split_pid(id);
-	result->process = name ? strdup(name->name) : NULL;
-	return name && !result->process ? -ENOMEM : 0;
-}
-
-/* Splits without any name come last. */
-static int compare_spender_splits(const void *left, const void *right)
-{
-	const struct profile_split *a = left, *b = right;
-	int order;
-
-	if (a->target != b->target)
-		return a->target < b->target ? -1 : 1;
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	order = -compare_text(a->cgroup, b->cgroup);
-	return order ? order : compare_text(a->process, b->process);
-}
-
-/*
- * Merges splits that look the same: of two processes after each other with one pid and one name,
- * and of two cgroups with one path.
- */
-static void fold_splits(struct profile *profile)
-{
-	struct profile_split *list = profile->splits;
-	size_t from, to = 0;
-
-	qsort(list, profile->nr_splits, sizeof(*list), compare_spender_splits);
-	for (from = 0; from < profile->nr_splits; from++) {
-		if (!to || compare_spender_splits(&list[to - 1], &list[from])) {
-			list[to++] = list[from];
-			continue;
-		}
-		list[to - 1].ticks += list[from].ticks;
-		list[to - 1].cpu_ns += list[from].cpu_ns;
-		profile_split_free(&list[from]);
-	}
-	profile->nr_splits = to;
-}
-
-/* A split without a tick was never announced, so it has no name. */
-static int put_spender(const struct session *session, const struct spender *spender,
-		       struct profile *profile)
-{
-	struct profile_split *split = &profile->splits[profile->nr_splits];
-
-	*split = (struct profile_split){ .target = spender->key.target, .pid = -1 };
-	split->cpu_ns = spender->cpu_ns;
-	split->ticks = spender->binned + spender->unbinned;
-	if (!split->ticks && !split->cpu_ns)
-		return 0;
-	profile->nr_splits++;
-	return split->ticks ? name_spender(session, spender->key.split, split) : 0;
-}
-
-/*
- * Many ticks of cgroups that are left out fall between one reading and the next. What a split has must
- * be read after what its target has, so that it is not less; trim_unbinned() leaves the rest to the next
- * profile. Without memory it is as it was read before, and a few ticks are of no split.
- */
-void session_reread_runtime(struct session *session)
-{
-	struct error ignored;
-
-	if (session->options.judge)
-		runtime_read(&session->runtime, bpf_map__fd(session->skel->maps.spent_cpus),
-			     &ignored);
-}
-
-/* So that the splits of a target do not have more ticks than it has, not even for one profile. */
-static void trim_unbinned(struct session *session, const struct counted *counted, uint32_t target)
-{
-	const struct tally *tally = &counted->tallies[target];
-	uint64_t room = tally_ticks(tally) - tally->binned - tally->left_out, over;
-	struct runtime_split *split = session->runtime.list, *end = split + session->runtime.nr;
-
-	for (; split < end; split++) {
-		if (split->key.target != target)
-			continue;
-		over = split->unbinned > room ? split->unbinned - room : 0;
-		split->unbinned -= over;
-		room -= split->unbinned;
-	}
-}
-
-int session_fill_splits(struct session *session, const struct counted *counted,
-			const uint64_t *split_ids, struct profile *profile)
-{
-	struct spenders spenders = {};
-	size_t i;
-	int ret;
-
-	/* With chosen CPUs the time of splits is unknown too. */
-	if (session->options.split == SPLIT_NONE || session->options.cpus)
-		return 0;
-	for (i = 0; i < session->nr_targets; i++)
-		trim_unbinned(session, counted, (uint32_t)i);
-	ret = find_spenders(session, counted, profile, split_ids, &spenders);
-	if (!ret) {
-		profile->splits = calloc(spenders.nr + 1, sizeof(*profile->splits));
-		ret = profile->splits ? 0 : -ENOMEM;
-	}
-	for (i = 0; !ret && i < spenders.nr; i++)
-		ret = put_spender(session, &spenders.list[i], profile);
-	if (!ret)
-		fold_splits(profile);
-	free(spenders.list);
-	return ret;
-}
-
-uint64_t session_split_ns(const struct session *session, uint32_t target)
-{
-	uint64_t ns = 0;
-	size_t i;
-
-	for (i = 0; i < session->runtime.nr; i++)
-		if (session->runtime.list[i].key.target == target)
-			ns += session->runtime.list[i].ns;
-	return ns;
 }

@@ -18,7 +18,7 @@ struct take {
 	struct profile *profile;
 };
 
-static struct recycled recycled_of(struct session *session)
+struct recycled session_recycled(struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
@@ -59,21 +59,10 @@ static int runtime_fd(const struct session *session)
 	return bpf_map__fd(session->skel->maps.spent_cpus);
 }
 
-/*
- * The cgroup has no window but has threads: if it were forgotten, its ticks would be counted again
- * until it was decided again.
- */
-static bool is_left_out_still(const struct session *session, const struct split_name *name)
+/* A cgroup without a window has threads: its time has a name, and a decision on it still holds. */
+static bool is_running(const struct session *session, const struct split_name *name)
 {
-	struct spent_key key = { .split = name->id };
-	struct spent_cpu spent;
-
-	if (name->told != SPACE_LEFT_OUT || name->struck)
-		return false;
-	for (; key.target < session->nr_targets; key.target++)
-		if (!bpf_map_lookup_elem(runtime_fd(session), &key, &spent))
-			return true;
-	return false;
+	return !name->struck && runtime_has_split(&session->runtime, session->nr_targets, name->id);
 }
 
 static void forget_splits(struct session *session, const struct recycled *recycled,
@@ -82,12 +71,14 @@ static void forget_splits(struct session *session, const struct recycled *recycl
 	struct split_names *names = &session->splits;
 	size_t from, to = 0;
 
+	if (session->options.split != SPLIT_CGROUP)
+		return;
 	for (from = 0; from < names->nr; from++) {
 		struct split_name *name = &names->list[from];
-		struct space space = split_space(session->options.split, name->id);
+		struct space space = cgroup_space(name->id);
 
 		session_judge(session, name);
-		if (!is_left_out_still(session, name) &&
+		if (!is_running(session, name) &&
 		    recycler_forgets(&session->recycler, recycled, uses, &space, name->told,
 				     &name->struck))
 			free(name->name);
@@ -127,7 +118,9 @@ static int read_windows(struct take *take, struct error *err)
 
 	if (!ret)
 		ret = recycler_add(&session->recycler, &take->seen, err);
-	return ret || session->stop_ns ? ret : session_poll(session, err);
+	if (!ret)
+		ret = snapshot_spilled(&session->spill, &take->seen, err);
+	return ret || session->stop_ns ? ret : session_read_records(session, err);
 }
 
 /* Forget: files, processes and cgroups that have no window. */
@@ -157,6 +150,8 @@ static int read_runtime(struct take *take, struct error *err)
 
 	if (!ret)
 		ret = runtime_read(&session->runtime, runtime_fd(session), err);
+	if (!ret)
+		ret = session_name_splits(session, err);
 	return ret ? ret : counted_read_carries(&take->counted, err);
 }
 
@@ -174,8 +169,9 @@ static int retire_spaces(struct take *take, struct error *err)
 	(void)err;
 	if (!take->counted.take)
 		return 0;
-	recycler_turn(&session->recycler, &take->recycled, &take->seen);
-	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk);
+	recycler_turn(&session->recycler, &take->recycled, &take->seen, false);
+	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
+		     &session->skel->bss->pool);
 	return 0;
 }
 
@@ -223,7 +219,7 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 {
 	struct take take = { .session = session,
 			     .counted = session_counted(session),
-			     .recycled = recycled_of(session),
+			     .recycled = session_recycled(session),
 			     .until_ns = session_until_ns(session) };
 	int ret;
 
@@ -235,6 +231,10 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 	}
 	free(take.counted.tallies);
 	free(take.seen.list);
+	if (taken) {
+		spill_clear(&session->spill);
+		session->added_up = 0;
+	}
 	if (ret) {
 		profile_free(take.profile);
 		return ret;

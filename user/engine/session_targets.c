@@ -121,7 +121,9 @@ int session_configure_targets(struct session *session, struct error *err)
 	/* Where places alone are targets, a child is found by its place, as any other thread is. */
 	bpf_program__set_autoload(skel->progs.profil_fork, count_kind(options, TARGET_COMMAND) ||
 								   count_kind(options, TARGET_PID));
-	bpf_program__set_autoload(skel->progs.profil_rename, options->split == SPLIT_THREAD);
+	bpf_program__set_autoload(skel->progs.profil_rename,
+				  options->split == SPLIT_PROCESS ||
+					  options->split == SPLIT_THREAD);
 	return size_maps(session, err);
 }
 

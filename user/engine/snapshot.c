@@ -30,6 +30,20 @@ int snapshot_windows(const struct counted *counted, struct seen *result, struct 
 	return errno == ENOENT ? 0 : error_errno(err, -errno, "reading the table of windows");
 }
 
+int snapshot_spilled(const struct spill *spill, struct seen *result, struct error *err)
+{
+	size_t i;
+
+	if (grow((void **)&result->list, &result->capacity, result->nr + spill->nr,
+		 sizeof(*result->list)))
+		return error_no_memory(err, "profile");
+	for (i = 0; i < spill->nr; i++)
+		result->list[result->nr++] = (struct seen_window){ .key = spill->list[i].key,
+								   .dir = NO_DIR,
+								   .spilled = &spill->list[i] };
+	return 0;
+}
+
 /* A file that could not be pinned may have had two inodes in memory, one after the other. */
 static int compare_seen_spaces(const struct space *a, const struct space *b)
 {
@@ -88,29 +102,58 @@ static size_t number_spaces(struct seen *seen)
 	return nr;
 }
 
+/* Adds the bins of a page that were moved out of the kernel; called for one page after another. */
+static bool add_spilled(const struct counted *counted, struct seen_window *window, uint32_t page,
+			uint64_t sums[PAGE_COUNTERS])
+{
+	const struct spilled_window *spilled = window->spilled;
+	size_t first = window->next;
+
+	for (; window->next < spilled->nr; window->next++) {
+		const struct spilled_bin *bin = &spilled->bins[window->next];
+
+		if (bin->index >> PAGE_SHIFT_COUNTERS != page)
+			break;
+		sums[bin->index % PAGE_COUNTERS] += bin->count;
+		window->ticks += bin->count;
+		counted->tallies[window->key.target].binned += bin->count;
+	}
+	return window->next > first;
+}
+
+/* Adds the counters of a page that the kernel has. */
+static bool add_counters(const struct counted *counted, struct seen_window *window, uint32_t page,
+			 uint64_t sums[PAGE_COUNTERS])
+{
+	struct counter_page *counters;
+	uint32_t number;
+	uint64_t ticks;
+
+	counters = counted_page(counted, window->dir, page, &number);
+	if (!counters)
+		return false;
+	ticks = counted_add(counted, window->key.target, counters, number, sums);
+	window->ticks += ticks;
+	if (!ticks)
+		window->idle[page / 64] |= 1ULL << page % 64;
+	return ticks > 0;
+}
+
 /* Adds one page's bins; a bin's index counts from the start of the space. */
 static int add_page(const struct counted *counted, struct seen_window *windows, size_t nr,
 		    uint32_t page, struct profile_bins *bins)
 {
 	uint64_t first = bin_offset(windows->key.window, page, 0, windows->key.shift) >>
 			 windows->key.shift;
-	uint64_t sums[PAGE_COUNTERS], ticks;
-	struct counter_page *counters;
+	uint64_t sums[PAGE_COUNTERS] = { 0 };
 	bool used = false;
-	uint32_t number;
 	size_t i;
 
 	for (i = 0; i < nr; i++) {
-		counters = counted_page(counted, windows[i].dir, page, &number);
-		if (!counters)
-			continue;
-		if (!used)
-			memset(sums, 0, sizeof(sums));
-		used = true;
-		ticks = counted_add(counted, windows[i].key.target, counters, number, sums);
-		windows[i].ticks += ticks;
-		if (!ticks)
-			windows[i].idle[page / 64] |= 1ULL << page % 64;
+		if (windows[i].spilled)
+			used |= add_spilled(counted, &windows[i], page, sums);
+		else
+			used |= add_counters(counted, &windows[i], page, sums);
 	}
 	for (i = 0; used && i < PAGE_COUNTERS; i++)
 		if (sums[i] && profile_bins_add(bins, first + i, sums[i]))
@@ -152,6 +195,22 @@ static void leave_out(const struct counted *counted, struct profile_histogram *h
 	*histogram = (struct profile_histogram){ 0 };
 }
 
+/* Notes the ticks that are not told apart, by place or by whose they are, as they should be. */
+static void note_coarse(const struct counted *counted, const struct seen_names *names,
+			const struct window_key *key, uint64_t ticks)
+{
+	struct tally *tally = &counted->tallies[key->target];
+	bool unknown = names->split != SPLIT_NONE && !key->split;
+	bool merged = key->space.kind == SPACE_ANON && !key->space.b;
+
+	if (key->shift > names->bin_shift)
+		tally->coarse += ticks;
+	if (key->shift == BIN_SHIFT_MAX && (merged || unknown))
+		tally->merged += ticks;
+	if (unknown || merged)
+		tally->unknown += ticks;
+}
+
 /*
  * Adds the ticks of windows[0..nr), all of one histogram, whose bins count from the start of the
  * space.
@@ -161,6 +220,7 @@ static int draw_histogram(const struct counted *counted, const struct seen_names
 {
 	struct profile_histogram *histogram = &profile->histograms[profile->nr_histograms];
 	struct profile_bins bins = {};
+	size_t i;
 
 	if (add_windows(counted, windows, nr, &bins)) {
 		free(bins.list);
@@ -168,6 +228,8 @@ static int draw_histogram(const struct counted *counted, const struct seen_names
 	}
 	if (!bins.nr)
 		return 0;
+	for (i = 0; i < nr; i++)
+		note_coarse(counted, names, &windows->key, windows[i].ticks);
 	histogram->target = windows->key.target;
 	histogram->bins = bins.list;
 	histogram->nr_bins = bins.nr;
@@ -244,8 +306,8 @@ static int name_window_split(const struct window_key *key, struct seen_names *na
 	uint32_t source = names->sources[histogram->object];
 
 	histogram->pid = -1;
-	names->nr_nameless += key->split && !name;
-	if (key->split && names->by_cgroup) {
+	if (key->split && names->split == SPLIT_CGROUP) {
+		names->nr_nameless += !name;
 		histogram->cgroup = split_cgroup_name(names->splits, key->split);
 		if (!histogram->cgroup)
 			return -ENOMEM;

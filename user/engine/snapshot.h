@@ -9,14 +9,17 @@
 #include "base/error.h"
 #include "engine/counted.h"
 #include "engine/spaces.h"
+#include "engine/spill.h"
 #include "engine/split_names.h"
 #include "profile/profile.h"
 
 /* A window, and the number of its space among those seen. */
 struct seen_window {
 	struct window_key key;
-	uint32_t dir;
+	uint32_t dir; /* of one that is in the kernel */
 	uint32_t space;
+	const struct spilled_window *spilled; /* of one that is not; else NULL */
+	size_t next; /* its first bin that was not read yet */
 	uint64_t ticks; /* ticks found in it */
 	uint64_t idle[WINDOW_PAGES / 64]; /* a bit for each page: it exists and had no ticks */
 	bool retired; /* see engine/recycle.h */
@@ -33,10 +36,11 @@ struct seen {
 struct seen_names {
 	const struct spaces *spaces;
 	const struct split_names *splits;
-	bool by_cgroup; /* splits are cgroups, not processes */
+	enum split split;
+	uint32_t bin_shift; /* as asked */
 	uint32_t *sources; /* by object id: index in spaces, or NO_SOURCE; the caller's */
 	uint64_t *split_ids; /* by histogram: its split; 0: not told apart; the caller frees it */
-	size_t nr_nameless; /* objects, processes and cgroups that were never announced */
+	size_t nr_nameless; /* objects and cgroups that were never announced */
 };
 
 enum { NO_SOURCE = 0xffffffff };
@@ -46,6 +50,9 @@ enum { NO_SOURCE = 0xffffffff };
  * that reads the records after this knows all of them.
  */
 int snapshot_windows(const struct counted *counted, struct seen *result, struct error *err);
+
+/* Adds what was moved out of the kernel. */
+int snapshot_spilled(const struct spill *spill, struct seen *result, struct error *err);
 
 /* Fills in the profile's histograms and their objects. */
 int snapshot_histograms(const struct counted *counted, struct seen *seen, struct seen_names *names,

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "engine/spaces.h"
 #include "profile/profile.h"
 #include "target/cgroup_parts.h"
 
@@ -14,21 +13,16 @@ _Static_assert((int)CGROUP_PATH_BYTES == (int)PATH_BYTES &&
 		       (int)CGROUP_PATH_PARTS == (int)PATH_PARTS,
 	       "where the kernel's programs cut a cgroup's path");
 
-int split_names_add(struct split_names *names, const struct record *record, struct error *err)
+int split_names_add(struct split_names *names, uint64_t id, char *name, struct error *err)
 {
 	struct split_name *slot;
-	char *name;
 
-	if (record->space.kind == SPACE_CGROUP)
-		name = record_path(record);
-	else
-		name = strndup(record->comm, sizeof(record->comm));
 	if (!name || grow((void **)&names->list, &names->capacity, names->nr + 1, sizeof(*slot))) {
 		free(name);
 		return error_no_memory(err, "names");
 	}
 	slot = &names->list[names->nr++];
-	*slot = (struct split_name){ .id = record->space.a,
+	*slot = (struct split_name){ .id = id,
 				     .order = names->arrived++,
 				     .told = SPACE_TOLD,
 				     .name = name };
@@ -83,23 +77,35 @@ char *split_cgroup_name(const struct split_names *names, uint64_t id)
 	return asprintf(&name, "[cgroup %llu]", (unsigned long long)id) < 0 ? NULL : name;
 }
 
-struct space split_space(enum split split, uint64_t id)
+struct space cgroup_space(uint64_t id)
 {
-	return (struct space){ .kind = split == SPLIT_CGROUP ? SPACE_CGROUP : SPACE_PROCESS,
-			       .a = id };
+	return (struct space){ .kind = SPACE_CGROUP, .a = id };
 }
 
 int64_t split_pid(uint64_t id)
 {
-	return (int64_t)(id & ((1U << SPLIT_PID_BITS) - 1));
+	int64_t pid = (int64_t)(id & ((1U << SPLIT_PID_BITS) - 1));
+
+	return pid ? pid : -1;
 }
 
-void split_names_free(struct split_names *names)
+uint64_t split_sum_id(size_t name)
+{
+	return ((uint64_t)name + 1) << SPLIT_PID_BITS;
+}
+
+void split_names_clear(struct split_names *names)
 {
 	size_t i;
 
 	for (i = 0; i < names->nr; i++)
 		free(names->list[i].name);
+	names->nr = names->sorted = 0;
+}
+
+void split_names_free(struct split_names *names)
+{
+	split_names_clear(names);
 	free(names->list);
 	memset(names, 0, sizeof(*names));
 }

@@ -29,8 +29,8 @@ struct split_names {
 	size_t arrived;
 };
 
-/* Takes in a record of a process or a cgroup. */
-int split_names_add(struct split_names *names, const struct record *record, struct error *err);
+/* Takes over the name; NULL: out of memory. */
+int split_names_add(struct split_names *names, uint64_t id, char *name, struct error *err);
 
 /* Call before names are looked up: the latest name of each id is kept. */
 void split_names_sort(struct split_names *names);
@@ -43,12 +43,16 @@ bool split_is_left_out(const struct split_names *names, uint64_t id);
 /* A cgroup's name, or a substitute if it was never announced; NULL: out of memory. */
 char *split_cgroup_name(const struct split_names *names, uint64_t id);
 
-/* The space by which the programs announce a process or a cgroup. */
-struct space split_space(enum split split, uint64_t id);
+/* The space by which the programs announce a cgroup. */
+struct space cgroup_space(uint64_t id);
 
-/* The pid in a process's id. */
+/* The pid in a process's or thread's id; -1: the id is of all that had one name. */
 int64_t split_pid(uint64_t id);
 
+/* The id of all that had a name, by the name's number. No process has pid 0, so it is no other's. */
+uint64_t split_sum_id(size_t name);
+
+void split_names_clear(struct split_names *names);
 void split_names_free(struct split_names *names);
 
 #endif
