@@ -88,6 +88,45 @@ try: --pid $burner" --pid "$thread"
 kill "$burner"
 wait "$burner" 2>/dev/null
 
+# Children that come and go, one of a namespace below, and a process that outlives them all.
+spends='
+import os, resource, subprocess, time
+three = "build/tests/live/workloads/three"
+for before in [], [], ["unshare", "-pf"]:
+    subprocess.run(before + [three, "300"], stdout=subprocess.DEVNULL, check=True)
+while time.process_time() < 1:
+    pass
+print(sum(sum(resource.getrusage(who)[:2]) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)), flush=True)
+os._exit(0)'
+compares='
+import json, sys
+(target,) = json.load(open(sys.argv[1]))["targets"]
+shown, spent = target["cpu_ns"] / 1e9, float(open(sys.argv[2]).read())
+print(f"{shown:.3f} s of {spent:.3f}")
+assert abs(shown - spent) < 0.02 * spent, (shown, spent)'
+
+# In a pid namespace of its own seconds would be wrong and names missing; only what COMMAND runs is in it.
+if unshare -pf --mount-proc true 2>/dev/null; then
+	inside=(unshare -pf --mount-proc)
+	elsewhere="pids here are not the host's, which the kernel counts by: this is a pid namespace of its own
+try: starting bpfprofil on the host, or its container with --pid=host (docker, podman) or hostPID: true (Kubernetes)"
+	for target in --all --pid=1 --name=sh --cgroup=/ --container=web --unit=init.scope; do
+		expect "attach_pid_namespace_${target//[^a-z]/}" 1 "bpfprofil: attach: ${target%%=*}: $elsewhere" \
+			"${inside[@]}" "$bin" attach "$target" --duration 1 -o "$place/profile.json"
+	done
+	expect top_pid_namespace 1 "bpfprofil: top: --all: $elsewhere" "${inside[@]}" "$bin" top --all -n 1
+	mkdir "$work/inside"
+	expect agent_pid_namespace 1 "bpfprofil: agent: $elsewhere" \
+		"${inside[@]}" timeout 20 "$bin" agent --interval 1 --dir "$work/inside"
+	if can_sample run_pid_namespace; then
+		"${inside[@]}" "$bin" run -q -o "$work/inside.json" -- python3 -c "$spends" >"$work/spent" &&
+			python3 -c "$compares" "$work/inside.json" "$work/spent"
+		verdict $? run_pid_namespace
+	fi
+else
+	echo 'SKIP cli::attach_pid_namespace: none can be made'
+fi
+
 if [ "$(id -u)" -eq 0 ]; then
 	mine=$work/bpfprofil
 	install -m 755 "$bin" "$mine"

@@ -453,7 +453,9 @@ int agent_open(struct agent *agent, const struct agent_options *options, struct 
 	memory_keep_little();
 	*agent = (struct agent){ 0 };
 	figures_open(&agent->figures);
-	ret = privileges_drop(&keep, err);
+	ret = targets_check_namespace("agent", err);
+	if (!ret)
+		ret = privileges_drop(&keep, err);
 	return ret ? ret : identities_open("/var/log", &agent->identities, err);
 }
 

@@ -14,6 +14,7 @@ enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_U
 
 struct target_word {
 	enum target_word_kind kind;
+	const char *option;
 	const char *text;
 };
 
@@ -26,7 +27,7 @@ static int add(const struct opt *opt, struct target_options *options, enum targe
 		   sizeof(*options->list));
 	if (ret)
 		return error_errno(err, ret, "--%s", opt->name);
-	options->list[options->nr++] = (struct target_word){ kind, text };
+	options->list[options->nr++] = (struct target_word){ kind, opt->name, text };
 	return 0;
 }
 
@@ -132,6 +133,13 @@ static int check(const struct target_options *options, const char *command, stru
 static int resolve(const struct target_options *options, const struct target_word *word,
 		   struct targets *targets, struct error *err)
 {
+	char option[32];
+	int ret;
+
+	snprintf(option, sizeof(option), "--%s", word->option);
+	ret = targets_check_namespace(option, err);
+	if (ret)
+		return ret;
 	switch (word->kind) {
 	case WORD_PID:
 		return targets_add_pids(targets, word->text, options->no_children, err);

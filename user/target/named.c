@@ -174,9 +174,6 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 
 	if (!*pattern)
 		return error_set(err, -EINVAL, "--name '': must be a process's name or a pattern");
-	ret = pids_check_namespace("--name", err);
-	if (ret)
-		return ret;
 	search.chosen = open_memstream(&search.origin.chosen, &size);
 	if (!search.chosen || asprintf(&search.origin.typed, "--name '%s'", pattern) < 0)
 		return error_errno(err, -ENOMEM, "--name");

@@ -26,10 +26,4 @@ int proc_stat_read(pid_t pid, struct proc_stat *process);
 /* The pid that /proc/PID/status has under that name; 0: it has none. proc is where procfs is. */
 pid_t proc_status_pid(const char *proc, pid_t pid, const char *name);
 
-/*
- * Refuses a pid namespace other than the host's, because ticks have pids of the host, which cannot
- * be found from inside another.
- */
-int pids_check_namespace(const char *option, struct error *err);
-
 #endif

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/util.h"
 #include "target/targets_impl.h"
@@ -41,6 +42,22 @@ static int make_target_room(struct targets *targets)
 	return ret ? ret :
 		     grow((void **)&targets->origins, &targets->origins_capacity, targets->nr + 1,
 			  sizeof(*targets->origins));
+}
+
+int targets_check_namespace(const char *what, struct error *err)
+{
+	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same on all kernels */
+	struct stat status;
+
+	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
+		return 0;
+	error_set(err, -EOPNOTSUPP,
+		  "%s: pids here are not the host's, which the kernel counts "
+		  "by: this is a pid namespace of its own",
+		  what);
+	error_hint(err, "starting bpfprofil on the host, or its container with --pid=host (docker, "
+			"podman) or hostPID: true (Kubernetes)");
+	return -EOPNOTSUPP;
 }
 
 int targets_add(struct targets *targets, struct target *target, struct target_origin *origin,

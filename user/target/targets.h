@@ -28,6 +28,13 @@ struct targets {
 	struct target_watch *watch;
 };
 
+/*
+ * Refuses a pid namespace other than the host's, for all targets but a command of our own: ticks have
+ * pids of the host, which cannot be found from inside another, and the kernel walks over only the
+ * namespace's threads, so that the CPU time of all others would be missing.
+ */
+int targets_check_namespace(const char *what, struct error *err);
+
 /* PID[,PID...]; no_children: without their descendants. */
 int targets_add_pids(struct targets *targets, const char *list, bool no_children,
 		     struct error *err);
