@@ -64,7 +64,7 @@ Test(series, names_ascend_when_summer_time_begins)
 		   (const char *[]){ "20260329-015950", "20260329-020005", "20260329-020020" });
 }
 
-/* Two files in one second, and a time that goes back. */
+/* Two files in one second, and a time that goes back by less than one may by that. */
 Test(series, each_has_a_second_of_its_own)
 {
 	struct series series;
@@ -93,7 +93,30 @@ static void write_next(struct series *series, int wanted)
 	cr_assert_not_null(file);
 	fclose(file);
 	cr_assert_eq(series_written(series, &err), wanted, "%s", err.text);
-	next(series, 0);
+	next(series, series->second);
+}
+
+/* A clock that is set back is followed, but what has a name then keeps it. */
+Test(series, follows_a_clock_that_is_set_back)
+{
+	struct series series;
+	int i;
+
+	setenv("TZ", "UTC0", 1);
+	tzset();
+	begin(&series, "p-%t", 1000000000, 0);
+	for (i = 0; i < 3; i++)
+		write_next(&series, 0);
+	cr_expect_str_eq(series.path, "p-20010909-014643");
+	next(&series, 1000000000 - 28800);
+	cr_expect_str_eq(series.path, "p-20010908-174640");
+	next(&series, 1000000000 - 28799);
+	cr_expect_str_eq(series.path, "p-20010908-174641");
+	next(&series, 1000000000);
+	cr_expect_str_eq(series.path, "p-20010909-014643", "the first three are there");
+	next(&series, 1000000060);
+	cr_expect_str_eq(series.path, "p-20010909-014740");
+	series_free(&series);
 }
 
 static void check_there(const char *name, bool wanted)

@@ -94,7 +94,7 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 	/* Each caller has two descriptors. */
 	raise_file_limit(2 * (uint64_t)options->max_calls + 1024);
 	calls->options = *options;
-	clock_gettime(CLOCK_REALTIME, &calls->started);
+	calls->clock = wall_clock_read();
 	calls->start_ns = monotonic_ns();
 	calls->epoll_fd = calls->timer_fd = -1;
 	init_lock(calls);
@@ -265,6 +265,19 @@ static void end_all(struct calls *calls)
 	pthread_mutex_unlock(&calls->lock);
 }
 
+/* When it began, by the clock as it is at the end, which is what users compare with. */
+static int fill_times(struct calls *calls, struct profile *profile)
+{
+	const struct wall_clock now = wall_clock_read();
+	const struct wall_clock change = wall_clock_follow(&calls->clock, &now);
+	const struct timespec started = wall_clock_at(&calls->clock, calls->start_ns);
+
+	profile->duration_ns = monotonic_ns() - calls->start_ns;
+	return profile_fill_head(profile, &started) || profile_note_clock(profile, &change) ?
+		       -ENOMEM :
+		       0;
+}
+
 int calls_finish(struct calls *calls, struct profile **result, struct error *err)
 {
 	struct profile *profile;
@@ -273,7 +286,7 @@ int calls_finish(struct calls *calls, struct profile **result, struct error *err
 	end_all(calls);
 	profile = calls->journal.profile ? calls->journal.profile : profile_new();
 	calls->journal.profile = NULL;
-	ret = profile ? profile_fill_head(profile, &calls->started) : -ENOMEM;
+	ret = profile ? fill_times(calls, profile) : -ENOMEM;
 	if (!ret)
 		ret = profile_fill_sampling(profile, "clock", "charged", PERIOD_NORMAL,
 					    1e9 / PERIOD_NORMAL);
@@ -285,7 +298,6 @@ int calls_finish(struct calls *calls, struct profile **result, struct error *err
 		profile_free(profile);
 		return error_set(err, ret, "calls: out of memory");
 	}
-	profile->duration_ns = monotonic_ns() - calls->start_ns;
 	profile->complete = true;
 	*result = profile;
 	return 0;

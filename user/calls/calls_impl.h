@@ -10,6 +10,7 @@
 #include "calls/calls.h"
 #include "calls/spec.h"
 #include "calls/worker.h"
+#include "base/wall_clock.h"
 #include "profile/profile.h"
 
 /*
@@ -57,7 +58,7 @@ struct calls {
 	int epoll_fd;
 	int timer_fd;
 	uint64_t due_ns; /* when the timer expires; 0: it is not running */
-	struct timespec started;
+	struct wall_clock clock; /* at the start */
 	uint64_t start_ns;
 };
 

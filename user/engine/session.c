@@ -363,7 +363,7 @@ uint64_t session_sampled_ns(const struct session *session)
 
 static void begin_session(struct session *session)
 {
-	clock_gettime(CLOCK_REALTIME, &session->started);
+	session->clock = wall_clock_read();
 	session->start_ns = session->since_ns = monotonic_ns();
 }
 

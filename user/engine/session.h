@@ -150,14 +150,14 @@ int session_take(struct session *session, struct profile **result, struct error 
  */
 int session_peek(struct session *session, struct profile **result, struct error *err);
 
-/*
- * When the profile of a take at this moment would begin, from the time of the start and the
- * monotonic clock.
- */
-struct timespec session_since(const struct session *session);
-
-/* The same on the clock of monotonic_ns(). */
+/* When the profile of a take at this moment would begin, on the clock of monotonic_ns(). */
 uint64_t session_since_ns(const struct session *session);
+
+/*
+ * The time of day of a time on that clock, as it is in the profile of a take at this moment: the
+ * clock of the host may be set at any time, and what it says last is what users compare with.
+ */
+struct timespec session_time(const struct session *session, uint64_t at_ns);
 
 /*
  * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map

@@ -6,6 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
+#include "base/wall_clock.h"
 #include "engine/jit_text.h"
 #include "engine/mapped_array.h"
 #include "engine/pool.h"
@@ -115,7 +116,7 @@ struct session {
 	size_t nr_sources;
 	int epoll_fd;
 	struct session_costs cost;
-	struct timespec started; /* wall clock; all other times here are monotonic */
+	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
 	uint64_t start_ns;
 	uint64_t paused_ns; /* 0: not paused */
 	uint64_t since_ns; /* of the last take, or of the start */
@@ -237,13 +238,14 @@ struct recycled session_recycled(struct session *session);
 void session_spill(struct session *session);
 
 /*
- * session_profile.c: session_counted() is what a take reads with; session_fill() fills the profile
- * once all is read, and takes the counters of bins and accounts.
+ * session_profile.c: session_counted() is what a take reads with; session_fill_head() says by which
+ * clock the profile is dated; session_fill() fills the profile once all is read, and takes the
+ * counters of bins and accounts.
  */
 struct counted session_counted(struct session *session);
 uint64_t session_until_ns(const struct session *session);
-int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
-		      struct error *err);
+int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
+		      struct profile *profile, struct error *err);
 int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
 		 struct profile *profile, struct error *err);
 

@@ -35,12 +35,13 @@ uint64_t session_until_ns(const struct session *session)
 	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
 }
 
-struct timespec session_since(const struct session *session)
+struct timespec session_time(const struct session *session, uint64_t at_ns)
 {
-	uint64_t ns = session->started.tv_nsec + (session->since_ns - session->start_ns);
+	const struct wall_clock now = wall_clock_read();
+	struct wall_clock clock = session->clock;
 
-	return (struct timespec){ .tv_sec = session->started.tv_sec + (time_t)(ns / 1000000000),
-				  .tv_nsec = (long)(ns % 1000000000) };
+	wall_clock_follow(&clock, &now);
+	return wall_clock_at(&clock, at_ns);
 }
 
 uint64_t session_since_ns(const struct session *session)
@@ -81,14 +82,20 @@ static int fill_rate(const struct session *session, struct profile *profile)
 	return 0;
 }
 
-int session_fill_head(const struct session *session, uint64_t until, struct profile *profile,
-		      struct error *err)
+int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
+		      struct profile *profile, struct error *err)
 {
 	const struct session_options *options = &session->options;
-	const struct timespec since = session_since(session);
+	const struct wall_clock now = wall_clock_read();
+	struct wall_clock change;
+	struct timespec since;
 
+	*ret_clock = session->clock;
+	change = wall_clock_follow(ret_clock, &now);
+	since = wall_clock_at(ret_clock, session->since_ns);
 	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
-	if (profile_fill_head(profile, &since) || fill_rate(session, profile))
+	if (profile_fill_head(profile, &since) || profile_note_clock(profile, &change) ||
+	    fill_rate(session, profile))
 		return error_no_memory(err, "profile");
 	if (options->split != SPLIT_NONE &&
 	    profile_fill_split(profile, split_words[options->split]))

@@ -15,6 +15,7 @@ struct take {
 	struct recycled recycled;
 	struct seen seen;
 	uint64_t until_ns;
+	struct wall_clock clock;
 	struct profile *profile;
 };
 
@@ -187,7 +188,7 @@ static int begin_take(struct take *take, struct error *err)
 	take->counted.tallies = calloc(session->nr_targets + 1, sizeof(*take->counted.tallies));
 	if (!take->profile || !take->counted.tallies)
 		return error_no_memory(err, "profile");
-	return session_fill_head(session, take->until_ns, take->profile, err);
+	return session_fill_head(session, take->until_ns, &take->clock, take->profile, err);
 }
 
 static int (*const pipeline[])(struct take *take, struct error *err) = {
@@ -241,6 +242,7 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 	}
 	if (taken) {
 		session->taken_ns += take.profile->sampling.sampled_ns;
+		session->clock = take.clock;
 		session->since_ns = take.until_ns;
 		session->since_idle_ns = 0;
 	}

@@ -2,6 +2,7 @@
 #include "profile/profile_head.h"
 
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,30 @@ int profile_fill_head(struct profile *profile, const struct timespec *started)
 			       profile->host.name ?
 		       0 :
 		       -ENOMEM;
+}
+
+int profile_set_started(struct profile *profile, const struct timespec *started)
+{
+	free(profile->started);
+	profile->started = rfc3339(started);
+	return profile->started ? 0 : -ENOMEM;
+}
+
+int profile_note_clock(struct profile *profile, const struct wall_clock *change)
+{
+	long long set = llround((double)change->real_ns / 1e9);
+	long long asleep = llround((double)change->asleep_ns / 1e9);
+	int ret = 0;
+
+	if (set)
+		ret = profile_note(profile,
+				   "%s%lld s meanwhile: its times are by what it said last",
+				   set < 0 ? NOTE_CLOCK_BACK : NOTE_CLOCK_FORWARD,
+				   set < 0 ? -set : set);
+	if (asleep && !ret)
+		ret = profile_note(profile, NOTE_SUSPENDED "%lld s, which are in none of its times",
+				   asleep);
+	return ret;
 }
 
 int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,

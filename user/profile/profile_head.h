@@ -4,10 +4,17 @@
 
 #include <time.h>
 
+#include "base/wall_clock.h"
 #include "profile/profile.h"
 
 /* Fills in who made the profile, when and on which host. Returns 0 or -ENOMEM. */
 int profile_fill_head(struct profile *profile, const struct timespec *started);
+
+/* Sets when it began anew. Returns 0 or -ENOMEM. */
+int profile_set_started(struct profile *profile, const struct timespec *started);
+
+/* Notes what became of the clock while it was counted. Returns 0 or -ENOMEM. */
+int profile_note_clock(struct profile *profile, const struct wall_clock *change);
 
 /* Fills in how ticks were made; the profile keeps copies of the words. Returns 0 or -ENOMEM. */
 int profile_fill_sampling(struct profile *profile, const char *source, const char *mode,

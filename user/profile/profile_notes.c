@@ -31,7 +31,8 @@ static const struct {
 	{ NOTE_NAMELESS_CODE, NOTE_AFTER_CODE },
 };
 
-static const char *const of_counts[] = { "", "the kernel withheld " };
+static const char *const of_counts[] = { "", "the kernel withheld ", NOTE_CLOCK_BACK,
+					 NOTE_CLOCK_FORWARD, NOTE_SUSPENDED };
 
 /* Parses "NAME", "NAME and 1 other" or "NAME and N others", all perhaps with a build id. */
 static void read_objects(struct note *note)

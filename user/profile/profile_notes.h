@@ -19,6 +19,11 @@
 #define NOTE_BUILD_ID ", build id "
 #define NOTE_SHARE ", with " /* N% of the ticks; a sum does not say it */
 
+/* How those begin that say what became of the clock, before a number of seconds. */
+#define NOTE_CLOCK_BACK "the clock was set back by "
+#define NOTE_CLOCK_FORWARD "the clock was set forward by "
+#define NOTE_SUSPENDED "the host was suspended for "
+
 /* How one begins that says which CPUs were sampled. */
 #define NOTE_CPUS "only CPU"
 

@@ -9,6 +9,7 @@
 
 #include "base/file.h"
 #include "base/util.h"
+#include "profile/profile_head.h"
 #include "profile/profile_merge.h"
 #include "record/output.h"
 #include "record/save.h"
@@ -123,12 +124,35 @@ static int complete(struct result *result, struct profile *profile, struct error
 	return ret ? error_no_memory(err, "profile") : 0;
 }
 
-/* Chooses the next file's name, unless it has one or needs none. */
+/* When the next profile begins, which may have parts that are put aside. */
+static struct timespec begins(const struct result *result, const struct session *session)
+{
+	return session_time(session, result->segments.nr ? result->segments.since_ns :
+							   session_since_ns(session));
+}
+
+/* Chooses the next file's name, unless it needs none. The first has one by the clock of the start. */
 static int name_next(struct result *result, const struct session *session, struct error *err)
 {
-	if (result->deliver || result->series.path)
+	struct series *series = &result->series;
+	time_t now = begins(result, session).tv_sec;
+
+	if (result->deliver || (series->path && series->written))
 		return 0;
-	return series_next(&result->series, session_since(session).tv_sec, err);
+	return series->path ? series_start(series, now, err) : series_next(series, now, err);
+}
+
+/* The first of several parts may be dated by another clock than the last. */
+static int join_parts(struct result *result, struct session *session, struct profile **profile,
+		      uint64_t since_ns, struct error *err)
+{
+	bool parts = result->segments.nr;
+	struct timespec started = begins(result, session);
+	int ret = segments_finish(&result->segments, profile, since_ns, err);
+
+	if (!ret && parts && profile_set_started(*profile, &started))
+		ret = error_no_memory(err, "profile");
+	return ret;
 }
 
 /*
@@ -149,7 +173,7 @@ static int make_file(struct result *result, struct session *session, struct prof
 	if (!*profile)
 		return ret;
 	if (!ret)
-		ret = segments_finish(&result->segments, profile, since_ns, err);
+		ret = join_parts(result, session, profile, since_ns, err);
 	if (!ret)
 		ret = complete(result, *profile, err);
 	if (!ret && result->deliver) {
@@ -189,12 +213,8 @@ int result_put_aside(struct result *result, struct session *session)
 	uint64_t since_ns = session_since_ns(session);
 	struct profile *profile = NULL;
 	struct error err = { 0 };
-	int ret;
+	int ret = take_part(result, session, &profile, false, &err);
 
-	/* The file is named by the first of its parts. */
-	ret = name_next(result, session, &err);
-	if (!ret)
-		ret = take_part(result, session, &profile, false, &err);
 	if (!ret)
 		ret = segments_add(&result->segments, profile, since_ns, &err);
 	else
@@ -286,7 +306,7 @@ int result_begin_files(struct result *result, const struct sampling_options *opt
 int result_started(struct result *result, const struct session *session, struct error *err)
 {
 	return result->deliver ? 0 :
-				 series_start(&result->series, session_since(session).tv_sec, err);
+				 series_start(&result->series, begins(result, session).tv_sec, err);
 }
 
 void result_free(struct result *result)

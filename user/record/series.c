@@ -11,6 +11,9 @@
 #include "base/util.h"
 #include "report/text.h"
 
+/* Seconds by which names may be ahead of the clock, when several files are written in one. */
+#define JITTER 2
+
 static int expand_series(struct series *series, struct error *err)
 {
 	time_t local = series->second + series->zone;
@@ -44,20 +47,32 @@ int series_begin(struct series *series, const char *pattern, pid_t pid, time_t n
 				   .pid = pid,
 				   .keep = keep,
 				   .second = now,
+				   .latest = now,
 				   .zone = tm.tm_gmtoff };
 	return expand_series(series, err);
 }
 
 int series_start(struct series *series, time_t now, struct error *err)
 {
-	series->second = now;
+	series->second = series->latest = now;
 	return expand_series(series, err);
 }
 
 int series_next(struct series *series, time_t now, struct error *err)
 {
-	series->second = now > series->second ? now : series->second + 1;
-	return expand_series(series, err);
+	bool set_back = now < series->second - JITTER;
+	int ret;
+
+	series->second = set_back || now > series->second ? now : series->second + 1;
+	ret = expand_series(series, err);
+	/* One of ours may have that second, by the clock as it was. */
+	while (!ret && series->second <= series->latest && !access(series->path, F_OK)) {
+		series->second++;
+		ret = expand_series(series, err);
+	}
+	if (series->latest < series->second)
+		series->latest = series->second;
+	return ret;
 }
 
 static void forget_file(struct series *series, size_t at)

@@ -12,8 +12,8 @@
 
 /*
  * The names of a run's files, and which of the files still exist. Names are distinct and ascend
- * with time, even if the clock is set or summer time changes: each name has its own second, and all
- * use the time zone offset of the first.
+ * with time, even if summer time changes: each name has its own second, and all use the time zone
+ * offset of the first. When the clock is set back they follow it, and are distinct still.
  */
 struct series {
 	const char *pattern; /* FILE as typed */
@@ -21,6 +21,7 @@ struct series {
 	uint64_t keep; /* how many files stay; 0: all */
 	char *path; /* of the next file; NULL: not named yet */
 	time_t second; /* the time in that name */
+	time_t latest; /* of all names */
 	long zone; /* seconds east of Greenwich */
 	uint64_t written;
 	char **kept; /* oldest first: with keep all names, otherwise the first and the last */
@@ -34,7 +35,7 @@ int series_begin(struct series *series, const char *pattern, pid_t pid, time_t n
 /* Names the first file again, by the time when its ticks begin. */
 int series_start(struct series *series, time_t now, struct error *err);
 
-/* Names the next file by this second or a later one. */
+/* Names the next file by this second, or the next one after it that no file has. */
 int series_next(struct series *series, time_t now, struct error *err);
 
 /*
