@@ -18,7 +18,7 @@ void figures_open(struct figures *figures)
 void figures_close(struct figures *figures)
 {
 	profile_account_free(&figures->ticks);
-	top_functions_free(&figures->top);
+	service_times_free(&figures->top);
 	pthread_mutex_destroy(&figures->lock);
 }
 
@@ -30,7 +30,7 @@ void figures_add(struct figures *figures, const struct profile *part,
 	pthread_mutex_lock(&figures->lock);
 	/* Without memory for a cause the figures are too low but not otherwise wrong. */
 	profile_account_add(&figures->ticks, &part->ticks);
-	top_functions_add(&figures->top, part);
+	service_times_add(&figures->top, part);
 	if (profile_cpu_time(part, &cpu_ns))
 		figures->cpu_ns += cpu_ns;
 	figures->duty_percent = part->sampling.duty_percent;
@@ -50,7 +50,7 @@ void figures_new_session(struct figures *figures, size_t functions)
 {
 	pthread_mutex_lock(&figures->lock);
 	if (functions != figures->top.most)
-		top_functions_free(&figures->top);
+		service_times_free(&figures->top);
 	figures->top.most = functions;
 	figures->former_ns += figures->session.handler_ns;
 	figures->session.handler_ns = 0;
@@ -127,7 +127,7 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 	put_plain(page, "ticks_seen_total", ticks->total);
 }
 
-static void put_function(const struct page *page, const struct top_service *service,
+static void put_function(const struct page *page, const struct service_time *service,
 			 const char *name, const char *object, uint64_t ticks)
 {
 	fputs("bpfprofil_function_ticks_total{service=\"", page->out);
@@ -139,9 +139,9 @@ static void put_function(const struct page *page, const struct top_service *serv
 	fprintf(page->out, "\"} %" PRIu64 "\n", ticks);
 }
 
-static void put_functions(const struct page *page, const struct top_functions *top)
+static void put_functions(const struct page *page, const struct service_times *top)
 {
-	const struct top_service *service;
+	const struct service_time *service;
 	size_t i, j;
 
 	if (!top->most)
@@ -322,7 +322,7 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	pthread_mutex_lock(&figures->lock);
 	put_host(&page, figures);
 	put_functions(&page, &figures->top);
-	top_functions_told(&figures->top);
+	service_times_told(&figures->top);
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	pthread_mutex_unlock(&figures->lock);

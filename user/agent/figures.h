@@ -7,7 +7,7 @@
 #include <time.h>
 
 #include "agent/sink.h"
-#include "agent/top_functions.h"
+#include "agent/service_times.h"
 #include "profile/profile.h"
 
 /* What a session says of itself. */
@@ -28,7 +28,7 @@ struct figures {
 	double duty_percent; /* how much of the time that is to be; 0: all */
 	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
 	struct figures_session session;
-	struct top_functions top;
+	struct service_times top;
 	uint64_t scrapes; /* number of those that were answered */
 };
 

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "agent/top_functions.h"
+#include "agent/service_times.h"
 #include "sample.h"
 
 /* All that a service's counters have. */
-static uint64_t sum_of(const struct top_functions *top)
+static uint64_t sum_of(const struct service_times *top)
 {
 	uint64_t sum = 0;
 	size_t i, j;
@@ -20,14 +20,14 @@ static uint64_t sum_of(const struct top_functions *top)
 	return sum;
 }
 
-Test(top_functions, add_up_to_all_ticks)
+Test(service_times, add_up_to_all_ticks)
 {
-	struct top_functions top = { .most = 2 };
+	struct service_times top = { .most = 2 };
 	struct profile *profile = sample_profile();
 	unsigned int i;
 
 	for (i = 1; i <= 3; i++) {
-		top_functions_add(&top, profile);
+		service_times_add(&top, profile);
 		cr_expect_eq(sum_of(&top), i * profile->ticks.total);
 	}
 	cr_assert_eq(top.nr, 2);
@@ -35,7 +35,7 @@ Test(top_functions, add_up_to_all_ticks)
 	cr_expect_leq(top.list[1].nr, 2);
 	cr_expect_gt(top.list[0].other + top.list[1].other, 0);
 	profile_free(profile);
-	top_functions_free(&top);
+	service_times_free(&top);
 }
 
 /* What whoever takes rates sees of a service's counters: each only increases, or is a new one. */
@@ -45,9 +45,9 @@ struct seen {
 	uint64_t other;
 };
 
-static uint64_t increase(struct seen *seen, const struct top_service *service)
+static uint64_t increase(struct seen *seen, const struct service_time *service)
 {
-	const struct top_function *function = service->list;
+	const struct function_time *function = service->list;
 	uint64_t sum = service->other - seen->other;
 
 	cr_expect_geq(service->other, seen->other);
@@ -64,9 +64,9 @@ static uint64_t increase(struct seen *seen, const struct top_service *service)
 }
 
 /* What was the hottest function makes room for a hotter one, and each tick is counted once. */
-Test(top_functions, cold_ones_make_room)
+Test(service_times, cold_ones_make_room)
 {
-	struct top_functions top = { .most = 1 };
+	struct service_times top = { .most = 1 };
 	struct profile *profile = sample_profile();
 	struct seen seen[2] = { 0 };
 	unsigned int i;
@@ -76,22 +76,22 @@ Test(top_functions, cold_ones_make_room)
 			free(profile->functions[0].name);
 			profile->functions[0].name = strdup("other name");
 		}
-		top_functions_add(&top, profile);
+		service_times_add(&top, profile);
 		cr_assert_eq(top.nr, 2);
 		cr_expect_eq(increase(&seen[0], &top.list[0]) + increase(&seen[1], &top.list[1]),
 			     profile->ticks.total);
-		top_functions_told(&top);
+		service_times_told(&top);
 	}
 	cr_expect(!strcmp(seen[0].name, "other name") || !strcmp(seen[1].name, "other name"));
 	profile_free(profile);
-	top_functions_free(&top);
+	service_times_free(&top);
 }
 
-Test(top_functions, none)
+Test(service_times, none)
 {
-	struct top_functions top = { 0 };
+	struct service_times top = { 0 };
 	cleanup_profile struct profile *profile = sample_profile();
 
-	top_functions_add(&top, profile);
+	service_times_add(&top, profile);
 	cr_expect_eq(top.nr, 0);
 }

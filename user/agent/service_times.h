@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_TOP_FUNCTIONS_H
-#define BPFPROFIL_TOP_FUNCTIONS_H
+#ifndef BPFPROFIL_SERVICE_TIMES_H
+#define BPFPROFIL_SERVICE_TIMES_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -13,7 +13,7 @@
  * hotter one, and if it comes back, it begins at 0. Of its ticks only those that nobody has been told
  * of go to "[other]": whoever takes rates has counted the others already.
  */
-struct top_function {
+struct function_time {
 	char *name;
 	char *object;
 	uint64_t ticks;
@@ -21,28 +21,28 @@ struct top_function {
 	uint64_t recent; /* ticks too, but halved with each part */
 };
 
-struct top_service {
+struct service_time {
 	char *name;
-	struct top_function *list;
+	struct function_time *list;
 	size_t nr;
 	uint64_t other;
 	unsigned int turn; /* the last part in which it had ticks */
 };
 
-struct top_functions {
+struct service_times {
 	size_t most; /* of each service; 0: none are kept */
-	struct top_service *list; /* ascending by name */
+	struct service_time *list; /* ascending by name */
 	size_t nr;
 	size_t room;
 	unsigned int turn;
 };
 
 /* If there is no memory for some of them, these are not counted. */
-void top_functions_add(struct top_functions *top, const struct profile *part);
+void service_times_add(struct service_times *top, const struct profile *part);
 
 /* Call after the counters were given to somebody. */
-void top_functions_told(struct top_functions *top);
+void service_times_told(struct service_times *top);
 
-void top_functions_free(struct top_functions *top);
+void service_times_free(struct service_times *top);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "agent/top_functions.h"
+#include "agent/service_times.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -10,14 +10,14 @@
 
 #define PARTS_KEPT 60 /* a service without a tick in so many is forgotten */
 
-static void free_function(struct top_function *function)
+static void free_function(struct function_time *function)
 {
 	free(function->name);
 	free(function->object);
-	*function = (struct top_function){ 0 };
+	*function = (struct function_time){ 0 };
 }
 
-static void free_service(struct top_service *service)
+static void free_service(struct service_time *service)
 {
 	size_t i;
 
@@ -27,9 +27,9 @@ static void free_service(struct top_service *service)
 	free(service->name);
 }
 
-static struct top_service *find_service(struct top_functions *top, const char *name)
+static struct service_time *find_service(struct service_times *top, const char *name)
 {
-	struct top_service added = { 0 };
+	struct service_time added = { 0 };
 	size_t low = 0, high = top->nr, middle;
 
 	while (low < high) {
@@ -55,11 +55,11 @@ static struct top_service *find_service(struct top_functions *top, const char *n
 }
 
 /* Returns the function's place, or one that is free for it. NULL: all others are hotter. */
-static struct top_function *find_function(const struct top_functions *top,
-					  struct top_service *service, const char *name,
-					  const char *object, uint64_t ticks)
+static struct function_time *find_function(const struct service_times *top,
+					   struct service_time *service, const char *name,
+					   const char *object, uint64_t ticks)
 {
-	struct top_function *coldest = NULL, *at = service->list, *end = at + service->nr;
+	struct function_time *coldest = NULL, *at = service->list, *end = at + service->nr;
 
 	for (; at < end; at++) {
 		if (!strcmp(at->name, name) && !strcmp(at->object, object))
@@ -72,13 +72,13 @@ static struct top_function *find_function(const struct top_functions *top,
 	return coldest && coldest->recent < ticks ? coldest : NULL;
 }
 
-static void count(const struct top_functions *top, struct top_service *service, const char *name,
+static void count(const struct service_times *top, struct service_time *service, const char *name,
 		  const char *object, uint64_t ticks)
 {
-	struct top_function *at = find_function(top, service, name, object, ticks), made;
+	struct function_time *at = find_function(top, service, name, object, ticks), made;
 
 	if (at && (!at->name || strcmp(at->name, name) != 0 || strcmp(at->object, object) != 0)) {
-		made = (struct top_function){ .name = strdup(name), .object = strdup(object) };
+		made = (struct function_time){ .name = strdup(name), .object = strdup(object) };
 		if (made.name && made.object) {
 			service->nr += !at->name;
 			service->other += at->ticks - at->told;
@@ -97,10 +97,10 @@ static void count(const struct top_functions *top, struct top_service *service, 
 	at->recent += ticks;
 }
 
-static void add_service(struct top_functions *top, const struct samples *samples,
+static void add_service(struct service_times *top, const struct samples *samples,
 			const struct sample_service *of, const char *name)
 {
-	struct top_service *service = find_service(top, name);
+	struct service_time *service = find_service(top, name);
 	size_t i;
 
 	if (!service)
@@ -121,7 +121,7 @@ static void add_service(struct top_functions *top, const struct samples *samples
 	}
 }
 
-static void forget(struct top_functions *top)
+static void forget(struct service_times *top)
 {
 	size_t from, to = 0;
 
@@ -134,7 +134,7 @@ static void forget(struct top_functions *top)
 	top->nr = to;
 }
 
-void top_functions_add(struct top_functions *top, const struct profile *part)
+void service_times_add(struct service_times *top, const struct profile *part)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
 						.detail = EXPORT_FUNCTION };
@@ -158,7 +158,7 @@ void top_functions_add(struct top_functions *top, const struct profile *part)
 	forget(top);
 }
 
-void top_functions_told(struct top_functions *top)
+void service_times_told(struct service_times *top)
 {
 	size_t i, j;
 
@@ -167,12 +167,12 @@ void top_functions_told(struct top_functions *top)
 			top->list[i].list[j].told = top->list[i].list[j].ticks;
 }
 
-void top_functions_free(struct top_functions *top)
+void service_times_free(struct service_times *top)
 {
 	size_t i;
 
 	for (i = 0; i < top->nr; i++)
 		free_service(&top->list[i]);
 	free(top->list);
-	*top = (struct top_functions){ 0 };
+	*top = (struct service_times){ 0 };
 }
