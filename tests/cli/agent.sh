@@ -286,9 +286,13 @@ assert values["bpfprofil_scrapes_total"] == 9 and values["bpfprofil_handler_seco
 age = time.time() - values["process_start_time_seconds"]
 assert 0 < age < 600 and 0 < values["process_cpu_seconds_total"] < os.cpu_count() * (age + 1), (age, values)
 assert values["process_resident_memory_bytes"] > 1 << 20
-functions = {name: value for name, value in values.items() if name.startswith("bpfprofil_function_ticks_total{")}
-# A function that made room for a hotter one has no counter any more.
-assert 0 < sum(functions.values()) <= outcomes, functions
+def counters(of):
+    return {name: value for name, value in values.items() if name.startswith(f"bpfprofil_{of}_cpu_seconds_total{{")}
+functions = counters("function")
+# To the nanosecond, for nobody had been told of a function that made room for a hotter one.
+for of in "service", "function":
+    ns = sum(round(value * 1e9) for value in counters(of).values())
+    assert ns == round(values["bpfprofil_cpu_seconds_total"] * 1e9) > 0, (of, ns, values)
 services = [re.search('service="([^"]*)"', name)[1] for name in functions]
 assert max(map(services.count, services)) == 4 and any('function="[other]"' in name for name in functions), functions
 assert "# TYPE bpfprofil_ticks_total counter" in text and "# EOF" not in text

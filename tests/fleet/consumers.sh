@@ -46,7 +46,8 @@ prometheus_ready() {
 	curl -sf "http://127.0.0.1:$1/-/ready"
 }
 
-# agent_asked: while it delivers by gRPC and into a folder, Prometheus and go's pprof ask.
+# agent_asked: while it delivers by gRPC and into a folder, at a duty that changes with each profile,
+# Prometheus and go's pprof ask.
 agent_asked() {
 	local grpc listen prometheus server agent asker
 
@@ -62,7 +63,8 @@ agent_asked() {
 	asker=$pid
 	until_true prometheus_ready "$prometheus"
 	verdict $? prometheus_starts
-	start "$bin" agent -q --interval 2 --duty 100 --dir files --otlp "grpc://127.0.0.1:$grpc" \
+	start "$three" 14000 >/dev/null
+	start "$bin" agent -q --interval 2 --top-functions 1000 --dir files --otlp "grpc://127.0.0.1:$grpc" \
 		--listen "$listen" 2>messages
 	agent=$pid
 	until_true curl -sf "http://127.0.0.1:$listen/healthz"

@@ -6,92 +6,211 @@
 #include "agent/service_times.h"
 #include "sample.h"
 
-/* All that a service's counters have. */
-static uint64_t sum_of(const struct service_times *top)
+/* What whoever takes rates sees: a counter only increases, or is a new one that begins at 0. */
+struct series {
+	char name[128];
+	uint64_t ns;
+};
+
+struct scrape {
+	struct series list[3000];
+	size_t nr;
+};
+
+static void show(struct scrape *scrape, const char *service, const char *function, uint64_t ns)
+{
+	struct series *series = &scrape->list[scrape->nr++];
+
+	cr_assert_lt(scrape->nr, sizeof(scrape->list) / sizeof(scrape->list[0]));
+	snprintf(series->name, sizeof(series->name), "%s/%s", service, function);
+	series->ns = ns;
+}
+
+static void scrape_services(struct scrape *scrape, struct service_times *times)
+{
+	size_t i;
+
+	scrape->nr = 0;
+	for (i = 0; i < times->nr; i++)
+		show(scrape, times->list[i].name, "", times->list[i].time.ns);
+	show(scrape, "[other]", "", times->other);
+}
+
+static void scrape_functions(struct scrape *scrape, struct service_times *times)
+{
+	const struct service_time *service = times->list;
+	size_t i, j;
+
+	scrape->nr = 0;
+	for (i = 0; i < times->nr; i++, service++) {
+		cr_assert_leq(service->nr, times->most);
+		for (j = 0; j < service->nr; j++)
+			show(scrape, service->name, service->list[j].name,
+			     service->list[j].time.ns);
+		show(scrape, service->name, "[other]", service->other);
+	}
+	show(scrape, "[other]", "[other]", times->other);
+}
+
+static uint64_t increase(const struct scrape *before, const struct scrape *after)
 {
 	uint64_t sum = 0;
 	size_t i, j;
 
-	for (i = 0; i < top->nr; i++) {
-		sum += top->list[i].other;
-		for (j = 0; j < top->list[i].nr; j++)
-			sum += top->list[i].list[j].ticks;
+	for (i = 0; i < after->nr; i++) {
+		for (j = 0; j < before->nr; j++)
+			if (!strcmp(before->list[j].name, after->list[i].name))
+				break;
+		sum += after->list[i].ns;
+		if (j == before->nr)
+			continue;
+		cr_assert_geq(after->list[i].ns, before->list[j].ns, "%s", after->list[i].name);
+		sum -= before->list[j].ns;
 	}
 	return sum;
 }
 
-Test(service_times, add_up_to_all_ticks)
+static struct profile *timed_profile(void)
 {
-	struct service_times top = { .most = 2 };
 	struct profile *profile = sample_profile();
-	unsigned int i;
+	uint32_t i;
 
-	for (i = 1; i <= 3; i++) {
-		service_times_add(&top, profile);
-		cr_expect_eq(sum_of(&top), i * profile->ticks.total);
+	for (i = 0; i < profile->nr_targets; i++) {
+		profile->targets[i].cpu_known = true;
+		profile->targets[i].cpu_ns = 1234567891 + i;
 	}
-	cr_assert_eq(top.nr, 2);
-	cr_expect_leq(top.list[0].nr, 2);
-	cr_expect_leq(top.list[1].nr, 2);
-	cr_expect_gt(top.list[0].other + top.list[1].other, 0);
-	profile_free(profile);
-	service_times_free(&top);
+	return profile;
 }
 
-/* What whoever takes rates sees of a service's counters: each only increases, or is a new one. */
-struct seen {
-	char name[64];
-	uint64_t ticks;
-	uint64_t other;
-};
+static struct scrape services[2], functions[2];
 
-static uint64_t increase(struct seen *seen, const struct service_time *service)
+/* Both have increased by as much as there was; then somebody has been told. */
+static void expect_increase(struct service_times *times, uint64_t ns)
 {
-	const struct function_time *function = service->list;
-	uint64_t sum = service->other - seen->other;
-
-	cr_expect_geq(service->other, seen->other);
-	cr_assert_leq(service->nr, 1);
-	if (service->nr) {
-		sum += function->ticks;
-		if (!strcmp(seen->name, function->name))
-			sum -= seen->ticks;
-		snprintf(seen->name, sizeof(seen->name), "%s", function->name);
-		seen->ticks = function->ticks;
-	}
-	seen->other = service->other;
-	return sum;
+	scrape_services(&services[1], times);
+	scrape_functions(&functions[1], times);
+	cr_expect_eq(increase(&services[0], &services[1]), ns);
+	cr_expect_eq(increase(&functions[0], &functions[1]), ns);
+	services[0] = services[1];
+	functions[0] = functions[1];
+	service_times_told(times);
 }
 
-/* What was the hottest function makes room for a hotter one, and each tick is counted once. */
-Test(service_times, cold_ones_make_room)
+static uint64_t add(struct service_times *times, const struct profile *profile)
 {
-	struct service_times top = { .most = 1 };
-	struct profile *profile = sample_profile();
-	struct seen seen[2] = { 0 };
+	uint64_t cpu_ns;
+
+	cr_assert(profile_cpu_time(profile, &cpu_ns));
+	service_times_add(times, profile, cpu_ns);
+	return cpu_ns;
+}
+
+Test(service_times, add_up_to_all_cpu_time)
+{
+	struct service_times times = { .wanted = true, .most = 2 };
+	cleanup_profile struct profile *profile = timed_profile();
 	unsigned int i;
+
+	for (i = 0; i < 3; i++)
+		expect_increase(&times, add(&times, profile));
+	cr_assert_eq(times.nr, 2);
+	cr_expect_eq(times.other, 0);
+	cr_expect_gt(times.list[0].other + times.list[1].other, 0);
+	service_times_free(&times);
+}
+
+/* Where a tick stands for more, its second is still one. */
+Test(service_times, do_not_depend_on_the_period)
+{
+	struct service_times times = { .wanted = true, .most = 2 };
+	cleanup_profile struct profile *profile = timed_profile();
+
+	add(&times, profile);
+	scrape_functions(&functions[0], &times);
+	profile->sampling.period_ns *= 10;
+	service_times_free(&times);
+	times = (struct service_times){ .wanted = true, .most = 2 };
+	add(&times, profile);
+	scrape_functions(&functions[1], &times);
+	cr_expect_arr_eq(&functions[0], &functions[1], sizeof(functions[0]));
+	service_times_free(&times);
+}
+
+/* What was the hottest function makes room for a hotter one, and its time is counted once. */
+Test(service_times, cold_functions_make_room)
+{
+	struct service_times times = { .wanted = true, .most = 1 };
+	cleanup_profile struct profile *profile = timed_profile();
+	unsigned int i, other = 0;
 
 	for (i = 0; i < 4; i++) {
 		if (i == 1) {
 			free(profile->functions[0].name);
 			profile->functions[0].name = strdup("other name");
 		}
-		service_times_add(&top, profile);
-		cr_assert_eq(top.nr, 2);
-		cr_expect_eq(increase(&seen[0], &top.list[0]) + increase(&seen[1], &top.list[1]),
-			     profile->ticks.total);
-		service_times_told(&top);
+		expect_increase(&times, add(&times, profile));
 	}
-	cr_expect(!strcmp(seen[0].name, "other name") || !strcmp(seen[1].name, "other name"));
-	profile_free(profile);
-	service_times_free(&top);
+	for (i = 0; i < functions[0].nr; i++)
+		other += strstr(functions[0].list[i].name, "other name") != NULL;
+	cr_expect_gt(other, 0);
+	service_times_free(&times);
 }
 
-Test(service_times, none)
+/* Nothing is lost of one that nobody had been told of. */
+Test(service_times, idle_services_are_forgotten)
 {
-	struct service_times top = { 0 };
-	cleanup_profile struct profile *profile = sample_profile();
+	struct service_times times = { .wanted = true, .most = 1 };
+	cleanup_profile struct profile *profile = timed_profile(), *idle = timed_profile();
+	uint64_t ns = add(&times, profile);
+	size_t i;
 
-	service_times_add(&top, profile);
-	cr_expect_eq(top.nr, 0);
+	for (i = 0; i < idle->nr_histograms; i++)
+		if (idle->histograms[i].target) {
+			free(idle->histograms[i].cgroup);
+			idle->histograms[i].cgroup = strdup("/another");
+		}
+	for (i = 0; i < 61; i++)
+		ns += add(&times, idle);
+	cr_expect_gt(times.other, 0);
+	expect_increase(&times, ns);
+	service_times_free(&times);
+}
+
+/* Those that have ended make room; beyond that all are others. */
+Test(service_times, at_most_a_thousand)
+{
+	struct service_times times = { .wanted = true, .most = 1 };
+	cleanup_profile struct profile *many = sample_profile_of_services(SERVICES_MAX + 3, 2);
+	cleanup_profile struct profile *two = timed_profile();
+
+	many->targets[0].cpu_known = true;
+	many->targets[0].cpu_ns = 12345678901;
+	expect_increase(&times, add(&times, many));
+	cr_expect_eq(times.nr, SERVICES_MAX);
+	cr_expect_gt(times.other, 0);
+	expect_increase(&times, add(&times, two));
+	cr_expect_eq(times.nr, SERVICES_MAX);
+	expect_increase(&times, add(&times, many));
+	service_times_free(&times);
+}
+
+/* As after SIGHUP, with other options. */
+Test(service_times, go_on_with_other_options)
+{
+	static const struct {
+		bool wanted;
+		size_t most;
+	} options[] = { { true, 1 }, { true, 3 }, { true, 0 }, { false, 0 }, { true, 2 } };
+	struct service_times times = { .wanted = true, .most = 2 };
+	cleanup_profile struct profile *profile = timed_profile();
+	size_t i;
+
+	for (i = 0; i < sizeof(options) / sizeof(options[0]); i++) {
+		uint64_t ns = add(&times, profile);
+
+		service_times_choose(&times, options[i].wanted, options[i].most);
+		expect_increase(&times, ns + add(&times, profile));
+		cr_expect_eq(times.nr, 2);
+	}
+	service_times_free(&times);
 }

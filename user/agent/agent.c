@@ -392,7 +392,7 @@ enum agent_end agent_run(struct agent *agent, struct agent_options *options, str
 					 .signal_fd = -1,
 					 .control = CONTROL_CLOSED,
 					 .ended_fd = -1 };
-	figures_new_session(&agent->figures, options->listen.functions);
+	figures_new_session(&agent->figures, options->listen.address, options->listen.functions);
 	run.loop.signal_fd = sample_open_signals(err);
 	ret = run.loop.signal_fd < 0 ? run.loop.signal_fd : prepare(&run, err);
 	if (ret)

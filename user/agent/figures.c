@@ -9,6 +9,8 @@
 #include "base/util.h"
 #include "bpfprofil/version.h"
 
+#define OTHER "[other]"
+
 void figures_open(struct figures *figures)
 {
 	*figures = (struct figures){ .begun = time(NULL) };
@@ -18,7 +20,7 @@ void figures_open(struct figures *figures)
 void figures_close(struct figures *figures)
 {
 	profile_account_free(&figures->ticks);
-	service_times_free(&figures->top);
+	service_times_free(&figures->times);
 	pthread_mutex_destroy(&figures->lock);
 }
 
@@ -30,9 +32,10 @@ void figures_add(struct figures *figures, const struct profile *part,
 	pthread_mutex_lock(&figures->lock);
 	/* Without memory for a cause the figures are too low but not otherwise wrong. */
 	profile_account_add(&figures->ticks, &part->ticks);
-	service_times_add(&figures->top, part);
-	if (profile_cpu_time(part, &cpu_ns))
+	if (profile_cpu_time(part, &cpu_ns)) {
 		figures->cpu_ns += cpu_ns;
+		service_times_add(&figures->times, part, cpu_ns);
+	}
 	figures->duty_percent = part->sampling.duty_percent;
 	figures->sampled_ns += profile_sampled_ns(part);
 	figures->session = *session;
@@ -46,12 +49,10 @@ void figures_count_scrape(struct figures *figures)
 	pthread_mutex_unlock(&figures->lock);
 }
 
-void figures_new_session(struct figures *figures, size_t functions)
+void figures_new_session(struct figures *figures, bool listening, size_t functions)
 {
 	pthread_mutex_lock(&figures->lock);
-	if (functions != figures->top.most)
-		service_times_free(&figures->top);
-	figures->top.most = functions;
+	service_times_choose(&figures->times, listening, functions);
 	figures->former_ns += figures->session.handler_ns;
 	figures->session.handler_ns = 0;
 	pthread_mutex_unlock(&figures->lock);
@@ -98,6 +99,12 @@ static void put_plain(const struct page *page, const char *name, uint64_t value)
 	fprintf(page->out, "bpfprofil_%s %" PRIu64 "\n", name, value);
 }
 
+/* Behind the last label. */
+static void put_value(const struct page *page, uint64_t ns)
+{
+	fprintf(page->out, "\"} %" PRIu64 ".%09" PRIu64 "\n", ns / 1000000000, ns % 1000000000);
+}
+
 static void put_seconds(const struct page *page, const char *name, uint64_t ns)
 {
 	fprintf(page->out, "bpfprofil_%s %" PRIu64 ".%09" PRIu64 "\n", name, ns / 1000000000,
@@ -127,33 +134,51 @@ static void put_ticks(const struct page *page, const struct profile_account *tic
 	put_plain(page, "ticks_seen_total", ticks->total);
 }
 
-static void put_function(const struct page *page, const struct service_time *service,
-			 const char *name, const char *object, uint64_t ticks)
+static void put_service(const struct page *page, const char *service, uint64_t ns)
 {
-	fputs("bpfprofil_function_ticks_total{service=\"", page->out);
-	put_label(page->out, service->name);
+	fputs("bpfprofil_service_cpu_seconds_total{service=\"", page->out);
+	put_label(page->out, service);
+	put_value(page, ns);
+}
+
+static void put_function(const struct page *page, const char *service, const char *name,
+			 const char *object, uint64_t ns)
+{
+	fputs("bpfprofil_function_cpu_seconds_total{service=\"", page->out);
+	put_label(page->out, service);
 	fputs("\",function=\"", page->out);
 	put_label(page->out, name);
 	fputs("\",object=\"", page->out);
 	put_label(page->out, object);
-	fprintf(page->out, "\"} %" PRIu64 "\n", ticks);
+	put_value(page, ns);
 }
 
-static void put_functions(const struct page *page, const struct service_times *top)
+static void put_functions(const struct page *page, const struct service_times *times)
 {
-	const struct service_time *service;
-	size_t i, j;
+	const struct service_time *service = times->list, *end = service + times->nr;
+	size_t i;
 
-	if (!top->most)
-		return;
-	put_head(page, "function_ticks", "counter", "Ticks of a service by its hottest functions.");
-	for (i = 0; i < top->nr; i++) {
-		service = &top->list[i];
-		for (j = 0; j < service->nr; j++)
-			put_function(page, service, service->list[j].name, service->list[j].object,
-				     service->list[j].ticks);
-		put_function(page, service, "[other]", "", service->other);
+	put_head(page, "function_cpu_seconds", "counter",
+		 "CPU time of a service by its hottest functions.");
+	for (; service < end; service++) {
+		for (i = 0; i < service->nr; i++)
+			put_function(page, service->name, service->list[i].name,
+				     service->list[i].object, service->list[i].time.ns);
+		put_function(page, service->name, OTHER, "", service->other);
 	}
+	put_function(page, OTHER, OTHER, "", times->other);
+}
+
+static void put_services(const struct page *page, const struct service_times *times)
+{
+	size_t i;
+
+	put_head(page, "service_cpu_seconds", "counter", "CPU time by service.");
+	for (i = 0; i < times->nr; i++)
+		put_service(page, times->list[i].name, times->list[i].time.ns);
+	put_service(page, OTHER, times->other);
+	if (times->most)
+		put_functions(page, times);
 }
 
 static void put_ratio(const struct page *page, const char *name, const char *help, double percent)
@@ -321,8 +346,8 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 	fprintf(out, "bpfprofil_build_info{version=\"%s\"} 1\n", BPFPROFIL_VERSION);
 	pthread_mutex_lock(&figures->lock);
 	put_host(&page, figures);
-	put_functions(&page, &figures->top);
-	service_times_told(&figures->top);
+	put_services(&page, &figures->times);
+	service_times_told(&figures->times);
 	put_head(&page, "scrapes", "counter", "Profiles given to those who ask.");
 	put_plain(&page, "scrapes_total", figures->scrapes);
 	pthread_mutex_unlock(&figures->lock);

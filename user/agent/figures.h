@@ -28,7 +28,7 @@ struct figures {
 	double duty_percent; /* how much of the time that is to be; 0: all */
 	uint64_t former_ns; /* what handler_ns of earlier sessions was in all */
 	struct figures_session session;
-	struct service_times top;
+	struct service_times times; /* the same by service */
 	uint64_t scrapes; /* number of those that were answered */
 };
 
@@ -47,8 +47,11 @@ void figures_add(struct figures *figures, const struct profile *part,
 
 void figures_count_scrape(struct figures *figures);
 
-/* Call when another session begins; functions: how many to count of each service. */
-void figures_new_session(struct figures *figures, size_t functions);
+/*
+ * Call when another session begins. listening: somebody may ask, so that services are told apart;
+ * functions: how many of each.
+ */
+void figures_new_session(struct figures *figures, bool listening, size_t functions);
 
 /* Writes them in OpenMetrics, or in Prometheus' older text format. */
 void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,

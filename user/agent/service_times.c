@@ -8,7 +8,12 @@
 #include "export/resource.h"
 #include "export/samples.h"
 
-#define PARTS_KEPT 60 /* a service without a tick in so many is forgotten */
+#define PARTS_KEPT 60 /* a service without CPU time in so many is forgotten */
+
+static uint64_t untold(const struct cpu_counter *counter)
+{
+	return counter->ns - counter->told;
+}
 
 static void free_function(struct function_time *function)
 {
@@ -17,47 +22,106 @@ static void free_function(struct function_time *function)
 	*function = (struct function_time){ 0 };
 }
 
+static void drop_coldest(struct service_time *service)
+{
+	struct function_time *coldest = service->list, *at = coldest, *last = at + --service->nr;
+
+	for (; at <= last; at++)
+		if (at->recent < coldest->recent)
+			coldest = at;
+	service->other += untold(&coldest->time);
+	free_function(coldest);
+	*coldest = *last;
+}
+
+/* Without memory for more functions it keeps none, and they are others. */
+static void resize(struct service_time *service, size_t most)
+{
+	struct function_time *list = most ? calloc(most, sizeof(*list)) : NULL;
+
+	while (service->nr > (list ? most : 0))
+		drop_coldest(service);
+	if (list && service->nr)
+		memcpy(list, service->list, service->nr * sizeof(*list));
+	free(service->list);
+	service->list = list;
+}
+
 static void free_service(struct service_time *service)
 {
-	size_t i;
-
-	for (i = 0; i < service->nr; i++)
-		free_function(&service->list[i]);
-	free(service->list);
+	resize(service, 0);
 	free(service->name);
 }
 
-static struct service_time *find_service(struct service_times *top, const char *name)
+static void forget(struct service_times *times, size_t at)
 {
-	struct service_time added = { 0 };
-	size_t low = 0, high = top->nr, middle;
+	times->other += untold(&times->list[at].time);
+	free_service(&times->list[at]);
+	times->nr--;
+	memmove(&times->list[at], &times->list[at + 1], (times->nr - at) * sizeof(*times->list));
+}
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (strcmp(top->list[middle].name, name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low < top->nr && !strcmp(top->list[low].name, name))
-		return &top->list[low];
+static void forget_idle(struct service_times *times)
+{
+	size_t i;
+
+	for (i = times->nr; i-- > 0;)
+		if (times->turn - times->list[i].turn > PARTS_KEPT)
+			forget(times, i);
+}
+
+/* On a host whose containers live for seconds those that have ended must not keep new ones out. */
+static bool make_room(struct service_times *times)
+{
+	size_t i, idle = 0;
+
+	if (times->nr < SERVICES_MAX)
+		return true;
+	for (i = 1; i < times->nr; i++)
+		if (times->turn - times->list[i].turn > times->turn - times->list[idle].turn)
+			idle = i;
+	if (times->list[idle].turn == times->turn)
+		return false;
+	forget(times, idle);
+	return true;
+}
+
+static size_t place_of(const struct service_times *times, const char *name)
+{
+	return BISECT(i, times->nr, strcmp(times->list[i].name, name) < 0);
+}
+
+static struct service_time *find_service(struct service_times *times, const char *name)
+{
+	size_t at = place_of(times, name);
+
+	return at < times->nr && !strcmp(times->list[at].name, name) ? &times->list[at] : NULL;
+}
+
+static struct service_time *new_service(struct service_times *times, const char *name)
+{
+	struct service_time added = { .turn = times->turn };
+	size_t at;
+
+	if (!make_room(times))
+		return NULL;
+	at = place_of(times, name);
 	added.name = strdup(name);
-	added.list = calloc(top->most, sizeof(*added.list));
-	if (!added.name || !added.list ||
-	    grow((void **)&top->list, &top->room, top->nr + 1, sizeof(added))) {
-		free_service(&added);
+	if (!added.name ||
+	    grow((void **)&times->list, &times->room, times->nr + 1, sizeof(added))) {
+		free(added.name);
 		return NULL;
 	}
-	memmove(&top->list[low + 1], &top->list[low], (top->nr - low) * sizeof(added));
-	top->nr++;
-	top->list[low] = added;
-	return &top->list[low];
+	memmove(&times->list[at + 1], &times->list[at], (times->nr - at) * sizeof(added));
+	times->nr++;
+	resize(&added, times->most);
+	times->list[at] = added;
+	return &times->list[at];
 }
 
 /* Returns the function's place, or one that is free for it. NULL: all others are hotter. */
-static struct function_time *find_function(const struct service_times *top,
-					   struct service_time *service, const char *name,
-					   const char *object, uint64_t ticks)
+static struct function_time *find_function(size_t most, struct service_time *service,
+					   const char *name, const char *object, uint64_t ns)
 {
 	struct function_time *coldest = NULL, *at = service->list, *end = at + service->nr;
 
@@ -67,21 +131,21 @@ static struct function_time *find_function(const struct service_times *top,
 		if (!coldest || at->recent < coldest->recent)
 			coldest = at;
 	}
-	if (service->nr < top->most)
+	if (service->list && service->nr < most)
 		return &service->list[service->nr];
-	return coldest && coldest->recent < ticks ? coldest : NULL;
+	return coldest && coldest->recent < ns ? coldest : NULL;
 }
 
-static void count(const struct service_times *top, struct service_time *service, const char *name,
-		  const char *object, uint64_t ticks)
+static void count(size_t most, struct service_time *service, const char *name, const char *object,
+		  uint64_t ns)
 {
-	struct function_time *at = find_function(top, service, name, object, ticks), made;
+	struct function_time *at = find_function(most, service, name, object, ns), made;
 
 	if (at && (!at->name || strcmp(at->name, name) != 0 || strcmp(at->object, object) != 0)) {
 		made = (struct function_time){ .name = strdup(name), .object = strdup(object) };
 		if (made.name && made.object) {
 			service->nr += !at->name;
-			service->other += at->ticks - at->told;
+			service->other += untold(&at->time);
 			free_function(at);
 			*at = made;
 		} else {
@@ -90,89 +154,139 @@ static void count(const struct service_times *top, struct service_time *service,
 		}
 	}
 	if (!at) {
-		service->other += ticks;
+		service->other += ns;
 		return;
 	}
-	at->ticks += ticks;
-	at->recent += ticks;
+	at->time.ns += ns;
+	at->recent += ns;
 }
 
-static void add_service(struct service_times *top, const struct samples *samples,
-			const struct sample_service *of, const char *name)
+static uint64_t time_of(const struct samples *samples, const struct sample_service *of)
 {
-	struct service_time *service = find_service(top, name);
+	uint64_t sum = 0;
 	size_t i;
 
-	if (!service)
-		return;
-	for (i = 0; i < service->nr && service->turn != top->turn; i++)
-		service->list[i].recent /= 2;
-	service->turn = top->turn;
+	for (i = of->first; i < of->first + of->nr; i++)
+		sum += samples->all[i].ns;
+	return sum;
+}
+
+static void add_functions(size_t most, struct service_time *service, const struct samples *samples,
+			  const struct sample_service *of)
+{
+	size_t i;
+
 	for (i = of->first; i < of->first + of->nr; i++) {
 		const struct sample *sample = &samples->all[i];
 		const struct sample_place *place = &samples->places[sample->place];
 		const struct sample_line *line = &samples->lines[place->first + place->nr - 1];
 
-		if (sample->ticks)
-			count(top, service,
+		if (sample->ns)
+			count(most, service,
 			      samples->texts.all[samples->functions[line->function].name],
 			      samples->texts.all[samples->mappings[place->mapping].file],
-			      sample->ticks);
+			      sample->ns);
 	}
 }
 
-static void forget(struct service_times *top)
+typedef uint64_t (*service_visit)(struct service_times *times, const struct samples *samples,
+				  const struct sample_service *of, const char *name);
+
+/* All that have time now are busy before one has to make room. */
+static uint64_t mark_busy(struct service_times *times, const struct samples *samples,
+			  const struct sample_service *of, const char *name)
 {
-	size_t from, to = 0;
+	struct service_time *service = time_of(samples, of) ? find_service(times, name) : NULL;
+	size_t i;
 
-	for (from = 0; from < top->nr; from++) {
-		if (top->turn - top->list[from].turn > PARTS_KEPT)
-			free_service(&top->list[from]);
-		else
-			top->list[to++] = top->list[from];
-	}
-	top->nr = to;
+	if (!service || service->turn == times->turn)
+		return 0;
+	for (i = 0; i < service->nr; i++)
+		service->list[i].recent /= 2;
+	service->turn = times->turn;
+	return 0;
 }
 
-void service_times_add(struct service_times *top, const struct profile *part)
+/* Returns the time that is counted as this service's. */
+static uint64_t add_time(struct service_times *times, const struct samples *samples,
+			 const struct sample_service *of, const char *name)
+{
+	uint64_t ns = time_of(samples, of);
+	struct service_time *service = ns ? find_service(times, name) : NULL;
+
+	if (ns && !service)
+		service = new_service(times, name);
+	if (!service)
+		return 0;
+	service->time.ns += ns;
+	add_functions(times->most, service, samples, of);
+	return ns;
+}
+
+static uint64_t each_service(struct service_times *times, const struct samples *samples,
+			     service_visit visit)
+{
+	struct resource resource;
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 1; i < samples->nr_services; i++) {
+		if (!resource_of(&resource, samples, &samples->services[i]))
+			sum += visit(times, samples, &samples->services[i],
+				     resource.texts.all[resource.all[0].value]);
+		resource_free(&resource);
+	}
+	return sum;
+}
+
+void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns)
 {
 	const struct export_options options = { .target = EXPORT_ALL_TARGETS,
 						.detail = EXPORT_FUNCTION };
-	struct samples samples;
-	struct resource resource;
+	struct samples samples = { 0 };
 	struct error ignored;
-	size_t i;
+	uint64_t counted = 0;
 
-	if (!top->most)
-		return;
-	top->turn++;
-	if (!samples_build(&samples, part, &options, &ignored)) {
-		for (i = 1; i < samples.nr_services; i++) {
-			if (!resource_of(&resource, &samples, &samples.services[i]))
-				add_service(top, &samples, &samples.services[i],
-					    resource.texts.all[resource.all[0].value]);
-			resource_free(&resource);
-		}
+	times->turn++;
+	if (times->wanted && !samples_build(&samples, part, &options, &ignored)) {
+		each_service(times, &samples, mark_busy);
+		counted = each_service(times, &samples, add_time);
 	}
 	samples_free(&samples);
-	forget(top);
+	if (cpu_ns > counted)
+		times->other += cpu_ns - counted;
+	forget_idle(times);
 }
 
-void service_times_told(struct service_times *top)
+void service_times_told(struct service_times *times)
 {
 	size_t i, j;
 
-	for (i = 0; i < top->nr; i++)
-		for (j = 0; j < top->list[i].nr; j++)
-			top->list[i].list[j].told = top->list[i].list[j].ticks;
+	for (i = 0; i < times->nr; i++) {
+		struct service_time *service = &times->list[i];
+
+		service->time.told = service->time.ns;
+		for (j = 0; j < service->nr; j++)
+			service->list[j].time.told = service->list[j].time.ns;
+	}
 }
 
-void service_times_free(struct service_times *top)
+void service_times_choose(struct service_times *times, bool wanted, size_t most)
 {
 	size_t i;
 
-	for (i = 0; i < top->nr; i++)
-		free_service(&top->list[i]);
-	free(top->list);
-	*top = (struct service_times){ 0 };
+	for (i = 0; i < times->nr && most != times->most; i++)
+		resize(&times->list[i], most);
+	times->wanted = wanted;
+	times->most = most;
+}
+
+void service_times_free(struct service_times *times)
+{
+	size_t i;
+
+	for (i = 0; i < times->nr; i++)
+		free_service(&times->list[i]);
+	free(times->list);
+	*times = (struct service_times){ 0 };
 }

@@ -2,47 +2,65 @@
 #ifndef BPFPROFIL_SERVICE_TIMES_H
 #define BPFPROFIL_SERVICE_TIMES_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "profile/profile.h"
 
+#define SERVICES_MAX 1000
+
 /*
- * Counts the hottest functions of each service. Ticks of all others are in "[other]", so that what a
- * service's counters increase by adds up to its ticks. A function that has become cold makes room for a
- * hotter one, and if it comes back, it begins at 0. Of its ticks only those that nobody has been told
- * of go to "[other]": whoever takes rates has counted the others already.
+ * CPU time, by service and by the hottest functions of each, as counters. What those of services
+ * increase by adds up to all CPU time, and what those of a service's functions increase by to its
+ * own, because there is an "[other]" of each kind: for services beyond SERVICES_MAX, and for
+ * functions that are not among the hottest. Who has had no time for long, or has become cold, makes
+ * room, and begins at 0 when it comes back. Of its time only that goes to "[other]" of which nobody
+ * has been told: whoever takes rates has counted the rest already.
  */
+struct cpu_counter {
+	uint64_t ns;
+	uint64_t told; /* what of it somebody has read */
+};
+
 struct function_time {
 	char *name;
 	char *object;
-	uint64_t ticks;
-	uint64_t told; /* those of them that somebody has read */
-	uint64_t recent; /* ticks too, but halved with each part */
+	struct cpu_counter time;
+	uint64_t recent; /* ns too, but halved with each part */
 };
 
 struct service_time {
 	char *name;
+	struct cpu_counter time;
 	struct function_time *list;
 	size_t nr;
-	uint64_t other;
-	unsigned int turn; /* the last part in which it had ticks */
+	uint64_t other; /* ns of all other functions */
+	unsigned int turn; /* the last part in which it had time */
 };
 
 struct service_times {
-	size_t most; /* of each service; 0: none are kept */
+	bool wanted; /* else all is "[other]", which costs nothing */
+	size_t most; /* functions of each service */
 	struct service_time *list; /* ascending by name */
 	size_t nr;
 	size_t room;
+	uint64_t other; /* ns of all other services */
 	unsigned int turn;
 };
 
-/* If there is no memory for some of them, these are not counted. */
-void service_times_add(struct service_times *top, const struct profile *part);
+/*
+ * Adds a part, which has cpu_ns in all. Without memory for a service or a function it is one of the
+ * others.
+ */
+void service_times_add(struct service_times *times, const struct profile *part, uint64_t cpu_ns);
 
 /* Call after the counters were given to somebody. */
-void service_times_told(struct service_times *top);
+void service_times_told(struct service_times *times);
 
-void service_times_free(struct service_times *top);
+/* From now on with so many functions of each service. The counters of services go on. */
+void service_times_choose(struct service_times *times, bool wanted, size_t most);
+
+void service_times_free(struct service_times *times);
 
 #endif
