@@ -1,12 +1,16 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- How many cores each function keeps busy, by the scheduler's account of CPU time.
+-- How many cores each function keeps busy.
+-- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
 SELECT
     FunctionNames[1] AS function,
     MappingFileNames[1] AS file,
-    sum(arraySum(Values)) / 1e9 / dateDiff('second', $__fromTime, $__toTime) AS cores,
+    sum(arraySum(Values) * if(SampleType = 'cpu', 1, Period)) / 1e9 / dateDiff('second', $__fromTime, $__toTime) AS cores,
     uniqExact(ServiceName) AS services
 FROM otel_profiles
-WHERE SampleType = 'cpu' AND $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+WHERE $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+    AND (SampleType = 'cpu' OR SampleType = 'samples' AND (ServiceName, ResourceAttributes['host.name'], Timestamp) NOT IN (
+        SELECT ServiceName, ResourceAttributes['host.name'], Timestamp FROM otel_profiles
+        WHERE SampleType = 'cpu' AND $__timeFilter(Timestamp)))
 GROUP BY function, file
 ORDER BY cores DESC, function, file
 LIMIT 50

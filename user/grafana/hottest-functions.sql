@@ -1,14 +1,18 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 -- The hottest functions of the fleet, by build id: a row is one function of one build, on all hosts.
+-- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
 SELECT
     FunctionNames[1] AS function,
     MappingFileNames[1] AS file,
     SampleAttributes['process.executable.build_id.gnu'] AS build,
-    sum(arraySum(Values)) AS ticks,
-    ticks / sum(ticks) OVER () AS share,
+    sum(arraySum(Values) * if(SampleType = 'cpu', 1, Period)) / 1e9 AS seconds,
+    seconds / sum(seconds) OVER () AS share,
     uniqExact(ResourceAttributes['host.name']) AS hosts
 FROM otel_profiles
-WHERE SampleType = 'samples' AND $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+WHERE $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+    AND (SampleType = 'cpu' OR SampleType = 'samples' AND (ServiceName, ResourceAttributes['host.name'], Timestamp) NOT IN (
+        SELECT ServiceName, ResourceAttributes['host.name'], Timestamp FROM otel_profiles
+        WHERE SampleType = 'cpu' AND $__timeFilter(Timestamp)))
 GROUP BY function, file, build
-ORDER BY ticks DESC, function, file, build
+ORDER BY seconds DESC, function, file, build
 LIMIT 50

@@ -1,16 +1,20 @@
 -- SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
--- Of each file whose newest two builds ran in this time: what share of its ticks each function has in
+-- Of each file whose newest two builds ran in this time: what share of its CPU time each function has in
 -- either. Shares, because a release is on some hosts first.
+-- Time is the scheduler's, of the sample type cpu; ticks times their period where a profile has no such type.
 WITH
     places AS (
         SELECT
             MappingFileNames[1] AS file,
             SampleAttributes['process.executable.build_id.gnu'] AS build,
             FunctionNames[1] AS function,
-            sum(arraySum(Values)) AS ticks,
+            sum(arraySum(Values) * if(SampleType = 'cpu', 1, Period)) / 1e9 AS seconds,
             min(Timestamp) AS since
         FROM otel_profiles
-        WHERE SampleType = 'samples' AND $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+        WHERE $__timeFilter(Timestamp) AND match(ServiceName, '$service')
+            AND (SampleType = 'cpu' OR SampleType = 'samples' AND (ServiceName, ResourceAttributes['host.name'], Timestamp) NOT IN (
+                SELECT ServiceName, ResourceAttributes['host.name'], Timestamp FROM otel_profiles
+                WHERE SampleType = 'cpu' AND $__timeFilter(Timestamp)))
             AND build != ''
         GROUP BY file, build, function
     ),
@@ -18,7 +22,7 @@ WITH
         SELECT
             file,
             build,
-            sum(ticks) AS all,
+            sum(seconds) AS all,
             row_number() OVER (PARTITION BY file ORDER BY min(since) DESC, build) AS age,
             count() OVER (PARTITION BY file) AS nr
         FROM places
@@ -27,8 +31,8 @@ WITH
 SELECT
     function,
     file,
-    sumIf(ticks / all, age = 2) AS before,
-    sumIf(ticks / all, age = 1) AS after,
+    sumIf(seconds / all, age = 2) AS before,
+    sumIf(seconds / all, age = 1) AS after,
     after - before AS change
 FROM places
 INNER JOIN builds USING (file, build)
