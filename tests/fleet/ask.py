@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-"""ask.py BACKEND PLACE FOLDER: whether a backend has the ticks of the profiles in the folder.
+"""ask.py BACKEND PLACE FOLDER: whether a backend has the CPU time of the profiles in the folder.
 
-All of them, and those of each cgroup, by what the backend itself answers. PLACE is its port, or for
-"collector" the file that it wrote.
+All of it, and that of each cgroup, by what the backend itself answers when it is asked for the sample type
+cpu. The profiles are of several duties, in which a tick stands for different times. PLACE is the backend's
+port, or for "collector" the file that it wrote.
 """
 import collections
 import glob
 import gzip
 import json
+import os
+import subprocess
 import sys
 import time
 import urllib.parse
@@ -21,14 +24,17 @@ def profiles():
 
 
 def expected():
-    """Ticks by cgroup; "" has those of all of them that are in none."""
+    """The scheduler's ns by cgroup; "" has those that are in none."""
     sums = collections.Counter()
+    periods = set()
     for profile in profiles():
-        sums[""] += profile["ticks"]["total"]
+        periods.add(profile["sampling"]["period_ns"])
+        sums[""] += sum(target["cpu_ns"] for target in profile["targets"])
         for split in profile["splits"]:
-            sums[split["cgroup"] or ""] += split["ticks"]
-            sums[""] -= split["ticks"]
-    return {cgroup: ticks for cgroup, ticks in sums.items() if ticks}
+            sums[split["cgroup"] or ""] += split.get("cpu_ns", 0)
+            sums[""] -= split.get("cpu_ns", 0)
+    assert len(periods) > 1, f"all profiles are of one duty: {periods}"
+    return {cgroup: ns for cgroup, ns in sums.items() if ns}
 
 
 def fetch(path, body=None):
@@ -41,27 +47,23 @@ def fetch(path, body=None):
 
 def pyroscope(selector):
     now = int(time.time() * 1000)
-    body = {"profileTypeID": "process_cpu:samples:count:cpu:nanoseconds", "labelSelector": selector,
+    body = {"profileTypeID": "process_cpu:cpu:nanoseconds:cpu:nanoseconds", "labelSelector": selector,
             "start": now - 600000, "end": now + 60000, "maxNodes": 100000}
     graph = fetch("/querier.v1.QuerierService/SelectMergeStacktraces", body).get("flamegraph", {})
     return int(graph.get("total", 0))
 
 
 def parca(selector):
-    """It shows a count of samples as their time, by the period."""
     now = time.time()
     stamp = lambda at: time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
     query = {"mode": "MODE_MERGE", "report_type": "REPORT_TYPE_TOP",
-             "merge.query": "process_cpu:samples:count:cpu:nanoseconds:delta" + selector,
+             "merge.query": "process_cpu:cpu:nanoseconds:cpu:nanoseconds:delta" + selector,
              "merge.start": stamp(now - 600), "merge.end": stamp(now + 60)}
-    (period,) = {profile["sampling"]["period_ns"] for profile in profiles()}
-    total = int(fetch("/api/profiles/query?" + urllib.parse.urlencode(query))["total"])
-    assert total % period == 0, (total, period)
-    return total // period
+    return int(fetch("/api/profiles/query?" + urllib.parse.urlencode(query))["total"])
 
 
 def collector():
-    """Ticks by cgroup, of the file that its exporter writes: OTLP as JSON, a request a line."""
+    """The ns by cgroup, of the file that its exporter writes: OTLP as JSON, a request a line."""
     sums = collections.Counter()
     with open(sys.argv[2], encoding="utf-8") as file:
         for line in file:
@@ -76,7 +78,7 @@ def collector():
                     if key == "process.linux.cgroup":
                         of_cgroup = value
                 for profile in of["scopeProfiles"][0]["profiles"]:
-                    if texts[profile["sampleType"]["typeStrindex"]] == "samples":
+                    if texts[profile["sampleType"]["typeStrindex"]] == "cpu":
                         sums[of_cgroup] += sum(int(one["values"][0]) for one in profile["samples"])
     return dict(sums)
 
@@ -90,15 +92,34 @@ def asked(want):
         return collector()
     ask = {"pyroscope": pyroscope, "parca": parca}[sys.argv[1]]
     sums = {cgroup: ask("{process_linux_cgroup=%s}" % quote(cgroup)) for cgroup in want if cgroup}
-    rest = ask("{}") - sum(sums.values())
-    return sums | ({"": rest} if rest else {})
+    return sums | {"": ask("{}") - sum(sums.values())}
+
+
+def exported():
+    """What our own exports say, by cgroup: small ones share the ticks that there are, and so their time."""
+    sums = collections.Counter()
+    for path in glob.glob(sys.argv[3] + "/*.gz"):
+        command = [os.environ["BUILD_DIR"] + "/bpfprofil", "export", "--format", "clickhouse", path]
+        for line in subprocess.run(command, check=True, capture_output=True).stdout.splitlines():
+            row = json.loads(line)
+            if row["SampleType"] == "cpu":
+                sums[row["ResourceAttributes"].get("process.linux.cgroup", "")] += sum(row["Values"])
+    return sums
+
+
+def is_all(got):
+    """Each to the nanosecond as exported, all to the nanosecond as the scheduler says, and a large one nearly."""
+    total = sum(want.values())
+    return sum(got.values()) == total and all(got.get(key, 0) == sent[key] for key in want) and all(
+        abs(got.get(key, 0) - ns) <= 0.02 * ns for key, ns in want.items() if ns > total / 4)
 
 
 want = expected()
+sent = exported()
 for _ in range(30):
     got = asked(want)
-    if got == want:
+    if is_all(got):
         break
     time.sleep(1)  # it may still be writing
-print(f"{sys.argv[1]}: {sum(got.values())} of {sum(want.values())} ticks in {len(want)} cgroups")
-assert sum(want.values()) > 0 and got == want, (got, want)
+print(f"{sys.argv[1]}: {sum(got.values()) / 1e9:.9f} of {sum(want.values()) / 1e9:.9f} s in {len(want)} cgroups")
+assert sum(want.values()) > 0 and is_all(got), (got, want)

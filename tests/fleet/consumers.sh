@@ -98,6 +98,11 @@ duties_are() {
 	[ "$(find duties -name '*.gz' | wc -l)" -ge "$1" ]
 }
 
+# The agent that read its file anew has delivered: between the two nothing is sampled.
+duty_is_lower() {
+	zcat duties/*.gz | grep -q '"duty_percent": 25'
+}
+
 cgroup_mounts() {
 	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
 }
@@ -120,17 +125,17 @@ in_service() {
 	grep -q "^$group " cpu.stats
 }
 
-# duties: what an agent delivers at its defaults. Its first profile is of all the time and the next of
-# parts of it, so that a tick of the early service stands for less than one of the late.
+# duties: what an agent delivers at two of them, so that a tick of the early service stands for less than one
+# of the late.
 duties() {
 	local agent status=0
 
 	rm -rf duties cpu.stats && mkdir duties
-	start "$bin" agent -q --interval 4 --dir duties 2>messages
-	agent=$pid
-	sleep 0.5 # it samples
+	start_agent --interval 2 --dir duties
+	until_true duties_are 1
 	in_service early || status=1
-	until_true duties_are 3
+	lower_duty
+	until_true duty_is_lower
 	in_service late || status=1
 	end "$agent" || status=1
 	return $status
