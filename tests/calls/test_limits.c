@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -76,6 +77,51 @@ Test(calls_limits, user_calls)
 {
 	caller_begin(&serve, ARGS("--user-calls", "4"));
 	caller_run(user_calls_body, NULL);
+	serve_end(&serve);
+}
+
+static void set_file_limit(const struct serve *of, rlim_t files)
+{
+	const struct rlimit limit = { files, files };
+
+	ENSURE(!prlimit(of->pid, RLIMIT_NOFILE, &limit, NULL));
+}
+
+enum { CROWD = 60 };
+
+/* Callers that use up what calls may take, and one that was there before and goes on as it was. */
+static void descriptors_body(void *argument)
+{
+	char *buffer = fresh_pages(TEXT_SPAN), answer;
+	int pipes[2], children[CROWD], i, good = 0, refused = 0;
+
+	(void)argument;
+	ENSURE(on_fast(buffer, TEXT_SPAN) == 0);
+	ENSURE(!pipe(pipes));
+	for (i = 0; i < CROWD; i++) {
+		children[i] = caller_fork(call_and_wait, pipes);
+		ENSURE(read(pipes[0], &answer, 1) == 1);
+		good += !answer;
+		refused += answer == EMFILE;
+	}
+	ENSURE_NUMBER(good, >, 0);
+	ENSURE_NUMBER(refused, >, 0);
+	ENSURE_NUMBER(good + refused, ==, CROWD);
+	burn_low(0.05);
+	ENSURE_NUMBER(told().on, ==, BPFPROFIL_SPROFIL);
+	ENSURE_NUMBER(off_and_account(buffer, TEXT_SPAN).binned, >, 10);
+	for (i = 0; i < CROWD; i++) {
+		kill(children[i], SIGKILL);
+		waitpid(children[i], NULL, 0);
+	}
+}
+
+/* Calls leave descriptors for requests, so that whoever has one can ask about it and end it. */
+Test(calls_limits, descriptors)
+{
+	caller_begin(&serve, ARGS("--user-calls", "100"));
+	set_file_limit(&serve, 100);
+	caller_run(descriptors_body, NULL);
 	serve_end(&serve);
 }
 

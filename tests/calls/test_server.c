@@ -422,7 +422,7 @@ Test(calls_server, no_descriptors)
 	NEED_TOOL("capsh");
 	caller_begin(&serve, ARGS(NULL));
 	serve_stop(&serve);
-	snprintf(script, sizeof(script), "ulimit -n 80; exec %s serve --socket %s", BPFPROFIL_BIN,
+	snprintf(script, sizeof(script), "ulimit -n 120; exec %s serve --socket %s", BPFPROFIL_BIN,
 		 serve.path);
 	child_start(&serve.child, NULL,
 		    ARGS("capsh", "--drop=cap_sys_resource", "--", "-c", script));

@@ -329,6 +329,18 @@ void raise_file_limit(uint64_t wanted)
 	setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+/* The kernel gives the lowest free number, so all below fd are in use. */
+bool fd_may_stay(int fd)
+{
+	struct rlimit limit;
+	rlim_t reserve;
+
+	if (fd < 0 || getrlimit(RLIMIT_NOFILE, &limit))
+		return true;
+	reserve = limit.rlim_cur / 4 < FDS_RESERVED ? limit.rlim_cur / 4 : FDS_RESERVED;
+	return (rlim_t)fd < limit.rlim_cur - reserve;
+}
+
 void close_fd(int *fd)
 {
 	if (*fd >= 0)

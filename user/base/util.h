@@ -128,6 +128,15 @@ bool csv_is_formula(const char *text);
  */
 void raise_file_limit(uint64_t wanted);
 
+/* So many descriptors, or a quarter of the limit, are for what is opened and closed again. */
+#define FDS_RESERVED 128
+
+/*
+ * Whether a descriptor that others' deeds made us open may be kept open. One that may not is closed at
+ * once, so that what we do ourselves never lacks one.
+ */
+bool fd_may_stay(int fd);
+
 /* Closes *fd unless it is -1, which it is afterwards. */
 void close_fd(int *fd);
 

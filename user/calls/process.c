@@ -153,6 +153,11 @@ int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 	return ret;
 }
 
+bool process_may_stay(const struct process *process)
+{
+	return fd_may_stay(process->mem_fd) && fd_may_stay(process->maps_fd);
+}
+
 void process_close(struct process *process)
 {
 	close_fd(&process->mem_fd);

@@ -37,6 +37,9 @@ int process_open(struct process *process, pid_t pid, uint32_t pointer,
 int process_open_forked(struct process *process, pid_t pid, uint64_t random_at,
 			const uint8_t proof[PROCESS_PROOF]);
 
+/* Whether its descriptors may be kept; see fd_may_stay(). */
+bool process_may_stay(const struct process *process);
+
 void process_close(struct process *process);
 
 /*

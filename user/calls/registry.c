@@ -168,6 +168,10 @@ static int open_child(struct calls *calls, struct caller *caller)
 				  caller->spec->proof);
 	if (ret)
 		return ret;
+	if (!process_may_stay(&caller->process)) {
+		process_close(&caller->process);
+		return -EMFILE;
+	}
 	ret = call_engine_ref_of(&calls->engine, pid_fd, &ref);
 	if (ret || ref.slot != caller->ref.slot || ref.serial != caller->ref.serial) {
 		process_close(&caller->process);

@@ -217,6 +217,9 @@ static int start_call(struct asking *asking, uint32_t width)
 	uint64_t charge;
 	int ret;
 
+	/* Nor for a call that replaces one, whose descriptors become free too late. */
+	if (!process_may_stay(&asking->process))
+		return -EMFILE;
 	ret = charge_of(asking->pid, asking->pid_fd, asking->uid, &charge);
 	if (ret)
 		return ret;
