@@ -108,7 +108,7 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 
 	if (fd < 0)
 		return;
-	if (fstat(fd, &st) ||
+	if (fstat(fd, &st) || !fd_may_stay(fd) ||
 	    (text->map && text->device == st.st_dev && text->inode == st.st_ino)) {
 		close(fd);
 		return;

@@ -97,6 +97,13 @@ static int open_named(const struct record *record, const char *path)
 	return fd < 0 ? open_if_same("", path, record) : fd;
 }
 
+/* Anybody's programs make us open these. */
+static void keep(int *fd)
+{
+	if (!fd_may_stay(*fd))
+		close_fd(fd);
+}
+
 static bool differs(int fd, const char *ours)
 {
 	struct stat here, there;
@@ -118,8 +125,11 @@ static void open_root(uint32_t tgid, struct space_info *info)
 	snprintf(ns, sizeof(ns), "/proc/%u/ns/mnt", tgid);
 	info->ns_fd = open(ns, O_RDONLY | O_CLOEXEC);
 	info->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
-	if (differs(info->root_fd, "/") || differs(info->ns_fd, "/proc/self/ns/mnt"))
+	if (differs(info->root_fd, "/") || differs(info->ns_fd, "/proc/self/ns/mnt")) {
+		keep(&info->ns_fd);
+		keep(&info->root_fd);
 		return;
+	}
 	close_fd(&info->ns_fd);
 	close_fd(&info->root_fd);
 }
@@ -171,6 +181,7 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	info->fd = open_mapped(record);
 	if (info->fd < 0)
 		info->fd = open_named(record, info->path);
+	keep(&info->fd);
 	return 0;
 }
 
