@@ -3,13 +3,11 @@
  * Root profiles a host on which somebody runs files that are made to harm whoever reads their
  * names.
  */
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <unistd.h>
 
 #include <criterion/criterion.h>
 
@@ -17,13 +15,7 @@
 #include "hostile.h"
 #include "live.h"
 #include "need.h"
-#include "symbol/symbol.h"
-
-#define MAPPED HOSTILE_PROGRAMS "/mapped"
-#define BURN HOSTILE_PROGRAMS "/burn.so"
-
-/* Some 0.2 s for each file. */
-#define COUNT "150000000"
+#include "test_burn_fixture.h"
 
 /* Names in files of a few pages must not take more memory than this. */
 #define SPENT_KIB (256L << 10)
@@ -35,26 +27,13 @@ static char offset[32];
 static char honest[128];
 static char files[HOSTILE_KINDS][128];
 
-static void find_burn(void)
-{
-	int fd = open(BURN, O_RDONLY | O_CLOEXEC);
-	struct symbol_table *table;
-	struct error err = { 0 };
-
-	cr_assert_eq(symbol_table_load_elf(fd, BURN, "", &table, &err), 0, "%s", err.text);
-	snprintf(offset, sizeof(offset), "%#lx",
-		 (unsigned long)symbol_table_named(table, "burn")->offset);
-	symbol_table_free(table);
-	close(fd);
-}
-
 static void setup(void)
 {
 	int kind;
 
 	NEED_ROOT();
 	live_begin(&live);
-	find_burn();
+	burn_offset(offset, sizeof(offset));
 	snprintf(honest, sizeof(honest), "%s", live_path(&live, "honest.so"));
 	child_do(ARGS("cp", BURN, honest));
 	for (kind = 0; kind < HOSTILE_KINDS; kind++) {
@@ -81,7 +60,7 @@ static long peak_kib(void)
 /* Makes root's profile of the whole host while all of them, or only the honest one, run. */
 static void profile(bool hostile)
 {
-	const char *command[4 + HOSTILE_KINDS + 1] = { MAPPED, offset, COUNT, honest };
+	const char *command[4 + HOSTILE_KINDS + 1] = { MAPPED, offset, BURN_COUNT, honest };
 	struct child_end end;
 	struct child child;
 	int i;

@@ -4,11 +4,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -19,8 +21,36 @@
 #define GROUPS_MAX 65536
 #endif
 
+/* Not in linux/magic.h of Linux 6.1. */
+#define CONFIGFS_MAGIC 0x62656570
+#define FUSE_CTL_MAGIC 0x65735543
+
+/*
+ * Whether the file is a door to the kernel and holds no bytes of its own. There is no list of those
+ * that do, because anybody can write a file system.
+ */
+static bool is_of_kernel(int place)
+{
+	static const unsigned int kernels[] = {
+		PROC_SUPER_MAGIC,     SYSFS_MAGIC,	 TRACEFS_MAGIC,	       DEBUGFS_MAGIC,
+		SECURITYFS_MAGIC,     CONFIGFS_MAGIC,	 CGROUP_SUPER_MAGIC,   CGROUP2_SUPER_MAGIC,
+		BPF_FS_MAGIC,	      PSTOREFS_MAGIC,	 EFIVARFS_MAGIC,       BINFMTFS_MAGIC,
+		SELINUX_MAGIC,	      SMACK_MAGIC,	 RDTGROUP_SUPER_MAGIC, FUSE_CTL_MAGIC,
+		BINDERFS_SUPER_MAGIC, XENFS_SUPER_MAGIC, NSFS_MAGIC,
+	};
+	struct statfs fs;
+	size_t i;
+
+	if (fstatfs(place, &fs))
+		return true;
+	for (i = 0; i < sizeof(kernels) / sizeof(*kernels); i++)
+		if ((unsigned int)fs.f_type == kernels[i])
+			return true;
+	return false;
+}
+
 /* place was opened with O_PATH, so what it refers to cannot change any more. */
-static int reopen(int place)
+static int reopen(int place, const struct regular_file_rule *rule)
 {
 	struct stat stat;
 	char path[32];
@@ -30,8 +60,10 @@ static int reopen(int place)
 		return -errno;
 	if (fstat(place, &stat))
 		return -errno;
-	if (!S_ISREG(stat.st_mode))
+	if (!S_ISREG(stat.st_mode) || is_of_kernel(place))
 		return -ENOEXEC;
+	if (rule && !rule->allows(place, &stat, rule->ctx))
+		return -EPERM;
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
@@ -44,19 +76,19 @@ static int place_below(int dir, const char *path, uint64_t flags, uint64_t resol
 	return (int)syscall(SYS_openat2, dir, path, &how, sizeof(how));
 }
 
-int regular_file_open(const char *root, const char *path)
+int regular_file_open(const char *root, const char *path, const struct regular_file_rule *rule)
 {
 	cleanup_fd int dir = -1, place = -1;
 
 	if (!*root) {
 		place = open(path, O_PATH | O_CLOEXEC);
-		return reopen(place);
+		return reopen(place, rule);
 	}
 	dir = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return -errno;
 	place = place_below(dir, path, 0, RESOLVE_IN_ROOT);
-	return reopen(place);
+	return reopen(place, rule);
 }
 
 /*
@@ -98,21 +130,26 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path)
 
 	/* A process that is not root has no rights beyond the user's. */
 	if (geteuid() || !owner)
-		return regular_file_open(root, path);
+		return regular_file_open(root, path, NULL);
 	own = malloc(sizeof(*own));
 	if (!own)
 		return -ENOMEM;
 	if (become_user(owner, own)) {
-		fd = regular_file_open(root, path);
+		fd = regular_file_open(root, path, NULL);
 		take_back(own);
 	}
 	free(own);
 	return fd;
 }
 
-int regular_file_open_at(int dir, const char *name)
+int regular_file_open_at(int dir, const char *name, const struct regular_file_rule *rule)
 {
 	cleanup_fd int place = place_below(dir, name, O_NOFOLLOW, RESOLVE_IN_ROOT);
 
-	return reopen(place);
+	return reopen(place, rule);
+}
+
+bool regular_file_is_from(const struct stat *stat, uid_t user)
+{
+	return !stat->st_uid || stat->st_uid == user || is_our_user(stat->st_uid);
 }

@@ -5,13 +5,26 @@
 #include <stdbool.h>
 #include <sys/stat.h>
 
+#define NO_UID ((uid_t)-1)
+
+/*
+ * What a file must be before it is opened, as others may put a link to any other in its place. The
+ * file is open with O_PATH as place, and can be none but this one afterwards.
+ */
+struct regular_file_rule {
+	bool (*allows)(int place, const struct stat *stat, const void *ctx);
+	const void *ctx;
+};
+
 /*
  * Opens for reading a path that others chose, or whose file they may replace. Only a regular file
- * is opened at all, because opening a fifo may block and opening a device may do anything. Symbolic
- * links stay below root, which is "" or a directory. Returns a descriptor, or -errno: -ENOEXEC if
- * it is no regular file.
+ * that keeps its rule is opened at all, because opening a fifo may block, and opening a device or a
+ * file of the kernel's own file systems may do anything: closing tracefs's free_buffer empties the
+ * host's ring buffers. Symbolic links stay below root, which is "" or a directory. rule may be
+ * NULL. Returns a descriptor, or -errno: -ENOEXEC if it is no regular file of a file system that
+ * stores files, -EPERM if the rule forbids it.
  */
-int regular_file_open(const char *root, const char *path);
+int regular_file_open(const char *root, const char *path, const struct regular_file_rule *rule);
 
 /*
  * Opens with the rights of the user owner, so that it does not open for them what only we, for
@@ -23,6 +36,9 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path);
  * The same as regular_file_open() for a name below the directory dir; a symbolic link as its last
  * part is not followed.
  */
-int regular_file_open_at(int dir, const char *name);
+int regular_file_open_at(int dir, const char *name, const struct regular_file_rule *rule);
+
+/* Whether root, that user or the one who runs us owns the file: nobody else's link led to it. */
+bool regular_file_is_from(const struct stat *stat, uid_t user);
 
 #endif

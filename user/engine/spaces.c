@@ -16,8 +16,6 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 
-#define NO_UID UINT32_MAX
-
 /* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
 #define MAPPINGS_MAX 65530
 
@@ -48,29 +46,26 @@ char *record_path(const struct record *record)
 }
 
 /*
- * Whether the opened file is the one that was hit: the process may have changed to another image at
- * the same addresses. Device and inode tell, but overlayfs shows other numbers than its files have;
- * there the size must do.
+ * Whether this is the file that was hit: the process may have changed to another image at the same
+ * addresses. Device and inode tell, but overlayfs shows other numbers than its files have; there
+ * the size must do.
  */
-static bool is_file_of_record(int fd, const struct record *record)
+static bool is_file_of_record(int place, const struct stat *stat, const void *ctx)
 {
+	const struct record *record = ctx;
 	struct statfs fs;
-	struct stat st;
 
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || (uint64_t)st.st_size != record->size)
+	if ((uint64_t)stat->st_size != record->size)
 		return false;
-	return st.st_ino == record->space.b ||
-	       (!fstatfs(fd, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
+	return stat->st_ino == record->space.b ||
+	       (!fstatfs(place, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
 }
 
 static int open_if_same(const char *root, const char *path, const struct record *record)
 {
-	int fd = regular_file_open(root, path);
+	const struct regular_file_rule rule = { is_file_of_record, record };
 
-	if (fd < 0 || is_file_of_record(fd, record))
-		return fd;
-	close(fd);
-	return -1;
+	return regular_file_open(root, path, &rule);
 }
 
 /* Opens any file by the mapping itself, even a deleted or hidden one. */
@@ -218,23 +213,17 @@ void space_info_free(struct space_info *info)
 }
 
 /* Anybody can make a file with that name in /tmp, and so give names to another user's text. */
-static bool is_from(const struct stat *map, const struct space_info *info)
+static bool may_name_text(int place, const struct stat *map, const void *ctx)
 {
-	return !map->st_uid || map->st_uid == info->uid || is_our_user(map->st_uid);
-}
+	const struct space_info *info = ctx;
 
-static int check_from(int fd, const struct space_info *info)
-{
-	struct stat st;
-
-	if (fd < 0 || (!fstat(fd, &st) && is_from(&st, info)))
-		return fd;
-	close(fd);
-	return -EPERM;
+	(void)place;
+	return regular_file_is_from(map, info->uid);
 }
 
 int space_open_perf_map(const struct space_info *info)
 {
+	const struct regular_file_rule rule = { may_name_text, info };
 	cleanup_fd int ours = -1;
 	char path[64];
 
@@ -242,8 +231,7 @@ int space_open_perf_map(const struct space_info *info)
 		ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	snprintf(path, sizeof(path), "tmp/perf-%u.map",
 		 info->root_fd < 0 ? info->tgid : info->ns_pid);
-	return check_from(regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path),
-			  info);
+	return regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path, &rule);
 }
 
 /*
@@ -262,6 +250,7 @@ static bool is_dump_line(char *line, const char *name)
 
 int space_open_jit_dump(const struct space_info *info)
 {
+	const struct regular_file_rule rule = { may_name_text, info };
 	cleanup_file FILE *maps = NULL;
 	char path[PATH_MAX + 128], line[PATH_MAX + 128], name[32];
 	unsigned int left = MAPPINGS_MAX;
@@ -273,7 +262,7 @@ int space_open_jit_dump(const struct space_info *info)
 		if (!is_dump_line(line, name))
 			continue;
 		snprintf(path, sizeof(path), "/proc/%u/map_files/%.64s", info->tgid, line);
-		return check_from(regular_file_open("", path), info);
+		return regular_file_open("", path, &rule);
 	}
 	return -ENOENT;
 }

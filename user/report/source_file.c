@@ -28,7 +28,7 @@ static int open_below(const char *folder, const char *path)
 		if (strstr(end, "/../") || !strncmp(end, "../", 3))
 			continue;
 		snprintf(below, sizeof(below), "%s/%s", folder, end);
-		fd = regular_file_open("", below);
+		fd = regular_file_open("", below, NULL);
 	}
 	return fd;
 }

@@ -31,6 +31,7 @@
 /* What a candidate must match. */
 struct wanted {
 	struct stat self;
+	uid_t owner;
 	char *build_id; /* NULL: the checksum decides */
 	const char *link;
 	uint32_t checksum;
@@ -87,6 +88,15 @@ static int check_build_id(int fd, const char *build_id)
 	return ret;
 }
 
+/* What others own would be read with our rights, and is nothing that the program's owner made. */
+static bool may_be_candidate(int place, const struct stat *stat, const void *ctx)
+{
+	const struct wanted *wanted = ctx;
+
+	(void)place;
+	return regular_file_is_from(stat, wanted->owner);
+}
+
 static int check_candidate(int fd, const struct wanted *wanted)
 {
 	struct stat stat;
@@ -108,6 +118,7 @@ static int check_candidate(int fd, const struct wanted *wanted)
 static int __attribute__((format(printf, 2, 3)))
 try_path(const struct wanted *wanted, const char *format, ...)
 {
+	const struct regular_file_rule rule = { may_be_candidate, wanted };
 	char path[PATH_MAX];
 	va_list args;
 	int length, fd, ret;
@@ -121,7 +132,7 @@ try_path(const struct wanted *wanted, const char *format, ...)
 	 * An absolute symbolic link in a container points into the container, so it is resolved
 	 * below root.
 	 */
-	fd = regular_file_open(wanted->root, path);
+	fd = regular_file_open(wanted->root, path, &rule);
 	if (fd < 0)
 		return fd;
 	ret = check_candidate(fd, wanted);
@@ -160,7 +171,6 @@ static int try_build_id_below(const struct wanted *wanted)
 static int try_build_id(const struct wanted *wanted)
 {
 	struct wanted of_host = *wanted;
-	struct stat stat;
 	int fd;
 
 	if (!wanted->build_id || strlen(wanted->build_id) <= 2)
@@ -173,11 +183,8 @@ static int try_build_id(const struct wanted *wanted)
 	 * root's, because what anyone put there would name another's functions.
 	 */
 	of_host.root = "";
-	fd = try_build_id_below(&of_host);
-	if (fd < 0 || (!fstat(fd, &stat) && !stat.st_uid))
-		return fd;
-	close(fd);
-	return -ENOENT;
+	of_host.owner = 0;
+	return try_build_id_below(&of_host);
 }
 
 static int try_server(const struct wanted *wanted)
@@ -208,7 +215,8 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	 * A server must not learn what another user runs, so it is asked only for root's files and
 	 * ours.
 	 */
-	wanted.may_ask = !wanted.self.st_uid || is_our_user(wanted.self.st_uid);
+	wanted.owner = wanted.self.st_uid;
+	wanted.may_ask = regular_file_is_from(&wanted.self, 0);
 	ret = build_id_read(elf, &wanted.build_id);
 	if (ret)
 		return ret;
@@ -225,9 +233,9 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 	return ret;
 }
 
-int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_ask)
+int shared_file_open(Dwarf *dwarf, const char *path, const char *root, uid_t owner, bool may_ask)
 {
-	struct wanted wanted = { .root = root, .may_ask = may_ask };
+	struct wanted wanted = { .root = root, .owner = owner, .may_ask = may_ask };
 	const char *name, *slash = strrchr(path, '/');
 	const void *id;
 	ssize_t size;

@@ -3,6 +3,7 @@
 #define BPFPROFIL_DEBUG_FILE_H
 
 #include <stdbool.h>
+#include <sys/types.h>
 
 #include <elfutils/libdw.h>
 #include <libelf.h>
@@ -17,8 +18,9 @@ int debug_file_open(Elf *elf, int fd, const char *path, const char *root, char *
 
 /*
  * Opens the file in which dwz put what several files share, by .gnu_debugaltlink of the one at path
- * below root; from a server only if may_ask. found and the result are as above.
+ * below root, which belongs to owner; from a server only if
+ * may_ask. The result is as above.
  */
-int shared_file_open(Dwarf *dwarf, const char *path, const char *root, bool may_ask);
+int shared_file_open(Dwarf *dwarf, const char *path, const char *root, uid_t owner, bool may_ask);
 
 #endif

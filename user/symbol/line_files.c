@@ -53,7 +53,8 @@ static const struct empty_file empty = {
 
 static void open_shared(struct line_job *job)
 {
-	cleanup_fd int fd = shared_file_open(job->dwarf, job->path, job->root, job->trusted);
+	cleanup_fd int fd =
+		shared_file_open(job->dwarf, job->path, job->root, job->owner, job->trusted);
 
 	if (fd >= 0 && !elf_image_open(fd, &job->shared, NULL) &&
 	    !elf_check_packed(&job->shared.file, NULL))
@@ -136,7 +137,7 @@ static bool may_open_split(const struct line_job *job, Dwarf_Die *skeleton)
 			     name[0] == '/' ? "" : "/", name) >= sizeof(path) ||
 	    path[0] != '/' || !realpath(path, real) || !is_firm_up_to_root(real))
 		return false;
-	fd = regular_file_open("", path);
+	fd = regular_file_open("", path, NULL);
 	if (fd < 0 || elf_image_open(fd, &image, NULL))
 		return false;
 	good = !elf_check_packed(&image.file, NULL);

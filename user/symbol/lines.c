@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "elf/elf_image.h"
@@ -186,24 +187,30 @@ static int resolve_lines(const struct elf_image *image, struct line_job job,
 	return ret == -ENOMEM || ret == -E2BIG ? ret : 0;
 }
 
-/* The file belongs to us or root, so its references to other files can be trusted. */
-static bool is_trusted(int fd)
+/* If the file belongs to us or root, its references to other files can be trusted. */
+static void set_owner(struct line_job *job, int fd)
 {
-	struct stat stat;
+	struct stat stat = { .st_uid = NO_UID };
 
-	return !fstat(fd, &stat) && (!stat.st_uid || is_our_user(stat.st_uid));
+	fstat(fd, &stat);
+	job->owner = stat.st_uid;
+	job->trusted = job->trusted && regular_file_is_from(&stat, 0);
 }
 
 static int resolve_with_debug_file(const struct elf_image *image, int fd, const char *path,
 				   const char *root, const uint64_t *offsets,
 				   struct source_lines *lines)
 {
-	struct line_job job = { .image = image, .path = path, .root = root, .lines = lines };
+	struct line_job job = { .image = image,
+				.path = path,
+				.root = root,
+				.lines = lines,
+				.trusted = true };
 	char debug_path[PATH_MAX];
 	struct elf_image debug;
 	int debug_fd, ret = 0;
 
-	job.trusted = is_trusted(fd);
+	set_owner(&job, fd);
 	if (has_dwarf(image))
 		return resolve_lines(image, job, offsets);
 	debug_fd = debug_file_open(image->elf, fd, path, root, debug_path);
@@ -212,7 +219,7 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 	if (!elf_image_open(debug_fd, &debug, NULL)) {
 		job.image = &debug;
 		job.path = debug_path;
-		job.trusted = job.trusted && is_trusted(debug_fd);
+		set_owner(&job, debug_fd);
 		ret = resolve_lines(image, job, offsets);
 		elf_image_close(&debug);
 	}

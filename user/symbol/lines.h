@@ -6,6 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <sys/resource.h>
+#include <sys/types.h>
 
 #include <elfutils/libdw.h>
 
@@ -74,6 +75,7 @@ struct line_job {
 	const struct elf_image *image; /* the file that has the DWARF */
 	const char *path; /* path of that file, below root */
 	const char *root;
+	uid_t owner;
 	bool trusted; /* its owner is trusted to name other files */
 	Dwarf *dwarf;
 	struct elf_image shared; /* what dwz moved into another file */

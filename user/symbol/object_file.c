@@ -24,7 +24,7 @@ static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
 			     paths->profile->objects[object].path) >= sizeof(path) ||
 	    (size_t)snprintf(root, root_size, "%s", paths->root) >= root_size)
 		return -ENAMETOOLONG;
-	return regular_file_open("", path);
+	return regular_file_open("", path, NULL);
 }
 
 struct object_opener path_opener(struct path_opener *paths)
