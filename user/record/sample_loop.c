@@ -443,6 +443,12 @@ static enum sample_event look_at_clock(struct sample_loop *loop)
 	return spend(loop);
 }
 
+/* COMMAND has the same terminal, and a line that is redrawn would wipe out what it wrote there. */
+static bool wants_progress(const struct sample_loop *loop)
+{
+	return loop->options->verbosity >= (loop->result->argv ? 1 : 0);
+}
+
 enum sample_event sample_run(struct sample_loop *loop)
 {
 	enum sample_event event = SAMPLE_NONE;
@@ -452,7 +458,7 @@ enum sample_event sample_run(struct sample_loop *loop)
 		event = look_at_clock(loop);
 	else
 		begin_sampling(loop);
-	progress_begin(&loop->progress, loop->session, loop->options->verbosity >= 0);
+	progress_begin(&loop->progress, loop->session, wants_progress(loop));
 	while (event == SAMPLE_NONE) {
 		event = wait_event(loop, timeout_of(loop));
 		if (event == SAMPLE_NONE)
