@@ -189,9 +189,9 @@ static uint32_t call_number(Dwarf_Die *die, unsigned int name)
 	return (uint32_t)number;
 }
 
-static int add_site(struct source_lines *lines, struct unit_frame *frame,
-		    const struct unit_frame *caller)
+static int add_site(struct line_job *job, struct unit_frame *frame, const struct unit_frame *caller)
 {
+	struct source_lines *lines = job->lines;
 	struct call_site *site = calloc(1, sizeof(*site));
 	const char *file = call_file(&frame->die);
 
@@ -199,7 +199,7 @@ static int add_site(struct source_lines *lines, struct unit_frame *frame,
 		return -ENOMEM;
 	site->next = lines->sites;
 	lines->sites = site;
-	site->line.file = file ? string_set_add(&lines->strings, file) : NULL;
+	site->line.file = file ? line_file(job, file) : NULL;
 	site->line.line = file ? call_number(&frame->die, DW_AT_call_line) : 0;
 	site->line.discriminator = call_number(&frame->die, ATTRIBUTE_DISCRIMINATOR);
 	site->line.function = caller->name;
@@ -242,7 +242,7 @@ static int resolve_frames(struct line_job *job)
 		if (!ret)
 			ret = add_scope(job->lines, frame);
 		if (!ret && frame->caller)
-			ret = add_site(job->lines, frame, &unit->frames[frame->caller - 1]);
+			ret = add_site(job, frame, &unit->frames[frame->caller - 1]);
 	}
 	return ret;
 }

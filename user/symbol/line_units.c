@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -110,15 +111,36 @@ static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
 	return row;
 }
 
-static int set_line(struct source_lines *lines, size_t index, Dwarf_Line *row)
+/* A relative folder, as Debian's builds have it by -ffile-prefix-map, is part of libdw's path. */
+static const char *unit_folder(Dwarf_Die *die)
 {
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+
+	return folder && *folder == '/' ? folder : NULL;
+}
+
+/* libdw joins a file with its folder, but that with the unit's only if the file is right in it. */
+const char *line_file(struct line_job *job, const char *path)
+{
+	const char *folder = job->unit.folder;
+	char whole[STRING_SET_LONGEST + 1];
+
+	if (folder && *path != '/' &&
+	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", folder, path) < sizeof(whole))
+		path = whole;
+	return string_set_add(&job->lines->strings, path);
+}
+
+static int set_line(struct line_job *job, size_t index, Dwarf_Line *row)
+{
+	struct source_line *line = &job->lines->lines[index];
 	const char *file = dwarf_linesrc(row, NULL, NULL);
-	struct source_line *line = &lines->lines[index];
 	int number;
 
 	if (!file)
 		return 0;
-	line->file = string_set_add(&lines->strings, file);
+	line->file = line_file(job, file);
 	if (!line->file)
 		return -ENOMEM;
 	if (!dwarf_lineno(row, &number) && number > 0)
@@ -183,7 +205,7 @@ static int resolve_rows(struct line_job *job)
 	for (i = 0; !ret && i < unit->nr; i++) {
 		row = find_line_row(rows, nr, unit->places[i].address);
 		if (row)
-			ret = set_line(job->lines, unit->places[i].index, row);
+			ret = set_line(job, unit->places[i].index, row);
 	}
 	return ret;
 }
@@ -195,6 +217,7 @@ static int resolve_unit(struct line_job *job)
 	ret = gather_places(job);
 	if (ret || !job->unit.nr)
 		return ret;
+	job->unit.folder = unit_folder(&job->unit.die);
 	ret = resolve_rows(job);
 	if (!ret)
 		ret = line_functions_resolve(job);

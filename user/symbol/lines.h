@@ -63,6 +63,7 @@ struct unit_frame {
 
 struct compile_unit {
 	Dwarf_Die die;
+	const char *folder; /* where it was compiled, from the root on; NULL: unknown */
 	struct unit_place *places;
 	size_t nr;
 	size_t room;
@@ -128,6 +129,9 @@ void line_job_guard(Dwarf *dwarf);
 int line_job_reopen(struct line_job *job);
 
 int line_units_resolve(struct line_job *job);
+
+/* What the unit calls path, from the root on if that is known. NULL: no memory. */
+const char *line_file(struct line_job *job, const char *path);
 
 /* The first place of the unit at or above the address; nr if there is none. */
 size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address);
