@@ -30,11 +30,13 @@ static const char *keep(struct timeline *timeline, const char *text)
 	return string_set_add(&timeline->strings, text ? text : "");
 }
 
+/* A file with a build id is one wherever its path, as in the sum: profile_fold.c. */
 static const char *keep_object(struct timeline *timeline, const struct profile_object *object)
 {
+	const char *path = object->build_id && object->kind == PROFILE_FILE ? "" : object->path;
 	cleanup_free char *key = NULL;
 
-	if (asprintf(&key, "%s\n%s", object->build_id ? object->build_id : "", object->path) < 0) {
+	if (asprintf(&key, "%s\n%s", object->build_id ? object->build_id : "", path) < 0) {
 		key = NULL;
 		return NULL;
 	}
@@ -71,6 +73,23 @@ static int add_row(struct timeline *timeline, const struct profile *profile,
 	return cell->object ? 0 : -ENOMEM;
 }
 
+/* One file at two paths has two rows of a function. */
+static void combine_cells(struct timeline_part *part)
+{
+	size_t i, kept = 0;
+
+	if (!part->nr)
+		return;
+	qsort(part->cells, part->nr, sizeof(*part->cells), compare_cells);
+	for (i = 1; i < part->nr; i++) {
+		if (compare_cells(&part->cells[kept], &part->cells[i]))
+			part->cells[++kept] = part->cells[i];
+		else
+			part->cells[kept].ns += part->cells[i].ns;
+	}
+	part->nr = kept + 1;
+}
+
 static int add_rows(struct timeline *timeline, const struct profile *profile,
 		    const struct report_rows *rows, struct timeline_part *part)
 {
@@ -87,8 +106,7 @@ static int add_rows(struct timeline *timeline, const struct profile *profile,
 	for (i = 0; i < rows->nr; i++)
 		if (add_row(timeline, profile, &rows->rows[i], part))
 			return -ENOMEM;
-	if (part->nr)
-		qsort(part->cells, part->nr, sizeof(*part->cells), compare_cells);
+	combine_cells(part);
 	return 0;
 }
 

@@ -14,7 +14,7 @@
 
 /* A function in one of them; there may be millions. */
 struct timeline_cell {
-	const char *object; /* its path and build id; a string of the timeline */
+	const char *object; /* what tells it from others; a string of the timeline */
 	uint64_t offset;
 	float ns;
 };
