@@ -111,7 +111,7 @@ python3 - "$golden/profile.json" "$work/late" "$at" "$work/late.json" <<-'END'
 	profile["functions"] = [{"object": 0, "name": name, "offset": int(at, 16), "size": 8, "ticks": 1000}]
 	profile["histograms"] = [dict(profile["histograms"][0], target=0, object=0, offset=0x1000,
 	                              size=0x1000, bins=[[int(at, 16) - 0x1000 + 4, 1000]])]
-	profile["notes"] = [f"no names of some functions of {path}, with 100.0% of the ticks: a package of x"]
+	profile["notes"] = [f"no names of some functions of {path}, with 100.0% of the ticks: install x"]
 	json.dump(profile, open(out, "w"))
 END
 late() {

@@ -290,18 +290,37 @@ Test(functions, stretches)
 	add_histogram(2, 0x1000, 4);
 	add_bin(1, 7);
 	add_bin(0x101, 3);
-	add_bin(0x201, 5);
+	add_bin(0x201, 20);
 	CHECK({ 0, "[node:7]+0x1010..0x2003", 0x1010, 0xff4, 130 },
 	      { 1, "[java:8]", 0x400, 0x400, 40 },
-	      { 2, "program+0x1000..0x17ff", 0x1000, 0x800, 10 },
-	      { 2, "program+0x1800..0x18ff", 0x1800, 0x100, 5 }, { 0, "f", 0x1000, 0x10, 1 });
+	      { 2, "program+0x1800..0x18ff", 0x1800, 0x100, 20 },
+	      { 2, "program+0x1000..0x17ff", 0x1000, 0x800, 10 }, { 0, "f", 0x1000, 0x10, 1 });
 	cr_assert_eq(profile->nr_notes, 2);
-	cr_assert(strstr(
+	cr_expect_str_eq(
 		profile->notes[0],
-		"no names of code that [node:7] and 1 other, with 91.4% of the ticks, made"));
-	cr_assert(strstr(
+		"no names of code that [node:7] and 1 other, with 84.6% of the ticks, made as it ran: "
+		"node --perf-basic-prof writes them");
+	cr_expect_str_eq(
 		profile->notes[1],
-		"no names of some functions of /opt/program, build id abcd, with 8.1% of the ticks: "));
+		"no names of some functions of /opt/program, with 14.9% of the ticks: install its debug "
+		"symbols");
+}
+
+/* Names that are missing from a tenth of the ticks or less are not worth a line. */
+Test(functions, few_nameless)
+{
+	static const struct source given[] = { { .map = "1000 10 f\n" } };
+
+	sources = given;
+	add_object(PROFILE_JIT, "[node:7]");
+	add_histogram(0, 0x1000, 4);
+	add_bin(0, 90);
+	add_bin(4, 10);
+	CHECK({ 0, "f", 0x1000, 0x10, 90 }, { 0, "[node:7]+0x1010..0x1013", 0x1010, 4, 10 });
+	cr_expect_eq(profile->nr_notes, 0);
+	profile->histograms[0].bins[1].count = 11;
+	CHECK({ 0, "f", 0x1000, 0x10, 90 }, { 0, "[node:7]+0x1010..0x1013", 0x1010, 4, 11 });
+	cr_expect_eq(profile->nr_notes, 1);
 }
 
 /*

@@ -231,22 +231,19 @@ Test(merge, notes_add_up)
 		   "the kernel withheld 18446744073709551615 ticks, see",
 		   "the kernel withheld 18446744073709551615 ticks, see");
 	check_note(NOTE_NAMELESS_CODE "[node:7] and 1 other" NOTE_AFTER_CODE ": help",
-		   NOTE_NAMELESS_CODE "[node:8] and 4 others" NOTE_AFTER_CODE ": help",
+		   NOTE_NAMELESS_CODE "[vm:8] and 4 others" NOTE_AFTER_CODE ": other help",
 		   NOTE_NAMELESS_CODE "[node:9]" NOTE_AFTER_CODE ": help",
 		   NOTE_NAMELESS_CODE "[node:7] and 4 others" NOTE_AFTER_CODE ": help");
-	check_note(
-		NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_BUILD_ID "2" NOTE_AFTER_FUNCTIONS "x",
-		NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_BUILD_ID "4" NOTE_AFTER_FUNCTIONS "x",
-		NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_BUILD_ID "3" NOTE_AFTER_FUNCTIONS "x",
-		NOTE_NAMELESS_FUNCTIONS "/bin/a and b and 1 other" NOTE_BUILD_ID
-					"3" NOTE_AFTER_FUNCTIONS "x");
+	check_note(NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "b",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_AFTER_FUNCTIONS "y",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and b" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and b and 1 other" NOTE_AFTER_FUNCTIONS "x");
 	/* Which part of the sum's ticks it is, no part knows. */
 	check_note(NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_SHARE "7.0% of" NOTE_AFTER_FUNCTIONS "x",
-		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_BUILD_ID "4" NOTE_SHARE
-					   "9.0% of" NOTE_AFTER_FUNCTIONS "x",
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_SHARE
+					   "9.0% of" NOTE_AFTER_FUNCTIONS "y",
 		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_SHARE "8.0% of" NOTE_AFTER_FUNCTIONS "x",
-		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_BUILD_ID
-					   "4" NOTE_AFTER_FUNCTIONS "x");
+		   NOTE_NAMELESS_FUNCTIONS "/bin/a and 2 others" NOTE_AFTER_FUNCTIONS "y");
 	check_note(NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",
 		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",
 		   NOTE_NAMELESS_FUNCTIONS "/bin/b" NOTE_AFTER_FUNCTIONS "x",

@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "need.h"
+#include "symbol/debug_package.h"
 #include "symbol/debug_server.h"
 #include "test_symbol_fixture.h"
 
@@ -300,4 +301,25 @@ Test(debug_file, mini_hostile)
 	check_mini(NULL);
 	fixture_shell("cp clean program && objcopy --add-section .gnu_debugdata=program.c program");
 	check_mini(NULL);
+}
+
+/* As dpkg has them; a file below /usr may be listed as it was before /lib became a link. */
+Test(debug_file, package)
+{
+	char name[PACKAGE_BYTES] = "none", lists[256];
+
+	fixture_shell(
+		"mkdir info && printf '/.\\n/usr\\n/usr/bin/perl5\\n' >info/perl.list &&"
+		"printf '/.\\n/usr/bin/perl\\n' >info/perl-base.list &&"
+		"printf '/usr/bin/perl\\n' >info/perl-base.md5sums &&"
+		"printf '/.\\n/lib/libc.so.6\\n' >info/libc6:amd64.list && mkfifo info/a.list");
+	snprintf(lists, sizeof(lists), "%s", fixture_path("info"));
+	cr_assert(package_of(lists, "/usr/bin/perl", name));
+	cr_expect_str_eq(name, "perl-base");
+	cr_assert(package_of(lists, "/usr/lib/libc.so.6", name));
+	cr_expect_str_eq(name, "libc6");
+	cr_expect_not(package_of(lists, "/usr/bin/per", name));
+	cr_expect_not(package_of(lists, "/bin/perl5", name));
+	cr_expect_not(package_of(fixture_path("none"), "/usr/bin/perl", name));
+	cr_expect_str_eq(name, "libc6");
 }

@@ -19,6 +19,7 @@ struct note {
 	const char *text;
 	size_t begins; /* bytes */
 	const char *rest;
+	size_t same; /* bytes of the rest that are alike in all; what follows is of the object */
 	bool counts; /* what differs is a number, else an object */
 	uint64_t number; /* this, or how many other objects there are */
 	size_t name; /* bytes of the object's name */
@@ -34,7 +35,7 @@ static const struct {
 static const char *const of_counts[] = { "", "the kernel withheld ", NOTE_CLOCK_BACK,
 					 NOTE_CLOCK_FORWARD, NOTE_SUSPENDED };
 
-/* Parses "NAME", "NAME and 1 other" or "NAME and N others", all perhaps with a build id. */
+/* Parses "NAME", "NAME and 1 other" or "NAME and N others", all perhaps with a share. */
 static void read_objects(struct note *note)
 {
 	const char *at = note->text + note->begins, *other;
@@ -50,9 +51,7 @@ static void read_objects(struct note *note)
 		}
 	}
 	note->number = 0;
-	other = strstr(at, NOTE_BUILD_ID);
-	if (!other || other >= note->rest)
-		other = strstr(at, NOTE_SHARE);
+	other = strstr(at, NOTE_SHARE);
 	if (other && other < note->rest)
 		note->name = (size_t)(other - at);
 }
@@ -66,6 +65,7 @@ static bool is_of_objects(struct note *note)
 		if (strncmp(note->text, of_objects[i].begin, note->begins) != 0)
 			continue;
 		note->rest = strstr(note->text + note->begins, of_objects[i].rest);
+		note->same = strlen(of_objects[i].rest);
 		if (note->rest)
 			read_objects(note);
 		return note->rest;
@@ -88,6 +88,7 @@ static bool is_of_counts(struct note *note)
 			continue;
 		note->number = strtoull(at, &end, 10);
 		note->rest = end;
+		note->same = strlen(end);
 		note->counts = *end == ' ';
 		if (note->counts)
 			return true;
@@ -107,12 +108,13 @@ static struct note read_note(const char *text)
 int profile_notes_compare(const void *left, const void *right)
 {
 	const struct note a = read_note(*(char *const *)left), b = read_note(*(char *const *)right);
-	size_t least = a.begins < b.begins ? a.begins : b.begins;
-	int order = strncmp(a.text, b.text, least);
+	int order = strncmp(a.text, b.text, min_size(a.begins, b.begins));
 
 	if (!order)
 		order = compare_u64(a.begins, b.begins);
-	return order ? order : strcmp(a.rest, b.rest);
+	if (!order)
+		order = strncmp(a.rest, b.rest, min_size(a.same, b.same));
+	return order ? order : compare_u64(a.same, b.same);
 }
 
 static char *count_up(const struct note *a, const struct note *b)
@@ -127,31 +129,14 @@ static char *count_up(const struct note *a, const struct note *b)
 	return text;
 }
 
-/* What follows the object, apart from the number of others. */
-static int build_id_of(const struct note *note, const char **at)
-{
-	const char *name_end = note->text + note->begins + note->name, *share, *end = note->rest;
-
-	*at = strstr(name_end, NOTE_BUILD_ID);
-	if (!*at || *at >= end)
-		return 0;
-	share = strstr(*at, NOTE_SHARE);
-	return (int)((share && share < end ? share : end) - *at);
-}
-
 static int compare_objects(const struct note *a, const struct note *b)
 {
 	const char *x = a->text + a->begins, *y = b->text + b->begins;
-	int order = strncmp(x, y, a->name < b->name ? a->name : b->name), of_a, of_b;
+	int order = strncmp(x, y, min_size(a->name, b->name));
 
 	if (!order)
 		order = compare_u64(a->name, b->name);
-	if (order)
-		return order;
-	of_a = build_id_of(a, &x);
-	of_b = build_id_of(b, &y);
-	order = strncmp(x ?: "", y ?: "", (size_t)(of_a < of_b ? of_a : of_b));
-	return order ? order : of_a - of_b;
+	return order ? order : strcmp(a->rest, b->rest);
 }
 
 /*
@@ -160,20 +145,18 @@ static int compare_objects(const struct note *a, const struct note *b)
  */
 static char *name_one(const struct note *a, const struct note *b)
 {
-	int order = compare_objects(a, b), id;
+	int order = compare_objects(a, b);
 	const struct note *first = order <= 0 ? a : b;
 	uint64_t others = a->number > b->number ? a->number : b->number;
 	char more[48] = "", *text;
-	const char *build_id;
 
 	if (!others && order)
 		others = 1;
 	if (others)
 		snprintf(more, sizeof(more), " and %" PRIu64 " other%s", others,
 			 others > 1 ? "s" : "");
-	id = build_id_of(first, &build_id);
-	if (asprintf(&text, "%.*s%s%.*s%s", (int)(first->begins + first->name), first->text, more,
-		     id, build_id ?: "", first->rest) < 0)
+	if (asprintf(&text, "%.*s%s%s", (int)(first->begins + first->name), first->text, more,
+		     first->rest) < 0)
 		return NULL;
 	return text;
 }

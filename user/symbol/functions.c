@@ -459,8 +459,9 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	ret = resolve_objects(&resolver);
 	if (!ret)
 		ret = note_broken(&resolver);
+	/* With a cache there will be many profiles, and whoever reads them may be on another host. */
 	if (!ret && opener)
-		ret = nameless_note(&resolver.nameless, profile);
+		ret = nameless_note(&resolver.nameless, !opener->cache, profile);
 	free(resolver.order);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
@@ -557,7 +558,7 @@ static int note_again(struct profile *profile)
 		else
 			profile->notes[nr++] = profile->notes[i];
 	profile->nr_notes = nr;
-	return nameless_note(&nameless, profile);
+	return nameless_note(&nameless, true, profile);
 }
 
 int functions_resolve_rest(struct profile *profile, const struct object_opener *opener,

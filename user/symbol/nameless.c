@@ -5,9 +5,10 @@
 #include <string.h>
 
 #include "profile/profile_notes.h"
+#include "symbol/debug_package.h"
 
 /* Share of all ticks below which missing names are not worth a note. */
-#define WORTH_PERCENT 1
+#define WORTH_PERCENT 10
 
 void nameless_add(struct nameless *nameless, const struct profile *profile, uint32_t object,
 		  uint64_t ticks, uint64_t unnamed)
@@ -51,34 +52,51 @@ bool nameless_is_of_files(const char *note)
 	return !strncmp(note, NOTE_NAMELESS_FUNCTIONS, strlen(NOTE_NAMELESS_FUNCTIONS));
 }
 
-int nameless_note(const struct nameless *nameless, struct profile *profile)
+/* Who writes down the names of what a runtime compiles; objects are called [node:77]. */
+static const char *advice(const char *object)
 {
-	const struct profile_object *file = &profile->objects[nameless->files.object];
+	if (!strncmp(object, "[node:", strlen("[node:")))
+		return "node --perf-basic-prof writes them";
+	if (!strncmp(object, "[java:", strlen("[java:")))
+		return "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit writes them";
+	return "/tmp/perf-PID.map has them if the program writes it";
+}
+
+static int note_code(const struct nameless *nameless, struct profile *profile)
+{
+	const struct nameless_kind *jit = &nameless->jit;
+	const char *path = profile->objects[jit->object].path;
 	char more[48];
+
+	return profile_note(profile,
+			    NOTE_NAMELESS_CODE "%s%s" NOTE_SHARE
+					       "%.1f%% of the ticks," NOTE_AFTER_CODE ": %s",
+			    path, others(jit, more, sizeof(more)), share(nameless, jit),
+			    advice(path));
+}
+
+static int note_files(const struct nameless *nameless, bool look, struct profile *profile)
+{
+	const struct nameless_kind *files = &nameless->files;
+	const struct profile_object *file = &profile->objects[files->object];
+	char more[48], package[PACKAGE_BYTES] = "its debug symbols";
+
+	if (look)
+		debug_package(file, package);
+	return profile_note(profile,
+			    NOTE_NAMELESS_FUNCTIONS "%s%s" NOTE_SHARE
+						    "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS "%s",
+			    file->path, others(files, more, sizeof(more)), share(nameless, files),
+			    package);
+}
+
+int nameless_note(const struct nameless *nameless, bool look, struct profile *profile)
+{
 	int ret = 0;
 
 	if (has_worth(nameless, &nameless->jit))
-		ret = profile_note(
-			profile,
-			NOTE_NAMELESS_CODE
-			"%s%s" NOTE_SHARE "%.1f%% of the ticks," NOTE_AFTER_CODE
-			": /tmp/perf-PID.map has them "
-			"when the program writes it, as node --perf-basic-prof, python3 -X perf "
-			"and java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit (or with "
-			"an agent) do",
-			profile->objects[nameless->jit.object].path,
-			others(&nameless->jit, more, sizeof(more)),
-			share(nameless, &nameless->jit));
+		ret = note_code(nameless, profile);
 	if (!ret && has_worth(nameless, &nameless->files))
-		ret = profile_note(profile,
-				   NOTE_NAMELESS_FUNCTIONS
-				   "%s%s%s%s" NOTE_SHARE "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS
-				   "of debug symbols (-dbgsym, -debuginfo) has them, for this "
-				   "profile too, or a server in DEBUGINFOD_URLS, which report "
-				   "--inline and the next profile ask",
-				   file->path, others(&nameless->files, more, sizeof(more)),
-				   file->build_id ? NOTE_BUILD_ID : "",
-				   file->build_id ? file->build_id : "",
-				   share(nameless, &nameless->files));
+		ret = note_files(nameless, look, profile);
 	return ret;
 }

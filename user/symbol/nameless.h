@@ -26,7 +26,10 @@ void nameless_add(struct nameless *nameless, const struct profile *profile, uint
 /* Whether a note is that of files. */
 bool nameless_is_of_files(const char *note);
 
-/* Adds a note on how to get names, if enough of them are missing. Returns 0 or -ENOMEM. */
-int nameless_note(const struct nameless *nameless, struct profile *profile);
+/*
+ * Adds a note on how to get names, if enough of them are missing. With look it names the package that
+ * has them, for which the package manager's lists are read. Returns 0 or -ENOMEM.
+ */
+int nameless_note(const struct nameless *nameless, bool look, struct profile *profile);
 
 #endif
