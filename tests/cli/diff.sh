@@ -16,6 +16,14 @@ for by in functions objects lines; do
 done
 "$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +0\.021 +0\.522 +work +main'
 verdict $? diff_text
+"$bin" diff "$golden/split.json" "$b" >"$work/out" &&
+	grep -qx 'total     1\.515 to 1\.063 s of CPU time, -29\.8 %: beyond the noise of sampling' "$work/out"
+verdict $? diff_total
+"$bin" diff "$a" "$b" | grep -qx 'total     1\.063 to 1\.063 s of CPU time, +0\.0 %: noise of sampling'
+verdict $? diff_same_total
+"$bin" diff "$golden/split.json" "$golden/split.json" |
+	grep -qx "total     1\.515 to 1\.515 s of CPU time, +0\.0 %: the scheduler's, without noise of sampling"
+verdict $? diff_total_of_the_scheduler
 "$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,,0\.021063189,0\.521564680$'
 verdict $? diff_csv
 "$bin" diff --format json "$a" "$b" | python3 -c '
@@ -28,6 +36,7 @@ verdict $? diff_json
 import json, sys
 table = json.load(sys.stdin)
 sides = [{"ticks": 930, "cpu_ns": 1515000000, "period_ns": 1000000}, {"ticks": 1060, "period_ns": 1003009}]
+assert 0 < table["total"]["probability"] < 1e-9 and table["total"]["old_seconds"] == 1.515, table
 assert [{key: table[side][key] for key in sides[i]} for i, side in enumerate(("old", "new"))] == sides, table
 assert table["old"]["file"].endswith("/split.json") and table["new"]["title"].startswith("./work "), table
 old = {row["function"]: row["old"]["percent"] for row in table["rows"]}

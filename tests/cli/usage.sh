@@ -39,6 +39,8 @@ usage meant_letter "bpfprofil: attach: unknown option '-p'
 try: --pid" attach -p 1
 usage meant_not_here "bpfprofil: run: unknown option '-p'
 try: bpfprofil run --help" run -p 1
+usage meant_elsewhere "bpfprofil: run: unknown option '-a'
+try: bpfprofil attach --all" run -a true
 usage meant_stacks "bpfprofil: run: unknown option '-g'
 try: leaving it out: there are no call stacks" run -g true
 usage meant_sort "bpfprofil: report: unknown option '--sort'

@@ -65,14 +65,14 @@ FIXTURE_TEST(fixture, begin, client_programs, preloaded)
 	unsetenv("LD_PRELOAD");
 }
 
-static void assert_says(const char *expected)
+static void assert_says(const char *expected, const char *of_libc)
 {
 	struct child_end end;
 
 	child_run(&end, NULL, ARGS(CLIENT_PROGRAMS "/fallback"));
 	cr_expect_eq(end.status, 0);
 	cr_expect_str_eq(end.out, expected, "%s%s", end.out, end.err);
-	cr_expect_str_empty(end.err);
+	cr_expect_str_eq(end.err, of_libc);
 	child_end_free(&end);
 }
 
@@ -81,11 +81,18 @@ FIXTURE_TEST(fixture, begin, client_programs, drop_in_and_libc)
 {
 	setenv("LD_PRELOAD", CLIENT_PRELOAD, 1);
 	assert_says("profil quiet\nsprofil quiet\nprofil quiet\noff quiet\n"
-		    "profil quiet\noff quiet\n");
+		    "profil quiet\noff quiet\n",
+		    "");
 	cr_assert_eq(fixture->shared->requests, 8);
 	fake_kill(&fixture->server);
 	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
-		    "profil timer\noff quiet\n");
+		    "profil timer\noff quiet\n",
+		    "bpfprofil: profil: no server: Connection refused; libc counts\n");
+	setenv("BPFPROFIL_VERBOSE", "0", 1);
+	assert_says("profil timer\nsprofil timer\nprofil timer\noff quiet\n"
+		    "profil timer\noff quiet\n",
+		    "");
+	unsetenv("BPFPROFIL_VERBOSE");
 	unsetenv("LD_PRELOAD");
 }
 

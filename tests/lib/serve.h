@@ -18,7 +18,10 @@ void serve_begin(struct serve *serve, const char *const options[]);
 /* Finds the serving process of a server that was started in another way. */
 void serve_find(struct serve *serve);
 
-/* Stops it by SIGTERM. Asserts that it printed nothing. */
+/* What it printed after the line that says that it is ready. */
+const char *serve_said(const struct child_end *end);
+
+/* Stops it by SIGTERM. Asserts that it printed nothing more. */
 void serve_stop(struct serve *serve);
 
 /* Kills it by SIGKILL, so its socket stays. */

@@ -251,7 +251,8 @@ Test(report, identity)
 
 	check_contains(text, "1060 = 1000 binned + 10 overflow + 20 outside + 25 filtered + 5 lost "
 			     "(exit 5)\n");
-	check_contains(text, "1060 ticks, 1.063 s of CPU time at 997 Hz, in 1.060 s");
+	check_contains(text,
+		       "1060 ticks, 1.063 s of CPU time at 997 Hz, in 1.060 s (100.3 % of a CPU)");
 }
 
 Test(report, limit)

@@ -296,7 +296,7 @@ FIXTURE_TEST(host, v2, targets_container, runtime_that_fails)
 	host_program(host, "crun", "kill -9 $$\n");
 	host_ready(host);
 	host_expect_error(host, ADD(host, "none"), -ENOENT,
-			  NONE("none") " (docker: Cannot connect)", "");
+			  NONE("none") " in podman (docker: Cannot connect)", "");
 	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
 }
 

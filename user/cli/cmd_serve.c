@@ -201,8 +201,7 @@ static void say_ready(const struct serve *serve)
 	int fd = (int)serve->arguments->ready_fd;
 
 	apart_tell(serve->apart, NOTIFY_READY);
-	/* A log need not have it: whoever starts a server there has sd_notify() or --ready-fd. */
-	if (!fd && !serve->activated && isatty(STDERR_FILENO))
+	if (!fd && !serve->activated)
 		print_message(NULL, "serve: ready at %s", serve->arguments->socket);
 	if (!fd)
 		return;

@@ -99,6 +99,9 @@ static const char *meant_here(const struct command *command, const char *typed)
 	const struct opt *opt;
 	size_t i;
 
+	/* What perf record -a COMMAND does, attach does until ^C, and without a command. */
+	if (meant && !strcmp(meant, "--all") && !strcmp(command->name, "run"))
+		return "bpfprofil attach --all";
 	if (!meant || strncmp(meant, "--", 2) != 0)
 		return meant;
 	for (i = 0; (opt = opts_at(command, i, &group)); i++)

@@ -40,9 +40,10 @@ const struct real_calls *preload_real(void)
 
 void preload_tell_fallback(const char *call, int error)
 {
-	int before = errno;
+	static int told;
+	int before = errno, verbose = client_settings()->verbose;
 
-	if (client_settings()->verbose)
+	if (verbose > 0 || (verbose < 0 && !__atomic_exchange_n(&told, 1, __ATOMIC_RELAXED)))
 		dprintf(2, "bpfprofil: %s: no server: %s; libc counts\n", call, strerror(error));
 	errno = before;
 }

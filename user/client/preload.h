@@ -23,7 +23,7 @@ struct real_calls {
 
 const struct real_calls *preload_real(void);
 
-/* With BPFPROFIL_VERBOSE, prints one line: libc counts, because of this errno. */
+/* Says in one line that libc counts, because of this errno: once, or as BPFPROFIL_VERBOSE has it. */
 void preload_tell_fallback(const char *call, int error);
 
 #endif

@@ -52,7 +52,7 @@ __attribute__((constructor)) void client_settings_read(void)
 
 	now.dialect = dialect ? client_dialect_find(dialect) : 0;
 	now.flags = is_set("BPFPROFIL_USER_ONLY") ? CALL_USER_ONLY : 0;
-	now.verbose = is_set("BPFPROFIL_VERBOSE");
+	now.verbose = variable("BPFPROFIL_VERBOSE") ? is_set("BPFPROFIL_VERBOSE") : -1;
 	if (!now.secure) {
 		const char *server = variable("BPFPROFIL_SERVER");
 

@@ -13,7 +13,7 @@ struct settings {
 	const char *server; /* the program to run as a private server */
 	int dialect; /* enum dialect, or -EINVAL: no such name */
 	uint32_t flags; /* CALL_USER_ONLY */
-	int verbose;
+	int verbose; /* whether to say that libc counts; -1: once */
 	int secure; /* set-user-ID or the like */
 	int read;
 };

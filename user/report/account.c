@@ -46,6 +46,9 @@ void render_ticks(const struct profile *profile, const struct report_options *op
 	if (is_off(sampling, total))
 		fprintf(out, " (measured: %.6g Hz)", sampling->measured_hz);
 	fprintf(out, ", in %.3f s", (double)profile->duration_ns / 1e9);
+	if (profile->duration_ns && !sampling->sampled_ns)
+		fprintf(out, " (%.1f %% of a CPU)",
+			100 * rows_ns(profile, options) / (double)profile->duration_ns);
 	if (sampling->sampled_ns)
 		fprintf(out, ", of which %.3f s were sampled", (double)sampling->sampled_ns / 1e9);
 }

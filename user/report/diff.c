@@ -210,6 +210,18 @@ static int compare_change(const void *left, const void *right)
 	return compare_place(left, right);
 }
 
+static struct diff_total total_of(const struct diff_profile *old, const struct diff_profile *new)
+{
+	const struct report_options all = { .target = REPORT_ALL_TARGETS };
+	struct diff_total total = { .old_ns = old->ns, .new_ns = new->ns };
+
+	total.is_sampled = !is_cpu_known(old->profile, &all) || !is_cpu_known(new->profile, &all);
+	if (total.is_sampled)
+		total.probability =
+			noise_of_times(old->ns, old->ns * old->unit, new->ns, new->ns *new->unit);
+	return total;
+}
+
 int diff_build(const struct profile *old, const struct profile *new,
 	       const struct diff_options *options, struct diff *result, struct error *err)
 {
@@ -233,6 +245,7 @@ int diff_build(const struct profile *old, const struct profile *new,
 	result->rows = calloc(text->old.rows.nr + text->new.rows.nr + 1, sizeof(*result->rows));
 	if (!result->rows)
 		return error_errno(err, -ENOMEM, "diff");
+	result->total = total_of(&text->old, &text->new);
 	add_rows(result, &text->old, false);
 	add_rows(result, &text->new, true);
 	add_up(result);

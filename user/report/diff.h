@@ -46,12 +46,20 @@ struct diff_options {
 	const char *old_name, *new_name; /* file names of the profiles for the reader; or NULL */
 };
 
+/* All of the time. Where it is the scheduler's on both sides, it is not sampled, and has no noise. */
+struct diff_total {
+	double old_ns, new_ns;
+	bool is_sampled;
+	double probability; /* that the change is noise, if it is sampled */
+};
+
 struct diff {
 	const struct profile *old, *new;
 	const struct diff_options *options;
 	struct diff_row *rows; /* changes that are not noise first; the largest first */
 	size_t nr;
 	size_t significant;
+	struct diff_total total;
 	char **notes; /* sentences about which objects are compared with which */
 	size_t nr_notes;
 	struct diff_text *text; /* owns what the rows point to */

@@ -44,12 +44,33 @@ static void heading_side(const struct profile *profile, const char *label, const
 	fputc('\n', out);
 }
 
+/*
+ * The scheduler's seconds have no noise of sampling, and how much two equal runs differ two profiles
+ * cannot tell.
+ */
+static void heading_total(const struct diff *diff, FILE *out)
+{
+	double old = diff->total.old_ns, new = diff->total.new_ns;
+
+	if (!(old > 0) || !(new > 0))
+		return;
+	fprintf(out, "%-10s%.3f to %.3f s of CPU time, %+.1f %%: ", "total", old / 1e9, new / 1e9,
+		100 * (new / old - 1));
+	if (diff->total.is_sampled)
+		fputs(diff->total.probability < DIFF_LEVEL ? "beyond the noise of sampling\n" :
+							     "noise of sampling\n",
+		      out);
+	else
+		fputs("the scheduler's, without noise of sampling\n", out);
+}
+
 static void heading(const struct diff *diff, FILE *out)
 {
 	size_t i;
 
 	heading_side(diff->old, "old", diff->options->old_name, out);
 	heading_side(diff->new, "new", diff->options->new_name, out);
+	heading_total(diff, out);
 	for (i = 0; i < diff->nr_notes; i++) {
 		fprintf(out, "%-10s", "note");
 		text_write(out, diff->notes[i], 0);
@@ -313,6 +334,19 @@ static void json_notes(const struct diff *diff, FILE *out)
 	fputs("],\n  ", out);
 }
 
+static void json_total(const struct diff_total *total, FILE *out)
+{
+	fputs("\"total\": { \"old_seconds\": ", out);
+	json_text_double(out, total->old_ns / 1e9);
+	fputs(", \"new_seconds\": ", out);
+	json_text_double(out, total->new_ns / 1e9);
+	if (total->is_sampled) {
+		fputs(", \"probability\": ", out);
+		json_text_double(out, total->probability);
+	}
+	fputs(" },\n  ", out);
+}
+
 static void write_json(const struct diff *diff, const struct report_options *options, FILE *out)
 {
 	size_t i, nr = shown(diff, options);
@@ -324,6 +358,7 @@ static void write_json(const struct diff *diff, const struct report_options *opt
 	fputs(",\n  ", out);
 	json_profile(out, "new", diff->new, diff->options->new_name);
 	fputs(",\n  ", out);
+	json_total(&diff->total, out);
 	json_notes(diff, out);
 	fprintf(out, "\"of\": %zu, \"significant\": %zu,\n  \"rows\": [", diff->nr,
 		diff->significant);

@@ -54,6 +54,13 @@ double noise_probability(const struct noise_counts *counts)
 	return erfc(fabs(new / new_total - old / old_total) / error / sqrt(2));
 }
 
+double noise_of_times(double old, double old_variance, double new, double new_variance)
+{
+	double variance = old_variance + new_variance;
+
+	return variance > 0 ? erfc(fabs(new - old) / sqrt(2 * variance)) : 1;
+}
+
 void noise_correct(double *ascending, size_t nr)
 {
 	double least = 0;

@@ -18,6 +18,9 @@ struct noise_counts {
  */
 double noise_probability(const struct noise_counts *counts);
 
+/* The same of two times, each the sum of ticks with this variance. */
+double noise_of_times(double old, double old_variance, double new, double new_variance);
+
 /*
  * Holm's correction, in place: among many comparisons some look significant by chance. What stays
  * below a level has that level for all of them together: at 0.01, of a hundred comparisons of equal

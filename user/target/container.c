@@ -220,9 +220,12 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 {
 	struct names names = { 0 };
 	const char *near = NULL;
+	bool partly = told->trouble[0] && told->without[0];
 
-	error_set(err, -ENOENT, "--container '%s': no running container of that name or id%s%s%s",
-		  typed, told->trouble[0] ? " (" : "", told->trouble, told->trouble[0] ? ")" : "");
+	error_set(err, -ENOENT,
+		  "--container '%s': no running container of that name or id%s%s%s%s%s", typed,
+		  partly ? " in " : "", partly ? told->without : "", told->trouble[0] ? " (" : "",
+		  told->trouble, told->trouble[0] ? ")" : "");
 	if (!collect_names(cgroups, typed, &names))
 		near = names_nearest(&names, typed);
 	if (near)

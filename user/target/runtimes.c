@@ -77,6 +77,14 @@ note_trouble(struct runtime_containers *containers, const char *format, ...)
 	va_end(args);
 }
 
+static void note_none(struct runtime_containers *containers, const char *program)
+{
+	size_t used = strlen(containers->without);
+
+	snprintf(containers->without + used, sizeof(containers->without) - used, "%s%s",
+		 used ? ", " : "", program);
+}
+
 /* True: there is output to parse. */
 static bool answered(const struct tool_answer *answer, const char *program,
 		     struct runtime_containers *containers)
@@ -86,7 +94,9 @@ static bool answered(const struct tool_answer *answer, const char *program,
 	if (answer->late)
 		note_trouble(containers, "%s: no answer within %d s", program,
 			     TOOL_PATIENCE_MS / 1000);
-	else if (answer->status && !says_there_is_none(answer->said))
+	else if (answer->status && says_there_is_none(answer->said))
+		note_none(containers, program);
+	else if (answer->status)
 		note_trouble(containers, "%s: %s", program,
 			     answer->said[0] ? answer->said : "failed without a word");
 	return !answer->late && !answer->status;
@@ -120,6 +130,8 @@ static int parse(const struct container_runtime *runtime, struct tool_answer *an
 		return error_errno(err, ret, "%s", program);
 	if (ret < 0)
 		note_trouble(parsed->containers, "%s", wrong.text);
+	else
+		note_none(parsed->containers, program);
 	return 0;
 }
 

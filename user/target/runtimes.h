@@ -23,6 +23,7 @@ struct runtime_containers {
 	size_t capacity;
 	/* Why the first runtime that is installed but failed could not answer: "docker: ...". */
 	char trouble[256];
+	char without[64]; /* the runtimes that have none of that name, as "runc, crun" */
 };
 
 /*
