@@ -24,12 +24,31 @@ struct mapping {
 	u32 exec;
 };
 
+/*
+ * Appends a name to a record's path; false: there is none, or no room. The length is in the record
+ * and not on the stack, because before 6.7 the verifier follows a callback of bpf_loop once. Of what
+ * the stack has before the first turn it may believe that it never changes, and take a test of it
+ * out of the program.
+ */
+static __always_inline bool add_name(struct record *record, const void *name)
+{
+	u32 len = record->path_len;
+	long got;
+
+	if (len >= PATH_BYTES)
+		return false;
+	got = bpf_probe_read_kernel_str(&record->path[len & (PATH_BYTES - 1)], NAME_BYTES, name);
+	if (got <= 0)
+		return false;
+	record->path_len = len + got;
+	return true;
+}
+
 /* The walk from a file up to the root, one name at a time. */
 struct path_walk {
 	struct dentry *dentry;
 	struct mount *mount;
 	struct record *record;
-	u32 len;
 };
 
 static long path_step(u32 i, void *data)
@@ -38,7 +57,6 @@ static long path_step(u32 i, void *data)
 	struct dentry *dentry = walk->dentry;
 	struct dentry *parent = BPF_CORE_READ(dentry, d_parent);
 	struct mount *mount = walk->mount, *above;
-	long got;
 
 	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
 		above = BPF_CORE_READ(mount, mnt_parent);
@@ -48,13 +66,8 @@ static long path_step(u32 i, void *data)
 		walk->mount = above;
 		return 0;
 	}
-	if (walk->len >= PATH_BYTES)
+	if (!add_name(walk->record, BPF_CORE_READ(dentry, d_name.name)))
 		return 1;
-	got = bpf_probe_read_kernel_str(&walk->record->path[walk->len & (PATH_BYTES - 1)],
-					NAME_BYTES, BPF_CORE_READ(dentry, d_name.name));
-	if (got <= 0)
-		return 1;
-	walk->len += got;
 	walk->dentry = parent;
 	return dentry == parent; /* a memfd has a name but no folder */
 }
@@ -70,7 +83,6 @@ static __always_inline void read_path(struct file *file, struct record *record)
 	};
 
 	bpf_loop(PATH_PARTS, path_step, &walk, 0);
-	record->path_len = walk.len;
 }
 
 /*

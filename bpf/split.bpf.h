@@ -49,7 +49,6 @@ static __always_inline void cgroup_space(u64 id, struct space *space)
 struct cgroup_walk {
 	struct kernfs_node *node;
 	struct record *record;
-	u32 len;
 };
 
 static long cgroup_step(u32 i, void *data)
@@ -57,15 +56,9 @@ static long cgroup_step(u32 i, void *data)
 	struct cgroup_walk *walk = data;
 	struct kernfs_node *node = walk->node;
 	struct kernfs_node *parent = kernfs_parent(node);
-	long got;
 
-	if (!parent || walk->len >= PATH_BYTES)
+	if (!parent || !add_name(walk->record, BPF_CORE_READ(node, name)))
 		return 1;
-	got = bpf_probe_read_kernel_str(&walk->record->path[walk->len & (PATH_BYTES - 1)],
-					NAME_BYTES, BPF_CORE_READ(node, name));
-	if (got <= 0)
-		return 1;
-	walk->len += got;
 	walk->node = parent;
 	return 0;
 }
@@ -79,7 +72,6 @@ static __always_inline bool read_cgroup(struct task_struct *task, u64 id, struct
 	if (BPF_CORE_READ(node, id) != id)
 		return false;
 	bpf_loop(PATH_PARTS, cgroup_step, &walk, 0);
-	record->path_len = walk.len;
 	return true;
 }
 
