@@ -39,8 +39,8 @@ static void assert_sound(const Pprof__Profile *read)
 	for (i = 0; i < read->n_function; i++) {
 		cr_assert_eq(read->function[i]->id, i + 1);
 		cr_assert_gt(strlen(text(read, read->function[i]->name)), 0);
-		/* pprof cuts what is in <> from a name that is the linker's. */
-		cr_assert_eq(read->function[i]->system_name, 0);
+		cr_assert(!read->function[i]->system_name ||
+			  read->function[i]->system_name == read->function[i]->name);
 	}
 	for (i = 0; i < read->n_location; i++) {
 		cr_assert_eq(read->location[i]->id, i + 1);
@@ -100,6 +100,51 @@ Test(export_pprof, samples)
 	cr_assert_str_eq(label(read, read->sample[5], "pid"), "77");
 	cr_assert_str_eq(label(read, read->sample[5], "process"), "jit, \"one\"");
 	pprof__profile__free_unpacked(read, NULL);
+}
+
+static bool is_cut_by_pprof(const char *name)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_names(name);
+	Pprof__Profile *read = pprof(profile, NULL);
+	bool cut;
+
+	assert_sound(read);
+	cut = read->function[0]->system_name;
+	pprof__profile__free_unpacked(read, NULL);
+	return cut;
+}
+
+/* pprof shortens a name that is also the system's, as far as it can without losing what it is. */
+Test(export_pprof, long_names)
+{
+	cr_expect(
+		is_cut_by_pprof("std::vector<int, std::allocator<int> >::at(unsigned long) const"));
+	cr_expect_not(is_cut_by_pprof("main"));
+	cr_expect_not(is_cut_by_pprof("<u64 as core::cmp::PartialOrd>::lt"));
+	cr_expect_not(is_cut_by_pprof("(anonymous namespace)::f(int)"));
+	cr_expect_not(is_cut_by_pprof("std::less<int>::operator()(int, int) const"));
+}
+
+/* COMMAND, though a library has more ticks; what it is a link to; else what has the most. */
+Test(export_pprof, first_mapping)
+{
+	static char *commands[] = { "/opt/spin", "python3", "sh" };
+	static const char *const first[] = { "/opt/spin", "/usr/bin/python3.11", "/lib/libc.so.6" };
+	size_t i;
+
+	for (i = 0; i < 3; i++) {
+		cleanup_profile struct profile *profile = INTERVAL(
+			0, { .object = "/lib/libc.so.6", .function = "f", .pid = 5, .ticks = 300 },
+			{ .object = "/opt/spin", .function = "g", .pid = 5, .ticks = 200 },
+			{ .object = "/usr/bin/python3.11", .function = "h", .pid = 5, .ticks = 9 });
+		Pprof__Profile *read;
+
+		profile->command = calloc(2, sizeof(*profile->command));
+		profile->command[0] = strdup(commands[i]);
+		read = pprof(profile, NULL);
+		cr_expect_str_eq(text(read, read->mapping[0]->filename), first[i]);
+		pprof__profile__free_unpacked(read, NULL);
+	}
 }
 
 Test(export_pprof, head_and_mappings)

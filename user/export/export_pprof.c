@@ -189,16 +189,36 @@ static void put_mappings(struct pprof *pprof, uint32_t i)
 		put_mapping(pprof, object, &whole, looked_up);
 }
 
-/* pprof calls the first mapping the profile's main binary. */
-static uint32_t hottest_file(const struct pprof *pprof)
+/* Whether the file is COMMAND, or what it is a link to: python3 is python3.11. */
+static bool is_command(const struct profile *profile, const struct profile_object *object)
+{
+	const char *name, *base = profile_object_base(object);
+	size_t length;
+
+	if (!profile->command || !profile->command[0])
+		return false;
+	name = strrchr(profile->command[0], '/');
+	name = name ? name + 1 : profile->command[0];
+	length = strlen(name);
+	return length && !strncmp(base, name, length) &&
+	       !base[length + strspn(base + length, "0123456789.-")];
+}
+
+/* pprof calls the first mapping the profile's main binary: COMMAND, else the hottest file. */
+static uint32_t main_file(const struct pprof *pprof)
 {
 	const struct profile *profile = pprof->profile;
+	bool commands = false, is;
 	uint64_t most = 0;
 	uint32_t i, found = 0;
 
 	for (i = 0; i < profile->nr_objects; i++) {
-		if (profile->objects[i].kind != PROFILE_FILE || pprof->extents[i].ticks <= most)
+		if (profile->objects[i].kind != PROFILE_FILE || !pprof->extents[i].ticks)
 			continue;
+		is = is_command(profile, &profile->objects[i]);
+		if (is < commands || (is == commands && pprof->extents[i].ticks <= most))
+			continue;
+		commands = is;
 		most = pprof->extents[i].ticks;
 		found = i;
 	}
@@ -210,9 +230,20 @@ static void put_pprof_objects(struct pprof *pprof)
 	uint32_t i;
 
 	if (pprof->profile->nr_objects)
-		put_mappings(pprof, hottest_file(pprof));
+		put_mappings(pprof, main_file(pprof));
 	for (i = 0; i < pprof->profile->nr_objects; i++)
 		put_mappings(pprof, i);
+}
+
+/*
+ * Of a function whose system name is its name pprof leaves out arguments and template parameters,
+ * unless it is told -symbolize=demangle=full; else a C++ name may take several hundred columns. It
+ * would take a brackets' content where that is the name, as in "<T as Trait>::f" of Rust.
+ */
+static bool is_cut_well(const char *name)
+{
+	return *name != '<' && strstr(name, "::") && strchr(name, '(') &&
+	       !strstr(name, "(anonymous ") && !strstr(name, "operator");
 }
 
 static uint64_t add_pprof_function(struct pprof *pprof, const char *name, const char *file)
@@ -223,6 +254,8 @@ static uint64_t add_pprof_function(struct pprof *pprof, const char *name, const 
 
 	function.id = ++pprof->nr_functions;
 	function.name = pprof_text(&pprof->out, name);
+	if (is_cut_well(name))
+		function.system_name = function.name;
 	function.filename = pprof_shared_text(&pprof->out, file);
 	part.n_function = 1;
 	part.function = functions;
