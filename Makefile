@@ -96,9 +96,9 @@ all: $(BIN) $(MAN_PAGES)
 PKGS_BUILD := gcc libc6-dev clang bpftool libbpf-dev libdw-dev libelf-dev libjson-c-dev libiberty-dev \
 	libcapstone-dev libncurses-dev libprotobuf-c-dev protobuf-c-compiler zlib1g-dev libcurl4-openssl-dev libmicrohttpd-dev
 PKGS_CHECK := g++ libcriterion-dev libclang-rt-14-dev linux-perf musl-tools pkg-config valgrind python3 \
-	python3-jsonschema libdebuginfod1 golang-go runc tmux chromium llvm bolt-16 \
+	python3-jsonschema libdebuginfod1 golang-go runc tmux curl procps chromium llvm bolt-16 \
 	bash-completion zsh fish mandoc prometheus python3-venv nodejs $(if $(wildcard /usr/bin/npm),,npm)
-PKGS_DEB := debhelper dpkg-dev
+PKGS_DEB := build-essential debhelper dpkg-dev
 PKGS_IMAGE := mmdebstrap umoci runc
 PKGS_VM := qemu-system-x86 busybox-static kmod cpio xz-utils
 PKGS_LINT := git clang-format codespell shellcheck mandoc
@@ -107,9 +107,9 @@ PKGS_FDO := dpkg-dev tcl
 PKGS_DEMO := perl-base
 PKGS := $(PKGS_BUILD) \
 	$(if $(filter check check-% fuzz soak deps,$(GOALS)),$(PKGS_CHECK)) \
-	$(if $(filter deb check-deb image check-image deps,$(GOALS)),$(PKGS_DEB)) \
+	$(if $(filter check deb check-deb image check-image deps,$(GOALS)),$(PKGS_DEB)) \
 	$(if $(filter image check-image deps,$(GOALS)),$(PKGS_IMAGE)) \
-	$(if $(filter check-deb deps,$(GOALS)),lintian) \
+	$(if $(filter check check-deb deps,$(GOALS)),lintian) \
 	$(if $(filter check-vm deps,$(GOALS))$(filter -g,$(BENCH_ARGS)),$(PKGS_VM)) \
 	$(if $(filter lint format deps,$(GOALS)),$(PKGS_LINT)) \
 	$(if $(filter analyze deps,$(GOALS)),$(PKGS_ANALYZE)) \

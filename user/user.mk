@@ -35,7 +35,8 @@ SAN_FLAGS := $(if $(SANITIZE),-fsanitize=$(SANITIZE) -fno-sanitize-recover=all -
 # Hardened like Debian's packages, because root reads other users' bytes with it. glibc's checks
 # need optimization, and sanitizers detect more without these checks; a level that was asked for is
 # kept.
-MACHINE := $(shell $(CC) -dumpmachine)
+# Before a compiler is installed, which may be done by this very make, it is the machine's own.
+MACHINE := $(shell command -v $(CC) >/dev/null && $(CC) -dumpmachine || echo "$$(uname -m)-linux-gnu")
 HARDENING := -fstack-protector-strong -fstack-clash-protection $(if $(filter x86_64-%,$(MACHINE)),-fcf-protection)
 FORTIFY = $(if $(SANITIZE)$(findstring _FORTIFY_SOURCE,$(CPPFLAGS) $(CFLAGS)),,$(if \
 	$(filter -O1 -O2 -O3 -Os -Ofast,$(CFLAGS)),-D_FORTIFY_SOURCE=2))
