@@ -26,13 +26,15 @@ verdict() {
 	fi
 }
 
-# What npm has, in these versions.
+# What npm has, in these versions. ClickHouse, in process, has 540 MB: FLEET_NETWORK says that it is wanted.
 fetch() {
 	# The last of them is there once all are.
 	[ -d node_modules/yaml ] ||
-		npm install --silent --no-fund --no-audit --prefix . chdb@3.4.0 @grpc/grpc-js@1.14.7 \
+		npm install --silent --no-fund --no-audit --prefix . @grpc/grpc-js@1.14.7 \
 			@duckdb/node-api@1.5.6-r.1 kubernetes-models@5.1.0 \
-			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1
+			@kubernetes-models/prometheus-operator@6.0.0 yaml@2.8.1 || return
+	[ -z "${FLEET_NETWORK:-}" ] || [ -d node_modules/chdb ] ||
+		npm install --silent --no-fund --no-audit --prefix . chdb@3.4.0
 }
 
 # OpenTelemetry's own messages, which Python's index has: FLEET_NETWORK says that it may be asked.
