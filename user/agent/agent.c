@@ -367,11 +367,39 @@ static void finish(struct run *run)
 	targets_free(&run->targets);
 }
 
-/* From here on a second signal ends the process at once. */
+/* timeout(1) sends a signal twice, and so may a service manager. The one after that is impatience. */
+static void count_signal(int signal_number)
+{
+	static const char text[] =
+		"bpfprofil: agent: ended by a third signal: what was counted since the last profile "
+		"and what waits is lost, but for what is in a spool\n";
+	static volatile sig_atomic_t ignored;
+
+	if (!ignored) {
+		ignored = 1;
+		return;
+	}
+	if (write(STDERR_FILENO, text, sizeof(text) - 1) < 0)
+		ignored = 1;
+	signal(signal_number, SIG_DFL);
+	raise(signal_number);
+}
+
+/* While the last profile is made and delivered, a second signal changes nothing. */
+static void expect_signals(void)
+{
+	const struct sigaction action = { .sa_handler = count_signal, .sa_flags = SA_RESTART };
+
+	sigaction(SIGINT, &action, NULL);
+	sigaction(SIGTERM, &action, NULL);
+	sigaction(SIGHUP, &action, NULL);
+	sample_let_signals_through();
+}
+
 static enum agent_end stop(struct run *run, enum agent_end end, struct error *err)
 {
 	if (end == AGENT_STOPPED)
-		sample_let_signals_through();
+		expect_signals();
 	if (session_stop(run->loop.session, err)) {
 		print_error(err);
 		return AGENT_FAILED;

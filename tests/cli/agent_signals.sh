@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# A second SIGTERM, as timeout(1) sends it, takes nothing from the agent's last profile; a third ends an
+# agent whose backend does not answer, and it says what is lost.
+set -uo pipefail
+. tests/lib/cli.bash
+
+can_sample agent_signals || exit "$script_status"
+"$BUILD_DIR/tests/live/workloads/forever" "$work/pid" &
+busy=$!
+trap 'kill -9 "$busy" 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
+
+# begin OPTION...: an agent, as $agent, once it counts
+begin() {
+	"$bin" agent --interval 60 --duty 100 "$@" 2>"$work/err" &
+	agent=$!
+	for _ in {1..300}; do
+		! grep -q '^bpfprofil: agent: to ' "$work/err" || break
+		sleep 0.1
+	done
+	sleep 1
+}
+
+# The first profile comes at a random moment, so there may be two.
+counted() {
+	zcat "$work"/files/* 2>"$work/none" | python3 -c 'import json, re, sys
+text, total, decoder = sys.stdin.read().strip(), 0, json.JSONDecoder()
+while text:
+    profile, end = decoder.raw_decode(text)
+    total += profile["ticks"]["total"]
+    text = text[end:].lstrip()
+print(total)'
+}
+
+twice() {
+	local pause total all=0
+
+	for pause in 0.001 0.003 0.01 0.02 0.03 0.05 0.08 0.1 0.15 0.3; do
+		rm -rf "$work/files"
+		mkdir "$work/files"
+		begin --dir "$work/files"
+		kill -TERM "$agent"
+		sleep "$pause"
+		kill -TERM "$agent" 2>/dev/null
+		wait "$agent" || return
+		total=$(sed -n 's/^\([0-9]*\) = .*/\1/p' "$work/err")
+		if [ "$(counted)" != "$total" ]; then
+			cat "$work/err"
+			return 1
+		fi
+		all=$((all + total))
+	done
+	[ "$all" -gt 100 ]
+}
+
+twice
+verdict $? agent_signals_twice
+
+python3 -c 'import socket, time
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], flush=True)
+time.sleep(60)' >"$work/port" &
+silent=$!
+for _ in {1..100}; do
+	[ ! -s "$work/port" ] || break
+	sleep 0.1
+done
+begin --otlp "http://127.0.0.1:$(cat "$work/port")"
+for _ in 1 2 3; do
+	kill -TERM "$agent"
+	sleep 0.5
+done
+wait "$agent"
+[ $? -eq 143 ] && grep -q 'ended by a third signal: .* is lost' "$work/err"
+verdict $? agent_signals_thrice
+kill "$silent"
+wait "$silent" 2>/dev/null
+exit "$script_status"
