@@ -5,6 +5,7 @@
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include "agent/pending.h"
@@ -376,6 +377,34 @@ Test(sink, token_that_is_being_written)
 	sink_backend_stop(&backend);
 	unlink(path);
 	close(fd);
+}
+
+/* What waits cannot be read without a descriptor; that is no refusal of the backend's. */
+Test(sink, short_of_descriptors)
+{
+	const char *const answers[] = { OK, NULL };
+	cleanup_profile struct profile *profile = sample_profile();
+	struct rlimit limit, none = { 0 };
+	struct sink_counts counts;
+	struct backend backend;
+	struct sink *sink;
+
+	sink_backend_start(&backend, answers);
+	sink = sink_open_to(backend.url, 8 << 20, NULL);
+	cr_assert_eq(getrlimit(RLIMIT_NOFILE, &limit), 0);
+	none.rlim_max = limit.rlim_max;
+	cr_assert_eq(setrlimit(RLIMIT_NOFILE, &none), 0);
+	sink_put(sink, profile);
+	do {
+		usleep(5000);
+		sink_count(sink, &counts);
+	} while (counts.retries < 2 && counts.pending);
+	cr_expect_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	counts = sink_settle(sink);
+	cr_expect_eq(counts.ticks, total);
+	cr_expect_eq(counts.lost, 0);
+	sink_close(sink, 0);
+	sink_backend_stop(&backend);
 }
 
 /* Files of the same second have different names, and add up. */

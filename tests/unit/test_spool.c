@@ -92,6 +92,42 @@ Test(spool, survives)
 	close_spool(&pending);
 }
 
+/* A file that the disk does not give back keeps nobody waiting, and is left for whoever can read it. */
+Test(spool, cannot_be_read)
+{
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	struct pending_part part;
+	uint64_t ticks;
+	char path[256];
+	FILE *find;
+
+	open_spool(&pending);
+	ticks = add(&pending, 3);
+	part = pending_take(&pending);
+	part.unread_ns = 1;
+	cr_assert_eq(pending_put_back(&pending, &part), 0);
+	cr_expect_eq(pending.parts[0].entry.first, 2, "behind the others");
+	cr_expect_eq(pending.parts[2].entry.first, 1);
+	pending.spool_cap = pending.spooled - 1;
+	ticks += add(&pending, 1);
+	cr_expect_eq(pending.merged, 1, "two that can be read");
+	part = pending_take(&pending);
+	ticks -= part.entry.ticks;
+	pending_drop(&pending, &part);
+	part = pending_take(&pending);
+	cr_assert(part.unread_ns);
+	ticks -= part.entry.ticks;
+	pending_set_aside(&pending, &part);
+	close_spool(&pending);
+	pending = (struct pending){ .cap = 8 << 20, .spool_cap = 8 << 20 };
+	open_spool(&pending);
+	cr_expect_eq(drain(&pending), ticks);
+	close_spool(&pending);
+	find = popen("find . -name '*.bad'", "re");
+	cr_assert(find && fgets(path, sizeof(path), find), "it was removed");
+	pclose(find);
+}
+
 /* As after a SIGHUP that added --spool: it survives from there on, behind what an earlier agent left. */
 Test(spool, takes_what_waits_in_memory)
 {

@@ -18,6 +18,12 @@ void delivery_refuse(struct delivery *delivery, const char *why)
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
 }
 
+void delivery_put_off(struct delivery *delivery, const char *why)
+{
+	delivery->outcome = HTTP_RETRY;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
+}
+
 /*
  * The name is the time when its ticks begin; if two are in the same second the later one has a
  * number.

@@ -23,6 +23,8 @@ void delivery_write(const char *folder, const struct profile *profile, struct de
 /* Sends the next request, of which there must be one. Returns 0, or -ENOMEM: it was not sent. */
 int delivery_post(struct http *http, struct requests *requests, struct delivery *delivery);
 
+/* It was not tried: the backend will not have it, or it is tried later. */
 void delivery_refuse(struct delivery *delivery, const char *why);
+void delivery_put_off(struct delivery *delivery, const char *why);
 
 #endif

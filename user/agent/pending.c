@@ -22,7 +22,7 @@ static int write_all(int fd, const struct bytes *bytes)
 	for (; done < bytes->size; done += (size_t)wrote) {
 		wrote = write(fd, bytes->data + done, bytes->size - done);
 		if (wrote <= 0)
-			return -ENOSPC;
+			return wrote ? -errno : -ENOSPC;
 	}
 	return lseek(fd, 0, SEEK_SET) ? -EIO : 0;
 }
@@ -58,6 +58,11 @@ int pending_read(const struct pending *pending, const struct pending_part *part,
 	code = profile_read(in, result, err);
 	input_close(in);
 	return code;
+}
+
+bool pending_may_pass(int error)
+{
+	return error == -EMFILE || error == -ENFILE || error == -ENOMEM || error == -ENOSPC;
 }
 
 static int make_part(const struct profile *profile, struct pending_part *part, struct error *err)
@@ -145,6 +150,13 @@ void pending_drop(struct pending *pending, struct pending_part *part)
 	bytes_free(&part->bytes);
 }
 
+void pending_set_aside(struct pending *pending, struct pending_part *part)
+{
+	if (!part->bytes.data && part->entry.first)
+		spool_set_aside(pending->spool, &part->entry);
+	bytes_free(&part->bytes);
+}
+
 /*
  * Finds the oldest two neighbours among the first nr that together are not longer than most_ns. Returns
  * pending->nr if there are none.
@@ -156,7 +168,7 @@ static size_t find_pair(const struct pending *pending, size_t nr, uint64_t most_
 
 	for (i = 0; i + 1 < nr; i++, part++)
 		if (!part->apart && !delivered_any(&part[0].done) &&
-		    !delivered_any(&part[1].done) &&
+		    !delivered_any(&part[1].done) && !part[0].unread_ns && !part[1].unread_ns &&
 		    part[0].entry.duration_ns + part[1].entry.duration_ns <= most_ns)
 			return i;
 	return pending->nr;
@@ -252,23 +264,27 @@ static int drop_oldest_apart(struct pending *pending, struct error *err)
 	return -ENOSPC;
 }
 
-static bool is_over(const struct pending *pending)
+/* Whether more waits than so many times the cap. */
+static bool is_over(const struct pending *pending, size_t times)
 {
-	return pending->nr > 1 &&
-	       (pending->bytes > pending->cap || pending->spooled > pending->spool_cap);
+	return pending->nr > 1 && (pending->bytes / times > pending->cap ||
+				   pending->spooled / times > pending->spool_cap);
 }
 
+/* What cannot be added up for want of descriptors or memory waits, up to twice the cap. */
 static int keep_to_cap(struct pending *pending, struct error *err)
 {
 	size_t at;
 	int ret = 0;
 
-	while (!ret && is_over(pending)) {
+	while (!ret && is_over(pending, 1)) {
 		at = choose_pair(pending);
 		if (at == pending->nr)
 			return drop_oldest_apart(pending, err);
 		ret = merge(pending, at, err);
-		if (ret == -EINVAL) {
+		if (pending_may_pass(ret) && !is_over(pending, 2))
+			return 0;
+		if (ret == -EINVAL || ret == -EIO) {
 			pending->parts[at].apart = true;
 			ret = 0;
 		} else if (ret) {
@@ -311,7 +327,7 @@ struct pending_part pending_take_newest(struct pending *pending)
 
 int pending_put_back(struct pending *pending, struct pending_part *part)
 {
-	return insert(pending, 0, part);
+	return insert(pending, part->unread_ns ? pending->nr : 0, part);
 }
 
 int pending_load(struct pending *pending, struct error *err)

@@ -20,7 +20,14 @@ struct pending_part {
 	struct spool_entry entry; /* first 0: without a spool */
 	struct delivered done; /* what is true; entry.done is what the disk knows */
 	bool apart; /* it does not add up with the next one */
+	uint64_t unread_ns; /* since when it cannot be read, by monotonic_ns(); 0: it can */
 };
+
+/*
+ * Whether an error is one of this host's that will pass: descriptors or memory are short. What waits is
+ * then still to be had.
+ */
+bool pending_may_pass(int error);
 
 struct pending {
 	struct pending_part *parts;
@@ -46,7 +53,7 @@ int pending_add(struct pending *pending, const struct profile *profile, struct e
 
 /*
  * Takes out the oldest (newest) one, which must exist. It belongs to the caller until it is put
- * back or freed.
+ * back or freed. One that cannot be read goes behind the others.
  */
 struct pending_part pending_take(struct pending *pending);
 struct pending_part pending_take_newest(struct pending *pending);
@@ -62,7 +69,10 @@ void pending_advance(struct pending *pending, struct pending_part *part,
 /* Removes a part that was taken out, from the disk too. */
 void pending_drop(struct pending *pending, struct pending_part *part);
 
-/* Unpacks the profile; the caller frees *result. */
+/* The same for one that cannot be read: its file is kept as NAME.bad, for whoever can. */
+void pending_set_aside(struct pending *pending, struct pending_part *part);
+
+/* Unpacks the profile; the caller frees *result. Returns 0 or a negative errno. */
 int pending_read(const struct pending *pending, const struct pending_part *part,
 		 struct profile **result, struct error *err);
 

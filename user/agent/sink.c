@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "agent/sink.h"
+#include "agent/sink_impl.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -25,33 +25,12 @@ const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
 
 const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 					     [LOST_TOO_LARGE] = "too large",
-					     [LOST_NO_ROOM] = "no room" };
+					     [LOST_NO_ROOM] = "no room",
+					     [LOST_UNREADABLE] = "unreadable" };
 
-#define MS_NS UINT64_C(1000000)
-#define SECOND_NS (1000 * MS_NS)
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
+#define UNREADABLE_NS (3600 * SECOND_NS) /* for so long a file that cannot be read is tried again */
 #define RETRY_AFTER_MAX 3600 /* seconds: whatever a backend asks for, it is tried again then */
-
-struct sink {
-	struct sink_options options;
-	char *name; /* for messages */
-	char *key; /* what tells it from others */
-	struct http *http; /* NULL: a folder */
-	pthread_t thread;
-	bool has_thread;
-	pthread_mutex_t lock; /* for everything below */
-	struct sink *before; /* the one that it is taking over from; NULL: none, or it has */
-	uint64_t due_ns; /* no attempt begins before this, unless it is closing */
-	pthread_cond_t more; /* there is work, or the sink is closing */
-	struct pending pending;
-	struct sink_counts counts;
-	size_t under_way; /* 1: a profile was taken out of the pending ones */
-	uint64_t under_way_ticks;
-	bool accepted; /* some part of it */
-	bool said_too_large;
-	bool closing;
-	uint64_t until_ns; /* when closing: no attempt begins after this */
-};
 
 /* --- with the lock --- */
 
@@ -200,7 +179,44 @@ static bool send_all(struct sink *sink, struct pending_part *part, const struct 
 	requests_end(&requests);
 	if (!ret)
 		return go_on;
-	delivery_refuse(delivery, strerror(-ret));
+	delivery_put_off(delivery, strerror(-ret));
+	return conclude(sink, part, delivery);
+}
+
+/* Counts what is left of a part as lost, because its file could not be read for too long. */
+static bool give_up_reading(struct sink *sink, struct pending_part *part,
+			    const struct delivery *delivery)
+{
+	uint64_t ticks = pending_ticks(part);
+
+	pthread_mutex_lock(&sink->lock);
+	sink->counts.losses[LOST_UNREADABLE] += ticks;
+	sink->counts.failing = true;
+	pending_set_aside(&sink->pending, part);
+	*part = (struct pending_part){ 0 };
+	pthread_mutex_unlock(&sink->lock);
+	print_message(NULL,
+		      "agent: %s: %s; %" PRIu64 " ticks are not delivered: their file in %.256s is "
+		      "called .bad",
+		      sink->name, delivery->why, ticks, spool_path(sink->pending.spool));
+	return true;
+}
+
+/* A failure to read what waits is not the backend's, so nothing is lost by it but what stays unreadable. */
+static bool cannot_read(struct sink *sink, struct pending_part *part, int code, const char *why,
+			struct delivery *delivery)
+{
+	bool is_disk = code == -EIO && !part->bytes.data;
+
+	if (!is_disk && !pending_may_pass(code)) {
+		delivery_refuse(delivery, why);
+		return conclude(sink, part, delivery);
+	}
+	delivery_put_off(delivery, why);
+	if (is_disk && !part->unread_ns)
+		part->unread_ns = monotonic_ns();
+	if (is_disk && monotonic_ns() - part->unread_ns > UNREADABLE_NS)
+		return give_up_reading(sink, part, delivery);
 	return conclude(sink, part, delivery);
 }
 
@@ -209,11 +225,11 @@ static bool deliver(struct sink *sink, struct pending_part *part, struct deliver
 	struct profile *profile = NULL;
 	struct error err = { 0 };
 	bool settled;
+	int ret = pending_read(&sink->pending, part, &profile, &err);
 
-	if (pending_read(&sink->pending, part, &profile, &err)) {
-		delivery_refuse(delivery, err.text);
-		return conclude(sink, part, delivery);
-	}
+	if (ret)
+		return cannot_read(sink, part, ret, err.text, delivery);
+	part->unread_ns = 0;
 	/* A file of the spool that another has written; its account could not be kept. */
 	if (profile->ticks.total != part->entry.ticks) {
 		profile_free(profile);
@@ -255,78 +271,6 @@ static void work(struct sink *sink, uint64_t *delay_ns)
 	pending_drop(&sink->pending, &part);
 }
 
-/* --- taking over from another sink --- */
-
-/* Ends a sink. No request begins after patience_ns; one in progress gets until end_ns to finish. */
-static void stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
-{
-	struct timespec due;
-	uint64_t until = monotonic_ns() + patience_ns + end_ns;
-
-	if (!sink->has_thread)
-		return;
-	sink->has_thread = false;
-	sink_end(sink, patience_ns);
-	due.tv_sec = (time_t)(until / SECOND_NS);
-	due.tv_nsec = (long)(until % SECOND_NS);
-	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
-		return;
-	pthread_mutex_lock(&sink->lock);
-	if (sink->before && sink->before->http)
-		http_stop(sink->before->http);
-	if (sink->http)
-		http_stop(sink->http);
-	pthread_cond_signal(&sink->more);
-	pthread_mutex_unlock(&sink->lock);
-	pthread_join(sink->thread, NULL);
-}
-
-/* What is in the other's spool stays there, for whoever opens that. */
-static void adopt(struct sink *sink, struct sink *before)
-{
-	struct pending_part part;
-	uint64_t left = 0;
-
-	sink->counts = before->counts;
-	sink->due_ns = before->due_ns;
-	sink->pending.lost += before->pending.lost;
-	sink->pending.merged += before->pending.merged;
-	pending_settle(&before->pending);
-	while (before->pending.nr) {
-		part = pending_take_newest(&before->pending);
-		if (!part.bytes.data) {
-			left += pending_ticks(&part);
-			continue;
-		}
-		part.entry.first = part.entry.last = 0;
-		if (pending_put_back(&sink->pending, &part))
-			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
-		bytes_free(&part.bytes);
-	}
-	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
-		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
-			      spool_path(before->pending.spool));
-}
-
-/*
- * The other one must have stopped, because what it is sending would be sent twice. That takes as long as
- * a backend may take to answer, in which sampling goes on.
- */
-static void take_over(struct sink *sink)
-{
-	struct sink *before = sink->before;
-	struct error err = { 0 };
-
-	stop(before, 0, before->options.http.timeout_ms * MS_NS);
-	pthread_mutex_lock(&sink->lock);
-	adopt(sink, before);
-	sink->before = NULL;
-	pthread_mutex_unlock(&sink->lock);
-	sink_close(before, 0);
-	if (sink_load(sink, &err))
-		print_error(&err);
-}
-
 /* --- the thread --- */
 
 static void *run(void *context)
@@ -335,7 +279,7 @@ static void *run(void *context)
 	uint64_t delay_ns = sink->options.retry_ns;
 
 	if (sink->before)
-		take_over(sink);
+		sink_take_over(sink);
 	pthread_mutex_lock(&sink->lock);
 	if (!sink->closing)
 		wait_until(sink, sink->due_ns);
@@ -583,7 +527,7 @@ void sink_close(struct sink *sink, uint64_t patience_ns)
 {
 	if (!sink)
 		return;
-	stop(sink, patience_ns, 0);
+	sink_stop(sink, patience_ns, 0);
 	say_left(sink);
 	http_close(sink->http);
 	spool_close(sink->pending.spool);

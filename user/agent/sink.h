@@ -43,6 +43,7 @@ enum sink_loss {
 	LOST_REFUSED,
 	LOST_TOO_LARGE, /* divided as far as it can be */
 	LOST_NO_ROOM, /* there was no memory, or the cap was reached by profiles that do not add up */
+	LOST_UNREADABLE, /* the disk did not give back what was spooled */
 	NR_LOSSES,
 };
 

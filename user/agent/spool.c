@@ -294,3 +294,12 @@ void spool_remove(const struct spool *spool, const struct spool_entry *entry)
 	name_entry(entry, name);
 	unlinkat(spool->fd, name, 0);
 }
+
+void spool_set_aside(const struct spool *spool, const struct spool_entry *entry)
+{
+	char name[NAME_BYTES], aside[NAME_BYTES + sizeof(".bad")];
+
+	name_entry(entry, name);
+	snprintf(aside, sizeof(aside), "%s.bad", name);
+	renameat(spool->fd, name, spool->fd, aside);
+}

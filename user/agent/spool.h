@@ -73,4 +73,7 @@ int spool_advance(struct spool *spool, struct spool_entry *entry, const struct d
 int spool_read(const struct spool *spool, const struct spool_entry *entry);
 void spool_remove(const struct spool *spool, const struct spool_entry *entry);
 
+/* Calls its file NAME.bad, which no agent reads or removes. */
+void spool_set_aside(const struct spool *spool, const struct spool_entry *entry);
+
 #endif
