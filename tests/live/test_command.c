@@ -153,10 +153,12 @@ LIVE_TEST(live_command, as_another_user)
 {
 	const char *argv[32];
 
+	/* The tree may be in a folder that only its owner may enter. */
+	chmod(live->dir, 0755);
 	live_command(live, argv, 32, ARGS(FAST, "-u", "nobody"),
 		     ARGS("sh", "-c",
 			  "id -u; id -g; id -G; grep CapEff /proc/self/status; exec \"$0\" 5000",
-			  WORKLOAD("three")),
+			  live_copy(live, WORKLOAD("three"), "three")),
 		     false);
 	child_run(&live->end, NULL, argv);
 	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
