@@ -396,7 +396,7 @@ printf '# %4094s\nlabel = x\n' x >"$work/conf"
 expect agent_config_longest_line 2 \
 	"bpfprofil: agent: $work/conf:2: --label 'x': must be KEY=VALUE, the key of letters, digits, _ . - and /" \
 	"$bin" agent --config "$work/conf"
-expect agent_config_folder 1 "bpfprofil: agent: $work:1: Is a directory" "$bin" agent --config "$work" --listen "$port"
+expect agent_config_folder 1 "bpfprofil: agent: --config: $work: not a regular file" "$bin" agent --config "$work" --listen "$port"
 expect agent_scheme 2 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \
 	"$bin" agent -q --otlp ftp://x
 expect agent_grpc_for_others 2 "bpfprofil: agent: --pyroscope: grpc is for --otlp" \

@@ -12,6 +12,7 @@
 
 #include "agent/library.h"
 #include "agent/refusal.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 
 #define CONNECT_MS 5000L
@@ -294,6 +295,22 @@ static void free_options(struct http_options *options)
 	free((char **)options->headers);
 }
 
+/* The library would wait for whoever writes into a fifo. */
+static int check_files(const struct http_options *options, struct error *err)
+{
+	const char *paths[] = { options->ca, options->certificate, options->key };
+	size_t i;
+
+	for (i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		const char *why = NULL;
+		cleanup_file FILE *file = paths[i] ? regular_file_stream(paths[i], &why) : NULL;
+
+		if (paths[i] && !file)
+			return error_set(err, -EIO, "agent: %.200s: %s", paths[i], why);
+	}
+	return 0;
+}
+
 int http_open(const struct http_options *options, const char *url, struct http **result,
 	      struct error *err)
 {
@@ -306,8 +323,10 @@ int http_open(const struct http_options *options, const char *url, struct http *
 	http->options = *options;
 	if (copy_options(&http->options))
 		return error_errno(err, -ENOMEM, "URL");
-	ret = library_load("libcurl.so.4", "libcurl4", call_names,
-			   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
+	ret = check_files(options, err);
+	if (!ret)
+		ret = library_load("libcurl.so.4", "libcurl4", call_names,
+				   sizeof(call_names) / sizeof(call_names[0]), &lib, err);
 	if (!ret)
 		ret = parse_url(http, url, err);
 	if (!ret)
@@ -369,12 +388,13 @@ static int add_header(struct curl_slist **list, const char *text)
 /* Adds each line of a file as a header, after a prefix. If it cannot be read, `why` says so. */
 static int add_file(struct curl_slist **list, const char *path, const char *prefix, char why[256])
 {
-	cleanup_file FILE *file = fopen(path, "re");
+	const char *trouble = NULL;
+	cleanup_file FILE *file = regular_file_stream(path, &trouble);
 	char line[8192], header[8300];
 	size_t nr = 0, added = 0;
 
 	if (!file) {
-		snprintf(why, 256, "%.180s: %s", path, strerror(errno));
+		snprintf(why, 256, "%.180s: %s", path, trouble);
 		return -ENOENT;
 	}
 	while (fgets(line, sizeof(line), file) && nr++ < HEADERS_MAX) {

@@ -13,6 +13,7 @@
 #include "agent/body.h"
 #include "agent/deadline.h"
 #include "agent/library.h"
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "record/output.h"
 
@@ -287,7 +288,8 @@ static enum MHD_Result get_profile(const struct listener *listener,
 /* The file is read for each request, because the token may change. False: there is none. */
 static bool read_token(struct listener *listener, char token[TOKEN_BYTES])
 {
-	cleanup_file FILE *file = fopen(listener->options.token_file, "re");
+	const char *why = NULL;
+	cleanup_file FILE *file = regular_file_stream(listener->options.token_file, &why);
 	bool failed;
 
 	memset(token, 0, TOKEN_BYTES);
@@ -388,12 +390,13 @@ static void note_answered(void *context, struct MHD_Connection *connection, void
 
 static char *read_pem(const char *option, const char *path, struct error *err)
 {
-	cleanup_file FILE *file = fopen(path, "re");
+	const char *why = "no text in it";
+	cleanup_file FILE *file = regular_file_stream(path, &why);
 	char *text = file ? calloc(1, PEM_MAX) : NULL;
 
 	if (text && fread(text, 1, PEM_MAX - 1, file) && !ferror(file))
 		return text;
-	error_errno(err, -(errno ? errno : ENODATA), "agent: --%s: %.200s", option, path);
+	error_set(err, -EINVAL, "agent: --%s: %.200s: %s", option, path, why);
 	free(text);
 	return NULL;
 }

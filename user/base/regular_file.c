@@ -8,6 +8,7 @@
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
@@ -147,6 +148,25 @@ int regular_file_open_at(int dir, const char *name, const struct regular_file_ru
 	cleanup_fd int place = place_below(dir, name, O_NOFOLLOW, RESOLVE_IN_ROOT);
 
 	return reopen(place, rule);
+}
+
+FILE *regular_file_stream(const char *path, const char **why)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat stat;
+	FILE *stream;
+
+	if (fd >= 0 && !fstat(fd, &stat) && !S_ISREG(stat.st_mode)) {
+		close(fd);
+		*why = "not a regular file";
+		return NULL;
+	}
+	stream = fd < 0 ? NULL : fdopen(fd, "r");
+	if (stream)
+		return stream;
+	*why = strerror(errno);
+	close_fd(&fd);
+	return NULL;
 }
 
 bool regular_file_is_from(const struct stat *stat, uid_t user)

@@ -3,6 +3,7 @@
 #define BPFPROFIL_REGULAR_FILE_H
 
 #include <stdbool.h>
+#include <stdio.h>
 #include <sys/stat.h>
 
 #define NO_UID ((uid_t)-1)
@@ -37,6 +38,12 @@ int regular_file_open_as(uid_t owner, const char *root, const char *path);
  * part is not followed.
  */
 int regular_file_open_at(int dir, const char *name, const struct regular_file_rule *rule);
+
+/*
+ * For files that options name: opens one for reading without waiting, as opening a fifo would. NULL: *why
+ * says why not.
+ */
+FILE *regular_file_stream(const char *path, const char **why);
 
 /* Whether root, that user or the one who runs us owns the file: nobody else's link led to it. */
 bool regular_file_is_from(const struct stat *stat, uid_t user);

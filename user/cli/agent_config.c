@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/regular_file.h"
 #include "base/util.h"
 #include "cli/agent_options.h"
 
@@ -82,15 +83,17 @@ int agent_config_read(const struct command *command, struct agent_arguments *arg
 		      struct error *err)
 {
 	const char *path = agent_keep(arguments, arguments->config);
-	cleanup_file FILE *file = path ? fopen(path, "re") : NULL;
+	const char *trouble = NULL;
+	cleanup_file FILE *file = path ? regular_file_stream(path, &trouble) : NULL;
 	struct error why = { 0 };
 	char line[LINE_BYTES + 2], *text;
 	unsigned int number = 1;
 	int ret;
 
+	if (!path)
+		return error_no_memory(err, "agent");
 	if (!file)
-		return error_errno(err, path ? -errno : -ENOMEM, "agent: --config: %.256s",
-				   arguments->config);
+		return error_set(err, -EIO, "agent: --config: %.256s: %s", path, trouble);
 	for (; next_line(file, line, &why, &ret); number++) {
 		text = agent_trim(line);
 		if (!*text || *text == '#')
