@@ -175,7 +175,7 @@ format: | deps ## Format the C sources in place
 	$(Q)clang-format -i $(shell find bpf user include tests vmlinux -name '*.[ch]' -o -name '*.cc')
 
 analyze: $(SKELS) $(PROTO_H) | deps ## gcc -fanalyzer, clang --analyze and cppcheck over user/
-	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 $(CLIENT_PATH) -- $(LIB_SRC) $(CLI_SRC) $(CLIENT_SRC)
+	$(Q).lint/analyze $(HOST_CPPFLAGS) -std=gnu11 $(CLIENT_PATH) -- $(LIB_SRC) $(MAIN_SRC) $(CLIENT_SRC)
 
 # --- housekeeping ---------------------------------------------------------------------------------
 

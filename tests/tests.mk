@@ -26,7 +26,7 @@ SANITIZED := $(BUILD)/sanitized
 SANITIZED_CFLAGS := -std=gnu11 -O1 -gline-tables-only -fPIE -U_FORTIFY_SOURCE -fno-omit-frame-pointer \
 	-fsanitize=fuzzer-no-link,address,undefined -fno-sanitize-recover=all \
 	-fsanitize-recover=pointer-overflow
-SANITIZED_SRC := $(LIB_SRC) $(CLI_SRC)
+SANITIZED_SRC := $(LIB_SRC) $(MAIN_SRC)
 SANITIZED_OBJ := $(SANITIZED_SRC:%.c=$(SANITIZED)/%.o) $(GEN_C:$(BUILD)/%.c=$(SANITIZED)/%.o)
 SANITIZED_STAMP := $(call stamp,sanitized,$(CLANG) $(SANITIZED_CFLAGS) $(SANITIZED_SRC))
 
@@ -59,7 +59,7 @@ $(BUILD)/tests/test_$1: $(patsubst %.c,$(BUILD)/obj/%.o,$(wildcard tests/$1/*.c)
 endef
 $(foreach l,$(PROGRAM_LAYERS),$(eval $(call layer_program,$l)))
 
-$(TEST_BIN): $(TEST_LIB_OBJ) $(LIB_CLI) $(LIB) $(LD_STAMP) $(TEST_STAMP) $(TEST_LIST_STAMP) | $$(@D)/
+$(TEST_BIN): $(TEST_LIB_OBJ) $(LIB) $(LD_STAMP) $(TEST_STAMP) $(TEST_LIST_STAMP) | $$(@D)/
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) $(LAYER_LDFLAGS_$(@F:test_%=%)) -o $@ \
 		$(filter %.o,$^) $(filter %.a,$^) $(LAYER_LIBS_$(@F:test_%=%)) $(LIBS) -lcriterion -lm

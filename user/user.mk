@@ -1,13 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #
-# user/*/*.c except user/cli -> build/libengine.a; user/cli except main.c -> build/libcli.a, which
-# the unit tests link too; main.c and both -> build/bpfprofil. .lint/layers checks which folder may
-# include which. user/client has its own rules, in client.mk, because programs that know nothing of
-# the engine link it.
+# user/*/*.c and user/host/*/*.c except main.c -> build/libuser.a, which the tests link too; main.c
+# and that -> build/bpfprofil. .lint/layers checks which folder may include which. user/client has its
+# own rules, in client.mk, because programs that know nothing of the engine link it.
 
-CLI_SRC := $(wildcard user/cli/*.c)
+MAIN_SRC := user/cli/main.c
 CLIENT_SRC := $(wildcard user/client/*.c)
-LIB_SRC := $(filter-out $(CLI_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c))
+LIB_SRC := $(filter-out $(MAIN_SRC) $(CLIENT_SRC),$(wildcard user/*/*.c user/host/*/*.c))
 SCHEMA := user/profile/profile.schema.json
 SCHEMA_C := $(if $(wildcard $(SCHEMA)),$(BUILD)/gen/profile_schema.c)
 PROTO_H := $(BUILD)/gen/pprof.pb-c.h $(BUILD)/gen/otlp.pb-c.h
@@ -21,11 +20,9 @@ COMPLETION_C := $(SHELLS:%=$(BUILD)/gen/completion_%.c)
 GEN_C := $(SCHEMA_C) $(COMPLETION_C) $(PROTO_H:.h=.c) $(PAGE_C)
 
 LIB_OBJ := $(LIB_SRC:%.c=$(BUILD)/obj/%.o) $(GEN_C:$(BUILD)/%.c=$(BUILD)/obj/%.o)
-CLI_OBJ := $(CLI_SRC:%.c=$(BUILD)/obj/%.o)
-CLI_MAIN := $(filter %/main.o,$(CLI_OBJ))
-LIB := $(BUILD)/libengine.a
-LIB_CLI := $(BUILD)/libcli.a
-BIN := $(if $(CLI_MAIN),$(BUILD)/bpfprofil)
+MAIN_OBJ := $(MAIN_SRC:%.c=$(BUILD)/obj/%.o)
+LIB := $(BUILD)/libuser.a
+BIN := $(BUILD)/bpfprofil
 
 WARNINGS := -Wall -Wextra -Wshadow -Wstrict-prototypes -Wmissing-prototypes -Wvla -Wformat=2 \
 	-Wno-format-nonliteral
@@ -51,7 +48,7 @@ LIBS := -lbpf -ldw -lelf -ljson-c -lz -liberty -lcapstone -lprotobuf-c -lncurses
 
 CC_STAMP := $(call stamp,cc,$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS))
 LD_STAMP := $(call stamp,ld,$(CC) $(HOST_LDFLAGS) $(LIBS))
-LIST_STAMP := $(call stamp,list,$(LIB_SRC) $(CLI_SRC))
+LIST_STAMP := $(call stamp,list,$(LIB_SRC))
 
 $(BUILD)/obj/%.o: %.c $(CC_STAMP) | $$(@D)/
 	$(call msg,CC,$@)
@@ -62,7 +59,7 @@ $(BUILD)/obj/gen/%.o: $(BUILD)/gen/%.c $(CC_STAMP) | $$(@D)/
 	$(Q)$(CC) $(HOST_CPPFLAGS) $(HOST_CFLAGS) -MMD -MP -c -o $@ $<
 
 # Before the first build there are no .d files to say who needs a skeleton.
-$(filter $(BUILD)/obj/user/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/cost/%,$(LIB_OBJ)): | $(SKELS)
+$(filter $(BUILD)/obj/user/host/engine/% $(BUILD)/obj/user/calls/% $(BUILD)/obj/user/host/cost/%,$(LIB_OBJ)): | $(SKELS)
 
 $(filter $(BUILD)/obj/user/export/% $(BUILD)/obj/user/agent/%,$(LIB_OBJ)): | $(PROTO_H)
 
@@ -97,14 +94,12 @@ $(PAGE_C): .make/page user/user.mk | $$(@D)/
 
 # The list of sources is a prerequisite and ar starts anew, because the object of a removed file
 # must go.
-$(LIB): $(LIB_OBJ) $(LIST_STAMP)
-$(LIB_CLI): $(filter-out $(CLI_MAIN),$(CLI_OBJ)) $(LIST_STAMP)
-$(LIB) $(LIB_CLI): | $$(@D)/
+$(LIB): $(LIB_OBJ) $(LIST_STAMP) | $$(@D)/
 	$(call msg,AR,$@)
 	$(Q)rm -f $@
 	$(Q)$(AR) rcsD $@ $(filter %.o,$^)
 
-$(BUILD)/bpfprofil: $(CLI_MAIN) $(LIB_CLI) $(LIB) $(LD_STAMP)
+$(BUILD)/bpfprofil: $(MAIN_OBJ) $(LIB) $(LD_STAMP)
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) -o $@ $(filter %.o %.a,$^) $(LIBS)
 
@@ -114,6 +109,6 @@ $(MAN_PAGES): $(BUILD)/man/%: user/man/% $(wildcard user/man/shared/*) .make/man
 	$(call msg,MAN,$@)
 	$(Q).make/manual $< >$@
 
-DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(CLI_OBJ))
+DEP_FILES += $(patsubst %.o,%.d,$(LIB_OBJ) $(MAIN_OBJ))
 
 -include $(wildcard user/client/client.mk)

@@ -8,7 +8,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/pool.h"
+#include "host/engine/pool.h"
 #include "need.h"
 #include "shared/abi.h"
 

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "engine/counted.h"
+#include "host/engine/counted.h"
 #include "need.h"
 
 TestSuite(take, .init = need_root);

@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "target/cgroups.h"
+#include "host/targets/cgroups.h"
 
 int LLVMFuzzerInitialize(int *argc, char ***argv);
 

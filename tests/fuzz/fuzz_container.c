@@ -6,8 +6,8 @@
 
 #include "base/file.h"
 #include "bytes.h"
-#include "target/names.h"
-#include "target/runtimes_impl.h"
+#include "host/targets/names.h"
+#include "host/targets/runtimes_impl.h"
 
 typedef int (*parse)(struct json_reader *json, struct runtime_parse *parse);
 

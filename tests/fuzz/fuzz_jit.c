@@ -9,7 +9,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/jit_map.h"
+#include "host/engine/jit_map.h"
 
 #define ROOM 64
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "bytes.h"
-#include "engine/kernel_modules.h"
+#include "host/engine/kernel_modules.h"
 
 enum { BINS = 64 };
 

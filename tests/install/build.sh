@@ -29,7 +29,7 @@ quiet_make() {
 read_by_compilers() {
 	local source flags=(-D_GNU_SOURCE= -Iuser -Iinclude "-I$build/gen")
 
-	for source in user/*/*.c; do
+	for source in user/*/*.c user/host/*/*.c; do
 		gcc "${flags[@]}" -MM "$source" | tr -s '[:space:]' '\n' | sed "s|^|$build/obj/${source%.c}.o |"
 	done
 	for source in bpf/*.bpf.c; do
@@ -54,7 +54,7 @@ planned() {
 dependency_files() {
 	local source
 
-	for source in user/*/*.c; do
+	for source in user/*/*.c user/host/*/*.c; do
 		cat "$build/obj/${source%.c}.d"
 	done
 	for source in bpf/*.bpf.c; do
@@ -85,7 +85,7 @@ headers_rebuild() {
 		head -n 40 "$copy/diff"
 		return 1
 	fi
-	for header in user/*/*.h include/*/*.h bpf/*.h vmlinux/*.h; do
+	for header in user/*/*.h user/host/*/*.h include/*/*.h bpf/*.h vmlinux/*.h; do
 		[ $((nth++ % 16)) -eq 0 ] || continue
 		touch -r "$header" "$old"
 		touch "$header"
@@ -115,9 +115,9 @@ flags_rebuild() {
 
 removed_source_leaves_archive() {
 	echo 'extern int one_more; int one_more;' > user/base/one_more.c
-	quiet_make "$build/libengine.a" && ar t "$build/libengine.a" | grep -q one_more || return 1
+	quiet_make "$build/libuser.a" && ar t "$build/libuser.a" | grep -q one_more || return 1
 	rm user/base/one_more.c
-	quiet_make "$build/libengine.a" && ! ar t "$build/libengine.a" | grep -q one_more
+	quiet_make "$build/libuser.a" && ! ar t "$build/libuser.a" | grep -q one_more
 }
 
 failed_target_is_deleted() {

@@ -14,7 +14,7 @@
 
 #include "base/json_text.h"
 #include "cgroup.h"
-#include "target/cgroups.h"
+#include "host/targets/cgroups.h"
 
 void container_remove_cgroups(const char *path)
 {

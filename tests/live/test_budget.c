@@ -5,7 +5,7 @@
 
 #include <criterion/criterion.h>
 
-#include "engine/sched_tick.h"
+#include "host/engine/sched_tick.h"
 #include "live.h"
 #include "need.h"
 

@@ -14,11 +14,11 @@
 
 #include "base/util.h"
 #include "doc.h"
-#include "engine/child.h"
-#include "engine/sched_tick.h"
+#include "host/engine/child.h"
+#include "host/engine/sched_tick.h"
 #include "host.h"
 #include "need.h"
-#include "record/sample_loop.h"
+#include "host/record/sample_loop.h"
 
 TestSuite(live_duty, .init = need_root, .timeout = 120);
 

@@ -8,9 +8,9 @@
 
 #include <criterion/criterion.h>
 
-#include "engine/child.h"
+#include "host/engine/child.h"
 #include "need.h"
-#include "record/sample_loop.h"
+#include "host/record/sample_loop.h"
 
 TestSuite(live_sample_loop, .init = need_root, .timeout = 60);
 

@@ -13,8 +13,8 @@
 
 #include <criterion/criterion.h>
 
-#include "engine/child.h"
-#include "engine/session.h"
+#include "host/engine/child.h"
+#include "host/engine/session.h"
 #include "host.h"
 #include "need.h"
 #include "profile/profile_io.h"

@@ -10,9 +10,9 @@
 #include <criterion/criterion.h>
 
 #include "base/util.h"
-#include "record/sample_loop.h"
+#include "host/record/sample_loop.h"
 #include "doc.h"
-#include "engine/child.h"
+#include "host/engine/child.h"
 #include "host.h"
 #include "need.h"
 

@@ -17,8 +17,8 @@
 #include "container.h"
 #include "live.h"
 #include "need.h"
-#include "target/cgroups.h"
-#include "target/targets.h"
+#include "host/targets/cgroups.h"
+#include "host/targets/targets.h"
 
 TestSuite(targets, .init = need_root);
 

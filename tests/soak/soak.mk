@@ -12,7 +12,7 @@ $(BUILD)/soak/brief $(BUILD)/soak/crowd: $(BUILD)/soak/%: tests/soak/%.c tests/s
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) -Itests/lib -pthread $< -o $@
 
-$(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c $(BUILD)/libengine.a tests/soak/soak.mk | $$(@D)/
+$(BUILD)/soak/hostile: tests/soak/hostile.c tests/lib/hostile.c $(BUILD)/libuser.a tests/soak/soak.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(CC) $(HOSTILE_CFLAGS) -D_GNU_SOURCE -Iuser -Itests/lib $(filter %.c %.a,$^) -o $@ -lcriterion
 

@@ -10,7 +10,7 @@
 #include "agent/choice.h"
 #include "export/resource.h"
 #include "sample.h"
-#include "target/container_names.h"
+#include "host/targets/container_names.h"
 #include "test_file_fixture.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -8,7 +8,7 @@
 
 #include "profile/profile_io.h"
 #include "report/rows.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "sample.h"
 #include "test_annotate_fixture.h"
 #include "test_symbol_fixture.h"

@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/text.h"
+#include "base/text.h"
 #include "sample.h"
 #include "test_annotate_fixture.h"
 #include "test_symbol_fixture.h"

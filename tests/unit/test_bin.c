@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/bin_text.h"
+#include "calls/bin_text.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/call_options.h"
+#include "calls/call_options.h"
 #include "oracle.h"
 
 static struct region_call asked(const struct oracle_call *call)

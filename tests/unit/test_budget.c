@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "engine/budget.h"
+#include "host/engine/budget.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

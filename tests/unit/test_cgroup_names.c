@@ -6,8 +6,8 @@
 
 #include "report/cgroup_names.h"
 #include "sample.h"
-#include "top/list.h"
-#include "top/model.h"
+#include "host/top/list.h"
+#include "host/top/model.h"
 
 #define ID "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define OTHER "f123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "record/control.h"
+#include "host/record/control.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

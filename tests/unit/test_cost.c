@@ -3,8 +3,8 @@
 
 #include <criterion/criterion.h>
 
-#include "cost/cost_round.h"
-#include "cost/cost_spread.h"
+#include "host/cost/cost_round.h"
+#include "host/cost/cost_spread.h"
 
 static void near(double value, double expected)
 {

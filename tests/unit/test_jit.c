@@ -10,9 +10,9 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "engine/jit_map.h"
-#include "engine/jit_moves.h"
-#include "engine/jit_text.h"
+#include "host/engine/jit_map.h"
+#include "host/engine/jit_moves.h"
+#include "host/engine/jit_text.h"
 #include "sample.h"
 
 #define ROOM 1000

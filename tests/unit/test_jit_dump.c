@@ -9,8 +9,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "engine/jit_map.h"
-#include "engine/spaces.h"
+#include "host/engine/jit_map.h"
+#include "host/engine/spaces.h"
 #include "need.h"
 #include "symbol/jit_dump.h"
 #include "symbol/symbol.h"

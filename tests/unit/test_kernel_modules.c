@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "engine/kernel_modules.h"
+#include "host/engine/kernel_modules.h"
 #include "profile/profile_io.h"
 #include "sample.h"
 

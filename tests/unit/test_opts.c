@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/opts.h"
+#include "option/opts.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 #include "base/nearest.h"
 #include "base/util.h"
-#include "cli/command.h"
+#include "option/command.h"
 
 struct settings {
 	bool loud;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "record/output.h"
+#include "base/output.h"
 
 #include <criterion/criterion.h>
 #include <stdio.h>

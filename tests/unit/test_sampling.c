@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/sampling.h"
+#include "host/sampling.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "engine/sched_tick.h"
+#include "option/command.h"
+#include "host/engine/sched_tick.h"
 
 static const struct opt_group groups[] = { SAMPLING_GROUPS(0),
 					   { .title = "Command", .opts = sampling_command_opts },

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Whose perf maps are accepted. */
-#include "engine/spaces.h"
+#include "host/engine/spaces.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "cli/target_options.h"
+#include "host/target_options.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -8,7 +8,7 @@
 
 #include <criterion/criterion.h>
 
-#include "cli/command.h"
+#include "option/command.h"
 
 static const struct opt_group groups[] = { TARGET_GROUP(0), { 0 } };
 static const struct command command = { .name = "attach", .description = "", .groups = groups };

@@ -7,7 +7,7 @@
 
 #include <criterion/criterion.h>
 
-#include "target/targets_impl.h"
+#include "host/targets/targets_impl.h"
 #include "test_targets_fixture.h"
 
 /* As systemd sets up a host with its hybrid layout, and a service in it. */

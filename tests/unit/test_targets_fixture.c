@@ -12,7 +12,7 @@
 #include <criterion/criterion.h>
 
 #include "child.h"
-#include "target/targets_impl.h"
+#include "host/targets/targets_impl.h"
 
 #define CONTROLLERS                                                                                \
 	"#subsys_name\thierarchy\tnum_cgroups\tenabled\n"                                          \

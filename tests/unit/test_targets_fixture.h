@@ -5,7 +5,7 @@
 #include <stdint.h>
 
 #include "fixture.h"
-#include "target/targets.h"
+#include "host/targets/targets.h"
 
 /*
  * A fake host: directories for cgroups, and a procfs whose mountinfo says that they are cgroup file

@@ -14,7 +14,7 @@
 
 #include "child.h"
 #include "need.h"
-#include "target/targets_impl.h"
+#include "host/targets/targets_impl.h"
 
 struct case_ {
 	struct targets targets;

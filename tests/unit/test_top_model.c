@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "top/model.h"
+#include "host/top/model.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>
@@ -9,8 +9,8 @@
 
 #include "base/util.h"
 #include "sample.h"
-#include "top/annotate.h"
-#include "top/list.h"
+#include "host/top/annotate.h"
+#include "host/top/list.h"
 
 static struct top_model model;
 static struct top_list list;

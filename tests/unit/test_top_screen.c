@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "top/screen.h"
+#include "host/top/screen.h"
 
 #include <criterion/criterion.h>
 #include <locale.h>
@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "sample.h"
-#include "top/line.h"
-#include "top/plain.h"
+#include "host/top/line.h"
+#include "host/top/plain.h"
 
 static struct top_model model;
 static struct top_ui ui;

@@ -14,10 +14,10 @@
 #include "agent/memory.h"
 #include "agent/privilege.h"
 #include "base/util.h"
-#include "engine/sched_tick.h"
-#include "record/notify.h"
-#include "record/output.h"
-#include "record/sample_loop.h"
+#include "host/engine/sched_tick.h"
+#include "base/notify.h"
+#include "base/output.h"
+#include "host/record/sample_loop.h"
 
 #define PATIENCE_NS UINT64_C(5000000000)
 

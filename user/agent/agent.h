@@ -6,8 +6,8 @@
 #include "agent/figures.h"
 #include "agent/listen.h"
 #include "agent/sink.h"
-#include "record/options.h"
-#include "target/targets.h"
+#include "host/record/options.h"
+#include "host/targets/targets.h"
 
 /*
  * Samples all processes of this host indefinitely, and gives each sink a profile every interval.

@@ -3,7 +3,7 @@
 #define BPFPROFIL_CHOICE_H
 
 #include "agent/identity.h"
-#include "engine/session.h"
+#include "host/engine/session.h"
 #include "profile/profile.h"
 
 /*

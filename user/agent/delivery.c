@@ -10,7 +10,7 @@
 #include "base/util.h"
 #include "otlp.pb-c.h"
 #include "profile/profile_io.h"
-#include "record/output.h"
+#include "base/output.h"
 
 void delivery_refuse(struct delivery *delivery, const char *why)
 {

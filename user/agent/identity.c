@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "record/output.h"
-#include "target/container_names.h"
+#include "base/output.h"
+#include "host/targets/container_names.h"
 
 #define CGROUPS_MAX 8192
 #define PROFILES_KEPT 10 /* a cgroup that none of so many had is forgotten, */

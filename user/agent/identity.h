@@ -6,8 +6,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "target/cgroup_parts.h"
-#include "target/kubelet_names.h"
+#include "base/cgroup_parts.h"
+#include "host/targets/kubelet_names.h"
 
 /*
  * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and

@@ -15,7 +15,7 @@
 #include "agent/library.h"
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "record/output.h"
+#include "base/output.h"
 
 #define CONNECTIONS_MAX 64u
 #define CONNECTIONS_PER_ADDRESS 48u /* others can still ask */

@@ -16,7 +16,7 @@
 #include "agent/pending.h"
 #include "base/file.h"
 #include "base/util.h"
-#include "record/output.h"
+#include "base/output.h"
 
 const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
 					   [SINK_OTLP] = "otlp",

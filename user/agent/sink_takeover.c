@@ -4,7 +4,7 @@
 
 #include "agent/sink_impl.h"
 #include "base/util.h"
-#include "record/output.h"
+#include "base/output.h"
 
 void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {

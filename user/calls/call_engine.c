@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "calls.skel.h"
-#include "engine/task_storage.h"
+#include "host/engine/task_storage.h"
 
 enum {
 	OWNERS = 1024, /* most users with a call at the same time */

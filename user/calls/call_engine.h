@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "calls/extents.h"
-#include "engine/chunked_array.h"
-#include "engine/mapped_array.h"
-#include "engine/sampler.h"
+#include "host/engine/chunked_array.h"
+#include "host/engine/mapped_array.h"
+#include "host/engine/sampler.h"
 #include "shared/call_abi.h"
 
 /*

@@ -3,10 +3,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "cli/profile_file.h"
-#include "record/output.h"
-#include "target/proposals.h"
+#include "option/command.h"
+#include "report/profile_file.h"
+#include "base/output.h"
+#include "host/targets/proposals.h"
 
 struct completion_arguments {
 	unsigned int values; /* enum proposal, or NO_VALUES */

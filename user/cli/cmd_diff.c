@@ -4,11 +4,11 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "cli/command.h"
+#include "option/command.h"
 #include "cli/page.h"
 #include "cli/pager.h"
-#include "cli/profile_file.h"
-#include "record/output.h"
+#include "report/profile_file.h"
+#include "base/output.h"
 #include "report/diff.h"
 #include "report/html.h"
 

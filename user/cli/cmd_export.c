@@ -8,13 +8,13 @@
 
 #include "base/file.h"
 #include "base/nearest.h"
-#include "cli/call_options.h"
-#include "cli/command.h"
-#include "cli/meant.h"
-#include "cli/profile_file.h"
+#include "calls/call_options.h"
+#include "option/command.h"
+#include "option/meant.h"
+#include "report/profile_file.h"
 #include "export/export.h"
 #include "profile/profile_io.h"
-#include "record/output.h"
+#include "base/output.h"
 
 #define FORMATS_MAX 32
 

@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 #include "base/file.h"
-#include "cli/command.h"
-#include "cli/profile_file.h"
+#include "option/command.h"
+#include "report/profile_file.h"
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
-#include "record/output.h"
+#include "base/output.h"
 
 struct merge_arguments {
 	const char *output;

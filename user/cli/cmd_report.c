@@ -2,11 +2,11 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "cli/command.h"
+#include "option/command.h"
 #include "cli/page.h"
 #include "cli/pager.h"
-#include "cli/profile_file.h"
-#include "record/output.h"
+#include "report/profile_file.h"
+#include "base/output.h"
 #include "report/annotate.h"
 #include "report/html.h"
 #include "report/report.h"

@@ -8,10 +8,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/command.h"
-#include "record/output.h"
-#include "report/text.h"
-#include "target/proposals.h"
+#include "option/command.h"
+#include "base/output.h"
+#include "base/text.h"
+#include "host/targets/proposals.h"
 
 /* As the scripts know them; a shell may show what a value without proposals is. */
 static const char *const kinds[VALUE_KINDS] = {

@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "cli/command.h"
-#include "cli/meant.h"
-#include "record/output.h"
+#include "option/command.h"
+#include "option/meant.h"
+#include "base/output.h"
 
 #define COMMANDS_MAX 32
 

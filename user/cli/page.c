@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
-#include "cli/profile_file.h"
-#include "record/output.h"
+#include "report/profile_file.h"
+#include "base/output.h"
 
 const struct opt page_opts[] = {
 	{ .name = "html",

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "base/error.h"
-#include "cli/opts.h"
+#include "option/opts.h"
 
 /* The arguments for a page; file NULL: no page. */
 struct page_arguments {

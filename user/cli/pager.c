@@ -10,7 +10,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "record/output.h"
+#include "base/output.h"
 
 #define NOT_FOUND 127 /* the exit status that the shell uses */
 

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-#include "cli/opts.h"
+#include "option/opts.h"
 
 /*
  * Output with more lines than the terminal has rows goes through a pager, as in git:

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "export/export_impl.h"
-#include "target/cgroup_parts.h"
+#include "base/cgroup_parts.h"
 
 /* The first value of a key stays. */
 static void put_attribute(struct resource *resource, const char *key, const char *value)

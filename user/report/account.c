@@ -7,7 +7,7 @@
 #include "profile/profile_weights.h"
 #include "report/cpu_time.h"
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 
 static bool has_several_rates(const struct profile *profile, const struct report_options *options)
 {

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "report/annotate_impl.h"
-#include "report/text.h"
+#include "base/text.h"
 
 /* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
 #define LENGTH_MAX 4096

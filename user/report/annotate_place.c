@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "report/annotate_impl.h"
 #include "report/name_fit.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "symbol/regions.h"
 
 #define OTHERS_NAMED 3

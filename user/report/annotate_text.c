@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "report/annotate_view.h"
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #define CONTEXT 4 /* instructions around a hot one */
 #define GAP_MIN 4 /* shorter gaps are shown in full */

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #define TAB 8
 #define SOURCE_MAX 512

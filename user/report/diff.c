@@ -9,7 +9,7 @@
 #include "base/util.h"
 #include "report/diff_impl.h"
 #include "report/noise.h"
-#include "report/text.h"
+#include "base/text.h"
 
 /* --- rows --------------------------------------------------------------------------------------- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "report/diff_impl.h"
-#include "report/text.h"
+#include "base/text.h"
 
 struct has {
 	bool ticks;

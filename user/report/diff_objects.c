@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "report/diff_impl.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "symbol/regions.h"
 
 /* An object without a counterpart is mentioned from this share on, in per cent. */

@@ -6,7 +6,7 @@
 #include "base/util.h"
 #include "report/diff.h"
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #define NAME_MAX_BYTES 1024
 #define PLACE_COLUMNS 40

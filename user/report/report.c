@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 
 #define SUMMARY_ROWS 10
 

@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "report/render.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "report/timeline.h"
 #include "shared/counters.h"
 

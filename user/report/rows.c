@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "profile/profile_index.h"
 #include "profile/profile_weights.h"
-#include "report/text.h"
+#include "base/text.h"
 #include "symbol/object_file.h"
 
 int rows_add(struct report_rows *rows, const struct report_row *row)

@@ -9,7 +9,7 @@
 #include "profile/profile_merge.h"
 #include "profile/profile_weights.h"
 #include "report/rows.h"
-#include "report/text.h"
+#include "base/text.h"
 
 static int order_of(const void *a, const void *b)
 {

@@ -1,0 +1,539 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "agent/agent_options.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+#define INTERVAL_NS UINT64_C(60000000000)
+#define RETRY_NS UINT64_C(5000000000)
+#define RETRY_MOST_NS UINT64_C(30000000000)
+#define TIMEOUT_MS 10000
+#define PENDING (UINT64_C(8) << 20)
+#define SPOOL (UINT64_C(64) << 20)
+#define PENDING_MIN (64 << 10)
+
+static int set_sink(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	struct sink_word word = { .where = value };
+
+	while (strcmp(sink_words[word.kind], opt->name) != 0)
+		word.kind++;
+	if (!*value)
+		return opt_bad(opt, value, err, "must not be empty");
+	if (grow((void **)&arguments->words, &arguments->room_words, arguments->nr_words + 1,
+		 sizeof(*arguments->words)))
+		return error_errno(err, -ENOMEM, "agent");
+	arguments->words[arguments->nr_words++] = word;
+	return 0;
+}
+
+static int set_timeout(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *timeout_ms = field, ns;
+
+	if (parse_duration(value, &ns) || ns < 1000000 || ns / 1000000 > INT_MAX)
+		return opt_bad(opt, value, err, "must be a time like 10, 500ms or 1m");
+	*timeout_ms = ns / 1000000;
+	return 0;
+}
+
+static int set_pending(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *bytes = field, typed;
+
+	if (parse_size(value, &typed) || typed < PENDING_MIN || typed > UINT64_C(1) << 40)
+		return opt_bad(opt, value, err, "must be a size of at least 64K, like 8M");
+	*bytes = typed;
+	return 0;
+}
+
+/* KIND=GLOB */
+static int set_rule(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	const char *equals = strchr(value, '=');
+	struct choice_rule rule = { .exclude = !strcmp(opt->name, "exclude") };
+	size_t length = equals ? (size_t)(equals - value) : 0;
+
+	while (rule.kind < NR_CHOICES && (strlen(choice_words[rule.kind]) != length ||
+					  strncmp(choice_words[rule.kind], value, length) != 0))
+		rule.kind++;
+	if (rule.kind == NR_CHOICES || !equals[1])
+		return opt_bad(opt, value, err,
+			       "must be namespace=, pod=, container=, unit= or cgroup= and a "
+			       "pattern, like 'namespace=shop-*'");
+	rule.glob = equals + 1;
+	if (grow((void **)&arguments->rules, &arguments->room_rules, arguments->nr_rules + 1,
+		 sizeof(*arguments->rules)))
+		return error_errno(err, -ENOMEM, "agent");
+	arguments->rules[arguments->nr_rules++] = rule;
+	return 0;
+}
+
+static bool is_label_key(const char *key)
+{
+	static const char letters[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-/";
+	size_t length = strlen(key);
+
+	return length && length < 64 && strspn(key, letters) == length;
+}
+
+char *agent_trim(char *text)
+{
+	size_t length;
+
+	text += strspn(text, " \t");
+	length = strlen(text);
+	while (length && strchr(" \t\r\n", text[length - 1]))
+		length--;
+	text[length] = '\0';
+	return text;
+}
+
+char *agent_keep(struct agent_arguments *arguments, const char *text)
+{
+	char *copy;
+
+	if (grow((void **)&arguments->kept, &arguments->room_kept, arguments->nr_kept + 1,
+		 sizeof(*arguments->kept)))
+		return NULL;
+	copy = strdup(text);
+	if (copy)
+		arguments->kept[arguments->nr_kept++] = copy;
+	return copy;
+}
+
+/* One of a key that there was takes its place: what is typed comes after what a file has. */
+static int set_label(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct agent_arguments *arguments = field;
+	struct agent_choice *choice = &arguments->agent.choice;
+	const char *equals = strchr(value, '=');
+	char *key = agent_keep(arguments, value);
+	size_t i;
+
+	if (!key)
+		return error_errno(err, -ENOMEM, "agent");
+	if (equals)
+		key[equals - value] = '\0';
+	if (!equals || !equals[1] || strlen(equals + 1) > 255 || !is_label_key(key))
+		return opt_bad(opt, value, err,
+			       "must be KEY=VALUE, the key of letters, digits, _ . - and /");
+	if (!strcmp(key, "service.name"))
+		return opt_bad(opt, value, err, "is what --service says");
+	for (i = 0; i < choice->nr_labels && strcmp(choice->labels[i].key, key) != 0;)
+		i++;
+	if (i == CHOICE_LABELS_MAX)
+		return opt_bad(opt, value, err, "there are %d already, and backends take no more",
+			       CHOICE_LABELS_MAX);
+	choice->labels[i] = (struct choice_label){ .key = key, .value = equals + 1 };
+	if (i == choice->nr_labels)
+		choice->nr_labels++;
+	return 0;
+}
+
+static int set_service(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	const char **service = field, *wrong;
+
+	if (choice_check_template(value, &wrong))
+		return opt_bad(opt, value, err, "%s", wrong);
+	*service = value;
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct agent_arguments, member)
+#define URL_SINK(kind, meaning)                                                                    \
+	{                                                                                          \
+		.name = kind, .arg = "URL", .help = meaning, .set = set_sink                       \
+	}
+
+static const char *const details[] = { "address", "line", "function", NULL };
+
+const struct opt agent_sink_opts[] = {
+	{ .name = "dir",
+	  .arg = "DIR",
+	  .value = VALUE_DIR,
+	  .help = "a profile as `attach` writes it, compressed, in this folder, which must exist; "
+		  "all sinks may repeat",
+	  .set = set_sink },
+	URL_SINK("otlp", "OpenTelemetry's profiles: http, https, grpc or grpcs"),
+	URL_SINK("pyroscope", "Pyroscope: http or https"),
+	URL_SINK("parca", "Parca: http or https"),
+	{ 0 }
+};
+
+const struct opt agent_delivery_opts[] = {
+	{ .name = "detail",
+	  .arg = "WHAT",
+	  .help = "how fine a place is: address, line or function",
+	  .fallback = "function",
+	  .words = details,
+	  .field = FIELD(detail) },
+	{ .name = "pending",
+	  .arg = "SIZE",
+	  .help = "what may wait for each sink; beyond it the oldest profiles are added up",
+	  .fallback = "8M",
+	  .set = set_pending,
+	  .field = FIELD(pending) },
+	{ .name = "spool",
+	  .arg = "DIR",
+	  .value = VALUE_DIR,
+	  .help = "what waits for a URL is kept in this folder, also while nobody runs",
+	  .fallback = "in memory",
+	  .set = opt_set_string,
+	  .field = FIELD(spool) },
+	{ .name = "spool-size",
+	  .arg = "SIZE",
+	  .help = "what may wait there for each",
+	  .fallback = "64M",
+	  .set = set_pending,
+	  .field = FIELD(spool_size) },
+	{ .name = "timeout",
+	  .arg = "T",
+	  .help = "the longest that a request may take",
+	  .fallback = "10",
+	  .set = set_timeout,
+	  .field = FIELD(http.timeout_ms) },
+	{ .name = "headers-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "more headers of requests, as \"Name: value\" in each line; read for each",
+	  .set = opt_set_string,
+	  .field = FIELD(http.headers_file) },
+	{ .name = "token-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "a bearer token, likewise",
+	  .set = opt_set_string,
+	  .field = FIELD(http.token_file) },
+	{ .name = "ca",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "who may vouch for a backend",
+	  .fallback = "those that this host trusts",
+	  .set = opt_set_string,
+	  .field = FIELD(http.ca) },
+	{ .name = "cert",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "our own certificate",
+	  .set = opt_set_string,
+	  .field = FIELD(http.certificate) },
+	{ .name = "key",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "and its key",
+	  .set = opt_set_string,
+	  .field = FIELD(http.key) },
+	{ 0 }
+};
+
+const struct opt agent_choice_opts[] = {
+	{ .name = "include",
+	  .arg = "KIND=GLOB",
+	  .help = "only these cgroups, by namespace=, pod=, container=, unit= or cgroup=; may repeat",
+	  .fallback = "all",
+	  .set = set_rule },
+	{ .name = "exclude",
+	  .arg = "KIND=GLOB",
+	  .help = "not these, whatever includes them; likewise",
+	  .set = set_rule },
+	{ .name = "label",
+	  .arg = "KEY=VALUE",
+	  .help = "a label of all that is delivered; may repeat",
+	  .set = set_label },
+	{ .name = "service",
+	  .arg = "TEMPLATE",
+	  .help = "a service's name, of {unit}, {container}, {pod}, {namespace}, {cgroup} and {host}",
+	  .fallback = "{namespace}/{container}, else {container}, {unit} or {cgroup}",
+	  .set = set_service,
+	  .field = FIELD(agent.choice.service) },
+	{ 0 }
+};
+
+const struct opt agent_listen_opts[] = {
+	{ .name = "listen",
+	  .arg = "[HOST:]PORT",
+	  .help = "answer /metrics, /debug/pprof/profile, /healthz and /readyz there",
+	  .fallback = "no one",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.address) },
+	{ .name = "top-functions",
+	  .arg = "N",
+	  .help = "in /metrics a counter for each of so many hottest functions of each service",
+	  .fallback = "none",
+	  .set = opt_set_u64,
+	  .min = 1,
+	  .max = 1000,
+	  .field = FIELD(agent.listen.functions) },
+	{ .name = "listen-cert",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "by TLS, with this certificate",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.certificate) },
+	{ .name = "listen-key",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "and its key",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.key) },
+	{ .name = "listen-token-file",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "to those alone who send this bearer token; read for each",
+	  .set = opt_set_string,
+	  .field = FIELD(agent.listen.token_file) },
+	{ .name = "insecure-listen",
+	  .help = "without both also at an address where others than this host can ask",
+	  .field = FIELD(agent.listen.insecure) },
+	{ 0 }
+};
+
+const struct opt agent_config_opts[] = { { .name = "config",
+					   .arg = "FILE",
+					   .value = VALUE_FILE,
+					   .help = "options as \"name = value\" in each line; read "
+						   "again after SIGHUP",
+					   .set = opt_set_string,
+					   .field = FIELD(config) },
+					 { 0 } };
+
+void agent_arguments_init(struct agent_arguments *arguments)
+{
+	struct sampling_options *sampling = &arguments->agent.sampling;
+
+	*arguments = (struct agent_arguments){ .pending = PENDING,
+					       .spool_size = SPOOL,
+					       .detail = EXPORT_FUNCTION };
+	sampling_options_init(sampling);
+	sampling->interval_ns = INTERVAL_NS;
+	sampling->mode = MODE_SPLIT;
+	sampling->split = SPLIT_CGROUP;
+	sampling->budget_percent = 0.1;
+	arguments->http.timeout_ms = TIMEOUT_MS;
+}
+
+void agent_arguments_free(struct agent_arguments *arguments)
+{
+	size_t i;
+
+	for (i = 0; i < arguments->nr_kept; i++)
+		free(arguments->kept[i]);
+	free(arguments->kept);
+	free(arguments->headers);
+	free(arguments->words);
+	free(arguments->rules);
+	free(arguments->agent.sinks);
+	sampling_options_free(&arguments->agent.sampling);
+}
+
+/* --- the environment --- */
+
+/* OTEL_EXPORTER_OTLP_PROFILES_NAME, else OTEL_EXPORTER_OTLP_NAME; "" counts as unset. */
+static const char *variable(const char *name, bool *ret_general)
+{
+	char full[64];
+	const char *value;
+
+	snprintf(full, sizeof(full), "OTEL_EXPORTER_OTLP_PROFILES_%s", name);
+	value = getenv(full);
+	if (ret_general)
+		*ret_general = !value || !*value;
+	if (value && *value)
+		return value;
+	snprintf(full, sizeof(full), "OTEL_EXPORTER_OTLP_%s", name);
+	value = getenv(full);
+	return value && *value ? value : NULL;
+}
+
+static void fill_in(const char **field, const char *name)
+{
+	if (!*field)
+		*field = variable(name, NULL);
+}
+
+static int hex_digit(char c)
+{
+	const char *digits = "0123456789abcdef", *at = c ? strchr(digits, c | 0x20) : NULL;
+
+	return at ? (int)(at - digits) : -1;
+}
+
+/* Values may be percent-encoded. */
+static void decode(char *text)
+{
+	char *to = text;
+
+	for (; *text; text++) {
+		if (*text == '%' && hex_digit(text[1]) >= 0 && hex_digit(text[2]) >= 0) {
+			*to++ = (char)(hex_digit(text[1]) << 4 | hex_digit(text[2]));
+			text += 2;
+		} else {
+			*to++ = *text;
+		}
+	}
+	*to = '\0';
+}
+
+static int add_header(struct agent_arguments *arguments, char *pair, struct error *err)
+{
+	char *equals = strchr(pair, '='), *header = NULL;
+	int ret;
+
+	if (!equals)
+		return error_set(err, -EINVAL,
+				 "OTEL_EXPORTER_OTLP_HEADERS: must be name=value,name=value");
+	*equals = '\0';
+	decode(equals + 1);
+	/* A newline in a value would begin another header. */
+	if (strpbrk(equals + 1, "\r\n"))
+		return error_set(err, -EINVAL, "OTEL_EXPORTER_OTLP_HEADERS: a value has two lines");
+	if (asprintf(&header, "%s: %s", agent_trim(pair), agent_trim(equals + 1)) < 0)
+		return error_errno(err, -ENOMEM, "agent");
+	ret = grow((void **)&arguments->headers, &arguments->room_headers,
+		   arguments->nr_headers + 2, sizeof(*arguments->headers));
+	if (!ret) {
+		arguments->headers[arguments->nr_headers] = agent_keep(arguments, header);
+		ret = arguments->headers[arguments->nr_headers] ? 0 : -ENOMEM;
+	}
+	free(header);
+	if (ret)
+		return error_errno(err, ret, "agent");
+	arguments->headers[++arguments->nr_headers] = NULL;
+	return 0;
+}
+
+static int read_headers(struct agent_arguments *arguments, struct error *err)
+{
+	const char *text = variable("HEADERS", NULL);
+	char *list = text ? agent_keep(arguments, text) : NULL, *pair, *rest = NULL;
+	int ret = 0;
+
+	if (text && !list)
+		return error_errno(err, -ENOMEM, "agent");
+	for (pair = list ? strtok_r(list, ",", &rest) : NULL; pair && !ret;
+	     pair = strtok_r(NULL, ",", &rest))
+		ret = add_header(arguments, pair, err);
+	return ret;
+}
+
+/* The general endpoint is a base to which the path for profiles is added; gRPC has no paths. */
+static int read_endpoint(struct agent_arguments *arguments, struct error *err)
+{
+	const char *protocol = variable("PROTOCOL", NULL), *endpoint, *path = "";
+	bool general, grpc = protocol && !strcmp(protocol, "grpc");
+	size_t length;
+	char *url = NULL, *kept;
+	struct opt opt = { .name = "otlp" };
+
+	endpoint = variable("ENDPOINT", &general);
+	if (!endpoint)
+		return 0;
+	length = strlen(endpoint);
+	while (length && endpoint[length - 1] == '/')
+		length--;
+	if (general && !grpc)
+		path = "/v1development/profiles";
+	if (grpc && !strncmp(endpoint, "http", 4)) {
+		endpoint += 4;
+		length -= 4;
+	} else {
+		grpc = false;
+	}
+	if (asprintf(&url, "%s%.*s%s", grpc ? "grpc" : "", (int)length, endpoint, path) < 0)
+		return error_errno(err, -ENOMEM, "agent");
+	kept = agent_keep(arguments, url);
+	free(url);
+	return kept ? set_sink(&opt, kept, arguments, err) : error_errno(err, -ENOMEM, "agent");
+}
+
+int agent_environment_read(struct agent_arguments *arguments, struct error *err)
+{
+	size_t i;
+	int ret;
+
+	fill_in(&arguments->http.ca, "CERTIFICATE");
+	fill_in(&arguments->http.certificate, "CLIENT_CERTIFICATE");
+	fill_in(&arguments->http.key, "CLIENT_KEY");
+	ret = read_headers(arguments, err);
+	for (i = 0; i < arguments->nr_words; i++)
+		if (arguments->words[i].kind == SINK_OTLP)
+			return ret;
+	return ret ? ret : read_endpoint(arguments, err);
+}
+
+/* --- all together --- */
+
+/* Only cgroups are told apart by what they are called. */
+static int settle_choice(struct agent_arguments *arguments, struct error *err)
+{
+	struct agent_choice *choice = &arguments->agent.choice;
+
+	choice->rules = arguments->rules;
+	choice->nr_rules = arguments->nr_rules;
+	if (!choice->nr_rules || arguments->agent.sampling.split == SPLIT_CGROUP)
+		return 0;
+	error_set(err, -EINVAL, "agent: --%s: only cgroups can be chosen",
+		  choice->rules->exclude ? "exclude" : "include");
+	error_hint(err, "leaving --split out");
+	return -EINVAL;
+}
+
+static int check_url(const struct sink_options *sink, struct error *err)
+{
+	struct error why;
+	bool grpc;
+
+	if (sink->kind != SINK_DIR && http_check(sink->where, &grpc, &why))
+		return error_set(err, -EINVAL, "agent: %s", why.text);
+	if (sink->kind == SINK_DIR || sink->kind == SINK_OTLP || !grpc)
+		return 0;
+	return error_set(err, -EINVAL, "agent: --%s: grpc is for --otlp", sink_words[sink->kind]);
+}
+
+int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
+{
+	struct agent_options *agent = &arguments->agent;
+	struct sink_options *sink;
+	size_t i;
+
+	agent->listen.detail = (enum export_detail)arguments->detail;
+	if (!arguments->nr_words && !agent->listen.address) {
+		error_set(err, -EINVAL, "agent: no sink: nowhere for the profiles to go");
+		error_hint(
+			err,
+			"--otlp http://localhost:4318, --dir /var/lib/bpfprofil or --listen 9464");
+		return -EINVAL;
+	}
+	if (settle_choice(arguments, err) ||
+	    (agent->listen.address && listener_check(&agent->listen, err)))
+		return -EINVAL;
+	agent->sinks = calloc(arguments->nr_words + 1, sizeof(*agent->sinks));
+	if (!agent->sinks)
+		return error_errno(err, -ENOMEM, "agent");
+	for (i = 0; i < arguments->nr_words; i++) {
+		sink = &agent->sinks[agent->nr_sinks++];
+		*sink = (struct sink_options){ .kind = arguments->words[i].kind,
+					       .where = arguments->words[i].where,
+					       .http = arguments->http,
+					       .detail = (enum export_detail)arguments->detail,
+					       .cap = arguments->pending,
+					       .spool = arguments->spool,
+					       .spool_cap = arguments->spool_size,
+					       .retry_ns = RETRY_NS,
+					       .retry_most_ns = RETRY_MOST_NS };
+		if (sink->kind == SINK_OTLP)
+			sink->http.headers = arguments->headers;
+		if (check_url(sink, err))
+			return -EINVAL;
+	}
+	return 0;
+}

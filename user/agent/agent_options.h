@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_AGENT_OPTIONS_H
+#define BPFPROFIL_AGENT_OPTIONS_H
+
+#include "agent/agent.h"
+#include "option/command.h"
+
+/* A sink as typed. */
+struct sink_word {
+	enum sink_kind kind;
+	const char *where;
+};
+
+/* What `agent` was asked for by its file, the environment and the command line. */
+struct agent_arguments {
+	struct agent_options agent;
+	const char *config;
+	struct sink_word *words;
+	size_t nr_words;
+	size_t room_words;
+	struct choice_rule *rules;
+	size_t nr_rules;
+	size_t room_rules;
+	struct http_options http; /* for all sinks */
+	uint64_t pending; /* bytes that may wait for each sink */
+	const char *spool;
+	uint64_t spool_size;
+	unsigned int detail; /* enum export_detail */
+	char **kept; /* strings with no other owner: the file's lines, headers */
+	size_t nr_kept;
+	size_t room_kept;
+	char **headers; /* for OTLP, from the environment; ends with NULL */
+	size_t nr_headers;
+	size_t room_headers;
+};
+
+extern const struct opt agent_sink_opts[];
+extern const struct opt agent_delivery_opts[];
+extern const struct opt agent_choice_opts[];
+extern const struct opt agent_listen_opts[];
+extern const struct opt agent_config_opts[];
+
+void agent_arguments_init(struct agent_arguments *arguments);
+void agent_arguments_free(struct agent_arguments *arguments);
+
+/* A copy that lives as long as the arguments. NULL: out of memory. */
+char *agent_keep(struct agent_arguments *arguments, const char *text);
+
+/* Cuts blanks off at both ends, in place. */
+char *agent_trim(char *text);
+
+/*
+ * Reads the lines of arguments->config, "name = value" with the names of options, as if they had
+ * been typed. -EINVAL: a line is wrong, and the message names it.
+ */
+int agent_config_read(const struct command *command, struct agent_arguments *arguments,
+		      struct error *err);
+
+/* Reads OpenTelemetry's variables, for options that were not typed. */
+int agent_environment_read(struct agent_arguments *arguments, struct error *err);
+
+/* Called after all is read: fills in arguments->agent. -EINVAL: the options do not fit together. */
+int agent_arguments_settle(struct agent_arguments *arguments, struct error *err);
+
+#endif

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/cgroup_parts.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DIGITS "0123456789abcdef"
+#define UID_DIGITS DIGITS "-_"
+#define STATIC_UID_LENGTH 32 /* the uid is a hash of the pod's file */
+
+/* Whether the text has the word, at its beginning or behind a dash, and then one of these letters. */
+static const char *find_word(const char *text, const char *word, const char *ends)
+{
+	const char *at = text;
+	size_t length = strlen(word);
+
+	for (; (at = strstr(at, word)); at += length)
+		if ((at == text || at[-1] == '-') && (!at[length] || strchr(ends, at[length])))
+			return at + length;
+	return NULL;
+}
+
+/*
+ * kubepods, kubepods.slice, kubepods-burstable.slice, in kind kubelet-kubepods.slice, and with both
+ * cgroupfs and systemd a name that has the whole slice: kubepods-podUID.slice:cri-containerd:ID.
+ */
+static bool is_of_kubelet(const char *directory)
+{
+	return find_word(directory, "kubepods", "-.");
+}
+
+/* "pod" and a uid, whose - a systemd slice writes as _. */
+static void find_pod(const char *directory, char uid[POD_UID_LENGTH + 1])
+{
+	const char *at = find_word(directory, "pod", DIGITS);
+	size_t length = at ? strspn(at, UID_DIGITS) : 0, i;
+
+	if (length != POD_UID_LENGTH && length != STATIC_UID_LENGTH)
+		return;
+	if (at[length] && strncmp(at + length, ".slice", strlen(".slice")) != 0)
+		return;
+	snprintf(uid, POD_UID_LENGTH + 1, "%.*s", (int)length, at);
+	for (i = 0; uid[i]; i++)
+		if (uid[i] == '_')
+			uid[i] = '-';
+}
+
+/* user@UID.service, which systemd gives to that user with all that is below. */
+static bool is_given_to_user(const char *directory)
+{
+	return !strncmp(directory, "user@", strlen("user@")) && strstr(directory, ".service");
+}
+
+static bool is_unit_directory(const char *directory)
+{
+	static const char *const suffixes[] = { ".service", ".scope", ".slice" };
+	size_t length = strlen(directory), i, of;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+		of = strlen(suffixes[i]);
+		if (length > of && !strcmp(directory + length - of, suffixes[i]))
+			return true;
+	}
+	return false;
+}
+
+/* Whose directories the walk is in. */
+struct whose {
+	bool of_kubelet;
+	bool of_user;
+};
+
+static void look_at(const char *directory, struct whose *whose, struct cgroup_parts *result)
+{
+	const char *id = container_id_in(directory);
+
+	whose->of_user = whose->of_user || is_given_to_user(directory);
+	whose->of_kubelet = whose->of_kubelet || is_of_kubelet(directory);
+	/* A user in a container cannot take the id of another one. */
+	if (id && (!whose->of_user || result->is_users || !result->container[0])) {
+		snprintf(result->container, sizeof(result->container), "%.64s", id);
+		result->is_users = whose->of_user;
+	}
+	if (whose->of_kubelet && !whose->of_user && !result->pod[0])
+		find_pod(directory, result->pod);
+	if (is_unit_directory(directory))
+		snprintf(result->unit, sizeof(result->unit), "%s", directory);
+}
+
+void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
+{
+	char directory[256];
+	struct whose whose = { false, false };
+	const char *at;
+	size_t length, nr = 0;
+
+	*result = (struct cgroup_parts){ "", "", "", false };
+	for (at = cgroup; at && *at; at += length) {
+		at += strspn(at, "/");
+		length = strcspn(at, "/");
+		nr += length > 0;
+		if (length >= sizeof(directory))
+			continue;
+		snprintf(directory, sizeof(directory), "%.*s", (int)length, at);
+		look_at(directory, &whose, result);
+	}
+	if (nr >= CGROUP_PATH_PARTS || (size_t)(at - cgroup) >= CGROUP_PATH_BYTES) {
+		result->is_users = result->container[0];
+		result->pod[0] = '\0';
+	}
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "base/text.h"
+
+#include <langinfo.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <wchar.h>
+
+#include "base/util.h"
+
+/*
+ * Finds the next unit to print: a character as it is, or an escape. Sets its length in bytes and
+ * returns its columns. wcwidth() knows a character only if the locale has it; otherwise 1 is
+ * assumed.
+ */
+static size_t unit(const char *text, size_t *ret_length, bool *ret_escape)
+{
+	size_t length = utf8_sequence(text, strnlen(text, 4));
+	uint32_t code;
+	int columns;
+
+	*ret_escape = true;
+	*ret_length = length ? length : 1;
+	if (!length)
+		return 4;
+	if (utf8_is_control(text, length))
+		return 4 * length;
+	code = utf8_code_point(text, length);
+	*ret_escape = false;
+	columns = code < 0x80 ? 1 : wcwidth((wchar_t)code);
+	return columns < 0 ? 1 : (size_t)columns;
+}
+
+/* Lines and corners as objdump draws them. */
+static const struct {
+	const char *glyph, *ascii;
+} plain[] = {
+	{ "\u2026", "~" }, { "│", "|" }, { "─", "-" }, { "╰", "\\" }, { "╭", "/" }, { "├", "+" },
+	{ "┴", "+" },	   { "┬", "+" }, { "┼", "+" }, { "┐", "\\" }, { "┘", "/" }, { "▶", ">" },
+	{ "↑", "^" },	   { "↓", "v" }, { "▼", "v" }, { "⋮", ":" },  { "▏", "." }, { "▎", "." },
+	{ "▍", "." },	   { "▌", "=" }, { "▋", "=" }, { "▊", "=" },  { "▉", "#" }, { "█", "#" },
+};
+
+static bool ascii_only;
+
+void text_draw_ascii(void)
+{
+	ascii_only = true;
+}
+
+const char *text_glyph(const char *glyph)
+{
+	size_t i;
+
+	if ((unsigned char)*glyph < 0x80 || (!ascii_only && !strcmp(nl_langinfo(CODESET), "UTF-8")))
+		return glyph;
+	for (i = 0; i < sizeof(plain) / sizeof(*plain); i++)
+		if (!strcmp(plain[i].glyph, glyph))
+			return plain[i].ascii;
+	return "?";
+}
+
+size_t text_columns(const char *text)
+{
+	size_t columns = 0, length;
+	bool escape;
+
+	for (; *text; text += length)
+		columns += unit(text, &length, &escape);
+	return columns;
+}
+
+size_t text_write(FILE *out, const char *text, size_t width)
+{
+	bool cut = width && text_columns(text) > width;
+	size_t room = cut ? width - 1 : SIZE_MAX;
+	size_t columns = 0, length, next, i;
+	bool escape;
+
+	for (; *text; text += length) {
+		next = unit(text, &length, &escape);
+		if (next > room - columns)
+			break;
+		columns += next;
+		if (!escape) {
+			fwrite(text, 1, length, out);
+			continue;
+		}
+		for (i = 0; i < length; i++)
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+	}
+	if (cut) {
+		fputs(text_glyph("\u2026"), out);
+		columns++;
+	}
+	return columns;
+}
+
+size_t text_write_tail(FILE *out, const char *text, size_t width)
+{
+	size_t columns = text_columns(text), length;
+	bool escape;
+
+	if (!width || columns <= width)
+		return text_write(out, text, 0);
+	for (; columns > width - 1; text += length)
+		columns -= unit(text, &length, &escape);
+	fputs(text_glyph("\u2026"), out);
+	return 1 + text_write(out, text, 0);
+}
+
+void text_labelled(FILE *out, const char *label, const char *text)
+{
+	fprintf(out, "%-10s", label);
+	text_write(out, text, 0);
+	fputc('\n', out);
+}
+
+const char *text_basename(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash[1] ? slash + 1 : path;
+}

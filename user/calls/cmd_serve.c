@@ -1,0 +1,412 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <grp.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/util.h"
+#include "calls/calls.h"
+#include "calls/server.h"
+#include "calls/apart.h"
+#include "option/command.h"
+#include "base/notify.h"
+#include "report/profile_file.h"
+#include "host/feature/features.h"
+#include "profile/profile_io.h"
+#include "base/output.h"
+
+enum { LOOK_MS = 1000 }; /* how often to check whether the children that still count are gone too */
+
+#define LISTEN_FD 3 /* the first descriptor that systemd passes: sd_listen_fds(3) */
+
+struct serve_arguments {
+	struct calls_options calls;
+	const char *socket;
+	const char *group;
+	const char *record;
+	uint64_t max_calls, user_calls, user_regions;
+	bool is_private;
+	uint64_t for_pid; /* 0: for all of the host */
+	uint64_t ready_fd; /* 0: nobody waits for it */
+};
+
+struct serve {
+	const struct serve_arguments *arguments;
+	struct calls *calls;
+	struct server *server;
+	struct apart *apart;
+	struct watchdog watchdog;
+	bool activated; /* systemd has passed the socket */
+	int signal_fd;
+	int pid_fd; /* of the process it serves; -1: all of the host */
+};
+
+static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *memory = field, bytes;
+
+	if (parse_size(value, &bytes) || bytes < 1 << 20 || bytes > 1ULL << 40)
+		return opt_bad(opt, value, err, "must be a size of at least 1M, like 16M");
+	*memory = bytes;
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct serve_arguments, member)
+#define CALLS_FIELD(member)                                                                        \
+	(offsetof(struct serve_arguments, calls) + offsetof(struct calls_options, member))
+
+static const struct opt socket_opts[] = {
+	{ .name = "socket",
+	  .arg = "PATH",
+	  .value = VALUE_FILE,
+	  .help = "where programs find it, or @NAME for an abstract socket; not looked at "
+		  "when systemd passes the socket",
+	  .fallback = CALL_SOCKET,
+	  .set = opt_set_string,
+	  .field = FIELD(socket) },
+	{ .name = "group",
+	  .arg = "NAME",
+	  .value = VALUE_GROUP,
+	  .help = "only this group may profile itself; without it everybody may",
+	  .set = opt_set_string,
+	  .field = FIELD(group) },
+	{ .name = "restrict-fast",
+	  .help = "refuse PROF_FAST, ticks of 1 ms, to all but root",
+	  .field = CALLS_FIELD(restrict_fast) },
+	{ .name = "record",
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "at the end write all that was counted as a profile",
+	  .set = opt_set_string,
+	  .field = FIELD(record) },
+	{ 0 }
+};
+
+static const struct opt limit_opts[] = {
+	{ .name = "memory",
+	  .arg = "SIZE",
+	  .help = "hard limit of kernel memory for counters and tables of regions",
+	  .fallback = "64M",
+	  .set = set_memory,
+	  .field = CALLS_FIELD(memory) },
+	{ .name = "max-calls",
+	  .arg = "N",
+	  .help = "processes that have a call at the same time",
+	  .fallback = "16384",
+	  .set = opt_set_u64,
+	  .field = FIELD(max_calls),
+	  .min = 1,
+	  .max = 1 << 22 },
+	{ .name = "user-calls",
+	  .arg = "N",
+	  .help = "the same of one user, but for root",
+	  .fallback = "1024",
+	  .set = opt_set_u64,
+	  .field = FIELD(user_calls),
+	  .min = 1,
+	  .max = 1 << 22 },
+	{ .name = "user-regions",
+	  .arg = "N",
+	  .help = "regions of one user, but for root",
+	  .fallback = "16384",
+	  .set = opt_set_u64,
+	  .field = FIELD(user_regions),
+	  .min = 1,
+	  .max = 1 << 30 },
+	{ .name = "user-memory",
+	  .arg = "SIZE",
+	  .help = "kernel memory for the counters of one user, but for root",
+	  .fallback = "16M",
+	  .set = set_memory,
+	  .field = CALLS_FIELD(user_memory) },
+	{ 0 }
+};
+
+static const struct opt private_opts[] = {
+	{ .name = "private",
+	  .help = "for the programs of this user alone",
+	  .field = FIELD(is_private) },
+	{ .name = "for",
+	  .arg = "PID",
+	  .value = VALUE_PID,
+	  .help = "serve until this process and all that have a call are gone",
+	  .set = opt_set_u64,
+	  .field = FIELD(for_pid),
+	  .min = 1,
+	  .max = INT32_MAX },
+	{ .name = "ready-fd",
+	  .arg = "FD",
+	  .help = "write a byte to this descriptor when programs can connect, and close it",
+	  .set = opt_set_u64,
+	  .field = FIELD(ready_fd),
+	  .min = 3,
+	  .max = INT32_MAX },
+	{ 0 }
+};
+
+static int find_group(const char *name, gid_t *result, struct error *err)
+{
+	struct group *group;
+
+	*result = (gid_t)-1;
+	if (!name)
+		return 0;
+	errno = 0;
+	group = getgrnam(name);
+	if (!group)
+		return error_set(err, -EINVAL, "--group %s: %s", name,
+				 errno ? strerror(errno) : "no such group");
+	*result = group->gr_gid;
+	return 0;
+}
+
+/* Does what sd_listen_fds(3) does, without the library: one socket that is meant for us. */
+static bool is_activated(void)
+{
+	const char *pid = getenv("LISTEN_PID"), *fds = getenv("LISTEN_FDS");
+
+	return pid && fds && strtol(pid, NULL, 10) == getpid() && strtol(fds, NULL, 10) == 1;
+}
+
+static int open_server(struct serve *serve, struct error *err)
+{
+	struct server_options options = {
+		.path = serve->arguments->socket,
+		.listen_fd = -1,
+		.owner = (uid_t)-1,
+		.only = serve->arguments->is_private ? geteuid() : (uid_t)-1,
+	};
+	int ret;
+
+	ret = find_group(serve->arguments->group, &options.group, err);
+	if (ret)
+		return ret;
+	options.mode = serve->arguments->group ? 0660 : 0666;
+	if (serve->arguments->is_private)
+		options.mode = 0600;
+	if (serve->activated) {
+		options.path = NULL;
+		options.listen_fd = LISTEN_FD;
+	}
+	return server_open(&options, serve->calls, &serve->server, err);
+}
+
+static void say_ready(const struct serve *serve)
+{
+	int fd = (int)serve->arguments->ready_fd;
+
+	apart_tell(serve->apart, NOTIFY_READY);
+	if (!fd && !serve->activated)
+		print_message(NULL, "serve: ready at %s", serve->arguments->socket);
+	if (!fd)
+		return;
+	if (write(fd, "", 1) != 1)
+		print_message(NULL, "serve: --ready-fd %d: %s", fd, strerror(errno));
+	close(fd);
+}
+
+static int open_signals(struct serve *serve, struct error *err)
+{
+	sigset_t signals;
+
+	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	sigprocmask(SIG_BLOCK, &signals, NULL);
+	serve->signal_fd = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return serve->signal_fd < 0 ? error_errno(err, -errno, "signalfd") : 0;
+}
+
+static int open_pid(struct serve *serve, struct error *err)
+{
+	uint64_t pid = serve->arguments->for_pid;
+
+	if (!pid)
+		return 0;
+	serve->pid_fd = process_fd((pid_t)pid);
+	return serve->pid_fd < 0 ? error_errno(err, -errno, "--for %llu", (unsigned long long)pid) :
+				   0;
+}
+
+static int prepare(struct serve *serve, struct error *err)
+{
+	struct error lack;
+	int ret;
+
+	ret = serve->arguments->record ? output_check(serve->arguments->record, err) : 0;
+	if (!ret)
+		ret = open_pid(serve, err);
+	if (!ret)
+		ret = open_signals(serve, err);
+	if (ret)
+		return ret;
+	ret = calls_open(&serve->arguments->calls, &serve->calls, err);
+	/* If the host lacks something, that says more than the errno of a step. */
+	if (ret && ret != -EINVAL && features_require(&lack))
+		*err = lack;
+	return ret ? ret : open_server(serve, err);
+}
+
+/* True when the process it serves is gone, and no child of it is still counting. */
+static bool is_over(struct serve *serve, bool starter_gone)
+{
+	return starter_gone && !calls_active(serve->calls);
+}
+
+static int serve_until_told(struct serve *serve, struct error *err)
+{
+	struct pollfd fds[] = {
+		{ .fd = serve->signal_fd, .events = POLLIN },
+		{ .fd = calls_fd(serve->calls), .events = POLLIN },
+		{ .fd = server_fd(serve->server), .events = POLLIN },
+		{ .fd = serve->pid_fd, .events = POLLIN },
+	};
+	bool starter_gone = false, due;
+	int ret = 0, wait_ms;
+
+	while (!ret && !fds[0].revents && !is_over(serve, starter_gone)) {
+		wait_ms = watchdog_feed(&serve->watchdog, &due);
+		if (due)
+			apart_tell(serve->apart, NOTIFY_WATCHDOG);
+		if (starter_gone && (wait_ms < 0 || wait_ms > LOOK_MS))
+			wait_ms = LOOK_MS;
+		if (poll(fds, 4, wait_ms) < 0)
+			continue;
+		if (fds[1].revents)
+			ret = calls_poll(serve->calls, err);
+		if (!ret && fds[2].revents)
+			ret = server_poll(serve->server, err);
+		if (fds[3].revents) {
+			starter_gone = true;
+			fds[3].fd = -1;
+			fds[3].revents = 0;
+		}
+	}
+	return ret;
+}
+
+static int write_record(struct serve *serve, struct error *err)
+{
+	struct profile *profile;
+	struct output *out;
+	int ret;
+
+	if (!serve->arguments->record)
+		return 0;
+	ret = calls_finish(serve->calls, &profile, err);
+	if (ret)
+		return ret;
+	/* The record has what all users called, so it is confidential. */
+	ret = output_open_as(serve->arguments->record, OUTPUT_CONFIDENTIAL, &out, err);
+	if (!ret) {
+		ret = profile_write(profile, output_stream(out), err);
+		ret = output_finish(out, ret, err);
+	}
+	profile_free(profile);
+	return ret;
+}
+
+static void say_stuck(uid_t uid)
+{
+	print_message(
+		NULL,
+		"serve: user %u: a process keeps us waiting at its memory or files: its user's "
+		"calls have ended, and more are refused until it answers",
+		uid);
+}
+
+static void close_all(struct serve *serve)
+{
+	server_close(serve->server);
+	if (!calls_close(serve->calls))
+		apart_leave(serve->apart);
+	close_fd(&serve->signal_fd);
+	close_fd(&serve->pid_fd);
+}
+
+static int serve_calls(void *argument, struct apart *apart)
+{
+	struct serve *serve = argument;
+	struct error err = { 0 };
+	int ret, written;
+
+	serve->apart = apart;
+	ret = prepare(serve, &err);
+	if (!ret) {
+		say_ready(serve);
+		ret = serve_until_told(serve, &err);
+		/* New callers are refused while the last ones get their counts. */
+		server_close(serve->server);
+		serve->server = NULL;
+		written = ret ? 0 : write_record(serve, &err);
+		ret = ret ? ret : written;
+	}
+	if (ret)
+		print_error(&err);
+	close_all(serve);
+	return ret ? EXIT_FAILURE : EXIT_SUCCESS;
+}
+
+static int run(int argc, char **argv)
+{
+	struct serve_arguments arguments = { .socket = CALL_SOCKET };
+	struct serve serve = { .arguments = &arguments, .signal_fd = -1, .pid_fd = -1 };
+	int first, status;
+
+	calls_options_init(&arguments.calls);
+	arguments.max_calls = arguments.calls.max_calls;
+	arguments.user_calls = arguments.calls.user_calls;
+	arguments.user_regions = arguments.calls.user_regions;
+	if (!command_parse(&command_serve, argc, argv, &arguments, &first, &status))
+		return status;
+	if (first < argc) {
+		print_message("bpfprofil serve --help", "serve: '%s': takes no argument",
+			      argv[first]);
+		return EXIT_USAGE;
+	}
+	arguments.calls.max_calls = (uint32_t)arguments.max_calls;
+	arguments.calls.user_calls = (uint32_t)arguments.user_calls;
+	arguments.calls.user_regions = (uint32_t)arguments.user_regions;
+	arguments.calls.record = arguments.record != NULL;
+	arguments.calls.stuck = say_stuck;
+	/* These concern the process that systemd knows, which is this one. */
+	serve.activated = is_activated();
+	watchdog_init(&serve.watchdog);
+	return apart_run(serve_calls, &serve);
+}
+
+static const struct opt_group serve_groups[] = {
+	{ .title = "Service", .opts = socket_opts },
+	{ .title = "Limits", .opts = limit_opts },
+	{ .title = "For one program", .opts = private_opts },
+	{ 0 },
+};
+
+static const struct command_example serve_examples[] = {
+	{ "profil() for every program on this host", "sudo bpfprofil serve" },
+	{ "for one group, and a profile of all that was counted",
+	  "sudo bpfprofil serve --group staff --record calls.json" },
+	{ 0 },
+};
+
+const struct command command_serve = {
+	.name = "serve",
+	.is_service = true,
+	.summary = "give profil(), sprofil() and pcsample() to programs",
+	.operands = "",
+	.description =
+		"Serves programs that call profil(3), sprofil(3) or pcsample(3) of libbpfprofil, or "
+		"run with it preloaded: the kernel counts, and their buffers fill while they run. "
+		"They need no privilege. No clock runs while nobody profiles. Ends with SIGTERM or "
+		"^C; callers then keep what was counted so far.",
+	.groups = serve_groups,
+	.examples = serve_examples,
+	.run = run,
+};

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "option/command.h"
+#include "host/sampling.h"
+#include "host/target_options.h"
+#include "base/output.h"
+#include "host/record/result.h"
+#include "host/record/sample_loop.h"
+#include "host/targets/targets.h"
+
+struct attach_arguments {
+	struct sampling_options sampling;
+	struct target_options targets;
+	struct phase_options phases;
+};
+
+/* One `attach`, from arguments to exit status. */
+struct attach {
+	struct attach_arguments arguments;
+	struct targets targets;
+	struct result result;
+	struct sample_loop loop;
+};
+
+/* The watch comes last, because the first look finds what ended before it. */
+static int prepare(struct attach *attach, struct error *err)
+{
+	struct sample_loop *loop = &attach->loop;
+	int ret;
+
+	if (loop->options->verbosity >= 0)
+		target_options_say(&attach->targets, stderr);
+	ret = spending_choose(&attach->arguments.sampling, "attach", err);
+	if (ret)
+		return sample_explain(ret, err);
+	ret = result_begin_files(&attach->result, loop->options, NULL, getpid(), err);
+	/*
+	 * A user who may not profile at all shall learn that first, before a problem with the
+	 * folder.
+	 */
+	if (ret)
+		return sample_explain(ret, err);
+	ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
+	if (ret)
+		return ret;
+	loop->signal_fd = sample_open_phase_signals(err);
+	if (loop->signal_fd < 0)
+		return loop->signal_fd;
+	ret = sample_start(loop, attach->targets.list, attach->targets.nr,
+			   attach->targets.controller, err);
+	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
+}
+
+/* Samples until the duration is over, the last target has ended, or the first signal comes. */
+static void sample(struct attach *attach)
+{
+	enum sample_event event = SAMPLE_NONE;
+
+	while (event != SAMPLE_SIGNAL && event != SAMPLE_OVER && targets_left(&attach->targets))
+		event = sample_run(&attach->loop);
+}
+
+static int attach_to(struct attach *attach, struct error *err)
+{
+	int ret = prepare(attach, err);
+
+	if (ret)
+		goto failed;
+	sample(attach);
+	sample_let_signals_through();
+	ret = session_stop(attach->loop.session, err);
+	if (ret)
+		goto failed;
+	result_finish(&attach->result, attach->loop.session);
+	return attach->result.failed ? EXIT_FAILURE : EXIT_SUCCESS;
+failed:
+	print_error(err);
+	return EXIT_FAILURE;
+}
+
+static int check_and_attach(struct attach *attach, int argc, char **argv, int first)
+{
+	struct attach_arguments *arguments = &attach->arguments;
+	struct error err = { 0 };
+	int ret = 0;
+
+	if (first < argc)
+		ret = target_options_refuse("attach", argv + first, &err);
+	if (!ret)
+		ret = sampling_options_check(&arguments->sampling, "attach", &err);
+	if (!ret)
+		ret = phase_options_check(&arguments->phases, "attach", &err);
+	if (!ret)
+		ret = target_options_resolve(&arguments->targets, "attach", &attach->targets, &err);
+	if (!ret)
+		return attach_to(attach, &err);
+	print_error(&err);
+	return ret == -EINVAL ? EXIT_USAGE : EXIT_FAILURE;
+}
+
+static int cmd_attach(int argc, char **argv)
+{
+	struct attach attach = { 0 };
+	int first, status;
+
+	attach.loop = (struct sample_loop){ .options = &attach.arguments.sampling,
+					    .result = &attach.result,
+					    .phases = &attach.arguments.phases,
+					    .signal_fd = -1,
+					    .control = CONTROL_CLOSED,
+					    .ended_fd = -1 };
+	sampling_options_init(&attach.arguments.sampling);
+	target_options_init(&attach.arguments.targets);
+	if (command_parse(&command_attach, argc, argv, &attach.arguments, &first, &status))
+		status = check_and_attach(&attach, argc, argv, first);
+	sample_close(&attach.loop);
+	result_free(&attach.result);
+	targets_free(&attach.targets);
+	target_options_free(&attach.arguments.targets);
+	sampling_options_free(&attach.arguments.sampling);
+	return status;
+}
+
+static const struct opt_group attach_groups[] = {
+	TARGET_GROUP(offsetof(struct attach_arguments, targets)),
+	PHASE_GROUP(offsetof(struct attach_arguments, phases)),
+	SAMPLING_GROUPS(offsetof(struct attach_arguments, sampling)),
+	{ 0 }
+};
+
+static const struct command_example attach_examples[] = {
+	{ "A running process and what it starts, for ten seconds",
+	  "sudo bpfprofil attach --pid 1234 --duration 10" },
+	{ "A container, until ^C or its end", "sudo bpfprofil attach --container web" },
+	{ "Two services, each with its own histograms",
+	  "sudo bpfprofil attach --unit nginx --unit postgresql --duration 1m" },
+	{ "The whole host and its kernel, a profile a minute, the last day of them",
+	  "sudo bpfprofil attach --all --mode split --interval 60 --keep 1440 -o "
+	  "'prof-%t.json.gz'" },
+	{ NULL, NULL }
+};
+
+const struct command command_attach = {
+	.name = "attach",
+	.summary = "profile what already runs: processes, containers, the whole host",
+	.operands = "TARGET...",
+	.description =
+		"Counts, in the kernel, where processes that already run spend their time, from the "
+		"next tick on, until --duration is over, ^C or SIGTERM, or the end of the last "
+		"target. A tick belongs to one target: to that of its process, else to the "
+		"innermost cgroup's, else to --all. Leaves a profile that report and export read. "
+		"A second ^C quits at once and leaves none.",
+	.groups = attach_groups,
+	.examples = attach_examples,
+	.run = cmd_attach,
+};

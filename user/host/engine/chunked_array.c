@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/chunked_array.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* At most this part of the limit is kept ready. */
+#define AHEAD_SHARE 4
+
+void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t size, uint32_t base,
+			uint32_t chunk, double ahead)
+{
+	uint64_t elements = bytes / size, whole;
+
+	if (ahead > (double)elements / AHEAD_SHARE)
+		ahead = (double)elements / AHEAD_SHARE;
+	array->element_size = size;
+	array->chunk = chunk;
+	array->base = base < ahead ? ahead : base;
+	if (elements < array->base)
+		array->base = elements;
+	whole = (elements - array->base) / chunk * chunk;
+	if (whole > UINT32_MAX - 2 * chunk - array->base)
+		whole = (UINT32_MAX - 2 * chunk - array->base) / chunk * chunk;
+	array->limit = array->base + whole;
+	array->ahead = ahead > chunk / 2 ? ahead : chunk / 2;
+}
+
+static size_t array_bytes(const struct chunked_array *array, uint32_t elements)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	return ((size_t)elements * array->element_size + page - 1) / page * page;
+}
+
+/*
+ * Allocates slots for all maps that there may be, so that looking up an element need not wait for
+ * another thread that adds some.
+ */
+static int make_slots(struct chunked_array *array, struct error *err)
+{
+	size_t slots = 1 + (array->limit - array->base) / array->chunk;
+
+	if (array->maps)
+		return 0;
+	array->maps = calloc(slots, sizeof(*array->maps));
+	array->fds = calloc(slots, sizeof(*array->fds));
+	return array->maps && array->fds ? 0 : error_no_memory(err, "counters");
+}
+
+int chunked_array_map(struct chunked_array *array, int fd, uint32_t elements, struct error *err)
+{
+	void *map;
+
+	if (make_slots(array, err))
+		return -ENOMEM;
+	map = mmap(NULL, array_bytes(array, elements), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED)
+		return error_errno(err, -errno, "counters: mmap");
+	array->maps[array->nr_maps] = map;
+	array->fds[array->nr_maps++] = fd;
+	__atomic_store_n(&array->present, array->present + elements, __ATOMIC_RELEASE);
+	return 0;
+}
+
+static int add_chunk(struct chunked_array *array, struct error *err)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
+	uint32_t slot = array->nr_maps - 1;
+	int fd, ret;
+
+	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "profil_chunk", sizeof(uint32_t),
+			    array->element_size, array->chunk, &opts);
+	if (fd < 0)
+		return error_errno(err, fd, "counters: map of %u KiB",
+				   array->chunk * array->element_size / 1024);
+	ret = chunked_array_map(array, fd, array->chunk, err);
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	/* From here on the chunk is released with the array. */
+	ret = bpf_map_update_elem(array->outer_fd, &slot, &fd, BPF_ANY);
+	return ret ? error_errno(err, ret, "counters: adding a map") : 0;
+}
+
+uint32_t chunked_array_low(const struct chunked_array *array)
+{
+	if (array->present >= array->limit)
+		return UINT32_MAX;
+	return array->present > array->ahead ? array->present - array->ahead : 0;
+}
+
+int chunked_array_grow(struct chunked_array *array, uint32_t next, struct error *err)
+{
+	int ret = 0;
+
+	while (!ret && next >= chunked_array_low(array))
+		ret = add_chunk(array, err);
+	return ret;
+}
+
+void *chunked_array_at(const struct chunked_array *array, uint32_t number)
+{
+	size_t map = 0;
+
+	if (number >= __atomic_load_n(&array->present, __ATOMIC_ACQUIRE))
+		return NULL;
+	if (number >= array->base) {
+		map = 1 + (number - array->base) / array->chunk;
+		number = (number - array->base) % array->chunk;
+	}
+	return (char *)array->maps[map] + (size_t)number * array->element_size;
+}
+
+void chunked_array_free(struct chunked_array *array)
+{
+	size_t i;
+
+	for (i = 0; i < array->nr_maps; i++) {
+		munmap(array->maps[i], array_bytes(array, i ? array->chunk : array->base));
+		if (i)
+			close(array->fds[i]);
+	}
+	free(array->maps);
+	free(array->fds);
+}

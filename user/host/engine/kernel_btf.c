@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/kernel_btf.h"
+
+#include <bpf/btf.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct btf_type *find_type(const struct btf *btf, const char *name, uint32_t kind)
+{
+	int id = btf__find_by_name_kind(btf, name, kind);
+
+	return id < 0 ? NULL : btf__type_by_id(btf, (uint32_t)id);
+}
+
+static int count_arguments(const struct btf *btf, const char *tracepoint)
+{
+	const struct btf_type *type = find_type(btf, tracepoint, BTF_KIND_TYPEDEF);
+
+	type = type ? btf__type_by_id(btf, type->type) : NULL; /* a pointer to ... */
+	if (!type || !btf_is_ptr(type))
+		return 0;
+	type = btf__type_by_id(btf, type->type); /* ... the prototype */
+	return type && btf_is_func_proto(type) ? btf_vlen(type) : 0;
+}
+
+static int64_t percpu_offset(const struct btf *btf, const char *name)
+{
+	const struct btf_type *section = find_type(btf, ".data..percpu", BTF_KIND_DATASEC);
+	int id = btf__find_by_name_kind(btf, name, BTF_KIND_VAR), i;
+	const struct btf_var_secinfo *var;
+
+	if (!section || id < 0)
+		return -1;
+	var = btf_var_secinfos(section);
+	for (i = 0; i < btf_vlen(section); i++)
+		if (var[i].type == (uint32_t)id)
+			return var[i].offset;
+	return -1;
+}
+
+static int64_t member_offset(const struct btf *btf, const char *structure, const char *name)
+{
+	const struct btf_type *type = find_type(btf, structure, BTF_KIND_STRUCT);
+	int i;
+
+	for (i = 0; type && i < btf_vlen(type); i++)
+		if (!strcmp(btf__name_by_offset(btf, btf_members(type)[i].name_off), name))
+			return btf_member_bit_offset(type, (uint32_t)i) / 8;
+	return -1;
+}
+
+static void read_controllers(const struct btf *btf, struct kernel_btf *result)
+{
+	const struct btf_type *type = find_type(btf, "cgroup_subsys_id", BTF_KIND_ENUM);
+	const size_t most = sizeof(result->controllers) / sizeof(*result->controllers);
+	size_t i;
+
+	for (i = 0; type && i < btf_vlen(type) && i < most; i++) {
+		const struct btf_enum *value = &btf_enum(type)[i];
+		struct kernel_controller *to = &result->controllers[i];
+
+		snprintf(to->name, sizeof(to->name), "%s",
+			 btf__name_by_offset(btf, value->name_off));
+		to->index = value->val;
+		result->nr_controllers++;
+	}
+}
+
+int kernel_btf_read(const struct kernel_btf **result, struct error *err)
+{
+	static struct kernel_btf known;
+	static bool is_read;
+	struct btf *btf;
+
+	*result = &known;
+	if (is_read)
+		return 0;
+	btf = btf__parse("/sys/kernel/btf/vmlinux", NULL);
+	if (!btf)
+		return error_errno(err, -errno, "reading the kernel's BTF");
+	known = (struct kernel_btf){
+		.fork_tracepoint = btf__find_by_name_kind(btf, "btf_trace_sched_process_fork",
+							  BTF_KIND_TYPEDEF),
+		.exit_arguments = count_arguments(btf, "btf_trace_sched_process_exit"),
+		.exit_mm_release = btf__find_by_name_kind(btf, "exit_mm_release", BTF_KIND_FUNC),
+		.tick_cpu_sched = percpu_offset(btf, "tick_cpu_sched"),
+		.hrtimer_bases = percpu_offset(btf, "hrtimer_bases"),
+		.irq_regs = percpu_offset(btf, "__irq_regs"),
+		.sched_timer = member_offset(btf, "tick_sched", "sched_timer"),
+	};
+	read_controllers(btf, &known);
+	btf__free(btf);
+	is_read = true;
+	return 0;
+}

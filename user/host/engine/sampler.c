@@ -1,0 +1,402 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/sampler.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/netlink.h>
+#include <linux/perf_event.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "base/util.h"
+
+#define ONLINE_CPUS "/sys/devices/system/cpu/online"
+#define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
+
+/* CPU hotplug is reported on the kernel's uevent socket; sysfs attributes cannot be waited for. */
+static int uevent_open(void)
+{
+	struct sockaddr_nl address = { .nl_family = AF_NETLINK, .nl_groups = 1 };
+	int fd = socket(AF_NETLINK, SOCK_DGRAM | SOCK_CLOEXEC | SOCK_NONBLOCK,
+			NETLINK_KOBJECT_UEVENT);
+
+	if (fd >= 0 && bind(fd, (struct sockaddr *)&address, sizeof(address))) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err)
+{
+	size_t i;
+
+	memset(sampler, 0, sizeof(*sampler));
+	sampler->uevent_fd = -1;
+	sampler->programs = (struct sampler_programs){ .clock_fd = -1, .tick_fd = -1 };
+	sampler->tick_link_fd = -1;
+	grace_period_init(&sampler->grace);
+	sampler->period_ns = period_ns;
+	sampler->events = calloc((size_t)cpus * SAMPLER_CLOCKS, sizeof(*sampler->events));
+	sampler->left_out = calloc(cpus, sizeof(*sampler->left_out));
+	if (!sampler->events || !sampler->left_out)
+		return error_no_memory(err, "events");
+	sampler->nr_events = (size_t)cpus * SAMPLER_CLOCKS;
+	for (i = 0; i < sampler->nr_events; i++)
+		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };
+	sampler->uevent_fd = uevent_open();
+	return 0;
+}
+
+int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx)
+{
+	unsigned long first, last;
+	char *end;
+	int ret;
+
+	while (*list >= '0' && *list <= '9') {
+		first = last = strtoul(list, &end, 10);
+		if (*end == '-')
+			last = strtoul(end + 1, &end, 10);
+		for (; first <= last; first++) {
+			ret = each(ctx, first);
+			if (ret < 0)
+				return ret;
+		}
+		list = *end == ',' ? end + 1 : end;
+	}
+	return *list == '\0' || *list == '\n' ? 0 : -EINVAL;
+}
+
+/*
+ * The rates of the clocks, in thirds of a millionth of the whole. No two have a ratio near small
+ * numbers to each other, to the whole or to its third, because a program's own period may be one of
+ * these. They add up to the rate of period_ns.
+ */
+static uint64_t clock_period(uint64_t period_ns, unsigned int clock)
+{
+	static const uint64_t rates[SAMPLER_CLOCKS] = { 921700, 1021400, 1056900 };
+
+	return (period_ns * 3000000 + rates[clock] / 2) / rates[clock];
+}
+
+int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu)
+{
+	struct perf_event_attr attr = {
+		.type = PERF_TYPE_SOFTWARE,
+		.size = sizeof(attr),
+		.config = PERF_COUNT_SW_CPU_CLOCK,
+		.sample_period = period_ns,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		/*
+		 * Idle ticks belong to nobody. If they were not excluded they would count against
+		 * the throttle, which the scheduler's tick resets, and idle CPUs stop that tick:
+		 * after some 400 idle ticks the clock stood still until a jiffy after the next
+		 * wake-up.
+		 */
+		.exclude_idle = 1,
+	};
+	int fd = syscall(SYS_perf_event_open, &attr, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* Reads which of the possible CPUs are in a list. */
+struct choice {
+	struct sampler *sampler;
+	uint32_t cpus; /* number of possible CPUs */
+	int64_t absent; /* the first one that is not possible; -1: all are */
+	bool some_online;
+};
+
+static int choose_cpu(void *ctx, uint32_t cpu)
+{
+	struct choice *choice = ctx;
+
+	if (cpu < choice->cpus)
+		choice->sampler->left_out[cpu] = false;
+	else if (choice->absent < 0)
+		choice->absent = cpu;
+	return 0;
+}
+
+static int look_at_online(void *ctx, uint32_t cpu)
+{
+	struct choice *choice = ctx;
+
+	if (cpu < choice->cpus && !choice->sampler->left_out[cpu])
+		choice->some_online = true;
+	return 0;
+}
+
+int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error *err)
+{
+	uint32_t cpus = (uint32_t)(sampler->nr_events / SAMPLER_CLOCKS);
+	struct choice choice = { .sampler = sampler, .cpus = cpus, .absent = -1 };
+	char online[8192];
+	int ret;
+
+	memset(sampler->left_out, true, cpus * sizeof(*sampler->left_out));
+	cpu_list_each(list, choose_cpu, &choice);
+	ret = read_first_line(ONLINE_CPUS, online, sizeof(online));
+	if (ret)
+		return error_errno(err, ret, ONLINE_CPUS);
+	cpu_list_each(online, look_at_online, &choice);
+	if (choice.absent < 0 && choice.some_online)
+		return 0;
+	if (choice.absent < 0)
+		error_set(err, -EINVAL, "--cpu %.200s: none of them is online", list);
+	else
+		error_set(err, -EINVAL, "--cpu %.200s: there is no CPU %" PRId64, list,
+			  choice.absent);
+	error_hint(err, "some of %.200s", online);
+	return -EINVAL;
+}
+
+struct start {
+	struct sampler *sampler;
+	struct error *err;
+};
+
+static void event_close(struct sampler_event *event)
+{
+	close_fd(&event->link_fd);
+	close_fd(&event->fd);
+}
+
+/*
+ * Ticks that the throttle withheld: the event's time went on while its count stood still, for the
+ * rest of a jiffy at least. A difference below a millisecond only means that the two clocks are
+ * read one after the other.
+ */
+static uint64_t event_withheld(const struct sampler_event *event)
+{
+	struct {
+		uint64_t count, enabled, running;
+	} values;
+
+	if (read(event->fd, &values, sizeof(values)) != sizeof(values))
+		return 0;
+	if (values.running < values.count + 1000000)
+		return 0;
+	return (values.running - values.count) / event->period_ns;
+}
+
+static bool is_clocked(const struct sampler_programs *programs, uint32_t cpu)
+{
+	if (programs->tick_fd < 0)
+		return true;
+	return cpu < TICKLESS_CPUS && programs->tickless[cpu / 64] >> cpu % 64 & 1;
+}
+
+static int open_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+{
+	struct sampler *sampler = start->sampler;
+	struct sampler_event *event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
+	int fd;
+
+	event->period_ns = clock_period(sampler->period_ns, clock);
+	fd = cpu_clock_open(event->period_ns, -1, (int)cpu);
+	if (fd == -ENODEV || fd == -ENXIO)
+		return 0; /* the CPU went away after the list was read */
+	if (fd < 0)
+		return error_errno(start->err, fd, "perf_event_open: CPU clock of CPU %u", cpu);
+	event->fd = fd;
+	event->link_fd = bpf_link_create(sampler->programs.clock_fd, fd, BPF_PERF_EVENT, NULL);
+	if (event->link_fd < 0)
+		return error_errno(start->err, event->link_fd,
+				   "attaching the program to the clock of CPU %u", cpu);
+	return 0;
+}
+
+/* One that was muted is still open. */
+static int start_clock(const struct start *start, uint32_t cpu, unsigned int clock)
+{
+	struct sampler_event *event = &start->sampler->events[cpu * SAMPLER_CLOCKS + clock];
+	int ret = event->fd < 0 ? open_clock(start, cpu, clock) : 0;
+
+	if (!ret && event->fd >= 0 && ioctl(event->fd, PERF_EVENT_IOC_ENABLE, 0))
+		ret = error_errno(start->err, -errno, "enabling the clock of CPU %u", cpu);
+	return ret;
+}
+
+static int start_cpu(void *ctx, uint32_t cpu)
+{
+	const struct start *start = ctx;
+	unsigned int clock;
+	int ret = 0;
+
+	if (cpu >= start->sampler->nr_events / SAMPLER_CLOCKS || start->sampler->left_out[cpu] ||
+	    !is_clocked(&start->sampler->programs, cpu))
+		return 0;
+	for (clock = 0; !ret && clock < SAMPLER_CLOCKS; clock++)
+		ret = start_clock(start, cpu, clock);
+	return ret;
+}
+
+static int start_online(struct sampler *sampler, struct error *err)
+{
+	struct start start = { .sampler = sampler, .err = err };
+	char list[8192];
+	int ret;
+
+	ret = read_first_line(ONLINE_CPUS, list, sizeof(list));
+	if (ret)
+		return error_errno(err, ret, ONLINE_CPUS);
+	return cpu_list_each(list, start_cpu, &start);
+}
+
+static int start_tick(struct sampler *sampler, struct error *err)
+{
+	sampler->tick_link_fd = bpf_raw_tracepoint_open(NULL, sampler->programs.tick_fd);
+	if (sampler->tick_link_fd < 0)
+		return error_errno(err, sampler->tick_link_fd,
+				   "attaching the program to the scheduler's tick");
+	return 0;
+}
+
+int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
+		  struct error *err)
+{
+	int ret = 0;
+
+	sampler->programs = *programs;
+	if (programs->tick_fd >= 0)
+		ret = start_tick(sampler, err);
+	if (!ret)
+		ret = start_online(sampler, err);
+	if (ret)
+		sampler_stop(sampler);
+	sampler->running = !ret;
+	return ret;
+}
+
+/*
+ * Closes the event, which does not survive that its CPU goes away: bpftrace stays blind on such
+ * CPUs (its #3125).
+ */
+static void forget_cpu(struct sampler *sampler, const char *device)
+{
+	unsigned long cpu = strtoul(device, NULL, 10);
+	struct sampler_event *event;
+	unsigned int clock;
+
+	if (cpu >= sampler->nr_events / SAMPLER_CLOCKS)
+		return;
+	for (clock = 0; clock < SAMPLER_CLOCKS; clock++) {
+		event = &sampler->events[cpu * SAMPLER_CLOCKS + clock];
+		if (event->fd < 0)
+			continue;
+		sampler->withheld += event_withheld(event);
+		event_close(event);
+	}
+}
+
+int sampler_follow_cpus(struct sampler *sampler, struct error *err)
+{
+	static const char offline[] = "offline@/devices/system/cpu/cpu";
+	bool changed = false;
+	char event[4096];
+	ssize_t got;
+
+	while ((got = recv(sampler->uevent_fd, event, sizeof(event) - 1, 0)) > 0) {
+		event[got] = '\0';
+		changed = true;
+		if (!strncmp(event, offline, strlen(offline)))
+			forget_cpu(sampler, event + strlen(offline));
+	}
+	return changed && sampler->running ? start_online(sampler, err) : 0;
+}
+
+static bool detach_tick(struct sampler *sampler)
+{
+	if (sampler->tick_link_fd < 0)
+		return false;
+	close_fd(&sampler->tick_link_fd);
+	return true;
+}
+
+/*
+ * Waits for a program that has just begun on another CPU. Only the tick needs this: once perf's
+ * clock is off, none runs.
+ */
+static void stop_tick(struct sampler *sampler)
+{
+	if (detach_tick(sampler) && grace_period_wait(&sampler->grace))
+		usleep(10000); /* the program takes microseconds */
+}
+
+static void disable_clocks(struct sampler *sampler)
+{
+	size_t i;
+
+	for (i = 0; i < sampler->nr_events; i++)
+		if (sampler->events[i].fd >= 0)
+			ioctl(sampler->events[i].fd, PERF_EVENT_IOC_DISABLE, 0);
+}
+
+void sampler_mute(struct sampler *sampler)
+{
+	detach_tick(sampler);
+	disable_clocks(sampler);
+	sampler->running = false;
+}
+
+void sampler_stop(struct sampler *sampler)
+{
+	size_t i;
+
+	stop_tick(sampler);
+	disable_clocks(sampler);
+	for (i = 0; i < sampler->nr_events; i++) {
+		if (sampler->events[i].fd < 0)
+			continue;
+		sampler->withheld += event_withheld(&sampler->events[i]);
+		event_close(&sampler->events[i]);
+	}
+	sampler->running = false;
+}
+
+void sampler_free(struct sampler *sampler)
+{
+	free(sampler->left_out);
+	sampler->left_out = NULL;
+	if (!sampler->events)
+		return;
+	sampler_stop(sampler);
+	grace_period_free(&sampler->grace);
+	close_fd(&sampler->uevent_fd);
+	free(sampler->events);
+	sampler->events = NULL;
+	sampler->nr_events = 0;
+}
+
+double sampler_max_hz(void)
+{
+	char text[32];
+
+	if (read_first_line(MAX_SAMPLE_RATE, text, sizeof(text)))
+		return INFINITY; /* the kernel has no such limit */
+	return (double)strtoull(text, NULL, 10);
+}
+
+int sampler_check_rate(double hz, struct error *err)
+{
+	double limit = sampler_max_hz();
+
+	if (hz <= limit)
+		return 0;
+	error_set(err, -EINVAL,
+		  "-F %.6g: above kernel.perf_event_max_sample_rate, which is %.0f here", hz,
+		  limit);
+	error_hint(err, "-F %.0f, or sysctl kernel.perf_event_max_sample_rate=%.0f", limit, hz);
+	return -EINVAL;
+}

@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SAMPLER_H
+#define BPFPROFIL_SAMPLER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/error.h"
+#include "host/engine/grace_period.h"
+#include "shared/abi.h"
+
+/*
+ * What makes ticks. The clock of an online CPU is a few perf CPU-clock events with different fixed
+ * periods, whose rates add up to the one asked for, each with the program attached. A single event
+ * would lock with programs that come and go at its own pace: its interrupt also serves a sleeper's
+ * timer, and what that wakes begins just behind the tick. The adaptive frequency mode is never
+ * used, because it miscounts idle hosts by an order of magnitude, nor is PERF_EVENT_IOC_REFRESH,
+ * which can deadlock 6.16 and 6.17. The scheduler's tick is one program for all CPUs; CPUs without
+ * such a tick get the clock.
+ */
+enum { SAMPLER_CLOCKS = 3 };
+
+struct sampler_event {
+	int fd; /* -1: the clock does not sample this CPU */
+	int link_fd;
+	uint64_t period_ns;
+};
+
+/* Belongs to the session. */
+struct sampler_programs {
+	int clock_fd;
+	int tick_fd; /* -1: the clock ticks on all CPUs */
+	const __u64 *tickless; /* a bit for each of TICKLESS_CPUS: the clock ticks on these CPUs */
+};
+
+struct sampler {
+	uint64_t period_ns;
+	struct sampler_programs programs;
+	int tick_link_fd; /* -1: none */
+	struct grace_period grace;
+	int uevent_fd; /* tells of CPUs that come; -1: that is not known here */
+	bool running;
+	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
+	size_t nr_events;
+	bool *left_out; /* by CPU number: it is not sampled */
+	uint64_t withheld; /* ticks that the throttle withheld from events now closed */
+};
+
+/* Opens one such event, stopped, of a thread and a CPU, or -1 for all of them; or -errno. */
+int cpu_clock_open(uint64_t period_ns, pid_t pid, int cpu);
+
+/* cpus is the number of possible CPUs. This opens nothing yet. */
+int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err);
+
+/*
+ * Call before it starts: samples only the CPUs in this list; -EINVAL: a CPU does not exist, or none
+ * is online.
+ */
+int sampler_choose_cpus(struct sampler *sampler, const char *list, struct error *err);
+
+int sampler_start(struct sampler *sampler, const struct sampler_programs *programs,
+		  struct error *err);
+
+/*
+ * Until sampler_start() no clock ticks, but all stay open, which makes it cheap. A handler that has
+ * begun may still be running.
+ */
+void sampler_mute(struct sampler *sampler);
+
+/* Call when uevent_fd is readable: samples the CPUs that have come since. */
+int sampler_follow_cpus(struct sampler *sampler, struct error *err);
+
+/* When it returns no handler runs any more. */
+void sampler_stop(struct sampler *sampler);
+
+void sampler_free(struct sampler *sampler);
+
+/* kernel.perf_event_max_sample_rate, above which the kernel throttles, or INFINITY. */
+double sampler_max_hz(void);
+
+/* Checks a rate against that limit. */
+int sampler_check_rate(double hz, struct error *err);
+
+/*
+ * Calls each for every CPU in a list as sysfs has it ("0-3,7"). A negative return ends the loop and
+ * is returned.
+ */
+int cpu_list_each(const char *list, int (*each)(void *ctx, uint32_t cpu), void *ctx);
+
+#endif

@@ -1,0 +1,550 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/session.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/mman.h>
+#include <time.h>
+
+#include "base/util.h"
+#include "host/engine/exit_hook.h"
+#include "host/engine/objects.h"
+#include "host/engine/pool.h"
+#include "host/engine/sampler.h"
+#include "host/engine/sched_tick.h"
+#include "host/engine/session_impl.h"
+#include "host/engine/snapshot.h"
+#include "host/engine/spaces.h"
+
+const char *const tick_source_words[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", NULL };
+const char *const tick_mode_words
+	[] = { [MODE_CHARGED] = "charged", [MODE_USER] = "user", [MODE_SPLIT] = "split", NULL };
+
+const char *const split_words[] = { [SPLIT_NONE] = "none",
+				    [SPLIT_PROCESS] = "process",
+				    [SPLIT_CGROUP] = "cgroup",
+				    [SPLIT_THREAD] = "thread",
+				    NULL };
+
+/* Sets the sizes of maps and the programs' knobs, between open and load. */
+static int configure_session(struct session *session, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	struct host_bpf *skel = session->skel;
+	uint32_t chunks = (session->pool.pages.limit - session->pool.pages.base) / CHUNK_PAGES;
+	uint32_t dir_chunks = (session->pool.dirs.limit - session->pool.dirs.base) / CHUNK_WINDOWS;
+	int ret;
+
+	skel->rodata->mode = options->mode;
+	skel->rodata->split = options->split;
+	skel->rodata->bin_shift = options->bin_shift;
+	skel->rodata->choosing = options->judge != NULL;
+	skel->rodata->unweighted = options->unweighted;
+	skel->rodata->runtime_lag = 2 * sched_tick_period_ns();
+	skel->rodata->base_pages = session->pool.pages.base;
+	skel->rodata->base_windows = session->pool.dirs.base;
+	ret = session_configure_targets(session, err);
+	if (ret)
+		return ret;
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.page_chunks, chunks ?: 1);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.dirs, session->pool.dirs.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.dir_chunks, dir_chunks ?: 1);
+	/* Each window has a directory; each announced space, and most cgroups, have a window. */
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.windows, session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.spaces, 2 * session->pool.dirs.limit);
+	if (options->split != SPLIT_NONE)
+		ret = ret   ?:
+			      bpf_map__set_max_entries(skel->maps.spent_cpus,
+						       session->pool.nr_splits);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_pages, session->pool.pages.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.free_dirs, session->pool.dirs.limit);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.xlat, session->nr_cpus * XLAT_SETS);
+	ret = ret   ?:
+		      bpf_map__set_max_entries(skel->maps.xlat_origins,
+					       session->nr_cpus * XLAT_SETS);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.cpu_accounts, session->nr_cpus);
+	return ret ? error_errno(err, ret, "sizing the maps") : 0;
+}
+
+static int bind_maps(struct session *session, struct error *err)
+{
+	struct host_bpf *skel = session->skel;
+	int ret;
+
+	ret = pool_bind(&session->pool, bpf_map__fd(skel->maps.pages),
+			bpf_map__fd(skel->maps.page_chunks), bpf_map__fd(skel->maps.dirs),
+			bpf_map__fd(skel->maps.dir_chunks), &skel->bss->pool, err);
+	if (!ret)
+		ret = mapped_array_open(skel->maps.xlat, PROT_READ | PROT_WRITE, &session->xlat,
+					err);
+	if (!ret)
+		ret = mapped_array_open(skel->maps.cpu_accounts, PROT_READ, &session->cpu_accounts,
+					err);
+	if (!ret)
+		ret = mapped_array_open(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
+					&session->target_accounts, err);
+	return ret;
+}
+
+static int add_space(struct session *session, const struct record *record)
+{
+	int ret = spaces_add(&session->spaces, record, &session->failure);
+
+	if (!ret && record->space.kind == SPACE_ANON)
+		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
+	return ret;
+}
+
+void session_judge(struct session *session, struct split_name *name)
+{
+	const struct space space = cgroup_space(name->id);
+	uint32_t told;
+
+	if (!session->options.judge || name->told != SPACE_TOLD)
+		return;
+	name->told = told = session->options.judge(session->options.judge_context, name->name);
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
+}
+
+static int add_split(struct session *session, const struct record *record)
+{
+	int ret = split_names_add(&session->splits, record->space.a, record_path(record),
+				  &session->failure);
+
+	if (!ret)
+		session_judge(session, &session->splits.list[session->splits.nr - 1]);
+	return ret;
+}
+
+static int take_session_record(void *ctx, void *data, size_t size)
+{
+	const struct record *record = data;
+	struct session *session = ctx;
+	int ret = 0;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (record->type == RECORD_GROW)
+		pool_grow(&session->pool, &session->failure);
+	else if (record->space.kind == SPACE_CGROUP)
+		ret = add_split(session, record);
+	else
+		ret = add_space(session, record);
+	return ret;
+}
+
+static int watch_session_fd(struct session *session, int fd, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+
+	if (fd < 0)
+		return 0;
+	if (epoll_ctl(session->epoll_fd, EPOLL_CTL_ADD, fd, &event))
+		return error_errno(err, -errno, "epoll");
+	return 0;
+}
+
+static int open_session_watches(struct session *session, struct error *err)
+{
+	int ret;
+
+	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
+					    take_session_record, session, NULL);
+	if (!session->records)
+		return error_errno(err, -errno, "ring buffer");
+	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+	if (session->epoll_fd < 0)
+		return error_errno(err, -errno, "epoll");
+	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
+	ret = ret ?: session_open_jit(session, err);
+	return ret ?: watch_session_fd(session, session->sampler.uevent_fd, err);
+}
+
+/* Chooses one of the two programs on exit. */
+static int choose_exit_hook(struct session *session, struct error *err)
+{
+	struct host_bpf *skel = session->skel;
+	int hook = exit_hook_find(err);
+
+	if (hook < 0)
+		return hook;
+	bpf_program__set_autoload(skel->progs.profil_exit, hook != EXIT_HOOK_FUNCTION);
+	bpf_program__set_autoload(skel->progs.profil_exit_mm, hook == EXIT_HOOK_FUNCTION);
+	return 0;
+}
+
+/* Whether translations are cached by thread, because a process alone does not determine them. */
+static bool by_thread(const struct session *session)
+{
+	return session->by_cgroup || session->options.split == SPLIT_THREAD;
+}
+
+/* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
+struct bpf_program *session_clock_program(const struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
+}
+
+struct bpf_program *session_tick_program(const struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
+				    skel->progs.profil_sched_tick;
+}
+
+static int set_tickless(void *ctx, uint32_t cpu)
+{
+	struct session *session = ctx;
+
+	if (cpu >= TICKLESS_CPUS)
+		return 0;
+	session->skel->rodata->tickless[cpu / 64] |= 1ULL << cpu % 64;
+	session->skel->rodata->some_tickless = true;
+	return 0;
+}
+
+/* Ignores the tick of CPUs that are left out, like that of CPUs without one. */
+static void silence_ticks(struct session *session)
+{
+	uint32_t cpu;
+
+	for (cpu = 0; cpu < session->nr_cpus; cpu++)
+		if (session->sampler.left_out[cpu])
+			set_tickless(session, cpu);
+}
+
+static int choose_source(struct session *session, struct error *err)
+{
+	struct bpf_program *program = session_tick_program(session);
+	struct sched_tick tick;
+	char list[8192];
+	int ret;
+
+	bpf_program__set_autoload(session_clock_program(session), true);
+	sched_tick_without(list, sizeof(list));
+	cpu_list_each(list, set_tickless, session);
+	if (session->options.source == SOURCE_CLOCK)
+		return 0;
+	ret = sched_tick_find(&tick, err);
+	if (ret)
+		return ret;
+	if (session->options.cpus)
+		silence_ticks(session);
+	session->skel->rodata->tick_distance = tick.tick_distance;
+	session->skel->rodata->regs_distance = tick.regs_distance;
+	bpf_program__set_autoload(program, true);
+	/* It is attached when the session starts, and not with the others. */
+	bpf_program__set_autoattach(program, false);
+	return 0;
+}
+
+static int load_session(struct session *session, struct error *err)
+{
+	int ret;
+
+	session->skel = host_bpf__open();
+	if (!session->skel)
+		return error_errno(err, -errno, "opening the BPF programs");
+	ret = configure_session(session, err);
+	if (!ret)
+		ret = choose_exit_hook(session, err);
+	if (!ret)
+		ret = choose_source(session, err);
+	if (ret)
+		return ret;
+	ret = host_bpf__load(session->skel);
+	if (ret) {
+		error_errno(err, ret, "loading the BPF programs");
+		/* An old kernel answers -EINVAL, which would suggest that the options are wrong. */
+		return ret == -EINVAL ? -EOPNOTSUPP : ret;
+	}
+	/* libbpf goes on without this map if its own attempt to make it failed. */
+	if (!session->skel->bss)
+		return error_errno(err, -ENOMEM, "the map of variables shared with the programs");
+	ret = bind_maps(session, err);
+	if (!ret)
+		ret = session_want_cgroups(session, err);
+	if (ret)
+		return ret;
+	ret = host_bpf__attach(session->skel);
+	return ret ? error_errno(err, ret, "attaching to fork, exec and exit") : 0;
+}
+
+int session_open(const struct session_options *options, struct session **result, struct error *err)
+{
+	struct session *session = calloc(1, sizeof(*session));
+	double hz = 1e9 / options->period_ns;
+	int ret, cpus;
+
+	if (!session)
+		return error_errno(err, -ENOMEM, "session");
+	libbpf_set_print(NULL);
+	cpus = libbpf_num_possible_cpus();
+	if (cpus < 0) {
+		free(session);
+		return error_errno(err, cpus, "/sys/devices/system/cpu/possible");
+	}
+	/* Every file that is hit stays open until the end. */
+	raise_file_limit(0);
+	session->options = *options;
+	session->options.unweighted = options->unweighted || options->cpus;
+	session->nr_cpus = cpus;
+	session->delivered = calloc(cpus, sizeof(*session->delivered));
+	session->epoll_fd = -1;
+	session->cost.stats_fd = -1;
+	recycler_init(&session->recycler);
+	ret = session->delivered ? 0 : error_errno(err, -ENOMEM, "session");
+	if (!ret)
+		ret = session_add_targets(session, err);
+	if (!ret)
+		ret = sampler_init(&session->sampler, options->period_ns, cpus, err);
+	if (!ret && options->cpus)
+		ret = sampler_choose_cpus(&session->sampler, options->cpus, err);
+	if (!ret && options->source == SOURCE_CLOCK)
+		ret = sampler_check_rate(options->requested_hz, err);
+	if (!ret)
+		ret = pool_plan(&session->pool, options->memory, cpus * hz,
+				options->targets->kind != TARGET_COMMAND, err);
+	if (!ret)
+		ret = load_session(session, err);
+	if (!ret && options->measure)
+		ret = session_begin_cost(session, err);
+	if (!ret)
+		ret = open_session_watches(session, err);
+	if (!ret)
+		ret = session_follow_targets(session, err);
+	session->options.targets = NULL;
+	if (ret) {
+		session_close(session);
+		return ret;
+	}
+	*result = session;
+	return 0;
+}
+
+static int start_sampler(struct session *session, struct error *err)
+{
+	struct sampler_programs programs = { .clock_fd = bpf_program__fd(
+						     session_clock_program(session)),
+					     .tick_fd = -1,
+					     .tickless = session->skel->rodata->tickless };
+	int ret;
+
+	if (session->options.source == SOURCE_TICK)
+		programs.tick_fd = bpf_program__fd(session_tick_program(session));
+	ret = sampler_start(&session->sampler, &programs, err);
+	if (!ret)
+		session->ticking_ns = monotonic_ns();
+	return ret;
+}
+
+static void count_ticking(struct session *session)
+{
+	session->ticked_ns = session_sampled_ns(session);
+	session->ticking_ns = 0;
+}
+
+uint64_t session_sampled_ns(const struct session *session)
+{
+	uint64_t now = session->ticking_ns ? monotonic_ns() : 0;
+
+	return session->ticked_ns + now - session->ticking_ns;
+}
+
+static void begin_session(struct session *session)
+{
+	session->clock = wall_clock_read();
+	session->start_ns = session->since_ns = monotonic_ns();
+}
+
+void session_start_paused(struct session *session)
+{
+	begin_session(session);
+	session->paused_ns = session->start_ns;
+}
+
+int session_start(struct session *session, struct error *err)
+{
+	int ret;
+
+	begin_session(session);
+	ret = session_begin_runtime(session, err);
+	return ret ?: start_sampler(session, err);
+}
+
+void session_pause(struct session *session)
+{
+	struct error ignored;
+
+	sampler_stop(&session->sampler);
+	count_ticking(session);
+	/* If this fails, the runtime is as of the last walk. */
+	session_pause_runtime(session, &ignored);
+	session->paused_ns = monotonic_ns();
+}
+
+/* A profile with nothing from before the pause begins at the end of the pause. */
+static void end_pause(struct session *session)
+{
+	uint64_t now = monotonic_ns(), idle = now - session->paused_ns;
+
+	if (session->since_ns == session->paused_ns)
+		session->since_ns = now;
+	else
+		session->since_idle_ns += idle;
+	session->idle_ns += idle;
+	session->paused_ns = 0;
+}
+
+int session_resume(struct session *session, uint64_t period_ns, struct error *err)
+{
+	int ret;
+
+	if (session->options.source == SOURCE_CLOCK && period_ns != session->options.period_ns) {
+		session->options.period_ns = session->sampler.period_ns = period_ns;
+		session->options.requested_hz = 1e9 / (double)period_ns;
+	}
+	end_pause(session);
+	ret = session_begin_runtime(session, err);
+	return ret || session->muted ? ret : start_sampler(session, err);
+}
+
+/*
+ * A thread's ticks are due for what it ran from its place in one walk to its place in the other, so
+ * the time that is sampled is counted from before the one to before the other. To attach the program
+ * of the scheduler's tick may take a grace period, and to detach it some milliseconds; neither is
+ * between the walks, where it would count as time that the clock has missed.
+ */
+void session_mute(struct session *session)
+{
+	struct error ignored;
+
+	count_ticking(session);
+	/* If this fails, a few more or less ticks are due. */
+	session_weigh_around(session, WALK_MUTE, &ignored);
+	session->muted = true;
+}
+
+void session_rest(struct session *session)
+{
+	if (session->sampler.running)
+		sampler_mute(&session->sampler);
+}
+
+int session_unmute(struct session *session, struct error *err)
+{
+	int ret = session->sampler.running ? 0 : start_sampler(session, err);
+
+	if (ret)
+		return ret;
+	session->ticking_ns = monotonic_ns();
+	session->muted = false;
+	return session_weigh_around(session, WALK_UNMUTE, err);
+}
+
+void session_set_duty(struct session *session, double percent)
+{
+	session->options.duty_percent = percent;
+	session->taken_ns = session_sampled_ns(session);
+}
+
+struct sampler_programs session_programs(const struct session *session)
+{
+	return session->sampler.programs;
+}
+
+int session_fd(const struct session *session)
+{
+	return session->epoll_fd;
+}
+
+int session_read_records(struct session *session, struct error *err)
+{
+	int ret = ring_buffer__consume(session->records);
+
+	if (ret < 0) {
+		*err = session->failure;
+		return ret;
+	}
+	session_poll_jit(session);
+	return 0;
+}
+
+int session_poll(struct session *session, struct error *err)
+{
+	int ret = session_read_records(session, err);
+
+	if (ret)
+		return ret;
+	session_spill(session);
+	if (session->sampler.uevent_fd < 0)
+		return 0;
+	return sampler_follow_cpus(&session->sampler, err);
+}
+
+int session_stop(struct session *session, struct error *err)
+{
+	int ret;
+
+	if (!session->start_ns || session->stop_ns)
+		return 0;
+	sampler_stop(&session->sampler);
+	count_ticking(session);
+	session->stop_ns = session->paused_ns ?: monotonic_ns();
+	ret = session->paused_ns ? 0 : session_finish_runtime(session, err);
+	/*
+	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
+	 */
+	host_bpf__detach(session->skel);
+	return ret ?: session_read_records(session, err);
+}
+
+size_t session_splits(const struct session *session)
+{
+	return session->splits.arrived;
+}
+
+void session_close(struct session *session)
+{
+	uint32_t i;
+
+	if (!session)
+		return;
+	sampler_free(&session->sampler);
+	ring_buffer__free(session->records);
+	mapped_array_close(&session->xlat);
+	mapped_array_close(&session->cpu_accounts);
+	mapped_array_close(&session->target_accounts);
+	pool_free(&session->pool);
+	host_bpf__destroy(session->skel);
+	for (i = 0; i < session->spaces.nr; i++)
+		session_free_text(session, &session->spaces.list[i]);
+	session_close_jit(session);
+	spaces_free(&session->spaces);
+	split_names_free(&session->splits);
+	recycler_free(&session->recycler);
+	spill_clear(&session->spill);
+	runtime_free(&session->runtime);
+	free(session->carries.list);
+	for (i = 0; i < session->nr_targets; i++) {
+		free(session->targets[i].name);
+		free(session->targets[i].cgroup);
+	}
+	free(session->targets);
+	free(session->controller);
+	free(session->delivered);
+	free(session->sources);
+	close_fd(&session->epoll_fd);
+	close_fd(&session->cost.stats_fd);
+	free(session);
+}

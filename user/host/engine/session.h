@@ -1,0 +1,192 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SESSION_H
+#define BPFPROFIL_SESSION_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "profile/profile.h"
+#include "shared/abi.h"
+#include "host/targets/target.h"
+
+/* perf's CPU clock, or the tick that the scheduler takes anyway. */
+enum tick_source { SOURCE_CLOCK, SOURCE_TICK };
+
+/* The words for sources, modes and splits in options and profiles; NULL ends each list. */
+extern const char *const tick_source_words[];
+extern const char *const tick_mode_words[];
+extern const char *const split_words[];
+
+/*
+ * One run of the sampler, in this order:
+ *
+ *     open (maps and programs loaded, targets followed) -> start (clock runs) -> poll... -> stop
+ *          -> take -> close
+ *
+ * A session owns its programs, maps, events and the files it pinned; close releases all of them at
+ * any point. A killed process leaves nothing behind, because descriptors hold all of it.
+ */
+struct session_options {
+	enum tick_source source;
+	uint64_t period_ns; /* for the scheduler's tick: see sched_tick_period_ns() */
+	double requested_hz; /* as asked for; written to the profile */
+	/*
+	 * How much of the time ticks are wanted, by session_mute() and session_unmute(); 0: always.
+	 * A tick stands for so much more than a period.
+	 */
+	double duty_percent;
+	enum tick_mode mode;
+	enum split split;
+	uint32_t bin_shift; /* log2 of the bytes of text in a bin */
+	uint64_t memory; /* hard limit for histograms, in bytes of kernel memory */
+	/*
+	 * The only CPUs to sample, as a list like 0,2-3; NULL: all. With a list CPU time is unknown
+	 * and samples have no weights, because the scheduler's accounts are of all CPUs. Must
+	 * outlive the session.
+	 */
+	const char *cpus;
+	bool unweighted; /* each sample counts as one tick, to measure the clock itself */
+	bool measure; /* let the kernel measure all its programs: see session_cost() */
+	const struct target *targets; /* at least one; the array is copied */
+	size_t nr_targets;
+	/*
+	 * The version 1 hierarchy that cgroup targets and SPLIT_CGROUP use, by one of its
+	 * controllers ("memory"); NULL: version 2.
+	 */
+	const char *cgroup_controller;
+	/*
+	 * With SPLIT_CGROUP: decides by its path whether the ticks of a cgroup are wanted;
+	 * SPACE_TOLD means that it is not known yet, and it is asked again. Until then they are
+	 * counted. The ticks of a cgroup that is left out are filtered, and its name is in no
+	 * profile. NULL: all are wanted.
+	 */
+	enum told (*judge)(void *context, const char *cgroup);
+	void *judge_context;
+};
+
+struct session;
+struct sampler_programs;
+
+int session_open(const struct session_options *options, struct session **result, struct error *err);
+
+int session_start(struct session *session, struct error *err);
+
+/* Starts paused; session_resume() ends the pause. */
+void session_start_paused(struct session *session);
+
+/* Readable when session_poll has something to do: a new file, a need for memory, a new CPU. */
+int session_fd(const struct session *session);
+int session_poll(struct session *session, struct error *err);
+
+/*
+ * Between pause and resume no tick is counted and no time passes, neither for the session nor for
+ * CPUs. Resume may set another period for the clock, if all that was counted with the old one was
+ * taken; the scheduler's tick has only its own period. A session may also end while it is paused.
+ */
+void session_pause(struct session *session);
+int session_resume(struct session *session, uint64_t period_ns, struct error *err);
+
+/*
+ * Between mute and unmute no tick falls, but time goes on, and so does the CPU time of targets: the
+ * ticks on both sides stand for it. It takes a walk over all threads. A session that rests has its
+ * programs detached meanwhile: it costs nothing, but to attach them again may take a grace period.
+ */
+void session_mute(struct session *session);
+void session_rest(struct session *session);
+int session_unmute(struct session *session, struct error *err);
+
+/* Another duty_percent, from a take on that found the session muted, which it still is. */
+void session_set_duty(struct session *session, double percent);
+
+/* For how long ticks were wanted since the start. */
+uint64_t session_sampled_ns(const struct session *session);
+
+/* The programs that tick, once the session has started. The descriptors stay the session's. */
+struct sampler_programs session_programs(const struct session *session);
+
+/*
+ * What the session's programs have taken since it was opened, on all CPUs; zeros without
+ * options.measure.
+ */
+struct session_cost {
+	uint64_t runs; /* runs of the program on the clock or tick; for other timers too, if the kernel
+			* measures it */
+	uint64_t ticking_ns; /* time of that program */
+	uint64_t ns; /* time of all its programs */
+	uint64_t sampled_ns; /* time in which ticks were wanted */
+	uint64_t time_ns; /* all the time in which this was measured */
+	uint64_t all_ns; /* estimate of ns if all the time had been measured */
+};
+void session_cost(struct session *session, struct session_cost *result);
+
+/* Adds what came between two readings, but for the estimate. */
+void session_cost_add(struct session_cost *sum, const struct session_cost *now,
+		      const struct session_cost *last);
+
+/*
+ * Measuring costs two looks at a clock for each run of a program, so it need not go on all the time.
+ * It is on at first, with options.measure. What is measured is that of the times when it is on.
+ */
+void session_measure(struct session *session, bool on);
+
+/* After this no tick is counted. */
+int session_stop(struct session *session, struct error *err);
+
+/*
+ * Takes out what was counted since the start or the last take: each tick is in exactly one profile,
+ * even if it falls during the take. A tick whose text is not known yet goes into the profile of the
+ * take after it becomes known. The last take, after stop, computes its total from an independent
+ * count less all earlier takes, so that its identity checks all of them. The caller frees *result
+ * and fills in its command. If it fails, the ticks that it took are in no profile.
+ */
+int session_take(struct session *session, struct profile **result, struct error *err);
+
+/*
+ * The same without taking: what it shows is still there to take. It is not exact while sampling
+ * runs.
+ */
+int session_peek(struct session *session, struct profile **result, struct error *err);
+
+/* When the profile of a take at this moment would begin, on the clock of monotonic_ns(). */
+uint64_t session_since_ns(const struct session *session);
+
+/*
+ * The time of day of a time on that clock, as it is in the profile of a take at this moment: the
+ * clock of the host may be set at any time, and what it says last is what users compare with.
+ */
+struct timespec session_time(const struct session *session, uint64_t at_ns);
+
+/*
+ * Opens an object's file by its id in the last profile, as it was when first seen, or the perf map
+ * of a jit object. Returns a new descriptor for the caller to close, or a negative errno. root gets
+ * the prefix under which its debug files are looked for.
+ */
+int session_open_object(void *session, uint32_t object, char *root, size_t root_size);
+
+/*
+ * For a jit object: opens a map of the places that replaced code was given. limit gets how many
+ * bytes of the perf map existed when the profile was made.
+ */
+int session_open_places(void *session, uint32_t object, uint64_t *limit);
+
+/* Figures that are cheap to get while the session runs. */
+struct session_live {
+	uint64_t total;
+	uint64_t lost;
+	uint64_t hits;
+	uint64_t renewed; /* hits whose mapping had to be checked again */
+	uint64_t misses;
+	uint64_t memory; /* bytes of kernel memory used for histograms */
+	uint64_t elapsed_ns; /* without pauses */
+};
+void session_live(struct session *session, struct session_live *result);
+
+/* How many processes or cgroups, whichever are told apart, were announced so far. */
+size_t session_splits(const struct session *session);
+
+void session_close(struct session *session); /* NULL is fine */
+
+#endif

@@ -1,0 +1,252 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SESSION_IMPL_H
+#define BPFPROFIL_SESSION_IMPL_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+#include "base/wall_clock.h"
+#include "host/engine/jit_text.h"
+#include "host/engine/mapped_array.h"
+#include "host/engine/pool.h"
+#include "host/engine/recycle.h"
+#include "host/engine/sampler.h"
+#include "host/engine/session.h"
+#include "host/engine/snapshot.h"
+#include "host/engine/spaces.h"
+#include "host/engine/spill.h"
+#include "host/engine/split_names.h"
+#include "shared/abi.h"
+
+#include "host.skel.h"
+
+/*
+ * The inside of a session, for the files of the session only: session.c runs it, session_targets.c
+ * tells it whom to look for, session_take.c takes a profile from it step by step, and
+ * session_profile.c fills the profile.
+ */
+struct session_target {
+	enum target_kind kind;
+	char *name;
+	char *cgroup; /* path of a cgroup target */
+	struct tally taken; /* what all takes so far have taken */
+};
+
+/* Perf maps are read when they grow, with a rest after each reading. */
+struct session_jit {
+	int inotify_fd; /* -1: nothing reports that maps grow */
+	int timer_fd;
+	bool resting;
+	uint64_t rest_until;
+	bool unread; /* some map waits to be read, whether or not it grows */
+	size_t next; /* index of the space whose map is read next */
+	size_t room; /* how many more functions may be remembered */
+	size_t nr_texts; /* all that there ever were */
+};
+
+/* What the programs took while they were measured, and an estimate for when they were not. */
+struct session_costs {
+	int stats_fd; /* the kernel measures programs while it is open; -1: it does not */
+	bool on; /* they are measured now, by the kernel or by themselves */
+	bool known; /* they were once */
+	uint64_t turned_ns; /* when that began or ended last */
+	struct session_cost seen; /* until then */
+	struct session_cost base; /* what had been measured, and the clock said, when it began */
+	double share; /* time of programs in a nanosecond, when it was measured last */
+};
+
+/*
+ * The CPU time of the processes or cgroups that targets are split into. The programs add it up in a
+ * map. What was already taken of an entry is kept here, because an element of such a map cannot be
+ * read and emptied in one step. An entry whose threads are all gone is deleted once all of it was
+ * taken.
+ */
+enum { SPLIT_NAME_BYTES = 16 };
+
+struct runtime_split {
+	struct spent_key key;
+	uint64_t ns; /* since the last take */
+	uint64_t unbinned;
+	uint64_t taken_ns; /* in all takes before */
+	uint64_t taken_unbinned;
+	uint32_t walk; /* the last walk that found a thread of it */
+	bool gone; /* it is no longer in the map, because all its threads have ended */
+	uint64_t gone_ns; /* what it had when it was deleted there, and no take has taken */
+	uint64_t gone_unbinned;
+	uint64_t sum; /* 0, or the id of what it is about to be added to */
+	char name[SPLIT_NAME_BYTES]; /* of a process or thread */
+};
+
+struct runtime {
+	struct runtime_split *list; /* ascending by target and split */
+	size_t nr;
+	size_t capacity;
+	char (*sums)[SPLIT_NAME_BYTES]; /* by number: names by which some were added up */
+	size_t nr_sums;
+	size_t sum_capacity;
+	uint32_t walk; /* the last walk over all threads: what it did not find has ended */
+};
+
+struct session {
+	struct session_options options;
+	struct host_bpf *skel;
+	struct pool pool;
+	struct sampler sampler;
+	struct ring_buffer *records;
+	struct spaces spaces;
+	struct session_jit jit;
+	struct split_names splits;
+	struct carries carries;
+	struct recycler recycler;
+	struct runtime runtime;
+	struct spill spill;
+	uint64_t spill_after_ns; /* when counters may be moved out of the kernel again */
+	size_t added_up; /* processes that were added up by name since the last take */
+	struct mapped_array xlat;
+	struct mapped_array cpu_accounts;
+	struct mapped_array target_accounts;
+	uint32_t nr_cpus; /* number of possible CPUs */
+	uint64_t *delivered; /* by CPU: its ticks in the profiles taken so far */
+	struct session_target *targets;
+	uint32_t nr_targets;
+	bool by_cgroup; /* cgroups are targets or told apart */
+	char *controller; /* of the hierarchy in that case; NULL: version 2 */
+	uint32_t *sources; /* by object id of the last profile: its index in spaces, or NO_SOURCE */
+	size_t nr_sources;
+	int epoll_fd;
+	struct session_costs cost;
+	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
+	uint64_t start_ns;
+	uint64_t paused_ns; /* 0: not paused */
+	uint64_t since_ns; /* of the last take, or of the start */
+	uint64_t since_idle_ns; /* how much of the time since then was paused */
+	uint64_t idle_ns; /* how much of the time since the start was paused */
+	uint64_t stop_ns; /* 0 while it runs */
+	bool muted;
+	uint64_t ticking_ns; /* since when the sampler runs; 0: it does not */
+	uint64_t ticked_ns; /* how long it ran before that */
+	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
+	struct error failure; /* from the last record that failed */
+};
+
+/*
+ * session_targets.c, in this order: takes over the targets in the options; between open and load
+ * sets knobs and map sizes for them; before the programs are attached fills in the cgroups, because
+ * programs remember what they find for a cgroup; afterwards the processes.
+ */
+int session_add_targets(struct session *session, struct error *err);
+int session_configure_targets(struct session *session, struct error *err);
+int session_want_cgroups(struct session *session, struct error *err);
+int session_follow_targets(struct session *session, struct error *err);
+
+/* session.c: each source has two programs. */
+struct bpf_program *session_clock_program(const struct session *session);
+struct bpf_program *session_tick_program(const struct session *session);
+
+/* session_cost.c: begins to measure. */
+int session_begin_cost(struct session *session, struct error *err);
+
+/* session.c: tells the programs whether a cgroup is wanted, unless they know it already. */
+void session_judge(struct session *session, struct split_name *name);
+
+/*
+ * session_runtime.c: the CPU time of the targets. It counts from the first of these calls on, and
+ * is brought up to date before each take. After sampling has ended it waits for threads that were
+ * reaped, because the last runtime of a thread is only known when it is freed.
+ */
+int session_begin_runtime(struct session *session, struct error *err);
+int session_pause_runtime(struct session *session, struct error *err);
+int session_settle_runtime(struct session *session, struct error *err);
+int session_finish_runtime(struct session *session, struct error *err);
+
+/* Around a time without ticks: WALK_MUTE or WALK_UNMUTE. None falls during either. */
+int session_weigh_around(struct session *session, enum walk_kind kind, struct error *err);
+
+/*
+ * session_splits.c: writes the times of the splits into the profile; split_ids are its histograms'.
+ * Returns 0 or -ENOMEM.
+ */
+int session_fill_splits(struct session *session, const struct counted *counted,
+			const uint64_t *split_ids, struct profile *profile);
+
+/* What the processes or threads that were read are called. */
+int session_name_splits(struct session *session, struct error *err);
+
+/* Where cgroups are chosen: reads the splits once more, after the accounts. */
+void session_reread_runtime(struct session *session);
+
+/* The sum over all splits of a target. */
+uint64_t session_split_ns(const struct session *session, uint32_t target);
+
+/* Runs an iterator program once over all threads of the host. */
+int session_walk(struct bpf_program *program, struct error *err);
+
+/* By target, then by split, as for qsort(). */
+int spent_key_compare(const struct spent_key *a, const struct spent_key *b);
+
+/* Reads the map again. */
+int runtime_read(struct runtime *runtime, int map_fd, struct error *err);
+
+/* Marks what was read as taken, and forgets entries that were idle in the walk with that number. */
+void runtime_take(struct runtime *runtime, int map_fd, uint32_t walk, struct pool_state *pool);
+
+/* Whether the last walk found no thread of it. */
+bool runtime_split_ended(const struct runtime *runtime, const struct runtime_split *split);
+
+/* Makes room in the map: what has ended is kept here alone. */
+void runtime_retire(struct runtime *runtime, int map_fd, struct pool_state *pool);
+
+/*
+ * Adds up by name what is gone, after it was said of each what it is added to: runtime_sum_of() is 0
+ * for what stays. Returns how many there were.
+ */
+void runtime_find_sums(struct runtime *runtime);
+uint64_t runtime_sum_of(const struct runtime *runtime, uint32_t target, uint64_t split);
+size_t runtime_add_up(struct runtime *runtime);
+
+/* Whether any target has an account of the split. */
+bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
+
+void runtime_free(struct runtime *runtime);
+
+/*
+ * session_jit.c: follows the perf map of each process with anonymous text. The map is read when it
+ * grows and before a profile is made. In the profile, counts of code that was replaced are moved
+ * (-ENOMEM); after the take this begins anew.
+ */
+int session_open_jit(struct session *session, struct error *err);
+void session_close_jit(struct session *session);
+void session_new_text(struct session *session, struct space_info *info);
+void session_free_text(struct session *session, struct space_info *info);
+void session_poll_jit(struct session *session);
+void session_read_jit(struct session *session);
+int session_move_jit(const struct session *session, struct seen_names *names,
+		     struct profile *profile);
+void session_turn_jit(struct session *session);
+
+/* session.c: takes in the records of the programs. */
+int session_read_records(struct session *session, struct error *err);
+
+/* session_take.c: what is recycled. */
+struct recycled session_recycled(struct session *session);
+
+/*
+ * session_spill.c: makes room in the kernel if the programs are short of it, without anything being
+ * taken. If it fails, counters stay where they are, and bins get coarser.
+ */
+void session_spill(struct session *session);
+
+/*
+ * session_profile.c: session_counted() is what a take reads with; session_fill_head() says by which
+ * clock the profile is dated; session_fill() fills the profile once all is read, and takes the
+ * counters of bins and accounts.
+ */
+struct counted session_counted(struct session *session);
+uint64_t session_until_ns(const struct session *session);
+int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
+		      struct profile *profile, struct error *err);
+int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
+		 struct profile *profile, struct error *err);
+
+#endif

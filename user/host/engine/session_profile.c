@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/engine/kernel_modules.h"
+#include "host/engine/sched_tick.h"
+#include "host/engine/session_impl.h"
+#include "host/engine/snapshot.h"
+#include "profile/profile_head.h"
+
+struct counted session_counted(struct session *session)
+{
+	return (struct counted){
+		.pool = &session->pool,
+		.xlat = session->xlat.at,
+		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.cpus = session->cpu_accounts.at,
+		.nr_cpus = session->nr_cpus,
+		.targets = session->target_accounts.at,
+		.nr_targets = session->nr_targets,
+		.windows_fd = bpf_map__fd(session->skel->maps.windows),
+		.carries_fd = bpf_map__fd(session->skel->maps.carries),
+		.carries = &session->carries,
+	};
+}
+
+uint64_t session_until_ns(const struct session *session)
+{
+	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
+}
+
+struct timespec session_time(const struct session *session, uint64_t at_ns)
+{
+	const struct wall_clock now = wall_clock_read();
+	struct wall_clock clock = session->clock;
+
+	wall_clock_follow(&clock, &now);
+	return wall_clock_at(&clock, at_ns);
+}
+
+uint64_t session_since_ns(const struct session *session)
+{
+	return session->since_ns;
+}
+
+/* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
+static int note_tickless(struct profile *profile)
+{
+	char list[8192];
+
+	sched_tick_without(list, sizeof(list));
+	return *list ? profile_note(profile,
+				    "CPUs %s have no scheduler's tick (nohz_full) and were sampled "
+				    "by the clock",
+				    list) :
+		       0;
+}
+
+/* With --duty a tick stands for the time without ticks too, in equal shares. */
+static int fill_rate(const struct session *session, struct profile *profile)
+{
+	const struct session_options *options = &session->options;
+	double share = options->duty_percent > 0 ? options->duty_percent / 100 : 1;
+	uint64_t sampled_ns = session_sampled_ns(session) - session->taken_ns;
+
+	if (profile_fill_sampling(profile, tick_source_words[options->source],
+				  tick_mode_words[options->mode],
+				  (uint64_t)llround((double)options->period_ns / share),
+				  options->requested_hz * share))
+		return -ENOMEM;
+	if (!(options->duty_percent > 0))
+		return 0;
+	profile->sampling.duty_percent = options->duty_percent;
+	profile->sampling.sampled_ns = sampled_ns < profile->duration_ns ? sampled_ns :
+									   profile->duration_ns;
+	return 0;
+}
+
+int session_fill_head(const struct session *session, uint64_t until, struct wall_clock *ret_clock,
+		      struct profile *profile, struct error *err)
+{
+	const struct session_options *options = &session->options;
+	const struct wall_clock now = wall_clock_read();
+	struct wall_clock change;
+	struct timespec since;
+
+	*ret_clock = session->clock;
+	change = wall_clock_follow(ret_clock, &now);
+	since = wall_clock_at(ret_clock, session->since_ns);
+	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
+	if (profile_fill_head(profile, &since) || profile_note_clock(profile, &change) ||
+	    fill_rate(session, profile))
+		return error_no_memory(err, "profile");
+	if (options->split != SPLIT_NONE &&
+	    profile_fill_split(profile, split_words[options->split]))
+		return error_no_memory(err, "profile");
+	if (session->by_cgroup && profile_fill_hierarchy(profile, session->controller))
+		return error_no_memory(err, "profile");
+	if (options->cpus && profile_fill_cpus(profile, options->cpus))
+		return error_no_memory(err, "profile");
+	if (options->source == SOURCE_TICK && note_tickless(profile))
+		return error_no_memory(err, "profile");
+	return 0;
+}
+
+/*
+ * The total of a target. At the end it is an independent count less all that was taken before.
+ * While ticks fall, two counts cannot be read at the same moment, so it is the sum.
+ */
+static uint64_t total_ticks(const struct session *session, const struct counted *counted,
+			    uint32_t target)
+{
+	if (!session->stop_ns)
+		return tally_ticks(&counted->tallies[target]);
+	return counted_ticks(counted, target) + session->sampler.withheld -
+	       tally_ticks(&session->targets[target].taken);
+}
+
+static const char *const kind_words[] = {
+	[TARGET_COMMAND] = "command",
+	[TARGET_PID] = "pid",
+	[TARGET_CGROUP] = "cgroup",
+	[TARGET_SYSTEM] = "system",
+};
+
+static int fill_targets(const struct session *session, const struct counted *counted,
+			struct profile *profile, struct error *err)
+{
+	uint32_t i;
+	int ret;
+
+	profile->targets = calloc(session->nr_targets + 1, sizeof(*profile->targets));
+	if (!profile->targets)
+		return error_no_memory(err, "profile");
+	for (i = 0; i < session->nr_targets; i++) {
+		struct profile_target *target = &profile->targets[profile->nr_targets++];
+
+		target->kind = strdup(kind_words[session->targets[i].kind]);
+		target->name = strdup(session->targets[i].name);
+		target->cgroup = session->targets[i].cgroup ? strdup(session->targets[i].cgroup) :
+							      NULL;
+		if (!target->kind || !target->name ||
+		    (session->targets[i].cgroup && !target->cgroup))
+			return error_no_memory(err, "profile");
+		ret = snapshot_account(&counted->tallies[i], total_ticks(session, counted, i),
+				       &target->ticks, err);
+		if (ret)
+			return ret;
+		target->excess = counted->tallies[i].excess;
+		target->cpu_known = !session->options.cpus;
+		if (target->cpu_known)
+			target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
+	}
+	return profile_sum_targets(profile) ? error_no_memory(err, "profile") : 0;
+}
+
+/* Ticks by CPU, for CPUs that have some or are online. */
+static int fill_delivered(const struct session *session, const struct counted *counted,
+			  struct profile *profile, struct error *err)
+{
+	struct profile_sampling *sampling = &profile->sampling;
+	uint64_t ticks;
+	uint32_t cpu;
+
+	sampling->delivered = calloc(session->nr_cpus, sizeof(*sampling->delivered));
+	if (!sampling->delivered)
+		return error_no_memory(err, "profile");
+	for (cpu = 0; cpu < session->nr_cpus; cpu++) {
+		ticks = counted_delivered(counted, cpu);
+		if (ticks > session->delivered[cpu])
+			sampling->delivered[cpu] = ticks - session->delivered[cpu];
+		if (counted->take)
+			session->delivered[cpu] += sampling->delivered[cpu];
+		if (sampling->delivered[cpu] || cpu < profile->host.cpus)
+			sampling->nr_delivered = cpu + 1;
+	}
+	return 0;
+}
+
+/* Coarse bins are of two widths, unless the finer of them is the widest that there is. */
+static int note_short_memory(const struct session *session, const struct tally *sum,
+			     struct profile *profile)
+{
+	unsigned int coarser = 1U << bin_coarser(session->options.bin_shift);
+	unsigned long long mib = session->options.memory >> 20;
+	char widest[80] = "", unknown[80] = "", more[40] = "";
+
+	if (sum->merged && coarser < 1U << BIN_SHIFT_MAX)
+		snprintf(widest, sizeof(widest), " and %llu in bins of %u bytes",
+			 (unsigned long long)sum->merged, 1U << BIN_SHIFT_MAX);
+	if (sum->unknown)
+		snprintf(unknown, sizeof(unknown), "; of %llu it is not known whose they are",
+			 (unsigned long long)sum->unknown);
+	snprintf(more, sizeof(more), "%lluM", mib < 64 ? 64 : 8 * mib);
+	return profile_note(profile,
+			    "%llu ticks are in bins of %u bytes%s, because the %llu KiB of "
+			    "--memory were in use%s; --memory %s has room for more",
+			    (unsigned long long)(sum->coarse - (*widest ? sum->merged : 0)),
+			    coarser, widest, (unsigned long long)session->options.memory / 1024,
+			    unknown, more);
+}
+
+static int fill_notes(const struct session *session, const struct counted *counted,
+		      const struct seen_names *names, struct profile *profile, struct error *err)
+{
+	struct tally sum = {};
+	uint32_t i;
+	int ret = 0;
+
+	for (i = 0; i < session->nr_targets; i++)
+		tally_add(&sum, &counted->tallies[i]);
+	if (sum.coarse || sum.unknown)
+		ret = note_short_memory(session, &sum, profile);
+	if (session->added_up && !ret)
+		ret = profile_note(profile,
+				   "%zu %s that had ended are told apart by name alone: there were "
+				   "more than --memory has room for",
+				   session->added_up,
+				   session->options.split == SPLIT_THREAD ? "threads" :
+									    "processes");
+	if (sum.forks_missed && !ret)
+		ret = profile_note(profile, "%llu children could not be followed: out of memory",
+				   (unsigned long long)sum.forks_missed);
+	if (names->nr_nameless && !ret)
+		ret = profile_note(
+			profile,
+			"%zu names are missing: new text or processes came faster than they "
+			"could be looked at",
+			names->nr_nameless);
+	if (sum.withheld && !ret)
+		ret = profile_note(profile,
+				   "the kernel withheld %llu ticks, of whichever process: "
+				   "see kernel.perf_event_max_sample_rate",
+				   (unsigned long long)sum.withheld);
+	return ret ? error_no_memory(err, "profile") : 0;
+}
+
+/* Reads what was counted outside of bins. Ticks that are put off count as lost only at the end. */
+static void read_accounts(const struct session *session, const struct counted *counted)
+{
+	uint32_t i;
+
+	for (i = 0; i < session->nr_targets; i++) {
+		counted_account(counted, i);
+		if (session->stop_ns)
+			counted_pending(counted, i);
+		counted->tallies[i].withheld =
+			session->sampler.withheld - session->targets[i].taken.withheld;
+	}
+}
+
+/* It is no failure if the kernel has no modules or hides them. */
+static int split_modules(struct profile *profile, uint32_t **sources, struct error *err)
+{
+	cleanup_file FILE *file = fopen("/proc/modules", "re");
+	struct kernel_modules modules = {};
+	int ret;
+
+	if (!file)
+		return 0;
+	ret = kernel_modules_parse(file, &modules, err);
+	if (!ret)
+		ret = kernel_modules_split(&modules, profile, sources, NO_SOURCE, err);
+	kernel_modules_free(&modules);
+	return ret;
+}
+
+int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
+		 struct profile *profile, struct error *err)
+{
+	struct seen_names names = {
+		.spaces = &session->spaces,
+		.splits = &session->splits,
+		.split = session->options.split,
+		.bin_shift = session->options.bin_shift,
+	};
+	int ret;
+
+	spaces_sort(&session->spaces);
+	split_names_sort(&session->splits);
+	ret = snapshot_histograms(counted, seen, &names, profile, err);
+	if (!ret && session_move_jit(session, &names, profile))
+		ret = error_no_memory(err, "profile");
+	if (!ret && session->options.mode == MODE_SPLIT)
+		ret = split_modules(profile, &names.sources, err);
+	session->sources = names.sources;
+	session->nr_sources = profile->nr_objects;
+	/* This runs after a failure too, because accounts must be taken if bins were. */
+	read_accounts(session, counted);
+	session_reread_runtime(session);
+	if (!ret)
+		ret = fill_targets(session, counted, profile, err);
+	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
+		ret = error_no_memory(err, "profile");
+	free(names.split_ids);
+	if (!ret)
+		ret = fill_delivered(session, counted, profile, err);
+	return ret ?: fill_notes(session, counted, &names, profile, err);
+}
+
+/* Opens the map that was followed, because the file may have been removed since. */
+static int open_perf_map(const struct space_info *info)
+{
+	int fd;
+
+	if (!info->jit || !info->jit->map)
+		return space_open_perf_map(info);
+	fd = dup(jit_map_fd(info->jit->map));
+	return fd < 0 ? -errno : fd;
+}
+
+int session_open_places(void *ctx, uint32_t object, uint64_t *limit)
+{
+	struct session *session = ctx;
+	const struct space_info *info;
+
+	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+		return -ENOENT;
+	info = &session->spaces.list[session->sources[object]];
+	if (!info->jit)
+		return -ENOENT;
+	*limit = info->jit->limit;
+	return jit_text_open_places(info->jit);
+}
+
+int session_open_object(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	struct session *session = ctx;
+	const struct space_info *info;
+	int fd;
+
+	if (root_size)
+		root[0] = '\0';
+	if (object >= session->nr_sources || session->sources[object] == NO_SOURCE)
+		return -ENOENT;
+	info = &session->spaces.list[session->sources[object]];
+	if (info->space.kind != SPACE_FILE)
+		return open_perf_map(info);
+	if (info->fd < 0)
+		return -ENOENT;
+	if (info->root_fd >= 0)
+		snprintf(root, root_size, "/proc/self/fd/%d", info->root_fd);
+	fd = dup(info->fd);
+	return fd < 0 ? -errno : fd;
+}
+
+void session_live(struct session *session, struct session_live *result)
+{
+	struct counted counted = session_counted(session);
+	size_t i, cause;
+
+	memset(result, 0, sizeof(*result));
+	for (i = 0; i < counted.nr_targets; i++) {
+		result->total += counted_ticks(&counted, i);
+		for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
+			result->lost += session->targets[i].taken.lost[cause] +
+					counted.targets[i].lost[cause];
+	}
+	for (i = 0; i < counted.nr_cpus; i++) {
+		result->misses += counted.cpus[i].misses;
+		result->renewed += counted.cpus[i].renewed;
+	}
+	result->hits = result->total > result->misses ? result->total - result->misses : 0;
+	result->memory = pool_bytes(&session->pool);
+	result->elapsed_ns = session_until_ns(session) - session->start_ns - session->idle_ns;
+}

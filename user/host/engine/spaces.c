@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/spaces.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <linux/magic.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/regular_file.h"
+#include "base/util.h"
+
+/* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
+#define MAPPINGS_MAX 65530
+
+char *record_path(const struct record *record)
+{
+	const char *name = record->path, *end = record->path + record->path_len;
+	char *path, *at;
+
+	if (record->path_len > sizeof(record->path))
+		return NULL;
+	path = malloc(record->path_len + 2);
+	if (!path)
+		return NULL;
+	at = path + record->path_len + 1;
+	*at = '\0';
+	while (name < end) {
+		size_t length = strnlen(name, end - name);
+
+		at -= length;
+		memcpy(at, name, length);
+		*--at = '/';
+		name += length + 1;
+	}
+	if (!*at)
+		*--at = '/';
+	memmove(path, at, strlen(at) + 1);
+	return path;
+}
+
+/*
+ * Whether this is the file that was hit: the process may have changed to another image at the same
+ * addresses. Device and inode tell, but overlayfs shows other numbers than its files have; there
+ * the size must do.
+ */
+static bool is_file_of_record(int place, const struct stat *stat, const void *ctx)
+{
+	const struct record *record = ctx;
+	struct statfs fs;
+
+	if ((uint64_t)stat->st_size != record->size)
+		return false;
+	return stat->st_ino == record->space.b ||
+	       (!fstatfs(place, &fs) && fs.f_type == OVERLAYFS_SUPER_MAGIC);
+}
+
+static int open_if_same(const char *root, const char *path, const struct record *record)
+{
+	const struct regular_file_rule rule = { is_file_of_record, record };
+
+	return regular_file_open(root, path, &rule);
+}
+
+/* Opens any file by the mapping itself, even a deleted or hidden one. */
+static int open_mapped(const struct record *record)
+{
+	char path[96];
+
+	snprintf(path, sizeof(path), "/proc/%u/map_files/%llx-%llx", record->tgid,
+		 (unsigned long long)record->start, (unsigned long long)record->end);
+	return open_if_same("", path, record);
+}
+
+/*
+ * Opens a file by name, below the process's root or ours, because the process is gone or its
+ * mapping changed.
+ */
+static int open_named(const struct record *record, const char *path)
+{
+	char root[32];
+	int fd;
+
+	snprintf(root, sizeof(root), "/proc/%u/root", record->tgid);
+	fd = open_if_same(root, path, record);
+	return fd < 0 ? open_if_same("", path, record) : fd;
+}
+
+/* Anybody's programs make us open these. */
+static void keep(int *fd)
+{
+	if (!fd_may_stay(*fd))
+		close_fd(fd);
+}
+
+static bool differs(int fd, const char *ours)
+{
+	struct stat here, there;
+
+	if (fstat(fd, &there) || stat(ours, &here))
+		return false;
+	return here.st_dev != there.st_dev || here.st_ino != there.st_ino;
+}
+
+/*
+ * The process has another root or other mounts than ours, as in a container or a chroot. The mounts
+ * vanish with the last process of their namespace, unless a descriptor holds them.
+ */
+static void open_root(uint32_t tgid, struct space_info *info)
+{
+	char root[32], ns[32];
+
+	snprintf(root, sizeof(root), "/proc/%u/root", tgid);
+	snprintf(ns, sizeof(ns), "/proc/%u/ns/mnt", tgid);
+	info->ns_fd = open(ns, O_RDONLY | O_CLOEXEC);
+	info->root_fd = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	if (differs(info->root_fd, "/") || differs(info->ns_fd, "/proc/self/ns/mnt")) {
+		keep(&info->ns_fd);
+		keep(&info->root_fd);
+		return;
+	}
+	close_fd(&info->ns_fd);
+	close_fd(&info->root_fd);
+}
+
+/*
+ * Reads what getpid() returns inside, which is the last number of the NSpid line, and the uid that
+ * its files belong to.
+ */
+static void read_status(uint32_t tgid, struct space_info *info)
+{
+	char path[32], line[256], *last;
+	cleanup_file FILE *file = NULL;
+
+	info->ns_pid = tgid;
+	info->uid = NO_UID;
+	snprintf(path, sizeof(path), "/proc/%u/status", tgid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file)) {
+		last = strrchr(line, '\t');
+		if (last && !strncmp(line, "NSpid:", 6))
+			info->ns_pid = strtoul(last, NULL, 10);
+		if (last && !strncmp(line, "Uid:", 4))
+			info->uid = strtoul(last, NULL, 10);
+	}
+}
+
+int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
+{
+	struct space_info *info;
+	int ret;
+
+	ret = grow((void **)&spaces->list, &spaces->capacity, spaces->nr + 1,
+		   sizeof(*spaces->list));
+	if (ret)
+		return error_set(err, ret, "files: out of memory");
+	info = &spaces->list[spaces->nr];
+	*info = (struct space_info){ .space = record->space, .tgid = record->tgid, .fd = -1 };
+
+	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
+	open_root(record->tgid, info);
+	spaces->nr++;
+	if (record->space.kind != SPACE_FILE) {
+		read_status(record->tgid, info);
+		return 0;
+	}
+	info->path = record_path(record);
+	if (!info->path)
+		return error_no_memory(err, "files");
+	info->fd = open_mapped(record);
+	if (info->fd < 0)
+		info->fd = open_named(record, info->path);
+	keep(&info->fd);
+	return 0;
+}
+
+static int compare_infos(const void *a, const void *b)
+{
+	const struct space_info *left = a, *right = b;
+
+	return memcmp(&left->space, &right->space, sizeof(left->space));
+}
+
+void spaces_sort(struct spaces *spaces)
+{
+	if (spaces->sorted < spaces->nr)
+		qsort(spaces->list, spaces->nr, sizeof(*spaces->list), compare_infos);
+	spaces->sorted = spaces->nr;
+}
+
+const struct space_info *spaces_find(const struct spaces *spaces, const struct space *space)
+{
+	const struct space_info key = { .space = *space };
+
+	/* bsearch() must not be given NULL, not even for no elements. */
+	if (!spaces->sorted)
+		return NULL;
+	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare_infos);
+}
+
+void space_info_free(struct space_info *info)
+{
+	close_fd(&info->fd);
+	close_fd(&info->root_fd);
+	close_fd(&info->ns_fd);
+	free(info->path);
+}
+
+/* Anybody can make a file with that name in /tmp, and so give names to another user's text. */
+static bool may_name_text(int place, const struct stat *map, const void *ctx)
+{
+	const struct space_info *info = ctx;
+
+	(void)place;
+	return regular_file_is_from(map, info->uid);
+}
+
+int space_open_perf_map(const struct space_info *info)
+{
+	const struct regular_file_rule rule = { may_name_text, info };
+	cleanup_fd int ours = -1;
+	char path[64];
+
+	if (info->root_fd < 0)
+		ours = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	snprintf(path, sizeof(path), "tmp/perf-%u.map",
+		 info->root_fd < 0 ? info->tgid : info->ns_pid);
+	return regular_file_open_at(info->root_fd < 0 ? ours : info->root_fd, path, &rule);
+}
+
+/*
+ * START-END PERMISSIONS OFFSET DEVICE INODE PATH. Cuts line down to START-END if it is the dump's
+ * mapping.
+ */
+static bool is_dump_line(char *line, const char *name)
+{
+	char *permissions = strchr(line, ' '), *slash = strrchr(line, '/');
+
+	if (!permissions || !slash || strncmp(slash + 1, name, strlen(name)) != 0)
+		return false;
+	*permissions++ = '\0';
+	return permissions[2] == 'x';
+}
+
+int space_open_jit_dump(const struct space_info *info)
+{
+	const struct regular_file_rule rule = { may_name_text, info };
+	cleanup_file FILE *maps = NULL;
+	char path[PATH_MAX + 128], line[PATH_MAX + 128], name[32];
+	unsigned int left = MAPPINGS_MAX;
+
+	snprintf(name, sizeof(name), "jit-%u.dump", info->ns_pid);
+	snprintf(path, sizeof(path), "/proc/%u/maps", info->tgid);
+	maps = fopen(path, "re");
+	while (maps && left-- && fgets(line, sizeof(line), maps)) {
+		if (!is_dump_line(line, name))
+			continue;
+		snprintf(path, sizeof(path), "/proc/%u/map_files/%.64s", info->tgid, line);
+		return regular_file_open("", path, &rule);
+	}
+	return -ENOENT;
+}
+
+void spaces_free(struct spaces *spaces)
+{
+	size_t i;
+
+	for (i = 0; i < spaces->nr; i++)
+		space_info_free(&spaces->list[i]);
+	free(spaces->list);
+	memset(spaces, 0, sizeof(*spaces));
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/control.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/output.h"
+
+/*
+ * Opens the FIFO for both reading and writing, so that it never reports end of file and a writer
+ * never has to wait for us.
+ */
+static int open_fifo(const char *path, struct error *err)
+{
+	int fd = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC | O_NOCTTY);
+	int ret = -errno;
+	struct stat status;
+
+	if (fd < 0) {
+		error_errno(err, ret, "--control: %s", path);
+		if (ret == -ENOENT)
+			error_hint(err, "mkfifo %s", path);
+		return ret;
+	}
+	if (!fstat(fd, &status) && S_ISFIFO(status.st_mode)) {
+		if (!status.st_uid || is_our_user(status.st_uid))
+			return fd;
+		close(fd);
+		return error_set(err, -EPERM, "--control: %s: a fifo that another user made", path);
+	}
+	close(fd);
+	error_set(err, -EINVAL, "--control: %s: is no FIFO", path);
+	error_hint(err, "mkfifo, and a name that is not taken");
+	return -EINVAL;
+}
+
+int control_open(struct control *control, const char *names, struct error *err)
+{
+	cleanup_free char *fifo = names ? strdup(names) : NULL;
+	char *answers = fifo ? strchr(fifo, ',') : NULL;
+
+	*control = CONTROL_CLOSED;
+	if (!names)
+		return 0;
+	if (!fifo)
+		return error_errno(err, -ENOMEM, "--control");
+	if (answers)
+		*answers++ = '\0';
+	control->fd = open_fifo(fifo, err);
+	if (control->fd < 0)
+		return control->fd;
+	if (answers)
+		control->answer_fd = open_fifo(answers, err);
+	return answers && control->answer_fd < 0 ? control->answer_fd : 0;
+}
+
+/* True: a whole line was read, without its newline. A line that is too long is skipped. */
+static bool next_line(struct control *control, unsigned int *reads, char *result)
+{
+	char *end;
+
+	for (;;) {
+		ssize_t got;
+
+		end = memchr(control->line, '\n', control->length);
+		if (end)
+			break;
+		if (control->length == sizeof(control->line))
+			control->length = 0;
+		if (!*reads)
+			return false;
+		--*reads;
+		got = read(control->fd, control->line + control->length,
+			   sizeof(control->line) - control->length);
+		if (got <= 0)
+			return false;
+		control->length += (size_t)got;
+	}
+	*end++ = '\0';
+	strcpy(result, control->line);
+	control->length -= (size_t)(end - control->line);
+	memmove(control->line, end, control->length);
+	return true;
+}
+
+void control_answer(const struct control *control, int failed)
+{
+	const char *answer = failed ? "error\n" : "ok\n";
+
+	/* Nobody has read the last few thousand answers, so the FIFO is full. */
+	if (control->answer_fd >= 0 &&
+	    write(control->answer_fd, answer, strlen(answer)) != (ssize_t)strlen(answer))
+		return;
+}
+
+enum control_command control_read(struct control *control, unsigned int *reads)
+{
+	char line[sizeof(control->line)];
+
+	while (control->fd >= 0 && next_line(control, reads, line)) {
+		if (!strcmp(line, "start"))
+			return CONTROL_START;
+		if (!strcmp(line, "stop"))
+			return CONTROL_STOP;
+		print_message("start or stop, one a line", "--control: '%s': no such command",
+			      line);
+		control_answer(control, -EINVAL);
+	}
+	return CONTROL_NONE;
+}
+
+void control_close(struct control *control)
+{
+	close_fd(&control->fd);
+	close_fd(&control->answer_fd);
+}

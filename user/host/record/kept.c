@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/kept.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "profile/profile_io.h"
+#include "host/record/result.h"
+#include "host/record/save.h"
+
+/* 64 MiB and 4 MiB, because watching a host shall not take more than what is watched. */
+enum { ELEMENTS_MAX = 4 << 20, FOLD_FROM = 256 << 10 };
+
+int kept_init(struct kept *kept, const char *pattern, struct error *err)
+{
+	*kept = (struct kept){ .sum = { .fold_from = FOLD_FROM }, .elements_max = ELEMENTS_MAX };
+	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
+}
+
+/* JIT text is told apart by process in every profile, so its pids stay, but not its threads. */
+static void unsplit(struct profile *profile)
+{
+	const char *split = profile->sampling.split;
+	bool threads = split && !strcmp(split, "thread");
+	size_t i;
+
+	while (profile->nr_splits)
+		profile_split_free(&profile->splits[--profile->nr_splits]);
+	free(profile->sampling.split);
+	profile->sampling.split = NULL;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (!threads && profile->objects[histogram->object].kind == PROFILE_JIT)
+			continue;
+		free(histogram->process);
+		free(histogram->cgroup);
+		histogram->process = histogram->cgroup = NULL;
+		histogram->pid = -1;
+	}
+}
+
+static int fold_oldest(struct kept *kept, struct error *err)
+{
+	struct profile *sum;
+	int ret = profile_merger_finish(&kept->sum, &sum, err);
+
+	if (ret)
+		return ret;
+	ret = profile_merger_add(&kept->sum, sum, "top", err);
+	kept->sum.folded = ret ? 0 : profile_elements(kept->sum.sum);
+	return ret;
+}
+
+/* Called before a part is added, so that there always is a part. */
+static int limit_kept(struct kept *kept, struct error *err)
+{
+	int ret;
+
+	if (!kept->sum.sum || profile_elements(kept->sum.sum) <= kept->elements_max)
+		return 0;
+	kept->unsplit = true;
+	unsplit(kept->sum.sum);
+	ret = fold_oldest(kept, err);
+	if (ret || kept->sum.folded <= kept->elements_max / 2)
+		return ret;
+	kept->given_up = true;
+	profile_merger_free(&kept->sum);
+	kept->sum.folded = 0;
+	return 0;
+}
+
+static int add_part_kept(struct kept *kept, struct profile *part, struct error *err)
+{
+	int ret = limit_kept(kept, err);
+
+	if (ret) {
+		profile_free(part);
+		return ret;
+	}
+	if (kept->unsplit)
+		unsplit(part);
+	return profile_merger_add(&kept->sum, part, "top", err);
+}
+
+int kept_add(struct kept *kept, struct profile *last, struct error *err)
+{
+	bool has_last = kept->has_last;
+
+	kept->has_last = false;
+	if (!has_last)
+		return add_part_kept(kept, last, err);
+	profile_free(last);
+	return 0;
+}
+
+/* Copies by writing and reading a file's contents, because this runs only when a key is pressed. */
+static int copy_profile(const struct profile *profile, struct profile **result, struct error *err)
+{
+	int fd = memfd_create("profile", MFD_CLOEXEC), ret;
+	FILE *stream = fd < 0 ? NULL : fdopen(dup(fd), "w");
+	struct input *in;
+
+	if (!stream) {
+		ret = error_errno(err, -errno, "profile");
+		if (fd >= 0)
+			close(fd);
+		return ret;
+	}
+	ret = profile_write(profile, stream, err);
+	if ((fclose(stream) || lseek(fd, 0, SEEK_SET)) && !ret)
+		ret = error_errno(err, -errno, "profile");
+	if (ret) {
+		close(fd);
+		return ret;
+	}
+	ret = input_open_fd(fd, "profile", &in, err);
+	if (ret)
+		return ret;
+	ret = profile_read(in, result, err);
+	input_close(in);
+	return ret;
+}
+
+static int note_kept(const struct kept *kept, struct profile *sum, struct error *err)
+{
+	int ret = 0;
+
+	if (kept->unsplit)
+		ret = profile_note(sum, "processes and cgroups are not told apart: there were more "
+					"than top keeps");
+	if (kept->given_up && !ret)
+		ret = profile_note(sum, "it begins later than top did: there was more than top "
+					"keeps");
+	return ret ? error_no_memory(err, "profile") : 0;
+}
+
+static int write_kept_sum(struct kept *kept, struct profile *sum, struct error *err)
+{
+	int ret;
+
+	result_measure_rate(sum);
+	ret = save_last_profile(sum, kept->files.path, err);
+	if (ret)
+		series_skip(&kept->files);
+	else
+		ret = series_written(&kept->files, err);
+	return ret;
+}
+
+/*
+ * The sum gets the profile that has the ticks, because names that are not UTF-8 change in a copy.
+ */
+static int add_last(struct kept *kept, struct profile **last, struct error *err)
+{
+	struct profile *part = *last;
+	int ret;
+
+	if (kept->has_last)
+		return 0;
+	ret = copy_profile(part, last, err);
+	if (ret)
+		return ret;
+	kept->has_last = true;
+	return add_part_kept(kept, part, err);
+}
+
+/* The sum goes on, whether or not the file was written. */
+int kept_save(struct kept *kept, struct profile **last, time_t now, struct error *err)
+{
+	int ret = add_last(kept, last, err);
+	struct error ignored;
+	struct profile *sum;
+
+	if (!ret)
+		ret = series_next(&kept->files, now, err);
+	if (!ret)
+		ret = profile_merger_finish(&kept->sum, &sum, err);
+	if (ret)
+		return ret;
+	ret = note_kept(kept, sum, err);
+	if (!ret)
+		ret = write_kept_sum(kept, sum, err);
+	if (profile_merger_add(&kept->sum, sum, "top", &ignored) && !ret)
+		ret = error_no_memory(err, "profile");
+	return ret;
+}
+
+const char *kept_name(const struct kept *kept)
+{
+	return kept->files.nr_kept ? kept->files.kept[kept->files.nr_kept - 1] : NULL;
+}
+
+void kept_free(struct kept *kept)
+{
+	profile_merger_free(&kept->sum);
+	series_free(&kept->files);
+}

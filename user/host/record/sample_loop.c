@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/sample_loop.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/feature/features.h"
+#include "base/output.h"
+#include "host/record/symbolizer.h"
+#include "base/text.h"
+
+#define PROGRESS_MS 1000
+
+/* Names need symbol tables, which take some ms each time, so they are shown at 1 s, 2 s, 4 s ... */
+static bool name_now(unsigned int updates)
+{
+	return !(updates & (updates - 1));
+}
+
+static void find_hottest_function(struct progress *progress)
+{
+	static const struct sampling_options all_text;
+	struct profile *profile;
+	struct error err;
+
+	if (session_peek(progress->session, &profile, &err))
+		return;
+	if (!symbolizer_once(progress->session, &all_text, NULL, profile, &err) &&
+	    profile->nr_functions)
+		snprintf(progress->hottest, sizeof(progress->hottest), "%s",
+			 profile->functions[0].name);
+	profile_free(profile);
+}
+
+static void progress_begin(struct progress *progress, struct session *session, bool wanted)
+{
+	memset(progress, 0, sizeof(*progress));
+	progress->session = session;
+	progress->shown = wanted && terminal_attached(stderr);
+}
+
+static void progress_update(struct progress *progress, bool paused)
+{
+	struct session_live live;
+	double seconds;
+
+	if (!progress->shown)
+		return;
+	if (name_now(++progress->updates))
+		find_hottest_function(progress);
+	session_live(progress->session, &live);
+	seconds = live.elapsed_ns / 1e9;
+	fprintf(stderr, "\r\033[K%s%.0f s  %" PRIu64 " ticks  %.0f/s  %" PRIu64 " lost  ",
+		paused ? "paused  " : "", seconds, live.total,
+		seconds > 0 ? live.total / seconds : 0, live.lost);
+	text_write(stderr, progress->hottest, 40);
+	fflush(stderr);
+}
+
+/* The signals that end sampling. */
+static sigset_t ending_signals(void)
+{
+	sigset_t signals;
+
+	sigemptyset(&signals);
+	sigaddset(&signals, SIGINT);
+	sigaddset(&signals, SIGTERM);
+	sigaddset(&signals, SIGHUP);
+	return signals;
+}
+
+static int open_loop_signals(const sigset_t *signals, struct error *err)
+{
+	sigset_t ignored;
+	int fd;
+
+	sigemptyset(&ignored);
+	sigaddset(&ignored, SIGPIPE);
+	sigprocmask(SIG_BLOCK, &ignored, NULL);
+	sigprocmask(SIG_BLOCK, signals, NULL);
+	fd = signalfd(-1, signals, SFD_CLOEXEC | SFD_NONBLOCK);
+	return fd < 0 ? error_errno(err, -errno, "signalfd") : fd;
+}
+
+int sample_open_signals(struct error *err)
+{
+	sigset_t signals = ending_signals();
+
+	return open_loop_signals(&signals, err);
+}
+
+int sample_open_phase_signals(struct error *err)
+{
+	sigset_t signals = ending_signals();
+
+	sigaddset(&signals, SIGUSR1);
+	sigaddset(&signals, SIGUSR2);
+	return open_loop_signals(&signals, err);
+}
+
+void sample_let_signals_through(void)
+{
+	sigset_t signals = ending_signals();
+
+	sigprocmask(SIG_UNBLOCK, &signals, NULL);
+}
+
+int sample_explain(int failure, struct error *err)
+{
+	struct error lack;
+
+	if (failure != -EINVAL && features_require(&lack))
+		*err = lack;
+	return failure;
+}
+
+int sample_start(struct sample_loop *loop, const struct target *targets, size_t nr_targets,
+		 const char *controller, struct error *err)
+{
+	struct session_options options = sampling_session_options(loop->options);
+	int ret = control_open(&loop->control, loop->phases->control, err);
+
+	if (ret)
+		return ret;
+	options.targets = targets;
+	options.nr_targets = nr_targets;
+	options.cgroup_controller = controller;
+	ret = sampling_check_cost(loop->options, err);
+	if (!ret)
+		ret = session_open(&options, &loop->session, err);
+	loop->paused = loop->phases->paused || loop->phases->delay_ns;
+	if (!ret && loop->paused)
+		session_start_paused(loop->session);
+	else if (!ret)
+		ret = session_start(loop->session, err);
+	if (!ret)
+		ret = result_started(loop->result, loop->session, err);
+	return ret ? sample_explain(ret, err) : 0;
+}
+
+static int go_on(struct sample_loop *loop)
+{
+	struct error err;
+	int ret = session_resume(loop->session, loop->spending.period_ns, &err);
+
+	/* The first file is named by the time when its ticks begin. */
+	if (!ret && !loop->result->sum.total && !loop->result->series.written)
+		ret = result_started(loop->result, loop->session, &err);
+	if (ret) {
+		print_error(&err);
+		loop->result->failed = true;
+		return ret;
+	}
+	spending_skip(&loop->spending, loop->session);
+	if (loop->left_ns)
+		loop->end_ns = monotonic_ns() + loop->left_ns;
+	return 0;
+}
+
+static void hold(struct sample_loop *loop)
+{
+	uint64_t now = monotonic_ns();
+
+	session_pause(loop->session);
+	if (!loop->end_ns)
+		return;
+	loop->left_ns = loop->end_ns > now ? loop->end_ns - now : 1;
+	loop->end_ns = 0;
+}
+
+/* Begins or ends a phase, unless that has been done already. */
+static int change_phase(struct sample_loop *loop, bool sample)
+{
+	int ret = 0;
+
+	if (loop->over)
+		return -ESRCH;
+	loop->begin_ns = 0;
+	if (loop->paused != sample)
+		return 0;
+	if (sample)
+		ret = go_on(loop);
+	else
+		hold(loop);
+	if (!ret)
+		loop->paused = !sample;
+	return ret;
+}
+
+static void obey(struct sample_loop *loop)
+{
+	unsigned int reads = CONTROL_READS;
+	enum control_command command;
+
+	while ((command = control_read(&loop->control, &reads)))
+		control_answer(&loop->control, change_phase(loop, command == CONTROL_START));
+}
+
+static enum sample_event read_loop_signal(struct sample_loop *loop)
+{
+	struct signalfd_siginfo signal;
+
+	if (read(loop->signal_fd, &signal, sizeof(signal)) != sizeof(signal))
+		return SAMPLE_NONE;
+	if (signal.ssi_signo == SIGUSR1 || signal.ssi_signo == SIGUSR2) {
+		change_phase(loop, signal.ssi_signo == SIGUSR1);
+		return SAMPLE_NONE;
+	}
+	loop->signal = signal;
+	return SAMPLE_SIGNAL;
+}
+
+/*
+ * A signal comes first, because ended_fd can be readable again and again. When nothing is sampled any
+ * more, it is the end that is waited for.
+ */
+static enum sample_event what_happened(struct sample_loop *loop, bool ended, bool signalled)
+{
+	enum sample_event event = SAMPLE_NONE;
+
+	if (signalled && !(loop->over && ended))
+		event = read_loop_signal(loop);
+	return event == SAMPLE_NONE && ended ? SAMPLE_ENDED : event;
+}
+
+/* Sleeps until something happens. Ticks do not wake it. */
+static enum sample_event wait_event(struct sample_loop *loop, int timeout)
+{
+	struct pollfd fds[4 + PRELOAD_FDS] = {
+		{ .fd = loop->ended_fd, .events = POLLIN },
+		{ .fd = loop->signal_fd, .events = POLLIN },
+		{ .fd = session_fd(loop->session), .events = POLLIN },
+		{ .fd = loop->control.fd, .events = POLLIN },
+	};
+	nfds_t nr = loop->preload ? 4 + PRELOAD_FDS : 4;
+	struct error err;
+
+	if (loop->preload)
+		preload_watch(loop->preload, fds + 4);
+	if (poll(fds, nr, timeout) <= 0)
+		return SAMPLE_NONE;
+	if (loop->preload && preload_poll(loop->preload, fds + 4, &err))
+		print_error(&err);
+	/* The session comes first, while the process that a new file belongs to may still exist. */
+	if (fds[2].revents && session_poll(loop->session, &err))
+		print_error(&err);
+	if (fds[2].revents)
+		cgroup_labels_look(&loop->result->labels, loop->session);
+	if (fds[3].revents)
+		obey(loop);
+	return what_happened(loop, fds[0].revents, fds[1].revents);
+}
+
+enum sample_event sample_wait(struct sample_loop *loop)
+{
+	enum sample_event event;
+
+	loop->over = true;
+	do
+		event = wait_event(loop, -1);
+	while (event == SAMPLE_NONE);
+	return event;
+}
+
+static int sooner(int timeout, uint64_t due_ns, uint64_t now)
+{
+	uint64_t ms;
+
+	if (!due_ns)
+		return timeout;
+	ms = due_ns > now ? (due_ns - now) / 1000000 + 1 : 0;
+	if (timeout >= 0 && (uint64_t)timeout <= ms)
+		return timeout;
+	return ms < INT_MAX ? (int)ms : INT_MAX;
+}
+
+/* A timeout for poll() until the next file, the next progress line or the end. */
+static int timeout_of(const struct sample_loop *loop)
+{
+	uint64_t now = monotonic_ns();
+	int timeout = loop->progress.shown ? PROGRESS_MS : -1;
+
+	timeout = sooner(timeout, loop->begin_ns, now);
+	timeout = sooner(timeout, loop->duty_ns, now);
+	if (!loop->paused && !loop->muted)
+		timeout = sooner(timeout, loop->spending.due_ns, now);
+	return sooner(sooner(timeout, loop->cut_ns, now), loop->end_ns, now);
+}
+
+/* Reports the cost, if it is known. */
+static void tell_cost(struct sample_loop *loop)
+{
+	if (loop->spending.cost.handler_ns > 0)
+		loop->result->cost = loop->spending.cost;
+}
+
+static int set_muted(struct sample_loop *loop, bool muted)
+{
+	struct error err;
+	int ret = 0;
+
+	loop->muted = muted;
+	if (muted)
+		session_mute(loop->session);
+	else
+		ret = session_unmute(loop->session, &err);
+	if (ret) {
+		print_error(&err);
+		loop->result->failed = true;
+	}
+	return ret;
+}
+
+/*
+ * Takes a profile, and goes on with the duty that the budget then allows. No tick falls in between,
+ * so that none stands for the time of another duty; the programs stay attached, because attaching
+ * them would take some of the next profile's time.
+ */
+static void cut(struct sample_loop *loop)
+{
+	double duty = spending_next_duty(&loop->spending);
+	bool changes = duty != loop->spending.duty_percent;
+
+	if (changes && !loop->muted)
+		set_muted(loop, true);
+	/* What could not be taken is still in the counters, so the old duty must stay. */
+	if (!result_cut(loop->result, loop->session) && changes) {
+		session_set_duty(loop->session, duty);
+		spending_change_duty(&loop->spending, duty);
+		duty_begin(&loop->duty, duty, loop->options->interval_ns, monotonic_ns());
+		loop->duty.sampled_ns = session_sampled_ns(loop->session);
+		tell_cost(loop);
+	}
+	if (changes)
+		loop->duty_ns = monotonic_ns();
+}
+
+/* Files are due at multiples of the interval; if writing one took longer, some are skipped. */
+static void cut_when_due(struct sample_loop *loop)
+{
+	uint64_t interval = loop->options->interval_ns, now = monotonic_ns();
+
+	if (!loop->cut_ns || now < loop->cut_ns)
+		return;
+	/* What was counted before a pause goes into the same file as what comes after it. */
+	if (!loop->paused)
+		cut(loop);
+	now = monotonic_ns();
+	if (now >= loop->cut_ns)
+		loop->cut_ns += ((now - loop->cut_ns) / interval + 1) * interval;
+}
+
+/*
+ * Changes the period if the budget requires it, after putting aside what was counted with the old
+ * one.
+ */
+static enum sample_event spend(struct sample_loop *loop)
+{
+	uint64_t before = loop->spending.period_ns, period;
+	struct error err;
+
+	if (loop->paused || loop->muted)
+		return SAMPLE_NONE;
+	period = spending_look(&loop->spending, loop->session);
+	tell_cost(loop);
+	if (period == before)
+		return SAMPLE_NONE;
+	if (loop->options->verbosity > 0)
+		fprintf(stderr,
+			"%sbudget: %.4g Hz from here on: the programs take %.2f us a tick\n",
+			loop->progress.shown ? "\r\033[K" : "", 1e9 / (double)period,
+			loop->spending.cost.handler_ns / 1000);
+	session_pause(loop->session);
+	/* What could not be put aside is still in the counters, so the old period must stay. */
+	if (result_put_aside(loop->result, loop->session))
+		period = before;
+	spending_change(&loop->spending, period);
+	tell_cost(loop);
+	if (!session_resume(loop->session, period, &err))
+		return SAMPLE_NONE;
+	print_error(&err);
+	loop->result->failed = true;
+	return SAMPLE_OVER;
+}
+
+static int keep_duty(struct sample_loop *loop)
+{
+	bool wanted;
+	int ret;
+
+	if (loop->paused)
+		return 0;
+	wanted = duty_look(&loop->duty, monotonic_ns(), session_sampled_ns(loop->session),
+			   &loop->duty_ns);
+	ret = wanted == loop->muted ? set_muted(loop, !wanted) : 0;
+	if (!wanted)
+		session_rest(loop->session);
+	return ret;
+}
+
+static void begin_sampling(struct sample_loop *loop)
+{
+	const struct phase_options *phases = loop->phases;
+	uint64_t now = monotonic_ns();
+
+	loop->begun = true;
+	/* The agent sets its first due time itself. */
+	if (loop->options->interval_ns && !loop->cut_ns)
+		loop->cut_ns = now + loop->options->interval_ns;
+	loop->left_ns = phases->duration_ns;
+	if (!loop->paused && phases->duration_ns)
+		loop->end_ns = now + phases->duration_ns;
+	if (phases->delay_ns && !phases->paused)
+		loop->begin_ns = now + phases->delay_ns;
+	duty_begin(&loop->duty, loop->options->duty_percent, loop->options->interval_ns, now);
+	loop->duty_ns = loop->duty.begin_ns;
+	if (!loop->spending.options)
+		spending_begin(&loop->spending, loop->options, loop->session);
+	if (phases->paused && loop->options->verbosity >= 0)
+		fprintf(stderr, "paused until kill -USR1 %d%s\n", getpid(),
+			phases->control ? ", or start in --control" : "");
+}
+
+/* Does what is due by the clock. */
+static enum sample_event look_at_clock(struct sample_loop *loop)
+{
+	uint64_t now = monotonic_ns();
+
+	if (loop->end_ns && now >= loop->end_ns)
+		return SAMPLE_OVER;
+	if (loop->begin_ns && now >= loop->begin_ns && change_phase(loop, true))
+		return SAMPLE_OVER;
+	if (loop->duty_ns && now >= loop->duty_ns && keep_duty(loop))
+		return SAMPLE_OVER;
+	cut_when_due(loop);
+	return spend(loop);
+}
+
+/* COMMAND has the same terminal, and a line that is redrawn would wipe out what it wrote there. */
+static bool wants_progress(const struct sample_loop *loop)
+{
+	return loop->options->verbosity >= (loop->result->argv ? 1 : 0);
+}
+
+enum sample_event sample_run(struct sample_loop *loop)
+{
+	enum sample_event event = SAMPLE_NONE;
+
+	/* Whoever calls it again and again has done something else meanwhile. */
+	if (loop->begun)
+		event = look_at_clock(loop);
+	else
+		begin_sampling(loop);
+	progress_begin(&loop->progress, loop->session, wants_progress(loop));
+	while (event == SAMPLE_NONE) {
+		event = wait_event(loop, timeout_of(loop));
+		if (event == SAMPLE_NONE)
+			event = look_at_clock(loop);
+		progress_update(&loop->progress, loop->paused);
+	}
+	if (loop->progress.shown)
+		fputs("\r\033[K", stderr); /* clears the line */
+	spending_finish(&loop->spending, loop->session);
+	tell_cost(loop);
+	return event;
+}
+
+void sample_close(struct sample_loop *loop)
+{
+	session_close(loop->session);
+	close_fd(&loop->signal_fd);
+	control_close(&loop->control);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/series.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/file.h"
+#include "base/util.h"
+#include "base/text.h"
+
+/* Seconds by which names may be ahead of the clock, when several files are written in one. */
+#define JITTER 2
+
+static int expand_series(struct series *series, struct error *err)
+{
+	time_t local = series->second + series->zone;
+	char *path;
+	struct tm tm;
+	int ret;
+
+	/*
+	 * Memory is reserved before the file is written, because afterwards nothing may fail any
+	 * more.
+	 */
+	ret = grow((void **)&series->kept, &series->capacity, series->nr_kept + 1,
+		   sizeof(*series->kept));
+	if (ret)
+		return error_errno(err, ret, "%s", series->pattern);
+	ret = output_expand(series->pattern, series->pid, gmtime_r(&local, &tm), &path, err);
+	if (ret)
+		return ret;
+	free(series->path);
+	series->path = path;
+	return 0;
+}
+
+int series_begin(struct series *series, const char *pattern, pid_t pid, time_t now, uint64_t keep,
+		 struct error *err)
+{
+	struct tm tm = { 0 };
+
+	localtime_r(&now, &tm);
+	*series = (struct series){ .pattern = pattern,
+				   .pid = pid,
+				   .keep = keep,
+				   .second = now,
+				   .latest = now,
+				   .zone = tm.tm_gmtoff };
+	return expand_series(series, err);
+}
+
+int series_start(struct series *series, time_t now, struct error *err)
+{
+	series->second = series->latest = now;
+	return expand_series(series, err);
+}
+
+int series_next(struct series *series, time_t now, struct error *err)
+{
+	bool set_back = now < series->second - JITTER;
+	int ret;
+
+	series->second = set_back || now > series->second ? now : series->second + 1;
+	ret = expand_series(series, err);
+	/* One of ours may have that second, by the clock as it was. */
+	while (!ret && series->second <= series->latest && !access(series->path, F_OK)) {
+		series->second++;
+		ret = expand_series(series, err);
+	}
+	if (series->latest < series->second)
+		series->latest = series->second;
+	return ret;
+}
+
+static void forget_file(struct series *series, size_t at)
+{
+	free(series->kept[at]);
+	series->nr_kept--;
+	memmove(&series->kept[at], &series->kept[at + 1],
+		(series->nr_kept - at) * sizeof(*series->kept));
+}
+
+static int drop_oldest_file(struct series *series, struct error *err)
+{
+	const char *path = series->kept[0];
+	int ret = 0;
+
+	if (unlink(path) && errno != ENOENT)
+		ret = error_errno(err, -errno, "--keep: %s", path);
+	forget_file(series, 0);
+	return ret;
+}
+
+int series_written(struct series *series, struct error *err)
+{
+	series->written++;
+	series->kept[series->nr_kept++] = series->path;
+	series->path = NULL;
+	if (series->keep)
+		return series->nr_kept > series->keep ? drop_oldest_file(series, err) : 0;
+	if (series->nr_kept > 2)
+		forget_file(series, 1);
+	return 0;
+}
+
+void series_skip(struct series *series)
+{
+	free(series->path);
+	series->path = NULL;
+}
+
+void series_print(const struct series *series, FILE *out)
+{
+	if (!series->nr_kept)
+		return;
+	if (series->written == 1)
+		fputs("profile: ", out);
+	else if (series->nr_kept < series->written && series->keep)
+		fprintf(out, "profiles: the last %zu of %" PRIu64 ", ", series->nr_kept,
+			series->written);
+	else
+		fprintf(out, "profiles: %" PRIu64 ", ", series->written);
+	if (series->nr_kept > 1) {
+		text_write(out, series->kept[0], 0);
+		fputs(" to ", out);
+	}
+	text_write(out, series->kept[series->nr_kept - 1], 0);
+	fputc('\n', out);
+}
+
+void series_free(struct series *series)
+{
+	while (series->nr_kept)
+		forget_file(series, series->nr_kept - 1);
+	free(series->kept);
+	free(series->path);
+	*series = (struct series){ 0 };
+}

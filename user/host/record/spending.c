@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/spending.h"
+
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/cost/calibrate.h"
+#include "host/engine/budget.h"
+#include "host/engine/sampler.h"
+#include "host/engine/sched_tick.h"
+
+#define LOOK_NS UINT64_C(1000000000)
+#define REST_NS UINT64_C(9000000000)
+#define SETTLED_NS UINT64_C(10000000000)
+
+/* With fewer runs the cost of one is too uncertain. */
+#define LOOK_RUNS 200
+
+static void choose_clock(struct sampling_options *options, uint64_t period_ns)
+{
+	options->source = SOURCE_CLOCK;
+	options->period_ns = period_ns;
+	options->requested_hz = 1e9 / (double)period_ns;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: %.4g Hz by the clock, whose interrupt takes %.1f us of a "
+			"busy CPU here\n",
+			options->budget_percent, options->requested_hz,
+			options->interrupt_ns / 1000);
+}
+
+static void choose_tick(struct sampling_options *options)
+{
+	options->source = SOURCE_TICK;
+	options->period_ns = sched_tick_period_ns();
+	options->requested_hz = round(1e9 / (double)options->period_ns);
+	options->interrupt_ns = 0;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: the scheduler's tick, %.6g Hz, which takes no interrupt "
+			"of ours\n",
+			options->budget_percent, options->requested_hz);
+}
+
+/*
+ * Whether the scheduler's tick is available and its programs stay within the budget, even at the
+ * most that a run may take.
+ */
+static bool tick_fits(const struct sampling_options *options)
+{
+	struct sched_tick found;
+	struct error ignored;
+
+	return budget_share(BUDGET_HANDLER_NS, sched_tick_period_ns()) <= options->budget_percent &&
+	       !sched_tick_find(&found, &ignored);
+}
+
+static int too_small(const struct sampling_options *options, const char *command, double tick_ns,
+		     struct error *err)
+{
+	error_set(err, -ERANGE,
+		  "%s: --budget %.6g: one tick a second takes more: it costs %.1f us here", command,
+		  options->budget_percent, tick_ns / 1000);
+	error_hint(err, "--budget %.2g", 2 * budget_share(tick_ns, BUDGET_PERIOD_MAX));
+	return -ERANGE;
+}
+
+/*
+ * On a host that is too busy to measure a tick's cost, the rate is chosen as if a tick were
+ * expensive.
+ */
+static void measure_tick(struct sampling_options *options)
+{
+	options->interrupt_ns = calibrate_busy_tick_ns();
+	if (options->interrupt_ns > 0)
+		return;
+	options->interrupt_ns = CALIBRATE_DEAREST_NS;
+	if (options->verbosity >= 0)
+		fprintf(stderr,
+			"budget of %.6g %%: what an interrupt takes cannot be measured now, as the "
+			"CPUs are busy: %.0f us are taken for it\n",
+			options->budget_percent, options->interrupt_ns / 1000);
+}
+
+int spending_choose(struct sampling_options *options, const char *command, struct error *err)
+{
+	double tick_ns;
+	uint64_t period;
+
+	if (!options->budget_percent)
+		return 0;
+	if (options->source == SOURCE_TICK) {
+		/* The user chose it, so its cost is only watched and reported. */
+		choose_tick(options);
+		return 0;
+	}
+	measure_tick(options);
+	tick_ns = options->interrupt_ns + BUDGET_HANDLER_NS;
+	period = budget_period(options->budget_percent, tick_ns, sampler_max_hz());
+	if (options->source == SOURCE_UNTOLD && (!period || period > sched_tick_period_ns()) &&
+	    tick_fits(options)) {
+		choose_tick(options);
+		return 0;
+	}
+	if (!period)
+		return too_small(options, command, tick_ns, err);
+	choose_clock(options, period);
+	return 0;
+}
+
+static double unless_all(double duty)
+{
+	return duty < 100 ? duty : 0;
+}
+
+void spending_adapt_duty(struct sampling_options *options)
+{
+	double ticks = budget_share(BUDGET_HANDLER_NS, options->period_ns);
+
+	options->adapt_duty = options->source == SOURCE_TICK && !options->has_duty;
+	if (options->adapt_duty)
+		options->duty_percent =
+			unless_all(budget_duty(options->budget_percent, 0, ticks, 100));
+}
+
+void spending_begin(struct spending *spending, const struct sampling_options *options,
+		    struct session *session)
+{
+	*spending = (struct spending){
+		.options = options,
+		.period_ns = options->period_ns,
+		.duty_percent = options->duty_percent,
+		.cost = { .budget_percent = options->budget_percent,
+			  .interrupt_ns = options->interrupt_ns },
+	};
+	if (!options->budget_percent)
+		return;
+	if (session)
+		session_cost(session, &spending->last);
+	spending->changed_ns = monotonic_ns();
+	spending->due_ns = spending->changed_ns + LOOK_NS;
+}
+
+/*
+ * How many CPUs were busy, by the ticks they had. The program on the scheduler's tick also runs for
+ * other timers, so that there may seem to be more than there are.
+ */
+static double busy_cpus(const struct spending *spending)
+{
+	const struct session_cost *seen = &spending->seen;
+	double busy = (double)seen->runs * (double)spending->period_ns / (double)seen->sampled_ns;
+	long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+
+	return spending->options->source == SOURCE_TICK && cpus > 0 ? fmin(busy, (double)cpus) :
+								      busy;
+}
+
+static double duty_of(const struct spending *spending)
+{
+	return spending->duty_percent > 0 ? spending->duty_percent : 100;
+}
+
+/* What ticks take of all the time while they are wanted. */
+static double ticking_percent(const struct spending *spending)
+{
+	return budget_share(spending->cost.interrupt_ns + spending->ticking_ns,
+			    spending->period_ns);
+}
+
+/* The time of the other programs is of all the time, and that of ticks of what is sampled. */
+static void tell_spent(struct spending *spending)
+{
+	struct profile_cost *cost = &spending->cost;
+	/* The time of a busy CPU for each of its ticks. */
+	double time_ns = (double)spending->period_ns * 100 / duty_of(spending);
+
+	cost->percent =
+		cost->fixed_percent + 100 * (cost->interrupt_ns + spending->ticking_ns) / time_ns;
+	cost->handler_ns = spending->ticking_ns + cost->fixed_percent * time_ns / 100;
+}
+
+/* What a tick takes while ticks are wanted, of which time the budget of the clock is. */
+static double tick_ns(const struct spending *spending)
+{
+	const struct profile_cost *cost = &spending->cost;
+
+	return cost->interrupt_ns + spending->ticking_ns +
+	       cost->fixed_percent / 100 * (double)spending->period_ns;
+}
+
+/* Returns whether there were enough runs to tell. */
+static bool weigh(struct spending *spending, const struct session_cost *now, uint64_t runs)
+{
+	struct session_cost *seen = &spending->seen;
+	double cpus, other_ns;
+
+	if (now->runs - spending->last.runs < runs)
+		return false;
+	if (!spending->options->adapt_duty)
+		*seen = (struct session_cost){ 0 };
+	session_cost_add(seen, now, &spending->last);
+	spending->last = *now;
+	if (!seen->runs || !seen->sampled_ns)
+		return false;
+	cpus = busy_cpus(spending);
+	spending->ticking_ns = (double)seen->ticking_ns * (double)spending->period_ns /
+			       (cpus * (double)seen->sampled_ns);
+	other_ns = (double)(seen->ns - seen->ticking_ns);
+	spending->cost.fixed_percent = 100 * other_ns / (cpus * (double)seen->time_ns);
+	tell_spent(spending);
+	return true;
+}
+
+double spending_next_duty(struct spending *spending)
+{
+	const struct profile_cost *cost = &spending->cost;
+
+	if (!spending->options->adapt_duty || !spending->seen.runs)
+		return spending->duty_percent;
+	spending->seen = (struct session_cost){ 0 };
+	return unless_all(budget_duty(cost->budget_percent, cost->fixed_percent,
+				      ticking_percent(spending), duty_of(spending)));
+}
+
+void spending_change_duty(struct spending *spending, double percent)
+{
+	spending->duty_percent = percent;
+	tell_spent(spending);
+}
+
+/*
+ * The rate of the scheduler's tick is what it is, so that its cost changes nothing before the next
+ * profile: a second in ten tells it.
+ */
+static void look_at_tick(struct spending *spending, struct session *session)
+{
+	struct session_cost now;
+
+	if (spending->resting) {
+		session_measure(session, true);
+		spending->resting = false;
+		return;
+	}
+	session_cost(session, &now);
+	if (!weigh(spending, &now, LOOK_RUNS))
+		return;
+	session_measure(session, false);
+	spending->resting = true;
+	spending->due_ns += REST_NS;
+}
+
+uint64_t spending_look(struct spending *spending, struct session *session)
+{
+	uint64_t now_ns = monotonic_ns();
+	struct session_cost now;
+
+	if (!spending->due_ns || now_ns < spending->due_ns)
+		return spending->period_ns;
+	spending->due_ns = now_ns + LOOK_NS;
+	if (spending->options->source == SOURCE_TICK) {
+		look_at_tick(spending, session);
+		return spending->period_ns;
+	}
+	session_cost(session, &now);
+	if (!weigh(spending, &now, LOOK_RUNS))
+		return spending->period_ns;
+	return budget_adapt(spending->options->budget_percent, tick_ns(spending), sampler_max_hz(),
+			    spending->period_ns, now_ns >= spending->changed_ns + SETTLED_NS);
+}
+
+void spending_skip(struct spending *spending, struct session *session)
+{
+	if (spending->due_ns)
+		session_cost(session, &spending->last);
+}
+
+void spending_change(struct spending *spending, uint64_t period_ns)
+{
+	spending->period_ns = period_ns;
+	spending->changed_ns = monotonic_ns();
+	tell_spent(spending);
+}
+
+void spending_finish(struct spending *spending, struct session *session)
+{
+	struct session_cost now;
+
+	if (!spending->due_ns)
+		return;
+	session_cost(session, &now);
+	/* A few runs are only used if there is no better figure. */
+	weigh(spending, &now, spending->cost.handler_ns > 0 ? LOOK_RUNS : 1);
+}

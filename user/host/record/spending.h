@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SPENDING_H
+#define BPFPROFIL_SPENDING_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/engine/session.h"
+#include "profile/profile.h"
+#include "host/record/options.h"
+
+/* --budget: how much of a CPU sampling takes, and which rate the budget allows. */
+
+/*
+ * Measures what a tick costs here, chooses source and rate by it, and says what it chose unless -q.
+ * Without a budget it does nothing. It takes 40 ms of two CPUs.
+ */
+int spending_choose(struct sampling_options *options, const char *command, struct error *err);
+
+/*
+ * Where the rate of ticks is the scheduler's, lets the duty keep the budget, unless one was given. It
+ * begins with what is allowed if a tick takes what is assumed before one was seen.
+ */
+void spending_adapt_duty(struct sampling_options *options);
+
+/* The cost of the session, watched while it runs. */
+struct spending {
+	const struct sampling_options *options;
+	uint64_t period_ns;
+	double duty_percent; /* how much of the time is sampled; 0: all */
+	uint64_t due_ns; /* when to look again; 0: there is no budget */
+	uint64_t changed_ns;
+	bool resting; /* nothing is measured at the moment */
+	struct session_cost last;
+	struct session_cost seen; /* in the last look, or since the duty was decided */
+	double ticking_ns; /* what the program on the tick takes for one */
+	struct profile_cost cost; /* handler_ns 0: not known yet */
+};
+
+/*
+ * Begins to watch session: what its programs have taken so far does not count. session NULL: they
+ * have taken nothing yet.
+ */
+void spending_begin(struct spending *spending, const struct sampling_options *options,
+		    struct session *session);
+
+/*
+ * If it is due, looks at what the programs took since the last time. Returns the period to go on
+ * with, which is usually the same.
+ */
+uint64_t spending_look(struct spending *spending, struct session *session);
+
+/* What the programs took during a pause does not count. */
+void spending_skip(struct spending *spending, struct session *session);
+
+/* The duty_percent for the next profile: what the budget allows by what was seen in this one. */
+double spending_next_duty(struct spending *spending);
+
+/* From here on the period is period_ns. */
+void spending_change(struct spending *spending, uint64_t period_ns);
+
+/* From here on so much of the time is sampled. */
+void spending_change_duty(struct spending *spending, double percent);
+
+/* Completes the cost for a profile that ends here. */
+void spending_finish(struct spending *spending, struct session *session);
+
+#endif

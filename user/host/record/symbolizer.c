@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/record/symbolizer.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "symbol/symbol_cache.h"
+
+/* An object's file, opened by the thread that owns the session. */
+struct symbolizer_source {
+	int fd; /* or -errno */
+	int places_fd; /* or -errno */
+	uint64_t limit; /* how many bytes of a perf map to read */
+	char *root;
+};
+
+static int begin_symbolizer(struct symbolizer *symbolizer, struct session *session,
+			    const struct sampling_options *options, struct error *err)
+{
+	*symbolizer = (struct symbolizer){ .session = session, .options = options };
+	symbolizer->done_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+	return symbolizer->done_fd < 0 ? error_errno(err, -errno, "eventfd") : 0;
+}
+
+int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
+		    const struct sampling_options *options, struct error *err)
+{
+	int ret = begin_symbolizer(symbolizer, session, options, err);
+
+	if (ret)
+		return ret;
+	symbolizer->symbols = symbol_cache_new(SYMBOL_CACHE_BYTES);
+	return symbolizer->symbols ? 0 : error_no_memory(err, "names");
+}
+
+static void close_sources(struct symbolized *named)
+{
+	size_t i;
+
+	for (i = 0; named->sources && i < named->profile->nr_objects; i++) {
+		close_fd(&named->sources[i].fd);
+		close_fd(&named->sources[i].places_fd);
+		free(named->sources[i].root);
+	}
+	free(named->sources);
+	named->sources = NULL;
+}
+
+static void drop_symbolized(struct symbolized *named)
+{
+	close_sources(named);
+	profile_free(named->profile);
+	*named = (struct symbolized){ 0 };
+}
+
+struct profile *symbolizer_give(struct symbolizer *symbolizer)
+{
+	struct profile *last = symbolizer->last.profile;
+
+	close_sources(&symbolizer->last);
+	symbolizer->last = (struct symbolized){ 0 };
+	return last;
+}
+
+void symbolizer_free(struct symbolizer *symbolizer)
+{
+	if (symbolizer->has_thread)
+		pthread_join(symbolizer->thread, NULL);
+	drop_symbolized(&symbolizer->work);
+	drop_symbolized(&symbolizer->last);
+	symbol_cache_free(symbolizer->symbols);
+	if (symbolizer->done_fd > 0)
+		close(symbolizer->done_fd);
+	*symbolizer = (struct symbolizer){ 0 };
+}
+
+static int open_sources(struct session *session, struct symbolized *named)
+{
+	struct symbolizer_source *source;
+	char root[PATH_MAX];
+	uint32_t i;
+
+	named->sources = calloc(named->profile->nr_objects + 1, sizeof(*named->sources));
+	if (!named->sources)
+		return -ENOMEM;
+	for (i = 0; i < named->profile->nr_objects; i++)
+		named->sources[i] =
+			(struct symbolizer_source){ -ENOENT, -ENOENT, UINT64_MAX, NULL };
+	for (i = 0; i < named->profile->nr_objects; i++) {
+		source = &named->sources[i];
+		if (named->profile->objects[i].kind == PROFILE_JIT)
+			source->places_fd = session_open_places(session, i, &source->limit);
+		source->fd = session_open_object(session, i, root, sizeof(root));
+		if (source->fd < 0)
+			continue;
+		source->root = strdup(root);
+		if (!source->root)
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+static int open_object_source(void *ctx, uint32_t object, char *root, size_t root_size)
+{
+	const struct symbolized *named = ctx;
+	const struct symbolizer_source *source = &named->sources[object];
+	int fd;
+
+	if (source->fd < 0)
+		return source->fd;
+	snprintf(root, root_size, "%s", source->root);
+	fd = dup(source->fd);
+	return fd < 0 ? -errno : fd;
+}
+
+static int open_places(void *ctx, uint32_t object, uint64_t *limit)
+{
+	const struct symbolized *named = ctx;
+	int fd = named->sources[object].places_fd;
+
+	*limit = named->sources[object].limit;
+	if (fd < 0)
+		return fd;
+	fd = dup(fd);
+	return fd < 0 ? -errno : fd;
+}
+
+struct object_opener symbolizer_opener(struct symbolizer *symbolizer)
+{
+	/* While the thread is at work, only it may use the tables. */
+	return (struct object_opener){ .open = open_object_source,
+				       .open_places = open_places,
+				       .ctx = &symbolizer->last,
+				       .cache = symbolizer->work.profile ? NULL :
+									   symbolizer->symbols };
+}
+
+static void *name(void *ctx)
+{
+	struct symbolizer *symbolizer = ctx;
+	struct object_opener opener = { .open = open_object_source,
+					.open_places = open_places,
+					.ctx = &symbolizer->work,
+					.cache = symbolizer->symbols };
+
+	symbolizer->result = sampling_name_places(symbolizer->options, &opener,
+						  symbolizer->work.profile, &symbolizer->why);
+	if (symbolizer->symbols)
+		symbol_cache_age(symbolizer->symbols);
+	eventfd_write(symbolizer->done_fd, 1);
+	return NULL;
+}
+
+static int start_symbolizing(struct symbolizer *symbolizer, struct profile *profile,
+			     struct error *err)
+{
+	symbolizer->work.profile = profile;
+	if (open_sources(symbolizer->session, &symbolizer->work))
+		return error_no_memory(err, "names");
+	symbolizer->has_thread = !pthread_create(&symbolizer->thread, NULL, name, symbolizer);
+	/* If no thread can be started, names are found here, however long it takes. */
+	if (!symbolizer->has_thread)
+		name(symbolizer);
+	return 0;
+}
+
+int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err)
+{
+	int ret = start_symbolizing(symbolizer, profile, err);
+
+	if (ret)
+		drop_symbolized(&symbolizer->work);
+	return ret;
+}
+
+static int finish_symbolizing(struct symbolizer *symbolizer, struct error *err)
+{
+	eventfd_t ignored;
+
+	if (symbolizer->has_thread)
+		pthread_join(symbolizer->thread, NULL);
+	symbolizer->has_thread = false;
+	eventfd_read(symbolizer->done_fd, &ignored);
+	if (symbolizer->result)
+		*err = symbolizer->why;
+	return symbolizer->result;
+}
+
+int symbolizer_end(struct symbolizer *symbolizer, struct error *err)
+{
+	int ret = finish_symbolizing(symbolizer, err);
+
+	if (ret) {
+		drop_symbolized(&symbolizer->work);
+		return ret;
+	}
+	drop_symbolized(&symbolizer->last);
+	symbolizer->last = symbolizer->work;
+	symbolizer->work = (struct symbolized){ 0 };
+	return 0;
+}
+
+/*
+ * Serves the session until the names are found. An error of the session is seen again at the next
+ * poll.
+ */
+static void hear_session(struct symbolizer *symbolizer)
+{
+	struct pollfd fds[] = { { .fd = session_fd(symbolizer->session), .events = POLLIN },
+				{ .fd = symbolizer->done_fd, .events = POLLIN } };
+	struct error ignored;
+
+	while (!fds[1].revents) {
+		if (poll(fds, 2, -1) < 0 && errno != EINTR)
+			return;
+		if (fds[0].revents && session_poll(symbolizer->session, &ignored))
+			fds[0].fd = -1;
+	}
+}
+
+int symbolizer_once(struct session *session, const struct sampling_options *options,
+		    struct symbol_cache *symbols, struct profile *profile, struct error *err)
+{
+	struct symbolizer symbolizer;
+	int ret = begin_symbolizer(&symbolizer, session, options, err);
+
+	if (ret)
+		return ret;
+	symbolizer.symbols = symbols;
+	ret = start_symbolizing(&symbolizer, profile, err);
+	if (!ret) {
+		hear_session(&symbolizer);
+		ret = finish_symbolizing(&symbolizer, err);
+	}
+	close_sources(&symbolizer.work);
+	close(symbolizer.done_fd);
+	return ret;
+}

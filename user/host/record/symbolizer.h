@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_SYMBOLIZER_H
+#define BPFPROFIL_SYMBOLIZER_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "base/error.h"
+#include "host/engine/session.h"
+#include "profile/profile.h"
+#include "host/record/options.h"
+#include "symbol/functions.h"
+
+struct symbol_cache;
+
+/*
+ * Finds regions and names of a profile in a thread, because the symbols of a large program take a
+ * second. Meanwhile the session must be polled for the memory that new text needs, and keys be
+ * answered.
+ */
+struct symbolized {
+	struct profile *profile; /* NULL: there is none */
+	struct symbolizer_source *sources; /* by object */
+};
+
+struct symbolizer {
+	struct session *session;
+	const struct sampling_options *options;
+	struct symbol_cache *symbols;
+	int done_fd; /* readable when symbolizer_end() would not block */
+	struct symbolized work; /* being symbolized */
+	struct symbolized last; /* symbolized */
+	pthread_t thread;
+	bool has_thread;
+	int result;
+	struct error why;
+};
+
+int symbolizer_init(struct symbolizer *symbolizer, struct session *session,
+		    const struct sampling_options *options, struct error *err);
+
+/* Takes over the last profile of the session. No other one may be taken until symbolizer_end(). */
+int symbolizer_begin(struct symbolizer *symbolizer, struct profile *profile, struct error *err);
+
+/*
+ * Waits for the thread. The profile is then symbolizer->last.profile until the next one is done. On
+ * failure it is freed.
+ */
+int symbolizer_end(struct symbolizer *symbolizer, struct error *err);
+
+/*
+ * Gives symbolizer->last.profile, which may be NULL, to the caller, and leaves NULL until the next
+ * one.
+ */
+struct profile *symbolizer_give(struct symbolizer *symbolizer);
+
+/* Opens the objects' files of symbolizer->last while that exists; not for use by other threads. */
+struct object_opener symbolizer_opener(struct symbolizer *symbolizer);
+
+void symbolizer_free(struct symbolizer *symbolizer);
+
+/*
+ * Does all of this for one profile, which stays the caller's. Returns when it has its names, and
+ * serves the session meanwhile. symbols keeps tables from one profile to the next; it may be NULL.
+ */
+int symbolizer_once(struct session *session, const struct sampling_options *options,
+		    struct symbol_cache *symbols, struct profile *profile, struct error *err);
+
+#endif

@@ -1,0 +1,509 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/sampling.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/file.h"
+#include "base/util.h"
+#include "host/engine/sched_tick.h"
+
+#define HZ_MAX 100000 /* the highest default of kernel.perf_event_max_sample_rate */
+#define PERIOD_MIN (1000000000 / HZ_MAX)
+#define PERIOD_MAX 1000000000
+#define BYTES_PER_BIN_MAX 65536
+#define SCALE_BYTES 131072 /* profil()'s 16-bit counters at scale 1: 2 << 16 bytes each */
+#define MEMORY_MIN (256 << 10)
+#define BUDGET_MAX 50
+#define DUTY_MIN 0.1
+#define CPUS_MAX 65536
+#define INTERVAL_MIN UINT64_C(1000000000) /* the names of FILEs have seconds */
+
+static int set_frequency(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t hz;
+	int ret;
+
+	ret = opt_set_u64(opt, value, &hz, err);
+	if (ret)
+		return ret;
+	options->requested_hz = (double)hz;
+	options->period_ns = (1000000000 + hz / 2) / hz;
+	options->has_frequency = true;
+	return 0;
+}
+
+static int set_period(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	int ret;
+
+	ret = opt_set_u64(opt, value, &options->period_ns, err);
+	if (ret)
+		return ret;
+	options->requested_hz = 1e9 / (double)options->period_ns;
+	options->has_period = true;
+	return 0;
+}
+
+static int set_budget(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	double *budget = field;
+
+	if (parse_double(value, budget) || !(*budget > 0) || *budget > BUDGET_MAX)
+		return opt_bad(opt, value, err,
+			       "must be a share of a CPU in per cent, above 0 and at most %d, "
+			       "like 1 or 0.5",
+			       BUDGET_MAX);
+	return 0;
+}
+
+/* All of the time is as without it. */
+static int set_duty(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	double *duty = &options->duty_percent;
+
+	if (parse_double(value, duty) || !(*duty >= DUTY_MIN) || *duty > 100)
+		return opt_bad(opt, value, err,
+			       "must be a share of the time in per cent, from %.1f to 100, like 10",
+			       DUTY_MIN);
+	if (*duty == 100)
+		*duty = 0;
+	options->has_duty = true;
+	return 0;
+}
+
+static bool power_of_two(uint64_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+static int set_bytes_per_bin(const struct opt *opt, const char *value, void *field,
+			     struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t bytes;
+
+	if (parse_u64(value, &bytes) || !power_of_two(bytes) || bytes > BYTES_PER_BIN_MAX)
+		return opt_bad(opt, value, err, "must be a power of two from 1 to %d",
+			       BYTES_PER_BIN_MAX);
+	options->bytes_per_bin = (uint32_t)bytes;
+	options->has_bytes_per_bin = true;
+	return 0;
+}
+
+static int set_scale(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	uint64_t scale;
+
+	if (parse_u64(value, &scale) || !power_of_two(scale) || scale < 2 || scale > SCALE_BYTES)
+		return opt_bad(opt, value, err,
+			       "must be a power of two from 2 to %d, so that a bin is %d / scale "
+			       "bytes, a power of two from 1 to %d",
+			       SCALE_BYTES, SCALE_BYTES, BYTES_PER_BIN_MAX);
+	options->bytes_per_bin = (uint32_t)(SCALE_BYTES / scale);
+	options->has_scale = true;
+	return 0;
+}
+
+/*
+ * The first ':' ends OBJECT, because symbols often contain more of them (std::sort) and paths
+ * hardly ever do.
+ */
+static int set_region(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	struct sampling_options *options = field;
+	const char *colon = strchr(value, ':');
+	struct region region = { 0 }, *grown;
+
+	if (!*value || colon == value || (colon && !colon[1]))
+		return opt_bad(opt, value, err, "must be OBJECT or OBJECT:SYMBOL");
+	grown = reallocarray(options->regions, options->nr_regions + 1, sizeof(*grown));
+	if (!grown)
+		goto out_of_memory;
+	options->regions = grown;
+	region.object = colon ? strndup(value, (size_t)(colon - value)) : strdup(value);
+	region.symbol = colon ? strdup(colon + 1) : NULL;
+	if (!region.object || (colon && !region.symbol))
+		goto free_region;
+	options->regions[options->nr_regions++] = region;
+	return 0;
+
+free_region:
+	free(region.object);
+	free(region.symbol);
+out_of_memory:
+	return error_errno(err, -ENOMEM, "--%s", opt->name);
+}
+
+/* Parses one CPU of a list, or two with a dash; returns where it ends, or NULL if it is invalid. */
+static const char *parse_cpus(const char *text)
+{
+	unsigned long first, last;
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return NULL;
+	first = last = strtoul(text, &end, 10);
+	if (*end == '-' && end[1] >= '0' && end[1] <= '9')
+		last = strtoul(end + 1, &end, 10);
+	return first <= last && last < CPUS_MAX ? end : NULL;
+}
+
+static int set_cpus(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	const char **cpus = field, *at = parse_cpus(value);
+
+	while (at && *at == ',')
+		at = parse_cpus(at + 1);
+	if (!at || *at)
+		return opt_bad(opt, value, err, "must be CPUs like 3, or 0,2-5");
+	*cpus = value;
+	return 0;
+}
+
+static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *memory = field, bytes;
+
+	if (parse_size(value, &bytes) || bytes < MEMORY_MIN || bytes > INT64_MAX)
+		return opt_bad(opt, value, err, "must be a size of at least %dK, like 512K or 64M",
+			       MEMORY_MIN >> 10);
+	*memory = bytes;
+	return 0;
+}
+
+static int set_interval(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *interval_ns = field, ns;
+
+	if (parse_duration(value, &ns) || ns < INTERVAL_MIN || ns > INT64_MAX)
+		return opt_bad(opt, value, err,
+			       "must be a time of at least 1s, like 10, 90s or 5m");
+	*interval_ns = ns;
+	return 0;
+}
+
+static int set_quiet(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	int *verbosity = field;
+
+	(void)opt;
+	(void)value;
+	(void)err;
+	*verbosity = -1;
+	return 0;
+}
+
+static int set_verbose(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	int *verbosity = field;
+
+	(void)opt;
+	(void)value;
+	(void)err;
+	*verbosity = *verbosity < 0 ? 1 : *verbosity + 1;
+	return 0;
+}
+
+#define FIELD(member) offsetof(struct sampling_options, member)
+
+const struct opt sampling_rate_opts[] = {
+	{ .name = "frequency",
+	  .letter = 'F',
+	  .arg = "HZ",
+	  .help = "ticks per second and CPU; a fixed period, never the kernel's adaptive mode",
+	  .fallback = "997",
+	  .set = set_frequency,
+	  .min = 1,
+	  .max = HZ_MAX },
+	{ .name = "period",
+	  .arg = "NS",
+	  .help = "the same as a period in nanoseconds",
+	  .set = set_period,
+	  .min = PERIOD_MIN,
+	  .max = PERIOD_MAX },
+	{ .name = "budget",
+	  .arg = "PERCENT",
+	  .help = "the highest rate at which sampling takes no more than this of a busy CPU: "
+		  "measured at the start and watched on the way",
+	  .set = set_budget,
+	  .field = FIELD(budget_percent) },
+	{ .name = "source",
+	  .arg = "clock|tick",
+	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway, at a "
+		  "rate of its own and with no interrupt of ours",
+	  .fallback = "clock",
+	  .field = FIELD(source),
+	  .words = tick_source_words },
+	{ .name = "mode",
+	  .arg = "charged|user|split",
+	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
+		  "kernel apart, with kernel text as an object",
+	  .fallback = "charged",
+	  .field = FIELD(mode),
+	  .words = tick_mode_words },
+	{ .name = "cpu",
+	  .arg = "LIST",
+	  .help = "only what runs on these CPUs, like 0,2-3; SECONDS are then of ticks, as the "
+		  "scheduler's accounts are of all CPUs",
+	  .fallback = "all",
+	  .set = set_cpus,
+	  .field = FIELD(cpus) },
+	{ .name = "force",
+	  .help = "sample even at a rate that costs more than 20 % of a CPU",
+	  .field = FIELD(force) },
+	{ 0 }
+};
+
+const struct opt sampling_histogram_opts[] = {
+	{ .name = "bytes-per-bin",
+	  .arg = "N",
+	  .help = "text bytes per counter, a power of two from 1 to 65536",
+	  .fallback = "1",
+	  .set = set_bytes_per_bin },
+	{ .name = "scale",
+	  .arg = "S",
+	  .help = "the same as a profil scale for 16-bit counters: 131072 / bytes",
+	  .set = set_scale },
+	{ .name = "split",
+	  .arg = "process|thread|cgroup|none",
+	  .help = "a histogram for each process, thread or cgroup, with its own CPU time",
+	  .fallback = "none, in top process",
+	  .field = FIELD(split),
+	  .words = split_words },
+	{ .name = "region",
+	  .arg = "OBJECT[:SYMBOL]",
+	  .value = VALUE_FILE,
+	  .help = "only this text; may repeat",
+	  .fallback = "all",
+	  .set = set_region },
+	{ .name = "memory",
+	  .arg = "SIZE",
+	  .help = "hard limit of kernel memory for histograms; beyond it new text gets coarser "
+		  "bins",
+	  .fallback = "64M",
+	  .set = set_memory,
+	  .field = FIELD(memory) },
+	{ 0 }
+};
+
+const struct opt sampling_output_opts[] = {
+	{ .name = "output",
+	  .letter = 'o',
+	  .arg = "FILE",
+	  .value = VALUE_FILE,
+	  .help = "where the profile goes; - is stdout; %p %t %h are the pid, the time and the "
+		  "host; .gz compresses",
+	  .fallback = "bpfprofil.json",
+	  .set = opt_set_string,
+	  .field = FIELD(output) },
+	{ .name = "interval",
+	  .arg = "T",
+	  .help = "a new FILE every T, at least 1s; its name must have a %t",
+	  .set = set_interval,
+	  .field = FIELD(interval_ns) },
+	{ .name = "keep",
+	  .arg = "N",
+	  .help = "of these only the newest N; older ones are deleted",
+	  .fallback = "all",
+	  .set = opt_set_u64,
+	  .min = 1,
+	  .max = UINT32_MAX,
+	  .field = FIELD(keep) },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .help = "no progress and no summary",
+	  .set = set_quiet,
+	  .field = FIELD(verbosity) },
+	{ .name = "verbose",
+	  .letter = 'v',
+	  .help = "say more; may repeat",
+	  .set = set_verbose,
+	  .field = FIELD(verbosity) },
+	{ 0 }
+};
+
+const struct opt sampling_command_opts[] = {
+	{ .name = "user",
+	  .letter = 'u',
+	  .arg = "NAME",
+	  .value = VALUE_USER,
+	  .help = "run COMMAND as this user; the sampler keeps its own privileges",
+	  .set = opt_set_string,
+	  .field = FIELD(user) },
+	{ 0 }
+};
+
+static int check_interval(const struct sampling_options *options, const char *command,
+			  struct error *err)
+{
+	if (options->keep && !options->interval_ns) {
+		error_set(err, -EINVAL, "%s: --keep: there is one FILE only without --interval",
+			  command);
+		error_hint(err, "--interval 60");
+		return -EINVAL;
+	}
+	if (options->interval_ns && !output_has_time(options->output)) {
+		error_set(err, -EINVAL,
+			  "%s: --interval: FILEs of one name would replace each other", command);
+		error_hint(err, "-o 'bpfprofil-%%t.json'");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static int check_budget(const struct sampling_options *options, const char *command,
+			struct error *err)
+{
+	if (!options->budget_percent || (!options->has_frequency && !options->has_period))
+		return 0;
+	error_set(err, -EINVAL, "%s: --budget and --%s: both say the rate", command,
+		  options->has_frequency ? "frequency" : "period");
+	error_hint(err, "leaving one of them out");
+	return -EINVAL;
+}
+
+/* For the scheduler's tick the rate is the kernel's. */
+static int settle_rate(struct sampling_options *options, const char *command, struct error *err)
+{
+	if (options->source == SOURCE_UNTOLD && !options->budget_percent)
+		options->source = SOURCE_CLOCK;
+	if (options->source != SOURCE_TICK)
+		return 0;
+	if (options->has_frequency || options->has_period) {
+		error_set(err, -EINVAL,
+			  "%s: --source tick: the scheduler's tick has a rate of its own, %.6g Hz "
+			  "here",
+			  command, 1e9 / (double)sched_tick_period_ns());
+		error_hint(err, "leaving --%s out",
+			   options->has_frequency ? "frequency" : "period");
+		return -EINVAL;
+	}
+	options->period_ns = sched_tick_period_ns();
+	options->requested_hz = round(1e9 / (double)options->period_ns);
+	return 0;
+}
+
+const struct opt sampling_agent_opts[] = {
+	{ .name = "interval",
+	  .arg = "T",
+	  .help = "a profile this often; the first comes at a random time in it",
+	  .fallback = "60",
+	  .set = set_interval,
+	  .field = FIELD(interval_ns) },
+	{ .name = "source",
+	  .arg = "clock|tick",
+	  .help = "what ticks: perf's CPU clock, or the tick that the scheduler takes anyway",
+	  .fallback = "tick",
+	  .field = FIELD(source),
+	  .words = tick_source_words },
+	{ .name = "budget",
+	  .arg = "PERCENT",
+	  .help = "what sampling may take of a busy CPU: the rate of the clock, or --duty",
+	  .fallback = "0.1",
+	  .set = set_budget,
+	  .field = FIELD(budget_percent) },
+	{ .name = "duty",
+	  .arg = "PERCENT",
+	  .help = "how much of the time is sampled, in windows at random; a tick stands for the rest too",
+	  .fallback = "what --budget allows",
+	  .set = set_duty },
+	{ .name = "mode",
+	  .arg = "charged|user|split",
+	  .help = "whose ticks: user and, billed to the user pc, kernel; user only; or user and "
+		  "kernel apart",
+	  .fallback = "split",
+	  .field = FIELD(mode),
+	  .words = tick_mode_words },
+	{ .name = "split",
+	  .arg = "process|thread|cgroup|none",
+	  .help = "a service for each cgroup, or one for the host",
+	  .fallback = "cgroup",
+	  .field = FIELD(split),
+	  .words = split_words },
+	{ .name = "memory",
+	  .arg = "SIZE",
+	  .help = "hard limit of kernel memory for histograms",
+	  .fallback = "64M",
+	  .set = set_memory,
+	  .field = FIELD(memory) },
+	{ .name = "quiet",
+	  .letter = 'q',
+	  .help = "say only what went wrong",
+	  .set = set_quiet,
+	  .field = FIELD(verbosity) },
+	{ 0 }
+};
+
+int sampling_options_check(struct sampling_options *options, const char *command, struct error *err)
+{
+	if (options->has_frequency && options->has_period) {
+		error_set(err, -EINVAL, "%s: --frequency and --period: both say the rate", command);
+		error_hint(err, "leaving one of them out");
+		return -EINVAL;
+	}
+	if (options->has_bytes_per_bin && options->has_scale) {
+		error_set(err, -EINVAL, "%s: --bytes-per-bin and --scale: both say the bin size",
+			  command);
+		error_hint(err, "leaving one of them out");
+		return -EINVAL;
+	}
+	if (check_budget(options, command, err) || settle_rate(options, command, err))
+		return -EINVAL;
+	return check_interval(options, command, err);
+}
+
+/* --- phases ------------------------------------------------------------------------------------- */
+
+static int set_time(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *time_ns = field, ns;
+
+	if (parse_duration(value, &ns) || !ns || ns > INT64_MAX)
+		return opt_bad(opt, value, err, "must be a time like 10, 90s or 5m");
+	*time_ns = ns;
+	return 0;
+}
+
+#define PHASE_FIELD(member) offsetof(struct phase_options, member)
+
+const struct opt phase_opts[] = {
+	{ .name = "delay",
+	  .arg = "T",
+	  .help = "begin to sample after this time",
+	  .set = set_time,
+	  .field = PHASE_FIELD(delay_ns) },
+	{ .name = "duration",
+	  .arg = "T",
+	  .help = "sample for this time, pauses not counted, and stop",
+	  .fallback = "until ^C, SIGTERM or the end of what is sampled",
+	  .set = set_time,
+	  .field = PHASE_FIELD(duration_ns) },
+	{ .name = "paused",
+	  .help = "sample from the first SIGUSR1 on; SIGUSR2 pauses, also without this",
+	  .field = PHASE_FIELD(paused) },
+	{ .name = "control",
+	  .arg = "FIFO[,ANSWERS]",
+	  .value = VALUE_FILE,
+	  .help = "read start and stop from this FIFO, a line each, and write ok into the other "
+		  "when it is done",
+	  .set = opt_set_string,
+	  .field = PHASE_FIELD(control) },
+	{ 0 }
+};
+
+int phase_options_check(const struct phase_options *options, const char *command, struct error *err)
+{
+	if (!options->paused || !options->delay_ns)
+		return 0;
+	error_set(err, -EINVAL, "%s: --paused and --delay: both say when it begins", command);
+	error_hint(err, "leaving one of them out");
+	return -EINVAL;
+}

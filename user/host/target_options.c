@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/target_options.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/engine/session.h"
+#include "base/text.h"
+#include "symbol/debug_server.h"
+
+enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
+
+struct target_word {
+	enum target_word_kind kind;
+	const char *option;
+	const char *text;
+};
+
+static int add(const struct opt *opt, struct target_options *options, enum target_word_kind kind,
+	       const char *text, struct error *err)
+{
+	int ret;
+
+	ret = grow((void **)&options->list, &options->capacity, options->nr + 1,
+		   sizeof(*options->list));
+	if (ret)
+		return error_errno(err, ret, "--%s", opt->name);
+	options->list[options->nr++] = (struct target_word){ kind, opt->name, text };
+	return 0;
+}
+
+static int set_pid(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_PID, value, err);
+}
+
+static int set_name(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_NAME, value, err);
+}
+
+static int set_cgroup(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_CGROUP, value, err);
+}
+
+static int set_container(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_CONTAINER, value, err);
+}
+
+static int set_unit(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_UNIT, value, err);
+}
+
+static int set_all(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return add(opt, field, WORD_ALL, value, err);
+}
+
+/* All may be repeated: each target is counted separately. */
+const struct opt target_opts[] = {
+	{ .name = "pid",
+	  .arg = "PID[,PID...]",
+	  .value = VALUE_PIDS,
+	  .help = "these processes, with all threads and descendants, those that run and those "
+		  "to come; may repeat, as may the others",
+	  .set = set_pid },
+	{ .name = "name",
+	  .arg = "PATTERN",
+	  .value = VALUE_NAME,
+	  .help = "the processes that run now by this name, together, as by --pid; a pattern like "
+		  "'postgres*'",
+	  .set = set_name },
+	{ .name = "no-children",
+	  .help = "of these processes no descendants",
+	  .field = offsetof(struct target_options, no_children) },
+	{ .name = "cgroup",
+	  .arg = "PATH",
+	  .value = VALUE_CGROUP,
+	  .help = "whoever is in this cgroup or below; a directory, or a path under the mount",
+	  .set = set_cgroup },
+	{ .name = "container",
+	  .arg = "NAME|ID",
+	  .value = VALUE_CONTAINER,
+	  .help = "a container of docker, podman, containerd, CRI-O, runc or crun; the beginning "
+		  "of its id will do",
+	  .set = set_container },
+	{ .name = "unit",
+	  .arg = "NAME",
+	  .value = VALUE_UNIT,
+	  .help = "a unit of systemd, like nginx or user.slice",
+	  .set = set_unit },
+	{ .name = "all", .help = "every process of this host", .set = set_all },
+	{ 0 }
+};
+
+void target_options_init(struct target_options *options)
+{
+	*options = (struct target_options){ 0 };
+}
+
+void target_options_free(struct target_options *options)
+{
+	free(options->list);
+	target_options_init(options);
+}
+
+static int check(const struct target_options *options, const char *command, struct error *err)
+{
+	size_t i;
+
+	if (!options->nr) {
+		error_set(err, -EINVAL, "%s: no target given", command);
+		error_hint(
+			err,
+			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all");
+		return -EINVAL;
+	}
+	for (i = 0; i < options->nr && options->list[i].kind > WORD_NAME;)
+		i++;
+	if (!options->no_children || i < options->nr)
+		return 0;
+	error_set(err, -EINVAL,
+		  "%s: --no-children: says how --pid and --name count, and none is given", command);
+	error_hint(err, "leaving it out");
+	return -EINVAL;
+}
+
+static int resolve(const struct target_options *options, const struct target_word *word,
+		   struct targets *targets, struct error *err)
+{
+	char option[32];
+	int ret;
+
+	snprintf(option, sizeof(option), "--%s", word->option);
+	ret = targets_check_namespace(option, err);
+	if (ret)
+		return ret;
+	switch (word->kind) {
+	case WORD_PID:
+		return targets_add_pids(targets, word->text, options->no_children, err);
+	case WORD_NAME:
+		return targets_add_named(targets, word->text, options->no_children, err);
+	case WORD_CGROUP:
+		return targets_add_cgroup(targets, word->text, err);
+	case WORD_CONTAINER:
+		return targets_add_container(targets, word->text, err);
+	case WORD_UNIT:
+		return targets_add_unit(targets, word->text, err);
+	case WORD_ALL:
+		/* The programs of a whole host may be anyone's, so no server may learn of them. */
+		debug_server_forbid();
+		return targets_add_all(targets, err);
+	}
+	return -EINVAL;
+}
+
+int target_options_resolve(const struct target_options *options, const char *command,
+			   struct targets *result, struct error *err)
+{
+	int ret = check(options, command, err);
+	size_t i;
+
+	*result = (struct targets){ 0 };
+	if (ret)
+		return ret;
+	for (i = 0; !ret && i < options->nr; i++)
+		ret = resolve(options, &options->list[i], result, err);
+	return ret ? ret : targets_finish(result, err);
+}
+
+void target_options_say(const struct targets *targets, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++) {
+		const char *chosen = targets_chosen(targets, i);
+
+		if (!chosen)
+			continue;
+		text_write(out, chosen, 0);
+		fputc('\n', out);
+	}
+}
+
+int target_options_choose_hierarchy(struct targets *targets, unsigned int split, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < targets->nr; i++)
+		if (targets->list[i].kind == TARGET_CGROUP)
+			return 0;
+	return split == SPLIT_CGROUP ? targets_split_hierarchy(&targets->controller, err) : 0;
+}
+
+/* Whoever knows `perf record -a sleep 1` means a time by it, or a command that is to be profiled. */
+static int refuse_command(const char *command, char **operands, struct error *err)
+{
+	const char *time = !strcmp(operands[0], "sleep") && operands[1] ? operands[1] : "T";
+	const char *first = operands[1] ? operands[1] : "";
+	const char *more = operands[1] && operands[2] ? " ..." : "";
+	char other[80] = "leaving it out";
+	uint64_t ns;
+
+	error_set(err, -EINVAL, "%s: '%.128s': samples what already runs, and takes no command",
+		  command, operands[0]);
+	if (!strcmp(command, "attach"))
+		snprintf(other, sizeof(other), "--duration %.64s",
+			 parse_duration(time, &ns) ? "T" : time);
+	error_hint(err, "%s, or bpfprofil run -- %.64s%s%.64s%s", other, operands[0],
+		   *first ? " " : "", first, more);
+	return -EINVAL;
+}
+
+int target_options_refuse(const char *command, char **operands, struct error *err)
+{
+	const char *operand = operands[0];
+
+	/* More than one word is rather a command. */
+	if (operands[1] && operand[strspn(operand, "0123456789")])
+		return refuse_command(command, operands, err);
+	error_set(err, -EINVAL, "%s: '%.128s': a target is named by an option", command, operand);
+	error_hint(err, "--pid %.64s, --name %.64s, --container %.64s or --unit %.64s", operand,
+		   operand, operand, operand);
+	return -EINVAL;
+}

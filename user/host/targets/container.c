@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/container_id.h"
+#include "host/targets/names.h"
+#include "host/targets/proc_stat.h"
+#include "host/targets/runtimes.h"
+#include "host/targets/targets_impl.h"
+
+#define LISTED_MAX 5
+
+static const char *container_place_name(const struct cgroup_place *place)
+{
+	return strrchr(place->path, '/') + 1;
+}
+
+static bool has_prefix(const char *directory, const void *wanted)
+{
+	const char *id = container_id_in(directory);
+
+	return id && !strncmp(id, wanted, strlen(wanted));
+}
+
+static bool is_same_id(const struct cgroup_place *a, const struct cgroup_place *b)
+{
+	return !strncmp(container_id_in(container_place_name(a)),
+			container_id_in(container_place_name(b)), CONTAINER_ID_LENGTH);
+}
+
+/*
+ * Refuses a prefix that several ids begin with; each is named once, even if it is in several
+ * hierarchies.
+ */
+static int refuse_prefix(const struct cgroup_places *places, const char *typed, struct error *err)
+{
+	char list[LISTED_MAX * (CONTAINER_ID_SHORT + 8) + 8];
+	size_t i, j, nr = 0, length = 0;
+
+	for (i = 0; i < places->nr; i++) {
+		const char *id = container_id_in(container_place_name(&places->list[i]));
+
+		for (j = 0; j < i && !is_same_id(&places->list[i], &places->list[j]);)
+			j++;
+		if (j < i || nr++ >= LISTED_MAX)
+			continue;
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s",
+					   nr > 1 ? ", " : "", CONTAINER_ID_SHORT + 4, id);
+	}
+	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers' ids begin so: %s%s", typed, nr,
+		  list, nr > LISTED_MAX ? ", ..." : "");
+	error_hint(err, "--container with more of the id");
+	return -ENOTUNIQ;
+}
+
+/* The directories of the one container whose id has this prefix; -ENOENT: there is none. */
+static int find_prefix(const struct cgroups *cgroups, const char *prefix,
+		       struct cgroup_places *result, struct error *err)
+{
+	size_t i;
+	int ret;
+
+	ret = cgroup_places_find(result, cgroups, has_prefix, prefix, err);
+	if (ret)
+		return ret;
+	for (i = 1; i < result->nr; i++)
+		if (!is_same_id(&result->list[0], &result->list[i]))
+			return refuse_prefix(result, prefix, err);
+	return result->nr ? 0 : -ENOENT;
+}
+
+/*
+ * Cuts the path after the directory made for the container, which may have put itself into one
+ * below.
+ */
+static void cut_below(struct cgroup_place *place, const char *id)
+{
+	char *name = place->path, *end;
+
+	while (*name) {
+		end = strchrnul(++name, '/');
+		if (*end) {
+			*end = '\0';
+			if (container_id_names(id, name))
+				return;
+			*end = '/';
+		}
+		name = end;
+	}
+}
+
+static bool is_own(const struct cgroup_place *place, const void *argument)
+{
+	const struct cgroup_place *theirs = cgroup_places_in(argument, place->mount->hierarchy);
+
+	return strcmp(place->path, "/") != 0 && (!theirs || strcmp(theirs->path, place->path) != 0);
+}
+
+/*
+ * If a runtime made no cgroup for it, as some do not in
+ * version 2 on a hybrid host, the process is in the cgroup of whoever started it, which is not the
+ * container.
+ */
+int container_places_of(const struct cgroups *cgroups, const struct runtime_container *container,
+			struct cgroup_places *result)
+{
+	struct cgroup_places theirs = { 0 }, cut = { 0 };
+	int ret;
+	size_t i;
+
+	ret = cgroup_places_add_process(result, cgroups, container->pid);
+	if (ret)
+		return ret;
+	cgroup_places_add_process(&theirs, cgroups,
+				  proc_status_pid(cgroups->proc, container->pid, "PPid"));
+	cgroup_places_filter(result, is_own, &theirs);
+	cgroup_places_free(&theirs);
+	for (i = 0; !ret && i < result->nr; i++) {
+		cut_below(&result->list[i], container->id);
+		ret = cgroup_places_add(&cut, result->list[i].mount, result->list[i].path);
+	}
+	cgroup_places_free(result);
+	*result = cut;
+	return ret;
+}
+
+static int refuse_shared(const char *typed, const struct runtime_container *container,
+			 struct error *err)
+{
+	error_set(err, -ENOENT,
+		  "--container '%s': %s gave it no cgroup of its own, by which its processes could "
+		  "be told from others",
+		  typed, container->runtime);
+	error_hint(err, "--pid %d", container->pid);
+	return -ENOENT;
+}
+
+/* Finds the cgroups of a container that a runtime told about. */
+static int find_told(const struct cgroups *cgroups, const char *typed,
+		     const struct runtime_container *container, struct cgroup_places *result,
+		     struct error *err)
+{
+	int ret = -ENOENT;
+
+	if (container->stopped)
+		return error_set(err, -ESRCH, "--container '%s': not running, says %s", typed,
+				 container->runtime);
+	if (container_id_is_full(container->id))
+		ret = find_prefix(cgroups, container->id, result, err);
+	if (ret != -ENOENT)
+		return ret;
+	if (container->pid <= 0)
+		return error_set(err, -ENOENT, "--container '%s': %s knows it, but no cgroup is it",
+				 typed, container->runtime);
+	ret = container_places_of(cgroups, container, result);
+	if (ret == -ESRCH)
+		return error_set(err, ret, "--container '%s': has ended", typed);
+	if (ret)
+		return error_errno(err, ret, "--container '%s'", typed);
+	return result->nr ? 0 : refuse_shared(typed, container, err);
+}
+
+static int refuse_several_containers(const struct runtime_containers *told, const char *typed,
+				     struct error *err)
+{
+	char list[320] = "";
+	size_t i, length = 0;
+
+	for (i = 0; i < told->nr && i < LISTED_MAX && length < sizeof(list) - 1; i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%.*s (%s%s%s)",
+					   i ? ", " : "", CONTAINER_ID_SHORT, told->list[i].id,
+					   told->list[i].runtime, told->list[i].where ? " " : "",
+					   told->list[i].where ?: "");
+	error_set(err, -ENOTUNIQ, "--container '%s': %zu containers: %s%s", typed, told->nr, list,
+		  told->nr > LISTED_MAX ? ", ..." : "");
+	error_hint(err, "--container %.*s", CONTAINER_ID_SHORT, told->list[0].id);
+	return -ENOTUNIQ;
+}
+
+/* Two runtimes may tell about the same container, because docker may be a wrapper of podman. */
+static bool are_one(const struct runtime_containers *told)
+{
+	size_t i;
+
+	for (i = 1; i < told->nr; i++)
+		if (strcmp(told->list[0].id, told->list[i].id) != 0)
+			return false;
+	return told->nr;
+}
+
+static bool has_id(const char *directory, const void *wanted)
+{
+	(void)wanted;
+	return container_id_in(directory);
+}
+
+/* Collects the names that runtimes tell, and ids cut to the length of the typed one. */
+static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
+{
+	struct cgroup_places places = { 0 };
+	size_t i;
+	int ret;
+
+	ret = runtimes_names(names, NULL);
+	if (!ret && container_id_is_prefix(typed))
+		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
+	for (i = 0; !ret && i < places.nr; i++)
+		ret = names_add(names, container_id_in(container_place_name(&places.list[i])),
+				CONTAINER_ID_SHORT);
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int no_container(const struct cgroups *cgroups, const char *typed,
+			const struct runtime_containers *told, struct error *err)
+{
+	struct names names = { 0 };
+	const char *near = NULL;
+	bool partly = told->trouble[0] && told->without[0];
+
+	error_set(err, -ENOENT,
+		  "--container '%s': no running container of that name or id%s%s%s%s%s", typed,
+		  partly ? " in " : "", partly ? told->without : "", told->trouble[0] ? " (" : "",
+		  told->trouble, told->trouble[0] ? ")" : "");
+	if (!collect_names(cgroups, typed, &names))
+		near = names_nearest(&names, typed);
+	if (near)
+		error_hint(err, "--container %s", near);
+	else if (geteuid() && told->trouble[0])
+		error_hint(err, "sudo: the runtime may answer to root only");
+	names_free(&names);
+	return -ENOENT;
+}
+
+/*
+ * A long prefix of an id is hardly a name, so it is searched first; a short one is first taken as a
+ * name.
+ */
+static int find_container(const struct cgroups *cgroups, const char *typed,
+			  struct cgroup_places *result, struct error *err)
+{
+	bool is_prefix = container_id_is_prefix(typed);
+	struct runtime_containers told = { 0 };
+	int ret = -ENOENT;
+
+	if (is_prefix && strlen(typed) >= CONTAINER_ID_SHORT)
+		ret = find_prefix(cgroups, typed, result, err);
+	if (ret != -ENOENT)
+		return ret;
+	ret = runtimes_ask(typed, &told, err);
+	if (ret)
+		return ret;
+	if (are_one(&told))
+		ret = find_told(cgroups, typed, &told.list[0], result, err);
+	else if (told.nr)
+		ret = refuse_several_containers(&told, typed, err);
+	else
+		ret = is_prefix ? find_prefix(cgroups, typed, result, err) : -ENOENT;
+	if (ret == -ENOENT && !told.nr)
+		no_container(cgroups, typed, &told, err);
+	runtime_containers_free(&told);
+	return ret;
+}
+
+int targets_add_container(struct targets *targets, const char *name, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	const struct cgroups *cgroups;
+	int ret;
+
+	if (!container_name_is_valid(name))
+		return error_set(err, -EINVAL,
+				 "--container '%s': must be a name, or an id or its beginning",
+				 name);
+	ret = targets_cgroups(targets, &cgroups, err);
+	if (!ret)
+		ret = find_container(cgroups, name, &places, err);
+	if (!ret && !cgroup_places_keep_populated(&places))
+		ret = error_set(err, -ESRCH, "--container '%s': nobody is in its cgroup", name);
+	if (ret) {
+		cgroup_places_free(&places);
+		return ret;
+	}
+	return targets_add_places(targets, "--container", name, &places, true, err);
+}

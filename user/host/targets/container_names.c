@@ -1,0 +1,321 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/targets/container_names.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "base/cgroup_parts.h"
+#include "host/targets/names.h"
+#include "host/targets/runtimes.h"
+#include "host/targets/targets_impl.h"
+
+#define ANSWERS_MAX 8192
+/* A runtime's command takes some 50 ms of CPU time, and a new container is not listed at once. */
+static const unsigned int
+	rest_ms[] = { [CONTAINERS_FOR_A_WHILE] = 2000, [CONTAINERS_FOR_GOOD] = 60000 };
+
+/* What was heard: "ID NAME", and "NAME PATH" where only the process tells the cgroup. */
+struct answers {
+	struct names ids;
+	struct names places;
+};
+
+struct container_names {
+	enum container_asking how;
+	struct answers latest; /* the thread's, until all runtimes were asked; only for good */
+	pthread_mutex_t lock; /* of all below */
+	pthread_cond_t changed;
+	struct answers answers;
+	unsigned int asked, answered; /* numbers of questions */
+	unsigned int nr_answers;
+	bool closing; /* the thread frees it */
+};
+
+static void answers_free(struct answers *answers)
+{
+	names_free(&answers->ids);
+	names_free(&answers->places);
+}
+
+static void names_close(struct container_names *names)
+{
+	answers_free(&names->latest);
+	answers_free(&names->answers);
+	pthread_cond_destroy(&names->changed);
+	pthread_mutex_destroy(&names->lock);
+	free(names);
+}
+
+/* --- the thread that asks --- */
+
+static void wait_ms(struct container_names *names, unsigned int ms,
+		    bool (*is_over)(const struct container_names *names))
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += ms / 1000;
+	until.tv_nsec += ms % 1000 * 1000000L;
+	if (until.tv_nsec >= 1000000000) {
+		until.tv_sec++;
+		until.tv_nsec -= 1000000000;
+	}
+	while (!is_over(names))
+		if (pthread_cond_timedwait(&names->changed, &names->lock, &until))
+			return;
+}
+
+static bool is_closing(const struct container_names *names)
+{
+	return names->closing;
+}
+
+static bool is_answered(const struct container_names *names)
+{
+	return names->asked == names->answered;
+}
+
+static void add_places(struct names *places, const struct cgroups *cgroups, const char *line)
+{
+	struct runtime_container container = { 0 };
+	struct cgroup_places found = { 0 };
+	char name[CONTAINER_NAME_MAX], *text;
+	size_t i;
+
+	if (sscanf(line, "%255s %d", name, &container.pid) != 2 || container.pid <= 0 ||
+	    !container_name_is_valid(name) || container_id_is_full(name))
+		return;
+	container.id = name;
+	if (!container_places_of(cgroups, &container, &found)) {
+		for (i = 0; i < found.nr; i++) {
+			if (asprintf(&text, "%s %s", name, found.list[i].path) < 0)
+				break;
+			names_add(places, text, strlen(text));
+			free(text);
+		}
+	}
+	cgroup_places_free(&found);
+}
+
+static void find_places(struct names *places, const struct names *lines)
+{
+	struct cgroups cgroups;
+	size_t i;
+
+	if (!lines->nr || cgroups_read(&cgroups, "/proc", NULL))
+		return;
+	for (i = 0; i < lines->nr; i++)
+		add_places(places, &cgroups, lines->list[i]);
+	cgroups_free(&cgroups);
+}
+
+/* Moves what is new; the latest comes last. */
+static void take(struct names *to, struct names *from)
+{
+	size_t i, j;
+
+	for (i = 0; i < from->nr && to->nr < ANSWERS_MAX; i++) {
+		for (j = 0; j < to->nr && strcmp(to->list[j], from->list[i]) != 0;)
+			j++;
+		if (j == to->nr && names_add(to, from->list[i], strlen(from->list[i])))
+			break;
+	}
+	names_free(from);
+}
+
+/* What fails is not known; a later question may have better luck. False: there is no such runtime. */
+static bool hear_runtime(struct container_names *names, size_t number)
+{
+	const bool for_good = names->how == CONTAINERS_FOR_GOOD;
+	struct answers heard = { 0 }, *to = for_good ? &names->latest : &names->answers;
+	struct names processes = { 0 };
+	bool ret = runtime_tell(number, &heard.ids, for_good ? NULL : &processes);
+
+	find_places(&heard.places, &processes);
+	names_free(&processes);
+	pthread_mutex_lock(&names->lock);
+	take(&to->ids, &heard.ids);
+	take(&to->places, &heard.places);
+	ret = ret && !names->closing;
+	pthread_mutex_unlock(&names->lock);
+	return ret;
+}
+
+static void finish_answer(struct container_names *names, unsigned int question)
+{
+	if (names->how == CONTAINERS_FOR_GOOD) {
+		answers_free(&names->answers);
+		names->answers = names->latest;
+		names->latest = (struct answers){ 0 };
+	}
+	names->answered = question;
+	names->nr_answers++;
+	pthread_cond_broadcast(&names->changed);
+}
+
+static void *ask(void *context)
+{
+	struct container_names *names = context;
+	unsigned int question;
+	size_t number;
+
+	pthread_mutex_lock(&names->lock);
+	while (!names->closing) {
+		if (is_answered(names)) {
+			pthread_cond_wait(&names->changed, &names->lock);
+			continue;
+		}
+		question = names->asked;
+		pthread_mutex_unlock(&names->lock);
+		for (number = 0; hear_runtime(names, number);)
+			number++;
+		pthread_mutex_lock(&names->lock);
+		finish_answer(names, question);
+		wait_ms(names, rest_ms[names->how], is_closing);
+	}
+	pthread_mutex_unlock(&names->lock);
+	names_close(names);
+	return NULL;
+}
+
+/* --- its owner --- */
+
+static int start_thread(struct container_names *names)
+{
+	sigset_t all, before;
+	pthread_t thread;
+	int ret;
+
+	/* Signals are for the thread that samples. */
+	sigfillset(&all);
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	ret = pthread_create(&thread, NULL, ask, names);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (!ret)
+		pthread_detach(thread);
+	return -ret;
+}
+
+int container_names_open(enum container_asking how, struct container_names **result,
+			 struct error *err)
+{
+	struct container_names *names = calloc(1, sizeof(*names));
+	pthread_condattr_t attributes;
+	int ret;
+
+	*result = NULL;
+	if (!names)
+		return error_no_memory(err, "containers");
+	pthread_mutex_init(&names->lock, NULL);
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(&names->changed, &attributes);
+	pthread_condattr_destroy(&attributes);
+	names->how = how;
+	names->asked = how == CONTAINERS_FOR_A_WHILE;
+	ret = start_thread(names);
+	if (ret) {
+		names_close(names);
+		return error_errno(err, ret, "containers: thread");
+	}
+	*result = names;
+	return 0;
+}
+
+void container_names_ask(struct container_names *names)
+{
+	pthread_mutex_lock(&names->lock);
+	names->asked++;
+	pthread_cond_broadcast(&names->changed);
+	pthread_mutex_unlock(&names->lock);
+}
+
+unsigned int container_names_answers(struct container_names *names)
+{
+	unsigned int ret;
+
+	pthread_mutex_lock(&names->lock);
+	ret = names->nr_answers;
+	pthread_mutex_unlock(&names->lock);
+	return ret;
+}
+
+void container_names_wait(struct container_names *names, unsigned int ms)
+{
+	pthread_mutex_lock(&names->lock);
+	wait_ms(names, ms, is_answered);
+	pthread_mutex_unlock(&names->lock);
+}
+
+static const char *find_id(const struct names *ids, const char *id)
+{
+	size_t i;
+
+	for (i = ids->nr; i-- > 0;)
+		if (!strncmp(ids->list[i], id, CONTAINER_ID_LENGTH) &&
+		    ids->list[i][CONTAINER_ID_LENGTH] == ' ' &&
+		    container_name_is_valid(ids->list[i] + CONTAINER_ID_LENGTH + 1))
+			return ids->list[i] + CONTAINER_ID_LENGTH + 1;
+	return NULL;
+}
+
+/* The innermost container, whose path is the longest; *length gets that of its name. */
+static const char *find_place(const struct names *places, const char *cgroup, size_t *length)
+{
+	const char *found = NULL, *path;
+	size_t i, longest = 0, of;
+
+	for (i = 0; i < places->nr; i++) {
+		path = strchr(places->list[i], ' ') + 1;
+		of = strlen(path);
+		if (of <= longest || strncmp(cgroup, path, of) != 0 ||
+		    (cgroup[of] && cgroup[of] != '/'))
+			continue;
+		longest = of;
+		found = places->list[i];
+		*length = (size_t)(path - 1 - found);
+	}
+	return found;
+}
+
+bool container_names_find(struct container_names *names, const char *cgroup,
+			  char result[CONTAINER_NAME_MAX])
+{
+	struct cgroup_parts parts;
+	const char *name = NULL;
+	size_t length = 0;
+
+	cgroup_parts_find(cgroup, &parts);
+	pthread_mutex_lock(&names->lock);
+	/* An id that a user chose may be that of any container, but root's runtimes have none there. */
+	if (parts.container[0] && !(parts.is_users && !geteuid()))
+		name = find_id(&names->answers.ids, parts.container);
+	if (name)
+		length = strlen(name);
+	else
+		name = find_place(&names->answers.places, cgroup, &length);
+	if (length >= CONTAINER_NAME_MAX)
+		name = NULL;
+	if (name)
+		snprintf(result, CONTAINER_NAME_MAX, "%.*s", (int)length, name);
+	pthread_mutex_unlock(&names->lock);
+	return name;
+}
+
+void container_names_close(struct container_names *names)
+{
+	if (!names)
+		return;
+	pthread_mutex_lock(&names->lock);
+	names->closing = true;
+	pthread_cond_broadcast(&names->changed);
+	pthread_mutex_unlock(&names->lock);
+}

@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/targets/proc_stat.h"
+#include "host/targets/targets_impl.h"
+
+int proc_stat_read(pid_t pid, struct proc_stat *process)
+{
+	char path[64], line[512], *name, *end;
+	cleanup_file FILE *file = NULL;
+	size_t length;
+
+	snprintf(path, sizeof(path), "/proc/%d/stat", pid);
+	file = fopen(path, "re");
+	if (!file)
+		return -errno;
+	length = fread(line, 1, sizeof(line) - 1, file);
+	line[length] = '\0';
+	name = strchr(line, '(');
+	/* The name may contain anything, so it ends at the last parenthesis. */
+	end = strrchr(line, ')');
+	/* The file is also empty if the process ended after it was opened. */
+	if (!name || !end)
+		return -ESRCH;
+	*end = '\0';
+	snprintf(process->name, sizeof(process->name), "%s", name + 1);
+	if (sscanf(end + 1, " %*c %d %*d %*d %*d %*d %u", &process->parent, &process->flags) != 2)
+		return -ESRCH;
+	return 0;
+}
+
+pid_t proc_status_pid(const char *proc, pid_t pid, const char *name)
+{
+	cleanup_file FILE *file = NULL;
+	size_t length = strlen(name);
+	char path[128], line[128];
+
+	snprintf(path, sizeof(path), "%s/%d/status", proc, pid);
+	file = fopen(path, "re");
+	while (file && fgets(line, sizeof(line), file))
+		if (!strncmp(line, name, length) && line[length] == ':')
+			return (pid_t)strtol(line + length + 1, NULL, 10);
+	return 0;
+}
+
+static int no_process(pid_t pid, struct error *err)
+{
+	struct proc_stat process;
+	pid_t leader = proc_status_pid("/proc", pid, "Tgid");
+
+	if (!leader || leader == pid)
+		return error_set(err, -ESRCH, "--pid %d: no such process", pid);
+	if (proc_stat_read(leader, &process))
+		snprintf(process.name, sizeof(process.name), "?");
+	error_set(err, -ESRCH, "--pid %d: a thread of process %d (%s), not a process", pid, leader,
+		  process.name);
+	error_hint(err, "--pid %d", leader);
+	return -ESRCH;
+}
+
+static int ended(pid_t pid, const struct proc_stat *process, struct error *err)
+{
+	struct proc_stat parent;
+
+	if (proc_stat_read(process->parent, &parent))
+		return error_set(err, -ESRCH, "--pid %d (%s): has ended", pid, process->name);
+	return error_set(err, -ESRCH,
+			 "--pid %d (%s): has ended; its parent %d (%s) has not yet waited for it",
+			 pid, process->name, process->parent, parent.name);
+}
+
+static int cannot_open(pid_t pid, int why, struct error *err)
+{
+	error_errno(err, why, "--pid %d", pid);
+	if (why == -EMFILE)
+		error_hint(err, "ulimit -n 8192");
+	return why;
+}
+
+/* Checks what the process's files say. Its descriptor pins the pid, so the files are its own. */
+static int check_process(pid_t pid, int fd, struct proc_stat *process, struct error *err)
+{
+	int ret = proc_stat_read(pid, process);
+
+	if (ret && ret != -ENOENT && ret != -ESRCH)
+		return cannot_open(pid, ret, err);
+	if (ret && process_has_ended(fd) > 0)
+		return no_process(pid, err);
+	if (ret)
+		return error_set(err, -EACCES,
+				 "--pid %d: hidden from us in /proc (hidepid); root can see it",
+				 pid);
+	if (process->flags & PROCESS_OF_KERNEL)
+		return error_set(err, -EOPNOTSUPP,
+				 "--pid %d (%s): a kernel thread, which has no text of its own",
+				 pid, process->name);
+	return process_has_ended(fd) > 0 ? ended(pid, process, err) : 0;
+}
+
+/* A descriptor of the process, or an error that says why there is none. */
+static int open_process(pid_t pid, struct proc_stat *process, struct error *err)
+{
+	int fd = process_fd(pid), ret;
+
+	/* A thread that is not a process gives EINVAL, or ENOENT in newer kernels. */
+	if (fd < 0 && errno != ESRCH && errno != EINVAL && errno != ENOENT)
+		return cannot_open(pid, -errno, err);
+	if (fd < 0)
+		return no_process(pid, err);
+	ret = check_process(pid, fd, process, err);
+	if (ret)
+		close(fd);
+	return ret ? ret : fd;
+}
+
+int target_origin_add_process(struct target_origin *origin, int fd, struct error *err)
+{
+	int *grown = reallocarray(origin->pid_fds, origin->nr_pid_fds + 1, sizeof(*grown));
+
+	if (!grown) {
+		close(fd);
+		return error_errno(err, -ENOMEM, "targets");
+	}
+	origin->pid_fds = grown;
+	grown[origin->nr_pid_fds++] = fd;
+	return 0;
+}
+
+static int add_pid(struct targets *targets, pid_t pid, bool no_children, struct error *err)
+{
+	struct target target = { .kind = TARGET_PID, .pid = pid, .no_children = no_children };
+	struct target_origin origin = { .member_fd = -1 };
+	struct proc_stat process;
+	int fd, ret;
+	char *name;
+
+	fd = open_process(pid, &process, err);
+	if (fd < 0)
+		return fd;
+	ret = target_origin_add_process(&origin, fd, err);
+	if (ret)
+		return ret;
+	target.name = asprintf(&name, "%s (%d)", process.name, pid) < 0 ? NULL : name;
+	if (asprintf(&origin.typed, "--pid %d", pid) < 0)
+		origin.typed = NULL;
+	return targets_add(targets, &target, &origin, err);
+}
+
+int targets_add_pids(struct targets *targets, const char *list, bool no_children, struct error *err)
+{
+	cleanup_free char *copy = strdup(list);
+	char *rest = copy, *word;
+	uint64_t pid;
+	int ret = 0;
+
+	if (!copy)
+		return error_errno(err, -ENOMEM, "--pid");
+	while (!ret && (word = strsep(&rest, ","))) {
+		if (parse_u64(word, &pid) || !pid || pid > INT_MAX)
+			return error_set(err, -EINVAL,
+					 "--pid '%s': must be a process's number, or several like "
+					 "12,345",
+					 list);
+		ret = add_pid(targets, (pid_t)pid, no_children, err);
+	}
+	return ret;
+}

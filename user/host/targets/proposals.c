@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/targets/proposals.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "host/targets/runtimes.h"
+#include "host/targets/targets_impl.h"
+
+/* Adds the path as it is under the mount. */
+static int add_path(struct names *names, const struct cgroup_place *place)
+{
+	const char *root = place->mount->root, *path = place->path;
+
+	path += strcmp(root, "/") ? strlen(root) + 1 : 1;
+	return names_add(names, path, strlen(path));
+}
+
+static int cgroup_names(const struct cgroups *cgroups, struct names *names, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	size_t i;
+	int ret = cgroup_places_find(&places, cgroups, NULL, NULL, err);
+
+	for (i = 0; !ret && i < places.nr; i++) {
+		ret = add_path(names, &places.list[i]);
+		if (ret)
+			error_errno(err, ret, "cgroups");
+	}
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int of_cgroups(int (*find)(const struct cgroups *cgroups, struct names *names,
+				  struct error *err),
+		      struct names *names, struct error *err)
+{
+	struct targets targets = { 0 };
+	const struct cgroups *cgroups;
+	int ret = targets_cgroups(&targets, &cgroups, err);
+
+	if (!ret)
+		ret = find(cgroups, names, err);
+	targets_free(&targets);
+	return ret;
+}
+
+/* Numbers are compared as such, because shells may keep the order of pids. */
+static int compare_proposals(const void *a, const void *b)
+{
+	return strverscmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+static void sort_proposals(struct names *names)
+{
+	size_t from, to = 0;
+
+	if (names->nr)
+		qsort(names->list, names->nr, sizeof(*names->list), compare_proposals);
+	for (from = 0; from < names->nr; from++) {
+		if (to && !strcmp(names->list[to - 1], names->list[from]))
+			free(names->list[from]);
+		else
+			names->list[to++] = names->list[from];
+	}
+	names->nr = to;
+}
+
+int proposals_find(enum proposal kind, struct names *result, struct error *err)
+{
+	int ret = -EINVAL;
+
+	*result = (struct names){ 0 };
+	switch (kind) {
+	case PROPOSE_CGROUPS:
+		ret = of_cgroups(cgroup_names, result, err);
+		break;
+	case PROPOSE_CONTAINERS:
+		ret = runtimes_names(result, err);
+		break;
+	case PROPOSE_UNITS:
+		ret = of_cgroups(unit_names, result, err);
+		break;
+	case PROPOSE_NAMES:
+		ret = process_names(false, result, err);
+		break;
+	case PROPOSE_PIDS:
+		ret = process_names(true, result, err);
+		break;
+	}
+	sort_proposals(result);
+	if (ret)
+		names_free(result);
+	return ret;
+}

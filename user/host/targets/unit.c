@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "host/targets/names.h"
+#include "host/targets/targets_impl.h"
+
+static bool name_ends_in(const char *name, size_t length, const char *suffix)
+{
+	size_t end = strlen(suffix);
+
+	return length > end && !strncmp(name + length - end, suffix, end);
+}
+
+/* Whether the name is that of a kind of unit that has processes. */
+static bool is_unit_name(const char *name)
+{
+	static const char *const suffixes[] = { ".service", ".scope", ".slice",
+						".socket",  ".mount", ".swap" };
+	size_t i;
+
+	for (i = 0; i < sizeof(suffixes) / sizeof(*suffixes); i++)
+		if (name_ends_in(name, strlen(name), suffixes[i]))
+			return true;
+	return false;
+}
+
+/* systemd puts a '_' before a name that could be taken for one of the kernel's files. */
+static bool is_unit_named(const char *name, const void *wanted)
+{
+	return !strcmp(name, wanted) || (*name == '_' && !strcmp(name + 1, wanted));
+}
+
+static bool any_unit(const char *name, const void *wanted)
+{
+	(void)wanted;
+	return is_unit_name(name);
+}
+
+/*
+ * All parents of a unit of the system's own systemd are slices; a user's or a container's units are
+ * inside another unit.
+ */
+static bool is_system_unit(const char *path)
+{
+	const char *end;
+
+	while ((end = strchr(++path, '/'))) {
+		if (!name_ends_in(path, (size_t)(end - path), ".slice"))
+			return false;
+		path = end;
+	}
+	return true;
+}
+
+/* The path that is meant: the system's, or the only one there is; NULL: it is ambiguous. */
+static const char *choose_path(const struct cgroup_places *places)
+{
+	const char *system = NULL, *only = places->list[0].path;
+	size_t i;
+
+	for (i = 0; i < places->nr; i++) {
+		const char *path = places->list[i].path;
+
+		if (is_system_unit(path)) {
+			if (system && strcmp(system, path) != 0)
+				return NULL;
+			system = path;
+		}
+		if (only && strcmp(only, path) != 0)
+			only = NULL;
+	}
+	return system ? system : only;
+}
+
+static bool is_at_path(const struct cgroup_place *place, const void *path)
+{
+	return !strcmp(place->path, path);
+}
+
+static int refuse_several_units(const struct cgroup_places *places, const char *unit,
+				struct error *err)
+{
+	const char *first = places->list[0].path, *second = NULL;
+	size_t i;
+
+	for (i = 1; i < places->nr && !second; i++)
+		if (strcmp(places->list[i].path, first) != 0)
+			second = places->list[i].path;
+	error_set(err, -ENOTUNIQ, "--unit '%s': several of that name, as %s and %s", unit, first,
+		  second ?: first);
+	error_hint(err, "--cgroup %s", first);
+	return -ENOTUNIQ;
+}
+
+int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	size_t i;
+	int ret;
+
+	ret = cgroup_places_find(&places, cgroups, any_unit, NULL, err);
+	for (i = 0; !ret && i < places.nr; i++) {
+		const char *name = strrchr(places.list[i].path, '/') + 1;
+
+		ret = names_add(names, name, strlen(name));
+		if (ret)
+			error_errno(err, ret, "units");
+	}
+	cgroup_places_free(&places);
+	return ret;
+}
+
+static int no_unit(const struct cgroups *cgroups, const char *unit, struct error *err)
+{
+	struct names names = { 0 };
+	const char *near = NULL;
+
+	error_set(err, -ENOENT, "--unit '%s': no such unit has a cgroup, so none that runs", unit);
+	if (!unit_names(cgroups, &names, NULL))
+		near = names_nearest(&names, unit);
+	if (near)
+		error_hint(err, "--unit %s", near);
+	names_free(&names);
+	return -ENOENT;
+}
+
+static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
+			    struct cgroup_places *result, struct error *err)
+{
+	cleanup_free char *path = NULL;
+	const char *chosen;
+	int ret;
+
+	ret = cgroup_places_find(result, cgroups, is_unit_named, unit, err);
+	if (ret)
+		return ret;
+	if (!result->nr)
+		return no_unit(cgroups, unit, err);
+	chosen = choose_path(result);
+	if (!chosen)
+		return refuse_several_units(result, unit, err);
+	path = strdup(chosen);
+	if (!path)
+		return error_errno(err, -ENOMEM, "--unit '%s'", unit);
+	cgroup_places_filter(result, is_at_path, path);
+	if (!cgroup_places_keep_populated(result))
+		return error_set(err, -ESRCH, "--unit '%s': nobody is in its cgroup", unit);
+	return 0;
+}
+
+int targets_add_unit(struct targets *targets, const char *name, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	const struct cgroups *cgroups;
+	cleanup_free char *unit = NULL;
+	int ret;
+
+	if (!*name || strchr(name, '/'))
+		return error_set(err, -EINVAL, "--unit '%s': must be a unit's name, like nginx",
+				 name);
+	if (asprintf(&unit, "%s%s", name, is_unit_name(name) ? "" : ".service") < 0) {
+		unit = NULL;
+		return error_errno(err, -ENOMEM, "--unit '%s'", name);
+	}
+	ret = targets_cgroups(targets, &cgroups, err);
+	if (!ret)
+		ret = find_unit_cgroup(cgroups, unit, &places, err);
+	if (ret) {
+		cgroup_places_free(&places);
+		return ret;
+	}
+	return targets_add_places(targets, "--unit", unit, &places, true, err);
+}

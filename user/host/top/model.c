@@ -1,0 +1,454 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/top/model.h"
+
+#include <errno.h>
+#include <search.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/profile_index.h"
+#include "profile/profile_weights.h"
+#include "report/cgroup_names.h"
+#include "report/cpu_time.h"
+
+const char *const top_by_words[] = { "functions", "objects", "processes", "cgroups",
+				     "comm",	  "threads", NULL };
+
+void top_model_init(struct top_model *model)
+{
+	*model = (struct top_model){ .rows_max = TOP_ROWS_MAX, .bins_max = TOP_BINS_MAX };
+}
+
+static void free_row(struct top_row *row)
+{
+	if (!row)
+		return;
+	free(row->name);
+	free(row->called);
+	free(row->object);
+	free(row->bins);
+	free(row);
+}
+
+static void no_op(void *row)
+{
+	(void)row;
+}
+
+void top_model_free(struct top_model *model)
+{
+	struct top_table *table;
+
+	for (table = model->tables; table < model->tables + TOP_BYS; table++) {
+		tdestroy(table->tree, no_op);
+		while (table->nr)
+			free_row(table->rows[--table->nr]);
+		free(table->rows);
+	}
+	profile_account_free(&model->interval);
+	profile_account_free(&model->overall);
+	free(model->note);
+	*model = (struct top_model){ 0 };
+}
+
+/* Two rows are the same if all of this is equal. */
+static int compare_identity(const void *left, const void *right)
+{
+	const struct top_row *a = left, *b = right;
+	int order = compare_u64(a->offset, b->offset);
+
+	if (!order)
+		order = compare_u64((uint64_t)a->pid, (uint64_t)b->pid);
+	if (!order)
+		order = compare_u64(a->build, b->build);
+	if (!order)
+		order = compare_text(a->name, b->name);
+	return order ? order : compare_text(a->object, b->object);
+}
+
+static struct top_row *new_row(const struct top_row *from)
+{
+	struct top_row *row = malloc(sizeof(*row));
+
+	if (!row)
+		return NULL;
+	*row = *from;
+	row->ticks = row->total = 0;
+	row->ns = row->total_ns = 0;
+	row->bins = NULL;
+	row->nr_bins = row->bins_capacity = 0;
+	row->called = NULL;
+	row->name = strdup(from->name);
+	row->object = from->object ? strdup(from->object) : NULL;
+	if (!row->name || (from->object && !row->object)) {
+		free_row(row);
+		return NULL;
+	}
+	return row;
+}
+
+/* The table's row that is equal to key, which is made if there is none. NULL: out of memory. */
+static struct top_row *find_row(struct top_table *table, const struct top_row *key)
+{
+	struct top_row **node = tfind(key, &table->tree, compare_identity), *row;
+
+	if (node)
+		return *node;
+	if (grow((void **)&table->rows, &table->capacity, table->nr + 1, sizeof(row)))
+		return NULL;
+	row = new_row(key);
+	if (!row || !tsearch(row, &table->tree, compare_identity)) {
+		free_row(row);
+		return NULL;
+	}
+	table->rows[table->nr++] = row;
+	return row;
+}
+
+static void add_time(struct top_row *row, double ns)
+{
+	row->ns += ns;
+	row->total_ns += ns;
+}
+
+static int count(struct top_table *table, const struct top_row *key, uint64_t ticks, double ns)
+{
+	struct top_row *row;
+
+	if (!ticks)
+		return 0;
+	row = find_row(table, key);
+	if (!row)
+		return -ENOMEM;
+	row->ticks += ticks;
+	row->total += ticks;
+	add_time(row, ns);
+	return 0;
+}
+
+/* FNV-1a. */
+uint64_t top_build(const struct profile_object *object)
+{
+	const char *at = object->build_id;
+	uint64_t hash = 0xcbf29ce484222325;
+
+	for (; at && *at; at++)
+		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
+	return hash;
+}
+
+/* Code without any names is one row, and begins where its first tick was. */
+static bool is_whole(const struct profile_object *object, const struct profile_function *function)
+{
+	return object->kind == PROFILE_JIT && !strcmp(function->name, profile_object_base(object));
+}
+
+static struct top_row function_key(const struct profile *profile,
+				   const struct profile_function *function)
+{
+	const struct profile_object *object = &profile->objects[function->object];
+
+	if (is_whole(object, function))
+		return (struct top_row){ .name = function->name,
+					 .object = object->path,
+					 .pid = -1 };
+	return (struct top_row){ .name = function->name,
+				 .object = object->path,
+				 .pid = -1,
+				 .offset = function->offset,
+				 .size = function->size,
+				 .build = top_build(object) };
+}
+
+static struct top_row object_key(const struct profile_object *object)
+{
+	return (struct top_row){ .name = object->path,
+				 .kind = profile_object_kind_name(object->kind),
+				 .pid = -1,
+				 .build = top_build(object) };
+}
+
+/* Counts ticks only, because a bin's time depends on whose the bin is. */
+static int count_functions(struct top_model *model, const struct profile *profile)
+{
+	const struct profile_function *function;
+	struct top_row key;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < profile->nr_functions && !ret; i++) {
+		function = &profile->functions[i];
+		key = function_key(profile, function);
+		ret = count(&model->tables[TOP_FUNCTIONS], &key, function->ticks, 0);
+		key = object_key(&profile->objects[function->object]);
+		if (!ret)
+			ret = count(&model->tables[TOP_OBJECTS], &key, function->ticks, 0);
+	}
+	return ret;
+}
+
+/* The index at which a bin is, or should be inserted, in a row. */
+static size_t bin_place(const struct top_row *row, uint64_t offset, uint64_t size)
+{
+	const struct top_bin *bins = row->bins;
+
+	return BISECT(i, row->nr_bins,
+		      bins[i].size < size || (bins[i].size == size && bins[i].offset < offset));
+}
+
+static int count_bin(struct top_model *model, struct top_row *row, const struct top_bin *bin)
+{
+	size_t at = bin_place(row, bin->offset, bin->size);
+
+	if (at < row->nr_bins && row->bins[at].offset == bin->offset &&
+	    row->bins[at].size == bin->size) {
+		row->bins[at].ticks += bin->ticks;
+		return 0;
+	}
+	if (model->nr_bins == model->bins_max)
+		return 0;
+	if (grow((void **)&row->bins, &row->bins_capacity, row->nr_bins + 1, sizeof(*row->bins)))
+		return -ENOMEM;
+	memmove(&row->bins[at + 1], &row->bins[at], (row->nr_bins - at) * sizeof(*row->bins));
+	row->bins[at] = *bin;
+	row->nr_bins++;
+	model->nr_bins++;
+	return 0;
+}
+
+/* Finds or makes the rows of a function and of its object; -ENOMEM. */
+static int find_rows(struct top_model *model, const struct profile *profile,
+		     const struct profile_function *function, struct top_row *rows[2])
+{
+	struct top_row key = function_key(profile, function);
+
+	rows[0] = find_row(&model->tables[TOP_FUNCTIONS], &key);
+	key = object_key(&profile->objects[function->object]);
+	rows[1] = find_row(&model->tables[TOP_OBJECTS], &key);
+	return rows[0] && rows[1] ? 0 : -ENOMEM;
+}
+
+static int count_histogram(struct top_model *model, const struct profile *profile,
+			   const struct profile_histogram *histogram,
+			   const struct profile_index *index, double weight)
+{
+	const struct profile_function *function, *last = NULL;
+	struct top_bin bin = { .size = histogram->bytes_per_bin };
+	struct top_row *rows[2] = { NULL };
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < histogram->nr_bins && !ret; i++) {
+		bin.offset = histogram->offset + histogram->bins[i].index * bin.size;
+		bin.ticks = histogram->bins[i].count;
+		function = profile_index_find(index, histogram->object, bin.offset, bin.size);
+		if (function && function != last && find_rows(model, profile, function, rows))
+			return -ENOMEM;
+		last = function;
+		if (!function)
+			continue;
+		add_time(rows[0], weight * (double)bin.ticks);
+		add_time(rows[1], weight * (double)bin.ticks);
+		ret = count_bin(model, rows[0], &bin);
+	}
+	return ret;
+}
+
+/* Counts bins besides the rows' sums, for the annotated view. */
+static int count_bins(struct top_model *model, const struct profile *profile,
+		      const struct profile_weights *weights)
+{
+	struct profile_index *index = profile_index_new(profile);
+	int ret = index ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms && !ret; i++)
+		ret = count_histogram(model, profile, &profile->histograms[i], index,
+				      profile_weight(weights, &profile->histograms[i]));
+	profile_index_free(index);
+	return ret;
+}
+
+/* A container's name may be told some time after its first tick. */
+static int call_cgroup(struct top_model *model, const char *cgroup, const char *name)
+{
+	const struct top_row key = { .pid = -1, .name = (char *)cgroup };
+	struct top_row **node = tfind(&key, &model->tables[TOP_CGROUPS].tree, compare_identity);
+
+	if (!node || !name || !compare_text((*node)->called, name))
+		return 0;
+	free((*node)->called);
+	(*node)->called = strdup(name);
+	return (*node)->called ? 0 : -ENOMEM;
+}
+
+static int call_cgroups(struct top_model *model, const struct profile *profile)
+{
+	struct cgroup_names *names = cgroup_names_new(profile);
+	int ret = names ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms && !ret && profile->nr_labels; i++)
+		if (profile->histograms[i].cgroup)
+			ret = call_cgroup(model, profile->histograms[i].cgroup,
+					  cgroup_names_find(names, profile->histograms[i].cgroup));
+	cgroup_names_free(names);
+	return ret;
+}
+
+static int count_split(struct top_model *model, const struct profile_histogram *of, uint64_t ticks,
+		       double ns)
+{
+	char *name = of->process ? of->process : (char *)"-";
+	const struct top_row process = { .pid = of->pid, .name = name };
+	const struct top_row comm = { .pid = -1, .name = name };
+	const struct top_row cgroup = { .pid = -1, .name = of->cgroup ? of->cgroup : (char *)"-" };
+	int ret = count(&model->tables[TOP_PROCESSES], &process, ticks, ns);
+
+	if (!ret)
+		ret = count(&model->tables[TOP_CGROUPS], &cgroup, ticks, ns);
+	return ret ?: count(&model->tables[TOP_COMMS], &comm, ticks, ns);
+}
+
+/* Counts all time of each process and cgroup, also where it had no tick. */
+static int count_splits(struct top_model *model, const struct profile *profile)
+{
+	struct profile_weights *weights = profile_weights_of_splits(profile);
+	const struct profile_histogram *histogram;
+	uint64_t ticks;
+	double ns;
+	int ret = weights ? 0 : -ENOMEM;
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms && !ret; i++) {
+		histogram = &profile->histograms[i];
+		ticks = profile_histogram_ticks(histogram);
+		ns = profile_weight(weights, histogram) * (double)ticks;
+		ret = count_split(model, histogram, ticks, ns);
+	}
+	for (i = 0; i < profile->nr_splits && !ret; i++) {
+		const struct profile_split *split = &profile->splits[i];
+		const struct profile_histogram of = { .pid = split->pid,
+						      .process = split->process,
+						      .cgroup = split->cgroup };
+
+		ns = (double)profile_weights_unbinned(weights, i);
+		ret = ns > 0 ? count_split(model, &of, 0, ns) : 0;
+	}
+	profile_weights_free(weights);
+	return ret;
+}
+
+/* Rows that shall be kept come first. */
+static int compare_worth(const void *left, const void *right)
+{
+	const struct top_row *a = *(struct top_row *const *)left;
+	const struct top_row *b = *(struct top_row *const *)right;
+
+	if (a->ticks != b->ticks)
+		return compare_u64(b->ticks, a->ticks);
+	return compare_u64(b->total, a->total);
+}
+
+/* Removes a quarter of the rows at once, so that not every interval has to sort. */
+static void fold(struct top_model *model, struct top_table *table)
+{
+	size_t keep = model->rows_max - model->rows_max / 4;
+	struct top_row *row;
+
+	if (table->nr <= model->rows_max)
+		return;
+	qsort(table->rows, table->nr, sizeof(table->rows[0]), compare_worth);
+	while (table->nr > keep) {
+		row = table->rows[--table->nr];
+		table->others.ticks += row->ticks;
+		table->others.total += row->total;
+		table->others.ns += row->ns;
+		table->others.total_ns += row->total_ns;
+		table->nr_others++;
+		model->nr_bins -= row->nr_bins;
+		tdelete(row, &table->tree, compare_identity);
+		free_row(row);
+	}
+}
+
+static void begin_interval(struct top_table *table)
+{
+	size_t i;
+
+	for (i = 0; i < table->nr; i++) {
+		table->rows[i]->ticks = 0;
+		table->rows[i]->ns = 0;
+	}
+	table->others.ticks = 0;
+	table->others.ns = 0;
+}
+
+/* Takes the last note of the profile, or else where ticks and CPU time differ most. */
+static int take_note(struct top_model *model, const struct profile *profile)
+{
+	struct cpu_time_notes notes;
+	const char *note = NULL;
+
+	free(model->note);
+	model->note = NULL;
+	if (cpu_time_judge(profile, REPORT_ALL_TARGETS, &notes))
+		return -ENOMEM;
+	if (notes.nr)
+		note = notes.text[0];
+	if (profile->nr_notes)
+		note = profile->notes[profile->nr_notes - 1];
+	if (!note)
+		return 0;
+	model->note = strdup(note);
+	return model->note ? 0 : -ENOMEM;
+}
+
+static int add_account(struct top_model *model, const struct profile *profile)
+{
+	profile_account_free(&model->interval);
+	model->interval = (struct profile_account){ 0 };
+	if (take_note(model, profile))
+		return -ENOMEM;
+	if (profile_account_add(&model->interval, &profile->ticks) ||
+	    profile_account_add(&model->overall, &profile->ticks))
+		return -ENOMEM;
+	model->interval_ns = profile->duration_ns;
+	model->overall_ns += profile->duration_ns;
+	model->interval_cpu_ns = profile_time(profile);
+	model->overall_cpu_ns += model->interval_cpu_ns;
+	model->cpus = profile->host.cpus;
+	model->intervals++;
+	return 0;
+}
+
+int top_model_add(struct top_model *model, const struct profile *profile)
+{
+	struct profile_weights *weights = profile_weights_new(profile);
+	size_t i;
+	int ret;
+
+	if (!weights)
+		return -ENOMEM;
+	for (i = 0; i < TOP_BYS; i++)
+		begin_interval(&model->tables[i]);
+	ret = add_account(model, profile);
+	if (!ret)
+		ret = count_functions(model, profile);
+	if (!ret)
+		ret = count_bins(model, profile, weights);
+	if (!ret)
+		ret = count_splits(model, profile);
+	if (!ret)
+		ret = call_cgroups(model, profile);
+	for (i = 0; i < TOP_BYS; i++)
+		fold(model, &model->tables[i]);
+	profile_weights_free(weights);
+	return ret;
+}
+
+double top_busy_cpus(double cpu_ns, uint64_t ns)
+{
+	return ns ? cpu_ns / (double)ns : 0;
+}

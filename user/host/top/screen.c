@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/top/screen.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "host/top/line.h"
+#include "host/top/table.h"
+
+/*
+ * The header is a title, two accounts, the identity and the views; below are headings, a note and
+ * keys. Small screens have no header, and a note has one line only if it is not of this many rows.
+ */
+enum { HEADER_LINES = 5, ROWS_FOR_HEADER = HEADER_LINES + 7, ROWS_FOR_NOTE = 20, NOTE_LINES = 2 };
+
+static bool has_header(const struct top_screen *screen)
+{
+	return screen->rows >= ROWS_FOR_HEADER;
+}
+
+/* The lines of text from here on, at most `most`. */
+static size_t lines_of(const char *text, size_t width, size_t most)
+{
+	size_t nr;
+
+	for (nr = 1; nr < most; nr++) {
+		text += line_fit(text, width);
+		if (!*text)
+			break;
+		text++;
+	}
+	return nr;
+}
+
+static size_t note_lines(const struct top_screen *screen, const struct top_model *model)
+{
+	if (!model->note || !has_header(screen))
+		return 0;
+	return lines_of(model->note, screen->columns,
+			screen->rows < ROWS_FOR_NOTE ? 1 : NOTE_LINES);
+}
+
+size_t top_screen_rows(const struct top_screen *screen, const struct top_model *model)
+{
+	if (has_header(screen))
+		return screen->rows - HEADER_LINES - 2 - note_lines(screen, model);
+	return screen->rows > 1 ? screen->rows - 1 : 0;
+}
+
+size_t top_screen_page_rows(const struct top_screen *screen)
+{
+	return screen->rows > 1 ? screen->rows - 1 : screen->rows;
+}
+
+static void put_title(struct top_line *line, const struct top_screen *screen,
+		      const struct top_ui *ui)
+{
+	static const char name[] = "bpfprofil top  ";
+	bool fits = line_has_room(line, strlen(name) + text_columns(screen->title));
+
+	line_style(line, TOP_BOLD);
+	line_text(line, fits ? name : strchr(name, 't'));
+	line_style(line, TOP_PLAIN);
+	line_text(line, screen->title);
+	if (ui->frozen) {
+		line_text(line, "  ");
+		line_style(line, TOP_NOTE);
+		line_text(line, "FROZEN, Space goes on");
+	}
+	line_end(line);
+}
+
+static void put_account(struct top_line *line, const char *label, const struct top_model *model,
+			void (*put)(struct top_line *line, const struct top_model *model))
+{
+	line_style(line, TOP_DIM);
+	line_text(line, label);
+	line_style(line, TOP_PLAIN);
+	put(line, model);
+	line_end(line);
+}
+
+static void put_term(struct top_line *line, uint64_t ticks, const char *what)
+{
+	if (ticks)
+		line_print(line, " + %" PRIu64 " %s", ticks, what);
+}
+
+/*
+ * Leaves out terms that are 0, which a report writes: here they would push the causes off the line.
+ */
+static void put_identity(struct top_line *line, const struct profile_account *account)
+{
+	const char *separator = " (";
+	size_t i;
+
+	line_print(line, "     = %" PRIu64 " binned", account->binned);
+	put_term(line, account->overflow, "overflow");
+	put_term(line, account->outside, "outside");
+	put_term(line, account->filtered, "filtered");
+	put_term(line, profile_account_lost(account), "lost");
+	for (i = 0; i < account->nr_lost; i++) {
+		if (!account->lost[i].ticks)
+			continue;
+		line_print(line, "%s%s %" PRIu64, separator, account->lost[i].cause,
+			   account->lost[i].ticks);
+		separator = ", ";
+	}
+	line_text(line, *separator == ',' ? ")" : "");
+	line_end(line);
+}
+
+static const char *view_title(const struct top_ui *ui, unsigned int by)
+{
+	static const char *const titles[] = { "Functions", "Objects", "Processes", "Cgroups",
+					      "Comm" };
+
+	return by == TOP_PROCESSES && ui->choice.threads ? "Threads" : titles[by];
+}
+
+/* Where there is no room for all, the first ones are left out, so that the chosen one is seen. */
+static unsigned int first_view(const struct top_line *line, const struct top_ui *ui)
+{
+	unsigned int first = ui->choice.by;
+	size_t columns = strlen(view_title(ui, first)) + 2;
+
+	while (first && line_has_room(line, columns + strlen(view_title(ui, first - 1)) + 3))
+		columns += strlen(view_title(ui, --first)) + 3;
+	return first;
+}
+
+static void put_views(struct top_line *line, const struct top_ui *ui)
+{
+	unsigned int i;
+
+	for (i = first_view(line, ui); i < TOP_BYS; i++) {
+		line_style(line, i == ui->choice.by ? TOP_SELECTED : TOP_DIM);
+		line_print(line, " %s ", view_title(ui, i));
+		line_style(line, TOP_PLAIN);
+		line_text(line, " ");
+	}
+	if (*ui->filter && !ui->typing) {
+		line_style(line, TOP_NOTE);
+		line_text(line, " filter: ");
+		line_text(line, ui->filter);
+	}
+	line_end(line);
+}
+
+static void put_header(struct top_line *line, const struct top_screen *screen,
+		       const struct top_model *model, const struct top_ui *ui)
+{
+	put_title(line, screen, ui);
+	put_account(line, "now  ", model, top_put_interval);
+	put_account(line, "all  ", model, top_put_overall);
+	put_identity(line, &model->overall);
+	put_views(line, ui);
+}
+
+static void put_key(struct top_line *line, const char *key, const char *what)
+{
+	if (!line_has_room(line, strlen(key) + 1 + strlen(what)))
+		return;
+	line_style(line, TOP_BOLD);
+	line_text(line, key);
+	line_style(line, TOP_PLAIN);
+	line_print(line, " %s  ", what);
+}
+
+/* Writes so many lines; what does not fit the last is cut. */
+static void put_note(struct top_line *line, const char *note, size_t nr)
+{
+	size_t length;
+
+	for (; nr; nr--) {
+		length = nr > 1 ? line_fit(note, line->width) : strlen(note);
+		line_style(line, TOP_NOTE);
+		if (nr > 1)
+			line_words(line, note, length);
+		else
+			line_text(line, note);
+		line_end(line);
+		note += length + (note[length] == ' ');
+	}
+}
+
+/* Writes the last line of the screen without a newline, which would scroll. */
+static void put_footer(struct top_line *line, const struct top_ui *ui)
+{
+	if (ui->typing) {
+		line_style(line, TOP_NOTE);
+		line_text(line, "filter: ");
+		line_text(line, ui->filter);
+		line_style(line, TOP_SELECTED);
+		line_text(line, " ");
+	} else if (*ui->message) {
+		line_style(line, TOP_NOTE);
+		line_text(line, ui->message);
+	} else {
+		put_key(line, "h", "help");
+		put_key(line, "q", "quit");
+		put_key(line, "Tab", "view");
+		put_key(line, "s", "sort");
+		put_key(line, "/", "filter");
+		put_key(line, "Enter", "code");
+		put_key(line, "Space", ui->frozen ? "go on" : "freeze");
+		put_key(line, "w", "write");
+	}
+	line_end(line);
+}
+
+/* Why a table has no rows. */
+static const char *empty(const struct top_screen *screen, const struct top_model *model,
+			 const struct top_ui *ui)
+{
+	if (!model->intervals)
+		return "The first interval is not over yet.";
+	if ((ui->choice.by == TOP_PROCESSES || ui->choice.by == TOP_COMMS) && !screen->processes)
+		return "Processes are not told apart: begin with --split process.";
+	if (ui->choice.by == TOP_CGROUPS && !screen->cgroups)
+		return "Control groups are not told apart: begin with --by cgroups.";
+	if (*ui->filter)
+		return "Nothing has this name. Esc clears the filter.";
+	return "No tick yet.";
+}
+
+static bool is_told_apart(const struct top_screen *screen, enum top_by by)
+{
+	if (by == TOP_PROCESSES || by == TOP_COMMS)
+		return screen->processes;
+	return by != TOP_CGROUPS || screen->cgroups;
+}
+
+static void put_table(struct top_line *line, const struct top_screen *screen,
+		      const struct top_model *model, const struct top_ui *ui)
+{
+	const struct top_list *list = &ui->list;
+	size_t rows = top_screen_rows(screen, model), nr = list->nr - ui->first, i;
+	const struct top_row *const *shown = list->rows + ui->first;
+	struct top_columns columns;
+
+	nr = nr < rows ? nr : rows;
+	columns = top_columns_fit(&ui->choice, false, shown, nr, screen->columns);
+	top_put_headings(line, &columns, ui->choice.sort);
+	if (!list->nr || !is_told_apart(screen, ui->choice.by)) {
+		line_text(line, empty(screen, model, ui));
+		line_end(line);
+		nr = 1;
+	} else {
+		for (i = 0; i < nr; i++)
+			top_put_row(line, &columns, model, shown[i], ui->first + i == ui->selected);
+	}
+	if (nr < rows && model->tables[ui->choice.by].nr_others) {
+		top_put_others(line, &columns, model);
+		nr++;
+	}
+	for (; nr < rows; nr++)
+		line_end(line);
+}
+
+/* They fit a screen of 44 columns and 20 rows. */
+static const char *const help_lines[] = {
+	"f o p c n    functions, objects, processes",
+	"1-5 Tab      (threads), cgroups, comm",
+	"s            sort by the next column",
+	"/            only rows with this in a name;",
+	"             Enter keeps it, Esc clears it",
+	"Space        freeze the picture; sampling",
+	"             goes on, and it all comes then",
+	"Up Down k j  select; PgUp PgDn Home End too",
+	"Enter a      instructions of the function;",
+	"             H: hottest first, Esc: back",
+	"w            write a profile, for report",
+	"h ?          this help",
+	"q ^C         quit",
+	"",
+	"NOW    share of the last interval's CPU time",
+	"ALL    share of all since the start",
+	"TICKS  of the last interval, a sample of it",
+	"outside: hit no text; filtered: not asked",
+	"for; lost: by cause. man bpfprofil-top",
+};
+
+/* The whole note comes last, if there is room for it. */
+static void put_help(struct top_line *line, const struct top_screen *screen,
+		     const struct top_model *model)
+{
+	size_t nr = sizeof(help_lines) / sizeof(help_lines[0]), i;
+
+	for (i = 0; i < nr && i < screen->rows; i++) {
+		line_text(line, help_lines[i]);
+		line_end(line);
+	}
+	if (!model->note || i + 1 >= screen->rows)
+		return;
+	line_end(line);
+	i++;
+	put_note(line, model->note, lines_of(model->note, screen->columns, screen->rows - i));
+}
+
+static void put_page(struct top_line *line, const struct top_screen *screen,
+		     const struct top_page *page)
+{
+	size_t rows = top_screen_page_rows(screen);
+
+	top_page_draw(page, line, rows);
+	if (rows == screen->rows)
+		return;
+	put_key(line, "Esc", "back");
+	put_key(line, "H", page->hot ? "as it stands" : "hottest first");
+	put_key(line, "PgUp PgDn", "scroll");
+	line_end(line);
+}
+
+void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
+		     const struct top_ui *ui, FILE *out)
+{
+	struct top_line line = { .out = out, .width = screen->columns, .styled = true };
+
+	if (!screen->rows || !screen->columns)
+		return;
+	if (ui->help) {
+		put_help(&line, screen, model);
+		return;
+	}
+	if (ui->page.text) {
+		put_page(&line, screen, &ui->page);
+		return;
+	}
+	if (has_header(screen))
+		put_header(&line, screen, model, ui);
+	put_table(&line, screen, model, ui);
+	if (!has_header(screen))
+		return;
+	if (model->note)
+		put_note(&line, model->note, note_lines(screen, model));
+	put_footer(&line, ui);
+}

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TOP_SCREEN_H
+#define BPFPROFIL_TOP_SCREEN_H
+
+#include <stddef.h>
+#include <stdio.h>
+
+#include "host/top/model.h"
+#include "host/top/ui.h"
+
+/* Draws the model as lines with styles (line.h). */
+struct top_screen {
+	const char *title; /* what is profiled */
+	bool processes, cgroups; /* they are told apart in the profiles */
+	size_t rows;
+	size_t columns;
+};
+
+/* How many rows of a table fit the screen, beside what else it shows of the model. */
+size_t top_screen_rows(const struct top_screen *screen, const struct top_model *model);
+
+/* How many lines of a page fit it. */
+size_t top_screen_page_rows(const struct top_screen *screen);
+
+/* Draws at most as many lines as the screen has rows, none wider than its columns. */
+void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
+		     const struct top_ui *ui, FILE *out);
+
+#endif

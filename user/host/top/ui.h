@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TOP_UI_H
+#define BPFPROFIL_TOP_UI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "host/top/list.h"
+#include "host/top/model.h"
+#include "host/top/page.h"
+
+/* A key that was pressed: a character, or one of these. */
+enum top_key {
+	TOP_KEY_ENTER = '\n',
+	TOP_KEY_ESCAPE = 0x1b,
+	TOP_KEY_BACKSPACE = 0x7f,
+	TOP_KEY_UP = 0x110000, /* above all characters */
+	TOP_KEY_DOWN,
+	TOP_KEY_PAGE_UP,
+	TOP_KEY_PAGE_DOWN,
+	TOP_KEY_HOME,
+	TOP_KEY_END,
+	TOP_KEY_BACK_TAB,
+	TOP_KEY_HELP,
+	TOP_KEY_QUIT,
+	TOP_KEY_OTHER
+};
+
+/* What the user of a live view has chosen and sees. It draws nothing and reads no keyboard. */
+struct top_ui {
+	struct top_choice choice;
+	char filter[128]; /* UTF-8; choice.filter points to it */
+	bool typing; /* the filter is being typed */
+	bool frozen;
+	bool help;
+	size_t rows; /* rows of the table that fit the screen */
+	size_t first; /* index in the list of the first row shown */
+	size_t selected; /* index in the list */
+	struct top_list list;
+	struct top_page page;
+	bool wants_page; /* page of the selected function; whoever reads keys opens it */
+	bool wants_file; /* of all that was counted; whoever reads keys writes it */
+	char message[512]; /* shown in place of the keys until the next key */
+};
+
+void top_ui_init(struct top_ui *ui, enum top_by by);
+void top_ui_free(struct top_ui *ui);
+
+/* Handles a key. True: the user wants to quit. */
+bool top_ui_key(struct top_ui *ui, uint32_t key);
+
+/* The selected row, or NULL. It belongs to the model and is valid until its next interval. */
+const struct top_row *top_ui_row(const struct top_ui *ui);
+
+/*
+ * Call after a key, an interval or a resize: updates the list. If the user has moved away from the
+ * first row, the selection follows its row; -ENOMEM.
+ */
+int top_ui_update(struct top_ui *ui, const struct top_model *model, size_t rows);
+
+#endif

@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_COMMAND_H
+#define BPFPROFIL_COMMAND_H
+
+#include <stdbool.h>
+
+#include "option/opts.h"
+
+/* Exit status for wrong usage; other failures are EXIT_FAILURE. */
+#define EXIT_USAGE 2
+
+struct command_example {
+	const char *what; /* what the command line does */
+	const char *line; /* what to type */
+};
+
+/*
+ * A subcommand as data. Dispatch, usage errors, --help and completion all read it, so that they all
+ * know the same options.
+ */
+struct command {
+	const char *name;
+	const char *summary; /* its line in bpfprofil --help, without a full stop */
+	const char *operands; /* what follows [OPTIONS] in the usage line */
+	const char *description; /* sentences for its own --help */
+	const struct opt_group *groups; /* ends with a NULL title; may be NULL */
+	const struct command_example *examples; /* ends with a NULL line */
+	void (*more_help)(FILE *out); /* writes more paragraphs for --help; or NULL */
+	enum opt_value operand; /* kind of its operands, for completion */
+	const char *const *operand_words; /* instead: all words that an operand can be */
+	/* The first operand ends the options, because what follows belongs to COMMAND. */
+	bool operands_end_options;
+	/* A unit or a file has its options, so that it takes none from the environment. */
+	bool is_service;
+	/* argv[0] is the command's name. Returns the exit status. */
+	int (*run)(int argc, char **argv);
+};
+
+/* In the order of bpfprofil --help; ends with NULL. */
+extern const struct command *const commands[];
+
+/* NULL: there is no command of that name. */
+const struct command *command_find(const char *name);
+
+extern const struct command command_run;
+extern const struct command command_attach;
+extern const struct command command_top;
+extern const struct command command_report;
+extern const struct command command_export;
+extern const struct command command_diff;
+extern const struct command command_merge;
+extern const struct command command_bin;
+extern const struct command command_agent;
+extern const struct command command_serve;
+extern const struct command command_bench;
+extern const struct command command_doctor;
+extern const struct command command_completion;
+
+/*
+ * Parses a command's options into *options, first those of BPFPROFIL_COMMAND, for instance
+ * BPFPROFIL_RUN in the environment, and then those that were typed. True: continue with the operands, from argv[*ret_first]
+ * on. False: --help or --version was answered, or an error was printed; exit with *ret_status.
+ */
+bool command_parse(const struct command *command, int argc, char **argv, void *options,
+		   int *ret_first, int *ret_status);
+
+/* Prints the version, the libbpf in use and the kernel it sees. Returns the exit status. */
+int command_print_version(void);
+
+/* Prints the --help of one command. Returns the exit status. */
+int command_print_help(const struct command *command);
+
+/* Prints, for shells, what can complete the last of these words. Returns the exit status. */
+int command_complete(int nr, char **words);
+
+#endif

@@ -1,0 +1,101 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_OPTS_H
+#define BPFPROFIL_OPTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/output.h"
+
+/*
+ * Options as data. argp is not used, because its messages cannot have the fixed form "bpfprofil:
+ * what: why / try: ...", and because it accepts abbreviations, which change their meaning when an
+ * option is added.
+ */
+struct command;
+struct opt;
+
+/* Stores value (NULL for a flag) in *field. On failure it fills in err with opt_bad(). */
+typedef int (*opt_setter)(const struct opt *opt, const char *value, void *field, struct error *err);
+
+/* What shells propose for a value; if there are words, these. */
+enum opt_value {
+	VALUE_ANY, /* nothing: a number, a time, or any word */
+	VALUE_FILE,
+	VALUE_DIR,
+	VALUE_PID,
+	VALUE_PIDS, /* separated by commas */
+	VALUE_NAME, /* of a running process */
+	VALUE_CGROUP,
+	VALUE_CONTAINER,
+	VALUE_UNIT,
+	VALUE_USER,
+	VALUE_GROUP,
+	VALUE_COMMAND, /* a program and its own arguments; operands only */
+	VALUE_KINDS
+};
+
+struct opt {
+	const char *name; /* long name, without dashes */
+	char letter; /* 0: none */
+	const char *arg; /* the argument's name in --help; NULL: it is a flag */
+	const char *help;
+	const char *fallback; /* the default in words, or NULL */
+	opt_setter set; /* NULL: opt_set_word, or without words opt_set_flag */
+	size_t field; /* offset of *field in the group's struct */
+	const char *const *words; /* for opt_set_word: the words; ends with NULL */
+	const char *(*word)(size_t i); /* the same for a setter with its own list, or NULL */
+	enum opt_value value;
+	uint64_t min, max; /* for opt_set_u64: inclusive */
+};
+
+/* Options under one heading of --help, all with their fields in one struct. */
+struct opt_group {
+	const char *title;
+	const struct opt *opts; /* ends with a NULL name */
+	size_t base; /* offset of that struct in the command's options */
+};
+
+/* The options that every command has. */
+struct opts_parsed {
+	bool help;
+	bool version;
+	unsigned int color; /* enum color_when */
+	int first; /* index in argv of the first operand */
+};
+
+/*
+ * Fills in *options, which the caller has set to the defaults. Operands are moved behind the
+ * options, unless for this command the first one ends the options. Parsing stops at --help and
+ * --version. *result has the defaults too. Returns 0 or -EINVAL (-ENOMEM if a setter returns that).
+ */
+int opts_parse(const struct command *command, int argc, char **argv, void *options,
+	       struct opts_parsed *result, struct error *err);
+
+/* The i-th option of a command, common ones last; NULL past the end. */
+const struct opt *opts_at(const struct command *command, size_t i,
+			  const struct opt_group **ret_group);
+
+const struct opt *opts_by_letter(const struct command *command, int letter,
+				 const struct opt_group **ret_group);
+
+/* The i-th word that its value may be; NULL past the end, or if any value may be given. */
+const char *opt_word(const struct opt *opt, size_t i);
+
+/* Prints --help, wrapped to width columns. */
+void opts_help(const struct command *command, FILE *out, unsigned int width);
+
+int opt_set_flag(const struct opt *opt, const char *value, void *field, struct error *err);
+int opt_set_string(const struct opt *opt, const char *value, void *field, struct error *err);
+/* field is an unsigned int, the index of the word */
+int opt_set_word(const struct opt *opt, const char *value, void *field, struct error *err);
+int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err);
+
+/* Sets err to "--name 'value': why". Returns -EINVAL. */
+int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
+	__attribute__((format(printf, 4, 5)));
+
+#endif

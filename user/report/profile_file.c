@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/profile_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "base/util.h"
+#include "profile/profile_io.h"
+#include "profile/profile_merge.h"
+#include "base/output.h"
+#include "symbol/debug_server.h"
+#include "symbol/object_file.h"
+#include "symbol/symbol_cache.h"
+
+static const char *files_root = ""; /* below which the programs and libraries are */
+
+void profile_files_below(const char *root)
+{
+	files_root = root;
+}
+
+/*
+ * The server opens no file of its users, so the record of calls has no names: they are looked up by
+ * whoever reads it. So are those that other profiles lack, in files that still are the ones that
+ * ran; no server is asked for them, because nobody has asked for anything but a table.
+ */
+static int load_named(const char *path, struct symbol_cache *cache, struct profile **result,
+		      struct error *err)
+{
+	struct path_opener paths = { .root = files_root };
+	const struct object_opener opener = path_opener(&paths);
+	struct object_opener same = same_file_opener(&paths);
+	int ret = profile_load(path, result, err);
+
+	if (ret)
+		return ret;
+	paths.profile = *result;
+	if (!(*result)->nr_functions && (*result)->nr_targets &&
+	    profile_target_is_call(&(*result)->targets[0])) {
+		ret = functions_resolve(*result, &opener, err);
+	} else {
+		same.cache = cache;
+		debug_server_quiet(true);
+		ret = functions_resolve_rest(*result, &same, err);
+		debug_server_quiet(false);
+	}
+	if (ret) {
+		profile_free(*result);
+		*result = NULL;
+	}
+	return ret;
+}
+
+void file_names_free(struct file_names *names)
+{
+	while (names->nr)
+		free(names->names[--names->nr]);
+	free(names->names);
+}
+
+static int add_name(struct file_names *names, const char *folder, const char *name,
+		    struct error *err)
+{
+	void *array = names->names;
+	char *path;
+	int ret = grow(&array, &names->capacity, names->nr + 1, sizeof(*names->names));
+
+	if (ret)
+		return error_errno(err, ret, "%s", name);
+	names->names = array;
+	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", name) < 0)
+		return error_errno(err, -ENOMEM, "%s", name);
+	names->names[names->nr++] = path;
+	return 0;
+}
+
+/* Names as run and attach give them; a file whose name begins with a dot is still being written. */
+static int is_profile(const struct dirent *entry)
+{
+	static const char *const ends[] = { ".json", ".json.gz" };
+	size_t length = strlen(entry->d_name), i;
+
+	for (i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
+		if (*entry->d_name != '.' && length > strlen(ends[i]) &&
+		    !strcmp(entry->d_name + length - strlen(ends[i]), ends[i]))
+			return 1;
+	return 0;
+}
+
+static int add_folder(struct file_names *names, const char *folder, struct error *err)
+{
+	struct dirent **entries;
+	int nr = scandir(folder, &entries, is_profile, alphasort), i, ret = 0;
+
+	if (nr < 0)
+		return error_errno(err, -errno, "%s", folder);
+	for (i = 0; i < nr; i++) {
+		if (!ret)
+			ret = add_name(names, folder, entries[i]->d_name, err);
+		free(entries[i]);
+	}
+	free(entries);
+	if (!nr)
+		ret = error_set(err, -ENOENT, "%s: no *.json or *.json.gz in this folder", folder);
+	return ret;
+}
+
+int file_names_of(int nr, char *const *operands, struct file_names *names, struct error *err)
+{
+	struct stat stat_buffer;
+	int ret = 0, i;
+
+	for (i = 0; i < nr && !ret; i++) {
+		if (!stat(operands[i], &stat_buffer) && S_ISDIR(stat_buffer.st_mode))
+			ret = add_folder(names, operands[i], err);
+		else
+			ret = add_name(names, NULL, operands[i], err);
+	}
+	return ret;
+}
+
+/* Each profile is read, added and freed before the next one. timeline: NULL if none is wanted. */
+static int add_up(const struct file_names *names, struct timeline *timeline,
+		  struct profile **result, struct error *err)
+{
+	struct profile_merger merger = { 0 };
+	struct symbol_cache *cache = symbol_cache_new(SYMBOL_CACHE_BYTES);
+	struct profile *part;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < names->nr && !ret; i++) {
+		if (cache)
+			symbol_cache_age(cache);
+		ret = load_named(names->names[i], cache, &part, err);
+		if (ret)
+			break;
+		if (timeline)
+			ret = timeline_add(timeline, part, names->names[i], err);
+		if (ret)
+			profile_free(part);
+		else
+			ret = profile_merger_add(&merger, part, names->names[i], err);
+	}
+	if (!ret)
+		ret = profile_merger_finish(&merger, result, err);
+	profile_merger_free(&merger);
+	symbol_cache_free(cache);
+	if (timeline)
+		timeline_sort(timeline);
+	return ret;
+}
+
+int profile_of_name(char *name, struct profile **result, struct error *err)
+{
+	struct file_names names = { 0 };
+	int ret = file_names_of(1, &name, &names, err);
+
+	if (!ret && names.nr == 1)
+		ret = load_named(names.names[0], NULL, result, err);
+	else if (!ret)
+		ret = add_up(&names, NULL, result, err);
+	file_names_free(&names);
+	return ret;
+}
+
+struct profile *profile_of_operand(const struct command *command, int nr, char **operands,
+				   int *ret_status)
+{
+	static char by_default[] = PROFILE_FILE_DEFAULT;
+	struct profile *profile;
+	struct error err = { 0 };
+	int ret;
+
+	if (nr > 1) {
+		print_message("bpfprofil merge -o sum.json FILE...",
+			      "%s: one FILE, not also '%.128s'", command->name, operands[1]);
+		*ret_status = EXIT_USAGE;
+		return NULL;
+	}
+	ret = profile_of_name(nr ? operands[0] : by_default, &profile, &err);
+	if (!ret)
+		return profile;
+	if (ret == -ENOENT && !nr && !err.hint[0])
+		error_hint(&err, "sudo bpfprofil run COMMAND");
+	print_error(&err);
+	*ret_status = EXIT_FAILURE;
+	return NULL;
+}
+
+struct profile *profile_of_operands(const struct command *command, int nr, char **operands,
+				    bool apart, struct timeline *timeline, int *ret_status)
+{
+	static char *const by_default[] = { PROFILE_FILE_DEFAULT };
+	struct profile *profile = NULL;
+	struct file_names names = { 0 };
+	struct error err = { 0 };
+
+	*ret_status = EXIT_FAILURE;
+	if (file_names_of(nr ? nr : 1, nr ? operands : (char **)by_default, &names, &err))
+		print_error(&err);
+	else if (names.nr == 1 && !apart)
+		profile = profile_of_operand(command, nr ? 1 : 0, names.names, ret_status);
+	else if (add_up(&names, timeline, &profile, &err))
+		print_error(&err);
+	file_names_free(&names);
+	return profile;
+}
