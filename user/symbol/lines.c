@@ -3,11 +3,9 @@
 
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -16,118 +14,6 @@
 #include "elf/elf_check.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_file.h"
-
-/* The clock is read only every so many steps, because reading it takes as long as a few steps. */
-#define STEPS_UNTIMED 256
-
-/* libdw ends the process when it runs out of memory, unless its handler leaves by a jump. */
-static _Thread_local jmp_buf *out_of_memory;
-
-static void __attribute__((noreturn)) leave_libdw(void)
-{
-	longjmp(*out_of_memory, 1);
-}
-
-void line_job_guard(Dwarf *dwarf)
-{
-	if (dwarf)
-		dwarf_new_oom_handler(dwarf, leave_libdw);
-}
-
-/* libdw has unpacked the section by now. */
-static void find_line_programs(struct line_job *job)
-{
-	Elf_Scn *section;
-	GElf_Shdr header;
-
-	section = elf_image_section(job->image, ".debug_line", &header);
-	if (!section)
-		section = elf_image_section(job->image, ".zdebug_line", &header);
-	job->line_programs = section ? elf_rawdata(section, NULL) : NULL;
-}
-
-int line_job_reopen(struct line_job *job)
-{
-	dwarf_end(job->dwarf);
-	job->rows = 0;
-	job->dwarf = dwarf_begin_elf(job->image->elf, DWARF_C_READ, NULL);
-	if (!job->dwarf)
-		return errno == ENOMEM ? -ENOMEM : -EINVAL;
-	line_job_guard(job->dwarf);
-	find_line_programs(job);
-	return line_job_share(job);
-}
-
-int line_job_step(struct line_job *job)
-{
-	if (++job->steps % STEPS_UNTIMED)
-		return 0;
-	return thread_cpu_ns() > job->until_ns ? -E2BIG : 0;
-}
-
-/* The data of this process, as RLIMIT_DATA counts it. */
-static uint64_t data_bytes(void)
-{
-	unsigned long pages = 0;
-	char line[128];
-
-	if (read_first_line("/proc/self/statm", line, sizeof(line)) ||
-	    sscanf(line, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
-		return 0;
-	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-/*
- * libdw joins the name of each file in a line table with that of its folder, so some megabytes of
- * hostile names make terabytes. It cannot be told to stop, but it stops when it gets no memory.
- */
-static void limit_memory(struct line_job *job)
-{
-	struct rlimit limit;
-
-	job->data_before = data_bytes();
-	if (!job->data_before || getrlimit(RLIMIT_DATA, &job->limit_before))
-		return;
-	limit = job->limit_before;
-	if (limit.rlim_cur > job->data_before + LINE_MEMORY_MAX)
-		limit.rlim_cur = job->data_before + LINE_MEMORY_MAX;
-	job->limited = !setrlimit(RLIMIT_DATA, &limit);
-}
-
-/*
- * Tells whether a lack of memory was due to the limit, and lifts it. This must run before the
- * memory is freed.
- */
-static int lift_limit(struct line_job *job, int code)
-{
-	if (!job->limited)
-		return code;
-	job->limited = false;
-	setrlimit(RLIMIT_DATA, &job->limit_before);
-	if (code != -ENOMEM || data_bytes() < job->data_before + LINE_MEMORY_MAX / 2)
-		return code;
-	return error_set(&job->lines->why, -E2BIG,
-			 "debug information that takes more than %d MiB of memory",
-			 LINE_MEMORY_MAX >> 20);
-}
-
-static int run_job(struct line_job *job)
-{
-	jmp_buf environment;
-	int ret;
-
-	out_of_memory = &environment;
-	if (setjmp(environment))
-		return lift_limit(job, -ENOMEM);
-	errno = 0;
-	job->until_ns = thread_cpu_ns() + LINE_JOB_SECONDS * 1000000000ULL;
-	ret = line_job_reopen(job);
-	if (ret)
-		return ret;
-	/* Called after the sections are unpacked, because these have a limit of their own. */
-	limit_memory(job);
-	return lift_limit(job, line_units_resolve(job));
-}
 
 static int compare_asked_places(const void *left, const void *right)
 {
@@ -177,9 +63,8 @@ static int resolve_lines(const struct elf_image *image, struct line_job job,
 	if (!places)
 		return -ENOMEM;
 	job.places = places;
-	ret = job.nr ? run_job(&job) : 0;
-	dwarf_end(job.dwarf);
-	line_job_unshare(&job);
+	ret = job.nr ? line_job_run(&job, line_units_resolve) : 0;
+	line_job_close(&job);
 	free(job.unit.places);
 	free(job.unit.frames);
 	free(places);

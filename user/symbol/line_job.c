@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/line_job.h"
+
 #include <errno.h>
 #include <limits.h>
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +16,24 @@
 #include "base/util.h"
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
-#include "symbol/lines.h"
+
+/* The clock is read only every so many steps, because reading it takes as long as a few steps. */
+#define STEPS_UNTIMED 256
+
+/* libdw ends the process when it runs out of memory, unless its handler leaves by a jump. */
+static _Thread_local jmp_buf *out_of_memory;
+
+static void __attribute__((noreturn)) leave_libdw(void)
+{
+	longjmp(*out_of_memory, 1);
+}
+
+/* Makes running out of memory in this file end line_job_run() and not the process. NULL is fine. */
+static void guard(Dwarf *dwarf)
+{
+	if (dwarf)
+		dwarf_new_oom_handler(dwarf, leave_libdw);
+}
 
 /*
  * An empty debug file. libdw looks for a shared file by itself unless it is given one, and there is
@@ -66,19 +86,24 @@ static void open_shared(struct line_job *job)
 		job->shared_dwarf = dwarf_begin_elf(job->shared.elf, DWARF_C_READ, NULL);
 }
 
-int line_job_share(struct line_job *job)
+/*
+ * Opens the other files that DWARF names, because libdw would open whatever is there, and would
+ * block on a fifo.
+ */
+static int share(struct line_job *job)
 {
 	if (!job->shared_dwarf)
 		open_shared(job);
 	if (!job->shared_dwarf)
 		return -ENOMEM;
-	line_job_guard(job->shared_dwarf);
+	guard(job->shared_dwarf);
 	dwarf_setalt(job->dwarf, job->shared_dwarf);
 	return 0;
 }
 
-void line_job_unshare(struct line_job *job)
+void line_job_close(struct line_job *job)
 {
+	dwarf_end(job->dwarf);
 	dwarf_end(job->shared_dwarf);
 	elf_image_close(&job->shared);
 	job->shared_dwarf = NULL;
@@ -155,6 +180,101 @@ bool line_job_split_unit(const struct line_job *job, Dwarf_Die *skeleton, Dwarf_
 	if (dwarf_cu_info(skeleton->cu, NULL, NULL, NULL, result, NULL, NULL, NULL) ||
 	    !result->addr)
 		return false;
-	line_job_guard(dwarf_cu_getdwarf(result->cu));
+	guard(dwarf_cu_getdwarf(result->cu));
 	return true;
+}
+
+/* libdw has unpacked the section by now. */
+static void find_line_programs(struct line_job *job)
+{
+	Elf_Scn *section;
+	GElf_Shdr header;
+
+	section = elf_image_section(job->image, ".debug_line", &header);
+	if (!section)
+		section = elf_image_section(job->image, ".zdebug_line", &header);
+	job->line_programs = section ? elf_rawdata(section, NULL) : NULL;
+}
+
+int line_job_reopen(struct line_job *job)
+{
+	dwarf_end(job->dwarf);
+	job->rows = 0;
+	job->dwarf = dwarf_begin_elf(job->image->elf, DWARF_C_READ, NULL);
+	if (!job->dwarf)
+		return errno == ENOMEM ? -ENOMEM : -EINVAL;
+	guard(job->dwarf);
+	find_line_programs(job);
+	return share(job);
+}
+
+int line_job_step(struct line_job *job)
+{
+	if (++job->steps % STEPS_UNTIMED)
+		return 0;
+	return thread_cpu_ns() > job->until_ns ? -E2BIG : 0;
+}
+
+/* The data of this process, as RLIMIT_DATA counts it. */
+static uint64_t data_bytes(void)
+{
+	unsigned long pages = 0;
+	char line[128];
+
+	if (read_first_line("/proc/self/statm", line, sizeof(line)) ||
+	    sscanf(line, "%*u %*u %*u %*u %*u %lu", &pages) != 1)
+		return 0;
+	return (uint64_t)pages * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/*
+ * libdw joins the name of each file in a line table with that of its folder, so some megabytes of
+ * hostile names make terabytes. It cannot be told to stop, but it stops when it gets no memory.
+ */
+static void limit_memory(struct line_job *job)
+{
+	struct rlimit limit;
+
+	job->data_before = data_bytes();
+	if (!job->data_before || getrlimit(RLIMIT_DATA, &job->limit_before))
+		return;
+	limit = job->limit_before;
+	if (limit.rlim_cur > job->data_before + LINE_MEMORY_MAX)
+		limit.rlim_cur = job->data_before + LINE_MEMORY_MAX;
+	job->limited = !setrlimit(RLIMIT_DATA, &limit);
+}
+
+/*
+ * Tells whether a lack of memory was due to the limit, and lifts it. This must run before the
+ * memory is freed.
+ */
+static int lift_limit(struct line_job *job, int code)
+{
+	if (!job->limited)
+		return code;
+	job->limited = false;
+	setrlimit(RLIMIT_DATA, &job->limit_before);
+	if (code != -ENOMEM || data_bytes() < job->data_before + LINE_MEMORY_MAX / 2)
+		return code;
+	return error_set(&job->lines->why, -E2BIG,
+			 "debug information that takes more than %d MiB of memory",
+			 LINE_MEMORY_MAX >> 20);
+}
+
+int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job))
+{
+	jmp_buf environment;
+	int ret;
+
+	out_of_memory = &environment;
+	if (setjmp(environment))
+		return lift_limit(job, -ENOMEM);
+	errno = 0;
+	job->until_ns = thread_cpu_ns() + LINE_JOB_SECONDS * 1000000000ULL;
+	ret = line_job_reopen(job);
+	if (ret)
+		return ret;
+	/* Called after the sections are unpacked, because these have a limit of their own. */
+	limit_memory(job);
+	return lift_limit(job, resolve(job));
 }
