@@ -3,7 +3,7 @@
 #define BPFPROFIL_DIFF_IMPL_H
 
 #include "report/diff.h"
-#include "report/rows.h"
+#include "report/views.h"
 
 /* One profile, and what its objects are compared with. */
 struct diff_profile {

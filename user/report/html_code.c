@@ -13,7 +13,7 @@
 #include "report/annotate_view.h"
 #include "report/html_impl.h"
 #include "report/render.h"
-#include "report/rows.h"
+#include "report/views.h"
 #include "symbol/allowance.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol_cache.h"

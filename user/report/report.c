@@ -5,6 +5,8 @@
 #include <unistd.h>
 
 #include "report/render.h"
+#include "report/timeline.h"
+#include "report/views.h"
 #include "base/text.h"
 
 #define SUMMARY_ROWS 10
@@ -48,6 +50,18 @@ static struct profile by_its_clock(const struct profile *profile,
 	return view;
 }
 
+static int build_rows(const struct profile *profile, const struct report_options *options,
+		      struct report_rows *rows, struct error *err)
+{
+	int ret;
+
+	if (options->by != REPORT_TIME)
+		return rows_build(profile, options, rows, err);
+	*rows = (struct report_rows){ 0 };
+	ret = rows_check(profile, options, err);
+	return ret ? ret : timeline_rows(options, rows, err);
+}
+
 int report_write(const struct profile *profile, const struct report_options *options, FILE *out,
 		 struct error *err)
 {
@@ -61,7 +75,7 @@ int report_write(const struct profile *profile, const struct report_options *opt
 	struct report report;
 	int ret;
 
-	ret = rows_build(&view, options, &rows, err);
+	ret = build_rows(&view, options, &rows, err);
 	if (!ret) {
 		report = make_report(&view, options, &rows);
 		render[options->format](&report, out);

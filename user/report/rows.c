@@ -53,23 +53,6 @@ int row_compare_place(const void *left, const void *right)
 	return compare_u64(a->size, b->size);
 }
 
-static int compare_heat(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-
-	if (a->ns != b->ns)
-		return a->ns > b->ns ? -1 : 1;
-	if (a->ticks != b->ticks)
-		return compare_u64(b->ticks, a->ticks);
-	if (a->pid != b->pid)
-		return a->pid < b->pid ? -1 : 1;
-	if (a->cgroup && b->cgroup)
-		return strcmp(a->cgroup, b->cgroup);
-	if (a->scattered && b->scattered && a->object == b->object)
-		return strcmp(a->name, b->name);
-	return row_compare_place(a, b);
-}
-
 static void add_row(struct report_row *sum, const struct report_row *row)
 {
 	sum->ticks += row->ticks;
@@ -239,60 +222,6 @@ static int name_bins(const struct profile *profile, struct report_rows *rows)
 	return 0;
 }
 
-/* Rows of bins become rows of their functions; a bin without a function stays. */
-static void by_functions(struct report_rows *rows)
-{
-	const struct profile_function *function;
-	size_t i;
-
-	for (i = 0; i < rows->nr; i++) {
-		function = rows->rows[i].function;
-		if (!function)
-			continue;
-		rows->rows[i].offset = function->offset;
-		rows->rows[i].size = function->size;
-	}
-	rows_merge(rows, row_compare_place);
-}
-
-/*
- * A JIT compiles a function anew and again, each time to another place: that is one function. What
- * has a single place keeps it.
- */
-static void join_jit(const struct profile *profile, struct report_rows *rows)
-{
-	struct report_row *row = rows->rows;
-	size_t i, nr = 0;
-	bool twin = false, next;
-
-	for (i = 0; i < rows->nr; i++) {
-		row[i].scattered |= row[i].name &&
-				    profile->objects[row[i].object].kind == PROFILE_JIT;
-		nr += row[i].scattered;
-	}
-	if (!nr)
-		return;
-	qsort(row, rows->nr, sizeof(*row), row_compare_source);
-	for (i = 0; i < rows->nr; i++, twin = next) {
-		next = i + 1 < rows->nr && !row_compare_source(&row[i], &row[i + 1]);
-		if (!twin && !next && profile->objects[row[i].object].kind == PROFILE_JIT)
-			row[i].scattered = false;
-	}
-	rows_merge(rows, row_compare_source);
-}
-
-static void by_objects(struct report_rows *rows)
-{
-	size_t i;
-
-	for (i = 0; i < rows->nr; i++)
-		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
-						     .ticks = rows->rows[i].ticks,
-						     .ns = rows->rows[i].ns,
-						     .squares = rows->rows[i].squares };
-	rows_merge(rows, row_compare_place);
-}
-
 static int check_objects(const struct profile *profile, const struct report_options *options,
 			 struct error *err)
 {
@@ -311,8 +240,8 @@ static int check_objects(const struct profile *profile, const struct report_opti
 	return 0;
 }
 
-static int check_options(const struct profile *profile, const struct report_options *options,
-			 struct error *err)
+int rows_check(const struct profile *profile, const struct report_options *options,
+	       struct error *err)
 {
 	size_t i;
 
@@ -334,8 +263,8 @@ static int check_options(const struct profile *profile, const struct report_opti
 	return -EINVAL;
 }
 
-static int named_bins(const struct profile *profile, const struct report_options *options,
-		      struct report_rows *rows, struct error *err)
+int rows_named(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err)
 {
 	int ret = collect(profile, options, rows);
 
@@ -350,120 +279,8 @@ int rows_of_bins(const struct profile *profile, const struct report_options *opt
 	int ret;
 
 	*rows = (struct report_rows){ 0 };
-	ret = check_options(profile, options, err);
-	return ret ? ret : named_bins(profile, options, rows, err);
-}
-
-/*
- * Rows of text: bins, and what they are combined to. apart: a function's code at several places is
- * several rows.
- */
-static int rows_by_place(const struct profile *profile, const struct report_options *options,
-			 bool apart, struct report_rows *rows, struct error *err)
-{
-	int ret = named_bins(profile, options, rows, err);
-	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
-	const struct object_opener opener = path_opener(&paths);
-
-	if (ret)
-		return ret;
-	if (options->inlined)
-		ret = rows_by_inlined(profile, &opener, rows, err);
-	else if (options->by == REPORT_FUNCTIONS)
-		by_functions(rows);
-	else if (options->by == REPORT_OBJECTS)
-		by_objects(rows);
-	else if (options->by == REPORT_LINES)
-		ret = rows_by_lines(profile, &opener, rows, err);
-	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
-		join_jit(profile, rows);
-	return ret;
-}
-
-/* If more rows are wanted, all are sorted. */
-#define FEW_ROWS 1000
-
-/* Sorts so that the hottest `nr` come first, in order, and the rest in any order; 0: sorts all. */
-static void sort_hottest(struct report_rows *rows, size_t nr)
-{
-	struct report_row *row = rows->rows, kept;
-	size_t i, at;
-
-	if (!nr || nr > FEW_ROWS || nr > rows->nr)
-		nr = rows->nr;
-	if (nr)
-		qsort(row, nr, sizeof(*row), compare_heat);
-	for (i = nr; i < rows->nr; i++) {
-		if (compare_heat(&row[i], &row[nr - 1]) >= 0)
-			continue;
-		kept = row[i];
-		row[i] = row[nr - 1];
-		for (at = nr - 1; at && compare_heat(&kept, &row[at - 1]) < 0; at--)
-			row[at] = row[at - 1];
-		row[at] = kept;
-	}
-}
-
-static void keep_functions(struct report_rows *rows, const char *pattern)
-{
-	size_t from, to = 0;
-
-	for (from = 0; from < rows->nr; from++)
-		if (fits(pattern, rows->rows[from].name))
-			rows->rows[to++] = rows->rows[from];
-	rows->nr = to;
-}
-
-/* The parts are in the order of their timeline. */
-static int compare_time(const void *left, const void *right)
-{
-	const struct report_row *a = left, *b = right;
-
-	return (a->part > b->part) - (a->part < b->part);
-}
-
-static size_t shown_rows(const struct report_rows *rows, const struct report_options *options)
-{
-	return options->limit && options->limit < rows->nr ? options->limit : rows->nr;
-}
-
-static int make_rows(const struct profile *profile, const struct report_options *options,
-		     bool apart, struct report_rows *rows, struct error *err)
-{
-	int ret;
-
-	*rows = (struct report_rows){ 0 };
-	if (options->by >= REPORT_PROCESSES && options->by <= REPORT_COMMS)
-		ret = rows_by_split(profile, options, rows, err);
-	else if (options->by == REPORT_CPUS)
-		ret = rows_by_cpu(profile, options, rows, err);
-	else if (options->by == REPORT_TIME)
-		ret = rows_by_time(options, rows, err);
-	else
-		ret = rows_by_place(profile, options, apart, rows, err);
-	if (ret)
-		return ret;
-	if (options->function && options->by != REPORT_TIME)
-		keep_functions(rows, options->function);
-	sort_hottest(rows, options->limit);
-	if (options->by == REPORT_TIME && rows->nr)
-		qsort(rows->rows, shown_rows(rows, options), sizeof(*rows->rows), compare_time);
-	return 0;
-}
-
-int rows_of_part(const struct profile *profile, const struct report_options *options,
-		 struct report_rows *rows, struct error *err)
-{
-	return make_rows(profile, options, true, rows, err);
-}
-
-int rows_build(const struct profile *profile, const struct report_options *options,
-	       struct report_rows *rows, struct error *err)
-{
-	int ret = check_options(profile, options, err);
-
-	*rows = (struct report_rows){ 0 };
-	return ret ? ret : make_rows(profile, options, false, rows, err);
+	ret = rows_check(profile, options, err);
+	return ret ? ret : rows_named(profile, options, rows, err);
 }
 
 const char *rows_command(const struct profile *profile)

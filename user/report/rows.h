@@ -45,17 +45,11 @@ struct report_rows {
 	size_t nr_notes;
 };
 
-/* Returns 0, or a negative errno with err filled in. Call rows_free() in any case. */
-int rows_build(const struct profile *profile, const struct report_options *options,
-	       struct report_rows *rows, struct error *err);
 void rows_free(struct report_rows *rows);
 
-/*
- * The same for one of several profiles, in which what the options name may be missing. A JIT's
- * function has a row for each place where it was compiled to.
- */
-int rows_of_part(const struct profile *profile, const struct report_options *options,
-		 struct report_rows *rows, struct error *err);
+/* -EINVAL: what the options name is not in the profile. */
+int rows_check(const struct profile *profile, const struct report_options *options,
+	       struct error *err);
 
 /* Sets the time of a row: its ticks at weight nanoseconds each. */
 void row_weigh(struct report_row *row, double weight);
@@ -70,6 +64,10 @@ void rows_merge(struct report_rows *rows, int (*compare)(const void *left, const
  * Makes a row for each bin that the options choose, ascending by object and offset, with its
  * function.
  */
+int rows_named(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err);
+
+/* The same, of options that are checked first. */
 int rows_of_bins(const struct profile *profile, const struct report_options *options,
 		 struct report_rows *rows, struct error *err);
 
@@ -97,19 +95,6 @@ void row_take_source(struct report_row *row);
 /* The orders of bins by place, and of rows of source functions. */
 int row_compare_place(const void *left, const void *right);
 int row_compare_source(const void *left, const void *right);
-
-/*
- * Makes rows of processes, cgroups, threads or their names, from objects that the options choose.
- */
-int rows_by_split(const struct profile *profile, const struct report_options *options,
-		  struct report_rows *rows, struct error *err);
-
-/* Makes a row for each CPU, from all ticks that the profile has by CPU. */
-int rows_by_cpu(const struct profile *profile, const struct report_options *options,
-		struct report_rows *rows, struct error *err);
-
-/* Makes a row for each file of the options' timeline. */
-int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err);
 
 /* Whether the options let a process or cgroup into the table. */
 bool split_chosen(const struct profile *profile, const struct report_options *options,

@@ -8,7 +8,7 @@
 #include "base/util.h"
 #include "profile/profile_merge.h"
 #include "profile/profile_weights.h"
-#include "report/rows.h"
+#include "report/views.h"
 #include "base/text.h"
 
 static int order_of(const void *a, const void *b)
@@ -183,10 +183,18 @@ double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 	return found ? found->ns : 0;
 }
 
-int rows_by_time(const struct report_options *options, struct report_rows *rows, struct error *err)
+/* The parts are in the order of their timeline. */
+static int compare_time(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	return (a->part > b->part) - (a->part < b->part);
+}
+
+int timeline_rows(const struct report_options *options, struct report_rows *rows, struct error *err)
 {
 	const struct timeline *timeline = options->timeline;
-	size_t i;
+	size_t i, shown;
 
 	if (!timeline || options->target != REPORT_ALL_TARGETS) {
 		error_set(err, -EINVAL, "--by time: not of one %s alone",
@@ -203,5 +211,9 @@ int rows_by_time(const struct report_options *options, struct report_rows *rows,
 		if (rows_add(rows, &row))
 			return error_errno(err, -ENOMEM, "report");
 	}
+	rows_sort(rows, options->limit);
+	shown = options->limit && options->limit < rows->nr ? options->limit : rows->nr;
+	if (shown)
+		qsort(rows->rows, shown, sizeof(*rows->rows), compare_time);
 	return 0;
 }

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "profile/profile.h"
-#include "report/report.h"
+#include "report/rows.h"
 #include "symbol/string_set.h"
 
 /* Profiles that are added up, as they were one after the other, for instance --interval's files. */
@@ -50,5 +50,9 @@ void timeline_free(struct timeline *timeline);
 /* The CPU time in one part of a function of the sum. */
 double timeline_ns(struct timeline *timeline, const struct timeline_part *part,
 		   const struct profile_object *object, uint64_t offset);
+
+/* The rows of --by time: the parts of options->timeline, of which the hottest are shown, in order. */
+int timeline_rows(const struct report_options *options, struct report_rows *rows,
+		  struct error *err);
 
 #endif

@@ -1,0 +1,353 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "report/views.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "profile/profile_splits.h"
+#include "profile/profile_weights.h"
+#include "symbol/object_file.h"
+
+/* --- by place ----------------------------------------------------------------------------------- */
+
+/* Rows of bins become rows of their functions; a bin without a function stays. */
+static void by_functions(struct report_rows *rows)
+{
+	const struct profile_function *function;
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++) {
+		function = rows->rows[i].function;
+		if (!function)
+			continue;
+		rows->rows[i].offset = function->offset;
+		rows->rows[i].size = function->size;
+	}
+	rows_merge(rows, row_compare_place);
+}
+
+/*
+ * A JIT compiles a function anew and again, each time to another place: that is one function. What
+ * has a single place keeps it.
+ */
+static void join_jit(const struct profile *profile, struct report_rows *rows)
+{
+	struct report_row *row = rows->rows;
+	size_t i, nr = 0;
+	bool twin = false, next;
+
+	for (i = 0; i < rows->nr; i++) {
+		row[i].scattered |= row[i].name &&
+				    profile->objects[row[i].object].kind == PROFILE_JIT;
+		nr += row[i].scattered;
+	}
+	if (!nr)
+		return;
+	qsort(row, rows->nr, sizeof(*row), row_compare_source);
+	for (i = 0; i < rows->nr; i++, twin = next) {
+		next = i + 1 < rows->nr && !row_compare_source(&row[i], &row[i + 1]);
+		if (!twin && !next && profile->objects[row[i].object].kind == PROFILE_JIT)
+			row[i].scattered = false;
+	}
+	rows_merge(rows, row_compare_source);
+}
+
+static void by_objects(struct report_rows *rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i] = (struct report_row){ .object = rows->rows[i].object,
+						     .ticks = rows->rows[i].ticks,
+						     .ns = rows->rows[i].ns,
+						     .squares = rows->rows[i].squares };
+	rows_merge(rows, row_compare_place);
+}
+
+/*
+ * Rows of text: bins, and what they are combined to. apart: a function's code at several places is
+ * several rows.
+ */
+static int by_place(const struct profile *profile, const struct report_options *options, bool apart,
+		    struct report_rows *rows, struct error *err)
+{
+	int ret = rows_named(profile, options, rows, err);
+	struct path_opener paths = { profile, options->symfs ? options->symfs : "" };
+	const struct object_opener opener = path_opener(&paths);
+
+	if (ret)
+		return ret;
+	if (options->inlined)
+		ret = rows_by_inlined(profile, &opener, rows, err);
+	else if (options->by == REPORT_FUNCTIONS)
+		by_functions(rows);
+	else if (options->by == REPORT_OBJECTS)
+		by_objects(rows);
+	else if (options->by == REPORT_LINES)
+		ret = rows_by_lines(profile, &opener, rows, err);
+	if (!ret && !apart && options->by == REPORT_FUNCTIONS)
+		join_jit(profile, rows);
+	return ret;
+}
+
+/* --- by process, cgroup, thread and their names, for profiles that were split; by CPU ------------- */
+
+static bool is_split(const struct profile *profile, enum report_by by)
+{
+	const char *split = profile->sampling.split;
+	bool by_thread = split && !strcmp(split, "thread");
+	size_t i;
+
+	if ((by == REPORT_PROCESSES && by_thread) || (by == REPORT_THREADS && !by_thread))
+		return false;
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		if (by == REPORT_CGROUPS && histogram->cgroup)
+			return true;
+		if (by != REPORT_CGROUPS && profile_histogram_is_split(profile, histogram))
+			return true;
+	}
+	return !profile->nr_histograms;
+}
+
+/* One pid may have belonged to several processes, one after the other. */
+static int compare_splits(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->cgroup || b->cgroup)
+		return compare_text(a->cgroup, b->cgroup);
+	return compare_text(a->name, b->name);
+}
+
+static struct report_row split_row(const struct profile_weights *weights,
+				   const struct profile_histogram *histogram, enum report_by by)
+{
+	struct report_row row = { .pid = -1, .ticks = profile_histogram_ticks(histogram) };
+
+	if (weights)
+		row_weigh(&row, profile_weight(weights, histogram));
+	if (by == REPORT_CGROUPS) {
+		row.cgroup = histogram->cgroup;
+		return row;
+	}
+	if (by != REPORT_COMMS)
+		row.pid = histogram->pid;
+	row.name = histogram->process;
+	return row;
+}
+
+static int add_split_bins(const struct profile *profile, const struct report_options *options,
+			  const struct profile_weights *weights, struct report_rows *rows)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+		struct report_row row;
+
+		if (!histogram_chosen(profile, options, histogram))
+			continue;
+		row = split_row(weights, histogram, options->by);
+		ret = row.ticks ? rows_add(rows, &row) : 0;
+	}
+	return ret;
+}
+
+/*
+ * Adds the time of each split that is in no bin, so that its row has all its time, also where it had
+ * no tick. Where text was chosen, only that text's time is asked for.
+ */
+static int add_split_rests(const struct profile *profile, const struct report_options *options,
+			   const struct profile_weights *weights, struct report_rows *rows)
+{
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && !options->nr_objects && i < profile->nr_splits; i++) {
+		const struct profile_split *split = &profile->splits[i];
+		const struct profile_histogram of = { .target = split->target,
+						      .pid = split->pid,
+						      .process = split->process,
+						      .cgroup = split->cgroup };
+		struct report_row row;
+
+		if (!split_chosen(profile, options, split))
+			continue;
+		row = split_row(NULL, &of, options->by);
+		row.ns = (double)profile_weights_unbinned(weights, i);
+		ret = row.ns > 0 ? rows_add(rows, &row) : 0;
+	}
+	return ret;
+}
+
+static int add_rows(const struct profile *profile, const struct report_options *options,
+		    struct report_rows *rows)
+{
+	struct profile_weights *weights = profile_weights_of_splits(profile);
+	int ret = weights ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = add_split_bins(profile, options, weights, rows);
+	if (!ret)
+		ret = add_split_rests(profile, options, weights, rows);
+	profile_weights_free(weights);
+	return ret;
+}
+
+static int name_cgroups(const struct profile *profile, struct report_rows *rows)
+{
+	size_t i;
+
+	rows->cgroups = cgroup_names_new(profile);
+	if (!rows->cgroups)
+		return -ENOMEM;
+	for (i = 0; i < rows->nr; i++)
+		rows->rows[i].name = cgroup_names_find(rows->cgroups, rows->rows[i].cgroup);
+	return 0;
+}
+
+static int by_split(const struct profile *profile, const struct report_options *options,
+		    struct report_rows *rows, struct error *err)
+{
+	const char *word = report_by_words[options->by];
+	const char *command = rows_command(profile);
+	const char *split = options->by == REPORT_COMMS ? "process" : word;
+
+	if (!is_split(profile, options->by)) {
+		error_set(err, -EINVAL, "--by %s: the profile was not split by it", word);
+		error_hint(err, "sudo bpfprofil %s --split %s %s", command, split,
+			   strcmp(command, "run") ? "..." : "COMMAND");
+		return -EINVAL;
+	}
+	if (add_rows(profile, options, rows))
+		return error_errno(err, -ENOMEM, "report");
+	rows_merge(rows, compare_splits);
+	if (options->by == REPORT_CGROUPS && name_cgroups(profile, rows))
+		return error_errno(err, -ENOMEM, "report");
+	return 0;
+}
+
+/*
+ * The profile has neither the text by CPU nor the scheduler's time by CPU, so a tick stands for the
+ * same on all of them.
+ */
+static int by_cpu(const struct profile *profile, const struct report_options *options,
+		  struct report_rows *rows, struct error *err)
+{
+	const struct profile_sampling *sampling = &profile->sampling;
+	uint64_t total = 0;
+	size_t i;
+
+	if (!sampling->nr_delivered) {
+		error_set(err, -EINVAL, "--by cpu: the profile does not tell CPUs apart");
+		error_hint(err, "a profile of one host, by this version");
+		return -EINVAL;
+	}
+	for (i = 0; i < sampling->nr_delivered; i++)
+		total += sampling->delivered[i];
+	for (i = 0; i < sampling->nr_delivered; i++) {
+		struct report_row row = { .pid = (int64_t)i, .ticks = sampling->delivered[i] };
+
+		if (!row.ticks)
+			continue;
+		row_weigh(&row, rows_ns(profile, options) / (double)total);
+		if (rows_add(rows, &row))
+			return error_errno(err, -ENOMEM, "report");
+	}
+	return 0;
+}
+
+/* --- all of them -------------------------------------------------------------------------------- */
+
+static int compare_heat(const void *left, const void *right)
+{
+	const struct report_row *a = left, *b = right;
+
+	if (a->ns != b->ns)
+		return a->ns > b->ns ? -1 : 1;
+	if (a->ticks != b->ticks)
+		return compare_u64(b->ticks, a->ticks);
+	if (a->pid != b->pid)
+		return a->pid < b->pid ? -1 : 1;
+	if (a->cgroup && b->cgroup)
+		return strcmp(a->cgroup, b->cgroup);
+	if (a->scattered && b->scattered && a->object == b->object)
+		return strcmp(a->name, b->name);
+	return row_compare_place(a, b);
+}
+
+/* If more rows are wanted, all are sorted. */
+#define FEW_ROWS 1000
+
+void rows_sort(struct report_rows *rows, size_t nr)
+{
+	struct report_row *row = rows->rows, kept;
+	size_t i, at;
+
+	if (!nr || nr > FEW_ROWS || nr > rows->nr)
+		nr = rows->nr;
+	if (nr)
+		qsort(row, nr, sizeof(*row), compare_heat);
+	for (i = nr; i < rows->nr; i++) {
+		if (compare_heat(&row[i], &row[nr - 1]) >= 0)
+			continue;
+		kept = row[i];
+		row[i] = row[nr - 1];
+		for (at = nr - 1; at && compare_heat(&kept, &row[at - 1]) < 0; at--)
+			row[at] = row[at - 1];
+		row[at] = kept;
+	}
+}
+
+static void keep_functions(struct report_rows *rows, const char *pattern)
+{
+	size_t from, to = 0;
+
+	for (from = 0; from < rows->nr; from++)
+		if (rows->rows[from].name && !fnmatch(pattern, rows->rows[from].name, 0))
+			rows->rows[to++] = rows->rows[from];
+	rows->nr = to;
+}
+
+static int make_rows(const struct profile *profile, const struct report_options *options,
+		     bool apart, struct report_rows *rows, struct error *err)
+{
+	int ret;
+
+	*rows = (struct report_rows){ 0 };
+	if (options->by >= REPORT_PROCESSES && options->by <= REPORT_COMMS)
+		ret = by_split(profile, options, rows, err);
+	else if (options->by == REPORT_CPUS)
+		ret = by_cpu(profile, options, rows, err);
+	else
+		ret = by_place(profile, options, apart, rows, err);
+	if (ret)
+		return ret;
+	if (options->function)
+		keep_functions(rows, options->function);
+	rows_sort(rows, options->limit);
+	return 0;
+}
+
+int rows_of_part(const struct profile *profile, const struct report_options *options,
+		 struct report_rows *rows, struct error *err)
+{
+	return make_rows(profile, options, true, rows, err);
+}
+
+int rows_build(const struct profile *profile, const struct report_options *options,
+	       struct report_rows *rows, struct error *err)
+{
+	int ret = rows_check(profile, options, err);
+
+	*rows = (struct report_rows){ 0 };
+	return ret ? ret : make_rows(profile, options, false, rows, err);
+}
