@@ -11,6 +11,7 @@
 #include "bytes.h"
 #include "elf/elf_facts.h"
 #include "report/annotate.h"
+#include "report/annotate_view.h"
 #include "symbol/symbol.h"
 
 enum { BINS = 40 };

@@ -7,41 +7,12 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/annotate_impl.h"
+#include "report/annotate_steps.h"
 #include "symbol/object_file.h"
 #include "symbol/object_symbols.h"
 
 /* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256
-
-void annotation_free(struct annotation *annotation)
-{
-	if (!annotation)
-		return;
-	if (annotation->memory) {
-		string_set_free(&annotation->memory->strings);
-		free(annotation->memory->code);
-		free(annotation->memory->cells);
-		free(annotation->memory);
-	}
-	while (annotation->nr_notes)
-		free(annotation->notes[--annotation->nr_notes]);
-	free(annotation->notes);
-	free(annotation->rows);
-	free(annotation->lines);
-	free(annotation->jumps);
-	free(annotation);
-}
-
-double annotation_percent(const struct annotation *annotation, uint64_t ticks)
-{
-	return annotation->ticks ? 100 * (double)ticks / (double)annotation->ticks : 0;
-}
-
-double annotation_of_profile(const struct annotation *annotation, uint64_t ticks)
-{
-	return annotation->percent * annotation_percent(annotation, ticks) / 100;
-}
 
 static bool is_vdso(const struct profile_object *object)
 {

@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "elf/elf_image.h"
-#include "report/annotate_impl.h"
+#include "report/annotate_steps.h"
 #include "symbol/object_file.h"
 
 /* Bytes shown behind what was hit in text without a symbol, whose functions have no known end. */

@@ -10,7 +10,7 @@
 
 #include "base/nearest.h"
 #include "base/util.h"
-#include "report/annotate_impl.h"
+#include "report/annotate_steps.h"
 #include "report/name_fit.h"
 #include "base/text.h"
 #include "symbol/regions.h"

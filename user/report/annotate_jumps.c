@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/annotate_impl.h"
-#include "base/text.h"
+#include "report/annotate_steps.h"
 
 /* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
 #define LENGTH_MAX 4096
@@ -203,75 +202,4 @@ int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struc
 							  .to = annotation->rows[i].jump };
 	ret = choose_lanes(annotation, lanes);
 	return ret ? error_errno(err, ret, "annotate") : 0;
-}
-
-/* --- drawing ------------------------------------------------------------------------------------- */
-
-/* Directions from the centre of a cell. */
-enum { UP = 1, DOWN = 2, RIGHT = 4, LEFT = 8 };
-
-static const char *const boxes[16] = {
-	[0] = " ",
-	[UP] = "│",
-	[DOWN] = "│",
-	[UP | DOWN] = "│",
-	[RIGHT] = "─",
-	[UP | RIGHT] = "╰",
-	[DOWN | RIGHT] = "╭",
-	[UP | DOWN | RIGHT] = "├",
-	[LEFT] = "─",
-	[UP | LEFT] = "┴",
-	[DOWN | LEFT] = "┬",
-	[UP | DOWN | LEFT] = "┼",
-	[LEFT | RIGHT] = "─",
-	[UP | LEFT | RIGHT] = "┴",
-	[DOWN | LEFT | RIGHT] = "┬",
-	[UP | DOWN | LEFT | RIGHT] = "┼",
-};
-
-/*
- * The character for a lane; passed: a jump that begins or ends in a lane to the left passes
- * through.
- */
-static const char *box(const struct annotation_cells *cells, unsigned int lane, bool passed)
-{
-	uint8_t bit = (uint8_t)(1U << lane);
-
-	return text_glyph(boxes[(cells->up & bit ? UP : 0) | (cells->down & bit ? DOWN : 0) |
-				(cells->end & bit ? RIGHT : 0) | (passed ? LEFT : 0)]);
-}
-
-static const char *head_of(const struct annotation *annotation, size_t row)
-{
-	const struct annotation_cells *cells = &annotation->memory->cells[row];
-	size_t to = annotation->rows[row].jump;
-
-	if (cells->arrives)
-		return "▶";
-	if (cells->end)
-		return "─";
-	if (to == ANNOTATION_NONE)
-		return " ";
-	/* The jump has no lane, but at least its direction is shown. */
-	return to < row ? "↑" : "↓";
-}
-
-size_t annotation_arrows(const struct annotation *annotation, size_t row, bool between, char *text)
-{
-	struct annotation_cells cells;
-	bool passed = false;
-	unsigned int lane;
-
-	*text = '\0';
-	if (!annotation->memory->cells)
-		return 0;
-	cells = annotation->memory->cells[row];
-	if (between)
-		cells = (struct annotation_cells){ .up = cells.up, .down = cells.up };
-	for (lane = annotation->lanes; lane--;) {
-		text = stpcpy(text, box(&cells, lane, passed));
-		passed = passed || cells.end & 1U << lane;
-	}
-	strcpy(text, between ? " " : text_glyph(head_of(annotation, row)));
-	return annotation->lanes + 1;
 }

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "report/annotate_impl.h"
+#include "report/annotate_steps.h"
 #include "report/source_file.h"
 #include "symbol/allowance.h"
 

@@ -2,7 +2,24 @@
 #ifndef BPFPROFIL_ANNOTATE_VIEW_H
 #define BPFPROFIL_ANNOTATE_VIEW_H
 
-#include "report/annotate.h"
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include "report/annotation.h"
+#include "report/report.h"
+
+struct annotation_view {
+	enum report_format format;
+	bool hot; /* hottest first, instead of in the order of the text */
+	uint64_t limit; /* only the N hottest, with their surroundings in text order; 0: all */
+	bool color;
+	unsigned int width; /* columns that rows may have; 0: nothing is cut */
+};
+
+/* Returns 0, or -ENOMEM before anything is written. */
+int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
+		     FILE *out);
 
 /* What all writers of annotations need. */
 

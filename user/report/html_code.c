@@ -10,6 +10,7 @@
 
 #include "base/json_text.h"
 #include "base/util.h"
+#include "report/annotate.h"
 #include "report/annotate_view.h"
 #include "report/html_impl.h"
 #include "report/render.h"

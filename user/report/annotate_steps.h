@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_ANNOTATE_IMPL_H
-#define BPFPROFIL_ANNOTATE_IMPL_H
+#ifndef BPFPROFIL_ANNOTATE_STEPS_H
+#define BPFPROFIL_ANNOTATE_STEPS_H
 
 #include <limits.h>
 
@@ -10,21 +10,6 @@
 #include "symbol/string_set.h"
 
 /* The steps of annotation_build(), and what they pass on to each other. */
-
-/* What is drawn beside a row, with a bit for each lane. */
-struct annotation_cells {
-	uint8_t up; /* a jump continues above */
-	uint8_t down;
-	uint8_t end; /* a jump begins or ends here */
-	uint8_t arrives; /* a jump ends here */
-};
-
-struct annotation_memory {
-	struct string_set strings;
-	uint8_t *code;
-	size_t rows_room;
-	struct annotation_cells *cells; /* for each row; NULL: there are no jumps */
-};
 
 /* What was found for a place. */
 struct annotated_place {
@@ -58,10 +43,6 @@ static inline size_t annotated_function(const struct annotating *work, const str
 	return bin->function ? (size_t)(bin->function - work->profile->functions) :
 			       work->profile->nr_functions;
 }
-
-/* Returns 0 or -ENOMEM. */
-#define annotation_note(annotation, ...)                                                           \
-	notes_add(&(annotation)->notes, &(annotation)->nr_notes, __VA_ARGS__)
 
 /* Finds request->place among work->bins. */
 int annotate_find_place(struct annotating *work, struct error *err);

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_ANNOTATION_H
+#define BPFPROFIL_ANNOTATION_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "profile/profile.h"
+#include "symbol/string_set.h"
+
+/* What annotation_build() finds, and what is drawn of it. */
+
+#define ANNOTATION_NONE SIZE_MAX
+
+/* A source line that instructions of the function belong to. */
+struct annotation_line {
+	const char *file;
+	uint32_t line;
+	const char *text; /* without its newline; NULL: the source file is missing */
+	uint64_t ticks; /* ticks of instructions that belong to this line only */
+};
+
+/*
+ * An instruction or, if there is no code to read, a bin. An instruction begins at a pc, so a bin's
+ * ticks are those of the instructions that begin in it. If that is one, they are its own. If there
+ * are several, nobody knows which: the first has them all, and the others say that they share.
+ */
+struct annotation_row {
+	uint64_t offset; /* of the first byte, in the object's offsets */
+	uint64_t address; /* the same as the object's disassembly shows it */
+	uint64_t size;
+	const uint8_t *bytes; /* of that size; NULL: there is no code */
+	const char *text; /* the instruction, or NULL */
+	const char *target; /* the other function that a jump or call goes to */
+	uint64_t ticks; /* of all rows that share them; 0 in all but the first of these */
+	size_t shared; /* rows that share these ticks, including this one: mostly 1 */
+	size_t first; /* the first of these rows */
+	size_t line; /* index in lines, or ANNOTATION_NONE */
+	const char *function; /* the inlined function, or the function's own name, or NULL */
+	size_t jump; /* index of the row it jumps to, or ANNOTATION_NONE */
+};
+
+/*
+ * A jump within the function. Jumps to the same row share a lane. Lanes are drawn from right to
+ * left; lane 0 is next to the instruction.
+ */
+struct annotation_jump {
+	size_t from;
+	size_t to;
+	unsigned int lane; /* ANNOTATION_LANES: none was left, because hot jumps come first */
+};
+
+#define ANNOTATION_LANES 8
+
+struct annotation {
+	const struct profile *profile;
+	uint32_t object;
+	const char *name; /* of the function */
+	uint64_t offset;
+	uint64_t size;
+	uint64_t ticks; /* the sum over all rows */
+	uint64_t total; /* of the profile or target that shares refer to */
+	double percent; /* of their time, as in a table */
+	uint64_t bytes_per_bin; /* of the widest bin */
+	struct annotation_row *rows; /* ascending by address */
+	size_t nr_rows;
+	struct annotation_line *lines; /* by file and number */
+	size_t nr_lines;
+	struct annotation_jump *jumps; /* sorted by `to` */
+	size_t nr_jumps;
+	unsigned int lanes; /* shown beside each row */
+	char **notes; /* sentences that must be shown together with the rows */
+	size_t nr_notes;
+	struct annotation_memory *memory; /* owns the strings */
+};
+
+/* What is drawn beside a row, with a bit for each lane. */
+struct annotation_cells {
+	uint8_t up; /* a jump continues above */
+	uint8_t down;
+	uint8_t end; /* a jump begins or ends here */
+	uint8_t arrives; /* a jump ends here */
+};
+
+struct annotation_memory {
+	struct string_set strings;
+	uint8_t *code;
+	size_t rows_room;
+	struct annotation_cells *cells; /* for each row; NULL: there are no jumps */
+};
+
+void annotation_free(struct annotation *annotation); /* NULL is fine */
+
+/* Ticks as a percentage of the function's, and what they are then of the profile's time. */
+double annotation_percent(const struct annotation *annotation, uint64_t ticks);
+double annotation_of_profile(const struct annotation *annotation, uint64_t ticks);
+
+/* Returns 0 or -ENOMEM. */
+#define annotation_note(annotation, ...)                                                           \
+	notes_add(&(annotation)->notes, &(annotation)->nr_notes, __VA_ARGS__)
+
+/*
+ * Draws the jumps that pass a row, as UTF-8 into text, and returns how many columns they take: the
+ * same number for every row, 0 if there are no jumps. between is for the line above the row, with
+ * its source line.
+ */
+#define ANNOTATION_ARROWS_MAX (4 * (ANNOTATION_LANES + 1))
+size_t annotation_arrows(const struct annotation *annotation, size_t row, bool between, char *text);
+
+#endif
