@@ -17,7 +17,9 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "calls/calls_impl.h"
+#include "calls/calls.h"
+#include "calls/registry.h"
+#include "calls/worker.h"
 
 enum { PAGES = 256, ROUNDS_MAX = 256 };
 

@@ -9,17 +9,14 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "calls/calls_impl.h"
+#include "calls/registry.h"
+#include "calls/worker.h"
 #include "profile/profile_head.h"
 
 enum {
 	PERIOD_NORMAL = 10000000,
 	PERIOD_FAST = 1000000,
-	COPY_MS = 50, /* counts shall be visible 100 ms after their tick */
-	LOOK_MS = 1000, /* while a clock runs: how often to check whether it is still needed */
 };
-
-#define MS 1000000UL
 
 void calls_options_init(struct calls_options *options)
 {
@@ -124,34 +121,6 @@ int calls_open(const struct calls_options *options, struct calls **result, struc
 int calls_fd(const struct calls *calls)
 {
 	return calls->epoll_fd;
-}
-
-/* How long until there is something to do; 0: there is nothing to do. */
-static uint64_t wanted_ns(const struct calls *calls)
-{
-	if (workers_dirty(calls) || calls->look_again)
-		return COPY_MS * MS;
-	if (!call_engine_clocks_idle(&calls->engine) || workers_busy(calls))
-		return LOOK_MS * MS;
-	return 0;
-}
-
-void calls_set_timer(struct calls *calls)
-{
-	uint64_t now = monotonic_ns(), wanted = wanted_ns(calls);
-	struct itimerspec in = { .it_value = { (time_t)(wanted / (1000 * MS)),
-					       (long)(wanted % (1000 * MS)) } };
-
-	/*
-	 * An earlier due time stays, and so does one that has passed and that calls_poll is about
-	 * to handle; otherwise a user who asks without pause could put it off for ever.
-	 */
-	if (calls->due_ns && (calls->due_ns <= now || (wanted && calls->due_ns <= now + wanted)))
-		return;
-	if (!calls->due_ns && !wanted)
-		return;
-	calls->due_ns = wanted ? now + wanted : 0;
-	timerfd_settime(calls->timer_fd, 0, &in, NULL);
 }
 
 /*

@@ -8,6 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
+#include "calls/call_state.h"
 #include "profile/profile.h"
 #include "shared/call_protocol.h"
 
@@ -16,22 +17,6 @@
  * counts are added to the callers' buffers some 50 ms later, or at once when a call ends or a
  * caller asks. While nobody profiles nothing runs and nothing wakes up.
  */
-struct calls_options {
-	uint64_t memory; /* hard limit, in bytes of kernel memory */
-	uint32_t max_calls; /* at the same time, for all users together */
-	/* Limits for one user; root has only those of all. */
-	uint32_t user_calls;
-	uint32_t user_regions;
-	uint64_t user_memory;
-	bool restrict_fast; /* only root may use PROF_FAST */
-	bool record; /* keep what was counted, for calls_finish */
-	void (*stuck)(uid_t uid); /* called for a user who is dropped; may be NULL */
-};
-
-struct calls;
-struct job;
-struct worker;
-
 /* Sets the defaults for a host. */
 void calls_options_init(struct calls_options *options);
 

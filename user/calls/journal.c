@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "calls/calls_impl.h"
+#include "calls/journal.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -5,7 +5,8 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "calls/calls_impl.h"
+#include "calls/registry.h"
+#include "calls/worker.h"
 
 /* Root's number, which is reserved for it. */
 enum { ROOT = 0 };

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "calls/calls_impl.h"
+#include "calls/calls.h"
+#include "calls/registry.h"
+#include "calls/worker.h"
 #include "calls/charge.h"
 
 /* sprofil()'s flags, as in <sys/profil.h>. */

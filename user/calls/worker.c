@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "calls/calls_impl.h"
+#include "calls/registry.h"
 #include "calls/charge.h"
 
 enum {
@@ -26,15 +26,9 @@ enum {
 
 /* --- what waits --- */
 
-static bool is_idle_worker(const struct worker *worker)
-{
-	return TAILQ_EMPTY(&worker->urgent) && TAILQ_EMPTY(&worker->due) &&
-	       STAILQ_EMPTY(&worker->jobs);
-}
-
 static bool is_free(const struct worker *worker)
 {
-	return !worker->running && !worker->specs && is_idle_worker(worker) &&
+	return !worker->running && !worker->specs && worker_is_idle(worker) &&
 	       TAILQ_EMPTY(&worker->dirty);
 }
 
@@ -199,7 +193,7 @@ static bool await_work(struct worker *worker)
 {
 	struct timespec until;
 
-	if (!is_idle_worker(worker))
+	if (!worker_is_idle(worker))
 		return true;
 	/*
 	 * What it has done may have changed what is due, and nobody has to check this worker now.
@@ -207,10 +201,10 @@ static bool await_work(struct worker *worker)
 	calls_set_timer(worker->calls);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += IDLE_SECONDS;
-	while (is_idle_worker(worker) && !worker->calls->ending)
+	while (worker_is_idle(worker) && !worker->calls->ending)
 		if (pthread_cond_timedwait(&worker->wake, &worker->calls->lock, &until))
 			break;
-	return !is_idle_worker(worker);
+	return !worker_is_idle(worker);
 }
 
 static void *serve_user(void *argument)
@@ -295,29 +289,9 @@ void workers_copy(struct calls *calls)
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
 		while ((work = TAILQ_FIRST(&worker->dirty)))
 			put_work(worker, &worker->due, work);
-		if (!is_idle_worker(worker))
+		if (!worker_is_idle(worker))
 			wake_worker(worker);
 	}
-}
-
-bool workers_dirty(const struct calls *calls)
-{
-	const struct worker *worker;
-
-	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
-		if (!TAILQ_EMPTY(&worker->dirty))
-			return true;
-	return false;
-}
-
-bool workers_busy(const struct calls *calls)
-{
-	const struct worker *worker;
-
-	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
-		if (worker->busy || !is_idle_worker(worker))
-			return true;
-	return false;
 }
 
 /* The thread is runnable but there is no CPU for it. */

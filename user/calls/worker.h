@@ -2,13 +2,11 @@
 #ifndef BPFPROFIL_WORKER_H
 #define BPFPROFIL_WORKER_H
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/queue.h>
 #include <sys/types.h>
 
-#include "shared/call_abi.h"
+#include "calls/call_state.h"
 
 /*
  * What belongs to a user can block whoever touches it: a page of a buffer that is backed by a FUSE
@@ -22,57 +20,6 @@
  * a user while holding it. A thread in an uninterruptible wait keeps its process from ending, which
  * the owner must know, so workers_end() reports it.
  */
-struct calls;
-struct worker;
-
-/* Something to do in a user's thread: one block of memory, which is freed when it is done. */
-struct job {
-	STAILQ_ENTRY(job) link;
-	/*
-	 * Returns NULL when it is done, else the worker that shall run it next. worker NULL: it is
-	 * too late for anything but cleaning up.
-	 */
-	struct worker *(*run)(struct job *job, struct worker *worker);
-	/* Called in the main thread with calls->lock held: the job will run late, if at all. */
-	void (*give_up)(struct job *job);
-};
-
-/* Work that waits to be done for a call. A slot is in at most one list. */
-struct work {
-	TAILQ_ENTRY(work) link;
-	struct worker *worker; /* NULL: in no list */
-	struct work_list *list;
-	struct call_ref ref;
-	bool gone; /* the call is to be released */
-};
-
-TAILQ_HEAD(work_list, work);
-STAILQ_HEAD(job_list, job);
-
-struct worker {
-	struct calls *calls;
-	uint64_t who; /* whom it works for: a uid, or charge_of() for subordinate uids */
-	uid_t uid; /* of the process that asked first */
-	uint32_t specs; /* number of specs of its calls */
-	pid_t pid; /* the process whose request it is handling; 0: none */
-	struct work_list urgent; /* to release, or to take in before the process is gone */
-	struct work_list dirty; /* to copy when the timer expires, */
-	struct work_list due; /* and to copy now */
-	struct job_list jobs;
-	uint32_t nr_jobs;
-	struct job *current;
-	pthread_cond_t wake;
-	pthread_t thread;
-	pid_t tid; /* of its thread; 0: not known yet */
-	bool running; /* the thread exists, */
-	bool busy; /* and is doing something */
-	bool stuck;
-	uint64_t cpu_ns; /* CPU time of the thread when it last made progress, */
-	uint64_t moved_ns; /* and when that was */
-};
-
-enum { WORKERS_MAX = 1024 }; /* most users at the same time */
-
 /* calls->lock must be held, except where stated. */
 
 /*
@@ -104,9 +51,6 @@ void workers_copy(struct calls *calls);
  * are refused until it does.
  */
 void workers_check(struct calls *calls);
-
-bool workers_dirty(const struct calls *calls);
-bool workers_busy(const struct calls *calls);
 
 /*
  * Releases all calls and ends all threads, except those that are stuck. False: there are some,

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "calls/call_state.h"
+
+#include <sys/timerfd.h>
+
+#include "base/util.h"
+
+enum {
+	COPY_MS = 50, /* counts shall be visible 100 ms after their tick */
+	LOOK_MS = 1000, /* while a clock runs: how often to check whether it is still needed */
+};
+
+#define MS 1000000UL
+
+static bool workers_dirty(const struct calls *calls)
+{
+	const struct worker *worker;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (!TAILQ_EMPTY(&worker->dirty))
+			return true;
+	return false;
+}
+
+static bool workers_busy(const struct calls *calls)
+{
+	const struct worker *worker;
+
+	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
+		if (worker->busy || !worker_is_idle(worker))
+			return true;
+	return false;
+}
+
+/* How long until there is something to do; 0: there is nothing to do. */
+static uint64_t wanted_ns(const struct calls *calls)
+{
+	if (workers_dirty(calls) || calls->look_again)
+		return COPY_MS * MS;
+	if (!call_engine_clocks_idle(&calls->engine) || workers_busy(calls))
+		return LOOK_MS * MS;
+	return 0;
+}
+
+void calls_set_timer(struct calls *calls)
+{
+	uint64_t now = monotonic_ns(), wanted = wanted_ns(calls);
+	struct itimerspec in = { .it_value = { (time_t)(wanted / (1000 * MS)),
+					       (long)(wanted % (1000 * MS)) } };
+
+	/*
+	 * An earlier due time stays, and so does one that has passed and that calls_poll is about
+	 * to handle; otherwise a user who asks without pause could put it off for ever.
+	 */
+	if (calls->due_ns && (calls->due_ns <= now || (wanted && calls->due_ns <= now + wanted)))
+		return;
+	if (!calls->due_ns && !wanted)
+		return;
+	calls->due_ns = wanted ? now + wanted : 0;
+	timerfd_settime(calls->timer_fd, 0, &in, NULL);
+}
