@@ -4,6 +4,7 @@
 # The agent with --duty: a fifth of the ticks, and in what backends get, the seconds of all the time.
 set -uo pipefail
 . tests/lib/cli.bash
+export LC_ALL=C # for sort
 
 can_sample agent_duty || exit "$script_status"
 
@@ -42,7 +43,7 @@ wait_for_files() {
 	done
 }
 wait_for_files 1
-first=$(find "$work/files" -name '*.gz')
+first=$(find "$work/files" -name '*.gz' | sort | head -n 1)
 wait_for_files 5
 curl -s "http://127.0.0.1:$port/metrics" >"$work/metrics"
 newest=$(find "$work/files" -name '*.gz' | sort | sed -n '2,5p')

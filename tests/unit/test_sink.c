@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* What a sink does on a backend's answers: each tick is delivered, waits, or is counted as lost. */
 #include <criterion/criterion.h>
-#include <dirent.h>
 #include <malloc.h>
 #include <stdlib.h>
 #include <string.h>
@@ -407,40 +406,53 @@ Test(sink, short_of_descriptors)
 	sink_backend_stop(&backend);
 }
 
-/* Files of the same second have different names, and add up. */
+static void set_started(struct profile *profile, const char *started)
+{
+	free(profile->started);
+	profile->started = strdup(started);
+}
+
+/* Files sort as their times do, those of the same millisecond as they came, and they add up. */
 Test(sink, folder)
 {
+	static const char *const times[][2] = {
+		{ "2026-11-26T12:00:01Z", "bpfprofil-2026-11-26T12:00:01.000Z.json.gz" },
+		{ "2026-11-26T12:00:01.04Z", "bpfprofil-2026-11-26T12:00:01.040Z.json.gz" },
+		{ "2026-11-26T12:00:01.123Z", "bpfprofil-2026-11-26T12:00:01.123Z.json.gz" },
+		{ "2026-11-26T12:00:01.123Z", "bpfprofil-2026-11-26T12:00:01.123Z_1.json.gz" },
+		{ "2026-11-26T12:00:01.1239Z", "bpfprofil-2026-11-26T12:00:01.123Z_2.json.gz" },
+	};
 	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", path[512];
 	struct sink_options options = { .kind = SINK_DIR,
 					.cap = 8 << 20,
 					.retry_ns = MS,
 					.retry_most_ns = MS };
 	struct profile *profile = sample_profile(), *read;
+	const size_t nr = sizeof(times) / sizeof(times[0]);
 	struct error err = { 0 };
-	struct dirent *entry;
 	struct sink *sink;
 	uint64_t sum = 0;
-	DIR *dir;
+	size_t i;
 
 	options.where = mkdtemp(folder);
 	sink = sink_open_as(&options, NULL);
-	sink_put(sink, profile);
-	sink_put(sink, profile);
+	for (i = 0; i < nr; i++) {
+		set_started(profile, times[i][0]);
+		sink_put(sink, profile);
+	}
 	sink_settle(sink);
 	sink_close(sink, 0);
-	dir = opendir(folder);
-	while ((entry = readdir(dir))) {
-		if (entry->d_name[0] == '.')
-			continue;
-		snprintf(path, sizeof(path), "%s/%s", folder, entry->d_name);
+	for (i = 0; i < nr; i++) {
+		cr_assert(!i || strcmp(times[i - 1][1], times[i][1]) < 0);
+		snprintf(path, sizeof(path), "%s/%s", folder, times[i][1]);
 		cr_assert_eq(profile_load(path, &read, &err), 0, "%s", err.text);
+		cr_assert_str_eq(read->started, times[i][0]);
 		sum += read->ticks.total;
 		profile_free(read);
 		unlink(path);
 	}
-	closedir(dir);
-	rmdir(folder);
-	cr_assert_eq(sum, 2 * total);
+	cr_assert_eq(rmdir(folder), 0);
+	cr_assert_eq(sum, nr * total);
 	profile_free(profile);
 }
 

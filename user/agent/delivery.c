@@ -25,21 +25,30 @@ void delivery_put_off(struct delivery *delivery, const char *why)
 }
 
 /*
- * The name is the time when its ticks begin; if two are in the same second the later one has a
- * number.
+ * Files sort by the time when their ticks begin, which has milliseconds in their names. "_" is behind
+ * "." in ASCII, so that of two of one millisecond, as after a merge, the later one comes later too.
  */
+static void name_file(const char *folder, const char *started, unsigned int nr, char ret[PATH_MAX])
+{
+	const char *fraction = strlen(started) > 19 && started[19] == '.' ? started + 20 : "";
+	int digits = (int)strspn(fraction, "0123456789");
+	char ms[] = "000";
+
+	memcpy(ms, fraction, (size_t)(digits < 3 ? digits : 3));
+	snprintf(ret, PATH_MAX, "%s/bpfprofil-%.19s.%sZ%s%.0u.json.gz", folder, started, ms,
+		 nr ? "_" : "", nr);
+}
+
 void delivery_write(const char *folder, const struct profile *profile, struct delivery *delivery)
 {
 	char path[PATH_MAX];
-	const char *time = profile->started ? profile->started : "";
 	struct error err = { 0 };
 	struct output *out;
 	unsigned int i;
 	int ret = -EEXIST;
 
 	for (i = 0; i < 100; i++) {
-		snprintf(path, sizeof(path), "%s/bpfprofil-%.19sZ%s%.0u.json.gz", folder, time,
-			 i ? "-" : "", i);
+		name_file(folder, profile->started ? profile->started : "", i, path);
 		if (access(path, F_OK))
 			break;
 	}
