@@ -9,17 +9,14 @@ set -uo pipefail
 can_sample agent_signals || exit "$script_status"
 "$BUILD_DIR/tests/live/workloads/forever" "$work/pid" &
 busy=$!
-trap 'kill -9 "$busy" 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
+# shellcheck disable=SC2046
+trap 'kill -9 $(jobs -p) 2>/dev/null; wait 2>/dev/null; rm -rf "$work"' EXIT
 
-# begin OPTION...: an agent, as $agent, once it counts
+# begin OPTION...: an agent, as $agent, once it has counted a while
 begin() {
-	"$bin" agent --interval 60 --duty 100 "$@" 2>"$work/err" &
-	agent=$!
-	for _ in {1..300}; do
-		! grep -q '^bpfprofil: agent: to ' "$work/err" || break
-		sleep 0.1
-	done
-	sleep 1
+	start_ready "$bin" agent --interval 60 --duty 100 "$@" 2>"$work/err"
+	agent=$started
+	has_used "$busy" 30
 }
 
 # The first profile comes at a random moment, so there may be two.
@@ -60,16 +57,13 @@ verdict $? agent_signals_twice
 python3 -c 'import socket, time
 server = socket.create_server(("127.0.0.1", 0))
 print(server.getsockname()[1], flush=True)
-time.sleep(60)' >"$work/port" &
+time.sleep(600)' >"$work/port" &
 silent=$!
-for _ in {1..100}; do
-	[ ! -s "$work/port" ] || break
-	sleep 0.1
-done
+until [ -s "$work/port" ]; do sleep 0.1; done
 begin --otlp "http://127.0.0.1:$(cat "$work/port")"
 for _ in 1 2 3; do
 	kill -TERM "$agent"
-	sleep 0.5
+	taken TERM "$agent"
 done
 wait "$agent"
 [ $? -eq 143 ] && grep -q 'ended by a third signal: .* is lost' "$work/err"

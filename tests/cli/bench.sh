@@ -14,6 +14,14 @@ left_of() {
 	cat /proc/[0-9]*/stat 2>/dev/null | awk -v group="$1" '$5 == group && $3 != "Z" { print $1 }'
 }
 
+# Returns when bench has started the program that it measures; fails if it ends before.
+has_program() {
+	until [ "$(left_of "$1" | wc -l)" -eq 2 ]; do
+		kill -0 "$1" || return
+		sleep 0.1
+	done
+}
+
 if [ "$(id -u)" -ne 0 ]; then
 	echo "SKIP cli::bench: not root"
 	exit 77
@@ -87,8 +95,7 @@ fi
 # no result, and no program that spins.
 setsid "$bin" bench --rounds 100 >"$work/out" 2>"$work/err" </dev/null &
 bench=$!
-sleep 2
-[ "$(left_of $bench | wc -l)" -eq 2 ] && kill -TERM $bench
+has_program $bench && kill -TERM $bench
 verdict $? bench_has_a_program
 wait $bench
 [ $? -eq 1 ] && [ ! -s "$work/out" ] && [ -z "$(left_of $bench)" ] &&
@@ -98,7 +105,7 @@ verdict $? bench_interrupted
 # The same after it was killed.
 setsid "$bin" bench --rounds 100 >"$work/out" 2>"$work/err" </dev/null &
 bench=$!
-sleep 2
+has_program $bench
 kill -KILL $bench
 wait $bench 2>/dev/null
 for _ in $(seq 50); do

@@ -84,17 +84,6 @@ void attach_end(struct live *live, struct child *child, int signal)
 	cr_assert(json_object_get_boolean(doc_get(live->doc, "complete")));
 }
 
-/* CPU time of all threads, including those that have ended. */
-static double cpu_ns(pid_t pid)
-{
-	struct timespec used;
-	clockid_t clock;
-
-	cr_assert(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &used), "process %d",
-		  pid);
-	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
-}
-
 static double thread_turns(const char *path)
 {
 	FILE *file = fopen(path, "re");
@@ -146,7 +135,7 @@ static bool all_stopped(void *argument)
 
 void burner_look(struct burner *burner)
 {
-	burner->cpu_ns = cpu_ns(burner->child.pid) - burner->from_ns;
+	burner->cpu_ns = process_cpu_ns(burner->child.pid) - burner->from_ns;
 }
 
 void burner_hold(struct burner *burner)
@@ -191,7 +180,7 @@ void burner_start(struct burner *burner, struct live *live, const char *name, co
 	child_start(&burner->child, NULL, argv);
 	cr_assert(eventually(is_ready, &ready), "%s does not start", name);
 	burner_hold(burner);
-	burner->from_ns = cpu_ns(burner->child.pid);
+	burner->from_ns = process_cpu_ns(burner->child.pid);
 }
 
 void burner_let(struct burner *burner)
@@ -208,7 +197,7 @@ static bool is_reached(void *argument)
 {
 	struct goal *goal = argument;
 
-	return cpu_ns(goal->pid) >= goal->ns;
+	return process_cpu_ns(goal->pid) >= goal->ns;
 }
 
 void burner_wait(struct burner *burner, double seconds)

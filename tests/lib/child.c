@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <criterion/criterion.h>
@@ -154,6 +155,24 @@ char process_state(pid_t pid)
 	/* The name in parentheses may contain anything, so it ends at the last one. */
 	paren = strrchr(line, ')');
 	return paren && paren[1] ? paren[2] : 0;
+}
+
+double process_cpu_ns(pid_t pid)
+{
+	struct timespec used;
+	clockid_t clock;
+
+	cr_assert(!clock_getcpuclockid(pid, &clock) && !clock_gettime(clock, &used), "process %d",
+		  pid);
+	return (double)used.tv_sec * 1e9 + (double)used.tv_nsec;
+}
+
+void process_wait_cpu(pid_t pid, double seconds)
+{
+	double until = process_cpu_ns(pid) + seconds * 1e9;
+
+	while (process_cpu_ns(pid) < until)
+		usleep(POLL_MS * 1000);
 }
 
 bool eventually(bool (*condition)(void *argument), void *argument)

@@ -45,6 +45,12 @@ int child_shell_status(int wait_status);
 /* The state letter of /proc/PID/stat, or 0 if there is no such process. */
 char process_state(pid_t pid);
 
+/* CPU time of all threads, including those that have ended. */
+double process_cpu_ns(pid_t pid);
+
+/* Returns when the process has had so much more CPU time, however long that takes. */
+void process_wait_cpu(pid_t pid, double seconds);
+
 /* Returns true as soon as condition(argument) is, or false if it still is not after a long time. */
 bool eventually(bool (*condition)(void *argument), void *argument);
 

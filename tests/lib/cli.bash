@@ -62,6 +62,47 @@ can_sample() {
 	return 1
 }
 
+# start_ready COMMAND...: starts it in the background, as $started, and returns when it has said that it
+# is ready as systemd is told; fails if it has ended before
+start_ready() {
+	local news=$work/news first
+
+	python3 -c 'import socket, sys
+news = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+news.bind(sys.argv[1])
+while not news.recv(99).startswith(b"READY=1"):
+    pass' "$news" &
+	local waiter=$!
+	until [ -S "$news" ]; do sleep 0.05; done
+	NOTIFY_SOCKET=$news "$@" &
+	started=$!
+	wait -n -p first "$waiter" "$started"
+	rm -f "$news"
+	[ "$first" = "$waiter" ] || { kill "$waiter" && wait "$waiter"; } 2>/dev/null
+	[ "$first" = "$waiter" ]
+}
+
+# taken SIGNAL PID: returns when no thread has yet to take that signal, or it has ended
+taken() {
+	local bit=$((1 << ($(kill -l "$1") - 1))) pending
+
+	while pending=$(sed -n 's/^ShdPnd:\s*/0x/p' "/proc/$2/status" 2>/dev/null) &&
+		[ $((${pending:-0} & bit)) -ne 0 ]; do
+		sleep 0.02
+	done
+}
+
+# has_used PID HUNDREDTHS: returns when it has used so much more CPU time, or has ended
+has_used() {
+	local used until=
+
+	while used=$(awk '{ sub(/.*\) /, ""); print $12 + $13 }' "/proc/$1/stat" 2>/dev/null); do
+		[ -n "$until" ] || until=$((used + $2))
+		[ "$used" -lt "$until" ] || break
+		sleep 0.05
+	done
+}
+
 cgroup_mounts() {
 	awk '$3 ~ /^cgroup2?$/ { print $2 }' /proc/mounts
 }

@@ -143,7 +143,7 @@ LIVE_TEST(live_phases, by_signal)
 		kill(child.pid, SIGUSR1);
 		cr_assert(eventually(is_sampling, &child));
 		burner_let(&burner);
-		usleep(300000);
+		process_wait_cpu(burner.child.pid, 0.3);
 		kill(child.pid, SIGUSR2);
 		cr_assert(eventually(is_paused, &child));
 	}

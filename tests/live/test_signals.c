@@ -16,7 +16,7 @@
 #include "need.h"
 
 #define MAX_PROGRAMS 64
-#define LET_IT_TICK_US 400000
+#define TICKING_S 0.3 /* CPU time that COMMAND has before anything happens to it */
 
 TestSuite(live_signals, .init = need_root, .timeout = 120);
 
@@ -37,7 +37,7 @@ static void start(struct running *r, const char *file, const char *const command
 	live_command(&r->live, argv, 32, ARGS(FAST), command, false);
 	child_start(&r->child, NULL, argv);
 	r->command = (pid_t)number_in_file(file);
-	usleep(LET_IT_TICK_US);
+	process_wait_cpu(r->command, TICKING_S);
 	r->nr_programs = process_bpf_programs(r->child.pid, r->programs, MAX_PROGRAMS);
 	cr_assert_gt(r->nr_programs, 0, "the profiler holds no BPF program");
 }
@@ -120,7 +120,7 @@ Test(live_signals, interrupt_of_the_group)
 	child_start(&r.child, NULL, argv);
 	r.command = (pid_t)number_in_file(file);
 	cr_assert_eq(getpgid(r.command), r.child.pid, "COMMAND is in another process group");
-	usleep(LET_IT_TICK_US);
+	process_wait_cpu(r.command, TICKING_S);
 	r.nr_programs = process_bpf_programs(r.child.pid, r.programs, MAX_PROGRAMS);
 	kill(-r.child.pid, SIGINT);
 	child_finish(&r.child, &r.live.end);
@@ -169,7 +169,8 @@ LIVE_TEST(live_signals, children_outlive_the_command)
 
 	live_command(live, argv, 32, ARGS(FAST),
 		     ARGS("sh", "-c",
-			  "\"$0\" 1000000 >/dev/null 2>&1 & echo $! > \"$1\"; sleep 0.3; exit 3",
+			  "\"$0\" 1000000 >/dev/null 2>&1 & echo $! > \"$1\"; "
+			  "until awk '{ exit $14 < 30 }' /proc/$!/stat; do sleep 0.1; done; exit 3",
 			  WORKLOAD("three"), file),
 		     false);
 	child_run(&live->end, NULL, argv);
