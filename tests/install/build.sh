@@ -25,15 +25,20 @@ quiet_make() {
 	inner_make "$@" >/dev/null 2>"$copy/stderr" || { tail -n 5 "$copy/stderr"; return 1; }
 }
 
+# sources FOLDERS PATTERN: what a build compiles or reads, however deep it is
+sources() {
+	# shellcheck disable=SC2086
+	find $1 -name "$2" ! -name 'selftest*.bpf.c' | sort
+}
+
 # "OBJECT HEADER" for each header that an object's source reads according to the compilers.
 read_by_compilers() {
 	local source flags=(-D_GNU_SOURCE= -Iuser -Iinclude "-I$build/gen")
 
-	for source in user/*/*.c user/host/*/*.c; do
+	for source in $(sources user '*.c'); do
 		gcc "${flags[@]}" -MM "$source" | tr -s '[:space:]' '\n' | sed "s|^|$build/obj/${source%.c}.o |"
 	done
-	for source in bpf/*.bpf.c; do
-		[[ $source != bpf/selftest*.bpf.c ]] || continue
+	for source in $(sources bpf '*.bpf.c'); do
 		clang -target bpf -Ivmlinux -Iinclude -Ibpf -D__TARGET_ARCH_x86 -MM "$source" |
 			tr -s '[:space:]' '\n' | sed "s|^|$build/${source%.c}.o |"
 	done
@@ -54,11 +59,11 @@ planned() {
 dependency_files() {
 	local source
 
-	for source in user/*/*.c user/host/*/*.c; do
+	for source in $(sources user '*.c'); do
 		cat "$build/obj/${source%.c}.d"
 	done
-	for source in bpf/*.bpf.c; do
-		[[ $source == bpf/selftest*.bpf.c ]] || cat "$build/${source%.c}.d"
+	for source in $(sources bpf '*.bpf.c'); do
+		cat "$build/${source%.c}.d"
 	done
 }
 
@@ -85,7 +90,7 @@ headers_rebuild() {
 		head -n 40 "$copy/diff"
 		return 1
 	fi
-	for header in user/*/*.h user/host/*/*.h include/*/*.h bpf/*.h vmlinux/*.h; do
+	for header in $(sources 'user include bpf vmlinux' '*.h'); do
 		[ $((nth++ % 16)) -eq 0 ] || continue
 		touch -r "$header" "$old"
 		touch "$header"
