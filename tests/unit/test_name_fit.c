@@ -2,7 +2,12 @@
 #include "report/name_fit.h"
 
 #include <criterion/criterion.h>
+#include <locale.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/util.h"
+#include "base/text.h"
 
 static void check(const char *function, const char *name, enum name_fit fit)
 {
@@ -58,4 +63,50 @@ Test(name_fit, as_typed)
 	check_typed("A::operator()(int) const", "A::operator()");
 	check_typed("<mycrate::bar::Baz>::work", "<mycrate::bar::Baz>::work");
 	cr_expect_eq(name_last_component("ns::List<a::b>::work(int)"), strlen("ns::List<a::b>::"));
+}
+
+/* Each width has what is left of the name; the last one is where it is cut. */
+static void check_written(const char *name, size_t width, const char *want)
+{
+	cleanup_free char *got = NULL;
+	size_t size, used;
+	FILE *out = open_memstream(&got, &size);
+
+	used = name_write(out, name, width);
+	fclose(out);
+	cr_expect_str_eq(got, want);
+	cr_expect_eq(used, text_columns(want), "%s: %zu", want, used);
+}
+
+Test(name_fit, written)
+{
+	static const char vector[] =
+		"std::vector<int, std::allocator<int> >::push_back(int const&) const";
+	static const char lambda[] =
+		"void run<main::{lambda(int, long)#1}>(main::{lambda(int, long)#1}&&)";
+
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+	check_written(vector, 0, vector);
+	check_written(vector, 67, vector);
+	check_written(vector, 66, "std::vector<\u2026>::push_back(int const&) const");
+	check_written(vector, 43, "std::vector<\u2026>::push_back(int const&) const");
+	check_written(vector, 42, "std::vector<\u2026>::push_back(\u2026) const");
+	check_written(vector, 20, "std::vect\u2026k(\u2026) const");
+	check_written(vector, 1, "\u2026");
+	check_written(lambda, 50, "void run<\u2026>(main::{lambda(int, long)#1}&&)");
+	check_written(lambda, 20, "void run<\u2026>(\u2026)");
+	/* Go's receivers, Java's return types, Rust's types before a name, operators and names of no template. */
+	check_written("main.(*Item[go.shape.int]).score", 31, "main.(*Item[\u2026]).score");
+	check_written("long J.hot(java.lang.String, int)", 20, "long J.hot(\u2026)");
+	check_written("<alloc::vec::Vec<T, Allocator> as Drop>::drop", 44,
+		      "<alloc::vec::Vec<\u2026> as Drop>::drop");
+	check_written("ns::operator< <int>(Long, Long)", 30, "ns::operator< <int>(\u2026)");
+	check_written("A::operator()(int, long) const", 29, "A::operator()(\u2026) const");
+	check_written("(anonymous namespace)::f(int, int)", 30, "(anonymous namespace)::f(\u2026)");
+	check_written("run<decltype(a->b)>(int, int) [clone .cold]", 29,
+		      "run<\u2026>(\u2026) [clone .cold]");
+	check_written("Perl_hv_common_key_len", 11, "Perl_\u2026y_len");
+	/* Made by nobody's compiler, but by somebody. */
+	check_written("f<<<<<<<(((((int", 10, "f<<<\u2026((int");
+	check_written("f\033g<int, int>", 12, "f\\x1bg<\u2026>");
 }

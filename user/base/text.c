@@ -71,10 +71,9 @@ size_t text_columns(const char *text)
 	return columns;
 }
 
-size_t text_write(FILE *out, const char *text, size_t width)
+/* Writes as many whole units as there is room for, and returns their columns. */
+static size_t write_units(FILE *out, const char *text, size_t room)
 {
-	bool cut = width && text_columns(text) > width;
-	size_t room = cut ? width - 1 : SIZE_MAX;
 	size_t columns = 0, length, next, i;
 	bool escape;
 
@@ -90,11 +89,18 @@ size_t text_write(FILE *out, const char *text, size_t width)
 		for (i = 0; i < length; i++)
 			fprintf(out, "\\x%02x", (unsigned char)text[i]);
 	}
-	if (cut) {
-		fputs(text_glyph("\u2026"), out);
-		columns++;
-	}
 	return columns;
+}
+
+size_t text_write(FILE *out, const char *text, size_t width)
+{
+	size_t columns;
+
+	if (!width || text_columns(text) <= width)
+		return write_units(out, text, SIZE_MAX);
+	columns = write_units(out, text, width - 1);
+	fputs(text_glyph("\u2026"), out);
+	return columns + 1;
 }
 
 size_t text_write_tail(FILE *out, const char *text, size_t width)
@@ -108,6 +114,16 @@ size_t text_write_tail(FILE *out, const char *text, size_t width)
 		columns -= unit(text, &length, &escape);
 	fputs(text_glyph("\u2026"), out);
 	return 1 + text_write(out, text, 0);
+}
+
+size_t text_write_ends(FILE *out, const char *text, size_t width)
+{
+	size_t columns;
+
+	if (!width || text_columns(text) <= width)
+		return write_units(out, text, SIZE_MAX);
+	columns = write_units(out, text, (width - 1) / 2);
+	return columns + text_write_tail(out, text, width - columns);
 }
 
 void text_labelled(FILE *out, const char *label, const char *text)

@@ -5,6 +5,7 @@
 #include "base/json_text.h"
 #include "base/util.h"
 #include "report/diff.h"
+#include "report/name_fit.h"
 #include "report/render.h"
 #include "base/text.h"
 
@@ -183,7 +184,7 @@ static void place(const struct diff *diff, const struct diff_row *row,
 	    out);
 	if (diff->options->by == REPORT_LINES)
 		pad(put_line(row, layout->line, out), layout->line_pad, out);
-	text_write(out, name_of(row, text), layout->name);
+	name_write(out, name_of(row, text), layout->name);
 }
 
 static void text_row(const struct diff *diff, const struct diff_row *row,

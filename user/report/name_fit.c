@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report/name_fit.h"
 
+#include <ctype.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
+
+#include "base/util.h"
+#include "base/text.h"
 
 #define ANONYMOUS "(anonymous namespace)"
 
@@ -35,7 +40,9 @@ static const char *behind_bracket(const char *text)
 	size_t depth = 0;
 
 	for (; *text; text++) {
-		if (strchr("<([{", *text))
+		if (!strncmp(text, "->", 2))
+			text++;
+		else if (strchr("<([{", *text))
 			depth++;
 		else if (strchr(">)]}", *text) && !--depth)
 			return text + 1;
@@ -113,4 +120,62 @@ size_t name_length(const char *function)
 			break;
 	}
 	return (size_t)(last - function) + length;
+}
+
+/* --- names that are too long -------------------------------------------------------------------- */
+
+/* C++'s and Rust's f<T>, Rust's f::<T>, Go's f[T]; but not Rust's <T as U>::f and gcc's " [clone". */
+static bool begins_arguments(const char *name, const char *at)
+{
+	if ((*at != '<' && *at != '[') || at == name || is_operator(name, at))
+		return false;
+	return isalnum((unsigned char)at[-1]) || at[-1] == '_' || (*at == '<' && at[-1] == ':');
+}
+
+/* But not Go's main.(*T).f, C++'s operator() and its namespace without a name. */
+static bool begins_parameters(const char *name, const char *at)
+{
+	if (*at != '(' || at == name || is_operator(name, at))
+		return false;
+	return at[-1] != '.' && strncmp(at, ANONYMOUS, strlen(ANONYMOUS)) != 0;
+}
+
+/* Copies name with an ellipsis in each such bracket, which makes none longer. */
+static void empty_brackets(const char *name, bool (*begins)(const char *name, const char *at),
+			   char *to)
+{
+	const char *mark = text_glyph("\u2026"), *at = name, *end;
+
+	while (*at) {
+		if (!begins(name, at)) {
+			*to++ = *at++;
+			continue;
+		}
+		end = behind_bracket(at);
+		if (!end)
+			break;
+		if ((size_t)(end - at) > 2 + strlen(mark))
+			to += sprintf(to, "%c%s%c", *at, mark, end[-1]);
+		else
+			to = mempcpy(to, at, (size_t)(end - at));
+		at = end;
+	}
+	strcpy(to, at);
+}
+
+size_t name_write(FILE *out, const char *name, size_t width)
+{
+	cleanup_free char *plain = NULL, *bare = NULL;
+
+	if (!width || text_columns(name) <= width)
+		return text_write(out, name, 0);
+	plain = strdup(name);
+	bare = strdup(name);
+	if (!plain || !bare)
+		return text_write_ends(out, name, width);
+	empty_brackets(name, begins_arguments, plain);
+	if (text_columns(plain) <= width)
+		return text_write(out, plain, 0);
+	empty_brackets(plain, begins_parameters, bare);
+	return text_write_ends(out, bare, width);
 }

@@ -3,6 +3,7 @@
 #define BPFPROFIL_NAME_FIT_H
 
 #include <stddef.h>
+#include <stdio.h>
 
 /* How well a typed name matches a function's name; higher is better. */
 enum name_fit {
@@ -21,5 +22,12 @@ size_t name_length(const char *function);
 
 /* Where the last component of the name begins: "f" in "ns::f(int)". */
 size_t name_last_component(const char *function);
+
+/*
+ * Writes a function's name as text_write() would, in at most width columns; 0: as it is. One that does
+ * not fit loses the arguments of its templates first, then its parameters, and then its middle, so that
+ * what tells it from others is left. Returns the columns written.
+ */
+size_t name_write(FILE *out, const char *name, size_t width);
 
 #endif

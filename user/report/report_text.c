@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
+#include "report/name_fit.h"
 #include "report/render.h"
 #include "base/text.h"
 #include "report/timeline.h"
@@ -229,8 +230,8 @@ static void put_detail(const struct report *report, const struct report_row *row
 	const char *name = name_of(report, row, text, suffix);
 	size_t length = strlen(suffix);
 
-	/* The end of a path says most, and the beginning of a name does. */
-	(report->options->by == REPORT_OBJECTS ? text_write_tail : text_write)(
+	/* The end of a path says most. */
+	(report->options->by == REPORT_OBJECTS ? text_write_tail : name_write)(
 		out, name, width > length ? width - length : width);
 	fputs(suffix, out);
 }

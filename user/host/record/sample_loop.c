@@ -14,7 +14,7 @@
 #include "host/feature/features.h"
 #include "base/output.h"
 #include "host/record/symbolizer.h"
-#include "base/text.h"
+#include "report/name_fit.h"
 
 #define PROGRESS_MS 1000
 
@@ -60,7 +60,7 @@ static void progress_update(struct progress *progress, bool paused)
 	fprintf(stderr, "\r\033[K%s%.0f s  %" PRIu64 " ticks  %.0f/s  %" PRIu64 " lost  ",
 		paused ? "paused  " : "", seconds, live.total,
 		seconds > 0 ? live.total / seconds : 0, live.lost);
-	text_write(stderr, progress->hottest, 40);
+	name_write(stderr, progress->hottest, 40);
 	fflush(stderr);
 }
 

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 
+#include "report/name_fit.h"
 #include "base/text.h"
 
 #define WORDS_BYTES 512 /* of a line at most */
@@ -27,6 +28,14 @@ void line_text(struct top_line *line, const char *text)
 
 	if (room(line, &left))
 		line->used += text_write(line->out, text, left);
+}
+
+void line_name(struct top_line *line, const char *name)
+{
+	size_t left;
+
+	if (room(line, &left))
+		line->used += name_write(line->out, name, left);
 }
 
 void line_words(struct top_line *line, const char *text, size_t length)

@@ -38,6 +38,9 @@ void line_style(struct top_line *line, enum top_style style);
 /* Writes any text; what does not fit is cut at the end. */
 void line_text(struct top_line *line, const char *text);
 
+/* A function's name: see name_write(). */
+void line_name(struct top_line *line, const char *name);
+
 /* The same with so many bytes of it. */
 void line_words(struct top_line *line, const char *text, size_t length);
 

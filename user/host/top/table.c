@@ -145,7 +145,7 @@ void top_put_row(struct top_line *line, const struct top_columns *columns,
 	if (columns->by == TOP_OBJECTS || columns->by == TOP_CGROUPS)
 		line_column(line, top_row_name(row), line->width);
 	else
-		line_text(line, top_row_name(row));
+		line_name(line, top_row_name(row));
 	if (selected)
 		line_blank(line, line->width);
 	line_end(line);
