@@ -212,12 +212,19 @@ Test(annotate, ambiguous)
 	cr_expect_str_eq(annotation->name, "twin(char)");
 	cr_expect_eq(annotation->ticks, 500);
 	cr_expect(has_note(annotation, "the hottest of 2 functions of this name; the other: "
-				       "program:0x1000 (20 ticks)"),
+				       "twin(int) (program:0x1000, 20 ticks)"),
 		  "%s", *annotation->notes);
 	annotation_free(annotation);
 	annotation = annotate(profile, "twin(int)");
 	cr_expect_eq(annotation->ticks, 20);
 	cr_expect_eq(annotation->nr_notes, 0);
+	annotation_free(annotation);
+	for (i = 0; i < profile->nr_functions; i++)
+		strcpy(profile->functions[i].name, "twin()");
+	annotation = annotate(profile, "twin");
+	cr_expect(has_note(annotation, "the hottest of 2 functions of this name; the other: "
+				       "program:0x1000 (20 ticks)"),
+		  "%s", *annotation->notes);
 	annotation_free(annotation);
 }
 

@@ -45,6 +45,27 @@ Test(name_fit, of_cxx)
 	check("ns::A::operator->() const", "operator->", NAME_UNQUALIFIED);
 }
 
+Test(name_fit, of_other_languages)
+{
+	check("main.(*Item).score", "score", NAME_UNQUALIFIED);
+	check("main.(*Item).score", "(*Item).score", NAME_UNQUALIFIED);
+	check("main.(*Item).score", "main.(*Item).score", NAME_EXACT);
+	check("main.(*Item).score", "Item", NAME_OTHER);
+	check("github.com/a/b.(*Item[go.shape.int]).score", "score", NAME_UNQUALIFIED);
+	check("main.Map[go.shape.int]", "main.Map", NAME_WITHOUT_ARGUMENTS);
+	check("main.Map[go.shape.int]", "Map", NAME_UNQUALIFIED);
+	check("main.Map[go.shape.int]", "int", NAME_OTHER);
+	check("main.work.func1", "work", NAME_OTHER);
+	check("long J.hot(int)", "hot", NAME_UNQUALIFIED);
+	check("long J.hot(int)", "J.hot", NAME_UNQUALIFIED);
+	check("byte[] java.util.Arrays.copyOf(byte[], int)", "copyOf", NAME_UNQUALIFIED);
+	check("long J.hot(int)", "int", NAME_OTHER);
+	check("void ns::work<int>(int)", "ns::work", NAME_UNQUALIFIED);
+	check("main::{closure#0}::work", "work", NAME_UNQUALIFIED);
+	check("work.part.0", "part", NAME_OTHER);
+	check("work(int) [clone .cold]", "cold]", NAME_OTHER);
+}
+
 static void check_typed(const char *function, const char *typed)
 {
 	size_t length = name_length(function);
@@ -62,6 +83,9 @@ Test(name_fit, as_typed)
 	check_typed("(anonymous namespace)::work()", "(anonymous namespace)::work");
 	check_typed("A::operator()(int) const", "A::operator()");
 	check_typed("<mycrate::bar::Baz>::work", "<mycrate::bar::Baz>::work");
+	check_typed("main.(*Item).score", "main.(*Item).score");
+	check_typed("main.Map[go.shape.int]", "main.Map");
+	check_typed("long J.hot(int)", "long J.hot");
 	cr_expect_eq(name_last_component("ns::List<a::b>::work(int)"), strlen("ns::List<a::b>::"));
 }
 

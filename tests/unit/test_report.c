@@ -167,6 +167,23 @@ Test(report, functions_by_pattern)
 }
 /* clang-format on */
 
+/* A function is found without what a language puts around its name, as by --annotate. */
+Test(report, functions_by_name)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_FUNCTIONS);
+	struct error err = { 0 };
+	struct report_rows rows;
+
+	free(profile->functions[0].name);
+	profile->functions[0].name = strdup("main.(*Item).score");
+	options.function = "score";
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_assert_eq(rows.nr, 1);
+	cr_assert_str_eq(rows.rows[0].name, "main.(*Item).score");
+	rows_free(&rows);
+}
+
 static void check_refused(struct report_options options, const char *text)
 {
 	cleanup_profile struct profile *profile = sample_profile();

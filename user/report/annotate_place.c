@@ -50,24 +50,35 @@ static enum name_fit candidate(const struct annotating *work, const struct symbo
 	return name_fit(function->name, search->name);
 }
 
-/* "; also in libx.so (12 ticks, libx.so:0x40)": the hottest few other functions of that name. */
+/* "ns::f(char) (libx.so:0x40, 12 ticks)"; a name that is the chosen one's says nothing. */
+static size_t name_other(const struct annotating *work, const struct symbol_search *search,
+			 size_t i, char *text, size_t room)
+{
+	const struct profile *profile = work->profile;
+	const struct profile_function *function = &profile->functions[i];
+	const char *object = text_basename(profile->objects[function->object].path);
+
+	if (!strcmp(function->name, profile->functions[search->best].name))
+		return (size_t)snprintf(text, room, "%.96s:0x%" PRIx64 " (%" PRIu64 " ticks)",
+					object, function->offset, search->ticks[i]);
+	return (size_t)snprintf(text, room, "%.96s (%.64s:0x%" PRIx64 ", %" PRIu64 " ticks)",
+				function->name, object, function->offset, search->ticks[i]);
+}
+
+/* Names the first few other functions of that name, and how to ask for them. */
 static int note_others(struct annotating *work, const struct symbol_search *search)
 {
 	const struct profile *profile = work->profile;
-	const struct profile_function *function;
-	char text[512] = "";
+	char text[768] = "";
 	size_t i, nr = 0, used = 0;
 
 	for (i = 0; i < profile->nr_functions; i++) {
 		if (i == search->best || candidate(work, search, i) != search->fit)
 			continue;
-		function = &profile->functions[i];
-		if (nr++ < OTHERS_NAMED && used < sizeof(text))
-			used += (size_t)snprintf(
-				text + used, sizeof(text) - used,
-				"%s%.96s:0x%" PRIx64 " (%" PRIu64 " ticks)", used ? ", " : "",
-				text_basename(profile->objects[function->object].path),
-				function->offset, search->ticks[i]);
+		if (nr++ >= OTHERS_NAMED)
+			continue;
+		used += (size_t)snprintf(text + used, sizeof(text) - used, "%s", used ? ", " : "");
+		used += name_other(work, search, i, text + used, sizeof(text) - used);
 	}
 	if (!nr)
 		return 0;

@@ -63,24 +63,32 @@ static enum name_fit fit_from_start(const char *function, const char *name)
 		return NAME_WITHOUT_PARAMETERS;
 	if (is_suffix(rest))
 		return NAME_WITHOUT_SUFFIX;
-	if (*rest != '<' || is_operator(function, rest))
+	/* Go's type arguments are in square brackets. */
+	if ((*rest != '<' && *rest != '[') || is_operator(function, rest))
 		return NAME_OTHER;
 	rest = behind_bracket(rest);
 	return rest && (!*rest || *rest == '(' || is_suffix(rest)) ? NAME_WITHOUT_ARGUMENTS :
 								     NAME_OTHER;
 }
 
-/* The text behind the next "::" that is not inside brackets, or NULL. */
+/*
+ * The text behind the next "::", dot (Go, Java) or space (behind the type that a template or Java's
+ * method returns) that is not inside brackets, or NULL. Go's receivers are in parentheses too.
+ */
 static const char *next_component(const char *text)
 {
-	while (text && *text) {
+	const char *start = text;
+
+	while (text && *text && !is_suffix(text)) {
 		if (text[0] == ':' && text[1] == ':')
 			return text + 2;
+		if (*text == '.' || *text == ' ')
+			return text + 1;
 		if (!strncmp(text, ANONYMOUS, strlen(ANONYMOUS)))
 			text += strlen(ANONYMOUS);
-		else if (*text == '(')
+		else if (*text == '(' && strncmp(text, "(*", 2) != 0)
 			return NULL;
-		else if (*text == '<')
+		else if (strchr("(<[{", *text) && !is_operator(start, text))
 			text = behind_bracket(text);
 		else
 			text++;
@@ -114,7 +122,7 @@ size_t name_length(const char *function)
 	size_t length;
 
 	for (length = 0; last[length]; length++) {
-		bool bracket = strchr("<(", last[length]) && !is_operator(last, last + length);
+		bool bracket = strchr("<([", last[length]) && !is_operator(last, last + length);
 
 		if (length && (bracket || is_suffix(last + length)))
 			break;

@@ -9,6 +9,7 @@
 #include "base/util.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
+#include "report/name_fit.h"
 #include "symbol/object_file.h"
 
 /* --- by place ----------------------------------------------------------------------------------- */
@@ -307,13 +308,17 @@ void rows_sort(struct report_rows *rows, size_t nr)
 	}
 }
 
+/* A pattern, or a name as for --annotate, which may be without what languages put around it. */
 static void keep_functions(struct report_rows *rows, const char *pattern)
 {
+	const char *name;
 	size_t from, to = 0;
 
-	for (from = 0; from < rows->nr; from++)
-		if (rows->rows[from].name && !fnmatch(pattern, rows->rows[from].name, 0))
+	for (from = 0; from < rows->nr; from++) {
+		name = rows->rows[from].name;
+		if (name && (!fnmatch(pattern, name, 0) || name_fit(name, pattern)))
 			rows->rows[to++] = rows->rows[from];
+	}
 	rows->nr = to;
 }
 
