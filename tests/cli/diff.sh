@@ -17,13 +17,19 @@ done
 "$bin" diff "$a" "$b" | grep -qxE ' +1\.98% +49\.06% +\+47\.08 +<0\.0001 +0\.021 +0\.522 +work +main'
 verdict $? diff_text
 "$bin" diff "$golden/split.json" "$b" >"$work/out" &&
-	grep -qx 'total     1\.515 to 1\.063 s of CPU time, -29\.8 %: beyond the noise of sampling' "$work/out"
+	grep -qx 'total     1\.515 s of CPU time in the old, 1\.063 s in the new, -29\.8 %: beyond the noise of sampling' "$work/out"
 verdict $? diff_total
-"$bin" diff "$a" "$b" | grep -qx 'total     1\.063 to 1\.063 s of CPU time, +0\.0 %: noise of sampling'
+"$bin" diff "$a" "$b" | grep -qx 'total     1\.063 s of CPU time in the old, 1\.063 s in the new, +0\.0 %: may be noise of sampling'
 verdict $? diff_same_total
 "$bin" diff "$golden/split.json" "$golden/split.json" |
-	grep -qx "total     1\.515 to 1\.515 s of CPU time, +0\.0 %: the scheduler's, without noise of sampling"
+	grep -qx 'total     1\.515 s of CPU time in the old, 1\.515 s in the new, +0\.0 %: measured by the scheduler, so no noise of sampling'
 verdict $? diff_total_of_the_scheduler
+"$bin" diff "$a" "$b" | grep -qx 'changed   2 of 5 functions beyond noise: those with a P, .*' &&
+	"$bin" diff "$a" "$a" | grep -qx 'changed   0 of 5 functions beyond noise: each share may differ by chance; .*'
+verdict $? diff_changed
+"$bin" diff "$a" tests/fuzz/seeds/profile/empty.json |
+	grep -qx 'changed   nothing can be said: the new one has no ticks'
+verdict $? diff_of_no_ticks
 "$bin" diff --format csv --limit 2 "$a" "$b" | grep -qE '^21,1\.9811,520,49\.0566,47\.0755,[^,]*,true,/usr/bin/work,main,,,0\.021063189,0\.521564680$'
 verdict $? diff_csv
 "$bin" diff --format json "$a" "$b" | python3 -c '
@@ -49,8 +55,8 @@ verdict $? diff_same_below
 above() {
 	"$bin" diff --fail-above 40 "$a" "$b" >"$work/table"
 }
-expect diff_above 1 'bpfprofil: diff: 1 of 5 rows grew by more than 40 % of the time' above
-expect diff_usage 2 'bpfprofil: diff: two profiles, not 1
+expect diff_above 1 'bpfprofil: diff: 1 of 5 functions grew by more than 40 % of the time, beyond noise' above
+expect diff_usage 2 'bpfprofil: diff: takes two profiles, OLD and NEW, not 1
 try: bpfprofil diff --help' "$bin" diff "$a"
 expect diff_bad_map 2 "bpfprofil: diff: --map 'work': must be OLD=NEW" "$bin" diff --map work "$a" "$b"
 expect diff_no_map 1 "bpfprofil: diff: --map: 'x': not in the new profile

@@ -146,8 +146,8 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 		status = write_table(diff, arguments);
 	if (status || !above)
 		return status;
-	print_message(NULL, "diff: %zu of %zu rows grew by more than %g %% of the time", above,
-		      diff->nr, arguments->fail_above);
+	print_message(NULL, "diff: %zu of %zu %s grew by more than %g %% of the time, beyond noise",
+		      above, diff->nr, report_by_words[diff->options->by], arguments->fail_above);
 	return EXIT_FAILURE;
 }
 
@@ -180,7 +180,8 @@ static bool check_arguments(const struct diff_arguments *arguments, int files)
 							      NULL;
 
 	if (files != 2) {
-		print_message("bpfprofil diff --help", "diff: two profiles, not %d", files);
+		print_message("bpfprofil diff --help",
+			      "diff: takes two profiles, OLD and NEW, not %d", files);
 		return false;
 	}
 	if (!arguments->page.file || !option)

@@ -55,14 +55,34 @@ static void heading_total(const struct diff *diff, FILE *out)
 
 	if (!(old > 0) || !(new > 0))
 		return;
-	fprintf(out, "%-10s%.3f to %.3f s of CPU time, %+.1f %%: ", "total", old / 1e9, new / 1e9,
-		100 * (new / old - 1));
-	if (diff->total.is_sampled)
-		fputs(diff->total.probability < DIFF_LEVEL ? "beyond the noise of sampling\n" :
-							     "noise of sampling\n",
-		      out);
+	fprintf(out, "%-10s%.3f s of CPU time in the old, %.3f s in the new, %+.1f %%: ", "total",
+		old / 1e9, new / 1e9, 100 * (new / old - 1));
+	if (!diff->total.is_sampled)
+		fputs("measured by the scheduler, so no noise of sampling\n", out);
+	else if (diff->total.probability < DIFF_LEVEL)
+		fputs("beyond the noise of sampling\n", out);
 	else
-		fputs("the scheduler's, without noise of sampling\n", out);
+		fputs("may be noise of sampling\n", out);
+}
+
+static void heading_changed(const struct diff *diff, FILE *out)
+{
+	const char *rows = report_by_words[diff->options->by];
+
+	fprintf(out, "%-10s", "changed");
+	if (!diff->old->ticks.total || !diff->new->ticks.total)
+		fprintf(out, "nothing can be said: the %s one has no ticks\n\n",
+			diff->old->ticks.total ? "new" : "old");
+	else if (!diff->significant)
+		fprintf(out,
+			"0 of %zu %s beyond noise: each share may differ by chance; longer profiles tell "
+			"smaller changes\n\n",
+			diff->nr, rows);
+	else
+		fprintf(out,
+			"%zu of %zu %s beyond noise: those with a P, how probable it is by chance, below "
+			"%g %% for all together\n\n",
+			diff->significant, diff->nr, rows, 100 * DIFF_LEVEL);
 }
 
 static void heading(const struct diff *diff, FILE *out)
@@ -77,8 +97,7 @@ static void heading(const struct diff *diff, FILE *out)
 		text_write(out, diff->notes[i], 0);
 		fputc('\n', out);
 	}
-	fprintf(out, "%-10s%zu of %zu rows beyond noise, at %g %% for all together\n\n", "changed",
-		diff->significant, diff->nr, 100 * DIFF_LEVEL);
+	heading_changed(diff, out);
 }
 
 /* Text without a symbol is called as in a report, of which it has no single offset. */
