@@ -323,3 +323,26 @@ Test(debug_file, package)
 	cr_expect_not(package_of(fixture_path("none"), "/usr/bin/perl", name));
 	cr_expect_str_eq(name, "libc6");
 }
+
+/* By apt's cache, whose strings begin with their lengths, and by plain lists, across the parts that are read. */
+Test(debug_file, package_can_be_had)
+{
+	char root[256];
+
+	fixture_shell(
+		"mkdir -p var/cache/apt var/lib/apt/lists && cd var && "
+		"printf '\\013\\0perl-dbgsym\\0\\011\\0libc6-dbg\\0' >cache/apt/pkgcache.bin && "
+		"(head -c 65529 /dev/zero && printf 'Package: zlib1g-dbgsym\nSource: x\n') "
+		">lib/apt/lists/deb_Packages && "
+		"printf 'Package: other-dbgsym\n' >lib/apt/lists/deb_Sources && "
+		"mkfifo lib/apt/lists/a_Packages");
+	snprintf(root, sizeof(root), "%s", fixture_path("."));
+	cr_expect(package_can_be_had(root, "perl-dbgsym"));
+	cr_expect(package_can_be_had(root, "libc6-dbg"));
+	cr_expect(package_can_be_had(root, "zlib1g-dbgsym"));
+	cr_expect_not(package_can_be_had(root, "perl-dbg"));
+	cr_expect_not(package_can_be_had(root, "erl-dbgsym"));
+	cr_expect_not(package_can_be_had(root, "zlib1g-dbg"));
+	cr_expect_not(package_can_be_had(root, "other-dbgsym"));
+	cr_expect_not(package_can_be_had(fixture_path("none"), "perl-dbgsym"));
+}

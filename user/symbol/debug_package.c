@@ -3,6 +3,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,9 +71,60 @@ bool package_of(const char *lists, const char *path, char name[PACKAGE_BYTES])
 	return good;
 }
 
+/* Whether a file has these bytes, read in parts that overlap by as many; closes it. */
+static bool has_bytes(int file, const char *bytes, size_t length)
+{
+	enum { PART_BYTES = 1 << 16 };
+	cleanup_free char *part = malloc(PART_BYTES);
+	cleanup_fd int fd = file;
+	size_t kept = 0;
+	bool good = false;
+	ssize_t got;
+
+	while (part && fd >= 0 && !good && (got = read(fd, part + kept, PART_BYTES - kept)) > 0) {
+		kept += (size_t)got;
+		good = memmem(part, kept, bytes, length);
+		if (kept < length)
+			continue;
+		memmove(part, part + kept - (length - 1), length - 1);
+		kept = length - 1;
+	}
+	return good;
+}
+
+static bool is_list(const char *name)
+{
+	size_t length = strlen(name), end = strlen("_Packages");
+
+	return length > end && !strcmp(name + length - end, "_Packages");
+}
+
+bool package_can_be_had(const char *root, const char *name)
+{
+	char path[PATH_MAX], cached[PACKAGE_BYTES + 2] = "", listed[PACKAGE_BYTES + 16];
+	size_t length = (size_t)snprintf(cached + 1, PACKAGE_BYTES, "%s", name) + 2;
+	struct dirent *entry;
+	bool good = false;
+	DIR *folder;
+
+	/* The cache's strings are between zeros: before each is its length, of two bytes. */
+	if (has_bytes(regular_file_open(root, "/var/cache/apt/pkgcache.bin", NULL), cached, length))
+		return true;
+	snprintf(listed, sizeof(listed), "Package: %s\n", name);
+	snprintf(path, sizeof(path), "%s/var/lib/apt/lists", root);
+	folder = opendir(path);
+	while (folder && !good && (entry = readdir(folder)))
+		good = is_list(entry->d_name) &&
+		       has_bytes(regular_file_open_at(dirfd(folder), entry->d_name, NULL), listed,
+				 strlen(listed));
+	if (folder)
+		closedir(folder);
+	return good;
+}
+
 bool debug_package(const struct profile_object *file, char name[PACKAGE_BYTES])
 {
-	char package[PACKAGE_BYTES];
+	char package[PACKAGE_BYTES], found[PACKAGE_BYTES];
 	int fd;
 
 	if (!package_of(DPKG_LISTS, file->path, package))
@@ -84,8 +136,12 @@ bool debug_package(const struct profile_object *file, char name[PACKAGE_BYTES])
 	close(fd);
 	/* glibc's is made by hand and named as such were before 2015. */
 	if (!strcmp(package, "libc6"))
-		snprintf(name, PACKAGE_BYTES, "libc6-dbg");
+		snprintf(found, sizeof(found), "libc6-dbg");
 	else
-		snprintf(name, PACKAGE_BYTES, "%.100s-dbgsym", package);
+		snprintf(found, sizeof(found), "%.100s-dbgsym", package);
+	/* Those of Debian are in an archive of their own, which few hosts have in their sources. */
+	if (!package_can_be_had("", found))
+		return false;
+	strcpy(name, found);
 	return true;
 }

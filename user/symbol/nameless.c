@@ -79,7 +79,7 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 {
 	const struct nameless_kind *files = &nameless->files;
 	const struct profile_object *file = &profile->objects[files->object];
-	char more[48], package[PACKAGE_BYTES] = "its debug symbols";
+	char more[48], package[PACKAGE_BYTES] = "its debug symbols, or build it with them";
 
 	if (look)
 		debug_package(file, package);
