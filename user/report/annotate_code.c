@@ -203,19 +203,24 @@ static int disassemble(struct annotating *work, const struct code *code)
 	return ret;
 }
 
-/* Without code a row is a bin, and the user is told where the code is, if that is known. */
+/* Without code a row is a bin, and the user is told where the code is, or how to say it. */
 static int note_no_code(struct annotating *work)
 {
 	const struct profile_object *object = annotated_object(work);
 	char root[64];
 
-	if (work->fd < 0 && object->kind == PROFILE_FILE && work->request->look_in_roots &&
-	    object_file_find_root(object, root, sizeof(root)))
-		return annotation_note(work->annotation,
-				       "no instructions, a row is a bin: %s; --symfs %s has it",
-				       work->no_code.text, root);
-	return annotation_note(work->annotation, "no instructions, a row is a bin: %s",
-			       work->no_code.text);
+	if (work->fd >= 0 || object->kind != PROFILE_FILE || !work->request->look_in_roots)
+		return annotation_note(work->annotation, "no instructions, a row is a bin: %s",
+				       work->no_code.text);
+	if (!object_file_find_root(object, root, sizeof(root)))
+		return annotation_note(
+			work->annotation,
+			"no instructions, a row is a bin: %s; if a copy of it is below "
+			"a folder, --symfs DIR finds it there",
+			work->no_code.text);
+	return annotation_note(work->annotation,
+			       "no instructions, a row is a bin: %s; --symfs %s has it",
+			       work->no_code.text, root);
 }
 
 int annotate_read_code(struct annotating *work, struct error *err)
