@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -231,6 +232,9 @@ Test(live_signals, second_interrupt_quits)
 	kill(r.child.pid, SIGINT);
 	child_finish(&r.child, &r.live.end);
 	cr_expect_eq(r.live.end.status, 128 + SIGINT, "exit %d", r.live.end.status);
+	cr_expect(strstr(r.live.end.err, "run: waiting for sh, which goes on\n"
+					 "try: another signal, which leaves it alone\n"),
+		  "%s", r.live.end.err);
 	cr_expect_neq(process_state(r.command), 0, "COMMAND was ended");
 	assert_nothing_left(&r);
 	live_load(&r.live);

@@ -520,6 +520,29 @@ Test(report, summary)
 	check_contains(text, "1060 = 1000 binned");
 	check_contains(text, "note: [jit 77] has bins of 4096 bytes");
 	check_contains(text, " 50.94%       540     0.542  work  ");
+	cr_expect_null(strstr(text, " more function"), "%s", text);
+}
+
+/* What a summary leaves out is counted, and where it is said. */
+Test(report, summary_of_many)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_services(1, 200);
+	struct report_options options = all(REPORT_FUNCTIONS);
+	struct error err = { 0 };
+	cleanup_free char *text = NULL, *want = NULL;
+	struct report_rows rows;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0);
+	cr_assert_gt(rows.nr, 11);
+	cr_assert_eq(report_summary(profile, false, 0, out, &err), 0, "%s", err.text);
+	fclose(out);
+	cr_assert_gt(asprintf(&want, "and %zu more functions; bpfprofil report shows them\n",
+			      rows.nr - 10),
+		     0);
+	check_contains(text, want);
+	rows_free(&rows);
 }
 
 /* Bins of several histograms at one place are one row, and no tick is lost. */

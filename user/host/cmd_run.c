@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -93,9 +94,25 @@ static void pass_on(const struct command_run *run)
 		kill(run->child.pid, (int)run->loop.signal.ssi_signo);
 }
 
+/* Whoever typed ^C thinks that it is over. */
+static void say_waiting(const struct command_run *run, enum sample_event event)
+{
+	struct pollfd ended = { .fd = run->child.pid_fd, .events = POLLIN };
+	const char *way_out = "another signal, which leaves it alone";
+
+	if (run->options->verbosity < 0 || poll(&ended, 1, 0) > 0)
+		return;
+	if (event == SAMPLE_OVER)
+		way_out = "^C, which it gets too; a second one leaves it alone";
+	else if (run->loop.signal.ssi_code == SI_KERNEL)
+		way_out = "^C again, which leaves it alone";
+	print_message(way_out, "run: waiting for %.256s, which goes on", run->argv[0]);
+}
+
 /* COMMAND may go on after --duration or the first signal; after the second we leave it alone. */
 static int await_command(struct command_run *run, enum sample_event event)
 {
+	say_waiting(run, event);
 	if (event == SAMPLE_OVER) {
 		if (sample_wait(&run->loop) == SAMPLE_ENDED)
 			return child_wait(&run->child);

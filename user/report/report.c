@@ -131,6 +131,9 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 			render_table(&report, out);
 		else
 			render_empty(profile, &options, out);
+		if (rows.nr > report.nr)
+			fprintf(out, "and %zu more function%s; bpfprofil report shows them\n",
+				rows.nr - report.nr, rows.nr - report.nr == 1 ? "" : "s");
 	}
 	rows_free(&rows);
 	return ret;
