@@ -286,7 +286,7 @@ FIXTURE_TEST(host, v2, targets_container, near_names)
 
 #define NONE(name) "--container '" name "': no running container of that name or id"
 
-/* A runtime that fails is named, and others are asked all the same. */
+/* Each runtime that fails is named with its reason, and others are asked all the same. */
 FIXTURE_TEST(host, v2, targets_container, runtime_that_fails)
 {
 	host_cgroup(host, "cg/docker/" ID_C, "7\n");
@@ -296,7 +296,9 @@ FIXTURE_TEST(host, v2, targets_container, runtime_that_fails)
 	host_program(host, "crun", "kill -9 $$\n");
 	host_ready(host);
 	host_expect_error(host, ADD(host, "none"), -ENOENT,
-			  NONE("none") " in podman (docker: Cannot connect)", "");
+			  NONE("none") " in podman (docker: Cannot connect; runc: failed without a "
+				       "word; crun: failed without a word)",
+			  "");
 	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
 }
 

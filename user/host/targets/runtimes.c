@@ -68,12 +68,15 @@ static bool says_there_is_none(const char *said)
 __attribute__((format(printf, 2, 3))) static void
 note_trouble(struct runtime_containers *containers, const char *format, ...)
 {
+	const size_t room = sizeof(containers->trouble);
+	size_t used = strlen(containers->trouble);
 	va_list args;
 
-	if (containers->trouble[0])
+	used += (size_t)snprintf(containers->trouble + used, room - used, "%s", used ? "; " : "");
+	if (used >= room)
 		return;
 	va_start(args, format);
-	vsnprintf(containers->trouble, sizeof(containers->trouble), format, args);
+	vsnprintf(containers->trouble + used, room - used, format, args);
 	va_end(args);
 }
 
@@ -198,7 +201,7 @@ static int add_listed(struct names *names, int *fd)
 
 static int ask_for_lines(const char *const *words, struct names *names, struct error *err)
 {
-	struct runtime_containers ignored = { .trouble = "not of interest" };
+	struct runtime_containers ignored = { 0 };
 	struct tool_answer answer;
 	int ret = tool_ask(words, &answer, err);
 
@@ -213,7 +216,7 @@ static int ask_for_lines(const char *const *words, struct names *names, struct e
 
 static int list(const struct container_runtime *runtime, struct names *names, struct error *err)
 {
-	struct runtime_containers ignored = { .trouble = "not of interest" };
+	struct runtime_containers ignored = { 0 };
 	struct runtime_parse parsed = { .names = names, .containers = &ignored };
 
 	if (runtime->lists_all)

@@ -21,8 +21,8 @@ struct runtime_containers {
 	struct runtime_container *list;
 	size_t nr;
 	size_t capacity;
-	/* Why the first runtime that is installed but failed could not answer: "docker: ...". */
-	char trouble[256];
+	/* Why each runtime that is installed but failed could not answer: "docker: ...; runc: ...". */
+	char trouble[320];
 	char without[64]; /* the runtimes that have none of that name, as "runc, crun" */
 };
 
