@@ -193,6 +193,67 @@ Test(sink_parts, file_with_other_ticks)
 	cr_assert_eq(system(command), 0, "the file is gone");
 }
 
+/* Two profiles in the spool, of which the first is damaged, as a disk may give it back. */
+static void spoil(const char *folder, const char *url, const struct profile *profile)
+{
+	struct sink *sink = sink_open_to(url, 8 << 20, folder);
+	char command[256];
+
+	sink_put(sink, profile);
+	sink_put(sink, profile);
+	sink_close(sink, 0);
+	snprintf(command, sizeof(command),
+		 "cd %s/* && f=$(ls | head -n 1) && "
+		 "printf damage | dd of=$f bs=1 seek=100 conv=notrunc status=none",
+		 folder);
+	cr_assert_eq(system(command), 0);
+}
+
+/* It goes behind the other, and is tried again until its time is over; then it is kept aside, and counted. */
+Test(sink_parts, file_that_cannot_be_read)
+{
+	static const uint64_t patience[] = { 3600000 * MS, 100 * MS };
+	const char *const answers[] = { SAY("503 Later"), NULL }, *const others[] = { OK, NULL };
+	char folder[] = "/tmp/bpfprofil-sink-XXXXXX", command[256];
+	cleanup_profile struct profile *profile = sample_profile();
+	struct sink_options options = { .kind = SINK_OTLP,
+					.http.timeout_ms = SINK_TIMEOUT_MS,
+					.detail = EXPORT_ADDRESS,
+					.cap = 8 << 20,
+					.spool = mkdtemp(folder),
+					.spool_cap = 8 << 20,
+					.retry_ns = MS,
+					.retry_most_ns = 2 * MS };
+	struct sink_counts counts;
+	struct backend backend, other;
+	struct sink *sink;
+	size_t i;
+
+	sink_backend_start(&backend, answers);
+	spoil(folder, backend.url, profile);
+	sink_backend_stop(&backend);
+	sink_backend_start_at(&other, others, backend.port);
+	options.where = other.url;
+	for (i = 0; i < 2; i++) {
+		options.unreadable_ns = patience[i];
+		sink = sink_open_as(&options, NULL);
+		do {
+			usleep(5000);
+			sink_count(sink, &counts);
+		} while (counts.pending && (counts.pending > 1 - i || counts.retries < 3));
+		sink_close(sink, 0);
+		cr_expect_eq(counts.ticks, i ? 0 : total);
+		cr_expect_eq(counts.losses[LOST_UNREADABLE], i ? total : 0);
+		cr_expect_eq(counts.lost, counts.losses[LOST_UNREADABLE]);
+		cr_expect(counts.failing);
+	}
+	sink_backend_stop(&other);
+	cr_expect_eq(other.ticks, (int64_t)total);
+	snprintf(command, sizeof(command), "cd %s/* && ls && grep -q damage *.bad && rm -r %s",
+		 folder, folder);
+	cr_expect_eq(system(command), 0, "it is not kept aside");
+}
+
 /* A backend that takes no piece however small: counted as that, and later profiles are tried too. */
 Test(sink_parts, nothing_is_small_enough)
 {

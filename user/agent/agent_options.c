@@ -11,6 +11,7 @@
 #define INTERVAL_NS UINT64_C(60000000000)
 #define RETRY_NS UINT64_C(5000000000)
 #define RETRY_MOST_NS UINT64_C(30000000000)
+#define UNREADABLE_NS UINT64_C(3600000000000)
 #define TIMEOUT_MS 10000
 #define PENDING (UINT64_C(8) << 20)
 #define SPOOL (UINT64_C(64) << 20)
@@ -529,7 +530,8 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 					       .spool = arguments->spool,
 					       .spool_cap = arguments->spool_size,
 					       .retry_ns = RETRY_NS,
-					       .retry_most_ns = RETRY_MOST_NS };
+					       .retry_most_ns = RETRY_MOST_NS,
+					       .unreadable_ns = UNREADABLE_NS };
 		if (sink->kind == SINK_OTLP)
 			sink->http.headers = arguments->headers;
 		if (check_url(sink, err))

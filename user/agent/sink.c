@@ -29,7 +29,6 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 					     [LOST_UNREADABLE] = "unreadable" };
 
 #define CLOSING_WAIT_NS (SECOND_NS / 2)
-#define UNREADABLE_NS (3600 * SECOND_NS) /* for so long a file that cannot be read is tried again */
 #define RETRY_AFTER_MAX 3600 /* seconds: whatever a backend asks for, it is tried again then */
 
 /* --- with the lock --- */
@@ -215,7 +214,7 @@ static bool cannot_read(struct sink *sink, struct pending_part *part, int code, 
 	delivery_put_off(delivery, why);
 	if (is_disk && !part->unread_ns)
 		part->unread_ns = monotonic_ns();
-	if (is_disk && monotonic_ns() - part->unread_ns > UNREADABLE_NS)
+	if (is_disk && monotonic_ns() - part->unread_ns > sink->options.unreadable_ns)
 		return give_up_reading(sink, part, delivery);
 	return conclude(sink, part, delivery);
 }

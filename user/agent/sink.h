@@ -36,6 +36,7 @@ struct sink_options {
 	size_t spool_cap;
 	uint64_t retry_ns; /* before the first retry */
 	uint64_t retry_most_ns;
+	uint64_t unreadable_ns; /* for so long a file of the spool that cannot be read is tried again */
 };
 
 /* Why ticks were not delivered and will not be. */
