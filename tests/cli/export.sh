@@ -351,7 +351,7 @@ end
 
 # Compilers only warn about a profile that they cannot use, so -Werror is needed.
 if need clang llvm_sample && need llvm-profdata llvm_sample; then
-	clang -O2 -g -fdebug-info-for-profiling -Wl,--build-id,--emit-relocs \
+	clang -O2 -g -fdebug-info-for-profiling -Wl,--build-id \
 		-o "$work/shape" "$work/shape.c"
 	profile shape -F 9973 --mode user "$work/shape" 150000000
 	export_to llvm-sample shape --object shape
@@ -366,17 +366,6 @@ if need clang llvm_sample && need llvm-profdata llvm_sample; then
 		-o "$work/shape.ll" "$work/shape.c" 2>"$work/err" && [ ! -s "$work/err" ] &&
 		grep -q 'define .*@step.*!prof' "$work/shape.ll"
 	verdict $? llvm_sample_used
-fi
-if need clang bolt && need llvm-bolt-16 bolt; then
-	export_to bolt shape --object shape
-	verdict $? bolt_written
-	llvm-bolt-16 "$work/shape" -o "$work/bolted" -data "$work/shape.bolt" -nl -lite=0 \
-		-reorder-blocks=ext-tsp -dyno-stats >"$work/out" 2>&1
-	verdict $? bolt_accepted
-	# step, main and perhaps rare, with every sample in place.
-	grep -Eq 'BOLT-INFO: [23] out of .* have non-empty execution profile' "$work/out" &&
-		! grep -q 'BOLT-WARNING: .*profile' "$work/out"
-	verdict $? bolt_used
 fi
 
 # On a terminal binary output is refused, but text is not, nor is output to a file.

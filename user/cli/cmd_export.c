@@ -479,7 +479,6 @@ static const struct command_example export_examples[] = {
 	  "bpfprofil export --format otlp -o profiles.pb gzip.json" },
 	{ "a profile for clang -fprofile-sample-use",
 	  "bpfprofil export --format llvm-sample -o program.prof" },
-	{ "a profile for llvm-bolt -nl", "bpfprofil export --format bolt -o program.fdata" },
 	{ "what a profile looks like to a program", "bpfprofil export --schema" },
 	{ 0 },
 };

@@ -7,8 +7,6 @@
 #include "export/export.h"
 
 /* There is one file per format; export.c lists them. options are never NULL. */
-int export_bolt(const struct profile *profile, const struct export_options *options, FILE *stream,
-		struct error *err);
 int export_callgrind(const struct profile *profile, const struct export_options *options,
 		     FILE *stream, struct error *err);
 int export_clickhouse(const struct profile *profile, const struct export_options *options,
