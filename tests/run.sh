@@ -37,7 +37,7 @@ declare -A alone=(
 	[hostile]='hostile_@(files|serve)'
 	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|spending)'
 )
-alone_scripts='cli/bench'
+alone_scripts='cli/agent_duty'
 
 # Sets the array "as": the prefix for the commands of a layer.
 privilege() {

@@ -5,7 +5,7 @@
 BENCH_NR_OBJECTS := 64
 BENCH_NUMBERS := $(shell seq -w 1 $(BENCH_NR_OBJECTS))
 BENCH_PROGRAMS := $(BUILD)/bench/measure $(BUILD)/bench/empty $(BUILD)/bench/workload \
-	$(BUILD)/bench/calls $(BUILD)/bench/copy_back $(BUILD)/bench/gets
+	$(BUILD)/bench/calls $(BUILD)/bench/copy_back $(BUILD)/bench/gets $(BUILD)/bench/handler
 BENCH_OBJECTS := $(BENCH_NUMBERS:%=$(BUILD)/bench/objects/object%.so)
 BENCH_CC = $(CC) -std=gnu11 -O2 -g -MMD -MP -MF $@.d -Wall -Wextra -Wshadow -Wstrict-prototypes \
 	-Wmissing-prototypes -Wformat-signedness -Wvla $(if $(WERROR),-Werror)
@@ -20,6 +20,9 @@ $(BUILD)/bench/copy_back: tests/bench/copy_back.c $(LIB)
 $(BUILD)/bench/copy_back: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude
 $(BUILD)/bench/copy_back: private BENCH_LIBS := $(LIBS)
 $(BUILD)/bench/gets: tests/bench/gets.c
+$(BUILD)/bench/handler: $(wildcard tests/bench/handler/*.c) $(LIB)
+$(BUILD)/bench/handler: private CPPFLAGS += -D_GNU_SOURCE= -Iuser -Iinclude -Itests
+$(BUILD)/bench/handler: private BENCH_LIBS := $(LIBS)
 $(BENCH_PROGRAMS): tests/bench/bench.mk | $$(@D)/
 	$(call msg,CC,$@)
 	$(Q)$(BENCH_CC) $(CPPFLAGS) $(filter %.c %.a,$^) -o $@ -lbpf -pthread -ldl $(BENCH_LIBS)

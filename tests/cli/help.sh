@@ -32,7 +32,7 @@ help_to_full_disk() {
 }
 verdict $? version
 
-[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge agent serve bin bench doctor completion ' ]
+[ "$(commands | tr '\n' ' ')" = 'run attach top report export diff merge agent serve bin doctor completion ' ]
 verdict $? commands
 
 for command in $(commands); do
@@ -54,7 +54,7 @@ for command in $(commands); do
 	grep -qx "\.It Cm $command" user/man/bpfprofil.1 &&
 		[ "$(grep -cE "^\.Xr bpfprofil-$command [18]( [.,])?\$" user/man/bpfprofil.1)" -ge 2 ]
 	verdict $? "man_${command}_in_bpfprofil"
-	[[ $command != @(run|attach|bench) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
+	[[ $command != @(run|attach) ]] || grep -q '^\.Sh OVERHEAD$' "$page"
 	verdict $? "man_${command}_overhead"
 	if ! command -v mandoc >/dev/null; then
 		echo "SKIP cli::man_$command: no mandoc in PATH"

@@ -146,11 +146,6 @@ usage completion_both 'bpfprofil: completion: one shell, or --values and none
 try: bpfprofil completion bash' completion --values unit bash
 usage doctor_operand "bpfprofil: doctor: takes no operand, not 'x'
 try: bpfprofil doctor" doctor x
-usage bench_operand "bpfprofil: bench: takes no operand, not 'x'
-try: bpfprofil bench" bench x
-usage bench_rounds "bpfprofil: bench: --rounds '0': must be a whole number from 1 to 1000" \
-	bench --rounds 0
-usage bench_format "bpfprofil: bench: --format 'csv': must be one of text, json" bench --format csv
 
 # defaults NAME STATUS STDERR VALUE COMMAND ARGUMENT...: with these words in BPFPROFIL_COMMAND
 defaults() {

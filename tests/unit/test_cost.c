@@ -3,7 +3,6 @@
 
 #include <criterion/criterion.h>
 
-#include "host/cost/cost_round.h"
 #include "host/cost/cost_spread.h"
 
 static void near(double value, double expected)
@@ -98,99 +97,3 @@ Test(cost, change_not_resolved)
 }
 
 /* A window goes from the middle of one period to the middle of another. */
-Test(cost, plan_is_whole_periods)
-{
-	static const uint64_t periods[] = { 20408163, 10101010, 4000000, 1003009, 250000, 100000 };
-	struct cost_plan plan;
-	size_t i;
-
-	for (i = 0; i < sizeof(periods) / sizeof(periods[0]); i++) {
-		plan = cost_plan(periods[i]);
-		cr_expect_eq(plan.window_ns % periods[i], 0);
-		cr_expect_eq(plan.settle_ns % periods[i], periods[i] / 2);
-		cr_expect_gt(plan.window_ns, 35000000);
-		cr_expect_lt(plan.window_ns, 90000000);
-	}
-	cr_expect_gt(cost_plan(2000000000).window_ns, 0);
-	cr_expect_eq(cost_plan(0).window_ns, 0);
-}
-
-/* A second in which the host takes 1 %, a tick 10 us and its handler 0.3 us, at 1,000 Hz. */
-static void make_round(struct cost_round *round)
-{
-	static const uint64_t taken_ns[COST_WINDOWS] = { 10000000, 20300000, 10000000, 20000000 };
-	int i;
-
-	*round = (struct cost_round){ .ticks = 1000 };
-	for (i = 0; i < COST_WINDOWS; i++)
-		round->load[i] = (struct cost_window){ .units = 2000000 - taken_ns[i] / 100,
-						       .held_ns = 1000000000,
-						       .taken_ns = taken_ns[i] };
-	round->program[COST_SESSION] = (struct program_cost){ .runs = 1000, .ns = 350000 };
-	round->program[COST_EMPTY] = (struct program_cost){ .runs = 1000, .ns = 50000 };
-}
-
-static void sum_up(struct cost_row *row, struct cost_round *rounds, uint32_t nr,
-		   enum cost_kind kind)
-{
-	struct error err;
-
-	cr_assert_eq(cost_rounds_sum_up(rounds, nr, kind, row, &err), 0);
-}
-
-Test(cost, rounds_of_the_clock)
-{
-	struct cost_row row = { .source = SOURCE_CLOCK };
-	struct cost_round rounds[3];
-	int i;
-
-	for (i = 0; i < 3; i++)
-		make_round(&rounds[i]);
-	sum_up(&row, rounds, 3, COST_WARM);
-	near(row.delivered_hz, 1000.);
-	near(row.empty_percent.value.median, 1.);
-	near(row.taken_percent.value.median, 1.03);
-	near(row.empty_ns.value.median, 10000.);
-	near(row.taken_ns.value.median, 10300.);
-	cr_expect(row.taken_ns.resolved);
-	near(row.handler[COST_WARM].gross_ns.median, 350.);
-	near(row.handler[COST_WARM].empty_ns.median, 50.);
-	near(row.handler[COST_WARM].net_ns.median, 300.);
-	near(row.slower_percent[COST_WARM].value.median, 100 * 103000. / 1900000);
-	sum_up(&row, rounds, 3, COST_COLD);
-	cr_expect_eq(row.ticks, 6000);
-	near(row.delivered_hz, 1000.);
-	near(row.handler[COST_COLD].net_ns.median, 300.);
-}
-
-/* Of 5,000 runs 1,000 are ticks, and the others are part of the ticks' cost. */
-Test(cost, rounds_of_the_tick)
-{
-	struct cost_row row = { .source = SOURCE_TICK };
-	struct cost_round round;
-
-	make_round(&round);
-	round.program[COST_SESSION] = (struct program_cost){ .runs = 5000, .ns = 600000 };
-	round.program[COST_EMPTY] = (struct program_cost){ .runs = 5000, .ns = 200000 };
-	sum_up(&row, &round, 1, COST_WARM);
-	near(row.handler[COST_WARM].gross_ns.median, 600.);
-	near(row.handler[COST_WARM].empty_ns.median, 40.);
-	near(row.handler[COST_WARM].net_ns.median, 400.);
-}
-
-/* Rounds in which no tick came are left out. */
-Test(cost, rounds_without_a_tick)
-{
-	struct cost_row row = { .source = SOURCE_CLOCK };
-	struct cost_round round;
-
-	make_round(&round);
-	round.ticks = 0;
-	round.program[COST_SESSION] = (struct program_cost){ 0 };
-	sum_up(&row, &round, 1, COST_WARM);
-	near(row.delivered_hz, 0.);
-	cr_expect_eq(row.handler[COST_WARM].net_ns.nr, 0);
-	cr_expect_eq(row.empty_ns.value.nr, 0);
-	cr_expect_not(row.empty_ns.resolved);
-	cr_expect_eq(row.taken_percent.value.nr, 1);
-}

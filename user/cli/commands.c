@@ -10,13 +10,19 @@
 #include "bpfprofil/version.h"
 #include "host/feature/features.h"
 
-const struct command *const commands[] = { &command_run,	&command_attach,
-					   &command_top,	&command_report,
-					   &command_export,	&command_diff,
-					   &command_merge,	&command_agent,
-					   &command_serve,	&command_bin,
-					   &command_bench,	&command_doctor,
-					   &command_completion, NULL };
+const struct command *const commands[] = { &command_run,
+					   &command_attach,
+					   &command_top,
+					   &command_report,
+					   &command_export,
+					   &command_diff,
+					   &command_merge,
+					   &command_agent,
+					   &command_serve,
+					   &command_bin,
+					   &command_doctor,
+					   &command_completion,
+					   NULL };
 
 const struct command *command_find(const char *name)
 {

@@ -52,7 +52,6 @@ extern const struct command command_merge;
 extern const struct command command_bin;
 extern const struct command command_agent;
 extern const struct command command_serve;
-extern const struct command command_bench;
 extern const struct command command_doctor;
 extern const struct command command_completion;
 

@@ -32,3 +32,14 @@ int program_add_cost(int fd, struct program_cost *sum, struct error *err)
 	sum->ns += info.run_time_ns;
 	return 0;
 }
+
+int empty_program_load(enum bpf_prog_type type, const char *name,
+		       const struct bpf_prog_load_opts *opts)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+
+	return bpf_prog_load(type, name, "Dual BSD/GPL", insns, 2, opts);
+}

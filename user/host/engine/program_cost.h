@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_PROGRAM_COST_H
 #define BPFPROFIL_PROGRAM_COST_H
 
+#include <bpf/bpf.h>
 #include <stdint.h>
 
 #include "base/error.h"
@@ -20,5 +21,13 @@ int program_statistics(struct error *err);
 
 /* Adds the statistics of a program by its descriptor; a negative fd is skipped. */
 int program_add_cost(int fd, struct program_cost *sum, struct error *err);
+
+/*
+ * Loads a program that returns 0, to see whether programs load, or to measure an event without our
+ * handler. Returns a descriptor for the caller to close, or a negative errno. name and opts may be
+ * NULL.
+ */
+int empty_program_load(enum bpf_prog_type type, const char *name,
+		       const struct bpf_prog_load_opts *opts);
 
 #endif

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/cost/cost_program.h"
+#include "host/engine/program_cost.h"
 #include "host/engine/exit_hook.h"
 #include "host/engine/kernel_btf.h"
 #include "host/feature/feature_probes.h"

@@ -11,12 +11,15 @@
 #include <unistd.h>
 
 #include "base/util.h"
+#include "host/cost/calibrate.h"
 #include "host/cost/lateness.h"
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
+#include "host/engine/session.h"
 #include "host/feature/feature_probes.h"
 
 #define DEFAULT_HZ 997
+#define TICKS_NS 300000000 /* how long the scheduler's ticks are measured */
 
 void feature_answer_set(struct feature_answer *answer, enum feature_state state, const char *mend,
 			const char *format, ...)
@@ -206,6 +209,65 @@ void probe_sched_tick(struct feature_answer *answer)
 	else
 		feature_answer_set(answer, FEATURE_OK, NULL, "%.6g a second",
 				   1e9 / (double)sched_tick_period_ns());
+}
+
+void probe_clock_cost(struct feature_answer *answer)
+{
+	double ns = calibrate_busy_tick_ns();
+
+	if (ns <= 0)
+		feature_answer_set(
+			answer, FEATURE_UNKNOWN, NULL,
+			"not measured: the host is too busy, or its clock does not open");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%.1f us, which is %.1f %% at %d Hz",
+				   ns / 1000, ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
+}
+
+/* Samples this process by the scheduler's tick while it is busy. */
+static int measure_ticks(struct session_cost *result, struct error *err)
+{
+	const struct target self = { .kind = TARGET_PID, .name = "doctor", .pid = getpid() };
+	const struct session_options options = {
+		.source = SOURCE_TICK,
+		.period_ns = sched_tick_period_ns(),
+		.mode = MODE_CHARGED,
+		.memory = 4 << 20,
+		.measure = true,
+		.targets = &self,
+		.nr_targets = 1,
+	};
+	struct session *session = NULL;
+	uint64_t until;
+	int ret = session_open(&options, &session, err);
+
+	if (!ret)
+		ret = session_start(session, err);
+	for (until = monotonic_ns() + TICKS_NS; !ret && monotonic_ns() < until;)
+		;
+	if (!ret)
+		session_cost(session, result);
+	session_close(session);
+	return ret;
+}
+
+void probe_tick_cost(struct feature_answer *answer)
+{
+	struct session_cost cost = { 0 };
+	struct error err = { 0 };
+
+	if (measure_ticks(&cost, &err))
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+	else if (!cost.runs || !cost.time_ns)
+		feature_answer_set(answer, FEATURE_UNKNOWN, "sudo",
+				   "not measured: the kernel's BPF statistics need CAP_SYS_ADMIN");
+	else
+		feature_answer_set(
+			answer, FEATURE_OK, NULL,
+			"%.2f us a timer, of which there were %.0f a second: %.3f %% of a CPU",
+			(double)cost.ticking_ns / 1e3 / (double)cost.runs,
+			1e9 * (double)cost.runs / (double)cost.time_ns,
+			100 * (double)cost.ticking_ns / (double)cost.time_ns);
 }
 
 void probe_ptrace(struct feature_answer *answer)

@@ -25,6 +25,8 @@ void probe_jit(struct feature_answer *answer);
 void probe_max_rate(struct feature_answer *answer);
 void probe_lateness(struct feature_answer *answer);
 void probe_sched_tick(struct feature_answer *answer);
+void probe_clock_cost(struct feature_answer *answer);
+void probe_tick_cost(struct feature_answer *answer);
 void probe_ptrace(struct feature_answer *answer);
 void probe_kallsyms(struct feature_answer *answer);
 

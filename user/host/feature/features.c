@@ -28,7 +28,9 @@ static const struct feature features[] = {
 	{ "max_rate", "the highest rate the kernel allows", false, probe_max_rate },
 	{ "lateness", "a clock that comes when it is due, and what it sees of bursts", false,
 	  probe_lateness },
+	{ "clock_cost", "what a tick of the clock takes from a busy CPU", false, probe_clock_cost },
 	{ "sched_tick", "the scheduler's own tick, for --source tick", false, probe_sched_tick },
+	{ "tick_cost", "what --source tick takes from a busy CPU", false, probe_tick_cost },
 	{ "ptrace", "reading the files of other users' processes", false, probe_ptrace },
 	{ "kallsyms", "names of kernel functions, for --mode split", false, probe_kallsyms },
 };
@@ -43,11 +45,18 @@ void features_hurry(void)
 	in_hurry = true;
 }
 
+/* It measures for longer than a moment. */
+static bool takes_longer(const struct feature *feature)
+{
+	return feature->probe == probe_lateness || feature->probe == probe_clock_cost ||
+	       feature->probe == probe_tick_cost;
+}
+
 static void probe(size_t i)
 {
 	libbpf_print_fn_t print = libbpf_set_print(NULL);
 
-	if (in_hurry && features[i].probe == probe_lateness)
+	if (in_hurry && takes_longer(&features[i]))
 		feature_answer_set(&answers[i], FEATURE_UNKNOWN, NULL, "not tried");
 	else
 		features[i].probe(&answers[i]);

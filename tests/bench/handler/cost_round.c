@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/cost_round.h"
+#include "bench/handler/cost_round.h"
 
 #include "host/engine/session.h"
 

@@ -5,9 +5,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "host/cost/cost_load.h"
+#include "bench/handler/cost_load.h"
 #include "host/cost/cost_spread.h"
-#include "host/cost/lateness.h"
 #include "host/engine/session.h"
 
 /*
@@ -57,19 +56,12 @@ struct cost_report {
 	uint64_t duration_ns;
 	uint64_t peak_bytes; /* our own peak resident memory */
 	struct cost_row rows[COST_ROWS];
-	struct lateness lateness; /* at 997 Hz, while we do nothing else */
 };
 
 struct cost_options {
 	uint32_t rounds;
 	int stop_fd; /* readable when all shall end */
-	/* Called before each round with the finished part of the whole, 0 to 1. May be NULL. */
-	void (*progress)(void *ctx, const struct cost_row *row, double done);
-	void *ctx;
 };
-
-/* Roughly how long the measurement takes. */
-uint64_t cost_estimate_ns(uint32_t rounds);
 
 /* -EINTR if stop_fd became readable. */
 int cost_measure(const struct cost_options *options, struct cost_report *result, struct error *err);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/cost.h"
+#include "bench/handler/cost.h"
 
 #include <errno.h>
 #include <math.h>
@@ -8,12 +8,11 @@
 #include <sys/resource.h>
 
 #include "base/util.h"
-#include "host/cost/cost_program.h"
-#include "host/cost/cost_round.h"
+#include "bench/handler/cost_program.h"
+#include "bench/handler/cost_round.h"
 #include "host/engine/sched_tick.h"
 
 #define MEMORY (64 << 20) /* the default of run */
-#define OPENING_NS 300000000 /* opening a session takes about this long */
 
 struct cost {
 	const struct cost_options *options;
@@ -37,30 +36,6 @@ static void set_rows(struct cost_row *rows)
 					     .period_ns = (uint64_t)round(1e9 / rates[i]) };
 	rows[i] = (struct cost_row){ .source = SOURCE_TICK, .period_ns = sched_tick_period_ns() };
 	rows[i].requested_hz = rows[i].period_ns ? 1e9 / (double)rows[i].period_ns : 0;
-}
-
-uint64_t cost_estimate_ns(uint32_t rounds)
-{
-	struct cost_row rows[COST_ROWS];
-	struct cost_plan plan;
-	uint64_t sum = 0;
-	size_t i;
-
-	set_rows(rows);
-	for (i = 0; i < COST_ROWS; i++) {
-		plan = cost_plan(rows[i].period_ns);
-		sum += OPENING_NS + COST_KINDS * rounds * cost_plan_ns(&plan);
-	}
-	return sum + LATENESS_NS;
-}
-
-static void tell_row(const struct cost *cost, const struct cost_row *row)
-{
-	double done = (double)(monotonic_ns() - cost->begin_ns) /
-		      (double)cost_estimate_ns(cost->options->rounds);
-
-	if (cost->options->progress)
-		cost->options->progress(cost->options->ctx, row, fmin(done, 1));
 }
 
 static int open_row_session(struct cost *cost, const struct cost_row *row, struct error *err)
@@ -102,10 +77,8 @@ static int run_rounds(struct cost *cost, const struct cost_row *row, struct erro
 	uint32_t i;
 	int ret;
 
-	tell_row(cost, row);
 	ret = cost_round_warm_up(&bench, err);
 	for (i = 0; i < cost->options->rounds && !ret; i++) {
-		tell_row(cost, row);
 		ret = cost_round_run(&bench, &cost->rounds[i], err);
 	}
 	return ret;
@@ -178,7 +151,7 @@ static int run_rows(struct cost *cost, struct error *err)
 	ret = cost_load_start(&cost->load, cost->options->stop_fd, err);
 	for (i = 0; i < COST_ROWS && !ret; i++)
 		ret = run_row(cost, &cost->report->rows[i], err);
-	return ret ?: lateness_measure(&cost->report->lateness, err);
+	return ret;
 }
 
 int cost_measure(const struct cost_options *options, struct cost_report *result, struct error *err)

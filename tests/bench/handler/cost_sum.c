@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "host/cost/cost_round.h"
+#include "bench/handler/cost_round.h"
 
 /* The value of one round; NAN if it has none. */
 typedef double round_value(const struct cost_round *round, double scale);

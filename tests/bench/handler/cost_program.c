@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/cost/cost_program.h"
+#include "bench/handler/cost_program.h"
 
 #include <bpf/bpf.h>
 #include <bpf/btf.h>
@@ -13,17 +13,6 @@
 #include <unistd.h>
 
 #include "base/util.h"
-
-int empty_program_load(enum bpf_prog_type type, const char *name,
-		       const struct bpf_prog_load_opts *opts)
-{
-	const struct bpf_insn insns[] = {
-		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
-		{ .code = BPF_JMP | BPF_EXIT },
-	};
-
-	return bpf_prog_load(type, name, "Dual BSD/GPL", insns, 2, opts);
-}
 
 #define DESCRIPTORS "/proc/self/fdinfo"
 #define OBJECTS_MAX 256

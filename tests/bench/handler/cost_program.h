@@ -27,12 +27,4 @@ void empty_close(struct empty_programs *empty); /* all zero is fine */
 /* The kernel memory of the maps and programs that this process has open. */
 uint64_t program_memory(void);
 
-/*
- * Loads a program that returns 0, to see whether programs load, or to measure an event without our
- * handler. Returns a descriptor for the caller to close, or a negative errno. name and opts may be
- * NULL.
- */
-int empty_program_load(enum bpf_prog_type type, const char *name,
-		       const struct bpf_prog_load_opts *opts);
-
 #endif

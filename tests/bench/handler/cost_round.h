@@ -4,8 +4,8 @@
 
 #include <stdint.h>
 
-#include "host/cost/cost.h"
-#include "host/cost/cost_program.h"
+#include "bench/handler/cost.h"
+#include "bench/handler/cost_program.h"
 
 /* How long a window is, and how long to wait before it, without and with a sampler. */
 struct cost_plan {
