@@ -190,3 +190,25 @@ Test(annotate_text, narrow)
 	free(text);
 	annotation_free(annotation);
 }
+
+/* A C++ name of hundreds of characters does not fill the screen above its code. */
+Test(annotate_text, long_name)
+{
+	cleanup_profile struct profile *profile = NULL;
+	struct annotation *annotation;
+	char *text;
+
+	annotate_program("-g");
+	profile = PROFILE(1, { 3, 20 });
+	free(profile->functions[0].name);
+	profile->functions[0].name = strdup("ns::Table<std::pair<int, long>, Hash>::find(int)");
+	annotation = annotate(profile, "find");
+	text = annotate_write(annotation, &(struct annotation_view){ .width = 40 });
+	cr_expect(strstr(text, "function  ns::Table<\u2026>::find(int)\n"), "%s", text);
+	free(text);
+	text = annotate_write(annotation, &(struct annotation_view){ .width = 0 });
+	cr_expect(strstr(text, "function  ns::Table<std::pair<int, long>, Hash>::find(int)\n"),
+		  "%s", text);
+	free(text);
+	annotation_free(annotation);
+}

@@ -62,6 +62,11 @@ Test(name_fit, of_other_languages)
 	check("long J.hot(int)", "int", NAME_OTHER);
 	check("void ns::work<int>(int)", "ns::work", NAME_UNQUALIFIED);
 	check("main::{closure#0}::work", "work", NAME_UNQUALIFIED);
+	check("JS:*hot /work/n.js:1:13", "hot", NAME_UNQUALIFIED);
+	check("JS:~hot file:///work/n.js:1:13", "hot", NAME_UNQUALIFIED);
+	check("LazyCompile:*hot /work/n.js:1:13", "n", NAME_OTHER);
+	check("py::hot:/work/p.py", "hot", NAME_UNQUALIFIED);
+	check("py::hot:/work/p.py", "p", NAME_OTHER);
 	check("work.part.0", "part", NAME_OTHER);
 	check("work(int) [clone .cold]", "cold]", NAME_OTHER);
 }
@@ -86,6 +91,7 @@ Test(name_fit, as_typed)
 	check_typed("main.(*Item).score", "main.(*Item).score");
 	check_typed("main.Map[go.shape.int]", "main.Map");
 	check_typed("long J.hot(int)", "long J.hot");
+	check_typed("JS:*hot /work/n.js:1:13", "JS:*hot");
 	cr_expect_eq(name_last_component("ns::List<a::b>::work(int)"), strlen("ns::List<a::b>::"));
 }
 
@@ -115,7 +121,7 @@ Test(name_fit, written)
 	check_written(vector, 66, "std::vector<\u2026>::push_back(int const&) const");
 	check_written(vector, 43, "std::vector<\u2026>::push_back(int const&) const");
 	check_written(vector, 42, "std::vector<\u2026>::push_back(\u2026) const");
-	check_written(vector, 20, "std::vect\u2026k(\u2026) const");
+	check_written(vector, 20, "std::v\u2026back(\u2026) const");
 	check_written(vector, 1, "\u2026");
 	check_written(lambda, 50, "void run<\u2026>(main::{lambda(int, long)#1}&&)");
 	check_written(lambda, 20, "void run<\u2026>(\u2026)");
@@ -129,8 +135,8 @@ Test(name_fit, written)
 	check_written("(anonymous namespace)::f(int, int)", 30, "(anonymous namespace)::f(\u2026)");
 	check_written("run<decltype(a->b)>(int, int) [clone .cold]", 29,
 		      "run<\u2026>(\u2026) [clone .cold]");
-	check_written("Perl_hv_common_key_len", 11, "Perl_\u2026y_len");
+	check_written("Perl_hv_common_key_len", 11, "Per\u2026key_len");
 	/* Made by nobody's compiler, but by somebody. */
-	check_written("f<<<<<<<(((((int", 10, "f<<<\u2026((int");
+	check_written("f<<<<<<<(((((int", 10, "f<<\u2026(((int");
 	check_written("f\033g<int, int>", 12, "f\\x1bg<\u2026>");
 }

@@ -122,7 +122,7 @@ size_t text_write_ends(FILE *out, const char *text, size_t width)
 
 	if (!width || text_columns(text) <= width)
 		return write_units(out, text, SIZE_MAX);
-	columns = write_units(out, text, (width - 1) / 2);
+	columns = write_units(out, text, (width - 1) / 3);
 	return columns + text_write_tail(out, text, width - columns);
 }
 

@@ -21,7 +21,7 @@ size_t text_write(FILE *out, const char *text, size_t width);
 /* The same, but cuts the beginning, because the end of a place says most. */
 size_t text_write_tail(FILE *out, const char *text, size_t width);
 
-/* The same, but cuts the middle. */
+/* The same, but cuts the middle, and leaves twice as much of the end as of the beginning. */
 size_t text_write_ends(FILE *out, const char *text, size_t width);
 
 /* Writes a line: a label in a column of its own, and text. */

@@ -57,12 +57,13 @@ static size_t name_other(const struct annotating *work, const struct symbol_sear
 	const struct profile *profile = work->profile;
 	const struct profile_function *function = &profile->functions[i];
 	const char *object = text_basename(profile->objects[function->object].path);
+	const char *plural = search->ticks[i] == 1 ? "" : "s";
 
 	if (!strcmp(function->name, profile->functions[search->best].name))
-		return (size_t)snprintf(text, room, "%.96s:0x%" PRIx64 " (%" PRIu64 " ticks)",
-					object, function->offset, search->ticks[i]);
-	return (size_t)snprintf(text, room, "%.96s (%.64s:0x%" PRIx64 ", %" PRIu64 " ticks)",
-				function->name, object, function->offset, search->ticks[i]);
+		return (size_t)snprintf(text, room, "%.96s:0x%" PRIx64 " (%" PRIu64 " tick%s)",
+					object, function->offset, search->ticks[i], plural);
+	return (size_t)snprintf(text, room, "%.96s (%.64s:0x%" PRIx64 ", %" PRIu64 " tick%s)",
+				function->name, object, function->offset, search->ticks[i], plural);
 }
 
 /* Names the first few other functions of that name, and how to ask for them. */

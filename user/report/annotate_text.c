@@ -8,11 +8,13 @@
 #include "base/util.h"
 #include "report/annotate_view.h"
 #include "report/render.h"
+#include "report/name_fit.h"
 #include "base/text.h"
 
 #define CONTEXT 4 /* instructions around a hot one */
 #define GAP_MIN 4 /* shorter gaps are shown in full */
 #define HOT_LINES 10
+#define LABEL_COLUMNS 10
 #define NAME_COLUMNS 32 /* of a file or an inlined function */
 #define HOT_COLUMNS 40 /* of an instruction, before its line; fewer at 80 columns, more at 160 */
 #define HOT_COLUMNS_NARROW 32
@@ -55,13 +57,16 @@ static const char *row_noun(const struct annotation *annotation, size_t nr)
 	return nr == 1 ? "bin" : "bins";
 }
 
-static void heading(const struct annotation *annotation, FILE *out)
+static void heading(const struct annotation *annotation, const struct annotation_view *view,
+		    FILE *out)
 {
 	const struct profile_object *object = &annotation->profile->objects[annotation->object];
 	uint64_t address = profile_object_address(object, annotation->offset);
 	size_t i;
 
-	text_labelled(out, "function", annotation->name);
+	fprintf(out, "%-*s", LABEL_COLUMNS, "function");
+	name_write(out, annotation->name, annotation_room(view, LABEL_COLUMNS));
+	fputc('\n', out);
 	text_labelled(out, "object", object->path);
 	/* As the rows have it; names and OBJECT:OFFSET have the offset. */
 	fprintf(out, "%-10saddress 0x%" PRIx64, "text", address);
@@ -228,7 +233,7 @@ static void source_row(const struct listing *listing, size_t i)
 		if (inlined) {
 			fputs(" [", listing->out);
 			room = annotation_room(listing->view, used + 3);
-			used += 3 + text_write(listing->out, inlined,
+			used += 3 + name_write(listing->out, inlined,
 					       room && room < NAME_COLUMNS ? room : NAME_COLUMNS);
 			fputc(']', listing->out);
 		}
@@ -369,7 +374,7 @@ int annotation_text(const struct annotation *annotation, const struct annotation
 	close_small_gaps(annotation, shown);
 	begin(&listing, annotation, view, out);
 	listing.shown = shown;
-	heading(annotation, out);
+	heading(annotation, view, out);
 	if (nr_lines)
 		line_rows(&listing, lines, nr_lines);
 	all_rows(&listing);
@@ -435,7 +440,7 @@ int annotation_hot_text(const struct annotation *annotation, const struct annota
 
 	if (!order)
 		return -ENOMEM;
-	heading(annotation, out);
+	heading(annotation, view, out);
 	begin(&listing, annotation, view, out);
 	for (i = 0; i < nr && (!view->limit || i < view->limit); i++)
 		hot_row(&listing, &annotation->rows[order[i]]);

@@ -26,6 +26,13 @@ static bool is_suffix(const char *rest)
 	return false;
 }
 
+/* Where V8 says it is from, as in "JS:*f /a/b.js:1:2"; CPython says it by a colon and a path. */
+static bool is_place(const char *rest)
+{
+	return !strncmp(rest, " /", 2) || !strncmp(rest, " file:", 6) ||
+	       !strncmp(rest, " node:", 6) || !strncmp(rest, ":/", 2);
+}
+
 static bool is_operator(const char *function, const char *at)
 {
 	static const char word[] = "operator";
@@ -61,7 +68,7 @@ static enum name_fit fit_from_start(const char *function, const char *name)
 		return NAME_EXACT;
 	if (*rest == '(')
 		return NAME_WITHOUT_PARAMETERS;
-	if (is_suffix(rest))
+	if (is_suffix(rest) || is_place(rest))
 		return NAME_WITHOUT_SUFFIX;
 	/* Go's type arguments are in square brackets. */
 	if ((*rest != '<' && *rest != '[') || is_operator(function, rest))
@@ -82,6 +89,11 @@ static const char *next_component(const char *text)
 	while (text && *text && !is_suffix(text)) {
 		if (text[0] == ':' && text[1] == ':')
 			return text + 2;
+		/* V8's marks of how it was compiled. */
+		if (text[0] == ':' && text[1] && strchr("*~^+", text[1]))
+			return text + 2;
+		if (is_place(text))
+			return NULL;
 		if (*text == '.' || *text == ' ')
 			return text + 1;
 		if (!strncmp(text, ANONYMOUS, strlen(ANONYMOUS)))
@@ -124,7 +136,7 @@ size_t name_length(const char *function)
 	for (length = 0; last[length]; length++) {
 		bool bracket = strchr("<([", last[length]) && !is_operator(last, last + length);
 
-		if (length && (bracket || is_suffix(last + length)))
+		if (length && (bracket || is_suffix(last + length) || is_place(last + length)))
 			break;
 	}
 	return (size_t)(last - function) + length;
