@@ -303,7 +303,7 @@ Test(functions, stretches)
 	cr_expect_str_eq(
 		profile->notes[1],
 		"no names of some functions of /opt/program, with 14.9% of the ticks: install its debug "
-		"symbols");
+		"symbols, or build it with them");
 }
 
 /* Names that are missing from a tenth of the ticks or less are not worth a line. */
