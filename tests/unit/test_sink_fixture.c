@@ -3,6 +3,7 @@
 
 #include <arpa/inet.h>
 #include <criterion/criterion.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -116,12 +117,19 @@ void sink_backend_start_at(struct backend *backend, const char *const *answers, 
 				       .sin_port = htons(port),
 				       .sin_addr.s_addr = htonl(INADDR_LOOPBACK) };
 	socklen_t length = sizeof(address);
+	unsigned int waited = 0;
 	int on = 1;
 
 	*backend = (struct backend){ .answers = answers };
 	backend->fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
 	setsockopt(backend->fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	cr_assert_eq(bind(backend->fd, (struct sockaddr *)&address, length), 0);
+	/* A test beside this one may have got the port meanwhile, and gives it back. */
+	while (bind(backend->fd, (struct sockaddr *)&address, length)) {
+		cr_assert(port && errno == EADDRINUSE && waited < WAIT_MS, "port %u: %s", port,
+			  strerror(errno));
+		usleep(5000);
+		waited += 5;
+	}
 	cr_assert_eq(listen(backend->fd, 8), 0);
 	getsockname(backend->fd, (struct sockaddr *)&address, &length);
 	backend->port = ntohs(address.sin_port);
