@@ -302,6 +302,45 @@ Test(diff, text_without_a_symbol)
 	cr_expect_eq(nameless_rows(NULL), 1);
 }
 
+/* How many rows of the first object have a name that begins so; *both: with ticks on both sides. */
+static size_t rows_named(const char *build_id, size_t *both)
+{
+	struct profile *old = sample_profile(), *new = sample_profile();
+	struct error err = { 0 };
+	struct diff diff;
+	size_t i, nr = 0;
+
+	free(old->functions[0].name);
+	old->functions[0].name = strdup("count");
+	free(new->functions[0].name);
+	new->functions[0].name = strdup("count.constprop.0");
+	free(new->objects[0].build_id);
+	new->objects[0].build_id = strdup(build_id);
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
+	for (i = 0, *both = 0; i < diff.nr; i++) {
+		if (!diff.rows[i].name || strncmp(diff.rows[i].name, "count", 5) != 0)
+			continue;
+		nr++;
+		*both += diff.rows[i].old.ticks && diff.rows[i].new.ticks &&
+			 !strcmp(diff.rows[i].name, "count");
+	}
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+	return nr;
+}
+
+/* A compiler's copy of a function is that function in another build, and apart from it in one. */
+Test(diff, suffixes_of_compilers)
+{
+	size_t both;
+
+	cr_expect_eq(rows_named("8badf00e", &both), 1);
+	cr_expect_eq(both, 1);
+	cr_expect_eq(rows_named("00ff12ab", &both), 2);
+	cr_expect_eq(both, 0);
+}
+
 /* --- objects of other names ------------------------------------------------------------------------- */
 
 /*

@@ -8,6 +8,7 @@
 
 #include "base/util.h"
 #include "report/diff_impl.h"
+#include "report/name_fit.h"
 #include "report/noise.h"
 #include "base/text.h"
 
@@ -69,6 +70,9 @@ static struct diff_row make_row(const struct diff_profile *side, const struct re
 
 	if (by != REPORT_OBJECTS)
 		made.name = comparable_name(side, row);
+	/* Another build may have another copy of a function, or other parts of it apart. */
+	if (made.name)
+		made.stem = side->one_build[row->object] ? strlen(made.name) : name_stem(made.name);
 	made.file = row->file;
 	made.line = row->line;
 	return made;
@@ -91,6 +95,16 @@ static void add_rows(struct diff *diff, const struct diff_profile *side, bool is
 	}
 }
 
+static int compare_names(const struct diff_row *a, const struct diff_row *b)
+{
+	int order;
+
+	if (!a->name || !b->name)
+		return compare_text(a->name, b->name);
+	order = memcmp(a->name, b->name, a->stem < b->stem ? a->stem : b->stem);
+	return order ? order : (a->stem > b->stem) - (a->stem < b->stem);
+}
+
 static int compare_place(const void *left, const void *right)
 {
 	const struct diff_row *a = left, *b = right;
@@ -100,7 +114,7 @@ static int compare_place(const void *left, const void *right)
 		order = compare_text(a->file, b->file);
 	if (!order)
 		order = (a->line > b->line) - (a->line < b->line);
-	return order ? order : compare_text(a->name, b->name);
+	return order ? order : compare_names(a, b);
 }
 
 static void add_side(struct diff_side *sum, const struct diff_side *side)
@@ -124,6 +138,8 @@ static void add_up(struct diff *diff)
 			diff->rows[to++] = *row;
 			continue;
 		}
+		if (row->name && strlen(row->name) < strlen(sum->name))
+			sum->name = row->name;
 		add_side(&sum->old, &row->old);
 		add_side(&sum->new, &row->new);
 	}

@@ -20,6 +20,7 @@ struct diff_row {
 	const char *object; /* path, in the newer profile if the object is there */
 	/* Function; NULL: all text without a symbol of one object, or a row of an object. */
 	const char *name;
+	size_t stem; /* bytes of the name by which it is compared */
 	const char *file; /* for rows of lines */
 	uint32_t line;
 	struct diff_side old, new;

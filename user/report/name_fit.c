@@ -142,6 +142,15 @@ size_t name_length(const char *function)
 	return (size_t)(last - function) + length;
 }
 
+size_t name_stem(const char *function)
+{
+	size_t length = 0;
+
+	while (function[length] && !(length && is_suffix(function + length)))
+		length++;
+	return length;
+}
+
 /* --- names that are too long -------------------------------------------------------------------- */
 
 /* C++'s and Rust's f<T>, Rust's f::<T>, Go's f[T]; but not Rust's <T as U>::f and gcc's " [clone". */

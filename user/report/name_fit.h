@@ -20,6 +20,9 @@ enum name_fit name_fit(const char *function, const char *name);
 /* The length of a function's name without its template's arguments, parameters and suffixes. */
 size_t name_length(const char *function);
 
+/* The same with these, but without what compilers append to the name of a function's copy or part. */
+size_t name_stem(const char *function);
+
 /* Where the last component of the name begins: "f" in "ns::f(int)". */
 size_t name_last_component(const char *function);
 
