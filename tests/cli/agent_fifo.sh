@@ -17,14 +17,22 @@ refused() {
 	verdict $? "agent_fifo_$1"
 }
 
+# read_later: it has tried to read the file, or served who asks for metrics without a token
+read_later() {
+	until grep -qF "$work/fifo: not a regular file" "$work/err" || [ "${asked:-0}" -ge 401 ]; do
+		kill -0 "$agent" || return
+		asked=$(curl -s -o /dev/null -w '%{http_code}' "http://127.0.0.1:${port:-1}/metrics")
+		sleep 0.1
+	done
+}
+
 # ends NAME OPTION...: it reads the file later, and goes on
 ends() {
-	"$bin" agent -q --interval 1 --dir "$work/files" "${@:2}" 2>"$work/err" &
-	sleep 3
-	kill -TERM $!
-	timeout 20 tail --pid=$! -f /dev/null
+	start_ready "$bin" agent -q --interval 1 --dir "$work/files" "${@:2}" 2>"$work/err"
+	agent=$started
+	read_later && kill -TERM "$agent" && timeout 60 tail --pid="$agent" -f /dev/null
 	verdict $? "agent_fifo_$1"
-	kill -KILL $! 2>/dev/null
+	kill -KILL "$agent" 2>/dev/null
 	wait 2>/dev/null
 }
 
@@ -36,5 +44,6 @@ refused listen_cert --listen 127.0.0.1:0 --listen-token-file "$work/plain" --lis
 refused listen_key --listen 127.0.0.1:0 --listen-token-file "$work/plain" --listen-cert "$work/plain" --listen-key "$work/fifo"
 ends token_file --otlp http://127.0.0.1:1 --token-file "$work/fifo"
 ends headers_file --otlp http://127.0.0.1:1 --headers-file "$work/fifo"
-ends listen_token_file --listen 127.0.0.1:0 --listen-token-file "$work/fifo"
+port=$(tests/lib/free_port)
+ends listen_token_file --listen "127.0.0.1:$port" --listen-token-file "$work/fifo"
 exit "$script_status"
