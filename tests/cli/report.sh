@@ -164,7 +164,7 @@ try: bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE" \
 # One note for all objects without lines, naming the one with the most ticks.
 sed 's/"kind": "kernel", "path": "\[kernel\]"/"kind": "file", "path": "\/usr\/bin\/rest"/' "$profile" >"$work/two"
 [ "$("$bin" report --by lines "$work/two" | grep '^note      no source')" = \
-	'note      no source lines of /usr/bin/work: No such file or directory; nor of 1 more' ]
+	'note      no source lines of /usr/bin/work: No such file or directory; nor of 1 more; if a copy is below a folder, --symfs DIR finds it there' ]
 verdict $? lines_of_several
 
 # A browser is the user's and needs a desktop; the replacement here prints what it was given.

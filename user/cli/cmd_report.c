@@ -175,6 +175,7 @@ static int write_table(const struct profile *profile, const struct report_argume
 		.function = arguments->function,
 		.target = arguments->target,
 		.symfs = arguments->symfs,
+		.hints_symfs = !arguments->symfs,
 		.timeline = arguments->timeline,
 		.brief = terminal_attached(stdout),
 		.color = color_enabled(stdout),

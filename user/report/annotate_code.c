@@ -213,11 +213,10 @@ static int note_no_code(struct annotating *work)
 		return annotation_note(work->annotation, "no instructions, a row is a bin: %s",
 				       work->no_code.text);
 	if (!object_file_find_root(object, root, sizeof(root)))
-		return annotation_note(
-			work->annotation,
-			"no instructions, a row is a bin: %s; if a copy of it is below "
-			"a folder, --symfs DIR finds it there",
-			work->no_code.text);
+		return annotation_note(work->annotation,
+				       "no instructions, a row is a bin: %s; if a copy is below "
+				       "a folder, --symfs DIR finds it there",
+				       work->no_code.text);
 	return annotation_note(work->annotation,
 			       "no instructions, a row is a bin: %s; --symfs %s has it",
 			       work->no_code.text, root);

@@ -77,7 +77,7 @@ static size_t name_lines(struct report_row *rows, size_t nr, const struct source
 
 /* Objects without lines for the same reason; the one with the most ticks is named. */
 struct silent {
-	const char *path;
+	const struct profile_object *object;
 	uint64_t ticks;
 	size_t nr;
 	struct error why;
@@ -91,41 +91,56 @@ struct finder {
 	struct silent bare; /* it has no debug information */
 };
 
-static void count_silent(struct silent *silent, const char *path, const struct report_row *rows,
-			 size_t nr, const struct error *why)
+static void count_silent(struct silent *silent, const struct profile_object *object,
+			 const struct report_row *rows, size_t nr, const struct error *why)
 {
 	uint64_t ticks = 0;
 
 	while (nr)
 		ticks += rows[--nr].ticks;
 	if (!silent->nr++ || ticks > silent->ticks) {
-		silent->path = path;
+		silent->object = object;
 		silent->ticks = ticks;
 		silent->why = *why;
 	}
+}
+
+/* "; --symfs /proc/7/root has it" for a file that is not where it was. */
+static void hint_symfs(const struct finder *finder, char *text, size_t room)
+{
+	char root[64];
+
+	if (!finder->rows->hints_symfs)
+		*text = '\0';
+	else if (object_file_find_root(finder->unread.object, root, sizeof(root)))
+		snprintf(text, room, "; --symfs %s has it", root);
+	else
+		snprintf(text, room, "; if a copy is below a folder, --symfs DIR finds it there");
 }
 
 /* Adds "; nor of 3 others", because the reason holds for all of them. */
 static int note_silent(const struct finder *finder)
 {
 	const struct silent *bare = &finder->bare, *unread = &finder->unread;
-	char others[64] = "";
+	char others[64] = "", hint[96];
 	int ret = 0;
 
+	if (unread->nr)
+		hint_symfs(finder, hint, sizeof(hint));
 	if (unread->nr > 1)
 		snprintf(others, sizeof(others), "; nor of %zu more", unread->nr - 1);
 	if (unread->nr)
 		ret = notes_add(&finder->rows->notes, &finder->rows->nr_notes,
-				"no source lines of %s%s", unread->why.text, others);
+				"no source lines of %s%s%s", unread->why.text, others, hint);
 	if (ret || !bare->nr)
 		return ret;
 	if (bare->nr == 1)
 		return notes_add(&finder->rows->notes, &finder->rows->nr_notes,
 				 "no source lines of %s: no debug information for what ran",
-				 bare->path);
+				 bare->object->path);
 	return notes_add(&finder->rows->notes, &finder->rows->nr_notes,
 			 "no source lines of %s and %zu more: no debug information for what ran",
-			 bare->path, bare->nr - 1);
+			 bare->object->path, bare->nr - 1);
 }
 
 /* first[0..nr) are the bins of one object. */
@@ -148,9 +163,9 @@ static int object_lines(struct finder *finder, struct report_row *first, size_t 
 	if (!ret)
 		rows->lines[rows->nr_lines++] = lines;
 	if (ret)
-		count_silent(&finder->unread, object->path, first, nr, &why);
+		count_silent(&finder->unread, object, first, nr, &why);
 	else if (!name_lines(first, nr, lines))
-		count_silent(&finder->bare, object->path, first, nr, &why);
+		count_silent(&finder->bare, object, first, nr, &why);
 	return 0;
 }
 

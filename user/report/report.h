@@ -42,6 +42,7 @@ struct report_options {
 	const char *function; /* only rows of functions whose names match this one; NULL: all */
 	uint64_t target; /* id, or REPORT_ALL_TARGETS */
 	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
+	bool hints_symfs; /* a note on a file that is not there says how to name another place */
 	const struct timeline *timeline; /* the files that were added up; NULL: a single one */
 	bool brief; /* leave terms of the account out that are 0, as on a screen */
 	bool color;

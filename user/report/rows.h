@@ -43,6 +43,7 @@ struct report_rows {
 	struct cgroup_names *cgroups; /* the same */
 	char **notes;
 	size_t nr_notes;
+	bool hints_symfs; /* see struct report_options */
 };
 
 void rows_free(struct report_rows *rows);

@@ -81,6 +81,7 @@ static int by_place(const struct profile *profile, const struct report_options *
 
 	if (ret)
 		return ret;
+	rows->hints_symfs = options->hints_symfs;
 	if (options->inlined)
 		ret = rows_by_inlined(profile, &opener, rows, err);
 	else if (options->by == REPORT_FUNCTIONS)
