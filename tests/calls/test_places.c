@@ -76,8 +76,10 @@ Test(calls_places, server_in_a_namespace)
 
 	NEED(can(ARGS("unshare", "-p", "-f", "true")), "no pid namespace can be made");
 	snprintf(script, sizeof(script),
-		 "%s serve --socket %s/inside & while ! [ -S %s/inside ]; do sleep 0.05; done; "
-		 "sleep 0.1; BPFPROFIL_SOCKET=%s/inside %s 100 3",
+		 "%s serve --socket %s/inside & "
+		 /* It listens. */
+		 "until grep -q ' 00010000 .* %s/inside$' /proc/net/unix; do sleep 0.05; done; "
+		 "BPFPROFIL_SOCKET=%s/inside %s 100 3",
 		 BPFPROFIL_BIN, serve.dir, serve.dir, serve.dir, OWN);
 	assert_good(
 		ARGS("unshare", "-p", "-f", "--mount-proc", "--kill-child", "sh", "-c", script));

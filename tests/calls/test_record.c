@@ -229,7 +229,7 @@ LIVE_TEST(calls_record, preload_killed)
 
 	snprintf(told, sizeof(told), "%s/told", live->dir);
 	snprintf(script, sizeof(script),
-		 "echo \"$BPFPROFIL_SOCKET\" >%s.new; mv %s.new %s; exec sleep 1 >/dev/null 2>&1",
+		 "echo \"$BPFPROFIL_SOCKET\" >%s.new; mv %s.new %s; exec sleep 10 >/dev/null 2>&1",
 		 told, told, told);
 	child_start(&child, NULL,
 		    ARGS("env", "ASAN_OPTIONS=verify_asan_link_order=0", BPFPROFIL_BIN, "run", "-q",
