@@ -66,7 +66,7 @@ agent_asked() {
 	verdict $? prometheus_starts
 	start "$three" 14000 >/dev/null
 	start "$bin" agent -q --interval 2 --top-functions 1000 --dir files --otlp "grpc://127.0.0.1:$grpc" \
-		--listen "$listen" 2>messages
+		--listen "$listen" --insecure-listen 2>messages
 	agent=$pid
 	until_true curl -sf "http://127.0.0.1:$listen/healthz"
 	PATH=/usr/bin:$PATH go tool pprof -proto -output=scraped.pb.gz \

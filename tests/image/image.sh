@@ -37,7 +37,7 @@ process = config["process"]
 process["terminal"] = False
 process["noNewPrivileges"] = True
 process["args"] = ["/usr/bin/bpfprofil", "agent", "--config=/etc/bpfprofil/agent.conf", "--duty=100",
-                   f"--listen=127.0.0.1:{port}"]
+                   f"--listen=127.0.0.1:{port}", "--insecure-listen"]
 sets = ["bounding", "effective", "permitted"]
 process["capabilities"] = {one: ["CAP_" + name for name in names] for one in sets}
 process["rlimits"] = []

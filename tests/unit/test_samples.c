@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "pprof.pb-c.h"
 #include "sample.h"
 
 #define PLACES 100000
@@ -167,6 +168,45 @@ static size_t pprof_bytes(const struct samples *samples, size_t service)
 	fclose(stream);
 	free(data);
 	return size;
+}
+
+/* Whether any location of the only service is at the address. */
+static bool tells(const struct samples *samples, uint64_t address)
+{
+	char *data = NULL;
+	size_t size, i;
+	FILE *stream = open_memstream(&data, &size);
+	Pprof__Profile *pprof;
+	bool told = false;
+
+	cr_assert_eq(service_pprof_write(samples, &samples->services[1], stream), 0);
+	fclose(stream);
+	pprof = pprof__profile__unpack(NULL, size, (const uint8_t *)data);
+	cr_assert_not_null(pprof);
+	for (i = 0; i < pprof->n_location; i++)
+		told = told || pprof->location[i]->address == address;
+	for (i = 0; i < pprof->n_mapping; i++)
+		told = told || pprof->mapping[i]->memory_start == address;
+	pprof__profile__free_unpacked(pprof, NULL);
+	free(data);
+	return told;
+}
+
+/* Whoever may read a profile need not know where the kernel is. */
+Test(samples, kernel_addresses_are_hidden)
+{
+	cleanup_profile struct profile *profile = sample_profile_of_services(1, 100);
+	struct samples whole = build(profile, EXPORT_ADDRESS);
+	struct sample_place *place = &whole.places[whole.all[whole.services[1].first].place];
+	uint64_t at = 0xffffffff81234560, text = 0xffffffff81000000;
+
+	place->kind = PLACE_KERNEL;
+	place->address = at;
+	whole.mappings[place->mapping].text.address = text;
+	cr_assert(tells(&whole, at) && tells(&whole, text));
+	whole.hides_kernel = true;
+	cr_assert_not(tells(&whole, at));
+	samples_free(&whole);
 }
 
 Test(samples, bytes)

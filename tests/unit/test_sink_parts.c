@@ -330,7 +330,7 @@ Test(sink_parts, metrics)
 	sink_put(sink, profile);
 	sink_settle(sink);
 	figures_open(&figures);
-	figures_write(&figures, &of, false, out);
+	figures_write(&figures, &of, &(struct figures_form){ .functions = true }, out);
 	fclose(out);
 	assert_line(page, "# TYPE bpfprofil_exports_total counter");
 	assert_line(page, "bpfprofil_exports_total{sink=\"%s\",code=\"413\"} 1", sink_name(sink));

@@ -293,7 +293,7 @@ const struct opt agent_listen_opts[] = {
 	  .set = opt_set_string,
 	  .field = FIELD(agent.listen.token_file) },
 	{ .name = "insecure-listen",
-	  .help = "without both also at an address where others than this host can ask",
+	  .help = "to anybody, profiles too, also where others than this host can ask",
 	  .field = FIELD(agent.listen.insecure) },
 	{ 0 }
 };

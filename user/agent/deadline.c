@@ -16,6 +16,7 @@ struct deadline {
 	struct deadlines *all;
 	struct deadline *next, **before;
 	int fd;
+	bool idle; /* no request has arrived */
 	uint64_t due_ns; /* 0: none */
 };
 
@@ -25,7 +26,7 @@ struct deadlines {
 	pthread_t thread;
 	bool has_thread;
 	bool closing;
-	struct deadline *first;
+	struct deadline *first; /* the newest */
 };
 
 /* Ends what is due. Returns when the next one is; 0: there is none. */
@@ -107,6 +108,7 @@ struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
 		return NULL;
 	deadline->all = deadlines;
 	deadline->fd = fd;
+	deadline->idle = true;
 	pthread_mutex_lock(&deadlines->lock);
 	deadline->next = deadlines->first;
 	deadline->before = &deadlines->first;
@@ -118,12 +120,40 @@ struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
 	return deadline;
 }
 
+void deadlines_make_room(struct deadlines *deadlines, unsigned int most)
+{
+	struct deadline *deadline, *oldest = NULL;
+	unsigned int nr = 0;
+
+	pthread_mutex_lock(&deadlines->lock);
+	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+		nr++;
+		if (deadline->idle)
+			oldest = deadline;
+	}
+	if (nr >= most && oldest) {
+		shutdown(oldest->fd, SHUT_RDWR);
+		oldest->idle = false;
+	}
+	pthread_mutex_unlock(&deadlines->lock);
+}
+
+void deadline_asked(struct deadline *deadline)
+{
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadline->all->lock);
+	deadline->idle = false;
+	deadline->due_ns = 0;
+	pthread_mutex_unlock(&deadline->all->lock);
+}
+
 void deadline_set(struct deadline *deadline, uint64_t ms)
 {
 	if (!deadline)
 		return;
 	pthread_mutex_lock(&deadline->all->lock);
-	deadline->due_ns = ms ? monotonic_ns() + ms * 1000000 : 0;
+	deadline->due_ns = monotonic_ns() + ms * 1000000;
 	pthread_cond_signal(&deadline->all->changed);
 	pthread_mutex_unlock(&deadline->all->lock);
 }

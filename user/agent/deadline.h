@@ -20,7 +20,17 @@ void deadlines_close(struct deadlines *deadlines);
 /* The connection is shut down after ms from now. NULL: out of memory. */
 struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms);
 
-/* Another time from now; 0: it may take as long as it does. NULL is fine. */
+/*
+ * If there are `most` connections, ends the oldest of those on which no request has arrived: all of a
+ * node's probes come from one address, so that a limit for an address would shut them out for one who
+ * says nothing.
+ */
+void deadlines_make_room(struct deadlines *deadlines, unsigned int most);
+
+/* A request has arrived: it may take as long as it does. NULL is fine. */
+void deadline_asked(struct deadline *deadline);
+
+/* Another time from now. NULL is fine. */
 void deadline_set(struct deadline *deadline, uint64_t ms);
 
 /* Call before the descriptor is closed. NULL is fine. */

@@ -60,14 +60,14 @@ void figures_new_session(struct figures *figures, bool listening, size_t functio
 
 struct page {
 	FILE *out;
-	bool openmetrics;
+	struct figures_form form;
 };
 
 /* OpenMetrics names a counter without the _total at the end of its samples. */
 static void put_whole_head(const struct page *page, const char *name, const char *type,
 			   const char *help)
 {
-	const char *suffix = !strcmp(type, "counter") && !page->openmetrics ? "_total" : "";
+	const char *suffix = !strcmp(type, "counter") && !page->form.openmetrics ? "_total" : "";
 
 	fprintf(page->out, "# HELP %s%s %s\n# TYPE %s%s %s\n", name, suffix, help, name, suffix,
 		type);
@@ -177,7 +177,7 @@ static void put_services(const struct page *page, const struct service_times *ti
 	for (i = 0; i < times->nr; i++)
 		put_service(page, times->list[i].name, times->list[i].time.ns);
 	put_service(page, OTHER, times->other);
-	if (times->most)
+	if (times->most && page->form.functions)
 		put_functions(page, times);
 }
 
@@ -336,10 +336,10 @@ static void put_codes(const struct page *page, const struct figures_of_sinks *of
 	}
 }
 
-void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,
-		   FILE *out)
+void figures_write(struct figures *figures, const struct figures_of_sinks *of,
+		   const struct figures_form *form, FILE *out)
 {
-	const struct page page = { .out = out, .openmetrics = openmetrics };
+	const struct page page = { .out = out, .form = *form };
 	size_t i, j;
 
 	put_head(&page, "build_info", "gauge", "What this is.");
@@ -361,6 +361,6 @@ void figures_write(struct figures *figures, const struct figures_of_sinks *of, b
 		put_codes(&page, of);
 	}
 	put_process(&page, figures);
-	if (openmetrics)
+	if (form->openmetrics)
 		fputs("# EOF\n", out);
 }

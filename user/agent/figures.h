@@ -53,8 +53,12 @@ void figures_count_scrape(struct figures *figures);
  */
 void figures_new_session(struct figures *figures, bool listening, size_t functions);
 
-/* Writes them in OpenMetrics, or in Prometheus' older text format. */
-void figures_write(struct figures *figures, const struct figures_of_sinks *of, bool openmetrics,
-		   FILE *out);
+struct figures_form {
+	bool openmetrics; /* or Prometheus' older text format */
+	bool functions; /* with the counters by function, if there are any */
+};
+
+void figures_write(struct figures *figures, const struct figures_of_sinks *of,
+		   const struct figures_form *form, FILE *out);
 
 #endif

@@ -17,8 +17,12 @@
 #include "base/util.h"
 #include "base/output.h"
 
-#define CONNECTIONS_MAX 64u
-#define CONNECTIONS_PER_ADDRESS 48u /* others can still ask */
+/*
+ * From the first number on each new connection ends the oldest that has not asked. Until it has ended,
+ * new ones have the rest.
+ */
+#define CONNECTIONS_FULL 56u
+#define CONNECTIONS_MAX 128u
 #define IDLE_SECONDS 10u /* for a connection that is silent */
 #define REQUEST_MS 10000 /* for a request to arrive */
 #define ANSWER_MS 60000 /* for an answer to be taken */
@@ -26,6 +30,7 @@
 #define REQUEST_BYTES ((size_t)16 << 10)
 #define STACK_BYTES ((size_t)1 << 20)
 #define SECONDS_DEFAULT 30
+#define PPROF "/debug/pprof/"
 
 #define MHD_CALLS(X)                                                                               \
 	X(MHD_start_daemon)                                                                        \
@@ -121,8 +126,10 @@ static void note_connection(void *context, struct MHD_Connection *connection, vo
 
 	if (code == MHD_CONNECTION_NOTIFY_CLOSED)
 		deadline_free(*deadline);
-	else if (fd >= 0)
+	else if (fd >= 0) {
+		deadlines_make_room(listener->deadlines, CONNECTIONS_FULL);
 		*deadline = deadline_new(listener->deadlines, fd, listener->options.request_ms);
+	}
 }
 
 /* --- answers --- */
@@ -161,6 +168,15 @@ static enum MHD_Result say(struct MHD_Connection *connection, unsigned int statu
 	return answer(connection, status, "text/plain; charset=utf-8", &body);
 }
 
+/*
+ * Whether functions are shown to who may ask. Without a token that is anybody on this host, and they
+ * would say what each user's programs and the kernel are doing, for which a file has to be root's.
+ */
+static bool shows_code(const struct listener *listener)
+{
+	return listener->options.token_file || listener->options.insecure;
+}
+
 static enum MHD_Result get_metrics(const struct listener *listener,
 				   struct MHD_Connection *connection)
 {
@@ -173,7 +189,10 @@ static enum MHD_Result get_metrics(const struct listener *listener,
 
 	if (!out)
 		return MHD_NO;
-	figures_write(listener->sources.figures, &of, openmetrics, out);
+	figures_write(listener->sources.figures, &of,
+		      &(struct figures_form){ .openmetrics = openmetrics,
+					      .functions = shows_code(listener) },
+		      out);
 	if (fclose(out)) {
 		bytes_free(&body);
 		return MHD_NO;
@@ -218,6 +237,7 @@ static int make_pprof(const struct samples *samples, const char *target, struct 
 	if (!target)
 		return body_pprof(samples, NULL, body);
 	ret = samples_named(&part, samples, target);
+	part.hides_kernel = samples->hides_kernel;
 	if (!ret)
 		ret = body_pprof(&part, NULL, body);
 	samples_free(&part);
@@ -235,6 +255,7 @@ static enum MHD_Result send_profile(const struct listener *listener,
 	struct error err;
 	int ret = samples_build(&samples, profile, &options, &err);
 
+	samples.hides_kernel = true;
 	if (!ret)
 		ret = make_pprof(&samples, target, &body);
 	samples_free(&samples);
@@ -343,7 +364,11 @@ static enum MHD_Result get(const struct listener *listener, struct MHD_Connectio
 	if (!strcmp(url, "/readyz"))
 		return get_ready(listener, connection);
 	/* A HEAD request need not wait for a profile. */
-	if (!strcmp(url, "/debug/pprof/profile"))
+	if (!strncmp(url, PPROF, strlen(PPROF)) && !shows_code(listener))
+		return say(connection, MHD_HTTP_UNAUTHORIZED,
+			   "profiles are for those who send a token: --listen-token-file FILE, "
+			   "or --insecure-listen for anybody\n");
+	if (!strcmp(url, PPROF "profile"))
 		return head ? say(connection, MHD_HTTP_OK, "") : get_profile(listener, connection);
 	return say(connection, MHD_HTTP_NOT_FOUND,
 		   "here are /metrics, /debug/pprof/profile?seconds=N, /healthz and /readyz\n");
@@ -363,7 +388,7 @@ static enum MHD_Result handle(void *context, struct MHD_Connection *connection, 
 	 * The request has arrived, because bodies are not read; libmicrohttpd therefore closes the
 	 * connection behind the answer. A profile may take minutes from here on.
 	 */
-	deadline_set(deadline_of(connection), 0);
+	deadline_asked(deadline_of(connection));
 	if (strcmp(method, "GET") != 0 && strcmp(method, "HEAD") != 0) {
 		*upload_size = 0;
 		return say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "GET or HEAD\n");
@@ -427,9 +452,8 @@ static int start(struct listener *listener, const struct addrinfo *address, cons
 	errno = 0;
 	listener->daemon = lib.MHD_start_daemon(
 		flags, 0, NULL, NULL, handle, listener, MHD_OPTION_SOCK_ADDR, address->ai_addr,
-		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_PER_IP_CONNECTION_LIMIT,
-		CONNECTIONS_PER_ADDRESS, MHD_OPTION_CONNECTION_TIMEOUT, IDLE_SECONDS,
-		MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
+		MHD_OPTION_CONNECTION_LIMIT, CONNECTIONS_MAX, MHD_OPTION_CONNECTION_TIMEOUT,
+		IDLE_SECONDS, MHD_OPTION_NOTIFY_CONNECTION, note_connection, listener,
 		MHD_OPTION_NOTIFY_COMPLETED, note_answered, listener,
 		MHD_OPTION_CONNECTION_MEMORY_LIMIT, REQUEST_BYTES, MHD_OPTION_THREAD_STACK_SIZE,
 		STACK_BYTES, MHD_OPTION_ARRAY, tls, MHD_OPTION_END);
@@ -530,6 +554,9 @@ int listener_open(const struct listen_options *options, const struct listen_sour
 	if (!ret)
 		ret = open_at(listener, err);
 	if (!ret) {
+		if (options->functions && !shows_code(listener))
+			print_message(NULL, "agent: --top-functions: /metrics has none without "
+					    "--listen-token-file or --insecure-listen");
 		*result = listener;
 		return 0;
 	}

@@ -89,6 +89,11 @@ struct samples {
 	size_t nr, room;
 	uint32_t piece; /* which piece of its only service this is */
 	uint32_t pieces; /* of how many; 0: services are whole */
+	/*
+	 * As pprof, places in the kernel have numbers instead of their addresses, which would tell
+	 * anybody who reads them where the kernel is.
+	 */
+	bool hides_kernel;
 	int error; /* -ENOMEM */
 };
 

@@ -48,7 +48,7 @@ static void put_service_head(struct service_pprof *pprof, const struct sample_se
 		       profile_target_period(profile, service ? service->target : 0));
 }
 
-static void need_mapping(struct service_pprof *pprof, uint32_t number)
+static void need_mapping(struct service_pprof *pprof, uint32_t number, bool hidden)
 {
 	const struct sample_mapping *of = &pprof->samples->mappings[number];
 	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
@@ -57,9 +57,11 @@ static void need_mapping(struct service_pprof *pprof, uint32_t number)
 	if (!number || !new_id(&pprof->mappings, number))
 		return;
 	mapping.id = pprof->mappings.of[number];
-	mapping.memory_start = of->text.address;
-	mapping.memory_limit = of->text.address + of->text.size;
-	mapping.file_offset = of->text.offset;
+	if (!hidden) {
+		mapping.memory_start = of->text.address;
+		mapping.memory_limit = of->text.address + of->text.size;
+		mapping.file_offset = of->text.offset;
+	}
 	mapping.filename = text(pprof, of->file);
 	mapping.build_id = pprof_shared_text(&pprof->out, pprof->samples->values.all[of->build_id]);
 	mapping.has_functions = true;
@@ -94,6 +96,7 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	cleanup_free Pprof__Line **all = calloc(of->nr, sizeof(*all));
 	Pprof__Location location = PPROF__LOCATION__INIT, *locations = &location;
 	Pprof__Profile part = PPROF__PROFILE__INIT;
+	bool hidden = of->kind == PLACE_KERNEL && pprof->samples->hides_kernel;
 	size_t i;
 
 	if (pprof->places.of[number])
@@ -101,7 +104,7 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	if (!lines || !all)
 		return -ENOMEM;
 	new_id(&pprof->places, number);
-	need_mapping(pprof, of->mapping);
+	need_mapping(pprof, of->mapping, hidden);
 	for (i = 0; i < of->nr; i++) {
 		const struct sample_line *line = &pprof->samples->lines[of->first + i];
 
@@ -113,7 +116,7 @@ static int need_place(struct service_pprof *pprof, uint32_t number)
 	}
 	location.id = pprof->places.of[number];
 	location.mapping_id = pprof->mappings.of[of->mapping];
-	location.address = of->address;
+	location.address = hidden ? location.id : of->address;
 	location.n_line = of->nr;
 	location.line = all;
 	part.n_location = 1;
