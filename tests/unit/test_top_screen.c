@@ -125,6 +125,21 @@ Test(top_screen, narrow)
 	cr_assert_str_eq(line(8), "  0.00%   5.00%  libc.so.6  memcpy");
 }
 
+/* A name that does not fit loses what says least. */
+Test(top_screen, long_names)
+{
+	add(INTERVAL(0, { "/bin/w", "ns::Table<std::pair<int, long>, Hash>::find(Key const&) const",
+			  0x10, 7, "w", NULL, 300 }));
+	draw(20, 100);
+	cr_expect_str_eq(line(6), "100.00% 100.00%       300  w        "
+				  "ns::Table<std::pair<int, long>, Hash>::find(Key const&) const");
+	draw(20, 80);
+	cr_expect_str_eq(line(6), "100.00% 100.00%       300  w        "
+				  "ns::Table<\u2026>::find(Key const&) const");
+	draw(20, 44);
+	cr_expect_str_eq(line(6), "100.00% 100.00%  w        ns::T\u2026ind(\u2026) const");
+}
+
 Test(top_screen, views)
 {
 	sample();
@@ -405,6 +420,7 @@ static void hostile(void)
 			{ "/bin/\u4e2d\u6587\u4e2d\u6587", "\u5bbd\u5b57\u7b26\u5bbd\u5b57\u7b26", 3, 3, "\u5bbd", "/\u5bbd", 7 },
 			{ "/bin/e\u0301", "e\u0301a\u0308o\u0302\u0301\u0302\u0301", 4, 4, "e\u0301", NULL, 6 },
 			{ "/bin/\xc2\x9b" "31m", "\xc2\x85\u202e\U0001f600", 5, 5, "", "", 5 },
+			{ "/bin/t", "ns::a<b<\u5bbd\u5b57, c>, (d<<<<e(((::\u5b57\x1b(f<g", 7, 7, "t", "/t", 3 },
 			{ "", "", 6, 6, NULL, NULL, 4 }));
 	add_many(40);
 	model.note = strdup("a \x1b[31mnote\n");
