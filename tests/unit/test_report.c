@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "report/diff.h"
 #include "report/views.h"
 #include "sample.h"
 
@@ -168,23 +167,6 @@ Test(report, functions_by_pattern)
 }
 /* clang-format on */
 
-/* A function is found without what a language puts around its name, as by --annotate. */
-Test(report, functions_by_name)
-{
-	cleanup_profile struct profile *profile = sample_profile();
-	struct report_options options = all(REPORT_FUNCTIONS);
-	struct error err = { 0 };
-	struct report_rows rows;
-
-	free(profile->functions[0].name);
-	profile->functions[0].name = strdup("main.(*Item).score");
-	options.function = "score";
-	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
-	cr_assert_eq(rows.nr, 1);
-	cr_assert_str_eq(rows.rows[0].name, "main.(*Item).score");
-	rows_free(&rows);
-}
-
 static void check_refused(struct report_options options, const char *text)
 {
 	cleanup_profile struct profile *profile = sample_profile();
@@ -261,33 +243,6 @@ static char *sample_text(struct report_options options)
 static void check_contains(const char *text, const char *part)
 {
 	cr_assert(strstr(text, part), "no \"%s\" in:\n%s", part, text);
-}
-
-/* What a C++ function has in brackets is left out where it does not fit, in diff's table too. */
-Test(report, long_names)
-{
-	cleanup_profile struct profile *profile = sample_profile();
-	struct report_options options = all(REPORT_FUNCTIONS);
-	const struct diff_options by_functions = { .by = REPORT_FUNCTIONS };
-	cleanup_free char *text = NULL, *table = NULL;
-	struct error err = { 0 };
-	struct diff diff;
-	size_t size;
-	FILE *out = open_memstream(&table, &size);
-
-	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
-	free(profile->functions[0].name);
-	profile->functions[0].name =
-		strdup("ns::Table<std::pair<int, long>, Hash>::find(Key const&)");
-	options.width = 90;
-	text = written(profile, options);
-	check_contains(text, "  ns::Table<\u2026>::find(Key const&)\n");
-	options.width = 100;
-	cr_assert_eq(diff_build(profile, profile, &by_functions, &diff, &err), 0, "%s", err.text);
-	diff_write(&diff, &options, out);
-	diff_free(&diff);
-	fclose(out);
-	check_contains(table, "  ns::Table<\u2026>::find(Key const&)\n");
 }
 
 Test(report, identity)

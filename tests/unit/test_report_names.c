@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Rows of names, and what tells rows apart. */
 #include "base/util.h"
-#include "report/report.h"
+#include "report/diff.h"
+#include "report/rows.h"
 
 #include <criterion/criterion.h>
 #include <errno.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -185,4 +187,48 @@ Test(report, functions_of_one_name)
 	check_contains(text, "\n561,52.9245,/usr/bin/work,,,,\"operator,(A, B)\",");
 	check_contains(text, ",0x7f0000003800,"); /* "late", which has one place */
 	free(text);
+}
+
+/* A function is found without what a language puts around its name, as by --annotate. */
+Test(report, functions_by_name)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_FUNCTIONS);
+	struct error err = { 0 };
+	struct report_rows rows;
+
+	free(profile->functions[0].name);
+	profile->functions[0].name = strdup("main.(*Item).score");
+	options.function = "score";
+	cr_assert_eq(rows_build(profile, &options, &rows, &err), 0, "%s", err.text);
+	cr_assert_eq(rows.nr, 1);
+	cr_assert_str_eq(rows.rows[0].name, "main.(*Item).score");
+	rows_free(&rows);
+}
+
+/* What a C++ function has in brackets is left out where it does not fit, in diff's table too. */
+Test(report, long_names)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	struct report_options options = all(REPORT_FUNCTIONS);
+	const struct diff_options by_functions = { .by = REPORT_FUNCTIONS };
+	cleanup_free char *text = NULL, *table = NULL;
+	struct error err = { 0 };
+	struct diff diff;
+	size_t size;
+	FILE *out = open_memstream(&table, &size);
+
+	cr_assert(setlocale(LC_CTYPE, "C.UTF-8"));
+	free(profile->functions[0].name);
+	profile->functions[0].name =
+		strdup("ns::Table<std::pair<int, long>, Hash>::find(Key const&)");
+	options.width = 90;
+	text = written(profile, options);
+	check_contains(text, "  ns::Table<\u2026>::find(Key const&)\n");
+	options.width = 100;
+	cr_assert_eq(diff_build(profile, profile, &by_functions, &diff, &err), 0, "%s", err.text);
+	diff_write(&diff, &options, out);
+	diff_free(&diff);
+	fclose(out);
+	check_contains(table, "  ns::Table<\u2026>::find(Key const&)\n");
 }
