@@ -85,22 +85,34 @@ static __always_inline void read_path(struct file *file, struct record *record)
 	bpf_loop(PATH_PARTS, path_step, &walk, 0);
 }
 
+/* Notes that the space is told now; false: it was before, and is not to be told again. */
+static __always_inline bool tell(const struct space *space)
+{
+	u32 told = SPACE_TOLD, *before = bpf_map_lookup_elem(&spaces, space);
+
+	if (before)
+		return __sync_val_compare_and_swap(before, SPACE_UNOPENED, SPACE_TOLD) ==
+		       SPACE_UNOPENED;
+	return !bpf_map_update_elem(&spaces, space, &told, BPF_NOEXIST);
+}
+
 /*
  * Reserves the record of a space, which is sent once; if the ring buffer is full a later tick tries
- * again. NULL: user space knows the space, or cannot be told now.
+ * again, and so does one of another process where the file could not be opened. NULL: user space
+ * knows the space, or cannot be told now.
  */
 static __always_inline struct record *new_record(const struct space *space,
 						 struct task_struct *task)
 {
+	u32 *told = bpf_map_lookup_elem(&spaces, space);
 	struct record *record;
-	u32 told = SPACE_TOLD;
 
-	if (bpf_map_lookup_elem(&spaces, space))
+	if (told && *told != SPACE_UNOPENED)
 		return NULL;
 	record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 	if (!record)
 		return NULL;
-	if (bpf_map_update_elem(&spaces, space, &told, BPF_NOEXIST)) {
+	if (!tell(space)) {
 		bpf_ringbuf_discard(record, 0);
 		return NULL;
 	}
@@ -111,6 +123,7 @@ static __always_inline struct record *new_record(const struct space *space,
 	record->end = 0;
 	record->size = 0;
 	record->path_len = 0;
+	record->parent = BPF_CORE_READ(task, real_parent, tgid);
 	BPF_CORE_READ_INTO(&record->comm, task, group_leader, comm);
 	return record;
 }

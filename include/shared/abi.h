@@ -157,7 +157,7 @@ enum { SPLIT_PID_BITS = 22 /* PID_MAX_LIMIT */ };
  * What the programs know of a space that user space was told of. If user space chooses cgroups, no
  * tick of a cgroup is cached before its decision, so that the decision applies to the next tick.
  */
-enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT };
+enum told { SPACE_TOLD = 1, SPACE_WANTED, SPACE_LEFT_OUT, SPACE_UNOPENED };
 
 struct window_key {
 	struct space space;
@@ -187,7 +187,7 @@ struct record {
 	__u64 size; /* of the file */
 	char comm[16];
 	__u32 path_len; /* names from the file up to the root, each with its NUL */
-	__u32 pad;
+	__u32 parent; /* of the process, which may be gone before its file is opened */
 	char path[PATH_BYTES + NAME_BYTES];
 };
 

@@ -171,6 +171,29 @@ LIVE_TEST(live_files, in_a_mount_namespace)
 }
 
 /*
+ * A shell there runs one short program after the other. Each is gone a millisecond after its first tick,
+ * often before its file is opened, so the shell's root or a later process has to do.
+ */
+LIVE_TEST(live_files, of_short_programs_in_a_mount_namespace)
+{
+	char name[16];
+	int i;
+
+	NEED(have_mounts(), "no mount namespaces");
+	live_run_timed(
+		live, ARGS(FAST),
+		ARGS("unshare", "-m", "sh", "-ec",
+		     "mount -t tmpfs tmpfs /mnt; for i in 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do"
+		     " cp \"$0\" /mnt/inside$i; n=0;"
+		     " while [ $n -lt 50 ]; do n=$((n + 1)); /mnt/inside$i 1; done; done",
+		     WORKLOAD("three_static")));
+	for (i = 0; i < 16; i++) {
+		snprintf(name, sizeof(name), "inside%d", i);
+		cr_expect_gt(doc_function(live->doc, "alpha", name), 0, "%s", name);
+	}
+}
+
+/*
  * A file of the lower layer, and one that a write has copied up. They alternate, so that a CPU that
  * is faster for a second is faster for both.
  */

@@ -13,7 +13,7 @@
 #include "otlp.pb-c.h"
 #include "sample.h"
 
-#define WAIT_MS 20000
+#define WAIT_MS 60000
 
 static size_t content_length(const char *head)
 {

@@ -80,14 +80,17 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 	const struct nameless_kind *files = &nameless->files;
 	const struct profile_object *file = &profile->objects[files->object];
 	char more[48], package[PACKAGE_BYTES] = "its debug symbols, or build it with them";
+	/* Of each that was opened its text is known. */
+	bool opened = file->nr_text || file->build_id;
 
-	if (look)
+	if (look && opened)
 		debug_package(file, package);
 	return profile_note(profile,
-			    NOTE_NAMELESS_FUNCTIONS "%s%s" NOTE_SHARE
-						    "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS "%s",
+			    NOTE_NAMELESS_FUNCTIONS
+			    "%s%s" NOTE_SHARE "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS "%s%s",
 			    file->path, others(files, more, sizeof(more)), share(nameless, files),
-			    package);
+			    opened ? "install " : "gone before it could be opened",
+			    opened ? package : "");
 }
 
 int nameless_note(const struct nameless *nameless, bool look, struct profile *profile)

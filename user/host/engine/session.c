@@ -95,8 +95,14 @@ static int bind_maps(struct session *session, struct error *err)
 
 static int add_space(struct session *session, const struct record *record)
 {
+	const uint32_t unopened = SPACE_UNOPENED;
 	int ret = spaces_add(&session->spaces, record, &session->failure);
 
+	if (ret > 0) {
+		bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &record->space,
+				    &unopened, BPF_EXIST);
+		return 0;
+	}
 	if (!ret && record->space.kind == SPACE_ANON)
 		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
 	return ret;

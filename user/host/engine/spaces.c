@@ -19,6 +19,9 @@
 /* How many lines of /proc/PID/maps are read: the default of vm.max_map_count. */
 #define MAPPINGS_MAX 65530
 
+/* How many processes a file is tried of. Each is another record, and anybody can end in time. */
+#define TRIES_MAX 64
+
 char *record_path(const struct record *record)
 {
 	const char *name = record->path, *end = record->path + record->path_len;
@@ -79,16 +82,21 @@ static int open_mapped(const struct record *record)
 }
 
 /*
- * Opens a file by name, below the process's root or ours, because the process is gone or its
- * mapping changed.
+ * Opens a file by name, below the root of the process, of its parent or ours, because the process is
+ * gone or its mapping changed. A shell that starts one short program after the other stays, and has
+ * the root that they had.
  */
 static int open_named(const struct record *record, const char *path)
 {
+	const uint32_t pids[] = { record->tgid, record->parent };
 	char root[32];
-	int fd;
+	int fd = -ENOENT;
+	size_t i;
 
-	snprintf(root, sizeof(root), "/proc/%u/root", record->tgid);
-	fd = open_if_same(root, path, record);
+	for (i = 0; fd < 0 && i < sizeof(pids) / sizeof(pids[0]); i++) {
+		snprintf(root, sizeof(root), "/proc/%u/root", pids[i]);
+		fd = open_if_same(root, path, record);
+	}
 	return fd < 0 ? open_if_same("", path, record) : fd;
 }
 
@@ -151,11 +159,54 @@ static void read_status(uint32_t tgid, struct space_info *info)
 	}
 }
 
+static bool is_gone(uint32_t tgid)
+{
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/%u/ns", tgid);
+	return access(path, F_OK) != 0;
+}
+
+/* Returns 1 if another process may be tried. */
+static int open_file(const struct record *record, struct space_info *info)
+{
+	open_root(is_gone(record->tgid) ? record->parent : record->tgid, info);
+	info->fd = open_mapped(record);
+	if (info->fd < 0)
+		info->fd = open_named(record, info->path);
+	if (info->fd < 0)
+		return info->tries++ < TRIES_MAX;
+	keep(&info->fd);
+	return 0;
+}
+
+/* The one that is told again, mostly one of the last; NULL: it is new. */
+static struct space_info *find_unopened(const struct spaces *spaces, const struct space *space)
+{
+	struct space_info *info = spaces->list + spaces->nr;
+
+	while (info-- > spaces->list)
+		if (info->tries && !memcmp(&info->space, space, sizeof(*space)))
+			return info;
+	return NULL;
+}
+
+static int open_again(const struct record *record, struct space_info *info)
+{
+	close_fd(&info->root_fd);
+	close_fd(&info->ns_fd);
+	info->tgid = record->tgid;
+	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
+	return open_file(record, info);
+}
+
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err)
 {
-	struct space_info *info;
+	struct space_info *info = find_unopened(spaces, &record->space);
 	int ret;
 
+	if (info)
+		return open_again(record, info);
 	ret = grow((void **)&spaces->list, &spaces->capacity, spaces->nr + 1,
 		   sizeof(*spaces->list));
 	if (ret)
@@ -163,21 +214,18 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 	info = &spaces->list[spaces->nr];
 	*info = (struct space_info){ .space = record->space, .tgid = record->tgid, .fd = -1 };
 
+	info->root_fd = info->ns_fd = -1;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
-	open_root(record->tgid, info);
 	spaces->nr++;
 	if (record->space.kind != SPACE_FILE) {
+		open_root(record->tgid, info);
 		read_status(record->tgid, info);
 		return 0;
 	}
 	info->path = record_path(record);
 	if (!info->path)
 		return error_no_memory(err, "files");
-	info->fd = open_mapped(record);
-	if (info->fd < 0)
-		info->fd = open_named(record, info->path);
-	keep(&info->fd);
-	return 0;
+	return open_file(record, info);
 }
 
 static int compare_infos(const void *a, const void *b)

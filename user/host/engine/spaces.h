@@ -28,6 +28,7 @@ struct space_info {
 	uint32_t uid; /* the process's user */
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
+	uint8_t tries; /* how often its file could not be opened */
 };
 
 struct spaces {
@@ -44,8 +45,9 @@ struct spaces {
 char *record_path(const struct record *record);
 
 /*
- * Takes in a record. Only -ENOMEM is a failure, because a file that cannot be opened keeps its
- * name.
+ * Takes in a record: of a new space, which is then the last one, or of one whose file could not be
+ * opened. Only -ENOMEM is a failure, because a file that cannot be opened keeps its name. 1: its file
+ * could not be opened, but the next process that maps it may still be there when it is tried.
  */
 int spaces_add(struct spaces *spaces, const struct record *record, struct error *err);
 
