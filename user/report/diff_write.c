@@ -12,11 +12,6 @@
 #define NAME_MAX_BYTES 1024
 #define PLACE_COLUMNS 40
 
-static size_t shown(const struct diff *diff, const struct report_options *options)
-{
-	return options->limit && options->limit < diff->nr ? options->limit : diff->nr;
-}
-
 /* --- text --------------------------------------------------------------------------------------- */
 
 /* Seconds take room from the names, so they are shown only at this width. */
@@ -246,7 +241,7 @@ static void headings(const struct diff *diff, const struct diff_layout *layout, 
 
 static void write_text(const struct diff *diff, const struct report_options *options, FILE *out)
 {
-	size_t i, nr = shown(diff, options);
+	size_t i, nr = report_limit(options, diff->nr);
 	const struct diff_layout layout = lay_out(diff, options, nr);
 
 	heading(diff, out);
@@ -261,7 +256,7 @@ static void write_text(const struct diff *diff, const struct report_options *opt
 
 static void write_csv(const struct diff *diff, const struct report_options *options, FILE *out)
 {
-	size_t i, nr = shown(diff, options);
+	size_t i, nr = report_limit(options, diff->nr);
 
 	fputs("old_ticks,old_percent,new_ticks,new_percent,change,probability,significant,object,"
 	      "function,file,line,old_seconds,new_seconds\n",
@@ -369,7 +364,7 @@ static void json_total(const struct diff_total *total, FILE *out)
 
 static void write_json(const struct diff *diff, const struct report_options *options, FILE *out)
 {
-	size_t i, nr = shown(diff, options);
+	size_t i, nr = report_limit(options, diff->nr);
 
 	fprintf(out, "{ \"by\": \"%s\", \"level\": ", report_by_words[diff->options->by]);
 	json_text_double(out, DIFF_LEVEL);

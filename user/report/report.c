@@ -25,11 +25,9 @@ static struct report make_report(const struct profile *profile,
 		.account = rows_account(profile, options),
 		.ns = rows_ns(profile, options),
 		.rows = rows,
-		.nr = rows->nr,
+		.nr = report_limit(options, rows->nr),
 	};
 
-	if (options->limit && options->limit < rows->nr)
-		report.nr = options->limit;
 	return report;
 }
 

@@ -49,6 +49,12 @@ struct report_options {
 	unsigned int width; /* columns that rows may have; 0: nothing is cut */
 };
 
+/* How many of so many rows are written. */
+static inline size_t report_limit(const struct report_options *options, size_t rows)
+{
+	return options->limit && options->limit < rows ? options->limit : rows;
+}
+
 /*
  * Writes a table of the profile to out. The caller checks ferror(out). -EINVAL: there is no such
  * object or target, or the profile does not tell processes or cgroups apart.

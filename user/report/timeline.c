@@ -212,7 +212,7 @@ int timeline_rows(const struct report_options *options, struct report_rows *rows
 			return error_errno(err, -ENOMEM, "report");
 	}
 	rows_sort(rows, options->limit);
-	shown = options->limit && options->limit < rows->nr ? options->limit : rows->nr;
+	shown = report_limit(options, rows->nr);
 	if (shown)
 		qsort(rows->rows, shown, sizeof(*rows->rows), compare_time);
 	return 0;
