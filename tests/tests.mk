@@ -62,7 +62,7 @@ $(foreach l,$(PROGRAM_LAYERS),$(eval $(call layer_program,$l)))
 $(TEST_BIN): $(TEST_LIB_OBJ) $(LIB) $(LD_STAMP) $(TEST_STAMP) $(TEST_LIST_STAMP) | $$(@D)/
 	$(call msg,LINK,$@)
 	$(Q)$(CC) $(HOST_CFLAGS) $(HOST_LDFLAGS) $(LAYER_LDFLAGS_$(@F:test_%=%)) -o $@ \
-		$(filter %.o,$^) $(filter %.a,$^) $(LAYER_LIBS_$(@F:test_%=%)) $(LIBS) -lcriterion -lm
+		$(filter %.o,$^) $(filter %.a,$^) $(LAYER_LIBS_$(@F:test_%=%)) $(LIBS) -lcriterion -ljson-c -lm
 
 # --- fuzzing --------------------------------------------------------------------------------------
 
