@@ -10,8 +10,6 @@
 
 #include "base/util.h"
 
-#define SECOND_NS UINT64_C(1000000000)
-
 struct deadline {
 	struct deadlines *all;
 	struct deadline *next, **before;
@@ -55,8 +53,7 @@ static void *watch(void *context)
 	pthread_mutex_lock(&deadlines->lock);
 	while (!deadlines->closing) {
 		next = expire(deadlines);
-		due.tv_sec = (time_t)(next / SECOND_NS);
-		due.tv_nsec = (long)(next % SECOND_NS);
+		due = timespec_of(next);
 		if (next)
 			pthread_cond_timedwait(&deadlines->changed, &deadlines->lock, &due);
 		else
@@ -69,15 +66,11 @@ static void *watch(void *context)
 int deadlines_open(struct deadlines **result, struct error *err)
 {
 	struct deadlines *deadlines = *result = calloc(1, sizeof(*deadlines));
-	pthread_condattr_t attributes;
 	int code;
 
 	if (!deadlines)
 		return error_errno(err, -ENOMEM, "agent");
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&deadlines->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init_monotonic(&deadlines->changed);
 	pthread_mutex_init(&deadlines->lock, NULL);
 	code = pthread_create(&deadlines->thread, NULL, watch, deadlines);
 	deadlines->has_thread = !code;

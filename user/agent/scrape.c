@@ -14,7 +14,6 @@
 #include "base/util.h"
 #include "profile/profile_merge.h"
 
-#define SECOND_NS UINT64_C(1000000000)
 #define PARTS_CAP (8 << 20) /* bytes of one scrape's parts; beyond that they are added up */
 
 enum scrape_state {
@@ -41,14 +40,9 @@ static int watch(struct scrapes *scrapes, int fd)
 
 int scrapes_open(struct scrapes *scrapes, struct error *err)
 {
-	pthread_condattr_t by_clock;
-
 	*scrapes = (struct scrapes){ 0 };
 	pthread_mutex_init(&scrapes->lock, NULL);
-	pthread_condattr_init(&by_clock);
-	pthread_condattr_setclock(&by_clock, CLOCK_MONOTONIC);
-	pthread_cond_init(&scrapes->changed, &by_clock);
-	pthread_condattr_destroy(&by_clock);
+	cond_init_monotonic(&scrapes->changed);
 	scrapes->fd = epoll_create1(EPOLL_CLOEXEC);
 	scrapes->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	scrapes->timer_fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
@@ -116,8 +110,7 @@ static int wait_done(struct scrapes *scrapes, const struct scrape *scrape, int f
 			if (has_left(fd))
 				return -EPIPE;
 			look = monotonic_ns() + SECOND_NS;
-			until = (struct timespec){ .tv_sec = (time_t)(look / SECOND_NS),
-						   .tv_nsec = (long)(look % SECOND_NS) };
+			until = timespec_of(look);
 		}
 		pthread_cond_timedwait(&scrapes->changed, &scrapes->lock, &until);
 	}
@@ -204,8 +197,7 @@ void scrapes_give(struct scrapes *scrapes, const struct profile *part)
 
 static void arm(struct scrapes *scrapes, uint64_t due_ns)
 {
-	struct itimerspec at = { .it_value = { .tv_sec = (time_t)(due_ns / SECOND_NS),
-					       .tv_nsec = (long)(due_ns % SECOND_NS) } };
+	struct itimerspec at = { .it_value = timespec_of(due_ns) };
 
 	timerfd_settime(scrapes->timer_fd, TFD_TIMER_ABSTIME, &at, NULL);
 }

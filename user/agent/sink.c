@@ -35,9 +35,7 @@ const char *const sink_losses[NR_LOSSES] = { [LOST_REFUSED] = "refused",
 
 static void wait_until(struct sink *sink, uint64_t due_ns)
 {
-	struct timespec due = { .tv_sec = (time_t)(due_ns / SECOND_NS),
-				.tv_nsec = (long)(due_ns % SECOND_NS) };
-
+	struct timespec due = timespec_of(due_ns);
 	bool closing = sink->closing;
 
 	while (monotonic_ns() < due_ns && sink->closing == closing)
@@ -354,12 +352,7 @@ static int open_folder(struct sink *sink, struct error *err)
 
 static void init_lock(struct sink *sink)
 {
-	pthread_condattr_t attributes;
-
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&sink->more, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init_monotonic(&sink->more);
 	pthread_mutex_init(&sink->lock, NULL);
 }
 

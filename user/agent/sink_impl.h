@@ -8,7 +8,6 @@
 #include "agent/sink.h"
 
 #define MS_NS UINT64_C(1000000)
-#define SECOND_NS (1000 * MS_NS)
 
 struct sink {
 	struct sink_options options;

@@ -8,15 +8,12 @@
 
 void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
 {
-	struct timespec due;
-	uint64_t until = monotonic_ns() + patience_ns + end_ns;
+	struct timespec due = timespec_of(monotonic_ns() + patience_ns + end_ns);
 
 	if (!sink->has_thread)
 		return;
 	sink->has_thread = false;
 	sink_end(sink, patience_ns);
-	due.tv_sec = (time_t)(until / SECOND_NS);
-	due.tv_nsec = (long)(until % SECOND_NS);
 	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
 		return;
 	pthread_mutex_lock(&sink->lock);

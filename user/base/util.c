@@ -15,8 +15,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define NS_PER_SECOND 1000000000ULL
-
 struct suffix {
 	const char *name;
 	uint64_t factor;
@@ -29,14 +27,9 @@ static const struct suffix size_units[] = {
 };
 
 static const struct suffix duration_units[] = {
-	{ "", NS_PER_SECOND },
-	{ "ns", 1 },
-	{ "us", 1000 },
-	{ "ms", 1000000 },
-	{ "s", NS_PER_SECOND },
-	{ "m", 60 * NS_PER_SECOND },
-	{ "h", 3600 * NS_PER_SECOND },
-	{ NULL, 0 },
+	{ "", SECOND_NS },	   { "ns", 1 },	       { "us", 1000 },
+	{ "ms", 1000000 },	   { "s", SECOND_NS }, { "m", 60 * SECOND_NS },
+	{ "h", 3600 * SECOND_NS }, { NULL, 0 },
 };
 
 int grow(void **array, size_t *capacity, size_t need, size_t size)
@@ -227,7 +220,7 @@ int parse_duration(const char *text, uint64_t *result)
 	factor = find_unit(duration_units, text);
 	if (!factor)
 		return -EINVAL;
-	fraction = (uint64_t)((unsigned __int128)fraction * factor / NS_PER_SECOND);
+	fraction = (uint64_t)((unsigned __int128)fraction * factor / SECOND_NS);
 	if (__builtin_mul_overflow(whole, factor, &whole) ||
 	    __builtin_add_overflow(whole, fraction, &whole))
 		return -ERANGE;
@@ -416,7 +409,23 @@ static uint64_t clock_ns(clockid_t clock)
 	struct timespec now;
 
 	clock_gettime(clock, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	return (uint64_t)now.tv_sec * SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+struct timespec timespec_of(uint64_t ns)
+{
+	return (struct timespec){ .tv_sec = (time_t)(ns / SECOND_NS),
+				  .tv_nsec = (long)(ns % SECOND_NS) };
+}
+
+void cond_init_monotonic(pthread_cond_t *cond)
+{
+	pthread_condattr_t attributes;
+
+	pthread_condattr_init(&attributes);
+	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+	pthread_cond_init(cond, &attributes);
+	pthread_condattr_destroy(&attributes);
 }
 
 uint64_t monotonic_ns(void)

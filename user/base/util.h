@@ -2,11 +2,13 @@
 #ifndef BPFPROFIL_UTIL_H
 #define BPFPROFIL_UTIL_H
 
+#include <pthread.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <sys/types.h>
+#include <time.h>
 
 /*
  * Makes room for `need` elements of `size` bytes in *array, and at least doubles *capacity, which
@@ -98,8 +100,15 @@ int read_first_line(const char *path, char *line, size_t size);
 /* Whether files of that user are ours: we are that user, or were started by them through sudo. */
 bool is_our_user(uid_t user);
 
+#define SECOND_NS INT64_C(1000000000)
+
 /* The time of the monotonic clock, which nobody can set. */
 uint64_t monotonic_ns(void);
+
+struct timespec timespec_of(uint64_t ns);
+
+/* A condition whose timed waits end by the monotonic clock. */
+void cond_init_monotonic(pthread_cond_t *cond);
 
 /* The CPU time of this thread. */
 uint64_t thread_cpu_ns(void);

@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 
-#define SECOND_NS 1000000000
 #define JITTER_NS 1000000
 
 static int64_t read_clock(clockid_t clock)

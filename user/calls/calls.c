@@ -67,13 +67,8 @@ static int open_call_watches(struct calls *calls, struct error *err)
 
 static void init_lock(struct calls *calls)
 {
-	pthread_condattr_t attributes;
-
 	pthread_mutex_init(&calls->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&calls->ended, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init_monotonic(&calls->ended);
 }
 
 int calls_open(const struct calls_options *options, struct calls **result, struct error *err)

@@ -34,8 +34,6 @@ static bool is_free(const struct worker *worker)
 
 static void init_worker(struct calls *calls, struct worker *worker, uint64_t who, uid_t uid)
 {
-	pthread_condattr_t attributes;
-
 	if (worker->calls)
 		pthread_cond_destroy(&worker->wake);
 	*worker = (struct worker){ .calls = calls, .who = who, .uid = uid };
@@ -43,10 +41,7 @@ static void init_worker(struct calls *calls, struct worker *worker, uint64_t who
 	TAILQ_INIT(&worker->dirty);
 	TAILQ_INIT(&worker->due);
 	STAILQ_INIT(&worker->jobs);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&worker->wake, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init_monotonic(&worker->wake);
 }
 
 /*
@@ -418,10 +413,7 @@ bool workers_end(struct calls *calls)
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++)
 		pthread_cond_signal(&worker->wake);
 	for (count_running(calls, &moving, &still); moving; count_running(calls, &moving, &still)) {
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += END_LOOK_NS;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
+		until = timespec_of(monotonic_ns() + END_LOOK_NS);
 		pthread_cond_timedwait(&calls->ended, &calls->lock, &until);
 	}
 	return !still;

@@ -19,6 +19,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
 #include "export/bin_walk.h"
 #include "export/export_impl.h"
 #include "profile/profile_index.h"
@@ -32,7 +33,6 @@
 #define SPREAD_MAX 65536 /* most bytes of a bin, as in profil() */
 #define FINE_RATE 10000 /* at least this many counts per second of CPU time, */
 #define FINE_TICK 10 /* and per period */
-#define SECOND_NS 1000000000
 
 struct gmon {
 	const struct profile *profile;

@@ -138,8 +138,7 @@ static void be_the_load(struct cost_shared *shared, const cpu_mask *mask, uint32
 static int interruptible_sleep(int stop_fd, uint64_t ns, struct error *err)
 {
 	struct pollfd stop = { .fd = stop_fd, .events = POLLIN };
-	struct timespec timeout = { .tv_sec = (time_t)(ns / 1000000000),
-				    .tv_nsec = (long)(ns % 1000000000) };
+	struct timespec timeout = timespec_of(ns);
 
 	if (ppoll(&stop, 1, &timeout, NULL) <= 0)
 		return 0;

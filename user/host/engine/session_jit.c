@@ -389,8 +389,7 @@ static void rest(struct session *session, uint64_t worked)
 	struct itimerspec until = { 0 };
 
 	ns = ns < REST_MIN ? REST_MIN : ns > REST_MAX ? REST_MAX : ns;
-	until.it_value.tv_sec = (time_t)(ns / 1000000000);
-	until.it_value.tv_nsec = (long)(ns % 1000000000);
+	until.it_value = timespec_of(ns);
 	timerfd_settime(session->jit.timer_fd, 0, &until, NULL);
 	session->jit.rest_until = monotonic_ns() + ns;
 	if (!session->jit.resting)

@@ -59,15 +59,8 @@ static void names_close(struct container_names *names)
 static void wait_ms(struct container_names *names, unsigned int ms,
 		    bool (*is_over)(const struct container_names *names))
 {
-	struct timespec until;
+	struct timespec until = timespec_of(monotonic_ns() + ms * UINT64_C(1000000));
 
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += ms / 1000;
-	until.tv_nsec += ms % 1000 * 1000000L;
-	if (until.tv_nsec >= 1000000000) {
-		until.tv_sec++;
-		until.tv_nsec -= 1000000000;
-	}
 	while (!is_over(names))
 		if (pthread_cond_timedwait(&names->changed, &names->lock, &until))
 			return;
@@ -208,17 +201,13 @@ int container_names_open(enum container_asking how, struct container_names **res
 			 struct error *err)
 {
 	struct container_names *names = calloc(1, sizeof(*names));
-	pthread_condattr_t attributes;
 	int ret;
 
 	*result = NULL;
 	if (!names)
 		return error_no_memory(err, "containers");
 	pthread_mutex_init(&names->lock, NULL);
-	pthread_condattr_init(&attributes);
-	pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-	pthread_cond_init(&names->changed, &attributes);
-	pthread_condattr_destroy(&attributes);
+	cond_init_monotonic(&names->changed);
 	names->how = how;
 	names->asked = how == CONTAINERS_FOR_A_WHILE;
 	ret = start_thread(names);
