@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "profile/profile_io.h"
@@ -52,6 +53,47 @@ Test(export, formats)
 	cr_assert_null(export_find(""));
 }
 
+static bool is_in_page(const char *name)
+{
+	cleanup_file FILE *page = fopen("user/man/bpfprofil-export.1", "r");
+	char line[256], item[64];
+	bool found = false;
+
+	cr_assert_not_null(page);
+	snprintf(item, sizeof(item), ".It Cm %s\n", name);
+	while (!found && fgets(line, sizeof(line), page))
+		found = !strcmp(line, item);
+	return found;
+}
+
+/* A golden file, or a test of its own. */
+static bool is_tested(const char *name)
+{
+	char path[3][96];
+	size_t i;
+
+	snprintf(path[0], sizeof(path[0]), "tests/golden/profile.%s", name);
+	snprintf(path[1], sizeof(path[1]), "tests/golden/profile.%s.json", name);
+	snprintf(path[2], sizeof(path[2]), "tests/unit/test_export_%.*s.c", (int)strcspn(name, "-"),
+		 name);
+	for (i = 0; i < 3; i++)
+		if (!access(path[i], R_OK))
+			return true;
+	return false;
+}
+
+Test(export, every_format_has_its_page_and_tests)
+{
+	const struct export_format *format;
+
+	for (format = export_formats; format->name; format++) {
+		cr_assert(is_in_page(format->name), "%s: no item in bpfprofil-export.1",
+			  format->name);
+		cr_assert(is_tested(format->name),
+			  "%s: neither a golden file nor a test_export_*.c", format->name);
+	}
+}
+
 Test(export, json)
 {
 	assert_golden("json", "tests/golden/profile.json");
@@ -60,6 +102,11 @@ Test(export, json)
 Test(export, csv)
 {
 	assert_golden("csv", "tests/golden/profile.csv");
+}
+
+Test(export, clickhouse)
+{
+	assert_golden("clickhouse", "tests/golden/profile.clickhouse");
 }
 
 Test(export, callgrind)
