@@ -13,7 +13,7 @@
 #include "otlp.pb-c.h"
 #include "sample.h"
 
-#define WAIT_MS 60000
+#define WAIT_MS 20000
 
 static size_t content_length(const char *head)
 {
@@ -102,7 +102,12 @@ static void *serve(void *context)
 	size_t next = 0;
 	int fd;
 
-	while ((fd = accept(backend->fd, NULL, NULL)) >= 0) {
+	/* accept() takes a descriptor before it waits, and a test may leave none for a while. */
+	while ((fd = accept(backend->fd, NULL, NULL)) >= 0 || errno == EMFILE) {
+		if (fd < 0) {
+			usleep(1000);
+			continue;
+		}
 		answer(backend, fd, backend->answers[next]);
 		if (backend->answers[next + 1])
 			next++;
