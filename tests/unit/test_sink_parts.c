@@ -71,6 +71,16 @@ Test(sink_parts, divides_what_is_too_much)
 	}
 }
 
+Test(sink_parts, a_collector_without_profiles)
+{
+	cr_expect_not_null(
+		strstr(sink_advice(SINK_OTLP, "HTTP 404: Not Found"), "profilesSupport"));
+	cr_expect_not_null(strstr(sink_advice(SINK_OTLP, "gRPC status 12: unknown service"),
+				  "pipeline of profiles"));
+	cr_expect_null(sink_advice(SINK_OTLP, "HTTP 401"));
+	cr_expect_null(sink_advice(SINK_PYROSCOPE, "HTTP 404: Not Found"));
+}
+
 /* A limit of a rate or of memory is over later, whatever sizes its words have. */
 Test(sink_parts, what_is_too_much_now)
 {

@@ -121,6 +121,19 @@ static int copy_url(CURLU *parts, char **result)
 	return ret;
 }
 
+/* As it was typed: grpc is sent as HTTP, but who reads "http://" looks for another receiver. */
+static int name_grpc(struct http *http)
+{
+	char *name = http->name;
+	int length = asprintf(&http->name, "grpc%s", name + strlen("http"));
+
+	free(name);
+	if (length >= 0)
+		return 0;
+	http->name = NULL;
+	return -ENOMEM;
+}
+
 static int name_url(struct http *http, struct error *err)
 {
 	CURLU *parts = lib.curl_url();
@@ -132,6 +145,8 @@ static int name_url(struct http *http, struct error *err)
 	if (!ret && !lib.curl_url_set(parts, CURLUPART_USER, NULL, 0) &&
 	    !lib.curl_url_set(parts, CURLUPART_QUERY, NULL, 0))
 		ret = copy_url(parts, &http->name);
+	if (!ret && http->grpc)
+		ret = name_grpc(http);
 	lib.curl_url_cleanup(parts);
 	return ret ? error_set(err, ret, "URL: it names no host") : 0;
 }

@@ -64,6 +64,18 @@ static void wait_for_retry(struct sink *sink, const struct delivery *delivery, u
 	wait_until(sink, sink->due_ns);
 }
 
+const char *sink_advice(enum sink_kind kind, const char *why)
+{
+	static const char *const unknown[] = { "HTTP 404", "gRPC status 12" };
+	size_t i;
+
+	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
+		if (kind == SINK_OTLP && !strncmp(why, unknown[i], strlen(unknown[i])))
+			return "a Collector with a pipeline of profiles, started with "
+			       "--feature-gates=service.profilesSupport";
+	return NULL;
+}
+
 /* A backend that is too small for one service says so for each profile, so it is reported once. */
 static void say_trouble(struct sink *sink, const struct delivery *delivery)
 {
@@ -72,8 +84,9 @@ static void say_trouble(struct sink *sink, const struct delivery *delivery)
 	else if (delivery->outcome == HTTP_RETRY && !sink->counts.failing)
 		print_message(NULL, "agent: %s: %s; trying again", sink->name, delivery->why);
 	else if (delivery->outcome == HTTP_REFUSED)
-		print_message(NULL, "agent: %s: %s; %" PRIu64 " ticks are not delivered",
-			      sink->name, delivery->why, delivery->ticks);
+		print_message(sink_advice(sink->options.kind, delivery->why),
+			      "agent: %s: %s; %" PRIu64 " ticks are not delivered", sink->name,
+			      delivery->why, delivery->ticks);
 	else if (delivery->outcome == HTTP_TOO_LARGE && !sink->said_too_large)
 		print_message(
 			NULL,

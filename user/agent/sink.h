@@ -72,6 +72,9 @@ struct sink_counts {
 
 struct sink;
 
+/* What a backend of this kind lacks that refuses so; NULL: its words must do. */
+const char *sink_advice(enum sink_kind kind, const char *why);
+
 /* Copies all strings. It delivers nothing before sink_start(). Call sink_close() on *result in any case. */
 int sink_open(const struct sink_options *options, struct sink **result, struct error *err);
 
