@@ -5,12 +5,22 @@
 
 BEGIN { FS = " *[|] *" }
 
-function median(text) {
+# Of a slowdown whose rounds lie on both sides of 0, the sign of the median is chance.
+function median(text, name,    range, ends) {
+	if (name ~ /slower/ && match(text, /[(].* to .*[)]/)) {
+		range = substr(text, RSTART + 1, RLENGTH - 2)
+		split(range, ends, / to /)
+		if (ends[1] < 0 && ends[2] > 0)
+			return "not seen"
+	}
 	sub(/ [(].*/, "", text)
 	return text
 }
 
-/^[0-9]+-[0-9]+-[0-9]+, kernel/ { head = $0 }
+/^[0-9]+-[0-9]+-[0-9]+, kernel/ {
+	head = $0
+	sub(/; median.*/, "", head)
+}
 
 /^[|] Hz .*handler/ {
 	for (i = 1; i < NF; i++)
@@ -20,7 +30,7 @@ function median(text) {
 function line(   i, out) {
 	out = sprintf("| %-27s | %4s", $column["profiler"], $column["Hz"])
 	for (i = 1; i <= picked; i++)
-		out = out sprintf(" | %*s", length(pick[i]), median($column[pick[i]]))
+		out = out sprintf(" | %*s", length(pick[i]), median($column[pick[i]], pick[i]))
 	return out " |"
 }
 
