@@ -11,10 +11,6 @@
 
 #define SUMMARY_ROWS 10
 
-const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
-					"process",   "cgroup",	"thread", "comm",
-					"cpu",	     "time",	NULL };
-
 static struct report make_report(const struct profile *profile,
 				 const struct report_options *options,
 				 const struct report_rows *rows)

@@ -14,6 +14,10 @@
 #include "base/text.h"
 #include "symbol/object_file.h"
 
+const char *const report_by_words[] = { "functions", "objects", "lines",  "bins",
+					"process",   "cgroup",	"thread", "comm",
+					"cpu",	     "time",	NULL };
+
 int rows_add(struct report_rows *rows, const struct report_row *row)
 {
 	void *array = rows->rows;

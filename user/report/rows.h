@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "profile/profile.h"
 #include "report/cgroup_names.h"
-#include "report/report.h"
+#include "report/report_options.h"
 #include "symbol/functions.h"
 #include "symbol/symbol.h"
 

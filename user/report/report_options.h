@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_REPORT_OPTIONS_H
+#define BPFPROFIL_REPORT_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* What a table is asked for. */
+
+enum report_by {
+	REPORT_FUNCTIONS,
+	REPORT_OBJECTS,
+	REPORT_LINES,
+	REPORT_BINS,
+	REPORT_PROCESSES,
+	REPORT_CGROUPS,
+	REPORT_THREADS,
+	REPORT_COMMS,
+	REPORT_CPUS,
+	REPORT_TIME
+};
+enum report_format { REPORT_TEXT, REPORT_CSV, REPORT_JSON };
+
+/* The words of enum report_by, terminated by NULL: for --by, and for "by" in JSON. */
+extern const char *const report_by_words[];
+
+#define REPORT_ALL_TARGETS UINT64_MAX
+
+struct timeline;
+
+struct report_options {
+	enum report_by by;
+	bool inlined; /* with REPORT_FUNCTIONS: those of the source, inlined or not */
+	enum report_format format;
+	uint64_t limit; /* rows at most; 0: all */
+	/* Only these objects, by path or last component, which may lack its version; none: all. */
+	const char *const *objects;
+	size_t nr_objects;
+	const char *comm; /* only processes or threads whose names match this pattern; NULL: all */
+	const char *function; /* only rows of functions whose names match this one; NULL: all */
+	uint64_t target; /* id, or REPORT_ALL_TARGETS */
+	const char *symfs; /* folder that has the objects' files; NULL: at their own paths */
+	bool hints_symfs; /* a note on a file that is not there says how to name another place */
+	const struct timeline *timeline; /* the files that were added up; NULL: a single one */
+	bool brief; /* leave terms of the account out that are 0, as on a screen */
+	bool color;
+	unsigned int width; /* columns that rows may have; 0: nothing is cut */
+};
+
+/* How many of so many rows are written. */
+static inline size_t report_limit(const struct report_options *options, size_t rows)
+{
+	return options->limit && options->limit < rows ? options->limit : rows;
+}
+
+#endif
