@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/pending.h"
@@ -430,8 +431,10 @@ Test(sink, folder)
 	struct profile *profile = sample_profile(), *read;
 	const size_t nr = sizeof(times) / sizeof(times[0]);
 	struct error err = { 0 };
+	struct sink_counts counts;
 	struct sink *sink;
-	uint64_t sum = 0;
+	struct stat file;
+	uint64_t sum = 0, bytes = 0;
 	size_t i;
 
 	options.where = mkdtemp(folder);
@@ -440,7 +443,7 @@ Test(sink, folder)
 		set_started(profile, times[i][0]);
 		sink_put(sink, profile);
 	}
-	sink_settle(sink);
+	counts = sink_settle(sink);
 	sink_close(sink, 0);
 	for (i = 0; i < nr; i++) {
 		cr_assert(!i || strcmp(times[i - 1][1], times[i][1]) < 0);
@@ -448,11 +451,14 @@ Test(sink, folder)
 		cr_assert_eq(profile_load(path, &read, &err), 0, "%s", err.text);
 		cr_assert_str_eq(read->started, times[i][0]);
 		sum += read->ticks.total;
+		cr_assert_eq(stat(path, &file), 0);
+		bytes += (uint64_t)file.st_size;
 		profile_free(read);
 		unlink(path);
 	}
 	cr_assert_eq(rmdir(folder), 0);
 	cr_assert_eq(sum, nr * total);
+	cr_assert_eq(counts.bytes, bytes);
 	profile_free(profile);
 }
 

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "agent/body.h"
@@ -44,6 +45,7 @@ void delivery_write(const char *folder, const struct profile *profile, struct de
 	char path[PATH_MAX];
 	struct error err = { 0 };
 	struct output *out;
+	struct stat written;
 	unsigned int i;
 	int ret = -EEXIST;
 
@@ -58,6 +60,8 @@ void delivery_write(const char *folder, const struct profile *profile, struct de
 		ret = output_finish(out, ret, &err);
 	}
 	*delivery = (struct delivery){ .ticks = profile->ticks.total };
+	if (!ret && !stat(path, &written))
+		delivery->bytes = (size_t)written.st_size;
 	delivery->outcome = ret ? HTTP_RETRY : HTTP_DONE;
 	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
 }
