@@ -127,6 +127,22 @@ else
 	echo 'SKIP cli::attach_pid_namespace: none can be made'
 fi
 
+# The target ends once the clocks are open.
+if can_sample attach_says_the_end; then
+	sleep 1000 &
+	sleeper=$!
+	"$bin" attach --pid "$sleeper" -o "$place/profile.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	until find "/proc/$attached/fd" -lname '*perf_event*' 2>/dev/null | grep -q . ||
+		! kill -0 "$attached" 2>/dev/null; do
+		sleep 0.05
+	done
+	kill "$sleeper"
+	wait "$attached" && grep -qx "bpfprofil: attach: --pid $sleeper: has ended" "$work/err"
+	verdict $? attach_says_the_end
+	rm -f "$place/profile.json"
+fi
+
 if [ "$(id -u)" -eq 0 ]; then
 	mine=$work/bpfprofil
 	install -m 755 "$bin" "$mine"

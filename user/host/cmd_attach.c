@@ -55,13 +55,31 @@ static int prepare(struct attach *attach, struct error *err)
 	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
 }
 
+/* Whoever asked for an hour shall learn why it was less: a container that is restarted has ended too. */
+static void say_ended(const struct attach *attach)
+{
+	const struct targets *targets = &attach->targets;
+
+	if (attach->loop.options->verbosity < 0)
+		return;
+	if (targets->nr == 1)
+		print_message(NULL, "%s: has ended", targets_typed(targets, 0));
+	else
+		print_message(NULL, "all %zu targets have ended", targets->nr);
+}
+
 /* Samples until the duration is over, the last target has ended, or the first signal comes. */
 static void sample(struct attach *attach)
 {
 	enum sample_event event = SAMPLE_NONE;
 
-	while (event != SAMPLE_SIGNAL && event != SAMPLE_OVER && targets_left(&attach->targets))
+	while (event != SAMPLE_SIGNAL && event != SAMPLE_OVER) {
+		if (!targets_left(&attach->targets)) {
+			say_ended(attach);
+			return;
+		}
 		event = sample_run(&attach->loop);
+	}
 }
 
 static int attach_to(struct attach *attach, struct error *err)

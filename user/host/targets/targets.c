@@ -125,6 +125,11 @@ const char *targets_chosen(const struct targets *targets, size_t i)
 	return targets->origins[i].chosen;
 }
 
+const char *targets_typed(const struct targets *targets, size_t i)
+{
+	return targets->origins[i].typed;
+}
+
 void targets_free(struct targets *targets)
 {
 	size_t i;

@@ -50,6 +50,9 @@ int targets_add_named(struct targets *targets, const char *pattern, bool no_chil
 /* "--name 'web*': webserver (12), webfeed (13)"; NULL for targets that were given one by one. */
 const char *targets_chosen(const struct targets *targets, size_t i);
 
+/* "--container 'web'", for messages. */
+const char *targets_typed(const struct targets *targets, size_t i);
+
 /* An absolute path of a directory in a mounted hierarchy, or a path below the mount. */
 int targets_add_cgroup(struct targets *targets, const char *path, struct error *err);
 
