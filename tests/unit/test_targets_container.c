@@ -269,6 +269,16 @@ FIXTURE_TEST(host, v2, targets_container, two_of_one_name)
 			  "--container 0123456789ab");
 }
 
+/* What podman has merely created, or has stopped, is not what docker runs by this name. */
+FIXTURE_TEST(host, v2, targets_container, one_of_two_runs)
+{
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "7"));
+	host_program(host, "podman", DOCKER("web", ID_A, "false", "0"));
+	host_ready(host);
+	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
+}
+
 FIXTURE_TEST(host, v2, targets_container, near_names)
 {
 	host_cgroup(host, "cg/docker/" ID_C, "7\n");

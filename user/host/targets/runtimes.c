@@ -158,6 +158,28 @@ static int ask_runtime(const struct container_runtime *runtime, struct runtime_p
 	return ret;
 }
 
+static void free_container(struct runtime_container *container)
+{
+	free(container->id);
+	free(container->where);
+}
+
+static void leave_running(struct runtime_containers *containers)
+{
+	size_t i, kept = 0;
+
+	for (i = 0; i < containers->nr && containers->list[i].stopped;)
+		i++;
+	if (i == containers->nr)
+		return;
+	for (i = 0; i < containers->nr; i++)
+		if (containers->list[i].stopped)
+			free_container(&containers->list[i]);
+		else
+			containers->list[kept++] = containers->list[i];
+	containers->nr = kept;
+}
+
 int runtimes_ask(const char *name, struct runtime_containers *result, struct error *err)
 {
 	struct runtime_parse parsed = { .name = name, .containers = result };
@@ -169,6 +191,7 @@ int runtimes_ask(const char *name, struct runtime_containers *result, struct err
 		ret = ask_runtime(&runtimes[i], &parsed, err);
 	if (ret)
 		runtime_containers_free(result);
+	leave_running(result);
 	return ret;
 }
 
@@ -176,10 +199,8 @@ void runtime_containers_free(struct runtime_containers *containers)
 {
 	size_t i;
 
-	for (i = 0; i < containers->nr; i++) {
-		free(containers->list[i].id);
-		free(containers->list[i].where);
-	}
+	for (i = 0; i < containers->nr; i++)
+		free_container(&containers->list[i]);
 	free(containers->list);
 	*containers = (struct runtime_containers){ 0 };
 }

@@ -27,8 +27,9 @@ struct runtime_containers {
 };
 
 /*
- * Asks the command of every runtime for the containers with that name or prefix of an id. The name
- * must pass container_name_is_valid(), so that it cannot be taken for an option.
+ * Asks the command of every runtime for the containers with that name or prefix of an id. While one
+ * of them runs, those that do not are left out, as one that podman has merely created. The name must
+ * pass container_name_is_valid(), so that it cannot be taken for an option.
  */
 int runtimes_ask(const char *name, struct runtime_containers *result, struct error *err);
 void runtime_containers_free(struct runtime_containers *containers);
