@@ -219,6 +219,20 @@ FIXTURE_TEST(host, v2, targets_container, without_a_cgroup_of_its_own)
 			  "--pid 42");
 }
 
+/* In a cgroup namespace of our own, other containers are beside what the mount shows. */
+FIXTURE_TEST(host, v2, targets_container, beside_our_own)
+{
+	host_file(host, "proc/42/cgroup", "0::/../" ID_C "\n");
+	host_file(host, "proc/42/status", "Name:\tsh\nPPid:\t41\n");
+	host_file(host, "proc/41/cgroup", "0::/../../system.slice/docker.service\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "42"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ENOENT,
+			  "--container 'web': its cgroup is not below a mount that is seen here",
+			  "-v /sys/fs/cgroup:/sys/fs/cgroup:ro or --cgroupns host, if this is a "
+			  "container");
+}
+
 #define CRI_CONTAINER(id, name, pod)                                                               \
 	"{ \"id\": \"" id "\", \"metadata\": { \"name\": \"" name "\", \"attempt\": 0 },\n"        \
 	"	\"image\": { \"image\": \"i\" }, \"state\": \"CONTAINER_RUNNING\",\n"                    \

@@ -139,6 +139,27 @@ static int refuse_shared(const char *typed, const struct runtime_container *cont
 	return -ENOENT;
 }
 
+/* Inside a container that shows only cgroups of its own, none of the process's is below a mount. */
+static bool is_out_of_view(const struct cgroups *cgroups, const struct runtime_container *container)
+{
+	struct cgroup_places places = { 0 };
+	bool hidden;
+
+	hidden = !cgroup_places_add_process(&places, cgroups, container->pid) && !places.nr;
+	cgroup_places_free(&places);
+	return hidden;
+}
+
+static int refuse_hidden(const char *typed, struct error *err)
+{
+	error_set(err, -ENOENT,
+		  "--container '%s': its cgroup is not below a mount that is seen here", typed);
+	error_hint(
+		err,
+		"-v /sys/fs/cgroup:/sys/fs/cgroup:ro or --cgroupns host, if this is a container");
+	return -ENOENT;
+}
+
 /* Finds the cgroups of a container that a runtime told about. */
 static int find_told(const struct cgroups *cgroups, const char *typed,
 		     const struct runtime_container *container, struct cgroup_places *result,
@@ -161,7 +182,11 @@ static int find_told(const struct cgroups *cgroups, const char *typed,
 		return error_set(err, ret, "--container '%s': has ended", typed);
 	if (ret)
 		return error_errno(err, ret, "--container '%s'", typed);
-	return result->nr ? 0 : refuse_shared(typed, container, err);
+	if (result->nr)
+		return 0;
+	if (is_out_of_view(cgroups, container))
+		return refuse_hidden(typed, err);
+	return refuse_shared(typed, container, err);
 }
 
 static int refuse_several_containers(const struct runtime_containers *told, const char *typed,
