@@ -82,6 +82,16 @@ Test(container_id, names)
 	cr_expect_not(container_name_is_valid("\xff"));
 }
 
+Test(container_id, as_kubernetes_prints_it)
+{
+	cr_expect_str_eq(container_name_bare("docker://" ID_A), ID_A);
+	cr_expect_str_eq(container_name_bare("cri-o://" ID_A), ID_A);
+	cr_expect_str_eq(container_name_bare("web"), "web");
+	cr_expect_str_eq(container_name_bare("://web"), "://web");
+	cr_expect_str_eq(container_name_bare("docker:/web"), "docker:/web");
+	cr_expect_str_eq(container_name_bare("a://b://c"), "b://c");
+}
+
 #define ADD(host, name) targets_add_container(&(host)->targets, name, &(host)->err)
 
 static void v2(struct host *host)
@@ -126,6 +136,10 @@ FIXTURE_TEST(host, v2, targets_container, beginning_of_an_id)
 			  "0123456789abcdff",
 			  "--container with more of the id");
 	host_expect(host, ADD(host, "c0"), "cg/docker/" ID_C, "");
+	host_expect(host, ADD(host, "docker://" ID_C), "cg/docker/" ID_C, "");
+	host_expect_error(host, ADD(host, "docker://--all"), -EINVAL,
+			  "--container 'docker://--all': must be a name, or an id or its beginning",
+			  "");
 }
 
 /*

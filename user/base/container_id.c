@@ -61,6 +61,13 @@ bool container_id_names(const char *id, const char *directory)
 	       may_precede(directory, length - wanted);
 }
 
+const char *container_name_bare(const char *typed)
+{
+	size_t runtime = strspn(typed, "abcdefghijklmnopqrstuvwxyz-");
+
+	return runtime && !strncmp(typed + runtime, "://", 3) ? typed + runtime + 3 : typed;
+}
+
 bool container_name_is_valid(const char *name)
 {
 	static const char first[] =

@@ -33,6 +33,9 @@ bool container_id_is_full(const char *id);
 /* Whether text could be the prefix of an id. */
 bool container_id_is_prefix(const char *text);
 
+/* What is left of "docker://ID", as Kubernetes prints an id, without the runtime. */
+const char *container_name_bare(const char *typed);
+
 /* Whether runtimes would accept it as a name or an id. */
 bool container_name_is_valid(const char *name);
 

@@ -291,8 +291,9 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 	return ret;
 }
 
-int targets_add_container(struct targets *targets, const char *name, struct error *err)
+int targets_add_container(struct targets *targets, const char *typed, struct error *err)
 {
+	const char *name = container_name_bare(typed);
 	struct cgroup_places places = { 0 };
 	const struct cgroups *cgroups;
 	int ret;
@@ -300,7 +301,7 @@ int targets_add_container(struct targets *targets, const char *name, struct erro
 	if (!container_name_is_valid(name))
 		return error_set(err, -EINVAL,
 				 "--container '%s': must be a name, or an id or its beginning",
-				 name);
+				 typed);
 	ret = targets_cgroups(targets, &cgroups, err);
 	if (!ret)
 		ret = find_container(cgroups, name, &places, err);
