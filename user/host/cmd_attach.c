@@ -112,8 +112,10 @@ static int check_and_attach(struct attach *attach, int argc, char **argv, int fi
 		ret = sampling_options_check(&arguments->sampling, "attach", &err);
 	if (!ret)
 		ret = phase_options_check(&arguments->phases, "attach", &err);
+	arguments->targets.patience_ns = arguments->phases.duration_ns;
 	if (!ret)
 		ret = target_options_resolve(&arguments->targets, "attach", &attach->targets, &err);
+	arguments->phases.duration_ns = arguments->targets.patience_ns;
 	if (!ret)
 		return attach_to(attach, &err);
 	print_error(&err);
@@ -154,6 +156,7 @@ static const struct command_example attach_examples[] = {
 	{ "A running process and what it starts, for ten seconds",
 	  "sudo bpfprofil attach --pid 1234 --duration 10" },
 	{ "A container, until ^C or its end", "sudo bpfprofil attach --container web" },
+	{ "A container that is started later", "sudo bpfprofil attach --container web --wait" },
 	{ "Two services, each with its own histograms",
 	  "sudo bpfprofil attach --unit nginx --unit postgresql --duration 1m" },
 	{ "The whole host and its kernel, a profile a minute, the last day of them",

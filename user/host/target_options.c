@@ -4,9 +4,11 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/util.h"
 #include "host/engine/session.h"
+#include "base/output.h"
 #include "base/text.h"
 #include "symbol/debug_server.h"
 
@@ -95,6 +97,10 @@ const struct opt target_opts[] = {
 	  .help = "a unit of systemd, like nginx or user.slice",
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },
+	{ .name = "wait",
+	  .help = "wait for a container, unit, name or cgroup that is not there yet; with attach no "
+		  "longer than --duration",
+	  .field = offsetof(struct target_options, wait) },
 	{ 0 }
 };
 
@@ -109,6 +115,20 @@ void target_options_free(struct target_options *options)
 	target_options_init(options);
 }
 
+/* Nobody knows the pid of a process that is not there yet. */
+static bool may_come(enum target_word_kind kind)
+{
+	return kind != WORD_PID && kind != WORD_ALL;
+}
+
+static int refuse_wait(const char *command, struct error *err)
+{
+	error_set(err, -EINVAL,
+		  "%s: --wait: for a container, unit, name or cgroup, and none is given", command);
+	error_hint(err, "leaving it out");
+	return -EINVAL;
+}
+
 static int check(const struct target_options *options, const char *command, struct error *err)
 {
 	size_t i;
@@ -120,6 +140,9 @@ static int check(const struct target_options *options, const char *command, stru
 			"--pid PID, --name PATTERN, --container NAME, --unit NAME, --cgroup PATH or --all");
 		return -EINVAL;
 	}
+	for (i = 0; options->wait && !may_come(options->list[i].kind);)
+		if (++i == options->nr)
+			return refuse_wait(command, err);
 	for (i = 0; i < options->nr && options->list[i].kind > WORD_NAME;)
 		i++;
 	if (!options->no_children || i < options->nr)
@@ -159,7 +182,40 @@ static int resolve(const struct target_options *options, const struct target_wor
 	return -EINVAL;
 }
 
-int target_options_resolve(const struct target_options *options, const char *command,
+/*
+ * Looks again and again, because no event tells that a runtime or a unit has begun something in all of
+ * the hierarchies. What could not be found, and why, is said once.
+ */
+static int wait_for(struct target_options *options, const struct target_word *word,
+		    struct targets *targets, struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 300000000 };
+	const uint64_t began = monotonic_ns();
+	bool said = false;
+	uint64_t waited;
+	int ret;
+
+	while ((ret = resolve(options, word, targets, err)) == -ENOENT || ret == -ESRCH) {
+		if (!options->wait || !may_come(word->kind))
+			return ret;
+		if (!said)
+			print_message(NULL, "waiting for %s", err->text);
+		said = true;
+		waited = monotonic_ns() - began;
+		if (options->patience_ns && waited >= options->patience_ns)
+			return error_set(err, -ETIMEDOUT, "--%s '%s': did not come within %.3g s",
+					 word->option, word->text, (double)waited / 1e9);
+		nanosleep(&pause, NULL);
+	}
+	waited = monotonic_ns() - began;
+	/* Something is left of the time in any case, because 0 has no end. */
+	if (said && options->patience_ns)
+		options->patience_ns -= waited < options->patience_ns ? waited :
+									options->patience_ns - 1;
+	return ret;
+}
+
+int target_options_resolve(struct target_options *options, const char *command,
 			   struct targets *result, struct error *err)
 {
 	int ret = check(options, command, err);
@@ -169,7 +225,7 @@ int target_options_resolve(const struct target_options *options, const char *com
 	if (ret)
 		return ret;
 	for (i = 0; !ret && i < options->nr; i++)
-		ret = resolve(options, &options->list[i], result, err);
+		ret = wait_for(options, &options->list[i], result, err);
 	return ret ? ret : targets_finish(result, err);
 }
 

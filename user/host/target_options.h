@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdio.h>
 
 #include "base/error.h"
@@ -18,6 +19,8 @@ struct target_options {
 	size_t nr;
 	size_t capacity;
 	bool no_children;
+	bool wait;
+	uint64_t patience_ns; /* of waiting, set by the caller, and what is left after it; 0: no end */
 };
 
 extern const struct opt target_opts[];
@@ -33,9 +36,10 @@ void target_options_free(struct target_options *options);
 
 /*
  * Call after parsing: finds on this host what was typed. command is the command's name. *result must
- * be freed in any case. -EINVAL: wrong usage, including no target.
+ * be freed in any case. -EINVAL: wrong usage, including no target. With options->wait it returns when
+ * all are there; -ETIMEDOUT: not by then.
  */
-int target_options_resolve(const struct target_options *options, const char *command,
+int target_options_resolve(struct target_options *options, const char *command,
 			   struct targets *result, struct error *err);
 
 /* Prints which processes the patterns matched, one line each. */

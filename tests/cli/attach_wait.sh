@@ -1,0 +1,76 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#
+# attach --wait: what is not there yet is waited for, with one line, no longer than --duration.
+set -uo pipefail
+. tests/lib/cli.bash
+
+none="bpfprofil: attach: waiting for --name 'sleeq%%': no process has this name
+bpfprofil: attach: --name 'sleeq%%': did not come within 0.2 s"
+"$bin" attach --name 'sleeq%%' --wait --duration 0.2 -o "$work/none.json" 2>"$work/err"
+[ $? -eq 1 ] && [ "$(sed 's/within .* s/within 0.2 s/' "$work/err")" = "$none" ] && [ ! -e "$work/none.json" ]
+verdict $? attach_wait_in_vain
+expect attach_wait_for_a_pid 2 'bpfprofil: attach: --wait: for a container, unit, name or cgroup, and none is given
+try: leaving it out' "$bin" attach --pid $$ --wait
+
+# until_true COMMAND...: returns when that holds, or $attached has ended
+until_true() {
+	until "$@"; do
+		kill -0 "$attached" 2>/dev/null || return 1
+		sleep 0.05
+	done
+}
+
+samples() {
+	find "/proc/$attached/fd" -lname '*perf_event*' 2>/dev/null | grep -q .
+}
+
+remove_group() {
+	local mount
+
+	for mount in $(cgroup_mounts); do
+		rmdir "$mount$group" 2>/dev/null
+	done
+}
+
+# waits NAME TARGET: attaches to what only comes after a line, is sampled, and ends
+waits() {
+	local name=$1 pid
+
+	shift
+	PATH=$work/bin:$PATH "$bin" attach "$@" --wait -o "$work/$name.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	until_true grep -q "^bpfprofil: attach: waiting for $1 '$2': no " "$work/err"
+	in_group "$group" bash -c 'while :; do :; done' &
+	pid=$!
+	echo "$pid" >"$work/pid"
+	until_true samples && has_used "$pid" 20
+	kill "$pid"
+	wait "$pid" 2>/dev/null
+	remove_group
+	wait "$attached" && [ "$(grep -c waiting "$work/err")" -eq 1 ] &&
+		grep -qx "bpfprofil: attach: $1 '$2': has ended" "$work/err" &&
+		"$bin" report --format json "$work/$name.json" >/dev/null &&
+		! grep -q '^0 ticks' "$work/err"
+	verdict $? "attach_wait_$name"
+	rm "$work/pid"
+}
+
+group=/bpfprofil-wait-$$
+if ! (in_group "$group" grep -q "$group" /proc/self/cgroup); then
+	echo 'SKIP cli::attach_wait_cgroup: no cgroup can be made'
+elif can_sample attach_wait_cgroup; then
+	remove_group
+	waits cgroup --cgroup "$group"
+	mkdir "$work/bin"
+	cat >"$work/bin/docker" <<-END
+		#!/bin/sh
+		[ -s "$work/pid" ] || { echo 'Error: No such object' >&2; exit 1; }
+		[ "\$1" = inspect ] && echo "[ { \"Id\": \"web\", \"State\":
+			{ \"Running\": true, \"Pid\": \$(cat "$work/pid") } } ]"
+	END
+	chmod 755 "$work/bin/docker"
+	waits container --container bpfprofil-web
+fi
+
+exit "$script_status"
