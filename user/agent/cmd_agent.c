@@ -139,7 +139,7 @@ static const struct command_example agent_examples[] = {
 	  "sudo bpfprofil agent --otlp http://localhost:4318 --include 'namespace=shop-*' "
 	  "--exclude container=envoy" },
 	{ "for Prometheus and Parca, which ask for themselves",
-	  "sudo bpfprofil agent --listen 127.0.0.1:9464" },
+	  "sudo bpfprofil agent --listen 127.0.0.1:9464 --listen-token-file /etc/bpfprofil/token" },
 	{ 0 },
 };
 
