@@ -4,7 +4,7 @@
 
 #include "base/util.h"
 #include "host/engine/program_cost.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 /* What the kernel says of the programs. */
 static void read_kernels(const struct session *session, struct session_cost *result)

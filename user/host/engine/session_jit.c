@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 #define MS 1000000ULL
 

@@ -10,44 +10,9 @@
 #include "base/util.h"
 #include "host/engine/kernel_modules.h"
 #include "host/engine/sched_tick.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
 #include "profile/profile_head.h"
-
-struct counted session_counted(struct session *session)
-{
-	return (struct counted){
-		.pool = &session->pool,
-		.xlat = session->xlat.at,
-		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
-		.cpus = session->cpu_accounts.at,
-		.nr_cpus = session->nr_cpus,
-		.targets = session->target_accounts.at,
-		.nr_targets = session->nr_targets,
-		.windows_fd = bpf_map__fd(session->skel->maps.windows),
-		.carries_fd = bpf_map__fd(session->skel->maps.carries),
-		.carries = &session->carries,
-	};
-}
-
-uint64_t session_until_ns(const struct session *session)
-{
-	return session->stop_ns ?: session->paused_ns ?: monotonic_ns();
-}
-
-struct timespec session_time(const struct session *session, uint64_t at_ns)
-{
-	const struct wall_clock now = wall_clock_read();
-	struct wall_clock clock = session->clock;
-
-	wall_clock_follow(&clock, &now);
-	return wall_clock_at(&clock, at_ns);
-}
-
-uint64_t session_since_ns(const struct session *session)
-{
-	return session->since_ns;
-}
 
 /* With the tick as the source: notes the CPUs that are sampled by the clock instead. */
 static int note_tickless(struct profile *profile)
@@ -67,7 +32,7 @@ static int fill_rate(const struct session *session, struct profile *profile)
 {
 	const struct session_options *options = &session->options;
 	double share = options->duty_percent > 0 ? options->duty_percent / 100 : 1;
-	uint64_t sampled_ns = session_sampled_ns(session) - session->taken_ns;
+	uint64_t sampled_ns = session_sampled_ns(session) - session->ticking.taken_ns;
 
 	if (profile_fill_sampling(profile, tick_source_words[options->source],
 				  tick_mode_words[options->mode],
@@ -90,10 +55,10 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 	struct wall_clock change;
 	struct timespec since;
 
-	*ret_clock = session->clock;
+	*ret_clock = session->times.clock;
 	change = wall_clock_follow(ret_clock, &now);
-	since = wall_clock_at(ret_clock, session->since_ns);
-	profile->duration_ns = until - session->since_ns - session->since_idle_ns;
+	since = wall_clock_at(ret_clock, session->times.since_ns);
+	profile->duration_ns = until - session->times.since_ns - session->times.since_idle_ns;
 	if (profile_fill_head(profile, &since) || profile_note_clock(profile, &change) ||
 	    fill_rate(session, profile))
 		return error_no_memory(err, "profile");
@@ -116,7 +81,7 @@ int session_fill_head(const struct session *session, uint64_t until, struct wall
 static uint64_t total_ticks(const struct session *session, const struct counted *counted,
 			    uint32_t target)
 {
-	if (!session->stop_ns)
+	if (!session->times.stop_ns)
 		return tally_ticks(&counted->tallies[target]);
 	return counted_ticks(counted, target) + session->sampler.withheld -
 	       tally_ticks(&session->targets[target].taken);
@@ -248,7 +213,7 @@ static void read_accounts(const struct session *session, const struct counted *c
 
 	for (i = 0; i < session->nr_targets; i++) {
 		counted_account(counted, i);
-		if (session->stop_ns)
+		if (session->times.stop_ns)
 			counted_pending(counted, i);
 		counted->tallies[i].withheld =
 			session->sampler.withheld - session->targets[i].taken.withheld;
@@ -368,5 +333,6 @@ void session_live(struct session *session, struct session_live *result)
 	}
 	result->hits = result->total > result->misses ? result->total - result->misses : 0;
 	result->memory = pool_bytes(&session->pool);
-	result->elapsed_ns = session_until_ns(session) - session->start_ns - session->idle_ns;
+	result->elapsed_ns =
+		session_until_ns(session) - session->times.start_ns - session->times.idle_ns;
 }

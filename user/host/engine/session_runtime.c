@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 /*
  * RCU's callbacks come some 10 to 50 ms after a thread was reaped; the wait is limited for when a
@@ -301,7 +301,7 @@ static bool has_threads(const struct session *session)
 	for (i = 0; i < session->nr_targets; i++)
 		if (session->targets[i].kind != TARGET_COMMAND)
 			return true;
-	return session->idle_ns > 0;
+	return session->times.idle_ns > 0;
 }
 
 int session_begin_runtime(struct session *session, struct error *err)
@@ -320,7 +320,8 @@ int session_begin_runtime(struct session *session, struct error *err)
 int session_settle_runtime(struct session *session, struct error *err)
 {
 	/* After the end or during a pause the runtime has been read already. */
-	return session->stop_ns || session->paused_ns ? 0 : walk(session, WALK_SETTLE, err);
+	return session->times.stop_ns || session->times.paused_ns ? 0 :
+								    walk(session, WALK_SETTLE, err);
 }
 
 int session_pause_runtime(struct session *session, struct error *err)

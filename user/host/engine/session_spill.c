@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "base/util.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 /*
  * Processes that are told apart each have pages of their own: of a build of this project 64 MiB had room
@@ -111,8 +111,8 @@ void session_spill(struct session *session)
 	uint64_t began = monotonic_ns(), took;
 	struct error ignored;
 
-	if (session->stop_ns || began < session->spill_after_ns || !pool_is_short(&session->pool) ||
-	    moved_bytes(session) > session->options.memory)
+	if (session->times.stop_ns || began < session->spill_after_ns ||
+	    !pool_is_short(&session->pool) || moved_bytes(session) > session->options.memory)
 		return;
 	if (!make_room(session, &ignored))
 		limit_moved(session);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 /* The id for ticks in bins of cgroups that were left out later; no cgroup has it. */
 #define LEFT_OUT_SPLIT 0

@@ -3,7 +3,7 @@
 #include <bpf/libbpf.h>
 #include <stdlib.h>
 
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 
 /*
  * From counters to a profile. The steps of the pipeline are here in their order. Steps that may
@@ -18,21 +18,6 @@ struct take {
 	struct wall_clock clock;
 	struct profile *profile;
 };
-
-struct recycled session_recycled(struct session *session)
-{
-	struct host_bpf *skel = session->skel;
-
-	return (struct recycled){
-		.pool = &session->pool,
-		.xlat = session->xlat.at,
-		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
-		.windows_fd = bpf_map__fd(skel->maps.windows),
-		.told_fd = bpf_map__fd(skel->maps.spaces),
-		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
-		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
-	};
-}
 
 static void forget_spaces(struct session *session, const struct recycled *recycled,
 			  const struct uses *uses)
@@ -121,7 +106,7 @@ static int read_windows(struct take *take, struct error *err)
 		ret = recycler_add(&session->recycler, &take->seen, err);
 	if (!ret)
 		ret = snapshot_spilled(&session->spill, &take->seen, err);
-	return ret || session->stop_ns ? ret : session_read_records(session, err);
+	return ret || session->times.stop_ns ? ret : session_read_records(session, err);
 }
 
 /* Forget: files, processes and cgroups that have no window. */
@@ -241,10 +226,10 @@ static int profile_since(struct session *session, bool taken, struct profile **r
 		return ret;
 	}
 	if (taken) {
-		session->taken_ns += take.profile->sampling.sampled_ns;
-		session->clock = take.clock;
-		session->since_ns = take.until_ns;
-		session->since_idle_ns = 0;
+		session->ticking.taken_ns += take.profile->sampling.sampled_ns;
+		session->times.clock = take.clock;
+		session->times.since_ns = take.until_ns;
+		session->times.since_idle_ns = 0;
 	}
 	take.profile->complete = taken;
 	*result = take.profile;

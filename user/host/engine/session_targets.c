@@ -11,7 +11,7 @@
 
 #include "base/util.h"
 #include "host/engine/kernel_btf.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 #include "host/engine/task_storage.h"
 
 #define ATTACH_PASSES 100

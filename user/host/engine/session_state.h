@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_SESSION_IMPL_H
-#define BPFPROFIL_SESSION_IMPL_H
+#ifndef BPFPROFIL_SESSION_STATE_H
+#define BPFPROFIL_SESSION_STATE_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -88,6 +88,25 @@ struct runtime {
 	uint32_t walk; /* the last walk over all threads: what it did not find has ended */
 };
 
+/* When the session ran; session_run.c keeps them. */
+struct session_times {
+	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
+	uint64_t start_ns;
+	uint64_t paused_ns; /* 0: not paused */
+	uint64_t since_ns; /* of the last take, or of the start */
+	uint64_t since_idle_ns; /* how much of the time since then was paused */
+	uint64_t idle_ns; /* how much of the time since the start was paused */
+	uint64_t stop_ns; /* 0 while it runs */
+};
+
+/* For how long ticks were wanted; session_run.c keeps it, and a take what it took. */
+struct session_ticking {
+	bool muted;
+	uint64_t since_ns; /* since when the sampler runs; 0: it does not */
+	uint64_t before_ns; /* how long it ran before that */
+	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
+};
+
 struct session {
 	struct session_options options;
 	struct host_bpf *skel;
@@ -116,17 +135,8 @@ struct session {
 	size_t nr_sources;
 	int epoll_fd;
 	struct session_costs cost;
-	struct wall_clock clock; /* at the last take, or the start; all times here are monotonic */
-	uint64_t start_ns;
-	uint64_t paused_ns; /* 0: not paused */
-	uint64_t since_ns; /* of the last take, or of the start */
-	uint64_t since_idle_ns; /* how much of the time since then was paused */
-	uint64_t idle_ns; /* how much of the time since the start was paused */
-	uint64_t stop_ns; /* 0 while it runs */
-	bool muted;
-	uint64_t ticking_ns; /* since when the sampler runs; 0: it does not */
-	uint64_t ticked_ns; /* how long it ran before that */
-	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
+	struct session_times times;
+	struct session_ticking ticking;
 	struct error failure; /* from the last record that failed */
 };
 
@@ -140,14 +150,14 @@ int session_configure_targets(struct session *session, struct error *err);
 int session_want_cgroups(struct session *session, struct error *err);
 int session_follow_targets(struct session *session, struct error *err);
 
-/* session.c: each source has two programs. */
+/* session_state.c: each source has two programs. */
 struct bpf_program *session_clock_program(const struct session *session);
 struct bpf_program *session_tick_program(const struct session *session);
 
 /* session_cost.c: begins to measure. */
 int session_begin_cost(struct session *session, struct error *err);
 
-/* session.c: tells the programs whether a cgroup is wanted, unless they know it already. */
+/* session_records.c: tells the programs whether a cgroup is wanted, unless they know it already. */
 void session_judge(struct session *session, struct split_name *name);
 
 /*
@@ -225,10 +235,11 @@ int session_move_jit(const struct session *session, struct seen_names *names,
 		     struct profile *profile);
 void session_turn_jit(struct session *session);
 
-/* session.c: takes in the records of the programs. */
+/* session_records.c: opens the records of the programs; takes them in. */
+int session_open_records(struct session *session, struct error *err);
 int session_read_records(struct session *session, struct error *err);
 
-/* session_take.c: what is recycled. */
+/* session_state.c: what is recycled. */
 struct recycled session_recycled(struct session *session);
 
 /*

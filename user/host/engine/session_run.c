@@ -18,19 +18,9 @@
 #include "host/engine/pool.h"
 #include "host/engine/sampler.h"
 #include "host/engine/sched_tick.h"
-#include "host/engine/session_impl.h"
+#include "host/engine/session_state.h"
 #include "host/engine/snapshot.h"
 #include "host/engine/spaces.h"
-
-const char *const tick_source_words[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", NULL };
-const char *const tick_mode_words
-	[] = { [MODE_CHARGED] = "charged", [MODE_USER] = "user", [MODE_SPLIT] = "split", NULL };
-
-const char *const split_words[] = { [SPLIT_NONE] = "none",
-				    [SPLIT_PROCESS] = "process",
-				    [SPLIT_CGROUP] = "cgroup",
-				    [SPLIT_THREAD] = "thread",
-				    NULL };
 
 /* Sets the sizes of maps and the programs' knobs, between open and load. */
 static int configure_session(struct session *session, struct error *err)
@@ -93,59 +83,6 @@ static int bind_maps(struct session *session, struct error *err)
 	return ret;
 }
 
-static int add_space(struct session *session, const struct record *record)
-{
-	const uint32_t unopened = SPACE_UNOPENED;
-	int ret = spaces_add(&session->spaces, record, &session->failure);
-
-	if (ret > 0) {
-		bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &record->space,
-				    &unopened, BPF_EXIST);
-		return 0;
-	}
-	if (!ret && record->space.kind == SPACE_ANON)
-		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
-	return ret;
-}
-
-void session_judge(struct session *session, struct split_name *name)
-{
-	const struct space space = cgroup_space(name->id);
-	uint32_t told;
-
-	if (!session->options.judge || name->told != SPACE_TOLD)
-		return;
-	name->told = told = session->options.judge(session->options.judge_context, name->name);
-	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
-}
-
-static int add_split(struct session *session, const struct record *record)
-{
-	int ret = split_names_add(&session->splits, record->space.a, record_path(record),
-				  &session->failure);
-
-	if (!ret)
-		session_judge(session, &session->splits.list[session->splits.nr - 1]);
-	return ret;
-}
-
-static int take_session_record(void *ctx, void *data, size_t size)
-{
-	const struct record *record = data;
-	struct session *session = ctx;
-	int ret = 0;
-
-	if (size < sizeof(*record))
-		return 0;
-	if (record->type == RECORD_GROW)
-		pool_grow(&session->pool, &session->failure);
-	else if (record->space.kind == SPACE_CGROUP)
-		ret = add_split(session, record);
-	else
-		ret = add_space(session, record);
-	return ret;
-}
-
 static int watch_session_fd(struct session *session, int fd, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
@@ -161,10 +98,9 @@ static int open_session_watches(struct session *session, struct error *err)
 {
 	int ret;
 
-	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
-					    take_session_record, session, NULL);
-	if (!session->records)
-		return error_errno(err, -errno, "ring buffer");
+	ret = session_open_records(session, err);
+	if (ret)
+		return ret;
 	session->epoll_fd = epoll_create1(EPOLL_CLOEXEC);
 	if (session->epoll_fd < 0)
 		return error_errno(err, -errno, "epoll");
@@ -184,28 +120,6 @@ static int choose_exit_hook(struct session *session, struct error *err)
 	bpf_program__set_autoload(skel->progs.profil_exit, hook != EXIT_HOOK_FUNCTION);
 	bpf_program__set_autoload(skel->progs.profil_exit_mm, hook == EXIT_HOOK_FUNCTION);
 	return 0;
-}
-
-/* Whether translations are cached by thread, because a process alone does not determine them. */
-static bool by_thread(const struct session *session)
-{
-	return session->by_cgroup || session->options.split == SPLIT_THREAD;
-}
-
-/* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
-struct bpf_program *session_clock_program(const struct session *session)
-{
-	struct host_bpf *skel = session->skel;
-
-	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
-}
-
-struct bpf_program *session_tick_program(const struct session *session)
-{
-	struct host_bpf *skel = session->skel;
-
-	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
-				    skel->progs.profil_sched_tick;
 }
 
 static int set_tickless(void *ctx, uint32_t cpu)
@@ -350,33 +264,26 @@ static int start_sampler(struct session *session, struct error *err)
 		programs.tick_fd = bpf_program__fd(session_tick_program(session));
 	ret = sampler_start(&session->sampler, &programs, err);
 	if (!ret)
-		session->ticking_ns = monotonic_ns();
+		session->ticking.since_ns = monotonic_ns();
 	return ret;
 }
 
 static void count_ticking(struct session *session)
 {
-	session->ticked_ns = session_sampled_ns(session);
-	session->ticking_ns = 0;
-}
-
-uint64_t session_sampled_ns(const struct session *session)
-{
-	uint64_t now = session->ticking_ns ? monotonic_ns() : 0;
-
-	return session->ticked_ns + now - session->ticking_ns;
+	session->ticking.before_ns = session_sampled_ns(session);
+	session->ticking.since_ns = 0;
 }
 
 static void begin_session(struct session *session)
 {
-	session->clock = wall_clock_read();
-	session->start_ns = session->since_ns = monotonic_ns();
+	session->times.clock = wall_clock_read();
+	session->times.start_ns = session->times.since_ns = monotonic_ns();
 }
 
 void session_start_paused(struct session *session)
 {
 	begin_session(session);
-	session->paused_ns = session->start_ns;
+	session->times.paused_ns = session->times.start_ns;
 }
 
 int session_start(struct session *session, struct error *err)
@@ -396,20 +303,20 @@ void session_pause(struct session *session)
 	count_ticking(session);
 	/* If this fails, the runtime is as of the last walk. */
 	session_pause_runtime(session, &ignored);
-	session->paused_ns = monotonic_ns();
+	session->times.paused_ns = monotonic_ns();
 }
 
 /* A profile with nothing from before the pause begins at the end of the pause. */
 static void end_pause(struct session *session)
 {
-	uint64_t now = monotonic_ns(), idle = now - session->paused_ns;
+	uint64_t now = monotonic_ns(), idle = now - session->times.paused_ns;
 
-	if (session->since_ns == session->paused_ns)
-		session->since_ns = now;
+	if (session->times.since_ns == session->times.paused_ns)
+		session->times.since_ns = now;
 	else
-		session->since_idle_ns += idle;
-	session->idle_ns += idle;
-	session->paused_ns = 0;
+		session->times.since_idle_ns += idle;
+	session->times.idle_ns += idle;
+	session->times.paused_ns = 0;
 }
 
 int session_resume(struct session *session, uint64_t period_ns, struct error *err)
@@ -422,7 +329,7 @@ int session_resume(struct session *session, uint64_t period_ns, struct error *er
 	}
 	end_pause(session);
 	ret = session_begin_runtime(session, err);
-	return ret || session->muted ? ret : start_sampler(session, err);
+	return ret || session->ticking.muted ? ret : start_sampler(session, err);
 }
 
 /*
@@ -438,7 +345,7 @@ void session_mute(struct session *session)
 	count_ticking(session);
 	/* If this fails, a few more or less ticks are due. */
 	session_weigh_around(session, WALK_MUTE, &ignored);
-	session->muted = true;
+	session->ticking.muted = true;
 }
 
 void session_rest(struct session *session)
@@ -453,15 +360,15 @@ int session_unmute(struct session *session, struct error *err)
 
 	if (ret)
 		return ret;
-	session->ticking_ns = monotonic_ns();
-	session->muted = false;
+	session->ticking.since_ns = monotonic_ns();
+	session->ticking.muted = false;
 	return session_weigh_around(session, WALK_UNMUTE, err);
 }
 
 void session_set_duty(struct session *session, double percent)
 {
 	session->options.duty_percent = percent;
-	session->taken_ns = session_sampled_ns(session);
+	session->ticking.taken_ns = session_sampled_ns(session);
 }
 
 struct sampler_programs session_programs(const struct session *session)
@@ -472,18 +379,6 @@ struct sampler_programs session_programs(const struct session *session)
 int session_fd(const struct session *session)
 {
 	return session->epoll_fd;
-}
-
-int session_read_records(struct session *session, struct error *err)
-{
-	int ret = ring_buffer__consume(session->records);
-
-	if (ret < 0) {
-		*err = session->failure;
-		return ret;
-	}
-	session_poll_jit(session);
-	return 0;
 }
 
 int session_poll(struct session *session, struct error *err)
@@ -502,12 +397,12 @@ int session_stop(struct session *session, struct error *err)
 {
 	int ret;
 
-	if (!session->start_ns || session->stop_ns)
+	if (!session->times.start_ns || session->times.stop_ns)
 		return 0;
 	sampler_stop(&session->sampler);
 	count_ticking(session);
-	session->stop_ns = session->paused_ns ?: monotonic_ns();
-	ret = session->paused_ns ? 0 : session_finish_runtime(session, err);
+	session->times.stop_ns = session->times.paused_ns ?: monotonic_ns();
+	ret = session->times.paused_ns ? 0 : session_finish_runtime(session, err);
 	/*
 	 * Otherwise tasks that go on would file the ticks that were put off, at their exec or exit.
 	 */

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* What the programs announce: text, cgroups, and that memory runs short. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+
+#include "host/engine/pool.h"
+#include "host/engine/session_state.h"
+#include "host/engine/spaces.h"
+
+static int add_space(struct session *session, const struct record *record)
+{
+	const uint32_t unopened = SPACE_UNOPENED;
+	int ret = spaces_add(&session->spaces, record, &session->failure);
+
+	if (ret > 0) {
+		bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &record->space,
+				    &unopened, BPF_EXIST);
+		return 0;
+	}
+	if (!ret && record->space.kind == SPACE_ANON)
+		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
+	return ret;
+}
+
+void session_judge(struct session *session, struct split_name *name)
+{
+	const struct space space = cgroup_space(name->id);
+	uint32_t told;
+
+	if (!session->options.judge || name->told != SPACE_TOLD)
+		return;
+	name->told = told = session->options.judge(session->options.judge_context, name->name);
+	bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &space, &told, BPF_EXIST);
+}
+
+static int add_split(struct session *session, const struct record *record)
+{
+	int ret = split_names_add(&session->splits, record->space.a, record_path(record),
+				  &session->failure);
+
+	if (!ret)
+		session_judge(session, &session->splits.list[session->splits.nr - 1]);
+	return ret;
+}
+
+static int take_session_record(void *ctx, void *data, size_t size)
+{
+	const struct record *record = data;
+	struct session *session = ctx;
+	int ret = 0;
+
+	if (size < sizeof(*record))
+		return 0;
+	if (record->type == RECORD_GROW)
+		pool_grow(&session->pool, &session->failure);
+	else if (record->space.kind == SPACE_CGROUP)
+		ret = add_split(session, record);
+	else
+		ret = add_space(session, record);
+	return ret;
+}
+
+int session_read_records(struct session *session, struct error *err)
+{
+	int ret = ring_buffer__consume(session->records);
+
+	if (ret < 0) {
+		*err = session->failure;
+		return ret;
+	}
+	session_poll_jit(session);
+	return 0;
+}
+
+int session_open_records(struct session *session, struct error *err)
+{
+	session->records = ring_buffer__new(bpf_map__fd(session->skel->maps.records),
+					    take_session_record, session, NULL);
+	return session->records ? 0 : error_errno(err, -errno, "ring buffer");
+}

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/session_state.h"
+
+#include <bpf/libbpf.h>
+
+#include "base/util.h"
+#include "host/engine/session.h"
+
+const char *const tick_source_words[] = { [SOURCE_CLOCK] = "clock", [SOURCE_TICK] = "tick", NULL };
+const char *const tick_mode_words
+	[] = { [MODE_CHARGED] = "charged", [MODE_USER] = "user", [MODE_SPLIT] = "split", NULL };
+
+const char *const split_words[] = { [SPLIT_NONE] = "none",
+				    [SPLIT_PROCESS] = "process",
+				    [SPLIT_CGROUP] = "cgroup",
+				    [SPLIT_THREAD] = "thread",
+				    NULL };
+
+/* Whether translations are cached by thread, because a process alone does not determine them. */
+static bool by_thread(const struct session *session)
+{
+	return session->by_cgroup || session->options.split == SPLIT_THREAD;
+}
+
+/* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
+struct bpf_program *session_clock_program(const struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
+}
+
+struct bpf_program *session_tick_program(const struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
+				    skel->progs.profil_sched_tick;
+}
+
+uint64_t session_sampled_ns(const struct session *session)
+{
+	uint64_t now = session->ticking.since_ns ? monotonic_ns() : 0;
+
+	return session->ticking.before_ns + now - session->ticking.since_ns;
+}
+
+struct counted session_counted(struct session *session)
+{
+	return (struct counted){
+		.pool = &session->pool,
+		.xlat = session->xlat.at,
+		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.cpus = session->cpu_accounts.at,
+		.nr_cpus = session->nr_cpus,
+		.targets = session->target_accounts.at,
+		.nr_targets = session->nr_targets,
+		.windows_fd = bpf_map__fd(session->skel->maps.windows),
+		.carries_fd = bpf_map__fd(session->skel->maps.carries),
+		.carries = &session->carries,
+	};
+}
+
+uint64_t session_until_ns(const struct session *session)
+{
+	return session->times.stop_ns ?: session->times.paused_ns ?: monotonic_ns();
+}
+
+struct timespec session_time(const struct session *session, uint64_t at_ns)
+{
+	const struct wall_clock now = wall_clock_read();
+	struct wall_clock clock = session->times.clock;
+
+	wall_clock_follow(&clock, &now);
+	return wall_clock_at(&clock, at_ns);
+}
+
+uint64_t session_since_ns(const struct session *session)
+{
+	return session->times.since_ns;
+}
+
+struct recycled session_recycled(struct session *session)
+{
+	struct host_bpf *skel = session->skel;
+
+	return (struct recycled){
+		.pool = &session->pool,
+		.xlat = session->xlat.at,
+		.nr_sets = (size_t)session->nr_cpus * XLAT_SETS,
+		.windows_fd = bpf_map__fd(skel->maps.windows),
+		.told_fd = bpf_map__fd(skel->maps.spaces),
+		.free_pages_fd = bpf_map__fd(skel->maps.free_pages),
+		.free_dirs_fd = bpf_map__fd(skel->maps.free_dirs),
+	};
+}
