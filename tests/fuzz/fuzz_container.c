@@ -6,7 +6,7 @@
 
 #include "base/file.h"
 #include "bytes.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/runtimes_impl.h"
 
 typedef int (*parse)(struct json_reader *json, struct runtime_parse *parse);

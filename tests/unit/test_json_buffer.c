@@ -14,8 +14,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/json_reader_impl.h"
-
 /*
  * What the reader makes of size bytes of text that begin this far before the end of its first
  * buffer, with only blanks before them; 0: all in one buffer.

@@ -6,7 +6,7 @@
 #include <criterion/criterion.h>
 
 #include "child.h"
-#include "base/container_id.h"
+#include "base/cgroup_parts.h"
 #include "test_targets_fixture.h"
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"

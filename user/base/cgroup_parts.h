@@ -3,8 +3,41 @@
 #define BPFPROFIL_CGROUP_PARTS_H
 
 #include <stdbool.h>
+#include <stddef.h>
 
-#include "base/container_id.h"
+#define CONTAINER_ID_LENGTH 64
+#define CONTAINER_ID_SHORT 12 /* the length that docker ps shows */
+
+/*
+ * The directories that container runtimes make for a container:
+ *
+ *     ID                             docker, containerd, Kubernetes with cgroupfs, ctr
+ *     docker-ID.scope, libpod-ID.scope, crio-ID.scope, nerdctl-ID.scope, cri-containerd-ID.scope
+ *     libpod-ID, crio-ID             podman and CRI-O with cgroupfs
+ *     SLICE:cri-containerd:ID        containerd with cgroupfs under a kubelet with systemd
+ *
+ * and other directories with an id in their names, which are not containers:
+ *
+ *     libpod-conmon-ID.scope, crio-conmon-ID.scope     its monitor
+ *     ID.service, ID-NUMBER.service, *-ID-*.mount      its health checks, its file systems
+ */
+
+/* The id, 64 hexadecimal digits, in the name of such a directory; NULL: it has none. */
+const char *container_id_in(const char *directory);
+
+/* Whether the directory is that of the container with this id, in any of these forms. */
+bool container_id_names(const char *id, const char *directory);
+
+bool container_id_is_full(const char *id);
+
+/* Whether text could be the prefix of an id. */
+bool container_id_is_prefix(const char *text);
+
+/* What is left of "docker://ID", as Kubernetes prints an id, without the runtime. */
+const char *container_name_bare(const char *typed);
+
+/* Whether runtimes would accept it as a name or an id. */
+bool container_name_is_valid(const char *name);
 
 #define POD_UID_LENGTH 36
 

@@ -1,11 +1,369 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "base/json_reader_impl.h"
+#include "base/json_reader.h"
 
 #include <errno.h>
+#include <locale.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+#include "base/util.h"
+
+/* Every number of this many digits fits 64 bits. */
+#define MAX_DIGITS 19
+
+static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted);
+
+static int json_reader_no_memory(struct json_reader *json);
+
+static int keep_byte(struct json_reader *json, const char *bytes, size_t size)
+{
+	size_t need = json->length + size + 1;
+
+	if (need > json->capacity &&
+	    grow((void **)&json->text, &json->capacity, need, sizeof(*json->text)))
+		return json_reader_no_memory(json);
+	memcpy(json->text + json->length, bytes, size);
+	json->length += size;
+	json->text[json->length] = '\0';
+	return 0;
+}
+
+static int hex4(struct json_reader *json, uint32_t *result)
+{
+	uint32_t value = 0;
+	int i;
+	int c;
+
+	for (i = 0; i < 4; i++) {
+		c = json_reader_peek(json);
+		if (c >= '0' && c <= '9')
+			value = value * 16 + (uint32_t)(c - '0');
+		else if ((c | 0x20) >= 'a' && (c | 0x20) <= 'f' && c > 0)
+			value = value * 16 + (uint32_t)((c | 0x20) - 'a' + 10);
+		else
+			return json_reader_unexpected(json, c, "a hexadecimal digit");
+		json->at++;
+	}
+	*result = value;
+	return 0;
+}
+
+/* A high surrogate must be followed by \u and a low one. */
+static int low_surrogate(struct json_reader *json, uint32_t *point)
+{
+	static const char escape[] = "\\u";
+	uint32_t low = 0;
+	size_t i;
+	int ret;
+	int c;
+
+	for (i = 0; i < 2; i++) {
+		c = json_reader_peek(json);
+		if (c != escape[i])
+			return json_reader_unexpected(json, c,
+						      "the second half of a surrogate pair");
+		json->at++;
+	}
+	ret = hex4(json, &low);
+	if (ret)
+		return ret;
+	if (low < 0xdc00 || low > 0xdfff)
+		return json_reader_fail(json, "half a surrogate pair");
+	*point = 0x10000 + ((*point - 0xd800) << 10) + (low - 0xdc00);
+	return 0;
+}
+
+static int keep_code_point(struct json_reader *json, uint32_t point)
+{
+	char bytes[4];
+	size_t size;
+
+	if (point < 0x80) {
+		bytes[0] = (char)point;
+		return keep_byte(json, bytes, 1);
+	}
+	size = point < 0x800 ? 2 : point < 0x10000 ? 3 : 4;
+	bytes[0] = (char)((0xf00 >> size) | (point >> (6 * (size - 1))));
+	for (size_t i = 1; i < size; i++)
+		bytes[i] = (char)(0x80 | ((point >> (6 * (size - 1 - i))) & 0x3f));
+	return keep_byte(json, bytes, size);
+}
+
+static int unicode_escape(struct json_reader *json)
+{
+	uint32_t point = 0;
+	int ret;
+
+	ret = hex4(json, &point);
+	if (ret)
+		return ret;
+	/* No name of ours can contain a NUL, and accepting one would cut the string short. */
+	if (!point)
+		return json_reader_fail(json, "a NUL in a string");
+	if (point >= 0xdc00 && point <= 0xdfff)
+		return json_reader_fail(json, "half a surrogate pair");
+	if (point >= 0xd800 && point <= 0xdbff) {
+		ret = low_surrogate(json, &point);
+		if (ret)
+			return ret;
+	}
+	return keep_code_point(json, point);
+}
+
+/* Reads what follows a backslash. */
+static int read_escape(struct json_reader *json)
+{
+	static const char from[] = "\"\\/bfnrt";
+	static const char to[] = "\"\\/\b\f\n\r\t";
+	int c = json_reader_peek(json);
+	const char *found = c > 0 ? strchr(from, c) : NULL;
+
+	if (c != 'u' && !found)
+		return json_reader_unexpected(json, c, "an escape");
+	json->at++;
+	return found ? keep_byte(json, to + (found - from), 1) : unicode_escape(json);
+}
+
+/* Takes the run of bytes in the buffer that need no conversion, and ors their bits into *seen. */
+static int plain_run(struct json_reader *json, unsigned char *seen)
+{
+	const char *start = json->buffer + json->at;
+	size_t left = json->filled - json->at, size;
+	unsigned char byte, bits = 0;
+
+	for (size = 0; size < left; size++) {
+		byte = (unsigned char)start[size];
+		if (byte < 0x20 || byte == '"' || byte == '\\')
+			break;
+		bits |= byte;
+	}
+	*seen |= bits;
+	json->at += size;
+	return keep_byte(json, start, size);
+}
+
+static bool is_utf8(const char *text, size_t length)
+{
+	size_t size;
+
+	while (length) {
+		size = utf8_sequence(text, length);
+		if (!size)
+			return false;
+		text += size;
+		length -= size;
+	}
+	return true;
+}
+
+/* Read the next string or number into json->text. A number keeps its spelling. */
+static int json_reader_keep_string(struct json_reader *json)
+{
+	int c = json_reader_peek_token(json);
+	unsigned char seen = 0;
+	int ret;
+
+	if (c != '"')
+		return json_reader_unexpected(json, c, "a string");
+	json->at++;
+	json->length = 0;
+	/*
+	 * Nearly all strings are one run, and a profile of a host has 7,000 of them in a megabyte.
+	 */
+	ret = plain_run(json, &seen);
+	while (!ret && (c = json_reader_peek(json)) != '"') {
+		if (c < 0x20)
+			return json_reader_unexpected(json, c, "the rest of a string");
+		json->at += c == '\\';
+		ret = c == '\\' ? read_escape(json) : plain_run(json, &seen);
+	}
+	if (ret)
+		return ret;
+	json->at++;
+	/* Only plain bytes can be wrong: escapes are stored as valid UTF-8, and ASCII is UTF-8. */
+	if (seen > 0x7f && !is_utf8(json->text, json->length))
+		return json_reader_fail(json, "a string is not UTF-8");
+	return 0;
+}
+
+int json_reader_string(struct json_reader *json, char **result)
+{
+	int ret = json_reader_keep_string(json);
+
+	if (ret)
+		return ret;
+	*result = strdup(json->text);
+	return *result ? 0 : json_reader_no_memory(json);
+}
+
+/* Takes the next number if it has too few digits to overflow. */
+static bool take_small(struct json_reader *json, uint64_t *result)
+{
+	const char *start = json->buffer + json->at, *digit = start;
+	uint64_t value = 0;
+
+	if (json->filled - json->at <= MAX_DIGITS || *start == '0')
+		return false;
+	for (; *digit >= '0' && *digit <= '9' && digit - start < MAX_DIGITS; digit++)
+		value = value * 10 + (uint64_t)(*digit - '0');
+	if (*digit >= '0' && *digit <= '9')
+		return false;
+	json->at += (size_t)(digit - start);
+	*result = value;
+	return true;
+}
+
+/* Reads digits only: a fraction or exponent is refused by whatever reads the next token. */
+int json_reader_u64(struct json_reader *json, uint64_t *result)
+{
+	int c = json_reader_peek_token(json);
+	uint64_t value = 0;
+	unsigned int digits = 0;
+
+	if (c < '0' || c > '9')
+		return json_reader_unexpected(json, c, "a whole number that is not negative");
+	if (take_small(json, result))
+		return 0;
+	for (; c >= '0' && c <= '9'; digits++) {
+		if (digits && !value)
+			return json_reader_fail(json, "a number starts with 0");
+		if (__builtin_mul_overflow(value, 10U, &value) ||
+		    __builtin_add_overflow(value, (unsigned int)(c - '0'), &value))
+			return json_reader_fail(json, "a number is above 2^64 - 1");
+		json->at++;
+		if (json->at < json->filled)
+			c = (unsigned char)json->buffer[json->at];
+		else
+			c = json_reader_peek(json);
+	}
+	/* A number is never the last thing in a document, because its container must end. */
+	if (c < 0)
+		return c;
+	*result = value;
+	return 0;
+}
+
+/* Appends one or more digits to json->text. */
+static int keep_digits(struct json_reader *json)
+{
+	size_t before = json->length;
+	char digit;
+	int ret;
+	int c;
+
+	for (c = json_reader_peek(json); c >= '0' && c <= '9'; c = json_reader_peek(json)) {
+		digit = (char)c;
+		ret = keep_byte(json, &digit, 1);
+		if (ret)
+			return ret;
+		json->at++;
+	}
+	return json->length > before && c >= 0 ? 0 : json_reader_unexpected(json, c, "a digit");
+}
+
+/* Takes the next byte if it is in set; *taken says whether it was. */
+static int keep_if(struct json_reader *json, const char *set, bool *taken)
+{
+	int c = json_reader_peek(json);
+	char byte = (char)c;
+
+	if (c < 0)
+		return c;
+	*taken = c && strchr(set, c);
+	if (!*taken)
+		return 0;
+	json->at++;
+	return keep_byte(json, &byte, 1);
+}
+
+static int json_reader_keep_number(struct json_reader *json)
+{
+	bool taken = false;
+	int ret;
+
+	json->length = 0;
+	ret = json_reader_peek_token(json);
+	if (ret >= 0)
+		ret = keep_if(json, "-", &taken);
+	if (!ret)
+		ret = keep_digits(json);
+	if (!ret && json->text[taken] == '0' && json->length > 1U + taken)
+		return json_reader_fail(json, "a number starts with 0");
+	if (!ret)
+		ret = keep_if(json, ".", &taken);
+	if (!ret && taken)
+		ret = keep_digits(json);
+	if (!ret)
+		ret = keep_if(json, "eE", &taken);
+	if (!ret && taken) {
+		ret = keep_if(json, "+-", &taken);
+		if (!ret)
+			ret = keep_digits(json);
+	}
+	return ret;
+}
+
+int json_reader_double(struct json_reader *json, double *result)
+{
+	locale_t c_locale;
+	double value;
+	int ret;
+
+	ret = json_reader_keep_number(json);
+	if (ret)
+		return ret;
+	c_locale = newlocale(LC_ALL_MASK, "C", (locale_t)0);
+	if (!c_locale)
+		return json_reader_no_memory(json);
+	value = strtod_l(json->text, NULL, c_locale);
+	freelocale(c_locale);
+	if (!isfinite(value))
+		return json_reader_fail(json, "a number is too large");
+	*result = value;
+	return 0;
+}
+
+static int read_word(struct json_reader *json, const char *word)
+{
+	int c;
+
+	for (; *word; word++) {
+		c = json_reader_peek(json);
+		if (c != *word)
+			return json_reader_unexpected(json, c, "true, false or null");
+		json->at++;
+	}
+	return 0;
+}
+
+int json_reader_bool(struct json_reader *json, bool *result)
+{
+	int c = json_reader_peek_token(json);
+	int ret;
+
+	if (c != 't' && c != 'f')
+		return json_reader_unexpected(json, c, "true or false");
+	ret = read_word(json, c == 't' ? "true" : "false");
+	if (!ret)
+		*result = c == 't';
+	return ret;
+}
+
+int json_reader_null(struct json_reader *json)
+{
+	int c = json_reader_peek_token(json);
+	int ret;
+
+	if (c < 0)
+		return c;
+	if (c != 'n')
+		return 0;
+	ret = read_word(json, "null");
+	return ret ? ret : 1;
+}
 
 #define MAX_DEPTH 64
 
@@ -42,7 +400,7 @@ int json_reader_fail(struct json_reader *json, const char *format, ...)
 			 (unsigned long long)json->line, why);
 }
 
-int json_reader_no_memory(struct json_reader *json)
+static int json_reader_no_memory(struct json_reader *json)
 {
 	return error_errno(json->err, -ENOMEM, "%s", input_name(json->in));
 }
@@ -90,7 +448,8 @@ int json_reader_peek_token_slow(struct json_reader *json)
 	}
 }
 
-int json_reader_unexpected(struct json_reader *json, int c, const char *wanted)
+/* Reports that c (a byte, or a failure of peek) stands where `wanted` should. */
+static int json_reader_unexpected(struct json_reader *json, int c, const char *wanted)
 {
 	if (c < 0)
 		return c;

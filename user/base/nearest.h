@@ -13,4 +13,16 @@ const char *nearest_word(const char *typed, const char *const *words);
 /* The number of letters to insert, delete, replace or swap; SIZE_MAX for long words. */
 size_t word_distance(const char *a, const char *b);
 
+/* Names that a user may have meant. */
+struct names {
+	char **list;
+	size_t nr;
+	size_t capacity;
+};
+
+/* Adds a copy of the first length bytes of name. */
+int names_add(struct names *names, const char *name, size_t length);
+const char *names_nearest(struct names *names, const char *typed); /* or NULL */
+void names_free(struct names *names);
+
 #endif

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/targets_impl.h"
 
 static int list_directory(const char *path, struct names *names)

@@ -6,8 +6,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "base/container_id.h"
-#include "host/targets/names.h"
+#include "base/cgroup_parts.h"
+#include "base/nearest.h"
 #include "host/targets/proc_stat.h"
 #include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"

@@ -13,7 +13,7 @@
 
 #include "base/util.h"
 #include "base/cgroup_parts.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
 

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/proc_stat.h"
 #include "host/targets/targets_impl.h"
 

@@ -3,7 +3,7 @@
 #define BPFPROFIL_PROPOSALS_H
 
 #include "base/error.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 
 enum proposal {
 	PROPOSE_CGROUPS,

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/runtimes_impl.h"
 
 /* A container while it is read, and the words that say where it belongs. */

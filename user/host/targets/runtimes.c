@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "base/json_reader.h"
 #include "base/util.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/runtimes_impl.h"
 
 #define MAX_WORDS 8

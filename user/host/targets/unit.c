@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/targets/names.h"
+#include "base/nearest.h"
 #include "host/targets/targets_impl.h"
 
 static bool name_ends_in(const char *name, size_t length, const char *suffix)
