@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 #include "report/annotate.h"
 #include "report/annotate_view.h"
 #include "symbol/symbol.h"

@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "bytes.h"
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 #include "symbol/symbol.h"
 #include "symbol/symbol_table.h"
 

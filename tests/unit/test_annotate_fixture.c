@@ -6,7 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 #include "symbol/object_file.h"
 #include "symbol/symbol.h"
 #include "test_symbol_fixture.h"

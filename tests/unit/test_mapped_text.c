@@ -11,7 +11,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 
 enum { PAGE = 4096 };
 

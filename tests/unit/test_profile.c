@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "profile/profile_head.h"
-#include "profile/profile_index.h"
 #include "profile/profile_io.h"
 #include "profile/profile_merge.h"
 #include "sample.h"

@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 
 #include "test_symbol_fixture.h"
 

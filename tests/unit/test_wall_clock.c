@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "base/wall_clock.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -8,7 +8,7 @@
 #include <sys/queue.h>
 #include <sys/types.h>
 
-#include "base/wall_clock.h"
+#include "profile/profile_head.h"
 #include "calls/call_engine.h"
 #include "calls/caller.h"
 #include "calls/journal.h"

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 
 /* Some programs have a hundred libraries; what is beyond these limits stays without a name. */
 enum { LINES_MAX = 4096, MAPPINGS_MAX = 256, PATH_BYTES_MAX = 16 << 10 };

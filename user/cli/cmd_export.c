@@ -10,7 +10,7 @@
 #include "base/nearest.h"
 #include "calls/call_options.h"
 #include "option/command.h"
-#include "option/meant.h"
+#include "option/opts.h"
 #include "report/profile_file.h"
 #include "export/export.h"
 #include "profile/profile_io.h"

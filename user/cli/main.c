@@ -6,7 +6,7 @@
 
 #include "base/nearest.h"
 #include "option/command.h"
-#include "option/meant.h"
+#include "option/opts.h"
 #include "base/output.h"
 
 #define COMMANDS_MAX 32

@@ -9,7 +9,7 @@
 #include "export/export_impl.h"
 #include "export/place_lines.h"
 #include "export/pointer_map.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 
 /* What valgrind writes for an unknown file or function. */

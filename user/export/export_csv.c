@@ -7,7 +7,7 @@
 
 #include "base/util.h"
 #include "export/bin_walk.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 
 /*

@@ -22,7 +22,7 @@
 #include "base/util.h"
 #include "export/bin_walk.h"
 #include "export/export_impl.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "symbol/object_file.h"
 

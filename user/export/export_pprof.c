@@ -14,7 +14,7 @@
 #include "export/export_impl.h"
 #include "export/place_lines.h"
 #include "export/pprof_stream.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "symbol/object_file.h"
 

@@ -7,7 +7,7 @@
 #include "export/export_impl.h"
 #include "export/place_lines.h"
 #include "export/samples_impl.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 
 struct build {
 	struct samples *samples;

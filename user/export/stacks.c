@@ -6,7 +6,7 @@
 
 #include "base/util.h"
 #include "export/export_impl.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_splits.h"
 #include "profile/profile_weights.h"
 

@@ -3,11 +3,179 @@
 
 #include <errno.h>
 #include <getopt.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stddef.h>
 #include <string.h>
 
 #include "base/nearest.h"
+#include "base/util.h"
 #include "option/command.h"
-#include "option/meant.h"
+
+#define NO_STACKS "leaving it out: there are no call stacks"
+
+struct meant {
+	const char *option; /* whose value it is; NULL in the other tables */
+	const char *typed;
+	const char *hint;
+};
+
+static const struct meant meant_commands[] = {
+	{ NULL, "record", "bpfprofil run" },
+	{ NULL, "stat", "bpfprofil run" },
+	{ NULL, "script", "bpfprofil export" },
+	{ NULL, "list", "bpfprofil doctor" },
+	{ NULL, "annotate", "bpfprofil report --annotate PLACE" },
+	{ 0 },
+};
+
+static const struct meant meant_options[] = {
+	{ NULL, "hz", "--frequency" },
+	{ NULL, "rate", "--frequency" },
+	{ NULL, "p", "--pid" },
+	{ NULL, "a", "--all" },
+	{ NULL, "all-cpus", "--all" },
+	{ NULL, "d", "--duration" },
+	{ NULL, "time", "--duration" },
+	{ NULL, "g", NO_STACKS },
+	{ NULL, "call-graph", NO_STACKS },
+	{ NULL, "sort", "--by" },
+	{ NULL, "top", "--limit" },
+	{ NULL, "n", "--limit" },
+	{ NULL, "tid", "--by thread" },
+	{ NULL, "comms", "--comm" },
+	{ NULL, "dsos", "--object" },
+	{ NULL, "dso", "--object" },
+	{ NULL, "symbol", "--function" },
+	{ NULL, "symbols", "--function" },
+	{ 0 },
+};
+
+static const struct meant meant_words[] = {
+	{ "by", "symbol", "--by functions" },
+	{ "by", "sym", "--by functions" },
+	{ "by", "dso", "--by objects" },
+	{ "by", "srcline", "--by lines" },
+	{ "by", "pid", "--by process" },
+	{ "by", "tid", "--by thread" },
+	{ "by", "container", "--by cgroup" },
+	{ "format", "html", "bpfprofil report --html FILE" },
+	{ "format", "flamegraph", "bpfprofil export --format folded" },
+	{ "format", "gprof", "bpfprofil export --format gmon" },
+	{ 0 },
+};
+
+static const char *find(const struct meant *table, const char *option, const char *typed)
+{
+	for (; table->typed; table++)
+		if (!strcmp(table->typed, typed) && (!option || !strcmp(table->option, option)))
+			return table->hint;
+	return NULL;
+}
+
+const char *meant_by_command(const char *typed)
+{
+	return find(meant_commands, NULL, typed);
+}
+
+/* Of an option without its dashes. A hint that begins with -- is right only if there is that one. */
+static const char *meant_by_option(const char *typed)
+{
+	return find(meant_options, NULL, typed);
+}
+
+const char *meant_by_word(const char *option, const char *typed)
+{
+	return find(meant_words, option, typed);
+}
+
+/* The setters that option tables share. */
+
+int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
+{
+	char reason[256];
+	va_list args;
+
+	va_start(args, why);
+	vsnprintf(reason, sizeof(reason), why, args);
+	va_end(args);
+	return error_set(err, -EINVAL, "--%s '%.128s': %s", opt->name, value, reason);
+}
+
+static int opt_set_flag(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	bool *flag = field;
+
+	(void)opt;
+	(void)value;
+	(void)err;
+	*flag = true;
+	return 0;
+}
+
+int opt_set_string(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	const char **string = field;
+
+	if (!*value)
+		return opt_bad(opt, value, err, "must not be empty");
+	*string = value;
+	return 0;
+}
+
+/*
+ * Accepts both "process" and "processes", so that nobody has to know which of them an option has.
+ */
+static bool is_word(const char *word, const char *typed)
+{
+	size_t length = strlen(word), other = strlen(typed);
+	const char *more = length < other ? typed + length : word + other;
+
+	return !strncmp(word, typed, length < other ? length : other) &&
+	       (!*more || !strcmp(more, "s") || !strcmp(more, "es"));
+}
+
+/* field is an unsigned int, the index of the word */
+static int opt_set_word(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	unsigned int *choice = field, i;
+	char list[160];
+	const char *nearest;
+	size_t length = 0;
+
+	for (i = 0; opt->words[i]; i++) {
+		if (is_word(opt->words[i], value)) {
+			*choice = i;
+			return 0;
+		}
+	}
+	for (i = 0; opt->words[i] && length < sizeof(list); i++)
+		length += (size_t)snprintf(list + length, sizeof(list) - length, "%s%s",
+					   i ? ", " : "", opt->words[i]);
+	opt_bad(opt, value, err, "must be one of %s", list);
+	nearest = nearest_word(value, opt->words);
+	if (meant_by_word(opt->name, value))
+		error_hint(err, "%s", meant_by_word(opt->name, value));
+	else if (nearest)
+		error_hint(err, "--%s %s", opt->name, nearest);
+	return -EINVAL;
+}
+
+int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	uint64_t *number = field, parsed = 0;
+
+	if (parse_u64(value, &parsed) || parsed < opt->min || parsed > opt->max) {
+		if (opt->max == UINT64_MAX)
+			return opt_bad(opt, value, err, "must be a whole number, at least %" PRIu64,
+				       opt->min);
+		return opt_bad(opt, value, err,
+			       "must be a whole number from %" PRIu64 " to %" PRIu64, opt->min,
+			       opt->max);
+	}
+	*number = parsed;
+	return 0;
+}
 
 /*
  * The most options of a command, including common ones, and getopt's value for the first of them.
@@ -250,4 +418,89 @@ int opts_parse(const struct command *command, int argc, char **argv, void *optio
 	parsed.first = optind;
 	*result = parsed;
 	return 0;
+}
+
+/* The text of --help, from the tables that parsing uses. */
+
+#define HELP_COLUMN 28
+
+/* Prints words from the given column on, and indents further lines. Returns the column. */
+static unsigned int wrap(FILE *out, const char *text, unsigned int column, unsigned int indent,
+			 unsigned int width)
+{
+	size_t length;
+
+	for (text += strspn(text, " "); *text; text += strspn(text, " ")) {
+		length = strcspn(text, " ");
+		if (column > indent && column + 1 + length > width) {
+			fprintf(out, "\n%*s", (int)indent, "");
+			column = indent;
+		} else if (column > indent) {
+			fputc(' ', out);
+			column++;
+		}
+		fwrite(text, 1, length, out);
+		column += (unsigned int)length;
+		text += length;
+	}
+	return column;
+}
+
+static void option_line(FILE *out, const struct opt *opt, unsigned int width)
+{
+	char text[160];
+	int column;
+
+	if (opt->letter)
+		column = fprintf(out, "  -%c, --%s", opt->letter, opt->name);
+	else
+		column = fprintf(out, "      --%s", opt->name);
+	if (opt->arg)
+		column += fprintf(out, " %s", opt->arg);
+	if (column > HELP_COLUMN - 2) {
+		fputc('\n', out);
+		column = 0;
+	}
+	fprintf(out, "%*s", HELP_COLUMN - column, "");
+	column = (int)wrap(out, opt->help, HELP_COLUMN, HELP_COLUMN, width);
+	if (opt->fallback) {
+		snprintf(text, sizeof(text), "(default: %s)", opt->fallback);
+		wrap(out, text, (unsigned int)column, HELP_COLUMN, width);
+	}
+	fputc('\n', out);
+}
+
+static void examples(const struct command *command, FILE *out)
+{
+	const struct command_example *example = command->examples;
+
+	if (!example)
+		return;
+	fprintf(out, "\nExamples:\n");
+	for (; example->line; example++)
+		fprintf(out, "  # %s\n  %s\n", example->what, example->line);
+}
+
+void opts_help(const struct command *command, FILE *out, unsigned int width)
+{
+	const struct opt_group *group = NULL, *previous = NULL;
+	const struct opt *opt;
+	size_t i;
+
+	if (width < 60)
+		width = 60;
+	fprintf(out, "Usage: bpfprofil %s [OPTIONS]%s%s\n\n", command->name,
+		command->operands ? " " : "", command->operands ? command->operands : "");
+	wrap(out, command->description, 0, 0, width);
+	fputc('\n', out);
+	for (i = 0; (opt = opts_at(command, i, &group)); i++) {
+		if (group != previous)
+			fprintf(out, "\n%s:\n", group->title);
+		previous = group;
+		option_line(out, opt, width);
+	}
+	if (command->more_help)
+		command->more_help(out);
+	examples(command, out);
+	fprintf(out, "\nThe manual: man bpfprofil-%s\n", command->name);
 }

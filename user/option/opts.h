@@ -88,14 +88,21 @@ const char *opt_word(const struct opt *opt, size_t i);
 /* Prints --help, wrapped to width columns. */
 void opts_help(const struct command *command, FILE *out, unsigned int width);
 
-int opt_set_flag(const struct opt *opt, const char *value, void *field, struct error *err);
 int opt_set_string(const struct opt *opt, const char *value, void *field, struct error *err);
-/* field is an unsigned int, the index of the word */
-int opt_set_word(const struct opt *opt, const char *value, void *field, struct error *err);
+
 int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err);
 
 /* Sets err to "--name 'value': why". Returns -EINVAL. */
 int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
 	__attribute__((format(printf, 4, 5)));
+
+/*
+ * What people type who know other tools: a hint that says what is meant here, or NULL. Such words
+ * are not accepted, because each thing has one name.
+ */
+const char *meant_by_command(const char *typed);
+
+/* Of a value of the option. */
+const char *meant_by_word(const char *option, const char *typed);
 
 #endif

@@ -1,13 +1,314 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "profile/profile_io.h"
-
 #include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/file.h"
+#include "base/json_reader.h"
 #include "base/util.h"
-#include "profile/fields.h"
+#include "profile/profile.h"
+#include "profile/profile_io.h"
+
+/*
+ * Reads JSON objects into structures by tables of their keys. All functions return 0, or a negative
+ * errno after they have described the failure in the reader's struct error.
+ */
+
+struct reader {
+	struct json_reader *json;
+	struct input *in;
+	struct error *err;
+	struct profile *profile;
+	uint64_t id; /* id of the target or object that is being read */
+	bool is_ours; /* "format" has been read */
+	bool has_cpu_ns; /* the head had a "cpu_ns", */
+	uint64_t cpu_ns; /* with this value */
+};
+
+/* A key of an object and where its value goes: mostly to the member of that name. */
+struct field {
+	const char *key;
+	int (*read)(struct reader *r, void *member);
+	size_t offset;
+	bool optional;
+	size_t size; /* of the elements that read reads; 0: the value is no list */
+	size_t nr_offset; /* where a list's number of elements goes */
+};
+
+/* Behind these three may stand .optional = true. */
+#define FIELD(type, member, reader, ...)                                                           \
+	{                                                                                          \
+		.key = #member, .read = reader, .offset = offsetof(struct type, member),           \
+		##__VA_ARGS__                                                                      \
+	}
+#define LIST(type, member, reader, ...)                                                            \
+	FIELD(type, member, reader, .size = sizeof(*((struct type *)0)->member),                   \
+	      .nr_offset = offsetof(struct type, nr_##member), ##__VA_ARGS__)
+
+/* not negative */
+/* allocated */
+/* null becomes -1 */
+
+/* a struct profile_histogram */
+
+static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
+		     int (*read)(struct reader *r, void *element));
+
+static int read_no_memory(struct reader *r)
+{
+	return error_errno(r->err, -ENOMEM, "%s", input_name(r->in));
+}
+
+/* Copies a string that was read, such as a key, to keep it. */
+static int read_copy(struct reader *r, const char *text, char **result)
+{
+	*result = strdup(text);
+	return *result ? 0 : read_no_memory(r);
+}
+
+/* The search begins at the next field, because our own writer has the keys in the table's order. */
+static size_t find_field(const struct field *fields, const char *key, size_t next)
+{
+	size_t i = 0;
+
+	if (fields[next].key && !strcmp(fields[next].key, key))
+		return next;
+	while (fields[i].key && strcmp(fields[i].key, key) != 0)
+		i++;
+	return i;
+}
+
+static int read_field(struct reader *r, const struct field *field, char *base)
+{
+	void *member = base + field->offset, *nr = base + field->nr_offset;
+
+	return field->size ? read_list(r, member, nr, field->size, field->read) :
+			     field->read(r, member);
+}
+
+/*
+ * Reads an object into the structure at base. Unknown keys come from a later writer and are
+ * skipped; a known key may occur only once. The table ends with a NULL key and has at most 64 keys.
+ */
+static int read_fields(struct reader *r, const struct field *fields, void *base)
+{
+	uint64_t seen = 0;
+	const char *key;
+	size_t i, next = 0;
+	int ret;
+
+	ret = json_reader_object(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_member(r->json, &key)) > 0) {
+		i = find_field(fields, key, next);
+		if (!fields[i].key)
+			ret = json_reader_skip(r->json);
+		else if (seen >> i & 1)
+			ret = json_reader_fail(r->json, "\"%s\" stands there twice", fields[i].key);
+		else
+			ret = read_field(r, &fields[i], base);
+		if (ret)
+			return ret;
+		if (fields[i].key)
+			seen |= 1ULL << i;
+		next = fields[i].key ? i + 1 : next;
+	}
+	for (i = 0; !ret && fields[i].key; i++)
+		if (!fields[i].optional && !(seen >> i & 1))
+			ret = json_reader_fail(r->json, "\"%s\" is missing", fields[i].key);
+	return ret;
+}
+
+/*
+ * Reads an array of elements of size bytes into *list, which must be empty. An element is zeroed
+ * and counted before it is read, so that after a failure profile_free() finds a partly read one.
+ */
+static int read_list(struct reader *r, void **list, size_t *nr, size_t size,
+		     int (*read)(struct reader *r, void *element))
+{
+	size_t capacity = 0;
+	char *elements;
+	int ret;
+
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_element(r->json)) > 0) {
+		if (grow(list, &capacity, *nr + 1, size))
+			return read_no_memory(r);
+		memcpy(&elements, list, sizeof(elements));
+		memset(elements + *nr * size, 0, size);
+		*nr += 1;
+		ret = read(r, elements + (*nr - 1) * size);
+		if (ret)
+			return ret;
+	}
+	return ret;
+}
+
+/* For the tables: member has the type in the name, or int64_t for a pid. */
+static int read_u64(struct reader *r, void *member)
+{
+	return json_reader_u64(r->json, member);
+}
+
+static int read_u32(struct reader *r, void *member)
+{
+	uint32_t *result = member;
+	uint64_t value;
+	int ret;
+
+	ret = json_reader_u64(r->json, &value);
+	if (ret)
+		return ret;
+	if (value > UINT32_MAX)
+		return json_reader_fail(r->json, "a number is above 2^32 - 1");
+	*result = (uint32_t)value;
+	return 0;
+}
+
+static int read_double(struct reader *r, void *member)
+{
+	double *result = member;
+	int ret;
+
+	ret = json_reader_double(r->json, result);
+	if (!ret && *result < 0)
+		ret = json_reader_fail(r->json, "a rate is negative");
+	return ret;
+}
+
+static int read_bool(struct reader *r, void *member)
+{
+	return json_reader_bool(r->json, member);
+}
+
+static int read_string(struct reader *r, void *member)
+{
+	return json_reader_string(r->json, member);
+}
+
+static int read_string_or_null(struct reader *r, void *member)
+{
+	int ret = json_reader_null(r->json);
+
+	return ret ? (ret < 0 ? ret : 0) : json_reader_string(r->json, member);
+}
+
+static int read_pid(struct reader *r, void *member)
+{
+	int64_t *result = member;
+	uint64_t value;
+	int ret;
+
+	*result = -1;
+	ret = json_reader_null(r->json);
+	if (ret)
+		return ret < 0 ? ret : 0;
+	ret = json_reader_u64(r->json, &value);
+	if (ret)
+		return ret;
+	if (value > INT32_MAX)
+		return json_reader_fail(r->json, "a pid is above 2^31 - 1");
+	*result = (int64_t)value;
+	return 0;
+}
+
+/* Reads an element of a bin: returns 1, or 0 if the bin ends here. */
+static int read_number(struct reader *r, uint64_t *result)
+{
+	int ret = json_reader_element(r->json);
+
+	if (ret <= 0)
+		return ret;
+	ret = json_reader_u64(r->json, result);
+	return ret ? ret : 1;
+}
+
+/* [index, ticks] */
+static int read_bin(struct reader *r, struct profile_bin *bin)
+{
+	int ret;
+
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	ret = read_number(r, &bin->index);
+	if (ret > 0)
+		ret = read_number(r, &bin->count);
+	if (ret < 0)
+		return ret;
+	if (ret > 0)
+		ret = json_reader_element(r->json);
+	else
+		ret = 1;
+	return ret > 0 ? json_reader_fail(r->json, "a bin is [index, ticks]") : ret;
+}
+
+static int read_bins(struct reader *r, void *member)
+{
+	struct profile_histogram *histogram = member;
+	struct profile_bin bin = { 0, 0 };
+	struct profile_bin *exact;
+	size_t capacity = 0;
+	int ret;
+
+	ret = json_reader_array(r->json);
+	if (ret)
+		return ret;
+	while ((ret = json_reader_element(r->json)) > 0) {
+		uint64_t previous = bin.index;
+
+		ret = read_bin(r, &bin);
+		if (ret)
+			return ret;
+		if (histogram->nr_bins && bin.index <= previous)
+			return json_reader_fail(r->json, "bins do not ascend");
+		if (grow((void **)&histogram->bins, &capacity, histogram->nr_bins + 1, sizeof(bin)))
+			return read_no_memory(r);
+		histogram->bins[histogram->nr_bins++] = bin;
+	}
+	/*
+	 * Shrinks the array, because doubling leaves up to half of it unused, and bins are most of
+	 * a profile.
+	 */
+	if (!ret && histogram->nr_bins) {
+		exact = realloc(histogram->bins, histogram->nr_bins * sizeof(*exact));
+		if (exact)
+			histogram->bins = exact;
+	}
+	return ret;
+}
+
+static int read_histogram(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		FIELD(profile_histogram, target, read_u32),
+		FIELD(profile_histogram, object, read_u32),
+		FIELD(profile_histogram, pid, read_pid),
+		FIELD(profile_histogram, process, read_string_or_null, .optional = true),
+		FIELD(profile_histogram, cgroup, read_string_or_null),
+		FIELD(profile_histogram, offset, read_u64),
+		FIELD(profile_histogram, size, read_u64),
+		FIELD(profile_histogram, width, read_u32),
+		FIELD(profile_histogram, scale, read_u64),
+		FIELD(profile_histogram, bytes_per_bin, read_u64),
+		FIELD(profile_histogram, overflow, read_bool),
+		FIELD(profile_histogram, stopped, read_string_or_null),
+		FIELD(profile_histogram, dialect, read_string_or_null, .optional = true),
+		FIELD(profile_histogram, buffer, read_u64, .optional = true),
+		FIELD(profile_histogram, region, read_u32, .optional = true),
+		{ .key = "bins", .read = read_bins },
+		{ 0 },
+	};
+
+	return read_fields(r, fields, element);
+}
 
 static int read_object_kind(struct reader *r, void *member)
 {

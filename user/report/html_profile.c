@@ -8,7 +8,7 @@
 #include <stdlib.h>
 
 #include "base/json_text.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "report/cgroup_names.h"
 #include "report/cpu_time.h"

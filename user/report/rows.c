@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "base/text.h"
 #include "symbol/object_file.h"

@@ -17,7 +17,6 @@
 
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "elf/elf_facts.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_server.h"
 

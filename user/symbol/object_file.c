@@ -13,7 +13,7 @@
 
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "elf/elf_facts.h"
+#include "elf/elf_image.h"
 
 static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
 {

@@ -8,7 +8,6 @@
 #include <sys/stat.h>
 
 #include "base/util.h"
-#include "elf/elf_facts.h"
 #include "elf/elf_image.h"
 #include "symbol/allowance.h"
 #include "symbol/symbol_cache.h"

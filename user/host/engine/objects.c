@@ -7,7 +7,6 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
-#include "elf/elf_facts.h"
 #include "elf/elf_image.h"
 
 /* The kernel's dev_t has 12 bits of major and 20 of minor. */

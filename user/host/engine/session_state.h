@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "base/wall_clock.h"
+#include "profile/profile_head.h"
 #include "host/engine/jit_text.h"
 #include "host/engine/mapped_array.h"
 #include "host/engine/pool.h"

@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "profile/profile_index.h"
+#include "profile/profile.h"
 #include "profile/profile_weights.h"
 #include "report/cgroup_names.h"
 #include "report/cpu_time.h"
