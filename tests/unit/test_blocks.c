@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "symbol/blocks.h"
+#include "symbol/code.h"
 
 #include <criterion/criterion.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "export/pointer_map.h"
+#include "export/texts.h"
 
 #include <criterion/criterion.h>
 

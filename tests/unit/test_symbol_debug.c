@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "need.h"
-#include "symbol/debug_package.h"
-#include "symbol/debug_server.h"
+#include "symbol/nameless.h"
+#include "symbol/debug_file.h"
 #include "test_symbol_fixture.h"
 
 static const char program[] =

@@ -8,7 +8,7 @@
 #include "export/bin_walk.h"
 #include "export/export_impl.h"
 #include "export/place_lines.h"
-#include "export/pointer_map.h"
+#include "export/texts.h"
 #include "profile/profile.h"
 #include "profile/profile_weights.h"
 

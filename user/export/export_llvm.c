@@ -20,11 +20,72 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "export/exact_ticks.h"
+#include "export/bin_walk.h"
 #include "export/export_impl.h"
 #include "export/sample_tree.h"
-#include "symbol/blocks.h"
+#include "profile/profile_weights.h"
+#include "symbol/code.h"
 #include "symbol/object_file.h"
+
+/*
+ * Ticks of the instructions of one object, for compilers: they need to know which instruction it
+ * was, which only a bin of one byte tells. The ticks of wider bins are left out.
+ */
+struct exact_tick {
+	uint64_t offset;
+	uint64_t ticks;
+	uint64_t ns; /* CPU time that the ticks stand for */
+};
+
+struct exact_ticks {
+	struct exact_tick *all; /* ascending by offset, each once */
+	size_t nr;
+	size_t room;
+	uint64_t wide; /* ticks that were left out */
+};
+
+/*
+ * Gathers those of the walk's current object, and leaves the walk at its end. Replaces what was
+ * there before; returns 0 or -ENOMEM.
+ */
+static int exact_ticks_gather(struct exact_ticks *ticks, struct profile_weights *weights,
+			      struct bin_walk *walk)
+{
+	struct exact_tick *last;
+	struct bin_place place;
+	int ret;
+
+	ticks->nr = 0;
+	ticks->wide = 0;
+	while (bin_walk_next(walk, &place)) {
+		if (place.histogram->bytes_per_bin != 1) {
+			ticks->wide += place.ticks;
+			continue;
+		}
+		if (!ticks->nr || ticks->all[ticks->nr - 1].offset != place.offset) {
+			ret = grow((void **)&ticks->all, &ticks->room, ticks->nr + 1,
+				   sizeof(*ticks->all));
+			if (ret)
+				return ret;
+			ticks->all[ticks->nr++] = (struct exact_tick){ .offset = place.offset };
+		}
+		last = &ticks->all[ticks->nr - 1];
+		last->ticks += place.ticks;
+		last->ns += profile_weights_take(weights, place.histogram, place.ticks);
+	}
+	return 0;
+}
+
+/* The index of the first one at or above offset; nr if there is none. */
+static size_t exact_ticks_from(const struct exact_ticks *ticks, uint64_t offset)
+{
+	return BISECT(i, ticks->nr, ticks->all[i].offset < offset);
+}
+
+static void exact_ticks_free(struct exact_ticks *ticks)
+{
+	free(ticks->all);
+}
 
 #define NAME "llvm-sample"
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "export/pointer_map.h"
+#include "export/texts.h"
 #include "profile/profile.h"
 #include "symbol/string_set.h"
 

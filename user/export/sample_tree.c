@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "export/pointer_map.h"
+#include "export/texts.h"
 #include "symbol/string_set.h"
 
 /*

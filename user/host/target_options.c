@@ -10,7 +10,7 @@
 #include "host/engine/session.h"
 #include "base/output.h"
 #include "base/text.h"
-#include "symbol/debug_server.h"
+#include "symbol/debug_file.h"
 
 enum target_word_kind { WORD_PID, WORD_NAME, WORD_CGROUP, WORD_CONTAINER, WORD_UNIT, WORD_ALL };
 

@@ -9,7 +9,6 @@
 #include "base/util.h"
 #include "report/annotate_steps.h"
 #include "symbol/object_file.h"
-#include "symbol/object_symbols.h"
 
 /* Bytes shown around a place that no symbol covers. */
 #define WINDOW 256

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_CODE_H
 #define BPFPROFIL_CODE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -30,5 +31,19 @@ int code_read_memory(const void *image, size_t image_size, uint64_t offset, size
 /* Reads from the running kernel at an address. path is /proc/kcore. */
 int code_read_kcore(const char *path, uint64_t address, size_t size, struct code *result,
 		    struct error *err);
+
+/* An instruction; `at` counts bytes from the start of the text. */
+struct block_instruction {
+	uint32_t at;
+	bool first; /* of a basic block: all instructions of a block run equally often */
+};
+
+/*
+ * The instructions of code that is at address, in ascending order; the caller frees them. A block
+ * ends at a jump, at a return, and before the target of a jump in the code, but not at a call.
+ * Targets in jump tables are not known. -ENOTSUP: a processor that we do not disassemble.
+ */
+int blocks_find(const struct code *code, uint64_t address, struct block_instruction **result,
+		size_t *nr, struct error *err);
 
 #endif

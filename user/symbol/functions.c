@@ -11,7 +11,7 @@
 #include "base/util.h"
 #include "symbol/allowance.h"
 #include "symbol/nameless.h"
-#include "symbol/object_symbols.h"
+#include "symbol/object_file.h"
 #include "symbol/symbol_table.h"
 
 /*

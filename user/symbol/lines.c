@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "symbol/lines.h"
 
+#include <dwarf.h>
 #include <errno.h>
 #include <limits.h>
 #include <stdio.h>
@@ -14,6 +15,541 @@
 #include "elf/elf_check.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_file.h"
+#include "symbol/symbol.h"
+
+/*
+ * Compilers nest blocks and inlining less deeply than this, and our stack is large enough for it.
+ */
+#define DEPTH_MAX 512
+
+/* clang's attribute of a call that was inlined; not every <dwarf.h> has it. */
+#define ATTRIBUTE_DISCRIMINATOR 0x2136
+
+struct die_walk {
+	struct line_job *job;
+	struct compile_unit *unit;
+	bool everywhere; /* also enter types and functions that cover no place */
+	int code; /* -ENOMEM or -E2BIG */
+};
+
+static const char *line_file(struct line_job *job, const char *path);
+
+static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address);
+
+/*
+ * Whether the DIE covers any place. If frame is not 0, it becomes the function of these places: the
+ * walk goes from outer to inner, so the innermost function sets it last.
+ */
+static bool covers(struct die_walk *walk, Dwarf_Die *die, size_t frame, bool *has_ranges)
+{
+	struct compile_unit *unit = walk->unit;
+	Dwarf_Addr base, begin, end;
+	bool found = false;
+	ptrdiff_t at = 0;
+	size_t i;
+
+	*has_ranges = false;
+	while (!walk->code && (at = dwarf_ranges(die, at, &base, &begin, &end)) > 0) {
+		walk->code = line_job_step(walk->job);
+		*has_ranges = true;
+		for (i = unit_lower_bound(unit, begin); begin && i < unit->nr; i++) {
+			if (unit->places[i].address >= end)
+				break;
+			found = true;
+			if (!frame)
+				break;
+			unit->places[i].frame = frame;
+		}
+	}
+	return found;
+}
+
+/* A function whose DIE covers a place becomes the frame of what is inside it. */
+static bool enter_function(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
+{
+	struct compile_unit *unit = walk->unit;
+	bool has_ranges;
+
+	if (grow((void **)&unit->frames, &unit->frames_room, unit->nr_frames + 1,
+		 sizeof(*unit->frames))) {
+		walk->code = -ENOMEM;
+		return false;
+	}
+	if (!covers(walk, die, unit->nr_frames + 1, &has_ranges))
+		return false;
+	if (++walk->job->nr_functions > LINE_FUNCTIONS_MAX)
+		walk->code = -E2BIG;
+	unit->frames[unit->nr_frames++] = (struct unit_frame){
+		.die = *die,
+		.caller = dwarf_tag(die) == DW_TAG_inlined_subroutine ? *frame : 0,
+	};
+	*frame = unit->nr_frames;
+	return true;
+}
+
+/* Whether the DIE's children must be visited. *frame is the frame that the DIE is in. */
+static bool leads_on(struct die_walk *walk, Dwarf_Die *die, size_t *frame)
+{
+	bool has_ranges, found;
+
+	switch (dwarf_tag(die)) {
+	case DW_TAG_subprogram:
+	case DW_TAG_inlined_subroutine:
+	case DW_TAG_entry_point:
+		found = enter_function(walk, die, frame);
+		return found || walk->everywhere;
+	case DW_TAG_lexical_block:
+	case DW_TAG_try_block:
+	case DW_TAG_catch_block:
+		found = covers(walk, die, 0, &has_ranges);
+		return found || !has_ranges || walk->everywhere;
+	case DW_TAG_namespace:
+	case DW_TAG_module:
+		return true;
+	default:
+		return walk->everywhere;
+	}
+}
+
+static void walk_children(struct die_walk *walk, Dwarf_Die *parent, size_t frame, int depth)
+{
+	Dwarf_Off at, last = 0;
+	Dwarf_Die child;
+	size_t inner;
+
+	if (depth == DEPTH_MAX || dwarf_child(parent, &child))
+		return;
+	do {
+		/* A sibling reference that leads back would make an endless loop. */
+		at = dwarf_dieoffset(&child);
+		if (at <= last)
+			return;
+		last = at;
+		inner = frame;
+		if (!walk->code)
+			walk->code = line_job_step(walk->job);
+		if (leads_on(walk, &child, &inner))
+			walk_children(walk, &child, inner, depth + 1);
+	} while (!walk->code && !dwarf_siblingof(&child, &child));
+}
+
+static bool all_found(const struct compile_unit *unit)
+{
+	size_t i;
+
+	for (i = 0; i < unit->nr; i++) {
+		if (!unit->places[i].frame)
+			return false;
+	}
+	return true;
+}
+
+static const char *string_attribute(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+
+	return dwarf_formstring(dwarf_attr_integrate(die, name, &attribute));
+}
+
+static const char *linkage_name(Dwarf_Die *die)
+{
+	const char *name = string_attribute(die, DW_AT_linkage_name);
+
+	return name ? name : string_attribute(die, DW_AT_MIPS_linkage_name);
+}
+
+static int name_function(struct source_lines *lines, Dwarf_Die *die, const char **result)
+{
+	const char *name = linkage_name(die);
+	char *plain = NULL;
+
+	*result = NULL;
+	if (name)
+		plain = demangle(name);
+	if (!plain)
+		name = dwarf_diename(die) ? dwarf_diename(die) : name;
+	if (!plain && !name)
+		return 0;
+	*result = string_set_add(&lines->strings, plain ? plain : name);
+	free(plain);
+	return *result ? 0 : -ENOMEM;
+}
+
+/* The file in which a DIE says it was called, from the unit that contains the DIE. */
+static const char *call_file(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Files *files;
+	Dwarf_Word number;
+	Dwarf_Die unit;
+	size_t nr;
+
+	if (dwarf_formudata(dwarf_attr(die, DW_AT_call_file, &attribute), &number) ||
+	    !dwarf_diecu(die, &unit, NULL, NULL) || dwarf_getsrcfiles(&unit, &files, &nr) ||
+	    number >= nr)
+		return NULL;
+	return dwarf_filesrc(files, number, NULL, NULL);
+}
+
+/* A number from a call site; 0 if there is none. */
+static uint32_t call_number(Dwarf_Die *die, unsigned int name)
+{
+	Dwarf_Attribute attribute;
+	Dwarf_Word number;
+
+	if (dwarf_formudata(dwarf_attr(die, name, &attribute), &number) || number > INT32_MAX)
+		return 0;
+	return (uint32_t)number;
+}
+
+static int add_site(struct line_job *job, struct unit_frame *frame, const struct unit_frame *caller)
+{
+	struct source_lines *lines = job->lines;
+	struct call_site *site = calloc(1, sizeof(*site));
+	const char *file = call_file(&frame->die);
+
+	if (!site)
+		return -ENOMEM;
+	site->next = lines->sites;
+	lines->sites = site;
+	site->line.file = file ? line_file(job, file) : NULL;
+	site->line.line = file ? call_number(&frame->die, DW_AT_call_line) : 0;
+	site->line.discriminator = call_number(&frame->die, ATTRIBUTE_DISCRIMINATOR);
+	site->line.function = caller->name;
+	site->line.scope = caller->scope;
+	site->line.caller = caller->site;
+	frame->site = &site->line;
+	return file && !site->line.file ? -ENOMEM : 0;
+}
+
+static int add_scope(struct source_lines *lines, struct unit_frame *frame)
+{
+	struct scope *scope = calloc(1, sizeof(*scope));
+	const char *name = linkage_name(&frame->die);
+	int line;
+
+	if (!scope)
+		return -ENOMEM;
+	scope->next = lines->scopes;
+	lines->scopes = scope;
+	frame->scope = &scope->scope;
+	if (!dwarf_decl_line(&frame->die, &line) && line > 0)
+		scope->scope.line = (uint32_t)line;
+	name = name ? name : dwarf_diename(&frame->die);
+	if (name)
+		scope->scope.name = string_set_add(&lines->strings, name);
+	return name && !scope->scope.name ? -ENOMEM : 0;
+}
+
+/* A caller has a lower number, so it has been resolved before. This also ends any chain. */
+static int resolve_frames(struct line_job *job)
+{
+	struct compile_unit *unit = &job->unit;
+	struct unit_frame *frame;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < unit->nr_frames; i++) {
+		frame = &unit->frames[i];
+		ret = name_function(job->lines, &frame->die, &frame->name);
+		if (!ret)
+			ret = add_scope(job->lines, frame);
+		if (!ret && frame->caller)
+			ret = add_site(job, frame, &unit->frames[frame->caller - 1]);
+	}
+	return ret;
+}
+
+static int name_places(struct line_job *job)
+{
+	const struct compile_unit *unit = &job->unit;
+	const struct unit_frame *frame;
+	struct source_line *line;
+	size_t i;
+	int ret;
+
+	ret = resolve_frames(job);
+	for (i = 0; !ret && i < unit->nr; i++) {
+		if (!unit->places[i].frame)
+			continue;
+		frame = &unit->frames[unit->places[i].frame - 1];
+		line = &job->lines->lines[unit->places[i].index];
+		if (frame->name)
+			line->function = frame->name;
+		line->scope = frame->scope;
+		line->caller = frame->site;
+	}
+	return ret;
+}
+
+static int line_functions_resolve(struct line_job *job)
+{
+	struct die_walk walk = { .job = job, .unit = &job->unit };
+	Dwarf_Die die = job->unit.die, split;
+
+	job->unit.nr_frames = 0;
+	/* A skeleton's functions are in its .dwo; without that file there are only lines. */
+	if (line_job_split_unit(job, &job->unit.die, &split))
+		die = split;
+	walk_children(&walk, &die, 0, 0);
+	if (!walk.code && !all_found(&job->unit)) {
+		/* Rust has functions inside types, and GNU C has functions inside functions. */
+		walk.everywhere = true;
+		walk_children(&walk, &die, 0, 0);
+	}
+	return walk.code ? walk.code : name_places(job);
+}
+
+/*
+ * libdw keeps every row it decoded, at some 40 bytes each, until it is closed. Closing costs
+ * little, because the sections stay with the Elf.
+ */
+#define ROWS_MAX (512 << 10)
+
+/* The first place of the unit at or above the address; nr if there is none. */
+static size_t unit_lower_bound(const struct compile_unit *unit, uint64_t address)
+{
+	return BISECT(i, unit->nr, unit->places[i].address < address);
+}
+
+static int add_unit_place(struct compile_unit *unit, const struct asked_place *place)
+{
+	struct unit_place *added;
+	int ret;
+
+	ret = grow((void **)&unit->places, &unit->room, unit->nr + 1, sizeof(*unit->places));
+	if (ret)
+		return ret;
+	added = &unit->places[unit->nr++];
+	added->address = place->address;
+	added->index = place->index;
+	added->frame = 0;
+	return 0;
+}
+
+static int compare_unit_places(const void *left, const void *right)
+{
+	const struct unit_place *a = left, *b = right;
+
+	if (a->address != b->address)
+		return a->address < b->address ? -1 : 1;
+	return a->index < b->index ? -1 : a->index > b->index;
+}
+
+/*
+ * Sorts places and removes duplicates: the ranges of a unit may be in any order and, wrongly,
+ * overlap.
+ */
+static void order_places(struct compile_unit *unit)
+{
+	size_t i, kept = 0;
+
+	if (!unit->nr)
+		return;
+	qsort(unit->places, unit->nr, sizeof(*unit->places), compare_unit_places);
+	for (i = 1; i < unit->nr; i++) {
+		if (compare_unit_places(&unit->places[kept], &unit->places[i]))
+			unit->places[++kept] = unit->places[i];
+	}
+	unit->nr = kept + 1;
+}
+
+/*
+ * Finds the places in this unit by the ranges of its top DIE. Every compiler writes these;
+ * .debug_aranges is missing from clang's output, and reading it would cost no less.
+ */
+static int gather_places(struct line_job *job)
+{
+	Dwarf_Addr base, begin, end;
+	ptrdiff_t at = 0;
+	int ret = 0;
+	size_t i;
+
+	job->unit.nr = 0;
+	while (!ret && (at = dwarf_ranges(&job->unit.die, at, &base, &begin, &end)) > 0) {
+		ret = line_job_step(job);
+		/* The linker writes 0 in place of a function that it dropped. */
+		if (!begin)
+			continue;
+		i = BISECT(j, job->nr, job->places[j].address < begin);
+		for (; !ret && i < job->nr; i++) {
+			if (job->places[i].address >= end)
+				break;
+			ret = add_unit_place(&job->unit, &job->places[i]);
+		}
+		/*
+		 * The overlapping ranges of a hostile file must not make an unlimited number of
+		 * places.
+		 */
+		if (job->unit.nr > 2 * job->nr)
+			order_places(&job->unit);
+	}
+	order_places(&job->unit);
+	return ret;
+}
+
+/* The row that applies to address; if several are at one address, the last. */
+static Dwarf_Line *find_line_row(Dwarf_Lines *rows, size_t nr, uint64_t address)
+{
+	Dwarf_Line *row;
+	Dwarf_Addr at;
+	size_t behind;
+	bool ended;
+
+	behind = BISECT(i, nr, !dwarf_lineaddr(dwarf_onesrcline(rows, i), &at) && at <= address);
+	row = behind ? dwarf_onesrcline(rows, behind - 1) : NULL;
+	if (!row || dwarf_lineendsequence(row, &ended) || ended)
+		return NULL;
+	return row;
+}
+
+/* A relative folder, as Debian's builds have it by -ffile-prefix-map, is part of libdw's path. */
+static const char *unit_folder(Dwarf_Die *die)
+{
+	Dwarf_Attribute attribute;
+	const char *folder = dwarf_formstring(dwarf_attr(die, DW_AT_comp_dir, &attribute));
+
+	return folder && *folder == '/' ? folder : NULL;
+}
+
+/* libdw joins a file with its folder, but that with the unit's only if the file is right in it. */
+static const char *line_file(struct line_job *job, const char *path)
+{
+	const char *folder = job->unit.folder;
+	char whole[STRING_SET_LONGEST + 1];
+
+	if (folder && *path != '/' &&
+	    (size_t)snprintf(whole, sizeof(whole), "%s/%s", folder, path) < sizeof(whole))
+		path = whole;
+	return string_set_add(&job->lines->strings, path);
+}
+
+static int set_line(struct line_job *job, size_t index, Dwarf_Line *row)
+{
+	struct source_line *line = &job->lines->lines[index];
+	const char *file = dwarf_linesrc(row, NULL, NULL);
+	int number;
+
+	if (!file)
+		return 0;
+	line->file = line_file(job, file);
+	if (!line->file)
+		return -ENOMEM;
+	if (!dwarf_lineno(row, &number) && number > 0)
+		line->line = (uint32_t)number;
+	dwarf_linediscriminator(row, &line->discriminator);
+	return 0;
+}
+
+static bool is_swapped(Elf *elf)
+{
+	const char *ident = elf_getident(elf, NULL);
+
+	return ident && ident[EI_DATA] != (__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? ELFDATA2LSB :
+										       ELFDATA2MSB);
+}
+
+/* The size of the unit's line program in bytes, as it claims. */
+static uint64_t program_size(struct line_job *job)
+{
+	const Elf_Data *data = job->line_programs;
+	bool swapped = is_swapped(job->image->elf);
+	Dwarf_Attribute attribute;
+	Dwarf_Word at;
+	uint32_t size;
+	uint64_t wide;
+
+	if (!data || !data->d_buf ||
+	    dwarf_formudata(dwarf_attr(&job->unit.die, DW_AT_stmt_list, &attribute), &at) ||
+	    at > data->d_size || data->d_size - at < sizeof(size) + sizeof(wide))
+		return 0;
+	memcpy(&size, (const char *)data->d_buf + at, sizeof(size));
+	memcpy(&wide, (const char *)data->d_buf + at + sizeof(size), sizeof(wide));
+	if (size == UINT32_MAX)
+		return swapped ? __builtin_bswap64(wide) : wide;
+	return swapped ? __builtin_bswap32(size) : size;
+}
+
+/* libdw keeps the names of files as it keeps rows. */
+static size_t count_files(struct line_job *job)
+{
+	Dwarf_Files *files;
+	size_t nr;
+
+	return dwarf_getsrcfiles(&job->unit.die, &files, &nr) ? 0 : nr;
+}
+
+static int resolve_rows(struct line_job *job)
+{
+	const struct compile_unit *unit = &job->unit;
+	Dwarf_Lines *rows;
+	Dwarf_Line *row;
+	size_t nr, i;
+	int ret = 0;
+
+	if (program_size(job) > LINE_PROGRAM_MAX)
+		return error_set(&job->lines->why, -E2BIG,
+				 "debug information with a line table of %llu bytes",
+				 (unsigned long long)program_size(job));
+	if (dwarf_getsrclines(&job->unit.die, &rows, &nr))
+		return 0;
+	job->rows += nr + count_files(job);
+	for (i = 0; !ret && i < unit->nr; i++) {
+		row = find_line_row(rows, nr, unit->places[i].address);
+		if (row)
+			ret = set_line(job, unit->places[i].index, row);
+	}
+	return ret;
+}
+
+static int resolve_unit(struct line_job *job)
+{
+	int ret;
+
+	ret = gather_places(job);
+	if (ret || !job->unit.nr)
+		return ret;
+	job->unit.folder = unit_folder(&job->unit.die);
+	ret = resolve_rows(job);
+	if (!ret)
+		ret = line_functions_resolve(job);
+	if (!ret && job->rows > ROWS_MAX)
+		ret = line_job_reopen(job);
+	return ret;
+}
+
+static bool is_code_unit(Dwarf_Die *die)
+{
+	int tag = dwarf_tag(die);
+
+	return tag == DW_TAG_compile_unit || tag == DW_TAG_skeleton_unit ||
+	       tag == DW_TAG_partial_unit;
+}
+
+static int line_units_resolve(struct line_job *job)
+{
+	Dwarf_Off at = 0, next;
+	size_t header;
+	int ret = 0;
+
+	job->nr_units = 0;
+	while (!ret && !dwarf_next_unit(job->dwarf, at, &next, &header, NULL, NULL, NULL, NULL,
+					NULL, NULL)) {
+		if (next <= at)
+			break;
+		if (++job->nr_units > LINE_UNITS_MAX)
+			return error_set(&job->lines->why, -E2BIG,
+					 "debug information of more than %d units", LINE_UNITS_MAX);
+		ret = line_job_step(job);
+		if (ret)
+			return ret;
+		if (dwarf_offdie(job->dwarf, at + header, &job->unit.die) &&
+		    is_code_unit(&job->unit.die))
+			ret = resolve_unit(job);
+		at = next;
+	}
+	return ret;
+}
 
 static int compare_asked_places(const void *left, const void *right)
 {

@@ -32,4 +32,12 @@ bool nameless_is_of_files(const char *note);
  */
 int nameless_note(const struct nameless *nameless, bool look, struct profile *profile);
 
+enum { PACKAGE_BYTES = 128 };
+
+/* Which package lists the path, by the lists in that folder. */
+bool package_of(const char *lists, const char *path, char name[PACKAGE_BYTES]);
+
+/* Whether apt could install it: by its cache below root, or by lists that it has not compressed. */
+bool package_can_be_had(const char *root, const char *name);
+
 #endif

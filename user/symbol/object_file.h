@@ -6,6 +6,7 @@
 #include <stddef.h>
 
 #include "symbol/functions.h"
+#include "symbol/symbol.h"
 
 /* An opener that opens each object at its own path below root; root "" is this host. */
 struct path_opener {
@@ -35,5 +36,17 @@ int object_file_here(const struct profile_object *object, struct error *why);
  * Returns true with root, as "/proc/PID/root", if one of them has the file that ran.
  */
 bool object_file_find_root(const struct profile_object *object, char *root, size_t root_size);
+
+/*
+ * Loads the symbols of one object of a profile, by its kind. *result is NULL if it has none that we
+ * could read, or if its file is no longer the one that ran. No profile fails because of this: an
+ * error code only means that the user should be told of it, with the text in why (which may be
+ * NULL), for instance that a file is broken, is too large, or that there is no memory for it. The
+ * caller gives the table back; the opener's cache may keep it.
+ */
+int object_symbols_load(const struct profile_object *object, uint32_t id,
+			const struct object_opener *opener, struct symbol_table **result,
+			struct error *why);
+void object_symbols_release(const struct object_opener *opener, struct symbol_table *table);
 
 #endif

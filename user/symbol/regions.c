@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "symbol/object_symbols.h"
+#include "symbol/object_file.h"
 
 /* The range of one object that is kept: [start, end). */
 struct kept_region {

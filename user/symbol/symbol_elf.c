@@ -1,11 +1,388 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <lzma.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/util.h"
+#include "elf/elf_check.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
 #include "symbol/symbol.h"
+
+/*
+ * The size of a jump on x86-64 and aarch64. What .plt has beyond its jumps is a header at its
+ * start.
+ */
+#define PLT_JUMP 16
+
+struct plt {
+	const struct elf_image *image;
+	Elf_Data *relocations; /* .rela.plt: one for each jump, in the same order */
+	size_t nr;
+	Elf_Data *symbols;
+	size_t strings;
+};
+
+static bool find_symbols(struct plt *plt, size_t symbols_index)
+{
+	Elf_Scn *section = elf_getscn(plt->image->elf, symbols_index);
+	GElf_Shdr header;
+
+	if (!symbols_index || !section || !gelf_getshdr(section, &header))
+		return false;
+	plt->symbols = elf_getdata(section, NULL);
+	plt->strings = header.sh_link;
+	return plt->symbols != NULL;
+}
+
+static bool find_relocations(struct plt *plt)
+{
+	GElf_Ehdr file;
+	GElf_Shdr header;
+	Elf_Scn *section;
+
+	if (!gelf_getehdr(plt->image->elf, &file) ||
+	    (file.e_machine != EM_X86_64 && file.e_machine != EM_AARCH64))
+		return false;
+	section = elf_image_section(plt->image, ".rela.plt", &header);
+	if (!section || header.sh_type != SHT_RELA || !header.sh_entsize)
+		return false;
+	plt->relocations = elf_getdata(section, NULL);
+	if (!plt->relocations || !find_symbols(plt, header.sh_link))
+		return false;
+	plt->nr = plt->relocations->d_size / header.sh_entsize;
+	return plt->nr <= ELF_SYMBOLS_MAX;
+}
+
+/* A copy of the name; NULL if there is none or no memory. */
+static char *jump_target(const struct plt *plt, size_t i)
+{
+	GElf_Rela relocation;
+	GElf_Sym symbol;
+	const char *name;
+	size_t length;
+
+	if (!gelf_getrela(plt->relocations, (int)i, &relocation) ||
+	    !GELF_R_SYM(relocation.r_info) ||
+	    !gelf_getsym(plt->symbols, (int)GELF_R_SYM(relocation.r_info), &symbol))
+		return NULL;
+	name = elf_image_string(plt->image->elf, plt->strings, symbol.st_name, &length);
+	return name && length ? strndup(name, length) : NULL;
+}
+
+static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i, uint64_t address)
+{
+	struct symbol_spec spec = { .size = PLT_JUMP, .rank = SYMBOL_RANK_FUNCTION };
+	cleanup_free char *target = NULL;
+	char *plain, *name;
+	int length, ret;
+
+	if (!elf_image_offset(plt->image, address, &spec.offset))
+		return 0;
+	target = jump_target(plt, i);
+	if (!target)
+		return 0;
+	plain = demangle(target);
+	length = asprintf(&name, "%s@plt", plain ? plain : target);
+	free(plain);
+	if (length < 0)
+		return -ENOMEM;
+	spec.name = name;
+	spec.name_length = (size_t)length;
+	ret = symbol_table_add(table, &spec);
+	free(name);
+	return ret;
+}
+
+static int add_jumps(struct symbol_table *table, const struct plt *plt, const char *section_name)
+{
+	GElf_Shdr header;
+	uint64_t address;
+	size_t i;
+	int ret = 0;
+
+	if (!elf_image_section(plt->image, section_name, &header) ||
+	    header.sh_size / PLT_JUMP < plt->nr)
+		return 0;
+	address = header.sh_addr + header.sh_size - plt->nr * PLT_JUMP;
+	for (i = 0; !ret && i < plt->nr; i++)
+		ret = add_jump(table, plt, i, address + i * PLT_JUMP);
+	return ret;
+}
+
+int plt_symbols_add(struct symbol_table *table, const struct elf_image *image)
+{
+	struct plt plt = { .image = image };
+	int ret;
+
+	if (!find_relocations(&plt))
+		return 0;
+	ret = add_jumps(table, &plt, ".plt");
+	return ret ? ret : add_jumps(table, &plt, ".plt.sec");
+}
+
+/*
+ * What unwinding information says of a file's functions: .eh_frame_hdr has their starts, sorted for
+ * a binary search, and .eh_frame their lengths. In a stripped file they take the place of symbols:
+ * their only name is their place, but this makes one row of what would be a row for each pc. They
+ * also tell where a symbol without a size ends.
+ *
+ * The header (Linux Standard Base, "Exception Frame Header") has a version, the encodings of the
+ * pointer to .eh_frame, of the count and of the table, and then these values. Every linker writes
+ * the encodings below.
+ */
+#define HEADER_VERSION 1
+#define POINTER_PCREL_SDATA4 0x1b
+#define COUNT_UDATA4 0x03
+#define TABLE_DATAREL_SDATA4 0x3b
+#define HEADER_BYTES 12
+#define ENTRY_BYTES 8
+
+/*
+ * A description (FDE): its length, the distance to its CIE, the start of its function relative to
+ * this very field, and the function's length.
+ */
+#define DESCRIPTION_START 8
+#define DESCRIPTION_SIZE 12
+#define DESCRIPTION_BYTES 16
+
+static uint32_t read_uint32(const unsigned char *at)
+{
+	uint32_t value;
+
+	memcpy(&value, at, sizeof(value));
+	return value;
+}
+
+static const unsigned char *section_bytes(const struct elf_image *image, const char *name,
+					  uint64_t *address, size_t *size)
+{
+	GElf_Shdr header;
+	Elf_Scn *section = elf_image_section(image, name, &header);
+	Elf_Data *data = section ? elf_getdata(section, NULL) : NULL;
+
+	if (!data || !data->d_buf)
+		return NULL;
+	*address = header.sh_addr;
+	*size = data->d_size;
+	return data->d_buf;
+}
+
+void elf_frames_find(const struct elf_image *image, struct elf_frames *result)
+{
+	static const unsigned char known[] = { HEADER_VERSION, POINTER_PCREL_SDATA4, COUNT_UDATA4,
+					       TABLE_DATAREL_SDATA4 };
+	const unsigned char *header;
+	size_t size, nr;
+
+	*result = (struct elf_frames){ 0 };
+	header = section_bytes(image, ".eh_frame_hdr", &result->address, &size);
+	if (!header || size < HEADER_BYTES || memcmp(header, known, sizeof(known)))
+		return;
+	result->entries = header + HEADER_BYTES;
+	nr = read_uint32(result->entries - sizeof(uint32_t));
+	if (nr <= ELF_SYMBOLS_MAX && nr <= (size - HEADER_BYTES) / ENTRY_BYTES)
+		result->nr = nr;
+	result->descriptions = section_bytes(image, ".eh_frame", &result->descriptions_address,
+					     &result->descriptions_size);
+}
+
+/* An int32 relative to the header's own address. */
+static uint64_t datarel(const struct elf_frames *frames, const unsigned char *at)
+{
+	return frames->address + (uint64_t)(int64_t)(int32_t)read_uint32(at);
+}
+
+static uint64_t frame_start(const struct elf_frames *frames, size_t i)
+{
+	return datarel(frames, frames->entries + i * ENTRY_BYTES);
+}
+
+/*
+ * The length of a function, or 0. The encoding of a description is written in its CIE, which is not
+ * read. If the start, read in the encoding that compilers use, is the one in the header, this is
+ * the encoding.
+ */
+static uint64_t frame_size(const struct elf_frames *frames, size_t i)
+{
+	uint64_t address = datarel(frames, frames->entries + i * ENTRY_BYTES + sizeof(uint32_t));
+	uint64_t at = address - frames->descriptions_address, start;
+	const unsigned char *description;
+
+	if (!frames->descriptions || at >= frames->descriptions_size ||
+	    frames->descriptions_size - at < DESCRIPTION_BYTES)
+		return 0;
+	description = frames->descriptions + at;
+	start = address + DESCRIPTION_START +
+		(uint64_t)(int64_t)(int32_t)read_uint32(description + DESCRIPTION_START);
+	return start == frame_start(frames, i) ? read_uint32(description + DESCRIPTION_SIZE) : 0;
+}
+
+/* How many functions begin at or before an address. */
+static size_t frames_before(const struct elf_frames *frames, uint64_t address)
+{
+	return BISECT(i, frames->nr, frame_start(frames, i) <= address);
+}
+
+uint64_t elf_frames_room(const struct elf_frames *frames, uint64_t address, bool *known)
+{
+	size_t next = frames_before(frames, address);
+	uint64_t into, size;
+
+	*known = false;
+	if (next) {
+		into = address - frame_start(frames, next - 1);
+		size = frame_size(frames, next - 1);
+		*known = into < size;
+		if (*known)
+			return size - into;
+	}
+	return next < frames->nr ? frame_start(frames, next) - address : UINT64_MAX;
+}
+
+/* The end of the segment that holds an offset. */
+static uint64_t text_end(const struct elf_image *image, uint64_t offset)
+{
+	size_t i;
+
+	for (i = 0; i < image->nr_text; i++)
+		if (offset - image->text[i].offset < image->text[i].size)
+			return image->text[i].offset + image->text[i].size;
+	return offset;
+}
+
+static int add_frame(struct symbol_table *table, const struct elf_image *image,
+		     const struct elf_frames *frames, size_t i, const char *base)
+{
+	struct symbol_spec spec = { .place = true, .rank = SYMBOL_RANK_LOCAL };
+	uint64_t size = frame_size(frames, i);
+	char name[256];
+	int length;
+
+	if (!elf_image_offset(image, frame_start(frames, i), &spec.offset))
+		return 0;
+	/*
+	 * The length becomes the limit and not the size, because a symbol without a size at this
+	 * place is the better name.
+	 */
+	spec.limit = text_end(image, spec.offset);
+	if (size && size < spec.limit - spec.offset)
+		spec.limit = spec.offset + size;
+	length = snprintf(name, sizeof(name), "%s+0x%" PRIx64, base, spec.offset);
+	if (length < 0 || (size_t)length >= sizeof(name))
+		return 0;
+	spec.name = name;
+	spec.name_length = (size_t)length;
+	return symbol_table_add(table, &spec);
+}
+
+int frame_symbols_add(struct symbol_table *table, const struct elf_image *image, const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	struct elf_frames frames;
+	size_t i;
+	int ret = 0;
+
+	elf_frames_find(image, &frames);
+	for (i = 0; !ret && i < frames.nr; i++)
+		ret = add_frame(table, image, &frames, i, slash ? slash + 1 : path);
+	return ret;
+}
+
+/*
+ * xz packs up to 7,000 to 1 and the file may be hostile, so what it may unpack to is limited.
+ * Fedora's largest tables unpack to a few megabytes.
+ */
+#define UNPACKED_MAX (64UL << 20)
+#define DECODER_MEMORY (64UL << 20)
+
+/*
+ * liblzma usually comes with libdw. It is used directly, because libdw's own unpacking has no
+ * limit. If libdw was built without it, such tables are not read.
+ */
+typedef lzma_ret (*lzma_open)(lzma_stream *stream, uint64_t memory, uint32_t flags);
+typedef lzma_ret (*lzma_run)(lzma_stream *stream, lzma_action action);
+typedef void (*lzma_close)(lzma_stream *stream);
+
+struct decoder {
+	lzma_open open;
+	lzma_run run;
+	lzma_close close;
+};
+
+static bool find_decoder(struct decoder *result)
+{
+	result->open = (lzma_open)dlsym(RTLD_DEFAULT, "lzma_stream_decoder");
+	result->run = (lzma_run)dlsym(RTLD_DEFAULT, "lzma_code");
+	result->close = (lzma_close)dlsym(RTLD_DEFAULT, "lzma_end");
+	return result->open && result->run && result->close;
+}
+
+/* Returns 0 with *result NULL if the data is malformed or too large. */
+static int unpack(const struct decoder *lzma, const Elf_Data *packed, void **result, size_t *size)
+{
+	lzma_stream stream = LZMA_STREAM_INIT;
+	size_t room = 256 << 10;
+	char *out = NULL, *grown;
+	lzma_ret status;
+
+	*result = NULL;
+	status = lzma->open(&stream, DECODER_MEMORY, 0);
+	stream.next_in = packed->d_buf;
+	stream.avail_in = packed->d_size;
+	while (status == LZMA_OK && room < UNPACKED_MAX) {
+		room *= 2;
+		grown = realloc(out, room);
+		if (!grown) {
+			status = LZMA_MEM_ERROR;
+			break;
+		}
+		out = grown;
+		stream.next_out = (uint8_t *)out + stream.total_out;
+		stream.avail_out = room - stream.total_out;
+		status = lzma->run(&stream, LZMA_FINISH);
+	}
+	*size = stream.total_out;
+	lzma->close(&stream);
+	if (status == LZMA_STREAM_END) {
+		*result = out;
+		return 0;
+	}
+	free(out);
+	return status == LZMA_MEM_ERROR ? -ENOMEM : 0;
+}
+
+int mini_symbols_add(struct symbol_table *table, const struct elf_image *image, bool *has_symtab)
+{
+	struct decoder lzma;
+	struct elf_image mini;
+	GElf_Shdr header;
+	Elf_Scn *section;
+	Elf_Data *packed;
+	void *memory;
+	size_t size;
+	int ret;
+
+	section = elf_image_section(image, ".gnu_debugdata", &header);
+	packed = section ? elf_rawdata(section, NULL) : NULL;
+	if (!packed || !packed->d_size || !find_decoder(&lzma))
+		return 0;
+	ret = unpack(&lzma, packed, &memory, &size);
+	if (ret || !memory)
+		return ret;
+	if (!elf_image_open_memory(memory, size, &mini, NULL)) {
+		ret = elf_symbols_add(table, image, mini.elf, has_symtab);
+		elf_image_close(&mini);
+	}
+	free(memory);
+	return ret;
+}
 
 struct symbol_section {
 	Elf *elf;

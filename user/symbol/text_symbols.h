@@ -21,7 +21,7 @@ struct text_cursor {
 };
 
 bool text_next_line(struct text_cursor *text, struct text_cursor *line);
-bool text_take_hex(struct text_cursor *line, uint64_t *result); /* and the blanks after it */
+/* and the blanks after it */
 
 /*
  * Parses START SIZE NAME, with numbers in hexadecimal and NAME to the end of the line. False: not
@@ -29,11 +29,5 @@ bool text_take_hex(struct text_cursor *line, uint64_t *result); /* and the blank
  */
 struct symbol_spec;
 bool perf_map_line(struct text_cursor *line, struct symbol_spec *spec);
-
-/*
- * Reads a file from its start, whatever its position, at most limit bytes; the caller frees
- * *result.
- */
-int text_read_file(int fd, size_t limit, char **result, size_t *size);
 
 #endif
