@@ -8,7 +8,6 @@
 #include <string.h>
 
 #include "profile/profile_io.h"
-#include "report/noise.h"
 #include "sample.h"
 
 static const struct diff_options by_functions = { .by = REPORT_FUNCTIONS };

@@ -8,7 +8,7 @@
 #include "report/profile_file.h"
 #include "base/output.h"
 #include "report/annotate.h"
-#include "report/annotate_view.h"
+#include "report/annotate_write.h"
 #include "report/html.h"
 #include "report/report.h"
 #include "symbol/object_file.h"

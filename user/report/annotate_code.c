@@ -4,11 +4,470 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/util.h"
 #include "elf/elf_image.h"
 #include "report/annotate_steps.h"
+#include "report/source_file.h"
+#include "symbol/allowance.h"
 #include "symbol/object_file.h"
+
+/* The source beside the instructions. */
+
+static int compare_lines(const void *left, const void *right)
+{
+	const struct annotation_line *a = left, *b = right;
+	int order = strcmp(a->file, b->file);
+
+	if (order)
+		return order;
+	return a->line < b->line ? -1 : a->line > b->line;
+}
+
+/* Sorts lines and keeps each once. */
+static void order_lines(struct annotation *annotation)
+{
+	struct annotation_line *lines = annotation->lines;
+	size_t i, kept = 0;
+
+	if (!annotation->nr_lines)
+		return;
+	qsort(lines, annotation->nr_lines, sizeof(*lines), compare_lines);
+	for (i = 1; i < annotation->nr_lines; i++)
+		if (compare_lines(&lines[kept], &lines[i]))
+			lines[++kept] = lines[i];
+	annotation->nr_lines = kept + 1;
+}
+
+/* Copies the file and function of each row, and makes a line for each row that has one. */
+static int take_lines(struct annotation *annotation, const struct source_lines *lines)
+{
+	struct string_set *strings = &annotation->memory->strings;
+	const struct source_line *line;
+	struct annotation_row *row;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		line = source_lines_at(lines, i);
+		row = &annotation->rows[i];
+		if (line->function) {
+			row->function = string_set_add(strings, line->function);
+			if (!row->function)
+				return -ENOMEM;
+		}
+		if (!line->file)
+			continue;
+		annotation->lines[annotation->nr_lines].file = string_set_add(strings, line->file);
+		if (!annotation->lines[annotation->nr_lines].file)
+			return -ENOMEM;
+		annotation->lines[annotation->nr_lines++].line = line->line;
+	}
+	return 0;
+}
+
+static void find_rows_lines(struct annotation *annotation, const struct source_lines *lines)
+{
+	const struct annotation_line *found;
+	const struct source_line *line;
+	size_t i;
+
+	for (i = 0; i < annotation->nr_rows; i++) {
+		line = source_lines_at(lines, i);
+		if (!line->file)
+			continue;
+		found = bsearch(&(struct annotation_line){ .file = line->file, .line = line->line },
+				annotation->lines, annotation->nr_lines, sizeof(*found),
+				compare_lines);
+		annotation->rows[i].line = (size_t)(found - annotation->lines);
+	}
+}
+
+/*
+ * Ticks that rows of several lines share are not counted for any line, because it is unknown whose
+ * they are.
+ */
+static void count_lines(struct annotation *annotation)
+{
+	const struct annotation_row *rows = annotation->rows;
+	size_t i, next;
+	bool same;
+
+	for (i = 0; i < annotation->nr_rows; i = next) {
+		same = true;
+		for (next = i + 1; next < annotation->nr_rows && rows[next].first == i; next++)
+			same = same && rows[next].line == rows[i].line;
+		if (same && rows[i].line != ANNOTATION_NONE)
+			annotation->lines[rows[i].line].ticks += rows[i].ticks;
+	}
+}
+
+/* --- their text ---------------------------------------------------------------------------------- */
+
+/*
+ * A limit is needed, because debug information may name a different large file for each
+ * instruction.
+ */
+#define SOURCES_MAX (256UL << 20)
+
+struct missing {
+	size_t read; /* bytes read so far */
+	const char *unread; /* a file that did not fit the limit */
+	const char *first;
+	size_t nr;
+	const char *refused; /* a file that the object's owner may not read */
+	const char *newer; /* a file newer than the object's */
+};
+
+/* Reads the text of lines[*at ...] that are in one file. */
+static int read_file(struct annotating *work, const struct stat *built, size_t *at,
+		     struct missing *missing)
+{
+	const struct source_search search = {
+		.root = work->root,
+		/* An opener sets such a root for a process with another root directory. */
+		.contained = !strncmp(work->root, "/proc/", strlen("/proc/")),
+		.owner = built->st_uid,
+		.folder = work->request->source,
+	};
+	struct annotation *annotation = work->annotation;
+	const char *path = annotation->lines[*at].file, *text;
+	struct source_file file = { 0 };
+	struct annotation_line *line;
+	int ret;
+
+	ret = missing->read > SOURCES_MAX ? -E2BIG : source_file_read(path, &search, &file);
+	if (!ret)
+		missing->read += file.bytes;
+	if (ret == -E2BIG)
+		missing->unread = path;
+	else if (ret == -EACCES && !geteuid())
+		missing->refused = path;
+	else if (ret && ret != -ENOMEM && !missing->nr++)
+		missing->first = path;
+	if (!ret && file.changed > built->st_mtime)
+		missing->newer = path;
+	for (; ret != -ENOMEM && *at < annotation->nr_lines; ++*at) {
+		line = &annotation->lines[*at];
+		if (strcmp(line->file, path) != 0)
+			break;
+		text = ret ? NULL : source_file_line(&file, line->line);
+		if (!text)
+			continue;
+		line->text = string_set_add(&annotation->memory->strings, text);
+		if (!line->text)
+			ret = -ENOMEM;
+	}
+	source_file_free(&file);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+static int note_missing(struct annotation *annotation, const struct missing *missing)
+{
+	int ret = 0;
+
+	if (missing->nr == 1)
+		ret = annotation_note(annotation, "no source file %s; --source DIR looks there",
+				      missing->first);
+	else if (missing->nr)
+		ret = annotation_note(annotation,
+				      "no source file %s, nor %zu more; --source DIR looks there",
+				      missing->first, missing->nr - 1);
+	if (!ret && missing->refused)
+		ret = annotation_note(annotation,
+				      "%s is not shown: who owns the program may not read it",
+				      missing->refused);
+	if (!ret && missing->unread)
+		ret = annotation_note(annotation, "%s is not shown: more than %lu MiB of sources",
+				      missing->unread, SOURCES_MAX >> 20);
+	if (!ret && missing->newer)
+		ret = annotation_note(annotation,
+				      "%s was changed after the program was built: its lines may "
+				      "be others",
+				      missing->newer);
+	return ret;
+}
+
+static int read_sources(struct annotating *work)
+{
+	struct missing missing = { 0 };
+	struct stat stat;
+	size_t at = 0;
+	int ret = 0;
+
+	if (fstat(work->fd, &stat))
+		return -errno;
+	while (!ret && at < work->annotation->nr_lines)
+		ret = read_file(work, &stat, &at, &missing);
+	return ret ? ret : note_missing(work->annotation, &missing);
+}
+
+static int use_lines(struct annotating *work, const struct source_lines *lines)
+{
+	struct annotation *annotation = work->annotation;
+	int ret;
+
+	annotation->lines = calloc(annotation->nr_rows + 1, sizeof(*annotation->lines));
+	if (!annotation->lines)
+		return -ENOMEM;
+	ret = take_lines(annotation, lines);
+	if (ret)
+		return ret;
+	order_lines(annotation);
+	find_rows_lines(annotation, lines);
+	count_lines(annotation);
+	if (annotation->nr_lines)
+		return read_sources(work);
+	return annotation_note(annotation,
+			       "no source lines of %s: no debug information for this function",
+			       annotated_object(work)->path);
+}
+
+static int load_lines(struct annotating *work, struct source_lines **result, struct error *why)
+{
+	const struct annotation *annotation = work->annotation;
+	cleanup_free uint64_t *offsets = calloc(annotation->nr_rows + 1, sizeof(*offsets));
+	struct allowance *allowance = work->request->opener->allowance;
+	struct allowance_turn turn;
+	size_t i;
+	int ret;
+
+	if (!offsets)
+		return error_errno(why, -ENOMEM, "%.256s", annotated_object(work)->path);
+	ret = allowance_begin(allowance, work->fd, &turn, why);
+	if (ret)
+		return ret;
+	for (i = 0; i < annotation->nr_rows; i++)
+		offsets[i] = annotation->rows[i].offset;
+	ret = source_lines_load(work->fd, annotated_object(work)->path, work->root, offsets,
+				annotation->nr_rows, result, why);
+	allowance_end(allowance, &turn);
+	return ret;
+}
+
+int annotate_find_lines(struct annotating *work, struct error *err)
+{
+	struct source_lines *lines = NULL;
+	struct error why = { 0 };
+	int ret;
+
+	/* For the kernel there is code but no file, so there are no lines. */
+	if (work->fd < 0) {
+		ret = *work->no_code.text ?
+			      0 :
+			      annotation_note(work->annotation, "no source lines of %s",
+					      annotated_object(work)->path);
+		return ret ? error_errno(err, ret, "annotate") : 0;
+	}
+	ret = load_lines(work, &lines, &why);
+	if (!ret)
+		ret = use_lines(work, lines);
+	else
+		ret = annotation_note(work->annotation, "no source lines: %s", why.text);
+	source_lines_free(lines);
+	return ret ? error_errno(err, ret, "annotate") : 0;
+}
+
+/* Jumps within the function, and the lanes in which they are drawn. */
+
+/* Longer jumps are not drawn, because nobody follows an arrow over a hundred screens. */
+#define LENGTH_MAX 4096
+
+/* Jumps to one row, which share a lane: jumps[first .. first + nr), over the rows [top, bottom]. */
+struct bundle {
+	size_t first;
+	size_t nr;
+	size_t top;
+	size_t bottom;
+	uint64_t ticks; /* at and around both ends */
+};
+
+static size_t length_of(const struct annotation_jump *jump)
+{
+	return jump->from < jump->to ? jump->to - jump->from : jump->from - jump->to;
+}
+
+static int compare_targets(const void *left, const void *right)
+{
+	const struct annotation_jump *a = left, *b = right;
+
+	if (a->to != b->to)
+		return a->to < b->to ? -1 : 1;
+	return a->from < b->from ? -1 : a->from > b->from;
+}
+
+static int compare_heat(const void *left, const void *right)
+{
+	const struct bundle *a = left, *b = right;
+
+	if (a->ticks != b->ticks)
+		return a->ticks > b->ticks ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+static int compare_lengths(const void *left, const void *right)
+{
+	const struct bundle *a = left, *b = right;
+	size_t length_a = a->bottom - a->top, length_b = b->bottom - b->top;
+
+	if (length_a != length_b)
+		return length_a < length_b ? -1 : 1;
+	return a->first < b->first ? -1 : a->first > b->first;
+}
+
+/*
+ * Includes the next row, because a tick often falls on the instruction behind the one that took the
+ * time.
+ */
+static uint64_t ticks_around(const struct annotation *annotation, size_t row)
+{
+	return annotation->rows[row].ticks +
+	       (row + 1 < annotation->nr_rows ? annotation->rows[row + 1].ticks : 0);
+}
+
+/*
+ * Makes a bundle of the jumps from first on with the same target, without those from too far away.
+ */
+static struct bundle make_bundle(struct annotation *annotation, size_t first)
+{
+	struct annotation_jump *jumps = annotation->jumps;
+	struct bundle bundle = { .first = first,
+				 .top = jumps[first].to,
+				 .bottom = jumps[first].to };
+	size_t i;
+
+	bundle.ticks = ticks_around(annotation, jumps[first].to);
+	for (i = first; i < annotation->nr_jumps && jumps[i].to == jumps[first].to; i++) {
+		bundle.nr++;
+		jumps[i].lane = ANNOTATION_LANES;
+		if (length_of(&jumps[i]) > LENGTH_MAX)
+			continue;
+		bundle.ticks += ticks_around(annotation, jumps[i].from);
+		bundle.top = jumps[i].from < bundle.top ? jumps[i].from : bundle.top;
+		bundle.bottom = jumps[i].from > bundle.bottom ? jumps[i].from : bundle.bottom;
+	}
+	return bundle;
+}
+
+static void draw_bundle(struct annotation *annotation, const struct bundle *bundle,
+			unsigned int lane)
+{
+	struct annotation_cells *cells = annotation->memory->cells;
+	struct annotation_jump *jump;
+	uint8_t bit = (uint8_t)(1U << lane);
+	size_t i;
+
+	for (i = bundle->top; i < bundle->bottom; i++) {
+		cells[i].down |= bit;
+		cells[i + 1].up |= bit;
+	}
+	for (i = bundle->first; i < bundle->first + bundle->nr; i++) {
+		jump = &annotation->jumps[i];
+		if (length_of(jump) > LENGTH_MAX)
+			continue;
+		jump->lane = lane;
+		cells[jump->from].end |= bit;
+		cells[jump->to].end |= bit;
+		cells[jump->to].arrives |= bit;
+	}
+}
+
+/* Chooses the lowest lane that no bundle on the way uses. */
+static void choose_lane(struct annotation *annotation, const struct bundle *bundle,
+			unsigned int *nr_used)
+{
+	const struct annotation_cells *cells = annotation->memory->cells;
+	unsigned int used = 0, lane;
+	size_t i;
+
+	for (i = bundle->top; i <= bundle->bottom; i++)
+		used |= cells[i].up | cells[i].down | cells[i].end;
+	for (lane = 0; used & 1U << lane; lane++)
+		;
+	if (lane >= annotation->lanes)
+		return;
+	draw_bundle(annotation, bundle, lane);
+	*nr_used = lane >= *nr_used ? lane + 1 : *nr_used;
+}
+
+/* Keeps the hottest bundles while there are lanes beside each row. Returns how many. */
+static size_t choose_bundles(const struct annotation *annotation, struct bundle *bundles, size_t nr,
+			     uint8_t *depth)
+{
+	size_t i, row, kept = 0;
+	uint8_t deepest;
+
+	qsort(bundles, nr, sizeof(*bundles), compare_heat);
+	for (i = 0; i < nr; i++) {
+		deepest = 0;
+		for (row = bundles[i].top; row <= bundles[i].bottom; row++)
+			deepest = depth[row] > deepest ? depth[row] : deepest;
+		if (deepest >= annotation->lanes)
+			continue;
+		for (row = bundles[i].top; row <= bundles[i].bottom; row++)
+			depth[row]++;
+		bundles[kept++] = bundles[i];
+	}
+	return kept;
+}
+
+/*
+ * Assigns lanes beginning with the shortest bundle, so that an inner loop is drawn inside the outer
+ * one.
+ */
+static void draw_jumps(struct annotation *annotation, struct bundle *bundles, uint8_t *depth)
+{
+	unsigned int used = 0;
+	size_t i, nr = 0;
+
+	qsort(annotation->jumps, annotation->nr_jumps, sizeof(*annotation->jumps), compare_targets);
+	for (i = 0; i < annotation->nr_jumps; i += bundles[nr++].nr)
+		bundles[nr] = make_bundle(annotation, i);
+	nr = choose_bundles(annotation, bundles, nr, depth);
+	qsort(bundles, nr, sizeof(*bundles), compare_lengths);
+	for (i = 0; i < nr; i++)
+		choose_lane(annotation, &bundles[i], &used);
+	annotation->lanes = used;
+}
+
+static int choose_lanes(struct annotation *annotation, unsigned int lanes)
+{
+	struct bundle *bundles = calloc(annotation->nr_jumps, sizeof(*bundles));
+	uint8_t *depth = calloc(annotation->nr_rows, sizeof(*depth));
+	int ret = -ENOMEM;
+
+	annotation->memory->cells = calloc(annotation->nr_rows, sizeof(*annotation->memory->cells));
+	if (bundles && depth && annotation->memory->cells) {
+		annotation->lanes = lanes < ANNOTATION_LANES ? lanes : ANNOTATION_LANES;
+		draw_jumps(annotation, bundles, depth);
+		ret = 0;
+	}
+	free(bundles);
+	free(depth);
+	return ret;
+}
+
+int annotate_find_jumps(struct annotation *annotation, unsigned int lanes, struct error *err)
+{
+	size_t nr = 0, i;
+	int ret;
+
+	for (i = 0; i < annotation->nr_rows; i++)
+		nr += annotation->rows[i].jump != ANNOTATION_NONE;
+	if (!nr)
+		return 0;
+	annotation->jumps = calloc(nr, sizeof(*annotation->jumps));
+	if (!annotation->jumps)
+		return error_errno(err, -ENOMEM, "annotate");
+	for (i = 0; i < annotation->nr_rows; i++)
+		if (annotation->rows[i].jump != ANNOTATION_NONE)
+			annotation->jumps[annotation->nr_jumps++] =
+				(struct annotation_jump){ .from = i,
+							  .to = annotation->rows[i].jump };
+	ret = choose_lanes(annotation, lanes);
+	return ret ? error_errno(err, ret, "annotate") : 0;
+}
 
 /* Bytes shown behind what was hit in text without a symbol, whose functions have no known end. */
 #define AFTER_HIT 64

@@ -1,15 +1,267 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* Finds what the user named: SYMBOL, OBJECT:SYMBOL, OBJECT:OFFSET or FILE:LINE. */
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/nearest.h"
+#include "base/text.h"
 #include "base/util.h"
 #include "report/annotate_steps.h"
 #include "report/name_fit.h"
-#include "base/text.h"
 #include "symbol/regions.h"
+
+/*
+ * Looks up a name that no symbol has: that of an inlined function, or one that is similar to some.
+ */
+
+#define OTHERS_NAMED 3
+#define ALIKE_NAMED 5
+
+/* What is searched for, and where. */
+struct hunt {
+	struct annotating *work;
+	const char *object; /* NULL: in any object */
+	const char *name;
+	struct report_rows bins; /* with their lines */
+};
+
+/* How well the name matches one of the functions that are inlined at a place. */
+static enum name_fit fit_of_place(const struct source_line *source, const char *name)
+{
+	enum name_fit best = NAME_OTHER, fit;
+
+	for (; source && source->caller; source = source->caller) {
+		fit = source->function ? name_fit(source->function, name) : NAME_OTHER;
+		best = fit > best ? fit : best;
+	}
+	return best;
+}
+
+static bool is_searched(const struct hunt *hunt, const struct report_row *bin)
+{
+	return !hunt->object ||
+	       object_has_name(&hunt->work->profile->objects[bin->object], hunt->object);
+}
+
+static enum name_fit best_fit(const struct hunt *hunt)
+{
+	enum name_fit best = NAME_OTHER, fit;
+	size_t i;
+
+	for (i = 0; i < hunt->bins.nr; i++) {
+		if (!is_searched(hunt, &hunt->bins.rows[i]))
+			continue;
+		fit = fit_of_place(hunt->bins.rows[i].source, hunt->name);
+		best = fit > best ? fit : best;
+	}
+	return best;
+}
+
+/* Notes where else it was inlined, with the hottest functions first. */
+static int note_place(const struct hunt *hunt, const uint64_t *sums, size_t best)
+{
+	const struct profile *profile = hunt->work->profile;
+	char others[320] = "";
+	size_t i, nr = 0, used = 0;
+
+	for (i = 0; i < profile->nr_functions; i++) {
+		const char *name = profile->functions[i].name;
+		int length = (int)name_length(name);
+
+		if (i == best || !sums[i] || nr++ >= OTHERS_NAMED)
+			continue;
+		used += (size_t)snprintf(others + used, sizeof(others) - used,
+					 "%s%.*s (%" PRIu64 ")", used ? ", " : ", and in ",
+					 length < 64 ? length : 64, name, sums[i]);
+	}
+	return annotation_note(hunt->work->annotation,
+			       "%s was inlined here (%" PRIu64 " tick%s)%s%s", hunt->name,
+			       sums[best], sums[best] == 1 ? "" : "s", others,
+			       nr > OTHERS_NAMED ? ", ..." : "");
+}
+
+static int find_place(const struct hunt *hunt, enum name_fit fit)
+{
+	struct annotating *work = hunt->work;
+	cleanup_free uint64_t *sums = calloc(work->profile->nr_functions + 1, sizeof(*sums));
+	uint64_t most = 0;
+	size_t i, at, best = 0;
+
+	if (!sums)
+		return -ENOMEM;
+	for (i = 0; i < hunt->bins.nr; i++) {
+		const struct report_row *bin = &hunt->bins.rows[i];
+
+		if (!is_searched(hunt, bin) || fit_of_place(bin->source, hunt->name) != fit)
+			continue;
+		at = annotated_function(work, bin);
+		sums[at] += bin->ticks;
+		if (sums[at] <= most)
+			continue;
+		most = sums[at];
+		best = at;
+		work->place = (struct annotated_place){ bin->object, bin->offset, bin->function };
+	}
+	return note_place(hunt, sums, best);
+}
+
+/* --- names that are much like it ------------------------------------------------------------------- */
+
+/* Names to suggest, terminated by NULL as for nearest_word(). */
+struct inlined_names {
+	const char **names;
+	size_t nr;
+	size_t room;
+	struct string_set strings; /* owns them */
+};
+
+/* Adds the name as one would type it, without arguments and parameters. */
+static int add_name(struct inlined_names *names, const char *name, size_t length)
+{
+	cleanup_free char *typed = strndup(name, length);
+	void *array = names->names;
+	const char *kept = typed ? string_set_add(&names->strings, typed) : NULL;
+	size_t i;
+
+	if (!kept || grow(&array, &names->room, names->nr + 2, sizeof(*names->names)))
+		return -ENOMEM;
+	names->names = array;
+	for (i = 0; i < names->nr && i < ALIKE_NAMED; i++)
+		if (!strcmp(names->names[i], kept))
+			return 0;
+	names->names[names->nr++] = kept;
+	names->names[names->nr] = NULL;
+	return 0;
+}
+
+/* How much a name is like the one that was asked for, the best first. */
+enum likeness { LIKE_WORD, LIKE_BEGINNING, LIKE_PART, LIKE_ANY };
+
+static enum likeness likeness_of(const char *name, size_t length, const char *asked)
+{
+	enum likeness best = LIKE_ANY, found;
+	const char *part;
+	size_t end;
+
+	for (part = name; (part = strcasestr(part, asked)) && part < name + length; part++) {
+		end = (size_t)(part - name) + strlen(asked);
+		if (part > name && isalnum((unsigned char)part[-1]))
+			found = LIKE_PART;
+		else
+			found = isalnum((unsigned char)name[end]) ? LIKE_BEGINNING : LIKE_WORD;
+		best = found < best ? found : best;
+	}
+	return best;
+}
+
+static int consider(const struct hunt *hunt, const char *name, enum likeness like,
+		    struct inlined_names *names)
+{
+	bool all = like == LIKE_ANY;
+	size_t length = name_length(name), from = all ? name_last_component(name) : 0;
+
+	if (!all && (names->nr >= ALIKE_NAMED || likeness_of(name, length, hunt->name) != like))
+		return 0;
+	return add_name(names, name + from, length - from);
+}
+
+/*
+ * Collects functions of the profile, hottest first, and inlined ones: those that are so much like the
+ * name, or all of them, by their last component.
+ */
+static int gather(const struct hunt *hunt, const uint64_t *ticks, enum likeness like,
+		  struct inlined_names *names)
+{
+	const struct profile *profile = hunt->work->profile;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; !ret && i < profile->nr_functions; i++) {
+		const struct profile_function *function = &profile->functions[i];
+
+		if (ticks[i] &&
+		    (!hunt->object ||
+		     object_has_name(&profile->objects[function->object], hunt->object)))
+			ret = consider(hunt, function->name, like, names);
+	}
+	for (i = 0; !ret && i < hunt->bins.nr; i++) {
+		const struct source_line *source = hunt->bins.rows[i].source;
+
+		if (source && source->caller && source->function &&
+		    is_searched(hunt, &hunt->bins.rows[i]))
+			ret = consider(hunt, source->function, like, names);
+	}
+	return ret;
+}
+
+static int find_alike(const struct hunt *hunt, const uint64_t *ticks, struct inlined_names *names)
+{
+	enum likeness like;
+	const char *near;
+	int ret = gather(hunt, ticks, LIKE_WORD, names);
+
+	/* The middle of a word is a likeness only where there is no better one. */
+	for (like = LIKE_BEGINNING; !ret && like < LIKE_ANY; like++)
+		if (like == LIKE_BEGINNING || !names->nr)
+			ret = gather(hunt, ticks, like, names);
+	if (ret || names->nr)
+		return ret;
+	ret = gather(hunt, ticks, LIKE_ANY, names);
+	near = names->nr ? nearest_word(hunt->name, names->names) : NULL;
+	names->nr = 0;
+	return ret || !near ? ret : add_name(names, near, strlen(near));
+}
+
+static int refuse(const struct hunt *hunt, const uint64_t *ticks, struct error *err)
+{
+	struct inlined_names names = { 0 };
+	char alike[256] = "";
+	int ret = find_alike(hunt, ticks, &names);
+	size_t i, used = 0;
+
+	for (i = 0; i < names.nr && used + strlen(names.names[i]) + 24 < sizeof(alike); i++)
+		used += (size_t)snprintf(alike + used, sizeof(alike) - used, "%s%s",
+					 used ? ", " : "; much like it: ", names.names[i]);
+	string_set_free(&names.strings);
+	free(names.names);
+	if (ret)
+		return ret;
+	if (hunt->object)
+		error_set(err, -EINVAL, "%.80s: no function '%.128s' with a tick%s", hunt->object,
+			  hunt->name, alike);
+	else
+		error_set(err, -EINVAL, "'%.200s': no function of that name has a tick%s",
+			  hunt->name, alike);
+	if (hunt->object)
+		error_hint(err, "bpfprofil report --object %.128s", hunt->object);
+	else
+		error_hint(err, "bpfprofil report, or OBJECT:SYMBOL, OBJECT:OFFSET, FILE:LINE");
+	return -EINVAL;
+}
+
+int annotate_find_inlined(struct annotating *work, const char *object, const char *name,
+			  const uint64_t *ticks, struct error *err)
+{
+	const struct annotation_request *request = work->request;
+	const struct report_options options = { .objects = object ? &object : request->objects,
+						.nr_objects = object ? 1 : request->nr_objects,
+						.target = request->target };
+	struct hunt hunt = { .work = work, .object = object, .name = name };
+	enum name_fit fit;
+	int ret = rows_of_bins(work->profile, &options, &hunt.bins, err);
+
+	if (!ret && work->request->opener)
+		ret = rows_find_lines(work->profile, work->request->opener, &hunt.bins, err);
+	if (!ret) {
+		fit = best_fit(&hunt);
+		ret = fit ? find_place(&hunt, fit) : refuse(&hunt, ticks, err);
+	}
+	rows_free(&hunt.bins);
+	return ret == -ENOMEM ? error_errno(err, ret, "annotate") : ret;
+}
 
 #define OTHERS_NAMED 3
 

@@ -1,16 +1,490 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "report/diff.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "report/diff_impl.h"
 #include "report/name_fit.h"
-#include "report/noise.h"
-#include "base/text.h"
+#include "symbol/regions.h"
+
+/*
+ * If this many are expected on either side, the normal distribution's tail is exact enough for any
+ * level we use.
+ */
+#define MANY 1000
+#define NEGLIGIBLE 1e-17
+
+/* If n ticks each belong to the old run with probability p: the log of P(k of them do). */
+static double log_binomial(double n, double k, double p)
+{
+	return lgamma(n + 1) - lgamma(k + 1) - lgamma(n - k + 1) + k * log(p) + (n - k) * log1p(-p);
+}
+
+/* P(k or fewer) of n; k is below the mean, so the terms decrease from k downwards. */
+static double lower_tail(double n, double k, double p)
+{
+	double term = exp(log_binomial(n, k, p)), sum = 0;
+
+	while (k >= 0 && term > sum * NEGLIGIBLE) {
+		sum += term;
+		term *= k / (n - k + 1) * (1 - p) / p;
+		k--;
+	}
+	return sum;
+}
+
+static double exact_probability(double old, double new, double p)
+{
+	double n = old + new;
+	double tail = old < n * p ? lower_tail(n, old, p) : lower_tail(n, new, 1 - p);
+
+	return fmin(1, 2 * tail);
+}
+
+double noise_probability(const struct noise_counts *counts)
+{
+	double old = floor(counts->old), new = floor(counts->new), n = old + new;
+	double old_total = counts->old_total, new_total = counts->new_total;
+	double p = old_total / (old_total + new_total), pooled, error;
+
+	if (n < 1 || old_total < 1 || new_total < 1)
+		return 1;
+	if (n * p < MANY || n * (1 - p) < MANY)
+		return exact_probability(old, new, p);
+	pooled = n / (old_total + new_total);
+	if (pooled >= 1)
+		return 1;
+	error = sqrt(pooled * (1 - pooled) * (1 / old_total + 1 / new_total));
+	return erfc(fabs(new / new_total - old / old_total) / error / sqrt(2));
+}
+
+/* The same of two times, each the sum of ticks with this variance. */
+static double noise_of_times(double old, double old_variance, double new, double new_variance)
+{
+	double variance = old_variance + new_variance;
+
+	return variance > 0 ? erfc(fabs(new - old) / sqrt(2 * variance)) : 1;
+}
+
+void noise_correct(double *ascending, size_t nr)
+{
+	double least = 0;
+	size_t i;
+
+	for (i = 0; i < nr; i++) {
+		least = fmax(least, fmin(1, ascending[i] * (double)(nr - i)));
+		ascending[i] = least;
+	}
+}
+
+/* Which object of one profile corresponds to which one of the other. */
+
+/* An object without a counterpart is mentioned from this share on, in per cent. */
+#define WORTH_A_WORD 5
+
+typedef bool (*same_object)(const struct profile_object *a, const struct profile_object *b);
+
+static bool same_build(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && a->build_id && b->build_id &&
+	       !strcmp(a->build_id, b->build_id);
+}
+
+/* Objects without a path are the same if their kind is, whatever their process or boot. */
+static bool same_path(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && (a->kind == PROFILE_JIT || !strcmp(a->path, b->path));
+}
+
+static bool same_name(const struct profile_object *a, const struct profile_object *b)
+{
+	return a->kind == b->kind && !strcmp(text_basename(a->path), text_basename(b->path));
+}
+
+/* A name without its version: libx.so of libx-1.2.so.3, app of app-1.2, python of python3.11. */
+struct stem {
+	const char *name;
+	size_t length;
+	bool library;
+};
+
+static struct stem stem_of(const struct profile_object *object)
+{
+	const char *base = text_basename(object->path), *so = strstr(base, ".so");
+	struct stem stem = { base, strlen(base), so && (!so[3] || so[3] == '.') };
+	size_t length;
+
+	if (stem.library)
+		stem.length = (size_t)(so - base);
+	length = stem.length;
+	while (length && (isdigit((unsigned char)base[length - 1]) || base[length - 1] == '.'))
+		length--;
+	if (length && length < stem.length && strchr("-_", base[length - 1]))
+		length--;
+	stem.length = length ? length : stem.length;
+	return stem;
+}
+
+static bool same_stem(const struct profile_object *a, const struct profile_object *b)
+{
+	struct stem x = stem_of(a), y = stem_of(b);
+
+	return a->kind == PROFILE_FILE && b->kind == PROFILE_FILE && x.library == y.library &&
+	       x.length == y.length && !strncmp(x.name, y.name, x.length);
+}
+
+static const struct profile_object *find(const struct profile *profile,
+					 const struct profile_object *object, same_object same)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (same(&profile->objects[i], object))
+			return &profile->objects[i];
+	return NULL;
+}
+
+/* The object that is certainly the same. */
+static const struct profile_object *counterpart(const struct profile *profile,
+						const struct profile_object *object)
+{
+	static const same_object ways[] = { same_build, same_path, same_name };
+	const struct profile_object *found = NULL;
+	size_t i;
+
+	for (i = 0; i < sizeof(ways) / sizeof(ways[0]) && !found; i++)
+		found = find(profile, object, ways[i]);
+	return found;
+}
+
+/* --- what is said ---------------------------------------------------------------------------------- */
+
+static double percent_of(const struct diff_profile *side, size_t object)
+{
+	double percent = 0;
+	size_t i;
+
+	for (i = 0; i < side->rows.nr; i++)
+		if (side->rows.rows[i].object == object)
+			percent += row_percent(side->ns, &side->rows.rows[i]);
+	return percent;
+}
+
+/* The hottest program or library that the other profile does not have; NULL: none is hot. */
+static const struct profile_object *alone(const struct diff_profile *side,
+					  const struct diff_profile *other)
+{
+	const struct profile_object *hottest = NULL;
+	double most = WORTH_A_WORD, percent;
+	size_t i, j;
+
+	for (i = 0; i < side->profile->nr_objects; i++) {
+		const struct profile_object *object = &side->profile->objects[i];
+
+		for (j = 0; j < other->profile->nr_objects; j++)
+			if (other->as[j] == side->as[i])
+				break;
+		if (object->kind != PROFILE_FILE || j < other->profile->nr_objects)
+			continue;
+		percent = percent_of(side, i);
+		if (percent < most)
+			continue;
+		most = percent;
+		hottest = object;
+	}
+	return hottest;
+}
+
+/* Notes it, because a program that was renamed would make up all of the change. */
+static int note_alone(struct diff *diff)
+{
+	const struct profile_object *old = alone(&diff->text->old, &diff->text->new);
+	const struct profile_object *new = alone(&diff->text->new, &diff->text->old);
+	const char *a, *b;
+
+	if (!old || !new)
+		return 0;
+	a = text_basename(old->path);
+	b = text_basename(new->path);
+	return notes_add(
+		&diff->notes, &diff->nr_notes,
+		"%s is only in the old, %s only in the new; if they are one under two names, "
+		"--map %s=%s compares them",
+		a, b, a, b);
+}
+
+/* --- pairs ------------------------------------------------------------------------------------------ */
+
+static const struct profile_object *named(const struct profile *profile, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_objects; i++)
+		if (object_has_name(&profile->objects[i], name))
+			return &profile->objects[i];
+	return NULL;
+}
+
+static int check_maps(const struct diff *diff, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < diff->options->nr_maps; i++) {
+		const struct diff_map *map = &diff->options->maps[i];
+		bool has_old = named(diff->old, map->old);
+
+		if (has_old && named(diff->new, map->new))
+			continue;
+		error_set(err, -EINVAL, "--map: '%.256s': not in the %s profile",
+			  has_old ? map->new : map->old, has_old ? "new" : "old");
+		error_hint(err, "bpfprofil report --by objects");
+		return -EINVAL;
+	}
+	return 0;
+}
+
+static const struct profile_object *mapped(const struct diff *diff,
+					   const struct profile_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < diff->options->nr_maps; i++)
+		if (object_has_name(object, diff->options->maps[i].old))
+			return named(diff->new, diff->options->maps[i].new);
+	return NULL;
+}
+
+/* An object with another version in its name, which the old profile does not have. */
+static const struct profile_object *of_other_version(const struct diff *diff,
+						     const struct profile_object *object)
+{
+	size_t i;
+
+	for (i = 0; i < diff->new->nr_objects; i++) {
+		const struct profile_object *other = &diff->new->objects[i];
+
+		if (same_stem(object, other) && !counterpart(diff->old, other))
+			return other;
+	}
+	return NULL;
+}
+
+static int pair_old(struct diff *diff, size_t i)
+{
+	const struct profile_object *object = &diff->old->objects[i];
+	const struct profile_object **as = &diff->text->old.as[i];
+
+	*as = mapped(diff, object);
+	if (!*as)
+		*as = counterpart(diff->new, object);
+	if (*as)
+		return 0;
+	*as = of_other_version(diff, object);
+	if (*as)
+		return notes_add(&diff->notes, &diff->nr_notes, "%s of the old is compared as %s",
+				 text_basename(object->path), text_basename((*as)->path));
+	*as = counterpart(diff->old, object);
+	return 0;
+}
+
+/* Whether all of the side that are compared with this one have its build id. */
+static bool is_build_of(const struct diff_profile *side, const struct profile_object *as)
+{
+	size_t i;
+
+	for (i = 0; i < side->profile->nr_objects; i++)
+		if (side->as[i] == as &&
+		    compare_text(side->profile->objects[i].build_id, as->build_id) != 0)
+			return false;
+	return as->build_id;
+}
+
+static void find_builds(const struct diff_text *text, const struct diff_profile *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->profile->nr_objects; i++)
+		side->one_build[i] = is_build_of(&text->old, side->as[i]) &&
+				     is_build_of(&text->new, side->as[i]);
+}
+
+static int make_room(struct diff_profile *side)
+{
+	size_t nr = side->profile->nr_objects + 1;
+
+	side->as = calloc(nr, sizeof(*side->as));
+	side->one_build = calloc(nr, sizeof(*side->one_build));
+	return side->as && side->one_build ? 0 : -ENOMEM;
+}
+
+int diff_pair_objects(struct diff *diff, struct error *err)
+{
+	struct diff_text *text = diff->text;
+	int ret = check_maps(diff, err);
+	size_t i;
+
+	if (ret)
+		return ret;
+	if (make_room(&text->old) || make_room(&text->new))
+		return error_errno(err, -ENOMEM, "diff");
+	for (i = 0; !ret && i < diff->old->nr_objects; i++)
+		ret = pair_old(diff, i);
+	for (i = 0; i < diff->new->nr_objects; i++)
+		text->new.as[i] = counterpart(diff->new, &diff->new->objects[i]);
+	if (!ret) {
+		find_builds(text, &text->old);
+		find_builds(text, &text->new);
+		ret = note_alone(diff);
+	}
+	return ret ? error_errno(err, ret, "diff") : 0;
+}
+
+/*
+ * Source lines are read from files as they are now, and the older profile's is often gone: it was
+ * built anew at the same path. Lines on one side and none on the other would show all of such an
+ * object as changed, so both sides show its functions.
+ */
+
+struct has {
+	bool ticks;
+	bool lines;
+};
+
+/* What a side's objects that are compared as this one have. */
+static struct has has_of(const struct diff_profile *side, const struct profile_object *as)
+{
+	struct has has = { 0 };
+	size_t i;
+
+	for (i = 0; i < side->profile->nr_objects; i++) {
+		has.ticks |= side->as[i] == as && side->has_ticks[i];
+		has.lines |= side->as[i] == as && side->has_lines[i];
+	}
+	return has;
+}
+
+static int look(struct diff_profile *side)
+{
+	size_t nr = side->profile->nr_objects + 1, i;
+
+	side->has_ticks = calloc(nr, sizeof(*side->has_ticks));
+	side->has_lines = calloc(nr, sizeof(*side->has_lines));
+	if (!side->has_ticks || !side->has_lines)
+		return -ENOMEM;
+	for (i = 0; i < side->rows.nr; i++) {
+		const struct report_row *row = &side->rows.rows[i];
+
+		side->has_ticks[row->object] = true;
+		side->has_lines[row->object] |= row->file != NULL;
+	}
+	return 0;
+}
+
+/* Whether only one of two objects that are compared has lines. */
+static bool is_uneven(const struct diff_text *text, const struct profile_object *as)
+{
+	struct has old = has_of(&text->old, as), new = has_of(&text->new, as);
+
+	return old.ticks && new.ticks &&old.lines != new.lines;
+}
+
+/* Replaces the rows of such objects by those of their functions. */
+static int use_functions(const struct diff_text *text, struct diff_profile *side, struct error *err)
+{
+	const struct report_options options = { .by = REPORT_FUNCTIONS,
+						.target = REPORT_ALL_TARGETS };
+	struct report_rows functions;
+	size_t i, nr = 0;
+	int ret = rows_build(side->profile, &options, &functions, err);
+
+	for (i = 0; !ret && i < side->rows.nr; i++)
+		if (!is_uneven(text, side->as[side->rows.rows[i].object]))
+			side->rows.rows[nr++] = side->rows.rows[i];
+	if (!ret)
+		side->rows.nr = nr;
+	for (i = 0; !ret && i < functions.nr; i++)
+		if (is_uneven(text, side->as[functions.rows[i].object]) &&
+		    rows_add(&side->rows, &functions.rows[i]))
+			ret = error_errno(err, -ENOMEM, "diff");
+	rows_free(&functions);
+	return ret;
+}
+
+static bool has_note(const struct report_rows *rows, const char *note)
+{
+	size_t i;
+
+	for (i = 0; i < rows->nr_notes; i++)
+		if (!strcmp(rows->notes[i], note))
+			return true;
+	return false;
+}
+
+/* What is true of both sides is said once. */
+static int copy_notes(struct diff *diff)
+{
+	const struct report_rows *old = &diff->text->old.rows, *new = &diff->text->new.rows;
+	int ret = 0;
+	size_t i;
+
+	for (i = 0; i < old->nr_notes && !ret; i++)
+		ret = notes_add(&diff->notes, &diff->nr_notes, "%s%s",
+				has_note(new, old->notes[i]) ? "" : "old: ", old->notes[i]);
+	for (i = 0; i < new->nr_notes && !ret; i++)
+		if (!has_note(old, new->notes[i]))
+			ret = notes_add(&diff->notes, &diff->nr_notes, "new: %s", new->notes[i]);
+	return ret;
+}
+
+/* Names one such object, and how many there are; 0: there is none. */
+static size_t find_uneven(const struct diff_text *text, const char **path)
+{
+	const struct profile *profile = text->new.profile;
+	size_t i, nr = 0;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (text->new.as[i] != &profile->objects[i] || !is_uneven(text, text->new.as[i]))
+			continue;
+		if (!nr++)
+			*path = profile->objects[i].path;
+	}
+	return nr;
+}
+
+static int note_uneven(struct diff *diff, const char *path, size_t nr)
+{
+	char others[64] = "";
+
+	if (nr > 1)
+		snprintf(others, sizeof(others), " and %zu more", nr - 1);
+	return notes_add(&diff->notes, &diff->nr_notes,
+			 "%s%s: compared by function, because only one of the profiles has lines",
+			 text_basename(path), others);
+}
+
+int diff_match_lines(struct diff *diff, struct error *err)
+{
+	struct diff_text *text = diff->text;
+	const char *path = NULL;
+	size_t nr;
+	int ret;
+
+	if (look(&text->old) || look(&text->new) || copy_notes(diff))
+		return error_errno(err, -ENOMEM, "diff");
+	nr = find_uneven(text, &path);
+	if (!nr)
+		return 0;
+	if (note_uneven(diff, path, nr))
+		return error_errno(err, -ENOMEM, "diff");
+	ret = use_functions(text, &text->old, err);
+	return ret ? ret : use_functions(text, &text->new, err);
+}
 
 /* --- rows --------------------------------------------------------------------------------------- */
 

@@ -2,12 +2,17 @@
 #include "report/report.h"
 
 #include <errno.h>
+#include <inttypes.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/json_text.h"
+#include "base/text.h"
+#include "base/util.h"
+#include "report/account.h"
 #include "report/render.h"
 #include "report/timeline.h"
 #include "report/views.h"
-#include "base/text.h"
 
 #define SUMMARY_ROWS 10
 
@@ -131,4 +136,266 @@ int report_summary(const struct profile *profile, bool color, unsigned int width
 	}
 	rows_free(&rows);
 	return ret;
+}
+
+/*
+ * RFC 4180, except that lines end as in Unix; one heading line, and one set of columns per view.
+ * Offsets are hexadecimal, as in nm and objdump, because a spreadsheet rounds kernel addresses as
+ * numbers.
+ */
+
+/* A row is one line, and a name must not act on a terminal, so control characters become \xNN. */
+static void put_character(FILE *out, const char *text, size_t length)
+{
+	size_t i;
+
+	if (!length)
+		fputs("\xef\xbf\xbd", out);
+	else if (*text == '"')
+		fputs("\"\"", out);
+	else if (!utf8_is_control(text, length))
+		fwrite(text, 1, length, out);
+	else
+		for (i = 0; i < length; i++)
+			fprintf(out, "\\x%02x", (unsigned char)text[i]);
+}
+
+void render_csv_field(FILE *out, const char *text)
+{
+	const char *quote = text && text[strcspn(text, ",\"")] ? "\"" : "";
+	size_t length;
+
+	/* Otherwise a spreadsheet would take the name for a formula and compute it. */
+	fprintf(out, ",%s%s", quote, text && csv_is_formula(text) ? "'" : "");
+	for (; text && *text; text += length ? length : 1) {
+		length = utf8_sequence(text, strnlen(text, 4));
+		put_character(out, text, length);
+	}
+	fputs(quote, out);
+}
+
+static void split_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (report->options->by == REPORT_CGROUPS) {
+		render_csv_field(out, row->cgroup);
+		render_csv_field(out, row->name);
+		return;
+	}
+	if (report->options->by != REPORT_COMMS)
+		fputc(',', out);
+	if (row->pid >= 0)
+		fprintf(out, "%" PRId64, row->pid);
+	render_csv_field(out, row->name);
+}
+
+static void row_fields(const struct report *report, const struct report_row *row, FILE *out)
+{
+	const struct profile_object *object = &report->profile->objects[row->object];
+
+	if (row->part) {
+		fprintf(out, ",%s,%.9f", row->part->started, (double)row->part->duration_ns / 1e9);
+		render_csv_field(out, row->part->file);
+		render_csv_field(out, row->name);
+		fprintf(out, ",%.4f", row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
+		return;
+	}
+	if (report->options->by == REPORT_CPUS) {
+		fprintf(out, ",%" PRId64, row->pid);
+		return;
+	}
+	if (is_of_split(report)) {
+		split_fields(report, row, out);
+		return;
+	}
+	render_csv_field(out, object->path);
+	if (report->options->by == REPORT_OBJECTS) {
+		render_csv_field(out, profile_object_kind_name(object->kind));
+		render_csv_field(out, object->build_id);
+		return;
+	}
+	/* A line is compiled to several places, so it has no single offset. */
+	if (row->file || row->scattered)
+		fputs(",,,", out);
+	else
+		fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset,
+			row_address(report->profile, row), row->size);
+	render_csv_field(out, row->name);
+	if (report->options->inlined)
+		fprintf(out, ",%" PRIu64, row->inlined);
+	if (report->options->by != REPORT_LINES)
+		return;
+	render_csv_field(out, row->file);
+	if (row->file)
+		fprintf(out, ",%" PRIu32, row->line);
+	else
+		fputc(',', out);
+}
+
+void render_csv(const struct report *report, FILE *out)
+{
+	static const char *const columns[] = {
+		[REPORT_FUNCTIONS] = "object,offset,address,size,function",
+		[REPORT_OBJECTS] = "object,kind,build_id",
+		[REPORT_LINES] = "object,offset,address,size,function,file,line",
+		[REPORT_BINS] = "object,offset,address,size,function",
+		[REPORT_PROCESSES] = "pid,process",
+		[REPORT_CGROUPS] = "cgroup,name",
+		[REPORT_THREADS] = "tid,thread",
+		[REPORT_COMMS] = "comm",
+		[REPORT_CPUS] = "cpu",
+		[REPORT_TIME] = "started,duration_seconds,file,function,function_percent",
+	};
+	size_t i;
+
+	fprintf(out, "ticks,percent,%s%s,seconds\n", columns[report->options->by],
+		report->options->inlined ? ",inlined" : "");
+	for (i = 0; i < report->nr; i++) {
+		fprintf(out, "%" PRIu64 ",%.4f", report->rows->rows[i].ticks,
+			row_percent(report->ns, &report->rows->rows[i]));
+		row_fields(report, &report->rows->rows[i], out);
+		fprintf(out, ",%.9f\n", report->rows->rows[i].ns / 1e9);
+	}
+}
+
+/* The table as JSON, with one row per line, so that line tools can read it too. */
+
+void render_json_u64(FILE *out, const char *name, uint64_t value)
+{
+	fprintf(out, ", \"%s\": %" PRIu64, name, value);
+}
+
+void render_json_text(FILE *out, const char *name, const char *text)
+{
+	fprintf(out, ", \"%s\": ", name);
+	json_text_string_or_null(out, text);
+}
+
+static void split_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	if (report->options->by == REPORT_CGROUPS) {
+		render_json_text(out, "cgroup", row->cgroup);
+		render_json_text(out, "name", row->name);
+	} else if (report->options->by == REPORT_COMMS) {
+		render_json_text(out, "comm", row->name);
+	} else {
+		bool thread = report->options->by == REPORT_THREADS;
+
+		if (row->pid >= 0)
+			render_json_u64(out, thread ? "tid" : "pid", (uint64_t)row->pid);
+		else
+			fprintf(out, ", \"%s\": null", thread ? "tid" : "pid");
+		render_json_text(out, thread ? "thread" : "process", row->name);
+	}
+	fputs(" }", out);
+}
+
+static void part_json(const struct report_row *row, FILE *out)
+{
+	render_json_text(out, "started", row->part->started);
+	render_json_u64(out, "duration_ns", row->part->duration_ns);
+	render_json_text(out, "file", row->part->file);
+	render_json_text(out, "function", row->name);
+	fputs(", \"function_percent\": ", out);
+	json_text_double(out, row->ns > 0 ? 100 * row->part->hottest_ns / row->ns : 0);
+	fputs(" }", out);
+}
+
+static void row_json(const struct report *report, const struct report_row *row, FILE *out)
+{
+	const struct profile_object *object = &report->profile->objects[row->object];
+
+	fprintf(out, "{ \"ticks\": %" PRIu64 ", \"percent\": ", row->ticks);
+	json_text_double(out, row_percent(report->ns, row));
+	fputs(", \"seconds\": ", out);
+	json_text_double(out, row->ns / 1e9);
+	if (row->part) {
+		part_json(row, out);
+		return;
+	}
+	if (report->options->by == REPORT_CPUS) {
+		render_json_u64(out, "cpu", (uint64_t)row->pid);
+		fputs(" }", out);
+		return;
+	}
+	if (is_of_split(report)) {
+		split_json(report, row, out);
+		return;
+	}
+	render_json_text(out, "object", object->path);
+	if (report->options->by == REPORT_OBJECTS) {
+		render_json_text(out, "kind", profile_object_kind_name(object->kind));
+		render_json_text(out, "build_id", object->build_id);
+		fputs(" }", out);
+		return;
+	}
+	render_json_text(out, "function", row->name);
+	if (report->options->by == REPORT_LINES)
+		render_json_text(out, "file", row->file);
+	if (report->options->inlined)
+		render_json_u64(out, "inlined", row->inlined);
+	/* A line is compiled to several places, so it has no single offset. */
+	if (row->file) {
+		render_json_u64(out, "line", row->line);
+	} else if (!row->scattered) {
+		render_json_u64(out, "offset", row->offset);
+		render_json_u64(out, "address", row_address(report->profile, row));
+		render_json_u64(out, "size", row->size);
+	}
+	fputs(" }", out);
+}
+
+void render_json_account(const struct profile_account *account, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "{ \"total\": %" PRIu64, account->total);
+	render_json_u64(out, "binned", account->binned);
+	render_json_u64(out, "overflow", account->overflow);
+	render_json_u64(out, "outside", account->outside);
+	render_json_u64(out, "filtered", account->filtered);
+	fputs(", \"lost\": {", out);
+	for (i = 0; i < account->nr_lost; i++) {
+		fputs(i ? ", " : " ", out);
+		json_text_string(out, account->lost[i].cause);
+		fprintf(out, ": %" PRIu64, account->lost[i].ticks);
+	}
+	fputs(i ? " } }" : "} }", out);
+}
+
+/* Notes where ticks and CPU time differ, and notes of the rows. */
+static void put_notes(const struct report *report, FILE *out)
+{
+	struct cpu_time_notes notes;
+	const char *separator = "";
+	size_t i;
+
+	if (cpu_time_judge(report->profile, report->options->target, &notes))
+		notes.nr = 0;
+	for (i = 0; i < notes.nr; i++, separator = ", ") {
+		fputs(separator, out);
+		json_text_string(out, notes.text[i]);
+	}
+	for (i = 0; i < report->rows->nr_notes; i++, separator = ", ") {
+		fputs(separator, out);
+		json_text_string(out, report->rows->notes[i]);
+	}
+}
+
+void render_json(const struct report *report, FILE *out)
+{
+	size_t i;
+
+	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
+	render_json_account(report->account, out);
+	if (is_cpu_known(report->profile, report->options))
+		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
+	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
+	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
+	put_notes(report, out);
+	fputs("],\n  \"rows\": [", out);
+	for (i = 0; i < report->nr; i++) {
+		fputs(i ? ",\n    " : "\n    ", out);
+		row_json(report, &report->rows->rows[i], out);
+	}
+	fputs(i ? "\n  ] }\n" : "] }\n", out);
 }

@@ -8,7 +8,7 @@
 
 #include "base/util.h"
 #include "report/annotate.h"
-#include "report/annotate_view.h"
+#include "report/annotate_write.h"
 #include "base/text.h"
 
 #define ROWS 40 /* the number of hottest rows, as in report */

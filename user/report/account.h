@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_CPU_TIME_H
-#define BPFPROFIL_CPU_TIME_H
+#ifndef BPFPROFIL_ACCOUNT_H
+#define BPFPROFIL_ACCOUNT_H
 
 #include "report/report.h"
 
@@ -21,8 +21,5 @@ struct cpu_time_notes {
  * targets or one. Returns 0 or -ENOMEM.
  */
 int cpu_time_judge(const struct profile *profile, uint64_t target, struct cpu_time_notes *result);
-
-/* Whether it cannot be chance that so much CPU time has not a single tick. */
-bool cpu_time_is_missed(double ns, uint64_t period_ns);
 
 #endif

@@ -1,15 +1,241 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-/* An annotation as text for people. */
+#include "report/annotate_write.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
-#include "report/annotate_view.h"
-#include "report/render.h"
-#include "report/name_fit.h"
+#include "base/json_text.h"
 #include "base/text.h"
+#include "base/util.h"
+#include "report/name_fit.h"
+#include "report/render.h"
+
+#define TAB 8
+#define SOURCE_MAX 512
+
+static int annotation_text(const struct annotation *annotation, const struct annotation_view *view,
+			   FILE *out);
+
+static int annotation_hot_text(const struct annotation *annotation,
+			       const struct annotation_view *view, FILE *out);
+
+static int annotation_csv(const struct annotation *annotation, const struct annotation_view *view,
+			  FILE *out);
+
+static int annotation_json(const struct annotation *annotation, const struct annotation_view *view,
+			   FILE *out);
+
+static int compare_heat(const void *left, const void *right, void *rows)
+{
+	size_t a = *(const size_t *)left, b = *(const size_t *)right;
+	uint64_t ticks_a = ((const struct annotation_row *)rows)[a].ticks;
+	uint64_t ticks_b = ((const struct annotation_row *)rows)[b].ticks;
+
+	if (ticks_a != ticks_b)
+		return ticks_a > ticks_b ? -1 : 1;
+	return a < b ? -1 : a > b;
+}
+
+/*
+ * The rows that do not share another row's ticks, hottest first; the caller frees the array. NULL:
+ * out of memory.
+ */
+static size_t *annotation_hottest(const struct annotation *annotation, size_t *ret_nr)
+{
+	size_t *order = calloc(annotation->nr_rows + 1, sizeof(*order));
+	size_t i, nr = 0;
+
+	if (!order)
+		return NULL;
+	for (i = 0; i < annotation->nr_rows; i++)
+		if (annotation->rows[i].ticks)
+			order[nr++] = i;
+	qsort_r(order, nr, sizeof(*order), compare_heat, annotation->rows);
+	*ret_nr = nr;
+	return order;
+}
+
+static void mark(const struct annotation *annotation, size_t row, size_t context, bool *chosen)
+{
+	size_t first = row < context ? 0 : row - context;
+	size_t end = row + annotation->rows[row].shared + context;
+
+	for (; first < end && first < annotation->nr_rows; first++)
+		chosen[first] = true;
+}
+
+bool *annotation_choose(const struct annotation *annotation, uint64_t limit, size_t context)
+{
+	bool *chosen = calloc(annotation->nr_rows + 1, sizeof(*chosen));
+	size_t *order, nr, i;
+
+	if (!chosen)
+		return NULL;
+	if (!limit) {
+		memset(chosen, true, annotation->nr_rows);
+		return chosen;
+	}
+	order = annotation_hottest(annotation, &nr);
+	if (!order) {
+		free(chosen);
+		return NULL;
+	}
+	for (i = 0; i < nr && i < limit; i++)
+		mark(annotation, order[i], context, chosen);
+	free(order);
+	return chosen;
+}
+
+/*
+ * gcc's clones, name.constprop.0, and the parts it split off, name.cold, count as the function
+ * itself.
+ */
+const char *annotation_inlined(const struct annotation *annotation,
+			       const struct annotation_row *row)
+{
+	size_t length = row->function ? strlen(row->function) : 0;
+
+	if (!length || (!strncmp(annotation->name, row->function, length) &&
+			(!annotation->name[length] || annotation->name[length] == '.' ||
+			 annotation->name[length] == ' ')))
+		return NULL;
+	return row->function;
+}
+
+int annotation_write(const struct annotation *annotation, const struct annotation_view *view,
+		     FILE *out)
+{
+	if (view->format == REPORT_CSV)
+		return annotation_csv(annotation, view, out);
+	if (view->format == REPORT_JSON)
+		return annotation_json(annotation, view, out);
+	if (view->hot)
+		return annotation_hot_text(annotation, view, out);
+	return annotation_text(annotation, view, out);
+}
+
+/* --- pieces -------------------------------------------------------------------------------------- */
+
+#define TICKS_WIDTH 60 /* a narrower terminal has no column for ticks */
+
+/* The columns of the shares, and of the ticks behind them if there is room. */
+static size_t annotation_share_columns(const struct annotation_view *view)
+{
+	return view->width && view->width < TICKS_WIDTH ? 7 : 17;
+}
+
+/* Writes "SHARE TICKS", or blanks if there are no ticks. Returns the columns. */
+static size_t annotation_put_share(const struct annotation *annotation,
+				   const struct annotation_view *view, uint64_t ticks, FILE *out)
+{
+	double percent = annotation_percent(annotation, ticks);
+	const char *color = view->color ? heat_color(percent) : "";
+	size_t columns = annotation_share_columns(view);
+
+	if (!ticks)
+		return (size_t)fprintf(out, "%*s", (int)columns, "");
+	fprintf(out, "%s%6.2f%%%s", color, percent, *color ? COLOR_END : "");
+	if (columns > 7)
+		fprintf(out, " %9" PRIu64, ticks);
+	return columns;
+}
+
+/* Writes how hot a row is compared with the hottest one. Returns the columns. */
+static size_t annotation_put_bar(const struct annotation_view *view, uint64_t ticks,
+				 uint64_t hottest, FILE *out)
+{
+	static const char *const blocks[] = { " ", "▏", "▎", "▍", "▌", "▋", "▊", "▉", "█" };
+	unsigned int columns = view->width && view->width < 100 ? 4 : 8, i, eighths;
+
+	eighths = hottest ? (unsigned int)((double)ticks / (double)hottest * columns * 8) : 0;
+	/* Any tick is visible, however small its share. */
+	if (ticks && !eighths)
+		eighths = 1;
+	for (i = 0; i < columns; i++) {
+		fputs(text_glyph(blocks[eighths < 8 ? eighths : 8]), out);
+		eighths -= eighths < 8 ? eighths : 8;
+	}
+	return columns;
+}
+
+/*
+ * Writes the instruction and where it leads, in at most width columns (0: unlimited). Returns the
+ * columns.
+ */
+static size_t annotation_put_instruction(const struct annotation_row *row, size_t width, FILE *out)
+{
+	size_t used = text_write(out, row->text ? row->text : "", width);
+
+	if (!row->target || (width && width < used + 5))
+		return used;
+	fputs(" <", out);
+	used += 2 + text_write(out, row->target, width ? width - used - 3 : 0);
+	fputc('>', out);
+	return used + 1;
+}
+
+/* The columns of the longest address and of its heading. */
+static int annotation_address_columns(const struct annotation *annotation)
+{
+	int columns = 0;
+
+	if (annotation->nr_rows)
+		columns = snprintf(NULL, 0, "%" PRIx64,
+				   annotation->rows[annotation->nr_rows - 1].address);
+	return columns > (int)strlen("ADDRESS") ? columns : (int)strlen("ADDRESS");
+}
+
+/* The columns left on the terminal; 0: nothing is cut. */
+static size_t annotation_room(const struct annotation_view *view, size_t used)
+{
+	if (!view->width)
+		return 0;
+	return view->width > used + 8 ? view->width - used : 8;
+}
+
+static size_t blanks_before(const char *text)
+{
+	size_t columns = 0;
+
+	for (; *text == ' ' || *text == '\t'; text++)
+		columns = *text == '\t' ? (columns / TAB + 1) * TAB : columns + 1;
+	return columns;
+}
+
+static size_t annotation_indent(const struct annotation *annotation)
+{
+	size_t least = SIZE_MAX, indent, i;
+	const char *text;
+
+	for (i = 0; i < annotation->nr_lines; i++) {
+		text = annotation->lines[i].text;
+		if (!text || !text[strspn(text, " \t")])
+			continue;
+		indent = blanks_before(text);
+		least = indent < least ? indent : least;
+	}
+	return least == SIZE_MAX ? 0 : least;
+}
+
+/* Writes a source line without the indentation that all lines share, and with tabs as blanks. */
+static void annotation_put_source(const char *text, size_t indent, size_t width, FILE *out)
+{
+	char plain[SOURCE_MAX];
+	size_t column = 0, nr = 0;
+
+	for (; *text && nr + 1 < sizeof(plain); text++) {
+		do {
+			if (column++ >= indent && nr + 1 < sizeof(plain))
+				plain[nr++] = *text == '\t' ? ' ' : *text;
+		} while (*text == '\t' && column % TAB);
+	}
+	plain[nr] = '\0';
+	text_write(out, plain, width);
+}
+
+/* An annotation as text for people. */
 
 #define CONTEXT 4 /* instructions around a hot one */
 #define GAP_MIN 4 /* shorter gaps are shown in full */
@@ -360,8 +586,9 @@ static void all_rows(const struct listing *listing)
 			row_noun(annotation, annotation->nr_rows));
 }
 
-int annotation_text(const struct annotation *annotation, const struct annotation_view *view,
-		    FILE *out)
+/* Return 0 or -ENOMEM. */
+static int annotation_text(const struct annotation *annotation, const struct annotation_view *view,
+			   FILE *out)
 {
 	cleanup_free bool *shown = annotation_choose(annotation, view->limit, CONTEXT);
 	cleanup_free const struct annotation_line **lines = NULL;
@@ -432,8 +659,8 @@ static void hot_row(const struct listing *listing, const struct annotation_row *
 	fputc('\n', listing->out);
 }
 
-int annotation_hot_text(const struct annotation *annotation, const struct annotation_view *view,
-			FILE *out)
+static int annotation_hot_text(const struct annotation *annotation,
+			       const struct annotation_view *view, FILE *out)
 {
 	struct listing listing;
 	size_t nr, i, *order = annotation_hottest(annotation, &nr);
@@ -446,6 +673,188 @@ int annotation_hot_text(const struct annotation *annotation, const struct annota
 		hot_row(&listing, &annotation->rows[order[i]]);
 	if (i < nr)
 		fprintf(out, "\n%zu of %zu that have ticks; --limit 0 shows all.\n", i, nr);
+	free(order);
+	return 0;
+}
+
+/* An annotation for programs: CSV like the tables, and JSON with one row per line. */
+
+#define HEX_MAX 65
+
+/* The rows to write, in order; the caller frees the array. */
+static size_t *choose_rows(const struct annotation *annotation, const struct annotation_view *view,
+			   size_t *ret_nr)
+{
+	size_t *order, i, nr = 0;
+	bool *chosen;
+
+	if (view->hot) {
+		order = annotation_hottest(annotation, ret_nr);
+		if (order && view->limit && view->limit < *ret_nr)
+			*ret_nr = view->limit;
+		return order;
+	}
+	chosen = annotation_choose(annotation, view->limit, 0);
+	order = chosen ? calloc(annotation->nr_rows + 1, sizeof(*order)) : NULL;
+	for (i = 0; order && i < annotation->nr_rows; i++)
+		if (chosen[i])
+			order[nr++] = i;
+	free(chosen);
+	*ret_nr = nr;
+	return order;
+}
+
+static void bytes_as_hex(const struct annotation_row *row, char *text)
+{
+	uint64_t i;
+
+	*text = '\0';
+	for (i = 0; row->bytes && i < row->size && i < HEX_MAX / 2; i++)
+		sprintf(text + 2 * i, "%02x", row->bytes[i]);
+}
+
+static void csv_row(const struct annotation *annotation, size_t i, FILE *out)
+{
+	const struct annotation_row *row = &annotation->rows[i];
+	char hex[HEX_MAX];
+
+	/* Of rows that share ticks the first has them; those of the others are empty, not 0. */
+	if (row->first == i)
+		fprintf(out, "%" PRIu64 ",%.4f,%.4f", row->ticks,
+			annotation_of_profile(annotation, row->ticks),
+			annotation_percent(annotation, row->ticks));
+	else
+		fputs(",,", out);
+	fprintf(out, ",%zu", row->shared);
+	render_csv_field(out, annotation->profile->objects[annotation->object].path);
+	fprintf(out, ",0x%" PRIx64 ",0x%" PRIx64 ",%" PRIu64, row->offset, row->address, row->size);
+	bytes_as_hex(row, hex);
+	render_csv_field(out, hex);
+	render_csv_field(out, row->text);
+	render_csv_field(out, row->target);
+	fputc(',', out);
+	if (row->jump != ANNOTATION_NONE)
+		fprintf(out, "0x%" PRIx64, annotation->rows[row->jump].offset);
+	render_csv_field(out, row->function);
+	if (row->line == ANNOTATION_NONE) {
+		fputs(",,\n", out);
+		return;
+	}
+	render_csv_field(out, annotation->lines[row->line].file);
+	fprintf(out, ",%" PRIu32 "\n", annotation->lines[row->line].line);
+}
+
+static int annotation_csv(const struct annotation *annotation, const struct annotation_view *view,
+			  FILE *out)
+{
+	size_t nr, i, *order = choose_rows(annotation, view, &nr);
+
+	if (!order)
+		return -ENOMEM;
+	fputs("ticks,percent,of_function,shared,object,offset,address,size,bytes,instruction,target,"
+	      "jump,function,file,line\n",
+	      out);
+	for (i = 0; i < nr; i++)
+		csv_row(annotation, order[i], out);
+	free(order);
+	return 0;
+}
+
+static void json_ticks(const struct annotation *annotation, uint64_t ticks, FILE *out)
+{
+	fprintf(out, "\"ticks\": %" PRIu64 ", \"percent\": ", ticks);
+	json_text_double(out, annotation_of_profile(annotation, ticks));
+	fputs(", \"of_function\": ", out);
+	json_text_double(out, annotation_percent(annotation, ticks));
+}
+
+static void json_row(const struct annotation *annotation, size_t i, FILE *out)
+{
+	const struct annotation_row *row = &annotation->rows[i];
+	char hex[HEX_MAX];
+
+	fputs("{ ", out);
+	if (row->first == i)
+		json_ticks(annotation, row->ticks, out);
+	else
+		fputs("\"ticks\": null, \"percent\": null, \"of_function\": null", out);
+	render_json_u64(out, "shared", row->shared);
+	render_json_u64(out, "offset", row->offset);
+	render_json_u64(out, "address", row->address);
+	render_json_u64(out, "size", row->size);
+	bytes_as_hex(row, hex);
+	render_json_text(out, "bytes", row->bytes ? hex : NULL);
+	render_json_text(out, "instruction", row->text);
+	render_json_text(out, "target", row->target);
+	if (row->jump == ANNOTATION_NONE)
+		render_json_text(out, "jump", NULL);
+	else
+		render_json_u64(out, "jump", annotation->rows[row->jump].offset);
+	render_json_text(out, "function", row->function);
+	if (row->line == ANNOTATION_NONE) {
+		fputs(", \"file\": null, \"line\": null }", out);
+		return;
+	}
+	render_json_text(out, "file", annotation->lines[row->line].file);
+	render_json_u64(out, "line", annotation->lines[row->line].line);
+	fputs(" }", out);
+}
+
+static void json_lines(const struct annotation *annotation, FILE *out)
+{
+	const struct annotation_line *line;
+	size_t i;
+
+	fputs("],\n  \"lines\": [", out);
+	for (i = 0; i < annotation->nr_lines; i++) {
+		line = &annotation->lines[i];
+		fputs(i ? ",\n    { " : "\n    { ", out);
+		json_ticks(annotation, line->ticks, out);
+		render_json_text(out, "file", line->file);
+		render_json_u64(out, "line", line->line);
+		render_json_text(out, "text", line->text);
+		fputs(" }", out);
+	}
+	fputs(i ? "\n  ]" : "]", out);
+}
+
+static void json_head(const struct annotation *annotation, FILE *out)
+{
+	const struct profile_object *object = &annotation->profile->objects[annotation->object];
+	size_t i;
+
+	fputs("{ \"function\": ", out);
+	json_text_string(out, annotation->name);
+	render_json_text(out, "object", object->path);
+	render_json_text(out, "build_id", object->build_id);
+	render_json_u64(out, "offset", annotation->offset);
+	render_json_u64(out, "size", annotation->size);
+	fputs(",\n  ", out);
+	json_ticks(annotation, annotation->ticks, out);
+	render_json_u64(out, "total", annotation->total);
+	render_json_u64(out, "bytes_per_bin", annotation->bytes_per_bin);
+	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", annotation->nr_rows);
+	for (i = 0; i < annotation->nr_notes; i++) {
+		fputs(i ? ", " : "", out);
+		json_text_string(out, annotation->notes[i]);
+	}
+}
+
+static int annotation_json(const struct annotation *annotation, const struct annotation_view *view,
+			   FILE *out)
+{
+	size_t nr, i, *order = choose_rows(annotation, view, &nr);
+
+	if (!order)
+		return -ENOMEM;
+	json_head(annotation, out);
+	json_lines(annotation, out);
+	fputs(",\n  \"rows\": [", out);
+	for (i = 0; i < nr; i++) {
+		fputs(i ? ",\n    " : "\n    ", out);
+		json_row(annotation, order[i], out);
+	}
+	fputs(i ? "\n  ] }\n" : "] }\n", out);
 	free(order);
 	return 0;
 }
