@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "calls/bin_text.h"
+#include "calls/region_table.h"
 
 #include <criterion/criterion.h>
 #include <inttypes.h>

@@ -7,10 +7,35 @@
 #include <stdint.h>
 
 #include "calls/call_engine.h"
-#include "calls/fork_repair.h"
 #include "calls/process.h"
 #include "calls/sparse.h"
 #include "calls/spec.h"
+
+struct batch;
+struct call_engine;
+struct caller;
+struct recent_write;
+
+/*
+ * Repairs a fork that happens during a copy. A fork makes the child's image first and its call some
+ * time later. What is taken from the parent's counters and written to the parent's buffer in
+ * between is in neither of the child's. So the writes of the last copies are remembered for a
+ * while, and when the child is found its buffer is given what it lacks.
+ */
+struct recent_writes {
+	struct recent_write *list; /* in order of time */
+	size_t nr;
+	size_t capacity;
+};
+
+/*
+ * Gives the child what its parent's counters no longer had when the child was born, unless the
+ * child's image shows it or the parent has changed it since. If copy and birth overlap in time, as
+ * they do when either loses its CPU, the counter is assumed to have had the count if the child got
+ * most of it: a smaller value is ticks that came later, and these are few.
+ */
+void fork_repair(struct caller *child, const struct caller *parent,
+		 const struct call_engine *engine);
 
 /* A call together with the process that it belongs to. */
 struct caller {
@@ -59,15 +84,6 @@ static inline uint64_t caller_taken_index(uint32_t entry, uint64_t bin)
  * its number is left in `faulted`, and calls_copy() decides what happens to the call.
  */
 void caller_copy(struct caller *caller, struct call_engine *engine);
-
-/*
- * CALL_NOT_INHERITED: a fork's child has no copy of this sample of its parent; 0: it may have one.
- */
-uint32_t caller_inherited_sample(const struct caller *caller, const struct call_engine *engine,
-				 uint64_t index);
-
-/* The same as caller_copy() for pcsample(). */
-void caller_copy_samples(struct caller *caller, struct call_engine *engine);
 
 /*
  * For a dialect with a limit: sets the kernel's counters to what the buffer holds. -ENOMEM,

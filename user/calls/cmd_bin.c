@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "calls/bin_text.h"
+#include "calls/region_table.h"
 #include "calls/call_options.h"
 #include "option/command.h"
 #include "report/profile_file.h"

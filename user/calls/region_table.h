@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #include "shared/call_protocol.h"
 #include "shared/call_table.h"
@@ -54,5 +55,9 @@ void region_table_free(struct region_table *table);
 
 /* The entry, and the counter in it, with this number, which must be below table->counters. */
 size_t region_table_locate(const struct region_table *table, uint64_t number, uint64_t *ret_bin);
+
+/* Prints the line of `bpfprofil bin` for a pc. table was compiled from call. */
+void bin_text_print(FILE *out, const struct region_call *call, const struct region_table *table,
+		    uint64_t pc);
 
 #endif

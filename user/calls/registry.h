@@ -2,6 +2,9 @@
 #ifndef BPFPROFIL_REGISTRY_H
 #define BPFPROFIL_REGISTRY_H
 
+#include <stdint.h>
+#include <sys/types.h>
+
 #include "calls/call_state.h"
 
 /* Who has which call, and who is charged for it. */
@@ -45,5 +48,20 @@ void calls_end(struct calls *calls, struct caller *caller);
 
 /* The same, and then frees all it has. */
 void calls_release(struct calls *calls, struct caller *caller);
+
+/* Uids of 16 bits belong to the host's own users and are never subordinate. */
+enum { CHARGE_SUBORDINATE_MIN = 1 << 16 };
+
+/*
+ * Who is charged for what a process uses. It is not just the uid, because anybody who may make user
+ * namespaces has thousands of uids. So all uids in a namespace count as its owner's. A namespace
+ * that root made, as container managers do, is a user of its own, identified by the first uid that
+ * it was given. Outside of namespaces, subordinate uids count as one user by the first of their
+ * range.
+ *
+ * The result is a uid, or a number above all uids; 0: root. -errno: the process is gone, or no
+ * descriptor is available to find out.
+ */
+int charge_of(pid_t pid, int pid_fd, uid_t uid, uint64_t *result);
 
 #endif

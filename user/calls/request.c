@@ -7,7 +7,6 @@
 #include "calls/calls.h"
 #include "calls/registry.h"
 #include "calls/worker.h"
-#include "calls/charge.h"
 
 /* sprofil()'s flags, as in <sys/profil.h>. */
 enum { FLAG_FAST = 2 };

@@ -11,7 +11,6 @@
 
 #include "base/util.h"
 #include "calls/registry.h"
-#include "calls/charge.h"
 
 enum {
 	JOBS_MAX = 1024, /* of a user */
