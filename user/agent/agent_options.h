@@ -43,12 +43,6 @@ extern const struct opt agent_config_opts[];
 void agent_arguments_init(struct agent_arguments *arguments);
 void agent_arguments_free(struct agent_arguments *arguments);
 
-/* A copy that lives as long as the arguments. NULL: out of memory. */
-char *agent_keep(struct agent_arguments *arguments, const char *text);
-
-/* Cuts blanks off at both ends, in place. */
-char *agent_trim(char *text);
-
 /*
  * Reads the lines of arguments->config, "name = value" with the names of options, as if they had
  * been typed. -EINVAL: a line is wrong, and the message names it.

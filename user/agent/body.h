@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_BODY_H
 #define BPFPROFIL_BODY_H
 
-#include "agent/gzip.h"
+#include "agent/http.h"
 #include "agent/sink.h"
 #include "export/samples.h"
 

@@ -7,13 +7,99 @@
 #include <curl/curl.h>
 #include <errno.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <zlib.h>
 
 #include "agent/library.h"
-#include "agent/refusal.h"
 #include "base/regular_file.h"
 #include "base/util.h"
+
+/* The largest window, and 16 for gzip's header. */
+#define WINDOW (MAX_WBITS + 16)
+
+void bytes_free(struct bytes *bytes)
+{
+	free(bytes->data);
+	*bytes = (struct bytes){ 0 };
+}
+
+int gzip_bytes(const struct bytes *from, struct bytes *result)
+{
+	z_stream gz = { .next_in = (unsigned char *)from->data,
+			.avail_in = (unsigned int)from->size };
+	size_t room;
+	int ret;
+
+	*result = (struct bytes){ 0 };
+	if (from->size > UINT_MAX / 2 ||
+	    deflateInit2(&gz, Z_DEFAULT_COMPRESSION, Z_DEFLATED, WINDOW, 8, Z_DEFAULT_STRATEGY))
+		return -ENOMEM;
+	room = deflateBound(&gz, from->size);
+	result->data = malloc(room);
+	gz.next_out = (unsigned char *)result->data;
+	gz.avail_out = (unsigned int)room;
+	ret = result->data ? deflate(&gz, Z_FINISH) : Z_MEM_ERROR;
+	result->size = gz.total_out;
+	deflateEnd(&gz);
+	return ret == Z_STREAM_END ? 0 : -ENOMEM;
+}
+
+static bool has_words(const struct bytes *text, const char *words)
+{
+	size_t length = strlen(words), i;
+
+	for (i = 0; i + length <= text->size; i++)
+		if (!strncasecmp(text->data + i, words, length))
+			return true;
+	return false;
+}
+
+static bool has_any(const struct bytes *text, const char *const *words)
+{
+	for (; *words; words++)
+		if (has_words(text, *words))
+			return true;
+	return false;
+}
+
+/*
+ * Words by which a refusal is about size. gRPC has no status for that: most libraries give one that
+ * means later and that is refused again for ever, so that only the words tell. The collector answers
+ * over HTTP with 400 and words too.
+ */
+static const char *const size_words[] = { "larger than", /* Go, C++, Python, JavaScript */
+					  "exceeds maximum size", /* Java */
+					  "too large", /* Rust; HTTP in Go */
+					  NULL };
+
+static const char *const pyroscope_words[] = {
+	"exceeds limit of", "exceeds the samples count limit", "exceeds the size limit",
+	"uncompressed profile payload size exceeds limit", NULL
+};
+
+/*
+ * gRPC's status 8 becomes 429 where a gateway or connect translates it. Other words of size are not
+ * enough there: a backend that is short of memory or has a limit of bytes in a second says them too.
+ */
+static const char *const message_words[] = { "message larger than", "is larger than configured max",
+					     "message exceeds maximum size",
+					     "message length too large", NULL };
+
+/* Whether a backend refuses a request for its size: so say HTTP's status and the reply's body. */
+static bool refusal_for_size(long code, const struct bytes *body)
+{
+	if (code == 400)
+		return has_any(body, size_words) || has_any(body, pyroscope_words);
+	return code == 413 || (code == 429 && has_any(body, message_words));
+}
+
+/* The same of gRPC's status and message. */
+static bool refusal_for_size_grpc(long status, const struct bytes *message)
+{
+	return (status == 8 || status == 11) && has_any(message, size_words);
+}
 
 #define CONNECT_MS 5000L
 #define REPLY_MAX (64 << 10) /* bytes: a backend's reply is short */

@@ -3,10 +3,21 @@
 #define BPFPROFIL_HTTP_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#include "agent/gzip.h"
 #include "base/error.h"
+
+/* Bytes in allocated memory. */
+struct bytes {
+	char *data;
+	size_t size;
+};
+
+void bytes_free(struct bytes *bytes);
+
+/* Compresses by gzip. The caller frees *result in any case. Returns 0 or -ENOMEM. */
+int gzip_bytes(const struct bytes *from, struct bytes *result);
 
 /* How to speak with a backend; the same for all requests. */
 struct http_options {

@@ -5,17 +5,196 @@
 #include <errno.h>
 #include <microhttpd.h>
 #include <netdb.h>
+#include <pthread.h>
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "agent/body.h"
-#include "agent/deadline.h"
 #include "agent/library.h"
+#include "base/error.h"
+#include "base/output.h"
 #include "base/regular_file.h"
 #include "base/util.h"
-#include "base/output.h"
+
+/*
+ * Ends connections that take too long, however busy they look: libmicrohttpd only knows how long a
+ * connection was silent, so that a byte now and then would hold it for ever.
+ */
+struct deadlines;
+struct deadline; /* of one connection */
+
+struct deadline {
+	struct deadlines *all;
+	struct deadline *next, **before;
+	int fd;
+	bool idle; /* no request has arrived */
+	uint64_t due_ns; /* 0: none */
+};
+
+struct deadlines {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	pthread_t thread;
+	bool has_thread;
+	bool closing;
+	struct deadline *first; /* the newest */
+};
+
+static void deadline_set(struct deadline *deadline, uint64_t ms);
+
+/* Ends what is due. Returns when the next one is; 0: there is none. */
+static uint64_t expire(struct deadlines *deadlines)
+{
+	uint64_t now = monotonic_ns(), next = 0;
+	struct deadline *deadline;
+
+	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+		if (deadline->due_ns && deadline->due_ns <= now) {
+			shutdown(deadline->fd, SHUT_RDWR);
+			deadline->due_ns = 0;
+		}
+		if (deadline->due_ns && (!next || deadline->due_ns < next))
+			next = deadline->due_ns;
+	}
+	return next;
+}
+
+static void *watch(void *context)
+{
+	struct deadlines *deadlines = context;
+	struct timespec due;
+	uint64_t next;
+
+	pthread_mutex_lock(&deadlines->lock);
+	while (!deadlines->closing) {
+		next = expire(deadlines);
+		due = timespec_of(next);
+		if (next)
+			pthread_cond_timedwait(&deadlines->changed, &deadlines->lock, &due);
+		else
+			pthread_cond_wait(&deadlines->changed, &deadlines->lock);
+	}
+	pthread_mutex_unlock(&deadlines->lock);
+	return NULL;
+}
+
+/* deadlines_close() *result in any case; NULL is fine. */
+static int deadlines_open(struct deadlines **result, struct error *err)
+{
+	struct deadlines *deadlines = *result = calloc(1, sizeof(*deadlines));
+	int code;
+
+	if (!deadlines)
+		return error_errno(err, -ENOMEM, "agent");
+	cond_init_monotonic(&deadlines->changed);
+	pthread_mutex_init(&deadlines->lock, NULL);
+	code = pthread_create(&deadlines->thread, NULL, watch, deadlines);
+	deadlines->has_thread = !code;
+	return code ? error_errno(err, -code, "agent: thread") : 0;
+}
+
+static void deadlines_close(struct deadlines *deadlines)
+{
+	if (!deadlines)
+		return;
+	if (deadlines->has_thread) {
+		pthread_mutex_lock(&deadlines->lock);
+		deadlines->closing = true;
+		pthread_cond_signal(&deadlines->changed);
+		pthread_mutex_unlock(&deadlines->lock);
+		pthread_join(deadlines->thread, NULL);
+	}
+	pthread_cond_destroy(&deadlines->changed);
+	pthread_mutex_destroy(&deadlines->lock);
+	free(deadlines);
+}
+
+/* The connection is shut down after ms from now. NULL: out of memory. */
+static struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64_t ms)
+{
+	struct deadline *deadline = calloc(1, sizeof(*deadline));
+
+	if (!deadline)
+		return NULL;
+	deadline->all = deadlines;
+	deadline->fd = fd;
+	deadline->idle = true;
+	pthread_mutex_lock(&deadlines->lock);
+	deadline->next = deadlines->first;
+	deadline->before = &deadlines->first;
+	if (deadline->next)
+		deadline->next->before = &deadline->next;
+	deadlines->first = deadline;
+	pthread_mutex_unlock(&deadlines->lock);
+	deadline_set(deadline, ms);
+	return deadline;
+}
+
+/*
+ * If there are `most` connections, ends the oldest of those on which no request has arrived: all of a
+ * node's probes come from one address, so that a limit for an address would shut them out for one who
+ * says nothing.
+ */
+static void deadlines_make_room(struct deadlines *deadlines, unsigned int most)
+{
+	struct deadline *deadline, *oldest = NULL;
+	unsigned int nr = 0;
+
+	pthread_mutex_lock(&deadlines->lock);
+	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
+		nr++;
+		if (deadline->idle)
+			oldest = deadline;
+	}
+	if (nr >= most && oldest) {
+		shutdown(oldest->fd, SHUT_RDWR);
+		oldest->idle = false;
+	}
+	pthread_mutex_unlock(&deadlines->lock);
+}
+
+/* A request has arrived: it may take as long as it does. NULL is fine. */
+static void deadline_asked(struct deadline *deadline)
+{
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadline->all->lock);
+	deadline->idle = false;
+	deadline->due_ns = 0;
+	pthread_mutex_unlock(&deadline->all->lock);
+}
+
+/* Another time from now. NULL is fine. */
+static void deadline_set(struct deadline *deadline, uint64_t ms)
+{
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadline->all->lock);
+	deadline->due_ns = monotonic_ns() + ms * 1000000;
+	pthread_cond_signal(&deadline->all->changed);
+	pthread_mutex_unlock(&deadline->all->lock);
+}
+
+/* Call before the descriptor is closed. NULL is fine. */
+static void deadline_free(struct deadline *deadline)
+{
+	struct deadlines *deadlines = deadline ? deadline->all : NULL;
+
+	if (!deadline)
+		return;
+	pthread_mutex_lock(&deadlines->lock);
+	*deadline->before = deadline->next;
+	if (deadline->next)
+		deadline->next->before = deadline->before;
+	pthread_mutex_unlock(&deadlines->lock);
+	free(deadline);
+}
 
 /*
  * From the first number on each new connection ends the oldest that has not asked. Until it has ended,

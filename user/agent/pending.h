@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_PENDING_H
 #define BPFPROFIL_PENDING_H
 
-#include "agent/gzip.h"
+#include "agent/http.h"
 #include "agent/spool.h"
 #include "base/error.h"
 #include "profile/profile.h"

@@ -2,7 +2,7 @@
 #ifndef BPFPROFIL_REQUESTS_H
 #define BPFPROFIL_REQUESTS_H
 
-#include "agent/gzip.h"
+#include "agent/http.h"
 #include "agent/sink.h"
 #include "agent/spool.h"
 #include "export/samples.h"

@@ -1,22 +1,276 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "agent/sink_impl.h"
+#include "agent/sink.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "agent/body.h"
-#include "agent/delivery.h"
 #include "agent/pending.h"
+#include "agent/requests.h"
 #include "base/file.h"
-#include "base/util.h"
 #include "base/output.h"
+#include "base/util.h"
+#include "otlp.pb-c.h"
+#include "profile/profile_io.h"
+
+static const char *const words[CODES_NR] = {
+	"none",	   "other",   "1xx",	 "2xx",	    "3xx",     "4xx",	  "5xx",     "200",
+	"202",	   "204",     "301",	 "302",	    "303",     "307",	  "308",     "400",
+	"401",	   "403",     "404",	 "405",	    "406",     "408",	  "411",     "413",
+	"415",	   "422",     "429",	 "500",	    "501",     "502",	  "503",     "504",
+	"grpc-0",  "grpc-1",  "grpc-2",	 "grpc-3",  "grpc-4",  "grpc-5",  "grpc-6",  "grpc-7",
+	"grpc-8",  "grpc-9",  "grpc-10", "grpc-11", "grpc-12", "grpc-13", "grpc-14", "grpc-15",
+	"grpc-16", "grpc-xx",
+};
+
+/* CODES_NR: it has no word of its own. */
+static size_t find_word(const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < CODES_NR && strcmp(words[i], word) != 0; i++)
+		;
+	return i;
+}
+
+size_t code_number(long http, bool grpc, long status)
+{
+	char word[32] = "none";
+	size_t number;
+
+	if (grpc && http == 200)
+		snprintf(word, sizeof(word), "grpc-%ld", status);
+	else if (http)
+		snprintf(word, sizeof(word), "%ld", http);
+	number = find_word(word);
+	if (number < CODES_NR)
+		return number;
+	if (grpc && http == 200)
+		return find_word("grpc-xx");
+	snprintf(word, sizeof(word), "%ldxx", http / 100);
+	number = find_word(word);
+	return number < CODES_NR ? number : find_word("other");
+}
+
+const char *code_word(size_t number)
+{
+	return words[number];
+}
+
+#define MS_NS UINT64_C(1000000)
+
+struct sink {
+	struct sink_options options;
+	char *name; /* for messages */
+	char *key; /* what tells it from others */
+	struct http *http; /* NULL: a folder */
+	pthread_t thread;
+	bool has_thread;
+	pthread_mutex_t lock; /* for everything below */
+	struct sink *before; /* the one that it is taking over from; NULL: none, or it has */
+	uint64_t due_ns; /* no attempt begins before this, unless it is closing */
+	pthread_cond_t more; /* there is work, or the sink is closing */
+	struct pending pending;
+	struct sink_counts counts;
+	size_t under_way; /* 1: a profile was taken out of the pending ones */
+	uint64_t under_way_ticks;
+	bool accepted; /* some part of it */
+	bool said_too_large;
+	bool closing;
+	uint64_t until_ns; /* when closing: no attempt begins after this */
+};
+
+/* One try: a request, or a file. */
+struct delivery {
+	enum http_outcome outcome;
+	uint64_t retry_after_s;
+	uint64_t ticks; /* that it is about */
+	uint64_t rejected; /* profiles that the backend rejected when it took others */
+	bool asked; /* a request was made, and answered with this: */
+	size_t code; /* of codes.h */
+	size_t bytes;
+	char why[256];
+};
+
+/* It was not tried: the backend will not have it, or it is tried later. */
+static void delivery_refuse(struct delivery *delivery, const char *why)
+{
+	delivery->outcome = HTTP_REFUSED;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
+}
+
+static void delivery_put_off(struct delivery *delivery, const char *why)
+{
+	delivery->outcome = HTTP_RETRY;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", why);
+}
+
+/*
+ * Files sort by the time when their ticks begin, which has milliseconds in their names. "_" is behind
+ * "." in ASCII, so that of two of one millisecond, as after a merge, the later one comes later too.
+ */
+static void name_file(const char *folder, const char *started, unsigned int nr, char ret[PATH_MAX])
+{
+	const char *fraction = strlen(started) > 19 && started[19] == '.' ? started + 20 : "";
+	int digits = (int)strspn(fraction, "0123456789");
+	char ms[] = "000";
+
+	memcpy(ms, fraction, (size_t)(digits < 3 ? digits : 3));
+	snprintf(ret, PATH_MAX, "%s/bpfprofil-%.19s.%sZ%s%.0u.json.gz", folder, started, ms,
+		 nr ? "_" : "", nr);
+}
+
+/* Writes a profile into a folder. */
+static void delivery_write(const char *folder, const struct profile *profile,
+			   struct delivery *delivery)
+{
+	char path[PATH_MAX];
+	struct error err = { 0 };
+	struct output *out;
+	struct stat written;
+	unsigned int i;
+	int ret = -EEXIST;
+
+	for (i = 0; i < 100; i++) {
+		name_file(folder, profile->started ? profile->started : "", i, path);
+		if (access(path, F_OK))
+			break;
+	}
+	ret = output_open_as(path, OUTPUT_CONFIDENTIAL, &out, &err);
+	if (!ret) {
+		ret = profile_write(profile, output_stream(out), &err);
+		ret = output_finish(out, ret, &err);
+	}
+	*delivery = (struct delivery){ .ticks = profile->ticks.total };
+	if (!ret && !stat(path, &written))
+		delivery->bytes = (size_t)written.st_size;
+	delivery->outcome = ret ? HTTP_RETRY : HTTP_DONE;
+	snprintf(delivery->why, sizeof(delivery->why), "%.250s", err.text);
+}
+
+/* The backend may have accepted a part: then it is never sent again, and the rest is lost. */
+static void judge_answer(enum sink_kind kind, const struct http_reply *reply,
+			 struct delivery *delivery)
+{
+	Otlp__Response *answer;
+
+	if (kind != SINK_OTLP || delivery->outcome != HTTP_DONE || !reply->body.size)
+		return;
+	answer = otlp__response__unpack(NULL, reply->body.size, (uint8_t *)reply->body.data);
+	if (!answer)
+		return;
+	if (answer->partial_success && answer->partial_success->rejected_profiles > 0) {
+		delivery->rejected = (uint64_t)answer->partial_success->rejected_profiles;
+		snprintf(delivery->why, sizeof(delivery->why), "%.250s",
+			 answer->partial_success->error_message);
+	}
+	otlp__response__free_unpacked(answer, NULL);
+}
+
+/* Sends the next request, of which there must be one. Returns 0, or -ENOMEM: it was not sent. */
+static int delivery_post(struct http *http, struct requests *requests, struct delivery *delivery)
+{
+	const struct http_content content = body_content(requests->kind);
+	struct http_reply reply = { 0 };
+	struct bytes body;
+	int ret = requests_next(requests, &body);
+
+	*delivery = (struct delivery){ .ticks = requests->ticks };
+	if (!ret) {
+		http_post(http, &content, &body, &reply);
+		delivery->asked = true;
+		delivery->code = code_number(reply.code, http_is_grpc(http), reply.grpc);
+		delivery->outcome = reply.outcome;
+		delivery->retry_after_s = reply.retry_after_s;
+		delivery->bytes = body.size;
+		snprintf(delivery->why, sizeof(delivery->why), "%s", reply.why);
+		judge_answer(requests->kind, &reply, delivery);
+	}
+	bytes_free(&reply.body);
+	bytes_free(&body);
+	return ret;
+}
+
+/* A sink ends, or takes over what waits in another one. */
+
+/*
+ * sink_takeover.c: ends a sink's thread. No request begins after patience_ns; one in progress gets until
+ * end_ns to finish.
+ */
+static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
+{
+	struct timespec due = timespec_of(monotonic_ns() + patience_ns + end_ns);
+
+	if (!sink->has_thread)
+		return;
+	sink->has_thread = false;
+	sink_end(sink, patience_ns);
+	if (!pthread_clockjoin_np(sink->thread, NULL, CLOCK_MONOTONIC, &due))
+		return;
+	pthread_mutex_lock(&sink->lock);
+	if (sink->before && sink->before->http)
+		http_stop(sink->before->http);
+	if (sink->http)
+		http_stop(sink->http);
+	pthread_cond_signal(&sink->more);
+	pthread_mutex_unlock(&sink->lock);
+	pthread_join(sink->thread, NULL);
+}
+
+/* What is in the other's spool stays there, for whoever opens that. */
+static void adopt(struct sink *sink, struct sink *before)
+{
+	struct pending_part part;
+	uint64_t left = 0;
+
+	sink->counts = before->counts;
+	sink->due_ns = before->due_ns;
+	sink->pending.lost += before->pending.lost;
+	sink->pending.merged += before->pending.merged;
+	pending_settle(&before->pending);
+	while (before->pending.nr) {
+		part = pending_take_newest(&before->pending);
+		if (!part.bytes.data) {
+			left += pending_ticks(&part);
+			continue;
+		}
+		part.entry.first = part.entry.last = 0;
+		if (pending_put_back(&sink->pending, &part))
+			sink->counts.losses[LOST_NO_ROOM] += pending_ticks(&part);
+		bytes_free(&part.bytes);
+	}
+	if (left && compare_text(sink->options.spool, before->options.spool) != 0)
+		print_message(NULL, "agent: %s: %" PRIu64 " ticks wait in %.256s", sink->name, left,
+			      spool_path(before->pending.spool));
+}
+
+/*
+ * The other one must have stopped, because what it is sending would be sent twice. That takes as long as
+ * a backend may take to answer, in which sampling goes on.
+ */
+static void sink_take_over(struct sink *sink)
+{
+	struct sink *before = sink->before;
+	struct error err = { 0 };
+
+	sink_stop(before, 0, before->options.http.timeout_ms * MS_NS);
+	pthread_mutex_lock(&sink->lock);
+	adopt(sink, before);
+	sink->before = NULL;
+	pthread_mutex_unlock(&sink->lock);
+	sink_close(before, 0);
+	if (sink_load(sink, &err))
+		print_error(&err);
+}
 
 const char *const sink_words[NR_SINKS] = { [SINK_DIR] = "dir",
 					   [SINK_OTLP] = "otlp",

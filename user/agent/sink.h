@@ -2,14 +2,26 @@
 #ifndef BPFPROFIL_SINK_H
 #define BPFPROFIL_SINK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-#include "agent/codes.h"
 #include "agent/http.h"
 #include "base/error.h"
 #include "export/export.h"
 #include "profile/profile.h"
+
+/*
+ * What backends answer, for counting. The words are labels of metrics, so there is a fixed number of
+ * them whatever a backend says: common codes as they are, others by class.
+ */
+#define CODES_NR 50
+
+/* A number below CODES_NR. http: HTTP's status, 0 for no answer; status: gRPC's. */
+size_t code_number(long http, bool grpc, long status);
+
+/* "200", "5xx", "grpc-14", "none" */
+const char *code_word(size_t number);
 
 /*
  * Where profiles go. Each sink has a thread, which waits for an unavailable backend for any time;

@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "agent/gzip.h"
+#include "agent/http.h"
 #include "base/error.h"
 
 /*
