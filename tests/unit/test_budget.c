@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/engine/budget.h"
+#include "host/record/spending.h"
 
 #include <criterion/criterion.h>
 #include <math.h>

@@ -11,7 +11,6 @@
 
 #include "base/util.h"
 #include "host/engine/jit_map.h"
-#include "host/engine/jit_moves.h"
 #include "host/engine/jit_text.h"
 #include "sample.h"
 

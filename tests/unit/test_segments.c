@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/record/segments.h"
+#include "host/record/series.h"
 
 #include <criterion/criterion.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 
 #include "base/util.h"
 #include "sample.h"
-#include "host/top/annotate.h"
+#include "host/top/page.h"
 #include "host/top/list.h"
 
 static struct top_model model;

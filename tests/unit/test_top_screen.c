@@ -10,7 +10,6 @@
 #include "base/text.h"
 #include "sample.h"
 #include "host/top/line.h"
-#include "host/top/plain.h"
 
 static struct top_model model;
 static struct top_ui ui;

@@ -16,7 +16,6 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-#include "agent/memory.h"
 #include "base/error.h"
 #include "base/notify.h"
 #include "base/output.h"

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "base/cgroup_parts.h"
-#include "host/targets/kubelet_names.h"
+#include "host/targets/container_names.h"
 
 /*
  * Finds out who is in a cgroup: from its path, from kubelet's folders, and from what docker, podman and

@@ -14,7 +14,7 @@
 
 #include "base/util.h"
 #include "calls.skel.h"
-#include "host/engine/task_storage.h"
+#include "host/engine/maps.h"
 
 static int extents_init(struct extents *extents, uint32_t elements)
 {

@@ -9,8 +9,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "host/engine/chunked_array.h"
-#include "host/engine/mapped_array.h"
+#include "host/engine/maps.h"
 #include "host/engine/sampler.h"
 #include "shared/call_abi.h"
 

@@ -3,10 +3,195 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/output.h"
+#include "base/text.h"
+#include "host/targets/proposals.h"
 #include "option/command.h"
 #include "report/profile_file.h"
-#include "base/output.h"
-#include "host/targets/proposals.h"
+
+/*
+ * Answers a shell's TAB: `bpfprofil __complete WORD...`, with the words after the program's name up
+ * to the cursor. The first line of the answer is a kind of values, followed, after a blank, by the
+ * part of the last word that comes before the value. The values follow, one per line, each with a
+ * description after a tab. Files, users and the like are left to the shell, which knows them.
+ */
+
+/* As the scripts know them; a shell may show what a value without proposals is. */
+static const char *const kinds[VALUE_KINDS] = {
+	[VALUE_ANY] = "any",	   [VALUE_FILE] = "file",
+	[VALUE_DIR] = "dir",	   [VALUE_PID] = "pid",
+	[VALUE_PIDS] = "pid",	   [VALUE_NAME] = "name",
+	[VALUE_CGROUP] = "cgroup", [VALUE_CONTAINER] = "container",
+	[VALUE_UNIT] = "unit",	   [VALUE_USER] = "user",
+	[VALUE_GROUP] = "group",   [VALUE_COMMAND] = "command",
+};
+
+/*
+ * Finds the option of a word that takes a value. *ret_value is the part of the word that is the
+ * value, or NULL if the next word is the value.
+ */
+static const struct opt *with_value(const struct command *command, const char *word,
+				    const char **ret_value)
+{
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i, length = strcspn(word, "=");
+
+	*ret_value = NULL;
+	if (!strncmp(word, "--", 2)) {
+		for (i = 0; (opt = opts_at(command, i, &group)); i++) {
+			if (!opt->arg || strlen(opt->name) != length - 2 ||
+			    strncmp(opt->name, word + 2, length - 2))
+				continue;
+			*ret_value = word[length] ? word + length + 1 : NULL;
+			return opt;
+		}
+		return NULL;
+	}
+	while (*word && *++word) {
+		opt = opts_by_letter(command, *word, &group);
+		if (!opt || opt->arg) {
+			*ret_value = word[1] ? word + 1 : NULL;
+			return opt;
+		}
+	}
+	return NULL;
+}
+
+/*
+ * Prints a name, and its description if one follows a tab. Each line is one name, so names with a
+ * tab or newline are left out.
+ */
+static void print_name(char *name, enum proposal kind)
+{
+	char *description = kind == PROPOSE_PIDS ? strchr(name, '\t') : NULL;
+
+	if (description) {
+		printf("%.*s\t", (int)(description - name), name);
+		text_write(stdout, description + 1, 0);
+		putchar('\n');
+	} else if (!strpbrk(name, "\t\n")) {
+		puts(name);
+	}
+}
+
+static void print_names(enum proposal kind)
+{
+	struct error err = { 0 };
+	struct names names;
+	size_t i;
+
+	if (proposals_find(kind, &names, &err))
+		return;
+	for (i = 0; i < names.nr; i++)
+		print_name(names.list[i], kind);
+	names_free(&names);
+}
+
+/* Prints the values of an option or of operands: given words, or those of a kind. */
+static void print_proposals(const struct opt *opt, const char *word, const char *value)
+{
+	const char *comma = opt->value == VALUE_PIDS ? strrchr(value, ',') : NULL;
+	int lead = (int)((comma ? comma + 1 : value) - word);
+	size_t i;
+
+	if (opt_word(opt, 0)) {
+		printf("words %.*s\n", lead, word);
+		for (i = 0; opt_word(opt, i); i++)
+			puts(opt_word(opt, i));
+		return;
+	}
+	if (opt->value == VALUE_ANY)
+		printf("any %s\n", opt->arg ? opt->arg : "");
+	else
+		printf("%s %.*s\n", kinds[opt->value], lead, word);
+	if (opt->value == VALUE_PID || opt->value == VALUE_PIDS)
+		print_names(PROPOSE_PIDS);
+	else if (opt->value == VALUE_NAME)
+		print_names(PROPOSE_NAMES);
+	else if (opt->value == VALUE_CGROUP)
+		print_names(PROPOSE_CGROUPS);
+	else if (opt->value == VALUE_CONTAINER)
+		print_names(PROPOSE_CONTAINERS);
+	else if (opt->value == VALUE_UNIT)
+		print_names(PROPOSE_UNITS);
+}
+
+/* Letters may follow those in the first nr characters of the word. */
+static void print_options(const struct command *command, const char *word, int nr)
+{
+	const struct opt_group *group;
+	const struct opt *opt;
+	size_t i;
+
+	puts("options ");
+	for (i = 0; (opt = opts_at(command, i, &group)); i++) {
+		printf("--%s\t%s\n", opt->name, opt->help);
+		if (opt->letter)
+			printf("%.*s%c\t%s\n", nr, word, opt->letter, opt->help);
+	}
+}
+
+static void print_commands(bool help)
+{
+	size_t i;
+
+	puts("commands ");
+	for (i = 0; commands[i]; i++)
+		printf("%s\t%s\n", commands[i]->name, commands[i]->summary);
+	if (help)
+		printf("help\t%s\n", "the same as --help, or as COMMAND --help");
+}
+
+/* Completes what follows a command's name; last is the index of the word at the cursor. */
+static void print_behind(const struct command *command, int last, char **words)
+{
+	struct opt operands = { .value = command->operand, .words = command->operand_words };
+	const char *word = words[last], *value;
+	const struct opt *opt;
+	int i;
+
+	for (i = 1; i < last && strcmp(words[i], "--") != 0; i++) {
+		if (words[i][0] != '-' && command->operands_end_options)
+			break;
+		opt = words[i][0] == '-' ? with_value(command, words[i], &value) : NULL;
+		if (opt && !value && ++i == last) {
+			print_proposals(opt, word, word);
+			return;
+		}
+	}
+	if (i == last && word[0] == '-') {
+		opt = with_value(command, word, &value);
+		if (opt && value)
+			print_proposals(opt, word, value);
+		else if (word[1] == '-')
+			print_options(command, word, 1);
+		else
+			print_options(command, word, (int)strlen(word) - !!opt);
+		return;
+	}
+	if (i < last && !strcmp(words[i], "--"))
+		i++;
+	if (command->operand == VALUE_COMMAND)
+		printf("command %d\n", i + 1);
+	else
+		print_proposals(&operands, word, word);
+}
+
+int command_complete(int nr, char **words)
+{
+	const struct command *command = nr > 1 ? command_find(words[0]) : NULL;
+
+	stdout_begin();
+	if (command)
+		print_behind(command, nr - 1, words);
+	else if (nr == 1 && words[0][0] == '-')
+		puts("options \n-h\tlist the commands\n--help\tlist the commands\n"
+		     "--version\tshow the version, the libbpf and the kernel");
+	else if (nr < 2 || (nr == 2 && !strcmp(words[0], "help")))
+		print_commands(nr < 2);
+	return stdout_end("standard output");
+}
 
 struct completion_arguments {
 	unsigned int values; /* enum proposal, or NO_VALUES */

@@ -5,8 +5,7 @@
 
 #include "base/util.h"
 #include "option/command.h"
-#include "cli/page.h"
-#include "cli/pager.h"
+#include "cli/viewer.h"
 #include "report/profile_file.h"
 #include "base/output.h"
 #include "report/diff.h"

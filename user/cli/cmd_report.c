@@ -3,8 +3,7 @@
 #include <stdlib.h>
 
 #include "option/command.h"
-#include "cli/page.h"
-#include "cli/pager.h"
+#include "cli/viewer.h"
 #include "report/profile_file.h"
 #include "base/output.h"
 #include "report/annotate.h"

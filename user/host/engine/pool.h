@@ -7,7 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "host/engine/chunked_array.h"
+#include "host/engine/maps.h"
 #include "shared/abi.h"
 
 /*

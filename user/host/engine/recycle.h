@@ -6,7 +6,7 @@
 #include <stddef.h>
 
 #include "base/error.h"
-#include "host/engine/grace_period.h"
+#include "host/engine/maps.h"
 #include "host/engine/pool.h"
 #include "host/engine/snapshot.h"
 #include "shared/abi.h"

@@ -8,7 +8,7 @@
 #include <sys/types.h>
 
 #include "base/error.h"
-#include "host/engine/grace_period.h"
+#include "host/engine/maps.h"
 #include "shared/abi.h"
 
 /*

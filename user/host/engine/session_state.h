@@ -8,7 +8,7 @@
 
 #include "profile/profile_head.h"
 #include "host/engine/jit_text.h"
-#include "host/engine/mapped_array.h"
+#include "host/engine/maps.h"
 #include "host/engine/pool.h"
 #include "host/engine/recycle.h"
 #include "host/engine/sampler.h"

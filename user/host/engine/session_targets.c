@@ -12,7 +12,7 @@
 #include "base/util.h"
 #include "host/engine/kernel_btf.h"
 #include "host/engine/session_state.h"
-#include "host/engine/task_storage.h"
+#include "host/engine/maps.h"
 
 #define ATTACH_PASSES 100
 

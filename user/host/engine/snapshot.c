@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/util.h"
-#include "host/engine/objects.h"
+#include "host/engine/spaces.h"
 
 int snapshot_windows(const struct counted *counted, struct seen *result, struct error *err)
 {

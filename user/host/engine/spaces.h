@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "profile/profile.h"
 #include "shared/abi.h"
 
 struct jit_text;
@@ -73,5 +74,12 @@ int space_open_perf_map(const struct space_info *info);
 int space_open_jit_dump(const struct space_info *info);
 
 void spaces_free(struct spaces *spaces);
+
+/*
+ * Makes the profile_object of a space: path, build id, text. info is NULL if the space was never
+ * announced.
+ */
+int object_describe(const struct space *space, const struct space_info *info,
+		    struct profile_object *result, struct error *err);
 
 #endif

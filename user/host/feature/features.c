@@ -1,10 +1,526 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "host/feature/features.h"
 
+#include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <linux/bpf.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
-#include "host/feature/feature_probes.h"
+#include "base/util.h"
+#include "host/cost/calibrate.h"
+#include "host/cost/lateness.h"
+#include "host/engine/kernel_btf.h"
+#include "host/engine/program_cost.h"
+#include "host/engine/sampler.h"
+#include "host/engine/sched_tick.h"
+#include "host/engine/session.h"
+
+/* What the kernel's BPF can do, found by loading programs of a few instructions. */
+
+/*
+ * The tick handler needs what these commits brought: 91c960b00566 ("bpf: Rename BPF_XADD and
+ * prepare to encode other atomics in .imm", 5.12), dd6e10fbd9fb ("bpf: Add bpf_task_pt_regs()
+ * helper", 5.15), 7c7e3d31e785 ("bpf: Introduce helper bpf_find_vma", 5.17). Users are told of 6.1,
+ * because it is the oldest kernel that is tested.
+ */
+#define NEWER_KERNEL "a newer kernel; 6.1 has it"
+
+static void feature_answer_set(struct feature_answer *answer, enum feature_state state,
+			       const char *mend, const char *format, ...);
+
+/*
+ * libbpf recognises a missing helper by the verifier's message. Without the right to load programs
+ * there is no message and libbpf would answer yes, so then it is not asked.
+ */
+static bool may_load(struct feature_answer *answer)
+{
+	cleanup_fd int fd = -1;
+
+	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
+	if (fd >= 0)
+		return true;
+	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "needs the right to load programs");
+	return false;
+}
+
+/* The trial itself failed, so there is no answer about the kernel. */
+static void not_tried(struct feature_answer *answer, int err)
+{
+	feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "cannot be tried: %s", strerror(-err));
+}
+
+static void probe_bpf(struct feature_answer *answer)
+{
+	cleanup_fd int fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, NULL, 4, 8, 1, NULL);
+
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "maps can be created");
+	else if (fd == -ENOSYS)
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_SYSCALL=y",
+				   "the kernel has no bpf() system call");
+	else if (fd == -EPERM)
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "sudo; in a container its --privileged or seccomp profile",
+				   "the bpf() system call is refused");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "bpf(): %s", strerror(-fd));
+}
+
+static void probe_perf_program(struct feature_answer *answer)
+{
+	cleanup_fd int fd = -1;
+
+	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "a program loads");
+	else if (fd == -EPERM || fd == -EACCES)
+		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+				   "a perf event program is refused: CAP_BPF and CAP_PERFMON or "
+				   "CAP_SYS_ADMIN are needed");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_EVENTS=y",
+				   "a perf event program does not load: %s", strerror(-fd));
+}
+
+static void probe_tp_btf(struct feature_answer *answer)
+{
+	LIBBPF_OPTS(bpf_prog_load_opts, opts, .expected_attach_type = BPF_TRACE_RAW_TP);
+	const struct kernel_btf *btf;
+	cleanup_fd int fd = -1;
+	int id;
+
+	if (!may_load(answer))
+		return;
+	id = kernel_btf_read(&btf, NULL) ?: btf->fork_tracepoint;
+	if (id > 0) {
+		opts.attach_btf_id = (__u32)id;
+		fd = empty_program_load(BPF_PROG_TYPE_TRACING, NULL, &opts);
+	}
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "a program on fork loads");
+	else if (id == -ENOMEM)
+		not_tried(answer, id);
+	else
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "a kernel with CONFIG_DEBUG_INFO_BTF=y and CONFIG_BPF_EVENTS=y",
+				   "a program on fork does not load: %s",
+				   strerror(id > 0 ? -fd : -id));
+}
+
+/* Tries a cmpxchg on the stack. */
+static void probe_atomics(struct feature_answer *answer)
+{
+	const struct bpf_insn insns[] = {
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_1, .imm = 1 },
+		{ .code = BPF_ST | BPF_MEM | BPF_DW, .dst_reg = BPF_REG_10, .off = -8 },
+		{ .code = BPF_STX | BPF_ATOMIC | BPF_DW,
+		  .dst_reg = BPF_REG_10,
+		  .src_reg = BPF_REG_1,
+		  .off = -8,
+		  .imm = BPF_CMPXCHG },
+		{ .code = BPF_ALU64 | BPF_MOV | BPF_K, .dst_reg = BPF_REG_0 },
+		{ .code = BPF_JMP | BPF_EXIT },
+	};
+	cleanup_fd int fd = -1;
+
+	if (!may_load(answer))
+		return;
+	fd = bpf_prog_load(BPF_PROG_TYPE_PERF_EVENT, NULL, "Dual BSD/GPL", insns,
+			   sizeof(insns) / sizeof(insns[0]), NULL);
+	if (fd >= 0)
+		feature_answer_set(answer, FEATURE_OK, NULL, "compare-and-exchange loads");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel's BPF has no compare-and-exchange");
+}
+
+static void probe_helper(struct feature_answer *answer, enum bpf_func_id id, const char *name)
+{
+	int there;
+
+	if (!may_load(answer))
+		return;
+	there = libbpf_probe_bpf_helper(BPF_PROG_TYPE_PERF_EVENT, id, NULL);
+	if (there < 0)
+		not_tried(answer, there);
+	else if (there)
+		feature_answer_set(answer, FEATURE_OK, NULL, "the helper is there");
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel has no %s for perf event programs", name);
+}
+
+/* Tries to make a map of the type that goes with the helper. */
+static void probe_map(struct feature_answer *answer, enum bpf_map_type type, const char *name)
+{
+	int there;
+
+	if (answer->state != FEATURE_OK)
+		return;
+	there = libbpf_probe_bpf_map_type(type, NULL);
+	if (there < 0)
+		not_tried(answer, there);
+	else if (!there)
+		feature_answer_set(answer, FEATURE_MISSING, NEWER_KERNEL,
+				   "the kernel has no %s maps", name);
+}
+
+static void probe_find_vma(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_find_vma, "bpf_find_vma");
+}
+
+static void probe_task_pt_regs(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_task_pt_regs, "bpf_task_pt_regs");
+}
+
+static void probe_task_storage(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_task_storage_get, "bpf_task_storage_get");
+	probe_map(answer, BPF_MAP_TYPE_TASK_STORAGE, "task storage");
+}
+
+static void probe_ringbuf(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_ringbuf_reserve, "bpf_ringbuf_reserve");
+	probe_map(answer, BPF_MAP_TYPE_RINGBUF, "ring buffer");
+}
+
+static void probe_read_kernel(struct feature_answer *answer)
+{
+	probe_helper(answer, BPF_FUNC_probe_read_kernel, "bpf_probe_read_kernel");
+	if (answer->state != FEATURE_MISSING)
+		return;
+	/*
+	 * The helper is older than all others here, so it is missing only when lockdown forbids it.
+	 */
+	feature_answer_set(answer, FEATURE_MISSING,
+			   "booting without lockdown=confidentiality (cat "
+			   "/sys/kernel/security/lockdown)",
+			   "the kernel refuses bpf_probe_read_kernel");
+}
+
+static void probe_exit(struct feature_answer *answer)
+{
+	int hook;
+
+	if (!may_load(answer))
+		return;
+	hook = exit_hook_find(NULL);
+	if (hook < 0)
+		not_tried(answer, hook);
+	else if (hook == EXIT_HOOK_LATE)
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "CONFIG_DYNAMIC_FTRACE_WITH_DIRECT_CALLS=y, or 6.16",
+				   "none: ticks of giving memory back at exit are lost");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%s",
+				   hook == EXIT_HOOK_FUNCTION ? "fentry on exit_mm_release" :
+								"sched_process_exit");
+}
+
+/* What the process may do and how the host is configured, found without BPF. */
+
+#define DEFAULT_HZ 997
+#define TICKS_NS 300000000 /* how long the scheduler's ticks are measured */
+
+/* Fills in an answer; mend may be NULL. */
+static void feature_answer_set(struct feature_answer *answer, enum feature_state state,
+			       const char *mend, const char *format, ...)
+{
+	va_list args;
+
+	answer->state = state;
+	va_start(args, format);
+	vsnprintf(answer->detail, sizeof(answer->detail), format, args);
+	va_end(args);
+	snprintf(answer->mend, sizeof(answer->mend), "%s", mend ? mend : "");
+}
+
+static bool capable(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
+}
+
+/* Reads a kernel setting; -errno if it cannot be read. */
+static int read_setting(const char *path, int64_t *result)
+{
+	char line[32];
+	int ret = read_first_line(path, line, sizeof(line));
+
+	if (ret)
+		return ret;
+	return sscanf(line, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
+}
+
+/* How this program can be given the right without being root. */
+static void setcap_mend(char *mend, size_t size)
+{
+	char path[128];
+	ssize_t length = readlink("/proc/self/exe", path, sizeof(path));
+
+	if (length <= 0 || (size_t)length == sizeof(path))
+		length = snprintf(path, sizeof(path), "$(command -v bpfprofil)");
+	snprintf(mend, size, "sudo, or: sudo setcap cap_bpf,cap_perfmon+ep %.*s", (int)length,
+		 path);
+}
+
+/*
+ * Each function tries one feature and reports the result; afterwards state is never
+ * FEATURE_UNTRIED.
+ */
+static void probe_privilege(struct feature_answer *answer)
+{
+	bool bpf = capable(CAP_BPF), perfmon = capable(CAP_PERFMON);
+	const char *why = geteuid() ? "not root, and without CAP_BPF and CAP_PERFMON" :
+				      "root, but without CAP_BPF and CAP_PERFMON";
+	char mend[192];
+
+	if (capable(CAP_SYS_ADMIN)) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_ADMIN");
+		return;
+	}
+	if (bpf && perfmon) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_BPF and CAP_PERFMON");
+		return;
+	}
+	if (bpf || perfmon)
+		why = bpf ? "CAP_BPF is there, CAP_PERFMON is missing" :
+			    "CAP_PERFMON is there, CAP_BPF is missing";
+	if (geteuid())
+		setcap_mend(mend, sizeof(mend));
+	else
+		snprintf(mend, sizeof(mend),
+			 "a container with --cap-add BPF --cap-add PERFMON, or --privileged");
+	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
+}
+
+static void probe_perf_event(struct feature_answer *answer)
+{
+	int cpu = sched_getcpu();
+	/* Any process on this CPU, as a session opens it on every CPU. */
+	cleanup_fd int fd = cpu_clock_open(1000000000, -1, cpu < 0 ? 0 : cpu);
+	int64_t paranoid = -1;
+
+	if (fd >= 0) {
+		feature_answer_set(answer, FEATURE_OK, NULL, "the CPU clock opens");
+		return;
+	}
+	read_setting("/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	if (fd == -ENOSYS || fd == -ENOENT)
+		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_PERF_EVENTS=y",
+				   "the kernel has no perf events");
+	else if (fd != -EACCES && fd != -EPERM)
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "perf_event_open: %s",
+				   strerror(-fd));
+	else if (paranoid > 2 && !capable(CAP_SYS_ADMIN))
+		/*
+		 * Debian's and Ubuntu's kernels: at 3 an event cannot be opened even with
+		 * CAP_PERFMON.
+		 */
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
+				   "kernel.perf_event_paranoid is %" PRId64
+				   ", which refuses perf events even with CAP_PERFMON",
+				   paranoid);
+	else if (!capable(CAP_PERFMON) && !capable(CAP_SYS_ADMIN))
+		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
+	else
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "the container's --privileged or its seccomp profile",
+				   "perf_event_open is refused although CAP_PERFMON is there");
+}
+
+static void probe_btf(struct feature_answer *answer)
+{
+	static const char path[] = "/sys/kernel/btf/vmlinux";
+
+	if (!access(path, R_OK))
+		feature_answer_set(answer, FEATURE_OK, NULL, "%s", path);
+	else if (errno == ENOENT)
+		feature_answer_set(answer, FEATURE_MISSING,
+				   "a kernel with CONFIG_DEBUG_INFO_BTF=y, and /sys mounted",
+				   "%s: the kernel has no BTF", path);
+	else
+		feature_answer_set(answer, FEATURE_MISSING, NULL, "%s: %s", path, strerror(errno));
+}
+
+static void probe_jit(struct feature_answer *answer)
+{
+	int64_t on = 0;
+	int ret;
+
+	ret = read_setting("/proc/sys/net/core/bpf_jit_enable", &on);
+	if (ret == -EACCES)
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
+				   "net.core.bpf_jit_enable is for root's eyes");
+	else if (ret)
+		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_BPF_JIT=y",
+				   "no net.core.bpf_jit_enable: ticks cost several times more");
+	else if (!on)
+		feature_answer_set(answer, FEATURE_LIMITED, "sudo sysctl net.core.bpf_jit_enable=1",
+				   "off: ticks cost several times more");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "on");
+}
+
+static void probe_max_rate(struct feature_answer *answer)
+{
+	int64_t rate = 0;
+
+	if (read_setting("/proc/sys/kernel/perf_event_max_sample_rate", &rate))
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
+				   "kernel.perf_event_max_sample_rate cannot be read");
+	else if (rate < DEFAULT_HZ)
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "sudo sysctl kernel.perf_event_max_sample_rate=100000",
+				   "at most %" PRId64 " ticks per second: below the default rate",
+				   rate);
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%" PRId64 " ticks per second", rate);
+}
+
+static void probe_lateness(struct feature_answer *answer)
+{
+	struct lateness lateness;
+	char late[64] = "";
+	struct error err;
+
+	if (lateness_measure(&lateness, &err)) {
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+		return;
+	}
+	if (lateness.ticks)
+		snprintf(late, sizeof(late), "%.0f us late, 1 in 100 by %.0f; ",
+			 lateness.median_ns / 1000, lateness.p99_ns / 1000);
+	feature_answer_set(answer, FEATURE_OK, NULL,
+			   "%ssamples see %.0f, %.0f, %.0f %% of bursts of %u, %u, %u us, and are "
+			   "weighed",
+			   late, 100 * lateness.bursts[0].seen, 100 * lateness.bursts[1].seen,
+			   100 * lateness.bursts[2].seen, lateness.bursts[0].on_us,
+			   lateness.bursts[1].on_us, lateness.bursts[2].on_us);
+}
+
+static void probe_sched_tick(struct feature_answer *answer)
+{
+	struct sched_tick tick;
+	struct error err;
+
+	if (sched_tick_find(&tick, &err))
+		feature_answer_set(answer, FEATURE_LIMITED, NULL, "none: %.160s", err.text);
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%.6g a second",
+				   1e9 / (double)sched_tick_period_ns());
+}
+
+static void probe_clock_cost(struct feature_answer *answer)
+{
+	double ns = calibrate_busy_tick_ns();
+
+	if (ns <= 0)
+		feature_answer_set(
+			answer, FEATURE_UNKNOWN, NULL,
+			"not measured: the host is too busy, or its clock does not open");
+	else
+		feature_answer_set(answer, FEATURE_OK, NULL, "%.1f us, which is %.1f %% at %d Hz",
+				   ns / 1000, ns * DEFAULT_HZ / 1e7, DEFAULT_HZ);
+}
+
+/* Samples this process by the scheduler's tick while it is busy. */
+static int measure_ticks(struct session_cost *result, struct error *err)
+{
+	const struct target self = { .kind = TARGET_PID, .name = "doctor", .pid = getpid() };
+	const struct session_options options = {
+		.source = SOURCE_TICK,
+		.period_ns = sched_tick_period_ns(),
+		.mode = MODE_CHARGED,
+		.memory = 4 << 20,
+		.measure = true,
+		.targets = &self,
+		.nr_targets = 1,
+	};
+	struct session *session = NULL;
+	uint64_t until;
+	int ret = session_open(&options, &session, err);
+
+	if (!ret)
+		ret = session_start(session, err);
+	for (until = monotonic_ns() + TICKS_NS; !ret && monotonic_ns() < until;)
+		;
+	if (!ret)
+		session_cost(session, result);
+	session_close(session);
+	return ret;
+}
+
+static void probe_tick_cost(struct feature_answer *answer)
+{
+	struct session_cost cost = { 0 };
+	struct error err = { 0 };
+
+	if (measure_ticks(&cost, &err))
+		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
+	else if (!cost.runs || !cost.time_ns)
+		feature_answer_set(answer, FEATURE_UNKNOWN, "sudo",
+				   "not measured: the kernel's BPF statistics need CAP_SYS_ADMIN");
+	else
+		feature_answer_set(
+			answer, FEATURE_OK, NULL,
+			"%.2f us a timer, of which there were %.0f a second: %.3f %% of a CPU",
+			(double)cost.ticking_ns / 1e3 / (double)cost.runs,
+			1e9 * (double)cost.runs / (double)cost.time_ns,
+			100 * (double)cost.ticking_ns / (double)cost.time_ns);
+}
+
+static void probe_ptrace(struct feature_answer *answer)
+{
+	if (capable(CAP_SYS_PTRACE))
+		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_PTRACE");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED, "sudo",
+				   "without CAP_SYS_PTRACE files of other users' processes may "
+				   "stay without names");
+}
+
+static void probe_kallsyms(struct feature_answer *answer)
+{
+	cleanup_file FILE *file = fopen("/proc/kallsyms", "re");
+	uint64_t address = 0;
+	int line;
+
+	if (!file) {
+		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_KALLSYMS=y",
+				   "/proc/kallsyms: %s", strerror(errno));
+		return;
+	}
+	/* Hidden addresses are all 0. Otherwise only the first per-CPU variable is at 0. */
+	for (line = 0; line < 16 && !address; line++) {
+		if (fscanf(file, "%" SCNx64 "%*[^\n]", &address) != 1)
+			break;
+	}
+	if (address)
+		feature_answer_set(answer, FEATURE_OK, NULL, "addresses are shown");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "sudo, or: sudo sysctl kernel.kptr_restrict=0",
+				   "addresses are hidden: kernel functions stay without names");
+}
 
 /* In a reader's order, because a missing feature explains those below it. */
 static const struct feature features[] = {

@@ -5,7 +5,6 @@
 
 #include "base/util.h"
 #include "host/targets/container_names.h"
-#include "host/targets/kubelet_names.h"
 
 #define LOGS "/var/log" /* where a kubelet has its containers' */
 #define PATIENCE_MS 1000

@@ -10,7 +10,6 @@
 #include "base/file.h"
 #include "profile/profile_io.h"
 #include "host/record/result.h"
-#include "host/record/save.h"
 
 /* 64 MiB and 4 MiB, because watching a host shall not take more than what is watched. */
 enum { ELEMENTS_MAX = 4 << 20, FOLD_FROM = 256 << 10 };

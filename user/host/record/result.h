@@ -6,11 +6,12 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "host/engine/session.h"
 #include "host/record/cgroup_labels.h"
 #include "host/record/options.h"
-#include "host/record/segments.h"
 #include "host/record/series.h"
+#include "profile/profile.h"
 #include "symbol/symbol_cache.h"
 
 /*
@@ -66,5 +67,12 @@ void result_free(struct result *result);
 
 /* Sets measured_hz by the CPU time that the scheduler gave, if it is known. */
 void result_measure_rate(struct profile *profile);
+
+/*
+ * The same for a profile that cannot be made again; a file that it replaces stays as FILE.old. If
+ * it cannot be written to FILE it is kept where there may be room. That still counts as a failure,
+ * and the message says where the file is.
+ */
+int save_last_profile(const struct profile *profile, const char *path, struct error *err);
 
 #endif

@@ -95,4 +95,10 @@ enum sample_event sample_wait(struct sample_loop *loop);
 /* Closes the loop's session and descriptors. */
 void sample_close(struct sample_loop *loop);
 
+/*
+ * Makes the C library keep little of what is freed, for the agent is left on each host, and needs
+ * most of its memory only while a profile is made or sent. Call it before there is another thread.
+ */
+void memory_keep_little(void);
+
 #endif

@@ -16,7 +16,7 @@
 #include "base/output.h"
 #include "host/record/sample_loop.h"
 #include "base/text.h"
-#include "host/top/annotate.h"
+#include "host/top/page.h"
 
 #define LAST_ROWS 10 /* of the table that is printed when the screen is closed */
 #define FILE_DEFAULT "bpfprofil-top-%t.json"

@@ -13,7 +13,6 @@
 #include "host/record/options.h"
 #include "host/record/symbolizer.h"
 #include "host/top/model.h"
-#include "host/top/plain.h"
 #include "host/top/screen.h"
 #include "host/top/terminal.h"
 #include "host/top/ui.h"

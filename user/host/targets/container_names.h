@@ -4,6 +4,7 @@
 
 #include <stdbool.h>
 
+#include "base/cgroup_parts.h"
 #include "base/error.h"
 
 /*
@@ -44,5 +45,27 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 
 /* Does not wait for a runtime that is being asked. NULL is fine. */
 void container_names_close(struct container_names *names);
+
+/* A Kubernetes name has at most 253 characters: letters, digits, - and dots. */
+#define KUBELET_NAME_MAX 254
+
+struct kubelet_names {
+	char namespace[KUBELET_NAME_MAX];
+	char pod[KUBELET_NAME_MAX];
+	char container[KUBELET_NAME_MAX];
+};
+
+/*
+ * Finds what is in a Kubernetes cgroup from the folders in which kubelet keeps logs, so that no
+ * server is asked:
+ *
+ *     LOGS/pods/NAMESPACE_POD_UID/CONTAINER/
+ *     LOGS/containers/POD_NAMESPACE_CONTAINER-ID.log
+ *
+ * If a pod has several containers, only the second tells which one it is, shortly after it has
+ * begun. True: these folders will never say more about it.
+ */
+bool kubelet_names_find(const char *logs, const struct cgroup_parts *parts,
+			struct kubelet_names *result);
 
 #endif

@@ -2,17 +2,367 @@
 #include "host/targets/runtimes.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/file.h"
 #include "base/json_reader.h"
-#include "base/util.h"
 #include "base/nearest.h"
+#include "base/util.h"
 #include "host/targets/runtimes_impl.h"
+
+enum { STATUS_NOT_FOUND = 127, STATUS_NOT_EXECUTABLE = 126 };
+
+#define ERRORS_MAX (64 << 10) /* a write beyond this size fails */
+
+/*
+ * Captures output in a memory file instead of a pipe: nobody has to read it while the program runs,
+ * and processes that the program leaves running cannot hold it open. It is sealed at its size, so a
+ * program gone wild gets an error from write(), and we do not run out of memory.
+ */
+static int open_capture(size_t size)
+{
+	int fd = memfd_create("answer", MFD_CLOEXEC | MFD_ALLOW_SEALING), ret;
+
+	if (fd >= 0 && !ftruncate(fd, (off_t)size) && !fcntl(fd, F_ADD_SEALS, F_SEAL_GROW))
+		return fd;
+	ret = -errno;
+	if (fd >= 0)
+		close(fd);
+	return ret;
+}
+
+/* The program wrote up to the file position, which it shares with us. */
+static int close_capture(int fd)
+{
+	off_t end = lseek(fd, 0, SEEK_CUR);
+
+	if (end < 0 || ftruncate(fd, end) || lseek(fd, 0, SEEK_SET) < 0)
+		return -errno;
+	return 0;
+}
+
+static void execute(const char *const *argv, int out, int said)
+{
+	int nothing = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	sigset_t none;
+
+	setpgid(0, 0);
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	sigemptyset(&none);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	signal(SIGPIPE, SIG_DFL);
+	if (dup2(nothing, 0) < 0 || dup2(out, 1) < 0 || dup2(said, 2) < 0)
+		_exit(STATUS_NOT_EXECUTABLE);
+	execvp(argv[0], (char *const *)argv);
+	_exit(errno == ENOENT ? STATUS_NOT_FOUND : STATUS_NOT_EXECUTABLE);
+}
+
+/* Waits in milliseconds, which is precise enough although a signal restarts the wait. */
+static bool ended_in_time(int pid_fd)
+{
+	struct pollfd fd = { .fd = pid_fd, .events = POLLIN };
+	int ret;
+
+	do {
+		ret = poll(&fd, 1, TOOL_PATIENCE_MS);
+	} while (ret < 0 && errno == EINTR);
+	return ret > 0;
+}
+
+static int wait_for(pid_t pid, struct tool_answer *answer)
+{
+	int status = 0;
+	cleanup_fd int pid_fd = process_fd(pid);
+	int ret = pid_fd < 0 ? -errno : 0;
+
+	answer->late = !ret && !ended_in_time(pid_fd);
+	if (ret || answer->late) {
+		/*
+		 * The first kill is for what it has started, the second in case it has not made its
+		 * group yet.
+		 */
+		kill(-pid, SIGKILL);
+		kill(pid, SIGKILL);
+	}
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	answer->status = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	return ret;
+}
+
+/* Reads the last line that is not empty, because warnings may come before it. */
+static void read_said(int fd, char *result, size_t size)
+{
+	cleanup_free char *line = NULL;
+	cleanup_file FILE *file = NULL;
+	size_t room = 0;
+
+	*result = '\0';
+	fd = fcntl(fd, F_DUPFD_CLOEXEC, 0);
+	file = fd < 0 ? NULL : fdopen(fd, "r");
+	if (!file && fd >= 0)
+		close(fd);
+	while (file && getline(&line, &room, file) > 0)
+		if (*line != '\n')
+			snprintf(result, size, "%.*s", (int)strcspn(line, "\n"), line);
+}
+
+static int run_tool(const char *const *argv, int out, int said, struct tool_answer *answer)
+{
+	pid_t pid = fork();
+	int ret;
+
+	if (pid < 0)
+		return -errno;
+	if (!pid)
+		execute(argv, out, said);
+	ret = wait_for(pid, answer);
+	ret = ret ? ret : close_capture(out);
+	ret = ret ? ret : close_capture(said);
+	if (!ret)
+		read_said(said, answer->said, sizeof(answer->said));
+	return ret;
+}
+
+int tool_ask(const char *const *argv, struct tool_answer *result, struct error *err)
+{
+	cleanup_fd int said = open_capture(ERRORS_MAX);
+	int out = open_capture(TOOL_OUTPUT_MAX), ret;
+
+	*result = (struct tool_answer){ .out = -1 };
+	ret = said < 0 ? said : out < 0 ? out : run_tool(argv, out, said, result);
+	if (!ret && result->status != STATUS_NOT_FOUND) {
+		result->out = out;
+		return 0;
+	}
+	if (out >= 0)
+		close(out);
+	return ret ? error_errno(err, ret, "%s", argv[0]) : 0;
+}
+
+void tool_answer_free(struct tool_answer *answer)
+{
+	close_fd(&answer->out);
+}
+
+/* A container while it is read, and the words that say where it belongs. */
+struct container_reading {
+	struct runtime_container container;
+	char *name;
+	char *pod;
+	char *namespace;
+};
+
+static void free_reading(struct container_reading *reading)
+{
+	free(reading->container.id);
+	free(reading->container.where);
+	free(reading->name);
+	free(reading->pod);
+	free(reading->namespace);
+	*reading = (struct container_reading){ 0 };
+}
+
+/* If a name occurs twice in an object, the last member counts. */
+static int read_json_string(struct json_reader *json, char **result)
+{
+	free(*result);
+	*result = NULL;
+	return json_reader_string(json, result);
+}
+
+static int read_json_pid(struct json_reader *json, pid_t *result)
+{
+	uint64_t pid;
+	int ret = json_reader_u64(json, &pid);
+
+	if (ret)
+		return ret;
+	if (pid > INT_MAX)
+		return json_reader_fail(json, "no pid");
+	*result = (pid_t)pid;
+	return 0;
+}
+
+/* Takes over the strings of reading. */
+static int keep_container(struct runtime_parse *parse, struct container_reading *reading)
+{
+	struct runtime_containers *containers = parse->containers;
+	int ret;
+
+	ret = grow((void **)&containers->list, &containers->capacity, containers->nr + 1,
+		   sizeof(*containers->list));
+	if (ret)
+		return ret;
+	reading->container.runtime = parse->runtime;
+	containers->list[containers->nr++] = reading->container;
+	reading->container = (struct runtime_container){ 0 };
+	return 0;
+}
+
+typedef int (*read_member)(struct json_reader *json, const char *key,
+			   struct container_reading *reading);
+
+static int read_json_object(struct json_reader *json, read_member member,
+			    struct container_reading *reading)
+{
+	const char *key;
+	int ret = json_reader_object(json);
+
+	while (!ret && (ret = json_reader_member(json, &key)) > 0)
+		ret = member(json, key, reading);
+	return ret;
+}
+
+static int docker_state(struct json_reader *json, const char *key,
+			struct container_reading *reading)
+{
+	bool running;
+	int ret;
+
+	if (!strcmp(key, "Pid"))
+		return read_json_pid(json, &reading->container.pid);
+	if (strcmp(key, "Running") != 0)
+		return json_reader_skip(json);
+	ret = json_reader_bool(json, &running);
+	if (!ret)
+		reading->container.stopped = !running;
+	return ret;
+}
+
+static int docker_member(struct json_reader *json, const char *key,
+			 struct container_reading *reading)
+{
+	if (!strcmp(key, "Id"))
+		return read_json_string(json, &reading->container.id);
+	if (!strcmp(key, "State"))
+		return read_json_object(json, docker_state, reading);
+	return json_reader_skip(json);
+}
+
+int runtime_parse_docker(struct json_reader *json, struct runtime_parse *parse)
+{
+	struct container_reading reading = { 0 };
+	int ret = json_reader_array(json);
+
+	while (!ret && (ret = json_reader_element(json)) > 0) {
+		ret = read_json_object(json, docker_member, &reading);
+		if (!ret && reading.container.id)
+			ret = keep_container(parse, &reading);
+		free_reading(&reading);
+	}
+	return ret;
+}
+
+static int oci_member(struct json_reader *json, const char *key, struct container_reading *reading)
+{
+	char *status = NULL;
+	int ret;
+
+	if (!strcmp(key, "id"))
+		return read_json_string(json, &reading->container.id);
+	if (!strcmp(key, "pid"))
+		return read_json_pid(json, &reading->container.pid);
+	if (strcmp(key, "status") != 0)
+		return json_reader_skip(json);
+	ret = json_reader_string(json, &status);
+	if (!ret)
+		reading->container.stopped = !strcmp(status, "stopped");
+	free(status);
+	return ret;
+}
+
+int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse)
+{
+	struct container_reading reading = { 0 };
+	int ret = read_json_object(json, oci_member, &reading);
+
+	if (!ret && reading.container.id)
+		ret = keep_container(parse, &reading);
+	free_reading(&reading);
+	return ret;
+}
+
+static int cri_metadata(struct json_reader *json, const char *key,
+			struct container_reading *reading)
+{
+	if (!strcmp(key, "name"))
+		return read_json_string(json, &reading->name);
+	return json_reader_skip(json);
+}
+
+static int cri_label(struct json_reader *json, const char *key, struct container_reading *reading)
+{
+	if (!strcmp(key, "io.kubernetes.pod.name"))
+		return read_json_string(json, &reading->pod);
+	if (!strcmp(key, "io.kubernetes.pod.namespace"))
+		return read_json_string(json, &reading->namespace);
+	return json_reader_skip(json);
+}
+
+static int cri_member(struct json_reader *json, const char *key, struct container_reading *reading)
+{
+	if (!strcmp(key, "id"))
+		return read_json_string(json, &reading->container.id);
+	if (!strcmp(key, "metadata"))
+		return read_json_object(json, cri_metadata, reading);
+	if (!strcmp(key, "labels"))
+		return read_json_object(json, cri_label, reading);
+	return json_reader_skip(json);
+}
+
+static int keep_named(struct runtime_parse *parse, struct container_reading *reading)
+{
+	if (!reading->name || !reading->container.id)
+		return 0;
+	if (parse->names)
+		return names_add(parse->names, reading->name, SIZE_MAX);
+	if (strcmp(reading->name, parse->name) != 0)
+		return 0;
+	if (reading->pod &&
+	    asprintf(&reading->container.where, "%s/%s/%s", reading->namespace ?: "default",
+		     reading->pod, reading->name) < 0) {
+		reading->container.where = NULL;
+		return -ENOMEM;
+	}
+	return keep_container(parse, reading);
+}
+
+static int cri_containers(struct json_reader *json, struct runtime_parse *parse)
+{
+	struct container_reading reading = { 0 };
+	int ret = json_reader_array(json);
+
+	while (!ret && (ret = json_reader_element(json)) > 0) {
+		ret = read_json_object(json, cri_member, &reading);
+		if (!ret)
+			ret = keep_named(parse, &reading);
+		free_reading(&reading);
+	}
+	return ret;
+}
+
+int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse)
+{
+	const char *key;
+	int ret = json_reader_object(json);
+
+	while (!ret && (ret = json_reader_member(json, &key)) > 0)
+		ret = strcmp(key, "containers") ? json_reader_skip(json) :
+						  cri_containers(json, parse);
+	return ret;
+}
 
 #define MAX_WORDS 8
 

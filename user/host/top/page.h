@@ -5,8 +5,13 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
+#include "base/error.h"
 #include "host/top/line.h"
+#include "host/top/model.h"
+#include "profile/profile.h"
+#include "symbol/functions.h"
 
 /* Text on top of the table: an annotated function in text order, or hottest first. */
 struct top_page {
@@ -26,5 +31,20 @@ void top_page_key(struct top_page *page, uint32_t key);
 
 /* Draws at most rows lines. */
 void top_page_draw(const struct top_page *page, struct top_line *line, size_t rows);
+
+struct top_annotate_options {
+	const struct profile *last; /* has the row's object, and the id for the opener */
+	const struct object_opener *opener;
+	bool hot; /* hottest first */
+	bool color;
+	unsigned int width;
+};
+
+/*
+ * Writes the instructions of a function with all its ticks so far, as report writes them. -ENOENT:
+ * its object had no tick in the last profile, so its file cannot be opened.
+ */
+int top_annotate(const struct top_model *model, const struct top_row *function,
+		 const struct top_annotate_options *options, FILE *out, struct error *err);
 
 #endif

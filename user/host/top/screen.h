@@ -4,7 +4,9 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "host/top/list.h"
 #include "host/top/model.h"
 #include "host/top/ui.h"
 
@@ -25,5 +27,21 @@ size_t top_screen_page_rows(const struct top_screen *screen);
 /* Draws at most as many lines as the screen has rows, none wider than its columns. */
 void top_screen_draw(const struct top_screen *screen, const struct top_model *model,
 		     const struct top_ui *ui, FILE *out);
+
+/* The same without a screen: tables one after the other. */
+struct top_plain {
+	struct top_choice choice;
+	size_t limit; /* rows of a table; 0: all */
+	struct top_list list;
+};
+
+/* Prints the last interval, which ended at that time. -ENOMEM; other errors show in out. */
+int top_plain_interval(struct top_plain *plain, const struct top_model *model, time_t at,
+		       FILE *out);
+
+/* Prints all intervals together, and the account; -ENOMEM. */
+int top_plain_overall(struct top_plain *plain, const struct top_model *model, FILE *out);
+
+void top_plain_free(struct top_plain *plain);
 
 #endif

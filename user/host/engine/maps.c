@@ -1,11 +1,38 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
-#include "host/engine/chunked_array.h"
+#include "host/engine/maps.h"
 
 #include <bpf/bpf.h>
+#include <bpf/libbpf.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+#include "base/util.h"
+
+int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *result,
+		      struct error *err)
+{
+	size_t page = sysconf(_SC_PAGESIZE);
+
+	/* The kernel places elements at multiples of eight bytes. */
+	result->size = (size_t)bpf_map__max_entries(map) * ((bpf_map__value_size(map) + 7) & ~7U);
+	result->size = (result->size + page - 1) / page * page;
+	result->at = mmap(NULL, result->size, protection, MAP_SHARED, bpf_map__fd(map), 0);
+	if (result->at == MAP_FAILED) {
+		result->at = NULL;
+		return error_errno(err, -errno, "map %s: mmap", bpf_map__name(map));
+	}
+	return 0;
+}
+
+void mapped_array_close(struct mapped_array *array)
+{
+	if (array->at)
+		munmap(array->at, array->size);
+	array->at = NULL;
+}
 
 /* At most this part of the limit is kept ready. */
 #define AHEAD_SHARE 4
@@ -127,4 +154,49 @@ void chunked_array_free(struct chunked_array *array)
 	}
 	free(array->maps);
 	free(array->fds);
+}
+
+#define TRIES 100
+
+int task_storage_set(int map_fd, int pid_fd, const void *value)
+{
+	int ret = -EAGAIN, i;
+
+	for (i = 0; i < TRIES && ret == -EAGAIN; i++)
+		ret = bpf_map_update_elem(map_fd, &pid_fd, value, BPF_ANY);
+	return ret;
+}
+
+void grace_period_init(struct grace_period *grace)
+{
+	*grace = (struct grace_period){ .fd = -1, .inner_fd = -1 };
+}
+
+static int make(struct grace_period *grace)
+{
+	LIBBPF_OPTS(bpf_map_create_opts, opts);
+
+	grace->inner_fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "bpfprofil_turn", 4, 4, 1, NULL);
+	if (grace->inner_fd < 0)
+		return grace->inner_fd;
+	opts.inner_map_fd = grace->inner_fd;
+	grace->fd = bpf_map_create(BPF_MAP_TYPE_ARRAY_OF_MAPS, "bpfprofil_grace", 4, 4, 1, &opts);
+	if (grace->fd >= 0)
+		return 0;
+	close_fd(&grace->inner_fd);
+	return grace->fd;
+}
+
+int grace_period_wait(struct grace_period *grace)
+{
+	uint32_t key = 0;
+	int ret = grace->fd < 0 ? make(grace) : 0;
+
+	return ret ? ret : bpf_map_update_elem(grace->fd, &key, &grace->inner_fd, BPF_ANY);
+}
+
+void grace_period_free(struct grace_period *grace)
+{
+	close_fd(&grace->fd);
+	close_fd(&grace->inner_fd);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_PROC_STAT_H
-#define BPFPROFIL_PROC_STAT_H
+#ifndef BPFPROFIL_PROCESS_H
+#define BPFPROFIL_PROCESS_H
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -20,8 +20,6 @@ struct proc_stat {
 	pid_t parent;
 	unsigned int flags;
 };
-
-int proc_stat_read(pid_t pid, struct proc_stat *process);
 
 /* The pid that /proc/PID/status has under that name; 0: it has none. proc is where procfs is. */
 pid_t proc_status_pid(const char *proc, pid_t pid, const char *name);

@@ -1,11 +1,24 @@
 /* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
-#ifndef BPFPROFIL_CHUNKED_ARRAY_H
-#define BPFPROFIL_CHUNKED_ARRAY_H
+#ifndef BPFPROFIL_MAPS_H
+#define BPFPROFIL_MAPS_H
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
+
+struct bpf_map;
+
+/* An array of BPF's that is made with BPF_F_MMAPABLE, in this address space. */
+struct mapped_array {
+	void *at; /* NULL: it is not mapped */
+	size_t size;
+};
+
+/* protection is as for mmap(). */
+int mapped_array_open(struct bpf_map *map, int protection, struct mapped_array *result,
+		      struct error *err);
+void mapped_array_close(struct mapped_array *array);
 
 /*
  * An array that BPF programs and user space share and that can grow: `elements` of `element_size`
@@ -43,5 +56,30 @@ uint32_t chunked_array_low(const struct chunked_array *array);
 void *chunked_array_at(const struct chunked_array *array, uint32_t number);
 
 void chunked_array_free(struct chunked_array *array);
+
+/*
+ * Sets what a map of type BPF_MAP_TYPE_TASK_STORAGE holds for the task of a pidfd. The kernel
+ * refuses that with EAGAIN at the moment when another program, be it of another profiler, makes the
+ * task's first record or deletes its last one; then this tries again. Returns 0 or a negative errno.
+ */
+int task_storage_set(int map_fd, int pid_fd, const void *value);
+
+/*
+ * Waits until every BPF program that is running now has ended. The kernel waits for running
+ * programs before it releases an inner map, and so before an update of the outer map returns
+ * (commit 1ae80cf31938, "bpf: wait for running BPF programs when updating map-in-map", 4.20).
+ * membarrier() would also do, but not with nohz_full CPUs.
+ */
+struct grace_period {
+	int fd; /* a map whose updates wait; -1: not made yet */
+	int inner_fd;
+};
+
+void grace_period_init(struct grace_period *grace);
+
+/* Returns 0, or a negative errno if the map cannot be made. */
+int grace_period_wait(struct grace_period *grace);
+
+void grace_period_free(struct grace_period *grace);
 
 #endif
