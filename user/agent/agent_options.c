@@ -566,7 +566,7 @@ static int read_line(const struct command *command, struct agent_arguments *argu
 {
 	char *equals = strchr(line, '='), *typed = NULL, *kept;
 	char *argv[] = { (char *)command->name, NULL, NULL };
-	struct opts_parsed parsed;
+	struct opts_parsed parsed = { 0 };
 	int ret = check_equals(line, err);
 
 	if (ret)
