@@ -87,7 +87,7 @@ static inline bool worker_is_idle(const struct worker *worker)
 	       STAILQ_EMPTY(&worker->jobs);
 }
 
-enum { WORKERS_MAX = 1024 }; /* most users at the same time */
+enum { WORKERS_MAX = 1024 }; /* most users at the same time, of whom one is root */
 
 struct calls_user {
 	uint64_t charge; /* identifies the user: charge_of() */

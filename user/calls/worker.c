@@ -61,15 +61,17 @@ uint64_t worker_key(pid_t pid, uid_t uid)
 
 struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid)
 {
+	/* The last place is root's, who must get in to see who has the others. */
+	const size_t most = who ? WORKERS_MAX - 1 : WORKERS_MAX;
 	struct worker *worker, *place = NULL;
 
 	for (worker = calls->workers; worker < calls->workers + calls->nr_workers; worker++) {
 		if (worker->who == who)
 			return worker;
-		if (!place && is_free(worker))
+		if (!place && worker < calls->workers + most && is_free(worker))
 			place = worker;
 	}
-	if (!place && calls->nr_workers < WORKERS_MAX)
+	if (!place && calls->nr_workers < most)
 		place = &calls->workers[calls->nr_workers++];
 	if (place)
 		init_worker(calls, place, who, uid);

@@ -28,7 +28,7 @@
  */
 uint64_t worker_key(pid_t pid, uid_t uid);
 
-/* The user's worker; NULL: too many users. */
+/* The user's worker; NULL: too many users, of whom root is none. */
 struct worker *worker_of(struct calls *calls, uint64_t who, uid_t uid);
 
 /*
