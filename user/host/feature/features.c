@@ -33,8 +33,19 @@
  */
 #define NEWER_KERNEL "a newer kernel; 6.1 has it"
 
-static void feature_answer_set(struct feature_answer *answer, enum feature_state state,
-			       const char *mend, const char *format, ...);
+/* Fills in an answer; mend may be NULL. */
+static void __attribute__((format(printf, 4, 5)))
+feature_answer_set(struct feature_answer *answer, enum feature_state state, const char *mend,
+		   const char *format, ...)
+{
+	va_list args;
+
+	answer->state = state;
+	va_start(args, format);
+	vsnprintf(answer->detail, sizeof(answer->detail), format, args);
+	va_end(args);
+	snprintf(answer->mend, sizeof(answer->mend), "%s", mend ? mend : "");
+}
 
 /*
  * libbpf recognises a missing helper by the verifier's message. Without the right to load programs
@@ -233,19 +244,6 @@ static void probe_exit(struct feature_answer *answer)
 
 #define DEFAULT_HZ 997
 #define TICKS_NS 300000000 /* how long the scheduler's ticks are measured */
-
-/* Fills in an answer; mend may be NULL. */
-static void feature_answer_set(struct feature_answer *answer, enum feature_state state,
-			       const char *mend, const char *format, ...)
-{
-	va_list args;
-
-	answer->state = state;
-	va_start(args, format);
-	vsnprintf(answer->detail, sizeof(answer->detail), format, args);
-	va_end(args);
-	snprintf(answer->mend, sizeof(answer->mend), "%s", mend ? mend : "");
-}
 
 static bool capable(unsigned int capability)
 {
