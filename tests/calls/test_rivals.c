@@ -5,6 +5,7 @@
 #include <math.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include <criterion/criterion.h>
@@ -61,15 +62,28 @@ static double measure(int (*start)(void *, size_t), double hz)
 	return (double)off_and_account(buffer, TEXT_SPAN).total / used / hz;
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/*
+ * The median of the tries, because a hypervisor can take the CPU away amid one of them: the task's
+ * time then goes on without ticks. A clock that beats with the rival is wrong in all of them.
+ */
 static void beside(int (*start)(void *, size_t), double period, double allowed)
 {
 	struct rival rival = { .period = period, .cpu = sched_getcpu() };
-	double hz = start == on ? 100 : 1000;
+	double hz = start == on ? 100 : 1000, ratios[TRIES];
 	int child = caller_fork(be_rival, &rival), i;
 
 	stay_on(rival.cpu);
 	for (i = 0; i < TRIES; i++)
-		ENSURE_NUMBER(1000 * fabs(measure(start, hz) - 1), <=, 1000 * allowed);
+		ratios[i] = measure(start, hz);
+	qsort(ratios, TRIES, sizeof(ratios[0]), ascending);
+	ENSURE_NUMBER(1000 * fabs(ratios[TRIES / 2] - 1), <=, 1000 * allowed);
 	kill(child, SIGKILL);
 }
 
