@@ -9,6 +9,7 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
@@ -44,7 +45,6 @@ Test(file, old_file_stays_until_the_end)
 	fputs("new", output_stream(out));
 	fflush(output_stream(out));
 	folder_assert_holds("a", "old");
-	cr_assert_eq(folder_entries("."), 2);
 	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
 	folder_assert_holds("a", "new");
 	cr_assert_eq(folder_mode_of("a"), 0640);
@@ -249,6 +249,74 @@ static void fill_disk(const char *path)
 	}
 	cr_assert_eq(output_commit(out, &err), -ENOSPC);
 	cr_assert_str_eq(strstr(err.text, ": "), ": No space left on device");
+}
+
+static void be_killed_writing(const char *path)
+{
+	pid_t child = fork();
+	struct output *out;
+	struct error err;
+
+	if (!child) {
+		cr_assert_eq(output_open(path, &out, &err), 0);
+		fputs("half", output_stream(out));
+		fflush(output_stream(out));
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+}
+
+Test(file, killed_writer_leaves_nothing)
+{
+	folder_put("a", "old");
+	be_killed_writing("a");
+	be_killed_writing("b.gz");
+	folder_assert_holds("a", "old");
+	cr_assert_eq(folder_entries("."), 1);
+}
+
+/* Without /proc a file must have a name from the start, as on file systems that have no other files. */
+Test(file, killed_writer_of_a_file_with_a_name)
+{
+	struct output *out;
+	struct error err;
+
+	cr_assert_eq(mkdir("none", 0755), 0);
+	if (!mount_small("none") || mount("none", "/proc", NULL, MS_BIND, NULL)) {
+		cr_skip_test("needs root or user namespaces, to hide /proc");
+		return;
+	}
+	be_killed_writing("a");
+	be_killed_writing("b");
+	cr_assert_eq(folder_entries("."), 3);
+	cr_assert_eq(output_open("a", &out, &err), 0, "%s", err.text);
+	fputs("first", output_stream(out));
+	cr_assert_eq(folder_entries("."), 3);
+	cr_assert_eq(folder_write("a", "second", &err), 0, "%s", err.text);
+	folder_assert_holds("a", "second");
+	cr_assert_eq(output_commit(out, &err), 0, "%s", err.text);
+	folder_assert_holds("a", "first");
+	cr_assert_eq(folder_entries("."), 3);
+	cr_assert_eq(umount2("/proc", MNT_DETACH), 0);
+	cr_assert_eq(umount2("none", MNT_DETACH), 0);
+}
+
+Test(file, only_a_temporary_without_a_writer_goes)
+{
+	struct error err;
+	int fd;
+
+	folder_put(".a.0left0", "dead");
+	folder_put(".a.0live0", "alive");
+	folder_put(".a.OTHERS", "a name we would not give");
+	folder_put(".ab.0left", "of another FILE");
+	cr_assert_eq(symlink("nowhere", ".a.0link0"), 0);
+	fd = open(".a.0live0", O_RDONLY | O_CLOEXEC);
+	cr_assert_eq(flock(fd, LOCK_EX), 0);
+	cr_assert_eq(folder_write("a", "text", &err), 0, "%s", err.text);
+	cr_assert_eq(folder_entries("."), 5);
+	cr_assert_eq(access(".a.0left0", F_OK), -1);
+	close(fd);
 }
 
 Test(file, full_disk_leaves_the_old_file)

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -9,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -229,14 +231,22 @@ static int file_place_find(const char *path, struct file_place *result, struct e
 	return error_errno(err, ret, "%s", path);
 }
 
+#define FD_PATH 32
+
+static const char *fd_path(int fd, char ret[FD_PATH])
+{
+	snprintf(ret, FD_PATH, "/proc/self/fd/%d", fd);
+	return ret;
+}
+
 /* Opens a place that is written directly; returns a descriptor or -errno. */
 static int file_place_open(const struct file_place *place)
 {
-	char path[32];
+	char path[FD_PATH];
 	int fd;
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place->special);
-	fd = open(place->special < 0 ? place->name : path, O_WRONLY | O_NOCTTY | O_CLOEXEC);
+	fd = open(place->special < 0 ? place->name : fd_path(place->special, path),
+		  O_WRONLY | O_NOCTTY | O_CLOEXEC);
 	return fd < 0 ? -errno : fd;
 }
 
@@ -329,11 +339,13 @@ int output_expand(const char *pattern, pid_t pid, const struct tm *started, char
 
 #define BUFFER_SIZE (64 * 1024)
 #define TEMP_TRIES 100
+#define TEMP_LETTERS "abcdefghijklmnopqrstuvwxyz0123456789"
+#define TEMP_RANDOM 6
 
 struct output {
 	char *path; /* as the user named it */
 	struct file_place place;
-	char *temp; /* in place.dir; NULL when written directly */
+	char *temp; /* in place.dir; NULL while the file has no name, and when written directly */
 	bool keep_old;
 	int fd;
 	gzFile gz; /* NULL: not compressed */
@@ -350,36 +362,115 @@ bool output_is_compressed(const char *path)
 	return len > 3 && !strcmp(path + len - 3, ".gz");
 }
 
+/* A new name beside FILE, in out->temp. */
+static int name_temp(struct output *out)
+{
+	unsigned char random[TEMP_RANDOM];
+	char letters[TEMP_RANDOM + 1] = "";
+	size_t i;
+
+	free(out->temp);
+	out->temp = NULL;
+	if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
+		return -EIO;
+	for (i = 0; i < sizeof(random); i++)
+		letters[i] = TEMP_LETTERS[random[i] % (sizeof(TEMP_LETTERS) - 1)];
+	if (asprintf(&out->temp, ".%s.%s", out->place.name, letters) >= 0)
+		return 0;
+	out->temp = NULL;
+	return -ENOMEM;
+}
+
+static bool is_temp_of(const char *entry, const char *name)
+{
+	size_t len = strlen(name);
+
+	if (entry[0] != '.' || strncmp(entry + 1, name, len) || entry[len + 1] != '.')
+		return false;
+	entry += len + 2;
+	return strlen(entry) == TEMP_RANDOM && strspn(entry, TEMP_LETTERS) == TEMP_RANDOM;
+}
+
+/* Its writer locks a temporary file as long as that has a name, so one without a lock is left over. */
+static void remove_if_left(int dir, const char *name)
+{
+	cleanup_fd int fd =
+		openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && !fstat(fd, &st) && S_ISREG(st.st_mode) && st.st_uid == geteuid() &&
+	    !flock(fd, LOCK_EX | LOCK_NB))
+		unlinkat(dir, name, 0);
+}
+
+/* Removes what writers of FILE left that were killed. No error, because FILE can be written all the same. */
+static void remove_left_temps(const struct output *out)
+{
+	int fd = openat(out->place.dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+
+	if (!dir) {
+		close_fd(&fd);
+		return;
+	}
+	while ((entry = readdir(dir)))
+		if (is_temp_of(entry->d_name, out->place.name))
+			remove_if_left(out->place.dir, entry->d_name);
+	closedir(dir);
+}
+
+/* Fails where another writer took the new file for one that is left over. */
+static bool lock_temp(int fd)
+{
+	struct stat st;
+
+	return !flock(fd, LOCK_EX | LOCK_NB) && !fstat(fd, &st) && st.st_nlink;
+}
+
 /*
  * mkstemp() is not used, because its files have mode 0600, and reading the umask to correct that
  * would change it for all threads.
  */
-static int create_temp(struct output *out, mode_t mode)
+static int create_named(struct output *out, mode_t mode)
 {
-	static const char letters[] = "abcdefghijklmnopqrstuvwxyz0123456789";
-	unsigned char random[6];
-	size_t len;
-	size_t i;
-	int tries;
+	int tries, ret;
 
-	if (asprintf(&out->temp, ".%s.XXXXXX", out->place.name) < 0) {
-		out->temp = NULL;
-		return -ENOMEM;
-	}
-	len = strlen(out->temp);
 	for (tries = 0; tries < TEMP_TRIES; tries++) {
-		if (getrandom(random, sizeof(random), 0) != (ssize_t)sizeof(random))
-			return -EIO;
-		for (i = 0; i < sizeof(random); i++)
-			out->temp[len - 6 + i] = letters[random[i] % (sizeof(letters) - 1)];
+		ret = name_temp(out);
+		if (ret)
+			return ret;
 		out->fd = openat(out->place.dir, out->temp,
 				 O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
-		if (out->fd >= 0)
+		if (out->fd < 0 && errno != EEXIST)
+			return -errno;
+		if (out->fd >= 0 && lock_temp(out->fd))
 			return 0;
-		if (errno != EEXIST)
-			break;
+		close_fd(&out->fd);
 	}
-	return -errno;
+	return -EEXIST;
+}
+
+/*
+ * A file without a name is gone with its writer, even when that is killed. It gets its name through
+ * /proc. NFS and vfat have no such files, nor has overlayfs in old kernels.
+ */
+static bool create_unnamed(struct output *out, mode_t mode)
+{
+	char path[FD_PATH];
+
+	out->fd = openat(out->place.dir, ".", O_TMPFILE | O_WRONLY | O_CLOEXEC, mode);
+	if (out->fd >= 0 && !access(fd_path(out->fd, path), F_OK) &&
+	    !flock(out->fd, LOCK_EX | LOCK_NB))
+		return true;
+	close_fd(&out->fd);
+	return false;
+}
+
+static int create_temp(struct output *out, mode_t mode)
+{
+	remove_left_temps(out);
+	return create_unnamed(out, mode) ? 0 : create_named(out, mode);
 }
 
 /*
@@ -641,8 +732,42 @@ static bool swap_with_old(const struct output *out)
 	return true;
 }
 
+/*
+ * Gives a file without a name that of FILE, or, as link() replaces nothing, one beside it which is then
+ * renamed; *done tells the first.
+ */
+static int link_temp(struct output *out, bool *done)
+{
+	const char *name = out->place.name;
+	char path[FD_PATH];
+	int tries, ret;
+
+	fd_path(out->fd, path);
+	for (tries = 0; tries < TEMP_TRIES; tries++) {
+		if (!linkat(AT_FDCWD, path, out->place.dir, name, AT_SYMLINK_FOLLOW)) {
+			*done = name == out->place.name;
+			return 0;
+		}
+		if (errno != EEXIST)
+			break;
+		ret = name_temp(out);
+		if (ret)
+			return ret;
+		name = out->temp;
+	}
+	ret = -errno;
+	free(out->temp);
+	out->temp = NULL;
+	return ret;
+}
+
 static int publish(struct output *out)
 {
+	bool done = false;
+	int ret = out->temp ? 0 : link_temp(out, &done);
+
+	if (ret || done)
+		return ret;
 	if (!swap_with_old(out) &&
 	    renameat(out->place.dir, out->temp, out->place.dir, out->place.name))
 		return -errno;
@@ -651,20 +776,22 @@ static int publish(struct output *out)
 	return 0;
 }
 
-/* With delayed allocation and network file systems a full disk shows only at fsync or close. */
+/*
+ * With delayed allocation and network file systems a full disk shows only at fsync, or at the close of
+ * what is written directly. A temporary file stays open, and so locked, until it has FILE's name.
+ */
 static int settle_place(struct output *out)
 {
 	int fd = out->fd;
 
-	if (!out->place.direct) {
-		give_to_user(out);
-		if (fsync(fd))
-			return -errno;
+	if (out->place.direct) {
+		out->fd = -1;
+		return close(fd) ? -errno : 0;
 	}
-	out->fd = -1;
-	if (close(fd))
+	if (fsync(fd))
 		return -errno;
-	return out->place.direct ? 0 : publish(out);
+	give_to_user(out);
+	return publish(out);
 }
 
 int output_commit(struct output *out, struct error *err)
