@@ -15,6 +15,7 @@
 #include "attach.h"
 #include "cgroup.h"
 #include "container.h"
+#include "kernel.h"
 #include "need.h"
 
 #define TRIES 3
@@ -310,6 +311,18 @@ static void container_touch(const struct container *container, const char *name)
 	fclose(file);
 }
 
+/* Reads the sum of the files of --interval. */
+static void merge_series(struct live *live)
+{
+	child_run(&live->end, NULL,
+		  ARGS("sh", "-c", "cd \"$1\" && \"$0\" merge -o merged.json p-*.json",
+		       BPFPROFIL_BIN, live->dir));
+	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
+	snprintf(live->profile, sizeof(live->profile), "%s/merged.json", live->dir);
+	live_load(live);
+	doc_assert_sound(live->doc);
+}
+
 /*
  * A new file every second with cgroups told apart: each tick is in one file, under the right name.
  */
@@ -337,13 +350,7 @@ static bool cut_and_split(struct live *live, const char *directory)
 		burner_hold(&burners[i]);
 	attach_finish(live, &child, SIGINT);
 	child_end_free(&live->end);
-	child_run(&live->end, NULL,
-		  ARGS("sh", "-c", "cd \"$1\" && \"$0\" merge -o merged.json p-*.json",
-		       BPFPROFIL_BIN, live->dir));
-	cr_assert_eq(live->end.status, 0, "%s", live->end.err);
-	snprintf(live->profile, sizeof(live->profile), "%s/merged.json", live->dir);
-	live_load(live);
-	doc_assert_sound(live->doc);
+	merge_series(live);
 	good = ticks_agree(live->doc, doc_cgroup(live->doc, strrchr(directory, '/')),
 			   burners[0].cpu_ns, burners[0].turns);
 	good = ticks_agree(live->doc, doc_cgroup(live->doc, "/inner"), burners[1].cpu_ns,
@@ -357,6 +364,70 @@ static bool cut_and_split(struct live *live, const char *directory)
 Test(live_attach_cgroup, interval_and_split)
 {
 	thrice(NULL, cut_and_split);
+}
+
+/* A file as the profiler holds it. */
+struct held {
+	pid_t pid;
+	const char *name;
+};
+
+static bool is_held(void *argument)
+{
+	const struct held *held = argument;
+
+	return process_fds(held->pid, held->name) > 0;
+}
+
+static bool is_let_go(void *argument)
+{
+	return !is_held(argument);
+}
+
+/*
+ * What is held of a file holds its mount and its device too. It is let go when its cgroup has ended, or
+ * after two intervals without a tick; when it runs again, it has names as before.
+ */
+static bool hold_and_let_go(struct live *live, const char *directory)
+{
+	struct path inner = below(directory, "inner");
+	struct held resting, ended;
+	struct burner burners[2];
+	struct child child;
+
+	cgroup_make(inner.text);
+	burner_start(&burners[0], live, "resting", WORKLOAD("three"), 1, ARGS("1000000"));
+	burner_start(&burners[1], live, "ended", WORKLOAD("forever"), 1, ARGS(NULL));
+	cgroup_enter(directory, burners[0].child.pid);
+	cgroup_enter(inner.text, burners[1].child.pid);
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	attach_start(live, &child,
+		     ARGS("--cgroup", directory, "--split", "cgroup", "--interval", "1"));
+	resting = (struct held){ child.pid, burners[0].name };
+	ended = (struct held){ child.pid, burners[1].name };
+	burner_run(&burners[0], 0.5);
+	burner_run(&burners[1], 0.5);
+	cr_assert(eventually(is_held, &resting));
+	cr_assert(eventually(is_held, &ended));
+	burner_end(&burners[1]);
+	cr_assert(eventually(is_let_go, &ended));
+	cr_assert(eventually(is_let_go, &resting));
+	burner_run(&burners[0], 1);
+	cr_assert(eventually(is_held, &resting));
+	attach_finish(live, &child, SIGINT);
+	child_end_free(&live->end);
+	merge_series(live);
+	cr_expect_geq((double)doc_function(live->doc, "neighbour_spin", "ended"),
+		      0.9 * (double)doc_object(live->doc, NULL, "ended"));
+	doc_assert_shares(live->doc, SHARES({ "alpha", 5 }, { "beta", 3 }, { "delta", 2 }), 0.5);
+	burner_end(&burners[0]);
+	return ticks_agree(live->doc, doc_object(live->doc, NULL, "resting"), burners[0].cpu_ns,
+			   burners[0].turns);
+}
+
+Test(live_attach_cgroup, files_are_let_go)
+{
+	thrice(NULL, hold_and_let_go);
 }
 
 static bool is_half_done(void *argument)

@@ -145,6 +145,13 @@ int session_stop(struct session *session, struct error *err);
 int session_take(struct session *session, struct profile **result, struct error *err);
 
 /*
+ * Closes the files that nobody runs any more: those without a tick in the last two takes, and those
+ * whose ticks in the last were all of processes or cgroups that have ended. Call it when the objects
+ * of that take's profile have been opened, because they cannot be opened afterwards.
+ */
+void session_let_go(struct session *session);
+
+/*
  * The same without taking: what it shows is still there to take. It is not exact while sampling
  * runs.
  */

@@ -252,6 +252,21 @@ bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint6
 	return false;
 }
 
+bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint64_t id)
+{
+	const struct runtime_split *split;
+	struct spent_key key = { .split = id };
+	bool ended = false;
+
+	for (; id && key.target < nr_targets; key.target++) {
+		split = find_runtime_split(runtime, runtime->nr, &key);
+		if (split && (!split->walk || !runtime_split_ended(runtime, split)))
+			return false;
+		ended = ended || split;
+	}
+	return ended;
+}
+
 void runtime_free(struct runtime *runtime)
 {
 	free(runtime->list);

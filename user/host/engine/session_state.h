@@ -218,6 +218,9 @@ size_t runtime_add_up(struct runtime *runtime);
 /* Whether any target has an account of the split. */
 bool runtime_has_split(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
 
+/* Whether the last walk found no thread of a split; false for one that it came too early for. */
+bool runtime_has_ended(const struct runtime *runtime, uint32_t nr_targets, uint64_t id);
+
 void runtime_free(struct runtime *runtime);
 
 /*

@@ -147,6 +147,57 @@ static int fill_profile(struct take *take, struct error *err)
 	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
 }
 
+/* Marks the spaces of windows with ticks of those who have ended, or of all others. */
+static void mark_ticking(struct session *session, const struct seen *seen, bool ended, uint8_t idle)
+{
+	const struct runtime *runtime = &session->runtime;
+	const struct space_info *info;
+	size_t i;
+
+	for (i = 0; i < seen->nr; i++) {
+		const struct window_key *key = &seen->list[i].key;
+
+		if (!seen->list[i].ticks ||
+		    runtime_has_ended(runtime, session->nr_targets, key->split) != ended)
+			continue;
+		info = spaces_find(&session->spaces, &key->space);
+		if (info)
+			session->spaces.list[info - session->spaces.list].idle = idle;
+	}
+}
+
+/*
+ * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Who
+ * lives but had no tick in this one has no window any more, so their next tick tells it again.
+ */
+static void note_idle(struct session *session, const struct seen *seen)
+{
+	size_t i;
+
+	for (i = 0; i < session->spaces.nr; i++)
+		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
+	mark_ticking(session, seen, true, SPACE_IDLE);
+	mark_ticking(session, seen, false, 0);
+}
+
+void session_let_go(struct session *session)
+{
+	const uint32_t unopened = SPACE_UNOPENED;
+	size_t i;
+
+	for (i = 0; i < session->spaces.nr; i++) {
+		struct space_info *info = &session->spaces.list[i];
+
+		if (info->idle < SPACE_IDLE || !space_let_go(info))
+			continue;
+		if (info->space.kind == SPACE_FILE)
+			bpf_map_update_elem(bpf_map__fd(session->skel->maps.spaces), &info->space,
+					    &unopened, BPF_EXIST);
+		else
+			session_free_text(session, info);
+	}
+}
+
 /* Retire: removes what was idle, and marks the CPU time that was read as taken. */
 static int retire_spaces(struct take *take, struct error *err)
 {
@@ -155,6 +206,7 @@ static int retire_spaces(struct take *take, struct error *err)
 	(void)err;
 	if (!take->counted.take)
 		return 0;
+	note_idle(session, &take->seen);
 	recycler_turn(&session->recycler, &take->recycled, &take->seen, false);
 	runtime_take(&session->runtime, runtime_fd(session), session->skel->bss->cpu_time.walk,
 		     &session->skel->bss->pool);

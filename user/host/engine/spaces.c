@@ -193,10 +193,17 @@ static struct space_info *find_unopened(const struct spaces *spaces, const struc
 	return NULL;
 }
 
+/* What was let go may have been replaced by another file with the same numbers. */
 static int open_again(const struct record *record, struct space_info *info)
 {
+	char *path = record_path(record);
+
 	close_fd(&info->root_fd);
 	close_fd(&info->ns_fd);
+	if (path) {
+		free(info->path);
+		info->path = path;
+	}
 	info->tgid = record->tgid;
 	memcpy(info->comm, record->comm, sizeof(info->comm) - 1);
 	return open_file(record, info);
@@ -254,11 +261,29 @@ const struct space_info *spaces_find(const struct spaces *spaces, const struct s
 	return bsearch(&key, spaces->list, spaces->sorted, sizeof(key), compare_infos);
 }
 
-void space_info_free(struct space_info *info)
+static void close_all(struct space_info *info)
 {
 	close_fd(&info->fd);
 	close_fd(&info->root_fd);
 	close_fd(&info->ns_fd);
+}
+
+bool space_let_go(struct space_info *info)
+{
+	bool file = info->space.kind == SPACE_FILE;
+
+	if ((info->fd < 0 && info->root_fd < 0 && info->ns_fd < 0) ||
+	    (!file && !is_gone(info->tgid)))
+		return false;
+	close_all(info);
+	if (file)
+		info->tries = 1;
+	return true;
+}
+
+void space_info_free(struct space_info *info)
+{
+	close_all(info);
 	free(info->path);
 }
 

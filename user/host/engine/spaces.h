@@ -29,8 +29,12 @@ struct space_info {
 	uint32_t uid; /* the process's user */
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
-	uint8_t tries; /* how often its file could not be opened */
+	uint8_t idle; /* takes without a tick; SPACE_IDLE also if nobody is left who had one */
+	uint8_t tries; /* how often its file could not be opened; 1 also if it was let go */
 };
+
+/* After so many takes without a tick a file is let go. */
+enum { SPACE_IDLE = 2 };
 
 struct spaces {
 	struct space_info *list; /* the first `sorted` elements are sorted by space */
@@ -54,6 +58,12 @@ int spaces_add(struct spaces *spaces, const struct record *record, struct error 
 
 /* Call before spaces are looked up. It changes their indices in the list. */
 void spaces_sort(struct spaces *spaces);
+
+/*
+ * Closes what is held of a file, and so of its mount and device, or of a process that has ended. A
+ * file is opened again when it is told again. False: nothing was held, or the process still runs.
+ */
+bool space_let_go(struct space_info *info);
 
 /* Closes and frees what a space holds. */
 void space_info_free(struct space_info *info);

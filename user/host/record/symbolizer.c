@@ -164,6 +164,7 @@ static int start_symbolizing(struct symbolizer *symbolizer, struct profile *prof
 	symbolizer->work.profile = profile;
 	if (open_sources(symbolizer->session, &symbolizer->work))
 		return error_no_memory(err, "names");
+	session_let_go(symbolizer->session);
 	symbolizer->has_thread = !pthread_create(&symbolizer->thread, NULL, name, symbolizer);
 	/* If no thread can be started, names are found here, however long it takes. */
 	if (!symbolizer->has_thread)
