@@ -11,6 +11,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
@@ -136,6 +137,14 @@ static struct deadline *deadline_new(struct deadlines *deadlines, int fd, uint64
 	return deadline;
 }
 
+/* Whether something has arrived that nobody has read yet, as a request may on a busy host. */
+static bool has_unread(int fd)
+{
+	int bytes = 0;
+
+	return !ioctl(fd, FIONREAD, &bytes) && bytes > 0;
+}
+
 /*
  * If there are `most` connections, ends the oldest of those on which no request has arrived: all of a
  * node's probes come from one address, so that a limit for an address would shut them out for one who
@@ -149,7 +158,7 @@ static void deadlines_make_room(struct deadlines *deadlines, unsigned int most)
 	pthread_mutex_lock(&deadlines->lock);
 	for (deadline = deadlines->first; deadline; deadline = deadline->next) {
 		nr++;
-		if (deadline->idle)
+		if (deadline->idle && !has_unread(deadline->fd))
 			oldest = deadline;
 	}
 	if (nr >= most && oldest) {
