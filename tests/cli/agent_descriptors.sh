@@ -14,7 +14,10 @@ for ((i = 0; i < 120; i++)); do
 done
 offset=$((16#$(nm -D "$work/user/0.so" | awk '$3 == "burn" { print $1 }')))
 # Each burns for some 25 ms, so that it has ticks in every round.
-while :; do "$mapped" "$offset" 20000000 "$work"/user/*.so; done &
+while :; do
+	"$mapped" "$offset" 20000000 "$work"/user/*.so
+	echo >>"$work/rounds"
+done &
 user=$!
 "$BUILD_DIR/tests/live/workloads/forever" &
 honest=$!
@@ -73,13 +76,16 @@ mkdir "$work/agent"
 begin agent --dir "$work/agent" --interval 2 --duty 100 --listen 127.0.0.1:0
 wait_for grep -q 'listening at port' "$work/err"
 port=$(sed -n 's/.*listening at port //p' "$work/err")
-# has_files FOLDER N
+# has_files FOLDER N ROUND: that many files, and the user has ended that round.
 has_files() {
 	local files=("$1"/*)
 
-	[ ${#files[@]} -ge "$2" ]
+	[ ${#files[@]} -ge "$2" ] && [ "$(rounds)" -ge "$3" ]
 }
-wait_for has_files "$work/agent" 8
+rounds() {
+	cat "$work/rounds" 2>/dev/null | wc -l
+}
+wait_for has_files "$work/agent" 8 $(($(rounds) + 2))
 curl -sf --max-time 60 "http://127.0.0.1:$port/metrics" | grep '^bpfprofil_ticks_total' >/dev/null
 verdict $? agent_descriptors_metrics
 kill -TERM "$tool"
@@ -89,7 +95,7 @@ judge agent_descriptors "$work"/agent/*
 
 mkdir "$work/attach"
 begin attach --all --interval 2 --output "$work/attach/%t.json"
-wait_for has_files "$work/attach" 6
+wait_for has_files "$work/attach" 6 $(($(rounds) + 2))
 kill -INT "$tool"
 wait "$tool"
 verdict $? attach_descriptors_ends
