@@ -13,6 +13,7 @@ for ((i = 0; i < 120; i++)); do
 	cp "$BUILD_DIR/tests/hostile/burn.so" "$work/user/$i.so"
 done
 offset=$((16#$(nm -D "$work/user/0.so" | awk '$3 == "burn" { print $1 }')))
+: >"$work/rounds"
 # Each burns for some 25 ms, so that it has ticks in every round.
 while :; do
 	"$mapped" "$offset" 20000000 "$work"/user/*.so
@@ -83,7 +84,7 @@ has_files() {
 	[ ${#files[@]} -ge "$2" ] && [ "$(rounds)" -ge "$3" ]
 }
 rounds() {
-	cat "$work/rounds" 2>/dev/null | wc -l
+	wc -l <"$work/rounds"
 }
 wait_for has_files "$work/agent" 8 $(($(rounds) + 2))
 curl -sf --max-time 60 "http://127.0.0.1:$port/metrics" | grep '^bpfprofil_ticks_total' >/dev/null

@@ -394,3 +394,52 @@ Test(agent_names, templates)
 		cr_expect(choice_check_template(wrong[i], &why), "%s", wrong[i]);
 	cr_expect_eq(choice_check_template("a}{host}-{unit}{pod}", &why), 0);
 }
+
+static void put_below(const char *folder, const char *name, const char *text)
+{
+	char path[256], command[256];
+
+	snprintf(command, sizeof(command), "mkdir -p ./%s", folder);
+	cr_assert_eq(system(command), 0);
+	snprintf(path, sizeof(path), "./%s/%s", folder, name);
+	folder_put(path, text);
+}
+
+static void assert_file_name(const char *id, const char *wanted)
+{
+	char name[CONTAINER_NAME_MAX] = "";
+	bool found = container_files_find(".", id, name);
+
+	cr_expect_eq(found, wanted != NULL, "%s", name);
+	if (wanted && found)
+		cr_expect_str_eq(name, wanted);
+}
+
+Test(agent_names, files_of_docker)
+{
+	put_below("var/lib/docker/containers/" ID, "config.v2.json",
+		  "{\"State\":{\"Name\":\"no\"},\"ID\":\"" ID
+		  "\",\"Name\":\"/web\",\"Driver\":\"x\"}");
+	put_below("mnt/big/containers/" OTHER, "config.v2.json", "{\"Name\":\"/other\"}");
+	assert_file_name(ID, "web");
+	assert_file_name(OTHER, NULL);
+	put_below("etc/docker", "daemon.json", "{\"debug\":true,\"data-root\":\"/mnt/big\"}");
+	assert_file_name(OTHER, "other");
+	assert_file_name(ID, NULL);
+	put_below("mnt/big/containers/" OTHER, "config.v2.json", "{\"Name\":\"/--help\"}");
+	assert_file_name(OTHER, NULL);
+	put_below("mnt/big/containers/" OTHER, "config.v2.json", "{\"Name\":\"/half");
+	assert_file_name(OTHER, NULL);
+}
+
+Test(agent_names, files_of_podman)
+{
+	put_below("var/lib/containers/storage/overlay-containers", "containers.json",
+		  "[{\"id\":\"" SANDBOX "\",\"names\":null},"
+		  "{\"names\":[\"first\",\"db\"],\"id\":\"" ID "\",\"flags\":{\"id\":\"x\"}}]");
+	put_below("var/lib/containers/storage/vfs-containers", "volatile-containers.json",
+		  "[{\"id\":\"" OTHER "\",\"names\":[\"passing\"]}]");
+	assert_file_name(ID, "db");
+	assert_file_name(OTHER, "passing");
+	assert_file_name(SANDBOX, NULL);
+}

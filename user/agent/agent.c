@@ -324,10 +324,10 @@ static int prepare(struct run *run, struct error *err)
 	int ret;
 
 	run->options->choice.identities = run->agent->identities;
-	if (run->options->choice.nr_rules) {
+	sampling->judge_context = &run->options->choice;
+	sampling->meet = choice_meet;
+	if (run->options->choice.nr_rules)
 		sampling->judge = choice_judge;
-		sampling->judge_context = &run->options->choice;
-	}
 	choose_source(sampling);
 	ret = spending_choose(sampling, "agent", err);
 	if (ret)

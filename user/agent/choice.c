@@ -109,6 +109,13 @@ enum told choice_judge(void *context, const char *cgroup)
 	return SPACE_WANTED;
 }
 
+void choice_meet(void *context, const char *cgroup)
+{
+	const struct agent_choice *choice = context;
+
+	identities_find(choice->identities, cgroup);
+}
+
 /* --- what it is called --- */
 
 /* What a template is filled in from: a cgroup, or only the host when `who` is NULL. */

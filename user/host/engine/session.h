@@ -64,7 +64,9 @@ struct session_options {
 	 * profile. NULL: all are wanted.
 	 */
 	enum told (*judge)(void *context, const char *cgroup);
-	void *judge_context;
+	/* With SPLIT_CGROUP: called once for each new cgroup, while it is probably there. May be NULL. */
+	void (*meet)(void *context, const char *cgroup);
+	void *judge_context; /* of both */
 };
 
 struct session;

@@ -36,12 +36,18 @@ void session_judge(struct session *session, struct split_name *name)
 
 static int add_split(struct session *session, const struct record *record)
 {
+	const struct session_options *options = &session->options;
+	struct split_name *name;
 	int ret = split_names_add(&session->splits, record->space.a, record_path(record),
 				  &session->failure);
 
-	if (!ret)
-		session_judge(session, &session->splits.list[session->splits.nr - 1]);
-	return ret;
+	if (ret)
+		return ret;
+	name = &session->splits.list[session->splits.nr - 1];
+	if (options->meet)
+		options->meet(options->judge_context, name->name);
+	session_judge(session, name);
+	return 0;
 }
 
 static int take_session_record(void *ctx, void *data, size_t size)

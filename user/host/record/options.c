@@ -56,6 +56,7 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.memory = options->memory,
 		.measure = options->budget_percent > 0,
 		.judge = options->judge,
+		.meet = options->meet,
 		.judge_context = options->judge_context,
 	};
 }

@@ -37,6 +37,7 @@ struct sampling_options {
 	bool force;
 	/* See struct session_options. */
 	enum told (*judge)(void *context, const char *cgroup);
+	void (*meet)(void *context, const char *cgroup);
 	void *judge_context;
 	/* What was typed, for settings that have two options. */
 	bool has_frequency, has_period, has_bytes_per_bin, has_scale, has_duty;

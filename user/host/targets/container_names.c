@@ -411,11 +411,13 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 	struct cgroup_parts parts;
 	const char *name = NULL;
 	size_t length = 0;
+	bool has_id;
 
 	cgroup_parts_find(cgroup, &parts);
-	pthread_mutex_lock(&names->lock);
 	/* An id that a user chose may be that of any container, but root's runtimes have none there. */
-	if (parts.container[0] && !(parts.is_users && !geteuid()))
+	has_id = parts.container[0] && !(parts.is_users && !geteuid());
+	pthread_mutex_lock(&names->lock);
+	if (has_id)
 		name = find_id(&names->answers.ids, parts.container);
 	if (name)
 		length = strlen(name);
@@ -426,7 +428,9 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 	if (name)
 		snprintf(result, CONTAINER_NAME_MAX, "%.*s", (int)length, name);
 	pthread_mutex_unlock(&names->lock);
-	return name;
+	/* What docker calls a pod's container is made of names that kubelet's folders tell apart. */
+	return name ||
+	       (has_id && !parts.pod[0] && container_files_find("", parts.container, result));
 }
 
 void container_names_close(struct container_names *names)

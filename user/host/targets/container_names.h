@@ -39,9 +39,18 @@ unsigned int container_names_answers(struct container_names *names);
 /* Waits until all is answered, but no longer than this. */
 void container_names_wait(struct container_names *names, unsigned int ms);
 
-/* False: no container is known to have this cgroup, or one above it. */
+/*
+ * What a runtime has answered, or else has in its files, which is known at once. False: no container is
+ * known to have this cgroup, or one above it.
+ */
 bool container_names_find(struct container_names *names, const char *cgroup,
 			  char result[CONTAINER_NAME_MAX]);
+
+/*
+ * What docker or podman, whose folders are below root, which is "" or a directory, wrote down of the
+ * container with this id. False: nothing.
+ */
+bool container_files_find(const char *root, const char *id, char result[CONTAINER_NAME_MAX]);
 
 /* Does not wait for a runtime that is being asked. NULL is fine. */
 void container_names_close(struct container_names *names);
