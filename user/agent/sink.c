@@ -326,7 +326,7 @@ const char *sink_advice(enum sink_kind kind, const char *why)
 	for (i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++)
 		if (kind == SINK_OTLP && !strncmp(why, unknown[i], strlen(unknown[i])))
 			return "a Collector with a pipeline of profiles, started with "
-			       "--feature-gates=service.profilesSupport";
+			       "--feature-gates=+service.profilesSupport";
 	return NULL;
 }
 

@@ -229,7 +229,9 @@ static void put_pprof_objects(struct pprof *pprof)
 {
 	uint32_t i;
 
-	if (pprof->profile->nr_objects)
+	if (profile_is_of_host(pprof->profile))
+		pprof_put_host(&pprof->out, pprof->profile, ++pprof->nr_mappings);
+	else if (pprof->profile->nr_objects)
 		put_mappings(pprof, main_file(pprof));
 	for (i = 0; i < pprof->profile->nr_objects; i++)
 		put_mappings(pprof, i);

@@ -78,6 +78,22 @@ int64_t pprof_shared_text(struct pprof_stream *pprof, const char *text)
 	return (int64_t)*number;
 }
 
+void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, uint64_t id)
+{
+	Pprof__Mapping mapping = PPROF__MAPPING__INIT, *mappings = &mapping;
+	Pprof__Profile part = PPROF__PROFILE__INIT;
+	const char *host = profile->host.name;
+	char name[320];
+
+	snprintf(name, sizeof(name), "all processes of %.255s", host && *host ? host : "hosts");
+	mapping.id = id;
+	mapping.filename = pprof_text(pprof, name);
+	mapping.has_functions = true;
+	part.n_mapping = 1;
+	part.mapping = &mappings;
+	pprof_put(pprof, &part);
+}
+
 void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns)
 {
 	Pprof__ValueType samples = PPROF__VALUE_TYPE__INIT, cpu = PPROF__VALUE_TYPE__INIT;

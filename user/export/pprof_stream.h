@@ -36,6 +36,12 @@ void pprof_put(struct pprof_stream *pprof, const Pprof__Profile *part);
  */
 void pprof_put_head(struct pprof_stream *pprof, const struct profile *profile, uint64_t period_ns);
 
+/*
+ * A first mapping without text, because pprof calls a profile by the file of its first one: that of a whole
+ * host would be called by whatever was hot there.
+ */
+void pprof_put_host(struct pprof_stream *pprof, const struct profile *profile, uint64_t id);
+
 /* The number of a new text; NULL is "". */
 int64_t pprof_text(struct pprof_stream *pprof, const char *text);
 

@@ -101,6 +101,8 @@ static void name_service(struct resource *resource, const struct profile *profil
 		snprintf(name, sizeof(name), "%.*s", CONTAINER_ID_SHORT, parts->container);
 	else if (parts->unit[0])
 		snprintf(name, sizeof(name), "%s", parts->unit);
+	else if (service->cgroup && !strcmp(service->cgroup, "/"))
+		snprintf(name, sizeof(name), "[root cgroup]");
 	else if (service->cgroup)
 		snprintf(name, sizeof(name), "%.255s", service->cgroup);
 	else if (!strcmp(target->kind, "command") && profile->command && profile->command[0])

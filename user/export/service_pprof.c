@@ -201,6 +201,8 @@ static int put_service_pprof(struct service_pprof *pprof, const struct sample_se
 	int ret = 0;
 
 	put_service_head(pprof, service);
+	if (profile_is_of_host(pprof->samples->profile) && (!service || !service->cgroup))
+		pprof_put_host(&pprof->out, pprof->samples->profile, ++pprof->mappings.last);
 	if (service)
 		ret = put_service_samples(pprof, service);
 	for (i = 1; !service && !ret && i < pprof->samples->nr_services; i++)

@@ -347,16 +347,23 @@ uint64_t profile_histogram_ticks(const struct profile_histogram *histogram)
 	return sum;
 }
 
+bool profile_is_of_host(const struct profile *profile)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_targets; i++)
+		if (!strcmp(profile->targets[i].kind, "system"))
+			return true;
+	return false;
+}
+
 bool profile_is_confidential(const struct profile *profile)
 {
 	const char *mode = profile->sampling.mode;
 	size_t i;
 
-	if (mode && !strcmp(mode, "split"))
+	if ((mode && !strcmp(mode, "split")) || profile_is_of_host(profile))
 		return true;
-	for (i = 0; i < profile->nr_targets; i++)
-		if (!strcmp(profile->targets[i].kind, "system"))
-			return true;
 	for (i = 0; i < profile->nr_objects; i++)
 		if (profile->objects[i].kind == PROFILE_KERNEL)
 			return true;

@@ -259,6 +259,9 @@ static inline uint64_t profile_bin_start(const struct profile_histogram *histogr
 /* The sum of a histogram's bins. */
 uint64_t profile_histogram_ticks(const struct profile_histogram *histogram);
 
+/* Whether it is of all processes of a host, or of several. */
+bool profile_is_of_host(const struct profile *profile);
+
 /*
  * Whether it tells where the kernel is in memory, or what processes did that were not asked for by
  * name. Then only its owner may read a new file of it.

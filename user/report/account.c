@@ -277,7 +277,8 @@ void render_cost(const struct profile *profile, FILE *out)
 		cost->budget_percent);
 	if (cost->interrupt_ns > 0)
 		fprintf(out, "%.1f us an interrupt, ", cost->interrupt_ns / 1000);
-	fprintf(out, "%.2f us in programs a tick\n", cost->handler_ns / 1000);
+	fprintf(out, "%.2f us in programs a tick, forks and exits included\n",
+		cost->handler_ns / 1000);
 }
 
 /* On a screen terms that are 0 are left out; a script gets every term. */
