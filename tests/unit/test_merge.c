@@ -405,6 +405,8 @@ Test(merge, cpu_time_adds_up)
 	cr_assert_eq(sum->nr_targets, 1);
 	cr_expect(sum->targets[0].cpu_known);
 	cr_expect_eq(sum->targets[0].cpu_ns, 2 * 1515000000UL);
+	cr_expect(sum->targets[0].kernel_known);
+	cr_expect_eq(sum->targets[0].kernel_ticks, 2 * 65);
 	cr_assert_eq(sum->nr_splits, 5);
 	cr_expect_eq(sum->splits[0].pid, -1);
 	cr_expect_eq(sum->splits[0].cpu_ns, 12000000);
@@ -443,18 +445,22 @@ Test(merge, cpu_time_in_any_order)
 	free(want);
 }
 
-/* A part from before CPU time was kept. */
-Test(merge, cpu_time_that_one_part_does_not_know)
+/* A part from before these were kept. */
+Test(merge, figures_that_one_part_does_not_know)
 {
 	struct profile *old = split_part(), *sum;
 	uint64_t cpu_ns;
 
 	old->targets[0].cpu_known = false;
 	old->targets[0].cpu_ns = 0;
+	old->targets[0].kernel_known = false;
+	old->targets[0].kernel_ticks = 0;
 	sum = sum_of(old, split_part());
 	cr_assert_eq(sum->nr_targets, 1);
 	cr_expect_not(sum->targets[0].cpu_known);
 	cr_expect_eq(sum->targets[0].cpu_ns, 0);
+	cr_expect_not(sum->targets[0].kernel_known);
+	cr_expect_eq(sum->targets[0].kernel_ticks, 0);
 	cr_expect_not(profile_cpu_time(sum, &cpu_ns));
 	profile_free(sum);
 }

@@ -139,6 +139,8 @@ Test(profile, check_refuses_what_breaks_a_promise)
 	CHECK_REFUSES(p->targets[1].kind, p->tool, "p: target 1: unknown kind");
 	CHECK_REFUSES(p->targets[0].ticks.lost[0].ticks, 4,
 		      "p: target 0: its ticks do not add up to their total");
+	CHECK_REFUSES(p->targets[0].kernel_ticks, 1001,
+		      "p: target 0: more ticks in the kernel than it has");
 	CHECK_REFUSES(p->targets[0].ticks.nr_lost, 0,
 		      "p: target 0: its ticks do not add up to their total");
 	CHECK_REFUSES(p->objects[0].build_id[0], 'F',

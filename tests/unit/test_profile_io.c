@@ -94,6 +94,8 @@ Test(profile_io, cpu_time_round_trips)
 	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
 	cr_expect(profile->targets[0].cpu_known);
 	cr_expect_eq(profile->targets[0].cpu_ns, 1515000000);
+	cr_expect(profile->targets[0].kernel_known);
+	cr_expect_eq(profile->targets[0].kernel_ticks, 65);
 	cr_expect(profile_cpu_time(profile, &cpu_ns));
 	cr_expect_eq(cpu_ns, 1515000000);
 	cr_assert_eq(profile->nr_splits, 5);
@@ -337,7 +339,7 @@ static const struct refusal refusals[] = {
 static const struct refusal split_refusals[] = {
 	{ "\"cpu_ns\": 1515000000,\n", "\"cpu_ns\": 1515000001,\n", -EBADMSG,
 	  "p: \"cpu_ns\" is not the sum of the targets'" },
-	{ "}}, \"cpu_ns\": 1515000000}", "}}}", -EBADMSG,
+	{ "}}, \"cpu_ns\": 1515000000, ", "}}, ", -EBADMSG,
 	  "p: \"cpu_ns\" is not the sum of the targets'" },
 	{ "\"cpu_ns\": 505000000", "\"cpu_ns\": -5", -EBADMSG,
 	  "p: line 13: '-' where a whole number that is not negative should be" },

@@ -40,6 +40,8 @@ struct profile_target {
 	bool cpu_known; /* otherwise cpu_ns is 0, as for calls and in files from older writers */
 	uint64_t cpu_ns; /* CPU time that its tasks got from the scheduler while sampled */
 	uint64_t excess; /* sum of n (n - 1) over samples of n ticks; 0 if each is one */
+	bool kernel_known; /* otherwise kernel_ticks is 0, as for calls and in older files */
+	uint64_t kernel_ticks; /* of its ticks, those in the kernel, whichever text they count for */
 	struct profile_account ticks;
 };
 

@@ -94,6 +94,8 @@ static int check_target(const struct check *c, size_t i)
 		return broken(c, "target", i, "unknown kind");
 	if (!profile_account_exact(&target->ticks))
 		return broken(c, "target", i, "its ticks do not add up to their total");
+	if (target->kernel_ticks > target->ticks.total)
+		return broken(c, "target", i, "more ticks in the kernel than it has");
 	return 0;
 }
 

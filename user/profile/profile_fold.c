@@ -192,12 +192,15 @@ static int compare_folded_targets(const void *left, const void *right)
 	return order ? order : compare_u64(a->period_ns, b->period_ns);
 }
 
-/* If one part does not know its CPU time, the sum does not either. */
-static void add_cpu_time(struct profile_target *sum, const struct profile_target *part)
+/* What one part does not know, the sum does not either. */
+static void add_figures(struct profile_target *sum, const struct profile_target *part)
 {
 	sum->cpu_known = sum->cpu_known && part->cpu_known;
 	sum->cpu_ns = sum->cpu_known ? add_saturating(sum->cpu_ns, part->cpu_ns) : 0;
 	sum->excess = add_saturating(sum->excess, part->excess);
+	sum->kernel_known = sum->kernel_known && part->kernel_known;
+	sum->kernel_ticks =
+		sum->kernel_known ? add_saturating(sum->kernel_ticks, part->kernel_ticks) : 0;
 }
 
 static int combine_targets(void *first, size_t nr)
@@ -216,7 +219,7 @@ static int combine_targets(void *first, size_t nr)
 	profile_account_free(&targets->ticks);
 	targets->ticks = sum;
 	for (i = 1; i < nr; i++) {
-		add_cpu_time(targets, &targets[i]);
+		add_figures(targets, &targets[i]);
 		profile_target_free(&targets[i]);
 		targets[i] = (struct profile_target){ 0 };
 	}

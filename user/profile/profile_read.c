@@ -398,6 +398,14 @@ static int read_cpu_time(struct reader *r, void *member)
 	return json_reader_u64(r->json, &target->cpu_ns);
 }
 
+static int read_kernel_ticks(struct reader *r, void *member)
+{
+	struct profile_target *target = member;
+
+	target->kernel_known = true;
+	return json_reader_u64(r->json, &target->kernel_ticks);
+}
+
 static int read_target(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
@@ -410,6 +418,7 @@ static int read_target(struct reader *r, void *element)
 		FIELD(profile_target, ticks, read_account),
 		{ .key = "cpu_ns", .read = read_cpu_time, .optional = true },
 		FIELD(profile_target, excess, read_u64, .optional = true),
+		{ .key = "kernel_ticks", .read = read_kernel_ticks, .optional = true },
 		{ 0 },
 	};
 	int ret = read_fields(r, fields, element);

@@ -236,6 +236,8 @@ static void put_target(FILE *stream, const struct profile *profile, size_t i)
 	put_cpu_time(stream, ", \"cpu_ns\": ", target->cpu_known, target->cpu_ns);
 	if (target->excess)
 		put_u64(stream, ", \"excess\": ", target->excess);
+	if (target->kernel_known)
+		put_u64(stream, ", \"kernel_ticks\": ", target->kernel_ticks);
 	fputs("}", stream);
 }
 
