@@ -25,24 +25,28 @@ static __noinline int note_excess(u32 target, u32 n)
 
 /*
  * How many ticks a sample in the current thread stands for. None while ticks are off: those that come
- * then come before all threads are ready for them, or while the programs are being detached.
+ * then come before all threads are ready for them, or while the programs are being detached. Those in
+ * the kernel are added up in the thread's record, which a sample writes anyway.
  */
-__noinline u32 weigh(struct follow *follow)
+__noinline u32 weigh(struct follow *follow, bool in_kernel)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 lag = is_tickless(bpf_get_smp_processor_id()) ? 0 : runtime_lag;
 	u64 period = cpu_time.period_ns;
-	u32 n;
+	u32 n = 1;
 
 	if (cpu_time.muted)
 		return 0;
-	if (!follow || !period)
+	if (!follow)
 		return 1;
-	n = weigh_sample(&follow->weight, task, period, lag);
+	if (period)
+		n = weigh_sample(&follow->weight, task, period, lag);
 	if (unweighted)
-		return 1;
+		n = 1;
 	if (n > 1)
 		note_excess(follow->target, n);
+	if (in_kernel)
+		follow->kernel += n;
 	return n;
 }
 
@@ -162,8 +166,9 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	 * one.
 	 */
 	if (!tick->n)
-		tick->n = follow == bpf_task_storage_get(&follows, task, NULL, 0) ? weigh(follow) :
-										    1;
+		tick->n = follow == bpf_task_storage_get(&follows, task, NULL, 0) ?
+				  weigh(follow, tick->in_kernel) :
+				  1;
 	if (!tick->n)
 		return 0;
 	cpu_account->misses++;
@@ -191,6 +196,7 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 {
 	tick->n = 0; /* not weighed yet */
 	tick->unjudged = false;
+	tick->in_kernel = !user;
 	/*
 	 * `user` is tested first, so that a user tick does not touch the cache line of the knobs.
 	 */
@@ -223,7 +229,7 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 		if (entry->stamp != tick->stamp && !xlat_renew(tick, slot, i))
 			continue;
 		follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
-		tick->n = follow ? weigh(follow) : 1;
+		tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
 		if (!tick->n)
 			return true;
 		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc), tick->n))

@@ -74,6 +74,20 @@ static __always_inline void rename_split(struct task_struct *task, const char *n
 		bpf_probe_read_kernel_str(spent->comm, sizeof(spent->comm), name);
 }
 
+/* Adds a thread's ticks in the kernel since the last call to its target's. */
+static __always_inline void settle_kernel(struct follow *follow, u32 target)
+{
+	u64 now = follow->kernel,
+	    fresh = now - __sync_lock_test_and_set(&follow->kernel_billed, now);
+	struct target_account *account;
+
+	if (!fresh)
+		return;
+	account = bpf_map_lookup_elem(&target_accounts, &target);
+	if (account)
+		__sync_fetch_and_add(&account->kernel, fresh);
+}
+
 /*
  * Adds a thread's runtime since the last call to the accounts. The thread may go on running
  * meanwhile, and another CPU may do the same; each adds what is new to it, which may be negative,
@@ -98,6 +112,7 @@ static __noinline int settle_runtime(struct task_struct *task, struct follow *fo
 	if (target == NO_TARGET)
 		return 0; /* the thread is in no cgroup that is a target */
 	spent_ns = now - __sync_lock_test_and_set(&follow->spent, now);
+	settle_kernel(follow, target);
 	if (split == SPLIT_CGROUP)
 		announce_cgroup(task, follow->split);
 	spent = spent_of(target, follow->split, task);

@@ -26,6 +26,7 @@ struct tick {
 	u32 stamp;
 	u16 n; /* how many ticks the sample stands for */
 	bool kernel; /* pc is in the kernel */
+	bool in_kernel; /* it fell in the kernel, whichever pc it is billed to */
 	bool unjudged; /* it is not known yet whether its cgroup is wanted */
 };
 

@@ -116,7 +116,8 @@ struct target_account {
 	__u64 forks_missed; /* children that could not be followed */
 	__u64 cpu_ns; /* runtime of its tasks that is in no spent_cpu */
 	__u64 excess; /* sum of n * (n - 1) over samples that stand for n ticks */
-	__u64 pad[3];
+	__u64 kernel; /* of `ticks`, those in the kernel, whichever pc they were billed to */
+	__u64 pad[2];
 };
 
 /*
@@ -233,14 +234,19 @@ enum {
 	FOLLOW_EXITING = 8, /* its remaining runtime is known when the task is freed */
 };
 
-/* A followed thread. A tick reads the first cache line of this only. */
+/*
+ * A followed thread. A tick that the cache knows uses the first cache line of this only, which ends
+ * with the weight: the kernel has 8 bytes of its own before it.
+ */
 struct follow {
 	__u32 target;
 	__u32 flags;
-	__u64 mm; /* its address space; another at a tick: in an exec; 0: in one when first seen */
+	__u64 kernel; /* its ticks in the kernel; written by the thread's own ticks only */
 	struct weight weight;
+	__u64 mm; /* its address space; another at a tick: in an exec; 0: in one when first seen */
 	__u64 split; /* the process or cgroup that its runtime belongs to; 0: not told apart */
 	__u64 spent; /* how much of its runtime is in an account already */
+	__u64 kernel_billed; /* the same of its ticks in the kernel */
 	__u64 moved_ns; /* for a process: when it moved into its cgroup; 0: it began there */
 	struct pending_ticks pending[PENDING_SLOTS];
 	struct pending_ticks exec; /* ticks from the new address space to its first instruction */
@@ -310,7 +316,7 @@ ABI_SIZE(struct window_key, 56);
 ABI_SIZE(struct window, 8);
 ABI_SIZE(struct record, 1368);
 ABI_SIZE(struct pool_state, 64);
-ABI_SIZE(struct follow, 168);
+ABI_SIZE(struct follow, 184);
 ABI_SIZE(struct spent_key, 16);
 ABI_SIZE(struct spent_cpu, 40);
 ABI_SIZE(struct cpu_time, 56);

@@ -100,9 +100,10 @@ void live_read_usage(struct live *live)
 
 	live->cpu_ns = 0;
 	live->turns = 0;
+	live->system_ns = 0;
 	if (!file)
 		return;
-	if (fscanf(file, "%lf %lf", &live->cpu_ns, &live->turns) != 2)
+	if (fscanf(file, "%lf %lf %lf", &live->cpu_ns, &live->turns, &live->system_ns) != 3)
 		live->cpu_ns = 0;
 	fclose(file);
 }

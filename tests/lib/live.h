@@ -28,6 +28,7 @@ struct live {
 	struct json_object *doc; /* NULL until there is one */
 	double cpu_ns; /* CPU time of the process tree, from the kernel's account */
 	double turns; /* how often its tasks were given a CPU */
+	double system_ns; /* of the CPU time, the kernel's: an estimate, see expect_kernel() */
 };
 
 void live_begin(struct live *live);
@@ -69,7 +70,7 @@ bool live_run(struct live *live, const char *const options[], const char *const 
  */
 bool live_run_timed(struct live *live, const char *const options[], const char *const command[]);
 
-/* Reads what `treetime` wrote into live->cpu_ns and live->turns; both are 0 if it wrote nothing. */
+/* Reads what `treetime` wrote into live->cpu_ns and the like; all are 0 if it wrote nothing. */
 void live_read_usage(struct live *live);
 
 /* The ticks divided by what the CPU time says they should be: 1 if they agree. */

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 
 /* Time that a process spends in the kernel: whom each mode bills, and that none is missing. */
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include <criterion/criterion.h>
 
+#include "chance.h"
 #include "live.h"
 #include "need.h"
 
@@ -28,6 +30,28 @@ static double part_of(struct live *live, uint64_t ticks)
 	return (double)ticks / (double)doc_number(live->doc, "ticks.total");
 }
 
+static uint64_t kernel_ticks(struct live *live)
+{
+	return doc_number(json_object_array_get_idx(doc_get(live->doc, "targets"), 0),
+			  "kernel_ticks");
+}
+
+/*
+ * How much of the time was the kernel's agrees with what the workload saw, and with getrusage(). The
+ * kernel divides the exact sum of user and system time by what its own tick hit, which comes 100 to
+ * 1,000 times a second.
+ */
+static void expect_kernel(struct live *live, const double part[3])
+{
+	double share = part_of(live, kernel_ticks(live)), of_usage = live->system_ns / live->cpu_ns;
+	double chance = sqrt(share * (1 - share) / (100 * live->cpu_ns / 1e9));
+
+	cr_expect_geq(share, part[2] - NEARLY);
+	cr_expect_leq(share, part[1] + part[2] + NEARLY);
+	cr_expect_float_eq(share, of_usage, CHANCE_ERRORS * chance,
+			   "%.3f, getrusage() %.3f +- %.3f", share, of_usage, chance);
+}
+
 /* A tick in the kernel is billed to the function that called it. */
 Test(live_kernel, charged_mode)
 {
@@ -42,6 +66,7 @@ Test(live_kernel, charged_mode)
 			   NEARLY);
 	cr_expect_eq(doc_object(live.doc, "kernel", NULL), 0);
 	cr_expect_eq(doc_number(live.doc, "ticks.filtered"), 0);
+	expect_kernel(&live, part);
 	live_end(&live);
 }
 
@@ -61,6 +86,10 @@ Test(live_kernel, split_mode)
 	cr_expect_geq(kernel, part[2] - NEARLY);
 	cr_expect_leq(kernel, part[1] + part[2] + NEARLY);
 	cr_expect_eq(doc_number(live.doc, "ticks.filtered"), 0);
+	/* A tick that is in no bin was in the kernel too: at an exec, or at the end. */
+	cr_expect_geq(kernel_ticks(&live), doc_object(live.doc, "kernel", NULL));
+	cr_expect_leq(kernel_ticks(&live),
+		      doc_object(live.doc, "kernel", NULL) + doc_lost(live.doc, NULL));
 	live_end(&live);
 }
 
@@ -97,6 +126,7 @@ Test(live_kernel, user_mode)
 	cr_expect_float_eq(part_of(&live, doc_function(live.doc, "alpha", NULL)), part[0], NEARLY);
 	cr_expect_geq(filtered, part[2] - NEARLY);
 	cr_expect_leq(filtered, part[1] + part[2] + NEARLY);
+	cr_expect_eq(kernel_ticks(&live), doc_number(live.doc, "ticks.filtered"));
 	cr_expect_eq(doc_object(live.doc, "kernel", NULL), 0);
 	live_end(&live);
 }

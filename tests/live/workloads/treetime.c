@@ -2,8 +2,8 @@
 
 /*
  * treetime FILE COMMAND...: runs COMMAND, waits for all its descendants, including orphans, and
- * writes to FILE the CPU time (user + system) of all of them and itself, in nanoseconds, and how
- * often they were given a CPU. Ends as COMMAND did. It is part of the tree that it measures, so
+ * writes to FILE the CPU time (user + system) of all of them and itself, in nanoseconds, how often
+ * they were given a CPU, and how much of the time was system time. Ends as COMMAND did. It is part of the tree that it measures, so
  * that a profile of it is comparable.
  */
 #include <errno.h>
@@ -16,6 +16,7 @@
 struct account {
 	unsigned long long cpu_ns;
 	long turns;
+	unsigned long long system_ns;
 };
 
 static void add_usage(struct account *account, int who)
@@ -26,6 +27,8 @@ static void add_usage(struct account *account, int who)
 		return;
 	account->cpu_ns += (usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000ULL +
 			   (usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000ULL;
+	account->system_ns +=
+		usage.ru_stime.tv_sec * 1000000000ULL + usage.ru_stime.tv_usec * 1000ULL;
 	account->turns += usage.ru_nvcsw + usage.ru_nivcsw;
 }
 
@@ -36,7 +39,7 @@ static int shell_status(int status)
 
 int main(int argc, char **argv)
 {
-	struct account account = { 0, 1 };
+	struct account account = { 0, 1, 0 };
 	int status, result = 1;
 	FILE *out;
 	pid_t first, pid;
@@ -58,6 +61,6 @@ int main(int argc, char **argv)
 	}
 	add_usage(&account, RUSAGE_SELF);
 	add_usage(&account, RUSAGE_CHILDREN);
-	fprintf(out, "%llu %ld\n", account.cpu_ns, account.turns);
+	fprintf(out, "%llu %ld %llu\n", account.cpu_ns, account.turns, account.system_ns);
 	return fclose(out) ? 1 : result;
 }

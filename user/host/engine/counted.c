@@ -114,6 +114,7 @@ void counted_account(const struct counted *counted, uint32_t target)
 	tally->forks_missed += read64(counted, &account->forks_missed);
 	tally->cpu_ns += read64(counted, &account->cpu_ns);
 	tally->excess += read64(counted, &account->excess);
+	tally->kernel += read64(counted, &account->kernel);
 	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
 		tally->lost[cause] += read64(counted, &account->lost[cause]);
 }
@@ -181,6 +182,7 @@ void tally_add(struct tally *sum, const struct tally *part)
 	sum->forks_missed += part->forks_missed;
 	sum->cpu_ns += part->cpu_ns;
 	sum->excess += part->excess;
+	sum->kernel += part->kernel;
 	for (cause = 0; cause < LOST_CAUSE_COUNT; cause++)
 		sum->lost[cause] += part->lost[cause];
 }

@@ -43,6 +43,7 @@ struct tally {
 	uint64_t forks_missed; /* children, not ticks */
 	uint64_t cpu_ns; /* runtime in ns, of its tasks that are in no split */
 	uint64_t excess; /* of samples that stand for several ticks: see struct target_account */
+	uint64_t kernel; /* of all these ticks, those in the kernel */
 };
 
 /* Everything here belongs to the session. */

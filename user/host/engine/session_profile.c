@@ -118,6 +118,11 @@ static int fill_targets(const struct session *session, const struct counted *cou
 		if (ret)
 			return ret;
 		target->excess = counted->tallies[i].excess;
+		/* They are settled with the runtime, a moment before the other ticks are read. */
+		target->kernel_known = true;
+		target->kernel_ticks = counted->tallies[i].kernel;
+		if (target->kernel_ticks > target->ticks.total)
+			target->kernel_ticks = target->ticks.total;
 		target->cpu_known = !session->options.cpus;
 		if (target->cpu_known)
 			target->cpu_ns = counted->tallies[i].cpu_ns + session_split_ns(session, i);
