@@ -4,6 +4,7 @@
 #include <glob.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -223,6 +224,9 @@ struct files {
 	size_t nr;
 	uint64_t ticks;
 	uint64_t alpha;
+	uint64_t kernel; /* in its bins */
+	uint64_t kernel_ticks; /* in all */
+	uint64_t lost;
 	uint64_t duration_ns;
 	double period_ns;
 };
@@ -242,6 +246,10 @@ static void read_files(struct live *live, const char *pattern, struct files *fil
 		cr_expect(json_object_get_boolean(doc_get(doc, "complete")));
 		files->ticks += doc_number(doc, "ticks.total");
 		files->alpha += doc_function(doc, "alpha", NULL);
+		files->kernel += doc_object(doc, "kernel", NULL);
+		files->kernel_ticks += doc_number(
+			json_object_array_get_idx(doc_get(doc, "targets"), 0), "kernel_ticks");
+		files->lost += doc_lost(doc, NULL);
 		files->duration_ns += doc_number(doc, "duration_ns");
 		files->period_ns = (double)doc_number(doc, "sampling.period_ns");
 		json_object_put(doc);
@@ -268,6 +276,7 @@ LIVE_TEST(live_options, interval)
 {
 	struct files files;
 	unsigned long total;
+	const char *kernel;
 
 	run_interval(live, ARGS(FAST, "--interval", "1s"), ARGS(WORKLOAD("three"), "30000"));
 	read_files(live, "p-*.json", &files);
@@ -278,7 +287,26 @@ LIVE_TEST(live_options, interval)
 	cr_expect_float_eq((double)files.alpha / (double)files.ticks, 0.5, 0.05);
 	cr_assert_eq(sscanf(live->end.err, "%lu ticks", &total), 1, "%s", live->end.err);
 	cr_expect_eq(total, files.ticks, "the summary is of all files");
+	kernel = strstr(live->end.err, "\nkernel: ");
+	cr_assert_not_null(kernel, "%s", live->end.err);
+	cr_expect_float_eq(strtod(kernel + strlen("\nkernel: "), NULL),
+			   100.0 * (double)files.kernel_ticks / (double)files.ticks, 0.01, "%s",
+			   kernel);
 	cr_expect_not_null(strstr(live->end.err, "\nprofiles: "), "%s", live->end.err);
+}
+
+/* Each tick in the kernel is counted as one in a file, too. */
+LIVE_TEST(live_options, interval_of_kernel_ticks)
+{
+	struct files files;
+
+	run_interval(live, ARGS(FAST, "--mode", "split", "--interval", "1s"),
+		     ARGS(WORKLOAD("syscalls"), "8000"));
+	read_files(live, "p-*.json", &files);
+	cr_expect_gt(files.nr, 1, "%zu files", files.nr);
+	cr_expect_gt(files.kernel, files.ticks / 4);
+	cr_expect_geq(files.kernel_ticks, files.kernel);
+	cr_expect_leq(files.kernel_ticks, files.kernel + files.lost);
 }
 
 /* Only the newest stay, and files that were there before. */

@@ -85,6 +85,26 @@ Test(report, share_of_the_kernel)
 
 	check_contains(text, "\nkernel    counted for its callers; --mode split tells it apart\n");
 	free(text);
+	profile->targets[0].kernel_known = true;
+	profile->targets[0].kernel_ticks = 250;
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text, "\nkernel    counted for its callers; ");
+	free(text);
+	profile->targets[1].kernel_known = true;
+	profile->targets[1].kernel_ticks = 15;
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text,
+		       "\nkernel    25.00 % of the time, counted for its callers; "); /* of 1060 */
+	free(text);
+	/* The share is of the time: ticks of one target may stand for more than those of another. */
+	profile->targets[0].cpu_known = true;
+	profile->targets[0].cpu_ns = 10 * profile->sampling.period_ns * 1000;
+	profile->targets[1].kernel_ticks = 0;
+	text = written(profile, all(REPORT_FUNCTIONS));
+	check_contains(text, "\nkernel    24.85 % of the time, counted"); /* 2500 of 10060 */
+	free(text);
+	profile->targets[0].cpu_known = false;
+	profile->targets[0].cpu_ns = 0;
 	set_text(&profile->sampling.mode, "split");
 	text = written(profile, all(REPORT_FUNCTIONS));
 	check_contains(text, "\nkernel    3.77 % of the time\n"); /* 40 of 1060 */
@@ -110,6 +130,24 @@ Test(report, no_share_without_counters)
 	fclose(out);
 	check_contains(text, "\n1060 = ");
 	cr_expect_null(strstr(text, "kernel: "), "%s", text);
+}
+
+/* The kernel's ticks are in the accounts. */
+Test(report, charged_share_without_counters)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	size_t nr = profile->nr_histograms, size;
+	cleanup_free char *text = NULL;
+	FILE *out = open_memstream(&text, &size);
+
+	profile->targets[0].kernel_known = profile->targets[1].kernel_known = true;
+	profile->targets[0].kernel_ticks = 106;
+	profile->nr_histograms = 0;
+	report_account(profile, out);
+	profile->nr_histograms = nr;
+	fclose(out);
+	check_contains(text,
+		       "\nkernel: 10.00 % of the time, counted for its callers; --mode split");
 }
 
 /* A profile without a command says what was attached to. */

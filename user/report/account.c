@@ -247,20 +247,49 @@ static double kernel_ns(const struct profile *profile, const struct report_optio
 	return ns;
 }
 
+/* The time of chosen targets' ticks in the kernel; negative: one of them does not know it. */
+static double charged_ns(const struct profile *profile, const struct report_options *options)
+{
+	double ns = 0;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_targets; i++) {
+		const struct profile_target *target = &profile->targets[i];
+
+		if (!target_chosen(profile, options, i) || !target->ticks.total)
+			continue;
+		if (!target->kernel_known)
+			return -1;
+		ns += profile_target_time(profile, i) * (double)target->kernel_ticks /
+		      (double)target->ticks.total;
+	}
+	return ns;
+}
+
+static void render_charged(const struct report *report, const char *label, FILE *out)
+{
+	double ns = charged_ns(report->profile, report->options);
+
+	fputs(label, out);
+	if (ns >= 0)
+		fprintf(out, "%.2f %% of the time, ", 100 * ns / report->ns);
+	fputs("counted for its callers; --mode split tells it apart\n", out);
+}
+
 void render_kernel(const struct report *report, const char *label, FILE *out)
 {
 	const struct profile *profile = report->profile;
 	const char *mode = profile->sampling.mode;
 
-	/* The sum of a series that is printed at its end has an account, and no counters. */
-	if (!mode || !(report->ns > 0) || !profile->nr_targets || !profile->nr_histograms ||
+	if (!mode || !(report->ns > 0) || !profile->nr_targets ||
 	    !strcmp(profile->targets[0].kind, "call"))
 		return;
-	if (!strcmp(mode, "split"))
+	/* The sum of a series that is printed at its end has an account, and no counters. */
+	if (!strcmp(mode, "split") && profile->nr_histograms)
 		fprintf(out, "%s%.2f %% of the time\n", label,
 			100 * kernel_ns(profile, report->options) / report->ns);
 	else if (!strcmp(mode, "charged"))
-		fprintf(out, "%scounted for its callers; --mode split tells it apart\n", label);
+		render_charged(report, label, out);
 }
 
 void render_cost(const struct profile *profile, FILE *out)

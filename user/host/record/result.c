@@ -108,6 +108,7 @@ void result_measure_rate(struct profile *profile)
 static int add_result_part(struct result *result, const struct profile *part)
 {
 	uint64_t cpu_ns;
+	size_t i;
 
 	if (profile_account_add(&result->sum, &part->ticks))
 		return -ENOMEM;
@@ -118,6 +119,8 @@ static int add_result_part(struct result *result, const struct profile *part)
 		result->cpu_ns += cpu_ns;
 	else
 		result->cpu_unknown = true;
+	for (i = 0; i < part->nr_targets; i++)
+		result->kernel_ticks += part->targets[i].kernel_ticks;
 	return 0;
 }
 
@@ -290,6 +293,8 @@ static void print_sum(const struct result *result, const struct profile *last, u
 	all.ticks = result->sum;
 	all.cpu_known = !result->cpu_unknown;
 	all.cpu_ns = result->cpu_unknown ? 0 : result->cpu_ns;
+	all.kernel_known = true;
+	all.kernel_ticks = result->kernel_ticks;
 	all.period_ns = 0;
 	whole.sampling.nr_segments = 0;
 	whole.sampling.sampled_ns = result->partly_sampled ? result->sampled_ns : 0;
