@@ -61,4 +61,22 @@ else
 	verdict $? doctor_pair
 fi
 
+# Root lacks rights in a container only, where there is no sudo that gives them.
+setpriv --bounding-set=-sys_admin,-bpf,-perfmon,-sys_ptrace --inh-caps=-all \
+	"$bin" doctor --quick >"$work/doctor"
+[ "$(state privilege)" = missing ] && grep -q 'try: .*--cap-add SYS_ADMIN' "$work/doctor" &&
+	grep -q 'try: .*--cap-add SYS_PTRACE' "$work/doctor" && ! grep -q 'try: sudo' "$work/doctor"
+verdict $? doctor_root_without
+# Only the first network namespace has the compiler's setting.
+"$bin" doctor --quick >"$work/doctor"
+here=$(state jit)
+unshare -n "$bin" doctor --quick >"$work/doctor"
+[ "$(state jit)" = "$here" ]
+verdict $? doctor_network_namespace
+if unshare -Ur true 2>/dev/null; then
+	unshare -Ur "$bin" doctor --quick >"$work/doctor"
+	[ "$(state privilege)" = missing ] && grep -q 'why: in a user namespace' "$work/doctor"
+	verdict $? doctor_user_namespace
+fi
+
 exit "$script_status"

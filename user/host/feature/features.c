@@ -11,6 +11,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -32,6 +33,18 @@
  * because it is the oldest kernel that is tested.
  */
 #define NEWER_KERNEL "a newer kernel; 6.1 has it"
+
+/* Docker 20.10 does not know CAP_BPF, and podman's seccomp profile refuses bpf() to it. */
+#define BETTER_CONTAINER                                                                           \
+	"a container with --cap-add SYS_ADMIN, or with --cap-add BPF --cap-add PERFMON (podman: "  \
+	"and --security-opt seccomp=unconfined)"
+#define OPEN_CONTAINER "a container with --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN"
+
+/* What mends a lack of privilege: sudo gives root nothing. */
+static const char *mend_of(const char *of_users, const char *of_root)
+{
+	return geteuid() ? of_users : of_root;
+}
 
 /* Fills in an answer; mend may be NULL. */
 static void __attribute__((format(printf, 4, 5)))
@@ -78,8 +91,7 @@ static void probe_bpf(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_MISSING, "a kernel with CONFIG_BPF_SYSCALL=y",
 				   "the kernel has no bpf() system call");
 	else if (fd == -EPERM)
-		feature_answer_set(answer, FEATURE_MISSING,
-				   "sudo; in a container its --privileged or seccomp profile",
+		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", OPEN_CONTAINER),
 				   "the bpf() system call is refused");
 	else
 		feature_answer_set(answer, FEATURE_MISSING, NULL, "bpf(): %s", strerror(-fd));
@@ -93,7 +105,7 @@ static void probe_perf_program(struct feature_answer *answer)
 	if (fd >= 0)
 		feature_answer_set(answer, FEATURE_OK, NULL, "a program loads");
 	else if (fd == -EPERM || fd == -EACCES)
-		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
 				   "a perf event program is refused: CAP_BPF and CAP_PERFMON or "
 				   "CAP_SYS_ADMIN are needed");
 	else
@@ -266,6 +278,14 @@ static int read_setting(const char *path, int64_t *result)
 	return sscanf(line, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
 }
 
+/* The first user namespace has this number in /proc (PROC_USER_INIT_INO of the kernel). */
+static bool in_user_namespace(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/user", &st) && st.st_ino != 0xeffffffd;
+}
+
 /* How this program can be given the right without being root. */
 static void setcap_mend(char *mend, size_t size)
 {
@@ -289,6 +309,16 @@ static void probe_privilege(struct feature_answer *answer)
 				      "root, but without CAP_BPF and CAP_PERFMON";
 	char mend[192];
 
+	/* The kernel gives the capabilities of such a namespace no say about BPF and whole CPUs. */
+	if (in_user_namespace()) {
+		feature_answer_set(
+			answer, FEATURE_MISSING,
+			"outside of it: docker run --userns=host, podman as the host's "
+			"root",
+			"in a user namespace (rootless, userns-remap), whose root has no "
+			"rights over the host");
+		return;
+	}
 	if (capable(CAP_SYS_ADMIN)) {
 		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_ADMIN");
 		return;
@@ -303,8 +333,7 @@ static void probe_privilege(struct feature_answer *answer)
 	if (geteuid())
 		setcap_mend(mend, sizeof(mend));
 	else
-		snprintf(mend, sizeof(mend),
-			 "a container with --cap-add BPF --cap-add PERFMON, or --privileged");
+		snprintf(mend, sizeof(mend), "%s", BETTER_CONTAINER);
 	feature_answer_set(answer, FEATURE_MISSING, mend, "%s", why);
 }
 
@@ -332,16 +361,17 @@ static void probe_perf_event(struct feature_answer *answer)
 		 * CAP_PERFMON.
 		 */
 		feature_answer_set(answer, FEATURE_MISSING,
-				   "sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
+				   mend_of("sudo, or: sudo sysctl kernel.perf_event_paranoid=2",
+					   "--cap-add SYS_ADMIN, or on the host: sysctl "
+					   "kernel.perf_event_paranoid=2"),
 				   "kernel.perf_event_paranoid is %" PRId64
 				   ", which refuses perf events even with CAP_PERFMON",
 				   paranoid);
 	else if (!capable(CAP_PERFMON) && !capable(CAP_SYS_ADMIN))
-		feature_answer_set(answer, FEATURE_MISSING, "sudo",
+		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
 				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
 	else
-		feature_answer_set(answer, FEATURE_MISSING,
-				   "the container's --privileged or its seccomp profile",
+		feature_answer_set(answer, FEATURE_MISSING, OPEN_CONTAINER,
 				   "perf_event_open is refused although CAP_PERFMON is there");
 }
 
@@ -359,6 +389,28 @@ static void probe_btf(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_MISSING, NULL, "%s: %s", path, strerror(errno));
 }
 
+/* Only the first network namespace has the setting, so a program is asked whether it was compiled. */
+static void probe_compiled(struct feature_answer *answer)
+{
+	struct bpf_prog_info info = { 0 };
+	__u32 size = sizeof(info);
+	cleanup_fd int fd = -1;
+	int ret;
+
+	if (!may_load(answer))
+		return;
+	fd = empty_program_load(BPF_PROG_TYPE_PERF_EVENT, NULL, NULL);
+	ret = fd < 0 ? fd : bpf_obj_get_info_by_fd(fd, &info, &size);
+	if (ret)
+		not_tried(answer, ret);
+	else if (info.jited_prog_len)
+		feature_answer_set(answer, FEATURE_OK, NULL, "a program is compiled");
+	else
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   "a kernel with CONFIG_BPF_JIT=y and net.core.bpf_jit_enable=1",
+				   "a program is not compiled: ticks cost several times more");
+}
+
 static void probe_jit(struct feature_answer *answer)
 {
 	int64_t on = 0;
@@ -369,8 +421,7 @@ static void probe_jit(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_UNKNOWN, NULL,
 				   "net.core.bpf_jit_enable is for root's eyes");
 	else if (ret)
-		feature_answer_set(answer, FEATURE_LIMITED, "a kernel with CONFIG_BPF_JIT=y",
-				   "no net.core.bpf_jit_enable: ticks cost several times more");
+		probe_compiled(answer);
 	else if (!on)
 		feature_answer_set(answer, FEATURE_LIMITED, "sudo sysctl net.core.bpf_jit_enable=1",
 				   "off: ticks cost several times more");
@@ -475,7 +526,8 @@ static void probe_tick_cost(struct feature_answer *answer)
 	if (measure_ticks(&cost, &err))
 		feature_answer_set(answer, FEATURE_UNKNOWN, NULL, "not measured: %.160s", err.text);
 	else if (!cost.runs || !cost.time_ns)
-		feature_answer_set(answer, FEATURE_UNKNOWN, "sudo",
+		feature_answer_set(answer, FEATURE_UNKNOWN,
+				   mend_of("sudo", "a container with --cap-add SYS_ADMIN"),
 				   "not measured: the kernel's BPF statistics need CAP_SYS_ADMIN");
 	else
 		feature_answer_set(
@@ -491,7 +543,8 @@ static void probe_ptrace(struct feature_answer *answer)
 	if (capable(CAP_SYS_PTRACE))
 		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_PTRACE");
 	else
-		feature_answer_set(answer, FEATURE_LIMITED, "sudo",
+		feature_answer_set(answer, FEATURE_LIMITED,
+				   mend_of("sudo", "a container with --cap-add SYS_PTRACE"),
 				   "without CAP_SYS_PTRACE files of other users' processes may "
 				   "stay without names");
 }
@@ -516,7 +569,8 @@ static void probe_kallsyms(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_OK, NULL, "addresses are shown");
 	else
 		feature_answer_set(answer, FEATURE_LIMITED,
-				   "sudo, or: sudo sysctl kernel.kptr_restrict=0",
+				   mend_of("sudo, or: sudo sysctl kernel.kptr_restrict=0",
+					   "a container with --cap-add SYSLOG"),
 				   "addresses are hidden: kernel functions stay without names");
 }
 
