@@ -211,6 +211,12 @@ wanted=000001c400080004
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -le 2 ] || wanted=000001c400280004
 [ "$kept" = "$wanted $wanted $wanted 1 " ] && [ -n "$(ls "$work/kept")" ]
 verdict $? agent_capabilities
+# Where BPF and PERFMON cannot be had, as with docker 20.10, SYS_ADMIN stands for both.
+rm "$work"/kept/*
+setpriv --bounding-set=-bpf,-perfmon --inh-caps=-all \
+	timeout 8 "$bin" agent -q --dir "$work/kept" --interval 1 2>"$work/err"
+[ -n "$(ls "$work/kept")" ]
+verdict $? agent_without_cap_bpf
 unit=$(sed -n 's/^CapabilityBoundingSet=//p' user/systemd/bpfprofil-agent.service.in | tr 'A-Z ' 'a-z,' |
 	sed 's/cap_/+/g')
 rm "$work"/kept/*

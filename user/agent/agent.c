@@ -37,14 +37,15 @@ static uint64_t bit(unsigned int capability)
 /*
  * BPF and PERFMON load the programs, and load them again after SIGHUP. SYS_PTRACE and DAC_READ_SEARCH
  * open the files that processes of all users run, and CHECKPOINT_RESTORE those of them that were
- * deleted or replaced. SYSLOG shows the kernel's addresses.
+ * deleted or replaced. SYSLOG shows the kernel's addresses. Where BPF or PERFMON is not permitted, as in
+ * a container of a docker that does not know them, SYS_ADMIN stands for both.
  */
-static uint64_t needed(const struct privileges *keep)
+static uint64_t needed(const struct privileges *keep, uint64_t permitted)
 {
 	uint64_t set = bit(CAP_BPF) | bit(CAP_PERFMON) | bit(CAP_SYS_PTRACE) |
 		       bit(CAP_DAC_READ_SEARCH) | bit(CAP_CHECKPOINT_RESTORE) | bit(CAP_SYSLOG);
 
-	if (keep->admin)
+	if (keep->admin || ~permitted & (bit(CAP_BPF) | bit(CAP_PERFMON)))
 		set |= bit(CAP_SYS_ADMIN);
 	if (keep->write_anywhere)
 		set |= bit(CAP_DAC_OVERRIDE) | bit(CAP_CHOWN);
@@ -69,11 +70,14 @@ static int privileges_drop(const struct privileges *keep, struct error *err)
 {
 	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-	uint64_t set = needed(keep);
+	uint64_t set;
 	unsigned int i;
 
+	if (syscall(SYS_capget, &header, data))
+		return error_errno(err, -errno, "agent: capabilities");
+	set = needed(keep, data[0].permitted | (uint64_t)data[1].permitted << 32);
 	bound(set);
-	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || syscall(SYS_capget, &header, data))
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return error_errno(err, -errno, "agent: capabilities");
 	for (i = 0; i < _LINUX_CAPABILITY_U32S_3; i++) {
 		data[i].permitted &= (uint32_t)(set >> 32 * i);
