@@ -37,7 +37,7 @@ emulated=${SPIN_SLOWNESS:+1}
 declare -A alone=(
 	[calls]='calls_@(neighbours|rivals|stuck)'
 	[hostile]='hostile_@(files|serve)'
-	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|spending)'
+	[live]='live_@(attach_all|attach_cgroup|budget|bursts|cuts|machine|perf|spending|splits)'
 )
 alone_scripts='cli/agent_duty'
 

@@ -14,9 +14,9 @@ for ((i = 0; i < 120; i++)); do
 done
 offset=$((16#$(nm -D "$work/user/0.so" | awk '$3 == "burn" { print $1 }')))
 : >"$work/rounds"
-# Each burns for some 25 ms, so that it has ticks in every round.
+# Each burns for some 25 ms, also on an emulated CPU, so that it has ticks in every round.
 while :; do
-	"$mapped" "$offset" 20000000 "$work"/user/*.so
+	"$mapped" "$offset" $((20000000 / ${SPIN_SLOWNESS:-1})) "$work"/user/*.so
 	echo >>"$work/rounds"
 done &
 user=$!

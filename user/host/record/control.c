@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -99,6 +100,15 @@ void control_answer(const struct control *control, int failed)
 		return;
 }
 
+/* Whoever may write to the FIFO may do so without end, and a log would be full of it. */
+static void refuse(struct control *control, const char *line)
+{
+	if (control->refused++ < CONTROL_REFUSALS)
+		print_message("start or stop, one a line", "--control: '%s': no such command",
+			      line);
+	control_answer(control, -EINVAL);
+}
+
 enum control_command control_read(struct control *control, unsigned int *reads)
 {
 	char line[sizeof(control->line)];
@@ -108,15 +118,16 @@ enum control_command control_read(struct control *control, unsigned int *reads)
 			return CONTROL_START;
 		if (!strcmp(line, "stop"))
 			return CONTROL_STOP;
-		print_message("start or stop, one a line", "--control: '%s': no such command",
-			      line);
-		control_answer(control, -EINVAL);
+		refuse(control, line);
 	}
 	return CONTROL_NONE;
 }
 
 void control_close(struct control *control)
 {
+	if (control->refused > CONTROL_REFUSALS)
+		print_message(NULL, "--control: %" PRIu64 " more lines were no command",
+			      control->refused - CONTROL_REFUSALS);
 	close_fd(&control->fd);
 	close_fd(&control->answer_fd);
 }
