@@ -92,3 +92,27 @@ Test(text, basename)
 	cr_assert_str_eq(text_basename("/"), "/");
 	cr_assert_str_eq(text_basename(""), "");
 }
+
+/* Different names stay different, whole characters stay whole, and nothing is longer than a backend takes. */
+Test(text, labels)
+{
+	char name[4096], other[4096], first[TEXT_LABEL], second[TEXT_LABEL];
+	size_t i;
+
+	cr_expect_str_eq(text_label("short", first), "short");
+	for (i = 0; i + 2 < sizeof(name); i += 2)
+		memcpy(name + i, "\u00e4", 2);
+	name[4000] = '\0';
+	strcpy(other, name);
+	other[3998] = 'x';
+	name[TEXT_LABEL - 1] = '\0';
+	cr_expect_eq(text_label(name, first), name);
+	name[TEXT_LABEL - 1] = '\xc3';
+	cr_expect_eq(text_label(name, first), first);
+	cr_expect_eq(text_label(other, second), second);
+	cr_expect_lt(strlen(first), TEXT_LABEL);
+	cr_expect_gt(strlen(first), TEXT_LABEL - 8);
+	cr_expect_str_neq(first, second);
+	for (i = 0; first[i] && first[i] != '.'; i += 2)
+		cr_expect_eq(memcmp(first + i, "\u00e4", 2), 0);
+}

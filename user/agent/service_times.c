@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "export/resource.h"
 #include "export/samples.h"
@@ -180,11 +181,12 @@ static void add_functions(size_t most, struct service_time *service, const struc
 		const struct sample *sample = &samples->all[i];
 		const struct sample_place *place = &samples->places[sample->place];
 		const struct sample_line *line = &samples->lines[place->first + place->nr - 1];
+		const char *name = samples->texts.all[samples->functions[line->function].name];
+		const char *file = samples->texts.all[samples->mappings[place->mapping].file];
+		char name_cut[TEXT_LABEL], file_cut[TEXT_LABEL];
 
 		if (sample->ns)
-			count(most, service,
-			      samples->texts.all[samples->functions[line->function].name],
-			      samples->texts.all[samples->mappings[place->mapping].file],
+			count(most, service, text_label(name, name_cut), text_label(file, file_cut),
 			      sample->ns);
 	}
 }

@@ -75,12 +75,9 @@ static bool parse_name(const char *name, struct spool_entry *result)
  */
 static char *make_path(const char *dir, const char *sink)
 {
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = hash_bytes(HASH_BEGIN, sink, strlen(sink));
 	char word[33], *path;
-	size_t i;
 
-	for (i = 0; sink[i]; i++)
-		hash = (hash ^ (unsigned char)sink[i]) * 0x100000001b3;
 	snprintf(word, sizeof(word), "%.*s", (int)strcspn(sink, " "), sink);
 	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include "base/text.h"
 
+#include <inttypes.h>
 #include <langinfo.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,6 +132,22 @@ void text_labelled(FILE *out, const char *label, const char *text)
 	fprintf(out, "%-10s", label);
 	text_write(out, text, 0);
 	fputc('\n', out);
+}
+
+const char *text_label(const char *text, char ret[TEXT_LABEL])
+{
+	static const int more = sizeof("...0123456789abcdef") - 1;
+	size_t length = strlen(text);
+	int cut = TEXT_LABEL - 1 - more;
+
+	if (length < TEXT_LABEL)
+		return text;
+	/* Not amid a character: the bytes of UTF-8 after the first begin with the bits 10. */
+	while (cut && ((unsigned char)text[cut] & 0xc0) == 0x80)
+		cut--;
+	snprintf(ret, TEXT_LABEL, "%.*s...%016" PRIx64, cut, text,
+		 hash_bytes(HASH_BEGIN, text, length));
+	return ret;
 }
 
 const char *text_basename(const char *path)

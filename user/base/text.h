@@ -39,6 +39,14 @@ void text_draw_ascii(void);
 /* The number of columns that all of text takes. */
 size_t text_columns(const char *text);
 
+/*
+ * What a backend gets as a label's value: text itself, or in ret its beginning and a hash, because backends
+ * refuse long ones (Mimir and Pyroscope from 2,048 bytes on), and a user may make cgroups and functions of
+ * any name.
+ */
+#define TEXT_LABEL 1025
+const char *text_label(const char *text, char ret[TEXT_LABEL]);
+
 /* The last component of a path, or all of a path without a slash. */
 const char *text_basename(const char *path);
 

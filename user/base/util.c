@@ -228,6 +228,15 @@ int parse_duration(const char *text, uint64_t *result)
 	return 0;
 }
 
+uint64_t hash_bytes(uint64_t before, const void *bytes, size_t size)
+{
+	const unsigned char *at = bytes, *end = at + size;
+
+	while (at < end)
+		before = (before ^ *at++) * UINT64_C(0x100000001b3);
+	return before;
+}
+
 /* The first byte determines the length and the range of the second, as in Unicode's table 3-7. */
 size_t utf8_sequence(const char *text, size_t length)
 {

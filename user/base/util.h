@@ -116,6 +116,13 @@ uint64_t thread_cpu_ns(void);
 /* A random time below most_ns, so that hosts do not all do the same thing at the same moment. */
 uint64_t chance_below(uint64_t most_ns);
 
+/*
+ * FNV-1a, which tells texts apart that nobody chose to have one hash. It begins with HASH_BEGIN and goes on
+ * with what the call before returned.
+ */
+#define HASH_BEGIN UINT64_C(0xcbf29ce484222325)
+uint64_t hash_bytes(uint64_t before, const void *bytes, size_t size);
+
 /* The length of the UTF-8 sequence at the start of text; 0 if it is not valid UTF-8. */
 size_t utf8_sequence(const char *text, size_t length);
 

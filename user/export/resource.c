@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "base/cgroup_parts.h"
@@ -11,7 +12,8 @@
 /* The first value of a key stays. */
 static void put_attribute(struct resource *resource, const char *key, const char *value)
 {
-	uint32_t number = texts_add(&resource->texts, value);
+	char cut[TEXT_LABEL];
+	uint32_t number = texts_add(&resource->texts, value ? text_label(value, cut) : NULL);
 	size_t i;
 
 	for (i = 0; i < resource->nr; i++)
@@ -164,11 +166,9 @@ void resource_free(struct resource *resource)
 
 uint64_t resource_hash(uint64_t seed, const char *text)
 {
-	seed ^= 0xcbf29ce484222325;
-	for (text = text ? text : ""; *text; text++)
-		seed = (seed ^ (unsigned char)*text) * 0x100000001b3;
+	seed = hash_bytes(seed ^ HASH_BEGIN, text ? text : "", text ? strlen(text) : 0);
 	/* Separates the parts, so that "ab", "c" differs from "a", "bc". */
-	return (seed ^ 0xff) * 0x100000001b3;
+	return hash_bytes(seed, "\xff", 1);
 }
 
 void resource_profile_id(const struct samples *samples, const struct sample_service *service,

@@ -5,15 +5,15 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/util.h"
+
 /* The file may be hostile, so the set may hold as many bytes as a symbol table's names. */
 #define SET_MAX (256UL << 20)
 
 static size_t hash_string(const char *string)
 {
-	uint64_t value = 0xcbf29ce484222325;
+	uint64_t value = hash_bytes(HASH_BEGIN, string, strlen(string));
 
-	while (*string)
-		value = (value ^ (unsigned char)*string++) * 0x100000001b3;
 	return (size_t)(value ^ value >> 32);
 }
 

@@ -79,17 +79,16 @@ void symbol_cache_age(struct symbol_cache *cache)
 	cache->passing = (struct cached_table){ 0 };
 }
 
-/* The kernel's symbols change with its modules. By FNV-1a, so that a list of a size is told from another. */
+/* The kernel's symbols change with its modules. A list may have the size of another. */
 static off_t hash_modules(void)
 {
 	cleanup_file FILE *file = fopen("/proc/modules", "re");
-	uint64_t hash = 0xcbf29ce484222325;
+	uint64_t hash = HASH_BEGIN;
 	char text[4096];
-	size_t size, i;
+	size_t size;
 
 	while (file && (size = fread(text, 1, sizeof(text), file)))
-		for (i = 0; i < size; i++)
-			hash = (hash ^ (unsigned char)text[i]) * 0x100000001b3;
+		hash = hash_bytes(hash, text, size);
 	return (off_t)hash;
 }
 

@@ -130,12 +130,9 @@ static int count(struct top_table *table, const struct top_row *key, uint64_t ti
 /* FNV-1a. */
 uint64_t top_build(const struct profile_object *object)
 {
-	const char *at = object->build_id;
-	uint64_t hash = 0xcbf29ce484222325;
+	const char *id = object->build_id;
 
-	for (; at && *at; at++)
-		hash = (hash ^ (unsigned char)*at) * 0x100000001b3;
-	return hash;
+	return id ? hash_bytes(HASH_BEGIN, id, strlen(id)) : HASH_BEGIN;
 }
 
 /* Code without any names is one row, and begins where its first tick was. */
