@@ -15,10 +15,13 @@ group=$top/$id
 pod=/kubepods/pod$uid
 logs=/var/log/pods/bpfprofil-shop_web-0_$uid
 name=bpfprofil-shop-$$
+unit=/bpfprofil$$.slice/bpfprofil-$$.service
+users=/user@$$.service/bpfprofil-$$.service
 spinners=()
 
 clean_up() {
-	end_in_groups "${spinners[*]}" "$group/below" "$group" "$top" "$pod" /kubepods
+	end_in_groups "${spinners[*]}" "$group/below" "$group" "$top" "$pod" /kubepods \
+		"$unit" "${unit%/*}" "$users" "${users%/*}"
 	rm -rf "$logs" "$work"
 	rmdir /var/log/pods 2>/dev/null
 }
@@ -31,6 +34,10 @@ in_group "$group/below" "${spin[@]}" &
 spinners+=($!)
 in_group "$pod" "${spin[@]}" &
 spinners+=($!)
+for group_of_unit in "$unit" "$users"; do
+	in_group "$group_of_unit" "${spin[@]}" &
+	spinners+=($!)
+done
 mkdir -p "$logs"
 
 # A docker that knows the container, and a podman that never answers.
@@ -53,6 +60,33 @@ grep -qx "[^,]*$group,$name" "$work/rows" && grep -qx "[^,]*$group/below,$name/b
 verdict $? report_csv_names_containers
 grep -qx "[^,]*$pod,bpfprofil-shop/web-0" "$work/rows"
 verdict $? report_csv_names_pods
+
+# A container of ctr: only containerd's folder of its task says who it is.
+test=attach_container_of_containerd
+tasks=/run/containerd/io.containerd.runtime.v2.task
+task=$tasks/bpfprofil-$$
+mkdir -p "$task/$name.task"
+echo "${spinners[0]}" >"$task/$name.task/init.pid"
+"$bin" attach --container "$name.task" --duration 1 -q -o "$work/t.json" 2>"$work/err" &&
+	grep -q "\"name\": \"$name.task\"" "$work/t.json"
+verdict $? $test
+rm -rf "$task"
+rmdir -p "$tasks" 2>/dev/null
+
+# Where nobody can be asked, or only a part is seen, that is said.
+mkdir "$work/none"
+PATH=$work/none "$bin" attach --container bpfprofil-none -q -o "$work/n.json" 2>"$work/err"
+grep -q "^try: its id, or --cgroup: no runtime's command is here" "$work/err"
+verdict $? attach_without_a_runtime
+unshare -C "$bin" attach --container bpfprofil-none -q -o "$work/n.json" 2>"$work/err"
+grep -q '^try: --cgroupns host' "$work/err"
+verdict $? attach_in_a_cgroup_namespace
+
+# The system's unit is meant, and a user's of that name is named.
+"$bin" attach --unit "bpfprofil-$$" --duration 1 -o "$work/u.json" 2>"$work/err" &&
+	grep -q "^bpfprofil: attach: --unit 'bpfprofil-$$.service': the system's own; for the other one: --cgroup .*$users\$" \
+		"$work/err"
+verdict $? attach_unit_of_two
 
 test=report_names_containers
 "$bin" report --by cgroup "$work/c.json" | awk '/%/ { print $NF }' >"$work/rows"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -240,6 +241,28 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	return ret;
 }
 
+/* The initial namespace of cgroups has a fixed number: PROC_CGROUP_INIT_INO. */
+static bool sees_own_cgroups_only(void)
+{
+	struct stat st;
+
+	return !stat("/proc/self/ns/cgroup", &st) && st.st_ino != 0xEFFFFFFBU;
+}
+
+/* Why there may be none: nobody could be asked, or what is seen is a part. */
+static void hint_at_view(const struct runtime_containers *told, struct error *err)
+{
+	if (sees_own_cgroups_only())
+		error_hint(err,
+			   "--cgroupns host and -v /sys/fs/cgroup:/sys/fs/cgroup:ro: only this "
+			   "container's cgroups are seen here");
+	else if (geteuid() && told->trouble[0])
+		error_hint(err, "sudo: the runtime may answer to root only");
+	else if (!told->trouble[0] && !told->without[0])
+		error_hint(err,
+			   "its id, or --cgroup: no runtime's command is here that knows names");
+}
+
 static int no_container(const struct cgroups *cgroups, const char *typed,
 			const struct runtime_containers *told, struct error *err)
 {
@@ -255,8 +278,8 @@ static int no_container(const struct cgroups *cgroups, const char *typed,
 		near = names_nearest(&names, typed);
 	if (near)
 		error_hint(err, "--container %s", near);
-	else if (geteuid() && told->trouble[0])
-		error_hint(err, "sudo: the runtime may answer to root only");
+	else
+		hint_at_view(told, err);
 	names_free(&names);
 	return -ENOENT;
 }

@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -530,6 +531,65 @@ static void leave_running(struct runtime_containers *containers)
 	containers->nr = kept;
 }
 
+/*
+ * containerd has a folder for each task: TASKS/NAMESPACE/ID/init.pid. ctr's containers are listed by no
+ * other command, and their ids are names that a user chose.
+ */
+#define TASKS "/run/containerd/io.containerd.runtime.v2.task/"
+
+static int add_task(struct runtime_parse *parsed, const char *path)
+{
+	struct container_reading reading = { 0 };
+	cleanup_file FILE *file = fopen(path, "re");
+	int ret;
+
+	if (!file || fscanf(file, "%d", &reading.container.pid) != 1 || reading.container.pid <= 0)
+		return 0;
+	reading.container.id = strdup(parsed->name);
+	reading.container.where = strndup(path + strlen(TASKS), strcspn(path + strlen(TASKS), "/"));
+	ret = reading.container.id && reading.container.where ? keep_container(parsed, &reading) :
+								-ENOMEM;
+	free_reading(&reading);
+	return ret;
+}
+
+/* The name has only letters, digits, dots, underscores and minus signs. */
+static int add_tasks(struct runtime_parse *parsed, struct error *err)
+{
+	cleanup_free char *pattern = NULL;
+	glob_t files = { 0 };
+	size_t i;
+	int ret = 0;
+
+	if (asprintf(&pattern, TASKS "*/%s/init.pid", parsed->name) < 0) {
+		pattern = NULL;
+		return error_no_memory(err, "containerd");
+	}
+	parsed->runtime = "containerd";
+	if (!glob(pattern, 0, NULL, &files))
+		for (i = 0; !ret && i < files.gl_pathc; i++)
+			ret = add_task(parsed, files.gl_pathv[i]);
+	globfree(&files);
+	return ret ? error_no_memory(err, "containerd") : 0;
+}
+
+static int add_task_names(struct names *names)
+{
+	glob_t folders = { 0 };
+	size_t i;
+	int ret = 0;
+
+	if (!glob(TASKS "*/*/init.pid", 0, NULL, &folders))
+		for (i = 0; !ret && i < folders.gl_pathc; i++) {
+			char *end = strrchr(folders.gl_pathv[i], '/');
+
+			*end = '\0';
+			ret = names_add(names, strrchr(folders.gl_pathv[i], '/') + 1, SIZE_MAX);
+		}
+	globfree(&folders);
+	return ret;
+}
+
 int runtimes_ask(const char *name, struct runtime_containers *result, struct error *err)
 {
 	struct runtime_parse parsed = { .name = name, .containers = result };
@@ -539,6 +599,8 @@ int runtimes_ask(const char *name, struct runtime_containers *result, struct err
 	*result = (struct runtime_containers){ 0 };
 	for (i = 0; !ret && i < NR_RUNTIMES; i++)
 		ret = ask_runtime(&runtimes[i], &parsed, err);
+	if (!ret && !result->nr)
+		ret = add_tasks(&parsed, err);
 	if (ret)
 		runtime_containers_free(result);
 	leave_running(result);
@@ -602,6 +664,8 @@ int runtimes_names(struct names *result, struct error *err)
 
 	for (i = 0; !ret && i < NR_RUNTIMES; i++)
 		ret = list(&runtimes[i], result, err);
+	if (!ret && add_task_names(result))
+		ret = error_no_memory(err, "containerd");
 	return ret;
 }
 

@@ -4,8 +4,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/util.h"
 #include "base/nearest.h"
+#include "base/output.h"
+#include "base/util.h"
 #include "host/targets/targets_impl.h"
 
 static bool name_ends_in(const char *name, size_t length, const char *suffix)
@@ -128,6 +129,20 @@ static int no_unit(const struct cgroups *cgroups, const char *unit, struct error
 	return -ENOENT;
 }
 
+/* The system's unit is meant, but a user's or a container's of that name shall not go unnoticed. */
+static void say_others(const struct cgroup_places *places, const char *unit, const char *chosen)
+{
+	const char *other = NULL;
+	size_t i;
+
+	for (i = 0; i < places->nr && !other; i++)
+		if (strcmp(places->list[i].path, chosen) != 0)
+			other = places->list[i].path;
+	if (other)
+		print_message(NULL, "--unit '%s': the system's own; for the other one: --cgroup %s",
+			      unit, other);
+}
+
 static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
 			    struct cgroup_places *result, struct error *err)
 {
@@ -146,6 +161,7 @@ static int find_unit_cgroup(const struct cgroups *cgroups, const char *unit,
 	path = strdup(chosen);
 	if (!path)
 		return error_errno(err, -ENOMEM, "--unit '%s'", unit);
+	say_others(result, unit, path);
 	cgroup_places_filter(result, is_at_path, path);
 	if (!cgroup_places_keep_populated(result))
 		return error_set(err, -ESRCH, "--unit '%s': nobody is in its cgroup", unit);
