@@ -33,27 +33,39 @@ remove_group() {
 	done
 }
 
-# waits NAME TARGET: attaches to what only comes after a line, is sampled, and ends
-waits() {
-	local name=$1 pid
+# comes_and_goes N TARGET: waits for the line that says so for the Nth time; then it is there, and ends
+comes_and_goes() {
+	local pid ended="bpfprofil: attach: $2 '$3': has ended"
 
-	shift
-	PATH=$work/bin:$PATH "$bin" attach "$@" --wait -o "$work/$name.json" 2>"$work/err" >/dev/null &
-	attached=$!
-	until_true grep -q "^bpfprofil: attach: waiting for $1 '$2': no " "$work/err"
+	until_true has_lines "$1" "bpfprofil: attach: waiting for $2 '$3': no " || return
 	in_group "$group" bash -c 'while :; do :; done' &
 	pid=$!
 	echo "$pid" >"$work/pid"
 	until_true samples && has_used "$pid" 20
 	kill "$pid"
 	wait "$pid" 2>/dev/null
-	remove_group
-	wait "$attached" && [ "$(grep -c waiting "$work/err")" -eq 1 ] &&
-		grep -qx "bpfprofil: attach: $1 '$2': has ended" "$work/err" &&
-		"$bin" report --format json "$work/$name.json" >/dev/null &&
-		! grep -q '^0 ticks' "$work/err"
-	verdict $? "attach_wait_$name"
 	rm "$work/pid"
+	remove_group
+	until_true has_lines "$1" "$ended"
+}
+
+has_lines() {
+	[ "$(grep -c "^$2" "$work/err")" -eq "$1" ]
+}
+
+# waits NAME TARGET: attaches to what only comes after a line, ends, and comes again, until a signal
+waits() {
+	local name=$1
+
+	shift
+	PATH=$work/bin:$PATH "$bin" attach "$@" --wait -o "$work/$name.json" 2>"$work/err" >/dev/null &
+	attached=$!
+	comes_and_goes 1 "$@" && comes_and_goes 2 "$@" && until_true has_lines 3 'bpfprofil: attach: waiting'
+	kill -INT "$attached"
+	wait "$attached" && ticks=$("$bin" report --format json "$work/$name.json" |
+		python3 -c 'import json, sys; print(json.load(sys.stdin)["ticks"]["total"])') &&
+		[ "$ticks" -ge 300 ]
+	verdict $? "attach_wait_$name"
 }
 
 group=/bpfprofil-wait-$$

@@ -27,6 +27,17 @@ struct attach {
 };
 
 /* The watch comes last, because the first look finds what ended before it. */
+static int start(struct attach *attach, struct error *err)
+{
+	struct sample_loop *loop = &attach->loop;
+	int ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
+
+	if (!ret)
+		ret = sample_start(loop, attach->targets.list, attach->targets.nr,
+				   attach->targets.controller, err);
+	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
+}
+
 static int prepare(struct attach *attach, struct error *err)
 {
 	struct sample_loop *loop = &attach->loop;
@@ -44,15 +55,8 @@ static int prepare(struct attach *attach, struct error *err)
 	 */
 	if (ret)
 		return sample_explain(ret, err);
-	ret = target_options_choose_hierarchy(&attach->targets, loop->options->split, err);
-	if (ret)
-		return ret;
 	loop->signal_fd = sample_open_phase_signals(err);
-	if (loop->signal_fd < 0)
-		return loop->signal_fd;
-	ret = sample_start(loop, attach->targets.list, attach->targets.nr,
-			   attach->targets.controller, err);
-	return ret ?: targets_watch(&attach->targets, &loop->ended_fd, err);
+	return loop->signal_fd < 0 ? loop->signal_fd : start(attach, err);
 }
 
 /* Whoever asked for an hour shall learn why it was less: a container that is restarted has ended too. */
@@ -68,18 +72,84 @@ static void say_ended(const struct attach *attach)
 		print_message(NULL, "all %zu targets have ended", targets->nr);
 }
 
-/* Samples until the duration is over, the last target has ended, or the first signal comes. */
-static void sample(struct attach *attach)
+/*
+ * Samples until the duration is over, the last target has ended, or the first signal comes. Whether it was
+ * the target's end.
+ */
+static bool sample(struct attach *attach)
 {
 	enum sample_event event = SAMPLE_NONE;
 
 	while (event != SAMPLE_SIGNAL && event != SAMPLE_OVER) {
 		if (!targets_left(&attach->targets)) {
 			say_ended(attach);
-			return;
+			return true;
 		}
 		event = sample_run(&attach->loop);
 	}
+	return false;
+}
+
+/* With --wait: what was counted is put aside until the targets are there again, as after a restart. */
+static int wait_again(struct attach *attach, struct error *err)
+{
+	struct target_options *typed = &attach->arguments.targets;
+	const uint64_t now = monotonic_ns(), end = attach->loop.end_ns;
+	int ret = session_stop(attach->loop.session, err);
+
+	if (!ret && result_put_aside(&attach->result, attach->loop.session))
+		ret = error_set(err, -EIO, "attach: cannot go on");
+	if (ret)
+		return ret;
+	if (end && now >= end)
+		return -ETIMEDOUT;
+	typed->patience_ns = end ? end - now : 0;
+	typed->interrupt_fd = attach->loop.signal_fd;
+	targets_free(&attach->targets);
+	attach->loop.ended_fd = -1;
+	return target_options_resolve(typed, "attach", &attach->targets, err);
+}
+
+/* Another session on the same files, for what is left of the time; if it fails, the last one stays. */
+static int begin_again(struct attach *attach, struct error *err)
+{
+	struct phase_options *phases = &attach->arguments.phases;
+	struct sample_loop *loop = &attach->loop, last = *loop;
+	int ret;
+
+	phases->duration_ns = attach->arguments.targets.patience_ns;
+	phases->paused = last.paused;
+	phases->delay_ns = 0;
+	*loop = (struct sample_loop){ .options = last.options,
+				      .result = last.result,
+				      .phases = last.phases,
+				      .signal_fd = last.signal_fd,
+				      .cut_ns = last.cut_ns,
+				      .control = CONTROL_CLOSED,
+				      .ended_fd = -1 };
+	ret = start(attach, err);
+	session_close(ret ? loop->session : last.session);
+	control_close(ret ? &loop->control : &last.control);
+	if (ret)
+		*loop = last;
+	return ret;
+}
+
+/* A failure is reported, and what was counted before is written all the same. */
+static void sample_all(struct attach *attach)
+{
+	struct error err = { 0 };
+	int ret = 0;
+
+	while (!ret && sample(attach) && attach->arguments.targets.wait) {
+		ret = wait_again(attach, &err);
+		if (!ret)
+			ret = begin_again(attach, &err);
+	}
+	if (!ret || ret == -ETIMEDOUT || ret == -EINTR)
+		return;
+	print_error(&err);
+	attach->result.failed = true;
 }
 
 static int attach_to(struct attach *attach, struct error *err)
@@ -88,7 +158,7 @@ static int attach_to(struct attach *attach, struct error *err)
 
 	if (ret)
 		goto failed;
-	sample(attach);
+	sample_all(attach);
 	sample_let_signals_through();
 	ret = session_stop(attach->loop.session, err);
 	if (ret)

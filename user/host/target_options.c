@@ -2,6 +2,7 @@
 #include "host/target_options.h"
 
 #include <errno.h>
+#include <poll.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -98,15 +99,15 @@ const struct opt target_opts[] = {
 	  .set = set_unit },
 	{ .name = "all", .help = "every process of this host", .set = set_all },
 	{ .name = "wait",
-	  .help = "wait for a container, unit, name or cgroup that is not there yet; with attach no "
-		  "longer than --duration",
+	  .help = "wait for a container, unit, name or cgroup that is not there yet; with attach again "
+		  "after its end, until --duration or ^C",
 	  .field = offsetof(struct target_options, wait) },
 	{ 0 }
 };
 
 void target_options_init(struct target_options *options)
 {
-	*options = (struct target_options){ 0 };
+	*options = (struct target_options){ .interrupt_fd = -1 };
 }
 
 void target_options_free(struct target_options *options)
@@ -182,6 +183,8 @@ static int resolve(const struct target_options *options, const struct target_wor
 	return -EINVAL;
 }
 
+#define LOOK_MS 300
+
 /*
  * Looks again and again, because no event tells that a runtime or a unit has begun something in all of
  * the hierarchies. What could not be found, and why, is said once.
@@ -189,7 +192,7 @@ static int resolve(const struct target_options *options, const struct target_wor
 static int wait_for(struct target_options *options, const struct target_word *word,
 		    struct targets *targets, struct error *err)
 {
-	const struct timespec pause = { .tv_nsec = 300000000 };
+	struct pollfd interrupt = { .fd = options->interrupt_fd, .events = POLLIN };
 	const uint64_t began = monotonic_ns();
 	bool said = false;
 	uint64_t waited;
@@ -205,7 +208,8 @@ static int wait_for(struct target_options *options, const struct target_word *wo
 		if (options->patience_ns && waited >= options->patience_ns)
 			return error_set(err, -ETIMEDOUT, "--%s '%s': did not come within %.3g s",
 					 word->option, word->text, (double)waited / 1e9);
-		nanosleep(&pause, NULL);
+		if (poll(&interrupt, 1, LOOK_MS) > 0)
+			return -EINTR;
 	}
 	waited = monotonic_ns() - began;
 	/* Something is left of the time in any case, because 0 has no end. */

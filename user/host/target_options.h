@@ -21,6 +21,7 @@ struct target_options {
 	bool no_children;
 	bool wait;
 	uint64_t patience_ns; /* of waiting, set by the caller, and what is left after it; 0: no end */
+	int interrupt_fd; /* waiting ends when it is readable; -1: none */
 };
 
 extern const struct opt target_opts[];
@@ -37,7 +38,7 @@ void target_options_free(struct target_options *options);
 /*
  * Call after parsing: finds on this host what was typed. command is the command's name. *result must
  * be freed in any case. -EINVAL: wrong usage, including no target. With options->wait it returns when
- * all are there; -ETIMEDOUT: not by then.
+ * all are there; -ETIMEDOUT: not by then; -EINTR: interrupted.
  */
 int target_options_resolve(struct target_options *options, const char *command,
 			   struct targets *result, struct error *err);

@@ -113,6 +113,7 @@ static int add_result_part(struct result *result, const struct profile *part)
 	if (profile_account_add(&result->sum, &part->ticks))
 		return -ENOMEM;
 	result->sum_ns += (double)part->ticks.total * (double)part->sampling.period_ns;
+	result->duration_ns += part->duration_ns;
 	result->sampled_ns += profile_sampled_ns(part);
 	result->partly_sampled |= profile_is_partly_sampled(part);
 	if (profile_cpu_time(part, &cpu_ns))
@@ -279,11 +280,11 @@ int result_put_aside(struct result *result, struct session *session)
 /*
  * Prints the account of all profiles of a series. With a budget it uses the mean period of a tick.
  */
-static void print_sum(const struct result *result, const struct profile *last, uint64_t duration_ns)
+static void print_sum(const struct result *result, const struct profile *last)
 {
 	struct profile_target all = { .kind = (char *)"all", .name = (char *)"targets" };
 	struct profile whole = { .sampling = last->sampling,
-				 .duration_ns = duration_ns,
+				 .duration_ns = result->duration_ns,
 				 .ticks = result->sum,
 				 .targets = &all,
 				 .nr_targets = 1 };
@@ -316,7 +317,7 @@ static int print_summary(const struct result *result, struct session *session,
 		return 0;
 	session_live(session, &live);
 	if (result->options->interval_ns)
-		print_sum(result, profile, live.elapsed_ns);
+		print_sum(result, profile);
 	else
 		ret = report_summary(profile, color_enabled(stderr), table_width(stderr, false),
 				     stderr, err);
