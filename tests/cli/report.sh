@@ -313,6 +313,9 @@ paged() {
 
 report="$bin report --color never $golden/profile.json"
 paged pager_of_what_is_long '^ +1	command ' 10 "PAGER='cat -n' $report"
+[ "$(id -u)" -ne 0 ] ||
+	paged pager_as_the_one_who_ran_sudo '^65534 65534 65534' 10 \
+		"SUDO_UID=65534 SUDO_GID=65534 PAGER='echo \$(id -u; id -g; id -G); cat' $report"
 paged pager_before_pager '^COMMAND ' 10 "BPFPROFIL_PAGER='tr a-z A-Z' PAGER='cat -n' $report"
 paged pager_not_of_what_is_short '^command ' 50 "PAGER='cat -n' $report"
 paged pager_none '^command ' 10 "BPFPROFIL_PAGER= PAGER='cat -n' $report"

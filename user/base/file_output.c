@@ -683,18 +683,6 @@ static int drain(struct output *out)
 	return ret;
 }
 
-static bool sudo_id(const char *name, uint32_t *result)
-{
-	const char *text = getenv(name);
-	uint64_t value;
-
-	/* fchown() takes -1 as "leave as it is". */
-	if (!text || parse_u64(text, &value) || value >= UINT32_MAX)
-		return false;
-	*result = (uint32_t)value;
-	return true;
-}
-
 /*
  * Only root can give a file away. Where that is impossible (vfat, a user namespace without that
  * user) it is no error, because the profile is worth more than its owner.
@@ -707,8 +695,7 @@ static void give_to_user(const struct output *out)
 	if (geteuid())
 		return;
 	/* The new file is not given to somebody who made a file of that name beforehand. */
-	if (!(sudo_id("SUDO_UID", &uid) && sudo_id("SUDO_GID", &gid)) &&
-	    !(out->place.exists && out->place.ours))
+	if (!sudo_caller(&uid, &gid) && !(out->place.exists && out->place.ours))
 		return;
 	if (fchown(out->fd, uid, gid))
 		return;

@@ -305,12 +305,28 @@ bool utf8_is_control(const char *text, size_t length)
 	return false;
 }
 
+/* -1 is nobody's: to fchown() and setresuid() it means "leave as it is". */
+static bool sudo_id(const char *name, uint32_t *result)
+{
+	const char *text = getenv(name);
+	uint64_t value;
+
+	if (!text || parse_u64(text, &value) || value >= UINT32_MAX)
+		return false;
+	*result = (uint32_t)value;
+	return true;
+}
+
+bool sudo_caller(uid_t *user, gid_t *group)
+{
+	return !geteuid() && sudo_id("SUDO_UID", user) && sudo_id("SUDO_GID", group);
+}
+
 bool is_our_user(uid_t user)
 {
-	const char *caller = geteuid() ? NULL : getenv("SUDO_UID");
-	uint64_t uid;
+	uid_t caller;
 
-	return user == geteuid() || (caller && !parse_u64(caller, &uid) && user == uid);
+	return user == geteuid() || (!geteuid() && sudo_id("SUDO_UID", &caller) && user == caller);
 }
 
 bool csv_is_formula(const char *text)

@@ -97,6 +97,9 @@ int process_has_ended(int pid_fd);
  */
 int read_first_line(const char *path, char *line, size_t size);
 
+/* Root only: who started us through sudo. False: nobody did. */
+bool sudo_caller(uid_t *user, gid_t *group);
+
 /* Whether files of that user are ours: we are that user, or were started by them through sudo. */
 bool is_our_user(uid_t user);
 

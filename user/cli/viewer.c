@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <grp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -12,6 +13,7 @@
 
 #include "base/file.h"
 #include "base/output.h"
+#include "base/util.h"
 #include "report/profile_file.h"
 
 #define NOT_FOUND 127 /* the exit status that the shell uses */
@@ -49,9 +51,25 @@ static bool fits(const char *text)
 	return lines < size.ws_row;
 }
 
+/*
+ * Whoever may run bpfprofil as root through sudo, and nothing else, would have root's shell by a key of the
+ * pager, or by what they call the pager.
+ */
+static bool become_caller(void)
+{
+	uid_t user;
+	gid_t group;
+
+	return !sudo_caller(&user, &group) ||
+	       (!setgroups(0, NULL) && !setresgid(group, group, group) &&
+		!setresuid(user, user, user));
+}
+
 static void run_pager(const char *pager, int from)
 {
 	signal(SIGPIPE, SIG_DFL);
+	if (!become_caller())
+		_exit(NOT_FOUND);
 	/* These options keep colours, leave the text on the screen and quit if it fits. */
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
