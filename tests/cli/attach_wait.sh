@@ -37,7 +37,7 @@ remove_group() {
 comes_and_goes() {
 	local pid ended="bpfprofil: attach: $2 '$3': has ended"
 
-	until_true has_lines "$1" "bpfprofil: attach: waiting for $2 '$3': no " || return
+	until_true has_lines "$1" "bpfprofil: attach: waiting for $2 '$3': no" || return
 	in_group "$group" bash -c 'while :; do :; done' &
 	pid=$!
 	echo "$pid" >"$work/pid"
