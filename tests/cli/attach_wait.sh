@@ -35,9 +35,9 @@ remove_group() {
 
 # comes_and_goes N TARGET: waits for the line that says so for the Nth time; then it is there, and ends
 comes_and_goes() {
-	local pid ended="bpfprofil: attach: $2 '$3': has ended"
+	local pid ended="bpfprofil: attach: $2 '$3': has ended\$"
 
-	until_true has_lines "$1" "bpfprofil: attach: waiting for $2 '$3': no" || return
+	until_true has_lines "$1" "bpfprofil: attach: waiting for $2 '$3': \(no \|nobody is in \)" || return
 	in_group "$group" bash -c 'while :; do :; done' &
 	pid=$!
 	echo "$pid" >"$work/pid"
@@ -64,7 +64,8 @@ waits() {
 	kill -INT "$attached"
 	wait "$attached" && ticks=$("$bin" report --format json "$work/$name.json" |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)["ticks"]["total"])') &&
-		[ "$ticks" -ge 300 ]
+		[ "$ticks" -ge 300 ] && has_lines 3 'bpfprofil: attach: waiting' && has_lines 0 '0 ticks' &&
+		has_lines 2 "bpfprofil: attach: $1 '$2': has ended\$"
 	verdict $? "attach_wait_$name"
 }
 
