@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/random.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -303,6 +304,15 @@ bool utf8_is_control(const char *text, size_t length)
 		if (code <= ranges[i].last)
 			return true;
 	return false;
+}
+
+uint32_t own_namespace(const char *kind, uint32_t host)
+{
+	char path[64];
+	struct stat st;
+
+	snprintf(path, sizeof(path), "/proc/self/ns/%s", kind);
+	return stat(path, &st) || st.st_ino == host ? 0 : (uint32_t)st.st_ino;
 }
 
 /* -1 is nobody's: to fchown() and setresuid() it means "leave as it is". */

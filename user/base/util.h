@@ -97,6 +97,13 @@ int process_has_ended(int pid_fd);
  */
 int read_first_line(const char *path, char *line, size_t size);
 
+/*
+ * The number of our namespace of a kind, as "pid"; 0: it is the host's, which has a fixed number on all
+ * kernels (PROC_PID_INIT_INO and the like), or unknown.
+ */
+enum { HOST_CGROUPS = 0xeffffffb, HOST_PIDS = 0xeffffffc, HOST_USERS = 0xeffffffd };
+uint32_t own_namespace(const char *kind, uint32_t host);
+
 /* Root only: who started us through sudo. False: nobody did. */
 bool sudo_caller(uid_t *user, gid_t *group);
 

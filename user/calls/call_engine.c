@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -97,17 +96,6 @@ enum {
 	LINES_SHARE = 8, /* of the memory: region tables are small compared to their counters */
 };
 
-/* The pid namespace whose pids BPF programs must report; the host's has a fixed inode. */
-static uint32_t pid_namespace(void)
-{
-	enum { HOST = 0xeffffffc };
-	struct stat status;
-
-	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
-		return 0;
-	return (uint32_t)status.st_ino;
-}
-
 static int configure_maps(struct call_engine *engine, const struct call_engine_options *options)
 {
 	struct calls_bpf *skel = engine->skel;
@@ -135,7 +123,7 @@ static int configure_maps(struct call_engine *engine, const struct call_engine_o
 	skel->rodata->max_calls = options->calls;
 	for (i = 0; i < CALL_CLOCKS; i++)
 		skel->rodata->clock_periods[i] = options->period_ns[i];
-	skel->rodata->pid_namespace = pid_namespace();
+	skel->rodata->pid_namespace = own_namespace("pid", HOST_PIDS);
 	for (i = 0; !ret && i < sizeof(sizes) / sizeof(*sizes); i++)
 		ret = bpf_map__set_max_entries(sizes[i].map, sizes[i].entries);
 	return ret;

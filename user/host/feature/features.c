@@ -11,7 +11,6 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -278,14 +277,6 @@ static int read_setting(const char *path, int64_t *result)
 	return sscanf(line, "%" SCNd64, result) == 1 ? 0 : -EINVAL;
 }
 
-/* The first user namespace has this number in /proc (PROC_USER_INIT_INO of the kernel). */
-static bool in_user_namespace(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/user", &st) && st.st_ino != 0xeffffffd;
-}
-
 /* How this program can be given the right without being root. */
 static void setcap_mend(char *mend, size_t size)
 {
@@ -310,7 +301,7 @@ static void probe_privilege(struct feature_answer *answer)
 	char mend[192];
 
 	/* The kernel gives the capabilities of such a namespace no say about BPF and whole CPUs. */
-	if (in_user_namespace()) {
+	if (own_namespace("user", HOST_USERS)) {
 		feature_answer_set(
 			answer, FEATURE_MISSING,
 			"outside of it: docker run --userns=host, podman as the host's "

@@ -3,7 +3,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/util.h"
@@ -241,18 +240,10 @@ static int collect_names(const struct cgroups *cgroups, const char *typed, struc
 	return ret;
 }
 
-/* The initial namespace of cgroups has a fixed number: PROC_CGROUP_INIT_INO. */
-static bool sees_own_cgroups_only(void)
-{
-	struct stat st;
-
-	return !stat("/proc/self/ns/cgroup", &st) && st.st_ino != 0xEFFFFFFBU;
-}
-
 /* Why there may be none: nobody could be asked, or what is seen is a part. */
 static void hint_at_view(const struct runtime_containers *told, struct error *err)
 {
-	if (sees_own_cgroups_only())
+	if (own_namespace("cgroup", HOST_CGROUPS))
 		error_hint(err,
 			   "--cgroupns host and -v /sys/fs/cgroup:/sys/fs/cgroup:ro: only this "
 			   "container's cgroups are seen here");

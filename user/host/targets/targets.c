@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "base/util.h"
 #include "host/targets/targets_impl.h"
@@ -111,10 +110,7 @@ static int make_target_room(struct targets *targets)
 
 int targets_check_namespace(const char *what, struct error *err)
 {
-	enum { HOST = 0xeffffffc }; /* the kernel's PROC_PID_INIT_INO, the same on all kernels */
-	struct stat status;
-
-	if (stat("/proc/self/ns/pid", &status) || status.st_ino == HOST)
+	if (!own_namespace("pid", HOST_PIDS))
 		return 0;
 	error_set(err, -EOPNOTSUPP,
 		  "%s: pids here are not the host's, which the kernel counts "
