@@ -323,25 +323,33 @@ static void merge_series(struct live *live)
 	doc_assert_sound(live->doc);
 }
 
+/* A burner in the cgroup and one in another inside it, with a new file every second. */
+static void start_series(struct live *live, const char *directory, const char *const names[2],
+			 struct burner burners[2], struct child *child)
+{
+	struct path inner = below(directory, "inner");
+
+	cgroup_make(inner.text);
+	burner_start(&burners[0], live, names[0], WORKLOAD("three"), 1, ARGS("1000000"));
+	burner_start(&burners[1], live, names[1], WORKLOAD("forever"), 1, ARGS(NULL));
+	cgroup_enter(directory, burners[0].child.pid);
+	cgroup_enter(inner.text, burners[1].child.pid);
+	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
+	attach_start(live, child,
+		     ARGS("--cgroup", directory, "--split", "cgroup", "--interval", "1"));
+}
+
 /*
  * A new file every second with cgroups told apart: each tick is in one file, under the right name.
  */
 static bool cut_and_split(struct live *live, const char *directory)
 {
-	struct path inner = below(directory, "inner");
 	struct burner burners[2];
 	struct child child;
 	bool good;
 	int i;
 
-	cgroup_make(inner.text);
-	burner_start(&burners[0], live, "in_outer", WORKLOAD("three"), 1, ARGS("1000000"));
-	burner_start(&burners[1], live, "in_inner", WORKLOAD("forever"), 1, ARGS(NULL));
-	cgroup_enter(directory, burners[0].child.pid);
-	cgroup_enter(inner.text, burners[1].child.pid);
-	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
-	attach_start(live, &child,
-		     ARGS("--cgroup", directory, "--split", "cgroup", "--interval", "1"));
+	start_series(live, directory, ARGS("in_outer", "in_inner"), burners, &child);
 	for (i = 0; i < 2; i++)
 		burner_let(&burners[i]);
 	for (i = 0; i < 2; i++)
@@ -390,19 +398,11 @@ static bool is_let_go(void *argument)
  */
 static bool hold_and_let_go(struct live *live, const char *directory)
 {
-	struct path inner = below(directory, "inner");
 	struct held resting, ended;
 	struct burner burners[2];
 	struct child child;
 
-	cgroup_make(inner.text);
-	burner_start(&burners[0], live, "resting", WORKLOAD("three"), 1, ARGS("1000000"));
-	burner_start(&burners[1], live, "ended", WORKLOAD("forever"), 1, ARGS(NULL));
-	cgroup_enter(directory, burners[0].child.pid);
-	cgroup_enter(inner.text, burners[1].child.pid);
-	snprintf(live->profile, sizeof(live->profile), "%s/p-%%t.json", live->dir);
-	attach_start(live, &child,
-		     ARGS("--cgroup", directory, "--split", "cgroup", "--interval", "1"));
+	start_series(live, directory, ARGS("resting", "ended"), burners, &child);
 	resting = (struct held){ child.pid, burners[0].name };
 	ended = (struct held){ child.pid, burners[1].name };
 	burner_run(&burners[0], 0.5);
