@@ -147,37 +147,30 @@ static int fill_profile(struct take *take, struct error *err)
 	return session_fill(take->session, &take->counted, &take->seen, take->profile, err);
 }
 
-/* Marks the spaces of windows with ticks of those who have ended, or of all others. */
-static void mark_ticking(struct session *session, const struct seen *seen, bool ended, uint8_t idle)
-{
-	const struct runtime *runtime = &session->runtime;
-	const struct space_info *info;
-	size_t i;
-
-	for (i = 0; i < seen->nr; i++) {
-		const struct window_key *key = &seen->list[i].key;
-
-		if (!seen->list[i].ticks ||
-		    runtime_has_ended(runtime, session->nr_targets, key->split) != ended)
-			continue;
-		info = spaces_find(&session->spaces, &key->space);
-		if (info)
-			session->spaces.list[info - session->spaces.list].idle = idle;
-	}
-}
-
 /*
  * A file whose ticks were all of processes or cgroups that have ended need not wait for two takes. Who
  * lives but had no tick in this one has no window any more, so their next tick tells it again.
  */
 static void note_idle(struct session *session, const struct seen *seen)
 {
+	struct space_info *list = session->spaces.list;
+	const struct space_info *found;
 	size_t i;
 
 	for (i = 0; i < session->spaces.nr; i++)
-		session->spaces.list[i].idle += session->spaces.list[i].idle < SPACE_IDLE;
-	mark_ticking(session, seen, true, SPACE_IDLE);
-	mark_ticking(session, seen, false, 0);
+		list[i].idle += list[i].idle < SPACE_IDLE;
+	for (i = 0; i < seen->nr; i++) {
+		const struct window_key *key = &seen->list[i].key;
+
+		found = seen->list[i].ticks ? spaces_find(&session->spaces, &key->space) : NULL;
+		/* One who lives is enough. */
+		if (!found || !found->idle)
+			continue;
+		list[found - list].idle =
+			runtime_has_ended(&session->runtime, session->nr_targets, key->split) ?
+				SPACE_IDLE :
+				0;
+	}
 }
 
 void session_let_go(struct session *session)

@@ -87,12 +87,15 @@ static int set_command(struct profile *profile, char **argv, struct error *err)
 	return 0;
 }
 
-static void print_live(const struct session_live *live)
+static void print_live(struct session *session)
 {
+	struct session_live live;
+
+	session_live(session, &live);
 	fprintf(stderr,
 		"translations: %" PRIu64 " hits, %" PRIu64 " misses; %" PRIu64 " renewed; %" PRIu64
 		" KiB of counters\n",
-		live->hits, live->misses, live->renewed, live->memory / 1024);
+		live.hits, live.misses, live.renewed, live.memory / 1024);
 }
 
 void result_measure_rate(struct profile *profile)
@@ -310,12 +313,10 @@ static void print_sum(const struct result *result, const struct profile *last)
 static int print_summary(const struct result *result, struct session *session,
 			 const struct profile *profile, struct error *err)
 {
-	struct session_live live;
 	int ret = 0;
 
 	if (result->options->verbosity < 0)
 		return 0;
-	session_live(session, &live);
 	if (result->options->interval_ns)
 		print_sum(result, profile);
 	else
@@ -324,7 +325,7 @@ static int print_summary(const struct result *result, struct session *session,
 	if (ret)
 		return ret;
 	if (result->options->verbosity > 0)
-		print_live(&live);
+		print_live(session);
 	if (strcmp(result->options->output, "-"))
 		series_print(&result->series, stderr);
 	return 0;
