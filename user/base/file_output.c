@@ -231,14 +231,6 @@ static int file_place_find(const char *path, struct file_place *result, struct e
 	return error_errno(err, ret, "%s", path);
 }
 
-#define FD_PATH 32
-
-static const char *fd_path(int fd, char ret[FD_PATH])
-{
-	snprintf(ret, FD_PATH, "/proc/self/fd/%d", fd);
-	return ret;
-}
-
 /* Opens a place that is written directly; returns a descriptor or -errno. */
 static int file_place_open(const struct file_place *place)
 {

@@ -54,7 +54,7 @@ static bool is_of_kernel(int place)
 static int reopen(int place, const struct regular_file_rule *rule)
 {
 	struct stat stat;
-	char path[32];
+	char path[FD_PATH];
 	int fd;
 
 	if (place < 0)
@@ -65,8 +65,7 @@ static int reopen(int place, const struct regular_file_rule *rule)
 		return -ENOEXEC;
 	if (rule && !rule->allows(place, &stat, rule->ctx))
 		return -EPERM;
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", place);
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	fd = open(fd_path(place, path), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	return fd < 0 ? -errno : fd;
 }
 

@@ -306,6 +306,12 @@ bool utf8_is_control(const char *text, size_t length)
 	return false;
 }
 
+const char *fd_path(int fd, char ret[FD_PATH])
+{
+	snprintf(ret, FD_PATH, "/proc/self/fd/%d", fd);
+	return ret;
+}
+
 uint32_t own_namespace(const char *kind, uint32_t host)
 {
 	char path[64];

@@ -97,6 +97,10 @@ int process_has_ended(int pid_fd);
  */
 int read_first_line(const char *path, char *line, size_t size);
 
+/* The path in /proc by which a descriptor's file is opened, linked or watched. Returns ret. */
+#define FD_PATH 32
+const char *fd_path(int fd, char ret[FD_PATH]);
+
 /*
  * The number of our namespace of a kind, as "pid"; 0: it is the host's, which has a fixed number on all
  * kernels (PROC_PID_INIT_INO and the like), or unknown.

@@ -13,7 +13,7 @@
 static void put_attribute(struct resource *resource, const char *key, const char *value)
 {
 	char cut[TEXT_LABEL];
-	uint32_t number = texts_add(&resource->texts, value ? text_label(value, cut) : NULL);
+	uint32_t number = texts_add(&resource->texts, text_label(value, cut));
 	size_t i;
 
 	for (i = 0; i < resource->nr; i++)

@@ -158,8 +158,7 @@ static void put_service_sample(struct service_pprof *pprof, const struct sample 
 	for (i = 0; resource && i < resource->nr_labels; i++)
 		add_service_label(pprof, &sample, i ? resource->all[i].key : "service",
 				  resource->texts.all[resource->all[i].value]);
-	add_service_label(pprof, &sample, "cgroup",
-			  pprof->cgroup ? text_label(pprof->cgroup, cut) : NULL);
+	add_service_label(pprof, &sample, "cgroup", text_label(pprof->cgroup, cut));
 	add_service_label(pprof, &sample, "pid", values->all[process->pid]);
 	add_service_label(pprof, &sample, "process", values->all[process->name]);
 	sample.n_location_id = 1;

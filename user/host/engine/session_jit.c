@@ -103,7 +103,7 @@ void session_free_text(struct session *session, struct space_info *info)
 static void open_map(struct session *session, struct space_info *info, int fd)
 {
 	struct jit_text *text = info->jit;
-	char path[32];
+	char path[FD_PATH];
 	struct stat st;
 
 	if (fd < 0)
@@ -126,8 +126,7 @@ static void open_map(struct session *session, struct space_info *info, int fd)
 		return;
 	if (text->watch >= 0)
 		inotify_rm_watch(session->jit.inotify_fd, text->watch);
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	text->watch = inotify_add_watch(session->jit.inotify_fd, path, IN_MODIFY);
+	text->watch = inotify_add_watch(session->jit.inotify_fd, fd_path(fd, path), IN_MODIFY);
 }
 
 static bool is_same_space(const struct space *a, const struct space *b)

@@ -15,6 +15,7 @@
 #include "base/regular_file.h"
 #include "base/util.h"
 #include "host/targets/container_names.h"
+#include "host/targets/runtimes_impl.h"
 #include "host/targets/targets_impl.h"
 
 #define DOCKER_FOLDER "/var/lib/docker"
@@ -53,13 +54,8 @@ static int read_member(struct json_reader *json, const char *wanted, struct file
 	int ret = json_reader_object(json);
 
 	while (!ret && (ret = json_reader_member(json, &key)) > 0) {
-		if (strcmp(key, wanted) != 0) {
-			ret = json_reader_skip(json);
-			continue;
-		}
-		free(search->found);
-		search->found = NULL;
-		ret = json_reader_string(json, &search->found);
+		ret = strcmp(key, wanted) ? json_reader_skip(json) :
+					    runtime_read_string(json, &search->found);
 	}
 	return ret;
 }
@@ -99,18 +95,15 @@ static int read_id(struct json_reader *json, struct file_search *search)
 	return ret;
 }
 
-static int read_names(struct json_reader *json, char **first)
+static int read_names(struct json_reader *json, char **last)
 {
 	int ret = json_reader_null(json);
 
 	if (ret)
 		return ret < 0 ? ret : 0;
 	ret = json_reader_array(json);
-	while (!ret && (ret = json_reader_element(json)) > 0) {
-		free(*first);
-		*first = NULL;
-		ret = json_reader_string(json, first);
-	}
+	while (!ret && (ret = json_reader_element(json)) > 0)
+		ret = runtime_read_string(json, last);
 	return ret;
 }
 

@@ -175,8 +175,7 @@ static void free_reading(struct container_reading *reading)
 	*reading = (struct container_reading){ 0 };
 }
 
-/* If a name occurs twice in an object, the last member counts. */
-static int read_json_string(struct json_reader *json, char **result)
+int runtime_read_string(struct json_reader *json, char **result)
 {
 	free(*result);
 	*result = NULL;
@@ -246,7 +245,7 @@ static int docker_member(struct json_reader *json, const char *key,
 			 struct container_reading *reading)
 {
 	if (!strcmp(key, "Id"))
-		return read_json_string(json, &reading->container.id);
+		return runtime_read_string(json, &reading->container.id);
 	if (!strcmp(key, "State"))
 		return read_json_object(json, docker_state, reading);
 	return json_reader_skip(json);
@@ -272,7 +271,7 @@ static int oci_member(struct json_reader *json, const char *key, struct containe
 	int ret;
 
 	if (!strcmp(key, "id"))
-		return read_json_string(json, &reading->container.id);
+		return runtime_read_string(json, &reading->container.id);
 	if (!strcmp(key, "pid"))
 		return read_json_pid(json, &reading->container.pid);
 	if (strcmp(key, "status") != 0)
@@ -299,23 +298,23 @@ static int cri_metadata(struct json_reader *json, const char *key,
 			struct container_reading *reading)
 {
 	if (!strcmp(key, "name"))
-		return read_json_string(json, &reading->name);
+		return runtime_read_string(json, &reading->name);
 	return json_reader_skip(json);
 }
 
 static int cri_label(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "io.kubernetes.pod.name"))
-		return read_json_string(json, &reading->pod);
+		return runtime_read_string(json, &reading->pod);
 	if (!strcmp(key, "io.kubernetes.pod.namespace"))
-		return read_json_string(json, &reading->namespace);
+		return runtime_read_string(json, &reading->namespace);
 	return json_reader_skip(json);
 }
 
 static int cri_member(struct json_reader *json, const char *key, struct container_reading *reading)
 {
 	if (!strcmp(key, "id"))
-		return read_json_string(json, &reading->container.id);
+		return runtime_read_string(json, &reading->container.id);
 	if (!strcmp(key, "metadata"))
 		return read_json_object(json, cri_metadata, reading);
 	if (!strcmp(key, "labels"))

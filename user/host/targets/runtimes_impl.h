@@ -27,6 +27,9 @@ int runtime_parse_cri(struct json_reader *json, struct runtime_parse *parse);
 /* The state of the OCI runtime specification: {id, status, pid} */
 int runtime_parse_oci(struct json_reader *json, struct runtime_parse *parse);
 
+/* Frees what *result had: if a name occurs twice in an object, the last member counts. */
+int runtime_read_string(struct json_reader *json, char **result);
+
 /* How a program that was asked something ended. */
 struct tool_answer {
 	int out; /* what it wrote, from the beginning; -1: no such program in PATH */
