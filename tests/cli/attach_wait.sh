@@ -61,8 +61,13 @@ waits() {
 	PATH=$work/bin:$PATH "$bin" attach "$@" --wait -o "$work/$name.json" 2>"$work/err" >/dev/null &
 	attached=$!
 	comes_and_goes 1 "$@" && comes_and_goes 2 "$@" && until_true has_lines 3 'bpfprofil: attach: waiting'
-	kill -INT "$attached"
-	wait "$attached" && ticks=$("$bin" report --format json "$work/$name.json" |
+	# A signal for phases is none for the end. SIGINT would not do: background jobs of a script ignore it.
+	kill -USR1 "$attached"
+	sleep 0.7
+	kill -0 "$attached"
+	alive=$?
+	kill -TERM "$attached"
+	wait "$attached" && [ "$alive" -eq 0 ] && ticks=$("$bin" report --format json "$work/$name.json" |
 		python3 -c 'import json, sys; print(json.load(sys.stdin)["ticks"]["total"])') &&
 		[ "$ticks" -ge 300 ] && has_lines 3 'bpfprofil: attach: waiting' && has_lines 0 '0 ticks' &&
 		has_lines 2 "bpfprofil: attach: $1 '$2': has ended\$"

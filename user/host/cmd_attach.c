@@ -90,10 +90,29 @@ static bool sample(struct attach *attach)
 	return false;
 }
 
+/*
+ * Resolves the targets again, until a signal that ends sampling comes. It is read here, because it would
+ * kill us as soon as signals are let through; those of phases wait for the next session.
+ */
+static int resolve_again(struct attach *attach, struct error *err)
+{
+	struct target_options *typed = &attach->arguments.targets;
+	struct signalfd_siginfo signal;
+	int ret;
+
+	typed->interrupt_fd = sample_open_signals(err);
+	if (typed->interrupt_fd < 0)
+		return typed->interrupt_fd;
+	ret = target_options_resolve(typed, "attach", &attach->targets, err);
+	if (ret == -EINTR && read(typed->interrupt_fd, &signal, sizeof(signal)) < 0)
+		ret = error_errno(err, -errno, "signalfd");
+	close_fd(&typed->interrupt_fd);
+	return ret;
+}
+
 /* With --wait: what was counted is put aside until the targets are there again, as after a restart. */
 static int wait_again(struct attach *attach, struct error *err)
 {
-	struct target_options *typed = &attach->arguments.targets;
 	const uint64_t now = monotonic_ns(), end = attach->loop.end_ns;
 	int ret = session_stop(attach->loop.session, err);
 
@@ -103,11 +122,10 @@ static int wait_again(struct attach *attach, struct error *err)
 		return ret;
 	if (end && now >= end)
 		return -ETIMEDOUT;
-	typed->patience_ns = end ? end - now : 0;
-	typed->interrupt_fd = attach->loop.signal_fd;
+	attach->arguments.targets.patience_ns = end ? end - now : 0;
 	targets_free(&attach->targets);
 	attach->loop.ended_fd = -1;
-	return target_options_resolve(typed, "attach", &attach->targets, err);
+	return resolve_again(attach, err);
 }
 
 /* Another session on the same files, for what is left of the time; if it fails, the last one stays. */
