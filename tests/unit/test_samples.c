@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cgroup_parts.h"
+#include "base/text.h"
+#include "export/resource.h"
 #include "pprof.pb-c.h"
 #include "sample.h"
 
@@ -289,4 +292,36 @@ Test(samples, of_one)
 	for (i = 0; i < sizeof(reasons) / sizeof(reasons[0]); i++)
 		cr_assert_geq(samples_of(&whole, reasons[i]), 1, "%s", reasons[i]);
 	samples_free(&whole);
+}
+
+/* The last of so many bytes that are written as four each tells two cgroups apart. */
+static void resource_of_control_bytes(char last, struct resource *resource)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	struct samples samples = build(profile, EXPORT_FUNCTION);
+	char path[CGROUP_PATH_BYTES];
+	const struct sample_service service = { .target = 1, .cgroup = path };
+
+	memset(path, '\1', sizeof(path));
+	path[0] = '/';
+	path[sizeof(path) - 2] = last;
+	path[sizeof(path) - 1] = '\0';
+	cr_assert_eq(resource_of(resource, &samples, &service), 0);
+	samples_free(&samples);
+}
+
+/* What is escaped gets longer, and what is cut stays different: two services are never one. */
+Test(samples, labels_of_hostile_names)
+{
+	struct resource one, other;
+	size_t i;
+
+	resource_of_control_bytes('a', &one);
+	resource_of_control_bytes('b', &other);
+	for (i = 0; i < one.nr; i++)
+		cr_expect_lt(strlen(one.texts.all[one.all[i].value]), TEXT_LABEL, "%s",
+			     one.all[i].key);
+	cr_expect_str_neq(one.texts.all[one.all[0].value], other.texts.all[other.all[0].value]);
+	resource_free(&one);
+	resource_free(&other);
 }

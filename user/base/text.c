@@ -137,7 +137,7 @@ void text_labelled(FILE *out, const char *label, const char *text)
 const char *text_label(const char *text, char ret[TEXT_LABEL])
 {
 	static const int more = sizeof("...0123456789abcdef") - 1;
-	size_t length = text ? strlen(text) : 0;
+	size_t length = strlen(text);
 	int cut = TEXT_LABEL - 1 - more;
 
 	if (length < TEXT_LABEL)

@@ -42,7 +42,7 @@ size_t text_columns(const char *text);
 /*
  * What a backend gets as a label's value: text itself, or in ret its beginning and a hash, because backends
  * refuse long ones (Mimir and Pyroscope from 2,048 bytes on), and a user may make cgroups and functions of
- * any name. NULL stays NULL.
+ * any name.
  */
 #define TEXT_LABEL 1025
 const char *text_label(const char *text, char ret[TEXT_LABEL]);

@@ -4,7 +4,6 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "base/cgroup_parts.h"
@@ -12,8 +11,7 @@
 /* The first value of a key stays. */
 static void put_attribute(struct resource *resource, const char *key, const char *value)
 {
-	char cut[TEXT_LABEL];
-	uint32_t number = texts_add(&resource->texts, text_label(value, cut));
+	uint32_t number = texts_add(&resource->texts, value);
 	size_t i;
 
 	for (i = 0; i < resource->nr; i++)
@@ -92,26 +90,22 @@ static void name_service(struct resource *resource, const struct profile *profil
 {
 	const struct profile_target *target = &profile->targets[service->target];
 	const struct service_labels of_all = { .samples = labels->samples, .host = labels->host };
-	const char *given = find_label(labels, "service.name");
-	char name[256];
+	const char *name = find_label(labels, "service.name");
+	char id[CONTAINER_ID_SHORT + 1];
 
-	if (!given)
-		given = find_label(&of_all, "service.name");
-	if (given)
-		snprintf(name, sizeof(name), "%.255s", given);
-	else if (parts->container[0])
-		snprintf(name, sizeof(name), "%.*s", CONTAINER_ID_SHORT, parts->container);
-	else if (parts->unit[0])
-		snprintf(name, sizeof(name), "%s", parts->unit);
-	else if (service->cgroup && !strcmp(service->cgroup, "/"))
-		snprintf(name, sizeof(name), "[root cgroup]");
-	else if (service->cgroup)
-		snprintf(name, sizeof(name), "%.255s", service->cgroup);
-	else if (!strcmp(target->kind, "command") && profile->command && profile->command[0])
-		snprintf(name, sizeof(name), "%.255s", last_component(profile->command[0]));
-	else
-		snprintf(name, sizeof(name), "%.255s", target->name);
-	put_attribute(resource, "service.name", name);
+	snprintf(id, sizeof(id), "%.*s", CONTAINER_ID_SHORT, parts->container);
+	if (!name)
+		name = find_label(&of_all, "service.name");
+	if (!name && *id)
+		name = id;
+	else if (!name && parts->unit[0])
+		name = parts->unit;
+	else if (!name && service->cgroup)
+		name = strcmp(service->cgroup, "/") ? service->cgroup : "[root cgroup]";
+	else if (!name && !strcmp(target->kind, "command") && profile->command &&
+		 profile->command[0])
+		name = last_component(profile->command[0]);
+	put_attribute(resource, "service.name", name ? name : target->name);
 	/* Backends reject a service without a name. */
 	if (!resource->nr)
 		put_attribute(resource, "service.name", *target->kind ? target->kind : "unknown");
@@ -140,6 +134,7 @@ int resource_of(struct resource *resource, const struct samples *samples,
 	resource->nr = 0;
 	if (texts_begin(&resource->texts))
 		return resource->texts.error;
+	resource->texts.labels = true;
 	cgroup_parts_find(service->cgroup, &parts);
 	name_service(resource, profile, service, &labels, &parts);
 	if (service->cgroup)

@@ -4,7 +4,6 @@
 #include <errno.h>
 #include <stdlib.h>
 
-#include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
 #include "export/pprof_stream.h"
@@ -149,7 +148,6 @@ static void put_service_sample(struct service_pprof *pprof, const struct sample 
 	Pprof__Profile part = PPROF__PROFILE__INIT;
 	int64_t numbers[2] = { export_clamp(of->ticks), export_clamp(of->ns) };
 	uint64_t place = pprof->places.of[of->place];
-	char cut[TEXT_LABEL];
 	size_t i;
 
 	for (i = 0; i < RESOURCE_ATTRIBUTES_MAX + 4; i++)
@@ -158,7 +156,7 @@ static void put_service_sample(struct service_pprof *pprof, const struct sample 
 	for (i = 0; resource && i < resource->nr_labels; i++)
 		add_service_label(pprof, &sample, i ? resource->all[i].key : "service",
 				  resource->texts.all[resource->all[i].value]);
-	add_service_label(pprof, &sample, "cgroup", text_label(pprof->cgroup, cut));
+	add_service_label(pprof, &sample, "cgroup", pprof->cgroup);
 	add_service_label(pprof, &sample, "pid", values->all[process->pid]);
 	add_service_label(pprof, &sample, "process", values->all[process->name]);
 	sample.n_location_id = 1;
@@ -190,7 +188,7 @@ static int put_named(struct service_pprof *pprof, const struct sample_service *s
 
 	if (!ret) {
 		pprof->resource = &resource;
-		pprof->cgroup = service->cgroup;
+		pprof->cgroup = resource.texts.all[texts_add(&resource.texts, service->cgroup)];
 		ret = put_service_samples(pprof, service);
 	}
 	resource_free(&resource);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/text.h"
 #include "base/util.h"
 #include "export/export_impl.h"
 
@@ -119,6 +120,15 @@ static void shorten_text(char *text)
 	memcpy(text + length, "...", 4);
 }
 
+/* An escaped character takes four bytes for each of its own, so a label is cut after that. */
+static void shorten_label(char *text)
+{
+	char cut[TEXT_LABEL];
+
+	if (text_label(text, cut) == cut)
+		strcpy(text, cut);
+}
+
 static int escape_text(struct texts *texts, const char *text)
 {
 	FILE *stream = texts->escaped->stream;
@@ -128,7 +138,10 @@ static int escape_text(struct texts *texts, const char *text)
 	fputc('\0', stream);
 	if (fflush(stream) || ferror(stream))
 		return texts->error = -ENOMEM;
-	shorten_text(texts->escaped->text);
+	if (texts->labels)
+		shorten_label(texts->escaped->text);
+	else
+		shorten_text(texts->escaped->text);
 	return 0;
 }
 

@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_TEXTS_H
 #define BPFPROFIL_TEXTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -42,6 +43,7 @@ struct texts {
 	size_t room;
 	struct string_set set;
 	struct pointer_map numbers;
+	bool labels; /* of a backend: none is longer than TEXT_LABEL - 1 bytes */
 	int error; /* -ENOMEM */
 };
 
