@@ -164,7 +164,18 @@ three=$!
 until [ -s "$work/named" ]; do sleep 0.1; done
 "$bin" __complete attach --pid '' | grep -qxF "$three	a\x0ab\x1b]2;c\x09"
 verdict $? complete_pid_of_hostile_name
-kill "$one" "$two" "$three"
+# What a process of any user calls itself is a word to the shell that completes it, and no command.
+hostile='zq`id`$(id)&;'
+perl -e '$0 = "$ARGV[0]"; $| = 1; print "ready\n"; sleep 300' "$hostile" >"$work/hostile" &
+four=$!
+perl -e '$0 = "x\e]2;c"; $| = 1; print "ready\n"; sleep 300' >"$work/hostile_title" &
+five=$!
+until [ -s "$work/hostile" ] && [ -s "$work/hostile_title" ]; do sleep 0.1; done
+becomes hostile_name 'bpfprofil attach --name zq' 'bpfprofil attach --name zq\`id\`\$\(id\)\&\;'
+"$bin" __complete attach --name '' >"$work/names"
+grep -qxF -- "$hostile" "$work/names" && ! grep -q "$(printf '\e')" "$work/names"
+verdict $? complete_name_with_controls
+kill "$one" "$two" "$three" "$four" "$five"
 # The cgroup that this runs in exists on every host.
 own=$(sed -n 's|^[0-9]*:[^:]*:/\(.\)|\1|p' /proc/self/cgroup | head -n 1)
 if [ -n "$own" ] && [ -d /sys/fs/cgroup ]; then

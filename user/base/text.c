@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <langinfo.h>
-#include <stdbool.h>
 #include <stdint.h>
 #include <string.h>
 #include <wchar.h>
@@ -70,6 +69,16 @@ size_t text_columns(const char *text)
 	for (; *text; text += length)
 		columns += unit(text, &length, &escape);
 	return columns;
+}
+
+bool text_is_plain(const char *text)
+{
+	size_t length;
+	bool escape = false;
+
+	for (; *text && !escape; text += length)
+		unit(text, &length, &escape);
+	return !escape;
 }
 
 /* Writes as many whole units as there is room for, and returns their columns. */

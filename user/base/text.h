@@ -2,6 +2,7 @@
 #ifndef BPFPROFIL_TEXT_H
 #define BPFPROFIL_TEXT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -23,6 +24,9 @@ size_t text_write_tail(FILE *out, const char *text, size_t width);
 
 /* The same, but cuts the middle, and leaves twice as much of the end as of the beginning. */
 size_t text_write_ends(FILE *out, const char *text, size_t width);
+
+/* Whether all of text is written as it is. */
+bool text_is_plain(const char *text);
 
 /* Writes a line: a label in a column of its own, and text. */
 void text_labelled(FILE *out, const char *label, const char *text);

@@ -59,8 +59,8 @@ static const struct opt *with_value(const struct command *command, const char *w
 }
 
 /*
- * Prints a name, and its description if one follows a tab. Each line is one name, so names with a
- * tab or newline are left out.
+ * Prints a name, and its description if one follows a tab. Names with control characters are left
+ * out, because shells write them to the terminal as they are, and because each line is one name.
  */
 static void print_name(char *name, enum proposal kind)
 {
@@ -70,7 +70,7 @@ static void print_name(char *name, enum proposal kind)
 		printf("%.*s\t", (int)(description - name), name);
 		text_write(stdout, description + 1, 0);
 		putchar('\n');
-	} else if (!strpbrk(name, "\t\n")) {
+	} else if (text_is_plain(name)) {
 		puts(name);
 	}
 }

@@ -42,11 +42,13 @@ _bpfprofil()
 	user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	group) mapfile -t COMPREPLY < <(compgen -g -- "$cur") ;;
 	pid) compopt -o nosort 2>/dev/null ;;&
-	# Paths and names of units may contain characters that must be quoted.
-	cgroup | unit | name) compopt -o filenames ;;&
 	*)
 		for i in "${!COMPREPLY[@]}"; do
-			[[ ${COMPREPLY[i]} == "$cur"* ]] || unset "COMPREPLY[i]"
+			piece=${COMPREPLY[i]}
+			# Any user chooses what a process is called, and the shell would run a name in
+			# backticks. readline's own quoting of file names leaves those and $(...) as they are.
+			[[ $kind != @(cgroup|unit|name|container) ]] || printf -v "COMPREPLY[i]" %q "$piece"
+			[[ $piece == "$cur"* || ${COMPREPLY[i]} == "$cur"* ]] || unset "COMPREPLY[i]"
 		done
 		# bash has no descriptions, so a list of pids has them behind the pids. What bash may
 		# put into the line is without: a single one, and what menu-complete (37) and
