@@ -184,13 +184,10 @@ void object_symbols_release(const struct object_opener *opener, struct symbol_ta
 static int open_path(void *ctx, uint32_t object, char *root, size_t root_size)
 {
 	const struct path_opener *paths = ctx;
-	char path[PATH_MAX];
 
-	if ((size_t)snprintf(path, sizeof(path), "%s%s", paths->root,
-			     paths->profile->objects[object].path) >= sizeof(path) ||
-	    (size_t)snprintf(root, root_size, "%s", paths->root) >= root_size)
+	if ((size_t)snprintf(root, root_size, "%s", paths->root) >= root_size)
 		return -ENAMETOOLONG;
-	return regular_file_open("", path, NULL);
+	return regular_file_open(paths->root, paths->profile->objects[object].path, NULL);
 }
 
 struct object_opener path_opener(struct path_opener *paths)
