@@ -129,6 +129,12 @@ verdict $? late_named_in_export
 mkdir "$work/below" && mkdir -p "$work/below$work" && mv "$work/late" "$work/full" "$work/below$work"
 late | grep -qE ' late  +late\+0x' && "$bin" report --symfs "$work/below" "$work/late.json" | grep -qE ' late  +hot$'
 verdict $? late_named_below
+# A link of a copied tree leads to what is in that tree, and never to a file of this host.
+mv "$work/below$work/late" "$work/outside" && ln -s "$work/outside" "$work/below$work/late"
+"$bin" report --symfs "$work/below" "$work/late.json" | grep -qE ' late  +late\+0x' &&
+	mv "$work/outside" "$work/below$work/outside" &&
+	"$bin" report --symfs "$work/below" "$work/late.json" | grep -qE ' late  +hot$'
+verdict $? late_link_stays_below
 # Another build has other names.
 gcc -O1 -g -Wl,--build-id=0x1234 -o "$work/late" "$work/late.c"
 late | grep -qE ' late  +late\+0x'
@@ -316,6 +322,8 @@ paged pager_of_what_is_long '^ +1	command ' 10 "PAGER='cat -n' $report"
 [ "$(id -u)" -ne 0 ] ||
 	paged pager_as_the_one_who_ran_sudo '^65534 65534 65534' 10 \
 		"SUDO_UID=65534 SUDO_GID=65534 PAGER='echo \$(id -u; id -g; id -G); cat' $report"
+[ "$(id -u)" -ne 0 ] ||
+	paged pager_of_root_has_no_shell '^less 1' 10 "PAGER='echo less \$LESSSECURE; cat' $report"
 paged pager_before_pager '^COMMAND ' 10 "BPFPROFIL_PAGER='tr a-z A-Z' PAGER='cat -n' $report"
 paged pager_not_of_what_is_short '^command ' 50 "PAGER='cat -n' $report"
 paged pager_none '^command ' 10 "BPFPROFIL_PAGER= PAGER='cat -n' $report"
