@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "agent/pending.h"
 #include "agent/sink.h"
@@ -347,4 +349,27 @@ Test(spool, full_disk)
 	open_spool(&pending);
 	cr_expect_eq(drain(&pending), ticks);
 	close_spool(&pending);
+}
+
+/* Their profiles would be this host's, and what the host does would be in a folder of theirs. */
+Test(spool, folder_of_others)
+{
+	struct error err = { 0 };
+	struct pending pending = { .cap = 8 << 20, .spool_cap = 8 << 20 };
+	char folder[256];
+
+	open_spool(&pending);
+	snprintf(folder, sizeof(folder), "%s", spool_path(pending.spool));
+	close_spool(&pending);
+	cr_assert_eq(chmod(folder, 0770), 0);
+	cr_expect_eq(spool_check(".", "otlp http://x/", &err), -EPERM);
+	cr_expect(strstr(err.text, "has mode 0770"), "%s", err.text);
+	cr_assert_eq(chmod(folder, 0755), 0);
+	cr_expect_eq(spool_check(".", "otlp http://x/", &err), 0, "%s", err.text);
+	/* Root alone can give a folder away. */
+	if (geteuid())
+		return;
+	cr_assert_eq(chown(folder, 12345, 12345), 0);
+	cr_expect_eq(spool_check(".", "otlp http://x/", &err), -EPERM);
+	cr_expect(strstr(err.text, "user 12345"), "%s", err.text);
 }

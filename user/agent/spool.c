@@ -82,9 +82,28 @@ static char *make_path(const char *dir, const char *sink)
 	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
 }
 
+/* Whoever else could put files there would send what they like as this host's profiles. */
+static int check_folder(int fd, const char *path, struct error *err)
+{
+	struct stat st;
+	int ret;
+
+	if (fstat(fd, &st))
+		return error_errno(err, -errno, "agent: --spool %.200s", path);
+	if ((!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+		return 0;
+	ret = error_set(
+		err, -EPERM,
+		"agent: --spool %.200s: belongs to user %u and has mode %04o, so that others "
+		"can put profiles there",
+		path, st.st_uid, st.st_mode & 07777);
+	error_hint(err, "--spool with another folder, or chown and chmod go-w on this one");
+	return ret;
+}
+
 static int open_folder(const char *dir, const char *sink, char **ret_path, struct error *err)
 {
-	int fd;
+	int fd, ret;
 
 	*ret_path = make_path(dir, sink);
 	if (!*ret_path)
@@ -92,11 +111,15 @@ static int open_folder(const char *dir, const char *sink, char **ret_path, struc
 	if ((mkdir(dir, 0700) && errno != EEXIST) || (mkdir(*ret_path, 0700) && errno != EEXIST))
 		return error_errno(err, -errno, "agent: --spool %.200s", dir);
 	fd = open(*ret_path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	if (fd >= 0 && !faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
+	if (fd < 0)
+		return error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
+	ret = check_folder(fd, *ret_path, err);
+	if (!ret && faccessat(fd, ".", W_OK | X_OK, AT_EACCESS))
+		ret = error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
+	if (!ret)
 		return fd;
-	if (fd >= 0)
-		close(fd);
-	return error_errno(err, -errno, "agent: --spool %.200s", *ret_path);
+	close(fd);
+	return ret;
 }
 
 int spool_check(const char *dir, const char *sink, struct error *err)
