@@ -143,6 +143,24 @@ if can_sample attach_says_the_end; then
 	rm -f "$place/profile.json"
 fi
 
+# A descriptor is held of each process of a name, and a user's limit is far below how many there may be.
+if can_sample attach_many_of_a_name; then
+	cp "$(command -v sleep)" "$work/manyfold"
+	sleepers=()
+	for ((i = 0; i < 300; i++)); do
+		"$work/manyfold" 1000 &
+		sleepers+=("$!")
+	done
+	until [ "$(pgrep -cx manyfold)" -eq 300 ]; do sleep 0.1; done
+	(
+		ulimit -Sn 256
+		"$bin" attach --name manyfold --duration 0.2 -o "$place/profile.json"
+	) >"$work/out" 2>&1 && grep -q 'and 280 more$' "$work/out"
+	verdict $? attach_many_of_a_name || cat "$work/out"
+	kill "${sleepers[@]}"
+	rm -f "$place/profile.json"
+fi
+
 if [ "$(id -u)" -eq 0 ]; then
 	mine=$work/bpfprofil
 	install -m 755 "$bin" "$mine"
