@@ -162,6 +162,41 @@ for path in sys.argv[1:]:
         assert gzip.decompress(base64.b64decode(sample["raw_profile"]))' "$work"/got/api_profiles_writeraw.*
 verdict $? agent_parca
 
+# A gRPC reply that is cut off says nothing of what was sent, so it is sent again.
+cat >"$work/cut.py" <<'end'
+import socket, struct, sys
+def frame(kind, flags, data, stream=1):
+    return struct.pack(">I", len(data))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + data
+HEADERS, DATA, SETTINGS, END_STREAM, END_HEADERS = 1, 0, 4, 1, 4
+trailers = b"\0\x0bgrpc-status\x010"
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+for nr in range(1000):
+    connection, _ = listener.accept()
+    data = connection.makefile("rb")
+    data.read(24)
+    connection.sendall(frame(SETTINGS, 0, b"", 0))
+    kind = flags = SETTINGS
+    while kind != DATA or not flags & END_STREAM:
+        size, kind, flags = int.from_bytes(data.read(3), "big"), *data.read(2)
+        data.read(4 + size)
+    connection.sendall(frame(HEADERS, END_HEADERS, b"\x88") +
+                       (frame(DATA, END_STREAM, b"") if nr < 2 else
+                        frame(DATA, 0, bytes(5)) + frame(HEADERS, END_HEADERS | END_STREAM, trailers)))
+    while data.read(1):
+        pass
+    connection.close()
+end
+port=$(tests/lib/free_port)
+python3 "$work/cut.py" "$port" &
+backend=$!
+"$bin" agent --interval 1 --otlp "grpc://127.0.0.1:$port" 2>"$work/err" &
+agent=$!
+wait_for 1 'delivered again'
+kill -TERM "$agent"
+wait "$agent" && grep -q 'a reply without gRPC status; .*trying again' "$work/err" && ! grep -q 'not delivered' "$work/err"
+verdict $? agent_grpc_cut_off || cat "$work/err"
+kill "$backend"
+
 # beside_a_loop COMMAND...: a host on which nothing else runs has no ticks.
 beside_a_loop() {
 	local loop
@@ -401,6 +436,9 @@ expect agent_config_long_line 2 "bpfprofil: agent: $work/conf:2: longer than 409
 printf '# %4094s\nlabel = x\n' x >"$work/conf"
 expect agent_config_longest_line 2 \
 	"bpfprofil: agent: $work/conf:2: --label 'x': must be KEY=VALUE, the key of letters, digits, _ . - and /" \
+	"$bin" agent --config "$work/conf"
+truncate -s 3G "$work/conf"
+expect agent_config_large 1 "bpfprofil: agent: --config: $work/conf: larger than 1024 KiB" \
 	"$bin" agent --config "$work/conf"
 expect agent_config_folder 1 "bpfprofil: agent: --config: $work: not a regular file" "$bin" agent --config "$work" --listen "$port"
 expect agent_scheme 2 "bpfprofil: agent: URL 'ftp...': neither http, https, grpc nor grpcs" \

@@ -5,6 +5,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/regular_file.h"
 #include "base/util.h"
@@ -546,6 +547,7 @@ int agent_arguments_settle(struct agent_arguments *arguments, struct error *err)
 /* The agent's file of options, which are read as if they had been typed. */
 
 #define LINE_BYTES 4096 /* of the longest line */
+#define CONFIG_BYTES (1 << 20) /* of a file, which else could be a sparse one of any size */
 
 /* A name has no blank, so what is behind one must be a value. */
 static int check_equals(char *line, struct error *err)
@@ -625,12 +627,16 @@ int agent_config_read(const struct command *command, struct agent_arguments *arg
 	struct error why = { 0 };
 	char line[LINE_BYTES + 2], *text;
 	unsigned int number = 1;
+	struct stat st;
 	int ret;
 
 	if (!path)
 		return error_no_memory(err, "agent");
 	if (!file)
 		return error_set(err, -EIO, "agent: --config: %.256s: %s", path, trouble);
+	if (!fstat(fileno(file), &st) && st.st_size > CONFIG_BYTES)
+		return error_set(err, -EFBIG, "agent: --config: %.256s: larger than %d KiB", path,
+				 CONFIG_BYTES >> 10);
 	for (; next_line(file, line, &why, &ret); number++) {
 		text = agent_trim(line);
 		if (!*text || *text == '#')

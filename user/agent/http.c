@@ -552,6 +552,8 @@ static bool is_transient(long status)
 	       status == 14 || status == 15;
 }
 
+#define GRPC_UNSAID (-1)
+
 static void judge_grpc(struct http_reply *reply)
 {
 	const struct bytes message = { .data = reply->why, .size = strlen(reply->why) };
@@ -561,6 +563,12 @@ static void judge_grpc(struct http_reply *reply)
 	if (reply->grpc == 0) {
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
+		return;
+	}
+	/* The reply was cut off, or no gRPC server sent it. */
+	if (reply->grpc == GRPC_UNSAID) {
+		reply->outcome = HTTP_RETRY;
+		snprintf(reply->why, sizeof(reply->why), "a reply without gRPC status");
 		return;
 	}
 	snprintf(said, sizeof(said), "%.150s", reply->why);
@@ -678,7 +686,7 @@ void http_post(struct http *http, const struct http_content *content, const stru
 	struct bytes framed = { 0 };
 	int ret;
 
-	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? 2 : 0 };
+	*reply = (struct http_reply){ .outcome = HTTP_RETRY, .grpc = http->grpc ? GRPC_UNSAID : 0 };
 	ret = make_headers(http, content, &headers, reply->why);
 	if (!ret && http->grpc)
 		ret = frame(body, &framed);
