@@ -39,9 +39,17 @@
 	"and --security-opt seccomp=unconfined)"
 #define OPEN_CONTAINER "a container with --security-opt seccomp=unconfined, or --cap-add SYS_ADMIN"
 
-/* What mends a lack of privilege: sudo gives root nothing. */
+#define OUTSIDE                                                                                    \
+	"outside of the user namespace: docker run --userns=host, podman or lxc as the host's root"
+
+/*
+ * What mends a lack of privilege. sudo gives root nothing, and in a user namespace no capability has a say
+ * about BPF and whole CPUs.
+ */
 static const char *mend_of(const char *of_users, const char *of_root)
 {
+	if (own_namespace("user", HOST_USERS))
+		return OUTSIDE;
 	return geteuid() ? of_users : of_root;
 }
 
@@ -300,12 +308,9 @@ static void probe_privilege(struct feature_answer *answer)
 				      "root, but without CAP_BPF and CAP_PERFMON";
 	char mend[192];
 
-	/* The kernel gives the capabilities of such a namespace no say about BPF and whole CPUs. */
 	if (own_namespace("user", HOST_USERS)) {
 		feature_answer_set(
-			answer, FEATURE_MISSING,
-			"outside of it: docker run --userns=host, podman as the host's "
-			"root",
+			answer, FEATURE_MISSING, OUTSIDE,
 			"in a user namespace (rootless, userns-remap), whose root has no "
 			"rights over the host");
 		return;
@@ -362,7 +367,7 @@ static void probe_perf_event(struct feature_answer *answer)
 		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
 				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
 	else
-		feature_answer_set(answer, FEATURE_MISSING, OPEN_CONTAINER,
+		feature_answer_set(answer, FEATURE_MISSING, mend_of(OPEN_CONTAINER, OPEN_CONTAINER),
 				   "perf_event_open is refused although CAP_PERFMON is there");
 }
 

@@ -116,8 +116,10 @@ int targets_check_namespace(const char *what, struct error *err)
 		  "%s: pids here are not the host's, which the kernel counts "
 		  "by: this is a pid namespace of its own",
 		  what);
-	error_hint(err, "starting bpfprofil on the host, or its container with --pid=host (docker, "
-			"podman) or hostPID: true (Kubernetes)");
+	error_hint(err,
+		   "starting bpfprofil on the host, or its container with --pid=host%s (docker, "
+		   "podman) or hostPID: true (Kubernetes)",
+		   own_namespace("user", HOST_USERS) ? " --userns=host" : "");
 	return -EOPNOTSUPP;
 }
 
