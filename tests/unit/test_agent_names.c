@@ -364,6 +364,11 @@ Test(agent_names, services)
 	cr_expect_str_eq(got, "0123456789ab");
 	name("x{cgroup}", "/a/b", got);
 	cr_expect_str_eq(got, "x/a/b");
+	name(NULL, "/lxc.payload.db/system.slice/x.service", got);
+	cr_expect_str_eq(got, "db");
+	/* A user's container has no name of root's. */
+	name(NULL, "/user.slice/user@1000.service/lxc.payload.db/y.service", got);
+	cr_expect_str_eq(got, "y.service");
 }
 
 /* Not the long id, which no one could look for, and which is another one after each restart. */

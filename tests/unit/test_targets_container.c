@@ -120,6 +120,33 @@ FIXTURE_TEST(host, v2, targets_container, container_in_a_container)
 	host_expect(host, ADD(host, "c0ffee6789ab"), "cg/docker/" ID_A "/docker/" ID_C, "");
 }
 
+/* LXC's have their names in their directories. A user may give the same name, but not instead of root's. */
+FIXTURE_TEST(host, v2, targets_container, of_lxc)
+{
+	host_cgroup(host, "cg/lxc.monitor.db", "5\n");
+	host_cgroup(host, "cg/lxc.payload.db/system.slice/x.service", "6\n");
+	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.db", "7\n");
+	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.two", "9\n");
+	host_cgroup(host, "cg/user.slice/user@1001.service/lxc.payload.two", "10\n");
+	host_ready(host);
+	host_expect_error(host, ADD(host, "two"), -ENOTUNIQ,
+			  "--container 'two': /user.slice/user@1000.service/lxc.payload.two and "
+			  "/user.slice/user@1001.service/lxc.payload.two have this name",
+			  "--cgroup /user.slice/user@1000.service/lxc.payload.two");
+	host_expect_error(host, ADD(host, "dbx"), -ENOENT,
+			  "--container 'dbx': no running container of that name or id",
+			  "--container db");
+	host_expect(host, ADD(host, "db"), "cg/lxc.payload.db", "");
+}
+
+FIXTURE_TEST(host, v2, targets_container, of_a_users_lxc)
+{
+	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.mine", "8\n");
+	host_ready(host);
+	host_expect(host, ADD(host, "mine"), "cg/user.slice/user@1000.service/lxc.payload.mine",
+		    "");
+}
+
 FIXTURE_TEST(host, v2, targets_container, beginning_of_an_id)
 {
 	host_cgroup(host, "cg/docker/" ID_A, "6\n");

@@ -89,8 +89,8 @@ static void look(struct identities *identities, struct entry *entry)
 		return;
 	}
 	identity->pod_known = true;
-	identity->complete = !identity->parts.container[0] || identity->parts.is_users ||
-			     take_name(identities, entry);
+	identity->complete = (!identity->parts.container[0] && !identity->parts.name[0]) ||
+			     identity->parts.is_users || take_name(identities, entry);
 }
 
 static size_t place_of(const struct identities *identities, const char *cgroup)
@@ -190,7 +190,7 @@ static const struct cgroup_identity *look_once(struct identities *identities, co
 	cgroup_parts_find(cgroup, &spare->parts);
 	if (spare->parts.pod[0])
 		kubelet_names_find(identities->logs, &spare->parts, &spare->names);
-	else if (spare->parts.container[0])
+	else if (spare->parts.container[0] || spare->parts.name[0])
 		find_name(identities, cgroup, spare);
 	return spare;
 }

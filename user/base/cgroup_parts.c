@@ -53,6 +53,13 @@ const char *container_id_in(const char *directory)
 	return may_precede(directory, at) ? directory + at : NULL;
 }
 
+const char *container_name_in(const char *directory)
+{
+	static const char lxc[] = "lxc.payload.";
+
+	return strncmp(directory, lxc, sizeof(lxc) - 1) ? NULL : directory + sizeof(lxc) - 1;
+}
+
 bool container_id_names(const char *id, const char *directory)
 {
 	size_t length = bare_length(directory), wanted = strlen(id);
@@ -148,7 +155,7 @@ struct whose {
 
 static void look_at(const char *directory, struct whose *whose, struct cgroup_parts *result)
 {
-	const char *id = container_id_in(directory);
+	const char *id = container_id_in(directory), *name = container_name_in(directory);
 
 	whose->of_user = whose->of_user || is_given_to_user(directory);
 	whose->of_kubelet = whose->of_kubelet || is_of_kubelet(directory);
@@ -157,6 +164,8 @@ static void look_at(const char *directory, struct whose *whose, struct cgroup_pa
 		snprintf(result->container, sizeof(result->container), "%.64s", id);
 		result->is_users = whose->of_user;
 	}
+	if (name && !whose->of_user)
+		snprintf(result->name, sizeof(result->name), "%s", name);
 	if (whose->of_kubelet && !whose->of_user && !result->pod[0])
 		find_pod(directory, result->pod);
 	if (is_unit_directory(directory))
@@ -170,7 +179,7 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 	const char *at;
 	size_t length, nr = 0;
 
-	*result = (struct cgroup_parts){ "", "", "", false };
+	*result = (struct cgroup_parts){ 0 };
 	for (at = cgroup; at && *at; at += length) {
 		at += strspn(at, "/");
 		length = strcspn(at, "/");
@@ -183,5 +192,6 @@ void cgroup_parts_find(const char *cgroup, struct cgroup_parts *result)
 	if (nr >= CGROUP_PATH_PARTS || (size_t)(at - cgroup) >= CGROUP_PATH_BYTES) {
 		result->is_users = result->container[0];
 		result->pod[0] = '\0';
+		result->name[0] = '\0';
 	}
 }

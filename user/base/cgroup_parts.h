@@ -15,6 +15,7 @@
  *     docker-ID.scope, libpod-ID.scope, crio-ID.scope, nerdctl-ID.scope, cri-containerd-ID.scope
  *     libpod-ID, crio-ID             podman and CRI-O with cgroupfs
  *     SLICE:cri-containerd:ID        containerd with cgroupfs under a kubelet with systemd
+ *     lxc.payload.NAME               LXC, LXD, Incus
  *
  * and other directories with an id in their names, which are not containers:
  *
@@ -24,6 +25,9 @@
 
 /* The id, 64 hexadecimal digits, in the name of such a directory; NULL: it has none. */
 const char *container_id_in(const char *directory);
+
+/* The name in the name of such a directory; NULL: it has none. */
+const char *container_name_in(const char *directory);
 
 /* Whether the directory is that of the container with this id, in any of these forms. */
 bool container_id_names(const char *id, const char *directory);
@@ -54,6 +58,7 @@ enum { CGROUP_PATH_BYTES = 1024, CGROUP_PATH_PARTS = 48 };
  */
 struct cgroup_parts {
 	char container[CONTAINER_ID_LENGTH + 1]; /* id of the innermost */
+	char name[256]; /* of the innermost that has its name there, unless a user may have chosen it */
 	char pod[POD_UID_LENGTH + 1]; /* its uid; for a static pod 32 digits */
 	char unit[256]; /* the innermost */
 	bool is_users; /* the container's id is one that a user may have chosen */

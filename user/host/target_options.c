@@ -89,8 +89,8 @@ const struct opt target_opts[] = {
 	{ .name = "container",
 	  .arg = "NAME|ID",
 	  .value = VALUE_CONTAINER,
-	  .help = "a container of docker, podman, containerd, CRI-O, runc or crun; the beginning "
-		  "of its id will do",
+	  .help = "a container of docker, podman, containerd, CRI-O, runc, crun or LXC; the "
+		  "beginning of its id will do",
 	  .set = set_container },
 	{ .name = "unit",
 	  .arg = "NAME",

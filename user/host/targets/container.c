@@ -223,14 +223,83 @@ static bool has_id(const char *directory, const void *wanted)
 	return container_id_in(directory);
 }
 
-/* Collects the names that runtimes tell, and ids cut to the length of the typed one. */
+/* Of LXC's containers, which no command needs to be asked for; wanted: NULL for all. */
+static bool has_name(const char *directory, const void *wanted)
+{
+	const char *name = container_name_in(directory);
+
+	return name && (!wanted || !strcmp(name, wanted));
+}
+
+static bool is_roots(const struct cgroup_place *place, const void *argument)
+{
+	struct cgroup_parts parts;
+
+	(void)argument;
+	cgroup_parts_find(place->path, &parts);
+	return parts.name[0];
+}
+
+/* The places are sorted by hierarchy. */
+static int check_one(const struct cgroup_places *places, const char *name, struct error *err)
+{
+	const struct cgroup_place *a, *b;
+	size_t i;
+
+	for (i = 1; i < places->nr; i++) {
+		a = &places->list[i - 1];
+		b = &places->list[i];
+		if (a->mount->hierarchy != b->mount->hierarchy)
+			continue;
+		error_set(err, -ENOTUNIQ, "--container '%s': %.150s and %.150s have this name",
+			  name, a->path, b->path);
+		error_hint(err, "--cgroup %.200s", a->path);
+		return -ENOTUNIQ;
+	}
+	return places->nr ? 0 : -ENOENT;
+}
+
+/* A user may call a container as one of root's is called. */
+static int find_name(const struct cgroups *cgroups, const char *name, struct cgroup_places *result,
+		     struct error *err)
+{
+	int ret = cgroup_places_find(result, cgroups, has_name, name, err);
+	size_t i;
+
+	for (i = 0; !ret && i < result->nr; i++)
+		if (is_roots(&result->list[i], NULL)) {
+			cgroup_places_filter(result, is_roots, NULL);
+			break;
+		}
+	return ret ? ret : check_one(result, name, err);
+}
+
+int container_names_all(const struct cgroups *cgroups, struct names *names, struct error *err)
+{
+	struct cgroup_places places = { 0 };
+	int ret = runtimes_names(names, err);
+	size_t i;
+
+	if (!ret)
+		ret = cgroup_places_find(&places, cgroups, has_name, NULL, err);
+	for (i = 0; !ret && i < places.nr; i++) {
+		ret = names_add(names, container_name_in(container_place_name(&places.list[i])),
+				SIZE_MAX);
+		if (ret)
+			error_errno(err, ret, "containers");
+	}
+	cgroup_places_free(&places);
+	return ret;
+}
+
+/* Collects the names of containers, and ids cut to the length of the typed one. */
 static int collect_names(const struct cgroups *cgroups, const char *typed, struct names *names)
 {
 	struct cgroup_places places = { 0 };
 	size_t i;
 	int ret;
 
-	ret = runtimes_names(names, NULL);
+	ret = container_names_all(cgroups, names, NULL);
 	if (!ret && container_id_is_prefix(typed))
 		ret = cgroup_places_find(&places, cgroups, has_id, NULL, NULL);
 	for (i = 0; !ret && i < places.nr; i++)
@@ -299,6 +368,8 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 		ret = refuse_several_containers(&told, typed, err);
 	else
 		ret = is_prefix ? find_prefix(cgroups, typed, result, err) : -ENOENT;
+	if (ret == -ENOENT && !told.nr)
+		ret = find_name(cgroups, typed, result, err);
 	if (ret == -ENOENT && !told.nr)
 		no_container(cgroups, typed, &told, err);
 	runtime_containers_free(&told);

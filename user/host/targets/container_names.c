@@ -416,6 +416,10 @@ bool container_names_find(struct container_names *names, const char *cgroup,
 	cgroup_parts_find(cgroup, &parts);
 	/* An id that a user chose may be that of any container, but root's runtimes have none there. */
 	has_id = parts.container[0] && !(parts.is_users && !geteuid());
+	if (!has_id && container_name_is_valid(parts.name)) {
+		snprintf(result, CONTAINER_NAME_MAX, "%s", parts.name);
+		return true;
+	}
 	pthread_mutex_lock(&names->lock);
 	if (has_id)
 		name = find_id(&names->answers.ids, parts.container);

@@ -5,7 +5,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "host/targets/runtimes.h"
 #include "host/targets/targets_impl.h"
 
 /* Adds the path as it is under the mount. */
@@ -77,7 +76,7 @@ int proposals_find(enum proposal kind, struct names *result, struct error *err)
 		ret = of_cgroups(cgroup_names, result, err);
 		break;
 	case PROPOSE_CONTAINERS:
-		ret = runtimes_names(result, err);
+		ret = of_cgroups(container_names_all, result, err);
 		break;
 	case PROPOSE_UNITS:
 		ret = of_cgroups(unit_names, result, err);

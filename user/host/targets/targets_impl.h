@@ -32,8 +32,11 @@ int target_origin_add_process(struct target_origin *origin, int fd, struct error
 int targets_add_places(struct targets *targets, const char *option, const char *name,
 		       struct cgroup_places *places, bool ends_empty, struct error *err);
 
-/* The systemd units that have a cgroup, each once for each hierarchy it is in. */
+/* The containers that runtimes or directories of cgroups name. */
 struct names;
+int container_names_all(const struct cgroups *cgroups, struct names *names, struct error *err);
+
+/* The systemd units that have a cgroup, each once for each hierarchy it is in. */
 int unit_names(const struct cgroups *cgroups, struct names *names, struct error *err);
 
 /* The names of all processes except kernel threads and ourselves; numbered: "PID<tab>NAME". */
