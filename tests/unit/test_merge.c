@@ -366,6 +366,43 @@ Test(merge, periods_and_paths)
 	cr_expect_str_eq(sum->objects[0].path, "/usr/bin/work");
 }
 
+/* Containers of one image have one file at one path each: that is one object, and a function one row. */
+Test(merge, copies_of_a_file)
+{
+	cleanup_profile struct profile *profile = part(0), *same = part(0);
+	struct profile *other = part(0);
+	const size_t objects = profile->nr_objects;
+	uint64_t binned = 0;
+	size_t i, j, files = 0;
+
+	cr_assert_eq(profile_join_copies(same), 0);
+	cr_expect_eq(same->nr_objects, objects, "each is there once");
+	for (i = 0; i < objects; i++)
+		files += profile->objects[i].kind == PROFILE_FILE && profile->objects[i].build_id;
+	cr_assert_gt(files, 0);
+	/* All targets are those of the first, as if each object had been counted twice. */
+	cr_assert_eq(profile_append(profile, other), 0);
+	profile_free(other);
+	for (i = profile->nr_histograms / 2; i < profile->nr_histograms; i++)
+		profile->histograms[i].target -= (uint32_t)profile->nr_targets / 2;
+	cr_assert_eq(profile_join_copies(profile), 0);
+	cr_expect_eq(profile->nr_objects, 2 * objects - files);
+	for (i = 0; i < profile->nr_objects; i++)
+		for (j = 0; j < i; j++)
+			cr_expect(profile->objects[i].kind != PROFILE_FILE ||
+				  compare_text(profile->objects[i].path, profile->objects[j].path));
+	for (i = 0; i < profile->nr_histograms; i++) {
+		cr_assert_lt(profile->histograms[i].object, profile->nr_objects);
+		for (j = 0; j < profile->histograms[i].nr_bins; j++)
+			binned += profile->histograms[i].bins[j].count;
+	}
+	for (i = 0; i < same->nr_histograms; i++)
+		for (j = 0; j < same->histograms[i].nr_bins; j++)
+			binned -= 2 * same->histograms[i].bins[j].count;
+	cr_expect_eq(binned, 0);
+	cr_expect_lt(profile->nr_histograms, 2 * same->nr_histograms);
+}
+
 /* --- CPU time ----------------------------------------------------------------------------------- */
 
 static struct profile *split_part(void)

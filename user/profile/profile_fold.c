@@ -594,3 +594,88 @@ int profile_fold(struct profile *profile)
 		ret = folding_fold(rest[i], NULL);
 	return ret;
 }
+
+/* --- copies of a file --- */
+
+struct copy {
+	const struct profile_object *object;
+	uint32_t id;
+};
+
+static int compare_files(const struct copy *a, const struct copy *b)
+{
+	int order = strcmp(a->object->build_id, b->object->build_id);
+
+	return order ? order : compare_text(a->object->path, b->object->path);
+}
+
+static int compare_copies(const void *left, const void *right)
+{
+	const struct copy *a = left, *b = right;
+	int order = compare_files(a, b);
+
+	return order ? order : compare_u64(a->id, b->id);
+}
+
+/* Sets for each object the first one that is the same file, and returns how many have another one. */
+static size_t find_copies(const struct profile *profile, struct copy *files, uint32_t *first)
+{
+	const struct profile_object *object;
+	size_t nr = 0, found = 0, i;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		object = &profile->objects[i];
+		first[i] = (uint32_t)i;
+		if (object->kind == PROFILE_FILE && object->build_id)
+			files[nr++] = (struct copy){ object, (uint32_t)i };
+	}
+	qsort(files, nr, sizeof(*files), compare_copies);
+	for (i = 1; i < nr; i++) {
+		if (compare_files(&files[i - 1], &files[i]) != 0)
+			continue;
+		first[files[i].id] = first[files[i - 1].id];
+		found++;
+	}
+	return found;
+}
+
+/* Frees the objects that have another one, and makes ids of what is left. */
+static void drop_copies(struct profile *profile, uint32_t *ids)
+{
+	size_t i, nr = 0;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (ids[i] != i) {
+			ids[i] = ids[ids[i]];
+			profile_object_free(&profile->objects[i]);
+			continue;
+		}
+		ids[i] = (uint32_t)nr;
+		profile->objects[nr++] = profile->objects[i];
+	}
+	profile->nr_objects = nr;
+}
+
+int profile_join_copies(struct profile *profile)
+{
+	const struct folding rest[] = {
+		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
+		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
+	};
+	cleanup_free struct copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
+	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
+	size_t i;
+	int ret;
+
+	if (!files || !ids)
+		return -ENOMEM;
+	if (!find_copies(profile, files, ids))
+		return 0;
+	drop_copies(profile, ids);
+	for (i = 0; i < profile->nr_histograms; i++)
+		profile->histograms[i].object = ids[profile->histograms[i].object];
+	for (i = 0; i < profile->nr_functions; i++)
+		profile->functions[i].object = ids[profile->functions[i].object];
+	ret = folding_fold(rest[0], NULL);
+	return ret ? ret : folding_fold(rest[1], NULL);
+}

@@ -59,4 +59,10 @@ int profile_compare_times(const char *a, const char *b);
  */
 int profile_fold(struct profile *profile);
 
+/*
+ * Files of one path and one build id, as five containers of an image have them, become one object, so that
+ * a function is one row. -ENOMEM: the profile is valid, but may still name a thing several times.
+ */
+int profile_join_copies(struct profile *profile);
+
 #endif

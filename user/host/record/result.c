@@ -149,6 +149,8 @@ static int take_part(struct result *result, struct session *session, struct prof
 		ret = error_no_memory(err, "profile");
 	if (!ret)
 		ret = symbolizer_once(session, result->options, symbols_of(result), *profile, err);
+	if (!ret && profile_join_copies(*profile))
+		ret = error_no_memory(err, "profile");
 	if (!ret && cgroup_labels_add(&result->labels, *profile, last))
 		ret = error_no_memory(err, "profile");
 	if (!ret && result->observe)
