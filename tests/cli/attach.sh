@@ -161,6 +161,22 @@ if can_sample attach_many_of_a_name; then
 	rm -f "$place/profile.json"
 fi
 
+# What a container without SYS_PTRACE cannot open is not said to be gone.
+if [ "$(id -u)" -eq 0 ] && can_sample attach_without_ptrace; then
+	mkdir -p "$work/hidden"
+	unshare -m sh -c 'mount -t tmpfs none "$1" && chmod 755 "$1" && cp /bin/bash "$1/shell" &&
+		exec setpriv --reuid=65534 --regid=65534 --clear-groups "$1/shell" -c "while :; do :; done"' \
+		sh "$work/hidden" &
+	hidden=$!
+	until [ "$(readlink "/proc/$hidden/exe")" = "$work/hidden/shell" ]; do sleep 0.1; done
+	setpriv --bounding-set -sys_ptrace "$bin" attach --pid "$hidden" --duration 1 \
+		-o "$place/profile.json" >"$work/out" 2>&1
+	grep -q "^note: no names .*$work/hidden/shell.*: gone, or not ours to open: CAP_SYS_PTRACE opens it" "$work/out"
+	verdict $? attach_without_ptrace || cat "$work/out"
+	kill "$hidden"
+	rm -f "$place/profile.json"
+fi
+
 if [ "$(id -u)" -eq 0 ]; then
 	mine=$work/bpfprofil
 	install -m 755 "$bin" "$mine"

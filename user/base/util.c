@@ -2,6 +2,7 @@
 #include "base/util.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <locale.h>
 #include <math.h>
 #include <poll.h>
@@ -336,6 +337,16 @@ static bool sudo_id(const char *name, uint32_t *result)
 bool sudo_caller(uid_t *user, gid_t *group)
 {
 	return !geteuid() && sudo_id("SUDO_UID", user) && sudo_id("SUDO_GID", group);
+}
+
+bool may_do(unsigned int capability)
+{
+	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
 }
 
 bool is_our_user(uid_t user)

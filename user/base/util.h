@@ -111,6 +111,9 @@ uint32_t own_namespace(const char *kind, uint32_t host);
 /* Root only: who started us through sudo. False: nobody did. */
 bool sudo_caller(uid_t *user, gid_t *group);
 
+/* Whether this thread has a capability now; CAP_... of linux/capability.h. */
+bool may_do(unsigned int capability);
+
 /* Whether files of that user are ours: we are that user, or were started by them through sudo. */
 bool is_our_user(uid_t user);
 

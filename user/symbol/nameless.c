@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -227,15 +228,18 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 	char more[48], package[PACKAGE_BYTES] = "its debug symbols, or build it with them";
 	/* Of each that was opened its text is known. */
 	bool opened = file->nr_text || file->build_id;
+	const char *unopened = "gone before it could be opened";
 
+	if (!may_do(CAP_SYS_PTRACE))
+		unopened = "gone, or not ours to open: CAP_SYS_PTRACE opens it (of a container: "
+			   "--cap-add SYS_PTRACE)";
 	if (look && opened)
 		debug_package(file, package);
 	return profile_note(profile,
 			    NOTE_NAMELESS_FUNCTIONS
 			    "%s%s" NOTE_SHARE "%.1f%% of the ticks" NOTE_AFTER_FUNCTIONS "%s%s",
 			    file->path, others(files, more, sizeof(more)), share(nameless, files),
-			    opened ? "install " : "gone before it could be opened",
-			    opened ? package : "");
+			    opened ? "install " : unopened, opened ? package : "");
 }
 
 int nameless_note(const struct nameless *nameless, bool look, struct profile *profile)

@@ -264,16 +264,6 @@ static void probe_exit(struct feature_answer *answer)
 #define DEFAULT_HZ 997
 #define TICKS_NS 300000000 /* how long the scheduler's ticks are measured */
 
-static bool capable(unsigned int capability)
-{
-	struct __user_cap_header_struct header = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = { 0 };
-
-	if (syscall(SYS_capget, &header, data))
-		return false;
-	return data[CAP_TO_INDEX(capability)].effective & CAP_TO_MASK(capability);
-}
-
 /* Reads a kernel setting; -errno if it cannot be read. */
 static int read_setting(const char *path, int64_t *result)
 {
@@ -303,7 +293,7 @@ static void setcap_mend(char *mend, size_t size)
  */
 static void probe_privilege(struct feature_answer *answer)
 {
-	bool bpf = capable(CAP_BPF), perfmon = capable(CAP_PERFMON);
+	bool bpf = may_do(CAP_BPF), perfmon = may_do(CAP_PERFMON);
 	const char *why = geteuid() ? "not root, and without CAP_BPF and CAP_PERFMON" :
 				      "root, but without CAP_BPF and CAP_PERFMON";
 	char mend[192];
@@ -315,7 +305,7 @@ static void probe_privilege(struct feature_answer *answer)
 			"rights over the host");
 		return;
 	}
-	if (capable(CAP_SYS_ADMIN)) {
+	if (may_do(CAP_SYS_ADMIN)) {
 		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_ADMIN");
 		return;
 	}
@@ -351,7 +341,7 @@ static void probe_perf_event(struct feature_answer *answer)
 	else if (fd != -EACCES && fd != -EPERM)
 		feature_answer_set(answer, FEATURE_MISSING, NULL, "perf_event_open: %s",
 				   strerror(-fd));
-	else if (paranoid > 2 && !capable(CAP_SYS_ADMIN))
+	else if (paranoid > 2 && !may_do(CAP_SYS_ADMIN))
 		/*
 		 * Debian's and Ubuntu's kernels: at 3 an event cannot be opened even with
 		 * CAP_PERFMON.
@@ -363,7 +353,7 @@ static void probe_perf_event(struct feature_answer *answer)
 				   "kernel.perf_event_paranoid is %" PRId64
 				   ", which refuses perf events even with CAP_PERFMON",
 				   paranoid);
-	else if (!capable(CAP_PERFMON) && !capable(CAP_SYS_ADMIN))
+	else if (!may_do(CAP_PERFMON) && !may_do(CAP_SYS_ADMIN))
 		feature_answer_set(answer, FEATURE_MISSING, mend_of("sudo", BETTER_CONTAINER),
 				   "perf_event_open needs CAP_PERFMON or CAP_SYS_ADMIN");
 	else
@@ -536,7 +526,7 @@ static void probe_tick_cost(struct feature_answer *answer)
 
 static void probe_ptrace(struct feature_answer *answer)
 {
-	if (capable(CAP_SYS_PTRACE))
+	if (may_do(CAP_SYS_PTRACE))
 		feature_answer_set(answer, FEATURE_OK, NULL, "CAP_SYS_PTRACE");
 	else
 		feature_answer_set(answer, FEATURE_LIMITED,
