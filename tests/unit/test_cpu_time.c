@@ -57,12 +57,12 @@ Test(cpu_time, the_worst_process)
 		    NULL);
 	/* The others are as expected, but their sum need not be. */
 	profile->splits[2].cpu_ns = 410000000;
-	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of system host: " BURSTS SCHEDULER,
+	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of host: " BURSTS SCHEDULER,
 		    NULL);
 	profile->sampling.duty_percent = 10;
 	check_notes(
 		profile, 0,
-		"ticks saw 0.61 of the CPU time of system host: not all of the time was sampled" SCHEDULER,
+		"ticks saw 0.61 of the CPU time of host: not all of the time was sampled" SCHEDULER,
 		NULL);
 	profile->sampling.duty_percent = 0;
 	profile->targets[0].cpu_ns = 930000000;

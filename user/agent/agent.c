@@ -365,7 +365,8 @@ static void say_what_runs(const struct run *run)
 	if (run->options->sampling.split == SPLIT_NONE)
 		print_message(
 			NULL,
-			"agent: processes here are all in one cgroup: the host is one service");
+			"agent: one cgroup is all that is seen here: the host is one service; in a "
+			"container, --cgroupns=host and -v /sys/fs/cgroup:/sys/fs/cgroup:ro show all");
 	for (i = 0; i < run->agent->nr_sinks; i++)
 		print_message(NULL, "agent: to %s every %.6g s", sink_name(run->agent->sinks[i]),
 			      (double)run->options->sampling.interval_ns / 1e9);

@@ -95,6 +95,8 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 {
 	const struct profile_target *target = sight->target;
 	const struct profile_split *split = sight->split;
+	/* The whole host is called "all processes" by its name alone. */
+	const char *kind = strcmp(target->kind, "system") ? target->kind : "";
 
 	if (split && split->process)
 		snprintf(name, NAME_BYTES, "%.128s (pid %" PRId64 ")", split->process, split->pid);
@@ -103,8 +105,9 @@ static void name_sight(const struct sight *sight, char name[NAME_BYTES])
 	else if (split)
 		snprintf(name, NAME_BYTES, "cgroup %.200s", split->cgroup);
 	else
-		snprintf(name, NAME_BYTES, "%.16s %.128s%s%.64s", target->kind, target->name,
-			 target->host ? " on " : "", target->host ? target->host : "");
+		snprintf(name, NAME_BYTES, "%.16s%s%.128s%s%.64s", kind, *kind ? " " : "",
+			 target->name, target->host ? " on " : "",
+			 target->host ? target->host : "");
 }
 
 static const char *reason(const struct profile *profile, const struct sight *sight)
