@@ -199,12 +199,6 @@ static inline __u64 dialect_counter_max(__u32 width)
 	return ~0ULL >> (64 - 8 * width);
 }
 
-/* Whether a counter that holds value ends profiling, at once or with its next tick. */
-static inline int dialect_stops(__u32 full, __u64 value)
-{
-	return full == FULL_STOPS && value >= DIALECT_LIMIT;
-}
-
 /*
  * What a counter holds after n more ticks. With FULL_STOPS ticks beyond the limit are not counted,
  * and a value above the limit, which the program set, stays.

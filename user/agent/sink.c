@@ -203,7 +203,7 @@ static int delivery_post(struct http *http, struct requests *requests, struct de
 /* A sink ends, or takes over what waits in another one. */
 
 /*
- * sink_takeover.c: ends a sink's thread. No request begins after patience_ns; one in progress gets until
+ * Ends a sink's thread. No request begins after patience_ns; one in progress gets until
  * end_ns to finish.
  */
 static void sink_stop(struct sink *sink, uint64_t patience_ns, uint64_t end_ns)
