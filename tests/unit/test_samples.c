@@ -167,7 +167,7 @@ static size_t pprof_bytes(const struct samples *samples, size_t service)
 	size_t size;
 	FILE *stream = open_memstream(&data, &size);
 
-	cr_assert_eq(service_pprof_write(samples, &samples->services[service], stream), 0);
+	cr_assert_eq(samples_write_pprof(samples, &samples->services[service], stream), 0);
 	fclose(stream);
 	free(data);
 	return size;
@@ -182,7 +182,7 @@ static bool tells(const struct samples *samples, uint64_t address)
 	Pprof__Profile *pprof;
 	bool told = false;
 
-	cr_assert_eq(service_pprof_write(samples, &samples->services[1], stream), 0);
+	cr_assert_eq(samples_write_pprof(samples, &samples->services[1], stream), 0);
 	fclose(stream);
 	pprof = pprof__profile__unpack(NULL, size, (const uint8_t *)data);
 	cr_assert_not_null(pprof);

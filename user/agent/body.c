@@ -63,7 +63,7 @@ int body_pprof(const struct samples *samples, const struct sample_service *servi
 	*result = (struct bytes){ 0 };
 	if (!stream)
 		return -ENOMEM;
-	ret = service_pprof_write(samples, service, stream);
+	ret = samples_write_pprof(samples, service, stream);
 	if (fclose(stream))
 		ret = -ENOMEM;
 	if (!ret)

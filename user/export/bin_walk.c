@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/util.h"
 #include "export/export_impl.h"
 
 /* The next bin of a histogram. */
@@ -132,4 +133,20 @@ bool bin_walk_next(struct bin_walk *walk, struct bin_place *result)
 		*top = walk->heap[--walk->nr_heap];
 	sift_down(walk, 0);
 	return true;
+}
+
+struct profile_text bin_walk_extent(const struct bin_walk *walk)
+{
+	uint64_t start = UINT64_MAX, end = 0;
+	const struct profile_histogram *histogram;
+	size_t i;
+
+	for (i = walk->first; i < walk->end; i++) {
+		histogram = walk->sorted[i];
+		if (histogram->offset < start)
+			start = histogram->offset;
+		if (add_saturating(histogram->offset, histogram->size) > end)
+			end = add_saturating(histogram->offset, histogram->size);
+	}
+	return (struct profile_text){ start, start, end - start };
 }

@@ -35,6 +35,9 @@ bool bin_walk_object(struct bin_walk *walk, uint32_t *result);
 /* The next bin of that object; false: there are no more. */
 bool bin_walk_next(struct bin_walk *walk, struct bin_place *result);
 
+/* Where that object's histograms begin and end. */
+struct profile_text bin_walk_extent(const struct bin_walk *walk);
+
 /* Goes back to the first bin of that object. */
 void bin_walk_restart(struct bin_walk *walk);
 

@@ -37,6 +37,7 @@ struct export_options {
 	uint64_t target; /* id, or EXPORT_ALL_TARGETS */
 	uint32_t file_object; /* the object to write, for formats with a file for each */
 	enum export_detail detail;
+	bool binned_only; /* no samples of ticks in no bin; one mapping for text without segments */
 	const struct export_call *call; /* NULL: no call was described */
 	char *note; /* text for the user, or "", in EXPORT_NOTE_BYTES; NULL: unwanted */
 };

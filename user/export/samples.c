@@ -4,15 +4,11 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/util.h"
 #include "export/samples_impl.h"
-
-/* The longest key is a line of numbers for FRAMES_MAX pairs. */
-#define KEY_MAX 2048
 
 void samples_fail(struct samples *samples)
 {
@@ -22,27 +18,6 @@ void samples_fail(struct samples *samples)
 int samples_error(const struct samples *samples)
 {
 	return samples->error | samples->texts.error | samples->values.error;
-}
-
-/* A pointer to the number under a key, 0 if it is new. NULL: out of memory. */
-static uint64_t *number_of(struct samples *samples, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
-
-static uint64_t *number_of(struct samples *samples, const char *format, ...)
-{
-	char key[KEY_MAX];
-	const char *kept;
-	uint64_t *number;
-	va_list arguments;
-
-	va_start(arguments, format);
-	vsnprintf(key, sizeof(key), format, arguments);
-	va_end(arguments);
-	kept = string_set_add(&samples->keys, key);
-	number = kept ? pointer_map_at(&samples->numbers, kept, NULL) : NULL;
-	if (!number)
-		samples_fail(samples);
-	return number;
 }
 
 #define APPEND(samples, table, ...)                                                                \
@@ -61,49 +36,115 @@ static uint32_t append_element(struct samples *samples, void **array, size_t *nr
 	return (uint32_t)(*nr)++;
 }
 
+static int widen(struct sample_index *index)
+{
+	const size_t room = index->room ? index->room * 2 : 64;
+	struct sample_slot *slots = calloc(room, sizeof(*slots));
+	size_t i, at;
+
+	if (!slots)
+		return -ENOMEM;
+	for (i = 0; i < index->room; i++) {
+		if (!index->slots[i].number)
+			continue;
+		for (at = index->slots[i].hash & (room - 1); slots[at].number;)
+			at = (at + 1) & (room - 1);
+		slots[at] = index->slots[i];
+	}
+	free(index->slots);
+	index->slots = slots;
+	index->room = room;
+	return 0;
+}
+
+/* Whether the entry of that number is the one that is looked for. */
+typedef bool (*same_entry)(const struct samples *samples, uint32_t number, const void *wanted);
+
+/* The slot of an entry, with number 0 if it is new. NULL: out of memory. */
+static struct sample_slot *slot_of(struct samples *samples, struct sample_index *index,
+				   uint64_t hash, same_entry same, const void *wanted)
+{
+	const uint32_t folded = (uint32_t)(hash ^ hash >> 32);
+	struct sample_slot *slot;
+	size_t at;
+
+	if (index->nr >= index->room / 2 && widen(index)) {
+		samples_fail(samples);
+		return NULL;
+	}
+	for (at = folded & (index->room - 1);; at = (at + 1) & (index->room - 1)) {
+		slot = &index->slots[at];
+		if (!slot->number)
+			break;
+		if (slot->hash == folded && same(samples, slot->number, wanted))
+			return slot;
+	}
+	slot->hash = folded;
+	index->nr++;
+	return slot;
+}
+
+/* An entry of plain numbers, of which the first bytes make it what it is. */
+struct plain_entry {
+	const void *table;
+	size_t size; /* of an entry */
+	const void *entry;
+	size_t key;
+};
+
+static bool same_plain(const struct samples *samples, uint32_t number, const void *wanted)
+{
+	const struct plain_entry *plain = wanted;
+
+	(void)samples;
+	return !memcmp((const char *)plain->table + number * plain->size, plain->entry, plain->key);
+}
+
+/* The number of such an entry, which is added if it is new. */
+#define NUMBER(samples, table, key, entry)                                                         \
+	({                                                                                         \
+		const struct plain_entry plain = { (samples)->table, sizeof(entry), &(entry),      \
+						   key };                                          \
+		struct sample_slot *slot = slot_of(samples, &(samples)->table##_index,             \
+						   hash_bytes(HASH_BEGIN, &(entry), key),          \
+						   same_plain, &plain);                            \
+		if (slot && !slot->number)                                                         \
+			slot->number = APPEND(samples, table, entry);                              \
+		slot ? slot->number : 0;                                                           \
+	})
+
 uint32_t samples_function(struct samples *samples, const char *name, const char *file)
 {
 	struct sample_function function = { .name = texts_add(&samples->texts, name),
 					    .file = texts_add(&samples->texts, file) };
-	uint64_t *number =
-		number_of(samples, "f%" PRIu32 " %" PRIu32, function.name, function.file);
 
-	if (number && !*number)
-		*number = APPEND(samples, functions, function);
-	return number ? (uint32_t)*number : 0;
+	return NUMBER(samples, functions, sizeof(function), function);
 }
 
 uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
-			    const struct profile_text *text)
+			    const struct profile_text *text, uint32_t object)
 {
 	struct sample_mapping mapping = { .file = texts_add(&samples->texts, path),
 					  .build_id = texts_add(&samples->values, build_id),
-					  .text = *text };
-	uint64_t *number =
-		number_of(samples, "m%" PRIu32 " %" PRIu32 " %" PRIx64 " %" PRIx64 " %" PRIx64,
-			  mapping.file, mapping.build_id, text->address, text->size, text->offset);
+					  .text = *text,
+					  .object = object };
 
-	if (number && !*number)
-		*number = APPEND(samples, mappings, mapping);
-	return number ? (uint32_t)*number : 0;
+	return NUMBER(samples, mappings, offsetof(struct sample_mapping, object), mapping);
 }
 
 uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct profile_text *text)
 {
 	const struct profile_object *of = &samples->profile->objects[object];
 
-	return samples_mapping_of(samples, of->path, of->build_id, text);
+	return samples_mapping_of(samples, of->path, of->build_id, text, object);
 }
 
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name)
 {
 	struct sample_process process = { .pid = texts_add(&samples->values, pid),
 					  .name = texts_add(&samples->values, name) };
-	uint64_t *number = number_of(samples, "p%" PRIu32 " %" PRIu32, process.pid, process.name);
 
-	if (number && !*number)
-		*number = APPEND(samples, processes, process);
-	return number ? (uint32_t)*number : 0;
+	return NUMBER(samples, processes, sizeof(process), process);
 }
 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram)
@@ -117,17 +158,29 @@ uint32_t samples_process(struct samples *samples, const struct profile_histogram
 	return samples_process_of(samples, pid, histogram->process);
 }
 
+static bool same_service(const struct samples *samples, uint32_t number, const void *wanted)
+{
+	const struct sample_service *a = &samples->services[number], *b = wanted;
+
+	return a->target == b->target && !compare_text(a->cgroup, b->cgroup);
+}
+
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup)
 {
 	struct sample_service service = { .target = target };
-	uint64_t *number;
+	struct sample_slot *slot;
+	uint64_t hash;
 
 	service.cgroup = cgroup ? cgroup : samples->profile->targets[target].cgroup;
-	number = number_of(samples, "s%" PRIu32 " %" PRIu32, target,
-			   texts_add(&samples->values, service.cgroup));
-	if (number && !*number)
-		*number = APPEND(samples, services, service);
-	return number ? (uint32_t)*number : 0;
+	if (service.cgroup && !*service.cgroup)
+		service.cgroup = NULL;
+	hash = hash_bytes(HASH_BEGIN, &target, sizeof(target));
+	if (service.cgroup)
+		hash = hash_bytes(hash, service.cgroup, strlen(service.cgroup));
+	slot = slot_of(samples, &samples->services_index, hash, same_service, &service);
+	if (slot && !slot->number)
+		slot->number = APPEND(samples, services, service);
+	return slot ? slot->number : 0;
 }
 
 uint32_t samples_new_place(struct samples *samples, const struct sample_place *place,
@@ -142,34 +195,46 @@ uint32_t samples_new_place(struct samples *samples, const struct sample_place *p
 	return APPEND(samples, places, added);
 }
 
-static uint32_t find_place(struct samples *samples, const struct sample_place *place,
-			   const struct sample_line *lines, uint64_t address)
-{
-	char key[KEY_MAX - 64];
-	uint64_t *number;
-	size_t used = 0, i;
+struct wanted_place {
+	const struct sample_place *place;
+	const struct sample_line *lines;
+	bool exact; /* the address too */
+};
 
-	key[0] = '\0';
-	for (i = 0; i < place->nr && used < sizeof(key) - 24; i++)
-		used += (size_t)snprintf(key + used, sizeof(key) - used, " %" PRIu32 ":%" PRIu32,
-					 lines[i].function, lines[i].line);
-	number = number_of(samples, "l%" PRIu32 " %u %" PRIx64 "%s", place->mapping, place->kind,
-			   address, key);
-	if (number && !*number)
-		*number = samples_new_place(samples, place, lines);
-	return number ? (uint32_t)*number : 0;
+static bool same_place(const struct samples *samples, uint32_t number, const void *wanted)
+{
+	const struct wanted_place *to = wanted;
+	const struct sample_place *a = &samples->places[number], *b = to->place;
+
+	return a->mapping == b->mapping && a->kind == b->kind && a->nr == b->nr &&
+	       (!to->exact || a->address == b->address) &&
+	       !memcmp(&samples->lines[a->first], to->lines, a->nr * sizeof(*to->lines));
+}
+
+static uint32_t find_place(struct samples *samples, const struct wanted_place *wanted)
+{
+	const struct sample_place *place = wanted->place;
+	const uint64_t key[] = { place->mapping, place->kind, wanted->exact ? place->address : 0 };
+	uint64_t hash = hash_bytes(HASH_BEGIN, key, sizeof(key));
+	struct sample_slot *slot;
+
+	hash = hash_bytes(hash, wanted->lines, place->nr * sizeof(*wanted->lines));
+	slot = slot_of(samples, &samples->places_index, hash, same_place, wanted);
+	if (slot && !slot->number)
+		slot->number = samples_new_place(samples, place, wanted->lines);
+	return slot ? slot->number : 0;
 }
 
 uint32_t samples_place(struct samples *samples, const struct sample_place *place,
 		       const struct sample_line *lines)
 {
-	return find_place(samples, place, lines, 0);
+	return find_place(samples, &(struct wanted_place){ place, lines, false });
 }
 
 uint32_t samples_exact_place(struct samples *samples, const struct sample_place *place,
 			     const struct sample_line *lines)
 {
-	return find_place(samples, place, lines, place->address);
+	return find_place(samples, &(struct wanted_place){ place, lines, true });
 }
 
 void samples_add(struct samples *samples, const struct sample *sample)
@@ -229,8 +294,11 @@ void samples_free(struct samples *samples)
 	free(samples->processes);
 	free(samples->services);
 	free(samples->all);
-	string_set_free(&samples->keys);
-	pointer_map_clear(&samples->numbers);
+	free(samples->functions_index.slots);
+	free(samples->mappings_index.slots);
+	free(samples->places_index.slots);
+	free(samples->processes_index.slots);
+	free(samples->services_index.slots);
 	texts_end(&samples->texts);
 	texts_end(&samples->values);
 }

@@ -33,6 +33,7 @@ struct sample_mapping {
 	uint32_t file; /* number in texts */
 	uint32_t build_id; /* number in values */
 	struct profile_text text;
+	uint32_t object; /* one that it is of; two of an equal file are one mapping */
 };
 
 struct sample_place {
@@ -42,6 +43,7 @@ struct sample_place {
 	uint64_t start; /* where its function begins; its mapping, if the function is unknown */
 	size_t first; /* its lines, innermost first */
 	size_t nr;
+	bool nameless; /* neither a symbol nor DWARF names its function */
 };
 
 /* The process of ticks that were split by process. */
@@ -66,25 +68,38 @@ struct sample_service {
 	size_t nr;
 };
 
+/* Finds the numbers of a table's entries by what is in them. */
+struct sample_index {
+	struct sample_slot {
+		uint32_t number; /* 0: free */
+		uint32_t hash;
+	} * slots;
+	size_t nr;
+	size_t room; /* a power of two */
+};
+
 struct samples {
 	const struct profile *profile;
 	const struct profile_label **labels; /* the profile's labels, sorted by cgroup */
 	struct texts texts; /* names of functions and files */
 	struct texts values; /* all other texts */
-	struct string_set keys; /* of entries that are in a table already */
-	struct pointer_map numbers;
 	struct sample_function *functions;
 	size_t nr_functions, functions_room;
+	struct sample_index functions_index;
 	struct sample_line *lines;
 	size_t nr_lines, lines_room;
 	struct sample_mapping *mappings;
 	size_t nr_mappings, mappings_room;
+	struct sample_index mappings_index;
 	struct sample_place *places;
 	size_t nr_places, places_room;
+	struct sample_index places_index;
 	struct sample_process *processes;
 	size_t nr_processes, processes_room;
+	struct sample_index processes_index;
 	struct sample_service *services;
 	size_t nr_services, services_room;
+	struct sample_index services_index;
 	struct sample *all; /* sorted by service; each pair of place and process once */
 	size_t nr, room;
 	uint32_t piece; /* which piece of its only service this is */
@@ -139,7 +154,7 @@ int samples_write_otlp(struct samples *samples, FILE *stream);
  * sample with the service's name and cgroup as labels. Returns 0 or -ENOMEM; other errors show in
  * the stream.
  */
-int service_pprof_write(const struct samples *samples, const struct sample_service *service,
+int samples_write_pprof(const struct samples *samples, const struct sample_service *service,
 			FILE *stream);
 
 #endif

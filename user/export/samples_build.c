@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 /* The samples of bins: their places, as fine as asked for. */
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "export/bin_walk.h"
@@ -8,6 +9,11 @@
 #include "export/place_lines.h"
 #include "export/samples_impl.h"
 #include "profile/profile.h"
+
+/* A histogram's service and process; service 0: not looked up yet. */
+struct numbers {
+	uint32_t service, process;
+};
 
 struct build {
 	struct samples *samples;
@@ -18,7 +24,9 @@ struct build {
 	struct bin_walk *walk;
 	struct place_lines lines;
 	uint32_t object; /* the current one */
+	struct profile_text whole; /* all of it that has histograms */
 	uint32_t place; /* of the current bin */
+	struct numbers *numbers; /* by histogram */
 };
 
 /*
@@ -31,6 +39,9 @@ static uint32_t mapping_of_place(const struct build *build, const struct bin_pla
 	const struct profile_histogram *histogram = place->histogram;
 	struct profile_text whole = { histogram->offset, histogram->offset, histogram->size };
 	size_t i;
+
+	if (build->options->binned_only)
+		whole = build->whole;
 
 	for (i = 0; i < object->nr_text; i++)
 		if (place->offset - object->text[i].offset < object->text[i].size)
@@ -94,6 +105,7 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 			       made.start :
 			       address_at(build, place->offset);
 	made.nr = make_lines(build, function, source, lines);
+	made.nameless = !function && !source;
 	if (build->options->detail == EXPORT_ADDRESS)
 		return samples_new_place(build->samples, &made, lines);
 	return samples_place(build->samples, &made, lines);
@@ -102,10 +114,16 @@ static uint32_t make_place(struct build *build, const struct bin_place *place,
 static void put_bin(struct build *build, const struct bin_place *place)
 {
 	const struct profile_histogram *histogram = place->histogram;
+	struct numbers *numbers = &build->numbers[histogram - build->profile->histograms];
 	struct sample sample = { .place = build->place, .ticks = place->ticks };
 
-	sample.service = samples_service(build->samples, histogram->target, histogram->cgroup);
-	sample.process = samples_process(build->samples, histogram);
+	if (!numbers->service) {
+		numbers->service =
+			samples_service(build->samples, histogram->target, histogram->cgroup);
+		numbers->process = samples_process(build->samples, histogram);
+	}
+	sample.service = numbers->service;
+	sample.process = numbers->process;
 	sample.ns = profile_weights_take(build->weights, histogram, place->ticks);
 	samples_add(build->samples, &sample);
 }
@@ -117,6 +135,7 @@ static int put_sample_object(struct build *build)
 	struct bin_place place;
 	int ret = 0;
 
+	build->whole = bin_walk_extent(build->walk);
 	if (with_lines)
 		ret = place_lines_load(&build->lines, &build->profile->objects[build->object],
 				       build->walk);
@@ -149,17 +168,19 @@ int samples_build(struct samples *samples, const struct profile *profile,
 	build.index = profile_index_new(profile);
 	build.weights = profile_weights_new(profile);
 	build.walk = bin_walk_new(profile, options);
-	if (!ret && (!build.index || !build.weights || !build.walk))
+	build.numbers = calloc(profile->nr_histograms + 1, sizeof(*build.numbers));
+	if (!ret && (!build.index || !build.weights || !build.walk || !build.numbers))
 		ret = -ENOMEM;
 	if (!ret)
 		ret = put_sample_bins(&build);
-	if (!ret && !options->object)
+	if (!ret && !options->object && !options->binned_only)
 		samples_add_account(samples, build.weights, options);
 	if (!ret)
 		ret = samples_error(samples);
 	if (!ret)
 		samples_settle(samples);
 	place_lines_end(&build.lines, options);
+	free(build.numbers);
 	bin_walk_free(build.walk);
 	profile_weights_free(build.weights);
 	profile_index_free(build.index);

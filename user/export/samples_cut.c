@@ -85,9 +85,10 @@ static uint32_t copy_mapping(struct copy *copy, uint32_t number)
 	const struct sample_mapping *of = &copy->from->mappings[number];
 
 	if (number && !copy->mappings[number])
-		copy->mappings[number] =
-			samples_mapping_of(copy->to, copy->from->texts.all[of->file],
-					   copy->from->values.all[of->build_id], &of->text);
+		copy->mappings[number] = samples_mapping_of(copy->to,
+							    copy->from->texts.all[of->file],
+							    copy->from->values.all[of->build_id],
+							    &of->text, of->object);
 	return copy->mappings[number];
 }
 
@@ -393,7 +394,7 @@ static int measure(const struct samples *samples, const struct sample_service *s
 	stream = open_memstream(&data, result);
 	if (!stream)
 		return -ENOMEM;
-	ret = service_pprof_write(samples, service, stream);
+	ret = samples_write_pprof(samples, service, stream);
 	if (fclose(stream))
 		ret = -ENOMEM;
 	free(data);

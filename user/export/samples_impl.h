@@ -14,9 +14,9 @@ uint32_t samples_mapping(struct samples *samples, uint32_t object, const struct 
 uint32_t samples_process(struct samples *samples, const struct profile_histogram *histogram);
 uint32_t samples_service(struct samples *samples, uint32_t target, const char *cgroup);
 
-/* The same, of texts. */
+/* The same, of texts; the object of a mapping is not part of what makes it new. */
 uint32_t samples_mapping_of(struct samples *samples, const char *path, const char *build_id,
-			    const struct profile_text *text);
+			    const struct profile_text *text, uint32_t object);
 uint32_t samples_process_of(struct samples *samples, const char *pid, const char *name);
 
 /*

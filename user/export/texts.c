@@ -145,14 +145,29 @@ static int escape_text(struct texts *texts, const char *text)
 	return 0;
 }
 
+/* Most names are, and each place of a profile brings one. */
+static bool is_short_ascii(const char *text)
+{
+	size_t i;
+
+	for (i = 0; i < TEXT_LABEL - 1 && text[i] >= ' ' && text[i] <= '~'; i++)
+		;
+	return !text[i];
+}
+
 uint32_t texts_add(struct texts *texts, const char *text)
 {
 	const char *kept;
 	uint64_t *number;
 
-	if (!text || !*text || escape_text(texts, text))
+	if (!text || !*text)
 		return 0;
-	kept = string_set_add(&texts->set, texts->escaped->text);
+	if (!is_short_ascii(text)) {
+		if (escape_text(texts, text))
+			return 0;
+		text = texts->escaped->text;
+	}
+	kept = string_set_add(&texts->set, text);
 	number = kept ? pointer_map_at(&texts->numbers, kept, NULL) : NULL;
 	if (!number || (!*number && append_text(texts, kept))) {
 		texts->error = -ENOMEM;
