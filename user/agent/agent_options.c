@@ -45,16 +45,6 @@ static int set_timeout(const struct opt *opt, const char *value, void *field, st
 	return 0;
 }
 
-static int set_pending(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *bytes = field, typed;
-
-	if (parse_size(value, &typed) || typed < PENDING_MIN || typed > UINT64_C(1) << 40)
-		return opt_bad(opt, value, err, "must be a size of at least 64K, like 8M");
-	*bytes = typed;
-	return 0;
-}
-
 /* KIND=GLOB */
 static int set_rule(const struct opt *opt, const char *value, void *field, struct error *err)
 {
@@ -185,7 +175,10 @@ const struct opt agent_delivery_opts[] = {
 	  .arg = "SIZE",
 	  .help = "what may wait for each sink; beyond it the oldest profiles are added up",
 	  .fallback = "8M",
-	  .set = set_pending,
+	  .set = opt_set_size,
+	  .min = PENDING_MIN,
+	  .max = UINT64_C(1) << 40,
+	  .like = "8M",
 	  .field = FIELD(pending) },
 	{ .name = "spool",
 	  .arg = "DIR",
@@ -198,7 +191,10 @@ const struct opt agent_delivery_opts[] = {
 	  .arg = "SIZE",
 	  .help = "what may wait there for each",
 	  .fallback = "64M",
-	  .set = set_pending,
+	  .set = opt_set_size,
+	  .min = PENDING_MIN,
+	  .max = UINT64_C(1) << 40,
+	  .like = "8M",
 	  .field = FIELD(spool_size) },
 	{ .name = "timeout",
 	  .arg = "T",

@@ -211,16 +211,6 @@ struct serve {
 	int pid_fd; /* of the process it serves; -1: all of the host */
 };
 
-static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *memory = field, bytes;
-
-	if (parse_size(value, &bytes) || bytes < 1 << 20 || bytes > 1ULL << 40)
-		return opt_bad(opt, value, err, "must be a size of at least 1M, like 16M");
-	*memory = bytes;
-	return 0;
-}
-
 #define FIELD(member) offsetof(struct serve_arguments, member)
 #define CALLS_FIELD(member)                                                                        \
 	(offsetof(struct serve_arguments, calls) + offsetof(struct calls_options, member))
@@ -257,7 +247,10 @@ static const struct opt limit_opts[] = {
 	  .arg = "SIZE",
 	  .help = "hard limit of kernel memory for counters and tables of regions",
 	  .fallback = "64M",
-	  .set = set_memory,
+	  .set = opt_set_size,
+	  .min = 1 << 20,
+	  .max = 1ULL << 40,
+	  .like = "16M",
 	  .field = CALLS_FIELD(memory) },
 	{ .name = "max-calls",
 	  .arg = "N",
@@ -287,7 +280,10 @@ static const struct opt limit_opts[] = {
 	  .arg = "SIZE",
 	  .help = "kernel memory for the counters of one user, but for root",
 	  .fallback = "16M",
-	  .set = set_memory,
+	  .set = opt_set_size,
+	  .min = 1 << 20,
+	  .max = 1ULL << 40,
+	  .like = "16M",
 	  .field = CALLS_FIELD(user_memory) },
 	{ 0 }
 };

@@ -173,10 +173,11 @@ static int compare(const struct profile *old, const struct profile *new, char *c
 /* Whether the options make sense together. */
 static bool check_arguments(const struct diff_arguments *arguments, int files)
 {
-	const char *option = arguments->format		    ? "format" :
-			     arguments->limit != UINT64_MAX ? "limit" :
-			     arguments->wide		    ? "wide" :
-							      NULL;
+	const struct opt_given not_of_page[] = { { "format", arguments->format },
+						 { "limit", arguments->limit != UINT64_MAX },
+						 { "wide", arguments->wide },
+						 { 0 } };
+	const char *option = opt_first_given(not_of_page);
 
 	if (files != 2) {
 		print_message("bpfprofil diff --help",

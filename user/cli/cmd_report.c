@@ -261,16 +261,22 @@ static int write_report(const struct profile *profile, struct report_arguments *
 /* An option without effect is refused, because the user expects one. */
 static bool check_filters(const struct report_arguments *arguments)
 {
-	const char *option = arguments->function ? "--function" : arguments->comm ? "--comm" : NULL;
+	const struct opt_given not_of_place[] = { { "--function", arguments->function },
+						  { "--comm", arguments->comm },
+						  { 0 } };
+	const struct opt_given not_by_cpu[] = {
+		{ "--object", arguments->nr_objects },
+		{ "--target", arguments->target != REPORT_ALL_TARGETS },
+		{ "--comm", arguments->comm },
+		{ 0 },
+	};
+	const char *option = opt_first_given(not_of_place);
 
 	if (arguments->annotate && option) {
 		print_message("leaving it out", "report: --annotate: takes no %s", option);
 		return false;
 	}
-	option = arguments->nr_objects			 ? "--object" :
-		 arguments->target != REPORT_ALL_TARGETS ? "--target" :
-		 arguments->comm			 ? "--comm" :
-							   NULL;
+	option = opt_first_given(not_by_cpu);
 	if (arguments->by == REPORT_CPUS && option) {
 		print_message("leaving it out", "report: --by cpu: takes no %s", option);
 		return false;
@@ -285,10 +291,11 @@ static bool check_filters(const struct report_arguments *arguments)
 
 static bool check_arguments(const struct report_arguments *arguments)
 {
-	const char *option = arguments->hot    ? "--hot" :
-			     arguments->source ? "--source" :
-			     arguments->syntax ? "--syntax" :
-						 NULL;
+	const struct opt_given of_place[] = { { "--hot", arguments->hot },
+					      { "--source", arguments->source },
+					      { "--syntax", arguments->syntax },
+					      { 0 } };
+	const char *option = opt_first_given(of_place);
 
 	if (arguments->inlined && (arguments->annotate || arguments->by != REPORT_FUNCTIONS)) {
 		print_message("--by lines, which has inlined functions too",
@@ -307,15 +314,18 @@ static bool check_arguments(const struct report_arguments *arguments)
 /* A page has all rows and filters of its own, so options that choose rows are refused. */
 static bool check_page(const struct report_arguments *arguments)
 {
-	const char *option = arguments->annotate		     ? "--annotate" :
-			     arguments->hot			     ? "--hot" :
-			     arguments->by			     ? "--by" :
-			     arguments->format			     ? "--format" :
-			     arguments->objects			     ? "--object" :
-			     arguments->comm			     ? "--comm" :
-			     arguments->function		     ? "--function" :
-			     arguments->target != REPORT_ALL_TARGETS ? "--target" :
-								       NULL;
+	const struct opt_given not_of_page[] = {
+		{ "--annotate", arguments->annotate },
+		{ "--hot", arguments->hot },
+		{ "--by", arguments->by },
+		{ "--format", arguments->format },
+		{ "--object", arguments->objects },
+		{ "--comm", arguments->comm },
+		{ "--function", arguments->function },
+		{ "--target", arguments->target != REPORT_ALL_TARGETS },
+		{ 0 },
+	};
+	const char *option = opt_first_given(not_of_page);
 
 	if (!option)
 		return true;

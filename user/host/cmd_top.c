@@ -30,17 +30,6 @@ struct top_arguments {
 	const char *output; /* NULL: written only when a key is pressed */
 };
 
-static int set_delay(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *delay_ns = field, ns;
-
-	if (parse_duration(value, &ns) || ns < DELAY_MIN || ns > INT64_MAX)
-		return opt_bad(opt, value, err,
-			       "must be a time of at least 100ms, like 1, 0.5s or 1m");
-	*delay_ns = ns;
-	return 0;
-}
-
 #define FIELD(member) offsetof(struct top_arguments, member)
 
 static const struct opt view_opts[] = {
@@ -49,7 +38,9 @@ static const struct opt view_opts[] = {
 	  .arg = "SECONDS",
 	  .help = "how long an interval is",
 	  .fallback = "2",
-	  .set = set_delay,
+	  .set = opt_set_time,
+	  .min = DELAY_MIN,
+	  .like = "1, 0.5s or 1m",
 	  .field = FIELD(delay_ns) },
 	{ .name = "iterations",
 	  .letter = 'n',

@@ -168,28 +168,6 @@ static int set_cpus(const struct opt *opt, const char *value, void *field, struc
 	return 0;
 }
 
-static int set_memory(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *memory = field, bytes;
-
-	if (parse_size(value, &bytes) || bytes < MEMORY_MIN || bytes > INT64_MAX)
-		return opt_bad(opt, value, err, "must be a size of at least %dK, like 512K or 64M",
-			       MEMORY_MIN >> 10);
-	*memory = bytes;
-	return 0;
-}
-
-static int set_interval(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *interval_ns = field, ns;
-
-	if (parse_duration(value, &ns) || ns < INTERVAL_MIN || ns > INT64_MAX)
-		return opt_bad(opt, value, err,
-			       "must be a time of at least 1s, like 10, 90s or 5m");
-	*interval_ns = ns;
-	return 0;
-}
-
 static int set_quiet(const struct opt *opt, const char *value, void *field, struct error *err)
 {
 	int *verbosity = field;
@@ -289,7 +267,9 @@ const struct opt sampling_histogram_opts[] = {
 	  .help = "hard limit of kernel memory for histograms; beyond it new text gets coarser "
 		  "bins",
 	  .fallback = "64M",
-	  .set = set_memory,
+	  .set = opt_set_size,
+	  .min = MEMORY_MIN,
+	  .like = "512K or 64M",
 	  .field = FIELD(memory) },
 	{ 0 }
 };
@@ -307,7 +287,9 @@ const struct opt sampling_output_opts[] = {
 	{ .name = "interval",
 	  .arg = "T",
 	  .help = "a new FILE every T, at least 1s; its name must have a %t",
-	  .set = set_interval,
+	  .set = opt_set_time,
+	  .min = INTERVAL_MIN,
+	  .like = "10, 90s or 5m",
 	  .field = FIELD(interval_ns) },
 	{ .name = "keep",
 	  .arg = "N",
@@ -396,7 +378,9 @@ const struct opt sampling_agent_opts[] = {
 	  .arg = "T",
 	  .help = "a profile this often; the first comes at a random time in it",
 	  .fallback = "60",
-	  .set = set_interval,
+	  .set = opt_set_time,
+	  .min = INTERVAL_MIN,
+	  .like = "10, 90s or 5m",
 	  .field = FIELD(interval_ns) },
 	{ .name = "source",
 	  .arg = "clock|tick",
@@ -432,7 +416,9 @@ const struct opt sampling_agent_opts[] = {
 	  .arg = "SIZE",
 	  .help = "hard limit of kernel memory for histograms",
 	  .fallback = "64M",
-	  .set = set_memory,
+	  .set = opt_set_size,
+	  .min = MEMORY_MIN,
+	  .like = "512K or 64M",
 	  .field = FIELD(memory) },
 	{ .name = "quiet",
 	  .letter = 'q',
@@ -462,29 +448,21 @@ int sampling_options_check(struct sampling_options *options, const char *command
 
 /* --- phases ------------------------------------------------------------------------------------- */
 
-static int set_time(const struct opt *opt, const char *value, void *field, struct error *err)
-{
-	uint64_t *time_ns = field, ns;
-
-	if (parse_duration(value, &ns) || !ns || ns > INT64_MAX)
-		return opt_bad(opt, value, err, "must be a time like 10, 90s or 5m");
-	*time_ns = ns;
-	return 0;
-}
-
 #define PHASE_FIELD(member) offsetof(struct phase_options, member)
 
 const struct opt phase_opts[] = {
 	{ .name = "delay",
 	  .arg = "T",
 	  .help = "begin to sample after this time",
-	  .set = set_time,
+	  .set = opt_set_time,
+	  .like = "10, 90s or 5m",
 	  .field = PHASE_FIELD(delay_ns) },
 	{ .name = "duration",
 	  .arg = "T",
 	  .help = "sample for this time, pauses not counted, and stop",
 	  .fallback = "until ^C, SIGTERM or the end of what is sampled",
-	  .set = set_time,
+	  .set = opt_set_time,
+	  .like = "10, 90s or 5m",
 	  .field = PHASE_FIELD(duration_ns) },
 	{ .name = "paused",
 	  .help = "sample from the first SIGUSR1 on; SIGUSR2 pauses, also without this",

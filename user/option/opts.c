@@ -91,6 +91,11 @@ const char *meant_by_word(const char *option, const char *typed)
 
 /* The setters that option tables share. */
 
+struct unit {
+	const char *name;
+	uint64_t of;
+};
+
 int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
 {
 	char reason[256];
@@ -175,6 +180,51 @@ int opt_set_u64(const struct opt *opt, const char *value, void *field, struct er
 	}
 	*number = parsed;
 	return 0;
+}
+
+/* In the largest unit that divides it: 100ms, 64K. */
+static void print_least(uint64_t least, const struct unit *units, char text[24])
+{
+	while (least % units->of)
+		units++;
+	snprintf(text, 24, "%" PRIu64 "%s", least / units->of, units->name);
+}
+
+static int set_quantity(const struct opt *opt, const char *value, uint64_t *field, bool is_time,
+			struct error *err)
+{
+	static const struct unit times[] = { { "s", 1000000000 }, { "ms", 1000000 }, { "ns", 1 } };
+	static const struct unit sizes[] = { { "M", 1 << 20 }, { "K", 1 << 10 }, { "", 1 } };
+	const uint64_t min = opt->min ? opt->min : 1, max = opt->max ? opt->max : INT64_MAX;
+	char least[24];
+	uint64_t parsed;
+
+	if (!(is_time ? parse_duration : parse_size)(value, &parsed) && parsed >= min &&
+	    parsed <= max) {
+		*field = parsed;
+		return 0;
+	}
+	print_least(min, is_time ? times : sizes, least);
+	return opt_bad(opt, value, err, "must be a %s%s%s%s %s", is_time ? "time" : "size",
+		       opt->min ? " of at least " : "", opt->min ? least : "",
+		       opt->min ? ", like" : " like", opt->like);
+}
+
+int opt_set_time(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return set_quantity(opt, value, field, true, err);
+}
+
+int opt_set_size(const struct opt *opt, const char *value, void *field, struct error *err)
+{
+	return set_quantity(opt, value, field, false, err);
+}
+
+const char *opt_first_given(const struct opt_given *list)
+{
+	while (list->name && !list->given)
+		list++;
+	return list->name;
 }
 
 /*

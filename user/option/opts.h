@@ -49,7 +49,8 @@ struct opt {
 	const char *const *words; /* for opt_set_word: the words; ends with NULL */
 	const char *(*word)(size_t i); /* the same for a setter with its own list, or NULL */
 	enum opt_value value;
-	uint64_t min, max; /* for opt_set_u64: inclusive */
+	uint64_t min, max; /* inclusive; 0 for the max of a time or size: any */
+	const char *like; /* for opt_set_time and opt_set_size: what to type, as "10, 90s or 5m" */
 };
 
 /* Options under one heading of --help, all with their fields in one struct. */
@@ -91,6 +92,17 @@ void opts_help(const struct command *command, FILE *out, unsigned int width);
 int opt_set_string(const struct opt *opt, const char *value, void *field, struct error *err);
 
 int opt_set_u64(const struct opt *opt, const char *value, void *field, struct error *err);
+
+/* field is an uint64_t: nanoseconds, or bytes. The smallest are 1 ns and 1 byte. */
+int opt_set_time(const struct opt *opt, const char *value, void *field, struct error *err);
+int opt_set_size(const struct opt *opt, const char *value, void *field, struct error *err);
+
+/* For options that have no effect together: the first that was given of a list that ends with NULL names. */
+struct opt_given {
+	const char *name;
+	bool given;
+};
+const char *opt_first_given(const struct opt_given *list);
 
 /* Sets err to "--name 'value': why". Returns -EINVAL. */
 int opt_bad(const struct opt *opt, const char *value, struct error *err, const char *why, ...)
