@@ -81,6 +81,7 @@ static void set_text(char **text, const char *value)
 Test(report, share_of_the_kernel)
 {
 	cleanup_profile struct profile *profile = sample_profile();
+	struct report_options json = all(REPORT_FUNCTIONS);
 	char *text = written(profile, all(REPORT_FUNCTIONS));
 
 	check_contains(text, "\nkernel    counted for its callers; --mode split tells it apart\n");
@@ -102,6 +103,10 @@ Test(report, share_of_the_kernel)
 	profile->targets[1].kernel_ticks = 0;
 	text = written(profile, all(REPORT_FUNCTIONS));
 	check_contains(text, "\nkernel    24.85 % of the time, counted"); /* 2500 of 10060 */
+	free(text);
+	json.format = REPORT_JSON;
+	text = written(profile, json);
+	check_contains(text, ", \"kernel_percent\": 24.85");
 	free(text);
 	profile->targets[0].cpu_known = false;
 	profile->targets[0].cpu_ns = 0;

@@ -269,30 +269,42 @@ static double charged_ns(const struct profile *profile, const struct report_opti
 	return ns;
 }
 
-static void render_charged(const struct report *report, const char *label, FILE *out)
+/* Whether the profile has a mode and time that a share could be of. */
+static bool has_time(const struct report *report)
 {
-	double ns = charged_ns(report->profile, report->options);
+	const struct profile *profile = report->profile;
 
-	fputs(label, out);
-	if (ns >= 0)
-		fprintf(out, "%.2f %% of the time, ", 100 * ns / report->ns);
-	fputs("counted for its callers; --mode split tells it apart\n", out);
+	return profile->sampling.mode && report->ns > 0 && profile->nr_targets &&
+	       strcmp(profile->targets[0].kind, "call") != 0;
+}
+
+double kernel_percent(const struct report *report)
+{
+	const struct profile *profile = report->profile;
+	double ns = -1;
+
+	if (!has_time(report))
+		return -1;
+	/* The sum of a series that is printed at its end has an account, and no counters. */
+	if (!strcmp(profile->sampling.mode, "split") && profile->nr_histograms)
+		ns = kernel_ns(profile, report->options);
+	else if (!strcmp(profile->sampling.mode, "charged"))
+		ns = charged_ns(profile, report->options);
+	return ns < 0 ? -1 : 100 * ns / report->ns;
 }
 
 void render_kernel(const struct report *report, const char *label, FILE *out)
 {
-	const struct profile *profile = report->profile;
-	const char *mode = profile->sampling.mode;
+	const double percent = kernel_percent(report);
+	bool charged = has_time(report) && !strcmp(report->profile->sampling.mode, "charged");
 
-	if (!mode || !(report->ns > 0) || !profile->nr_targets ||
-	    !strcmp(profile->targets[0].kind, "call"))
+	if (percent < 0 && !charged)
 		return;
-	/* The sum of a series that is printed at its end has an account, and no counters. */
-	if (!strcmp(mode, "split") && profile->nr_histograms)
-		fprintf(out, "%s%.2f %% of the time\n", label,
-			100 * kernel_ns(profile, report->options) / report->ns);
-	else if (!strcmp(mode, "charged"))
-		render_charged(report, label, out);
+	fputs(label, out);
+	if (percent >= 0)
+		fprintf(out, "%.2f %% of the time%s", percent, charged ? ", " : "\n");
+	if (charged)
+		fputs("counted for its callers; --mode split tells it apart\n", out);
 }
 
 void render_cost(const struct profile *profile, FILE *out)

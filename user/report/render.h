@@ -58,6 +58,9 @@ void render_identity(const struct profile_account *account, bool brief, FILE *ou
 /* Writes a line about what sampling took, if there was a budget. */
 void render_cost(const struct profile *profile, FILE *out);
 
+/* The kernel's share of the time in per cent; negative: it is not known. */
+double kernel_percent(const struct report *report);
+
 /*
  * Writes the kernel's share of the time where it is known, or how to see it, in a line that begins
  * with the label; nothing for calls, whose ticks are counted in the caller's own text.

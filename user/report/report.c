@@ -389,6 +389,10 @@ void render_json(const struct report *report, FILE *out)
 	render_json_account(report->account, out);
 	if (is_cpu_known(report->profile, report->options))
 		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
+	if (kernel_percent(report) >= 0) {
+		fputs(", \"kernel_percent\": ", out);
+		json_text_double(out, kernel_percent(report));
+	}
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
 	put_notes(report, out);
