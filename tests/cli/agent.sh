@@ -167,18 +167,23 @@ cat >"$work/cut.py" <<'end'
 import socket, struct, sys
 def frame(kind, flags, data, stream=1):
     return struct.pack(">I", len(data))[1:] + bytes([kind, flags]) + struct.pack(">I", stream) + data
-HEADERS, DATA, SETTINGS, END_STREAM, END_HEADERS = 1, 0, 4, 1, 4
+HEADERS, DATA, SETTINGS, WINDOW_UPDATE, END_STREAM, END_HEADERS = 1, 0, 4, 8, 1, 4
 trailers = b"\0\x0bgrpc-status\x010"
 listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
 for nr in range(1000):
     connection, _ = listener.accept()
     data = connection.makefile("rb")
     data.read(24)
-    connection.sendall(frame(SETTINGS, 0, b"", 0))
+    # Bodies of any size: 1 GiB as the window of a stream, and as that of all.
+    connection.sendall(frame(SETTINGS, 0, struct.pack(">HI", 4, 1 << 30), 0) +
+                       frame(WINDOW_UPDATE, 0, struct.pack(">I", 1 << 30), 0))
     kind = flags = SETTINGS
     while kind != DATA or not flags & END_STREAM:
-        size, kind, flags = int.from_bytes(data.read(3), "big"), *data.read(2)
-        data.read(4 + size)
+        head = data.read(9)
+        if len(head) < 9:
+            break
+        size, kind, flags = int.from_bytes(head[:3], "big"), head[3], head[4]
+        data.read(size)
     connection.sendall(frame(HEADERS, END_HEADERS, b"\x88") +
                        (frame(DATA, END_STREAM, b"") if nr < 2 else
                         frame(DATA, 0, bytes(5)) + frame(HEADERS, END_HEADERS | END_STREAM, trailers)))

@@ -151,7 +151,7 @@ if can_sample attach_many_of_a_name; then
 		"$work/manyfold" 1000 &
 		sleepers+=("$!")
 	done
-	until [ "$(pgrep -cx manyfold)" -eq 300 ]; do sleep 0.1; done
+	for ((i = 0; i < 600 && $(pgrep -cx -P $$ manyfold) < 300; i++)); do sleep 0.1; done
 	(
 		ulimit -Sn 256
 		"$bin" attach --name manyfold --duration 0.2 -o "$place/profile.json"
@@ -164,14 +164,18 @@ fi
 # What a container without SYS_PTRACE cannot open is not said to be gone.
 if [ "$(id -u)" -eq 0 ] && can_sample attach_without_ptrace; then
 	mkdir -p "$work/hidden"
+	# shellcheck disable=SC2016 # the other shell's
 	unshare -m sh -c 'mount -t tmpfs none "$1" && chmod 755 "$1" && cp /bin/bash "$1/shell" &&
 		exec setpriv --reuid=65534 --regid=65534 --clear-groups "$1/shell" -c "while :; do :; done"' \
 		sh "$work/hidden" &
 	hidden=$!
-	until [ "$(readlink "/proc/$hidden/exe")" = "$work/hidden/shell" ]; do sleep 0.1; done
+	for ((i = 0; i < 300; i++)); do
+		[[ $(readlink "/proc/$hidden/exe") != */hidden/shell ]] || break
+		sleep 0.1
+	done
 	setpriv --bounding-set -sys_ptrace "$bin" attach --pid "$hidden" --duration 1 \
 		-o "$place/profile.json" >"$work/out" 2>&1
-	grep -q "^note: no names .*$work/hidden/shell.*: gone, or not ours to open: CAP_SYS_PTRACE opens it" "$work/out"
+	grep -q "^note: no names .*/hidden/shell.*: gone, or not ours to open: CAP_SYS_PTRACE opens it" "$work/out"
 	verdict $? attach_without_ptrace || cat "$work/out"
 	kill "$hidden"
 	rm -f "$place/profile.json"

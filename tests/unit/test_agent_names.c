@@ -366,6 +366,9 @@ Test(agent_names, services)
 	cr_expect_str_eq(got, "x/a/b");
 	name(NULL, "/lxc.payload.db/system.slice/x.service", got);
 	cr_expect_str_eq(got, "db");
+	/* Whoever is in a container may make any name below it. */
+	name(NULL, "/lxc.payload.web/lxc.payload.db", got);
+	cr_expect_str_eq(got, "web");
 	/* A user's container has no name of root's. */
 	name(NULL, "/user.slice/user@1000.service/lxc.payload.db/y.service", got);
 	cr_expect_str_eq(got, "y.service");

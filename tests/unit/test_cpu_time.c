@@ -57,8 +57,7 @@ Test(cpu_time, the_worst_process)
 		    NULL);
 	/* The others are as expected, but their sum need not be. */
 	profile->splits[2].cpu_ns = 410000000;
-	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of host: " BURSTS SCHEDULER,
-		    NULL);
+	check_notes(profile, 0, "ticks saw 0.61 of the CPU time of host: " BURSTS SCHEDULER, NULL);
 	profile->sampling.duty_percent = 10;
 	check_notes(
 		profile, 0,

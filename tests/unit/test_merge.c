@@ -401,6 +401,9 @@ Test(merge, copies_of_a_file)
 			binned -= 2 * same->histograms[i].bins[j].count;
 	cr_expect_eq(binned, 0);
 	cr_expect_lt(profile->nr_histograms, 2 * same->nr_histograms);
+	cr_expect_lt(profile->nr_functions, 2 * same->nr_functions);
+	for (i = 1; i < profile->nr_functions; i++)
+		cr_expect_geq(profile->functions[i - 1].ticks, profile->functions[i].ticks);
 }
 
 /* --- CPU time ----------------------------------------------------------------------------------- */

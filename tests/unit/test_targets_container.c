@@ -11,6 +11,7 @@
 
 #define ID_A "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID_B "0123456789abcdff0123456789abcdef0123456789abcdef0123456789abcdef"
+#define ID_TAIL "23456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 #define ID_C "c0ffee6789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void check_id(const char *directory, bool expected)
@@ -125,6 +126,8 @@ FIXTURE_TEST(host, v2, targets_container, of_lxc)
 {
 	host_cgroup(host, "cg/lxc.monitor.db", "5\n");
 	host_cgroup(host, "cg/lxc.payload.db/system.slice/x.service", "6\n");
+	host_cgroup(host, "cg/lxc.payload.a/user.slice/user@1000.service/lxc.payload.db", "7\n");
+	host_cgroup(host, "cg/docker/" ID_A "/lxc.payload.db", "7\n");
 	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.db", "7\n");
 	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.two", "9\n");
 	host_cgroup(host, "cg/user.slice/user@1001.service/lxc.payload.two", "10\n");
@@ -136,6 +139,8 @@ FIXTURE_TEST(host, v2, targets_container, of_lxc)
 	host_expect_error(host, ADD(host, "dbx"), -ENOENT,
 			  "--container 'dbx': no running container of that name or id",
 			  "--container db");
+	/* Names of hexadecimal digits are names first. */
+	host_cgroup(host, "cg/docker/db" ID_TAIL, "11\n");
 	host_expect(host, ADD(host, "db"), "cg/lxc.payload.db", "");
 }
 
@@ -439,4 +444,18 @@ FIXTURE_TEST(host, v2, targets_container, runtime_that_hangs)
 	child = (pid_t)number_in_file(host_path("bin/docker.child", host));
 	cr_expect_eq(process_state(program), 0);
 	cr_expect(eventually(is_gone, &child));
+}
+
+/* One that docker has stopped is not meant while LXC's runs; of two that run, neither is. */
+FIXTURE_TEST(host, v2, targets_container, of_lxc_and_docker)
+{
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_cgroup(host, "cg/lxc.payload.web", "8\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "7"));
+	host_ready(host);
+	host_expect_error(host, ADD(host, "web"), -ENOTUNIQ,
+			  "--container 'web': one of docker, and /lxc.payload.web",
+			  "--container c0ffee6789ab, or --cgroup /lxc.payload.web");
+	host_program(host, "docker", DOCKER("web", ID_C, "false", "0"));
+	host_expect(host, ADD(host, "web"), "cg/lxc.payload.web", "");
 }

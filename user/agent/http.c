@@ -104,6 +104,7 @@ static bool refusal_for_size_grpc(long status, const struct bytes *message)
 #define CONNECT_MS 5000L
 #define REPLY_MAX (64 << 10) /* bytes: a backend's reply is short */
 #define HEADERS_MAX 64
+#define UNSAID_MAX 5 /* replies in a row */
 #define GRPC_FRAME 5 /* bytes before a message: whether it is compressed, and its length */
 
 #define CURL_CALLS(X)                                                                              \
@@ -143,6 +144,7 @@ struct http {
 	atomic_bool stopped;
 	char trouble[CURL_ERROR_SIZE];
 	struct http_reply *reply; /* of the current request */
+	unsigned int nr_unsaid; /* replies in a row that had no gRPC status */
 };
 
 static bool scheme_is(const char *url, const char *scheme)
@@ -282,6 +284,14 @@ static void take_message(const char *value, char why[256])
 	why[used] = '\0';
 }
 
+/* What is no status is status 2, unknown. */
+static long status_of(const char *text)
+{
+	long status = strtol(text, NULL, 10);
+
+	return status < 0 ? 2 : status;
+}
+
 static size_t take_header(char *data, size_t size, size_t nr, void *context)
 {
 	struct http *http = context;
@@ -291,7 +301,7 @@ static size_t take_header(char *data, size_t size, size_t nr, void *context)
 	snprintf(line, sizeof(line), "%.*s", (int)(size * nr < 255 ? size * nr : 255), data);
 	line[strcspn(line, "\r\n")] = '\0';
 	if (header_is(line, strlen(line), "grpc-status", &value))
-		http->reply->grpc = strtol(value, NULL, 10);
+		http->reply->grpc = status_of(value);
 	else if (header_is(line, strlen(line), "grpc-message", &value))
 		take_message(value, http->reply->why);
 	return size * nr;
@@ -552,25 +562,35 @@ static bool is_transient(long status)
 	       status == 14 || status == 15;
 }
 
-#define GRPC_UNSAID (-1)
+/*
+ * A reply without status was cut off, or no gRPC server sent it. It is asked for again, because the
+ * ticks would else be lost; not for ever, because the backend may have taken them each time.
+ */
+static void judge_unsaid(struct http *http, struct http_reply *reply)
+{
+	reply->outcome = ++http->nr_unsaid < UNSAID_MAX ? HTTP_RETRY : HTTP_REFUSED;
+	snprintf(reply->why, sizeof(reply->why), "a reply without gRPC status");
+	if (reply->outcome == HTTP_REFUSED)
+		http->nr_unsaid = 0;
+}
 
-static void judge_grpc(struct http_reply *reply)
+static void judge_grpc(struct http *http, struct http_reply *reply)
 {
 	const struct bytes message = { .data = reply->why, .size = strlen(reply->why) };
 	bool large = refusal_for_size_grpc(reply->grpc, &message);
 	char said[160];
 
 	if (reply->grpc == 0) {
+		http->nr_unsaid = 0;
 		reply->outcome = HTTP_DONE;
 		reply->why[0] = '\0';
 		return;
 	}
-	/* The reply was cut off, or no gRPC server sent it. */
 	if (reply->grpc == GRPC_UNSAID) {
-		reply->outcome = HTTP_RETRY;
-		snprintf(reply->why, sizeof(reply->why), "a reply without gRPC status");
+		judge_unsaid(http, reply);
 		return;
 	}
+	http->nr_unsaid = 0;
 	snprintf(said, sizeof(said), "%.150s", reply->why);
 	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
 		 *said ? ": " : "", said);
@@ -594,7 +614,7 @@ static void say_status(struct http_reply *reply)
 static void judge(struct http *http, struct http_reply *reply)
 {
 	if (http->grpc && reply->code == 200) {
-		judge_grpc(reply);
+		judge_grpc(http, reply);
 		return;
 	}
 	say_status(reply);

@@ -89,8 +89,10 @@ static void look(struct identities *identities, struct entry *entry)
 		return;
 	}
 	identity->pod_known = true;
-	identity->complete = (!identity->parts.container[0] && !identity->parts.name[0]) ||
-			     identity->parts.is_users || take_name(identities, entry);
+	identity->complete = !identity->parts.name[0] &&
+			     (!identity->parts.container[0] || identity->parts.is_users);
+	if (!identity->complete)
+		identity->complete = take_name(identities, entry);
 }
 
 static size_t place_of(const struct identities *identities, const char *cgroup)

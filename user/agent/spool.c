@@ -82,6 +82,11 @@ static char *make_path(const char *dir, const char *sink)
 	return asprintf(&path, "%s/%s-%016" PRIx64, dir, word, hash) < 0 ? NULL : path;
 }
 
+static bool is_own_file(const struct stat *st)
+{
+	return !st->st_uid || st->st_uid == geteuid();
+}
+
 /* Whoever else could put files there would send what they like as this host's profiles. */
 static int check_folder(int fd, const char *path, struct error *err)
 {
@@ -90,7 +95,7 @@ static int check_folder(int fd, const char *path, struct error *err)
 
 	if (fstat(fd, &st))
 		return error_errno(err, -errno, "agent: --spool %.200s", path);
-	if ((!st.st_uid || st.st_uid == geteuid()) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
+	if (is_own_file(&st) && !(st.st_mode & (S_IWGRP | S_IWOTH)))
 		return 0;
 	ret = error_set(
 		err, -EPERM,
@@ -200,7 +205,7 @@ static int add_file(const struct spool *spool, const char *name, struct spool_en
 	struct stat st;
 
 	if (!parse_name(name, &entry) || fstatat(spool->fd, name, &st, AT_SYMLINK_NOFOLLOW) ||
-	    !S_ISREG(st.st_mode))
+	    !S_ISREG(st.st_mode) || !is_own_file(&st))
 		return 0;
 	entry.size = (size_t)st.st_size;
 	if (grow((void **)list, room, *nr + 1, sizeof(**list)))

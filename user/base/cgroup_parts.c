@@ -164,7 +164,8 @@ static void look_at(const char *directory, struct whose *whose, struct cgroup_pa
 		snprintf(result->container, sizeof(result->container), "%.64s", id);
 		result->is_users = whose->of_user;
 	}
-	if (name && !whose->of_user)
+	/* Whoever is root in a container may give any name to one inside it. */
+	if (name && !whose->of_user && !result->name[0] && !result->container[0])
 		snprintf(result->name, sizeof(result->name), "%s", name);
 	if (whose->of_kubelet && !whose->of_user && !result->pod[0])
 		find_pod(directory, result->pod);

@@ -58,7 +58,7 @@ enum { CGROUP_PATH_BYTES = 1024, CGROUP_PATH_PARTS = 48 };
  */
 struct cgroup_parts {
 	char container[CONTAINER_ID_LENGTH + 1]; /* id of the innermost */
-	char name[256]; /* of the innermost that has its name there, unless a user may have chosen it */
+	char name[256]; /* of the outermost that has its name there, unless a user may have chosen it */
 	char pod[POD_UID_LENGTH + 1]; /* its uid; for a static pod 32 digits */
 	char unit[256]; /* the innermost */
 	bool is_users; /* the container's id is one that a user may have chosen */

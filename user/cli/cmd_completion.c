@@ -59,8 +59,9 @@ static const struct opt *with_value(const struct command *command, const char *w
 }
 
 /*
- * Prints a name, and its description if one follows a tab. Names with control characters are left
- * out, because shells write them to the terminal as they are, and because each line is one name.
+ * Prints a name, and its description if one follows a tab. Names with control characters, or not in
+ * UTF-8, are left out, because shells write them to the terminal as they are, and because each line
+ * is one name.
  */
 static void print_name(char *name, enum proposal kind)
 {

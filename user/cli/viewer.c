@@ -73,7 +73,7 @@ static void run_pager(const char *pager, int from)
 	/* These options keep colours, leave the text on the screen and quit if it fits. */
 	setenv("LESS", "FRX", 0);
 	setenv("LV", "-c", 0);
-	/* doas and pkexec do not say who ran them, so root's less starts no shell unless told to. */
+	/* Ways other than sudo do not say who ran us, so root's less starts no shell unless told to. */
 	if (!geteuid())
 		setenv("LESSSECURE", "1", 0);
 	if (dup2(from, STDIN_FILENO) >= 0)

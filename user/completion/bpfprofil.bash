@@ -42,6 +42,8 @@ _bpfprofil()
 	user) mapfile -t COMPREPLY < <(compgen -u -- "$cur") ;;
 	group) mapfile -t COMPREPLY < <(compgen -g -- "$cur") ;;
 	pid) compopt -o nosort 2>/dev/null ;;&
+	# Of paths a list shows the last parts.
+	cgroup) compopt -o filenames -o noquote 2>/dev/null ;;&
 	*)
 		for i in "${!COMPREPLY[@]}"; do
 			piece=${COMPREPLY[i]}
@@ -61,7 +63,12 @@ _bpfprofil()
 		;;
 	esac
 	COMPREPLY=("${COMPREPLY[@]/#/"$lead"}")
-	COMPREPLY=("${COMPREPLY[@]#"$kept"}")
+	# What was typed bare may be quoted in the proposals.
+	printf -v piece %q "$kept"
+	for i in "${!COMPREPLY[@]}"; do
+		[[ ${COMPREPLY[i]} == "$kept"* ]] || kept=$piece
+		COMPREPLY[i]=${COMPREPLY[i]#"$kept"}
+	done
 }
 
 complete -F _bpfprofil bpfprofil

@@ -164,13 +164,14 @@ static int resolve(const struct target_options *options, const struct target_wor
 	ret = targets_check_namespace(option, err);
 	if (ret)
 		return ret;
-	/* One is held of each process, and a name may have thousands. */
-	raise_file_limit(0);
 	switch (word->kind) {
 	case WORD_PID:
-		return targets_add_pids(targets, word->text, options->no_children, err);
 	case WORD_NAME:
-		return targets_add_named(targets, word->text, options->no_children, err);
+		/* A descriptor is held of each process, and a name may have thousands. */
+		raise_file_limit(0);
+		if (word->kind == WORD_NAME)
+			return targets_add_named(targets, word->text, options->no_children, err);
+		return targets_add_pids(targets, word->text, options->no_children, err);
 	case WORD_CGROUP:
 		return targets_add_cgroup(targets, word->text, err);
 	case WORD_CONTAINER:

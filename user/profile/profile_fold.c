@@ -597,12 +597,12 @@ int profile_fold(struct profile *profile)
 
 /* --- copies of a file --- */
 
-struct copy {
+struct file_copy {
 	const struct profile_object *object;
 	uint32_t id;
 };
 
-static int compare_files(const struct copy *a, const struct copy *b)
+static int compare_files(const struct file_copy *a, const struct file_copy *b)
 {
 	int order = strcmp(a->object->build_id, b->object->build_id);
 
@@ -611,14 +611,14 @@ static int compare_files(const struct copy *a, const struct copy *b)
 
 static int compare_copies(const void *left, const void *right)
 {
-	const struct copy *a = left, *b = right;
+	const struct file_copy *a = left, *b = right;
 	int order = compare_files(a, b);
 
 	return order ? order : compare_u64(a->id, b->id);
 }
 
 /* Sets for each object the first one that is the same file, and returns how many have another one. */
-static size_t find_copies(const struct profile *profile, struct copy *files, uint32_t *first)
+static size_t find_copies(const struct profile *profile, struct file_copy *files, uint32_t *first)
 {
 	const struct profile_object *object;
 	size_t nr = 0, found = 0, i;
@@ -627,7 +627,7 @@ static size_t find_copies(const struct profile *profile, struct copy *files, uin
 		object = &profile->objects[i];
 		first[i] = (uint32_t)i;
 		if (object->kind == PROFILE_FILE && object->build_id)
-			files[nr++] = (struct copy){ object, (uint32_t)i };
+			files[nr++] = (struct file_copy){ object, (uint32_t)i };
 	}
 	qsort(files, nr, sizeof(*files), compare_copies);
 	for (i = 1; i < nr; i++) {
@@ -662,7 +662,7 @@ int profile_join_copies(struct profile *profile)
 		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
 		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
 	};
-	cleanup_free struct copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
+	cleanup_free struct file_copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
 	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
 	size_t i;
 	int ret;
@@ -677,5 +677,9 @@ int profile_join_copies(struct profile *profile)
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object = ids[profile->functions[i].object];
 	ret = folding_fold(rest[0], NULL);
-	return ret ? ret : folding_fold(rest[1], NULL);
+	if (!ret)
+		ret = folding_fold(rest[1], NULL);
+	qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
+	      profile_function_compare);
+	return ret;
 }

@@ -2,6 +2,7 @@
 #include "symbol/functions.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <inttypes.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -452,7 +453,9 @@ static void limit_functions(struct resolver *resolver)
 int functions_resolve(struct profile *profile, const struct object_opener *opener,
 		      struct error *err)
 {
-	struct resolver resolver = { .profile = profile, .opener = opener };
+	struct resolver resolver = { .profile = profile,
+				     .opener = opener,
+				     .nameless.denied = !may_do(CAP_SYS_PTRACE) };
 	int ret;
 
 	limit_functions(&resolver);
@@ -552,11 +555,15 @@ static int note_again(struct profile *profile)
 	for (i = 0; i < profile->nr_objects; i++)
 		nameless_add(&nameless, profile, (uint32_t)i, ticks[i], unnamed[i]);
 	free(unnamed);
-	for (i = 0; i < profile->nr_notes; i++)
-		if (nameless_is_of_files(profile->notes[i]))
-			free(profile->notes[i]);
-		else
+	for (i = 0; i < profile->nr_notes; i++) {
+		if (!nameless_is_of_files(profile->notes[i])) {
 			profile->notes[nr++] = profile->notes[i];
+			continue;
+		}
+		/* Why a file was not opened is known to who made the profile, and not to who reads it. */
+		nameless.denied |= !!strstr(profile->notes[i], "CAP_SYS_PTRACE");
+		free(profile->notes[i]);
+	}
 	profile->nr_notes = nr;
 	return nameless_note(&nameless, true, profile);
 }

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <linux/capability.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -230,7 +229,7 @@ static int note_files(const struct nameless *nameless, bool look, struct profile
 	bool opened = file->nr_text || file->build_id;
 	const char *unopened = "gone before it could be opened";
 
-	if (!may_do(CAP_SYS_PTRACE))
+	if (nameless->denied)
 		unopened = "gone, or not ours to open: CAP_SYS_PTRACE opens it (of a container: "
 			   "--cap-add SYS_PTRACE)";
 	if (look && opened)

@@ -17,6 +17,7 @@ struct nameless {
 		uint32_t object;
 		size_t nr_objects;
 	} files, jit;
+	bool denied; /* files of other users could not be opened, for want of CAP_SYS_PTRACE */
 };
 
 /* Adds the ticks of an object, of which `unnamed` have no name. */

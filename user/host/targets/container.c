@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <errno.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -206,6 +207,16 @@ static int refuse_several_containers(const struct runtime_containers *told, cons
 	return -ENOTUNIQ;
 }
 
+static int refuse_both(const struct runtime_container *told, const struct cgroup_place *place,
+		       const char *typed, struct error *err)
+{
+	error_set(err, -ENOTUNIQ, "--container '%s': one of %s, and %.200s", typed, told->runtime,
+		  place->path);
+	error_hint(err, "--container %.*s, or --cgroup %.200s", CONTAINER_ID_SHORT, told->id,
+		   place->path);
+	return -ENOTUNIQ;
+}
+
 /* Two runtimes may tell about the same container, because docker may be a wrapper of podman. */
 static bool are_one(const struct runtime_containers *told)
 {
@@ -228,14 +239,21 @@ static bool has_name(const char *directory, const void *wanted)
 {
 	const char *name = container_name_in(directory);
 
-	return name && (!wanted || !strcmp(name, wanted));
+	return name && container_name_is_valid(name) && (!wanted || !strcmp(name, wanted));
 }
 
+/* Not one that a user made, or somebody inside another container. */
 static bool is_roots(const struct cgroup_place *place, const void *argument)
 {
+	char above[PATH_MAX];
 	struct cgroup_parts parts;
 
 	(void)argument;
+	snprintf(above, sizeof(above), "%.*s", (int)(container_place_name(place) - place->path),
+		 place->path);
+	cgroup_parts_find(above, &parts);
+	if (parts.name[0] || parts.container[0])
+		return false;
 	cgroup_parts_find(place->path, &parts);
 	return parts.name[0];
 }
@@ -259,7 +277,7 @@ static int check_one(const struct cgroup_places *places, const char *name, struc
 	return places->nr ? 0 : -ENOENT;
 }
 
-/* A user may call a container as one of root's is called. */
+/* Others may call a container as one of root's is called. */
 static int find_name(const struct cgroups *cgroups, const char *name, struct cgroup_places *result,
 		     struct error *err)
 {
@@ -362,14 +380,15 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 	ret = runtimes_ask(typed, &told, err);
 	if (ret)
 		return ret;
-	if (are_one(&told))
+	ret = find_name(cgroups, typed, result, err);
+	if (!ret && told.nr && !told.list[0].stopped)
+		ret = refuse_both(&told.list[0], &result->list[0], typed, err);
+	else if (ret == -ENOENT && are_one(&told))
 		ret = find_told(cgroups, typed, &told.list[0], result, err);
-	else if (told.nr)
+	else if (ret == -ENOENT && told.nr)
 		ret = refuse_several_containers(&told, typed, err);
-	else
-		ret = is_prefix ? find_prefix(cgroups, typed, result, err) : -ENOENT;
-	if (ret == -ENOENT && !told.nr)
-		ret = find_name(cgroups, typed, result, err);
+	else if (ret == -ENOENT && is_prefix)
+		ret = find_prefix(cgroups, typed, result, err);
 	if (ret == -ENOENT && !told.nr)
 		no_container(cgroups, typed, &told, err);
 	runtime_containers_free(&told);
