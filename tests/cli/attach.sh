@@ -47,10 +47,17 @@ wait "$gone"
 refused no_pid 1 "bpfprofil: attach: --pid $gone: no such process" --pid "$gone"
 refused no_pid_beside_one 1 "bpfprofil: attach: --pid $gone: no such process" --pid "$$,$gone"
 refused empty_name 2 "bpfprofil: attach: --name '': must be a process's name or a pattern" --name ''
-refused no_name 1 "bpfprofil: attach: --name 'sleeq%%': no process has this name
-try: a pattern like '*sleeq%%*'" --name 'sleeq%%'
-refused no_pattern 1 "bpfprofil: attach: --name 'sleeq%%*': no process has this name
-try: a pattern like '*sleeq%%*'" --name 'sleeq%%*'
+refused no_name 1 "bpfprofil: attach: --name 'sleeq%%': no process has this name" --name 'sleeq%%'
+refused no_pattern 1 "bpfprofil: attach: --name 'sleeq%%*': no process has this name" --name 'sleeq%%*'
+# A script has its interpreter's name.
+echo 'read forever' >"$work/pattern_of_mine.sh"
+mkfifo "$work/never"
+sh "$work/pattern_of_mine.sh" <>"$work/never" &
+script=$!
+until grep -q pattern_of_mine "/proc/$script/cmdline"; do sleep 0.05; done
+refused name_of_script 1 "bpfprofil: attach: --name 'pattern_of_mine.sh': no process has this name
+try: --pid $script, which has it in its command line" --name pattern_of_mine.sh
+kill "$script"
 refused no_wide_pattern 1 "bpfprofil: attach: --name '*sleeq%%*': no process has this name" --name '*sleeq%%*'
 refused no_cgroup 1 "bpfprofil: attach: --cgroup '/bpfprofil-none': no such cgroup" \
 	--cgroup /bpfprofil-none

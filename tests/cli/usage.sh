@@ -117,7 +117,7 @@ try: bpfprofil report --html FILE" \
 usage export_two_files "bpfprofil: export: one FILE, not also 'b'
 try: bpfprofil merge -o sum.json FILE..." export --format csv a b
 usage export_no_format 'bpfprofil: export: --format: not given
-try: --format json' export "$golden/profile.json"
+try: --format pprof, or another of bpfprofil export --help' export "$golden/profile.json"
 usage export_format "bpfprofil: export: --format 'cvs': no such format
 try: --format csv" export --format cvs
 usage export_far_format "bpfprofil: export: --format 'html': no such format

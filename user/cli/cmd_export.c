@@ -425,7 +425,8 @@ static int run_parsed(const struct export_arguments *arguments, int nr, char **o
 	if (arguments->schema)
 		return write_output(arguments, NULL, NULL, profile_schema);
 	if (!format) {
-		print_message("--format json", "export: --format: not given");
+		print_message("--format pprof, or another of bpfprofil export --help",
+			      "export: --format: not given");
 		return EXIT_USAGE;
 	}
 	stray = stray_option(arguments);

@@ -274,8 +274,8 @@ static bool has_time(const struct report *report)
 {
 	const struct profile *profile = report->profile;
 
-	return profile->sampling.mode && report->ns > 0 && profile->nr_targets &&
-	       strcmp(profile->targets[0].kind, "call") != 0;
+	return profile->sampling.mode && report->ns > 0 && report->account->total &&
+	       profile->nr_targets && strcmp(profile->targets[0].kind, "call") != 0;
 }
 
 double kernel_percent(const struct report *report)

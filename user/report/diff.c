@@ -712,6 +712,32 @@ static struct diff_total total_of(const struct diff_profile *old, const struct d
 	return total;
 }
 
+/*
+ * Whether seconds can be compared. What was attached to may have been watched for unlike times, and sampled
+ * seconds have noise.
+ */
+static bool are_runs(const struct diff *diff)
+{
+	return !diff->total.is_sampled && !strcmp(rows_command(diff->old), "run") &&
+	       !strcmp(rows_command(diff->new), "run");
+}
+
+/* More than a run differs from the next. */
+#define TOTAL_CHANGE 0.05
+
+static int note_total(struct diff *diff)
+{
+	double change = diff->total.new_ns / diff->total.old_ns - 1;
+
+	if (!are_runs(diff) || !(fabs(change) > TOTAL_CHANGE))
+		return 0;
+	return notes_add(
+		&diff->notes, &diff->nr_notes,
+		"the new one took %+.1f %% of CPU time: shares are of each one's own, so they "
+		"move too where only the seconds of others did",
+		100 * change);
+}
+
 int diff_build(const struct profile *old, const struct profile *new,
 	       const struct diff_options *options, struct diff *result, struct error *err)
 {
@@ -736,6 +762,8 @@ int diff_build(const struct profile *old, const struct profile *new,
 	if (!result->rows)
 		return error_errno(err, -ENOMEM, "diff");
 	result->total = total_of(&text->old, &text->new);
+	if (note_total(result))
+		return error_errno(err, -ENOMEM, "diff");
 	add_rows(result, &text->old, false);
 	add_rows(result, &text->new, true);
 	add_up(result);
@@ -772,9 +800,12 @@ void diff_free(struct diff *diff)
 
 size_t diff_above(const struct diff *diff, double percent)
 {
+	const struct diff_row *row = diff->rows;
+	const bool runs = are_runs(diff);
 	size_t i, nr = 0;
 
-	for (i = 0; i < diff->nr; i++)
-		nr += diff->rows[i].significant && diff->rows[i].change > percent;
+	for (i = 0; i < diff->nr; i++, row++)
+		nr += row->significant && row->change > percent &&
+		      !(runs && row->new.ns <= row->old.ns);
 	return nr;
 }

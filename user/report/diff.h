@@ -76,7 +76,10 @@ int diff_build(const struct profile *old, const struct profile *new,
 	       const struct diff_options *options, struct diff *result, struct error *err);
 void diff_free(struct diff *diff);
 
-/* How many rows have a share that grew by more than percent of the time, and not by noise. */
+/*
+ * How many rows have a share that grew by more than percent of the time, and not by noise; of two runs of a
+ * command only those whose seconds grew too.
+ */
 size_t diff_above(const struct diff *diff, double percent);
 
 /* Uses these options: format, limit, color and width. */

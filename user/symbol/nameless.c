@@ -197,27 +197,34 @@ bool nameless_is_of_files(const char *note)
 	return !strncmp(note, NOTE_NAMELESS_FUNCTIONS, strlen(NOTE_NAMELESS_FUNCTIONS));
 }
 
+enum { ADVICE_BYTES = 160 };
+
 /* Who writes down the names of what a runtime compiles; objects are called [node:77]. */
-static const char *advice(const char *object)
+static const char *advice(const char *object, char text[ADVICE_BYTES])
 {
 	if (!strncmp(object, "[node:", strlen("[node:")))
 		return "node --perf-basic-prof writes them";
-	if (!strncmp(object, "[java:", strlen("[java:")))
-		return "java -XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit writes them";
-	return "/tmp/perf-PID.map has them if the program writes it";
+	if (strncmp(object, "[java:", strlen("[java:")) != 0)
+		return "/tmp/perf-PID.map has them if the program writes it";
+	/* JDK 17 and newer; at its end a JVM writes what nobody reads who profiles it by its pid. */
+	snprintf(text, ADVICE_BYTES,
+		 "while it runs, jcmd %.*s Compiler.perfmap writes them; or java "
+		 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit at its end",
+		 (int)strspn(object + strlen("[java:"), "0123456789"), object + strlen("[java:"));
+	return text;
 }
 
 static int note_code(const struct nameless *nameless, struct profile *profile)
 {
 	const struct nameless_kind *jit = &nameless->jit;
 	const char *path = profile->objects[jit->object].path;
-	char more[48];
+	char more[48], text[ADVICE_BYTES];
 
 	return profile_note(profile,
 			    NOTE_NAMELESS_CODE "%s%s" NOTE_SHARE
 					       "%.1f%% of the ticks," NOTE_AFTER_CODE ": %s",
 			    path, others(jit, more, sizeof(more)), share(nameless, jit),
-			    advice(path));
+			    advice(path, text));
 }
 
 static int note_files(const struct nameless *nameless, bool look, struct profile *profile)

@@ -187,12 +187,34 @@ struct name_search {
 	size_t capacity;
 	struct target_origin origin;
 	struct names names; /* all process names, to suggest one if the pattern was mistyped */
+	pid_t mentions; /* a process that has it elsewhere in its command line, as a script's name; 0: none */
 	bool numbered; /* names are of the form "PID<tab>NAME" */
 	FILE *chosen; /* writes to origin.chosen */
 };
 
+/* Whether the pattern, without stars at its ends, is in a command line. */
+static bool mentions(const char *line, size_t size, const char *pattern)
+{
+	size_t length;
+
+	pattern += strspn(pattern, "*");
+	length = strcspn(pattern, "*");
+	return length && memmem(line, size, pattern, length);
+}
+
+/* Whether we are that process, or it began us: our own command line has the pattern. */
+static bool is_above_us(pid_t pid)
+{
+	struct proc_stat process = { .parent = getpid() };
+
+	while (process.parent > 0 && process.parent != pid)
+		if (proc_stat_read(process.parent, &process))
+			return false;
+	return process.parent == pid;
+}
+
 /* Compares the last component of the first argument, if that can be read. */
-static bool argument_matches(const struct name_search *search, pid_t pid)
+static bool argument_matches(struct name_search *search, pid_t pid)
 {
 	char path[64], line[PATH_MAX];
 	cleanup_file FILE *file = NULL;
@@ -204,10 +226,14 @@ static bool argument_matches(const struct name_search *search, pid_t pid)
 	length = file ? fread(line, 1, sizeof(line) - 1, file) : 0;
 	line[length] = '\0';
 	slash = strrchr(line, '/');
-	return length && !fnmatch(search->pattern, slash ? slash + 1 : line, 0);
+	if (length && !fnmatch(search->pattern, slash ? slash + 1 : line, 0))
+		return true;
+	if (!search->mentions && mentions(line, length, search->pattern) && !is_above_us(pid))
+		search->mentions = pid;
+	return false;
 }
 
-static bool matches_process(const struct name_search *search, pid_t pid, const char *name)
+static bool matches_process(struct name_search *search, pid_t pid, const char *name)
 {
 	return !fnmatch(search->pattern, name, 0) || argument_matches(search, pid);
 }
@@ -282,19 +308,32 @@ int process_names(bool numbered, struct names *names, struct error *err)
 	return ret;
 }
 
+static bool names_match(const struct names *names, const char *pattern)
+{
+	size_t i;
+
+	for (i = 0; i < names->nr; i++)
+		if (!fnmatch(pattern, names->list[i], 0))
+			return true;
+	return false;
+}
+
 static int refuse_nobody(struct name_search *search, struct error *err)
 {
 	const char *nearest = names_nearest(&search->names, search->pattern);
-
+	char wide[264];
 	const char *pattern = search->pattern, *before, *behind;
 
 	before = *pattern == '*' ? "" : "*";
 	behind = pattern[strlen(pattern) - 1] == '*' ? "" : "*";
+	snprintf(wide, sizeof(wide), "%s%.256s%s", before, pattern, behind);
 	error_set(err, -ESRCH, "--name '%s': no process has this name", pattern);
 	if (nearest)
 		error_hint(err, "--name %s", nearest);
-	else if (*before || *behind)
-		error_hint(err, "a pattern like '%s%s%s'", before, pattern, behind);
+	else if (names_match(&search->names, wide))
+		error_hint(err, "a pattern like '%s'", wide);
+	else if (search->mentions)
+		error_hint(err, "--pid %d, which has it in its command line", search->mentions);
 	return -ESRCH;
 }
 
