@@ -61,7 +61,7 @@ static int open_call_watches(struct calls *calls, struct error *err)
 	if (!ret)
 		ret = watch_calls(calls, calls->timer_fd, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
-		ret = watch_calls(calls, calls->engine.clocks[i].uevent_fd, err);
+		ret = watch_calls(calls, calls->engine.clocks[i].changes_fd, err);
 	return ret;
 }
 
@@ -162,7 +162,7 @@ int calls_poll(struct calls *calls, struct error *err)
 	if (read(calls->timer_fd, &times, sizeof(times)) == sizeof(times))
 		ret = run_copy_timer(calls, err);
 	for (i = 0; !ret && i < CALL_CLOCKS; i++)
-		if (calls->engine.clocks[i].uevent_fd >= 0)
+		if (calls->engine.clocks[i].changes_fd >= 0)
 			ret = sampler_follow_cpus(&calls->engine.clocks[i], err);
 	calls_set_timer(calls);
 	pthread_mutex_unlock(&calls->lock);

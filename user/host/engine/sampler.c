@@ -10,14 +10,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/epoll.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #include "base/util.h"
+#include "profile/profile_head.h"
 
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
+#define SLEPT_NS 1000000 /* two readings of clocks differ by less */
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 /* CPU hotplug is reported on the kernel's uevent socket; sysfs attributes cannot be waited for. */
@@ -34,12 +38,43 @@ static int uevent_open(void)
 	return fd;
 }
 
+/*
+ * A suspension takes CPUs away and brings them back, without an event on that socket. At its end, as when
+ * the clock is set, a timer of this kind is cancelled.
+ */
+static int resume_open(void)
+{
+	const struct itimerspec never = { .it_value.tv_sec = INT64_MAX / SECOND_NS };
+	int fd = timerfd_create(CLOCK_REALTIME, TFD_CLOEXEC | TFD_NONBLOCK);
+
+	if (fd >= 0 &&
+	    timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL)) {
+		close(fd);
+		return -1;
+	}
+	return fd;
+}
+
+/* One descriptor to wait for both; without it CPUs are those of the start. */
+static int changes_open(const struct sampler *sampler)
+{
+	const int fds[] = { sampler->uevent_fd, sampler->resume_fd };
+	int fd = epoll_create1(EPOLL_CLOEXEC);
+	struct epoll_event event = { .events = EPOLLIN };
+	size_t i;
+
+	for (i = 0; fd >= 0 && i < sizeof(fds) / sizeof(fds[0]); i++)
+		if (fds[i] >= 0)
+			epoll_ctl(fd, EPOLL_CTL_ADD, fds[i], &event);
+	return fd;
+}
+
 int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, struct error *err)
 {
 	size_t i;
 
 	memset(sampler, 0, sizeof(*sampler));
-	sampler->uevent_fd = -1;
+	sampler->uevent_fd = sampler->resume_fd = sampler->changes_fd = -1;
 	sampler->programs = (struct sampler_programs){ .clock_fd = -1, .tick_fd = -1 };
 	sampler->tick_link_fd = -1;
 	grace_period_init(&sampler->grace);
@@ -52,6 +87,9 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 	for (i = 0; i < sampler->nr_events; i++)
 		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };
 	sampler->uevent_fd = uevent_open();
+	sampler->resume_fd = resume_open();
+	sampler->asleep_ns = wall_clock_read().asleep_ns;
+	sampler->changes_fd = changes_open(sampler);
 	return 0;
 }
 
@@ -283,9 +321,8 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
  * Closes the event, which does not survive that its CPU goes away: bpftrace stays blind on such
  * CPUs (its #3125).
  */
-static void forget_cpu(struct sampler *sampler, const char *device)
+static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 {
-	unsigned long cpu = strtoul(device, NULL, 10);
 	struct sampler_event *event;
 	unsigned int clock;
 
@@ -300,18 +337,35 @@ static void forget_cpu(struct sampler *sampler, const char *device)
 	}
 }
 
+/* Whether a suspension has ended since the last call, so that clocks are dead. */
+static bool has_slept(struct sampler *sampler)
+{
+	const int64_t before = sampler->asleep_ns;
+	uint64_t expired;
+
+	/* Afterwards it waits for the next time. */
+	if (sampler->resume_fd < 0 || read(sampler->resume_fd, &expired, sizeof(expired)) >= 0 ||
+	    errno != ECANCELED)
+		return false;
+	sampler->asleep_ns = wall_clock_read().asleep_ns;
+	return sampler->asleep_ns - before > SLEPT_NS;
+}
+
 int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 {
 	static const char offline[] = "offline@/devices/system/cpu/cpu";
-	bool changed = false;
+	bool changed = has_slept(sampler);
 	char event[4096];
 	ssize_t got;
+	size_t cpu;
 
+	for (cpu = 0; changed && cpu < sampler->nr_events / SAMPLER_CLOCKS; cpu++)
+		forget_cpu(sampler, cpu);
 	while ((got = recv(sampler->uevent_fd, event, sizeof(event) - 1, 0)) > 0) {
 		event[got] = '\0';
 		changed = true;
 		if (!strncmp(event, offline, strlen(offline)))
-			forget_cpu(sampler, event + strlen(offline));
+			forget_cpu(sampler, strtoul(event + strlen(offline), NULL, 10));
 	}
 	return changed && sampler->running ? start_online(sampler, err) : 0;
 }
@@ -373,6 +427,8 @@ void sampler_free(struct sampler *sampler)
 		return;
 	sampler_stop(sampler);
 	grace_period_free(&sampler->grace);
+	close_fd(&sampler->changes_fd);
+	close_fd(&sampler->resume_fd);
 	close_fd(&sampler->uevent_fd);
 	free(sampler->events);
 	sampler->events = NULL;

@@ -40,7 +40,10 @@ struct sampler {
 	struct sampler_programs programs;
 	int tick_link_fd; /* -1: none */
 	struct grace_period grace;
-	int uevent_fd; /* tells of CPUs that come; -1: that is not known here */
+	int uevent_fd; /* tells of CPUs that come and go; -1: that is not known here */
+	int resume_fd; /* tells of the end of a suspension, likewise */
+	int changes_fd; /* readable when one of these is */
+	int64_t asleep_ns; /* how long this host was suspended until now, see struct wall_clock */
 	bool running;
 	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
 	size_t nr_events;
@@ -69,7 +72,10 @@ int sampler_start(struct sampler *sampler, const struct sampler_programs *progra
  */
 void sampler_mute(struct sampler *sampler);
 
-/* Call when uevent_fd is readable: samples the CPUs that have come since. */
+/*
+ * Call when changes_fd is readable: samples the CPUs that have come since, and all of them anew after a
+ * suspension, which no clock of a CPU but the first survives.
+ */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 
 /* When it returns no handler runs any more. */

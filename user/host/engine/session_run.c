@@ -232,7 +232,7 @@ static int open_session_watches(struct session *session, struct error *err)
 		return error_errno(err, -errno, "epoll");
 	ret = watch_session_fd(session, ring_buffer__epoll_fd(session->records), err);
 	ret = ret ?: session_open_jit(session, err);
-	return ret ?: watch_session_fd(session, session->sampler.uevent_fd, err);
+	return ret ?: watch_session_fd(session, session->sampler.changes_fd, err);
 }
 
 /* Chooses one of the two programs on exit. */
@@ -514,7 +514,7 @@ int session_poll(struct session *session, struct error *err)
 	if (ret)
 		return ret;
 	session_spill(session);
-	if (session->sampler.uevent_fd < 0)
+	if (session->sampler.changes_fd < 0)
 		return 0;
 	return sampler_follow_cpus(&session->sampler, err);
 }
