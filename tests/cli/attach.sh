@@ -50,13 +50,16 @@ refused empty_name 2 "bpfprofil: attach: --name '': must be a process's name or 
 refused no_name 1 "bpfprofil: attach: --name 'sleeq%%': no process has this name" --name 'sleeq%%'
 refused no_pattern 1 "bpfprofil: attach: --name 'sleeq%%*': no process has this name" --name 'sleeq%%*'
 # A script has its interpreter's name.
-echo 'read forever' >"$work/pattern_of_mine.sh"
+echo 'for i in 1 2 3 4 5 6; do read -t 10 never; done' >"$work/script$$.sh"
 mkfifo "$work/never"
-sh "$work/pattern_of_mine.sh" <>"$work/never" &
+bash "$work/script$$.sh" <>"$work/never" &
 script=$!
-until grep -q pattern_of_mine "/proc/$script/cmdline"; do sleep 0.05; done
-refused name_of_script 1 "bpfprofil: attach: --name 'pattern_of_mine.sh': no process has this name
-try: --pid $script, which has it in its command line" --name pattern_of_mine.sh
+for ((i = 0; i < 200; i++)); do
+	! grep -q "script$$.sh" "/proc/$script/cmdline" || break
+	sleep 0.05
+done
+refused name_of_script 1 "bpfprofil: attach: --name 'script$$.sh': no process has this name
+try: --pid $script (bash), which has it in its command line" --name "script$$.sh"
 kill "$script"
 refused no_wide_pattern 1 "bpfprofil: attach: --name '*sleeq%%*': no process has this name" --name '*sleeq%%*'
 refused no_cgroup 1 "bpfprofil: attach: --cgroup '/bpfprofil-none': no such cgroup" \

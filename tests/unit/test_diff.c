@@ -151,6 +151,62 @@ Test(diff, a_function_made_20_percent_slower_is_found)
 	cr_expect_geq(found, RUNS * 95 / 100, "%d of %d", found, RUNS);
 }
 
+/* A run of a command, whose time the scheduler knows. */
+static struct profile *simulate_run(const double *time)
+{
+	struct profile *profile = simulate(time, 30000);
+	struct profile_target *target = &profile->targets[0];
+	size_t i;
+
+	free(target->kind);
+	target->kind = strdup("command");
+	target->cpu_known = true;
+	for (i = 0; i < FUNCTIONS; i++)
+		target->cpu_ns += (uint64_t)(time[i] * 1e9);
+	return profile;
+}
+
+/* Rows whose shares grew by more than 2 %; those that are spared; and whether a note has the words. */
+static void check_gate(const double *before, const double *after, size_t above, bool spares,
+		       const char *words)
+{
+	struct profile *old = simulate_run(before), *new = simulate_run(after);
+	struct error err = { 0 };
+	struct diff diff;
+	size_t spared;
+
+	cr_assert_eq(diff_build(old, new, &by_functions, &diff, &err), 0, "%s", err.text);
+	cr_expect_eq(diff_above(&diff, 2, &spared), above);
+	cr_expect_eq(spared > 0, spares);
+	cr_expect_eq(diff.nr_notes, words ? 1 : 0);
+	if (words && diff.nr_notes)
+		cr_expect(strstr(diff.notes[0], words), "%s", diff.notes[0]);
+	diff_free(&diff);
+	profile_free(old);
+	profile_free(new);
+}
+
+/* Shares grow where others fall, which is no reason to fail a build; but one that is slower is. */
+Test(diff, gate_of_runs)
+{
+	double before[FUNCTIONS], after[FUNCTIONS];
+	int i;
+
+	usual_times(before);
+	usual_times(after);
+	check_gate(before, after, 0, false, NULL);
+	after[0] /= 5;
+	check_gate(before, after, 0, true, "less CPU time");
+	after[1] *= 1.5;
+	check_gate(before, after, 1, false, "less CPU time");
+	after[0] = 2 * before[0];
+	after[1] = before[1];
+	check_gate(before, after, 1, false, "more CPU time");
+	for (i = 0; i < FUNCTIONS; i++)
+		after[i] = 2.5 * before[i];
+	check_gate(before, after, 0, false, "150.0 % more CPU time");
+}
+
 /* --- weights ------------------------------------------------------------------------------------ */
 
 /* The ticks of split.json, with some added to a bin or taken from it. */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "symbol/nameless.h"
 #include "symbol/functions.h"
 
 #include <criterion/criterion.h>
@@ -296,14 +297,28 @@ Test(functions, stretches)
 	      { 2, "program+0x1800..0x18ff", 0x1800, 0x100, 20 },
 	      { 2, "program+0x1000..0x17ff", 0x1000, 0x800, 10 }, { 0, "f", 0x1000, 0x10, 1 });
 	cr_assert_eq(profile->nr_notes, 2);
-	cr_expect_str_eq(
-		profile->notes[0],
-		"no names of code that [node:7] and 1 other, with 84.6% of the ticks, made as it ran: "
-		"node --perf-basic-prof writes them");
+	cr_expect_str_eq(profile->notes[0],
+			 "no names of JIT code of [node:7] and 1 other, with 84.6% of the ticks: "
+			 "node --perf-basic-prof writes them");
 	cr_expect_str_eq(
 		profile->notes[1],
 		"no names of some functions of /opt/program, with 14.9% of the ticks: install its debug "
 		"symbols, or build it with them");
+}
+
+/* Who attaches to a JVM reads a map that it writes while it runs. */
+Test(functions, java_without_names)
+{
+	struct nameless nameless = { 0 };
+
+	add_object(PROFILE_JIT, "[java:8]");
+	nameless_add(&nameless, profile, 0, 100, 100);
+	cr_assert_eq(nameless_note(&nameless, false, profile), 0);
+	cr_assert_eq(profile->nr_notes, 1);
+	cr_expect_str_eq(profile->notes[0],
+			 "no names of JIT code of [java:8], with 100.0% of the ticks: jcmd 8 "
+			 "Compiler.perfmap before the profile ends, or java "
+			 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, writes them");
 }
 
 /* Names that are missing from a tenth of the ticks or less are not worth a line. */

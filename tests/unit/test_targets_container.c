@@ -459,3 +459,21 @@ FIXTURE_TEST(host, v2, targets_container, of_lxc_and_docker)
 	host_program(host, "docker", DOCKER("web", ID_C, "false", "0"));
 	host_expect(host, ADD(host, "web"), "cg/lxc.payload.web", "");
 }
+
+/* What a user calls a container has no say in what root means. */
+FIXTURE_TEST(host, v2, targets_container, of_docker_and_a_users_lxc)
+{
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.web", "8\n");
+	host_program(host, "docker", DOCKER("web", ID_C, "true", "7"));
+	host_ready(host);
+	host_expect(host, ADD(host, "web"), "cg/docker/" ID_C, "");
+}
+
+FIXTURE_TEST(host, v2, targets_container, of_an_id_and_a_users_lxc)
+{
+	host_cgroup(host, "cg/docker/" ID_C, "7\n");
+	host_cgroup(host, "cg/user.slice/user@1000.service/lxc.payload.c0ffee", "9\n");
+	host_ready(host);
+	host_expect(host, ADD(host, "c0ffee"), "cg/docker/" ID_C, "");
+}

@@ -287,9 +287,10 @@ static void take_message(const char *value, char why[256])
 /* What is no status is status 2, unknown. */
 static long status_of(const char *text)
 {
-	long status = strtol(text, NULL, 10);
+	char *end;
+	long status = strtol(text, &end, 10);
 
-	return status < 0 ? 2 : status;
+	return end == text || end[strspn(end, " \t")] || status < 0 ? 2 : status;
 }
 
 static size_t take_header(char *data, size_t size, size_t nr, void *context)

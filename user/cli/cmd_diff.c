@@ -133,8 +133,12 @@ static int put_page(const void *diff, FILE *out, struct error *err)
 
 static int write_diff(const struct diff *diff, const struct diff_arguments *arguments)
 {
-	size_t above = isnan(arguments->fail_above) ? 0 : diff_above(diff, arguments->fail_above);
+	const char *rows = report_by_words[diff->options->by];
+	size_t above = 0, spared = 0;
 	int status;
+
+	if (!isnan(arguments->fail_above))
+		above = diff_above(diff, arguments->fail_above, &spared);
 
 	if (arguments->page.file)
 		status = write_page(&arguments->page,
@@ -143,10 +147,16 @@ static int write_diff(const struct diff *diff, const struct diff_arguments *argu
 				    put_page, diff);
 	else
 		status = write_table(diff, arguments);
+	if (!status && spared)
+		print_message(
+			NULL,
+			"diff: %zu of %zu %s grew by more than %g %% in share only, as the whole "
+			"took less time",
+			spared, diff->nr, rows, arguments->fail_above);
 	if (status || !above)
 		return status;
 	print_message(NULL, "diff: %zu of %zu %s grew by more than %g %% of the time, beyond noise",
-		      above, diff->nr, report_by_words[diff->options->by], arguments->fail_above);
+		      above, diff->nr, rows, arguments->fail_above);
 	return EXIT_FAILURE;
 }
 

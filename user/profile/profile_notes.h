@@ -13,9 +13,9 @@
 
 /* How notes begin that name an object, "NAME and N others", and what follows that. */
 #define NOTE_NAMELESS_FUNCTIONS "no names of some functions of "
-#define NOTE_NAMELESS_CODE "no names of code that "
+#define NOTE_NAMELESS_CODE "no names of JIT code of "
 #define NOTE_AFTER_FUNCTIONS ": " /* and what to do, for this object */
-#define NOTE_AFTER_CODE " made as it ran" /* and who writes it down, for this object */
+#define NOTE_AFTER_CODE ": " /* and who writes it down, for this object */
 #define NOTE_SHARE ", with " /* N% of the ticks; a sum does not say it */
 
 /* How those begin that say what became of the clock, before a number of seconds. */

@@ -723,19 +723,20 @@ static bool are_runs(const struct diff *diff)
 }
 
 /* More than a run differs from the next. */
-#define TOTAL_CHANGE 0.05
+#define RUN_CHANGE 0.05
 
 static int note_total(struct diff *diff)
 {
 	double change = diff->total.new_ns / diff->total.old_ns - 1;
 
-	if (!are_runs(diff) || !(fabs(change) > TOTAL_CHANGE))
+	if (!are_runs(diff) || !(diff->total.old_ns > 0) || !(diff->total.new_ns > 0) ||
+	    !(fabs(change) > RUN_CHANGE))
 		return 0;
 	return notes_add(
 		&diff->notes, &diff->nr_notes,
-		"the new one took %+.1f %% of CPU time: shares are of each one's own, so they "
+		"the new one took %.1f %% %s CPU time: shares are of each one's own, so they "
 		"move too where only the seconds of others did",
-		100 * change);
+		100 * fabs(change), change < 0 ? "less" : "more");
 }
 
 int diff_build(const struct profile *old, const struct profile *new,
@@ -798,14 +799,20 @@ void diff_free(struct diff *diff)
 	free(diff->rows);
 }
 
-size_t diff_above(const struct diff *diff, double percent)
+size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared)
 {
+	const bool less = are_runs(diff) && diff->total.new_ns < diff->total.old_ns;
 	const struct diff_row *row = diff->rows;
-	const bool runs = are_runs(diff);
 	size_t i, nr = 0;
 
-	for (i = 0; i < diff->nr; i++, row++)
-		nr += row->significant && row->change > percent &&
-		      !(runs && row->new.ns <= row->old.ns);
+	*ret_spared = 0;
+	for (i = 0; i < diff->nr; i++, row++) {
+		if (!row->significant || !(row->change > percent))
+			continue;
+		if (less && row->new.ns < row->old.ns *(1 + RUN_CHANGE))
+			++*ret_spared;
+		else
+			nr++;
+	}
 	return nr;
 }

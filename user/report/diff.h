@@ -77,10 +77,11 @@ int diff_build(const struct profile *old, const struct profile *new,
 void diff_free(struct diff *diff);
 
 /*
- * How many rows have a share that grew by more than percent of the time, and not by noise; of two runs of a
- * command only those whose seconds grew too.
+ * How many rows have a share that grew by more than percent of the time, and not by noise. Where the newer of
+ * two runs of a command took less time in all, rows whose seconds did not grow beyond what runs differ by are
+ * spared, because their shares grew as others fell.
  */
-size_t diff_above(const struct diff *diff, double percent);
+size_t diff_above(const struct diff *diff, double percent, size_t *ret_spared);
 
 /* Uses these options: format, limit, color and width. */
 void diff_write(const struct diff *diff, const struct report_options *options, FILE *out);

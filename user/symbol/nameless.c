@@ -206,10 +206,13 @@ static const char *advice(const char *object, char text[ADVICE_BYTES])
 		return "node --perf-basic-prof writes them";
 	if (strncmp(object, "[java:", strlen("[java:")) != 0)
 		return "/tmp/perf-PID.map has them if the program writes it";
-	/* JDK 17 and newer; at its end a JVM writes what nobody reads who profiles it by its pid. */
+	/*
+	 * From JDK 17 on. A JVM that is profiled by its pid still runs when names are read, so a map that
+	 * it writes at its end is too late.
+	 */
 	snprintf(text, ADVICE_BYTES,
-		 "while it runs, jcmd %.*s Compiler.perfmap writes them; or java "
-		 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit at its end",
+		 "jcmd %.*s Compiler.perfmap before the profile ends, or java "
+		 "-XX:+UnlockDiagnosticVMOptions -XX:+DumpPerfMapAtExit, writes them",
 		 (int)strspn(object + strlen("[java:"), "0123456789"), object + strlen("[java:"));
 	return text;
 }
@@ -222,7 +225,7 @@ static int note_code(const struct nameless *nameless, struct profile *profile)
 
 	return profile_note(profile,
 			    NOTE_NAMELESS_CODE "%s%s" NOTE_SHARE
-					       "%.1f%% of the ticks," NOTE_AFTER_CODE ": %s",
+					       "%.1f%% of the ticks" NOTE_AFTER_CODE "%s",
 			    path, others(jit, more, sizeof(more)), share(nameless, jit),
 			    advice(path, text));
 }

@@ -18,10 +18,8 @@
 #include <unistd.h>
 
 #include "base/util.h"
-#include "profile/profile_head.h"
 
 #define ONLINE_CPUS "/sys/devices/system/cpu/online"
-#define SLEPT_NS 1000000 /* two readings of clocks differ by less */
 #define MAX_SAMPLE_RATE "/proc/sys/kernel/perf_event_max_sample_rate"
 
 /* CPU hotplug is reported on the kernel's uevent socket; sysfs attributes cannot be waited for. */
@@ -39,8 +37,8 @@ static int uevent_open(void)
 }
 
 /*
- * A suspension takes CPUs away and brings them back, without an event on that socket. At its end, as when
- * the clock is set, a timer of this kind is cancelled.
+ * A suspension to memory takes CPUs away and brings them back, without an event on that socket. At its
+ * end, as when the clock is set, a timer of this kind is cancelled.
  */
 static int resume_open(void)
 {
@@ -55,7 +53,7 @@ static int resume_open(void)
 	return fd;
 }
 
-/* One descriptor to wait for both; without it CPUs are those of the start. */
+/* One descriptor to wait for both; what it lacks is not known here. */
 static int changes_open(const struct sampler *sampler)
 {
 	const int fds[] = { sampler->uevent_fd, sampler->resume_fd };
@@ -88,7 +86,6 @@ int sampler_init(struct sampler *sampler, uint64_t period_ns, uint32_t cpus, str
 		sampler->events[i] = (struct sampler_event){ .fd = -1, .link_fd = -1 };
 	sampler->uevent_fd = uevent_open();
 	sampler->resume_fd = resume_open();
-	sampler->asleep_ns = wall_clock_read().asleep_ns;
 	sampler->changes_fd = changes_open(sampler);
 	return 0;
 }
@@ -337,24 +334,23 @@ static void forget_cpu(struct sampler *sampler, unsigned long cpu)
 	}
 }
 
-/* Whether a suspension has ended since the last call, so that clocks are dead. */
-static bool has_slept(struct sampler *sampler)
+/*
+ * Whether a suspension may have ended since the last call, so that clocks are dead. Where only the clock was
+ * set, or the suspension was given up, they are opened anew in vain.
+ */
+static bool may_have_slept(const struct sampler *sampler)
 {
-	const int64_t before = sampler->asleep_ns;
 	uint64_t expired;
 
-	/* Afterwards it waits for the next time. */
-	if (sampler->resume_fd < 0 || read(sampler->resume_fd, &expired, sizeof(expired)) >= 0 ||
-	    errno != ECANCELED)
-		return false;
-	sampler->asleep_ns = wall_clock_read().asleep_ns;
-	return sampler->asleep_ns - before > SLEPT_NS;
+	/* Once this was read, the timer waits for the next time. */
+	return sampler->resume_fd >= 0 && read(sampler->resume_fd, &expired, sizeof(expired)) < 0 &&
+	       errno == ECANCELED;
 }
 
 int sampler_follow_cpus(struct sampler *sampler, struct error *err)
 {
 	static const char offline[] = "offline@/devices/system/cpu/cpu";
-	bool changed = has_slept(sampler);
+	bool changed = may_have_slept(sampler);
 	char event[4096];
 	ssize_t got;
 	size_t cpu;

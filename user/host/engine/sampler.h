@@ -43,7 +43,6 @@ struct sampler {
 	int uevent_fd; /* tells of CPUs that come and go; -1: that is not known here */
 	int resume_fd; /* tells of the end of a suspension, likewise */
 	int changes_fd; /* readable when one of these is */
-	int64_t asleep_ns; /* how long this host was suspended until now, see struct wall_clock */
 	bool running;
 	struct sampler_event *events; /* SAMPLER_CLOCKS for each CPU, by CPU number */
 	size_t nr_events;
@@ -74,7 +73,7 @@ void sampler_mute(struct sampler *sampler);
 
 /*
  * Call when changes_fd is readable: samples the CPUs that have come since, and all of them anew after a
- * suspension, which no clock of a CPU but the first survives.
+ * suspension to memory, which no clock of a CPU but the first survives.
  */
 int sampler_follow_cpus(struct sampler *sampler, struct error *err);
 

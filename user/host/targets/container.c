@@ -277,19 +277,19 @@ static int check_one(const struct cgroup_places *places, const char *name, struc
 	return places->nr ? 0 : -ENOENT;
 }
 
-/* Others may call a container as one of root's is called. */
-static int find_name(const struct cgroups *cgroups, const char *name, struct cgroup_places *result,
-		     struct error *err)
+/* Others may call a container as one of root's is called, and then have no say in what is meant. */
+static int find_name(const struct cgroups *cgroups, const char *name, bool of_root,
+		     struct cgroup_places *result, struct error *err)
 {
 	int ret = cgroup_places_find(result, cgroups, has_name, name, err);
-	size_t i;
 
-	for (i = 0; !ret && i < result->nr; i++)
-		if (is_roots(&result->list[i], NULL)) {
-			cgroup_places_filter(result, is_roots, NULL);
-			break;
-		}
-	return ret ? ret : check_one(result, name, err);
+	if (ret)
+		return ret;
+	if (of_root)
+		cgroup_places_filter(result, is_roots, NULL);
+	if (!cgroup_places_keep_populated(result))
+		cgroup_places_free(result);
+	return check_one(result, name, err);
 }
 
 int container_names_all(const struct cgroups *cgroups, struct names *names, struct error *err)
@@ -380,7 +380,7 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 	ret = runtimes_ask(typed, &told, err);
 	if (ret)
 		return ret;
-	ret = find_name(cgroups, typed, result, err);
+	ret = find_name(cgroups, typed, true, result, err);
 	if (!ret && told.nr && !told.list[0].stopped)
 		ret = refuse_both(&told.list[0], &result->list[0], typed, err);
 	else if (ret == -ENOENT && are_one(&told))
@@ -389,6 +389,8 @@ static int find_container(const struct cgroups *cgroups, const char *typed,
 		ret = refuse_several_containers(&told, typed, err);
 	else if (ret == -ENOENT && is_prefix)
 		ret = find_prefix(cgroups, typed, result, err);
+	if (ret == -ENOENT && !told.nr)
+		ret = find_name(cgroups, typed, false, result, err);
 	if (ret == -ENOENT && !told.nr)
 		no_container(cgroups, typed, &told, err);
 	runtime_containers_free(&told);

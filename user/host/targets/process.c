@@ -192,24 +192,25 @@ struct name_search {
 	FILE *chosen; /* writes to origin.chosen */
 };
 
-/* Whether the pattern, without stars at its ends, is in a command line. */
-static bool mentions(const char *line, size_t size, const char *pattern)
-{
-	size_t length;
+#define MENTION_BYTES 3 /* a shorter word is in too many command lines */
 
-	pattern += strspn(pattern, "*");
-	length = strcspn(pattern, "*");
-	return length && memmem(line, size, pattern, length);
+/* Whether a command line has the name, which is no pattern. */
+static bool mentions(const char *line, size_t size, const char *name)
+{
+	size_t length = strlen(name);
+
+	return length >= MENTION_BYTES && !strpbrk(name, "*?[\\") &&
+	       memmem(line, size, name, length);
 }
 
-/* Whether we are that process, or it began us: our own command line has the pattern. */
-static bool is_above_us(pid_t pid)
+/* Whether we are that process, or it may have begun us: our own command line has the name. */
+static bool may_be_above_us(pid_t pid)
 {
 	struct proc_stat process = { .parent = getpid() };
 
 	while (process.parent > 0 && process.parent != pid)
 		if (proc_stat_read(process.parent, &process))
-			return false;
+			return true;
 	return process.parent == pid;
 }
 
@@ -228,7 +229,7 @@ static bool argument_matches(struct name_search *search, pid_t pid)
 	slash = strrchr(line, '/');
 	if (length && !fnmatch(search->pattern, slash ? slash + 1 : line, 0))
 		return true;
-	if (!search->mentions && mentions(line, length, search->pattern) && !is_above_us(pid))
+	if (!search->mentions && mentions(line, length, search->pattern) && !may_be_above_us(pid))
 		search->mentions = pid;
 	return false;
 }
@@ -318,6 +319,15 @@ static bool names_match(const struct names *names, const char *pattern)
 	return false;
 }
 
+static void hint_at_mention(pid_t pid, struct error *err)
+{
+	struct proc_stat process;
+
+	if (!proc_stat_read(pid, &process))
+		error_hint(err, "--pid %d (%s), which has it in its command line", pid,
+			   process.name);
+}
+
 static int refuse_nobody(struct name_search *search, struct error *err)
 {
 	const char *nearest = names_nearest(&search->names, search->pattern);
@@ -333,7 +343,7 @@ static int refuse_nobody(struct name_search *search, struct error *err)
 	else if (names_match(&search->names, wide))
 		error_hint(err, "a pattern like '%s'", wide);
 	else if (search->mentions)
-		error_hint(err, "--pid %d, which has it in its command line", search->mentions);
+		hint_at_mention(search->mentions, err);
 	return -ESRCH;
 }
 
