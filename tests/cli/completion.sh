@@ -175,6 +175,8 @@ becomes hostile_name 'bpfprofil attach --name zq' 'bpfprofil attach --name zq\`i
 "$bin" __complete attach --name '' >"$work/names"
 grep -qxF -- "$hostile" "$work/names" && ! grep -q "$(printf '\e')" "$work/names"
 verdict $? complete_name_with_controls
+! "$bin" completion --values name | grep -q "$(printf '\e')"
+verdict $? complete_values_with_controls
 kill "$one" "$two" "$three" "$four" "$five"
 # The cgroup that this runs in exists on every host.
 own=$(sed -n 's|^[0-9]*:[^:]*:/\(.\)|\1|p' /proc/self/cgroup | head -n 1)

@@ -231,8 +231,8 @@ static int print_values(enum proposal kind)
 	}
 	stdout_begin();
 	for (i = 0; i < names.nr; i++)
-		/* Each line is one name, so names with a newline are left out. */
-		if (!strchr(names.list[i], '\n'))
+		/* As print_name() does. */
+		if (text_is_plain(names.list[i]))
 			puts(names.list[i]);
 	names_free(&names);
 	return stdout_end("completion: standard output");
