@@ -581,17 +581,16 @@ static void judge_grpc(struct http *http, struct http_reply *reply)
 	bool large = refusal_for_size_grpc(reply->grpc, &message);
 	char said[160];
 
-	if (reply->grpc == 0) {
-		http->nr_unsaid = 0;
-		reply->outcome = HTTP_DONE;
-		reply->why[0] = '\0';
-		return;
-	}
 	if (reply->grpc == GRPC_UNSAID) {
 		judge_unsaid(http, reply);
 		return;
 	}
 	http->nr_unsaid = 0;
+	if (reply->grpc == 0) {
+		reply->outcome = HTTP_DONE;
+		reply->why[0] = '\0';
+		return;
+	}
 	snprintf(said, sizeof(said), "%.150s", reply->why);
 	snprintf(reply->why, sizeof(reply->why), "gRPC status %ld%s%s", reply->grpc,
 		 *said ? ": " : "", said);

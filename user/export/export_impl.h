@@ -66,6 +66,9 @@ int export_one_period(const struct profile *profile, const struct export_options
  */
 void export_text(FILE *stream, const char *text, char special, const char *instead);
 
+/* The bytes that text begins with and that are written as they are: printable ASCII. */
+size_t export_plain_length(const char *text, char special);
+
 /* Writes a protobuf message in its wire format. */
 void export_message(const ProtobufCMessage *message, FILE *stream);
 

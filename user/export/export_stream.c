@@ -23,8 +23,7 @@ static size_t put_escaped_character(FILE *stream, const char *text)
 	return length;
 }
 
-/* The number of bytes at text that can be written as they are. */
-static size_t plain_text_length(const char *text, char special)
+size_t export_plain_length(const char *text, char special)
 {
 	size_t length = 0;
 
@@ -38,7 +37,7 @@ void export_text(FILE *stream, const char *text, char special, const char *inste
 	size_t plain;
 
 	for (;;) {
-		plain = plain_text_length(text, special);
+		plain = export_plain_length(text, special);
 		fwrite_unlocked(text, 1, plain, stream);
 		text += plain;
 		if (!*text)

@@ -135,7 +135,8 @@ static int put_sample_object(struct build *build)
 	struct bin_place place;
 	int ret = 0;
 
-	build->whole = bin_walk_extent(build->walk);
+	if (build->options->binned_only)
+		build->whole = bin_walk_extent(build->walk);
 	if (with_lines)
 		ret = place_lines_load(&build->lines, &build->profile->objects[build->object],
 				       build->walk);

@@ -148,11 +148,9 @@ static int escape_text(struct texts *texts, const char *text)
 /* Most names are, and each place of a profile brings one. */
 static bool is_short_ascii(const char *text)
 {
-	size_t i;
+	size_t length = export_plain_length(text, 0);
 
-	for (i = 0; i < TEXT_LABEL - 1 && text[i] >= ' ' && text[i] <= '~'; i++)
-		;
-	return !text[i];
+	return !text[length] && length < TEXT_LABEL;
 }
 
 uint32_t texts_add(struct texts *texts, const char *text)

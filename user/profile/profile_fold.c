@@ -548,19 +548,24 @@ static int combine_labels(void *first, size_t nr)
 
 /* --- the whole ---------------------------------------------------------------------------------- */
 
-static void renumber_folded(struct profile *profile, const uint32_t *targets,
-			    const uint32_t *objects)
+static void renumber_targets(struct profile *profile, const uint32_t *ids)
 {
 	size_t i;
 
-	for (i = 0; i < profile->nr_histograms; i++) {
-		profile->histograms[i].target = targets[profile->histograms[i].target];
-		profile->histograms[i].object = objects[profile->histograms[i].object];
-	}
+	for (i = 0; i < profile->nr_histograms; i++)
+		profile->histograms[i].target = ids[profile->histograms[i].target];
 	for (i = 0; i < profile->nr_splits; i++)
-		profile->splits[i].target = targets[profile->splits[i].target];
+		profile->splits[i].target = ids[profile->splits[i].target];
+}
+
+static void renumber_objects(struct profile *profile, const uint32_t *ids)
+{
+	size_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++)
+		profile->histograms[i].object = ids[profile->histograms[i].object];
 	for (i = 0; i < profile->nr_functions; i++)
-		profile->functions[i].object = objects[profile->functions[i].object];
+		profile->functions[i].object = ids[profile->functions[i].object];
 }
 
 int profile_fold(struct profile *profile)
@@ -589,7 +594,8 @@ int profile_fold(struct profile *profile)
 		ret = folding_fold(targets, target_ids);
 	if (ret)
 		return ret;
-	renumber_folded(profile, target_ids, object_ids);
+	renumber_targets(profile, target_ids);
+	renumber_objects(profile, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
 	return ret;
@@ -664,7 +670,6 @@ int profile_join_copies(struct profile *profile)
 	};
 	cleanup_free struct file_copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
 	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
-	size_t i;
 	int ret;
 
 	if (!files || !ids)
@@ -672,10 +677,7 @@ int profile_join_copies(struct profile *profile)
 	if (!find_copies(profile, files, ids))
 		return 0;
 	drop_copies(profile, ids);
-	for (i = 0; i < profile->nr_histograms; i++)
-		profile->histograms[i].object = ids[profile->histograms[i].object];
-	for (i = 0; i < profile->nr_functions; i++)
-		profile->functions[i].object = ids[profile->functions[i].object];
+	renumber_objects(profile, ids);
 	ret = folding_fold(rest[0], NULL);
 	if (!ret)
 		ret = folding_fold(rest[1], NULL);

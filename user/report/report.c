@@ -383,15 +383,16 @@ static void put_notes(const struct report *report, FILE *out)
 
 void render_json(const struct report *report, FILE *out)
 {
+	const double kernel = kernel_percent(report);
 	size_t i;
 
 	fprintf(out, "{ \"by\": \"%s\",\n  \"ticks\": ", report_by_words[report->options->by]);
 	render_json_account(report->account, out);
 	if (is_cpu_known(report->profile, report->options))
 		render_json_u64(out, "cpu_ns", (uint64_t)report->ns);
-	if (kernel_percent(report) >= 0) {
+	if (kernel >= 0) {
 		fputs(", \"kernel_percent\": ", out);
-		json_text_double(out, kernel_percent(report));
+		json_text_double(out, kernel);
 	}
 	render_json_u64(out, "period_ns", report->profile->sampling.period_ns);
 	fprintf(out, ",\n  \"of\": %zu,\n  \"notes\": [", report->rows->nr);
