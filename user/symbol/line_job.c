@@ -208,6 +208,11 @@ int line_job_reopen(struct line_job *job)
 	return share(job);
 }
 
+void line_job_begin(struct line_job *job)
+{
+	job->until_ns = thread_cpu_ns() + LINE_JOB_SECONDS * 1000000000ULL;
+}
+
 int line_job_step(struct line_job *job)
 {
 	if (++job->steps % STEPS_UNTIMED)
@@ -270,7 +275,7 @@ int line_job_run(struct line_job *job, int (*resolve)(struct line_job *job))
 	if (setjmp(environment))
 		return lift_limit(job, -ENOMEM);
 	errno = 0;
-	job->until_ns = thread_cpu_ns() + LINE_JOB_SECONDS * 1000000000ULL;
+	line_job_begin(job);
 	ret = line_job_reopen(job);
 	if (ret)
 		return ret;

@@ -102,6 +102,9 @@ struct line_job {
  */
 int line_job_step(struct line_job *job);
 
+/* Begins the time that a job may take. */
+void line_job_begin(struct line_job *job);
+
 enum {
 	LINE_JOB_SECONDS = 30, /* CPU time for one object */
 	LINE_UNITS_MAX = 1 << 18, /* libdw holds about a kilobyte for each */

@@ -15,6 +15,7 @@
 #include "elf/elf_check.h"
 #include "elf/elf_image.h"
 #include "symbol/debug_file.h"
+#include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 
 /*
@@ -608,6 +609,21 @@ static int resolve_lines(const struct elf_image *image, struct line_job job,
 	return ret == -ENOMEM || ret == -E2BIG ? ret : 0;
 }
 
+static int resolve_go_lines(const struct elf_image *image, struct line_job job,
+			    const uint64_t *offsets)
+{
+	struct asked_place *places = make_places(image, offsets, job.lines->nr, &job.nr);
+	int ret;
+
+	if (!places)
+		return -ENOMEM;
+	job.places = places;
+	line_job_begin(&job);
+	ret = pclntab_lines_resolve(image, &job);
+	free(places);
+	return ret;
+}
+
 /* If the file belongs to us or root, its references to other files can be trusted. */
 static void set_owner(struct line_job *job, int fd)
 {
@@ -636,7 +652,7 @@ static int resolve_with_debug_file(const struct elf_image *image, int fd, const 
 		return resolve_lines(image, job, offsets);
 	debug_fd = debug_file_open(image->elf, fd, path, root, debug_path);
 	if (debug_fd < 0)
-		return debug_fd == -ENOMEM ? debug_fd : 0;
+		return debug_fd == -ENOMEM ? debug_fd : resolve_go_lines(image, job, offsets);
 	if (!elf_image_open(debug_fd, &debug, NULL)) {
 		job.image = &debug;
 		job.path = debug_path;

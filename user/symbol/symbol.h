@@ -27,8 +27,9 @@ struct symbol_table; /* sorted; one thread at a time */
 
 /*
  * From .symtab, .dynsym, .gnu_debugdata if liblzma is installed, and a separate debug file, found
- * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container. An
- * ELF file without symbols gives an empty table and is no error.
+ * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container; and
+ * of a Go program without .symtab from its pclntab. An ELF file without symbols gives an empty table
+ * and is no error.
  */
 int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **result,
 			  struct error *err);
@@ -66,7 +67,8 @@ struct source_scope {
  * The source lines of many offsets of one ELF file at once; offsets ascend. Strings belong to the
  * result. file and function are each NULL where DWARF does not say them. function is the innermost
  * inlined function, or else the function itself. A file without DWARF has only such lines and is no
- * error. All offsets should be asked for at once, because each call decodes the units anew.
+ * error; a Go program without it has the files and lines of its pclntab. All offsets should be asked
+ * for at once, because each call decodes the units anew.
  */
 struct source_line {
 	const char *file;

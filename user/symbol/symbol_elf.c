@@ -13,6 +13,7 @@
 #include "elf/elf_check.h"
 #include "symbol/debug_file.h"
 #include "symbol/elf_symbols.h"
+#include "symbol/pclntab.h"
 #include "symbol/symbol.h"
 
 /*
@@ -566,6 +567,8 @@ static int load_image(struct elf_image *image, int fd, const char *path, const c
 		ret = add_debug_file(table, image, fd, path, root, &has_symtab);
 	if (!ret && !has_symtab)
 		ret = mini_symbols_add(table, image, &has_symtab);
+	if (!ret && !has_symtab)
+		ret = pclntab_symbols_add(table, image);
 	if (!ret && !has_symtab)
 		ret = frame_symbols_add(table, image, path);
 	if (!ret)
