@@ -8,8 +8,9 @@ ELF_SEED_FLAGS_dwarf4 := -gdwarf-4 -fdebug-types-section
 ELF_SEED_FLAGS_compressed := -g -gz=zlib
 ELF_SEED_FLAGS_plt := -DCALL_OUTSIDE -fcf-protection=full
 ELF_SEED_FLAGS_stripped := -s
+ELF_SEED_FLAGS_pclntab := -s -fvisibility=hidden -DPCLNTAB
 ELF_SEED_FLAGS_elf32 := -g -m32
-ELF_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/elf/,dwarf5 dwarf4 compressed plt stripped elf32)
+ELF_SEEDS := $(addprefix $(BUILD)/fuzz/seeds/elf/,dwarf5 dwarf4 compressed plt stripped pclntab elf32)
 ANNOTATE_SEEDS := $(subst /elf/,/annotate/,$(ELF_SEEDS))
 LAYER_NEEDS_fuzz = $(FUZZ_BIN) $(ELF_SEEDS) $(ANNOTATE_SEEDS)
 
