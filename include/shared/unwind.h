@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_UNWIND_H
+#define BPFPROFIL_UNWIND_H
+
+#include "shared/types.h"
+
+/*
+ * From a pc to the rule by which its frame's caller is found. User space makes a table of each file's
+ * call-frame information (user/unwind), because its instructions would have to be run from the start
+ * of a function for each pc.
+ *
+ *     offset in the file ── granule ── index ── rows ── rule
+ *                           256 bytes   where a granule's rows begin
+ *
+ * A row holds from its offset to that of the next one. The first granule of a table has a row at its
+ * start, so that the last row at or before an offset is in the table even if its granule has none.
+ */
+enum {
+	UNWIND_GRANULE_SHIFT = 8,
+	UNWIND_GRANULE = 1 << UNWIND_GRANULE_SHIFT, /* bytes */
+	UNWIND_RULE_BITS = 16,
+	UNWIND_RULES_MAX = 1 << 14, /* of a file; no file of a Debian host has over 881 */
+	/* A search among the rows of a granule is over after so many steps: one row a byte at most. */
+	UNWIND_STEPS = UNWIND_GRANULE_SHIFT + 1,
+	/* Rows, and the index, come in lines: elements of maps are padded to 8 bytes. */
+	UNWIND_LINE_SHIFT = 4,
+	UNWIND_LINE_WORDS = 1 << UNWIND_LINE_SHIFT,
+};
+
+struct unwind_line {
+	__u32 word[UNWIND_LINE_WORDS];
+};
+
+/*
+ * The canonical frame address (CFA), which is what the stack pointer becomes in the caller. SP and BP
+ * are the stack pointer and the frame pointer of the frame.
+ */
+enum unwind_cfa {
+	UNWIND_NONE, /* no rule: the file says nothing of this place. Rule 0 of each table */
+	UNWIND_SP, /* SP + cfa_offset */
+	UNWIND_BP, /* BP + cfa_offset */
+	UNWIND_PLT, /* SP + cfa_offset, and 8 more from byte `post` of an entry on */
+	UNWIND_DEREF_BP, /* what is stored at BP + cfa_offset, plus `post` */
+	UNWIND_DEREF_SP, /* what is stored at SP + cfa_offset, plus `post` */
+	UNWIND_SIGNAL, /* the frame is the kernel's for a signal handler, with all registers in it */
+	UNWIND_END, /* there is no caller: the return address is undefined, as in _start */
+	UNWIND_REGISTER, /* it takes a register or an expression that is not followed */
+};
+
+/* The caller's frame pointer. */
+enum unwind_fp {
+	UNWIND_FP_SAME, /* not changed by this frame, or not yet */
+	UNWIND_FP_CFA, /* stored at CFA + fp_offset */
+	UNWIND_FP_BP, /* stored at BP + fp_offset */
+	UNWIND_FP_LOST,
+};
+
+struct unwind_rule {
+	__u8 cfa; /* enum unwind_cfa */
+	__u8 fp; /* enum unwind_fp */
+	__s16 post;
+	__s32 cfa_offset;
+	__s32 fp_offset;
+	__u32 pad;
+};
+
+_Static_assert(sizeof(struct unwind_line) == 64, "struct unwind_line");
+_Static_assert(sizeof(struct unwind_rule) == 16, "struct unwind_rule");
+
+/*
+ * What is x86-64's: the call instruction has stored the return address right below the CFA, and an
+ * entry of the PLT has 16 bytes and pushes one word.
+ */
+enum { UNWIND_RA_OFFSET = -8, UNWIND_PLT_BYTES = 16, UNWIND_PLT_PUSHED = 8 };
+
+static inline __u64 unwind_granule(__u64 offset)
+{
+	return offset >> UNWIND_GRANULE_SHIFT;
+}
+
+static inline __u32 unwind_row(__u64 offset, __u32 rule)
+{
+	return (__u32)(offset & (UNWIND_GRANULE - 1)) << UNWIND_RULE_BITS | rule;
+}
+
+static inline __u32 unwind_row_rule(__u32 row)
+{
+	return row & ((1 << UNWIND_RULE_BITS) - 1);
+}
+
+/* Whether a row of the offset's own granule begins at or before the offset. */
+static inline __u32 unwind_row_begins(__u32 row, __u64 offset)
+{
+	return row >> UNWIND_RULE_BITS <= (offset & (UNWIND_GRANULE - 1));
+}
+
+static inline __u32 unwind_line_of(__u32 number)
+{
+	return number >> UNWIND_LINE_SHIFT;
+}
+
+static inline __u32 unwind_word_of(__u32 number)
+{
+	return number & (UNWIND_LINE_WORDS - 1);
+}
+
+#endif

@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CFI_H
+#define BPFPROFIL_CFI_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "shared/unwind.h"
+
+/*
+ * Call-frame information as DWARF 5 (6.4) and the Linux Standard Base (.eh_frame) have it. libdw
+ * reads it too, but runs a function's instructions from its start for each pc, which takes 0.5 to 2
+ * us. A table needs all rows of a file, and running the instructions once gives those of a function.
+ *
+ * The bytes may be any, and their owner may change them meanwhile: none is read twice and believed
+ * the second time.
+ */
+struct cfi_cursor {
+	const unsigned char *at; /* NULL: no bytes at all */
+	const unsigned char *end;
+	bool bad; /* it was to go beyond the end, or what it read is malformed; all numbers are 0 */
+};
+
+/* Here, because a call for each byte would take a quarter of the time. */
+static inline uint64_t cfi_number(struct cfi_cursor *cursor, unsigned int bytes)
+{
+	uint64_t value = 0;
+
+	if (cursor->bad || (size_t)(cursor->end - cursor->at) < bytes) {
+		cursor->bad = true;
+		return 0;
+	}
+	memcpy(&value, cursor->at, bytes);
+	cursor->at += bytes;
+	return value;
+}
+
+uint64_t cfi_leb(struct cfi_cursor *cursor, bool is_signed);
+
+/* The block behind its length in a ULEB128. */
+struct cfi_cursor cfi_block(struct cfi_cursor *cursor);
+
+/* Where a register of the caller is. */
+enum cfi_how {
+	CFI_UNSPECIFIED,
+	CFI_SAME,
+	CFI_UNDEFINED,
+	CFI_AT_CFA, /* stored at CFA + offset */
+	CFI_EXPRESSION, /* stored where the expression says */
+	CFI_ELSEWHERE,
+};
+
+struct cfi_place {
+	enum cfi_how how;
+	int64_t offset;
+	struct cfi_cursor expression;
+};
+
+/* What holds at a pc, for the registers that are followed. */
+struct cfi_frame {
+	uint64_t cfa_register;
+	int64_t cfa_offset;
+	struct cfi_cursor cfa_expression; /* counts before the two, unless its `at` is NULL */
+	struct cfi_place fp;
+	struct cfi_place ra;
+};
+
+enum {
+	CFI_CIES = 256, /* that are kept; functions with the same one follow each other */
+	CFI_REMEMBERED_MAX = 16, /* DW_CFA_remember_state in each other; compilers write one */
+};
+
+/* What several functions have in common (common information entry). */
+struct cfi_cie {
+	uint64_t key; /* where it is in the section, + 1; 0: nothing was read yet */
+	bool usable;
+	bool is_signal;
+	bool has_augmentation;
+	uint8_t encoding; /* of addresses: DW_EH_PE_... */
+	uint64_t code_factor;
+	uint64_t data_factor;
+	uint64_t ra;
+	struct cfi_frame initial;
+};
+
+struct cfi_section {
+	const unsigned char *bytes;
+	size_t size;
+	uint64_t address;
+	bool is_eh;
+	size_t next;
+	uint64_t budget; /* so many bytes may still be read; a CIE counts each time that it is read */
+	bool is_exhausted;
+	size_t malformed; /* entries that were left out, and nobody knows what they describe */
+	struct cfi_cie cies[CFI_CIES];
+};
+
+/* A function's description (FDE); valid until the next one is asked for. */
+struct cfi_function {
+	const struct cfi_cie *cie;
+	uint64_t address;
+	uint64_t size;
+	struct cfi_cursor program;
+};
+
+/* The next function; false: there is none, or the budget is exhausted. */
+bool cfi_next(struct cfi_section *section, struct cfi_function *result);
+
+/* An address in an encoding of .eh_frame; other than absolute or relative to itself it is bad. */
+uint64_t cfi_address(struct cfi_cursor *cursor, const struct cfi_section *section,
+		     uint8_t encoding);
+
+/* Instructions while they are run. */
+struct cfi_run {
+	const struct cfi_section *section;
+	const struct cfi_cie *cie;
+	bool is_function; /* or those of the CIE itself */
+	struct cfi_cursor program;
+	uint64_t address;
+	uint64_t pc; /* from the address on, as `end` and `row` */
+	uint64_t end;
+	uint64_t row; /* the frame holds from here to pc */
+	struct cfi_frame frame;
+	struct cfi_place ignored; /* of registers that are not followed */
+	struct cfi_frame remembered[CFI_REMEMBERED_MAX];
+	unsigned int nr_remembered;
+};
+
+void cfi_run_begin(struct cfi_run *run, const struct cfi_section *section,
+		   const struct cfi_function *function);
+
+/* The next row; false: there is none, or, if program.bad, none of them is to be believed. */
+bool cfi_run_next(struct cfi_run *run);
+
+/* The instructions of a CIE, which say what holds at the start of its functions. */
+bool cfi_run_initial(const struct cfi_section *section, struct cfi_cie *cie,
+		     struct cfi_cursor program);
+
+/*
+ * What depends on the processor, all of it in unwind_x86_64.c: which files are for it, the number of
+ * the frame pointer, and what a frame comes down to.
+ */
+extern const uint16_t cfi_elf_machine;
+extern const uint64_t cfi_register_fp;
+void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule *result);
+
+#endif

@@ -1,0 +1,368 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "unwind/unwind_table.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "elf/elf_check.h"
+#include "unwind/cfi.h"
+
+/*
+ * Between functions there are up to so many bytes that nobody describes and that are not run. They
+ * keep the rule before them, which saves two rows for most functions.
+ */
+#define PADDING_MAX 32 /* but 0 where descriptions were left out, for what has none may be code */
+
+#define OFFSET_MAX ((uint64_t)UNWIND_GRANULES_MAX << UNWIND_GRANULE_SHIFT)
+
+/* Slots for rules by their hash. A file made for collisions has fewer rules, but takes no longer. */
+enum { SLOTS = 2 * UNWIND_RULES_MAX, PROBES_MAX = 16 };
+
+/* Where a rule of a function begins. */
+struct draft_row {
+	uint32_t at; /* from the start of the function */
+	uint32_t rule;
+};
+
+/* A function before they are sorted. */
+struct draft_function {
+	uint64_t offset;
+	uint32_t size;
+	uint32_t first; /* of its rows; it grows in the order in which functions are read */
+	uint32_t nr;
+};
+
+struct drafts {
+	const struct elf_image *image;
+	struct unwind_table table;
+	struct draft_function *functions;
+	size_t nr_functions;
+	size_t room_functions;
+	struct draft_row *rows;
+	size_t nr_rows;
+	size_t room_rows;
+	size_t eh_rows; /* of these, from .eh_frame */
+	size_t room_rules;
+	uint64_t budget;
+	uint16_t slots[SLOTS];
+	struct cfi_section section;
+	struct cfi_run run;
+};
+
+static int add_rule(struct drafts *drafts, const struct unwind_rule *rule)
+{
+	struct unwind_table *table = &drafts->table;
+
+	if (grow((void **)&table->rules, &drafts->room_rules, table->rule_count + 1, sizeof(*rule)))
+		return -ENOMEM;
+	table->rules[table->rule_count] = *rule;
+	return (int)table->rule_count++;
+}
+
+/* The rule's number, or -ENOMEM. Where there are too many, it is that of no rule. */
+static int number_of(struct drafts *drafts, const struct unwind_rule *rule)
+{
+	size_t hash = (size_t)hash_bytes(HASH_BEGIN, rule, sizeof(*rule)), probe;
+	struct unwind_table *table = &drafts->table;
+	int number;
+
+	for (probe = 0; probe < PROBES_MAX; probe++) {
+		uint16_t *slot = &drafts->slots[(hash + probe) % SLOTS];
+
+		if (!*slot && table->rule_count < UNWIND_RULES_MAX) {
+			number = add_rule(drafts, rule);
+			*slot = (uint16_t)(number < 0 ? 0 : number);
+			return number;
+		}
+		if (*slot && !memcmp(&table->rules[*slot], rule, sizeof(*rule)))
+			return *slot;
+	}
+	table->cut = true;
+	return 0;
+}
+
+static int add_draft_row(struct drafts *drafts, const struct draft_function *function, uint64_t at,
+			 uint32_t rule)
+{
+	size_t nr = drafts->nr_rows;
+
+	if (nr > function->first && drafts->rows[nr - 1].rule == rule)
+		return 0;
+	if (grow((void **)&drafts->rows, &drafts->room_rows, nr + 1, sizeof(*drafts->rows)))
+		return -ENOMEM;
+	drafts->rows[drafts->nr_rows++] = (struct draft_row){ (uint32_t)at, rule };
+	return 0;
+}
+
+/* The table has a row more for each function, at its end. */
+static bool is_full(const struct drafts *drafts)
+{
+	return drafts->nr_rows + drafts->nr_functions >= UNWIND_ROWS_MAX;
+}
+
+/* Runs a function's instructions. */
+static int add_draft_rows(struct drafts *drafts, const struct cfi_function *description,
+			  struct draft_function *function)
+{
+	struct cfi_run *run = &drafts->run;
+	struct unwind_rule rule;
+	int number = 0, ret = 0;
+
+	cfi_run_begin(run, &drafts->section, description);
+	while (!ret && !is_full(drafts) && cfi_run_next(run)) {
+		cfi_rule(&run->frame, description->cie->is_signal, &rule);
+		number = number_of(drafts, &rule);
+		ret = number < 0 ? number :
+				   add_draft_row(drafts, function, run->row, (uint32_t)number);
+	}
+	function->nr = (uint32_t)(drafts->nr_rows - function->first);
+	return ret;
+}
+
+/* Whether the function is text of the file as a whole, and where. */
+static bool find_text(const struct elf_image *image, const struct cfi_function *description,
+		      uint64_t *offset)
+{
+	uint64_t last;
+
+	/* The linker leaves address 0 where it removed a function. */
+	return description->address && description->size &&
+	       elf_image_offset(image, description->address, offset) &&
+	       elf_image_offset(image, description->address + description->size - 1, &last) &&
+	       last - *offset == description->size - 1 && *offset <= last && last < OFFSET_MAX;
+}
+
+static int add_draft(struct drafts *drafts, const struct cfi_function *description)
+{
+	struct draft_function function = { .first = (uint32_t)drafts->nr_rows };
+	int ret;
+
+	if (!find_text(drafts->image, description, &function.offset)) {
+		drafts->table.outside++;
+		return 0;
+	}
+	function.size = (uint32_t)description->size;
+	ret = add_draft_rows(drafts, description, &function);
+	if (ret || is_full(drafts))
+		return ret;
+	if (drafts->run.program.bad) {
+		drafts->table.malformed++;
+		return 0;
+	}
+	if (grow((void **)&drafts->functions, &drafts->room_functions, drafts->nr_functions + 1,
+		 sizeof(function)))
+		return -ENOMEM;
+	drafts->functions[drafts->nr_functions++] = function;
+	return 0;
+}
+
+static int add_drafts(struct drafts *drafts)
+{
+	struct cfi_section *section = &drafts->section;
+	struct cfi_function description;
+	int ret = 0;
+
+	while (!ret && !is_full(drafts) && cfi_next(section, &description))
+		ret = add_draft(drafts, &description);
+	drafts->table.malformed += section->malformed;
+	drafts->table.cut = drafts->table.cut || section->is_exhausted || is_full(drafts);
+	return ret;
+}
+
+/* Only what no program has in memory can be compressed; libelf unpacks it in place. */
+static bool unpack(const struct drafts *drafts, Elf_Scn *section)
+{
+	GElf_Chdr packed;
+
+	return drafts->image->file.bytes && !elf_check_packed(&drafts->image->file, NULL) &&
+	       gelf_getchdr(section, &packed) && packed.ch_size <= drafts->budget &&
+	       elf_compress(section, 0, 0) >= 0;
+}
+
+static int read_section(struct drafts *drafts, const char *name, bool is_eh)
+{
+	GElf_Shdr header;
+	Elf_Scn *found = elf_image_section(drafts->image, name, &header);
+	Elf_Data *data;
+	int ret;
+
+	if (!found)
+		return 0;
+	if ((header.sh_flags & SHF_COMPRESSED) && !unpack(drafts, found)) {
+		drafts->table.malformed++;
+		return 0;
+	}
+	data = elf_getdata(found, NULL);
+	if (!data || !data->d_buf)
+		return 0;
+	memset(&drafts->section, 0, sizeof(drafts->section));
+	drafts->section.bytes = data->d_buf;
+	drafts->section.size = data->d_size;
+	drafts->section.address = header.sh_addr;
+	drafts->section.is_eh = is_eh;
+	drafts->section.budget = drafts->budget;
+	ret = add_drafts(drafts);
+	drafts->budget = drafts->section.budget;
+	return ret;
+}
+
+/* By place, and of one place in the order in which they were read. */
+static int compare_drafts(const void *a, const void *b)
+{
+	const struct draft_function *x = a, *y = b;
+
+	if (x->offset != y->offset)
+		return compare_u64(x->offset, y->offset);
+	return compare_u64(x->first, y->first);
+}
+
+/*
+ * Leaves one function at each place, and none of .debug_frame where .eh_frame has one. Each ends where
+ * the next one begins. Returns the last one.
+ */
+static const struct draft_function *drop_repeated(struct drafts *drafts)
+{
+	struct draft_function *functions = drafts->functions, *last = NULL;
+	uint64_t described = 0;
+	size_t i;
+
+	for (i = 0; i < drafts->nr_functions; i++) {
+		const struct draft_function function = functions[i];
+		bool is_eh = function.first < drafts->eh_rows;
+
+		if ((last && last->offset == function.offset) ||
+		    (!is_eh && function.offset < described)) {
+			drafts->table.repeated++;
+			continue;
+		}
+		if (is_eh && described < function.offset + function.size)
+			described = function.offset + function.size;
+		if (last && last->size > function.offset - last->offset)
+			last->size = (uint32_t)(function.offset - last->offset);
+		last = last ? last + 1 : functions;
+		*last = function;
+	}
+	drafts->table.functions = drafts->nr_functions = (size_t)(last + 1 - functions);
+	return last;
+}
+
+static void add_row(struct unwind_table *table, uint64_t offset, uint32_t rule)
+{
+	uint64_t granule = unwind_granule(offset) - table->first_granule;
+
+	if (table->row_count && unwind_row_rule(table->rows[table->row_count - 1]) == rule)
+		return;
+	while (table->granule_count <= granule)
+		table->index[table->granule_count++] = (uint32_t)table->row_count;
+	table->rows[table->row_count++] = unwind_row(offset, rule);
+}
+
+static void add_rows(struct drafts *drafts, const struct draft_function *last)
+{
+	uint64_t padding = drafts->table.malformed || drafts->table.cut ? 0 : PADDING_MAX, end;
+	const struct draft_function *function = drafts->functions;
+	struct unwind_table *table = &drafts->table;
+	const struct draft_row *row;
+
+	if (function->offset % UNWIND_GRANULE)
+		add_row(table, function->offset - function->offset % UNWIND_GRANULE, 0);
+	for (; function <= last; function++) {
+		row = &drafts->rows[function->first];
+		for (; row < &drafts->rows[function->first + function->nr]; row++)
+			if (row->at < function->size)
+				add_row(table, function->offset + row->at, row->rule);
+		end = function->offset + function->size;
+		if (function == last || function[1].offset - end > padding)
+			add_row(table, end, 0);
+	}
+	table->index[table->granule_count] = (uint32_t)table->row_count;
+}
+
+static int make_table(struct drafts *drafts)
+{
+	struct unwind_table *table = &drafts->table;
+	const struct draft_function *last;
+	uint64_t granules;
+
+	if (!drafts->nr_functions)
+		return 0;
+	qsort(drafts->functions, drafts->nr_functions, sizeof(*drafts->functions), compare_drafts);
+	last = drop_repeated(drafts);
+	table->first_granule = (uint32_t)unwind_granule(drafts->functions[0].offset);
+	granules = unwind_granule(last->offset + last->size) - table->first_granule + 1;
+	table->index = malloc((granules + 1) * sizeof(*table->index));
+	table->rows = malloc((drafts->nr_rows + drafts->nr_functions + 1) * sizeof(*table->rows));
+	if (!table->index || !table->rows)
+		return -ENOMEM;
+	add_rows(drafts, last);
+	return 0;
+}
+
+static bool is_ours(const struct elf_image *image)
+{
+	GElf_Ehdr header;
+
+	return gelf_getehdr(image->elf, &header) && header.e_machine == cfi_elf_machine &&
+	       header.e_ident[EI_CLASS] == ELFCLASS64 && header.e_ident[EI_DATA] == ELFDATA2LSB;
+}
+
+static int read_drafts(struct drafts *drafts)
+{
+	static const struct unwind_rule none = { .cfa = UNWIND_NONE };
+	int ret = add_rule(drafts, &none);
+
+	if (!ret)
+		ret = read_section(drafts, ".eh_frame", true);
+	drafts->eh_rows = drafts->nr_rows;
+	if (!ret)
+		ret = read_section(drafts, ".debug_frame", false);
+	return ret ? ret : make_table(drafts);
+}
+
+int unwind_table_read(const struct elf_image *image, uint64_t bytes_max,
+		      struct unwind_table *result, struct error *err)
+{
+	struct drafts *drafts;
+	int ret;
+
+	if (!is_ours(image))
+		return error_set(err, -ENOTSUP, "call-frame information: not of this processor");
+	drafts = calloc(1, sizeof(*drafts));
+	if (!drafts)
+		return error_no_memory(err, "call-frame information");
+	drafts->image = image;
+	drafts->budget = bytes_max < UNWIND_BYTES_MAX ? bytes_max : UNWIND_BYTES_MAX;
+	ret = read_drafts(drafts);
+	if (ret)
+		unwind_table_free(&drafts->table);
+	else
+		*result = drafts->table;
+	free(drafts->functions);
+	free(drafts->rows);
+	free(drafts);
+	return ret ? error_errno(err, ret, "call-frame information") : 0;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	free(table->rows);
+	free(table->index);
+	free(table->rules);
+	*table = (struct unwind_table){ 0 };
+}
+
+const struct unwind_rule *unwind_find(const struct unwind_table *table, uint64_t offset)
+{
+	static const struct unwind_rule none = { .cfa = UNWIND_NONE };
+	uint64_t granule = unwind_granule(offset) - table->first_granule;
+	size_t first, before;
+
+	if (granule >= table->granule_count)
+		return &none;
+	first = table->index[granule];
+	before = BISECT(i, table->index[granule + 1] - first,
+			unwind_row_begins(table->rows[first + i], offset));
+	return &table->rules[unwind_row_rule(table->rows[first + before - 1])];
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include <dwarf.h>
+#include <elf.h>
+#include <string.h>
+
+#include "unwind/cfi.h"
+
+/* The System V ABI's numbers. The return address is in the column that the CIE names. */
+enum { REGISTER_BP = 6, REGISTER_SP = 7 };
+
+const uint16_t cfi_elf_machine = EM_X86_64;
+const uint64_t cfi_register_fp = REGISTER_BP;
+
+/*
+ * An entry of the PLT pushes a word by the instruction that ends at its byte N. Linkers describe all
+ * entries at once, behind "SP + 8": + ((RIP & 15) >= N) << 3.
+ */
+static bool is_plt(struct cfi_cursor rest, int16_t *pushed_at)
+{
+	static const unsigned char wanted[] = { DW_OP_breg16, 0,	  DW_OP_lit15,
+						DW_OP_and,    DW_OP_lit0, DW_OP_ge,
+						DW_OP_lit3,   DW_OP_shl,  DW_OP_plus };
+	unsigned char code[sizeof(wanted)];
+
+	if ((size_t)(rest.end - rest.at) != sizeof(code))
+		return false;
+	memcpy(code, rest.at, sizeof(code));
+	*pushed_at = (int16_t)(code[4] - DW_OP_lit0);
+	code[4] = DW_OP_lit0;
+	return *pushed_at >= 0 && *pushed_at < UNWIND_PLT_BYTES &&
+	       !memcmp(code, wanted, sizeof(wanted));
+}
+
+/* What is stored there, and perhaps a number more: frames whose stack is aligned anew. */
+static bool is_stored(struct cfi_cursor rest, int16_t *more)
+{
+	uint64_t number = 0;
+
+	if (cfi_number(&rest, 1) != DW_OP_deref)
+		return false;
+	if (rest.at < rest.end) {
+		if (cfi_number(&rest, 1) != DW_OP_plus_uconst)
+			return false;
+		number = cfi_leb(&rest, false);
+	}
+	*more = (int16_t)number;
+	return !rest.bad && rest.at == rest.end && number <= INT16_MAX;
+}
+
+/* The register and the number that an expression begins with. */
+static uint64_t read_base(struct cfi_cursor *expression, int64_t *offset)
+{
+	uint64_t number = cfi_number(expression, 1) - DW_OP_breg0;
+
+	*offset = (int64_t)cfi_leb(expression, true);
+	return expression->bad ? UINT64_MAX : number;
+}
+
+static enum unwind_cfa cfa_of(const struct cfi_frame *frame, struct unwind_rule *rule)
+{
+	struct cfi_cursor expression = frame->cfa_expression;
+	uint64_t number = frame->cfa_register;
+	int64_t offset = frame->cfa_offset;
+
+	if (expression.at)
+		number = read_base(&expression, &offset);
+	rule->cfa_offset = (int32_t)offset;
+	if ((number != REGISTER_SP && number != REGISTER_BP) || rule->cfa_offset != offset)
+		return UNWIND_REGISTER;
+	if (!expression.at)
+		return number == REGISTER_SP ? UNWIND_SP : UNWIND_BP;
+	if (number == REGISTER_SP && is_plt(expression, &rule->post))
+		return UNWIND_PLT;
+	if (!is_stored(expression, &rule->post))
+		return UNWIND_REGISTER;
+	return number == REGISTER_SP ? UNWIND_DEREF_SP : UNWIND_DEREF_BP;
+}
+
+static enum unwind_fp fp_of(const struct cfi_place *place, struct unwind_rule *rule)
+{
+	struct cfi_cursor expression = place->expression;
+	enum unwind_fp fp = UNWIND_FP_LOST;
+	int64_t offset = place->offset;
+
+	if (place->how == CFI_UNSPECIFIED || place->how == CFI_SAME)
+		return UNWIND_FP_SAME;
+	if (place->how == CFI_AT_CFA)
+		fp = UNWIND_FP_CFA;
+	else if (place->how == CFI_EXPRESSION && read_base(&expression, &offset) == REGISTER_BP &&
+		 expression.at == expression.end)
+		fp = UNWIND_FP_BP;
+	if (fp == UNWIND_FP_LOST || (int32_t)offset != offset)
+		return UNWIND_FP_LOST;
+	rule->fp_offset = (int32_t)offset;
+	return fp;
+}
+
+void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule *result)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
+
+	if (is_signal)
+		rule.cfa = UNWIND_SIGNAL;
+	else if (frame->ra.how == CFI_UNDEFINED)
+		rule.cfa = UNWIND_END;
+	else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == UNWIND_RA_OFFSET)
+		rule.cfa = (uint8_t)cfa_of(frame, &rule);
+	/* Where it is not followed, the rest of the rule would only make more rules. */
+	if (rule.cfa == UNWIND_REGISTER)
+		rule = (struct unwind_rule){ .cfa = UNWIND_REGISTER };
+	else if (rule.cfa < UNWIND_SIGNAL)
+		rule.fp = (uint8_t)fp_of(&frame->fp, &rule);
+	*result = rule;
+}
