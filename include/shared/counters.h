@@ -20,4 +20,27 @@
 enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 #undef LOST_ENUM
 
+/*
+ * How the walk from a tick to its callers ended: at the first frame, by the rules of the files or
+ * with the help of frame pointers where there are none; or before it. Likewise one list for all.
+ *
+ * X(ID, json_key, description)
+ */
+#define WALK_CUTS(X)                                                                               \
+	X(LATE, "late", "the file's rules were not read yet")                                      \
+	X(NO_RULE, "no rule", "no rule for this text, and no frame pointer")                       \
+	X(UNREADABLE, "unreadable", "the stack could not be read, or leads to no text")            \
+	X(DEEP, "deep", "more frames than are followed")                                           \
+	X(FULL, "full", "no room for one more chain of callers")                                   \
+	X(REGISTER, "register", "the caller is in a register that is not followed")                \
+	X(EXEC, "exec", "the process was replacing its program or ending")
+#define WALK_ENDS(X)                                                                               \
+	X(COMPLETE, "complete", "walked to the first frame by the files' rules")                   \
+	X(GUESSED, "guessed", "walked to the first frame with frame pointers on the way")          \
+	WALK_CUTS(X)
+
+#define WALK_END_ENUM(id, key, text) END_##id,
+enum walk_end { WALK_ENDS(WALK_END_ENUM) WALK_END_COUNT };
+#undef WALK_END_ENUM
+
 #endif

@@ -202,6 +202,7 @@ void profile_free(struct profile *profile)
 	if (!profile)
 		return;
 	free_lists(profile);
+	profile_callers_free(profile->callers);
 	profile_command_free(profile->command);
 	profile_account_free(&profile->ticks);
 	profile_host_free(&profile->host);

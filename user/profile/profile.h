@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "base/util.h"
+#include "profile/callers.h"
 
 /*
  * A finished profile: the engine's result, the contents of the JSON document, and what reports and
@@ -129,13 +130,16 @@ struct profile_histogram {
 	size_t nr_bins;
 };
 
-/* A function with at least one tick; offset is in its object's offsets. The hottest comes first. */
+/*
+ * A function with at least one tick, or, in a profile with callers, one that called such a function.
+ * offset is in its object's offsets. The hottest comes first.
+ */
 struct profile_function {
 	uint32_t object;
 	char *name;
 	uint64_t offset;
 	uint64_t size;
-	uint64_t ticks;
+	uint64_t ticks; /* that fell in it, and not in what it called */
 };
 
 struct profile_host {
@@ -200,6 +204,7 @@ struct profile {
 	size_t nr_objects;
 	struct profile_histogram *histograms;
 	size_t nr_histograms;
+	struct profile_callers *callers; /* NULL: nobody asked for them */
 	struct profile_function *functions;
 	size_t nr_functions;
 	char **notes; /* sentences for the reader (coarser bins, throttling); JSON key "notes" */
