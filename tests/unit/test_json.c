@@ -163,6 +163,40 @@ Test(json, numbers)
 	input_close(in);
 }
 
+Test(json, numbers_below_zero)
+{
+	static const char text[] =
+		"[-1, 0, -0, 7, -9223372036854775807, 9223372036854775807, -9223372036854775808]";
+	static const int64_t wanted[] = { -1, 0, 0, 7, -INT64_MAX, INT64_MAX };
+	static const char *const refused[] = { "[- 1]", "[-]", "[--1]", "[-01]", "[x]", "[\"1\"]" };
+	struct input *in = input_of(text, strlen(text));
+	struct error err = { "", "" };
+	struct json_reader *json = json_reader_new(in, &err);
+	int64_t number = 42;
+	size_t i;
+
+	cr_assert_eq(json_reader_array(json), 0);
+	for (i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		cr_assert_eq(json_reader_element(json), 1);
+		cr_assert_eq(json_reader_i64(json, &number), 0, "%s", err.text);
+		cr_expect_eq(number, wanted[i]);
+	}
+	cr_assert_eq(json_reader_element(json), 1);
+	cr_assert_eq(json_reader_i64(json, &number), -EBADMSG);
+	cr_expect_str_eq(err.text, "text: line 1: a number is beyond 2^63 - 1");
+	json_reader_free(json);
+	input_close(in);
+	for (i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		in = input_of(refused[i], strlen(refused[i]));
+		json = json_reader_new(in, &err);
+		cr_assert_eq(json_reader_array(json), 0);
+		cr_assert_eq(json_reader_element(json), 1);
+		cr_expect_eq(json_reader_i64(json, &number), -EBADMSG, "%s", refused[i]);
+		json_reader_free(json);
+		input_close(in);
+	}
+}
+
 /* Strings and numbers that cross the end of the reader's buffer. */
 Test(json, long_texts)
 {

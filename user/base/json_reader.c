@@ -246,6 +246,29 @@ int json_reader_u64(struct json_reader *json, uint64_t *result)
 	return 0;
 }
 
+int json_reader_i64(struct json_reader *json, int64_t *result)
+{
+	int c = json_reader_peek_token(json);
+	bool negative = c == '-';
+	uint64_t value;
+	int ret;
+
+	if (negative) {
+		json->at++;
+		/* White space may not stand between the sign and its digits. */
+		c = json_reader_peek(json);
+		if (c < '0' || c > '9')
+			return json_reader_unexpected(json, c, "a digit");
+	}
+	ret = json_reader_u64(json, &value);
+	if (ret)
+		return ret;
+	if (value > INT64_MAX)
+		return json_reader_fail(json, "a number is beyond 2^63 - 1");
+	*result = negative ? -(int64_t)value : (int64_t)value;
+	return 0;
+}
+
 /* Appends one or more digits to json->text. */
 static int keep_digits(struct json_reader *json)
 {

@@ -34,6 +34,7 @@ int json_reader_member(struct json_reader *json, const char **key); /* valid unt
 int json_reader_element(struct json_reader *json);
 
 int json_reader_u64(struct json_reader *json, uint64_t *result);
+int json_reader_i64(struct json_reader *json, int64_t *result); /* from -(2^63 - 1) */
 int json_reader_double(struct json_reader *json, double *result);
 int json_reader_bool(struct json_reader *json, bool *result);
 int json_reader_string(struct json_reader *json, char **result); /* the caller frees *result */
