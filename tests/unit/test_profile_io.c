@@ -14,6 +14,7 @@
 
 #define GOLDEN "tests/golden/profile.json"
 #define SPLIT "tests/golden/split.json"
+#define CALLERS "tests/golden/callers.json"
 
 static char *text_of(const struct profile *profile, size_t *size)
 {
@@ -106,6 +107,52 @@ Test(profile_io, cpu_time_round_trips)
 	cr_expect_null(profile->splits[2].cgroup);
 	cr_expect_eq(profile->splits[2].ticks, 410);
 	cr_expect_eq(profile->splits[2].cpu_ns, 1000000000);
+}
+
+Test(profile_io, callers_round_trip)
+{
+	cleanup_profile struct profile *profile = NULL;
+	const struct profile_callers *callers;
+	struct error err;
+	size_t size;
+	cleanup_free char *text = file_text(CALLERS, &size);
+
+	assert_round_trip(text, size);
+	cr_assert_eq(read_text(text, size, &profile, &err), 0, "%s", err.text);
+	callers = profile->callers;
+	cr_assert(callers);
+	cr_assert_eq(callers->nr_sites, 10);
+	cr_expect_eq(callers->sites[9].object, 4);
+	cr_expect_eq(callers->sites[9].offset, 140000000002050);
+	cr_assert_eq(callers->nr_roots, 7);
+	cr_expect_eq(callers->roots[2].pid, 100);
+	cr_expect_str_eq(callers->roots[2].process, "steady");
+	cr_expect_null(callers->roots[2].cgroup);
+	cr_expect_eq(callers->roots[2].end, END_FULL);
+	cr_expect_eq(callers->roots[2].ticks, 15);
+	cr_assert_eq(callers->nr_nodes, 20);
+	cr_expect_eq(callers->nodes[3].parent, -5);
+	cr_expect_eq(callers->nodes[3].site, 9);
+	cr_expect_eq(callers->nodes[3].ticks, 110);
+	cr_expect_eq(callers->nodes[16].parent, 12);
+	cr_expect_eq(callers->nodes[16].site, PROFILE_SITE_KERNEL);
+}
+
+/* Of no target, process or tick, and of the most that numbers can be. */
+Test(profile_io, callers_at_the_edges)
+{
+	cleanup_profile struct profile *profile = sample_profile();
+	struct profile_callers *callers = profile->callers = calloc(1, sizeof(*callers));
+	cleanup_free char *text = NULL, *edge = NULL;
+	size_t size;
+
+	text = text_of(profile, &size);
+	cr_expect(strstr(text, "\"callers\": {\"sites\": [],\n\"roots\": [],\n\"nodes\": []},"));
+	callers->nodes = calloc(1, sizeof(*callers->nodes));
+	callers->nr_nodes = 1;
+	callers->nodes[0] = (struct profile_node){ INT32_MIN, 4294967294, UINT64_MAX };
+	edge = text_of(profile, &size);
+	cr_expect(strstr(edge, "\n[-2147483648,4294967294,18446744073709551615]\n]},"));
 }
 
 /* The sum is known if every target that counts knows its time. */
@@ -367,6 +414,66 @@ static const struct refusal split_refusals[] = {
 	{ "\"pid\": 301, \"process\": \"sh\"", "\"pid\": 300, \"process\": \"ls\"", 0, "" },
 };
 
+/* In the file with callers. */
+static const struct refusal caller_refusals[] = {
+	{ "\"callers\": {", "\"callers\": [", -EBADMSG,
+	  "p: line 34: '[' where an object should be" },
+	{ "\"roots\": [", "\"Roots\": [", -EBADMSG, "p: line 49: \"roots\" is missing" },
+	{ "[0,4260]", "[0,4260,1]", -EBADMSG, "p: line 35: a site is [object, offset]" },
+	{ "[0,4260]", "[0]", -EBADMSG, "p: line 35: a site is [object, offset]" },
+	{ "[0,4260]", "[4294967296,4260]", -EBADMSG, "p: line 35: a number is above 2^32 - 1" },
+	{ "[0,4260]", "[-1,4260]", -EBADMSG,
+	  "p: line 35: '-' where a whole number that is not negative should be" },
+	{ "[0,4260]", "[0,4200]", -EBADMSG, "p: site 2: sites do not ascend" },
+	{ "[0,4260]", "[1,9000]", -EBADMSG, "p: site 3: sites do not ascend" },
+	{ "[0,4260]", "[2,1]", -EBADMSG, "p: site 3: sites do not ascend" },
+	{ "[4,140000000002050]", "[5,140000000002050]", -EBADMSG,
+	  "p: site 9: its object does not exist" },
+	{ "\"end\": \"late\"", "\"end\": \"never\"", -EBADMSG,
+	  "p: line 39: an unknown end of a walk" },
+	{ "\"end\": \"late\"", "\"end\": \"complete\"", -EBADMSG,
+	  "p: root 1: it stands there twice" },
+	{ "\"cgroup\": null, \"end\": \"late\"", "\"cgroup\": \"/a\", \"end\": \"complete\"", 0,
+	  "" },
+	{ "{\"target\": 0, \"pid\": 301, \"process\": \"sh\", \"cgroup\": null, \"end\"",
+	  "{\"target\": 1, \"pid\": 301, \"process\": \"sh\", \"cgroup\": null, \"end\"", -EBADMSG,
+	  "p: root 6: its target does not exist" },
+	{ "[8,8,0]", "[8,8]", -EBADMSG, "p: line 47: a node is [parent, site, ticks]" },
+	{ "[8,8,0]", "[8,8,0,0]", -EBADMSG, "p: line 47: a node is [parent, site, ticks]" },
+	{ "[8,8,0]", "[]", -EBADMSG, "p: line 47: a node is [parent, site, ticks]" },
+	{ "[8,8,0]", "8,8,0", -EBADMSG, "p: line 47: '8' where an array should be" },
+	{ "[8,8,0]", "[13,8,0]", -EBADMSG, "p: node 13: its parent does not come before it" },
+	{ "[8,8,0]", "[19,8,0]", -EBADMSG, "p: node 13: its parent does not come before it" },
+	{ "[8,8,0]", "[2147483647,8,0]", -EBADMSG,
+	  "p: node 13: its parent does not come before it" },
+	{ "[8,8,0]", "[2147483648,8,0]", -EBADMSG, "p: line 47: a parent is beyond 2^31" },
+	{ "[8,8,0]", "[-2147483649,8,0]", -EBADMSG, "p: line 47: a parent is beyond 2^31" },
+	{ "[8,8,0]", "[-2147483648,8,0]", -EBADMSG, "p: node 13: its root does not exist" },
+	{ "[8,8,0]", "[-8,8,0]", -EBADMSG, "p: node 13: its root does not exist" },
+	{ "[8,8,0]", "[8,10,0]", -EBADMSG, "p: node 13: its site does not exist" },
+	{ "[8,8,0]", "[8,-2,0]", -EBADMSG, "p: line 47: a site is neither -1 nor an index" },
+	{ "[8,8,0]", "[8,4294967295,0]", -EBADMSG,
+	  "p: line 47: a site is neither -1 nor an index" },
+	{ "[8,8,0]", "[8,8,-1]", -EBADMSG,
+	  "p: line 47: '-' where a whole number that is not negative should be" },
+	{ "[8,8,0]", "[8,-1,0]", 0, "" },
+	{ "[8,8,0]", "[-0,8,0]", 0, "" },
+	{ "[0,2,0]", "[0,1,0]", -EBADMSG, "p: two nodes of one parent have one site" },
+	{ "[17,4,20]", "[13,8,20]", -EBADMSG, "p: two nodes of one parent have one site" },
+	{ "[17,4,20]", "[17,9,20]", 0, "" },
+	{ "[17,4,20]", "[17,4,21]", -EBADMSG,
+	  "p: target 0: the ticks with callers are not its total without filtered and lost" },
+	{ "[17,4,20]", "[17,4,18446744073709551615]", -EBADMSG,
+	  "p: node 18: its target's ticks do not fit 64 bits" },
+	{ "\"end\": \"no rule\", \"ticks\": 0",
+	  "\"end\": \"no rule\", \"ticks\": 18446744073709551615", -EBADMSG,
+	  "p: root 4: its target's ticks do not fit 64 bits" },
+	{ "\"end\": \"late\", \"ticks\": 0", "\"end\": \"late\", \"ticks\": 1", -EBADMSG,
+	  "p: target 0: the ticks with callers are not its total without filtered and lost" },
+	/* Functions without a tick are those that call. */
+	{ "\"callers\"", "\"Callers\"", -EBADMSG, "p: function 7: it has no tick" },
+};
+
 static void check_refusals(const char *path, const struct refusal *all, size_t nr)
 {
 	size_t size;
@@ -396,6 +503,8 @@ Test(profile_io, refusals)
 {
 	check_refusals(GOLDEN, refusals, sizeof(refusals) / sizeof(refusals[0]));
 	check_refusals(SPLIT, split_refusals, sizeof(split_refusals) / sizeof(split_refusals[0]));
+	check_refusals(CALLERS, caller_refusals,
+		       sizeof(caller_refusals) / sizeof(caller_refusals[0]));
 }
 
 Test(profile_io, foreign_and_empty)
@@ -429,12 +538,12 @@ Test(profile_io, foreign_and_empty)
 	cr_expect_eq(profile_load("/", &profile, &err), -EISDIR);
 }
 
-Test(profile_io, every_prefix_is_truncated)
+static void check_prefixes(const char *path)
 {
 	cleanup_profile struct profile *profile = NULL;
 	struct error err;
 	size_t size;
-	cleanup_free char *golden = file_text(GOLDEN, &size);
+	cleanup_free char *golden = file_text(path, &size);
 	size_t i;
 
 	/* The last byte is a newline, without which nothing is missing. */
@@ -444,6 +553,12 @@ Test(profile_io, every_prefix_is_truncated)
 		cr_assert_str_eq(err.text, "p: truncated");
 	}
 	cr_assert_eq(read_text(golden, size - 1, &profile, &err), 0, "%s", err.text);
+}
+
+Test(profile_io, every_prefix_is_truncated)
+{
+	check_prefixes(GOLDEN);
+	check_prefixes(CALLERS);
 }
 
 Test(profile_io, compressed)
@@ -541,12 +656,28 @@ Test(profile_io, schema_takes_what_is_written)
 	struct error err;
 
 	cr_assert_eq(validate(GOLDEN), 0);
+	cr_assert_eq(validate(CALLERS), 0);
 	cr_assert_eq(profile_add_label(profile, NULL, "team", "a\"b"), 0);
 	cr_assert_eq(profile_add_label(profile, "/x", "service.name", "y"), 0);
 	cr_assert_eq(profile_write(profile, file, &err), 0);
 	fclose(file);
 	cr_expect_eq(validate(path), 0);
 	unlink(path);
+}
+
+static void check_schema_refuses(const char *golden, const char *const *edits)
+{
+	char path[] = "/tmp/bpfprofil-test-XXXXXX";
+	char command[256];
+	int fd = mkstemp(path);
+
+	for (; *edits; edits++) {
+		snprintf(command, sizeof(command), "sed '%s' %s >%s", *edits, golden, path);
+		cr_assert_eq(system(command), 0);
+		cr_expect_eq(validate(path), 3, "%s", *edits);
+	}
+	unlink(path);
+	close(fd);
 }
 
 Test(profile_io, schema_refuses_what_is_broken)
@@ -561,17 +692,22 @@ Test(profile_io, schema_refuses_what_is_broken)
 		"s/\"measured_hz\"/\"Measured_hz\"/",
 		"s/\"width\": 4/\"width\": 5/",
 		"s/\"process\": .*, \"cgroup/\"process\": 7, \"cgroup/",
+		"s/\"ticks\": 21}/\"ticks\": 0}/",
+		NULL,
 	};
-	char path[] = "/tmp/bpfprofil-test-XXXXXX";
-	char command[256];
-	int fd = mkstemp(path);
-	size_t i;
+	static const char *const caller_edits[] = {
+		"s/\"end\": \"late\"/\"end\": \"never\"/",
+		"s/\"end\": \"late\", //",
+		"s/\\[8,8,0\\]/[8,8]/",
+		"s/\\[8,8,0\\]/[8,8,0,0]/",
+		"s/\\[8,8,0\\]/[8,-2,0]/",
+		"s/\\[8,8,0\\]/[8,8,-1]/",
+		"s/\\[0,4260\\]/[-1,4260]/",
+		"s/\"roots\"/\"Roots\"/",
+		"s/\"callers\"/\"Callers\"/",
+		NULL,
+	};
 
-	for (i = 0; i < sizeof(edits) / sizeof(edits[0]); i++) {
-		snprintf(command, sizeof(command), "sed '%s' %s >%s", edits[i], GOLDEN, path);
-		cr_assert_eq(system(command), 0);
-		cr_expect_eq(validate(path), 3, "%s", edits[i]);
-	}
-	unlink(path);
-	close(fd);
+	check_schema_refuses(GOLDEN, edits);
+	check_schema_refuses(CALLERS, caller_edits);
 }

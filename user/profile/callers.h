@@ -56,6 +56,8 @@ struct profile_node {
  */
 #define PROFILE_SITE_KERNEL UINT32_MAX
 
+struct profile;
+
 struct profile_callers {
 	struct profile_site *sites; /* by object and offset, each once */
 	size_t nr_sites;
@@ -76,5 +78,24 @@ static inline int walk_end_is_cut(enum walk_end end)
 
 /* NULL is fine. */
 void profile_callers_free(struct profile_callers *callers);
+
+/* Which of two roots comes first, as strcmp(): 0 if both are of the same target, split and end. */
+int profile_root_compare(const struct profile_root *a, const struct profile_root *b);
+
+/* The root that each node is below, by index; the caller frees the array. NULL: out of memory. */
+uint32_t *profile_callers_roots(const struct profile_callers *callers);
+
+/* The ticks of a node and of all below it, by node: sums has room for each. */
+void profile_callers_inclusive(const struct profile_callers *callers, uint64_t *sums);
+
+#define PROFILE_ALL_TARGETS UINT64_MAX
+
+struct callers_account {
+	uint64_t ticks[WALK_END_COUNT]; /* with a frame or without */
+};
+
+/* How the walks of a target's ticks ended; of none in a profile without callers. 0 or -ENOMEM. */
+int profile_callers_account(const struct profile *profile, uint64_t target,
+			    struct callers_account *account);
 
 #endif

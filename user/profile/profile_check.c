@@ -15,6 +15,7 @@ struct check {
 	uint64_t *binned; /* by target: ticks in its histograms */
 	uint64_t *overflow; /* by target: ticks in its overflow bins */
 	uint64_t *split; /* by target: ticks in its splits */
+	uint64_t *called; /* by target: ticks with callers, or with a root alone */
 };
 
 static const char *const target_kinds[] = { "command", "pid", "cgroup", "system", "call", NULL };
@@ -168,10 +169,144 @@ static int check_function(const struct check *c, size_t i)
 
 	if (function->object >= c->profile->nr_objects)
 		return broken(c, "function", i, "its object does not exist");
-	if (!function->ticks)
+	if (!function->ticks && !c->profile->callers)
 		return broken(c, "function", i, "it has no tick");
 	if (__builtin_add_overflow(function->offset, function->size, &end))
 		return broken(c, "function", i, "it ends above 2^64");
+	return 0;
+}
+
+static int check_site(const struct check *c, size_t i)
+{
+	const struct profile_site *site = &c->profile->callers->sites[i];
+
+	if (site->object >= c->profile->nr_objects)
+		return broken(c, "site", i, "its object does not exist");
+	if (i && (site[-1].object > site->object ||
+		  (site[-1].object == site->object && site[-1].offset >= site->offset)))
+		return broken(c, "site", i, "sites do not ascend");
+	return 0;
+}
+
+static int check_root(const struct check *c, size_t i)
+{
+	const struct profile_root *root = &c->profile->callers->roots[i];
+
+	if (root->target >= c->profile->nr_targets)
+		return broken(c, "root", i, "its target does not exist");
+	if (profile_target_is_call(&c->profile->targets[root->target]))
+		return broken(c, "root", i, "a program's own call has no callers");
+	return 0;
+}
+
+static int compare_roots(const void *left, const void *right)
+{
+	return profile_root_compare(*(const struct profile_root *const *)left,
+				    *(const struct profile_root *const *)right);
+}
+
+static int check_root_names(const struct check *c)
+{
+	const struct profile_callers *callers = c->profile->callers;
+	cleanup_free const struct profile_root **sorted =
+		calloc(callers->nr_roots + 1, sizeof(*sorted));
+	size_t i;
+
+	if (!sorted)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 0; i < callers->nr_roots; i++)
+		sorted[i] = &callers->roots[i];
+	qsort(sorted, callers->nr_roots, sizeof(*sorted), compare_roots);
+	for (i = 1; i < callers->nr_roots; i++)
+		if (!profile_root_compare(sorted[i - 1], sorted[i]))
+			return broken(c, "root", (size_t)(sorted[i] - callers->roots),
+				      "it stands there twice");
+	return 0;
+}
+
+static int check_node(const struct check *c, size_t i)
+{
+	const struct profile_callers *callers = c->profile->callers;
+	const struct profile_node *node = &callers->nodes[i];
+
+	if (node->parent < 0 && (size_t)(-1 - node->parent) >= callers->nr_roots)
+		return broken(c, "node", i, "its root does not exist");
+	if (node->parent >= 0 && (size_t)node->parent >= i)
+		return broken(c, "node", i, "its parent does not come before it");
+	if (node->site != PROFILE_SITE_KERNEL && node->site >= callers->nr_sites)
+		return broken(c, "node", i, "its site does not exist");
+	return 0;
+}
+
+/* What siblings must differ in, such that the nodes of a sum ascend by it. */
+static uint64_t sibling_key(const struct profile_callers *callers, size_t i)
+{
+	const struct profile_node *node = &callers->nodes[i];
+	uint64_t parent = node->parent < 0 ? (uint64_t)(-1 - (int64_t)node->parent) :
+					     callers->nr_roots + (uint64_t)node->parent;
+
+	return parent << 32 | node->site;
+}
+
+static int compare_keys(const void *left, const void *right)
+{
+	return compare_u64(*(const uint64_t *)left, *(const uint64_t *)right);
+}
+
+static int check_siblings(const struct check *c)
+{
+	const struct profile_callers *callers = c->profile->callers;
+	cleanup_free uint64_t *keys = calloc(callers->nr_nodes + 1, sizeof(*keys));
+	bool ascending = true;
+	size_t i;
+
+	if (!keys)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 0; i < callers->nr_nodes; i++) {
+		keys[i] = sibling_key(callers, i);
+		ascending = ascending && (!i || keys[i - 1] < keys[i]);
+	}
+	if (ascending)
+		return 0;
+	qsort(keys, callers->nr_nodes, sizeof(*keys), compare_keys);
+	for (i = 1; i < callers->nr_nodes; i++)
+		if (keys[i - 1] == keys[i])
+			return error_set(c->err, -EBADMSG,
+					 "%s: two nodes of one parent have one site", c->name);
+	return 0;
+}
+
+static int add_called(const struct check *c)
+{
+	const struct profile_callers *callers = c->profile->callers;
+	cleanup_free uint32_t *roots = profile_callers_roots(callers);
+	uint64_t *sum;
+	size_t i;
+
+	if (!roots)
+		return error_errno(c->err, -ENOMEM, "%s", c->name);
+	for (i = 0; i < callers->nr_roots; i++) {
+		sum = &c->called[callers->roots[i].target];
+		if (__builtin_add_overflow(*sum, callers->roots[i].ticks, sum))
+			return broken(c, "root", i, "its target's ticks do not fit 64 bits");
+	}
+	for (i = 0; i < callers->nr_nodes; i++) {
+		sum = &c->called[callers->roots[roots[i]].target];
+		if (__builtin_add_overflow(*sum, callers->nodes[i].ticks, sum))
+			return broken(c, "node", i, "its target's ticks do not fit 64 bits");
+	}
+	return 0;
+}
+
+/* What the account calls total - filtered - lost. A program's own call has no callers. */
+static int check_called(const struct check *c, size_t i)
+{
+	const struct profile_target *target = &c->profile->targets[i];
+	uint64_t ticks = target->ticks.binned + target->ticks.overflow + target->ticks.outside;
+
+	if (c->called[i] != (profile_target_is_call(target) ? 0 : ticks))
+		return broken(c, "target", i,
+			      "the ticks with callers are not its total without filtered and lost");
 	return 0;
 }
 
@@ -243,6 +378,27 @@ static int check_all(const struct check *c, size_t nr,
 	return 0;
 }
 
+static int check_callers(const struct check *c)
+{
+	const struct profile_callers *callers = c->profile->callers;
+	int ret;
+
+	if (!callers)
+		return 0;
+	ret = check_all(c, callers->nr_sites, check_site);
+	if (!ret)
+		ret = check_all(c, callers->nr_roots, check_root);
+	if (!ret)
+		ret = check_root_names(c);
+	if (!ret)
+		ret = check_all(c, callers->nr_nodes, check_node);
+	if (!ret)
+		ret = check_siblings(c);
+	if (!ret)
+		ret = add_called(c);
+	return ret ? ret : check_all(c, c->profile->nr_targets, check_called);
+}
+
 static int check_parts(const struct check *c)
 {
 	const struct profile *profile = c->profile;
@@ -263,18 +419,19 @@ static int check_parts(const struct check *c)
 		ret = check_all(c, profile->nr_functions, check_function);
 	if (!ret)
 		ret = check_all(c, profile->nr_targets, check_sum);
-	return ret;
+	return ret ? ret : check_callers(c);
 }
 
 int profile_check(const struct profile *profile, const char *name, struct error *err)
 {
 	struct check check = { .profile = profile, .name = name, .err = err };
-	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 3 * sizeof(*sums));
+	cleanup_free uint64_t *sums = calloc(profile->nr_targets + 1, 4 * sizeof(*sums));
 
 	if (!sums)
 		return error_errno(err, -ENOMEM, "%s", name);
 	check.binned = sums;
 	check.overflow = sums + profile->nr_targets;
 	check.split = sums + 2 * profile->nr_targets;
+	check.called = sums + 3 * profile->nr_targets;
 	return check_parts(&check);
 }

@@ -219,35 +219,41 @@ static int read_pid(struct reader *r, void *member)
 	return 0;
 }
 
-/* Reads an element of a bin: returns 1, or 0 if the bin ends here. */
-static int read_number(struct reader *r, uint64_t *result)
+/* Reads an array of nr whole numbers, of which the first nr_signed may be below 0. */
+static int read_tuple(struct reader *r, uint64_t *numbers, size_t nr, size_t nr_signed,
+		      const char *meaning)
 {
-	int ret = json_reader_element(r->json);
-
-	if (ret <= 0)
-		return ret;
-	ret = json_reader_u64(r->json, result);
-	return ret ? ret : 1;
-}
-
-/* [index, ticks] */
-static int read_bin(struct reader *r, struct profile_bin *bin)
-{
+	int64_t number;
+	size_t i;
 	int ret;
 
 	ret = json_reader_array(r->json);
-	if (ret)
-		return ret;
-	ret = read_number(r, &bin->index);
-	if (ret > 0)
-		ret = read_number(r, &bin->count);
-	if (ret < 0)
-		return ret;
-	if (ret > 0)
+	for (i = 0; !ret && i < nr; i++) {
 		ret = json_reader_element(r->json);
-	else
-		ret = 1;
-	return ret > 0 ? json_reader_fail(r->json, "a bin is [index, ticks]") : ret;
+		if (ret < 0)
+			return ret;
+		if (!ret)
+			return json_reader_fail(r->json, "%s", meaning);
+		if (i >= nr_signed) {
+			ret = json_reader_u64(r->json, &numbers[i]);
+			continue;
+		}
+		ret = json_reader_i64(r->json, &number);
+		numbers[i] = ret ? 0 : (uint64_t)number;
+	}
+	if (!ret)
+		ret = json_reader_element(r->json);
+	return ret > 0 ? json_reader_fail(r->json, "%s", meaning) : ret;
+}
+
+static int read_bin(struct reader *r, struct profile_bin *bin)
+{
+	uint64_t numbers[2];
+	int ret = read_tuple(r, numbers, 2, 0, "a bin is [index, ticks]");
+
+	if (!ret)
+		*bin = (struct profile_bin){ numbers[0], numbers[1] };
+	return ret;
 }
 
 static int read_bins(struct reader *r, void *member)
@@ -481,6 +487,88 @@ static int read_profile_object(struct reader *r, void *element)
 	return ret ? ret : check_id(r, r->profile->nr_objects);
 }
 
+static int read_site(struct reader *r, void *element)
+{
+	struct profile_site *site = element;
+	uint64_t numbers[2];
+	int ret = read_tuple(r, numbers, 2, 0, "a site is [object, offset]");
+
+	if (ret)
+		return ret;
+	if (numbers[0] > UINT32_MAX)
+		return json_reader_fail(r->json, "a number is above 2^32 - 1");
+	*site = (struct profile_site){ (uint32_t)numbers[0], numbers[1] };
+	return 0;
+}
+
+static int read_end(struct reader *r, void *member)
+{
+	cleanup_free char *word = NULL;
+	unsigned int end = 0;
+	int ret;
+
+	ret = json_reader_string(r->json, &word);
+	if (ret)
+		return ret;
+	while (end < WALK_END_COUNT && strcmp(word, walk_end_words[end]) != 0)
+		end++;
+	if (end == WALK_END_COUNT)
+		return json_reader_fail(r->json, "an unknown end of a walk");
+	*(enum walk_end *)member = (enum walk_end)end;
+	return 0;
+}
+
+static int read_root(struct reader *r, void *element)
+{
+	static const struct field fields[] = {
+		FIELD(profile_root, target, read_u32),
+		FIELD(profile_root, pid, read_pid),
+		FIELD(profile_root, process, read_string_or_null, .optional = true),
+		FIELD(profile_root, cgroup, read_string_or_null),
+		FIELD(profile_root, end, read_end),
+		FIELD(profile_root, ticks, read_u64),
+		{ 0 },
+	};
+
+	return read_fields(r, fields, element);
+}
+
+static int read_node(struct reader *r, void *element)
+{
+	struct profile_node *node = element;
+	uint64_t numbers[3];
+	int64_t parent, site;
+	int ret = read_tuple(r, numbers, 3, 2, "a node is [parent, site, ticks]");
+
+	if (ret)
+		return ret;
+	parent = (int64_t)numbers[0];
+	site = (int64_t)numbers[1];
+	if (parent < INT32_MIN || parent > INT32_MAX)
+		return json_reader_fail(r->json, "a parent is beyond 2^31");
+	if (site < -1 || site >= PROFILE_SITE_KERNEL)
+		return json_reader_fail(r->json, "a site is neither -1 nor an index");
+	/* -1 becomes PROFILE_SITE_KERNEL. */
+	*node = (struct profile_node){ (int32_t)parent, (uint32_t)site, numbers[2] };
+	return 0;
+}
+
+static int read_callers(struct reader *r, void *member)
+{
+	static const struct field fields[] = {
+		LIST(profile_callers, sites, read_site),
+		LIST(profile_callers, roots, read_root),
+		LIST(profile_callers, nodes, read_node),
+		{ 0 },
+	};
+	struct profile *profile = member;
+
+	profile->callers = calloc(1, sizeof(*profile->callers));
+	if (!profile->callers)
+		return read_no_memory(r);
+	return read_fields(r, fields, profile->callers);
+}
+
 static int read_function(struct reader *r, void *element)
 {
 	static const struct field fields[] = {
@@ -656,6 +744,7 @@ static const struct field document[] = {
 	LIST(profile, labels, read_label, .optional = true),
 	LIST(profile, objects, read_profile_object),
 	LIST(profile, histograms, read_histogram),
+	{ .key = "callers", .read = read_callers, .optional = true },
 	LIST(profile, functions, read_function),
 	LIST(profile, notes, read_string, .optional = true),
 	{ 0 },

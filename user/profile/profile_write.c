@@ -2,6 +2,7 @@
 #include "profile/profile_io.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/json_text.h"
@@ -10,6 +11,8 @@
 #define LOST_KEY(id, key, text) [LOST_##id] = key,
 static const char *const lost_keys[] = { LOST_CAUSES(LOST_KEY) };
 #undef LOST_KEY
+
+#define TUPLES_A_LINE 16
 
 /* before is the text in front of the value: a separator and the key. */
 static void put_string(FILE *stream, const char *before, const char *value)
@@ -328,6 +331,20 @@ static void put_histogram(FILE *stream, const struct profile *profile, size_t i)
 	fputs("}", stream);
 }
 
+static void put_root(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_root *root = &profile->callers->roots[i];
+
+	put_u64(stream, "{\"target\": ", root->target);
+	put_pid(stream, root->pid);
+	if (root->process)
+		put_string(stream, ", \"process\": ", root->process);
+	put_string_or_null(stream, ", \"cgroup\": ", root->cgroup);
+	put_string(stream, ", \"end\": ", walk_end_words[root->end]);
+	put_u64(stream, ", \"ticks\": ", root->ticks);
+	fputs("}", stream);
+}
+
 static void put_function(FILE *stream, const struct profile *profile, size_t i)
 {
 	const struct profile_function *function = &profile->functions[i];
@@ -358,6 +375,54 @@ static void put_records(FILE *stream, const struct profile *profile, const char 
 	fputs(nr ? "\n]" : "]", stream);
 }
 
+static void put_site(FILE *stream, const struct profile *profile, size_t i)
+{
+	put_u64(stream, "[", profile->callers->sites[i].object);
+	put_u64(stream, ",", profile->callers->sites[i].offset);
+	fputs("]", stream);
+}
+
+static void put_node(FILE *stream, const struct profile *profile, size_t i)
+{
+	const struct profile_node *node = &profile->callers->nodes[i];
+
+	put_u64(stream, node->parent < 0 ? "[-" : "[", (uint64_t)llabs(node->parent));
+	if (node->site == PROFILE_SITE_KERNEL)
+		fputs(",-1", stream);
+	else
+		put_u64(stream, ",", node->site);
+	put_u64(stream, ",", node->ticks);
+	fputs("]", stream);
+}
+
+/* There are a hundred thousand of them, so a line has several. */
+static void put_tuples(FILE *stream, const struct profile *profile, size_t nr,
+		       void (*put)(FILE *, const struct profile *, size_t))
+{
+	size_t i;
+
+	for (i = 0; i < nr && !ferror(stream); i++) {
+		if (i)
+			fputs(i % TUPLES_A_LINE ? "," : ",\n", stream);
+		else
+			fputs("\n", stream);
+		put(stream, profile, i);
+	}
+	fputs(nr ? "\n]" : "]", stream);
+}
+
+static void put_callers(FILE *stream, const struct profile *profile)
+{
+	const struct profile_callers *callers = profile->callers;
+
+	fputs(",\n\"callers\": {\"sites\": [", stream);
+	put_tuples(stream, profile, callers->nr_sites, put_site);
+	put_records(stream, profile, "roots", callers->nr_roots, put_root);
+	fputs(",\n\"nodes\": [", stream);
+	put_tuples(stream, profile, callers->nr_nodes, put_node);
+	fputs("}", stream);
+}
+
 int profile_write(const struct profile *profile, FILE *stream, struct error *err)
 {
 	int ret;
@@ -371,6 +436,8 @@ int profile_write(const struct profile *profile, FILE *stream, struct error *err
 		put_records(stream, profile, "labels", profile->nr_labels, put_label);
 	put_records(stream, profile, "objects", profile->nr_objects, put_object);
 	put_records(stream, profile, "histograms", profile->nr_histograms, put_histogram);
+	if (profile->callers)
+		put_callers(stream, profile);
 	put_records(stream, profile, "functions", profile->nr_functions, put_function);
 	put_records(stream, profile, "notes", profile->nr_notes, put_note);
 	fputs("}\n", stream);
