@@ -68,6 +68,23 @@ expect merge_many_mode 1 "bpfprofil: merge: $work/user: mode user, where the fil
 	"$bin" merge -o "$work/x" "${many[@]}" "$work/user" "$work/no"
 expect merge_many_modes 1 "bpfprofil: merge: $work/user: mode user, where the files before it have charged" \
 	"$bin" merge -o "$work/x" "${many[@]:0:20}" "${users[@]}"
+with=$golden/callers.json
+python3 - "$with" "$work/without" <<-'EOF'
+	import json, sys
+	profile = json.load(open(sys.argv[1]))
+	del profile["callers"]
+	profile["functions"] = [f for f in profile["functions"] if f["ticks"]]
+	json.dump(profile, open(sys.argv[2], "w"))
+EOF
+expect merge_callers 1 "bpfprofil: merge: $work/without: no callers, and $with has them
+try: one sum of those with callers, another of those without" \
+	"$bin" merge -o "$work/x" "$with" "$work/without"
+expect merge_no_callers 1 "bpfprofil: merge: $with: callers, and $work/without has none
+try: one sum of those with callers, another of those without" \
+	"$bin" merge -o "$work/x" "$work/without" "$with"
+"$bin" merge -o "$work/two" "$with" "$with" && "$bin" export --format json "$work/two" | cmp - "$work/two" &&
+	grep -q '^\[-1,4,0\],\[-2,5,40\],' "$work/two"
+verdict $? merge_adds_callers
 # The second thread's first file has no hierarchy, and goes with either.
 sed 's/"hierarchy": "v2", //' "$a" >"$work/none_said"
 sed 's/"hierarchy": "v2"/"hierarchy": "cpu"/' "$a" >"$work/v1"

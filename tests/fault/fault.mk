@@ -12,6 +12,7 @@ LAYER_NEEDS_fault := $(FAULT_SHIM) $(FAULT_PIDFD) $(FAULT_BIN)
 LAYER_CPPFLAGS_fault := -DFAULT_SHIM='"$(CURDIR)/$(FAULT_SHIM)"' \
 	-DFAULT_PIDFD='"$(CURDIR)/$(FAULT_PIDFD)"' -DFAULT_BIN='"$(CURDIR)/$(FAULT_BIN)"' \
 	-DFAULT_PROFILE='"$(CURDIR)/tests/golden/profile.json"' \
+	-DFAULT_CALLERS='"$(CURDIR)/tests/golden/callers.json"' \
 	-DFAULT_UBSAN_SUPP='"$(CURDIR)/tests/fault/ubsan.supp"' \
 	-DFAULT_VALGRIND_SUPP='"$(CURDIR)/tests/fault/valgrind.supp"'
 

@@ -418,6 +418,12 @@ Test(fault, merge)
 	live_end(&live);
 }
 
+Test(fault, merge_callers)
+{
+	try_reader("merge callers", ARGS("merge", "-o", "-", FAULT_CALLERS, FAULT_CALLERS), NULL,
+		   judge_same_out);
+}
+
 Test(fault, merge_by_threads)
 {
 	const char *arguments[3 + MANY_FILES + 1] = { "merge", "-o", "sum.json" };

@@ -147,6 +147,54 @@ Test(kept, many_processes)
 	kept_free(&kept);
 }
 
+static struct profile *another_with_callers(uint32_t nr)
+{
+	struct profile *profile = another(nr, false);
+	struct profile_callers *callers = profile->callers = calloc(1, sizeof(*callers));
+	const struct profile_account *ticks;
+	uint32_t i;
+
+	cr_assert(callers);
+	callers->roots = calloc(profile->nr_targets, sizeof(*callers->roots));
+	cr_assert(callers->roots);
+	for (i = 0; i < profile->nr_targets; i++) {
+		ticks = &profile->targets[i].ticks;
+		callers->roots[callers->nr_roots++] = (struct profile_root){
+			.target = i,
+			.pid = nr + 1,
+			.process = strdup("worker"),
+			.end = END_FULL,
+			.ticks = ticks->binned + ticks->overflow + ticks->outside,
+		};
+	}
+	return profile;
+}
+
+/* Nor are the roots of callers, and those that are equal then become one. */
+Test(kept, many_processes_with_callers)
+{
+	struct profile *last = another_with_callers(3), *written;
+	struct kept kept;
+	uint32_t i;
+
+	begin(&kept, "all.json");
+	kept.elements_max = 20;
+	kept.sum.fold_from = 2;
+	for (i = 0; i < 3; i++)
+		add(&kept, another_with_callers(i));
+	written = save(&kept, &last, "all.json");
+	cr_expect(has_note(written, "not told apart"));
+	cr_assert(written->callers);
+	cr_assert_eq(written->callers->nr_roots, written->nr_targets);
+	for (i = 0; i < written->callers->nr_roots; i++) {
+		cr_expect_eq(written->callers->roots[i].pid, -1);
+		cr_expect_null(written->callers->roots[i].process);
+	}
+	profile_free(written);
+	profile_free(last);
+	kept_free(&kept);
+}
+
 /* JIT text keeps its process, which it has in every profile, but not its thread. */
 Test(kept, many_threads_of_a_jit)
 {

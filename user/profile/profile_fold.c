@@ -168,9 +168,9 @@ static int folding_fold(struct folding folding, uint32_t *ids)
 	return ret;
 }
 
-#define FOLDING(member, order, prefix, sum)                                                        \
+#define FOLDING(owner, member, order, prefix, sum)                                                 \
 	{                                                                                          \
-		&profile->member, &profile->nr_##member, sizeof(*profile->member), order, prefix,  \
+		&(owner)->member, &(owner)->nr_##member, sizeof(*(owner)->member), order, prefix,  \
 			sum                                                                        \
 	}
 
@@ -322,22 +322,45 @@ static int combine_objects(void *first, size_t nr)
 	return 0;
 }
 
-static void place_objects(const struct profile *profile, struct placed_object *placed)
+static void place_object(struct placed_object *at, const char *host)
+{
+	if (at->object.kind != PROFILE_JIT && at->object.kind != PROFILE_MEMORY)
+		return;
+	if (!at->host || strcmp(host, at->host) < 0)
+		at->host = host;
+}
+
+/* Text that only called others is in no histogram. */
+static int place_callers(const struct profile *profile, struct placed_object *placed)
+{
+	const struct profile_callers *callers = profile->callers;
+	cleanup_free uint32_t *roots = callers ? profile_callers_roots(callers) : NULL;
+	size_t i;
+
+	if (!callers)
+		return 0;
+	if (!roots)
+		return -ENOMEM;
+	for (i = 0; i < callers->nr_nodes; i++) {
+		uint32_t site = callers->nodes[i].site, target = callers->roots[roots[i]].target;
+
+		if (site != PROFILE_SITE_KERNEL)
+			place_object(&placed[callers->sites[site].object],
+				     profile->targets[target].host);
+	}
+	return 0;
+}
+
+static int place_objects(const struct profile *profile, struct placed_object *placed)
 {
 	size_t i;
 
 	for (i = 0; i < profile->nr_objects; i++)
 		placed[i].object = profile->objects[i];
-	for (i = 0; i < profile->nr_histograms; i++) {
-		const struct profile_histogram *histogram = &profile->histograms[i];
-		struct placed_object *at = &placed[histogram->object];
-		const char *host = profile->targets[histogram->target].host;
-
-		if (at->object.kind != PROFILE_JIT && at->object.kind != PROFILE_MEMORY)
-			continue;
-		if (!at->host || strcmp(host, at->host) < 0)
-			at->host = host;
-	}
+	for (i = 0; i < profile->nr_histograms; i++)
+		place_object(&placed[profile->histograms[i].object],
+			     profile->targets[profile->histograms[i].target].host);
+	return place_callers(profile, placed);
 }
 
 static int fold_objects(struct profile *profile, uint32_t *ids)
@@ -348,14 +371,13 @@ static int fold_objects(struct profile *profile, uint32_t *ids)
 		NULL,	 combine_objects
 	};
 	size_t i;
-	int ret;
+	int ret = placed ? place_objects(profile, placed) : -ENOMEM;
 
-	if (!placed)
-		return -ENOMEM;
-	place_objects(profile, placed);
-	ret = folding_fold(folding, ids);
-	for (i = 0; i < profile->nr_objects; i++)
-		profile->objects[i] = placed[i].object;
+	if (!ret) {
+		ret = folding_fold(folding, ids);
+		for (i = 0; i < profile->nr_objects; i++)
+			profile->objects[i] = placed[i].object;
+	}
 	free(placed);
 	return ret;
 }
@@ -546,6 +568,213 @@ static int combine_labels(void *first, size_t nr)
 	return 0;
 }
 
+/* --- callers ------------------------------------------------------------------------------------ */
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct profile_site *a = left, *b = right;
+
+	if (a->object != b->object)
+		return compare_u64(a->object, b->object);
+	return compare_u64(a->offset, b->offset);
+}
+
+static void key_site(const void *element, uint64_t key[2])
+{
+	const struct profile_site *site = element;
+
+	key[0] = site->object;
+	key[1] = site->offset;
+}
+
+static int combine_sites(void *first, size_t nr)
+{
+	(void)first;
+	(void)nr;
+	return 0;
+}
+
+static int compare_folded_roots(const void *left, const void *right)
+{
+	return profile_root_compare(left, right);
+}
+
+/* These cannot overflow if the accounts do not, and neither can nodes. */
+static int combine_roots(void *first, size_t nr)
+{
+	struct profile_root *roots = first;
+
+	while (--nr) {
+		roots->ticks += roots[nr].ticks;
+		free(roots[nr].process);
+		free(roots[nr].cgroup);
+		roots[nr] = (struct profile_root){ 0 };
+	}
+	return 0;
+}
+
+/*
+ * Equal nodes are known by equal parents, so the tree is folded level by level from its roots. The
+ * nodes of the sum are in the order of their levels, and within one by parent and site. All that they
+ * are sorted by are small numbers, so it is done by counting: comparisons took most of a merge's time.
+ */
+struct tree {
+	struct profile_callers *callers;
+	uint32_t *sites; /* the new index of each site, */
+	uint32_t *roots; /* each root, */
+	uint32_t *ids; /* and each node */
+	uint32_t *keys; /* what nodes are sorted by */
+	uint32_t *order; /* their indices in order */
+	uint32_t *sorted; /* for the sort, as are the counts */
+	uint32_t *counts;
+	struct profile_node *sum;
+	size_t nr;
+};
+
+/* Sorts nr nodes of the order by their keys, all below nr_keys, and keeps the order of equal ones. */
+static void sort_nodes(struct tree *tree, uint32_t *order, size_t nr, size_t nr_keys)
+{
+	uint32_t *counts = tree->counts;
+	size_t i;
+
+	memset(counts, 0, (nr_keys + 1) * sizeof(*counts));
+	for (i = 0; i < nr; i++)
+		counts[tree->keys[order[i]] + 1]++;
+	for (i = 0; i < nr_keys; i++)
+		counts[i + 1] += counts[i];
+	for (i = 0; i < nr; i++)
+		tree->sorted[counts[tree->keys[order[i]]]++] = order[i];
+	memcpy(order, tree->sorted, nr * sizeof(*order));
+}
+
+static void sort_by_site(struct tree *tree)
+{
+	const struct profile_callers *callers = tree->callers;
+	size_t i;
+
+	for (i = 0; i < callers->nr_nodes; i++) {
+		uint32_t site = callers->nodes[i].site;
+
+		tree->order[i] = (uint32_t)i;
+		tree->keys[i] = site == PROFILE_SITE_KERNEL ? (uint32_t)callers->nr_sites :
+							      tree->sites[site];
+	}
+	sort_nodes(tree, tree->order, callers->nr_nodes, callers->nr_sites + 1);
+}
+
+/* Leaves the level of each node in its key. */
+static void sort_by_level(struct tree *tree)
+{
+	const struct profile_callers *callers = tree->callers;
+	uint32_t deepest = 0;
+	size_t i;
+
+	for (i = 0; i < callers->nr_nodes; i++) {
+		int32_t parent = callers->nodes[i].parent;
+
+		tree->keys[i] = parent < 0 ? 0 : tree->keys[parent] + 1;
+		if (tree->keys[i] > deepest)
+			deepest = tree->keys[i];
+	}
+	sort_nodes(tree, tree->order, callers->nr_nodes, (size_t)deepest + 1);
+}
+
+/* A node with the new indices of its parent and site. */
+static struct profile_node renumbered(const struct tree *tree, uint32_t i)
+{
+	struct profile_node node = tree->callers->nodes[i];
+
+	if (node.parent < 0)
+		node.parent = -1 - (int32_t)tree->roots[-1 - node.parent];
+	else
+		node.parent = (int32_t)tree->ids[node.parent];
+	if (node.site != PROFILE_SITE_KERNEL)
+		node.site = tree->sites[node.site];
+	return node;
+}
+
+/* Adds a level, whose parents in the sum begin at `above`, or are roots. */
+static void fold_level(struct tree *tree, uint32_t *order, size_t nr, size_t above)
+{
+	size_t begin = tree->nr, nr_parents = begin - above, i;
+	struct profile_node node, *last = NULL;
+
+	if (!begin)
+		nr_parents = tree->callers->nr_roots;
+	for (i = 0; i < nr; i++) {
+		node = renumbered(tree, order[i]);
+		tree->keys[order[i]] = (uint32_t)(node.parent < 0 ? -1 - node.parent :
+								    node.parent - (int32_t)above);
+	}
+	sort_nodes(tree, order, nr, nr_parents);
+	for (i = 0; i < nr; i++) {
+		node = renumbered(tree, order[i]);
+		if (last && last->parent == node.parent && last->site == node.site) {
+			last->ticks += node.ticks;
+		} else {
+			last = &tree->sum[tree->nr++];
+			*last = node;
+		}
+		tree->ids[order[i]] = (uint32_t)tree->nr - 1;
+	}
+}
+
+static void fold_levels(struct tree *tree)
+{
+	size_t nr = tree->callers->nr_nodes, above = 0, begin = 0, from, to;
+
+	sort_by_site(tree);
+	sort_by_level(tree);
+	for (from = 0; from < nr; from = to) {
+		uint32_t level = tree->keys[tree->order[from]];
+
+		for (to = from + 1; to < nr && tree->keys[tree->order[to]] == level; to++)
+			;
+		begin = tree->nr;
+		fold_level(tree, tree->order + from, to - from, above);
+		above = begin;
+	}
+}
+
+static int fold_nodes(struct profile_callers *callers, uint32_t *sites, uint32_t *roots)
+{
+	size_t nr = callers->nr_nodes + 1;
+	size_t nr_counts = max_size(nr, max_size(callers->nr_sites, callers->nr_roots)) + 2;
+	cleanup_free uint32_t *ids = calloc(nr, 4 * sizeof(*ids));
+	cleanup_free uint32_t *counts = calloc(nr_counts, sizeof(*counts));
+	struct profile_node *sum = calloc(nr, sizeof(*sum)), *exact;
+	struct tree tree = { callers,	   sites,	 roots,	 ids, ids + nr,
+			     ids + 2 * nr, ids + 3 * nr, counts, sum, 0 };
+
+	if (!ids || !counts || !sum) {
+		free(sum);
+		return -ENOMEM;
+	}
+	fold_levels(&tree);
+	exact = realloc(sum, (tree.nr + 1) * sizeof(*sum));
+	free(callers->nodes);
+	callers->nodes = exact ? exact : sum;
+	callers->nr_nodes = tree.nr;
+	return 0;
+}
+
+static int fold_callers(struct profile_callers *callers)
+{
+	const struct folding sites =
+		FOLDING(callers, sites, compare_sites, key_site, combine_sites);
+	const struct folding roots =
+		FOLDING(callers, roots, compare_folded_roots, NULL, combine_roots);
+	cleanup_free uint32_t *site_ids = calloc(callers->nr_sites + 1, sizeof(*site_ids));
+	cleanup_free uint32_t *root_ids = calloc(callers->nr_roots + 1, sizeof(*root_ids));
+	int ret = site_ids && root_ids ? 0 : -ENOMEM;
+
+	if (!ret)
+		ret = folding_fold(sites, site_ids);
+	if (!ret)
+		ret = folding_fold(roots, root_ids);
+	return ret ? ret : fold_nodes(callers, site_ids, root_ids);
+}
+
 /* --- the whole ---------------------------------------------------------------------------------- */
 
 static void renumber_targets(struct profile *profile, const uint32_t *ids)
@@ -556,6 +785,8 @@ static void renumber_targets(struct profile *profile, const uint32_t *ids)
 		profile->histograms[i].target = ids[profile->histograms[i].target];
 	for (i = 0; i < profile->nr_splits; i++)
 		profile->splits[i].target = ids[profile->splits[i].target];
+	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++)
+		profile->callers->roots[i].target = ids[profile->callers->roots[i].target];
 }
 
 static void renumber_objects(struct profile *profile, const uint32_t *ids)
@@ -566,19 +797,23 @@ static void renumber_objects(struct profile *profile, const uint32_t *ids)
 		profile->histograms[i].object = ids[profile->histograms[i].object];
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object = ids[profile->functions[i].object];
+	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
+		profile->callers->sites[i].object = ids[profile->callers->sites[i].object];
 }
 
 int profile_fold(struct profile *profile)
 {
 	const struct folding targets =
-		FOLDING(targets, compare_folded_targets, NULL, combine_targets);
+		FOLDING(profile, targets, compare_folded_targets, NULL, combine_targets);
 	const struct folding rest[] = {
-		FOLDING(splits, compare_folded_splits, NULL, combine_splits),
-		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
-		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
-		FOLDING(notes, profile_notes_compare, NULL, profile_notes_combine),
-		FOLDING(labels, compare_labels, NULL, combine_labels),
-		FOLDING(hosts, compare_hosts, NULL, combine_hosts),
+		FOLDING(profile, splits, compare_folded_splits, NULL, combine_splits),
+		FOLDING(profile, histograms, compare_folded_histograms, key_histogram,
+			combine_histograms),
+		FOLDING(profile, functions, compare_folded_functions, key_function,
+			combine_functions),
+		FOLDING(profile, notes, profile_notes_compare, NULL, profile_notes_combine),
+		FOLDING(profile, labels, compare_labels, NULL, combine_labels),
+		FOLDING(profile, hosts, compare_hosts, NULL, combine_hosts),
 	};
 	cleanup_free uint32_t *target_ids = calloc(profile->nr_targets + 1, sizeof(*target_ids));
 	cleanup_free uint32_t *object_ids = calloc(profile->nr_objects + 1, sizeof(*object_ids));
@@ -598,7 +833,7 @@ int profile_fold(struct profile *profile)
 	renumber_objects(profile, object_ids);
 	for (i = 0; i < sizeof(rest) / sizeof(rest[0]) && !ret; i++)
 		ret = folding_fold(rest[i], NULL);
-	return ret;
+	return ret || !profile->callers ? ret : fold_callers(profile->callers);
 }
 
 /* --- copies of a file --- */
@@ -665,8 +900,10 @@ static void drop_copies(struct profile *profile, uint32_t *ids)
 int profile_join_copies(struct profile *profile)
 {
 	const struct folding rest[] = {
-		FOLDING(histograms, compare_folded_histograms, key_histogram, combine_histograms),
-		FOLDING(functions, compare_folded_functions, key_function, combine_functions),
+		FOLDING(profile, histograms, compare_folded_histograms, key_histogram,
+			combine_histograms),
+		FOLDING(profile, functions, compare_folded_functions, key_function,
+			combine_functions),
 	};
 	cleanup_free struct file_copy *files = calloc(profile->nr_objects + 1, sizeof(*files));
 	cleanup_free uint32_t *ids = calloc(profile->nr_objects + 1, sizeof(*ids));
@@ -681,6 +918,8 @@ int profile_join_copies(struct profile *profile)
 	ret = folding_fold(rest[0], NULL);
 	if (!ret)
 		ret = folding_fold(rest[1], NULL);
+	if (!ret && profile->callers)
+		ret = fold_callers(profile->callers);
 	qsort(profile->functions, profile->nr_functions, sizeof(*profile->functions),
 	      profile_function_compare);
 	return ret;

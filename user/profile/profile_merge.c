@@ -30,11 +30,17 @@ struct list {
 	size_t size;
 };
 
-#define LIST(member)                                                                               \
+#define LIST(into, other, member)                                                                  \
 	{                                                                                          \
-		&profile->member, &profile->nr_##member, &other->member, &other->nr_##member,      \
-			sizeof(*profile->member)                                                   \
+		&(into)->member, &(into)->nr_##member, &(other)->member, &(other)->nr_##member,    \
+			sizeof(*(into)->member)                                                    \
 	}
+
+#define CALLER_LISTS(into, from)                                                                   \
+	{                                                                                          \
+		LIST(into, from, sites), LIST(into, from, roots), LIST(into, from, nodes)          \
+	}
+#define NR_CALLER_LISTS 3
 
 static void *pointer_at(const void *place)
 {
@@ -68,6 +74,24 @@ static void move_list(const struct list *list)
 	*list->from_nr = 0;
 }
 
+static int extend_lists(const struct list *lists, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		if (extend_list(&lists[i]))
+			return -ENOMEM;
+	return 0;
+}
+
+static void move_lists(const struct list *lists, size_t nr)
+{
+	size_t i;
+
+	for (i = 0; i < nr; i++)
+		move_list(&lists[i]);
+}
+
 static void renumber_appended(struct profile *profile, uint32_t targets, uint32_t objects)
 {
 	size_t i;
@@ -80,21 +104,62 @@ static void renumber_appended(struct profile *profile, uint32_t targets, uint32_
 		profile->splits[i].target += targets;
 	for (i = 0; i < profile->nr_functions; i++)
 		profile->functions[i].object += objects;
+	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++)
+		profile->callers->roots[i].target += targets;
+	for (i = 0; profile->callers && i < profile->callers->nr_sites; i++)
+		profile->callers->sites[i].object += objects;
+}
+
+static int extend_callers(struct profile_callers *into, struct profile_callers *from)
+{
+	if (!into || !from)
+		return 0;
+	/* All indices fit their members. */
+	if (into->nr_nodes + from->nr_nodes > INT32_MAX ||
+	    into->nr_roots + from->nr_roots > INT32_MAX ||
+	    into->nr_sites + from->nr_sites >= PROFILE_SITE_KERNEL)
+		return -ENOMEM;
+	return extend_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
+}
+
+static void append_callers(struct profile *profile, struct profile *other)
+{
+	struct profile_callers *into = profile->callers, *from = other->callers;
+	struct profile_node *node;
+	size_t i;
+
+	if (!into) {
+		profile->callers = from;
+		other->callers = NULL;
+	}
+	if (!into || !from)
+		return;
+	for (i = 0, node = from->nodes; i < from->nr_nodes; i++, node++) {
+		if (node->parent < 0)
+			node->parent -= (int32_t)into->nr_roots;
+		else
+			node->parent += (int32_t)into->nr_nodes;
+		if (node->site != PROFILE_SITE_KERNEL)
+			node->site += (uint32_t)into->nr_sites;
+	}
+	move_lists((struct list[])CALLER_LISTS(into, from), NR_CALLER_LISTS);
 }
 
 int profile_append(struct profile *profile, struct profile *other)
 {
-	const struct list lists[] = { LIST(targets),	LIST(splits),	 LIST(objects),
-				      LIST(histograms), LIST(functions), LIST(notes),
-				      LIST(labels),	LIST(hosts) };
-	size_t i;
+	const struct list lists[] = {
+		LIST(profile, other, targets),	 LIST(profile, other, splits),
+		LIST(profile, other, objects),	 LIST(profile, other, histograms),
+		LIST(profile, other, functions), LIST(profile, other, notes),
+		LIST(profile, other, labels),	 LIST(profile, other, hosts),
+	};
+	const size_t nr = sizeof(lists) / sizeof(lists[0]);
 
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		if (extend_list(&lists[i]))
-			return -ENOMEM;
+	if (extend_lists(lists, nr) || extend_callers(profile->callers, other->callers))
+		return -ENOMEM;
 	renumber_appended(other, (uint32_t)profile->nr_targets, (uint32_t)profile->nr_objects);
-	for (i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
-		move_list(&lists[i]);
+	move_lists(lists, nr);
+	append_callers(profile, other);
 	return 0;
 }
 
@@ -323,11 +388,14 @@ static int join_heads(struct profile *sum, struct profile *part)
 
 size_t profile_elements(const struct profile *profile)
 {
+	const struct profile_callers *callers = profile->callers;
 	size_t i, nr = profile->nr_targets + profile->nr_splits + profile->nr_objects +
 		       profile->nr_histograms + profile->nr_functions + profile->nr_notes +
 		       profile->nr_labels;
 
 	nr *= 8;
+	if (callers)
+		nr += callers->nr_sites + 8 * callers->nr_roots + callers->nr_nodes;
 	for (i = 0; i < profile->nr_histograms; i++)
 		nr += profile->histograms[i].nr_bins;
 	return nr;
@@ -350,16 +418,50 @@ static int fold_when_large(struct profile_merger *merger, struct error *err)
 	return 0;
 }
 
-static int join(struct profile_merger *merger, struct profile *part, const char *name,
-		const char *hierarchy_of, struct error *err)
+/* Whether it has ticks that would be in its callers if anybody had asked for them. */
+static bool has_no_callers(const struct profile *profile)
 {
-	int ret = check_sampling(&merger->sum->sampling, &part->sampling, name, hierarchy_of, err);
+	size_t i;
 
+	for (i = 0; i < profile->nr_targets && !profile->callers; i++) {
+		const struct profile_target *target = &profile->targets[i];
+
+		if (!profile_target_is_call(target) &&
+		    (target->ticks.binned || target->ticks.overflow || target->ticks.outside))
+			return true;
+	}
+	return false;
+}
+
+/* In a sum of both kinds nobody could say whom the ticks without callers would count for. */
+static int check_callers(const struct profile_merger *merger, const struct profile_merger *part,
+			 struct error *err)
+{
+	if (!(merger->sum->callers && has_no_callers(part->sum)) &&
+	    !(part->sum->callers && has_no_callers(merger->sum)))
+		return 0;
+	error_set(err, -EINVAL,
+		  part->sum->callers ? "%.200s: callers, and %.200s has none" :
+				       "%.200s: no callers, and %.200s has them",
+		  part->callers_of, merger->callers_of);
+	error_hint(err, "one sum of those with callers, another of those without");
+	return -EINVAL;
+}
+
+static int join(struct profile_merger *merger, struct profile_merger *part, struct error *err)
+{
+	int ret = check_sampling(&merger->sum->sampling, &part->sum->sampling, part->first,
+				 part->hierarchy_of, err);
+
+	if (!ret)
+		ret = check_callers(merger, part, err);
 	if (ret)
 		return ret;
-	if (!merger->hierarchy_of && part->sampling.hierarchy)
-		merger->hierarchy_of = hierarchy_of;
-	if (join_heads(merger->sum, part) || profile_append(merger->sum, part))
+	if (!merger->hierarchy_of)
+		merger->hierarchy_of = part->hierarchy_of;
+	if (!merger->callers_of)
+		merger->callers_of = part->callers_of;
+	if (join_heads(merger->sum, part->sum) || profile_append(merger->sum, part->sum))
 		return no_memory(err);
 	return fold_when_large(merger, err);
 }
@@ -367,16 +469,19 @@ static int join(struct profile_merger *merger, struct profile *part, const char 
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err)
 {
+	struct profile_merger one = *merger;
 	int ret = label(part) || list_hosts(part) ? no_memory(err) : 0;
 
+	one.sum = part;
+	one.first = name;
+	one.hierarchy_of = part->sampling.hierarchy ? name : NULL;
+	one.callers_of = part->callers || has_no_callers(part) ? name : NULL;
 	if (!ret && !merger->sum) {
-		merger->sum = part;
-		merger->first = name;
-		merger->hierarchy_of = part->sampling.hierarchy ? name : NULL;
+		*merger = one;
 		return 0;
 	}
 	if (!ret)
-		ret = join(merger, part, name, name, err);
+		ret = join(merger, &one, err);
 	profile_free(part);
 	return ret;
 }
@@ -390,7 +495,7 @@ int profile_merger_join(struct profile_merger *merger, struct profile_merger *ot
 		*merger = *other;
 		other->sum = NULL;
 	} else if (other->sum) {
-		ret = join(merger, other->sum, other->first, other->hierarchy_of, err);
+		ret = join(merger, other, err);
 	}
 	profile_merger_free(other);
 	return ret;

@@ -16,12 +16,13 @@ struct profile_merger {
 	size_t folded; /* its profile_elements() when it was last folded */
 	size_t fold_from; /* it is not folded below this size; 0: the default for files */
 	const char *first; /* the name of its first part, */
-	const char *hierarchy_of; /* and of the first one with a hierarchy; NULL: none has one */
+	const char *hierarchy_of; /* of the first one with a hierarchy, NULL: none has one, */
+	const char *callers_of; /* and of the first one with callers, or with ticks that lack them */
 };
 
 /*
  * Adds a part and takes it over, even on failure. name is used in messages and must outlive the
- * merger. -EINVAL: its ticks are of another kind than the ones before.
+ * merger. -EINVAL: its ticks are of another kind than the ones before, or only either has callers.
  */
 int profile_merger_add(struct profile_merger *merger, struct profile *part, const char *name,
 		       struct error *err);
@@ -41,7 +42,7 @@ void profile_merger_free(struct profile_merger *merger);
 
 /*
  * Appends the lists of another profile to those of this one: its targets, splits, objects,
- * histograms, functions, notes and hosts. The head and the total account do not change. -ENOMEM:
+ * histograms, callers, functions, notes and hosts. The head and the total account do not change. -ENOMEM:
  * both profiles are unchanged.
  */
 int profile_append(struct profile *profile, struct profile *other);

@@ -41,6 +41,14 @@ static void unsplit(struct profile *profile)
 		histogram->process = histogram->cgroup = NULL;
 		histogram->pid = -1;
 	}
+	for (i = 0; profile->callers && i < profile->callers->nr_roots; i++) {
+		struct profile_root *root = &profile->callers->roots[i];
+
+		free(root->process);
+		free(root->cgroup);
+		root->process = root->cgroup = NULL;
+		root->pid = -1;
+	}
 }
 
 static int fold_oldest(struct kept *kept, struct error *err)
