@@ -192,6 +192,73 @@ Test(profile_weights, ticks_of_nobody_knows_whom)
 	profile_weights_free(weights);
 }
 
+/* --- callers ------------------------------------------------------------------------------------ */
+
+/* Of each split, what its chains stand for and its bins: all its ticks are in both but those outside. */
+static void check_roots(const struct profile *profile, const struct profile_weights *weights)
+{
+	const struct profile_callers *callers = profile->callers;
+	cleanup_free uint32_t *roots = profile_callers_roots(callers);
+	double found[512] = { 0 }, wanted[512] = { 0 };
+	size_t i;
+
+	cr_assert(roots);
+	for (i = 0; i < callers->nr_nodes; i++) {
+		const struct profile_root *root = &callers->roots[roots[i]];
+
+		found[root->pid + 1] +=
+			profile_weight_of_root(weights, root) * (double)callers->nodes[i].ticks;
+	}
+	for (i = 0; i < profile->nr_histograms; i++) {
+		const struct profile_histogram *histogram = &profile->histograms[i];
+
+		wanted[histogram->pid + 1] += profile_weight(weights, histogram) *
+					      (double)profile_histogram_ticks(histogram);
+	}
+	for (i = 0; i < 512; i++)
+		check_close(found[i], wanted[i], "of a process");
+	cr_expect_gt(found[101], 0);
+}
+
+Test(profile_weights, chains_weigh_what_bins_do)
+{
+	struct profile *profile = NULL;
+	struct profile_weights *weights;
+	struct error err = { 0 };
+	uint64_t sum = 0;
+	size_t i;
+
+	cr_assert_eq(profile_load("tests/golden/callers.json", &profile, &err), 0, "%s", err.text);
+	weights = weigh(profile);
+	check_roots(profile, weights);
+	check_close(profile_weight_of_root(weights, &profile->callers->roots[5]), 10e6 / 5,
+		    "small ones of a name are one stratum");
+	for (i = 0; i < 100; i++)
+		sum += profile_weights_take_of_root(weights, &profile->callers->roots[3], 3);
+	cr_expect_eq(sum, 1000000000ULL * 300 / 410,
+		     "a tick is 2.44 ms, and no nanosecond is lost");
+	profile_weights_free(weights);
+
+	weights = profile_weights_of_splits(profile);
+	cr_assert(weights);
+	check_roots(profile, weights);
+	check_close(profile_weight_of_root(weights, &profile->callers->roots[5]), 2e6 / 3,
+		    "of one sh");
+	profile_weights_free(weights);
+
+	/* In a profile that was not split they are the target's. */
+	while (profile->nr_splits)
+		profile_split_free(&profile->splits[--profile->nr_splits]);
+	weights = weigh(profile);
+	check_roots(profile, weights);
+	check_close(profile_weight_of_root(weights, &profile->callers->roots[5]), 1515e6 / 930,
+		    "like any other");
+	profile_weights_free(weights);
+	profile_free(profile);
+}
+
+/* --- sums --------------------------------------------------------------------------------------- */
+
 /* In a sum with a part that was not split, the time in no split belongs to that part's ticks. */
 Test(profile_weights, time_in_no_split)
 {

@@ -29,6 +29,7 @@ struct profile_weights {
 	uint64_t *binned; /* and those in bins */
 	size_t *of_split; /* by split: the index of its stratum */
 	size_t *of_histogram; /* by histogram: the same; at first the index of its split */
+	size_t *of_root; /* by root of the callers, likewise */
 };
 
 /* The small splits of a name. */
@@ -282,17 +283,22 @@ static int fill_weights(struct profile_weights *weights)
 	return 0;
 }
 
-static void place_histograms(struct profile_weights *weights)
+static size_t place(const struct profile_weights *weights, uint32_t target, size_t split)
+{
+	return split == PROFILE_NO_SPLIT ? target : weights->of_split[split];
+}
+
+static void place_ticks(struct profile_weights *weights)
 {
 	const struct profile *profile = weights->profile;
-	size_t i, split;
+	const struct profile_callers *callers = profile->callers;
+	size_t i;
 
-	for (i = 0; i < profile->nr_histograms; i++) {
-		split = weights->of_histogram[i];
-		weights->of_histogram[i] = split == PROFILE_NO_SPLIT ?
-						   profile->histograms[i].target :
-						   weights->of_split[split];
-	}
+	for (i = 0; i < profile->nr_histograms; i++)
+		weights->of_histogram[i] =
+			place(weights, profile->histograms[i].target, weights->of_histogram[i]);
+	for (i = 0; callers && i < callers->nr_roots; i++)
+		weights->of_root[i] = place(weights, callers->roots[i].target, weights->of_root[i]);
 }
 
 static struct profile_weights *make_weights(const struct profile *profile, bool by_place)
@@ -311,13 +317,14 @@ static struct profile_weights *make_weights(const struct profile *profile, bool 
 	weights->binned = calloc(nr, sizeof(*weights->binned));
 	weights->of_split = calloc(nr, sizeof(*weights->of_split));
 	weights->of_histogram = profile_splits_match(profile);
+	weights->of_root = profile_splits_match_roots(profile);
 	if (!weights->strata || !weights->unseen || !weights->ns || !weights->ticks ||
-	    !weights->binned || !weights->of_split || !weights->of_histogram ||
+	    !weights->binned || !weights->of_split || !weights->of_histogram || !weights->of_root ||
 	    fill_weights(weights)) {
 		profile_weights_free(weights);
 		return NULL;
 	}
-	place_histograms(weights);
+	place_ticks(weights);
 	return weights;
 }
 
@@ -342,6 +349,7 @@ void profile_weights_free(struct profile_weights *weights)
 	free(weights->binned);
 	free(weights->of_split);
 	free(weights->of_histogram);
+	free(weights->of_root);
 	free(weights);
 }
 
@@ -351,18 +359,31 @@ static struct stratum *stratum_of(const struct profile_weights *weights,
 	return &weights->strata[weights->of_histogram[histogram - weights->profile->histograms]];
 }
 
-double profile_weight(const struct profile_weights *weights,
-		      const struct profile_histogram *histogram)
+static struct stratum *stratum_of_root(const struct profile_weights *weights,
+				       const struct profile_root *root)
 {
-	const struct stratum *stratum = stratum_of(weights, histogram);
+	return &weights->strata[weights->of_root[root - weights->profile->callers->roots]];
+}
 
+static double weight(const struct stratum *stratum)
+{
 	return stratum->ticks ? (double)stratum->ns / (double)stratum->ticks : 0;
 }
 
-uint64_t profile_weights_take(struct profile_weights *weights,
-			      const struct profile_histogram *histogram, uint64_t ticks)
+double profile_weight(const struct profile_weights *weights,
+		      const struct profile_histogram *histogram)
 {
-	struct stratum *stratum = stratum_of(weights, histogram);
+	return weight(stratum_of(weights, histogram));
+}
+
+double profile_weight_of_root(const struct profile_weights *weights,
+			      const struct profile_root *root)
+{
+	return weight(stratum_of_root(weights, root));
+}
+
+static uint64_t take(struct stratum *stratum, uint64_t ticks)
+{
 	u128 before = stratum->given, taken = stratum->taken + ticks;
 
 	if (!stratum->ticks)
@@ -371,6 +392,18 @@ uint64_t profile_weights_take(struct profile_weights *weights,
 	stratum->taken = taken;
 	stratum->given = to_u64(taken) == taken ? stratum->ns * taken / stratum->ticks : before;
 	return to_u64(stratum->given - before);
+}
+
+uint64_t profile_weights_take(struct profile_weights *weights,
+			      const struct profile_histogram *histogram, uint64_t ticks)
+{
+	return take(stratum_of(weights, histogram), ticks);
+}
+
+uint64_t profile_weights_take_of_root(struct profile_weights *weights,
+				      const struct profile_root *root, uint64_t ticks)
+{
+	return take(stratum_of_root(weights, root), ticks);
 }
 
 uint64_t profile_weights_unseen(const struct profile_weights *weights, uint32_t target)
