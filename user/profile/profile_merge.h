@@ -14,7 +14,7 @@
 struct profile_merger {
 	struct profile *sum; /* NULL: no part was added yet */
 	size_t folded; /* its profile_elements() when it was last folded */
-	size_t fold_from; /* it is not folded below this size; 0: the default for files */
+	size_t fold_from; /* it is not folded below this size; 0: the default */
 	const char *first; /* the name of its first part, */
 	const char *hierarchy_of; /* of the first one with a hierarchy, NULL: none has one, */
 	const char *callers_of; /* and of the first one with callers, or with ticks that lack them */

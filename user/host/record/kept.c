@@ -11,12 +11,12 @@
 #include "profile/profile_io.h"
 #include "host/record/result.h"
 
-/* 64 MiB and 4 MiB, because watching a host shall not take more than what is watched. */
-enum { ELEMENTS_MAX = 4 << 20, FOLD_FROM = 256 << 10 };
+/* 64 MiB, because watching a host shall not take more than what is watched. */
+#define ELEMENTS_MAX (4 << 20)
 
 int kept_init(struct kept *kept, const char *pattern, struct error *err)
 {
-	*kept = (struct kept){ .sum = { .fold_from = FOLD_FROM }, .elements_max = ELEMENTS_MAX };
+	*kept = (struct kept){ .elements_max = ELEMENTS_MAX };
 	return series_begin(&kept->files, pattern, getpid(), time(NULL), 0, err);
 }
 
