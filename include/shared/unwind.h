@@ -55,13 +55,19 @@ enum unwind_fp {
 	UNWIND_FP_LOST,
 };
 
+/* The return address. */
+enum unwind_ra {
+	UNWIND_RA_STORED, /* at CFA + UNWIND_RA_OFFSET */
+	UNWIND_RA_SCRATCH, /* in the register that vfork() keeps it in; known of the leaf alone */
+};
+
 struct unwind_rule {
 	__u8 cfa; /* enum unwind_cfa */
 	__u8 fp; /* enum unwind_fp */
 	__s16 post;
 	__s32 cfa_offset;
 	__s32 fp_offset;
-	__u32 pad;
+	__u32 ra; /* enum unwind_ra */
 };
 
 _Static_assert(sizeof(struct unwind_line) == 64, "struct unwind_line");

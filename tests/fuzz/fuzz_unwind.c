@@ -48,7 +48,8 @@ static void check_rules(const struct unwind_table *table)
 	for (i = 0; i < table->rule_count; i++) {
 		const struct unwind_rule *rule = &table->rules[i];
 
-		fuzz_check(!rule->pad && rule->cfa <= UNWIND_REGISTER && rule->fp <= UNWIND_FP_LOST,
+		fuzz_check(rule->ra <= UNWIND_RA_SCRATCH && rule->cfa <= UNWIND_REGISTER &&
+				   rule->fp <= UNWIND_FP_LOST,
 			   "a rule is one of those that there are");
 		fuzz_check(rule->cfa != UNWIND_PLT || (rule->post >= 0 && rule->post < 16),
 			   "a PLT entry has 16 bytes");

@@ -168,6 +168,7 @@ Test(unwind_cfi, return_address)
 	CHECK("0 register, 40 none", DW_CFA_offset | 16, 2);
 	CHECK("0 register, 40 none", DW_CFA_same_value, 16);
 	CHECK("0 register, 40 none", DW_CFA_register, 16, 3);
+	CHECK("0 sp+8 ra in di, 40 none", DW_CFA_register, 16, 5);
 	CHECK("0 sp+8, 40 none", DW_CFA_undefined, 16, DW_CFA_restore | 16);
 	/* Nobody said where it is. */
 	eh.size = 0;

@@ -67,9 +67,11 @@ void unwind_rule_text(const struct unwind_rule *rule, char *text, size_t size)
 
 	cr_assert_leq(rule->cfa, UNWIND_REGISTER);
 	cr_assert_leq(rule->fp, UNWIND_FP_LOST);
-	cr_assert_eq(rule->pad, 0);
+	cr_assert_leq(rule->ra, UNWIND_RA_SCRATCH);
 	length = snprintf(text, size, formats[rule->cfa], rule->cfa_offset, rule->post);
-	snprintf(text + length, size - (size_t)length, fp_formats[rule->fp], rule->fp_offset);
+	length += snprintf(text + length, size - (size_t)length, fp_formats[rule->fp],
+			   rule->fp_offset);
+	snprintf(text + length, size - (size_t)length, "%s", rule->ra ? " ra in di" : "");
 }
 
 struct sheet eh, debug;

@@ -104,22 +104,26 @@ static void fp_text(Dwarf_Frame *frame, char *text, size_t size)
 static void frame_text(Dwarf_Frame *frame, char *text, size_t size)
 {
 	Dwarf_Op place[3], *ops;
-	bool is_signal;
+	bool is_signal, in_di;
 	int64_t offset;
 	size_t nr;
 	int ra = dwarf_frame_info(frame, NULL, NULL, &is_signal);
 
 	cr_assert_eq(dwarf_frame_register(frame, ra, place, &ops, &nr), 0);
+	in_di = nr == 1 &&
+		(ops[0].atom == DW_OP_reg5 || (ops[0].atom == DW_OP_regx && ops[0].number == 5));
 	if (is_signal)
 		snprintf(text, size, "signal");
 	else if (!nr && ops)
 		snprintf(text, size, "end");
-	else if (!is_at_cfa(ops, nr, &offset) || offset != UNWIND_RA_OFFSET)
+	else if (!in_di && (!is_at_cfa(ops, nr, &offset) || offset != UNWIND_RA_OFFSET))
 		snprintf(text, size, "register");
 	else
 		cfa_text(frame, text, size);
 	if (strchr("spb[", *text) && strcmp(text, "signal") != 0)
 		fp_text(frame, text + strlen(text), size - strlen(text));
+	if (in_di && !is_signal)
+		snprintf(text + strlen(text), size - strlen(text), " ra in di");
 }
 
 static bool oracle_asks(struct oracle *oracle, uint64_t offset, char *text, size_t size)

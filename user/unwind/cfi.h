@@ -49,6 +49,7 @@ enum cfi_how {
 	CFI_UNDEFINED,
 	CFI_AT_CFA, /* stored at CFA + offset */
 	CFI_EXPRESSION, /* stored where the expression says */
+	CFI_REGISTER, /* in another register, whose number is the offset */
 	CFI_ELSEWHERE,
 };
 

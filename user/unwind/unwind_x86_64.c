@@ -6,7 +6,7 @@
 #include "unwind/cfi.h"
 
 /* The System V ABI's numbers. The return address is in the column that the CIE names. */
-enum { REGISTER_BP = 6, REGISTER_SP = 7 };
+enum { REGISTER_DI = 5, REGISTER_BP = 6, REGISTER_SP = 7 };
 
 const uint16_t cfi_elf_machine = EM_X86_64;
 const uint64_t cfi_register_fp = REGISTER_BP;
@@ -99,12 +99,16 @@ void cfi_rule(const struct cfi_frame *frame, bool is_signal, struct unwind_rule 
 {
 	struct unwind_rule rule = { .cfa = UNWIND_REGISTER };
 
-	if (is_signal)
+	if (is_signal) {
 		rule.cfa = UNWIND_SIGNAL;
-	else if (frame->ra.how == CFI_UNDEFINED)
+	} else if (frame->ra.how == CFI_UNDEFINED) {
 		rule.cfa = UNWIND_END;
-	else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == UNWIND_RA_OFFSET)
+	} else if (frame->ra.how == CFI_AT_CFA && frame->ra.offset == UNWIND_RA_OFFSET) {
 		rule.cfa = (uint8_t)cfa_of(frame, &rule);
+	} else if (frame->ra.how == CFI_REGISTER && frame->ra.offset == REGISTER_DI) {
+		rule.cfa = (uint8_t)cfa_of(frame, &rule);
+		rule.ra = UNWIND_RA_SCRATCH;
+	}
 	/* Where it is not followed, the rest of the rule would only make more rules. */
 	if (rule.cfa == UNWIND_REGISTER)
 		rule = (struct unwind_rule){ .cfa = UNWIND_REGISTER };
