@@ -8,6 +8,8 @@
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>
 
+#include "shared/callers_abi.h"
+
 #if defined(__TARGET_ARCH_x86)
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
@@ -25,8 +27,20 @@ struct mm_struct___x86 {
 struct pt_regs___kernel {
 	unsigned long ip;
 	unsigned long cs;
+	unsigned long sp;
+	unsigned long bp;
+	unsigned long di;
 };
 #pragma clang attribute pop
+
+enum {
+	X86_USER32_CS = 0x23,
+	/* Where the kernel puts struct sigcontext on the stack, and members in it, in words. */
+	X86_SIGNAL_CONTEXT = 40,
+	X86_CONTEXT_BP = 10,
+	X86_CONTEXT_SP = 15,
+	X86_CONTEXT_IP = 16,
+};
 
 /*
  * The verifier requires each read of a context at a fixed offset; volatile keeps clang from merging
@@ -40,6 +54,16 @@ static __always_inline bool arch_user_mode(volatile struct bpf_perf_event_data *
 static __always_inline u64 arch_pc(volatile struct bpf_perf_event_data *ctx)
 {
 	return ctx->regs.ip;
+}
+
+static __always_inline void arch_frame(volatile struct bpf_perf_event_data *ctx,
+				       struct frame *frame)
+{
+	frame->pc = ctx->regs.ip;
+	frame->sp = ctx->regs.sp;
+	frame->fp = ctx->regs.bp;
+	frame->scratch = ctx->regs.di;
+	frame->narrow = ctx->regs.cs == X86_USER32_CS;
 }
 
 /* The same for the registers that an interrupt saved. */
@@ -58,6 +82,38 @@ static __always_inline u64 arch_saved_pc(const struct pt_regs___kernel *regs)
 
 	bpf_core_read(&pc, sizeof(pc), &regs->ip);
 	return pc;
+}
+
+static __always_inline void arch_saved_frame(const struct pt_regs___kernel *regs,
+					     struct frame *frame)
+{
+	u16 cs = 0;
+
+	bpf_core_read(&cs, sizeof(cs), &regs->cs);
+	frame->narrow = cs == X86_USER32_CS;
+	bpf_core_read(&frame->pc, sizeof(frame->pc), &regs->ip);
+	bpf_core_read(&frame->sp, sizeof(frame->sp), &regs->sp);
+	bpf_core_read(&frame->fp, sizeof(frame->fp), &regs->bp);
+	bpf_core_read(&frame->scratch, sizeof(frame->scratch), &regs->di);
+}
+
+/* The frame that a task will return to. */
+static __always_inline void arch_return_frame(struct task_struct *task, struct frame *frame)
+{
+	arch_saved_frame((void *)bpf_task_pt_regs(task), frame);
+}
+
+/* The frame that a signal interrupted, if sp is where its handler returns to; false: unreadable. */
+static __always_inline bool arch_signal_frame(u64 sp, struct frame *frame)
+{
+	u64 context = sp + X86_SIGNAL_CONTEXT;
+
+	return !bpf_probe_read_user(&frame->fp, sizeof(u64),
+				    (void *)(context + X86_CONTEXT_BP * sizeof(u64))) &&
+	       !bpf_probe_read_user(&frame->sp, sizeof(u64),
+				    (void *)(context + X86_CONTEXT_SP * sizeof(u64))) &&
+	       !bpf_probe_read_user(&frame->pc, sizeof(u64),
+				    (void *)(context + X86_CONTEXT_IP * sizeof(u64)));
 }
 
 /* The user pc that a task will return to. */

@@ -25,6 +25,10 @@ const volatile __s32 cgroup_controller = -1;
 /* With SPLIT_CGROUP: user space decides for each cgroup, and the ticks of some are left out. */
 const volatile bool choosing = false;
 
+/* Ticks are counted with their callers too: see callers.bpf.h. */
+const volatile bool callers = false;
+const volatile __u32 exit_walks = 0; /* where in `walks` those of exits begin */
+
 /* log2 of the bytes of text in a bin. */
 const volatile __u32 bin_shift = 0;
 

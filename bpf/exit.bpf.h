@@ -32,6 +32,27 @@ static __noinline int remember_exit_place(struct follow *follow)
 	return 0;
 }
 
+/* The same for its callers. */
+static __noinline int remember_exit_chain(struct follow *follow)
+{
+	u32 slot = exit_walks + bpf_get_smp_processor_id();
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct walk *walk = bpf_map_lookup_elem(&walks, &slot);
+	struct mm_struct *mm = task->mm;
+
+	if (!walk || !mm || follow->flags & FOLLOW_FROM_EXEC || amid_exec(task))
+		return 0;
+	arch_return_frame(task, &walk->at);
+	if (walk->at.narrow)
+		return 0;
+	begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
+	walk->nr = walk->base = 0;
+	walk_up(slot);
+	follow->exit_target = follow->target;
+	follow->exit_node = walk->nr ? enter_chain(slot, follow->target) : 0;
+	return 0;
+}
+
 /*
  * The last chance to translate the user pc of an exiting thread: tearing down its address space
  * takes ticks too, and by then the mapping is gone.
@@ -56,7 +77,10 @@ static __always_inline int begin_exit(struct task_struct *task)
 		return 0;
 	settle_all(follow);
 	/* Without ticks none falls on what is left of it. */
-	return cpu_time.muted ? 0 : remember_exit_place(follow);
+	if (cpu_time.muted)
+		return 0;
+	remember_exit_place(follow);
+	return callers ? remember_exit_chain(follow) : 0;
 }
 
 #endif

@@ -3,6 +3,7 @@
 #define BPFPROFIL_FOLLOW_BPF_H
 
 /* Whose tick it is, and the ticks that must wait until their pc can be translated. */
+#include "callers.bpf.h"
 #include "spent.bpf.h"
 #include "translate.bpf.h"
 #include "weight.bpf.h"
@@ -175,6 +176,16 @@ static __always_inline u32 take(struct pending_ticks *slot)
 	return n;
 }
 
+/* Files ticks that were put off at the mapping's pc. Their callers are not known any more. */
+static __always_inline void file_late(struct pending_ticks *slot, struct mapping *mapping, u32 end)
+{
+	struct xlat_entry entry = {};
+	u32 target = slot->target, n = take(slot);
+
+	if (file_ticks(mapping, target, n, &entry) && callers)
+		count_place(mapping, target, end, n);
+}
+
 /*
  * Files ticks that were put off, in a mapping that a later tick found. A lookup of their own would
  * fail: the lock that bpf_find_vma took is released only when the interrupt returns, so a second
@@ -182,32 +193,29 @@ static __always_inline u32 take(struct pending_ticks *slot)
  */
 static __always_inline void settle_within(struct pending_ticks *slot, struct mapping *mapping)
 {
-	struct xlat_entry entry = {};
-
 	if (!slot->count || slot->pc - mapping->start >= mapping->end - mapping->start)
 		return;
 	mapping->pc = slot->pc;
-	file_ticks(mapping, slot->target, take(slot), &entry);
+	file_late(slot, mapping, END_EXEC);
 }
 
-/* Files what a slot holds as if it fell at pc. Must not be called from an interrupt. */
-__noinline int settle(struct pending_ticks *slot, u64 pc)
+/* Files what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from an interrupt. */
+__noinline int settle(struct pending_ticks *slot, u64 pc, u32 end)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct xlat_entry entry = {};
 	struct mapping mapping;
 
 	if (!slot || !slot->count)
 		return 0;
 	if (find_mapping(task, pc, &mapping) != -EBUSY)
-		file_ticks(&mapping, slot->target, take(slot), &entry);
+		file_late(slot, &mapping, end);
 	return 0;
 }
 
 static __always_inline void settle_all(struct follow *follow)
 {
-	settle(&follow->pending[0], follow->pending[0].pc);
-	settle(&follow->pending[1], follow->pending[1].pc);
+	settle(&follow->pending[0], follow->pending[0].pc, END_EXEC);
+	settle(&follow->pending[1], follow->pending[1].pc, END_EXEC);
 }
 
 #endif

@@ -70,7 +70,7 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
  * A tick of a task whose address space is gone: its last user pc was translated when its exit
  * began.
  */
-static __always_inline void exiting_tick(struct follow *follow, struct target_account *account,
+static __always_inline bool exiting_tick(struct follow *follow, struct target_account *account,
 					 u32 n)
 {
 	struct xlat_entry entry = {};
@@ -79,7 +79,7 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 	if (!follow->exit.space.kind) {
 		__sync_fetch_and_add(&account->lost[LOST_EXIT], n);
 		spend_unbinned(follow->target, n);
-		return;
+		return false;
 	}
 	mapping.space = follow->exit.space;
 	mapping.pc = follow->exit.offset;
@@ -87,7 +87,7 @@ static __always_inline void exiting_tick(struct follow *follow, struct target_ac
 	mapping.end = mapping.start + (1 << XLAT_PAGE_SHIFT);
 	mapping.offset = mapping.start;
 	mapping.exec = MAPPING_EXEC;
-	file_ticks(&mapping, follow->target, n, &entry);
+	return file_ticks(&mapping, follow->target, n, &entry);
 }
 
 /* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
@@ -100,22 +100,23 @@ static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct 
 	return tick->who == thread_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
 }
 
-/* Translates the tick's pc the slow way and puts the result into the cache. */
-static __always_inline void translate_tick(struct tick *tick, struct follow *follow,
+/* Translates the tick's pc the slow way and puts the result into the cache; whether it is filed. */
+static __always_inline bool translate_tick(struct tick *tick, struct follow *follow,
 					   struct target_account *account)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct xlat_entry entry = { .who = tick->who };
 	struct xlat_origin origin = {};
 	struct mapping mapping;
+	bool filed;
 
 	if (tick->kernel) {
 		kernel_mapping(tick->pc, &mapping);
 	} else if (find_mapping(task, tick->pc, &mapping) == -EBUSY) {
 		defer_busy(follow, account, tick->pc, tick->n);
-		return;
+		return false;
 	}
-	file_ticks(&mapping, follow->target, tick->n, &entry);
+	filed = file_ticks(&mapping, follow->target, tick->n, &entry);
 	entry.stamp = mapping.stamp;
 	origin.vma = mapping.vma;
 	if (mapping.space.kind == SPACE_FILE) {
@@ -126,6 +127,7 @@ static __always_inline void translate_tick(struct tick *tick, struct follow *fol
 		xlat_insert(xlat_slot(tick), &entry, &origin);
 	settle_within(&follow->pending[0], &mapping);
 	settle_within(&follow->pending[1], &mapping);
+	return filed;
 }
 
 /*
@@ -145,14 +147,15 @@ static __always_inline bool between_images(struct follow *follow, struct task_st
  * Handles a tick that is not in the cache: it is nobody's, or must be translated, put off or left
  * out. This function and count_hit() are global, so that the verifier checks each of them once and
  * not for every path that leads there; without that, loading the clock's program took twice as
- * long, 145 ms.
+ * long, 145 ms. Returns the target + 1 if the tick is in a bin or outside of all text, else 0.
  */
-__noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out)
+__noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct target_account *account;
 	struct cpu_account *cpu_account;
 	u32 target, cpu = bpf_get_smp_processor_id();
+	bool filed = true;
 
 	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
@@ -177,14 +180,16 @@ __noinline int slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	if (left_out) {
 		__sync_fetch_and_add(&account->filtered, tick->n);
 		spend_unbinned(target, tick->n);
+		filed = false;
 	} else if (!task->mm && !tick->kernel) {
-		exiting_tick(follow, account, tick->n);
+		filed = exiting_tick(follow, account, tick->n);
 	} else if (!tick->kernel && between_images(follow, task)) {
 		defer_exec(follow, account, tick->n);
+		filed = false;
 	} else {
-		translate_tick(tick, follow, account);
+		filed = translate_tick(tick, follow, account);
 	}
-	return 0;
+	return filed ? target + 1 : 0;
 }
 
 /*
@@ -210,9 +215,9 @@ static __always_inline void read_tick(struct task_struct *task, struct mm_struct
 
 /*
  * Counts a tick whose text is in the cache. It is a function of its own, so that its stack does not
- * add to slow_tick()'s.
+ * add to slow_tick()'s. Returns the target + 1, or 0 if it must be handled by that.
  */
-__noinline int count_hit(struct tick *tick, u32 slot)
+__noinline u32 count_hit(struct tick *tick, u32 slot)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
@@ -220,7 +225,7 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 	u32 i;
 
 	if (!tick || !set)
-		return false;
+		return 0;
 	for (i = 0; i < XLAT_WAYS; i++) {
 		struct xlat_entry *entry = &set->way[i];
 
@@ -231,13 +236,13 @@ __noinline int count_hit(struct tick *tick, u32 slot)
 		follow = bpf_task_storage_get(&follows, task, NULL, 0) ?: adopt(task);
 		tick->n = follow ? weigh(follow, tick->in_kernel) : 1;
 		if (!tick->n)
-			return true;
+			return TICK_MUTED;
 		if (!count(entry, xlat_shift(entry), xlat_in_window(entry, tick->pc), tick->n))
 			break;
 		xlat_hit(entry, tick->n);
-		return true;
+		return (entry->where & XLAT_TARGET_MASK) + 1;
 	}
-	return false;
+	return 0;
 }
 
 /* What user space has decided for the current task's cgroup: enum told, or 0. */
@@ -263,24 +268,28 @@ static __always_inline bool is_left_out(struct tick *tick)
 	return told == SPACE_LEFT_OUT;
 }
 
-static __always_inline int on_tick(u64 pc, bool user, bool by_thread)
+/* Counts a tick by its pc. Returns the target + 1 if it is in a bin or outside of all text. */
+static __always_inline u32 on_tick(u64 pc, bool user, bool by_thread, struct tick *tick)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	bool left_out = !user && mode == MODE_USER;
-	struct tick tick;
+	u32 counted = 0;
 
 	if (without_text(task))
 		return 0;
-	read_tick(task, task->mm, pc, user, by_thread, &tick);
-	if (!left_out && count_hit(&tick, xlat_slot(&tick)))
-		return 0;
-	return slow_tick(&tick, follow_at_tick(task), is_left_out(&tick) || left_out);
+	read_tick(task, task->mm, pc, user, by_thread, tick);
+	if (!left_out)
+		counted = count_hit(tick, xlat_slot(tick));
+	return counted ?: slow_tick(tick, follow_at_tick(task), is_left_out(tick) || left_out);
 }
 
 SEC("?perf_event")
 int profil_tick(struct bpf_perf_event_data *ctx)
 {
-	return on_tick(arch_pc(ctx), arch_user_mode(ctx), false);
+	struct tick tick;
+
+	on_tick(arch_pc(ctx), arch_user_mode(ctx), false, &tick);
+	return 0;
 }
 
 /*
@@ -290,7 +299,19 @@ int profil_tick(struct bpf_perf_event_data *ctx)
 SEC("?perf_event")
 int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
 {
-	return on_tick(arch_pc(ctx), arch_user_mode(ctx), true);
+	struct tick tick;
+
+	on_tick(arch_pc(ctx), arch_user_mode(ctx), true, &tick);
+	return 0;
+}
+
+/* The registers that a scheduler's tick interrupted, if it is to be counted; else NULL. */
+static __always_inline struct pt_regs___kernel *ticked(struct hrtimer *timer)
+{
+	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
+	    is_tickless(bpf_get_smp_processor_id()))
+		return NULL;
+	return interrupted(timer);
 }
 
 /*
@@ -299,17 +320,14 @@ int profil_tick_cgroup(struct bpf_perf_event_data *ctx)
  */
 static __always_inline int on_sched_tick(struct hrtimer *timer, bool by_thread)
 {
-	struct pt_regs___kernel *regs;
+	struct pt_regs___kernel *regs = ticked(timer);
+	struct tick tick;
 	u64 begun;
 
-	if (!is_sched_tick(timer) || !bpf_get_current_task_btf()->pid ||
-	    is_tickless(bpf_get_smp_processor_id()))
-		return 0;
-	regs = interrupted(timer);
 	if (!regs)
 		return 0;
 	begun = watch_begin();
-	on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread);
+	on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, &tick);
 	return watch_end(begun, true);
 }
 
@@ -323,6 +341,165 @@ SEC("?tp_btf/hrtimer_expire_entry")
 int BPF_PROG(profil_sched_tick_cgroup, struct hrtimer *timer)
 {
 	return on_sched_tick(timer, true);
+}
+
+/* Whose address space is gone: its chain ended where its exit began. */
+static __always_inline void walk_from_exit(struct walk *walk, struct task_struct *task, u32 target,
+					   bool place)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+	struct space space;
+	u32 text;
+
+	if (!follow || !follow->exit.space.kind)
+		return;
+	if (follow->exit_node && follow->exit_target == target) {
+		walk->base = follow->exit_node;
+		return;
+	}
+	space = follow->exit.space;
+	text = place ? text_of(&space) : 0;
+	if (text) {
+		walk->sites[1] = make_site(text, follow->exit.offset);
+		walk->nr = 2;
+	}
+}
+
+/* Whether an exec has not replaced the image yet, to which its registers belong. */
+static __always_inline bool has_old_image(struct task_struct *task)
+{
+	struct follow *follow = bpf_task_storage_get(&follows, task, NULL, 0);
+
+	return follow && follow->mm == arch_mm_id(task->mm);
+}
+
+/*
+ * Walks from a tick's place up. What it begins with in the kernel is one frame in mode charged, and the
+ * kernel's own frames in mode split.
+ */
+static __always_inline void walk_from(const struct tick *tick, struct walk *walk, u32 cpu,
+				      u32 target)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+
+	walk->end = END_EXEC;
+	walk->base = 0;
+	if (tick->in_kernel && !tick->kernel) {
+		walk->sites[0] = SITE_IN_KERNEL;
+		walk->nr = 1;
+	}
+	if (task->flags & TASK_KTHREAD) {
+		walk->end = END_COMPLETE;
+	} else if (!mm) {
+		walk_from_exit(walk, task, target, !tick->kernel);
+	} else if (walk->at.narrow) {
+		walk->end = END_NO_RULE;
+	} else if (!amid_exec(task) || has_old_image(task)) {
+		begin_walk(walk, arch_mm_id(mm), mm_stamp(mm));
+		walk_up(cpu);
+	}
+}
+
+/*
+ * Counts the chain of a tick that is in a bin or outside of all text. The registers of the frame that it
+ * fell in are in the walk.
+ */
+static __noinline int with_callers(void *ctx, const struct tick *tick, u32 target)
+{
+	u32 cpu = bpf_get_smp_processor_id();
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+
+	if (!walk)
+		return 0;
+	if (tick->in_kernel)
+		arch_return_frame(bpf_get_current_task_btf(), &walk->at);
+	add_kernel_frames(ctx, cpu, tick->kernel ? tick->pc : 0);
+	walk_from(tick, walk, cpu, target);
+	return count_chain(cpu, target, tick->n);
+}
+
+/* The registers go into the walk at once, because this stack has no room for them. */
+static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx, bool by_thread)
+{
+	u32 cpu = bpf_get_smp_processor_id(), counted;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	struct tick tick;
+
+	if (!walk)
+		return 0;
+	arch_frame(ctx, &walk->at);
+	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, &tick);
+	if (!counted || counted == TICK_MUTED)
+		return 0;
+	return with_callers(ctx, &tick, counted - 1);
+}
+
+SEC("?perf_event")
+int profil_callers(struct bpf_perf_event_data *ctx)
+{
+	return on_tick_with_callers(ctx, false);
+}
+
+SEC("?perf_event")
+int profil_callers_cgroup(struct bpf_perf_event_data *ctx)
+{
+	return on_tick_with_callers(ctx, true);
+}
+
+static __always_inline int on_sched_callers(void *ctx, struct hrtimer *timer, bool by_thread)
+{
+	u32 cpu = bpf_get_smp_processor_id(), counted;
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	struct pt_regs___kernel *regs = ticked(timer);
+	struct tick tick;
+	u64 begun;
+
+	if (!regs || !walk)
+		return 0;
+	begun = watch_begin();
+	arch_saved_frame(regs, &walk->at);
+	counted = on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, &tick);
+	if (counted && counted != TICK_MUTED)
+		with_callers(ctx, &tick, counted - 1);
+	return watch_end(begun, true);
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(profil_sched_callers, struct hrtimer *timer)
+{
+	return on_sched_callers(ctx, timer, false);
+}
+
+SEC("?tp_btf/hrtimer_expire_entry")
+int BPF_PROG(profil_sched_callers_cgroup, struct hrtimer *timer)
+{
+	return on_sched_callers(ctx, timer, true);
+}
+
+static __always_inline bool is_text_wanted(struct task_struct *task)
+{
+	return (u32)task->tgid == callers_state.preloaded_by || follow_of(task) ||
+	       place_target(task) != NO_TARGET;
+}
+
+/*
+ * Announces the text that targets have mapped before the first tick, so that their tables are made by
+ * then. User space repeats it until all of it could be told.
+ */
+SEC("?iter/task_vma")
+int profil_texts(struct bpf_iter__task_vma *ctx)
+{
+	struct vm_area_struct *vma = ctx->vma;
+	struct task_struct *task = ctx->task;
+	struct mapping mapping = {};
+
+	if (!task || !vma || !BPF_CORE_READ(vma, vm_file) || !is_text_wanted(task))
+		return 0;
+	take_mapping(task, vma, &mapping);
+	if (mapping.exec && !bpf_map_lookup_elem(&spaces, &mapping.space))
+		callers_state.texts_untold++;
+	return 0;
 }
 
 /* Fills in the record that a child starts with; false: the child is not followed. */
@@ -504,9 +681,19 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 	return 0;
 }
 
+/* Announces a new image's file and its interpreter, whose first instructions may have a tick. */
+static __noinline int announce_image(struct task_struct *task)
+{
+	struct mapping mapping;
+
+	find_mapping(task, arch_return_pc(task), &mapping);
+	find_mapping(task, BPF_CORE_READ(task, mm, start_code), &mapping);
+	return 0;
+}
+
 /*
  * The new image is in place and its first pc is known, so the ticks of the exec itself are billed
- * to it.
+ * to it. Nothing calls the first instruction.
  */
 SEC("tp_btf/sched_process_exec")
 int BPF_PROG(profil_exec, struct task_struct *task)
@@ -522,8 +709,8 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
 	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
-	settle(&follow->exec, arch_return_pc(task));
-	return 0;
+	settle(&follow->exec, arch_return_pc(task), END_COMPLETE);
+	return callers ? announce_image(task) : 0;
 }
 
 /*

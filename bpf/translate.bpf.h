@@ -111,33 +111,33 @@ __noinline int count_shift(const struct mapping *mapping, u32 how, u32 target, u
 	return entry->dir != NO_DIR && count(entry, shift, xlat_in_window(entry, mapping->pc), n);
 }
 
-/* Files n ticks, in wider bins if memory has run out, and fills in the entry. */
+/* Files n ticks, in wider bins if memory has run out, and fills in the entry. False: they are lost. */
 __noinline int file_ticks(struct mapping *mapping, u32 target, u32 n, struct xlat_entry *entry)
 {
 	struct target_account *account = bpf_map_lookup_elem(&target_accounts, &target);
 
 	if (!mapping || !entry || !account)
-		return 0;
+		return false;
 	if (!mapping->exec) {
 		__sync_fetch_and_add(&account->outside, n);
 		spend_unbinned(target, n);
-		return 0;
+		return true;
 	}
 	mapping->split = tick_split(target);
 	if (count_shift(mapping, bin_shift, target, n, entry))
-		return 0;
+		return true;
 	if (count_shift(mapping, bin_coarser(bin_shift), target, n, entry)) {
 		narrow(entry, mapping->pc);
-		return 0;
+		return true;
 	}
 	if (count_shift(mapping, BIN_SHIFT_MAX | COUNT_MERGED, target, n, entry)) {
 		narrow(entry, mapping->pc);
-		return 0;
+		return true;
 	}
 	entry->span = 0;
 	__sync_fetch_and_add(&account->lost[LOST_NO_MEMORY], n);
 	spend_unbinned(target, n);
-	return 0;
+	return false;
 }
 
 #endif

@@ -146,6 +146,8 @@ struct maple_arange_64 {
 };
 
 struct mm_struct {
+	unsigned long start_code;
+	unsigned long start_stack;
 	struct maple_tree mm_mt;
 };
 
@@ -236,6 +238,11 @@ struct hrtimer {
 
 struct bpf_iter__task {
 	struct task_struct *task; /* NULL after the last */
+};
+
+struct bpf_iter__task_vma {
+	struct task_struct *task;
+	struct vm_area_struct *vma; /* NULL after the last */
 };
 
 struct linux_binprm;

@@ -31,7 +31,7 @@ enum lost_cause { LOST_CAUSES(LOST_ENUM) LOST_CAUSE_COUNT };
 	X(NO_RULE, "no rule", "no rule for this text, and no frame pointer")                       \
 	X(UNREADABLE, "unreadable", "the stack could not be read, or leads to no text")            \
 	X(DEEP, "deep", "more frames than are followed")                                           \
-	X(FULL, "full", "no room for one more chain of callers")                                   \
+	X(FULL, "full", "no room for one more chain of callers, or for a file's rules")            \
 	X(REGISTER, "register", "the caller is in a register that is not followed")                \
 	X(EXEC, "exec", "the process was replacing its program or ending")
 #define WALK_ENDS(X)                                                                               \

@@ -142,15 +142,11 @@ static void check_maps(struct bpf_object *object)
 	}
 }
 
-/*
- * Those of the socket, of a table that is compiled into the programs as constants, and of walks, which
- * no program makes yet.
- */
+/* Those of the socket, and of a table that is compiled into the programs as constants. */
 static bool is_of_one_side(const char *name)
 {
 	static const char *const names[] = { "call_entry", "call_request", "call_reply",
-					     "call_state", "dialect_rule", "unwind_line",
-					     "unwind_rule" };
+					     "call_state", "dialect_rule" };
 	size_t i;
 
 	for (i = 0; i < sizeof(names) / sizeof(*names); i++)

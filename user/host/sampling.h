@@ -12,6 +12,7 @@
  */
 extern const struct opt sampling_rate_opts[];
 extern const struct opt sampling_histogram_opts[];
+extern const struct opt sampling_callers_opts[];
 extern const struct opt sampling_output_opts[];
 extern const struct opt sampling_command_opts[];
 
@@ -21,6 +22,7 @@ extern const struct opt sampling_agent_opts[];
 #define SAMPLING_GROUPS(offset)                                                                    \
 	{ .title = "Sampling", .opts = sampling_rate_opts, .base = (offset) },                     \
 		{ .title = "Histograms", .opts = sampling_histogram_opts, .base = (offset) },      \
+		{ .title = "Callers", .opts = sampling_callers_opts, .base = (offset) },           \
 	{                                                                                          \
 		.title = "Output", .opts = sampling_output_opts, .base = (offset)                  \
 	}

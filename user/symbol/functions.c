@@ -211,6 +211,23 @@ static int add_bin(struct resolver *resolver, const struct profile_histogram *hi
 	return add_function_hit(&resolver->hits, &hit);
 }
 
+/* A place of a chain of callers, whose function may have no tick. */
+static int add_site(struct resolver *resolver, const struct profile_site *site)
+{
+	struct function_hit hit = { .offset = site->offset, .size = 1, .first = site->offset };
+
+	hit.end = site->offset + (site->offset < UINT64_MAX);
+	if (resolver->table)
+		hit.symbol = only_symbol(resolver, hit.offset, hit.end);
+	if (hit.symbol) {
+		hit.offset = hit.symbol->offset;
+		hit.size = hit.symbol->size;
+	} else {
+		take_stretch(resolver, &resolver->profile->objects[site->object], &hit);
+	}
+	return add_function_hit(&resolver->hits, &hit);
+}
+
 static void merge_function_hits(struct hits *hits)
 {
 	size_t i, kept = 0;
@@ -374,20 +391,31 @@ static void drop_if_no_better(struct resolver *resolver, uint32_t object, size_t
 	resolver->sought[object] = 0;
 }
 
-/* Resolves order[first .. end), which are all histograms of one object. */
-static int resolve_object(struct resolver *resolver, size_t first, size_t end)
+/* The histograms order[first .. end) and the sites sites[.. sites_end) are all that an object has. */
+struct object_texts {
+	uint32_t object;
+	size_t first;
+	size_t end;
+	size_t sites;
+	size_t sites_end;
+};
+
+static int resolve_object(struct resolver *resolver, const struct object_texts *texts)
 {
 	const size_t before = resolver->nr;
 	const struct profile *profile = resolver->profile;
-	uint32_t object = profile->histograms[resolver->order[first]].object;
+	uint32_t object = texts->object;
+	size_t i;
 	int ret = 0;
 
 	resolver->hits.nr = 0;
 	resolver->table = NULL;
 	memset(&resolver->span, 0, sizeof(resolver->span));
 	load_symbols(resolver, object);
-	for (; !ret && first < end; first++)
-		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[first]]);
+	for (i = texts->first; !ret && i < texts->end; i++)
+		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[i]]);
+	for (i = texts->sites; !ret && i < texts->sites_end; i++)
+		ret = add_site(resolver, &profile->callers->sites[i]);
 	merge_function_hits(&resolver->hits);
 	if (!ret)
 		ret = add_functions(resolver, object);
@@ -407,28 +435,43 @@ static int compare_object_texts(const void *left, const void *right, void *profi
 	return a < b ? -1 : a > b;
 }
 
-static int resolve_objects(struct resolver *resolver)
+/* Lists the histograms that have bins, by object. */
+static int order_histograms(struct resolver *resolver, size_t *ret_nr)
 {
 	struct profile *profile = resolver->profile;
-	size_t i, end, nr = 0;
-	int ret = 0;
+	size_t i, nr = 0;
 
 	resolver->order = malloc((profile->nr_histograms + 1) * sizeof(*resolver->order));
 	if (!resolver->order)
 		return -ENOMEM;
-	for (i = 0; i < profile->nr_histograms; i++) {
-		if (profile->histograms[i].nr_bins &&
-		    (!resolver->sought || resolver->sought[profile->histograms[i].object]))
+	for (i = 0; i < profile->nr_histograms; i++)
+		if (profile->histograms[i].nr_bins)
 			resolver->order[nr++] = (uint32_t)i;
-	}
 	qsort_r(resolver->order, nr, sizeof(*resolver->order), compare_object_texts, profile);
-	for (i = 0; !ret && i < nr; i = end) {
-		for (end = i + 1; end < nr; end++) {
-			if (compare_object_texts(&resolver->order[i], &resolver->order[end],
-						 profile))
-				break;
-		}
-		ret = resolve_object(resolver, i, end);
+	*ret_nr = nr;
+	return 0;
+}
+
+static int resolve_objects(struct resolver *resolver)
+{
+	const struct profile *profile = resolver->profile;
+	const struct profile_callers *callers = profile->callers;
+	size_t nr, nr_sites = callers ? callers->nr_sites : 0;
+	struct object_texts texts = { 0 };
+	int ret = order_histograms(resolver, &nr);
+
+	for (; !ret && texts.object < profile->nr_objects; texts.object++) {
+		texts.first = texts.end;
+		texts.sites = texts.sites_end;
+		while (texts.end < nr &&
+		       profile->histograms[resolver->order[texts.end]].object == texts.object)
+			texts.end++;
+		while (texts.sites_end < nr_sites &&
+		       callers->sites[texts.sites_end].object == texts.object)
+			texts.sites_end++;
+		if ((texts.first < texts.end || texts.sites < texts.sites_end) &&
+		    (!resolver->sought || resolver->sought[texts.object]))
+			ret = resolve_object(resolver, &texts);
 	}
 	return ret;
 }

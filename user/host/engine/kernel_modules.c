@@ -80,6 +80,16 @@ static struct profile_object *module_object(const struct kernel_module *module,
 	return &objects[nr];
 }
 
+int64_t kernel_modules_object(const struct kernel_modules *modules, uint64_t address,
+			      struct profile *profile, uint32_t **ids, uint32_t fresh)
+{
+	const struct kernel_module kernel = { .name = (char[]){ "[kernel]" } };
+	const struct kernel_module *module = find_module(modules, address);
+	const struct profile_object *object = module_object(module ?: &kernel, profile, ids, fresh);
+
+	return object ? object - profile->objects : -ENOMEM;
+}
+
 /* Makes a histogram at the end of the list from some bins of another; its object is not set. */
 static int add_module_part(struct profile *profile, size_t from, size_t first, size_t nr)
 {

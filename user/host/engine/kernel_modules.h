@@ -33,6 +33,10 @@ int kernel_modules_parse(FILE *file, struct kernel_modules *result, struct error
 int kernel_modules_split(const struct kernel_modules *modules, struct profile *profile,
 			 uint32_t **ids, uint32_t fresh, struct error *err);
 
+/* The object of an address in the kernel, likewise; -ENOMEM. */
+int64_t kernel_modules_object(const struct kernel_modules *modules, uint64_t address,
+			      struct profile *profile, uint32_t **ids, uint32_t fresh);
+
 void kernel_modules_free(struct kernel_modules *modules);
 
 #endif

@@ -226,19 +226,16 @@ static void read_accounts(const struct session *session, const struct counted *c
 }
 
 /* It is no failure if the kernel has no modules or hides them. */
-static int split_modules(struct profile *profile, uint32_t **sources, struct error *err)
+static int split_modules(struct kernel_modules *modules, struct profile *profile,
+			 uint32_t **sources, struct error *err)
 {
 	cleanup_file FILE *file = fopen("/proc/modules", "re");
-	struct kernel_modules modules = {};
 	int ret;
 
 	if (!file)
 		return 0;
-	ret = kernel_modules_parse(file, &modules, err);
-	if (!ret)
-		ret = kernel_modules_split(&modules, profile, sources, NO_SOURCE, err);
-	kernel_modules_free(&modules);
-	return ret;
+	ret = kernel_modules_parse(file, modules, err);
+	return ret ?: kernel_modules_split(modules, profile, sources, NO_SOURCE, err);
 }
 
 int session_fill(struct session *session, const struct counted *counted, struct seen *seen,
@@ -250,6 +247,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 		.split = session->options.split,
 		.bin_shift = session->options.bin_shift,
 	};
+	struct kernel_modules modules = {};
 	int ret;
 
 	spaces_sort(&session->spaces);
@@ -258,9 +256,7 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	if (!ret && session_move_jit(session, &names, profile))
 		ret = error_no_memory(err, "profile");
 	if (!ret && session->options.mode == MODE_SPLIT)
-		ret = split_modules(profile, &names.sources, err);
-	session->sources = names.sources;
-	session->nr_sources = profile->nr_objects;
+		ret = split_modules(&modules, profile, &names.sources, err);
 	/* This runs after a failure too, because accounts must be taken if bins were. */
 	read_accounts(session, counted);
 	session_reread_runtime(session);
@@ -269,6 +265,11 @@ int session_fill(struct session *session, const struct counted *counted, struct 
 	if (!ret && session_fill_splits(session, counted, names.split_ids, profile))
 		ret = error_no_memory(err, "profile");
 	free(names.split_ids);
+	if (!ret)
+		ret = session_fill_callers(session, counted, &names, &modules, profile, err);
+	kernel_modules_free(&modules);
+	session->sources = names.sources;
+	session->nr_sources = profile->nr_objects;
 	if (!ret)
 		ret = fill_delivered(session, counted, profile, err);
 	return ret ?: fill_notes(session, counted, &names, profile, err);
@@ -337,7 +338,7 @@ void session_live(struct session *session, struct session_live *result)
 		result->renewed += counted.cpus[i].renewed;
 	}
 	result->hits = result->total > result->misses ? result->total - result->misses : 0;
-	result->memory = pool_bytes(&session->pool);
+	result->memory = pool_bytes(&session->pool) + session_callers_bytes(session);
 	result->elapsed_ns =
 		session_until_ns(session) - session->times.start_ns - session->times.idle_ns;
 }

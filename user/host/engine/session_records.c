@@ -18,6 +18,8 @@ static int add_space(struct session *session, const struct record *record)
 				    &unopened, BPF_EXIST);
 		return 0;
 	}
+	if (!ret)
+		session_new_callers_text(session, &record->space);
 	if (!ret && record->space.kind == SPACE_ANON)
 		session_new_text(session, &session->spaces.list[session->spaces.nr - 1]);
 	return ret;

@@ -166,6 +166,7 @@ static int configure_session(struct session *session, struct error *err)
 	skel->rodata->base_pages = session->pool.pages.base;
 	skel->rodata->base_windows = session->pool.dirs.base;
 	ret = session_configure_targets(session, err);
+	ret = ret ?: session_configure_callers(session, err);
 	if (ret)
 		return ret;
 	ret = ret ?: bpf_map__set_max_entries(skel->maps.pages, session->pool.pages.base);
@@ -206,7 +207,7 @@ static int bind_maps(struct session *session, struct error *err)
 	if (!ret)
 		ret = mapped_array_open(skel->maps.target_accounts, PROT_READ | PROT_WRITE,
 					&session->target_accounts, err);
-	return ret;
+	return ret ?: session_bind_callers(session, err);
 }
 
 static int watch_session_fd(struct session *session, int fd, struct error *err)
@@ -359,7 +360,7 @@ int session_open(const struct session_options *options, struct session **result,
 	if (!ret && options->source == SOURCE_CLOCK)
 		ret = sampler_check_rate(options->requested_hz, err);
 	if (!ret)
-		ret = pool_plan(&session->pool, options->memory, cpus * hz,
+		ret = pool_plan(&session->pool, session_plan_callers(session), cpus * hz,
 				options->targets->kind != TARGET_COMMAND, err);
 	if (!ret)
 		ret = load_session(session, err);
@@ -369,6 +370,8 @@ int session_open(const struct session_options *options, struct session **result,
 		ret = open_session_watches(session, err);
 	if (!ret)
 		ret = session_follow_targets(session, err);
+	if (!ret)
+		ret = session_begin_callers(session, err);
 	session->options.targets = NULL;
 	if (ret) {
 		session_close(session);
@@ -553,6 +556,7 @@ void session_close(struct session *session)
 	mapped_array_close(&session->cpu_accounts);
 	mapped_array_close(&session->target_accounts);
 	pool_free(&session->pool);
+	session_free_callers(session);
 	host_bpf__destroy(session->skel);
 	for (i = 0; i < session->spaces.nr; i++)
 		session_free_text(session, &session->spaces.list[i]);

@@ -76,6 +76,7 @@ static void add_up_by_name(struct session *session)
 
 		key->split = sum ?: key->split;
 	}
+	session_sum_callers(session);
 	session->added_up += runtime_add_up(&session->runtime);
 	spill_compact(spill);
 }

@@ -22,11 +22,17 @@ static bool by_thread(const struct session *session)
 	return session->by_cgroup || session->options.split == SPLIT_THREAD;
 }
 
-/* Each source has two programs. One for the clock is always loaded, for CPUs without a tick. */
+/*
+ * Each source has two programs, and two that count callers. One for the clock is always loaded, for
+ * CPUs without a tick.
+ */
 struct bpf_program *session_clock_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
+	if (session->options.callers)
+		return by_thread(session) ? skel->progs.profil_callers_cgroup :
+					    skel->progs.profil_callers;
 	return by_thread(session) ? skel->progs.profil_tick_cgroup : skel->progs.profil_tick;
 }
 
@@ -34,6 +40,9 @@ struct bpf_program *session_tick_program(const struct session *session)
 {
 	struct host_bpf *skel = session->skel;
 
+	if (session->options.callers)
+		return by_thread(session) ? skel->progs.profil_sched_callers_cgroup :
+					    skel->progs.profil_sched_callers;
 	return by_thread(session) ? skel->progs.profil_sched_tick_cgroup :
 				    skel->progs.profil_sched_tick;
 }

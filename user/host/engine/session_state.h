@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "profile/profile_head.h"
+#include "host/engine/callers_rules.h"
 #include "host/engine/jit_text.h"
 #include "host/engine/maps.h"
 #include "host/engine/pool.h"
@@ -107,6 +108,20 @@ struct session_ticking {
 	uint64_t taken_ns; /* how much of this is in the profiles taken so far */
 };
 
+/* Ticks are counted with their callers: see bpf/callers.bpf.h. */
+struct session_callers {
+	struct chunked_array lines; /* as planned; the rules' own afterwards */
+	struct callers_rules *rules;
+	struct mapped_array nodes;
+	uint32_t nr_nodes;
+	struct root_state {
+		uint64_t taken; /* of its ticks without a frame */
+		uint64_t sum; /* its split was added to this one; 0: it was not */
+	} * roots; /* by number */
+	size_t nr_roots;
+	size_t roots_room;
+};
+
 struct session {
 	struct session_options options;
 	struct host_bpf *skel;
@@ -118,6 +133,7 @@ struct session {
 	struct split_names splits;
 	struct carries carries;
 	struct recycler recycler;
+	struct session_callers callers;
 	struct runtime runtime;
 	struct spill spill;
 	uint64_t spill_after_ns; /* when counters may be moved out of the kernel again */
@@ -241,6 +257,27 @@ void session_turn_jit(struct session *session);
 /* session_records.c: opens the records of the programs; takes them in. */
 int session_open_records(struct session *session, struct error *err);
 int session_read_records(struct session *session, struct error *err);
+
+/*
+ * session_callers.c: what is left of --memory for histograms; between open and load; after load. Each
+ * text that is announced gets its table. session_begin_callers() has those made that targets run already.
+ * session_sum_callers() follows splits that are being added up by name.
+ */
+uint64_t session_plan_callers(struct session *session);
+int session_configure_callers(struct session *session, struct error *err);
+int session_bind_callers(struct session *session, struct error *err);
+void session_new_callers_text(struct session *session, const struct space *space);
+int session_begin_callers(struct session *session, struct error *err);
+void session_sum_callers(struct session *session);
+struct root_state *session_root(struct session *session, uint32_t number); /* NULL: out of memory */
+uint64_t session_callers_bytes(const struct session *session);
+void session_free_callers(struct session *session);
+
+/* callers_profile.c: once the histograms and accounts are filled in. modules may be empty. */
+struct kernel_modules;
+int session_fill_callers(struct session *session, const struct counted *counted,
+			 struct seen_names *names, const struct kernel_modules *modules,
+			 struct profile *profile, struct error *err);
 
 /* session_state.c: what is recycled. */
 struct recycled session_recycled(struct session *session);

@@ -28,7 +28,9 @@ static void forget_spaces(struct session *session, const struct recycled *recycl
 	for (from = 0; from < spaces->nr; from++) {
 		struct space_info *info = &spaces->list[from];
 
-		if (recycler_forgets(&session->recycler, recycled, uses, &info->space, SPACE_TOLD,
+		/* A walk may still meet a file that has no tick. */
+		if (!session->options.callers &&
+		    recycler_forgets(&session->recycler, recycled, uses, &info->space, SPACE_TOLD,
 				     &info->struck)) {
 			session_free_text(session, info);
 			space_info_free(info);
@@ -157,8 +159,10 @@ static void note_idle(struct session *session, const struct seen *seen)
 	const struct space_info *found;
 	size_t i;
 
-	for (i = 0; i < session->spaces.nr; i++)
-		list[i].idle += list[i].idle < SPACE_IDLE;
+	for (i = 0; i < session->spaces.nr; i++) {
+		list[i].idle = list[i].called ? 0 : list[i].idle + (list[i].idle < SPACE_IDLE);
+		list[i].called = false;
+	}
 	for (i = 0; i < seen->nr; i++) {
 		const struct window_key *key = &seen->list[i].key;
 

@@ -29,6 +29,7 @@ struct space_info {
 	uint32_t uid; /* the process's user */
 	struct jit_text *jit; /* for anonymous text; NULL: none, or out of memory */
 	bool struck; /* see engine/recycle.h */
+	bool called; /* it is in a chain of callers of this take */
 	uint8_t idle; /* takes without a tick; SPACE_IDLE also if nobody is left who had one */
 	uint8_t tries; /* how often its file could not be opened; 1 also if it was let go */
 };

@@ -52,6 +52,7 @@ struct session_options sampling_session_options(const struct sampling_options *o
 		.mode = (enum tick_mode)options->mode,
 		.cpus = options->cpus,
 		.split = (enum split)options->split,
+		.callers = options->callers,
 		.bin_shift = (uint32_t)__builtin_ctz(options->bytes_per_bin),
 		.memory = options->memory,
 		.measure = options->budget_percent > 0,

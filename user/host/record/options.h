@@ -25,6 +25,7 @@ struct sampling_options {
 	unsigned int mode; /* enum tick_mode */
 	const char *cpus; /* the only ones sampled, as a list like 0,2-3; NULL: all */
 	unsigned int split; /* enum split */
+	bool callers; /* count the chains of callers too */
 	uint32_t bytes_per_bin; /* a power of two from 1 to 65536 */
 	uint64_t memory; /* bytes of kernel memory for histograms */
 	const char *output; /* as typed; -, %p %t %h and .gz are not yet interpreted */

@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALLERS_BPF_H
+#define BPFPROFIL_CALLERS_BPF_H
+
+/*
+ * The tree in which chains of callers are counted. A tick walks down it from its root, by one element
+ * for each frame, and is one atomic add at the last. Elements are claimed by compare-and-swap and are
+ * never freed, so nothing is locked. Two CPUs that enter the same new frame at the same moment may make
+ * two elements of it; who reads them adds them up.
+ */
+#include "count.bpf.h"
+#include "split.bpf.h"
+#include "walk.bpf.h"
+
+/* A power of two, so that a hash finds its element by a mask. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct caller_node);
+} nodes SEC(".maps");
+
+const volatile __u32 node_mask = 0;
+
+/* Those of split 0 are there from the start, so that there is one for each tick. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct caller_root_key);
+	__type(value, struct caller_root);
+} caller_roots SEC(".maps");
+
+static __always_inline struct caller_root *find_root(u32 target, u32 end)
+{
+	struct caller_root_key key = { .split = split_id(), .target = target, .end = end };
+	struct caller_root *root = bpf_map_lookup_elem(&caller_roots, &key), fresh = {};
+
+	if (root)
+		return root;
+	fresh.number = __sync_fetch_and_add(&callers_state.next_root, 1);
+	bpf_map_update_elem(&caller_roots, &key, &fresh, BPF_NOEXIST);
+	root = bpf_map_lookup_elem(&caller_roots, &key);
+	if (root)
+		return root;
+	key.split = 0;
+	return bpf_map_lookup_elem(&caller_roots, &key);
+}
+
+/* The number of the root for ticks of a target whose walks ended so; none: UINT32_MAX. */
+__noinline u32 root_number(u32 target, u32 end)
+{
+	struct caller_root *root = find_root(target, end);
+
+	return root ? root->number : 0xffffffff;
+}
+
+/* Counts n ticks that have no frame at all. */
+__noinline int count_rootless(u32 target, u32 end, u32 n)
+{
+	struct caller_root *root = find_root(target, end);
+
+	if (root)
+		__sync_fetch_and_add(&root->ticks, n);
+	return 0;
+}
+
+static __always_inline u32 node_hash(u64 site, u32 parent)
+{
+	u64 hash = (site ^ (u64)parent << 29) * 0x9e3779b97f4a7c15ULL;
+
+	hash ^= hash >> 32;
+	return (u32)(hash * 0x85ebca6bU) ^ (u32)(hash >> 40);
+}
+
+/* The element of a site below a parent, which is made if need be; 0: there is no room, else + 1. */
+__noinline u32 child_node(u32 parent, u64 site)
+{
+	u32 hash = node_hash(site, parent), slot, i;
+	struct caller_node *node;
+	u64 held;
+
+	for (i = 0; i < NODE_PROBES; i++) {
+		slot = (hash + i) & node_mask;
+		node = bpf_map_lookup_elem(&nodes, &slot);
+		if (!node)
+			return 0;
+		held = node->site;
+		if (!held) {
+			held = __sync_val_compare_and_swap(&node->site, 0, site);
+			if (!held) {
+				node->parent = parent;
+				__sync_fetch_and_add(&callers_state.nodes_used, 1);
+				return slot + 1;
+			}
+		}
+		if (held == site && node->parent == parent)
+			return slot + 1;
+	}
+	return 0;
+}
+
+/* Enters the walk's i-th frame from the root; true: there is no room. */
+__noinline int enter_frame(u32 cpu, u32 i)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+
+	if (!walk)
+		return true;
+	walk->parent =
+		child_node(walk->parent, walk->sites[(walk->nr - 1 - i) & (WALK_FRAMES - 1)]);
+	return !walk->parent;
+}
+
+static __noinline int add_to_node(u32 slot, u32 n)
+{
+	struct caller_node *node = bpf_map_lookup_elem(&nodes, &slot);
+	u64 key = CARRY_OF_NODE | slot, one = 1, *times;
+	u32 before;
+
+	if (!node)
+		return 0;
+	before = __sync_fetch_and_add(&node->count, n);
+	if (before + n >= before)
+		return 0;
+	times = bpf_map_lookup_elem(&carries, &key);
+	if (times)
+		__sync_fetch_and_add(times, 1);
+	else
+		bpf_map_update_elem(&carries, &key, &one, BPF_ANY);
+	return 0;
+}
+
+/* Counts n ticks at a place whose callers cannot be known. */
+__noinline int count_place(const struct mapping *mapping, u32 target, u32 end, u32 n)
+{
+	u32 text, node = 0;
+	struct space space; /* 6.1 does not take a pointer argument as a map key */
+	u64 offset;
+
+	if (!mapping)
+		return 0;
+	space = mapping->space;
+	text = mapping->exec ? text_of(&space) : 0;
+	offset = mapping->pc - mapping->start + mapping->offset;
+	if (text)
+		node = child_node(root_number(target, end) | NODE_IS_ROOT, make_site(text, offset));
+	if (!node)
+		return count_rootless(target, text ? END_FULL : end, n);
+	return add_to_node(node - 1, n);
+}
+
+/* Enters the chain of the walk that has just ended; 0: there is no room, else its last element + 1. */
+__noinline u32 enter_chain(u32 cpu, u32 target)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	u32 i, nr;
+
+	if (!walk)
+		return 0;
+	nr = walk->nr;
+	walk->parent = walk->base ?: root_number(target, walk->end) | NODE_IS_ROOT;
+	for (i = 0; i < WALK_FRAMES && i < nr; i++)
+		if (enter_frame(cpu, i))
+			return 0;
+	return walk->parent;
+}
+
+/* Counts n ticks at the chain of the walk that has just ended. */
+__noinline int count_chain(u32 cpu, u32 target, u32 n)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	u32 node;
+
+	if (!walk)
+		return 0;
+	if (!walk->nr)
+		return count_rootless(target, walk->end, n);
+	node = enter_chain(cpu, target);
+	return node ? add_to_node(node - 1, n) : count_rootless(target, END_FULL, n);
+}
+
+#endif

@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_TEXTS_BPF_H
+#define BPFPROFIL_TEXTS_BPF_H
+
+/* Texts by number, and which of them is at a pc, for walks. */
+#include "space.bpf.h"
+#include "shared/callers_abi.h"
+
+/* Numbers of files and of processes with anonymous text. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__uint(max_entries, 1);
+	__type(key, struct space);
+	__type(value, u32);
+} texts SEC(".maps");
+
+/* RANGES for each of the walks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct text_range);
+} ranges SEC(".maps");
+
+/* One for each possible CPU's ticks, and then one for each one's exits. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct walk);
+} walks SEC(".maps");
+
+struct callers_state callers_state = {};
+
+/* 0: there are none left. User space gives out numbers in the same way. */
+static __always_inline u32 new_text(const struct space *space)
+{
+	u32 number = __sync_fetch_and_add(&callers_state.next_text, 1), *known;
+
+	if (number < TEXTS_MAX && !bpf_map_update_elem(&texts, space, &number, BPF_NOEXIST))
+		return number;
+	known = bpf_map_lookup_elem(&texts, space);
+	if (!known)
+		__sync_fetch_and_add(&callers_state.texts_refused, 1);
+	return known ? *known : 0;
+}
+
+static __always_inline u32 text_of(const struct space *space)
+{
+	u32 *known;
+
+	if (space->kind == SPACE_VDSO)
+		return TEXT_VDSO;
+	known = bpf_map_lookup_elem(&texts, space);
+	return known ? *known : new_text(space);
+}
+
+/* Whether the mapping that a range was made from is still there and the same: see origin_holds(). */
+static __always_inline bool range_holds(const struct text_range *range, struct mm_struct *mm)
+{
+	struct vm_area_struct *vma = (void *)range->vma;
+	struct file *file = BPF_CORE_READ(vma, vm_file);
+
+	return BPF_CORE_READ(vma, vm_mm) == mm && BPF_CORE_READ(vma, vm_start) == range->start &&
+	       BPF_CORE_READ(vma, vm_end) == range->end && !vma_detached(vma) &&
+	       (u64)(file ? BPF_CORE_READ(file, f_inode) : NULL) == range->inode &&
+	       (!file ||
+		(BPF_CORE_READ(vma, vm_pgoff) << XLAT_PAGE_SHIFT) - range->start == range->delta);
+}
+
+/*
+ * Looks the mapping around a pc up and enters it into the range. A function of its own for its stack,
+ * which has no room for bpf_find_vma's callback: where the tree cannot be read the walk ends.
+ */
+static __noinline int read_range(u64 pc, struct text_range *range)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = task->mm;
+	struct mapping mapping = {};
+	struct vm_area_struct *vma;
+
+	if (!mm)
+		return false;
+	mapping.stamp = mm_stamp(mm);
+	vma = maple_find_vma(mm, pc);
+	if (!vma)
+		return false;
+	take_mapping(task, vma, &mapping);
+	if (!mapping.exec)
+		return false;
+	range->text = text_of(&mapping.space);
+	range->start = mapping.start;
+	range->end = mapping.end;
+	/* The offset of anonymous text is its address. */
+	range->delta = mapping.offset - mapping.start;
+	range->vma = mapping.vma;
+	range->inode = mapping.space.kind == SPACE_FILE ? mapping.space.a : 0;
+	range->stamp = mapping.stamp;
+	return range->text != 0;
+}
+
+/* The text around the walk's pc, from this CPU's ranges; false: there is none, or it has no number. */
+__noinline int find_text(u32 cpu)
+{
+	struct task_struct *task = bpf_get_current_task_btf();
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	struct text_range *range;
+	u32 hash, slot;
+
+	if (!walk || !task->mm)
+		return false;
+	hash = ((u32)(walk->at.pc >> 16) ^ (u32)walk->mm * 0x9e3779b1U) * 0x85ebca6bU;
+	slot = cpu << RANGES_SHIFT | hash >> (32 - RANGES_SHIFT);
+	range = bpf_map_lookup_elem(&ranges, &slot);
+	if (!range)
+		return false;
+	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
+	    (range->stamp != walk->stamp && !range_holds(range, task->mm))) {
+		range->mm = 0;
+		if (!read_range(walk->at.pc, range))
+			return false;
+		range->mm = walk->mm;
+	} else {
+		range->stamp = walk->stamp;
+	}
+	walk->start = range->start;
+	walk->stop = range->end;
+	walk->delta = range->delta;
+	walk->text = range->text;
+	return true;
+}
+
+#endif

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_WALK_BPF_H
+#define BPFPROFIL_WALK_BPF_H
+
+/*
+ * From a tick up to its first frame, by the rules that user space has made of the files, or by frame
+ * pointers where there are none. The steps are global functions of scalars in plain loops, because each
+ * is then verified once: as static ones they took the verifier 3 s. bpf_loop is no choice: before 6.7
+ * its callback is verified with the stack as it is before the first turn, and what that rules out is
+ * deleted from the program.
+ */
+#include "texts.bpf.h"
+
+/* The first lines are in this map; more come in chunks. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct unwind_line);
+} lines SEC(".maps");
+
+struct line_chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, CHUNK_LINES);
+	__uint(key_size, sizeof(u32));
+	__uint(value_size, sizeof(struct unwind_line));
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__array(values, struct line_chunk);
+} line_chunks SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct unwind_rule);
+} rules SEC(".maps");
+
+/* By number of the text. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rules_of_text);
+} rules_of_texts SEC(".maps");
+
+const volatile __u32 base_lines = 1;
+
+static __always_inline bool word_at(u32 number, u32 *word)
+{
+	u32 at = unwind_line_of(number), chunk, slot;
+	struct unwind_line *line = bpf_map_lookup_elem(&lines, &at);
+	void *inner;
+
+	if (!line) {
+		chunk = (at - base_lines) / CHUNK_LINES;
+		slot = (at - base_lines) % CHUNK_LINES;
+		inner = bpf_map_lookup_elem(&line_chunks, &chunk);
+		line = inner ? bpf_map_lookup_elem(inner, &slot) : NULL;
+		if (!line)
+			return false;
+	}
+	*word = line->word[unwind_word_of(number)];
+	return true;
+}
+
+/* The last row at or before an offset, among those of its granule and the one before them. */
+static __always_inline u32 find_row(u32 lo, u32 hi, u64 offset)
+{
+	u32 i, mid, row;
+
+	for (i = 0; i < UNWIND_STEPS && lo < hi; i++) {
+		mid = (lo + hi) / 2;
+		if (!word_at(mid, &row))
+			return 0;
+		if (unwind_row_begins(row, offset))
+			lo = mid + 1;
+		else
+			hi = mid;
+	}
+	return word_at(lo - 1, &row) ? unwind_row_rule(row) : 0;
+}
+
+enum { RULE_LATE = -1, RULE_FULL = -2, RULE_POINTER = -3 };
+
+/* The number of the rule for an offset of a text; 0: there is none; below 0: it is not known or needed. */
+__noinline int find_rule(u32 text, u64 offset, bool in_call)
+{
+	struct rules_of_text *table = bpf_map_lookup_elem(&rules_of_texts, &text);
+	u64 granule;
+	u32 lo, hi;
+
+	if (!table || table->state == RULES_NONE)
+		return 0;
+	if (table->state == RULES_GO && in_call)
+		return RULE_POINTER;
+	if (table->state != RULES_READY && table->state != RULES_GO)
+		return table->state == RULES_FULL ? RULE_FULL : RULE_LATE;
+	granule = unwind_granule(offset) - table->first;
+	if (granule >= table->granules)
+		return 0;
+	if (!word_at(table->index + granule, &lo) || !word_at(table->index + granule + 1, &hi))
+		return 0;
+	return find_row(lo, hi, offset);
+}
+
+/* Walks end here; the caller stops. */
+static __always_inline int end_walk(struct walk *walk, u32 end)
+{
+	walk->end = end;
+	return true;
+}
+
+/* At the first frame, however it was reached. */
+static __always_inline int end_at_first(struct walk *walk)
+{
+	return end_walk(walk, walk->guessed ? END_GUESSED : END_COMPLETE);
+}
+
+static __always_inline bool read_word(u64 *word, u64 at)
+{
+	return !bpf_probe_read_user(word, sizeof(*word), (void *)at);
+}
+
+/* Goes on at the caller; one that is the frame itself would be gone on with forever. */
+static __always_inline int go_on(struct walk *walk, u64 pc, u64 sp, u64 fp)
+{
+	if (!pc)
+		return end_at_first(walk);
+	if (sp == walk->at.sp && pc == walk->at.pc)
+		return end_walk(walk, END_UNREADABLE);
+	walk->at.pc = pc;
+	walk->at.sp = sp;
+	walk->at.fp = fp;
+	walk->in_call = true;
+	return false;
+}
+
+/*
+ * A frame pointer is one only if it points into the stack above. What is there may still be no frame: its
+ * return address must be in text, which the next step finds out.
+ */
+static __always_inline int step_by_pointer(struct walk *walk, bool sure)
+{
+	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	u64 frame[2];
+
+	/* The kernel has left the stack so for the first instruction, which ld.so has no rule for. */
+	if (mm && walk->at.sp == BPF_CORE_READ(mm, start_stack))
+		return end_at_first(walk);
+	walk->guessed += !sure;
+	if (!walk->at.fp)
+		return end_at_first(walk);
+	if ((!sure && walk->at.fp + sizeof(u64) < walk->at.sp) ||
+	    bpf_probe_read_user(frame, sizeof(frame), (void *)walk->at.fp))
+		return end_walk(walk, END_NO_RULE);
+	return go_on(walk, frame[1], walk->at.fp + sizeof(frame), frame[0]);
+}
+
+/* The kernel has stored all registers for the return from a signal handler. */
+static __always_inline int step_by_signal(struct walk *walk)
+{
+	if (!arch_signal_frame(walk->at.sp, &walk->at))
+		return end_walk(walk, END_UNREADABLE);
+	walk->in_call = false;
+	return false;
+}
+
+static __always_inline bool find_cfa(const struct walk *walk, const struct unwind_rule *rule,
+				     u64 *cfa)
+{
+	u64 from = rule->cfa == UNWIND_BP || rule->cfa == UNWIND_DEREF_BP ? walk->at.fp :
+									    walk->at.sp;
+
+	*cfa = from + rule->cfa_offset;
+	if (rule->cfa == UNWIND_PLT && walk->at.pc % UNWIND_PLT_BYTES >= (u64)rule->post)
+		*cfa += UNWIND_PLT_PUSHED;
+	if (rule->cfa != UNWIND_DEREF_BP && rule->cfa != UNWIND_DEREF_SP)
+		return true;
+	if (!read_word(cfa, *cfa))
+		return false;
+	*cfa += rule->post;
+	return true;
+}
+
+static __always_inline int step_by_rule(struct walk *walk, const struct unwind_rule *rule)
+{
+	u64 cfa, pc, fp = walk->at.fp;
+
+	if (!find_cfa(walk, rule, &cfa))
+		return end_walk(walk, END_UNREADABLE);
+	if (rule->ra == UNWIND_RA_SCRATCH) {
+		if (walk->in_call)
+			return end_walk(walk, END_REGISTER);
+		pc = walk->at.scratch;
+	} else if (!read_word(&pc, cfa + UNWIND_RA_OFFSET)) {
+		return end_walk(walk, END_UNREADABLE);
+	}
+	if (rule->fp == UNWIND_FP_CFA && !read_word(&fp, cfa + rule->fp_offset))
+		return end_walk(walk, END_UNREADABLE);
+	/* Go's compiler tells nothing of the frame pointer that it has stored below the return address. */
+	if (rule->fp == UNWIND_FP_SAME && walk->at.fp == cfa - 2 * sizeof(u64) &&
+	    !read_word(&fp, walk->at.fp))
+		return end_walk(walk, END_UNREADABLE);
+	if (rule->fp == UNWIND_FP_BP && !read_word(&fp, walk->at.fp + rule->fp_offset))
+		return end_walk(walk, END_UNREADABLE);
+	if (rule->fp == UNWIND_FP_LOST)
+		fp = 0;
+	return go_on(walk, pc, cfa, fp);
+}
+
+/* From the frame at the walk's pc to its caller's; true: the walk is over. */
+static __always_inline int step_up(struct walk *walk, u64 offset)
+{
+	int number = find_rule(walk->text, offset, walk->in_call);
+	struct unwind_rule *rule;
+
+	if (number == RULE_POINTER)
+		return step_by_pointer(walk, true);
+	if (number < 0)
+		return end_walk(walk, number == RULE_FULL ? END_FULL : END_LATE);
+	rule = bpf_map_lookup_elem(&rules, &number);
+	if (!rule || rule->cfa == UNWIND_NONE)
+		return step_by_pointer(walk, false);
+	if (rule->cfa == UNWIND_SIGNAL)
+		return step_by_signal(walk);
+	if (rule->cfa == UNWIND_END)
+		return end_at_first(walk);
+	if (rule->cfa == UNWIND_REGISTER)
+		return end_walk(walk, END_REGISTER);
+	return step_by_rule(walk, rule);
+}
+
+static __always_inline u64 make_site(u32 text, u64 offset)
+{
+	return (u64)text << SITE_OFFSET_BITS | (offset & SITE_OFFSET_MASK);
+}
+
+/* Adds the frame at the walk's pc, and goes to its caller; true: the walk is over. */
+__noinline int walk_step(u32 cpu)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	u64 offset;
+	u32 nr;
+
+	if (!walk)
+		return true;
+	nr = walk->nr;
+	if (nr >= WALK_FRAMES)
+		return end_walk(walk, END_DEEP);
+	if (walk->at.pc - walk->start >= walk->stop - walk->start && !find_text(cpu))
+		return end_walk(walk, walk->guessed ? END_NO_RULE : END_UNREADABLE);
+	/* A call is the last thing that its function may do, so the return is in the next one. */
+	offset = walk->at.pc + walk->delta - !!walk->in_call;
+	walk->sites[nr & (WALK_FRAMES - 1)] = make_site(walk->text, offset);
+	walk->nr = nr + 1;
+	return step_up(walk, offset);
+}
+
+/* From the registers, which are there. */
+static __always_inline void begin_walk(struct walk *walk, u64 mm, u32 stamp)
+{
+	walk->mm = mm;
+	walk->stamp = stamp;
+	walk->start = walk->stop = 0;
+	walk->guessed = 0;
+	walk->in_call = false;
+	walk->end = END_DEEP;
+}
+
+/* The kernel's frames are made sites; they are as bpf_get_stack() has them, the leaf first. */
+__noinline int name_kernel_frames(u32 cpu, u32 nr, u64 pc)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	u32 i, to = 0;
+	u64 at;
+
+	if (!walk)
+		return 0;
+	for (i = 0; i < WALK_KERNEL_FRAMES && i < nr; i++) {
+		at = walk->sites[i];
+		/* What serves a tracepoint comes before what its interrupt interrupted. */
+		if (!to && at != pc)
+			continue;
+		walk->sites[to & (WALK_KERNEL_FRAMES - 1)] = make_site(TEXT_KERNEL, at - !!to);
+		to++;
+	}
+	if (!to) {
+		walk->sites[0] = make_site(TEXT_KERNEL, pc);
+		to = 1;
+	}
+	walk->nr = to;
+	return 0;
+}
+
+/* Begins a walk with the kernel's frames from pc on, or with none if that is 0. */
+static __always_inline void add_kernel_frames(void *ctx, u32 cpu, u64 pc)
+{
+	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
+	long got;
+
+	if (!walk)
+		return;
+	walk->nr = 0;
+	if (!pc)
+		return;
+	got = bpf_get_stack(ctx, walk->sites, WALK_KERNEL_FRAMES * sizeof(u64), 0);
+	name_kernel_frames(cpu, got > 0 ? got / sizeof(u64) : 0, pc);
+}
+
+/* Walks from the registers of the walk to the first frame. */
+static __always_inline void walk_up(u32 cpu)
+{
+	u32 i;
+
+	for (i = 0; i <= WALK_FRAMES && !walk_step(cpu); i++)
+		;
+}
+
+#endif

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALLERS_ABI_H
+#define BPFPROFIL_CALLERS_ABI_H
+
+#include "shared/counters.h"
+#include "shared/types.h"
+#include "shared/unwind.h"
+
+/*
+ * What host.bpf.c and the engine share for callers: the numbers of texts, their tables of rules, and
+ * the tree in which chains of callers are counted.
+ */
+
+/*
+ * A place as one word: the text's number and the offset in it, which of anonymous and kernel text is the
+ * address. The lower half of the address space has 47 bits, and kernel text is in the upper half.
+ */
+enum { SITE_OFFSET_BITS = 47, SITE_KERNEL_BIT = 62 };
+
+#define SITE_OFFSET_MASK ((1ULL << SITE_OFFSET_BITS) - 1)
+
+/* Of the kernel at work for the frame above: in mode charged no more is told of it. */
+#define SITE_IN_KERNEL (1ULL << SITE_KERNEL_BIT)
+
+/*
+ * Numbers of texts, beside those that the programs give to files and processes as they meet them. 0
+ * is none, so that no site is 0.
+ */
+enum { TEXT_KERNEL = 1, TEXT_VDSO, TEXT_FIRST, TEXTS_MAX = 1 << 15 };
+
+/*
+ * Where a text's table is. FULL: there is none for want of memory. GO: there is one, for leaves: every
+ * other frame of a Go program has a frame pointer, by which one goes on where it switches stacks.
+ */
+enum rules_state { RULES_AWAITED, RULES_READY, RULES_GO, RULES_NONE, RULES_FULL };
+
+struct rules_of_text {
+	__u32 state;
+	__u32 index; /* word at which its index begins; that of the granule after its last ends it */
+	__u32 first; /* its first granule */
+	__u32 granules;
+};
+
+/* Lines of rows and indices come in chunks of 1 MiB. */
+enum { CHUNK_LINES = 1 << 14 };
+
+/* A rule's number is the same for all files. Rule 0 is UNWIND_NONE. */
+enum { RULES_MAX = 1 << 14 };
+
+/* A mapping that a CPU's walks have met, and what it was made from: see struct xlat_origin. */
+struct text_range {
+	__u64 mm; /* 0: empty */
+	__u64 start;
+	__u64 end;
+	__u64 delta; /* offset in the text - address */
+	__u64 vma;
+	__u64 inode;
+	__u32 stamp;
+	__u32 text; /* its number */
+	__u64 pad;
+};
+
+enum { RANGES_SHIFT = 9, RANGES = 1 << RANGES_SHIFT };
+
+/*
+ * A calling context: a frame's site below its parent, which is the element of another node + 1, or a
+ * root. An empty one has no site. Its count is of ticks that fell in it and in nothing called from it.
+ */
+struct caller_node {
+	__u64 site;
+	__u32 parent;
+	__u32 count;
+};
+
+enum { NODE_IS_ROOT = 1U << 31, NODE_PROBES = 12 };
+
+/* A key of `carries` that stands for a node and not for a counter in a page. */
+#define CARRY_OF_NODE (1ULL << 63)
+
+struct caller_root_key {
+	__u64 split; /* as in struct window_key */
+	__u32 target;
+	__u32 end; /* enum walk_end */
+};
+
+struct caller_root {
+	__u32 number;
+	__u32 pad;
+	__u64 ticks; /* without any frame */
+};
+
+/* The registers that a walk up the stack needs. */
+struct frame {
+	__u64 pc;
+	__u64 sp;
+	__u64 fp;
+	__u64 scratch; /* see UNWIND_RA_SCRATCH */
+	__u32 narrow; /* of a 32-bit program, whose frames are not followed */
+	__u32 pad;
+};
+
+/*
+ * The walk of the current tick, one for each CPU, and behind them one for each CPU's exits, which a tick
+ * may interrupt. It is not on the stack: the stack has no room for it,
+ * and 6.1's verifier takes what a loop's body finds there as the loop's only possible state.
+ */
+enum { WALK_FRAMES = 256, WALK_KERNEL_FRAMES = 64 };
+
+struct walk {
+	struct frame at; /* the frame that it has reached */
+	__u64 mm; /* the address space's number */
+	__u64 start; /* the mapping of the last frame; start == end: none yet */
+	__u64 stop;
+	__u64 delta;
+	__u32 stamp;
+	__u32 text;
+	__u32 nr; /* frames, the leaf first */
+	__u32 end; /* enum walk_end */
+	__u32 guessed; /* frames found by frame pointers */
+	__u32 in_call; /* pc is where a call will return to */
+	__u32 parent; /* while the chain is entered: the node reached */
+	__u32 base; /* the node that the chain begins at instead of a root; 0: none */
+	__u64 sites[WALK_FRAMES];
+};
+
+/* Shared as global data: what was given out. */
+struct callers_state {
+	__u32 next_text;
+	__u32 next_root;
+	__u32 nodes_used;
+	__u32 texts_refused; /* texts that there was no number for */
+	__u32 texts_untold; /* that a pass over all mappings could not announce */
+	__u32 preloaded_by; /* a process whose mappings count though nobody follows it */
+};
+
+_Static_assert(sizeof(struct rules_of_text) == 16, "struct rules_of_text");
+_Static_assert(sizeof(struct text_range) == 64, "struct text_range");
+_Static_assert(sizeof(struct caller_node) == 16, "struct caller_node");
+_Static_assert(sizeof(struct caller_root_key) == 16, "struct caller_root_key");
+_Static_assert(sizeof(struct caller_root) == 16, "struct caller_root");
+_Static_assert(sizeof(struct walk) == 104 + WALK_FRAMES * 8, "struct walk");
+
+#endif

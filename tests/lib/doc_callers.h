@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef TEST_DOC_CALLERS_H
+#define TEST_DOC_CALLERS_H
+
+#include <stdint.h>
+
+#include "doc.h"
+
+/*
+ * The callers of a profile as others see them. Asserts what holds for each: every target's chains have
+ * its total less filtered and lost; parents come before their children, which differ; and the functions
+ * that chains end in have the ticks that they have without chains.
+ */
+void doc_assert_callers(struct json_object *doc);
+
+/* The ticks of a function and of all that it called, a recursive one's once. */
+uint64_t doc_inclusive(struct json_object *doc, const char *name);
+
+/* The ticks of a function when it was called, at whatever distance, by another. */
+uint64_t doc_called(struct json_object *doc, const char *name, const char *caller);
+
+/* The ticks whose walks ended so. */
+uint64_t doc_ended(struct json_object *doc, const char *end);
+
+/* How many frames the longest chain has. */
+uint64_t doc_deepest(struct json_object *doc);
+
+#endif

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+
+/* Programs whose shares by caller are known, walked in all ways. */
+#include <criterion/criterion.h>
+
+#include "doc_callers.h"
+#include "live.h"
+#include "need.h"
+
+/* Of the ticks of programs that have rules for all their text. */
+#define NEARLY_ALL_COMPLETE 0.985
+
+TestSuite(live_callers, .init = need_root, .timeout = 120);
+
+static void run_callers(struct live *live, const char *const options[], const char *const command[])
+{
+	uint64_t ticks;
+
+	live_run(live, options, command);
+	doc_assert_callers(live->doc);
+	ticks = doc_number(live->doc, "ticks.total");
+	cr_expect_geq((double)doc_ended(live->doc, "complete"), NEARLY_ALL_COMPLETE * (double)ticks,
+		      "of %lu ticks only %lu are complete", ticks,
+		      doc_ended(live->doc, "complete"));
+}
+
+/* Asserts the shares of the functions that call, at whatever distance, the one that burns. */
+static void shares(const char *what, size_t n, const struct share *wanted)
+{
+	uint64_t ticks[4];
+	struct live live;
+	size_t i;
+
+	live_begin(&live);
+	run_callers(&live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("callers"), what, "10000"));
+	for (i = 0; i < n; i++)
+		ticks[i] = doc_called(live.doc, "leaf", wanted[i].name);
+	assert_ratio(n, wanted, ticks);
+	live_end(&live);
+}
+
+Test(live_callers, plain)
+{
+	shares("plain", SHARES({ "first", 5 }, { "second", 3 }, { "third", 2 }));
+}
+
+Test(live_callers, deep_recursion)
+{
+	shares("deep", SHARES({ "first", 6 }, { "second", 4 }));
+}
+
+Test(live_callers, mutual_recursion)
+{
+	shares("mutual", SHARES({ "ping", 7 }, { "third", 3 }));
+}
+
+Test(live_callers, tail_call)
+{
+	shares("tail", SHARES({ "calls_jumps", 6 }, { "second", 4 }));
+}
+
+Test(live_callers, signal_handler)
+{
+	shares("signal", SHARES({ "raises", 5 }, { "second", 5 }));
+}
+
+Test(live_callers, threads)
+{
+	shares("threads", SHARES({ "first", 5 }, { "second", 5 }));
+}
+
+Test(live_callers, forks)
+{
+	shares("forks", SHARES({ "first", 5 }, { "second", 5 }));
+}
+
+Test(live_callers, frame_pointer_and_alloca)
+{
+	shares("pointer", SHARES({ "moves", 6 }, { "second", 4 }));
+}
+
+Test(live_callers, through_the_c_library)
+{
+	shares("library", SHARES({ "sorts", 5 }, { "second", 5 }));
+}
+
+/* main calls all of it, and what calls main is the C library. */
+LIVE_TEST(live_callers, main_has_it_all)
+{
+	uint64_t ticks;
+
+	run_callers(live, ARGS(FAST, "--callers"), ARGS(WORKLOAD("callers"), "deep", "5000"));
+	ticks = doc_number(live->doc, "ticks.total");
+	cr_expect_geq((double)doc_inclusive(live->doc, "main"), 0.98 * (double)ticks);
+	cr_expect_geq((double)doc_inclusive(live->doc, "_start"), 0.98 * (double)ticks);
+	cr_expect_eq(doc_called(live->doc, "third", "leaf"), 0);
+	cr_expect_geq(doc_deepest(live->doc), 103);
+}
+
+/* The kernel's frames are those of the user's frame that called it. */
+LIVE_TEST(live_callers, kernel_frames)
+{
+	uint64_t reads;
+
+	run_callers(live, ARGS(FAST, "--callers", "--mode", "split"),
+		    ARGS(WORKLOAD("syscalls"), "2000"));
+	reads = doc_inclusive(live->doc, "ksys_read");
+	cr_expect_gt(reads, 100);
+	cr_expect_eq(doc_called(live->doc, "ksys_read", "read_zeros"), reads);
+}
+
+LIVE_TEST(live_callers, scheduler_tick)
+{
+	run_callers(live, ARGS("--source", "tick", "--callers"),
+		    ARGS(WORKLOAD("callers"), "plain", "20000"));
+	cr_expect_geq((double)doc_called(live->doc, "leaf", "main"),
+		      NEARLY_ALL_COMPLETE * (double)doc_inclusive(live->doc, "leaf"));
+}
+
+LIVE_TEST(live_callers, rate_by_default)
+{
+	run_callers(live, ARGS("--callers"), ARGS(WORKLOAD("callers"), "plain", "10000"));
+	cr_expect_float_eq(json_object_get_double(doc_get(live->doc, "sampling.requested_hz")), 99,
+			   0.5);
+}
+
+/* Short programs: each begins and ends, forks and execs. */
+LIVE_TEST(live_callers, short_programs)
+{
+	uint64_t ticks;
+
+	live_run(live, ARGS(FAST, "--callers"),
+		 ARGS("sh", "-c", "for i in $(seq 300); do /bin/true; done"));
+	doc_assert_callers(live->doc);
+	ticks = doc_number(live->doc, "ticks.total");
+	cr_expect_geq((double)doc_ended(live->doc, "complete"), 0.9 * (double)ticks);
+}
+
+/* With room for a few chains the rest is counted as such, and the flat histogram has all of it. */
+LIVE_TEST(live_callers, full_tree)
+{
+	live_run(live, ARGS(FAST, "--callers", "--memory", "1M"),
+		 ARGS(WORKLOAD("callers"), "wide", "10000"));
+	doc_assert_callers(live->doc);
+	cr_expect_eq(doc_lost(live->doc, NULL), 0);
+	cr_expect_gt(doc_ended(live->doc, "full"), 0);
+	cr_expect_gt(doc_ended(live->doc, "complete"), 0);
+}

@@ -1,0 +1,409 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* From the programs' tree of callers to that of a profile. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/engine/callers_tree.h"
+#include "host/engine/kernel_modules.h"
+#include "host/engine/session_state.h"
+#include "host/engine/snapshot.h"
+
+/* How often the tree is read again for ticks that are still on their way into it. */
+enum { TREE_READS = 100, TREE_WAIT_US = 1000 };
+
+struct filling {
+	struct session *session;
+	const struct counted *counted;
+	struct seen_names *names;
+	const struct kernel_modules *modules;
+	struct profile *profile;
+	struct caller_tree tree;
+	struct space *spaces; /* by number of the text; kind 0: not given out */
+	uint32_t *objects; /* by number: its object; NO_SOURCE: not known yet */
+	uint32_t nr_texts;
+	uint32_t *roots; /* by number: the profile's */
+	struct error *err;
+	int ret;
+};
+
+/* --- texts and objects --------------------------------------------------------------------------- */
+
+static int read_texts(struct filling *filling)
+{
+	struct session *session = filling->session;
+	int fd = bpf_map__fd(session->skel->maps.texts);
+	uint32_t nr = session->skel->bss->callers_state.next_text, number;
+	struct space space, *last = NULL;
+
+	filling->nr_texts = nr < TEXTS_MAX ? nr : TEXTS_MAX;
+	filling->spaces = calloc(filling->nr_texts, sizeof(*filling->spaces));
+	filling->objects = malloc(filling->nr_texts * sizeof(*filling->objects));
+	if (!filling->spaces || !filling->objects)
+		return -ENOMEM;
+	memset(filling->objects, 0xff, filling->nr_texts * sizeof(*filling->objects));
+	filling->spaces[TEXT_VDSO].kind = SPACE_VDSO;
+	while (!bpf_map_get_next_key(fd, last, &space)) {
+		if (!bpf_map_lookup_elem(fd, &space, &number) && number < filling->nr_texts)
+			filling->spaces[number] = space;
+		last = &space;
+	}
+	return 0;
+}
+
+/* An object that a histogram already has; NO_SOURCE: there is none. */
+static uint32_t known_object(const struct filling *filling, const struct space *space,
+			     const struct space_info *info)
+{
+	const struct profile *profile = filling->profile;
+	const struct seen_names *names = filling->names;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_objects; i++) {
+		if (space->kind == SPACE_VDSO && profile->objects[i].kind == PROFILE_FILE &&
+		    !strcmp(profile->objects[i].path, "[vdso]"))
+			return i;
+		if (info && names->sources[i] == (uint32_t)(info - names->spaces->list))
+			return i;
+	}
+	return NO_SOURCE;
+}
+
+static uint32_t new_object(struct filling *filling, const struct space *space,
+			   const struct space_info *info)
+{
+	struct profile *profile = filling->profile;
+	uint32_t *sources, id = (uint32_t)profile->nr_objects;
+	struct profile_object *objects;
+
+	sources = reallocarray(filling->names->sources, id + 1, sizeof(*sources));
+	if (sources)
+		filling->names->sources = sources;
+	objects = reallocarray(profile->objects, id + 1, sizeof(*objects));
+	if (objects)
+		profile->objects = objects;
+	if (!sources || !objects) {
+		filling->ret = error_no_memory(filling->err, "profile");
+		return NO_SOURCE;
+	}
+	sources[id] = info ? (uint32_t)(info - filling->names->spaces->list) : NO_SOURCE;
+	filling->names->nr_nameless += !info && space->kind != SPACE_VDSO;
+	profile->nr_objects++;
+	filling->ret = object_describe(space, info, &objects[id], filling->err);
+	return id;
+}
+
+static uint32_t object_of_text(struct filling *filling, uint32_t text)
+{
+	const struct space *space;
+	const struct space_info *info;
+
+	if (text >= filling->nr_texts || !filling->spaces[text].kind)
+		return NO_SOURCE;
+	if (filling->objects[text] != NO_SOURCE)
+		return filling->objects[text];
+	space = &filling->spaces[text];
+	info = spaces_find(filling->names->spaces, space);
+	if (info)
+		filling->session->spaces.list[info - filling->names->spaces->list].called = true;
+	filling->objects[text] = known_object(filling, space, info);
+	if (filling->objects[text] == NO_SOURCE)
+		filling->objects[text] = new_object(filling, space, info);
+	return filling->objects[text];
+}
+
+static bool find_site(void *context, uint64_t site, struct profile_site *result)
+{
+	struct filling *filling = context;
+	uint32_t text = (uint32_t)(site >> SITE_OFFSET_BITS);
+	int64_t object;
+
+	result->offset = site & SITE_OFFSET_MASK;
+	if (text == TEXT_KERNEL) {
+		result->offset |= ~SITE_OFFSET_MASK;
+		object = kernel_modules_object(filling->modules, result->offset, filling->profile,
+					       &filling->names->sources, NO_SOURCE);
+		if (object < 0)
+			filling->ret = error_no_memory(filling->err, "profile");
+	} else {
+		object = object_of_text(filling, text);
+	}
+	result->object = (uint32_t)object;
+	return !filling->ret && result->object != NO_SOURCE;
+}
+
+/* --- roots --------------------------------------------------------------------------------------- */
+
+/* Reads all roots. What the programs count in them only grows, so what was taken is remembered. */
+static int read_roots(struct filling *filling)
+{
+	struct session *session = filling->session;
+	struct caller_tree *tree = &filling->tree;
+	int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	struct caller_root_key key, *last = NULL;
+	struct caller_root root;
+	size_t room = tree->nr_roots;
+
+	tree->nr_roots = 0;
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		if (grow((void **)&tree->roots, &room, tree->nr_roots + 1, sizeof(*tree->roots)))
+			return -ENOMEM;
+		last = &tree->roots[tree->nr_roots].key;
+		*last = key;
+		if (bpf_map_lookup_elem(fd, &key, &root))
+			continue;
+		tree->roots[tree->nr_roots].number = root.number;
+		tree->roots[tree->nr_roots++].ticks = root.ticks;
+	}
+	return 0;
+}
+
+/*
+ * Puts each root at its number. There are numbers without a root, because two CPUs may have made the same
+ * one at the same moment.
+ */
+static int place_roots(struct filling *filling)
+{
+	struct caller_tree *tree = &filling->tree;
+	const struct root_state *state;
+	size_t nr = filling->session->skel->bss->callers_state.next_root, i;
+	struct tree_root *placed = calloc(nr + 1, sizeof(*placed));
+
+	if (!placed)
+		return -ENOMEM;
+	for (i = 0; i < nr; i++)
+		placed[i].key.target = NO_TARGET;
+	for (i = 0; i < tree->nr_roots; i++)
+		if (tree->roots[i].number < nr)
+			placed[tree->roots[i].number] = tree->roots[i];
+	free(tree->roots);
+	tree->roots = placed;
+	tree->nr_roots = nr;
+	for (i = 0; i < nr; i++) {
+		state = session_root(filling->session, (uint32_t)i);
+		if (!state)
+			return -ENOMEM;
+		placed[i].ticks -= placed[i].ticks ? state->taken : 0;
+		placed[i].key.split = state->sum ?: placed[i].key.split;
+		if (split_is_left_out(filling->names->splits, placed[i].key.split))
+			placed[i].key.target = NO_TARGET;
+	}
+	return 0;
+}
+
+static int read_tree(struct filling *filling)
+{
+	int ret;
+
+	free(filling->tree.roots);
+	filling->tree.roots = NULL;
+	filling->tree.nr_roots = 0;
+	ret = read_roots(filling);
+	ret = ret ?: place_roots(filling);
+	tree_read(&filling->tree, filling->counted->take);
+	return ret;
+}
+
+static uint64_t ticks_with_chains(const struct filling *filling, uint32_t target)
+{
+	const struct tally *tally = &filling->counted->tallies[target];
+
+	return tally->binned + tally->outside;
+}
+
+static bool is_short(const struct filling *filling)
+{
+	uint32_t i;
+
+	for (i = 0; i < filling->session->nr_targets; i++)
+		if (tree_ticks(&filling->tree, i) < ticks_with_chains(filling, i))
+			return true;
+	return false;
+}
+
+/*
+ * Each tick enters its histogram and then the tree, so the tree is read last: first it may lack ticks that
+ * are on their way, and then it has those that fell since. These are left for the next profile.
+ */
+static int settle_tree(struct filling *filling)
+{
+	const bool take = filling->counted->take;
+	int ret = read_tree(filling), tries;
+	uint64_t ticks, wanted;
+	uint32_t i;
+
+	for (tries = 0; !ret && is_short(filling) && tries < TREE_READS; tries++) {
+		usleep(TREE_WAIT_US);
+		ret = read_tree(filling);
+	}
+	for (i = 0; !ret && i < filling->session->nr_targets; i++) {
+		ticks = tree_ticks(&filling->tree, i);
+		wanted = ticks_with_chains(filling, i);
+		if (ticks > wanted)
+			tree_give_back(&filling->tree, i, ticks - wanted, take);
+	}
+	for (i = 0; take && !ret && i < filling->tree.nr_roots; i++)
+		filling->session->callers.roots[i].taken += filling->tree.roots[i].ticks;
+	return ret;
+}
+
+static int name_root(const struct filling *filling, const struct tree_root *root,
+		     struct profile_root *result)
+{
+	const struct seen_names *names = filling->names;
+	uint64_t split = root->key.split;
+	const struct split_name *told = split ? split_names_find(names->splits, split) : NULL;
+
+	*result = (struct profile_root){ .target = root->key.target,
+					 .pid = -1,
+					 .end = root->key.end,
+					 .ticks = root->ticks };
+	if (!split)
+		return 0;
+	if (names->split == SPLIT_CGROUP) {
+		result->cgroup = split_cgroup_name(names->splits, split);
+		return result->cgroup ? 0 : -ENOMEM;
+	}
+	result->pid = split_pid(split);
+	result->process = told ? strdup(told->name) : NULL;
+	return told && !result->process ? -ENOMEM : 0;
+}
+
+static void mark_used(const struct caller_tree *tree, bool *used)
+{
+	uint32_t i;
+
+	for (i = 0; i < tree->nr_roots; i++)
+		used[i] = tree->roots[i].ticks > 0;
+	for (i = 0; i < tree->nr_nodes; i++)
+		if (tree->counts[i])
+			used[tree_root_of(tree, i)] = true;
+}
+
+static int compare_made(const void *left, const void *right, void *roots)
+{
+	const struct profile_root *all = roots;
+
+	return profile_root_compare(&all[*(const uint32_t *)left], &all[*(const uint32_t *)right]);
+}
+
+/* Splits of one name and pid, as a pid that came again has, are one root. */
+static int join_roots(struct filling *filling, struct profile_callers *result)
+{
+	size_t nr = result->nr_roots, i, to = 0;
+	struct profile_root *joined = calloc(nr + 1, sizeof(*joined));
+	cleanup_free uint32_t *order = calloc(nr + 1, sizeof(*order));
+	cleanup_free uint32_t *index = calloc(nr + 1, sizeof(*index));
+
+	if (!joined || !order || !index) {
+		free(joined);
+		return -ENOMEM;
+	}
+	for (i = 0; i < nr; i++)
+		order[i] = (uint32_t)i;
+	qsort_r(order, nr, sizeof(*order), compare_made, result->roots);
+	for (i = 0; i < nr; i++) {
+		struct profile_root *root = &result->roots[order[i]];
+
+		if (i && !profile_root_compare(root, &joined[to - 1])) {
+			joined[to - 1].ticks += root->ticks;
+			free(root->process);
+			free(root->cgroup);
+		} else {
+			joined[to++] = *root;
+		}
+		index[order[i]] = (uint32_t)to - 1;
+	}
+	for (i = 0; i < filling->tree.nr_roots; i++)
+		if (filling->roots[i] != UINT32_MAX)
+			filling->roots[i] = index[filling->roots[i]];
+	free(result->roots);
+	result->roots = joined;
+	result->nr_roots = to;
+	return 0;
+}
+
+/* Makes the roots that have ticks, in themselves or below. */
+static int make_profile_roots(struct filling *filling, struct profile_callers *result)
+{
+	const struct caller_tree *tree = &filling->tree;
+	cleanup_free bool *used = calloc(tree->nr_roots + 1, sizeof(*used));
+	size_t i;
+
+	filling->roots = malloc((tree->nr_roots + 1) * sizeof(*filling->roots));
+	result->roots = calloc(tree->nr_roots + 1, sizeof(*result->roots));
+	if (!used || !filling->roots || !result->roots)
+		return -ENOMEM;
+	mark_used(tree, used);
+	for (i = 0; i < tree->nr_roots; i++) {
+		filling->roots[i] = UINT32_MAX;
+		if (!used[i] || tree->roots[i].key.target == NO_TARGET)
+			continue;
+		if (name_root(filling, &tree->roots[i], &result->roots[result->nr_roots]))
+			return -ENOMEM;
+		filling->roots[i] = (uint32_t)result->nr_roots++;
+	}
+	return join_roots(filling, result);
+}
+
+/* What the tree lacks of a target's ticks, which would be a fault, is said and is not hidden. */
+static int note_missing(struct filling *filling)
+{
+	uint64_t missing = 0, ticks, wanted;
+	uint32_t i;
+
+	for (i = 0; i < filling->session->nr_targets; i++) {
+		ticks = tree_ticks(&filling->tree, i);
+		wanted = ticks_with_chains(filling, i);
+		missing += ticks < wanted ? wanted - ticks : 0;
+	}
+	if (!missing || !filling->counted->take)
+		return 0;
+	return profile_note(filling->profile, "%llu ticks have no chain of callers",
+			    (unsigned long long)missing);
+}
+
+static void free_filling(struct filling *filling)
+{
+	tree_free(&filling->tree);
+	free(filling->spaces);
+	free(filling->objects);
+	free(filling->roots);
+}
+
+int session_fill_callers(struct session *session, const struct counted *counted,
+			 struct seen_names *names, const struct kernel_modules *modules,
+			 struct profile *profile, struct error *err)
+{
+	struct filling filling = {
+		.session = session,
+		.counted = counted,
+		.names = names,
+		.modules = modules,
+		.profile = profile,
+		.tree = { .nodes = session->callers.nodes.at,
+			  .nr_nodes = session->callers.nr_nodes },
+		.err = err,
+	};
+	int ret;
+
+	if (!session->options.callers)
+		return 0;
+	profile->callers = calloc(1, sizeof(*profile->callers));
+	ret = profile->callers ? tree_begin(&filling.tree) : -ENOMEM;
+	ret = ret ?: read_texts(&filling);
+	ret = ret ?: settle_tree(&filling);
+	ret = ret ?: make_profile_roots(&filling, profile->callers);
+	ret = ret ?: note_missing(&filling);
+	ret = ret   ?:
+		      tree_build(&filling.tree, find_site, &filling, filling.roots,
+				 profile->callers);
+	free_filling(&filling);
+	if (filling.ret)
+		return filling.ret;
+	return ret ? error_no_memory(err, "callers") : 0;
+}

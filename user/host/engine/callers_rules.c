@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/callers_rules.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+#include "elf/elf_image.h"
+#include "shared/callers_abi.h"
+#include "symbol/allowance.h"
+#include "unwind/unwind_table.h"
+
+/* A text whose table is to be made. */
+struct wanted_rules {
+	uint32_t text;
+	int fd;
+};
+
+enum { RULE_SLOTS = 2 * RULES_MAX };
+
+struct callers_rules {
+	pthread_t thread;
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	struct wanted_rules *queue; /* first .. nr wait */
+	size_t first;
+	size_t nr;
+	size_t room;
+	bool busy;
+	bool ending;
+	/* Only the thread uses these. */
+	struct callers_rules_maps maps;
+	struct chunked_array lines;
+	uint64_t words; /* in use */
+	uint32_t nr_rules;
+	uint16_t slots[RULE_SLOTS]; /* rules by their hash; 0: free */
+	struct allowance allowance;
+};
+
+void callers_rules_plan(struct chunked_array *lines, uint64_t bytes)
+{
+	chunked_array_plan(lines, bytes, sizeof(struct unwind_line), CHUNK_LINES, CHUNK_LINES, 0);
+}
+
+static uint32_t hash_rule(const struct unwind_rule *rule)
+{
+	uint64_t words[2];
+
+	memcpy(words, rule, sizeof(words));
+	words[0] = (words[0] ^ words[1] * 0x9e3779b97f4a7c15ULL) * 0x9e3779b97f4a7c15ULL;
+	return (uint32_t)(words[0] >> 40) % RULE_SLOTS;
+}
+
+/* The number of a rule for all files; 0: there is no room for one more. */
+static uint32_t intern(struct callers_rules *rules, const struct unwind_rule *rule)
+{
+	struct unwind_rule *all = rules->maps.rules.at;
+	uint32_t slot = hash_rule(rule), number;
+
+	if (rule->cfa == UNWIND_NONE)
+		return 0;
+	for (; (number = rules->slots[slot]) != 0; slot = (slot + 1) % RULE_SLOTS)
+		if (!memcmp(&all[number], rule, sizeof(*rule)))
+			return number;
+	if (rules->nr_rules == RULES_MAX)
+		return 0;
+	number = rules->nr_rules++;
+	all[number] = *rule;
+	rules->slots[slot] = (uint16_t)number;
+	return number;
+}
+
+static void put_word(struct callers_rules *rules, uint64_t at, uint32_t word)
+{
+	struct unwind_line *line = chunked_array_at(&rules->lines, unwind_line_of((uint32_t)at));
+
+	if (line)
+		line->word[unwind_word_of((uint32_t)at)] = word;
+}
+
+/* Room for so many words; false: there is none. */
+static bool make_room(struct callers_rules *rules, uint64_t nr)
+{
+	uint64_t last = (rules->words + nr) >> UNWIND_LINE_SHIFT;
+	struct error ignored;
+
+	if (last >= rules->lines.limit)
+		return false;
+	while (last >= rules->lines.present)
+		if (chunked_array_grow(&rules->lines, rules->lines.present, &ignored))
+			return false;
+	return true;
+}
+
+/*
+ * Copies a file's table. The index comes first and has one word more than granules, which ends the last
+ * one's rows.
+ */
+static uint32_t store(struct callers_rules *rules, const struct unwind_table *table,
+		      struct rules_of_text *place)
+{
+	uint64_t nr = table->granule_count + 1 + table->row_count, at = rules->words, rows;
+	cleanup_free uint16_t *numbers = calloc(table->rule_count + 1, sizeof(*numbers));
+	size_t i;
+
+	if (!table->row_count)
+		return RULES_NONE;
+	if (!numbers || !make_room(rules, nr))
+		return RULES_FULL;
+	for (i = 0; i < table->rule_count; i++)
+		numbers[i] = (uint16_t)intern(rules, &table->rules[i]);
+	rows = at + table->granule_count + 1;
+	for (i = 0; i <= table->granule_count; i++)
+		put_word(rules, at + i, (uint32_t)rows + table->index[i]);
+	for (i = 0; i < table->row_count; i++) {
+		uint32_t row = table->rows[i], number = numbers[unwind_row_rule(row)];
+
+		put_word(rules, rows + i, row - unwind_row_rule(row) + number);
+	}
+	place->index = (uint32_t)at;
+	place->first = table->first_granule;
+	place->granules = (uint32_t)table->granule_count;
+	rules->words += nr;
+	return RULES_READY;
+}
+
+static uint32_t store_image(struct callers_rules *rules, const struct elf_image *image,
+			    struct rules_of_text *place)
+{
+	struct unwind_table table = { 0 };
+	uint32_t state = RULES_NONE;
+	struct error ignored;
+	GElf_Shdr header;
+
+	if (!unwind_table_read(image, UNWIND_BYTES_MAX, &table, &ignored))
+		state = store(rules, &table, place);
+	if (state == RULES_READY && elf_image_section(image, ".note.go.buildid", &header))
+		state = RULES_GO;
+	unwind_table_free(&table);
+	return state;
+}
+
+/* The kernel's vDSO is the same for all 64-bit processes, so also our own. */
+static uint32_t store_vdso(struct callers_rules *rules, struct rules_of_text *place)
+{
+	struct elf_image image;
+	struct error ignored;
+	size_t size;
+	const void *memory = vdso_image(&size);
+	uint32_t state;
+
+	if (!memory || elf_image_open_memory(memory, size, &image, &ignored))
+		return RULES_NONE;
+	state = store_image(rules, &image, place);
+	elf_image_close(&image);
+	return state;
+}
+
+/* Anybody may own the file: without time for it, or if it is broken, it has no rules. */
+static uint32_t store_file(struct callers_rules *rules, int fd, struct rules_of_text *place)
+{
+	struct allowance_turn turn;
+	struct elf_image image;
+	struct error ignored;
+	uint32_t state = RULES_NONE;
+
+	if (fd < 0 || allowance_begin(&rules->allowance, fd, &turn, &ignored))
+		return RULES_NONE;
+	if (!elf_image_open(fd, &image, &ignored)) {
+		state = store_image(rules, &image, place);
+		elf_image_close(&image);
+	}
+	allowance_end(&rules->allowance, &turn);
+	return state;
+}
+
+static void make_table(struct callers_rules *rules, const struct wanted_rules *wanted)
+{
+	struct rules_of_text *place = rules->maps.texts.at;
+	uint32_t state;
+
+	place += wanted->text;
+	if (place->state != RULES_AWAITED)
+		return; /* it was told again */
+	if (wanted->text == TEXT_VDSO)
+		state = store_vdso(rules, place);
+	else
+		state = store_file(rules, wanted->fd, place);
+	__atomic_store_n(&place->state, state, __ATOMIC_RELEASE);
+}
+
+/* The next text, with the lock held. */
+static bool await_wanted(struct callers_rules *rules, struct wanted_rules *result)
+{
+	while (rules->first == rules->nr && !rules->ending) {
+		rules->first = rules->nr = 0;
+		rules->busy = false;
+		pthread_cond_broadcast(&rules->changed);
+		pthread_cond_wait(&rules->changed, &rules->lock);
+	}
+	if (rules->ending)
+		return false;
+	*result = rules->queue[rules->first++];
+	rules->busy = true;
+	return true;
+}
+
+static void *make_tables(void *context)
+{
+	struct callers_rules *rules = context;
+	struct wanted_rules wanted;
+
+	pthread_mutex_lock(&rules->lock);
+	while (await_wanted(rules, &wanted)) {
+		pthread_mutex_unlock(&rules->lock);
+		make_table(rules, &wanted);
+		close_fd(&wanted.fd);
+		pthread_mutex_lock(&rules->lock);
+	}
+	pthread_mutex_unlock(&rules->lock);
+	return NULL;
+}
+
+static void free_rules(struct callers_rules *rules)
+{
+	while (rules->first < rules->nr)
+		close_fd(&rules->queue[rules->first++].fd);
+	free(rules->queue);
+	mapped_array_close(&rules->maps.rules);
+	mapped_array_close(&rules->maps.texts);
+	chunked_array_free(&rules->lines);
+	allowance_free(&rules->allowance);
+	pthread_mutex_destroy(&rules->lock);
+	pthread_cond_destroy(&rules->changed);
+	free(rules);
+}
+
+struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
+					  const struct chunked_array *lines, struct error *err)
+{
+	struct callers_rules *rules = calloc(1, sizeof(*rules));
+	int ret;
+
+	if (!rules) {
+		error_no_memory(err, "callers");
+		return NULL;
+	}
+	rules->maps = *maps;
+	rules->lines = *lines;
+	rules->lines.outer_fd = maps->line_chunks_fd;
+	rules->nr_rules = 1;
+	rules->allowance.seconds = ALLOWANCE_NAMES;
+	pthread_mutex_init(&rules->lock, NULL);
+	cond_init_monotonic(&rules->changed);
+	ret = chunked_array_map(&rules->lines, maps->lines_fd, rules->lines.base, err);
+	if (!ret) {
+		ret = -pthread_create(&rules->thread, NULL, make_tables, rules);
+		if (ret)
+			error_errno(err, ret, "a thread for callers");
+	}
+	if (!ret)
+		return rules;
+	free_rules(rules);
+	return NULL;
+}
+
+void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd)
+{
+	pthread_mutex_lock(&rules->lock);
+	if (grow((void **)&rules->queue, &rules->room, rules->nr + 1, sizeof(*rules->queue))) {
+		close_fd(&fd);
+	} else {
+		rules->queue[rules->nr++] = (struct wanted_rules){ text, fd };
+		rules->busy = true;
+		pthread_cond_broadcast(&rules->changed);
+	}
+	pthread_mutex_unlock(&rules->lock);
+}
+
+void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds)
+{
+	struct timespec until = timespec_of(monotonic_ns() + milliseconds * 1000000ULL);
+
+	pthread_mutex_lock(&rules->lock);
+	while (rules->busy && !pthread_cond_timedwait(&rules->changed, &rules->lock, &until))
+		;
+	pthread_mutex_unlock(&rules->lock);
+}
+
+uint64_t callers_rules_bytes(const struct callers_rules *rules)
+{
+	return (uint64_t)rules->lines.present * rules->lines.element_size;
+}
+
+void callers_rules_end(struct callers_rules *rules)
+{
+	if (!rules)
+		return;
+	pthread_mutex_lock(&rules->lock);
+	rules->ending = true;
+	pthread_cond_broadcast(&rules->changed);
+	pthread_mutex_unlock(&rules->lock);
+	pthread_join(rules->thread, NULL);
+	free_rules(rules);
+}

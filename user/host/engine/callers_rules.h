@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only */
+#ifndef BPFPROFIL_CALLERS_RULES_H
+#define BPFPROFIL_CALLERS_RULES_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/error.h"
+#include "host/engine/maps.h"
+
+struct callers_rules;
+
+/* The maps that the tables are written into; the fds stay the caller's. */
+struct callers_rules_maps {
+	int lines_fd; /* the first lines; more come in chunks */
+	int line_chunks_fd;
+	struct mapped_array rules;
+	struct mapped_array texts; /* struct rules_of_text by number */
+};
+
+/* Divides bytes, before load. */
+void callers_rules_plan(struct chunked_array *lines, uint64_t bytes);
+
+/*
+ * Makes tables of the files that walks meet, in a thread of its own, since a large file takes tens of
+ * milliseconds. It takes over the maps and the array, also on failure. NULL: out of memory, or no thread.
+ */
+struct callers_rules *callers_rules_start(const struct callers_rules_maps *maps,
+					  const struct chunked_array *lines, struct error *err);
+
+/* Has the table of a text made. fd is taken over; -1: it has none, as text in no file. */
+void callers_rules_add(struct callers_rules *rules, uint32_t text, int fd);
+
+/* Waits until all tables are made, at most so long. */
+void callers_rules_wait(struct callers_rules *rules, unsigned int milliseconds);
+
+/* Bytes of kernel memory in use. */
+uint64_t callers_rules_bytes(const struct callers_rules *rules);
+
+void callers_rules_end(struct callers_rules *rules); /* NULL is fine */
+
+#endif

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "host/engine/callers_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/util.h"
+
+/* No chain is longer; what hangs below more is a damaged tree. */
+enum { CHAIN_MAX = WALK_FRAMES + WALK_KERNEL_FRAMES + 1 };
+
+int tree_begin(struct caller_tree *tree)
+{
+	tree->counts = calloc(tree->nr_nodes, sizeof(*tree->counts));
+	return tree->counts ? 0 : -ENOMEM;
+}
+
+void tree_free(struct caller_tree *tree)
+{
+	free(tree->counts);
+	free(tree->roots);
+}
+
+void tree_read(struct caller_tree *tree, bool take)
+{
+	uint32_t i, count;
+
+	for (i = 0; i < tree->nr_nodes; i++) {
+		uint32_t *at = &tree->nodes[i].count;
+
+		count = __atomic_load_n(at, __ATOMIC_RELAXED);
+		if (count && take)
+			count = __atomic_exchange_n(at, 0, __ATOMIC_RELAXED);
+		tree->counts[i] = take ? tree->counts[i] + count : count;
+	}
+}
+
+/* What an element hangs from: another one's index + 1, or a root; 0: it is not complete yet. */
+static uint32_t parent_of(const struct caller_tree *tree, uint32_t element)
+{
+	uint32_t parent = __atomic_load_n(&tree->nodes[element].parent, __ATOMIC_RELAXED);
+
+	if (parent & NODE_IS_ROOT)
+		return (parent & ~NODE_IS_ROOT) < tree->nr_roots ? parent : 0;
+	return parent <= tree->nr_nodes ? parent : 0;
+}
+
+uint32_t tree_root_of(const struct caller_tree *tree, uint32_t element)
+{
+	uint32_t parent, depth;
+
+	for (depth = 0; depth < CHAIN_MAX; depth++) {
+		parent = parent_of(tree, element);
+		if (parent & NODE_IS_ROOT)
+			return parent & ~NODE_IS_ROOT;
+		if (!parent)
+			break;
+		element = parent - 1;
+	}
+	return (uint32_t)tree->nr_roots;
+}
+
+static bool is_of_target(const struct caller_tree *tree, uint32_t element, uint32_t target)
+{
+	uint32_t root;
+
+	if (!tree->counts[element])
+		return false;
+	root = tree_root_of(tree, element);
+	return root < tree->nr_roots && tree->roots[root].key.target == target;
+}
+
+uint64_t tree_ticks(const struct caller_tree *tree, uint32_t target)
+{
+	uint64_t sum = 0;
+	uint32_t i;
+
+	for (i = 0; i < tree->nr_roots; i++)
+		if (tree->roots[i].key.target == target)
+			sum += tree->roots[i].ticks;
+	for (i = 0; i < tree->nr_nodes; i++)
+		if (is_of_target(tree, i, target))
+			sum += tree->counts[i];
+	return sum;
+}
+
+void tree_give_back(struct caller_tree *tree, uint32_t target, uint64_t ticks, bool back)
+{
+	uint32_t i, part;
+
+	for (i = 0; i < tree->nr_nodes && ticks; i++) {
+		if (!is_of_target(tree, i, target))
+			continue;
+		part = ticks < tree->counts[i] ? (uint32_t)ticks : (uint32_t)tree->counts[i];
+		tree->counts[i] -= part;
+		ticks -= part;
+		if (back)
+			__atomic_fetch_add(&tree->nodes[i].count, part, __ATOMIC_RELAXED);
+	}
+}
+
+/* --- from the elements to a profile's nodes ------------------------------------------------------ */
+
+/* An element that is in the profile, with its site there. */
+struct tree_element {
+	uint32_t number;
+	bool in_kernel; /* PROFILE_SITE_KERNEL, and no site */
+	struct profile_site site;
+};
+
+enum { UNSEEN = -1, DROPPED = -2 }; /* by element, before it has an index */
+
+struct builder {
+	const struct caller_tree *tree;
+	struct profile_callers *result;
+	const uint32_t *root_of;
+	struct tree_element *elements; /* parents first */
+	size_t nr;
+	size_t room;
+	int32_t *index; /* by number: its index in elements, UNSEEN or DROPPED */
+	uint32_t *nodes; /* by index in elements: its node */
+	uint32_t *slots; /* of a hash by parent and site: node + 1 */
+	size_t nr_slots;
+};
+
+static int compare_sites(const void *left, const void *right)
+{
+	const struct profile_site *a = left, *b = right;
+
+	return a->object == b->object ? compare_u64(a->offset, b->offset) :
+					compare_u64(a->object, b->object);
+}
+
+static int add_element(struct builder *builder, uint32_t number, tree_site site_of, void *context)
+{
+	struct tree_element element = { .number = number };
+	uint64_t site = builder->tree->nodes[number].site;
+
+	element.in_kernel = site == SITE_IN_KERNEL;
+	if (!element.in_kernel && !site_of(context, site, &element.site)) {
+		builder->index[number] = DROPPED;
+		return 0;
+	}
+	if (grow((void **)&builder->elements, &builder->room, builder->nr + 1, sizeof(element)))
+		return -ENOMEM;
+	builder->index[number] = (int32_t)builder->nr;
+	builder->elements[builder->nr++] = element;
+	return 0;
+}
+
+/* Whether what an element hangs from is not in the profile. */
+static bool is_above_dropped(const struct builder *builder, uint32_t parent)
+{
+	if (parent & NODE_IS_ROOT)
+		return builder->root_of[parent & ~NODE_IS_ROOT] == UINT32_MAX;
+	return !parent || builder->index[parent - 1] == DROPPED;
+}
+
+/* Adds an element after all above it that are not there yet. */
+static int add_chain(struct builder *builder, uint32_t number, tree_site site_of, void *context)
+{
+	uint32_t chain[CHAIN_MAX], nr = 0, parent;
+	int ret = 0;
+
+	while (builder->index[number] == UNSEEN && nr < CHAIN_MAX) {
+		chain[nr++] = number;
+		parent = parent_of(builder->tree, number);
+		if (!parent || parent & NODE_IS_ROOT)
+			break;
+		number = parent - 1;
+	}
+	while (nr-- && !ret) {
+		if (is_above_dropped(builder, parent_of(builder->tree, chain[nr])))
+			builder->index[chain[nr]] = DROPPED;
+		else
+			ret = add_element(builder, chain[nr], site_of, context);
+	}
+	return ret;
+}
+
+static int make_sites(struct builder *builder)
+{
+	struct profile_callers *result = builder->result;
+	size_t i, to = 0;
+
+	result->sites = calloc(builder->nr + 1, sizeof(*result->sites));
+	if (!result->sites)
+		return -ENOMEM;
+	for (i = 0; i < builder->nr; i++)
+		if (!builder->elements[i].in_kernel)
+			result->sites[to++] = builder->elements[i].site;
+	qsort(result->sites, to, sizeof(*result->sites), compare_sites);
+	for (i = 0; i < to; i++)
+		if (!i || compare_sites(&result->sites[i], &result->sites[i - 1]))
+			result->sites[result->nr_sites++] = result->sites[i];
+	return 0;
+}
+
+static uint32_t site_index(const struct profile_callers *result, const struct tree_element *element)
+{
+	const struct profile_site *found;
+
+	if (element->in_kernel)
+		return PROFILE_SITE_KERNEL;
+	found = bsearch(&element->site, result->sites, result->nr_sites, sizeof(*result->sites),
+			compare_sites);
+	return (uint32_t)(found - result->sites);
+}
+
+/* The node of a site below a parent, which is made if it is new. */
+static uint32_t find_node(struct builder *builder, int32_t parent, uint32_t site)
+{
+	struct profile_callers *result = builder->result;
+	uint64_t hash = ((uint64_t)(uint32_t)parent << 32 | site) * 0x9e3779b97f4a7c15ULL;
+	size_t slot = (hash >> 32) % builder->nr_slots;
+
+	for (; builder->slots[slot]; slot = (slot + 1) % builder->nr_slots) {
+		const struct profile_node *node = &result->nodes[builder->slots[slot] - 1];
+
+		if (node->parent == parent && node->site == site)
+			return builder->slots[slot] - 1;
+	}
+	result->nodes[result->nr_nodes++] = (struct profile_node){ .parent = parent, .site = site };
+	builder->slots[slot] = (uint32_t)result->nr_nodes;
+	return (uint32_t)result->nr_nodes - 1;
+}
+
+static int make_nodes(struct builder *builder)
+{
+	struct profile_callers *result = builder->result;
+	size_t i;
+
+	builder->nr_slots = 2 * builder->nr + 1;
+	builder->slots = calloc(builder->nr_slots, sizeof(*builder->slots));
+	builder->nodes = calloc(builder->nr + 1, sizeof(*builder->nodes));
+	result->nodes = calloc(builder->nr + 1, sizeof(*result->nodes));
+	if (!builder->slots || !builder->nodes || !result->nodes)
+		return -ENOMEM;
+	for (i = 0; i < builder->nr; i++) {
+		const struct tree_element *element = &builder->elements[i];
+		uint32_t parent = parent_of(builder->tree, element->number);
+		int32_t above;
+
+		if (parent & NODE_IS_ROOT)
+			above = -1 - (int32_t)builder->root_of[parent & ~NODE_IS_ROOT];
+		else
+			above = (int32_t)builder->nodes[builder->index[parent - 1]];
+		builder->nodes[i] = find_node(builder, above, site_index(result, element));
+		result->nodes[builder->nodes[i]].ticks += builder->tree->counts[element->number];
+	}
+	return 0;
+}
+
+int tree_build(const struct caller_tree *tree, tree_site site_of, void *context,
+	       const uint32_t *root_of, struct profile_callers *result)
+{
+	struct builder builder = { .tree = tree, .result = result, .root_of = root_of };
+	uint32_t i;
+	int ret = 0;
+
+	builder.index = malloc(tree->nr_nodes * sizeof(*builder.index));
+	if (!builder.index)
+		return -ENOMEM;
+	for (i = 0; i < tree->nr_nodes; i++)
+		builder.index[i] = UNSEEN;
+	for (i = 0; i < tree->nr_nodes && !ret; i++)
+		if (tree->counts[i])
+			ret = add_chain(&builder, i, site_of, context);
+	ret = ret ?: make_sites(&builder);
+	ret = ret ?: make_nodes(&builder);
+	free(builder.index);
+	free(builder.elements);
+	free(builder.nodes);
+	free(builder.slots);
+	return ret;
+}

@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+/* Callers: the tables for the walks, the tree in the kernel, and from there to a profile. */
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "base/util.h"
+#include "host/engine/callers_rules.h"
+#include "host/engine/program_files.h"
+#include "host/engine/session_state.h"
+#include "shared/callers_abi.h"
+
+/*
+ * Of --memory, at most: for rules, and for the tree. Rules take what they need; clang alone has 10 MiB
+ * of them, and a whole host without it 13.
+ */
+enum { RULES_SHARE = 2, NODES_SHARE = 16, NODES_MIN = 1024 };
+
+/* Passes over all mappings; each announces as many files as the ring buffer has room for. */
+enum { TEXT_PASSES = 64, TABLES_WAIT_MS = 3000 };
+
+uint64_t session_plan_callers(struct session *session)
+{
+	struct session_callers *callers = &session->callers;
+	uint64_t memory = session->options.memory, nodes = NODES_MIN;
+
+	if (!session->options.callers)
+		return memory;
+	while (2 * nodes * sizeof(struct caller_node) <= memory / NODES_SHARE)
+		nodes *= 2;
+	callers->nr_nodes = (uint32_t)nodes;
+	callers_rules_plan(&callers->lines, memory / RULES_SHARE);
+	return memory - memory / RULES_SHARE - memory / NODES_SHARE;
+}
+
+static int size_callers(struct session *session)
+{
+	const struct session_callers *callers = &session->callers;
+	struct host_bpf *skel = session->skel;
+	uint32_t chunks = (callers->lines.limit - callers->lines.base) / CHUNK_LINES;
+	uint32_t roots = (session->nr_targets + session->pool.nr_splits) * WALK_END_COUNT;
+	int ret;
+
+	ret = bpf_map__set_max_entries(skel->maps.nodes, callers->nr_nodes);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.lines, callers->lines.base);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.line_chunks, chunks ?: 1);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules, RULES_MAX);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.rules_of_texts, TEXTS_MAX);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.texts, TEXTS_MAX);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.ranges, 2 * session->nr_cpus * RANGES);
+	ret = ret ?: bpf_map__set_max_entries(skel->maps.walks, 2 * session->nr_cpus);
+	return ret ?: bpf_map__set_max_entries(skel->maps.caller_roots, roots);
+}
+
+int session_configure_callers(struct session *session, struct error *err)
+{
+	struct host_bpf *skel = session->skel;
+	int ret;
+
+	bpf_program__set_autoload(skel->progs.profil_texts, session->options.callers);
+	bpf_program__set_autoattach(skel->progs.profil_texts, false);
+	if (!session->options.callers)
+		return 0;
+	skel->rodata->callers = true;
+	skel->rodata->exit_walks = session->nr_cpus;
+	skel->rodata->node_mask = session->callers.nr_nodes - 1;
+	skel->rodata->base_lines = session->callers.lines.base;
+	skel->bss->callers_state.next_text = TEXT_FIRST;
+	ret = size_callers(session);
+	return ret ? error_errno(err, ret, "sizing the maps of callers") : 0;
+}
+
+/* There must be a root for each tick, even when no memory is left for another. */
+static int make_roots(struct session *session, struct error *err)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	int fd = bpf_map__fd(session->skel->maps.caller_roots), ret = 0;
+	struct caller_root_key key = { 0 };
+	struct caller_root root = { 0 };
+
+	for (key.target = 0; key.target < session->nr_targets; key.target++)
+		for (key.end = 0; key.end < WALK_END_COUNT && !ret; key.end++) {
+			root.number = state->next_root++;
+			ret = bpf_map_update_elem(fd, &key, &root, BPF_NOEXIST);
+		}
+	return ret ? error_errno(err, ret, "callers") : 0;
+}
+
+int session_bind_callers(struct session *session, struct error *err)
+{
+	struct session_callers *callers = &session->callers;
+	struct host_bpf *skel = session->skel;
+	struct callers_rules_maps maps = {
+		.lines_fd = bpf_map__fd(skel->maps.lines),
+		.line_chunks_fd = bpf_map__fd(skel->maps.line_chunks),
+	};
+	const int both = PROT_READ | PROT_WRITE;
+	int ret;
+
+	if (!session->options.callers)
+		return 0;
+	ret = mapped_array_open(skel->maps.nodes, both, &callers->nodes, err);
+	ret = ret ?: mapped_array_open(skel->maps.rules, both, &maps.rules, err);
+	ret = ret ?: mapped_array_open(skel->maps.rules_of_texts, both, &maps.texts, err);
+	ret = ret ?: make_roots(session, err);
+	if (ret) {
+		mapped_array_close(&maps.rules);
+		mapped_array_close(&maps.texts);
+		return ret;
+	}
+	callers->rules = callers_rules_start(&maps, &callers->lines, err);
+	if (!callers->rules)
+		return -ENOMEM;
+	callers_rules_add(callers->rules, TEXT_VDSO, -1);
+	return 0;
+}
+
+/* The number of a text, given out as new_text() of bpf/texts.bpf.h does. 0: there is none left. */
+static uint32_t number_text(struct session *session, const struct space *space)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	int fd = bpf_map__fd(session->skel->maps.texts);
+	uint32_t number;
+
+	if (!bpf_map_lookup_elem(fd, space, &number))
+		return number;
+	number = __atomic_fetch_add(&state->next_text, 1, __ATOMIC_RELAXED);
+	if (number < TEXTS_MAX && !bpf_map_update_elem(fd, space, &number, BPF_NOEXIST))
+		return number;
+	return bpf_map_lookup_elem(fd, space, &number) ? 0 : number;
+}
+
+/* One of the last, as a rule: it was told just now. */
+static const struct space_info *last_told(const struct spaces *spaces, const struct space *space)
+{
+	const struct space_info *info = spaces->list + spaces->nr;
+
+	while (info-- > spaces->list)
+		if (!memcmp(&info->space, space, sizeof(*space)))
+			return info;
+	return NULL;
+}
+
+void session_new_callers_text(struct session *session, const struct space *space)
+{
+	const struct space_info *info;
+	uint32_t number;
+
+	if (!session->options.callers)
+		return;
+	info = last_told(&session->spaces, space);
+	number = info ? number_text(session, space) : 0;
+	if (number)
+		callers_rules_add(session->callers.rules, number,
+				  info->fd < 0 ? -1 : fcntl(info->fd, F_DUPFD_CLOEXEC, 0));
+}
+
+static int announce_texts(struct session *session, struct error *err)
+{
+	struct callers_state *state = &session->skel->bss->callers_state;
+	int ret = 0, pass = 0;
+
+	do {
+		state->texts_untold = 0;
+		ret = session_walk(session->skel->progs.profil_texts, err);
+		ret = ret ?: session_read_records(session, err);
+	} while (!ret && state->texts_untold && ++pass < TEXT_PASSES);
+	return ret;
+}
+
+int session_begin_callers(struct session *session, struct error *err)
+{
+	struct program_files files = { 0 };
+	int ret;
+
+	if (!session->options.callers)
+		return 0;
+	/* A file is known by its inode in the kernel, so COMMAND's must be mapped by somebody. */
+	if (session->targets[0].kind == TARGET_COMMAND) {
+		program_files_map(&files, session->targets[0].name);
+		session->skel->bss->callers_state.preloaded_by = (uint32_t)getpid();
+	}
+	ret = announce_texts(session, err);
+	session->skel->bss->callers_state.preloaded_by = 0;
+	if (!ret)
+		callers_rules_wait(session->callers.rules, TABLES_WAIT_MS);
+	program_files_free(&files);
+	return ret;
+}
+
+struct root_state *session_root(struct session *session, uint32_t number)
+{
+	struct session_callers *callers = &session->callers;
+
+	if (grow((void **)&callers->roots, &callers->roots_room, (size_t)number + 1,
+		 sizeof(*callers->roots)))
+		return NULL;
+	for (; callers->nr_roots <= number; callers->nr_roots++)
+		callers->roots[callers->nr_roots] = (struct root_state){ 0 };
+	return &callers->roots[number];
+}
+
+void session_sum_callers(struct session *session)
+{
+	int fd = bpf_map__fd(session->skel->maps.caller_roots);
+	struct caller_root_key key, *last = NULL;
+	struct root_state *state;
+	struct caller_root root;
+	uint64_t sum;
+
+	if (!session->options.callers)
+		return;
+	while (!bpf_map_get_next_key(fd, last, &key)) {
+		last = &key;
+		sum = runtime_sum_of(&session->runtime, key.target, key.split);
+		if (!sum || bpf_map_lookup_elem(fd, &key, &root))
+			continue;
+		state = session_root(session, root.number);
+		if (state)
+			state->sum = sum;
+	}
+}
+
+uint64_t session_callers_bytes(const struct session *session)
+{
+	const struct session_callers *callers = &session->callers;
+
+	if (!session->options.callers)
+		return 0;
+	return (uint64_t)callers->nr_nodes * sizeof(struct caller_node) +
+	       callers_rules_bytes(callers->rules);
+}
+
+void session_free_callers(struct session *session)
+{
+	callers_rules_end(session->callers.rules);
+	mapped_array_close(&session->callers.nodes);
+	free(session->callers.roots);
+}
