@@ -131,6 +131,18 @@ static __always_inline u64 arch_mm_id(struct mm_struct *mm)
 }
 
 /*
+ * The same of a task; 0: it has no address space. For each pointer that is loaded from a task, and on
+ * each path to it, the verifier searches the kernel's BTF for what says that it may be trusted, which
+ * takes a millisecond. So only the way of a tick through the cache loads it.
+ */
+static __always_inline u64 arch_task_mm_id(struct task_struct *task)
+{
+	struct mm_struct___x86 *mm = (void *)BPF_CORE_READ(task, mm);
+
+	return mm ? BPF_CORE_READ(mm, context.ctx_id) : 0;
+}
+
+/*
  * The kernel counts this up whenever it removes or changes pages that a CPU may have run or read.
  */
 static __always_inline u32 arch_mm_flushes(struct mm_struct *mm)

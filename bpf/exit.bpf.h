@@ -73,7 +73,7 @@ static __always_inline int begin_exit(struct task_struct *task)
 		__sync_fetch_and_add(&cpu_time.exits, 1);
 	}
 	give_up_exec(follow);
-	if (!task->mm)
+	if (!arch_task_mm_id(task))
 		return 0;
 	settle_all(follow);
 	/* Without ticks none falls on what is left of it. */

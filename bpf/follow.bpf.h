@@ -40,9 +40,7 @@ static __always_inline bool found_by_place(const struct follow *follow)
 /* The address space that a task's pcs belong to; 0 during an exec, when nobody can tell. */
 static __always_inline u64 settled_mm(struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
-
-	return mm && !amid_exec(task) ? arch_mm_id(mm) : 0;
+	return amid_exec(task) ? 0 : arch_task_mm_id(task);
 }
 
 /*

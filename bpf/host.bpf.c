@@ -93,11 +93,9 @@ static __always_inline bool exiting_tick(struct follow *follow, struct target_ac
 /* Whether the task is still in the cgroup of the tick; another CPU may move it at any moment. */
 static __noinline bool cgroup_holds(const struct tick *tick, struct task_struct *task)
 {
-	struct mm_struct *mm = task->mm;
-
 	if (split != SPLIT_CGROUP && !cgroup_wanted)
 		return true;
-	return tick->who == thread_who(tick_who(mm ? arch_mm_id(mm) : 0, task->tgid));
+	return tick->who == thread_who(tick_who(arch_task_mm_id(task), task->tgid));
 }
 
 /* Translates the tick's pc the slow way and puts the result into the cache; whether it is filed. */
@@ -134,11 +132,9 @@ static __always_inline bool translate_tick(struct tick *tick, struct follow *fol
  * Whether the pc is the one with which an image that was just replaced entered its exec. A record
  * made during an exec does not know its address space until the exec is over.
  */
-static __always_inline bool between_images(struct follow *follow, struct task_struct *task)
+static __always_inline bool between_images(struct follow *follow, struct task_struct *task, u64 mm)
 {
-	u64 mm = arch_mm_id(task->mm);
-
-	if (!follow->mm && settled_mm(task))
+	if (!follow->mm && !amid_exec(task))
 		follow->mm = mm;
 	return follow->mm != mm;
 }
@@ -156,6 +152,7 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	struct cpu_account *cpu_account;
 	u32 target, cpu = bpf_get_smp_processor_id();
 	bool filed = true;
+	u64 mm;
 
 	if (!tick || !follow || follow->flags & FOLLOW_FROM_EXEC)
 		return 0;
@@ -177,13 +174,14 @@ __noinline u32 slow_tick(struct tick *tick, struct follow *follow, bool left_out
 	cpu_account->misses++;
 	cpu_account->missed += tick->n;
 	__sync_fetch_and_add(&account->ticks, tick->n);
+	mm = arch_task_mm_id(task);
 	if (left_out) {
 		__sync_fetch_and_add(&account->filtered, tick->n);
 		spend_unbinned(target, tick->n);
 		filed = false;
-	} else if (!task->mm && !tick->kernel) {
+	} else if (!mm && !tick->kernel) {
 		filed = exiting_tick(follow, account, tick->n);
-	} else if (!tick->kernel && between_images(follow, task)) {
+	} else if (!tick->kernel && between_images(follow, task, mm)) {
 		defer_exec(follow, account, tick->n);
 		filed = false;
 	} else {
@@ -534,7 +532,7 @@ static __always_inline void follow_child(struct task_struct *parent, struct task
 
 	if (without_text(child) || !inherit(parent, child, &fresh))
 		return;
-	fresh.mm = child->mm ? arch_mm_id(child->mm) : 0;
+	fresh.mm = arch_task_mm_id(child);
 	fresh.split = task_split(child);
 	if (bpf_task_storage_get(&follows, child, &fresh, BPF_LOCAL_STORAGE_GET_F_CREATE))
 		return;
@@ -708,7 +706,7 @@ int BPF_PROG(profil_exec, struct task_struct *task)
 		weigh_from(&follow->weight, task, follow->spent);
 	}
 	follow->flags &= ~FOLLOW_FROM_EXEC;
-	follow->mm = task->mm ? arch_mm_id(task->mm) : 0;
+	follow->mm = arch_task_mm_id(task);
 	settle(&follow->exec, arch_return_pc(task), END_COMPLETE);
 	return callers ? announce_image(task) : 0;
 }

@@ -16,7 +16,6 @@
  */
 static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct task_struct *task)
 {
-	struct task_struct *named = split == SPLIT_PROCESS ? task->group_leader : task;
 	struct spent_key key = { .split = split_of, .target = target };
 	struct spent_cpu fresh = {}, *spent;
 
@@ -25,7 +24,10 @@ static __noinline struct spent_cpu *spent_of(u32 target, u64 split_of, struct ta
 	spent = bpf_map_lookup_elem(&spent_cpus, &key);
 	if (spent)
 		return spent;
-	bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), named->comm);
+	if (split == SPLIT_PROCESS)
+		BPF_CORE_READ_INTO(&fresh.comm, task, group_leader, comm);
+	else
+		bpf_probe_read_kernel(fresh.comm, sizeof(fresh.comm), task->comm);
 	if (!bpf_map_update_elem(&spent_cpus, &key, &fresh, BPF_NOEXIST))
 		note_used(&pool.splits_used, pool.splits_short);
 	return bpf_map_lookup_elem(&spent_cpus, &key);

@@ -10,7 +10,8 @@ enum { NSEC_PER_USEC = 1000 };
 
 static __always_inline u64 process_id(struct task_struct *task)
 {
-	return task->group_leader->start_time / NSEC_PER_USEC << SPLIT_PID_BITS | task->tgid;
+	return BPF_CORE_READ(task, group_leader, start_time) / NSEC_PER_USEC << SPLIT_PID_BITS |
+	       task->tgid;
 }
 
 static __always_inline u64 thread_id(struct task_struct *task)

@@ -162,15 +162,15 @@ static __always_inline bool origin_holds(const struct xlat_entry *entry,
 /* Gives an entry whose stamp is old the current one, if its text has not changed. */
 static __noinline bool xlat_renew(struct tick *tick, u32 slot, u32 way)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
+	struct mm_struct *mm = BPF_CORE_READ(bpf_get_current_task_btf(), mm);
 	struct xlat_origins *origins = bpf_map_lookup_elem(&xlat_origins, &slot);
 	struct xlat_set *set = bpf_map_lookup_elem(&xlat, &slot);
 	u32 cpu = bpf_get_smp_processor_id();
 	struct cpu_account *account = bpf_map_lookup_elem(&cpu_accounts, &cpu);
 
-	if (!set || !origins || !account || !task->mm || way >= XLAT_WAYS)
+	if (!set || !origins || !account || !mm || way >= XLAT_WAYS)
 		return false;
-	if (!origin_holds(&set->way[way], &origins->way[way], task->mm))
+	if (!origin_holds(&set->way[way], &origins->way[way], mm))
 		return false;
 	set->way[way].stamp = tick->stamp;
 	account->renewed++;
