@@ -23,9 +23,9 @@ static __noinline int remember_exit_place(struct follow *follow)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
 	u64 pc = arch_return_pc(task);
-	struct mapping mapping;
+	struct mapping mapping = {};
 
-	if (find_mapping(task, pc, &mapping) || !mapping.exec)
+	if (find_mapping(&mapping, pc) || !mapping.exec)
 		return 0;
 	follow->exit.offset = pc - mapping.start + mapping.offset;
 	follow->exit.space = mapping.space;

@@ -197,15 +197,17 @@ static __always_inline void settle_within(struct pending_ticks *slot, struct map
 	file_late(slot, mapping, END_EXEC);
 }
 
-/* Files what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from an interrupt. */
+/*
+ * Files what a slot holds as if it fell at pc, whose callers are told by end. Must not be called from
+ * an interrupt.
+ */
 __noinline int settle(struct pending_ticks *slot, u64 pc, u32 end)
 {
-	struct task_struct *task = bpf_get_current_task_btf();
-	struct mapping mapping;
+	struct mapping mapping = {};
 
 	if (!slot || !slot->count)
 		return 0;
-	if (find_mapping(task, pc, &mapping) != -EBUSY)
+	if (find_mapping(&mapping, pc) != -EBUSY)
 		file_late(slot, &mapping, end);
 	return 0;
 }

@@ -56,7 +56,6 @@ __noinline u32 weigh(struct follow *follow, bool in_kernel)
  */
 static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 {
-	__builtin_memset(mapping, 0, sizeof(*mapping));
 	mapping->pc = pc;
 	mapping->start = pc & ~(bin_window_size(BIN_SHIFT_MAX) - 1);
 	mapping->end = mapping->start + bin_window_size(BIN_SHIFT_MAX) - (1 << XLAT_PAGE_SHIFT);
@@ -105,12 +104,12 @@ static __always_inline bool translate_tick(struct tick *tick, struct follow *fol
 	struct task_struct *task = bpf_get_current_task_btf();
 	struct xlat_entry entry = { .who = tick->who };
 	struct xlat_origin origin = {};
-	struct mapping mapping;
+	struct mapping mapping = {};
 	bool filed;
 
 	if (tick->kernel) {
 		kernel_mapping(tick->pc, &mapping);
-	} else if (find_mapping(task, tick->pc, &mapping) == -EBUSY) {
+	} else if (find_mapping(&mapping, tick->pc) == -EBUSY) {
 		defer_busy(follow, account, tick->pc, tick->n);
 		return false;
 	}
@@ -682,10 +681,14 @@ int BPF_PROG(profil_rename, struct task_struct *task, const char *name)
 /* Announces a new image's file and its interpreter, whose first instructions may have a tick. */
 static __noinline int announce_image(struct task_struct *task)
 {
-	struct mapping mapping;
+	u64 places[] = { arch_return_pc(task), BPF_CORE_READ(task, mm, start_code) };
+	u32 i;
 
-	find_mapping(task, arch_return_pc(task), &mapping);
-	find_mapping(task, BPF_CORE_READ(task, mm, start_code), &mapping);
+	for (i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		struct mapping mapping = {};
+
+		find_mapping(&mapping, places[i]);
+	}
 	return 0;
 }
 

@@ -131,7 +131,9 @@ static __always_inline struct record *new_record(const struct space *space,
 static __always_inline void announce(const struct mapping *mapping, struct task_struct *task,
 				     struct file *file)
 {
-	struct record *record = new_record(&mapping->space, task);
+	/* On the stack, because 6.1 does not take a pointer argument as a map key. */
+	struct space space = mapping->space;
+	struct record *record = new_record(&space, task);
 
 	if (!record)
 		return;
@@ -193,27 +195,33 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 
 static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
 {
-	take_mapping(task, vma, data);
+	struct mapping **mapping = data;
+
+	take_mapping(task, vma, *mapping);
 	return 0;
 }
 
 /*
- * Returns 0, -ENOENT if there is no mapping, or -EBUSY if it cannot be known now. The stamp is read
- * first: if the address space changes meanwhile the result is stamped as old, never as current.
+ * Finds the mapping of the current task around a pc; the result must be zero before, which 6.1 wants of
+ * what a global function is given. Returns 0, -ENOENT if there is no mapping, or -EBUSY if it cannot be
+ * known now. The stamp is read first: if the address space changes meanwhile the result is stamped as
+ * old, never as current.
  */
-static __always_inline long find_mapping(struct task_struct *task, u64 pc, struct mapping *mapping)
+__noinline int find_mapping(struct mapping *mapping, u64 pc)
 {
+	struct task_struct *task = bpf_get_current_task_btf();
 	struct mm_struct *mm = task->mm;
 	struct vm_area_struct *vma;
 
-	__builtin_memset(mapping, 0, sizeof(*mapping));
+	if (!mapping)
+		return -ENOENT;
 	mapping->pc = pc;
 	if (!mm)
 		return -ENOENT;
 	mapping->stamp = mm_stamp(mm);
 	vma = maple_find_vma(mm, pc);
 	if (!vma)
-		return bpf_find_vma(task, pc, seen_mapping, mapping, 0);
+		return bpf_find_vma(task, pc, seen_mapping, &mapping, 0);
 	take_mapping(task, vma, mapping);
 	return 0;
 }
