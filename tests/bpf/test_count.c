@@ -282,6 +282,22 @@ Test(count, pool_grows_when_asked)
 	bench_close(&bench);
 }
 
+/* What is to be there ahead is there at the start, so nothing waits for a grace period then. */
+Test(count, pool_needs_no_chunk_to_begin)
+{
+	struct bench bench;
+	struct pool wide;
+
+	NEED_ROOT();
+	bench_open(&bench, 64 << 20, 0);
+	cr_assert_eq(bench.pool.pages.nr_maps, 1);
+	cr_assert_eq(bench.pool.dirs.nr_maps, 1);
+	bench_close(&bench);
+	cr_assert_eq(pool_plan(&wide, 64 << 20, 64 * 1000, true, NULL), 0);
+	wide.pages.present = wide.pages.base;
+	cr_assert_gt(chunked_array_low(&wide.pages), 0);
+}
+
 /* Counters have 32 bits; a wrap is noted once each time. */
 Test(count, wrapped_counter_is_carried)
 {

@@ -46,6 +46,7 @@ void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t si
 		ahead = (double)elements / AHEAD_SHARE;
 	array->element_size = size;
 	array->chunk = chunk;
+	array->ahead = ahead > chunk / 2 ? ahead : chunk / 2;
 	array->base = base < ahead ? ahead : base;
 	if (elements < array->base)
 		array->base = elements;
@@ -53,7 +54,9 @@ void chunked_array_plan(struct chunked_array *array, uint64_t bytes, uint32_t si
 	if (whole > UINT32_MAX - 2 * chunk - array->base)
 		whole = (UINT32_MAX - 2 * chunk - array->base) / chunk * chunk;
 	array->limit = array->base + whole;
-	array->ahead = ahead > chunk / 2 ? ahead : chunk / 2;
+	/* Chunks that would be added at once, each after a grace period, are in the base instead. */
+	while (array->base <= array->ahead && array->base < array->limit)
+		array->base += chunk;
 }
 
 static size_t array_bytes(const struct chunked_array *array, uint32_t elements)
