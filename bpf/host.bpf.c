@@ -62,7 +62,6 @@ static __always_inline void kernel_mapping(u64 pc, struct mapping *mapping)
 	mapping->offset = mapping->start;
 	mapping->space.kind = SPACE_KERNEL;
 	mapping->exec = MAPPING_EXEC;
-	mapping->stamp = STAMP_KERNEL;
 }
 
 /*
@@ -114,7 +113,8 @@ static __always_inline bool translate_tick(struct tick *tick, struct follow *fol
 		return false;
 	}
 	filed = file_ticks(&mapping, follow->target, tick->n, &entry);
-	entry.stamp = mapping.stamp;
+	/* It was read first: if the address space has changed since, the entry is old, never current. */
+	entry.stamp = tick->stamp;
 	origin.vma = mapping.vma;
 	if (mapping.space.kind == SPACE_FILE) {
 		origin.inode = mapping.space.a;
@@ -399,15 +399,15 @@ static __always_inline void walk_from(const struct tick *tick, struct walk *walk
 }
 
 /*
- * Counts the chain of a tick that is in a bin or outside of all text. The registers of the frame that it
- * fell in are in the walk.
+ * Counts the chain of a tick that is in a bin or outside of all text, for which `counted` is the target
+ * + 1. The registers of the frame that it fell in are in the walk.
  */
-static __noinline int with_callers(void *ctx, const struct tick *tick, u32 target)
+static __noinline int with_callers(void *ctx, const struct tick *tick, u32 counted)
 {
-	u32 cpu = bpf_get_smp_processor_id();
+	u32 cpu = bpf_get_smp_processor_id(), target = counted - 1;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 
-	if (!walk)
+	if (!walk || !counted || counted == TICK_MUTED)
 		return 0;
 	if (tick->in_kernel)
 		arch_return_frame(bpf_get_current_task_btf(), &walk->at);
@@ -416,20 +416,23 @@ static __noinline int with_callers(void *ctx, const struct tick *tick, u32 targe
 	return count_chain(cpu, target, tick->n);
 }
 
-/* The registers go into the walk at once, because this stack has no room for them. */
+/* The tick of a walk, which is with it because the stack has no room for more than a hit's. */
+static __always_inline struct tick *tick_of(struct walk *walk)
+{
+	_Static_assert(sizeof(walk->tick) == sizeof(struct tick), "struct tick");
+	return (void *)walk->tick;
+}
+
 static __always_inline int on_tick_with_callers(struct bpf_perf_event_data *ctx, bool by_thread)
 {
 	u32 cpu = bpf_get_smp_processor_id(), counted;
 	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
-	struct tick tick;
 
 	if (!walk)
 		return 0;
 	arch_frame(ctx, &walk->at);
-	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, &tick);
-	if (!counted || counted == TICK_MUTED)
-		return 0;
-	return with_callers(ctx, &tick, counted - 1);
+	counted = on_tick(arch_pc(ctx), arch_user_mode(ctx), by_thread, tick_of(walk));
+	return with_callers(ctx, tick_of(walk), counted);
 }
 
 SEC("?perf_event")
@@ -446,20 +449,21 @@ int profil_callers_cgroup(struct bpf_perf_event_data *ctx)
 
 static __always_inline int on_sched_callers(void *ctx, struct hrtimer *timer, bool by_thread)
 {
-	u32 cpu = bpf_get_smp_processor_id(), counted;
-	struct walk *walk = bpf_map_lookup_elem(&walks, &cpu);
 	struct pt_regs___kernel *regs = ticked(timer);
-	struct tick tick;
-	u64 begun;
+	u32 cpu = bpf_get_smp_processor_id(), counted;
+	struct walk *walk;
 
-	if (!regs || !walk)
+	if (!regs)
 		return 0;
-	begun = watch_begin();
+	walk = bpf_map_lookup_elem(&walks, &cpu);
+	if (!walk)
+		return 0;
+	walk->begun = watch_begin();
 	arch_saved_frame(regs, &walk->at);
-	counted = on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, &tick);
-	if (counted && counted != TICK_MUTED)
-		with_callers(ctx, &tick, counted - 1);
-	return watch_end(begun, true);
+	counted =
+		on_tick(arch_saved_pc(regs), arch_saved_user_mode(regs), by_thread, tick_of(walk));
+	with_callers(ctx, tick_of(walk), counted);
+	return watch_end(walk->begun, true);
 }
 
 SEC("?tp_btf/hrtimer_expire_entry")

@@ -20,8 +20,7 @@ struct mapping {
 	u64 vma;
 	u64 split; /* set when its ticks are filed */
 	struct space space;
-	u32 stamp;
-	u32 exec;
+	u64 exec;
 };
 
 /*
@@ -193,36 +192,41 @@ static __always_inline void take_mapping(struct task_struct *task, struct vm_are
 		announce(mapping, task, file);
 }
 
+/*
+ * Only says which it is: what reads it would need its stack here too, which is the deepest of all. An
+ * interrupt keeps the mmap lock until it returns; elsewhere the mapping may be gone by then, and is read
+ * as one that maple_find_vma() has found.
+ */
 static long seen_mapping(struct task_struct *task, struct vm_area_struct *vma, void *data)
 {
-	struct mapping **mapping = data;
-
-	take_mapping(task, vma, *mapping);
+	*(u64 *)data = (u64)vma;
 	return 0;
 }
 
 /*
  * Finds the mapping of the current task around a pc; the result must be zero before, which 6.1 wants of
  * what a global function is given. Returns 0, -ENOENT if there is no mapping, or -EBUSY if it cannot be
- * known now. The stamp is read first: if the address space changes meanwhile the result is stamped as
- * old, never as current.
+ * known now.
  */
 __noinline int find_mapping(struct mapping *mapping, u64 pc)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
-	struct vm_area_struct *vma;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
+	u64 vma = 0;
+	long ret;
 
 	if (!mapping)
 		return -ENOENT;
 	mapping->pc = pc;
 	if (!mm)
 		return -ENOENT;
-	mapping->stamp = mm_stamp(mm);
-	vma = maple_find_vma(mm, pc);
-	if (!vma)
-		return bpf_find_vma(task, pc, seen_mapping, &mapping, 0);
-	take_mapping(task, vma, mapping);
+	vma = (u64)maple_find_vma(mm, pc);
+	if (!vma) {
+		ret = bpf_find_vma(task, pc, seen_mapping, &vma, 0);
+		if (ret)
+			return ret;
+	}
+	take_mapping(task, (struct vm_area_struct *)vma, mapping);
 	return 0;
 }
 

@@ -76,13 +76,10 @@ static __always_inline bool range_holds(const struct text_range *range, struct m
 static __noinline int read_range(u64 pc, struct text_range *range)
 {
 	struct task_struct *task = bpf_get_current_task_btf();
-	struct mm_struct *mm = task->mm;
+	struct mm_struct *mm = BPF_CORE_READ(task, mm);
 	struct mapping mapping = {};
 	struct vm_area_struct *vma;
 
-	if (!mm)
-		return false;
-	mapping.stamp = mm_stamp(mm);
 	vma = maple_find_vma(mm, pc);
 	if (!vma)
 		return false;
@@ -96,7 +93,6 @@ static __noinline int read_range(u64 pc, struct text_range *range)
 	range->delta = mapping.offset - mapping.start;
 	range->vma = mapping.vma;
 	range->inode = mapping.space.kind == SPACE_FILE ? mapping.space.a : 0;
-	range->stamp = mapping.stamp;
 	return range->text != 0;
 }
 
@@ -108,7 +104,7 @@ __noinline int find_text(u32 cpu)
 	struct text_range *range;
 	u32 hash, slot;
 
-	if (!walk || !task->mm)
+	if (!walk)
 		return false;
 	hash = ((u32)(walk->at.pc >> 16) ^ (u32)walk->mm * 0x9e3779b1U) * 0x85ebca6bU;
 	slot = cpu << RANGES_SHIFT | hash >> (32 - RANGES_SHIFT);
@@ -116,14 +112,14 @@ __noinline int find_text(u32 cpu)
 	if (!range)
 		return false;
 	if (range->mm != walk->mm || walk->at.pc < range->start || walk->at.pc >= range->end ||
-	    (range->stamp != walk->stamp && !range_holds(range, task->mm))) {
+	    (range->stamp != walk->stamp && !range_holds(range, BPF_CORE_READ(task, mm)))) {
 		range->mm = 0;
 		if (!read_range(walk->at.pc, range))
 			return false;
 		range->mm = walk->mm;
-	} else {
-		range->stamp = walk->stamp;
 	}
+	/* It was read first, so a range that has changed since is old. */
+	range->stamp = walk->stamp;
 	walk->start = range->start;
 	walk->stop = range->end;
 	walk->delta = range->delta;

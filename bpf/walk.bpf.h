@@ -150,11 +150,11 @@ static __always_inline int go_on(struct walk *walk, u64 pc, u64 sp, u64 fp)
  */
 static __always_inline int step_by_pointer(struct walk *walk, bool sure)
 {
-	struct mm_struct *mm = bpf_get_current_task_btf()->mm;
+	struct task_struct *task = bpf_get_current_task_btf();
 	u64 frame[2];
 
 	/* The kernel has left the stack so for the first instruction, which ld.so has no rule for. */
-	if (mm && walk->at.sp == BPF_CORE_READ(mm, start_stack))
+	if (walk->at.sp == BPF_CORE_READ(task, mm, start_stack))
 		return end_at_first(walk);
 	walk->guessed += !sure;
 	if (!walk->at.fp)
