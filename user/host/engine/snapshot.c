@@ -139,6 +139,25 @@ static bool add_counters(const struct counted *counted, struct seen_window *wind
 	return ticks > 0;
 }
 
+/* Most windows have a few of their pages, and to clear the sums of a page takes half a microsecond. */
+static bool have_page(const struct counted *counted, const struct seen_window *windows, size_t nr,
+		      uint32_t page)
+{
+	const struct seen_window *window = windows, *end = windows + nr;
+	const struct spilled_window *spilled;
+	uint32_t number;
+
+	for (; window < end; window++) {
+		spilled = window->spilled;
+		if (!spilled && counted_page(counted, window->dir, page, &number))
+			return true;
+		if (spilled && window->next < spilled->nr &&
+		    spilled->bins[window->next].index >> PAGE_SHIFT_COUNTERS == page)
+			return true;
+	}
+	return false;
+}
+
 /* Adds one page's bins; a bin's index counts from the start of the space. */
 static int add_page(const struct counted *counted, struct seen_window *windows, size_t nr,
 		    uint32_t page, struct profile_bins *bins)
@@ -176,7 +195,8 @@ static int add_windows(const struct counted *counted, struct seen_window *window
 			if (windows[i + same].key.window != windows[i].key.window)
 				break;
 		for (page = 0; page < WINDOW_PAGES; page++)
-			if (add_page(counted, windows + i, same, page, bins))
+			if (have_page(counted, windows + i, same, page) &&
+			    add_page(counted, windows + i, same, page, bins))
 				return -ENOMEM;
 	}
 	return 0;
