@@ -82,6 +82,10 @@ static void check_lines(int fd, const struct elf_facts *facts)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+	struct symbol_range ranges[] = { { 0, 0x1000 },
+					 { 0x1234, 0x1240 },
+					 { 0x2000, UINT64_MAX } };
+	const struct symbol_wanted wanted = { .ranges = ranges, .nr = 3 };
 	int fd = fuzz_file(data, size);
 	struct error err = { "", "" };
 	struct symbol_table *table;
@@ -93,7 +97,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		check_lines(fd, &facts);
 		elf_facts_free(&facts);
 	}
-	if (symbol_table_load_elf(fd, "/fuzz", nowhere, &table, &err))
+	if (symbol_table_load_elf(fd, "/fuzz", nowhere, NULL, &table, &err))
+		fuzz_check_refusal(&err);
+	else
+		check_symbols(table);
+	if (symbol_table_load_elf(fd, "/fuzz", nowhere, &wanted, &table, &err))
 		fuzz_check_refusal(&err);
 	else
 		check_symbols(table);

@@ -38,7 +38,7 @@ static struct symbol_table *load(const char *name)
 	struct symbol_table *table;
 	struct error err = { 0 };
 
-	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", &table, &err), 0, "%s",
+	cr_assert_eq(symbol_table_load_elf(fd, fixture_path(name), "", NULL, &table, &err), 0, "%s",
 		     err.text);
 	close(fd);
 	return table;
@@ -357,7 +357,7 @@ Test(elf, not_elf)
 
 	cr_assert_eq(elf_facts_read(fd, &facts, &err), -ENOEXEC);
 	cr_assert_str_eq(err.text, "ELF file: not an ELF file");
-	cr_assert_eq(symbol_table_load_elf(fd, "program.c", "", &table, &err), -ENOEXEC);
+	cr_assert_eq(symbol_table_load_elf(fd, "program.c", "", NULL, &table, &err), -ENOEXEC);
 	cr_assert_eq(source_lines_load(fd, "program.c", "", &offset, 1, &lines, &err), -ENOEXEC);
 	close(fd);
 	cr_assert_lt(elf_facts_read(fd, &facts, &err), 0);
@@ -381,7 +381,7 @@ Test(elf, every_truncation)
 
 		cr_assert_eq(ftruncate(fd, 0), 0);
 		cr_assert_eq(pwrite(fd, bytes, cut, 0), (ssize_t)cut);
-		if (!symbol_table_load_elf(fd, "/cut", "", &table, NULL)) {
+		if (!symbol_table_load_elf(fd, "/cut", "", NULL, &table, NULL)) {
 			symbol_table_find(table, offset);
 			symbol_table_free(table);
 		}

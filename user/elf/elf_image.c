@@ -231,17 +231,24 @@ bool elf_image_address(const struct elf_image *image, uint64_t offset, uint64_t 
 	return false;
 }
 
-const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length)
+const char *elf_image_bytes(Elf *elf, size_t section, uint64_t at, size_t *most)
 {
 	Elf_Data *data = elf_rawdata(elf_getscn(elf, section), NULL);
-	const char *string;
 	size_t rest;
 
 	if (!data || !data->d_buf || at >= data->d_size)
 		return NULL;
-	string = (const char *)data->d_buf + at;
 	rest = data->d_size - at;
-	*length = strnlen(string, rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX);
+	*most = rest < ELF_NAME_MAX ? rest : ELF_NAME_MAX;
+	return (const char *)data->d_buf + at;
+}
+
+const char *elf_image_string(Elf *elf, size_t section, uint64_t at, size_t *length)
+{
+	const char *string = elf_image_bytes(elf, section, at, length);
+
+	if (string)
+		*length = strnlen(string, *length);
 	return string;
 }
 

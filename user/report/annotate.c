@@ -91,7 +91,7 @@ static int annotate_open(struct annotating *work, struct error *err)
 	if (ret)
 		return ret;
 	if (object->kind != PROFILE_FILE || work->fd >= 0 || is_vdso(object)) {
-		object_symbols_load(object, work->annotation->object, work->request->opener,
+		object_symbols_load(object, work->annotation->object, work->request->opener, NULL,
 				    &work->symbols, NULL);
 	}
 	return object->kind == PROFILE_KERNEL ? check_kernel(work, err) : 0;

@@ -61,6 +61,8 @@ struct resolver {
 	uint64_t *sought;
 	uint32_t *order; /* histograms, sorted by object */
 	struct hits hits; /* of the current object */
+	struct symbol_wanted wanted;
+	size_t wanted_room; /* ranges */
 	struct symbol_table *table; /* of the current object, or NULL */
 	struct symbol_table *kernel; /* of the kernel and all modules, once one of them was met */
 	bool has_kernel;
@@ -346,6 +348,80 @@ static int add_hits_of_histogram(struct resolver *resolver,
 	return ret;
 }
 
+/* The histograms order[first .. end) and the sites sites[.. sites_end) are all that an object has. */
+struct object_texts {
+	uint32_t object;
+	size_t first;
+	size_t end;
+	size_t sites;
+	size_t sites_end;
+};
+
+/* A stretch is as long as a part, and text behind it or before it makes no difference. */
+static int want_text(struct resolver *resolver, uint64_t start, uint64_t bytes)
+{
+	struct symbol_wanted *wanted = &resolver->wanted;
+	struct symbol_range *last = wanted->nr ? &wanted->ranges[wanted->nr - 1] : NULL;
+	struct symbol_range range = { .start = start - start % PART_BYTES };
+	int ret;
+
+	if (__builtin_add_overflow(range.start, bytes + PART_BYTES, &range.end))
+		range.end = UINT64_MAX;
+	if (last && range.start >= last->start && range.start <= last->end) {
+		last->end = range.end > last->end ? range.end : last->end;
+		return 0;
+	}
+	ret = grow((void **)&wanted->ranges, &resolver->wanted_room, wanted->nr + 1, sizeof(range));
+	if (!ret)
+		wanted->ranges[wanted->nr++] = range;
+	return ret;
+}
+
+static int compare_ranges(const void *left, const void *right)
+{
+	const struct symbol_range *a = left, *b = right;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+static void join_ranges(struct symbol_wanted *wanted)
+{
+	struct symbol_range *ranges = wanted->ranges;
+	size_t i, kept = 0;
+
+	if (!wanted->nr)
+		return;
+	qsort(ranges, wanted->nr, sizeof(*ranges), compare_ranges);
+	for (i = 1; i < wanted->nr; i++) {
+		if (ranges[i].start > ranges[kept].end)
+			ranges[++kept] = ranges[i];
+		else if (ranges[i].end > ranges[kept].end)
+			ranges[kept].end = ranges[i].end;
+	}
+	wanted->nr = kept + 1;
+}
+
+/* Where names of an object will be asked for. */
+static int find_wanted(struct resolver *resolver, const struct object_texts *texts)
+{
+	const struct profile_histogram *histogram;
+	size_t i, bin;
+	int ret = 0;
+
+	resolver->wanted.nr = 0;
+	for (i = texts->first; i < texts->end; i++) {
+		histogram = &resolver->profile->histograms[resolver->order[i]];
+		for (bin = 0; !ret && bin < histogram->nr_bins; bin++)
+			ret = want_text(resolver,
+					function_bin_start(histogram, histogram->bins[bin].index),
+					histogram->bytes_per_bin);
+	}
+	for (i = texts->sites; !ret && i < texts->sites_end; i++)
+		ret = want_text(resolver, resolver->profile->callers->sites[i].offset, 1);
+	join_ranges(&resolver->wanted);
+	return ret;
+}
+
 static void load_symbols(struct resolver *resolver, uint32_t id)
 {
 	const struct profile_object *object = &resolver->profile->objects[id];
@@ -355,7 +431,8 @@ static void load_symbols(struct resolver *resolver, uint32_t id)
 		resolver->table = resolver->kernel;
 		return;
 	}
-	if (object_symbols_load(object, id, resolver->opener, &resolver->table, &why) &&
+	if (object_symbols_load(object, id, resolver->opener, &resolver->wanted, &resolver->table,
+				&why) &&
 	    !resolver->nr_broken++) {
 		resolver->broken = id;
 		resolver->why = why;
@@ -391,15 +468,6 @@ static void drop_if_no_better(struct resolver *resolver, uint32_t object, size_t
 	resolver->sought[object] = 0;
 }
 
-/* The histograms order[first .. end) and the sites sites[.. sites_end) are all that an object has. */
-struct object_texts {
-	uint32_t object;
-	size_t first;
-	size_t end;
-	size_t sites;
-	size_t sites_end;
-};
-
 static int resolve_object(struct resolver *resolver, const struct object_texts *texts)
 {
 	const size_t before = resolver->nr;
@@ -411,7 +479,9 @@ static int resolve_object(struct resolver *resolver, const struct object_texts *
 	resolver->hits.nr = 0;
 	resolver->table = NULL;
 	memset(&resolver->span, 0, sizeof(resolver->span));
-	load_symbols(resolver, object);
+	ret = find_wanted(resolver, texts);
+	if (!ret)
+		load_symbols(resolver, object);
 	for (i = texts->first; !ret && i < texts->end; i++)
 		ret = add_hits_of_histogram(resolver, &profile->histograms[resolver->order[i]]);
 	for (i = texts->sites; !ret && i < texts->sites_end; i++)
@@ -509,6 +579,7 @@ int functions_resolve(struct profile *profile, const struct object_opener *opene
 	if (!ret && opener)
 		ret = nameless_note(&resolver.nameless, !opener->cache, profile);
 	free(resolver.order);
+	free(resolver.wanted.ranges);
 	free(resolver.hits.all);
 	object_symbols_release(opener, resolver.kernel);
 	allowance_free(&resolver.allowance);
@@ -630,6 +701,7 @@ int functions_resolve_rest(struct profile *profile, const struct object_opener *
 		ret = note_again(profile);
 	free(resolver.sought);
 	free(resolver.order);
+	free(resolver.wanted.ranges);
 	free(resolver.hits.all);
 	allowance_free(&resolver.allowance);
 	return ret ? error_errno(err, ret, "functions") : 0;

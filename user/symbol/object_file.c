@@ -42,7 +42,8 @@ static int load_vdso(const struct profile_object *object, struct symbol_table **
 }
 
 static int load_file_symbols(const struct profile_object *object, int fd, const char *root,
-			     struct symbol_table **result, struct error *why)
+			     const struct symbol_wanted *wanted, struct symbol_table **result,
+			     struct error *why)
 {
 	struct elf_facts facts;
 	bool other;
@@ -55,7 +56,8 @@ static int load_file_symbols(const struct profile_object *object, int fd, const 
 	elf_facts_free(&facts);
 	if (other)
 		return -ESTALE;
-	return symbol_table_load_elf(fd, object->path ? object->path : "", root, result, why);
+	return symbol_table_load_elf(fd, object->path ? object->path : "", root, wanted, result,
+				     why);
 }
 
 static bool is_vdso_object(const struct profile_object *object)
@@ -76,14 +78,15 @@ static int open_symbol_source(const struct profile_object *object, uint32_t id,
 }
 
 static int load_object_symbols(const struct profile_object *object, int fd, const char *root,
-			       struct symbol_table **result, struct error *why)
+			       const struct symbol_wanted *wanted, struct symbol_table **result,
+			       struct error *why)
 {
 	if (object->kind == PROFILE_KERNEL)
 		return symbol_table_load_kallsyms("/proc/kallsyms", result, why);
 	if (object->kind == PROFILE_JIT)
 		return symbol_table_load_perf_map(fd, UINT64_MAX, -1, result, why);
 	return fd < 0 ? load_vdso(object, result, why) :
-			load_file_symbols(object, fd, root, result, why);
+			load_file_symbols(object, fd, root, wanted, result, why);
 }
 
 /* Lack of memory is not remembered, because there may be memory next time. */
@@ -100,8 +103,8 @@ static int keep_in_cache(const struct profile_object *object, int fd, struct sym
 }
 
 static int load_cached(const struct profile_object *object, int fd, const char *root,
-		       const struct object_opener *opener, struct symbol_table **result,
-		       struct error *why)
+		       const struct object_opener *opener, struct symbol_wanted *wanted,
+		       struct symbol_table **result, struct error *why)
 {
 	struct allowance_turn turn;
 	int ret;
@@ -111,7 +114,9 @@ static int load_cached(const struct profile_object *object, int fd, const char *
 	ret = allowance_begin(opener->allowance, fd, &turn, why);
 	if (ret)
 		return ret;
-	ret = load_object_symbols(object, fd, root, result, why);
+	if (wanted && opener->cache)
+		wanted->room = symbol_cache_room(opener->cache);
+	ret = load_object_symbols(object, fd, root, wanted, result, why);
 	allowance_end(opener->allowance, &turn);
 	if (ret)
 		*result = NULL;
@@ -150,8 +155,8 @@ static bool is_worth_telling(int code)
 }
 
 int object_symbols_load(const struct profile_object *object, uint32_t id,
-			const struct object_opener *opener, struct symbol_table **result,
-			struct error *why)
+			const struct object_opener *opener, struct symbol_wanted *wanted,
+			struct symbol_table **result, struct error *why)
 {
 	struct symbol_table *table = NULL;
 	cleanup_fd int fd = -1, places = -1;
@@ -170,7 +175,7 @@ int object_symbols_load(const struct profile_object *object, uint32_t id,
 	else if (places >= 0 || has_grown(fd, limit))
 		ret = load_moved(fd, limit, places, opener, &table, why);
 	else
-		ret = load_cached(object, fd, root, opener, &table, why);
+		ret = load_cached(object, fd, root, opener, wanted, &table, why);
 	*result = ret ? NULL : table;
 	return is_worth_telling(ret) ? ret : 0;
 }

@@ -42,11 +42,12 @@ bool object_file_find_root(const struct profile_object *object, char *root, size
  * could read, or if its file is no longer the one that ran. No profile fails because of this: an
  * error code only means that the user should be told of it, with the text in why (which may be
  * NULL), for instance that a file is broken, is too large, or that there is no memory for it. The
- * caller gives the table back; the opener's cache may keep it.
+ * caller gives the table back; the opener's cache may keep it. wanted NULL: names are asked of any place;
+ * else its ranges say where, and its room is set here.
  */
 int object_symbols_load(const struct profile_object *object, uint32_t id,
-			const struct object_opener *opener, struct symbol_table **result,
-			struct error *why);
+			const struct object_opener *opener, struct symbol_wanted *wanted,
+			struct symbol_table **result, struct error *why);
 void object_symbols_release(const struct object_opener *opener, struct symbol_table *table);
 
 #endif

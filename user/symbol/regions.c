@@ -28,7 +28,7 @@ static bool find_region_symbol(const struct profile *profile, const struct objec
 	struct symbol_table *table = NULL;
 	const struct symbol *symbol;
 
-	object_symbols_load(&profile->objects[object], object, opener, &table, NULL);
+	object_symbols_load(&profile->objects[object], object, opener, NULL, &table, NULL);
 	symbol = table ? symbol_table_named(table, name) : NULL;
 	if (symbol)
 		*result = (struct kept_region){ object, symbol->offset,

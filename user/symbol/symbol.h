@@ -25,13 +25,27 @@ struct symbol {
 
 struct symbol_table; /* sorted; one thread at a time */
 
+/* Text that names are wanted of: [start, end). */
+struct symbol_range {
+	uint64_t start;
+	uint64_t end;
+};
+
+/* Ascending and disjoint. A table of more than room bytes need not have other names than theirs. */
+struct symbol_wanted {
+	struct symbol_range *ranges;
+	size_t nr;
+	size_t room;
+};
+
 /*
  * From .symtab, .dynsym, .gnu_debugdata if liblzma is installed, and a separate debug file, found
  * by build id or .gnu_debuglink under root: "" for this host, "/proc/PID/root" for a container; and
  * of a Go program without .symtab from its pclntab. An ELF file without symbols gives an empty table
- * and is no error.
+ * and is no error. wanted NULL: of all places.
  */
-int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **result,
+int symbol_table_load_elf(int fd, const char *path, const char *root,
+			  const struct symbol_wanted *wanted, struct symbol_table **result,
 			  struct error *err);
 int symbol_table_load_memory(const void *image, size_t size, struct symbol_table **result,
 			     struct error *err);

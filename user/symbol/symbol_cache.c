@@ -11,6 +11,9 @@
 #include "base/util.h"
 #include "symbol/symbol_table.h"
 
+/* The share of the limit that one file's table may take. */
+#define ROOM_SHARE 8
+
 struct cached_table {
 	enum profile_object_kind kind;
 	char *build_id; /* NULL: none */
@@ -161,6 +164,37 @@ static int make_entry(const struct symbol_cache *cache, const struct profile_obj
 	return result->build_id ? 0 : -ENOMEM;
 }
 
+size_t symbol_cache_room(const struct symbol_cache *cache)
+{
+	return cache->limit / ROOM_SHARE;
+}
+
+/* The entry of a file that was asked for longest ago, but not in this profile. NULL: there is none. */
+static struct cached_table *find_oldest(const struct symbol_cache *cache)
+{
+	struct cached_table *oldest = NULL, *entry = cache->entries, *end = entry + cache->nr;
+
+	for (; entry < end; entry++)
+		if (entry->bytes && entry->used < cache->profiles &&
+		    (!oldest || entry->used < oldest->used))
+			oldest = entry;
+	return oldest;
+}
+
+static bool make_room(struct symbol_cache *cache, size_t bytes)
+{
+	struct cached_table *oldest;
+
+	while (bytes > cache->limit - cache->bytes) {
+		oldest = find_oldest(cache);
+		if (!oldest)
+			return false;
+		drop_table(cache, oldest);
+		*oldest = cache->entries[--cache->nr];
+	}
+	return true;
+}
+
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table)
 {
@@ -169,7 +203,7 @@ int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *ob
 	if (grow((void **)&cache->entries, &cache->capacity, cache->nr + 1, sizeof(entry)) ||
 	    make_entry(cache, object, fd, table, &entry))
 		return -ENOMEM;
-	if (entry.bytes > cache->limit - cache->bytes) {
+	if ((table && !symbol_table_is_whole(table)) || !make_room(cache, entry.bytes)) {
 		free_entry(&cache->passing);
 		cache->passing = entry;
 		return 0;

@@ -39,11 +39,15 @@ bool symbol_cache_find(struct symbol_cache *cache, const struct profile_object *
 		       struct symbol_table **result);
 
 /*
- * Takes over a table, which may be NULL. A table without room stays only until the next one comes,
- * or the next profile; the kernel's always stays. -ENOMEM: the table still belongs to the caller.
+ * Takes over a table, which may be NULL. One that this profile has not asked for makes room. A table that
+ * has none, or not all names of its file, stays only until the next one comes, or the next profile; the
+ * kernel's always stays. -ENOMEM: the table still belongs to the caller.
  */
 int symbol_cache_add(struct symbol_cache *cache, const struct profile_object *object, int fd,
 		     struct symbol_table *table);
+
+/* The most that a file's table may take, so that there is room for those of several. */
+size_t symbol_cache_room(const struct symbol_cache *cache);
 
 /* Whether a table belongs to the cache. */
 bool symbol_cache_has(const struct symbol_cache *cache, const struct symbol_table *table);

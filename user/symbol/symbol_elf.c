@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
 #include <dlfcn.h>
 #include <errno.h>
-#include <inttypes.h>
+#include <limits.h>
 #include <lzma.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -89,6 +89,10 @@ static int add_jump(struct symbol_table *table, const struct plt *plt, size_t i,
 	target = jump_target(plt, i);
 	if (!target)
 		return 0;
+	spec.name = target;
+	spec.name_length = strlen(target);
+	if (!symbol_table_keeps(table, &spec))
+		return symbol_table_add(table, &spec);
 	plain = demangle(target);
 	length = asprintf(&name, "%s@plt", plain ? plain : target);
 	free(plain);
@@ -261,10 +265,11 @@ static uint64_t text_end(const struct elf_image *image, uint64_t offset)
 static int add_frame(struct symbol_table *table, const struct elf_image *image,
 		     const struct elf_frames *frames, size_t i, const char *base)
 {
-	struct symbol_spec spec = { .place = true, .rank = SYMBOL_RANK_LOCAL };
+	struct symbol_spec spec = { .place = true,
+				    .rank = SYMBOL_RANK_LOCAL,
+				    .name = base,
+				    .name_length = NAME_MAX };
 	uint64_t size = frame_size(frames, i);
-	char name[256];
-	int length;
 
 	if (!elf_image_offset(image, frame_start(frames, i), &spec.offset))
 		return 0;
@@ -275,11 +280,6 @@ static int add_frame(struct symbol_table *table, const struct elf_image *image,
 	spec.limit = text_end(image, spec.offset);
 	if (size && size < spec.limit - spec.offset)
 		spec.limit = spec.offset + size;
-	length = snprintf(name, sizeof(name), "%s+0x%" PRIx64, base, spec.offset);
-	if (length < 0 || (size_t)length >= sizeof(name))
-		return 0;
-	spec.name = name;
-	spec.name_length = (size_t)length;
 	return symbol_table_add(table, &spec);
 }
 
@@ -427,7 +427,6 @@ static unsigned int symbol_rank(const GElf_Sym *symbol)
 static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sym *symbol,
 			    GElf_Shdr *section, struct symbol_spec *spec)
 {
-	const char *version;
 	Elf32_Word index = 0;
 
 	if (!gelf_getsymshndx(from->symbols, from->extended, (int)i, symbol, &index))
@@ -439,15 +438,10 @@ static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sy
 		return false;
 	if (!gelf_getshdr(elf_getscn(from->elf, index), section))
 		return false;
-	spec->name =
-		elf_image_string(from->elf, from->strings, symbol->st_name, &spec->name_length);
-	if (!spec->name || !spec->name_length)
-		return false;
+	spec->name = elf_image_bytes(from->elf, from->strings, symbol->st_name, &spec->name_length);
 	/* Old libraries have symbol versions in the names. */
-	version = memchr(spec->name, '@', spec->name_length);
-	if (version)
-		spec->name_length = (size_t)(version - spec->name);
-	return true;
+	spec->versioned = true;
+	return spec->name && *spec->name && *spec->name != '@';
 }
 
 /*
@@ -480,7 +474,7 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.rank = symbol_rank(&symbol);
 	if (!spec.size)
 		bound_unsized_symbols(from, symbol.st_value, &spec);
-	return spec.name_length ? symbol_table_add(table, &spec) : 0;
+	return symbol_table_add(table, &spec);
 }
 
 static Elf_Data *extended_indices(Elf *elf, size_t symbols)
@@ -551,18 +545,13 @@ static int add_debug_file(struct symbol_table *table, const struct elf_image *im
 	return ret;
 }
 
-/* fd -1: an image in memory, which has no debug file. Takes over image. */
-static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
-		      struct symbol_table **result, struct error *err)
+/* fd -1: an image in memory, which has no debug file. */
+static int add_all(struct symbol_table *table, const struct elf_image *image, int fd,
+		   const char *path, const char *root)
 {
-	struct symbol_table *table;
 	bool has_symtab = false;
-	int ret = -ENOMEM;
+	int ret = elf_symbols_add(table, image, image->elf, &has_symtab);
 
-	table = symbol_table_new(SYMBOL_INNERMOST);
-	if (!table)
-		goto out;
-	ret = elf_symbols_add(table, image, image->elf, &has_symtab);
 	if (!ret && !has_symtab && fd >= 0)
 		ret = add_debug_file(table, image, fd, path, root, &has_symtab);
 	if (!ret && !has_symtab)
@@ -571,11 +560,27 @@ static int load_image(struct elf_image *image, int fd, const char *path, const c
 		ret = pclntab_symbols_add(table, image);
 	if (!ret && !has_symtab)
 		ret = frame_symbols_add(table, image, path);
+	return ret ? ret : plt_symbols_add(table, image);
+}
+
+/* Takes over image. wanted NULL: all symbols. */
+static int load_image(struct elf_image *image, int fd, const char *path, const char *root,
+		      const struct symbol_wanted *wanted, struct symbol_table **result,
+		      struct error *err)
+{
+	struct symbol_table *table = symbol_table_new(SYMBOL_INNERMOST);
+	int ret = table ? 0 : -ENOMEM;
+
+	if (!ret && wanted)
+		ret = symbol_table_survey(table, wanted);
+	if (!ret && wanted)
+		ret = add_all(table, image, fd, path, root);
+	if (!ret && wanted)
+		symbol_table_select(table);
 	if (!ret)
-		ret = plt_symbols_add(table, image);
+		ret = add_all(table, image, fd, path, root);
 	if (!ret)
 		ret = symbol_table_finish(table);
-out:
 	elf_image_close(image);
 	if (ret) {
 		symbol_table_free(table);
@@ -585,14 +590,15 @@ out:
 	return 0;
 }
 
-int symbol_table_load_elf(int fd, const char *path, const char *root, struct symbol_table **result,
+int symbol_table_load_elf(int fd, const char *path, const char *root,
+			  const struct symbol_wanted *wanted, struct symbol_table **result,
 			  struct error *err)
 {
 	struct elf_image image;
 	int ret;
 
 	ret = elf_image_open(fd, &image, err);
-	return ret ? ret : load_image(&image, fd, path, root, result, err);
+	return ret ? ret : load_image(&image, fd, path, root, wanted, result, err);
 }
 
 int symbol_table_load_memory(const void *memory, size_t size, struct symbol_table **result,
@@ -602,5 +608,5 @@ int symbol_table_load_memory(const void *memory, size_t size, struct symbol_tabl
 	int ret;
 
 	ret = elf_image_open_memory(memory, size, &image, err);
-	return ret ? ret : load_image(&image, -1, "memory", "", result, err);
+	return ret ? ret : load_image(&image, -1, "memory", "", NULL, result, err);
 }

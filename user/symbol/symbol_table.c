@@ -2,9 +2,11 @@
 #include "symbol/symbol_table.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -168,6 +170,7 @@ static size_t cover_find(const struct cover *cover, uint64_t offset)
 #define TABLE_SYMBOLS_MAX ELF_SYMBOLS_MAX
 #define TABLE_NAMES_MAX (256UL << 20)
 #define CUT "..."
+#define NAME_GUESS 32 /* bytes: the length of a name in a survey */
 
 /*
  * An unsized symbol with a longer gap to the next one is followed by text whose symbols are
@@ -203,8 +206,19 @@ struct symbol_entry {
  */
 #define NAMELESS 0
 
+/* What a survey has seen. */
+struct survey {
+	const struct symbol_wanted *wanted; /* NULL: none is under way */
+	size_t nr;
+	size_t names; /* that are not those of places; their lengths would take longest to find */
+};
+
 struct symbol_table {
 	enum symbol_overlap overlap;
+	struct survey survey;
+	/* By wanted range: from the last named start before it to the first behind it. NULL: all is kept. */
+	struct symbol_range *reach;
+	size_t nr_reach;
 	struct candidate *candidates; /* until it is finished */
 	struct symbol_entry *entries; /* from then on */
 	size_t nr; /* of either */
@@ -212,6 +226,7 @@ struct symbol_table {
 	char *strings;
 	size_t used;
 	size_t strings_room;
+	uint32_t of_places; /* offset in strings of their name, which is there once */
 	struct cover cover;
 };
 
@@ -240,6 +255,7 @@ void symbol_table_free(struct symbol_table *table)
 		if (table->entries[i].demangled)
 			free((char *)(uintptr_t)table->entries[i].symbol.name);
 	}
+	free(table->reach);
 	free(table->candidates);
 	free(table->entries);
 	free(table->strings);
@@ -247,15 +263,27 @@ void symbol_table_free(struct symbol_table *table)
 	free(table);
 }
 
+static size_t name_length(const struct symbol_spec *spec)
+{
+	size_t length = spec->name ? strnlen(spec->name, spec->name_length) : 0;
+	const char *version = spec->versioned ? memchr(spec->name, '@', length) : NULL;
+
+	return version ? (size_t)(version - spec->name) : length;
+}
+
 static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 		     struct candidate *candidate)
 {
-	bool cut = spec->name_length >= ELF_NAME_MAX;
-	size_t length = cut ? ELF_NAME_MAX - 1 : spec->name_length;
+	size_t length = name_length(spec);
+	bool cut = length >= ELF_NAME_MAX;
 	int ret;
 
-	candidate->raw = NAMELESS;
-	if (!spec->name || !length)
+	if (cut)
+		length = ELF_NAME_MAX - 1;
+
+	candidate->raw = spec->place ? table->of_places : NAMELESS;
+	candidate->length = (uint32_t)length;
+	if (!(length || spec->place) || candidate->raw != NAMELESS)
 		return 0;
 	if (table->used + length >= TABLE_NAMES_MAX)
 		return -E2BIG;
@@ -263,7 +291,8 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 	if (ret)
 		return ret;
 	candidate->raw = (uint32_t)table->used;
-	candidate->length = (uint32_t)length;
+	if (spec->place)
+		table->of_places = candidate->raw;
 	memcpy(table->strings + table->used, spec->name, length);
 	if (cut)
 		memcpy(table->strings + table->used + length - strlen(CUT), CUT, strlen(CUT));
@@ -272,11 +301,95 @@ static int copy_name(struct symbol_table *table, const struct symbol_spec *spec,
 	return 0;
 }
 
+int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *wanted)
+{
+	size_t i;
+
+	table->reach = calloc(wanted->nr + 1, sizeof(*table->reach));
+	if (!table->reach)
+		return -ENOMEM;
+	table->nr_reach = wanted->nr;
+	for (i = 0; i < wanted->nr; i++)
+		table->reach[i].end = UINT64_MAX;
+	table->survey.wanted = wanted;
+	return 0;
+}
+
+static int look_at_symbol(struct symbol_table *table, const struct symbol_spec *spec)
+{
+	const struct symbol_wanted *wanted = table->survey.wanted;
+	const struct symbol_range *ranges = wanted->ranges;
+	size_t behind, before;
+
+	if (table->survey.nr++ >= TABLE_SYMBOLS_MAX)
+		return -E2BIG;
+	if (!spec->name || !(spec->name_length || spec->place))
+		return 0;
+	table->survey.names += !spec->place;
+	behind = BISECT(i, wanted->nr, ranges[i].start < spec->offset);
+	if (behind < wanted->nr && table->reach[behind].start < spec->offset)
+		table->reach[behind].start = spec->offset;
+	before = BISECT(i, wanted->nr, ranges[i].end <= spec->offset);
+	if (before && table->reach[before - 1].end > spec->offset)
+		table->reach[before - 1].end = spec->offset;
+	return 0;
+}
+
+void symbol_table_select(struct symbol_table *table)
+{
+	struct symbol_range *reach = table->reach;
+	size_t i, bytes = table->survey.names * NAME_GUESS +
+			  table->survey.nr *
+				  (sizeof(struct symbol_entry) + sizeof(struct cover_piece));
+
+	const bool fits = bytes <= table->survey.wanted->room;
+
+	table->survey.wanted = NULL;
+	if (fits) {
+		free(reach);
+		table->reach = NULL;
+		return;
+	}
+	for (i = 1; i < table->nr_reach; i++)
+		if (reach[i].start < reach[i - 1].start)
+			reach[i].start = reach[i - 1].start;
+	for (i = table->nr_reach; i-- > 1;)
+		if (reach[i - 1].end > reach[i].end)
+			reach[i - 1].end = reach[i].end;
+}
+
+bool symbol_table_is_whole(const struct symbol_table *table)
+{
+	return !table->reach;
+}
+
+/*
+ * A place's name is that of a symbol that reaches to it, or of the last one without a size before it,
+ * unless that is a label in another one, whose end is then the next start. All these begin or end in
+ * what the range reaches.
+ */
+static bool is_reached(const struct symbol_table *table, const struct symbol_spec *spec)
+{
+	size_t first = BISECT(i, table->nr_reach, table->reach[i].end < spec->offset);
+
+	return first < table->nr_reach && (table->reach[first].start <= spec->offset ||
+					   table->reach[first].start - spec->offset <= spec->size);
+}
+
+bool symbol_table_keeps(const struct symbol_table *table, const struct symbol_spec *spec)
+{
+	return !table->survey.wanted && (!table->reach || is_reached(table, spec));
+}
+
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec)
 {
 	struct candidate *candidate;
 	int ret;
 
+	if (table->survey.wanted)
+		return look_at_symbol(table, spec);
+	if (!symbol_table_keeps(table, spec))
+		return 0;
 	if (table->nr >= TABLE_SYMBOLS_MAX)
 		return -E2BIG;
 	ret = grow((void **)&table->candidates, &table->room, table->nr + 1,
@@ -502,18 +615,26 @@ bool symbol_is_place(const struct symbol *symbol)
 	return ((const struct symbol_entry *)symbol)->place;
 }
 
+static char *name_place(const struct symbol *symbol)
+{
+	char *name;
+
+	return asprintf(&name, "%s+0x%" PRIx64, symbol->name, symbol->offset) < 0 ? NULL : name;
+}
+
 const char *symbol_table_name(const struct symbol_table *table, const struct symbol *symbol)
 {
 	/*
 	 * A name is demangled on demand, because demangling a million names that nobody asks for
-	 * would take longest of all.
+	 * would take longest of all. So are those of places, of which a library without symbols has
+	 * tens of thousands.
 	 */
 	struct symbol_entry *entry =
 		&table->entries[(const struct symbol_entry *)symbol - table->entries];
 	char *plain;
 
 	if (!entry->looked_at) {
-		plain = demangle(entry->symbol.name);
+		plain = entry->place ? name_place(&entry->symbol) : demangle(entry->symbol.name);
 		if (plain)
 			entry->symbol.name = plain;
 		entry->demangled = plain != NULL;
@@ -563,7 +684,8 @@ const struct symbol *symbol_table_named(const struct symbol_table *table, const 
 	size_t i;
 
 	for (i = 0; i < table->nr; i++) {
-		if (*name && !strcmp(table->strings + table->entries[i].raw, name))
+		if (*name && !table->entries[i].place &&
+		    !strcmp(table->strings + table->entries[i].raw, name))
 			return entry_named(table, i);
 	}
 	for (i = 0; i < table->nr; i++) {

@@ -31,15 +31,31 @@ struct symbol_spec {
 	uint64_t size; /* 0: it ends at the next symbol, or at limit */
 	uint64_t limit; /* for size 0: its latest end, for instance its section's */
 	bool loose; /* its size is only guessed, so one that seems too long is cut */
-	bool place; /* its name only says where it is */
+	bool place; /* its name only says where it is: NAME+0xOFFSET, with one NAME for all of a table */
 	unsigned int rank;
 	const char *name; /* copied; NULL: it only ends the symbol before it */
-	size_t name_length;
+	size_t name_length; /* it may end before that at a NUL, */
+	bool versioned; /* or at an @ */
 };
 
 struct symbol_table *symbol_table_new(enum symbol_overlap overlap); /* NULL: out of memory */
 int symbol_table_add(struct symbol_table *table, const struct symbol_spec *spec);
 int symbol_table_finish(struct symbol_table *table);
+
+/*
+ * A table of a few places has them named as the whole one would, and costs no copy of the other names
+ * and no sorting. It takes two rounds of adding the same: the first, from symbol_table_survey() on, only
+ * looks, and after symbol_table_select() the second keeps what the ranges need, or all if that is no more
+ * than there is room for. wanted must stay until then.
+ */
+int symbol_table_survey(struct symbol_table *table, const struct symbol_wanted *wanted);
+void symbol_table_select(struct symbol_table *table);
+
+/* Whether adding it keeps its name, which need not be made otherwise. */
+bool symbol_table_keeps(const struct symbol_table *table, const struct symbol_spec *spec);
+
+/* Whether it has names for all places, and not only for the wanted ones. */
+bool symbol_table_is_whole(const struct symbol_table *table);
 
 /*
  * Sets err to why a table could not be built, for messages about `of`. -E2BIG: the file has more
