@@ -148,6 +148,41 @@ Test(symbol_cache, no_room)
 	check_name(NULL, "behind");
 }
 
+/* A table that was of use before makes room for one that is of use now, and is as it should be later. */
+Test(symbol_cache, makes_room)
+{
+	static const char before[] = "1000 10 before\n", behind[] = "1000 10 behind\n";
+
+	symbol_cache_free(cache);
+	cache = symbol_cache_new(400);
+	write_map(before, 1000);
+	check_name("aa", "before");
+	symbol_cache_age(cache);
+	check_name("bb", "before");
+	check_name("bb", "before");
+	/* bb is kept. aa is read again, and finds no room, because this profile has asked for bb. */
+	write_map(behind, 1000);
+	check_name("bb", "before");
+	check_name("aa", "behind");
+	check_name("bb", "before");
+	symbol_cache_age(cache);
+	check_name("aa", "behind");
+	check_name("bb", "behind");
+}
+
+/* One that is replaced while it is not asked for is read as it is by then. */
+Test(symbol_cache, other_file_of_one_path)
+{
+	write_map("1000 10 before\n", 1000);
+	check_name("aa", "before");
+	unlink(map_path);
+	cr_assert_eq(close(open(map_path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600)), 0);
+	write_map("1000 10 behind\n", 1000);
+	check_name("bb", "behind");
+	symbol_cache_age(cache);
+	check_name("bb", "behind");
+}
+
 #ifndef __SANITIZE_ADDRESS__ /* whose malloc() does not tell what is in use */
 static size_t in_use(void)
 {

@@ -441,7 +441,7 @@ static bool read_elf_symbol(const struct symbol_section *from, size_t i, GElf_Sy
 	spec->name = elf_image_bytes(from->elf, from->strings, symbol->st_name, &spec->name_length);
 	/* Old libraries have symbol versions in the names. */
 	spec->versioned = true;
-	return spec->name && *spec->name && *spec->name != '@';
+	return spec->name && symbol->st_name;
 }
 
 /*
@@ -474,6 +474,9 @@ static int add_symbol(struct symbol_table *table, const struct elf_image *image,
 	spec.rank = symbol_rank(&symbol);
 	if (!spec.size)
 		bound_unsized_symbols(from, symbol.st_value, &spec);
+	/* Names are all over a large file, so only those that are kept are looked at. */
+	if (symbol_table_keeps(table, &spec) && (!*spec.name || *spec.name == '@'))
+		return 0;
 	return symbol_table_add(table, &spec);
 }
 

@@ -21,7 +21,8 @@
  */
 #define COVER_NONE UINT32_MAX
 
-struct cover_piece {
+/* Packed, because an agent keeps a piece for each function of the kernel. */
+struct __attribute__((packed, aligned(4))) cover_piece {
 	uint64_t start; /* it ends at the next piece's start */
 	uint32_t symbol; /* index, or COVER_NONE */
 };

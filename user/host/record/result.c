@@ -66,7 +66,7 @@ int save_last_profile(const struct profile *profile, const char *path, struct er
 }
 
 /* Tables of files that are kept between profiles. */
-#define SYMBOLS_BYTES (16 << 20)
+#define SYMBOLS_BYTES (4 << 20)
 
 static int set_command(struct profile *profile, char **argv, struct error *err)
 {
