@@ -1,0 +1,352 @@
+// SPDX-License-Identifier: BSD-2-Clause OR GPL-2.0-only
+#include "profile/profile_chains.h"
+
+#include <stdlib.h>
+
+#include "base/util.h"
+
+/* Whose text, and where it begins. */
+struct text_key {
+	uint32_t target;
+	uint32_t object;
+	int64_t pid;
+	const char *process;
+	const char *cgroup;
+	uint64_t offset;
+	uint32_t histogram;
+};
+
+/* Some ticks of a bin; bins are numbered over all histograms. */
+struct bin_chain {
+	size_t bin;
+	struct profile_chain chain;
+};
+
+struct profile_chains {
+	const struct profile *profile;
+	const struct profile_callers *callers; /* NULL: they are not wanted, or there are none */
+	uint32_t *roots; /* by node */
+	uint32_t *frames; /* by node: itself, or the frame that the kernel worked for */
+	struct text_key *texts; /* of the histograms, sorted */
+	size_t nr_texts;
+	size_t *bins; /* by histogram: the number of its first bin */
+	uint64_t *left; /* by bin: its ticks that no chain has */
+	size_t *first; /* by bin: index of its first chain, up to the next bin's */
+	struct profile_chain *all;
+	struct profile_chain none; /* of a bin in a profile without callers */
+};
+
+static int compare_keys(const struct text_key *a, const struct text_key *b)
+{
+	int order = compare_u64(a->target, b->target);
+
+	if (!order)
+		order = compare_u64(a->object, b->object);
+	if (!order)
+		order = (a->pid > b->pid) - (a->pid < b->pid);
+	if (!order)
+		order = compare_text(a->process, b->process);
+	return order ? order : compare_text(a->cgroup, b->cgroup);
+}
+
+static int compare_texts(const void *left, const void *right)
+{
+	const struct text_key *a = left, *b = right;
+	int order = compare_keys(a, b);
+
+	return order ? order : compare_u64(a->offset, b->offset);
+}
+
+/* A JIT's text is of one process, also where roots do not tell processes apart. */
+static void add_text_keys(struct profile_chains *chains, uint32_t i)
+{
+	const struct profile_histogram *histogram = &chains->profile->histograms[i];
+	struct text_key key = { .target = histogram->target,
+				.object = histogram->object,
+				.pid = histogram->pid,
+				.process = histogram->process,
+				.cgroup = histogram->cgroup,
+				.offset = histogram->offset,
+				.histogram = i };
+
+	if (histogram->overflow)
+		return;
+	chains->texts[chains->nr_texts++] = key;
+	if (chains->profile->objects[histogram->object].kind != PROFILE_JIT || key.pid < 0)
+		return;
+	key.pid = -1;
+	key.process = NULL;
+	chains->texts[chains->nr_texts++] = key;
+}
+
+/* The histogram that has the text of a site for a root; NULL: none has. */
+static const struct profile_histogram *find_text(const struct profile_chains *chains,
+						 const struct profile_root *root,
+						 const struct profile_site *site)
+{
+	const struct text_key key = { .target = root->target,
+				      .object = site->object,
+				      .pid = root->pid,
+				      .process = root->process,
+				      .cgroup = root->cgroup,
+				      .offset = site->offset };
+	size_t at = BISECT(i, chains->nr_texts, compare_texts(&chains->texts[i], &key) <= 0);
+
+	if (!at || compare_keys(&chains->texts[at - 1], &key))
+		return NULL;
+	return &chains->profile->histograms[chains->texts[at - 1].histogram];
+}
+
+/* The number of the bin that counts for a node's frame; SIZE_MAX: there is none. */
+static size_t bin_of(const struct profile_chains *chains, uint32_t node)
+{
+	const struct profile_callers *callers = chains->callers;
+	uint32_t frame = chains->frames[node];
+	const struct profile_histogram *histogram;
+	const struct profile_site *site;
+	uint64_t index;
+	size_t at;
+
+	if (frame == PROFILE_NO_NODE)
+		return SIZE_MAX;
+	site = &callers->sites[callers->nodes[frame].site];
+	histogram = find_text(chains, &callers->roots[chains->roots[node]], site);
+	if (!histogram)
+		return SIZE_MAX;
+	index = (site->offset - histogram->offset) / histogram->bytes_per_bin;
+	at = BISECT(i, histogram->nr_bins, histogram->bins[i].index < index);
+	if (at == histogram->nr_bins || histogram->bins[at].index != index)
+		return SIZE_MAX;
+	return chains->bins[histogram - chains->profile->histograms] + at;
+}
+
+static int compare_chains(const void *left, const void *right)
+{
+	const struct bin_chain *a = left, *b = right;
+
+	if (a->bin != b->bin)
+		return a->bin < b->bin ? -1 : 1;
+	return compare_u64(a->chain.node, b->chain.node);
+}
+
+/* What a bin has beyond its ticks is left out: the tree must not say more than was counted. */
+static size_t take_nodes(struct profile_chains *chains, struct bin_chain *taken)
+{
+	const struct profile_callers *callers = chains->callers;
+	size_t nr = 0, bin;
+	uint64_t ticks;
+	uint32_t i;
+
+	for (i = 0; i < callers->nr_nodes; i++) {
+		bin = callers->nodes[i].ticks ? bin_of(chains, i) : SIZE_MAX;
+		if (bin == SIZE_MAX)
+			continue;
+		ticks = callers->nodes[i].ticks;
+		ticks = ticks < chains->left[bin] ? ticks : chains->left[bin];
+		chains->left[bin] -= ticks;
+		if (ticks)
+			taken[nr++] = (struct bin_chain){ bin, { ticks, i } };
+	}
+	return nr;
+}
+
+static int put_in_bins(struct profile_chains *chains, size_t nr_bins)
+{
+	const size_t nr_nodes = chains->callers->nr_nodes;
+	cleanup_free struct bin_chain *taken = calloc(nr_nodes + 1, sizeof(*taken));
+	size_t nr, i, bin, at = 0;
+
+	if (!taken)
+		return -1;
+	nr = take_nodes(chains, taken);
+	qsort(taken, nr, sizeof(*taken), compare_chains);
+	chains->all = calloc(nr + nr_bins + 1, sizeof(*chains->all));
+	if (!chains->all)
+		return -1;
+	for (i = 0, bin = 0; bin < nr_bins; bin++) {
+		chains->first[bin] = at;
+		for (; i < nr && taken[i].bin == bin; i++)
+			chains->all[at++] = taken[i].chain;
+		if (chains->left[bin])
+			chains->all[at++] =
+				(struct profile_chain){ chains->left[bin], PROFILE_NO_NODE };
+	}
+	chains->first[nr_bins] = at;
+	return 0;
+}
+
+static int find_frames(struct profile_chains *chains)
+{
+	const struct profile_callers *callers = chains->callers;
+	cleanup_free uint32_t *depths = calloc(callers->nr_nodes + 1, sizeof(*depths));
+	uint32_t i;
+
+	for (i = 0; depths && i < callers->nr_nodes; i++) {
+		const struct profile_node *node = &callers->nodes[i];
+		bool below = node->parent >= 0;
+
+		depths[i] = below ? depths[node->parent] + 1 : 1;
+		chains->frames[i] = i;
+		if (node->site == PROFILE_SITE_KERNEL)
+			chains->frames[i] = below ? chains->frames[node->parent] : PROFILE_NO_NODE;
+		if (depths[i] > PROFILE_CHAIN_DEPTH)
+			chains->frames[i] = PROFILE_NO_NODE;
+	}
+	return depths ? 0 : -1;
+}
+
+static size_t number_bins(struct profile_chains *chains)
+{
+	const struct profile *profile = chains->profile;
+	size_t nr = 0;
+	uint32_t i;
+
+	for (i = 0; i < profile->nr_histograms; i++) {
+		chains->bins[i] = nr;
+		nr += profile->histograms[i].nr_bins;
+		add_text_keys(chains, i);
+	}
+	qsort(chains->texts, chains->nr_texts, sizeof(*chains->texts), compare_texts);
+	return nr;
+}
+
+static int fill_chains(struct profile_chains *chains)
+{
+	const struct profile *profile = chains->profile;
+	size_t nr_bins, i, j;
+
+	chains->roots = profile_callers_roots(chains->callers);
+	chains->frames = calloc(chains->callers->nr_nodes + 1, sizeof(*chains->frames));
+	chains->texts = calloc(2 * profile->nr_histograms + 1, sizeof(*chains->texts));
+	chains->bins = calloc(profile->nr_histograms + 1, sizeof(*chains->bins));
+	if (!chains->roots || !chains->frames || !chains->texts || !chains->bins ||
+	    find_frames(chains))
+		return -1;
+	nr_bins = number_bins(chains);
+	chains->left = calloc(nr_bins + 1, sizeof(*chains->left));
+	chains->first = calloc(nr_bins + 1, sizeof(*chains->first));
+	if (!chains->left || !chains->first)
+		return -1;
+	for (i = 0; i < profile->nr_histograms; i++)
+		for (j = 0; j < profile->histograms[i].nr_bins; j++)
+			chains->left[chains->bins[i] + j] = profile->histograms[i].bins[j].count;
+	return put_in_bins(chains, nr_bins);
+}
+
+struct profile_chains *profile_chains_new(const struct profile *profile, bool wanted)
+{
+	struct profile_chains *chains = calloc(1, sizeof(*chains));
+
+	if (!chains)
+		return NULL;
+	chains->profile = profile;
+	chains->callers = wanted ? profile->callers : NULL;
+	if (chains->callers && fill_chains(chains)) {
+		profile_chains_free(chains);
+		return NULL;
+	}
+	return chains;
+}
+
+void profile_chains_free(struct profile_chains *chains)
+{
+	if (!chains)
+		return;
+	free(chains->roots);
+	free(chains->frames);
+	free(chains->texts);
+	free(chains->bins);
+	free(chains->left);
+	free(chains->first);
+	free(chains->all);
+	free(chains);
+}
+
+const struct profile_chain *profile_chains_of(struct profile_chains *chains,
+					      const struct profile_histogram *histogram, size_t i,
+					      size_t *nr)
+{
+	size_t bin;
+
+	if (!chains->callers) {
+		*nr = 1;
+		chains->none = (struct profile_chain){ histogram->bins[i].count, PROFILE_NO_NODE };
+		return &chains->none;
+	}
+	bin = chains->bins[histogram - chains->profile->histograms] + i;
+	*nr = chains->first[bin + 1] - chains->first[bin];
+	return &chains->all[chains->first[bin]];
+}
+
+uint32_t profile_chain_frame(const struct profile_chains *chains, uint32_t node)
+{
+	return node == PROFILE_NO_NODE ? node : chains->frames[node];
+}
+
+#define CUT_NAME(id, key, text) [END_##id] = "[cut: " key "]",
+const char *const profile_cut_names[] = { WALK_CUTS(CUT_NAME)[WALK_END_COUNT] = "[cut]" };
+#undef CUT_NAME
+
+enum walk_end profile_chain_end(const struct profile_chains *chains, uint32_t node)
+{
+	return node == PROFILE_NO_NODE ? WALK_END_COUNT :
+					 chains->callers->roots[chains->roots[node]].end;
+}
+
+/* --- contexts ----------------------------------------------------------------------------------- */
+
+static size_t slot_of_context(const struct chain_tree *tree, struct chain_context context)
+{
+	const uint64_t hash = hash_bytes(HASH_BEGIN, &context, sizeof(context));
+	size_t at = (hash ^ hash >> 32) & (tree->room - 1);
+	uint32_t found;
+
+	for (; (found = tree->slots[at]); at = (at + 1) & (tree->room - 1))
+		if (tree->all[found].parent == context.parent &&
+		    tree->all[found].frame == context.frame)
+			break;
+	return at;
+}
+
+static int widen_slots(struct chain_tree *tree)
+{
+	const size_t room = tree->room ? tree->room * 2 : 256;
+	uint32_t *slots = calloc(room, sizeof(*slots));
+	uint32_t i;
+
+	if (!slots)
+		return -1;
+	free(tree->slots);
+	tree->slots = slots;
+	tree->room = room;
+	for (i = 1; i < tree->nr; i++)
+		slots[slot_of_context(tree, tree->all[i])] = i;
+	return 0;
+}
+
+uint32_t chain_tree_child(struct chain_tree *tree, uint32_t parent, uint32_t frame)
+{
+	const struct chain_context context = { parent, frame };
+	void *array = tree->all;
+	size_t at;
+
+	if (tree->room && tree->slots[slot_of_context(tree, context)])
+		return tree->slots[slot_of_context(tree, context)];
+	if (tree->nr >= INT32_MAX || (tree->nr >= tree->room / 2 && widen_slots(tree)))
+		return 0;
+	at = slot_of_context(tree, context);
+	if (grow(&array, &tree->capacity, tree->nr + 2, sizeof(*tree->all)))
+		return 0;
+	tree->all = array;
+	if (!tree->nr)
+		tree->all[tree->nr++] = (struct chain_context){ 0 };
+	tree->all[tree->nr] = context;
+	tree->slots[at] = (uint32_t)tree->nr;
+	return (uint32_t)tree->nr++;
+}
+
+void chain_tree_free(struct chain_tree *tree)
+{
+	free(tree->all);
+	free(tree->slots);
+}
